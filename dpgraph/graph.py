@@ -1,0 +1,382 @@
+"""The one door by which a graph enters: every supported input becomes one frozen :class:`Graph`.
+
+Entering happens in two steps, because a privacy budget must be debited between them. :func:`open_graph` looks at
+public facts only (the kind of the input, its vertex set, whether it is directed); :meth:`GraphSource.read` reads
+the edges. Nothing else in the package knows what a networkx or igraph graph looks like.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
+
+__all__ = ["Graph", "GraphOperator", "GraphSource", "as_graph", "open_graph"]
+
+FloatArray = NDArray[np.float64]
+
+#: Weights of a weighted private graph are rounded to multiples of ``max_weight * 2**-WEIGHT_BITS``, a public grid,
+#: so that sums of products with quantised iterates are exact in double precision (mathematics.md, section 10).
+WEIGHT_BITS = 20
+
+
+class GraphOperator(Protocol):
+    """All that a mechanism may ask of a private graph. Another engine can stand in by offering these."""
+
+    max_weight: float
+    weight_unit: float
+
+    @property
+    def n_vertices(self) -> int:
+        """Number of vertices (public)."""
+        ...
+
+    def degrees(self) -> FloatArray:
+        """Weighted degrees, shape ``(n,)``."""
+        ...
+
+    def multiply(self, block: FloatArray) -> FloatArray:
+        """Product of the adjacency matrix with an array of shape ``(n,)`` or ``(n, k)``."""
+        ...
+
+    def multiply_rows(self, rows: NDArray[np.int64], block: FloatArray) -> FloatArray:
+        """Rows ``rows`` of the product of the adjacency matrix with an ``(n, k)`` array, shape ``(len(rows), k)``."""
+        ...
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Graph:
+    """Symmetric weighted graph without self-loops, in compressed sparse rows.
+
+    Parameters
+    ----------
+    adjacency : scipy.sparse.csr_array, shape (n, n)
+        Symmetric, float64, zero diagonal, no explicit zeros.
+    nodes : tuple of hashable
+        Vertex labels in the caller's own order.
+    max_weight : float
+        Public upper bound on a weight; ``inf`` for exact data that never meets a private mechanism.
+    weight_unit : float
+        Every weight is an integer multiple of this (0 when weights are arbitrary reals).
+    """
+
+    adjacency: sparse.csr_array
+    nodes: tuple[Hashable, ...]
+    max_weight: float = 1.0
+    weight_unit: float = 1.0
+
+    def __repr__(self) -> str:
+        # The number of edges is private, so it is not shown.
+        return f"Graph(n_vertices={self.n_vertices}, max_weight={self.max_weight:g})"
+
+    @property
+    def n_vertices(self) -> int:
+        """Number of vertices (public)."""
+        return len(self.nodes)
+
+    @cached_property
+    def index(self) -> dict[Hashable, int]:
+        """Position of each label in :attr:`nodes`."""
+        return {node: i for i, node in enumerate(self.nodes)}
+
+    def degrees(self) -> FloatArray:
+        """Weighted degrees, shape ``(n,)``."""
+        return np.asarray(self.adjacency.sum(axis=1), dtype=np.float64).ravel()
+
+    def multiply(self, block: FloatArray) -> FloatArray:
+        """Product of the adjacency matrix with an array of shape ``(n,)`` or ``(n, k)``."""
+        return np.asarray(self.adjacency @ block, dtype=np.float64)
+
+    def multiply_rows(self, rows: NDArray[np.int64], block: FloatArray) -> FloatArray:
+        """Rows ``rows`` of the product of the adjacency matrix with an ``(n, k)`` array."""
+        from dpgraph.spectral.kernels import csr_rows_times_block
+
+        A = self.adjacency
+        return csr_rows_times_block(A.indptr, A.indices, A.data, rows, np.ascontiguousarray(block))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GraphSource:
+    """Public facts about an input graph, and the door to its private edges.
+
+    Parameters
+    ----------
+    nodes : tuple of hashable
+        The public vertex set.
+    max_weight : float
+        Public upper bound on a weight.
+    read : callable
+        Reads the private edges. Call it only after the budget has been debited.
+    """
+
+    nodes: tuple[Hashable, ...]
+    max_weight: float
+    read: Callable[[], Graph]
+
+    @property
+    def n_vertices(self) -> int:
+        """Number of vertices (public)."""
+        return len(self.nodes)
+
+
+def open_graph(
+    G: Any, *, weight: str | None = None, max_weight: float | None = None, symmetrize: bool = False
+) -> GraphSource:
+    """Check the public side of a graph and return the door to its private side.
+
+    Parameters
+    ----------
+    G : networkx.Graph, igraph.Graph, scipy sparse array or matrix, or numpy.ndarray
+        The graph. Its vertex set is public. Parallel edges are merged by summing, self-loops are dropped, and
+        weights above `max_weight` are capped: each of these maps neighbouring graphs to neighbouring graphs.
+    weight : str, optional
+        Edge attribute that holds the weight. ``None`` means unweighted (every edge counts 1); then the entries of
+        a matrix are its weights, capped at `max_weight`.
+    max_weight : float, optional
+        Public upper bound on a weight, required with `weight`; 1 otherwise.
+    symmetrize : bool, default False
+        Accept directed input; the weight of a pair is the larger of its two arcs.
+
+    Returns
+    -------
+    GraphSource
+
+    Raises
+    ------
+    InvalidGraphError
+        `G` is of an unknown kind, directed, not square, or has no vertices.
+    InvalidParameterError
+        `weight` without `max_weight`, or a `max_weight` that is not positive and finite.
+    """
+    if weight is not None and max_weight is None:
+        raise InvalidParameterError(
+            f"weight={weight!r} needs max_weight=, a public upper bound on a weight (it sets the noise); "
+            "got max_weight=None"
+        )
+    cap = 1.0 if max_weight is None else _positive_finite("max_weight", max_weight)
+    nodes, edges = _public_side(G, weight, symmetrize)
+    unweighted = weight is None and not _is_matrix(G)
+    unit = cap if unweighted and cap == 1.0 else cap * 2.0**-WEIGHT_BITS
+
+    def read() -> Graph:
+        A = _assemble(edges(), len(nodes), signed=False)
+        if A.nnz:
+            np.minimum(A.data, cap, out=A.data)
+            A.data = np.rint(A.data / unit) * unit
+            A.eliminate_zeros()
+        return Graph(A, nodes, cap, unit)
+
+    return GraphSource(nodes, cap, read)
+
+
+def as_graph(G: Any, *, weight: str | None = None, symmetrize: bool = False, signed: bool = True) -> Graph:
+    """Read a graph for an exact (not private) computation: weights are neither capped nor rounded.
+
+    Parameters
+    ----------
+    G : networkx.Graph, igraph.Graph, scipy sparse array or matrix, numpy.ndarray or Graph
+        The graph; parallel edges are merged by summing (unweighted ones count once), self-loops are dropped.
+    weight : str, optional
+        Edge attribute that holds the weight; ``None`` means unweighted. Matrix entries always are weights.
+    symmetrize : bool, default False
+        Accept directed input; the weight of a pair is the larger of its two arcs.
+    signed : bool, default True
+        Accept negative weights.
+
+    Returns
+    -------
+    Graph
+
+    Raises
+    ------
+    InvalidGraphError
+        As :func:`open_graph`, and for NaN or infinite weights or a missing weight attribute.
+    """
+    if isinstance(G, Graph):
+        return G
+    nodes, edges = _public_side(G, weight, symmetrize)
+    A = _assemble(edges(), len(nodes), signed=signed)
+    if weight is None and not _is_matrix(G):
+        np.minimum(A.data, 1.0, out=A.data)
+        return Graph(A, nodes, float("inf"), 1.0)
+    A.eliminate_zeros()
+    return Graph(A, nodes, float("inf"), 0.0)
+
+
+# --- the sides of each supported input -------------------------------------------------------------------------
+
+EdgeReader = Callable[[], sparse.coo_array]
+
+
+def _public_side(G: Any, weight: str | None, symmetrize: bool) -> tuple[tuple[Hashable, ...], EdgeReader]:
+    """Vertex labels and a reader that returns one entry for each undirected edge or for both directions."""
+    for matches, side in ((_is_networkx, _networkx_side), (_is_igraph, _igraph_side), (_is_matrix, _matrix_side)):
+        if matches(G):
+            nodes, edges = side(G, weight, symmetrize)
+            break
+    else:
+        raise InvalidGraphError(
+            "expected a networkx.Graph, an igraph.Graph, or a symmetric scipy.sparse or numpy matrix; "
+            f"got {type(G).__module__}.{type(G).__qualname__}"
+        )
+    if not nodes:
+        raise InvalidGraphError("expected a graph with at least one vertex; got a graph without vertices")
+    return nodes, edges
+
+
+def _instance_of(G: Any, module: str, name: str) -> bool:
+    """isinstance without importing: an instance can only exist if its module was imported."""
+    loaded = sys.modules.get(module)
+    return loaded is not None and isinstance(G, getattr(loaded, name))
+
+
+def _is_networkx(G: Any) -> bool:
+    return _instance_of(G, "networkx", "Graph")
+
+
+def _is_igraph(G: Any) -> bool:
+    return _instance_of(G, "igraph", "Graph")
+
+
+def _is_matrix(G: Any) -> bool:
+    return sparse.issparse(G) or isinstance(G, np.ndarray)
+
+
+def _refuse_directed(directed: bool, symmetrize: bool) -> None:
+    if directed and not symmetrize:
+        raise InvalidGraphError(
+            "expected an undirected graph; got a directed one. Pass symmetrize=True to join each pair of vertices "
+            "by the heavier of its two arcs"
+        )
+
+
+def _networkx_side(G: Any, weight: str | None, symmetrize: bool) -> tuple[tuple[Hashable, ...], EdgeReader]:
+    _refuse_directed(G.is_directed(), symmetrize)
+    nodes = tuple(G.nodes)
+
+    def edges() -> sparse.coo_array:
+        index = {node: i for i, node in enumerate(nodes)}
+        ends = ((index[u], index[v]) for u, v in G.edges())
+        values = _weights((w for _, _, w in G.edges(data=weight, default=None)), weight)
+        return _edge_array(ends, values, len(nodes), directed=G.is_directed())
+
+    return nodes, edges
+
+
+def _igraph_side(G: Any, weight: str | None, symmetrize: bool) -> tuple[tuple[Hashable, ...], EdgeReader]:
+    _refuse_directed(G.is_directed(), symmetrize)
+    names = G.vs["name"] if "name" in G.vs.attributes() else range(G.vcount())
+    nodes = tuple(names)
+    if len(set(nodes)) != len(nodes):
+        raise InvalidGraphError(
+            "expected distinct vertex names; got an igraph.Graph in which a name repeats. "
+            "Make them distinct, or delete the 'name' attribute to use vertex numbers"
+        )
+
+    def edges() -> sparse.coo_array:
+        if weight is not None and weight not in G.es.attributes():
+            raise _missing_weight(weight)
+        values = _weights(iter(G.es[weight]) if weight is not None else iter(()), weight)
+        return _edge_array(iter(G.get_edgelist()), values, len(nodes), directed=G.is_directed())
+
+    return nodes, edges
+
+
+def _matrix_side(G: Any, weight: str | None, symmetrize: bool) -> tuple[tuple[Hashable, ...], EdgeReader]:
+    if weight is not None and weight != "weight":
+        raise InvalidParameterError(
+            f"a matrix has no edge attribute {weight!r}: its entries are the weights; leave weight=None"
+        )
+    if G.ndim != 2 or G.shape[0] != G.shape[1]:
+        raise InvalidGraphError(f"expected a square adjacency matrix; got shape {tuple(G.shape)}")
+    if np.dtype(G.dtype).kind not in "biuf":
+        raise InvalidGraphError(f"expected a real adjacency matrix; got entries of type {G.dtype}")
+
+    def edges() -> sparse.coo_array:
+        A = sparse.csr_array(G, dtype=np.float64)
+        A.sum_duplicates()
+        _check_finite(A.data)
+        if symmetrize:
+            A = A.maximum(A.T)
+        elif abs(A - A.T).max() > 1e-12 * max(1.0, float(abs(A).max())) if A.nnz else False:
+            raise InvalidGraphError(
+                "expected a symmetric adjacency matrix; this one differs from its transpose. "
+                "Pass symmetrize=True to keep the larger of the two entries of each pair"
+            )
+        return sparse.triu(A, k=1, format="coo")
+
+    return tuple(range(G.shape[0])), edges
+
+
+# --- assembling ------------------------------------------------------------------------------------------------
+
+
+def _weights(values: Iterable[Any], weight: str | None) -> FloatArray | None:
+    if weight is None:
+        return None
+    collected = list(values)
+    if any(value is None for value in collected):
+        raise _missing_weight(weight)
+    try:
+        return np.array(collected, dtype=np.float64).reshape(len(collected))
+    except (TypeError, ValueError):
+        raise InvalidGraphError(
+            f"expected a number in edge attribute {weight!r} of every edge; at least one edge holds something else"
+        ) from None
+
+
+def _missing_weight(weight: str) -> InvalidGraphError:
+    return InvalidGraphError(
+        f"expected edge attribute {weight!r} on every edge; at least one edge lacks it. "
+        "Set it everywhere, or pass weight=None to count every edge as 1"
+    )
+
+
+def _edge_array(
+    ends: Iterable[tuple[int, int]], values: FloatArray | None, n: int, *, directed: bool
+) -> sparse.coo_array:
+    """One entry (i < j) for each edge; for directed input, the larger of the two (summed) arcs."""
+    pairs = np.fromiter((i for pair in ends for i in pair), dtype=np.int64).reshape(-1, 2)
+    data = np.ones(len(pairs)) if values is None else values
+    _check_finite(data)
+    if directed:
+        arcs = sparse.coo_array((data, (pairs[:, 0], pairs[:, 1])), shape=(n, n)).tocsr()
+        return sparse.triu(arcs.maximum(arcs.T), k=1, format="coo")
+    low, high = pairs.min(axis=1, initial=n), pairs.max(axis=1, initial=0)
+    return sparse.coo_array((data, (low, high)), shape=(n, n))
+
+
+def _assemble(upper: sparse.coo_array, n: int, *, signed: bool) -> sparse.csr_array:
+    """Symmetric CSR without diagonal from one entry for each edge."""
+    if not signed and upper.nnz and upper.data.min() < 0:
+        raise InvalidGraphError(
+            "expected nonnegative weights; at least one weight is negative. Private mechanisms bound what one edge "
+            "can change by weights in [0, max_weight]"
+        )
+    row, col = upper.coords
+    keep = row != col
+    row, col, data = row[keep], col[keep], upper.data[keep]
+    A = sparse.coo_array(
+        (np.concatenate([data, data]), (np.concatenate([row, col]), np.concatenate([col, row]))), shape=(n, n)
+    ).tocsr()
+    A.sort_indices()
+    return A
+
+
+def _check_finite(data: FloatArray) -> None:
+    if not np.all(np.isfinite(data)):
+        raise InvalidGraphError("expected finite weights; at least one weight is NaN or infinite")
+
+
+def _positive_finite(name: str, value: float) -> float:
+    if not (np.isfinite(value) and value > 0):
+        raise InvalidParameterError(f"{name} must be a positive finite number; got {value!r}")
+    return float(value)
