@@ -1,0 +1,17 @@
+"""Fixtures shared by all tests."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def graphs_dir() -> Path:
+    """Folder of real graphs (SNAP, Facebook100, Gset); the test skips where it is missing."""
+    folder = Path(os.environ.get("DPGRAPH_DATA") or REPOSITORY.parent / "shared" / "graphs")
+    if not (folder / "MANIFEST.tsv").exists():
+        pytest.skip(f"real graphs not found in {folder}; set DPGRAPH_DATA to a folder with MANIFEST.tsv")
+    return folder
