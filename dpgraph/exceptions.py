@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dpgraph.privacy.accountant import PrivacyReport
+    from dpgraph.privacy.report import PrivacyReport
 
 __all__ = [
     "BudgetExceededError",

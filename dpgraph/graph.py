@@ -218,7 +218,11 @@ EdgeReader = Callable[[], sparse.coo_array]
 
 def _public_side(G: Any, weight: str | None, symmetrize: bool) -> tuple[tuple[Hashable, ...], EdgeReader]:
     """Vertex labels and a reader that returns one entry for each undirected edge or for both directions."""
-    for matches, side in ((_is_networkx, _networkx_side), (_is_igraph, _igraph_side), (_is_matrix, _matrix_side)):
+    for matches, side in (
+        (_is_networkx, _networkx_side),
+        (_is_igraph, _igraph_side),
+        (_is_matrix, _matrix_side),
+    ):
         if matches(G):
             nodes, edges = side(G, weight, symmetrize)
             break
@@ -233,7 +237,7 @@ def _public_side(G: Any, weight: str | None, symmetrize: bool) -> tuple[tuple[Ha
 
 
 def _instance_of(G: Any, module: str, name: str) -> bool:
-    """isinstance without importing: an instance can only exist if its module was imported."""
+    """Check isinstance without importing: an instance can only exist if its module was imported."""
     loaded = sys.modules.get(module)
     return loaded is not None and isinstance(G, getattr(loaded, name))
 

@@ -1,0 +1,17 @@
+"""Privacy accounting, the budget, and the only source of noise."""
+
+from dpgraph.privacy.accountant import Budget, PrivacyAccountant
+from dpgraph.privacy.accounting import gaussian_scale, gdp_delta, gdp_epsilon, gdp_mu, pure_dp_mu
+from dpgraph.privacy.report import LedgerEntry, PrivacyReport
+
+__all__ = [
+    "Budget",
+    "LedgerEntry",
+    "PrivacyAccountant",
+    "PrivacyReport",
+    "gaussian_scale",
+    "gdp_delta",
+    "gdp_epsilon",
+    "gdp_mu",
+    "pure_dp_mu",
+]

@@ -1,0 +1,195 @@
+"""The privacy budget of one data set: debited before any data is read, never refunded."""
+
+from __future__ import annotations
+
+import os
+import threading
+from contextvars import ContextVar, Token
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+from dpgraph.exceptions import BudgetExceededError, InvalidParameterError
+from dpgraph.privacy.accounting import check_delta, check_epsilon, gdp_delta, gdp_epsilon, gdp_mu
+from dpgraph.privacy.report import PrivacyReport
+
+if TYPE_CHECKING:
+    from dpgraph.privacy.ledger import Ledger
+
+__all__ = ["Budget", "PrivacyAccountant", "PrivacyLoss", "ambient_accountant"]
+
+#: Relative slack in comparisons of budgets: rounding of sums, nothing that a user could notice.
+ROUNDING = 1e-9
+
+_ambient: ContextVar[PrivacyAccountant | None] = ContextVar("dpgraph_accountant", default=None)
+
+
+class Budget(NamedTuple):
+    """A pair (epsilon, delta)."""
+
+    epsilon: float
+    delta: float
+
+
+class PrivacyLoss(NamedTuple):
+    """Loss of one call: Gaussian releases (mu), good events (slack), pure-DP releases (epsilon)."""
+
+    mu: float = 0.0
+    slack: float = 0.0
+    epsilon: float = 0.0
+
+
+class PrivacyAccountant:
+    """Total (epsilon, delta) budget for one data set, shared by any number of private calls.
+
+    Pass it as ``accountant=`` or use it as a context manager: inside the ``with`` block every private call without
+    an explicit accountant is charged to it. A call that does not fit is refused with
+    :class:`~dpgraph.exceptions.BudgetExceededError` before any data is read. A call that fails after it was charged
+    is not refunded.
+
+    Parameters
+    ----------
+    epsilon : float
+        Total epsilon > 0.
+    delta : float, default 0.0
+        Total delta in [0, 1). With 0 only pure-DP calls fit.
+
+    Notes
+    -----
+    *Guarantee.* Gaussian releases compose exactly, ``mu = sqrt(sum mu_k**2)``; good events add their delta; pure
+    releases add their epsilon. The sum is refused unless ``gdp_delta(mu, epsilon - sum of pure epsilons) + slack <=
+    delta``. Later amounts may depend on earlier outputs as long as all calls are Gaussian, or all are pure; when
+    both kinds are mixed the amounts should be fixed in advance (the order does not matter).
+
+    All charges must name the same neighbouring relation. An accountant cannot be copied or pickled and refuses to
+    work in a forked child, because two copies of a budget are twice the budget.
+
+    References
+    ----------
+    DRS22, Corollary 3.3 (composition); R. Rogers, A. Roth, J. Ullman, S. Vadhan, "Privacy odometers and filters",
+    NIPS 2016; A. Smith, A. Thakurta, "Fully adaptive composition for Gaussian differential privacy", 2022.
+
+    Examples
+    --------
+    >>> import networkx as nx, dpgraph
+    >>> accountant = dpgraph.PrivacyAccountant(epsilon=1.0, delta=1e-6)
+    >>> G = nx.karate_club_graph()
+    >>> _ = dpgraph.private_degrees(G, epsilon=0.5, delta=1e-6, accountant=accountant)
+    >>> accountant.remaining
+    Budget(epsilon=0.84..., delta=1e-06)
+    >>> dpgraph.private_degrees(G, epsilon=0.9, delta=1e-6, accountant=accountant)
+    Traceback (most recent call last):
+    ...
+    dpgraph.exceptions.BudgetExceededError: ...
+    """
+
+    def __init__(self, *, epsilon: float, delta: float = 0.0) -> None:
+        self._total = Budget(check_epsilon(epsilon), 0.0 if delta == 0 else check_delta(delta))
+        self._mu_squared = 0.0
+        self._slack = 0.0
+        self._pure = 0.0
+        self._ledgers: list[Ledger] = []
+        self._adjacency: str | None = None
+        self._lock = threading.Lock()
+        self._pid = os.getpid()
+        self._tokens: list[Token[PrivacyAccountant | None]] = []
+
+    def __repr__(self) -> str:
+        spent, total = self.spent, self._total
+        return f"PrivacyAccountant(epsilon={total.epsilon:g}, delta={total.delta:g}, spent epsilon={spent.epsilon:.4g})"
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise TypeError("a PrivacyAccountant cannot be copied or pickled: two copies of a budget are twice the budget")
+
+    def __enter__(self) -> Self:
+        self._tokens.append(_ambient.set(self))
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        _ambient.reset(self._tokens.pop())
+
+    @property
+    def total(self) -> Budget:
+        """The budget that the accountant was made with."""
+        return self._total
+
+    @property
+    def spent(self) -> Budget:
+        """The (epsilon, delta) guarantee of everything charged so far, delta the total delta unless all was pure."""
+        if self._mu_squared == 0 and self._slack == 0:
+            return Budget(self._pure, 0.0)
+        gaussian = gdp_epsilon(self._mu_squared**0.5, self._total.delta - self._slack)
+        return Budget(min(self._pure + gaussian, self._total.epsilon), self._total.delta)
+
+    @property
+    def remaining(self) -> Budget:
+        """The largest (epsilon, delta) that one further purely Gaussian call could still be given."""
+        epsilon, delta = self._total.epsilon - self._pure, self._total.delta - self._slack
+        if epsilon <= ROUNDING * self._total.epsilon:
+            return Budget(0.0, 0.0)
+        if self._total.delta == 0:
+            return Budget(epsilon, 0.0)
+        if delta <= ROUNDING * self._total.delta:
+            return Budget(0.0, 0.0)
+        room = gdp_mu(epsilon, delta) ** 2 - self._mu_squared
+        if room <= ROUNDING * self._mu_squared:
+            return Budget(0.0, 0.0)
+        return Budget(gdp_epsilon(room**0.5, delta), delta)
+
+    def charge(self, loss: PrivacyLoss, ledger: Ledger) -> None:
+        """Debit one call, all of it, or refuse and change nothing.
+
+        Raises
+        ------
+        BudgetExceededError
+            The call does not fit, or the accountant was inherited by a forked process.
+        InvalidParameterError
+            The call has another neighbouring relation than the earlier ones.
+        """
+        with self._lock:
+            if os.getpid() != self._pid:
+                raise BudgetExceededError(
+                    "this accountant belongs to the process that created it; a forked copy may not spend its budget. "
+                    "Make the private calls in the parent process, or split the budget among accountants beforehand"
+                )
+            if self._adjacency not in (None, ledger.adjacency):
+                raise InvalidParameterError(
+                    f"this accountant protects neighbours that differ by {self._adjacency}; the call asks for "
+                    f"{ledger.adjacency}. Use one accountant for each data set and neighbouring relation"
+                )
+            mu_squared = self._mu_squared + loss.mu**2
+            slack, pure = self._slack + loss.slack, self._pure + loss.epsilon
+            if not self._fits(mu_squared, slack, pure):
+                left = self.remaining
+                raise BudgetExceededError(
+                    f"the call asks for epsilon={ledger.epsilon:g}, delta={ledger.delta:g}, but of the total "
+                    f"epsilon={self._total.epsilon:g}, delta={self._total.delta:g} there is left at most "
+                    f"epsilon={left.epsilon:.4g}, delta={left.delta:.4g}. Nothing was read and nothing was spent; "
+                    "ask for less, or stop releasing from this data set"
+                )
+            self._mu_squared, self._slack, self._pure = mu_squared, slack, pure
+            self._adjacency = ledger.adjacency
+            self._ledgers.append(ledger)
+
+    def _fits(self, mu_squared: float, slack: float, pure: float) -> bool:
+        epsilon, delta = self._total
+        if mu_squared == 0 and slack == 0:
+            return pure <= epsilon * (1 + ROUNDING)
+        left = max(epsilon * (1 + ROUNDING) - pure, 0.0)
+        return pure <= epsilon * (1 + ROUNDING) and gdp_delta(mu_squared**0.5, left) + slack <= delta * (1 + 1e-6)
+
+    def report(self) -> PrivacyReport:
+        """Everything released so far under this accountant, as one :class:`PrivacyReport`."""
+        spent = self.spent
+        return PrivacyReport(
+            epsilon=spent.epsilon,
+            delta=spent.delta,
+            mu=self._mu_squared**0.5 or None,
+            adjacency=self._adjacency or "nothing released yet",
+            entries=tuple(entry for ledger in self._ledgers for entry in ledger.entries),
+            seeded=any(ledger.seeded for ledger in self._ledgers),
+            delta_slack=self._slack,
+        )
+
+
+def ambient_accountant() -> PrivacyAccountant | None:
+    """Return the accountant of the innermost ``with PrivacyAccountant(...)`` block, or ``None``."""
+    return _ambient.get()

@@ -1,0 +1,274 @@
+"""The privacy curve of the Gaussian mechanism and exact composition in Gaussian differential privacy (GDP).
+
+A release of a statistic with l2-sensitivity ``s`` plus Gaussian noise of standard deviation ``sigma`` is mu-GDP with
+``mu = s / sigma``; adaptive composition is ``mu = sqrt(sum mu_k**2)`` and nothing is lost by composing in this form
+(DRS22, Theorem 2.7 and Corollary 3.3). The conversion to (epsilon, delta) is exact (BW18, Theorem 8):
+
+    delta(epsilon) = Phi(-epsilon/mu + mu/2) - exp(epsilon) Phi(-epsilon/mu - mu/2).
+
+References
+----------
+BW18: B. Balle, Y.-X. Wang, "Improving the Gaussian mechanism for differential privacy", ICML 2018.
+DRS22: J. Dong, A. Roth, W. Su, "Gaussian differential privacy", JRSS-B 84 (2022).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import erfcx, log_expit, log_ndtr, ndtri, ndtri_exp
+
+from dpgraph.exceptions import InvalidParameterError
+
+__all__ = [
+    "check_delta",
+    "check_epsilon",
+    "gaussian_scale",
+    "gdp_delta",
+    "gdp_epsilon",
+    "gdp_mu",
+    "group_privacy",
+    "one_sided_quantile",
+    "pure_dp_mu",
+]
+
+_SQRT2 = math.sqrt(2.0)
+_ROOT_TOLERANCE = 4 * np.finfo(float).eps
+
+
+def check_epsilon(epsilon: float) -> float:
+    """Return `epsilon` as a float, or raise :class:`InvalidParameterError` unless 0 < epsilon < inf."""
+    if not isinstance(epsilon, (int, float, np.integer, np.floating)) or isinstance(epsilon, bool):
+        raise InvalidParameterError(f"epsilon must be a positive finite number; got {epsilon!r}")
+    if not (math.isfinite(epsilon) and epsilon > 0):
+        raise InvalidParameterError(f"epsilon must be positive and finite; got {epsilon!r}")
+    return float(epsilon)
+
+
+def check_delta(delta: float) -> float:
+    """Return `delta` as a float, or raise :class:`InvalidParameterError` unless 0 < delta < 1."""
+    if not isinstance(delta, (int, float, np.integer, np.floating)) or isinstance(delta, bool):
+        raise InvalidParameterError(f"delta must be a number in (0, 1); got {delta!r}")
+    if not 0 < delta < 1:
+        raise InvalidParameterError(f"delta must lie strictly between 0 and 1; got {delta!r}")
+    return float(delta)
+
+
+def _log_gdp_delta(mu: float, epsilon: float) -> float:
+    """Natural logarithm of ``gdp_delta``, without overflow and without cancellation.
+
+    With a = -epsilon/mu + mu/2 and b = a - mu, exp(epsilon) phi(b) = phi(a), so that for a <= 0 both terms share the
+    factor exp(-a**2/2) and their difference is a difference of scaled complementary error functions.
+    """
+    a = -epsilon / mu + mu / 2
+    b = -epsilon / mu - mu / 2
+    if a <= 0:
+        difference = float(erfcx(-a / _SQRT2) - erfcx(-b / _SQRT2))
+        if difference <= 0:
+            return -math.inf
+        return math.log(0.5 * difference) - a * a / 2
+    log_first = float(log_ndtr(a))
+    log_ratio = epsilon + float(log_ndtr(b)) - log_first
+    return log_first + math.log(-math.expm1(log_ratio)) if log_ratio < 0 else -math.inf
+
+
+def gdp_delta(mu: float, epsilon: float) -> float:
+    """Smallest delta at which mu-GDP implies (epsilon, delta)-DP.
+
+    Parameters
+    ----------
+    mu : float
+        GDP parameter, mu >= 0 (l2-sensitivity divided by noise standard deviation).
+    epsilon : float
+        epsilon >= 0.
+
+    Returns
+    -------
+    float
+        delta in [0, 1), relative accuracy about 1e-9 or better.
+
+    Raises
+    ------
+    InvalidParameterError
+        `mu` or `epsilon` is negative or not finite.
+
+    References
+    ----------
+    BW18, Theorem 8; DRS22, Corollary 2.13.
+
+    Examples
+    --------
+    >>> from dpgraph.privacy import gdp_delta
+    >>> gdp_delta(1.0, 1.0)
+    0.126936737507
+    """
+    if not (math.isfinite(mu) and mu >= 0):
+        raise InvalidParameterError(f"mu must be a nonnegative finite number; got {mu!r}")
+    if not (math.isfinite(epsilon) and epsilon >= 0):
+        raise InvalidParameterError(f"epsilon must be a nonnegative finite number; got {epsilon!r}")
+    return 0.0 if mu == 0 else math.exp(_log_gdp_delta(float(mu), float(epsilon)))
+
+
+def gdp_epsilon(mu: float, delta: float) -> float:
+    """Smallest epsilon at which mu-GDP implies (epsilon, delta)-DP.
+
+    Parameters
+    ----------
+    mu : float
+        GDP parameter, mu >= 0.
+    delta : float
+        0 < delta < 1.
+
+    Returns
+    -------
+    float
+        epsilon >= 0.
+
+    Raises
+    ------
+    InvalidParameterError
+        `mu` is negative or not finite, or `delta` is outside (0, 1).
+
+    Examples
+    --------
+    >>> from dpgraph.privacy import gdp_epsilon
+    >>> gdp_epsilon(0.236703, 1e-6)
+    1.000000
+    """
+    target = math.log(check_delta(delta))
+    if not (math.isfinite(mu) and mu >= 0):
+        raise InvalidParameterError(f"mu must be a nonnegative finite number; got {mu!r}")
+    if mu == 0 or _log_gdp_delta(mu, 0.0) <= target:
+        return 0.0
+    # delta(epsilon) <= Phi(-epsilon/mu + mu/2), which is at most delta here.
+    high = mu * (mu / 2 - float(ndtri_exp(target)))
+    return float(brentq(lambda e: _log_gdp_delta(mu, e) - target, 0.0, high + 1e-9, xtol=1e-300, rtol=_ROOT_TOLERANCE))
+
+
+def gdp_mu(epsilon: float, delta: float) -> float:
+    """Largest mu for which mu-GDP implies (epsilon, delta)-DP.
+
+    Parameters
+    ----------
+    epsilon : float
+        epsilon > 0.
+    delta : float
+        0 < delta < 1.
+
+    Returns
+    -------
+    float
+        The Gaussian-DP budget that (epsilon, delta) buys.
+
+    Raises
+    ------
+    InvalidParameterError
+        `epsilon` or `delta` is out of range.
+
+    References
+    ----------
+    BW18, Algorithm 1 (solved here by a bracketed root search on log delta).
+
+    Examples
+    --------
+    >>> from dpgraph.privacy import gdp_mu
+    >>> [round(gdp_mu(eps, 1e-6), 4) for eps in (1, 2, 4)]
+    [0.2367, 0.4483, 0.8379]
+    """
+    epsilon, target = check_epsilon(epsilon), math.log(check_delta(delta))
+    # At mu_high, -epsilon/mu + mu/2 is at least |quantile| + 1 and delta(epsilon) is above the target.
+    quantile = abs(float(ndtri(delta))) + 2.0
+    high = quantile + math.sqrt(quantile**2 + 2 * epsilon)
+    low = high
+    while _log_gdp_delta(low, epsilon) > target:
+        low /= 2
+    while _log_gdp_delta(high, epsilon) < target:
+        high *= 2
+    mu = float(brentq(lambda m: _log_gdp_delta(m, epsilon) - target, low, high, xtol=1e-300, rtol=_ROOT_TOLERANCE))
+    return mu * (1 - 1e-12)  # stay on the private side of the root's rounding error
+
+
+def gaussian_scale(sensitivity: float, *, epsilon: float, delta: float) -> float:
+    """Smallest standard deviation at which Gaussian noise is (epsilon, delta)-DP.
+
+    Parameters
+    ----------
+    sensitivity : float
+        l2-sensitivity of the released vector, > 0.
+    epsilon : float
+        epsilon > 0, of any size (unlike the classical formula, which is not private for large epsilon).
+    delta : float
+        0 < delta < 1.
+
+    Returns
+    -------
+    float
+        Standard deviation, in the units of `sensitivity`.
+
+    Raises
+    ------
+    InvalidParameterError
+        An argument is out of range.
+
+    References
+    ----------
+    BW18, Theorem 8 and Algorithm 1.
+
+    Examples
+    --------
+    >>> import dpgraph
+    >>> dpgraph.gaussian_scale(1.0, epsilon=1.0, delta=1e-6)
+    4.2247
+    """
+    if not (math.isfinite(sensitivity) and sensitivity > 0):
+        raise InvalidParameterError(f"sensitivity must be a positive finite number; got {sensitivity!r}")
+    return float(sensitivity) / gdp_mu(epsilon, delta)
+
+
+def pure_dp_mu(epsilon: float) -> float:
+    """GDP parameter that an epsilon-DP mechanism satisfies: 2 Phi^{-1}(e^eps / (1 + e^eps)).
+
+    References
+    ----------
+    DRS22, Proposition 2.12 with the trade-off function of randomised response.
+
+    Examples
+    --------
+    >>> from dpgraph.privacy import pure_dp_mu
+    >>> round(pure_dp_mu(1.0), 3)
+    1.232
+    """
+    return -2.0 * float(ndtri_exp(log_expit(-check_epsilon(epsilon))))
+
+
+def one_sided_quantile(failure: float) -> float:
+    """Standard normal quantile z with P[N(0, 1) > z] = `failure`: the slack of a one-sided good event."""
+    return -float(ndtri(check_delta(failure)))
+
+
+def group_privacy(epsilon: float, delta: float, size: int) -> tuple[float, float]:
+    """Budget for one element so that a group of `size` elements is (epsilon, delta)-protected.
+
+    Returns
+    -------
+    tuple of float
+        ``(epsilon / size, delta * (exp(epsilon / size) - 1) / (exp(epsilon) - 1))``.
+
+    References
+    ----------
+    mathematics.md, section 6; S. Vadhan, "The complexity of differential privacy", Lemma 2.2.
+
+    Examples
+    --------
+    >>> from dpgraph.privacy.accounting import group_privacy
+    >>> group_privacy(2.0, 1e-6, 2)
+    (1.0, 2.69e-07)
+    """
+    if size < 1:
+        raise InvalidParameterError(f"group size must be at least 1; got {size!r}")
+    epsilon, delta = check_epsilon(epsilon), check_delta(delta)
+    # (e^{eps/k} - 1)/(e^eps - 1), written so that neither exponential overflows.
+    ratio = math.expm1(-epsilon / size) / math.expm1(-epsilon) * math.exp(epsilon / size - epsilon)
+    return epsilon / size, delta * ratio

@@ -1,0 +1,162 @@
+"""The budget of one private call: opened (and debited) before data is read, one line for each release."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from dpgraph.exceptions import DPGraphError, InvalidParameterError
+from dpgraph.privacy.accountant import ROUNDING, PrivacyAccountant, PrivacyLoss, ambient_accountant
+from dpgraph.privacy.accounting import check_delta, check_epsilon, gdp_mu, one_sided_quantile
+from dpgraph.privacy.noise import NoiseSource
+from dpgraph.privacy.report import LedgerEntry, PrivacyReport
+
+__all__ = ["EDGE_ADJACENCY", "GridNoise", "Ledger", "open_ledger"]
+
+EDGE_ADJACENCY = "the weight of one vertex pair, by at most max_weight"
+
+#: Grid of scalar releases: at most sigma / 10**4, so that the discrete Gaussian is within a relative 1e-6 of the
+#: Gaussian-DP curve of the continuous one (mathematics.md, section 1).
+_GRID_RATIO = 1e5
+_DISCRETE_INFLATION = 1 + 1e-6
+
+
+@dataclass(frozen=True)
+class GridNoise:
+    """Standard deviation of a discrete Gaussian and the grid on which it lives."""
+
+    scale: float
+    unit: float
+
+
+class Ledger:
+    """Records the releases of one call and refuses to record more than was debited.
+
+    Use :func:`open_ledger`. Every noise scale of the package is handed out by one of the methods below.
+    """
+
+    def __init__(self, epsilon: float, delta: float, slack: float, adjacency: str, seeded: bool) -> None:
+        self.epsilon, self.delta, self.slack = epsilon, delta, slack
+        self.adjacency, self.seeded = adjacency, seeded
+        #: Total Gaussian-DP budget of the call; 0 for a pure-DP call.
+        self.mu = gdp_mu(epsilon, delta - slack) if delta > 0 else 0.0
+        self.entries: list[LedgerEntry] = []
+
+    def gaussian(self, name: str, *, sensitivity: float, mu: float, mechanism: str = "Gaussian") -> float:
+        """Standard deviation of Gaussian noise for l2-sensitivity `sensitivity` at GDP parameter `mu`."""
+        scale = sensitivity / mu
+        self._record(LedgerEntry(name, mechanism, sensitivity, scale, mu=mu, share=(mu / self.mu) ** 2))
+        return scale
+
+    def gaussian_on_grid(self, name: str, *, sensitivity: float, mu: float, count: int) -> GridNoise:
+        """Scale and grid for `count` scalars released by a discrete Gaussian.
+
+        Rounding `count` reals to a grid g adds g sqrt(count) to the l2-sensitivity; the scale is inflated by 1e-6
+        because the discrete Gaussian is not exactly (s/sigma)-GDP.
+        """
+        unit = 2.0 ** math.floor(math.log2(sensitivity / mu / _GRID_RATIO))
+        rounded = sensitivity + unit * math.sqrt(count)
+        scale = rounded / mu * _DISCRETE_INFLATION
+        entry = LedgerEntry(name, "discrete Gaussian", rounded, scale, mu=mu, share=(mu / self.mu) ** 2)
+        self._record(entry)
+        return GridNoise(scale, unit)
+
+    def good_event(self, name: str, delta_share: float, *, candidates: int = 1) -> float:
+        """Quantile z such that `candidates` one-sided normal slacks of z standard deviations fail with `delta_share`.
+
+        References
+        ----------
+        DN25a, Lemma B.5 in its GDP form (mathematics.md, section 1).
+        """
+        self._record(LedgerEntry(name, "good event", 0.0, 0.0, delta_share=delta_share))
+        return one_sided_quantile(delta_share / candidates)
+
+    def pure(self, name: str, *, mechanism: str, sensitivity: float, epsilon: float) -> float:
+        """Scale ``sensitivity / epsilon`` of a pure-DP release (Laplace and its matrix analogues)."""
+        scale = sensitivity / epsilon
+        self._record(LedgerEntry(name, mechanism, sensitivity, scale, epsilon=epsilon, share=epsilon / self.epsilon))
+        return scale
+
+    def laplace(self, name: str, *, sensitivity: float, epsilon: float) -> float:
+        """Scale of Laplace noise for l1-sensitivity `sensitivity`."""
+        return self.pure(name, mechanism="Laplace", sensitivity=sensitivity, epsilon=epsilon)
+
+    def remaining_mu(self) -> float:
+        """Gaussian-DP parameter that is not yet used by a line of this ledger."""
+        return math.sqrt(max(self.mu**2 - sum(e.mu**2 for e in self.entries), 0.0))
+
+    def report(self) -> PrivacyReport:
+        """The ledger as it stands, for a result object or a halt."""
+        return PrivacyReport(
+            epsilon=self.epsilon,
+            delta=self.delta,
+            mu=self.mu or None,
+            adjacency=self.adjacency,
+            entries=tuple(self.entries),
+            seeded=self.seeded,
+            delta_slack=self.slack,
+        )
+
+    def _record(self, entry: LedgerEntry) -> None:
+        entries = [*self.entries, entry]
+        limits = (
+            (sum(e.mu**2 for e in entries), self.mu**2),
+            (sum(e.delta_share for e in entries), self.slack),
+            (sum(e.epsilon for e in entries), self.epsilon if self.delta == 0 else 0.0),
+        )
+        if any(used > limit * (1 + ROUNDING) for used, limit in limits) or not entry.scale >= 0:
+            raise DPGraphError(f"internal error: release {entry.name!r} exceeds the budget debited for this call")
+        self.entries.append(entry)
+
+
+def open_ledger(
+    *,
+    epsilon: float,
+    delta: float | None,
+    accountant: PrivacyAccountant | None,
+    adjacency: str,
+    noise: NoiseSource,
+    slack: float = 0.0,
+) -> Ledger:
+    """Validate a call's budget and debit all of it; to be called before any private data is read.
+
+    Parameters
+    ----------
+    epsilon : float
+        epsilon > 0.
+    delta : float or None
+        0 < delta < 1, or ``None`` for a pure-DP call.
+    accountant : PrivacyAccountant or None
+        Who is debited; ``None`` means the accountant of the enclosing ``with`` block, if any.
+    adjacency : str
+        The neighbouring relation in words ("neighbours differ by ...").
+    noise : NoiseSource
+        Says whether the call is seeded.
+    slack : float, default 0.0
+        Part of delta that good events may use, 0 <= slack < delta.
+
+    Returns
+    -------
+    Ledger
+
+    Raises
+    ------
+    InvalidParameterError
+        epsilon, delta or slack is out of range.
+    BudgetExceededError
+        The accountant refuses.
+    """
+    if accountant is not None and not isinstance(accountant, PrivacyAccountant):
+        raise InvalidParameterError(
+            f"accountant must be a dpgraph.PrivacyAccountant or None; got {type(accountant).__name__}"
+        )
+    epsilon = check_epsilon(epsilon)
+    delta = 0.0 if delta is None else check_delta(delta)
+    if not 0 <= slack <= max(delta - 1e-300, 0.0):
+        raise InvalidParameterError(f"the slack share of delta must lie in [0, delta); got {slack!r}")
+    ledger = Ledger(epsilon, delta, slack, adjacency, noise.seeded)
+    accountant = accountant if accountant is not None else ambient_accountant()
+    if accountant is not None:
+        loss = PrivacyLoss(mu=ledger.mu, slack=slack) if delta else PrivacyLoss(epsilon=epsilon)
+        accountant.charge(loss, ledger)
+    return ledger

@@ -1,0 +1,169 @@
+"""The only module that draws randomness which protects somebody.
+
+By default the randomness comes from ChaCha with 20 rounds and a fresh 256-bit key of the operating system for every
+call; scalars come from OpenDP's discrete samplers, which take their bits from the operating system. A seed is for tests
+and reproducible experiments: whoever knows it can subtract the noise, so results made with one say so.
+
+Floating point. Scalars live on a public grid. Vectors whose exact value lies on a public grid are released as exact
+value plus noise rounded to the grid, which equals the rounding of (exact value + real noise): no low-order bits of
+either remain. Matrix noise is floating point; docs/guarantee.md says what that means.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
+
+__all__ = ["NoiseSource", "noise_source"]
+
+FloatArray = NDArray[np.float64]
+Shape = int | tuple[int, ...]
+
+
+class NoiseSource:
+    """Source of noise for one private call. Use :func:`noise_source`.
+
+    Parameters
+    ----------
+    generator : numpy.random.Generator or None
+        ``None`` for cryptographic noise keyed by the operating system.
+
+    Notes
+    -----
+    A cryptographic source that finds itself in a forked child takes a new key, so that no two processes draw the
+    same noise. A source cannot be pickled or copied.
+    """
+
+    def __init__(self, generator: np.random.Generator | None) -> None:
+        self.seeded = generator is not None
+        self._generator = generator if generator is not None else _cryptographic_generator()
+        self._pid = os.getpid()
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise TypeError("a NoiseSource cannot be copied or pickled: two copies would draw the same noise")
+
+    @property
+    def generator(self) -> np.random.Generator:
+        """The underlying generator, for randomness that need not be secret (public starting points, roundings)."""
+        if not self.seeded and os.getpid() != self._pid:
+            self._generator, self._pid = _cryptographic_generator(), os.getpid()
+        return self._generator
+
+    def spawn(self) -> NoiseSource:
+        """Return an independent source of the same kind for another release."""
+        if not self.seeded:
+            return NoiseSource(None)
+        return NoiseSource(np.random.default_rng(self._generator.integers(0, 2**63, size=4)))
+
+    def gaussian(self, shape: Shape, scale: float) -> FloatArray:
+        """Independent normals of standard deviation `scale`, in floating point."""
+        return self.generator.standard_normal(shape) * scale
+
+    def symmetric_gaussian(self, n: int, scale: float) -> FloatArray:
+        """Draw (W + W')/2 with W iid N(0, scale**2): isotropic in the Frobenius inner product, shape (n, n)."""
+        W = self.gaussian((n, n), scale)
+        return (W + W.T) / 2
+
+    def chi(self, degrees_of_freedom: NDArray[np.int64]) -> FloatArray:
+        """Draw chi variables with the given degrees of freedom (0 gives 0)."""
+        degrees = np.asarray(degrees_of_freedom)
+        draws = self.generator.chisquare(np.maximum(degrees, 1))
+        return np.where(degrees > 0, np.sqrt(draws), 0.0)
+
+    def gaussian_on_grid(self, values: FloatArray, unit: float, scale: float) -> FloatArray:
+        """Release `values`, exact multiples of `unit`, plus Gaussian noise rounded to that grid.
+
+        Equal to rounding (values + Gaussian noise), hence post-processing of the Gaussian mechanism.
+        """
+        return self._on_grid(values, unit, np.rint(self.gaussian(values.shape, scale / unit)))
+
+    def laplace_on_grid(self, values: FloatArray, unit: float, scale: float) -> FloatArray:
+        """Release `values`, exact multiples of `unit`, plus discrete Laplace noise of scale `scale` on that grid.
+
+        The discrete Laplace mechanism is exactly (l1-sensitivity / scale)-DP for data on its grid.
+        """
+        return self._on_grid(values, unit, self._discrete("laplace", values.size, scale / unit).reshape(values.shape))
+
+    def scalars(self, values: FloatArray, unit: float, scale: float) -> FloatArray:
+        """Release a few reals: rounded to the grid `unit`, plus discrete Gaussian noise of parameter `scale`."""
+        values = np.atleast_1d(np.asarray(values, dtype=np.float64))
+        on_grid = np.rint(values / unit) * unit
+        return self._on_grid(on_grid, unit, self._discrete("gaussian", values.size, scale / unit))
+
+    def _on_grid(self, values: FloatArray, unit: float, noise: FloatArray) -> FloatArray:
+        multiples = np.rint(values / unit)
+        if not np.all(np.abs(multiples) < 2.0**52):
+            raise InvalidGraphError(
+                "a sum of weights is too large for its grid: weights must be such that sums stay below "
+                "2**52 grid steps; choose a smaller graph or a coarser max_weight"
+            )
+        return (multiples + noise) * unit
+
+    def _discrete(self, law: str, size: int, scale: float) -> FloatArray:
+        if self.seeded:
+            return _seeded_discrete(self._generator, law, size, scale)
+        return _opendp_discrete(law, size, scale)
+
+
+def noise_source(rng: int | np.random.Generator | NoiseSource | None) -> NoiseSource:
+    """Interpret the public argument ``rng``.
+
+    Parameters
+    ----------
+    rng : None, int, numpy.random.Generator or NoiseSource
+        ``None`` (the default everywhere): cryptographic noise. An int or a Generator: reproducible, marked as seeded.
+
+    Raises
+    ------
+    InvalidParameterError
+        Anything else.
+
+    Examples
+    --------
+    >>> noise_source(None).seeded, noise_source(7).seeded
+    (False, True)
+    """
+    if isinstance(rng, NoiseSource):
+        return rng
+    if rng is None:
+        return NoiseSource(None)
+    if isinstance(rng, np.random.Generator):
+        return NoiseSource(rng)
+    if isinstance(rng, (int, np.integer)) and not isinstance(rng, bool) and rng >= 0:
+        return NoiseSource(np.random.default_rng(int(rng)))
+    raise InvalidParameterError(
+        f"rng must be None, a nonnegative int or a numpy.random.Generator; got {type(rng).__name__}"
+    )
+
+
+def _cryptographic_generator() -> np.random.Generator:
+    from randomgen import ChaCha
+
+    return np.random.Generator(ChaCha(key=secrets.randbits(256), rounds=20))
+
+
+def _seeded_discrete(generator: np.random.Generator, law: str, size: int, scale: float) -> FloatArray:
+    """Reproducible stand-ins for OpenDP's samplers, of the same law up to floating point."""
+    if law == "gaussian":
+        return np.rint(generator.standard_normal(size) * scale)
+    success = -np.expm1(-1.0 / scale)
+    return (generator.geometric(success, size) - generator.geometric(success, size)).astype(np.float64)
+
+
+def _opendp_discrete(law: str, size: int, scale: float) -> FloatArray:
+    """Exact discrete Gaussian or discrete Laplace integers with parameter `scale`, from the vetted sampler."""
+    import opendp.prelude as dp
+
+    dp.enable_features("contrib")
+    domain = dp.vector_domain(dp.atom_domain(T="i64"))
+    if law == "gaussian":
+        sampler = dp.m.make_gaussian(domain, dp.l2_distance(T="f64"), scale=scale)
+    else:
+        sampler = dp.m.make_laplace(domain, dp.l1_distance(T="i64"), scale=scale)
+    return np.asarray(sampler([0] * size), dtype=np.float64)

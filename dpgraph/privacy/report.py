@@ -1,0 +1,94 @@
+"""What a private result says about its own guarantee."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+__all__ = ["LedgerEntry", "PrivacyReport"]
+
+
+@dataclass(frozen=True)
+class LedgerEntry:
+    """One release, or one good event, of a mechanism.
+
+    Parameters
+    ----------
+    name : str
+        What was released, for instance ``"degrees"``.
+    mechanism : str
+        Law of the noise: ``"Gaussian"``, ``"Laplace"``, ...; ``"good event"`` for a line that only spends delta.
+    sensitivity : float
+        Bound on the change between neighbours, in the norm that the mechanism needs.
+    scale : float
+        Standard deviation of Gaussian noise, scale parameter of Laplace noise.
+    mu : float
+        Gaussian-DP parameter of this release (0 for a good event or a pure-DP release).
+    epsilon : float
+        Pure epsilon of this release (0 for a Gaussian release).
+    share : float
+        Share of the call's budget: of mu**2 for Gaussian, of epsilon for pure releases.
+    delta_share : float
+        Probability of the bad event that this line pays for.
+    """
+
+    name: str
+    mechanism: str
+    sensitivity: float
+    scale: float
+    mu: float = 0.0
+    epsilon: float = 0.0
+    share: float = 0.0
+    delta_share: float = 0.0
+
+
+@dataclass(frozen=True)
+class PrivacyReport:
+    """The guarantee of a result, and the releases that it was made from.
+
+    Parameters
+    ----------
+    epsilon, delta : float
+        The call is (epsilon, delta)-differentially private; delta is 0 for pure differential privacy.
+    mu : float or None
+        Gaussian-DP parameter of all Gaussian releases together; ``None`` if there are none. The guarantee of the
+        call is ``gdp_delta(mu, epsilon) + delta_slack <= delta``.
+    adjacency : str
+        The neighbouring relation, in words.
+    entries : tuple of LedgerEntry
+        One line for each release and each good event.
+    seeded : bool
+        True if the noise came from a seed: whoever knows the seed can remove the noise.
+    delta_slack : float
+        Part of delta spent on good events.
+    """
+
+    epsilon: float
+    delta: float
+    mu: float | None
+    adjacency: str
+    entries: tuple[LedgerEntry, ...] = ()
+    seeded: bool = False
+    delta_slack: float = 0.0
+
+    def __repr__(self) -> str:
+        warning = ", seeded: for experiments only" if self.seeded else ""
+        return (
+            f"PrivacyReport(epsilon={self.epsilon:g}, delta={self.delta:g}, {len(self.entries)} entries, "
+            f"adjacency={self.adjacency!r}{warning})"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain Python numbers and strings, ready for JSON."""
+        return asdict(self)
+
+    def table(self) -> str:
+        """Return the ledger as aligned text, one line for each entry."""
+        lines = [f"{'release':<34}{'mechanism':<22}{'sensitivity':>12}{'scale':>12}{'share':>8}{'delta':>10}"]
+        for e in self.entries:
+            delta = f"{e.delta_share:.1e}" if e.delta_share else ""
+            lines.append(
+                f"{e.name:<34}{e.mechanism:<22}{e.sensitivity:>12.4g}{e.scale:>12.4g}{e.share:>8.1%}{delta:>10}"
+            )
+        total = f"total: epsilon = {self.epsilon:g}, delta = {self.delta:g}, neighbours: {self.adjacency}"
+        return "\n".join([*lines, total + ("; SEEDED, not for publication" if self.seeded else "")])

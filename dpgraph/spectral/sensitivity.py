@@ -1,0 +1,219 @@
+r"""What one edge can change: every sensitivity bound on graph spectra, one function each.
+
+Neighbouring graphs differ in the weight of one vertex pair {i, j}, by at most w = `max_weight`. Throughout,
+d are weighted degrees, c = d + tau with a public or privately released tau >= 0, A = C^{-1/2} (adjacency) C^{-1/2} with
+C = diag(c), and m = `lower` is a lower bound on min_i c_i valid for both neighbours, m >= tau and m >= w.
+
+**The change of A.** Let G have weight u and G' weight v < u at {i, j}, delta = u - v <= w; write a = c_i, b = c_j in G,
+a' = a - delta, b' = b - delta in G', and alpha_i = 1 - sqrt(a'/a). Every entry of row i other than (i, j) shrinks by the
+factor sqrt(a'/a) when delta is added, so
+
+    E = A(G) - A(G') has E_ik = -alpha_i A'_ik (k != i, j),  E_ij = delta/sqrt(ab) - (alpha_i + alpha_j - alpha_i alpha_j) A'_ij,
+
+and no other nonzero entries. Also alpha_i <= alpha := (w/(m+w)) / (1 + sqrt(m/(m+w))).
+
+The bounds are proved in the docstrings and enumerated over all neighbours of many small graphs by
+``tests/privacy/test_sensitivity.py``; docs/sensitivity.md lists the worst ratios found.
+"""
+
+from __future__ import annotations
+
+import math
+
+from dpgraph.exceptions import InvalidParameterError
+
+__all__ = [
+    "alpha",
+    "basis_product",
+    "coherence_bound",
+    "core_release",
+    "degree_corrected_product",
+    "degrees_l1",
+    "degrees_l2",
+    "frobenius",
+    "general_core",
+    "general_log_coherence",
+    "general_projector",
+    "log_coherence",
+    "mean_degree",
+    "minimum_degree",
+    "partition_weight",
+    "projector",
+    "row_release",
+    "spectral_norm",
+]
+
+
+def _check(max_weight: float, lower: float) -> None:
+    if not (max_weight > 0 and lower >= max_weight):
+        raise InvalidParameterError(
+            f"sensitivity bounds need lower >= max_weight > 0; got lower={lower!r}, max_weight={max_weight!r}"
+        )
+
+
+def alpha(max_weight: float, lower: float) -> float:
+    """Largest relative shrinking of a row: (w/(m+w)) / (1 + sqrt(m/(m+w)))."""
+    _check(max_weight, lower)
+    w, m = max_weight, lower
+    return (w / (m + w)) / (1 + math.sqrt(m / (m + w)))
+
+
+def minimum_degree(max_weight: float) -> float:
+    """Change of min_i d_i: one pair moves two degrees by at most w, hence a minimum by at most w."""
+    return max_weight
+
+
+def degrees_l2(max_weight: float) -> float:
+    """Change of the degree vector in l2: two entries move by at most w, sqrt(2) w."""
+    return math.sqrt(2.0) * max_weight
+
+
+def degrees_l1(max_weight: float) -> float:
+    """Change of the degree vector in l1: two entries move by at most w, 2 w."""
+    return 2.0 * max_weight
+
+
+def mean_degree(max_weight: float, n_vertices: int) -> float:
+    """Change of the average degree: the sum of degrees moves by at most 2 w."""
+    return 2.0 * max_weight / n_vertices
+
+
+def partition_weight(max_weight: float) -> float:
+    """Change of the cut weight of a *fixed* (released) partition: one pair is cut or not, w."""
+    return max_weight
+
+
+def row_release(max_weight: float, row_norm: float = 1.0) -> float:
+    """Change in l2 of all rows of (adjacency) X for a *public* X with rows of norm at most `row_norm`.
+
+    Row i moves by at most w ||X_j||, row j by at most w ||X_i||, nothing else moves: sqrt(2) w row_norm. The same bound
+    covers a Gauss-Seidel sweep that releases each row exactly once, each against a public X that may depend on the rows
+    released before: conditioned on those, rows i and j still move by at most w row_norm each, and adaptive composition
+    of Gaussian releases adds squares.
+    """
+    return math.sqrt(2.0) * max_weight * row_norm
+
+
+def spectral_norm(max_weight: float, lower: float) -> float:
+    """Bound e on the spectral norm of A(G) - A(G'): w/m (mathematics.md, section 2).
+
+    By Weyl each eigenvalue, and each singular value, moves by at most e.
+    """
+    _check(max_weight, lower)
+    return max_weight / lower
+
+
+def frobenius(max_weight: float, lower: float) -> float:
+    """Bound on ||A(G) - A(G')||_F, and on the l2 change of the whole sorted vector of singular values.
+
+    ||E||_F^2 = 2 (E_ij^2 + alpha_i^2 sum_k A'_ik^2 + alpha_j^2 sum_k A'_jk^2), k != i, j. Where E_ij >= 0,
+    E_ij <= delta/sqrt(ab) <= w/(m+w); and sum_k A'_ik^2 <= max_k (w_ik/c_k) sum_k w_ik/a' <= w/m. So the bound is
+    sqrt(2 ((w/(m+w))^2 + 2 alpha^2 w/m)). Sorted singular values move by at most ||E||_F in l2 (Mirsky).
+    """
+    w, m = max_weight, lower
+    return math.sqrt(2 * ((w / (m + w)) ** 2 + 2 * alpha(w, m) ** 2 * w / m))
+
+
+def basis_product(max_weight: float, lower: float) -> float:
+    """Bound on ||E U||_F / kappa for orthonormal U, kappa = max_i ||U_i|| (mathematics.md, section 2).
+
+    About 2.12 w/m. Used with the papers' rank-r coherence mu_r = n kappa^2 / r.
+    """
+    w, m = max_weight, lower
+    return (w / m) * math.sqrt(4.5 + 4 * (alpha(w, m) * m / w) ** 2 * w / m)
+
+
+def degree_corrected_product(max_weight: float, lower: float, regularization: float) -> float:
+    r"""Bound D on ||E U||_F / kappa_D for orthonormal U, kappa_D = max_i ||U_i|| / sqrt(c_i).
+
+    D = (w/sqrt(m)) sqrt(2 (3/2 - tau/(2m))^2 + w/m). At tau = 0 it is the design page's 2.12 w/sqrt(m); at tau = m it
+    is sqrt(2) w/sqrt(m), the bound of an adjacency matrix that is not normalised at all.
+
+    *Proof.* Let kappa_D be taken with the degrees of G (of G' it is the same with smaller numbers).
+
+    Row i. Where E_ij >= 0, E_ij <= delta/sqrt(ab) and ||U_j|| <= kappa_D sqrt(b), while
+    sum_k A'_ik ||U_k|| <= kappa_D sum_k w_ik/sqrt(a') <= kappa_D (a' - tau)/sqrt(a'), so that
+    ||(EU)_i|| <= kappa_D (delta/sqrt(a) + alpha_i sqrt(a') (1 - tau/a')). As alpha_i sqrt(a') =
+    delta sqrt(a') / (sqrt(a) (sqrt(a) + sqrt(a'))) <= delta/(2 sqrt(a)), this is at most
+    kappa_D (w/sqrt(a')) (3/2 - tau/(2a')), which decreases in a' >= tau and so is largest at a' = m. Where E_ij < 0,
+    |E_ij| sqrt(b) <= (alpha_i + alpha_j) v sqrt(b/b')/sqrt(a'), of which alpha_i v/sqrt(a') completes the sum over k and
+    the rest is at most (delta/2)(1 + alpha_i)/sqrt(a') <= delta/sqrt(a) because a <= 2a' (m >= w): the same bound.
+
+    Rows k other than i, j: ||(EU)_k|| <= kappa_D (alpha_i sqrt(a) A'_ki + alpha_j sqrt(b) A'_kj), and
+    alpha_i sqrt(a) <= w/(2 sqrt(m)), sum_k A'_ki^2 <= w/m: their squares sum to at most kappa_D^2 (w^2/m)(w/m).
+    Adding rows i, j and the rest gives D^2 kappa_D^2.
+    """
+    _check(max_weight, lower)
+    w, m, tau = max_weight, lower, regularization
+    if not 0 <= tau <= m:
+        raise InvalidParameterError(f"regularization must lie in [0, lower]; got {tau!r} with lower={m!r}")
+    return (w / math.sqrt(m)) * math.sqrt(2 * (1.5 - tau / (2 * m)) ** 2 + w / m)
+
+
+def projector(product: float, coherence: float, gap: float, norm: float) -> float:
+    """Bound on ||P - P'||_F, P the projector on the top-r |eigenvalue| space: sqrt(2) D kappa / (g - e).
+
+    *Proof.* Davis-Kahan: the top |eigenvalues| of A lie outside, the rest of A' inside an interval, at distance at least
+    g - e; hence ||U_perp'' U||_F <= ||E U||_F / (g - e) (constant 1 for this configuration) and ||P - P'||_F is
+    sqrt(2) times the left side (mathematics.md, section 2).
+
+    Parameters
+    ----------
+    product : float
+        Bound on ||E U||_F / coherence (:func:`degree_corrected_product` or :func:`basis_product`).
+    coherence : float
+        Upper bound on kappa_D (or kappa) of the input.
+    gap : float
+        Lower bound g on sigma_r - sigma_{r+1} of the input, g > norm.
+    norm : float
+        Bound e on the spectral norm of E.
+    """
+    return math.sqrt(2.0) * product * coherence / (gap - norm)
+
+
+def log_coherence(max_weight: float, lower: float, product: float, gap: float) -> float | None:
+    """Bound on the change of ln kappa_D, or None when it does not apply (x >= 1).
+
+    x = D/(sqrt(m) (g - e)). ||P e_i|| moves by at most ||P - P'|| <= kappa_D D/(g - e) <= x kappa_D sqrt(c_i), and c_i
+    by at most the factor 1 + w/m: max(ln(sqrt(1 + w/m) + x), -ln(1 - x) + ln(1 + w/m)/2) (mathematics.md, section 2).
+    """
+    x = product / (math.sqrt(lower) * (gap - spectral_norm(max_weight, lower)))
+    if x >= 1:
+        return None
+    ratio = 1 + max_weight / lower
+    return max(math.log(math.sqrt(ratio) + x), -math.log1p(-x) + 0.5 * math.log(ratio))
+
+
+def coherence_bound(max_weight: float, lower: float, sigma_lower: float) -> float:
+    """Upper bound on kappa_D from a lower bound on sigma_r: min(sqrt(w)/(sigma_r m), 1/sqrt(m)).
+
+    U_i = (A U)_i / lambda, ||(A U)_i|| <= ||A_i|| <= sqrt(w/m) sqrt(d_i/c_i), and c_i >= m.
+    """
+    _check(max_weight, lower)
+    from_spectrum = math.sqrt(max_weight) / (sigma_lower * lower) if sigma_lower > 0 else math.inf
+    return min(from_spectrum, 1 / math.sqrt(lower))
+
+
+def core_release(max_weight: float, lower: float, row_norm: float) -> float:
+    """Bound on ||Q'EQ||_F for a public orthonormal Q with rows of norm at most `row_norm`: 4 row_norm^2 w/m."""
+    _check(max_weight, lower)
+    return 4 * row_norm**2 * max_weight / lower
+
+
+def general_projector(sensitivity: float, coherence: float, gap: float) -> float:
+    """||P - P'||_F for general symmetric neighbours, Delta = `sensitivity`: sqrt(2) Delta kappa/(g - Delta).
+
+    Neighbours: ||E U||_F <= Delta for every U with rows of norm at most 1 (mathematics.md, section 2); g > 2 Delta.
+    """
+    return math.sqrt(2.0) * sensitivity * coherence / (gap - sensitivity)
+
+
+def general_log_coherence(sensitivity: float, gap: float) -> float | None:
+    """Change of ln kappa for general symmetric neighbours: -ln(1 - x), x = Delta/(g - Delta); None when x >= 1."""
+    x = sensitivity / (gap - sensitivity)
+    return -math.log1p(-x) if x < 1 else None
+
+
+def general_core(sensitivity: float, row_norm: float) -> float:
+    """||Q'EQ||_F <= kappa_Q Delta for a public orthonormal Q whose rows have norm at most kappa_Q."""
+    return row_norm * sensitivity
