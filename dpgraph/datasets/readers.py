@@ -1,0 +1,215 @@
+"""Graph files: SNAP and other edge lists, CSV, Gset and GML, plain or gzip-compressed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Hashable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from scipy import sparse
+
+from dpgraph.datasets.edge_table import EdgeTable, merge_arcs
+from dpgraph.datasets.files import blank_comments, decode, read_text
+from dpgraph.datasets.gml import parse_gml
+from dpgraph.datasets.gset import looks_like_gset, parse_gset
+from dpgraph.datasets.rows import Rows, open_table, parse_rows
+from dpgraph.exceptions import DatasetError, InvalidParameterError
+from dpgraph.graph import as_graph
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+__all__ = ["read_edgelist", "read_sparse"]
+
+Format = Literal["auto", "edgelist", "gset", "gml"]
+FORMATS = ("auto", "edgelist", "gset", "gml")
+
+
+def read_edgelist(
+    path: str | os.PathLike[str],
+    *,
+    format: Format = "auto",
+    nodes: Literal["file"] | int | Iterable[Hashable] = "file",
+    labels: type[int] | type[str] = int,
+    weight: str | None = None,
+    symmetrize: bool = False,
+) -> nx.Graph:
+    r"""Read an undirected graph from a file.
+
+    The format is recognised by content: edge lists in the style of SNAP (one edge a line; separated by tabs,
+    spaces or commas; comment lines start with ``#`` or ``%``; a comma-separated file may have a header line),
+    Gset files (``n m`` header, then 1-based ``i j w`` lines) and GML. gzip compression is recognised too.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+    format : {"auto", "edgelist", "gset", "gml"}
+        Force a format instead of recognising it.
+    nodes : "file", int, or iterable of labels
+        **The public vertex set of an edge list.** A differentially private result speaks about every vertex,
+        so which vertices exist must not be a secret. ``"file"``: you state that the vertices named in the
+        file are public (then they are sorted by label, because their order of appearance would tell which
+        edges come first). An integer n: the vertices 0..n-1. An iterable: these labels in this order. With
+        the last two, vertices without an edge exist. Gset and GML files list their vertices themselves.
+    labels : {int, str}
+        Type of the vertex labels of an edge list. With ``str`` a comma-separated file must have a header
+        line.
+    weight : str, optional
+        Edge attribute that receives the weights of an edge list: the column of this name in the header line,
+        or the third column where there is no header. ``None``: further columns (time stamps, ratings) are
+        ignored. The weights of a Gset file always become the attribute ``"weight"``; GML attributes are kept
+        as they are.
+    symmetrize : bool, default False
+        Accept a GML file that declares itself directed; a pair gets the heavier of its two arcs.
+
+    Returns
+    -------
+    networkx.Graph
+        Undirected, without self-loops (their vertices stay). **An edge list is read as a list of unordered
+        pairs**: repeated lines and the two directions of a pair are one edge, so reading a list of arcs
+        symmetrises it. Weights of repeated lines are summed; of the two directions the heavier one counts.
+
+    Raises
+    ------
+    DatasetError
+        The file is missing, truncated, not text or malformed, or names a vertex outside `nodes`. The message
+        names the file and the line but never quotes it: an edge is private.
+    InvalidGraphError
+        A GML file is directed and `symmetrize` is false.
+    InvalidParameterError
+        An argument is not one of the above.
+
+    See Also
+    --------
+    read_sparse : the same file as a sparse matrix, several times faster for large graphs.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "graph.txt"
+    >>> _ = file.write_text("# three edges, one of them twice\n3 1\n1 3\n1 2\n2 3\n")
+    >>> G = read_edgelist(file)
+    >>> list(G.nodes), G.number_of_edges()
+    ([1, 2, 3], 3)
+    >>> read_edgelist(file, nodes=5).number_of_nodes()
+    5
+    """
+    graph = _read(path, format, nodes, labels, weight, symmetrize)
+    return graph.to_networkx(weight or "weight") if isinstance(graph, EdgeTable) else graph
+
+
+def read_sparse(
+    path: str | os.PathLike[str],
+    *,
+    format: Format = "auto",
+    nodes: Literal["file"] | int | Iterable[Hashable] = "file",
+    labels: type[int] | type[str] = int,
+    weight: str | None = None,
+    symmetrize: bool = False,
+) -> tuple[sparse.csr_array, tuple[Hashable, ...]]:
+    r"""Read an undirected graph from a file as a sparse adjacency matrix.
+
+    Parameters are those of :func:`read_edgelist`. Every function of dpgraph that takes a graph takes the
+    matrix; row i belongs to vertex ``nodes[i]``.
+
+    Returns
+    -------
+    adjacency : scipy.sparse.csr_array, shape (n, n)
+        Symmetric, zero diagonal, float64. Entries are weights for a Gset file or with `weight`, and 1
+        otherwise.
+    nodes : tuple of hashable
+        Vertex labels.
+
+    Raises
+    ------
+    DatasetError, InvalidGraphError, InvalidParameterError
+        As :func:`read_edgelist`.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "graph.csv"
+    >>> _ = file.write_text("source,target\n10,20\n20,30\n")
+    >>> A, nodes = read_sparse(file)
+    >>> A.toarray()
+    array([[0., 1., 0.],
+           [1., 0., 1.],
+           [0., 1., 0.]])
+    >>> nodes
+    (10, 20, 30)
+    """
+    graph = _read(path, format, nodes, labels, weight, symmetrize)
+    if isinstance(graph, EdgeTable):
+        return graph.to_sparse(), graph.nodes
+    opened = as_graph(graph, weight=weight)
+    return opened.adjacency, opened.nodes
+
+
+def _read(
+    path: str | os.PathLike[str],
+    format: str,
+    nodes: Literal["file"] | int | Iterable[Hashable],
+    labels: type[int] | type[str],
+    weight: str | None,
+    symmetrize: bool,
+) -> EdgeTable | nx.Graph:
+    if format not in FORMATS:
+        raise InvalidParameterError(f"format must be one of {', '.join(FORMATS)}; got {format!r}")
+    if labels not in (int, str):
+        raise InvalidParameterError(f"labels must be int or str; got {labels!r}")
+    vertices = _public_vertices(nodes)
+    text = read_text(path)
+    if format == "gml" or (format == "auto" and _looks_like_gml(path, text)):
+        _refuse_vertices(vertices, "GML")
+        return parse_gml(decode(text, path), path, symmetrize=symmetrize)
+    table = open_table(path, blank_comments(text), labels)
+    if format == "gset" or (format == "auto" and looks_like_gset(table)):
+        _refuse_vertices(vertices, "Gset")
+        return parse_gset(table)
+    return _edge_list(parse_rows(table, labels=labels, weight=weight), vertices, path)
+
+
+def _looks_like_gml(path: str | os.PathLike[str], text: bytes) -> bool:
+    return Path(path).name.removesuffix(".gz").endswith(".gml") or text.lstrip().startswith((b"graph [", b"graph\n["))
+
+
+def _public_vertices(nodes: Literal["file"] | int | Iterable[Hashable]) -> tuple[Hashable, ...] | None:
+    """Labels of the caller's vertex set, None when the file's own vertices are public."""
+    if isinstance(nodes, str):
+        if nodes == "file":
+            return None
+        raise InvalidParameterError(f'nodes must be "file", an integer or an iterable of labels; got {nodes!r}')
+    if isinstance(nodes, (int, np.integer)):
+        if isinstance(nodes, bool) or nodes < 1:
+            raise InvalidParameterError(f"nodes, the number of vertices, must be at least 1; got {nodes!r}")
+        return tuple(range(int(nodes)))
+    vertices = tuple(nodes)
+    if not vertices or len(set(vertices)) != len(vertices):
+        raise InvalidParameterError("nodes must hold at least one label and no label twice")
+    return vertices
+
+
+def _refuse_vertices(vertices: tuple[Hashable, ...] | None, format: str) -> None:
+    if vertices is not None:
+        raise InvalidParameterError(f'a {format} file lists its own vertices; leave nodes="file"')
+
+
+def _edge_list(rows: Rows, vertices: tuple[Hashable, ...] | None, path: str | os.PathLike[str]) -> EdgeTable:
+    present, tails, heads = rows.positions()
+    if vertices is None:
+        if not present:
+            raise DatasetError(
+                f"{path} names no vertex; state the public vertex set with nodes= if the graph has no edges"
+            )
+        return merge_arcs(present, tails, heads, rows.weights)
+    index = {label: i for i, label in enumerate(vertices)}
+    position = np.array([index.get(label, -1) for label in present], dtype=np.int64)
+    if position.size and position.min() < 0:
+        raise DatasetError(
+            f"{path} names a vertex outside nodes=, the public vertex set of {len(vertices)} vertices; "
+            "correct the set, or drop the edges of other vertices from the file"
+        )
+    return merge_arcs(vertices, position[tails], position[heads], rows.weights)

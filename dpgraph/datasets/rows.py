@@ -1,0 +1,194 @@
+"""Lines of an edge list as arrays.
+
+Files of plain nonnegative integers, which is nearly all of them, are parsed by whole-array operations.
+Everything else (names, weights, malformed lines) goes line by line; the two agree wherever the fast one
+answers.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import re
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpgraph.datasets.files import decode, malformed
+from dpgraph.exceptions import DatasetError
+
+__all__ = ["Rows", "Table", "open_table", "parse_rows"]
+
+IntArray = NDArray[np.int64]
+FloatArray = NDArray[np.float64]
+
+_INTEGER = re.compile(r"[+-]?[0-9]+")
+_DATA_LINE = re.compile(rb"[^\n]*[^\s][^\n]*")
+_PLAIN_BYTES = b"0123456789 \t,\n"
+#: Decimal numbers of at most this many digits fit into int64.
+_MAX_DIGITS = 18
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Table:
+    """Data lines of a file (comments blank), from line number `line` on.
+
+    Parameters
+    ----------
+    path : path-like
+        For error messages.
+    text : bytes
+        The lines.
+    line : int
+        Number in the file of the first line of `text`.
+    delimiter : str or None
+        Column delimiter; ``None`` is any white space.
+    header : tuple of str or None
+        Column names, if the file had a line of them above `text`.
+    """
+
+    path: str | os.PathLike[str]
+    text: bytes
+    line: int = 1
+    delimiter: str | None = None
+    header: tuple[str, ...] | None = None
+
+    def data_lines(self) -> Iterator[tuple[int, int, list[str]]]:
+        """Number, end offset and fields of each line that is not blank."""
+        number, seen = self.line, 0
+        for match in _DATA_LINE.finditer(self.text):
+            number += self.text.count(b"\n", seen, match.start())
+            seen = match.start()
+            yield number, match.end(), _split(decode(match.group(), self.path), self.delimiter)
+
+    def below(self, number: int, end: int, header: tuple[str, ...] | None = None) -> Table:
+        """The table below data line `number`, which ends at offset `end`."""
+        return Table(self.path, self.text[end:], number, self.delimiter, header)
+
+
+def open_table(path: str | os.PathLike[str], text: bytes, labels: type[int] | type[str]) -> Table:
+    """Recognise delimiter and header line of a text whose comments are blank."""
+    match = _DATA_LINE.search(text)
+    first = decode(match.group(), path) if match else ""
+    delimiter = "," if "," in first else "\t" if labels is str and "\t" in first else None
+    table = Table(path, text, delimiter=delimiter)
+    for number, end, fields in table.data_lines():
+        if delimiter == "," and (labels is str or not all(map(_INTEGER.fullmatch, fields[:2]))):
+            return table.below(number, end, tuple(fields))
+        break
+    return table
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Rows:
+    """The two labels of each line, and its weight if weights were asked for."""
+
+    tails: IntArray | list[Hashable]
+    heads: IntArray | list[Hashable]
+    weights: FloatArray | None
+
+    def positions(self) -> tuple[tuple[Hashable, ...], IntArray, IntArray]:
+        """Sorted labels that occur, and the position among them of each tail and each head."""
+        if isinstance(self.tails, np.ndarray):
+            present, ends = np.unique(np.concatenate([self.tails, self.heads]), return_inverse=True)
+            return tuple(present.tolist()), ends[: len(self.tails)], ends[len(self.tails) :]
+        labels = sorted({*self.tails, *self.heads})
+        index = {label: i for i, label in enumerate(labels)}
+        tails = np.array([index[label] for label in self.tails], dtype=np.int64)
+        heads = np.array([index[label] for label in self.heads], dtype=np.int64)
+        return tuple(labels), tails, heads
+
+
+def parse_rows(table: Table, *, labels: type[int] | type[str], weight: str | None) -> Rows:
+    """All lines of a table.
+
+    Raises
+    ------
+    DatasetError
+        A line has another number of columns than the first, a label that is not of type `labels`, or a weight
+        that is not a number.
+    """
+    if labels is int and weight is None:
+        plain = _plain_integers(table.text)
+        if plain is not None:
+            return Rows(plain[:, 0], plain[:, 1], None)
+    return _line_by_line(table, labels, _weight_column(table, weight))
+
+
+def _weight_column(table: Table, weight: str | None) -> int | None:
+    if weight is None:
+        return None
+    if table.header is None:
+        return 2
+    if weight in table.header:
+        return table.header.index(weight)
+    raise DatasetError(f"{table.path}: no column is named {weight!r} in its header line; name the column of weights")
+
+
+def _plain_integers(text: bytes) -> IntArray | None:
+    """All numbers of a text of short nonnegative integers, as many on each line; None for any other text."""
+    if text.translate(None, _PLAIN_BYTES) or b",," in text:
+        return None
+    buffer = np.frombuffer(text + b"\n", dtype=np.uint8)
+    digit = buffer >= ord("0")
+    edges = np.flatnonzero(digit[1:] != digit[:-1]) + 1
+    starts_with_digit = bool(digit[0])
+    starts = np.concatenate([[0], edges[1::2]]) if starts_with_digit else edges[0::2]
+    ends = edges[0::2] if starts_with_digit else edges[1::2]
+    on_line = np.diff(np.searchsorted(starts, np.flatnonzero(buffer == ord("\n"))), prepend=0)
+    on_line = on_line[on_line > 0]
+    lengths = ends - starts
+    if not on_line.size or on_line.min() != on_line.max() or on_line[0] < 2 or lengths.max() > _MAX_DIGITS:
+        return None
+    values = np.zeros(len(starts), dtype=np.int64)
+    for offset in range(int(lengths.max())):
+        longer = np.flatnonzero(lengths > offset)
+        values[longer] = values[longer] * 10 + (buffer[starts[longer] + offset] - ord("0"))
+    return values.reshape(-1, on_line[0])
+
+
+def _line_by_line(table: Table, labels: type[int] | type[str], weight_column: int | None) -> Rows:
+    tails: list[Hashable] = []
+    heads: list[Hashable] = []
+    weights: list[float] = []
+    width = 0
+    for number, _, fields in table.data_lines():
+        width = width or len(fields)
+        if len(fields) != width or width < 2:
+            raise malformed(
+                table.path,
+                number,
+                f"{width} columns as on the lines above" if width >= 2 else "two vertex labels",
+            )
+        tails.append(_label(fields[0], labels, table.path, number))
+        heads.append(_label(fields[1], labels, table.path, number))
+        if weight_column is not None:
+            weights.append(_number(fields, weight_column, table.path, number))
+    return Rows(tails, heads, None if weight_column is None else np.array(weights, dtype=np.float64))
+
+
+def _split(line: str, delimiter: str | None) -> list[str]:
+    if delimiter == ",":
+        # csv knows about quoted names; a record that goes on over a line end is not an edge.
+        return [field.strip() for field in next(csv.reader(io.StringIO(line)), [])]
+    return [field.strip() for field in line.split(delimiter)]
+
+
+def _label(field: str, labels: type[int] | type[str], path: str | os.PathLike[str], line: int) -> Hashable:
+    if labels is str:
+        if field:
+            return field
+        raise malformed(path, line, "two vertex names; one is empty")
+    if _INTEGER.fullmatch(field):
+        return int(field)
+    raise malformed(path, line, "two integer vertex labels (for names, pass labels=str)")
+
+
+def _number(fields: list[str], column: int, path: str | os.PathLike[str], line: int) -> float:
+    try:
+        return float(fields[column])
+    except (ValueError, IndexError):
+        raise malformed(path, line, f"a number in column {column + 1}, the weight") from None
