@@ -1,0 +1,231 @@
+"""The privacy curve agrees with two independent references and loses no digits anywhere."""
+
+import itertools
+import math
+
+import dp_accounting
+import numpy as np
+import pytest
+from dp_accounting.pld import privacy_loss_distribution as pld
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from mpmath import erfc, mp, mpf
+
+from dpgraph.exceptions import InvalidParameterError
+from dpgraph.privacy.accounting import (
+    check_delta,
+    check_epsilon,
+    gaussian_scale,
+    gdp_delta,
+    gdp_epsilon,
+    gdp_mu,
+    group_privacy,
+    one_sided_quantile,
+    pure_dp_mu,
+)
+
+EPSILONS = (1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0, 1e3, 1e4)
+DELTAS = (1e-15, 1e-12, 1e-9, 1e-6, 1e-3, 0.1, 0.5, 0.9, 0.999)
+GRID = list(itertools.product(EPSILONS, DELTAS))
+
+
+def normal_cdf(x):
+    return erfc(-x / mp.sqrt(2)) / 2
+
+
+def reference_delta(mu, epsilon):
+    """BW18, Theorem 8, in 80 digits."""
+    with mp.workdps(80):
+        mu, epsilon = mpf(mu), mpf(epsilon)
+        return float(normal_cdf(-epsilon / mu + mu / 2) - mp.exp(epsilon) * normal_cdf(-epsilon / mu - mu / 2))
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), GRID)
+def test_the_curve_agrees_with_eighty_digit_arithmetic(epsilon, delta):
+    mu = gdp_mu(epsilon, delta)
+    assert gdp_delta(mu, epsilon) == pytest.approx(reference_delta(mu, epsilon), rel=1e-10)
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), GRID)
+def test_the_calibrated_gaussian_keeps_its_promise_and_wastes_nothing(epsilon, delta):
+    mu = gdp_mu(epsilon, delta)
+    assert reference_delta(mu, epsilon) <= delta
+    assert reference_delta(mu * (1 + 1e-9), epsilon) > delta
+    assert gaussian_scale(3.0, epsilon=epsilon, delta=delta) == pytest.approx(3.0 / mu, rel=1e-14)
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), GRID)
+def test_epsilon_and_mu_are_inverse_to_each_other(epsilon, delta):
+    # At tiny epsilon and delta near 1 the curve is flat: epsilon is the ill-conditioned side there, not mu.
+    mu = gdp_mu(epsilon, delta)
+    assert gdp_mu(gdp_epsilon(mu, delta), delta) == pytest.approx(mu, rel=1e-8)
+    assert gdp_epsilon(mu, delta) == pytest.approx(epsilon, rel=1e-7)
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(e, d) for e, d in GRID if e <= 100 and d <= 0.5])
+def test_the_scale_agrees_with_dp_accounting(epsilon, delta):
+    # dp-accounting's root search stops at an absolute tolerance of 1e-12 on sigma, far below 1e-6 of any sigma here.
+    ours = gaussian_scale(1.0, epsilon=epsilon, delta=delta)
+    assert ours == pytest.approx(dp_accounting.get_sigma_gaussian(epsilon, delta), rel=1e-6)
+
+
+@pytest.mark.parametrize("sigma", [0.05, 0.3, 1.0, 4.0, 60.0, 1000.0])
+@pytest.mark.parametrize("delta", [1e-15, 1e-9, 1e-6, 1e-3, 0.1])
+def test_epsilon_agrees_with_dp_accounting(sigma, delta):
+    theirs = dp_accounting.get_epsilon_gaussian(sigma, delta, tol=1e-13)
+    assert gdp_epsilon(1 / sigma, delta) == pytest.approx(theirs, rel=1e-6, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_sequences_of_gaussian_releases_match_the_privacy_loss_distribution(seed):
+    rng = np.random.default_rng(seed)
+    mus = rng.uniform(0.05, 0.6, size=rng.integers(2, 7))
+    composed = math.sqrt(sum(mus**2))
+    loss = pld.identity()
+    for mu in mus:
+        loss = loss.compose(pld.from_gaussian_mechanism(1 / mu))
+    for delta in (1e-8, 1e-6, 1e-3):
+        # The PLD is a pessimistic discretisation, so the exact value lies just below it.
+        theirs = loss.get_epsilon_for_delta(delta)
+        assert theirs * 0.99 <= gdp_epsilon(composed, delta) <= theirs * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_pure_releases_entered_as_gaussian_dp_are_never_undercharged(seed):
+    rng = np.random.default_rng(100 + seed)
+    pures = rng.uniform(0.05, 0.5, size=3)
+    mus = rng.uniform(0.1, 0.5, size=2)
+    loss = pld.identity()
+    for epsilon in pures:
+        loss = loss.compose(pld.from_randomized_response(2 / (1 + math.exp(epsilon)), 2))
+    for mu in mus:
+        loss = loss.compose(pld.from_gaussian_mechanism(1 / mu))
+    composed = math.sqrt(sum(mus**2) + sum(pure_dp_mu(epsilon) ** 2 for epsilon in pures))
+    for delta in (1e-6, 1e-3):
+        assert gdp_epsilon(composed, delta) >= loss.get_epsilon_for_delta(delta) * 0.995
+
+
+@pytest.mark.parametrize("epsilon", [1e-3, 0.1, 1.0, 5.0, 30.0, 700.0, 1e4])
+def test_a_pure_release_satisfies_its_gaussian_parameter_at_every_type_one_error(epsilon):
+    # Randomised response is the worst epsilon-DP mechanism; its only corner is (1/(1+e^eps), 1/(1+e^eps)).
+    mu = pure_dp_mu(epsilon)
+    with mp.workdps(60):
+        corner = 1 / (1 + mp.exp(mpf(epsilon)))
+        # Phi(-mu/2) is the same corner of the Gaussian trade-off curve.
+        assert float(normal_cdf(-mpf(mu) / 2) / corner) == pytest.approx(1.0, rel=1e-9)
+
+
+def test_the_page_of_constants_is_met():
+    assert [gdp_mu(epsilon, 1e-6) for epsilon in (1, 2, 4)] == pytest.approx([0.2367, 0.4483, 0.8379], abs=5e-5)
+    assert gaussian_scale(1.0, epsilon=1.0, delta=1e-6) == pytest.approx(4.2247, abs=5e-5)
+    assert pure_dp_mu(1.0) == pytest.approx(1.232, abs=5e-4)
+
+
+def test_the_classical_formula_would_not_be_private_at_large_epsilon():
+    # CDEMZ24, Lemma B.6: sqrt(2 ln(2/delta))/epsilon is about 9 % too small at epsilon = 16.
+    classical = math.sqrt(2 * math.log(2 / 1e-6)) / 16
+    assert gdp_delta(1 / classical, 16.0) > 1e-6
+    assert classical / gaussian_scale(1.0, epsilon=16.0, delta=1e-6) == pytest.approx(0.91, abs=0.01)
+
+
+positive_epsilon = st.floats(1e-3, 1e4)
+any_delta = st.floats(1e-15, 0.999)
+
+
+@settings(max_examples=150, deadline=None)
+@given(positive_epsilon, any_delta, st.floats(1.0001, 10.0))
+def test_more_budget_never_buys_less(epsilon, delta, factor):
+    assert gdp_mu(epsilon * factor, delta) >= gdp_mu(epsilon, delta)
+    assert gdp_mu(epsilon, min(delta * factor, 0.9999)) >= gdp_mu(epsilon, delta)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.floats(1e-3, 100.0), st.floats(0.0, 1e4), st.floats(1.0001, 10.0))
+def test_the_curve_falls_in_epsilon_and_rises_in_mu(mu, epsilon, factor):
+    # Two evaluations may each be off by rounding; far out, relative rounding of the exponent dominates.
+    rounding = 1 + 1e-12 * (1 + (epsilon / mu + mu) ** 2)
+    assert gdp_delta(mu, epsilon * factor) <= gdp_delta(mu, epsilon) * rounding
+    assert gdp_delta(mu * factor, epsilon) * rounding >= gdp_delta(mu, epsilon)
+    assert 0 <= gdp_delta(mu, epsilon) <= 1
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.floats(1e-3, 50.0), st.floats(1e-15, 1e-1), st.integers(1, 50))
+def test_group_privacy_protects_the_whole_group(epsilon, delta, size):
+    one_epsilon, one_delta = group_privacy(epsilon, delta, size)
+    assert one_epsilon * size == pytest.approx(epsilon, rel=1e-12)
+    # k steps of one-element privacy: delta_group = delta_1 sum_{l<k} e^{l eps_1} (Vadhan, Lemma 2.2).
+    with mp.workdps(60):
+        total = mpf(one_delta) * sum(mp.exp(mpf(one_epsilon) * step) for step in range(size))
+        assert float(total / mpf(delta)) == pytest.approx(1.0, rel=1e-9)
+
+
+def test_group_privacy_survives_epsilons_whose_exponential_overflows():
+    epsilon, delta = group_privacy(1e4, 1e-6, 2)
+    assert epsilon == 5000.0
+    assert delta == 0.0 or delta > 0  # e^{-5000} underflows to zero: callers must then refuse, not divide by it
+    with pytest.raises(InvalidParameterError, match="delta"):
+        gdp_mu(epsilon, delta)
+
+
+@pytest.mark.parametrize("failure", [1e-300, 1e-15, 1e-8, 1e-3, 0.4])
+def test_the_slack_quantile_fails_exactly_as_often_as_promised(failure):
+    with mp.workdps(60):
+        tail = normal_cdf(-mpf(one_sided_quantile(failure)))
+        assert float(tail / mpf(failure)) == pytest.approx(1.0, rel=1e-9)
+
+
+def test_no_budget_and_no_loss_are_the_ends_of_the_curve():
+    assert gdp_delta(0.0, 1.0) == 0.0
+    assert gdp_epsilon(0.0, 1e-6) == 0.0
+    assert gdp_epsilon(1e-9, 0.5) == 0.0
+    assert gdp_delta(1e-3, 1e4) == 0.0
+
+
+BAD_EPSILONS = [0, 0.0, -1.0, math.nan, math.inf, -math.inf, "1", None, True, 1j, [1.0]]
+BAD_DELTAS = [0, 0.0, 1, 1.0, -1e-6, 1.5, math.nan, math.inf, "1e-6", None, True, [1e-6]]
+
+
+@pytest.mark.parametrize("epsilon", BAD_EPSILONS, ids=repr)
+def test_an_impossible_epsilon_is_refused_by_name(epsilon):
+    with pytest.raises(InvalidParameterError, match="epsilon"):
+        check_epsilon(epsilon)
+    with pytest.raises(InvalidParameterError, match="epsilon"):
+        gdp_mu(epsilon, 1e-6)
+    with pytest.raises(InvalidParameterError, match="epsilon"):
+        pure_dp_mu(epsilon)
+
+
+@pytest.mark.parametrize("delta", BAD_DELTAS, ids=repr)
+def test_an_impossible_delta_is_refused_by_name(delta):
+    with pytest.raises(InvalidParameterError, match="delta"):
+        check_delta(delta)
+    with pytest.raises(InvalidParameterError, match="delta"):
+        gdp_mu(1.0, delta)
+    with pytest.raises(InvalidParameterError, match="delta"):
+        gdp_epsilon(1.0, delta)
+
+
+@pytest.mark.parametrize("value", [np.float64(0.5), np.float32(0.5), np.int64(1), 1])
+def test_numpy_numbers_are_numbers(value):
+    assert check_epsilon(value) == float(value)
+
+
+@pytest.mark.parametrize("sensitivity", [0, -1.0, math.nan, math.inf])
+def test_an_impossible_sensitivity_is_refused(sensitivity):
+    with pytest.raises(InvalidParameterError, match="sensitivity"):
+        gaussian_scale(sensitivity, epsilon=1.0, delta=1e-6)
+
+
+@pytest.mark.parametrize("size", [0, -1])
+def test_an_impossible_group_size_is_refused(size):
+    with pytest.raises(InvalidParameterError, match="group size"):
+        group_privacy(1.0, 1e-6, size)
+
+
+@pytest.mark.parametrize("mu", [-1.0, math.nan, math.inf])
+def test_an_impossible_mu_is_refused(mu):
+    with pytest.raises(InvalidParameterError, match="mu"):
+        gdp_delta(mu, 1.0)
+    with pytest.raises(InvalidParameterError, match="mu"):
+        gdp_epsilon(mu, 1e-6)
