@@ -2,5 +2,16 @@
 
 from dpgraph.datasets.planted import planted_bisection, planted_cut, planted_cut_sparse
 from dpgraph.datasets.readers import read_edgelist, read_sparse
+from dpgraph.datasets.registry import DatasetInfo, available, load, load_sparse
 
-__all__ = ["planted_bisection", "planted_cut", "planted_cut_sparse", "read_edgelist", "read_sparse"]
+__all__ = [
+    "DatasetInfo",
+    "available",
+    "load",
+    "load_sparse",
+    "planted_bisection",
+    "planted_cut",
+    "planted_cut_sparse",
+    "read_edgelist",
+    "read_sparse",
+]

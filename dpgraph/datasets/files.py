@@ -13,7 +13,7 @@ from pathlib import Path
 
 from dpgraph.exceptions import DatasetError
 
-__all__ = ["decode", "malformed", "read_text"]
+__all__ = ["blank_comments", "decode", "malformed", "read_text"]
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -47,12 +47,12 @@ def read_text(path: str | os.PathLike[str]) -> bytes:
     return raw.removeprefix(_BYTE_ORDER_MARK).replace(b"\r\n", b"\n").replace(b"\r", b"\n")
 
 
-def decode(text: bytes, path: str | os.PathLike[str]) -> str:
-    """Text of `path` as a string; DatasetError when it is not UTF-8."""
+def decode(text: bytes, path: str | os.PathLike[str], line: int = 1) -> str:
+    """Text of `path`, from line number `line` on, as a string; DatasetError when it is not UTF-8."""
     try:
         return text.decode("utf-8")
     except UnicodeDecodeError as error:
-        line = text.count(b"\n", 0, error.start) + 1
+        line += text.count(b"\n", 0, error.start)
         raise DatasetError(
             f"{path}, line {line}: expected UTF-8 text; found other bytes. Save the file as UTF-8"
         ) from None

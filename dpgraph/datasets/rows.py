@@ -62,7 +62,7 @@ class Table:
         for match in _DATA_LINE.finditer(self.text):
             number += self.text.count(b"\n", seen, match.start())
             seen = match.start()
-            yield number, match.end(), _split(decode(match.group(), self.path), self.delimiter)
+            yield number, match.end(), _split(decode(match.group(), self.path, number), self.delimiter)
 
     def below(self, number: int, end: int, header: tuple[str, ...] | None = None) -> Table:
         """The table below data line `number`, which ends at offset `end`."""
@@ -72,8 +72,8 @@ class Table:
 def open_table(path: str | os.PathLike[str], text: bytes, labels: type[int] | type[str]) -> Table:
     """Recognise delimiter and header line of a text whose comments are blank."""
     match = _DATA_LINE.search(text)
-    first = decode(match.group(), path) if match else ""
-    delimiter = "," if "," in first else "\t" if labels is str and "\t" in first else None
+    first = match.group() if match else b""
+    delimiter = "," if b"," in first else "\t" if labels is str and b"\t" in first else None
     table = Table(path, text, delimiter=delimiter)
     for number, end, fields in table.data_lines():
         if delimiter == "," and (labels is str or not all(map(_INTEGER.fullmatch, fields[:2]))):

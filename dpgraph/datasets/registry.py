@@ -1,0 +1,243 @@
+"""Graphs by name: bundled with the package, in a local folder, or fetched once from their publisher."""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import os
+import re
+from collections.abc import Hashable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from scipy import sparse
+
+from dpgraph.datasets.fetch import fetch, verify
+from dpgraph.datasets.files import blank_comments, decode, read_text
+from dpgraph.datasets.readers import read_edgelist, read_sparse
+from dpgraph.exceptions import DatasetError
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+__all__ = ["DatasetInfo", "available", "load", "load_sparse"]
+
+_DATA = Path(__file__).resolve().parent.parent / "data"
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
+_ENDINGS = ("", ".gz", ".txt", ".txt.gz", ".csv", ".csv.gz", ".gml", ".gml.gz")
+
+
+@dataclass(frozen=True)
+class DatasetInfo:
+    """One entry of the registry.
+
+    Parameters
+    ----------
+    name : str
+        What :func:`load` takes.
+    collection : str
+        ``"bundled"``, ``"snap"``, ``"facebook100"``, ``"gset"`` or ``"local"``.
+    file : str
+        Its file name.
+    nodes, edges : int or None
+        As the publisher states them (edges may count self-loops and both directions); None when unknown.
+    directed : bool
+        The publisher lists arcs. :func:`load` joins the two directions.
+    url : str
+        Where it is fetched; empty for a graph that only a local folder can supply.
+    """
+
+    name: str
+    collection: str
+    file: str
+    nodes: int | None
+    edges: int | None
+    directed: bool
+    url: str
+
+
+def available(data_dir: str | os.PathLike[str] | None = None) -> dict[str, DatasetInfo]:
+    """All graphs that :func:`load` knows by name.
+
+    Parameters
+    ----------
+    data_dir : path-like, optional
+        Folder of local graphs; default the environment variable ``DPGRAPH_DATA``.
+
+    Returns
+    -------
+    dict of str to DatasetInfo
+        The registry, then what the ``MANIFEST.tsv`` of the local folder adds.
+
+    Examples
+    --------
+    >>> available()["wiki-Vote"].nodes
+    7115
+    """
+    infos = dict(_registry())
+    folder = _local_folder(data_dir)
+    for name, (file, _) in (_manifest(folder) if folder else {}).items():
+        infos.setdefault(name, DatasetInfo(name, "local", file, None, None, False, ""))
+    return infos
+
+
+def load(name: str, *, data_dir: str | os.PathLike[str] | None = None, download: bool = True) -> nx.Graph:
+    """Load a graph by name.
+
+    Searched in this order: graphs bundled with the package; the folder `data_dir`, or the one that the environment
+    variable ``DPGRAPH_DATA`` names (by its ``MANIFEST.tsv``, or by file name); the download cache; the publisher.
+
+    Parameters
+    ----------
+    name : str
+        A key of :func:`available`, or the name of a graph file in the local folder, with or without its ending.
+    data_dir : path-like, optional
+        Folder of local graphs.
+    download : bool, default True
+        Fetch a graph that is on this machine nowhere. Files are kept in the cache (the environment variable
+        ``DPGRAPH_CACHE``, by default the user's cache folder); their checksum is recorded the first time and
+        verified from then on.
+
+    Returns
+    -------
+    networkx.Graph
+        Undirected, without self-loops; a list of arcs is symmetrised (see :func:`dpgraph.datasets.read_edgelist`).
+        Gset graphs carry their weights in ``"weight"``.
+
+    Raises
+    ------
+    DatasetError
+        Unknown name, no network, a damaged file, or a checksum that does not agree.
+
+    Examples
+    --------
+    >>> load("planted-cut").number_of_nodes()
+    600
+    """
+    path, vertices = _locate(name, data_dir, download)
+    return read_edgelist(path, nodes=vertices)
+
+
+def load_sparse(
+    name: str, *, data_dir: str | os.PathLike[str] | None = None, download: bool = True
+) -> tuple[sparse.csr_array, tuple[Hashable, ...]]:
+    """Load a graph by name as a sparse matrix: :func:`load`, several times faster for large graphs.
+
+    Parameters
+    ----------
+    name, data_dir, download
+        As in :func:`load`.
+
+    Returns
+    -------
+    adjacency : scipy.sparse.csr_array, shape (n, n)
+        Symmetric, zero diagonal, float64.
+    nodes : tuple of hashable
+        Vertex labels, one for each row.
+
+    Raises
+    ------
+    DatasetError
+        As :func:`load`.
+
+    Examples
+    --------
+    >>> A, nodes = load_sparse("five-cycle")
+    >>> A.sum(axis=1)
+    array([2., 2., 2., 2., 2.])
+    """
+    path, vertices = _locate(name, data_dir, download)
+    return read_sparse(path, nodes=vertices)
+
+
+def _locate(name: str, data_dir: str | os.PathLike[str] | None, download: bool) -> tuple[Path, int | Literal["file"]]:
+    """File of a named graph, and its public vertex set in the sense of `nodes=` of the readers."""
+    if not (isinstance(name, str) and _NAME.fullmatch(name)):
+        raise DatasetError(
+            f"not a dataset name: {name!r}; expected letters, digits and . _ + -, starting with a letter or digit. "
+            "To read a file, use read_edgelist(path)"
+        )
+    info = _registry().get(name)
+    if info is not None and info.collection == "bundled":
+        return _DATA / info.file, info.nodes or "file"
+    folder = _local_folder(data_dir)
+    local = _find_local(name, info, folder) if folder else None
+    if local is not None:
+        return local, "file"
+    if info is None:
+        close = difflib.get_close_matches(name, available(data_dir), n=3)
+        raise DatasetError(
+            f"unknown dataset {name!r}"
+            + (f"; did you mean {' or '.join(close)}?" if close else "; datasets.available() lists the known ones")
+        )
+    return fetch(info.name, info.file, info.url, download=download), "file"
+
+
+def _local_folder(data_dir: str | os.PathLike[str] | None) -> Path | None:
+    chosen = data_dir if data_dir is not None else os.environ.get("DPGRAPH_DATA") or None
+    if chosen is None:
+        return None
+    folder = Path(chosen)
+    if not folder.is_dir():
+        source = "data_dir" if data_dir is not None else "the environment variable DPGRAPH_DATA"
+        raise DatasetError(f"{source} must name a folder of graph files; {folder} is none")
+    return folder
+
+
+def _find_local(name: str, info: DatasetInfo | None, folder: Path) -> Path | None:
+    manifest = _manifest(folder)
+    if name in manifest:
+        file, checksum = manifest[name]
+        path = folder / file
+        if not path.is_file():
+            raise DatasetError(f"{folder / 'MANIFEST.tsv'} lists {file} for {name}, but the file is missing")
+        if checksum:
+            verify(path, checksum, "its MANIFEST.tsv")
+        return path
+    stems = [name] if info is None else [info.file, info.file.removesuffix(".gz"), name]
+    for candidate in (folder / (stem + ending) for stem in stems for ending in _ENDINGS):
+        if candidate.is_file():
+            return candidate
+    return None
+
+
+def _manifest(folder: Path) -> dict[str, tuple[str, str]]:
+    """File and checksum of each graph that the ``MANIFEST.tsv`` of a folder lists, if it has one."""
+    path = folder / "MANIFEST.tsv"
+    if not path.is_file():
+        return {}
+    rows = _tab_separated(path)
+    if not rows or not {"name", "file"} <= rows[0].keys():
+        raise DatasetError(f"{path} needs tab-separated columns; at least 'name' and 'file' in its first line")
+    # Rows without an edge count describe labels and tables, not graphs; a file elsewhere is none of ours.
+    return {
+        row["name"]: (row["file"], row.get("sha256") or "")
+        for row in rows
+        if row.get("undirected_edges") != "-" and _NAME.fullmatch(row["file"] or "")
+    }
+
+
+@cache
+def _registry() -> dict[str, DatasetInfo]:
+    def number(text: str) -> int | None:
+        return int(text) if text else None
+
+    return {
+        row["name"]: DatasetInfo(
+            row["name"],
+            row["collection"],
+            row["file"],
+            number(row["nodes"]),
+            number(row["edges"]),
+            row["directed"] == "yes",
+            row["url"],
+        )
+        for row in _tab_separated(_DATA / "registry.tsv")
+    }
+
+
+def _tab_separated(path: Path) -> list[dict[str, str]]:
+    lines = decode(blank_comments(read_text(path)), path).splitlines()
+    return list(csv.DictReader((line for line in lines if line), delimiter="\t", restval=""))

@@ -1,0 +1,538 @@
+"""Readers, registry and planted graphs."""
+
+import csv
+import functools
+import gzip
+import http.server
+import re
+import runpy
+import threading
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpgraph import datasets
+from dpgraph.exceptions import DatasetError, InvalidGraphError, InvalidParameterError
+
+# --- edge lists ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(content, name="graph.txt"):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write
+
+
+def edges(G):
+    return {frozenset(edge) for edge in G.edges}
+
+
+TRIANGLE = {frozenset(e) for e in [(1, 2), (2, 3), (1, 3)]}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "1 2\n2 3\n3 1\n",
+        "1\t2\n2\t3\n3\t1",
+        "# Directed graph\n# FromNodeId\tToNodeId\n1\t2\r\n2\t3\r\n3\t1\r\n",
+        "% a comment\n\n  1   2 \n\n2 3\n# in between\n3 1\n\n",
+        "1,2\n2,3\n3,1\n",
+        "source,target\n1,2\n2,3\n3,1\n",
+        '"source","target"\n"1","2"\n"2","3"\n"3","1"\n',
+        "1 2\r2 3\r3 1\r",
+        "\ufeff1 2\n2 3\n3 1\n",
+        "1 2\n2 1\n2 3\n3 1\n3 1\n1 1\n",
+        "1 2 1082040961\n2 3 1082155839\n3 1 1082414391\n",
+        "1 2 0.5 x\n2 3 1e-3 y\n3 1 -7 z\n",
+        "+1 +2\n+2 +3\n+3 +1\n",
+    ],
+)
+def test_every_usual_way_to_write_a_triangle_reads_as_the_triangle(write, content):
+    G = datasets.read_edgelist(write(content))
+    assert type(G) is nx.Graph
+    assert edges(G) == TRIANGLE
+    compressed = write(gzip.compress(content.encode()), "graph.csv.gz")
+    assert edges(datasets.read_edgelist(compressed)) == TRIANGLE
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    arcs=st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), min_size=1),
+    separator=st.sampled_from([" ", "\t", "  ", " \t", ","]),
+    newline=st.sampled_from(["\n", "\r\n", "\n\n"]),
+)
+def test_the_fast_parser_and_the_line_parser_read_the_same_graph(tmp_path_factory, arcs, separator, newline):
+    path = tmp_path_factory.mktemp("arcs") / "arcs.txt"
+    # Integers take the fast parser, names the line parser (which wants a header in comma-separated files).
+    path.write_text(newline.join(f"{u}{separator}{v}" for u, v in arcs))
+    fast = datasets.read_edgelist(path)
+    header = f"from{separator}to{newline}" if separator == "," else ""
+    path.write_text(header + newline.join(f"{u}{separator}{v}" for u, v in arcs))
+    by_line = datasets.read_edgelist(path, labels=str)
+    assert edges(fast) == {frozenset(map(int, e)) for e in edges(by_line)}
+    assert edges(fast) == {frozenset(arc) for arc in arcs if arc[0] != arc[1]}
+    assert set(fast) == {v for arc in arcs for v in arc}
+
+
+def test_labels_of_a_file_are_sorted_so_that_their_order_tells_nothing_about_edges(write):
+    assert list(datasets.read_edgelist(write("9 10\n3 9\n100 3\n"))) == [3, 9, 10, 100]
+    assert list(datasets.read_edgelist(write("z a\nm z\n"), labels=str)) == ["a", "m", "z"]
+
+
+def test_a_self_loop_is_dropped_but_its_vertex_stays(write):
+    G = datasets.read_edgelist(write("1 2\n7 7\n"))
+    assert set(G) == {1, 2, 7}
+    assert edges(G) == {frozenset({1, 2})}
+
+
+def test_the_public_vertex_set_can_be_a_range_or_a_list_and_then_isolated_vertices_exist(write):
+    path = write("0 2\n2 4\n")
+    assert list(datasets.read_edgelist(path, nodes=6)) == [0, 1, 2, 3, 4, 5]
+    G = datasets.read_edgelist(path, nodes=[4, 99, 0, 2])
+    assert list(G) == [4, 99, 0, 2]
+    assert edges(G) == {frozenset({0, 2}), frozenset({2, 4})}
+    assert datasets.read_edgelist(write("# no edges\n"), nodes=3).number_of_nodes() == 3
+
+
+def test_a_vertex_outside_the_public_set_is_an_error_that_does_not_name_it(write):
+    with pytest.raises(DatasetError, match="outside nodes=") as caught:
+        datasets.read_edgelist(write("0 1\n1 77777\n"), nodes=5)
+    assert "77777" not in str(caught.value)
+
+
+def test_names_with_spaces_and_commas_survive_as_string_labels(write):
+    G = datasets.read_edgelist(write("New York\tSan José\nSan José\tOslo\n"), labels=str)
+    assert set(G) == {"New York", "San José", "Oslo"}
+    G = datasets.read_edgelist(write('a,b\n"Doe, Jane",Bob\n'), labels=str)
+    assert edges(G) == {frozenset({"Doe, Jane", "Bob"})}
+
+
+def test_labels_beyond_64_bits_are_kept_exactly(write):
+    big = 116374117927631468606
+    assert set(datasets.read_edgelist(write(f"{big} 1\n1 {big - 1}\n"))) == {1, big - 1, big}
+
+
+def test_weights_are_read_only_when_asked_for_and_merge_as_documented(write):
+    path = write("1 2 0.5\n1 2 0.25\n2 1 2\n2 3 4\n")
+    assert nx.get_edge_attributes(datasets.read_edgelist(path), "weight") == {}
+    G = datasets.read_edgelist(path, weight="strength")
+    # Same direction: 0.5 + 0.25; other direction: 2; the heavier counts.
+    assert nx.get_edge_attributes(G, "strength") == {(1, 2): 2.0, (2, 3): 4.0}
+    named = write("u,v,time,rating\n1,2,99,3\n2,3,98,-1\n", "ratings.csv")
+    G = datasets.read_edgelist(named, weight="rating")
+    assert nx.get_edge_attributes(G, "rating") == {(1, 2): 3.0, (2, 3): -1.0}
+
+
+def test_sparse_and_networkx_readers_agree(write):
+    path = write("5 3 2\n3 9 1\n9 5 7\n5 11 1\n")
+    for weight in (None, "weight"):
+        A, nodes = datasets.read_sparse(path, weight=weight)
+        G = datasets.read_edgelist(path, weight=weight)
+        assert nodes == tuple(G)
+        np.testing.assert_array_equal(A.toarray(), nx.to_numpy_array(G))
+
+
+# --- bad files -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "message"),
+    [
+        (b"", "empty.txt", "names no vertex"),
+        (b"# only comments\n", "comments.txt", "names no vertex"),
+        (b"1 2\n3\n", "short.txt", "line 2: expected 2 columns"),
+        (b"1 2\n2 3\n3 4 5\n", "wide.txt", "line 3: expected 2 columns"),
+        (b"1\n2\n3\n", "one-column.txt", "line 1: expected two vertex labels"),
+        (b"hello world\n", "prose.txt", "line 1: expected two integer vertex labels"),
+        (b"# c\n1 2\n\n3 4x\n", "typo.txt", "line 4: expected two integer"),
+        (b"1 2\n3 4.5\n", "float.txt", "line 2"),
+        (b"1_0 2\n", "underscore.txt", "line 1"),
+        (b"1,2\n3,,4\n", "hole.csv", "line 2"),
+        (b"a,b\n1,2\n3\n", "short.csv", "line 3: expected 2 columns"),
+        (b"\x89PNG\r\n\x1a\n\x00\x00\x00", "picture.txt", "not a text file"),
+        (b"1 2\n\xff\xfe 3\n", "latin.txt", "line 2: expected UTF-8"),
+        (gzip.compress(b"1 2\n" * 1000)[:-20], "cut.txt.gz", "truncated or damaged gzip"),
+        (b"\x1f\x8b\x08junkjunkjunk", "junk.gz", "truncated or damaged gzip"),
+        (gzip.compress(b"1 2\n" * 5000)[:30] + b"\x55" * 40, "flip.gz", "truncated or damaged gzip"),
+    ],
+)
+def test_a_bad_file_is_a_dataset_error_that_names_the_file_and_the_line(write, content, name, message):
+    path = write(content, name)
+    for read in (datasets.read_edgelist, datasets.read_sparse):
+        with pytest.raises(DatasetError, match=re.escape(message)) as caught:
+            read(path)
+        assert name in str(caught.value)
+
+
+def test_error_messages_never_quote_the_private_content_of_a_line(write):
+    for content in ("alice bob\n", "1 2\nalice bob\n", "1 2 3\nalice 5\n", "u,v,w\n1,2,alice\n"):
+        with pytest.raises(DatasetError) as caught:
+            datasets.read_edgelist(write(content), weight="w")
+        assert "alice" not in str(caught.value)
+        assert caught.value.__cause__ is None
+
+
+def test_missing_files_and_folders_are_dataset_errors(tmp_path):
+    with pytest.raises(DatasetError, match="no such file"):
+        datasets.read_edgelist(tmp_path / "nothing.txt")
+    with pytest.raises(DatasetError, match="cannot read"):
+        datasets.read_edgelist(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"format": "pajek"},
+        {"labels": float},
+        {"nodes": "all"},
+        {"nodes": 0},
+        {"nodes": -3},
+        {"nodes": True},
+        {"nodes": []},
+        {"nodes": [1, 2, 1]},
+    ],
+)
+def test_a_wrong_argument_is_refused_before_the_file_is_read(tmp_path, arguments):
+    with pytest.raises(InvalidParameterError):
+        datasets.read_edgelist(tmp_path / "missing.txt", **arguments)
+
+
+# --- Gset and GML ----------------------------------------------------------------------------------------------
+
+
+def test_a_gset_file_is_recognised_and_keeps_weights_and_isolated_vertices(write):
+    G = datasets.read_edgelist(write("5 3\n1 2 1\n2 3 -1\n1 4 1\n"))
+    assert list(G) == [1, 2, 3, 4, 5]
+    assert nx.get_edge_attributes(G, "weight") == {(1, 2): 1.0, (2, 3): -1.0, (1, 4): 1.0}
+    A, nodes = datasets.read_sparse(write("5 3\n1 2 1\n2 3 -1\n1 4 1\n"))
+    assert nodes == (1, 2, 3, 4, 5)
+    assert A.sum() == 2
+
+
+def test_the_format_can_be_forced_where_content_is_ambiguous(write):
+    path = write("3 2\n1 2\n2 3\n")
+    assert datasets.read_edgelist(path).number_of_edges() == 2  # the pair 3-2 is the pair 2-3
+    G = datasets.read_edgelist(path, format="gset")
+    assert nx.get_edge_attributes(G, "weight") == {(1, 2): 1.0, (2, 3): 1.0}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("5 3\n1 2 1\n2 3 -1\n", "truncated"),
+        ("2 1\n1 3 1\n", "vertices in 1..2"),
+        ("2 1\n0 1 1\n", "vertices in 1..2"),
+        ("2 1\n1 2 one\n", "line 2: expected a number in column 3"),
+        ("five 1\n1 2 1\n", "numbers of vertices and edges"),
+        ("0 1\n1 2 1\n", "numbers of vertices and edges"),
+        ("", "is empty"),
+    ],
+)
+def test_a_bad_gset_file_is_a_dataset_error(write, content, message):
+    with pytest.raises(DatasetError, match=re.escape(message)):
+        datasets.read_edgelist(write(content), format="gset")
+
+
+def test_gset_and_gml_files_bring_their_own_vertex_set(write):
+    with pytest.raises(InvalidParameterError, match="lists its own vertices"):
+        datasets.read_edgelist(write("2 1\n1 2 1\n"), nodes=7)
+
+
+@pytest.mark.parametrize("name", ["graph.gml", "graph.gml.gz", "renamed.txt"])
+def test_gml_round_trips_through_networkx(tmp_path, name):
+    G = nx.karate_club_graph()
+    G.add_node("alone")
+    G.add_edge(0, 0)
+    gml = "\n".join(nx.generate_gml(G)).encode()
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(gml) if name.endswith(".gz") else gml)
+    read = datasets.read_edgelist(path)
+    assert set(read) == {str(v) for v in G}
+    assert edges(read) == {frozenset(map(str, e)) for e in G.edges if e[0] != e[1]}
+    assert read["0"]["1"]["weight"] == G[0][1]["weight"]
+    A, nodes = datasets.read_sparse(path, weight="weight")
+    np.testing.assert_array_equal(A.toarray(), nx.to_numpy_array(read))
+    assert nodes == tuple(read)
+
+
+def test_gml_without_labels_uses_ids(write):
+    path = write("graph [\n node [ id 4 ]\n node [ id 7 ]\n edge [ source 4 target 7 ]\n]\n", "ids.gml")
+    assert edges(datasets.read_edgelist(path)) == {frozenset({4, 7})}
+
+
+def test_directed_gml_needs_symmetrize_and_then_keeps_the_heavier_arc(tmp_path):
+    D = nx.DiGraph()
+    D.add_weighted_edges_from([("a", "b", 1), ("b", "a", 5), ("b", "c", 2)])
+    path = tmp_path / "directed.gml"
+    nx.write_gml(D, path)
+    with pytest.raises(InvalidGraphError, match="symmetrize=True"):
+        datasets.read_edgelist(path)
+    G = datasets.read_edgelist(path, symmetrize=True)
+    assert not G.is_directed()
+    assert nx.get_edge_attributes(G, "weight") == {("a", "b"): 5, ("b", "c"): 2}
+
+
+@pytest.mark.parametrize("content", ["graph [", "graph [ node [ id 0 label secret ]", "secret", "]["])
+def test_bad_gml_is_a_dataset_error_without_its_content(write, content):
+    with pytest.raises(DatasetError, match="expected valid GML") as caught:
+        datasets.read_edgelist(write(content, "bad.gml"))
+    assert "secret" not in str(caught.value)
+
+
+# --- real graphs and the registry ------------------------------------------------------------------------------
+
+
+@pytest.mark.graphs
+def test_every_real_graph_has_the_vertices_and_edges_of_its_manifest(graphs_dir):
+    with (graphs_dir / "MANIFEST.tsv").open() as stream:
+        rows = [row for row in csv.DictReader(stream, delimiter="\t") if row["undirected_edges"] != "-"]
+    assert len(rows) >= 20
+    for row in rows:
+        A, nodes = datasets.read_sparse(graphs_dir / row["file"])
+        assert (row["name"], len(nodes), A.nnz // 2) == (
+            row["name"],
+            int(row["nodes"]),
+            int(row["undirected_edges"]),
+        )
+
+
+@pytest.mark.graphs
+@pytest.mark.parametrize("name", ["email-Eu-core", "fb100-Caltech36", "G11", "lastfm-asia"])
+def test_registered_names_load_from_the_local_folder(graphs_dir, name, monkeypatch):
+    monkeypatch.setenv("DPGRAPH_DATA", str(graphs_dir))
+    G = datasets.load(name, download=False)
+    assert isinstance(G, nx.Graph)
+    A, nodes = datasets.load_sparse(name, data_dir=graphs_dir, download=False)
+    assert (tuple(G), G.number_of_edges()) == (nodes, A.nnz // 2)
+
+
+def test_the_registry_knows_at_least_thirty_snap_graphs_with_safe_addresses():
+    infos = datasets.available()
+    snap = [info for info in infos.values() if info.collection == "snap"]
+    assert len(snap) >= 30
+    for info in snap:
+        assert info.url == "" or info.url.startswith("https://snap.stanford.edu/data/")
+        assert info.url.endswith(info.file) or info.url == ""
+        assert info.nodes is not None
+    assert infos["wiki-Vote"].directed
+    assert not infos["ca-GrQc"].directed
+
+
+@pytest.mark.parametrize("name", [n for n, i in datasets.available().items() if i.collection == "bundled"])
+def test_bundled_graphs_need_neither_network_nor_folder_and_match_the_registry(name, monkeypatch):
+    monkeypatch.delenv("DPGRAPH_DATA", raising=False)
+    info = datasets.available()[name]
+    G = datasets.load(name, download=False)
+    assert (G.number_of_nodes(), G.number_of_edges()) == (info.nodes, info.edges)
+    assert list(G) == list(range(info.nodes))
+
+
+def test_the_generator_script_reproduces_the_bundled_graphs(tmp_path, monkeypatch):
+    script = runpy.run_path(str(Path(__file__).parent.parent / "datasets" / "generate.py"))
+    monkeypatch.setitem(script["write"].__globals__, "DATA", tmp_path)
+    script["main"]()
+    for path in tmp_path.iterdir():
+        again = datasets.read_edgelist(path, nodes=datasets.available()[path.name.removesuffix(".txt.gz")].nodes)
+        assert edges(again) == edges(datasets.load(path.name.removesuffix(".txt.gz")))
+
+
+@pytest.mark.parametrize("name", ["../secret", "/etc/passwd", "a/b", "..", ".hidden", "a\\b", "", "x\n", None, 7])
+def test_a_name_cannot_leave_the_folder(tmp_path, name):
+    (tmp_path / "secret").write_text("1 2\n")
+    (tmp_path / "data").mkdir()
+    with pytest.raises(DatasetError, match="not a dataset name"):
+        datasets.load(name, data_dir=tmp_path / "data", download=False)
+
+
+def test_a_manifest_cannot_point_outside_its_folder(tmp_path):
+    (tmp_path / "secret.txt").write_text("1 2\n")
+    folder = tmp_path / "data"
+    folder.mkdir()
+    (folder / "MANIFEST.tsv").write_text("name\tfile\nleak\t../secret.txt\n")
+    with pytest.raises(DatasetError, match="unknown dataset"):
+        datasets.load("leak", data_dir=folder, download=False)
+
+
+def test_a_local_folder_serves_its_own_graphs_and_checks_the_manifest(tmp_path):
+    (tmp_path / "office.csv").write_text("a,b\n1,2\n2,3\n")
+    assert datasets.load("office", data_dir=tmp_path).number_of_edges() == 2
+    (tmp_path / "MANIFEST.tsv").write_text(f"name\tfile\tsha256\nteam\toffice.csv\t{'0' * 64}\n")
+    assert "team" in datasets.available(tmp_path)
+    with pytest.raises(DatasetError, match="checksum"):
+        datasets.load("team", data_dir=tmp_path)
+
+
+def test_an_unknown_name_suggests_the_nearest_and_a_wrong_folder_is_named(tmp_path, monkeypatch):
+    with pytest.raises(DatasetError, match="did you mean wiki-Vote"):
+        datasets.load("wiki-vote")
+    with pytest.raises(DatasetError, match="data_dir must name a folder"):
+        datasets.load("wiki-Vote", data_dir=tmp_path / "missing")
+    monkeypatch.setenv("DPGRAPH_DATA", str(tmp_path / "missing"))
+    with pytest.raises(DatasetError, match="DPGRAPH_DATA"):
+        datasets.load("wiki-Vote")
+
+
+@pytest.fixture
+def publisher(tmp_path, monkeypatch):
+    """A web server on this machine that stands for snap.stanford.edu, and an empty download cache."""
+    site = tmp_path / "site"
+    site.mkdir()
+    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=site)
+    monkeypatch.setattr(http.server.SimpleHTTPRequestHandler, "log_message", lambda *args: None)
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    monkeypatch.setenv("DPGRAPH_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.delenv("DPGRAPH_DATA", raising=False)
+    url = f"http://127.0.0.1:{server.server_address[1]}/toy.txt"
+    info = datasets.DatasetInfo("toy", "snap", "toy.txt", 3, 2, False, url)
+    monkeypatch.setattr("dpgraph.datasets.registry._registry", lambda: {"toy": info})
+    yield site
+    server.shutdown()
+    server.server_close()
+
+
+def test_a_download_is_kept_its_checksum_recorded_and_later_verified(publisher, tmp_path):
+    (publisher / "toy.txt").write_text("1 2\n2 3\n")
+    with pytest.raises(DatasetError, match="download=False"):
+        datasets.load("toy", download=False)
+    assert datasets.load("toy").number_of_edges() == 2
+    (publisher / "toy.txt").unlink()
+    assert datasets.load("toy", download=False).number_of_edges() == 2
+    (tmp_path / "cache" / "toy.txt").write_text("1 2\n")
+    with pytest.raises(DatasetError, match="changed or damaged"):
+        datasets.load("toy")
+
+
+def test_a_file_that_the_publisher_replaced_is_refused(publisher, tmp_path):
+    (publisher / "toy.txt").write_text("1 2\n2 3\n")
+    datasets.load("toy")
+    (tmp_path / "cache" / "toy.txt").unlink()
+    (publisher / "toy.txt").write_text("1 2\n")
+    with pytest.raises(DatasetError, match="no longer has the checksum"):
+        datasets.load("toy")
+
+
+def test_without_an_answer_from_the_network_the_error_says_how_to_go_on(publisher):
+    with pytest.raises(DatasetError, match=r"cannot fetch toy .* DPGRAPH_DATA") as caught:
+        datasets.load("toy")
+    assert caught.value.__cause__ is None
+
+
+# --- planted graphs --------------------------------------------------------------------------------------------
+
+
+def pair_frequencies(A, labels):
+    """Fraction of pairs that are edges, inside the sides and across."""
+    same = labels[:, None] == labels[None, :]
+    pairs = np.triu(np.ones_like(same), k=1)
+    dense = A.toarray() > 0
+    return dense[same & pairs].mean(), dense[~same & pairs].mean()
+
+
+@pytest.mark.parametrize(
+    ("n", "degree", "correlation"),
+    [(600, 60, -0.75), (601, 40, 0.5), (400, 200, -1.0), (400, 200, 1.0), (500, 100, 0.0), (64, 30, -0.9)],
+)
+def test_planted_pairs_are_edges_with_exactly_the_stated_probabilities(n, degree, correlation):
+    runs = 40
+    draws = [pair_frequencies(*datasets.planted_cut_sparse(n, degree, correlation, rng=s)) for s in range(runs)]
+    inside, across = np.mean(draws, axis=0)
+    half = n // 2
+    pairs_inside = (half * (half - 1) + (n - half) * (n - half - 1)) // 2
+    for frequency, probability, pairs in (
+        (inside, (1 + correlation) * degree / n, pairs_inside),
+        (across, (1 - correlation) * degree / n, half * (n - half)),
+    ):
+        # Five standard deviations of the mean of independent pairs; nothing at all when the probability is 0 or 1.
+        deviation = np.sqrt(probability * (1 - probability) / (pairs * runs))
+        assert frequency == pytest.approx(probability, abs=5 * deviation + 1e-12)
+
+
+def test_planted_edges_are_independent_so_edge_numbers_vary_as_binomials():
+    n, degree = 200, 20
+    counts = [datasets.planted_cut_sparse(n, degree, 0.0, rng=s)[0].nnz // 2 for s in range(400)]
+    variance = n * (n - 1) / 2 * (degree / n) * (1 - degree / n)
+    # The sample variance of 400 draws has a relative standard deviation of about 7 %.
+    assert np.var(counts) == pytest.approx(variance, rel=0.3)
+
+
+def test_planted_sides_are_balanced_random_and_told_to_the_caller():
+    A, labels = datasets.planted_cut_sparse(1001, 20, -0.5, rng=7)
+    assert labels.sum() in (500, 501)
+    assert 0 < labels[:500].sum() < 500
+    G = datasets.planted_cut(1001, 20, -0.5, rng=7)
+    assert [G.nodes[v]["side"] for v in range(1001)] == labels.tolist()
+    np.testing.assert_array_equal(nx.to_scipy_sparse_array(G, dtype=float).toarray(), A.toarray())
+
+
+def test_the_same_seed_plants_the_same_graph_and_no_seed_another():
+    first, again = (edges(datasets.planted_cut(100, 10, -0.5, rng=3)) for _ in range(2))
+    assert first == again
+    assert edges(datasets.planted_cut(100, 10, -0.5)) != edges(datasets.planted_cut(100, 10, -0.5))
+    generator = np.random.default_rng(3)
+    assert edges(datasets.planted_cut(100, 10, -0.5, generator)) == first
+    assert edges(datasets.planted_cut(100, 10, -0.5, generator)) != first
+
+
+def test_extreme_planted_graphs_are_complete_bipartite_disconnected_or_empty():
+    A, labels = datasets.planted_cut_sparse(40, 20, -1.0, rng=0)
+    np.testing.assert_array_equal(A.toarray(), labels[:, None] != labels[None, :])
+    G = datasets.planted_cut(40, 20, 1.0, rng=0)
+    assert nx.number_connected_components(G) == 2
+    assert G.number_of_edges() == 2 * 20 * 19 // 2
+    assert datasets.planted_cut(40, 0, 0.3, rng=0).number_of_edges() == 0
+    assert datasets.planted_cut(2, 1, -1.0, rng=0).number_of_edges() == 1
+    assert datasets.planted_cut(40, 1e-300, 0.0, rng=0).number_of_edges() == 0
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("n", "degree", "correlation"), [(200, 20, 0.8), (201, 90, -0.9), (50, 25, -1.0)])
+def test_a_planted_bisection_cuts_exactly_the_stated_number_of_edges(n, degree, correlation, seed):
+    G = datasets.planted_bisection(n, degree, correlation, rng=seed)
+    sides = nx.get_node_attributes(G, "side")
+    assert sum(sides.values()) == n - n // 2
+    cut = sum(sides[u] != sides[v] for u, v in G.edges)
+    assert cut == round((1 - correlation) * degree * (n // 2) * ((n + 1) // 2) / n)
+
+
+def test_planted_bisection_places_its_edges_uniformly():
+    # Every pair across is an edge in a share of (1 - c) d / n = 0.3 of the draws, whichever pair it is.
+    runs, hits = 3000, np.zeros((10, 10))
+    for seed in range(runs):
+        hits += nx.to_numpy_array(datasets.planted_bisection(10, 3, 0.0, rng=seed), nodelist=range(10))
+    off = hits[np.triu_indices(10, k=1)] / runs
+    # Counts per class are rounded: 3 of 10 pairs inside each side, round(7.5) = 8 of 25 across.
+    expected = (2 * 10 * 0.3 + 8) / 45
+    assert off.mean() == pytest.approx(expected, abs=1e-9)
+    assert np.abs(off - expected).max() < 5 * np.sqrt(0.31 * 0.69 / runs)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (1, 1, 0.0),
+        (0, 0, 0.0),
+        (2.5, 1, 0.0),
+        (True, 1, 0.0),
+        (100, -1, 0.0),
+        (100, float("nan"), 0.0),
+        (100, 60, -0.75),
+        (100, 101, 0.0),
+        (100, 10, 1.5),
+        (100, 10, float("nan")),
+    ],
+)
+def test_impossible_planted_graphs_are_refused(arguments):
+    for generate in (datasets.planted_cut, datasets.planted_cut_sparse, datasets.planted_bisection):
+        with pytest.raises(InvalidParameterError):
+            generate(*arguments)
