@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from contextvars import ContextVar, Token
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from dpgraph.exceptions import BudgetExceededError, InvalidParameterError
@@ -19,7 +19,12 @@ __all__ = ["Budget", "PrivacyAccountant", "PrivacyLoss", "ambient_accountant"]
 #: Relative slack in comparisons of budgets: rounding of sums, nothing that a user could notice.
 ROUNDING = 1e-9
 
-_ambient: ContextVar[PrivacyAccountant | None] = ContextVar("dpgraph_accountant", default=None)
+#: Accountants whose ``with`` block encloses the running code, outermost first. Immutable, so that threads and tasks
+#: that enter the same accountant cannot disturb each other.
+_enclosing: ContextVar[tuple[PrivacyAccountant, ...]] = ContextVar("dpgraph_accountants", default=())
+
+#: Accountants with an open ``with`` block anywhere in the process: a new thread does not inherit `_enclosing`.
+_open_blocks: list[PrivacyAccountant] = []
 
 
 class Budget(NamedTuple):
@@ -90,7 +95,6 @@ class PrivacyAccountant:
         self._adjacency: str | None = None
         self._lock = threading.Lock()
         self._pid = os.getpid()
-        self._tokens: list[Token[PrivacyAccountant | None]] = []
 
     def __repr__(self) -> str:
         spent, total = self.spent, self._total
@@ -100,11 +104,13 @@ class PrivacyAccountant:
         raise TypeError("a PrivacyAccountant cannot be copied or pickled: two copies of a budget are twice the budget")
 
     def __enter__(self) -> Self:
-        self._tokens.append(_ambient.set(self))
+        _enclosing.set((*_enclosing.get(), self))
+        _open_blocks.append(self)
         return self
 
     def __exit__(self, *exc_info: object) -> None:
-        _ambient.reset(self._tokens.pop())
+        _enclosing.set(_enclosing.get()[:-1])
+        _open_blocks.remove(self)
 
     @property
     def total(self) -> Budget:
@@ -116,7 +122,8 @@ class PrivacyAccountant:
         """The (epsilon, delta) guarantee of everything charged so far, delta the total delta unless all was pure."""
         if self._mu_squared == 0 and self._slack == 0:
             return Budget(self._pure, 0.0)
-        gaussian = gdp_epsilon(self._mu_squared**0.5, self._total.delta - self._slack)
+        left = self._total.delta - self._slack
+        gaussian = gdp_epsilon(self._mu_squared**0.5, left) if left > 0 else self._total.epsilon
         return Budget(min(self._pure + gaussian, self._total.epsilon), self._total.delta)
 
     @property
@@ -144,12 +151,13 @@ class PrivacyAccountant:
         InvalidParameterError
             The call has another neighbouring relation than the earlier ones.
         """
+        # Before the lock: a fork may have copied it in its locked state.
+        if os.getpid() != self._pid:
+            raise BudgetExceededError(
+                "this accountant belongs to the process that created it; a forked copy may not spend its budget. "
+                "Make the private calls in the parent process, or split the budget among accountants beforehand"
+            )
         with self._lock:
-            if os.getpid() != self._pid:
-                raise BudgetExceededError(
-                    "this accountant belongs to the process that created it; a forked copy may not spend its budget. "
-                    "Make the private calls in the parent process, or split the budget among accountants beforehand"
-                )
             if self._adjacency not in (None, ledger.adjacency):
                 raise InvalidParameterError(
                     f"this accountant protects neighbours that differ by {self._adjacency}; the call asks for "
@@ -173,6 +181,8 @@ class PrivacyAccountant:
         epsilon, delta = self._total
         if mu_squared == 0 and slack == 0:
             return pure <= epsilon * (1 + ROUNDING)
+        if delta == 0:  # the delta of a small Gaussian loss may underflow, but it is never 0
+            return False
         left = max(epsilon * (1 + ROUNDING) - pure, 0.0)
         return pure <= epsilon * (1 + ROUNDING) and gdp_delta(mu_squared**0.5, left) + slack <= delta * (1 + 1e-6)
 
@@ -191,5 +201,22 @@ class PrivacyAccountant:
 
 
 def ambient_accountant() -> PrivacyAccountant | None:
-    """Return the accountant of the innermost ``with PrivacyAccountant(...)`` block, or ``None``."""
-    return _ambient.get()
+    """Return the accountant that a call without ``accountant=`` is charged to, or ``None``.
+
+    That is the innermost enclosing ``with`` block. A thread started inside a block does not know that it was; it is
+    charged to the block that is open in the process, because charging nobody would spend a budget twice.
+
+    Raises
+    ------
+    InvalidParameterError
+        The thread has no block of its own, and several are open elsewhere.
+    """
+    if enclosing := _enclosing.get():
+        return enclosing[-1]
+    candidates = set(_open_blocks)
+    if len(candidates) > 1:
+        raise InvalidParameterError(
+            "this thread has no `with PrivacyAccountant` block of its own and several are open in other threads, so "
+            "it is unclear which budget pays; pass accountant= to the call"
+        )
+    return candidates.pop() if candidates else None

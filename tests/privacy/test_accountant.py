@@ -1,0 +1,417 @@
+"""No sequence of calls, threads, forks, copies or exceptions spends more than the budget."""
+
+import asyncio
+import contextvars
+import copy
+import math
+import multiprocessing
+import pickle
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from dp_accounting.pld import privacy_loss_distribution as pld
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from dpgraph.exceptions import BudgetExceededError, DPGraphError, InvalidParameterError
+from dpgraph.privacy import PrivacyAccountant, gdp_delta, gdp_epsilon, gdp_mu
+from dpgraph.privacy.accountant import ambient_accountant
+from dpgraph.privacy.ledger import EDGE_ADJACENCY, open_ledger
+from dpgraph.privacy.noise import noise_source
+
+
+def call(epsilon, delta=1e-6, *, accountant=None, adjacency=EDGE_ADJACENCY, slack=0.0, seed=0):
+    """Open the ledger of one private call, as every mechanism does before it reads data."""
+    noise = noise_source(seed)
+    return open_ledger(
+        epsilon=epsilon, delta=delta, accountant=accountant, adjacency=adjacency, noise=noise, slack=slack
+    )
+
+
+def state(accountant):
+    return accountant.spent, accountant.remaining, accountant.report()
+
+
+# --- what fits -------------------------------------------------------------------------------------------------
+
+
+def test_gaussian_calls_compose_along_the_exact_curve():
+    accountant = PrivacyAccountant(epsilon=2.0, delta=1e-6)
+    mus = [call(epsilon, 1e-6, accountant=accountant).mu for epsilon in (0.5, 0.7, 1.0)]
+    assert accountant.spent.epsilon == pytest.approx(gdp_epsilon(math.hypot(*mus), 1e-6), rel=1e-9)
+    assert accountant.spent.epsilon < 0.5 + 0.7 + 1.0  # adding epsilons would have refused the third call
+    assert accountant.spent.delta == 1e-6
+
+
+def test_the_whole_budget_can_be_spent_in_one_call_and_then_nothing_fits():
+    accountant = PrivacyAccountant(epsilon=1.0, delta=1e-6)
+    call(1.0, 1e-6, accountant=accountant)
+    assert accountant.spent == pytest.approx((1.0, 1e-6))
+    assert accountant.remaining == (0.0, 0.0)
+    with pytest.raises(BudgetExceededError):
+        call(1e-3, 1e-9, accountant=accountant)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.floats(0.01, 100), st.floats(1e-12, 1e-2), st.lists(st.floats(0.05, 0.9), min_size=1, max_size=5))
+def test_what_remains_can_always_be_spent_and_never_more(epsilon, delta, shares):
+    accountant = PrivacyAccountant(epsilon=epsilon, delta=delta)
+    for share in shares:
+        left = accountant.remaining
+        assume(left.epsilon > 0)  # when delta alone pays for what is left, no epsilon can be named
+        call(left.epsilon * share, left.delta, accountant=accountant)
+    left = accountant.remaining
+    assume(left.epsilon > 0)
+    with pytest.raises(BudgetExceededError):
+        call(left.epsilon * 1.01, left.delta, accountant=accountant)
+    call(left.epsilon, left.delta, accountant=accountant)
+    mu = accountant.report().mu
+    assert gdp_delta(mu, epsilon) <= delta * (1 + 1e-5)
+    assert gdp_delta(mu, epsilon) >= delta * (1 - 1e-5)
+
+
+def test_pure_calls_add_up_and_ignore_delta():
+    accountant = PrivacyAccountant(epsilon=1.0)
+    for _ in range(10):
+        call(0.1, None, accountant=accountant)
+    assert accountant.spent == pytest.approx((1.0, 0.0))
+    assert accountant.report().mu is None
+    with pytest.raises(BudgetExceededError):
+        call(0.001, None, accountant=accountant)
+
+
+def test_a_pure_budget_has_no_room_for_a_gaussian_call():
+    accountant = PrivacyAccountant(epsilon=1.0)
+    with pytest.raises(BudgetExceededError):
+        call(1e-3, 1e-12, accountant=accountant)
+    assert accountant.spent == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("pure_first", [True, False])
+def test_a_mix_of_pure_and_gaussian_calls_is_at_least_as_strict_as_the_truth(pure_first):
+    accountant = PrivacyAccountant(epsilon=1.0, delta=1e-6)
+    kinds = [(0.3, None), (0.6, 1e-6)]
+    for epsilon, delta in kinds if pure_first else kinds[::-1]:
+        call(epsilon, delta, accountant=accountant)
+    spent = accountant.spent
+    truth = pld.from_randomized_response(2 / (1 + math.exp(0.3)), 2).compose(
+        pld.from_gaussian_mechanism(1 / gdp_mu(0.6, 1e-6))
+    )
+    assert truth.get_delta_for_epsilon(spent.epsilon) <= spent.delta
+    assert spent.epsilon == pytest.approx(0.9, rel=1e-6)
+    with pytest.raises(BudgetExceededError):
+        call(0.11, None, accountant=accountant)
+    call(0.1, None, accountant=accountant)
+    assert accountant.remaining == (0.0, 0.0)
+
+
+def test_the_slack_of_good_events_is_added_to_delta_and_not_composed_away():
+    accountant = PrivacyAccountant(epsilon=1.0, delta=1e-6)
+    call(0.5, 5e-7, slack=2e-7, accountant=accountant)
+    call(0.2, 5e-7, slack=3e-7, accountant=accountant)
+    report = accountant.report()
+    assert report.delta_slack == pytest.approx(5e-7)
+    assert gdp_delta(report.mu, accountant.spent.epsilon) + report.delta_slack <= 1e-6 * (1 + 1e-9)
+    with pytest.raises(BudgetExceededError):
+        call(1e-3, 6e-7, slack=5.5e-7, accountant=accountant)
+
+
+def test_a_slack_that_eats_all_of_delta_still_leaves_a_readable_report():
+    accountant = PrivacyAccountant(epsilon=1.0, delta=1e-6)
+    call(1e-3, 1e-6 * (1 + 5e-7), slack=1e-6, accountant=accountant)
+    assert accountant.spent == (1.0, 1e-6)
+    assert accountant.remaining == (0.0, 0.0)
+
+
+def test_one_accountant_protects_one_neighbouring_relation():
+    accountant = PrivacyAccountant(epsilon=1.0, delta=1e-6)
+    call(0.1, accountant=accountant)
+    before = state(accountant)
+    with pytest.raises(InvalidParameterError, match="one accountant for each data set and neighbouring relation"):
+        call(0.1, accountant=accountant, adjacency="one record replaced")
+    assert state(accountant) == before
+
+
+# --- refusals and failures -------------------------------------------------------------------------------------
+
+
+def test_a_refused_call_changes_nothing_and_says_what_is_left():
+    accountant = PrivacyAccountant(epsilon=1.0, delta=1e-6)
+    call(0.9, accountant=accountant)
+    before = state(accountant)
+    with pytest.raises(BudgetExceededError, match=r"at most epsilon=0\.3959.*Nothing was read and nothing was spent"):
+        call(0.9, accountant=accountant)
+    assert state(accountant) == before
+
+
+def test_a_refused_first_call_does_not_fix_the_neighbouring_relation():
+    accountant = PrivacyAccountant(epsilon=1.0, delta=1e-6)
+    with pytest.raises(BudgetExceededError):
+        call(2.0, accountant=accountant, adjacency="one record replaced")
+    call(1.0, accountant=accountant)
+    assert accountant.report().adjacency == EDGE_ADJACENCY
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "slack"), [(0.0, 1e-6, 0.0), (1.0, 0.0, 0.0), (1.0, 1.0, 0.0), (1.0, 1e-6, 1e-6)]
+)
+def test_an_invalid_budget_is_refused_before_it_is_charged(epsilon, delta, slack):
+    accountant = PrivacyAccountant(epsilon=1.0, delta=1e-6)
+    with pytest.raises(InvalidParameterError):
+        call(epsilon, delta, slack=slack, accountant=accountant)
+    assert accountant.spent == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("failure", [RuntimeError, KeyboardInterrupt, SystemExit, MemoryError])
+def test_a_call_that_fails_after_its_debit_is_not_refunded(failure):
+    accountant = PrivacyAccountant(epsilon=1.0, delta=1e-6)
+
+    def mechanism():
+        call(0.6)
+        raise failure
+
+    with pytest.raises(failure), accountant:
+        mechanism()
+    assert accountant.spent.epsilon == pytest.approx(0.6)
+
+
+@pytest.mark.parametrize("wrong", [1.0, "accountant", (1.0, 1e-6), PrivacyAccountant], ids=str)
+def test_something_else_than_an_accountant_is_refused(wrong):
+    with pytest.raises(InvalidParameterError, match="accountant must be"):
+        call(1.0, accountant=wrong)
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(0, 1e-6), (-1, 1e-6), (math.nan, 1e-6), (1, 1), (1, -1e-9)])
+def test_an_impossible_total_is_refused(epsilon, delta):
+    with pytest.raises(InvalidParameterError):
+        PrivacyAccountant(epsilon=epsilon, delta=delta)
+
+
+# --- the ledger of one call ------------------------------------------------------------------------------------
+
+
+def test_a_mechanism_cannot_record_more_than_was_debited():
+    ledger = call(1.0)
+    ledger.gaussian("first", sensitivity=1.0, mu=0.8 * ledger.mu)
+    ledger.gaussian("second", sensitivity=1.0, mu=0.6 * ledger.mu)
+    assert ledger.remaining_mu() == pytest.approx(0.0, abs=1e-6 * ledger.mu)
+    with pytest.raises(DPGraphError, match="exceeds the budget"):
+        ledger.gaussian("third", sensitivity=1.0, mu=0.01 * ledger.mu)
+    assert [entry.name for entry in ledger.report().entries] == ["first", "second"]
+    assert sum(entry.share for entry in ledger.report().entries) == pytest.approx(1.0)
+
+
+def test_a_gaussian_call_cannot_release_laplace_noise_or_undeclared_slack():
+    ledger = call(1.0)
+    with pytest.raises(DPGraphError):
+        ledger.laplace("degrees", sensitivity=2.0, epsilon=0.1)
+    with pytest.raises(DPGraphError):
+        ledger.good_event("minimum degree", 1e-9)
+
+
+def test_a_pure_call_cannot_release_gaussian_noise():
+    ledger = call(1.0, None)
+    with pytest.raises((DPGraphError, ZeroDivisionError)):
+        ledger.gaussian("degrees", sensitivity=1.0, mu=0.1)
+    assert ledger.report().entries == ()
+
+
+@pytest.mark.parametrize("mu", [0.0, -0.1, math.nan])
+def test_a_release_without_a_positive_budget_is_an_error_not_a_free_release(mu):
+    ledger = call(1.0)
+    with pytest.raises((DPGraphError, ZeroDivisionError)):
+        ledger.gaussian("free", sensitivity=1.0, mu=mu)
+    assert ledger.report().entries == ()
+
+
+def test_every_scale_that_is_handed_out_is_sensitivity_over_mu():
+    ledger = call(1.0, slack=1e-7)
+    assert ledger.gaussian("a", sensitivity=3.0, mu=0.05) == pytest.approx(3.0 / 0.05)
+    grid = ledger.gaussian_on_grid("b", sensitivity=3.0, mu=0.05, count=4)
+    assert grid.unit <= grid.scale / 1e4
+    # Rounding 4 reals to the grid adds 2 units to the sensitivity.
+    assert grid.scale == pytest.approx((3.0 + 2 * grid.unit) / 0.05 * (1 + 1e-6), rel=1e-12)
+    assert all(e.scale >= e.sensitivity / e.mu for e in ledger.report().entries)
+
+
+def test_the_report_of_a_call_is_its_guarantee():
+    ledger = call(1.0, 1e-6, slack=2e-7)
+    report = ledger.report()
+    assert (report.epsilon, report.delta, report.seeded) == (1.0, 1e-6, True)
+    assert gdp_delta(report.mu, report.epsilon) + report.delta_slack <= report.delta
+    assert gdp_delta(report.mu, report.epsilon) + report.delta_slack == pytest.approx(report.delta, rel=1e-6)
+    assert "SEEDED" in report.table()
+    assert pickle.loads(pickle.dumps(report)) == report
+
+
+# --- with blocks, threads, tasks -------------------------------------------------------------------------------
+
+
+def test_inside_a_with_block_calls_are_charged_to_the_innermost_accountant():
+    outer, inner, named = (PrivacyAccountant(epsilon=1.0, delta=1e-6) for _ in range(3))
+    with outer:
+        call(0.1)
+        with inner:
+            call(0.2)
+            call(0.3, accountant=named)
+        call(0.4)
+    call(0.5)  # nobody's
+    assert len(outer.report().entries) == 0  # nothing was released by these ledgers
+    assert outer.spent.epsilon == pytest.approx(gdp_epsilon(math.hypot(gdp_mu(0.1, 1e-6), gdp_mu(0.4, 1e-6)), 1e-6))
+    assert inner.spent.epsilon == pytest.approx(0.2)
+    assert named.spent.epsilon == pytest.approx(0.3)
+    assert ambient_accountant() is None
+
+
+def test_the_same_accountant_can_be_entered_twice_and_stays_until_the_outer_end():
+    accountant = PrivacyAccountant(epsilon=1.0, delta=1e-6)
+    with accountant:
+        with accountant:
+            call(0.1)
+        assert ambient_accountant() is accountant
+    assert ambient_accountant() is None
+
+
+def test_an_exception_leaves_the_with_block_closed():
+    accountant = PrivacyAccountant(epsilon=1.0, delta=1e-6)
+    with pytest.raises(ValueError), accountant:
+        raise ValueError
+    assert ambient_accountant() is None
+
+
+def test_threads_together_cannot_spend_the_budget_twice():
+    accountant = PrivacyAccountant(epsilon=1.0)
+    start = threading.Barrier(8)
+    outcomes = []
+
+    def spend():
+        start.wait()
+        for _ in range(5):
+            try:
+                call(0.1, None, accountant=accountant)
+                outcomes.append("spent")
+            except BudgetExceededError:
+                outcomes.append("refused")
+
+    threads = [threading.Thread(target=spend) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert outcomes.count("spent") == 10
+    assert outcomes.count("refused") == 30
+    assert accountant.spent.epsilon == pytest.approx(1.0)
+
+
+def test_a_thread_started_inside_a_with_block_is_charged_to_it():
+    accountant = PrivacyAccountant(epsilon=1.0, delta=1e-6)
+    with accountant, ThreadPoolExecutor(2) as pool:
+        list(pool.map(call, [0.1, 0.1, 0.1]))
+    assert accountant.spent.epsilon == pytest.approx(gdp_epsilon(math.sqrt(3) * gdp_mu(0.1, 1e-6), 1e-6))
+
+
+def test_a_thread_that_could_be_charged_to_two_open_blocks_is_told_to_choose():
+    with PrivacyAccountant(epsilon=1.0, delta=1e-6) as outer, PrivacyAccountant(epsilon=1.0, delta=1e-6) as inner:
+        with ThreadPoolExecutor(1) as pool:
+            with pytest.raises(InvalidParameterError, match="pass accountant="):
+                pool.submit(call, 0.1).result()
+            pool.submit(contextvars.copy_context().run, call, 0.1).result()
+        assert outer.spent.epsilon == 0
+        assert inner.spent.epsilon == pytest.approx(0.1)
+
+
+def test_threads_with_their_own_blocks_do_not_meet():
+    accountants = [PrivacyAccountant(epsilon=1.0, delta=1e-6) for _ in range(6)]
+    inside = threading.Barrier(len(accountants))
+
+    def work(accountant):
+        with accountant:
+            inside.wait()
+            call(0.3)
+            inside.wait()
+
+    with ThreadPoolExecutor(len(accountants)) as pool:
+        list(pool.map(work, accountants))
+    assert [a.spent.epsilon for a in accountants] == pytest.approx([0.3] * 6)
+
+
+def test_one_accountant_entered_by_two_threads_closes_both_blocks():
+    accountant = PrivacyAccountant(epsilon=1.0, delta=1e-6)
+    inside = threading.Barrier(2)
+
+    def work(_):
+        with accountant:
+            inside.wait()
+            call(0.1)
+            inside.wait()
+        return ambient_accountant()
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(work, range(2)))
+    assert ambient_accountant() is None
+    assert accountant.spent.epsilon == pytest.approx(gdp_epsilon(math.sqrt(2) * gdp_mu(0.1, 1e-6), 1e-6))
+
+
+def test_tasks_of_one_event_loop_keep_their_own_blocks():
+    accountants = [PrivacyAccountant(epsilon=1.0, delta=1e-6) for _ in range(3)]
+
+    async def work(accountant, epsilon):
+        with accountant:
+            await asyncio.sleep(0)
+            call(epsilon)
+            await asyncio.sleep(0)
+
+    async def main():
+        await asyncio.gather(*(work(a, e) for a, e in zip(accountants, (0.1, 0.2, 0.3), strict=True)))
+
+    asyncio.run(main())
+    assert [a.spent.epsilon for a in accountants] == pytest.approx([0.1, 0.2, 0.3])
+
+
+# --- copies ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_a_budget_cannot_be_duplicated(duplicate):
+    with pytest.raises(TypeError, match="copied or pickled"):
+        duplicate(PrivacyAccountant(epsilon=1.0, delta=1e-6))
+
+
+def _spend_in_child(accountant, queue):
+    try:
+        call(0.1, accountant=accountant)
+        queue.put("spent")
+    except BudgetExceededError as error:
+        queue.put(str(error))
+
+
+def _outcome_in_fork(target, *args):
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    child = context.Process(target=target, args=(*args, queue))
+    child.start()
+    outcome = queue.get(timeout=60)
+    child.join()
+    return outcome
+
+
+def test_a_forked_child_may_not_spend_the_parents_budget():
+    accountant = PrivacyAccountant(epsilon=1.0, delta=1e-6)
+    assert "forked" in _outcome_in_fork(_spend_in_child, accountant)
+    with accountant:
+        assert "forked" in _outcome_in_fork(_spend_in_child, None)
+    assert accountant.spent == (0.0, 0.0)
+
+
+def test_a_child_forked_while_the_budget_is_being_charged_is_refused_and_does_not_hang():
+    accountant = PrivacyAccountant(epsilon=1.0, delta=1e-6)
+    with accountant._lock:
+        assert "forked" in _outcome_in_fork(_spend_in_child, accountant)
+
+
+def test_the_text_form_shows_the_budget_and_nothing_of_the_data():
+    accountant = PrivacyAccountant(epsilon=1.0, delta=1e-6)
+    call(0.5, accountant=accountant)
+    assert repr(accountant) == "PrivacyAccountant(epsilon=1, delta=1e-06, spent epsilon=0.5)"
+    assert accountant.total == (1.0, 1e-6)
