@@ -1,0 +1,292 @@
+"""What runs by default is a cryptographic generator, and every primitive has the law that the proofs use."""
+
+import copy
+import multiprocessing
+import pickle
+import secrets
+import struct
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
+from dpgraph.privacy import noise as noise_module
+from dpgraph.privacy.noise import NoiseSource, noise_source
+
+#: Every statistical test below fails a correct sampler with at most this probability; seeded ones never change.
+REJECT = 1e-7
+DRAWS = 20_000
+SOURCES = pytest.mark.parametrize("rng", [None, 20240229], ids=["cryptographic", "seeded"])
+
+
+def chacha20_block(key, counter):
+    """RFC 8439, section 2.3, with the original 64-bit counter; written from the specification."""
+    mask = 0xFFFFFFFF
+    start = [0x61707865, 0x3320646E, 0x79622D32, 0x6B206574, *struct.unpack("<8I", key), counter & mask, counter >> 32]
+    start += [0, 0]
+    s = list(start)
+
+    def turn(x, bits):
+        return ((x << bits) | (x >> (32 - bits))) & mask
+
+    def quarter(a, b, c, d):
+        for target, source, other, bits in ((a, b, d, 16), (c, d, b, 12), (a, b, d, 8), (c, d, b, 7)):
+            s[target] = (s[target] + s[source]) & mask
+            s[other] = turn(s[other] ^ s[target], bits)
+
+    for _ in range(10):
+        for i in range(4):
+            quarter(i, 4 + i, 8 + i, 12 + i)
+        for i in range(4):
+            quarter(i, 4 + (i + 1) % 4, 8 + (i + 2) % 4, 12 + (i + 3) % 4)
+    return struct.pack("<16I", *((x + y) & mask for x, y in zip(s, start, strict=True)))
+
+
+def key_of(source):
+    return tuple(int(word) for word in source.generator.bit_generator.state["state"]["keysetup"])
+
+
+# --- which generator -------------------------------------------------------------------------------------------
+
+
+def test_the_default_generator_is_chacha20_with_a_fresh_key_of_256_bits(monkeypatch):
+    asked = []
+    monkeypatch.setattr(secrets, "randbits", lambda bits: asked.append(bits) or (1 << 255) + 12345)
+    source = noise_source(None)
+    assert asked == [256]
+    assert source.generator.bit_generator.state["state"]["rounds"] == 20
+    stream = source.generator.bit_generator.random_raw(8 * 30).astype("<u8").tobytes()
+    key = ((1 << 255) + 12345).to_bytes(32, "little")
+    assert stream == b"".join(chacha20_block(key, block) for block in range(30))
+
+
+def test_every_call_has_its_own_key_and_all_256_bits_vary():
+    keys = [key_of(noise_source(None)) for _ in range(400)]
+    assert len(set(keys)) == 400
+    bits = np.array([[word >> b & 1 for word in key for b in range(32)] for key in keys])
+    # 256 binomial(400, 1/2) counts: six standard deviations are 60.
+    assert np.all(np.abs(bits.sum(axis=0) - 200) < 65)
+
+
+def test_seeding_numpy_or_python_does_not_reach_the_noise():
+    import random
+
+    draws = []
+    for _ in range(2):
+        np.random.seed(0)  # noqa: NPY002
+        random.seed(0)
+        draws.append(noise_source(None).gaussian(4, 1.0))
+    assert not np.array_equal(*draws)
+
+
+def test_a_seed_reproduces_the_noise_and_is_marked():
+    for make in (lambda: 5, lambda: np.int64(5), lambda: np.random.default_rng(5)):
+        first, second = noise_source(make()), noise_source(make())
+        assert first.seeded
+        assert np.array_equal(first.gaussian(3, 1.0), second.gaussian(3, 1.0))
+        values = np.zeros(3)
+        assert np.array_equal(first.scalars(values, 1.0, 50.0), second.scalars(values, 1.0, 50.0))
+    assert not noise_source(None).seeded
+    assert noise_source(None).spawn().seeded is False
+    assert noise_source(5).spawn().seeded is True
+
+
+def test_a_source_is_passed_through_unchanged():
+    source = noise_source(3)
+    assert noise_source(source) is source
+
+
+@pytest.mark.parametrize(
+    "rng", ["7", 1.5, -1, True, [1], np.random.RandomState(0), object()], ids=lambda r: str(type(r))
+)
+def test_anything_else_than_a_seed_or_generator_is_refused(rng):
+    with pytest.raises(InvalidParameterError, match="rng must be"):
+        noise_source(rng)
+
+
+@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, pickle.dumps])
+@pytest.mark.parametrize("rng", [None, 1])
+def test_a_source_cannot_be_duplicated(duplicate, rng):
+    with pytest.raises(TypeError, match="copied or pickled"):
+        duplicate(noise_source(rng))
+
+
+# --- forks and substreams --------------------------------------------------------------------------------------
+
+
+def _draw(source, queue):
+    values = np.zeros(4)
+    queue.put((source.gaussian(4, 1.0), source.scalars(values, 1.0, 1e6), source.spawn().gaussian(4, 1.0)))
+
+
+def test_no_two_processes_draw_the_same_noise():
+    context = multiprocessing.get_context("fork")
+    source, queue = noise_source(None), context.Queue()
+    source.gaussian(1, 1.0)
+    children = [context.Process(target=_draw, args=(source, queue)) for _ in range(3)]
+    for child in children:
+        child.start()
+    draws = [queue.get(timeout=60) for _ in children]
+    for child in children:
+        child.join()
+    _draw(source, queue)
+    draws.append(queue.get(timeout=60))
+    for kind in zip(*draws, strict=True):
+        assert len({tuple(values) for values in kind}) == len(draws)
+
+
+@SOURCES
+def test_a_spawned_source_is_independent_of_its_parent_and_siblings(rng):
+    parent = noise_source(rng)
+    sources = [parent.spawn(), parent.spawn(), parent, parent.spawn().spawn()]
+    draws = np.array([source.gaussian(DRAWS, 1.0) for source in sources])
+    correlation = np.corrcoef(draws) - np.eye(len(sources))
+    assert np.abs(correlation).max() < stats.norm.isf(REJECT) / np.sqrt(DRAWS)
+    lagged = [np.corrcoef(draws[0][lag:], draws[1][: DRAWS - lag])[0, 1] for lag in range(1, 20)]
+    assert np.abs(lagged).max() < stats.norm.isf(REJECT) / np.sqrt(DRAWS - 20)
+
+
+def test_spawned_cryptographic_sources_have_their_own_keys():
+    parent = noise_source(None)
+    assert len({key_of(parent), *(key_of(parent.spawn()) for _ in range(50))}) == 51
+
+
+# --- laws ------------------------------------------------------------------------------------------------------
+
+
+def assert_law(sample, cdf):
+    assert stats.kstest(sample, cdf).pvalue > REJECT
+
+
+@SOURCES
+def test_gaussian_noise_has_the_stated_standard_deviation(rng):
+    assert_law(noise_source(rng).gaussian((DRAWS // 100, 100), 2.5).ravel(), stats.norm(scale=2.5).cdf)
+
+
+@SOURCES
+def test_symmetric_noise_is_isotropic_in_the_frobenius_inner_product(rng):
+    source, scale, n = noise_source(rng), 3.0, 5
+    W = np.array([source.symmetric_gaussian(n, scale) for _ in range(DRAWS // 10)])
+    assert np.array_equal(W, W.transpose(0, 2, 1))
+    upper = np.triu_indices(n, 1)
+    assert_law(W[:, range(n), range(n)].ravel(), stats.norm(scale=scale).cdf)
+    assert_law(W[:, *upper].ravel(), stats.norm(scale=scale / np.sqrt(2)).cdf)
+    # <W, S> is N(0, scale^2) for every symmetric S of Frobenius norm 1.
+    S = np.random.default_rng(0).normal(size=(n, n))
+    S = (S + S.T) / np.linalg.norm(S + S.T)
+    assert_law(np.einsum("kij,ij->k", W, S), stats.norm(scale=scale).cdf)
+
+
+@SOURCES
+@pytest.mark.parametrize("degrees", [1, 2, 7, 100_000])
+def test_chi_variables_have_their_degrees_of_freedom(rng, degrees):
+    assert_law(noise_source(rng).chi(np.full(DRAWS, degrees)), stats.chi(degrees).cdf)
+
+
+def test_a_chi_variable_without_degrees_of_freedom_is_zero():
+    draws = noise_source(0).chi(np.array([0, 3, 0, -1]))
+    assert np.array_equal(draws == 0, [True, False, True, True])
+
+
+def discrete_law(weights, support):
+    masses = np.exp(weights(support))
+    return masses / masses.sum()
+
+
+def assert_discrete_law(sample, masses, support):
+    inside = sample[np.abs(sample) <= support.max()]
+    counts = np.bincount((inside + support.max()).astype(int), minlength=support.size)
+    keep = masses * sample.size > 5
+    observed = np.append(counts[keep], sample.size - counts[keep].sum())
+    expected = np.append(masses[keep], 1 - masses[keep].sum()) * sample.size
+    assert stats.chisquare(observed[expected > 0], expected[expected > 0]).pvalue > REJECT
+
+
+@SOURCES
+@pytest.mark.parametrize("scale", [0.7, 4.0, 30.0])
+def test_laplace_noise_on_the_grid_is_the_discrete_laplace_law(rng, scale):
+    unit = 0.25
+    released = noise_source(rng).laplace_on_grid(np.full(DRAWS, 3 * unit), unit, scale * unit)
+    support = np.arange(-int(60 * scale), int(60 * scale) + 1)
+    masses = discrete_law(lambda k: -np.abs(k) / scale, support)
+    assert_discrete_law(released / unit - 3, masses, support)
+
+
+@pytest.mark.parametrize("scale", [2.0, 10.0])
+def test_scalars_carry_the_exact_discrete_gaussian_of_the_vetted_sampler(scale, monkeypatch):
+    unit, used = 0.5, []
+    vetted = noise_module._opendp_discrete
+    monkeypatch.setattr(noise_module, "_opendp_discrete", lambda *a: used.append(a) or vetted(*a))
+    released = noise_source(None).scalars(np.full(DRAWS, 7.0), unit, scale * unit)
+    assert used == [("gaussian", DRAWS, scale)]
+    support = np.arange(-int(12 * scale), int(12 * scale) + 1)
+    masses = discrete_law(lambda k: -(k**2) / (2 * scale**2), support)
+    assert_discrete_law(released / unit - 14, masses, support)
+
+
+@SOURCES
+def test_on_a_fine_grid_scalars_are_gaussian(rng):
+    released = noise_source(rng).scalars(np.full(DRAWS, 7.0), 2.0**-17, 1.0)
+    assert_law(released, stats.norm(loc=7.0).cdf)
+
+
+@SOURCES
+@pytest.mark.parametrize("scale", [0.4, 6.0])
+def test_gaussian_noise_on_the_grid_is_a_rounded_gaussian(rng, scale):
+    released = noise_source(rng).gaussian_on_grid(np.full(DRAWS, 11.0), 1.0, scale) - 11
+    support = np.arange(-int(12 * scale + 3), int(12 * scale + 3) + 1)
+    masses = stats.norm.cdf((support + 0.5) / scale) - stats.norm.cdf((support - 0.5) / scale)
+    assert_discrete_law(released, masses, support)
+
+
+# --- the grid --------------------------------------------------------------------------------------------------
+
+
+@SOURCES
+@pytest.mark.parametrize("unit", [1.0, 2.0**-20, 0.3 * 2.0**-20, 7e5 * 2.0**-20])
+@pytest.mark.parametrize("release", ["gaussian_on_grid", "laplace_on_grid", "scalars"])
+def test_every_released_number_is_a_grid_point(rng, unit, release):
+    values = np.random.default_rng(1).integers(0, 10_000, 200) * unit
+    released = getattr(noise_source(rng), release)(values, unit, 500 * unit)
+    assert np.array_equal(np.rint(released / unit) * unit, released)
+    assert np.any(released != values)
+
+
+def test_scalars_are_rounded_before_the_noise_so_that_their_low_bits_never_leave():
+    values = np.random.default_rng(2).normal(size=100)
+    nudged = values + 1e-9 * np.random.default_rng(3).normal(size=100)
+    unit = 2.0**-10
+    same = np.rint(values / unit) == np.rint(nudged / unit)
+    assert same.sum() > 90
+    first, second = (noise_source(4).scalars(v, unit, 1.0) for v in (values, nudged))
+    assert np.array_equal(first[same], second[same])
+
+
+@pytest.mark.parametrize("release", ["gaussian_on_grid", "laplace_on_grid"])
+def test_the_noise_does_not_depend_on_the_data(release):
+    values = np.random.default_rng(5).integers(0, 100, 50).astype(float)
+    first, second = (getattr(noise_source(6), release)(v, 1.0, 3.0) for v in (values, values + 1))
+    assert np.array_equal(second - first, np.ones(50))
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 2.0**60, 1e300])
+@pytest.mark.parametrize("release", ["gaussian_on_grid", "laplace_on_grid", "scalars"])
+def test_a_value_that_the_grid_cannot_hold_is_an_error_that_does_not_show_it(release, bad):
+    with pytest.raises(InvalidGraphError) as caught, np.errstate(invalid="ignore"):
+        getattr(noise_source(0), release)(np.array([1.0, bad]), 1.0, 10.0)
+    assert "1.0" not in str(caught.value)
+    assert str(bad) not in str(caught.value)
+
+
+def test_denormal_values_round_to_the_grid():
+    released = noise_source(None).scalars(np.array([5e-324, -5e-324]), 1.0, 1e-3)
+    assert np.array_equal(released, [0.0, 0.0])
+
+
+def test_a_noise_source_needs_no_numpy_global_state():
+    before = np.random.get_state()[1].copy()  # noqa: NPY002
+    source = NoiseSource(np.random.default_rng(0))
+    source.gaussian(10, 1.0)
+    source.scalars(np.zeros(3), 1.0, 5.0)
+    assert np.array_equal(before, np.random.get_state()[1])  # noqa: NPY002
