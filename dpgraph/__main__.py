@@ -1,0 +1,8 @@
+"""``python -m dpgraph``: the command line."""
+
+import sys
+
+from dpgraph.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

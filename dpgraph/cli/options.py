@@ -1,0 +1,96 @@
+"""Options that several commands share, with the help that explains them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dpgraph.exceptions import InvalidParameterError
+
+__all__ = [
+    "DataDir",
+    "Delta",
+    "Download",
+    "Epsilon",
+    "FileFormat",
+    "GraphArgument",
+    "Labels",
+    "MaxWeight",
+    "Nodes",
+    "Progress",
+    "Report",
+    "Seed",
+    "Symmetrize",
+    "WeightName",
+    "weight_bound",
+]
+
+GraphArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="GRAPH",
+        help="A graph file (edge list, CSV, Gset, GML; .gz too) or a dataset name (see `dpgraph datasets list`).",
+        show_default=False,
+    ),
+]
+FileFormat = Annotated[str, typer.Option("--format", help="auto, edgelist, gset or gml.")]
+Nodes = Annotated[
+    str,
+    typer.Option(
+        help="The public vertex set of an edge list: `file` (you state that the vertices named in the file are no "
+        "secret), a number N (vertices 0..N-1), or @FILE with one label a line."
+    ),
+]
+Labels = Annotated[str, typer.Option(help="Vertex labels of an edge list: int or str.")]
+WeightName = Annotated[
+    str | None,
+    typer.Option(
+        "--weight",
+        help="Use weights: the column of this name in a header line (else the third column), or the attribute of a "
+        "GML edge. Default: every edge counts 1.",
+    ),
+]
+Symmetrize = Annotated[
+    bool,
+    typer.Option(
+        "--symmetrize",
+        help="Accept a file that declares itself directed; a pair gets the heavier of its two arcs. (Edge lists do "
+        "not say; they are read as unordered pairs.)",
+    ),
+]
+DataDir = Annotated[Path | None, typer.Option(help="Folder of local graphs. Default: $DPGRAPH_DATA.")]
+Download = Annotated[bool, typer.Option("--download/--no-download", help="Fetch a dataset that is not here.")]
+
+Epsilon = Annotated[
+    float, typer.Option(help="Privacy parameter, > 0. Smaller is more private: 1 is usual.", show_default=False)
+]
+Delta = Annotated[
+    float,
+    typer.Option(
+        help="In (0, 1): chance that the guarantee fails. Far below 1 / number of edges: 1e-6.", show_default=False
+    ),
+]
+MaxWeight = Annotated[
+    float | None,
+    typer.Option(help="Public upper bound on a weight; needed with --weight. Larger weights are capped."),
+]
+Seed = Annotated[
+    int | None,
+    typer.Option(
+        help="Reproducible noise, FOR EXPERIMENTS ONLY: whoever knows the seed can remove it. "
+        "Default: cryptographic noise from the operating system."
+    ),
+]
+Report = Annotated[Path | None, typer.Option(help="Write the guarantee, the ledger and the parameters as JSON.")]
+Progress = Annotated[bool, typer.Option("--progress", help="Show a progress bar on stderr.")]
+
+
+def weight_bound(weight: str | None, max_weight: float | None) -> float | None:
+    """The public weight bound, if the two options about weights agree."""
+    if weight is not None and max_weight is None:
+        raise InvalidParameterError("--weight needs --max-weight, a public upper bound on a weight (it sets the noise)")
+    if weight is None and max_weight is not None:
+        raise InvalidParameterError("--max-weight needs --weight; without it every edge counts 1")
+    return max_weight

@@ -1,0 +1,93 @@
+"""Graphs as the text of a file. The counterpart of the readers: what is written here reads back the same."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from dpgraph.exceptions import InvalidParameterError
+
+__all__ = ["WRITERS", "csv_text", "label_texts"]
+
+
+def label_texts(nodes: Sequence[Hashable]) -> list[str]:
+    """Vertex labels as text from which they can be told apart again.
+
+    Integers are written as digits and strings as they are, if all labels are of that one kind; otherwise every
+    label is written as its ``repr`` (``1``, ``'1'``, ``(0, 1)``), which ``ast.literal_eval`` reads back.
+
+    Examples
+    --------
+    >>> label_texts([3, 1]), label_texts(["b", "a"]), label_texts([1, "1", (0, 1)])
+    (['3', '1'], ['b', 'a'], ['1', "'1'", '(0, 1)'])
+    """
+    for kind in (int, str):
+        if all(type(node) is kind for node in nodes):
+            return [str(node) for node in nodes]
+    return [repr(node) for node in nodes]
+
+
+def csv_text(header: Sequence[str], columns: Sequence[Sequence[Any]]) -> str:
+    """Columns as comma-separated text with a header line."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(zip(*columns, strict=True))
+    return buffer.getvalue()
+
+
+def _edges(A: sparse.csr_array) -> tuple[list[int], list[int], list[float]]:
+    upper = sparse.triu(A, k=1, format="coo")
+    row, col = upper.coords
+    return row.tolist(), col.tolist(), upper.data.tolist()
+
+
+def _columns(A: sparse.csr_array, nodes: Sequence[Hashable], weight: str | None) -> list[list[str]]:
+    """Two columns of labels, and one of weights. A vertex without edges appears as a self-loop."""
+    names = label_texts(nodes)
+    tails, heads, weights = _edges(A)
+    alone = np.flatnonzero(np.diff(A.indptr) == 0).tolist()
+    columns = [[names[i] for i in tails + alone], [names[j] for j in heads + alone]]
+    if weight is not None:
+        columns.append([f"{w:.17g}" for w in weights] + ["0"] * len(alone))
+    return columns
+
+
+def _csv(A: sparse.csr_array, nodes: Sequence[Hashable], weight: str | None) -> str:
+    return csv_text(["source", "target", *([weight] if weight else [])], _columns(A, nodes, weight))
+
+
+def _text(A: sparse.csr_array, nodes: Sequence[Hashable], weight: str | None) -> str:
+    if any(not name.isprintable() or name.startswith(("#", "%")) for name in label_texts(nodes)):
+        raise InvalidParameterError(
+            "a vertex label holds a tab or a line end or starts with # or %, which a text edge list cannot; "
+            "write a .csv file"
+        )
+    header = "# FromNodeId\tToNodeId" + (f"\t{weight}" if weight else "")
+    lines = map("\t".join, zip(*_columns(A, nodes, weight), strict=True))
+    return "\n".join([header, *lines, ""])
+
+
+def _gset(A: sparse.csr_array, nodes: Sequence[Hashable], weight: str | None) -> str:
+    tails, heads, weights = _edges(A)
+    lines = (f"{i + 1} {j + 1} {w:.17g}" for i, j, w in zip(tails, heads, weights, strict=True))
+    return "\n".join([f"{len(nodes)} {len(tails)}", *lines, ""])
+
+
+def _gml(A: sparse.csr_array, nodes: Sequence[Hashable], weight: str | None) -> str:
+    import networkx as nx
+
+    G = nx.Graph()
+    G.add_nodes_from(nodes)
+    for i, j, w in zip(*_edges(A), strict=True):
+        G.add_edge(nodes[i], nodes[j], **({weight: w} if weight else {}))
+    return "\n".join([*nx.generate_gml(G), ""])
+
+
+#: Ending of a file name: function of (adjacency matrix, vertex labels, name of the weights or None) to its text.
+WRITERS = {"txt": _text, "csv": _csv, "gset": _gset, "gml": _gml}

@@ -1,0 +1,288 @@
+"""Pictures of a cut: one that may be published, and one for the eyes of the data owner only.
+
+Needs matplotlib (``pip install 'dpgraph[plot]'``). Figures are returned, never shown, and no global state of
+matplotlib is touched; save one with ``figure.savefig("cut.png")``.
+"""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dpgraph.exceptions import DPGraphError, InvalidParameterError
+from dpgraph.graph import as_graph
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from dpgraph.privacy.report import PrivacyReport
+
+__all__ = ["figure_bytes", "plot_adjacency", "plot_cut", "require_format", "require_matplotlib"]
+
+#: Colours that readers with any colour vision tell apart: edges across the cut, edges inside a side, the rest.
+ACROSS, INSIDE, GREY, WARNING = "#0077BB", "#EE7733", "#777777", "#BB2222"
+#: The two sides of the cut: neutral, because a side is no better than the other.
+SIDES = ("#44546A", "#8796AB")
+#: Up to this many vertices every entry of a matrix is drawn; above, densities on a grid of MAX_CELLS a side.
+EVERY_ENTRY = 1000
+MAX_CELLS = 500
+#: Two-sided 95 % quantile of the normal law of the noise.
+Z95 = 1.96
+
+
+def require_matplotlib() -> None:
+    """Raise DPGraphError with the remedy if matplotlib is not installed."""
+    try:
+        import matplotlib.figure  # noqa: F401
+    except ImportError:
+        raise DPGraphError("pictures need matplotlib; install it with: pip install 'dpgraph[plot]'") from None
+
+
+def require_format(suffix: str) -> str:
+    """Name of the picture format with this file ending (``.png``, ``.pdf``, ``.svg``, ...).
+
+    Raises
+    ------
+    InvalidParameterError
+        matplotlib does not write such files.
+    """
+    from matplotlib.backend_bases import FigureCanvasBase
+
+    format = suffix.removeprefix(".").lower()
+    supported = FigureCanvasBase.get_supported_filetypes()
+    if format not in supported:
+        raise InvalidParameterError(f"a picture must end in .{', .'.join(sorted(supported))}; got {suffix!r}")
+    return format
+
+
+def figure_bytes(figure: Figure, suffix: str = ".png") -> bytes:
+    """The picture as the content of a file whose name ends in `suffix`."""
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format=require_format(suffix), dpi=200)
+    return buffer.getvalue()
+
+
+# --- the published picture -------------------------------------------------------------------------------------
+
+
+def plot_cut(result: Any, *, title: str = "") -> Figure:
+    """Picture of a private cut that shows published values only, so it may be published itself.
+
+    Parameters
+    ----------
+    result : PrivateCutResult
+        What :func:`dpgraph.private_max_cut` returned.
+    title : str
+        Name of the graph.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The two sides, the estimated value of the cut with the 95 % interval of its noise, and how the privacy budget
+        was shared among the releases.
+
+    Raises
+    ------
+    DPGraphError
+        matplotlib is not installed.
+
+    Examples
+    --------
+    >>> import dpgraph
+    >>> result = dpgraph.private_max_cut(dpgraph.datasets.load("five-cycle"), epsilon=1.0, delta=1e-6, rng=0)
+    >>> plot_cut(result, title="five-cycle").savefig("/dev/null", format="png")
+    """
+    require_matplotlib()
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8.4, 4.6), layout="constrained")
+    grid = figure.add_gridspec(2, 2, width_ratios=(1.25, 1), height_ratios=(1, 1.15))
+    _draw_sides(figure.add_subplot(grid[0, 0]), result)
+    _draw_value(figure.add_subplot(grid[1, 0]), result)
+    _draw_budget(figure.add_subplot(grid[:, 1]), result.privacy)
+    heading = f"Private cut of {title}" if title else "Private cut"
+    figure.suptitle(f"{heading}\n{_guarantee(result.privacy)}, mechanism: {result.mechanism}", fontsize=11)
+    return figure
+
+
+def _guarantee(privacy: PrivacyReport) -> str:
+    text = f"ε = {privacy.epsilon:g}, δ = {privacy.delta:g}"
+    return text + " (SEEDED: noise for experiments, not for publication)" if privacy.seeded else text
+
+
+def _draw_sides(axes: Axes, result: Any) -> None:
+    sizes = [len(side) for side in result.partition]
+    left = 0
+    for number, (size, colour) in enumerate(zip(sizes, SIDES, strict=True)):
+        axes.barh(0, size, left=left, color=colour, height=0.55)
+        if size:
+            axes.text(left + size / 2, 0, f"side {number}\n{size:,}", ha="center", va="center", color="white")
+        left += size
+    axes.set_xlim(0, max(left, 1))
+    axes.set_ylim(-0.5, 0.5)
+    axes.set_title("vertices on each side", fontsize=10, loc="left")
+    axes.set_axis_off()
+
+
+def _draw_value(axes: Axes, result: Any) -> None:
+    value, deviation = float(result.estimated_value), float(result.estimated_value_std)
+    rows = ["estimate"]
+    axes.errorbar(value, 0, xerr=Z95 * deviation, fmt="o", color=ACROSS, capsize=4, markersize=7)
+    axes.annotate(
+        f"{value:,.0f} ± {Z95 * deviation:,.0f}",
+        (value, 0),
+        xytext=(0, 9),
+        textcoords="offset points",
+        ha="center",
+        color=ACROSS,
+    )
+    if result.upper_bound is not None and np.isfinite(result.upper_bound):
+        rows.append("upper bound\n(released matrix)")
+        axes.plot(result.upper_bound, -1, marker="|", markersize=16, markeredgewidth=2, color=GREY)
+        axes.annotate(
+            f"{result.upper_bound:,.0f}",
+            (result.upper_bound, -1),
+            xytext=(0, 11),
+            textcoords="offset points",
+            ha="center",
+            color=GREY,
+        )
+    axes.set_yticks([-row for row in range(len(rows))], rows)
+    axes.set_ylim(-len(rows) + 0.4, 0.75)
+    axes.margins(x=0.3)
+    axes.set_title("weight of the cut, 95 % interval of the noise", fontsize=10, loc="left")
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.tick_params(axis="y", length=0)
+    axes.locator_params(axis="x", nbins=5)
+
+
+def _draw_budget(axes: Axes, privacy: PrivacyReport) -> None:
+    entries = [entry for entry in privacy.entries if entry.share > 0]
+    shares = [100 * entry.share for entry in entries]
+    axes.barh(range(len(entries)), shares, color=SIDES[0], height=0.6)
+    for row, share in enumerate(shares):
+        axes.text(share + 1, row, f"{share:.3g} %", va="center", fontsize=9)
+    axes.set_yticks(range(len(entries)), [entry.name for entry in entries], fontsize=9)
+    axes.invert_yaxis()
+    axes.set_xlim(0, 125)
+    axes.set_xticks([])
+    axes.spines[["top", "right", "bottom"]].set_visible(False)
+    axes.tick_params(axis="y", length=0)
+    axes.set_title("privacy budget spent on", fontsize=10, loc="left")
+
+
+# --- the data owner's picture ----------------------------------------------------------------------------------
+
+
+def plot_adjacency(G: Any, labels: ArrayLike, *, weight: str | None = None, title: str = "") -> Figure:
+    """**Not private.** Exact adjacency matrix with its vertices ordered by a cut, for the data owner only.
+
+    Parameters
+    ----------
+    G : networkx.Graph, igraph.Graph, scipy sparse or numpy matrix
+        The exact graph.
+    labels : array-like of 0 and 1, shape (n,)
+        Side of each vertex, in the order of the vertices of `G` (the `labels` of a result).
+    weight : str, optional
+        Edge attribute that holds the weight; default every edge counts 1.
+    title : str
+        Name of the graph.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Each side ordered by degree. Up to 1000 vertices every entry is drawn; above, the density of the entries on a
+        grid. Beside it the exact weights inside the sides and across. The picture says that it is not private.
+
+    Raises
+    ------
+    InvalidParameterError
+        `labels` does not hold one 0 or 1 for each vertex.
+    DPGraphError
+        matplotlib is not installed.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> plot_adjacency(nx.cycle_graph(6), [0, 1, 0, 1, 0, 1]).savefig("/dev/null", format="png")
+    """
+    require_matplotlib()
+    from matplotlib.figure import Figure
+
+    graph = as_graph(G, weight=weight)
+    sides = np.asarray(labels)
+    if sides.shape != (graph.n_vertices,) or not np.isin(sides, (0, 1)).all():
+        raise InvalidParameterError(
+            f"labels must hold one 0 or 1 for each of the {graph.n_vertices} vertices; got shape {sides.shape}"
+        )
+    entries = graph.adjacency.tocoo()
+    row, col = entries.coords
+    across = sides[row] != sides[col]
+    order = np.lexsort((-graph.degrees(), sides))
+    position = np.empty_like(order)
+    position[order] = np.arange(len(order))
+
+    figure = Figure(figsize=(8.4, 5.2), layout="constrained")
+    matrix, bars = figure.subplots(1, 2, width_ratios=(1.9, 1))
+    n_first = int(np.count_nonzero(sides == 0))
+    _draw_matrix(matrix, position[row], position[col], entries.data, across, graph.n_vertices, n_first)
+    _draw_weights(bars, entries.data, sides[row], across)
+    heading = f"Exact adjacency of {title}, ordered by the cut" if title else "Exact adjacency, ordered by the cut"
+    figure.suptitle(f"NOT PRIVATE: data owner only\n{heading}", color=WARNING, fontsize=11)
+    return figure
+
+
+def _draw_matrix(
+    axes: Axes,
+    row: NDArray[np.int64],
+    col: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    across: NDArray[np.bool_],
+    n: int,
+    n_first: int,
+) -> None:
+    from matplotlib.colors import to_rgb
+
+    cells = n if n <= EVERY_ENTRY else MAX_CELLS
+    picture = np.ones((cells, cells, 3))
+    layers = []
+    for chosen in (across, ~across):
+        density, _, _ = np.histogram2d(
+            row[chosen], col[chosen], bins=cells, range=[[0, n], [0, n]], weights=np.abs(weights[chosen])
+        )
+        layers.append(density)
+    # The square root keeps sparse corners visible; the 99th percentile keeps a few heavy cells from hiding the rest.
+    filled = np.concatenate([layer[layer > 0] for layer in layers])
+    top = np.quantile(filled, 0.99) if filled.size else 1.0
+    for layer, colour in zip(layers, (ACROSS, INSIDE), strict=True):
+        strength = np.sqrt(np.clip(layer / top, 0, 1))[..., None]
+        picture -= strength * (1 - np.array(to_rgb(colour)))
+    axes.imshow(np.clip(picture, 0, 1), extent=(0, n, n, 0), interpolation="nearest")
+    for line in (axes.axhline, axes.axvline):
+        line(n_first, color=GREY, linewidth=0.8)
+    middles = [(0, n_first, "side 0"), (n_first, n, "side 1")]
+    ticks = [((start + stop) / 2, f"{name}\n{stop - start:,}") for start, stop, name in middles if stop > start]
+    axes.set_xticks([at for at, _ in ticks], [text for _, text in ticks])
+    axes.set_yticks([at for at, _ in ticks], [text for _, text in ticks], rotation=90, va="center")
+    axes.tick_params(length=0)
+
+
+def _draw_weights(axes: Axes, weights: NDArray[np.float64], side: NDArray[np.int64], across: NDArray[np.bool_]) -> None:
+    # Every edge has two entries.
+    totals = [weights[chosen].sum() / 2 for chosen in (across, ~across & (side == 0), ~across & (side == 1))]
+    share = np.array(totals) / (sum(totals) or 1.0)
+    axes.bar(range(3), totals, color=(ACROSS, INSIDE, INSIDE), width=0.65)
+    for at, (total, part) in enumerate(zip(totals, share, strict=True)):
+        axes.annotate(
+            f"{total:,.0f}\n{part:.1%}", (at, total), xytext=(0, 3), textcoords="offset points", ha="center", fontsize=9
+        )
+    axes.set_xticks(range(3), ["across", "inside\nside 0", "inside\nside 1"])
+    axes.set_yticks([])
+    axes.margins(y=0.15)
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.tick_params(length=0)
+    axes.set_title("exact edge weight", fontsize=10)
