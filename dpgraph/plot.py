@@ -24,12 +24,14 @@ if TYPE_CHECKING:
 __all__ = ["figure_bytes", "plot_adjacency", "plot_cut", "require_format", "require_matplotlib"]
 
 #: Colours that readers with any colour vision tell apart: edges across the cut, edges inside a side, the rest.
-ACROSS, INSIDE, GREY, WARNING = "#0077BB", "#EE7733", "#777777", "#BB2222"
+ACROSS, INSIDE, GREY, PALE, WARNING = "#0077BB", "#EE7733", "#777777", "#BBBBBB", "#BB2222"
 #: The two sides of the cut: neutral, because a side is no better than the other.
 SIDES = ("#44546A", "#8796AB")
 #: Up to this many vertices every entry of a matrix is drawn; above, densities on a grid of MAX_CELLS a side.
 EVERY_ENTRY = 1000
 MAX_CELLS = 500
+#: At most this many releases are drawn one by one.
+MAX_RELEASES = 10
 #: Two-sided 95 % quantile of the normal law of the noise.
 Z95 = 1.96
 
@@ -82,8 +84,8 @@ def plot_cut(result: Any, *, title: str = "") -> Figure:
     Returns
     -------
     matplotlib.figure.Figure
-        The two sides, the estimated value of the cut with the 95 % interval of its noise, and how the privacy budget
-        was shared among the releases.
+        The two sides, the private estimate of the cut's weight beside that of a random cut (half of the estimated
+        total weight), and how the privacy budget was shared among the releases.
 
     Raises
     ------
@@ -99,8 +101,8 @@ def plot_cut(result: Any, *, title: str = "") -> Figure:
     require_matplotlib()
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(8.4, 4.6), layout="constrained")
-    grid = figure.add_gridspec(2, 2, width_ratios=(1.25, 1), height_ratios=(1, 1.15))
+    figure = Figure(figsize=(9, 4.4), layout="constrained")
+    grid = figure.add_gridspec(2, 2, width_ratios=(1.3, 1), height_ratios=(1, 2.4))
     _draw_sides(figure.add_subplot(grid[0, 0]), result)
     _draw_value(figure.add_subplot(grid[1, 0]), result)
     _draw_budget(figure.add_subplot(grid[:, 1]), result.privacy)
@@ -118,55 +120,50 @@ def _draw_sides(axes: Axes, result: Any) -> None:
     sizes = [len(side) for side in result.partition]
     left = 0
     for number, (size, colour) in enumerate(zip(sizes, SIDES, strict=True)):
-        axes.barh(0, size, left=left, color=colour, height=0.55)
-        if size:
+        axes.barh(0, size, left=left, color=colour, height=1)
+        if size > sum(sizes) / 10:
             axes.text(left + size / 2, 0, f"side {number}\n{size:,}", ha="center", va="center", color="white")
         left += size
     axes.set_xlim(0, max(left, 1))
     axes.set_ylim(-0.5, 0.5)
-    axes.set_title("vertices on each side", fontsize=10, loc="left")
+    axes.set_title(f"vertices on each side: {sizes[0]:,} + {sizes[1]:,}", fontsize=10, loc="left")
     axes.set_axis_off()
 
 
 def _draw_value(axes: Axes, result: Any) -> None:
     value, deviation = float(result.estimated_value), float(result.estimated_value_std)
-    rows = ["estimate"]
-    axes.errorbar(value, 0, xerr=Z95 * deviation, fmt="o", color=ACROSS, capsize=4, markersize=7)
-    axes.annotate(
-        f"{value:,.0f} ± {Z95 * deviation:,.0f}",
-        (value, 0),
-        xytext=(0, 9),
-        textcoords="offset points",
-        ha="center",
-        color=ACROSS,
-    )
-    if result.upper_bound is not None and np.isfinite(result.upper_bound):
-        rows.append("upper bound\n(released matrix)")
-        axes.plot(result.upper_bound, -1, marker="|", markersize=16, markeredgewidth=2, color=GREY)
-        axes.annotate(
-            f"{result.upper_bound:,.0f}",
-            (result.upper_bound, -1),
-            xytext=(0, 11),
-            textcoords="offset points",
-            ha="center",
-            color=GREY,
-        )
-    axes.set_yticks([-row for row in range(len(rows))], rows)
-    axes.set_ylim(-len(rows) + 0.4, 0.75)
-    axes.margins(x=0.3)
-    axes.set_title("weight of the cut, 95 % interval of the noise", fontsize=10, loc="left")
-    axes.spines[["top", "right", "left"]].set_visible(False)
+    total = float(result.estimated_total_weight)
+    rows = [("this cut", value, ACROSS), ("random cut", total / 2, PALE)]
+    if result.upper_bound is not None:
+        rows.append(("bound for the\nreleased matrix", float(result.upper_bound), PALE))
+    rows = [row for row in rows if np.isfinite(row[1])]
+    share = f"\n{value / total:.1%} of all edges" if total > 0 else ""
+    for at, (name, weight, colour) in enumerate(rows):
+        axes.barh(at, weight, color=colour, height=0.55)
+        text = f"{weight:,.0f} ± {Z95 * deviation:,.0f}{share}" if name == "this cut" else f"{weight:,.0f}"
+        axes.annotate(text, (weight, at), xytext=(8, 0), textcoords="offset points", va="center", fontsize=9)
+    if np.isfinite(value):
+        axes.errorbar(value, 0, xerr=Z95 * deviation, fmt="none", ecolor="black", capsize=3)
+    axes.set_yticks(range(len(rows)), [name for name, _, _ in rows])
+    axes.invert_yaxis()
+    weights = [total if total > 0 else 0.0, 1.0, *(weight for _, weight, _ in rows)]
+    axes.set_xlim(1.45 * min(0.0, *weights), 1.45 * max(weights))
+    axes.set_xticks([])
+    axes.set_title("private estimates: weight across, 95 % interval", fontsize=10, loc="left")
+    axes.spines[["top", "right", "bottom"]].set_visible(False)
     axes.tick_params(axis="y", length=0)
-    axes.locator_params(axis="x", nbins=5)
 
 
 def _draw_budget(axes: Axes, privacy: PrivacyReport) -> None:
-    entries = [entry for entry in privacy.entries if entry.share > 0]
-    shares = [100 * entry.share for entry in entries]
-    axes.barh(range(len(entries)), shares, color=SIDES[0], height=0.6)
-    for row, share in enumerate(shares):
-        axes.text(share + 1, row, f"{share:.3g} %", va="center", fontsize=9)
-    axes.set_yticks(range(len(entries)), [entry.name for entry in entries], fontsize=9)
+    shares = sorted(((entry.share, entry.name) for entry in privacy.entries if entry.share > 0), reverse=True)
+    if len(shares) > MAX_RELEASES:
+        rest = shares[MAX_RELEASES - 1 :]
+        shares = [*shares[: MAX_RELEASES - 1], (sum(share for share, _ in rest), f"{len(rest)} smaller releases")]
+    axes.set_ylim(-0.6, max(len(shares), 5) - 0.4)
+    axes.barh(range(len(shares)), [100 * share for share, _ in shares], color=SIDES[0], height=0.6)
+    for row, (share, _) in enumerate(shares):
+        axes.text(100 * share + 1, row, f"{100 * share:.3g} %", va="center", fontsize=9)
+    axes.set_yticks(range(len(shares)), [name for _, name in shares], fontsize=9)
     axes.invert_yaxis()
     axes.set_xlim(0, 125)
     axes.set_xticks([])

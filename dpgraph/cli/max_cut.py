@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -118,6 +119,8 @@ def _summary(result: Any) -> dict[str, Any]:
         "mechanism": result.mechanism,
         "estimated_value": result.estimated_value,
         "estimated_value_std": result.estimated_value_std,
+        "estimated_total_weight": result.estimated_total_weight,
+        "estimated_fraction": result.estimated_fraction,
         "upper_bound": result.upper_bound,
         "side_sizes": [len(side) for side in result.partition],
     }
@@ -138,8 +141,10 @@ def _draw(result: Any, source: GraphInput, plot: Path | None, owner_plot: Path |
 def _print(result: Any, source: GraphInput) -> None:
     first, second = (len(side) for side in result.partition)
     typer.echo(f"{source.source}: {first} + {second} vertices, mechanism {result.mechanism}")
-    value, deviation = result.estimated_value, result.estimated_value_std
-    typer.echo(f"estimated weight of the cut: {value:.6g}, standard deviation of its noise {deviation:.3g}")
+    value, deviation, fraction = result.estimated_value, result.estimated_value_std, result.estimated_fraction
+    typer.echo(f"estimated weight of the cut: {value:.6g} ± {deviation:.3g} (standard deviation of the noise)")
+    if math.isfinite(fraction):
+        typer.echo(f"estimated share of all edges: {fraction:.3f} (a random cut has 0.5)")
     typer.echo(result.privacy.table())
 
 
