@@ -30,7 +30,7 @@ Mechanism = Annotated[
 ]
 Rank = Annotated[str, typer.Option(help="Rank of the spectral mechanisms: auto or a number.")]
 OnHalt = Annotated[
-    str, typer.Option(help="If a private test fails: error (exit status 3) or fallback (a cut that ignores the data).")
+    str, typer.Option(help="If a private test fails: raise (exit status 3) or fallback (a random cut that ignores the data).")
 ]
 Evaluate = Annotated[
     bool,
@@ -48,7 +48,7 @@ def max_cut(
     owner_plot: OwnerPlot = None,
     mechanism: Mechanism = "auto",
     rank: Rank = "auto",
-    on_halt: OnHalt = "error",
+    on_halt: OnHalt = "raise",
     weight: options.WeightName = None,
     max_weight: options.MaxWeight = None,
     nodes: options.Nodes = "file",

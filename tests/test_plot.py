@@ -1,0 +1,137 @@
+"""Pictures: what they show, what they say about privacy, and that they can be saved."""
+
+import builtins
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from dpgraph import datasets, plot
+from dpgraph.exceptions import DPGraphError, InvalidParameterError
+from dpgraph.privacy.report import LedgerEntry, PrivacyReport
+from dpgraph.problems.private_cut import PrivateCutResult, make_partition
+
+pytest.importorskip("matplotlib")
+
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+def result_with(labels, *, total=120.0, upper_bound=None, entries=3, seeded=False, value=90.0):
+    labels = np.array(labels, dtype=np.int8)
+    nodes = tuple(range(len(labels)))
+    ledger = tuple(LedgerEntry(f"release {k}", "Gaussian", 1.0, 5.0, 0.1, share=1 / entries) for k in range(entries))
+    ledger += (LedgerEntry("gap", "good event", 0.0, 0.0, delta_share=1e-7),)
+    privacy = PrivacyReport(1.0, 1e-6, 0.2367, "the weight of one vertex pair", ledger, seeded=seeded)
+    return PrivateCutResult(
+        make_partition(nodes, labels), labels, nodes, value, 4.0, total, upper_bound, "bounded-iterates", privacy
+    )
+
+
+def texts(figure):
+    found = [figure.get_suptitle()]
+    for axes in figure.axes:
+        found += [axes.get_title(loc="left"), axes.get_title()]
+        found += [text.get_text() for text in axes.texts]
+        found += [label.get_text() for label in (*axes.get_xticklabels(), *axes.get_yticklabels())]
+    return "\n".join(found)
+
+
+def test_the_published_picture_states_guarantee_sides_estimate_and_budget():
+    shown = texts(plot.plot_cut(result_with([0, 0, 1, 1, 1], upper_bound=101.0), title="office"))
+    for expected in ("office", "ε = 1, δ = 1e-06", "2 + 3", "90 ± 8", "75.0% of all edges", "60", "101", "release 2"):
+        assert expected in shown
+    assert "NOT PRIVATE" not in shown
+    assert "gap" not in shown  # a good event spends delta, not budget
+
+
+def test_the_published_picture_depends_on_published_values_alone():
+    # The function takes no graph, so equal results give equal pictures.
+    first, second = (plot.figure_bytes(plot.plot_cut(result_with([0, 1, 1]))) for _ in range(2))
+    assert first == second
+    assert first.startswith(PNG)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"labels": [0] * 7},
+        {"labels": [1]},
+        {"labels": [0, 1], "total": float("nan")},
+        {"labels": [0, 1], "value": float("nan"), "total": float("nan")},
+        {"labels": [0, 1], "value": -3.0, "total": -2.0},
+        {"labels": [0, 1], "entries": 40},
+        {"labels": [0, 1], "upper_bound": float("inf")},
+    ],
+)
+def test_unusual_results_still_give_a_picture(arguments):
+    assert plot.figure_bytes(plot.plot_cut(result_with(**arguments))).startswith(PNG)
+
+
+def test_many_releases_are_summed_so_that_the_picture_stays_legible():
+    figure = plot.plot_cut(result_with([0, 1], entries=40))
+    assert "31 smaller releases" in texts(figure)
+
+
+def test_a_seeded_result_is_marked_in_the_picture():
+    assert "SEEDED" in texts(plot.plot_cut(result_with([0, 1], seeded=True)))
+    assert "SEEDED" not in texts(plot.plot_cut(result_with([0, 1])))
+
+
+def test_the_exact_matrix_is_marked_as_not_private_and_shows_the_exact_weights():
+    G = nx.complete_bipartite_graph(3, 4)
+    G.add_edge(0, 1)
+    shown = texts(plot.plot_adjacency(G, [0, 0, 0, 1, 1, 1, 1], title="toy"))
+    assert shown.startswith("NOT PRIVATE: data owner only")
+    assert "12\n92.3%" in shown
+    assert "1\n7.7%" in shown
+
+
+def test_edges_across_are_drawn_off_the_diagonal_blocks():
+    G = nx.complete_bipartite_graph(2, 2)
+    figure = plot.plot_adjacency(nx.relabel_nodes(G, {0: 0, 1: 2, 2: 1, 3: 3}), [0, 0, 1, 1])
+    pixels = np.asarray(figure.axes[0].images[0].get_array())
+    white = (pixels == 1).all(axis=2)
+    # Vertices 0..3 come in the order 0, 2, 1, 3 of the relabelled graph: sides {0, 2} and {1, 3}.
+    np.testing.assert_array_equal(white, np.kron(np.eye(2), np.ones((2, 2))))
+
+
+def test_large_graphs_are_drawn_as_densities_of_bounded_size():
+    A, labels = datasets.planted_cut_sparse(20_000, 4, -0.75, rng=0)
+    figure = plot.plot_adjacency(A, labels)
+    assert figure.axes[0].images[0].get_array().shape == (500, 500, 3)
+
+
+def test_weights_isolated_vertices_and_tuple_labels_are_drawn():
+    G = nx.grid_2d_graph(3, 3)
+    nx.set_edge_attributes(G, -2.0, "w")
+    G.add_node("alone")
+    assert plot.figure_bytes(plot.plot_adjacency(G, [0, 1] * 5, weight="w")).startswith(PNG)
+    assert plot.figure_bytes(plot.plot_adjacency(nx.empty_graph(3), [0, 0, 0])).startswith(PNG)
+
+
+@pytest.mark.parametrize("labels", [[0, 1], [0, 1, 2], [[0, 1, 1]], [0, 1, 0.5]])
+def test_labels_that_do_not_fit_the_graph_are_refused(labels):
+    with pytest.raises(InvalidParameterError, match="one 0 or 1 for each of the 3 vertices"):
+        plot.plot_adjacency(nx.path_graph(3), labels)
+
+
+def test_pictures_are_written_in_the_format_of_the_file_name():
+    figure = plot.plot_cut(result_with([0, 1]))
+    assert plot.figure_bytes(figure, ".pdf").startswith(b"%PDF")
+    assert b"<svg" in plot.figure_bytes(figure, ".SVG")
+    for suffix in (".docx", ""):
+        with pytest.raises(InvalidParameterError, match="must end in"):
+            plot.figure_bytes(figure, suffix)
+
+
+def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
+    original = builtins.__import__
+
+    def refuse(name, *args, **kwargs):
+        if name.startswith("matplotlib"):
+            raise ImportError(name)
+        return original(name, *args, **kwargs)
+
+    monkeypatch.setattr(builtins, "__import__", refuse)
+    with pytest.raises(DPGraphError, match=r"pip install 'dpgraph\[plot\]'"):
+        plot.plot_cut(result_with([0, 1]))
