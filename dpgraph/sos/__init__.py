@@ -1,0 +1,1 @@
+"""Sum-of-squares solvers: relaxations, certificates, global correlation rounding. Nothing here sees private data."""

@@ -1,0 +1,147 @@
+"""Proofs that a matrix Diag(t) + M/4 is positive semidefinite, rounding errors included.
+
+All proofs follow Rump (2006): if a floating-point Cholesky factorisation of A - c I runs to completion and c bounds
+its backward error, then A is positive definite. The backward error of a Cholesky (or LDL') factorisation without
+pivoting is at most ``gamma tr(A)`` in norm, ``gamma = (n + 2) u/(1 - (n + 2) u)``, whatever the order of the sums,
+the blocking or the elimination order (Higham 2002, Theorem 10.3, and |L||L'| <= sqrt(a_ii a_jj) entrywise).
+
+References
+----------
+S. M. Rump, Verification of positive definiteness, BIT Numerical Mathematics 46 (2006), Theorem 2.3.
+N. J. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., SIAM 2002, section 10.1.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.linalg import LinAlgError, cholesky
+
+__all__ = ["DENSE_LIMIT", "dense_semidefinite", "factored_semidefinite", "sparse_semidefinite"]
+
+FloatArray = NDArray[np.float64]
+
+#: Largest matrix handed to a dense Cholesky factorisation (n^3/3 operations, 8 n^2 bytes).
+DENSE_LIMIT = 6000
+
+_UNIT_ROUNDOFF = 2.0**-53
+
+
+def _backward_error(n: int, trace: float) -> float:
+    """Bound on the norm of the backward error; twice Rump's, which covers the rounding of the shift as well."""
+    gamma = (n + 4) * _UNIT_ROUNDOFF
+    return 2.0 * gamma / (1.0 - gamma) * trace
+
+
+def dense_semidefinite(M: FloatArray, diagonal: FloatArray) -> bool | None:
+    """Whether Diag(diagonal) + M/4 is proven positive semidefinite (M dense; its diagonal is ignored)."""
+    if np.any(diagonal < 0.0):
+        return False
+    live = np.flatnonzero(np.any(M != 0.0, axis=1))  # the other vertices are 1 x 1 blocks, checked above
+    if live.size > DENSE_LIMIT:
+        return None
+    if live.size == 0:
+        return True
+    A = 0.25 * M[np.ix_(live, live)]
+    np.fill_diagonal(A, diagonal[live] - _backward_error(live.size, float(diagonal[live].sum())))
+    return _cholesky_completes(A)
+
+
+def _cholesky_completes(A: FloatArray) -> bool:
+    if np.any(A.diagonal() <= 0.0):
+        return False
+    try:
+        cholesky(A, lower=True, overwrite_a=True, check_finite=False)
+    except LinAlgError:
+        return False
+    return True
+
+
+def sparse_semidefinite(M: sparse.csr_array, diagonal: FloatArray) -> bool | None:
+    """Whether Diag(diagonal) + M/4 is proven positive semidefinite (M sparse).
+
+    Independent sets of low-degree vertices are eliminated at once (one sparse product for each set) until what
+    remains is small or dense enough for LAPACK. None when it stays larger than :data:`DENSE_LIMIT`.
+    """
+    if np.any(diagonal < 0.0):
+        return False
+    live = np.flatnonzero(np.diff(M.indptr))
+    if live.size == 0:
+        return True
+    A = (0.25 * M[live][:, live]).tocsr()
+    d = diagonal[live] - _backward_error(live.size, float(diagonal[live].sum()))
+    A.sort_indices()
+    while A.shape[0] > 300 and A.nnz < 0.2 * A.shape[0] ** 2:
+        if np.any(d <= 0.0):
+            return False
+        chosen = _low_degree_independent_set(A.indptr, A.indices)
+        if A.shape[0] > DENSE_LIMIT and np.diff(A.indptr)[chosen].mean() > 0.1 * DENSE_LIMIT:
+            return None
+        rest = np.flatnonzero(~chosen)
+        rows = A[rest]
+        L = (rows[:, np.flatnonzero(chosen)] @ sparse.diags_array(1.0 / np.sqrt(d[chosen]))).tocsr()
+        d = d[rest] - np.asarray((L**2).sum(axis=1)).ravel()
+        A = (rows[:, rest] - L @ L.T).tocsr()
+        A.setdiag(0.0)
+        A.eliminate_zeros()
+        A.sort_indices()
+    if A.shape[0] > DENSE_LIMIT:
+        return None
+    dense = A.toarray()
+    np.fill_diagonal(dense, d)
+    return _cholesky_completes(dense)
+
+
+@njit(cache=True)
+def _low_degree_independent_set(indptr: NDArray[np.int32], indices: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Greedy independent set among the vertices of at most 1.5 times the smallest degree (plus one)."""
+    n = indptr.size - 1
+    degree = indptr[1:] - indptr[:-1]
+    limit = 1.5 * degree.min() + 1.0
+    chosen = np.zeros(n, dtype=np.bool_)
+    blocked = np.zeros(n, dtype=np.bool_)
+    for i in np.argsort(degree, kind="mergesort"):
+        if degree[i] > limit:
+            break
+        if not blocked[i]:
+            chosen[i] = True
+            for p in range(indptr[i], indptr[i + 1]):
+                blocked[indices[p]] = True
+    return chosen
+
+
+def factored_semidefinite(U: FloatArray, B: FloatArray, h: FloatArray) -> bool | None:
+    """Whether Diag(h) + U B U'/4 is proven positive semidefinite, in O(n r^2).
+
+    With the eigenvalues of B split off as signs J, U B U'/4 = F J F', Sylvester's law applied to the two Schur
+    complements of [[H, F], [F', -J]] gives, n_- and n_+ counting negative and positive eigenvalues,
+
+        n_-(H + F J F') = n_-(H) + n_+(J + F' H^{-1} F) - n_+(J).
+
+    Eigenvalues of J + F'H^{-1}F that rounding errors could move across zero make the answer False.
+    """
+    live = np.any(U != 0.0, axis=1)  # the other vertices are 1 x 1 blocks
+    if np.any(h[~live] < 0.0):
+        return False
+    U, h = U[live], h[live]
+    n, r = U.shape
+    eigenvalues, basis = np.linalg.eigh(B)
+    scale = float(np.abs(eigenvalues).max(initial=0.0))
+    if n == 0 or scale == 0.0:
+        return bool(np.all(h >= 0.0))
+    keep = np.abs(eigenvalues) > 4.0 * r * _UNIT_ROUNDOFF * scale
+    F = 0.5 * (U @ basis[:, keep]) * np.sqrt(np.abs(eigenvalues[keep]))
+    J = np.sign(eigenvalues[keep])
+    # Rounding in B's decomposition, in F and in the diagonal moves the matrix by at most this much in norm.
+    h = h - 32.0 * (r + 1) * _UNIT_ROUNDOFF * scale * float(np.sum(U**2))
+    if np.any(h == 0.0):
+        return False
+    spectrum = np.linalg.eigvalsh(np.diag(J) + F.T @ (F / h[:, None]))
+    products = np.abs(F).T @ (np.abs(F) / np.abs(h)[:, None])
+    error = 4.0 * (n + r) * _UNIT_ROUNDOFF * (1.0 + float(np.linalg.norm(products)))
+    if np.any(np.abs(spectrum) <= error):
+        return False
+    negative = int(np.sum(h < 0.0)) + int(np.sum(spectrum > 0.0)) - int(np.sum(J > 0.0))
+    return negative == 0

@@ -1,0 +1,196 @@
+"""Numba kernels of the max-cut solver: coordinate ascent and annealing on each kind of objective.
+
+Conventions: ``M`` is symmetric with zero diagonal, rows of ``V`` are unit vectors, ``x`` has entries -1 and +1.
+The value of a cut is ``constant - x'Mx/4``; flipping vertex ``i`` gains ``x_i (Mx)_i``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+__all__ = [
+    "anneal_csr",
+    "anneal_dense",
+    "anneal_factored",
+    "ascend_csr",
+    "ascend_dense",
+    "ascend_factored",
+]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int32]
+
+# Sums may be reordered (vectorised); NaN and infinity keep their meaning.
+_REORDER = {"reassoc", "contract"}
+
+_GAMMA = np.uint64(0x9E3779B97F4A7C15)
+_MIX1 = np.uint64(0xBF58476D1CE4E5B9)
+_MIX2 = np.uint64(0x94D049BB133111EB)
+_TO_UNIT = 1.0 / 9007199254740992.0  # 2**-53
+
+
+@njit(cache=True, inline="always")
+def _uniform(state: NDArray[np.uint64]) -> float:
+    """Next uniform number in [0, 1) of the SplitMix64 generator (public randomness, not privacy noise)."""
+    state[0] += _GAMMA
+    z = state[0]
+    z = (z ^ (z >> np.uint64(30))) * _MIX1
+    z = (z ^ (z >> np.uint64(27))) * _MIX2
+    z = z ^ (z >> np.uint64(31))
+    return float(z >> np.uint64(11)) * _TO_UNIT
+
+
+@njit(cache=True, inline="always", fastmath=_REORDER)
+def _replace_row(V: Floats, i: int, g: Floats) -> float:
+    """Set row i to g/|g| and return how much the relaxation value grows, (|g| - <g, V_i>)/2."""
+    norm = 0.0
+    inner = 0.0
+    for c in range(g.size):
+        norm += g[c] * g[c]
+        inner += g[c] * V[i, c]
+    norm = np.sqrt(norm)
+    if norm == 0.0:
+        return 0.0
+    for c in range(g.size):
+        V[i, c] = g[c] / norm
+    return 0.5 * (norm - inner)
+
+
+@njit(cache=True, fastmath=_REORDER)
+def ascend_csr(indptr: Ints, indices: Ints, data: Floats, V: Floats, sweeps: int, tol: float) -> tuple[int, float]:
+    """Coordinate ascent V_i <- -(MV)_i/|(MV)_i| until a sweep gains at most `tol`: (sweeps done, last gain)."""
+    n, k = V.shape
+    g = np.empty(k)
+    gain = 0.0
+    for sweep in range(sweeps):
+        gain = 0.0
+        for i in range(n):
+            g[:] = 0.0
+            for p in range(indptr[i], indptr[i + 1]):
+                a = data[p]
+                j = indices[p]
+                for c in range(k):
+                    g[c] -= a * V[j, c]
+            gain += _replace_row(V, i, g)
+        if gain <= tol:
+            return sweep + 1, gain
+    return sweeps, gain
+
+
+@njit(cache=True, fastmath=_REORDER)
+def ascend_dense(M: Floats, V: Floats, sweeps: int, tol: float) -> tuple[int, float]:
+    """Coordinate ascent on a dense M."""
+    n = V.shape[0]
+    gain = 0.0
+    for sweep in range(sweeps):
+        gain = 0.0
+        for i in range(n):
+            gain += _replace_row(V, i, -np.dot(M[i], V))
+        if gain <= tol:
+            return sweep + 1, gain
+    return sweeps, gain
+
+
+@njit(cache=True, fastmath=_REORDER)
+def ascend_factored(U: Floats, UB: Floats, diagonal: Floats, V: Floats, sweeps: int, tol: float) -> tuple[int, float]:
+    """Coordinate ascent on M = U B U' - diag, UB = U B: P = U'V (r x k) is maintained, O(n r k) for a sweep."""
+    n, k = V.shape
+    r = U.shape[1]
+    g = np.empty(k)
+    old = np.empty(k)
+    gain = 0.0
+    for sweep in range(sweeps):
+        P = np.dot(U.T, V)  # afresh in every sweep, so that rounding errors do not pile up
+        gain = 0.0
+        for i in range(n):
+            for c in range(k):
+                old[c] = V[i, c]
+                g[c] = diagonal[i] * V[i, c]
+            for a in range(r):
+                b = UB[i, a]
+                for c in range(k):
+                    g[c] -= b * P[a, c]
+            gain += _replace_row(V, i, g)
+            for a in range(r):
+                u = U[i, a]
+                for c in range(k):
+                    P[a, c] += u * (V[i, c] - old[c])
+        if gain <= tol:
+            return sweep + 1, gain
+    return sweeps, gain
+
+
+@njit(cache=True, inline="always")
+def _accept(gain: float, temperature: float, tol: float, state: NDArray[np.uint64]) -> bool:
+    """Metropolis rule; at temperature 0 only a gain above `tol`, so that equal moves cannot cycle."""
+    if temperature == 0.0:
+        return gain > tol
+    if gain >= 0.0:
+        return True
+    ratio = gain / temperature
+    return ratio > -30.0 and _uniform(state) < np.exp(ratio)
+
+
+@njit(cache=True)
+def anneal_csr(
+    indptr: Ints, indices: Ints, data: Floats, x: Floats, temperatures: Floats, tol: float, seed: np.uint64
+) -> None:
+    """Metropolis annealing of x in place, one sweep for each temperature; stops early at a local optimum of T = 0."""
+    n = x.size
+    state = np.array([seed], dtype=np.uint64)
+    field = np.zeros(n)
+    for i in range(n):
+        for p in range(indptr[i], indptr[i + 1]):
+            field[i] += data[p] * x[indices[p]]
+    for temperature in temperatures:
+        flips = 0
+        for i in range(n):
+            if _accept(x[i] * field[i], temperature, tol, state):
+                x[i] = -x[i]
+                step = 2.0 * x[i]
+                for p in range(indptr[i], indptr[i + 1]):
+                    field[indices[p]] += data[p] * step
+                flips += 1
+        if flips == 0 and temperature == 0.0:
+            return
+
+
+@njit(cache=True, fastmath=_REORDER)
+def anneal_dense(M: Floats, x: Floats, temperatures: Floats, tol: float, seed: np.uint64) -> None:
+    """Metropolis annealing on a dense M."""
+    state = np.array([seed], dtype=np.uint64)
+    field = np.dot(M, x)
+    for temperature in temperatures:
+        flips = 0
+        for i in range(x.size):
+            if _accept(x[i] * field[i], temperature, tol, state):
+                x[i] = -x[i]
+                field += (2.0 * x[i]) * M[i]
+                flips += 1
+        if flips == 0 and temperature == 0.0:
+            return
+
+
+@njit(cache=True, fastmath=_REORDER)
+def anneal_factored(
+    U: Floats, UB: Floats, diagonal: Floats, x: Floats, temperatures: Floats, tol: float, seed: np.uint64
+) -> None:
+    """Metropolis annealing on M = U B U' - diag, O(r) for a trial."""
+    n, r = U.shape
+    state = np.array([seed], dtype=np.uint64)
+    for temperature in temperatures:
+        P = np.dot(U.T, x)
+        flips = 0
+        for i in range(n):
+            inner = 0.0
+            for a in range(r):
+                inner += UB[i, a] * P[a]
+            if _accept(x[i] * inner - diagonal[i], temperature, tol, state):
+                x[i] = -x[i]
+                for a in range(r):
+                    P[a] += 2.0 * x[i] * U[i, a]
+                flips += 1
+        if flips == 0 and temperature == 0.0:
+            return

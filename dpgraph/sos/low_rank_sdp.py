@@ -1,0 +1,133 @@
+"""The degree-2 relaxation of max-cut in low-rank form, with a certificate that decides when to stop.
+
+Maximise constant + <W, V V'> over V with unit rows in R^k (Burer, Monteiro 2003) by exact maximisation over one row
+at a time. For k > sqrt(2n) local optima are global for almost every objective; smaller k are faster and nearly
+always enough, so the rank starts small and grows only if the certified gap stalls.
+
+References
+----------
+S. Burer, R. D. C. Monteiro, A nonlinear programming algorithm for solving semidefinite programs via low-rank
+factorization, Mathematical Programming 95 (2003).
+N. Boumal, V. Voroninski, A. Bandeira, The non-convex Burer-Monteiro approach works on smooth semidefinite programs,
+NIPS 2016, Theorem 2.
+P.-W. Wang, W.-C. Chang, J. Z. Kolter, The mixing method: low-rank coordinate descent for semidefinite programming
+with diagonal constraints, arXiv:1706.00476.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpgraph.sos.certificate import Certificate, certify
+from dpgraph.sos.objective import CutObjective
+
+__all__ = ["LowRankSolution", "solve_low_rank"]
+
+FloatArray = NDArray[np.float64]
+
+_FIRST_RANK = 32
+_BATCH = 400
+
+
+@dataclass(frozen=True, eq=False)
+class LowRankSolution:
+    """A feasible point of the relaxation and an upper bound on it.
+
+    Attributes
+    ----------
+    vectors : numpy.ndarray, shape (n, k)
+        Unit rows; the moments are X = V V'.
+    value : float
+        Value of the relaxation at X: a lower bound on its optimum (not on the max-cut).
+    certificate : Certificate
+        Upper bound on the relaxation and on every cut.
+    sweeps : int
+        Sweeps of coordinate ascent.
+    converged : bool
+        Whether the relative gap between bound and value reached the tolerance.
+    """
+
+    vectors: FloatArray
+    value: float
+    certificate: Certificate
+    sweeps: int
+    converged: bool
+
+    def __repr__(self) -> str:
+        n, k = self.vectors.shape
+        return (
+            f"LowRankSolution(n={n}, rank={k}, value={self.value:.6g}, bound={self.certificate.bound:.6g}, "
+            f"converged={self.converged})"
+        )
+
+
+def solve_low_rank(
+    objective: CutObjective,
+    rng: np.random.Generator,
+    *,
+    tol: float = 1e-4,
+    max_sweeps: int = 20_000,
+    start: FloatArray | None = None,
+) -> LowRankSolution:
+    """Solve the degree-2 relaxation to a certified relative gap.
+
+    Parameters
+    ----------
+    objective : CutObjective
+        What is to be cut.
+    rng : numpy.random.Generator
+        Start point and Lanczos start; the result is a deterministic function of its state.
+    tol : float, default 1e-4
+        Stop once ``bound - value <= tol * scale``, scale the sum of |constant| and |value|.
+    max_sweeps : int, default 20000
+        Limit on the sweeps of coordinate ascent.
+    start : numpy.ndarray, shape (n, k), optional
+        Warm start with unit rows.
+
+    Returns
+    -------
+    LowRankSolution
+    """
+    n = objective.n_vertices
+    if start is None:
+        V = _random_rows(n, min(math.isqrt(2 * n) + 1, _FIRST_RANK), rng)
+    else:
+        V = np.array(start, dtype=np.float64, order="C")
+    threshold = 0.02 * tol
+    sweeps = 0
+    while True:
+        scale = abs(objective.constant) + abs(_relaxed_value(objective, V))
+        done, gain = objective.ascend(V, min(_BATCH, max_sweeps - sweeps), threshold * scale)
+        sweeps += done
+        if gain > threshold * scale and sweeps < max_sweeps:
+            continue
+        value = _relaxed_value(objective, V)
+        certificate = certify(objective, V, rng, slack=0.1 * tol)
+        scale = abs(objective.constant) + abs(value)
+        converged = certificate.bound - value <= tol * scale
+        if converged or sweeps >= max_sweeps:
+            return LowRankSolution(V, value, certificate, sweeps, converged)
+        if gain <= 1e-12 * scale:  # a local optimum of this rank
+            if V.shape[1] > math.isqrt(2 * n) + 1:
+                return LowRankSolution(V, value, certificate, sweeps, converged)
+            V = _widen(V, rng)
+        threshold = max(threshold / 8.0, 1e-13)
+
+
+def _relaxed_value(objective: CutObjective, V: FloatArray) -> float:
+    return objective.constant - 0.25 * float(np.sum(V * objective.multiply(V)))
+
+
+def _random_rows(n: int, k: int, rng: np.random.Generator) -> FloatArray:
+    V = rng.standard_normal((n, k))
+    return V / np.linalg.norm(V, axis=1, keepdims=True)
+
+
+def _widen(V: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Twice the rank, the new coordinates small and random: a way out of a saddle of the smaller rank."""
+    wide = np.hstack([V, 1e-2 * rng.standard_normal(V.shape) / math.sqrt(V.shape[1])])
+    return wide / np.linalg.norm(wide, axis=1, keepdims=True)

@@ -1,0 +1,275 @@
+"""Quadratic cut objectives behind one interface: sparse, dense and factored.
+
+A cut objective is a symmetric matrix M with zero diagonal; the cut x in {-1, 1}^n has the value
+
+    1'M1/4 - x'Mx/4 = sum over pairs i < j with x_i != x_j of M_ij.
+
+Entries may be negative. Solvers, certificates and roundings see an objective only through :class:`CutObjective`.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from dpgraph.exceptions import InvalidParameterError
+from dpgraph.sos import definiteness, kernels
+
+__all__ = ["CutObjective", "DenseObjective", "FactoredObjective", "SparseObjective"]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+
+class CutObjective(ABC):
+    """Maximise ``constant - x'Mx/4`` over x in {-1, 1}^n; relaxed: ``constant + <W, X>``, W = -M/4, X_ii = 1.
+
+    Attributes
+    ----------
+    n_vertices : int
+        Number of vertices n.
+    constant : float
+        1'M1/4 plus the value of pairs fixed by :meth:`contract`.
+    integral : bool
+        Whether every cut has an integer value and sums of entries are exact.
+    """
+
+    n_vertices: int
+    constant: float
+    integral: bool = False
+
+    @abstractmethod
+    def multiply(self, block: FloatArray) -> FloatArray:
+        """M times an array of shape (n,) or (n, k)."""
+
+    @abstractmethod
+    def row_norms(self) -> FloatArray:
+        """Euclidean norms of the rows of M, shape (n,): zero exactly at isolated vertices."""
+
+    @abstractmethod
+    def ascend(self, vectors: FloatArray, sweeps: int, tol: float) -> tuple[int, float]:
+        """Coordinate ascent on unit rows, in place, until one sweep gains at most `tol`.
+
+        Returns the number of sweeps done and the gain of the last one.
+        """
+
+    @abstractmethod
+    def anneal(self, signs: FloatArray, temperatures: FloatArray, tol: float, seed: int) -> None:
+        """Metropolis sweeps on a float array of signs, in place; temperature 0 stops at a 1-opt local optimum."""
+
+    @abstractmethod
+    def flip_cost(self) -> float:
+        """Elementary operations of one trial of :meth:`anneal`, on average."""
+
+    @abstractmethod
+    def contract(self, group: IntArray, signs: FloatArray) -> CutObjective:
+        """Objective on groups of vertices: x_i = signs_i z_{group_i}, with the same values."""
+
+    @abstractmethod
+    def is_semidefinite(self, diagonal: FloatArray) -> bool | None:
+        """Whether Diag(diagonal) + M/4 is *proven* positive semidefinite, rounding errors included.
+
+        False when it is not (or too close to call), None when a proof would cost too much.
+        """
+
+    def values(self, signs: FloatArray) -> FloatArray:
+        """Cut values of the columns of `signs` (n,) or (n, c)."""
+        return self.constant - 0.25 * np.sum(signs * self.multiply(signs), axis=0)
+
+    def absolute_row_sums(self) -> FloatArray:
+        """Sums of the absolute entries of the rows of M, or an upper bound on them."""
+        return np.sqrt(self.n_vertices) * self.row_norms()
+
+    def vertex_weights(self) -> FloatArray:
+        """Default vertex weights p of the global correlation: row norms scaled to sum 1 (uniform if M = 0)."""
+        norms = self.row_norms()
+        total = float(norms.sum())
+        return norms / total if total > 0 else np.full(self.n_vertices, 1.0 / self.n_vertices)
+
+
+class SparseObjective(CutObjective):
+    """Objective of a sparse symmetric matrix with zero diagonal.
+
+    Parameters
+    ----------
+    matrix : scipy.sparse.csr_array, shape (n, n)
+        Symmetric, zero diagonal (as :attr:`dpgraph.graph.Graph.adjacency`).
+    constant : float, optional
+        Value added to ``-x'Mx/4``; 1'M1/4 by default.
+    """
+
+    def __init__(self, matrix: sparse.csr_array, constant: float | None = None) -> None:
+        self.matrix = matrix.astype(np.float64).tocsr()
+        self.n_vertices = int(matrix.shape[0])
+        self.constant = 0.25 * math.fsum(self.matrix.data) if constant is None else constant
+        self.integral = _integral(self.matrix.data)
+
+    def multiply(self, block: FloatArray) -> FloatArray:
+        """M times an array of shape (n,) or (n, k)."""
+        return np.asarray(self.matrix @ block, dtype=np.float64)
+
+    def row_norms(self) -> FloatArray:
+        """Euclidean norms of the rows of M."""
+        return np.sqrt(np.asarray((self.matrix**2).sum(axis=1), dtype=np.float64).ravel())
+
+    def absolute_row_sums(self) -> FloatArray:
+        """Sums of the absolute entries of the rows of M."""
+        return np.asarray(abs(self.matrix).sum(axis=1), dtype=np.float64).ravel()
+
+    def ascend(self, vectors: FloatArray, sweeps: int, tol: float) -> tuple[int, float]:
+        """Coordinate ascent, O(nnz k) for a sweep."""
+        A = self.matrix
+        return kernels.ascend_csr(A.indptr, A.indices, A.data, vectors, sweeps, tol)
+
+    def anneal(self, signs: FloatArray, temperatures: FloatArray, tol: float, seed: int) -> None:
+        """Metropolis sweeps, O(degree) for an accepted flip."""
+        A = self.matrix
+        kernels.anneal_csr(A.indptr, A.indices, A.data, signs, temperatures, tol, np.uint64(seed))
+
+    def flip_cost(self) -> float:
+        """One trial; one in ten is taken to be accepted."""
+        return 1.0 + 0.1 * self.matrix.nnz / self.n_vertices
+
+    def contract(self, group: IntArray, signs: FloatArray) -> SparseObjective:
+        """Objective on groups of vertices, as a sparse matrix."""
+        rows = np.arange(self.n_vertices)
+        P = sparse.csr_array((signs, (rows, group)), shape=(self.n_vertices, int(group.max()) + 1))
+        inner = (P.T @ self.matrix @ P).tocsr()
+        constant = self.constant - 0.25 * float(inner.diagonal().sum())
+        inner.setdiag(0.0)
+        inner.eliminate_zeros()
+        inner.sort_indices()
+        return SparseObjective(inner, constant)
+
+    def is_semidefinite(self, diagonal: FloatArray) -> bool | None:
+        """Proof by sparse elimination and a Cholesky factorisation of what remains."""
+        return definiteness.sparse_semidefinite(self.matrix, diagonal)
+
+
+class DenseObjective(CutObjective):
+    """Objective of a dense symmetric matrix; its diagonal is ignored.
+
+    Parameters
+    ----------
+    matrix : numpy.ndarray, shape (n, n)
+    constant : float, optional
+        Value added to ``-x'Mx/4``; 1'M1/4 by default.
+    """
+
+    def __init__(self, matrix: FloatArray, constant: float | None = None) -> None:
+        self.matrix = np.array(matrix, dtype=np.float64, order="C")
+        np.fill_diagonal(self.matrix, 0.0)
+        self.n_vertices = int(matrix.shape[0])
+        self.constant = 0.25 * math.fsum(self.matrix.sum(axis=1)) if constant is None else constant
+        self.integral = _integral(self.matrix)
+
+    def multiply(self, block: FloatArray) -> FloatArray:
+        """M times an array of shape (n,) or (n, k)."""
+        return np.asarray(self.matrix @ block)
+
+    def row_norms(self) -> FloatArray:
+        """Euclidean norms of the rows of M."""
+        return np.linalg.norm(self.matrix, axis=1)
+
+    def absolute_row_sums(self) -> FloatArray:
+        """Sums of the absolute entries of the rows of M."""
+        return np.abs(self.matrix).sum(axis=1)
+
+    def ascend(self, vectors: FloatArray, sweeps: int, tol: float) -> tuple[int, float]:
+        """Coordinate ascent, O(n^2 k) for a sweep."""
+        return kernels.ascend_dense(self.matrix, vectors, sweeps, tol)
+
+    def anneal(self, signs: FloatArray, temperatures: FloatArray, tol: float, seed: int) -> None:
+        """Metropolis sweeps, O(n) for an accepted flip."""
+        kernels.anneal_dense(self.matrix, signs, temperatures, tol, np.uint64(seed))
+
+    def flip_cost(self) -> float:
+        """One trial; one in ten is taken to be accepted."""
+        return 1.0 + 0.1 * self.n_vertices
+
+    def contract(self, group: IntArray, signs: FloatArray) -> DenseObjective:
+        """Objective on groups of vertices, as a dense matrix."""
+        P = np.zeros((self.n_vertices, int(group.max()) + 1))
+        P[np.arange(self.n_vertices), group] = signs
+        inner = P.T @ self.matrix @ P
+        return DenseObjective(inner, self.constant - 0.25 * float(np.trace(inner)))
+
+    def is_semidefinite(self, diagonal: FloatArray) -> bool | None:
+        """Proof by a Cholesky factorisation."""
+        return definiteness.dense_semidefinite(self.matrix, diagonal)
+
+
+class FactoredObjective(CutObjective):
+    """Objective of M = U B U' with its diagonal set to zero; no n x n array is ever formed.
+
+    Parameters
+    ----------
+    factor : numpy.ndarray, shape (n, r)
+        U; for a private normalized adjacency, ``sqrt(degrees)[:, None] * basis``.
+    core : numpy.ndarray, shape (r, r)
+        B, symmetric.
+    constant : float, optional
+        Value added to ``-x'Mx/4``; 1'M1/4 by default.
+    """
+
+    def __init__(self, factor: FloatArray, core: FloatArray, constant: float | None = None) -> None:
+        self.factor = np.ascontiguousarray(factor, dtype=np.float64)
+        self.core = np.asarray(core, dtype=np.float64)
+        self.core = 0.5 * (self.core + self.core.T)
+        if self.factor.ndim != 2 or self.core.shape != (self.factor.shape[1],) * 2:
+            raise InvalidParameterError(
+                f"expected a factor (n, r) and a core (r, r); got {self.factor.shape} and {self.core.shape}"
+            )
+        self.n_vertices = int(self.factor.shape[0])
+        self.scaled_factor = self.factor @ self.core  # U B
+        self.diagonal = np.sum(self.scaled_factor * self.factor, axis=1)  # of U B U', to be taken off
+        total = self.factor.sum(axis=0)
+        self.constant = (
+            0.25 * (float(total @ self.core @ total) - math.fsum(self.diagonal)) if constant is None else constant
+        )
+
+    def multiply(self, block: FloatArray) -> FloatArray:
+        """M times an array of shape (n,) or (n, k), in O(n r k)."""
+        product = self.scaled_factor @ (self.factor.T @ block)
+        return product - (self.diagonal * block.T).T
+
+    def row_norms(self) -> FloatArray:
+        """Euclidean norms of the rows of M, in O(n r^2)."""
+        gram = self.factor.T @ self.factor
+        squares = np.sum((self.scaled_factor @ gram) * self.scaled_factor, axis=1) - self.diagonal**2
+        return np.sqrt(np.maximum(squares, 0.0))
+
+    def ascend(self, vectors: FloatArray, sweeps: int, tol: float) -> tuple[int, float]:
+        """Coordinate ascent that maintains U'V, O(n r k) for a sweep."""
+        return kernels.ascend_factored(self.factor, self.scaled_factor, self.diagonal, vectors, sweeps, tol)
+
+    def anneal(self, signs: FloatArray, temperatures: FloatArray, tol: float, seed: int) -> None:
+        """Metropolis sweeps, O(r) for a trial."""
+        kernels.anneal_factored(
+            self.factor, self.scaled_factor, self.diagonal, signs, temperatures, tol, np.uint64(seed)
+        )
+
+    def flip_cost(self) -> float:
+        """One inner product."""
+        return 1.0 + self.factor.shape[1]
+
+    def contract(self, group: IntArray, signs: FloatArray) -> FactoredObjective:
+        """Objective on groups of vertices: the rows of U are summed with their signs."""
+        factor = np.zeros((int(group.max()) + 1, self.factor.shape[1]))
+        np.add.at(factor, group, signs[:, None] * self.factor)
+        merged = FactoredObjective(factor, self.core, 0.0)
+        merged.constant = self.constant - 0.25 * (math.fsum(merged.diagonal) - math.fsum(self.diagonal))
+        return merged
+
+    def is_semidefinite(self, diagonal: FloatArray) -> bool | None:
+        """Proof by the inertia of diagonal + low rank, in O(n r^2)."""
+        return definiteness.factored_semidefinite(self.factor, self.core, diagonal - 0.25 * self.diagonal)
+
+
+def _integral(entries: FloatArray) -> bool:
+    """Integer entries whose sums are exact in double precision."""
+    return bool(np.all(entries == np.rint(entries))) and float(np.abs(entries).sum()) < 2.0**52
