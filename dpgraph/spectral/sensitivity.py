@@ -5,10 +5,10 @@ d are weighted degrees, c = d + tau with a public or privately released tau >= 0
 C = diag(c), and m = `lower` is a lower bound on min_i c_i valid for both neighbours, m >= tau and m >= w.
 
 **The change of A.** Let G have weight u and G' weight v < u at {i, j}, delta = u - v <= w; write a = c_i, b = c_j in G,
-a' = a - delta, b' = b - delta in G', and alpha_i = 1 - sqrt(a'/a). Every entry of row i other than (i, j) shrinks by the
-factor sqrt(a'/a) when delta is added, so
+a' = a - delta, b' = b - delta in G', and alpha_i = 1 - sqrt(a'/a). Every entry of row i other than (i, j) shrinks by
+the factor sqrt(a'/a) when delta is added, so E = A(G) - A(G') has
 
-    E = A(G) - A(G') has E_ik = -alpha_i A'_ik (k != i, j),  E_ij = delta/sqrt(ab) - (alpha_i + alpha_j - alpha_i alpha_j) A'_ij,
+    E_ik = -alpha_i A'_ik for k != i, j,   E_ij = delta/sqrt(ab) - (alpha_i + alpha_j - alpha_i alpha_j) A'_ij,
 
 and no other nonzero entries. Also alpha_i <= alpha := (w/(m+w)) / (1 + sqrt(m/(m+w))).
 
@@ -20,9 +20,13 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+from numpy.typing import NDArray
+
 from dpgraph.exceptions import InvalidParameterError
 
 __all__ = [
+    "adjacency_core",
     "alpha",
     "basis_product",
     "coherence_bound",
@@ -30,12 +34,12 @@ __all__ = [
     "degree_corrected_product",
     "degrees_l1",
     "degrees_l2",
+    "first_sweep",
     "frobenius",
     "general_core",
     "general_log_coherence",
     "general_projector",
     "log_coherence",
-    "mean_degree",
     "minimum_degree",
     "partition_weight",
     "projector",
@@ -73,13 +77,8 @@ def degrees_l1(max_weight: float) -> float:
     return 2.0 * max_weight
 
 
-def mean_degree(max_weight: float, n_vertices: int) -> float:
-    """Change of the average degree: the sum of degrees moves by at most 2 w."""
-    return 2.0 * max_weight / n_vertices
-
-
 def partition_weight(max_weight: float) -> float:
-    """Change of the cut weight of a *fixed* (released) partition: one pair is cut or not, w."""
+    """Change of the total weight, or of the cut weight of a *fixed* (released) partition: one pair counts or not, w."""
     return max_weight
 
 
@@ -92,6 +91,15 @@ def row_release(max_weight: float, row_norm: float = 1.0) -> float:
     of Gaussian releases adds squares.
     """
     return math.sqrt(2.0) * max_weight * row_norm
+
+
+def first_sweep(max_weight: float, entry: float = 1.0) -> float:
+    """Change in l2 of a Gauss-Seidel sweep that starts from X = 0 and sets each row when it is released.
+
+    When row i of (adjacency) X is released, X_j is still zero unless j was released before. So the pair {i, j} shows
+    only at the later of its two rows, where it moves the release by at most w `entry`.
+    """
+    return max_weight * entry
 
 
 def spectral_norm(max_weight: float, lower: float) -> float:
@@ -136,8 +144,8 @@ def degree_corrected_product(max_weight: float, lower: float, regularization: fl
     ||(EU)_i|| <= kappa_D (delta/sqrt(a) + alpha_i sqrt(a') (1 - tau/a')). As alpha_i sqrt(a') =
     delta sqrt(a') / (sqrt(a) (sqrt(a) + sqrt(a'))) <= delta/(2 sqrt(a)), this is at most
     kappa_D (w/sqrt(a')) (3/2 - tau/(2a')), which decreases in a' >= tau and so is largest at a' = m. Where E_ij < 0,
-    |E_ij| sqrt(b) <= (alpha_i + alpha_j) v sqrt(b/b')/sqrt(a'), of which alpha_i v/sqrt(a') completes the sum over k and
-    the rest is at most (delta/2)(1 + alpha_i)/sqrt(a') <= delta/sqrt(a) because a <= 2a' (m >= w): the same bound.
+    |E_ij| sqrt(b) <= (alpha_i + alpha_j) v sqrt(b/b')/sqrt(a'), of which alpha_i v/sqrt(a') completes the sum over k
+    and the rest is at most (delta/2)(1 + alpha_i)/sqrt(a') <= delta/sqrt(a) because a <= 2a' (m >= w): the same bound.
 
     Rows k other than i, j: ||(EU)_k|| <= kappa_D (alpha_i sqrt(a) A'_ki + alpha_j sqrt(b) A'_kj), and
     alpha_i sqrt(a) <= w/(2 sqrt(m)), sum_k A'_ki^2 <= w/m: their squares sum to at most kappa_D^2 (w^2/m)(w/m).
@@ -153,8 +161,8 @@ def degree_corrected_product(max_weight: float, lower: float, regularization: fl
 def projector(product: float, coherence: float, gap: float, norm: float) -> float:
     """Bound on ||P - P'||_F, P the projector on the top-r |eigenvalue| space: sqrt(2) D kappa / (g - e).
 
-    *Proof.* Davis-Kahan: the top |eigenvalues| of A lie outside, the rest of A' inside an interval, at distance at least
-    g - e; hence ||U_perp'' U||_F <= ||E U||_F / (g - e) (constant 1 for this configuration) and ||P - P'||_F is
+    *Proof.* Davis-Kahan: the top |eigenvalues| of A lie outside, the rest of A' inside an interval, at distance at
+    least g - e; hence ||U_perp'' U||_F <= ||E U||_F / (g - e) (constant 1 for this configuration) and ||P - P'||_F is
     sqrt(2) times the left side (mathematics.md, section 2).
 
     Parameters
@@ -167,8 +175,22 @@ def projector(product: float, coherence: float, gap: float, norm: float) -> floa
         Lower bound g on sigma_r - sigma_{r+1} of the input, g > norm.
     norm : float
         Bound e on the spectral norm of E.
+
+    Raises
+    ------
+    InvalidParameterError
+        `gap` is not larger than `norm`: one neighbour could close it, and nothing bounds the change.
     """
-    return math.sqrt(2.0) * product * coherence / (gap - norm)
+    return math.sqrt(2.0) * product * coherence / _open_gap(gap, norm)
+
+
+def _open_gap(gap: float, norm: float) -> float:
+    """What is left of a gap after one neighbour, or an error if that is nothing (NaN included)."""
+    if not gap > norm:
+        raise InvalidParameterError(
+            f"a subspace has bounded sensitivity only where gap > norm; got gap={gap!r}, norm={norm!r}"
+        )
+    return gap - norm
 
 
 def log_coherence(max_weight: float, lower: float, product: float, gap: float) -> float | None:
@@ -177,7 +199,8 @@ def log_coherence(max_weight: float, lower: float, product: float, gap: float) -
     x = D/(sqrt(m) (g - e)). ||P e_i|| moves by at most ||P - P'|| <= kappa_D D/(g - e) <= x kappa_D sqrt(c_i), and c_i
     by at most the factor 1 + w/m: max(ln(sqrt(1 + w/m) + x), -ln(1 - x) + ln(1 + w/m)/2) (mathematics.md, section 2).
     """
-    x = product / (math.sqrt(lower) * (gap - spectral_norm(max_weight, lower)))
+    left = gap - spectral_norm(max_weight, lower)
+    x = product / (math.sqrt(lower) * left) if left > 0 else math.inf
     if x >= 1:
         return None
     ratio = 1 + max_weight / lower
@@ -200,17 +223,28 @@ def core_release(max_weight: float, lower: float, row_norm: float) -> float:
     return 4 * row_norm**2 * max_weight / lower
 
 
+def adjacency_core(max_weight: float, Q: NDArray[np.float64]) -> float:
+    """Bound on ||Q'EQ||_F for a public Q when E is the change of the adjacency matrix itself, w (e_i e_j' + e_j e_i').
+
+    ||Q_i'Q_j + Q_j'Q_i||_F <= 2 ||Q_i|| ||Q_j||, at most twice the product of the two largest row norms of Q.
+    """
+    norms = np.sort(np.einsum("ij,ij->i", Q, Q))[-2:]
+    return 2.0 * max_weight * float(np.sqrt(np.prod(norms)))
+
+
 def general_projector(sensitivity: float, coherence: float, gap: float) -> float:
     """||P - P'||_F for general symmetric neighbours, Delta = `sensitivity`: sqrt(2) Delta kappa/(g - Delta).
 
     Neighbours: ||E U||_F <= Delta for every U with rows of norm at most 1 (mathematics.md, section 2); g > 2 Delta.
     """
+    _open_gap(gap, 2 * sensitivity)
     return math.sqrt(2.0) * sensitivity * coherence / (gap - sensitivity)
 
 
 def general_log_coherence(sensitivity: float, gap: float) -> float | None:
     """Change of ln kappa for general symmetric neighbours: -ln(1 - x), x = Delta/(g - Delta); None when x >= 1."""
-    x = sensitivity / (gap - sensitivity)
+    left = gap - sensitivity
+    x = sensitivity / left if left > 0 else math.inf
     return -math.log1p(-x) if x < 1 else None
 
 

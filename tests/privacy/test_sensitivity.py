@@ -1,0 +1,310 @@
+"""No neighbour of any small graph, no adversarial basis and no hill climber exceeds a sensitivity bound."""
+
+import inspect
+import itertools
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpgraph.exceptions import InvalidParameterError
+from dpgraph.spectral import sensitivity
+from tests.privacy.enumeration import CHECKS, ROUNDING, Graphs, Pairs, graph_family, neighbours, table, worst_ratios
+
+DOCS = Path(__file__).resolve().parents[2] / "docs" / "sensitivity.md"
+
+#: Bounds on graph spectra that the enumeration must speak about; the rest have their own tests below.
+OWN_TESTS = {"alpha", "first_sweep", "row_release", "general_core", "general_log_coherence", "general_projector"}
+
+
+@pytest.fixture(scope="module")
+def worst():
+    return worst_ratios()
+
+
+# --- enumeration -----------------------------------------------------------------------------------------------
+
+
+def test_no_neighbour_of_any_graph_of_the_family_exceeds_a_bound(worst):
+    assert {bound: ratio for bound, (ratio, _) in worst.items() if ratio > 1 + ROUNDING} == {}
+
+
+def test_every_bound_of_the_package_is_enumerated_or_has_its_own_test(worst):
+    enumerated = {re.sub(r" \(.*", "", bound) for bound in worst}
+    assert enumerated | OWN_TESTS == set(sensitivity.__all__)
+
+
+def test_the_table_of_the_docs_is_what_the_enumeration_finds(worst):
+    documented = {
+        line.split("|")[1].strip(" `"): float(line.split("|")[2])
+        for line in DOCS.read_text().splitlines()
+        if re.match(r"\| `.*\| \d", line)
+    }
+    stale = {
+        bound: (documented.get(bound), round(ratio, 2))
+        for bound, (ratio, _) in worst.items()
+        if abs(documented.get(bound, -1) - ratio) > 0.011
+    }
+    assert stale == {}, f"run `python -m tests.privacy.enumeration` and paste:\n{table(worst)}"
+
+
+def test_the_family_holds_edges_added_removed_and_reweighted():
+    kinds = set()
+    for weights, w in graph_family().values():
+        change = neighbours(weights, w) - weights
+        before, delta = np.broadcast_to(weights, change.shape)[change != 0], change[change != 0]
+        kinds |= set(np.select([before == 0, before + delta == 0], ["added", "removed"], "reweighted").tolist())
+        assert np.all(np.count_nonzero(change, axis=(1, 2)) == 2)
+        assert np.abs(change).max() <= w
+    assert kinds == {"added", "removed", "reweighted"}
+
+
+# --- graphs that hypothesis draws ------------------------------------------------------------------------------
+
+
+@st.composite
+def neighbour_pairs(draw):
+    n = draw(st.integers(3, 7))
+    w = draw(st.sampled_from([0.05, 1.0, 30.0]))
+    levels = st.sampled_from([0.0, 0.001, 0.5, 0.999, 1.0])
+    weights = np.zeros((n, n))
+    upper = np.triu_indices(n, 1)
+    weights[upper] = draw(st.lists(levels, min_size=len(upper[0]), max_size=len(upper[0])))
+    weights = w * (weights + weights.T)
+    changed = weights.copy()
+    changed[0, 1] = changed[1, 0] = w * draw(levels)
+    tau = w * draw(st.sampled_from([0.0, 1.0, 1.5, 4.0, 50.0]))
+    return Pairs(Graphs(weights[None], tau), Graphs(changed[None], tau), w)
+
+
+@settings(max_examples=150, deadline=None)
+@given(neighbour_pairs())
+def test_no_drawn_pair_of_weighted_graphs_exceeds_a_bound(pairs):
+    if pairs.lower[0] < max(pairs.max_weight, pairs.source.tau):
+        return  # the bounds ask for m >= w
+    for bound, ratios in itertools.chain.from_iterable(check(pairs) for check in CHECKS):
+        assert ratios.max() <= 1 + 1e-7, bound
+
+
+# --- attacks ---------------------------------------------------------------------------------------------------
+
+
+def climb(objective, start, low, high, rng, steps=1500):
+    """Random-coordinate hill climbing inside a box: keeps every step that does not lose."""
+    x, best = start, objective(start)
+    for step in range(steps):
+        trial = x.copy()
+        k = rng.integers(x.size)
+        # Ends of the box are where extremal graphs live, so jump there often.
+        jump = rng.choice([low[k], high[k], x[k] + (high[k] - low[k]) * rng.normal() / (3 + step / 100)])
+        trial[k] = np.clip(jump, low[k], high[k])
+        value = objective(trial)
+        if value >= best:
+            x, best = trial, value
+    return best
+
+
+def attack(bound_ratio, seed, n=7, w=1.0):
+    """Climb over all weights, the new weight of pair {0, 1}, and tau (0 to 3 n w, with m wherever that puts it)."""
+    rng = np.random.default_rng(seed)
+    upper = np.triu_indices(n, 1)
+    count = len(upper[0])
+
+    def objective(x):
+        weights = np.zeros((n, n))
+        weights[upper] = x[:count]
+        weights += weights.T
+        changed = weights.copy()
+        changed[0, 1] = changed[1, 0] = x[count]
+        source, target = (Graphs(weights[None], x[-1]), Graphs(changed[None], x[-1]))
+        lower = min(source.c.min(), target.c.min())
+        if lower < max(w, x[-1]):
+            return -1.0
+        return bound_ratio(Pairs(source, target, w))
+
+    low, high = np.zeros(count + 2), np.append(np.full(count + 1, w), 3 * n * w)
+    start = np.append(w * (rng.random(count + 1) < 0.6), w * rng.choice([0.0, 1.0, 3.0]))
+    start[-1] += w if objective(start) < 0 else 0.0
+    return climb(objective, start, low, high, rng)
+
+
+def spectral_norm_ratio(pairs):
+    return np.abs(np.linalg.eigvalsh(pairs.change[0])).max() / sensitivity.spectral_norm(1.0, pairs.lower[0])
+
+
+def frobenius_ratio(pairs):
+    return np.linalg.norm(pairs.change[0]) / sensitivity.frobenius(1.0, pairs.lower[0])
+
+
+def product_ratio(corrected):
+    def ratio(pairs):
+        """Exact worst case over all one-column U: rows sit at +-radius, by convexity."""
+        E, m, tau = pairs.change[0], pairs.lower[0], pairs.source.tau
+        n = len(E)
+        signs = np.array(list(itertools.product([1.0, -1.0], repeat=n - 1)))
+        signs = np.hstack([np.ones((len(signs), 1)), signs])
+        radii = np.sqrt(np.maximum(pairs.source.c[0], pairs.target.c[0])) if corrected else np.ones(n)
+        product = sensitivity.degree_corrected_product(1.0, m, tau) if corrected else sensitivity.basis_product(1.0, m)
+        return np.linalg.norm(E @ (radii * signs).T, axis=0).max() / product
+
+    return ratio
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    "bound",
+    [
+        pytest.param(spectral_norm_ratio, id="spectral_norm"),
+        pytest.param(frobenius_ratio, id="frobenius"),
+        pytest.param(product_ratio(False), id="basis_product"),
+        pytest.param(product_ratio(True), id="degree_corrected_product"),
+    ],
+)
+def test_a_hill_climber_over_weights_and_regularisation_stays_below_the_bound(bound, seed):
+    best = attack(bound, seed)
+    assert 0.6 < best <= 1 + ROUNDING  # the climber must get somewhere, or it attacks nothing
+
+
+@pytest.mark.parametrize("tau_share", [0.0, 0.3, 0.7, 0.95])
+@pytest.mark.parametrize("half", [10, 40])
+def test_the_degree_corrected_product_is_attained_at_every_regularisation(tau_share, half):
+    # Two vertices on one side of a complete bipartite graph get an edge; U is the sign of the side times sqrt(c).
+    weights = np.kron([[0.0, 1.0], [1.0, 0.0]], np.ones((half, half)))
+    tau = half * tau_share / (1 - tau_share)
+    changed = weights.copy()
+    changed[0, 1] = changed[1, 0] = 1.0
+    before, after = Graphs(weights[None], tau), Graphs(changed[None], tau)
+    U = np.sqrt(after.c[0]) * np.repeat([1.0, -1.0], half)
+    m = float(before.c.min())
+    ratio = np.linalg.norm((after.matrix - before.matrix)[0] @ U) / sensitivity.degree_corrected_product(1.0, m, tau)
+    assert 1 - 2 / half < ratio <= 1
+
+
+# --- rows released against a public block ----------------------------------------------------------------------
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.integers(3, 8), st.integers(1, 4), st.integers(0, 10_000), st.sampled_from([0.1, 1.0, 5.0]))
+def test_a_gauss_seidel_sweep_costs_what_one_multiplication_costs(n, width, seed, w):
+    rng = np.random.default_rng(seed)
+    weights = np.triu(w * rng.random((n, n)), 1)
+    weights += weights.T
+    changed = weights.copy()
+    changed[0, 1] = changed[1, 0] = rng.choice([0.0, w])
+    order = np.array_split(rng.permutation(n), rng.integers(1, n + 1))
+    X = rng.normal(size=(n, width))
+    X /= np.maximum(np.linalg.norm(X, axis=1, keepdims=True), 1e-12)
+    spent = 0.0
+    for rows in order:
+        spent += float(np.sum(((weights - changed)[rows] @ X) ** 2))
+        # The released rows (the same in both worlds) decide the next public X, as unit rows.
+        released = weights[rows] @ X + rng.normal(size=(len(rows), width))
+        X[rows] = released / np.linalg.norm(released, axis=1, keepdims=True)
+    assert spent <= sensitivity.row_release(w) ** 2 * (1 + ROUNDING)
+    one_shot = np.linalg.norm((weights - changed) @ (3 * X))
+    assert one_shot <= sensitivity.row_release(w, row_norm=3.0) * (1 + ROUNDING)
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.integers(3, 8), st.integers(0, 10_000), st.sampled_from([0.1, 1.0, 5.0]))
+def test_a_first_sweep_from_zero_shows_an_edge_at_one_of_its_rows_only(n, seed, w):
+    rng = np.random.default_rng(seed)
+    weights = np.triu(w * rng.random((n, n)), 1)
+    weights += weights.T
+    changed = weights.copy()
+    changed[0, 1] = changed[1, 0] = w if weights[0, 1] < w / 2 else 0.0
+    x, spent = np.zeros(n), 0.0
+    for rows in np.array_split(rng.permutation(n), rng.integers(1, n + 1)):
+        spent += float(np.sum(((weights - changed)[rows] @ x) ** 2))
+        x[rows] = rng.choice([-1.0, 1.0], rows.size)
+    assert spent <= sensitivity.first_sweep(w) ** 2 * (1 + ROUNDING)
+    assert sensitivity.first_sweep(w) == pytest.approx(sensitivity.row_release(w) / np.sqrt(2))
+
+
+def test_the_row_release_bound_is_attained_by_one_edge():
+    E = np.array([[0.0, 2.0], [2.0, 0.0]])
+    assert np.linalg.norm(E @ np.ones((2, 1))) == pytest.approx(sensitivity.row_release(2.0))
+
+
+# --- general symmetric matrices --------------------------------------------------------------------------------
+
+
+def general_ratios(seed):
+    """Ratios of the three bounds for one random symmetric matrix and one change of row-l1 norm Delta."""
+    rng = np.random.default_rng(seed)
+    n, Delta = int(rng.integers(4, 9)), 10 ** rng.uniform(-3, -0.5)
+    V = np.linalg.qr(rng.normal(size=(n, n)))[0]
+    A = V * rng.uniform(-2, 2, n) @ V.T
+    E = rng.normal(size=(n, n)) * (rng.random((n, n)) < rng.choice([0.1, 1.0]))
+    E += E.T
+    E[0, 1] = E[1, 0] = E[0, 1] + 0.1
+    E *= Delta / np.sqrt(np.sum(np.abs(E).sum(axis=1) ** 2))
+
+    def eigen(M):
+        values, vectors = np.linalg.eigh(M)
+        order = np.argsort(-np.abs(values))
+        return np.abs(values[order]), vectors[:, order]
+
+    (values, U), (_, W) = eigen(A), eigen(A + E)
+    for r in range(1, n):
+        gap = values[r - 1] - values[r]
+        P, Q = U[:, :r], W[:, :r]
+        kappa, kappa_neighbour = (np.linalg.norm(B, axis=1).max() for B in (P, Q))
+        yield "general_core", np.linalg.norm(P.T @ E @ P) / sensitivity.general_core(Delta, kappa)
+        if gap > 2 * Delta:
+            change = np.sqrt(max(2 * (r - np.linalg.norm(P.T @ Q) ** 2), 0.0))
+            yield "general_projector", change / sensitivity.general_projector(Delta, kappa, gap)
+            if (bound := sensitivity.general_log_coherence(Delta, gap)) is not None:
+                yield "general_log_coherence", abs(np.log(kappa / kappa_neighbour)) / bound
+
+
+def test_general_matrices_stay_below_their_bounds():
+    worst = {}
+    for seed in range(1500):
+        for bound, ratio in general_ratios(seed):
+            worst[bound] = max(worst.get(bound, 0.0), ratio)
+    assert set(worst) == {"general_core", "general_projector", "general_log_coherence"}
+    assert all(0.2 < ratio <= 1 + 1e-7 for ratio in worst.values()), worst
+
+
+# --- arguments -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["alpha", "basis_product", "spectral_norm"])
+@pytest.mark.parametrize(("w", "m"), [(0.0, 1.0), (-1.0, 1.0), (1.0, 0.99), (1.0, float("nan"))])
+def test_a_bound_is_not_computed_outside_its_range(name, w, m):
+    with pytest.raises(InvalidParameterError, match="lower >= max_weight"):
+        getattr(sensitivity, name)(w, m)
+
+
+@pytest.mark.parametrize("tau", [-0.1, 5.1, float("nan")])
+def test_a_regularisation_above_the_lower_bound_is_refused(tau):
+    with pytest.raises(InvalidParameterError, match="regularization"):
+        sensitivity.degree_corrected_product(1.0, 5.0, tau)
+
+
+@pytest.mark.parametrize("gap_factor", [-1.0, 0.0, 0.5, 1.0, float("nan")])
+def test_a_gap_that_one_edge_can_close_gives_no_bound_on_the_subspace(gap_factor):
+    e = sensitivity.spectral_norm(1.0, 10.0)
+    with pytest.raises(InvalidParameterError, match="gap"):
+        sensitivity.projector(1.0, 0.1, gap_factor * e, e)
+    assert sensitivity.log_coherence(1.0, 10.0, 1.0, gap_factor * e) is None
+
+
+@pytest.mark.parametrize("gap_factor", [-1.0, 0.0, 1.0, 2.0, float("nan")])
+def test_a_general_gap_within_twice_the_sensitivity_gives_no_bound(gap_factor):
+    with pytest.raises(InvalidParameterError, match="gap"):
+        sensitivity.general_projector(0.1, 0.5, gap_factor * 0.1)
+    assert sensitivity.general_log_coherence(0.1, gap_factor * 0.1) is None
+
+
+def test_without_a_bound_on_the_spectrum_the_coherence_bound_is_the_trivial_one():
+    assert sensitivity.coherence_bound(1.0, 16.0, 0.0) == sensitivity.coherence_bound(1.0, 16.0, -1.0) == 0.25
+
+
+def test_every_bound_states_its_proof_or_its_source():
+    for name in sensitivity.__all__:
+        assert len(inspect.getdoc(getattr(sensitivity, name))) > 40
