@@ -7,6 +7,7 @@ matplotlib is touched; save one with ``figure.savefig("cut.png")``.
 from __future__ import annotations
 
 import io
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -145,7 +146,7 @@ def _draw_value(axes: Axes, result: Any) -> None:
     if np.isfinite(value):
         axes.errorbar(value, 0, xerr=Z95 * deviation, fmt="none", ecolor="black", capsize=3)
     axes.set_yticks(range(len(rows)), [name for name, _, _ in rows])
-    axes.invert_yaxis()
+    axes.set_ylim(max(len(rows), 3) - 0.5, -0.5)
     weights = [total if total > 0 else 0.0, 1.0, *(weight for _, weight, _ in rows)]
     axes.set_xlim(1.45 * min(0.0, *weights), 1.45 * max(weights))
     axes.set_xticks([])
@@ -155,10 +156,7 @@ def _draw_value(axes: Axes, result: Any) -> None:
 
 
 def _draw_budget(axes: Axes, privacy: PrivacyReport) -> None:
-    shares = sorted(((entry.share, entry.name) for entry in privacy.entries if entry.share > 0), reverse=True)
-    if len(shares) > MAX_RELEASES:
-        rest = shares[MAX_RELEASES - 1 :]
-        shares = [*shares[: MAX_RELEASES - 1], (sum(share for share, _ in rest), f"{len(rest)} smaller releases")]
+    shares = _shares(privacy)
     axes.set_ylim(-0.6, max(len(shares), 5) - 0.4)
     axes.barh(range(len(shares)), [100 * share for share, _ in shares], color=SIDES[0], height=0.6)
     for row, (share, _) in enumerate(shares):
@@ -170,6 +168,22 @@ def _draw_budget(axes: Axes, privacy: PrivacyReport) -> None:
     axes.spines[["top", "right", "bottom"]].set_visible(False)
     axes.tick_params(axis="y", length=0)
     axes.set_title("privacy budget spent on", fontsize=10, loc="left")
+
+
+def _shares(privacy: PrivacyReport) -> list[tuple[float, str]]:
+    """Share and name of each release, largest first; numbered releases ("sweep 1", "sweep 2", ...) as one."""
+    groups: dict[str, list[float]] = {}
+    for entry in privacy.entries:
+        if entry.share > 0:
+            groups.setdefault(re.sub(r"\s*\d+$", "", entry.name), []).append(entry.share)
+    shares = sorted(
+        ((sum(group), name if len(group) == 1 else f"{name}\n{len(group)} releases") for name, group in groups.items()),
+        reverse=True,
+    )
+    if len(shares) <= MAX_RELEASES:
+        return shares
+    rest = shares[MAX_RELEASES - 1 :]
+    return [*shares[: MAX_RELEASES - 1], (sum(share for share, _ in rest), f"{len(rest)} smaller ones")]
 
 
 # --- the data owner's picture ----------------------------------------------------------------------------------

@@ -16,10 +16,15 @@ pytest.importorskip("matplotlib")
 PNG = b"\x89PNG\r\n\x1a\n"
 
 
-def result_with(labels, *, total=120.0, upper_bound=None, entries=3, seeded=False, value=90.0):
+def result_with(
+    labels, *, total=120.0, upper_bound=None, entries=3, seeded=False, value=90.0, name="release", numbered=False
+):
     labels = np.array(labels, dtype=np.int8)
     nodes = tuple(range(len(labels)))
-    ledger = tuple(LedgerEntry(f"release {k}", "Gaussian", 1.0, 5.0, 0.1, share=1 / entries) for k in range(entries))
+    ledger = tuple(
+        LedgerEntry(f"{name} {k}" if numbered else f"{k} {name}", "Gaussian", 1.0, 5.0, 0.1, share=1 / entries)
+        for k in range(entries)
+    )
     ledger += (LedgerEntry("gap", "good event", 0.0, 0.0, delta_share=1e-7),)
     privacy = PrivacyReport(1.0, 1e-6, 0.2367, "the weight of one vertex pair", ledger, seeded=seeded)
     return PrivateCutResult(
@@ -38,7 +43,7 @@ def texts(figure):
 
 def test_the_published_picture_states_guarantee_sides_estimate_and_budget():
     shown = texts(plot.plot_cut(result_with([0, 0, 1, 1, 1], upper_bound=101.0), title="office"))
-    for expected in ("office", "ε = 1, δ = 1e-06", "2 + 3", "90 ± 8", "75.0% of all edges", "60", "101", "release 2"):
+    for expected in ("office", "ε = 1, δ = 1e-06", "2 + 3", "90 ± 8", "75.0% of all edges", "60", "101", "2 release"):
         assert expected in shown
     assert "NOT PRIVATE" not in shown
     assert "gap" not in shown  # a good event spends delta, not budget
@@ -68,8 +73,10 @@ def test_unusual_results_still_give_a_picture(arguments):
 
 
 def test_many_releases_are_summed_so_that_the_picture_stays_legible():
-    figure = plot.plot_cut(result_with([0, 1], entries=40))
-    assert "31 smaller releases" in texts(figure)
+    assert "31 smaller ones" in texts(plot.plot_cut(result_with([0, 1], entries=40)))
+    shown = texts(plot.plot_cut(result_with([0, 1], entries=24, name="sweep", numbered=True)))
+    assert "sweep\n24 releases" in shown
+    assert "100 %" in shown
 
 
 def test_a_seeded_result_is_marked_in_the_picture():

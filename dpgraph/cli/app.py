@@ -71,7 +71,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     argv = list(sys.argv[1:] if arguments is None else arguments)
     try:
         status = command.main(args=argv, prog_name="dpgraph", standalone_mode=False)
-        return status if isinstance(status, int) else 0
+        # Some versions of typer turn an interrupt into a status, others raise Abort.
+        return _complain("interrupted", INTERRUPTED) if status == INTERRUPTED else int(status or 0)
     except MechanismHalted as error:
         return _complain(f"halted at the {error.stage} test: {error} (privacy spent: {error.privacy!r})", HALTED)
     except NotConvergedError as error:

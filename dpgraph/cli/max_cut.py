@@ -30,7 +30,10 @@ Mechanism = Annotated[
 ]
 Rank = Annotated[str, typer.Option(help="Rank of the spectral mechanisms: auto or a number.")]
 OnHalt = Annotated[
-    str, typer.Option(help="If a private test fails: raise (exit status 3) or fallback (a random cut that ignores the data).")
+    str,
+    typer.Option(
+        help="If a private test fails: raise (exit status 3) or fallback (a random cut that ignores the data)."
+    ),
 ]
 Evaluate = Annotated[
     bool,

@@ -87,5 +87,6 @@ def merge_arcs(
     tails, heads = arcs // n, arcs % n
     pairs, pair_of = np.unique(np.minimum(tails, heads) * n + np.maximum(tails, heads), return_inverse=True)
     heavier = np.full(len(pairs), -np.inf)
-    np.maximum.at(heavier, pair_of, sums)
+    with np.errstate(invalid="ignore"):  # NaN stays NaN; whoever uses the weights refuses it
+        np.maximum.at(heavier, pair_of, sums)
     return EdgeTable(nodes, pairs // n, pairs % n, heavier)

@@ -169,8 +169,12 @@ def _locate(name: str, data_dir: str | os.PathLike[str] | None, download: bool) 
     if info is None:
         close = difflib.get_close_matches(name, available(data_dir), n=3)
         raise DatasetError(
-            f"unknown dataset {name!r}"
-            + (f"; did you mean {' or '.join(close)}?" if close else "; datasets.available(), or dpgraph datasets list, shows the known names")
+            f"unknown dataset {name!r}; "
+            + (
+                f"did you mean {' or '.join(close)}?"
+                if close
+                else "datasets.available(), or the command dpgraph datasets list, shows the known names"
+            )
         )
     return fetch(info.name, info.file, info.url, download=download), "file"
 

@@ -1,0 +1,414 @@
+"""The command line, run in this process through main(), and once as a program."""
+
+import ast
+import csv
+import gzip
+import json
+import os
+import subprocess
+import sys
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import dpgraph
+from dpgraph import datasets
+from dpgraph.cli import main
+from dpgraph.cli.output import write_atomically
+from dpgraph.datasets.writers import label_texts
+from dpgraph.exceptions import MechanismHalted, NotConvergedError
+from dpgraph.privacy.report import PrivacyReport
+
+PRIVACY = ["--epsilon", "2", "--delta", "1e-6"]
+
+
+@pytest.fixture(autouse=True)
+def no_local_data(monkeypatch, tmp_path):
+    monkeypatch.delenv("DPGRAPH_DATA", raising=False)
+    monkeypatch.delenv("DPGRAPH_DEBUG", raising=False)
+    monkeypatch.setenv("DPGRAPH_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def run(capsys):
+    """Exit status, stdout and stderr of one command."""
+
+    def run(*arguments):
+        status = main([str(argument) for argument in arguments])
+        out, err = capsys.readouterr()
+        return status, out, err
+
+    return run
+
+
+def one_clear_line(err):
+    lines = err.splitlines()
+    assert len(lines) == 1
+    assert lines[0].startswith("dpgraph: error: ")
+    assert "Traceback" not in err
+    return lines[0]
+
+
+def read_csv(path):
+    with path.open(newline="") as stream:
+        return list(csv.reader(stream))
+
+
+# --- max-cut ---------------------------------------------------------------------------------------------------
+
+
+def test_max_cut_writes_partition_report_and_picture_and_prints_the_guarantee(run, tmp_path):
+    cut, report, picture = tmp_path / "cut.csv", tmp_path / "report.json", tmp_path / "cut.png"
+    status, out, err = run(
+        "max-cut", "planted-cut", *PRIVACY, "--output", cut, "--report", report, "--plot", picture, "--seed", 1
+    )
+    assert (status, err) == (0, "")
+    assert "epsilon = 2, delta = 1e-06" in out
+    assert "NOT PRIVATE" not in out
+
+    rows = read_csv(cut)
+    assert rows[0] == ["node", "side"]
+    assert [node for node, _ in rows[1:]] == [str(v) for v in range(600)]
+    sides = np.array([int(side) for _, side in rows[1:]])
+    assert set(sides) <= {0, 1}
+
+    content = json.loads(report.read_text())
+    assert content["command"] == "max-cut"
+    assert content["graph"] == {"source": "planted-cut", "n_vertices": 600}
+    assert content["parameters"]["epsilon"] == 2
+    assert content["result"]["side_sizes"] == [int((sides == 0).sum()), int((sides == 1).sum())]
+    assert content["privacy"]["epsilon"] == 2
+    assert content["privacy"]["delta"] == 1e-6
+    assert content["privacy"]["seeded"] is True
+    assert content["privacy"]["entries"]
+    assert content["version"]
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["cut.csv", "cut.png", "report.json"]
+
+
+def test_max_cut_of_a_file_is_the_library_call_on_the_same_graph(run, tmp_path):
+    G = datasets.planted_cut(300, 60, -0.8, rng=5)
+    path, cut = tmp_path / "graph.txt.gz", tmp_path / "cut.csv"
+    # Labels 1000, 1001, ...: results speak in the labels of the file.
+    path.write_bytes(gzip.compress("".join(f"{u + 1000} {v + 1000}\n" for u, v in G.edges).encode()))
+    status, _, _ = run("max-cut", path, *PRIVACY, "--mechanism", "bounded-iterates", "--output", cut, "--seed", 4)
+    assert status == 0
+    A, nodes = datasets.read_sparse(path)
+    result = dpgraph.private_max_cut(A, epsilon=2.0, delta=1e-6, mechanism="bounded-iterates", rng=4)
+    expected = [[str(node), str(side)] for node, side in zip(nodes, result.labels.tolist(), strict=True)]
+    assert read_csv(cut)[1:] == expected
+
+
+def test_the_exact_value_is_printed_only_on_request_and_labelled(run, tmp_path):
+    report = tmp_path / "report.json"
+    status, out, err = run("max-cut", "planted-cut", *PRIVACY, "--seed", 1, "--evaluate", "--report", report)
+    assert status == 0
+    assert "exact" not in out
+    assert err.startswith("NOT PRIVATE")
+    G = datasets.load("planted-cut")
+    result = dpgraph.private_max_cut(datasets.load_sparse("planted-cut")[0], epsilon=2.0, delta=1e-6, rng=1)
+    exact = dpgraph.evaluate.cut_value(G, result.partition)
+    assert f"exact weight {exact:g}," in err
+    assert f"{exact:g}" not in report.read_text()
+
+
+def test_the_owners_picture_is_a_separate_file(run, tmp_path):
+    picture = tmp_path / "owner.pdf"
+    status, _, _ = run("max-cut", "planted-cut", *PRIVACY, "--seed", 1, "--owner-plot", picture)
+    assert status == 0
+    assert picture.read_bytes().startswith(b"%PDF")
+
+
+def test_isolated_vertices_of_the_public_set_get_a_side(run, tmp_path):
+    path, cut = tmp_path / "graph.csv", tmp_path / "cut.csv"
+    path.write_text("a,b\n0,1\n1,2\n")
+    status, _, _ = run("max-cut", path, *PRIVACY, "--nodes", 6, "--output", cut)
+    assert status == 0
+    assert [row[0] for row in read_csv(cut)[1:]] == ["0", "1", "2", "3", "4", "5"]
+    listed = tmp_path / "people.txt"
+    listed.write_text("7\n2\n0\n1\n")
+    status, _, _ = run("max-cut", path, *PRIVACY, "--nodes", f"@{listed}", "--output", cut)
+    assert status == 0
+    assert [row[0] for row in read_csv(cut)[1:]] == ["7", "2", "0", "1"]
+
+
+def test_names_with_commas_survive_from_file_to_partition(run, tmp_path):
+    path, cut = tmp_path / "people.csv", tmp_path / "cut.csv"
+    path.write_text('from,to\n"Doe, Jane","Ω"\n"Ω",x y\n')
+    status, _, _ = run("max-cut", path, *PRIVACY, "--labels", "str", "--output", cut)
+    assert status == 0
+    assert {row[0] for row in read_csv(cut)[1:]} == {"Doe, Jane", "Ω", "x y"}
+
+
+def test_labels_of_mixed_types_are_written_so_that_they_can_be_told_apart():
+    nodes = [1, "1", (0, "a,b"), 2.5, None]
+    assert [ast.literal_eval(text) for text in label_texts(nodes)] == nodes
+    assert label_texts([3, 1]) == ["3", "1"]
+    assert label_texts(["x", "1"]) == ["x", "1"]
+
+
+def test_weights_are_used_on_request_and_need_a_public_bound(run, tmp_path):
+    path = tmp_path / "graph.csv"
+    path.write_text("u,v,calls\n" + "".join(f"{i},{(i + 1) % 9},{i}\n" for i in range(9)))
+    status, _, err = run("max-cut", path, *PRIVACY, "--weight", "calls")
+    assert status == 2
+    assert "--max-weight" in one_clear_line(err)
+    status, _, err = run("max-cut", path, *PRIVACY, "--max-weight", 5)
+    assert status == 2
+    assert "--weight" in one_clear_line(err)
+    report = tmp_path / "report.json"
+    status, _, _ = run("max-cut", path, *PRIVACY, "--weight", "calls", "--max-weight", 5, "--report", report)
+    assert status == 0
+    content = json.loads(report.read_text())
+    assert (content["parameters"]["weight"], content["parameters"]["max_weight"]) == ("calls", 5)
+    # The weight of the released cut is released last; one pair changes it by at most max_weight.
+    assert content["privacy"]["entries"][-1]["sensitivity"] == pytest.approx(5, rel=1e-3)
+
+
+# --- bad input -------------------------------------------------------------------------------------------------
+
+BAD_MAX_CUT = [
+    (["planted-cut", "--epsilon", "0", "--delta", "1e-6"], "epsilon"),
+    (["planted-cut", "--epsilon", "-1", "--delta", "1e-6"], "epsilon"),
+    (["planted-cut", "--epsilon", "nan", "--delta", "1e-6"], "epsilon"),
+    (["planted-cut", "--epsilon", "1", "--delta", "0"], "delta"),
+    (["planted-cut", "--epsilon", "1", "--delta", "1"], "delta"),
+    (["planted-cut", "--epsilon", "one", "--delta", "1e-6"], "--epsilon"),
+    (["planted-cut", "--delta", "1e-6"], "--epsilon"),
+    (["planted-cut", "--epsilon", "1"], "--delta"),
+    ([*PRIVACY], "GRAPH"),
+    (["planted-cut", *PRIVACY, "--mechanism", "magic"], "mechanism"),
+    (["planted-cut", *PRIVACY, "--rank", "two"], "--rank"),
+    (["planted-cut", *PRIVACY, "--rank", "601", "--mechanism", "coherence"], "rank"),
+    (["planted-cut", *PRIVACY, "--on-halt", "shrug"], "on_halt"),
+    (["planted-cut", *PRIVACY, "--nodes", "3"], "--nodes"),
+    (["planted-cut", *PRIVACY, "--weight", "w", "--max-weight", "1"], "no weights"),
+    (["planted-cut", *PRIVACY, "--output", "missing-folder/cut.csv"], "missing-folder"),
+    (["planted-cut", *PRIVACY, "--output", "."], "folder"),
+    (["planted-cut", *PRIVACY, "--plot", "cut.docx"], "picture"),
+    (["planted-cut", *PRIVACY, "--output", "same", "--report", "same"], "same path"),
+    (["planted-cut", *PRIVACY, "--unknown"], "--unknown"),
+    (["planted-cut", "extra", *PRIVACY], "extra"),
+    (["no-such-dataset", *PRIVACY], "no-such-dataset"),
+    (["missing.txt", *PRIVACY], "no such file"),
+    (["../escape", *PRIVACY], "no such file"),
+    ([".", *PRIVACY], "folder"),
+    (["wiki-Vote", *PRIVACY, "--no-download"], "DPGRAPH_DATA"),
+    (["planted-cut", *PRIVACY, "--data-dir", "missing-folder"], "missing-folder"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), BAD_MAX_CUT, ids=[" ".join(a) for a, _ in BAD_MAX_CUT])
+def test_bad_input_is_exit_status_2_one_clear_line_and_no_file(run, tmp_path, monkeypatch, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    outputs = [] if "--output" in arguments else ["--output", "cut.csv"]
+    status, out, err = run("max-cut", *arguments, *outputs)
+    assert status == 2
+    assert out == ""
+    assert message in one_clear_line(err)
+    assert list(tmp_path.iterdir()) == []
+
+
+BAD_FILES = {
+    "empty.txt": (b"", [], "names no vertex"),
+    "cut.txt.gz": (gzip.compress(b"1 2\n" * 999)[:-9], [], "truncated"),
+    "prose.txt": (b"dear diary\n", [], "line 1"),
+    "binary.txt": (bytes(range(256)), [], "not a text file"),
+    "directed.gml": ("\n".join(nx.generate_gml(nx.path_graph(3, nx.DiGraph))).encode(), [], "symmetrize"),
+    "bad.gml": (b"graph [ node", [], "GML"),
+    "negative.csv": (b"u,v,w\n1,2,-5\n", ["--weight", "w", "--max-weight", "3"], "negative"),
+    "nan.csv": (b"u,v,w\n1,2,nan\n", ["--weight", "w", "--max-weight", "3"], "NaN"),
+    "noweight.csv": (b"u,v\n1,2\n", ["--weight", "w", "--max-weight", "3"], "'w'"),
+    "outside.txt": (b"1 2\n", ["--nodes", "2"], "outside"),
+    "nodes.txt": (b"1 2\n", ["--nodes", "many"], "--nodes"),
+    "nofile.txt": (b"1 2\n", ["--nodes", "@missing"], "missing"),
+    "labels.txt": (b"1 2\n", ["--labels", "float"], "--labels"),
+    "format.txt": (b"1 2\n", ["--format", "pajek"], "format"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_FILES)
+def test_a_bad_graph_file_is_exit_status_2_and_one_clear_line(run, tmp_path, name):
+    content, options, message = BAD_FILES[name]
+    path = tmp_path / name
+    path.write_bytes(content)
+    status, out, err = run("max-cut", path, *PRIVACY, *options)
+    assert (status, out) == (2, "")
+    assert message in one_clear_line(err)
+
+
+def test_a_directed_gml_file_is_accepted_when_the_caller_asks_to_symmetrise(run, tmp_path):
+    path = tmp_path / "directed.gml"
+    nx.write_gml(nx.path_graph(8, nx.DiGraph), path)
+    assert run("max-cut", path, *PRIVACY, "--symmetrize")[0] == 0
+
+
+def test_a_halted_mechanism_is_exit_status_3_and_tells_what_was_spent(run, tmp_path):
+    # A 5-cycle has no spectral gap that could be certified at this budget.
+    arguments = ["max-cut", "five-cycle", "--epsilon", "0.1", "--delta", "1e-6", "--mechanism", "coherence"]
+    output = tmp_path / "cut.csv"
+    status, out, err = run(*arguments, "--output", output)
+    assert (status, out) == (3, "")
+    assert "epsilon=0.1" in one_clear_line(err)
+    assert not output.exists()
+    status, out, _ = run(*arguments, "--on-halt", "fallback", "--output", output)
+    assert status == 0
+    assert "data-independent" in out
+    assert len(read_csv(output)) == 6
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "shown"),
+    [
+        (
+            MechanismHalted("too little\ngap", stage="gap", privacy=PrivacyReport(1, 1e-6, 0.2, "edge")),
+            3,
+            "too little gap",
+        ),
+        (NotConvergedError("no convergence"), 1, "no convergence"),
+        (OSError(28, "No space left on device", "cut.csv"), 2, "cut.csv: No space left on device"),
+        (KeyboardInterrupt(), 130, "interrupted"),
+        (ValueError("secret degree 17"), 1, "internal error (ValueError)"),
+        (MemoryError(), 1, "internal error (MemoryError)"),
+    ],
+)
+def test_whatever_happens_inside_becomes_one_line_without_private_values(run, monkeypatch, error, status, shown):
+    def fail(*args, **kwargs):
+        raise error
+
+    monkeypatch.setattr(dpgraph, "private_max_cut", fail)
+    got, out, err = run("max-cut", "five-cycle", *PRIVACY)
+    assert (got, out) == (status, "")
+    assert shown in one_clear_line(err)
+    assert "secret" not in err
+
+
+def test_debug_mode_raises_the_error_itself(monkeypatch):
+    monkeypatch.setattr(dpgraph, "private_max_cut", lambda *args, **kwargs: 1 / 0)
+    monkeypatch.setenv("DPGRAPH_DEBUG", "1")
+    with pytest.raises(ZeroDivisionError):
+        main(["max-cut", "five-cycle", *PRIVACY])
+
+
+def test_a_failed_write_leaves_the_old_file_and_no_temporary_one(tmp_path, monkeypatch):
+    path = tmp_path / "cut.csv"
+    path.write_text("old")
+
+    def fail(descriptor):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(OSError, match="No space left"):
+        write_atomically(path, "new")
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+    monkeypatch.undo()
+    write_atomically(path, "new")
+    assert path.read_text() == "new"
+
+
+# --- the other commands ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("options", [["--delta", "1e-6"], ["--mechanism", "laplace"]])
+def test_degrees_writes_every_noisy_degree_and_its_report(run, tmp_path, options):
+    output, report = tmp_path / "degrees.csv", tmp_path / "report.json"
+    status, out, err = run(
+        "degrees", "planted-cut", "--epsilon", 4, *options, "--seed", 2, "--output", output, "--report", report
+    )
+    assert (status, err) == (0, "")
+    assert "600 noisy degrees" in out
+    rows = read_csv(output)
+    assert rows[0] == ["node", "degree"]
+    noisy = np.array([float(degree) for _, degree in rows[1:]])
+    exact = np.array([d for _, d in datasets.load("planted-cut").degree])
+    scale = json.loads(report.read_text())["result"]["noise_scale"]
+    # Both laws have a standard deviation of at most sqrt(2) times their scale.
+    assert np.abs(noisy - exact).mean() < 3 * scale
+    assert not np.array_equal(noisy, exact)
+
+
+def test_degrees_needs_delta_for_gaussian_noise(run):
+    status, _, err = run("degrees", "planted-cut", "--epsilon", 1)
+    assert status == 2
+    assert "delta" in one_clear_line(err)
+
+
+@pytest.mark.parametrize("ending", ["txt", "csv", "gml", "gset", "txt.gz", "csv.gz", "gml.gz", "gset.gz"])
+def test_convert_keeps_every_vertex_edge_and_weight(run, tmp_path, ending):
+    path, output = tmp_path / "in.csv", tmp_path / f"out.{ending}"
+    path.write_text("u,v,strength\n5,7,0.1\n7,9,3\n11,11,1\n")
+    status, out, err = run("convert", path, output, "--weight", "strength")
+    assert (status, out) == (0, "")
+    assert "private graph itself" in err
+    A, nodes = datasets.read_sparse(path, weight="strength")
+    format = "gset" if "gset" in ending else "auto"
+    B, converted = datasets.read_sparse(output, weight=None if format == "gset" else "strength", format=format)
+    np.testing.assert_array_equal(A.toarray(), B.toarray())
+    assert len(converted) == 4
+    if "gset" not in ending:
+        assert tuple(map(str, converted)) == tuple(map(str, nodes))
+
+
+@pytest.mark.parametrize(
+    ("output", "message"), [("out.xyz", "must end in"), ("out", "must end in"), ("missing/out.txt", "does not exist")]
+)
+def test_convert_refuses_outputs_that_it_cannot_write(run, tmp_path, monkeypatch, output, message):
+    monkeypatch.chdir(tmp_path)
+    status, _, err = run("convert", "five-cycle", output)
+    assert status == 2
+    assert message in one_clear_line(err)
+
+
+def test_convert_refuses_labels_that_a_text_file_cannot_hold(run, tmp_path):
+    path = tmp_path / "in.csv"
+    path.write_text('u,v\n"#1",b\n')
+    status, _, err = run("convert", path, tmp_path / "out.txt", "--labels", "str")
+    assert status == 2
+    assert ".csv" in one_clear_line(err)
+
+
+def test_datasets_are_listed_and_fetched_by_name(run):
+    status, out, _ = run("datasets", "list")
+    assert status == 0
+    assert len(out.splitlines()) == 1 + len(datasets.available())
+    assert "wiki-Vote" in out
+    assert (
+        run("datasets", "fetch", "five-cycle")[1] == "five-cycle: 5 vertices, 5 undirected edges without self-loops\n"
+    )
+    status, _, err = run("datasets", "fetch", "../etc")
+    assert status == 2
+    assert "not a dataset name" in one_clear_line(err)
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["max-cut", "--help"], ["degrees", "--help"], ["datasets", "--help"]]
+)
+def test_help_is_printed_for_every_command(run, arguments):
+    status, out, err = run(*arguments)
+    assert (status, err) == (0, "")
+    assert "Usage: dpgraph" in out
+
+
+def test_the_help_of_max_cut_teaches_what_is_private_and_what_is_not(run):
+    _, out, _ = run("max-cut", "--help")
+    text = " ".join(out.replace("│", " ").split())
+    for lesson in ("edge-level differential privacy", "The vertices themselves are public", "NOT PRIVATE", "Example:"):
+        assert lesson in text
+
+
+def test_version_and_unknown_commands(run):
+    status, out, _ = run("--version")
+    assert (status, out.split()[0]) == (0, "dpgraph")
+    status, _, err = run("min-cut")
+    assert status == 2
+    assert "min-cut" in one_clear_line(err)
+    assert run()[0] == 2
+
+
+def test_the_program_itself_returns_the_exit_status_and_no_traceback(tmp_path):
+    program = [sys.executable, "-m", "dpgraph", "max-cut", str(tmp_path / "missing.txt"), *PRIVACY]
+    done = subprocess.run(program, capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    one_clear_line(done.stderr)
