@@ -1,0 +1,80 @@
+"""What every convex set offers, and the checks that all of them share."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dpgraph.exceptions import InvalidParameterError
+
+__all__ = ["ConvexSet", "as_array", "as_matrix", "as_symmetric", "check_nonnegative", "is_symmetric"]
+
+FloatArray = NDArray[np.float64]
+
+#: Entries of a symmetric matrix may differ from their mirror image by this much, relative to the largest entry.
+_SYMMETRY = 1e-12
+
+
+class ConvexSet(ABC):
+    """A closed convex set of arrays with a closed-form, or certified, Euclidean projection."""
+
+    @abstractmethod
+    def project(self, X: ArrayLike) -> FloatArray:
+        """Return the point of the set that is nearest to `X` in the Frobenius norm; `X` is not changed."""
+
+    def distance(self, X: ArrayLike) -> float:
+        """Frobenius distance from `X` to the set."""
+        X = as_array(X)
+        return float(np.linalg.norm((X - self.project(X)).ravel()))
+
+
+def as_array(X: ArrayLike) -> FloatArray:
+    """Return `X` as float64, or raise :class:`InvalidParameterError` unless it is real and finite."""
+    array = np.asarray(X)
+    if array.dtype.kind not in "biuf":
+        raise InvalidParameterError(f"expected an array of real numbers; got entries of type {array.dtype}")
+    array = array.astype(np.float64, copy=False)
+    if not np.isfinite(array).all():
+        raise InvalidParameterError("expected finite entries; at least one entry is NaN or infinite")
+    return array
+
+
+def as_matrix(X: ArrayLike) -> FloatArray:
+    """Return `X` as a float64 matrix with at least one row and one column."""
+    matrix = as_array(X)
+    if matrix.ndim != 2 or 0 in matrix.shape:
+        raise InvalidParameterError(f"expected a matrix with rows and columns; got shape {matrix.shape}")
+    return matrix
+
+
+def is_symmetric(X: FloatArray) -> bool:
+    """Whether a matrix equals its transpose up to rounding."""
+    if X.shape[0] != X.shape[1]:
+        return False
+    return bool(np.abs(X - X.T).max() <= _SYMMETRY * np.abs(X).max())
+
+
+def as_symmetric(X: ArrayLike) -> FloatArray:
+    """Return the symmetric part (X + X')/2 of a square matrix.
+
+    It is the nearest symmetric matrix, and the projection of `X` onto any set of symmetric matrices equals that of its
+    symmetric part.
+    """
+    matrix = as_matrix(X)
+    if matrix.shape[0] != matrix.shape[1]:
+        raise InvalidParameterError(f"expected a square matrix; got shape {matrix.shape}")
+    return (matrix + matrix.T) / 2
+
+
+def check_nonnegative(name: str, value: float) -> float:
+    """Return `value` as a float, or raise :class:`InvalidParameterError` unless 0 <= value < inf."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise InvalidParameterError(f"{name} must be a nonnegative number; got {value!r}") from None
+    if not (math.isfinite(number) and number >= 0):
+        raise InvalidParameterError(f"{name} must be a nonnegative finite number; got {value!r}")
+    return number

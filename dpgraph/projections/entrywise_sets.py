@@ -1,0 +1,172 @@
+"""Convex sets described entry by entry, and the Frobenius ball."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dpgraph.exceptions import InvalidParameterError
+from dpgraph.projections.base import ConvexSet, as_array, as_matrix, check_nonnegative
+
+__all__ = [
+    "BoundedDiagonal",
+    "Box",
+    "FrobeniusBall",
+    "Nonnegative",
+    "UnitDiagonal",
+    "ZeroDiagonal",
+    "project_box",
+    "project_nonnegative",
+]
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Nonnegative(ConvexSet):
+    """Arrays without negative entries."""
+
+    def project(self, X: ArrayLike) -> FloatArray:
+        """Set negative entries to 0."""
+        return project_nonnegative(X)
+
+
+@dataclass(frozen=True, eq=False)
+class Box(ConvexSet):
+    """Arrays with every entry between `lower` and `upper`, numbers or arrays that broadcast.
+
+    Examples
+    --------
+    >>> from dpgraph.projections import Box
+    >>> Box(-1, 1).project([[2.0, 0.5], [-3.0, 0.0]])
+    array([[ 1. ,  0.5],
+           [-1. ,  0. ]])
+    """
+
+    lower: float | FloatArray = -np.inf
+    upper: float | FloatArray = np.inf
+
+    def __post_init__(self) -> None:
+        _check_bounds(self.lower, self.upper)
+
+    def project(self, X: ArrayLike) -> FloatArray:
+        """Clip every entry."""
+        return np.clip(as_array(X), self.lower, self.upper)
+
+
+@dataclass(frozen=True)
+class ZeroDiagonal(ConvexSet):
+    """Square matrices with zero diagonal."""
+
+    def project(self, X: ArrayLike) -> FloatArray:
+        """Set the diagonal to 0."""
+        return _with_diagonal(X, lambda diagonal: np.zeros_like(diagonal))
+
+
+@dataclass(frozen=True)
+class UnitDiagonal(ConvexSet):
+    """Square matrices with every diagonal entry equal to 1."""
+
+    def project(self, X: ArrayLike) -> FloatArray:
+        """Set the diagonal to 1."""
+        return _with_diagonal(X, lambda diagonal: np.ones_like(diagonal))
+
+
+@dataclass(frozen=True)
+class BoundedDiagonal(ConvexSet):
+    """Square matrices with every diagonal entry at most `upper`."""
+
+    upper: float = 1.0
+
+    def project(self, X: ArrayLike) -> FloatArray:
+        """Clip the diagonal from above."""
+        return _with_diagonal(X, lambda diagonal: np.minimum(diagonal, self.upper))
+
+
+@dataclass(frozen=True)
+class FrobeniusBall(ConvexSet):
+    """Arrays of Euclidean (Frobenius) norm at most `radius`."""
+
+    radius: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_nonnegative("radius", self.radius)
+
+    def project(self, X: ArrayLike) -> FloatArray:
+        """Scale down to the radius where necessary."""
+        X = as_array(X)
+        norm = float(np.linalg.norm(X.ravel()))
+        return X * (self.radius / norm) if norm > self.radius else X.copy()
+
+
+def project_nonnegative(X: ArrayLike) -> FloatArray:
+    """Nearest array without negative entries.
+
+    Parameters
+    ----------
+    X : array_like
+        Any shape.
+
+    Returns
+    -------
+    ndarray
+        Same shape.
+
+    Raises
+    ------
+    InvalidParameterError
+        `X` is not real and finite.
+
+    Examples
+    --------
+    >>> from dpgraph.projections import project_nonnegative
+    >>> project_nonnegative([1.0, -2.0])
+    array([1., 0.])
+    """
+    return np.maximum(as_array(X), 0.0)
+
+
+def project_box(X: ArrayLike, lower: ArrayLike = -1.0, upper: ArrayLike = 1.0) -> FloatArray:
+    """Nearest array with every entry between `lower` and `upper`.
+
+    Parameters
+    ----------
+    X : array_like
+        Any shape.
+    lower, upper : float or array_like, default -1 and 1
+        Bounds, broadcast against `X`; infinite ones are allowed.
+
+    Returns
+    -------
+    ndarray
+        Same shape as `X`.
+
+    Raises
+    ------
+    InvalidParameterError
+        `X` is not real and finite, or a lower bound exceeds its upper bound.
+
+    Examples
+    --------
+    >>> from dpgraph.projections import project_box
+    >>> project_box([3.0, -0.5])
+    array([ 1. , -0.5])
+    """
+    return Box(np.asarray(lower, dtype=np.float64), np.asarray(upper, dtype=np.float64)).project(X)
+
+
+def _check_bounds(lower: ArrayLike, upper: ArrayLike) -> None:
+    if not np.all(np.asarray(lower) <= np.asarray(upper)):
+        raise InvalidParameterError("expected lower <= upper in every entry; at least one pair of bounds is reversed")
+
+
+def _with_diagonal(X: ArrayLike, change: Callable[[FloatArray], FloatArray]) -> FloatArray:
+    matrix = as_matrix(X)
+    if matrix.shape[0] != matrix.shape[1]:
+        raise InvalidParameterError(f"expected a square matrix; got shape {matrix.shape}")
+    result = matrix.copy()
+    np.fill_diagonal(result, change(np.diagonal(matrix)))
+    return result

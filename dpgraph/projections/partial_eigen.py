@@ -1,0 +1,147 @@
+"""Eigenpairs of a dense symmetric matrix beyond a threshold, without paying for the rest.
+
+A dense symmetric eigendecomposition spends a third of its time on the reduction to tridiagonal form, which gives all
+eigenvalues, and two thirds on the eigenvectors. A projection that changes only some eigenvalues needs only their
+eigenvectors, so :class:`SymmetricSpectrum` computes eigenvalues first and eigenvectors on demand.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigh_tridiagonal, eigvalsh_tridiagonal, lapack
+
+from dpgraph.exceptions import InvalidParameterError, NotConvergedError
+from dpgraph.spectral.eigen import DENSE_LIMIT, leading_eigenpairs
+
+__all__ = ["SymmetricSpectrum", "beyond_radius", "outer"]
+
+FloatArray = NDArray[np.float64]
+
+#: Below this size the full decomposition (divide and conquer) is as fast as a partial one.
+_FULL_LIMIT = 200
+#: Above this share of wanted eigenvectors divide and conquer wins over MRRR with back-transformation.
+_FULL_SHARE = 0.6
+#: Number of eigenpairs that the Krylov attempt of :func:`beyond_radius` asks for.
+_KRYLOV_COUNT = 8
+#: Relative accuracy of Krylov eigenpairs.
+_KRYLOV_TOLERANCE = 1e-11
+
+
+class SymmetricSpectrum:
+    """Eigenvalues of a symmetric matrix, ascending, and eigenvectors of any of them on demand.
+
+    Parameters
+    ----------
+    X : ndarray, shape (n, n)
+        Symmetric; only one triangle is read.
+
+    Attributes
+    ----------
+    values : ndarray, shape (n,)
+        All eigenvalues, ascending.
+    """
+
+    def __init__(self, X: FloatArray) -> None:
+        self._matrix = X
+        self._vectors: FloatArray | None = None
+        n = len(X)
+        if n <= _FULL_LIMIT:
+            self.values, self._vectors = np.linalg.eigh(X)
+            return
+        self._reflectors, self._diagonal, self._off, self._tau, info = lapack.dsytrd(
+            np.asfortranarray(X), lower=1, lwork=64 * n
+        )
+        if info != 0:
+            raise NotConvergedError(f"the tridiagonal reduction failed (LAPACK dsytrd, info = {info})")
+        self.values = eigvalsh_tridiagonal(self._diagonal, self._off, lapack_driver="sterf")
+
+    def low(self, count: int) -> FloatArray:
+        """Orthonormal eigenvectors of the `count` smallest eigenvalues, shape (n, count)."""
+        return self._range(0, count)
+
+    def high(self, count: int) -> FloatArray:
+        """Orthonormal eigenvectors of the `count` largest eigenvalues, shape (n, count)."""
+        n = len(self.values)
+        return self._range(n - count, n)
+
+    def _range(self, start: int, stop: int) -> FloatArray:
+        n, count = len(self.values), stop - start
+        if self._vectors is None and count > _FULL_SHARE * n:
+            self.values, self._vectors = np.linalg.eigh(self._matrix)
+        if self._vectors is not None:
+            return self._vectors[:, start:stop]
+        if count == 0:
+            return np.empty((n, 0))
+        _, vectors = eigh_tridiagonal(
+            self._diagonal, self._off, select="i", select_range=(start, stop - 1), lapack_driver="stemr"
+        )
+        return self._back_transform(np.asarray(vectors, dtype=np.float64))
+
+    def _back_transform(self, vectors: FloatArray) -> FloatArray:
+        """Multiply by the orthogonal factor of the reduction: reflectors that act on coordinates 2, ..., n."""
+        n, count = vectors.shape
+        moved, _, info = lapack.dormqr(
+            "L", "N", self._reflectors[1:, : n - 1], self._tau, np.asfortranarray(vectors[1:]), lwork=64 * count
+        )
+        if info != 0:
+            raise NotConvergedError(f"the back-transformation failed (LAPACK dormqr, info = {info})")
+        return np.concatenate([vectors[:1], moved])
+
+
+def outer(vectors: FloatArray, values: FloatArray) -> FloatArray:
+    """Return the exactly symmetric matrix ``sum_k values[k] u_k u_k'``.
+
+    Parameters
+    ----------
+    vectors : ndarray, shape (n, k)
+        Columns u_k.
+    values : ndarray, shape (k,)
+        Weights of any sign.
+    """
+    product = (vectors * values) @ vectors.T
+    return (product + product.T) / 2
+
+
+def beyond_radius(X: FloatArray, radius: float) -> tuple[FloatArray, FloatArray]:
+    """Eigenpairs of a symmetric matrix whose absolute value exceeds `radius`.
+
+    Large matrices are tried with a Krylov method first: a matrix that is nearly inside the ball has only a few such
+    pairs. If its last pair still lies beyond the radius, or it does not converge, the tridiagonal reduction decides.
+
+    Parameters
+    ----------
+    X : ndarray, shape (n, n)
+        Symmetric.
+    radius : float
+        Nonnegative.
+
+    Returns
+    -------
+    values : ndarray, shape (k,)
+    vectors : ndarray, shape (n, k)
+    """
+    if radius < 0:
+        raise InvalidParameterError(f"radius must be nonnegative; got {radius!r}")
+    if len(X) > DENSE_LIMIT:
+        found = _krylov_beyond(X, radius)
+        if found is not None:
+            return found
+    spectrum = SymmetricSpectrum(X)
+    low = int(np.searchsorted(spectrum.values, -radius, side="left"))
+    high = len(X) - int(np.searchsorted(spectrum.values, radius, side="right"))
+    vectors = np.hstack([spectrum.low(low), spectrum.high(high)])
+    return np.concatenate([spectrum.values[:low], spectrum.values[len(X) - high :]]), vectors
+
+
+def _krylov_beyond(X: FloatArray, radius: float) -> tuple[FloatArray, FloatArray] | None:
+    scale = max(float(np.linalg.norm(X)) / len(X) ** 0.5, radius)
+    try:
+        # The starting vectors are public randomness and need not change from call to call.
+        pairs = leading_eigenpairs(
+            X, _KRYLOV_COUNT, tolerance=_KRYLOV_TOLERANCE * scale, generator=np.random.default_rng(0)
+        )
+    except NotConvergedError:
+        return None
+    outside = np.abs(pairs.values) > radius
+    return None if outside[-1] else (pairs.values[outside], pairs.vectors[:, outside])

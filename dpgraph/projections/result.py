@@ -1,0 +1,51 @@
+"""What a projection reports about itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["ProjectionResult"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ProjectionResult:
+    """A point of a convex set near a given point, with what is known about its quality.
+
+    Parameters
+    ----------
+    matrix : ndarray
+        The point found, in the shape of the input.
+    distance : float
+        Its distance to the input, in the norm of the projection.
+    residual : float
+        Infeasibility of `matrix`: an upper bound on its largest Frobenius distance to one of the sets.
+    iterations : int
+        Sweeps over the sets that were made.
+    converged : bool
+        Whether the stated tolerance was reached. ``False`` means that `max_iter` came first: `matrix` is then only
+        as good as `residual` and ``distance - lower_bound`` say.
+    lower_bound : float
+        No point of the intersection is nearer to the input than this (0 where nothing is known, as for averaged
+        projections). With ``residual == 0`` the gap ``distance - lower_bound`` certifies the answer.
+    """
+
+    matrix: NDArray[np.float64]
+    distance: float
+    residual: float
+    iterations: int
+    converged: bool
+    lower_bound: float = 0.0
+
+    @property
+    def gap(self) -> float:
+        """Certified accuracy of :attr:`distance` when the residual is 0: ``distance - lower_bound``."""
+        return self.distance - self.lower_bound
+
+    def __repr__(self) -> str:
+        return (
+            f"ProjectionResult(shape={self.matrix.shape}, distance={self.distance:.6g}, "
+            f"residual={self.residual:.2g}, iterations={self.iterations}, converged={self.converged})"
+        )

@@ -1,0 +1,257 @@
+"""Convex sets described by eigenvalues or singular values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dpgraph.projections.base import ConvexSet, as_matrix, as_symmetric, check_nonnegative, is_symmetric
+from dpgraph.projections.partial_eigen import SymmetricSpectrum, beyond_radius, outer
+from dpgraph.projections.simplex import l1_threshold, project_l1_ball, project_solid_simplex
+
+__all__ = [
+    "NuclearBall",
+    "PSDCone",
+    "PSDFrobeniusBall",
+    "PSDTraceBall",
+    "SpectralBall",
+    "project_nuclear_ball",
+    "project_psd",
+    "project_psd_trace",
+    "project_spectral_ball",
+]
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class PSDCone(ConvexSet):
+    """Positive semidefinite matrices.
+
+    Examples
+    --------
+    >>> from dpgraph.projections import PSDCone
+    >>> PSDCone().distance([[0.0, 1.0], [1.0, 0.0]])
+    1.0
+    """
+
+    def project(self, X: ArrayLike) -> FloatArray:
+        """Drop the negative eigenvalues of the symmetric part of `X`."""
+        return project_psd(X)
+
+
+@dataclass(frozen=True)
+class SpectralBall(ConvexSet):
+    """Matrices of spectral norm at most `radius`."""
+
+    radius: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_nonnegative("radius", self.radius)
+
+    def project(self, X: ArrayLike) -> FloatArray:
+        """Clip the singular values of `X` at the radius."""
+        return project_spectral_ball(X, self.radius)
+
+
+@dataclass(frozen=True)
+class NuclearBall(ConvexSet):
+    """Matrices whose singular values sum to at most `radius`."""
+
+    radius: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_nonnegative("radius", self.radius)
+
+    def project(self, X: ArrayLike) -> FloatArray:
+        """Shrink the singular values of `X` by one threshold."""
+        return project_nuclear_ball(X, self.radius)
+
+
+@dataclass(frozen=True)
+class PSDTraceBall(ConvexSet):
+    """Positive semidefinite matrices of trace at most `trace`: what a covariance matrix of short vectors is."""
+
+    trace: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_nonnegative("trace", self.trace)
+
+    def project(self, X: ArrayLike) -> FloatArray:
+        """Drop negative eigenvalues and shrink the others by one threshold."""
+        return project_psd_trace(X, self.trace)
+
+
+@dataclass(frozen=True)
+class PSDFrobeniusBall(ConvexSet):
+    """Positive semidefinite matrices of Frobenius norm at most `radius` (the first set of CDEMZ24, Algorithm 4)."""
+
+    radius: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_nonnegative("radius", self.radius)
+
+    def project(self, X: ArrayLike) -> FloatArray:
+        """Project onto the cone, then scale: exact for a cone and a ball around its apex."""
+        positive = project_psd(X)
+        norm = float(np.linalg.norm(positive))
+        return positive * (self.radius / norm) if norm > self.radius else positive
+
+
+def project_psd(X: ArrayLike) -> FloatArray:
+    """Nearest positive semidefinite matrix in the Frobenius norm.
+
+    Only the eigenvectors of the smaller side of the spectrum are computed.
+
+    Parameters
+    ----------
+    X : array_like, shape (n, n)
+        Any square matrix; its symmetric part decides.
+
+    Returns
+    -------
+    ndarray, shape (n, n)
+        Symmetric; its negative eigenvalues are rounding errors.
+
+    Raises
+    ------
+    InvalidParameterError
+        `X` is not a finite real square matrix.
+
+    References
+    ----------
+    N. J. Higham, "Computing a nearest symmetric positive semidefinite matrix", Linear Algebra Appl. 103 (1988),
+    Theorem 2.1.
+
+    Examples
+    --------
+    >>> from dpgraph.projections import project_psd
+    >>> project_psd([[1.0, 0.0], [0.0, -2.0]])
+    array([[1., 0.],
+           [0., 0.]])
+    """
+    S = as_symmetric(X)
+    spectrum = SymmetricSpectrum(S)
+    negative = int(np.searchsorted(spectrum.values, 0.0))
+    if negative > len(S) // 2:
+        count = len(S) - negative
+        vectors = spectrum.high(count)
+        return outer(vectors, np.maximum(spectrum.values[negative:], 0.0))
+    vectors = spectrum.low(negative)
+    return S - outer(vectors, np.minimum(spectrum.values[:negative], 0.0))
+
+
+def project_psd_trace(X: ArrayLike, trace: float) -> FloatArray:
+    """Nearest positive semidefinite matrix of trace at most `trace`, in the Frobenius norm.
+
+    Parameters
+    ----------
+    X : array_like, shape (n, n)
+        Any square matrix; its symmetric part decides.
+    trace : float
+        Nonnegative.
+
+    Returns
+    -------
+    ndarray, shape (n, n)
+
+    Raises
+    ------
+    InvalidParameterError
+        `X` is not a finite real square matrix, or `trace` is negative.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpgraph.projections import project_psd_trace
+    >>> project_psd_trace(np.diag([3.0, 2.0, -1.0]), 2.0)
+    array([[1.5, 0. , 0. ],
+           [0. , 0.5, 0. ],
+           [0. , 0. , 0. ]])
+    """
+    trace = check_nonnegative("trace", trace)
+    spectrum = SymmetricSpectrum(as_symmetric(X))
+    kept = project_solid_simplex(spectrum.values, trace)
+    count = int(np.count_nonzero(kept))
+    vectors = spectrum.high(count)
+    return outer(vectors, kept[len(kept) - count :])
+
+
+def project_spectral_ball(X: ArrayLike, radius: float = 1.0) -> FloatArray:
+    """Nearest matrix of spectral norm at most `radius`: singular values are clipped.
+
+    Nearest in the Frobenius norm, and also in the spectral norm. For symmetric input only the eigenpairs beyond the
+    radius are computed.
+
+    Parameters
+    ----------
+    X : array_like, shape (n, m)
+        Any matrix.
+    radius : float, default 1.0
+        Nonnegative.
+
+    Returns
+    -------
+    ndarray, shape (n, m)
+
+    Raises
+    ------
+    InvalidParameterError
+        `X` is not a finite real matrix, or `radius` is negative.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpgraph.projections import project_spectral_ball
+    >>> project_spectral_ball(np.diag([3.0, -0.5]))
+    array([[ 1. ,  0. ],
+           [ 0. , -0.5]])
+    """
+    X, radius = as_matrix(X), check_nonnegative("radius", radius)
+    if not is_symmetric(X):
+        left, values, right = np.linalg.svd(X, full_matrices=False)
+        return (left * np.minimum(values, radius)) @ right
+    S = as_symmetric(X)
+    values, vectors = beyond_radius(S, radius)
+    return S - outer(vectors, values - np.clip(values, -radius, radius))
+
+
+def project_nuclear_ball(X: ArrayLike, radius: float = 1.0) -> FloatArray:
+    """Nearest matrix of nuclear norm at most `radius`, in the Frobenius norm.
+
+    Parameters
+    ----------
+    X : array_like, shape (n, m)
+        Any matrix.
+    radius : float, default 1.0
+        Nonnegative.
+
+    Returns
+    -------
+    ndarray, shape (n, m)
+
+    Raises
+    ------
+    InvalidParameterError
+        `X` is not a finite real matrix, or `radius` is negative.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpgraph.projections import project_nuclear_ball
+    >>> project_nuclear_ball(np.diag([3.0, -1.0]), 3.0)
+    array([[ 2.5,  0. ],
+           [ 0. , -0.5]])
+    """
+    X, radius = as_matrix(X), check_nonnegative("radius", radius)
+    if not is_symmetric(X):
+        left, values, right = np.linalg.svd(X, full_matrices=False)
+        return (left * project_l1_ball(values, radius)) @ right
+    spectrum = SymmetricSpectrum(as_symmetric(X))
+    values = spectrum.values
+    theta = l1_threshold(np.abs(values), radius)
+    low, high = int(np.count_nonzero(values < -theta)), int(np.count_nonzero(values > theta))
+    kept = np.concatenate([values[:low] + theta, values[len(values) - high :] - theta])
+    return outer(np.hstack([spectrum.low(low), spectrum.high(high)]), kept)

@@ -1,0 +1,157 @@
+r"""Points of an intersection of convex sets by projecting onto one set at a time.
+
+:func:`dykstra` converges to the *projection* onto the intersection; :func:`averaged_projections`, the method of
+CDEMZ24 Algorithm 2, converges to *some* point of it (Theorem 5.4 of that paper needs affine subspaces).
+docs/projections.md has an example in which the two differ.
+
+**The lower bound of Dykstra's method.** After any sweep, Y = x + sum_i p_i, where p_i lies in the normal cone of S_i at
+the last projection x_i. For every z in the intersection <p_i, z - x_i> <= 0, so that
+
+    ||z - Y||^2 >= ||x - Y||^2 + 2 <z - x, x - Y> >= ||x - Y||^2 - 2 sum_i <p_i, x_i - x>,
+
+which is a lower bound on the squared distance from Y to the intersection, known at no extra cost.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dpgraph.exceptions import InvalidParameterError
+from dpgraph.projections.base import ConvexSet, as_array
+from dpgraph.projections.result import ProjectionResult
+
+__all__ = ["averaged_projections", "dykstra"]
+
+FloatArray = NDArray[np.float64]
+
+
+def dykstra(
+    Y: ArrayLike, sets: ConvexSet | Sequence[ConvexSet], *, tol: float = 1e-6, max_iter: int = 1000
+) -> ProjectionResult:
+    """Project onto the intersection of convex sets by Dykstra's method.
+
+    Parameters
+    ----------
+    Y : array_like
+        The point, of any shape that the sets accept.
+    sets : ConvexSet or sequence of ConvexSet
+        Sets with a nonempty intersection. The result is computed by the last one, and so lies in it exactly.
+    tol : float, default 1e-6
+        Absolute accuracy, Frobenius norm: the method stops when the points of all sets agree within `tol` and the
+        distance agrees with its lower bound within `tol`. (Neither is a proof that the point itself is within `tol`
+        of the projection; near convergence its error is a small multiple of `tol`.)
+    max_iter : int, default 1000
+        Largest number of sweeps; each projects once onto every set.
+
+    Returns
+    -------
+    ProjectionResult
+        ``converged`` is False if `max_iter` came first, and stays False when the sets do not meet.
+
+    Raises
+    ------
+    InvalidParameterError
+        No sets, or `Y`, `tol` or `max_iter` out of range.
+
+    References
+    ----------
+    J. P. Boyle, R. L. Dykstra, "A method for finding projections onto the intersection of convex sets in Hilbert
+    spaces", 1986, Theorem 2. CDEMZ24, Algorithm 1.
+
+    Examples
+    --------
+    The nearest correlation-like matrix: positive semidefinite with entries in [-1, 1].
+
+    >>> from dpgraph.projections import Box, PSDCone, dykstra
+    >>> result = dykstra([[1.0, 2.0], [2.0, 1.0]], [PSDCone(), Box(-1, 1)])
+    >>> result.converged, result.matrix.round(4)
+    (True, array([[1., 1.],
+           [1., 1.]]))
+    """
+    Y, sets = as_array(Y), _check(sets, tol, max_iter)
+    if len(sets) == 1:
+        x = sets[0].project(Y)
+        distance = float(np.linalg.norm((x - Y).ravel()))
+        return ProjectionResult(x, distance, 0.0, 1, True, distance)
+    x, corrections = Y, [np.zeros_like(Y) for _ in sets]
+    for sweep in range(1, max_iter + 1):  # noqa: B007 (the count is part of the result)
+        points = []
+        for i, convex in enumerate(sets):
+            shifted = x + corrections[i]
+            x = convex.project(shifted)
+            corrections[i] = shifted - x
+            points.append(x)
+        residual = max(float(np.linalg.norm((p - x).ravel())) for p in points)
+        slack = -sum(float(np.vdot(c, p - x)) for c, p in zip(corrections, points, strict=True))
+        distance = float(np.linalg.norm((x - Y).ravel()))
+        lower = math.sqrt(max(distance**2 + 2 * slack, 0.0))
+        if residual <= tol and abs(lower - distance) <= tol:
+            break
+    converged = residual <= tol and abs(lower - distance) <= tol
+    return ProjectionResult(x, distance, residual, sweep, converged, lower)
+
+
+def averaged_projections(
+    Y: ArrayLike, sets: ConvexSet | Sequence[ConvexSet], iterations: int, *, tol: float = 1e-6
+) -> ProjectionResult:
+    """Find a point of the intersection of convex sets by averaging projections (CDEMZ24, Algorithm 2).
+
+    Parameters
+    ----------
+    Y : array_like
+        The starting point, of any shape that the sets accept.
+    sets : ConvexSet or sequence of ConvexSet
+        Sets with a nonempty intersection.
+    iterations : int
+        Largest number of averaging steps, each ``X <- mean_i P_i(X)``.
+    tol : float, default 1e-6
+        Stop as soon as the current point is within `tol` (absolute, Frobenius) of every set.
+
+    Returns
+    -------
+    ProjectionResult
+        ``residual`` is the largest distance to one of the sets, ``converged`` says whether it reached `tol`. The limit
+        is in general **not** the nearest point of the intersection, so no lower bound on the distance is given.
+
+    Raises
+    ------
+    InvalidParameterError
+        No sets, or `Y`, `iterations` or `tol` out of range.
+
+    References
+    ----------
+    CDEMZ24, Algorithm 2 and Corollary 5.3. H. H. Bauschke, J. M. Borwein, "On the convergence of von Neumann's
+    alternating projection algorithm for two sets", 1993.
+
+    Examples
+    --------
+    >>> from dpgraph.projections import Box, FrobeniusBall, averaged_projections
+    >>> averaged_projections([3.0, 0.5], [Box(-1, 1), FrobeniusBall(2.0)], iterations=60).converged
+    True
+    """
+    x, sets = as_array(Y), _check(sets, tol, iterations)
+    start = x
+    for step in range(iterations + 1):
+        points = [convex.project(x) for convex in sets]
+        residual = max(float(np.linalg.norm((p - x).ravel())) for p in points)
+        if residual <= tol or step == iterations:
+            break
+        x = sum(points[1:], points[0]) / len(points)
+    distance = float(np.linalg.norm((x - start).ravel()))
+    return ProjectionResult(x, distance, residual, step, residual <= tol)
+
+
+def _check(sets: ConvexSet | Sequence[ConvexSet], tol: float, limit: int) -> tuple[ConvexSet, ...]:
+    chosen = (sets,) if isinstance(sets, ConvexSet) else tuple(sets)
+    if not chosen or not all(isinstance(convex, ConvexSet) for convex in chosen):
+        kinds = [type(convex).__name__ for convex in chosen]
+        raise InvalidParameterError(f"expected one or more convex sets of dpgraph.projections; got {kinds}")
+    if not (math.isfinite(tol) and tol >= 0):
+        raise InvalidParameterError(f"tol must be a nonnegative finite number; got {tol!r}")
+    if isinstance(limit, bool) or not isinstance(limit, (int, np.integer)) or limit < 1:
+        raise InvalidParameterError(f"the number of iterations must be an integer, at least 1; got {limit!r}")
+    return chosen
