@@ -1,0 +1,62 @@
+"""Differentially private spectral graph algorithms.
+
+Names are loaded when they are first used, so that ``import dpgraph`` stays light.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+__version__ = "0.1.0"
+
+#: Public name -> module that defines it.
+_EXPORTS = {
+    # errors
+    "BudgetExceededError": "dpgraph.exceptions",
+    "DPGraphError": "dpgraph.exceptions",
+    "DatasetError": "dpgraph.exceptions",
+    "InvalidGraphError": "dpgraph.exceptions",
+    "InvalidParameterError": "dpgraph.exceptions",
+    "MechanismHalted": "dpgraph.exceptions",
+    "NotConvergedError": "dpgraph.exceptions",
+    # privacy
+    "PrivacyAccountant": "dpgraph.privacy.accountant",
+    "PrivacyReport": "dpgraph.privacy.report",
+    "gaussian_scale": "dpgraph.privacy.accounting",
+    # graph privatisation
+    "PrivateDegrees": "dpgraph.mechanisms.degrees",
+    "PrivateNormalizedAdjacency": "dpgraph.mechanisms.private_adjacency",
+    "private_coherence": "dpgraph.mechanisms.diagnostics",
+    "private_degrees": "dpgraph.mechanisms.degrees",
+    "private_eigenspace": "dpgraph.mechanisms.low_rank",
+    "private_low_rank": "dpgraph.mechanisms.low_rank",
+    "private_normalized_adjacency": "dpgraph.mechanisms.normalized_adjacency",
+    "private_projector": "dpgraph.mechanisms.low_rank",
+    "private_singular_subspace": "dpgraph.mechanisms.low_rank",
+    "private_spectrum": "dpgraph.mechanisms.diagnostics",
+    # problems
+    "CutResult": "dpgraph.problems.exact_max_cut",
+    "PrivateCutResult": "dpgraph.problems.private_cut",
+    "max_cut": "dpgraph.problems.exact_max_cut",
+    "private_max_cut": "dpgraph.problems.private_max_cut",
+}
+
+_MODULES = ("datasets", "evaluate", "exceptions", "plot", "privacy", "projections", "sos", "spectral")
+
+__all__ = [*_EXPORTS, *_MODULES, "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _EXPORTS:
+        value = getattr(importlib.import_module(_EXPORTS[name]), name)
+    elif name in _MODULES:
+        value = importlib.import_module(f"dpgraph.{name}")
+    else:
+        raise AttributeError(f"module 'dpgraph' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

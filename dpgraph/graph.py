@@ -31,8 +31,20 @@ WEIGHT_BITS = 20
 class GraphOperator(Protocol):
     """All that a mechanism may ask of a private graph. Another engine can stand in by offering these."""
 
-    max_weight: float
-    weight_unit: float
+    @property
+    def max_weight(self) -> float:
+        """Public upper bound on a weight."""
+        ...
+
+    @property
+    def weight_unit(self) -> float:
+        """Every weight is an integer multiple of this (public)."""
+        ...
+
+    @property
+    def nodes(self) -> tuple[Hashable, ...]:
+        """Vertex labels in the caller's order (public)."""
+        ...
 
     @property
     def n_vertices(self) -> int:
@@ -161,13 +173,13 @@ def open_graph(
             f"weight={weight!r} needs max_weight=, a public upper bound on a weight (it sets the noise); "
             "got max_weight=None"
         )
-    cap = 1.0 if max_weight is None else _positive_finite("max_weight", max_weight)
+    cap = 1.0 if max_weight is None else _weight_cap(max_weight)
     nodes, edges = _public_side(G, weight, symmetrize)
     unweighted = weight is None and not _is_matrix(G)
     unit = cap if unweighted and cap == 1.0 else cap * 2.0**-WEIGHT_BITS
 
     def read() -> Graph:
-        A = _assemble(edges(), len(nodes), signed=False)
+        A = _assemble(edges(False), len(nodes))
         if A.nnz:
             np.minimum(A.data, cap, out=A.data)
             A.data = np.rint(A.data / unit) * unit
@@ -187,7 +199,7 @@ def as_graph(G: Any, *, weight: str | None = None, symmetrize: bool = False, sig
     weight : str, optional
         Edge attribute that holds the weight; ``None`` means unweighted. Matrix entries always are weights.
     symmetrize : bool, default False
-        Accept directed input; the weight of a pair is the larger of its two arcs.
+        Accept directed input; the weight of a pair is the larger of its two arcs, which must not be negative.
     signed : bool, default True
         Accept negative weights.
 
@@ -203,7 +215,7 @@ def as_graph(G: Any, *, weight: str | None = None, symmetrize: bool = False, sig
     if isinstance(G, Graph):
         return G
     nodes, edges = _public_side(G, weight, symmetrize)
-    A = _assemble(edges(), len(nodes), signed=signed)
+    A = _assemble(edges(signed), len(nodes))
     if weight is None and not _is_matrix(G):
         np.minimum(A.data, 1.0, out=A.data)
         return Graph(A, nodes, float("inf"), 1.0)
@@ -213,7 +225,8 @@ def as_graph(G: Any, *, weight: str | None = None, symmetrize: bool = False, sig
 
 # --- the sides of each supported input -------------------------------------------------------------------------
 
-EdgeReader = Callable[[], sparse.coo_array]
+#: Reads the edges; the argument says whether negative weights are accepted.
+EdgeReader = Callable[[bool], sparse.coo_array]
 
 
 def _public_side(G: Any, weight: str | None, symmetrize: bool) -> tuple[tuple[Hashable, ...], EdgeReader]:
@@ -266,11 +279,11 @@ def _networkx_side(G: Any, weight: str | None, symmetrize: bool) -> tuple[tuple[
     _refuse_directed(G.is_directed(), symmetrize)
     nodes = tuple(G.nodes)
 
-    def edges() -> sparse.coo_array:
+    def edges(signed: bool) -> sparse.coo_array:
         index = {node: i for i, node in enumerate(nodes)}
         ends = ((index[u], index[v]) for u, v in G.edges())
         values = _weights((w for _, _, w in G.edges(data=weight, default=None)), weight)
-        return _edge_array(ends, values, len(nodes), directed=G.is_directed())
+        return _edge_array(ends, values, len(nodes), directed=G.is_directed(), signed=signed)
 
     return nodes, edges
 
@@ -279,17 +292,23 @@ def _igraph_side(G: Any, weight: str | None, symmetrize: bool) -> tuple[tuple[Ha
     _refuse_directed(G.is_directed(), symmetrize)
     names = G.vs["name"] if "name" in G.vs.attributes() else range(G.vcount())
     nodes = tuple(names)
-    if len(set(nodes)) != len(nodes):
+    try:
+        distinct = len(set(nodes)) == len(nodes)
+    except TypeError:
+        raise InvalidGraphError(
+            "expected hashable vertex names; got an igraph.Graph in which a name is not hashable"
+        ) from None
+    if not distinct:
         raise InvalidGraphError(
             "expected distinct vertex names; got an igraph.Graph in which a name repeats. "
             "Make them distinct, or delete the 'name' attribute to use vertex numbers"
         )
 
-    def edges() -> sparse.coo_array:
+    def edges(signed: bool) -> sparse.coo_array:
         if weight is not None and weight not in G.es.attributes():
             raise _missing_weight(weight)
         values = _weights(iter(G.es[weight]) if weight is not None else iter(()), weight)
-        return _edge_array(iter(G.get_edgelist()), values, len(nodes), directed=G.is_directed())
+        return _edge_array(iter(G.get_edgelist()), values, len(nodes), directed=G.is_directed(), signed=signed)
 
     return nodes, edges
 
@@ -304,10 +323,12 @@ def _matrix_side(G: Any, weight: str | None, symmetrize: bool) -> tuple[tuple[Ha
     if np.dtype(G.dtype).kind not in "biuf":
         raise InvalidGraphError(f"expected a real adjacency matrix; got entries of type {G.dtype}")
 
-    def edges() -> sparse.coo_array:
+    def edges(signed: bool) -> sparse.coo_array:
         A = sparse.csr_array(G, dtype=np.float64)
-        A.sum_duplicates()
-        _check_finite(A.data)
+        if not A.has_canonical_format:
+            A = A.copy()  # summing works in place, on arrays that belong to the caller
+            A.sum_duplicates()
+        _check_values(A.data, signed and not symmetrize)
         if symmetrize:
             A = A.maximum(A.T)
         elif abs(A - A.T).max() > 1e-12 * max(1.0, float(abs(A).max())) if A.nnz else False:
@@ -331,7 +352,7 @@ def _weights(values: Iterable[Any], weight: str | None) -> FloatArray | None:
         raise _missing_weight(weight)
     try:
         return np.array(collected, dtype=np.float64).reshape(len(collected))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InvalidGraphError(
             f"expected a number in edge attribute {weight!r} of every edge; at least one edge holds something else"
         ) from None
@@ -345,12 +366,12 @@ def _missing_weight(weight: str) -> InvalidGraphError:
 
 
 def _edge_array(
-    ends: Iterable[tuple[int, int]], values: FloatArray | None, n: int, *, directed: bool
+    ends: Iterable[tuple[int, int]], values: FloatArray | None, n: int, *, directed: bool, signed: bool
 ) -> sparse.coo_array:
     """One entry (i < j) for each edge; for directed input, the larger of the two (summed) arcs."""
     pairs = np.fromiter((i for pair in ends for i in pair), dtype=np.int64).reshape(-1, 2)
     data = np.ones(len(pairs)) if values is None else values
-    _check_finite(data)
+    _check_values(data, signed and not directed)
     if directed:
         arcs = sparse.coo_array((data, (pairs[:, 0], pairs[:, 1])), shape=(n, n)).tocsr()
         return sparse.triu(arcs.maximum(arcs.T), k=1, format="coo")
@@ -358,13 +379,8 @@ def _edge_array(
     return sparse.coo_array((data, (low, high)), shape=(n, n))
 
 
-def _assemble(upper: sparse.coo_array, n: int, *, signed: bool) -> sparse.csr_array:
+def _assemble(upper: sparse.coo_array, n: int) -> sparse.csr_array:
     """Symmetric CSR without diagonal from one entry for each edge."""
-    if not signed and upper.nnz and upper.data.min() < 0:
-        raise InvalidGraphError(
-            "expected nonnegative weights; at least one weight is negative. Private mechanisms bound what one edge "
-            "can change by weights in [0, max_weight]"
-        )
     row, col = upper.coords
     keep = row != col
     row, col, data = row[keep], col[keep], upper.data[keep]
@@ -375,12 +391,18 @@ def _assemble(upper: sparse.coo_array, n: int, *, signed: bool) -> sparse.csr_ar
     return A
 
 
-def _check_finite(data: FloatArray) -> None:
+def _check_values(data: FloatArray, signed: bool) -> None:
     if not np.all(np.isfinite(data)):
         raise InvalidGraphError("expected finite weights; at least one weight is NaN or infinite")
+    if not signed and data.size and data.min() < 0:
+        raise InvalidGraphError(
+            "expected nonnegative weights; at least one weight is negative. Private mechanisms bound what one edge "
+            "can change by weights in [0, max_weight], and directed graphs are joined by the heavier arc"
+        )
 
 
-def _positive_finite(name: str, value: float) -> float:
-    if not (np.isfinite(value) and value > 0):
-        raise InvalidParameterError(f"{name} must be a positive finite number; got {value!r}")
+def _weight_cap(value: Any) -> float:
+    # The ends of the range keep the weight grid and sums of weights away from underflow and overflow.
+    if not (isinstance(value, (int, float, np.integer, np.floating)) and 1e-200 <= value <= 1e200):
+        raise InvalidParameterError(f"max_weight must be a number in [1e-200, 1e200]; got {value!r}")
     return float(value)

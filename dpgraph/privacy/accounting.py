@@ -134,8 +134,8 @@ def gdp_epsilon(mu: float, delta: float) -> float:
     Examples
     --------
     >>> from dpgraph.privacy import gdp_epsilon
-    >>> gdp_epsilon(0.236703, 1e-6)
-    1.000000
+    >>> round(gdp_epsilon(0.2367044, 1e-6), 6)
+    1.0
     """
     target = math.log(check_delta(delta))
     if not (math.isfinite(mu) and mu >= 0):

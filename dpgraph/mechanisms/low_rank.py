@@ -1,0 +1,430 @@
+"""Private eigenspaces, projectors, low-rank approximations, singular subspaces of general matrices (DN25a, section 5).
+
+All five public functions share one release, :func:`dpgraph.mechanisms.subspace.release_subspace`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from dpgraph.exceptions import InvalidParameterError
+from dpgraph.mechanisms.matrices import (
+    MatrixCall,
+    open_matrix,
+    read_rectangular,
+    read_symmetric,
+    symmetric_embedding,
+)
+from dpgraph.mechanisms.projector_sampler import canonical_signs
+from dpgraph.mechanisms.subspace import Rank, ReleasedSubspace, release_core, release_subspace
+from dpgraph.privacy.accountant import PrivacyAccountant
+from dpgraph.privacy.report import PrivacyReport
+from dpgraph.spectral.eigen import leading_eigenpairs
+from dpgraph.spectral.neighbours import VALUE_RESIDUAL
+
+__all__ = [
+    "PrivateLowRank",
+    "PrivateSingularSubspace",
+    "PrivateSubspace",
+    "private_eigenspace",
+    "private_low_rank",
+    "private_projector",
+    "private_singular_subspace",
+]
+
+FloatArray = NDArray[np.float64]
+
+_CORE_SHARE = 0.1
+_SHIFT_SHARE = 0.1
+_SHIFT_SLACK = 0.2
+
+
+@dataclass(frozen=True, repr=False)
+class PrivateSubspace:
+    """A private subspace.
+
+    Parameters
+    ----------
+    basis : ndarray, shape (n, r)
+        Orthonormal basis Q.
+    spectrum : ndarray
+        Noisy leading |eigenvalues| (of the shifted matrix for :func:`private_eigenspace`).
+    privacy : PrivacyReport
+        The guarantee.
+    """
+
+    basis: FloatArray
+    spectrum: FloatArray
+    privacy: PrivacyReport
+
+    def __repr__(self) -> str:
+        n, r = self.basis.shape
+        return f"{type(self).__name__}(n={n}, rank={r}, {self.privacy!r})"
+
+    @property
+    def rank(self) -> int:
+        """Dimension of the subspace."""
+        return self.basis.shape[1]
+
+    def projector(self) -> FloatArray:
+        """Q Q', shape (n, n)."""
+        return self.basis @ self.basis.T
+
+
+@dataclass(frozen=True, repr=False)
+class PrivateLowRank(PrivateSubspace):
+    """A private low-rank approximation Q B Q'.
+
+    Parameters
+    ----------
+    core : ndarray, shape (r, r)
+        B, symmetric.
+    """
+
+    core: FloatArray
+
+    def matrix(self) -> FloatArray:
+        """Q B Q', shape (n, n)."""
+        return self.basis @ self.core @ self.basis.T
+
+
+@dataclass(frozen=True, repr=False)
+class PrivateSingularSubspace:
+    """Private leading singular subspaces of a rectangular matrix.
+
+    Parameters
+    ----------
+    left : ndarray, shape (n, r)
+        Orthonormal basis of the left subspace.
+    right : ndarray, shape (m, r)
+        Orthonormal basis of the right subspace.
+    spectrum : ndarray
+        Noisy leading singular values.
+    privacy : PrivacyReport
+        The guarantee.
+    """
+
+    left: FloatArray
+    right: FloatArray
+    spectrum: FloatArray
+    privacy: PrivacyReport
+
+    def __repr__(self) -> str:
+        shape = (self.left.shape[0], self.right.shape[0])
+        return f"PrivateSingularSubspace(shape={shape}, rank={self.left.shape[1]}, {self.privacy!r})"
+
+
+def private_projector(
+    A: Any,
+    rank: Rank = "auto",
+    *,
+    sensitivity: float,
+    epsilon: float,
+    delta: float,
+    max_rank: int = 8,
+    accountant: PrivacyAccountant | None = None,
+    rng: int | np.random.Generator | None = None,
+) -> PrivateSubspace:
+    """Release the projector on the eigenspace of largest |eigenvalues| of a symmetric matrix.
+
+    Parameters
+    ----------
+    A : ndarray or scipy sparse array, shape (n, n)
+        Private symmetric matrix.
+    rank : int or "auto"
+        Dimension, 1 <= rank <= n; "auto" chooses among 1, ..., `max_rank` from the private spectrum.
+    sensitivity : float
+        Neighbours satisfy ||(A - A') U||_F <= sensitivity for every U with rows of norm at most 1; sufficient is
+        sqrt(sum of squared l1 norms of the rows of A - A').
+    epsilon, delta : float
+        epsilon > 0, 0 < delta < 1.
+    max_rank : int, default 8
+        Largest rank considered by "auto".
+    accountant : PrivacyAccountant, optional
+        Debited before the matrix is read.
+    rng : int or numpy.random.Generator, optional
+        For reproducible experiments only; the default is cryptographic noise.
+
+    Returns
+    -------
+    PrivateSubspace
+
+    Raises
+    ------
+    InvalidGraphError, InvalidParameterError
+        Bad input.
+    BudgetExceededError
+        The accountant refuses.
+    MechanismHalted
+        No spectral gap above twice the sensitivity could be certified privately (stage ``"gap"``).
+
+    Notes
+    -----
+    *Guarantee.* (epsilon, delta)-DP. Noise on the projector has Frobenius sensitivity
+    sqrt(2) sensitivity kappa / (gap - sensitivity), with private bounds on the gap and on the coherence kappa.
+
+    References
+    ----------
+    DN25a, Theorem 1.5, Algorithms 5.2, 5.5 and 5.8.
+
+    Examples
+    --------
+    >>> import numpy as np, dpgraph
+    >>> v = np.ones(300) / np.sqrt(300)
+    >>> private = dpgraph.private_projector(
+    ...     500 * np.outer(v, v), 1, sensitivity=1.0, epsilon=1.0, delta=1e-6, rng=0
+    ... )
+    >>> bool(abs(v @ private.basis[:, 0]) > 0.99)
+    True
+    """
+    call = open_matrix(
+        A,
+        rank=rank,
+        max_rank=max_rank,
+        sensitivity=sensitivity,
+        epsilon=epsilon,
+        delta=delta,
+        accountant=accountant,
+        rng=rng,
+    )
+    released = _release(read_symmetric(A), call, call.ledger.mu)
+    return PrivateSubspace(released.basis, released.spectrum, call.ledger.report())
+
+
+def private_eigenspace(
+    A: Any,
+    rank: Rank = "auto",
+    *,
+    sensitivity: float,
+    epsilon: float,
+    delta: float,
+    which: Literal["largest", "smallest"] = "largest",
+    max_rank: int = 8,
+    accountant: PrivacyAccountant | None = None,
+    rng: int | np.random.Generator | None = None,
+) -> PrivateSubspace:
+    """Release the eigenspace of the algebraically largest (or smallest) eigenvalues of a symmetric matrix.
+
+    The matrix is shifted by a private upper bound on its spectral norm, which makes the order of the eigenvalues that
+    of their absolute values.
+
+    Parameters
+    ----------
+    A, rank, sensitivity, epsilon, delta, max_rank, accountant, rng
+        As for :func:`private_projector`.
+    which : {"largest", "smallest"}
+        Which end of the spectrum.
+
+    Returns
+    -------
+    PrivateSubspace
+        Its `spectrum` is that of the shifted matrix.
+
+    Raises
+    ------
+    InvalidGraphError, InvalidParameterError, BudgetExceededError, MechanismHalted
+        As for :func:`private_projector`.
+
+    Notes
+    -----
+    *Guarantee.* (epsilon, delta)-DP. The spectral norm has sensitivity `sensitivity`; a shift does not change E.
+
+    References
+    ----------
+    DN25a, Corollary 1.6.
+
+    Examples
+    --------
+    >>> import numpy as np, dpgraph
+    >>> v = np.ones(300) / np.sqrt(300)
+    >>> private = dpgraph.private_eigenspace(
+    ...     -500 * np.outer(v, v), 1, which="smallest", sensitivity=1.0, epsilon=1.0, delta=1e-6, rng=0
+    ... )
+    >>> bool(abs(v @ private.basis[:, 0]) > 0.99)
+    True
+    """
+    if which not in ("largest", "smallest"):
+        raise InvalidParameterError(f"which must be 'largest' or 'smallest'; got {which!r}")
+    call = open_matrix(
+        A,
+        rank=rank,
+        max_rank=max_rank,
+        sensitivity=sensitivity,
+        epsilon=epsilon,
+        delta=delta,
+        accountant=accountant,
+        rng=rng,
+    )
+    matrix = read_symmetric(A)
+    signed = matrix if which == "largest" else -matrix
+    mu_shift = call.ledger.mu * math.sqrt(_SHIFT_SHARE)
+    shift = _norm_upper_bound(signed, call, mu_shift)
+    eye = sparse.eye_array(A.shape[0], format="csr") if sparse.issparse(signed) else np.eye(A.shape[0])
+    released = _release(signed + shift * eye, call, math.sqrt(call.ledger.mu**2 - mu_shift**2))
+    return PrivateSubspace(released.basis, released.spectrum, call.ledger.report())
+
+
+def private_low_rank(
+    A: Any,
+    rank: Rank = "auto",
+    *,
+    sensitivity: float,
+    epsilon: float,
+    delta: float,
+    max_rank: int = 8,
+    accountant: PrivacyAccountant | None = None,
+    rng: int | np.random.Generator | None = None,
+) -> PrivateLowRank:
+    """Release a low-rank approximation Q B Q' of a symmetric matrix.
+
+    Parameters
+    ----------
+    A, rank, sensitivity, epsilon, delta, max_rank, accountant, rng
+        As for :func:`private_projector`.
+
+    Returns
+    -------
+    PrivateLowRank
+
+    Raises
+    ------
+    InvalidGraphError, InvalidParameterError, BudgetExceededError, MechanismHalted
+        As for :func:`private_projector`.
+
+    Notes
+    -----
+    *Guarantee.* (epsilon, delta)-DP. Given the released Q, the core Q' A Q has Frobenius sensitivity
+    max_i ||Q_i|| `sensitivity`.
+
+    References
+    ----------
+    DN25a, Algorithm 5.10.
+
+    Examples
+    --------
+    >>> import numpy as np, dpgraph
+    >>> v = np.ones(300) / np.sqrt(300)
+    >>> private = dpgraph.private_low_rank(
+    ...     500 * np.outer(v, v), 1, sensitivity=1.0, epsilon=1.0, delta=1e-6, rng=0
+    ... )
+    >>> bool(abs(private.core[0, 0] - 500) < 10)
+    True
+    """
+    call = open_matrix(
+        A,
+        rank=rank,
+        max_rank=max_rank,
+        sensitivity=sensitivity,
+        epsilon=epsilon,
+        delta=delta,
+        accountant=accountant,
+        rng=rng,
+    )
+    matrix, mu = read_symmetric(A), call.ledger.mu
+    mu_core = mu * math.sqrt(_CORE_SHARE)
+    released = _release(matrix, call, math.sqrt(mu**2 - mu_core**2))
+    core = release_core(matrix, released.basis, call.neighbours, ledger=call.ledger, mu=mu_core, noise=call.noise)
+    return PrivateLowRank(released.basis, released.spectrum, call.ledger.report(), core)
+
+
+def private_singular_subspace(
+    A: Any,
+    rank: Rank = "auto",
+    *,
+    sensitivity: float,
+    epsilon: float,
+    delta: float,
+    max_rank: int = 8,
+    accountant: PrivacyAccountant | None = None,
+    rng: int | np.random.Generator | None = None,
+) -> PrivateSingularSubspace:
+    """Release the leading left and right singular subspaces of a rectangular matrix.
+
+    Parameters
+    ----------
+    A : ndarray or scipy sparse array, shape (n, m)
+        Private matrix.
+    rank, sensitivity, epsilon, delta, max_rank, accountant, rng
+        As for :func:`private_projector`, with ||E U||_F <= sensitivity and ||E' U||_F <= sensitivity for E = A - A'; a
+        change of one entry by t has sensitivity t.
+
+    Returns
+    -------
+    PrivateSingularSubspace
+
+    Raises
+    ------
+    InvalidGraphError, InvalidParameterError, BudgetExceededError, MechanismHalted
+        As for :func:`private_projector`.
+
+    Notes
+    -----
+    *Guarantee.* (epsilon, delta)-DP, through the symmetric embedding [[0, A], [A', 0]], whose sensitivity is sqrt(2)
+    times as large and whose top-2r eigenspace holds both subspaces.
+
+    References
+    ----------
+    DN25a, Theorem 1.5 (rectangular case).
+
+    Examples
+    --------
+    >>> import numpy as np, dpgraph
+    >>> u, v = np.ones(300) / np.sqrt(300), np.ones(200) / np.sqrt(200)
+    >>> private = dpgraph.private_singular_subspace(
+    ...     500 * np.outer(u, v), 1, sensitivity=1.0, epsilon=1.0, delta=1e-6, rng=0
+    ... )
+    >>> bool(abs(u @ private.left[:, 0]) > 0.98 and abs(v @ private.right[:, 0]) > 0.98)
+    True
+    """
+    call = open_matrix(
+        A,
+        rank=rank,
+        max_rank=max_rank,
+        sensitivity=sensitivity,
+        epsilon=epsilon,
+        delta=delta,
+        accountant=accountant,
+        rng=rng,
+        rectangular=True,
+    )
+    n = A.shape[0]
+    released = _release(symmetric_embedding(read_rectangular(A)), call, call.ledger.mu)
+    r = released.basis.shape[1] // 2
+    # Q Q' has the left projector in its upper and the right projector in its lower diagonal block.
+    left, right = (
+        canonical_signs(np.linalg.svd(part, full_matrices=False)[0][:, :r])
+        for part in (released.basis[:n], released.basis[n:])
+    )
+    return PrivateSingularSubspace(left, right, released.spectrum[::2], call.ledger.report())
+
+
+def _release(matrix: Any, call: MatrixCall, mu: float) -> ReleasedSubspace:
+    n = matrix.shape[0]
+    return release_subspace(
+        matrix,
+        call.neighbours,
+        call.rank,
+        largest=call.largest,
+        typical_coherence=lambda r: min(1.0, 2.0 * math.sqrt(r / n)),
+        ledger=call.ledger,
+        mu=mu,
+        noise=call.noise,
+    )
+
+
+def _norm_upper_bound(matrix: Any, call: MatrixCall, mu: float) -> float:
+    """Private upper bound on the spectral norm, whose sensitivity is that of one eigenvalue."""
+    bound = call.neighbours.norm
+    pairs = leading_eigenpairs(matrix, 1, tolerance=VALUE_RESIDUAL * bound, generator=call.noise.generator)
+    bound *= 1 + 2 * VALUE_RESIDUAL
+    grid = call.ledger.gaussian_on_grid("spectral norm", sensitivity=bound, mu=mu, count=1)
+    z = call.ledger.good_event("spectral norm upper bound", call.ledger.slack * _SHIFT_SLACK)
+    noisy = call.noise.scalars(np.abs(pairs.values[:1]), grid.unit, grid.scale)[0]
+    # One more sensitivity, so that the shift is large enough for the neighbour too.
+    return max(float(noisy) + z * grid.scale, 0.0) + bound

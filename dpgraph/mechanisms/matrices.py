@@ -1,0 +1,111 @@
+"""Private spectral mechanisms for general matrices: how they enter, and the neighbouring relation they share.
+
+Neighbours are matrices A, A' with ``||(A - A') U||_F <= sensitivity`` for every U whose rows have Euclidean norm at
+most 1 (and likewise for the transpose if rectangular). Sufficient: ``sqrt(sum_i ||E_i||_1**2) <= sensitivity`` for
+E = A - A', with E_i the rows. One symmetric pair of entries that moves by t has sensitivity sqrt(2) t; one entry of a
+rectangular matrix has sensitivity t.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
+from dpgraph.mechanisms.subspace import SLACK_SHARE, Rank, check_rank
+from dpgraph.privacy.accountant import PrivacyAccountant
+from dpgraph.privacy.accounting import check_delta
+from dpgraph.privacy.ledger import Ledger, open_ledger
+from dpgraph.privacy.noise import NoiseSource, noise_source
+from dpgraph.spectral.neighbours import MatrixNeighbours
+
+__all__ = ["MatrixCall", "open_matrix", "read_rectangular", "read_symmetric", "symmetric_embedding"]
+
+#: ndarray or csr_array, shape (n, m); scipy's classes carry no types.
+Matrix = Any
+
+MATRIX_ADJACENCY = "a matrix E with ||E U||_F <= sensitivity for every U with rows of norm at most 1"
+
+
+@dataclass(frozen=True)
+class MatrixCall:
+    """A checked and debited call on a general matrix; the matrix itself has not been read."""
+
+    rank: Rank
+    largest: int
+    neighbours: MatrixNeighbours
+    ledger: Ledger
+    noise: NoiseSource
+
+
+def open_matrix(
+    A: Any,
+    *,
+    rank: Rank,
+    max_rank: int,
+    sensitivity: float,
+    epsilon: float,
+    delta: float,
+    accountant: PrivacyAccountant | None,
+    rng: int | np.random.Generator | None,
+    rectangular: bool = False,
+    slack: bool = True,
+) -> MatrixCall:
+    """Check shapes and parameters, debit the budget.
+
+    For a rectangular matrix rank and sensitivity become those of its symmetric embedding: twice, and sqrt(2) times.
+    """
+    if not (isinstance(A, np.ndarray) or sparse.issparse(A)) or A.ndim != 2 or 0 in A.shape:
+        raise InvalidParameterError(
+            f"expected a numpy array or scipy sparse matrix with two dimensions; got {type(A).__name__}"
+        )
+    if not rectangular and A.shape[0] != A.shape[1]:
+        raise InvalidParameterError(
+            f"expected a square symmetric matrix; got shape {A.shape}. For others use private_singular_subspace"
+        )
+    if not (math.isfinite(sensitivity) and sensitivity > 0):
+        raise InvalidParameterError(f"sensitivity must be a positive finite number; got {sensitivity!r}")
+    largest = check_rank(rank, min(A.shape), max_rank)
+    noise = noise_source(rng)
+    ledger = open_ledger(
+        epsilon=epsilon,
+        delta=check_delta(delta),
+        accountant=accountant,
+        adjacency=MATRIX_ADJACENCY,
+        noise=noise,
+        slack=SLACK_SHARE * delta if slack else 0.0,
+    )
+    factor = 2 if rectangular else 1
+    return MatrixCall(
+        rank=rank if rank == "auto" else factor * largest,
+        largest=factor * largest,
+        neighbours=MatrixNeighbours(math.sqrt(factor) * sensitivity),
+        ledger=ledger,
+        noise=noise,
+    )
+
+
+def read_symmetric(A: Any) -> Matrix:
+    """Read a symmetric matrix; raises :class:`InvalidGraphError` on NaN, infinite or asymmetric entries."""
+    matrix = read_rectangular(A)
+    if abs(matrix - matrix.T).max() > 1e-12 * max(1.0, float(abs(matrix).max())):
+        raise InvalidGraphError("expected a symmetric matrix; this one differs from its transpose")
+    return matrix
+
+
+def read_rectangular(A: Any) -> Matrix:
+    """Read a real matrix; raises :class:`InvalidGraphError` on NaN or infinite entries."""
+    matrix = sparse.csr_array(A, dtype=np.float64) if sparse.issparse(A) else np.asarray(A, dtype=np.float64)
+    if not np.all(np.isfinite(matrix.data if sparse.issparse(A) else matrix)):
+        raise InvalidGraphError("expected finite entries; at least one is NaN or infinite")
+    return matrix
+
+
+def symmetric_embedding(matrix: Matrix) -> sparse.csr_array:
+    """[[0, A], [A', 0]]: eigenvalues are plus and minus the singular values of A."""
+    A = sparse.csr_array(matrix)
+    return sparse.block_array([[None, A], [A.T, None]], format="csr")

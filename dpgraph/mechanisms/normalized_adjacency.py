@@ -1,0 +1,353 @@
+"""Private normalized adjacency of a graph, by the coherence-aware projector or by noise on the whole matrix."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+from scipy.sparse.linalg import LinearOperator
+
+from dpgraph.exceptions import InvalidParameterError, MechanismHalted
+from dpgraph.graph import GraphOperator, open_graph
+from dpgraph.mechanisms.degrees import release_degrees
+from dpgraph.mechanisms.private_adjacency import DENSE_LIMIT, PrivateNormalizedAdjacency
+from dpgraph.mechanisms.projector_sampler import canonical_signs
+from dpgraph.mechanisms.subspace import (
+    MINIMUM_DEGREE_SLACK,
+    SLACK_SHARE,
+    Rank,
+    check_rank,
+    release_core,
+    release_subspace,
+)
+from dpgraph.mechanisms.weights import release_total_weight
+from dpgraph.privacy.accountant import PrivacyAccountant
+from dpgraph.privacy.accounting import check_delta
+from dpgraph.privacy.ledger import EDGE_ADJACENCY, Ledger, open_ledger
+from dpgraph.privacy.noise import NoiseSource, noise_source
+from dpgraph.spectral import sensitivity
+from dpgraph.spectral.neighbours import EdgeNeighbours
+
+__all__ = [
+    "AdjacencyOptions",
+    "adjacency_slack",
+    "normalized_operator",
+    "private_normalized_adjacency",
+    "release_lower_bound",
+    "release_noisy_matrix",
+    "release_normalized_adjacency",
+]
+
+FloatArray = NDArray[np.float64]
+
+#: regularization="auto" is this many times the private average degree. Large values make all rows alike, so that the
+#: bound m on the smallest c_i, which sets the noise, comes close to the typical c_i (benchmarks/regularization.py).
+REGULARIZATION_MULTIPLE = 8.0
+DEFAULT_MAX_RANK = 8
+
+# Shares of mu**2. The total weight has sensitivity w and costs next to nothing.
+TOTAL_SHARE = 0.002
+_DEGREE_SHARE = 0.04
+_MINIMUM_SHARE = 0.1
+_CORE_SHARE = 0.04
+
+
+@dataclass(frozen=True)
+class AdjacencyOptions:
+    """Public choices of :func:`private_normalized_adjacency`, checked before anything is read."""
+
+    rank: Rank
+    largest: int
+    regularization: float | Literal["auto"]
+    coherence: str
+    mechanism: str
+
+    @classmethod
+    def check(
+        cls,
+        n: int,
+        *,
+        rank: Rank,
+        max_rank: int,
+        regularization: float | Literal["auto"],
+        coherence: str,
+        mechanism: str,
+    ) -> AdjacencyOptions:
+        """Validate against the public number of vertices; raises :class:`InvalidParameterError`."""
+        if coherence not in ("degree-corrected", "rank"):
+            raise InvalidParameterError(f"coherence must be 'degree-corrected' or 'rank'; got {coherence!r}")
+        if mechanism not in ("coherence", "gaussian"):
+            raise InvalidParameterError(f"mechanism must be 'coherence' or 'gaussian'; got {mechanism!r}")
+        if mechanism == "gaussian" and n > DENSE_LIMIT:
+            raise InvalidParameterError(
+                f"mechanism='gaussian' makes all n**2 entries noisy and is limited to n <= {DENSE_LIMIT}; got n = {n}. "
+                "Use mechanism='coherence'"
+            )
+        if regularization != "auto" and not (
+            isinstance(regularization, (int, float, np.integer, np.floating))
+            and math.isfinite(regularization)
+            and regularization >= 0
+        ):
+            raise InvalidParameterError(
+                f"regularization must be 'auto' or a finite number >= 0; got {regularization!r}"
+            )
+        return cls(rank, check_rank(rank, n, max_rank), regularization, coherence, mechanism)
+
+
+def release_normalized_adjacency(
+    graph: GraphOperator,
+    options: AdjacencyOptions,
+    *,
+    mean_degree: float,
+    ledger: Ledger,
+    mu: float,
+    noise: NoiseSource,
+) -> PrivateNormalizedAdjacency:
+    """Release a private normalized adjacency with GDP parameter `mu`, given a private average degree."""
+    tau, lower, left = release_lower_bound(graph, options, mean_degree, ledger, mu, noise)
+    mu_degrees = mu * math.sqrt(_DEGREE_SHARE)
+    degrees = release_degrees(graph, ledger=ledger, mu=mu_degrees, noise=noise)
+    left = math.sqrt(left**2 - mu_degrees**2)
+    scale = graph.degrees() + tau
+    neighbours = EdgeNeighbours(graph.max_weight, lower, tau, scale, options.coherence == "degree-corrected")
+    operator = normalized_operator(graph, scale)
+    if options.mechanism == "gaussian":
+        matrix, std = _release_matrix(operator, neighbours, ledger, left, noise)
+        basis, core, spectrum = _leading_part(matrix, std, options)
+    else:
+        mu_core = mu * math.sqrt(_CORE_SHARE)
+        flat = mean_degree + tau if neighbours.degree_corrected else 1.0
+        released = release_subspace(
+            operator,
+            neighbours,
+            options.rank,
+            largest=options.largest,
+            typical_coherence=lambda r: 2.0 * math.sqrt(r / (graph.n_vertices * flat)),
+            ledger=ledger,
+            mu=math.sqrt(left**2 - mu_core**2),
+            noise=noise,
+        )
+        basis, spectrum = released.basis, released.spectrum
+        core = release_core(operator, basis, neighbours, ledger=ledger, mu=mu_core, noise=noise)
+    return PrivateNormalizedAdjacency(
+        nodes=graph.nodes,
+        degrees=degrees,
+        regularization=tau,
+        lower=lower,
+        basis=basis,
+        core=core,
+        spectrum=spectrum,
+        mechanism=options.mechanism,
+        max_weight=graph.max_weight,
+        privacy=ledger.report(),
+    )
+
+
+def release_noisy_matrix(
+    graph: GraphOperator,
+    options: AdjacencyOptions,
+    *,
+    mean_degree: float,
+    ledger: Ledger,
+    mu: float,
+    noise: NoiseSource,
+) -> tuple[FloatArray, FloatArray]:
+    """Release (c, Y): noisy c = d + tau floored at its bound, and A_tau plus noise on all entries, shape (n, n)."""
+    tau, lower, left = release_lower_bound(graph, options, mean_degree, ledger, mu, noise)
+    mu_degrees = mu * math.sqrt(_DEGREE_SHARE)
+    degrees = release_degrees(graph, ledger=ledger, mu=mu_degrees, noise=noise)
+    scale = graph.degrees() + tau
+    neighbours = EdgeNeighbours(graph.max_weight, lower, tau, scale)
+    left = math.sqrt(left**2 - mu_degrees**2)
+    matrix, _ = _release_matrix(normalized_operator(graph, scale), neighbours, ledger, left, noise)
+    return np.maximum(degrees + tau, lower), matrix
+
+
+def release_lower_bound(
+    graph: GraphOperator, options: AdjacencyOptions, mean: float, ledger: Ledger, mu: float, noise: NoiseSource
+) -> tuple[float, float, float]:
+    """tau, the bound m on min_i c_i, and the GDP parameter left.
+
+    With an automatic tau, m = tau needs no test and cannot fail. With a tau given by the caller,
+    m = max(tau, L + tau - w) with L = noisy minimum degree - slack (mathematics.md, section 1); halts when that does
+    not reach w.
+    """
+    w = graph.max_weight
+    if options.regularization == "auto":
+        tau = max(REGULARIZATION_MULTIPLE * mean, w)
+        return tau, tau, mu
+    tau = float(options.regularization)
+    mu_minimum = mu * math.sqrt(_MINIMUM_SHARE)
+    bound = sensitivity.minimum_degree(w)
+    grid = ledger.gaussian_on_grid("minimum degree", sensitivity=bound, mu=mu_minimum, count=1)
+    z = ledger.good_event("minimum degree lower bound", ledger.slack * MINIMUM_DEGREE_SLACK)
+    noisy = noise.scalars(np.array([graph.degrees().min()]), grid.unit, grid.scale)[0]
+    lower = max(tau, float(noisy) - z * grid.scale + tau - w)
+    if lower < w:
+        raise MechanismHalted(
+            f"regularization={tau:g} leaves no private lower bound of at least max_weight on the smallest regularised "
+            "degree. Use regularization='auto' or a number of the order of the average degree, or raise epsilon. "
+            "The budget of this call is spent",
+            stage="minimum degree",
+            privacy=ledger.report(),
+        )
+    return tau, lower, math.sqrt(mu**2 - mu_minimum**2)
+
+
+def normalized_operator(graph: GraphOperator, scale: FloatArray) -> LinearOperator:
+    """C^{-1/2} A C^{-1/2} with C = diag(scale), private, as a LinearOperator."""
+    n = graph.n_vertices
+    root = 1 / np.sqrt(scale)
+
+    def multiply(x: FloatArray) -> FloatArray:
+        return root * graph.multiply(root * x) if x.ndim == 1 else root[:, None] * graph.multiply(root[:, None] * x)
+
+    return LinearOperator(
+        (n, n), matvec=multiply, rmatvec=multiply, matmat=multiply, rmatmat=multiply, dtype=np.float64
+    )
+
+
+def _release_matrix(
+    operator: LinearOperator, neighbours: EdgeNeighbours, ledger: Ledger, mu: float, noise: NoiseSource
+) -> tuple[FloatArray, float]:
+    """Symmetric Gaussian noise on all entries (DTTZ14); also its standard deviation."""
+    n = operator.shape[0]
+    bound = neighbours.frobenius
+    std = ledger.gaussian("normalized adjacency", sensitivity=bound, mu=mu, mechanism="symmetric Gaussian")
+    matrix = operator.matmat(np.eye(n))
+    return (matrix + matrix.T) / 2 + noise.symmetric_gaussian(n, std), std
+
+
+def _leading_part(
+    matrix: FloatArray, std: float, options: AdjacencyOptions
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Basis, core and spectrum of the leading eigenpairs of a released matrix (post-processing)."""
+    values, vectors = linalg.eigh(matrix)
+    order = np.argsort(-np.abs(values))
+    kept = options.largest
+    if options.rank == "auto":
+        # The noise alone has spectral norm about sqrt(2 n) std: keep what stands out of it.
+        edge = math.sqrt(2 * len(matrix)) * std
+        kept = max(1, int(np.sum(np.abs(values[order[:kept]]) > edge)))
+    chosen = order[:kept]
+    spectrum = np.abs(values[order[: options.largest + 1]])
+    return canonical_signs(vectors[:, chosen]), np.diag(values[chosen]), spectrum
+
+
+def private_normalized_adjacency(
+    G: Any,
+    *,
+    epsilon: float,
+    delta: float,
+    rank: Rank = "auto",
+    max_rank: int = DEFAULT_MAX_RANK,
+    regularization: float | Literal["auto"] = "auto",
+    coherence: Literal["degree-corrected", "rank"] = "degree-corrected",
+    mechanism: Literal["coherence", "gaussian"] = "coherence",
+    weight: str | None = None,
+    max_weight: float | None = None,
+    symmetrize: bool = False,
+    accountant: PrivacyAccountant | None = None,
+    rng: int | np.random.Generator | None = None,
+) -> PrivateNormalizedAdjacency:
+    r"""Release a low-rank approximation of the normalized adjacency matrix with edge-level differential privacy.
+
+    The normalized adjacency is ``C^{-1/2} A C^{-1/2}`` with ``C = diag(degrees) + tau I``. Its leading eigenspace is
+    released by the coherence-aware projector, then the small core on that space; no n x n array is formed.
+
+    Parameters
+    ----------
+    G : networkx.Graph, igraph.Graph, scipy sparse or numpy matrix
+        The private graph; its vertex set is public.
+    epsilon, delta : float
+        epsilon > 0, 0 < delta < 1.
+    rank : int or "auto"
+        Number of eigenvectors, 1 <= rank <= n. "auto" chooses among 1, ..., `max_rank` from the private spectrum.
+    max_rank : int, default 8
+        Largest rank considered by "auto".
+    regularization : float or "auto"
+        tau >= 0, public. "auto" is 8 times the private average degree: then no degree test is needed. A number spends a
+        tenth of the budget on a private minimum degree.
+    coherence : {"degree-corrected", "rank"}
+        The coherence that the noise is scaled by: max ||U_i||/sqrt(c_i), or the papers' max ||U_i||.
+    mechanism : {"coherence", "gaussian"}
+        "gaussian" adds noise to all entries instead (n <= 5000) and never halts.
+    weight, max_weight, symmetrize
+        See :func:`dpgraph.graph.open_graph`.
+    accountant : PrivacyAccountant, optional
+        Debited before the graph is read.
+    rng : int or numpy.random.Generator, optional
+        For reproducible experiments only; the default is cryptographic noise.
+
+    Returns
+    -------
+    PrivateNormalizedAdjacency
+
+    Raises
+    ------
+    InvalidGraphError, InvalidParameterError
+        Bad input.
+    BudgetExceededError
+        The accountant refuses.
+    MechanismHalted
+        No spectral gap (stage ``"gap"``) or minimum degree (stage ``"minimum degree"``) could be certified privately.
+    NotConvergedError
+        The eigensolver failed.
+
+    Notes
+    -----
+    *Guarantee.* (epsilon, delta)-DP for graphs that differ in the weight of one vertex pair by at most `max_weight`;
+    the sensitivity bounds are those of :mod:`dpgraph.spectral.sensitivity`. All releases compose in Gaussian DP;
+    30 % of delta pays for the good events.
+
+    References
+    ----------
+    DN25a: T. d'Orsi, G. Novikov, "Tight differentially private PCA via matrix coherence", arXiv:2510.26679, Theorem 1.9
+    and Algorithms 5.2-6.2; C. Dwork, K. Talwar, A. Thakurta, L. Zhang, "Analyze Gauss", STOC 2014 (``"gaussian"``).
+
+    Examples
+    --------
+    >>> import dpgraph
+    >>> G = dpgraph.datasets.planted_cut(400, 120, -0.8, rng=0)
+    >>> private = dpgraph.private_normalized_adjacency(G, epsilon=4.0, delta=1e-6, rank=2, rng=0)
+    >>> private.basis.shape, private.core.shape
+    ((400, 2), (2, 2))
+    """
+    noise = noise_source(rng)
+    source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
+    options = AdjacencyOptions.check(
+        source.n_vertices,
+        rank=rank,
+        max_rank=max_rank,
+        regularization=regularization,
+        coherence=coherence,
+        mechanism=mechanism,
+    )
+    ledger = open_ledger(
+        epsilon=epsilon,
+        delta=check_delta(delta),
+        accountant=accountant,
+        adjacency=EDGE_ADJACENCY,
+        noise=noise,
+        slack=adjacency_slack(options, delta),
+    )
+    graph = source.read()
+    total = release_total_weight(graph, ledger=ledger, share=TOTAL_SHARE, noise=noise)
+    return release_normalized_adjacency(
+        graph,
+        options,
+        mean_degree=2 * total.value / graph.n_vertices,
+        ledger=ledger,
+        mu=ledger.remaining_mu(),
+        noise=noise,
+    )
+
+
+def adjacency_slack(options: AdjacencyOptions, delta: float) -> float:
+    """Share of delta that the good events of these options may use."""
+    needs_none = options.mechanism == "gaussian" and options.regularization == "auto"
+    return 0.0 if needs_none else SLACK_SHARE * delta

@@ -1,0 +1,140 @@
+"""The published form of a private normalized adjacency: degrees, an orthonormal basis and a small core."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse.linalg import LinearOperator
+
+from dpgraph.exceptions import InvalidParameterError
+from dpgraph.privacy.report import PrivacyReport
+
+__all__ = ["PrivateNormalizedAdjacency"]
+
+FloatArray = NDArray[np.float64]
+
+#: Largest n for which the n x n matrix is formed on request (200 MB).
+DENSE_LIMIT = 5000
+
+
+@dataclass(frozen=True, repr=False)
+class PrivateNormalizedAdjacency:
+    """Private low-rank approximation Q B Q' of the normalized adjacency C^{-1/2} A C^{-1/2}, C = diag(degrees) + tau I.
+
+    Everything here may be published, and everything computed from it is post-processing.
+
+    Parameters
+    ----------
+    nodes : tuple of hashable
+        Vertex labels in the caller's order.
+    degrees : ndarray, shape (n,)
+        Noisy weighted degrees (unbiased; some may be negative).
+    regularization : float
+        tau.
+    lower : float
+        Lower bound m on min_i (d_i + tau) that the noise scales rely on.
+    basis : ndarray, shape (n, r)
+        Q, orthonormal.
+    core : ndarray, shape (r, r)
+        B, symmetric.
+    spectrum : ndarray
+        Noisy leading |eigenvalues|, one more than the largest rank considered.
+    mechanism : str
+        ``"coherence"`` or ``"gaussian"``.
+    max_weight : float
+        Public bound on a weight.
+    privacy : PrivacyReport
+        The guarantee.
+    """
+
+    nodes: tuple[Hashable, ...]
+    degrees: FloatArray
+    regularization: float
+    lower: float
+    basis: FloatArray
+    core: FloatArray
+    spectrum: FloatArray
+    mechanism: str
+    max_weight: float
+    privacy: PrivacyReport
+
+    def __repr__(self) -> str:
+        return (
+            f"PrivateNormalizedAdjacency({len(self.nodes)} vertices, rank {self.rank}, mechanism={self.mechanism!r}, "
+            f"regularization={self.regularization:.4g}, {self.privacy!r})"
+        )
+
+    @property
+    def rank(self) -> int:
+        """Number of columns of the basis."""
+        return self.basis.shape[1]
+
+    @property
+    def scale(self) -> FloatArray:
+        """Private version of c = d + tau, floored at the bound `lower`, shape (n,)."""
+        return np.maximum(self.degrees + self.regularization, self.lower)
+
+    def matrix(self) -> FloatArray:
+        """Q B Q' as a dense array, shape (n, n), for n up to 5000."""
+        n = len(self.nodes)
+        if n > DENSE_LIMIT:
+            raise InvalidParameterError(
+                f"a dense {n} x {n} matrix was asked for, the limit is {DENSE_LIMIT}; use linear_operator(), "
+                "or basis and core"
+            )
+        return self.basis @ self.core @ self.basis.T
+
+    def linear_operator(self) -> LinearOperator:
+        """Q B Q' as a scipy LinearOperator, shape (n, n)."""
+        return _factored_operator(self.basis, self.core)
+
+    def adjacency_operator(self) -> LinearOperator:
+        """C^{1/2} Q B Q' C^{1/2}, the private low-rank adjacency (not normalised), as a LinearOperator."""
+        return _factored_operator(self.adjacency_factor(), self.core)
+
+    def adjacency_factor(self) -> FloatArray:
+        """C^{1/2} Q, shape (n, r): the private adjacency is factor @ core @ factor.T."""
+        return np.sqrt(self.scale)[:, None] * self.basis
+
+    def embedding(self, dimensions: int | None = None) -> FloatArray:
+        """Spectral embedding: eigenvectors of Q B Q' times the square root of |eigenvalue|, shape (n, dimensions).
+
+        Columns are in decreasing order of |eigenvalue|; ready for scikit-learn clustering.
+        """
+        values, vectors = np.linalg.eigh(self.core)
+        order = np.argsort(-np.abs(values))[: self.rank if dimensions is None else dimensions]
+        return (self.basis @ vectors[:, order]) * np.sqrt(np.abs(values[order]))
+
+    def to_networkx(self, *, threshold: float = 0.0) -> Any:
+        """Weighted synthetic networkx graph: private adjacency entries above `threshold`, clipped to max_weight."""
+        import networkx as nx
+
+        factor = self.adjacency_factor()
+        if len(self.nodes) > DENSE_LIMIT:
+            raise InvalidParameterError(
+                f"to_networkx() examines all pairs and is limited to {DENSE_LIMIT} vertices; got {len(self.nodes)}. "
+                "Use adjacency_operator()"
+            )
+        weights = np.triu(np.clip(factor @ self.core @ factor.T, 0.0, self.max_weight), k=1)
+        rows, columns = np.nonzero(weights > threshold)
+        graph = nx.Graph()
+        graph.add_nodes_from(self.nodes)
+        graph.add_weighted_edges_from(
+            (self.nodes[i], self.nodes[j], float(weights[i, j])) for i, j in zip(rows, columns, strict=True)
+        )
+        return graph
+
+
+def _factored_operator(factor: FloatArray, core: FloatArray) -> LinearOperator:
+    n = factor.shape[0]
+
+    def multiply(x: FloatArray) -> FloatArray:
+        return factor @ (core @ (factor.T @ x))
+
+    return LinearOperator(
+        (n, n), matvec=multiply, rmatvec=multiply, matmat=multiply, rmatmat=multiply, dtype=np.float64
+    )

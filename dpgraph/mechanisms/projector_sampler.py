@@ -1,0 +1,148 @@
+"""Exact sampling of the top eigenspace of (projector + Gaussian noise) in O(n r**2), without an n x n array.
+
+The noise is rotation invariant, so in the basis [U, U_perp] the noisy matrix is diag(I_r, 0) + W. Householder block
+tridiagonalisation from the first r rows turns W into independent blocks whose laws are known (symmetric Gaussian
+diagonal blocks, upper triangular sub-diagonal blocks with chi diagonals), times a Haar frame that is independent of
+them. Eigenvectors of the band matrix decay exponentially in the block index, so that a few blocks are enough
+(mathematics.md, section 3; for r = 1 this is the tridiagonal model of I. Dumitriu and A. Edelman, J. Math. Phys. 2002).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg, sparse
+from scipy.sparse.linalg import eigsh
+
+from dpgraph.exceptions import NotConvergedError
+from dpgraph.privacy.noise import NoiseSource
+
+__all__ = ["canonical_signs", "sample_noisy_eigenspace"]
+
+FloatArray = NDArray[np.float64]
+
+#: The band matrix is extended until its eigenvectors' last block is smaller than this.
+_TAIL = 1e-13
+_FIRST_BLOCKS = 24
+_DENSE_BAND = 1200
+_BALANCED = 10
+
+
+def sample_noisy_eigenspace(U: FloatArray, scale: float, noise: NoiseSource) -> FloatArray:
+    """Draw the top-r eigenvectors of U U' + (W + W')/2, W iid N(0, scale**2).
+
+    Parameters
+    ----------
+    U : ndarray, shape (n, r)
+        Orthonormal basis of the private eigenspace. The law of the result depends on U U' only.
+    scale : float
+        Standard deviation of the diagonal of the noise; off-diagonal entries have scale/sqrt(2).
+    noise : NoiseSource
+        Source of the noise.
+
+    Returns
+    -------
+    ndarray, shape (n, r)
+        Orthonormal eigenvectors in decreasing order of eigenvalue, the largest entry of each column positive, so that
+        no sign is inherited from the private eigenvectors.
+
+    Examples
+    --------
+    >>> from dpgraph.privacy.noise import noise_source
+    >>> U = np.eye(50)[:, :2]
+    >>> Q = sample_noisy_eigenspace(U, 1e-6, noise_source(0))
+    >>> bool(np.allclose(Q @ Q.T, U @ U.T, atol=1e-4))
+    True
+    """
+    n, r = U.shape
+    if n < 2 * r or n <= 4 * _BALANCED:
+        return canonical_signs(_dense(U, scale, noise))
+    Y = _band_eigenvectors(n, r, scale, noise)
+    _, R = np.linalg.qr(Y[r:])
+    return canonical_signs(U @ Y[:r] + _haar_frame(U, noise) @ R)
+
+
+def canonical_signs(Q: FloatArray) -> FloatArray:
+    """Flip columns so that the entry of largest absolute value is positive: a rule that reads the column alone."""
+    largest = Q[np.argmax(np.abs(Q), axis=0), np.arange(Q.shape[1])]
+    return Q * np.where(largest < 0, -1.0, 1.0)
+
+
+def _dense(U: FloatArray, scale: float, noise: NoiseSource) -> FloatArray:
+    n, r = U.shape
+    noisy = U @ U.T + noise.symmetric_gaussian(n, scale)
+    _, vectors = linalg.eigh(noisy, subset_by_index=[n - r, n - 1])
+    return vectors[:, ::-1]
+
+
+def _haar_frame(U: FloatArray, noise: NoiseSource) -> FloatArray:
+    """Haar-distributed n x r frame orthogonal to U.
+
+    LAPACK's QR alone is not Haar: the sign of each column must be multiplied by the sign of R's diagonal.
+    """
+    G = noise.gaussian(U.shape, 1.0)
+    for _ in range(2):  # the second pass removes what rounding left of U
+        G -= U @ (U.T @ G)
+    Q, R = np.linalg.qr(G)
+    return Q * np.where(np.diagonal(R) < 0, -1.0, 1.0)
+
+
+def _band_eigenvectors(n: int, r: int, scale: float, noise: NoiseSource) -> FloatArray:
+    """Top-r eigenvectors of the block tridiagonal model, cut where they have decayed."""
+    diagonal: list[FloatArray] = []
+    below: list[FloatArray] = []
+    blocks = _FIRST_BLOCKS
+    while True:
+        whole = _extend(diagonal, below, blocks, n, r, scale, noise)
+        Y = _top_eigenvectors(diagonal, below[: len(diagonal) - 1], r)
+        if whole or np.abs(Y[-r:]).max() < _TAIL:
+            return Y
+        blocks *= 2
+
+
+def _extend(
+    diagonal: list[FloatArray],
+    below: list[FloatArray],
+    blocks: int,
+    n: int,
+    r: int,
+    scale: float,
+    noise: NoiseSource,
+) -> bool:
+    """Draw further blocks (never redraw); True when the whole matrix has been drawn."""
+    while len(diagonal) < blocks:
+        k = len(diagonal)
+        size = min(r, n - k * r)
+        block = noise.symmetric_gaussian(size, scale)
+        diagonal.append(block + np.eye(size) if k == 0 else block)
+        left = n - (k + 1) * r
+        if left <= 0:
+            return True
+        below.append(_triangular_block(left, r, scale, noise))
+    return False
+
+
+def _triangular_block(left: int, r: int, scale: float, noise: NoiseSource) -> FloatArray:
+    """R factor of a left x r block of N(0, scale**2/2) entries: chi diagonal, normal above it."""
+    rows = min(r, left)
+    R = np.triu(noise.gaussian((rows, r), scale / np.sqrt(2.0)), k=1)
+    R[np.arange(rows), np.arange(rows)] = noise.chi(left - np.arange(rows)) * scale / np.sqrt(2.0)
+    return R
+
+
+def _top_eigenvectors(diagonal: list[FloatArray], below: list[FloatArray], r: int) -> FloatArray:
+    size = sum(len(block) for block in diagonal)
+    grid: list[list[FloatArray | None]] = [[None] * len(diagonal) for _ in diagonal]
+    for k, block in enumerate(diagonal):
+        grid[k][k] = block
+    for k, block in enumerate(below):
+        grid[k + 1][k], grid[k][k + 1] = block, block.T
+    band = sparse.block_array(grid, format="csr")
+    if size <= _DENSE_BAND:
+        return linalg.eigh(band.toarray(), subset_by_index=[size - r, size - 1])[1][:, ::-1]
+    start = np.random.default_rng(0).standard_normal(size)  # any public vector
+    values, vectors = eigsh(band, k=r, which="LA", ncv=max(6 * r, 60), tol=1e-14, v0=start, maxiter=20 * size)
+    residual = np.abs(band @ vectors - vectors * values).max()
+    if residual > 1e-10:
+        raise NotConvergedError(f"the band eigensolver stopped at residual {residual:.1g}, needed 1e-10")
+    return vectors[:, np.argsort(-values)]

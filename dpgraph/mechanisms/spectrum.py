@@ -1,0 +1,50 @@
+"""Private singular values of a symmetric matrix: the whole top of the spectrum at the price of one value."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpgraph.privacy.ledger import Ledger
+from dpgraph.privacy.noise import NoiseSource
+from dpgraph.spectral.neighbours import VALUE_RESIDUAL, SpectralNeighbours
+
+__all__ = ["ReleasedSpectrum", "release_spectrum"]
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class ReleasedSpectrum:
+    """Noisy absolute eigenvalues.
+
+    Parameters
+    ----------
+    values : ndarray, shape (k,)
+        Noisy |eigenvalues|, the exact ones in decreasing order; noise may disturb the order.
+    scale : float
+        Standard deviation of the noise of each value.
+    """
+
+    values: FloatArray
+    scale: float
+
+    def gap_lower_bounds(self, quantile: float) -> FloatArray:
+        """Lower bounds on sigma_r - sigma_{r+1} for r = 1, ..., k - 1, each failing with the quantile's probability."""
+        return self.values[:-1] - self.values[1:] - math.sqrt(2.0) * self.scale * quantile
+
+
+def release_spectrum(
+    sizes: FloatArray, neighbours: SpectralNeighbours, *, ledger: Ledger, mu: float, noise: NoiseSource
+) -> ReleasedSpectrum:
+    """Release the leading |eigenvalues| `sizes` (decreasing) with GDP parameter `mu`.
+
+    The sorted vector moves by at most `neighbours.frobenius` in l2 (Mirsky), plus twice the residual tolerance of the
+    eigensolver for each value.
+    """
+    residual = 2 * VALUE_RESIDUAL * neighbours.norm * math.sqrt(len(sizes))
+    grid = ledger.gaussian_on_grid("spectrum", sensitivity=neighbours.frobenius + residual, mu=mu, count=len(sizes))
+    return ReleasedSpectrum(noise.scalars(sizes, grid.unit, grid.scale), grid.scale)

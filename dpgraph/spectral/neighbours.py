@@ -1,0 +1,170 @@
+"""The neighbouring relation of a symmetric matrix, as the spectral mechanisms need it.
+
+A mechanism asks one object how far the spectrum, the coherence, the projector and the core can move. Two relations are
+implemented: an edge of a graph seen through the regularised normalized adjacency, and a general symmetric matrix.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpgraph.spectral import sensitivity
+
+__all__ = ["EdgeNeighbours", "MatrixNeighbours", "SpectralNeighbours", "row_norms"]
+
+FloatArray = NDArray[np.float64]
+
+#: Public residual tolerances of the eigensolver, as fractions of the spectral-norm bound e: for eigenvalues, and for
+#: the eigenvectors of a released subspace. Twice the tolerance is added to every spectral sensitivity.
+VALUE_RESIDUAL = 1e-3
+VECTOR_RESIDUAL = 1e-6
+
+
+def row_norms(U: FloatArray) -> FloatArray:
+    """Euclidean norms of the rows, shape (n,)."""
+    return np.sqrt(np.einsum("ij,ij->i", U, U))
+
+
+class SpectralNeighbours(Protocol):
+    """How far one neighbour can move spectral quantities of the input; all numbers are public."""
+
+    @property
+    def norm(self) -> float:
+        """Bound e on the spectral norm of the change."""
+        ...
+
+    @property
+    def frobenius(self) -> float:
+        """Bound on the Frobenius norm of the change, hence on the l2 change of all singular values together."""
+        ...
+
+    def coherence(self, U: FloatArray) -> float:
+        """Coherence of an orthonormal basis in the sense of this relation (private unless U is public)."""
+        ...
+
+    def projector(self, coherence: float, gap: float) -> float:
+        """Bound on the Frobenius change of the projector."""
+        ...
+
+    def log_coherence(self, gap: float) -> float | None:
+        """Bound on the change of the logarithm of the coherence, or None where none is known."""
+        ...
+
+    def coherence_bound(self, sigma_lower: float) -> float:
+        """Upper bound on the coherence from a lower bound on sigma_r."""
+        ...
+
+    def core(self, Q: FloatArray) -> float:
+        """Bound on the Frobenius change of Q' A Q for a public orthonormal Q."""
+        ...
+
+
+@dataclass(frozen=True)
+class EdgeNeighbours:
+    """One edge of a graph, seen through A_tau (mathematics.md, section 2).
+
+    Parameters
+    ----------
+    max_weight : float
+        w, the largest change of one weight.
+    lower : float
+        m, a lower bound on min_i c_i valid for both neighbours, m >= w and m >= regularization.
+    regularization : float
+        tau.
+    scale : ndarray, shape (n,)
+        c = d + tau. Private: used by :meth:`coherence` only.
+    degree_corrected : bool
+        kappa_D = max ||U_i||/sqrt(c_i) if true, the papers' kappa = max ||U_i|| otherwise.
+    """
+
+    max_weight: float
+    lower: float
+    regularization: float
+    scale: FloatArray
+    degree_corrected: bool = True
+
+    @property
+    def norm(self) -> float:
+        """w/m; see :func:`dpgraph.spectral.sensitivity.spectral_norm`."""
+        return sensitivity.spectral_norm(self.max_weight, self.lower)
+
+    @property
+    def frobenius(self) -> float:
+        """About sqrt(2) w/m; see :func:`dpgraph.spectral.sensitivity.frobenius`."""
+        return sensitivity.frobenius(self.max_weight, self.lower)
+
+    @property
+    def _product(self) -> float:
+        if self.degree_corrected:
+            return sensitivity.degree_corrected_product(self.max_weight, self.lower, self.regularization)
+        return sensitivity.basis_product(self.max_weight, self.lower)
+
+    def coherence(self, U: FloatArray) -> float:
+        """The coherence kappa_D or kappa of a basis."""
+        norms = row_norms(U)
+        return float(np.max(norms / np.sqrt(self.scale) if self.degree_corrected else norms))
+
+    def projector(self, coherence: float, gap: float) -> float:
+        """See :func:`dpgraph.spectral.sensitivity.projector`."""
+        return sensitivity.projector(self._product, coherence, gap, self.norm)
+
+    def log_coherence(self, gap: float) -> float | None:
+        """See :func:`dpgraph.spectral.sensitivity.log_coherence`."""
+        if self.degree_corrected:
+            return sensitivity.log_coherence(self.max_weight, self.lower, self._product, gap)
+        return sensitivity.general_log_coherence(self._product, gap - self.norm + self._product)
+
+    def coherence_bound(self, sigma_lower: float) -> float:
+        """See :func:`dpgraph.spectral.sensitivity.coherence_bound`; sqrt(w/m)/sigma_r for the papers' kappa."""
+        if self.degree_corrected:
+            return sensitivity.coherence_bound(self.max_weight, self.lower, sigma_lower)
+        return min(1.0, (self.max_weight / self.lower) ** 0.5 / sigma_lower) if sigma_lower > 0 else 1.0
+
+    def core(self, Q: FloatArray) -> float:
+        """See :func:`dpgraph.spectral.sensitivity.core_release`."""
+        return sensitivity.core_release(self.max_weight, self.lower, float(row_norms(Q).max()))
+
+
+@dataclass(frozen=True)
+class MatrixNeighbours:
+    """Symmetric matrices with ||E U||_F <= Delta for every U whose rows have norm at most 1.
+
+    See mathematics.md, section 2. Taking U = I and U = a unit vector shows that Delta also bounds the Frobenius and the
+    spectral norm of E.
+    """
+
+    delta: float
+
+    @property
+    def norm(self) -> float:
+        """Delta."""
+        return self.delta
+
+    @property
+    def frobenius(self) -> float:
+        """Delta."""
+        return self.delta
+
+    def coherence(self, U: FloatArray) -> float:
+        """The coherence kappa = max_i ||U_i||."""
+        return float(row_norms(U).max())
+
+    def projector(self, coherence: float, gap: float) -> float:
+        """See :func:`dpgraph.spectral.sensitivity.general_projector`."""
+        return sensitivity.general_projector(self.delta, coherence, gap)
+
+    def log_coherence(self, gap: float) -> float | None:
+        """See :func:`dpgraph.spectral.sensitivity.general_log_coherence`."""
+        return sensitivity.general_log_coherence(self.delta, gap)
+
+    def coherence_bound(self, sigma_lower: float) -> float:
+        """Rows of an orthonormal basis have norm at most 1."""
+        return 1.0
+
+    def core(self, Q: FloatArray) -> float:
+        """See :func:`dpgraph.spectral.sensitivity.general_core`."""
+        return sensitivity.general_core(self.delta, float(row_norms(Q).max()))
