@@ -1,0 +1,458 @@
+"""Every supported input becomes the same graph, neighbours stay neighbours, and nothing is read too early."""
+
+import itertools
+import re
+
+import igraph
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
+from dpgraph.graph import WEIGHT_BITS, Graph, as_graph, open_graph
+
+TRIANGLE_WITH_TAIL = [(0, 1), (1, 2), (0, 2), (2, 3)]
+
+
+def dense(graph):
+    return graph.adjacency.toarray()
+
+
+def expected(n=4, edges=TRIANGLE_WITH_TAIL, weights=None):
+    matrix = np.zeros((n, n))
+    for k, (i, j) in enumerate(edges):
+        matrix[i, j] = matrix[j, i] = 1.0 if weights is None else weights[k]
+    return matrix
+
+
+MATRIX = expected()
+INPUTS = {
+    "networkx": nx.Graph(TRIANGLE_WITH_TAIL),
+    "igraph": igraph.Graph(n=4, edges=TRIANGLE_WITH_TAIL),
+    "csr_array": sparse.csr_array(MATRIX),
+    "csr_matrix": sparse.csr_matrix(MATRIX),
+    "csc_array": sparse.csc_array(MATRIX),
+    "coo_array": sparse.coo_array(MATRIX),
+    "lil_matrix": sparse.lil_matrix(MATRIX),
+    "dok_array": sparse.dok_array(MATRIX),
+    "numpy": MATRIX,
+    "bool numpy": MATRIX.astype(bool),
+    "bool sparse": sparse.csr_array(MATRIX.astype(bool)),
+    "int8 numpy": MATRIX.astype(np.int8),
+    "float32 sparse": sparse.csr_array(MATRIX.astype(np.float32)),
+    "numpy.matrix": np.asmatrix(MATRIX),
+}
+
+
+# --- the same graph from every side ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", INPUTS)
+def test_every_kind_of_input_gives_the_same_graph(kind):
+    for graph in (open_graph(INPUTS[kind]).read(), as_graph(INPUTS[kind])):
+        assert np.array_equal(dense(graph), MATRIX)
+        assert graph.nodes == (0, 1, 2, 3)
+        assert graph.n_vertices == 4
+        assert isinstance(graph.adjacency, sparse.csr_array)
+        assert graph.adjacency.dtype == np.float64
+
+
+@pytest.mark.parametrize("kind", INPUTS)
+def test_the_operator_interface_is_the_matrix(kind):
+    graph = open_graph(INPUTS[kind]).read()
+    block = np.random.default_rng(0).normal(size=(4, 3))
+    rows = np.array([3, 1])
+    assert np.array_equal(graph.degrees(), MATRIX.sum(axis=1))
+    assert np.allclose(graph.multiply(block), MATRIX @ block, rtol=1e-15)
+    assert np.allclose(graph.multiply(block[:, 0]), MATRIX @ block[:, 0], rtol=1e-15)
+    assert np.allclose(graph.multiply_rows(rows, block), (MATRIX @ block)[rows], rtol=1e-15)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["d", "b", "a", "c"],
+        [("x", 1), ("a", 9), (), ("x", 0)],
+        [3, "3", (3,), 3.5],
+        [frozenset({1}), 2.5, b"bytes", True],
+        [10**30, -1, 0, 7],
+    ],
+    ids=["strings", "tuples", "mixed types", "more types", "integers"],
+)
+def test_labels_of_any_type_keep_the_callers_order(labels):
+    G = nx.Graph()
+    G.add_nodes_from(labels)
+    G.add_edges_from((labels[i], labels[j]) for i, j in TRIANGLE_WITH_TAIL)
+    graph = open_graph(G).read()
+    assert graph.nodes == tuple(labels)
+    assert [graph.index[label] for label in labels] == [0, 1, 2, 3]
+    assert np.array_equal(dense(graph), MATRIX)
+
+
+def test_igraph_vertex_names_are_labels():
+    G = igraph.Graph(n=4, edges=TRIANGLE_WITH_TAIL)
+    G.vs["name"] = ["d", "b", "a", "c"]
+    assert open_graph(G).read().nodes == ("d", "b", "a", "c")
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda G: type("MyGraph", (nx.Graph,), {})(G),
+        lambda G: nx.freeze(nx.Graph(G)),
+        lambda G: G.subgraph(list(G)),
+        nx.MultiGraph,
+        nx.OrderedGraph if hasattr(nx, "OrderedGraph") else nx.Graph,
+    ],
+    ids=["subclass", "frozen", "view", "MultiGraph", "Graph"],
+)
+def test_relatives_of_a_networkx_graph_are_graphs(make):
+    assert np.array_equal(dense(open_graph(make(INPUTS["networkx"])).read()), MATRIX)
+
+
+def test_a_subclass_of_igraph_is_a_graph():
+    class MyGraph(igraph.Graph):
+        pass
+
+    assert np.array_equal(dense(open_graph(MyGraph(n=4, edges=TRIANGLE_WITH_TAIL)).read()), MATRIX)
+
+
+@pytest.mark.parametrize(
+    "G",
+    [nx.empty_graph(1), igraph.Graph(n=1), np.zeros((1, 1)), sparse.csr_array((1, 1))],
+    ids=["networkx", "igraph", "numpy", "sparse"],
+)
+def test_one_vertex_is_a_graph(G):
+    graph = open_graph(G).read()
+    assert graph.n_vertices == 1
+    assert np.array_equal(graph.degrees(), [0.0])
+
+
+def test_isolated_vertices_and_small_components_are_kept():
+    G = nx.Graph([(0, 1)])
+    G.add_nodes_from(["alone", "also alone"])
+    graph = open_graph(G).read()
+    assert graph.nodes == (0, 1, "alone", "also alone")
+    assert np.array_equal(graph.degrees(), [1, 1, 0, 0])
+
+
+# --- weights ---------------------------------------------------------------------------------------------------
+
+
+def weighted_inputs(weights):
+    G = nx.Graph()
+    G.add_nodes_from(range(4))
+    G.add_weighted_edges_from((i, j, w) for (i, j), w in zip(TRIANGLE_WITH_TAIL, weights, strict=True))
+    H = igraph.Graph(n=4, edges=TRIANGLE_WITH_TAIL)
+    H.es["weight"] = list(weights)
+    matrix = expected(weights=weights)
+    return {"networkx": G, "igraph": H, "numpy": matrix, "sparse": sparse.csr_array(matrix)}
+
+
+@pytest.mark.parametrize("kind", ["networkx", "igraph", "numpy", "sparse"])
+def test_weights_are_read_capped_and_rounded_to_a_public_grid(kind):
+    G = weighted_inputs([0.1, 0.25, 7.0, 1.0])[kind]
+    graph = open_graph(G, weight="weight", max_weight=2.0).read()
+    unit = 2.0 * 2.0**-WEIGHT_BITS
+    assert graph.weight_unit == unit
+    assert np.array_equal(graph.adjacency.data, np.rint(graph.adjacency.data / unit) * unit)
+    assert np.allclose(dense(graph), expected(weights=[0.1, 0.25, 2.0, 1.0]), atol=unit / 2, rtol=0)
+    assert np.array_equal(dense(as_graph(G, weight="weight")), expected(weights=[0.1, 0.25, 7.0, 1.0]))
+
+
+@pytest.mark.parametrize("kind", ["networkx", "igraph"])
+def test_without_weight_every_edge_counts_one_whatever_its_attributes(kind):
+    assert np.array_equal(dense(open_graph(weighted_inputs([0.1, -5.0, 7.0, 1.0])[kind]).read()), MATRIX)
+
+
+def test_a_named_attribute_is_the_one_that_is_read():
+    G = nx.Graph()
+    G.add_edge(0, 1, weight=5.0, capacity=0.5)
+    assert dense(open_graph(G, weight="capacity", max_weight=1.0).read())[0, 1] == 0.5
+
+
+def test_parallel_edges_are_summed_and_then_capped():
+    edges = [(0, 1), (1, 0), (0, 1), (1, 2)]
+    M = nx.MultiGraph()
+    M.add_weighted_edges_from((i, j, 0.5) for i, j in edges)
+    H = igraph.Graph(n=3, edges=edges)
+    H.es["weight"] = [0.5] * 4
+    C = sparse.coo_array(([0.5] * 6 + [0.5] * 2, ([0, 1, 0, 1, 0, 1, 1, 2], [1, 0, 1, 0, 1, 0, 2, 1])), shape=(3, 3))
+    for G in (M, H, C):
+        graph = open_graph(G, weight="weight", max_weight=1.25).read()
+        assert np.allclose(dense(graph), [[0, 1.25, 0], [1.25, 0, 0.5], [0, 0.5, 0]])
+        assert np.allclose(dense(as_graph(G, weight="weight"))[0, 1], 1.5)
+    # Unweighted parallel edges are one edge: max_weight is 1.
+    assert np.array_equal(dense(open_graph(M).read()), [[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+    assert np.array_equal(dense(as_graph(M)), [[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+
+
+def test_self_loops_are_dropped():
+    loops = [(0, 0), (0, 1), (1, 1)]
+    matrix = np.array([[3.0, 1.0], [1.0, 2.0]])
+    for G in (nx.Graph(loops), nx.MultiGraph(loops), igraph.Graph(n=2, edges=loops), matrix, sparse.coo_array(matrix)):
+        assert np.array_equal(dense(open_graph(G).read()), [[0, 1], [1, 0]])
+        assert np.array_equal(dense(as_graph(G)), [[0, 1], [1, 0]])
+
+
+def test_zero_weights_leave_no_stored_entry():
+    G = nx.Graph()
+    G.add_weighted_edges_from([(0, 1, 0.0), (1, 2, 1e-9), (2, 3, 0.5)])
+    assert open_graph(G, weight="weight", max_weight=1.0).read().adjacency.nnz == 2
+    stored_zero = sparse.csr_array((np.zeros(2), ([0, 1], [1, 0])), shape=(2, 2))
+    assert open_graph(stored_zero).read().adjacency.nnz == 0
+
+
+def test_exact_data_may_have_negative_weights_and_private_data_may_not():
+    G = weighted_inputs([1.0, -1.0, 1.0, 1.0])["networkx"]
+    assert dense(as_graph(G, weight="weight"))[1, 2] == -1.0
+    with pytest.raises(InvalidGraphError, match="nonnegative"):
+        as_graph(G, weight="weight", signed=False)
+    with pytest.raises(InvalidGraphError, match="nonnegative"):
+        open_graph(G, weight="weight", max_weight=1.0).read()
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data(), st.sampled_from([0.3, 1.0, 7.5, 1e6]))
+def test_capping_merging_and_rounding_keep_neighbours_neighbours(data, cap):
+    """Multigraphs whose merged, capped weights differ on one pair by at most the cap stay so after reading."""
+    n = 4
+    pairs = list(itertools.combinations(range(n), 2))
+    weights = st.floats(0, 3 * cap, allow_nan=False)
+    edges = data.draw(st.lists(st.tuples(st.sampled_from(pairs), weights), max_size=8))
+    extra = data.draw(st.lists(st.tuples(st.just((0, 1)), weights), min_size=1, max_size=3))
+
+    def read(edges):
+        G = nx.MultiGraph()
+        G.add_nodes_from(range(n))
+        G.add_weighted_edges_from((i, j, w) for (i, j), w in edges)
+        return open_graph(G, weight="weight", max_weight=cap).read()
+
+    first, second = read(edges), read([edge for edge in edges if edge[0] != (0, 1)] + extra)
+    change = dense(first) - dense(second)
+    assert np.count_nonzero(np.triu(change)) <= 1
+    assert abs(change[0, 1]) <= cap
+    for graph in (first, second):
+        assert np.all((graph.adjacency.data > 0) & (graph.adjacency.data <= cap))
+
+
+# --- direction -------------------------------------------------------------------------------------------------
+
+ARCS = [(0, 1, 0.2), (1, 0, 0.7), (1, 2, 0.4)]
+
+
+def directed_inputs():
+    D = nx.DiGraph()
+    D.add_weighted_edges_from(ARCS)
+    H = igraph.Graph(n=3, edges=[(i, j) for i, j, _ in ARCS], directed=True)
+    H.es["weight"] = [w for *_, w in ARCS]
+    return {"networkx": D, "multi": nx.MultiDiGraph(D), "igraph": H}
+
+
+@pytest.mark.parametrize("kind", ["networkx", "multi", "igraph"])
+def test_a_directed_graph_is_refused_unless_the_caller_asks_to_symmetrise(kind):
+    G = directed_inputs()[kind]
+    for entrance in (open_graph, as_graph):
+        with pytest.raises(InvalidGraphError, match=r"directed.*symmetrize=True"):
+            entrance(G)
+    graph = open_graph(G, weight="weight", max_weight=1.0, symmetrize=True).read()
+    assert np.allclose(dense(graph), [[0, 0.7, 0], [0.7, 0, 0.4], [0, 0.4, 0]], atol=1e-6)
+    assert np.array_equal(dense(open_graph(G, symmetrize=True).read()), [[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+
+
+def test_a_matrix_that_is_not_symmetric_is_refused_unless_the_caller_asks():
+    A = np.array([[0, 0.2, 0], [0.7, 0, 0.4], [0, 0, 0]])
+    for G in (A, sparse.csr_array(A), sparse.coo_array(A)):
+        with pytest.raises(InvalidGraphError, match=r"symmetric.*symmetrize=True"):
+            open_graph(G).read()
+        assert np.allclose(dense(open_graph(G, symmetrize=True).read()), np.maximum(A, A.T), atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["networkx", "igraph", "numpy"])
+def test_a_negative_arc_is_refused_even_where_the_other_arc_is_heavier(kind):
+    G = nx.DiGraph()
+    G.add_weighted_edges_from([(0, 1, -0.5), (1, 0, 0.5)])
+    if kind == "igraph":
+        G = igraph.Graph(n=2, edges=[(0, 1), (1, 0)], directed=True)
+        G.es["weight"] = [-0.5, 0.5]
+    elif kind == "numpy":
+        G = np.array([[0, -0.5], [0.5, 0]])
+    with pytest.raises(InvalidGraphError, match="nonnegative"):
+        open_graph(G, weight="weight", max_weight=1.0, symmetrize=True).read()
+
+
+# --- what is refused -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "G",
+    [nx.Graph(), igraph.Graph(), np.zeros((0, 0)), sparse.csr_array((0, 0))],
+    ids=["networkx", "igraph", "numpy", "sparse"],
+)
+def test_a_graph_without_vertices_is_refused(G):
+    for entrance in (open_graph, as_graph):
+        with pytest.raises(InvalidGraphError, match="at least one vertex"):
+            entrance(G)
+
+
+@pytest.mark.parametrize(
+    "G",
+    [None, "graph.txt", [(0, 1)], {0: [1]}, 7, np.zeros((2, 3)), np.zeros(4), np.zeros((2, 2, 2)),
+     sparse.csr_array((2, 3)), np.zeros((2, 2), dtype=complex), np.zeros((2, 2), dtype=object),
+     np.array([["a", "b"], ["c", "d"]]), nx.Graph],
+    ids=lambda G: f"{type(G).__name__} {getattr(G, 'shape', '')} {getattr(G, 'dtype', '')}",
+)  # fmt: skip
+def test_something_that_is_no_graph_is_refused_before_it_is_read(G):
+    for entrance in (open_graph, as_graph):
+        with pytest.raises(InvalidGraphError, match="expected"):
+            entrance(G)
+
+
+def with_bad_weight(kind, bad):
+    inputs = weighted_inputs([0.5, 0.25, 0.125, 1.0])
+    if kind == "networkx":
+        inputs[kind][1][2]["weight"] = bad
+    elif kind == "igraph":
+        inputs[kind].es[1]["weight"] = bad
+    else:
+        dense_matrix = expected(weights=[0.5, bad, 0.125, 1.0])
+        return dense_matrix if kind == "numpy" else sparse.csr_array(dense_matrix)
+    return inputs[kind]
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, -1e-9, -0.25])
+@pytest.mark.parametrize("kind", ["networkx", "igraph", "numpy", "sparse"])
+def test_a_weight_that_is_negative_or_not_finite_is_refused_without_showing_it(kind, bad):
+    with pytest.raises(InvalidGraphError) as caught:
+        open_graph(with_bad_weight(kind, bad), weight="weight", max_weight=1.0).read()
+    assert_public(str(caught.value), kind)
+
+
+@pytest.mark.parametrize("bad", [None, "heavy", [1.0], 1j, object(), 10**400], ids=repr)
+@pytest.mark.parametrize("kind", ["networkx", "igraph"])
+def test_a_weight_that_is_no_number_is_refused_without_showing_it(kind, bad):
+    with pytest.raises(InvalidGraphError) as caught:
+        open_graph(with_bad_weight(kind, bad), weight="weight", max_weight=1.0).read()
+    assert_public(str(caught.value), kind)
+
+
+@pytest.mark.parametrize("kind", ["networkx", "igraph"])
+def test_a_missing_weight_attribute_is_refused(kind):
+    G = INPUTS[kind]
+    with pytest.raises(InvalidGraphError, match="'cost' on every edge"):
+        open_graph(G, weight="cost", max_weight=1.0).read()
+
+
+def assert_public(message, kind):
+    """No digit (a weight, a count, a position) and no label of the private graph appears in a message."""
+    public = message.replace("max_weight", "").replace("[0, ", "").replace("weight=None", "").replace("as 1", "")
+    assert not re.search(r"\d|heavy|nan\b", public), message
+
+
+@pytest.mark.parametrize("max_weight", [0, -1.0, np.nan, np.inf, 1e-320, 1e308, "1", None])
+def test_an_impossible_max_weight_is_refused(max_weight):
+    with pytest.raises(InvalidParameterError, match="max_weight"):
+        open_graph(INPUTS["networkx"], weight="weight", max_weight=max_weight)
+
+
+def test_a_matrix_has_no_named_attributes():
+    with pytest.raises(InvalidParameterError, match="no edge attribute"):
+        open_graph(MATRIX, weight="cost", max_weight=1.0)
+
+
+def test_repeated_or_unhashable_igraph_names_are_refused():
+    G = igraph.Graph(n=2, edges=[(0, 1)])
+    for names, reason in ((["a", "a"], "distinct"), ([["a"], ["b"]], "hashable"), ([(["a"],), ("b",)], "hashable")):
+        G.vs["name"] = names
+        with pytest.raises(InvalidGraphError, match=reason):
+            open_graph(G)
+
+
+# --- when it is read -------------------------------------------------------------------------------------------
+
+
+class Guarded(nx.Graph):
+    """A graph whose edges cannot be looked at while it is locked."""
+
+    locked = False
+
+    def _look(self, *names):
+        if type(self).locked:
+            raise AssertionError(f"private edges were read: {names}")
+
+    @property
+    def adj(self):
+        self._look("adj")
+        return super().adj
+
+    @property
+    def edges(self):
+        self._look("edges")
+        return super().edges
+
+    @property
+    def degree(self):
+        self._look("degree")
+        return super().degree
+
+    def number_of_edges(self, *args):
+        self._look("number_of_edges")
+        return super().number_of_edges(*args)
+
+    size = number_of_edges
+
+
+def test_opening_a_networkx_graph_reads_no_edge(monkeypatch):
+    G = Guarded(TRIANGLE_WITH_TAIL)
+    monkeypatch.setattr(Guarded, "locked", True)
+    source = open_graph(G)
+    assert source.n_vertices == 4
+    with pytest.raises(AssertionError, match="private edges"):
+        source.read()
+    monkeypatch.setattr(Guarded, "locked", False)
+    assert np.array_equal(dense(source.read()), MATRIX)
+
+
+def test_opening_a_matrix_or_igraph_with_bad_edges_succeeds_because_nothing_is_read():
+    for kind in ("igraph", "numpy", "sparse", "networkx"):
+        source = open_graph(with_bad_weight(kind, np.nan), weight="weight", max_weight=1.0)
+        with pytest.raises(InvalidGraphError):
+            source.read()
+
+
+@pytest.mark.parametrize("kind", ["csr_array", "coo_array", "csr_matrix"])
+def test_reading_does_not_change_the_callers_matrix(kind):
+    rows, columns = np.array([1, 0, 0, 1, 2, 1]), np.array([0, 1, 1, 0, 1, 2])
+    G = sparse.coo_array((np.full(6, 0.4), (rows, columns)), shape=(3, 3))
+    if kind != "coo_array":
+        indptr, indices = np.array([0, 2, 5, 6]), np.array([1, 1, 2, 0, 0, 1])
+        G = getattr(sparse, kind)((np.array([0.4, 0.4, 0.4, 0.4, 0.4, 0.4]), indices, indptr), shape=(3, 3))
+    before = [np.array(part) for part in (G.data, *G.coords)] if kind == "coo_array" else None
+    parts = lambda: (G.data.copy(), G.indices.copy(), G.indptr.copy())  # noqa: E731
+    before = before or parts()
+    open_graph(G, max_weight=1.0).read()
+    after = [np.array(part) for part in (G.data, *G.coords)] if kind == "coo_array" else parts()
+    assert all(np.array_equal(x, y) for x, y in zip(before, after, strict=True))
+
+
+def test_a_graph_that_was_read_does_not_follow_later_changes():
+    G, A = nx.Graph(TRIANGLE_WITH_TAIL), MATRIX.copy()
+    graphs = [open_graph(G).read(), open_graph(A).read(), open_graph(sparse.csr_array(A)).read()]
+    G.remove_edge(0, 1)
+    A[:] = 0
+    assert all(np.array_equal(dense(graph), MATRIX) for graph in graphs)
+
+
+def test_the_text_form_shows_public_facts_only():
+    small, large = open_graph(nx.path_graph(9)).read(), open_graph(nx.complete_graph(9)).read()
+    assert repr(small) == repr(large) == "Graph(n_vertices=9, max_weight=1)"
+    assert str(small) == str(large)
+
+
+def test_a_graph_passes_through_the_exact_door_unchanged():
+    graph = as_graph(MATRIX)
+    assert isinstance(graph, Graph)
+    assert as_graph(graph) is graph
