@@ -146,7 +146,7 @@ def _draw_value(axes: Axes, result: Any) -> None:
     if np.isfinite(value):
         axes.errorbar(value, 0, xerr=Z95 * deviation, fmt="none", ecolor="black", capsize=3)
     axes.set_yticks(range(len(rows)), [name for name, _, _ in rows])
-    axes.set_ylim(max(len(rows), 3) - 0.5, -0.5)
+    axes.set_ylim(max(len(rows), 2) - 0.5, -0.5)
     weights = [total if total > 0 else 0.0, 1.0, *(weight for _, weight, _ in rows)]
     axes.set_xlim(1.45 * min(0.0, *weights), 1.45 * max(weights))
     axes.set_xticks([])
@@ -157,7 +157,7 @@ def _draw_value(axes: Axes, result: Any) -> None:
 
 def _draw_budget(axes: Axes, privacy: PrivacyReport) -> None:
     shares = _shares(privacy)
-    axes.set_ylim(-0.6, max(len(shares), 5) - 0.4)
+    axes.set_ylim(-0.6, max(len(shares), 4) - 0.4)
     axes.barh(range(len(shares)), [100 * share for share, _ in shares], color=SIDES[0], height=0.6)
     for row, (share, _) in enumerate(shares):
         axes.text(100 * share + 1, row, f"{100 * share:.3g} %", va="center", fontsize=9)

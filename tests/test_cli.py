@@ -335,6 +335,32 @@ def test_degrees_needs_delta_for_gaussian_noise(run):
     assert "delta" in one_clear_line(err)
 
 
+def test_spectrum_writes_the_noisy_values_and_its_report(run, tmp_path):
+    output, report = tmp_path / "spectrum.csv", tmp_path / "report.json"
+    arguments = ["planted-cut", "--k", 3, "--epsilon", 4, "--delta", "1e-6", "--seed", 2]
+    status, out, err = run("spectrum", *arguments, "--output", output, "--report", report)
+    assert (status, err) == (0, "")
+    assert "|eigenvalues|" in out
+    rows = read_csv(output)
+    assert [row[0] for row in rows] == ["index", "1", "2", "3"]
+    values = [float(value) for _, value in rows[1:]]
+    content = json.loads(report.read_text())
+    assert content["result"]["values"] == values
+    A, _ = datasets.load_sparse("planted-cut")
+    scale = np.sqrt(A.sum(axis=1) + content["result"]["regularization"])
+    exact = np.sort(np.abs(np.linalg.eigvalsh(A.toarray() / np.outer(scale, scale))))[::-1][:3]
+    assert np.abs(np.array(values) - exact).max() < 6 * content["result"]["std"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"), [(["--k", "0"], "k"), (["--k", "601"], "k"), (["--regularization", "much"], "regulari")]
+)
+def test_spectrum_refuses_impossible_requests(run, options, message):
+    status, _, err = run("spectrum", "planted-cut", *PRIVACY, *options)
+    assert status == 2
+    assert message in one_clear_line(err)
+
+
 @pytest.mark.parametrize("ending", ["txt", "csv", "gml", "gset", "txt.gz", "csv.gz", "gml.gz", "gset.gz"])
 def test_convert_keeps_every_vertex_edge_and_weight(run, tmp_path, ending):
     path, output = tmp_path / "in.csv", tmp_path / f"out.{ending}"
@@ -383,7 +409,8 @@ def test_datasets_are_listed_and_fetched_by_name(run):
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--help"], ["max-cut", "--help"], ["degrees", "--help"], ["datasets", "--help"]]
+    "arguments",
+    [["--help"], ["max-cut", "--help"], ["degrees", "--help"], ["spectrum", "--help"], ["datasets", "--help"]],
 )
 def test_help_is_printed_for_every_command(run, arguments):
     status, out, err = run(*arguments)

@@ -13,6 +13,7 @@ from dpgraph.cli.convert import convert
 from dpgraph.cli.datasets import datasets_app
 from dpgraph.cli.degrees import degrees
 from dpgraph.cli.max_cut import max_cut
+from dpgraph.cli.spectrum import spectrum
 from dpgraph.exceptions import DPGraphError, MechanismHalted, NotConvergedError
 
 __all__ = ["BAD_INPUT", "FAILED", "HALTED", "INTERRUPTED", "app", "main"]
@@ -35,6 +36,7 @@ app = typer.Typer(
 )
 app.command("max-cut")(max_cut)
 app.command("degrees")(degrees)
+app.command("spectrum")(spectrum)
 app.command("convert")(convert)
 app.add_typer(datasets_app, name="datasets")
 
