@@ -83,7 +83,7 @@ def max_cut(
     beam: int = 2,
     starts: int = 4,
     sweeps: int | None = None,
-    tol: float = 1e-4,
+    tol: float | None = None,
     progress: bool = False,
 ) -> CutResult:
     """Cut a graph into two sides with as much weight across as possible. Not private.

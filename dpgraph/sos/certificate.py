@@ -27,14 +27,15 @@ from scipy.linalg import eigvalsh_tridiagonal
 
 from dpgraph.sos.objective import CutObjective
 
-__all__ = ["Certificate", "certify"]
+__all__ = ["Certificate", "certify", "certify_within"]
 
 FloatArray = NDArray[np.float64]
 
 #: Probability that a bound of kind "lanczos" fails (over the random start, in exact arithmetic).
 FAILURE_PROBABILITY = 1e-10
 
-_ATTEMPTS = 40
+_ATTEMPTS = 60
+_SHORT_RUN = 100
 _LONG_RUN = 1000  # Lanczos steps when no proof is affordable
 
 
@@ -63,54 +64,112 @@ class Certificate:
         return f"Certificate(bound={self.bound:.6g}, kind={self.kind!r})"
 
 
-def certify(
-    objective: CutObjective, vectors: FloatArray, rng: np.random.Generator, *, slack: float = 1e-5, steps: int = 120
-) -> Certificate:
-    """Certified upper bound from unit rows.
+def certify(objective: CutObjective, vectors: FloatArray, rng: np.random.Generator) -> Certificate:
+    """Certified upper bound from unit rows: the closer they are to optimal, the better the bound.
 
     Parameters
     ----------
     objective : CutObjective
         What is to be cut.
     vectors : numpy.ndarray, shape (n, k)
-        Unit rows, the closer to optimal the better the bound; any rows give a true bound.
+        Unit rows; any rows give a true bound.
     rng : numpy.random.Generator
         Start vector of the Lanczos run.
-    slack : float, default 1e-5
-        Smallest relative step by which the guess of lambda is lowered.
-    steps : int, default 120
-        Lanczos steps.
 
     Returns
     -------
     Certificate
     """
-    y = -0.25 * np.sum(vectors * objective.multiply(vectors), axis=1)
     trivial = trivial_certificate(objective)
-    live = objective.row_norms() > 0.0
-    if not live.any():
-        return Certificate(objective.constant, "proven", np.zeros(objective.n_vertices))
-    y[~live] = 0.0
-    s = np.where(live, np.maximum(y, 0.05 * float(np.abs(y[live]).mean())), 0.0)
-    if not s.any():  # all multipliers are zero: any positive weights do
-        s = live.astype(np.float64)
-
-    apply = _scaled_operator(objective, y, s)
-    guess, _ = _smallest_eigenvalue(apply, live, rng, steps)
-    step = max(0.1 * abs(guess), slack)
-    shift = guess
+    line = _DualLine.through(objective, vectors)
+    guess, _ = line.smallest_eigenvalue(rng, _SHORT_RUN)
+    step = max(0.05 * abs(guess), 1e-7)
     for _ in range(_ATTEMPTS):
-        shift -= step
+        guess -= step
         step *= 2.0
-        t = y - shift * s
-        proven = objective.is_semidefinite(t)
-        if proven:
-            return min(Certificate(_bound(objective, t), "proven", t), trivial, key=_by_bound)
-        if proven is None:
-            guess, error = _smallest_eigenvalue(apply, live, rng, _LONG_RUN)
-            t = y - (guess - error) * s
-            return min(Certificate(_bound(objective, t), "lanczos", t), trivial, key=_by_bound)
+        found = line.prove(guess, rng)
+        if found is not None:
+            return min(found, trivial, key=_by_bound)
+        if line.bound(guess) > trivial.bound:
+            break
     return trivial
+
+
+def certify_within(
+    objective: CutObjective, vectors: FloatArray, gap: float, rng: np.random.Generator
+) -> Certificate | None:
+    """Certified upper bound at most `gap` above the value of the relaxation at `vectors`, or None.
+
+    Costs little when the answer is None: the Lanczos run, which underestimates the gap, is asked before a proof.
+    """
+    trivial = trivial_certificate(objective)
+    line = _DualLine.through(objective, vectors)
+    value = line.bound(0.0)
+    if trivial.bound - value <= gap:
+        return trivial
+    shift = -gap / line.total_weight
+    if line.smallest_eigenvalue(rng, _SHORT_RUN)[0] <= shift:
+        return None
+    found = line.prove(shift, rng)
+    return found if found is not None and found.bound - value <= 1.01 * gap else None
+
+
+@dataclass(frozen=True, eq=False)
+class _DualLine:
+    """The dual points t = y - lambda s of one set of unit rows."""
+
+    objective: CutObjective
+    multipliers: FloatArray
+    weights: FloatArray
+
+    @classmethod
+    def through(cls, objective: CutObjective, vectors: FloatArray) -> _DualLine:
+        live = objective.row_norms() > 0.0
+        y = np.where(live, -0.25 * np.sum(vectors * objective.multiply(vectors), axis=1), 0.0)
+        floor = 0.05 * float(np.abs(y).sum()) / max(int(live.sum()), 1)
+        return cls(objective, y, np.where(live, np.maximum(y, floor) if floor > 0.0 else 1.0, 0.0))
+
+    @property
+    def total_weight(self) -> float:
+        return max(math.fsum(self.weights), 1e-300)
+
+    def point(self, shift: float) -> FloatArray:
+        return self.multipliers - shift * self.weights
+
+    def bound(self, shift: float) -> float:
+        return _bound(self.objective, self.point(shift))
+
+    def prove(self, shift: float, rng: np.random.Generator) -> Certificate | None:
+        """The certificate at `shift`, or None if its dual point could not be shown to be feasible."""
+        t = self.point(shift)
+        proven = self.objective.is_semidefinite(t)
+        if proven is None:
+            guess, error = self.smallest_eigenvalue(rng, _LONG_RUN)
+            t = self.point(guess - error)
+            return Certificate(_bound(self.objective, t), "lanczos", t)
+        return Certificate(_bound(self.objective, t), "proven", t) if proven else None
+
+    def smallest_eigenvalue(self, rng: np.random.Generator, steps: int) -> tuple[float, float]:
+        """Lanczos estimate for S^{-1/2} (Diag(y) + M/4) S^{-1/2}, and by how much it may overestimate.
+
+        The second number is ``eps (largest - smallest)`` with 1.648 sqrt(n) exp(-sqrt(eps) (2 steps - 1)) equal to
+        half the failure probability; the other half is for the largest eigenvalue, underestimated by the same run.
+        """
+        live = self.weights > 0.0
+        n = int(live.sum())
+        if n == 0:
+            return 0.0, 0.0
+        root = np.where(live, 1.0 / np.sqrt(np.where(live, self.weights, 1.0)), 0.0)
+
+        def apply(x: FloatArray) -> FloatArray:
+            z = root * x
+            return root * (self.multipliers * z + 0.25 * self.objective.multiply(z))
+
+        steps = min(steps, n)
+        ritz = _lanczos(apply, np.where(live, rng.standard_normal(live.size), 0.0), steps)
+        exponent = math.log(2.0 * 1.648 * math.sqrt(n) / FAILURE_PROBABILITY) / max(2 * steps - 1, 1)
+        relative = min(exponent**2, 0.25)
+        return float(ritz[0]), relative / (1.0 - 2.0 * relative) * float(ritz[-1] - ritz[0])
 
 
 def trivial_certificate(objective: CutObjective) -> Certificate:
@@ -133,33 +192,14 @@ def _bound(objective: CutObjective, t: FloatArray) -> float:
     return objective.constant + math.fsum(t) + 1e-13 * (abs(objective.constant) + math.fsum(np.abs(t)))
 
 
-def _scaled_operator(objective: CutObjective, y: FloatArray, s: FloatArray) -> Callable[[FloatArray], FloatArray]:
-    root = np.where(s > 0.0, 1.0 / np.sqrt(np.where(s > 0.0, s, 1.0)), 0.0)
-
-    def apply(x: FloatArray) -> FloatArray:
-        z = root * x
-        return root * (y * z + 0.25 * objective.multiply(z))
-
-    return apply
-
-
-def _smallest_eigenvalue(
-    apply: Callable[[FloatArray], FloatArray], live: NDArray[np.bool_], rng: np.random.Generator, steps: int
-) -> tuple[float, float]:
-    """Lanczos estimate of the smallest eigenvalue, and by how much it may overestimate it.
-
-    The second number is ``eps (largest - smallest)`` with 1.648 sqrt(n) exp(-sqrt(eps) (2 steps - 1)) equal to half
-    the failure probability; the other half is for the largest eigenvalue, which the same run underestimates.
-    """
-    n = int(live.sum())
-    steps = min(steps, n)
-    v = np.where(live, rng.standard_normal(live.size), 0.0)
-    v /= np.linalg.norm(v)
+def _lanczos(apply: Callable[[FloatArray], FloatArray], start: FloatArray, steps: int) -> FloatArray:
+    """Ritz values, ascending, of a Lanczos run without reorthogonalisation (O(n) memory)."""
+    v = start / np.linalg.norm(start)
     before = np.zeros_like(v)
     alpha: list[float] = []
-    beta: list[float] = []
+    beta: list[float] = [0.0]
     for _ in range(steps):
-        w = apply(v) - (beta[-1] * before if beta else 0.0)
+        w = apply(v) - beta[-1] * before
         alpha.append(float(v @ w))
         w -= alpha[-1] * v
         norm = float(np.linalg.norm(w))
@@ -167,7 +207,4 @@ def _smallest_eigenvalue(
             break
         beta.append(norm)
         before, v = v, w / norm
-    ritz = eigvalsh_tridiagonal(np.array(alpha), np.array(beta[: len(alpha) - 1]))
-    root = math.log(2.0 * 1.648 * math.sqrt(n) / FAILURE_PROBABILITY) / max(2 * steps - 1, 1)
-    relative = min(root**2, 0.25)
-    return float(ritz[0]), relative / (1.0 - 2.0 * relative) * float(ritz[-1] - ritz[0])
+    return eigvalsh_tridiagonal(np.array(alpha), np.array(beta[1 : len(alpha)]))

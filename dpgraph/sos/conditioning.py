@@ -158,7 +158,7 @@ def condition(
     target: float,
     beam: int,
     weights: FloatArray,
-    tol: float,
+    tol: float | None,
     lower_bound: float = -np.inf,
     on_seed: Callable[[], None] | None = None,
 ) -> ConditionedSearch:
@@ -180,7 +180,7 @@ def condition(
         Nodes kept after each seed.
     weights : numpy.ndarray, shape (n,)
         Vertex weights p of the global correlation.
-    tol : float
+    tol : float or None
         Relative gap of the re-solves.
     lower_bound : float, optional
         Value of a known cut: nodes that cannot beat it are closed.
@@ -225,7 +225,7 @@ def _measure(objective: CutObjective, node: PinnedNode, weights: FloatArray) -> 
 
 
 def _children(
-    objective: CutObjective, node: PinnedNode, vertex: int, rng: np.random.Generator, tol: float
+    objective: CutObjective, node: PinnedNode, vertex: int, rng: np.random.Generator, tol: float | None
 ) -> list[PinnedNode]:
     """Pin one more vertex to each sign; the first vertex only becomes the gauge."""
     if not node.pins:
@@ -244,7 +244,7 @@ def _gauged(objective: CutObjective, node: PinnedNode, vertex: int) -> PinnedNod
 
 
 def _pinned(
-    objective: CutObjective, node: PinnedNode, vertex: int, sign: float, rng: np.random.Generator, tol: float
+    objective: CutObjective, node: PinnedNode, vertex: int, sign: float, rng: np.random.Generator, tol: float | None
 ) -> PinnedNode:
     removed = node.group[vertex]
     group = np.where(node.group > removed, node.group - 1, node.group)

@@ -14,10 +14,11 @@ N. J. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., SIAM 2002
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import LinAlgError, cholesky
+
+from dpgraph.sos.elimination import DENSE, TOO_LARGE, eliminate_low_degree
 
 __all__ = ["DENSE_LIMIT", "dense_semidefinite", "factored_semidefinite", "sparse_semidefinite"]
 
@@ -62,54 +63,21 @@ def _cholesky_completes(A: FloatArray) -> bool:
 def sparse_semidefinite(M: sparse.csr_array, diagonal: FloatArray) -> bool | None:
     """Whether Diag(diagonal) + M/4 is proven positive semidefinite (M sparse).
 
-    Independent sets of low-degree vertices are eliminated at once (one sparse product for each set) until what
-    remains is small or dense enough for LAPACK. None when it stays larger than :data:`DENSE_LIMIT`.
+    Vertices of low degree are eliminated in sparse arithmetic, the rest by LAPACK. None when the rest is larger than
+    :data:`DENSE_LIMIT` or would be too costly to reach.
     """
     if np.any(diagonal < 0.0):
         return False
     live = np.flatnonzero(np.diff(M.indptr))
     if live.size == 0:
         return True
-    A = (0.25 * M[live][:, live]).tocsr()
-    d = diagonal[live] - _backward_error(live.size, float(diagonal[live].sum()))
+    A = M[live][:, live].tocsr()
     A.sort_indices()
-    while A.shape[0] > 300 and A.nnz < 0.2 * A.shape[0] ** 2:
-        if np.any(d <= 0.0):
-            return False
-        chosen = _low_degree_independent_set(A.indptr, A.indices)
-        if A.shape[0] > DENSE_LIMIT and np.diff(A.indptr)[chosen].mean() > 0.1 * DENSE_LIMIT:
-            return None
-        rest = np.flatnonzero(~chosen)
-        rows = A[rest]
-        L = (rows[:, np.flatnonzero(chosen)] @ sparse.diags_array(1.0 / np.sqrt(d[chosen]))).tocsr()
-        d = d[rest] - np.asarray((L**2).sum(axis=1)).ravel()
-        A = (rows[:, rest] - L @ L.T).tocsr()
-        A.setdiag(0.0)
-        A.eliminate_zeros()
-        A.sort_indices()
-    if A.shape[0] > DENSE_LIMIT:
+    d = diagonal[live] - _backward_error(live.size, float(diagonal[live].sum()))
+    outcome, rest = eliminate_low_degree(A.indptr, A.indices, 0.25 * A.data, d, DENSE_LIMIT)
+    if outcome == TOO_LARGE:
         return None
-    dense = A.toarray()
-    np.fill_diagonal(dense, d)
-    return _cholesky_completes(dense)
-
-
-@njit(cache=True)
-def _low_degree_independent_set(indptr: NDArray[np.int32], indices: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Greedy independent set among the vertices of at most 1.5 times the smallest degree (plus one)."""
-    n = indptr.size - 1
-    degree = indptr[1:] - indptr[:-1]
-    limit = 1.5 * degree.min() + 1.0
-    chosen = np.zeros(n, dtype=np.bool_)
-    blocked = np.zeros(n, dtype=np.bool_)
-    for i in np.argsort(degree, kind="mergesort"):
-        if degree[i] > limit:
-            break
-        if not blocked[i]:
-            chosen[i] = True
-            for p in range(indptr[i], indptr[i + 1]):
-                blocked[indices[p]] = True
-    return chosen
+    return outcome == DENSE and _cholesky_completes(rest)
 
 
 def factored_semidefinite(U: FloatArray, B: FloatArray, h: FloatArray) -> bool | None:

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgraph.sos.certificate import Certificate, certify
+from dpgraph.sos.certificate import Certificate, certify, certify_within
 from dpgraph.sos.objective import CutObjective
 
 __all__ = ["LowRankSolution", "solve_low_rank"]
@@ -69,7 +69,7 @@ def solve_low_rank(
     objective: CutObjective,
     rng: np.random.Generator,
     *,
-    tol: float = 1e-4,
+    tol: float | None = None,
     max_sweeps: int = 20_000,
     start: FloatArray | None = None,
 ) -> LowRankSolution:
@@ -81,8 +81,9 @@ def solve_low_rank(
         What is to be cut.
     rng : numpy.random.Generator
         Start point and Lanczos start; the result is a deterministic function of its state.
-    tol : float, default 1e-4
-        Stop once ``bound - value <= tol * scale``, scale the sum of |constant| and |value|.
+    tol : float, optional
+        Stop once ``bound - value <= tol * max(|constant|, |value|)``; 1e-6 up to 1000 vertices, 1e-4 above by
+        default.
     max_sweeps : int, default 20000
         Limit on the sweeps of coordinate ascent.
     start : numpy.ndarray, shape (n, k), optional
@@ -93,33 +94,40 @@ def solve_low_rank(
     LowRankSolution
     """
     n = objective.n_vertices
+    if tol is None:
+        tol = 1e-6 if n <= 1000 else 1e-4
     if start is None:
         V = _random_rows(n, min(math.isqrt(2 * n) + 1, _FIRST_RANK), rng)
     else:
         V = np.array(start, dtype=np.float64, order="C")
-    threshold = 0.02 * tol
+    threshold = 0.01 * tol
     sweeps = 0
     while True:
-        scale = abs(objective.constant) + abs(_relaxed_value(objective, V))
-        done, gain = objective.ascend(V, min(_BATCH, max_sweeps - sweeps), threshold * scale)
+        done, gain = objective.ascend(V, min(_BATCH, max_sweeps - sweeps), threshold * _scale(objective, V))
         sweeps += done
-        if gain > threshold * scale and sweeps < max_sweeps:
-            continue
+        V /= np.linalg.norm(V, axis=1, keepdims=True)
         value = _relaxed_value(objective, V)
-        certificate = certify(objective, V, rng, slack=0.1 * tol)
-        scale = abs(objective.constant) + abs(value)
-        converged = certificate.bound - value <= tol * scale
-        if converged or sweeps >= max_sweeps:
-            return LowRankSolution(V, value, certificate, sweeps, converged)
-        if gain <= 1e-12 * scale:  # a local optimum of this rank
-            if V.shape[1] > math.isqrt(2 * n) + 1:
-                return LowRankSolution(V, value, certificate, sweeps, converged)
+        scale = _scale(objective, V)
+        out_of_sweeps = sweeps >= max_sweeps
+        if gain > threshold * scale and not out_of_sweeps:
+            continue
+        certificate = certify_within(objective, V, tol * scale, rng)
+        if certificate is not None:
+            return LowRankSolution(V, value, certificate, sweeps, True)
+        if gain <= 1e-13 * scale and V.shape[1] <= math.isqrt(2 * n):  # a local optimum of this rank
             V = _widen(V, rng)
-        threshold = max(threshold / 8.0, 1e-13)
+        elif gain <= 1e-13 * scale or out_of_sweeps:
+            return LowRankSolution(V, value, certify(objective, V, rng), sweeps, False)
+        threshold = max(threshold / 5.0, 1e-14)
 
 
 def _relaxed_value(objective: CutObjective, V: FloatArray) -> float:
     return objective.constant - 0.25 * float(np.sum(V * objective.multiply(V)))
+
+
+def _scale(objective: CutObjective, V: FloatArray) -> float:
+    """What gaps are relative to: the larger of |constant| and |value| of the relaxation, never 0."""
+    return max(abs(objective.constant), abs(_relaxed_value(objective, V)), 1e-300)
 
 
 def _random_rows(n: int, k: int, rng: np.random.Generator) -> FloatArray:
