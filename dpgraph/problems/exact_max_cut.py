@@ -81,7 +81,7 @@ def max_cut(
     weight: str | None = None,
     target_correlation: float = 0.0,
     beam: int = 2,
-    starts: int = 4,
+    starts: int = 8,
     sweeps: int | None = None,
     tol: float | None = None,
     progress: bool = False,

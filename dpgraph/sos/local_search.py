@@ -1,9 +1,14 @@
-"""Local improvement of cuts: simulated annealing that ends in a 1-opt local optimum.
+"""Local improvement of cuts: annealing that ends in a 1-opt local optimum, and recombination of several cuts.
+
+Recombination keeps what several good cuts agree on and searches the rest: connected vertices whose relative sides
+are the same in all of them become one vertex of a much smaller problem, which is annealed in turn. On grids, where
+annealing is slow because whole domains have to turn over, it gains several times what longer annealing does.
 
 References
 ----------
 S. Kirkpatrick, C. D. Gelatt, M. P. Vecchi, Optimization by simulated annealing, Science 220 (1983).
 T. G. J. Myklebust, Solving maximum cut problems by simulated annealing, arXiv:1505.03068.
+J. Houdayer, O. C. Martin, Renormalization for discrete optimization, Physical Review Letters 83 (1999).
 """
 
 from __future__ import annotations
@@ -13,7 +18,7 @@ from numpy.typing import NDArray
 
 from dpgraph.sos.objective import CutObjective
 
-__all__ = ["anneal", "default_sweeps", "one_opt"]
+__all__ = ["anneal", "improve", "one_opt", "recombine"]
 
 FloatArray = NDArray[np.float64]
 
@@ -21,10 +26,18 @@ FloatArray = NDArray[np.float64]
 _HOT = 0.45
 _COLD = 0.05
 _GREEDY_SWEEPS = 1000
+_RECOMBINATIONS = 2
 
-#: Elementary operations that the default annealing of one start may take (a second or two).
-_OPERATIONS = 2e8
-_MOST_SWEEPS = 5000
+#: Elementary operations that the default annealing may take, all starts together (a few seconds).
+_OPERATIONS = 5e8
+_FEWEST_SWEEPS, _MOST_SWEEPS = 20, 2500
+
+
+def improve(
+    objective: CutObjective, signs: FloatArray, rng: np.random.Generator, *, sweeps: int | None = None
+) -> FloatArray:
+    """The best cut found by annealing each column of `signs` (n, c) and recombining the results, shape (n,)."""
+    return recombine(objective, anneal(objective, signs, rng, sweeps=sweeps), rng, sweeps=sweeps)
 
 
 def one_opt(objective: CutObjective, signs: FloatArray) -> FloatArray:
@@ -46,7 +59,7 @@ def anneal(
     rng : numpy.random.Generator
         Public randomness.
     sweeps : int, optional
-        Sweeps over the vertices for each cut; by default as many as take a second or two, at most 5000.
+        Sweeps over the vertices for each cut; by default as many as take a few seconds, between 20 and 2500.
 
     Returns
     -------
@@ -56,7 +69,7 @@ def anneal(
     if not norms.any():
         return signs.copy()
     unit = float(norms[norms > 0.0].mean())
-    sweeps = default_sweeps(objective) if sweeps is None else sweeps
+    sweeps = _default_sweeps(objective, _columns(signs)) if sweeps is None else sweeps
     temperatures = np.concatenate([np.linspace(_HOT, _COLD, sweeps) * unit, np.zeros(_GREEDY_SWEEPS)])
     seeds = rng.integers(2**63, size=_columns(signs))
     annealed = _run(objective, signs, temperatures, seeds)
@@ -65,9 +78,40 @@ def anneal(
     return np.where(better, annealed, greedy)
 
 
-def default_sweeps(objective: CutObjective) -> int:
-    """Annealing sweeps that fit into a second or two, between 20 and 5000."""
-    return int(np.clip(_OPERATIONS / (objective.n_vertices * objective.flip_cost()), 20, _MOST_SWEEPS))
+def recombine(
+    objective: CutObjective, cuts: FloatArray, rng: np.random.Generator, *, sweeps: int | None = None
+) -> FloatArray:
+    """One cut from several: never worse than the best of them.
+
+    Parameters
+    ----------
+    objective : CutObjective
+        What is to be cut.
+    cuts : numpy.ndarray, shape (n, c)
+        Signs.
+    rng : numpy.random.Generator
+        Public randomness.
+    sweeps : int, optional
+        Annealing sweeps on the problem of what they disagree on, as :func:`anneal`.
+
+    Returns
+    -------
+    numpy.ndarray, shape (n,)
+    """
+    best = cuts[:, int(np.argmax(objective.values(cuts)))]
+    _, pattern = np.unique(cuts * best[:, None], axis=0, return_inverse=True)
+    group = objective.connected_groups(pattern.ravel())
+    if group.max() == 0:
+        return best
+    small = objective.contract(group, best)
+    start = np.ones((small.n_vertices, _RECOMBINATIONS))
+    found = anneal(small, start, rng, sweeps=sweeps)
+    return best * found[group, int(np.argmax(small.values(found)))]
+
+
+def _default_sweeps(objective: CutObjective, starts: int) -> int:
+    sweeps = _OPERATIONS / (starts * objective.n_vertices * objective.flip_cost())
+    return int(np.clip(sweeps, _FEWEST_SWEEPS, _MOST_SWEEPS))
 
 
 def _columns(signs: FloatArray) -> int:

@@ -76,6 +76,10 @@ class CutObjective(ABC):
         False when it is not (or too close to call), None when a proof would cost too much.
         """
 
+    def connected_groups(self, pattern: IntArray) -> IntArray:
+        """Numbers 0, 1, ... of groups of vertices with equal `pattern`, split into connected parts where known."""
+        return np.unique(pattern, return_inverse=True)[1].astype(np.int64)
+
     def values(self, signs: FloatArray) -> FloatArray:
         """Cut values of the columns of `signs` (n,) or (n, c)."""
         return self.constant - 0.25 * np.sum(signs * self.multiply(signs), axis=0)
@@ -129,6 +133,14 @@ class SparseObjective(CutObjective):
         """Metropolis sweeps, O(degree) for an accepted flip."""
         A = self.matrix
         kernels.anneal_csr(A.indptr, A.indices, A.data, signs, temperatures, tol, np.uint64(seed))
+
+    def connected_groups(self, pattern: IntArray) -> IntArray:
+        """Connected parts of the vertices with equal `pattern`."""
+        entries = self.matrix.tocoo()
+        row, col = entries.coords
+        same = pattern[row] == pattern[col]
+        inside = sparse.coo_array((np.ones(int(same.sum())), (row[same], col[same])), shape=entries.shape)
+        return sparse.csgraph.connected_components(inside, directed=False)[1].astype(np.int64)
 
     def flip_cost(self) -> float:
         """One trial; one in ten is taken to be accepted."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.sos.conditioning import ConditionedSearch, TraceEntry, condition
-from dpgraph.sos.local_search import anneal
+from dpgraph.sos.local_search import improve
 from dpgraph.sos.low_rank_sdp import LowRankSolution, solve_low_rank
 from dpgraph.sos.objective import CutObjective
 from dpgraph.sos.rounding import best_columns, hyperplane_rounding, independent_signs
@@ -75,7 +75,7 @@ def solve_max_cut(
     rng: int | np.random.Generator | None = None,
     target_correlation: float = 0.0,
     beam: int = 2,
-    starts: int = 4,
+    starts: int = 8,
     sweeps: int | None = None,
     tol: float | None = None,
     vertex_weights: FloatArray | None = None,
@@ -94,17 +94,17 @@ def solve_max_cut(
     rounds : int, default 100
         Random hyperplanes, and independent samples of each node that is left.
     local_search : bool, default True
-        Improve the best roundings by annealing and single flips.
+        Improve the best roundings by annealing, single flips and recombination.
     rng : int or numpy.random.Generator, optional
         Public randomness; the result is a deterministic function of it.
     target_correlation : float, default 0
         Stop pinning once the global correlation is at most this.
     beam : int, default 2
         Nodes of the search tree that are kept after each seed.
-    starts : int, default 4
+    starts : int, default 8
         Rounded cuts from which the local search starts.
     sweeps : int, optional
-        Annealing sweeps for each start; by default a second or two, at most 5000.
+        Annealing sweeps for each start; by default a few seconds for all, at most 2500 each.
     tol : float, optional
         Certified relative gap at which the relaxation stops; 1e-6 up to 1000 vertices, 1e-4 above by default.
     vertex_weights : numpy.ndarray, shape (n,), optional
@@ -145,10 +145,9 @@ def solve_max_cut(
             on_seed=bar.update,
         )
         cuts = _round_nodes(objective, search, cuts, rounds, generator, keep=starts)
-        if local_search:
-            cuts = best_columns(objective, anneal(objective, cuts, generator, sweeps=sweeps), 1)
+        cut = improve(objective, cuts, generator, sweeps=sweeps) if local_search else cuts[:, 0]
         bar.update()
-    return _assemble(objective, root, search, cuts[:, 0])
+    return _assemble(objective, root, search, cut)
 
 
 def _vertex_weights(objective: CutObjective, weights: FloatArray | None) -> FloatArray:
