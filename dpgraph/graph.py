@@ -105,7 +105,11 @@ class Graph:
 
     def multiply(self, block: FloatArray) -> FloatArray:
         """Product of the adjacency matrix with an array of shape ``(n,)`` or ``(n, k)``."""
-        return np.asarray(self.adjacency @ block, dtype=np.float64)
+        from dpgraph.spectral.kernels import csr_times_block
+
+        A = self.adjacency
+        columns = np.ascontiguousarray(block, dtype=np.float64).reshape(self.n_vertices, -1)
+        return csr_times_block(A.indptr, A.indices, A.data, columns).reshape(block.shape)
 
     def multiply_rows(self, rows: NDArray[np.int64], block: FloatArray) -> FloatArray:
         """Rows ``rows`` of the product of the adjacency matrix with an ``(n, k)`` array."""

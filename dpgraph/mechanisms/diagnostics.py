@@ -8,7 +8,6 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from dpgraph.exceptions import InvalidParameterError, MechanismHalted
 from dpgraph.graph import open_graph
@@ -27,8 +26,7 @@ from dpgraph.privacy.accounting import check_delta
 from dpgraph.privacy.ledger import EDGE_ADJACENCY, open_ledger
 from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.privacy.report import PrivacyReport
-from dpgraph.spectral.eigen import leading_eigenpairs
-from dpgraph.spectral.neighbours import VALUE_RESIDUAL, EdgeNeighbours, SpectralNeighbours
+from dpgraph.spectral.neighbours import EdgeNeighbours
 
 __all__ = ["PrivateCoherence", "PrivateSpectrum", "private_coherence", "private_spectrum"]
 
@@ -167,10 +165,14 @@ def private_spectrum(
         slack=False,
     )
     matrix = symmetric_embedding(read_rectangular(A)) if rectangular else read_symmetric(A)
-    sizes = _leading_sizes(matrix, call.largest, call.neighbours, call.noise)
-    # The embedding lists every singular value twice; once is enough, at the sensitivity of the embedding.
-    spectrum = release_spectrum(
-        sizes[:: 2 if rectangular else 1], call.neighbours, ledger=call.ledger, mu=call.ledger.mu, noise=call.noise
+    _, spectrum = release_spectrum(
+        matrix,
+        call.largest,
+        call.neighbours,
+        ledger=call.ledger,
+        mu=call.ledger.mu,
+        noise=call.noise,
+        stride=2 if rectangular else 1,
     )
     return PrivateSpectrum(spectrum.values, spectrum.scale, None, call.ledger.report())
 
@@ -211,14 +213,9 @@ def _graph_spectrum(
     tau, lower, mu = release_lower_bound(graph, options, mean, ledger, ledger.remaining_mu(), noise)
     scale = graph.degrees() + tau
     neighbours = EdgeNeighbours(graph.max_weight, lower, tau, scale)
-    sizes = _leading_sizes(normalized_operator(graph, scale), k, neighbours, noise)
-    spectrum = release_spectrum(sizes, neighbours, ledger=ledger, mu=mu, noise=noise)
+    operator = normalized_operator(graph, scale)
+    _, spectrum = release_spectrum(operator, k, neighbours, ledger=ledger, mu=mu, noise=noise)
     return PrivateSpectrum(spectrum.values, spectrum.scale, tau, ledger.report())
-
-
-def _leading_sizes(matrix: Any, k: int, neighbours: SpectralNeighbours, noise: NoiseSource) -> FloatArray:
-    tolerance = VALUE_RESIDUAL * neighbours.norm
-    return np.abs(leading_eigenpairs(matrix, k, tolerance=tolerance, generator=noise.generator).values)
 
 
 def private_coherence(
@@ -278,6 +275,9 @@ def private_coherence(
     >>> bool(1 <= private.upper_bound < 2)
     True
     """
+    n = A.shape[0]
+    if not isinstance(rank, (int, np.integer)) or rank >= n:
+        raise InvalidParameterError(f"rank must be an integer in [1, n - 1 = {n - 1}]; got {rank!r}")
     call = open_matrix(
         A,
         rank=rank,
@@ -288,14 +288,14 @@ def private_coherence(
         accountant=accountant,
         rng=rng,
     )
-    if rank == "auto" or rank >= A.shape[0]:
-        raise InvalidParameterError(f"rank must be an integer in [1, n - 1 = {A.shape[0] - 1}]; got {rank!r}")
     ledger, noise, neighbours = call.ledger, call.noise, call.neighbours
-    matrix: NDArray[np.float64] | sparse.csr_array = read_symmetric(A)
-    tolerance = VALUE_RESIDUAL * neighbours.norm
-    pairs = leading_eigenpairs(matrix, rank + 1, tolerance=tolerance, generator=noise.generator)
-    spectrum = release_spectrum(
-        np.abs(pairs.values), neighbours, ledger=ledger, mu=ledger.mu * math.sqrt(_GAP_SHARE), noise=noise
+    pairs, spectrum = release_spectrum(
+        read_symmetric(A),
+        rank + 1,
+        neighbours,
+        ledger=ledger,
+        mu=ledger.mu * math.sqrt(_GAP_SHARE),
+        noise=noise,
     )
     z = ledger.good_event("gap lower bound", ledger.slack / 2)
     gap = float(spectrum.gap_lower_bounds(z)[rank - 1])
@@ -311,6 +311,6 @@ def private_coherence(
     exact = math.log(neighbours.coherence(pairs.vectors[:, :rank]))
     noisy = float(noise.scalars(np.array([exact]), grid.unit, grid.scale)[0])
     upper = noisy + ledger.good_event("log-coherence upper bound", ledger.slack / 2) * grid.scale
-    n, flat, full = A.shape[0], 1.0, A.shape[0] / rank
-    value, bound = (min(max(n * math.exp(2 * x) / rank, flat), full) for x in (noisy, upper))
+    # The coherence of any basis lies between 1 and n / rank.
+    value, bound = (min(max(n * math.exp(2 * x) / rank, 1.0), n / rank) for x in (noisy, upper))
     return PrivateCoherence(value, bound, gap, ledger.report())

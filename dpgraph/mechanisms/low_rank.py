@@ -25,8 +25,7 @@ from dpgraph.mechanisms.projector_sampler import canonical_signs
 from dpgraph.mechanisms.subspace import Rank, ReleasedSubspace, release_core, release_subspace
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.report import PrivacyReport
-from dpgraph.spectral.eigen import leading_eigenpairs
-from dpgraph.spectral.neighbours import VALUE_RESIDUAL
+from dpgraph.spectral.eigen import leading_eigenpairs, value_tolerance
 
 __all__ = [
     "PrivateLowRank",
@@ -421,8 +420,9 @@ def _release(matrix: Any, call: MatrixCall, mu: float) -> ReleasedSubspace:
 def _norm_upper_bound(matrix: Any, call: MatrixCall, mu: float) -> float:
     """Private upper bound on the spectral norm, whose sensitivity is that of one eigenvalue."""
     bound = call.neighbours.norm
-    pairs = leading_eigenpairs(matrix, 1, tolerance=VALUE_RESIDUAL * bound, generator=call.noise.generator)
-    bound *= 1 + 2 * VALUE_RESIDUAL
+    tolerance = value_tolerance(matrix.shape[0], bound)
+    pairs = leading_eigenpairs(matrix, 1, tolerance=tolerance, generator=call.noise.generator)
+    bound += 2 * tolerance
     grid = call.ledger.gaussian_on_grid("spectral norm", sensitivity=bound, mu=mu, count=1)
     z = call.ledger.good_event("spectral norm upper bound", call.ledger.slack * _SHIFT_SLACK)
     noisy = call.noise.scalars(np.abs(pairs.values[:1]), grid.unit, grid.scale)[0]

@@ -32,7 +32,6 @@ def release_flipped_adjacency(
     n = graph.n_vertices
     ledger.pure("adjacency bits", mechanism="randomized response", sensitivity=1.0, epsilon=epsilon)
     flip = float(expit(-epsilon))
-    probabilities = flip + (1 - 2 * flip) * graph.multiply(np.eye(n)) / graph.max_weight
-    bits = noise.generator.random((n, n)) < probabilities
+    bits = noise.randomized_bits(graph.multiply(np.eye(n)) / graph.max_weight, flip)
     estimate = np.triu((bits - flip) / (1 - 2 * flip), k=1) * graph.max_weight
     return estimate + estimate.T

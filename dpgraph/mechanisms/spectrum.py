@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource
-from dpgraph.spectral.neighbours import VALUE_RESIDUAL, SpectralNeighbours
+from dpgraph.spectral.eigen import Eigenpairs, leading_eigenpairs, value_tolerance
+from dpgraph.spectral.neighbours import SpectralNeighbours
 
 __all__ = ["ReleasedSpectrum", "release_spectrum"]
 
@@ -38,13 +40,24 @@ class ReleasedSpectrum:
 
 
 def release_spectrum(
-    sizes: FloatArray, neighbours: SpectralNeighbours, *, ledger: Ledger, mu: float, noise: NoiseSource
-) -> ReleasedSpectrum:
-    """Release the leading |eigenvalues| `sizes` (decreasing) with GDP parameter `mu`.
+    operator: Any,
+    count: int,
+    neighbours: SpectralNeighbours,
+    *,
+    ledger: Ledger,
+    mu: float,
+    noise: NoiseSource,
+    stride: int = 1,
+) -> tuple[Eigenpairs, ReleasedSpectrum]:
+    """Release the `count` leading |eigenvalues| of a private symmetric operator with GDP parameter `mu`.
 
-    The sorted vector moves by at most `neighbours.frobenius` in l2 (Mirsky), plus twice the residual tolerance of the
-    eigensolver for each value.
+    The sorted vector moves by at most `neighbours.frobenius` in l2 (Mirsky), plus twice the public residual tolerance
+    of the eigensolver for each value. With ``stride=2`` every second value is released (a symmetric embedding lists each
+    singular value twice). The exact eigenpairs are returned too: they are private.
     """
-    residual = 2 * VALUE_RESIDUAL * neighbours.norm * math.sqrt(len(sizes))
-    grid = ledger.gaussian_on_grid("spectrum", sensitivity=neighbours.frobenius + residual, mu=mu, count=len(sizes))
-    return ReleasedSpectrum(noise.scalars(sizes, grid.unit, grid.scale), grid.scale)
+    tolerance = value_tolerance(operator.shape[0], neighbours.norm)
+    pairs = leading_eigenpairs(operator, count, tolerance=tolerance, generator=noise.generator)
+    sizes = np.abs(pairs.values)[::stride]
+    bound = neighbours.frobenius + 2 * tolerance * math.sqrt(len(sizes))
+    grid = ledger.gaussian_on_grid("spectrum", sensitivity=bound, mu=mu, count=len(sizes))
+    return pairs, ReleasedSpectrum(noise.scalars(sizes, grid.unit, grid.scale), grid.scale)

@@ -25,8 +25,8 @@ from dpgraph.mechanisms.projector_sampler import sample_noisy_eigenspace
 from dpgraph.mechanisms.spectrum import ReleasedSpectrum, release_spectrum
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource
-from dpgraph.spectral.eigen import Eigenpairs, leading_eigenpairs
-from dpgraph.spectral.neighbours import VALUE_RESIDUAL, VECTOR_RESIDUAL, SpectralNeighbours
+from dpgraph.spectral.eigen import Eigenpairs, leading_eigenpairs, vector_tolerance
+from dpgraph.spectral.neighbours import SpectralNeighbours
 
 __all__ = [
     "MINIMUM_DEGREE_SLACK",
@@ -116,18 +116,14 @@ def release_subspace(
     n = operator.shape[0]
     if largest == n:
         return ReleasedSubspace(np.eye(n), np.zeros(0), math.inf)
-    pairs = leading_eigenpairs(
-        operator, largest + 1, tolerance=VALUE_RESIDUAL * neighbours.norm, generator=noise.generator
-    )
     mu_spectrum = mu * math.sqrt(_SPECTRUM_SHARE)
-    spectrum = release_spectrum(np.abs(pairs.values), neighbours, ledger=ledger, mu=mu_spectrum, noise=noise)
-    choice = _choose_rank(spectrum, neighbours, rank, largest, typical_coherence, n, ledger)
+    pairs, spectrum = release_spectrum(operator, largest + 1, neighbours, ledger=ledger, mu=mu_spectrum, noise=noise)
+    r, gap = _choose_rank(spectrum, neighbours, rank, largest, typical_coherence, n, ledger)
     rest = math.sqrt(mu**2 - mu_spectrum**2)
-    r, gap = choice
     U = _accurate_vectors(operator, pairs, r, neighbours, noise)
     kappa, mu_projector = _release_coherence(U, neighbours, gap, typical_coherence(r), ledger, rest, noise)
     # The computed projector is within residual * sqrt(r) / gap of the exact one, for the input and its neighbour.
-    residual = 2 * math.sqrt(2.0) * VECTOR_RESIDUAL * neighbours.norm * math.sqrt(r) / (gap - neighbours.norm)
+    residual = 2 * math.sqrt(2.0 * r) * vector_tolerance(neighbours.norm) / (gap - neighbours.norm)
     sensitivity = neighbours.projector(kappa, gap) + residual
     scale = ledger.gaussian("projector", sensitivity=sensitivity, mu=mu_projector, mechanism="symmetric Gaussian")
     return ReleasedSubspace(sample_noisy_eigenspace(U, scale, noise), spectrum.values, gap)
@@ -179,7 +175,7 @@ def _accurate_vectors(
     operator: Any, pairs: Eigenpairs, rank: int, neighbours: SpectralNeighbours, noise: NoiseSource
 ) -> FloatArray:
     """Eigenvectors of the chosen rank with the (smaller) residual that the projector's sensitivity assumes."""
-    tolerance = VECTOR_RESIDUAL * neighbours.norm
+    tolerance = vector_tolerance(neighbours.norm)
     U = pairs.vectors[:, :rank]
     residual = np.linalg.norm(operator @ U - U * pairs.values[:rank], axis=0).max()
     if residual <= tolerance:

@@ -18,11 +18,6 @@ __all__ = ["EdgeNeighbours", "MatrixNeighbours", "SpectralNeighbours", "row_norm
 
 FloatArray = NDArray[np.float64]
 
-#: Public residual tolerances of the eigensolver, as fractions of the spectral-norm bound e: for eigenvalues, and for
-#: the eigenvectors of a released subspace. Twice the tolerance is added to every spectral sensitivity.
-VALUE_RESIDUAL = 1e-3
-VECTOR_RESIDUAL = 1e-6
-
 
 def row_norms(U: FloatArray) -> FloatArray:
     """Euclidean norms of the rows, shape (n,)."""
