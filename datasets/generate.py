@@ -26,7 +26,7 @@ def write(name: str, how: str, G: nx.Graph) -> None:
 def main() -> None:
     """Generate every bundled graph, the same bytes on every run."""
     write("five-cycle", "networkx.cycle_graph(5)", nx.cycle_graph(5))
-    write("planted-cut", "planted_cut(600, 60, -0.75, rng=600)", planted_cut(600, 60, -0.75, rng=600))
+    write("planted-cut", "planted_cut(600, 100, -0.75, rng=600)", planted_cut(600, 100, -0.75, rng=600))
     write(
         "planted-bisection",
         "planted_bisection(400, 30, 0.6, rng=400)",
