@@ -1,0 +1,1 @@
+"""Private queries: similarities, covariance, marginals, linear queries."""

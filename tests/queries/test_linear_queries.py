@@ -1,0 +1,279 @@
+"""Private linear queries: the guarantee, the promised error, the sparse case, and what bad input is told."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+from scipy.sparse.linalg import aslinearoperator
+
+from dpgraph.exceptions import BudgetExceededError, InvalidParameterError
+from dpgraph.privacy import PrivacyAccountant
+from dpgraph.privacy.noise import NoiseSource
+from dpgraph.queries.histogram_hull import covering_combination, project_histogram_answers
+from dpgraph.queries.linear_queries import expected_error, private_linear_queries
+from tests.privacy.replay import doors, replay  # noqa: F401
+
+MECHANISMS = ("gaussian", "ellipsoid", "factorization", "auto")
+BUDGET = {"epsilon": 1.0, "delta": 1e-6}
+
+
+def prefix_sums(n):
+    return np.tril(np.ones((n, n)))
+
+
+def counting_queries(d, N, seed=0):
+    return (np.random.default_rng(seed).random((d, N)) < 0.5).astype(float)
+
+
+def rmse(answers, truth):
+    return float(np.sqrt(np.mean((answers - truth) ** 2)))
+
+
+# --- privacy ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("doors")
+@pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_every_neighbour_stays_within_the_ledger_line_and_one_of_them_uses_it_up(mechanism, adjacency):
+    A = np.random.default_rng(1).normal(size=(6, 4)) * [1.0, 3.0, 0.2, 1.0]
+    x = np.array([3.0, 0.0, 2.0, 5.0])
+    shares = []
+    for i in range(4):
+        changed = x.copy()
+        changed[i] += 1
+        if adjacency == "replace":
+            changed[(i + 1) % 4 if x[(i + 1) % 4] else 3] -= 1
+
+        def call(histogram):
+            return lambda rng: private_linear_queries(
+                A, histogram, mechanism=mechanism, adjacency=adjacency, sparse=True, rng=rng, **BUDGET
+            )
+
+        shares.append(replay(call(x), call(changed), seed=i).share)
+    # A replacement moves by |c_i - c_j| <= 2 max |c_i|: the bound for histograms at l1 distance 2 of any sign.
+    assert max(shares) > (0.999 if adjacency == "add-remove" else 0.5)
+
+
+def audit(mechanism, runs=800):
+    """Gaussian-DP parameter that the best linear test certifies on the worst neighbour, less four standard errors."""
+    A = np.array([[1.0, 1.0, 1.0], [0.0, 2.0, 1.0]])
+    x = np.zeros(3)
+    changed = x + [0.0, 1.0, 0.0]
+    outputs = []
+    rng = np.random.default_rng(0)
+    for histogram in (x, changed):
+        results = [
+            private_linear_queries(A, histogram, mechanism=mechanism, sparse=False, epsilon=4.0, delta=1e-6, rng=rng)
+            for _ in range(runs)
+        ]
+        outputs.append(np.array([result.answers for result in results]))
+    covariance = (np.cov(outputs[0].T) + np.cov(outputs[1].T)) / 2
+    direction = np.linalg.solve(covariance, A @ (changed - x))
+    statistics = [output @ direction for output in outputs]
+    mu = (statistics[1].mean() - statistics[0].mean()) / np.std(np.concatenate([s - s.mean() for s in statistics]))
+    return mu - 4 * np.sqrt(2 / runs), results[0].privacy.mu
+
+
+@pytest.mark.parametrize("mechanism", ["gaussian", "factorization"])
+def test_an_audit_finds_no_more_than_the_budget_and_catches_half_the_noise(mechanism, monkeypatch):
+    certified, budget = audit(mechanism)
+    assert 0.6 * budget < certified <= budget
+    honest = NoiseSource.scalars
+    monkeypatch.setattr(NoiseSource, "scalars", lambda self, v, unit, scale: honest(self, v, unit, scale / 2))
+    certified, budget = audit(mechanism)
+    assert certified > budget
+
+
+def test_the_noise_has_the_covariance_that_the_result_states():
+    A, x = counting_queries(5, 8), np.arange(8.0)
+    for mechanism in MECHANISMS:
+        results = [private_linear_queries(A, x, mechanism=mechanism, rng=seed, **BUDGET) for seed in range(400)]
+        errors = np.array([result.answers - A @ x for result in results])
+        assert np.allclose(errors.std(axis=0) / results[0].standard_deviation, 1, atol=0.15)
+        assert np.sqrt(np.mean(errors**2)) == pytest.approx(results[0].expected_rmse, rel=0.1)
+
+
+def test_the_budget_is_debited_before_the_histogram_is_read():
+    class Trap:
+        shape = (3,)
+
+        def __array__(self, *_, **__):
+            raise RuntimeError("read")
+
+    accountant = PrivacyAccountant(epsilon=1.0, delta=1e-6)
+    with pytest.raises(RuntimeError, match="read"):
+        private_linear_queries(np.eye(3), Trap(), accountant=accountant, **BUDGET)
+    assert accountant.spent.epsilon == pytest.approx(1.0)
+    with pytest.raises(BudgetExceededError):
+        private_linear_queries(np.eye(3), Trap(), accountant=accountant, **BUDGET)
+
+
+def test_unseeded_calls_differ_and_seeded_calls_are_marked():
+    A, x = np.eye(3), np.ones(3)
+    first, second = (private_linear_queries(A, x, **BUDGET) for _ in range(2))
+    assert not np.array_equal(first.answers, second.answers)
+    assert not first.privacy.seeded
+    assert private_linear_queries(A, x, rng=1, **BUDGET).privacy.seeded
+
+
+# --- accuracy --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("sparse", [True, False, "auto"])
+def test_answers_are_exact_as_epsilon_grows(mechanism, sparse):
+    A, x = counting_queries(20, 12, seed=3), np.random.default_rng(1).poisson(4.0, 12)
+    result = private_linear_queries(
+        A, x, mechanism=mechanism, sparse=sparse, records=x.sum(), epsilon=1e12, delta=1e-6, rng=0
+    )
+    assert np.abs(result.answers - A @ x).max() < 1e-4
+
+
+def test_on_prefix_sums_auto_is_more_than_six_times_better_than_independent_noise():
+    A = prefix_sums(256)
+    plain = expected_error(A, mechanism="gaussian", **BUDGET)
+    assert plain / expected_error(A, **BUDGET) > 6
+    assert plain / expected_error(A, mechanism="ellipsoid", **BUDGET) > 5
+    x = np.random.default_rng(0).poisson(20.0, 256)
+    measured = [rmse(private_linear_queries(A, x, rng=seed, **BUDGET).answers, A @ x) for seed in range(3)]
+    assert plain / np.mean(measured) > 5
+
+
+@pytest.mark.slow
+def test_on_1024_prefix_sums_auto_is_ten_times_better_than_independent_noise():
+    A = prefix_sums(1024)
+    assert expected_error(A, mechanism="gaussian", **BUDGET) / expected_error(A, **BUDGET) > 10
+
+
+@pytest.mark.parametrize(("d", "N", "seed"), [(40, 200, 0), (200, 40, 1), (60, 60, 2), (1, 5, 3)])
+def test_auto_is_never_worse_than_independent_noise(d, N, seed):
+    A = counting_queries(d, N, seed)
+    best = expected_error(A, **BUDGET)
+    for mechanism in ("gaussian", "ellipsoid", "factorization"):
+        # The factorization is optimal among all Gaussian shapes up to its certified gap.
+        assert best <= expected_error(A, mechanism=mechanism, **BUDGET) * 1.003
+    assert best <= expected_error(A, mechanism="gaussian", **BUDGET)
+
+
+@pytest.mark.parametrize("records", [None, 20])
+def test_with_few_records_the_projection_divides_the_error_by_more_than_three(records):
+    d = 400
+    A = counting_queries(d, 600)
+    x = np.random.default_rng(1).multinomial(d // 20, np.full(600, 1 / 600))
+    for mechanism in ("gaussian", "auto"):
+        errors = {True: [], False: []}
+        for seed in range(3):
+            for sparse in errors:
+                result = private_linear_queries(
+                    A, x, mechanism=mechanism, sparse=sparse, records=records if sparse else None, rng=seed, **BUDGET
+                )
+                errors[sparse].append(rmse(result.answers, A @ x))
+        assert np.mean(errors[False]) / np.mean(errors[True]) > 3
+        automatic = private_linear_queries(A, x, mechanism=mechanism, records=records, rng=0, **BUDGET)
+        assert automatic.projected
+
+
+def test_the_projection_never_increases_the_error_when_the_count_is_right():
+    A = counting_queries(30, 50)
+    for seed, n in enumerate((1, 30, 1000)):
+        x = np.random.default_rng(seed).multinomial(n, np.full(50, 0.02))
+        for adjacency in ("replace", "add-remove"):
+            noisy, nearest = (
+                private_linear_queries(A, x, sparse=s, records=n, adjacency=adjacency, rng=seed, **BUDGET)
+                for s in (False, True)
+            )
+            assert rmse(nearest.answers, A @ x) <= rmse(noisy.answers, A @ x) * (1 + 1e-9)
+
+
+def test_the_sparse_bound_holds_and_is_known_in_advance():
+    A, n = counting_queries(300, 200), 10
+    x = np.random.default_rng(0).multinomial(n, np.full(200, 1 / 200))
+    bound = expected_error(A, records=n, mechanism="gaussian", **BUDGET)
+    assert bound < expected_error(A, mechanism="gaussian", **BUDGET)
+    errors = [
+        rmse(private_linear_queries(A, x, mechanism="gaussian", records=n, rng=s, **BUDGET).answers, A @ x)
+        for s in range(3)
+    ]
+    assert np.mean(errors) < bound
+
+
+def test_the_nearest_answers_of_a_data_set_satisfy_the_optimality_conditions():
+    rng = np.random.default_rng(5)
+    columns = rng.normal(size=(8, 30))
+    for exactly in (True, False):
+        y = 20 * rng.normal(size=8)
+        z = project_histogram_answers(y, columns, 7.0, exactly=exactly)
+        vertices = 7.0 * columns if exactly else np.hstack([7.0 * columns, np.zeros((8, 1))])
+        assert np.max((y - z) @ (vertices - z[:, None])) < 1e-6
+    inside = columns @ np.full(30, 0.1)
+    assert np.allclose(project_histogram_answers(inside, columns, 7.0, exactly=False), inside)
+
+
+def test_the_number_of_records_is_bounded_by_a_combination_of_the_queries_when_one_exists():
+    w = covering_combination(counting_queries(20, 50))
+    assert (counting_queries(20, 50).T @ w).min() >= 1 - 1e-9
+    assert covering_combination(np.array([[1.0, -1.0]])) is None
+
+
+def test_replacing_a_record_doubles_the_noise_and_makes_the_count_public():
+    A, x = counting_queries(4, 6), np.full(6, 5)
+    one, two = (private_linear_queries(A, x, adjacency=a, rng=0, **BUDGET) for a in ("add-remove", "replace"))
+    assert two.privacy.entries[0].sensitivity == pytest.approx(2 * one.privacy.entries[0].sensitivity, rel=1e-4)
+    assert two.records in (None, 30.0)
+
+
+# --- inputs ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_dense_sparse_and_operator_matrices_give_the_same_answers(mechanism):
+    A, x = counting_queries(12, 300), np.ones(300)
+    kinds = (A, scipy.sparse.csr_array(A), scipy.sparse.coo_matrix(A), aslinearoperator(A))
+    answers = [private_linear_queries(kind, x, mechanism=mechanism, rng=0, **BUDGET).answers for kind in kinds]
+    for other in answers[1:]:
+        assert np.allclose(answers[0], other, atol=1e-3)
+
+
+def test_a_large_sparse_matrix_is_never_made_dense():
+    N = 400_000
+    A = scipy.sparse.random_array((300, N), density=1e-4, rng=np.random.default_rng(0), format="csr")
+    result = private_linear_queries(A, np.ones(N), rng=0, **BUDGET)
+    assert result.mechanism == "gaussian"
+    assert not result.projected
+    with pytest.raises(InvalidParameterError, match="mechanism='gaussian'"):
+        private_linear_queries(A, np.ones(N), mechanism="factorization", rng=0, **BUDGET)
+
+
+def test_queries_of_deficient_rank_are_answered_consistently():
+    A = np.vstack([np.eye(3), np.ones((1, 3))])
+    result = private_linear_queries(A, [3, 4, 5], mechanism="factorization", sparse=False, rng=0, **BUDGET)
+    assert result.answers[:3].sum() == pytest.approx(result.answers[3], abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"A": np.ones(3)}, "two-dimensional"),
+        ({"A": np.full((2, 3), np.nan)}, "finite"),
+        ({"A": np.zeros((2, 3))}, "zero"),
+        ({"A": np.zeros((0, 3))}, "at least one row"),
+        ({"A": "queries"}, "numeric"),
+        ({"x": [1, 2]}, "one entry for each of the 3 columns"),
+        ({"x": [1, 2, np.nan]}, "finite and nonnegative"),
+        ({"x": [1, 2, -1]}, "finite and nonnegative"),
+        ({"x": ["a", "b", "c"]}, "numeric"),
+        ({"mechanism": "laplace"}, "mechanism must be one of"),
+        ({"sparse": "yes"}, "sparse must be"),
+        ({"records": -1}, "records must be"),
+        ({"records": np.inf}, "records must be"),
+        ({"adjacency": "swap"}, "adjacency must be one of"),
+        ({"epsilon": 0}, "epsilon"),
+        ({"delta": 1}, "delta"),
+        ({"A": [[1.0, -1.0, 0.5]], "sparse": True}, "records="),
+    ],
+)
+def test_bad_input_is_refused_without_showing_private_values(change, message):
+    arguments = {"A": np.ones((2, 3)), "x": [1, 2, 77], **BUDGET, **change}
+    with pytest.raises(InvalidParameterError, match=message) as error:
+        private_linear_queries(arguments.pop("A"), arguments.pop("x"), **arguments)
+    assert "77" not in str(error.value)

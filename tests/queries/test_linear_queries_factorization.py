@@ -1,0 +1,113 @@
+"""Optimal factorizations: certificates, cvxpy on small cases, known norms; hereditary discrepancy by brute force."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from dpgraph.exceptions import InvalidParameterError
+from dpgraph.queries.factorization import factorization_norm, trace_factorization
+from dpgraph.queries.linear_queries import hereditary_discrepancy_bounds
+
+
+def random_columns(seed, r=5, N=14):
+    return np.random.default_rng(seed).normal(size=(r, N))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_trace_agrees_with_cvxpy(seed):
+    import cvxpy as cp
+
+    columns = random_columns(seed, r=3, N=8)
+    X, Y = cp.Variable((8, 8), PSD=True), cp.Variable((3, 3), symmetric=True)
+    # tr(A X^{-1} A') over diag X <= 1, as a Schur complement.
+    block = cp.bmat([[Y, columns], [columns.T, X]])
+    problem = cp.Problem(cp.Minimize(cp.trace(Y)), [block >> 0, cp.diag(X) <= 1])
+    expected = problem.solve(solver=cp.CLARABEL)
+    found = trace_factorization(columns, tol=1e-5, max_iter=20_000)
+    assert found.lower_bound <= expected * (1 + 1e-6)
+    assert found.value == pytest.approx(expected, rel=2e-5)
+
+
+@pytest.mark.parametrize("tol", [1e-1, 1e-2, 1e-3])
+def test_the_covariance_is_feasible_and_its_gap_is_certified(tol):
+    columns = random_columns(7, r=12, N=60)
+    found = trace_factorization(columns, tol=tol)
+    S = found.root @ found.root
+    assert np.einsum("ij,ij->j", columns, np.linalg.solve(S, columns)).max() <= 1 + 1e-9
+    assert np.trace(S) == pytest.approx(found.value)
+    assert 0 <= found.gap <= tol
+
+
+def test_the_lower_bound_never_decreases():
+    columns = random_columns(8, r=10, N=40)
+    bounds = [trace_factorization(columns, tol=0, max_iter=k).lower_bound for k in range(1, 30)]
+    assert np.all(np.diff(bounds) >= -1e-9 * bounds[-1])
+
+
+def test_equal_orthogonal_columns_need_spherical_noise_and_nothing_less():
+    found = trace_factorization(3 * np.eye(6), tol=1e-9)
+    assert np.allclose(found.root, 3 * np.eye(6))
+    assert found.value == pytest.approx(found.lower_bound)
+
+
+def test_nearly_parallel_columns_of_very_different_length_stay_feasible():
+    rng = np.random.default_rng(0)
+    columns = np.ones((6, 1)) + 1e-6 * rng.normal(size=(6, 20))
+    columns[:, 0] *= 1e4
+    found = trace_factorization(columns)
+    released = np.linalg.solve(found.root, columns)
+    assert np.linalg.norm(released, axis=0).max() <= 1 + 1e-4
+    assert np.allclose(found.root @ released, columns, rtol=1e-6)
+
+
+def test_factorization_norms_of_known_matrices():
+    hadamard = np.array([[1.0]])
+    for _ in range(4):
+        hadamard = np.block([[hadamard, hadamard], [hadamard, -hadamard]])
+    for matrix, norm in ((np.eye(5), 1.0), (np.ones((4, 7)), 1.0), (hadamard, 4.0)):
+        found = factorization_norm(matrix, tol=1e-6)
+        assert found.lower <= norm * (1 + 1e-9)
+        assert found.upper == pytest.approx(norm, rel=1e-5)
+
+
+def test_the_factorization_norm_of_prefix_sums_is_below_its_known_bound():
+    n = 64
+    odd = (2 * np.arange(1, n + 1) - 1) * np.pi / (2 * n)
+    mathias = 0.5 + np.sum(1 / np.abs(np.sin(odd))) / (2 * n)
+    found = factorization_norm(np.tril(np.ones((n, n))))
+    assert found.lower <= found.upper <= 1.01 * found.lower
+    assert found.lower <= mathias
+
+
+def hereditary_discrepancy(A):
+    worst = 0.0
+    for size in range(1, A.shape[1] + 1):
+        signs = np.array(list(itertools.product([-1.0, 1.0], repeat=size))).T
+        for columns in itertools.combinations(range(A.shape[1]), size):
+            worst = max(worst, np.abs(A[:, columns] @ signs).max(axis=0).min())
+    return worst
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_bounds_bracket_the_hereditary_discrepancy(seed):
+    rng = np.random.default_rng(seed)
+    A = (rng.random((5, 6)) < 0.5).astype(float) if seed % 2 else rng.normal(size=(4, 6))
+    bounds = hereditary_discrepancy_bounds(A)
+    assert bounds.lower <= hereditary_discrepancy(A) <= bounds.upper
+
+
+def test_the_lower_bound_grows_with_the_square_root_on_hadamard_matrices():
+    H = np.array([[1.0]])
+    for _ in range(6):
+        H = np.block([[H, H], [H, -H]])
+    bounds = hereditary_discrepancy_bounds(H)
+    assert bounds.lower >= 0.5 * np.sqrt(64) * 0.999
+    assert bounds.factorization_norm == pytest.approx(8.0, rel=1e-2)
+
+
+def test_bad_matrices_are_refused():
+    with pytest.raises(InvalidParameterError, match="zero"):
+        hereditary_discrepancy_bounds(np.zeros((2, 2)))
+    with pytest.raises(InvalidParameterError, match="NaN"):
+        hereditary_discrepancy_bounds([[1.0, np.nan]])
