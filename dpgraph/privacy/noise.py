@@ -96,6 +96,18 @@ class NoiseSource:
         on_grid = np.rint(values / unit) * unit
         return self._on_grid(on_grid, unit, self._discrete("gaussian", values.size, scale / unit))
 
+    def randomized_bits(self, shares: FloatArray, flip: float) -> NDArray[np.bool_]:
+        """Answer one bit for each entry of `shares` in [0, 1]: 1 with probability flip + (1 - 2 flip) share.
+
+        With probability 2 flip the answer is a fair coin, otherwise it is 1 with probability `share`. Drawn so, either
+        answer has at least probability `flip` whatever the share, in floating point too: a comparison of a 53-bit
+        uniform with 2 flip rounds its probability up. (Comparing with 1 - flip directly would make one answer
+        impossible as soon as flip < 2**-53, that is for epsilon above 36.)
+        """
+        coin = self.generator.random(shares.shape) < 2 * flip
+        fair = self.generator.random(shares.shape) < 0.5
+        return np.where(coin, fair, self.generator.random(shares.shape) < shares)
+
     def _on_grid(self, values: FloatArray, unit: float, noise: FloatArray) -> FloatArray:
         multiples = np.rint(values / unit)
         if not np.all(np.abs(multiples) < 2.0**52):

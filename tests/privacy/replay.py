@@ -1,0 +1,240 @@
+"""Replay: run a mechanism on a graph, then on its neighbour while handing it the *same releases*.
+
+Everything a private function shows must be a function of public arguments, public randomness and its noisy releases. So
+when the second run gets the recorded releases of the first one in place of its own,
+
+* whatever can be observed (results, errors, the ledger, the number and the scales of releases) must be equal, and
+* the l2 (or l1) distance between the exact values of a release must be within the sensitivity of its ledger line, and
+  the privacy loss that was realised on this pair, sum (distance/scale)^2, within mu^2.
+
+This needs no statistics: a forgotten endpoint, a degree that was used without noise, an exact value in a result or a
+scale that depends on the data shows in one pair of runs, exactly.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.sparse.linalg import LinearOperator
+
+from dpgraph.exceptions import DPGraphError
+from dpgraph.mechanisms import subspace
+from dpgraph.privacy.ledger import Ledger
+from dpgraph.privacy.noise import NoiseSource
+from dpgraph.privacy.report import LedgerEntry, PrivacyReport
+
+
+@dataclasses.dataclass
+class Release:
+    """One noisy release: the exact value that nobody may see, the scale of the noise, and what came out."""
+
+    kind: str
+    exact: np.ndarray
+    scale: float
+    output: np.ndarray
+    line: int = -1
+
+
+class Noise(np.ndarray):
+    """Noise that may only be added, once, to an exact value: the sum is a release."""
+
+    source: RecordingSource
+    scale: float
+
+    def __array_finalize__(self, parent: Any) -> None:
+        self.source = getattr(parent, "source", None)  # type: ignore[assignment]
+        self.scale = getattr(parent, "scale", math.nan)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        if ufunc is not np.add or method != "__call__" or options:
+            raise AssertionError(f"noise went into {ufunc.__name__}: enter this release as a door of the replay")
+        exact = inputs[1] if inputs[0] is self else inputs[0]
+        return self.source.release("Gaussian", exact, self.scale, np.asarray(exact) + self.view(np.ndarray))
+
+    def __array_function__(self, function: Any, *_: Any) -> Any:
+        raise AssertionError(f"noise went into {function.__name__}: enter this release as a door of the replay")
+
+
+class RecordingSource(NoiseSource):
+    """Seeded noise that records releases, or hands out those of an earlier run."""
+
+    def __init__(self, seed: int, replayed: RecordingSource | None = None) -> None:
+        super().__init__(np.random.default_rng(seed))
+        self.releases: list[Release] = []
+        self.lines: list[LedgerEntry] = []
+        self._replayed = replayed
+        self._inside = False  # inside a primitive or a door: its own draws are not releases
+
+    def release(self, kind: str, exact: Any, scale: float, output: np.ndarray) -> np.ndarray:
+        number = len(self.releases)
+        if self._replayed is not None:
+            if number >= len(self._replayed.releases):
+                raise AssertionError("the neighbour makes more releases")
+            output = self._replayed.releases[number].output
+        exact = np.array(exact, dtype=np.float64)
+        self.releases.append(Release(kind, exact, float(scale), np.array(output), self._line_of(kind, scale)))
+        return np.array(output)
+
+    def _line_of(self, kind: str, scale: float) -> int:
+        for number in reversed(range(len(self.lines))):
+            if self.lines[number].scale == scale and kind.lower() in self.lines[number].mechanism.lower():
+                return number
+        raise AssertionError(f"a {kind} release of scale {scale} has no line in the ledger: {self.lines}")
+
+    def spawn(self) -> NoiseSource:
+        return self
+
+    def door(self, kind: str, exact: Any, scale: float, primitive: Callable[[], np.ndarray]) -> np.ndarray:
+        """Release by a primitive whose own draws are internal."""
+        outer, self._inside = self._inside, True
+        try:
+            output = primitive()
+        finally:
+            self._inside = outer
+        return output if outer else self.release(kind, exact, scale, output)
+
+    def _noise(self, draws: np.ndarray, scale: float) -> np.ndarray:
+        if self._inside:
+            return draws
+        token = draws.view(Noise)
+        token.source, token.scale = self, scale
+        return token
+
+    def gaussian(self, shape: Any, scale: float) -> np.ndarray:
+        return self._noise(super().gaussian(shape, scale), scale)
+
+    def symmetric_gaussian(self, n: int, scale: float) -> np.ndarray:
+        W = super().gaussian((n, n), scale)
+        return self._noise((W + W.T) / 2, scale)
+
+    def gaussian_on_grid(self, values: np.ndarray, unit: float, scale: float) -> np.ndarray:
+        primitive = super().gaussian_on_grid
+        return self.door("Gaussian", values, scale, lambda: primitive(values, unit, scale))
+
+    def laplace_on_grid(self, values: np.ndarray, unit: float, scale: float) -> np.ndarray:
+        primitive = super().laplace_on_grid
+        return self.door("Laplace", values, scale, lambda: primitive(values, unit, scale))
+
+    def scalars(self, values: np.ndarray, unit: float, scale: float) -> np.ndarray:
+        primitive = super().scalars
+        on_grid = np.rint(np.atleast_1d(values) / unit) * unit
+        return self.door("discrete Gaussian", on_grid, scale, lambda: primitive(values, unit, scale))
+
+    def randomized_bits(self, shares: np.ndarray, flip: float) -> np.ndarray:
+        primitive = super().randomized_bits
+        upper = np.triu(shares, k=1)  # the lower half of the answers is thrown away
+        return self.door("randomized response", upper, self.lines[-1].scale, lambda: primitive(shares, flip))
+
+
+#: The source whose call is running; ledger lines are reported to it.
+_running: list[RecordingSource] = []
+
+
+@pytest.fixture
+def doors(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let recording sources see the lines of ledgers and the release of the projector sampler."""
+    record, sample = Ledger._record, subspace.sample_noisy_eigenspace
+
+    def record_line(self: Ledger, entry: LedgerEntry) -> None:
+        record(self, entry)
+        if _running:
+            _running[-1].lines.append(entry)
+
+    def sample_projector(U: np.ndarray, scale: float, noise: NoiseSource) -> np.ndarray:
+        if not isinstance(noise, RecordingSource):
+            return sample(U, scale, noise)
+        return noise.door("Gaussian", U @ U.T, scale, lambda: sample(U, scale, noise))
+
+    monkeypatch.setattr(Ledger, "_record", record_line)
+    monkeypatch.setattr(subspace, "sample_noisy_eigenspace", sample_projector)
+
+
+def observe(call: Callable[[RecordingSource], Any], source: RecordingSource) -> Any:
+    """Return the result, or the error as data: both are outputs."""
+    _running.append(source)
+    try:
+        return call(source)
+    except DPGraphError as error:
+        return type(error).__name__, str(error), getattr(error, "stage", None), getattr(error, "privacy", None)
+    finally:
+        _running.pop()
+
+
+@dataclasses.dataclass(frozen=True)
+class Loss:
+    """What a pair of replayed runs has shown."""
+
+    #: Realised share of the budget: mu/mu_total, or epsilon/epsilon_total for a pure call.
+    share: float
+    #: Largest (distance)/(sensitivity) of each ledger line.
+    lines: dict[str, float]
+    halted: bool
+
+
+def replay(first: Callable[[RecordingSource], Any], second: Callable[[RecordingSource], Any], seed: int) -> Loss:
+    """Run `first`, replay its releases to `second`, and compare everything; raises AssertionError on any difference."""
+    original = RecordingSource(seed)
+    outcome = observe(first, original)
+    copy = RecordingSource(seed, replayed=original)
+    replayed = observe(second, copy)
+    assert_same(outcome, replayed)
+    assert original.lines == copy.lines, "the ledgers differ"
+    assert len(original.releases) == len(copy.releases), "the neighbour makes fewer releases"
+    report = outcome[3] if isinstance(outcome, tuple) and len(outcome) == 4 else outcome.privacy
+    return realised_loss(original, copy, report, halted=isinstance(outcome, tuple))
+
+
+def realised_loss(original: RecordingSource, copy: RecordingSource, report: PrivacyReport | None, halted: bool) -> Loss:
+    assert report is not None
+    squares = [0.0] * len(original.lines)
+    for mine, theirs in zip(original.releases, copy.releases, strict=True):
+        assert (mine.kind, mine.scale, mine.line) == (theirs.kind, theirs.scale, theirs.line), "releases differ"
+        change = (mine.exact - theirs.exact).ravel()
+        l1 = "gaussian" not in original.lines[mine.line].mechanism.lower()
+        squares[mine.line] += float(np.sum(np.abs(change))) ** 2 if l1 else float(change @ change)
+    lines, mu_squared, epsilon = {}, 0.0, 0.0
+    for entry, square in zip(original.lines, squares, strict=True):
+        if entry.mechanism == "good event":
+            continue
+        distance = math.sqrt(square)
+        lines[entry.name] = distance / entry.sensitivity
+        assert distance <= entry.sensitivity * (1 + 1e-9), f"{entry.name} moves by {lines[entry.name]:.3f} of its bound"
+        if entry.mu:
+            assert entry.scale * entry.mu >= entry.sensitivity * (1 - 1e-12), f"{entry.name}: scale below bound/mu"
+            mu_squared += square / entry.scale**2
+        else:
+            assert entry.scale * entry.epsilon >= entry.sensitivity * (1 - 1e-12), f"{entry.name}: scale too small"
+            epsilon += distance / entry.scale
+    share = math.sqrt(mu_squared) / report.mu if report.mu else epsilon / report.epsilon
+    assert share <= 1 + 1e-9, f"realised loss is {share:.3f} of the budget"
+    return Loss(share, lines, halted)
+
+
+def assert_same(first: Any, second: Any, path: str = "result") -> None:
+    """Compare two outcomes bit by bit, whatever they are made of."""
+    assert type(first) is type(second), f"{path}: {type(first).__name__} against {type(second).__name__}"
+    if dataclasses.is_dataclass(first):
+        for field in dataclasses.fields(first):
+            assert_same(getattr(first, field.name), getattr(second, field.name), f"{path}.{field.name}")
+        assert repr(first) == repr(second), f"{path}: the text forms differ"
+    elif sparse.issparse(first):
+        assert_same(first.toarray(), second.toarray(), path)
+    elif isinstance(first, np.ndarray):
+        assert first.shape == second.shape, f"{path}: shapes {first.shape} and {second.shape}"
+        assert np.array_equal(first, second, equal_nan=first.dtype.kind in "fc"), f"{path}: arrays differ"
+    elif isinstance(first, LinearOperator):
+        assert_same(first @ np.eye(first.shape[1]), second @ np.eye(first.shape[1]), path)
+    elif isinstance(first, (tuple, list)):
+        assert len(first) == len(second), f"{path}: lengths {len(first)} and {len(second)}"
+        for k, (x, y) in enumerate(zip(first, second, strict=True)):
+            assert_same(x, y, f"{path}[{k}]")
+    elif isinstance(first, dict):
+        assert_same(list(first.items()), list(second.items()), path)
+    else:
+        assert first == second or (first != first and second != second), f"{path}: {first!r} against {second!r}"

@@ -1,0 +1,46 @@
+"""Given its noisy releases, nothing that a private function shows depends on the private data."""
+
+import itertools
+
+import pytest
+
+from tests.privacy.registry import ENTRIES
+from tests.privacy.replay import doors, replay  # noqa: F401
+
+pytestmark = pytest.mark.usefixtures("doors")
+
+#: A budget at which tests halt, and one at which every step is reached.
+EPSILONS = (1.0, 1e4)
+
+
+def losses(entry, *, stride=1, **more):
+    """Replay every `stride`-th pair of neighbours of an entry, in both directions."""
+    delta = None if entry.pure else 1e-6
+    for number, (label, data, neighbour) in enumerate(itertools.islice(entry.neighbours(), None, None, stride)):
+        for epsilon in EPSILONS:
+
+            def call(data, epsilon=epsilon):
+                return lambda rng: entry.call(data, rng=rng, epsilon=epsilon, delta=delta, **more)
+
+            for first, second in ((data, neighbour), (neighbour, data)):
+                try:
+                    yield replay(call(first), call(second), seed=number)
+                except AssertionError as error:
+                    raise AssertionError(f"{entry.label}: {label}, epsilon = {epsilon}: {error}") from error
+
+
+def check(entry, stride):
+    seen = list(losses(entry, stride=stride))
+    assert any(not loss.halted for loss in seen), "no run came to an end: the neighbours test nothing"
+    assert max(loss.share for loss in seen) > 0.1, "no neighbour cost a tenth of the budget: they test nothing"
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.label)
+def test_equal_releases_give_equal_outputs_and_every_release_stays_within_its_ledger_line(entry):
+    check(entry, stride=5 if entry.function == "private_max_cut" else 2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.label)
+def test_the_same_holds_for_all_neighbours_of_the_family(entry):
+    check(entry, stride=1)
