@@ -136,7 +136,7 @@ def _draw_value(axes: Axes, result: Any) -> None:
     total = float(result.estimated_total_weight)
     rows = [("this cut", value, ACROSS), ("random cut", total / 2, PALE)]
     if result.upper_bound is not None:
-        rows.append(("bound for the\nreleased matrix", float(result.upper_bound), PALE))
+        rows.append(("bound, released\nmatrix only", float(result.upper_bound), PALE))
     rows = [row for row in rows if np.isfinite(row[1])]
     share = f"\n{value / total:.1%} of all edges" if total > 0 else ""
     for at, (name, weight, colour) in enumerate(rows):

@@ -158,6 +158,7 @@ def test_sparse_and_networkx_readers_agree(write):
         (b"1_0 2\n", "underscore.txt", "line 1"),
         (b"1,2\n3,,4\n", "hole.csv", "line 2"),
         (b"a,b\n1,2\n3\n", "short.csv", "line 3: expected 2 columns"),
+        (b"%%MatrixMarket matrix coordinate\n3 3 1\n1 2 1\n", "matrix.mtx", "scipy.io.mmread"),
         (b"\x89PNG\r\n\x1a\n\x00\x00\x00", "picture.txt", "not a text file"),
         (b"1 2\n\xff\xfe 3\n", "latin.txt", "line 2: expected UTF-8"),
         (gzip.compress(b"1 2\n" * 1000)[:-20], "cut.txt.gz", "truncated or damaged gzip"),
@@ -197,6 +198,7 @@ def test_missing_files_and_folders_are_dataset_errors(tmp_path):
         {"nodes": 0},
         {"nodes": -3},
         {"nodes": True},
+        {"nodes": 10**20},
         {"nodes": []},
         {"nodes": [1, 2, 1]},
     ],
@@ -234,6 +236,7 @@ def test_the_format_can_be_forced_where_content_is_ambiguous(write):
         ("2 1\n1 2 one\n", "line 2: expected a number in column 3"),
         ("five 1\n1 2 1\n", "numbers of vertices and edges"),
         ("0 1\n1 2 1\n", "numbers of vertices and edges"),
+        (f"{10**20} 1\n1 2 1\n", "numbers of vertices and edges"),
         ("", "is empty"),
     ],
 )

@@ -46,7 +46,7 @@ class GraphRequest:
         path = Path(self.graph)
         if path.is_dir():
             raise DatasetError(f"{self.graph} is a folder; expected a graph file or a dataset name")
-        if path.is_file():
+        if path.exists():
             adjacency, nodes = self._read_file(path)
         elif _looks_like_path(self.graph):
             raise DatasetError(f"no such file: {self.graph}")

@@ -13,10 +13,13 @@ from scipy import sparse
 if TYPE_CHECKING:
     import networkx as nx
 
-__all__ = ["EdgeTable", "merge_arcs"]
+__all__ = ["MAX_VERTICES", "EdgeTable", "merge_arcs"]
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
+
+#: Positions are 32-bit integers in a matrix.
+MAX_VERTICES = 2**31
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -56,7 +59,7 @@ class EdgeTable:
         """As a symmetric adjacency matrix, shape ``(n, n)``, float64."""
         n = len(self.nodes)
         data = np.ones(len(self.low)) if self.weights is None else self.weights
-        # 32-bit positions halve the memory of a large graph; more vertices than that do not fit into memory.
+        # 32-bit positions halve the memory of a large graph.
         row = np.concatenate([self.low, self.high]).astype(np.int32)
         col = np.concatenate([self.high, self.low]).astype(np.int32)
         A = sparse.coo_array((np.concatenate([data, data]), (row, col)), shape=(n, n)).tocsr()

@@ -44,6 +44,8 @@ def read_text(path: str | os.PathLike[str]) -> bytes:
             ) from None
     if b"\0" in raw:
         raise DatasetError(f"{path} is not a text file; expected an edge list, Gset or GML file in UTF-8, plain or .gz")
+    if raw.startswith(b"%%MatrixMarket"):
+        raise DatasetError(f"{path} is a Matrix Market file; read it with scipy.io.mmread and pass the matrix")
     return raw.removeprefix(_BYTE_ORDER_MARK).replace(b"\r\n", b"\n").replace(b"\r", b"\n")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpgraph.datasets.edge_table import EdgeTable, merge_arcs
+from dpgraph.datasets.edge_table import MAX_VERTICES, EdgeTable, merge_arcs
 from dpgraph.datasets.files import malformed
 from dpgraph.datasets.rows import Table, parse_rows
 from dpgraph.exceptions import DatasetError
@@ -48,7 +48,8 @@ def parse_gset(table: Table) -> EdgeTable:
 
 def _size(table: Table) -> tuple[int, int, Table]:
     for number, end, fields in table.data_lines():
-        if len(fields) != 2 or not all(field.isascii() and field.isdigit() for field in fields) or int(fields[0]) < 1:
+        numbers = [int(field) for field in fields if field.isascii() and field.isdigit()]
+        if not len(fields) == len(numbers) == 2 or not 1 <= numbers[0] < MAX_VERTICES:
             raise malformed(table.path, number, "the numbers of vertices and edges of a Gset file: n m")
-        return int(fields[0]), int(fields[1]), table.below(number, end)
+        return numbers[0], numbers[1], table.below(number, end)
     raise DatasetError(f"{table.path} is empty; expected a Gset file that starts with n m")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from scipy import sparse
 
-from dpgraph.datasets.edge_table import EdgeTable, merge_arcs
+from dpgraph.datasets.edge_table import MAX_VERTICES, EdgeTable, merge_arcs
 from dpgraph.datasets.files import blank_comments, decode, read_text
 from dpgraph.datasets.gml import parse_gml
 from dpgraph.datasets.gset import looks_like_gset, parse_gset
@@ -183,8 +183,8 @@ def _public_vertices(nodes: Literal["file"] | int | Iterable[Hashable]) -> tuple
             return None
         raise InvalidParameterError(f'nodes must be "file", an integer or an iterable of labels; got {nodes!r}')
     if isinstance(nodes, (int, np.integer)):
-        if isinstance(nodes, bool) or nodes < 1:
-            raise InvalidParameterError(f"nodes, the number of vertices, must be at least 1; got {nodes!r}")
+        if isinstance(nodes, bool) or not 1 <= nodes < MAX_VERTICES:
+            raise InvalidParameterError(f"nodes, the number of vertices, must lie in [1, 2**31); got {nodes!r}")
         return tuple(range(int(nodes)))
     vertices = tuple(nodes)
     if not vertices or len(set(vertices)) != len(vertices):
