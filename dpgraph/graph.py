@@ -107,16 +107,14 @@ class Graph:
         """Product of the adjacency matrix with an array of shape ``(n,)`` or ``(n, k)``."""
         from dpgraph.spectral.kernels import csr_times_block
 
-        A = self.adjacency
-        columns = np.ascontiguousarray(block, dtype=np.float64).reshape(self.n_vertices, -1)
-        return csr_times_block(A.indptr, A.indices, A.data, columns).reshape(block.shape)
+        columns = np.asarray(block, dtype=np.float64).reshape(self.n_vertices, -1)
+        return csr_times_block(self.adjacency, columns).reshape(block.shape)
 
     def multiply_rows(self, rows: NDArray[np.int64], block: FloatArray) -> FloatArray:
         """Rows ``rows`` of the product of the adjacency matrix with an ``(n, k)`` array."""
         from dpgraph.spectral.kernels import csr_rows_times_block
 
-        A = self.adjacency
-        return csr_rows_times_block(A.indptr, A.indices, A.data, rows, np.ascontiguousarray(block))
+        return csr_rows_times_block(self.adjacency, rows, block)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

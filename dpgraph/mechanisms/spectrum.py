@@ -52,7 +52,7 @@ def release_spectrum(
     """Release the `count` leading |eigenvalues| of a private symmetric operator with GDP parameter `mu`.
 
     The sorted vector moves by at most `neighbours.frobenius` in l2 (Mirsky), plus twice the public residual tolerance
-    of the eigensolver for each value. With ``stride=2`` every second value is released (a symmetric embedding lists each
+    of the eigensolver for each value. With ``stride=2`` every second one is released (a symmetric embedding lists each
     singular value twice). The exact eigenpairs are returned too: they are private.
     """
     tolerance = value_tolerance(operator.shape[0], neighbours.norm)

@@ -47,6 +47,8 @@ _VALUE_SHARE = 0.02
 _TOTAL_SHARE = 0.005
 #: Rank of the noisy power method under rank="auto".
 _POWER_RANK = 2
+#: Annealing sweeps on a private objective: polishing it far below its noise would be wasted.
+_SWEEPS = 100
 #: projection="auto" projects a dense noisy matrix up to this size; a factored one is left as it is.
 _PROJECTION_LIMIT = 1000
 
@@ -231,6 +233,8 @@ def _check_call(
         raise InvalidParameterError(f"projection must be 'auto', 'spectral', 'frobenius' or 'none'; got {projection!r}")
     if on_halt not in ("raise", "fallback"):
         raise InvalidParameterError(f"on_halt must be 'raise' or 'fallback'; got {on_halt!r}")
+    if seeds < 0 or rounds < 1:
+        raise InvalidParameterError(f"need seeds >= 0 and rounds >= 1; got seeds={seeds!r}, rounds={rounds!r}")
     chosen = "bounded-iterates" if mechanism == "auto" else mechanism
     if chosen == "randomized-response" and n > DENSE_LIMIT:
         raise InvalidParameterError(
@@ -310,7 +314,9 @@ def _solve_dense(normalized: FloatArray, scale: FloatArray, call: _Call, noise: 
 
 
 def _solve(objective: CutObjective, call: _Call, noise: NoiseSource) -> _Cut:
-    solution = solve_max_cut(objective, seeds=call.seeds, rounds=call.rounds, rng=noise.generator)
+    solution = solve_max_cut(
+        objective, seeds=call.seeds, rounds=call.rounds, sweeps=_SWEEPS, starts=2, rng=noise.generator
+    )
     return _Cut(np.asarray(solution.labels, dtype=np.int8), float(solution.upper_bound))
 
 

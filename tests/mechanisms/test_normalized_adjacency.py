@@ -1,0 +1,116 @@
+"""The private normalized adjacency approximates the exact one, halts privately, and publishes only released values."""
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import dpgraph
+from dpgraph.datasets.planted import planted_cut_sparse
+
+
+def planted(n=800, degree=250, correlation=-0.75):
+    return planted_cut_sparse(n, degree, correlation, rng=1)
+
+
+def exact_normalized(A, tau):
+    root = 1 / np.sqrt(np.asarray(A.sum(axis=1)).ravel() + tau)
+    return root[:, None] * A.toarray() * root
+
+
+def test_high_budget_recovers_the_leading_part():
+    A, _ = planted()
+    private = dpgraph.private_normalized_adjacency(A, epsilon=50.0, delta=1e-6, rank=2, rng=0)
+    exact = exact_normalized(A, private.regularization)
+    values = np.sort(np.abs(np.linalg.eigvalsh(exact)))[::-1]
+    error = np.linalg.norm(private.matrix() - exact, 2)
+    assert error < 1.2 * values[2] + 0.01
+
+
+def test_automatic_rank_finds_the_planted_cut():
+    A, _ = planted()
+    private = dpgraph.private_normalized_adjacency(A, epsilon=8.0, delta=1e-6, rng=0)
+    assert private.rank == 2
+
+
+@pytest.mark.parametrize("coherence", ["degree-corrected", "rank"])
+def test_both_coherences_find_the_planted_side(coherence):
+    A, side = planted()
+    private = dpgraph.private_normalized_adjacency(A, epsilon=8.0, delta=1e-6, rank=2, coherence=coherence, rng=0)
+    _, vectors = np.linalg.eigh(private.core)
+    signs = np.sign(private.basis @ vectors[:, 0])
+    agreement = abs(np.mean(signs * (1 - 2.0 * side)))
+    assert agreement > 0.9
+
+
+def test_operators_and_matrix_agree():
+    A, _ = planted(300, 120)
+    private = dpgraph.private_normalized_adjacency(A, epsilon=20.0, delta=1e-6, rank=2, rng=0)
+    x = np.arange(300.0)
+    root = np.sqrt(private.scale)
+    assert np.allclose(private.linear_operator() @ x, private.matrix() @ x)
+    assert np.allclose(private.adjacency_operator() @ x, root * (private.matrix() @ (root * x)))
+    assert np.allclose(
+        private.embedding() @ np.sign(np.diag([1.0, 1.0])) @ private.embedding().T,
+        private.embedding() @ private.embedding().T,
+    )
+
+
+def test_synthetic_graph_has_the_vertices_and_weights_in_range():
+    G = nx.complete_bipartite_graph(60, 60)
+    private = dpgraph.private_normalized_adjacency(G, epsilon=20.0, delta=1e-6, rank=2, rng=0)
+    synthetic = private.to_networkx(threshold=0.1)
+    assert list(synthetic.nodes) == list(G.nodes)
+    weights = [w for _, _, w in synthetic.edges(data="weight")]
+    assert min(weights) > 0.1
+    assert max(weights) <= 1.0
+
+
+def test_halting_says_what_was_spent_and_what_to_turn():
+    G = nx.gnp_random_graph(200, 0.1, seed=0)
+    with pytest.raises(dpgraph.MechanismHalted, match="epsilon") as halt:
+        dpgraph.private_normalized_adjacency(G, epsilon=0.5, delta=1e-6, rng=0)
+    assert halt.value.stage == "gap"
+    assert {entry.name for entry in halt.value.privacy.entries} >= {"spectrum", "gap lower bound"}
+
+
+def test_zero_regularization_with_isolated_vertices_halts_before_dividing():
+    G = nx.empty_graph(30)
+    with pytest.raises(dpgraph.MechanismHalted) as halt:
+        dpgraph.private_normalized_adjacency(G, epsilon=1.0, delta=1e-6, regularization=0.0, rng=0)
+    assert halt.value.stage == "minimum degree"
+
+
+def test_one_vertex_is_a_correct_answer():
+    private = dpgraph.private_normalized_adjacency(nx.empty_graph(1), epsilon=1.0, delta=1e-6, rng=0)
+    assert private.basis.shape == (1, 1)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"rank": 0},
+        {"rank": 31},
+        {"rank": 1.5},
+        {"regularization": -1.0},
+        {"regularization": float("nan")},
+        {"coherence": "basic"},
+        {"mechanism": "laplace"},
+        {"max_rank": 0},
+    ],
+)
+def test_bad_parameters_are_refused_before_the_budget_is_touched(arguments):
+    accountant = dpgraph.PrivacyAccountant(epsilon=1.0, delta=1e-6)
+    with pytest.raises(dpgraph.InvalidParameterError):
+        dpgraph.private_normalized_adjacency(
+            nx.path_graph(30), **{"epsilon": 1.0, "delta": 1e-6, "accountant": accountant, **arguments}
+        )
+    assert accountant.spent == (0.0, 0.0)
+
+
+def test_gaussian_mechanism_never_halts_and_is_limited_in_size():
+    private = dpgraph.private_normalized_adjacency(
+        nx.path_graph(40), epsilon=0.1, delta=1e-6, mechanism="gaussian", rng=0
+    )
+    assert 1 <= private.rank <= 8
+    with pytest.raises(dpgraph.InvalidParameterError, match="5000"):
+        dpgraph.private_normalized_adjacency(nx.empty_graph(5001), epsilon=1, delta=1e-6, mechanism="gaussian")

@@ -1,0 +1,183 @@
+"""max_cut on exact data: right answers in the caller's labels, on every kind of graph."""
+
+import dataclasses
+
+import igraph
+import networkx as nx
+import numpy as np
+import pytest
+from scipy import sparse
+
+from dpgraph.datasets import read_edgelist
+from dpgraph.evaluate import cut_value
+from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
+from dpgraph.problems.exact_max_cut import CutResult, max_cut
+from dpgraph.sos.objective import FactoredObjective
+
+# Best known cuts and optimal values of the relaxation (rounded to 0.1) as stated in the design pages.
+GSET = {
+    "G1": (11624, 12083.2),
+    "G11": (564, 629.2),
+    "G14": (3064, 3191.6),
+    "G22": (13359, 14135.9),
+    "G32": (1410, 1567.6),
+    "G43": (6660, 7032.2),
+    "G48": (6000, 6000.0),
+    "G60": (14188, 15222.3),
+    "G70": (9591, 9861.5),
+    "G77": (9940, 11045.6),
+    "G81": (14060, 15656.0),
+}
+SIGNED = {"G11", "G32", "G77", "G81"}
+
+
+def check_cut(G, result, **weight):
+    left, right = result.partition
+    nodes = set(range(G.shape[0])) if sparse.issparse(G) else set(G.nodes)
+    assert left | right == nodes
+    assert not left & right
+    assert result.value == pytest.approx(cut_value(G, result.partition, **weight))
+    assert result.value <= result.upper_bound
+    assert result.gap >= 0.0
+
+
+@pytest.mark.parametrize(
+    ("graph", "value"),
+    [
+        (nx.cycle_graph(5), 4),
+        (nx.cycle_graph(6), 6),
+        (nx.complete_graph(2), 1),
+        (nx.complete_graph(8), 16),
+        (nx.petersen_graph(), 12),
+        (nx.complete_bipartite_graph(4, 7), 28),
+        (nx.star_graph(9), 9),
+        (nx.grid_2d_graph(4, 5), 31),
+        (nx.disjoint_union(nx.cycle_graph(5), nx.complete_graph(4)), 8),
+    ],
+)
+def test_known_cuts_are_found(graph, value):
+    result = max_cut(graph, rng=0)
+    check_cut(graph, result)
+    assert result.value == value
+    assert type(result.value) is float
+
+
+def test_one_vertex_and_graphs_without_edges_are_cut_with_value_zero():
+    for graph in (nx.empty_graph(1), nx.empty_graph(4), sparse.csr_array((3, 3))):
+        result = max_cut(graph, rng=0)
+        check_cut(graph, result)
+        assert (result.value, result.upper_bound, result.gap, result.status) == (0.0, 0.0, 0.0, "optimal")
+
+
+def test_isolated_vertices_change_nothing():
+    graph = nx.petersen_graph()
+    plain = max_cut(graph, rng=0)
+    graph.add_nodes_from(range(100, 140))
+    result = max_cut(graph, rng=0)
+    check_cut(graph, result)
+    assert result.value == 12
+    assert result.upper_bound == pytest.approx(plain.upper_bound, rel=1e-5)
+
+
+def test_labels_may_be_tuples_strings_and_numbers_at_once():
+    graph = nx.Graph([((0, 1), "a"), ("a", 3.5), (3.5, frozenset({1})), (frozenset({1}), None_label := ("x",))])
+    graph.add_edge(None_label, (0, 1))
+    result = max_cut(graph, rng=0)
+    check_cut(graph, result)
+    assert result.value == 4
+    assert (0, 1) in result.partition[0]
+
+
+def test_negative_weights_belong_inside_the_sides():
+    graph = nx.Graph()
+    graph.add_weighted_edges_from([(0, 1, -1.0), (1, 2, -2.0), (0, 2, -0.5)])
+    result = max_cut(graph, weight="weight", rng=0)
+    assert (result.value, result.upper_bound, result.status) == (0.0, 0.0, "optimal")
+    graph[1][2]["weight"] = 3.0
+    result = max_cut(graph, weight="weight", rng=0)
+    check_cut(graph, result, weight="weight")
+    assert result.value == pytest.approx(2.5)
+
+
+def test_every_kind_of_input_gives_the_same_value():
+    graph = nx.gnp_random_graph(40, 0.2, seed=1)
+    A = nx.to_scipy_sparse_array(graph, dtype=float)
+    values = {
+        max_cut(G, rng=0).value
+        for G in (graph, igraph.Graph.from_networkx(graph), A, sparse.csr_matrix(A), A.toarray())
+    }
+    assert len(values) == 1
+
+
+def test_an_objective_can_be_cut_directly():
+    rng = np.random.default_rng(0)
+    objective = FactoredObjective(rng.standard_normal((8, 2)), np.diag([1.0, -1.0]))
+    result = max_cut(objective, rng=0)
+    signs = np.array([1.0 if v in result.partition[0] else -1.0 for v in range(8)])
+    assert result.value == pytest.approx(float(objective.values(signs)))
+
+
+def test_the_result_is_frozen_and_its_repr_short():
+    result = max_cut(nx.cycle_graph(5), rng=0)
+    assert repr(result) == "CutResult(value=4, upper_bound=4.52255, sides=3+2, status='optimal')"
+    assert isinstance(result, CutResult)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        result.value = 5.0
+
+
+def test_a_seeded_run_can_be_repeated():
+    graph = nx.gnp_random_graph(60, 0.3, seed=2)
+    first, second = (max_cut(graph, rng=np.random.default_rng(4)) for _ in range(2))
+    assert first.partition == second.partition
+    assert first.trace == second.trace
+
+
+def test_progress_goes_to_stderr_only_on_request(capsys):
+    max_cut(nx.cycle_graph(5), rng=0)
+    assert capsys.readouterr() == ("", "")
+    max_cut(nx.cycle_graph(5), rng=0, progress=True)
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "max-cut" in captured.err
+
+
+@pytest.mark.parametrize(
+    ("graph", "arguments", "error", "message"),
+    [
+        (nx.DiGraph([(0, 1)]), {}, InvalidGraphError, "undirected"),
+        (nx.empty_graph(0), {}, InvalidGraphError, "at least one vertex"),
+        (np.array([[0.0, np.nan], [np.nan, 0.0]]), {}, InvalidGraphError, "finite"),
+        (nx.path_graph(3), {"weight": "w"}, InvalidGraphError, "'w'"),
+        ([(0, 1)], {}, InvalidGraphError, "networkx"),
+        (nx.path_graph(3), {"relaxation": "exact"}, InvalidParameterError, "relaxation must be one of"),
+        (nx.path_graph(3), {"degree": 3, "relaxation": "lowrank"}, InvalidParameterError, "degree=3"),
+        (nx.path_graph(3), {"seeds": -1}, InvalidParameterError, "seeds must be at least 0; got -1"),
+    ],
+)
+def test_bad_input_is_refused_with_a_reason(graph, arguments, error, message):
+    with pytest.raises(error, match=message):
+        max_cut(graph, **arguments)
+
+
+def check_gset(graphs_dir, name, share):
+    best, relaxation = GSET[name]
+    graph = read_edgelist(graphs_dir / f"{name}.txt.gz")
+    weight = "weight" if name in SIGNED else None
+    result = max_cut(graph, rng=0, weight=weight)
+    assert result.value == cut_value(graph, result.partition, weight=weight)
+    assert result.value >= share * best
+    assert relaxation - 0.05 <= result.upper_bound <= 1.001 * relaxation
+    assert result.certificate in ("proven", "trivial")
+
+
+@pytest.mark.graphs
+@pytest.mark.parametrize("name", ["G1", "G11", "G14", "G22", "G43", "G48"])
+def test_gset_cuts_are_near_the_best_known_and_bounds_near_the_relaxation(graphs_dir, name):
+    check_gset(graphs_dir, name, 0.997)
+
+
+@pytest.mark.slow
+@pytest.mark.graphs
+@pytest.mark.parametrize("name", ["G32", "G60", "G70", "G77", "G81"])
+def test_large_gset_cuts_are_near_the_best_known_and_bounds_near_the_relaxation(graphs_dir, name):
+    check_gset(graphs_dir, name, 0.99 if name in SIGNED else 0.997)
