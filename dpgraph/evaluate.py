@@ -5,7 +5,7 @@ Publishing one of these numbers for a private graph spends privacy that no ledge
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -73,7 +73,8 @@ def _cut(graph: Graph, sides: NDArray[np.bool_]) -> float:
 
 def _sides(graph: Graph, partition: Any) -> NDArray[np.bool_]:
     """Side of each vertex in vertex order."""
-    partition = getattr(partition, "partition", partition)
+    if not isinstance(partition, np.ndarray):  # arrays have a method of that name
+        partition = getattr(partition, "partition", partition)
     n = graph.n_vertices
     if isinstance(partition, Mapping):
         partition = tuple({v for v, side in partition.items() if side == s} for s in (0, 1))
@@ -83,6 +84,8 @@ def _sides(graph: Graph, partition: Any) -> NDArray[np.bool_]:
                 f"a partition given as an array needs {n} entries 0 or 1; got shape {partition.shape}"
             )
         return partition.astype(bool)
+    if not isinstance(partition, Collection):
+        raise InvalidParameterError(f"a partition needs two sides; got {type(partition).__name__}")
     if len(partition) != 2:
         raise InvalidParameterError(f"a partition needs two sides; got {len(partition)}")
     sides = np.full(n, -1, dtype=np.int8)

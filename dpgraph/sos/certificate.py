@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigvalsh_tridiagonal
 
-from dpgraph.sos.objective import CutObjective
+from dpgraph.sos.objective import CutObjective, on_binary_grid
 
 __all__ = ["Certificate", "certify", "certify_within"]
 

@@ -145,7 +145,7 @@ def _accept(gain: float, temperature: float, tol: float, state: NDArray[np.uint6
     return ratio > -30.0 and _uniform(state) < np.exp(ratio)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def anneal_csr(
     indptr: Ints, indices: Ints, data: Floats, x: Floats, temperatures: Floats, tol: float, seed: np.uint64
 ) -> None:
@@ -169,7 +169,7 @@ def anneal_csr(
             return
 
 
-@njit(cache=True, fastmath=_REORDER)
+@njit(cache=True, nogil=True, fastmath=_REORDER)
 def anneal_dense(M: Floats, x: Floats, temperatures: Floats, tol: float, seed: np.uint64) -> None:
     """Metropolis annealing on a dense M."""
     state = np.array([seed], dtype=np.uint64)
@@ -185,7 +185,7 @@ def anneal_dense(M: Floats, x: Floats, temperatures: Floats, tol: float, seed: n
             return
 
 
-@njit(cache=True, fastmath=_REORDER)
+@njit(cache=True, nogil=True, fastmath=_REORDER)
 def anneal_factored(
     U: Floats, UB: Floats, diagonal: Floats, x: Floats, temperatures: Floats, tol: float, seed: np.uint64
 ) -> None:

@@ -13,6 +13,9 @@ J. Houdayer, O. C. Martin, Renormalization for discrete optimization, Physical R
 
 from __future__ import annotations
 
+import os
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -27,10 +30,11 @@ _HOT = 0.45
 _COLD = 0.05
 _GREEDY_SWEEPS = 1000
 _RECOMBINATIONS = 2
+_MOST_RECOMBINED = 62  # bits of a pattern
 
 #: Elementary operations that the default annealing may take, all starts together (a few seconds).
-_OPERATIONS = 5e8
-_FEWEST_SWEEPS, _MOST_SWEEPS = 20, 2500
+_OPERATIONS = 1.5e9
+_FEWEST_SWEEPS, _MOST_SWEEPS = 20, 4000
 
 
 def improve(
@@ -59,7 +63,7 @@ def anneal(
     rng : numpy.random.Generator
         Public randomness.
     sweeps : int, optional
-        Sweeps over the vertices for each cut; by default as many as take a few seconds, between 20 and 2500.
+        Sweeps over the vertices for each cut; by default as many as take a few seconds, between 20 and 4000.
 
     Returns
     -------
@@ -99,8 +103,8 @@ def recombine(
     numpy.ndarray, shape (n,)
     """
     best = cuts[:, int(np.argmax(objective.values(cuts)))]
-    _, pattern = np.unique(cuts * best[:, None], axis=0, return_inverse=True)
-    group = objective.connected_groups(pattern.ravel())
+    disagrees = cuts[:, :_MOST_RECOMBINED] * best[:, None] < 0.0
+    group = objective.connected_groups(disagrees @ (1 << np.arange(disagrees.shape[1])))
     if group.max() == 0:
         return best
     small = objective.contract(group, best)
@@ -121,6 +125,11 @@ def _columns(signs: FloatArray) -> int:
 def _run(objective: CutObjective, signs: FloatArray, temperatures: FloatArray, seeds: NDArray[np.int64]) -> FloatArray:
     tol = 1e-10 * float(objective.row_norms().max(initial=0.0))
     columns = np.array(signs.reshape(objective.n_vertices, -1).T, dtype=np.float64, order="C")
-    for column, seed in zip(columns, seeds, strict=True):
-        objective.anneal(column, temperatures, tol, int(seed))
+    with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:  # the kernels release the interpreter lock
+        jobs = [
+            pool.submit(objective.anneal, column, temperatures, tol, int(seed))
+            for column, seed in zip(columns, seeds, strict=True)
+        ]
+        for job in jobs:
+            job.result()
     return np.ascontiguousarray(columns.T).reshape(signs.shape)

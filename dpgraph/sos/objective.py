@@ -19,7 +19,7 @@ from scipy import sparse
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.sos import definiteness, kernels
 
-__all__ = ["CutObjective", "DenseObjective", "FactoredObjective", "SparseObjective"]
+__all__ = ["CutObjective", "DenseObjective", "FactoredObjective", "SparseObjective", "on_binary_grid"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -35,12 +35,15 @@ class CutObjective(ABC):
     constant : float
         1'M1/4 plus the value of pairs fixed by :meth:`contract`.
     integral : bool
-        Whether every cut has an integer value and sums of entries are exact.
+        Whether every cut has an integer value.
+    exact_sums : bool
+        Whether sums of entries of M are free of rounding errors.
     """
 
     n_vertices: int
     constant: float
     integral: bool = False
+    exact_sums: bool = False
 
     @abstractmethod
     def multiply(self, block: FloatArray) -> FloatArray:
@@ -110,7 +113,8 @@ class SparseObjective(CutObjective):
         self.matrix = matrix.astype(np.float64).tocsr()
         self.n_vertices = int(matrix.shape[0])
         self.constant = 0.25 * math.fsum(self.matrix.data) if constant is None else constant
-        self.integral = _integral(self.matrix.data)
+        self.exact_sums = on_binary_grid(self.matrix.data)
+        self.integral = self.exact_sums and bool(np.all(self.matrix.data == np.rint(self.matrix.data)))
 
     def multiply(self, block: FloatArray) -> FloatArray:
         """M times an array of shape (n,) or (n, k)."""
@@ -177,7 +181,8 @@ class DenseObjective(CutObjective):
         np.fill_diagonal(self.matrix, 0.0)
         self.n_vertices = int(matrix.shape[0])
         self.constant = 0.25 * math.fsum(self.matrix.sum(axis=1)) if constant is None else constant
-        self.integral = _integral(self.matrix)
+        self.exact_sums = on_binary_grid(self.matrix)
+        self.integral = self.exact_sums and bool(np.all(self.matrix == np.rint(self.matrix)))
 
     def multiply(self, block: FloatArray) -> FloatArray:
         """M times an array of shape (n,) or (n, k)."""
@@ -282,6 +287,7 @@ class FactoredObjective(CutObjective):
         return definiteness.factored_semidefinite(self.factor, self.core, diagonal - 0.25 * self.diagonal)
 
 
-def _integral(entries: FloatArray) -> bool:
-    """Integer entries whose sums are exact in double precision."""
-    return bool(np.all(entries == np.rint(entries))) and float(np.abs(entries).sum()) < 2.0**52
+def on_binary_grid(numbers: FloatArray) -> bool:
+    """Multiples of 2**-12 whose sums, and quarters of sums, are exact in double precision."""
+    scaled = numbers * 2.0**12
+    return bool(np.all(scaled == np.rint(scaled))) and float(np.abs(scaled).sum()) < 2.0**50

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.sos.conditioning import ConditionedSearch, TraceEntry, condition
-from dpgraph.sos.local_search import improve
+from dpgraph.sos.local_search import improve, one_opt
 from dpgraph.sos.low_rank_sdp import LowRankSolution, solve_low_rank
 from dpgraph.sos.objective import CutObjective
 from dpgraph.sos.rounding import best_columns, hyperplane_rounding, independent_signs
@@ -104,7 +104,7 @@ def solve_max_cut(
     starts : int, default 8
         Rounded cuts from which the local search starts.
     sweeps : int, optional
-        Annealing sweeps for each start; by default a few seconds for all, at most 2500 each.
+        Annealing sweeps for each start; by default a few seconds for all, at most 4000 each.
     tol : float, optional
         Certified relative gap at which the relaxation stops; 1e-6 up to 1000 vertices, 1e-4 above by default.
     vertex_weights : numpy.ndarray, shape (n,), optional
@@ -141,13 +141,19 @@ def solve_max_cut(
             beam=beam,
             weights=weights,
             tol=tol,
-            lower_bound=float(objective.values(cuts[:, 0])),
+            lower_bound=_to_beat(objective, cuts),
             on_seed=bar.update,
         )
         cuts = _round_nodes(objective, search, cuts, rounds, generator, keep=starts)
         cut = improve(objective, cuts, generator, sweeps=sweeps) if local_search else cuts[:, 0]
         bar.update()
     return _assemble(objective, root, search, cut)
+
+
+def _to_beat(objective: CutObjective, cuts: FloatArray) -> float:
+    """A bound at most this closes a branch: no cut of the branch beats the best known one."""
+    known = float(objective.values(one_opt(objective, cuts)).max())
+    return known + 1.0 - 1e-6 if objective.integral else known
 
 
 def _vertex_weights(objective: CutObjective, weights: FloatArray | None) -> FloatArray:

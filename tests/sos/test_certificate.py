@@ -1,0 +1,159 @@
+"""A bound that is called proven is a bound."""
+
+import networkx as nx
+import numpy as np
+import pytest
+from scipy import sparse
+
+from dpgraph.sos import definiteness
+from dpgraph.sos.certificate import certify, certify_within
+from dpgraph.sos.elimination import DENSE, INDEFINITE, TOO_LARGE, eliminate_low_degree
+from dpgraph.sos.low_rank_sdp import solve_low_rank
+from dpgraph.sos.objective import DenseObjective, FactoredObjective, SparseObjective
+
+
+def unit_rows(n, k, rng):
+    V = rng.standard_normal((n, k))
+    return V / np.linalg.norm(V, axis=1, keepdims=True)
+
+
+def random_objective(seed):
+    """Signed, integer or low-rank, with isolated vertices and several components now and then."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 20))
+    if seed % 3 == 0:
+        return FactoredObjective(rng.standard_normal((n, 3)), np.diag(rng.standard_normal(3)))
+    M = np.triu(rng.standard_normal((n, n)) * (rng.random((n, n)) < rng.uniform(0.1, 1.0)), 1)
+    if seed % 2:
+        M = np.rint(2.0 * M)
+    if seed % 5 == 0:
+        M[: n // 2, n // 2 :] = 0.0
+        M[0] = 0.0
+    return SparseObjective(sparse.csr_array(M + M.T)) if seed % 4 else DenseObjective(M + M.T)
+
+
+def dense_matrix(objective):
+    return objective.multiply(np.eye(objective.n_vertices))
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_every_certificate_is_a_feasible_dual_point(seed):
+    objective = random_objective(seed)
+    rng = np.random.default_rng(seed)
+    M = dense_matrix(objective)
+    rough = unit_rows(objective.n_vertices, 3, rng)
+    for certificate in (solve_low_rank(objective, rng).certificate, certify(objective, rough, rng)):
+        lowest = np.linalg.eigvalsh(np.diag(certificate.diagonal) + M / 4)[0]
+        assert lowest >= -1e-12 * max(1.0, np.abs(M).sum())
+        assert certificate.bound >= objective.constant + certificate.diagonal.sum() - 1e-13 * np.abs(M).sum()
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_bounds_enclose_the_optimum_of_an_interior_point_solver(seed):
+    import cvxpy as cp
+
+    objective = random_objective(seed)
+    M = dense_matrix(objective)
+    X = cp.Variable(M.shape, PSD=True)
+    problem = cp.Problem(cp.Maximize(-cp.trace(M @ X) / 4), [cp.diag(X) == 1])
+    optimum = problem.solve(solver=cp.CLARABEL) + objective.constant
+    solution = solve_low_rank(objective, np.random.default_rng(seed))
+    scale = max(abs(optimum), abs(objective.constant), 1e-9)
+    assert solution.converged
+    assert solution.value <= optimum + 1e-6 * scale
+    assert solution.certificate.bound >= optimum - 1e-7 * scale  # the accuracy of the interior point solver
+    assert solution.certificate.bound - solution.value <= 1.02e-6 * scale
+
+
+@pytest.mark.parametrize(
+    ("graph", "optimum"),
+    [
+        (nx.cycle_graph(5), 5 * (1 + np.cos(np.pi / 5)) / 2),  # 4.52254
+        (nx.complete_graph(7), 49 / 4),
+        (nx.petersen_graph(), 12.5),  # smallest eigenvalue -2: 15/2 + 10 * 2/4
+        (nx.complete_bipartite_graph(3, 5), 15.0),
+        (nx.hypercube_graph(4), 32.0),
+    ],
+)
+def test_the_relaxation_has_its_known_value(graph, optimum):
+    objective = SparseObjective(nx.to_scipy_sparse_array(graph, dtype=float))
+    solution = solve_low_rank(objective, np.random.default_rng(0))
+    assert optimum - 1e-12 <= solution.certificate.bound <= optimum + 2e-6 * optimum
+    assert solution.value == pytest.approx(optimum, rel=1e-6)
+
+
+def test_rows_far_from_optimal_still_give_a_bound_and_miss_a_small_gap():
+    objective = SparseObjective(nx.to_scipy_sparse_array(nx.gnp_random_graph(40, 0.3, seed=1), dtype=float))
+    rng = np.random.default_rng(0)
+    rough = unit_rows(40, 5, rng)
+    optimum = solve_low_rank(objective, rng).value
+    assert certify(objective, rough, rng).bound >= optimum
+    assert certify_within(objective, rough, 1e-3 * optimum, rng) is None
+
+
+@pytest.mark.parametrize("kind", ["sparse", "dense", "factored"])
+def test_semidefiniteness_is_decided_on_both_sides_of_the_boundary(kind):
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        n = 30
+        if kind == "factored":
+            objective = FactoredObjective(rng.standard_normal((n, 4)), np.diag([2.0, 1.0, -1.0, -0.5]))
+        else:
+            M = sparse.random_array((n, n), density=0.1, rng=rng, data_sampler=rng.standard_normal).toarray()
+            M = np.triu(M, 1) + np.triu(M, 1).T
+            objective = SparseObjective(sparse.csr_array(M)) if kind == "sparse" else DenseObjective(M)
+        diagonal = rng.uniform(0.0, 2.0, n)
+        M = dense_matrix(objective)
+        live = np.flatnonzero(np.abs(M).sum(axis=1))
+        lowest = np.linalg.eigvalsh((np.diag(diagonal) + M / 4)[np.ix_(live, live)])[0]
+        assert objective.is_semidefinite(diagonal - lowest + 1e-9) is True
+        assert objective.is_semidefinite(diagonal - lowest - 1e-9) is False
+        # At distance 1e-16 rounding decides; the answer must not be "proven".
+        assert objective.is_semidefinite(diagonal - lowest - 1e-16) is False
+
+
+def test_a_negative_multiplier_on_an_isolated_vertex_is_not_feasible():
+    M = np.zeros((3, 3))
+    M[0, 1] = M[1, 0] = 1.0
+    diagonal = np.array([1.0, 1.0, -1e-12])
+    for objective in (
+        SparseObjective(sparse.csr_array(M)),
+        DenseObjective(M),
+        FactoredObjective(np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]]), np.array([[0.0, 1.0], [1.0, 0.0]])),
+    ):
+        assert objective.is_semidefinite(diagonal) is False
+        assert objective.is_semidefinite(np.abs(diagonal)) is True
+
+
+def test_elimination_returns_the_schur_complement():
+    rng = np.random.default_rng(3)
+    A = nx.to_scipy_sparse_array(nx.gnp_random_graph(120, 0.03, seed=2), dtype=float).tocsr()
+    A.data = rng.standard_normal(A.nnz)
+    A = (0.5 * (A + A.T)).tocsr()
+    A.sort_indices()
+    diagonal = np.full(120, 6.0)
+    outcome, rest = eliminate_low_degree(A.indptr, A.indices, A.data, diagonal.copy(), 1000)
+    assert outcome == DENSE
+    assert 0 < len(rest) < 120
+    np.testing.assert_allclose(rest, rest.T, atol=1e-12)
+    # The inverse of a Schur complement is a block of the inverse; its diagonal entries tell which one.
+    inverse = np.linalg.inv(A.toarray() + np.diag(diagonal))
+    block = np.linalg.inv(rest)
+    left = np.abs(inverse.diagonal()[:, None] - block.diagonal()).argmin(axis=0)
+    np.testing.assert_allclose(block, inverse[np.ix_(left, left)], atol=1e-10)
+    assert eliminate_low_degree(A.indptr, A.indices, A.data, np.full(120, 0.1), 1000)[0] == INDEFINITE
+
+
+def test_a_bound_without_an_affordable_proof_says_so_and_is_still_above(monkeypatch):
+    monkeypatch.setattr(definiteness, "DENSE_LIMIT", 10)
+    objective = DenseObjective(nx.to_numpy_array(nx.gnp_random_graph(60, 0.5, seed=3)))
+    rng = np.random.default_rng(0)
+    certificate = certify(objective, solve_low_rank(objective, rng, max_sweeps=200).vectors, rng)
+    lowest = np.linalg.eigvalsh(np.diag(certificate.diagonal) + dense_matrix(objective) / 4)[0]
+    assert certificate.kind == "lanczos"
+    assert lowest >= 0.0
+
+
+def test_elimination_stops_when_it_would_cost_too_much():
+    A = sparse.csr_array(nx.to_scipy_sparse_array(nx.complete_graph(450), dtype=float))
+    assert eliminate_low_degree(A.indptr, A.indices, A.data, np.full(450, 1e3), 100)[0] == TOO_LARGE

@@ -1,0 +1,141 @@
+"""Correlations are those of the definition; pinned searches bound every cut."""
+
+import itertools
+
+import networkx as nx
+import numpy as np
+import pytest
+from scipy import sparse
+
+from dpgraph.sos.conditioning import condition, correlation
+from dpgraph.sos.low_rank_sdp import solve_low_rank
+from dpgraph.sos.objective import DenseObjective, SparseObjective
+from dpgraph.sos.rounding import independent_signs
+
+
+def signed_objective(n, seed, density=0.6):
+    rng = np.random.default_rng(seed)
+    M = np.triu(rng.standard_normal((n, n)) * (rng.random((n, n)) < density), 1)
+    return SparseObjective(sparse.csr_array(M + M.T))
+
+
+def best_value(objective):
+    n = objective.n_vertices
+    cuts = np.array([(1.0, *rest) for rest in itertools.product((-1.0, 1.0), repeat=n - 1)]).T
+    return float(objective.values(cuts).max())
+
+
+def label_covariance(vectors, gauge):
+    """Cov[(i,a),(j,b)] over labels, from the moments of x_i in {-1, 1} with x_ia = (1 + (-1)^a x_i)/2."""
+    means = np.zeros(len(vectors)) if gauge is None else vectors @ gauge
+    flip = np.array([1.0, -1.0])
+    pair = vectors @ vectors.T
+    first = 0.5 * (1.0 + means[:, None] * flip)
+    second = 0.25 * (
+        1.0
+        + means[:, None, None, None] * flip[:, None, None]
+        + means[None, None, :, None] * flip
+        + pair[:, None, :, None] * flip[:, None, None] * flip
+    )
+    return second - first[:, :, None, None] * first
+
+
+def search(objective, *, seeds, beam=2, target=0.0, lower_bound=-np.inf):
+    rng = np.random.default_rng(0)
+    root = solve_low_rank(objective, rng)
+    return condition(
+        objective,
+        root,
+        rng,
+        seeds=seeds,
+        target=target,
+        beam=beam,
+        weights=objective.vertex_weights(),
+        tol=None,
+        lower_bound=lower_bound,
+    )
+
+
+@pytest.mark.parametrize("pinned", [False, True])
+def test_correlations_follow_the_definition_on_labels(pinned):
+    objective = signed_objective(9, seed=1)
+    rng = np.random.default_rng(0)
+    vectors = solve_low_rank(objective, rng).vectors
+    gauge = vectors[4] if pinned else None
+    p = rng.random(9)
+    p /= p.sum()
+    cov = label_covariance(vectors, gauge)
+    M = objective.matrix.toarray()
+    state = correlation(objective, vectors, p, gauge)
+    assert state.global_ == pytest.approx(np.einsum("i,j,iajb->", p, p, cov**2))
+    different = np.array([[0.0, 1.0], [1.0, 0.0]])  # the label-extended graph of max-cut; each pair counts once
+    assert state.local == pytest.approx(0.5 * np.einsum("ij,ab,iajb->", M, different, cov))
+    means = np.zeros(9) if gauge is None else vectors @ gauge
+    chance = 0.5 * (1.0 + means[:, None] * np.array([1.0, -1.0]))
+    terms = np.einsum("j,iajb->ia", p, cov**2)
+    drops = np.sum(terms / np.where(chance > 1e-9, chance, np.inf), axis=1)
+    np.testing.assert_allclose(state.drops, np.where(chance.min(axis=1) > 1e-9, drops, 0.0), atol=1e-9)
+
+
+@pytest.mark.parametrize("seeds", [1, 3])
+def test_independent_rounding_expects_relaxation_value_minus_local_correlation(seeds):
+    objective = signed_objective(14, seed=3)
+    found = search(objective, seeds=seeds, beam=1)
+    node, last = found.nodes[0], found.trace[-1]
+    means = node.means()
+    expected = last.value - last.local_correlation
+    assert objective.values(means) == pytest.approx(expected, abs=1e-8)  # M has no diagonal: exact, not sampled
+    values = objective.values(independent_signs(means, 40_000, np.random.default_rng(1)))
+    assert values.mean() == pytest.approx(expected, abs=4.5 * values.std() / 200.0)
+
+
+def test_the_first_seed_is_a_gauge_and_changes_neither_value_nor_bound():
+    found = search(signed_objective(12, seed=4), seeds=1)
+    before, after = found.trace
+    assert (before.value, before.upper_bound) == (after.value, after.upper_bound)
+    assert after.global_correlation < before.global_correlation
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("beam", [1, 3])
+def test_bounds_over_all_leaves_stay_above_the_best_cut_and_never_rise(seed, beam):
+    objective = signed_objective(11, seed=seed)
+    best = best_value(objective)
+    found = search(objective, seeds=6, beam=beam)
+    bounds = [entry.upper_bound for entry in found.trace]
+    assert bounds == sorted(bounds, reverse=True)
+    assert bounds[-1] >= best - 1e-9
+    assert found.upper_bound == bounds[-1]
+
+
+def test_pinning_every_vertex_without_dropping_a_node_finds_the_optimum():
+    objective = signed_objective(7, seed=2, density=1.0)
+    found = search(objective, seeds=7, beam=64)
+    assert found.upper_bound == pytest.approx(best_value(objective), abs=1e-9)
+    assert found.nodes[0].solution.value == pytest.approx(best_value(objective), abs=1e-9)
+    assert found.trace[-1].global_correlation == pytest.approx(0.0, abs=1e-12)
+
+
+def test_a_search_that_cannot_beat_a_known_cut_closes_every_branch():
+    objective = SparseObjective(nx.to_scipy_sparse_array(nx.cycle_graph(5), dtype=float))
+    assert search(objective, seeds=0).upper_bound == pytest.approx(4.52254, abs=1e-5)
+    found = search(objective, seeds=5, lower_bound=4.0 + 1.0 - 1e-6)  # integers: below 5 is at most 4
+    assert found.upper_bound < 5.0
+    assert search(objective, seeds=5, beam=16).upper_bound == pytest.approx(4.0)
+
+
+def test_pinned_vertices_are_plus_or_minus_the_gauge():
+    found = search(signed_objective(10, seed=5), seeds=4)
+    for node in found.nodes:
+        vectors, means = node.vectors(), node.means()
+        gauge = vectors[node.pins[0][0]]
+        for vertex, sign in node.pins:
+            np.testing.assert_allclose(vectors[vertex], sign * gauge, atol=1e-12)
+            assert means[vertex] == pytest.approx(sign)
+        assert np.abs(means).max() <= 1.0
+
+
+def test_no_vertex_is_worth_a_seed_once_the_target_is_met():
+    objective = signed_objective(10, seed=6)
+    assert len(search(objective, seeds=5, target=1.0).trace) == 1
+    assert len(search(DenseObjective(np.zeros((4, 4))), seeds=9).trace) <= 5

@@ -1,0 +1,115 @@
+"""The three kinds of objective are the same function."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from dpgraph.exceptions import InvalidParameterError
+from dpgraph.sos.objective import DenseObjective, FactoredObjective, SparseObjective
+
+
+def signed_matrix(n, rng, density=0.5):
+    M = np.triu(rng.standard_normal((n, n)) * (rng.random((n, n)) < density), 1)
+    return M + M.T
+
+
+def factored_and_dense(n, r, rng):
+    U, B = rng.standard_normal((n, r)), np.diag(rng.standard_normal(r))
+    M = U @ B @ U.T
+    np.fill_diagonal(M, 0.0)
+    return FactoredObjective(U, B), DenseObjective(M)
+
+
+def pairs(rng):
+    M = signed_matrix(12, rng)
+    return [(SparseObjective(sparse.csr_array(M)), DenseObjective(M)), factored_and_dense(12, 3, rng)]
+
+
+def edge_sum(M, x):
+    return sum(M[i, j] for i in range(len(x)) for j in range(i) if x[i] != x[j])
+
+
+def test_the_value_is_the_weight_across_the_cut():
+    rng = np.random.default_rng(0)
+    M = signed_matrix(9, rng)
+    x = rng.choice([-1.0, 1.0], 9)
+    for objective in (SparseObjective(sparse.csr_array(M)), DenseObjective(M)):
+        assert objective.values(x) == pytest.approx(edge_sum(M, x))
+
+
+def test_sparse_and_factored_objectives_agree_with_dense_ones():
+    rng = np.random.default_rng(1)
+    for other, dense in pairs(rng):
+        X = rng.choice([-1.0, 1.0], (12, 5))
+        assert other.constant == pytest.approx(dense.constant)
+        np.testing.assert_allclose(other.values(X), dense.values(X))
+        np.testing.assert_allclose(other.multiply(X), dense.multiply(X), atol=1e-12)
+        np.testing.assert_allclose(other.row_norms(), dense.row_norms())
+        assert np.all(other.absolute_row_sums() >= dense.absolute_row_sums() - 1e-12)
+
+
+def test_coordinate_ascent_takes_the_same_steps_on_every_kind_of_objective():
+    rng = np.random.default_rng(2)
+    for other, dense in pairs(rng):
+        V = rng.standard_normal((12, 4))
+        V /= np.linalg.norm(V, axis=1, keepdims=True)
+        W = V.copy()
+        assert other.ascend(V, 3, 0.0)[1] == pytest.approx(dense.ascend(W, 3, 0.0)[1])
+        np.testing.assert_allclose(V, W, atol=1e-10)
+
+
+def test_the_gain_of_a_sweep_is_the_growth_of_the_relaxation_and_never_negative():
+    rng = np.random.default_rng(3)
+    for pair in pairs(rng):
+        for objective in pair:
+            V = rng.standard_normal((12, 5))
+            V /= np.linalg.norm(V, axis=1, keepdims=True)
+            for _ in range(6):
+                before = -0.25 * np.sum(V * objective.multiply(V))
+                _, gain = objective.ascend(V, 1, -1.0)
+                assert gain >= 0.0
+                assert -0.25 * np.sum(V * objective.multiply(V)) - before == pytest.approx(gain, abs=1e-10)
+                np.testing.assert_allclose(np.linalg.norm(V, axis=1), 1.0)
+
+
+def test_annealing_takes_the_same_steps_on_every_kind_of_objective():
+    rng = np.random.default_rng(4)
+    for other, dense in pairs(rng):
+        x = rng.choice([-1.0, 1.0], 12)
+        y = x.copy()
+        temperatures = np.linspace(2.0, 0.1, 20)
+        other.anneal(x, temperatures, 1e-9, seed=7)
+        dense.anneal(y, temperatures, 1e-9, seed=7)
+        np.testing.assert_array_equal(x, y)
+
+
+def test_contraction_keeps_the_value_of_every_cut_that_respects_the_groups():
+    rng = np.random.default_rng(5)
+    for pair in pairs(rng):
+        for objective in pair:
+            group = rng.permutation(np.arange(12) % 5)
+            signs = rng.choice([-1.0, 1.0], 12)
+            z = rng.choice([-1.0, 1.0], (5, 8))
+            small = objective.contract(group, signs)
+            assert small.n_vertices == 5
+            np.testing.assert_allclose(small.values(z), objective.values(signs[:, None] * z[group]))
+            again = small.contract(np.array([0, 0, 1, 2, 1]), np.array([1.0, -1.0, 1.0, 1.0, -1.0]))
+            w = np.array([1.0, -1.0, 1.0])
+            merged = np.array([w[0], -w[0], w[1], w[2], -w[1]])
+            assert again.values(w) == pytest.approx(small.values(merged))
+
+
+def test_a_factored_objective_is_never_expanded():
+    n = 200_000  # an n x n array would take 320 GB
+    rng = np.random.default_rng(6)
+    objective = FactoredObjective(rng.standard_normal((n, 2)), np.diag([1.0, -1.0]))
+    V = rng.standard_normal((n, 2))
+    V /= np.linalg.norm(V, axis=1, keepdims=True)
+    objective.ascend(V, 1, 0.0)
+    assert objective.is_semidefinite(np.full(n, 2.0 * n)) is True
+    assert objective.contract(np.arange(n) // 2, np.ones(n)).n_vertices == n // 2
+
+
+def test_factor_and_core_must_fit():
+    with pytest.raises(InvalidParameterError, match=r"core \(r, r\); got \(4, 2\) and \(3, 3\)"):
+        FactoredObjective(np.ones((4, 2)), np.eye(3))

@@ -1,0 +1,112 @@
+"""The max-cut solver on every kind of objective."""
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from dpgraph.exceptions import InvalidParameterError
+from dpgraph.sos.low_rank_sdp import solve_low_rank
+from dpgraph.sos.objective import DenseObjective, FactoredObjective, SparseObjective
+from dpgraph.sos.solver import solve_max_cut
+
+
+def best_value(objective):
+    n = objective.n_vertices
+    cuts = np.array([(1.0, *rest) for rest in itertools.product((-1.0, 1.0), repeat=n - 1)]).T
+    return float(objective.values(cuts).max())
+
+
+def random_objective(kind, seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 11))
+    if kind == "factored":
+        return FactoredObjective(rng.standard_normal((n, 3)), np.diag(rng.standard_normal(3)))
+    M = np.triu(rng.standard_normal((n, n)) * (rng.random((n, n)) < 0.6), 1)
+    M = np.rint(2.0 * M) if kind == "integral" else M
+    return DenseObjective(M + M.T) if kind == "dense" else SparseObjective(sparse.csr_array(M + M.T))
+
+
+@pytest.mark.parametrize("kind", ["sparse", "integral", "dense", "factored"])
+def test_small_objectives_are_cut_optimally_and_bounded_correctly(kind):
+    for seed in range(25):
+        objective = random_objective(kind, seed)
+        best = best_value(objective)
+        solution = solve_max_cut(objective, rng=seed, seeds=2, rounds=20, sweeps=30)
+        signs = 1.0 - 2.0 * solution.labels
+        assert solution.value == pytest.approx(best, abs=1e-9)
+        assert solution.value == pytest.approx(float(objective.values(signs)))
+        assert solution.upper_bound >= best - 1e-9
+        assert solution.labels[0] == 0
+
+
+def test_status_optimal_is_never_wrong():
+    proven = 0
+    for seed in range(30):
+        objective = random_objective("integral", seed)
+        solution = solve_max_cut(objective, rng=seed, seeds=3, rounds=2, local_search=False)
+        if solution.status == "optimal":
+            proven += 1
+            assert solution.value == pytest.approx(best_value(objective))
+    assert proven >= 10
+
+
+def test_a_planted_cut_is_recovered_from_a_factored_objective():
+    rng = np.random.default_rng(0)
+    n = 3000
+    side = rng.choice([-1.0, 1.0], n)
+    basis, _ = np.linalg.qr(np.column_stack([np.ones(n), side, rng.standard_normal((n, 2))]))
+    objective = FactoredObjective(np.sqrt(20.0) * basis, np.diag([1.0, -0.7, 0.1, -0.1]))
+    solution = solve_max_cut(objective, rng=0)
+    assert abs(np.mean(side * (1 - 2 * solution.labels))) > 0.99
+    assert solution.certificate == "proven"
+    assert solution.value <= solution.upper_bound <= 1.01 * solution.value
+
+
+def test_the_solution_is_a_function_of_the_seed():
+    objective = random_objective("dense", 3)
+    runs = [solve_max_cut(objective, rng=5, seeds=3, rounds=10, sweeps=10) for _ in range(2)]
+    assert runs[0].value == runs[1].value
+    assert runs[0].upper_bound == runs[1].upper_bound
+    assert runs[0].trace == runs[1].trace
+    np.testing.assert_array_equal(runs[0].labels, runs[1].labels)
+
+
+def test_seeds_tighten_the_bound_and_lower_the_global_correlation():
+    rng = np.random.default_rng(1)
+    M = np.triu(rng.standard_normal((16, 16)), 1)
+    objective = DenseObjective(M + M.T)
+    plain = solve_max_cut(objective, rng=0, seeds=0, sweeps=20)
+    pinned = solve_max_cut(objective, rng=0, seeds=5, beam=8, sweeps=20)
+    assert len(plain.trace) == 1
+    assert pinned.upper_bound < plain.upper_bound
+    assert pinned.global_correlation < plain.global_correlation
+
+
+def test_bad_arguments_are_refused_by_name():
+    objective = random_objective("dense", 0)
+    for name, number in (("seeds", -1), ("rounds", 0), ("beam", 0), ("starts", 0), ("tol", 0.0), ("tol", 2.0)):
+        with pytest.raises(InvalidParameterError, match=f"{name} must be .*; got {number}"):
+            solve_max_cut(objective, **{name: number})
+    with pytest.raises(InvalidParameterError, match="vertex_weights must be"):
+        solve_max_cut(objective, vertex_weights=np.array([-1.0]))
+
+
+def test_a_local_optimum_of_too_small_a_rank_is_left_by_widening():
+    # The relaxation of a long odd cycle needs little rank; started from rank 1 every cut is a local optimum.
+    n = 25
+    ring = sparse.diags_array([1.0, 1.0], offsets=[1, -1], shape=(n, n)).tolil()
+    ring[0, n - 1] = ring[n - 1, 0] = 1.0
+    objective = SparseObjective(ring.tocsr())
+    solution = solve_low_rank(objective, np.random.default_rng(0), start=np.ones((n, 1)), tol=1e-6)
+    assert solution.converged
+    assert solution.vectors.shape[1] > 1
+    assert solution.value == pytest.approx(n * (1.0 + np.cos(np.pi / n)) / 2.0, rel=1e-6)
+
+
+def test_without_convergence_the_bound_is_still_a_bound():
+    objective = random_objective("sparse", 8)
+    solution = solve_low_rank(objective, np.random.default_rng(0), max_sweeps=1, tol=1e-9)
+    assert not solution.converged
+    assert solution.certificate.bound >= best_value(objective)
