@@ -186,8 +186,8 @@ def _by_bound(certificate: Certificate) -> float:
 
 
 def _bound(objective: CutObjective, t: FloatArray) -> float:
-    """Constant + sum(t), rounded up for the rounding errors of the two sums (none when all numbers are quarters)."""
-    if objective.integral and np.all(4.0 * t == np.rint(4.0 * t)):
+    """The sum constant + sum(t), rounded up for its rounding errors where there are any."""
+    if objective.exact_sums and on_binary_grid(np.append(4.0 * t, objective.constant)):
         return objective.constant + math.fsum(t)
     return objective.constant + math.fsum(t) + 1e-13 * (abs(objective.constant) + math.fsum(np.abs(t)))
 
