@@ -13,7 +13,9 @@ the projection onto a nuclear ball (Moreau). This replaces a bisection over t of
 
       ||X - Y|| >= -<W, Y> + sum_ij min(0, U_ij T_ij) - rho ||M + N||_*   when T >= 0 where there is no bound.
 
-The multipliers of the method supply W and M; N is the least that makes the bound finite.
+The multipliers of the method supply W and M; N is the least that makes the bound finite. Written as a fixed-point
+iteration in z = (X + multiplier of P, X + multiplier of P') the method is nonexpansive, and Anderson acceleration
+shortens its last digits.
 
 References
 ----------
@@ -23,16 +25,15 @@ S. Boyd et al., "Distributed optimization and statistical learning via the alter
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
+from dpgraph.projections.anderson import AndersonAccelerator
 from dpgraph.projections.partial_eigen import SymmetricSpectrum, beyond_radius, outer
 from dpgraph.projections.result import ProjectionResult
 from dpgraph.projections.spectral_sets import project_nuclear_ball
 
-__all__ = ["nearest_in_spectral_norm"]
+__all__ = ["nearest_in_spectral_norm", "spectral_norm"]
 
 FloatArray = NDArray[np.float64]
 
@@ -40,11 +41,15 @@ FloatArray = NDArray[np.float64]
 _RELAXATION = 1.6
 #: The certificate costs about as much as a step: it is computed every so many steps.
 _CHECK_EVERY = 10
-#: The penalty is changed when the two residuals differ by this factor, at geometrically spaced steps (so finitely often
-#: before any given accuracy), and by at most a factor 5 at a time.
+#: The penalty is changed when the two residuals differ by this factor, at geometrically spaced steps, and by at most a
+#: factor 5 at a time.
 _IMBALANCE = 2.0
 _LARGEST_CHANGE = 5.0
 _ADAPTATION_SPACING = 1.35
+#: Anderson memory: at most so many steps, and at most so many numbers for each of its two lists.
+_LARGEST_MEMORY = 30
+_MEMORY_NUMBERS = 20_000_000
+_TINY = float(np.finfo(float).tiny)
 
 
 def spectral_norm(X: FloatArray) -> float:
@@ -53,82 +58,74 @@ def spectral_norm(X: FloatArray) -> float:
     return float(max(-values[0], values[-1], 0.0))
 
 
-def nuclear_norm(X: FloatArray) -> float:
-    """Nuclear norm of a symmetric matrix."""
+def _nuclear_norm(X: FloatArray) -> float:
     return float(np.abs(SymmetricSpectrum(X).values).sum())
 
 
-@dataclass
-class _Multipliers:
-    """Scaled multipliers of P = X and P' = X, and the subgradients that the last step found."""
-
-    ball: FloatArray
-    distance: FloatArray
-    normal: FloatArray  # M, in the normal cone of the ball
-    subgradient: FloatArray  # W, a subgradient of the spectral norm: nuclear norm at most 1
-
-
 class _Solver:
+    """State of the method: z, shape (2, n, n), holds X + multiplier for the ball and for the distance."""
+
     def __init__(self, Y: FloatArray, radius: float, upper: FloatArray) -> None:
         self.Y, self.radius, self.upper = Y, radius, upper
         values, vectors = beyond_radius(Y, radius)
-        clipped = Y - outer(vectors, values - np.clip(values, -radius, radius))
-        self.X = np.clip(clipped, 0.0, upper)
-        zero = np.zeros_like(Y)
-        self.dual = _Multipliers(zero, zero, zero, zero)
-        # A subgradient has nuclear norm 1 and the residual it multiplies has the scale of X - Y.
-        self.penalty = 3.0 / max(nuclear_norm(self.X - Y), np.finfo(float).tiny)
+        self.X = np.clip(Y - outer(vectors, values - np.clip(values, -radius, radius)), 0.0, upper)
+        self._z = np.stack([self.X, self.X])
+        #: W and M of the module docstring.
+        self.subgradient, self.normal = np.zeros_like(Y), np.zeros_like(Y)
+        # A subgradient has nuclear norm 1, and its multiplier has the scale of X - Y.
+        self._penalty = 3.0 / max(_nuclear_norm(self.X - Y), _TINY)
+        self._accelerator = AndersonAccelerator(min(_LARGEST_MEMORY, _MEMORY_NUMBERS // (2 * Y.size) + 1))
         self._next_change = 3
 
     def step(self, count: int) -> None:
-        """One iteration: both spectral operations, the box, the multipliers, and at times the penalty."""
-        X, dual = self.X, self.dual
-        shifted = X - dual.ball
+        """One iteration: the box, both spectral operations, and at times a new penalty."""
+        X = self.X = np.clip((self._z[0] + self._z[1]) / 2, 0.0, self.upper)
+        multipliers = self._z - X
+        shifted = X - multipliers[0]
         values, vectors = beyond_radius(shifted, self.radius)
         excess = outer(vectors, values - np.clip(values, -self.radius, self.radius))
         in_ball = shifted - excess
-        shifted = X - dual.distance
-        pull = project_nuclear_ball(shifted - self.Y, 1.0 / self.penalty)
+        shifted = X - multipliers[1]
+        pull = project_nuclear_ball(shifted - self.Y, 1.0 / self._penalty)
         near = shifted - pull
-        ball = _RELAXATION * in_ball + (1 - _RELAXATION) * X + dual.ball
-        distance = _RELAXATION * near + (1 - _RELAXATION) * X + dual.distance
-        self.X = np.clip((ball + distance) / 2, 0.0, self.upper)
-        self.dual = _Multipliers(ball - self.X, distance - self.X, self.penalty * excess, self.penalty * pull)
-        if count >= self._next_change:
-            self._next_change = max(count + 3, int(np.ceil(count * _ADAPTATION_SPACING)))
-            self._balance(X, in_ball, near)
+        self.normal, self.subgradient = self._penalty * excess, self._penalty * pull
+        copies = np.stack([in_ball, near])
+        image = _RELAXATION * copies + (1 - _RELAXATION) * X + multipliers
+        factor = self._imbalance(image, copies) if count >= self._next_change else 1.0
+        if factor == 1.0:
+            self._z = self._accelerator.advance(self._z, image)
+            return
+        moved = np.clip((image[0] + image[1]) / 2, 0.0, self.upper)
+        self._z = moved + (image - moved) / factor
+        self._penalty *= factor
+        self._accelerator.reset()
 
-    def _balance(self, previous: FloatArray, in_ball: FloatArray, near: FloatArray) -> None:
-        """Move the penalty towards equal relative primal and dual residuals."""
-        primal = np.hypot(np.linalg.norm(self.X - in_ball), np.linalg.norm(self.X - near))
-        primal /= max(np.hypot(np.linalg.norm(in_ball), np.linalg.norm(near)), np.finfo(float).tiny)
-        change = np.sqrt(2.0) * np.linalg.norm(self.X - previous)
-        change /= max(
-            np.hypot(np.linalg.norm(self.dual.ball), np.linalg.norm(self.dual.distance)), np.finfo(float).tiny
-        )
-        if not (primal > 0 and change > 0):
-            return
-        factor = float(np.sqrt(primal / change))
+    def _imbalance(self, image: FloatArray, copies: FloatArray) -> float:
+        """Factor for the penalty that moves the relative primal and dual residuals towards each other."""
+        self._next_change = int(np.ceil(max(self._next_change + 3, self._next_change * _ADAPTATION_SPACING)))
+        moved = np.clip((image[0] + image[1]) / 2, 0.0, self.upper)
+        primal = np.linalg.norm(copies - moved) / max(float(np.linalg.norm(copies)), _TINY)
+        dual = np.sqrt(2.0) * np.linalg.norm(moved - self.X) / max(float(np.linalg.norm(image - moved)), _TINY)
+        if not (primal > 0 and dual > 0):
+            return 1.0
+        factor = float(np.sqrt(primal / dual))
         if 1 / np.sqrt(_IMBALANCE) <= factor <= np.sqrt(_IMBALANCE):
-            return
-        factor = float(np.clip(factor, 1 / _LARGEST_CHANGE, _LARGEST_CHANGE))
-        self.penalty *= factor
-        self.dual.ball = self.dual.ball / factor
-        self.dual.distance = self.dual.distance / factor
+            return 1.0
+        return float(np.clip(factor, 1 / _LARGEST_CHANGE, _LARGEST_CHANGE))
 
     def feasible(self) -> tuple[FloatArray, float]:
         """A point of the set near the current one, and its distance."""
-        point = self.X * min(1.0, self.radius / max(spectral_norm(self.X), np.finfo(float).tiny))
+        point = self.X * min(1.0, self.radius / max(spectral_norm(self.X), _TINY))
         return point, spectral_norm(point - self.Y)
 
     def lower_bound(self) -> float:
         """The bound of the module docstring, from the current multipliers."""
-        W, M = self.dual.subgradient, self.dual.normal
+        W, M = self.subgradient, self.normal
         T = W + M
         bounded = np.isfinite(self.upper)
         price = float(np.sum(np.minimum(T[bounded], 0.0) * self.upper[bounded]))
         lift = np.where(bounded, 0.0, np.maximum(-T, 0.0))
-        return price - float(np.vdot(W, self.Y)) - self.radius * nuclear_norm(M + lift)
+        return price - float(np.vdot(W, self.Y)) - self.radius * _nuclear_norm(M + lift)
 
 
 def nearest_in_spectral_norm(

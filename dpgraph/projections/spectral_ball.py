@@ -29,7 +29,7 @@ def project_nonnegative_spectral_ball(
     *,
     norm: Literal["spectral", "frobenius"] = "spectral",
     tol: float = 1e-6,
-    max_iter: int = 2000,
+    max_iter: int | None = None,
     upper: ArrayLike | None = None,
     zero_diagonal: bool = False,
 ) -> ProjectionResult:
@@ -47,8 +47,9 @@ def project_nonnegative_spectral_ball(
     tol : float, default 1e-6
         Accuracy in units of `radius`. Spectral: proven, ``distance - lower_bound <= tol * radius``. Frobenius: the
         stopping rule of :func:`~dpgraph.projections.dykstra`.
-    max_iter : int, default 2000
-        Largest number of steps. A step costs one partial eigendecomposition (Frobenius) or two (spectral).
+    max_iter : int, optional
+        Largest number of steps; 5000 if omitted, fewer for large matrices (4e8/n^2, at least 100). A step costs one
+        partial eigendecomposition (Frobenius) or two (spectral).
     upper : float or array_like of shape (n, n), optional
         Public bounds on the entries, nonnegative.
     zero_diagonal : bool, default False
@@ -86,6 +87,7 @@ def project_nonnegative_spectral_ball(
     Y = _symmetric(Y)
     if not (np.isfinite(radius) and radius > 0):
         raise InvalidParameterError(f"radius must be positive and finite; got {radius!r}")
+    max_iter = max(100, min(5000, 400_000_000 // Y.size)) if max_iter is None else max_iter
     if not (np.isfinite(tol) and tol >= 0) or max_iter < 1:
         raise InvalidParameterError(f"expected tol >= 0 and max_iter >= 1; got {tol!r} and {max_iter!r}")
     bounds = _upper_bounds(upper, len(Y), zero_diagonal)

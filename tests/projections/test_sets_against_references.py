@@ -1,0 +1,208 @@
+"""Every closed-form projection agrees with a conic solver and has the defining properties of a projection."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from dpgraph.exceptions import InvalidParameterError
+from dpgraph.projections import (
+    BoundedDiagonal,
+    Box,
+    Elliptope,
+    FrobeniusBall,
+    L1Hull,
+    MomentStructure,
+    Nonnegative,
+    NuclearBall,
+    PSDCone,
+    PSDFrobeniusBall,
+    PSDTraceBall,
+    SpectralBall,
+    UnitDiagonal,
+    ZeroDiagonal,
+    project_box,
+    project_elliptope,
+    project_l1_hull,
+    project_nonnegative,
+    project_nuclear_ball,
+    project_psd,
+    project_psd_trace,
+    project_spectral_ball,
+)
+
+TOEPLITZ = np.abs(np.subtract.outer(np.arange(4), np.arange(4)))
+
+MATRIX_SETS = {
+    "psd": PSDCone(),
+    "spectral ball": SpectralBall(1.3),
+    "nuclear ball": NuclearBall(2.0),
+    "psd with trace": PSDTraceBall(2.0),
+    "psd with norm": PSDFrobeniusBall(1.5),
+    "frobenius ball": FrobeniusBall(1.5),
+    "box": Box(-0.5, 1.0),
+    "nonnegative": Nonnegative(),
+    "zero diagonal": ZeroDiagonal(),
+    "unit diagonal": UnitDiagonal(),
+    "bounded diagonal": BoundedDiagonal(0.5),
+    "elliptope": Elliptope(),
+    "correlations": Elliptope(unit_diagonal=True),
+    "moments": MomentStructure(TOEPLITZ, fixed={0: 1.0}),
+}
+
+each_set = pytest.mark.parametrize("convex", MATRIX_SETS.values(), ids=MATRIX_SETS.keys())
+matrices = arrays(np.float64, (4, 4), elements=st.floats(-3, 3, allow_subnormal=False))
+
+few = settings(max_examples=20, deadline=None)
+
+
+@each_set
+@few
+@given(X=matrices)
+def test_projecting_twice_changes_nothing(convex, X):
+    once = convex.project(X)
+    assert np.allclose(convex.project(once), once, atol=2e-6)
+    assert convex.distance(once) <= 5e-6
+
+
+@each_set
+@few
+@given(X=matrices, Y=matrices)
+def test_projections_do_not_move_points_apart(convex, X, Y):
+    assert np.linalg.norm(convex.project(X) - convex.project(Y)) <= np.linalg.norm(X - Y) + 5e-6
+
+
+@each_set
+@few
+@given(X=matrices, Y=matrices)
+def test_the_step_to_the_projection_makes_an_obtuse_angle_with_every_point_of_the_set(convex, X, Y):
+    nearest, other = convex.project(X), convex.project(Y)
+    assert np.vdot(X - nearest, other - nearest) <= 1e-5
+
+
+def _conic_reference(Y, constraints, *, symmetric=True):
+    cp = pytest.importorskip("cvxpy")
+    X = cp.Variable(Y.shape, symmetric=symmetric)
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(X - Y)), constraints(cp, X))
+    return _solved(problem, X)
+
+
+def _solved(problem, variable):
+    with warnings.catch_warnings():
+        # Tolerances beyond what double precision allows: the solver stops at its best point and says so.
+        warnings.simplefilter("ignore", UserWarning)
+        problem.solve(solver="CLARABEL", tol_gap_abs=1e-12, tol_gap_rel=1e-12, tol_feas=1e-12)
+    return variable.value
+
+
+def _norm_at_most(cp, X, radius):
+    """||X|| <= radius as a linear matrix inequality: Clarabel solves it more accurately than sigma_max(X) <= radius."""
+    n, m = X.shape
+    if X.is_symmetric():
+        return cp.bmat([[radius * np.eye(n) - X, np.zeros((n, n))], [np.zeros((n, n)), radius * np.eye(n) + X]]) >> 0
+    return cp.bmat([[radius * np.eye(n), X], [X.T, radius * np.eye(m)]]) >> 0
+
+
+REFERENCES = {
+    "psd": (project_psd, lambda cp, X: [X >> 0]),
+    "psd trace": (lambda Y: project_psd_trace(Y, 2.0), lambda cp, X: [X >> 0, cp.trace(X) <= 2]),
+    "spectral": (lambda Y: project_spectral_ball(Y, 1.5), lambda cp, X: [_norm_at_most(cp, X, 1.5)]),
+    "nuclear": (lambda Y: project_nuclear_ball(Y, 2.5), lambda cp, X: [cp.normNuc(X) <= 2.5]),
+    "elliptope": (project_elliptope, lambda cp, X: [X >> 0, cp.diag(X) <= 1]),
+    "correlations": (lambda Y: project_elliptope(Y, unit_diagonal=True), lambda cp, X: [X >> 0, cp.diag(X) == 1]),
+}
+
+
+@pytest.mark.parametrize(("project", "constraints"), REFERENCES.values(), ids=REFERENCES.keys())
+@pytest.mark.parametrize("n", [3, 14])
+def test_spectral_projections_agree_with_a_conic_solver(project, constraints, n):
+    Y = np.random.default_rng(n).normal(size=(n, n))
+    Y = Y + Y.T
+    assert np.abs(project(Y) - _conic_reference(Y, constraints)).max() < 1e-6
+
+
+@pytest.mark.parametrize(
+    ("project", "constraints"),
+    [
+        (lambda Y: project_spectral_ball(Y, 1.2), lambda cp, X: [_norm_at_most(cp, X, 1.2)]),
+        (lambda Y: project_nuclear_ball(Y, 2.0), lambda cp, X: [cp.normNuc(X) <= 2.0]),
+    ],
+    ids=["spectral", "nuclear"],
+)
+def test_rectangular_matrices_are_projected_by_singular_values(project, constraints):
+    Y = np.random.default_rng(1).normal(size=(4, 7))
+    assert np.abs(project(Y) - _conic_reference(Y, constraints, symmetric=False)).max() < 1e-6
+
+
+@pytest.mark.parametrize(("d", "n_points", "size"), [(2, 3, 0.3), (6, 20, 1.0), (10, 4, 3.0), (12, 30, 0.5)])
+def test_the_nearest_point_of_nK_agrees_with_a_conic_solver(d, n_points, size):
+    cp = pytest.importorskip("cvxpy")
+    rng = np.random.default_rng(d)
+    points, y = rng.normal(size=(d, n_points)), size * rng.normal(size=d)
+    c = cp.Variable(n_points)
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(points @ c - y)), [cp.norm1(c) <= 1.5])
+    assert np.abs(project_l1_hull(y, points, 1.5) - points @ _solved(problem, c)).max() < 1e-6
+
+
+def test_a_point_of_nK_stays_where_it_is_and_repeated_points_do_no_harm():
+    points = np.random.default_rng(0).integers(0, 2, size=(8, 12)).astype(float)
+    points[:, 5] = points[:, 4]
+    inside = points @ np.full(12, 1 / 12)
+    assert np.allclose(project_l1_hull(inside, points), inside, atol=1e-6)
+    assert L1Hull(points).distance(inside) < 1e-6
+    assert L1Hull(points, radius=0.0).distance(inside) == pytest.approx(np.linalg.norm(inside))
+
+
+@pytest.mark.parametrize("n", [230, 301])
+def test_partial_eigendecompositions_give_the_same_projections_as_full_ones(n):
+    # Above 200 rows only the eigenvectors that matter are computed; the oracle is the full decomposition.
+    rng = np.random.default_rng(n)
+    W = rng.normal(size=(n, n)) / np.sqrt(n)
+    few_outside = (W + W.T) / 4 + np.diag(np.linspace(0, 2, n))
+    for Y in (few_outside, few_outside - 1.5 * np.eye(n), -few_outside):
+        values, vectors = np.linalg.eigh(Y)
+        assert np.allclose(project_psd(Y), (vectors * np.maximum(values, 0)) @ vectors.T, atol=1e-12)
+        assert np.allclose(project_spectral_ball(Y), (vectors * np.clip(values, -1, 1)) @ vectors.T, atol=1e-12)
+
+
+def test_entrywise_projections_clip_and_keep_their_shape():
+    assert project_nonnegative([[-1.0], [2.0]]).tolist() == [[0.0], [2.0]]
+    assert project_box([-3.0, 0.2, 5.0], lower=[-1.0, 0.0, 0.0], upper=2.0).tolist() == [-1.0, 0.2, 2.0]
+
+
+def test_projections_leave_their_input_alone():
+    for convex in MATRIX_SETS.values():
+        X = np.random.default_rng(3).normal(size=(4, 4))
+        before = X.copy()
+        convex.project(X)
+        assert np.array_equal(X, before)
+
+
+def test_a_moment_structure_averages_groups_fixes_known_moments_and_leaves_free_entries():
+    structure = MomentStructure([0, 1, 1, 2, -1], fixed={2: 7.0})
+    assert structure.project([5.0, 1.0, 3.0, 0.0, 9.0]).tolist() == [5.0, 2.0, 2.0, 7.0, 9.0]
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: project_psd(np.ones((2, 3))), "square"),
+        (lambda: project_psd([[np.nan, 0], [0, 1]]), "finite"),
+        (lambda: project_psd([["a"]]), "real numbers"),
+        (lambda: project_spectral_ball(np.eye(2), -1.0), "nonnegative"),
+        (lambda: SpectralBall("wide"), "nonnegative number"),
+        (lambda: Box(1.0, 0.0), "lower <= upper"),
+        (lambda: project_l1_hull([1.0, 2.0], np.eye(3)), "length d = 3"),
+        (lambda: MomentStructure(np.eye(2)), "integers"),
+        (lambda: MomentStructure([0, 1], fixed={5: 1.0}), "do not occur"),
+        (lambda: MomentStructure([0, 1]).project([1.0]), "shape"),
+        (lambda: project_spectral_ball(np.ones(3)), "matrix"),
+        (lambda: Elliptope(tol=0.0), "tol > 0"),
+    ],
+)
+def test_bad_input_is_refused_in_one_clear_line(call, words):
+    with pytest.raises(InvalidParameterError, match=words):
+        call()

@@ -1,0 +1,182 @@
+"""The nonnegative spectral ball: nearest points in both norms, certified."""
+
+import numpy as np
+import pytest
+
+from dpgraph.exceptions import InvalidParameterError
+from dpgraph.projections import project_nonnegative_spectral_ball
+
+
+def symmetric(n, seed, scale=1.0):
+    G = scale * np.random.default_rng(seed).normal(size=(n, n))
+    return (G + G.T) / 2
+
+
+def regularized_adjacency(n, degree, seed):
+    rng = np.random.default_rng(seed)
+    side = np.where(np.arange(n) < n // 2, 1.0, -1.0)
+    A = np.triu(rng.random((n, n)) < (1 - 0.75 * np.outer(side, side)) * degree / n, 1).astype(float)
+    A += A.T
+    c = A.sum(axis=1) + degree
+    return A / np.sqrt(np.outer(c, c))
+
+
+def conic_distance(Y, norm, radius=1.0, upper=None, zero_diagonal=False):
+    cp = pytest.importorskip("cvxpy")
+    n = len(Y)
+    X = cp.Variable((n, n), symmetric=True)
+    eye = np.eye(n)
+    constraints = [X >= 0, X << radius * eye, X >> -radius * eye]
+    if upper is not None:
+        constraints.append(upper >= X)
+    if zero_diagonal:
+        constraints.append(cp.diag(X) == 0)
+    if norm == "spectral":
+        t = cp.Variable()
+        objective, constraints = t, [*constraints, X - Y << t * eye, X - Y >> -t * eye]
+    else:
+        objective = cp.norm(X - Y, "fro")
+    return cp.Problem(cp.Minimize(objective), constraints).solve(
+        solver="CLARABEL", tol_gap_abs=1e-9, tol_gap_rel=1e-9, tol_feas=1e-9
+    )
+
+
+def assert_in_set(X, radius=1.0, upper=np.inf):
+    assert np.array_equal(X, X.T)
+    assert X.min() >= 0.0
+    assert np.all(upper >= X)
+    assert np.linalg.norm(X, 2) <= radius * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("norm", ["spectral", "frobenius"])
+@pytest.mark.parametrize(
+    ("n", "options"),
+    [
+        (3, {}),
+        (8, {"zero_diagonal": True}),
+        (8, {"radius": 2.5}),
+        (8, {"upper": 0.1, "zero_diagonal": True}),
+        (20, {}),
+    ],
+)
+def test_the_distance_agrees_with_a_conic_solver(n, options, norm):
+    Y = symmetric(n, seed=n)
+    result = project_nonnegative_spectral_ball(Y, norm=norm, **options)
+    assert result.converged
+    assert result.distance == pytest.approx(np.linalg.norm(result.matrix - Y, 2 if norm == "spectral" else "fro"))
+    assert result.distance == pytest.approx(conic_distance(Y, norm, **options), abs=2e-6 * options.get("radius", 1.0))
+    assert_in_set(result.matrix, options.get("radius", 1.0), options.get("upper", np.inf))
+    if options.get("zero_diagonal"):
+        assert not np.diagonal(result.matrix).any()
+
+
+def test_the_frobenius_projection_agrees_with_a_conic_solver_entry_by_entry():
+    cp = pytest.importorskip("cvxpy")
+    Y = symmetric(12, seed=5)
+    X = cp.Variable((12, 12), symmetric=True)
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(X - Y)), [X >= 0, X << np.eye(12), X >> -np.eye(12)])
+    problem.solve(solver="CLARABEL", tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11)
+    result = project_nonnegative_spectral_ball(Y, norm="frobenius", tol=1e-8)
+    assert np.abs(result.matrix - X.value).max() < 1e-6
+
+
+def test_entrywise_bounds_may_differ_from_entry_to_entry():
+    n = 10
+    upper = np.random.default_rng(1).uniform(0, 0.4, size=(n, n))
+    upper = np.minimum(upper, upper.T)
+    upper[:3, :3] = np.inf
+    Y = symmetric(n, seed=2)
+    result = project_nonnegative_spectral_ball(Y, upper=upper)
+    assert result.converged
+    assert_in_set(result.matrix, upper=upper)
+    finite = np.where(np.isfinite(upper), upper, 10.0)
+    assert result.distance == pytest.approx(conic_distance(Y, "spectral", upper=finite), abs=2e-6)
+
+
+@pytest.mark.parametrize("norm", ["spectral", "frobenius"])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_lower_bound_never_exceeds_the_distance_of_any_point_of_the_set(norm, seed):
+    # The certificate of an unfinished run must hold against a finished one.
+    Y = regularized_adjacency(40, 8, seed) + symmetric(40, seed, 0.1)
+    finished = project_nonnegative_spectral_ball(Y, norm=norm, zero_diagonal=True, tol=1e-5)
+    assert finished.converged
+    for steps in (1, 10, 30):
+        early = project_nonnegative_spectral_ball(Y, norm=norm, zero_diagonal=True, max_iter=steps)
+        assert early.lower_bound <= finished.distance + 1e-9
+        assert early.distance >= finished.lower_bound - 1e-9
+        assert_in_set(early.matrix)
+
+
+def test_an_unfinished_run_says_so_and_still_returns_a_point_of_the_set():
+    result = project_nonnegative_spectral_ball(symmetric(40, 0), max_iter=10)
+    assert not result.converged
+    assert result.iterations == 10
+    assert result.gap > 1e-6
+    assert_in_set(result.matrix)
+
+
+@pytest.mark.parametrize("norm", ["spectral", "frobenius"])
+def test_a_point_of_the_set_is_its_own_nearest_point(norm):
+    A = regularized_adjacency(50, 6, seed=3)
+    result = project_nonnegative_spectral_ball(A, norm=norm, zero_diagonal=True)
+    assert result.converged
+    assert result.distance <= 1e-6
+    assert np.abs(result.matrix - A).max() <= 1e-6
+
+
+def test_the_spectral_projection_is_within_twice_the_error_of_the_true_matrix():
+    # DN25a, Fact 7.16: the true matrix is in the set, so the nearest point is at most as far from Y as it is.
+    A = regularized_adjacency(80, 10, seed=1)
+    Y = A + symmetric(80, 7, 0.08)
+    error = np.linalg.norm(A - Y, 2)
+    result = project_nonnegative_spectral_ball(Y, zero_diagonal=True, tol=1e-3)
+    assert result.converged
+    assert result.distance <= error + 1e-3
+    assert np.linalg.norm(result.matrix - A, 2) <= 2 * error + 1e-3
+
+
+def test_the_two_norms_have_different_nearest_points():
+    Y = regularized_adjacency(60, 8, 0) + symmetric(60, 0, 0.1)
+    spectral = project_nonnegative_spectral_ball(Y, tol=1e-3).matrix - Y
+    frobenius = project_nonnegative_spectral_ball(Y, norm="frobenius").matrix - Y
+    assert np.linalg.norm(spectral, 2) < 0.99 * np.linalg.norm(frobenius, 2)
+    assert np.linalg.norm(frobenius) < 0.99 * np.linalg.norm(spectral)
+
+
+def test_scaling_the_problem_scales_the_answer():
+    Y = symmetric(12, seed=4)
+    one = project_nonnegative_spectral_ball(Y, 1.0)
+    thousand = project_nonnegative_spectral_ball(1000 * Y, 1000.0)
+    assert thousand.converged
+    assert thousand.distance == pytest.approx(1000 * one.distance, rel=1e-5)
+
+
+def test_tiny_matrices_have_the_obvious_answers():
+    assert project_nonnegative_spectral_ball([[-3.0]]).matrix.tolist() == [[0.0]]
+    assert project_nonnegative_spectral_ball([[5.0]]).matrix == pytest.approx(np.array([[1.0]]))
+    zero = project_nonnegative_spectral_ball(np.zeros((4, 4)))
+    assert zero.converged
+    assert zero.distance == 0.0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (([[0.0, 1.0], [2.0, 0.0]],), "symmetric"),
+        ((np.eye(2), 0.0), "radius"),
+        ((np.eye(2), float("nan")), "radius"),
+        ((np.ones((2, 3)),), "square"),
+        (([[np.inf]],), "finite"),
+    ],
+)
+def test_bad_matrices_and_radii_are_refused(arguments, words):
+    with pytest.raises(InvalidParameterError, match=words):
+        project_nonnegative_spectral_ball(*arguments)
+
+
+@pytest.mark.parametrize(
+    "options", [{"norm": "nuclear"}, {"upper": -1.0}, {"upper": np.ones(3)}, {"tol": -1.0}, {"max_iter": 0}]
+)
+def test_bad_options_are_refused(options):
+    with pytest.raises(InvalidParameterError):
+        project_nonnegative_spectral_ball(np.eye(2), **options)

@@ -1,0 +1,150 @@
+"""Dykstra reaches the projection onto an intersection; averaging reaches some point of it."""
+
+import numpy as np
+import pytest
+
+from dpgraph.exceptions import InvalidParameterError
+from dpgraph.projections import (
+    BoundedDiagonal,
+    Box,
+    ConvexSet,
+    Elliptope,
+    FrobeniusBall,
+    PSDCone,
+    UnitDiagonal,
+    ZeroDiagonal,
+    averaged_projections,
+    dykstra,
+    project_elliptope,
+)
+
+
+class HalfPlane(ConvexSet):
+    """{x : <normal, x> <= 0} with a unit normal."""
+
+    def __init__(self, *normal):
+        self.normal = np.array(normal) / np.linalg.norm(normal)
+
+    def project(self, X):
+        X = np.asarray(X, dtype=float)
+        return X - max(float(self.normal @ X), 0.0) * self.normal
+
+
+def noisy_gram(n, noise, seed=0):
+    rng = np.random.default_rng(seed)
+    V = rng.normal(size=(n, 4))
+    V /= np.linalg.norm(V, axis=1)[:, None]
+    W = noise * rng.normal(size=(n, n))
+    return V @ V.T + (W + W.T) / 2
+
+
+def test_averaging_misses_the_nearest_point_that_dykstra_finds():
+    # A wedge with apex 0: the nearest point to (2, 1) is the apex, where both sides are active.
+    wedge = [HalfPlane(1.0, 0.3), HalfPlane(-0.3, 1.0)]
+    Y = np.array([2.0, 1.0])
+    projected = dykstra(Y, wedge)
+    averaged = averaged_projections(Y, wedge, iterations=500, tol=1e-9)
+    assert projected.converged
+    assert np.linalg.norm(projected.matrix) < 1e-6
+    assert averaged.converged
+    assert all(side.distance(averaged.matrix) <= 1e-9 for side in wedge)
+
+    # On cosine similarities: both end in the intersection, and averaging ends further from the data.
+    Y, sets = noisy_gram(30, 0.5), [PSDCone(), Box(-1.0, 1.0)]
+    projected = dykstra(Y, sets, tol=1e-8)
+    averaged = averaged_projections(Y, sets, iterations=3000, tol=1e-8)
+    assert projected.converged
+    assert averaged.converged
+    assert averaged.distance > 1.001 * projected.distance
+    assert np.linalg.norm(averaged.matrix - projected.matrix) > 0.01
+
+
+@pytest.mark.parametrize("n", [6, 25])
+def test_psd_and_box_agree_with_a_conic_solver(n):
+    cp = pytest.importorskip("cvxpy")
+    Y = noisy_gram(n, 0.7, seed=n)
+    X = cp.Variable((n, n), symmetric=True)
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(X - Y)), [X >> 0, cp.abs(X) <= 1])
+    problem.solve(solver="CLARABEL", tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11)
+    result = dykstra(Y, [PSDCone(), Box(-1.0, 1.0)], tol=1e-8, max_iter=2000)
+    assert result.converged
+    assert np.abs(result.matrix - X.value).max() < 1e-6
+
+
+@pytest.mark.parametrize("unit", [False, True])
+def test_dykstra_and_the_dual_method_agree_on_the_elliptope(unit):
+    Y = noisy_gram(40, 1.0)
+    sets = [PSDCone(), UnitDiagonal() if unit else BoundedDiagonal(1.0)]
+    assert np.allclose(
+        dykstra(Y, sets, tol=1e-9, max_iter=3000).matrix, project_elliptope(Y, unit_diagonal=unit), atol=1e-6
+    )
+
+
+def test_the_lower_bound_holds_at_every_moment_and_meets_the_distance_at_the_end():
+    Y, sets = noisy_gram(25, 0.7), [PSDCone(), Box(-1.0, 1.0)]
+    best = dykstra(Y, sets, tol=1e-9, max_iter=3000)
+    assert best.gap < 1e-9
+    for sweeps in (1, 2, 5, 20):
+        early = dykstra(Y, sets, tol=1e-9, max_iter=sweeps)
+        assert not early.converged
+        assert early.iterations == sweeps
+        assert early.lower_bound <= best.distance + 1e-9
+
+
+def test_the_residual_bounds_the_distance_to_every_set():
+    Y, sets = noisy_gram(25, 0.7), [PSDCone(), Box(-1.0, 1.0), BoundedDiagonal(0.9)]
+    for result in (dykstra(Y, sets, max_iter=4), averaged_projections(Y, sets, iterations=4)):
+        assert result.residual > 1e-3
+        assert max(convex.distance(result.matrix) for convex in sets) <= result.residual + 1e-12
+        assert result.distance == pytest.approx(np.linalg.norm(result.matrix - Y))
+
+
+def test_sets_that_do_not_meet_are_reported_as_not_converged():
+    # Unit diagonal and zero diagonal.
+    apart = [UnitDiagonal(), ZeroDiagonal()]
+    for result in (dykstra(np.eye(3), apart, max_iter=50), averaged_projections(np.eye(3), apart, iterations=50)):
+        assert not result.converged
+        assert result.residual > 0.4
+
+
+def test_one_set_is_projected_onto_directly():
+    result = dykstra([3.0, 4.0], FrobeniusBall(1.0))
+    assert result.converged
+    assert (result.iterations, result.residual) == (1, 0.0)
+    assert result.matrix == pytest.approx([0.6, 0.8])
+    assert result.gap == 0.0
+
+
+def test_a_point_of_the_intersection_stays():
+    X = Elliptope().project(noisy_gram(10, 0.4))
+    assert np.allclose(dykstra(X, [PSDCone(), BoundedDiagonal(1.0)]).matrix, X, atol=1e-6)
+    assert averaged_projections(X, [PSDCone(), Box(-1, 1)], iterations=5, tol=1e-5).iterations == 0
+
+
+def test_tensors_are_projected_like_matrices():
+    T = np.random.default_rng(0).normal(size=(3, 3, 3)) * 4
+    result = dykstra(T, [Box(-1.0, 1.0), FrobeniusBall(2.0)])
+    assert result.matrix.shape == (3, 3, 3)
+    assert result.converged
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: dykstra(np.eye(2), []),
+        lambda: dykstra(np.eye(2), [np.eye(2)]),
+        lambda: dykstra(np.eye(2), PSDCone(), tol=-1.0),
+        lambda: dykstra(np.eye(2), PSDCone(), max_iter=0),
+        lambda: averaged_projections(np.eye(2), PSDCone(), 2.5),
+        lambda: averaged_projections([[np.inf]], PSDCone(), 3),
+    ],
+)
+def test_bad_arguments_are_refused(call):
+    with pytest.raises(InvalidParameterError):
+        call()
+
+
+@pytest.mark.slow
+def test_psd_and_box_at_two_thousand_rows_need_at_most_sixty_eigendecompositions():
+    result = dykstra(noisy_gram(2000, 0.3), [PSDCone(), Box(-1.0, 1.0)], tol=2000 * 1e-5, max_iter=60)
+    assert result.converged
