@@ -1,15 +1,20 @@
-"""Private max-cut by bounded public iterates: no coherence, no gap, no halting (mathematics.md, section 6).
+"""Bounded public iterates: no coherence, no gap, no halting (mathematics.md, section 6).
 
-The iterate x in [-1, 1]^n is public at all times. Releasing the rows b of A x with Gaussian noise costs an edge {i, j}
-at most w |x_j| at row i and w |x_i| at row j. A sweep releases every row once, block by block, and each block moves at
-once against its estimated field; the noise of all sweeps is averaged by one Kalman filter for each row.
+The iterate X (one row for each variable, entries of absolute value at most 1) is public at all times. A step reads the
+exact fields of a block of rows, releases them with Gaussian noise, and moves the block against (or along) its estimated
+fields. What one edge {i, j} changes is at most w |X_j| at row i and w |X_i| at row j, whatever n, the degrees and the
+spectrum. A sweep releases every row once; one Kalman filter for each row averages the noise of all sweeps.
+
+The same loop solves max-cut (one column, signs), bisection (the same with balanced blocks) and 2-CSPs (one column for
+each label, simplex rows): a :class:`Response` says how a block answers.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,18 +27,27 @@ from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.spectral import sensitivity
 
-__all__ = ["DEFAULT_SCHEDULE", "Schedule", "release_cut_labels", "shrunken_degrees"]
+__all__ = [
+    "DEFAULT_SCHEDULE",
+    "ITERATE_UNIT",
+    "FieldOracle",
+    "Response",
+    "Schedule",
+    "release_cut_labels",
+    "release_iterates",
+    "shrunken_degrees",
+]
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.int64]
 
-#: Iterates are multiples of this, so that A x lies exactly on a public grid (mathematics.md, section 10).
+#: Iterates are multiples of this, so that fields lie exactly on a public grid (mathematics.md, section 10).
 ITERATE_UNIT = 2.0**-8
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """Public parameters of the iteration, tuned on synthetic graphs (benchmarks/tune_bounded_iterates.py).
+    """Public parameters of the iteration, tuned on public graphs (benchmarks/tune_bounded_iterates.py).
 
     Parameters
     ----------
@@ -44,20 +58,20 @@ class Schedule:
     growth : float
         Sweep t = 1, 2, ... gets a share of mu**2 proportional to t**growth.
     sharpness : float
-        x = -tanh(sharpness * field / standard deviation of the field).
+        A row answers to sharpness times its field over the standard deviation of the field.
     prior, drift : float
         See :class:`~dpgraph.mechanisms.field_tracker.FieldTracker`.
     degree_share : float
-        Share of mu**2 for private degrees.
+        Share of mu**2 for private degrees (max-cut and bisection).
     """
 
     sweeps: int = 24
-    blocks: int = 8
+    blocks: int = 32
     growth: float = 0.5
     sharpness: float = 8.0
     prior: float = 3.0
-    drift: float = 0.25
-    degree_share: float = 0.04
+    drift: float = 0.5
+    degree_share: float = 0.03
 
     def sweep_mus(self, mu: float) -> FloatArray:
         """GDP parameter of each sweep; their squares sum to mu**2."""
@@ -68,6 +82,126 @@ class Schedule:
 DEFAULT_SCHEDULE = Schedule()
 
 
+@dataclass(frozen=True)
+class FieldOracle:
+    """The private data behind a bounded iteration.
+
+    Parameters
+    ----------
+    rows, columns : int
+        Shape of the iterate.
+    fields : callable
+        ``fields(block, X)``: exact fields of the rows `block`, shape (len(block), columns). Private.
+    unit : float
+        Fields of iterates on the grid :data:`ITERATE_UNIT` are multiples of this.
+    first_bound, bound : float
+        l2-sensitivity of a sweep: the first, which starts from X = 0, and each further one.
+    """
+
+    rows: int
+    columns: int
+    fields: Callable[[IndexArray, FloatArray], FloatArray]
+    unit: float
+    first_bound: float
+    bound: float
+
+
+class Response(Protocol):
+    """How a block answers to its fields; everything here is public."""
+
+    def start(self, size: int, generator: np.random.Generator) -> FloatArray:
+        """Rows for the first block, drawn independently of the data."""
+        ...
+
+    def answer(self, ratio: FloatArray, sharpness: float) -> FloatArray:
+        """Rows for fields of signal-to-noise `ratio`; `sharpness` is infinite in the last sweep."""
+        ...
+
+
+def release_iterates(
+    oracle: FieldOracle,
+    response: Response,
+    variances: FloatArray,
+    *,
+    ledger: Ledger,
+    mu: float,
+    noise: NoiseSource,
+    schedule: Schedule = DEFAULT_SCHEDULE,
+    progress: bool = False,
+) -> FloatArray:
+    """Run the iteration with GDP parameter `mu` and return the last iterate, shape (rows, columns).
+
+    Parameters
+    ----------
+    oracle : FieldOracle
+        The private data.
+    response : Response
+        The public answer of a block.
+    variances : ndarray, shape (rows,)
+        Public scale of the variance of a field at each row (released degrees).
+    ledger, mu, noise
+        Budget of the call, GDP parameter of this release, source of noise.
+    schedule : Schedule
+        Public parameters.
+    progress : bool
+        Show a bar on stderr (its length is public).
+    """
+    tracker = FieldTracker(variances, oracle.columns, prior=schedule.prior, drift=schedule.drift)
+    X = np.zeros((oracle.rows, oracle.columns))
+    mus = schedule.sweep_mus(mu)
+    for t, mu_sweep in enumerate(tqdm(mus, desc="sweeps", disable=not progress)):
+        # While X is still zero on the rows that come later, an edge is seen by one of its ends only.
+        bound = oracle.first_bound if t == 0 else oracle.bound
+        scale = ledger.gaussian(f"fields, sweep {t + 1}", sensitivity=bound, mu=float(mu_sweep))
+        sharpness = math.inf if t == len(mus) - 1 else schedule.sharpness
+        order = noise.generator.permutation(oracle.rows)
+        for number, block in enumerate(np.array_split(order, min(schedule.blocks, oracle.rows))):
+            if t == 0 and number == 0:
+                new = response.start(block.size, noise.generator)
+            else:
+                fields = noise.gaussian_on_grid(oracle.fields(block, X), oracle.unit, scale)
+                tracker.observe(block, fields, scale**2)
+                new = response.answer(tracker.signal_to_noise(block), sharpness)
+            tracker.moved(block, new - X[block])
+            X[block] = new
+    return X
+
+
+# --- cuts ------------------------------------------------------------------------------------------------------------
+
+
+class _Signs:
+    """Each row takes the side opposite to its field."""
+
+    def start(self, size: int, generator: np.random.Generator) -> FloatArray:
+        return generator.choice(np.array([-1.0, 1.0]), size=(size, 1))
+
+    def answer(self, ratio: FloatArray, sharpness: float) -> FloatArray:
+        opinion = -np.sign(ratio) if math.isinf(sharpness) else -np.tanh(sharpness * ratio)
+        return np.rint(opinion / ITERATE_UNIT) * ITERATE_UNIT
+
+
+class _BalancedSigns(_Signs):
+    """The same with a multiplier on the sum: blocks are random, so that balance of each block is balance of all."""
+
+    def __init__(self) -> None:
+        self._surplus = 0
+
+    def start(self, size: int, generator: np.random.Generator) -> FloatArray:
+        return generator.permutation(np.where(np.arange(size) % 2 == 0, 1.0, -1.0))[:, None]
+
+    def answer(self, ratio: FloatArray, sharpness: float) -> FloatArray:
+        if not math.isinf(sharpness):
+            return super().answer(ratio - np.median(ratio), sharpness)
+        # Exactly half of each block, an odd row against the surplus so far: the sum ends at 0 or at 1 in size.
+        size = len(ratio)
+        ups = (size + (self._surplus < 0)) // 2 if size % 2 else size // 2
+        signs = np.full(size, -1.0)
+        signs[np.argsort(ratio[:, 0], kind="stable")[:ups]] = 1.0
+        self._surplus += int(signs.sum())
+        return signs[:, None]
+
+
 def release_cut_labels(
     graph: GraphOperator,
     *,
@@ -75,6 +209,7 @@ def release_cut_labels(
     ledger: Ledger,
     mu: float,
     noise: NoiseSource,
+    balanced: bool = False,
     schedule: Schedule = DEFAULT_SCHEDULE,
     progress: bool = False,
 ) -> NDArray[np.int8]:
@@ -88,40 +223,34 @@ def release_cut_labels(
         A private (released) average degree.
     ledger, mu, noise
         Budget of the call, GDP parameter of this release, source of noise.
-    schedule : Schedule
-        Public parameters.
-    progress : bool
-        Show a bar on stderr (its length is public).
+    balanced : bool
+        Make the sides differ by at most one vertex.
+    schedule, progress
+        See :func:`release_iterates`.
     """
     n, w = graph.n_vertices, graph.max_weight
     mu_degrees = mu * math.sqrt(schedule.degree_share)
     noisy = release_degrees(graph, ledger=ledger, mu=mu_degrees, noise=noise)
     degrees = shrunken_degrees(noisy, mean_degree, sensitivity.degrees_l2(w) / mu_degrees, w)
-    tracker = FieldTracker(degrees, 1, prior=schedule.prior, drift=schedule.drift)
-    x = np.zeros((n, 1))
-    mus = schedule.sweep_mus(math.sqrt(mu**2 - mu_degrees**2))
-    for t, mu_sweep in enumerate(tqdm(mus, desc="sweeps", disable=not progress)):
-        # While x is still zero on the rows that come later, an edge is seen by one of its ends only.
-        bound = sensitivity.first_sweep(w) if t == 0 else sensitivity.row_release(w)
-        scale = ledger.gaussian(f"fields, sweep {t + 1}", sensitivity=bound, mu=float(mu_sweep))
-        last = t == len(mus) - 1
-        for number, rows in enumerate(random_blocks(n, schedule.blocks, noise)):
-            if t == 0 and number == 0:
-                new = noise.generator.choice(np.array([-1.0, 1.0]), size=(rows.size, 1))
-            else:
-                unit = graph.weight_unit * ITERATE_UNIT
-                fields = noise.gaussian_on_grid(graph.multiply_rows(rows, x), unit, scale)
-                tracker.observe(rows, fields, scale**2)
-                sharpness = math.inf if last else schedule.sharpness
-                new = _respond(tracker.signal_to_noise(rows), sharpness)
-            tracker.moved(rows, new - x[rows])
-            x[rows] = new
-    return (x[:, 0] < 0).astype(np.int8)
-
-
-def random_blocks(n: int, blocks: int, noise: NoiseSource) -> Iterator[IndexArray]:
-    """Split a random order of the rows into blocks (public: independent of the data)."""
-    return iter(np.array_split(noise.generator.permutation(n), min(blocks, n)))
+    oracle = FieldOracle(
+        rows=n,
+        columns=1,
+        fields=graph.multiply_rows,
+        unit=graph.weight_unit * ITERATE_UNIT,
+        first_bound=sensitivity.first_sweep(w),
+        bound=sensitivity.row_release(w),
+    )
+    X = release_iterates(
+        oracle,
+        _BalancedSigns() if balanced else _Signs(),
+        w * degrees,  # the variance of a sum of d terms of size at most w is at most w d
+        ledger=ledger,
+        mu=math.sqrt(mu**2 - mu_degrees**2),
+        noise=noise,
+        schedule=schedule,
+        progress=progress,
+    )
+    return (X[:, 0] < 0).astype(np.int8)
 
 
 def shrunken_degrees(noisy: FloatArray, mean: float, scale: float, floor: float) -> FloatArray:
@@ -130,9 +259,3 @@ def shrunken_degrees(noisy: FloatArray, mean: float, scale: float, floor: float)
     spread = float(np.mean((noisy - mean) ** 2))
     signal = max(spread - scale**2, 0.0) / spread if spread > 0 else 0.0
     return np.maximum(mean + signal * (noisy - mean), mean / 4)
-
-
-def _respond(ratio: FloatArray, sharpness: float) -> FloatArray:
-    """Opinion against the field, quantised to the public grid."""
-    opinion = -np.sign(ratio) if math.isinf(sharpness) else -np.tanh(sharpness * ratio)
-    return np.rint(opinion / ITERATE_UNIT) * ITERATE_UNIT
