@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import Graph, as_graph
+from dpgraph.sos.csp import TwoCSP
 
-__all__ = ["cut_fraction", "cut_value"]
+__all__ = ["csp_value", "cut_fraction", "cut_value"]
 
 
 def cut_value(G: Any, partition: Any, *, weight: str | None = None) -> float:
@@ -63,6 +64,36 @@ def cut_fraction(G: Any, partition: Any, *, weight: str | None = None) -> float:
     graph = as_graph(G, weight=weight)
     total = float(graph.adjacency.sum()) / 2.0
     return _cut(graph, _sides(graph, partition)) / total if total != 0.0 else 0.0
+
+
+def csp_value(instance: TwoCSP, assignment: Any) -> float:
+    """Total that an assignment earns on a 2-CSP. Not private.
+
+    Parameters
+    ----------
+    instance : TwoCSP
+        The instance.
+    assignment : mapping, numpy array of int or result object
+        Variable -> label for every variable; or the positions of the labels in variable order; or anything with an
+        ``assignment`` attribute of these kinds.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    InvalidParameterError
+        The assignment does not give every variable one label of the alphabet.
+
+    Examples
+    --------
+    >>> instance = TwoCSP(["x", "y"], 3)
+    >>> instance.add_constraint("x", "y", [[0, 1, 1], [1, 0, 1], [1, 1, 0]], weight=2.0)
+    >>> csp_value(instance, {"x": 0, "y": 2})
+    2.0
+    """
+    return instance.value(getattr(assignment, "assignment", assignment))
 
 
 def _cut(graph: Graph, sides: NDArray[np.bool_]) -> float:

@@ -65,7 +65,7 @@ def planted_cut(n: int, degree: float, correlation: float, rng: int | np.random.
     >>> f"{across / G.number_of_edges():.1f}"
     '0.9'
     """
-    return _to_networkx(*_block_model(n, degree, correlation, rng, _independent))
+    return _to_networkx(*_block_model(n, degree, correlation, rng, independent_subset))
 
 
 def planted_cut_sparse(
@@ -98,7 +98,7 @@ def planted_cut_sparse(
     >>> float(A[labels == 0][:, labels == 0].sum())  # correlation -1: no edge inside a side
     0.0
     """
-    edges, labels = _block_model(n, degree, correlation, rng, _independent)
+    edges, labels = _block_model(n, degree, correlation, rng, independent_subset)
     return edges.to_sparse(), labels
 
 
@@ -158,7 +158,7 @@ def _block_model(
     first, second = order[: n // 2], order[n // 2 :]
     tails, heads = [], []
     for side in (first, second):
-        i, j = _triangle(draw(generator, len(side) * (len(side) - 1) // 2, inside))
+        i, j = triangle_pairs(draw(generator, len(side) * (len(side) - 1) // 2, inside))
         tails.append(side[i])
         heads.append(side[j])
     i, j = np.divmod(draw(generator, len(first) * len(second), across), len(second))
@@ -181,7 +181,7 @@ def _pair_probabilities(n: int, degree: float, correlation: float) -> tuple[floa
     return (1 + correlation) * degree / n, (1 - correlation) * degree / n
 
 
-def _independent(generator: np.random.Generator, size: int, probability: float) -> IntArray:
+def independent_subset(generator: np.random.Generator, size: int, probability: float) -> IntArray:
     """Sorted subset of 0..size-1 that holds each element independently with `probability`.
 
     The gaps between successive elements are independent geometric variables, so the work is proportional to
@@ -212,7 +212,7 @@ def _fixed_number(generator: np.random.Generator, size: int, share: float) -> In
     return chosen
 
 
-def _triangle(index: IntArray) -> tuple[IntArray, IntArray]:
+def triangle_pairs(index: IntArray) -> tuple[IntArray, IntArray]:
     """The pair (i, j), i > j >= 0, at each position of (1,0), (2,0), (2,1), (3,0), ..."""
     i = np.asarray((1 + np.sqrt(1 + 8 * index.astype(np.float64))) / 2, dtype=np.int64)
     # The square root may round across an integer.
