@@ -39,6 +39,10 @@ _EXPORTS = {
     "CutResult": "dpgraph.problems.exact_max_cut",
     "PrivateCutResult": "dpgraph.problems.private_cut",
     "max_cut": "dpgraph.problems.exact_max_cut",
+    "PrivateCSPResult": "dpgraph.problems.private_csp",
+    "TwoCSP": "dpgraph.sos.csp",
+    "private_max_bisection": "dpgraph.problems.private_max_bisection",
+    "private_max_2csp": "dpgraph.problems.private_max_2csp",
     "private_max_cut": "dpgraph.problems.private_max_cut",
 }
 

@@ -13,7 +13,7 @@ from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.spectral import sensitivity
 
-__all__ = ["WeightEstimate", "release_cut_weight", "release_total_weight"]
+__all__ = ["WeightEstimate", "release_cut_weight", "release_total_weight", "release_weight"]
 
 
 class WeightEstimate(NamedTuple):
@@ -26,7 +26,7 @@ class WeightEstimate(NamedTuple):
 def release_total_weight(graph: GraphOperator, *, ledger: Ledger, share: float, noise: NoiseSource) -> WeightEstimate:
     """Release the total weight of all edges (sensitivity w) for a share of the call's budget."""
     total = float(graph.degrees().sum()) / 2
-    return _release("total weight", total, graph, ledger, share, noise)
+    return release_weight("total weight", total, graph, ledger=ledger, share=share, noise=noise)
 
 
 def release_cut_weight(
@@ -38,12 +38,13 @@ def release_cut_weight(
     """
     side = labels.astype(np.float64)[:, None]
     crossing = float(((1.0 - side) * graph.multiply(side)).sum())
-    return _release("cut weight", crossing, graph, ledger, share, noise)
+    return release_weight("cut weight", crossing, graph, ledger=ledger, share=share, noise=noise)
 
 
-def _release(
-    name: str, weight: float, graph: GraphOperator, ledger: Ledger, share: float, noise: NoiseSource
+def release_weight(
+    name: str, weight: float, graph: GraphOperator, *, ledger: Ledger, share: float, noise: NoiseSource
 ) -> WeightEstimate:
+    """Release a multiple of the graph's weight unit that moves by at most w, for a share of the budget."""
     bound = sensitivity.partition_weight(graph.max_weight)
     exact = np.array([weight])
     if ledger.delta > 0:

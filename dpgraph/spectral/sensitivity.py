@@ -30,6 +30,7 @@ __all__ = [
     "alpha",
     "basis_product",
     "coherence_bound",
+    "constraint_rows",
     "core_release",
     "degree_corrected_product",
     "degrees_l1",
@@ -100,6 +101,17 @@ def first_sweep(max_weight: float, entry: float = 1.0) -> float:
     only at the later of its two rows, where it moves the release by at most w `entry`.
     """
     return max_weight * entry
+
+
+def constraint_rows(max_weight: float, alphabet: int) -> float:
+    """Change in l2 of one row of the fields of a 2-CSP when the table of one pair of variables changes.
+
+    With X_v in the simplex, row u of the fields moves by R X_v, R the change of the q x q table, entries in [-w, w]:
+    each of its q entries is an average of entries of R, so ||R X_v||_2 <= sqrt(q) w. The pair shows at its two rows, so
+    a sweep moves by sqrt(2 q) w, and a first sweep from X = 0 by sqrt(q) w. This covers adding, removing and replacing
+    a constraint on the same pair (mathematics.md, section 6).
+    """
+    return math.sqrt(alphabet) * max_weight
 
 
 def spectral_norm(max_weight: float, lower: float) -> float:
