@@ -24,7 +24,7 @@ from dpgraph.exceptions import InvalidParameterError
 from dpgraph.projections.base import ConvexSet, as_array
 from dpgraph.projections.result import ProjectionResult
 
-__all__ = ["averaged_projections", "dykstra"]
+__all__ = ["averaged_projections", "check_arguments", "dykstra"]
 
 FloatArray = NDArray[np.float64]
 
@@ -72,7 +72,7 @@ def dykstra(
     (True, array([[1., 1.],
            [1., 1.]]))
     """
-    Y, sets = as_array(Y), _check(sets, tol, max_iter)
+    Y, sets = as_array(Y), check_arguments(sets, tol, max_iter)
     if len(sets) == 1:
         x = sets[0].project(Y)
         distance = float(np.linalg.norm((x - Y).ravel()))
@@ -133,7 +133,7 @@ def averaged_projections(
     >>> averaged_projections([3.0, 0.5], [Box(-1, 1), FrobeniusBall(2.0)], iterations=60).converged
     True
     """
-    x, sets = as_array(Y), _check(sets, tol, iterations)
+    x, sets = as_array(Y), check_arguments(sets, tol, iterations)
     start = x
     for step in range(iterations + 1):
         points = [convex.project(x) for convex in sets]
@@ -145,7 +145,8 @@ def averaged_projections(
     return ProjectionResult(x, distance, residual, step, residual <= tol)
 
 
-def _check(sets: ConvexSet | Sequence[ConvexSet], tol: float, limit: int) -> tuple[ConvexSet, ...]:
+def check_arguments(sets: ConvexSet | Sequence[ConvexSet], tol: float, limit: int) -> tuple[ConvexSet, ...]:
+    """Return the sets as a tuple, or raise :class:`InvalidParameterError` if an argument is out of range."""
     chosen = (sets,) if isinstance(sets, ConvexSet) else tuple(sets)
     if not chosen or not all(isinstance(convex, ConvexSet) for convex in chosen):
         kinds = [type(convex).__name__ for convex in chosen]
