@@ -1,0 +1,226 @@
+"""What every private function does around its mechanism: debit, refuse, keep silent, say how it was made."""
+
+import dataclasses
+import inspect
+import io
+import itertools
+import logging
+import pickle
+import warnings
+from contextlib import redirect_stderr, redirect_stdout, suppress
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import dpgraph
+from dpgraph.exceptions import (
+    BudgetExceededError,
+    DPGraphError,
+    InvalidGraphError,
+    InvalidParameterError,
+    MechanismHalted,
+)
+from dpgraph.privacy import PrivacyAccountant
+from dpgraph.privacy.ledger import Ledger
+from tests.privacy.registry import ENTRIES, public_private_functions
+from tests.privacy.replay import assert_same
+
+EACH = pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.label)
+#: Large enough that no test of a mechanism halts on the inputs of the registry.
+EPSILON = 1e4
+
+
+def delta_of(entry):
+    return None if entry.pure else 1e-6
+
+
+def some_input(entry):
+    """The last (largest) input of an entry: there the mechanisms do not halt."""
+    return list(entry.neighbours())[-1]
+
+
+def run(entry, data, rng=0, epsilon=EPSILON, **more):
+    return entry.call(data, rng=rng, epsilon=epsilon, delta=delta_of(entry), **more)
+
+
+def test_every_public_private_function_is_entered_in_the_registry():
+    assert {entry.function for entry in ENTRIES} == public_private_functions()
+
+
+# --- signatures ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", sorted(public_private_functions()))
+def test_privacy_arguments_are_keyword_only_and_nothing_has_a_data_driven_default(name):
+    parameters = inspect.signature(getattr(dpgraph, name)).parameters
+    assert parameters["epsilon"].kind is inspect.Parameter.KEYWORD_ONLY
+    assert parameters["epsilon"].default is inspect.Parameter.empty
+    for optional in ("accountant", "rng"):
+        assert parameters[optional].kind is inspect.Parameter.KEYWORD_ONLY
+        assert parameters[optional].default is None
+    if "delta" in parameters:
+        assert parameters["delta"].kind is inspect.Parameter.KEYWORD_ONLY
+
+
+@pytest.mark.parametrize("name", sorted(public_private_functions()))
+def test_the_documentation_states_the_guarantee(name):
+    text = inspect.getdoc(getattr(dpgraph, name))
+    for part in ("Parameters", "Returns", "Raises", "*Guarantee.*", "References", ">>>"):
+        assert part in text, f"the docstring of {name} lacks {part}"
+
+
+# --- the budget ------------------------------------------------------------------------------------------------
+
+
+@EACH
+def test_a_call_that_does_not_fit_is_refused_before_the_data_is_read(entry):
+    accountant = PrivacyAccountant(epsilon=1.0, delta=1e-6)
+    with pytest.raises(BudgetExceededError):
+        run(entry, entry.poisoned, accountant=accountant, epsilon=2.0)
+    assert accountant.spent == (0.0, 0.0)
+
+
+@EACH
+def test_a_call_that_fails_on_the_data_was_charged_and_is_not_refunded(entry):
+    accountant = PrivacyAccountant(epsilon=3.0, delta=1e-6)
+    with pytest.raises(InvalidGraphError):
+        run(entry, entry.poisoned, accountant=accountant, epsilon=2.0)
+    assert accountant.spent.epsilon == pytest.approx(2.0, rel=1e-6)
+
+
+@EACH
+@pytest.mark.parametrize("epsilon", [1e-2, EPSILON])
+def test_a_call_costs_exactly_what_it_says_whether_it_halts_or_not(entry, epsilon):
+    accountant = PrivacyAccountant(epsilon=2 * EPSILON, delta=1e-6)
+    with accountant:
+        try:
+            report = run(entry, some_input(entry)[1], epsilon=epsilon).privacy
+        except MechanismHalted as halt:
+            report = halt.privacy
+    assert accountant.spent.epsilon == pytest.approx(epsilon, rel=1e-6)
+    assert report.epsilon == epsilon
+    assert report.delta <= 1e-6
+    assert report.entries == accountant.report().entries
+
+
+@EACH
+def test_a_bad_argument_is_refused_by_name_and_costs_nothing(entry):
+    accountant = PrivacyAccountant(epsilon=3.0, delta=1e-3)
+    bad = [{"epsilon": 0.0}, {"epsilon": float("nan")}, {"rng": "seed"}, {"accountant": 5}]
+    bad += [] if entry.pure else [{"delta": 0.0}, {"delta": 1.0}]
+    bad += [{key: value} for key in ("rank", "k") if key in entry.options for value in (0, -1, 10**6, 1.5, "many")]
+    bad += [{"rank": value} for value in ("auto", 4) if entry.function == "private_coherence"]  # n = 4 has no gap
+    if isinstance(entry.poisoned.public.get("sensitivity"), float):
+        bad += [{"sensitivity": value} for value in (0.0, -1.0, float("nan"), float("inf"))]
+    for change in bad:
+        arguments = {"epsilon": 1.0, "delta": delta_of(entry), "rng": 0, "accountant": accountant}
+        arguments |= entry.poisoned.public | entry.options | change
+        with pytest.raises(InvalidParameterError) as caught:
+            getattr(dpgraph, entry.function)(entry.poisoned.value, **arguments)
+        assert next(iter(change)) in str(caught.value), f"{change}: {caught.value}"
+        assert accountant.spent == (0.0, 0.0), f"{change} was refused after the debit"
+
+
+# --- randomness ------------------------------------------------------------------------------------------------
+
+
+@EACH
+def test_a_seed_reproduces_the_result_and_is_marked(entry):
+    data = some_input(entry)[1]
+    first, second = run(entry, data, rng=5), run(entry, data, rng=np.random.default_rng(5))
+    assert_same(first, second)
+    assert first.privacy.seeded
+    assert "seeded" in repr(first.privacy)
+
+
+@EACH
+def test_without_a_seed_the_noise_is_fresh_and_the_result_is_not_marked(entry):
+    data = some_input(entry)[1]
+    differ = []
+    for epsilon in (3.0, EPSILON):  # degrees are integers: at the larger one their noise rounds to 0
+        with suppress(MechanismHalted):
+            first, second = (run(entry, data, rng=None, epsilon=epsilon) for _ in range(2))
+            assert not first.privacy.seeded
+            differ.append(not is_same(first, second))
+    assert any(differ)
+
+
+def is_same(first, second):
+    try:
+        assert_same(first, second)
+    except AssertionError:
+        return False
+    return True
+
+
+# --- what leaves -----------------------------------------------------------------------------------------------
+
+
+@EACH
+def test_a_result_is_frozen_carries_its_report_and_survives_pickling_without_the_data(entry):
+    result = run(entry, some_input(entry)[1])
+    assert dataclasses.is_dataclass(result)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        result.privacy = None
+    assert_same(pickle.loads(pickle.dumps(result)), result)
+    assert len(repr(result)) < 400
+    names = {line.name for line in result.privacy.entries}
+    assert len(names) == len(result.privacy.entries), "every line of the ledger has its own name"
+
+
+@EACH
+def test_a_call_is_silent_and_leaves_its_input_alone(entry, caplog):
+    _, data, _ = some_input(entry)
+    before = content(data.value)
+    out, err = io.StringIO(), io.StringIO()
+    with (
+        warnings.catch_warnings(),
+        redirect_stdout(out),
+        redirect_stderr(err),
+        caplog.at_level(logging.DEBUG, "dpgraph"),
+    ):
+        warnings.simplefilter("error")
+        run(entry, data)
+    assert (out.getvalue(), err.getvalue()) == ("", "")
+    assert [record for record in caplog.records if record.name.startswith("dpgraph")] == []
+    assert np.array_equal(content(data.value), before)
+
+
+def content(value):
+    return nx.to_numpy_array(value) if isinstance(value, nx.Graph) else np.array(value)
+
+
+@EACH
+def test_a_halt_says_what_was_spent_and_which_knob_to_turn(entry):
+    halted = []
+    for _, data, _ in itertools.islice(entry.neighbours(), None, None, 8):
+        try:
+            run(entry, data, epsilon=0.1)
+        except MechanismHalted as halt:
+            halted.append(halt)
+    for halt in halted:
+        assert halt.stage
+        assert halt.privacy.epsilon == 0.1
+        assert "spent" in str(halt)
+        assert any(knob in str(halt) for knob in ("epsilon", "rank", "regularization", "mechanism"))
+    assert len({str(halt) for halt in halted}) <= 2, "the message of a halt depends on the data"
+
+
+@EACH
+@pytest.mark.parametrize("moment", [1, 2, 3])
+def test_an_interrupt_at_any_release_leaves_the_budget_debited(entry, moment, monkeypatch):
+    """Ctrl-C while the k-th line of the ledger is written."""
+    accountant, count = PrivacyAccountant(epsilon=2 * EPSILON, delta=1e-6), [0]
+    record = Ledger._record
+
+    def interrupted(self, line):
+        count[0] += 1
+        if count[0] == moment:
+            raise KeyboardInterrupt
+        record(self, line)
+
+    monkeypatch.setattr(Ledger, "_record", interrupted)
+    with suppress(KeyboardInterrupt, DPGraphError):
+        run(entry, some_input(entry)[1], accountant=accountant)
+    assert accountant.spent.epsilon == pytest.approx(EPSILON, rel=1e-6)
