@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["DENSE", "INDEFINITE", "TOO_LARGE", "eliminate_low_degree"]
+__all__ = ["DENSE", "INDEFINITE", "TOO_LARGE", "eliminate_low_degree", "grown", "merge_rows"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -43,11 +43,14 @@ def _relink(v: int, new_degree: int, degree: Ints, head: Ints, after: Ints, befo
 
 
 @njit(cache=True)
-def _merge(
+def merge_rows(
     columns: Ints, values: Floats, first: int, last: int, pivot_first: int, pivot_last: int, pivot: int, u: int,
-    factor: float, out_columns: Ints, out_values: Floats,
+    factor: float, drop_zeros: bool, out_columns: Ints, out_values: Floats,
 ) -> int:  # fmt: skip
-    """Row u minus `factor` times the pivot row, without the pivot and u itself: length of the sorted union."""
+    """Row u minus `factor` times the pivot row, without the pivot and u itself: length of the sorted union.
+
+    Drop zeros only where both triangles of a symmetric matrix get exactly the same values.
+    """
     none = np.int64(1) << 62
     length = 0
     p, q = first, pivot_first
@@ -62,7 +65,7 @@ def _merge(
         if right == column:
             value -= factor * values[q]
             q += 1
-        if column != pivot and column != u:
+        if column != pivot and column != u and not (drop_zeros and value == 0.0):
             out_columns[length] = column
             out_values[length] = value
             length += 1
@@ -92,7 +95,7 @@ def eliminate_low_degree(
     """
     n = diagonal.size
     used = indices.size
-    columns, values = _grown(indices.astype(np.int64), data, 3 * used + n)
+    columns, values = grown(indices.astype(np.int64), data, 3 * used + n)
     start = np.empty(n, dtype=np.int64)
     degree = np.empty(n, dtype=np.int64)
     capacity = np.empty(n, dtype=np.int64)
@@ -127,15 +130,16 @@ def eliminate_low_degree(
             u = columns[p]
             factor = values[p] / diagonal[v]
             diagonal[u] -= factor * values[p]
-            length = _merge(
-                columns, values, start[u], start[u] + degree[u], first, last, v, u, factor, row_columns, row_values
-            )
+            length = merge_rows(
+                columns, values, start[u], start[u] + degree[u], first, last, v, u, factor, False,
+                row_columns, row_values,
+            )  # fmt: skip
             if length > capacity[u]:
                 capacity[u] = length + length // 2
                 start[u] = used
                 used += capacity[u]
                 if used > columns.size:
-                    columns, values = _grown(columns, values, 2 * used)
+                    columns, values = grown(columns, values, 2 * used)
             for t in range(length):
                 columns[start[u] + t] = row_columns[t]
                 values[start[u] + t] = row_values[t]
@@ -145,7 +149,7 @@ def eliminate_low_degree(
 
 
 @njit(cache=True)
-def _grown(columns: Ints, values: Floats, size: int) -> tuple[Ints, Floats]:
+def grown(columns: Ints, values: Floats, size: int) -> tuple[Ints, Floats]:
     """Copies with room for `size` entries."""
     more_columns = np.empty(size, dtype=np.int64)
     more_values = np.empty(size)

@@ -40,8 +40,28 @@ _FEWEST_SWEEPS, _MOST_SWEEPS = 20, 4000
 def improve(
     objective: CutObjective, signs: FloatArray, rng: np.random.Generator, *, sweeps: int | None = None
 ) -> FloatArray:
-    """The best cut found by annealing each column of `signs` (n, c) and recombining the results, shape (n,)."""
-    return recombine(objective, anneal(objective, signs, rng, sweeps=sweeps), rng, sweeps=sweeps)
+    """One good cut from several.
+
+    Vertices that can be eliminated exactly are, the rest is annealed from each start and recombined.
+
+    Parameters
+    ----------
+    objective : CutObjective
+        What is to be cut.
+    signs : numpy.ndarray, shape (n, c)
+        Starting cuts.
+    rng : numpy.random.Generator
+        Public randomness.
+    sweeps : int, optional
+        As :func:`anneal`.
+
+    Returns
+    -------
+    numpy.ndarray, shape (n,)
+        Signs, never worse than any of the starting cuts.
+    """
+    core, kept, lift = objective.reduced()
+    return lift(recombine(core, anneal(core, signs[kept], rng, sweeps=sweeps), rng, sweeps=sweeps))
 
 
 def one_opt(objective: CutObjective, signs: FloatArray) -> FloatArray:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from scipy import sparse
 
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.sos import definiteness, kernels
+from dpgraph.sos.reduction import reduce_low_degree
 
 __all__ = ["CutObjective", "DenseObjective", "FactoredObjective", "SparseObjective", "on_binary_grid"]
 
@@ -83,6 +85,13 @@ class CutObjective(ABC):
         """Numbers 0, 1, ... of groups of vertices with equal `pattern`, split into connected parts where known."""
         return np.unique(pattern, return_inverse=True)[1].astype(np.int64)
 
+    def reduced(self) -> tuple[CutObjective, IntArray, Callable[[FloatArray], FloatArray]]:
+        """An objective on fewer vertices, their numbers, and the best extension of its cuts to all vertices.
+
+        Values differ by a constant. Here: nothing is left out.
+        """
+        return self, np.arange(self.n_vertices), np.copy
+
     def values(self, signs: FloatArray) -> FloatArray:
         """Cut values of the columns of `signs` (n,) or (n, c)."""
         return self.constant - 0.25 * np.sum(signs * self.multiply(signs), axis=0)
@@ -104,7 +113,7 @@ class SparseObjective(CutObjective):
     Parameters
     ----------
     matrix : scipy.sparse.csr_array, shape (n, n)
-        Symmetric, zero diagonal (as :attr:`dpgraph.graph.Graph.adjacency`).
+        Exactly symmetric, zero diagonal (as :attr:`dpgraph.graph.Graph.adjacency`).
     constant : float, optional
         Value added to ``-x'Mx/4``; 1'M1/4 by default.
     """
@@ -156,10 +165,15 @@ class SparseObjective(CutObjective):
         P = sparse.csr_array((signs, (rows, group)), shape=(self.n_vertices, int(group.max()) + 1))
         inner = (P.T @ self.matrix @ P).tocsr()
         constant = self.constant - 0.25 * float(inner.diagonal().sum())
-        inner.setdiag(0.0)
-        inner.eliminate_zeros()
-        inner.sort_indices()
-        return SparseObjective(inner, constant)
+        upper = sparse.triu(inner, k=1)  # the triangles may differ by rounding errors
+        symmetric = (upper + upper.T).tocsr()
+        symmetric.eliminate_zeros()
+        return SparseObjective(symmetric, constant)
+
+    def reduced(self) -> tuple[CutObjective, IntArray, Callable[[FloatArray], FloatArray]]:
+        """The objective without vertices of degree at most three."""
+        reduction = reduce_low_degree(self.matrix)
+        return SparseObjective(reduction.matrix), reduction.kept, reduction.lift
 
     def is_semidefinite(self, diagonal: FloatArray) -> bool | None:
         """Proof by sparse elimination and a Cholesky factorisation of what remains."""

@@ -1,0 +1,174 @@
+"""Exact elimination of vertices of degree at most three before local search.
+
+With its neighbours fixed, the best side of a vertex v contributes (sum_k w_k + |sum_k w_k x_k|)/2. For one, two or
+three neighbours |sum_k w_k x_k| = alpha + sum_{k<l} beta_kl x_k x_l, so v can be replaced by edges of weight -beta_kl
+between its neighbours. Every cut of what is left extends to a cut of the whole graph that is optimal on the
+eliminated vertices. Sparse graphs lose most of their vertices this way, forests and cycles all but one.
+
+References
+----------
+D. Dahn, N. M. Kriege, P. Mutzel, J. Schilling, Fixed-parameter algorithms for the weighted max-cut problem on
+embedded 1-planar graphs, Theoretical Computer Science 852 (2021): the star-triangle rule for three neighbours.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+from scipy import sparse
+
+from dpgraph.sos.elimination import grown, merge_rows
+
+__all__ = ["Reduction", "reduce_low_degree"]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Reduction:
+    """A smaller matrix and the way back.
+
+    Attributes
+    ----------
+    matrix : scipy.sparse.csr_array, shape (k, k)
+        The matrix on the vertices that are left.
+    kept : numpy.ndarray of int, shape (k,)
+        Their numbers in the original graph.
+    order : numpy.ndarray of int, shape (n - k,)
+        Eliminated vertices, first to last.
+    neighbours, weights : numpy.ndarray, shape (n - k, 3)
+        Neighbours at elimination (-1 where there are fewer) and the weights to them.
+    """
+
+    matrix: sparse.csr_array
+    kept: IntArray
+    order: IntArray
+    neighbours: IntArray
+    weights: FloatArray
+
+    def lift(self, signs: FloatArray) -> FloatArray:
+        """Extend signs (k,) of the kept vertices optimally to all vertices, shape (n,)."""
+        whole = np.ones(self.kept.size + self.order.size)
+        whole[self.kept] = signs
+        _extend(self.order, self.neighbours, self.weights, whole)
+        return whole
+
+
+def reduce_low_degree(matrix: sparse.csr_array) -> Reduction:
+    """Eliminate vertices of degree at most three until there are none, or one vertex is left.
+
+    Parameters
+    ----------
+    matrix : scipy.sparse.csr_array, shape (n, n)
+        Symmetric, zero diagonal.
+
+    Returns
+    -------
+    Reduction
+        For all signs x of the kept vertices, the best extension of x has the value of x in the reduced matrix plus
+        a constant.
+    """
+    A = matrix.sorted_indices()
+    n = int(A.shape[0])
+    degree, start, columns, values, order, neighbours, weights = _eliminate(A.indptr, A.indices, A.data)
+    kept = np.flatnonzero(degree >= 0)
+    position = np.full(n, -1, dtype=np.int64)
+    position[kept] = np.arange(kept.size)
+    lengths = degree[kept]
+    entry = np.repeat(start[kept] - np.cumsum(lengths) + lengths, lengths) + np.arange(int(lengths.sum()))
+    indptr = np.concatenate([[0], np.cumsum(lengths)])
+    small = sparse.csr_array((values[entry], position[columns[entry]], indptr), shape=(kept.size, kept.size))
+    return Reduction(small, kept, order, neighbours, weights)
+
+
+@njit(cache=True)
+def _replacement(w: FloatArray, count: int, delta: FloatArray) -> None:
+    """Weights of the edges 01, 02, 12 that replace a vertex with weights w to its `count` neighbours."""
+    delta[:] = 0.0
+    if count == 2:
+        delta[0] = 0.5 * (abs(w[0] - w[1]) - abs(w[0] + w[1]))
+    elif count == 3:
+        same = abs(w[0] + w[1] + w[2])
+        first = abs(-w[0] + w[1] + w[2])
+        second = abs(w[0] - w[1] + w[2])
+        third = abs(w[0] + w[1] - w[2])
+        delta[0] = 0.25 * (first + second - same - third)
+        delta[1] = 0.25 * (first + third - same - second)
+        delta[2] = 0.25 * (second + third - same - first)
+
+
+@njit(cache=True)
+def _eliminate(
+    indptr: IntArray, indices: IntArray, data: FloatArray
+) -> tuple[IntArray, IntArray, IntArray, FloatArray, IntArray, IntArray, FloatArray]:
+    """Rows that are left (degree -1: eliminated), and the record of the elimination."""
+    n = indptr.size - 1
+    used = indices.size
+    columns, values = grown(indices.astype(np.int64), data, 2 * used + n)
+    start = indptr[:-1].astype(np.int64)
+    degree = (indptr[1:] - indptr[:-1]).astype(np.int64)
+    capacity = degree.copy()
+    order = np.empty(n, dtype=np.int64)
+    neighbours = np.full((n, 3), -1, dtype=np.int64)
+    weights = np.zeros((n, 3))
+    delta = np.empty(3)
+    row_columns = np.empty(n, dtype=np.int64)
+    row_values = np.empty(n)
+    stack = np.empty(5 * n, dtype=np.int64)
+    height = 0
+    for v in range(n - 1, -1, -1):
+        if degree[v] <= 3:
+            stack[height] = v
+            height += 1
+    done = 0
+    while height > 0 and done < n - 1:
+        height -= 1
+        v = stack[height]
+        count = degree[v]
+        if count < 0 or count > 3:
+            continue
+        first = start[v]
+        for t in range(count):
+            neighbours[done, t] = columns[first + t]
+            weights[done, t] = values[first + t]
+        _replacement(weights[done], count, delta)
+        order[done] = v
+        degree[v] = -1
+        for t in range(count):
+            u = neighbours[done, t]
+            for s in range(count):  # the row that is added to row u, written where row v was
+                values[first + s] = 0.0 if s == t else delta[s + t - 1]
+            length = merge_rows(
+                columns, values, start[u], start[u] + degree[u], first, first + count, v, u, -1.0, True,
+                row_columns, row_values,
+            )  # fmt: skip
+            if length > capacity[u]:
+                capacity[u] = length + 4
+                start[u] = used
+                used += capacity[u]
+                if used > columns.size:
+                    columns, values = grown(columns, values, 2 * used)
+            for p in range(length):
+                columns[start[u] + p] = row_columns[p]
+                values[start[u] + p] = row_values[p]
+            degree[u] = length
+            if length <= 3:
+                stack[height] = u
+                height += 1
+        done += 1
+    return degree, start, columns, values, order[:done], neighbours[:done], weights[:done]
+
+
+@njit(cache=True)
+def _extend(order: IntArray, neighbours: IntArray, weights: FloatArray, signs: FloatArray) -> None:
+    """The best sign of each eliminated vertex, last eliminated first."""
+    for t in range(order.size - 1, -1, -1):
+        field = 0.0
+        for s in range(3):
+            if neighbours[t, s] >= 0:
+                field += weights[t, s] * signs[neighbours[t, s]]
+        signs[order[t]] = -1.0 if field > 0.0 else 1.0

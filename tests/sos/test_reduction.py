@@ -1,0 +1,75 @@
+"""Eliminating vertices of low degree changes no optimum."""
+
+import itertools
+
+import networkx as nx
+import numpy as np
+import pytest
+from scipy import sparse
+
+from dpgraph.sos.objective import SparseObjective
+from dpgraph.sos.reduction import reduce_low_degree
+
+
+def weighted(graph, seed, integral=False):
+    rng = np.random.default_rng(seed)
+    A = nx.to_scipy_sparse_array(graph, dtype=float, format="coo")
+    row, col = A.coords
+    upper = row < col
+    data = rng.standard_normal(int(upper.sum()))
+    data = np.rint(2.0 * data) if integral else data
+    U = sparse.coo_array((data, (row[upper], col[upper])), shape=A.shape)
+    M = (U + U.T).tocsr()
+    M.eliminate_zeros()
+    return M
+
+
+def all_signs(k):
+    return np.array([(1.0, *rest) for rest in itertools.product((-1.0, 1.0), repeat=k - 1)]).T
+
+
+GRAPHS = [
+    nx.random_labeled_tree(9, seed=1),
+    nx.cycle_graph(8),
+    nx.cubical_graph(),
+    nx.petersen_graph(),
+    nx.gnp_random_graph(10, 0.35, seed=2),
+    nx.gnp_random_graph(10, 0.7, seed=3),
+    nx.complete_graph(6),
+    nx.disjoint_union(nx.path_graph(4), nx.complete_graph(5)),
+    nx.empty_graph(3),
+    nx.empty_graph(1),
+]
+
+
+@pytest.mark.parametrize("graph", GRAPHS)
+@pytest.mark.parametrize("integral", [False, True])
+def test_every_cut_of_the_rest_extends_with_its_own_value_plus_a_constant(graph, integral):
+    for seed in range(4):
+        M = weighted(graph, seed, integral)
+        whole, reduction = SparseObjective(M), reduce_low_degree(M)
+        rest = SparseObjective(reduction.matrix)
+        signs = all_signs(reduction.kept.size)
+        lifted = np.column_stack([reduction.lift(x) for x in signs.T])
+        shift = whole.values(lifted) - rest.values(signs)
+        np.testing.assert_allclose(shift, shift[0], atol=1e-9)
+        np.testing.assert_array_equal(lifted[reduction.kept], signs)
+        # Lifted cuts are the best extensions: the best of them is the best cut of all.
+        assert whole.values(lifted).max() == pytest.approx(whole.values(all_signs(len(graph))).max())
+
+
+def test_no_vertex_of_degree_three_or_less_is_left():
+    M = weighted(nx.gnp_random_graph(300, 0.012, seed=5), 0)
+    reduction = reduce_low_degree(M)
+    assert np.diff(reduction.matrix.indptr).min() > 3
+    assert reduction.kept.size < 150
+    assert abs(reduction.matrix - reduction.matrix.T).max() == 0.0
+    assert sorted([*reduction.kept, *reduction.order]) == list(range(300))
+
+
+def test_a_forest_is_solved_outright():
+    M = weighted(nx.random_labeled_tree(200, seed=3), 1)
+    reduction = reduce_low_degree(M)
+    assert reduction.kept.size == 1
+    best = SparseObjective(M).values(reduction.lift(np.ones(1)))
+    assert best == pytest.approx(M.data[M.data > 0].sum() / 2.0)
