@@ -113,8 +113,8 @@ class Response(Protocol):
         """Rows for the first block, drawn independently of the data."""
         ...
 
-    def answer(self, ratio: FloatArray, sharpness: float) -> FloatArray:
-        """Rows for fields of signal-to-noise `ratio`; `sharpness` is infinite in the last sweep."""
+    def answer(self, block: IndexArray, ratio: FloatArray, sharpness: float, X: FloatArray) -> FloatArray:
+        """Rows of `block` for fields of signal-to-noise `ratio` at X; infinitely sharp in the last sweep."""
         ...
 
 
@@ -128,8 +128,8 @@ def release_iterates(
     noise: NoiseSource,
     schedule: Schedule = DEFAULT_SCHEDULE,
     progress: bool = False,
-) -> FloatArray:
-    """Run the iteration with GDP parameter `mu` and return the last iterate, shape (rows, columns).
+) -> tuple[FloatArray, FloatArray]:
+    """Run the iteration with GDP parameter `mu`; return the last iterate and the last signal-to-noise ratios.
 
     Parameters
     ----------
@@ -161,10 +161,10 @@ def release_iterates(
             else:
                 fields = noise.gaussian_on_grid(oracle.fields(block, X), oracle.unit, scale)
                 tracker.observe(block, fields, scale**2)
-                new = response.answer(tracker.signal_to_noise(block), sharpness)
+                new = response.answer(block, tracker.signal_to_noise(block), sharpness, X)
             tracker.moved(block, new - X[block])
             X[block] = new
-    return X
+    return X, tracker.signal_to_noise(np.arange(oracle.rows))
 
 
 # --- cuts ------------------------------------------------------------------------------------------------------------
@@ -176,30 +176,27 @@ class _Signs:
     def start(self, size: int, generator: np.random.Generator) -> FloatArray:
         return generator.choice(np.array([-1.0, 1.0]), size=(size, 1))
 
-    def answer(self, ratio: FloatArray, sharpness: float) -> FloatArray:
+    def answer(self, block: IndexArray, ratio: FloatArray, sharpness: float, X: FloatArray) -> FloatArray:
         opinion = -np.sign(ratio) if math.isinf(sharpness) else -np.tanh(sharpness * ratio)
         return np.rint(opinion / ITERATE_UNIT) * ITERATE_UNIT
 
 
 class _BalancedSigns(_Signs):
-    """The same with a multiplier on the sum: blocks are random, so that balance of each block is balance of all."""
+    """The same with a multiplier for each block that keeps the sum of the iterate within its chance fluctuation.
 
-    def __init__(self) -> None:
-        self._surplus = 0
+    A random half of the vertices has sum of order sqrt(n), so that much is left alone: forcing every block to balance
+    exactly would misplace vertices of a planted bisection.
+    """
 
-    def start(self, size: int, generator: np.random.Generator) -> FloatArray:
-        return generator.permutation(np.where(np.arange(size) % 2 == 0, 1.0, -1.0))[:, None]
-
-    def answer(self, ratio: FloatArray, sharpness: float) -> FloatArray:
-        if not math.isinf(sharpness):
-            return super().answer(ratio - np.median(ratio), sharpness)
-        # Exactly half of each block, an odd row against the surplus so far: the sum ends at 0 or at 1 in size.
-        size = len(ratio)
-        ups = (size + (self._surplus < 0)) // 2 if size % 2 else size // 2
-        signs = np.full(size, -1.0)
-        signs[np.argsort(ratio[:, 0], kind="stable")[:ups]] = 1.0
-        self._surplus += int(signs.sum())
-        return signs[:, None]
+    def answer(self, block: IndexArray, ratio: FloatArray, sharpness: float, X: FloatArray) -> FloatArray:
+        others = float(X.sum() - X[block].sum())
+        total = others - float(np.sign(ratio).sum())
+        excess = math.copysign(max(abs(total) - math.sqrt(len(X)), 0.0), total)
+        if excess == 0.0:
+            return super().answer(block, ratio, sharpness, X)
+        ups = np.sum(ratio < 0) - excess / 2
+        multiplier = np.quantile(ratio, min(max(ups / len(ratio), 0.0), 1.0))
+        return super().answer(block, ratio - multiplier, sharpness, X)
 
 
 def release_cut_labels(
@@ -240,7 +237,7 @@ def release_cut_labels(
         first_bound=sensitivity.first_sweep(w),
         bound=sensitivity.row_release(w),
     )
-    X = release_iterates(
+    X, ratios = release_iterates(
         oracle,
         _BalancedSigns() if balanced else _Signs(),
         w * degrees,  # the variance of a sum of d terms of size at most w is at most w d
@@ -250,7 +247,12 @@ def release_cut_labels(
         schedule=schedule,
         progress=progress,
     )
-    return (X[:, 0] < 0).astype(np.int8)
+    if not balanced:
+        return (X[:, 0] < 0).astype(np.int8)
+    # The half with the smaller fields goes to one side: the rows that change sides are the least certain ones.
+    labels = np.ones(n, dtype=np.int8)
+    labels[np.argsort(ratios[:, 0], kind="stable")[: n // 2]] = 0
+    return labels
 
 
 def shrunken_degrees(noisy: FloatArray, mean: float, scale: float, floor: float) -> FloatArray:

@@ -79,7 +79,7 @@ class _Simplex:
     def start(self, size: int, generator: np.random.Generator) -> FloatArray:
         return np.eye(self._q)[generator.integers(0, self._q, size)]
 
-    def answer(self, ratio: FloatArray, sharpness: float) -> FloatArray:
+    def answer(self, block: IntArray, ratio: FloatArray, sharpness: float, X: FloatArray) -> FloatArray:
         if math.isinf(sharpness):
             return np.eye(self._q)[np.argmax(ratio, axis=1)]
         weights = np.exp(sharpness * (ratio - ratio.max(axis=1, keepdims=True)))
@@ -271,7 +271,7 @@ def _bounded_iterates(
     )
     # A field sums about (average number of constraints) terms, each earned with probability about 1/q.
     variance = w * max(2 * total / n, w) / q
-    X = release_iterates(
+    X, _ = release_iterates(
         oracle,
         _Simplex(q),
         np.full(n, variance),

@@ -46,7 +46,8 @@ def private_max_bisection(
     epsilon, delta : float
         epsilon > 0, 0 < delta < 1.
     mechanism : str, default "auto"
-        As for :func:`~dpgraph.private_max_cut`; "auto" is "bounded-iterates" with a multiplier on the sum of the iterate.
+        As for :func:`~dpgraph.private_max_cut`; "auto" is "bounded-iterates" with a multiplier on the sum of the
+        iterate.
     rank, max_rank, regularization, coherence, projection, seeds, rounds, on_halt, weight, max_weight, symmetrize
         As for :func:`~dpgraph.private_max_cut`.
     accountant : PrivacyAccountant, optional

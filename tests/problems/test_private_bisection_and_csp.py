@@ -1,0 +1,122 @@
+"""Private bisection and private 2-CSPs."""
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import dpgraph
+from dpgraph.datasets.planted import planted_cut_sparse
+
+DELTA = 1e-6
+
+
+@pytest.fixture(scope="module")
+def unique_game():
+    return dpgraph.datasets.planted_csp(1000, 200, 3, 0.9, rng=0)
+
+
+@pytest.mark.parametrize("n", [1000, 1001])
+def test_planted_bisection_is_found_exactly_balanced(n):
+    A, _ = planted_cut_sparse(n, 100, -0.75, rng=2)
+    half = dpgraph.private_max_bisection(A, epsilon=1.0, delta=DELTA, rng=0)
+    sizes = sorted(len(side) for side in half.partition)
+    assert sizes == [n // 2, n - n // 2]
+    assert dpgraph.evaluate.cut_fraction(A, half.partition) > 0.86
+
+
+@pytest.mark.parametrize("mechanism", ["coherence", "gaussian", "noisy-power", "randomized-response"])
+def test_every_mechanism_returns_halves(mechanism):
+    A, _ = planted_cut_sparse(201, 80, -0.8, rng=2)
+    half = dpgraph.private_max_bisection(A, epsilon=60.0, delta=DELTA, mechanism=mechanism, rng=0)
+    assert sorted(len(side) for side in half.partition) == [100, 101]
+    assert dpgraph.evaluate.cut_fraction(A, half.partition) > 0.8
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_tiny_graphs_are_halved(n):
+    half = dpgraph.private_max_bisection(nx.path_graph(n), epsilon=1.0, delta=DELTA, rng=0)
+    assert abs(len(half.partition[0]) - len(half.partition[1])) <= 1
+
+
+@pytest.mark.graphs
+@pytest.mark.slow
+def test_real_graph_bisection_is_close_to_its_private_max_cut(graphs_dir):
+    G = dpgraph.datasets.load("wiki-Vote", data_dir=graphs_dir, download=False)
+    cut, half = (
+        np.mean([dpgraph.evaluate.cut_fraction(G, f(G, epsilon=4.0, delta=DELTA, rng=s).partition) for s in range(5)])
+        for f in (dpgraph.private_max_cut, dpgraph.private_max_bisection)
+    )
+    assert half > cut - 0.02
+
+
+@pytest.mark.parametrize(("adjacency", "least"), [("label-edge", 0.85), ("constraint", 0.85)])
+def test_planted_unique_game_is_solved_at_epsilon_one(unique_game, adjacency, least):
+    result = dpgraph.private_max_2csp(unique_game, epsilon=1.0, delta=DELTA, adjacency=adjacency, rng=0)
+    assert unique_game.value(result.assignment) >= least * len(unique_game.pairs)
+    assert result.estimated_value == pytest.approx(
+        unique_game.value(result.assignment), abs=6 * result.estimated_value_std
+    )
+
+
+def test_coherence_mechanism_solves_the_unique_game_at_epsilon_two(unique_game):
+    result = dpgraph.private_max_2csp(unique_game, epsilon=2.0, delta=DELTA, mechanism="coherence", rank=2, rng=0)
+    assert unique_game.value(result.assignment) >= 0.85 * len(unique_game.pairs)
+
+
+def test_assignment_speaks_in_the_callers_names():
+    instance = dpgraph.TwoCSP(["x", ("y", 1), 3], ["red", "blue"])
+    instance.add_constraint("x", ("y", 1), [[0, 1], [1, 0]])
+    result = dpgraph.private_max_2csp(instance, epsilon=1.0, delta=DELTA, rng=0)
+    assert list(result.assignment) == ["x", ("y", 1), 3]
+    assert set(result.assignment.values()) <= {"red", "blue"}
+
+
+def test_constraint_neighbours_pay_more_noise():
+    instance = dpgraph.TwoCSP(10, 3)
+    instance.add_constraint(0, 1, np.eye(3))
+    label, constraint = (
+        dpgraph.private_max_2csp(instance, epsilon=1.0, delta=DELTA, adjacency=a, rng=0).privacy.entries[2].scale
+        for a in ("label-edge", "constraint")
+    )
+    assert constraint == pytest.approx(np.sqrt(3) * label)
+
+
+def test_weights_above_the_public_bound_are_capped():
+    instance = dpgraph.TwoCSP(4, 2)
+    instance.add_constraint(0, 1, [[0, 1], [1, 0]], weight=1e6)
+    result = dpgraph.private_max_2csp(instance, epsilon=50.0, delta=DELTA, rng=0)
+    assert abs(result.estimated_value) < 10
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"adjacency": "vertex"},
+        {"mechanism": "gaussian"},
+        {"mechanism": "coherence", "adjacency": "constraint"},
+        {"max_weight": 0.0},
+        {"epsilon": 0.0},
+        {"delta": 1.0},
+        {"on_halt": "ignore"},
+    ],
+)
+def test_bad_parameters_are_refused_and_cost_nothing(arguments):
+    accountant = dpgraph.PrivacyAccountant(epsilon=1.0, delta=DELTA)
+    with pytest.raises(dpgraph.InvalidParameterError):
+        dpgraph.private_max_2csp(
+            dpgraph.TwoCSP(4, 2), **{"epsilon": 1.0, "delta": DELTA, "accountant": accountant, **arguments}
+        )
+    assert accountant.spent == (0.0, 0.0)
+
+
+def test_an_instance_is_needed():
+    with pytest.raises(dpgraph.InvalidParameterError, match="TwoCSP"):
+        dpgraph.private_max_2csp(nx.path_graph(3), epsilon=1.0, delta=DELTA)
+
+
+def test_a_halt_can_fall_back_to_random_labels():
+    instance = dpgraph.TwoCSP(60, 2)
+    kwargs = {"epsilon": 0.5, "delta": DELTA, "mechanism": "coherence", "rng": 0}
+    with pytest.raises(dpgraph.MechanismHalted):
+        dpgraph.private_max_2csp(instance, **kwargs)
+    assert dpgraph.private_max_2csp(instance, **kwargs, on_halt="fallback").mechanism == "data-independent"
