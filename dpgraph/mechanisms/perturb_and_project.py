@@ -85,7 +85,9 @@ def release_array(
         Source of the noise.
     """
     unit = grid_unit(sensitivity / mu)
-    rounded = sensitivity + unit * math.sqrt(A.size)
+    # Entries of a difference move by at most one unit by rounding, and by far less than another one by floating-point
+    # arithmetic in the computation of A.
+    rounded = sensitivity + 2 * unit * math.sqrt(A.size)
     scale = ledger.gaussian(name, sensitivity=rounded, mu=mu)
     if symmetric:
         return add_on_grid((A + A.T) / 2, noise.symmetric_gaussian(len(A), scale), unit)

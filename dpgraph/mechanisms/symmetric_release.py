@@ -98,11 +98,12 @@ def release_symmetric(
     d = len(B)
     approximate = mechanism == "nuclear-laplace" and d > EXACT_NUCLEAR_LAPLACE_DIMENSION
     unit = grid_unit(sensitivity / epsilon)
-    # Entries of a difference move by at most one unit: Frobenius norm d units, nuclear norm sqrt(d) times that.
+    # Entries of a difference move by at most one unit by rounding, and by far less than another one by floating-point
+    # summation: Frobenius norm 2 d units, nuclear norm at most sqrt(d) times that.
     scale = ledger.pure(
         name,
         mechanism=mechanism + (" (Markov chain: approximate)" if approximate else ""),
-        sensitivity=sensitivity + unit * d**1.5,
+        sensitivity=sensitivity + 2 * unit * d**1.5,
         epsilon=epsilon,
     )
     if mechanism == "wishart-difference":
