@@ -9,12 +9,15 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import networkx as nx
 import numpy as np
 
 import dpgraph
+from dpgraph.exceptions import InvalidGraphError
+from dpgraph.sos.csp import TwoCSP
 from tests.privacy.enumeration import graph_family
 
 Call = Callable[..., Any]
@@ -64,8 +67,10 @@ class Entry:
         Yields (label, input, neighbour).
     poisoned : Data
         An input that is refused when its private part is read.
+    private : str
+        Name of the argument that is private.
     pure : bool
-        Called with delta=None.
+        Called without delta.
     audit : Audit or None
         For the statistical audit.
     """
@@ -74,6 +79,7 @@ class Entry:
     neighbours: Callable[[], Iterator[tuple[str, Data, Data]]]
     poisoned: Data
     options: dict[str, Any] = field(default_factory=dict)
+    private: str = "G"
     pure: bool = False
     audit: Audit | None = None
 
@@ -81,9 +87,11 @@ class Entry:
     def label(self) -> str:
         return ", ".join([self.function, *(f"{k}={v}" for k, v in self.options.items())])
 
-    def call(self, data: Data, *, rng: Any, epsilon: float, delta: float | None = 1e-6, **more: Any) -> Any:
-        function = getattr(dpgraph, self.function)
-        return function(data.value, **data.public, **self.options, **more, rng=rng, epsilon=epsilon, delta=delta)
+    def call(self, data: Data, *, rng: Any, epsilon: float, **more: Any) -> Any:
+        """Call the function; ``delta`` is 1e-6 unless the mechanism is pure."""
+        budget = {"epsilon": epsilon} if self.pure else {"epsilon": epsilon, "delta": 1e-6}
+        arguments = {self.private: data.value} | data.public | self.options | budget | {"rng": rng} | more
+        return getattr(dpgraph, self.function)(**arguments)
 
 
 # --- graphs ----------------------------------------------------------------------------------------------------
@@ -112,7 +120,7 @@ def graph_neighbours() -> Iterator[tuple[str, Data, Data]]:
 
 def large_graph_neighbours() -> Iterator[tuple[str, Data, Data]]:
     """Planted cuts on which the spectral mechanisms do not halt and take the path of large graphs."""
-    for n, seed in ((60, 0), (90, 1)):
+    for n, seed in ((44, 0), (60, 1)):
         half = n // 2
         graph = nx.stochastic_block_model([half, half], [[0.15, 0.9], [0.9, 0.15]], seed=seed)
         weights = nx.to_numpy_array(graph)
@@ -171,6 +179,100 @@ def poisoned_matrix() -> Data:
     return Data(np.diag([np.nan, 2.0, 1.0, 0.0]), {"sensitivity": 1.0})
 
 
+# --- constraint problems, tables of records, histograms --------------------------------------------------------
+
+
+class PoisonedCSP(TwoCSP):
+    """An instance whose constraints cannot be read."""
+
+    @property
+    def tables(self) -> np.ndarray:
+        raise InvalidGraphError("the constraints were read")
+
+
+def csp_neighbours(adjacency: str) -> Callable[[], Iterator[tuple[str, Data, Data]]]:
+    """Random instances; neighbours differ in one entry, or in a whole table (replaced, removed)."""
+
+    def generate() -> Iterator[tuple[str, Data, Data]]:
+        rng = np.random.default_rng(5)
+        for n, q in ((5, 2), (8, 3), (10, 4)):
+            pairs = np.array([pair for pair in itertools.combinations(range(n), 2) if rng.random() < 0.6])
+            tables = rng.integers(0, 2, (len(pairs), q, q)).astype(float)
+            changed = tables.copy()
+            if adjacency == "label-edge":
+                changed[0, 0, 0] = 1 - tables[0, 0, 0]
+                kept = len(pairs)
+            else:
+                changed[0] = 1 - tables[0]
+                kept = len(pairs) - (q == 3)  # for q = 3 the last constraint is removed instead
+                changed = tables.copy() if q == 3 else changed
+            first, second = TwoCSP(n, q), TwoCSP(n, q)
+            first.add_constraints(pairs, tables)
+            second.add_constraints(pairs[:kept], changed[:kept])
+            yield f"{n} variables, {q} labels", Data(first), Data(second)
+
+    return generate
+
+
+def record_neighbours(*, remove: bool = False, public: dict[str, Any] | None = None) -> Callable[[], Any]:
+    """Records of norm at most 1; one is replaced by its opposite corner, or removed."""
+
+    def generate() -> Iterator[tuple[str, Data, Data]]:
+        for seed, (n, d) in enumerate([(6, 3), (20, 5), (40, 2)]):
+            X = np.random.default_rng(seed).normal(size=(n, d))
+            X /= np.maximum(np.linalg.norm(X, axis=1, keepdims=True), 1.0)
+            X[0] = np.eye(d)[0]
+            Y = X[1:] if remove else np.vstack([np.eye(d)[1], X[1:]])
+            options = dict(public or {}) | ({"n_records": n} if remove else {})
+            yield f"{n} records, d = {d}", Data(X, options), Data(Y, options)
+
+    return generate
+
+
+def bit_neighbours(*, remove: bool = False) -> Iterator[tuple[str, Data, Data]]:
+    """0/1 records; one is replaced by its complement, or removed."""
+    for seed, (n, d) in enumerate([(12, 4), (60, 5)]):
+        X = (np.random.default_rng(seed).random((n, d)) < 0.4).astype(int)
+        Y = X[1:] if remove else np.vstack([1 - X[:1], X[1:]])
+        yield f"{n} records, {d} bits", Data(X), Data(Y)
+
+
+def histogram_neighbours(*, replace: bool = False) -> Iterator[tuple[str, Data, Data]]:
+    """Histograms that differ in one record."""
+    for seed, (d, N) in enumerate([(10, 10), (6, 20)]):
+        rng = np.random.default_rng(seed)
+        A = np.tril(np.ones((d, N))) if d == N else rng.normal(size=(d, N))
+        x = rng.integers(1, 9, N)
+        y = x.copy()
+        y[0] -= 1
+        y[-1] += int(replace)
+        yield f"{d} queries, {N} bins", Data(x, {"A": A}), Data(y, {"A": A})
+
+
+def array_neighbours() -> Iterator[tuple[str, Data, Data]]:
+    """Symmetric arrays at Frobenius distance 1."""
+    for n in (3, 10):
+        A = np.random.default_rng(n).normal(size=(n, n))
+        A = (A + A.T) / 2
+        E = np.zeros((n, n))
+        E[0, 0] = 1.0
+        sets = [dpgraph.projections.PSDCone(), dpgraph.projections.Box(-2, 2)]
+        public = {"sensitivity": 1.0, "sets": sets, "symmetric": True}
+        yield f"n = {n}", Data(A, public), Data(A + E, public)
+
+
+def cosine_neighbours() -> Iterator[tuple[str, Data, Data]]:
+    """Rows of unit length; one is replaced by its opposite: the Gram matrix moves by 2 in 2(n - 1) entries at most."""
+    for n in (3, 8):
+        V = np.vstack([np.eye(2)[:1]] * n) + 1e-3 * np.random.default_rng(n).normal(size=(n, 2))
+        W = V.copy()
+        W[0] = -W[0]
+        public = {"sensitivity": float(np.sqrt(8 * (n - 1)))}
+        yield f"{n} rows", Data(V, public), Data(W, public)
+
+
+NAN_ROWS = np.full((3, 2), np.nan)
+
 # --- the entries -----------------------------------------------------------------------------------------------
 
 
@@ -178,7 +280,7 @@ def _first(result: Any) -> float:
     return float(result.values[0] + result.values[1])
 
 
-ENTRIES: tuple[Entry, ...] = (
+_ALL: tuple[Entry, ...] = (
     Entry(
         "private_degrees",
         all_graph_neighbours,
@@ -215,17 +317,100 @@ ENTRIES: tuple[Entry, ...] = (
             {"mechanism": "randomized-response"},
         )
     ),
-    Entry("private_spectrum", all_graph_neighbours, poisoned_graph(), options={"k": 1}),
-    Entry("private_spectrum", matrix_neighbours(), poisoned_matrix(), options={"k": 3}),
-    Entry("private_spectrum", matrix_neighbours(rectangular=True), poisoned_matrix(), options={"k": 2}),
-    Entry("private_coherence", matrix_neighbours(), poisoned_matrix(), options={"rank": 2}),
-    Entry("private_projector", matrix_neighbours(), poisoned_matrix(), options={"rank": "auto"}),
-    Entry("private_projector", matrix_neighbours(), poisoned_matrix(), options={"rank": 3}),
-    Entry("private_low_rank", matrix_neighbours(), poisoned_matrix(), options={"rank": 2}),
-    Entry("private_eigenspace", matrix_neighbours(), poisoned_matrix(), options={"rank": 1}),
-    Entry("private_eigenspace", matrix_neighbours(), poisoned_matrix(), options={"rank": 1, "which": "smallest"}),
-    Entry("private_singular_subspace", matrix_neighbours(rectangular=True), poisoned_matrix(), options={"rank": 2}),
+    *(
+        Entry("private_max_bisection", all_graph_neighbours, poisoned_graph(), options=options)
+        for options in (
+            {"mechanism": "bounded-iterates"},
+            {"mechanism": "coherence", "on_halt": "fallback"},
+            {"mechanism": "gaussian"},
+        )
+    ),
+    *(
+        Entry(
+            "private_max_2csp",
+            csp_neighbours(adjacency),
+            Data(PoisonedCSP(4, 3)),
+            options={"adjacency": adjacency, "mechanism": mechanism},
+            private="instance",
+        )
+        for adjacency, mechanism in (
+            ("label-edge", "auto"),
+            ("constraint", "bounded-iterates"),
+            ("label-edge", "coherence"),
+        )
+    ),
+    Entry("private_spectrum", all_graph_neighbours, poisoned_graph(), options={"k": 1}, private="A"),
+    Entry("private_spectrum", matrix_neighbours(), poisoned_matrix(), options={"k": 3}, private="A"),
+    Entry("private_spectrum", matrix_neighbours(rectangular=True), poisoned_matrix(), options={"k": 2}, private="A"),
+    Entry("private_coherence", matrix_neighbours(), poisoned_matrix(), options={"rank": 2}, private="A"),
+    Entry("private_projector", matrix_neighbours(), poisoned_matrix(), options={"rank": "auto"}, private="A"),
+    Entry("private_projector", matrix_neighbours(), poisoned_matrix(), options={"rank": 3}, private="A"),
+    Entry("private_low_rank", matrix_neighbours(), poisoned_matrix(), options={"rank": 2}, private="A"),
+    Entry("private_eigenspace", matrix_neighbours(), poisoned_matrix(), options={"rank": 1}, private="A"),
+    Entry(
+        "private_eigenspace",
+        matrix_neighbours(),
+        poisoned_matrix(),
+        options={"rank": 1, "which": "smallest"},
+        private="A",
+    ),
+    Entry(
+        "private_singular_subspace",
+        matrix_neighbours(rectangular=True),
+        poisoned_matrix(),
+        options={"rank": 2},
+        private="A",
+    ),
+    Entry(
+        "perturb_and_project",
+        array_neighbours,
+        Data(np.diag([np.nan, 1.0]), {"sensitivity": 1.0, "sets": [], "symmetric": True}),
+        private="A",
+    ),
+    Entry("private_cosine_similarities", cosine_neighbours, Data(NAN_ROWS, {"sensitivity": 1.0}), private="V"),
+    *(
+        Entry(
+            "private_covariance",
+            record_neighbours(remove=options["adjacency"] == "add-remove"),
+            Data(NAN_ROWS, {"n_records": 3}),
+            options=options,
+            private="X",
+            pure=True,
+        )
+        for options in (
+            {"adjacency": "replace"},
+            {"adjacency": "add-remove", "project": False},
+            {"adjacency": "replace", "mechanism": "nuclear-laplace", "project": False},
+        )
+    ),
+    *(
+        Entry(
+            "private_marginals",
+            partial(bit_neighbours, remove=remove),
+            Data(np.full((3, 3), np.nan)),
+            options={"k": 2, "adjacency": "add-remove" if remove else "replace"},
+            private="data",
+        )
+        for remove in (False, True)
+    ),
+    *(
+        Entry(
+            "private_linear_queries",
+            partial(histogram_neighbours, replace=options.get("adjacency") == "replace"),
+            Data(np.array([np.nan, 1.0]), {"A": np.eye(2)}),
+            options=options,
+            private="x",
+        )
+        for options in (
+            {"mechanism": "auto"},
+            {"mechanism": "ellipsoid"},
+            {"mechanism": "factorization", "adjacency": "replace"},
+        )
+    ),
 )
+
+#: Functions land one by one; the test of completeness looks at what is exported.
+ENTRIES = tuple(entry for entry in _ALL if entry.function in dpgraph.__all__)
 
 
 def public_private_functions() -> set[str]:

@@ -24,7 +24,7 @@ from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
 from dpgraph.exceptions import DPGraphError
-from dpgraph.mechanisms import subspace
+from dpgraph.mechanisms import grid, perturb_and_project, subspace, symmetric_release
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.privacy.report import LedgerEntry, PrivacyReport
@@ -46,16 +46,18 @@ class Noise(np.ndarray):
 
     source: RecordingSource
     scale: float
+    kind: str
 
     def __array_finalize__(self, parent: Any) -> None:
         self.source = getattr(parent, "source", None)  # type: ignore[assignment]
         self.scale = getattr(parent, "scale", math.nan)
+        self.kind = getattr(parent, "kind", "Gaussian")
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         if ufunc is not np.add or method != "__call__" or options:
             raise AssertionError(f"noise went into {ufunc.__name__}: enter this release as a door of the replay")
         exact = inputs[1] if inputs[0] is self else inputs[0]
-        return self.source.release("Gaussian", exact, self.scale, np.asarray(exact) + self.view(np.ndarray))
+        return self.source.release(self.kind, exact, self.scale, np.asarray(exact) + self.view(np.ndarray))
 
     def __array_function__(self, function: Any, *_: Any) -> Any:
         raise AssertionError(f"noise went into {function.__name__}: enter this release as a door of the replay")
@@ -82,8 +84,10 @@ class RecordingSource(NoiseSource):
         return np.array(output)
 
     def _line_of(self, kind: str, scale: float) -> int:
+        # Symmetric noise is an isotropic Gaussian in the Frobenius inner product, so a Gaussian line may use it.
         for number in reversed(range(len(self.lines))):
-            if self.lines[number].scale == scale and kind.lower() in self.lines[number].mechanism.lower():
+            law = self.lines[number].mechanism.lower()
+            if self.lines[number].scale == scale and (kind.lower() in law or law in kind.lower()):
                 return number
         raise AssertionError(f"a {kind} release of scale {scale} has no line in the ledger: {self.lines}")
 
@@ -99,19 +103,26 @@ class RecordingSource(NoiseSource):
             self._inside = outer
         return output if outer else self.release(kind, exact, scale, output)
 
-    def _noise(self, draws: np.ndarray, scale: float) -> np.ndarray:
-        if self._inside:
+    def noise_from(self, kind: str, scale: float, primitive: Callable[[], np.ndarray]) -> np.ndarray:
+        """Noise that still has to be added to an exact value."""
+        outer, self._inside = self._inside, True
+        try:
+            draws = primitive()
+        finally:
+            self._inside = outer
+        if outer:
             return draws
         token = draws.view(Noise)
-        token.source, token.scale = self, scale
+        token.source, token.scale, token.kind = self, scale, kind
         return token
 
     def gaussian(self, shape: Any, scale: float) -> np.ndarray:
-        return self._noise(super().gaussian(shape, scale), scale)
+        primitive = super().gaussian
+        return self.noise_from("Gaussian", scale, lambda: primitive(shape, scale))
 
     def symmetric_gaussian(self, n: int, scale: float) -> np.ndarray:
-        W = super().gaussian((n, n), scale)
-        return self._noise((W + W.T) / 2, scale)
+        primitive = super().symmetric_gaussian
+        return self.noise_from("symmetric Gaussian", scale, lambda: primitive(n, scale))
 
     def gaussian_on_grid(self, values: np.ndarray, unit: float, scale: float) -> np.ndarray:
         primitive = super().gaussian_on_grid
@@ -138,21 +149,44 @@ _running: list[RecordingSource] = []
 
 @pytest.fixture
 def doors(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let recording sources see the lines of ledgers and the release of the projector sampler."""
-    record, sample = Ledger._record, subspace.sample_noisy_eigenspace
+    """Let recording sources see the lines of ledgers and the releases that are made outside NoiseSource."""
+    record = Ledger._record
 
     def record_line(self: Ledger, entry: LedgerEntry) -> None:
         record(self, entry)
         if _running:
             _running[-1].lines.append(entry)
 
+    sample = subspace.sample_noisy_eigenspace
+
     def sample_projector(U: np.ndarray, scale: float, noise: NoiseSource) -> np.ndarray:
         if not isinstance(noise, RecordingSource):
             return sample(U, scale, noise)
-        return noise.door("Gaussian", U @ U.T, scale, lambda: sample(U, scale, noise))
+        return noise.door("symmetric Gaussian", U @ U.T, scale, lambda: sample(U, scale, noise))
+
+    def add_on_grid(values: np.ndarray, noise: np.ndarray, unit: float) -> np.ndarray:
+        output = grid.add_on_grid(values, noise.view(np.ndarray), unit)
+        if not isinstance(noise, Noise):
+            return output
+        return noise.source.release(noise.kind, np.rint(values / unit) * unit, noise.scale, output)
+
+    def matrix_noise(law: str, kind: str) -> None:
+        draw = getattr(symmetric_release, law)
+
+        def wrapped(noise: NoiseSource, d: int, scale: float) -> np.ndarray:
+            if not isinstance(noise, RecordingSource):
+                return draw(noise, d, scale)
+            return noise.noise_from(kind, scale, lambda: draw(noise, d, scale))
+
+        monkeypatch.setattr(symmetric_release, law, wrapped)
 
     monkeypatch.setattr(Ledger, "_record", record_line)
     monkeypatch.setattr(subspace, "sample_noisy_eigenspace", sample_projector)
+    monkeypatch.setattr(perturb_and_project, "add_on_grid", add_on_grid)
+    monkeypatch.setattr(symmetric_release, "add_on_grid", add_on_grid)
+    matrix_noise("wishart_difference", "wishart-difference")
+    matrix_noise("nuclear_laplace", "nuclear-laplace")
+    matrix_noise("nuclear_laplace_markov", "nuclear-laplace")
 
 
 def observe(call: Callable[[RecordingSource], Any], source: RecordingSource) -> Any:
@@ -195,9 +229,7 @@ def realised_loss(original: RecordingSource, copy: RecordingSource, report: Priv
     squares = [0.0] * len(original.lines)
     for mine, theirs in zip(original.releases, copy.releases, strict=True):
         assert (mine.kind, mine.scale, mine.line) == (theirs.kind, theirs.scale, theirs.line), "releases differ"
-        change = (mine.exact - theirs.exact).ravel()
-        l1 = "gaussian" not in original.lines[mine.line].mechanism.lower()
-        squares[mine.line] += float(np.sum(np.abs(change))) ** 2 if l1 else float(change @ change)
+        squares[mine.line] += distance_of(original.lines[mine.line].mechanism, mine.exact - theirs.exact) ** 2
     lines, mu_squared, epsilon = {}, 0.0, 0.0
     for entry, square in zip(original.lines, squares, strict=True):
         if entry.mechanism == "good event":
@@ -214,6 +246,15 @@ def realised_loss(original: RecordingSource, copy: RecordingSource, report: Priv
     share = math.sqrt(mu_squared) / report.mu if report.mu else epsilon / report.epsilon
     assert share <= 1 + 1e-9, f"realised loss is {share:.3f} of the budget"
     return Loss(share, lines, halted)
+
+
+def distance_of(mechanism: str, change: np.ndarray) -> float:
+    """Size of a change in the norm that the law of the noise protects."""
+    if "aussian" in mechanism:
+        return float(np.linalg.norm(change))
+    if "wishart" in mechanism or "nuclear" in mechanism:
+        return float(np.linalg.norm(change, "nuc"))
+    return float(np.abs(change).sum())
 
 
 def assert_same(first: Any, second: Any, path: str = "result") -> None:

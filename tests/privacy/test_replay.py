@@ -15,12 +15,11 @@ EPSILONS = (1.0, 1e4)
 
 def losses(entry, *, stride=1, **more):
     """Replay every `stride`-th pair of neighbours of an entry, in both directions."""
-    delta = None if entry.pure else 1e-6
     for number, (label, data, neighbour) in enumerate(itertools.islice(entry.neighbours(), None, None, stride)):
         for epsilon in EPSILONS:
 
             def call(data, epsilon=epsilon):
-                return lambda rng: entry.call(data, rng=rng, epsilon=epsilon, delta=delta, **more)
+                return lambda rng: entry.call(data, rng=rng, epsilon=epsilon, **more)
 
             for first, second in ((data, neighbour), (neighbour, data)):
                 try:
@@ -37,7 +36,13 @@ def check(entry, stride):
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.label)
 def test_equal_releases_give_equal_outputs_and_every_release_stays_within_its_ledger_line(entry):
-    check(entry, stride=5 if entry.function == "private_max_cut" else 2)
+    # Cuts from a whole noisy matrix take a second each; an odd stride visits either kind of pair.
+    cut = entry.function in ("private_max_cut", "private_max_bisection")
+    check(entry, stride=(13 if entry.options["mechanism"] == "gaussian" else 5) if cut else 2 if many(entry) else 1)
+
+
+def many(entry):
+    return len(list(entry.neighbours())) > 20
 
 
 @pytest.mark.slow
