@@ -19,6 +19,7 @@ The acceptance rate is 1, 0.75, 0.44, 0.20 for d = 1, ..., 4 and falls quickly. 
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from dpgraph.privacy.noise import NoiseSource
@@ -107,20 +108,28 @@ def nuclear_laplace_markov(noise: NoiseSource, d: int, scale: float) -> FloatArr
     ndarray, shape (d, d)
         Symmetric.
     """
-    values = np.linalg.eigvalsh(wishart_difference(noise, d, 1.0))
-    for _ in range(_SWEEPS):
-        steps, first, second = noise.gaussian((3, d), 1.0)
-        log_uniform = -(first**2 + second**2) / 2
-        for i in range(d):
-            proposed = values[i] + _STEP * steps[i]
-            others = np.delete(values, i)
-            gain = np.sum(np.log(np.abs(proposed - others))) - np.sum(np.log(np.abs(values[i] - others)))
-            if log_uniform[i] < gain - abs(proposed) + abs(values[i]):
-                values[i] = proposed
+    values = np.asarray(np.linalg.eigvalsh(wishart_difference(noise, d, 1.0)), dtype=np.float64)
+    steps, first, second = noise.gaussian((3, _SWEEPS, d), 1.0)
+    # The halved square of two normals is exponential: minus the logarithm of a uniform variable.
+    _metropolis(values, _STEP * steps, -(first**2 + second**2) / 2)
     radius = float(noise.chi(np.array([d * (d + 1)]))[0] ** 2) / 2
     vectors = np.linalg.qr(noise.gaussian((d, d), 1.0)).Q
     product = (vectors * (values * (scale * radius / np.abs(values).sum()))) @ vectors.T
     return (product + product.T) / 2
+
+
+@njit(cache=True)
+def _metropolis(values: FloatArray, steps: FloatArray, log_uniforms: FloatArray) -> None:
+    """Sweep over the eigenvalues in place, one proposal each, for the density prod |l_i - l_j| exp(-sum |l_i|)."""
+    for sweep in range(steps.shape[0]):
+        for i in range(len(values)):
+            proposed = values[i] + steps[sweep, i]
+            gain = abs(values[i]) - abs(proposed)
+            for j in range(len(values)):
+                if j != i:
+                    gain += np.log(abs(proposed - values[j])) - np.log(abs(values[i] - values[j]))
+            if log_uniforms[sweep, i] < gain:
+                values[i] = proposed
 
 
 def _wishart_pair(noise: NoiseSource, d: int, scale: float) -> tuple[FloatArray, FloatArray]:

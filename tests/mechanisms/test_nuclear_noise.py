@@ -1,0 +1,163 @@
+"""The matrix analogues of Laplace noise have the densities that their privacy proofs need."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dpgraph.mechanisms.nuclear_noise import nuclear_laplace, nuclear_laplace_markov, wishart_difference
+from dpgraph.privacy.noise import noise_source
+
+# Every statistical claim below is tested at this level; seeds are fixed, so that a pass is a pass for ever.
+LEVEL = 1e-3
+
+
+def draws(sampler, d, scale, count, seed=0):
+    noise = noise_source(seed)
+    return np.array([sampler(noise, d, scale) for _ in range(count)])
+
+
+def nuclear_norms(Z):
+    return np.abs(np.linalg.eigvalsh(Z)).sum(axis=-1)
+
+
+@pytest.mark.parametrize("sampler", [wishart_difference, nuclear_laplace, nuclear_laplace_markov])
+def test_for_one_dimension_the_noise_is_laplace(sampler):
+    count = 400 if sampler is nuclear_laplace_markov else 4000
+    Z = draws(sampler, 1, 0.7, count)[:, 0, 0]
+    assert stats.kstest(Z, stats.laplace(scale=0.7).cdf).pvalue > LEVEL
+    assert stats.kstest(Z / 2, stats.laplace(scale=0.7).cdf).pvalue < LEVEL
+
+
+def test_the_wishart_difference_has_the_measured_size():
+    Z = draws(wishart_difference, 20, 3.0, 60)
+    ratio = np.linalg.norm(Z, axis=(1, 2)).mean() / (3.0 * 20**1.5)
+    assert 0.70 < ratio < 0.80
+
+
+@pytest.mark.parametrize("sampler", [wishart_difference, nuclear_laplace, nuclear_laplace_markov])
+def test_noise_is_symmetric_centred_and_rotation_invariant(sampler):
+    count = 300 if sampler is nuclear_laplace_markov else 3000
+    Z = draws(sampler, 3, 1.0, count)
+    assert np.array_equal(Z, Z.transpose(0, 2, 1))
+    v = np.array([2.0, -1.0, 2.0]) / 3
+    along_v = np.einsum("i,kij,j->k", v, Z, v)
+    assert stats.ks_2samp(along_v, Z[:, 0, 0]).pvalue > LEVEL
+    assert abs(along_v.mean()) < 4 * along_v.std() / np.sqrt(count)
+
+
+@pytest.mark.parametrize("d", [2, 3])
+def test_the_nuclear_norm_of_nuclear_laplace_noise_is_gamma(d):
+    norms = nuclear_norms(draws(nuclear_laplace, d, 2.0, 4000))
+    assert stats.kstest(norms, stats.gamma(d * (d + 1) / 2, scale=2.0).cdf).pvalue > LEVEL
+    # The law on all d x d matrices, Gamma(d^2), would be wrong here.
+    assert stats.kstest(norms, stats.gamma(d**2, scale=2.0).cdf).pvalue < LEVEL
+
+
+def test_the_eigenvalues_of_nuclear_laplace_noise_have_the_stated_density():
+    # d = 2, density |l1 - l2| exp(-|l1| - |l2|): signs ++, --, +- have probability 1/6, 1/6, 2/3, and with opposite
+    # signs the share l1/(l1 - l2) of the positive one is uniform.
+    values = np.linalg.eigvalsh(draws(nuclear_laplace, 2, 1.0, 6000))
+    low, high = values.T
+    counts = [np.sum(low > 0), np.sum(high < 0), np.sum((low < 0) & (high > 0))]
+    assert stats.chisquare(counts, np.array([1, 1, 4]) / 6 * len(values)).pvalue > LEVEL
+    mixed = values[(low < 0) & (high > 0)]
+    assert stats.kstest(mixed[:, 1] / (mixed[:, 1] - mixed[:, 0]), "uniform").pvalue > LEVEL
+    # With equal signs the share s of the larger one has density proportional to 2s - 1 on [1/2, 1].
+    same = np.sort(np.abs(values[low * high > 0]), axis=1)
+    assert stats.kstest(same[:, 1] / same.sum(axis=1), lambda s: (2 * s - 1) ** 2).pvalue > LEVEL
+    # The Wishart difference is another law: it must fail the same test.
+    other = np.linalg.eigvalsh(draws(wishart_difference, 2, 1.0, 6000))
+    counts = [np.sum(other[:, 0] > 0), np.sum(other[:, 1] < 0), np.sum(other[:, 0] * other[:, 1] < 0)]
+    assert stats.chisquare(counts, np.array([1, 1, 4]) / 6 * len(other)).pvalue < LEVEL
+
+
+@pytest.mark.parametrize("d", [2, 4])
+def test_the_markov_chain_agrees_with_the_exact_sampler_where_both_exist(d):
+    exact, chain = draws(nuclear_laplace, d, 1.0, 1000), draws(nuclear_laplace_markov, d, 1.0, 250, seed=1)
+    for statistic in (nuclear_norms, lambda Z: np.linalg.eigvalsh(Z)[:, -1], lambda Z: np.linalg.norm(Z, axis=(1, 2))):
+        assert stats.ks_2samp(statistic(exact), statistic(chain)).pvalue > LEVEL
+
+
+def random_change(rng, d, size):
+    """A symmetric matrix of nuclear norm `size`."""
+    E = rng.normal(size=(d, d)) * rng.choice([0.05, 1.0], size=(d, 1))
+    E = E + E.T
+    return E * size / nuclear_norms(E)
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 6])
+def test_the_likelihood_ratio_of_nuclear_laplace_noise_never_exceeds_epsilon(d):
+    rng, epsilon = np.random.default_rng(d), 0.8
+    ratios = []
+    for Z in draws(nuclear_laplace if d <= 3 else wishart_difference, d, 1 / epsilon, 200):
+        E = random_change(rng, d, 1.0)
+        ratios.append((nuclear_norms(Z - E) - nuclear_norms(Z)) * epsilon)
+    assert np.abs(ratios).max() <= epsilon * (1 + 1e-12)
+    assert np.abs(ratios).max() > 0.5 * epsilon
+
+
+def log_wishart_difference_density(Z, nodes=120):
+    """Exact log-density for d = 2 and scale 1, up to a constant, by quadrature.
+
+    f(Z) is proportional to exp(tr Z) times the integral of exp(-2 tr X) over X >= 0, X >= Z. In the eigenbasis of Z,
+    with eigenvalues of opposite signs, the off-diagonal entry of X ranges over an interval of explicit length.
+    """
+    low, high = np.linalg.eigvalsh(Z)
+    if low >= 0 or high <= 0:
+        # X = Z_+ + cone: the integral is exp(-2 tr Z_+) times that over the cone.
+        return low + high - 2 * (max(low, 0) + max(high, 0)) + np.log(_cone_integral())
+    x, w = np.polynomial.legendre.leggauss(nodes)
+    # (a, c) = r (cos^2 t, sin^2 t) beyond the corner (high, 0); split the angle where the two constraints cross.
+    cross = np.arctan2(-low, high) if high > 0 else np.pi / 2
+    total = 0.0
+    r_nodes, r_weights = np.polynomial.laguerre.laggauss(60)
+    r = r_nodes / 2
+    for start, stop in ((0.0, cross), (cross, np.pi / 2)):
+        t = (stop - start) / 2 * x + (stop + start) / 2
+        u, c = np.outer(r, np.cos(t)), np.outer(r, np.sin(t))
+        speed = np.cos(t) + np.sin(t)  # a + c = r (cos t + sin t): rescale r so that the weight is exp(-2r)
+        u, c = u / speed, c / speed
+        width = 2 * np.sqrt(np.minimum((high + u) * c, u * (c - low)))
+        total += (stop - start) / 2 * np.sum((r_weights / 2 * r)[:, None] * width * w / speed**2)
+    return low + high - 2 * high + np.log(total)
+
+
+def _cone_integral():
+    """Integral of exp(-2 tr X) over 2 x 2 positive semidefinite X: 2 sqrt(ac) exp(-2a - 2c) over a, c > 0."""
+    return 2 * (math.gamma(1.5) / 2**1.5) ** 2
+
+
+def test_the_quadrature_density_of_the_wishart_difference_fits_its_sampler():
+    # The share of definite draws and the density near the two sides of a sign change pin the oracle down.
+    near = log_wishart_difference_density(np.diag([1e-9, 1.3]))
+    assert log_wishart_difference_density(np.diag([-1e-9, 1.3])) == pytest.approx(near, abs=2e-3)
+    values = np.linalg.eigvalsh(draws(wishart_difference, 2, 1.0, 20000))
+    definite = np.mean(values[:, 0] * values[:, 1] > 0)
+    # Integrate |l1 - l2| f over each region of the eigenvalues.
+    grid = (np.arange(30) + 0.5) / 30
+    high = -np.log1p(-grid)
+    weight = 1 / (1 - grid) / 30
+    mixed = sum(
+        w1 * w2 * (a + b) * np.exp(log_wishart_difference_density(np.diag([-b, a]), nodes=12))
+        for a, w1 in zip(high, weight, strict=True)
+        for b, w2 in zip(high, weight, strict=True)
+    )
+    same = 2 * sum(
+        w1 * w2 * abs(a - b) / 2 * np.exp(-a - b) * _cone_integral()
+        for a, w1 in zip(high, weight, strict=True)
+        for b, w2 in zip(high, weight, strict=True)
+    )
+    assert definite == pytest.approx(same / (same + mixed), abs=0.015)
+
+
+def test_the_likelihood_ratio_of_the_wishart_difference_never_exceeds_epsilon():
+    rng, largest = np.random.default_rng(0), 0.0
+    noise = draws(wishart_difference, 2, 1.0, 100)
+    for Z in np.concatenate([noise, 3 * noise[:50]]):
+        E = random_change(rng, 2, 0.8)  # epsilon = 0.8 at scale 1
+        ratio = abs(log_wishart_difference_density(Z) - log_wishart_difference_density(Z - E))
+        largest = max(largest, ratio)
+    assert largest <= 0.8 + 2e-3  # the accuracy of the quadrature
+    assert largest > 0.6

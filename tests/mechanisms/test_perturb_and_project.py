@@ -1,0 +1,151 @@
+"""Perturb and project: the noise that the ledger says, the projection that was asked for, the error of the theorem."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dpgraph.exceptions import BudgetExceededError, InvalidParameterError
+from dpgraph.mechanisms.perturb_and_project import perturb_and_project
+from dpgraph.mechanisms.symmetric_release import private_symmetric_matrix
+from dpgraph.privacy import gdp_mu
+from dpgraph.privacy.accountant import PrivacyAccountant
+from dpgraph.privacy.noise import NoiseSource
+from dpgraph.projections import Box, FrobeniusBall, PSDCone, averaged_projections, dykstra
+
+WIDE = Box(-1e9, 1e9)
+BUDGET = {"sensitivity": 1.0, "epsilon": 1.0, "delta": 1e-6}
+
+
+def test_the_noise_has_the_analytic_scale_that_the_ledger_states():
+    noisy = perturb_and_project(np.zeros((60, 50)), WIDE, **BUDGET, rng=0)
+    scale = noisy.privacy.entries[0].scale
+    assert scale == pytest.approx(1.0 / gdp_mu(1.0, 1e-6), rel=1e-5)
+    assert stats.kstest(noisy.matrix.ravel(), stats.norm(scale=scale).cdf).pvalue > 1e-3
+
+
+def test_symmetric_data_get_symmetric_noise_of_half_the_squared_norm():
+    n = 80
+    noisy = perturb_and_project(np.zeros((n, n)), WIDE, **BUDGET, symmetric=True, rng=0)
+    Z, scale = noisy.matrix, noisy.privacy.entries[0].scale
+    assert np.array_equal(Z, Z.T)
+    assert stats.kstest(np.diagonal(Z), stats.norm(scale=scale).cdf).pvalue > 1e-3
+    assert stats.kstest(Z[np.triu_indices(n, 1)], stats.norm(scale=scale / np.sqrt(2)).cdf).pvalue > 1e-3
+
+
+def test_an_array_declared_symmetric_is_symmetrised_rather_than_refused():
+    A = np.array([[0.0, 4.0], [0.0, 0.0]])
+    one = perturb_and_project(A, WIDE, **BUDGET, symmetric=True, rng=5).matrix
+    other = perturb_and_project(A.T, WIDE, **BUDGET, symmetric=True, rng=5).matrix
+    assert np.array_equal(one, other)
+
+
+@pytest.mark.parametrize("method", ["dykstra", "averaged"])
+def test_the_result_is_the_named_projection_of_the_noisy_array(method):
+    A, sets = np.eye(12), [PSDCone(), Box(-1.0, 1.0)]
+    noisy = perturb_and_project(A, WIDE, **BUDGET, symmetric=True, rng=3).matrix
+    private = perturb_and_project(A, sets, **BUDGET, method=method, symmetric=True, max_iter=400, rng=3)
+    expected = dykstra(noisy, sets, max_iter=400) if method == "dykstra" else averaged_projections(noisy, sets, 400)
+    assert private.converged == expected.converged
+    assert np.allclose(private.matrix, expected.matrix)
+    assert private.projection.distance == pytest.approx(np.linalg.norm(private.matrix - noisy))
+
+
+def test_vectors_and_tensors_are_released_too():
+    for shape in ((7,), (3, 4, 5)):
+        private = perturb_and_project(np.zeros(shape), [FrobeniusBall(2.0), Box(-1, 1)], **BUDGET, rng=0)
+        assert private.matrix.shape == shape
+        assert np.linalg.norm(private.matrix) <= 2.0 + 1e-9
+
+
+def test_projecting_onto_a_set_that_holds_the_data_never_adds_error_and_obeys_the_theorem():
+    # ||P - A||^2 <= <W, P - A> <= 2 radius ||W|| in the ball: CDEMZ24 Theorem 5.1 with its constant made explicit.
+    n, radius = 400, 3.0
+    A = np.zeros(n)
+    A[0] = radius
+    for seed in range(20):
+        noisy = perturb_and_project(A, WIDE, **BUDGET, rng=seed)
+        private = perturb_and_project(A, FrobeniusBall(radius), **BUDGET, rng=seed)
+        W = noisy.matrix - A
+        assert np.linalg.norm(private.matrix - A) <= np.linalg.norm(W)
+        assert np.sum((private.matrix - A) ** 2) <= 2 * radius * np.linalg.norm(W)
+
+
+def test_outputs_live_on_a_public_grid_that_does_not_depend_on_the_data():
+    # No low-order bits: both data and noise are multiples of a power of two set by the noise scale alone.
+    for A in (np.zeros(9), np.full(9, np.pi)):
+        private = perturb_and_project(A, WIDE, **BUDGET, rng=1)
+        unit = 2.0 ** (np.floor(np.log2(private.privacy.entries[0].scale)) - 30)
+        multiples = private.matrix / unit
+        assert np.array_equal(multiples, np.rint(multiples))
+
+
+def test_the_budget_is_debited_once_and_before_the_data_is_read():
+    accountant = PrivacyAccountant(epsilon=1.0, delta=1e-6)
+    with pytest.raises(InvalidParameterError, match="finite"):
+        perturb_and_project([np.nan], WIDE, **BUDGET, accountant=accountant)
+    assert accountant.remaining.epsilon == 0.0
+    with pytest.raises(BudgetExceededError):
+        perturb_and_project([1.0], WIDE, **BUDGET, accountant=accountant)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"method": "alternating"},
+        {"sensitivity": 0.0},
+        {"sensitivity": float("inf")},
+        {"sensitivity": "1"},
+        {"epsilon": 0.0},
+        {"delta": 1.0},
+        {"tol": -1.0},
+        {"max_iter": 0},
+        {"symmetric": True, "A": np.zeros((2, 3))},
+        {"sets": []},
+        {"sets": PSDCone(), "A": np.zeros(3)},
+    ],
+)
+def test_a_mistake_in_public_arguments_costs_no_budget(changes):
+    accountant = PrivacyAccountant(epsilon=1.0, delta=1e-6)
+    arguments = {"A": np.zeros((3, 3)), "sets": WIDE, **BUDGET, **changes}
+    with pytest.raises(InvalidParameterError):
+        perturb_and_project(**arguments, accountant=accountant)
+    assert accountant.spent.epsilon == 0.0
+
+
+def test_a_symmetric_matrix_can_be_released_with_pure_privacy():
+    private = private_symmetric_matrix(np.diag([3.0, 1.0]), sensitivity=0.5, epsilon=2.0, rng=0)
+    assert np.array_equal(private.matrix, private.matrix.T)
+    (entry,) = private.privacy.entries
+    assert private.privacy.delta == 0.0
+    assert (entry.epsilon, entry.scale) == (2.0, pytest.approx(0.25, rel=1e-6))
+    with pytest.raises(InvalidParameterError, match="square"):
+        private_symmetric_matrix(np.zeros((2, 3)), sensitivity=1.0, epsilon=1.0)
+
+
+# --- a statistical audit, and the mutant that it must catch ----------------------------------------------------
+
+
+def certified_delta(epsilon, runs, pair):
+    """Lower confidence bound (99.9 %) on delta(epsilon) from threshold events along the difference of a pair."""
+    A, B = pair
+    direction = (B - A) / np.linalg.norm(B - A)
+    options = {"sensitivity": np.linalg.norm(B - A), "epsilon": epsilon, "delta": 0.05}
+    scores = [
+        np.sort([np.vdot(direction, perturb_and_project(X, WIDE, **options, rng=seed).matrix) for seed in seeds])
+        for X, seeds in ((A, range(runs)), (B, range(runs, 2 * runs)))
+    ]
+    # The best threshold against noise of GDP parameter mu is fixed in advance: no selection. Here mu of half the noise.
+    mu = 2 * gdp_mu(epsilon, 0.05)
+    threshold = np.vdot(direction, A) + options["sensitivity"] * (0.5 + epsilon / mu**2)
+    hits = [int(np.sum(s > threshold)) for s in scores]
+    low_b = stats.beta.ppf(5e-4, hits[1], runs - hits[1] + 1) if hits[1] else 0.0
+    high_a = stats.beta.ppf(1 - 5e-4, hits[0] + 1, runs - hits[0])
+    return low_b - np.exp(epsilon) * high_a
+
+
+def test_an_audit_does_not_refute_the_guarantee_and_refutes_half_the_noise(monkeypatch):
+    pair = (np.zeros(3), np.array([1.0, -2.0, 2.0]))
+    assert certified_delta(0.5, 1500, pair) <= 0.05
+    honest = NoiseSource.gaussian
+    monkeypatch.setattr(NoiseSource, "gaussian", lambda self, shape, scale: honest(self, shape, scale / 2))
+    assert certified_delta(0.5, 1500, pair) > 0.05

@@ -1,0 +1,252 @@
+"""Private cosine similarities: exact Gram matrix, valid sensitivities, the error of CDEMZ24 Theorem 2.1."""
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from dpgraph.exceptions import BudgetExceededError, InvalidParameterError
+from dpgraph.privacy import gdp_mu
+from dpgraph.privacy.accountant import PrivacyAccountant
+from dpgraph.privacy.noise import NoiseSource
+from dpgraph.queries.cosine import normalized_gram, private_cosine_similarities
+from dpgraph.queries.cosine_sensitivity import edge_sensitivity, row_sensitivity, sign_flip_sensitivity
+
+BUDGET = {"sensitivity": 1.0, "epsilon": 4.0, "delta": 1e-6}
+
+
+def gram_change(V, W):
+    return np.linalg.norm(normalized_gram(V) - normalized_gram(W))
+
+
+def rows_of_kind(kind, n, rng):
+    """Unit rows: random signs, a few clusters, or nonnegative histograms."""
+    if kind == "signs":
+        return rng.choice([-1.0, 1.0], size=(n, n)) / np.sqrt(n)
+    if kind == "clusters":
+        return np.eye(4)[rng.integers(4, size=n)] + 0.3 * rng.normal(size=(n, 4))
+    return rng.gamma(0.5, size=(n, 6))
+
+
+# --- what is released ------------------------------------------------------------------------------------------
+
+
+def test_rows_are_normalised_and_zero_rows_stay_zero():
+    V = np.array([[3.0, 4.0], [0.0, 0.0], [-6.0, -8.0]])
+    expected = np.array([[1.0, 0.0, -1.0], [0.0, 0.0, 0.0], [-1.0, 0.0, 1.0]])
+    assert normalized_gram(V) == pytest.approx(expected)
+    assert normalized_gram(sparse.csr_array(V)) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("method", ["practical", "elliptope"])
+def test_with_hardly_any_noise_the_similarities_come_back(method):
+    V = rows_of_kind("clusters", 25, np.random.default_rng(0))
+    private = private_cosine_similarities(
+        V, sensitivity=1e-4, epsilon=8.0, delta=1e-6, method=method, iterations=2000, tol=1e-6, rng=0
+    )
+    assert private.projection.converged
+    assert np.abs(private.matrix - normalized_gram(V)).max() < 1e-3
+
+
+@pytest.mark.parametrize("method", ["practical", "elliptope"])
+def test_the_result_is_a_similarity_matrix(method):
+    V = rows_of_kind("signs", 40, np.random.default_rng(0))
+    private = private_cosine_similarities(V, **BUDGET, method=method, rng=0)
+    X = private.matrix
+    assert np.array_equal(X, X.T)
+    assert np.abs(X).max() <= 1.0
+    # Practical: psd up to the stated accuracy of the averaging, 1e-3 n in Frobenius norm.
+    assert np.linalg.eigvalsh(X)[0] >= (-1e-3 * 40 if method == "practical" else -1e-9)
+
+
+def test_dense_sparse_and_rescaled_rows_give_the_same_release():
+    V = np.round(rows_of_kind("histograms", 12, np.random.default_rng(0)), 2)
+    one = private_cosine_similarities(V, **BUDGET, rng=1).matrix
+    assert np.allclose(one, private_cosine_similarities(sparse.csr_array(V), **BUDGET, rng=1).matrix)
+    assert np.allclose(one, private_cosine_similarities(7.0 * V, **BUDGET, rng=1).matrix)
+
+
+def test_the_noise_follows_the_ledger_and_the_debit_comes_first():
+    accountant = PrivacyAccountant(epsilon=4.0, delta=1e-6)
+    private = private_cosine_similarities(np.eye(5), **BUDGET, accountant=accountant, rng=0)
+    (entry,) = private.privacy.entries
+    assert entry.scale == pytest.approx(1.0 / gdp_mu(4.0, 1e-6), rel=1e-6)
+    with pytest.raises(BudgetExceededError):
+        private_cosine_similarities(np.full((5, 5), np.nan), **BUDGET, accountant=accountant)
+    fresh = PrivacyAccountant(epsilon=4.0, delta=1e-6)
+    with pytest.raises(InvalidParameterError, match="finite"):
+        private_cosine_similarities(np.full((5, 5), np.nan), **BUDGET, accountant=fresh)
+    assert fresh.remaining.epsilon == 0.0
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"method": "fast"},
+        {"sensitivity": -1.0},
+        {"iterations": 0},
+        {"tol": 0.0},
+        {"V": np.zeros(3)},
+        {"V": np.array([["a"]])},
+        {"epsilon": -1.0},
+    ],
+)
+def test_a_mistake_in_public_arguments_costs_no_budget(changes):
+    accountant = PrivacyAccountant(epsilon=4.0, delta=1e-6)
+    with pytest.raises(InvalidParameterError):
+        private_cosine_similarities(**{"V": np.eye(3), **BUDGET, **changes}, accountant=accountant)
+    assert accountant.spent.epsilon == 0.0
+
+
+# --- sensitivities ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("nonnegative", [False, True])
+def test_replacing_one_row_moves_the_gram_matrix_by_at_most_the_bound_which_is_attained(nonnegative):
+    rng, largest = np.random.default_rng(0), 0.0
+    choices = [np.zeros(2), np.array([1.0, 0.0]), np.array([0.0, 1.0])]
+    if not nonnegative:
+        choices += [np.array([-1.0, 0.0]), rng.normal(size=2)]
+    for n in (1, 2, 3):
+        bound = row_sensitivity(n, nonnegative=nonnegative)
+        for rows in itertools.product(choices, repeat=n + 1):
+            V = np.array(rows[:n])
+            W = V.copy()
+            W[0] = rows[n]
+            assert gram_change(V, W) <= bound + 1e-12
+            largest = max(largest, gram_change(V, W) / bound)
+    assert largest == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(("n", "m"), [(2, 2), (2, 3), (3, 2)])
+def test_flipping_signs_moves_the_gram_matrix_by_at_most_the_bound_for_every_choice(n, m):
+    ratios = dict.fromkeys(range(1, n * m + 1), 0.0)
+    for signs in itertools.product([-1.0, 1.0], repeat=n * m):
+        V = np.array(signs).reshape(n, m)
+        for flipped in itertools.product([1.0, -1.0], repeat=n * m):
+            flips = flipped.count(-1.0)
+            if flips:
+                bound = sign_flip_sensitivity(n, m, flips)
+                ratios[flips] = max(ratios[flips], gram_change(V, V * np.reshape(flipped, (n, m))) / bound)
+    assert max(ratios.values()) <= 1 + 1e-12
+    assert ratios[1] == pytest.approx(1.0)
+
+
+def test_one_edge_moves_the_similarities_of_neighbourhoods_by_at_most_the_bound():
+    # Every graph on up to five vertices, every absent edge, every valid pair of public degree bounds.
+    largest = 0.0
+    for n in (2, 3, 4, 5):
+        pairs = list(itertools.combinations(range(n), 2))
+        for present in itertools.product([False, True], repeat=len(pairs)):
+            A = np.zeros((n, n))
+            for (i, j), there in zip(pairs, present, strict=True):
+                A[i, j] = A[j, i] = there
+            before = normalized_gram(A)
+            for (i, j), there in zip(pairs, present, strict=True):
+                if there:
+                    continue
+                B = A.copy()
+                B[i, j] = B[j, i] = 1.0
+                change = np.linalg.norm(before - normalized_gram(B))
+                high, low = int(B.sum(axis=0).max()), int(A.sum(axis=0).min())
+                ratio = change / edge_sensitivity(high, min_degree=min(low, high - 1))
+                assert ratio <= 1 + 1e-12
+                largest = max(largest, ratio)
+    assert largest > 0.95
+
+
+def test_the_edge_bound_is_the_largest_over_all_degrees_and_nearly_tight_on_stars():
+    def change(d, other, D, m):
+        def row(d, other):
+            a = (D - 1) / ((d + 1) * (np.sqrt(d + 1) + np.sqrt(d)) ** 2) if d else 0.0
+            return other / ((d + 1) * m) + a
+
+        return 2 * row(d, other) + 2 * row(other, d) + (2 / (m + 1) ** 2) * bool(d and other) + (d == 0) + (other == 0)
+
+    for D, low in itertools.product((1, 2, 5, 12, 30), (0, 1, 3, 10)):
+        if low < D:
+            degrees = range(low, D)
+            worst = max(change(d, e, D, max(low, 1)) for d in degrees for e in degrees)
+            assert edge_sensitivity(D, min_degree=low) == pytest.approx(np.sqrt(worst))
+    # An isolated vertex joins the centre of a star.
+    A = np.zeros((21, 21))
+    A[1, 2:] = A[2:, 1] = 1.0
+    B = A.copy()
+    B[0, 1] = B[1, 0] = 1.0
+    assert 0.99 * edge_sensitivity(20) < gram_change(A, B) <= edge_sensitivity(20)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: row_sensitivity(0),
+        lambda: sign_flip_sensitivity(2, 2, 0),
+        lambda: sign_flip_sensitivity(2.0, 2, 1),
+        lambda: edge_sensitivity(0),
+        lambda: edge_sensitivity(3, min_degree=3),
+    ],
+)
+def test_counts_out_of_range_are_refused(call):
+    with pytest.raises(InvalidParameterError):
+        call()
+
+
+# --- the error of Theorem 2.1 ----------------------------------------------------------------------------------
+
+
+def squared_error(V, method, seeds, **budget):
+    truth = normalized_gram(V)
+    errors = [
+        np.sum((private_cosine_similarities(V, **budget, method=method, rng=seed).matrix - truth) ** 2)
+        for seed in seeds
+    ]
+    return float(np.mean(errors))
+
+
+@pytest.mark.parametrize("kind", ["signs", "clusters", "histograms"])
+def test_the_squared_error_obeys_the_bound_and_beats_the_plain_gaussian_mechanism(kind):
+    n = 150
+    V = rows_of_kind(kind, n, np.random.default_rng(0))
+    sigma = 1.0 / gdp_mu(4.0, 1e-6)
+    error = squared_error(V, "elliptope", range(3), **BUDGET)
+    assert error <= 2 * np.sqrt(2) * sigma * n**1.5
+    assert error <= sigma**2 * n**2 / 2 / 3  # (W + W')/2 alone
+
+
+def test_the_squared_error_grows_like_the_three_halves_power_of_n():
+    rng = np.random.default_rng(0)
+    sizes = np.array([60, 120, 240])
+    errors = [squared_error(rows_of_kind("signs", n, rng), "elliptope", range(3), **BUDGET) for n in sizes]
+    slope = np.polyfit(np.log(sizes), np.log(errors), 1)[0]
+    assert 1.3 < slope < 1.7
+
+
+# --- a statistical audit, and the mutant that it must catch ----------------------------------------------------
+
+
+def audited_gap(runs):
+    """Excess of P[s > t] - e^eps P'[s > t] over delta, in standard errors: positive and large means not private."""
+    epsilon, delta = 0.5, 0.05
+    V, W = np.eye(2)[[0, 0]], np.eye(2)[[0, 1]]
+    sensitivity = gram_change(V, W)
+    mu = 2 * gdp_mu(epsilon, delta)
+    hits = []
+    for rows, seeds in ((V, range(runs)), (W, range(runs, 2 * runs))):
+        entries = [
+            # Before the projection clips: one averaging step keeps half of every excess.
+            private_cosine_similarities(
+                rows, sensitivity=sensitivity, epsilon=epsilon, delta=delta, iterations=1, rng=seed
+            ).projection.matrix[0, 1]
+            for seed in seeds
+        ]
+        hits.append(np.mean(np.array(entries) > 0.5 + 0.4 / mu))
+    spread = np.sqrt((hits[0] * (1 - hits[0]) + np.exp(2 * epsilon) * hits[1] * (1 - hits[1])) / runs)
+    return (hits[0] - np.exp(epsilon) * hits[1] - delta) / spread
+
+
+def test_an_audit_does_not_refute_the_guarantee_and_refutes_half_the_noise(monkeypatch):
+    assert audited_gap(1500) < 3
+    honest = NoiseSource.gaussian
+    monkeypatch.setattr(NoiseSource, "gaussian", lambda self, shape, scale: honest(self, shape, scale / 2))
+    assert audited_gap(1500) > 3

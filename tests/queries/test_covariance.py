@@ -1,0 +1,238 @@
+"""Purely private covariance: sensitivities, the ledger, the projection of DN25b Algorithm 2, the centred version."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dpgraph.exceptions import BudgetExceededError, InvalidParameterError
+from dpgraph.mechanisms import nuclear_noise, symmetric_release
+from dpgraph.privacy.accountant import PrivacyAccountant
+from dpgraph.queries.covariance import _augmented, _mean_weight, private_covariance, short_rows
+
+
+def records(n, d, seed=0, trace=0.3):
+    X = np.random.default_rng(seed).normal(size=(n, d)) * np.linspace(1, 0.2, d)
+    X *= np.sqrt(trace) / np.sqrt((X**2).sum() / n)
+    return short_rows(X, 1.0)
+
+
+def second_moments(X):
+    return X.T @ X / len(X)
+
+
+def errors(X, truth, seeds, **options):
+    return [np.linalg.norm(private_covariance(X, rng=seed, **options).matrix - truth) for seed in seeds]
+
+
+# --- sensitivities ---------------------------------------------------------------------------------------------
+
+
+def nuclear(E):
+    return np.abs(np.linalg.eigvalsh(E)).sum()
+
+
+@pytest.mark.parametrize("d", [1, 2, 4])
+def test_one_record_moves_the_second_moments_by_at_most_two_when_replaced_and_one_when_added(d):
+    rng = np.random.default_rng(d)
+    largest = [0.0, 0.0]
+    for _ in range(300):
+        x, y = short_rows(rng.normal(size=(2, d)) * rng.choice([0.2, 1.0, 3.0], size=(2, 1)), 1.0)
+        largest[0] = max(largest[0], nuclear(np.outer(x, x) - np.outer(y, y)))
+        largest[1] = max(largest[1], nuclear(np.outer(x, x)))
+    largest[0] = max(largest[0], nuclear(np.diag(np.eye(d)[0]) - np.diag(np.eye(d)[-1])))
+    assert largest[0] <= 2.0 + 1e-12
+    assert largest[1] == pytest.approx(1.0)
+    if d > 1:
+        assert largest[0] == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize("weight", [0.2, 0.5, 0.8, 1.0])
+def test_the_constant_coordinate_of_the_centred_version_does_not_raise_the_sensitivity(weight):
+    rng, largest = np.random.default_rng(0), 0.0
+    for _ in range(2000):
+        x, y = short_rows(rng.normal(size=(2, 3)) * rng.choice([0.3, 2.0], size=(2, 1)), 1.0)
+        if rng.random() < 0.5:  # the worst case has an angle: walk towards it
+            y = -x * rng.uniform(-1, 1) + 0.05 * y
+            y /= max(np.linalg.norm(y), 1.0)
+        u, v = _augmented(np.array([x, y]), weight)
+        assert np.linalg.norm(u) <= 1 + 1e-12
+        largest = max(largest, nuclear(np.outer(u, u) - np.outer(v, v)))
+    assert largest <= 2.0 + 1e-12
+    assert largest > 1.8
+
+
+def test_long_records_are_scaled_to_the_public_norm_and_short_ones_kept():
+    rows = short_rows([[3.0, 4.0], [0.3, 0.4], [0.0, 0.0]], 1.0)
+    assert rows == pytest.approx(np.array([[0.6, 0.8], [0.3, 0.4], [0.0, 0.0]]))
+    assert short_rows([[3.0, 4.0]], 10.0) == pytest.approx(np.array([[0.3, 0.4]]))
+
+
+# --- the ledger ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("adjacency", "sensitivity"), [("replace", 2 / 50), ("add-remove", 1 / 50)])
+@pytest.mark.parametrize("mechanism", ["wishart-difference", "nuclear-laplace"])
+def test_the_ledger_states_the_nuclear_sensitivity_and_spends_epsilon_alone(adjacency, sensitivity, mechanism):
+    private = private_covariance(
+        records(50, 3), epsilon=2.0, mechanism=mechanism, project=False, adjacency=adjacency, n_records=50, rng=0
+    )
+    (entry,) = private.privacy.entries
+    assert entry.sensitivity == pytest.approx(sensitivity, rel=1e-6)
+    assert entry.scale == pytest.approx(sensitivity / 2.0, rel=1e-6)
+    assert (private.privacy.epsilon, private.privacy.delta) == (2.0, 0.0)
+    assert not private.approximate_sampler
+
+
+def test_algorithm_two_spends_half_of_epsilon_on_twice_the_trace():
+    n = 200
+    private = private_covariance(records(n, 4), epsilon=1.0, rng=0)
+    trace, covariance = private.privacy.entries
+    assert (trace.mechanism, trace.epsilon, covariance.epsilon) == ("Laplace", 0.5, 0.5)
+    assert trace.scale == pytest.approx(4 / n, rel=1e-5)
+    assert covariance.scale == pytest.approx(4 / n, rel=1e-6)
+    lopsided = private_covariance(records(n, 4), epsilon=1.0, trace_share=0.1, rng=0).privacy.entries
+    assert [e.epsilon for e in lopsided] == pytest.approx([0.1, 0.9])
+
+
+def test_a_markov_chain_is_labelled_as_approximate_everywhere():
+    private = private_covariance(records(50, 7), epsilon=1.0, mechanism="nuclear-laplace", rng=0)
+    assert private.approximate_sampler
+    assert "APPROXIMATE" in repr(private)
+    assert "approximate" in private.privacy.entries[-1].mechanism
+
+
+def test_the_budget_is_debited_before_the_records_are_read():
+    accountant = PrivacyAccountant(epsilon=1.0)
+    with pytest.raises(InvalidParameterError, match="finite"):
+        private_covariance([[np.nan, 1.0]], epsilon=1.0, accountant=accountant)
+    with pytest.raises(BudgetExceededError):
+        private_covariance([[0.0, 1.0]], epsilon=0.5, accountant=accountant)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"mechanism": "gaussian"},
+        {"project": "always"},
+        {"adjacency": "swap"},
+        {"max_norm": 0.0},
+        {"n_records": 0},
+        {"n_records": 2.5},
+        {"trace_share": 1.0},
+        {"epsilon": 0.0},
+        {"X": np.zeros(4)},
+        {"X": np.zeros((0, 3))},
+    ],
+)
+def test_a_mistake_in_public_arguments_costs_no_budget(changes):
+    accountant = PrivacyAccountant(epsilon=1.0)
+    with pytest.raises(InvalidParameterError):
+        private_covariance(**{"X": np.eye(3), "epsilon": 1.0, **changes}, accountant=accountant)
+    assert accountant.spent.epsilon == 0.0
+
+
+# --- the released matrix ---------------------------------------------------------------------------------------
+
+
+def test_without_projection_the_release_is_unbiased_noise_of_the_stated_law():
+    X = records(100, 1)
+    released = np.array([private_covariance(X, epsilon=1.0, project=False, rng=s).matrix[0, 0] for s in range(800)])
+    noise = released - second_moments(X)[0, 0]
+    assert stats.kstest(noise, stats.laplace(scale=2 / 100).cdf).pvalue > 1e-3
+
+
+@pytest.mark.parametrize("centered", [False, True])
+def test_the_projected_release_is_positive_semidefinite_with_bounded_trace(centered):
+    private = private_covariance(records(80, 6), epsilon=0.5, centered=centered, rng=0)
+    assert np.array_equal(private.matrix, private.matrix.T)
+    assert np.linalg.eigvalsh(private.matrix)[0] >= -1e-12
+    assert np.trace(private.matrix) <= private.trace_bound + 1e-12
+    assert 0 <= private.trace_bound <= 1
+
+
+def test_max_norm_only_changes_the_units():
+    X = records(60, 3)
+    one = private_covariance(X, epsilon=1.0, centered=True, rng=4)
+    ten = private_covariance(10 * X, epsilon=1.0, centered=True, max_norm=10.0, rng=4)
+    assert ten.matrix == pytest.approx(100 * one.matrix, rel=1e-9)
+    assert ten.mean == pytest.approx(10 * one.mean, rel=1e-9)
+    assert ten.trace_bound == pytest.approx(100 * one.trace_bound)
+
+
+@pytest.mark.parametrize("adjacency", ["replace", "add-remove"])
+def test_the_centred_version_finds_covariance_and_mean(adjacency):
+    X = short_rows(0.2 * np.random.default_rng(0).normal(size=(40_000, 3)) + [0.5, -0.2, 0.1], 1.0)
+    options = {"epsilon": 4.0, "adjacency": adjacency, "centered": True, "n_records": 40_000}
+    private = private_covariance(X, **options, rng=0)
+    assert private.mean == pytest.approx(X.mean(axis=0), abs=2e-3)
+    assert np.abs(private.matrix - np.cov(X.T, bias=True)).max() < 2e-3
+    # The normaliser is the public number, whatever the number of records is.
+    half = private_covariance(X[:20_000], **options, rng=0)
+    if adjacency == "add-remove":
+        assert np.abs(half.matrix - np.cov(X[:20_000].T, bias=True) / 2).max() < 2e-3
+        assert half.mean == pytest.approx(X[:20_000].mean(axis=0), abs=4e-3)
+
+
+def test_the_weight_of_the_constant_coordinate_minimises_the_leading_error():
+    for d in (1, 5, 100):
+        c = _mean_weight(d)
+
+        def error(weight, d=d):
+            return (1 + weight**2) * (np.sqrt(d) + 2 / weight)
+
+        assert 0 < c < 1
+        assert error(c) <= min(error(0.99 * c), error(1.01 * c))
+
+
+# --- Theorems 1.1 and 1.2 --------------------------------------------------------------------------------------
+
+
+def test_without_projection_the_error_is_of_order_d_to_the_three_halves_over_epsilon_n():
+    for d, n, epsilon in ((10, 1000, 1.0), (20, 1000, 1.0), (20, 4000, 0.5)):
+        X = records(n, d)
+        mean = np.mean(errors(X, second_moments(X), range(10), epsilon=epsilon, project=False))
+        assert 0.65 < mean / (2 / (epsilon * n) * d**1.5) < 0.85
+
+
+def test_with_few_records_the_projection_shrinks_the_error_to_the_bound_of_theorem_1_2():
+    for d, n, trace in ((20, 60, 0.5), (20, 200, 0.1), (40, 200, 0.3)):
+        X = records(n, d, trace=trace)
+        projected = np.mean(errors(X, second_moments(X), range(10), epsilon=1.0))
+        raw = np.mean(errors(X, second_moments(X), range(10), epsilon=1.0, project=False))
+        bound = min(d**1.5 / n, np.sqrt(d * trace / n) + np.sqrt(d * np.log(d)) / n)
+        assert projected < raw / 2
+        assert projected < 2 * bound
+
+
+def test_a_smaller_trace_gives_a_smaller_error():
+    few = [
+        np.mean(errors(X, second_moments(X), range(10), epsilon=1.0))
+        for X in (records(200, 30, trace=t) for t in (0.02, 0.3))
+    ]
+    assert few[0] < 0.6 * few[1]
+
+
+# --- statistical audits, and the mutants that they must catch --------------------------------------------------
+
+
+def certified_epsilon(mechanism, d, pair, runs=2500):
+    """Lower confidence bound (99.9 %) on epsilon from one event, fixed in advance."""
+    X, Y = pair
+    hits = []
+    for rows, start in ((X, 0), (Y, runs)):
+        options = {"epsilon": 1.0, "mechanism": mechanism, "project": False, "adjacency": "add-remove", "n_records": 10}
+        first = [private_covariance(rows, **options, rng=start + s).matrix[0, 0] for s in range(runs)]
+        hits.append(int(np.sum(np.array(first) > 0.1 * len(X))))
+    low = stats.beta.ppf(5e-4, hits[0], runs - hits[0] + 1)
+    high = stats.beta.ppf(1 - 5e-4, hits[1] + 1, runs - hits[1])
+    return np.log(low / high)
+
+
+@pytest.mark.parametrize("mechanism", ["wishart-difference", "nuclear-laplace"])
+def test_an_audit_does_not_refute_the_guarantee_and_refutes_half_the_noise(mechanism, monkeypatch):
+    pair = (np.ones((10, 1)), np.ones((9, 1)))
+    assert 0.6 < certified_epsilon(mechanism, 1, pair) <= 1.0
+    for name in ("wishart_difference", "nuclear_laplace"):
+        honest = getattr(nuclear_noise, name)
+        monkeypatch.setattr(symmetric_release, name, lambda noise, d, scale, honest=honest: honest(noise, d, scale / 2))
+    assert certified_epsilon(mechanism, 1, pair) > 1.0
