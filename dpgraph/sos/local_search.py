@@ -27,14 +27,16 @@ FloatArray = NDArray[np.float64]
 
 # Temperatures in units of the mean row norm of M, the size of a typical gain in a random cut.
 _HOT = 0.45
+_WARM = 0.2  # keeps most of a good cut
 _COLD = 0.05
 _GREEDY_SWEEPS = 1000
 _RECOMBINATIONS = 2
+_GENERATIONS = 2
 _MOST_RECOMBINED = 62  # bits of a pattern
 
 #: Elementary operations that the default annealing may take, all starts together (a few seconds).
-_OPERATIONS = 1.5e9
-_FEWEST_SWEEPS, _MOST_SWEEPS = 20, 4000
+_OPERATIONS = 1e9
+_FEWEST_SWEEPS, _MOST_SWEEPS = 20, 2500
 
 
 def improve(
@@ -61,7 +63,13 @@ def improve(
         Signs, never worse than any of the starting cuts.
     """
     core, kept, lift = objective.reduced()
-    return lift(recombine(core, anneal(core, signs[kept], rng, sweeps=sweeps), rng, sweeps=sweeps))
+    sweeps = _default_sweeps(core, signs.shape[1]) if sweeps is None else sweeps
+    best = recombine(core, anneal(core, signs[kept], rng, sweeps=sweeps), rng, sweeps=sweeps)
+    for _ in range(_GENERATIONS):
+        copies = np.repeat(best[:, None], signs.shape[1], axis=1)
+        varied = anneal(core, copies, rng, sweeps=sweeps // 2, hot=_WARM)
+        best = recombine(core, np.column_stack([best, varied]), rng, sweeps=sweeps)
+    return lift(best)
 
 
 def one_opt(objective: CutObjective, signs: FloatArray) -> FloatArray:
@@ -70,7 +78,12 @@ def one_opt(objective: CutObjective, signs: FloatArray) -> FloatArray:
 
 
 def anneal(
-    objective: CutObjective, signs: FloatArray, rng: np.random.Generator, *, sweeps: int | None = None
+    objective: CutObjective,
+    signs: FloatArray,
+    rng: np.random.Generator,
+    *,
+    sweeps: int | None = None,
+    hot: float = _HOT,
 ) -> FloatArray:
     """Anneal each cut, then flip single vertices while that gains; never worse than 1-opt of the input.
 
@@ -83,7 +96,9 @@ def anneal(
     rng : numpy.random.Generator
         Public randomness.
     sweeps : int, optional
-        Sweeps over the vertices for each cut; by default as many as take a few seconds, between 20 and 4000.
+        Sweeps over the vertices for each cut; by default as many as take a few seconds, between 20 and 2500.
+    hot : float, default 0.45
+        First temperature, in units of the mean row norm of M.
 
     Returns
     -------
@@ -94,7 +109,7 @@ def anneal(
         return signs.copy()
     unit = float(norms[norms > 0.0].mean())
     sweeps = _default_sweeps(objective, _columns(signs)) if sweeps is None else sweeps
-    temperatures = np.concatenate([np.linspace(_HOT, _COLD, sweeps) * unit, np.zeros(_GREEDY_SWEEPS)])
+    temperatures = np.concatenate([np.linspace(hot, _COLD, sweeps) * unit, np.zeros(_GREEDY_SWEEPS)])
     seeds = rng.integers(2**63, size=_columns(signs))
     annealed = _run(objective, signs, temperatures, seeds)
     greedy = one_opt(objective, signs)

@@ -104,7 +104,7 @@ def solve_max_cut(
     starts : int, default 8
         Rounded cuts from which the local search starts.
     sweeps : int, optional
-        Annealing sweeps for each start; by default a few seconds for all, at most 4000 each.
+        Annealing sweeps for each start; by default a few seconds for all, at most 2500 each.
     tol : float, optional
         Certified relative gap at which the relaxation stops; 1e-6 up to 1000 vertices, 1e-4 above by default.
     vertex_weights : numpy.ndarray, shape (n,), optional
@@ -145,7 +145,9 @@ def solve_max_cut(
             on_seed=bar.update,
         )
         cuts = _round_nodes(objective, search, cuts, rounds, generator, keep=starts)
-        cut = improve(objective, cuts, generator, sweeps=sweeps) if local_search else cuts[:, 0]
+        cut = one_opt(objective, cuts[:, 0]) if local_search else cuts[:, 0]
+        if local_search and not _is_optimal(objective, float(objective.values(cut)), search.upper_bound):
+            cut = improve(objective, cuts, generator, sweeps=sweeps)
         bar.update()
     return _assemble(objective, root, search, cut)
 
@@ -154,6 +156,12 @@ def _to_beat(objective: CutObjective, cuts: FloatArray) -> float:
     """A bound at most this closes a branch: no cut of the branch beats the best known one."""
     known = float(objective.values(one_opt(objective, cuts)).max())
     return known + 1.0 - 1e-6 if objective.integral else known
+
+
+def _is_optimal(objective: CutObjective, value: float, bound: float) -> bool:
+    """Whether no cut can be better than `value` by more than rounding errors."""
+    reachable = math.floor(bound + 1e-6) if objective.integral else bound
+    return value >= reachable - 1e-12 * abs(reachable)
 
 
 def _vertex_weights(objective: CutObjective, weights: FloatArray | None) -> FloatArray:
@@ -195,7 +203,6 @@ def _assemble(
 ) -> MaxCutSolution:
     value = float(objective.values(signs))
     bound = max(search.upper_bound, value)
-    reachable = math.floor(bound + 1e-6) if objective.integral else bound
     last = search.trace[-1]
     return MaxCutSolution(
         labels=(signs != signs[0]).astype(np.int64),
@@ -206,7 +213,7 @@ def _assemble(
         global_correlation=last.global_correlation,
         local_correlation=last.local_correlation,
         trace=search.trace,
-        status="optimal" if value >= reachable - 1e-12 * abs(reachable) else "bounded",
+        status="optimal" if _is_optimal(objective, value, bound) else "bounded",
     )
 
 

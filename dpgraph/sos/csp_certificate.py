@@ -1,0 +1,212 @@
+"""Dual certificates for the degree-2 relaxation of a 2-CSP: true upper bounds, whatever the primal solver did.
+
+With the last label of each variable eliminated, assignments are vectors y = (1, x_ia) with a block
+[[1, x_i'], [x_i, diag(x_i)]] for each variable, and the value is ``constant + y'Cy``. For every t, every S >= 0 on the
+constraints and every choice of symmetric blocks B_i (their row 0 set to -diag/2, so that they vanish on assignments),
+
+    Z = t e_0 e_0' + sum_i B_i - C(tables + S) positive semidefinite   implies   value <= constant + t,
+
+because S only adds to the value. A shift Z + s W, W diagonal, adds at most s (w_0 + sum_i max_a w_ia) to the bound.
+t, B and S are read off the primal vectors; s is lowered from a Lanczos guess until the shifted Z is *proven*
+semidefinite, as in :mod:`dpgraph.sos.certificate`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from dpgraph.sos.certificate import FAILURE_PROBABILITY, _lanczos
+from dpgraph.sos.csp_objective import CSPObjective
+from dpgraph.sos.definiteness import sparse_semidefinite
+
+__all__ = ["CSPCertificate", "certify_csp"]
+
+FloatArray = NDArray[np.float64]
+
+_SHORT_RUN = 120
+_LONG_RUN = 1000
+_ATTEMPTS = 40
+_REGULARISATION = 1e-6
+
+
+@dataclass(frozen=True)
+class CSPCertificate:
+    """An upper bound on every assignment.
+
+    Attributes
+    ----------
+    bound : float
+        The bound.
+    kind : str
+        "proven" (rounding errors included), "lanczos" (holds with probability 1 - 1e-10 over the random start of a
+        Lanczos run in exact arithmetic) or "trivial" (the sum of the largest entries).
+    """
+
+    bound: float
+    kind: str
+
+
+def certify_csp(objective: CSPObjective, V: FloatArray, S: FloatArray, rng: np.random.Generator) -> CSPCertificate:
+    """Certified upper bound from label vectors and multipliers: the closer to optimal, the better.
+
+    Parameters
+    ----------
+    objective : CSPObjective
+        What is bounded.
+    V : numpy.ndarray, shape (n, q, k)
+        Label vectors; any give a true bound.
+    S : numpy.ndarray, shape (m, q, q)
+        Multipliers of nonnegative pair probabilities, all >= 0.
+    rng : numpy.random.Generator
+        Start of the Lanczos run.
+    """
+    trivial = CSPCertificate(objective.trivial_bound, "trivial")
+    if not len(objective.pairs):
+        return trivial
+    line = _ShiftedDual.through(objective, V, S)
+    guess, _ = line.smallest_eigenvalue(rng, _SHORT_RUN)
+    step = max(0.02 * abs(guess), 1e-9)
+    for _ in range(_ATTEMPTS):
+        guess -= step
+        step *= 2.0
+        found = line.prove(guess, rng)
+        if found is not None:
+            return found if found.bound < trivial.bound else trivial
+        if line.bound(guess) > trivial.bound:
+            break
+    return trivial
+
+
+@dataclass(frozen=True, eq=False)
+class _ShiftedDual:
+    """The matrices Z - s W of one dual point, by the off-diagonal part and the diagonal of Z.
+
+    Attributes
+    ----------
+    off_diagonal : scipy.sparse.csr_array, shape (N, N)
+        N = 1 + n (q - 1).
+    diagonal, weights : numpy.ndarray, shape (N,)
+    base : float
+        The bound without a shift.
+    price : float
+        How much the bound grows for each unit of the shift.
+    margin : float
+        Bound on the rounding errors of base and of the entries of Z, in units of the value.
+    """
+
+    off_diagonal: sparse.csr_array
+    diagonal: FloatArray
+    weights: FloatArray
+    base: float
+    price: float
+    margin: float
+
+    @classmethod
+    def through(cls, objective: CSPObjective, V: FloatArray, S: FloatArray) -> _ShiftedDual:
+        n, d = objective.n_variables, objective.alphabet_size - 1
+        tables = objective.tables + np.maximum(S, 0.0)
+        G = objective.gradients(V, tables)
+        B = _blocks(V, 0.5 * (G[:, :d] - G[:, d:]))
+        own = B[:, np.arange(d), np.arange(d)]
+        linear, constant = _linear_part(objective, tables)
+        # <V, G> counts every pair twice and every single label once.
+        t = 0.5 * (float(np.sum(V * G)) + float(np.sum(objective.unary * V[:, :, 0]))) + objective.constant - constant
+        blocks = np.where(np.eye(d, dtype=bool), 0.0, B)
+        Z = _arrow(objective, tables, -0.5 * (own + linear), blocks)
+        floor = 0.05 * float(np.abs(own).mean()) + 1e-300
+        weight = np.maximum(own.mean(axis=1), floor)
+        first = 0.1 * float(weight.sum())
+        magnitude = abs(constant) + float(np.abs(tables).sum() + np.abs(objective.unary).sum() + np.abs(B).sum())
+        return cls(
+            off_diagonal=Z,
+            diagonal=np.concatenate([[t], own.ravel()]),
+            weights=np.concatenate([[first], np.repeat(weight, d)]),
+            base=constant + t,
+            price=first + float(weight.sum()),
+            margin=1e-14 * (d + 2) ** 2 * (magnitude + abs(t)),
+        )
+
+    def bound(self, shift: float) -> float:
+        return self.base - shift * self.price + self.margin
+
+    def prove(self, shift: float, rng: np.random.Generator) -> CSPCertificate | None:
+        """The certificate at `shift`, or None if Z - shift W could not be shown to be semidefinite."""
+        proven = sparse_semidefinite(4.0 * self.off_diagonal, self.diagonal - shift * self.weights)
+        if proven is None:
+            guess, error = self.smallest_eigenvalue(rng, _LONG_RUN)
+            return CSPCertificate(self.bound(guess - error), "lanczos")
+        return CSPCertificate(self.bound(shift), "proven") if proven else None
+
+    def smallest_eigenvalue(self, rng: np.random.Generator, steps: int) -> tuple[float, float]:
+        """Lanczos estimate for W^{-1/2} Z W^{-1/2}, and by how much it may overestimate.
+
+        The error is that of :meth:`dpgraph.sos.certificate._DualLine.smallest_eigenvalue`.
+        """
+        root = 1.0 / np.sqrt(self.weights)
+        size = root.size
+
+        def apply(x: FloatArray) -> FloatArray:
+            z = root * x
+            return root * (self.diagonal * z + self.off_diagonal @ z)
+
+        steps = min(steps, size)
+        ritz = _lanczos(apply, rng.standard_normal(size), steps)
+        exponent = math.log(2.0 * 1.648 * math.sqrt(size) / FAILURE_PROBABILITY) / max(2 * steps - 1, 1)
+        relative = min(exponent**2, 0.25)
+        return float(ritz[0]), relative / (1.0 - 2.0 * relative) * float(ritz[-1] - ritz[0])
+
+
+def _blocks(V: FloatArray, g: FloatArray) -> FloatArray:
+    """Least-squares multipliers of the label constraints, shape (n, q - 1, q - 1).
+
+    Stationarity asks B_i[a, 0] v_0 + sum_b B_i[a, b] v_ib = g_ia for all a < q, with B_i[a, 0] = -B_i[a, a]/2 and
+    v_0 the sum of all v_ic. The v_ic are orthogonal, so the equations are inner products with them.
+    """
+    d = g.shape[1]
+    p = np.maximum(V[:, :, 0], 0.0)
+    inner = np.einsum("iak,ick->iac", g, V)  # <g_ia, v_ic>
+    along = inner[:, np.arange(d), np.arange(d)]
+    weight = p[:, :d] + p[:, d:]
+    typical = np.maximum(2.0 * (along - inner[:, :, d]), 0.0).sum(axis=1) / np.maximum(weight.sum(axis=1), 1e-12)
+    own = 2.0 * (along - inner[:, :, d]) + _REGULARISATION * typical[:, None]
+    own /= weight + _REGULARISATION
+    half = inner[:, :, :d] + 0.5 * own[:, :, None] * p[:, None, :d]
+    B = (half + half.transpose(0, 2, 1)) / (p[:, :d, None] + p[:, None, :d] + _REGULARISATION)
+    B[:, np.arange(d), np.arange(d)] = own
+    return B
+
+
+def _linear_part(objective: CSPObjective, tables: FloatArray) -> tuple[FloatArray, float]:
+    """Coefficients of x_ia, shape (n, q - 1), and the constant once the last labels are eliminated."""
+    d = objective.alphabet_size - 1
+    u, v = objective.pairs.T
+    linear = objective.unary[:, :d] - objective.unary[:, d:]
+    np.add.at(linear, u, tables[:, :d, d] - tables[:, d:, d])
+    np.add.at(linear, v, tables[:, d, :d] - tables[:, d, d:])
+    return linear, math.fsum([objective.constant, *objective.unary[:, d], *tables[:, d, d]])
+
+
+def _arrow(objective: CSPObjective, tables: FloatArray, row: FloatArray, blocks: FloatArray) -> sparse.csr_array:
+    """Off-diagonal part of Z: first row, blocks of the variables, and -C on the constraints."""
+    n, d = row.shape
+    u, v = objective.pairs.T
+    cross = tables[:, :d, :d] - tables[:, d:, :d] - tables[:, :d, d:] + tables[:, d:, d:]
+    label = np.arange(d)
+    upper_a, upper_b = np.triu_indices(d, 1)
+    own = 1 + d * np.arange(n)[:, None]
+    rows = [np.zeros(n * d, dtype=np.int64), (own + upper_a).ravel()]
+    columns = [1 + np.arange(n * d), (own + upper_b).ravel()]
+    rows.append(np.repeat(1 + d * u[:, None] + label, d))
+    columns.append(np.tile(1 + d * v[:, None] + label, (1, d)).ravel())
+    data = [row.ravel(), blocks[:, upper_a, upper_b].ravel(), -0.5 * cross.ravel()]
+    entries = (np.concatenate(data), (np.concatenate(rows), np.concatenate(columns)))
+    upper = sparse.coo_array(entries, shape=(1 + n * d, 1 + n * d)).tocsr()
+    Z = (upper + upper.T).tocsr()
+    Z.eliminate_zeros()
+    Z.sort_indices()
+    return Z
