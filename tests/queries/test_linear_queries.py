@@ -58,7 +58,7 @@ def audit(mechanism, runs=800):
     """Gaussian-DP parameter that the best linear test certifies on the worst neighbour, less four standard errors."""
     A = np.array([[1.0, 1.0, 1.0], [0.0, 2.0, 1.0]])
     x = np.zeros(3)
-    changed = x + [0.0, 1.0, 0.0]
+    changed = np.array([0.0, 1.0, 0.0])
     outputs = []
     rng = np.random.default_rng(0)
     for histogram in (x, changed):

@@ -88,5 +88,5 @@ def test_bad_points_are_refused(points, message):
 def test_a_bad_tolerance_is_refused_and_too_few_steps_are_reported():
     with pytest.raises(InvalidParameterError, match="0 < tol < 1"):
         minimum_volume_ellipsoid(np.eye(2), tol=0)
-    with pytest.raises(NotConvergedError, match="needed 1.00e-09"):
+    with pytest.raises(NotConvergedError, match="reached gap"):
         minimum_volume_ellipsoid(np.random.default_rng(0).normal(size=(50, 5)), tol=1e-9, max_iter=3)

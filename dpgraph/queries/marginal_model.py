@@ -1,0 +1,154 @@
+"""Everything about a marginal release that is known before the data is read: statistics, noise shape, constraints."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpgraph.exceptions import InvalidParameterError
+from dpgraph.queries.marginal_noise import shape_noise
+from dpgraph.queries.moment_constraints import (
+    ConeConstraint,
+    MomentMatrix,
+    NonnegativeTables,
+    parity_matrix,
+    sparsity_rows,
+)
+from dpgraph.queries.moment_projection import MomentProjection, project_moments
+from dpgraph.queries.parities import ParityBasis, elementary_symmetric
+from dpgraph.queries.records import Schema
+
+__all__ = ["MarginalModel"]
+
+FloatArray = NDArray[np.float64]
+
+#: Largest side of a moment matrix that degree="auto" chooses.
+_AUTO_SIDE = 1000
+
+#: A projection that is still infeasible by this share of the noise would do harm; nonnegative tables alone are then
+#: used. (Seen with noise of a millionth of the count, when the data sit at a corner of the moment set.)
+_USABLE = 0.01
+
+
+class MarginalModel:
+    """The public part of :func:`dpgraph.queries.marginals.private_marginals`.
+
+    Parameters
+    ----------
+    schema : Schema
+        Attributes and their values.
+    k : int
+        Largest order of a table.
+    sparsity : int or None
+        Largest number of ones in a record.
+    degree : int or "auto"
+        Degree of the moment matrix.
+    geometry : str
+        Distribution of the noise over the orders.
+    adjacency : {"replace", "add-remove"}
+        Neighbouring relation.
+    """
+
+    def __init__(
+        self, schema: Schema, k: int, *, sparsity: int | None, degree: int | str, geometry: str, adjacency: str
+    ) -> None:
+        n = len(schema.sizes)
+        _check_integer("k", k, 1, n)
+        if sparsity is not None:
+            _check_integer("sparsity", sparsity, 1, n)
+            if not schema.binary:
+                raise InvalidParameterError("sparsity= counts ones: it needs 0/1 attributes only, got categories")
+        self.k, self.sparsity = k, sparsity
+        #: Parities that are released.
+        self.released = ParityBasis(schema.sizes, k)
+        groups = self.released.table_groups(k)
+        self._tables_loss: FloatArray = np.sum([NonnegativeTables(g, self.released.size).gram for g in groups], axis=0)
+        from_conjunctions = None if sparsity is None else parity_matrix(self.released, k)
+        losses = {False: self._tables_loss}
+        if from_conjunctions is not None:
+            losses[True] = from_conjunctions.power(2).T @ self._tables_loss
+        orders = self.released.orders
+        self.noise = shape_noise(
+            self.released.sizes,
+            {kind: np.bincount(orders, weights=loss)[1:].astype(np.float64) for kind, loss in losses.items()},
+            sparsity=sparsity,
+            geometry=geometry,
+            add_remove=adjacency == "add-remove",
+        )
+        #: Weight of each statistic in the release, the count first.
+        self.weights: FloatArray = self.noise.weights[orders]
+        self._loss = losses[self.noise.conjunctions]
+        self._to_parities = from_conjunctions if self.noise.conjunctions else None
+        self.degree = _choose_degree(degree, self.released, conjunctions=self.noise.conjunctions)
+        #: Parities that the projection handles: the released ones come first, in the same order.
+        self._basis = self.released if self.degree <= k else ParityBasis(schema.sizes, self.degree)
+        self._tables = [NonnegativeTables(g, self._basis.size) for g in groups]
+
+    def cell_rmse(self, variances: FloatArray) -> float:
+        """Root-mean-square error of a cell (as a probability) for independent noise on the released statistics."""
+        cells = sum(table.forward(np.zeros(self._basis.size)).size for table in self._tables)
+        return math.sqrt(float(self._loss @ variances) / cells)
+
+    def project(self, means: FloatArray, variances: FloatArray, *, tol: float, max_iter: int) -> MomentProjection:
+        """Nearest consistent parities with nonnegative tables, from the noisy statistics."""
+        if self._to_parities is not None:
+            means, variances = self._to_parities @ means, self._to_parities.power(2) @ variances
+        y, noise = np.zeros(self._basis.size), np.zeros(self._basis.size)
+        y[: means.size], noise[: means.size] = means, variances
+        metric = np.zeros(self._basis.size)
+        metric[: means.size] = self._tables_loss
+        rows = None if self.sparsity is None else sparsity_rows(self._basis, self.k, self.sparsity)
+        for degree in dict.fromkeys((self.degree, 0)):
+            cones: list[ConeConstraint] = [*self._tables]
+            if degree:
+                cones.append(MomentMatrix.build(self._basis, degree))
+            else:
+                metric[means.size :] = 1.0  # nothing involves the unreleased parities: they stay at 0
+            found = project_moments(y, metric, cones, rows=rows, variances=noise, tol=tol, max_iter=max_iter)
+            if found.residual <= _USABLE:
+                break
+        theta = self._repaired(found.theta)[: means.size]
+        return MomentProjection(theta, found.iterations, found.residual, found.converged)
+
+    def _repaired(self, theta: FloatArray) -> FloatArray:
+        """Mix with the uniform distribution, as little as makes all cells nonnegative.
+
+        The uniform table has parities 0 and equal cells u, so a share s turns the smallest cell c into
+        (1 - s) c + s u.
+        """
+        share = 0.0
+        for table in self._tables:
+            cells = table.forward(theta)
+            lowest, uniform = float(cells.min()), 1.0 / cells.shape[1]
+            if lowest < 0:
+                share = max(share, -lowest / (uniform - lowest))
+        mixed = (1 - share) * theta
+        mixed[0] = 1.0
+        return mixed
+
+
+def _check_integer(name: str, value: object, low: int, high: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not low <= value <= high:
+        raise InvalidParameterError(f"{name} must be an integer from {low} to {high}; got {value!r}")
+
+
+def _choose_degree(degree: int | str, basis: ParityBasis, *, conjunctions: bool) -> int:
+    """Resolve "auto" and check a given degree."""
+    k, binary = basis.order, bool(np.all(basis.sizes == 2))
+    if degree == "auto":
+        wanted = 2 if conjunctions or not binary else 2 * math.ceil(k / 2)
+        for candidate in (wanted, 2):
+            if k >= 2 and _side(basis, candidate) <= _AUTO_SIDE:
+                return candidate
+        return 0
+    if isinstance(degree, (bool, str)) or not isinstance(degree, (int, np.integer)) or degree < 0 or degree % 2:
+        raise InvalidParameterError(f"degree must be 'auto' or an even integer, at least 0; got {degree!r}")
+    if degree > 2 and not binary:
+        raise InvalidParameterError(f"with more than two values an attribute supports degree 0 or 2; got {degree!r}")
+    return int(degree)
+
+
+def _side(basis: ParityBasis, degree: int) -> int:
+    return int(elementary_symmetric(basis.sizes - 1.0, degree // 2).sum())

@@ -1,0 +1,119 @@
+"""Records with public attributes: what is known before the data is read, and how a record is read."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from dpgraph.exceptions import InvalidParameterError
+
+__all__ = ["Schema", "read_records", "read_schema", "truncate_rows"]
+
+IntArray = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Schema:
+    """Public description of a table.
+
+    Parameters
+    ----------
+    columns : tuple
+        Labels in the order of the data; 0, 1, ... for an array.
+    categories : tuple of tuple
+        Values of each attribute in the order of the axes of its tables; (0, 1) for a binary one.
+    rows : int
+        Number of records: public when neighbours replace a record, not to be shown otherwise.
+    """
+
+    columns: tuple[Hashable, ...]
+    categories: tuple[tuple[Any, ...], ...]
+    rows: int
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Numbers of values of the attributes."""
+        return tuple(len(values) for values in self.categories)
+
+    @property
+    def binary(self) -> bool:
+        """Whether every attribute is a 0/1 column."""
+        return all(values == (0, 1) for values in self.categories)
+
+
+def read_schema(data: Any, categories: Mapping[Any, Sequence[Any]] | None) -> Schema:
+    """Shape, labels and declared categories; no entry of the data is looked at.
+
+    The categories of a pandas categorical column are part of its declaration and count as public.
+    """
+    shape = np.shape(data) if not hasattr(data, "shape") else tuple(data.shape)
+    if len(shape) != 2 or shape[1] < 1:
+        raise InvalidParameterError(f"data must be a table with one record a row; got shape {shape}")
+    columns = tuple(data.columns) if hasattr(data, "columns") else tuple(range(shape[1]))
+    if len(set(columns)) < len(columns):
+        raise InvalidParameterError("column labels must differ")
+    declared = dict(categories or {})
+    unknown = [label for label in declared if label not in columns]
+    if unknown:
+        raise InvalidParameterError(f"categories are declared for columns that do not exist: {unknown[:5]}")
+    values = tuple(_declared_values(data, label, declared.get(label)) for label in columns)
+    return Schema(columns, values, int(shape[0]))
+
+
+def _declared_values(data: Any, label: Any, declared: Sequence[Any] | None) -> tuple[Any, ...]:
+    dtype = data.dtypes[label] if hasattr(data, "iloc") else None
+    if declared is None:
+        declared = getattr(dtype, "categories", None)
+    if declared is None:
+        return (0, 1)
+    values = tuple(declared)
+    if len(values) < 2 or len(set(values)) < len(values):
+        raise InvalidParameterError(f"column {label!r} needs at least two different categories; got {len(values)}")
+    return values
+
+
+def read_records(data: Any, schema: Schema) -> IntArray:
+    """Read every entry as the number of its value, shape (N, n)."""
+    table = data.toarray() if scipy.sparse.issparse(data) else data
+    records = np.empty((schema.rows, len(schema.columns)), dtype=np.int64)
+    array = None if hasattr(table, "columns") else np.asarray(table)
+    for g, (label, values) in enumerate(zip(schema.columns, schema.categories, strict=True)):
+        column = np.asarray(table[label]) if array is None else array[:, g]
+        records[:, g] = _binary(column, label) if values == (0, 1) else _categorical(column, label, values)
+    return records
+
+
+def _binary(column: NDArray[Any], label: Any) -> IntArray:
+    try:
+        numbers = column.astype(np.float64)
+    except (TypeError, ValueError):
+        numbers = np.full(column.shape, np.nan)
+    if not np.all((numbers == 0) | (numbers == 1)):
+        raise InvalidParameterError(
+            f"column {label!r} must hold 0 and 1 only (no NaN, no other value); declare the values of a categorical "
+            "column in categories="
+        )
+    return numbers.astype(np.int64)
+
+
+def _categorical(column: NDArray[Any], label: Any, values: tuple[Any, ...]) -> IntArray:
+    number = {value: i for i, value in enumerate(values)}
+    codes = [number.get(value, -1) for value in column.tolist()]
+    if -1 in codes:
+        raise InvalidParameterError(
+            f"column {label!r} holds a value that is missing from its {len(values)} declared categories"
+        )
+    return np.array(codes, dtype=np.int64)
+
+
+def truncate_rows(records: IntArray, limit: int) -> IntArray:
+    """Keep the first `limit` ones of every record, in column order, and clear the others.
+
+    Each record is changed by a rule that sees that record alone, so neighbours stay neighbours.
+    """
+    return records * (np.cumsum(records, axis=1) <= limit)

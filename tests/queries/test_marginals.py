@@ -1,0 +1,344 @@
+"""Private marginals: the guarantee, consistent and nonnegative tables, accuracy, and what bad input is told."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+
+from dpgraph.exceptions import BudgetExceededError, InvalidParameterError
+from dpgraph.privacy import PrivacyAccountant
+from dpgraph.privacy.noise import NoiseSource
+from dpgraph.queries.marginals import private_marginals
+from tests.privacy.replay import doors, replay  # noqa: F401
+
+BUDGET = {"epsilon": 1.0, "delta": 1e-6}
+
+
+def clustered(n, N, seed=0):
+    """Records from five clusters of independent attributes."""
+    rng = np.random.default_rng(seed)
+    rates, cluster = rng.beta(0.5, 0.5, (5, n)), rng.integers(0, 5, N)
+    return (rng.random((N, n)) < rates[cluster]).astype(int)
+
+
+def baskets(n, N, t, seed=0):
+    """Records with at most t ones, popular items first."""
+    rng = np.random.default_rng(seed)
+    popularity = np.sort(rng.dirichlet(np.full(n, 0.5)))[::-1] + 1e-9
+    data = np.zeros((N, n), dtype=int)
+    for record in data:
+        record[rng.choice(n, rng.integers(0, t + 1), replace=False, p=popularity / popularity.sum())] = 1
+    return data
+
+
+def exact_table(data, columns, sizes=None):
+    table = np.zeros([2] * len(columns) if sizes is None else [sizes[g] for g in columns])
+    np.add.at(table, tuple(data[:, g] for g in columns), 1)
+    return table
+
+
+def table_rmse(result, data):
+    n = data.shape[1]
+    errors = [result.table(c) - exact_table(data, c) for c in itertools.combinations(range(n), result.k)]
+    return float(np.sqrt(np.mean(np.square(errors))))
+
+
+# --- privacy ---------------------------------------------------------------------------------------------------
+
+COLOURS = {"categories": {0: ["red", "green", "blue"]}}
+SHAPES = [
+    pytest.param(2, {}, id="dense"),
+    pytest.param(3, {"degree": 4}, id="odd"),
+    pytest.param(2, {"sparsity": 1}, id="one-sparse"),
+    pytest.param(3, {"sparsity": 2}, id="sparse"),
+    pytest.param(2, {"adjacency": "add-remove"}, id="add-remove"),
+    pytest.param(3, {"adjacency": "add-remove", "sparsity": 2}, id="sparse add-remove"),
+    pytest.param(2, {"geometry": "tensor"}, id="tensor"),
+    pytest.param(2, COLOURS, id="categorical"),
+]
+
+
+def neighbours(options):
+    base = np.array([[0, 0, 1, 1], [1, 0, 1, 0], [0, 1, 0, 0]], dtype=object)
+    candidates = np.array(list(itertools.product([0, 1], repeat=4)), dtype=object)
+    if "categories" in options:
+        for table in (base, candidates):
+            table[:, 0] = np.where(table[:, 0] == 1, "blue", "red")
+    for record in candidates:
+        if options.get("adjacency") == "add-remove":
+            yield base, np.vstack([base, record])
+        else:
+            yield base, np.vstack([record, base[1:]])
+
+
+@pytest.mark.usefixtures("doors")
+@pytest.mark.parametrize(("k", "options"), SHAPES)
+def test_every_neighbour_stays_within_the_ledger_line_and_one_of_them_uses_it_up(k, options):
+    shares = []
+    for number, (data, neighbour) in enumerate(neighbours(options)):
+
+        def call(records):
+            return lambda rng: private_marginals(records, k, rng=rng, **options, **BUDGET)
+
+        shares.append(replay(call(data), call(neighbour), seed=number).share)
+    assert max(shares) > 0.99
+
+
+def audit(options, runs=100):
+    """Gaussian-DP parameter that a test of the released parities certifies, less four standard errors."""
+    zeros = np.zeros((50, 3), dtype=int)
+    changed = zeros.copy()
+    changed[0] = options.pop("record")
+    statistics = []
+    rng = np.random.default_rng(0)
+    for data in (zeros, changed):
+        thetas = []
+        for _ in range(runs):
+            result = private_marginals(data, 2, epsilon=16.0, delta=1e-6, rng=rng, **options)
+            thetas.append(result.theta)
+        statistics.append(np.array(thetas)[:, 1:])
+    scatter = np.cov(statistics[0].T) + np.cov(statistics[1].T)
+    direction = np.linalg.lstsq(scatter, statistics[1].mean(axis=0) - statistics[0].mean(axis=0), rcond=None)[0]
+    first, second = (s @ direction for s in statistics)
+    mu = (second.mean() - first.mean()) / np.sqrt((first.var() + second.var()) / 2)
+    return mu - 4 * np.sqrt(2 / runs), result.privacy.mu
+
+
+def unprojected(monkeypatch):
+    """The audit looks at the release itself: post-processing would only hide it."""
+    from dpgraph.queries import marginal_model
+
+    def keep(y, weights, cones, **_):
+        from dpgraph.queries.moment_projection import MomentProjection
+
+        return MomentProjection(y, 0, 0.0, True)
+
+    monkeypatch.setattr(marginal_model, "project_moments", keep)
+    monkeypatch.setattr(marginal_model.MarginalModel, "_repaired", lambda self, theta: theta)
+
+
+@pytest.mark.parametrize(
+    "options", [{"record": [1, 1, 0]}, {"record": [1, 0, 0], "sparsity": 1}], ids=["dense", "sparse"]
+)
+def test_an_audit_finds_no_more_than_the_budget_and_catches_half_the_noise(options, monkeypatch):
+    unprojected(monkeypatch)
+    certified, budget = audit(dict(options))
+    assert 0.3 * budget < certified <= budget
+    honest = NoiseSource.scalars
+    monkeypatch.setattr(NoiseSource, "scalars", lambda self, v, unit, scale: honest(self, v, unit, scale / 2))
+    certified, budget = audit(dict(options))
+    assert certified > budget
+
+
+def test_the_budget_is_debited_before_a_record_is_read():
+    class Trap:
+        shape = (3, 2)
+
+        def __array__(self, *_, **__):
+            raise RuntimeError("read")
+
+    accountant = PrivacyAccountant(epsilon=1.0, delta=1e-6)
+    with pytest.raises(RuntimeError, match="read"):
+        private_marginals(Trap(), 2, accountant=accountant, **BUDGET)
+    assert accountant.spent.epsilon == pytest.approx(1.0)
+    with pytest.raises(BudgetExceededError):
+        private_marginals(Trap(), 2, accountant=accountant, **BUDGET)
+
+
+def test_a_refused_call_spends_nothing():
+    accountant = PrivacyAccountant(epsilon=1.0, delta=1e-6)
+    with pytest.raises(InvalidParameterError):
+        private_marginals(np.zeros((3, 2)), 3, accountant=accountant, **BUDGET)
+    assert accountant.spent.epsilon == 0
+
+
+# --- tables ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("n", "N", "k", "options"), [
+    (6, 40, 2, {}),
+    (8, 100, 3, {}),
+    (8, 100, 4, {}),
+    (8, 100, 3, {"degree": 0}),
+    (8, 100, 3, {"sparsity": 2}),
+    (6, 60, 2, {"adjacency": "add-remove"}),
+])  # fmt: skip
+def test_tables_are_nonnegative_consistent_and_sum_to_the_count(n, N, k, options):
+    data = baskets(n, N, 2) if "sparsity" in options else clustered(n, N)
+    result = private_marginals(data, k, rng=1, **options, **BUDGET)
+    tables = result.tables()
+    assert len(tables) == sum(1 for j in range(1, k + 1) for _ in itertools.combinations(range(n), j))
+    for columns, table in tables.items():
+        assert table.min() >= 0
+        assert table.sum() == pytest.approx(result.count, abs=1e-9 * result.count)
+        for axis in range(len(columns)):
+            smaller = columns[:axis] + columns[axis + 1 :]
+            if smaller:
+                assert np.abs(table.sum(axis=axis) - tables[smaller]).max() <= 1e-9 * result.count
+
+
+@pytest.mark.parametrize(("N", "k", "options"), [
+    (30, 1, {}), (30, 2, {}), (30, 3, {}), (60, 3, {}), (30, 4, {}), (30, 3, {"sparsity": 2}), (30, 2, {"sparsity": 1}),
+    (30, 3, {"geometry": "tensor"}), (30, 2, {"degree": 4}), (30, 3, {"adjacency": "add-remove"}),
+])  # fmt: skip
+def test_tables_are_exact_as_epsilon_grows(N, k, options):
+    t = options.get("sparsity")
+    data = clustered(6, N) if t is None else baskets(6, N, t)
+    result = private_marginals(data, k, epsilon=1e14, delta=1e-6, rng=0, **options)
+    assert result.count == pytest.approx(N, abs=1e-5)
+    for columns, table in result.tables().items():
+        assert np.abs(table - exact_table(data, columns)).max() < 1e-4
+
+
+def test_parities_conjunctions_and_the_tensor_hold_the_same_numbers():
+    data = clustered(5, 200)
+    signs = np.column_stack([np.ones(200), 1 - 2 * data])
+    result = private_marginals(data, 3, epsilon=1e14, delta=1e-6, rng=0)
+    for subset in ([], [2], [0, 3], [4, 1, 2]):
+        assert result.parity(subset) == pytest.approx(np.prod(1 - 2 * data[:, subset], axis=1).mean(), abs=1e-5)
+        assert result.conjunction(subset) == pytest.approx(data[:, subset].prod(axis=1).mean(), abs=1e-5)
+    assert np.allclose(result.tensor, np.einsum("ra,rb,rc->abc", signs, signs, signs) / 200, atol=1e-5)
+    few = baskets(5, 200, 2)
+    sparse = private_marginals(few, 3, epsilon=1e14, delta=1e-6, sparsity=2, rng=0)
+    assert np.allclose(sparse.tensor, np.einsum("ra,rb,rc->abc", few, few, few) / 200, atol=1e-5)
+
+
+def test_the_axes_of_a_table_follow_the_order_that_was_asked_for():
+    result = private_marginals(clustered(5, 50), 3, rng=0, **BUDGET)
+    assert np.array_equal(result.table([3, 0, 4]), result.table([0, 3, 4]).transpose(1, 0, 2))
+    assert result.table(2).shape == (2,)
+
+
+def test_records_with_too_many_ones_keep_the_first_ones():
+    data = np.array([[1, 1, 1, 0], [0, 1, 1, 1], [1, 0, 0, 0]])
+    kept = np.array([[1, 1, 0, 0], [0, 1, 1, 0], [1, 0, 0, 0]])
+    long, short = (private_marginals(d, 2, sparsity=2, rng=0, **BUDGET) for d in (data, kept))
+    assert np.array_equal(long.theta, short.theta)
+
+
+def test_categorical_attributes_have_tables_of_their_own_shape():
+    rng = np.random.default_rng(0)
+    codes = np.column_stack([rng.integers(0, 3, 300), rng.integers(0, 2, 300), rng.integers(0, 4, 300)])
+    frame = pd.DataFrame({
+        "colour": pd.Categorical.from_codes(codes[:, 0], ["red", "green", "blue"]),
+        "smoker": codes[:, 1],
+        "region": np.array(["n", "e", "s", "w"])[codes[:, 2]],
+    })  # fmt: skip
+    categories = {"region": ["n", "e", "s", "w"]}
+    result = private_marginals(frame, 2, epsilon=1e14, delta=1e-6, categories=categories, rng=0)
+    assert result.categories == (("red", "green", "blue"), (0, 1), ("n", "e", "s", "w"))
+    expected = exact_table(codes, (0, 2), (3, 2, 4))
+    assert np.allclose(result.table(["colour", "region"]), expected, atol=1e-4)
+    noisy = private_marginals(frame, 2, categories=categories, rng=0, epsilon=0.1, delta=1e-6)
+    assert noisy.table(["colour", "region"]).min() >= 0
+    assert np.allclose(noisy.table(["colour", "region"]).sum(axis=1), noisy.table("colour"), atol=1e-9)
+
+
+def test_arrays_frames_booleans_and_sparse_arrays_give_the_same_result():
+    data = clustered(5, 60)
+    kinds = [data, data.astype(bool), data.tolist(), scipy.sparse.csr_array(data), pd.DataFrame(data)]
+    try:
+        import polars as pl
+    except ImportError:
+        pass
+    else:
+        kinds.append(pl.DataFrame(data, schema=[str(i) for i in range(5)]))
+    thetas = [private_marginals(kind, 2, rng=3, **BUDGET).theta for kind in kinds]
+    for theta in thetas[1:]:
+        assert np.array_equal(theta, thetas[0])
+
+
+# --- accuracy --------------------------------------------------------------------------------------------------
+
+
+def test_without_active_constraints_the_error_is_the_one_that_was_announced():
+    data = np.random.default_rng(0).integers(0, 2, size=(20_000, 5))
+    results = [private_marginals(data, 3, rng=seed, **BUDGET) for seed in range(12)]
+    measured = np.sqrt(np.mean([table_rmse(result, data) ** 2 for result in results]))
+    assert measured == pytest.approx(results[0].expected_rmse, rel=0.1)
+
+
+@pytest.mark.parametrize(("k", "N", "factor"), [(2, 100, 2.0), (3, 300, 3.0), (4, 300, 5.0)])
+def test_with_few_records_the_projection_divides_the_mean_squared_error(k, N, factor):
+    data = clustered(12, N)
+    ratios = []
+    for seed in range(3):
+        result = private_marginals(data, k, rng=seed, **BUDGET)
+        ratios.append((result.expected_rmse / table_rmse(result, data)) ** 2)
+    assert np.mean(ratios) > factor
+
+
+def test_sparse_records_need_much_less_noise_and_gain_from_the_projection():
+    data = baskets(16, 1000, 2)
+    dense = private_marginals(data, 3, rng=0, **BUDGET)
+    sparse = private_marginals(data, 3, sparsity=2, rng=0, **BUDGET)
+    assert dense.expected_rmse / sparse.expected_rmse > 1.5
+    assert (sparse.expected_rmse / table_rmse(sparse, data)) ** 2 > 2
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 1e2, 1e4, 1e6])
+@pytest.mark.parametrize("options", [{}, {"sparsity": 2}], ids=["dense", "sparse"])
+def test_the_projection_never_does_harm_at_any_noise(epsilon, options):
+    data = baskets(7, 60, 2) if options else clustered(7, 60)
+    for seed in range(2):
+        result = private_marginals(data, 3, epsilon=epsilon, delta=1e-6, rng=seed, **options)
+        assert table_rmse(result, data) <= 1.3 * result.expected_rmse
+
+
+@pytest.mark.slow
+def test_three_way_marginals_of_forty_attributes_gain_a_factor_of_five():
+    data = clustered(40, 1000, seed=1)
+    result = private_marginals(data, 3, rng=0, max_iter=40, **BUDGET)
+    assert result.degree == 4
+    assert (result.expected_rmse / table_rmse(result, data)) ** 2 > 5
+
+
+# --- inputs ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"data": [[0, 2]]}, "0 and 1 only"),
+        ({"data": [[0, np.nan]]}, "0 and 1 only"),
+        ({"data": [["a", "b"]]}, "0 and 1 only"),
+        ({"data": [0, 1]}, "one record a row"),
+        ({"data": np.zeros((0, 3))}, "no records"),
+        ({"k": 4}, "k must be an integer from 1 to 3"),
+        ({"k": 0}, "k must be"),
+        ({"k": 1.5}, "k must be"),
+        ({"sparsity": 0}, "sparsity must be"),
+        ({"sparsity": 4}, "sparsity must be"),
+        ({"degree": 3}, "degree must be"),
+        ({"degree": "high"}, "degree must be"),
+        ({"geometry": "cube"}, "geometry must be"),
+        ({"adjacency": "swap"}, "adjacency must be"),
+        ({"tol": 0}, "tol > 0"),
+        ({"categories": {7: [1, 2]}}, "do not exist"),
+        ({"categories": {0: [1]}}, "at least two"),
+        ({"categories": {0: ["x", "y"]}}, "declared categories"),
+        ({"categories": {0: [0, 1, 2]}, "sparsity": 1}, "0/1 attributes only"),
+        ({"categories": {0: [0, 1, 2]}, "degree": 4}, "degree 0 or 2"),
+        ({"categories": {0: [0, 1, 2]}, "geometry": "tensor"}, "geometry must be"),
+        ({"epsilon": -1}, "epsilon"),
+        ({"delta": 0}, "delta"),
+    ],
+)
+def test_bad_input_is_refused(change, message):
+    arguments = {"data": np.zeros((5, 3), dtype=int), "k": 2, **BUDGET, **change}
+    with pytest.raises(InvalidParameterError, match=message):
+        private_marginals(arguments.pop("data"), arguments.pop("k"), **arguments)
+
+
+def test_bad_questions_to_a_result_are_refused():
+    result = private_marginals(clustered(4, 20), 2, categories={3: [0, 1, 2]}, rng=0, **BUDGET)
+    for columns in ([0, 0], [0, 1, 2], [9], []):
+        with pytest.raises(InvalidParameterError, match="different attributes"):
+            result.table(columns)
+    with pytest.raises(InvalidParameterError, match="binary"):
+        result.parity([3])
+    with pytest.raises(InvalidParameterError, match="binary"):
+        _ = result.tensor
+    assert "attributes=4" in repr(result)
