@@ -35,6 +35,9 @@ _EXPORTS = {
     "private_projector": "dpgraph.mechanisms.low_rank",
     "private_singular_subspace": "dpgraph.mechanisms.low_rank",
     "private_spectrum": "dpgraph.mechanisms.diagnostics",
+    # convex sets and perturb-and-project
+    "perturb_and_project": "dpgraph.mechanisms.perturb_and_project",
+    "project_nonnegative_spectral_ball": "dpgraph.projections",
     # problems
     "CutResult": "dpgraph.problems.exact_max_cut",
     "PrivateCutResult": "dpgraph.problems.private_cut",
@@ -44,9 +47,27 @@ _EXPORTS = {
     "private_max_bisection": "dpgraph.problems.private_max_bisection",
     "private_max_2csp": "dpgraph.problems.private_max_2csp",
     "private_max_cut": "dpgraph.problems.private_max_cut",
+    # queries
+    "PrivateAnswers": "dpgraph.queries.linear_queries",
+    "PrivateCovariance": "dpgraph.queries.covariance",
+    "PrivateSimilarities": "dpgraph.queries.cosine",
+    "private_cosine_similarities": "dpgraph.queries.cosine",
+    "private_covariance": "dpgraph.queries.covariance",
+    "private_linear_queries": "dpgraph.queries.linear_queries",
 }
 
-_MODULES = ("datasets", "evaluate", "exceptions", "plot", "privacy", "projections", "sos", "spectral")
+#: Public module -> where it lives.
+_MODULES = {
+    "datasets": "dpgraph.datasets",
+    "evaluate": "dpgraph.evaluate",
+    "exceptions": "dpgraph.exceptions",
+    "linear_queries": "dpgraph.queries.linear_queries",
+    "plot": "dpgraph.plot",
+    "privacy": "dpgraph.privacy",
+    "projections": "dpgraph.projections",
+    "sos": "dpgraph.sos",
+    "spectral": "dpgraph.spectral",
+}
 
 __all__ = [*_EXPORTS, *_MODULES, "__version__"]
 
@@ -55,7 +76,7 @@ def __getattr__(name: str) -> Any:
     if name in _EXPORTS:
         value = getattr(importlib.import_module(_EXPORTS[name]), name)
     elif name in _MODULES:
-        value = importlib.import_module(f"dpgraph.{name}")
+        value = importlib.import_module(_MODULES[name])
     else:
         raise AttributeError(f"module 'dpgraph' has no attribute {name!r}")
     globals()[name] = value
