@@ -108,7 +108,7 @@ class _ShiftedDual:
 
     @classmethod
     def through(cls, objective: CSPObjective, V: FloatArray, S: FloatArray) -> _ShiftedDual:
-        n, d = objective.n_variables, objective.alphabet_size - 1
+        d = objective.alphabet_size - 1
         tables = objective.tables + np.maximum(S, 0.0)
         G = objective.gradients(V, tables)
         B = _blocks(V, 0.5 * (G[:, :d] - G[:, d:]))

@@ -138,7 +138,7 @@ def relaxation_value(objective: CSPObjective, V: FloatArray, moments: FloatArray
 
 
 def _random_frames(n: int, q: int, k: int, rng: np.random.Generator) -> FloatArray:
-    """Frames with uniform marginals, otherwise at random: E = R'(v_0, W), R the reflection of e_0 to (1, ..., 1)/sqrt(q)."""
+    """Frames with uniform marginals, otherwise at random: E = R'(v_0, W), R swaps e_0 and (1, ..., 1)/sqrt(q)."""
     W = np.zeros((n, q, k))
     W[:, 0, 0] = 1.0
     basis, _ = np.linalg.qr(rng.standard_normal((n, k - 1, q - 1)))
