@@ -27,9 +27,9 @@ sum_j w_j e_j(q - 1), or sum_j w_j C(t, j).
 of all k-way tables). The squared scale of the noise is max_h sum_j w_j o_jh over the patterns h above, so the best
 weights minimise sum_j c_j/w_j subject to sum_j w_j o_jh <= 1. The dual, maximise (sum_j sqrt(c_j m_j))^2 with
 m = sum_h p_h o_h over distributions p, is ascended by p_h <- p_h s_h^2, s_h = sum_j o_jh sqrt(c_j/m_j) (concavity of
-the square root minorises the objective by sum_h s_h sqrt(p_h p'_h)); w_j = sqrt(c_j/m_j)/max_h s_h is feasible with a certified gap.
-For attributes of equal size the tables are invariant under permuting attributes and values, so these weights are the
-optimal Gaussian noise for the tables, not only within the family.
+the square root minorises the objective by sum_h s_h sqrt(p_h p'_h)); w_j = sqrt(c_j/m_j)/max_h s_h is feasible with
+a certified gap. For attributes of equal size the tables are invariant under permuting attributes and values, so these
+weights are the optimal Gaussian noise for the tables, not only within the family.
 """
 
 from __future__ import annotations
