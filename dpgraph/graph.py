@@ -235,6 +235,7 @@ def _public_side(G: Any, weight: str | None, symmetrize: bool) -> tuple[tuple[Ha
     """Vertex labels and a reader that returns one entry for each undirected edge or for both directions."""
     for matches, side in (
         (_is_networkx, _networkx_side),
+        (_is_networkx_backend, _networkx_backend_side),
         (_is_igraph, _igraph_side),
         (_is_matrix, _matrix_side),
     ):
@@ -261,6 +262,10 @@ def _is_networkx(G: Any) -> bool:
     return _instance_of(G, "networkx", "Graph")
 
 
+def _is_networkx_backend(G: Any) -> bool:
+    return _instance_of(G, "dpgraph.networkx_interface", "PrivateGraph")
+
+
 def _is_igraph(G: Any) -> bool:
     return _instance_of(G, "igraph", "Graph")
 
@@ -277,14 +282,21 @@ def _refuse_directed(directed: bool, symmetrize: bool) -> None:
         )
 
 
-def _networkx_side(G: Any, weight: str | None, symmetrize: bool) -> tuple[tuple[Hashable, ...], EdgeReader]:
+def _networkx_backend_side(G: Any, weight: str | None, symmetrize: bool) -> tuple[tuple[Hashable, ...], EdgeReader]:
+    # Functions of networkx count an edge without the attribute as 1, and so does its backend.
+    return _networkx_side(G._graph, weight, symmetrize, missing=1.0)
+
+
+def _networkx_side(
+    G: Any, weight: str | None, symmetrize: bool, missing: float | None = None
+) -> tuple[tuple[Hashable, ...], EdgeReader]:
     _refuse_directed(G.is_directed(), symmetrize)
     nodes = tuple(G.nodes)
 
     def edges(signed: bool) -> sparse.coo_array:
         index = {node: i for i, node in enumerate(nodes)}
         ends = ((index[u], index[v]) for u, v in G.edges())
-        values = _weights((w for _, _, w in G.edges(data=weight, default=None)), weight)
+        values = _weights((w for _, _, w in G.edges(data=weight, default=missing)), weight)
         return _edge_array(ends, values, len(nodes), directed=G.is_directed(), signed=signed)
 
     return nodes, edges

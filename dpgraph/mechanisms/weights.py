@@ -42,10 +42,10 @@ def release_cut_weight(
 
 
 def release_weight(
-    name: str, weight: float, graph: GraphOperator, *, ledger: Ledger, share: float, noise: NoiseSource
+    name: str, weight: float, graph: GraphOperator, *, ledger: Ledger, share: float, noise: NoiseSource, times: int = 1
 ) -> WeightEstimate:
-    """Release a multiple of the graph's weight unit that moves by at most w, for a share of the budget."""
-    bound = sensitivity.partition_weight(graph.max_weight)
+    """Release a multiple of the graph's weight unit that moves by at most `times` w, for a share of the budget."""
+    bound = times * sensitivity.partition_weight(graph.max_weight)
     exact = np.array([weight])
     if ledger.delta > 0:
         grid = ledger.gaussian_on_grid(name, sensitivity=bound, mu=ledger.mu * math.sqrt(share), count=1)

@@ -1,0 +1,82 @@
+"""What networkx reads about the backend ``dpgraph`` when networkx is imported: plain data, nothing heavy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["get_info"]
+
+_BUDGET = {
+    "epsilon : float": "Privacy parameter, > 0; required unless nx.config.backends.dpgraph.epsilon is set.",
+    "delta : float": "In (0, 1); required unless nx.config.backends.dpgraph.delta is set.",
+    "accountant : dpgraph.PrivacyAccountant, optional": (
+        "Debited before the edges are read; default: the one of the enclosing `with` block."
+    ),
+}
+_PURE = _BUDGET | {
+    "delta : float": (
+        "In [0, 1); 0 is pure differential privacy with Laplace noise. Required unless "
+        "nx.config.backends.dpgraph.delta is set."
+    )
+}
+_WEIGHT = {
+    "max_weight : float": (
+        "Public upper bound on a weight, required with weight=; larger weights count as max_weight. "
+        "Default: nx.config.backends.dpgraph.max_weight."
+    )
+}
+_PARTITION = "The vertices and the sets of vertices in the arguments are public; which edges exist is private."
+
+#: Function -> (what it answers, additional parameters).
+_FUNCTIONS: dict[str, tuple[str, dict[str, str]]] = {
+    "adjacency_spectrum": (
+        "All eigenvalues with noise, real, in increasing order, for at most 5000 vertices.",
+        _BUDGET | _WEIGHT,
+    ),
+    "cut_size": (f"The weight of the cut with noise. {_PARTITION}", _PURE | _WEIGHT),
+    "degree_centrality": ("Every degree with noise, divided by n - 1; some may be negative.", _PURE),
+    "density": (
+        "The number of edges with noise over the number of possible ones. "
+        f"nodes=None gives the density of a graph that is not bipartite. {_PARTITION}",
+        _PURE,
+    ),
+    "laplacian_spectrum": (
+        "All eigenvalues with noise, nonnegative and in increasing order, for at most 5000 vertices.",
+        _BUDGET | _WEIGHT,
+    ),
+    "one_exchange": (
+        "A large cut by dpgraph.private_max_cut, and its weight with noise. initial_cut must be None.",
+        _BUDGET | _WEIGHT | {"mechanism : str, default 'auto'": "As in dpgraph.private_max_cut."},
+    ),
+    "randomized_partitioning": (
+        "A random cut, drawn without looking at the edges, and its weight with noise.",
+        _PURE | _WEIGHT,
+    ),
+    "spectral_bisection": (
+        "The signs of the second eigenvector of a private normalized adjacency. Needs normalized=True; tol and method "
+        "are not used. Raises dpgraph.MechanismHalted where that eigenvector cannot be released.",
+        _BUDGET | _WEIGHT,
+    ),
+    "volume": (f"The sum of the degrees of S with noise. {_PARTITION}", _PURE | _WEIGHT),
+}
+
+
+def get_info() -> dict[str, Any]:
+    """Metadata of the backend for the entry point ``networkx.backend_info``.
+
+    Examples
+    --------
+    >>> "one_exchange" in get_info()["functions"]
+    True
+    """
+    return {
+        "backend_name": "dpgraph",
+        "project": "dpgraph",
+        "package": "dpgraph",
+        "short_summary": "Differentially private answers (edge privacy); never falls back to exact ones.",
+        "functions": {
+            name: {"additional_docs": f"{text} (epsilon, delta)-differentially private.", "additional_parameters": more}
+            for name, (text, more) in _FUNCTIONS.items()
+        },
+        "default_config": {"epsilon": None, "delta": None, "max_weight": None},
+    }

@@ -1,0 +1,162 @@
+"""How networkx and the backend ``dpgraph`` meet: the private graph, conversions, dispatch, budgets and seeds."""
+
+from __future__ import annotations
+
+import functools
+import random
+from collections.abc import Callable, Hashable, Iterator
+from typing import Any, TypeVar
+
+import networkx as nx
+import numpy as np
+
+from dpgraph.exceptions import DPGraphError
+
+__all__ = [
+    "PrivateGraph",
+    "Seed",
+    "as_rng",
+    "can_run",
+    "convert_from_nx",
+    "convert_to_nx",
+    "on_start_tests",
+    "private_function",
+    "should_run",
+    "weight_bound",
+]
+
+Seed = int | np.random.Generator | None
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class PrivateGraph:
+    """A networkx graph whose edges only private mechanisms may read.
+
+    Vertices are public and can be listed. Pass it to networkx functions without ``backend=``, or to any function of
+    dpgraph; whatever is not answered privately is not answered at all.
+
+    Parameters
+    ----------
+    graph : networkx.Graph
+        The private graph. It is kept, not copied: later changes of it are seen.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> G = PrivateGraph(nx.complete_bipartite_graph(40, 60))
+    >>> abs(nx.cut_size(G, range(40), epsilon=1.0, delta=1e-6) - 2400) < 60
+    True
+    >>> nx.diameter(G)
+    Traceback (most recent call last):
+    ...
+    NotImplementedError: ...
+    """
+
+    __networkx_backend__ = "dpgraph"
+
+    def __init__(self, graph: nx.Graph) -> None:
+        self._graph = graph
+
+    def __repr__(self) -> str:
+        return f"PrivateGraph({len(self)} vertices)"
+
+    def __len__(self) -> int:
+        return len(self._graph)
+
+    def __iter__(self) -> Iterator[Hashable]:
+        return iter(self._graph)
+
+    def __contains__(self, node: object) -> bool:
+        return node in self._graph
+
+    def is_directed(self) -> bool:
+        """Whether the graph is directed (public)."""
+        return bool(self._graph.is_directed())
+
+    def is_multigraph(self) -> bool:
+        """Whether the graph may hold parallel edges (public)."""
+        return bool(self._graph.is_multigraph())
+
+
+# --- what networkx asks of a backend ---------------------------------------------------------------------------------
+
+
+def convert_from_nx(graph: Any, **_: Any) -> PrivateGraph:
+    """Wrap a networkx graph; nothing is read or checked, because networkx remembers a failure on the graph."""
+    return PrivateGraph(graph)
+
+
+def convert_to_nx(obj: Any, **_: Any) -> Any:
+    """Refuse to turn a private graph back, which would be a way to an exact answer; results pass unchanged."""
+    if isinstance(obj, PrivateGraph):
+        raise DPGraphError(
+            "a dpgraph graph is not turned back into a networkx graph, because networkx would answer exactly; use a "
+            "function that the backend implements, or the original graph if you may see its edges"
+        )
+    return obj
+
+
+def can_run(name: str, args: Any, kwargs: Any) -> bool:
+    """Say yes to everything: the functions themselves tell the user what is missing (networkx would not)."""
+    return True
+
+
+def should_run(name: str, args: Any, kwargs: Any) -> bool | str:
+    """Run in automatic dispatch only where a budget was given."""
+    given = kwargs.get("epsilon") is not None or nx.config.backends.dpgraph.epsilon is not None
+    return given or "no epsilon="
+
+
+def on_start_tests(items: list[Any]) -> None:
+    """Give networkx's own tests a budget at which counts come out exact (docs/networkx.md says what still differs)."""
+    nx.config.backends.dpgraph.epsilon = 1e4
+    nx.config.backends.dpgraph.delta = 1e-6
+    nx.config.backends.dpgraph.max_weight = 10.0
+
+
+def private_function(function: Function) -> Function:
+    """Fill in the budget, and keep every error away from networkx's own handling of it."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        for name in ("epsilon", "delta"):
+            if kwargs.get(name) is None:
+                kwargs[name] = nx.config.backends.dpgraph[name]
+            if kwargs[name] is None:
+                raise TypeError(
+                    f"{function.__name__}() of the dpgraph backend requires {name}=; pass it, or set "
+                    f"nx.config.backends.dpgraph.{name}"
+                )
+        _forget_conversions(args[0] if args else None)
+        try:
+            return function(*args, **kwargs)
+        except NotImplementedError as error:
+            # networkx answers this error by trying another backend, perhaps its own exact one.
+            raise DPGraphError(f"internal error: {function.__name__}() is incomplete") from error
+
+    return call  # type: ignore[return-value]
+
+
+def _forget_conversions(G: Any) -> None:
+    # Wrapping a graph costs nothing and never goes stale; kept in networkx's cache it would only cause its warning.
+    cache = getattr(getattr(G, "_graph", None), "__networkx_cache__", None) or {}
+    cache.get("backends", {}).pop("dpgraph", None)
+
+
+def weight_bound(weight: str | None, max_weight: float | None) -> float | None:
+    """The public weight bound; the configured one is meant for weighted graphs."""
+    if max_weight is None and weight is not None:
+        return nx.config.backends.dpgraph.max_weight
+    return max_weight
+
+
+def as_rng(seed: Any) -> Seed:
+    """The seed of a networkx call as an ``rng`` of this package: a global generator means that no seed was given."""
+    wrapped = getattr(seed, "_rng", seed)  # networkx wraps numpy generators for functions that want random.Random
+    unseeded = (None, random, random._inst, np.random, np.random.mtrand._rand)
+    if any(wrapped is source for source in unseeded):
+        return None
+    if isinstance(wrapped, (int, np.integer, np.random.Generator)):
+        return wrapped if isinstance(wrapped, np.random.Generator) else int(wrapped)
+    draw = wrapped.getrandbits if hasattr(wrapped, "getrandbits") else lambda bits: wrapped.randint(2**31)
+    return int(draw(63))
