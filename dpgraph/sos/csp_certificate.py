@@ -66,8 +66,8 @@ def certify_csp(objective: CSPObjective, V: FloatArray, S: FloatArray, rng: np.r
         Start of the Lanczos run.
     """
     trivial = CSPCertificate(objective.trivial_bound, "trivial")
-    if not len(objective.pairs):
-        return trivial
+    if not np.any(objective.tables):
+        return trivial  # and attained
     line = _ShiftedDual.through(objective, V, S)
     guess, _ = line.smallest_eigenvalue(rng, _SHORT_RUN)
     step = max(0.02 * abs(guess), 1e-9)
@@ -118,7 +118,7 @@ class _ShiftedDual:
         t = 0.5 * (float(np.sum(V * G)) + float(np.sum(objective.unary * V[:, :, 0]))) + objective.constant - constant
         blocks = np.where(np.eye(d, dtype=bool), 0.0, B)
         Z = _arrow(objective, tables, -0.5 * (own + linear), blocks)
-        floor = 0.05 * float(np.abs(own).mean()) + 1e-300
+        floor = max(0.05 * float(np.abs(own).mean()), 1e-6 * float(np.abs(tables).mean()))
         weight = np.maximum(own.mean(axis=1), floor)
         first = 0.1 * float(weight.sum())
         magnitude = abs(constant) + float(np.abs(tables).sum() + np.abs(objective.unary).sum() + np.abs(B).sum())

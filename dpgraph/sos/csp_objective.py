@@ -123,7 +123,7 @@ class CSPObjective:
         pairs = self.pairs[keep]
         pairs = pairs - (pairs > i)
         return CSPObjective(
-            pairs, self.tables[keep], np.delete(unary, i, axis=0), self.constant + unary[i, a], self.integral
+            pairs, self.tables[keep], np.delete(unary, i, axis=0), self.constant + float(unary[i, a]), self.integral
         )
 
     def signed(self) -> SparseObjective:

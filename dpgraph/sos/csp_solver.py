@@ -1,0 +1,193 @@
+"""Max-2-CSP by the degree-2 relaxation, global correlation rounding and local search."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpgraph.exceptions import InvalidParameterError
+from dpgraph.sos.conditioning import TraceEntry
+from dpgraph.sos.csp_conditioning import CSPSearch, condition_csp
+from dpgraph.sos.csp_objective import CSPObjective
+from dpgraph.sos.csp_relaxation import solve_csp_relaxation
+from dpgraph.sos.csp_rounding import best_rows, improve_labels, one_opt_labels, round_vectors
+from dpgraph.sos.solver import solve_max_cut
+
+__all__ = ["CSPSolution", "solution_status", "solve_csp"]
+
+IntArray = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CSPSolution:
+    """An assignment with a certified upper bound; attributes as of :class:`dpgraph.sos.solver.MaxCutSolution`.
+
+    Attributes
+    ----------
+    labels : numpy.ndarray of int, shape (n,)
+        Position of the label of each variable.
+    value, relaxation_value, upper_bound, global_correlation, local_correlation : float
+    certificate, status : str
+    trace : tuple of TraceEntry
+    """
+
+    labels: IntArray
+    value: float
+    relaxation_value: float
+    upper_bound: float
+    certificate: str
+    global_correlation: float
+    local_correlation: float
+    trace: tuple[TraceEntry, ...]
+    status: str
+
+    def __repr__(self) -> str:
+        return (
+            f"CSPSolution(n={self.labels.size}, value={self.value:.6g}, upper_bound={self.upper_bound:.6g}, "
+            f"status={self.status!r})"
+        )
+
+
+def solve_csp(
+    objective: CSPObjective,
+    *,
+    seeds: int = 1,
+    rounds: int = 100,
+    local_search: bool = True,
+    rng: int | np.random.Generator | None = None,
+    nonnegative: bool | None = None,
+    target_correlation: float = 0.0,
+    beam: int = 2,
+    starts: int = 8,
+    sweeps: int | None = None,
+    tol: float | None = None,
+    progress: bool = False,
+) -> CSPSolution:
+    """Maximise an objective: relax, condition on seeds, round, improve.
+
+    Two labels without `nonnegative` are a max-cut on one more vertex and solved as such.
+
+    Parameters
+    ----------
+    objective : CSPObjective
+        What is maximised; any values, of either sign.
+    seeds : int, default 1
+        Largest number of pinned variables. Each costs up to ``beam * q`` warm re-solves.
+    rounds : int, default 100
+        Random roundings of each node that is left.
+    local_search : bool, default True
+        Improve the best roundings by annealing and single changes.
+    rng : int or numpy.random.Generator, optional
+        Public randomness; the result is a deterministic function of it.
+    nonnegative : bool, optional
+        Require nonnegative pair probabilities; by default for more than two labels.
+    target_correlation : float, default 0
+        Stop pinning once the global correlation is at most this.
+    beam, starts, sweeps
+        As for :func:`dpgraph.sos.solver.solve_max_cut`.
+    tol : float, optional
+        Relative accuracy of the relaxation; 1e-5 up to 300 variables, 1e-4 above by default.
+    progress : bool, default False
+        Show a progress bar on stderr.
+
+    Returns
+    -------
+    CSPSolution
+
+    Raises
+    ------
+    InvalidParameterError
+        A count or tolerance is out of range.
+    """
+    for name, number, least in (("seeds", seeds, 0), ("rounds", rounds, 1), ("beam", beam, 1), ("starts", starts, 1)):
+        if number < least:
+            raise InvalidParameterError(f"{name} must be at least {least}; got {number!r}")
+    if tol is not None and not 0.0 < tol < 1.0:
+        raise InvalidParameterError(f"tol must be in (0, 1); got {tol!r}")
+    generator = np.random.default_rng(rng)
+    if objective.alphabet_size == 2 and not nonnegative:
+        signed = objective.signed()
+        cut = solve_max_cut(
+            signed, seeds=seeds + 1, rounds=rounds, local_search=local_search, rng=generator, beam=beam,
+            target_correlation=target_correlation, starts=starts, sweeps=sweeps, tol=tol, progress=progress,
+        )  # fmt: skip
+        return CSPSolution(cut.labels[1:], **{name: getattr(cut, name) for name in _SHARED})
+    tol = (1e-5 if objective.n_variables <= 300 else 1e-4) if tol is None else tol
+    nonnegative = nonnegative is None or nonnegative
+    with _progress_bar(progress, seeds) as bar:
+        root = solve_csp_relaxation(objective, generator, nonnegative=nonnegative, tol=tol)
+        bar.update()
+        rounded = best_rows(objective, round_vectors(root.vectors, rounds, generator), starts)
+        known = best_rows(objective, one_opt_labels(objective, rounded), 1)[0]
+        search = condition_csp(
+            objective,
+            root,
+            generator,
+            seeds=seeds,
+            target=target_correlation,
+            beam=beam,
+            nonnegative=nonnegative,
+            tol=tol,
+            lower_bound=objective.value(known) + (1.0 - 1e-6 if objective.integral else 0.0),
+            on_seed=bar.update,
+        )
+        rounded = _round_nodes(objective, search, rounded, rounds, generator, starts)
+        labels = improve_labels(objective, rounded, generator, sweeps=sweeps) if local_search else rounded[0]
+        bar.update()
+    return _assemble(objective, root.certificate.kind, search, labels)
+
+
+_SHARED = (
+    "value",
+    "relaxation_value",
+    "upper_bound",
+    "certificate",
+    "global_correlation",
+    "local_correlation",
+    "trace",
+    "status",
+)
+
+
+def _round_nodes(
+    objective: CSPObjective, search: CSPSearch, rounded: IntArray, rounds: int, rng: np.random.Generator, keep: int
+) -> IntArray:
+    """The best of `rounded` and of roundings of every node that is left."""
+    pool = [rounded]
+    for node in search.nodes:
+        if np.any(node.labels >= 0):
+            pool.append(node.complete(round_vectors(node.relaxation.vectors, rounds, rng)))
+    return best_rows(objective, np.concatenate(pool), keep)
+
+
+def _assemble(objective: CSPObjective, certificate: str, search: CSPSearch, labels: IntArray) -> CSPSolution:
+    value = objective.value(labels)
+    bound = max(search.upper_bound, value)
+    last = search.trace[-1]
+    return CSPSolution(
+        labels=labels,
+        value=value,
+        relaxation_value=last.value,
+        upper_bound=bound,
+        certificate=certificate,
+        global_correlation=last.global_correlation,
+        local_correlation=last.local_correlation,
+        trace=search.trace,
+        status=solution_status(value, bound, objective.integral),
+    )
+
+
+def solution_status(value: float, bound: float, integral: bool) -> str:
+    """Whether a value is "optimal", the largest possible one below the bound, or "bounded"."""
+    reachable = math.floor(bound + 1e-6) if integral else bound
+    return "optimal" if value >= reachable - 1e-12 * abs(reachable) else "bounded"
+
+
+def _progress_bar(show: bool, seeds: int) -> Any:
+    from tqdm import tqdm
+
+    return tqdm(total=seeds + 2, disable=not show, desc="max-2-csp", unit="stage")

@@ -1,0 +1,136 @@
+"""Rounding of exact moment relaxations: conditioning by reweighting, at the price of one degree for each seed."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpgraph.sos.conditioning import TraceEntry
+from dpgraph.sos.csp import TwoCSP
+from dpgraph.sos.csp_objective import CSPObjective
+from dpgraph.sos.csp_rounding import best_rows, improve_labels
+from dpgraph.sos.csp_solver import CSPSolution, solution_status
+from dpgraph.sos.moment_relaxation import lasserre
+from dpgraph.sos.pseudo_distribution import (
+    PseudoDistribution,
+    draw_labels,
+    global_correlation,
+    local_correlation,
+)
+
+__all__ = ["expected_drops", "solve_by_moments"]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+_UNCERTAIN = 1e-6
+
+
+def solve_by_moments(
+    instance: TwoCSP,
+    degree: int,
+    *,
+    nonnegative: bool = False,
+    seeds: int = 1,
+    rounds: int = 100,
+    local_search: bool = True,
+    rng: int | np.random.Generator | None = None,
+    target_correlation: float = 0.0,
+    starts: int = 8,
+    sweeps: int | None = None,
+) -> CSPSolution:
+    """Maximise a small instance: exact relaxation, conditioning on sampled seeds, independent rounding, annealing.
+
+    In each round up to ``min(seeds, degree - 1)`` variables are conditioned on in turn, the one of largest expected
+    drop of the global variance first, with labels drawn from their marginals (the sampling mode of the papers); then
+    all labels are drawn independently. The trace follows the most probable labels.
+
+    Parameters
+    ----------
+    instance : TwoCSP
+        What is maximised.
+    degree, nonnegative
+        As for :func:`dpgraph.sos.lasserre`.
+    seeds, rounds, local_search, rng, target_correlation, starts, sweeps
+        As for :func:`dpgraph.sos.csp_solver.solve_csp`.
+
+    Returns
+    -------
+    CSPSolution
+    """
+    generator = np.random.default_rng(rng)
+    objective = CSPObjective.of(instance)
+    root = lasserre(instance, degree, nonnegative=nonnegative)
+    bound = float(root.upper_bound) if root.upper_bound is not None else objective.trivial_bound
+    seeds = min(seeds, root.degree - 1, instance.n_variables)
+    trace = _follow(root, bound, seeds, target_correlation)
+    tree = _SampledTree(root, seeds, target_correlation)
+    drawn = np.array([draw_labels(tree.marginals(generator), generator) for _ in range(rounds)])
+    best = best_rows(objective, drawn, starts)
+    labels = improve_labels(objective, best, generator, sweeps=sweeps) if local_search else best[0]
+    value = objective.value(labels)
+    return CSPSolution(
+        labels=labels,
+        value=value,
+        relaxation_value=trace[-1].value,
+        upper_bound=max(bound, value),
+        certificate="proven",
+        global_correlation=trace[-1].global_correlation,
+        local_correlation=trace[-1].local_correlation,
+        trace=trace,
+        status=solution_status(value, max(bound, value), objective.integral),
+    )
+
+
+def expected_drops(pd: PseudoDistribution) -> FloatArray:
+    """Expected drop of the global variance, sum_j sum_ab Cov[(i,a), (j,b)]^2/(n E x_ia), for each variable i."""
+    n, q = pd.instance.n_variables, pd.instance.alphabet_size
+    explained = np.square(pd.covariance()).sum(axis=1).reshape(n, q) / n
+    p = pd.marginals()
+    return np.where(p > _UNCERTAIN, explained / np.maximum(p, _UNCERTAIN), 0.0).sum(axis=1)
+
+
+class _SampledTree:
+    """Marginals after conditioning on sampled labels; every node is computed once."""
+
+    def __init__(self, root: PseudoDistribution, seeds: int, target: float) -> None:
+        self._root, self._seeds, self._target = root, seeds, target
+        self._known: dict[tuple[tuple[int, int], ...], tuple[PseudoDistribution, int]] = {}
+
+    def marginals(self, rng: np.random.Generator) -> FloatArray:
+        """Marginals of a random leaf."""
+        pd = self._root
+        pins: tuple[tuple[int, int], ...] = ()
+        for _ in range(self._seeds):
+            if pins not in self._known:
+                self._known[pins] = pd, _seed(pd, self._target)
+            pd, i = self._known[pins]
+            if i < 0:
+                break
+            a = int(draw_labels(pd.marginals()[i : i + 1], rng)[0])
+            pins = (*pins, (i, a))
+            pd = self._known[pins][0] if pins in self._known else _conditioned(pd, i, a)
+        return pd.marginals()
+
+
+def _seed(pd: PseudoDistribution, target: float) -> int:
+    """Variable to condition on next, -1 to stop."""
+    if pd.degree < 2 or global_correlation(pd) <= target:
+        return -1
+    return int(expected_drops(pd).argmax())
+
+
+def _conditioned(pd: PseudoDistribution, i: int, a: int) -> PseudoDistribution:
+    return pd.condition(pd.instance.variables[i], pd.instance.alphabet[a])
+
+
+def _follow(pd: PseudoDistribution, bound: float, seeds: int, target: float) -> tuple[TraceEntry, ...]:
+    """Value and correlations after each seed, while moments of degree 2 are left."""
+    trace = []
+    for t in range(seeds + 1):
+        trace.append(TraceEntry(t, pd.value, bound, global_correlation(pd), local_correlation(pd, pd.instance)))
+        i = _seed(pd, target)
+        if i < 0 or pd.degree < 3:
+            break
+        pd = _conditioned(pd, i, int(pd.marginals()[i].argmax()))
+    return tuple(trace)

@@ -1,0 +1,170 @@
+"""Max-2-CSP of exact data against brute force, known optima and planted assignments."""
+
+import math
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from dpgraph.datasets import planted_csp
+from dpgraph.evaluate import csp_value
+from dpgraph.exceptions import InvalidParameterError
+from dpgraph.problems.exact_max_2csp import max_2csp
+from dpgraph.sos.csp import TwoCSP
+
+
+def random_instance(seed):
+    """Random relations, random weights (every other instance: none), 2 to 4 labels, up to 12 variables."""
+    rng = np.random.default_rng(seed)
+    q = 2 + seed % 3
+    n = int(rng.integers(2, {2: 13, 3: 11, 4: 9}[q]))
+    instance = TwoCSP(n, q)
+    for u in range(n):
+        for v in range(u):
+            if rng.random() < 0.6:
+                weight = rng.random() if seed % 2 else 1.0
+                instance.add_constraint(u, v, rng.random((q, q)) < rng.uniform(0.2, 0.8), weight)
+    return instance
+
+
+def optimum(instance):
+    """Largest value over all assignments, all at once."""
+    n, q = instance.n_variables, instance.alphabet_size
+    total = np.zeros((q,) * n)
+    for (u, v), table in zip(instance.pairs, instance.tables, strict=True):
+        shape = [1] * n
+        shape[u] = shape[v] = q
+        total += table.reshape(shape)
+    return float(total.max())
+
+
+def check_sandwich(numbers, **options):
+    found = proven = 0
+    for seed in numbers:
+        instance = random_instance(seed)
+        best = optimum(instance)
+        result = max_2csp(instance, rng=seed, sweeps=30, rounds=30, starts=4, **options)
+        assert result.value == pytest.approx(csp_value(instance, result.assignment), abs=1e-12)
+        assert result.value <= best + 1e-9
+        assert best <= result.upper_bound + 1e-9
+        if result.status == "optimal":
+            proven += 1
+            assert result.value == pytest.approx(best)
+        found += result.value == pytest.approx(best)
+    return found, proven
+
+
+def test_the_optimum_lies_between_value_and_bound_and_is_found():
+    found, proven = check_sandwich(range(300))
+    assert found >= 0.95 * 300
+    assert proven >= 0.5 * 300
+
+
+def test_the_rounding_alone_is_sandwiched_too():
+    found, _ = check_sandwich(range(300, 330), local_search=False)
+    assert found >= 15
+
+
+@pytest.mark.slow
+def test_the_optimum_lies_between_value_and_bound_on_many_more_instances():
+    found, _ = check_sandwich(range(1000, 2500), seeds=2)
+    assert found >= 0.95 * 1500
+
+
+def test_the_exact_relaxation_is_sandwiched_at_degree_2_and_4():
+    assert check_sandwich(range(0, 24), relaxation="lasserre")[0] >= 23
+    small = [seed for seed in range(60) if random_instance(seed).n_variables <= 5]
+    found, proven = check_sandwich(small, degree=4, seeds=2)
+    assert found >= 0.95 * len(small)
+    assert proven >= 0.6 * len(small)
+
+
+@pytest.mark.parametrize(("n", "k"), [(7, 3), (9, 4)])
+def test_max_k_cut_of_a_clique_is_a_turan_number(n, k):
+    result = max_2csp(TwoCSP.from_networkx(nx.complete_graph(n), "max-k-cut", k), rng=0)
+    assert result.value == nx.turan_graph(n, k).number_of_edges()
+
+
+def test_a_bipartite_graph_is_two_coloured_and_proven():
+    result = max_2csp(TwoCSP.from_networkx(nx.grid_2d_graph(6, 7), "coloring", ["black", "white"]), rng=0)
+    assert result.status == "optimal"
+    assert {frozenset({result.assignment[u], result.assignment[v]}) for u, v in nx.grid_2d_graph(6, 7).edges} == {
+        frozenset({"black", "white"})
+    }
+
+
+def test_a_satisfiable_unique_game_is_solved_and_proven():
+    instance = planted_csp(80, 8, "abcd", 1.0, rng=3)
+    result = max_2csp(instance, rng=0)
+    assert result.status == "optimal"
+    assert result.value == len(instance.pairs)
+
+
+def test_a_planted_assignment_of_a_large_unique_game_is_recovered_and_proven():
+    instance = planted_csp(300, 40, 3, 0.9, rng=0)
+    result = max_2csp(instance, rng=0, sweeps=50)
+    assert result.value / instance.total_weight >= 0.89
+    assert result.status == "optimal"
+
+
+@pytest.mark.slow
+def test_planted_1000_variables_of_degree_200():
+    instance = planted_csp(1000, 200, 3, 0.9, rng=0)
+    result = max_2csp(instance, rng=0)
+    assert result.value / instance.total_weight >= 0.89
+
+
+def test_pinning_seeds_lowers_the_bound_and_the_global_correlation():
+    instance = TwoCSP.from_networkx(nx.gnp_random_graph(16, 0.6, seed=1), "max-k-cut", 3)
+    result = max_2csp(instance, seeds=3, rng=0, beam=9, sweeps=1, rounds=1, starts=1)
+    bounds = [entry.upper_bound for entry in result.trace]
+    assert len(bounds) >= 3
+    assert bounds == sorted(bounds, reverse=True)
+    assert bounds[-1] < bounds[0]
+    assert result.trace[-1].global_correlation < result.trace[0].global_correlation
+
+
+def test_the_result_is_a_function_of_the_seed():
+    first, second = (max_2csp(random_instance(4), rng=7, sweeps=5) for _ in range(2))
+    assert first.assignment == second.assignment
+    assert first.trace == second.trace
+    assert first.upper_bound == second.upper_bound
+
+
+@pytest.mark.parametrize("q", [2, 3])
+def test_instances_without_constraints_are_trivially_optimal(q):
+    for n in (1, 3):
+        result = max_2csp(TwoCSP(n, q), rng=0)
+        assert (result.value, result.upper_bound, result.gap, result.status) == (0.0, 0.0, 0.0, "optimal")
+
+
+def test_constraints_on_single_variables_are_met():
+    instance = TwoCSP(["x", "y"], 3)
+    instance.add_unary("x", [0, 0, 1])
+    instance.add_unary("y", [0, 2, 0])
+    result = max_2csp(instance, rng=0)
+    assert result.assignment == {"x": 2, "y": 1}
+    assert result.status == "optimal"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"relaxation": "simplex"},
+        {"relaxation": "lowrank", "degree": 4},
+        {"degree": 3},
+        {"seeds": -1},
+        {"rounds": 0},
+        {"tol": 2.0},
+    ],
+)
+def test_arguments_out_of_range_are_refused(options):
+    with pytest.raises(InvalidParameterError):
+        max_2csp(random_instance(1), **options)
+    with pytest.raises(InvalidParameterError):
+        max_2csp(nx.path_graph(3))
+
+
+def test_the_gap_is_relative():
+    result = max_2csp(random_instance(33), rng=0, local_search=False, rounds=1, seeds=0)
+    assert math.isclose(result.gap * result.upper_bound, result.upper_bound - result.value, abs_tol=1e-12)
