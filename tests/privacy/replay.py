@@ -149,6 +149,11 @@ _running: list[RecordingSource] = []
 
 @pytest.fixture
 def doors(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Open all doors for one test."""
+    open_doors(monkeypatch)
+
+
+def open_doors(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let recording sources see the lines of ledgers and the releases that are made outside NoiseSource."""
     record = Ledger._record
 
