@@ -1,0 +1,35 @@
+"""The graph examples run, keep their promises, and use honest sensitivities."""
+
+import itertools
+import runpy
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+
+
+def test_cut_queries_beat_independent_noise(capsys):
+    numbers = runpy.run_path(str(EXAMPLES / "cut_queries.py"))["main"](1.0)
+    assert numbers["error"] < 1.3 * numbers["expected"] < numbers["plain"] / 2
+    assert "smallest private cut" in capsys.readouterr().out
+
+
+def test_the_degree_histogram_adds_up_and_the_monotone_fit_removes_noise(capsys):
+    numbers = runpy.run_path(str(EXAMPLES / "degree_histogram.py"))["main"](1.0)
+    assert abs(numbers["total"] - 5000) < 1e-6
+    assert numbers["error"] < numbers["noise"] / 2
+    assert "not private" in capsys.readouterr().out
+
+
+def test_one_edge_moves_the_counts_of_high_degrees_by_two_in_l1():
+    above = runpy.run_path(str(EXAMPLES / "degree_histogram.py"))["above"]
+    for seed in range(5):
+        G = nx.gnp_random_graph(8, 0.4, seed=seed)
+        before = above(np.array([d for _, d in G.degree()]), 7)
+        for u, v in itertools.combinations(G, 2):
+            H = G.copy()
+            H.remove_edge(u, v) if H.has_edge(u, v) else H.add_edge(u, v)
+            after = above(np.array([d for _, d in H.degree()]), 7)
+            assert np.abs(after - before).sum() == 2
