@@ -237,6 +237,7 @@ def _public_side(G: Any, weight: str | None, symmetrize: bool) -> tuple[tuple[Ha
         (_is_networkx, _networkx_side),
         (_is_networkx_backend, _networkx_backend_side),
         (_is_igraph, _igraph_side),
+        (_is_edge_frame, _edge_frame_side),
         (_is_matrix, _matrix_side),
     ):
         if matches(G):
@@ -244,7 +245,8 @@ def _public_side(G: Any, weight: str | None, symmetrize: bool) -> tuple[tuple[Ha
             break
     else:
         raise InvalidGraphError(
-            "expected a networkx.Graph, an igraph.Graph, or a symmetric scipy.sparse or numpy matrix; "
+            "expected a networkx.Graph, an igraph.Graph, a pandas table of edges (dpgraph.edge_frame), or a symmetric "
+            "scipy.sparse or numpy matrix; "
             f"got {type(G).__module__}.{type(G).__qualname__}"
         )
     if not nodes:
@@ -268,6 +270,10 @@ def _is_networkx_backend(G: Any) -> bool:
 
 def _is_igraph(G: Any) -> bool:
     return _instance_of(G, "igraph", "Graph")
+
+
+def _is_edge_frame(G: Any) -> bool:
+    return _instance_of(G, "pandas", "DataFrame")
 
 
 def _is_matrix(G: Any) -> bool:
@@ -323,6 +329,19 @@ def _igraph_side(G: Any, weight: str | None, symmetrize: bool) -> tuple[tuple[Ha
             raise _missing_weight(weight)
         values = _weights(iter(G.es[weight]) if weight is not None else iter(()), weight)
         return _edge_array(iter(G.get_edgelist()), values, len(nodes), directed=G.is_directed(), signed=signed)
+
+    return nodes, edges
+
+
+def _edge_frame_side(G: Any, weight: str | None, symmetrize: bool) -> tuple[tuple[Hashable, ...], EdgeReader]:
+    from dpgraph.edge_frames import edges_of, vertices_of
+
+    nodes = vertices_of(G)
+
+    def edges(signed: bool) -> sparse.coo_array:
+        pairs, values = edges_of(G, weight)
+        ends = ((int(i), int(j)) for i, j in pairs)
+        return _edge_array(ends, _weights(values or (), weight), len(nodes), directed=symmetrize, signed=signed)
 
     return nodes, edges
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,6 +79,22 @@ class PrivateNormalizedAdjacency:
         """Private version of c = d + tau, floored at the bound `lower`, shape (n,)."""
         return np.maximum(self.degrees + self.regularization, self.lower)
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n, n). With `matvec` it makes scipy take this object as a linear operator: ``eigsh(private, k=3)``."""
+        return len(self.nodes), len(self.nodes)
+
+    @property
+    def dtype(self) -> np.dtype[np.float64]:
+        """Entries are float64."""
+        return np.dtype(np.float64)
+
+    def matvec(self, x: FloatArray) -> FloatArray:
+        """Q B Q' x for x of shape (n,) or (n, k)."""
+        return self.basis @ (self.core @ (self.basis.T @ x))
+
+    rmatvec = matmat = rmatmat = __matmul__ = matvec
+
     def matrix(self) -> FloatArray:
         """Q B Q' as a dense array, shape (n, n), for n up to 5000."""
         n = len(self.nodes)
@@ -113,20 +130,54 @@ class PrivateNormalizedAdjacency:
         """Weighted synthetic networkx graph: private adjacency entries above `threshold`, clipped to max_weight."""
         import networkx as nx
 
-        factor = self.adjacency_factor()
-        if len(self.nodes) > DENSE_LIMIT:
-            raise InvalidParameterError(
-                f"to_networkx() examines all pairs and is limited to {DENSE_LIMIT} vertices; got {len(self.nodes)}. "
-                "Use adjacency_operator()"
-            )
-        weights = np.triu(np.clip(factor @ self.core @ factor.T, 0.0, self.max_weight), k=1)
-        rows, columns = np.nonzero(weights > threshold)
         graph = nx.Graph()
         graph.add_nodes_from(self.nodes)
-        graph.add_weighted_edges_from(
-            (self.nodes[i], self.nodes[j], float(weights[i, j])) for i, j in zip(rows, columns, strict=True)
-        )
+        graph.add_weighted_edges_from((self.nodes[i], self.nodes[j], w) for i, j, w in self._pairs_above(threshold))
         return graph
+
+    def to_igraph(self, *, threshold: float = 0.0) -> Any:
+        """:meth:`to_networkx` for igraph: labels in vertex attribute ``name``, weights in edge attribute ``weight``."""
+        import igraph
+
+        pairs = self._pairs_above(threshold)
+        graph = igraph.Graph(n=len(self.nodes), edges=[(i, j) for i, j, _ in pairs])
+        graph.vs["name"] = list(self.nodes)
+        graph.es["weight"] = [w for _, _, w in pairs]
+        return graph
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything, with the ledger, to an ``.npz`` file: :func:`dpgraph.persistence.save_result`."""
+        from dpgraph.persistence import save_result
+
+        save_result(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read what :meth:`save` wrote.
+
+        Raises
+        ------
+        InvalidParameterError
+            The file holds something else.
+        """
+        from dpgraph.persistence import load_result
+
+        result = load_result(path)
+        if not isinstance(result, cls):
+            raise InvalidParameterError(f"{os.fspath(path)} holds a {type(result).__name__}, not a {cls.__name__}")
+        return result
+
+    def _pairs_above(self, threshold: float) -> list[tuple[int, int, float]]:
+        """Vertex numbers and weights of the pairs whose clipped private adjacency exceeds `threshold`."""
+        if len(self.nodes) > DENSE_LIMIT:
+            raise InvalidParameterError(
+                f"a synthetic graph examines all pairs and is limited to {DENSE_LIMIT} vertices; "
+                f"got {len(self.nodes)}. Use adjacency_operator()"
+            )
+        factor = self.adjacency_factor()
+        weights = np.triu(np.clip(factor @ self.core @ factor.T, 0.0, self.max_weight), k=1)
+        rows, columns = np.nonzero(weights > threshold)
+        return list(zip(rows.tolist(), columns.tolist(), weights[rows, columns].tolist(), strict=True))
 
 
 def _factored_operator(factor: FloatArray, core: FloatArray) -> LinearOperator:

@@ -1,0 +1,156 @@
+"""igraph and pandas: graphs in, results out, names and weights kept."""
+
+import igraph as ig
+import networkx as nx
+import numpy as np
+import pytest
+
+import dpgraph
+from dpgraph.edge_frames import edge_frame
+from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
+from dpgraph.graph import as_graph, open_graph
+
+pd = pytest.importorskip("pandas")
+
+BUDGET = {"epsilon": 4.0, "delta": 1e-6, "rng": 0}
+
+
+def named(G, name="v"):
+    g = ig.Graph(n=len(G), edges=list(G.edges))
+    g.vs["name"] = [f"{name}{i}" for i in range(len(G))]
+    return g
+
+
+# --- igraph ------------------------------------------------------------------------------------------------------
+
+
+def test_a_cut_becomes_a_clustering_and_a_cut_of_the_igraph_graph():
+    g = named(dpgraph.datasets.planted_cut(200, 80, -0.8, rng=0))
+    result = dpgraph.private_max_cut(g, **BUDGET)
+    clustering, cut = result.to_igraph_clustering(g), result.to_igraph_cut(g)
+    sides = [{g.vs[v]["name"] for v in cluster} for cluster in clustering]
+    assert [*map(frozenset, sides)] == [*map(frozenset, result.partition)]
+    assert clustering.graph is g
+    assert isinstance(cut, ig.Cut)
+    assert cut.value == result.estimated_value
+    assert [{g.vs[v]["name"] for v in side} for side in cut.partition] == sides
+
+
+def test_an_igraph_cut_does_not_say_which_or_how_many_edges_cross():
+    g = named(nx.complete_bipartite_graph(30, 30))
+    cut = dpgraph.private_max_cut(g, **BUDGET).to_igraph_cut(g)
+    assert (cut.cut, len(cut.es)) == ([], 0)
+
+
+def test_a_result_is_not_put_on_another_graph():
+    G = nx.complete_bipartite_graph(10, 10)
+    result = dpgraph.private_max_cut(named(G), **BUDGET)
+    for other in (named(G, "w"), named(nx.path_graph(3)), ig.Graph(n=20)):
+        for convert in (result.to_igraph_clustering, result.to_igraph_cut):
+            with pytest.raises(InvalidParameterError, match="same order"):
+                convert(other)
+
+
+def test_vertex_numbers_fit_a_graph_whose_vertices_have_names():
+    g = named(nx.complete_bipartite_graph(10, 10))
+    result = dpgraph.private_max_cut(nx.complete_bipartite_graph(10, 10), **BUDGET)
+    assert len(result.to_igraph_clustering(g)) == 2
+
+
+def test_weights_of_igraph_are_those_of_the_same_networkx_graph():
+    G = nx.karate_club_graph()
+    g = ig.Graph.from_networkx(G, vertex_attr_hashable="label")
+    released = [
+        dpgraph.private_degrees(graph, weight="weight", max_weight=5.0, epsilon=1.0, delta=1e-6, rng=3).values
+        for graph in (G, g)
+    ]
+    np.testing.assert_array_equal(*released)
+
+
+# --- pandas ------------------------------------------------------------------------------------------------------
+
+
+def friends():
+    return pd.DataFrame({"source": ["a", "b", "a"], "target": ["b", "c", "b"], "weight": [1.0, 2.5, 0.5]})
+
+
+def test_a_table_of_edges_is_a_graph_on_its_declared_vertices():
+    G = edge_frame(friends(), nodes=["d", "c", "b", "a"])
+    graph = open_graph(G, weight="weight", max_weight=2.0).read()
+    assert graph.nodes == ("d", "c", "b", "a")
+    expected = np.zeros((4, 4))
+    expected[3, 2] = expected[2, 3] = 1.5  # two rows of one pair are summed
+    expected[2, 1] = expected[1, 2] = 2.0  # and capped
+    np.testing.assert_allclose(graph.adjacency.toarray(), expected, atol=1e-5)
+    np.testing.assert_array_equal(as_graph(G).adjacency.toarray(), expected > 0)
+
+
+def test_a_table_gives_the_same_release_as_the_same_networkx_graph():
+    G = dpgraph.datasets.planted_cut(200, 60, -0.8, rng=1)
+    frame = edge_frame(nx.to_pandas_edgelist(G), nodes=len(G))
+    ours, theirs = (dpgraph.private_max_cut(graph, **BUDGET) for graph in (frame, G))
+    np.testing.assert_array_equal(ours.labels, theirs.labels)
+    assert ours.partition == theirs.partition
+
+
+def test_vertices_taken_from_the_table_come_in_an_order_that_tells_nothing():
+    shuffled = friends().sample(frac=1, random_state=1)
+    assert open_graph(edge_frame(shuffled, nodes="frame")).nodes == ("a", "b", "c")
+    mixed = pd.DataFrame({"source": [1, "x"], "target": ["x", 2]})
+    assert set(open_graph(edge_frame(mixed, nodes="frame")).nodes) == {1, 2, "x"}
+
+
+def test_other_column_names_can_be_given_and_the_table_is_not_changed():
+    calls = pd.DataFrame({"from": [0, 1], "to": [1, 2], "source": ["x", "y"], "minutes": [3, 4]})
+    before = calls.copy()
+    G = edge_frame(calls, nodes=3, source="from", target="to")
+    pd.testing.assert_frame_equal(calls, before)
+    degrees = open_graph(G, weight="minutes", max_weight=10).read().degrees()
+    np.testing.assert_allclose(degrees, [3, 7, 4], atol=1e-4)
+
+
+def test_arcs_are_joined_by_the_heavier_one_on_request():
+    arcs = pd.DataFrame({"source": [0, 1], "target": [1, 0], "weight": [1.0, 3.0]})
+    G = edge_frame(arcs, nodes=2)
+    assert as_graph(G, weight="weight").adjacency[0, 1] == 4.0
+    assert as_graph(G, weight="weight", symmetrize=True).adjacency[0, 1] == 3.0
+
+
+@pytest.mark.parametrize(
+    ("frame", "words"),
+    [
+        (friends(), "edge_frame"),
+        (friends().astype("category"), "edge_frame"),
+        (pd.DataFrame({"u": [0], "v": [1]}), "'source' and 'target'"),
+    ],
+)
+def test_a_table_without_a_declared_vertex_set_is_refused_before_any_budget_is_spent(frame, words):
+    budget = dpgraph.PrivacyAccountant(epsilon=1.0, delta=1e-6)
+    with pytest.raises(InvalidGraphError, match=words):
+        dpgraph.private_degrees(frame, epsilon=1.0, delta=1e-6, accountant=budget)
+    assert budget.spent.epsilon == 0
+
+
+@pytest.mark.parametrize(
+    ("frame", "weight", "words"),
+    [
+        (edge_frame(friends(), nodes=["a", "b"]), None, "declared vertices"),
+        (edge_frame(friends(), nodes="frame"), "strength", "'strength'"),
+        (edge_frame(friends().assign(weight=-1.0), nodes="frame"), "weight", "nonnegative"),
+        (edge_frame(friends().assign(weight=np.nan), nodes="frame"), "weight", "finite"),
+        (edge_frame(friends().assign(weight="x"), nodes="frame"), "weight", "number"),
+    ],
+)
+def test_bad_rows_are_refused_without_naming_them(frame, weight, words):
+    with pytest.raises(InvalidGraphError, match=words) as caught:
+        dpgraph.private_degrees(frame, weight=weight, max_weight=weight and 3.0, epsilon=1.0, delta=1e-6)
+    assert not {"-1", "2.5"} & set(str(caught.value).split())
+
+
+def test_a_vertex_set_must_be_given_and_must_not_repeat():
+    with pytest.raises(InvalidParameterError, match="differ"):
+        edge_frame(friends(), nodes=["a", "a", "b"])
+    with pytest.raises(InvalidParameterError, match="caller"):
+        edge_frame(friends(), nodes="frame", source="caller")
+    with pytest.raises(InvalidGraphError, match="without vertices"):
+        dpgraph.private_degrees(edge_frame(friends().head(0), nodes=[]), epsilon=1.0, delta=1e-6)

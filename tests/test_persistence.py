@@ -1,0 +1,152 @@
+"""Results in files: what comes back is what was saved, with its ledger, and nothing in a file is executed."""
+
+import json
+import pickle
+
+import networkx as nx
+import numpy as np
+import pytest
+from scipy.sparse.linalg import LinearOperator, aslinearoperator, eigsh
+
+import dpgraph
+from dpgraph.exceptions import InvalidParameterError
+from dpgraph.persistence import load_result, save_result
+from dpgraph.queries.covariance import private_covariance
+
+BUDGET = {"epsilon": 4.0, "delta": 1e-6, "rng": 0}
+
+
+def planted():
+    return dpgraph.datasets.planted_cut(400, 120, -0.8, rng=0)
+
+
+@pytest.fixture(scope="module")
+def adjacency():
+    G = nx.relabel_nodes(planted(), lambda v: (v, f"Ω{v}", None) if v % 2 else f"'{v},\n")
+    return dpgraph.private_normalized_adjacency(G, rank=2, **BUDGET)
+
+
+def same(a, b):
+    if isinstance(a, np.ndarray):
+        return a.dtype == b.dtype and np.array_equal(a, b)
+    return type(a) is type(b) and (a == b or (a != a and b != b))
+
+
+def results():
+    G = planted()
+    yield dpgraph.private_degrees(G, epsilon=1.0, mechanism="laplace")
+    yield dpgraph.private_max_cut(G, **BUDGET)
+    yield dpgraph.private_spectrum(G, 4, **BUDGET)
+    yield private_covariance(np.eye(3), epsilon=1.0, centered=True, rng=0)
+
+
+def test_every_field_and_the_ledger_survive_a_file(adjacency, tmp_path):
+    for number, result in enumerate([adjacency, *results()]):
+        path = tmp_path / f"{number}.npz"
+        save_result(result, path)
+        loaded = load_result(path)
+        assert type(loaded) is type(result)
+        for name, value in vars(result).items():
+            assert same(getattr(loaded, name), value), name
+        assert loaded.privacy.table() == result.privacy.table()
+
+
+def test_an_adjacency_saves_and_loads_itself(adjacency, tmp_path):
+    adjacency.save(tmp_path / "private.npz")
+    loaded = dpgraph.PrivateNormalizedAdjacency.load(tmp_path / "private.npz")
+    np.testing.assert_array_equal(loaded.matrix(), adjacency.matrix())
+    assert loaded.nodes == adjacency.nodes
+    save_result(dpgraph.private_degrees(planted(), epsilon=1.0, delta=1e-6), tmp_path / "degrees.npz")
+    with pytest.raises(InvalidParameterError, match="PrivateDegrees"):
+        dpgraph.PrivateNormalizedAdjacency.load(tmp_path / "degrees.npz")
+
+
+def test_the_file_is_the_documented_one(adjacency, tmp_path):
+    adjacency.save(tmp_path / "private.npz")
+    with np.load(tmp_path / "private.npz", allow_pickle=False) as archive:
+        metadata = json.loads(archive["metadata"].tobytes())
+        assert set(archive.files) == {"metadata", "degrees", "basis", "core", "spectrum"}
+    assert (metadata["format"], metadata["version"]) == ("dpgraph-result", 1)
+    assert metadata["type"] == "PrivateNormalizedAdjacency"
+    assert metadata["fields"]["nodes"]["tuple"][1] == {"tuple": [1, "Ω1", None]}
+
+
+def test_plain_vertices_are_stored_as_a_range(tmp_path):
+    save_result(dpgraph.private_degrees(planted(), epsilon=1.0, delta=1e-6), tmp_path / "d.npz")
+    with np.load(tmp_path / "d.npz") as archive:
+        assert json.loads(archive["metadata"].tobytes())["fields"]["nodes"] == {"range": 400}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"PK\x03\x04 broken", b"\x93NUMPY", pickle.dumps({"a": 1})],
+    ids=["empty", "zip", "npy", "pickle"],
+)
+def test_a_foreign_file_is_refused(content, tmp_path):
+    path = tmp_path / "file.npz"
+    path.write_bytes(content)
+    with pytest.raises(InvalidParameterError, match=r"file\.npz"):
+        load_result(path)
+
+
+def rewritten(path, **changes):
+    with np.load(path) as archive:
+        arrays = dict(archive)
+    metadata = json.loads(arrays.pop("metadata").tobytes()) | changes
+    np.savez(path, metadata=np.frombuffer(json.dumps(metadata).encode(), dtype=np.uint8), **arrays)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"version": 2}, {"type": "PosixPath"}, {"format": "other"}, {"arrays": ["nothing"]}, {"fields": {"x": {"y": 1}}}],
+)
+def test_altered_metadata_is_refused(changes, adjacency, tmp_path):
+    path = tmp_path / "private.npz"
+    adjacency.save(path)
+    rewritten(path, **changes)
+    with pytest.raises(InvalidParameterError, match=r"private\.npz"):
+        load_result(path)
+
+
+def test_an_array_of_objects_is_never_unpickled(adjacency, tmp_path):
+    path = tmp_path / "private.npz"
+    adjacency.save(path)
+    with np.load(path) as archive:
+        arrays = dict(archive)
+    arrays["core"] = np.array([object()])
+    np.savez(path, **arrays)
+    with pytest.raises(InvalidParameterError):
+        load_result(path)
+
+
+def test_labels_that_a_file_cannot_hold_are_refused(tmp_path):
+    G = nx.relabel_nodes(nx.path_graph(3), {0: frozenset({1}), 1: object()})
+    with pytest.raises(InvalidParameterError, match="object"):
+        save_result(dpgraph.private_degrees(G, epsilon=1.0, delta=1e-6), tmp_path / "d.npz")
+    with pytest.raises(InvalidParameterError, match="got dict"):
+        save_result({}, tmp_path / "d.npz")
+    assert not (tmp_path / "d.npz").exists()
+
+
+# --- a good citizen ----------------------------------------------------------------------------------------------
+
+
+def test_scipy_takes_an_adjacency_as_a_linear_operator(adjacency):
+    operator = aslinearoperator(adjacency)
+    assert isinstance(operator, LinearOperator)
+    assert isinstance(adjacency.linear_operator(), LinearOperator)
+    x = np.linspace(-1, 1, 400)
+    for product in (operator @ x, adjacency @ x, adjacency.linear_operator() @ x):
+        np.testing.assert_allclose(product, adjacency.matrix() @ x, atol=1e-12)
+    np.testing.assert_allclose(
+        np.sort(eigsh(adjacency, k=2, return_eigenvectors=False)), np.linalg.eigvalsh(adjacency.core), atol=1e-9
+    )
+
+
+def test_the_synthetic_graphs_of_networkx_and_igraph_agree(adjacency):
+    G, g = adjacency.to_networkx(threshold=0.5), adjacency.to_igraph(threshold=0.5)
+    assert tuple(g.vs["name"]) == tuple(G.nodes) == adjacency.nodes
+    weights = {frozenset(adjacency.nodes[i] for i in edge.tuple): edge["weight"] for edge in g.es}
+    assert weights == {frozenset((u, v)): w for u, v, w in G.edges(data="weight")}
+    assert weights
+    assert all(0.5 < w <= 1.0 for w in weights.values())
