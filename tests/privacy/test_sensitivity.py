@@ -17,7 +17,17 @@ from tests.privacy.enumeration import CHECKS, ROUNDING, Graphs, Pairs, graph_fam
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "sensitivity.md"
 
 #: Bounds on graph spectra that the enumeration must speak about; the rest have their own tests below.
-OWN_TESTS = {"alpha", "first_sweep", "row_release", "general_core", "general_log_coherence", "general_projector"}
+OWN_TESTS = {
+    "alpha",
+    "first_sweep",
+    "row_release",
+    "row_release_l1",
+    "constraint_rows",
+    "constraint_rows_l1",
+    "general_core",
+    "general_log_coherence",
+    "general_projector",
+}
 
 
 @pytest.fixture(scope="module")
@@ -204,6 +214,7 @@ def test_a_gauss_seidel_sweep_costs_what_one_multiplication_costs(n, width, seed
         released = weights[rows] @ X + rng.normal(size=(len(rows), width))
         X[rows] = released / np.linalg.norm(released, axis=1, keepdims=True)
     assert spent <= sensitivity.row_release(w) ** 2 * (1 + ROUNDING)
+    assert np.abs((weights - changed) @ X[:, 0]).sum() <= sensitivity.row_release_l1(w) * (1 + ROUNDING)
     one_shot = np.linalg.norm((weights - changed) @ (3 * X))
     assert one_shot <= sensitivity.row_release(w, row_norm=3.0) * (1 + ROUNDING)
 
@@ -224,9 +235,28 @@ def test_a_first_sweep_from_zero_shows_an_edge_at_one_of_its_rows_only(n, seed, 
     assert sensitivity.first_sweep(w) == pytest.approx(sensitivity.row_release(w) / np.sqrt(2))
 
 
-def test_the_row_release_bound_is_attained_by_one_edge():
+def test_the_row_release_bounds_are_attained_by_one_edge():
     E = np.array([[0.0, 2.0], [2.0, 0.0]])
     assert np.linalg.norm(E @ np.ones((2, 1))) == pytest.approx(sensitivity.row_release(2.0))
+    assert np.abs(E @ np.ones((2, 1))).sum() == pytest.approx(sensitivity.row_release_l1(2.0))
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.integers(2, 6), st.integers(0, 10_000), st.sampled_from([0.1, 1.0, 5.0]))
+def test_a_whole_constraint_moves_a_row_of_fields_by_no_more_than_its_bounds(q, seed, w):
+    rng = np.random.default_rng(seed)
+    change = w * rng.choice([-1.0, 0.0, 1.0], (q, q)) * rng.choice([1.0, rng.random()])
+    simplex = rng.dirichlet(np.full(q, 0.3))
+    for field in (change @ simplex, change.T @ simplex):
+        assert np.linalg.norm(field) <= sensitivity.constraint_rows(w, q) * (1 + ROUNDING)
+        assert np.abs(field).sum() <= sensitivity.constraint_rows_l1(w, q) * (1 + ROUNDING)
+
+
+@pytest.mark.parametrize("q", [2, 3, 5])
+def test_the_constraint_bounds_are_attained_by_a_full_table(q):
+    field = np.ones((q, q)) @ np.full(q, 1 / q)
+    assert np.linalg.norm(field) == pytest.approx(sensitivity.constraint_rows(1.0, q))
+    assert np.abs(field).sum() == pytest.approx(sensitivity.constraint_rows_l1(1.0, q))
 
 
 # --- general symmetric matrices --------------------------------------------------------------------------------
