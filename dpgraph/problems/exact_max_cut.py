@@ -14,7 +14,7 @@ from dpgraph.sos.conditioning import TraceEntry
 from dpgraph.sos.objective import CutObjective, SparseObjective
 from dpgraph.sos.solver import MaxCutSolution, solve_max_cut
 
-__all__ = ["CutResult", "max_cut"]
+__all__ = ["CutResult", "cut_result", "max_cut"]
 
 Relaxation = Literal["auto", "lowrank", "lasserre", "admm"]
 
@@ -169,7 +169,7 @@ def max_cut(
         tol=tol,
         progress=progress,
     )
-    return _result(solution, nodes)
+    return cut_result(solution, nodes)
 
 
 def _refuse_relaxation(relaxation: str) -> None:
@@ -181,7 +181,8 @@ def _refuse_relaxation(relaxation: str) -> None:
     )
 
 
-def _result(solution: MaxCutSolution, nodes: tuple[Hashable, ...]) -> CutResult:
+def cut_result(solution: MaxCutSolution, nodes: tuple[Hashable, ...]) -> CutResult:
+    """The solution in the labels of the caller."""
     sides: tuple[set[Hashable], set[Hashable]] = (set(), set())
     for node, label in zip(nodes, solution.labels, strict=True):
         sides[label].add(node)
