@@ -113,7 +113,8 @@ def solve_low_rank(
             continue
         certificate = certify_within(objective, V, tol * scale, rng)
         if certificate is not None:
-            return LowRankSolution(V, value, certificate, sweeps, True)
+            converged = certificate.bound - value <= 1.01 * tol * scale
+            return LowRankSolution(V, value, certificate, sweeps, converged)
         if gain <= 1e-13 * scale and V.shape[1] <= math.isqrt(2 * n):  # a local optimum of this rank
             V = _widen(V, rng)
         elif gain <= 1e-13 * scale or out_of_sweeps:

@@ -157,3 +157,12 @@ def test_a_bound_without_an_affordable_proof_says_so_and_is_still_above(monkeypa
 def test_elimination_stops_when_it_would_cost_too_much():
     A = sparse.csr_array(nx.to_scipy_sparse_array(nx.complete_graph(450), dtype=float))
     assert eliminate_low_degree(A.indptr, A.indices, A.data, np.full(450, 1e3), 100)[0] == TOO_LARGE
+
+
+def test_the_relaxation_stops_at_a_bound_whose_proof_is_not_affordable(monkeypatch):
+    monkeypatch.setattr(definiteness, "DENSE_LIMIT", 10)
+    objective = DenseObjective(nx.to_numpy_array(nx.gnp_random_graph(200, 0.2, seed=3)))
+    solution = solve_low_rank(objective, np.random.default_rng(0), tol=1e-4)
+    assert solution.certificate.kind == "lanczos"
+    assert solution.sweeps < 1000
+    assert 0.0 <= solution.certificate.bound - solution.value <= 0.02 * solution.value
