@@ -435,7 +435,7 @@ def _check_values(data: FloatArray, signed: bool) -> None:
 
 
 def _weight_cap(value: Any) -> float:
-    # The ends of the range keep the weight grid and sums of weights away from underflow and overflow.
-    if not (isinstance(value, (int, float, np.integer, np.floating)) and 1e-200 <= value <= 1e200):
-        raise InvalidParameterError(f"max_weight must be a number in [1e-200, 1e200]; got {value!r}")
+    # The ends of the range keep the weight grid and squares of sums of weights away from underflow and overflow.
+    if not (isinstance(value, (int, float, np.integer, np.floating)) and 1e-100 <= value <= 1e100):
+        raise InvalidParameterError(f"max_weight must be a number in [1e-100, 1e100]; got {value!r}")
     return float(value)

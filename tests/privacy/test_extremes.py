@@ -1,0 +1,138 @@
+"""Extreme budgets, scales and graphs end in a finite result or in one of the package's own errors."""
+
+import dataclasses
+import gc
+import warnings
+
+import igraph
+import networkx as nx
+import numpy as np
+import pytest
+
+import dpgraph
+from dpgraph.exceptions import DPGraphError, MechanismHalted
+from tests.privacy.registry import ENTRIES, Data
+
+GRAPH_ENTRIES = [entry for entry in ENTRIES if entry.private == "G" and "rank" not in entry.options]
+EACH = pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.label)
+EACH_GRAPH = pytest.mark.parametrize("entry", GRAPH_ENTRIES, ids=lambda entry: entry.label)
+
+
+def run_strictly(entry, data, **options):
+    """Run with warnings as errors; a halt is an answer too."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            return entry.call(data, rng=0, **options)
+        except MechanismHalted:
+            return None
+
+
+def assert_finite(result):
+    for field in dataclasses.fields(result):
+        value = getattr(result, field.name)
+        if isinstance(value, np.ndarray) and value.dtype.kind == "f":
+            assert np.all(np.isfinite(value)), field.name
+
+
+@EACH
+@pytest.mark.parametrize(
+    "budget", [{"epsilon": 1e-3}, {"epsilon": 0.3, "delta": 1e-15}, {"epsilon": 1e4, "delta": 0.5}], ids=str
+)
+def test_any_budget_gives_finite_numbers_or_a_halt(entry, budget):
+    budget = {key: value for key, value in budget.items() if not (entry.pure and key == "delta")}
+    _, data, _ = next(iter(entry.neighbours()))
+    result = run_strictly(entry, data, **budget)
+    if result is not None:
+        assert_finite(result)
+
+
+TINY = {
+    "one vertex": nx.empty_graph(1),
+    "two vertices": nx.path_graph(2),
+    "two vertices, no edge": nx.empty_graph(2),
+    "no edges": nx.empty_graph(30),
+    "complete": nx.complete_graph(12),
+    "two components": nx.disjoint_union(nx.cycle_graph(5), nx.complete_graph(4)),
+    "isolated vertices": nx.disjoint_union(nx.complete_bipartite_graph(4, 5), nx.empty_graph(6)),
+    "mixed labels": nx.relabel_nodes(nx.cycle_graph(6), {0: "a", 1: (1, 2), 2: 3.5, 3: frozenset({1}), 4: b"x", 5: -1}),
+    "igraph": igraph.Graph.Full(6),
+    "self-loops and parallel edges": nx.MultiGraph([(0, 0), (0, 1), (0, 1), (1, 2)]),
+}
+
+
+@EACH_GRAPH
+@pytest.mark.parametrize("name", TINY)
+@pytest.mark.parametrize("epsilon", [1.0, 1e3])
+def test_small_and_odd_graphs_are_answered_in_their_own_labels(entry, name, epsilon):
+    G = TINY[name]
+    result = run_strictly(entry, Data(G), epsilon=epsilon)
+    if result is not None:
+        assert_finite(result)
+        if hasattr(result, "nodes"):
+            assert list(result.nodes) == (list(G) if isinstance(G, nx.Graph) else list(range(6)))
+        if hasattr(result, "partition"):
+            assert result.partition[0] | result.partition[1] == set(result.nodes)
+            assert not result.partition[0] & result.partition[1]
+
+
+@EACH_GRAPH
+@pytest.mark.parametrize("max_weight", [1e-100, 1e-30, 1e30, 1e100])
+def test_the_unit_of_the_weights_does_not_matter(entry, max_weight):
+    weights = np.triu(np.random.default_rng(0).random((9, 9)), 1)
+    weights = (weights + weights.T) * max_weight
+    result = run_strictly(entry, Data(weights, {"max_weight": max_weight}), epsilon=50.0)
+    if result is not None:
+        assert_finite(result)
+
+
+BAD = {
+    "directed": nx.DiGraph([(0, 1)]),
+    "no vertices": nx.Graph(),
+    "NaN": np.array([[0, np.nan], [np.nan, 0]]),
+    "negative": -np.ones((3, 3)),
+    "not square": np.eye(3)[:2],
+    "a string": "graph.txt",
+    "nothing": None,
+}
+
+
+@EACH_GRAPH
+@pytest.mark.parametrize("G", BAD.values(), ids=BAD)
+def test_bad_input_is_one_of_the_packages_errors(entry, G):
+    with pytest.raises(DPGraphError, match="expected"):
+        entry.call(Data(G, {}), rng=0, epsilon=1.0)
+
+
+def test_many_small_calls_do_not_accumulate_objects():
+    accountant = dpgraph.PrivacyAccountant(epsilon=1e3, delta=1e-6)
+    G = nx.path_graph(20)
+
+    def spend(calls):
+        for _ in range(calls):
+            dpgraph.private_degrees(G, epsilon=1.0, mechanism="laplace")
+        gc.collect()
+        return len(gc.get_objects())
+
+    before = spend(50)
+    assert spend(300) - before < 100
+    with accountant:
+        spend(200)
+    assert accountant.spent.epsilon == pytest.approx(200.0)
+    assert len(accountant.report().entries) == 200
+
+
+@pytest.mark.slow
+def test_ten_thousand_calls_run_in_bounded_memory():
+    import resource
+
+    G = nx.path_graph(50)
+
+    def peak(calls):
+        for seed in range(calls):
+            dpgraph.private_degrees(G, epsilon=1.0, delta=1e-6)
+            dpgraph.private_max_cut(G, epsilon=1.0, delta=1e-6, rng=seed)
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # kilobytes
+
+    warm = peak(500)
+    assert peak(4500) - warm < 20_000
