@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
+from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import GraphOperator
 from dpgraph.mechanisms.degrees import release_degrees
 from dpgraph.mechanisms.field_tracker import FieldTracker
@@ -28,11 +29,13 @@ from dpgraph.privacy.noise import NoiseSource
 from dpgraph.spectral import sensitivity
 
 __all__ = [
-    "DEFAULT_SCHEDULE",
+    "GAUSSIAN_SCHEDULE",
     "ITERATE_UNIT",
     "FieldOracle",
     "Response",
     "Schedule",
+    "is_pure",
+    "laplace_schedule",
     "release_cut_labels",
     "release_iterates",
     "shrunken_degrees",
@@ -56,13 +59,13 @@ class Schedule:
     blocks : int
         Blocks of a sweep (fewer on graphs with fewer vertices).
     growth : float
-        Sweep t = 1, 2, ... gets a share of mu**2 proportional to t**growth.
+        Sweep t = 1, 2, ... gets a share of the budget proportional to t**growth.
     sharpness : float
         A row answers to sharpness times its field over the standard deviation of the field.
     prior, drift : float
         See :class:`~dpgraph.mechanisms.field_tracker.FieldTracker`.
     degree_share : float
-        Share of mu**2 for private degrees (max-cut and bisection).
+        Share of mu**2 for private degrees (max-cut and bisection under Gaussian noise).
     """
 
     sweeps: int = 24
@@ -73,13 +76,37 @@ class Schedule:
     drift: float = 0.5
     degree_share: float = 0.03
 
-    def sweep_mus(self, mu: float) -> FloatArray:
-        """GDP parameter of each sweep; their squares sum to mu**2."""
+    def shares(self) -> FloatArray:
+        """Share of the budget of each sweep: of mu**2 for Gaussian noise, of epsilon for Laplace noise."""
         weights = np.arange(1, self.sweeps + 1, dtype=np.float64) ** self.growth
-        return mu * np.sqrt(weights / weights.sum())
+        return weights / weights.sum()
 
 
-DEFAULT_SCHEDULE = Schedule()
+#: noise="auto" takes Laplace noise below this epsilon: at delta = 1e-6 a Gaussian look at epsilon = 1 is three times as
+#: noisy as a Laplace look, but Laplace noise can afford only a few of them (benchmarks/results/max_cut_utility).
+LAPLACE_LIMIT = 3.5
+
+
+def is_pure(noise: str, epsilon: float) -> bool:
+    """Whether bounded iterates with this public choice of noise are pure (Laplace)."""
+    if noise not in ("auto", "gaussian", "laplace"):
+        raise InvalidParameterError(f"noise must be 'auto', 'gaussian' or 'laplace'; got {noise!r}")
+    return noise == "laplace" or (noise == "auto" and epsilon < LAPLACE_LIMIT)
+
+
+#: Gaussian noise: many sweeps, because composition is quadratic.
+GAUSSIAN_SCHEDULE = Schedule()
+
+
+def laplace_schedule(epsilon: float, mean_degree: float) -> Schedule:
+    """Few sweeps for Laplace noise, whose composition is linear: as many as keep it below the fields.
+
+    With T sweeps the noise of a field has standard deviation about 2 sqrt(2) T/epsilon (in units of max_weight), while
+    the fields of a vertex of degree d are of size sqrt(d). All arguments are public or released.
+    """
+    affordable = epsilon * math.sqrt(max(mean_degree, 1.0)) / (2 * math.sqrt(2.0))
+    sweeps = min(max(math.ceil(affordable / 1.5), 2), 4)
+    return Schedule(sweeps=sweeps, blocks=1000, growth=1.0, degree_share=0.0)
 
 
 @dataclass(frozen=True)
@@ -94,16 +121,18 @@ class FieldOracle:
         ``fields(block, X)``: exact fields of the rows `block`, shape (len(block), columns). Private.
     unit : float
         Fields of iterates on the grid :data:`ITERATE_UNIT` are multiples of this.
-    first_bound, bound : float
-        l2-sensitivity of a sweep: the first, which starts from X = 0, and each further one.
+    row_bound : float
+        Bound on the l2 change of one row of the fields between neighbours; at most two rows change.
+    row_bound_l1 : float
+        The same in l1.
     """
 
     rows: int
     columns: int
     fields: Callable[[IndexArray, FloatArray], FloatArray]
     unit: float
-    first_bound: float
-    bound: float
+    row_bound: float
+    row_bound_l1: float
 
 
 class Response(Protocol):
@@ -124,12 +153,14 @@ def release_iterates(
     variances: FloatArray,
     *,
     ledger: Ledger,
-    mu: float,
+    share: float,
     noise: NoiseSource,
-    schedule: Schedule = DEFAULT_SCHEDULE,
+    schedule: Schedule,
     progress: bool = False,
 ) -> tuple[FloatArray, FloatArray]:
-    """Run the iteration with GDP parameter `mu`; return the last iterate and the last signal-to-noise ratios.
+    """Run the iteration for a share of the budget; return the last iterate and the last signal-to-noise ratios.
+
+    A Gaussian ledger gets Gaussian noise, a pure one discrete Laplace noise.
 
     Parameters
     ----------
@@ -139,8 +170,8 @@ def release_iterates(
         The public answer of a block.
     variances : ndarray, shape (rows,)
         Public scale of the variance of a field at each row (released degrees).
-    ledger, mu, noise
-        Budget of the call, GDP parameter of this release, source of noise.
+    ledger, share, noise
+        Budget of the call, share of it (of mu**2, or of epsilon if pure) for this release, source of noise.
     schedule : Schedule
         Public parameters.
     progress : bool
@@ -148,23 +179,37 @@ def release_iterates(
     """
     tracker = FieldTracker(variances, oracle.columns, prior=schedule.prior, drift=schedule.drift)
     X = np.zeros((oracle.rows, oracle.columns))
-    mus = schedule.sweep_mus(mu)
-    for t, mu_sweep in enumerate(tqdm(mus, desc="sweeps", disable=not progress)):
-        # While X is still zero on the rows that come later, an edge is seen by one of its ends only.
-        bound = oracle.first_bound if t == 0 else oracle.bound
-        scale = ledger.gaussian(f"fields, sweep {t + 1}", sensitivity=bound, mu=float(mu_sweep))
-        sharpness = math.inf if t == len(mus) - 1 else schedule.sharpness
+    for t, sweep_share in enumerate(tqdm(schedule.shares(), desc="sweeps", disable=not progress)):
+        add_noise, variance = _sweep_noise(oracle, t, ledger, share * float(sweep_share), noise)
+        sharpness = math.inf if t == schedule.sweeps - 1 else schedule.sharpness
         order = noise.generator.permutation(oracle.rows)
         for number, block in enumerate(np.array_split(order, min(schedule.blocks, oracle.rows))):
             if t == 0 and number == 0:
                 new = response.start(block.size, noise.generator)
             else:
-                fields = noise.gaussian_on_grid(oracle.fields(block, X), oracle.unit, scale)
-                tracker.observe(block, fields, scale**2)
+                tracker.observe(block, add_noise(oracle.fields(block, X)), variance)
                 new = response.answer(block, tracker.signal_to_noise(block), sharpness, X)
             tracker.moved(block, new - X[block])
             X[block] = new
     return X, tracker.signal_to_noise(np.arange(oracle.rows))
+
+
+def _sweep_noise(
+    oracle: FieldOracle, sweep: int, ledger: Ledger, share: float, noise: NoiseSource
+) -> tuple[Callable[[FloatArray], FloatArray], float]:
+    """Enter one sweep in the ledger; the function that adds its noise to exact fields, and the noise variance.
+
+    While X is still zero on the rows that come later, an edge is seen by one of its ends only, so that the first sweep
+    costs one row and each further one two.
+    """
+    name = f"fields, sweep {sweep + 1}"
+    if ledger.delta > 0:
+        bound = (sensitivity.first_sweep if sweep == 0 else sensitivity.row_release)(oracle.row_bound)
+        scale = ledger.gaussian(name, sensitivity=bound, mu=ledger.mu * math.sqrt(share))
+        return lambda fields: noise.gaussian_on_grid(fields, oracle.unit, scale), scale**2
+    bound = (sensitivity.first_sweep if sweep == 0 else sensitivity.row_release_l1)(oracle.row_bound_l1)
+    scale = ledger.laplace(name, sensitivity=bound, epsilon=ledger.epsilon * share)
+    return lambda fields: noise.laplace_on_grid(fields, oracle.unit, scale), 2 * scale**2
 
 
 # --- cuts ------------------------------------------------------------------------------------------------------------
@@ -204,13 +249,13 @@ def release_cut_labels(
     *,
     mean_degree: float,
     ledger: Ledger,
-    mu: float,
+    share: float,
     noise: NoiseSource,
     balanced: bool = False,
-    schedule: Schedule = DEFAULT_SCHEDULE,
+    schedule: Schedule | None = None,
     progress: bool = False,
 ) -> NDArray[np.int8]:
-    """Release a 0/1 side for each vertex with GDP parameter `mu`, aiming at a large cut.
+    """Release a 0/1 side for each vertex for a share of the budget, aiming at a large cut.
 
     Parameters
     ----------
@@ -218,31 +263,37 @@ def release_cut_labels(
         The private graph.
     mean_degree : float
         A private (released) average degree.
-    ledger, mu, noise
-        Budget of the call, GDP parameter of this release, source of noise.
+    ledger, share, noise
+        As for :func:`release_iterates`.
     balanced : bool
         Make the sides differ by at most one vertex.
-    schedule, progress
-        See :func:`release_iterates`.
+    schedule : Schedule, optional
+        By default the one for the noise of the ledger.
+    progress : bool
+        Show a bar on stderr.
     """
     n, w = graph.n_vertices, graph.max_weight
-    mu_degrees = mu * math.sqrt(schedule.degree_share)
-    noisy = release_degrees(graph, ledger=ledger, mu=mu_degrees, noise=noise)
-    degrees = shrunken_degrees(noisy, mean_degree, sensitivity.degrees_l2(w) / mu_degrees, w)
+    if schedule is None:
+        schedule = GAUSSIAN_SCHEDULE if ledger.delta > 0 else laplace_schedule(ledger.epsilon, mean_degree / w)
+    degrees = np.full(n, max(mean_degree, w))
+    if schedule.degree_share > 0:
+        mu_degrees = ledger.mu * math.sqrt(share * schedule.degree_share)
+        noisy = release_degrees(graph, ledger=ledger, mu=mu_degrees, noise=noise)
+        degrees = shrunken_degrees(noisy, mean_degree, sensitivity.degrees_l2(w) / mu_degrees, w)
     oracle = FieldOracle(
         rows=n,
         columns=1,
         fields=graph.multiply_rows,
         unit=graph.weight_unit * ITERATE_UNIT,
-        first_bound=sensitivity.first_sweep(w),
-        bound=sensitivity.row_release(w),
+        row_bound=w,
+        row_bound_l1=w,
     )
     X, ratios = release_iterates(
         oracle,
         _BalancedSigns() if balanced else _Signs(),
         w * degrees,  # the variance of a sum of d terms of size at most w is at most w d
         ledger=ledger,
-        mu=math.sqrt(mu**2 - mu_degrees**2),
+        share=share * (1 - schedule.degree_share),
         noise=noise,
         schedule=schedule,
         progress=progress,

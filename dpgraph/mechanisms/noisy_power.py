@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgraph.graph import GraphOperator
+from dpgraph.mechanisms.grid import CORE_BITS, release_array
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.spectral import sensitivity
@@ -65,10 +66,24 @@ def release_low_rank_adjacency(
     mu_step = math.sqrt((mu**2 - mu_core**2) / iterations)
     for t in range(iterations):
         bound = sensitivity.row_release(w, float(row_norms(Q).max()))
-        scale = ledger.gaussian(f"power iteration {t + 1}", sensitivity=bound, mu=mu_step)
-        Q, _ = np.linalg.qr(graph.multiply(Q) + noise.gaussian((n, rank), scale))
-    scale = ledger.gaussian(
-        "core", sensitivity=sensitivity.adjacency_core(w, Q), mu=mu_core, mechanism="symmetric Gaussian"
+        noisy = release_array(
+            graph.multiply(Q),
+            name=f"power iteration {t + 1}",
+            sensitivity=bound,
+            mu=mu_step,
+            symmetric=False,
+            ledger=ledger,
+            noise=noise,
+        )
+        Q, _ = np.linalg.qr(noisy)
+    core = release_array(
+        Q.T @ graph.multiply(Q),
+        name="core",
+        sensitivity=sensitivity.adjacency_core(w, Q),
+        mu=mu_core,
+        symmetric=True,
+        ledger=ledger,
+        noise=noise,
+        bits=CORE_BITS,
     )
-    core = Q.T @ graph.multiply(Q)
-    return Q, (core + core.T) / 2 + noise.symmetric_gaussian(rank, scale)
+    return Q, core

@@ -14,6 +14,7 @@ from scipy.sparse.linalg import LinearOperator
 from dpgraph.exceptions import InvalidParameterError, MechanismHalted
 from dpgraph.graph import GraphOperator, open_graph
 from dpgraph.mechanisms.degrees import release_degrees
+from dpgraph.mechanisms.grid import release_array
 from dpgraph.mechanisms.private_adjacency import DENSE_LIMIT, PrivateNormalizedAdjacency
 from dpgraph.mechanisms.projector_sampler import canonical_signs
 from dpgraph.mechanisms.subspace import (
@@ -216,10 +217,16 @@ def _release_matrix(
 ) -> tuple[FloatArray, float]:
     """Symmetric Gaussian noise on all entries (DTTZ14); also its standard deviation."""
     n = operator.shape[0]
-    bound = neighbours.frobenius
-    std = ledger.gaussian("normalized adjacency", sensitivity=bound, mu=mu, mechanism="symmetric Gaussian")
-    matrix = operator.matmat(np.eye(n))
-    return (matrix + matrix.T) / 2 + noise.symmetric_gaussian(n, std), std
+    matrix = release_array(
+        operator.matmat(np.eye(n)),
+        name="normalized adjacency",
+        sensitivity=neighbours.frobenius,
+        mu=mu,
+        symmetric=True,
+        ledger=ledger,
+        noise=noise,
+    )
+    return matrix, ledger.entries[-1].scale
 
 
 def _leading_part(

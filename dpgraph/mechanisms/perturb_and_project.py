@@ -11,16 +11,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.mechanisms.grid import add_on_grid, grid_unit
+from dpgraph.mechanisms.grid import release_array
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.ledger import Ledger, open_ledger
-from dpgraph.privacy.noise import NoiseSource, noise_source
+from dpgraph.privacy.ledger import open_ledger
+from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.projections import ConvexSet, ProjectionResult, averaged_projections, dykstra
 from dpgraph.projections.base import as_array
 from dpgraph.projections.splitting import check_arguments
 
-__all__ = ["PrivateProjection", "check_sensitivity", "perturb_and_project", "release_array"]
+__all__ = ["PrivateProjection", "check_sensitivity", "perturb_and_project"]
 
 FloatArray = NDArray[np.float64]
 
@@ -53,45 +53,6 @@ class PrivateProjection:
 
     def __repr__(self) -> str:
         return f"PrivateProjection(shape={self.matrix.shape}, converged={self.converged}, {self.privacy!r})"
-
-
-def release_array(
-    A: FloatArray,
-    *,
-    name: str,
-    sensitivity: float,
-    mu: float,
-    symmetric: bool,
-    ledger: Ledger,
-    noise: NoiseSource,
-) -> FloatArray:
-    """Add Gaussian noise of GDP parameter `mu` to an array, on a public grid.
-
-    Parameters
-    ----------
-    A : ndarray
-        Private.
-    name : str
-        Name of the ledger line.
-    sensitivity : float
-        l2-sensitivity of `A`.
-    mu : float
-        GDP parameter of the release.
-    symmetric : bool
-        Replace a square `A` by (A + A')/2, which moves no two data sets apart, and use noise (W + W')/2.
-    ledger : Ledger
-        Records the release.
-    noise : NoiseSource
-        Source of the noise.
-    """
-    unit = grid_unit(sensitivity / mu)
-    # Entries of a difference move by at most one unit by rounding, and by far less than another one by floating-point
-    # arithmetic in the computation of A.
-    rounded = sensitivity + 2 * unit * math.sqrt(A.size)
-    scale = ledger.gaussian(name, sensitivity=rounded, mu=mu)
-    if symmetric:
-        return add_on_grid((A + A.T) / 2, noise.symmetric_gaussian(len(A), scale), unit)
-    return add_on_grid(A, noise.gaussian(A.shape, scale), unit)
 
 
 def perturb_and_project(

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
 from dpgraph.exceptions import InvalidParameterError, MechanismHalted
+from dpgraph.mechanisms.grid import CORE_BITS, release_array
 from dpgraph.mechanisms.projector_sampler import sample_noisy_eigenspace
 from dpgraph.mechanisms.spectrum import ReleasedSpectrum, release_spectrum
 from dpgraph.privacy.ledger import Ledger
@@ -133,9 +134,16 @@ def release_core(
     operator: Any, Q: FloatArray, neighbours: SpectralNeighbours, *, ledger: Ledger, mu: float, noise: NoiseSource
 ) -> FloatArray:
     """Release Q' A Q for a public orthonormal Q, shape (r, r), with symmetric Gaussian noise."""
-    scale = ledger.gaussian("core", sensitivity=neighbours.core(Q), mu=mu, mechanism="symmetric Gaussian")
-    core = Q.T @ (operator @ Q)
-    return (core + core.T) / 2 + noise.symmetric_gaussian(Q.shape[1], scale)
+    return release_array(
+        Q.T @ (operator @ Q),
+        name="core",
+        sensitivity=neighbours.core(Q),
+        mu=mu,
+        symmetric=True,
+        ledger=ledger,
+        noise=noise,
+        bits=CORE_BITS,
+    )
 
 
 def _choose_rank(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dpgraph.exceptions import InvalidParameterError, MechanismHalted
 from dpgraph.graph import Graph, GraphSource
-from dpgraph.mechanisms.bounded_iterates import release_cut_labels
+from dpgraph.mechanisms.bounded_iterates import is_pure, release_cut_labels
 from dpgraph.mechanisms.noisy_power import release_low_rank_adjacency
 from dpgraph.mechanisms.normalized_adjacency import (
     AdjacencyOptions,
@@ -25,7 +25,7 @@ from dpgraph.mechanisms.randomized_response import release_flipped_adjacency
 from dpgraph.mechanisms.subspace import Rank
 from dpgraph.mechanisms.weights import release_cut_weight, release_total_weight
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.accounting import check_delta
+from dpgraph.privacy.accounting import check_delta, check_epsilon
 from dpgraph.privacy.ledger import EDGE_ADJACENCY, Ledger, open_ledger
 from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.problems.private_cut import PrivateCutResult, make_partition
@@ -65,10 +65,18 @@ class CutRequest:
     regularization: float | Literal["auto"]
     coherence: str
     projection: Projection
+    noise: str
     seeds: int
     rounds: int
     on_halt: str
     progress: bool
+
+    @property
+    def pure(self) -> bool:
+        """Whether the mechanism is pure: delta is not used."""
+        if self.chosen == "bounded-iterates":
+            return is_pure(self.noise, check_epsilon(self.epsilon))
+        return self.chosen == "randomized-response"
 
     @property
     def chosen(self) -> str:
@@ -95,7 +103,7 @@ def release_private_cut(
     spectral = request.chosen in ("coherence", "gaussian")
     ledger = open_ledger(
         epsilon=request.epsilon,
-        delta=None if request.chosen == "randomized-response" else request.delta,
+        delta=None if request.pure else request.delta,
         accountant=accountant,
         adjacency=EDGE_ADJACENCY,
         noise=noise,
@@ -130,6 +138,7 @@ def _check(n: int, request: CutRequest) -> AdjacencyOptions:
     choices = {
         "mechanism": ("auto", *MECHANISMS),
         "projection": ("auto", "spectral", "frobenius", "none"),
+        "noise": ("auto", "gaussian", "laplace"),
         "on_halt": ("raise", "fallback"),
     }
     for name, allowed in choices.items():
@@ -177,7 +186,7 @@ def _bounded_iterates(call: _Call, mean_degree: float) -> _Cut:
         call.graph,
         mean_degree=mean_degree,
         ledger=call.ledger,
-        mu=call.mu,
+        share=1 - _VALUE_SHARE - _TOTAL_SHARE,
         noise=call.noise,
         balanced=call.request.balanced,
         progress=call.request.progress,

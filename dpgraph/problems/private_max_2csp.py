@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from dpgraph.exceptions import InvalidParameterError, MechanismHalted
 from dpgraph.graph import WEIGHT_BITS, Graph
 from dpgraph.mechanisms.bounded_iterates import (
-    DEFAULT_SCHEDULE,
+    GAUSSIAN_SCHEDULE,
     ITERATE_UNIT,
     FieldOracle,
-    Schedule,
+    is_pure,
+    laplace_schedule,
     release_iterates,
 )
 from dpgraph.mechanisms.normalized_adjacency import (
@@ -27,7 +28,7 @@ from dpgraph.mechanisms.normalized_adjacency import (
 from dpgraph.mechanisms.subspace import Rank
 from dpgraph.mechanisms.weights import release_weight
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.accounting import check_delta
+from dpgraph.privacy.accounting import check_delta, check_epsilon
 from dpgraph.privacy.ledger import Ledger, open_ledger
 from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.problems.private_csp import PrivateCSPResult
@@ -100,6 +101,7 @@ def private_max_2csp(
     max_rank: int = DEFAULT_MAX_RANK,
     regularization: float | Literal["auto"] = "auto",
     coherence: Literal["degree-corrected", "rank"] = "degree-corrected",
+    noise: Literal["gaussian", "laplace"] = "gaussian",
     on_halt: Literal["raise", "fallback"] = "raise",
     accountant: PrivacyAccountant | None = None,
     rng: int | np.random.Generator | None = None,
@@ -124,6 +126,9 @@ def private_max_2csp(
         Public upper bound on a table entry.
     rank, max_rank, regularization, coherence
         For "coherence", as in :func:`~dpgraph.private_normalized_adjacency`.
+    noise : {"gaussian", "laplace"}
+        Noise of the bounded iterates. Laplace noise makes the call pure; it affords too few sweeps to find a planted
+        assignment from a random start, so that Gaussian noise is the default here.
     on_halt : {"raise", "fallback"}
         What to do when "coherence" halts: raise, or return random labels.
     accountant : PrivacyAccountant, optional
@@ -164,32 +169,34 @@ def private_max_2csp(
     >>> len(result.assignment)
     90
     """
-    noise = noise_source(rng)
+    source = noise_source(rng)
     options = _check(instance, adjacency, mechanism, max_weight, rank, max_rank, regularization, coherence, on_halt)
     chosen: str = "bounded-iterates" if mechanism == "auto" else mechanism
+    check_delta(delta)
+    pure = is_pure(noise, check_epsilon(epsilon)) and chosen == "bounded-iterates"
     ledger = open_ledger(
         epsilon=epsilon,
-        delta=check_delta(delta),
+        delta=None if pure else delta,
         accountant=accountant,
         adjacency=_ADJACENCY[adjacency],
-        noise=noise,
+        noise=source,
         slack=adjacency_slack(options, delta) if chosen == "coherence" else 0.0,
     )
     private = _read(instance, float(max_weight))
     total = release_weight(
-        "total weight", private.total_weight(), private.graph, ledger=ledger, share=_TOTAL_SHARE, noise=noise
+        "total weight", private.total_weight(), private.graph, ledger=ledger, share=_TOTAL_SHARE, noise=source
     )
     try:
         if chosen == "coherence":
-            labels = _coherence(private, options, ledger, noise)
+            labels = _coherence(private, options, ledger, source)
         else:
-            labels = _bounded_iterates(private, total.value, adjacency, ledger, noise, progress)
+            labels = _bounded_iterates(private, total.value, adjacency, ledger, source, progress)
     except MechanismHalted:
         if on_halt == "raise":
             raise
-        labels, chosen = noise.generator.integers(0, private.q, instance.n_variables), "data-independent"
+        labels, chosen = source.generator.integers(0, private.q, instance.n_variables), "data-independent"
     value = release_weight(
-        "assignment weight", private.value(labels), private.graph, ledger=ledger, share=_VALUE_SHARE, noise=noise
+        "assignment weight", private.value(labels), private.graph, ledger=ledger, share=_VALUE_SHARE, noise=source
     )
     return PrivateCSPResult(
         assignment=instance.decode(labels),
@@ -256,27 +263,27 @@ def _bounded_iterates(
     ledger: Ledger,
     noise: NoiseSource,
     progress: bool,
-    schedule: Schedule = DEFAULT_SCHEDULE,
 ) -> IntArray:
     w, q = private.graph.max_weight, private.q
     n = private.graph.n_vertices // q
-    row = w if adjacency == "label-edge" else sensitivity.constraint_rows(w, q)
+    whole_table = adjacency == "constraint"
     oracle = FieldOracle(
         rows=n,
         columns=q,
         fields=private.fields,
         unit=private.graph.weight_unit * ITERATE_UNIT,
-        first_bound=sensitivity.first_sweep(row),
-        bound=sensitivity.row_release(row),
+        row_bound=sensitivity.constraint_rows(w, q) if whole_table else w,
+        row_bound_l1=sensitivity.constraint_rows_l1(w, q) if whole_table else w,
     )
     # A field sums about (average number of constraints) terms, each earned with probability about 1/q.
-    variance = w * max(2 * total / n, w) / q
+    mean_degree = max(2 * total / n, w)
+    schedule = GAUSSIAN_SCHEDULE if ledger.delta > 0 else laplace_schedule(ledger.epsilon, mean_degree / w)
     X, _ = release_iterates(
         oracle,
         _Simplex(q),
-        np.full(n, variance),
+        np.full(n, w * mean_degree / q),
         ledger=ledger,
-        mu=ledger.mu * math.sqrt(1 - _VALUE_SHARE - _TOTAL_SHARE),
+        share=(1 - _VALUE_SHARE - _TOTAL_SHARE),
         noise=noise,
         schedule=schedule,
         progress=progress,

@@ -27,6 +27,7 @@ def private_max_bisection(
     regularization: float | Literal["auto"] = "auto",
     coherence: Literal["degree-corrected", "rank"] = "degree-corrected",
     projection: Projection = "auto",
+    noise: Literal["auto", "gaussian", "laplace"] = "auto",
     seeds: int = 0,
     rounds: int = 64,
     on_halt: Literal["raise", "fallback"] = "raise",
@@ -48,7 +49,7 @@ def private_max_bisection(
     mechanism : str, default "auto"
         As for :func:`~dpgraph.private_max_cut`; "auto" is "bounded-iterates" with a multiplier on the sum of the
         iterate.
-    rank, max_rank, regularization, coherence, projection, seeds, rounds, on_halt, weight, max_weight, symmetrize
+    rank, max_rank, regularization, coherence, projection, noise, seeds, rounds, on_halt, weight, max_weight, symmetrize
         As for :func:`~dpgraph.private_max_cut`.
     accountant : PrivacyAccountant, optional
         Debited before the graph is read.
@@ -100,6 +101,7 @@ def private_max_bisection(
             regularization=regularization,
             coherence=coherence,
             projection=projection,
+            noise=noise,
             seeds=seeds,
             rounds=rounds,
             on_halt=on_halt,

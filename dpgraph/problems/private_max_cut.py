@@ -27,6 +27,7 @@ def private_max_cut(
     regularization: float | Literal["auto"] = "auto",
     coherence: Literal["degree-corrected", "rank"] = "degree-corrected",
     projection: Projection = "auto",
+    noise: Literal["auto", "gaussian", "laplace"] = "auto",
     seeds: int = 0,
     rounds: int = 64,
     on_halt: Literal["raise", "fallback"] = "raise",
@@ -64,6 +65,10 @@ def private_max_cut(
     projection : {"auto", "spectral", "frobenius", "none"}
         Projection of a private matrix onto the nonnegative spectral ball. "auto" projects (in Frobenius norm) the noisy
         matrix of ``"gaussian"`` up to n = 1000 and leaves factored matrices as they are.
+    noise : {"auto", "gaussian", "laplace"}
+        Noise of the bounded iterates. Laplace noise makes the whole call pure, (epsilon, 0)-DP, with few sweeps; it
+        cuts more below epsilon about 3.5, which is what "auto" goes by. Gaussian noise affords many sweeps: better for
+        large epsilon, and for weak global structure in very sparse graphs.
     seeds, rounds : int
         Passed to the solver, as in :func:`~dpgraph.max_cut`.
     on_halt : {"raise", "fallback"}
@@ -123,6 +128,7 @@ def private_max_cut(
             regularization=regularization,
             coherence=coherence,
             projection=projection,
+            noise=noise,
             seeds=seeds,
             rounds=rounds,
             on_halt=on_halt,

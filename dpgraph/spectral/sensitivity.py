@@ -31,6 +31,7 @@ __all__ = [
     "basis_product",
     "coherence_bound",
     "constraint_rows",
+    "constraint_rows_l1",
     "core_release",
     "degree_corrected_product",
     "degrees_l1",
@@ -45,6 +46,7 @@ __all__ = [
     "partition_weight",
     "projector",
     "row_release",
+    "row_release_l1",
     "spectral_norm",
 ]
 
@@ -103,6 +105,15 @@ def first_sweep(max_weight: float, entry: float = 1.0) -> float:
     return max_weight * entry
 
 
+def row_release_l1(max_weight: float, row_norm: float = 1.0) -> float:
+    """Change in l1 of all rows of (adjacency) x for a public x: rows i and j move by at most w row_norm each.
+
+    2 w row_norm in all. It covers Gauss-Seidel sweeps as :func:`row_release` does: given the rows released before, the
+    l1 changes of the rows released next add up to at most this, and pure losses add up.
+    """
+    return 2.0 * max_weight * row_norm
+
+
 def constraint_rows(max_weight: float, alphabet: int) -> float:
     """Change in l2 of one row of the fields of a 2-CSP when the table of one pair of variables changes.
 
@@ -112,6 +123,11 @@ def constraint_rows(max_weight: float, alphabet: int) -> float:
     a constraint on the same pair (mathematics.md, section 6).
     """
     return math.sqrt(alphabet) * max_weight
+
+
+def constraint_rows_l1(max_weight: float, alphabet: int) -> float:
+    """Change in l1 of one row of the fields of a 2-CSP, see :func:`constraint_rows`: q entries of size at most w."""
+    return alphabet * max_weight
 
 
 def spectral_norm(max_weight: float, lower: float) -> float:

@@ -6,12 +6,15 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import open_graph
 from dpgraph.mechanisms import bounded_iterates
 from dpgraph.mechanisms.bounded_iterates import (
     ITERATE_UNIT,
     FieldOracle,
     Schedule,
+    is_pure,
+    laplace_schedule,
     release_cut_labels,
     release_iterates,
     shrunken_degrees,
@@ -28,10 +31,35 @@ def open_call(epsilon=1.0, rng=0):
 
 
 @pytest.mark.parametrize("schedule", [Schedule(), Schedule(sweeps=1), Schedule(sweeps=7, growth=2.0)])
-def test_the_sweeps_together_cost_exactly_the_given_mu(schedule):
-    mus = schedule.sweep_mus(0.3)
-    assert len(mus) == schedule.sweeps
-    assert math.sqrt(np.sum(mus**2)) == pytest.approx(0.3)
+def test_the_shares_of_the_sweeps_add_up_to_one(schedule):
+    shares = schedule.shares()
+    assert len(shares) == schedule.sweeps
+    assert np.sum(shares) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.5, 1.0, 3.0, 100.0])
+@pytest.mark.parametrize("mean_degree", [-3.0, 0.0, 5.0, 1e4])
+def test_laplace_noise_gets_two_to_four_sweeps(epsilon, mean_degree):
+    assert 2 <= laplace_schedule(epsilon, mean_degree).sweeps <= 4
+
+
+def test_noise_is_chosen_by_public_epsilon_alone():
+    assert is_pure("auto", 1.0)
+    assert not is_pure("auto", 4.0)
+    assert is_pure("laplace", 4.0)
+    assert not is_pure("gaussian", 1.0)
+    with pytest.raises(InvalidParameterError, match="cauchy"):
+        is_pure("cauchy", 1.0)
+
+
+def test_pure_sweeps_spend_epsilon_in_the_l1_norm():
+    noise = noise_source(0)
+    ledger = open_ledger(epsilon=2.0, delta=None, accountant=None, adjacency=EDGE_ADJACENCY, noise=noise)
+    G = open_graph(nx.gnp_random_graph(60, 0.3, seed=0)).read()
+    release_cut_labels(G, mean_degree=18.0, ledger=ledger, share=1.0, noise=noise)
+    assert [entry.mechanism for entry in ledger.entries] == ["Laplace"] * len(ledger.entries)
+    assert [entry.sensitivity for entry in ledger.entries] == [1.0] + [2.0] * (len(ledger.entries) - 1)
+    assert sum(entry.epsilon for entry in ledger.entries) == pytest.approx(2.0)
 
 
 def test_each_sweep_releases_every_row_once_and_the_first_skips_its_first_block():
@@ -41,13 +69,13 @@ def test_each_sweep_releases_every_row_once_and_the_first_skips_its_first_block(
         columns=1,
         fields=lambda block, X: looks.append(block.copy()) or np.zeros((len(block), 1)),
         unit=ITERATE_UNIT,
-        first_bound=1.0,
-        bound=math.sqrt(2.0),
+        row_bound=1.0,
+        row_bound_l1=1.0,
     )
     ledger, noise = open_call()
     schedule = Schedule(sweeps=3, blocks=5)
     release_iterates(
-        oracle, bounded_iterates._Signs(), np.ones(50), ledger=ledger, mu=ledger.mu, noise=noise, schedule=schedule
+        oracle, bounded_iterates._Signs(), np.ones(50), ledger=ledger, share=1.0, noise=noise, schedule=schedule
     )
     assert sorted(np.concatenate(looks[:4])) == sorted(set(np.concatenate(looks[:4])))
     for sweep in range(2):
@@ -70,7 +98,7 @@ def test_iterates_seen_by_the_data_are_bounded_and_on_the_public_grid():
             return multiply(G, rows, block)
 
     ledger, noise = open_call()
-    release_cut_labels(Spy(), mean_degree=18.0, ledger=ledger, mu=ledger.mu, noise=noise)
+    release_cut_labels(Spy(), mean_degree=18.0, ledger=ledger, share=1.0, noise=noise)
     X = np.stack(seen)
     assert np.abs(X).max() <= 1.0
     assert np.array_equal(X, np.rint(X / ITERATE_UNIT) * ITERATE_UNIT)
@@ -81,7 +109,7 @@ def test_iterates_seen_by_the_data_are_bounded_and_on_the_public_grid():
 def test_labels_are_zero_or_one_and_balanced_on_request(n, balanced):
     G = open_graph(nx.gnp_random_graph(n, 0.5, seed=1)).read()
     ledger, noise = open_call()
-    labels = release_cut_labels(G, mean_degree=n / 2, ledger=ledger, mu=ledger.mu, noise=noise, balanced=balanced)
+    labels = release_cut_labels(G, mean_degree=n / 2, ledger=ledger, share=1.0, noise=noise, balanced=balanced)
     assert labels.shape == (n,)
     assert set(labels.tolist()) <= {0, 1}
     if balanced:

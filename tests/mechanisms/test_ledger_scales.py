@@ -1,5 +1,7 @@
 """Every noise that is drawn has the scale of its ledger line, in order, and every Gaussian line is drawn."""
 
+import itertools
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -21,7 +23,8 @@ CALLS = {
     "adjacency, gaussian": lambda: dpgraph.private_normalized_adjacency(
         G, epsilon=1.0, delta=1e-6, mechanism="gaussian", rng=0
     ),
-    "max-cut, bounded iterates": lambda: dpgraph.private_max_cut(G, epsilon=1.0, delta=1e-6, rng=0),
+    "max-cut, Laplace iterates": lambda: dpgraph.private_max_cut(G, epsilon=1.0, delta=1e-6, noise="laplace", rng=0),
+    "max-cut, Gaussian iterates": lambda: dpgraph.private_max_cut(G, epsilon=1.0, delta=1e-6, noise="gaussian", rng=0),
     "max-cut, noisy power": lambda: dpgraph.private_max_cut(G, epsilon=1.0, delta=1e-6, mechanism="noisy-power", rng=0),
     "low rank": lambda: dpgraph.private_low_rank(M, 1, sensitivity=1.0, epsilon=2.0, delta=1e-6, rng=0),
     "eigenspace": lambda: dpgraph.private_eigenspace(M, 1, sensitivity=1.0, epsilon=2.0, delta=1e-6, rng=0),
@@ -72,7 +75,7 @@ def drawn(monkeypatch):
 def test_noise_scales_are_those_of_the_ledger(name, drawn):
     report = CALLS[name]().privacy
     ledger = [entry.scale for entry in report.entries if entry.mechanism != "good event"]
-    assert drawn == ledger
+    assert drawn == [scale for scale, _ in itertools.groupby(ledger)]
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -88,7 +91,7 @@ def test_the_ledger_never_exceeds_the_guarantee(name):
         assert dpgraph.privacy.gdp_delta(mu_squared**0.5, report.epsilon) + slack <= report.delta * (1 + 1e-6)
 
 
-@pytest.mark.parametrize("name", ["degrees", "max-cut, bounded iterates", "low rank", "adjacency"])
+@pytest.mark.parametrize("name", ["degrees", "max-cut, Gaussian iterates", "low rank", "adjacency"])
 def test_the_whole_budget_is_used(name):
     report = CALLS[name]().privacy
     assert sum(entry.mu**2 for entry in report.entries) == pytest.approx(report.mu**2, rel=0.01)
