@@ -1,0 +1,120 @@
+"""Planning: true noise scales, honest warnings, and nothing spent."""
+
+import dataclasses
+
+import pytest
+
+import dpgraph
+from dpgraph.exceptions import InvalidParameterError
+from dpgraph.planning import plan
+from dpgraph.problems.private_cut_release import MECHANISMS
+
+QUICK = {"mechanisms": ["bounded-iterates"], "repeats": 1, "delta": 1e-6}
+
+
+def test_the_noise_scales_are_those_of_a_real_call():
+    planned = plan(n=2000, average_degree=60, epsilon=2.0, **QUICK)
+    G = dpgraph.datasets.planted_cut(2000, 60, -0.1, rng=9)
+    real = dpgraph.private_max_cut(G, epsilon=2.0, delta=1e-6, mechanism="bounded-iterates", rng=4)
+    expected = [(e.name, e.mechanism, pytest.approx(e.scale)) for e in real.privacy.entries]
+    assert [(e.name, e.mechanism, e.scale) for e in planned["bounded-iterates"].ledger] == expected
+    assert planned["bounded-iterates"].value_std == pytest.approx(real.estimated_value_std)
+    degrees = dpgraph.private_degrees(G, epsilon=2.0, delta=1e-6)
+    assert planned.degrees_std == pytest.approx(degrees.privacy.entries[0].scale)
+    laplace = dpgraph.private_degrees(G, epsilon=2.0, mechanism="laplace")
+    assert planned.pure_degrees_scale == pytest.approx(laplace.privacy.entries[0].scale)
+    spectrum = dpgraph.private_spectrum(G, 2, epsilon=2.0, delta=1e-6)
+    assert planned.spectrum_std == pytest.approx(spectrum.std, rel=0.1)  # its scale depends on a noisy average degree
+
+
+def test_a_mechanism_that_will_halt_is_announced_and_not_recommended():
+    sparse = plan(n=5000, average_degree=20, epsilon=1.0, delta=1e-6, mechanisms=["coherence", "bounded-iterates"])
+    assert (sparse["coherence"].halts, sparse["coherence"].cut_fraction) == (1.0, 0.5)
+    assert "halt" in sparse["coherence"].note
+    assert sparse["coherence"].ledger
+    assert sparse.recommended == "bounded-iterates"
+    dense = plan(n=2000, average_degree=240, correlation=-0.8, epsilon=8.0, delta=1e-6, mechanisms=["coherence"])
+    assert dense["coherence"].halts == 0
+    assert dense["coherence"].cut_fraction > 0.85
+    assert dense.recommended == "coherence"
+
+
+def test_more_budget_and_more_structure_give_better_cuts():
+    weak, strong = (plan(n=4000, average_degree=60, epsilon=epsilon, **QUICK) for epsilon in (0.2, 8.0))
+    assert weak["bounded-iterates"].cut_fraction < 0.6 < 0.7 < strong["bounded-iterates"].cut_fraction
+    assert weak.degrees_std > strong.degrees_std
+
+
+def test_weights_scale_everything_alike():
+    plain = plan(n=2000, average_degree=50, epsilon=2.0, **QUICK)
+    heavy = plan(n=2000, average_degree=150, max_weight=3.0, epsilon=2.0, **QUICK)
+    assert heavy["bounded-iterates"].value_std == pytest.approx(3 * plain["bounded-iterates"].value_std, rel=1e-3)
+    assert heavy.degrees_std == pytest.approx(3 * plain.degrees_std)
+
+
+def test_planning_spends_nothing_even_inside_an_accountants_block():
+    with dpgraph.PrivacyAccountant(epsilon=0.01, delta=1e-9) as budget:
+        plan(n=100, average_degree=10, epsilon=1.0, **QUICK)
+    assert budget.spent == (0.0, 0.0)
+
+
+def test_a_plan_is_reproducible_frozen_and_prints_a_short_table():
+    first, second = (plan(n=300, average_degree=20, epsilon=1.0, **QUICK) for _ in range(2))
+    assert first == second
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        first.epsilon = 2.0
+    table = first.table()
+    assert "recommended: bounded-iterates" in table
+    assert len(table.splitlines()) < 12
+    with pytest.raises(InvalidParameterError, match="no mechanism"):
+        first["coherence"]
+
+
+def test_mechanisms_for_all_pairs_are_bounded_in_size_and_say_that_their_noise_grows():
+    assert not plan(n=6000, average_degree=5, epsilon=1.0, delta=1e-6, mechanisms=["bounded-iterates", "gaussian"])[
+        "gaussian"
+    ].available
+    with pytest.raises(InvalidParameterError, match="none of the mechanisms"):
+        plan(n=6000, average_degree=5, epsilon=1.0, delta=1e-6, mechanisms=["gaussian"])
+    small = plan(n=1000, average_degree=5, epsilon=4.0, delta=1e-6, mechanisms=["randomized-response"], repeats=1)
+    assert "grows with n" in small["randomized-response"].note
+
+
+@pytest.mark.parametrize(("n", "degree"), [(2, 1.0), (3, 2.0), (50, 49.0), (1_000_000, 3.0), (10, 0.01)])
+def test_extreme_sizes_are_planned_for(n, degree):
+    assert plan(n=n, average_degree=degree, epsilon=1.0, **QUICK).recommended == "bounded-iterates"
+
+
+def test_bisections_are_planned_with_their_own_solver():
+    half = plan(n=400, average_degree=60, epsilon=4.0, problem="max-bisection", **QUICK)
+    assert half["bounded-iterates"].cut_fraction > 0.65
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"n": 1}, "n must"),
+        ({"n": 10.5}, "n must"),
+        ({"average_degree": 0}, "average_degree"),
+        ({"average_degree": 100}, "average_degree"),
+        ({"average_degree": float("nan")}, "average_degree"),
+        ({"epsilon": 0}, "epsilon"),
+        ({"delta": 1}, "delta"),
+        ({"max_weight": -1}, "max_weight"),
+        ({"correlation": 2}, "correlation"),
+        ({"problem": "max-clique"}, "problem"),
+        ({"mechanisms": ["magic"]}, "mechanisms"),
+        ({"mechanisms": "coherence"}, "mechanisms"),
+        ({"mechanisms": []}, "mechanisms"),
+        ({"repeats": 0}, "repeats"),
+        ({"rank": -1, "mechanisms": ["coherence"]}, "rank"),
+    ],
+)
+def test_bad_arguments_are_named(change, words):
+    with pytest.raises(InvalidParameterError, match=words):
+        plan(**{"n": 50, "average_degree": 4, "epsilon": 1.0, **QUICK} | change)
+
+
+def test_every_mechanism_can_be_planned_for():
+    planned = plan(n=60, average_degree=10, epsilon=4.0, delta=1e-6, mechanisms=MECHANISMS, repeats=1)
+    assert all(one.available and one.ledger for one in planned.mechanisms)
