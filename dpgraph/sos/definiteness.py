@@ -7,7 +7,7 @@ the blocking or the elimination order (Higham 2002, Theorem 10.3, and |L||L'| <=
 
 References
 ----------
-S. M. Rump, Verification of positive definiteness, BIT Numerical Mathematics 46 (2006), Theorem 2.3.
+S. M. Rump, Verification of positive definiteness, BIT Numerical Mathematics 46 (2006), section 2.
 N. J. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., SIAM 2002, section 10.1.
 """
 

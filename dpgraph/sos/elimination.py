@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["DENSE", "INDEFINITE", "TOO_LARGE", "eliminate_low_degree", "grown", "merge_rows"]
+__all__ = ["DENSE", "INDEFINITE", "TOO_LARGE", "eliminate_low_degree", "grown", "merge_rows", "store_row"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -134,18 +134,30 @@ def eliminate_low_degree(
                 columns, values, start[u], start[u] + degree[u], first, last, v, u, factor, False,
                 row_columns, row_values,
             )  # fmt: skip
-            if length > capacity[u]:
-                capacity[u] = length + length // 2
-                start[u] = used
-                used += capacity[u]
-                if used > columns.size:
-                    columns, values = grown(columns, values, 2 * used)
-            for t in range(length):
-                columns[start[u] + t] = row_columns[t]
-                values[start[u] + t] = row_values[t]
+            columns, values, used = store_row(
+                u, length, row_columns, row_values, columns, values, start, capacity, used
+            )
             _relink(u, length, degree, head, after, before)
             smallest = min(smallest, length)
     return DENSE, _dense_rest(left, start, degree, columns, values, diagonal)
+
+
+@njit(cache=True)
+def store_row(
+    u: int, length: int, row_columns: Ints, row_values: Floats, columns: Ints, values: Floats, start: Ints,
+    capacity: Ints, used: int,
+) -> tuple[Ints, Floats, int]:  # fmt: skip
+    """Write a row back, at the end of the pool if it has outgrown its place: the (new) pool and its used length."""
+    if length > capacity[u]:
+        capacity[u] = length + length // 2
+        start[u] = used
+        used += capacity[u]
+        if used > columns.size:
+            columns, values = grown(columns, values, 2 * used)
+    for p in range(length):
+        columns[start[u] + p] = row_columns[p]
+        values[start[u] + p] = row_values[p]
+    return columns, values, used
 
 
 @njit(cache=True)

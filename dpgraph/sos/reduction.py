@@ -7,8 +7,9 @@ eliminated vertices. Sparse graphs lose most of their vertices this way, forests
 
 References
 ----------
-D. Dahn, N. M. Kriege, P. Mutzel, J. Schilling, Fixed-parameter algorithms for the weighted max-cut problem on
-embedded 1-planar graphs, Theoretical Computer Science 852 (2021): the star-triangle rule for three neighbours.
+M. E. Fisher, Transformations of Ising models, Physical Review 113 (1959): the star-triangle transformation.
+J. Charfreitag, M. Juenger, S. Mallach, P. Mutzel, McSparse: exact solutions of sparse maximum cut and sparse
+unconstrained binary quadratic optimization problems, ALENEX 2022: data reduction for sparse weighted graphs.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy import sparse
 
-from dpgraph.sos.elimination import grown, merge_rows
+from dpgraph.sos.elimination import grown, merge_rows, store_row
 
 __all__ = ["Reduction", "reduce_low_degree"]
 
@@ -146,15 +147,9 @@ def _eliminate(
                 columns, values, start[u], start[u] + degree[u], first, first + count, v, u, -1.0, True,
                 row_columns, row_values,
             )  # fmt: skip
-            if length > capacity[u]:
-                capacity[u] = length + 4
-                start[u] = used
-                used += capacity[u]
-                if used > columns.size:
-                    columns, values = grown(columns, values, 2 * used)
-            for p in range(length):
-                columns[start[u] + p] = row_columns[p]
-                values[start[u] + p] = row_values[p]
+            columns, values, used = store_row(
+                u, length, row_columns, row_values, columns, values, start, capacity, used
+            )
             degree[u] = length
             if length <= 3:
                 stack[height] = u
