@@ -1,0 +1,193 @@
+"""Max-bisection of exact data against brute force and on real instances."""
+
+import itertools
+
+import networkx as nx
+import numpy as np
+import pytest
+from scipy import sparse
+
+from dpgraph.datasets import planted_bisection, read_edgelist
+from dpgraph.evaluate import cut_value
+from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
+from dpgraph.problems.exact_max_bisection import max_bisection
+from dpgraph.problems.exact_max_cut import max_cut
+from dpgraph.sos.balance import penalise_imbalance
+from dpgraph.sos.objective import DenseObjective, FactoredObjective, SparseObjective
+from dpgraph.sos.swaps import repair_and_swap
+
+
+def random_matrix(seed):
+    """Signed or nonnegative, integer or real weights, 2 to 11 vertices."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 12))
+    M = np.triu(rng.standard_normal((n, n)) * (rng.random((n, n)) < 0.7), 1)
+    M = np.rint(2.0 * M) if seed % 2 else M
+    M = np.abs(M) if seed % 3 else M
+    return M + M.T
+
+
+def best_cut(M, imbalance):
+    n = len(M)
+    x = np.array([(1.0, *rest) for rest in itertools.product((-1.0, 1.0), repeat=n - 1)]).T
+    x = x[:, np.abs(x.sum(axis=0)) <= imbalance]
+    return float((0.25 * (M.sum() - np.sum(x * (M @ x), axis=0))).max())
+
+
+def check_sandwich(seeds, imbalance=None):
+    found = 0
+    for seed in seeds:
+        M = random_matrix(seed)
+        allowed = max(imbalance or 0, len(M) % 2)
+        best = best_cut(M, allowed)
+        result = max_bisection(M, rng=seed, imbalance=max(allowed, 1), sweeps=20, rounds=20, starts=3)
+        left, right = map(len, result.partition)
+        assert abs(left - right) <= allowed
+        assert left + right == len(M)
+        assert result.value == pytest.approx(cut_value(M, result), abs=1e-9)
+        assert result.value <= best + 1e-9
+        assert best <= result.upper_bound + 1e-9
+        if result.status == "optimal":
+            assert result.value == pytest.approx(best, abs=1e-9)
+        found += result.value == pytest.approx(best, abs=1e-9)
+    return found
+
+
+def test_the_best_bisection_lies_between_value_and_bound_and_is_found():
+    assert check_sandwich(range(80)) >= 0.95 * 80
+
+
+@pytest.mark.slow
+def test_the_best_bisection_of_many_more_matrices_is_found():
+    assert check_sandwich(range(1000, 2000)) >= 0.95 * 1000
+
+
+@pytest.mark.parametrize("imbalance", [3, 4])
+def test_a_larger_imbalance_is_used_but_not_exceeded(imbalance):
+    def parity(M):
+        return (imbalance - len(M)) % 2 == 0
+
+    seeds = [seed for seed in range(200, 240) if parity(random_matrix(seed))]
+    assert check_sandwich(seeds, imbalance) >= 0.95 * len(seeds)
+
+
+def test_seeds_tighten_the_bound_on_bisections():
+    G = nx.gnp_random_graph(18, 0.5, seed=2)
+    result = max_bisection(G, rng=0, seeds=6, beam=8, sweeps=1, rounds=1, starts=1)
+    assert result.trace[-1].upper_bound < result.trace[0].upper_bound
+    assert result.trace[-1].global_correlation < result.trace[1].global_correlation
+    assert best_cut(nx.to_numpy_array(G), 0) <= result.trace[-1].upper_bound + 1e-9
+
+
+def test_a_star_shows_the_balance_constraint_in_value_and_bound():
+    result = max_bisection(nx.star_graph(99), rng=0)
+    assert result.value == 50.0
+    assert 50.0 <= result.upper_bound <= 50.5
+    assert sorted(map(len, result.partition)) == [50, 50]
+
+
+def test_a_planted_bisection_is_recovered():
+    G = planted_bisection(400, 40, -0.75, rng=1)
+    result = max_bisection(G, rng=0, sweeps=100)
+    planted = sum(G.nodes[u]["side"] != G.nodes[v]["side"] for u, v in G.edges)
+    assert result.value >= planted
+    agreement = np.mean([(v in result.partition[0]) == (G.nodes[v]["side"] == 0) for v in G])
+    assert max(agreement, 1.0 - agreement) >= 0.99
+
+
+def test_a_minimum_bisection_is_a_maximum_one_of_negated_weights():
+    two_cliques = nx.connected_caveman_graph(2, 6)
+    result = max_bisection(-nx.to_scipy_sparse_array(two_cliques).astype(float), rng=0)
+    assert result.value == -nx.cut_size(two_cliques, set(range(6)))
+    assert set(map(frozenset, result.partition)) == {frozenset(range(6)), frozenset(range(6, 12))}
+
+
+@pytest.mark.parametrize("name", ["G1", "G11", "G14", "G43"])
+def test_gset_bisections_are_balanced_and_close_to_the_cut(graphs_dir, name):
+    G = read_edgelist(graphs_dir / f"{name}.txt.gz", weight="weight")
+    bisection = max_bisection(G, weight="weight", rng=0, sweeps=200, starts=4)
+    cut = max_cut(G, weight="weight", rng=0, sweeps=200, starts=4)
+    left, right = map(len, bisection.partition)
+    assert left == right
+    assert bisection.value >= 0.995 * cut.value
+    assert bisection.value <= bisection.upper_bound <= cut.upper_bound * (1.0 + 1e-9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["G22", "G32", "G48", "G60", "G70", "G77", "G81"])
+def test_large_gset_bisections_are_balanced_and_close_to_the_cut(graphs_dir, name):
+    test_gset_bisections_are_balanced_and_close_to_the_cut(graphs_dir, name)
+
+
+@pytest.mark.parametrize("kind", ["sparse", "dense", "factored"])
+def test_the_penalty_is_what_the_imbalance_costs(kind):
+    rng = np.random.default_rng(3)
+    n = 9
+    M = rng.standard_normal((n, n))
+    np.fill_diagonal(M, 0.0)
+    M += M.T
+    plain = {
+        "sparse": lambda: SparseObjective(sparse.csr_array(M)),
+        "dense": lambda: DenseObjective(M),
+        "factored": lambda: FactoredObjective(rng.standard_normal((n, 3)), np.diag([1.0, -2.0, 0.5])),
+    }[kind]()
+    penalised = penalise_imbalance(plain, 0.7)
+    x = rng.choice([-1.0, 1.0], size=(n, 30))
+    np.testing.assert_allclose(penalised.values(x), plain.values(x) - 0.7 * x.sum(axis=0) ** 2)
+    columns = np.array([penalised.multiply(column) for column in np.eye(n)])
+    np.testing.assert_allclose(penalised.multiply(np.eye(n)), columns, atol=1e-12)
+    np.testing.assert_allclose(np.diag(columns), 0.0, atol=1e-12)
+    np.testing.assert_allclose(penalised.row_norms(), np.linalg.norm(columns, axis=1))
+    assert np.all(penalised.absolute_row_sums() >= np.abs(columns).sum(axis=1) - 1e-9)
+
+
+def test_contraction_keeps_penalised_values():
+    rng = np.random.default_rng(4)
+    penalised = penalise_imbalance(SparseObjective(sparse.csr_array(random_matrix(10))), 0.3)
+    n = penalised.n_vertices
+    group = np.concatenate([np.arange(4), rng.integers(4, size=n - 4)])
+    signs = rng.choice([-1.0, 1.0], size=n)
+    small = penalised.contract(group, signs)
+    z = rng.choice([-1.0, 1.0], size=(4, 10))
+    np.testing.assert_allclose(small.values(z), penalised.values(signs[:, None] * z[group]))
+
+
+def test_definiteness_with_a_penalty_agrees_with_the_spectrum():
+    rng = np.random.default_rng(5)
+    for seed in range(20):
+        penalised = penalise_imbalance(SparseObjective(sparse.csr_array(random_matrix(seed))), rng.random())
+        n = penalised.n_vertices
+        dense = 0.25 * penalised.multiply(np.eye(n))
+        smallest = np.linalg.eigvalsh(dense)[0]
+        if np.abs(dense).sum() > 0.0:
+            assert penalised.is_semidefinite(np.full(n, -smallest + 1e-6))
+            assert not penalised.is_semidefinite(np.full(n, -smallest - 1e-6))
+
+
+def test_exchanges_end_where_no_exchange_with_the_best_vertex_gains():
+    rng = np.random.default_rng(6)
+    for seed in range(20):
+        objective = SparseObjective(sparse.csr_array(random_matrix(seed)))
+        n = objective.n_vertices
+        start = rng.choice([-1.0, 1.0], size=n)
+        x = repair_and_swap(objective, start, n % 2)
+        assert abs(x.sum()) <= n % 2
+        gain = x * objective.multiply(x)
+        i = max(np.flatnonzero(x > 0), key=lambda v: gain[v])
+        for j in np.flatnonzero(x < 0):
+            y = x.copy()
+            y[[i, j]] *= -1.0
+            assert objective.values(y) <= objective.values(x) + 1e-9
+
+
+@pytest.mark.parametrize("options", [{"imbalance": 0}, {"imbalance": 1.5}, {"rounds": 0}, {"tol": 1.0}, {"seeds": -1}])
+def test_arguments_out_of_range_are_refused(options):
+    with pytest.raises(InvalidParameterError):
+        max_bisection(nx.path_graph(5), **options)
+
+
+def test_small_and_empty_inputs():
+    assert max_bisection(nx.empty_graph(1), rng=0).partition == ({0}, set())
+    assert sorted(map(len, max_bisection(nx.empty_graph(4), rng=0).partition)) == [2, 2]
+    with pytest.raises(InvalidGraphError):
+        max_bisection(nx.Graph())
