@@ -39,8 +39,11 @@ _EXPORTS = {
     "perturb_and_project": "dpgraph.mechanisms.perturb_and_project",
     "project_nonnegative_spectral_ball": "dpgraph.projections",
     # problems
+    "CSPResult": "dpgraph.problems.exact_max_2csp",
     "CutResult": "dpgraph.problems.exact_max_cut",
     "PrivateCutResult": "dpgraph.problems.private_cut",
+    "max_2csp": "dpgraph.problems.exact_max_2csp",
+    "max_bisection": "dpgraph.problems.exact_max_bisection",
     "max_cut": "dpgraph.problems.exact_max_cut",
     "PrivateCSPResult": "dpgraph.problems.private_csp",
     "TwoCSP": "dpgraph.sos.csp",

@@ -120,3 +120,11 @@ def test_a_halt_can_fall_back_to_random_labels():
     with pytest.raises(dpgraph.MechanismHalted):
         dpgraph.private_max_2csp(instance, **kwargs)
     assert dpgraph.private_max_2csp(instance, **kwargs, on_halt="fallback").mechanism == "data-independent"
+
+
+@pytest.mark.parametrize("mechanism", ["gaussian", "noisy-power", "randomized-response"])
+def test_a_graph_with_an_unbalanced_best_cut_is_still_halved(mechanism):
+    half = dpgraph.private_max_bisection(nx.star_graph(60), epsilon=80.0, delta=DELTA, mechanism=mechanism, rng=0)
+    assert sorted(len(side) for side in half.partition) == [30, 31]
+    # The centre is on one side: every leaf on the other is cut, and at best all 31 of them are there.
+    assert dpgraph.evaluate.cut_value(nx.star_graph(60), half.partition) in (30, 31)
