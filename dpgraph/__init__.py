@@ -52,10 +52,12 @@ _EXPORTS = {
     "private_max_cut": "dpgraph.problems.private_max_cut",
     # queries
     "PrivateAnswers": "dpgraph.queries.linear_queries",
+    "PrivateMarginals": "dpgraph.queries.marginals",
     "PrivateCovariance": "dpgraph.queries.covariance",
     "PrivateSimilarities": "dpgraph.queries.cosine",
     "private_cosine_similarities": "dpgraph.queries.cosine",
     "private_covariance": "dpgraph.queries.covariance",
+    "private_marginals": "dpgraph.queries.marginals",
     "private_linear_queries": "dpgraph.queries.linear_queries",
 }
 

@@ -262,7 +262,7 @@ def _solve(objective: CutObjective, call: _Call) -> _Cut:
 
 def _halved(objective: CutObjective, labels: NDArray[np.int64]) -> Labels:
     """Move the vertices whose move costs least from the larger to the smaller side."""
-    signs = 1.0 - 2.0 * labels
+    signs: FloatArray = np.where(labels == 1, -1.0, 1.0)
     surplus = int(abs(signs.sum())) // 2
     if surplus:
         larger = math.copysign(1.0, signs.sum())
