@@ -8,7 +8,7 @@ STAMP := $(VENV)/.installed
 export OMP_NUM_THREADS ?= 2
 export OPENBLAS_NUM_THREADS ?= 2
 
-.PHONY: demo test test-slow lint bench-speed bench-utility clean
+.PHONY: demo test test-slow lint bench-utility bench-million clean
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "dpgraph needs Python 3.11 or newer, this is " + sys.version.split()[0])'
@@ -28,8 +28,16 @@ lint: $(STAMP)
 test: lint
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal -q
 
+# Long statistical runs and large graphs: about an hour on two cores.
 test-slow: $(STAMP)
-	$(BIN)/python -m pytest -q -m slow
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal -q -m slow
+
+# Tables and plots in benchmarks/results; never part of the tests.
+bench-utility: $(STAMP)
+	$(BIN)/python benchmarks/max_cut_utility.py
+
+bench-million: $(STAMP)
+	$(BIN)/python benchmarks/million_vertices.py
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache
