@@ -84,9 +84,9 @@ def unprojected(n: int, k: int, geometry: str, mu: float, sparsity: int | None) 
 def compare(n: int, k: int, N: int, epsilon: float, sparsity: int | None) -> dict[str, object]:
     data = clustered(n, N) if sparsity is None else baskets(n, N, sparsity)
     mu = gdp_mu(epsilon, DELTA)
-    runs = 3 if comb(n, k) < 2000 else 1
+    runs = 5 if comb(n, k) < 2000 else 1
     results = [
-        private_marginals(data, k, epsilon=epsilon, delta=DELTA, sparsity=sparsity, rng=seed, tol=5e-3)
+        private_marginals(data, k, epsilon=epsilon, delta=DELTA, sparsity=sparsity, rng=N + seed)
         for seed in range(runs)
     ]
     error = float(np.sqrt(np.mean([measured(result, data, k) ** 2 for result in results])))

@@ -32,6 +32,12 @@ _AUTO_SIDE = 1000
 _USABLE = 0.01
 
 
+#: Tolerance and steps of the last projection, onto nonnegative tables alone. It is cheap, and it has to be accurate:
+#: the repair after it moves all tables by 2**k times the most negative cell.
+_POLISH = 1e-5
+_POLISH_STEPS = 1000
+
+
 class MarginalModel:
     """The public part of :func:`dpgraph.queries.marginals.private_marginals`.
 
@@ -97,19 +103,23 @@ class MarginalModel:
             means, variances = self._to_parities @ means, self._to_parities.power(2) @ variances
         y, noise = np.zeros(self._basis.size), np.zeros(self._basis.size)
         y[: means.size], noise[: means.size] = means, variances
+        rows = None if self.sparsity is None else sparsity_rows(self._basis, self.k, self.sparsity)
         metric = np.zeros(self._basis.size)
         metric[: means.size] = self._tables_loss
-        rows = None if self.sparsity is None else sparsity_rows(self._basis, self.k, self.sparsity)
-        for degree in dict.fromkeys((self.degree, 0)):
-            cones: list[ConeConstraint] = [*self._tables]
-            if degree:
-                cones.append(MomentMatrix.build(self._basis, degree))
-            else:
-                metric[means.size :] = 1.0  # nothing involves the unreleased parities: they stay at 0
+        # Tables alone do not see the parities that were not released: any weight keeps them where they are.
+        tables_metric = np.where(metric > 0, metric, 1.0)
+        found = MomentProjection(y, 0, math.inf, False)
+        if self.degree:
+            cones: list[ConeConstraint] = [*self._tables, MomentMatrix.build(self._basis, self.degree)]
             found = project_moments(y, metric, cones, rows=rows, variances=noise, tol=tol, max_iter=max_iter)
-            if found.residual <= _USABLE:
-                break
-        theta = self._repaired(found.theta)[: means.size]
+        if found.residual > _USABLE:
+            found = project_moments(
+                y, tables_metric, self._tables, rows=rows, variances=noise, tol=tol, max_iter=max_iter
+            )
+        polished = project_moments(
+            found.theta, tables_metric, self._tables, rows=rows, variances=noise, tol=_POLISH, max_iter=_POLISH_STEPS
+        )
+        theta = self._repaired(polished.theta)[: means.size]
         return MomentProjection(theta, found.iterations, found.residual, found.converged)
 
     def _repaired(self, theta: FloatArray) -> FloatArray:
