@@ -11,6 +11,7 @@ import numpy as np
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import as_graph
 from dpgraph.sos.conditioning import TraceEntry
+from dpgraph.sos.lasserre_rounding import solve_cut_by_moments
 from dpgraph.sos.objective import CutObjective, SparseObjective
 from dpgraph.sos.solver import MaxCutSolution, solve_max_cut
 
@@ -97,9 +98,12 @@ def max_cut(
     G : networkx.Graph, igraph.Graph, scipy sparse or numpy matrix, or CutObjective
         The graph; weights may be negative. A :class:`~dpgraph.sos.objective.CutObjective` has vertices 0..n-1.
     relaxation : {"auto", "lowrank", "lasserre", "admm"}, default "auto"
-        "auto" is "lowrank".
+        "lowrank" is of degree 2 and for large graphs. "lasserre" solves the moment relaxation of any even degree
+        exactly, for small ones: the moment matrix has O(n^(degree/2)) rows, at most 700. "admm" is degree 2 solved by
+        operator splitting (SCS), a reference within the same limit. "auto" is "lowrank" at degree 2 and "lasserre"
+        above.
     degree : int, default 2
-        Degree of the relaxation; "lowrank" is of degree 2.
+        Degree of the relaxation, even.
     seeds : int, default 1
         Largest number of pinned vertices. The first is a gauge and free; each further one costs 2 * `beam` re-solves.
     rounds : int, default 100
@@ -144,10 +148,12 @@ def max_cut(
     (4.0, 4.52)
     >>> max_cut(nx.complete_bipartite_graph(3, 4), rng=0).status
     'optimal'
+    >>> max_cut(nx.cycle_graph(5), degree=4, rng=0).status
+    'optimal'
     """
-    if relaxation not in ("auto", "lowrank"):
-        _refuse_relaxation(relaxation)
-    if degree != 2:
+    if relaxation not in ("auto", "lowrank", "lasserre", "admm"):
+        raise InvalidParameterError(f"relaxation must be one of auto, lowrank, lasserre, admm; got {relaxation!r}")
+    if relaxation in ("lowrank", "admm") and degree != 2:
         raise InvalidParameterError(f"relaxation={relaxation!r} is of degree 2; got degree={degree!r}")
     objective: CutObjective
     nodes: tuple[Hashable, ...]
@@ -156,6 +162,12 @@ def max_cut(
     else:
         graph = as_graph(G, weight=weight)
         objective, nodes = SparseObjective(graph.adjacency), graph.nodes
+    if relaxation in ("lasserre", "admm") or degree != 2:
+        solution = solve_cut_by_moments(
+            objective, degree, solver="scs" if relaxation == "admm" else "auto", seeds=seeds, rounds=rounds,
+            local_search=local_search, rng=rng, target_correlation=target_correlation, starts=starts, sweeps=sweeps,
+        )  # fmt: skip
+        return cut_result(solution, nodes)
     solution = solve_max_cut(
         objective,
         seeds=seeds,
@@ -170,15 +182,6 @@ def max_cut(
         progress=progress,
     )
     return cut_result(solution, nodes)
-
-
-def _refuse_relaxation(relaxation: str) -> None:
-    known = ("auto", "lowrank", "lasserre", "admm")
-    if relaxation not in known:
-        raise InvalidParameterError(f"relaxation must be one of {', '.join(known)}; got {relaxation!r}")
-    raise InvalidParameterError(
-        f"relaxation={relaxation!r} is not available for max_cut in this version; use relaxation='lowrank'"
-    )
 
 
 def cut_result(solution: MaxCutSolution, nodes: tuple[Hashable, ...]) -> CutResult:

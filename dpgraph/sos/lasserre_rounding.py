@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Literal
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,14 +14,16 @@ from dpgraph.sos.csp_objective import CSPObjective
 from dpgraph.sos.csp_rounding import best_rows, improve_labels
 from dpgraph.sos.csp_solver import CSPSolution, solution_status
 from dpgraph.sos.moment_relaxation import lasserre
+from dpgraph.sos.objective import CutObjective
 from dpgraph.sos.pseudo_distribution import (
     PseudoDistribution,
     draw_labels,
     global_correlation,
     local_correlation,
 )
+from dpgraph.sos.solver import MaxCutSolution
 
-__all__ = ["expected_drops", "solve_by_moments"]
+__all__ = ["expected_drops", "solve_by_moments", "solve_cut_by_moments"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -31,6 +36,7 @@ def solve_by_moments(
     degree: int,
     *,
     nonnegative: bool = False,
+    solver: Literal["auto", "clarabel", "scs"] = "auto",
     seeds: int = 1,
     rounds: int = 100,
     local_search: bool = True,
@@ -49,7 +55,7 @@ def solve_by_moments(
     ----------
     instance : TwoCSP
         What is maximised.
-    degree, nonnegative
+    degree, nonnegative, solver
         As for :func:`dpgraph.sos.lasserre`.
     seeds, rounds, local_search, rng, target_correlation, starts, sweeps
         As for :func:`dpgraph.sos.csp_solver.solve_csp`.
@@ -60,11 +66,13 @@ def solve_by_moments(
     """
     generator = np.random.default_rng(rng)
     objective = CSPObjective.of(instance)
-    root = lasserre(instance, degree, nonnegative=nonnegative)
+    root = lasserre(instance, degree, nonnegative=nonnegative, solver=solver)
     bound = float(root.upper_bound) if root.upper_bound is not None else objective.trivial_bound
     seeds = min(seeds, root.degree - 1, instance.n_variables)
-    trace = _follow(root, bound, seeds, target_correlation)
-    tree = _SampledTree(root, seeds, target_correlation)
+    weights = objective.spread()
+    weights = weights / weights.sum() if weights.any() else np.full(weights.size, 1.0 / weights.size)
+    trace = _follow(root, bound, seeds, target_correlation, weights)
+    tree = _SampledTree(root, seeds, target_correlation, weights)
     drawn = np.array([draw_labels(tree.marginals(generator), generator) for _ in range(rounds)])
     best = best_rows(objective, drawn, starts)
     labels = improve_labels(objective, best, generator, sweeps=sweeps) if local_search else best[0]
@@ -82,10 +90,59 @@ def solve_by_moments(
     )
 
 
-def expected_drops(pd: PseudoDistribution) -> FloatArray:
-    """Expected drop of the global variance, sum_j sum_ab Cov[(i,a), (j,b)]^2/(n E x_ia), for each variable i."""
+def solve_cut_by_moments(
+    objective: CutObjective,
+    degree: int,
+    *,
+    solver: Literal["auto", "clarabel", "scs"] = "auto",
+    seeds: int = 1,
+    rounds: int = 100,
+    local_search: bool = True,
+    rng: int | np.random.Generator | None = None,
+    target_correlation: float = 0.0,
+    starts: int = 8,
+    sweeps: int | None = None,
+) -> MaxCutSolution:
+    """Max-cut of a small objective by the moment relaxation of any even degree; weights of either sign.
+
+    An edge of negative weight is a constraint to be equal, of positive weight; values differ by a constant.
+    Parameters as for :func:`solve_by_moments`.
+    """
+    n = objective.n_vertices
+    M = objective.multiply(np.eye(n))
+    u, v = np.triu_indices(n, 1)
+    w = M[u, v]
+    instance = TwoCSP(n, 2)
+    equal = np.where(w[:, None, None] < 0.0, np.eye(2), 1.0 - np.eye(2))
+    instance.add_constraints(np.stack([u, v], axis=1)[w != 0.0], (np.abs(w)[:, None, None] * equal)[w != 0.0])
+    solution = solve_by_moments(
+        instance, degree, solver=solver, seeds=seeds, rounds=rounds, local_search=local_search, rng=rng,
+        target_correlation=target_correlation, starts=starts, sweeps=sweeps,
+    )  # fmt: skip
+    labels = np.where(solution.labels != solution.labels[0], 1, 0)
+    value = float(objective.values(1.0 - 2.0 * labels))
+    constant = objective.constant - 0.5 * float(w.sum()) + float(np.minimum(w, 0.0).sum())
+    bound = max(solution.upper_bound + constant + 1e-13 * float(np.abs(w).sum()), value)
+    return MaxCutSolution(
+        labels=labels,
+        value=value,
+        relaxation_value=solution.relaxation_value + constant,
+        upper_bound=bound,
+        certificate=solution.certificate,
+        global_correlation=solution.global_correlation,
+        local_correlation=solution.local_correlation,
+        trace=tuple(
+            replace(entry, value=entry.value + constant, upper_bound=entry.upper_bound + constant)
+            for entry in solution.trace
+        ),
+        status=solution_status(value, bound, objective.integral),
+    )
+
+
+def expected_drops(pd: PseudoDistribution, weights: FloatArray) -> FloatArray:
+    """Expected drop of the global variance, sum_j p_j sum_ab Cov[(i,a), (j,b)]^2/E x_ia, for each variable i."""
     n, q = pd.instance.n_variables, pd.instance.alphabet_size
-    explained = np.square(pd.covariance()).sum(axis=1).reshape(n, q) / n
+    explained = (np.square(pd.covariance()) @ np.repeat(weights, q)).reshape(n, q)
     p = pd.marginals()
     return np.where(p > _UNCERTAIN, explained / np.maximum(p, _UNCERTAIN), 0.0).sum(axis=1)
 
@@ -93,8 +150,8 @@ def expected_drops(pd: PseudoDistribution) -> FloatArray:
 class _SampledTree:
     """Marginals after conditioning on sampled labels; every node is computed once."""
 
-    def __init__(self, root: PseudoDistribution, seeds: int, target: float) -> None:
-        self._root, self._seeds, self._target = root, seeds, target
+    def __init__(self, root: PseudoDistribution, seeds: int, target: float, weights: FloatArray) -> None:
+        self._root, self._seeds, self._target, self._weights = root, seeds, target, weights
         self._known: dict[tuple[tuple[int, int], ...], tuple[PseudoDistribution, int]] = {}
 
     def marginals(self, rng: np.random.Generator) -> FloatArray:
@@ -103,7 +160,7 @@ class _SampledTree:
         pins: tuple[tuple[int, int], ...] = ()
         for _ in range(self._seeds):
             if pins not in self._known:
-                self._known[pins] = pd, _seed(pd, self._target)
+                self._known[pins] = pd, _seed(pd, self._target, self._weights)
             pd, i = self._known[pins]
             if i < 0:
                 break
@@ -113,23 +170,26 @@ class _SampledTree:
         return pd.marginals()
 
 
-def _seed(pd: PseudoDistribution, target: float) -> int:
+def _seed(pd: PseudoDistribution, target: float, weights: FloatArray) -> int:
     """Variable to condition on next, -1 to stop."""
-    if pd.degree < 2 or global_correlation(pd) <= target:
+    if pd.degree < 2 or global_correlation(pd, weights) <= target:
         return -1
-    return int(expected_drops(pd).argmax())
+    return int(expected_drops(pd, weights).argmax())
 
 
 def _conditioned(pd: PseudoDistribution, i: int, a: int) -> PseudoDistribution:
     return pd.condition(pd.instance.variables[i], pd.instance.alphabet[a])
 
 
-def _follow(pd: PseudoDistribution, bound: float, seeds: int, target: float) -> tuple[TraceEntry, ...]:
+def _follow(
+    pd: PseudoDistribution, bound: float, seeds: int, target: float, weights: FloatArray
+) -> tuple[TraceEntry, ...]:
     """Value and correlations after each seed, while moments of degree 2 are left."""
     trace = []
     for t in range(seeds + 1):
-        trace.append(TraceEntry(t, pd.value, bound, global_correlation(pd), local_correlation(pd, pd.instance)))
-        i = _seed(pd, target)
+        correlations = global_correlation(pd, weights), local_correlation(pd, pd.instance)
+        trace.append(TraceEntry(t, pd.value, bound, *correlations))
+        i = _seed(pd, target, weights)
         if i < 0 or pd.degree < 3:
             break
         pd = _conditioned(pd, i, int(pd.marginals()[i].argmax()))

@@ -17,7 +17,7 @@ import itertools
 import math
 import warnings
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +40,9 @@ SIZE_LIMIT = 700
 _INTERIOR_POINT_LIMIT = 60
 
 
-def lasserre(instance: Any, degree: int = 2, *, nonnegative: bool = False) -> PseudoDistribution:
+def lasserre(
+    instance: Any, degree: int = 2, *, nonnegative: bool = False, solver: Literal["auto", "clarabel", "scs"] = "auto"
+) -> PseudoDistribution:
     """Optimal pseudo-distribution of a given degree.
 
     Maximises the pseudo-expectation of the value over all pseudo-distributions; at degree 2n and more these are
@@ -55,6 +57,9 @@ def lasserre(instance: Any, degree: int = 2, *, nonnegative: bool = False) -> Ps
         Even and at least 2.
     nonnegative : bool, default False
         At degree 2, require E x_ia x_jb >= 0 on the pairs with a constraint. (From degree 4 on it holds anyway.)
+    solver : {"auto", "clarabel", "scs"}, default "auto"
+        Interior points (Clarabel) are the more accurate, operator splitting (SCS, an ADMM) needs less memory; "auto"
+        takes the former up to 60 rows. The bound is proven either way.
 
     Returns
     -------
@@ -65,7 +70,7 @@ def lasserre(instance: Any, degree: int = 2, *, nonnegative: bool = False) -> Ps
     Raises
     ------
     InvalidParameterError
-        The degree is odd or below 2, or the moment matrix would have more than 700 rows.
+        The degree is odd or below 2, the solver unknown, or the moment matrix would have more than 700 rows.
     NotConvergedError
         The solver failed.
 
@@ -82,8 +87,12 @@ def lasserre(instance: Any, degree: int = 2, *, nonnegative: bool = False) -> Ps
         instance = csp_from_graph(instance, "max-k-cut", 2)
     if isinstance(degree, bool) or degree != int(degree) or degree < 2 or degree % 2:
         raise InvalidParameterError(f"degree must be an even integer of at least 2; got {degree!r}")
+    if solver not in ("auto", "clarabel", "scs"):
+        raise InvalidParameterError(f"solver must be one of auto, clarabel, scs; got {solver!r}")
     problem = _MomentProblem.of(instance, min(int(degree), 2 * instance.n_variables), nonnegative)
-    moments, dual, multipliers = _solve(problem)
+    if solver == "auto":
+        solver = "clarabel" if len(problem.entries) <= _INTERIOR_POINT_LIMIT else "scs"
+    moments, dual, multipliers = _solve(problem, solver)
     values = dict(zip(problem.names, moments.tolist(), strict=True))
     bound = _proven_bound(problem, dual, multipliers)
     return PseudoDistribution(instance, problem.degree, values, upper_bound=min(bound, instance.total_weight))
@@ -167,7 +176,7 @@ def _pair_probabilities(instance: TwoCSP, number: dict[Monomial, int]) -> sparse
     return sparse.coo_array((data, (row, col)), shape=(at, len(number))).tocsr()
 
 
-def _solve(problem: _MomentProblem) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _solve(problem: _MomentProblem, solver: str) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Moments, proposed dual matrix, and proposed multipliers of the pair probabilities."""
     import cvxpy as cp
 
@@ -187,7 +196,7 @@ def _solve(problem: _MomentProblem) -> tuple[FloatArray, FloatArray, FloatArray]
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # "may be inaccurate": the bound is proven without the solver
-            if N <= _INTERIOR_POINT_LIMIT:
+            if solver == "clarabel":
                 program.solve(solver=cp.CLARABEL)
             else:
                 program.solve(solver=cp.SCS, eps=1e-7, max_iters=20_000)
