@@ -24,7 +24,7 @@ from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
 from dpgraph.exceptions import DPGraphError
-from dpgraph.mechanisms import grid, perturb_and_project, subspace, symmetric_release
+from dpgraph.mechanisms import grid, subspace, symmetric_release
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.privacy.report import LedgerEntry, PrivacyReport
@@ -169,8 +169,10 @@ def open_doors(monkeypatch: pytest.MonkeyPatch) -> None:
             return sample(U, scale, noise)
         return noise.door("symmetric Gaussian", U @ U.T, scale, lambda: sample(U, scale, noise))
 
+    round_and_add = grid.add_on_grid
+
     def add_on_grid(values: np.ndarray, noise: np.ndarray, unit: float) -> np.ndarray:
-        output = grid.add_on_grid(values, noise.view(np.ndarray), unit)
+        output = round_and_add(values, noise.view(np.ndarray), unit)
         if not isinstance(noise, Noise):
             return output
         return noise.source.release(noise.kind, np.rint(values / unit) * unit, noise.scale, output)
@@ -187,7 +189,7 @@ def open_doors(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(Ledger, "_record", record_line)
     monkeypatch.setattr(subspace, "sample_noisy_eigenspace", sample_projector)
-    monkeypatch.setattr(perturb_and_project, "add_on_grid", add_on_grid)
+    monkeypatch.setattr(grid, "add_on_grid", add_on_grid)
     monkeypatch.setattr(symmetric_release, "add_on_grid", add_on_grid)
     matrix_noise("wishart_difference", "wishart-difference")
     matrix_noise("nuclear_laplace", "nuclear-laplace")
