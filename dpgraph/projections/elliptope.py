@@ -5,7 +5,8 @@ The nearest point solves a smooth dual problem in n variables instead of n^2: wi
     minimise f(y) = ||(S - Diag y)_+||_F^2 / 2 + sum(y),   grad f(y) = 1 - diag (S - Diag y)_+,   X = (S - Diag y)_+,
 
 over y >= 0 (X_ii <= 1) or over all y (X_ii = 1), where the diagonal of X is repaired by scaling. One evaluation costs
-one positive part; L-BFGS-B needs a few dozen where Dykstra needs a few hundred.
+one positive part; about two dozen are needed, as many as by accelerated Dykstra, and the point found is feasible and
+carries a proven bound on its error.
 """
 
 from __future__ import annotations

@@ -46,9 +46,7 @@ _CHECK_EVERY = 10
 _IMBALANCE = 2.0
 _LARGEST_CHANGE = 5.0
 _ADAPTATION_SPACING = 1.35
-#: Anderson memory: at most so many steps, and at most so many numbers for each of its two lists.
-_LARGEST_MEMORY = 30
-_MEMORY_NUMBERS = 20_000_000
+_ANDERSON_MEMORY = 30
 _TINY = float(np.finfo(float).tiny)
 
 
@@ -74,7 +72,7 @@ class _Solver:
         self.subgradient, self.normal = np.zeros_like(Y), np.zeros_like(Y)
         # A subgradient has nuclear norm 1, and its multiplier has the scale of X - Y.
         self._penalty = 3.0 / max(_nuclear_norm(self.X - Y), _TINY)
-        self._accelerator = AndersonAccelerator(min(_LARGEST_MEMORY, _MEMORY_NUMBERS // (2 * Y.size) + 1))
+        self._accelerator = AndersonAccelerator(_ANDERSON_MEMORY)
         self._next_change = 3
 
     def step(self, count: int) -> None:
