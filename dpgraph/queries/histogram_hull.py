@@ -1,4 +1,4 @@
-"""Least squares over all data sets of at most n records: the projection of NTZ13's sparse case.
+"""Histograms, and least squares over all of at most n records: the projection of NTZ13's sparse case.
 
 NTZ13 projects the noisy answers onto nK, K = conv{a_i, -a_i}. A histogram is nonnegative, so its answers lie in the
 smaller polytope {A z : z >= 0, sum z <= n} (or sum z = n), and that is what this module projects onto. Projection onto
@@ -12,15 +12,28 @@ value s/(1 + s), s = ||B l||^2/(sum l)^2, which increases with s.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
-from dpgraph.exceptions import NotConvergedError
+from dpgraph.exceptions import InvalidParameterError, NotConvergedError
 
-__all__ = ["covering_combination", "project_histogram_answers"]
+__all__ = ["as_histogram", "covering_combination", "project_histogram_answers"]
 
 FloatArray = NDArray[np.float64]
+
+
+def as_histogram(x: Any) -> FloatArray:
+    """Read a histogram, or raise :class:`InvalidParameterError` unless it is numeric, finite and nonnegative."""
+    try:
+        histogram = np.asarray(x, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidParameterError("the histogram must be numeric") from error
+    if not np.all(np.isfinite(histogram)) or np.any(histogram < 0):
+        raise InvalidParameterError("the histogram must be finite and nonnegative: numbers of records of each type")
+    return histogram
 
 
 def project_histogram_answers(y: FloatArray, columns: FloatArray, records: float, *, exactly: bool) -> FloatArray:

@@ -22,7 +22,7 @@ from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.queries.discrepancy import HereditaryDiscrepancyBounds, hereditary_discrepancy_bounds
 from dpgraph.queries.ellipsoid import Ellipsoid, minimum_volume_ellipsoid
-from dpgraph.queries.histogram_hull import covering_combination, project_histogram_answers
+from dpgraph.queries.histogram_hull import as_histogram, covering_combination, project_histogram_answers
 from dpgraph.queries.query_matrix import QueryMatrix
 from dpgraph.queries.strategies import (
     Strategy,
@@ -189,9 +189,10 @@ def private_linear_queries(
     _check_options(mechanism, sparse, records)
     values = _as_vector(x, matrix.shape[1])
     noise = noise_source(rng)
-    strategy = _choose(matrix, gdp_mu(epsilon, delta) / distance, mechanism, records if sparse is not False else None)
+    sparse = sparse if sparse == "auto" else bool(sparse)
+    strategy = _choose(matrix, gdp_mu(epsilon, delta) / distance, mechanism, records if sparse else None)
     ledger = open_ledger(epsilon=epsilon, delta=delta, accountant=accountant, adjacency=neighbours, noise=noise)
-    histogram = _as_histogram(values)
+    histogram = as_histogram(values)
     law = ledger.gaussian_on_grid(
         "linear queries", sensitivity=distance * strategy.sensitivity, mu=ledger.mu, count=strategy.size
     )
@@ -346,13 +347,3 @@ def _as_vector(x: ArrayLike, N: int) -> Any:
     if shape != (N,):
         raise InvalidParameterError(f"the histogram must have one entry for each of the {N} columns; got shape {shape}")
     return x
-
-
-def _as_histogram(x: Any) -> FloatArray:
-    try:
-        histogram = np.asarray(x, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InvalidParameterError("the histogram must be numeric") from error
-    if not np.all(np.isfinite(histogram)) or np.any(histogram < 0):
-        raise InvalidParameterError("the histogram must be finite and nonnegative: numbers of records of each type")
-    return histogram

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.queries.marginal_noise import shape_noise
 from dpgraph.queries.moment_constraints import (
+    SIDE_LIMIT,
     ConeConstraint,
     MomentMatrix,
     NonnegativeTables,
@@ -157,6 +158,11 @@ def _choose_degree(degree: int | str, basis: ParityBasis, *, conjunctions: bool)
         raise InvalidParameterError(f"degree must be 'auto' or an even integer, at least 0; got {degree!r}")
     if degree > 2 and not binary:
         raise InvalidParameterError(f"with more than two values an attribute supports degree 0 or 2; got {degree!r}")
+    if _side(basis, int(degree)) > SIDE_LIMIT:
+        raise InvalidParameterError(
+            f"degree {degree} needs a moment matrix of side {_side(basis, int(degree))}; at most {SIDE_LIMIT} is "
+            "supported. Ask for a smaller degree, or degree='auto'"
+        )
     return int(degree)
 
 

@@ -27,11 +27,11 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from dpgraph.exceptions import InvalidParameterError
 from dpgraph.projections import project_psd
 from dpgraph.queries.parities import ParityBasis, TableGroup, character_table
 
 __all__ = [
+    "SIDE_LIMIT",
     "ConeConstraint",
     "MomentMatrix",
     "NonnegativeTables",
@@ -43,7 +43,7 @@ __all__ = [
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-#: Largest side of a moment matrix: an eigendecomposition of this size takes about half a second.
+#: Largest side of a moment matrix that callers should build: its eigendecomposition takes about half a second.
 SIDE_LIMIT = 1500
 
 
@@ -102,11 +102,6 @@ class MomentMatrix:
         """For binary attributes any even degree up to the order of the basis, otherwise degree 2."""
         half = degree // 2
         side = int(basis.counts[: half + 1].sum())
-        if side > SIDE_LIMIT:
-            raise InvalidParameterError(
-                f"degree {degree} needs a moment matrix of side {side}; at most {SIDE_LIMIT} is supported. "
-                "Ask for a smaller degree, or degree='auto'"
-            )
         if np.all(basis.sizes == 2):
             codes = basis.codes(slice(0, side))
             columns = basis.lookup(codes[:, None] ^ codes[None, :])

@@ -312,6 +312,7 @@ def test_three_way_marginals_of_forty_attributes_gain_a_factor_of_five():
         ({"sparsity": 4}, "sparsity must be"),
         ({"degree": 3}, "degree must be"),
         ({"degree": "high"}, "degree must be"),
+        ({"data": np.zeros((5, 60), dtype=int), "degree": 4}, "moment matrix of side"),
         ({"geometry": "cube"}, "geometry must be"),
         ({"adjacency": "swap"}, "adjacency must be"),
         ({"tol": 0}, "tol > 0"),
@@ -325,10 +326,13 @@ def test_three_way_marginals_of_forty_attributes_gain_a_factor_of_five():
         ({"delta": 0}, "delta"),
     ],
 )
-def test_bad_input_is_refused(change, message):
-    arguments = {"data": np.zeros((5, 3), dtype=int), "k": 2, **BUDGET, **change}
+def test_bad_input_is_refused_and_bad_arguments_cost_nothing(change, message):
+    accountant = PrivacyAccountant(epsilon=1.0, delta=1e-6)
+    arguments = {"data": np.zeros((5, 3), dtype=int), "k": 2, "accountant": accountant, **BUDGET, **change}
     with pytest.raises(InvalidParameterError, match=message):
         private_marginals(arguments.pop("data"), arguments.pop("k"), **arguments)
+    in_the_records = message in ("0 and 1 only", "no records", "declared categories")
+    assert (accountant.spent.epsilon > 0) == in_the_records
 
 
 def test_bad_questions_to_a_result_are_refused():

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from dpgraph.exceptions import InvalidParameterError
 from dpgraph.projections import MomentStructure, PSDCone, dykstra
 from dpgraph.queries.moment_constraints import (
     MomentMatrix,
@@ -142,8 +141,3 @@ def test_the_projection_never_increases_the_error_of_the_tables(sizes, k, degree
         before, after = (np.sqrt(weights @ (v - truth) ** 2) for v in (y, found.theta))
         assert found.converged
         assert after <= before * (1 + 1e-2)
-
-
-def test_large_moment_matrices_are_refused():
-    with pytest.raises(InvalidParameterError, match="side"):
-        MomentMatrix.build(ParityBasis([2] * 1600, 1), 2)
