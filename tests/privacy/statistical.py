@@ -77,11 +77,11 @@ def audit(entry: Entry, runs: int, *, epsilon: float = EPSILON, seed: int = 0) -
     share, data, neighbour = worst_pair(entry, epsilon)
     first = statistics(entry, data, neighbour, runs, seed, epsilon)
     second = -statistics(entry, neighbour, data, runs, seed + runs, epsilon)
-    if entry.pure or entry.options.get("mechanism") == "randomized-response":
+    outcome = observe(lambda rng: entry.call(data, rng=rng, epsilon=epsilon), RecordingSource(seed))
+    promised = (outcome[3] if isinstance(outcome, tuple) else outcome.privacy).mu
+    if promised is None:  # a pure mechanism
         found = epsilon_lower_bound(first, second)
         return Finding(entry.label, share, epsilon, found, found)
-    report = observe(lambda rng: entry.call(data, rng=rng, epsilon=epsilon), RecordingSource(seed))
-    promised = (report[3] if isinstance(report, tuple) else report.privacy).mu
     found = mu_lower_bound(first, second)
     return Finding(entry.label, share, promised, found, gdp_epsilon(found, 1e-6))
 
