@@ -1,4 +1,4 @@
-"""Pictures of a cut: one that may be published, and one for the eyes of the data owner only.
+"""Pictures: of published values, and one of the exact graph for the eyes of the data owner only.
 
 Needs matplotlib (``pip install 'dpgraph[plot]'``). Figures are returned, never shown, and no global state of
 matplotlib is touched; save one with ``figure.savefig("cut.png")``.
@@ -6,15 +6,28 @@ matplotlib is touched; save one with ``figure.savefig("cut.png")``.
 
 from __future__ import annotations
 
-import io
 import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpgraph.exceptions import DPGraphError, InvalidParameterError
+from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import as_graph
+from dpgraph.plot_base import (
+    ACROSS,
+    GREY,
+    INSIDE,
+    PALE,
+    SIDES,
+    WARNING,
+    Z95,
+    figure_bytes,
+    guarantee,
+    require_format,
+    require_matplotlib,
+)
+from dpgraph.plot_curves import plot_correlation_trace, plot_marginal, plot_privacy_utility, plot_spectrum
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,53 +35,23 @@ if TYPE_CHECKING:
 
     from dpgraph.privacy.report import PrivacyReport
 
-__all__ = ["figure_bytes", "plot_adjacency", "plot_cut", "require_format", "require_matplotlib"]
+__all__ = [
+    "figure_bytes",
+    "plot_adjacency",
+    "plot_correlation_trace",
+    "plot_cut",
+    "plot_marginal",
+    "plot_privacy_utility",
+    "plot_spectrum",
+    "require_format",
+    "require_matplotlib",
+]
 
-#: Colours that readers with any colour vision tell apart: edges across the cut, edges inside a side, the rest.
-ACROSS, INSIDE, GREY, PALE, WARNING = "#0077BB", "#EE7733", "#777777", "#BBBBBB", "#BB2222"
-#: The two sides of the cut: neutral, because a side is no better than the other.
-SIDES = ("#44546A", "#8796AB")
 #: Up to this many vertices every entry of a matrix is drawn; above, densities on a grid of MAX_CELLS a side.
 EVERY_ENTRY = 1000
 MAX_CELLS = 500
 #: At most this many releases are drawn one by one.
 MAX_RELEASES = 10
-#: Two-sided 95 % quantile of the normal law of the noise.
-Z95 = 1.96
-
-
-def require_matplotlib() -> None:
-    """Raise DPGraphError with the remedy if matplotlib is not installed."""
-    try:
-        import matplotlib.figure  # noqa: F401
-    except ImportError:
-        raise DPGraphError("pictures need matplotlib; install it with: pip install 'dpgraph[plot]'") from None
-
-
-def require_format(suffix: str) -> str:
-    """Name of the picture format with this file ending (``.png``, ``.pdf``, ``.svg``, ...).
-
-    Raises
-    ------
-    InvalidParameterError
-        matplotlib does not write such files.
-    """
-    from matplotlib.backend_bases import FigureCanvasBase
-
-    format = suffix.removeprefix(".").lower()
-    supported = FigureCanvasBase.get_supported_filetypes()
-    if format not in supported:
-        raise InvalidParameterError(f"a picture must end in .{', .'.join(sorted(supported))}; got {suffix!r}")
-    return format
-
-
-def figure_bytes(figure: Figure, suffix: str = ".png") -> bytes:
-    """The picture as the content of a file whose name ends in `suffix`."""
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format=require_format(suffix), dpi=200)
-    return buffer.getvalue()
-
-
 # --- the published picture -------------------------------------------------------------------------------------
 
 
@@ -108,13 +91,8 @@ def plot_cut(result: Any, *, title: str = "") -> Figure:
     _draw_value(figure.add_subplot(grid[1, 0]), result)
     _draw_budget(figure.add_subplot(grid[:, 1]), result.privacy)
     heading = f"Private cut of {title}" if title else "Private cut"
-    figure.suptitle(f"{heading}\n{_guarantee(result.privacy)}, mechanism: {result.mechanism}", fontsize=11)
+    figure.suptitle(f"{heading}\n{guarantee(result.privacy)}, mechanism: {result.mechanism}", fontsize=11)
     return figure
-
-
-def _guarantee(privacy: PrivacyReport) -> str:
-    text = f"ε = {privacy.epsilon:g}, δ = {privacy.delta:g}"
-    return text + " (SEEDED: noise for experiments, not for publication)" if privacy.seeded else text
 
 
 def _draw_sides(axes: Axes, result: Any) -> None:

@@ -64,7 +64,7 @@ def test_max_cut_writes_partition_report_and_picture_and_prints_the_guarantee(ru
         "max-cut", "planted-cut", *PRIVACY, "--output", cut, "--report", report, "--plot", picture, "--seed", 1
     )
     assert (status, err) == (0, "")
-    assert "epsilon = 2, delta = 1e-06" in out
+    assert "epsilon = 2, delta = " in out
     assert "NOT PRIVATE" not in out
 
     rows = read_csv(cut)
@@ -79,7 +79,7 @@ def test_max_cut_writes_partition_report_and_picture_and_prints_the_guarantee(ru
     assert content["parameters"]["epsilon"] == 2
     assert content["result"]["side_sizes"] == [int((sides == 0).sum()), int((sides == 1).sum())]
     assert content["privacy"]["epsilon"] == 2
-    assert content["privacy"]["delta"] == 1e-6
+    assert content["privacy"]["delta"] <= 1e-6  # 0 if the mechanism chose pure noise
     assert content["privacy"]["seeded"] is True
     assert content["privacy"]["entries"]
     assert content["version"]

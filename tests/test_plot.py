@@ -6,10 +6,12 @@ import networkx as nx
 import numpy as np
 import pytest
 
+import dpgraph
 from dpgraph import datasets, plot
 from dpgraph.exceptions import DPGraphError, InvalidParameterError
 from dpgraph.privacy.report import LedgerEntry, PrivacyReport
 from dpgraph.problems.private_cut import PrivateCutResult, make_partition
+from dpgraph.queries.marginals import private_marginals
 
 pytest.importorskip("matplotlib")
 
@@ -142,3 +144,57 @@ def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setattr(builtins, "__import__", refuse)
     with pytest.raises(DPGraphError, match=r"pip install 'dpgraph\[plot\]'"):
         plot.plot_cut(result_with([0, 1]))
+
+
+# --- spectra, curves, traces, tables ---------------------------------------------------------------------------
+
+
+def test_a_spectrum_is_drawn_with_the_band_of_its_noise():
+    G = datasets.load("planted-cut")
+    result = dpgraph.private_spectrum(G, 5, epsilon=2.0, delta=1e-6, rng=0)
+    figure = plot.plot_spectrum(result, title="office")
+    shown = texts(figure)
+    assert all(word in shown for word in ("office", "ε = 2", "τ = ", "SEEDED", "noise, 95 %"))
+    axes = figure.axes[0]
+    np.testing.assert_array_equal(axes.lines[0].get_ydata(), result.values)
+    band = axes.collections[0].get_paths()[0].vertices[:, 1]
+    assert band.max() == pytest.approx(result.values.max() + 1.96 * result.std)
+    assert plot.figure_bytes(figure).startswith(PNG)
+
+
+def test_privacy_and_utility_are_drawn_in_increasing_epsilon_beside_their_references():
+    figure = plot.plot_privacy_utility({"auto": [(4, 0.7, 0.01), (1, 0.6, 0.02)], "other": [(2, 0.55, 0)]}, best=0.73)
+    axes = figure.axes[0]
+    assert axes.get_xscale() == "log"
+    np.testing.assert_array_equal(axes.lines[0].get_xdata(), [1, 4])
+    names = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert names == ["auto", "other", "random cut", "without privacy"]
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["1", "2", "4"]
+    assert plot.figure_bytes(figure).startswith(PNG)
+    for nothing in ({}, {"auto": []}):
+        with pytest.raises(InvalidParameterError, match="curve"):
+            plot.plot_privacy_utility(nothing)
+
+
+def test_the_trace_of_the_solver_is_drawn_and_marked_as_exact():
+    result = dpgraph.max_cut(nx.petersen_graph(), seeds=3, rng=0)
+    figure = plot.plot_correlation_trace(result, title="Petersen")
+    assert "exact data, not private" in figure.get_suptitle()
+    drawn = figure.axes[0].lines[0].get_ydata()
+    np.testing.assert_array_equal(drawn, [entry.global_correlation for entry in result.trace])
+    assert plot.figure_bytes(figure).startswith(PNG)
+
+
+def test_a_table_of_two_columns_is_a_heat_map_of_its_counts():
+    data = np.random.default_rng(0).choice(np.array(["a", "b", "c"], dtype=object), size=(500, 3))
+    values = {j: ["a", "b", "c"] for j in range(3)}
+    result = private_marginals(data, 2, epsilon=1.0, delta=1e-6, categories=values, rng=0)
+    figure = plot.plot_marginal(result, [2, 0], names=["rows", "columns"])
+    axes = figure.axes[0]
+    np.testing.assert_array_equal(axes.images[0].get_array(), result.table([2, 0]))
+    assert (axes.get_ylabel(), axes.get_xlabel()) == ("rows", "columns")
+    assert len(axes.texts) == 9
+    assert plot.figure_bytes(figure).startswith(PNG)
+    for columns in ([0], [0, 1, 2], [0, 9]):
+        with pytest.raises(InvalidParameterError):
+            plot.plot_marginal(result, columns)

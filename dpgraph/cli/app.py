@@ -9,10 +9,15 @@ from importlib.metadata import version
 
 import typer
 
+from dpgraph.cli.benchmark import benchmark
 from dpgraph.cli.convert import convert
+from dpgraph.cli.covariance import covariance
+from dpgraph.cli.csp import csp
 from dpgraph.cli.datasets import datasets_app
 from dpgraph.cli.degrees import degrees
-from dpgraph.cli.max_cut import max_cut
+from dpgraph.cli.embed import embed
+from dpgraph.cli.marginals import marginals
+from dpgraph.cli.max_cut import max_bisection, max_cut
 from dpgraph.cli.spectrum import spectrum
 from dpgraph.exceptions import DPGraphError, MechanismHalted, NotConvergedError
 
@@ -23,7 +28,6 @@ FAILED, BAD_INPUT, HALTED, INTERRUPTED = 1, 2, 3, 130
 app = typer.Typer(
     name="dpgraph",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
     help="""Differentially private graph algorithms with a proven edge-level guarantee.
@@ -35,8 +39,14 @@ app = typer.Typer(
     """,
 )
 app.command("max-cut")(max_cut)
+app.command("max-bisection")(max_bisection)
+app.command("csp")(csp)
 app.command("degrees")(degrees)
 app.command("spectrum")(spectrum)
+app.command("embed")(embed)
+app.command("covariance")(covariance)
+app.command("marginals")(marginals)
+app.command("benchmark")(benchmark)
 app.command("convert")(convert)
 app.add_typer(datasets_app, name="datasets")
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from dpgraph.cli import options
+from dpgraph.cli.dry_run import AverageDegree, DryRun, print_plan
 from dpgraph.cli.graph_input import GraphRequest
 from dpgraph.cli.output import privacy_report, require_writable, vertex_table, write_atomically
+from dpgraph.exceptions import InvalidParameterError
 
 __all__ = ["degrees"]
 
@@ -36,6 +38,8 @@ def degrees(
     seed: options.Seed = None,
     data_dir: options.DataDir = None,
     download: options.Download = True,
+    dry_run: DryRun = False,
+    average_degree: AverageDegree = None,
 ) -> None:
     """Publish every degree with noise. The noisy degrees are unbiased; some may be negative.
 
@@ -46,7 +50,14 @@ def degrees(
     require_writable(output, report)
     bound = options.weight_bound(weight, max_weight)
     settings = {"epsilon": epsilon, "delta": delta, "mechanism": mechanism, "max_weight": bound}
-    source = GraphRequest(graph, format, nodes, labels, weight, symmetrize, data_dir, download).read()
+    request = GraphRequest(graph, format, nodes, labels, weight, symmetrize, data_dir, download)
+    if dry_run:
+        if delta is None:
+            raise InvalidParameterError("--dry-run compares both mechanisms and needs --delta")
+        only: dict[str, Any] = {"mechanisms": ["bounded-iterates"], "repeats": 1}
+        print_plan(request, average_degree, epsilon=epsilon, delta=delta, max_weight=bound, **only)
+        return
+    source = request.read()
     result = private_degrees(source.adjacency, **settings, rng=seed)
     scale = result.privacy.entries[0].scale
     if output is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
@@ -24,6 +24,10 @@ class GraphInput:
     adjacency: sparse.csr_array
     nodes: tuple[Hashable, ...]
     source: str
+
+    def description(self) -> dict[str, dict[str, Any]]:
+        """What a report says about it (public)."""
+        return {"graph": {"source": self.source, "n_vertices": len(self.nodes)}}
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,13 @@ class GraphRequest:
             # Gset files always carry weights; without --weight every edge counts 1.
             adjacency.data = np.ones_like(adjacency.data)
         return GraphInput(adjacency, nodes, self.graph)
+
+    def public_vertices(self) -> int | None:
+        """Number of vertices, if the options state the public vertex set; the graph is not opened."""
+        if self.nodes == "file":
+            return None
+        vertices = _vertex_set(self.nodes, str if self.labels == "str" else int)
+        return vertices if isinstance(vertices, int) else len(vertices)
 
     def _read_file(self, path: Path) -> tuple[sparse.csr_array, tuple[Hashable, ...]]:
         kind = str if self.labels == "str" else int

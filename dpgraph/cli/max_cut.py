@@ -1,19 +1,20 @@
-"""``dpgraph max-cut``."""
+"""``dpgraph max-cut`` and ``dpgraph max-bisection``."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
 from dpgraph.cli import options
+from dpgraph.cli.dry_run import AverageDegree, Correlation, DryRun, print_plan
 from dpgraph.cli.graph_input import GraphInput, GraphRequest
-from dpgraph.cli.output import privacy_report, require_writable, vertex_table, write_atomically
-from dpgraph.exceptions import InvalidParameterError
+from dpgraph.cli.output import privacy_report, require_pictures, require_writable, vertex_table, write_atomically
 
-__all__ = ["max_cut"]
+__all__ = ["max_bisection", "max_cut"]
 
 Output = Annotated[Path | None, typer.Option(help="Write the partition as CSV with columns node, side (0 or 1).")]
 Plot = Annotated[Path | None, typer.Option(help="Write a picture (PNG, PDF, SVG) of the published values only.")]
@@ -41,80 +42,99 @@ Evaluate = Annotated[
 ]
 
 
-def max_cut(
-    graph: options.GraphArgument,
-    epsilon: options.Epsilon,
-    delta: options.Delta,
-    output: Output = None,
-    report: options.Report = None,
-    plot: Plot = None,
-    owner_plot: OwnerPlot = None,
-    mechanism: Mechanism = "auto",
-    rank: Rank = "auto",
-    on_halt: OnHalt = "raise",
-    weight: options.WeightName = None,
-    max_weight: options.MaxWeight = None,
-    nodes: options.Nodes = "file",
-    labels: options.Labels = "int",
-    format: options.FileFormat = "auto",
-    symmetrize: options.Symmetrize = False,
-    seed: options.Seed = None,
-    evaluate: Evaluate = False,
-    data_dir: options.DataDir = None,
-    download: options.Download = True,
-    progress: options.Progress = False,
-) -> None:
+def _cut_command(problem: Literal["max-cut", "max-bisection"], text: str) -> Callable[..., None]:
+    """The command of a problem; the two have the same options."""
+
+    def command(
+        graph: options.GraphArgument,
+        epsilon: options.Epsilon,
+        delta: options.Delta,
+        output: Output = None,
+        report: options.Report = None,
+        plot: Plot = None,
+        owner_plot: OwnerPlot = None,
+        mechanism: Mechanism = "auto",
+        rank: Rank = "auto",
+        on_halt: OnHalt = "raise",
+        weight: options.WeightName = None,
+        max_weight: options.MaxWeight = None,
+        nodes: options.Nodes = "file",
+        labels: options.Labels = "int",
+        format: options.FileFormat = "auto",
+        symmetrize: options.Symmetrize = False,
+        seed: options.Seed = None,
+        evaluate: Evaluate = False,
+        data_dir: options.DataDir = None,
+        download: options.Download = True,
+        progress: options.Progress = False,
+        dry_run: DryRun = False,
+        average_degree: AverageDegree = None,
+        correlation: Correlation = -0.5,
+    ) -> None:
+        require_writable(output, report, plot, owner_plot)
+        require_pictures(plot, owner_plot)
+        bound = options.weight_bound(weight, max_weight)
+        budget = {"epsilon": epsilon, "delta": delta, "max_weight": bound}
+        settings = budget | {"mechanism": mechanism, "rank": options.number_or_auto(rank, "--rank", int)}
+        request = GraphRequest(graph, format, nodes, labels, weight, symmetrize, data_dir, download)
+        if dry_run:
+            _dry_run(problem, request, average_degree, correlation, settings)
+            return
+        source = request.read()
+        settings["on_halt"] = on_halt
+        result = _solver(problem)(source.adjacency, **settings, rng=seed, progress=progress)
+        if output is not None:
+            write_atomically(output, vertex_table(source.nodes, "side", result.labels.tolist()))
+        if report is not None:
+            parameters = settings | {"weight": weight, "seed": seed}
+            write_atomically(report, privacy_report(problem, source, parameters, _summary(result), result.privacy))
+        _draw(result, source, plot, owner_plot)
+        _print(result, source)
+        if evaluate:
+            _print_exact(result, source)
+
+    command.__doc__ = text
+    return command
+
+
+max_cut = _cut_command(
+    "max-cut",
     """Split the vertices into two sides with many edges across, with edge-level differential privacy.
 
     What is published (partition, estimated value, report, picture) is (epsilon, delta)-differentially private: it
     hardly depends on whether any single edge is there. The vertices themselves are public.
 
     Example: `dpgraph max-cut wiki-Vote --epsilon 1 --delta 1e-6 --output cut.csv --report report.json`
-    """
-    from dpgraph import private_max_cut
+    """,
+)
 
-    require_writable(output, report, plot, owner_plot)
-    _require_pictures(plot, owner_plot)
-    bound = options.weight_bound(weight, max_weight)
-    settings = {
-        "epsilon": epsilon,
-        "delta": delta,
-        "mechanism": mechanism,
-        "rank": _rank(rank),
-        "on_halt": on_halt,
-        "max_weight": bound,
-    }
-    source = GraphRequest(graph, format, nodes, labels, weight, symmetrize, data_dir, download).read()
-    result = private_max_cut(source.adjacency, **settings, rng=seed, progress=progress)
-    if output is not None:
-        write_atomically(output, vertex_table(source.nodes, "side", result.labels.tolist()))
-    if report is not None:
-        parameters = settings | {"weight": weight, "seed": seed}
-        write_atomically(report, privacy_report("max-cut", source, parameters, _summary(result), result.privacy))
-    _draw(result, source, plot, owner_plot)
-    _print(result, source)
-    if evaluate:
-        _print_exact(result, source)
+max_bisection = _cut_command(
+    "max-bisection",
+    """Split the vertices into two halves with many edges across, with edge-level differential privacy.
+
+    As `dpgraph max-cut`, with sides that differ by at most one vertex.
+
+    Example: `dpgraph max-bisection planted-cut --epsilon 1 --delta 1e-6 --output halves.csv`
+    """,
+)
 
 
-def _require_pictures(*paths: Path | None) -> None:
-    """Refuse a picture that could not be drawn, before any privacy budget is spent."""
-    wanted = [path for path in paths if path is not None]
-    if wanted:
-        from dpgraph.plot import require_format, require_matplotlib
+def _solver(problem: str) -> Callable[..., Any]:
+    from dpgraph import private_max_bisection, private_max_cut
 
-        require_matplotlib()
-        for path in wanted:
-            require_format(path.suffix)
+    return private_max_cut if problem == "max-cut" else private_max_bisection
 
 
-def _rank(rank: str) -> Any:
-    if rank == "auto":
-        return rank
-    try:
-        return int(rank)
-    except ValueError:
-        raise InvalidParameterError(f"--rank must be auto or a number; got {rank!r}") from None
+def _dry_run(
+    problem: str,
+    request: GraphRequest,
+    average_degree: float | None,
+    correlation: float,
+    settings: dict[str, Any],
+) -> None:
+    mechanism = settings.pop("mechanism")
+    chosen: dict[str, Any] = {} if mechanism == "auto" else {"mechanisms": [mechanism]}
+    print_plan(request, average_degree, problem=problem, correlation=correlation, **settings, **chosen)
 
 
 def _summary(result: Any) -> dict[str, Any]:

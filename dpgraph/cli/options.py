@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -20,12 +20,23 @@ __all__ = [
     "MaxWeight",
     "Nodes",
     "Progress",
+    "Regularization",
     "Report",
     "Seed",
     "Symmetrize",
     "WeightName",
+    "number_or_auto",
     "weight_bound",
 ]
+
+
+def _complete_graph(incomplete: str) -> list[str]:
+    """Datasets and files for the shell's completion."""
+    from dpgraph import datasets
+
+    names = [name for name in datasets.available() if name.startswith(incomplete)]
+    return names + [str(path) for path in Path().glob(f"{incomplete}*")]
+
 
 GraphArgument = Annotated[
     str,
@@ -33,6 +44,7 @@ GraphArgument = Annotated[
         metavar="GRAPH",
         help="A graph file (edge list, CSV, Gset, GML; .gz too) or a dataset name (see `dpgraph datasets list`).",
         show_default=False,
+        autocompletion=_complete_graph,
     ),
 ]
 FileFormat = Annotated[str, typer.Option("--format", help="auto, edgelist, gset or gml.")]
@@ -85,6 +97,23 @@ Seed = Annotated[
 ]
 Report = Annotated[Path | None, typer.Option(help="Write the guarantee, the ledger and the parameters as JSON.")]
 Progress = Annotated[bool, typer.Option("--progress", help="Show a progress bar on stderr.")]
+Regularization = Annotated[
+    str,
+    typer.Option(
+        help="auto (a multiple of the average degree, released privately) or a public number, added to every degree. "
+        "0 is the plain normalized adjacency and halts unless every degree is large."
+    ),
+]
+
+
+def number_or_auto(text: str, option: str, kind: type[int] | type[float]) -> Any:
+    """The value of an option that takes a number or the word auto."""
+    if text == "auto":
+        return text
+    try:
+        return kind(text)
+    except ValueError:
+        raise InvalidParameterError(f"{option} must be auto or a number; got {text!r}") from None
 
 
 def weight_bound(weight: str | None, max_weight: float | None) -> float | None:

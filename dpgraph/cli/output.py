@@ -18,9 +18,10 @@ from dpgraph.exceptions import InvalidParameterError
 
 if TYPE_CHECKING:
     from dpgraph.cli.graph_input import GraphInput
+    from dpgraph.cli.table_input import TableInput
     from dpgraph.privacy.report import PrivacyReport
 
-__all__ = ["privacy_report", "require_writable", "vertex_table", "write_atomically"]
+__all__ = ["privacy_report", "require_pictures", "require_writable", "vertex_table", "write_atomically"]
 
 
 def require_writable(*paths: Path | None) -> None:
@@ -35,6 +36,17 @@ def require_writable(*paths: Path | None) -> None:
             raise InvalidParameterError(f"cannot write {path}: the folder {path.absolute().parent} does not exist")
         if not os.access(path.absolute().parent, os.W_OK):
             raise InvalidParameterError(f"cannot write {path}: no permission to write into {path.absolute().parent}")
+
+
+def require_pictures(*paths: Path | None) -> None:
+    """Refuse a picture that could not be drawn, before any privacy budget is spent."""
+    wanted = [path for path in paths if path is not None]
+    if wanted:
+        from dpgraph.plot import require_format, require_matplotlib
+
+        require_matplotlib()
+        for path in wanted:
+            require_format(path.suffix)
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:
@@ -62,7 +74,11 @@ def vertex_table(nodes: Sequence[Hashable], column: str, values: Sequence[Any]) 
 
 
 def privacy_report(
-    command: str, source: GraphInput, parameters: dict[str, Any], result: dict[str, Any], privacy: PrivacyReport
+    command: str,
+    source: GraphInput | TableInput,
+    parameters: dict[str, Any],
+    result: dict[str, Any],
+    privacy: PrivacyReport,
 ) -> str:
     """JSON report of one command: parameters, published values and the privacy ledger.
 
@@ -72,7 +88,7 @@ def privacy_report(
         "program": "dpgraph",
         "version": version("dpgraph"),
         "command": command,
-        "graph": {"source": source.source, "n_vertices": len(source.nodes)},
+        **source.description(),
         "parameters": parameters,
         "result": result,
         "privacy": privacy.to_dict(),

@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from dpgraph.cli import options
+from dpgraph.cli.dry_run import AverageDegree, DryRun, print_plan
 from dpgraph.cli.graph_input import GraphRequest
-from dpgraph.cli.output import privacy_report, require_writable, write_atomically
+from dpgraph.cli.output import privacy_report, require_pictures, require_writable, write_atomically
 from dpgraph.datasets.writers import csv_text
-from dpgraph.exceptions import InvalidParameterError
 
 __all__ = ["spectrum"]
 
 Count = Annotated[int, typer.Option("--k", help="How many values, from the largest down. All cost what one costs.")]
 Output = Annotated[Path | None, typer.Option(help="Write the noisy values as CSV with columns index, value.")]
-Regularization = Annotated[
-    str,
-    typer.Option(
-        help="auto (about the average degree, released privately) or a public number, added to every degree. "
-        "0 is the plain normalized adjacency and halts unless every degree is large."
-    ),
-]
+Plot = Annotated[Path | None, typer.Option(help="Write a picture (PNG, PDF, SVG) of the noisy values and their noise.")]
 
 
 def spectrum(
@@ -31,9 +25,10 @@ def spectrum(
     epsilon: options.Epsilon,
     delta: options.Delta,
     k: Count = 8,
-    regularization: Regularization = "auto",
+    regularization: options.Regularization = "auto",
     output: Output = None,
     report: options.Report = None,
+    plot: Plot = None,
     weight: options.WeightName = None,
     max_weight: options.MaxWeight = None,
     nodes: options.Nodes = "file",
@@ -43,6 +38,8 @@ def spectrum(
     seed: options.Seed = None,
     data_dir: options.DataDir = None,
     download: options.Download = True,
+    dry_run: DryRun = False,
+    average_degree: AverageDegree = None,
 ) -> None:
     """Publish the largest |eigenvalues| of the regularised normalized adjacency with noise.
 
@@ -50,16 +47,22 @@ def spectrum(
     """
     from dpgraph import private_spectrum
 
-    require_writable(output, report)
+    require_writable(output, report, plot)
+    require_pictures(plot)
     bound = options.weight_bound(weight, max_weight)
     settings = {
         "epsilon": epsilon,
         "delta": delta,
         "k": k,
-        "regularization": _regularization(regularization),
+        "regularization": options.number_or_auto(regularization, "--regularization", float),
         "max_weight": bound,
     }
-    source = GraphRequest(graph, format, nodes, labels, weight, symmetrize, data_dir, download).read()
+    request = GraphRequest(graph, format, nodes, labels, weight, symmetrize, data_dir, download)
+    if dry_run:
+        only: dict[str, Any] = {"mechanisms": ["bounded-iterates"], "repeats": 1}
+        print_plan(request, average_degree, epsilon=epsilon, delta=delta, max_weight=bound, **only)
+        return
+    source = request.read()
     result = private_spectrum(source.adjacency, **settings, rng=seed)
     values = result.values.tolist()
     if output is not None:
@@ -68,17 +71,12 @@ def spectrum(
         parameters = settings | {"weight": weight, "seed": seed}
         summary = {"values": values, "std": result.std, "regularization": result.regularization}
         write_atomically(report, privacy_report("spectrum", source, parameters, summary, result.privacy))
+    if plot is not None:
+        from dpgraph.plot import figure_bytes, plot_spectrum
+
+        write_atomically(plot, figure_bytes(plot_spectrum(result, title=source.source), plot.suffix))
     typer.echo(
         f"{source.source}: |eigenvalues| of the normalized adjacency, each ± {result.std:.3g} (standard deviation)"
     )
     typer.echo(" ".join(f"{value:.4f}" for value in values))
     typer.echo(result.privacy.table())
-
-
-def _regularization(text: str) -> float | str:
-    if text == "auto":
-        return text
-    try:
-        return float(text)
-    except ValueError:
-        raise InvalidParameterError(f"--regularization must be auto or a number; got {text!r}") from None

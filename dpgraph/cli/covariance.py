@@ -1,0 +1,106 @@
+"""``dpgraph covariance``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from dpgraph.cli import options
+from dpgraph.cli.output import privacy_report, require_writable, write_atomically
+from dpgraph.cli.table_input import TableInput, read_table
+from dpgraph.datasets.writers import csv_text
+from dpgraph.exceptions import InvalidParameterError
+
+__all__ = ["covariance"]
+
+Table = Annotated[
+    Path,
+    typer.Argument(
+        metavar="TABLE", help="CSV with a header line (.gz too) or .npy; a record a row.", show_default=False
+    ),
+]
+MaxNorm = Annotated[
+    float,
+    typer.Option(help="Public bound on the Euclidean norm of a record; longer ones are scaled down to it."),
+]
+Mechanism = Annotated[str, typer.Option(help="wishart-difference, or nuclear-laplace.")]
+Centered = Annotated[bool, typer.Option("--centered", help="Subtract the mean, which is released too.")]
+Adjacency = Annotated[str, typer.Option(help="What is protected: replace (a record) or add-remove.")]
+Output = Annotated[Path | None, typer.Option(help="Write the matrix as CSV with the names of the columns.")]
+DryRun = Annotated[
+    bool,
+    typer.Option("--dry-run", help="Print the noise for a table of --shape and stop; TABLE is not read."),
+]
+Shape = Annotated[
+    tuple[int, int] | None, typer.Option(help="With --dry-run: the public numbers of records and of columns.")
+]
+
+
+def covariance(
+    table: Table,
+    epsilon: options.Epsilon,
+    max_norm: MaxNorm = 1.0,
+    centered: Centered = False,
+    mechanism: Mechanism = "wishart-difference",
+    adjacency: Adjacency = "replace",
+    output: Output = None,
+    report: options.Report = None,
+    seed: options.Seed = None,
+    dry_run: DryRun = False,
+    shape: Shape = None,
+) -> None:
+    """Publish the covariance matrix of a table of numbers with pure differential privacy (no delta).
+
+    One record more or less, or replaced, hardly changes what is published. The number of records is public unless
+    --adjacency add-remove.
+
+    Example: `dpgraph covariance survey.csv --epsilon 1 --max-norm 10 --centered --output covariance.csv`
+    """
+    from dpgraph import private_covariance
+
+    require_writable(output, report)
+    settings: dict[str, Any] = {
+        "epsilon": epsilon,
+        "mechanism": mechanism,
+        "adjacency": adjacency,
+        "centered": centered,
+        "max_norm": max_norm,
+    }
+    if dry_run:
+        _dry_run(shape, settings)
+        return
+    source = read_table(table)
+    result = private_covariance(source.numbers(), **settings, rng=seed)
+    if output is not None:
+        write_atomically(output, csv_text(["", *source.nodes], [source.nodes, *result.matrix.T.tolist()]))
+    if report is not None:
+        _write_report(report, source, settings | {"seed": seed}, result)
+    variances = np.linalg.eigvalsh(result.matrix)[::-1]
+    typer.echo(f"{source.source}: {len(variances)} columns; principal variances, from the released matrix:")
+    typer.echo(" ".join(f"{value:.4g}" for value in variances[:10]))
+    typer.echo(result.privacy.table())
+
+
+def _dry_run(shape: tuple[int, int] | None, settings: dict[str, Any]) -> None:
+    """The noise does not depend on the records, so a public table of zeros shows it."""
+    from dpgraph import private_covariance
+
+    if shape is None:
+        raise InvalidParameterError("--dry-run reads nothing, so it needs --shape RECORDS COLUMNS")
+    planned = private_covariance(np.zeros(shape), **settings)
+    alone = settings | {"epsilon": settings["epsilon"] * planned.privacy.entries[-1].share}
+    noise = private_covariance(np.zeros(shape), **alone, project=False)
+    typer.echo("DRY RUN: nothing was read, nothing was spent")
+    typer.echo(
+        f"the noise of the matrix has Frobenius norm {np.linalg.norm(noise.matrix):.3g} (one draw); the projection to "
+        "covariance matrices lowers it"
+    )
+    typer.echo(planned.privacy.table())
+
+
+def _write_report(path: Path, source: TableInput, parameters: dict[str, Any], result: Any) -> None:
+    summary = {"matrix": result.matrix, "columns": source.nodes, "mean": result.mean, "trace_bound": result.trace_bound}
+    write_atomically(path, privacy_report("covariance", source, parameters, summary, result.privacy))

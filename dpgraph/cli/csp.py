@@ -1,0 +1,159 @@
+"""``dpgraph csp``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from scipy import sparse
+
+from dpgraph.cli import options
+from dpgraph.cli.dry_run import AverageDegree, DryRun, public_size
+from dpgraph.cli.graph_input import GraphInput, GraphRequest
+from dpgraph.cli.output import privacy_report, require_writable, write_atomically
+from dpgraph.datasets.files import decode, read_text
+from dpgraph.datasets.writers import csv_text, label_texts
+from dpgraph.exceptions import DatasetError, InvalidParameterError
+
+if TYPE_CHECKING:
+    from dpgraph.sos.csp import TwoCSP
+
+__all__ = ["csp"]
+
+Instance = Annotated[
+    str,
+    typer.Argument(
+        metavar="INSTANCE",
+        help='A .json file {"variables": [...], "alphabet": [...], "constraints": [{"u": ..., "v": ..., "relation": '
+        '[[...]], "weight": 1}]} (.gz too), or a graph as for the other commands.',
+        show_default=False,
+    ),
+]
+Colours = Annotated[int, typer.Option(help="For a graph: the number of labels; the ends of an edge should differ.")]
+Adjacency = Annotated[
+    str,
+    typer.Option(help="What is protected: label-edge (one entry of a constraint table) or constraint (a whole table)."),
+]
+Mechanism = Annotated[str, typer.Option(help="auto, bounded-iterates or coherence.")]
+Output = Annotated[Path | None, typer.Option(help="Write the assignment as CSV with columns variable, label.")]
+#: Share of the constraints of a stand-in for --dry-run that its planted assignment satisfies.
+_SATISFIABLE = 0.8
+Bound = Annotated[float, typer.Option(help="Public upper bound on an entry of a constraint table.")]
+
+
+def csp(
+    instance: Instance,
+    epsilon: options.Epsilon,
+    delta: options.Delta,
+    colours: Colours = 3,
+    output: Output = None,
+    report: options.Report = None,
+    mechanism: Mechanism = "auto",
+    adjacency: Adjacency = "label-edge",
+    max_weight: Bound = 1.0,
+    weight: options.WeightName = None,
+    nodes: options.Nodes = "file",
+    labels: options.Labels = "int",
+    format: options.FileFormat = "auto",
+    seed: options.Seed = None,
+    data_dir: options.DataDir = None,
+    download: options.Download = True,
+    progress: options.Progress = False,
+    dry_run: DryRun = False,
+    average_degree: AverageDegree = None,
+) -> None:
+    """Assign labels so that many constraints on pairs of variables hold, with private constraints.
+
+    Variables and labels are public. For a graph: colour the vertices so that many edges have ends of two colours.
+
+    Example: `dpgraph csp planted-cut --colours 3 --epsilon 2 --delta 1e-6 --output colours.csv`
+    """
+    from dpgraph import private_max_2csp
+
+    require_writable(output, report)
+    request = GraphRequest(instance, format, nodes, labels, weight, False, data_dir, download)
+    settings: dict[str, Any] = {
+        "epsilon": epsilon,
+        "delta": delta,
+        "mechanism": mechanism,
+        "adjacency": adjacency,
+        "max_weight": max_weight,
+    }
+    if dry_run:
+        _dry_run(*public_size(request, average_degree), colours, settings)
+        return
+    problem, source = _read(request, colours)
+    result = private_max_2csp(problem, **settings, rng=seed, progress=progress)
+    chosen = [problem.alphabet[label] for label in result.labels.tolist()]
+    if output is not None:
+        write_atomically(output, csv_text(["variable", "label"], [label_texts(source.nodes), label_texts(chosen)]))
+    if report is not None:
+        summary = {
+            "mechanism": result.mechanism,
+            "estimated_value": result.estimated_value,
+            "estimated_value_std": result.estimated_value_std,
+            "estimated_total_weight": result.estimated_total_weight,
+        }
+        parameters = settings | {"weight": weight, "seed": seed}
+        write_atomically(report, privacy_report("csp", source, parameters, summary, result.privacy))
+    typer.echo(f"{source.source}: {problem.n_variables} variables, mechanism {result.mechanism}")
+    typer.echo(
+        f"estimated weight earned: {result.estimated_value:.6g} ± {result.estimated_value_std:.3g} "
+        f"of about {result.estimated_total_weight:.6g}"
+    )
+    typer.echo(result.privacy.table())
+
+
+def _dry_run(n: int, degree: float, colours: int, settings: dict[str, Any]) -> None:
+    """Run the mechanism on a public random instance with a planted assignment."""
+    from dpgraph import evaluate, private_max_2csp
+    from dpgraph.datasets import planted_csp
+    from dpgraph.planning import STAND_IN
+
+    size = min(n, STAND_IN)
+    stand_in = planted_csp(size, min(degree, size - 1.0), colours, _SATISFIABLE, rng=0)
+    planned = private_max_2csp(stand_in, **settings, rng=0)
+    share = evaluate.csp_value(stand_in, planned) / evaluate.csp_value(stand_in, stand_in.planted) * _SATISFIABLE
+    typer.echo("DRY RUN: nothing was read, nothing was spent")
+    typer.echo(
+        f"on a public random instance of {size} variables with {colours} labels, {degree:g} constraints on each, of "
+        f"which a planted assignment satisfies {_SATISFIABLE:g}: {share:.3f} satisfied (at random {1 / colours:.3f})"
+    )
+    typer.echo(planned.privacy.table())
+
+
+def _read(request: GraphRequest, colours: int) -> tuple[TwoCSP, GraphInput]:
+    """The instance, and a description of it with the names of its variables."""
+    from dpgraph.sos.csp_kinds import csp_from_graph
+
+    if not request.graph.removesuffix(".gz").endswith(".json"):
+        source = request.read()
+        return csp_from_graph(source.adjacency, "max-k-cut", colours), source
+    problem = _instance(request.graph)
+    nothing = sparse.csr_array((problem.n_variables, problem.n_variables))
+    return problem, GraphInput(nothing, problem.variables, request.graph)
+
+
+def _instance(path: str) -> TwoCSP:
+    from dpgraph.sos.csp import TwoCSP
+
+    if not Path(path).is_file():
+        raise DatasetError(f"no such file: {path}")
+    try:
+        content = json.loads(decode(read_text(path), path))
+        problem = TwoCSP(content["variables"], content["alphabet"])
+        for constraint in content["constraints"]:
+            problem.add_constraint(
+                constraint["u"], constraint["v"], constraint["relation"], weight=constraint.get("weight", 1.0)
+            )
+    except InvalidParameterError as error:
+        raise DatasetError(f"{path}: {error}") from None
+    except (ValueError, KeyError, TypeError, AttributeError):
+        # What is wrong could be a private constraint, so only the expected form is shown.
+        raise DatasetError(
+            f'{path}: expected JSON of the form {{"variables": ..., "alphabet": ..., "constraints": [...]}}; '
+            "see dpgraph csp --help"
+        ) from None
+    return problem

@@ -1,0 +1,72 @@
+"""What all pictures share: colours, formats, and the line that states the guarantee."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+from dpgraph.exceptions import DPGraphError, InvalidParameterError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from dpgraph.privacy.report import PrivacyReport
+
+__all__ = [
+    "ACROSS",
+    "GREY",
+    "INSIDE",
+    "PALE",
+    "SIDES",
+    "WARNING",
+    "Z95",
+    "figure_bytes",
+    "guarantee",
+    "require_format",
+    "require_matplotlib",
+]
+
+#: Colours that readers with any colour vision tell apart: edges across the cut, edges inside a side, the rest.
+ACROSS, INSIDE, GREY, PALE, WARNING = "#0077BB", "#EE7733", "#777777", "#BBBBBB", "#BB2222"
+#: The two sides of the cut: neutral, because a side is no better than the other.
+SIDES = ("#44546A", "#8796AB")
+#: Two-sided 95 % quantile of the normal law of the noise.
+Z95 = 1.96
+
+
+def require_matplotlib() -> None:
+    """Raise DPGraphError with the remedy if matplotlib is not installed."""
+    try:
+        import matplotlib.figure  # noqa: F401
+    except ImportError:
+        raise DPGraphError("pictures need matplotlib; install it with: pip install 'dpgraph[plot]'") from None
+
+
+def require_format(suffix: str) -> str:
+    """Name of the picture format with this file ending (``.png``, ``.pdf``, ``.svg``, ...).
+
+    Raises
+    ------
+    InvalidParameterError
+        matplotlib does not write such files.
+    """
+    from matplotlib.backend_bases import FigureCanvasBase
+
+    format = suffix.removeprefix(".").lower()
+    supported = FigureCanvasBase.get_supported_filetypes()
+    if format not in supported:
+        raise InvalidParameterError(f"a picture must end in .{', .'.join(sorted(supported))}; got {suffix!r}")
+    return format
+
+
+def figure_bytes(figure: Figure, suffix: str = ".png") -> bytes:
+    """The picture as the content of a file whose name ends in `suffix`."""
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format=require_format(suffix), dpi=200)
+    return buffer.getvalue()
+
+
+def guarantee(privacy: PrivacyReport) -> str:
+    """Epsilon, delta, and a warning for seeded noise."""
+    text = f"ε = {privacy.epsilon:g}, δ = {privacy.delta:g}"
+    return text + " (SEEDED: noise for experiments, not for publication)" if privacy.seeded else text

@@ -1,0 +1,300 @@
+"""Commands beyond max-cut, dry runs and completion, run in this process through main()."""
+
+import csv
+import gzip
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import dpgraph
+from dpgraph import datasets
+from dpgraph.cli import main
+from dpgraph.persistence import load_result
+
+PRIVACY = ["--epsilon", "2", "--delta", "1e-6"]
+
+
+@pytest.fixture(autouse=True)
+def no_local_data(monkeypatch, tmp_path):
+    monkeypatch.delenv("DPGRAPH_DATA", raising=False)
+    monkeypatch.delenv("DPGRAPH_DEBUG", raising=False)
+    monkeypatch.setenv("DPGRAPH_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def run(capsys):
+    """Exit status, stdout and stderr of one command."""
+
+    def run(*arguments):
+        status = main([str(argument) for argument in arguments])
+        out, err = capsys.readouterr()
+        return status, out, err
+
+    return run
+
+
+def rows(path):
+    with path.open(newline="") as stream:
+        return list(csv.reader(stream))
+
+
+@pytest.fixture
+def survey(tmp_path):
+    rng = np.random.default_rng(0)
+    path = tmp_path / "survey.csv"
+    lines = [
+        f"{smoker},{sleep},{sport}"
+        for smoker, sleep, sport in zip(
+            rng.integers(0, 2, 300), rng.choice(["bad", "good"], 300), rng.integers(0, 2, 300), strict=True
+        )
+    ]
+    path.write_text("\n".join(["smoker,sleep,sport", *lines]) + "\n")
+    (tmp_path / "values.json").write_text('{"sleep": ["bad", "good", "none"]}')
+    return path
+
+
+# --- graphs ------------------------------------------------------------------------------------------------------
+
+
+def test_max_bisection_is_the_library_call_with_equal_halves(run, tmp_path):
+    output, report = tmp_path / "halves.csv", tmp_path / "report.json"
+    status, _, err = run("max-bisection", "planted-cut", *PRIVACY, "--seed", 1, "--output", output, "--report", report)
+    assert (status, err) == (0, "")
+    sides = [int(side) for _, side in rows(output)[1:]]
+    assert (sides.count(0), sides.count(1)) == (300, 300)
+    A, _ = datasets.load_sparse("planted-cut")
+    assert sides == dpgraph.private_max_bisection(A, epsilon=2.0, delta=1e-6, rng=1).labels.tolist()
+    assert json.loads(report.read_text())["command"] == "max-bisection"
+
+
+def test_embed_writes_points_and_a_file_for_python_with_the_labels_of_the_graph(run, tmp_path):
+    G = datasets.planted_cut(300, 100, -0.8, rng=5)
+    path, points, saved = tmp_path / "g.txt.gz", tmp_path / "points.csv", tmp_path / "private.npz"
+    path.write_bytes(gzip.compress("".join(f"{u + 1000} {v + 1000}\n" for u, v in G.edges).encode()))
+    options = ["--rank", 2, "--seed", 3, "--output", points, "--save", saved, "--report", tmp_path / "r.json"]
+    status, out, err = run("embed", path, "--epsilon", 8, "--delta", 1e-6, *options)
+    assert (status, err) == (0, "")
+    assert "2 dimensions" in out
+    private = load_result(saved)
+    assert private.nodes == tuple(range(1000, 1300))
+    assert private.privacy.seeded
+    assert rows(points)[0] == ["node", "x1", "x2"]
+    written = np.array([[float(x) for x in row[1:]] for row in rows(points)[1:]])
+    np.testing.assert_array_equal(written, private.embedding())
+    assert json.loads((tmp_path / "r.json").read_text())["result"]["rank"] == 2
+
+
+def test_embed_says_what_it_cannot_do_before_it_spends_anything(run, tmp_path):
+    for options, words in (
+        (["--save", tmp_path / "x.pkl"], ".npz"),
+        (["--rank", "many"], "--rank"),
+        (["--regularization", "x"], "--regularization"),
+        (["--mechanism", "magic"], "mechanism"),
+    ):
+        status, out, err = run("embed", "planted-cut", *PRIVACY, *options)
+        assert (status, out) == (2, "")
+        assert words in err
+
+
+def test_the_picture_of_a_spectrum_is_written(run, tmp_path):
+    picture = tmp_path / "spectrum.png"
+    assert run("spectrum", "planted-cut", *PRIVACY, "--k", 4, "--plot", picture)[0] == 0
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+# --- constraints -------------------------------------------------------------------------------------------------
+
+
+def test_csp_colours_a_graph(run, tmp_path):
+    output, report = tmp_path / "colours.csv", tmp_path / "r.json"
+    arguments = ["--colours", 3, "--seed", 1, "--output", output, "--report", report]
+    status, out, err = run("csp", "planted-cut", "--epsilon", 4, "--delta", 1e-6, *arguments)
+    assert (status, err) == (0, "")
+    table = rows(output)
+    assert table[0] == ["variable", "label"]
+    assert {label for _, label in table[1:]} == {"0", "1", "2"}
+    assert "estimated weight earned" in out
+    assert json.loads(report.read_text())["privacy"]["epsilon"] == 4
+
+
+def test_csp_reads_constraints_and_speaks_in_their_names(run, tmp_path):
+    names = [f"talk {i}" for i in range(40)]
+    clash = [{"u": u, "v": v, "relation": [[0, 1], [1, 0]]} for i, u in enumerate(names) for v in names[i % 2 :: 2]]
+    clash = [constraint for constraint in clash if constraint["u"] != constraint["v"]]
+    path, output = tmp_path / "schedule.json", tmp_path / "slots.csv"
+    path.write_text(json.dumps({"variables": names, "alphabet": ["morning", "evening"], "constraints": clash}))
+    assert run("csp", path, "--epsilon", 8, "--delta", 1e-6, "--output", output)[0] == 0
+    assert [name for name, _ in rows(output)[1:]] == names
+    assert {slot for _, slot in rows(output)[1:]} <= {"morning", "evening"}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "{}",
+        "[1]",
+        "no json",
+        '{"variables": ["secret"], "alphabet": ["a", "b"], "constraints": [{"u": "secret"}]}',
+        '{"variables": 2, "alphabet": 2, "constraints": [{"u": 0, "v": 1, "relation": [[-7, 0], [0, 0]]}]}',
+    ],
+)
+def test_a_bad_instance_is_one_clear_line_without_its_constraints(run, tmp_path, content):
+    path = tmp_path / "p.json"
+    path.write_text(content)
+    status, out, err = run("csp", path, *PRIVACY)
+    assert (status, out, len(err.splitlines())) == (2, "", 1)
+    assert "p.json" in err
+    assert "secret" not in err
+    assert "-7" not in err
+
+
+# --- tables ------------------------------------------------------------------------------------------------------
+
+
+def test_covariance_writes_the_private_matrix_with_column_names(run, tmp_path):
+    data = np.random.default_rng(0).normal(size=(2000, 3)) * [0.4, 0.2, 0.1]
+    path, output, report = tmp_path / "x.csv", tmp_path / "c.csv", tmp_path / "r.json"
+    np.savetxt(path, data, delimiter=",", header="a,b,c", comments="")
+    status, out, err = run("covariance", path, "--epsilon", 2, "--seed", 4, "--output", output, "--report", report)
+    assert (status, err) == (0, "")
+    assert "delta = 0" in out
+    table = rows(output)
+    assert table[0] == ["", "a", "b", "c"]
+    matrix = np.array([[float(x) for x in row[1:]] for row in table[1:]])
+    np.testing.assert_array_equal(matrix, dpgraph.private_covariance(data, epsilon=2.0, rng=4).matrix)
+    content = json.loads(report.read_text())
+    assert content["table"] == {"source": str(path), "columns": ["a", "b", "c"]}
+    assert content["result"]["matrix"] == matrix.tolist()
+
+
+def test_covariance_of_a_numpy_file(run, tmp_path):
+    np.save(tmp_path / "x.npy", np.eye(4))
+    assert run("covariance", tmp_path / "x.npy", "--epsilon", 1)[0] == 0
+    np.save(tmp_path / "y.npy", np.zeros(3))
+    assert run("covariance", tmp_path / "y.npy", "--epsilon", 1)[0] == 2
+
+
+def test_marginals_writes_every_table_and_draws_one(run, survey, tmp_path):
+    output, picture, report = tmp_path / "t.csv", tmp_path / "t.png", tmp_path / "r.json"
+    arguments = ["--output", output, "--plot", picture, "--pair", "sleep", "sport", "--report", report]
+    status, out, err = run("marginals", survey, *PRIVACY, "--categories", tmp_path / "values.json", *arguments)
+    assert (status, err) == (0, "")
+    cells = {(columns, values): float(count) for columns, values, count in rows(output)[1:]}
+    assert len(cells) == (2 + 3 + 2) + (6 + 4 + 6)
+    assert ("smoker x sleep", "1 x none") in cells
+    totals = [sum(c for (columns, _), c in cells.items() if columns == name) for name in ("smoker", "sleep x sport")]
+    np.testing.assert_allclose(totals, 300, rtol=1e-6)
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert "root mean square" in out
+    assert json.loads(report.read_text())["result"]["count"] == 300
+
+
+@pytest.mark.parametrize(
+    ("command", "content", "words"),
+    [
+        (["covariance", "--epsilon", "1"], "a,b\n1,secret\n", "numbers"),
+        (["covariance", "--epsilon", "1"], "a,a\n1,2\n", "differ"),
+        (["covariance", "--epsilon", "1"], "a,b\n1\n", "header"),
+        (["covariance", "--epsilon", "1"], "", "header"),
+        (["marginals", *PRIVACY], "a,b\n1,secret\n", "0 and 1"),
+        (["marginals", *PRIVACY, "--plot", "x.png"], "a,b\n1,0\n", "--pair"),
+        (["marginals", *PRIVACY, "--plot", "x.png", "--pair", "a", "z"], "a,b\n1,0\n", "'z'"),
+    ],
+)
+def test_a_bad_table_is_one_clear_line_without_its_entries(run, tmp_path, command, content, words):
+    path = tmp_path / "x.csv"
+    path.write_text(content)
+    status, out, err = run(command[0], path, *command[1:])
+    assert (status, out, len(err.splitlines())) == (2, "", 1)
+    assert words in err
+    assert "secret" not in err
+
+
+# --- dry runs ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", ["max-cut", "max-bisection", "degrees", "spectrum", "embed", "csp"])
+def test_a_dry_run_opens_no_graph_and_shows_the_noise(run, command):
+    size = ["--nodes", 2000, "--average-degree", 100]
+    status, out, err = run(command, "there-is-no-such.txt", *PRIVACY, "--dry-run", *size)
+    assert (status, err) == (0, "")
+    assert out.startswith("DRY RUN: nothing was read, nothing was spent")
+    assert "sensitivity" in out
+
+
+def test_a_dry_run_of_max_cut_shows_the_scales_of_the_real_run(run, tmp_path):
+    arguments = ["planted-cut", *PRIVACY, "--mechanism", "noisy-power", "--seed", 1]
+    _, real, _ = run("max-cut", *arguments)
+    _, dry, _ = run("max-cut", *arguments, "--dry-run")
+    for name in ("total weight", "cut weight"):
+        assert next(line for line in real.splitlines() if line.startswith(name)) in dry
+
+
+def test_a_dry_run_takes_the_size_of_a_dataset_from_its_publisher_or_asks_for_it(run):
+    status, out, _ = run("max-cut", "wiki-Vote", *PRIVACY, "--dry-run", "--mechanism", "bounded-iterates")
+    assert status == 0
+    assert "7115 vertices" in out
+    status, out, err = run("max-cut", "mine.txt", *PRIVACY, "--dry-run")
+    assert (status, out) == (2, "")
+    assert "--average-degree" in err
+
+
+def test_dry_runs_of_tables_need_only_their_shape(run, tmp_path):
+    status, out, _ = run("covariance", "none.csv", "--epsilon", 1, "--dry-run", "--shape", 5000, 8)
+    assert status == 0
+    real = dpgraph.private_covariance(np.zeros((5000, 8)), epsilon=1.0)
+    assert real.privacy.table() in out
+    status, out, _ = run("marginals", "none.csv", *PRIVACY, "--dry-run", "--shape", 1000, 4)
+    assert status == 0
+    assert "parities" in out
+    for command in (["covariance", "none.csv", "--epsilon", 1], ["marginals", "none.csv", *PRIVACY]):
+        assert run(*command, "--dry-run")[0] == 2
+
+
+# --- benchmark, completion ---------------------------------------------------------------------------------------
+
+
+def test_benchmark_measures_public_graphs_and_says_that_it_is_not_private(run, tmp_path):
+    output, picture = tmp_path / "b.csv", tmp_path / "b.png"
+    options = ["--epsilon", "0.1,4", "--runs", 2, "--mechanism", "bounded-iterates,noisy-power"]
+    status, out, err = run("benchmark", "planted-cut", *options, "--output", output, "--plot", picture)
+    assert status == 0
+    assert err.startswith("NOT PRIVATE")
+    table = rows(output)
+    assert table[0] == ["mechanism", "epsilon", "runs", "halts", "mean", "std"]
+    assert [row[:2] for row in table[1:]] == [
+        [name, epsilon] for name in ("bounded-iterates", "noisy-power") for epsilon in ("0.1", "4.0")
+    ]
+    assert float(table[1][4]) < 0.8 < float(table[2][4])
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert "best cut found without privacy 0.87" in out
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [(["--epsilon", "x"], "--epsilon"), (["--runs", 0], "--runs"), (["--mechanism", "magic"], "mechanism")],
+)
+def test_benchmark_refuses_what_it_cannot_measure(run, options, words):
+    status, _, err = run("benchmark", "five-cycle", *options)
+    assert status == 2
+    assert words in err
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"), [("dpgraph max-b", "max-bisection"), ("dpgraph max-cut wiki-V", "wiki-Vote")]
+)
+def test_the_shell_completes_commands_and_datasets(words, expected):
+    completion = {"_DPGRAPH_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1)}
+    done = subprocess.run(
+        [sys.executable, "-c", "import sys; from dpgraph.cli import main; sys.exit(main())"],
+        env=os.environ | completion,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert expected in done.stdout.split()
