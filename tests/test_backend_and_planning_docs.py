@@ -1,0 +1,47 @@
+"""The pages and examples on networkx, planning and files are run here."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import networkx as nx
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(autouse=True)
+def clean_configuration():
+    yield
+    settings = nx.config.backends.dpgraph
+    settings.epsilon = settings.delta = settings.max_weight = None
+
+
+@pytest.mark.parametrize("page", ["networkx.md", "planning.md"])
+def test_the_python_blocks_of_a_page_run_in_order(page):
+    blocks = re.findall(r"```python\n(.*?)```", (REPOSITORY / "docs" / page).read_text(), flags=re.DOTALL)
+    assert blocks
+    names = {}
+    for block in blocks:
+        exec(compile(block, page, "exec"), names)
+    if page == "planning.md":
+        assert names["expected"].recommended == "bounded-iterates"
+        assert names["expected"]["coherence"].halts == 1.0
+    else:
+        assert len(names["budget"].report().entries) == 2
+
+
+@pytest.mark.parametrize(
+    ("script", "shown"),
+    [
+        ("networkx_backend.py", ["edges across", "adjacency spectrum", "volume"]),
+        ("planning.py", ["epsilon = 0.5", "epsilon = 8", "recommended: bounded-iterates"]),
+        ("embedding_file.py", ["PrivateNormalizedAdjacency", "right community: 100.0%"]),
+    ],
+)
+def test_an_example_runs(script, shown):
+    done = subprocess.run(
+        [sys.executable, str(REPOSITORY / "examples" / script)], capture_output=True, text=True, check=True
+    )
+    assert all(text in done.stdout for text in shown), done.stdout
