@@ -24,7 +24,7 @@ from dpgraph.sos.certificate import FAILURE_PROBABILITY, _lanczos
 from dpgraph.sos.csp_objective import CSPObjective
 from dpgraph.sos.definiteness import sparse_semidefinite
 
-__all__ = ["CSPCertificate", "certify_csp"]
+__all__ = ["CSPCertificate", "certify_csp", "estimate_bound"]
 
 FloatArray = NDArray[np.float64]
 
@@ -32,6 +32,7 @@ _SHORT_RUN = 120
 _LONG_RUN = 1000
 _ATTEMPTS = 40
 _REGULARISATION = 1e-6
+_FREE = 0.5  # share of the diagonal that an undetermined entry gets: measured
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,14 @@ def certify_csp(objective: CSPObjective, V: FloatArray, S: FloatArray, rng: np.r
     return trivial
 
 
+def estimate_bound(objective: CSPObjective, V: FloatArray, S: FloatArray, rng: np.random.Generator) -> float:
+    """About what :func:`certify_csp` will prove, at the cost of a Lanczos run: no bound, to decide when to stop."""
+    if not np.any(objective.tables):
+        return objective.trivial_bound
+    line = _ShiftedDual.through(objective, V, S)
+    return min(line.bound(line.smallest_eigenvalue(rng, _SHORT_RUN)[0]), objective.trivial_bound)
+
+
 @dataclass(frozen=True, eq=False)
 class _ShiftedDual:
     """The matrices Z - s W of one dual point, by the off-diagonal part and the diagonal of Z.
@@ -111,13 +120,15 @@ class _ShiftedDual:
         d = objective.alphabet_size - 1
         tables = objective.tables + np.maximum(S, 0.0)
         G = objective.gradients(V, tables)
+        # <V, G> counts every pair twice and every single label once.
+        value = 0.5 * (float(np.sum(V * G)) + float(np.sum(objective.unary * V[:, :, 0]))) + objective.constant
+        tables, unary, V, G = _likely_label_last(objective, tables, V, G)
         B = _blocks(V, 0.5 * (G[:, :d] - G[:, d:]))
         own = B[:, np.arange(d), np.arange(d)]
-        linear, constant = _linear_part(objective, tables)
-        # <V, G> counts every pair twice and every single label once.
-        t = 0.5 * (float(np.sum(V * G)) + float(np.sum(objective.unary * V[:, :, 0]))) + objective.constant - constant
+        linear, constant = _linear_part(objective, tables, unary)
+        t = value - constant
         blocks = np.where(np.eye(d, dtype=bool), 0.0, B)
-        Z = _arrow(objective, tables, -0.5 * (own + linear), blocks)
+        Z = _arrow(objective.pairs, tables, -0.5 * (own + linear), blocks)
         floor = max(0.05 * float(np.abs(own).mean()), 1e-6 * float(np.abs(tables).mean()))
         weight = np.maximum(own.mean(axis=1), floor)
         first = 0.1 * float(weight.sum())
@@ -161,40 +172,58 @@ class _ShiftedDual:
         return float(ritz[0]), relative / (1.0 - 2.0 * relative) * float(ritz[-1] - ritz[0])
 
 
+def _likely_label_last(
+    objective: CSPObjective, tables: FloatArray, V: FloatArray, G: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Tables, single values, vectors and gradients with the likeliest label of each variable moved to the end.
+
+    The last label is the one to be eliminated; if it were one of probability 0, as in a nearly integral solution, the
+    multipliers of the other such labels would be undetermined.
+    """
+    n, q = objective.unary.shape
+    rows = np.arange(n)
+    order = np.tile(np.arange(q), (n, 1))
+    likely = V[:, :, 0].argmax(axis=1)
+    order[rows, likely], order[:, q - 1] = q - 1, likely
+    u, v = objective.pairs.T
+    moved = tables[np.arange(len(u))[:, None, None], order[u][:, :, None], order[v][:, None, :]]
+    return moved, np.take_along_axis(objective.unary, order, axis=1), V[rows[:, None], order], G[rows[:, None], order]
+
+
 def _blocks(V: FloatArray, g: FloatArray) -> FloatArray:
     """Least-squares multipliers of the label constraints, shape (n, q - 1, q - 1).
 
     Stationarity asks B_i[a, 0] v_0 + sum_b B_i[a, b] v_ib = g_ia for all a < q, with B_i[a, 0] = -B_i[a, a]/2 and
-    v_0 the sum of all v_ic. The v_ic are orthogonal, so the equations are inner products with them.
+    v_0 the sum of all v_ic. The v_ic are orthogonal, so the equations are inner products with them; p_iq is the largest
+    probability. Entries that only concern two labels of probability 0 are free and get their usual size.
     """
     d = g.shape[1]
     p = np.maximum(V[:, :, 0], 0.0)
     inner = np.einsum("iak,ick->iac", g, V)  # <g_ia, v_ic>
     along = inner[:, np.arange(d), np.arange(d)]
-    weight = p[:, :d] + p[:, d:]
-    typical = np.maximum(2.0 * (along - inner[:, :, d]), 0.0).sum(axis=1) / np.maximum(weight.sum(axis=1), 1e-12)
-    own = 2.0 * (along - inner[:, :, d]) + _REGULARISATION * typical[:, None]
-    own /= weight + _REGULARISATION
+    own = 2.0 * (along - inner[:, :, d]) / np.maximum(p[:, :d] + p[:, d:], 1e-3)  # p_iq >= 1/q if V is feasible
     half = inner[:, :, :d] + 0.5 * own[:, :, None] * p[:, None, :d]
-    B = (half + half.transpose(0, 2, 1)) / (p[:, :d, None] + p[:, None, :d] + _REGULARISATION)
+    usual = _FREE * np.minimum(own[:, :, None], own[:, None, :])
+    B = half + half.transpose(0, 2, 1) + _REGULARISATION * usual
+    B /= p[:, :d, None] + p[:, None, :d] + _REGULARISATION
     B[:, np.arange(d), np.arange(d)] = own
     return B
 
 
-def _linear_part(objective: CSPObjective, tables: FloatArray) -> tuple[FloatArray, float]:
+def _linear_part(objective: CSPObjective, tables: FloatArray, unary: FloatArray) -> tuple[FloatArray, float]:
     """Coefficients of x_ia, shape (n, q - 1), and the constant once the last labels are eliminated."""
     d = objective.alphabet_size - 1
     u, v = objective.pairs.T
-    linear = objective.unary[:, :d] - objective.unary[:, d:]
+    linear = unary[:, :d] - unary[:, d:]
     np.add.at(linear, u, tables[:, :d, d] - tables[:, d:, d])
     np.add.at(linear, v, tables[:, d, :d] - tables[:, d, d:])
-    return linear, math.fsum([objective.constant, *objective.unary[:, d], *tables[:, d, d]])
+    return linear, math.fsum([objective.constant, *unary[:, d], *tables[:, d, d]])
 
 
-def _arrow(objective: CSPObjective, tables: FloatArray, row: FloatArray, blocks: FloatArray) -> sparse.csr_array:
+def _arrow(pairs: NDArray[np.int64], tables: FloatArray, row: FloatArray, blocks: FloatArray) -> sparse.csr_array:
     """Off-diagonal part of Z: first row, blocks of the variables, and -C on the constraints."""
     n, d = row.shape
-    u, v = objective.pairs.T
+    u, v = pairs.T
     cross = tables[:, :d, :d] - tables[:, d:, :d] - tables[:, :d, d:] + tables[:, d:, d:]
     label = np.arange(d)
     upper_a, upper_b = np.triu_indices(d, 1)

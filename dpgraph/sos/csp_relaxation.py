@@ -22,16 +22,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgraph.sos import csp_kernels
-from dpgraph.sos.csp_certificate import CSPCertificate, certify_csp
+from dpgraph.sos.csp_certificate import CSPCertificate, certify_csp, estimate_bound
 from dpgraph.sos.csp_objective import CSPObjective
 
 __all__ = ["CSPRelaxation", "solve_csp_relaxation"]
 
 FloatArray = NDArray[np.float64]
 
-_RANK = 32
+_RANK = 48
 _PENALTY = 4.0  # in units of a typical table entry: measured on random instances
 _ROUNDS = 20
+_OPERATIONS = 3e10  # multiplications that the sweeps may take by default
+_FEWEST_SWEEPS, _MOST_SWEEPS = 100, 2000
+_PATIENCE = 8  # checks without a better bound
+_LOOSE = 10.0  # the bound may be this many times the tolerance away, as the dual converges more slowly
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +85,7 @@ def solve_csp_relaxation(
     *,
     nonnegative: bool = True,
     tol: float = 1e-4,
-    max_sweeps: int = 600,
+    max_sweeps: int | None = None,
     start: tuple[FloatArray, FloatArray] | None = None,
 ) -> CSPRelaxation:
     """Solve the degree-2 relaxation to a relative tolerance, and certify it.
@@ -95,9 +99,10 @@ def solve_csp_relaxation(
     nonnegative : bool, default True
         Require nonnegative pair probabilities on the constraints.
     tol : float, default 1e-4
-        Stop once progress, violation and complementarity, summed over the instance, are this share of the value.
-    max_sweeps : int, default 600
-        Limit on the sweeps.
+        Stop once progress, violation and complementarity, summed over the instance, are this share of the value, and
+        the bound is within ten times that.
+    max_sweeps : int, optional
+        Limit on the sweeps; by default as many as take about a minute, between 100 and 2000.
     start : (frames, multipliers), optional
         Warm start.
 
@@ -114,7 +119,13 @@ def solve_csp_relaxation(
     V = E * E[:, :, :1]
     entry = float(np.abs(objective.tables).max(axis=(1, 2), initial=0.0).mean()) if len(objective.pairs) else 0.0
     penalty = _PENALTY * entry if nonnegative else 0.0
+    if max_sweeps is None:
+        work = 4.0 * len(objective.pairs) * q**2 * E.shape[2] + 1.0
+        max_sweeps = int(np.clip(_OPERATIONS / work, _FEWEST_SWEEPS, _MOST_SWEEPS))
     sweeps, before = 0, -math.inf
+    # A nearly integral solution no longer shows all of its multipliers, so the best dual point is kept.
+    best, stalled = math.inf, 0
+    dual: tuple[FloatArray, FloatArray] | None = None
     while True:
         for _ in range(_ROUNDS if nonnegative else 1):
             objective.ascend(E, V, S, penalty, 1 if nonnegative else _ROUNDS)
@@ -126,9 +137,17 @@ def solve_csp_relaxation(
         missing = np.maximum(-moments, 0.0) if nonnegative else np.zeros(1)
         error = abs(value - before) + abs(float(np.sum(S * moments))) + entry * float(missing.sum())
         before = value
-        if error <= tol * max(abs(value), abs(objective.constant), 1e-300) or sweeps >= max_sweeps:
+        scale = max(abs(value), abs(objective.constant), 1e-300)
+        if error <= _LOOSE * tol * scale:
+            estimate = estimate_bound(objective, V, S, rng)
+            if estimate < best:
+                best, dual, stalled = estimate, (V.copy(), S), 0
+            stalled += 1
+            if (error <= tol * scale and best - value <= _LOOSE * tol * scale) or stalled > _PATIENCE:
+                break
+        if sweeps >= max_sweeps:
             break
-    certificate = certify_csp(objective, V, S, rng)
+    certificate = certify_csp(objective, *(dual or (V, S)), rng)
     return CSPRelaxation(E, S, value, float(missing.max(initial=0.0)), certificate, sweeps)
 
 

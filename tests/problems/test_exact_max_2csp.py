@@ -55,7 +55,7 @@ def check_sandwich(numbers, **options):
 
 
 def test_the_optimum_lies_between_value_and_bound_and_is_found():
-    found, proven = check_sandwich(range(300))
+    found, proven = check_sandwich(range(300), tol=1e-4)
     assert found >= 0.95 * 300
     assert proven >= 0.5 * 300
 
@@ -115,7 +115,7 @@ def test_planted_1000_variables_of_degree_200():
 
 
 def test_pinning_seeds_lowers_the_bound_and_the_global_correlation():
-    instance = TwoCSP.from_networkx(nx.gnp_random_graph(16, 0.6, seed=1), "max-k-cut", 3)
+    instance = TwoCSP.from_networkx(nx.gnp_random_graph(16, 0.6, seed=3), "max-k-cut", 3)
     result = max_2csp(instance, seeds=3, rng=0, beam=9, sweeps=1, rounds=1, starts=1)
     bounds = [entry.upper_bound for entry in result.trace]
     assert len(bounds) >= 3
