@@ -12,6 +12,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 
+import numba
 import numpy as np
 import pytest
 
@@ -99,6 +100,7 @@ def table(findings: list[Finding]) -> str:
 
 def main(runs: int) -> None:
     """Audit everything and print the report."""
+    numba.set_num_threads(1)  # the graphs are tiny
     with pytest.MonkeyPatch.context() as patch:
         open_doors(patch)
         findings = []

@@ -1,0 +1,32 @@
+"""The pages about the guarantee speak of what exists."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from dpgraph.spectral import sensitivity
+from tests.privacy.registry import public_private_functions
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = ("guarantee.md", "proofs.md", "sensitivity.md")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_link_and_test_file_that_a_page_names_exists(page):
+    text = (ROOT / "docs" / page).read_text()
+    for target in re.findall(r"\]\(([\w./-]+)\)", text):
+        assert (ROOT / "docs" / target).exists(), target
+    for name in re.findall(r"`(?:tests/[\w/]+/)?(test_\w+\.py)`", text):
+        assert list((ROOT / "tests").rglob(name)), name
+    for name in re.findall(r"`(dpgraph/[\w/.]+\.py)`", text):
+        assert (ROOT / name).exists(), name
+
+
+def test_the_proofs_cover_every_private_function_and_every_bound():
+    text = (ROOT / "docs" / "proofs.md").read_text()
+    assert {name for name in public_private_functions() if f"`{name}`" not in text} == set()
+    table = (ROOT / "docs" / "sensitivity.md").read_text()
+    own = {"alpha", "degrees_l1", "degrees_l2", "minimum_degree", "partition_weight", "basis_product", "spectral_norm"}
+    mentioned = set(re.findall(r"`(\w+)`", text)) | own | set(re.findall(r"^\| `(\w+)", table, flags=re.MULTILINE))
+    assert set(sensitivity.__all__) - mentioned - {"constraint_rows_l1"} == set()
