@@ -50,6 +50,12 @@ _EXPORTS = {
     "private_max_bisection": "dpgraph.problems.private_max_bisection",
     "private_max_2csp": "dpgraph.problems.private_max_2csp",
     "private_max_cut": "dpgraph.problems.private_max_cut",
+    # planning, files and tables
+    "Plan": "dpgraph.planning",
+    "edge_frame": "dpgraph.edge_frames",
+    "load_result": "dpgraph.persistence",
+    "plan": "dpgraph.planning",
+    "save_result": "dpgraph.persistence",
     # queries
     "PrivateAnswers": "dpgraph.queries.linear_queries",
     "PrivateMarginals": "dpgraph.queries.marginals",
