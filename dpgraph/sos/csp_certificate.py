@@ -88,7 +88,7 @@ def estimate_bound(objective: CSPObjective, V: FloatArray, S: FloatArray, rng: n
     if not np.any(objective.tables):
         return objective.trivial_bound
     line = _ShiftedDual.through(objective, V, S)
-    return min(line.bound(line.smallest_eigenvalue(rng, _SHORT_RUN)[0]), objective.trivial_bound)
+    return line.bound(line.smallest_eigenvalue(rng, _SHORT_RUN)[0])
 
 
 @dataclass(frozen=True, eq=False)
