@@ -8,10 +8,11 @@ number of records) for
 - *best noise*: the optimally weighted parities that dpgraph releases, before projection (known in advance);
 - *dpgraph*: after projection, measured.
 
-"few records" marks N < n^{3k/4}/mu, where the projection is expected to win. ``--pgm-python`` names an interpreter
-with private-pgm (package mbi): it fits its graphical model by mirror descent to noisy tables of the same budget.
+"few records" marks N < n^{3k/4}/mu, where the projection is expected to win. Writes
+``benchmarks/results/marginals.{csv,md,png}``; about ten minutes on one core.
 
-Writes ``benchmarks/results/marginals.{csv,md,png}``; about ten minutes on one core.
+``--pgm-python`` names an interpreter with private-pgm (package mbi), which fits its graphical model by mirror descent
+to noisy tables of the same budget; then only ``benchmarks/results/marginals_pgm.{csv,md}`` are written.
 
     python benchmarks/marginals.py [--quick] [--pgm-python PATH]
 """
@@ -193,14 +194,17 @@ def plot(rows: list[dict[str, object]]) -> None:
     fig.savefig(RESULTS / "marginals.png", dpi=130)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="16 attributes only")
-    parser.add_argument("--pgm-python", help="interpreter of an environment with private-pgm (pip install mbi)")
-    arguments = parser.parse_args()
-    RESULTS.mkdir(exist_ok=True)
+def write_table(name: str, text: list[str], rows: list[dict[str, object]]) -> None:
+    with (RESULTS / f"{name}.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    (RESULTS / f"{name}.md").write_text("\n\n".join([*text, table(rows)]) + "\n")
+
+
+def measure_shapes(quick: bool) -> None:
     shapes: list[tuple[int, int, int | None]] = [(16, 2, None), (16, 3, None), (16, 4, None)]
-    if not arguments.quick:
+    if not quick:
         shapes += [(40, 2, None), (40, 3, None), (40, 2, 3), (40, 3, 3)]
     rows = [
         compare(n, k, N, epsilon, sparsity)
@@ -208,30 +212,40 @@ def main() -> None:
         for N in (1000, 3000, 10_000, 30_000, 100_000)
         for epsilon in (0.5, 1.0, 2.0)
     ]
-    with (RESULTS / "marginals.csv").open("w", newline="") as file:
-        writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
     text = [
         f"# Marginals at delta = {DELTA:g}",
         "Root-mean-square error of a cell of the k-way tables, as a number of records; one record replaced. Columns "
         "*cells* to *best noise* are Gaussian noise without projection, known in advance. *few records*: N < "
-        "n^{3k/4}/mu.",
-        table(rows),
+        "n^{3k/4}/mu. *dpgraph* is one run (40 attributes, k = 3) or the mean of five.",
     ]
-    if arguments.pgm_python:
-        pairs = [
-            against_pgm(arguments.pgm_python, 10, 2, N, e) for N in (1000, 10_000, 100_000) for e in (0.5, 1.0, 2.0)
-        ]
-        text += [
-            "## Against private-pgm (mbi 2.0.0, mirror descent, 1000 steps), 12 attributes",
-            "*cells*: private-pgm as it is used, on all k-way tables with independent Gaussian noise; *parities*: on "
-            "the noisy tables that dpgraph's release implies. Its model over all k-sets is a full joint distribution, "
-            "here of 4096 cells: the exact set of marginals of distributions, out of reach for 40 attributes.",
-            table(pairs),
-        ]
-    (RESULTS / "marginals.md").write_text("\n\n".join(text) + "\n")
+    write_table("marginals", text, rows)
     plot(rows)
+
+
+def measure_pgm(python: str) -> None:
+    rows = [
+        against_pgm(python, 12, k, N, epsilon) for k in (2, 3) for N in (300, 1000, 10_000) for epsilon in (0.5, 2.0)
+    ]
+    text = [
+        "# Marginals against private-pgm (mbi 2.0.0, mirror descent, 1000 steps), 12 binary attributes",
+        "Root-mean-square error of a cell of the k-way tables, as a number of records. *cells*: private-pgm as it is "
+        "used, on all k-way tables with independent Gaussian noise; *parities*: on the noisy tables that dpgraph's "
+        "release implies. Its model over all k-sets is a full joint distribution, here of 4096 cells: the exact set of "
+        "marginals of distributions, out of reach for 40 attributes.",
+    ]
+    write_table("marginals_pgm", text, rows)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="16 attributes only")
+    parser.add_argument("--pgm-python", help="only compare with private-pgm, run by this interpreter (pip install mbi)")
+    arguments = parser.parse_args()
+    RESULTS.mkdir(exist_ok=True)
+    if arguments.pgm_python:
+        measure_pgm(arguments.pgm_python)
+    else:
+        measure_shapes(arguments.quick)
 
 
 if __name__ == "__main__":
