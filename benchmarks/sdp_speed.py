@@ -226,7 +226,7 @@ def draw(rows: list[Outcome]) -> None:
             panel.loglog(n, [line[column] for line in own], marker + "-", label=method)
     axes[0].set(xlabel="vertices", ylabel="processor seconds", title=f"random graphs, average degree {DEGREE}")
     axes[1].set(xlabel="vertices", ylabel="peak memory (MB)", title="imports included")
-    axes[0].legend(fontsize=8)
+    axes[1].legend(fontsize=8)
     for panel in axes:
         panel.grid(True, which="major", alpha=0.3)
     figure.savefig(RESULTS / "sdp_speed.png", dpi=150)

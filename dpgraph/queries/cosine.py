@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.mechanisms.perturb_and_project import check_sensitivity, release_array
+from dpgraph.mechanisms.grid import release_array
+from dpgraph.mechanisms.perturb_and_project import check_sensitivity
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.ledger import open_ledger
 from dpgraph.privacy.noise import noise_source

@@ -1,0 +1,135 @@
+"""Error of purely private covariance against n, d and the trace (DN25b, Theorem 1.2), beside other mechanisms.
+
+Writes ``covariance.csv`` and ``covariance.png`` to ``benchmarks/results``. Epsilon = 1; the Gaussian mechanism
+has delta = 1e-6, all others delta = 0. diffprivlib (optional, with scikit-learn < 1.6) implements Amin et al. 2019: the
+eigenvalues and eigenvectors one after the other by exponential mechanisms.
+
+    python benchmarks/covariance.py --runs 10
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import importlib.util
+import math
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from dpgraph.mechanisms.perturb_and_project import perturb_and_project
+from dpgraph.projections import PSDTraceBall
+from dpgraph.queries.covariance import private_covariance, short_rows
+
+RESULTS = Path(__file__).parent / "results"
+EPSILON, DELTA = 1.0, 1e-6
+BASE = {"n": 2000, "d": 20, "trace": 0.1}
+SWEEPS = {
+    "n": [50, 200, 1000, 5000, 20_000, 100_000],
+    "d": [2, 5, 10, 20, 50, 100],
+    "trace": [0.003, 0.01, 0.03, 0.1, 0.3, 0.9],
+}
+
+
+def records(n: int, d: int, trace: float) -> np.ndarray:
+    """Rows of norm at most 1 whose covariance has decaying eigenvalues and (nearly) the given trace."""
+    X = np.random.default_rng(n + d).normal(size=(n, d)) / np.arange(1, d + 1) ** 0.5
+    return short_rows(X * np.sqrt(trace / (np.sum(X**2) / n)), 1.0)
+
+
+def gaussian(X: np.ndarray, seed: int) -> np.ndarray:
+    # ||xx' - yy'||_F is at most sqrt(2) for records of norm 1.
+    n = len(X)
+    budget = {"sensitivity": math.sqrt(2) / n, "epsilon": EPSILON, "delta": DELTA}
+    return perturb_and_project(X.T @ X / n, PSDTraceBall(1.0), **budget, symmetric=True, rng=seed).matrix
+
+
+def amin(X: np.ndarray, seed: int) -> np.ndarray:
+    from diffprivlib.models.utils import covariance_eig
+
+    values, vectors = covariance_eig(X, epsilon=EPSILON, norm=1.0, random_state=seed)
+    return (vectors * values) @ vectors.T / len(X)
+
+
+def ours(**options: object) -> Callable[[np.ndarray, int], np.ndarray]:
+    return lambda X, seed: private_covariance(X, epsilon=EPSILON, rng=seed, **options).matrix
+
+
+METHODS: dict[str, Callable[[np.ndarray, int], np.ndarray]] = {
+    "Wishart, raw": ours(project=False),
+    "Wishart, unit trace": ours(project="unit-trace"),
+    "Wishart, private trace (half)": ours(),
+    "Wishart, private trace (tenth)": ours(trace_share=0.1),
+    "Gaussian, unit trace, delta 1e-6": gaussian,
+    "diffprivlib (Amin et al.)": amin,
+}
+BOUNDS: dict[str, Callable[[int, int, float], float]] = {
+    "Theorem 1.2, constant 1": lambda n, d, t: min(
+        d**1.5 / (EPSILON * n), math.sqrt(d * t / (EPSILON * n)) + math.sqrt(d * math.log(d)) / (EPSILON * n)
+    ),
+    "[DLY22] type, constant 1": lambda n, d, t: (
+        d**0.75 * math.sqrt(t / n) / EPSILON**0.5 + math.sqrt(d) / (EPSILON * n)
+    ),
+}
+
+
+def measure(runs: int) -> list[dict[str, object]]:
+    rows: list[dict[str, object]] = []
+    for axis, values in SWEEPS.items():
+        for value in values:
+            point = BASE | {axis: value}
+            X = records(**point)
+            truth = X.T @ X / len(X)
+            row: dict[str, object] = {"sweep": axis, **point, "norm of the truth": float(np.linalg.norm(truth))}
+            for name, release in METHODS.items():
+                slow = "diffprivlib" in name  # its rejection samplers take minutes for large n or d
+                if slow and (point["d"] > 20 or point["n"] > 5000 or not importlib.util.find_spec("diffprivlib")):
+                    continue
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    seeds = range(min(runs, 3) if slow else runs)
+                    row[name] = float(np.mean([np.linalg.norm(release(X, seed) - truth) for seed in seeds]))
+            row |= {name: bound(*(point[k] for k in ("n", "d", "trace"))) for name, bound in BOUNDS.items()}
+            rows.append(row)
+            print({k: v if isinstance(v, str) else round(float(v), 5) for k, v in row.items()}, flush=True)
+    return rows
+
+
+def plot(rows: list[dict[str, object]]) -> None:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    fig, axes = plt.subplots(1, len(SWEEPS), figsize=(13, 4), layout="constrained")
+    for ax, axis in zip(axes, SWEEPS, strict=True):
+        own = [row for row in rows if row["sweep"] == axis]
+        for name in (*METHODS, *BOUNDS, "norm of the truth"):
+            points = [(row[axis], row[name]) for row in own if name in row]
+            style = "o-" if name in METHODS else ":" if name in BOUNDS else "--"
+            color = "gray" if name == "norm of the truth" else None
+            if points:
+                ax.loglog(*zip(*points, strict=True), style, ms=4, label=name, color=color)
+        fixed = ", ".join(f"{k} = {v:g}" for k, v in BASE.items() if k != axis)
+        ax.set(xlabel=axis, title=fixed)
+    axes[0].set_ylabel("mean Frobenius error")
+    axes[0].legend(fontsize=6.5)
+    fig.savefig(RESULTS / "covariance.png", dpi=150)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=10)
+    rows = measure(parser.parse_args().runs)
+    RESULTS.mkdir(exist_ok=True)
+    with (RESULTS / "covariance.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, fieldnames=list(max(rows, key=len)), restval="")
+        writer.writeheader()
+        writer.writerows(rows)
+    plot(rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,175 @@
+"""Projections at scale: PSD-and-box by Dykstra, and the nonnegative spectral ball in both norms.
+
+Writes ``projections.md``, ``spectral_ball.md`` and ``projections.png`` to ``benchmarks/results``. Cost is counted in
+eigendecompositions and in processor seconds, which do not depend on who else uses the machine.
+
+    python benchmarks/projections.py --rows 2000
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from dpgraph.datasets import planted_cut_sparse
+from dpgraph.projections import (
+    Box,
+    Elliptope,
+    ProjectionResult,
+    PSDCone,
+    averaged_projections,
+    dykstra,
+    project_nonnegative_spectral_ball,
+)
+
+RESULTS = Path(__file__).parent / "results"
+
+
+def symmetric_noise(n: int, scale: float, seed: int = 0) -> np.ndarray:
+    W = scale * np.random.default_rng(seed).normal(size=(n, n))
+    return (W + W.T) / 2
+
+
+def noisy_gram(n: int, noise: float) -> np.ndarray:
+    V = np.random.default_rng(1).normal(size=(n, 20))
+    V /= np.linalg.norm(V, axis=1)[:, None]
+    return V @ V.T + symmetric_noise(n, noise)
+
+
+def regularized_adjacency(n: int) -> np.ndarray:
+    A = planted_cut_sparse(n, 100, -0.75, rng=0)[0].toarray()
+    c = A.sum(axis=1) + 100
+    return A / np.sqrt(np.outer(c, c))
+
+
+def timed(call: object) -> tuple[object, float]:
+    start = time.process_time()
+    result = call()  # type: ignore[operator]
+    return result, time.process_time() - start
+
+
+def gram_methods(accuracy: float) -> dict[str, Callable[[np.ndarray], ProjectionResult]]:
+    sets = [PSDCone(), Box(-1.0, 1.0)]
+
+    def tol(Y: np.ndarray) -> float:
+        return accuracy * float(np.linalg.norm(Y))
+
+    return {
+        "Dykstra, psd and box": lambda Y: dykstra(Y, sets, tol=tol(Y), max_iter=60),
+        "averaged, psd and box": lambda Y: averaged_projections(Y, sets, 60, tol=tol(Y)),
+        "elliptope by its dual": lambda Y: Elliptope(tol=accuracy).solve(Y),
+    }
+
+
+def gram_rows(n: int, accuracy: float) -> list[list[str]]:
+    rows = []
+    for noise in (0.3, 1.0):
+        Y = noisy_gram(n, noise)
+        size = float(np.linalg.norm(Y))
+        _, full = timed(lambda Y=Y: np.linalg.eigh(Y))
+        for name, method in gram_methods(accuracy).items():
+            result, seconds = timed(lambda Y=Y, method=method: method(Y))
+            gap = f"{abs(result.gap) / result.distance:.1e}" if result.lower_bound else ""
+            row = [f"Gram + noise {noise:g}", name, str(result.iterations), f"{result.residual / size:.1e}", gap]
+            rows.append([*row, str(result.converged), f"{seconds:.0f}", f"{seconds / full:.1f}"])
+            print(rows[-1], flush=True)
+    return rows
+
+
+def spectral_rows(n: int, steps: int) -> list[list[str]]:
+    A = regularized_adjacency(n)
+    values, vectors = np.linalg.eigh(A)
+    top = np.argsort(-np.abs(values))[:2]
+    low_rank = (vectors[:, top] * values[top]) @ vectors[:, top].T
+    inputs = {
+        "rank 2": low_rank,
+        "rank 2 + noise of norm 0.3": low_rank + symmetric_noise(n, 0.15 / np.sqrt(n / 2)),
+        "whole + noise of norm 2": A + symmetric_noise(n, 1.0 / np.sqrt(n / 2)),
+    }
+    rows = []
+    for name, Y in inputs.items():
+        for norm in ("frobenius", "spectral"):
+            result, seconds = timed(
+                lambda Y=Y, norm=norm: project_nonnegative_spectral_ball(
+                    Y, norm=norm, zero_diagonal=True, tol=1e-2, max_iter=steps
+                )
+            )
+            error = np.linalg.norm(result.matrix - A, 2)
+            before = np.linalg.norm(Y - A, 2)
+            rows.append(
+                [
+                    name,
+                    norm,
+                    str(result.iterations),
+                    f"{result.distance:.4f}",
+                    f"{result.gap:.1e}",
+                    str(result.converged),
+                    f"{before:.3f}",
+                    f"{error:.3f}",
+                    f"{seconds:.0f}",
+                ]
+            )
+            print(rows[-1], flush=True)
+    return rows
+
+
+def convergence_plot(n: int) -> None:
+    """Distance to the data and residual, sweep by sweep, of Dykstra and averaging: averaging ends elsewhere."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    Y, sets = noisy_gram(n, 0.5), [PSDCone(), Box(-1.0, 1.0)]
+    steps = np.unique(np.geomspace(1, 200, 16).astype(int))
+    fig, (left, right) = plt.subplots(1, 2, figsize=(9, 3.5), layout="constrained")
+    for name, run in (
+        ("Dykstra", lambda k: dykstra(Y, sets, tol=0.0, max_iter=k)),
+        ("averaged", lambda k: averaged_projections(Y, sets, k, tol=0.0)),
+    ):
+        results = [run(int(k)) for k in steps]
+        left.loglog(steps, [r.residual for r in results], "o-", ms=3, label=name)
+        right.semilogx(steps, [r.distance / np.linalg.norm(Y) for r in results], "o-", ms=3, label=name)
+    bounds = [dykstra(Y, sets, tol=0.0, max_iter=int(k)).lower_bound / np.linalg.norm(Y) for k in steps]
+    right.semilogx(steps, bounds, "k:", label="Dykstra's lower bound")
+    left.set(xlabel="sweeps", ylabel="residual (Frobenius)", title=f"psd and |entries| <= 1, n = {n}")
+    right.set(xlabel="sweeps", ylabel="distance / ||Y||", title="averaging ends further away")
+    left.legend()
+    right.legend()
+    fig.savefig(RESULTS / "projections.png", dpi=150)
+
+
+def table(header: list[str], rows: list[list[str]]) -> str:
+    lines = ["| " + " | ".join(header) + " |", "|" + " --- |" * len(header)]
+    return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in rows)])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=2000)
+    parser.add_argument("--accuracy", type=float, default=1e-6, help="relative to ||Y||")
+    parser.add_argument("--steps", type=int, default=60)
+    parser.add_argument("--part", choices=["gram", "spectral", "plot", "all"], default="all")
+    args = parser.parse_args()
+    n = args.rows
+    RESULTS.mkdir(exist_ok=True)
+    if args.part in ("gram", "all"):
+        header = ["input", "method", "eigendecompositions", "residual / size", "gap / distance", "converged"]
+        text = table([*header, "CPU s", "in full eigh"], gram_rows(n, args.accuracy))
+        title = f"# PSD and box, n = {n}, accuracy {args.accuracy:g} relative to the norm of the input"
+        (RESULTS / "projections.md").write_text(f"{title}\n\n{text}\n")
+    if args.part in ("spectral", "all"):
+        header = ["input", "norm", "steps", "distance", "gap", "converged", "error before", "error after", "CPU s"]
+        text = table(header, spectral_rows(n, args.steps))
+        title = f"# Nonnegative spectral ball, n = {n}, tol = 0.01 (errors: spectral distance to the true matrix)"
+        (RESULTS / "spectral_ball.md").write_text(f"{title}\n\n{text}\n")
+    if args.part in ("plot", "all"):
+        convergence_plot(150)
+
+
+if __name__ == "__main__":
+    main()
