@@ -45,7 +45,7 @@ def test_the_demo_runs_without_network_and_without_real_graphs(tmp_path):
     estimate, deviation = map(float, re.search(r"cut +([0-9]+) ± ([0-9]+) edges", stdout).groups())
     exact = float(re.search(r"the cut has ([0-9]+) of", stdout)[1])
     assert abs(estimate - exact) < 7 * deviation
-    # The run is not seeded. Of 200 seeded ones the median found 0.874 of the edges and the worst 0.645; a random cut, 0.5.
+    # Not seeded. Of 200 seeded runs the median found 0.874 of the edges, the worst 0.645; a random cut finds 0.5.
     assert float(re.search(r"share +([0-9.]+)", stdout)[1]) > 0.6
     check_outputs(output, "planted-cut")
 
