@@ -56,7 +56,8 @@ def test_the_table_of_the_docs_is_what_the_enumeration_finds(worst):
     stale = {
         bound: (documented.get(bound), round(ratio, 2))
         for bound, (ratio, _) in worst.items()
-        if abs(documented.get(bound, -1) - ratio) > 0.011
+        # Eigenvectors of a repeated eigenvalue are not unique: which ones LAPACK returns varies with its threads.
+        if abs(documented.get(bound, -1) - ratio) > (0.05 if bound.endswith("(eigenvectors)") else 0.011)
     }
     assert stale == {}, f"run `python -m tests.privacy.enumeration` and paste:\n{table(worst)}"
 

@@ -94,7 +94,10 @@ def _solved(problem, variable):
     with warnings.catch_warnings():
         # Tolerances beyond what double precision allows: the solver stops at its best point and says so.
         warnings.simplefilter("ignore", UserWarning)
-        problem.solve(solver="CLARABEL", tol_gap_abs=1e-12, tol_gap_rel=1e-12, tol_feas=1e-12)
+        # QDLDL runs in one thread: with the parallel factorisation the point where it stops varies from run to run.
+        problem.solve(
+            solver="CLARABEL", tol_gap_abs=1e-12, tol_gap_rel=1e-12, tol_feas=1e-12, direct_solve_method="qdldl"
+        )
     return variable.value
 
 

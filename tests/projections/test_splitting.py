@@ -65,7 +65,7 @@ def test_psd_and_box_agree_with_a_conic_solver(n):
     Y = noisy_gram(n, 0.7, seed=n)
     X = cp.Variable((n, n), symmetric=True)
     problem = cp.Problem(cp.Minimize(cp.sum_squares(X - Y)), [X >> 0, cp.abs(X) <= 1])
-    problem.solve(solver="CLARABEL", tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11)
+    problem.solve(solver="CLARABEL", tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11, direct_solve_method="qdldl")
     result = dykstra(Y, [PSDCone(), Box(-1.0, 1.0)], tol=1e-8, max_iter=2000)
     assert result.converged
     assert np.abs(result.matrix - X.value).max() < 1e-6
