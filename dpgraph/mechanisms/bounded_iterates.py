@@ -106,7 +106,7 @@ def laplace_schedule(epsilon: float, mean_degree: float) -> Schedule:
     """
     affordable = epsilon * math.sqrt(max(mean_degree, 1.0)) / (2 * math.sqrt(2.0))
     sweeps = min(max(math.ceil(affordable / 1.5), 2), 4)
-    return Schedule(sweeps=sweeps, blocks=1000, growth=1.0, drift=1.0, degree_share=0.0)
+    return Schedule(sweeps=sweeps, blocks=1000, growth=1.0, degree_share=0.0)
 
 
 @dataclass(frozen=True)
