@@ -8,7 +8,7 @@ STAMP := $(VENV)/.installed
 export OMP_NUM_THREADS ?= 2
 export OPENBLAS_NUM_THREADS ?= 2
 
-.PHONY: demo test test-slow lint bench-utility bench-million clean
+.PHONY: demo test test-slow lint docs bench-utility bench-million clean
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "dpgraph needs Python 3.11 or newer, this is " + sys.version.split()[0])'
@@ -31,6 +31,11 @@ test: lint
 # Long statistical runs and large graphs: about an hour on two cores.
 test-slow: $(STAMP)
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal -q -m slow
+
+# The pages of docs/ as a site in site/.
+docs: $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	$(BIN)/mkdocs build --quiet
 
 # Tables and plots in benchmarks/results; never part of the tests.
 bench-utility: $(STAMP)
