@@ -45,6 +45,8 @@ MECHANISMS = ("coherence", "gaussian", "noisy-power", "bounded-iterates", "rando
 #: Shares of the budget for the weight of the cut and for the total weight (of mu**2, or of epsilon if pure).
 _VALUE_SHARE = 0.02
 _TOTAL_SHARE = 0.005
+#: What is left for the mechanism proper.
+_MAIN_SHARE = 1 - _VALUE_SHARE - _TOTAL_SHARE
 #: Rank of the noisy power method under rank="auto".
 _POWER_RANK = 2
 #: Price of the imbalance of a private bisection, in units of the mean row norm: the solver stays within a few vertices.
@@ -180,8 +182,8 @@ class _Call:
 
     @property
     def mu(self) -> float:
-        """GDP parameter of the mechanism proper: all but the two weights."""
-        return self.ledger.mu * math.sqrt(1 - _VALUE_SHARE - _TOTAL_SHARE)
+        """GDP parameter of the mechanism proper."""
+        return self.ledger.mu * math.sqrt(_MAIN_SHARE)
 
 
 def _bounded_iterates(call: _Call, mean_degree: float) -> _Cut:
@@ -189,7 +191,7 @@ def _bounded_iterates(call: _Call, mean_degree: float) -> _Cut:
         call.graph,
         mean_degree=mean_degree,
         ledger=call.ledger,
-        share=1 - _VALUE_SHARE - _TOTAL_SHARE,
+        share=_MAIN_SHARE,
         noise=call.noise,
         balanced=call.request.balanced,
         progress=call.request.progress,
@@ -220,7 +222,7 @@ def _noisy_power(call: _Call, mean_degree: float) -> _Cut:
 
 
 def _randomized_response(call: _Call, mean_degree: float) -> _Cut:
-    epsilon = call.ledger.epsilon * (1 - _VALUE_SHARE - _TOTAL_SHARE)
+    epsilon = call.ledger.epsilon * _MAIN_SHARE
     estimate = release_flipped_adjacency(call.graph, ledger=call.ledger, epsilon=epsilon, noise=call.noise)
     return _solve(DenseObjective(estimate), call)
 
