@@ -3,18 +3,23 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+# An environment that holds the built package and nothing else.
+CLEAN := .venv-release
+PIP := -m pip --quiet --disable-pip-version-check
 
 # One BLAS thread per test process: two xdist workers share two cores.
 export OMP_NUM_THREADS ?= 2
 export OPENBLAS_NUM_THREADS ?= 2
+# mkdocs-material announces the plans of mkdocs at every build.
+export NO_MKDOCS_2_WARNING := 1
 
-.PHONY: demo test test-slow lint docs bench-utility bench-million clean
+.PHONY: demo test test-slow test-networkx lint docs release pictures notebooks bench-utility bench-million clean
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "dpgraph needs Python 3.11 or newer, this is " + sys.version.split()[0])'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[plot,pandas,test]'
+	$(BIN)/python $(PIP) install --upgrade pip
+	$(BIN)/python $(PIP) install --editable '.[plot,pandas,docs,test]'
 	touch $(STAMP)
 
 demo: $(STAMP)
@@ -25,17 +30,27 @@ lint: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-test: lint
+test: lint docs release
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal -q
 
 # Long statistical runs and large graphs: about an hour on two cores.
 test-slow: $(STAMP)
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal -q -m slow
 
-# The pages of docs/ as a site in site/.
+# The pages of docs/, the notebooks and the reference as a site in site/; a broken link or a bad docstring is an error.
 docs: $(STAMP)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
-	$(BIN)/mkdocs build --quiet
+	$(BIN)/mkdocs build --strict --quiet
+
+# Wheel and source distribution in dist/, each installed into a clean environment and tried there.
+release: $(STAMP)
+	rm -rf dist $(CLEAN)
+	$(BIN)/python -m build > /dev/null
+	$(PYTHON) -m venv $(CLEAN)
+	$(CLEAN)/bin/python $(PIP) install dist/*.whl
+	mkdir $(CLEAN)/work
+	cd $(CLEAN)/work && ../bin/python ../../.ci/check_installed.py
+	$(CLEAN)/bin/python $(PIP) install --force-reinstall --no-deps dist/*.tar.gz
+	cd $(CLEAN)/work && ../bin/python ../../.ci/check_installed.py
 
 # Tables and plots in benchmarks/results; never part of the tests.
 bench-utility: $(STAMP)
@@ -45,4 +60,4 @@ bench-million: $(STAMP)
 	$(BIN)/python benchmarks/million_vertices.py
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(CLEAN) build dist site .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,150 @@
+"""Hooks of mkdocs: the reference from the docstrings, the notebooks as pages, and links that leave ``docs/``.
+
+Pages link to files elsewhere in the repository (``../benchmarks/results/...``, ``../examples/...``), so that the links
+work where the repository is browsed. The site gets copies of those files under the same names.
+"""
+
+from __future__ import annotations
+
+import base64
+import inspect
+import json
+import posixpath
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files, InclusionLevel
+from mkdocs.structure.pages import Page
+
+import dpgraph
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+#: Files outside docs/ that the site gets copies of.
+ELSEWHERE = ("benchmarks/results/*", "benchmarks/*.py", "examples/*.py", "examples/*.ipynb", "datasets/README.md")
+ROLE = re.compile(r":(?:func|class|meth|attr|mod|exc|data|doc):<code>~?([\w.]+)</code>")
+OUTSIDE = re.compile(r"(\]\()\.\./(benchmarks|examples|datasets|README\.md|CHANGELOG\.md)")
+
+#: Page of the reference -> (title, packages and modules whose names it holds).
+REFERENCE = {
+    "problems": ("Cuts and constraint problems", ("dpgraph.problems", "dpgraph.sos.csp")),
+    "graphs": ("Graphs and matrices", ("dpgraph.mechanisms",)),
+    "queries": ("Private queries", ("dpgraph.queries", "dpgraph.linear_queries")),
+    "privacy": ("Budgets and accounting", ("dpgraph.privacy",)),
+    "planning": ("Planning, files, tables", ("dpgraph.planning", "dpgraph.persistence", "dpgraph.edge_frames")),
+    "datasets": ("Data sets", ("dpgraph.datasets",)),
+    "plot": ("Pictures", ("dpgraph.plot",)),
+    "projections": ("Projections", ("dpgraph.projections",)),
+    "sos": ("Sum of squares", ("dpgraph.sos",)),
+    "spectral": ("Spectra of exact data", ("dpgraph.spectral",)),
+    "evaluate": ("Exact values, not private", ("dpgraph.evaluate",)),
+    "exceptions": ("Errors", ("dpgraph.exceptions",)),
+    "more": ("Other names", ("dpgraph",)),
+}
+
+
+@cache
+def public_names() -> dict[str, str]:
+    """Public path -> defining path of every public function and class."""
+    top = {name: getattr(dpgraph, name) for name in dpgraph.__all__ if name != "__version__"}
+    members = {f"dpgraph.{name}": value for name, value in top.items()}
+    for name, module in top.items():
+        for inner in module.__all__ if inspect.ismodule(module) else ():
+            members[f"dpgraph.{name}.{inner}"] = getattr(module, inner)
+    return {
+        public: f"{value.__module__}.{value.__qualname__}"
+        for public, value in members.items()
+        if inspect.isroutine(value) or inspect.isclass(value)
+    }
+
+
+def reference_pages() -> dict[str, str]:
+    """Markdown of each page of the reference. A public name that no page claims lands on the last one."""
+    claimed: dict[str, str] = {}
+    pages: dict[str, dict[str, str]] = {page: {} for page in REFERENCE}
+    for public, path in public_names().items():
+        if path not in claimed:
+            page = next(
+                page
+                for page, (_, prefixes) in REFERENCE.items()
+                if any(f"{name}.".startswith(f"{prefix}.") for prefix in prefixes for name in (public, path))
+            )
+            claimed[path] = public
+            pages[page][public] = path
+    return {page: _reference_page(REFERENCE[page][0], names) for page, names in pages.items() if names}
+
+
+def _reference_page(title: str, names: dict[str, str]) -> str:
+    entries = [
+        f"::: {path}\n    options:\n      heading: {public}\n      toc_label: {public.rpartition('.')[2]}\n"
+        for public, path in names.items()
+    ]
+    return "\n".join([f"# {title}\n", *entries])
+
+
+def notebook_page(path: Path) -> tuple[str, dict[str, bytes]]:
+    """A notebook with its outputs as Markdown, and its pictures by file name."""
+    parts, pictures = [], {}
+    for cell in json.loads(path.read_text())["cells"]:
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "markdown":
+            parts.append(source)
+            continue
+        parts.append(f"```python\n{source}\n```")
+        for output in cell["outputs"]:
+            data = output.get("data", {})
+            if "image/png" in data:
+                name = f"{path.stem}-{len(pictures) + 1}.png"
+                pictures[name] = base64.b64decode("".join(data["image/png"]))
+                parts.append(f"![output]({name})")
+            else:
+                text = "".join(output.get("text", data.get("text/plain", "")))
+                parts.append(f"```text\n{text.rstrip()}\n```")
+    return "\n\n".join([*parts, f"[This page as a notebook]({path.name})"]), pictures
+
+
+# --- called by mkdocs ------------------------------------------------------------------------------------------------
+
+
+def on_files(files: Files, *, config: MkDocsConfig) -> Files:
+    """Add the reference, the notebooks and the files from elsewhere."""
+    for page, content in reference_pages().items():
+        files.append(File.generated(config, f"reference/{page}.md", content=content))
+    for pattern in ELSEWHERE:
+        for path in sorted(REPOSITORY.glob(pattern)):
+            name = path.relative_to(REPOSITORY).as_posix()
+            files.append(
+                File(
+                    name,
+                    str(REPOSITORY),
+                    config.site_dir,
+                    config.use_directory_urls,
+                    inclusion=InclusionLevel.NOT_IN_NAV,
+                )
+            )
+    for path in sorted((REPOSITORY / "examples").glob("*.ipynb")):
+        content, pictures = notebook_page(path)
+        files.append(File.generated(config, f"examples/{path.stem}.md", content=content))
+        for name, picture in pictures.items():
+            files.append(File.generated(config, f"examples/{name}", content=picture))
+    return files
+
+
+def on_page_markdown(markdown: str, *, page: Page, **_: Any) -> str:
+    """Turn links out of docs/ into links to the copies."""
+    if page.file.generated_by:
+        return markdown
+    depth = posixpath.dirname(page.file.src_uri).count("/") + 1 if "/" in page.file.src_uri else 0
+    return OUTSIDE.sub(rf"\1{'../' * depth}\2", markdown)
+
+
+def on_page_content(html: str, **_: Any) -> str:
+    """Turn the roles of the docstrings (:func:`...`) into links."""
+    return ROLE.sub(
+        lambda role: (
+            f'<autoref optional identifier="{public_names().get(role[1], role[1])}"><code>{role[1]}</code></autoref>'
+        ),
+        html,
+    )
