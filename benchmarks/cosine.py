@@ -1,8 +1,12 @@
 """Error of private cosine similarities against n (CDEMZ24, Theorem 2.1), beside the plain Gaussian mechanism.
 
 Writes ``cosine.csv``, ``cosine.md`` and ``cosine.png`` to ``benchmarks/results``. Budget delta = 1e-6 and epsilon = 4,
-neighbours with ||VV' - V'V''||_F <= 1. The theorem predicts a squared Frobenius error of order n^{3/2}; plain noise has
-n^2.
+neighbours with ||VV' - V'V''||_F <= 1. All errors are *squared* Frobenius errors: the theorem bounds them by order
+n^{3/2}, plain noise has order n^2, and their ratio is therefore of order sqrt(n).
+
+The bound is a worst case over data. At a fixed noise level the worst data have a rank that grows like sqrt(n), so that
+their eigenvalues (about n/rank) stay comparable with the norm sigma sqrt(2n) of the noise; such are the first three
+kinds below. Data of fixed rank, or of full rank, err by less and grow more slowly.
 
     python benchmarks/cosine.py --largest 1000
 """
@@ -11,31 +15,46 @@ from __future__ import annotations
 
 import argparse
 import csv
+import math
 import os
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
+from dpgraph.mechanisms.perturb_and_project import perturb_and_project
 from dpgraph.privacy import gdp_mu
+from dpgraph.projections import Box
 from dpgraph.queries.cosine import normalized_gram, private_cosine_similarities
 
 RESULTS = Path(__file__).parent / "results"
 DATA = Path(os.environ.get("DPGRAPH_DATA", Path(__file__).resolve().parents[2] / "shared" / "graphs"))
 EPSILON, DELTA = 4.0, 1e-6
+BUDGET = {"sensitivity": 1.0, "epsilon": EPSILON, "delta": DELTA}
+SIGMA = 1.0 / gdp_mu(EPSILON, DELTA)
 METHODS = ("elliptope", "practical")
+SMALLEST_FITTED = 125
+
+
+def directions(n: int, rng: np.random.Generator) -> np.ndarray:
+    return rng.normal(size=(n, round(math.sqrt(n))))
+
+
+def growing_clusters(n: int, rng: np.random.Generator) -> np.ndarray:
+    k = round(math.sqrt(n))
+    return np.eye(k)[rng.integers(k, size=n)] + 0.1 / math.sqrt(k) * rng.normal(size=(n, k))
+
+
+def histograms(n: int, rng: np.random.Generator) -> np.ndarray:
+    return rng.dirichlet(np.full(round(math.sqrt(n)), 0.1), size=n)
 
 
 def signs(n: int, rng: np.random.Generator) -> np.ndarray:
     return rng.choice([-1.0, 1.0], size=(n, n))
 
 
-def clusters(n: int, rng: np.random.Generator) -> np.ndarray:
+def five_clusters(n: int, rng: np.random.Generator) -> np.ndarray:
     return np.eye(5)[rng.integers(5, size=n)] + 0.2 * rng.normal(size=(n, 5))
-
-
-def histograms(n: int, rng: np.random.Generator) -> np.ndarray:
-    return rng.dirichlet(np.full(50, 0.1), size=n)
 
 
 def neighbourhoods(n: int, rng: np.random.Generator) -> object:
@@ -47,52 +66,65 @@ def neighbourhoods(n: int, rng: np.random.Generator) -> object:
 
 
 KINDS: dict[str, Callable[[int, np.random.Generator], object]] = {
-    "random signs": signs,
-    "five clusters": clusters,
-    "histograms": histograms,
+    "sqrt(n) dimensions": directions,
+    "sqrt(n) clusters": growing_clusters,
+    "sqrt(n)-bin histograms": histograms,
+    "random signs, n x n": signs,
+    "five clusters": five_clusters,
     "wiki-Vote neighbourhoods": neighbourhoods,
 }
 
 
-def mean_squared_error(V: object, method: str, runs: int) -> float:
+def squared_errors(truth: np.ndarray, releases: Callable[[int], np.ndarray], runs: int) -> float:
+    return float(np.mean([np.sum((releases(seed) - truth) ** 2) for seed in range(runs)]))
+
+
+def measured(V: object, runs: int) -> dict[str, float]:
     truth = normalized_gram(V)
-    budget = {"sensitivity": 1.0, "epsilon": EPSILON, "delta": DELTA}
-    return float(
-        np.mean(
-            [
-                np.sum((private_cosine_similarities(V, **budget, method=method, rng=seed).matrix - truth) ** 2)
-                for seed in range(runs)
-            ]
+    everything = Box()
+    row = {
+        "identity": float(np.sum((truth - np.eye(len(truth))) ** 2)),
+        "plain": squared_errors(
+            truth, lambda s: perturb_and_project(truth, everything, **BUDGET, symmetric=True, rng=s).matrix, runs
+        ),
+    }
+    for method in METHODS:
+        row[method] = squared_errors(
+            truth, lambda s, m=method: private_cosine_similarities(V, **BUDGET, method=m, rng=s).matrix, runs
         )
-    )
+    return row
 
 
 def measure(sizes: list[int], runs: int) -> list[dict[str, object]]:
-    sigma = 1.0 / gdp_mu(EPSILON, DELTA)
     rows: list[dict[str, object]] = []
     for kind, generate in KINDS.items():
         if kind.startswith("wiki") and not (DATA / "wiki-Vote.txt.gz").exists():
             continue
         for n in sizes:
-            V = generate(n, np.random.default_rng(n))
-            # (W + W')/2 without a projection: n (n + 1)/2 independent entries.
-            row: dict[str, object] = {"data": kind, "n": n, "plain": sigma**2 * n * (n + 1) / 2}
-            row |= {method: mean_squared_error(V, method, runs) for method in METHODS}
-            rows.append(row)
-            print({k: v if isinstance(v, str) else round(float(v), 1) for k, v in row.items()}, flush=True)
+            rows.append({"data": kind, "n": n} | measured(generate(n, np.random.default_rng(n)), runs))
+            print({k: v if isinstance(v, str) else round(float(v), 1) for k, v in rows[-1].items()}, flush=True)
     return rows
 
 
 def summary(rows: list[dict[str, object]]) -> str:
-    """Slope over the upper half of the sizes, and the gain over plain noise at the largest n."""
-    lines = ["| data | method | slope | squared error, plain / projected, largest n |", "| --- | --- | --- | --- |"]
+    """Slope in n of the squared error, and how it compares with plain noise at the largest n."""
+    n = max(int(str(row["n"])) for row in rows)
+    lines = [
+        f"| data | method | slope, n = {SMALLEST_FITTED} to {n} | squared error, n = {n} | plain / it | "
+        "the same / sqrt(n) | identity matrix / it |",
+        "|" + " --- |" * 7,
+    ]
     for kind in dict.fromkeys(row["data"] for row in rows):
         own = [row for row in rows if row["data"] == kind]
-        upper = own[-max(3, len(own) // 2) :]
-        for method in METHODS:
-            slope = np.polyfit(np.log([float(r["n"]) for r in upper]), np.log([float(r[method]) for r in upper]), 1)[0]
-            gain = float(own[-1]["plain"]) / float(own[-1][method])
-            lines.append(f"| {kind} | {method} | {slope:.2f} | {gain:.1f} |")
+        fitted = [row for row in own if float(row["n"]) >= SMALLEST_FITTED]
+        for method in ("plain", *METHODS):
+            logs = np.log([[float(row["n"]), float(row[method])] for row in fitted])
+            error = float(own[-1][method])
+            gain, trivial = float(own[-1]["plain"]) / error, float(own[-1]["identity"]) / error
+            lines.append(
+                f"| {kind} | {method} | {np.polyfit(*logs.T, 1)[0]:.2f} | {error:.0f} | {gain:.1f} | "
+                f"{gain / math.sqrt(n):.2f} | {trivial:.2f} |"
+            )
     return "\n".join(lines)
 
 
@@ -103,17 +135,21 @@ def plot(rows: list[dict[str, object]]) -> None:
     import matplotlib.pyplot as plt
 
     kinds = list(dict.fromkeys(row["data"] for row in rows))
-    fig, axes = plt.subplots(1, len(kinds), figsize=(3.4 * len(kinds), 3.4), sharey=True, layout="constrained")
-    for ax, kind in zip(np.atleast_1d(axes), kinds, strict=True):
+    fig, axes = plt.subplots(2, math.ceil(len(kinds) / 2), figsize=(11, 6.5), sharex=True, sharey=True)
+    for ax, kind in zip(axes.flat, kinds, strict=False):
         own = [row for row in rows if row["data"] == kind]
         n = np.array([float(row["n"]) for row in own])
-        for series, style in (("plain", "k--"), *((m, "o-") for m in METHODS)):
+        for series, style in (("plain", "ks--"), *((m, "o-") for m in METHODS), ("identity", "x:")):
             ax.loglog(n, [float(row[series]) for row in own], style, ms=4, label=series)
-        sigma = 1.0 / gdp_mu(EPSILON, DELTA)
-        ax.loglog(n, 2 * np.sqrt(2) * sigma * n**1.5, "k:", label="bound, slope 3/2")
-        ax.set(xlabel="n", title=kind)
-    np.atleast_1d(axes)[0].set_ylabel("squared Frobenius error")
-    np.atleast_1d(axes)[0].legend(fontsize=8)
+        ax.loglog(n, 2 * np.sqrt(2) * SIGMA * n**1.5, "-", color="0.7", label="bound, slope 3/2")
+        ax.set(title=kind)
+        ax.grid(alpha=0.3)
+    for ax in axes[-1]:
+        ax.set_xlabel("n")
+    for ax in axes[:, 0]:
+        ax.set_ylabel("squared Frobenius error")
+    axes.flat[0].legend(fontsize=8)
+    fig.tight_layout()
     fig.savefig(RESULTS / "cosine.png", dpi=150)
 
 
@@ -129,7 +165,10 @@ def main() -> None:
         writer = csv.DictWriter(file, fieldnames=list(rows[0]))
         writer.writeheader()
         writer.writerows(rows)
-    title = f"# Cosine similarities, epsilon = {EPSILON:g}, delta = {DELTA:g}, sensitivity 1, n up to {sizes[-1]}"
+    title = (
+        f"# Squared error of cosine similarities, epsilon = {EPSILON:g}, delta = {DELTA:g}, sensitivity 1, "
+        f"mean of {args.runs} runs"
+    )
     (RESULTS / "cosine.md").write_text(f"{title}\n\n{summary(rows)}\n")
     plot(rows)
 

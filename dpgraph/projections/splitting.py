@@ -14,6 +14,10 @@ which is a lower bound on the squared distance from Y to the intersection, known
 **Acceleration.** Dykstra's method is coordinate ascent on the dual problem in the p_i; for two sets it is the proximal
 gradient method with unit step. Safeguarded Anderson acceleration of p_2, p_3, ... keeps everything above true, because
 each sweep recomputes every p_i, and saves most of the sweeps (n = 1000: accuracy 1e-6 after 20 instead of about 150).
+
+**Presolve.** Entrywise bounds that follow from positive semidefiniteness are not carried along
+(:mod:`dpgraph.projections.presolve`); the points found are clipped to them, so that everything reported is about the
+sets that were asked for.
 """
 
 from __future__ import annotations
@@ -27,6 +31,7 @@ from numpy.typing import ArrayLike, NDArray
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.projections.anderson import AndersonAccelerator
 from dpgraph.projections.base import ConvexSet, as_array
+from dpgraph.projections.presolve import without_implied_bounds
 from dpgraph.projections.result import ProjectionResult
 
 __all__ = ["averaged_projections", "check_arguments", "dykstra"]
@@ -84,18 +89,22 @@ def dykstra(
         x = sets[0].project(Y)
         distance = float(np.linalg.norm((x - Y).ravel()))
         return ProjectionResult(x, distance, 0.0, 1, True, distance)
+    wider = without_implied_bounds(sets, Y.shape)
     # The first set's correction is recomputed from the others, so those are the state of the iteration.
     state, accelerator = np.zeros((len(sets) - 1, *Y.shape)), AndersonAccelerator(_ANDERSON_MEMORY)
     for sweep in range(1, max_iter + 1):  # noqa: B007 (the count is part of the result)
-        points, corrections = _sweep(Y, sets, state)
-        state, x = accelerator.advance(state, np.stack(corrections[1:])), points[-1]
-        residual = max(float(np.linalg.norm((p - x).ravel())) for p in points)
-        slack = -sum(float(np.vdot(c, p - x)) for c, p in zip(corrections, points, strict=True))
+        points, corrections = _sweep(Y, wider, state)
+        state, last = accelerator.advance(state, np.stack(corrections[1:])), points[-1]
+        slack = -sum(float(np.vdot(c, p - last)) for c, p in zip(corrections, points, strict=True))
+        lower = math.sqrt(max(float(np.sum((last - Y) ** 2)) + 2 * slack, 0.0))
+        # Back into the sets that were asked for, by clipping.
+        inside = [p if used is own else own.project(p) for p, used, own in zip(points, wider, sets, strict=True)]
+        x = inside[-1]
+        residual = max(float(np.linalg.norm((p - x).ravel())) for p in inside)
         distance = float(np.linalg.norm((x - Y).ravel()))
-        lower = math.sqrt(max(distance**2 + 2 * slack, 0.0))
-        if residual <= tol and abs(lower - distance) <= tol:
+        converged = residual <= tol and abs(lower - distance) <= tol
+        if converged:
             break
-    converged = residual <= tol and abs(lower - distance) <= tol
     return ProjectionResult(x, distance, residual, sweep, converged, lower)
 
 
