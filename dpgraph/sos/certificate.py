@@ -36,6 +36,8 @@ FAILURE_PROBABILITY = 1e-10
 
 _ATTEMPTS = 60
 _SHORT_RUN = 100
+_CAREFUL_RUN = 300  # before a proof of more than _COSTLY vertices, which takes seconds and may fail
+_COSTLY = 5000
 _LONG_RUN = 1000  # Lanczos steps when no proof is affordable
 
 
@@ -97,8 +99,8 @@ def certify(objective: CutObjective, vectors: FloatArray, rng: np.random.Generat
 
 def certify_within(
     objective: CutObjective, vectors: FloatArray, gap: float, rng: np.random.Generator
-) -> Certificate | None:
-    """Certified upper bound at most `gap` above the value of the relaxation at `vectors`, or None.
+) -> tuple[Certificate | None, float]:
+    """Certified upper bound at most `gap` above the value of the relaxation at `vectors`, or None; and the gap guessed.
 
     Costs little when the answer is None: the Lanczos run, which underestimates the gap, is asked before a proof.
     Where no proof is affordable the bound of kind "lanczos" may be further above: better rows would not help it.
@@ -107,12 +109,15 @@ def certify_within(
     line = _DualLine.through(objective, vectors)
     value = line.bound(0.0)
     if trivial.bound - value <= gap:
-        return trivial
+        return trivial, gap
     shift = -gap / line.total_weight
-    if line.smallest_eigenvalue(rng, _SHORT_RUN)[0] <= shift:
-        return None
+    smallest, _ = line.smallest_eigenvalue(rng, _SHORT_RUN)
+    if smallest > shift and objective.n_vertices > _COSTLY:
+        smallest, _ = line.smallest_eigenvalue(rng, _CAREFUL_RUN)
+    if smallest <= shift:
+        return None, -smallest * line.total_weight
     found = line.prove(shift, rng)
-    return min(found, trivial, key=_by_bound) if found is not None else None
+    return (None if found is None else min(found, trivial, key=_by_bound)), gap
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,8 +29,9 @@ __all__ = ["LowRankSolution", "solve_low_rank"]
 
 FloatArray = NDArray[np.float64]
 
-_FIRST_RANK = 32
 _BATCH = 400
+_STALLED = 0.9  # a gap above this share of the one before, at a fifth of the threshold, is the rank's fault
+_SPREAD = 0.1  # length of the new coordinates of a row; measured
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,12 +97,9 @@ def solve_low_rank(
     n = objective.n_vertices
     if tol is None:
         tol = 1e-6 if n <= 1000 else 1e-4
-    if start is None:
-        V = _random_rows(n, min(math.isqrt(2 * n) + 1, _FIRST_RANK), rng)
-    else:
-        V = np.array(start, dtype=np.float64, order="C")
+    V = _random_rows(n, _first_rank(n), rng) if start is None else np.array(start, dtype=np.float64, order="C")
     threshold = 0.01 * tol
-    sweeps = 0
+    sweeps, stalls, last_gap = 0, 0, math.inf
     while True:
         done, gain = objective.ascend(V, min(_BATCH, max_sweeps - sweeps), threshold * _scale(objective, V))
         sweeps += done
@@ -111,13 +109,18 @@ def solve_low_rank(
         out_of_sweeps = sweeps >= max_sweeps
         if gain > threshold * scale and not out_of_sweeps:
             continue
-        certificate = certify_within(objective, V, tol * scale, rng)
+        certificate, gap = certify_within(objective, V, tol * scale, rng)
         if certificate is not None:
             converged = certificate.bound - value <= 1.01 * tol * scale
             return LowRankSolution(V, value, certificate, sweeps, converged)
-        if gain <= 1e-13 * scale and V.shape[1] <= math.isqrt(2 * n):  # a local optimum of this rank
+        stalls = stalls + 1 if gap > _STALLED * last_gap else 0
+        last_gap = gap
+        exhausted = gain <= 1e-13 * scale
+        if (stalls >= 2 or exhausted) and not out_of_sweeps and V.shape[1] <= math.isqrt(2 * n):
             V = _widen(V, rng)
-        elif gain <= 1e-13 * scale or out_of_sweeps:
+            threshold, stalls, last_gap = 0.01 * tol, 0, math.inf
+            continue
+        if exhausted or out_of_sweeps:
             return LowRankSolution(V, value, certify(objective, V, rng), sweeps, False)
         threshold = max(threshold / 5.0, 1e-14)
 
@@ -136,7 +139,12 @@ def _random_rows(n: int, k: int, rng: np.random.Generator) -> FloatArray:
     return V / np.linalg.norm(V, axis=1, keepdims=True)
 
 
+def _first_rank(n: int) -> int:
+    """Start of the search for a rank that is enough: random sparse graphs need more than 32 from 20,000 vertices on."""
+    return min(math.isqrt(2 * n) + 1, max(32, math.ceil(1.6 * n ** (1 / 3))))
+
+
 def _widen(V: FloatArray, rng: np.random.Generator) -> FloatArray:
-    """Twice the rank, the new coordinates small and random: a way out of a saddle of the smaller rank."""
-    wide = np.hstack([V, 1e-2 * rng.standard_normal(V.shape) / math.sqrt(V.shape[1])])
+    """Twice the rank, the new coordinates random: a way out of what is only optimal among the smaller rank."""
+    wide = np.hstack([V, _SPREAD * rng.standard_normal(V.shape) / math.sqrt(V.shape[1])])
     return wide / np.linalg.norm(wide, axis=1, keepdims=True)

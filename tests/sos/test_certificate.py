@@ -88,7 +88,7 @@ def test_rows_far_from_optimal_still_give_a_bound_and_miss_a_small_gap():
     rough = unit_rows(40, 5, rng)
     optimum = solve_low_rank(objective, rng).value
     assert certify(objective, rough, rng).bound >= optimum
-    assert certify_within(objective, rough, 1e-3 * optimum, rng) is None
+    assert certify_within(objective, rough, 1e-3 * optimum, rng)[0] is None
 
 
 @pytest.mark.parametrize("kind", ["sparse", "dense", "factored"])
@@ -166,3 +166,22 @@ def test_the_relaxation_stops_at_a_bound_whose_proof_is_not_affordable(monkeypat
     assert solution.certificate.kind == "lanczos"
     assert solution.sweeps < 1000
     assert 0.0 <= solution.certificate.bound - solution.value <= 0.02 * solution.value
+
+
+def test_elimination_foresees_that_an_expander_stays_too_large_and_a_grid_does_not():
+    expander = nx.to_scipy_sparse_array(nx.random_regular_graph(6, 1500, seed=0), format="csr", dtype=float)
+    torus = nx.to_scipy_sparse_array(nx.grid_2d_graph(40, 40, periodic=True), format="csr", dtype=float)
+    outcomes = []
+    for A in (expander, torus):
+        A.sort_indices()
+        outcomes.append(eliminate_low_degree(A.indptr, A.indices, A.data, np.full(A.shape[0], 1e3), 300)[0])
+    assert outcomes == [TOO_LARGE, DENSE]
+
+
+def test_a_rank_that_is_too_small_is_noticed_and_widened():
+    objective = SparseObjective(nx.to_scipy_sparse_array(nx.random_regular_graph(5, 400, seed=1), dtype=float))
+    rng = np.random.default_rng(0)
+    narrow = solve_low_rank(objective, rng, start=unit_rows(400, 3, rng), tol=1e-5)
+    assert narrow.vectors.shape[1] > 3
+    assert narrow.converged
+    assert narrow.sweeps < 2000
