@@ -1,0 +1,125 @@
+"""What the benchmark scripts share: folders, graphs, tables that survive an interruption, intervals, Markdown."""
+
+from __future__ import annotations
+
+import csv
+import fcntl
+import math
+import os
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse, stats
+
+RESULTS = Path(__file__).parent / "results"
+DATA = Path(os.environ.get("DPGRAPH_DATA", Path(__file__).resolve().parents[2] / "shared" / "graphs"))
+
+#: Public graphs of `DATA`, small ones first: SNAP, Facebook100 and two Gset instances (all their weights are 1).
+REAL = (
+    "fb100-Caltech36", "G1", "fb100-Reed98", "email-Eu-core", "fb100-Haverford76", "fb100-Swarthmore42", "G22",
+    "ego-Facebook", "fb100-Rice31", "ca-GrQc", "wiki-Vote", "lastfm-asia", "ca-HepTh", "fb100-Stanford3",
+    "fb100-Harvard1", "ca-AstroPh", "musae-facebook", "fb100-Berkeley13", "ca-CondMat", "email-Enron",
+)  # fmt: skip
+
+Key = tuple[str, ...]
+Row = dict[str, str]
+
+
+@lru_cache
+def real_graph(name: str) -> sparse.csr_array:
+    """A graph of the folder `DATA`, as an unweighted adjacency matrix."""
+    from dpgraph.datasets import load_sparse
+
+    return load_sparse(name, data_dir=DATA, download=False)[0]
+
+
+class ResumableTable:
+    """A CSV file to which rows are appended as they come; rows that are present are not computed again.
+
+    Parameters
+    ----------
+    path : Path
+        The file; created with its header when the first row is added.
+    key, columns : sequence of str
+        Columns that name a row, and all columns.
+    """
+
+    def __init__(self, path: Path, key: Sequence[str], columns: Sequence[str]) -> None:
+        self.path, self._key, self._columns = path, tuple(key), tuple(columns)
+        self.rows: dict[Key, Row] = {}
+        self._read()
+
+    def _read(self) -> None:
+        if self.path.exists():
+            with self.path.open(newline="") as file:
+                self.rows = {self.key_of(row): row for row in csv.DictReader(file)}
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Keep other processes out, and read what they have added; an error when one of them is writing now."""
+        name = f"{self.path.stem}.lock"
+        with (Path(tempfile.gettempdir()) / name).open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise SystemExit(f"another process is writing {self.path}") from None
+            self._read()
+            yield
+
+    def key_of(self, row: Row) -> Key:
+        """The columns that name `row`."""
+        return tuple(str(row[column]) for column in self._key)
+
+    def add(self, row: dict[str, object]) -> None:
+        """Append one row and hand it to the operating system at once."""
+        text = {column: str(row[column]) for column in self._columns}
+        new = not self.path.exists()
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with self.path.open("a", newline="") as file:
+            writer = csv.DictWriter(file, self._columns)
+            if new:
+                writer.writeheader()
+            writer.writerow(text)
+        self.rows[self.key_of(text)] = text
+
+    def drop(self, column: str, value: str) -> int:
+        """Forget all rows with this value ("all": every row); the number of rows forgotten."""
+        kept = {} if value == "all" else {k: row for k, row in self.rows.items() if row[column] != value}
+        dropped = len(self.rows) - len(kept)
+        if dropped:
+            self.rows = kept
+            write_csv(self.path, list(kept.values()), self._columns)
+        return dropped
+
+
+def write_csv(path: Path, rows: Sequence[dict[str, object]] | Sequence[Row], columns: Sequence[str]) -> None:
+    """Write a whole table; missing cells stay empty."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, columns, restval="", extrasaction="ignore")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def interval(sample: Iterable[float]) -> tuple[float, float]:
+    """Mean, and half the width of its 95 % interval (Student's t; NaN for a single run)."""
+    values = np.array(list(sample), dtype=np.float64)
+    if len(values) < 2:
+        return float(values.mean()), math.nan
+    quantile = float(stats.t.ppf(0.975, len(values) - 1))
+    return float(values.mean()), quantile * float(values.std(ddof=1)) / math.sqrt(len(values))
+
+
+def markdown_table(header: Sequence[str], lines: Iterable[Sequence[object]]) -> str:
+    """A Markdown table, with a newline at its end."""
+    body = [header, ["---"] * len(header), *lines]
+    return "".join(f"| {' | '.join(map(str, line))} |\n" for line in body)
+
+
+def slope(x: Sequence[float], y: Sequence[float]) -> float:
+    """Exponent of a power law through the points (least squares of the logarithms)."""
+    return float(np.polyfit(np.log(np.asarray(x)), np.log(np.asarray(y)), 1)[0])

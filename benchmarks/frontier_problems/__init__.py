@@ -1,0 +1,1 @@
+"""The problems of the privacy-utility frontier, one module each."""

@@ -1,0 +1,127 @@
+"""Covariance of records of norm at most 1: Frobenius error over the Frobenius norm of the truth (0 is perfect).
+
+An answer of zero has error 1. Pure mechanisms stand in the tables of both delta; neighbours replace one record.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import warnings
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+from common import real_graph
+from covariance import records
+
+import dpgraph
+from dpgraph.mechanisms.perturb_and_project import perturb_and_project
+from dpgraph.projections import PSDTraceBall
+from frontier_problems.base import Instance, Mechanism, Outcome, Problem
+
+#: n, d, trace of synthetic records with eigenvalues decaying like 1/i.
+POINTS = (
+    (500, 10, 0.1), (500, 10, 0.9), (2000, 20, 0.1), (2000, 20, 0.9), (10_000, 20, 0.1), (10_000, 20, 0.9),
+    (10_000, 100, 0.5), (100_000, 50, 0.5),
+)  # fmt: skip
+QUICK = ((2000, 20, 0.1),)
+#: diffprivlib's rejection samplers take minutes for more dimensions.
+SLOW = tuple(f"synthetic n={n} d={d} trace={t:g}" for n, d, t in POINTS if d <= 20 and n <= 2000)
+HASHED = 20
+
+
+def neighbour_records(name: str) -> np.ndarray:
+    """One record a vertex: how its neighbours spread over HASHED public groups of vertices, norm at most 1."""
+    A = real_graph(name)
+    group = np.random.default_rng(0).integers(HASHED, size=A.shape[0])
+    counts = np.asarray(A @ np.eye(HASHED)[group])
+    return counts / np.maximum(np.linalg.norm(counts, axis=1, keepdims=True), 1.0)
+
+
+def judged(X: np.ndarray, matrix: np.ndarray) -> Outcome:
+    truth = X.T @ X / len(X)
+    return Outcome(float(np.linalg.norm(matrix - truth) / np.linalg.norm(truth)))
+
+
+def package(**options: object) -> Callable[[np.ndarray, float, float, int], Outcome]:
+    def run(X: np.ndarray, epsilon: float, delta: float, seed: int) -> Outcome:
+        return judged(X, dpgraph.private_covariance(X, epsilon=epsilon, rng=seed, **options).matrix)
+
+    return run
+
+
+def gaussian(X: np.ndarray, epsilon: float, delta: float, seed: int) -> Outcome:
+    """Analyze Gauss with the projection of the package: ||xx' - yy'||_F is at most sqrt(2)."""
+    budget = {"sensitivity": math.sqrt(2) / len(X), "epsilon": epsilon, "delta": delta}
+    noisy = perturb_and_project(X.T @ X / len(X), PSDTraceBall(1.0), **budget, symmetric=True, rng=seed)
+    return judged(X, noisy.matrix)
+
+
+def gaussian_letter(X: np.ndarray, epsilon: float, delta: float, seed: int) -> Outcome:
+    """DTTZ14, Algorithm 1 with its printed noise (sensitivity 1/n: records added or removed) and no projection."""
+    n, d = X.shape
+    scale = math.sqrt(2 * math.log(1.25 / delta)) / (epsilon * n)
+    noise = np.triu(np.random.default_rng(seed).normal(scale=scale, size=(d, d)))
+    return judged(X, X.T @ X / n + noise + np.triu(noise, 1).T)
+
+
+def amin(X: np.ndarray, epsilon: float, delta: float, seed: int) -> Outcome:
+    """diffprivlib: eigenvalues and eigenvectors one after the other by exponential mechanisms (Amin et al. 2019)."""
+    from diffprivlib.models.utils import covariance_eig
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        values, vectors = covariance_eig(X, epsilon=epsilon, norm=1.0, random_state=seed)
+    return judged(X, (vectors * values) @ vectors.T / len(X))
+
+
+def zero(X: np.ndarray, epsilon: float, delta: float, seed: int) -> Outcome:
+    return judged(X, np.zeros((X.shape[1], X.shape[1])))
+
+
+def exact(X: np.ndarray, epsilon: float, delta: float, seed: int) -> Outcome:
+    return judged(X, X.T @ X / len(X))
+
+
+def instances() -> dict[str, Instance]:
+    found = {}
+    for name in ("fb100-Caltech36", "email-Eu-core", "wiki-Vote", "fb100-Harvard1", "email-Enron"):
+        A = real_graph(name)
+        found[f"{name}, {HASHED} groups"] = Instance(
+            partial(neighbour_records, name), A.shape[0], A.shape[0], "real", name == "wiki-Vote"
+        )
+    for n, d, trace in POINTS:
+        found[f"synthetic n={n} d={d} trace={trace:g}"] = Instance(
+            partial(records, n, d, trace), n, n, "synthetic", (n, d, trace) in QUICK
+        )
+    return found
+
+
+def problem() -> Problem:
+    mechanisms = {
+        "Wishart, private trace (default)": Mechanism(package(), tier=0, uses="epsilon"),
+        "Wishart, unit trace": Mechanism(package(project="unit-trace"), uses="epsilon"),
+        "Wishart, unprojected": Mechanism(package(project=False), uses="epsilon"),
+        "nuclear Laplace": Mechanism(package(mechanism="nuclear-laplace"), uses="epsilon"),
+        "Gaussian, unit trace": Mechanism(gaussian),
+        "Analyze Gauss to the letter (DTTZ14)": Mechanism(gaussian_letter),
+    }
+    remarks = ["delta = 1/n^1.1 in place of 1/m^1.1, n the number of records."]
+    if importlib.util.find_spec("diffprivlib"):
+        mechanisms["diffprivlib (Amin et al. 2019)"] = Mechanism(amin, tier=2, uses="epsilon", only=SLOW, runs=3)
+    else:
+        remarks.append("diffprivlib was not installed when this table was made.")
+    mechanisms["answer zero"] = Mechanism(zero, tier=0, runs=1, uses="")
+    mechanisms["exact"] = Mechanism(exact, tier=0, runs=1, uses="")
+    return Problem(
+        name="covariance",
+        quantity="relative Frobenius error",
+        higher_is_better=False,
+        instances=instances(),
+        mechanisms=mechanisms,
+        ceiling="exact",
+        baseline="answer zero",
+        default="Wishart, private trace (default)",
+        remarks=tuple(remarks),
+    )

@@ -1,0 +1,220 @@
+"""Tables and plots of the frontier, from its rows alone: ``<stem>.md``, ``<stem>.png`` and ``<stem>_planted.png``."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+
+from common import Row, interval, markdown_table
+from frontier_problems.base import DELTAS, EPSILONS, Mechanism, Problem
+
+_PANELS_A_ROW = 5
+#: A difference below this is a draw where intervals do not decide (single runs).
+_DRAW = 5e-4
+_REFERENCES = ("exact 1-opt",)
+
+
+@dataclass(frozen=True)
+class Point:
+    """Mean and 95 % half-width of the runs of one cell; `halted` of them gave the data-independent answer."""
+
+    mean: float
+    half: float
+    runs: int
+    halted: int
+
+    def text(self, wanted: int) -> str:
+        """For a table; the number of runs is shown where it is smaller than `wanted`."""
+        shown = f"{self.mean:.3f}" if math.isnan(self.half) else f"{self.mean:.3f} ± {self.half:.3f}"
+        if self.halted:
+            shown += f" (halted {self.halted}/{self.runs})"
+        elif self.runs < wanted:
+            shown += f" ({self.runs} runs)" if self.runs > 1 else " (1 run)"
+        return shown
+
+
+Points = dict[tuple[str, str, str, str], Point]
+
+
+class Table:
+    """All cells of a problem, by graph, mechanism, epsilon and delta.
+
+    A mechanism that does not use delta (or epsilon) answers for all of them.
+    """
+
+    def __init__(self, problem: Problem, rows: list[Row], runs: int) -> None:
+        self.problem, self.runs = problem, runs
+        samples: dict[tuple[str, str, str, str], list[Row]] = defaultdict(list)
+        for row in rows:
+            if row["value"] != "nan":
+                samples[row["graph"], row["mechanism"], row["epsilon"], row["delta"]].append(row)
+        self._points: Points = {}
+        for key, sample in samples.items():
+            mean, half = interval(float(row["value"]) for row in sample)
+            self._points[key] = Point(mean, half, len(sample), sum(row["note"] == "halted" for row in sample))
+        graphs = {row["graph"] for row in rows}
+        self.graphs = [name for name in problem.instances if name in graphs]
+        present = {row["epsilon"] for row in rows}
+        self.epsilons = [f"{e:g}" for e in EPSILONS if f"{e:g}" in present]
+
+    def get(self, graph: str, mechanism: str, epsilon: str = "", delta: str = "") -> Point | None:
+        """The cell, or nothing where no run has been made."""
+        uses = self.problem.mechanisms[mechanism].uses
+        epsilon, delta = epsilon if "epsilon" in uses else "", delta if "delta" in uses else ""
+        return self._points.get((graph, mechanism, epsilon, delta))
+
+    def private(self) -> list[str]:
+        """The mechanisms that release something about the data privately."""
+        return [name for name, mechanism in self.problem.mechanisms.items() if mechanism.uses]
+
+    def best(self, graph: str, epsilon: str, delta: str, without: str = "") -> tuple[str, Point] | None:
+        """The best private mechanism of a column; the default, and what it is made of, may be left out."""
+        found = [
+            (name, point)
+            for name in self.private()
+            if name != without and not (without and name.startswith("bounded-iterates"))
+            if (point := self.get(graph, name, epsilon, delta)) is not None
+        ]
+        sign = 1.0 if self.problem.higher_is_better else -1.0
+        return max(found, key=lambda pair: sign * pair[1].mean) if found else None
+
+
+def write_tables(problem: Problem, rows: list[Row], stem: Path, runs: int) -> None:
+    """Write Markdown and plots next to the CSV file."""
+    table = Table(problem, rows, runs)
+    parts = [f"# {problem.name}: {problem.quantity}\n", preface(table), *(f"{remark}\n" for remark in problem.remarks)]
+    present = {row["delta"] for row in rows}
+    for delta in (d for d in DELTAS if d in present):
+        parts += [f"## delta = {delta}\n", summary(table, delta), verdict(table, delta), details(table, delta)]
+    stem.with_suffix(".md").write_text("\n".join(parts))
+    for group in dict.fromkeys(problem.instances[name].group for name in table.graphs):
+        suffix = "" if group == "real" else f"_{group}"
+        plot(table, group, stem.with_name(f"{stem.name}{suffix}.png"))
+
+
+def preface(table: Table) -> str:
+    better = "higher is better" if table.problem.higher_is_better else "lower is better"
+    return (
+        f"Mean and 95 % interval (Student) of {table.runs} runs, {better}; a cell with fewer runs says how many. "
+        "Best private mean of a column in bold. A run that halts counts with its data-independent answer. "
+        "Mechanisms without delta (pure) stand in both tables. Made by `benchmarks/frontier.py`.\n"
+    )
+
+
+def share(table: Table, graph: str, point: Point) -> float:
+    """How much of the way from the data-independent answer to the ceiling a mechanism goes."""
+    ceiling = table.get(graph, table.problem.ceiling)
+    baseline = table.get(graph, table.problem.baseline)
+    if ceiling is None or baseline is None or ceiling.mean == baseline.mean:
+        return math.nan
+    return (point.mean - baseline.mean) / (ceiling.mean - baseline.mean)
+
+
+def summary(table: Table, delta: str) -> str:
+    """One line a graph: the default, the share of the possible gain it finds, and the best of all others."""
+    problem = table.problem
+    epsilons = [e for e in table.epsilons if e in ("0.25", "1", "4", "8")]
+    header = ["input", "n", problem.baseline]
+    for e in epsilons:
+        header += [f"{problem.default}, eps {e}", "of the gain", "best other"]
+    lines = []
+    for graph in table.graphs:
+        baseline = table.get(graph, problem.baseline)
+        line = [graph, problem.instances[graph].size, "" if baseline is None else f"{baseline.mean:.3f}"]
+        for e in epsilons:
+            own = table.get(graph, problem.default, e, delta)
+            other = table.best(graph, e, delta, without=problem.default)
+            line += [own.text(table.runs), f"{share(table, graph, own):.0%}"] if own else ["", ""]
+            line.append(f"{other[1].mean:.3f} {other[0]}" if other else "")
+        references = [table.get(graph, name) for name in (*_REFERENCES, problem.ceiling) if name in problem.mechanisms]
+        lines.append([*line, *("" if point is None else f"{point.mean:.3f}" for point in references)])
+    header += [name for name in (*_REFERENCES, problem.ceiling) if name in problem.mechanisms]
+    return markdown_table(header, lines)
+
+
+def verdict(table: Table, delta: str) -> str:
+    """Where the default loses to a mechanism that is not part of it, counted over all cells."""
+    won, lost = 0, []
+    for graph in table.graphs:
+        for e in table.epsilons:
+            own = table.get(graph, table.problem.default, e, delta)
+            other = table.best(graph, e, delta, without=table.problem.default)
+            if own is None or other is None:
+                continue
+            behind = (other[1].mean - own.mean) * (1 if table.problem.higher_is_better else -1)
+            noise = math.hypot(*(0.0 if math.isnan(p.half) else p.half for p in (own, other[1])))
+            if behind > max(noise, _DRAW):
+                lost.append(f"{graph} at eps {e}: {other[0]} {other[1].mean:.3f} against {own.mean:.3f}")
+            else:
+                won += 1
+    if not won and not lost:
+        return ""
+    text = f"{table.problem.default} is best, or level within the intervals, in {won} of {won + len(lost)} columns."
+    return text + (" It loses:\n\n" + "".join(f"- {line}\n" for line in lost) if lost else "\n")
+
+
+def details(table: Table, delta: str) -> str:
+    """One line for each graph and mechanism."""
+    lines = []
+    for graph in table.graphs:
+        best = {e: table.best(graph, e, delta) for e in table.epsilons}
+        for name, mechanism in table.problem.mechanisms.items():
+            cells = []
+            for e in table.epsilons:
+                point = table.get(graph, name, e, delta)
+                text = absent(table, graph, mechanism) if point is None else point.text(min(table.runs, mechanism.runs))
+                leader = best[e]
+                bold = point is not None and leader is not None and mechanism.uses and point.mean == leader[1].mean
+                cells.append(f"**{text}**" if bold else text)
+            if any(cells):
+                lines.append([graph, name, *cells])
+    return markdown_table(["input", "mechanism", *(f"eps {e}" for e in table.epsilons)], lines)
+
+
+def absent(table: Table, graph: str, mechanism: Mechanism) -> str:
+    """Why a cell is empty."""
+    if mechanism.only and graph not in mechanism.only:
+        return ""
+    return f"not run: {mechanism.reason}" if table.problem.instances[graph].size > mechanism.largest else "not yet run"
+
+
+def plot(table: Table, group: str, path: Path) -> None:
+    """One panel a graph, one line a mechanism, dashed ceilings."""
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import NullLocator
+
+    problem = table.problem
+    graphs = [name for name in table.graphs if problem.instances[name].group == group]
+    columns = min(_PANELS_A_ROW, len(graphs))
+    height = math.ceil(len(graphs) / columns)
+    figure = Figure(figsize=(max(2.7 * columns, 8), 2.5 * height + 1.2), layout="constrained")
+    axes = figure.subplots(height, columns, squeeze=False, sharex=True)
+    handles: dict[str, object] = {}
+    for axis, graph in zip(axes.flat, graphs, strict=False):
+        for number, name in enumerate(table.private()):
+            points = [(float(e), p) for e in table.epsilons if (p := table.get(graph, name, e, DELTAS[0]))]
+            if not points:
+                continue
+            own = name == problem.default
+            handles[name] = axis.errorbar(
+                [e for e, _ in points], [p.mean for _, p in points],
+                [0.0 if math.isnan(p.half) else p.half for _, p in points],
+                marker="os^vDPX*"[number % 8], markersize=3.5, linewidth=2.2 if own else 0.9,
+                color="black" if own else f"C{number % 10}", zorder=3 if own else 2,
+            )  # fmt: skip
+        for name, style in ((problem.ceiling, "--"), (problem.baseline, ":")):
+            if (point := table.get(graph, name)) is not None:
+                handles[name] = axis.axhline(point.mean, color="grey", linestyle=style, linewidth=1)
+        axis.set_title(graph, fontsize=8)
+        axis.set_xscale("log", base=2)
+        axis.set_xticks([float(e) for e in table.epsilons], table.epsilons)
+        axis.xaxis.set_minor_locator(NullLocator())
+        axis.tick_params(labelsize=7)
+    for axis in axes.flat[len(graphs) :]:
+        axis.axis("off")
+    figure.supxlabel("epsilon", fontsize=9)
+    figure.supylabel(problem.quantity, fontsize=9)
+    figure.legend(handles.values(), handles.keys(), loc="outside upper center", ncol=4, fontsize=7.5, frameon=False)
+    figure.savefig(path, dpi=110)
