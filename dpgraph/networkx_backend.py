@@ -28,7 +28,6 @@ from dpgraph.mechanisms.weights import release_weight
 from dpgraph.mechanisms.whole_spectrum import private_whole_spectrum
 from dpgraph.networkx_interface import (
     PrivateGraph,
-    Seed,
     as_rng,
     can_run,
     convert_from_nx,
@@ -40,7 +39,7 @@ from dpgraph.networkx_interface import (
 )
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.ledger import EDGE_ADJACENCY, open_ledger
-from dpgraph.privacy.noise import noise_source
+from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.problems.private_cut_release import Mechanism
 from dpgraph.problems.private_max_cut import private_max_cut
 
@@ -80,7 +79,7 @@ def _count(
     accountant: PrivacyAccountant | None,
     weight: str | None = None,
     max_weight: float | None = None,
-    rng: Seed = None,
+    rng: NoiseSource | None = None,
     times: int = 1,
 ) -> float:
     """Release a weight in which a vertex pair counts up to `times` times; delta = 0 means Laplace noise."""
@@ -169,7 +168,7 @@ def randomized_partitioning(
         accountant=accountant,
         weight=weight,
         max_weight=max_weight,
-        rng=noise.generator if noise.seeded else None,
+        rng=noise,
     )
     return _number(value, weight), (first, set(nodes) - first)
 

@@ -7,7 +7,7 @@ the adjacency matrix by w (e_i e_j' + e_j e_i') and the Laplacian by w (e_i - e_
 
 from __future__ import annotations
 
-import math
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
@@ -23,25 +23,17 @@ from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import check_delta
 from dpgraph.privacy.ledger import EDGE_ADJACENCY, Ledger, open_ledger
 from dpgraph.privacy.noise import NoiseSource, noise_source
+from dpgraph.spectral import sensitivity
 
-__all__ = ["private_whole_spectrum", "whole_spectrum_bound"]
+__all__ = ["private_whole_spectrum"]
 
 FloatArray = NDArray[np.float64]
 Matrix = Literal["adjacency", "laplacian"]
 
-#: LAPACK's symmetric eigenvalues err by at most this many units of rounding, times n and the norm.
-_BACKWARD_ERROR = 10.0
-
-
-def whole_spectrum_bound(matrix: Matrix, n: int, max_weight: float) -> float:
-    """l2-sensitivity of all n sorted eigenvalues, as computed: sqrt(2) w (adjacency) or 2 w (Laplacian).
-
-    To the norms of the change is added twice the rounding error of n computed eigenvalues, with the public bound
-    2 n w on the norm of either matrix.
-    """
-    exact = (math.sqrt(2.0) if matrix == "adjacency" else 2.0) * max_weight
-    rounding = _BACKWARD_ERROR * n * np.finfo(np.float64).eps * 2 * n * max_weight
-    return exact + 2 * math.sqrt(n) * float(rounding)
+_BOUNDS: dict[Matrix, Callable[[float, int], float]] = {
+    "adjacency": sensitivity.whole_adjacency_spectrum,
+    "laplacian": sensitivity.whole_laplacian_spectrum,
+}
 
 
 def private_whole_spectrum(
@@ -89,8 +81,9 @@ def private_whole_spectrum(
     Notes
     -----
     *Guarantee.* (epsilon, delta)-DP for graphs that differ in the weight of one vertex pair by at most w, w being
-    `max_weight`; the l2-sensitivity of all values together is :func:`whole_spectrum_bound`. Eigenvalues smaller than
-    the noise (``std``, about 6 w for an adjacency matrix at epsilon = 1, delta = 1e-6) say little.
+    `max_weight`; the l2-sensitivity of all values together is
+    :func:`~dpgraph.spectral.sensitivity.whole_adjacency_spectrum` or its twin for the Laplacian. Eigenvalues
+    smaller than the noise (``std``, about 6 w for an adjacency matrix at epsilon = 1, delta = 1e-6) say little.
 
     References
     ----------
@@ -105,7 +98,7 @@ def private_whole_spectrum(
     >>> len(private.values), bool(abs(private.values[-1] - 199) < 5 * private.std)
     (200, True)
     """
-    if matrix not in ("adjacency", "laplacian"):
+    if matrix not in _BOUNDS:
         raise InvalidParameterError(f"matrix must be 'adjacency' or 'laplacian'; got {matrix!r}")
     noise = noise_source(rng)
     source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
@@ -126,7 +119,7 @@ def _release(graph: GraphOperator, matrix: Matrix, *, ledger: Ledger, noise: Noi
     dense = graph.multiply(np.eye(n))
     if matrix == "laplacian":
         dense = np.diag(graph.degrees()) - dense
-    bound = whole_spectrum_bound(matrix, n, graph.max_weight)
+    bound = _BOUNDS[matrix](graph.max_weight, n)
     grid = ledger.gaussian_on_grid(f"{matrix} spectrum", sensitivity=bound, mu=ledger.mu, count=n)
     noisy = noise.scalars(linalg.eigvalsh(dense), grid.unit, grid.scale)
     sorted_values = isotonic_regression(noisy).x

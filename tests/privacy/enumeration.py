@@ -47,6 +47,8 @@ def graph_family() -> dict[str, tuple[np.ndarray, float]]:
     family["weighted star, one light edge"] = (star, 1.0)
     near = np.triu(nx.to_numpy_array(nx.complete_bipartite_graph(6, 6)) - 1e-9 * rng.random((12, 12)), 1).clip(0)
     family["near-degenerate spectrum"] = (near + near.T, 1.0)
+    # The missing edges lie between the largest rows of the eigenvectors: adding one moves the coherence most.
+    family["complete bipartite 20 + 20 without a matching"] = (np.kron([[0, 1], [1, 0]], 1.0 - np.eye(20)), 1.0)
     big = nx.to_numpy_array(nx.complete_bipartite_graph(24, 24))
     family["complete bipartite 24 + 24"] = (big, 1.0)
     family["planted cut, 48 vertices"] = (
@@ -124,7 +126,9 @@ class Pairs:
 def pairs_of(weights: np.ndarray, w: float) -> Iterator[Pairs]:
     """All neighbour pairs of one graph to which the bounds apply, in both directions, for several tau."""
     changed = neighbours(weights, w)
-    for tau in (0.0, w, 2.5 * w, float(weights.sum(axis=1).mean())):
+    average = float(weights.sum(axis=1).mean())
+    # The last but one is regularization="auto"; the bounds are sharpest where tau is large.
+    for tau in (0.0, w, 2.5 * w, average, 8 * average, 30 * average):
         lowest = np.minimum((changed.sum(axis=2) + tau).min(axis=1), weights.sum(axis=1).min() + tau)
         if (applicable := lowest >= max(w, tau)).any():
             target = Graphs(changed[applicable], tau)
@@ -195,8 +199,10 @@ def public_bases(pairs: Pairs) -> Ratios:
     unit = np.broadcast_to(np.eye(n)[:, :3], (*E.shape[:2], 3))
     for Q in (extreme, pairs.source.eigen[1][:, :, :2], unit):
         kappa = np.linalg.norm(Q, axis=2).max(axis=1)
-        bound = [sensitivity.core_release(w, m, k) for m, k in zip(pairs.lower, kappa, strict=True)]
-        yield "core_release", np.linalg.norm(Q.transpose(0, 2, 1) @ E @ Q, axis=(1, 2)) / bound
+        core, tau = Q.transpose(0, 2, 1) @ E @ Q, pairs.source.tau
+        bound = [sensitivity.core_release(w, m, k, tau) for m, k in zip(pairs.lower, kappa, strict=True)]
+        yield "core_release (nuclear norm)", np.linalg.norm(core, "nuc", axis=(1, 2)) / bound
+        yield "core_release", np.linalg.norm(core, axis=(1, 2)) / bound
 
 
 def degree_statistics(pairs: Pairs) -> Ratios:
@@ -213,6 +219,21 @@ def degree_statistics(pairs: Pairs) -> Ratios:
     cut = (change.sum(axis=(1, 2))[:, None] - np.einsum("ki,bij,kj->bk", sides, change, sides)) / 4
     cut = np.hstack([cut, change.sum(axis=(1, 2))[:, None] / 2])  # the total weight has the same bound
     yield "partition_weight", np.abs(cut) / sensitivity.partition_weight(w)
+    volume = moved[:, : n // 2].sum(axis=1)  # of a public half of the vertices: an edge inside counts twice
+    yield "partition_weight (volume, twice)", np.abs(volume) / (2 * sensitivity.partition_weight(w))
+
+
+def whole_spectra(pairs: Pairs) -> Ratios:
+    w, n = pairs.max_weight, pairs.source.c.shape[1]
+    bounds = (sensitivity.whole_adjacency_spectrum(w, n), sensitivity.whole_laplacian_spectrum(w, n))
+    for matrix, bound in zip(("adjacency", "laplacian"), bounds, strict=True):
+        before, after = (np.linalg.eigvalsh(_plain(graphs.weights, matrix)) for graphs in (pairs.source, pairs.target))
+        yield f"whole_{matrix}_spectrum", np.linalg.norm(before - after, axis=1) / bound
+
+
+def _plain(weights: np.ndarray, matrix: str) -> np.ndarray:
+    degrees = weights.sum(axis=2)
+    return weights if matrix == "adjacency" else degrees[:, :, None] * np.eye(weights.shape[1]) - weights
 
 
 # --- ratios against adversarial vectors ------------------------------------------------------------------------
@@ -242,7 +263,16 @@ def adversarial_products(pairs: Pairs) -> Ratios:
             yield f"{name} (any U)", np.array([worst_product(pairs.change[b], radii, rng) / bound[b]])
 
 
-CHECKS = (norms, products, subspaces, coherence_bounds, public_bases, degree_statistics, adversarial_products)
+CHECKS = (
+    norms,
+    products,
+    subspaces,
+    coherence_bounds,
+    public_bases,
+    degree_statistics,
+    whole_spectra,
+    adversarial_products,
+)
 
 
 def worst_ratios() -> dict[str, tuple[float, str]]:

@@ -1,13 +1,29 @@
-"""Every public private function, entered once: how to call it, on which neighbours, and what to look at.
+"""Every public private function, entered once for each of its mechanisms.
 
-A new function is entered by adding one :class:`Entry` for each of its mechanisms to :data:`ENTRIES`; the replay, the
-interface tests and the statistical audit then run on it. ``test_registry.py`` fails while one is missing.
+How to enter a mechanism
+------------------------
+1. Add one line to :data:`ENTRIES`::
+
+       Entry("private_max_cut", all_graph_neighbours, poisoned_graph(), options={"mechanism": "new"}),
+
+   The arguments are the public function, a generator of (label, input, neighbour) from ``tests/privacy/inputs.py``
+   (or a new one: let some pair come close to the worst case), an input that is refused when it is read, and the public
+   arguments that select the mechanism. ``pure=True`` calls it without delta; ``private=`` names the private argument.
+2. If it draws noise in a new way, which is neither a method of ``NoiseSource`` nor `release_array`, tell the replay:
+   ``open_doors`` in ``tests/privacy/replay.py``.
+3. A new sensitivity bound goes into ``dpgraph/spectral/sensitivity.py`` and its ratio into
+   ``tests/privacy/enumeration.py``; a row for the function into docs/proofs.md.
+
+Replay, side channels, interface, extremes, interrupts and the statistical audit then run on it. Tests fail while a
+public function that spends a budget is missing here (``test_interface.py``) or in docs/proofs.md (``test_docs.py``).
 """
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterator
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -16,42 +32,32 @@ import networkx as nx
 import numpy as np
 
 import dpgraph
-from dpgraph.exceptions import InvalidGraphError
-from dpgraph.projections import Box, PSDCone
-from dpgraph.sos.csp import TwoCSP
-from tests.privacy.enumeration import graph_family
-
-Call = Callable[..., Any]
-
-
-@dataclass(frozen=True)
-class Data:
-    """A private input and the public arguments that belong to it."""
-
-    value: Any
-    public: dict[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Audit:
-    """A scalar statistic of the result that tells a worst-case pair apart.
-
-    Parameters
-    ----------
-    pair : (Data, Data)
-        Neighbours on which the loss is (nearly) the whole budget.
-    statistic : callable
-        Result -> float.
-    options : dict
-        Further arguments of the call.
-    power : float
-        Share of mu (or epsilon) that a large audit certifies: an audit that certifies nothing tests nothing.
-    """
-
-    pair: tuple[Data, Data]
-    statistic: Callable[[Any], float]
-    options: dict[str, Any] = field(default_factory=dict)
-    power: float = 0.6
+from dpgraph._nx_backend_info import get_info
+from dpgraph.networkx_interface import PrivateGraph
+from dpgraph.privacy.accountant import PrivacyAccountant, ambient_accountant
+from dpgraph.privacy.noise import NoiseSource
+from dpgraph.privacy.report import PrivacyReport
+from dpgraph.projections import Box
+from tests.privacy.inputs import (
+    NAN_ROWS,
+    Data,
+    Pairs,
+    PoisonedCSP,
+    all_graph_neighbours,
+    array_neighbours,
+    bit_neighbours,
+    cosine_neighbours,
+    csp_neighbours,
+    histogram_neighbours,
+    large_graph_neighbours,
+    matrix_neighbours,
+    networkx_neighbours,
+    nuclear_neighbours,
+    poisoned_graph,
+    poisoned_matrix,
+    poisoned_networkx_graph,
+    record_neighbours,
+)
 
 
 @dataclass(frozen=True)
@@ -61,248 +67,111 @@ class Entry:
     Parameters
     ----------
     function : str
-        Name in ``dpgraph``.
-    options : dict
-        Public arguments that select the mechanism.
+        Name in `module`.
     neighbours : callable
         Yields (label, input, neighbour).
     poisoned : Data
         An input that is refused when its private part is read.
+    options : dict
+        Public arguments that select the mechanism.
     private : str
         Name of the argument that is private.
     pure : bool
         Called without delta.
-    audit : Audit or None
-        For the statistical audit.
+    module : str
+        Where the function is public.
     """
 
     function: str
-    neighbours: Callable[[], Iterator[tuple[str, Data, Data]]]
+    neighbours: Callable[[], Pairs]
     poisoned: Data
     options: dict[str, Any] = field(default_factory=dict)
     private: str = "G"
     pure: bool = False
-    audit: Audit | None = None
+    module: str = "dpgraph"
+
+    #: Whether the function takes a seed, and whether delta = 0 is an error of a call that is not pure.
+    seedable = True
+    delta_is_positive = True
 
     @property
     def label(self) -> str:
         return ", ".join([self.function, *(f"{k}={v}" for k, v in self.options.items())])
 
+    @property
+    def code(self) -> Callable[..., Any]:
+        """The public function."""
+        return getattr(importlib.import_module(self.module), self.function)
+
     def call(self, data: Data, *, rng: Any, epsilon: float, **more: Any) -> Any:
         """Call the function; ``delta`` is 1e-6 unless the mechanism is pure."""
         budget = {"epsilon": epsilon} if self.pure else {"epsilon": epsilon, "delta": 1e-6}
         arguments = {self.private: data.value} | data.public | self.options | budget | {"rng": rng} | more
-        return getattr(dpgraph, self.function)(**arguments)
+        return self.code(**arguments)
 
 
-# --- graphs ----------------------------------------------------------------------------------------------------
+@dataclass(frozen=True, repr=False)
+class Answer:
+    """A networkx function answers with a bare number, set or array; its ledger is that of the accountant."""
+
+    value: Any
+    privacy: PrivacyReport
+
+    def __repr__(self) -> str:
+        return f"Answer({self.privacy!r})"
 
 
-def graph_data(weights: np.ndarray, w: float) -> Data:
-    """Unweighted graphs go in through networkx, weighted ones as a matrix."""
-    if w == 1.0 and np.isin(weights, (0.0, 1.0)).all():
-        return Data(nx.from_numpy_array(weights))
-    return Data(weights, {"max_weight": w})
+@dataclass(frozen=True)
+class NetworkxEntry(Entry):
+    """One function of the networkx backend, called through networkx on a private graph."""
 
-
-def graph_neighbours() -> Iterator[tuple[str, Data, Data]]:
-    """Each graph of the family that is small, with two of its neighbours: one pair at an end, one drawn at random."""
-    rng = np.random.default_rng(99)
-    for name, (weights, w) in graph_family().items():
-        n = len(weights)
-        if n > 16:
-            continue
-        pairs = list(itertools.combinations(range(n), 2))
-        for i, j in (pairs[0], pairs[rng.integers(len(pairs))]):
-            changed = weights.copy()
-            changed[i, j] = changed[j, i] = w if weights[i, j] < w / 2 else 0.0
-            yield f"{name}, pair {i}-{j}", graph_data(weights, w), graph_data(changed, w)
-
-
-def large_graph_neighbours() -> Iterator[tuple[str, Data, Data]]:
-    """Planted cuts on which the spectral mechanisms do not halt and take the path of large graphs."""
-    for n, seed in ((44, 0), (60, 1)):
-        half = n // 2
-        graph = nx.stochastic_block_model([half, half], [[0.15, 0.9], [0.9, 0.15]], seed=seed)
-        weights = nx.to_numpy_array(graph)
-        for i, j in ((0, 1), (0, n - 1)):
-            changed = weights.copy()
-            changed[i, j] = changed[j, i] = 1.0 - weights[i, j]
-            yield f"planted cut, n = {n}, pair {i}-{j}", graph_data(weights, 1.0), graph_data(changed, 1.0)
-
-
-def all_graph_neighbours() -> Iterator[tuple[str, Data, Data]]:
-    yield from graph_neighbours()
-    yield from large_graph_neighbours()
-
-
-def poisoned_graph() -> Data:
-    weights = nx.to_numpy_array(nx.path_graph(6))
-    weights[0, 1] = weights[1, 0] = np.nan
-    return Data(weights, {"max_weight": 1.0})
-
-
-def edge_pair(n: int = 4) -> tuple[Data, Data]:
-    """The empty graph and the graph with one edge: nothing else hides the edge."""
-    one = np.zeros((n, n))
-    one[0, 1] = one[1, 0] = 1.0
-    return graph_data(np.zeros((n, n)), 1.0), graph_data(one, 1.0)
-
-
-# --- matrices --------------------------------------------------------------------------------------------------
-
-
-def matrix_neighbours(*, rectangular: bool = False) -> Callable[[], Any]:
-    """Low-rank matrices with clear gaps; the change has row-l1 norm exactly 1, the declared sensitivity."""
-
-    def generate() -> Iterator[tuple[str, Data, Data]]:
-        for seed, n in itertools.product(range(3), (8, 24, 44)):
-            rng = np.random.default_rng(seed)
-            m = n + 3 if rectangular else n
-            bases = [np.linalg.qr(rng.normal(size=(size, 3)))[0] for size in (n, m)]
-            if seed == 0:  # the leading singular vectors are the first unit vectors, and the change adds to them
-                bases = [np.linalg.qr(np.hstack([np.eye(len(B))[:, :1], B]))[0][:, :3] for B in bases]
-            U, V = bases
-            values = np.array([400.0, 300.0, 150.0]) * (1 if rectangular else np.array([1, -1, 1]))
-            A = (U * values) @ (V if rectangular else U).T
-            E = np.zeros_like(A)
-            if rectangular or seed == 0:
-                E[0, int(seed > 0)] = 1.0
-            else:
-                E[0, 1] = E[1, 0] = 1 / np.sqrt(2)
-            public = {"sensitivity": 1.0}
-            yield f"rank 3, n = {n}, seed {seed}", Data(A, public), Data(A + E, public)
-
-    return generate
-
-
-def poisoned_matrix() -> Data:
-    return Data(np.diag([np.nan, 2.0, 1.0, 0.0]), {"sensitivity": 1.0})
-
-
-# --- constraint problems, tables of records, histograms --------------------------------------------------------
-
-
-class PoisonedCSP(TwoCSP):
-    """An instance whose constraints cannot be read."""
+    private: str = "networkx graph"
+    module: str = "dpgraph.networkx_backend"
 
     @property
-    def tables(self) -> np.ndarray:
-        raise InvalidGraphError("the constraints were read")
+    def label(self) -> str:
+        return f"networkx {self.function}" + (", delta=0" if self.pure else "")
 
+    @property
+    def seedable(self) -> bool:  # type: ignore[override]
+        return "seed" in inspect.signature(self.code).parameters
 
-def csp_neighbours(adjacency: str) -> Callable[[], Iterator[tuple[str, Data, Data]]]:
-    """Random instances; neighbours differ in one entry, or in a whole table (replaced, removed)."""
+    @property
+    def delta_is_positive(self) -> bool:  # type: ignore[override]
+        return not NetworkxEntry._takes_zero(self.function)
 
-    def generate() -> Iterator[tuple[str, Data, Data]]:
-        rng = np.random.default_rng(5)
-        for n, q in ((5, 2), (8, 3), (10, 4)):
-            pairs = np.array([pair for pair in itertools.combinations(range(n), 2) if rng.random() < 0.6])
-            tables = rng.integers(0, 2, (len(pairs), q, q)).astype(float)
-            changed = tables.copy()
-            if adjacency == "label-edge":
-                changed[0, 0, 0] = 1 - tables[0, 0, 0]
-                kept = len(pairs)
-            else:
-                changed[0] = 1 - tables[0]
-                kept = len(pairs) - (q == 3)  # for q = 3 the last constraint is removed instead
-                changed = tables.copy() if q == 3 else changed
-            first, second = TwoCSP(n, q), TwoCSP(n, q)
-            first.add_constraints(pairs, tables)
-            second.add_constraints(pairs[:kept], changed[:kept])
-            yield f"{n} variables, {q} labels", Data(first), Data(second)
+    @staticmethod
+    def _takes_zero(function: str) -> bool:
+        return "0 is pure" in str(get_info()["functions"][function]["additional_parameters"])
 
-    return generate
+    def call(self, data: Data, *, rng: Any, epsilon: float, **more: Any) -> Any:
+        """Call through networkx. A source of the replay reaches the backend by ``open_doors``, not by the seed."""
+        budget = {"epsilon": epsilon, "delta": 0.0 if self.pure else 1e-6} | more
+        accountant = budget.pop("accountant", None) or ambient_accountant() or PrivacyAccountant(epsilon=1e9, delta=0.9)
+        if self.seedable and not isinstance(rng, NoiseSource):
+            budget["seed"] = rng
+        function = nx.utils.backends._registered_algorithms[self.function]
+        arguments = data.public | self.options | budget | {"accountant": accountant}
+        value = function(PrivateGraph(data.value), **arguments)
+        return Answer(value, accountant._ledgers[-1].report())
 
-
-def record_neighbours(*, remove: bool = False, public: dict[str, Any] | None = None) -> Callable[[], Any]:
-    """Records of norm at most 1; one is replaced by its opposite corner, or removed."""
-
-    def generate() -> Iterator[tuple[str, Data, Data]]:
-        for seed, (n, d) in enumerate([(6, 3), (20, 5), (40, 2)]):
-            X = np.random.default_rng(seed).normal(size=(n, d))
-            X /= np.maximum(np.linalg.norm(X, axis=1, keepdims=True), 1.0)
-            X[0] = np.eye(d)[0]
-            Y = X[1:] if remove else np.vstack([np.eye(d)[1], X[1:]])
-            options = dict(public or {}) | ({"n_records": n} if remove else {})
-            yield f"{n} records, d = {d}", Data(X, options), Data(Y, options)
-
-    return generate
-
-
-def bit_neighbours(*, remove: bool = False) -> Iterator[tuple[str, Data, Data]]:
-    """0/1 records; one is replaced by its complement, or removed."""
-    for seed, (n, d) in enumerate([(12, 4), (60, 5)]):
-        X = (np.random.default_rng(seed).random((n, d)) < 0.4).astype(int)
-        Y = X[1:] if remove else np.vstack([1 - X[:1], X[1:]])
-        yield f"{n} records, {d} bits", Data(X), Data(Y)
-
-
-def histogram_neighbours(*, replace: bool = False) -> Iterator[tuple[str, Data, Data]]:
-    """Histograms that differ in one record."""
-    for seed, (d, N) in enumerate([(10, 10), (6, 20)]):
-        rng = np.random.default_rng(seed)
-        A = np.tril(np.ones((d, N))) if d == N else rng.normal(size=(d, N))
-        x = rng.integers(1, 9, N)
-        y = x.copy()
-        y[0] -= 1
-        y[-1] += int(replace)
-        yield f"{d} queries, {N} bins", Data(x, {"A": A}), Data(y, {"A": A})
-
-
-def array_neighbours() -> Iterator[tuple[str, Data, Data]]:
-    """Symmetric arrays at Frobenius distance 1."""
-    for n in (3, 10):
-        A = np.random.default_rng(n).normal(size=(n, n))
-        A = (A + A.T) / 2
-        E = np.zeros((n, n))
-        E[0, 0] = 1.0
-        sets = [PSDCone(), Box(-2, 2)]
-        public = {"sensitivity": 1.0, "sets": sets, "symmetric": True}
-        yield f"n = {n}", Data(A, public), Data(A + E, public)
-
-
-def cosine_neighbours() -> Iterator[tuple[str, Data, Data]]:
-    """Rows of unit length; one is replaced by its opposite: the Gram matrix moves by 2 in 2(n - 1) entries at most."""
-    for n in (3, 8):
-        V = np.vstack([np.eye(2)[:1]] * n) + 1e-3 * np.random.default_rng(n).normal(size=(n, 2))
-        W = V.copy()
-        W[0] = -W[0]
-        public = {"sensitivity": float(np.sqrt(8 * (n - 1)))}
-        yield f"{n} rows", Data(V, public), Data(W, public)
-
-
-NAN_ROWS = np.full((3, 2), np.nan)
 
 # --- the entries -----------------------------------------------------------------------------------------------
 
 
-def _first(result: Any) -> float:
-    return float(result.values[0] + result.values[1])
-
+#: Public arguments of the spectral bisection that the backend offers.
+_BISECTION = {"weight": None, "normalized": True}
 
 ENTRIES: tuple[Entry, ...] = (
-    Entry(
-        "private_degrees",
-        all_graph_neighbours,
-        poisoned_graph(),
-        options={"mechanism": "gaussian"},
-        audit=Audit(edge_pair(), _first, power=0.8),
-    ),
-    Entry(
-        "private_degrees",
-        all_graph_neighbours,
-        poisoned_graph(),
-        options={"mechanism": "laplace"},
-        pure=True,
-        audit=Audit(edge_pair(), _first),
-    ),
+    Entry("private_degrees", all_graph_neighbours, poisoned_graph(), options={"mechanism": "gaussian"}),
+    Entry("private_degrees", all_graph_neighbours, poisoned_graph(), options={"mechanism": "laplace"}, pure=True),
     *(
         Entry("private_normalized_adjacency", all_graph_neighbours, poisoned_graph(), options=options)
         for options in (
             {"mechanism": "coherence"},
             {"mechanism": "coherence", "rank": 2, "coherence": "rank"},
             {"mechanism": "coherence", "rank": 1, "regularization": 5.0},
+            {"mechanism": "coherence", "rank": 2, "core_noise": "wishart-difference"},
             {"mechanism": "gaussian", "regularization": 3.0},
         )
     ),
@@ -413,9 +282,61 @@ ENTRIES: tuple[Entry, ...] = (
             {"mechanism": "factorization", "adjacency": "replace"},
         )
     ),
+    *(
+        Entry(
+            "private_symmetric_matrix",
+            nuclear_neighbours,
+            Data(np.diag([np.nan, 1.0]), {"sensitivity": 1.0}),
+            options={"mechanism": mechanism},
+            private="B",
+            pure=True,
+            module="dpgraph.mechanisms.symmetric_release",
+        )
+        for mechanism in ("wishart-difference", "nuclear-laplace")
+    ),
+    *(
+        Entry(
+            "private_whole_spectrum",
+            all_graph_neighbours,
+            poisoned_graph(),
+            options={"matrix": matrix},
+            module="dpgraph.mechanisms.whole_spectrum",
+        )
+        for matrix in ("adjacency", "laplacian")
+    ),
+    NetworkxEntry("one_exchange", networkx_neighbours(), poisoned_networkx_graph()),
+    NetworkxEntry(
+        "spectral_bisection",
+        networkx_neighbours(graphs=partial(large_graph_neighbours, 0.9, 0.15), **_BISECTION),
+        poisoned_networkx_graph(**_BISECTION),
+    ),
+    NetworkxEntry("adjacency_spectrum", networkx_neighbours(weighted=True), poisoned_networkx_graph(weight=None)),
+    NetworkxEntry("laplacian_spectrum", networkx_neighbours(weight=None), poisoned_networkx_graph(weight=None)),
+    *(
+        NetworkxEntry(function, neighbours, poisoned_networkx_graph(**public), pure=pure)
+        for pure in (False, True)
+        for function, neighbours, public in (
+            ("randomized_partitioning", networkx_neighbours(weighted=True), {}),
+            ("cut_size", networkx_neighbours("S"), {"S": [0, 1]}),
+            ("volume", networkx_neighbours("S", inside=True), {"S": [0, 1]}),
+            ("density", networkx_neighbours(nodes=None), {"nodes": None}),
+            ("degree_centrality", networkx_neighbours(), {}),
+        )
+    ),
 )
 
 
-def public_private_functions() -> set[str]:
-    """Names exported by dpgraph that promise privacy."""
-    return {name for name in dpgraph.__all__ if name.startswith("private_") or name == "perturb_and_project"}
+def public_private_functions() -> dict[str, Callable[..., Any]]:
+    """Name -> every public function of the package that spends a budget: it takes epsilon and an accountant."""
+    found = {}
+    for module in pkgutil.walk_packages(dpgraph.__path__, "dpgraph."):
+        if module.name.endswith("__main__"):
+            continue  # importing it runs the command line
+        loaded = importlib.import_module(module.name)
+        for name in getattr(loaded, "__all__", ()):
+            function = getattr(loaded, name)
+            if not inspect.isfunction(function) or name.startswith("open_"):  # those debit, and release nothing
+                continue
+            if {"epsilon", "accountant"} <= inspect.signature(function).parameters.keys():
+                found[name] = function
+    return found

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -25,8 +26,9 @@ from scipy.sparse.linalg import LinearOperator
 
 from dpgraph.exceptions import DPGraphError
 from dpgraph.mechanisms import grid, subspace, symmetric_release
+from dpgraph.privacy.accounting import pure_dp_mu
 from dpgraph.privacy.ledger import Ledger
-from dpgraph.privacy.noise import NoiseSource
+from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.privacy.report import LedgerEntry, PrivacyReport
 
 
@@ -147,6 +149,14 @@ class RecordingSource(NoiseSource):
 _running: list[RecordingSource] = []
 
 
+def running_source(rng: Any) -> NoiseSource:
+    """Stand in for noise_source: a call without a seed inside a replay draws from the source of the replay.
+
+    Functions of networkx have no argument by which a source could reach them.
+    """
+    return _running[-1] if rng is None and _running else noise_source(rng)
+
+
 @pytest.fixture
 def doors(monkeypatch: pytest.MonkeyPatch) -> None:
     """Open all doors for one test."""
@@ -187,6 +197,8 @@ def open_doors(monkeypatch: pytest.MonkeyPatch) -> None:
 
         monkeypatch.setattr(symmetric_release, law, wrapped)
 
+    for module in [m for name, m in sys.modules.items() if name.startswith("dpgraph.") and hasattr(m, "noise_source")]:
+        monkeypatch.setattr(module, "noise_source", running_source)
     monkeypatch.setattr(Ledger, "_record", record_line)
     monkeypatch.setattr(subspace, "sample_noisy_eigenspace", sample_projector)
     monkeypatch.setattr(grid, "add_on_grid", add_on_grid)
@@ -233,20 +245,25 @@ def replay(first: Callable[[RecordingSource], Any], second: Callable[[RecordingS
 
 def realised_loss(original: RecordingSource, copy: RecordingSource, report: PrivacyReport | None, halted: bool) -> Loss:
     assert report is not None
-    squares = [0.0] * len(original.lines)
+    moved: list[list[float]] = [[] for _ in original.lines]
     for mine, theirs in zip(original.releases, copy.releases, strict=True):
         assert (mine.kind, mine.scale, mine.line) == (theirs.kind, theirs.scale, theirs.line), "releases differ"
-        squares[mine.line] += distance_of(original.lines[mine.line].mechanism, mine.exact - theirs.exact) ** 2
+        moved[mine.line].append(distance_of(original.lines[mine.line].mechanism, mine.exact - theirs.exact))
     lines, mu_squared, epsilon = {}, 0.0, 0.0
-    for entry, square in zip(original.lines, squares, strict=True):
+    for entry, distances in zip(original.lines, moved, strict=True):
         if entry.mechanism == "good event":
             continue
-        distance = math.sqrt(square)
+        # The releases of one line (the blocks of a sweep) add up as the losses of their noise do.
+        distance = math.hypot(*distances) if entry.mu else math.fsum(distances)
         lines[entry.name] = distance / entry.sensitivity
         assert distance <= entry.sensitivity * (1 + 1e-9), f"{entry.name} moves by {lines[entry.name]:.3f} of its bound"
-        if entry.mu:
+        if entry.mu and entry.epsilon:  # a pure release, charged in Gaussian DP
+            assert entry.scale * entry.epsilon >= entry.sensitivity * (1 - 1e-12), f"{entry.name}: scale too small"
+            assert entry.mu >= pure_dp_mu(entry.epsilon) * (1 - 1e-9), f"{entry.name}: charged too little"
+            mu_squared += pure_dp_mu(distance / entry.scale) ** 2 if distance else 0.0
+        elif entry.mu:
             assert entry.scale * entry.mu >= entry.sensitivity * (1 - 1e-12), f"{entry.name}: scale below bound/mu"
-            mu_squared += square / entry.scale**2
+            mu_squared += (distance / entry.scale) ** 2
         else:
             assert entry.scale * entry.epsilon >= entry.sensitivity * (1 - 1e-12), f"{entry.name}: scale too small"
             epsilon += distance / entry.scale

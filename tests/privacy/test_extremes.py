@@ -11,7 +11,8 @@ import pytest
 
 import dpgraph
 from dpgraph.exceptions import DPGraphError, MechanismHalted
-from tests.privacy.registry import ENTRIES, Data
+from tests.privacy.inputs import Data
+from tests.privacy.registry import ENTRIES
 
 GRAPH_ENTRIES = [entry for entry in ENTRIES if entry.private == "G" and "rank" not in entry.options]
 EACH = pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.label)

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import dpgraph
+from dpgraph._nx_backend_info import get_info
 from dpgraph.exceptions import (
     BudgetExceededError,
     DPGraphError,
@@ -23,10 +24,14 @@ from dpgraph.exceptions import (
 )
 from dpgraph.privacy import PrivacyAccountant
 from dpgraph.privacy.ledger import Ledger
-from tests.privacy.registry import ENTRIES, public_private_functions
+from tests.privacy.registry import ENTRIES, NetworkxEntry, public_private_functions
 from tests.privacy.replay import assert_same
 
+FUNCTIONS = public_private_functions()
 EACH = pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.label)
+EACH_SEEDABLE = pytest.mark.parametrize(
+    "entry", [entry for entry in ENTRIES if entry.seedable], ids=lambda entry: entry.label
+)
 #: Large enough that no test of a mechanism halts on the inputs of the registry.
 EPSILON = 1e4
 
@@ -41,27 +46,37 @@ def run(entry, data, rng=0, epsilon=EPSILON, **more):
 
 
 def test_every_public_private_function_is_entered_in_the_registry():
-    assert {entry.function for entry in ENTRIES} == public_private_functions()
+    assert {entry.function for entry in ENTRIES} == set(FUNCTIONS)
+
+
+def test_every_function_of_the_networkx_backend_spends_a_budget_and_is_entered():
+    assert set(get_info()["functions"]) <= set(FUNCTIONS)
+    assert set(get_info()["functions"]) == {e.function for e in ENTRIES if isinstance(e, NetworkxEntry)}
+
+
+def test_every_exported_name_that_promises_privacy_is_a_function_that_spends_a_budget():
+    assert {name for name in dpgraph.__all__ if name.startswith("private_")} <= set(FUNCTIONS)
 
 
 # --- signatures ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", sorted(public_private_functions()))
+@pytest.mark.parametrize("name", sorted(FUNCTIONS))
 def test_privacy_arguments_are_keyword_only_and_nothing_has_a_data_driven_default(name):
-    parameters = inspect.signature(getattr(dpgraph, name)).parameters
+    parameters = inspect.signature(FUNCTIONS[name]).parameters
     assert parameters["epsilon"].kind is inspect.Parameter.KEYWORD_ONLY
     assert parameters["epsilon"].default is inspect.Parameter.empty
-    for optional in ("accountant", "rng"):
+    # Functions of networkx have its positional `seed` instead, or no seed.
+    for optional in ("accountant",) if name in get_info()["functions"] else ("accountant", "rng"):
         assert parameters[optional].kind is inspect.Parameter.KEYWORD_ONLY
         assert parameters[optional].default is None
     if "delta" in parameters:
         assert parameters["delta"].kind is inspect.Parameter.KEYWORD_ONLY
 
 
-@pytest.mark.parametrize("name", sorted(public_private_functions()))
+@pytest.mark.parametrize("name", sorted(set(FUNCTIONS) - set(get_info()["functions"])))
 def test_the_documentation_states_the_guarantee(name):
-    text = inspect.getdoc(getattr(dpgraph, name))
+    text = inspect.getdoc(FUNCTIONS[name])
     for part in ("Parameters", "Returns", "Raises", "*Guarantee.*", "References", ">>>"):
         assert part in text, f"the docstring of {name} lacks {part}"
 
@@ -103,8 +118,11 @@ def test_a_call_costs_exactly_what_it_says_whether_it_halts_or_not(entry, epsilo
 @EACH
 def test_a_bad_argument_is_refused_by_name_and_costs_nothing(entry):
     accountant = PrivacyAccountant(epsilon=3.0, delta=1e-3)
-    bad = [{"epsilon": 0.0}, {"epsilon": float("nan")}, {"rng": "seed"}, {"accountant": 5}]
-    bad += [] if entry.pure else [{"delta": 0.0}, {"delta": 1.0}]
+    bad = [{"epsilon": 0.0}, {"epsilon": float("nan")}, {"accountant": 5}]
+    # networkx reads the seed itself, and refuses a bad one in its own words.
+    bad += [] if isinstance(entry, NetworkxEntry) else [{"rng": "seed"}]
+    bad += [] if entry.pure else [{"delta": 1.0}]
+    bad += [{"delta": 0.0}] if entry.delta_is_positive and not entry.pure else []
     bad += [{key: value} for key in ("rank", "k") if key in entry.options for value in (0, -1, 10**6, 1.5, "many")]
     bad += [{"rank": value} for value in ("auto", 4) if entry.function == "private_coherence"]  # n = 4 has no gap
     if isinstance(entry.poisoned.public.get("sensitivity"), float):
@@ -120,7 +138,7 @@ def test_a_bad_argument_is_refused_by_name_and_costs_nothing(entry):
 # --- randomness ------------------------------------------------------------------------------------------------
 
 
-@EACH
+@EACH_SEEDABLE
 def test_a_seed_reproduces_the_result_and_is_marked(entry):
     data = some_input(entry)[1]
     first, second = run(entry, data, rng=5), run(entry, data, rng=np.random.default_rng(5))
@@ -133,11 +151,11 @@ def test_a_seed_reproduces_the_result_and_is_marked(entry):
 def test_without_a_seed_the_noise_is_fresh_and_the_result_is_not_marked(entry):
     data = some_input(entry)[1]
     differ = []
-    for epsilon in (3.0, EPSILON):  # degrees are integers: at the larger one their noise rounds to 0
+    for epsilon in (1e-3, EPSILON):  # counts are integers: at the larger one their noise rounds to 0
         with suppress(MechanismHalted):
-            first, second = (run(entry, data, rng=None, epsilon=epsilon) for _ in range(2))
+            first, *others = (run(entry, data, rng=None, epsilon=epsilon) for _ in range(4))
             assert not first.privacy.seeded
-            differ.append(not is_same(first, second))
+            differ += [not is_same(first, other) for other in others]
     assert any(differ)
 
 

@@ -19,7 +19,8 @@ from dpgraph.privacy import accountant as accountant_module
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.spectral import sensitivity
-from tests.privacy.registry import ENTRIES, edge_pair
+from tests.privacy.inputs import edge_pair
+from tests.privacy.registry import ENTRIES
 from tests.privacy.replay import doors, replay  # noqa: F401
 from tests.privacy.statistical import audit
 

@@ -1,0 +1,278 @@
+"""Private inputs and their neighbours: what the entries of the registry are run on.
+
+A generator of neighbours yields (label, input, neighbour). Inputs come as close to the worst case as is known: the
+replay measures which share of the budget each pair really costs, and docs/audit.md lists the largest.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from dpgraph.exceptions import InvalidGraphError
+from dpgraph.projections import Box, PSDCone
+from dpgraph.sos.csp import TwoCSP
+from tests.privacy.enumeration import graph_family
+
+Pairs = Iterator[tuple[str, "Data", "Data"]]
+
+
+@dataclass(frozen=True)
+class Data:
+    """A private input and the public arguments that belong to it."""
+
+    value: Any
+    public: dict[str, Any] = field(default_factory=dict)
+
+
+# --- graphs ----------------------------------------------------------------------------------------------------
+
+
+def graph_data(weights: np.ndarray, w: float) -> Data:
+    """Unweighted graphs go in through networkx, weighted ones as a matrix."""
+    if w == 1.0 and np.isin(weights, (0.0, 1.0)).all():
+        return Data(nx.from_numpy_array(weights))
+    return Data(weights, {"max_weight": w})
+
+
+def graph_neighbours() -> Iterator[tuple[str, Data, Data]]:
+    """Each graph of the family that is small, with two of its neighbours: one pair at an end, one drawn at random."""
+    rng = np.random.default_rng(99)
+    for name, (weights, w) in graph_family().items():
+        n = len(weights)
+        if n > 16:
+            continue
+        pairs = list(itertools.combinations(range(n), 2))
+        for i, j in (pairs[0], pairs[rng.integers(len(pairs))]):
+            changed = weights.copy()
+            changed[i, j] = changed[j, i] = w if weights[i, j] < w / 2 else 0.0
+            yield f"{name}, pair {i}-{j}", graph_data(weights, w), graph_data(changed, w)
+
+
+def large_graph_neighbours(within: float = 0.15, across: float = 0.9) -> Pairs:
+    """Planted cuts (or halves) on which the spectral mechanisms do not halt and take the path of large graphs."""
+    for n, seed in ((44, 0), (60, 1)):
+        half = n // 2
+        graph = nx.stochastic_block_model([half, half], [[within, across], [across, within]], seed=seed)
+        weights = nx.to_numpy_array(graph)
+        for i, j in ((0, 1), (0, n - 1)):
+            changed = weights.copy()
+            changed[i, j] = changed[j, i] = 1.0 - weights[i, j]
+            yield f"planted, n = {n}, pair {i}-{j}", graph_data(weights, 1.0), graph_data(changed, 1.0)
+
+
+def all_graph_neighbours() -> Iterator[tuple[str, Data, Data]]:
+    yield from graph_neighbours()
+    yield from large_graph_neighbours()
+
+
+def poisoned_graph() -> Data:
+    weights = nx.to_numpy_array(nx.path_graph(6))
+    weights[0, 1] = weights[1, 0] = np.nan
+    return Data(weights, {"max_weight": 1.0})
+
+
+def networkx_neighbours(
+    sets: str | None = None,
+    *,
+    inside: bool = False,
+    weighted: bool = False,
+    graphs: Callable[[], Pairs] = all_graph_neighbours,
+    **public: Any,
+) -> Callable[[], Pairs]:
+    """The same graphs for functions of networkx.
+
+    `sets` names the argument that takes a public vertex set: the even vertices, or the first half with `inside`, so
+    that the changed pair 0-1 crosses it or lies in it. `weighted` keeps only the weighted graphs and says so.
+    """
+
+    def generate() -> Pairs:
+        for label, data, neighbour in graphs():
+            if isinstance(data.value, np.ndarray) != weighted:
+                continue
+            n = len(data.value)
+            arguments = dict(public)
+            if sets is not None:
+                arguments[sets] = list(range(n // 2) if inside else range(0, n, 2))
+            if weighted:
+                arguments |= {"weight": "weight"} | data.public
+            yield label, *(Data(nx.Graph(side.value), arguments) for side in (data, neighbour))
+
+    return generate
+
+
+class PoisonedGraph(nx.Graph):
+    """A graph whose edges cannot be read."""
+
+    @property
+    def edges(self) -> Any:
+        raise InvalidGraphError("the edges were read")
+
+
+def poisoned_networkx_graph(**public: Any) -> Data:
+    graph = PoisonedGraph()
+    graph.add_nodes_from(range(6))
+    return Data(graph, public)
+
+
+def edge_pair(n: int = 4) -> tuple[Data, Data]:
+    """The empty graph and the graph with one edge: nothing else hides the edge."""
+    one = np.zeros((n, n))
+    one[0, 1] = one[1, 0] = 1.0
+    return graph_data(np.zeros((n, n)), 1.0), graph_data(one, 1.0)
+
+
+# --- matrices --------------------------------------------------------------------------------------------------
+
+
+def matrix_neighbours(*, rectangular: bool = False) -> Callable[[], Any]:
+    """Low-rank matrices with clear gaps; the change has row-l1 norm exactly 1, the declared sensitivity."""
+
+    def generate() -> Iterator[tuple[str, Data, Data]]:
+        for seed, n in itertools.product(range(3), (8, 24, 44)):
+            rng = np.random.default_rng(seed)
+            m = n + 3 if rectangular else n
+            bases = [np.linalg.qr(rng.normal(size=(size, 3)))[0] for size in (n, m)]
+            if seed == 0:  # the leading singular vectors are the first unit vectors, and the change adds to them
+                bases = [np.linalg.qr(np.hstack([np.eye(len(B))[:, :1], B]))[0][:, :3] for B in bases]
+            U, V = bases
+            values = np.array([400.0, 300.0, 150.0]) * (1 if rectangular else np.array([1, -1, 1]))
+            A = (U * values) @ (V if rectangular else U).T
+            E = np.zeros_like(A)
+            if rectangular or seed == 0:
+                E[0, int(seed > 0)] = 1.0
+            else:
+                E[0, 1] = E[1, 0] = 1 / np.sqrt(2)
+            public = {"sensitivity": 1.0}
+            yield f"rank 3, n = {n}, seed {seed}", Data(A, public), Data(A + E, public)
+
+    return generate
+
+
+def poisoned_matrix() -> Data:
+    return Data(np.diag([np.nan, 2.0, 1.0, 0.0]), {"sensitivity": 1.0})
+
+
+# --- constraint problems, tables of records, histograms --------------------------------------------------------
+
+
+class PoisonedCSP(TwoCSP):
+    """An instance whose constraints cannot be read."""
+
+    @property
+    def tables(self) -> np.ndarray:
+        raise InvalidGraphError("the constraints were read")
+
+
+def csp_neighbours(adjacency: str) -> Callable[[], Iterator[tuple[str, Data, Data]]]:
+    """Random instances; neighbours differ in one entry, or in a whole table (replaced, removed)."""
+
+    def generate() -> Iterator[tuple[str, Data, Data]]:
+        rng = np.random.default_rng(5)
+        for n, q in ((5, 2), (8, 3), (10, 4)):
+            pairs = np.array([pair for pair in itertools.combinations(range(n), 2) if rng.random() < 0.6])
+            tables = rng.integers(0, 2, (len(pairs), q, q)).astype(float)
+            changed = tables.copy()
+            if adjacency == "label-edge":
+                changed[0, 0, 0] = 1 - tables[0, 0, 0]
+                kept = len(pairs)
+            else:
+                changed[0] = 1 - tables[0]
+                kept = len(pairs) - (q == 3)  # for q = 3 the last constraint is removed instead
+                changed = tables.copy() if q == 3 else changed
+            yield f"{n} variables, {q} labels", instance(n, pairs, tables), instance(n, pairs[:kept], changed[:kept])
+        # Nothing else hides the one entry (or table) that is there or not.
+        alone = np.zeros((1, 2, 2))
+        alone[0, 0, 0] = 1.0
+        alone = alone if adjacency == "label-edge" else np.ones((1, 2, 2))
+        yield "nothing, or one constraint", instance(6, pairs[:0], alone[:0]), instance(6, pairs[:1], alone)
+        # Every pair must differ: two large eigenvalues and nothing else, so that the spectral mechanism does not halt.
+        n, pairs = 24, np.array(list(itertools.combinations(range(24), 2)))
+        tables = np.broadcast_to(1.0 - np.eye(2), (len(pairs), 2, 2)).copy()
+        changed = tables.copy()
+        changed[0] = [[0, 0], [1, 0]] if adjacency == "label-edge" else 0.0
+        yield f"{n} variables that should differ", instance(n, pairs, tables), instance(n, pairs, changed)
+
+    return generate
+
+
+def instance(n: int, pairs: np.ndarray, tables: np.ndarray) -> Data:
+    csp = TwoCSP(n, tables.shape[1])
+    csp.add_constraints(pairs, tables)
+    return Data(csp)
+
+
+def record_neighbours(*, remove: bool = False, public: dict[str, Any] | None = None) -> Callable[[], Any]:
+    """Records of norm at most 1; one is replaced by its opposite corner, or removed."""
+
+    def generate() -> Iterator[tuple[str, Data, Data]]:
+        for seed, (n, d) in enumerate([(6, 3), (20, 5), (40, 2)]):
+            X = np.random.default_rng(seed).normal(size=(n, d))
+            X /= np.maximum(np.linalg.norm(X, axis=1, keepdims=True), 1.0)
+            X[0] = np.eye(d)[0]
+            Y = X[1:] if remove else np.vstack([np.eye(d)[1], X[1:]])
+            options = dict(public or {}) | ({"n_records": n} if remove else {})
+            yield f"{n} records, d = {d}", Data(X, options), Data(Y, options)
+
+    return generate
+
+
+def bit_neighbours(*, remove: bool = False) -> Iterator[tuple[str, Data, Data]]:
+    """0/1 records; one is replaced by its complement, or removed."""
+    for seed, (n, d) in enumerate([(12, 4), (60, 5)]):
+        X = (np.random.default_rng(seed).random((n, d)) < 0.4).astype(int)
+        Y = X[1:] if remove else np.vstack([1 - X[:1], X[1:]])
+        yield f"{n} records, {d} bits", Data(X), Data(Y)
+
+
+def histogram_neighbours(*, replace: bool = False) -> Iterator[tuple[str, Data, Data]]:
+    """Histograms that differ in one record."""
+    for seed, (d, N) in enumerate([(10, 10), (6, 20)]):
+        rng = np.random.default_rng(seed)
+        A = np.tril(np.ones((d, N))) if d == N else rng.normal(size=(d, N))
+        x = rng.integers(1, 9, N)
+        y = x.copy()
+        y[0] -= 1
+        y[-1] += int(replace)
+        yield f"{d} queries, {N} bins", Data(x, {"A": A}), Data(y, {"A": A})
+
+
+def array_neighbours() -> Iterator[tuple[str, Data, Data]]:
+    """Symmetric arrays at Frobenius distance 1."""
+    for n in (3, 10):
+        A = np.random.default_rng(n).normal(size=(n, n))
+        A = (A + A.T) / 2
+        E = np.zeros((n, n))
+        E[0, 0] = 1.0
+        sets = [PSDCone(), Box(-2, 2)]
+        public = {"sensitivity": 1.0, "sets": sets, "symmetric": True}
+        yield f"n = {n}", Data(A, public), Data(A + E, public)
+
+
+def nuclear_neighbours() -> Iterator[tuple[str, Data, Data]]:
+    """Symmetric matrices at nuclear distance 1: a change of rank 1, and one of rank 2."""
+    for n in (1, 3, 7):
+        A = np.random.default_rng(n).normal(size=(n, n))
+        A = (A + A.T) / 2
+        E = np.zeros((n, n))
+        E[0, 0] = 1.0 if n < 7 else 0.5
+        E[-1, -1] -= 0.5 * (n == 7)
+        yield f"n = {n}", Data(A, {"sensitivity": 1.0}), Data(A + E, {"sensitivity": 1.0})
+
+
+def cosine_neighbours() -> Iterator[tuple[str, Data, Data]]:
+    """Rows of unit length; one is replaced by its opposite: the Gram matrix moves by 2 in 2(n - 1) entries at most."""
+    for n in (3, 8):
+        V = np.vstack([np.eye(2)[:1]] * n) + 1e-3 * np.random.default_rng(n).normal(size=(n, 2))
+        W = V.copy()
+        W[0] = -W[0]
+        public = {"sensitivity": float(np.sqrt(8 * (n - 1)))}
+        yield f"{n} rows", Data(V, public), Data(W, public)
+
+
+NAN_ROWS = np.full((3, 2), np.nan)
