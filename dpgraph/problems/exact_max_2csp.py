@@ -9,11 +9,11 @@ from typing import Literal
 import numpy as np
 
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.sos.conditioning import TraceEntry
 from dpgraph.sos.csp import TwoCSP
 from dpgraph.sos.csp_objective import CSPObjective
 from dpgraph.sos.csp_solver import CSPSolution, solve_csp
 from dpgraph.sos.lasserre_rounding import solve_by_moments
+from dpgraph.sos.seed_search import SearchMode, TraceEntry
 
 __all__ = ["CSPResult", "max_2csp"]
 
@@ -81,6 +81,7 @@ def max_2csp(
     starts: int = 8,
     sweeps: int | None = None,
     tol: float | None = None,
+    search: SearchMode = "beam",
     progress: bool = False,
 ) -> CSPResult:
     """Assign labels so that the constraints earn as much as possible. Not private.
@@ -102,6 +103,11 @@ def max_2csp(
         As :func:`dpgraph.sos.csp_solver.solve_csp`.
     beam, tol, progress
         The same, for "lowrank" only.
+    search : {"beam", "all", "sampled"}, default "beam"
+        "beam" conditions on the variables of largest expected drop of variance and keeps the `beam` best nodes
+        ("lasserre": their labels are sampled in each round); "all" keeps every assignment of labels to the seeds that
+        can beat the best known solution; "sampled" is the papers' way, random seeds with sampled labels, `beam` times
+        ("lasserre": in each round).
     rng : int or numpy.random.Generator, optional
         Makes the result reproducible.
 
@@ -144,7 +150,7 @@ def max_2csp(
     if relaxation == "lasserre" or (relaxation == "auto" and degree != 2):
         solution = solve_by_moments(
             instance, degree, nonnegative=bool(nonnegative), seeds=seeds, rounds=rounds, local_search=local_search,
-            rng=rng, target_correlation=target_correlation, starts=starts, sweeps=sweeps,
+            rng=rng, target_correlation=target_correlation, starts=starts, sweeps=sweeps, search=search,
         )  # fmt: skip
         return _result(instance, solution)
     if degree != 2:
@@ -152,7 +158,7 @@ def max_2csp(
     solution = solve_csp(
         CSPObjective.of(instance), nonnegative=nonnegative, seeds=seeds, rounds=rounds, local_search=local_search,
         rng=rng, target_correlation=target_correlation, beam=beam, starts=starts, sweeps=sweeps, tol=tol,
-        progress=progress,
+        search=search, progress=progress,
     )  # fmt: skip
     return _result(instance, solution)
 

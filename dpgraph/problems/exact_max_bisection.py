@@ -11,6 +11,7 @@ from dpgraph.graph import as_graph
 from dpgraph.problems.exact_max_cut import CutResult, cut_result
 from dpgraph.sos.bisection import solve_bisection
 from dpgraph.sos.objective import SparseObjective
+from dpgraph.sos.seed_search import SearchMode
 
 __all__ = ["max_bisection"]
 
@@ -29,6 +30,7 @@ def max_bisection(
     starts: int = 8,
     sweeps: int | None = None,
     tol: float | None = None,
+    search: SearchMode = "beam",
 ) -> CutResult:
     """Cut a graph into two halves with as much weight across as possible. Not private.
 
@@ -43,7 +45,7 @@ def max_bisection(
     imbalance : int, default 1
         The sizes of the two sides may differ by at most this, at least 1 for an odd number of vertices (for an even
         number 0 and 1 are the same).
-    seeds, rounds, local_search, rng, weight, target_correlation, beam, starts, sweeps, tol
+    seeds, rounds, local_search, rng, weight, target_correlation, beam, starts, sweeps, tol, search
         As :func:`dpgraph.max_cut`.
 
     Returns
@@ -82,5 +84,6 @@ def max_bisection(
     solution = solve_bisection(
         SparseObjective(graph.adjacency), int(imbalance), seeds=seeds, rounds=rounds, local_search=local_search,
         rng=rng, target_correlation=target_correlation, beam=beam, starts=starts, sweeps=sweeps, tol=tol,
+        search=search,
     )  # fmt: skip
     return cut_result(solution, graph.nodes)

@@ -10,9 +10,9 @@ import numpy as np
 
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import as_graph
-from dpgraph.sos.conditioning import TraceEntry
 from dpgraph.sos.lasserre_rounding import solve_cut_by_moments
 from dpgraph.sos.objective import CutObjective, SparseObjective
+from dpgraph.sos.seed_search import SearchMode, TraceEntry
 from dpgraph.sos.solver import MaxCutSolution, solve_max_cut
 
 __all__ = ["CutResult", "cut_result", "max_cut"]
@@ -85,6 +85,7 @@ def max_cut(
     starts: int = 8,
     sweeps: int | None = None,
     tol: float | None = None,
+    search: SearchMode = "beam",
     progress: bool = False,
 ) -> CutResult:
     """Cut a graph into two sides with as much weight across as possible. Not private.
@@ -114,6 +115,8 @@ def max_cut(
         Makes the result reproducible.
     weight : str, optional
         Edge attribute that holds the weight; None counts every edge as 1. Entries of a matrix are weights.
+    search : {"beam", "all", "sampled"}, default "beam"
+        How seeds and their signs are chosen, as for :func:`dpgraph.max_2csp`.
     target_correlation, beam, starts, sweeps, tol, progress
         As :func:`dpgraph.sos.solver.solve_max_cut`.
 
@@ -166,6 +169,7 @@ def max_cut(
         solution = solve_cut_by_moments(
             objective, degree, solver="scs" if relaxation == "admm" else "auto", seeds=seeds, rounds=rounds,
             local_search=local_search, rng=rng, target_correlation=target_correlation, starts=starts, sweeps=sweeps,
+            search=search,
         )  # fmt: skip
         return cut_result(solution, nodes)
     solution = solve_max_cut(
@@ -179,6 +183,7 @@ def max_cut(
         starts=starts,
         sweeps=sweeps,
         tol=tol,
+        search=search,
         progress=progress,
     )
     return cut_result(solution, nodes)

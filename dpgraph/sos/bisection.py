@@ -9,13 +9,14 @@ from numpy.typing import NDArray
 
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.sos.balance import penalise_imbalance
-from dpgraph.sos.conditioning import ConditionedSearch, condition
+from dpgraph.sos.conditioning import PinnedNode, condition
 from dpgraph.sos.csp_solver import solution_status
 from dpgraph.sos.definiteness import DENSE_LIMIT
 from dpgraph.sos.local_search import improve
 from dpgraph.sos.low_rank_sdp import LowRankSolution, solve_low_rank
 from dpgraph.sos.objective import CutObjective, SparseObjective
 from dpgraph.sos.rounding import best_columns, hyperplane_rounding, independent_signs
+from dpgraph.sos.seed_search import SearchMode, SeedSearch, check_search
 from dpgraph.sos.solver import MaxCutSolution
 from dpgraph.sos.swaps import anneal_balanced, repair_and_swap
 
@@ -40,6 +41,7 @@ def solve_bisection(
     starts: int = 8,
     sweeps: int | None = None,
     tol: float | None = None,
+    search: SearchMode = "beam",
 ) -> MaxCutSolution:
     """Cut an objective into sides whose sizes differ by at most `imbalance`.
 
@@ -49,7 +51,7 @@ def solve_bisection(
         What is to be cut.
     imbalance : int
         At least the parity of n.
-    seeds, rounds, local_search, rng, target_correlation, beam, starts, sweeps, tol
+    seeds, rounds, local_search, rng, target_correlation, beam, starts, sweeps, tol, search
         As for :func:`dpgraph.sos.solver.solve_max_cut`.
 
     Returns
@@ -62,6 +64,7 @@ def solve_bisection(
             raise InvalidParameterError(f"{name} must be at least {least}; got {number!r}")
     if tol is not None and not 0.0 < tol < 1.0:
         raise InvalidParameterError(f"tol must be in (0, 1); got {tol!r}")
+    check_search(search, max(seeds - 1, 0), 2)
     n = objective.n_vertices
     largest = min(imbalance, n) - (min(imbalance, n) - n) % 2  # |sum x| has the parity of n
     generator = np.random.default_rng(rng)
@@ -71,7 +74,7 @@ def solve_bisection(
     cuts = hyperplane_rounding(objective, root.vectors, rounds, generator, keep=starts)
     cuts = repair_and_swap(objective, cuts, largest)
     known = float(objective.values(cuts).max())
-    search = condition(
+    tree = condition(
         penalised,
         root,
         generator,
@@ -81,14 +84,15 @@ def solve_bisection(
         weights=objective.vertex_weights(),
         tol=tol,
         lower_bound=known + (1.0 - 1e-6 if objective.integral else 0.0) - allowance,
+        mode=search,
     )
-    cuts = repair_and_swap(objective, _round_nodes(objective, search, cuts, rounds, generator), largest)
+    cuts = repair_and_swap(objective, _round_nodes(objective, tree, cuts, rounds, generator), largest)
     cuts = best_columns(objective, cuts, starts)
-    bound = min(free.certificate.bound, search.upper_bound + allowance)
+    bound = min(free.certificate.bound, tree.upper_bound + allowance)
     if local_search and solution_status(known, bound, objective.integral) != "optimal":
         cuts = _improve(objective, cuts, largest, generator, sweeps)
     kind = free.certificate.kind if bound == free.certificate.bound else root.certificate.kind
-    return _assemble(objective, search, best_columns(objective, cuts, 1)[:, 0], bound, allowance, kind)
+    return _assemble(objective, tree, best_columns(objective, cuts, 1)[:, 0], bound, allowance, kind)
 
 
 def _balanced_relaxation(
@@ -115,11 +119,11 @@ def _balanced_relaxation(
 
 
 def _round_nodes(
-    objective: SparseObjective, search: ConditionedSearch, cuts: FloatArray, rounds: int, rng: np.random.Generator
+    objective: SparseObjective, tree: SeedSearch[PinnedNode], cuts: FloatArray, rounds: int, rng: np.random.Generator
 ) -> FloatArray:
     """`cuts`, and as many of the best samples of every pinned node that is left."""
     pool, keep = [cuts], cuts.shape[1]
-    for node in search.nodes:
+    for node in tree.nodes:
         if len(node.pins) > 1:
             pool.append(best_columns(objective, independent_signs(node.means(), rounds, rng), keep))
             pool.append(hyperplane_rounding(objective, node.vectors(), rounds, rng, keep=keep))
@@ -139,13 +143,17 @@ def _improve(
 
 
 def _assemble(
-    objective: SparseObjective, search: ConditionedSearch, signs: FloatArray, bound: float, allowance: float, kind: str
+    objective: SparseObjective,
+    tree: SeedSearch[PinnedNode],
+    signs: FloatArray,
+    bound: float,
+    allowance: float,
+    kind: str,
 ) -> MaxCutSolution:
     value = float(objective.values(signs))
     bound = max(bound, value)
     trace = tuple(
-        replace(entry, value=entry.value + allowance, upper_bound=entry.upper_bound + allowance)
-        for entry in search.trace
+        replace(entry, value=entry.value + allowance, upper_bound=entry.upper_bound + allowance) for entry in tree.trace
     )
     last = trace[-1]
     return MaxCutSolution(

@@ -28,51 +28,12 @@ from numpy.typing import NDArray
 
 from dpgraph.sos.low_rank_sdp import LowRankSolution, solve_low_rank
 from dpgraph.sos.objective import CutObjective
+from dpgraph.sos.seed_search import Correlation, SearchMode, SeedSearch, search_seeds
 
-__all__ = ["ConditionedSearch", "Correlation", "PinnedNode", "TraceEntry", "condition", "correlation"]
+__all__ = ["PinnedNode", "condition", "correlation"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class TraceEntry:
-    """State of the search after a number of seeds.
-
-    Attributes
-    ----------
-    seeds : int
-        Pinned vertices.
-    value : float
-        Largest relaxation value among the nodes of the beam.
-    upper_bound : float
-        Certified upper bound on every cut at this stage.
-    global_correlation, local_correlation : float
-        Of the node with the largest value.
-    """
-
-    seeds: int
-    value: float
-    upper_bound: float
-    global_correlation: float
-    local_correlation: float
-
-
-@dataclass(frozen=True, eq=False)
-class Correlation:
-    """Correlations of a degree-2 pseudo-distribution of signs.
-
-    Attributes
-    ----------
-    global_, local : float
-        As defined in the module docstring.
-    drops : numpy.ndarray, shape (n,)
-        Expected drop of the weighted variance when a vertex is conditioned on, 0 for deterministic vertices.
-    """
-
-    global_: float
-    local: float
-    drops: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,6 +61,11 @@ class PinnedNode:
     solution: LowRankSolution
     bound: float
 
+    @property
+    def value(self) -> float:
+        """Value of the relaxation."""
+        return self.solution.value
+
     def vectors(self) -> FloatArray:
         """Unit rows for all vertices, shape (n, k); pinned ones are plus or minus the gauge."""
         rows = self.solution.vectors[self.group]
@@ -112,15 +78,6 @@ class PinnedNode:
         if not self.pins:
             return np.zeros(self.group.size)
         return np.clip(self.vectors() @ self.solution.vectors[0], -1.0, 1.0)
-
-
-@dataclass(frozen=True, eq=False)
-class ConditionedSearch:
-    """Outcome of :func:`condition`: the last beam (best node first), the bound over all leaves, and the trace."""
-
-    nodes: tuple[PinnedNode, ...]
-    upper_bound: float
-    trace: tuple[TraceEntry, ...]
 
 
 def correlation(
@@ -160,8 +117,9 @@ def condition(
     weights: FloatArray,
     tol: float | None,
     lower_bound: float = -np.inf,
+    mode: SearchMode = "beam",
     on_seed: Callable[[], None] | None = None,
-) -> ConditionedSearch:
+) -> SeedSearch[PinnedNode]:
     """Pin seeds until the global correlation falls to its target.
 
     Parameters
@@ -174,63 +132,57 @@ def condition(
         Public randomness.
     seeds : int
         Largest number of pinned vertices, the gauge included.
-    target : float
-        Stop once the global correlation of the best node is at most this.
-    beam : int
-        Nodes kept after each seed.
+    target, beam, mode, on_seed
+        As for :func:`dpgraph.sos.seed_search.search_seeds`.
     weights : numpy.ndarray, shape (n,)
         Vertex weights p of the global correlation.
     tol : float or None
         Relative gap of the re-solves.
     lower_bound : float, optional
         Value of a known cut: nodes that cannot beat it are closed.
-    on_seed : callable, optional
-        Called after each seed (progress).
 
     Returns
     -------
-    ConditionedSearch
+    SeedSearch of PinnedNode
         Its upper bound is the maximum over all leaves, the last bound of every dropped node included.
     """
     n = objective.n_vertices
-    nodes = [PinnedNode((), np.arange(n), objective, root, root.certificate.bound)]
-    closed = -np.inf  # largest bound among nodes that were dropped
-    bound = root.certificate.bound
-    state = _measure(objective, nodes[0], weights)
-    trace = [TraceEntry(0, root.value, bound, state.global_, state.local)]
-    while len(trace) <= min(seeds, n) and state.global_ > target and state.drops.max() > 0.0:
-        children = [
-            child
-            for node in nodes
-            for child in _children(objective, node, int(_measure(objective, node, weights).drops.argmax()), rng, tol)
-        ]
-        children.sort(key=lambda node: -node.solution.value)
-        open_ = [child for child in children if child.bound > lower_bound]
-        nodes = (open_ or children)[:beam]
-        kept = set(map(id, nodes))
-        closed = max([closed, *(child.bound for child in children if id(child) not in kept)])
-        bound = min(bound, max([closed, *(node.bound for node in nodes)]))
-        state = _measure(objective, nodes[0], weights)
-        trace.append(TraceEntry(len(trace), nodes[0].solution.value, bound, state.global_, state.local))
-        if on_seed is not None:
-            on_seed()
-        if not open_:
-            break
-    return ConditionedSearch(tuple(nodes), bound, tuple(trace))
+    first = PinnedNode((), np.arange(n), objective, root, root.certificate.bound)
+    return search_seeds(
+        _PinnedCuts(objective, weights, rng, tol), first, rng, mode=mode, seeds=min(seeds, n), target=target, beam=beam,
+        lower_bound=lower_bound, on_seed=on_seed,
+    )  # fmt: skip
 
 
-def _measure(objective: CutObjective, node: PinnedNode, weights: FloatArray) -> Correlation:
-    gauge = node.solution.vectors[0] if node.pins else None
-    return correlation(objective, node.vectors(), weights, gauge)
+@dataclass(frozen=True, eq=False)
+class _PinnedCuts:
+    """Cuts for the search; variables are vertices, label 0 is the sign of the gauge."""
 
+    objective: CutObjective
+    vertex_weights: FloatArray
+    rng: np.random.Generator
+    tol: float | None
+    free_seeds: int = 1
 
-def _children(
-    objective: CutObjective, node: PinnedNode, vertex: int, rng: np.random.Generator, tol: float | None
-) -> list[PinnedNode]:
-    """Pin one more vertex to each sign; the first vertex only becomes the gauge."""
-    if not node.pins:
-        return [_gauged(objective, node, vertex)]
-    return [_pinned(objective, node, vertex, sign, rng, tol) for sign in (1.0, -1.0)]
+    def correlation(self, node: PinnedNode) -> Correlation:
+        gauge = node.solution.vectors[0] if node.pins else None
+        return correlation(self.objective, node.vectors(), self.vertex_weights, gauge)
+
+    def weights(self, node: PinnedNode) -> FloatArray:
+        rest = np.ones(self.vertex_weights.size)
+        rest[[vertex for vertex, _ in node.pins]] = 0.0
+        return rest * self.vertex_weights if np.any(rest * self.vertex_weights) else rest
+
+    def probabilities(self, node: PinnedNode, variable: int) -> FloatArray:
+        if not node.pins:
+            return np.ones(1)
+        mean = float(node.means()[variable])
+        return np.array([0.5 * (1.0 + mean), 0.5 * (1.0 - mean)])
+
+    def pin(self, node: PinnedNode, variable: int, label: int) -> PinnedNode:
+        if not node.pins:
+            return _gauged(self.objective, node, variable)
+        return _pinned(self.objective, node, variable, 1.0 - 2.0 * label, self.rng, self.tol)
 
 
 def _gauged(objective: CutObjective, node: PinnedNode, vertex: int) -> PinnedNode:

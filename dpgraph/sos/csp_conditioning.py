@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgraph.sos import csp_kernels
-from dpgraph.sos.conditioning import Correlation, TraceEntry
 from dpgraph.sos.csp_objective import CSPObjective
 from dpgraph.sos.csp_relaxation import CSPRelaxation, solve_csp_relaxation
+from dpgraph.sos.seed_search import Correlation, SearchMode, SeedSearch, search_seeds
 
-__all__ = ["CSPNode", "CSPSearch", "condition_csp", "csp_correlation"]
+__all__ = ["CSPNode", "condition_csp", "csp_correlation"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -46,20 +46,16 @@ class CSPNode:
     relaxation: CSPRelaxation
     bound: float
 
+    @property
+    def value(self) -> float:
+        """Value of the relaxation."""
+        return self.relaxation.value
+
     def complete(self, rest: IntArray) -> IntArray:
         """Assignments of all variables, shape (c, n), from those of the free ones."""
         full = np.repeat(self.labels[None, :], len(rest), axis=0)
         full[:, self.labels < 0] = rest
         return full
-
-
-@dataclass(frozen=True, eq=False)
-class CSPSearch:
-    """Outcome of :func:`condition_csp`: the last beam (best first), the bound over all leaves, and the trace."""
-
-    nodes: tuple[CSPNode, ...]
-    upper_bound: float
-    trace: tuple[TraceEntry, ...]
 
 
 def csp_correlation(objective: CSPObjective, V: FloatArray, weights: FloatArray) -> Correlation:
@@ -88,8 +84,9 @@ def condition_csp(
     nonnegative: bool,
     tol: float,
     lower_bound: float,
+    mode: SearchMode = "beam",
     on_seed: Callable[[], None] | None = None,
-) -> CSPSearch:
+) -> SeedSearch[CSPNode]:
     """Pin seeds until the global correlation falls to its target.
 
     Parameters
@@ -100,8 +97,8 @@ def condition_csp(
         Relaxation without pins.
     rng : numpy.random.Generator
         Public randomness.
-    seeds, target, beam, on_seed
-        As for :func:`dpgraph.sos.conditioning.condition`.
+    seeds, target, beam, mode, on_seed
+        As for :func:`dpgraph.sos.seed_search.search_seeds`.
     nonnegative, tol
         As for :func:`~dpgraph.sos.csp_relaxation.solve_csp_relaxation`.
     lower_bound : float
@@ -109,48 +106,42 @@ def condition_csp(
 
     Returns
     -------
-    CSPSearch
+    SeedSearch of CSPNode
     """
     n = objective.n_variables
     weights = objective.spread()
     weights = weights / weights.sum() if weights.any() else np.full(n, 1.0 / n)
-    nodes = [CSPNode(np.full(n, -1, dtype=np.int64), objective, root, root.certificate.bound)]
-    closed, bound = -np.inf, nodes[0].bound
-    state = _measure(nodes[0], weights)
-    trace = [TraceEntry(0, root.value, bound, state.global_, state.local)]
-    while len(trace) <= min(seeds, n - 1) and state.global_ > target and bound > lower_bound:
-        children = [child for node in nodes for child in _children(node, weights, rng, nonnegative, tol)]
-        children.sort(key=lambda node: -node.relaxation.value)
-        open_ = [child for child in children if child.bound > lower_bound]
-        nodes = (open_ or children)[:beam]
-        kept = set(map(id, nodes))
-        closed = max([closed, *(child.bound for child in children if id(child) not in kept)])
-        bound = min(bound, max([closed, *(node.bound for node in nodes)]))
-        state = _measure(nodes[0], weights)
-        trace.append(TraceEntry(len(trace), nodes[0].relaxation.value, bound, state.global_, state.local))
-        if on_seed is not None:
-            on_seed()
-        if not open_:
-            break
-    return CSPSearch(tuple(nodes), bound, tuple(trace))
+    first = CSPNode(np.full(n, -1, dtype=np.int64), objective, root, root.certificate.bound)
+    return search_seeds(
+        _PinnedCSP(weights, rng, nonnegative, tol), first, rng, mode=mode, seeds=min(seeds, n - 1), target=target,
+        beam=beam, lower_bound=lower_bound, on_seed=on_seed,
+    )  # fmt: skip
 
 
-def _measure(node: CSPNode, weights: FloatArray) -> Correlation:
-    return csp_correlation(node.objective, node.relaxation.vectors, weights[node.labels < 0])
+@dataclass(frozen=True, eq=False)
+class _PinnedCSP:
+    """2-CSPs for the search; variables are the free ones of a node, in their order."""
 
+    variable_weights: FloatArray
+    rng: np.random.Generator
+    nonnegative: bool
+    tol: float
+    free_seeds: int = 0
 
-def _children(
-    node: CSPNode, weights: FloatArray, rng: np.random.Generator, nonnegative: bool, tol: float
-) -> list[CSPNode]:
-    """Pin the variable of largest expected drop to each label; to one only if labels are interchangeable."""
-    i = int(_measure(node, weights).drops.argmax())
-    keep = np.all(node.objective.pairs != i, axis=1)
-    start = node.relaxation.without(i, keep)
-    children = []
-    for a in range(1 if node.objective.has_label_symmetry else node.objective.alphabet_size):
+    def correlation(self, node: CSPNode) -> Correlation:
+        return csp_correlation(node.objective, node.relaxation.vectors, self.weights(node))
+
+    def weights(self, node: CSPNode) -> FloatArray:
+        return self.variable_weights[node.labels < 0]
+
+    def probabilities(self, node: CSPNode, variable: int) -> FloatArray:
+        # Interchangeable labels: one of them stands for all.
+        return np.ones(1) if node.objective.has_label_symmetry else node.relaxation.marginals()[variable]
+
+    def pin(self, node: CSPNode, variable: int, label: int) -> CSPNode:
         labels = node.labels.copy()
-        labels[np.flatnonzero(labels < 0)[i]] = a
-        rest = node.objective.condition(i, a)
-        solved = solve_csp_relaxation(rest, rng, nonnegative=nonnegative, tol=tol, start=start)
-        children.append(CSPNode(labels, rest, solved, min(node.bound, solved.certificate.bound)))
-    return children
+        labels[np.flatnonzero(labels < 0)[variable]] = label
+        rest = node.objective.condition(variable, label)
+        start = node.relaxation.without(variable, np.all(node.objective.pairs != variable, axis=1))
+        solved = solve_csp_relaxation(rest, self.rng, nonnegative=self.nonnegative, tol=self.tol, start=start)
+        return CSPNode(labels, rest, solved, min(node.bound, solved.certificate.bound))

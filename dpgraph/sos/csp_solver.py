@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.sos.conditioning import TraceEntry
-from dpgraph.sos.csp_conditioning import CSPSearch, condition_csp
+from dpgraph.sos.csp_conditioning import CSPNode, condition_csp
 from dpgraph.sos.csp_objective import CSPObjective
 from dpgraph.sos.csp_relaxation import solve_csp_relaxation
 from dpgraph.sos.csp_rounding import best_rows, improve_labels, one_opt_labels, round_vectors
+from dpgraph.sos.seed_search import SearchMode, SeedSearch, TraceEntry, check_search
 from dpgraph.sos.solver import solve_max_cut
 
 __all__ = ["CSPSolution", "solution_status", "solve_csp"]
@@ -65,6 +65,7 @@ def solve_csp(
     starts: int = 8,
     sweeps: int | None = None,
     tol: float | None = None,
+    search: SearchMode = "beam",
     progress: bool = False,
 ) -> CSPSolution:
     """Maximise an objective: relax, condition on seeds, round, improve.
@@ -91,6 +92,8 @@ def solve_csp(
         As for :func:`dpgraph.sos.solver.solve_max_cut`.
     tol : float, optional
         Relative accuracy of the relaxation; 1e-5 up to 300 variables, 1e-4 above by default.
+    search : {"beam", "all", "sampled"}, default "beam"
+        How seeds and their labels are chosen, see :mod:`dpgraph.sos.seed_search`.
     progress : bool, default False
         Show a progress bar on stderr.
 
@@ -108,12 +111,14 @@ def solve_csp(
             raise InvalidParameterError(f"{name} must be at least {least}; got {number!r}")
     if tol is not None and not 0.0 < tol < 1.0:
         raise InvalidParameterError(f"tol must be in (0, 1); got {tol!r}")
+    check_search(search, seeds, objective.alphabet_size)
     generator = np.random.default_rng(rng)
     if objective.alphabet_size == 2 and not nonnegative:
         signed = objective.signed()
         cut = solve_max_cut(
             signed, seeds=seeds + 1, rounds=rounds, local_search=local_search, rng=generator, beam=beam,
-            target_correlation=target_correlation, starts=starts, sweeps=sweeps, tol=tol, progress=progress,
+            target_correlation=target_correlation, starts=starts, sweeps=sweeps, tol=tol, search=search,
+            progress=progress,
         )  # fmt: skip
         return CSPSolution(cut.labels[1:], **{name: getattr(cut, name) for name in _SHARED})
     tol = (1e-5 if objective.n_variables <= 300 else 1e-4) if tol is None else tol
@@ -123,7 +128,7 @@ def solve_csp(
         bar.update()
         rounded = best_rows(objective, round_vectors(root.vectors, rounds, generator), starts)
         known = best_rows(objective, one_opt_labels(objective, rounded), 1)[0]
-        search = condition_csp(
+        tree = condition_csp(
             objective,
             root,
             generator,
@@ -133,12 +138,13 @@ def solve_csp(
             nonnegative=nonnegative,
             tol=tol,
             lower_bound=objective.value(known) + (1.0 - 1e-6 if objective.integral else 0.0),
+            mode=search,
             on_seed=bar.update,
         )
-        rounded = _round_nodes(objective, search, rounded, rounds, generator, starts)
+        rounded = _round_nodes(objective, tree, rounded, rounds, generator, starts)
         labels = improve_labels(objective, rounded, generator, sweeps=sweeps) if local_search else rounded[0]
         bar.update()
-    return _assemble(objective, root.certificate.kind, search, labels)
+    return _assemble(objective, root.certificate.kind, tree, labels)
 
 
 _SHARED = (
@@ -154,20 +160,25 @@ _SHARED = (
 
 
 def _round_nodes(
-    objective: CSPObjective, search: CSPSearch, rounded: IntArray, rounds: int, rng: np.random.Generator, keep: int
+    objective: CSPObjective,
+    tree: SeedSearch[CSPNode],
+    rounded: IntArray,
+    rounds: int,
+    rng: np.random.Generator,
+    keep: int,
 ) -> IntArray:
     """The best of `rounded` and of roundings of every node that is left."""
     pool = [rounded]
-    for node in search.nodes:
+    for node in tree.nodes:
         if np.any(node.labels >= 0):
             pool.append(node.complete(round_vectors(node.relaxation.vectors, rounds, rng)))
     return best_rows(objective, np.concatenate(pool), keep)
 
 
-def _assemble(objective: CSPObjective, certificate: str, search: CSPSearch, labels: IntArray) -> CSPSolution:
+def _assemble(objective: CSPObjective, certificate: str, tree: SeedSearch[CSPNode], labels: IntArray) -> CSPSolution:
     value = objective.value(labels)
-    bound = max(search.upper_bound, value)
-    last = search.trace[-1]
+    bound = max(tree.upper_bound, value)
+    last = tree.trace[-1]
     return CSPSolution(
         labels=labels,
         value=value,
@@ -176,7 +187,7 @@ def _assemble(objective: CSPObjective, certificate: str, search: CSPSearch, labe
         certificate=certificate,
         global_correlation=last.global_correlation,
         local_correlation=last.local_correlation,
-        trace=search.trace,
+        trace=tree.trace,
         status=solution_status(value, bound, objective.integral),
     )
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgraph.sos.conditioning import TraceEntry
 from dpgraph.sos.csp import TwoCSP
 from dpgraph.sos.csp_objective import CSPObjective
 from dpgraph.sos.csp_rounding import best_rows, improve_labels
@@ -21,6 +21,7 @@ from dpgraph.sos.pseudo_distribution import (
     global_correlation,
     local_correlation,
 )
+from dpgraph.sos.seed_search import SearchMode, TraceEntry, check_search
 from dpgraph.sos.solver import MaxCutSolution
 
 __all__ = ["expected_drops", "solve_by_moments", "solve_cut_by_moments"]
@@ -44,12 +45,14 @@ def solve_by_moments(
     target_correlation: float = 0.0,
     starts: int = 8,
     sweeps: int | None = None,
+    search: SearchMode = "beam",
 ) -> CSPSolution:
     """Maximise a small instance: exact relaxation, conditioning on sampled seeds, independent rounding, annealing.
 
-    In each round up to ``min(seeds, degree - 1)`` variables are conditioned on in turn, the one of largest expected
-    drop of the global variance first, with labels drawn from their marginals (the sampling mode of the papers); then
-    all labels are drawn independently. The trace follows the most probable labels.
+    Up to ``min(seeds, degree - 1)`` variables are conditioned on in turn, the one of largest expected drop of the
+    global variance first (``search="sampled"``: random ones, as in the papers), with labels drawn from their marginals
+    in each round (``search="all"``: with every assignment of labels, `rounds` rounds each); then all labels are drawn
+    independently. The trace follows the most probable labels of the variables of largest drop.
 
     Parameters
     ----------
@@ -57,7 +60,7 @@ def solve_by_moments(
         What is maximised.
     degree, nonnegative, solver
         As for :func:`dpgraph.sos.lasserre`.
-    seeds, rounds, local_search, rng, target_correlation, starts, sweeps
+    seeds, rounds, local_search, rng, target_correlation, starts, sweeps, search
         As for :func:`dpgraph.sos.csp_solver.solve_csp`.
 
     Returns
@@ -69,11 +72,14 @@ def solve_by_moments(
     root = lasserre(instance, degree, nonnegative=nonnegative, solver=solver)
     bound = float(root.upper_bound) if root.upper_bound is not None else objective.trivial_bound
     seeds = min(seeds, root.degree - 1, instance.n_variables)
+    check_search(search, seeds, instance.alphabet_size)
     weights = objective.spread()
     weights = weights / weights.sum() if weights.any() else np.full(weights.size, 1.0 / weights.size)
     trace = _follow(root, bound, seeds, target_correlation, weights)
-    tree = _SampledTree(root, seeds, target_correlation, weights)
-    drawn = np.array([draw_labels(tree.marginals(generator), generator) for _ in range(rounds)])
+    tree = _SeedTree(root, seeds, target_correlation, weights, search == "sampled")
+    leaves = tree.leaves() if search == "all" else (tree.sampled_leaf(generator) for _ in range(rounds))
+    per_leaf = rounds if search == "all" else 1
+    drawn = np.array([draw_labels(leaf.marginals(), generator) for leaf in leaves for _ in range(per_leaf)])
     best = best_rows(objective, drawn, starts)
     labels = improve_labels(objective, best, generator, sweeps=sweeps) if local_search else best[0]
     value = objective.value(labels)
@@ -102,6 +108,7 @@ def solve_cut_by_moments(
     target_correlation: float = 0.0,
     starts: int = 8,
     sweeps: int | None = None,
+    search: SearchMode = "beam",
 ) -> MaxCutSolution:
     """Max-cut of a small objective by the moment relaxation of any even degree; weights of either sign.
 
@@ -117,7 +124,7 @@ def solve_cut_by_moments(
     instance.add_constraints(np.stack([u, v], axis=1)[w != 0.0], (np.abs(w)[:, None, None] * equal)[w != 0.0])
     solution = solve_by_moments(
         instance, degree, solver=solver, seeds=seeds, rounds=rounds, local_search=local_search, rng=rng,
-        target_correlation=target_correlation, starts=starts, sweeps=sweeps,
+        target_correlation=target_correlation, starts=starts, sweeps=sweeps, search=search,
     )  # fmt: skip
     labels = np.where(solution.labels != solution.labels[0], 1, 0)
     value = float(objective.values(1.0 - 2.0 * labels))
@@ -147,27 +154,54 @@ def expected_drops(pd: PseudoDistribution, weights: FloatArray) -> FloatArray:
     return np.where(p > _UNCERTAIN, explained / np.maximum(p, _UNCERTAIN), 0.0).sum(axis=1)
 
 
-class _SampledTree:
-    """Marginals after conditioning on sampled labels; every node is computed once."""
+class _SeedTree:
+    """Pseudo-distributions conditioned on seeds; every node on the seeds of largest drop is computed once."""
 
-    def __init__(self, root: PseudoDistribution, seeds: int, target: float, weights: FloatArray) -> None:
+    def __init__(
+        self, root: PseudoDistribution, seeds: int, target: float, weights: FloatArray, random_seeds: bool
+    ) -> None:
         self._root, self._seeds, self._target, self._weights = root, seeds, target, weights
+        self._random = random_seeds
         self._known: dict[tuple[tuple[int, int], ...], tuple[PseudoDistribution, int]] = {}
 
-    def marginals(self, rng: np.random.Generator) -> FloatArray:
-        """Marginals of a random leaf."""
+    def sampled_leaf(self, rng: np.random.Generator) -> PseudoDistribution:
+        """A leaf on labels drawn from the marginals."""
         pd = self._root
         pins: tuple[tuple[int, int], ...] = ()
         for _ in range(self._seeds):
-            if pins not in self._known:
-                self._known[pins] = pd, _seed(pd, self._target, self._weights)
-            pd, i = self._known[pins]
+            pd, i = self._node(pd, pins, rng)
             if i < 0:
                 break
             a = int(draw_labels(pd.marginals()[i : i + 1], rng)[0])
             pins = (*pins, (i, a))
             pd = self._known[pins][0] if pins in self._known else _conditioned(pd, i, a)
-        return pd.marginals()
+        return pd
+
+    def _node(
+        self, pd: PseudoDistribution, pins: tuple[tuple[int, int], ...], rng: np.random.Generator
+    ) -> tuple[PseudoDistribution, int]:
+        """A node and its seed."""
+        if self._random:
+            i = _seed(pd, self._target, self._weights)
+            return pd, i if i < 0 else int(rng.choice(self._weights.size, p=self._weights))
+        if pins not in self._known:
+            self._known[pins] = pd, _seed(pd, self._target, self._weights)
+        return self._known[pins]
+
+    def leaves(self) -> Iterator[PseudoDistribution]:
+        """The leaves of all assignments of possible labels to the seeds."""
+        level = [self._root]
+        for _ in range(self._seeds):
+            below = []
+            for pd in level:
+                i = _seed(pd, self._target, self._weights)
+                if i < 0:
+                    yield pd
+                else:
+                    labels = np.flatnonzero(pd.marginals()[i] > _UNCERTAIN)
+                    below += [_conditioned(pd, i, int(a)) for a in labels]
+            level = below
+        yield from level
 
 
 def _seed(pd: PseudoDistribution, target: float, weights: FloatArray) -> int:

@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.sos.conditioning import ConditionedSearch, TraceEntry, condition
+from dpgraph.sos.conditioning import PinnedNode, condition
 from dpgraph.sos.local_search import improve, one_opt
 from dpgraph.sos.low_rank_sdp import LowRankSolution, solve_low_rank
 from dpgraph.sos.objective import CutObjective
 from dpgraph.sos.rounding import best_columns, hyperplane_rounding, independent_signs
+from dpgraph.sos.seed_search import SearchMode, SeedSearch, TraceEntry, check_search
 
 __all__ = ["MaxCutSolution", "solve_max_cut"]
 
@@ -79,6 +80,7 @@ def solve_max_cut(
     sweeps: int | None = None,
     tol: float | None = None,
     vertex_weights: FloatArray | None = None,
+    search: SearchMode = "beam",
     progress: bool = False,
 ) -> MaxCutSolution:
     """Cut an objective: relax, condition on seeds, round, improve.
@@ -109,6 +111,8 @@ def solve_max_cut(
         Certified relative gap at which the relaxation stops; 1e-6 up to 1000 vertices, 1e-4 above by default.
     vertex_weights : numpy.ndarray, shape (n,), optional
         Weights p of the global correlation (scaled to sum 1); row norms of M by default.
+    search : {"beam", "all", "sampled"}, default "beam"
+        How seeds and their labels are chosen, see :mod:`dpgraph.sos.seed_search`.
     progress : bool, default False
         Show a progress bar on stderr.
 
@@ -126,13 +130,14 @@ def solve_max_cut(
             raise InvalidParameterError(f"{name} must be at least {least}; got {number!r}")
     if tol is not None and not 0.0 < tol < 1.0:
         raise InvalidParameterError(f"tol must be in (0, 1); got {tol!r}")
+    check_search(search, max(seeds - 1, 0), 2)
     generator = np.random.default_rng(rng)
     weights = _vertex_weights(objective, vertex_weights)
     with _progress_bar(progress, seeds) as bar:
         root = solve_low_rank(objective, generator, tol=tol)
         bar.update()
         cuts = hyperplane_rounding(objective, root.vectors, rounds, generator, keep=starts)
-        search = condition(
+        tree = condition(
             objective,
             root,
             generator,
@@ -142,14 +147,15 @@ def solve_max_cut(
             weights=weights,
             tol=tol,
             lower_bound=_to_beat(objective, cuts),
+            mode=search,
             on_seed=bar.update,
         )
-        cuts = _round_nodes(objective, search, cuts, rounds, generator, keep=starts)
+        cuts = _round_nodes(objective, tree, cuts, rounds, generator, keep=starts)
         cut = one_opt(objective, cuts[:, 0]) if local_search else cuts[:, 0]
-        if local_search and not _is_optimal(objective, float(objective.values(cut)), search.upper_bound):
+        if local_search and not _is_optimal(objective, float(objective.values(cut)), tree.upper_bound):
             cut = improve(objective, cuts, generator, sweeps=sweeps)
         bar.update()
-    return _assemble(objective, root, search, cut)
+    return _assemble(objective, root, tree, cut)
 
 
 def _to_beat(objective: CutObjective, cuts: FloatArray) -> float:
@@ -178,7 +184,7 @@ def _vertex_weights(objective: CutObjective, weights: FloatArray | None) -> Floa
 
 def _round_nodes(
     objective: CutObjective,
-    search: ConditionedSearch,
+    tree: SeedSearch[PinnedNode],
     cuts: FloatArray,
     rounds: int,
     rng: np.random.Generator,
@@ -187,7 +193,7 @@ def _round_nodes(
 ) -> FloatArray:
     """The best cuts among `cuts`, independent samples and hyperplane cuts of every node that is left."""
     pool = [cuts]
-    for node in search.nodes:
+    for node in tree.nodes:
         if not node.pins:
             continue
         means = node.means()
@@ -199,11 +205,11 @@ def _round_nodes(
 
 
 def _assemble(
-    objective: CutObjective, root: LowRankSolution, search: ConditionedSearch, signs: FloatArray
+    objective: CutObjective, root: LowRankSolution, tree: SeedSearch[PinnedNode], signs: FloatArray
 ) -> MaxCutSolution:
     value = float(objective.values(signs))
-    bound = max(search.upper_bound, value)
-    last = search.trace[-1]
+    bound = max(tree.upper_bound, value)
+    last = tree.trace[-1]
     return MaxCutSolution(
         labels=(signs != signs[0]).astype(np.int64),
         value=value,
@@ -212,7 +218,7 @@ def _assemble(
         certificate=root.certificate.kind,
         global_correlation=last.global_correlation,
         local_correlation=last.local_correlation,
-        trace=search.trace,
+        trace=tree.trace,
         status="optimal" if _is_optimal(objective, value, bound) else "bounded",
     )
 

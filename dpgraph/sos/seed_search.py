@@ -1,0 +1,210 @@
+"""The search over seeds: which variables are pinned to which labels, and what is kept. Shared by cuts and 2-CSPs.
+
+Three ways. "beam" and "all" pin the variable of largest expected drop of variance to each of its labels and keep the
+most promising nodes, or all that can still beat the best known solution; the largest bound over all leaves, dropped
+ones included, is an upper bound. "sampled" is what the papers analyse: the seeds are drawn at random with the weights
+of the global correlation, and their labels from the pseudo-distribution as it is conditioned; it proves nothing beyond
+the bound of the root, but costs one re-solve for each seed and sample instead of q.
+
+References
+----------
+B. Barak, P. Raghavendra, D. Steurer, Rounding semidefinite programming hierarchies via global correlation, FOCS 2011,
+section 5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, Literal, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpgraph.exceptions import InvalidParameterError
+
+__all__ = ["Correlation", "SearchMode", "SeedProblem", "SeedSearch", "TraceEntry", "check_search", "search_seeds"]
+
+FloatArray = NDArray[np.float64]
+SearchMode = Literal["beam", "all", "sampled"]
+
+MODES = ("beam", "all", "sampled")
+#: Largest number of leaves of search="all".
+MOST_LEAVES = 1024
+
+
+@dataclass(frozen=True)
+class TraceEntry:
+    """State of the search after a number of seeds.
+
+    Attributes
+    ----------
+    seeds : int
+        Pinned variables.
+    value : float
+        Largest relaxation value among the nodes that are left.
+    upper_bound : float
+        Certified upper bound on every solution at this stage.
+    global_correlation, local_correlation : float
+        Of the node with the largest value.
+    """
+
+    seeds: int
+    value: float
+    upper_bound: float
+    global_correlation: float
+    local_correlation: float
+
+
+@dataclass(frozen=True, eq=False)
+class Correlation:
+    """Correlations of a degree-2 pseudo-distribution.
+
+    Attributes
+    ----------
+    global_, local : float
+        Global correlation, and local correlation in units of the value.
+    drops : numpy.ndarray
+        Expected drop of the weighted variance when a variable is conditioned on, 0 for deterministic ones.
+    """
+
+    global_: float
+    local: float
+    drops: FloatArray
+
+
+class SeedNode(Protocol):
+    """A node of the search: a relaxation with some variables pinned."""
+
+    @property
+    def value(self) -> float:
+        """Value of the relaxation."""
+
+    @property
+    def bound(self) -> float:
+        """Upper bound on the solutions that agree with the pins."""
+
+
+Node = TypeVar("Node", bound=SeedNode)
+
+
+class SeedProblem(Protocol[Node]):
+    """What the search asks of a problem; variables are numbered as in ``correlation(node).drops``."""
+
+    @property
+    def free_seeds(self) -> int:
+        """How many of the first seeds cost no re-solve."""
+
+    def correlation(self, node: Node) -> Correlation:
+        """Correlations of a node."""
+
+    def weights(self, node: Node) -> FloatArray:
+        """Nonnegative weights of the variables in the global correlation, 0 for pinned ones."""
+
+    def probabilities(self, node: Node, variable: int) -> FloatArray:
+        """Pseudo-probabilities of the labels to try: all of them, or fewer when symmetry makes them equivalent."""
+
+    def pin(self, node: Node, variable: int, label: int) -> Node:
+        """Pin a variable and solve again."""
+
+
+@dataclass(frozen=True, eq=False)
+class SeedSearch(Generic[Node]):
+    """Outcome of :func:`search_seeds`: the nodes left (best first), the bound on every solution, and the trace."""
+
+    nodes: tuple[Node, ...]
+    upper_bound: float
+    trace: tuple[TraceEntry, ...]
+
+
+def check_search(mode: str, seeds: int, alphabet_size: int) -> None:
+    """Refuse an unknown mode, and a tree that is too large to be kept."""
+    if mode not in MODES:
+        raise InvalidParameterError(f"search must be one of {', '.join(MODES)}; got {mode!r}")
+    if mode == "all" and alphabet_size ** min(seeds, MOST_LEAVES) > MOST_LEAVES:
+        raise InvalidParameterError(
+            f"search='all' with {seeds} seeds and {alphabet_size} labels may make {alphabet_size}**{seeds} nodes; at "
+            f"most {MOST_LEAVES} are kept: use fewer seeds, or search='beam'"
+        )
+
+
+def search_seeds(
+    problem: SeedProblem[Node],
+    root: Node,
+    rng: np.random.Generator,
+    *,
+    mode: SearchMode,
+    seeds: int,
+    target: float,
+    beam: int,
+    lower_bound: float,
+    on_seed: Callable[[], None] | None = None,
+) -> SeedSearch[Node]:
+    """Pin seeds until the global correlation falls to its target.
+
+    Parameters
+    ----------
+    problem : SeedProblem
+        How nodes are measured and split.
+    root : Node
+        Nothing pinned.
+    rng : numpy.random.Generator
+        Public randomness of mode "sampled".
+    mode : {"beam", "all", "sampled"}
+        See the module docstring.
+    seeds : int
+        Largest number of pinned variables; no more than there are.
+    target : float
+        Stop once the global correlation of the best node is at most this.
+    beam : int
+        Nodes kept after each seed (mode "beam"), or samples (mode "sampled").
+    lower_bound : float
+        Value to beat: nodes that cannot are closed.
+    on_seed : callable, optional
+        Called after each seed (progress).
+
+    Returns
+    -------
+    SeedSearch
+        Its upper bound is the maximum over all leaves, the last bound of every dropped node included.
+    """
+    nodes = [root] * (beam if mode == "sampled" else 1)
+    closed, bound = -np.inf, root.bound  # closed: largest bound among nodes that were dropped
+    state = problem.correlation(root)
+    trace = [TraceEntry(0, root.value, bound, state.global_, state.local)]
+    exhausted = False
+    while not exhausted and len(trace) <= seeds and state.global_ > target and state.drops.max() > 0.0:
+        if bound <= lower_bound and len(trace) > problem.free_seeds:
+            break
+        if mode == "sampled":
+            nodes = sorted((_sampled(problem, node, rng) for node in nodes), key=_descending)
+        else:
+            children = sorted((child for node in nodes for child in _children(problem, node)), key=_descending)
+            open_ = [child for child in children if child.bound > lower_bound]
+            nodes = (open_ or children)[: beam if mode == "beam" else MOST_LEAVES]
+            kept = set(map(id, nodes))
+            closed = max([closed, *(child.bound for child in children if id(child) not in kept)])
+            bound = min(bound, max([closed, *(node.bound for node in nodes)]))
+            exhausted = not open_
+        state = problem.correlation(nodes[0])
+        trace.append(TraceEntry(len(trace), nodes[0].value, bound, state.global_, state.local))
+        if on_seed is not None:
+            on_seed()
+    return SeedSearch(tuple(nodes), bound, tuple(trace))
+
+
+def _descending(node: SeedNode) -> float:
+    return -node.value
+
+
+def _children(problem: SeedProblem[Node], node: Node) -> list[Node]:
+    variable = int(problem.correlation(node).drops.argmax())
+    return [problem.pin(node, variable, a) for a in range(problem.probabilities(node, variable).size)]
+
+
+def _sampled(problem: SeedProblem[Node], node: Node, rng: np.random.Generator) -> Node:
+    weights = problem.weights(node)
+    weights = weights / weights.sum() if weights.any() else np.full(weights.size, 1.0 / weights.size)
+    variable = int(rng.choice(weights.size, p=weights))
+    probabilities = np.maximum(problem.probabilities(node, variable), 0.0)
+    return problem.pin(node, variable, int(rng.choice(probabilities.size, p=probabilities / probabilities.sum())))

@@ -1,0 +1,123 @@
+"""Seeds are chosen, sampled, kept and bounded as the three modes of the search say."""
+
+from dataclasses import dataclass
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from dpgraph.exceptions import InvalidParameterError
+from dpgraph.problems.exact_max_2csp import max_2csp
+from dpgraph.problems.exact_max_bisection import max_bisection
+from dpgraph.problems.exact_max_cut import max_cut
+from dpgraph.sos.csp import TwoCSP
+from dpgraph.sos.seed_search import Correlation, search_seeds
+
+MODES = ["beam", "all", "sampled"]
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A node of a problem without a relaxation: only the pins are kept."""
+
+    pins: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def value(self):
+        return float(sum(label for _, label in self.pins))
+
+    @property
+    def bound(self):
+        return 10.0 - self.value
+
+
+class Coins:
+    """Three variables with weights 0.5, 0.3, 0.2; label 1 has probability 0.7."""
+
+    free_seeds = 0
+    p = np.array([0.5, 0.3, 0.2])
+
+    def correlation(self, node):
+        drops = self.p.copy()
+        drops[[i for i, _ in node.pins]] = 0.0
+        return Correlation(float(drops.sum()), 0.0, drops)
+
+    def weights(self, node):
+        return self.correlation(node).drops
+
+    def probabilities(self, node, variable):
+        return np.array([0.3, 0.7])
+
+    def pin(self, node, variable, label):
+        return Leaf((*node.pins, (variable, label)))
+
+
+def run(mode, *, seeds=2, beam=2, lower_bound=-np.inf):
+    return search_seeds(
+        Coins(), Leaf(), np.random.default_rng(0), mode=mode, seeds=seeds, target=0.0, beam=beam,
+        lower_bound=lower_bound,
+    )  # fmt: skip
+
+
+def test_sampled_seeds_follow_the_weights_and_their_labels_the_probabilities():
+    leaves = run("sampled", beam=20_000).nodes
+    first = np.bincount([leaf.pins[0][0] for leaf in leaves]) / len(leaves)
+    np.testing.assert_allclose(first, [0.5, 0.3, 0.2], atol=0.02)
+    after_first = [leaf.pins[1][0] for leaf in leaves if leaf.pins[0][0] == 0]
+    assert np.mean(np.equal(after_first, 1)) == pytest.approx(0.6, abs=0.02)  # a seed is not drawn twice
+    assert np.mean([label for leaf in leaves for _, label in leaf.pins]) == pytest.approx(0.7, abs=0.02)
+
+
+def test_sampled_leaves_prove_no_more_than_the_root():
+    found = run("sampled")
+    assert [entry.upper_bound for entry in found.trace] == [10.0, 10.0, 10.0]
+    assert len(found.nodes) == 2
+
+
+def test_all_keeps_every_assignment_of_the_seeds_of_largest_drop():
+    found = run("all")
+    assert {leaf.pins for leaf in found.nodes} == {((0, a), (1, b)) for a in (0, 1) for b in (0, 1)}
+    assert found.upper_bound == 10.0
+    open_ = run("all", lower_bound=9.0)  # each label 1 lowers the bound by one: only 0 can still beat 9
+    assert [leaf.pins for leaf in open_.nodes] == [((0, 0), (1, 0))]
+
+
+def test_a_beam_keeps_the_best_nodes_and_the_bounds_of_the_others():
+    found = run("beam", beam=1)
+    assert [leaf.pins for leaf in found.nodes] == [((0, 1), (1, 1))]
+    assert found.upper_bound == 10.0  # of the node dropped first
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("degree", [2, 4])
+def test_every_mode_bounds_and_finds_the_largest_cut(mode, degree):
+    G = nx.circulant_graph(7, [1, 2])  # largest cut: 10 of 14 edges
+    result = max_cut(G, degree=degree, seeds=3, search=mode, rng=0)
+    assert result.value == 10.0
+    assert result.upper_bound >= 10.0
+    assert [entry.seeds for entry in result.trace] == list(range(len(result.trace)))
+    again = max_cut(G, degree=degree, seeds=3, search=mode, rng=0)
+    assert again.trace == result.trace
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_every_mode_solves_bisections_and_csps(mode):
+    half = max_bisection(nx.cycle_graph(9), seeds=3, search=mode, rng=0)
+    assert (half.value, sorted(map(len, half.partition))) == (8.0, [4, 5])
+    colours = TwoCSP.from_networkx(nx.wheel_graph(6), "coloring", 3)
+    result = max_2csp(colours, seeds=2, search=mode, rng=0)
+    assert result.value == 9.0 <= result.upper_bound
+
+
+def test_all_assignments_are_never_bounded_worse_than_a_beam():
+    G = nx.gnp_random_graph(14, 0.5, seed=5)
+    narrow, full = (max_cut(G, seeds=6, search=mode, beam=1, rng=0, sweeps=1).upper_bound for mode in ("beam", "all"))
+    assert full <= narrow + 1e-6
+
+
+@pytest.mark.parametrize("solve", [max_cut, max_bisection])
+def test_unknown_modes_and_trees_too_large_are_refused(solve):
+    with pytest.raises(InvalidParameterError, match="search must be one of"):
+        solve(nx.path_graph(4), search="random")
+    with pytest.raises(InvalidParameterError, match=r"2\*\*39 nodes"):
+        solve(nx.path_graph(4), search="all", seeds=40)
