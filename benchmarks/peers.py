@@ -67,15 +67,15 @@ def leading_part(M: FloatArray, rank: int) -> tuple[FloatArray, FloatArray]:
 
 
 def noisy_power_method(
-    A: sparse.csr_array, rank: int, epsilon: float, delta: float, rng: np.random.Generator
+    A: sparse.csr_array, rank: int, epsilon: float, delta: float, rng: np.random.Generator, steps: int | None = None
 ) -> tuple[FloatArray, FloatArray]:
     """Last iterate X and last noisy product Y of A X, to the letter of HP14 (Algorithm 2, Private Power Method).
 
-    p = 2 `rank` columns, L = ceil(ln n) steps (the paper's sigma_k/(sigma_k - sigma_{k+1}) log n is not public),
+    p = 2 `rank` columns, L = `steps`, by default ceil(ln n) (the paper's sigma_k/(sigma_k - sigma_{k+1}) is private);
     noise N(0, ||X||_max**2 sigma**2) with sigma = sqrt(4 p L ln(1/delta))/epsilon.
     """
     n = A.shape[0]
-    p, steps = min(2 * rank, n), math.ceil(math.log(n))
+    p, steps = min(2 * rank, n), steps or math.ceil(math.log(n))
     sigma = math.sqrt(2.0) * math.sqrt(4.0 * p * steps * math.log(1.0 / delta)) / epsilon
     X, _ = np.linalg.qr(rng.normal(size=(n, p)))
     for step in range(steps):

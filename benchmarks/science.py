@@ -1,0 +1,351 @@
+"""Statements of the papers as experiments: is what they prove, or conjecture, what one sees?
+
+1. DN25a Theorem 5.12: Gaussian perturbation hardly raises the rank-r coherence.
+2. DN25a Conjectures 1.7 and 1.8: neither does the union with a random graph (adjacency, normalized adjacency).
+3. DN25a section 1.1: a single spike in the Wishart model, private projector against the noisy power method of HP14.
+4. DN25b Theorem 1.1: the error of private covariance in every Schatten norm grows like d**(1 + 1/p).
+5. CDEMZ24 Theorem 2.1: exponent of private cosine similarities, read off the results of ``cosine.py``.
+
+Writes ``science.csv``, ``science.md`` and ``science_*.png`` to ``benchmarks/results``. About ten minutes.
+
+    python benchmarks/science.py [--quick] [--only wishart]
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import math
+from collections.abc import Iterator, Sequence
+
+import cosine
+import numpy as np
+from common import RESULTS, ResumableTable, interval, markdown_table, slope
+from peers import noisy_power_method
+from scipy import sparse
+from scipy.sparse.linalg import eigsh, svds
+
+import dpgraph
+from dpgraph.datasets import planted_cut_sparse
+from dpgraph.spectral import coherence
+
+COLUMNS = ("experiment", "series", "n", "x", "seed", "value", "reference")
+Row = dict[str, object]
+DELTA = 1e-6
+
+
+def row(experiment: str, series: str, n: int, x: float, seed: int, value: float, reference: float) -> Row:
+    return dict(
+        zip(COLUMNS, (experiment, series, n, f"{x:.6g}", seed, f"{value:.6g}", f"{reference:.6g}"), strict=True)
+    )
+
+
+def leading(A: sparse.csr_array, rank: int) -> np.ndarray:
+    """Eigenvectors of largest absolute value."""
+    return eigsh(A, k=rank, which="LM", v0=np.ones(A.shape[0]))[1]
+
+
+# --- 1: Gaussian perturbation ----------------------------------------------------------------------------------------
+
+
+def frames(n: int, rank: int, rng: np.random.Generator) -> Iterator[tuple[str, np.ndarray]]:
+    """Orthonormal n x rank bases: flat, and with all of its mass on few coordinates."""
+    yield "flat", np.linalg.qr(rng.choice([-1.0, 1.0], size=(n, rank)))[0]
+    for share in (0.1, 0.02):
+        few = max(int(share * n), rank)
+        U = np.zeros((n, rank))
+        U[:few] = np.linalg.qr(rng.normal(size=(few, rank)))[0]
+        yield f"on {share:.0%} of the coordinates", U
+
+
+def gaussian_perturbation(quick: bool) -> Iterator[Row]:
+    """Coherence of X + W against max(coherence of X, ln n); x is sigma_r(X) over the norm 2 sqrt(n) of the noise."""
+    rank = 3
+    for n in (200, 400, 800, 1600)[: 2 if quick else None]:
+        for seed in range(2 if quick else 5):
+            rng = np.random.default_rng(seed)
+            for series, U in frames(n, rank, rng):
+                V = np.linalg.qr(rng.normal(size=(n, rank)))[0]
+                W = rng.normal(size=(n, n))
+                for strength in (0.25, 0.5, 1.0, 2.0, 4.0, 16.0):
+                    X = 2 * math.sqrt(n) * strength * U @ V.T
+                    left, _, right = svds(X + W, k=rank, v0=np.ones(n))
+                    perturbed = max(coherence(left), coherence(right.T))
+                    before = max(coherence(U), coherence(V))
+                    yield row("gaussian", series, n, strength, seed, perturbed, before)
+
+
+# --- 2: union with a random graph ------------------------------------------------------------------------------------
+
+
+def low_rank_graphs(n: int) -> Iterator[tuple[str, int, np.ndarray]]:
+    """Graphs of small rank, as dense 0/1 matrices with their ranks."""
+    equal = np.arange(n) * 3 // n
+    yield "3-partite, equal parts", 3, (equal[:, None] != equal[None, :]).astype(np.float64)
+    small = np.minimum(np.arange(n) * 50 // n, 1)  # a part of 2 %
+    yield "bipartite, a part of 2 %", 2, (small[:, None] != small[None, :]).astype(np.float64)
+    parts = np.where(np.arange(n) < n // 10, np.arange(n) % 2, 2)  # everything else is isolated
+    active = parts < 2
+    yield (
+        "bipartite on 10 % of the vertices",
+        2,
+        ((parts[:, None] != parts) & active[:, None] & active).astype(np.float64),
+    )
+
+
+def normalized(A: np.ndarray) -> np.ndarray:
+    """Normalized adjacency; isolated vertices stay zero."""
+    degrees = A.sum(axis=1)
+    root = np.divide(1.0, np.sqrt(degrees), out=np.zeros_like(degrees), where=degrees > 0)
+    return A * root[:, None] * root[None, :]
+
+
+def random_union(quick: bool) -> Iterator[Row]:
+    """Rank-r coherence of G united with G(n, p); x is n p over ln n."""
+    for n in (300, 600, 1200)[: 2 if quick else None]:
+        for series, rank, A in low_rank_graphs(n):
+            for seed in range(2 if quick else 5):
+                for factor in (1, 4, 16, 64):
+                    p = factor * math.log(n) / n
+                    if p > 0.5:
+                        continue
+                    noise = planted_cut_sparse(n, p * n, 0.0, rng=seed)[0].toarray()
+                    union = np.maximum(A, noise)
+                    for name, M, before in (("1.7", union, A), ("1.8", normalized(union), normalized(A))):
+                        pair = [coherence(leading(sparse.csr_array(matrix), rank)) for matrix in (M, before)]
+                        yield row(f"conjecture {name}", series, n, factor, seed, *pair)
+
+
+# --- 3: the spiked Wishart model -------------------------------------------------------------------------------------
+
+
+def spike(n: int, m: int, strength: float, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Columns are m samples of covariance I + strength u u', u flat; and u."""
+    u = rng.choice([-1.0, 1.0], size=n) / math.sqrt(n)
+    return math.sqrt(strength) * np.outer(u, rng.normal(size=m)) + rng.normal(size=(n, m)), u
+
+
+def correlation(u: np.ndarray, basis: np.ndarray) -> float:
+    """Length of the projection of u onto the released space."""
+    return float(np.linalg.norm(np.linalg.qr(basis)[0].T @ u))
+
+
+def wishart(quick: bool) -> Iterator[Row]:
+    """Correlation with the spike; x is its strength over the threshold sqrt(n/m) of all algorithms.
+
+    Neighbours differ by at most 1 in one entry. The power method gets its number of steps sigma_1/(sigma_1 -
+    sigma_2) ln n from the exact spectrum, which it should not see, and counts with both of its directions.
+    """
+    for n, m in ((100, 1000), (300, 3000), (900, 9000))[: 1 if quick else None]:
+        for seed in range(2 if quick else 3):
+            for x in (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0):
+                Y, u = spike(n, m, x * math.sqrt(n / m), np.random.default_rng(seed))
+                exact, values, _ = svds(Y, k=2, v0=np.ones(n))
+                yield row("wishart", "not private", n, x, seed, correlation(u, exact[:, 1:]), 1.0)
+                steps = min(math.ceil(values[1] / (values[1] - values[0]) * math.log(n)), 200)
+                embedding = sparse.block_array([[None, sparse.csr_array(Y)], [sparse.csr_array(Y.T), None]]).tocsr()
+                for epsilon in (1.0, 4.0):
+                    try:
+                        private = dpgraph.private_singular_subspace(
+                            Y, 1, sensitivity=1.0, epsilon=epsilon, delta=DELTA, rng=seed
+                        )
+                        found = correlation(u, private.left)
+                    except dpgraph.MechanismHalted:
+                        found = 0.0
+                    yield row("wishart", f"DN25a, eps {epsilon:g}", n, x, seed, found, 1.0)
+                    noise = np.random.default_rng(seed)
+                    _, iterate = noisy_power_method(embedding, 1, epsilon, DELTA, noise, steps=steps)
+                    yield row("wishart", f"HP14, eps {epsilon:g}", n, x, seed, correlation(u, iterate[:n]), 1.0)
+
+
+# --- 4: Schatten norms -----------------------------------------------------------------------------------------------
+
+
+def schatten(quick: bool) -> Iterator[Row]:
+    """Schatten norms of the noise of private covariance in units of 1/(epsilon n); the reference is d**(1 + 1/p)."""
+    epsilon, n = 1.0, 100
+    for d in (5, 10, 20, 40, 80, 160, 320)[: 4 if quick else None]:
+        X = np.zeros((n, d))
+        for seed in range(3 if quick else 10):
+            Z = dpgraph.private_covariance(X, epsilon=epsilon, project=False, rng=seed).matrix
+            values = np.abs(np.linalg.eigvalsh(Z)) * epsilon * n
+            for p, norm in (("1", values.sum()), ("2", np.linalg.norm(values)), ("inf", values.max())):
+                yield row("schatten", f"p = {p}", d, d, seed, float(norm), d ** (1 + 1 / float(p)))
+
+
+EXPERIMENTS = {
+    "gaussian": gaussian_perturbation, "union": random_union, "wishart": wishart, "schatten": schatten,
+}  # fmt: skip
+
+# --- tables and plots ------------------------------------------------------------------------------------------------
+
+
+def select(rows: Sequence[dict[str, str]], **wanted: object) -> list[dict[str, str]]:
+    return [r for r in rows if all(r[column] == str(value) for column, value in wanted.items())]
+
+
+def distinct(rows: Sequence[dict[str, str]], column: str) -> list[str]:
+    return list(dict.fromkeys(r[column] for r in rows))
+
+
+def curve(rows: Sequence[dict[str, str]]) -> tuple[list[float], list[float], list[float]]:
+    """x, mean value and half-widths of the 95 % intervals."""
+    points = [(float(x), *interval(float(r["value"]) for r in select(rows, x=x))) for x in distinct(rows, "x")]
+    x, mean, half = zip(*sorted(points), strict=True)
+    return list(x), list(mean), list(half)
+
+
+def coherence_table(rows: Sequence[dict[str, str]]) -> str:
+    """Largest ratio of the coherence after to max(before, ln n), over all seeds and strengths."""
+    lines = []
+    for experiment in ("gaussian", "conjecture 1.7", "conjecture 1.8"):
+        own = select(rows, experiment=experiment)
+        for series in distinct(own, "series"):
+            line: list[object] = [experiment, series]
+            for n in distinct(own, "n"):
+                worst = max(
+                    (float(r["value"]) / max(float(r["reference"]), math.log(int(n))), r["x"])
+                    for r in select(own, series=series, n=n)
+                )
+                line.append(f"n = {n}: {worst[0]:.2f} at x = {worst[1]}")
+            lines.append([*line, *[""] * (6 - len(line))])
+    return markdown_table(["experiment", "input", "worst ratio", "", "", ""], lines)
+
+
+def wishart_table(rows: Sequence[dict[str, str]]) -> str:
+    own = select(rows, experiment="wishart")
+    lines = []
+    for n in distinct(own, "n"):
+        for series in distinct(own, "series"):
+            x, mean, half = curve(select(own, n=n, series=series))
+            lines.append([n, series, *(f"{m:.2f} ± {h:.2f}" for m, h in zip(mean, half, strict=True))])
+    return markdown_table(["n", "estimator", *(f"x = {v:g}" for v in x)], lines)
+
+
+def schatten_table(rows: Sequence[dict[str, str]]) -> str:
+    own = select(rows, experiment="schatten")
+    lines = []
+    for series in distinct(own, "series"):
+        x, mean, _ = curve(select(own, series=series))
+        expected = 1 + 1 / float(series.removeprefix("p = "))
+        constants = [m / d**expected for d, m in zip(x, mean, strict=True)]
+        spread = f"{min(constants):.2f} to {max(constants):.2f}"
+        lines.append([series, f"{expected:g}", f"{slope(x[-4:], mean[-4:]):.3f}", spread])
+    return markdown_table(
+        ["Schatten norm", "exponent proved", "exponent measured (upper half of d)", "constant"], lines
+    )
+
+
+def cosine_table() -> str:
+    """Slopes over the upper half of the sizes, from the committed results of ``cosine.py``."""
+    path = RESULTS / "cosine.csv"
+    if not path.exists():
+        return "Not run: `python benchmarks/cosine.py`.\n"
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    lines = []
+    for kind in distinct(rows, "data"):
+        own = select(rows, data=kind)
+        upper = own[-max(3, len(own) // 2) :]
+        n = [float(r["n"]) for r in upper]
+        slopes = (slope(n, [float(r[method]) for r in upper]) for method in ("plain", *cosine.METHODS))
+        lines.append([kind, f"{n[0]:g} to {n[-1]:g}", *(f"{value:.2f}" for value in slopes)])
+    return markdown_table(["data", "n", "plain noise", *cosine.METHODS], lines)
+
+
+def write(rows: Sequence[dict[str, str]]) -> None:
+    parts = ["# Scientific checks\n", "Made by `benchmarks/science.py`; intervals are 95 % (Student).\n"]
+    if select(rows, experiment="gaussian"):
+        parts += ["## Coherence: after the perturbation over max(before, ln n), worst run\n", coherence_table(rows)]
+        plot_coherence(rows)
+    if select(rows, experiment="wishart"):
+        parts += ["## Single spike, delta = 1e-6: correlation with the spike\n", wishart_table(rows)]
+        plot_wishart(rows)
+    if select(rows, experiment="schatten"):
+        parts += ["## Private covariance: Schatten norms of the noise\n", schatten_table(rows)]
+        plot_schatten(rows)
+    parts += ["## Private cosine similarities: slope of the squared error in n (3/2 proved, 2 for plain noise)\n"]
+    (RESULTS / "science.md").write_text("\n".join([*parts, cosine_table()]))
+
+
+def panels(count: int, width: float = 4.0) -> tuple[object, Sequence[object]]:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width * count, 3.6), layout="constrained")
+    return figure, figure.subplots(1, count, squeeze=False)[0]
+
+
+def plot_coherence(rows: Sequence[dict[str, str]]) -> None:
+    """Coherence of the largest inputs against the strength, with the coherence before as a dotted line."""
+    figure, axes = panels(3)
+    titles = {
+        "gaussian": "X + W (Theorem 5.12)", "conjecture 1.7": "G united with G(n, p): adjacency (1.7)",
+        "conjecture 1.8": "the same, normalized (1.8)",
+    }  # fmt: skip
+    for axis, (experiment, title) in zip(axes, titles.items(), strict=True):
+        own = select(rows, experiment=experiment)
+        n = distinct(own, "n")[-1]
+        for number, series in enumerate(distinct(own, "series")):
+            chosen = select(own, series=series, n=n)
+            x, mean, half = curve(chosen)
+            axis.errorbar(x, mean, half, marker="o", markersize=4, color=f"C{number}", label=series)
+            axis.axhline(float(chosen[0]["reference"]), color=f"C{number}", linestyle=":")
+        axis.axhline(math.log(int(n)), color="grey", linestyle="--", linewidth=1, label="ln n")
+        label = "sigma_r(X) / (2 sqrt(n))" if experiment == "gaussian" else "n p / ln n"
+        axis.set(xscale="log", yscale="log", xlabel=label, title=f"{title}, n = {n}")
+        axis.legend(fontsize=7)
+    axes[0].set_ylabel("rank-r coherence (dotted: before)")
+    figure.savefig(RESULTS / "science_coherence.png", dpi=120)
+
+
+def plot_wishart(rows: Sequence[dict[str, str]]) -> None:
+    own = select(rows, experiment="wishart")
+    sizes = distinct(own, "n")
+    figure, axes = panels(len(sizes))
+    styles = ("k-o", "C0-o", "C1--s", "C2-o", "C3--s")
+    for axis, n in zip(axes, sizes, strict=True):
+        for series, style in zip(distinct(own, "series"), styles, strict=True):
+            x, mean, half = curve(select(own, n=n, series=series))
+            axis.errorbar(x, mean, half, fmt=style, markersize=4, label=series)
+        axis.axvline(1.0, color="grey", linestyle=":", label="threshold without privacy")
+        axis.set(
+            xscale="log", xlabel="spike strength / sqrt(n/m)", ylim=(-0.03, 1.03), title=f"n = {n}, m = {10 * int(n)}"
+        )
+    axes[0].set_ylabel("correlation with the spike")
+    axes[-1].legend(fontsize=7)
+    figure.savefig(RESULTS / "science_wishart.png", dpi=120)
+
+
+def plot_schatten(rows: Sequence[dict[str, str]]) -> None:
+    figure, axes = panels(1, 5.0)
+    own = select(rows, experiment="schatten")
+    for number, series in enumerate(distinct(own, "series")):
+        x, mean, half = curve(select(own, series=series))
+        axes[0].errorbar(x, mean, half, marker="o", markersize=4, color=f"C{number}", label=series)
+        exponent = 1 + 1 / float(series.removeprefix("p = "))
+        axes[0].plot(x, [mean[-1] * (d / x[-1]) ** exponent for d in x], "k:", linewidth=1)
+    axes[0].set(xscale="log", yscale="log", xlabel="d (dotted: slope 1 + 1/p)", ylabel="norm of the noise, times eps n")
+    axes[0].legend()
+    figure.savefig(RESULTS / "science_schatten.png", dpi=120)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="small sizes, two runs")
+    parser.add_argument("--only", action="append", choices=EXPERIMENTS, help="may be repeated")
+    parser.add_argument("--tables", action="store_true", help="compute nothing")
+    arguments = parser.parse_args()
+    table = ResumableTable(RESULTS / "science.csv", ("experiment", "series", "n", "x", "seed"), COLUMNS)
+    if not arguments.tables:
+        with table.writing():
+            for name in arguments.only or EXPERIMENTS:
+                for experiment in ("conjecture 1.7", "conjecture 1.8") if name == "union" else (name,):
+                    table.drop("experiment", experiment)
+                for line in EXPERIMENTS[name](arguments.quick):
+                    table.add(line)
+                print(f"{name}: done", flush=True)
+    write(list(table.rows.values()))
+
+
+if __name__ == "__main__":
+    main()
