@@ -28,12 +28,12 @@ from dpgraph.mechanisms.weights import release_weight
 from dpgraph.mechanisms.whole_spectrum import private_whole_spectrum
 from dpgraph.networkx_interface import (
     PrivateGraph,
+    answered_privately,
     as_rng,
     can_run,
     convert_from_nx,
     convert_to_nx,
     on_start_tests,
-    private_function,
     should_run,
     weight_bound,
 )
@@ -110,7 +110,7 @@ def _between(graph: Graph, S: Nodes, T: Nodes | None) -> float:
 # --- cuts ------------------------------------------------------------------------------------------------------------
 
 
-@private_function
+@answered_privately
 def one_exchange(
     G: PrivateGraph,
     initial_cut: Nodes | None = None,
@@ -141,7 +141,7 @@ def one_exchange(
     return _number(result.estimated_value, weight), result.partition
 
 
-@private_function
+@answered_privately
 def randomized_partitioning(
     G: PrivateGraph,
     seed: Any = None,
@@ -173,7 +173,7 @@ def randomized_partitioning(
     return _number(value, weight), (first, set(nodes) - first)
 
 
-@private_function
+@answered_privately
 def cut_size(
     G: PrivateGraph,
     S: Nodes,
@@ -199,7 +199,7 @@ def cut_size(
     return _number(value, weight)
 
 
-@private_function
+@answered_privately
 def volume(
     G: PrivateGraph,
     S: Nodes,
@@ -225,7 +225,7 @@ def volume(
     return _number(value, weight)
 
 
-@private_function
+@answered_privately
 def spectral_bisection(
     G: PrivateGraph,
     weight: str | None = "weight",
@@ -269,7 +269,7 @@ def spectral_bisection(
 # --- counts, degrees, spectra ----------------------------------------------------------------------------------------
 
 
-@private_function
+@answered_privately
 def density(
     B: PrivateGraph,
     nodes: Nodes | None,
@@ -292,7 +292,7 @@ def density(
     return _number(count, None) / possible if possible > 0 else 0.0
 
 
-@private_function
+@answered_privately
 def degree_centrality(
     G: PrivateGraph, *, epsilon: float, delta: float, accountant: PrivacyAccountant | None = None
 ) -> dict[Hashable, float]:
@@ -308,7 +308,7 @@ def degree_centrality(
     return {node: degree / (n - 1) if n > 1 else 1.0 for node, degree in released.as_dict().items()}
 
 
-@private_function
+@answered_privately
 def adjacency_spectrum(
     G: PrivateGraph,
     weight: str | None = "weight",
@@ -325,7 +325,7 @@ def adjacency_spectrum(
     ).values
 
 
-@private_function
+@answered_privately
 def laplacian_spectrum(
     G: PrivateGraph,
     weight: str | None = "weight",

@@ -15,12 +15,12 @@ from dpgraph.exceptions import DPGraphError
 __all__ = [
     "PrivateGraph",
     "Seed",
+    "answered_privately",
     "as_rng",
     "can_run",
     "convert_from_nx",
     "convert_to_nx",
     "on_start_tests",
-    "private_function",
     "should_run",
     "weight_bound",
 ]
@@ -114,7 +114,7 @@ def on_start_tests(items: list[Any]) -> None:
     nx.config.backends.dpgraph.max_weight = 10.0
 
 
-def private_function(function: Function) -> Function:
+def answered_privately(function: Function) -> Function:
     """Fill in the budget, and keep every error away from networkx's own handling of it."""
 
     @functools.wraps(function)
