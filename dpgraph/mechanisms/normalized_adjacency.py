@@ -18,8 +18,10 @@ from dpgraph.mechanisms.grid import release_array
 from dpgraph.mechanisms.private_adjacency import DENSE_LIMIT, PrivateNormalizedAdjacency
 from dpgraph.mechanisms.projector_sampler import canonical_signs
 from dpgraph.mechanisms.subspace import (
+    CORE_NOISES,
     MINIMUM_DEGREE_SLACK,
     SLACK_SHARE,
+    CoreNoise,
     Rank,
     check_rank,
     release_core,
@@ -66,6 +68,7 @@ class AdjacencyOptions:
     regularization: float | Literal["auto"]
     coherence: str
     mechanism: str
+    core_noise: CoreNoise
 
     @classmethod
     def check(
@@ -77,12 +80,18 @@ class AdjacencyOptions:
         regularization: float | Literal["auto"],
         coherence: str,
         mechanism: str,
+        core_noise: CoreNoise = "gaussian",
     ) -> AdjacencyOptions:
         """Validate against the public number of vertices; raises :class:`InvalidParameterError`."""
         if coherence not in ("degree-corrected", "rank"):
             raise InvalidParameterError(f"coherence must be 'degree-corrected' or 'rank'; got {coherence!r}")
         if mechanism not in ("coherence", "gaussian"):
             raise InvalidParameterError(f"mechanism must be 'coherence' or 'gaussian'; got {mechanism!r}")
+        if core_noise not in CORE_NOISES or (core_noise != "gaussian" and mechanism == "gaussian"):
+            raise InvalidParameterError(
+                f"core_noise must be one of {CORE_NOISES}, and 'gaussian' with mechanism='gaussian' (no core there); "
+                f"got {core_noise!r}"
+            )
         if mechanism == "gaussian" and n > DENSE_LIMIT:
             raise InvalidParameterError(
                 f"mechanism='gaussian' makes all n**2 entries noisy and is limited to n <= {DENSE_LIMIT}; got n = {n}. "
@@ -96,7 +105,7 @@ class AdjacencyOptions:
             raise InvalidParameterError(
                 f"regularization must be 'auto' or a finite number >= 0; got {regularization!r}"
             )
-        return cls(rank, check_rank(rank, n, max_rank), regularization, coherence, mechanism)
+        return cls(rank, check_rank(rank, n, max_rank), regularization, coherence, mechanism, core_noise)
 
 
 def release_normalized_adjacency(
@@ -133,7 +142,7 @@ def release_normalized_adjacency(
             noise=noise,
         )
         basis, spectrum = released.basis, released.spectrum
-        core = release_core(operator, basis, neighbours, ledger=ledger, mu=mu_core, noise=noise)
+        core = release_core(operator, basis, neighbours, ledger=ledger, mu=mu_core, noise=noise, law=options.core_noise)
     return PrivateNormalizedAdjacency(
         nodes=graph.nodes,
         degrees=degrees,
@@ -255,6 +264,7 @@ def private_normalized_adjacency(
     regularization: float | Literal["auto"] = "auto",
     coherence: Literal["degree-corrected", "rank"] = "degree-corrected",
     mechanism: Literal["coherence", "gaussian"] = "coherence",
+    core_noise: CoreNoise = "gaussian",
     weight: str | None = None,
     max_weight: float | None = None,
     symmetrize: bool = False,
@@ -283,6 +293,10 @@ def private_normalized_adjacency(
         The coherence that the noise is scaled by: max ||U_i||/sqrt(c_i), or the papers' max ||U_i||.
     mechanism : {"coherence", "gaussian"}
         "gaussian" adds noise to all entries instead (n <= 5000) and never halts.
+    core_noise : {"gaussian", "wishart-difference"}
+        Noise of the r x r core on the released basis (`mechanism` "coherence"). "wishart-difference" releases it with
+        pure differential privacy, whose epsilon is in its ledger line: given the basis, no failure probability is
+        left. At small epsilon the noise is 1.25 sqrt(r + 1) times larger.
     weight, max_weight, symmetrize
         See :func:`dpgraph.graph.open_graph`.
     accountant : PrivacyAccountant, optional
@@ -314,7 +328,8 @@ def private_normalized_adjacency(
     References
     ----------
     DN25a: T. d'Orsi, G. Novikov, "Tight differentially private PCA via matrix coherence", arXiv:2510.26679, Theorem 1.9
-    and Algorithms 5.2-6.2; C. Dwork, K. Talwar, A. Thakurta, L. Zhang, "Analyze Gauss", STOC 2014 (``"gaussian"``).
+    and Algorithms 5.2-6.2; DN25b, section 4 (``core_noise``); C. Dwork, K. Talwar, A. Thakurta, L. Zhang, "Analyze
+    Gauss", STOC 2014 (``"gaussian"``).
 
     Examples
     --------
@@ -333,6 +348,7 @@ def private_normalized_adjacency(
         regularization=regularization,
         coherence=coherence,
         mechanism=mechanism,
+        core_noise=core_noise,
     )
     ledger = open_ledger(
         epsilon=epsilon,

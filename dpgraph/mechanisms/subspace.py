@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,14 +24,18 @@ from dpgraph.exceptions import InvalidParameterError, MechanismHalted
 from dpgraph.mechanisms.grid import CORE_BITS, release_array
 from dpgraph.mechanisms.projector_sampler import sample_noisy_eigenspace
 from dpgraph.mechanisms.spectrum import ReleasedSpectrum, release_spectrum
+from dpgraph.mechanisms.symmetric_release import release_symmetric
+from dpgraph.privacy.accounting import pure_dp_epsilon
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.spectral.eigen import Eigenpairs, leading_eigenpairs, vector_tolerance
 from dpgraph.spectral.neighbours import SpectralNeighbours
 
 __all__ = [
+    "CORE_NOISES",
     "MINIMUM_DEGREE_SLACK",
     "SLACK_SHARE",
+    "CoreNoise",
     "Rank",
     "ReleasedSubspace",
     "check_rank",
@@ -41,6 +45,9 @@ __all__ = [
 
 FloatArray = NDArray[np.float64]
 Rank = int | Literal["auto"]
+#: Law of the noise on the core.
+CoreNoise = Literal["gaussian", "wishart-difference"]
+CORE_NOISES: tuple[str, ...] = get_args(CoreNoise)
 
 #: Share of delta that good events may use, and how that is divided among them.
 SLACK_SHARE = 0.3
@@ -131,11 +138,35 @@ def release_subspace(
 
 
 def release_core(
-    operator: Any, Q: FloatArray, neighbours: SpectralNeighbours, *, ledger: Ledger, mu: float, noise: NoiseSource
+    operator: Any,
+    Q: FloatArray,
+    neighbours: SpectralNeighbours,
+    *,
+    ledger: Ledger,
+    mu: float,
+    noise: NoiseSource,
+    law: CoreNoise = "gaussian",
 ) -> FloatArray:
-    """Release Q' A Q for a public orthonormal Q, shape (r, r), with symmetric Gaussian noise."""
+    """Release Q' A Q for a public orthonormal Q, shape (r, r).
+
+    With ``law="wishart-difference"`` the release is purely private, with the largest epsilon that `mu` pays for.
+    """
+    core = Q.T @ (operator @ Q)
+    if law == "wishart-difference":
+        released, _ = release_symmetric(
+            core,
+            name="core",
+            sensitivity=neighbours.core_nuclear(Q),
+            epsilon=pure_dp_epsilon(mu),
+            mechanism=law,
+            ledger=ledger,
+            noise=noise,
+            bits=CORE_BITS,
+            mu=mu,
+        )
+        return released
     return release_array(
-        Q.T @ (operator @ Q),
+        core,
         name="core",
         sensitivity=neighbours.core(Q),
         mu=mu,

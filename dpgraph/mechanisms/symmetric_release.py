@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.mechanisms.grid import add_on_grid, grid_unit
+from dpgraph.mechanisms.grid import GRID_BITS, add_on_grid, grid_unit
 from dpgraph.mechanisms.nuclear_noise import (
     EXACT_NUCLEAR_LAPLACE_DIMENSION,
     nuclear_laplace,
@@ -68,6 +68,8 @@ def release_symmetric(
     mechanism: NuclearMechanism,
     ledger: Ledger,
     noise: NoiseSource,
+    bits: int = GRID_BITS,
+    mu: float = 0.0,
 ) -> tuple[FloatArray, bool]:
     """Add pure-DP noise to a symmetric matrix, on a public grid.
 
@@ -87,6 +89,10 @@ def release_symmetric(
         Records the release.
     noise : NoiseSource
         Source of the noise.
+    bits : int
+        As for :func:`~dpgraph.mechanisms.grid.release_array`.
+    mu : float
+        In a call with delta > 0, the GDP parameter that the release is charged with.
 
     Returns
     -------
@@ -97,7 +103,7 @@ def release_symmetric(
     """
     d = len(B)
     approximate = mechanism == "nuclear-laplace" and d > EXACT_NUCLEAR_LAPLACE_DIMENSION
-    unit = grid_unit(sensitivity / epsilon)
+    unit = grid_unit(sensitivity / epsilon, bits)
     # Entries of a difference move by at most one unit by rounding, and by far less than another one by floating-point
     # summation: Frobenius norm 2 d units, nuclear norm at most sqrt(d) times that.
     scale = ledger.pure(
@@ -105,6 +111,7 @@ def release_symmetric(
         mechanism=mechanism + (" (Markov chain: approximate)" if approximate else ""),
         sensitivity=sensitivity + 2 * unit * d**1.5,
         epsilon=epsilon,
+        mu=mu,
     )
     if mechanism == "wishart-difference":
         draw = wishart_difference(noise, d, scale)

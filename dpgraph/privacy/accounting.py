@@ -31,6 +31,7 @@ __all__ = [
     "gdp_mu",
     "group_privacy",
     "one_sided_quantile",
+    "pure_dp_epsilon",
     "pure_dp_mu",
 ]
 
@@ -241,6 +242,22 @@ def pure_dp_mu(epsilon: float) -> float:
     1.232
     """
     return -2.0 * float(ndtri_exp(log_expit(-check_epsilon(epsilon))))
+
+
+def pure_dp_epsilon(mu: float) -> float:
+    """Largest epsilon such that every epsilon-DP mechanism is `mu`-GDP: ln(Phi(mu/2) / Phi(-mu/2)).
+
+    The inverse of :func:`pure_dp_mu`.
+
+    Examples
+    --------
+    >>> from dpgraph.privacy.accounting import pure_dp_epsilon, pure_dp_mu
+    >>> round(pure_dp_epsilon(pure_dp_mu(1.0)), 6)
+    1.0
+    """
+    if not (mu > 0 and math.isfinite(mu)):
+        raise InvalidParameterError(f"mu must be positive and finite; got {mu!r}")
+    return float(log_ndtr(mu / 2) - log_ndtr(-mu / 2))
 
 
 def one_sided_quantile(failure: float) -> float:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from dpgraph.exceptions import DPGraphError, InvalidParameterError
 from dpgraph.privacy.accountant import ROUNDING, PrivacyAccountant, PrivacyLoss, ambient_accountant
-from dpgraph.privacy.accounting import check_delta, check_epsilon, gdp_mu, one_sided_quantile
+from dpgraph.privacy.accounting import check_delta, check_epsilon, gdp_mu, one_sided_quantile, pure_dp_mu
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.privacy.report import LedgerEntry, PrivacyReport
 
@@ -71,10 +71,17 @@ class Ledger:
         self._record(LedgerEntry(name, "good event", 0.0, 0.0, delta_share=delta_share))
         return one_sided_quantile(delta_share / candidates)
 
-    def pure(self, name: str, *, mechanism: str, sensitivity: float, epsilon: float) -> float:
-        """Scale ``sensitivity / epsilon`` of a pure-DP release (Laplace and its matrix analogues)."""
+    def pure(self, name: str, *, mechanism: str, sensitivity: float, epsilon: float, mu: float = 0.0) -> float:
+        """Scale ``sensitivity / epsilon`` of a pure-DP release (Laplace and its matrix analogues).
+
+        A call with delta > 0 must say with which GDP parameter `mu` the release is charged, at least
+        :func:`~dpgraph.privacy.accounting.pure_dp_mu` of epsilon, which every epsilon-DP release satisfies.
+        """
+        if mu and mu < pure_dp_mu(epsilon) * (1 - ROUNDING):
+            raise DPGraphError(f"internal error: release {name!r} is charged with less than it costs")
         scale = sensitivity / epsilon
-        self._record(LedgerEntry(name, mechanism, sensitivity, scale, epsilon=epsilon, share=epsilon / self.epsilon))
+        share = (mu / self.mu) ** 2 if mu else epsilon / self.epsilon
+        self._record(LedgerEntry(name, mechanism, sensitivity, scale, mu=mu, epsilon=epsilon, share=share))
         return scale
 
     def laplace(self, name: str, *, sensitivity: float, epsilon: float) -> float:
@@ -102,7 +109,7 @@ class Ledger:
         limits = (
             (sum(e.mu**2 for e in entries), self.mu**2),
             (sum(e.delta_share for e in entries), self.slack),
-            (sum(e.epsilon for e in entries), self.epsilon if self.delta == 0 else 0.0),
+            (sum(e.epsilon for e in entries if not e.mu), self.epsilon if self.delta == 0 else 0.0),
         )
         if any(used > limit * (1 + ROUNDING) for used, limit in limits) or not entry.scale >= 0:
             raise DPGraphError(f"internal error: release {entry.name!r} exceeds the budget debited for this call")

@@ -23,7 +23,7 @@ class LedgerEntry:
     scale : float
         Standard deviation of Gaussian noise, scale parameter of Laplace noise.
     mu : float
-        Gaussian-DP parameter of this release (0 for a good event or a pure-DP release).
+        Gaussian-DP parameter of this release (0 for a good event, and for a pure-DP release in a pure call).
     epsilon : float
         Pure epsilon of this release (0 for a Gaussian release).
     share : float

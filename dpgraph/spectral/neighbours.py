@@ -57,6 +57,10 @@ class SpectralNeighbours(Protocol):
         """Bound on the Frobenius change of Q' A Q for a public orthonormal Q."""
         ...
 
+    def core_nuclear(self, Q: FloatArray) -> float:
+        """Bound on the change of Q' A Q in nuclear norm."""
+        ...
+
 
 @dataclass(frozen=True)
 class EdgeNeighbours:
@@ -121,7 +125,11 @@ class EdgeNeighbours:
 
     def core(self, Q: FloatArray) -> float:
         """See :func:`dpgraph.spectral.sensitivity.core_release`."""
-        return sensitivity.core_release(self.max_weight, self.lower, float(row_norms(Q).max()))
+        return self.core_nuclear(Q)
+
+    def core_nuclear(self, Q: FloatArray) -> float:
+        """See :func:`dpgraph.spectral.sensitivity.core_release`, which bounds the nuclear norm."""
+        return sensitivity.core_release(self.max_weight, self.lower, float(row_norms(Q).max()), self.regularization)
 
 
 @dataclass(frozen=True)
@@ -163,3 +171,7 @@ class MatrixNeighbours:
     def core(self, Q: FloatArray) -> float:
         """See :func:`dpgraph.spectral.sensitivity.general_core`."""
         return sensitivity.general_core(self.delta, float(row_norms(Q).max()))
+
+    def core_nuclear(self, Q: FloatArray) -> float:
+        """The change has rank at most r: sqrt(r) times :meth:`core`."""
+        return Q.shape[1] ** 0.5 * self.core(Q)
