@@ -1,20 +1,21 @@
-"""Marginals: error against Gaussian noise without projection, and against private-pgm where it is installed.
+"""Marginals: error against Gaussian noise without projection, and against private-pgm and smartnoise-synth.
 
 For every shape (attributes, k), records N and epsilon: root-mean-square error of a cell of the k-way tables (as a
 number of records) for
 
-- *cells*: independent Gaussian noise on every cell of every k-way table (known in advance);
-- *parities alike*, *tensor*: the same noise on every parity, the order-k tensor of CDEMZ24 (known in advance);
+- *cells*: the plain Gaussian mechanism, independent noise on every cell of every k-way table (known in advance);
+- *parities alike*, *tensor*: the same noise on every parity, on the order-k tensor of CDEMZ24 (known in advance);
 - *best noise*: the optimally weighted parities that dpgraph releases, before projection (known in advance);
 - *dpgraph*: after projection, measured.
 
-"few records" marks N < n^{3k/4}/mu, where the projection is expected to win. Writes
-``benchmarks/results/marginals.{csv,md,png}``; about ten minutes on one core.
+"few records" marks N < n^{3k/4}, the regime of CDEMZ24. Writes ``benchmarks/results/marginals.{csv,md,png}``; about
+half an hour on one core. Rows that ``marginals.csv`` holds are kept: delete it to start again.
 
-``--pgm-python`` names an interpreter with private-pgm (package mbi), which fits its graphical model by mirror descent
-to noisy tables of the same budget; then only ``benchmarks/results/marginals_pgm.{csv,md}`` are written.
+``--pgm-python`` names an interpreter with private-pgm (``pip install mbi==2.0.0``), which fits its graphical model by
+mirror descent to noisy tables of the same budget, ``--smartnoise-python`` one with ``pip install smartnoise-synth``;
+then only ``benchmarks/results/marginals_{pgm,smartnoise}.{csv,md}`` are written.
 
-    python benchmarks/marginals.py [--quick] [--pgm-python PATH]
+    python benchmarks/marginals.py [--quick] [--pgm-python PATH] [--smartnoise-python PATH]
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import argparse
 import csv
 import itertools
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -39,7 +41,9 @@ from dpgraph.queries.records import Schema
 
 RESULTS = Path(__file__).parent / "results"
 DELTA = 1e-6
+EPSILONS = (0.5, 1.0, 2.0)
 PGM_SCRIPT = Path(__file__).parent / "marginals_pgm.py"
+SMARTNOISE_SCRIPT = Path(__file__).parent / "marginals_smartnoise.py"
 
 
 def clustered(n: int, N: int) -> np.ndarray:
@@ -85,9 +89,16 @@ def unprojected(n: int, k: int, geometry: str, mu: float, sparsity: int | None) 
 def compare(n: int, k: int, N: int, epsilon: float, sparsity: int | None) -> dict[str, object]:
     data = clustered(n, N) if sparsity is None else baskets(n, N, sparsity)
     mu = gdp_mu(epsilon, DELTA)
-    runs = 5 if comb(n, k) < 2000 else 1
+    runs = 20 if n == 16 else 10 if k == 2 else 1
     results = [
-        private_marginals(data, k, epsilon=epsilon, delta=DELTA, sparsity=sparsity, rng=N + seed)
+        private_marginals(
+            data,
+            k,
+            epsilon=epsilon,
+            delta=DELTA,
+            sparsity=sparsity,
+            rng=np.random.default_rng([N, int(10 * epsilon), seed]),
+        )
         for seed in range(runs)
     ]
     error = float(np.sqrt(np.mean([measured(result, data, k) ** 2 for result in results])))
@@ -99,13 +110,15 @@ def compare(n: int, k: int, N: int, epsilon: float, sparsity: int | None) -> dic
         "sparsity": sparsity or "",
         "records": N,
         "epsilon": epsilon,
-        "few records": n ** (3 * k / 4) / mu > N,
+        "few records": sparsity is None and n ** (3 * k / 4) > N,
         "degree": results[0].degree,
         "cells": cells,
         "parities alike": unprojected(n, k, "parities", mu, sparsity),
         "tensor": unprojected(n, k, "tensor", mu, sparsity),
         "best noise": best,
         "dpgraph": error,
+        "runs": runs,
+        "converged": sum(result.converged for result in results),
         "MSE cells / dpgraph": (cells / error) ** 2,
         "MSE best noise / dpgraph": (best / error) ** 2,
     }
@@ -127,33 +140,65 @@ def noisy_tables(data: np.ndarray, k: int, mu: float, kind: str) -> np.ndarray:
     return N * group.tables(theta)
 
 
+def other_tool(python: str, script: Path, arrays: dict[str, np.ndarray], *arguments: object) -> dict[str, float]:
+    """Run a script in the interpreter of another tool, on arrays in a folder; its last line of output is JSON."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, array in arrays.items():
+            np.save(Path(folder) / f"{name}.npy", array)
+        command = [python, str(script), folder, *map(str, arguments)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(f"{script.name} failed:\n{done.stderr[-2000:]}")
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def ours(data: np.ndarray, k: int, epsilon: float, row: dict[str, object]) -> float:
+    """Error of dpgraph on the same data and budget, mean of five runs."""
+    start = time.process_time()
+    results = [private_marginals(data, k, epsilon=epsilon, delta=DELTA, rng=seed) for seed in range(5)]
+    row["seconds (dpgraph)"] = (time.process_time() - start) / 5
+    row["dpgraph"] = error = float(np.sqrt(np.mean([measured(result, data, k) ** 2 for result in results])))
+    return error
+
+
 def against_pgm(python: str, n: int, k: int, N: int, epsilon: float) -> dict[str, object]:
     """The same data and budget; private-pgm gets noise on the cells (its ordinary use) or dpgraph's noisy parities."""
     data, mu = clustered(n, N), gdp_mu(epsilon, DELTA)
     row: dict[str, object] = {"attributes": n, "k": k, "records": N, "epsilon": epsilon}
     for kind in ("cells", "parities"):
-        with tempfile.TemporaryDirectory() as folder:
-            np.save(Path(folder) / "data.npy", data)
-            np.save(Path(folder) / "noisy.npy", noisy_tables(data, k, mu, kind))
-            command = [python, str(PGM_SCRIPT), folder, str(k)]
-            done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise SystemExit(f"private-pgm failed:\n{done.stderr[-2000:]}")
-        answer = json.loads(done.stdout.splitlines()[-1])
+        arrays = {"data": data, "noisy": noisy_tables(data, k, mu, kind)}
+        answer = other_tool(python, PGM_SCRIPT, arrays, k)
         row[f"private-pgm, {kind}"] = answer["rmse"]
     row["seconds (pgm)"] = answer["seconds"]
-    start = time.process_time()
-    results = [private_marginals(data, k, epsilon=epsilon, delta=DELTA, rng=seed) for seed in range(3)]
-    row["seconds (dpgraph)"] = (time.process_time() - start) / 3
-    row["dpgraph"] = float(np.sqrt(np.mean([measured(result, data, k) ** 2 for result in results])))
-    row["MSE private-pgm, cells / dpgraph"] = (row["private-pgm, cells"] / row["dpgraph"]) ** 2
+    error = ours(data, k, epsilon, row)
+    for kind in ("cells", "parities"):
+        row[f"MSE private-pgm, {kind} / dpgraph"] = (row[f"private-pgm, {kind}"] / error) ** 2
+    best = min(("private-pgm, cells", "private-pgm, parities", "dpgraph"), key=lambda name: row[name])
+    row["least error"] = best
+    print(row, flush=True)
+    return row
+
+
+def against_smartnoise(python: str, n: int, k: int, N: int, epsilon: float) -> dict[str, object]:
+    """The same data and budget; synthetic records of smartnoise-synth's MST and AIM, counted."""
+    data = clustered(n, N)
+    row: dict[str, object] = {"attributes": n, "k": k, "records": N, "epsilon": epsilon}
+    for method in ("mst", "aim"):
+        answer = other_tool(python, SMARTNOISE_SCRIPT, {"data": data}, k, method, epsilon, DELTA)
+        row[method], row[f"seconds ({method})"] = answer["rmse"], answer["seconds"]
+    error = ours(data, k, epsilon, row)
+    row["MSE mst / dpgraph"], row["MSE aim / dpgraph"] = (row["mst"] / error) ** 2, (row["aim"] / error) ** 2
+    row["least error"] = min(("mst", "aim", "dpgraph"), key=lambda name: row[name])
     print(row, flush=True)
     return row
 
 
 def cell(value: object) -> str:
-    if isinstance(value, (bool, np.bool_)):
-        return "yes" if value else ""
+    """As text; values may have been read from a file."""
+    if str(value) in ("True", "False"):
+        return "yes" if str(value) == "True" else ""
+    if isinstance(value, str) and re.fullmatch(r"-?\d+\.\d+(e[+-]?\d+)?", value):
+        value = float(value)
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
@@ -169,29 +214,45 @@ def plot(rows: list[dict[str, object]]) -> None:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    shapes = sorted({(r["attributes"], r["k"], str(r["sparsity"])) for r in rows})
-    fig, axes = plt.subplots(2, -(-len(shapes) // 2), figsize=(13, 6.5), sharey=True, layout="constrained")
-    for axis, (n, k, sparsity) in zip(axes.ravel(), shapes, strict=False):
-        for colour, epsilon in zip(("C0", "C1", "C2"), (0.5, 1.0, 2.0), strict=True):
-            chosen = [
-                r
-                for r in rows
-                if (r["attributes"], r["k"], str(r["sparsity"]), r["epsilon"]) == (n, k, sparsity, epsilon)
-            ]
-            records = [r["records"] for r in chosen]
-            gain = [r["MSE best noise / dpgraph"] for r in chosen]
-            axis.loglog(records, gain, "o-", ms=3, color=colour, label=f"epsilon = {epsilon:g}")
-            if sparsity in ("", "None"):
-                axis.axvline(n ** (3 * k / 4) / gdp_mu(epsilon, DELTA), color=colour, ls=":", lw=1)
-        axis.axhline(1, color="grey", lw=0.8)
-        axis.set(title=f"{n} attributes, k = {k}" + (f", sparsity {sparsity}" if sparsity else ""), xlabel="records")
-        axis.legend(fontsize=8)
+    shapes = sorted({(int(r["attributes"]), int(r["k"]), str(r["sparsity"])) for r in rows}, key=lambda s: (s[2], s))
+    fig, axes = plt.subplots(2, -(-len(shapes) // 2), figsize=(14, 7), sharey=True, layout="constrained")
+    for axis, shape in zip(axes.ravel(), shapes, strict=False):
+        panel(axis, [r for r in rows if (int(r["attributes"]), int(r["k"]), str(r["sparsity"])) == shape], *shape)
     for axis in axes.ravel()[len(shapes) :]:
         axis.axis("off")
     for axis in axes[:, 0]:
-        axis.set_ylabel("mean squared error divided by projecting")
-    fig.suptitle("Gain of the projection over the best Gaussian noise; dotted: N = n^(3k/4)/mu")
+        axis.set_ylabel("factor of improvement (mean squared error)")
+    handles, labels = axes.ravel()[0].get_legend_handles_labels()
+    axes.ravel()[-1].legend(handles, labels, loc="center", fontsize=10)
+    fig.suptitle("Mean squared error of Gaussian noise without projection, divided by that of private_marginals")
     fig.savefig(RESULTS / "marginals.png", dpi=130)
+
+
+def panel(axis, rows: list[dict[str, object]], n: int, k: int, sparsity: str) -> None:
+    for colour, epsilon in zip(("C0", "C1", "C2"), EPSILONS, strict=True):
+        chosen = sorted((r for r in rows if float(r["epsilon"]) == epsilon), key=lambda r: int(r["records"]))
+        records = [int(r["records"]) for r in chosen]
+        for column, line, base in (
+            ("MSE best noise / dpgraph", "o-", "the best noise"),
+            ("MSE cells / dpgraph", "o--", "plain Gaussian noise on the cells"),
+        ):
+            gain = [float(r[column]) for r in chosen]
+            axis.loglog(records, gain, line, ms=3, color=colour, label=f"over {base}, epsilon = {epsilon:g}")
+    axis.axhline(1, color="grey", lw=0.8)
+    if not sparsity:
+        # The regime of the theorem, with its constant and 1/mu left out.
+        axis.axvspan(500, max(n ** (3 * k / 4), 500), color="gold", alpha=0.35, lw=0, label="records < n^(3k/4)")
+        axis.text(0.03, 0.03, f"n^(3k/4) = {n ** (3 * k / 4):.0f}", transform=axis.transAxes, fontsize=8)
+    axis.set_xlim(700, 140_000)
+    axis.set(title=f"{n} attributes, k = {k}" + (f", sparsity {sparsity}" if sparsity else ""), xlabel="records")
+
+
+def read_rows(name: str) -> list[dict[str, object]]:
+    path = RESULTS / f"{name}.csv"
+    if not path.exists():
+        return []
+    with path.open(newline="") as file:
+        return [dict(row) for row in csv.DictReader(file)]
 
 
 def write_table(name: str, text: list[str], rows: list[dict[str, object]]) -> None:
@@ -202,29 +263,40 @@ def write_table(name: str, text: list[str], rows: list[dict[str, object]]) -> No
     (RESULTS / f"{name}.md").write_text("\n\n".join([*text, table(rows)]) + "\n")
 
 
+def resume(name: str, text: list[str], keys: tuple[str, ...], cases: list[tuple], compute) -> list[dict[str, object]]:
+    """Compute the cases that the file lacks, writing it after each; a case is the values of the key columns."""
+    rows = read_rows(name)
+    present = {tuple(str(row[key]) for key in keys) for row in rows}
+    for case in cases:
+        if tuple("" if value is None else str(value) for value in case) not in present:
+            rows.append(compute(*case))
+            write_table(name, text, rows)
+    write_table(name, text, rows)
+    return rows
+
+
 def measure_shapes(quick: bool) -> None:
     shapes: list[tuple[int, int, int | None]] = [(16, 2, None), (16, 3, None), (16, 4, None)]
     if not quick:
         shapes += [(40, 2, None), (40, 3, None), (40, 2, 3), (40, 3, 3)]
-    rows = [
-        compare(n, k, N, epsilon, sparsity)
+    cases = [
+        (n, k, sparsity, N, epsilon)
         for n, k, sparsity in shapes
         for N in (1000, 3000, 10_000, 30_000, 100_000)
-        for epsilon in (0.5, 1.0, 2.0)
+        for epsilon in EPSILONS
     ]
     text = [
         f"# Marginals at delta = {DELTA:g}",
         "Root-mean-square error of a cell of the k-way tables, as a number of records; one record replaced. Columns "
-        "*cells* to *best noise* are Gaussian noise without projection, known in advance. *few records*: N < "
-        "n^{3k/4}/mu. *dpgraph* is one run (40 attributes, k = 3) or the mean of five.",
+        "*cells* (the plain Gaussian mechanism) to *best noise* are Gaussian noise without projection, known in "
+        "advance. *few records*: N < n^{3k/4}, for dense data. *dpgraph* is the root of the mean over *runs* of the "
+        "squared error; *converged*: how many of them reached the tolerance of the projection.",
     ]
-    write_table("marginals", text, rows)
-    plot(rows)
+    keys = ("attributes", "k", "sparsity", "records", "epsilon")
+    plot(resume("marginals", text, keys, cases, compare))
 
 
 def measure_pgm(python: str) -> None:
-    sizes = [(2, 300), (2, 1000), (2, 10_000), (3, 300), (3, 1000)]
-    rows = [against_pgm(python, 12, k, N, epsilon) for k, N in sizes for epsilon in (0.5, 2.0)]
     text = [
         "# Marginals against private-pgm (mbi 2.0.0, mirror descent, 1000 steps), 12 binary attributes",
         "Root-mean-square error of a cell of the k-way tables, as a number of records. *cells*: private-pgm as it is "
@@ -232,18 +304,36 @@ def measure_pgm(python: str) -> None:
         "release implies. Its model over all k-sets is a full joint distribution, here of 4096 cells: the exact set of "
         "marginals of distributions, out of reach for 40 attributes.",
     ]
-    write_table("marginals_pgm", text, rows)
+    cases = [(12, k, N, epsilon) for k in (2, 3) for N in (300, 1000, 10_000) for epsilon in (0.5, 2.0)]
+    keys = ("attributes", "k", "records", "epsilon")
+    resume("marginals_pgm", text, keys, cases, lambda *case: against_pgm(python, *case))
+
+
+def measure_smartnoise(python: str) -> None:
+    text = [
+        "# Marginals against smartnoise-synth 1.0.8 (mbi 1.1.0): MST and AIM, 12 binary attributes",
+        "Root-mean-square error of a cell of the k-way tables, as a number of records. *mst* and *aim* give synthetic "
+        "records, here as many as there are, whose tables are counted; AIM is asked for all k-way tables (its option "
+        "`degree`). Neighbours replace a record in dpgraph and are add/remove in MST and AIM, whose noise is therefore "
+        "smaller for the same epsilon. One run of each, five of dpgraph.",
+    ]
+    cases = [(12, 2, N, epsilon) for N in (1000, 10_000) for epsilon in (0.5, 2.0)] + [(12, 3, 1000, 1.0)]
+    keys = ("attributes", "k", "records", "epsilon")
+    resume("marginals_smartnoise", text, keys, cases, lambda *case: against_smartnoise(python, *case))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="16 attributes only")
-    parser.add_argument("--pgm-python", help="only compare with private-pgm, run by this interpreter (pip install mbi)")
+    parser.add_argument("--pgm-python", help="only compare with private-pgm, run by this interpreter (mbi 2.0.0)")
+    parser.add_argument("--smartnoise-python", help="only compare with smartnoise-synth, run by this interpreter")
     arguments = parser.parse_args()
     RESULTS.mkdir(exist_ok=True)
     if arguments.pgm_python:
         measure_pgm(arguments.pgm_python)
-    else:
+    if arguments.smartnoise_python:
+        measure_smartnoise(arguments.smartnoise_python)
+    if not (arguments.pgm_python or arguments.smartnoise_python):
         measure_shapes(arguments.quick)
 
 

@@ -28,7 +28,8 @@ FloatArray = NDArray[np.float64]
 def as_histogram(x: Any) -> FloatArray:
     """Read a histogram, or raise :class:`InvalidParameterError` unless it is numeric, finite and nonnegative."""
     try:
-        histogram = np.asarray(x, dtype=np.float64)
+        histogram = np.asarray(x)
+        histogram = histogram.astype(np.float64, casting="unsafe" if histogram.dtype.kind in "OSU" else "same_kind")
     except (TypeError, ValueError) as error:
         raise InvalidParameterError("the histogram must be numeric") from error
     if not np.all(np.isfinite(histogram)) or np.any(histogram < 0):

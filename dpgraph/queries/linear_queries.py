@@ -16,14 +16,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.accounting import gdp_mu
-from dpgraph.privacy.ledger import open_ledger
 from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.queries.discrepancy import HereditaryDiscrepancyBounds, hereditary_discrepancy_bounds
 from dpgraph.queries.ellipsoid import Ellipsoid, minimum_volume_ellipsoid
 from dpgraph.queries.histogram_hull import as_histogram, covering_combination, project_histogram_answers
 from dpgraph.queries.query_matrix import QueryMatrix
+from dpgraph.queries.release import budget_mu, open_release
 from dpgraph.queries.strategies import (
     Strategy,
     ellipsoid_strategy,
@@ -130,7 +129,8 @@ def private_linear_queries(
     x : array_like, shape (N,)
         Private histogram: nonnegative numbers of records of each type.
     epsilon, delta : float
-        Privacy budget of the call.
+        Privacy budget of the call. ``epsilon=math.inf`` promises nothing and gives the exact answers; an accountant
+        refuses it.
     mechanism : {"auto", "gaussian", "ellipsoid", "factorization"}, default "auto"
         Shape of the noise. ``"gaussian"``: independent noise on the answers. ``"ellipsoid"``: the minimum-volume
         ellipsoid of the columns, with or without recursion on its long axes, whichever has the smaller expected error.
@@ -190,26 +190,29 @@ def private_linear_queries(
     values = _as_vector(x, matrix.shape[1])
     noise = noise_source(rng)
     sparse = sparse if sparse == "auto" else bool(sparse)
-    strategy = _choose(matrix, gdp_mu(epsilon, delta) / distance, mechanism, records if sparse else None)
-    ledger = open_ledger(epsilon=epsilon, delta=delta, accountant=accountant, adjacency=neighbours, noise=noise)
+    mu = budget_mu(epsilon, delta) / distance
+    strategy = _choose(matrix, mu, mechanism, records if sparse else None)
+    release = open_release(epsilon=epsilon, delta=delta, accountant=accountant, adjacency=neighbours, noise=noise)
     histogram = as_histogram(values)
-    law = ledger.gaussian_on_grid(
-        "linear queries", sensitivity=distance * strategy.sensitivity, mu=ledger.mu, count=strategy.size
-    )
-    released = noise.scalars(strategy.encode.apply(histogram), law.unit, law.scale)
     if records is None and adjacency == "replace":
         records = float(histogram.sum())  # public: neighbours have the same number of records
+    released, scale = release.add_noise(
+        "linear queries",
+        strategy.encode.apply(histogram),
+        sensitivity=distance * strategy.sensitivity,
+        largest=None if records is None else max(records, 1.0) * strategy.sensitivity,
+    )
     answers, bound = _least_squares(
-        matrix, strategy, released, law.scale, sparse=sparse, records=records, exactly=adjacency == "replace"
+        matrix, strategy, released, scale, sparse=sparse, records=records, exactly=adjacency == "replace"
     )
     return PrivateAnswers(
         answers=answers,
-        standard_deviation=law.scale * strategy.answer_scales,
+        standard_deviation=scale * strategy.answer_scales,
         mechanism=strategy.name,
-        expected_rmse=_error(strategy, ledger.mu / distance, bound),
+        expected_rmse=_error(strategy, mu, bound),
         projected=bound is not None,
         records=bound,
-        privacy=ledger.report(),
+        privacy=release.report(),
     )
 
 
@@ -269,7 +272,7 @@ def expected_error(
     matrix = QueryMatrix(A)
     distance, _ = _adjacency(adjacency)
     _check_options(mechanism, False, records)
-    mu = gdp_mu(epsilon, delta) / distance
+    mu = budget_mu(epsilon, delta) / distance
     return _error(_choose(matrix, mu, mechanism, records), mu, records)
 
 
@@ -304,7 +307,7 @@ def _least_squares(
 ) -> tuple[FloatArray, float | None]:
     """Decoded answers, projected if wanted; the bound on the records if they were."""
     answers = strategy.answers(released)
-    if sparse is False or (sparse == "auto" and not matrix.fits_in_memory):
+    if sparse is False or scale == 0 or (sparse == "auto" and not matrix.fits_in_memory):
         return answers, None
     if records is None:
         exactly = False
@@ -343,7 +346,10 @@ def _check_options(mechanism: str, sparse: str | bool, records: float | None) ->
 
 
 def _as_vector(x: ArrayLike, N: int) -> Any:
-    shape = np.shape(x)
+    try:
+        shape = np.shape(x)
+    except ValueError:
+        shape = None
     if shape != (N,):
         raise InvalidParameterError(f"the histogram must have one entry for each of the {N} columns; got shape {shape}")
     return x

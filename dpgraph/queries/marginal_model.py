@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.queries.marginal_noise import shape_noise
+from dpgraph.queries.moment_conic import project_by_scs
 from dpgraph.queries.moment_constraints import (
     SIDE_LIMIT,
-    ConeConstraint,
     MomentMatrix,
     NonnegativeTables,
     parity_matrix,
     sparsity_rows,
 )
-from dpgraph.queries.moment_projection import MomentProjection, project_moments
+from dpgraph.queries.moment_dykstra import project_by_dykstra
+from dpgraph.queries.moment_projection import MomentProjection, project_by_admm
 from dpgraph.queries.parities import ParityBasis, elementary_symmetric
 from dpgraph.queries.records import Schema
 
-__all__ = ["MarginalModel"]
+__all__ = ["SOLVERS", "MarginalModel"]
 
 FloatArray = NDArray[np.float64]
+
+#: All of them solve the same problem; "auto" is the fastest at every size (benchmarks/results/marginal_solvers.md).
+SOLVERS = {"auto": project_by_admm, "admm": project_by_admm, "dykstra": project_by_dykstra, "scs": project_by_scs}
 
 #: Largest side of a moment matrix that degree="auto" chooses.
 _AUTO_SIDE = 1000
@@ -86,6 +92,11 @@ class MarginalModel:
         )
         #: Weight of each statistic in the release, the count first.
         self.weights: FloatArray = self.noise.weights[orders]
+        # A product of characters is at most the root of the number of cells; conjunctions of more ones than a record
+        # may have are 0.
+        moving = k if sparsity is None or not self.noise.conjunctions else min(k, sparsity)
+        #: Bound on the magnitude of the weighted means of the statistics.
+        self.largest = math.sqrt(float(self.noise.weights[1 : moving + 1].max()) * max(g.cells for g in groups))
         self._loss = losses[self.noise.conjunctions]
         self._to_parities = from_conjunctions if self.noise.conjunctions else None
         self.degree = _choose_degree(degree, self.released, conjunctions=self.noise.conjunctions)
@@ -98,30 +109,36 @@ class MarginalModel:
         cells = sum(table.forward(np.zeros(self._basis.size)).size for table in self._tables)
         return math.sqrt(float(self._loss @ variances) / cells)
 
-    def project(self, means: FloatArray, variances: FloatArray, *, tol: float, max_iter: int) -> MomentProjection:
+    def project(
+        self, means: FloatArray, variances: FloatArray, *, solver: str, tol: float, max_iter: int
+    ) -> MomentProjection:
         """Nearest consistent parities with nonnegative tables, from the noisy statistics."""
         if self._to_parities is not None:
             means, variances = self._to_parities @ means, self._to_parities.power(2) @ variances
         y, noise = np.zeros(self._basis.size), np.zeros(self._basis.size)
         y[: means.size], noise[: means.size] = means, variances
+        # Without noise (epsilon = infinity) the parities are those of the data, which satisfy every constraint.
+        found = MomentProjection(y, 0, 0.0, True)
+        if noise.any():
+            found = self._nearest(y, noise, solver=solver, tol=tol, max_iter=max_iter)
+        return replace(found, theta=self._repaired(found.theta)[: means.size])
+
+    def _nearest(self, y: FloatArray, noise: FloatArray, *, solver: str, tol: float, max_iter: int) -> MomentProjection:
         rows = None if self.sparsity is None else sparsity_rows(self._basis, self.k, self.sparsity)
         metric = np.zeros(self._basis.size)
-        metric[: means.size] = self._tables_loss
+        metric[: self.released.size] = self._tables_loss
         # Tables alone do not see the parities that were not released: any weight keeps them where they are.
         tables_metric = np.where(metric > 0, metric, 1.0)
+        project = partial(SOLVERS[solver], rows=rows, variances=noise, tol=tol, max_iter=max_iter)
         found = MomentProjection(y, 0, math.inf, False)
         if self.degree:
-            cones: list[ConeConstraint] = [*self._tables, MomentMatrix.build(self._basis, self.degree)]
-            found = project_moments(y, metric, cones, rows=rows, variances=noise, tol=tol, max_iter=max_iter)
+            found = project(y, metric, [*self._tables, MomentMatrix.build(self._basis, self.degree)])
         if found.residual > _USABLE:
-            found = project_moments(
-                y, tables_metric, self._tables, rows=rows, variances=noise, tol=tol, max_iter=max_iter
-            )
-        polished = project_moments(
+            found = project(y, tables_metric, self._tables)
+        polished = project_by_admm(
             found.theta, tables_metric, self._tables, rows=rows, variances=noise, tol=_POLISH, max_iter=_POLISH_STEPS
         )
-        theta = self._repaired(polished.theta)[: means.size]
-        return MomentProjection(theta, found.iterations, found.residual, found.converged)
+        return replace(found, theta=polished.theta)
 
     def _repaired(self, theta: FloatArray) -> FloatArray:
         """Mix with the uniform distribution, as little as makes all cells nonnegative.
@@ -147,17 +164,15 @@ def _check_integer(name: str, value: object, low: int, high: int) -> None:
 
 def _choose_degree(degree: int | str, basis: ParityBasis, *, conjunctions: bool) -> int:
     """Resolve "auto" and check a given degree."""
-    k, binary = basis.order, bool(np.all(basis.sizes == 2))
+    k = basis.order
     if degree == "auto":
-        wanted = 2 if conjunctions or not binary else 2 * math.ceil(k / 2)
+        wanted = 2 if conjunctions else 2 * math.ceil(k / 2)
         for candidate in (wanted, 2):
             if k >= 2 and _side(basis, candidate) <= _AUTO_SIDE:
                 return candidate
         return 0
     if isinstance(degree, (bool, str)) or not isinstance(degree, (int, np.integer)) or degree < 0 or degree % 2:
         raise InvalidParameterError(f"degree must be 'auto' or an even integer, at least 0; got {degree!r}")
-    if degree > 2 and not binary:
-        raise InvalidParameterError(f"with more than two values an attribute supports degree 0 or 2; got {degree!r}")
     if _side(basis, int(degree)) > SIDE_LIMIT:
         raise InvalidParameterError(
             f"degree {degree} needs a moment matrix of side {_side(basis, int(degree))}; at most {SIDE_LIMIT} is "

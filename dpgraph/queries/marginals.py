@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.ledger import Ledger, open_ledger
 from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.privacy.report import PrivacyReport
-from dpgraph.queries.marginal_model import MarginalModel
+from dpgraph.queries.marginal_model import SOLVERS, MarginalModel
 from dpgraph.queries.parities import ParityBasis
 from dpgraph.queries.records import Schema, read_records, read_schema, truncate_rows
+from dpgraph.queries.release import VectorRelease, open_release
 
 __all__ = ["PrivateMarginals", "private_marginals"]
 
@@ -58,6 +58,10 @@ class PrivateMarginals:
         known in advance. The projection only lowers the total error.
     converged : bool
         Whether the projection reached its tolerance; the tables are nonnegative and consistent in any case.
+    residual : float
+        Residual of the projection relative to the noise (infeasibility or last step, whichever is larger).
+    iterations : int
+        Iterations of the projection.
     privacy : PrivacyReport
         The guarantee and its ledger.
     """
@@ -71,6 +75,8 @@ class PrivateMarginals:
     degree: int
     expected_rmse: float
     converged: bool
+    residual: float
+    iterations: int
     privacy: PrivacyReport
     _basis: ParityBasis
 
@@ -196,6 +202,7 @@ def private_marginals(
     categories: Mapping[Any, Sequence[Any]] | None = None,
     geometry: str = "tables",
     adjacency: str = "replace",
+    solver: str = "auto",
     tol: float = 2e-3,
     max_iter: int = 300,
     accountant: PrivacyAccountant | None = None,
@@ -210,14 +217,15 @@ def private_marginals(
     k : int
         Largest number of attributes in a table, 1 <= k <= n.
     epsilon, delta : float
-        Privacy budget of the call.
+        Privacy budget of the call. ``epsilon=math.inf`` promises nothing and gives the exact tables, which is useful to
+        check a pipeline; an accountant refuses it.
     sparsity : int, optional
         Records of 0/1 attributes have at most this many ones: of a record with more, the first ones in column order are
         kept. The noise then depends on the sparsity instead of the number of attributes.
     degree : "auto" or int, default "auto"
         Degree of the pseudo-distribution onto whose moments the parities are projected; 0 asks for nonnegative tables
         only. ``"auto"``: k for even k, k + 1 for odd k (the 2k - 2 of CDEMZ24 for k = 3), 2 if that moment matrix would
-        have more than 1000 rows or attributes have more than two values, 0 if even that is too large. 2 as well when
+        have more than 1000 rows, 0 if even that is too large. 2 as well when
         records are so sparse that conjunctions are released: there the sparsity inequalities make larger matrices
         useless (CDEMZ24's 4k - 4 is for variables that coincide for 0/1 records, see
         :mod:`dpgraph.queries.moment_constraints`).
@@ -229,10 +237,14 @@ def private_marginals(
     adjacency : {"replace", "add-remove"}, default "replace"
         Neighbours replace one record (CDEMZ24, Definition A.1; the number of records is public), or one has a record
         more (the number of records is estimated).
+    solver : {"auto", "admm", "dykstra", "scs"}, default "auto"
+        Method of the projection; all three find the same point. ``"auto"`` is ``"admm"``, the fastest at every size.
+        ``"dykstra"`` alternates between the cones and the moment structure with the method of
+        :mod:`dpgraph.projections`; ``"scs"`` (through cvxpy) is for small problems and for reference.
     tol : float, default 2e-3
         Tolerance of the projection relative to the noise.
     max_iter : int, default 300
-        Largest number of sweeps of the projection.
+        Largest number of iterations of the projection (hundreds for SCS, whose iterations are cheaper).
     accountant : PrivacyAccountant, optional
         Who is debited, before the data is read.
     rng : None, int or numpy.random.Generator
@@ -280,18 +292,20 @@ def private_marginals(
     schema = read_schema(data, categories)
     if adjacency not in _ADJACENCY:
         raise InvalidParameterError(f"adjacency must be one of {sorted(_ADJACENCY)}; got {adjacency!r}")
+    if solver not in SOLVERS:
+        raise InvalidParameterError(f"solver must be one of {sorted(SOLVERS)}; got {solver!r}")
     if not (math.isfinite(tol) and tol > 0 and max_iter >= 1):
         raise InvalidParameterError(f"need tol > 0 and max_iter >= 1; got {tol!r}, {max_iter!r}")
     model = MarginalModel(schema, k, sparsity=sparsity, degree=degree, geometry=geometry, adjacency=adjacency)
     noise = noise_source(rng)
-    ledger = open_ledger(
+    release = open_release(
         epsilon=epsilon, delta=delta, accountant=accountant, adjacency=_ADJACENCY[adjacency], noise=noise
     )
     if adjacency == "replace" and schema.rows < 1:
         raise InvalidParameterError("data has no records; marginals need at least one")
     sums = _read_sums(data, schema, model)
-    means, variances, count = _release(sums, model, ledger, noise, adjacency)
-    found = model.project(means, variances, tol=tol, max_iter=max_iter)
+    means, variances, count = _release(sums, model, release, adjacency)
+    found = model.project(means, variances, solver=solver, tol=tol, max_iter=max_iter)
     return PrivateMarginals(
         columns=schema.columns,
         categories=schema.categories,
@@ -302,7 +316,9 @@ def private_marginals(
         degree=model.degree,
         expected_rmse=count * model.cell_rmse(variances),
         converged=found.converged,
-        privacy=ledger.report(),
+        residual=found.residual,
+        iterations=found.iterations,
+        privacy=release.report(),
         _basis=model.released,
     )
 
@@ -319,21 +335,19 @@ def _read_sums(data: Any, schema: Schema, model: MarginalModel) -> FloatArray:
 
 
 def _release(
-    sums: FloatArray, model: MarginalModel, ledger: Ledger, noise: NoiseSource, adjacency: str
+    sums: FloatArray, model: MarginalModel, release: VectorRelease, adjacency: str
 ) -> tuple[FloatArray, FloatArray, float]:
     """Noisy means of the statistics, the variances of their noise, and the (public or noisy) number of records."""
     roots = np.sqrt(model.weights)
     if adjacency == "replace":
         count = float(sums[0])  # public: neighbours have the same number of records
-        law = ledger.gaussian_on_grid(
-            "parities", sensitivity=model.noise.sensitivity / count, mu=ledger.mu, count=sums.size - 1
-        )
-        noisy = noise.scalars(roots[1:] * (sums[1:] / count), law.unit, law.scale) / roots[1:]
-        variances = (law.scale / roots[1:]) ** 2
+        weighted = roots[1:] * (sums[1:] / count)
+        sensitivity = model.noise.sensitivity / count
+        noisy, scale = release.add_noise("parities", weighted, sensitivity=sensitivity, largest=model.largest)
+        means, deviations = noisy / roots[1:], scale / roots[1:]
     else:
-        law = ledger.gaussian_on_grid("counts", sensitivity=model.noise.sensitivity, mu=ledger.mu, count=sums.size)
-        released = noise.scalars(roots * sums, law.unit, law.scale) / roots
+        noisy, scale = release.add_noise("counts", roots * sums, sensitivity=model.noise.sensitivity)
+        released = noisy / roots
         count = max(float(released[0]), 1.0)
-        noisy = released[1:] / count
-        variances = (law.scale / roots[1:] / count) ** 2
-    return np.append(1.0, noisy), np.append(0.0, variances), count
+        means, deviations = released[1:] / count, scale / roots[1:] / count
+    return np.append(1.0, means), np.append(0.0, deviations**2), count

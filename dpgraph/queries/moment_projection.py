@@ -5,11 +5,15 @@ r"""The nearest consistent parities: least squares in the metric of the tables o
 with w the weights of the squared error of all k-way tables, so that the projection never increases that error (the true
 parities are feasible). Parities of order above k, which a moment matrix brings in, were not released: w = 0.
 
-**Why not Dykstra's method.** The splitting of :mod:`dpgraph.projections` projects in one Euclidean metric, in which
-every moment must have positive weight. Giving the unreleased moments of a degree-4 matrix a starting value and a weight
-would pull the released ones towards it. The alternating direction method of multipliers needs no weight on them, and
-its theta-step is a division because all maps but G have diagonal Gram matrices (:mod:`moment_constraints`); G, a few
-hundred rows, enters by the Woodbury identity. With weights on all moments both methods agree (tests).
+Three solvers share the problem, the residual and the result:
+
+- :func:`project_by_admm` (here): the alternating direction method of multipliers. Its theta-step is a division, because
+  all maps but G have diagonal Gram matrices (:mod:`moment_constraints`); G, a few hundred rows, enters by the Woodbury
+  identity. Coordinates of weight 0 need no special treatment.
+- :func:`dpgraph.queries.moment_dykstra.project_by_dykstra`: Dykstra's method of :mod:`dpgraph.projections`.
+- :func:`dpgraph.queries.moment_conic.project_by_scs`: cvxpy with SCS, for small problems and as the reference.
+
+benchmarks/results/marginal_solvers.md compares them.
 """
 
 from __future__ import annotations
@@ -24,7 +28,7 @@ from numpy.typing import NDArray
 
 from dpgraph.queries.moment_constraints import ConeConstraint
 
-__all__ = ["MomentProjection", "project_moments"]
+__all__ = ["InequalityRows", "MomentProjection", "matched_penalty", "noise_size", "project_by_admm", "theta_step"]
 
 FloatArray = NDArray[np.float64]
 
@@ -55,7 +59,7 @@ class MomentProjection:
     converged: bool
 
 
-def project_moments(
+def project_by_admm(
     y: FloatArray,
     weights: FloatArray,
     cones: Sequence[ConeConstraint],
@@ -89,13 +93,12 @@ def project_moments(
     S. Boyd, N. Parikh, E. Chu, B. Peleato, J. Eckstein, "Distributed optimization and statistical learning via the
     alternating direction method of multipliers", 2011, sections 3.2, 3.3 and 3.4.3.
     """
-    splits = [_Split(cone, _matched_penalty(cone, weights), variances) for cone in cones]
+    splits = [_Split(cone, _PENALTY * matched_penalty(cone, weights), variances) for cone in cones]
     diagonal = weights + sum(split.penalty * split.cone.gram for split in splits)
-    solve = _divide_by(diagonal)
-    if rows is not None:
-        inequalities = _Rows(rows, diagonal)
+    inequalities = None if rows is None else InequalityRows(rows, diagonal)
+    if inequalities is not None:
         splits.append(_Split(inequalities, _PENALTY, variances))
-        solve = _solve_with_rows(diagonal, inequalities.matrix, _PENALTY)
+    solve = theta_step(diagonal, inequalities, _PENALTY)
     theta = y.copy()
     for split in splits:
         split.start(theta)
@@ -113,7 +116,7 @@ class _Split:
 
     def __init__(self, cone: ConeConstraint, penalty: float, variances: FloatArray) -> None:
         self.cone, self.penalty = cone, penalty
-        self._size = max(float(np.sqrt(cone.gram @ variances)), 1e-12)
+        self._size = noise_size(cone, variances)
 
     def start(self, theta: FloatArray) -> None:
         self._z = self.cone.forward(theta)
@@ -132,7 +135,7 @@ class _Split:
         return residual / self._size
 
 
-class _Rows:
+class InequalityRows:
     """Inequalities rows @ theta >= 0, each scaled to unit length in the metric of the theta-step.
 
     The constant coordinate is known, so its column is moved to the right-hand side.
@@ -149,33 +152,36 @@ class _Rows:
         self.gram = np.asarray(self.matrix.multiply(self.matrix).sum(axis=0)).ravel()
 
     def forward(self, theta: FloatArray) -> FloatArray:
+        """Scaled left-hand sides, with the constants."""
         return self.matrix @ theta + self._constant
 
     def adjoint(self, image: FloatArray) -> FloatArray:
+        """Transpose of the linear part of `forward`."""
         return self._transpose @ (image - self._constant)
 
     def project(self, image: FloatArray) -> FloatArray:
+        """Raise negative left-hand sides to 0."""
         return np.maximum(image, 0.0)
 
 
-def _matched_penalty(cone: ConeConstraint, weights: FloatArray) -> float:
+def matched_penalty(cone: ConeConstraint, weights: FloatArray) -> float:
+    """Factor that makes the Gram matrix of a cone comparable to the weights."""
     seen = (weights > 0) & (cone.gram > 0)
-    return _PENALTY * float(np.median(weights[seen] / cone.gram[seen]))
+    return float(np.median(weights[seen] / cone.gram[seen]))
 
 
-def _divide_by(diagonal: FloatArray) -> Callable[[FloatArray], FloatArray]:
-    def solve(right: FloatArray) -> FloatArray:
-        theta = right / diagonal
-        theta[0] = 1.0
-        return theta
-
-    return solve
+def noise_size(cone: ConeConstraint, variances: FloatArray) -> float:
+    """Expected length of the noise in the image of a cone's map: the unit of its residual."""
+    return max(float(np.sqrt(cone.gram @ variances)), 1e-12)
 
 
-def _solve_with_rows(
-    diagonal: FloatArray, G: scipy.sparse.csr_array, penalty: float
+def theta_step(
+    diagonal: FloatArray, inequalities: InequalityRows | None, penalty: float
 ) -> Callable[[FloatArray], FloatArray]:
-    """Solve (diag + penalty G'G) theta = right-hand side by the Woodbury identity, then set the constant."""
+    """Solver of (diag + penalty G'G) theta = right-hand side that then sets the constant coordinate to 1."""
+    if inequalities is None:
+        return lambda right: _with_constant(right / diagonal)
+    G = inequalities.matrix
     scaled = scipy.sparse.csr_array(G @ scipy.sparse.diags_array(1.0 / diagonal))
     small = (scaled @ G.T).toarray()
     small[np.diag_indices_from(small)] += 1.0 / penalty
@@ -184,7 +190,11 @@ def _solve_with_rows(
     def solve(right: FloatArray) -> FloatArray:
         theta = right / diagonal
         theta -= scaled.T @ scipy.linalg.cho_solve(factor, G @ theta)
-        theta[0] = 1.0
-        return theta
+        return _with_constant(theta)
 
     return solve
+
+
+def _with_constant(theta: FloatArray) -> FloatArray:
+    theta[0] = 1.0
+    return theta

@@ -244,7 +244,7 @@ class ParityBasis:
             start = self.offsets[self.owner[rows[:, -1]] + 1] if order > 1 else np.zeros(1, dtype=np.int64)
             repeats = total - start
             ends = np.cumsum(repeats)
-            last = np.arange(ends[-1]) - np.repeat(ends - repeats - start, repeats)
+            last = np.arange(repeats.sum()) - np.repeat(ends - repeats - start, repeats)
             levels.append(np.hstack([np.repeat(rows, repeats, axis=0), last[:, None]]))
         return levels
 

@@ -126,6 +126,8 @@ class QueryMatrix:
 
 
 def _as_matrix(A: Any) -> Any:
+    if getattr(getattr(A, "dtype", None), "kind", None) == "c":
+        raise InvalidParameterError("the query matrix must be real; it has complex entries")
     if isinstance(A, LinearOperator):
         return A
     if scipy.sparse.issparse(A):

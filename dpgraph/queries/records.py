@@ -49,9 +49,9 @@ class Schema:
 def read_schema(data: Any, categories: Mapping[Any, Sequence[Any]] | None) -> Schema:
     """Shape, labels and declared categories; no entry of the data is looked at.
 
-    The categories of a pandas categorical column are part of its declaration and count as public.
+    The categories of a pandas categorical or polars enum column are part of its declaration and count as public.
     """
-    shape = np.shape(data) if not hasattr(data, "shape") else tuple(data.shape)
+    shape = _shape(data)
     if len(shape) != 2 or shape[1] < 1:
         raise InvalidParameterError(f"data must be a table with one record a row; got shape {shape}")
     columns = tuple(data.columns) if hasattr(data, "columns") else tuple(range(shape[1]))
@@ -65,16 +65,32 @@ def read_schema(data: Any, categories: Mapping[Any, Sequence[Any]] | None) -> Sc
     return Schema(columns, values, int(shape[0]))
 
 
+def _shape(data: Any) -> tuple[int, ...]:
+    if hasattr(data, "shape"):
+        return tuple(data.shape)
+    try:
+        return np.shape(data)
+    except ValueError as error:
+        raise InvalidParameterError("data must be a table: every record needs the same number of entries") from error
+
+
 def _declared_values(data: Any, label: Any, declared: Sequence[Any] | None) -> tuple[Any, ...]:
-    dtype = data.dtypes[label] if hasattr(data, "iloc") else None
-    if declared is None:
-        declared = getattr(dtype, "categories", None)
+    if declared is None and hasattr(data, "columns"):
+        declared = _dtype_categories(data[label].dtype)
     if declared is None:
         return (0, 1)
     values = tuple(declared)
     if len(values) < 2 or len(set(values)) < len(values):
         raise InvalidParameterError(f"column {label!r} needs at least two different categories; got {len(values)}")
     return values
+
+
+def _dtype_categories(dtype: Any) -> Sequence[Any] | None:
+    """Categories that a column declares: of pandas.CategoricalDtype or polars.Enum.
+
+    Those of polars.Categorical are not declared but collected from the entries, which are private.
+    """
+    return None if type(dtype).__name__ == "Categorical" else getattr(dtype, "categories", None)
 
 
 def read_records(data: Any, schema: Schema) -> IntArray:
@@ -90,7 +106,7 @@ def read_records(data: Any, schema: Schema) -> IntArray:
 
 def _binary(column: NDArray[Any], label: Any) -> IntArray:
     try:
-        numbers = column.astype(np.float64)
+        numbers = column.astype(np.float64, casting="unsafe" if column.dtype.kind in "OSU" else "same_kind")
     except (TypeError, ValueError):
         numbers = np.full(column.shape, np.nan)
     if not np.all((numbers == 0) | (numbers == 1)):

@@ -121,12 +121,30 @@ def test_unseeded_calls_differ_and_seeded_calls_are_marked():
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 @pytest.mark.parametrize("sparse", [True, False, "auto"])
-def test_answers_are_exact_as_epsilon_grows(mechanism, sparse):
+def test_answers_are_exact_as_epsilon_grows_and_to_rounding_at_infinity(mechanism, sparse):
     A, x = counting_queries(20, 12, seed=3), np.random.default_rng(1).poisson(4.0, 12)
-    result = private_linear_queries(
-        A, x, mechanism=mechanism, sparse=sparse, records=x.sum(), epsilon=1e12, delta=1e-6, rng=0
-    )
-    assert np.abs(result.answers - A @ x).max() < 1e-4
+    for epsilon, accuracy in ((1e12, 1e-4), (1e300, 1e-4), (np.inf, 1e-10)):
+        result = private_linear_queries(
+            A, x, mechanism=mechanism, sparse=sparse, records=x.sum(), epsilon=epsilon, delta=1e-6, rng=0
+        )
+        assert np.abs(result.answers - A @ x).max() < accuracy
+
+
+def test_infinite_epsilon_promises_nothing_and_no_budget_pays_for_it():
+    result = private_linear_queries(np.eye(2), [1, 2], epsilon=np.inf, delta=1e-6)
+    assert (result.privacy.epsilon, result.privacy.entries, result.expected_rmse) == (np.inf, (), 0.0)
+    assert expected_error(np.eye(2), epsilon=np.inf, delta=1e-6) == 0
+    with pytest.raises(BudgetExceededError):
+        private_linear_queries(
+            np.eye(2), [1, 2], epsilon=np.inf, delta=1e-6, accountant=PrivacyAccountant(epsilon=1e9, delta=1e-3)
+        )
+
+
+def test_huge_histograms_are_clipped_rather_than_refused():
+    # A refusal would tell neighbours apart.
+    answers = private_linear_queries(np.eye(2), [1e300, 1.0], rng=0, sparse=False, **BUDGET).answers
+    assert np.isfinite(answers).all()
+    assert answers[0] > 1e9 > answers[1]
 
 
 def test_on_prefix_sums_auto_is_more_than_six_times_better_than_independent_noise():
@@ -258,6 +276,10 @@ def test_queries_of_deficient_rank_are_answered_consistently():
         ({"A": np.zeros((2, 3))}, "zero"),
         ({"A": np.zeros((0, 3))}, "at least one row"),
         ({"A": "queries"}, "numeric"),
+        ({"A": [[1.0, 2.0], [3.0]]}, "numeric"),
+        ({"A": np.full((2, 3), 1j)}, "real"),
+        ({"x": [1, 2, [3]]}, "one entry for each"),
+        ({"x": np.array([1, 2, 3j])}, "numeric"),
         ({"x": [1, 2]}, "one entry for each of the 3 columns"),
         ({"x": [1, 2, np.nan]}, "finite and nonnegative"),
         ({"x": [1, 2, -1]}, "finite and nonnegative"),

@@ -1,9 +1,12 @@
 """The moment projection: optimal against cvxpy and Dykstra, constraints that hold for all data, diagonal Grams."""
 
+import itertools
+
 import numpy as np
 import pytest
 
 from dpgraph.projections import MomentStructure, PSDCone, dykstra
+from dpgraph.queries.moment_conic import project_by_scs
 from dpgraph.queries.moment_constraints import (
     MomentMatrix,
     NonnegativeTables,
@@ -11,8 +14,9 @@ from dpgraph.queries.moment_constraints import (
     parity_matrix,
     sparsity_rows,
 )
-from dpgraph.queries.moment_projection import project_moments
-from dpgraph.queries.parities import ParityBasis
+from dpgraph.queries.moment_dykstra import project_by_dykstra
+from dpgraph.queries.moment_projection import project_by_admm
+from dpgraph.queries.parities import ParityBasis, character_table
 
 
 def dense(cone, size):
@@ -25,28 +29,37 @@ def some_data(sizes, N=60, seed=0):
     return np.column_stack([np.where(rng.random(N) < 0.6, group % q, rng.integers(0, q, N)) for q in sizes])
 
 
-@pytest.mark.parametrize(("sizes", "degree"), [([2] * 4, 2), ([2] * 5, 4), ([3, 2, 4], 2)])
-def test_moment_matrices_of_data_are_positive_semidefinite_and_have_a_diagonal_gram_matrix(sizes, degree):
-    basis = ParityBasis(sizes, degree)
+@pytest.mark.parametrize(
+    ("sizes", "degree"),
+    [([2] * 4, 2), ([2] * 5, 4), ([2] * 7, 6), ([3, 2, 4], 2), ([3, 2, 4], 4), ([4, 3, 2, 3], 4), ([3] * 4, 6)],
+)
+def test_moment_matrices_hold_the_scaled_moments_of_the_data_and_have_a_diagonal_gram_matrix(sizes, degree):
+    basis, records = ParityBasis(sizes, degree), some_data(sizes)
     cone = MomentMatrix.build(basis, degree)
-    matrix = cone.forward(basis.sums(some_data(sizes)) / 60)
-    assert np.allclose(matrix, matrix.T)
+    theta = basis.sums(records) / 60
+    matrix = cone.forward(theta)
+    functions = np.hstack([character_table(q)[records[:, g], 1:] for g, q in enumerate(sizes)])
+    monomials = [functions[:, members].prod(axis=1) for rows in basis.members[: degree // 2 + 1] for members in rows]
+    scale = 1 / np.sqrt(basis.counts[basis.orders[: len(monomials)]])
+    assert np.allclose(matrix, expected_moments(monomials, scale))
     assert np.linalg.eigvalsh(matrix).min() > -1e-12
     F = dense(cone, basis.size)
     assert np.allclose(F.T @ F, np.diag(cone.gram))
+    assert np.allclose(cone.matrix.toarray(), F)
     assert np.allclose(cone.adjoint(matrix), F.T @ matrix.ravel())
 
 
-def test_second_moments_of_categorical_data_are_what_they_are_called():
-    sizes = [3, 2, 4]
-    basis, records = ParityBasis(sizes, 2), some_data(sizes)
-    from dpgraph.queries.parities import character_table
+def expected_moments(monomials, scale):
+    values = np.array(monomials)
+    return values @ values.T / values.shape[1] * np.outer(scale, scale)
 
-    columns = [np.ones(60)] + [character_table(q)[records[:, g], a] for g, q in enumerate(sizes) for a in range(1, q)]
-    values = np.column_stack(columns)
-    scale = 1 / np.sqrt(basis.counts[basis.orders[: values.shape[1]]])
-    expected = values.T @ values / 60 * np.outer(scale, scale)
-    assert np.allclose(MomentMatrix.build(basis, 2).forward(basis.sums(records) / 60), expected)
+
+def test_tables_as_a_matrix_are_the_tables():
+    basis = ParityBasis([3, 2, 4, 2], 2)
+    theta = np.random.default_rng(0).normal(size=basis.size)
+    for group in basis.table_groups(2):
+        tables = NonnegativeTables(group, basis.size)
+        assert np.allclose(tables.matrix @ theta, tables.forward(theta).ravel())
 
 
 def test_conjunctions_and_parities_are_inverse_transforms():
@@ -90,16 +103,22 @@ def problem(sizes, k, degree, noise, seed=0, t=None):
     return basis, y, weights, cones, rows, variances, truth
 
 
-@pytest.mark.parametrize(
-    ("sizes", "k", "degree", "t"),
-    [([2] * 5, 2, 2, None), ([2] * 5, 3, 4, None), ([3, 2, 4], 2, 2, None), ([2] * 5, 3, 2, 2), ([2] * 5, 2, 0, None)],
-)
-def test_the_projection_agrees_with_cvxpy(sizes, k, degree, t):
+SOLVERS = [(project_by_admm, 5000), (project_by_dykstra, 50_000), (project_by_scs, 1000)]
+CASES = [
+    ([2] * 5, 2, 2, None),
+    ([2] * 5, 3, 4, None),
+    ([3, 2, 4], 2, 2, None),
+    ([3, 2, 3], 3, 4, None),
+    ([2] * 5, 3, 2, 2),
+    ([2] * 5, 2, 0, None),
+]
+
+
+@pytest.mark.parametrize(("sizes", "k", "degree", "t"), CASES)
+def test_admm_dykstra_and_scs_find_the_point_that_an_interior_point_method_finds(sizes, k, degree, t):
     import cvxpy as cp
 
     basis, y, weights, cones, rows, variances, _ = problem(sizes, k, degree, 0.4, t=t)
-    found = project_moments(y, weights, cones, rows=rows, variances=variances, tol=1e-7, max_iter=5000)
-    assert found.converged
     theta = cp.Variable(basis.size)
     constraints = [theta[0] == 1]
     for cone in cones:
@@ -114,7 +133,64 @@ def test_the_projection_agrees_with_cvxpy(sizes, k, degree, t):
     objective = cp.sum_squares(cp.multiply(np.sqrt(weights), theta - y))
     cp.Problem(cp.Minimize(objective), constraints).solve(solver=cp.CLARABEL)
     released = weights > 0
-    assert np.abs(found.theta - theta.value)[released].max() < 1e-4
+    for solver, max_iter in SOLVERS:
+        found = solver(y, weights, cones, rows=rows, variances=variances, tol=1e-6, max_iter=max_iter)
+        assert found.converged
+        assert found.residual <= 1e-6
+        assert np.abs(found.theta - theta.value)[released].max() < 1e-4
+
+
+@pytest.mark.parametrize("degree", [2, 4])
+def test_for_categories_it_is_the_projection_onto_one_hot_moments_with_exactly_one_one_in_each_block(degree):
+    import cvxpy as cp
+
+    sizes = [3, 2, 2]
+    _, y, weights, cones, _, variances, _ = problem(sizes, 2, degree, 0.4)
+    found = project_by_admm(y, weights, cones, variances=variances, tol=1e-7, max_iter=20_000)
+    pairs = [(g, v) for g, q in enumerate(sizes) for v in range(q)]
+    monomials = [()] + [(p,) for p in pairs]
+    if degree == 4:
+        monomials += [(p, r) for p in pairs for r in pairs if p[0] < r[0]]
+    M = cp.Variable((len(monomials), len(monomials)), PSD=True)
+    place = {m: i for i, m in enumerate(monomials)}
+    moments, constraints = {}, [M[0, 0] == 1]
+    for S in monomials:
+        for T in monomials:
+            union = tuple(sorted(set(S) | set(T)))
+            entry = M[place[S], place[T]]
+            if len({g for g, _ in union}) < len(union):
+                constraints.append(entry == 0)  # x_gv x_gw = 0
+            elif union in moments:
+                constraints.append(entry == moments[union])
+            else:
+                moments[union] = entry
+        for T in monomials:
+            for g, q in enumerate(sizes):  # exactly one: sum_v x_gv = 1, times everything that fits
+                if all(h != g for h, _ in T) and all(tuple(sorted((*T, (g, v)))) in place for v in range(q)):
+                    multiples = sum(M[place[S], place[tuple(sorted((*T, (g, v))))]] for v in range(q))
+                    constraints.append(multiples == M[place[S], place[T]])
+    squares = []
+    for group, cone in zip(ParityBasis(sizes, 2).table_groups(2), cones, strict=False):
+        tables = cone.forward(y)
+        for attributes, table in zip(group.attributes, tables, strict=True):
+            cells = itertools.product(*(range(sizes[g]) for g in attributes))
+            entries = [moments[tuple(zip(attributes.tolist(), cell, strict=True))] for cell in cells]
+            constraints += [entry >= 0 for entry in entries]
+            squares += [cp.square(entry - value) for entry, value in zip(entries, table, strict=True)]
+    # The one-hot moment matrix is singular by its own constraints: no interior point, so a first-order method.
+    one_hot = cp.Problem(cp.Minimize(sum(squares)), constraints)
+    expected = one_hot.solve(solver=cp.SCS, eps_abs=1e-8, eps_rel=1e-8, max_iters=100_000)
+    assert found.converged
+    reached = sum(np.sum((cone.forward(found.theta) - cone.forward(y)) ** 2) for cone in cones[:-1])
+    assert reached == pytest.approx(expected, rel=1e-4)
+    assert weights @ (found.theta - y) ** 2 == pytest.approx(reached)
+
+
+@pytest.mark.parametrize(("solver", "max_iter"), SOLVERS)
+def test_a_solver_that_is_stopped_early_says_so(solver, max_iter):
+    _, y, weights, cones, rows, variances, _ = problem([2] * 8, 3, 4, 0.4)
+    found = solver(y, weights, cones, rows=rows, variances=variances, tol=1e-9, max_iter=1)
+    assert not found.converged
 
 
 def test_with_positive_weights_on_all_moments_it_agrees_with_dykstra():
@@ -125,7 +201,7 @@ def test_with_positive_weights_on_all_moments_it_agrees_with_dykstra():
     structure = MomentStructure(labels, fixed={0: 1.0})
     reference = dykstra(y[labels], [PSDCone(), structure], tol=1e-9, max_iter=20_000)
     multiplicities = np.bincount(labels.ravel(), minlength=basis.size).astype(float)
-    found = project_moments(y, multiplicities, cones[-1:], variances=variances, tol=1e-8, max_iter=5000)
+    found = project_by_admm(y, multiplicities, cones[-1:], variances=variances, tol=1e-8, max_iter=5000)
     assert reference.converged
     assert np.abs(found.theta[labels] - reference.matrix).max() < 1e-6
 
@@ -137,7 +213,7 @@ def test_with_positive_weights_on_all_moments_it_agrees_with_dykstra():
 def test_the_projection_never_increases_the_error_of_the_tables(sizes, k, degree, t, noise):
     for seed in range(3):
         _, y, weights, cones, rows, variances, truth = problem(sizes, k, degree, noise, seed=seed, t=t)
-        found = project_moments(y, weights, cones, rows=rows, variances=variances)
+        found = project_by_admm(y, weights, cones, rows=rows, variances=variances)
         before, after = (np.sqrt(weights @ (v - truth) ** 2) for v in (y, found.theta))
         assert found.converged
         assert after <= before * (1 + 1e-2)
