@@ -11,6 +11,7 @@ key: ``{"tuple": [...]}``, ``{"set": [...]}``, ``{"float": "nan"}`` (also ``"inf
 from __future__ import annotations
 
 import importlib
+import io
 import json
 import math
 import os
@@ -20,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from dpgraph.atomic_write import write_atomically
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.report import LedgerEntry, PrivacyReport
 
@@ -46,7 +48,7 @@ def save_result(result: Any, path: str | os.PathLike[str]) -> None:
     result : PrivateNormalizedAdjacency, PrivateDegrees, PrivateCutResult, PrivateSpectrum, ...
         A result of a private function.
     path : path-like
-        Its name should end in ``.npz``; an existing file is replaced.
+        Its name should end in ``.npz``; an existing file is replaced, at once or not at all.
 
     Raises
     ------
@@ -76,8 +78,9 @@ def save_result(result: Any, path: str | os.PathLike[str]) -> None:
         "privacy": _encode(result.privacy.to_dict()),
     }
     text = json.dumps(metadata, allow_nan=False, ensure_ascii=False).encode()
-    with open(path, "wb") as stream:  # a name without .npz stays as it is
-        np.savez_compressed(stream, metadata=np.frombuffer(text, dtype=np.uint8), **arrays)
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, metadata=np.frombuffer(text, dtype=np.uint8), **arrays)
+    write_atomically(path, buffer.getvalue())
 
 
 def load_result(path: str | os.PathLike[str]) -> Any:

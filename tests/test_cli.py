@@ -14,8 +14,8 @@ import pytest
 
 import dpgraph
 from dpgraph import datasets
+from dpgraph.atomic_write import write_atomically
 from dpgraph.cli import main
-from dpgraph.cli.output import write_atomically
 from dpgraph.datasets.writers import label_texts
 from dpgraph.exceptions import MechanismHalted, NotConvergedError
 from dpgraph.privacy.report import PrivacyReport
@@ -236,6 +236,31 @@ def test_a_bad_graph_file_is_exit_status_2_and_one_clear_line(run, tmp_path, nam
     status, out, err = run("max-cut", path, *PRIVACY, *options)
     assert (status, out) == (2, "")
     assert message in one_clear_line(err)
+
+
+@pytest.mark.parametrize("command", ["max-cut", "max-bisection", "csp", "degrees", "spectrum", "embed", "benchmark"])
+def test_a_directed_graph_is_refused_in_the_words_of_the_command_line(run, tmp_path, command):
+    path = tmp_path / "directed.gml"
+    nx.write_gml(nx.path_graph(3, nx.DiGraph), path)
+    status, out, err = run(command, path, *(() if command == "benchmark" else PRIVACY))
+    assert (status, out) == (2, "")
+    assert "--symmetrize" in one_clear_line(err)
+    assert "symmetrize=" not in err
+
+
+def test_advice_names_options_and_not_arguments_of_python(run, tmp_path):
+    path = tmp_path / "names.csv"
+    path.write_text('"(0, 1)","(1, 2)"\n"(1, 2)","(2, 3)"\n')
+    assert "--labels str" in run("max-cut", path, *PRIVACY)[2]
+    assert run("max-cut", path, *PRIVACY, "--labels", "str")[0] == 0
+    assert "--mechanism laplace" in run("degrees", "five-cycle", "--epsilon", "1")[2]
+
+
+def test_a_folder_that_takes_no_file_is_found_out_before_any_budget_is_spent(run, monkeypatch):
+    monkeypatch.setattr(dpgraph, "private_max_cut", lambda *args, **kwargs: pytest.fail("budget was spent"))
+    status, out, err = run("max-cut", "five-cycle", *PRIVACY, "--output", "/proc/cut.csv")
+    assert (status, out) == (2, "")
+    assert "cannot write /proc/cut.csv" in one_clear_line(err)
 
 
 def test_a_directed_gml_file_is_accepted_when_the_caller_asks_to_symmetrise(run, tmp_path):

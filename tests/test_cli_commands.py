@@ -215,6 +215,24 @@ def test_a_bad_table_is_one_clear_line_without_its_entries(run, tmp_path, comman
     assert "secret" not in err
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["max-cut", "planted-cut", *PRIVACY],
+        ["spectrum", "planted-cut", *PRIVACY],
+        ["embed", "planted-cut", "--epsilon", "20", "--delta", "1e-6"],
+        ["marginals", "survey.csv", *PRIVACY, "--categories", "values.json"],
+        ["benchmark", "five-cycle", "--runs", "1", "--epsilon", "1"],
+    ],
+)
+def test_progress_is_shown_on_request_only_and_on_stderr(run, survey, command):
+    status, out, err = run(*command, "--progress")
+    assert status == 0
+    assert "|" in err
+    assert run(*command)[2].replace("NOT PRIVATE: exact shares, for public graphs only\n", "") == ""
+    assert "\r" not in out
+
+
 # --- dry runs ----------------------------------------------------------------------------------------------------
 
 

@@ -19,6 +19,7 @@ from dpgraph.cli.embed import embed
 from dpgraph.cli.marginals import marginals
 from dpgraph.cli.max_cut import max_bisection, max_cut
 from dpgraph.cli.spectrum import spectrum
+from dpgraph.cli.wording import in_options
 from dpgraph.exceptions import DPGraphError, MechanismHalted, NotConvergedError
 
 __all__ = ["BAD_INPUT", "FAILED", "HALTED", "INTERRUPTED", "app", "main"]
@@ -86,11 +87,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Some versions of typer turn an interrupt into a status, others raise Abort.
         return _complain("interrupted", INTERRUPTED) if status == INTERRUPTED else int(status or 0)
     except MechanismHalted as error:
-        return _complain(f"halted at the {error.stage} test: {error} (privacy spent: {error.privacy!r})", HALTED)
+        return _complain(
+            f"halted at the {error.stage} test: {in_options(str(error))} (privacy spent: {error.privacy!r})", HALTED
+        )
     except NotConvergedError as error:
         return _complain(str(error), FAILED)
     except DPGraphError as error:
-        return _complain(str(error), BAD_INPUT)
+        return _complain(in_options(str(error)), BAD_INPUT)
     except (KeyboardInterrupt, typer.Abort):
         return _complain("interrupted", INTERRUPTED)
     except OSError as error:

@@ -37,6 +37,7 @@ def benchmark(
     nodes: options.Nodes = "file",
     labels: options.Labels = "int",
     format: options.FileFormat = "auto",
+    symmetrize: options.Symmetrize = False,
     seed: options.Seed = 0,
     data_dir: options.DataDir = None,
     download: options.Download = True,
@@ -56,7 +57,7 @@ def benchmark(
     names = [name.strip() for name in mechanisms.split(",")]
     if runs < 1:
         raise InvalidParameterError(f"--runs must be at least 1; got {runs}")
-    source = GraphRequest(graph, format, nodes, labels, None, False, data_dir, download).read()
+    source = GraphRequest(graph, format, nodes, labels, None, symmetrize, data_dir, download).read()
     typer.echo("NOT PRIVATE: exact shares, for public graphs only", err=True)
     best = evaluate.cut_fraction(source.adjacency, max_cut(source.adjacency, seeds=0, rng=0))
     cases = [(name, epsilon) for name in names for epsilon in wanted]

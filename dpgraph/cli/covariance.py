@@ -10,6 +10,7 @@ import typer
 
 from dpgraph.cli import options
 from dpgraph.cli.output import privacy_report, require_writable, write_atomically
+from dpgraph.cli.stages import stages
 from dpgraph.cli.table_input import TableInput, read_table
 from dpgraph.datasets.writers import csv_text
 from dpgraph.exceptions import InvalidParameterError
@@ -49,6 +50,7 @@ def covariance(
     output: Output = None,
     report: options.Report = None,
     seed: options.Seed = None,
+    progress: options.Progress = False,
     dry_run: DryRun = False,
     shape: Shape = None,
 ) -> None:
@@ -72,8 +74,11 @@ def covariance(
     if dry_run:
         _dry_run(shape, settings)
         return
-    source = read_table(table)
-    result = private_covariance(source.numbers(), **settings, rng=seed)
+    with stages(2, progress) as begin:
+        begin("reading the table")
+        source = read_table(table)
+        begin("second moments and noise")
+        result = private_covariance(source.numbers(), **settings, rng=seed)
     if output is not None:
         write_atomically(output, csv_text(["", *source.nodes], [source.nodes, *result.matrix.T.tolist()]))
     if report is not None:

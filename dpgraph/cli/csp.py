@@ -57,6 +57,7 @@ def csp(
     nodes: options.Nodes = "file",
     labels: options.Labels = "int",
     format: options.FileFormat = "auto",
+    symmetrize: options.Symmetrize = False,
     seed: options.Seed = None,
     data_dir: options.DataDir = None,
     download: options.Download = True,
@@ -73,7 +74,7 @@ def csp(
     from dpgraph import private_max_2csp
 
     require_writable(output, report)
-    request = GraphRequest(instance, format, nodes, labels, weight, False, data_dir, download)
+    request = GraphRequest(instance, format, nodes, labels, weight, symmetrize, data_dir, download)
     settings: dict[str, Any] = {
         "epsilon": epsilon,
         "delta": delta,

@@ -32,7 +32,15 @@ def list_datasets(data_dir: options.DataDir = None) -> None:
 def fetch_dataset(
     name: Annotated[str, typer.Argument(help="A name of `dpgraph datasets list`.", show_default=False)],
     data_dir: options.DataDir = None,
+    progress: options.Progress = False,
 ) -> None:
-    """Fetch a public graph once, check it and keep it."""
-    A, nodes = datasets.load_sparse(name, data_dir=data_dir)
+    """Fetch a public graph once, check it and keep it.
+
+    Files go to the download cache ($DPGRAPH_CACHE, by default the user's cache folder), unless the folder of local
+    graphs has them. Their checksum is recorded the first time and verified ever after; an interrupted download is
+    continued. Without a network: put the file into a folder by hand and name the folder in $DPGRAPH_DATA.
+
+    Example: `dpgraph datasets fetch wiki-Vote --progress`
+    """
+    A, nodes = datasets.load_sparse(name, data_dir=data_dir, progress=progress)
     typer.echo(f"{name}: {len(nodes)} vertices, {A.nnz // 2} undirected edges without self-loops")

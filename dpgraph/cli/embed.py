@@ -11,6 +11,7 @@ from dpgraph.cli import options
 from dpgraph.cli.dry_run import AverageDegree, Correlation, DryRun, print_plan
 from dpgraph.cli.graph_input import GraphRequest
 from dpgraph.cli.output import privacy_report, require_writable, write_atomically
+from dpgraph.cli.stages import stages
 from dpgraph.datasets.writers import csv_text, label_texts
 from dpgraph.exceptions import InvalidParameterError
 
@@ -44,6 +45,7 @@ def embed(
     seed: options.Seed = None,
     data_dir: options.DataDir = None,
     download: options.Download = True,
+    progress: options.Progress = False,
     dry_run: DryRun = False,
     average_degree: AverageDegree = None,
     correlation: Correlation = -0.5,
@@ -71,8 +73,11 @@ def embed(
     if dry_run:
         print_plan(request, average_degree, correlation=correlation, mechanisms=[mechanism], **settings)
         return
-    source = request.read()
-    result = private_normalized_adjacency(source.adjacency, **settings, mechanism=mechanism, rng=seed)
+    with stages(2, progress) as begin:
+        begin("reading the graph")
+        source = request.read()
+        begin("eigenvectors and noise")
+        result = private_normalized_adjacency(source.adjacency, **settings, mechanism=mechanism, rng=seed)
     points = result.embedding()
     if output is not None:
         header = ["node", *(f"x{j + 1}" for j in range(points.shape[1]))]

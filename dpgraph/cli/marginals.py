@@ -12,6 +12,7 @@ import typer
 
 from dpgraph.cli import options
 from dpgraph.cli.output import privacy_report, require_pictures, require_writable, write_atomically
+from dpgraph.cli.stages import stages
 from dpgraph.cli.table_input import TableInput, read_table
 from dpgraph.datasets.files import decode, read_text
 from dpgraph.datasets.writers import csv_text
@@ -57,6 +58,7 @@ def marginals(
     plot: Plot = None,
     pair: Pair = None,
     seed: options.Seed = None,
+    progress: options.Progress = False,
     dry_run: DryRun = False,
     shape: Shape = None,
 ) -> None:
@@ -75,13 +77,11 @@ def marginals(
     if dry_run:
         _dry_run(shape, declared, settings)
         return
-    source = read_table(table)
-    unknown = [name for name in (*declared, *(pair or ())) if name not in source.nodes]
-    if unknown:
-        raise InvalidParameterError(f"there is no column {unknown[0]!r}; the columns are {', '.join(source.nodes)}")
-    position = {name: j for j, name in enumerate(source.nodes)}
-    values = {position[name]: options_ for name, options_ in declared.items()}
-    result = private_marginals(source.values, **settings, categories=values, rng=seed)
+    with stages(2, progress) as begin:
+        begin("reading the table")
+        source, position, values = _read(table, declared, pair)
+        begin("noise and projection")
+        result = private_marginals(source.values, **settings, categories=values, rng=seed)
     if output is not None:
         write_atomically(output, _cells(result, source))
     if report is not None:
@@ -98,6 +98,18 @@ def marginals(
         f"{k}-column table by {result.expected_rmse:.4g} records (root mean square)"
     )
     typer.echo(result.privacy.table())
+
+
+def _read(
+    table: Path, declared: dict[str, list[str]], pair: tuple[str, str] | None
+) -> tuple[TableInput, dict[str, int], dict[int, list[str]]]:
+    """The table, the place of each column, and the declared categories by place."""
+    source = read_table(table)
+    unknown = [name for name in (*declared, *(pair or ())) if name not in source.nodes]
+    if unknown:
+        raise InvalidParameterError(f"there is no column {unknown[0]!r}; the columns are {', '.join(source.nodes)}")
+    position = {name: j for j, name in enumerate(source.nodes)}
+    return source, position, {position[name]: values for name, values in declared.items()}
 
 
 def _dry_run(shape: tuple[int, int] | None, declared: dict[str, list[str]], settings: dict[str, Any]) -> None:

@@ -1,10 +1,9 @@
-"""Files that the commands write: whole or not at all."""
+"""What the commands write, checked before any budget is spent."""
 
 from __future__ import annotations
 
 import json
 import math
-import os
 import tempfile
 from collections.abc import Hashable, Sequence
 from importlib.metadata import version
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dpgraph.atomic_write import write_atomically
 from dpgraph.datasets.writers import csv_text, label_texts
 from dpgraph.exceptions import InvalidParameterError
 
@@ -34,8 +34,11 @@ def require_writable(*paths: Path | None) -> None:
             raise InvalidParameterError(f"cannot write {path}: it is a folder")
         if not path.absolute().parent.is_dir():
             raise InvalidParameterError(f"cannot write {path}: the folder {path.absolute().parent} does not exist")
-        if not os.access(path.absolute().parent, os.W_OK):
-            raise InvalidParameterError(f"cannot write {path}: no permission to write into {path.absolute().parent}")
+        try:
+            # Permissions do not tell everything: some file systems refuse a file only when asked.
+            tempfile.NamedTemporaryFile(dir=path.absolute().parent, prefix=f".{path.name}.").close()
+        except OSError as error:
+            raise InvalidParameterError(f"cannot write {path}: {error.strerror or type(error).__name__}") from None
 
 
 def require_pictures(*paths: Path | None) -> None:
@@ -47,25 +50,6 @@ def require_pictures(*paths: Path | None) -> None:
         require_matplotlib()
         for path in wanted:
             require_format(path.suffix)
-
-
-def write_atomically(path: Path, content: str | bytes) -> None:
-    """Write a file beside its target and rename it, so that no reader sees half of it."""
-    data = content.encode() if isinstance(content, str) else content
-    descriptor, temporary = tempfile.mkstemp(dir=path.absolute().parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(descriptor, "wb") as stream:
-            stream.write(data)
-            stream.flush()
-            os.fsync(stream.fileno())
-        # mkstemp makes private files; give the result the permissions that open() would.
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(temporary, 0o666 & ~umask)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
 
 
 def vertex_table(nodes: Sequence[Hashable], column: str, values: Sequence[Any]) -> str:

@@ -11,6 +11,7 @@ from dpgraph.cli import options
 from dpgraph.cli.dry_run import AverageDegree, DryRun, print_plan
 from dpgraph.cli.graph_input import GraphRequest
 from dpgraph.cli.output import privacy_report, require_pictures, require_writable, write_atomically
+from dpgraph.cli.stages import stages
 from dpgraph.datasets.writers import csv_text
 
 __all__ = ["spectrum"]
@@ -38,6 +39,7 @@ def spectrum(
     seed: options.Seed = None,
     data_dir: options.DataDir = None,
     download: options.Download = True,
+    progress: options.Progress = False,
     dry_run: DryRun = False,
     average_degree: AverageDegree = None,
 ) -> None:
@@ -62,8 +64,11 @@ def spectrum(
         only: dict[str, Any] = {"mechanisms": ["bounded-iterates"], "repeats": 1}
         print_plan(request, average_degree, epsilon=epsilon, delta=delta, max_weight=bound, **only)
         return
-    source = request.read()
-    result = private_spectrum(source.adjacency, **settings, rng=seed)
+    with stages(2, progress) as begin:
+        begin("reading the graph")
+        source = request.read()
+        begin("eigenvalues and noise")
+        result = private_spectrum(source.adjacency, **settings, rng=seed)
     values = result.values.tolist()
     if output is not None:
         write_atomically(output, csv_text(["index", "value"], [range(1, len(values) + 1), values]))

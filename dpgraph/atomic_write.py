@@ -1,0 +1,49 @@
+"""Files that are written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+__all__ = ["write_atomically"]
+
+
+def write_atomically(path: str | os.PathLike[str], content: str | bytes) -> None:
+    """Write a file beside its target and rename it, so that no reader sees half of it.
+
+    Parameters
+    ----------
+    path : path-like
+        The target; an existing file is replaced.
+    content : str or bytes
+        Text is written as UTF-8.
+
+    Raises
+    ------
+    OSError
+        The folder does not take the file. The target is as before, and no temporary file is left.
+
+    Examples
+    --------
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> write_atomically(folder / "cut.csv", "node,side")
+    >>> [file.name for file in folder.iterdir()]
+    ['cut.csv']
+    """
+    target = Path(path)
+    data = content.encode() if isinstance(content, str) else content
+    descriptor, temporary = tempfile.mkstemp(dir=target.absolute().parent, prefix=f".{target.name}.")
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+        # mkstemp makes private files; give the result the permissions that open() would.
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(temporary, 0o666 & ~umask)
+        os.replace(temporary, target)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
