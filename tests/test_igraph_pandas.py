@@ -47,8 +47,72 @@ def test_a_result_is_not_put_on_another_graph():
     result = dpgraph.private_max_cut(named(G), **BUDGET)
     for other in (named(G, "w"), named(nx.path_graph(3)), ig.Graph(n=20)):
         for convert in (result.to_igraph_clustering, result.to_igraph_cut):
-            with pytest.raises(InvalidParameterError, match="same order"):
+            with pytest.raises(InvalidParameterError, match="those of this result"):
                 convert(other)
+
+
+def test_an_exact_cut_becomes_an_igraph_cut_with_its_edges_and_their_weight():
+    g = named(nx.gnp_random_graph(30, 0.3, seed=0))
+    g.es["weight"] = [1.0 + (edge % 3) for edge in range(g.ecount())]
+    result = dpgraph.max_cut(g, weight="weight", rng=0)
+    cut = result.to_igraph_cut(g)
+    assert sum(g.es[edge]["weight"] for edge in cut.cut) == pytest.approx(cut.value)
+    assert cut.value == result.value
+    assert [{g.vs[v]["name"] for v in side} for side in cut.partition] == list(result.partition)
+    assert (
+        result.to_igraph_clustering(g).membership
+        == result.to_igraph_clustering(g.permute_vertices(range(30))).membership
+    )
+    moved = g.permute_vertices(list(range(29, -1, -1)))  # names say where each vertex went
+    assert result.to_igraph_clustering(moved).membership == result.to_igraph_clustering(g).membership[::-1]
+
+
+@pytest.mark.parametrize("private", [False, True])
+def test_an_assignment_becomes_a_clustering_with_a_cluster_for_each_label(private):
+    g = named(nx.complete_multipartite_graph(20, 20, 20))
+    instance = dpgraph.TwoCSP.from_networkx(
+        g.to_networkx(vertex_attr_hashable="name"), "max-k-cut", ["red", "green", "blue"]
+    )
+    result = dpgraph.private_max_2csp(instance, **BUDGET) if private else dpgraph.max_2csp(instance, rng=0)
+    clustering = result.to_igraph_clustering(g)
+    assert [{result.assignment[g.vs[v]["name"]] for v in cluster} for cluster in clustering] == [
+        {"blue"},
+        {"green"},
+        {"red"},
+    ]
+    assert clustering.graph is g
+
+
+def test_a_synthetic_graph_of_igraph_keeps_names_and_weights_on_the_way_in_and_out():
+    g = named(dpgraph.datasets.planted_bisection(200, 80, 0.8, rng=0))
+    g.es["weight"] = 2.0
+    private = dpgraph.private_normalized_adjacency(g, rank=2, weight="weight", max_weight=2.0, **BUDGET)
+    synthetic = private.to_igraph()
+    assert synthetic.vs["name"] == g.vs["name"]
+    assert 0.0 < max(synthetic.es["weight"]) <= 2.0
+
+
+# --- scipy, numpy, scikit-learn ----------------------------------------------------------------------------------
+
+
+def test_matrices_go_in_and_arrays_come_out():
+    G = nx.complete_bipartite_graph(20, 20)
+    for matrix in (nx.to_scipy_sparse_array(G), nx.to_numpy_array(G)):
+        cut = dpgraph.private_max_cut(matrix, **BUDGET)
+        assert isinstance(cut.labels, np.ndarray)
+        assert cut.labels.shape == (40,)
+        assert cut.partition[0] | cut.partition[1] == set(range(40))
+        assert isinstance(dpgraph.private_degrees(matrix, epsilon=1.0, delta=1e-6).values, np.ndarray)
+
+
+def test_scikit_learn_finds_planted_communities_in_a_private_embedding():
+    cluster = pytest.importorskip("sklearn.cluster")
+    G = dpgraph.datasets.planted_bisection(600, 200, 0.7, rng=0)
+    private = dpgraph.private_normalized_adjacency(G, epsilon=4.0, delta=1e-6, rank=2, rng=0)
+    found = cluster.KMeans(2, n_init=5, random_state=0).fit_predict(private.embedding())
+    planted = np.array([G.nodes[v]["side"] for v in G])
+    agreement = np.mean(found == planted)
+    assert max(agreement, 1 - agreement) > 0.95
 
 
 def test_vertex_numbers_fit_a_graph_whose_vertices_have_names():

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from dpgraph.exceptions import InvalidParameterError
+from dpgraph.igraph_views import igraph_clustering
 from dpgraph.sos.csp import TwoCSP
 from dpgraph.sos.csp_objective import CSPObjective
 from dpgraph.sos.csp_solver import CSPSolution, solve_csp
@@ -58,6 +59,10 @@ class CSPResult:
     def gap(self) -> float:
         """Relative gap ``(upper_bound - value)/upper_bound``; 0 when both are 0."""
         return (self.upper_bound - self.value) / self.upper_bound if self.upper_bound > 0.0 else 0.0
+
+    def to_igraph_clustering(self, g: Any) -> Any:
+        """Return an ``igraph.VertexClustering`` of `g`, whose vertices are the variables: a cluster for each label."""
+        return igraph_clustering(g, self.assignment, sorted(set(self.assignment.values()), key=repr))
 
     def __repr__(self) -> str:
         return (

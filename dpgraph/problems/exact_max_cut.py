@@ -10,6 +10,7 @@ import numpy as np
 
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import as_graph
+from dpgraph.igraph_views import crossing_edges, igraph_clustering, igraph_cut, sides
 from dpgraph.sos.lasserre_rounding import solve_cut_by_moments
 from dpgraph.sos.objective import CutObjective, SparseObjective
 from dpgraph.sos.seed_search import SearchMode, TraceEntry
@@ -61,6 +62,15 @@ class CutResult:
         """Relative gap ``(upper_bound - value)/max(|upper_bound|, |value|)``; 0 when both are 0."""
         scale = max(abs(self.upper_bound), abs(self.value))
         return (self.upper_bound - self.value) / scale if scale > 0.0 else 0.0
+
+    def to_igraph_clustering(self, g: Any) -> Any:
+        """Return an ``igraph.VertexClustering`` of `g`, the graph that the cut is of; cluster k is side k."""
+        return igraph_clustering(g, sides(self.partition), (0, 1))
+
+    def to_igraph_cut(self, g: Any) -> Any:
+        """Return an ``igraph.Cut`` of `g` with its edges across and their total weight."""
+        side = sides(self.partition)
+        return igraph_cut(g, side, value=self.value, edges=crossing_edges(g, side))
 
     def __repr__(self) -> str:
         left, right = map(len, self.partition)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dpgraph.igraph_views import igraph_clustering
 from dpgraph.privacy.report import PrivacyReport
 
 __all__ = ["PrivateCSPResult"]
@@ -54,3 +56,7 @@ class PrivateCSPResult:
         """Estimated value over estimated total weight."""
         total = self.estimated_total_weight
         return self.estimated_value / total if total > 0 else float("nan")
+
+    def to_igraph_clustering(self, g: Any) -> Any:
+        """Return an ``igraph.VertexClustering`` of `g`, whose vertices are the variables: a cluster for each label."""
+        return igraph_clustering(g, self.assignment, sorted(set(self.assignment.values()), key=repr))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgraph.exceptions import InvalidParameterError
+from dpgraph.igraph_views import igraph_clustering, igraph_cut, sides
 from dpgraph.privacy.report import PrivacyReport
 
 __all__ = ["PrivateCutResult"]
@@ -66,11 +66,8 @@ class PrivateCutResult:
         return self.estimated_value / total if total > 0 else float("nan")
 
     def to_igraph_clustering(self, g: Any) -> Any:
-        """Return an ``igraph.VertexClustering`` of `g`, whose vertices are `nodes` in the same order."""
-        import igraph
-
-        self._require_vertices(g)
-        return igraph.VertexClustering(g, membership=[int(side) for side in self.labels])
+        """Return an ``igraph.VertexClustering`` of `g`, the graph that the cut is of; cluster k is side k."""
+        return igraph_clustering(g, sides(self.partition), (0, 1))
 
     def to_igraph_cut(self, g: Any) -> Any:
         """Return an ``igraph.Cut`` of `g` whose value is the private estimate.
@@ -78,18 +75,7 @@ class PrivateCutResult:
         Its lists of edges (``cut``, ``es``) are empty, because the edges across are the secret; the object refers to
         `g` itself and is for its owner.
         """
-        import igraph
-
-        self._require_vertices(g)
-        return igraph.Cut(g, value=self.estimated_value, cut=[], partition=np.flatnonzero(self.labels == 0).tolist())
-
-    def _require_vertices(self, g: Any) -> None:
-        names = tuple(g.vs["name"]) if "name" in g.vs.attributes() else tuple(range(g.vcount()))
-        if names != self.nodes and (len(names) != len(self.nodes) or self.nodes != tuple(range(len(names)))):
-            raise InvalidParameterError(
-                "the vertices of the igraph.Graph must be those of this result, in the same order; pass the graph that "
-                "the result was computed from"
-            )
+        return igraph_cut(g, sides(self.partition), value=self.estimated_value, edges=[])
 
 
 def make_partition(nodes: tuple[Hashable, ...], labels: NDArray[np.int8]) -> tuple[set[Hashable], set[Hashable]]:
