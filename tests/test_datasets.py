@@ -425,6 +425,51 @@ def test_a_file_that_the_publisher_replaced_is_refused(publisher, tmp_path):
         datasets.load("toy")
 
 
+@pytest.fixture
+def unreliable_publisher(tmp_path, monkeypatch):
+    """A web server that breaks off its first answer after 100,000 bytes, and knows how to continue."""
+    content = "".join(f"{i} {i + 1}\n" for i in range(20_000)).encode()
+    seen = []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            wanted = self.headers.get("Range")
+            start = int(wanted.removeprefix("bytes=").removesuffix("-")) if wanted else 0
+            seen.append((start, self.headers.get("If-Range")))
+            self.send_response(206 if wanted else 200)
+            self.send_header("ETag", '"first edition"')
+            self.send_header("Content-Length", str(len(content) - start))
+            self.end_headers()
+            self.wfile.write(content[start:] if len(seen) > 1 else content[:100_000])
+
+        def log_message(self, *_):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    monkeypatch.setenv("DPGRAPH_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.delenv("DPGRAPH_DATA", raising=False)
+    url = f"http://127.0.0.1:{server.server_address[1]}/path.txt"
+    info = datasets.DatasetInfo("path", "snap", "path.txt", 20_001, 20_000, False, url)
+    monkeypatch.setattr("dpgraph.datasets.registry._registry", lambda: {"path": info})
+    yield seen
+    server.shutdown()
+    server.server_close()
+
+
+def test_a_download_that_broke_off_is_continued_where_it_stopped(unreliable_publisher, tmp_path, capsys):
+    with pytest.raises(DatasetError, match=r"cannot fetch path .* path\.txt\.part keeps what has arrived"):
+        datasets.load("path")
+    arrived = (tmp_path / "cache" / "path.txt.part").stat().st_size
+    assert 0 < arrived <= 100_000
+    assert not (tmp_path / "cache" / "path.txt").exists()
+    assert datasets.load("path", progress=True).number_of_edges() == 20_000
+    assert "path.txt" in capsys.readouterr().err
+    assert unreliable_publisher == [(0, None), (arrived, '"first edition"')]
+    assert sorted(path.name for path in (tmp_path / "cache").iterdir()) == ["path.txt", "path.txt.sha256"]
+
+
 def test_without_an_answer_from_the_network_the_error_says_how_to_go_on(publisher):
     with pytest.raises(DatasetError, match=r"cannot fetch toy .* DPGRAPH_DATA") as caught:
         datasets.load("toy")

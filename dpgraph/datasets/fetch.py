@@ -1,16 +1,20 @@
-"""Fetching a public graph once: download cache, and checksums recorded on first use."""
+"""Fetching a public graph once: download cache, checksums recorded on first use, interrupted downloads resumed."""
 
 from __future__ import annotations
 
 import hashlib
 import logging
 import os
+import shutil
 from pathlib import Path
+from typing import Any
 
 from dpgraph.exceptions import DatasetError
 
 __all__ = ["cache_folder", "fetch", "verify"]
 
+_CHUNK = 1 << 16
+_TIMEOUT = 30.0
 _BY_HAND = (
     "Download it elsewhere, put the file into a folder, and set the environment variable DPGRAPH_DATA to that folder "
     "(or pass data_dir=)"
@@ -24,10 +28,11 @@ def cache_folder() -> Path:
     return Path(os.environ.get("DPGRAPH_CACHE") or pooch.os_cache("dpgraph"))
 
 
-def fetch(name: str, file: str, url: str, *, download: bool = True) -> Path:
+def fetch(name: str, file: str, url: str, *, download: bool = True, progress: bool = False) -> Path:
     """Path of a graph in the download cache, fetched if it is not there yet.
 
-    The SHA-256 of a file is recorded beside it when it is fetched first, and verified from then on.
+    The SHA-256 of a file is recorded beside it when it is fetched first, and verified from then on. What an
+    interrupted download left (``.part``) is continued by the next one.
 
     Raises
     ------
@@ -42,7 +47,7 @@ def fetch(name: str, file: str, url: str, *, download: bool = True) -> Path:
             raise DatasetError(f"{name} is not fetched automatically. {_BY_HAND}")
         if not download:
             raise DatasetError(f"{name} is not on this machine and download=False. {_BY_HAND}")
-        _download(name, url, path, known)
+        _download(name, url, path, known, progress)
     if known:
         verify(path, known, f"{record.name}, written when it was fetched first")
     else:
@@ -63,22 +68,65 @@ def _sha256(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def _download(name: str, url: str, path: Path, known: str | None) -> None:
+def _download(name: str, url: str, path: Path, known: str | None, progress: bool) -> None:
     import pooch
+
+    part = path.with_name(f"{path.name}.part")
+
+    def resumed(url: str, output_file: str, _: Any) -> None:
+        _fetch_rest(url, part, progress)
+        shutil.copyfile(part, output_file)
 
     logger = pooch.get_logger()
     level = logger.level
     # pooch announces every download and its checksum on stderr.
     logger.setLevel(logging.WARNING)
     try:
-        pooch.retrieve(url, known_hash=f"sha256:{known}" if known else None, fname=path.name, path=path.parent)
+        known_hash = f"sha256:{known}" if known else None
+        pooch.retrieve(url, known_hash=known_hash, fname=path.name, path=path.parent, downloader=resumed)
     except ValueError:
+        part.unlink(missing_ok=True)
         raise DatasetError(
             f"{url} no longer has the checksum recorded for {name}; if its publisher replaced it, delete "
             f"{path}.sha256 to accept the new file"
         ) from None
     except OSError as error:
         # The network's own errors are OSErrors too (requests.RequestException).
-        raise DatasetError(f"cannot fetch {name} from {url} ({type(error).__name__}). {_BY_HAND}") from None
+        kept = f" {part.name} keeps what has arrived; the next attempt continues there." if part.is_file() else ""
+        raise DatasetError(f"cannot fetch {name} from {url} ({type(error).__name__}).{kept} {_BY_HAND}") from None
     finally:
         logger.setLevel(level)
+    part.unlink()
+
+
+def _fetch_rest(url: str, part: Path, progress: bool) -> None:
+    """Append to `part` what is missing of the file at `url`; a server that cannot continue sends all of it."""
+    import requests
+    from tqdm import tqdm
+
+    have = part.stat().st_size if part.is_file() else 0
+    tag = part.with_name(f"{part.name}.tag")
+    headers = {"Accept-Encoding": "identity"}
+    if have and tag.is_file():
+        # If-Range: the rest only if the file is still the same one.
+        headers |= {"Range": f"bytes={have}-", "If-Range": tag.read_text()}
+    with requests.get(url, headers=headers, stream=True, timeout=_TIMEOUT) as answer:
+        answer.raise_for_status()
+        continued = answer.status_code == requests.codes.partial_content
+        identity = answer.headers.get("ETag") or answer.headers.get("Last-Modified")
+        if identity:
+            tag.write_text(identity)
+        rest = int(answer.headers.get("Content-Length") or 0)
+        start = have if continued else 0
+        with (
+            part.open("ab" if continued else "wb") as stream,
+            tqdm(
+                desc=part.stem, total=start + rest, initial=start, unit="B", unit_scale=True, disable=not progress
+            ) as bar,
+        ):
+            for chunk in answer.iter_content(_CHUNK):
+                stream.write(chunk)
+                bar.update(len(chunk))
+    if rest and part.stat().st_size < start + rest:
+        raise OSError("the connection ended early")
+    tag.unlink(missing_ok=True)

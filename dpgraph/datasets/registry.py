@@ -83,7 +83,9 @@ def available(data_dir: str | os.PathLike[str] | None = None) -> dict[str, Datas
     return infos
 
 
-def load(name: str, *, data_dir: str | os.PathLike[str] | None = None, download: bool = True) -> nx.Graph:
+def load(
+    name: str, *, data_dir: str | os.PathLike[str] | None = None, download: bool = True, progress: bool = False
+) -> nx.Graph:
     """Load a graph by name.
 
     Searched in this order: graphs bundled with the package; the folder `data_dir`, or the one that the environment
@@ -98,7 +100,9 @@ def load(name: str, *, data_dir: str | os.PathLike[str] | None = None, download:
     download : bool, default True
         Fetch a graph that is on this machine nowhere. Files are kept in the cache (the environment variable
         ``DPGRAPH_CACHE``, by default the user's cache folder); their checksum is recorded the first time and
-        verified from then on.
+        verified from then on. A download that was interrupted is continued.
+    progress : bool, default False
+        Show a progress bar of a download on stderr.
 
     Returns
     -------
@@ -116,18 +120,18 @@ def load(name: str, *, data_dir: str | os.PathLike[str] | None = None, download:
     >>> load("planted-cut").number_of_nodes()
     600
     """
-    path, vertices = _locate(name, data_dir, download)
+    path, vertices = _locate(name, data_dir, download, progress)
     return read_edgelist(path, nodes=vertices)
 
 
 def load_sparse(
-    name: str, *, data_dir: str | os.PathLike[str] | None = None, download: bool = True
+    name: str, *, data_dir: str | os.PathLike[str] | None = None, download: bool = True, progress: bool = False
 ) -> tuple[sparse.csr_array, tuple[Hashable, ...]]:
     """Load a graph by name as a sparse matrix: :func:`load`, several times faster for large graphs.
 
     Parameters
     ----------
-    name, data_dir, download
+    name, data_dir, download, progress
         As in :func:`load`.
 
     Returns
@@ -148,11 +152,13 @@ def load_sparse(
     >>> A.sum(axis=1)
     array([2., 2., 2., 2., 2.])
     """
-    path, vertices = _locate(name, data_dir, download)
+    path, vertices = _locate(name, data_dir, download, progress)
     return read_sparse(path, nodes=vertices)
 
 
-def _locate(name: str, data_dir: str | os.PathLike[str] | None, download: bool) -> tuple[Path, int | Literal["file"]]:
+def _locate(
+    name: str, data_dir: str | os.PathLike[str] | None, download: bool, progress: bool
+) -> tuple[Path, int | Literal["file"]]:
     """File of a named graph, and its public vertex set in the sense of `nodes=` of the readers."""
     if not (isinstance(name, str) and _NAME.fullmatch(name)):
         raise DatasetError(
@@ -176,7 +182,7 @@ def _locate(name: str, data_dir: str | os.PathLike[str] | None, download: bool) 
                 else "datasets.available(), or the command dpgraph datasets list, shows the known names"
             )
         )
-    return fetch(info.name, info.file, info.url, download=download), "file"
+    return fetch(info.name, info.file, info.url, download=download, progress=progress), "file"
 
 
 def _local_folder(data_dir: str | os.PathLike[str] | None) -> Path | None:
