@@ -54,9 +54,7 @@ class ResumableTable:
         self._read()
 
     def _read(self) -> None:
-        if self.path.exists():
-            with self.path.open(newline="") as file:
-                self.rows = {self.key_of(row): row for row in csv.DictReader(file)}
+        self.rows = {self.key_of(row): row for row in read_csv(self.path)}
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -94,6 +92,14 @@ class ResumableTable:
             self.rows = kept
             write_csv(self.path, list(kept.values()), self._columns)
         return dropped
+
+
+def read_csv(path: Path) -> list[Row]:
+    """The rows of a table; none when the file does not exist."""
+    if not path.exists():
+        return []
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def write_csv(path: Path, rows: Sequence[dict[str, object]] | Sequence[Row], columns: Sequence[str]) -> None:

@@ -35,7 +35,7 @@ KEY = ("problem", "graph", "epsilon", "delta", "mechanism", "seed")
 COLUMNS = (*KEY, "n", "delta_value", "value", "note", "processor_seconds")
 QUICK_EPSILONS = (1.0, 4.0)
 FIRST_EPSILONS = (1.0, 4.0, 8.0)
-FULL_RUNS, QUICK_RUNS = 10, 3
+FULL_RUNS, QUICK_RUNS, FIRST_RUNS = 10, 3, 3
 
 #: Problem -> module and arguments of its function ``problem``.
 PROBLEMS: dict[str, tuple[str, tuple[object, ...]]] = {
@@ -80,9 +80,8 @@ def load_problem(name: str) -> Problem:
     return make(*arguments)
 
 
-def cells(problem: Problem, quick: bool) -> list[Cell]:
-    """All cells, the most important first."""
-    found: list[tuple[tuple[int, ...], Cell]] = []
+def cells(problem: Problem, quick: bool) -> Iterator[tuple[tuple[int, ...], Cell]]:
+    """All cells with their place in the order of work: delta, tier, epsilon, instance."""
     for place, (graph, instance) in enumerate(problem.instances.items()):
         for name, mechanism in problem.mechanisms.items():
             fits = instance.size <= mechanism.largest and (not mechanism.only or graph in mechanism.only)
@@ -91,16 +90,21 @@ def cells(problem: Problem, quick: bool) -> list[Cell]:
             for epsilon in (QUICK_EPSILONS if quick else EPSILONS) if "epsilon" in mechanism.uses else (None,):
                 for number, delta in enumerate(DELTAS[: 1 if quick else None] if "delta" in mechanism.uses else ("",)):
                     late = epsilon is not None and epsilon not in FIRST_EPSILONS
-                    order = (number, mechanism.tier, int(late), place)
-                    found.append((order, Cell(graph, instance, name, mechanism, epsilon, delta)))
-    return [cell for _, cell in sorted(found, key=lambda pair: pair[0])]
+                    yield (
+                        (number, mechanism.tier, int(late), place),
+                        Cell(graph, instance, name, mechanism, epsilon, delta),
+                    )
 
 
-def missing(problem: Problem, table: ResumableTable, quick: bool, runs: int) -> Iterator[tuple[Cell, int]]:
-    for cell in cells(problem, quick):
+def missing(problem: Problem, table: ResumableTable, quick: bool, runs: int) -> list[tuple[Cell, int]]:
+    """Rows to compute, the most important first: a few runs of every cell before many of one, except of tier 0."""
+    found: list[tuple[tuple[int, ...], int, Cell]] = []
+    for (delta, *rest), cell in cells(problem, quick):
         for seed in range(min(runs, cell.mechanism.runs)):
             if table.key_of(cell.row(problem.name, seed)) not in table.rows:
-                yield cell, seed
+                again = int(cell.mechanism.tier > 0 and seed >= FIRST_RUNS)
+                found.append(((delta, again, *rest), seed, cell))
+    return [(cell, seed) for _, seed, cell in sorted(found, key=lambda entry: entry[0])]
 
 
 def compute(problem: Problem, table: ResumableTable, quick: bool, runs: int, until: float) -> None:

@@ -166,7 +166,7 @@ def peers(balanced: bool) -> dict[str, Mechanism]:
     if not balanced:
         table["exponential, all cuts (MT07)"] = Mechanism(run_all_cuts, largest=20, reason="n above 20", uses="epsilon")
         table["exact 1-opt"] = Mechanism(exact_one_opt, tier=0, uses="")
-    table["exact solver"] = Mechanism(partial(exact, **option), tier=0, runs=1, uses="")
+    table["exact solver"] = Mechanism(partial(exact, **option), runs=1, uses="")
     return table
 
 
