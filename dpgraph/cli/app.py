@@ -33,10 +33,14 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     help="""Differentially private graph algorithms with a proven edge-level guarantee.
 
+    A first session, on a graph that comes with the program:
+
+    - `dpgraph max-cut planted-cut --epsilon 1 --delta 1e-6 --dry-run` tells the noise and reads nothing;
+    - `dpgraph max-cut planted-cut --epsilon 1 --delta 1e-6 --output cut.csv --report report.json` publishes a cut;
+    - every further run on the same graph spends its own budget: epsilons add up.
+
     Exit status: 0 done; 1 failed (an iteration did not converge, or a bug in dpgraph); 2 bad input, nothing was
     released; 3 the mechanism halted: a *private* outcome, its budget is spent; 130 interrupted.
-
-    Start with `dpgraph max-cut planted-cut --epsilon 1 --delta 1e-6`.
     """,
 )
 app.command("max-cut")(max_cut)

@@ -12,22 +12,28 @@ from dpgraph.exceptions import InvalidParameterError
 
 __all__ = ["AverageDegree", "Correlation", "DryRun", "print_plan", "public_size"]
 
+#: Group of these options in the help.
+PLANNING = "Before you spend anything"
+
 DryRun = Annotated[
     bool,
     typer.Option(
         "--dry-run",
         help="Print the noise scales and the expected utility, and stop: no edge is read, no budget is spent. "
         "Needs the number of vertices (--nodes N) and --average-degree, unless GRAPH is a dataset of known size.",
+        rich_help_panel=PLANNING,
     ),
 ]
 AverageDegree = Annotated[
-    float | None, typer.Option(help="With --dry-run: a public guess of the average (weighted) degree.")
+    float | None,
+    typer.Option(help="With --dry-run: a public guess of the average (weighted) degree.", rich_help_panel=PLANNING),
 ]
 Correlation = Annotated[
     float,
     typer.Option(
         help="With --dry-run: how strong a cut you expect, from -1 (bipartite) to 0 (none). Edges across the best cut: "
-        "(1 - correlation) / 2."
+        "(1 - correlation) / 2.",
+        rich_help_panel=PLANNING,
     ),
 ]
 

@@ -10,6 +10,8 @@ import typer
 from dpgraph.exceptions import InvalidParameterError
 
 __all__ = [
+    "INPUT",
+    "PRIVACY",
     "DataDir",
     "Delta",
     "Download",
@@ -30,6 +32,10 @@ __all__ = [
 ]
 
 
+#: Groups of options in the help.
+PRIVACY, INPUT = "What is protected", "What is read"
+
+
 def _complete_graph(incomplete: str) -> list[str]:
     """Datasets and files for the shell's completion."""
     from dpgraph import datasets
@@ -47,21 +53,23 @@ GraphArgument = Annotated[
         autocompletion=_complete_graph,
     ),
 ]
-FileFormat = Annotated[str, typer.Option("--format", help="auto, edgelist, gset or gml.")]
+FileFormat = Annotated[str, typer.Option("--format", help="auto, edgelist, gset or gml.", rich_help_panel=INPUT)]
 Nodes = Annotated[
     str,
     typer.Option(
         help="The public vertex set of an edge list: `file` (you state that the vertices named in the file are no "
-        "secret), a number N (vertices 0..N-1), or @FILE with one label a line."
+        "secret), a number N (vertices 0..N-1), or @FILE with one label a line.",
+        rich_help_panel=INPUT,
     ),
 ]
-Labels = Annotated[str, typer.Option(help="Vertex labels of an edge list: int or str.")]
+Labels = Annotated[str, typer.Option(help="Vertex labels of an edge list: int or str.", rich_help_panel=INPUT)]
 WeightName = Annotated[
     str | None,
     typer.Option(
         "--weight",
         help="Use weights: the column of this name in a header line (else the third column), or the attribute of a "
         "GML edge. Default: every edge counts 1.",
+        rich_help_panel=INPUT,
     ),
 ]
 Symmetrize = Annotated[
@@ -70,29 +78,42 @@ Symmetrize = Annotated[
         "--symmetrize",
         help="Accept a file that declares itself directed; a pair gets the heavier of its two arcs. (Edge lists do "
         "not say; they are read as unordered pairs.)",
+        rich_help_panel=INPUT,
     ),
 ]
-DataDir = Annotated[Path | None, typer.Option(help="Folder of local graphs. Default: $DPGRAPH_DATA.")]
-Download = Annotated[bool, typer.Option("--download/--no-download", help="Fetch a dataset that is not here.")]
+DataDir = Annotated[
+    Path | None, typer.Option(help="Folder of local graphs. Default: $DPGRAPH_DATA.", rich_help_panel=INPUT)
+]
+Download = Annotated[
+    bool, typer.Option("--download/--no-download", help="Fetch a dataset that is not here.", rich_help_panel=INPUT)
+]
 
 Epsilon = Annotated[
-    float, typer.Option(help="Privacy parameter, > 0. Smaller is more private: 1 is usual.", show_default=False)
+    float,
+    typer.Option(
+        help="Privacy parameter, > 0. Smaller is more private: 1 is usual.", show_default=False, rich_help_panel=PRIVACY
+    ),
 ]
 Delta = Annotated[
     float,
     typer.Option(
-        help="In (0, 1): chance that the guarantee fails. Far below 1 / number of edges: 1e-6.", show_default=False
+        help="In (0, 1): chance that the guarantee fails. Far below 1 / number of edges: 1e-6.",
+        show_default=False,
+        rich_help_panel=PRIVACY,
     ),
 ]
 MaxWeight = Annotated[
     float | None,
-    typer.Option(help="Public upper bound on a weight; needed with --weight. Larger weights are capped."),
+    typer.Option(
+        help="Public upper bound on a weight; needed with --weight. Larger weights are capped.", rich_help_panel=INPUT
+    ),
 ]
 Seed = Annotated[
     int | None,
     typer.Option(
         help="Reproducible noise, FOR EXPERIMENTS ONLY: whoever knows the seed can remove it. "
-        "Default: cryptographic noise from the operating system."
+        "Default: cryptographic noise from the operating system.",
+        rich_help_panel=PRIVACY,
     ),
 ]
 Report = Annotated[Path | None, typer.Option(help="Write the guarantee, the ledger and the parameters as JSON.")]
