@@ -4,8 +4,14 @@
 
 The weight of the edges between a vertex set S and the rest is linear in the edges: one query for each S, one column for
 each vertex pair, 1 where S separates the pair. Two graphs that differ in one unweighted edge are histograms over the
-vertex pairs at l1 distance 1, so `private_linear_queries` protects edges. Statistics that are not linear in the edges,
-such as triangle counts, are not of this kind: one edge can be in n - 2 triangles.
+vertex pairs at l1 distance 1, so `private_linear_queries` protects edges.
+
+What is not offered, and why. Counts of triangles, of longer cycles or of other subgraphs with more than one edge, and
+what is made from them (clustering coefficients, transitivity), are not linear in the edges: one edge can lie in n - 2
+triangles, so honest noise for edge privacy would be of the order of n, which drowns the count in all but the densest
+graphs. Smaller noise needs either the largest number of triangles on an edge of *this* graph, which is private, or a
+bound on the degrees that the graph must obey, which the caller would have to promise. Cuts and numbers of edges between
+two vertex sets move by at most 1, volumes by at most 2, whatever the graph.
 """
 
 from __future__ import annotations
@@ -47,6 +53,7 @@ def main(epsilon: float = 1.0) -> dict[str, float]:
     smallest = min((i for i, S in enumerate(sets) if 8 <= len(S) <= n // 2), key=lambda i: result.answers[i])
     S = sets[smallest]
     print(f"smallest private cut: vertices {min(S)} to {max(S)}, about {result.answers[smallest]:.0f} edges leave it")
+    print("not offered: triangle counts and clustering coefficients; one edge can be in n - 2 triangles")
     return {"plain": plain, "expected": result.expected_rmse, "error": error}
 
 

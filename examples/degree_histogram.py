@@ -7,6 +7,11 @@ and 1 to z_b: z is a histogram at l1 distance 2 for neighbouring graphs. A Gauss
 1 is 2 mu-GDP at distance 2, so the call below gets half of mu. (It is not "one record replaced": the sum of z is twice
 the number of edges, which is private.) The degree histogram, z_{j-1} - z_j, is answered by the same release. Because z
 never increases with j, the closest such sequence is taken afterwards: post-processing that removes most of the noise.
+
+What is not offered, and why. The number of triangles, the degree correlations of neighbours, and the degree histogram
+within a set of vertices that depends on the edges (a core, a component) have no such small sensitivity: one edge can
+lie in n - 2 triangles, and can move every vertex in or out of a core. Vertex privacy is not offered either: one vertex
+moves up to n - 1 degrees. For all of these, honest noise would be as large as the answer.
 """
 
 from __future__ import annotations
@@ -52,6 +57,7 @@ def main(epsilon: float = 1.0) -> dict[str, float]:
     for degree in (4, 5, 6, 8, 10, 20, 50):
         true = -np.diff(np.concatenate([[n], exact]))[degree]
         print(f"{degree:>6} {histogram[degree]:>12.0f} {true:>10.0f}")
+    print("not offered: triangles, cores, vertex privacy; there one edge (or vertex) moves too much")
     print(f"share of vertices of degree above 20: {z[20] / n:.4f}")
     return {"noise": float(noise), "error": error, "total": float(histogram.sum() + z[-1])}
 

@@ -261,12 +261,19 @@ ENTRIES: tuple[Entry, ...] = (
     *(
         Entry(
             "private_marginals",
-            partial(bit_neighbours, remove=remove),
+            partial(bit_neighbours, remove=options.get("adjacency") == "add-remove"),
             Data(np.full((3, 3), np.nan)),
-            options={"k": 2, "adjacency": "add-remove" if remove else "replace"},
+            options=options,
             private="data",
         )
-        for remove in (False, True)
+        for options in (
+            {"k": 2, "adjacency": "replace"},
+            {"k": 2, "adjacency": "add-remove"},
+            {"k": 3, "degree": 4},
+            {"k": 2, "sparsity": 2},
+            {"k": 2, "sparsity": 2, "adjacency": "add-remove"},
+            {"k": 2, "categories": {0: [0, 1, 2]}},
+        )
     ),
     *(
         Entry(
@@ -280,6 +287,8 @@ ENTRIES: tuple[Entry, ...] = (
             {"mechanism": "auto"},
             {"mechanism": "ellipsoid"},
             {"mechanism": "factorization", "adjacency": "replace"},
+            {"mechanism": "gaussian", "adjacency": "replace"},
+            {"mechanism": "auto", "sparse": True, "records": 200},
         )
     ),
     *(
