@@ -385,23 +385,38 @@ def test_an_unknown_name_suggests_the_nearest_and_a_wrong_folder_is_named(tmp_pa
 
 
 @pytest.fixture
-def publisher(tmp_path, monkeypatch):
-    """A web server on this machine that stands for snap.stanford.edu, and an empty download cache."""
-    site = tmp_path / "site"
-    site.mkdir()
-    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=site)
-    monkeypatch.setattr(http.server.SimpleHTTPRequestHandler, "log_message", lambda *args: None)
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+def publish(tmp_path, monkeypatch):
+    """Start a web server on this machine that stands for snap.stanford.edu, with an empty download cache.
+
+    The registry then holds the one graph `name`, in the file `name`.txt of that server.
+    """
+    servers = []
+
+    def publish(name, handler):
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        servers.append(server)
+        url = f"http://127.0.0.1:{server.server_address[1]}/{name}.txt"
+        info = datasets.DatasetInfo(name, "snap", f"{name}.txt", None, None, False, url)
+        monkeypatch.setattr("dpgraph.datasets.registry._registry", lambda: {name: info})
+
     monkeypatch.setenv("DPGRAPH_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.delenv("DPGRAPH_DATA", raising=False)
-    url = f"http://127.0.0.1:{server.server_address[1]}/toy.txt"
-    info = datasets.DatasetInfo("toy", "snap", "toy.txt", 3, 2, False, url)
-    monkeypatch.setattr("dpgraph.datasets.registry._registry", lambda: {"toy": info})
-    yield site
-    server.shutdown()
-    server.server_close()
+    monkeypatch.setattr(http.server.BaseHTTPRequestHandler, "log_message", lambda *args: None)
+    yield publish
+    for server in servers:
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.fixture
+def publisher(tmp_path, publish):
+    """Folder of a web server that publishes the graph "toy"."""
+    site = tmp_path / "site"
+    site.mkdir()
+    publish("toy", functools.partial(http.server.SimpleHTTPRequestHandler, directory=site))
+    return site
 
 
 def test_a_download_is_kept_its_checksum_recorded_and_later_verified(publisher, tmp_path):
@@ -426,7 +441,7 @@ def test_a_file_that_the_publisher_replaced_is_refused(publisher, tmp_path):
 
 
 @pytest.fixture
-def unreliable_publisher(tmp_path, monkeypatch):
+def unreliable_publisher(publish):
     """A web server that breaks off its first answer after 100,000 bytes, and knows how to continue."""
     content = "".join(f"{i} {i + 1}\n" for i in range(20_000)).encode()
     seen = []
@@ -442,20 +457,8 @@ def unreliable_publisher(tmp_path, monkeypatch):
             self.end_headers()
             self.wfile.write(content[start:] if len(seen) > 1 else content[:100_000])
 
-        def log_message(self, *_):
-            pass
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    monkeypatch.setenv("DPGRAPH_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    monkeypatch.delenv("DPGRAPH_DATA", raising=False)
-    url = f"http://127.0.0.1:{server.server_address[1]}/path.txt"
-    info = datasets.DatasetInfo("path", "snap", "path.txt", 20_001, 20_000, False, url)
-    monkeypatch.setattr("dpgraph.datasets.registry._registry", lambda: {"path": info})
-    yield seen
-    server.shutdown()
-    server.server_close()
+    publish("path", Handler)
+    return seen
 
 
 def test_a_download_that_broke_off_is_continued_where_it_stopped(unreliable_publisher, tmp_path, capsys):
