@@ -1,10 +1,11 @@
 """Error of purely private covariance against n, d and the trace (DN25b, Theorem 1.2), beside other mechanisms.
 
-Writes ``covariance.csv`` and ``covariance.png`` to ``benchmarks/results``. Epsilon = 1; the Gaussian mechanism
-has delta = 1e-6, all others delta = 0. diffprivlib (optional, with scikit-learn < 1.6) implements Amin et al. 2019: the
-eigenvalues and eigenvectors one after the other by exponential mechanisms.
+Writes ``covariance.csv``, ``covariance.md``, ``covariance.png`` and ``covariance_shares.md`` to ``benchmarks/results``.
+Epsilon = 1; the Gaussian mechanism has delta = 1e-6, all others delta = 0. diffprivlib (optional, with scikit-learn
+< 1.6) implements Amin et al. 2019: the eigenvalues and eigenvectors one after the other by exponential mechanisms.
 
     python benchmarks/covariance.py --runs 10
+    python benchmarks/covariance.py --part shares     which share of epsilon the private trace should get
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import argparse
 import csv
 import importlib.util
+import itertools
 import math
 import warnings
 from collections.abc import Callable
@@ -21,7 +23,7 @@ import numpy as np
 
 from dpgraph.mechanisms.perturb_and_project import perturb_and_project
 from dpgraph.projections import PSDTraceBall
-from dpgraph.queries.covariance import private_covariance, short_rows
+from dpgraph.queries.covariance import TRACE_SHARE, private_covariance, short_rows
 
 RESULTS = Path(__file__).parent / "results"
 EPSILON, DELTA = 1.0, 1e-6
@@ -60,8 +62,8 @@ def ours(**options: object) -> Callable[[np.ndarray, int], np.ndarray]:
 METHODS: dict[str, Callable[[np.ndarray, int], np.ndarray]] = {
     "Wishart, raw": ours(project=False),
     "Wishart, unit trace": ours(project="unit-trace"),
-    "Wishart, private trace (half)": ours(),
-    "Wishart, private trace (tenth)": ours(trace_share=0.1),
+    "Wishart, private trace (default)": ours(),
+    "Wishart, private trace (half, DN25b)": ours(trace_share=0.5),
     "Gaussian, unit trace, delta 1e-6": gaussian,
     "diffprivlib (Amin et al.)": amin,
 }
@@ -97,13 +99,65 @@ def measure(runs: int) -> list[dict[str, object]]:
     return rows
 
 
+def table(rows: list[dict[str, object]]) -> str:
+    """Mean errors as Markdown, one table for each sweep; the smallest of the purely private ones in bold."""
+    pure = [name for name in METHODS if "delta" not in name]
+    columns = [*METHODS, *BOUNDS, "norm of the truth"]
+    lines = []
+    for axis in SWEEPS:
+        fixed = ", ".join(f"{k} = {v:g}" for k, v in BASE.items() if k != axis)
+        lines += ["", f"{fixed}:", "", "| " + " | ".join([axis, *columns]) + " |", "|" + " --- |" * (len(columns) + 1)]
+        for row in (row for row in rows if row["sweep"] == axis):
+            best = min((name for name in pure if name in row), key=lambda name: float(str(row[name])))
+            cells = [f"{float(str(row[c])):.4f}" if c in row else "" for c in columns]
+            cells = [f"**{cell}**" if c == best else cell for c, cell in zip(columns, cells, strict=True)]
+            lines.append("| " + " | ".join([f"{row[axis]:g}", *cells]) + " |")
+    return "\n".join(lines)
+
+
+def trace_shares(runs: int) -> str:
+    """Error of Algorithm 2 relative to the best share of epsilon for the trace, over synthetic settings."""
+    shares, n = (0.02, 0.05, 0.1, TRACE_SHARE, 0.2, 0.3, 0.5), 500
+    budgets = (30, 300, 3000, 30_000)
+    ratios: dict[int, list[np.ndarray]] = {budget: [] for budget in budgets}
+    for d, trace, budget, adjacency in itertools.product(
+        (2, 5, 20, 50), (0.01, 0.1, 0.5), budgets, ("replace", "add-remove")
+    ):
+        X = records(n, d, trace)
+        truth = X.T @ X / n
+        options = {"epsilon": budget / n, "adjacency": adjacency, "n_records": n}
+        errors = [
+            np.mean(
+                [
+                    np.linalg.norm(private_covariance(X, **options, trace_share=share, rng=seed).matrix - truth)
+                    for seed in range(runs)
+                ]
+            )
+            for share in shares
+        ]
+        ratios[budget].append(np.array(errors) / min(errors))
+    lines = [
+        "# Share of epsilon for the private trace: error / error of the best share",
+        "",
+        f"d in (2, 5, 20, 50), trace in (0.01, 0.1, 0.5), both adjacencies, mean of {runs} runs each.",
+        "",
+        "| epsilon n | " + " | ".join(f"{share:g}" for share in shares) + " |",
+        "|" + " --- |" * (len(shares) + 1),
+    ]
+    for name, some in [*((f"{b}, mean", ratios[b]) for b in budgets), ("all, mean", sum(ratios.values(), []))]:
+        lines.append(f"| {name} | " + " | ".join(f"{x:.2f}" for x in np.exp(np.mean(np.log(some), axis=0))) + " |")
+    worst = np.max(sum(ratios.values(), []), axis=0)
+    lines.append("| all, worst | " + " | ".join(f"{x:.2f}" for x in worst) + " |")
+    return "\n".join(lines)
+
+
 def plot(rows: list[dict[str, object]]) -> None:
     import matplotlib
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    fig, axes = plt.subplots(1, len(SWEEPS), figsize=(13, 4), layout="constrained")
+    fig, axes = plt.subplots(1, len(SWEEPS), figsize=(13, 5), layout="constrained")
     for ax, axis in zip(axes, SWEEPS, strict=True):
         own = [row for row in rows if row["sweep"] == axis]
         for name in (*METHODS, *BOUNDS, "norm of the truth"):
@@ -115,19 +169,30 @@ def plot(rows: list[dict[str, object]]) -> None:
         fixed = ", ".join(f"{k} = {v:g}" for k, v in BASE.items() if k != axis)
         ax.set(xlabel=axis, title=fixed)
     axes[0].set_ylabel("mean Frobenius error")
-    axes[0].legend(fontsize=6.5)
+    fig.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=5, fontsize=8)
     fig.savefig(RESULTS / "covariance.png", dpi=150)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=10)
-    rows = measure(parser.parse_args().runs)
+    parser.add_argument("--part", choices=["errors", "shares", "all"], default="all")
+    args = parser.parse_args()
     RESULTS.mkdir(exist_ok=True)
+    if args.part != "errors":
+        (RESULTS / "covariance_shares.md").write_text(trace_shares(args.runs) + "\n")
+    if args.part != "shares":
+        write_errors(args.runs)
+
+
+def write_errors(runs: int) -> None:
+    rows = measure(runs)
     with (RESULTS / "covariance.csv").open("w", newline="") as file:
         writer = csv.DictWriter(file, fieldnames=list(max(rows, key=len)), restval="")
         writer.writeheader()
         writer.writerows(rows)
+    title = f"# Frobenius error of covariance estimates, epsilon = {EPSILON:g}, mean of {runs} runs (diffprivlib: at most 3)"
+    (RESULTS / "covariance.md").write_text(f"{title}\n{table(rows)}\n")
     plot(rows)
 
 

@@ -7,7 +7,7 @@ from scipy import stats
 from dpgraph.exceptions import BudgetExceededError, InvalidParameterError
 from dpgraph.mechanisms import nuclear_noise, symmetric_release
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.queries.covariance import _augmented, _mean_weight, private_covariance, short_rows
+from dpgraph.queries.covariance import TRACE_SHARE, _augmented, _mean_weight, private_covariance, short_rows
 
 
 def records(n, d, seed=0, trace=0.3):
@@ -83,15 +83,15 @@ def test_the_ledger_states_the_nuclear_sensitivity_and_spends_epsilon_alone(adja
     assert not private.approximate_sampler
 
 
-def test_algorithm_two_spends_half_of_epsilon_on_twice_the_trace():
+def test_algorithm_two_spends_the_stated_share_of_epsilon_on_twice_the_trace():
     n = 200
-    private = private_covariance(records(n, 4), epsilon=1.0, rng=0)
+    private = private_covariance(records(n, 4), epsilon=1.0, trace_share=0.5, rng=0)
     trace, covariance = private.privacy.entries
     assert (trace.mechanism, trace.epsilon, covariance.epsilon) == ("Laplace", 0.5, 0.5)
     assert trace.scale == pytest.approx(4 / n, rel=1e-5)
     assert covariance.scale == pytest.approx(4 / n, rel=1e-6)
-    lopsided = private_covariance(records(n, 4), epsilon=1.0, trace_share=0.1, rng=0).privacy.entries
-    assert [e.epsilon for e in lopsided] == pytest.approx([0.1, 0.9])
+    default = private_covariance(records(n, 4), epsilon=1.0, rng=0).privacy.entries
+    assert [e.epsilon for e in default] == pytest.approx([TRACE_SHARE, 1 - TRACE_SHARE])
 
 
 def test_a_markov_chain_is_labelled_as_approximate_everywhere():
