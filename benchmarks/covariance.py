@@ -144,10 +144,10 @@ def trace_shares(runs: int) -> str:
         "| epsilon n | " + " | ".join(f"{share:g}" for share in shares) + " |",
         "|" + " --- |" * (len(shares) + 1),
     ]
-    for name, some in [*((f"{b}, mean", ratios[b]) for b in budgets), ("all, mean", sum(ratios.values(), []))]:
+    everything = list(itertools.chain.from_iterable(ratios.values()))
+    for name, some in [*((f"{b}, mean", ratios[b]) for b in budgets), ("all, mean", everything)]:
         lines.append(f"| {name} | " + " | ".join(f"{x:.2f}" for x in np.exp(np.mean(np.log(some), axis=0))) + " |")
-    worst = np.max(sum(ratios.values(), []), axis=0)
-    lines.append("| all, worst | " + " | ".join(f"{x:.2f}" for x in worst) + " |")
+    lines.append("| all, worst | " + " | ".join(f"{x:.2f}" for x in np.max(everything, axis=0)) + " |")
     return "\n".join(lines)
 
 
@@ -191,7 +191,7 @@ def write_errors(runs: int) -> None:
         writer = csv.DictWriter(file, fieldnames=list(max(rows, key=len)), restval="")
         writer.writeheader()
         writer.writerows(rows)
-    title = f"# Frobenius error of covariance estimates, epsilon = {EPSILON:g}, mean of {runs} runs (diffprivlib: at most 3)"
+    title = f"# Frobenius error of covariance matrices, epsilon = {EPSILON:g}, mean of {runs} runs (diffprivlib: 3)"
     (RESULTS / "covariance.md").write_text(f"{title}\n{table(rows)}\n")
     plot(rows)
 

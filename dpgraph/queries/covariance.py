@@ -28,7 +28,7 @@ FloatArray = NDArray[np.float64]
 #: Neighbouring relations, in the words of the report.
 ADJACENCIES = {"replace": "one record, replaced by another", "add-remove": "one record, added or removed"}
 
-#: Default share of epsilon for the private trace. Over 72 settings of d, trace, epsilon n and adjacency the error is on
+#: Default share of epsilon for the private trace. Over 96 settings of d, trace, epsilon n and adjacency the error is on
 #: average 1.17 times that of the best share, 2.4 times at worst; for the half of DN25b it is 1.52 and 2.0 times
 #: (benchmarks/results/covariance_shares.md).
 TRACE_SHARE = 0.15
