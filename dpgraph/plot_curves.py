@@ -77,9 +77,9 @@ def plot_spectrum(result: Any, *, title: str = "") -> Figure:
     axes.set_ylabel("singular value")
     _whole_numbers(axes)
     axes.spines[["top", "right"]].set_visible(False)
-    regularised = "" if result.regularization is None else f", normalized adjacency, τ = {result.regularization:.3g}"
+    regularised = "" if result.regularization is None else f"\nnormalized adjacency, τ = {result.regularization:.3g}"
     heading = f"Private spectrum of {title}" if title else "Private spectrum"
-    figure.suptitle(f"{heading}\n{guarantee(result.privacy)}{regularised}", fontsize=11)
+    figure.suptitle(f"{heading}\n{guarantee(result.privacy)}{regularised}", fontsize=10)
     return figure
 
 
@@ -114,7 +114,7 @@ def plot_privacy_utility(
     """
     if not curves or not all(curves.values()):
         raise InvalidParameterError("curves must hold at least one curve, and each curve at least one point")
-    figure = _figure(6.4, 4.2)
+    figure = _figure(7.6, 4.2)
     axes = figure.subplots()
     for (name, points), colour in zip(curves.items(), _CURVES * len(curves), strict=False):
         epsilon, mean, std = (np.array(column, dtype=float) for column in zip(*sorted(points), strict=True))
@@ -130,7 +130,7 @@ def plot_privacy_utility(
     axes.set_xlabel("ε (smaller is more private)")
     axes.set_ylabel("share of the edges across the cut")
     axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False, fontsize=9, loc="center right")
+    figure.legend(frameon=False, fontsize=9, loc="outside right center")  # curves may go anywhere inside
     axes.set_title(title or "Privacy and utility", fontsize=11, loc="left")
     return figure
 
@@ -140,15 +140,17 @@ def plot_correlation_trace(result: Any, *, title: str = "") -> Figure:
 
     Parameters
     ----------
-    result : CutResult
-        What :func:`dpgraph.max_cut` returned, with ``seeds`` of at least 1.
+    result : CutResult or CSPResult
+        What :func:`dpgraph.max_cut`, :func:`dpgraph.max_bisection` or :func:`dpgraph.max_2csp` returned, with ``seeds``
+        of at least 1.
     title : str
         Name of the graph.
 
     Returns
     -------
     matplotlib.figure.Figure
-        Global correlation, and relaxation value, upper bound and value of the cut, after each pinned vertex.
+        Global correlation, local correlation (the weight that rounding loses), and relaxation value with upper bound
+        and what was found, after each seed.
 
     Raises
     ------
@@ -163,21 +165,24 @@ def plot_correlation_trace(result: Any, *, title: str = "") -> Figure:
     """
     if not result.trace:
         raise InvalidParameterError("the result has no trace; call max_cut with seeds of at least 1")
-    figure = _figure(8.4, 3.6)
-    left, right = figure.subplots(1, 2)
+    figure = _figure(11.0, 3.6)
+    left, middle, right = figure.subplots(1, 3)
     seeds = [entry.seeds for entry in result.trace]
-    left.plot(seeds, [entry.global_correlation for entry in result.trace], "o-", color=ACROSS, label="global")
+    left.plot(seeds, [entry.global_correlation for entry in result.trace], "o-", color=ACROSS)
     left.set_ylabel("global correlation")
+    middle.plot(seeds, [entry.local_correlation for entry in result.trace], "o-", color=ACROSS)
+    middle.set_ylabel("local correlation")
     right.plot(seeds, [entry.value for entry in result.trace], "o-", color=ACROSS, label="relaxation")
     right.plot(seeds, [entry.upper_bound for entry in result.trace], "s--", color=INSIDE, label="upper bound")
-    right.axhline(result.value, color="black", linewidth=0.8, label="cut found")
+    right.axhline(result.value, color="black", linewidth=0.8, label="found")
     right.set_ylabel("weight")
     right.legend(frameon=False, fontsize=9)
-    for axes in (left, right):
-        axes.set_xlabel("pinned vertices")
+    for axes in (left, middle, right):
+        axes.set_xlabel("seeds")
         _whole_numbers(axes)
         axes.spines[["top", "right"]].set_visible(False)
     left.set_ylim(bottom=0)
+    middle.set_ylim(bottom=min(0.0, middle.get_ylim()[0]))
     heading = f"Conditioning on seeds: {title}" if title else "Conditioning on seeds"
     figure.suptitle(f"{heading} (exact data, not private)", fontsize=11)
     return figure
@@ -216,7 +221,7 @@ def plot_marginal(result: Any, columns: Sequence[Any], *, names: Sequence[str] |
         raise InvalidParameterError(f"a heat map shows two columns; got {len(columns)}")
     table = result.table(list(columns))  # refuses unknown columns
     values = [result.categories[result.columns.index(column)] for column in columns]
-    figure = _figure(1.6 + 0.8 * max(len(values[1]), 4), 1.4 + 0.5 * max(len(values[0]), 4))
+    figure = _figure(max(1.6 + 0.8 * len(values[1]), 5.6), 1.6 + 0.5 * max(len(values[0]), 4))
     axes = figure.subplots()
     top = max(float(table.max()), 1.0)
     image = axes.imshow(table, cmap="Blues", vmin=0, vmax=top, aspect="auto")
@@ -232,5 +237,5 @@ def plot_marginal(result: Any, columns: Sequence[Any], *, names: Sequence[str] |
     axes.tick_params(length=0)
     axes.spines[:].set_color(PALE)
     figure.colorbar(image, ax=axes, shrink=0.8).outline.set_visible(False)
-    figure.suptitle(f"Private counts, {guarantee(result.privacy)}", fontsize=11)
+    figure.suptitle(f"Private counts\n{guarantee(result.privacy)}", fontsize=10)
     return figure

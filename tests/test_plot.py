@@ -167,7 +167,7 @@ def test_privacy_and_utility_are_drawn_in_increasing_epsilon_beside_their_refere
     axes = figure.axes[0]
     assert axes.get_xscale() == "log"
     np.testing.assert_array_equal(axes.lines[0].get_xdata(), [1, 4])
-    names = [text.get_text() for text in axes.get_legend().get_texts()]
+    names = [text.get_text() for text in figure.legends[0].get_texts()]
     assert names == ["auto", "other", "random cut", "without privacy"]
     assert [label.get_text() for label in axes.get_xticklabels()] == ["1", "2", "4"]
     assert plot.figure_bytes(figure).startswith(PNG)
@@ -177,12 +177,18 @@ def test_privacy_and_utility_are_drawn_in_increasing_epsilon_beside_their_refere
 
 
 def test_the_trace_of_the_solver_is_drawn_and_marked_as_exact():
-    result = dpgraph.max_cut(nx.petersen_graph(), seeds=3, rng=0)
-    figure = plot.plot_correlation_trace(result, title="Petersen")
-    assert "exact data, not private" in figure.get_suptitle()
-    drawn = figure.axes[0].lines[0].get_ydata()
-    np.testing.assert_array_equal(drawn, [entry.global_correlation for entry in result.trace])
-    assert plot.figure_bytes(figure).startswith(PNG)
+    G = nx.petersen_graph()
+    colours = dpgraph.TwoCSP.from_networkx(nx.wheel_graph(6), "coloring", 3)
+    for result in (
+        dpgraph.max_cut(G, seeds=3, rng=0),
+        dpgraph.max_bisection(G, seeds=3, rng=0),
+        dpgraph.max_2csp(colours, seeds=2, rng=0, sweeps=5),
+    ):
+        figure = plot.plot_correlation_trace(result, title="Petersen")
+        assert "exact data, not private" in figure.get_suptitle()
+        for axes, field in zip(figure.axes, ("global_correlation", "local_correlation", "value"), strict=True):
+            np.testing.assert_array_equal(axes.lines[0].get_ydata(), [getattr(entry, field) for entry in result.trace])
+        assert plot.figure_bytes(figure).startswith(PNG)
 
 
 def test_a_table_of_two_columns_is_a_heat_map_of_its_counts():
