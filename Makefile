@@ -52,6 +52,17 @@ release: $(STAMP)
 	$(CLEAN)/bin/python $(PIP) install --force-reinstall --no-deps dist/*.tar.gz
 	cd $(CLEAN)/work && ../bin/python ../../.ci/check_installed.py
 
+# The backend under networkx 3.4 to 3.7, and networkx's own tests with it: ten minutes a version, not part of test.
+test-networkx: $(STAMP)
+	$(BIN)/python tests/networkx_versions.py
+
+# The pictures of docs/, and the outputs of the notebooks: rarely, the results are committed.
+pictures: $(STAMP)
+	$(BIN)/python docs/make_pictures.py
+
+notebooks: $(STAMP)
+	$(BIN)/python examples/run_notebooks.py
+
 # Tables and plots in benchmarks/results; never part of the tests.
 bench-utility: $(STAMP)
 	$(BIN)/python benchmarks/max_cut_utility.py
@@ -60,4 +71,4 @@ bench-million: $(STAMP)
 	$(BIN)/python benchmarks/million_vertices.py
 
 clean:
-	rm -rf $(VENV) $(CLEAN) build dist site .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(CLEAN) .venv-networkx build dist site .pytest_cache .mypy_cache .ruff_cache

@@ -23,9 +23,18 @@ import dpgraph
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 #: Files outside docs/ that the site gets copies of.
-ELSEWHERE = ("benchmarks/results/*", "benchmarks/*.py", "examples/*.py", "examples/*.ipynb", "datasets/README.md")
+ELSEWHERE = (
+    "benchmarks/results/*",
+    "benchmarks/*.py",
+    "examples/*.py",
+    "examples/*.ipynb",
+    "datasets/README.md",
+    "tests/networkx_differences.tsv",
+)
 ROLE = re.compile(r":(?:func|class|meth|attr|mod|exc|data|doc):<code>~?([\w.]+)</code>")
-OUTSIDE = re.compile(r"(\]\()\.\./(benchmarks|examples|datasets|README\.md|CHANGELOG\.md)")
+OUTSIDE = re.compile(r"(\]\()\.\./(benchmarks|examples|datasets|tests|README\.md|CHANGELOG\.md)")
+
+NOTEBOOK = re.compile(r"(\]\((?:\.\./)*examples/\w+)\.ipynb(\))")
 
 #: Page of the reference -> (title, packages and modules whose names it holds).
 REFERENCE = {
@@ -90,8 +99,10 @@ def notebook_page(path: Path) -> tuple[str, dict[str, bytes]]:
     for cell in json.loads(path.read_text())["cells"]:
         source = "".join(cell["source"])
         if cell["cell_type"] == "markdown":
-            parts.append(source)
+            source = source.replace("](../docs/", "](../")
+            parts.append(re.sub(r"(\]\(\w+)\.ipynb\)", r"\1.md)", source))
             continue
+        source = source.removeprefix("%matplotlib inline\n")
         parts.append(f"```python\n{source}\n```")
         for output in cell["outputs"]:
             data = output.get("data", {})
@@ -133,11 +144,12 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, *, page: Page, **_: Any) -> str:
-    """Turn links out of docs/ into links to the copies."""
+    """Turn links out of docs/ into links to the copies, and links to notebooks into links to their pages."""
     if page.file.generated_by:
         return markdown
     depth = posixpath.dirname(page.file.src_uri).count("/") + 1 if "/" in page.file.src_uri else 0
-    return OUTSIDE.sub(rf"\1{'../' * depth}\2", markdown)
+    markdown = OUTSIDE.sub(rf"\1{'../' * depth}\2", markdown)
+    return NOTEBOOK.sub(r"\1.md\2", markdown)
 
 
 def on_page_content(html: str, **_: Any) -> str:

@@ -1,0 +1,136 @@
+"""Draw the pictures of the documentation: `make pictures`. A minute on one core; all noise is seeded.
+
+The figures behind the pictures of choosing.md are written beside them as CSV.
+"""
+
+from __future__ import annotations
+
+import base64
+import csv
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+from matplotlib.figure import Figure
+
+import dpgraph
+from dpgraph import datasets, evaluate, plot
+from dpgraph.exceptions import MechanismHalted
+
+DOCS = Path(__file__).resolve().parent
+PICTURES = DOCS / "pictures"
+DELTA = 1e-6
+CORRELATION = -0.5
+
+
+def save(name: str, figure: Figure) -> None:
+    figure.savefig(PICTURES / f"{name}.png", dpi=80)
+    print(f"pictures/{name}.png")
+
+
+def table(name: str, header: list[str], rows: Iterable[tuple[object, ...]]) -> None:
+    with (PICTURES / f"{name}.csv").open("w", newline="") as stream:
+        csv.writer(stream, lineterminator="\n").writerows([header, *rows])
+
+
+def published_values() -> None:
+    G = datasets.load("planted-cut")
+    cut = dpgraph.private_max_cut(G, epsilon=1.0, delta=DELTA, rng=0)
+    save("cut", plot.plot_cut(cut, title="planted-cut"))
+    save("adjacency", plot.plot_adjacency(G, cut.labels, title="planted-cut"))
+    spectrum = dpgraph.private_spectrum(G, 6, epsilon=2.0, delta=DELTA, rng=0)
+    save("spectrum", plot.plot_spectrum(spectrum, title="planted-cut"))
+    relaxed = dpgraph.max_cut(datasets.planted_cut(120, 8, CORRELATION, rng=0), seeds=8, rng=0)
+    save("trace", plot.plot_correlation_trace(relaxed, title="planted cut, 120 vertices of degree 8"))
+    ages, hours = ["under 30", "30 to 60", "over 60"], ["none", "1 to 3", "over 3"]
+    rng = np.random.default_rng(0)
+    age = rng.integers(0, 3, 2000)
+    exercise = np.clip(age + rng.integers(-1, 2, 2000), 0, 2)
+    survey = np.array([[ages[a], hours[h]] for a, h in zip(age, 2 - exercise, strict=True)], dtype=object)
+    answers = dpgraph.private_marginals(survey, 2, epsilon=1.0, delta=DELTA, categories={0: ages, 1: hours}, rng=0)
+    save("marginal", plot.plot_marginal(answers, [0, 1], names=["age", "hours of sport a week"]))
+
+
+def cut_shares(graph: object, epsilon: float, runs: int, **options: object) -> tuple[float, float, int]:
+    """Mean and standard deviation of the exact share of the edges cut, and halts, each of which counts 0.5."""
+    shares, halts = [], 0
+    for seed in range(runs):
+        try:
+            cut = dpgraph.private_max_cut(graph, epsilon=epsilon, delta=DELTA, rng=seed, **options)
+            shares.append(evaluate.cut_fraction(graph, cut))
+        except MechanismHalted:
+            halts += 1
+            shares.append(0.5)
+    return float(np.mean(shares)), float(np.std(shares)), halts
+
+
+def which_epsilon(runs: int = 3) -> None:
+    """Share of a planted cut that the default mechanism finds, against epsilon, for four average degrees."""
+    curves, rows = {}, []
+    for degree in (10, 25, 60, 150):
+        graph, _ = datasets.planted_cut_sparse(1000, degree, CORRELATION, rng=degree)
+        curve = []
+        for epsilon in (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0):
+            mean, std, _ = cut_shares(graph, epsilon, runs)
+            curve.append((epsilon, mean, std))
+            rows.append((degree, epsilon, runs, round(mean, 4), round(std, 4)))
+        curves[f"average degree {degree}"] = curve
+    table("epsilon", ["degree", "epsilon", "runs", "mean", "std"], rows)
+    save("epsilon", plot.plot_privacy_utility(curves, title="planted cuts of 0.75 of the edges, 1000 vertices"))
+
+
+def which_regularization(runs: int = 5) -> None:
+    """Cut share of the coherence mechanism against the regularisation, at three values of epsilon."""
+    graph, _ = datasets.planted_cut_sparse(1000, 200, CORRELATION, rng=1)
+    multiples = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
+    figure = Figure(figsize=(6.4, 3.8), layout="constrained")
+    axes = figure.subplots()
+    rows = []
+    for epsilon, marker in ((2.0, "o"), (2.5, "s"), (3.0, "^")):
+        means = []
+        for multiple in multiples:
+            mean, std, halts = cut_shares(
+                graph, epsilon, runs, mechanism="coherence", rank=2, regularization=200.0 * multiple
+            )
+            means.append(mean)
+            rows.append((epsilon, multiple, runs, halts, round(mean, 4), round(std, 4)))
+        axes.plot(multiples, means, f"{marker}-", markersize=4, label=f"ε = {epsilon:g}")
+    table("regularization", ["epsilon", "multiple", "runs", "halts", "mean", "std"], rows)
+    axes.axhline(0.5, color="grey", linewidth=0.8, linestyle=":", label="random cut, or halted")
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(multiples, [f"{multiple:g}" for multiple in multiples])
+    axes.set_xlabel("regularisation τ, as a multiple of the average degree")
+    axes.set_ylabel("share of the edges across the cut")
+    axes.set_title('mechanism="coherence", planted cut, 1000 vertices of degree 200', fontsize=11, loc="left")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False, fontsize=9)
+    save("regularization", figure)
+
+
+#: Picture of the gallery -> notebook that ends with it.
+NOTEBOOKS = {
+    "embedding": "embedding_facebook",
+    "frontier": "max_cut_frontier",
+    "mesh": "mesh_bisection",
+    "pca": "private_pca",
+    "survey": "survey_marginals",
+    "timetable": "scheduling_csp",
+}
+
+
+def from_notebooks() -> None:
+    for name, notebook in NOTEBOOKS.items():
+        cells = json.loads((DOCS.parent / "examples" / f"{notebook}.ipynb").read_text())["cells"]
+        shown = [output.get("data", {}) for cell in cells for output in cell.get("outputs", ())]
+        picture = [data["image/png"] for data in shown if "image/png" in data][-1]
+        (PICTURES / f"{name}.png").write_bytes(base64.b64decode("".join(picture)))
+        print(f"pictures/{name}.png")
+
+
+if __name__ == "__main__":
+    PICTURES.mkdir(exist_ok=True)
+    published_values()
+    which_epsilon()
+    which_regularization()
+    from_notebooks()

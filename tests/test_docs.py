@@ -1,0 +1,121 @@
+"""What the documentation shows is run here, and what it links to exists."""
+
+import importlib.util
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+import dpgraph
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+#: Pages whose examples are run here; those of other pages are run by the tests of what they describe.
+PAGES = [
+    "README.md",
+    "docs/tutorial.md",
+    "docs/choosing.md",
+    "docs/cuts.md",
+    "docs/bisections.md",
+    "docs/constraint-problems.md",
+    "docs/degrees.md",
+    "docs/spectra.md",
+    "docs/normalized-adjacency.md",
+    "docs/subspaces.md",
+]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_python_blocks_of_a_page_run_in_order(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"```python\n(.*?)```", (REPOSITORY / page).read_text(), flags=re.DOTALL)
+    assert blocks
+    names = {}
+    for block in blocks:
+        exec(compile(block, page, "exec"), names)
+
+
+def test_every_capability_has_a_page_with_its_theorem():
+    pages = [page for page in PAGES if page not in ("README.md", "docs/tutorial.md", "docs/choosing.md")]
+    assert all("## Theorem\n\n> " in (REPOSITORY / page).read_text() for page in pages)
+    text = "".join(page.read_text() for page in (REPOSITORY / "docs").glob("*.md") if page.name != "proofs.md")
+    private = [name for name in dpgraph.__all__ if name.startswith("private_")]
+    assert [name for name in private if f"`{name}" not in text and f"dpgraph.{name}(" not in text] == []
+
+
+def test_every_link_between_pages_has_a_target():
+    pages = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
+    for page in pages:
+        for target in re.findall(r"\]\(([^)#:]+)[^)]*\)", page.read_text()):
+            assert (page.parent / target).is_file(), f"{page.name} links to {target}"
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/command-line.md", "docs/datasets.md"])
+def test_every_command_and_option_that_a_page_shows_exists(page):
+    import typer
+
+    from dpgraph.cli.app import app
+
+    program = typer.main.get_command(app)
+    known = {
+        option
+        for command in [program, *program.commands.values(), *program.commands["datasets"].commands.values()]
+        for parameter in command.params
+        for option in (*parameter.opts, *parameter.secondary_opts)
+    } | {"--help"}
+    text = (REPOSITORY / page).read_text()
+    assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", text)) <= known
+    for command in re.findall(r"(?:\$ |`)dpgraph ([a-z][a-z-]+)", text):
+        assert command in program.commands
+
+
+# --- the site ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def hooks():
+    specification = importlib.util.spec_from_file_location("site_hooks", REPOSITORY / "docs" / "site_hooks.py")
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+def test_the_reference_documents_every_public_name_once_and_the_site_shows_every_page_of_it(hooks):
+    pages = hooks.reference_pages()
+    documented = [path for page in pages.values() for path in re.findall("^::: (.+)", page, flags=re.MULTILINE)]
+    assert sorted(documented) == sorted(set(hooks.public_names().values()))
+    public = {name.split(".")[1] for name in hooks.public_names()}
+    assert public == set(dpgraph.__all__) - {"__version__"}
+    settings = yaml.load((REPOSITORY / "mkdocs.yml").read_text(), yaml.BaseLoader)
+    in_navigation = re.findall(r"reference/(\w+)\.md", str(settings["nav"]))
+    assert sorted(in_navigation) == sorted(pages)
+
+
+def test_links_out_of_the_folder_of_pages_lead_to_copies_on_the_site(hooks):
+    class Page:
+        class file:
+            src_uri = "choosing.md"
+            generated_by = None
+
+    assert hooks.on_page_markdown("[a](../benchmarks/results/x.md)", page=Page) == "[a](benchmarks/results/x.md)"
+    assert hooks.on_page_markdown("[a](cuts.md)", page=Page) == "[a](cuts.md)"
+
+
+def test_roles_of_docstrings_become_links_to_the_place_that_defines_the_name(hooks):
+    html = hooks.on_page_content("see :func:<code>~dpgraph.private_max_cut</code>")
+    assert 'identifier="dpgraph.problems.private_max_cut.private_max_cut"' in html
+    assert ":func:" not in html
+
+
+# --- the release ------------------------------------------------------------------------------------------------------
+
+
+def test_one_semantic_version_is_stated_everywhere():
+    version = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]["version"]
+    assert re.fullmatch(r"[0-9]+\.[0-9]+\.[0-9]+", version)
+    assert dpgraph.__version__ == version
+    assert yaml.safe_load((REPOSITORY / "CITATION.cff").read_text())["version"] == version
+    assert re.search(
+        r"^## Unreleased|^## " + re.escape(version), (REPOSITORY / "CHANGELOG.md").read_text(), re.MULTILINE
+    )
