@@ -5,6 +5,10 @@ exact fields of a block of rows, releases them with Gaussian noise, and moves th
 fields. What one edge {i, j} changes is at most w |X_j| at row i and w |X_i| at row j, whatever n, the degrees and the
 spectrum. A sweep releases every row once; one Kalman filter for each row averages the noise of all sweeps.
 
+A pair whose two rows are never read while both are set costs nothing. So only a :class:`Core` of rows (of large
+released degree) iterates; each other row is looked at once, when the core stands, and that look may spend the whole
+budget again.
+
 The same loop solves max-cut (one column, signs), bisection (the same with balanced blocks) and 2-CSPs (one column for
 each label, simplex rows): a :class:`Response` says how a block answers.
 """
@@ -21,8 +25,6 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.graph import GraphOperator
-from dpgraph.mechanisms.degrees import release_degrees
 from dpgraph.mechanisms.field_tracker import FieldTracker
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource
@@ -31,14 +33,14 @@ from dpgraph.spectral import sensitivity
 __all__ = [
     "GAUSSIAN_SCHEDULE",
     "ITERATE_UNIT",
+    "LOOK_DELTA",
+    "Core",
     "FieldOracle",
     "Response",
     "Schedule",
     "is_pure",
     "laplace_schedule",
-    "release_cut_labels",
     "release_iterates",
-    "shrunken_degrees",
 ]
 
 FloatArray = NDArray[np.float64]
@@ -46,6 +48,9 @@ IndexArray = NDArray[np.int64]
 
 #: Iterates are multiples of this, so that fields lie exactly on a public grid (mathematics.md, section 10).
 ITERATE_UNIT = 2.0**-8
+
+#: Blocks of the last look at the rows outside the core: nearly one row after another.
+_LAST_BLOCKS = 1000
 
 
 @dataclass(frozen=True)
@@ -84,7 +89,11 @@ class Schedule:
 
 #: noise="auto" takes Laplace noise below this epsilon: at delta = 1e-6 a Gaussian look at epsilon = 1 is three times as
 #: noisy as a Laplace look, but Laplace noise can afford only a few of them (benchmarks/results/max_cut_utility).
-LAPLACE_LIMIT = 3.5
+LAPLACE_LIMIT = 1.5
+
+#: Share of delta that pays for a Laplace look beside Gaussian sweeps
+#: (:meth:`~dpgraph.privacy.ledger.Ledger.laplace_beside`).
+LOOK_DELTA = 0.05
 
 
 def is_pure(noise: str, epsilon: float) -> bool:
@@ -135,6 +144,41 @@ class FieldOracle:
     row_bound_l1: float
 
 
+@dataclass(frozen=True)
+class Core:
+    """A public order of all rows, and how many of the first ones iterate.
+
+    Parameters
+    ----------
+    order : ndarray of int64, shape (rows,)
+        Order of the first sweep and of the last look.
+    size : int
+        1 <= size <= rows.
+    """
+
+    order: IndexArray
+    size: int
+
+    @property
+    def rows(self) -> IndexArray:
+        """The rows that iterate."""
+        return self.order[: self.size]
+
+    @property
+    def others(self) -> IndexArray:
+        """The rows that are looked at once."""
+        return self.order[self.size :]
+
+    @property
+    def pairs(self) -> str:
+        """Which pairs the sweeps read, for the ledger."""
+        return "inside the core" if self.others.size else ""
+
+    def inside(self, degrees: FloatArray) -> FloatArray:
+        """Expected degrees inside the core, if edges choose their ends in proportion to the degrees."""
+        return degrees * float(degrees[self.rows].sum() / degrees.sum())
+
+
 class Response(Protocol):
     """How a block answers to its fields; everything here is public."""
 
@@ -156,6 +200,7 @@ def release_iterates(
     share: float,
     noise: NoiseSource,
     schedule: Schedule,
+    core: Core | None = None,
     progress: bool = False,
 ) -> tuple[FloatArray, FloatArray]:
     """Run the iteration for a share of the budget; return the last iterate and the last signal-to-noise ratios.
@@ -174,30 +219,68 @@ def release_iterates(
         Budget of the call, share of it (of mu**2, or of epsilon if pure) for this release, source of noise.
     schedule : Schedule
         Public parameters.
+    core : Core, optional
+        Rows that iterate; each of the others is looked at once, after them. By default all rows iterate.
     progress : bool
         Show a bar on stderr (its length is public).
+
+    Notes
+    -----
+    *Core and others compose in parallel.* While the core iterates, the other rows of X are zero, so that its fields
+    read pairs inside the core only. The last look reads no field of a core row, and a pair {i, j} outside the core
+    shows at one of its rows only, as in a first sweep (:func:`~dpgraph.spectral.sensitivity.first_sweep`). Which kind a
+    pair is, the released core says: whatever the pair, one of the two stages reads it. Both may spend the same budget.
     """
-    tracker = FieldTracker(variances, oracle.columns, prior=schedule.prior, drift=schedule.drift)
-    X = np.zeros((oracle.rows, oracle.columns))
+    if core is None:
+        core = Core(noise.generator.permutation(oracle.rows), oracle.rows)
+    run = _Run(oracle, response, noise.generator, np.zeros((oracle.rows, oracle.columns)))
+    tracker = FieldTracker(core.inside(variances), oracle.columns, prior=schedule.prior, drift=schedule.drift)
     for t, sweep_share in enumerate(tqdm(schedule.shares(), desc="sweeps", disable=not progress)):
-        add_noise, variance = _sweep_noise(oracle, t, ledger, share * float(sweep_share), noise)
+        release = _sweep_release(oracle, t, ledger, share * float(sweep_share), noise, pairs=core.pairs)
         sharpness = math.inf if t == schedule.sweeps - 1 else schedule.sharpness
-        order = noise.generator.permutation(oracle.rows)
-        for number, block in enumerate(np.array_split(order, min(schedule.blocks, oracle.rows))):
-            if t == 0 and number == 0:
-                new = response.start(block.size, noise.generator)
+        order = core.rows if t == 0 else noise.generator.permutation(core.rows)
+        run.sweep(order, schedule.blocks, release, tracker, sharpness)
+    ratios = tracker.signal_to_noise(np.arange(oracle.rows))
+    if core.others.size:
+        tracker = FieldTracker(variances, oracle.columns, prior=schedule.prior, drift=schedule.drift)
+        run.sweep(core.others, _LAST_BLOCKS, _last_look(oracle, ledger, share, noise), tracker, math.inf)
+        ratios[core.others] = tracker.signal_to_noise(core.others)
+    return run.X, ratios
+
+
+@dataclass(frozen=True)
+class _Release:
+    """Adds the noise of one sweep to exact fields; its variance."""
+
+    add_noise: Callable[[FloatArray], FloatArray]
+    variance: float
+
+
+@dataclass
+class _Run:
+    """The public iterate X and how a sweep changes it."""
+
+    oracle: FieldOracle
+    response: Response
+    generator: np.random.Generator
+    X: FloatArray
+
+    def sweep(self, order: IndexArray, blocks: int, release: _Release, tracker: FieldTracker, sharpness: float) -> None:
+        """Release the rows in `order` block by block and let each block answer."""
+        for block in np.array_split(order, min(blocks, order.size)):
+            if not self.X.any():  # nothing is set yet: fields are zero whatever the data
+                new = self.response.start(block.size, self.generator)
             else:
-                tracker.observe(block, add_noise(oracle.fields(block, X)), variance)
-                new = response.answer(block, tracker.signal_to_noise(block), sharpness, X)
-            tracker.moved(block, new - X[block])
-            X[block] = new
-    return X, tracker.signal_to_noise(np.arange(oracle.rows))
+                tracker.observe(block, release.add_noise(self.oracle.fields(block, self.X)), release.variance)
+                new = self.response.answer(block, tracker.signal_to_noise(block), sharpness, self.X)
+            tracker.moved(block, new - self.X[block])
+            self.X[block] = new
 
 
-def _sweep_noise(
-    oracle: FieldOracle, sweep: int, ledger: Ledger, share: float, noise: NoiseSource
-) -> tuple[Callable[[FloatArray], FloatArray], float]:
-    """Enter one sweep in the ledger; the function that adds its noise to exact fields, and the noise variance.
+def _sweep_release(
+    oracle: FieldOracle, sweep: int, ledger: Ledger, share: float, noise: NoiseSource, *, pairs: str
+) -> _Release:
+    """Enter one sweep in the ledger.
 
     While X is still zero on the rows that come later, an edge is seen by one of its ends only, so that the first sweep
     costs one row and each further one two.
@@ -205,110 +288,28 @@ def _sweep_noise(
     name = f"fields, sweep {sweep + 1}"
     if ledger.delta > 0:
         bound = (sensitivity.first_sweep if sweep == 0 else sensitivity.row_release)(oracle.row_bound)
-        scale = ledger.gaussian(name, sensitivity=bound, mu=ledger.mu * math.sqrt(share))
-        return lambda fields: noise.gaussian_on_grid(fields, oracle.unit, scale), scale**2
+        scale = ledger.gaussian(name, sensitivity=bound, mu=ledger.mu * math.sqrt(share), pairs=pairs)
+        return _Release(lambda fields: noise.gaussian_on_grid(fields, oracle.unit, scale), scale**2)
     bound = (sensitivity.first_sweep if sweep == 0 else sensitivity.row_release_l1)(oracle.row_bound_l1)
-    scale = ledger.laplace(name, sensitivity=bound, epsilon=ledger.epsilon * share)
-    return lambda fields: noise.laplace_on_grid(fields, oracle.unit, scale), 2 * scale**2
+    scale = ledger.laplace(name, sensitivity=bound, epsilon=ledger.epsilon * share, pairs=pairs)
+    return _Release(lambda fields: noise.laplace_on_grid(fields, oracle.unit, scale), 2 * scale**2)
 
 
-# --- cuts ------------------------------------------------------------------------------------------------------------
+def _last_look(oracle: FieldOracle, ledger: Ledger, share: float, noise: NoiseSource) -> _Release:
+    """Enter the one look at the rows outside the core, for the same share as all sweeps together.
 
-
-class _Signs:
-    """Each row takes the side opposite to its field."""
-
-    def start(self, size: int, generator: np.random.Generator) -> FloatArray:
-        return generator.choice(np.array([-1.0, 1.0]), size=(size, 1))
-
-    def answer(self, block: IndexArray, ratio: FloatArray, sharpness: float, X: FloatArray) -> FloatArray:
-        opinion = -np.sign(ratio) if math.isinf(sharpness) else -np.tanh(sharpness * ratio)
-        return np.rint(opinion / ITERATE_UNIT) * ITERATE_UNIT
-
-
-class _BalancedSigns(_Signs):
-    """The same with a multiplier for each block that keeps the sum of the iterate within its chance fluctuation.
-
-    A random half of the vertices has sum of order sqrt(n), so that much is left alone: forcing every block to balance
-    exactly would misplace vertices of a planted bisection.
+    At delta = 1e-6 one look has a third of the standard deviation with Laplace noise; a Gaussian call that wants to
+    stay one, because it composes better with others, is opened without `parallel`.
     """
-
-    def answer(self, block: IndexArray, ratio: FloatArray, sharpness: float, X: FloatArray) -> FloatArray:
-        others = float(X.sum() - X[block].sum())
-        total = others - float(np.sign(ratio).sum())
-        excess = math.copysign(max(abs(total) - math.sqrt(len(X)), 0.0), total)
-        if excess == 0.0:
-            return super().answer(block, ratio, sharpness, X)
-        ups = np.sum(ratio < 0) - excess / 2
-        multiplier = np.quantile(ratio, min(max(ups / len(ratio), 0.0), 1.0))
-        return super().answer(block, ratio - multiplier, sharpness, X)
-
-
-def release_cut_labels(
-    graph: GraphOperator,
-    *,
-    mean_degree: float,
-    ledger: Ledger,
-    share: float,
-    noise: NoiseSource,
-    balanced: bool = False,
-    schedule: Schedule | None = None,
-    progress: bool = False,
-) -> NDArray[np.int8]:
-    """Release a 0/1 side for each vertex for a share of the budget, aiming at a large cut.
-
-    Parameters
-    ----------
-    graph : GraphOperator
-        The private graph.
-    mean_degree : float
-        A private (released) average degree.
-    ledger, share, noise
-        As for :func:`release_iterates`.
-    balanced : bool
-        Make the sides differ by at most one vertex.
-    schedule : Schedule, optional
-        By default the one for the noise of the ledger.
-    progress : bool
-        Show a bar on stderr.
-    """
-    n, w = graph.n_vertices, graph.max_weight
-    if schedule is None:
-        schedule = GAUSSIAN_SCHEDULE if ledger.delta > 0 else laplace_schedule(ledger.epsilon, mean_degree / w)
-    degrees = np.full(n, max(mean_degree, w))
-    if schedule.degree_share > 0:
-        mu_degrees = ledger.mu * math.sqrt(share * schedule.degree_share)
-        noisy = release_degrees(graph, ledger=ledger, mu=mu_degrees, noise=noise)
-        degrees = shrunken_degrees(noisy, mean_degree, sensitivity.degrees_l2(w) / mu_degrees, w)
-    oracle = FieldOracle(
-        rows=n,
-        columns=1,
-        fields=graph.multiply_rows,
-        unit=graph.weight_unit * ITERATE_UNIT,
-        row_bound=w,
-        row_bound_l1=w,
-    )
-    X, ratios = release_iterates(
-        oracle,
-        _BalancedSigns() if balanced else _Signs(),
-        w * degrees,  # the variance of a sum of d terms of size at most w is at most w d
-        ledger=ledger,
-        share=share * (1 - schedule.degree_share),
-        noise=noise,
-        schedule=schedule,
-        progress=progress,
-    )
-    if not balanced:
-        return (X[:, 0] < 0).astype(np.int8)
-    # The half with the smaller fields goes to one side: the rows that change sides are the least certain ones.
-    labels = np.ones(n, dtype=np.int8)
-    labels[np.argsort(ratios[:, 0], kind="stable")[: n // 2]] = 0
-    return labels
-
-
-def shrunken_degrees(noisy: FloatArray, mean: float, scale: float, floor: float) -> FloatArray:
-    """Shrink noisy degrees towards their mean by the share of their variance that is noise, and keep them positive."""
-    mean = max(mean, floor)
-    spread = float(np.mean((noisy - mean) ** 2))
-    signal = max(spread - scale**2, 0.0) / spread if spread > 0 else 0.0
-    return np.maximum(mean + signal * (noisy - mean), mean / 4)
+    bound = sensitivity.first_sweep(oracle.row_bound_l1)
+    name, pairs = "fields, other rows", "outside the core"
+    if ledger.delta > 0 and not ledger.parallel:
+        bound = sensitivity.first_sweep(oracle.row_bound)
+        scale = ledger.gaussian(name, sensitivity=bound, mu=ledger.mu * math.sqrt(share), pairs=pairs)
+        return _Release(lambda fields: noise.gaussian_on_grid(fields, oracle.unit, scale), scale**2)
+    if ledger.delta > 0:
+        beside = ledger.mu * math.sqrt(1 - share)
+        scale = ledger.laplace_beside(name, sensitivity=bound, mu=beside, pairs=pairs)
+    else:
+        scale = ledger.laplace(name, sensitivity=bound, epsilon=ledger.epsilon * share, pairs=pairs)
+    return _Release(lambda fields: noise.laplace_on_grid(fields, oracle.unit, scale), 2 * scale**2)

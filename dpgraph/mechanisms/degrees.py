@@ -18,7 +18,7 @@ from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.spectral import sensitivity
 
-__all__ = ["PrivateDegrees", "private_degrees", "release_degrees"]
+__all__ = ["PrivateDegrees", "private_degrees", "release_degrees", "release_degrees_purely"]
 
 FloatArray = NDArray[np.float64]
 
@@ -54,6 +54,12 @@ def release_degrees(graph: GraphOperator, *, ledger: Ledger, mu: float, noise: N
     """Release all weighted degrees with GDP parameter `mu`: l2-sensitivity sqrt(2) w, noise on the weight grid."""
     scale = ledger.gaussian("degrees", sensitivity=sensitivity.degrees_l2(graph.max_weight), mu=mu)
     return noise.gaussian_on_grid(graph.degrees(), graph.weight_unit, scale)
+
+
+def release_degrees_purely(graph: GraphOperator, *, ledger: Ledger, epsilon: float, noise: NoiseSource) -> FloatArray:
+    """Release all weighted degrees with pure `epsilon`: l1-sensitivity 2 w, noise on the weight grid."""
+    scale = ledger.laplace("degrees", sensitivity=sensitivity.degrees_l1(graph.max_weight), epsilon=epsilon)
+    return noise.laplace_on_grid(graph.degrees(), graph.weight_unit, scale)
 
 
 def private_degrees(
@@ -138,7 +144,5 @@ def private_degrees(
     if mechanism == "gaussian":
         values = release_degrees(graph, ledger=ledger, mu=ledger.mu, noise=noise)
     else:
-        bound = sensitivity.degrees_l1(graph.max_weight)
-        scale = ledger.laplace("degrees", sensitivity=bound, epsilon=ledger.epsilon)
-        values = noise.laplace_on_grid(graph.degrees(), graph.weight_unit, scale)
+        values = release_degrees_purely(graph, ledger=ledger, epsilon=ledger.epsilon, noise=noise)
     return PrivateDegrees(values, graph.nodes, ledger.report())

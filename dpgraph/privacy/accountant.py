@@ -60,9 +60,10 @@ class PrivacyAccountant:
     Notes
     -----
     *Guarantee.* Gaussian releases compose exactly, ``mu = sqrt(sum mu_k**2)``; good events add their delta; pure
-    releases add their epsilon. The sum is refused unless ``gdp_delta(mu, epsilon - sum of pure epsilons) + slack <=
-    delta``. Later amounts may depend on earlier outputs as long as all calls are Gaussian, or all are pure; when
-    both kinds are mixed the amounts should be fixed in advance (the order does not matter).
+    releases add their epsilon, and a call that is known to be (epsilon, delta)-DP only (bounded iterates with both
+    kinds of noise) adds both. The sum is refused unless ``gdp_delta(mu, epsilon - sum of epsilons) + slack <= delta``.
+    Later amounts may depend on earlier outputs as long as all calls are Gaussian, or none is; when both kinds are
+    mixed the amounts should be fixed in advance (the order does not matter).
 
     All charges must name the same neighbouring relation. An accountant cannot be copied or pickled and refuses to
     work in a forked child, because two copies of a budget are twice the budget.
@@ -120,8 +121,8 @@ class PrivacyAccountant:
     @property
     def spent(self) -> Budget:
         """The (epsilon, delta) guarantee of everything charged so far, delta the total delta unless all was pure."""
-        if self._mu_squared == 0 and self._slack == 0:
-            return Budget(self._pure, 0.0)
+        if self._mu_squared == 0:
+            return Budget(self._pure, self._slack)
         left = self._total.delta - self._slack
         gaussian = gdp_epsilon(self._mu_squared**0.5, left) if left > 0 else self._total.epsilon
         return Budget(min(self._pure + gaussian, self._total.epsilon), self._total.delta)
@@ -179,8 +180,8 @@ class PrivacyAccountant:
 
     def _fits(self, mu_squared: float, slack: float, pure: float) -> bool:
         epsilon, delta = self._total
-        if mu_squared == 0 and slack == 0:
-            return pure <= epsilon * (1 + ROUNDING)
+        if mu_squared == 0:
+            return pure <= epsilon * (1 + ROUNDING) and slack <= delta * (1 + ROUNDING)
         if delta == 0:  # the delta of a small Gaussian loss may underflow, but it is never 0
             return False
         left = max(epsilon * (1 + ROUNDING) - pure, 0.0)

@@ -31,6 +31,7 @@ __all__ = [
     "gdp_mu",
     "group_privacy",
     "one_sided_quantile",
+    "pure_beside_gaussian",
     "pure_dp_epsilon",
     "pure_dp_mu",
 ]
@@ -258,6 +259,49 @@ def pure_dp_epsilon(mu: float) -> float:
     if not (mu > 0 and math.isfinite(mu)):
         raise InvalidParameterError(f"mu must be positive and finite; got {mu!r}")
     return float(log_ndtr(mu / 2) - log_ndtr(-mu / 2))
+
+
+def pure_beside_gaussian(mu: float, epsilon: float, delta: float) -> float:
+    """Largest e such that an e-DP release and a `mu`-GDP release together are (`epsilon`, `delta`)-DP.
+
+    Of all e-DP releases the worst is randomised response, whose privacy loss is e with probability p = e^e/(1 + e^e)
+    and -e otherwise. So the two are (epsilon, d)-DP with
+    ``d = p delta_mu(epsilon - e) + (1 - p) delta_mu(epsilon + e)``, where ``delta_mu`` is the curve of
+    :func:`gdp_delta`, continued to negative arguments.
+
+    Parameters
+    ----------
+    mu : float
+        mu >= 0.
+    epsilon, delta : float
+        epsilon > 0, 0 < delta < 1.
+
+    References
+    ----------
+    P. Kairouz, S. Oh, P. Viswanath, "The composition theorem for differential privacy", ICML 2015 (randomised response
+    is the worst pure mechanism).
+
+    Examples
+    --------
+    >>> from dpgraph.privacy.accounting import pure_beside_gaussian
+    >>> round(pure_beside_gaussian(0.05, 1.0, 1e-6), 3)
+    0.79...
+    """
+    epsilon, delta = check_epsilon(epsilon), check_delta(delta)
+    if mu == 0:
+        return epsilon
+
+    def excess(pure: float) -> float:
+        log_delta = np.logaddexp(
+            log_expit(pure) + _log_gdp_delta(mu, epsilon - pure), log_expit(-pure) + _log_gdp_delta(mu, epsilon + pure)
+        )
+        return max(float(log_delta) - math.log(delta), -1e4)  # finite, for the root search
+
+    if excess(0.0) >= 0:
+        raise InvalidParameterError(f"mu = {mu:.4g} alone spends all of epsilon = {epsilon:g}, delta = {delta:g}")
+    if excess(epsilon) <= 0:
+        return epsilon
+    return float(brentq(excess, 0.0, epsilon, xtol=1e-300, rtol=_ROOT_TOLERANCE)) * (1 - 1e-9)
 
 
 def one_sided_quantile(failure: float) -> float:

@@ -7,7 +7,14 @@ from dataclasses import dataclass
 
 from dpgraph.exceptions import DPGraphError, InvalidParameterError
 from dpgraph.privacy.accountant import ROUNDING, PrivacyAccountant, PrivacyLoss, ambient_accountant
-from dpgraph.privacy.accounting import check_delta, check_epsilon, gdp_mu, one_sided_quantile, pure_dp_mu
+from dpgraph.privacy.accounting import (
+    check_delta,
+    check_epsilon,
+    gdp_mu,
+    one_sided_quantile,
+    pure_beside_gaussian,
+    pure_dp_mu,
+)
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.privacy.report import LedgerEntry, PrivacyReport
 
@@ -35,17 +42,25 @@ class Ledger:
     Use :func:`open_ledger`. Every noise scale of the package is handed out by one of the methods below.
     """
 
-    def __init__(self, epsilon: float, delta: float, slack: float, adjacency: str, seeded: bool) -> None:
+    def __init__(
+        self, epsilon: float, delta: float, slack: float, adjacency: str, seeded: bool, parallel: bool = False
+    ) -> None:
         self.epsilon, self.delta, self.slack = epsilon, delta, slack
-        self.adjacency, self.seeded = adjacency, seeded
+        self.adjacency, self.seeded, self.parallel = adjacency, seeded, parallel
         #: Total Gaussian-DP budget of the call; 0 for a pure-DP call.
         self.mu = gdp_mu(epsilon, delta - slack) if delta > 0 else 0.0
         self.entries: list[LedgerEntry] = []
 
-    def gaussian(self, name: str, *, sensitivity: float, mu: float, mechanism: str = "Gaussian") -> float:
-        """Standard deviation of Gaussian noise for l2-sensitivity `sensitivity` at GDP parameter `mu`."""
+    def gaussian(
+        self, name: str, *, sensitivity: float, mu: float, mechanism: str = "Gaussian", pairs: str = ""
+    ) -> float:
+        """Standard deviation of Gaussian noise for l2-sensitivity `sensitivity` at GDP parameter `mu`.
+
+        `pairs` names the vertex pairs that the release reads, if not any: see :class:`~dpgraph.privacy.LedgerEntry`.
+        """
         scale = sensitivity / mu
-        self._record(LedgerEntry(name, mechanism, sensitivity, scale, mu=mu, share=(mu / self.mu) ** 2))
+        share = 0.0 if self._is_parallel(pairs) else (mu / self.mu) ** 2
+        self._record(LedgerEntry(name, mechanism, sensitivity, scale, mu=mu, share=share, pairs=pairs))
         return scale
 
     def gaussian_on_grid(self, name: str, *, sensitivity: float, mu: float, count: int) -> GridNoise:
@@ -71,22 +86,46 @@ class Ledger:
         self._record(LedgerEntry(name, "good event", 0.0, 0.0, delta_share=delta_share))
         return one_sided_quantile(delta_share / candidates)
 
-    def pure(self, name: str, *, mechanism: str, sensitivity: float, epsilon: float, mu: float = 0.0) -> float:
+    def pure(
+        self, name: str, *, mechanism: str, sensitivity: float, epsilon: float, mu: float = 0.0, pairs: str = ""
+    ) -> float:
         """Scale ``sensitivity / epsilon`` of a pure-DP release (Laplace and its matrix analogues).
 
         A call with delta > 0 must say with which GDP parameter `mu` the release is charged, at least
         :func:`~dpgraph.privacy.accounting.pure_dp_mu` of epsilon, which every epsilon-DP release satisfies.
+        `pairs` as for :meth:`gaussian`.
         """
         if mu and mu < pure_dp_mu(epsilon) * (1 - ROUNDING):
             raise DPGraphError(f"internal error: release {name!r} is charged with less than it costs")
         scale = sensitivity / epsilon
-        share = (mu / self.mu) ** 2 if mu else epsilon / self.epsilon
-        self._record(LedgerEntry(name, mechanism, sensitivity, scale, mu=mu, epsilon=epsilon, share=share))
+        share = 0.0 if self._is_parallel(pairs) else (mu / self.mu) ** 2 if mu else epsilon / self.epsilon
+        self._record(LedgerEntry(name, mechanism, sensitivity, scale, mu=mu, epsilon=epsilon, share=share, pairs=pairs))
         return scale
 
-    def laplace(self, name: str, *, sensitivity: float, epsilon: float) -> float:
-        """Scale of Laplace noise for l1-sensitivity `sensitivity`."""
-        return self.pure(name, mechanism="Laplace", sensitivity=sensitivity, epsilon=epsilon)
+    def laplace(self, name: str, *, sensitivity: float, epsilon: float, pairs: str = "") -> float:
+        """Scale of Laplace noise for l1-sensitivity `sensitivity`; `pairs` as for :meth:`gaussian`."""
+        return self.pure(name, mechanism="Laplace", sensitivity=sensitivity, epsilon=epsilon, pairs=pairs)
+
+    def laplace_beside(self, name: str, *, sensitivity: float, mu: float, pairs: str) -> float:
+        """Scale of Laplace noise in a Gaussian call, parallel to Gaussian lines about other pairs.
+
+        `mu` is the GDP parameter of all lines that read the same `pairs` (those without `pairs` of their own). The pair
+        in which neighbours differ is read either by the other group of lines, which is ``self.mu``-GDP with the
+        common ones, or by this release. Which of them may depend on common lines, so that the trade-off function of the
+        call is that of the common lines composed with the smaller of the two; its delta is at most the sum of both, and
+        this release is charged with the slack of the call, delta being split for it.
+
+        References
+        ----------
+        DRS22, Theorem 3.2 (composition of mechanisms that satisfy one trade-off function whatever came before);
+        :func:`~dpgraph.privacy.accounting.pure_beside_gaussian`.
+        """
+        epsilon = pure_beside_gaussian(mu, self.epsilon, self.slack)
+        scale = sensitivity / epsilon
+        self._record(
+            LedgerEntry(name, "Laplace", sensitivity, scale, epsilon=epsilon, delta_share=self.slack, pairs=pairs)
+        )
+        return scale
 
     def remaining_mu(self) -> float:
         """Gaussian-DP parameter that is not yet used by a line of this ledger."""
@@ -106,14 +145,30 @@ class Ledger:
 
     def _record(self, entry: LedgerEntry) -> None:
         entries = [*self.entries, entry]
-        limits = (
-            (sum(e.mu**2 for e in entries), self.mu**2),
-            (sum(e.delta_share for e in entries), self.slack),
-            (sum(e.epsilon for e in entries if not e.mu), self.epsilon if self.delta == 0 else 0.0),
-        )
-        if any(used > limit * (1 + ROUNDING) for used, limit in limits) or not entry.scale >= 0:
+        fits = entry.scale >= 0 and _within(sum(e.delta_share for e in entries), self.slack)
+        for pairs in {e.pairs for e in entries}:
+            fits = fits and self._fits([e for e in entries if e.pairs in ("", pairs)])
+        if not fits:
             raise DPGraphError(f"internal error: release {entry.name!r} exceeds the budget debited for this call")
         self.entries.append(entry)
+
+    def _is_parallel(self, pairs: str) -> bool:
+        """Whether an earlier line about other pairs already holds this line's share of the budget."""
+        return bool(pairs) and any(e.pairs not in ("", pairs) for e in self.entries)
+
+    def _fits(self, entries: list[LedgerEntry]) -> bool:
+        """Whether the lines that may read one pair stay within the budget."""
+        mu_squared = sum(e.mu**2 for e in entries)
+        pure = sum(e.epsilon for e in entries if not e.mu)
+        if self.delta == 0:
+            return mu_squared == 0 and _within(pure, self.epsilon)
+        if pure == 0:
+            return _within(mu_squared, self.mu**2)
+        return self.parallel and _within(pure, pure_beside_gaussian(math.sqrt(mu_squared), self.epsilon, self.slack))
+
+
+def _within(used: float, limit: float) -> bool:
+    return used <= limit * (1 + ROUNDING)
 
 
 def open_ledger(
@@ -124,6 +179,7 @@ def open_ledger(
     adjacency: str,
     noise: NoiseSource,
     slack: float = 0.0,
+    parallel: bool = False,
 ) -> Ledger:
     """Validate a call's budget and debit all of it; to be called before any private data is read.
 
@@ -141,6 +197,9 @@ def open_ledger(
         Says whether the call is seeded.
     slack : float, default 0.0
         Part of delta that good events may use, 0 <= slack < delta.
+    parallel : bool, default False
+        Gaussian and Laplace lines about different pairs will stand side by side (:meth:`Ledger.laplace_beside`). The
+        accountant is charged (epsilon, delta) for such a call, not a GDP parameter.
 
     Returns
     -------
@@ -161,9 +220,12 @@ def open_ledger(
     delta = 0.0 if delta is None else check_delta(delta)
     if not 0 <= slack <= max(delta - 1e-300, 0.0):
         raise InvalidParameterError(f"the slack share of delta must lie in [0, delta); got {slack!r}")
-    ledger = Ledger(epsilon, delta, slack, adjacency, noise.seeded)
+    ledger = Ledger(epsilon, delta, slack, adjacency, noise.seeded, parallel)
     accountant = accountant if accountant is not None else ambient_accountant()
     if accountant is not None:
-        loss = PrivacyLoss(mu=ledger.mu, slack=slack) if delta else PrivacyLoss(epsilon=epsilon)
+        if delta and not parallel:
+            loss = PrivacyLoss(mu=ledger.mu, slack=slack)
+        else:
+            loss = PrivacyLoss(epsilon=epsilon, slack=delta)
         accountant.charge(loss, ledger)
     return ledger

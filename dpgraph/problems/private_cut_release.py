@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from dpgraph.exceptions import InvalidParameterError, MechanismHalted
 from dpgraph.graph import Graph, GraphSource
-from dpgraph.mechanisms.bounded_iterates import is_pure, release_cut_labels
+from dpgraph.mechanisms.bounded_iterates import LOOK_DELTA, is_pure
+from dpgraph.mechanisms.cut_iterates import release_cut_labels
 from dpgraph.mechanisms.noisy_power import release_low_rank_adjacency
 from dpgraph.mechanisms.normalized_adjacency import (
     AdjacencyOptions,
@@ -84,6 +85,11 @@ class CutRequest:
         return self.chosen == "randomized-response"
 
     @property
+    def parallel(self) -> bool:
+        """Whether Gaussian and Laplace releases about different pairs stand side by side."""
+        return self.chosen == "bounded-iterates" and not self.pure and self.noise != "gaussian"
+
+    @property
     def chosen(self) -> str:
         """The mechanism that "auto" stands for: a fixed rule, so that nothing is spent on the choice."""
         return "bounded-iterates" if self.mechanism == "auto" else self.mechanism
@@ -112,7 +118,8 @@ def release_private_cut(
         accountant=accountant,
         adjacency=EDGE_ADJACENCY,
         noise=noise,
-        slack=adjacency_slack(options, request.delta) if spectral else 0.0,
+        slack=adjacency_slack(options, request.delta) if spectral else LOOK_DELTA * request.delta * request.parallel,
+        parallel=request.parallel,
     )
     call = _Call(source.read(), request, options, ledger, noise)
     total = release_total_weight(call.graph, ledger=ledger, share=_TOTAL_SHARE, noise=noise)

@@ -8,25 +8,28 @@ import pytest
 
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import open_graph
-from dpgraph.mechanisms import bounded_iterates
+from dpgraph.mechanisms import cut_iterates
 from dpgraph.mechanisms.bounded_iterates import (
     ITERATE_UNIT,
+    LOOK_DELTA,
+    Core,
     FieldOracle,
     Schedule,
     is_pure,
     laplace_schedule,
-    release_cut_labels,
     release_iterates,
-    shrunken_degrees,
 )
+from dpgraph.mechanisms.cut_iterates import cut_core, cut_schedule, release_cut_labels, shrunken_degrees
 from dpgraph.mechanisms.field_tracker import FieldTracker
 from dpgraph.privacy.ledger import EDGE_ADJACENCY, open_ledger
 from dpgraph.privacy.noise import noise_source
 
 
-def open_call(epsilon=1.0, rng=0):
+def open_call(epsilon=1.0, rng=0, delta=1e-6, **options):
     noise = noise_source(rng)
-    ledger = open_ledger(epsilon=epsilon, delta=1e-6, accountant=None, adjacency=EDGE_ADJACENCY, noise=noise)
+    ledger = open_ledger(
+        epsilon=epsilon, delta=delta, accountant=None, adjacency=EDGE_ADJACENCY, noise=noise, **options
+    )
     return ledger, noise
 
 
@@ -45,21 +48,69 @@ def test_laplace_noise_gets_two_to_four_sweeps(epsilon, mean_degree):
 
 def test_noise_is_chosen_by_public_epsilon_alone():
     assert is_pure("auto", 1.0)
-    assert not is_pure("auto", 4.0)
+    assert not is_pure("auto", 2.0)
     assert is_pure("laplace", 4.0)
     assert not is_pure("gaussian", 1.0)
     with pytest.raises(InvalidParameterError, match="cauchy"):
         is_pure("cauchy", 1.0)
 
 
-def test_pure_sweeps_spend_epsilon_in_the_l1_norm():
-    noise = noise_source(0)
-    ledger = open_ledger(epsilon=2.0, delta=None, accountant=None, adjacency=EDGE_ADJACENCY, noise=noise)
-    G = open_graph(nx.gnp_random_graph(60, 0.3, seed=0)).read()
-    release_cut_labels(G, mean_degree=18.0, ledger=ledger, share=1.0, noise=noise)
-    assert [entry.mechanism for entry in ledger.entries] == ["Laplace"] * len(ledger.entries)
-    assert [entry.sensitivity for entry in ledger.entries] == [1.0] + [2.0] * (len(ledger.entries) - 1)
-    assert sum(entry.epsilon for entry in ledger.entries) == pytest.approx(2.0)
+@pytest.mark.parametrize("options", [{"delta": None}, {}, {"slack": LOOK_DELTA * 1e-6, "parallel": True}])
+def test_core_and_other_rows_spend_the_same_budget_in_parallel(options):
+    ledger, noise = open_call(2.0, **options)
+    G = open_graph(nx.barabasi_albert_graph(300, 5, seed=0)).read()
+    release_cut_labels(G, mean_degree=10.0, ledger=ledger, share=0.9, noise=noise)
+    degrees, *sweeps, look = ledger.entries
+    assert (degrees.name, look.name) == ("degrees", "fields, other rows")
+    assert {entry.pairs for entry in sweeps} == {"inside the core"}
+    assert look.pairs == "outside the core"
+    assert degrees.share + sum(entry.share for entry in sweeps) == pytest.approx(0.9)
+    first, *rest = sweeps
+    if ledger.delta == 0:
+        assert [first.sensitivity, *{entry.sensitivity for entry in rest}, look.sensitivity] == [1.0, 2.0, 1.0]
+        assert look.epsilon == pytest.approx(sum(entry.epsilon for entry in sweeps))
+    else:
+        assert [first.sensitivity, *{entry.sensitivity for entry in rest}] == [1.0, math.sqrt(2.0)]
+        assert look.mechanism == ("Laplace" if ledger.parallel else "Gaussian")
+
+
+def test_rows_outside_the_core_are_looked_at_once_after_all_sweeps_and_never_seen_by_the_core():
+    looks = []
+
+    def fields(block, X):
+        looks.append((set(block.tolist()), set(np.flatnonzero(X[:, 0]).tolist())))
+        return np.ones((len(block), 1))
+
+    oracle = FieldOracle(30, 1, fields, unit=ITERATE_UNIT, row_bound=1.0, row_bound_l1=1.0)
+    ledger, noise = open_call()
+    core = Core(np.arange(30), 10)
+    schedule = Schedule(sweeps=4, blocks=5)
+    release_iterates(
+        oracle, cut_iterates._Signs(), np.ones(30), ledger=ledger, share=1.0, noise=noise, schedule=schedule, core=core
+    )
+    inside, outside = set(range(10)), set(range(10, 30))
+    sweeps = [(rows, seen) for rows, seen in looks if rows <= inside]
+    last = [(rows, seen) for rows, seen in looks if rows <= outside]
+    assert len(sweeps) + len(last) == len(looks)
+    assert all(seen <= inside for _, seen in sweeps)
+    assert looks[len(sweeps) :] == last
+    assert sorted(row for rows, _ in last for row in rows) == sorted(outside)
+    assert all(not seen & rows for rows, seen in last)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 8.0])
+def test_the_core_holds_the_large_degrees_and_most_of_the_sum_of_squares(epsilon):
+    degrees = np.random.default_rng(0).pareto(2.0, size=1000) + 1
+    core = cut_core(degrees, epsilon, np.random.default_rng(1))
+    assert sorted(core.order.tolist()) == list(range(1000))
+    assert degrees[core.rows].min() >= degrees[core.others].max(initial=0)
+    assert (degrees[core.rows] ** 2).sum() >= (1 - min(0.1 / epsilon, 0.5)) * (degrees**2).sum()
+    assert (degrees[core.rows[:-1]] ** 2).sum() < (1 - min(0.1 / epsilon, 0.5)) * (degrees**2).sum()
+
+
+def test_pure_sweeps_of_a_cut_are_few_and_gaussian_ones_many():
+    assert [cut_schedule(open_call(epsilon, delta=None)[0], 40.0).sweeps for epsilon in (0.1, 1.0, 8.0)] == [2, 2, 4]
+    assert cut_schedule(open_call(4.0)[0], 40.0).sweeps == 24
 
 
 def test_each_sweep_releases_every_row_once_and_the_first_skips_its_first_block():
@@ -75,7 +126,7 @@ def test_each_sweep_releases_every_row_once_and_the_first_skips_its_first_block(
     ledger, noise = open_call()
     schedule = Schedule(sweeps=3, blocks=5)
     release_iterates(
-        oracle, bounded_iterates._Signs(), np.ones(50), ledger=ledger, share=1.0, noise=noise, schedule=schedule
+        oracle, cut_iterates._Signs(), np.ones(50), ledger=ledger, share=1.0, noise=noise, schedule=schedule
     )
     assert sorted(np.concatenate(looks[:4])) == sorted(set(np.concatenate(looks[:4])))
     for sweep in range(2):

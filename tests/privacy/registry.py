@@ -181,6 +181,7 @@ ENTRIES: tuple[Entry, ...] = (
             {"mechanism": "auto"},
             {"mechanism": "bounded-iterates", "noise": "gaussian"},
             {"mechanism": "bounded-iterates", "noise": "laplace"},
+            {"mechanism": "bounded-iterates", "noise": "auto"},
             {"mechanism": "coherence", "on_halt": "fallback"},
             {"mechanism": "coherence", "rank": 1, "regularization": 20.0},
             {"mechanism": "gaussian"},
@@ -193,6 +194,7 @@ ENTRIES: tuple[Entry, ...] = (
         for options in (
             {"mechanism": "bounded-iterates", "noise": "gaussian"},
             {"mechanism": "bounded-iterates", "noise": "laplace"},
+            {"mechanism": "bounded-iterates", "noise": "auto"},
             {"mechanism": "coherence", "on_halt": "fallback"},
             {"mechanism": "gaussian"},
             {"mechanism": "noisy-power"},

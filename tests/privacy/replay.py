@@ -249,13 +249,14 @@ def realised_loss(original: RecordingSource, copy: RecordingSource, report: Priv
     for mine, theirs in zip(original.releases, copy.releases, strict=True):
         assert (mine.kind, mine.scale, mine.line) == (theirs.kind, theirs.scale, theirs.line), "releases differ"
         moved[mine.line].append(distance_of(original.lines[mine.line].mechanism, mine.exact - theirs.exact))
-    lines, mu_squared, epsilon = {}, 0.0, 0.0
+    lines, mu_squared, epsilon, read = {}, 0.0, 0.0, set()
     for entry, distances in zip(original.lines, moved, strict=True):
         if entry.mechanism == "good event":
             continue
         # The releases of one line (the blocks of a sweep) add up as the losses of their noise do.
         distance = math.hypot(*distances) if entry.mu else math.fsum(distances)
         lines[entry.name] = distance / entry.sensitivity
+        read |= {entry.pairs} if entry.pairs and distance else set()
         assert distance <= entry.sensitivity * (1 + 1e-9), f"{entry.name} moves by {lines[entry.name]:.3f} of its bound"
         if entry.mu and entry.epsilon:  # a pure release, charged in Gaussian DP
             assert entry.scale * entry.epsilon >= entry.sensitivity * (1 - 1e-12), f"{entry.name}: scale too small"
@@ -267,7 +268,10 @@ def realised_loss(original: RecordingSource, copy: RecordingSource, report: Priv
         else:
             assert entry.scale * entry.epsilon >= entry.sensitivity * (1 - 1e-12), f"{entry.name}: scale too small"
             epsilon += distance / entry.scale
-    share = math.sqrt(mu_squared) / report.mu if report.mu else epsilon / report.epsilon
+    assert len(read) <= 1, f"one pair was read by lines that compose in parallel: {read}"
+    # Beside Gaussian lines a pure one has the budget of its own line (Ledger.laplace_beside).
+    pure_budget = math.fsum(entry.epsilon for entry in original.lines if not entry.mu) if report.mu else report.epsilon
+    share = max(math.sqrt(mu_squared) / report.mu if report.mu else 0.0, epsilon / pure_budget if epsilon else 0.0)
     assert share <= 1 + 1e-9, f"realised loss is {share:.3f} of the budget"
     return Loss(share, lines, halted)
 

@@ -17,15 +17,22 @@ from hypothesis import strategies as st
 from dpgraph.exceptions import BudgetExceededError, DPGraphError, InvalidParameterError
 from dpgraph.privacy import PrivacyAccountant, gdp_delta, gdp_epsilon, gdp_mu
 from dpgraph.privacy.accountant import ambient_accountant
+from dpgraph.privacy.accounting import pure_beside_gaussian
 from dpgraph.privacy.ledger import EDGE_ADJACENCY, open_ledger
 from dpgraph.privacy.noise import noise_source
 
 
-def call(epsilon, delta=1e-6, *, accountant=None, adjacency=EDGE_ADJACENCY, slack=0.0, seed=0):
+def call(epsilon, delta=1e-6, *, accountant=None, adjacency=EDGE_ADJACENCY, slack=0.0, seed=0, parallel=False):
     """Open the ledger of one private call, as every mechanism does before it reads data."""
     noise = noise_source(seed)
     return open_ledger(
-        epsilon=epsilon, delta=delta, accountant=accountant, adjacency=adjacency, noise=noise, slack=slack
+        epsilon=epsilon,
+        delta=delta,
+        accountant=accountant,
+        adjacency=adjacency,
+        noise=noise,
+        slack=slack,
+        parallel=parallel,
     )
 
 
@@ -208,6 +215,45 @@ def test_a_gaussian_call_cannot_release_laplace_noise_or_undeclared_slack():
         ledger.laplace("degrees", sensitivity=2.0, epsilon=0.1)
     with pytest.raises(DPGraphError):
         ledger.good_event("minimum degree", 1e-9)
+
+
+def test_lines_about_different_pairs_spend_the_same_budget_once():
+    ledger = call(1.0, None)
+    ledger.laplace("for all pairs", sensitivity=1.0, epsilon=0.25)
+    ledger.laplace("inside", sensitivity=1.0, epsilon=0.75, pairs="inside")
+    assert ledger.laplace("outside", sensitivity=1.0, epsilon=0.75, pairs="outside") == pytest.approx(1 / 0.75)
+    for pairs in ("", "inside", "outside"):
+        with pytest.raises(DPGraphError, match="exceeds the budget"):
+            ledger.laplace("more", sensitivity=1.0, epsilon=0.01, pairs=pairs)
+    report = ledger.report()
+    assert [entry.share for entry in report.entries] == [0.25, 0.75, 0.0]
+    assert "parallel" in report.table()
+
+
+def test_a_laplace_line_beside_gaussian_ones_is_paid_by_the_slack_and_leaves_no_room():
+    ledger = call(2.0, 1e-6, slack=5e-8, parallel=True)
+    common, sweeps = 0.2 * ledger.mu, math.sqrt(1 - 0.04) * ledger.mu
+    ledger.gaussian("for all pairs", sensitivity=1.0, mu=common)
+    ledger.gaussian("inside", sensitivity=1.0, mu=sweeps, pairs="inside")
+    scale = ledger.laplace_beside("outside", sensitivity=1.0, mu=common, pairs="outside")
+    pure = pure_beside_gaussian(common, 2.0, 5e-8)
+    assert scale == pytest.approx(1 / pure)
+    assert 1.2 < pure < 2.0
+    with pytest.raises(DPGraphError, match="exceeds the budget"):
+        ledger.gaussian("more", sensitivity=1.0, mu=0.05 * ledger.mu, pairs="outside")
+    with pytest.raises(DPGraphError, match="exceeds the budget"):
+        ledger.good_event("more", 1e-9)
+
+
+def test_a_call_with_both_kinds_of_noise_is_charged_as_epsilon_and_delta():
+    accountant = PrivacyAccountant(epsilon=2.0, delta=1e-6)
+    call(1.0, 4e-7, slack=2e-8, parallel=True, accountant=accountant)
+    assert accountant.spent == (1.0, 4e-7)
+    call(0.5, 4e-7, slack=2e-8, parallel=True, accountant=accountant)
+    with pytest.raises(BudgetExceededError):
+        call(0.4, 4e-7, slack=2e-8, parallel=True, accountant=accountant)
+    call(0.4, 1e-7, accountant=accountant)
+    assert accountant.spent.epsilon <= 2.0
 
 
 def test_a_pure_call_cannot_release_gaussian_noise():

@@ -21,6 +21,7 @@ from dpgraph.privacy.accounting import (
     gdp_mu,
     group_privacy,
     one_sided_quantile,
+    pure_beside_gaussian,
     pure_dp_mu,
 )
 
@@ -229,3 +230,22 @@ def test_an_impossible_mu_is_refused(mu):
         gdp_delta(mu, 1.0)
     with pytest.raises(InvalidParameterError, match="mu"):
         gdp_epsilon(mu, 1e-6)
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 2.0, 8.0])
+@pytest.mark.parametrize("mu", [0.02, 0.1, 0.3])
+def test_the_pure_release_beside_a_gaussian_one_agrees_with_the_composed_loss_distribution(mu, epsilon):
+    if gdp_delta(mu, epsilon) >= 1e-6:
+        return
+    pure = pure_beside_gaussian(mu, epsilon, 1e-6)
+    p = 1 / (1 + math.exp(-pure))
+    # Numerically integrated: randomised response with bias p beside two unit normals mu apart.
+    z = np.linspace(-12, 12, 400_001) + mu
+    loss = mu * z - mu**2 / 2
+    density = np.exp(-((z - mu) ** 2) / 2) / math.sqrt(2 * math.pi)
+    delta = sum(
+        weight * np.trapezoid(density * np.maximum(1 - np.exp(epsilon - loss - sign * pure), 0), z)
+        for weight, sign in ((p, 1), (1 - p, -1))
+    )
+    assert 0 < pure < epsilon
+    assert delta == pytest.approx(1e-6, rel=1e-3)
