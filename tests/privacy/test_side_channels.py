@@ -1,0 +1,167 @@
+"""With the same noise, two neighbours look the same from outside: nothing but the noisy releases tells them apart.
+
+The replay of ``test_replay.py`` compares results and ledgers. This file compares all that surrounds them: text forms,
+pickles, log lines, warnings, what is printed, progress bars, errors with their attributes, and what a call leaves
+behind in the process and in the working folder.
+"""
+
+import contextlib
+import inspect
+import io
+import logging
+import os
+import pickle
+import sys
+import traceback
+import warnings
+
+import numpy as np
+import pytest
+import tqdm
+
+import dpgraph
+from dpgraph.exceptions import DPGraphError
+from tests.privacy.registry import ENTRIES
+from tests.privacy.replay import RecordingSource, doors, observe  # noqa: F401
+
+pytestmark = pytest.mark.usefixtures("doors")
+
+PACKAGE = os.path.dirname(dpgraph.__file__)
+EACH = pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.label)
+
+
+class RecordedBar(tqdm.tqdm):
+    """A progress bar that remembers everything that it shows but the time."""
+
+    shown: list = []  # noqa: RUF012
+
+    def __init__(self, *args, **options):
+        super().__init__(*args, **options)
+        if not self.disable:
+            self.shown.append(("bar", self.desc, self.total, self.unit))
+
+    def __iter__(self):
+        self.iterating = True
+        for item in super().__iter__():
+            if not self.disable:
+                self.shown.append(("step", 1))
+            yield item
+
+    def update(self, n=1):
+        # An iterating bar is updated when it is time to, by as many steps as there were.
+        if not (self.disable or getattr(self, "iterating", False)):
+            self.shown.append(("step", n))
+        return super().update(n)
+
+    def set_postfix(self, *args, **options):
+        if not self.disable:
+            self.shown.append(("postfix", args, tuple(options.items())))
+        return super().set_postfix(*args, **options)
+
+
+class Listener(logging.Handler):
+    def __init__(self):
+        super().__init__(logging.DEBUG)
+        self.lines = []
+
+    def emit(self, record):
+        self.lines.append((record.name, record.levelname, record.getMessage()))
+
+
+@contextlib.contextmanager
+def listening():
+    """Everything that any library logs, from the root logger down."""
+    root, listener = logging.getLogger(), Listener()
+    level = root.level
+    root.addHandler(listener)
+    root.setLevel(logging.DEBUG)
+    try:
+        yield listener
+    finally:
+        root.removeHandler(listener)
+        root.setLevel(level)
+
+
+def look(call, source, monkeypatch):
+    """All that an observer of one call can see."""
+    out, err = io.StringIO(), io.StringIO()
+    RecordedBar.shown = []
+    for module in [m for m in list(sys.modules.values()) if getattr(m, "tqdm", None) is tqdm.tqdm]:
+        monkeypatch.setattr(module, "tqdm", RecordedBar)
+    with (
+        warnings.catch_warnings(record=True) as warned,
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+        listening() as log,
+    ):
+        warnings.simplefilter("always")
+        outcome = observe(lambda rng: attempt(call, rng), source)
+    return {
+        "outcome": outcome,
+        "pickle": pickle.dumps(outcome),
+        "printed": (out.getvalue(), "progress" if err.getvalue() and RecordedBar.shown else err.getvalue()),
+        "bars": list(RecordedBar.shown),
+        "log": log.lines,
+        "warnings": [(w.category.__name__, str(w.message)) for w in warned],
+        "releases": [(r.kind, r.exact.shape, r.output.shape, r.scale) for r in source.releases],
+        "global generator": np.random.get_state()[1].tolist(),  # noqa: NPY002
+        "folder": sorted(os.listdir()),
+    }
+
+
+def attempt(call, rng):
+    """The text form of a result and of its report, or all there is to an error."""
+    try:
+        result = call(rng)
+    except DPGraphError as error:
+        report = getattr(error, "privacy", None)
+        frames = traceback.extract_tb(error.__traceback__)
+        places = [(frame.name, frame.lineno) for frame in frames if frame.filename.startswith(PACKAGE)]
+        return type(error).__name__, str(error), repr(error), repr(report), places, sorted(vars(error))
+    # The outputs themselves are compared bit by bit by the replay; their pickles hold them.
+    return repr(result), str(result), result.privacy.table(), result.privacy.to_dict(), pickle.dumps(result)
+
+
+def pairs_of(entry):
+    """The first pair, on which tests halt, and the last one, on which they do not."""
+    pairs = list(entry.neighbours())
+    return pairs[0], pairs[-1]
+
+
+@EACH
+@pytest.mark.parametrize("epsilon", [1.0, 1e4])
+def test_neighbours_with_the_same_releases_show_the_same(entry, epsilon, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    more = {"progress": True} if "progress" in inspect.signature(entry.code).parameters else {}
+    for label, data, neighbour in pairs_of(entry):
+        original = RecordingSource(0)
+        seen = look(lambda rng, d=data: entry.call(d, rng=rng, epsilon=epsilon, **more), original, monkeypatch)
+        copy = RecordingSource(0, replayed=original)
+        again = look(lambda rng, d=neighbour: entry.call(d, rng=rng, epsilon=epsilon, **more), copy, monkeypatch)
+        for what, value in seen.items():
+            assert value == again[what], f"{label}: {what} differs"
+
+
+@EACH
+def test_a_private_call_leaves_no_trace_in_the_process(entry, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    _, data, _ = pairs_of(entry)[1]
+    before = np.random.get_state()[1].tolist()  # noqa: NPY002
+    seen = look(lambda rng: entry.call(data, rng=rng, epsilon=1e4), RecordingSource(0), monkeypatch)
+    assert seen["global generator"] == before
+    assert seen["folder"] == []
+    # networkx logs, at its level DEBUG, which backend it calls with which (public) arguments.
+    assert (
+        [line for line in seen["log"] if not line[0].startswith("networkx")] == seen["warnings"] == seen["bars"] == []
+    )
+    assert seen["printed"] == ("", "")
+
+
+def test_functions_with_a_progress_bar_are_watched_and_the_recorder_sees_it(monkeypatch):
+    watched = {e.function for e in ENTRIES if "progress" in inspect.signature(e.code).parameters}
+    assert {"private_max_cut", "private_max_bisection", "private_max_2csp"} <= watched
+    entry = next(e for e in ENTRIES if e.label == "private_max_cut, mechanism=bounded-iterates, noise=gaussian")
+    _, data, _ = pairs_of(entry)[1]
+    seen = look(lambda rng: entry.call(data, rng=rng, epsilon=1e4, progress=True), RecordingSource(0), monkeypatch)
+    assert [item for item in seen["bars"] if item[0] == "bar"]
+    assert [item for item in seen["bars"] if item[0] == "step"]
