@@ -73,6 +73,26 @@ def test_the_eigenvalues_of_nuclear_laplace_noise_have_the_stated_density():
     assert stats.chisquare(counts, np.array([1, 1, 4]) / 6 * len(other)).pvalue < LEVEL
 
 
+def test_the_eigenvalues_of_three_dimensional_nuclear_laplace_noise_have_the_stated_density():
+    # d = 3: integrating prod |l_i - l_j| exp(-sum |l_i|) gives the signatures ---, +--, ++-, +++ the odds 1:13:13:1.
+    values = np.linalg.eigvalsh(draws(nuclear_laplace, 3, 1.0, 5000))
+    positive = np.sum(values > 0, axis=1)
+    odds = np.array([1, 13, 13, 1]) / 28
+    assert stats.chisquare(np.bincount(positive, minlength=4), odds * len(values)).pvalue > LEVEL
+    # Where one sign differs, its share s of the nuclear norm has density proportional to 8 s (1-s)^2 + (1-s)^4.
+    lone = np.where(positive == 2, -values[:, 0], values[:, 2])[(positive == 1) | (positive == 2)]
+    share = lone / np.abs(values[(positive == 1) | (positive == 2)]).sum(axis=1)
+
+    def cdf(s):
+        return 15 / 13 * (8 * (s**2 / 2 - 2 * s**3 / 3 + s**4 / 4) + (1 - (1 - s) ** 5) / 5)
+
+    assert cdf(1.0) == pytest.approx(1.0)
+    assert stats.kstest(share, cdf).pvalue > LEVEL
+    # The Wishart difference is another law.
+    other = np.sum(np.linalg.eigvalsh(draws(wishart_difference, 3, 1.0, 5000)) > 0, axis=1)
+    assert stats.chisquare(np.bincount(other, minlength=4), odds * len(other)).pvalue < LEVEL
+
+
 @pytest.mark.parametrize("d", [2, 4])
 def test_the_markov_chain_agrees_with_the_exact_sampler_where_both_exist(d):
     exact, chain = draws(nuclear_laplace, d, 1.0, 1000), draws(nuclear_laplace_markov, d, 1.0, 250, seed=1)

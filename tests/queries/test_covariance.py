@@ -7,6 +7,7 @@ from scipy import stats
 from dpgraph.exceptions import BudgetExceededError, InvalidParameterError
 from dpgraph.mechanisms import nuclear_noise, symmetric_release
 from dpgraph.privacy.accountant import PrivacyAccountant
+from dpgraph.privacy.noise import NoiseSource
 from dpgraph.queries.covariance import TRACE_SHARE, _augmented, _mean_weight, private_covariance, short_rows
 
 
@@ -215,24 +216,57 @@ def test_a_smaller_trace_gives_a_smaller_error():
 # --- statistical audits, and the mutants that they must catch --------------------------------------------------
 
 
-def certified_epsilon(mechanism, d, pair, runs=2500):
+def certified_epsilon(pair, event, runs=2500, **options):
     """Lower confidence bound (99.9 %) on epsilon from one event, fixed in advance."""
-    X, Y = pair
-    hits = []
-    for rows, start in ((X, 0), (Y, runs)):
-        options = {"epsilon": 1.0, "mechanism": mechanism, "project": False, "adjacency": "add-remove", "n_records": 10}
-        first = [private_covariance(rows, **options, rng=start + s).matrix[0, 0] for s in range(runs)]
-        hits.append(int(np.sum(np.array(first) > 0.1 * len(X))))
+    options |= {"adjacency": "add-remove", "n_records": 10}
+    hits = [
+        sum(event(private_covariance(rows, **options, rng=start + seed)) for seed in range(runs))
+        for rows, start in zip(pair, (0, runs), strict=True)
+    ]
     low = stats.beta.ppf(5e-4, hits[0], runs - hits[0] + 1)
     high = stats.beta.ppf(1 - 5e-4, hits[1] + 1, runs - hits[1])
     return np.log(low / high)
 
 
-@pytest.mark.parametrize("mechanism", ["wishart-difference", "nuclear-laplace"])
-def test_an_audit_does_not_refute_the_guarantee_and_refutes_half_the_noise(mechanism, monkeypatch):
-    pair = (np.ones((10, 1)), np.ones((9, 1)))
-    assert 0.6 < certified_epsilon(mechanism, 1, pair) <= 1.0
+def halve_matrix_noise(monkeypatch):
     for name in ("wishart_difference", "nuclear_laplace"):
         honest = getattr(nuclear_noise, name)
         monkeypatch.setattr(symmetric_release, name, lambda noise, d, scale, honest=honest: honest(noise, d, scale / 2))
-    assert certified_epsilon(mechanism, 1, pair) > 1.0
+
+
+@pytest.mark.parametrize("mechanism", ["wishart-difference", "nuclear-laplace"])
+def test_an_audit_does_not_refute_the_guarantee_and_refutes_half_the_noise(mechanism, monkeypatch):
+    def certified():
+        return certified_epsilon(
+            (np.ones((10, 1)), np.ones((9, 1))),
+            lambda private: private.matrix[0, 0] > 1.0,
+            epsilon=1.0,
+            mechanism=mechanism,
+            project=False,
+        )
+
+    assert 0.6 < certified() <= 1.0
+    halve_matrix_noise(monkeypatch)
+    assert certified() > 1.0
+
+
+@pytest.mark.parametrize("halved", ["matrix", "trace"])
+def test_an_audit_of_algorithm_two_sees_both_releases_through_the_projection(halved, monkeypatch):
+    # Four records of length 1 or three: both the trace bound and the projected matrix exceed what four would have.
+    def certified():
+        return certified_epsilon(
+            (np.ones((4, 1)), np.ones((3, 1))),
+            lambda private: private.trace_bound > 0.8 and private.matrix[0, 0] > 0.4,
+            epsilon=2.0,
+            trace_share=0.5,
+        )
+
+    if halved == "matrix":
+        assert 1.2 < certified() <= 2.0
+        halve_matrix_noise(monkeypatch)
+    else:
+        honest = NoiseSource.laplace_on_grid
+        monkeypatch.setattr(
+            NoiseSource, "laplace_on_grid", lambda self, values, unit, scale: honest(self, values, unit, scale / 2)
+        )
+    assert certified() > 2.0
