@@ -13,7 +13,8 @@ export OPENBLAS_NUM_THREADS ?= 2
 # mkdocs-material announces the plans of mkdocs at every build.
 export NO_MKDOCS_2_WARNING := 1
 
-.PHONY: demo test test-slow test-networkx lint docs release pictures notebooks bench-utility bench-million clean
+.PHONY: demo test test-slow test-networkx lint docs release pictures notebooks bench-utility bench-utility-full bench-speed \
+  bench-speed-full bench-science bench-million clean
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "dpgraph needs Python 3.11 or newer, this is " + sys.version.split()[0])'
@@ -63,9 +64,23 @@ pictures: $(STAMP)
 notebooks: $(STAMP)
 	$(BIN)/python examples/run_notebooks.py
 
-# Tables and plots in benchmarks/results; never part of the tests.
+# Tables and plots in benchmarks/results; never part of the tests. The full versions take hours; they may be killed
+# and continued, and rewrite the tables of docs/frontier.md. PEERS: interpreters of environments with other packages.
+PEERS ?=
 bench-utility: $(STAMP)
-	$(BIN)/python benchmarks/max_cut_utility.py
+	$(BIN)/python benchmarks/frontier.py --quick --fresh all
+
+bench-utility-full: $(STAMP)
+	$(BIN)/python benchmarks/frontier.py --full
+
+bench-speed: $(STAMP)
+	$(BIN)/python benchmarks/speed.py --quick $(addprefix --python ,$(PEERS))
+
+bench-speed-full: $(STAMP)
+	$(BIN)/python benchmarks/speed.py --full $(addprefix --python ,$(PEERS))
+
+bench-science: $(STAMP)
+	$(BIN)/python benchmarks/science.py
 
 bench-million: $(STAMP)
 	$(BIN)/python benchmarks/million_vertices.py

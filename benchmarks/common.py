@@ -16,6 +16,7 @@ import numpy as np
 from scipy import sparse, stats
 
 RESULTS = Path(__file__).parent / "results"
+DOCS = RESULTS.parents[1] / "docs"
 DATA = Path(os.environ.get("DPGRAPH_DATA", Path(__file__).resolve().parents[2] / "shared" / "graphs"))
 
 #: Public graphs of `DATA`, small ones first: SNAP, Facebook100 and two Gset instances (all their weights are 1).
@@ -124,6 +125,15 @@ def markdown_table(header: Sequence[str], lines: Iterable[Sequence[object]]) -> 
     """A Markdown table, with a newline at its end."""
     body = [header, ["---"] * len(header), *lines]
     return "".join(f"| {' | '.join(map(str, line))} |\n" for line in body)
+
+
+def quote(page: Path, name: str, text: str) -> None:
+    """Replace what stands between the marks of `name` on a page of the documentation."""
+    opening, closing = f"<!-- {name}: made by benchmarks -->", "<!-- end -->"
+    whole = page.read_text() if page.exists() else ""
+    if opening in whole:
+        before, rest = whole.split(opening)
+        page.write_text(f"{before}{opening}\n\n{text.strip()}\n\n{closing}{rest.split(closing, 1)[1]}")
 
 
 def slope(x: Sequence[float], y: Sequence[float]) -> float:

@@ -2,8 +2,9 @@
 
 Rows are appended to ``results/frontier_<problem>_<version>.csv`` as they come; rows that are there are skipped, so
 that a run may be killed and continued. After a mechanism has changed: ``--fresh MECHANISM`` drops its rows first. The
-important cells come first: the default with its ceiling and the data-independent answer, then fast, then slow ones;
-epsilon 1, 4, 8 before the others; delta = 1e-6 before 1/m**1.1. Tables and plots are made at the end, or alone:
+important cells come first: delta = 1e-6 before 1/m**1.1, epsilon 1, 4, 8 before the others, real graphs before
+planted ones, the default before fast and these before slow mechanisms, three runs before ten. Tables and plots are
+made at the end, or alone; the full ones are quoted in ``docs/frontier.md``.
 
     python benchmarks/frontier.py --quick                       # make bench-utility: minutes
     python benchmarks/frontier.py --full                        # make bench-utility-full: hours, resumable
@@ -25,7 +26,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from common import RESULTS, ResumableTable
+from common import DOCS, RESULTS, ResumableTable
 from frontier_problems.base import DELTAS, EPSILONS, Instance, Mechanism, Problem
 from frontier_tables import write_tables
 
@@ -35,6 +36,8 @@ KEY = ("problem", "graph", "epsilon", "delta", "mechanism", "seed")
 COLUMNS = (*KEY, "n", "delta_value", "value", "note", "processor_seconds")
 QUICK_EPSILONS = (1.0, 4.0)
 FIRST_EPSILONS = (1.0, 4.0, 8.0)
+#: Page that quotes the full tables, between marks.
+PAGE = DOCS / "frontier.md"
 FULL_RUNS, QUICK_RUNS, FIRST_RUNS = 10, 3, 3
 
 #: Problem -> module and arguments of its function ``problem``.
@@ -80,8 +83,8 @@ def load_problem(name: str) -> Problem:
     return make(*arguments)
 
 
-def cells(problem: Problem, quick: bool) -> Iterator[tuple[tuple[int, ...], Cell]]:
-    """All cells with their place in the order of work: delta, tier, epsilon, instance."""
+def cells(problem: Problem, quick: bool) -> Iterator[tuple[tuple[float, ...], Cell]]:
+    """All cells with their place in the order of work: delta, epsilon, tier 2 last, real graphs first, tier."""
     for place, (graph, instance) in enumerate(problem.instances.items()):
         for name, mechanism in problem.mechanisms.items():
             fits = instance.size <= mechanism.largest and (not mechanism.only or graph in mechanism.only)
@@ -98,7 +101,7 @@ def cells(problem: Problem, quick: bool) -> Iterator[tuple[tuple[int, ...], Cell
 
 def missing(problem: Problem, table: ResumableTable, quick: bool, runs: int) -> list[tuple[Cell, int]]:
     """Rows to compute, the most important first: a few runs of every cell before many of one, except of tier 0."""
-    found: list[tuple[tuple[int, ...], int, Cell]] = []
+    found: list[tuple[tuple[float, ...], int, Cell]] = []
     for (delta, *rest), cell in cells(problem, quick):
         for seed in range(min(runs, cell.mechanism.runs)):
             if table.key_of(cell.row(problem.name, seed)) not in table.rows:
@@ -177,7 +180,7 @@ def main() -> None:
                         print(f"{name}: {table.drop(column, value)} rows of {value} dropped", file=sys.stderr)
                 compute(problem, table, arguments.quick, runs, until)
         if table.rows:
-            write_tables(problem, list(table.rows.values()), stem, runs)
+            write_tables(problem, list(table.rows.values()), stem, runs, PAGE if arguments.full else None)
 
 
 if __name__ == "__main__":

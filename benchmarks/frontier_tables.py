@@ -7,12 +7,13 @@ from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 
-from common import Row, interval, markdown_table
+from common import Row, interval, markdown_table, quote
 from frontier_problems.base import DELTAS, EPSILONS, Mechanism, Problem
 
 _PANELS_A_ROW = 5
 #: A difference below this is a draw where intervals do not decide (single runs).
 _DRAW = 5e-4
+_LATER = "not yet run"
 _REFERENCES = ("exact 1-opt",)
 
 
@@ -81,14 +82,16 @@ class Table:
         return max(found, key=lambda pair: sign * pair[1].mean) if found else None
 
 
-def write_tables(problem: Problem, rows: list[Row], stem: Path, runs: int) -> None:
-    """Write Markdown and plots next to the CSV file."""
+def write_tables(problem: Problem, rows: list[Row], stem: Path, runs: int, page: Path | None = None) -> None:
+    """Write Markdown and plots next to the CSV file, and quote a short table on a page of the documentation."""
     table = Table(problem, rows, runs)
     parts = [f"# {problem.name}: {problem.quantity}\n", preface(table), *(f"{remark}\n" for remark in problem.remarks)]
     present = {row["delta"] for row in rows}
     for delta in (d for d in DELTAS if d in present):
         parts += [f"## delta = {delta}\n", summary(table, delta), verdict(table, delta), details(table, delta)]
     stem.with_suffix(".md").write_text("\n".join(parts))
+    if page is not None:
+        quote(page, problem.name, brief(table, DELTAS[0]))
     for group in dict.fromkeys(problem.instances[name].group for name in table.graphs):
         suffix = "" if group == "real" else f"_{group}"
         plot(table, group, stem.with_name(f"{stem.name}{suffix}.png"))
@@ -103,13 +106,13 @@ def preface(table: Table) -> str:
     )
 
 
-def share(table: Table, graph: str, point: Point) -> float:
-    """How much of the way from the data-independent answer to the ceiling a mechanism goes."""
+def share(table: Table, graph: str, point: Point) -> str:
+    """How much of the way from the data-independent answer to the ceiling a mechanism goes, in per cent."""
     ceiling = table.get(graph, table.problem.ceiling)
     baseline = table.get(graph, table.problem.baseline)
     if ceiling is None or baseline is None or ceiling.mean == baseline.mean:
-        return math.nan
-    return (point.mean - baseline.mean) / (ceiling.mean - baseline.mean)
+        return ""
+    return f"{round(100 * (point.mean - baseline.mean) / (ceiling.mean - baseline.mean))} %"
 
 
 def summary(table: Table, delta: str) -> str:
@@ -126,7 +129,7 @@ def summary(table: Table, delta: str) -> str:
         for e in epsilons:
             own = table.get(graph, problem.default, e, delta)
             other = table.best(graph, e, delta, without=problem.default)
-            line += [own.text(table.runs), f"{share(table, graph, own):.0%}"] if own else ["", ""]
+            line += [own.text(table.runs), share(table, graph, own)] if own else ["", ""]
             line.append(f"{other[1].mean:.3f} {other[0]}" if other else "")
         references = [table.get(graph, name) for name in (*_REFERENCES, problem.ceiling) if name in problem.mechanisms]
         lines.append([*line, *("" if point is None else f"{point.mean:.3f}" for point in references)])
@@ -134,9 +137,30 @@ def summary(table: Table, delta: str) -> str:
     return markdown_table(header, lines)
 
 
+def brief(table: Table, delta: str) -> str:
+    """What docs/frontier.md quotes: the default at four budgets, the best of all others at two, the ceiling."""
+    problem, one = table.problem, "1"
+    epsilons = [e for e in ("0.25", "1", "4", "8") if e in table.epsilons]
+    ceilings = [name for name in (*_REFERENCES, problem.ceiling) if name in problem.mechanisms]
+    header = ["input", "n", "degree" if problem.name != "covariance" else "", *(f"ε = {e}" for e in epsilons)]
+    header += ["share of the gain, ε = 1 / 8", "best other, ε = 1", "best other, ε = 4", *ceilings]
+    lines = []
+    for graph in table.graphs:
+        instance = problem.instances[graph]
+        own = {e: table.get(graph, problem.default, e, delta) for e in epsilons}
+        line = [graph, f"{instance.size:,}", f"{2 * instance.edges / instance.size:.0f}" if header[2] else ""]
+        line += ["" if point is None else point.text(table.runs) for point in own.values()]
+        line.append(" / ".join(share(table, graph, p) if (p := own.get(e)) else "" for e in (one, "8")))
+        for e in (one, "4"):
+            other = table.best(graph, e, delta, without=problem.default)
+            line.append(f"{other[1].mean:.3f} {other[0]}" if other else "")
+        lines.append([*line, *("" if (p := table.get(graph, name)) is None else f"{p.mean:.3f}" for name in ceilings)])
+    return f"{markdown_table(header, lines)}\n{verdict(table, delta)}"
+
+
 def verdict(table: Table, delta: str) -> str:
     """Where the default loses to a mechanism that is not part of it, counted over all cells."""
-    won, lost = 0, []
+    won, lost = 0, defaultdict(list)
     for graph in table.graphs:
         for e in table.epsilons:
             own = table.get(graph, table.problem.default, e, delta)
@@ -146,13 +170,15 @@ def verdict(table: Table, delta: str) -> str:
             behind = (other[1].mean - own.mean) * (1 if table.problem.higher_is_better else -1)
             noise = math.hypot(*(0.0 if math.isnan(p.half) else p.half for p in (own, other[1])))
             if behind > max(noise, _DRAW):
-                lost.append(f"{graph} at eps {e}: {other[0]} {other[1].mean:.3f} against {own.mean:.3f}")
+                lost[graph, other[0]].append(f"eps {e} ({other[1].mean:.3f} against {own.mean:.3f})")
             else:
                 won += 1
-    if not won and not lost:
+    total = won + sum(map(len, lost.values()))
+    if not total:
         return ""
-    text = f"{table.problem.default} is best, or level within the intervals, in {won} of {won + len(lost)} columns."
-    return text + (" It loses:\n\n" + "".join(f"- {line}\n" for line in lost) if lost else "\n")
+    text = f"{table.problem.default} is best, or level within the intervals, in {won} of {total} columns."
+    losses = "".join(f"- {graph}: {name} at {', '.join(places)}\n" for (graph, name), places in lost.items())
+    return f"{text} It loses:\n\n{losses}" if losses else f"{text}\n"
 
 
 def details(table: Table, delta: str) -> str:
@@ -168,7 +194,7 @@ def details(table: Table, delta: str) -> str:
                 leader = best[e]
                 bold = point is not None and leader is not None and mechanism.uses and point.mean == leader[1].mean
                 cells.append(f"**{text}**" if bold else text)
-            if any(cells):
+            if any(cells) and set(cells) != {_LATER}:
                 lines.append([graph, name, *cells])
     return markdown_table(["input", "mechanism", *(f"eps {e}" for e in table.epsilons)], lines)
 
@@ -177,7 +203,7 @@ def absent(table: Table, graph: str, mechanism: Mechanism) -> str:
     """Why a cell is empty."""
     if mechanism.only and graph not in mechanism.only:
         return ""
-    return f"not run: {mechanism.reason}" if table.problem.instances[graph].size > mechanism.largest else "not yet run"
+    return f"not run: {mechanism.reason}" if table.problem.instances[graph].size > mechanism.largest else _LATER
 
 
 def plot(table: Table, group: str, path: Path) -> None:
@@ -190,7 +216,7 @@ def plot(table: Table, group: str, path: Path) -> None:
     columns = min(_PANELS_A_ROW, len(graphs))
     height = math.ceil(len(graphs) / columns)
     figure = Figure(figsize=(max(2.7 * columns, 8), 2.5 * height + 1.2), layout="constrained")
-    axes = figure.subplots(height, columns, squeeze=False, sharex=True)
+    axes = figure.subplots(height, columns, squeeze=False)
     handles: dict[str, object] = {}
     for axis, graph in zip(axes.flat, graphs, strict=False):
         for number, name in enumerate(table.private()):
@@ -205,9 +231,11 @@ def plot(table: Table, group: str, path: Path) -> None:
                 color="black" if own else f"C{number % 10}", zorder=3 if own else 2,
             )  # fmt: skip
         for name, style in ((problem.ceiling, "--"), (problem.baseline, ":")):
-            if (point := table.get(graph, name)) is not None:
+            if (point := table.get(graph, name)) is not None and not (problem.logarithmic and point.mean <= 0):
                 handles[name] = axis.axhline(point.mean, color="grey", linestyle=style, linewidth=1)
         axis.set_title(graph, fontsize=8)
+        if problem.logarithmic:
+            axis.set_yscale("log")
         axis.set_xscale("log", base=2)
         axis.set_xticks([float(e) for e in table.epsilons], table.epsilons)
         axis.xaxis.set_minor_locator(NullLocator())

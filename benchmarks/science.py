@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 
 import cosine
 import numpy as np
-from common import RESULTS, ResumableTable, interval, markdown_table, read_csv, slope
+from common import DOCS, RESULTS, ResumableTable, interval, markdown_table, quote, read_csv, slope
 from peers import noisy_power_method
 from scipy import sparse
 from scipy.sparse.linalg import eigsh, svds
@@ -252,17 +252,23 @@ def cosine_table() -> str:
 
 def write(rows: Sequence[dict[str, str]]) -> None:
     parts = ["# Scientific checks\n", "Made by `benchmarks/science.py`; intervals are 95 % (Student).\n"]
+    page = DOCS / "science.md"
     if select(rows, experiment="gaussian"):
         parts += ["## Coherence: after the perturbation over max(before, ln n), worst run\n", coherence_table(rows)]
+        quote(page, "coherence", parts[-1])
         plot_coherence(rows)
     if select(rows, experiment="wishart"):
         parts += ["## Single spike, delta = 1e-6: correlation with the spike\n", wishart_table(rows)]
+        quote(page, "wishart", parts[-1])
         plot_wishart(rows)
     if select(rows, experiment="schatten"):
         parts += ["## Private covariance: Schatten norms of the noise\n", schatten_table(rows)]
+        quote(page, "schatten", parts[-1])
         plot_schatten(rows)
     parts += ["## Private cosine similarities: slope of the squared error in n (3/2 proved, 2 for plain noise)\n"]
-    (RESULTS / "science.md").write_text("\n".join([*parts, cosine_table()]))
+    parts.append(cosine_table())
+    quote(page, "cosine", parts[-1])
+    (RESULTS / "science.md").write_text("\n".join(parts))
 
 
 def panels(count: int, width: float = 4.0) -> tuple[object, Sequence[object]]:

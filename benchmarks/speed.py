@@ -28,7 +28,7 @@ from pathlib import Path
 
 import numpy as np
 import sdp_speed
-from common import RESULTS, read_csv, slope, write_csv
+from common import DOCS, RESULTS, read_csv, slope, write_csv
 from scipy import sparse
 
 Outcome = dict[str, float | str]
@@ -380,7 +380,8 @@ def main() -> None:
             print(row, flush=True)
             rows.append({column: shown(row.get(column, "")) for column in COLUMNS})
             write_csv(stem.with_suffix(".csv"), rows, COLUMNS)
-        write_tables({task: entry.quality for task, entry in TASKS.items()}, rows, stem)
+        page = None if arguments.quick else DOCS / "frontier.md"
+        write_tables({task: entry.quality for task, entry in TASKS.items()}, rows, stem, page)
 
 
 def shown(value: float | str) -> str:

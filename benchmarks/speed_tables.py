@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from common import Row, markdown_table, slope
+from common import Row, markdown_table, quote, slope
 
 #: Times below this are mostly noise: not used for exponents.
 _SHORTEST = 2e-3
 
 
-def write_tables(qualities: Mapping[str, str], rows: list[Row], stem: Path) -> None:
-    """Write Markdown and a plot next to the CSV file; `qualities` says what the column means for each task."""
+def write_tables(qualities: Mapping[str, str], rows: list[Row], stem: Path, page: Path | None = None) -> None:
+    """Write Markdown and a plot next to the CSV file; `qualities` says what its column means for each task."""
     parts = [
         "# Time and memory\n",
         "Processor seconds on one thread, after imports and compilation, each line in a process of its own; *ratio*: "
@@ -23,6 +23,8 @@ def write_tables(qualities: Mapping[str, str], rows: list[Row], stem: Path) -> N
     for task in tasks:
         own = [row for row in rows if row["task"] == task]
         parts += [f"## {task}\n", exponents(own), detail(own, qualities[task])]
+        if page is not None:
+            quote(page, f"speed of {task}", exponents(own))
     absent = sorted({f"{row['method']} ({row['note']})" for row in rows if row["note"].startswith("absent")})
     parts.append(f"Peers absent in this run: {', '.join(absent) if absent else 'none'}.\n")
     stem.with_suffix(".md").write_text("\n".join(parts))

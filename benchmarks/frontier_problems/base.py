@@ -72,3 +72,4 @@ class Problem:
     baseline: str
     default: str
     remarks: tuple[str, ...] = field(default=())
+    logarithmic: bool = False

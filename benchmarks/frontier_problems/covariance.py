@@ -59,9 +59,9 @@ def gaussian(X: np.ndarray, epsilon: float, delta: float, seed: int) -> Outcome:
 
 
 def gaussian_letter(X: np.ndarray, epsilon: float, delta: float, seed: int) -> Outcome:
-    """DTTZ14, Algorithm 1 with its printed noise (sensitivity 1/n: records added or removed) and no projection."""
+    """DTTZ14, Algorithm 1 with its printed constant (proved for epsilon <= 1) and no projection."""
     n, d = X.shape
-    scale = math.sqrt(2 * math.log(1.25 / delta)) / (epsilon * n)
+    scale = math.sqrt(2) / n * math.sqrt(2 * math.log(1.25 / delta)) / epsilon  # sqrt(2)/n: a record is replaced
     noise = np.triu(np.random.default_rng(seed).normal(scale=scale, size=(d, d)))
     return judged(X, X.T @ X / n + noise + np.triu(noise, 1).T)
 
@@ -105,9 +105,12 @@ def problem() -> Problem:
         "Wishart, unprojected": Mechanism(package(project=False), uses="epsilon"),
         "nuclear Laplace": Mechanism(package(mechanism="nuclear-laplace"), uses="epsilon"),
         "Gaussian, unit trace": Mechanism(gaussian),
-        "Analyze Gauss to the letter (DTTZ14)": Mechanism(gaussian_letter),
+        "Analyze Gauss, printed noise (DTTZ14)": Mechanism(gaussian_letter),
     }
-    remarks = ["delta = 1/n^1.1 in place of 1/m^1.1, n the number of records."]
+    remarks = [
+        "The Gaussian mechanisms promise less: (epsilon, delta) where all others are pure. delta = 1/n^1.1 in place of "
+        "1/m^1.1, n the number of records."
+    ]
     if importlib.util.find_spec("diffprivlib"):
         mechanisms["diffprivlib (Amin et al. 2019)"] = Mechanism(amin, tier=2, uses="epsilon", only=SLOW, runs=3)
     else:
@@ -124,4 +127,5 @@ def problem() -> Problem:
         baseline="answer zero",
         default="Wishart, private trace (default)",
         remarks=tuple(remarks),
+        logarithmic=True,
     )

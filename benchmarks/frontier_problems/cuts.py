@@ -85,6 +85,8 @@ def package(balanced: bool, **options: Any) -> Callable[[Graph, float, float, in
 def package_mechanisms(balanced: bool) -> dict[str, Mechanism]:
     table = {"auto": Mechanism(package(balanced), tier=0)}
     for name in MECHANISMS:
+        if name == "bounded-iterates":  # "auto", and below with each kind of noise
+            continue
         if name in ("gaussian", "randomized-response"):
             uses = "epsilon" if name == "randomized-response" else "epsilon, delta"
             table[name] = Mechanism(package(balanced, mechanism=name), tier=2, largest=DENSE, uses=uses)
