@@ -37,7 +37,9 @@ def test_the_python_blocks_of_a_page_run_in_order(page, tmp_path, monkeypatch):
 
 
 def test_every_capability_has_a_page_with_its_theorem():
+    capabilities = ("cosine", "marginals", "linear_queries", "projections")
     pages = [page for page in PAGES if page not in ("README.md", "docs/tutorial.md", "docs/choosing.md")]
+    pages += [f"docs/{name}.md" for name in capabilities]
     assert all("## Theorem\n\n> " in (REPOSITORY / page).read_text() for page in pages)
     text = "".join(page.read_text() for page in (REPOSITORY / "docs").glob("*.md") if page.name != "proofs.md")
     private = [name for name in dpgraph.__all__ if name.startswith("private_")]
