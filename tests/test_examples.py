@@ -100,10 +100,14 @@ NOTEBOOKS = sorted(path.stem for path in (REPOSITORY / "examples").glob("*.ipynb
 
 
 def shown(book):
-    """What the cells of a notebook print, and how many pictures they show."""
-    outputs = [output for cell in book.cells for output in cell.get("outputs", ())]
-    text = "".join(output.get("text", "") for output in outputs)
-    return text, sum("image/png" in output.get("data", {}) for output in outputs)
+    """What each cell of a notebook shows: printed text, pictures, values."""
+    return [
+        sorted(
+            {"image" if "image/png" in output.get("data", {}) else output["output_type"] for output in cell["outputs"]}
+        )
+        for cell in book.cells
+        if cell["cell_type"] == "code"
+    ]
 
 
 def run_notebook(name):
@@ -124,20 +128,17 @@ def test_the_six_notebooks_of_the_documentation_are_there():
 
 
 @pytest.mark.parametrize("name", NOTEBOOKS)
-def test_a_notebook_runs_and_shows_what_it_shows_in_the_repository(name, monkeypatch):
-    """With the real graphs if they are at hand: the committed outputs were made from these."""
-    monkeypatch.setenv("PYDEVD_DISABLE_FILE_VALIDATION", "1")
-    committed, pictures = shown(nbformat.read(REPOSITORY / "examples" / f"{name}.ipynb", as_version=4))
-    text, drawn = shown(run_notebook(name))
-    assert drawn == pictures > 0
-    # Solvers may differ in the last digits from machine to machine, so words are compared and numbers are not.
-    words, expected = (re.sub(r"[-+]?[0-9]+[.0-9e-]*", "", output).split() for output in (text, committed))
-    if "a substitute for" not in text:
-        assert words == expected
+def test_a_notebook_runs_and_every_cell_shows_what_it_shows_in_the_repository(name):
+    """On the real graphs if they are at hand, as when the committed outputs were made (`make notebooks`)."""
+    path = REPOSITORY / "examples" / f"{name}.ipynb"
+    committed = shown(nbformat.read(path, as_version=4))
+    assert ["image"] in committed
+    assert shown(run_notebook(name)) == committed
+    assert path.stat().st_size < 300_000
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_a_notebook_runs_without_real_graphs(name, monkeypatch, tmp_path):
     monkeypatch.setenv("DPGRAPH_DATA", str(tmp_path))
-    assert shown(run_notebook(name))[1] > 0
+    assert ["image"] in shown(run_notebook(name))
