@@ -33,7 +33,11 @@ from dpgraph.projections import (
     project_spectral_ball,
 )
 
-TOEPLITZ = np.abs(np.subtract.outer(np.arange(4), np.arange(4)))
+
+def toeplitz(n):
+    """Labels |i - j|."""
+    return np.abs(np.subtract.outer(np.arange(n), np.arange(n)))
+
 
 MATRIX_SETS = {
     "psd": PSDCone(),
@@ -49,7 +53,7 @@ MATRIX_SETS = {
     "bounded diagonal": BoundedDiagonal(0.5),
     "elliptope": Elliptope(),
     "correlations": Elliptope(unit_diagonal=True),
-    "moments": MomentStructure(TOEPLITZ, fixed={0: 1.0}),
+    "moments": MomentStructure(toeplitz(4), fixed={0: 1.0}),
 }
 
 each_set = pytest.mark.parametrize("convex", MATRIX_SETS.values(), ids=MATRIX_SETS.keys())
@@ -104,12 +108,34 @@ REFERENCES = {
     "nuclear": (lambda Y: project_nuclear_ball(Y, 2.5), lambda cp, X: [cp.normNuc(X) <= 2.5]),
     "elliptope": (project_elliptope, lambda cp, X: [X >> 0, cp.diag(X) <= 1]),
     "correlations": (lambda Y: project_elliptope(Y, unit_diagonal=True), lambda cp, X: [X >> 0, cp.diag(X) == 1]),
+    "psd norm": (PSDFrobeniusBall(1.5).project, lambda cp, X: [X >> 0, cp.norm(X, "fro") <= 1.5]),
+    "frobenius": (FrobeniusBall(1.5).project, lambda cp, X: [cp.norm(X, "fro") <= 1.5]),
+    "box": (Box(-0.5, 1.0).project, lambda cp, X: [X >= -0.5, X <= 1]),
+    "nonnegative": (project_nonnegative, lambda cp, X: [X >= 0]),
+    "zero diagonal": (ZeroDiagonal().project, lambda cp, X: [cp.diag(X) == 0]),
+    "unit diagonal": (UnitDiagonal().project, lambda cp, X: [cp.diag(X) == 1]),
+    "bounded diagonal": (BoundedDiagonal(0.5).project, lambda cp, X: [cp.diag(X) <= 0.5]),
+    "moments": (
+        lambda Y: MomentStructure(toeplitz(len(Y)), fixed={0: 1.0}).project(Y),
+        lambda cp, X: [cp.diag(X) == 1, *(X[i, j] == X[0, j - i] for j in range(X.shape[0]) for i in range(1, j))],
+    ),
 }
 
 
-@pytest.mark.parametrize(("project", "constraints"), REFERENCES.values(), ids=REFERENCES.keys())
-@pytest.mark.parametrize("n", [3, 14])
-def test_spectral_projections_agree_with_a_conic_solver(project, constraints, n):
+#: Sets whose references at n = 30 take seconds each.
+LONG = {"spectral", "nuclear", "frobenius", "psd norm", "psd trace", "correlations"}
+
+
+@pytest.mark.parametrize(
+    ("name", "n"),
+    [
+        pytest.param(name, n, marks=pytest.mark.slow if n == 30 and name in LONG else ())
+        for n in (3, 14, 30)
+        for name in REFERENCES
+    ],
+)
+def test_projections_agree_with_a_conic_solver(name, n):
+    project, constraints = REFERENCES[name]
     Y = np.random.default_rng(n).normal(size=(n, n))
     Y = Y + Y.T
     assert np.abs(project(Y) - _conic_reference(Y, constraints, project(Y))).max() < 1e-6
