@@ -225,10 +225,9 @@ def private_marginals(
     degree : "auto" or int, default "auto"
         Degree of the pseudo-distribution onto whose moments the parities are projected; 0 asks for nonnegative tables
         only. ``"auto"``: k for even k, k + 1 for odd k (the 2k - 2 of CDEMZ24 for k = 3), 2 if that moment matrix would
-        have more than 1000 rows, 0 if even that is too large. 2 as well when
-        records are so sparse that conjunctions are released: there the sparsity inequalities make larger matrices
-        useless (CDEMZ24's 4k - 4 is for variables that coincide for 0/1 records, see
-        :mod:`dpgraph.queries.moment_constraints`).
+        have more than 1000 rows, 0 if even that is too large. 2 as well when records are so sparse that conjunctions
+        are released: beside the sparsity inequalities a matrix of degree 4 lowers the error by about 1 % (CDEMZ24's
+        4k - 4 is for variables that coincide for 0/1 records, see :mod:`dpgraph.queries.moment_constraints`).
     categories : mapping, optional
         Public values of the categorical columns, by label. Declared categories of pandas columns are used as they are.
     geometry : {"tables", "parities", "tensor"}, default "tables"
@@ -296,13 +295,13 @@ def private_marginals(
         raise InvalidParameterError(f"solver must be one of {sorted(SOLVERS)}; got {solver!r}")
     if not (math.isfinite(tol) and tol > 0 and max_iter >= 1):
         raise InvalidParameterError(f"need tol > 0 and max_iter >= 1; got {tol!r}, {max_iter!r}")
+    if adjacency == "replace" and schema.rows < 1:  # the number of records is public
+        raise InvalidParameterError("data has no records; marginals need at least one")
     model = MarginalModel(schema, k, sparsity=sparsity, degree=degree, geometry=geometry, adjacency=adjacency)
     noise = noise_source(rng)
     release = open_release(
         epsilon=epsilon, delta=delta, accountant=accountant, adjacency=_ADJACENCY[adjacency], noise=noise
     )
-    if adjacency == "replace" and schema.rows < 1:
-        raise InvalidParameterError("data has no records; marginals need at least one")
     sums = _read_sums(data, schema, model)
     means, variances, count = _release(sums, model, release, adjacency)
     found = model.project(means, variances, solver=solver, tol=tol, max_iter=max_iter)
