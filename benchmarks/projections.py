@@ -34,8 +34,8 @@ def symmetric_noise(n: int, scale: float, seed: int = 0) -> np.ndarray:
     return (W + W.T) / 2
 
 
-def noisy_gram(n: int, noise: float) -> np.ndarray:
-    V = np.random.default_rng(1).normal(size=(n, 20))
+def noisy_gram(n: int, noise: float, rank: int = 20) -> np.ndarray:
+    V = np.random.default_rng(1).normal(size=(n, rank))
     V /= np.linalg.norm(V, axis=1)[:, None]
     return V @ V.T + symmetric_noise(n, noise)
 
@@ -67,14 +67,14 @@ def gram_methods(accuracy: float) -> dict[str, Callable[[np.ndarray], Projection
 
 def gram_rows(n: int, accuracy: float) -> list[list[str]]:
     rows = []
-    for noise in (0.3, 1.0):
-        Y = noisy_gram(n, noise)
+    for rank, noise in ((20, 0.3), (20, 1.0), (4, 0.3)):
+        Y = noisy_gram(n, noise, rank)
         size = float(np.linalg.norm(Y))
         _, full = timed(lambda Y=Y: np.linalg.eigh(Y))
         for name, method in gram_methods(accuracy).items():
             result, seconds = timed(lambda Y=Y, method=method: method(Y))
             gap = f"{abs(result.gap) / result.distance:.1e}" if result.lower_bound else ""
-            row = [f"Gram + noise {noise:g}", name, str(result.iterations), f"{result.residual / size:.1e}", gap]
+            row = [f"rank {rank}, noise {noise:g}", name, str(result.iterations), f"{result.residual / size:.1e}", gap]
             rows.append([*row, str(result.converged), f"{seconds:.0f}", f"{seconds / full:.1f}"])
             print(rows[-1], flush=True)
     return rows
