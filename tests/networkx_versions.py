@@ -100,9 +100,10 @@ def main(wanted: list[str]) -> int:
     """Exit status 1 if anything unexpected failed."""
     fine = True
     for version in wanted or VERSIONS:
-        python = interpreter(VERSIONS[version])
+        pythons = VERSIONS.get(version, ("3.13", "3.12", "3.11"))
+        python = interpreter(pythons)
         if python is None:
-            print(f"networkx {version}: left out, no Python {' or '.join(VERSIONS[version])} on this machine")
+            print(f"networkx {version}: left out, no Python {' or '.join(pythons)} on this machine")
         else:
             fine &= check(version, python)
     return 0 if fine else 1
