@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,9 +12,7 @@ from dpgraph.cli import options
 from dpgraph.cli.dry_run import AverageDegree, DryRun, public_size
 from dpgraph.cli.graph_input import GraphInput, GraphRequest
 from dpgraph.cli.output import privacy_report, require_writable, write_atomically
-from dpgraph.datasets.files import decode, read_text
 from dpgraph.datasets.writers import csv_text, label_texts
-from dpgraph.exceptions import DatasetError, InvalidParameterError
 
 if TYPE_CHECKING:
     from dpgraph.sos.csp import TwoCSP
@@ -27,11 +24,14 @@ Instance = Annotated[
     typer.Argument(
         metavar="INSTANCE",
         help='A .json file {"variables": [...], "alphabet": [...], "constraints": [{"u": ..., "v": ..., "relation": '
-        '[[...]], "weight": 1}]} (.gz too), or a graph as for the other commands.',
+        '[[...]], "weight": 1}]}, a .csv file of weighted relations, clauses of at most two literals in DIMACS .cnf or '
+        ".wcnf, a DIMACS graph .col (all of them .gz too), or a graph as for the other commands.",
         show_default=False,
     ),
 ]
-Colours = Annotated[int, typer.Option(help="For a graph: the number of labels; the ends of an edge should differ.")]
+Colours = Annotated[
+    int, typer.Option(help="For a graph (.col too): the number of labels; the ends of an edge should differ.")
+]
 Adjacency = Annotated[
     str,
     typer.Option(help="What is protected: label-edge (one entry of a constraint table) or constraint (a whole table)."),
@@ -127,34 +127,13 @@ def _dry_run(n: int, degree: float, colours: int, settings: dict[str, Any]) -> N
 
 def _read(request: GraphRequest, colours: int) -> tuple[TwoCSP, GraphInput]:
     """The instance, and a description of it with the names of its variables."""
+    from dpgraph.datasets import read_csp
+    from dpgraph.datasets.csp_files import is_csp_file
     from dpgraph.sos.csp_kinds import csp_from_graph
 
-    if not request.graph.removesuffix(".gz").endswith(".json"):
+    if not is_csp_file(request.graph):
         source = request.read()
         return csp_from_graph(source.adjacency, "max-k-cut", colours), source
-    problem = _instance(request.graph)
+    problem = read_csp(request.graph, colours=colours)
     nothing = sparse.csr_array((problem.n_variables, problem.n_variables))
     return problem, GraphInput(nothing, problem.variables, request.graph)
-
-
-def _instance(path: str) -> TwoCSP:
-    from dpgraph.sos.csp import TwoCSP
-
-    if not Path(path).is_file():
-        raise DatasetError(f"no such file: {path}")
-    try:
-        content = json.loads(decode(read_text(path), path))
-        problem = TwoCSP(content["variables"], content["alphabet"])
-        for constraint in content["constraints"]:
-            problem.add_constraint(
-                constraint["u"], constraint["v"], constraint["relation"], weight=constraint.get("weight", 1.0)
-            )
-    except InvalidParameterError as error:
-        raise DatasetError(f"{path}: {error}") from None
-    except (ValueError, KeyError, TypeError, AttributeError):
-        # What is wrong could be a private constraint, so only the expected form is shown.
-        raise DatasetError(
-            f'{path}: expected JSON of the form {{"variables": ..., "alphabet": ..., "constraints": [...]}}; '
-            "see dpgraph csp --help"
-        ) from None
-    return problem

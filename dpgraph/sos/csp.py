@@ -185,7 +185,7 @@ class TwoCSP:
         n, q = self.n_variables, self.alphabet_size
         if not self._pairs:
             return np.empty((0, 2), dtype=np.int64), np.empty((0, q, q)), 0.0
-        pairs, tables = np.concatenate(self._pairs), np.concatenate(self._tables)
+        pairs, tables = self.constraints()
         keys, group = np.unique(pairs[:, 0] * n + pairs[:, 1], return_inverse=True)
         order = np.argsort(group, kind="stable")
         starts = np.searchsorted(group[order], np.arange(keys.size))
@@ -209,6 +209,13 @@ class TwoCSP:
     def total_weight(self) -> float:
         """Sum over the constraints of their largest entry: no assignment earns more."""
         return self._merged[2]
+
+    def constraints(self) -> tuple[IntArray, FloatArray]:
+        """Pairs of positions (m, 2), u < v, and tables (m, q, q) of the constraints as they were added, not summed."""
+        q = self.alphabet_size
+        if not self._pairs:
+            return np.empty((0, 2), dtype=np.int64), np.empty((0, q, q))
+        return np.concatenate(self._pairs), np.concatenate(self._tables)
 
     def label_extended_graph(self) -> sparse.csr_array:
         """The label-extended graph, shape (n q, n q): vertex ``i * q + a`` is variable i with label a.
@@ -275,6 +282,13 @@ class TwoCSP:
         from dpgraph.sos.csp_kinds import csp_from_graph
 
         return csp_from_graph(G, kind, alphabet, weight=weight)
+
+    @classmethod
+    def from_file(cls, path: Any, *, format: Any = "auto", colours: int = 3) -> TwoCSP:
+        """Instance in a JSON, CSV or DIMACS file; see :func:`dpgraph.datasets.read_csp`."""
+        from dpgraph.datasets.csp_files import read_csp
+
+        return read_csp(path, format=format, colours=colours)
 
 
 def _names(given: Any, what: str, least: int) -> tuple[Hashable, ...]:

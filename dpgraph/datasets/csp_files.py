@@ -1,0 +1,292 @@
+"""2-CSP instances in files: JSON and CSV (both ways), DIMACS CNF and WCNF, and DIMACS colouring.
+
+Variables and labels are public and stated by the file; the constraints are the data. Errors never quote them.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import math
+import os
+from collections.abc import Callable, Hashable, Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from dpgraph.atomic_write import write_atomically
+from dpgraph.datasets.dimacs import MOST_VARIABLES, parse_cnf, parse_col
+from dpgraph.datasets.files import decode, malformed, read_text
+from dpgraph.datasets.writers import csv_text, label_texts
+from dpgraph.exceptions import DatasetError, InvalidParameterError
+from dpgraph.sos.csp import TwoCSP
+
+__all__ = ["CSP_FORMATS", "is_csp_file", "read_csp", "write_csp"]
+
+CSPFormat = Literal["auto", "json", "csv", "cnf", "wcnf", "col"]
+CSP_FORMATS = ("json", "csv", "cnf", "wcnf", "col")
+
+_CSV_HEADER = ["constraint", "u", "v", "label_u", "label_v", "weight"]
+_JSON_FORM = '{"variables": [...], "alphabet": [...], "constraints": [{"u": ..., "v": ..., "relation": [[...]]}]}'
+
+
+def read_csp(path: str | os.PathLike[str], *, format: CSPFormat = "auto", colours: int = 3) -> TwoCSP:
+    r"""Read a 2-CSP from a file, plain or gzip-compressed.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+    format : {"auto", "json", "csv", "cnf", "wcnf", "col"}
+        "auto" goes by the ending of the name (without ``.gz``).
+
+        - "json": an object with ``variables`` and ``alphabet`` (lists of names, or numbers n and q) and
+          ``constraints``, a list of objects with ``u``, ``v``, ``relation`` (q x q) and optionally ``weight``. Lists
+          among the names are read as tuples.
+        - "csv": lines ``# variables: [...]`` and ``# alphabet: [...]`` (JSON, as above), a header line
+          ``constraint,u,v,label_u,label_v,weight``, and a line for each entry of a constraint's table that is not 0.
+          Lines with the same number in the first column belong to one constraint; all its lines have the same u and v.
+        - "cnf", "wcnf": DIMACS clauses of one or two literals (max-2-SAT): variables 1..n, labels False and True. A
+          clause earns its weight (1 in "cnf") when it is satisfied; a hard clause without a weight (``h``) counts as
+          one more than all others together. Clauses of more literals are refused.
+        - "col": DIMACS graph colouring; vertices 1..n, and labels 0..`colours`-1 that differ at the ends of an edge.
+          An edge that is listed in both directions is one edge.
+    colours : int, default 3
+        Number of labels for "col".
+
+    Returns
+    -------
+    TwoCSP
+
+    Raises
+    ------
+    DatasetError
+        The file is missing, damaged, malformed, or not of this kind. The message never quotes a constraint.
+    InvalidParameterError
+        `format` or `colours` is not as above.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "formula.cnf"
+    >>> _ = file.write_text("c (x1 or not x2) and (x2)\np cnf 2 2\n1 -2 0\n2 0\n")
+    >>> formula = read_csp(file)
+    >>> formula.value({1: True, 2: True}), formula.value({1: False, 2: True})
+    (2.0, 1.0)
+    """
+    if format != "auto" and format not in CSP_FORMATS:
+        raise InvalidParameterError(f"format must be one of auto, {', '.join(CSP_FORMATS)}; got {format!r}")
+    if isinstance(colours, bool) or not isinstance(colours, (int, np.integer)) or colours < 2:
+        raise InvalidParameterError(f"colours must be an integer of at least 2; got {colours!r}")
+    kind = _format_of(path) if format == "auto" else format
+    if kind is None:
+        raise DatasetError(f"{path}: cannot tell the format from the name; state one of {', '.join(CSP_FORMATS)}")
+    text = read_text(path)
+    try:
+        return _READERS[kind](decode(text, path), path, int(colours))
+    except InvalidParameterError as error:
+        raise DatasetError(f"{path}: {error}") from None
+
+
+def is_csp_file(path: str | os.PathLike[str]) -> bool:
+    """Whether a file is a 2-CSP and not an edge list, by the ending of its name; CSV by its first lines."""
+    kind = _format_of(path)
+    if kind != "csv" or not Path(path).is_file():
+        return kind not in (None, "csv")
+    return any(line.startswith(b"# variables:") for line in read_text(path).split(b"\n", 20)[:20])
+
+
+def _format_of(path: str | os.PathLike[str]) -> str | None:
+    """Format that the ending of a name stands for, None if it stands for none."""
+    ending = Path(path).name.removesuffix(".gz").rpartition(".")[2].lower()
+    return ending if ending in CSP_FORMATS else None
+
+
+def write_csp(instance: TwoCSP, path: str | os.PathLike[str]) -> None:
+    """Write a 2-CSP that :func:`read_csp` reads back the same; ``.json`` or ``.csv``, with ``.gz`` compressed.
+
+    Parameters
+    ----------
+    instance : TwoCSP
+        Its constraints are written as they were added, without noise: **the file is as private as the instance**.
+    path : str or path-like
+        An existing file is replaced.
+
+    Raises
+    ------
+    InvalidParameterError
+        Another ending, or names that are not made of strings, numbers, booleans, None and tuples of them.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "instance.csv.gz"
+    >>> instance = TwoCSP(["x", "y"], ["a", "b"])
+    >>> instance.add_constraint("x", "y", [[0, 0.25], [2, 0]])
+    >>> write_csp(instance, file)
+    >>> read_csp(file).value({"x": "b", "y": "a"})
+    2.0
+    """
+    kind = _format_of(path)
+    if kind not in _WRITERS:
+        raise InvalidParameterError(
+            f"a 2-CSP is written as .json or .csv, with or without .gz; got {Path(path).name!r}"
+        )
+    content = _WRITERS[kind](instance).encode()
+    write_atomically(path, gzip.compress(content, mtime=0) if Path(path).name.endswith(".gz") else content)
+
+
+# --- JSON --------------------------------------------------------------------------------------------------------
+
+
+def _names(given: Any) -> Any:
+    """Names from JSON: lists become tuples, at every depth."""
+    return tuple(map(_names, given)) if isinstance(given, list) else given
+
+
+def _parse_json(text: str, path: str | os.PathLike[str], colours: int) -> TwoCSP:
+    try:
+        content = json.loads(text)
+        if any(isinstance(content[name], int) and content[name] > MOST_VARIABLES for name in ("variables", "alphabet")):
+            raise DatasetError(f"{path}: expected numbers of variables and labels that fit into memory")
+        instance = TwoCSP(_names(content["variables"]), _names(content["alphabet"]))
+        for constraint in content["constraints"]:
+            u, v, weight = _names(constraint["u"]), _names(constraint["v"]), constraint.get("weight", 1.0)
+            instance.add_constraint(u, v, constraint["relation"], weight)
+    except DatasetError:
+        raise
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        if isinstance(error, InvalidParameterError) and not _quotes(error):
+            raise
+        # What is wrong could be a private constraint, so only the expected form is shown.
+        raise DatasetError(f"{path}: expected JSON of the form {_JSON_FORM}") from None
+    return instance
+
+
+def _quotes(error: InvalidParameterError) -> bool:
+    """Whether a message names a variable of a constraint."""
+    return "of the instance" in str(error)
+
+
+def _json_names(names: tuple[Hashable, ...], what: str) -> str:
+    try:
+        text = json.dumps(names)
+        same = _names(json.loads(text)) == names
+    except (TypeError, ValueError):
+        same = False
+    if not same:
+        raise InvalidParameterError(
+            f"{what} of an instance in a file must be strings, numbers, booleans, None, or tuples of them"
+        )
+    return text
+
+
+def _json(instance: TwoCSP) -> str:
+    variables, alphabet = _json_names(instance.variables, "variables"), _json_names(instance.alphabet, "labels")
+    lines = (
+        json.dumps({"u": instance.variables[u], "v": instance.variables[v], "relation": table.tolist()})
+        for u, v, table in _constraints(instance)
+    )
+    return f'{{"variables": {variables},\n"alphabet": {alphabet},\n"constraints": [\n' + ",\n".join(lines) + "\n]}\n"
+
+
+def _constraints(instance: TwoCSP) -> Iterator[tuple[int, int, Any]]:
+    pairs, tables = instance.constraints()
+    for (u, v), table in zip(pairs.tolist(), tables, strict=True):
+        yield u, v, table
+
+
+# --- CSV ---------------------------------------------------------------------------------------------------------
+
+
+def _parse_csv(text: str, path: str | os.PathLike[str], colours: int) -> TwoCSP:
+    stated: dict[str, tuple[Hashable, ...]] = {}
+    body: list[str] = []
+    for line in text.split("\n"):
+        name, _, value = line.lstrip("# ").partition(":")
+        if line.startswith("#") and name in ("variables", "alphabet"):
+            stated[name] = _stated(value, name, path)
+        body.append("\n" if line.startswith("#") else f"{line}\n")
+    if len(stated) < 2:
+        raise DatasetError(f"{path}: expected the lines '# variables: [...]' and '# alphabet: [...]' with JSON lists")
+    instance = TwoCSP(stated["variables"], stated["alphabet"])
+    variables, labels = (
+        {text: i for i, text in enumerate(label_texts(names))} for names in (instance.variables, instance.alphabet)
+    )
+    tables: dict[str, tuple[int, int, Any]] = {}
+    header: list[str] | None = None
+    reader = csv.reader(body, strict=True)
+    try:
+        for fields in reader:
+            if not fields or header is None:
+                header = fields or header
+                if header is not None and header != _CSV_HEADER:
+                    raise malformed(path, reader.line_num, f"the header line {','.join(_CSV_HEADER)}")
+                continue
+            _add_entry(tables, fields, variables, labels, lambda: malformed(path, reader.line_num, _ENTRY))
+    except csv.Error:
+        raise malformed(path, reader.line_num, "comma-separated fields with matching quotes") from None
+    if tables:
+        pairs, entries = [(u, v) for u, v, _ in tables.values()], [table for _, _, table in tables.values()]
+        instance.add_constraints(np.array(pairs), np.array(entries))
+    return instance
+
+
+_ENTRY = "constraint,u,v,label_u,label_v,weight with two different stated variables, stated labels, and a weight >= 0"
+
+
+def _stated(text: str, what: str, path: str | os.PathLike[str]) -> tuple[Hashable, ...]:
+    try:
+        names = json.loads(text)
+    except (ValueError, RecursionError):
+        names = None
+    if not isinstance(names, list):
+        raise DatasetError(f"{path}: expected a JSON list after '# {what}:'")
+    return tuple(map(_names, names))
+
+
+def _add_entry(
+    tables: dict[str, tuple[int, int, Any]],
+    fields: list[str],
+    variables: dict[str, int],
+    labels: dict[str, int],
+    error: Callable[[], DatasetError],
+) -> None:
+    """Enter one line into the table of its constraint."""
+    try:
+        number, u, v = fields[0], variables[fields[1]], variables[fields[2]]
+        a, b, weight = labels[fields[3]], labels[fields[4]], float(fields[5])
+    except (KeyError, ValueError, IndexError):
+        raise error() from None
+    first, second, table = tables.setdefault(number, (u, v, np.zeros((len(labels), len(labels)))))
+    if len(fields) != len(_CSV_HEADER) or u == v or (u, v) != (first, second) or not 0.0 <= weight < math.inf:
+        raise error()
+    table[a, b] += weight
+
+
+def _csv(instance: TwoCSP) -> str:
+    names, labels = label_texts(instance.variables), label_texts(instance.alphabet)
+    buffer = io.StringIO()
+    buffer.write(f"# variables: {_json_names(instance.variables, 'variables')}\n")
+    buffer.write(f"# alphabet: {_json_names(instance.alphabet, 'labels')}\n")
+    columns: list[list[str]] = [[] for _ in _CSV_HEADER]
+    for number, (u, v, table) in enumerate(_constraints(instance)):
+        for a, b in np.argwhere(table > 0.0).tolist():
+            entry = (str(number), names[u], names[v], labels[a], labels[b], repr(float(table[a, b])))
+            for column, field in zip(columns, entry, strict=True):
+                column.append(field)
+    buffer.write(csv_text(_CSV_HEADER, columns))
+    return buffer.getvalue()
+
+
+_READERS: dict[str, Callable[[str, str | os.PathLike[str], int], TwoCSP]] = {
+    "json": _parse_json,
+    "csv": _parse_csv,
+    "cnf": lambda text, path, colours: parse_cnf(text, path, weighted=False),
+    "wcnf": lambda text, path, colours: parse_cnf(text, path, weighted=True),
+    "col": parse_col,
+}
+_WRITERS: dict[str | None, Callable[[TwoCSP], str]] = {"json": _json, "csv": _csv}

@@ -1,0 +1,163 @@
+"""DIMACS formats: clauses of one or two literals (CNF, WCNF) and graph colouring.
+
+References
+----------
+DIMACS, Satisfiability: suggested format, 1993; Clique and coloring: suggested format, 1993.
+MaxSAT Evaluation 2022, rules for input (WCNF without a problem line).
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator
+
+import numpy as np
+
+from dpgraph.datasets.files import malformed
+from dpgraph.exceptions import DatasetError
+from dpgraph.sos.csp import TwoCSP
+
+__all__ = ["MOST_VARIABLES", "parse_cnf", "parse_col"]
+
+Path = str | os.PathLike[str]
+#: Variables of a problem line or a literal: more than this is a damaged file, and would fill the memory.
+MOST_VARIABLES = 50_000_000
+
+_CLAUSE = "a clause of one or two literals that ends with 0"
+_WEIGHTED = "a weight >= 0 (or h) before the literals of a clause, and 0 after them"
+
+
+def parse_cnf(text: str, path: Path, *, weighted: bool) -> TwoCSP:
+    """Max-2-SAT instance of a (W)CNF text: variables 1..n, labels False and True."""
+    n, announced, top, lines = _problem(text, path, "wcnf" if weighted else "cnf", optional=weighted)
+    pairs: list[tuple[int, int]] = []
+    tables: list[list[list[float]]] = []
+    hard: list[int] = []
+    for line, fields in _statements(lines, weighted):
+        weight, literals = _clause(fields, weighted, path, line)
+        if weight is None:
+            hard.append(len(pairs))
+        elif top is not None and weight >= top:
+            weight = float(top)
+        first, second = literals[0], literals[-1]
+        if n is not None and max(abs(first), abs(second)) > n:
+            raise malformed(path, line, f"variables in 1..{n}, as the problem line announces")
+        if max(abs(first), abs(second)) > MOST_VARIABLES:
+            raise malformed(path, line, "a number of variables that fits into memory")
+        pairs.append((abs(first), abs(second)))
+        tables.append(_table(first > 0, second > 0, pairs[-1], weight if weight is not None else 1.0))
+    if announced is not None and announced != len(pairs):
+        raise DatasetError(f"{path}: expected as many clauses as the problem line announces; the file may be truncated")
+    if hard:  # only now is it known what outweighs all others
+        firm = set(hard)
+        weight = 1.0 + math.fsum(max(map(max, table)) for e, table in enumerate(tables) if e not in firm)
+        for e in hard:
+            tables[e] = [[entry * weight for entry in row] for row in tables[e]]
+    n = max((max(pair) for pair in pairs), default=1) if n is None else n
+    return _instance(n, pairs, tables)
+
+
+def _table(first: bool, second: bool, pair: tuple[int, int], weight: float) -> list[list[float]]:
+    """What labels (False, True) of the two variables earn; for one variable, its values twice."""
+    if pair[0] == pair[1]:
+        values = [weight if first != second or value == first else 0.0 for value in (False, True)]
+        return [[values[0]] * 2, [values[1]] * 2]
+    return [[weight if a == first or b == second else 0.0 for b in (False, True)] for a in (False, True)]
+
+
+def _instance(n: int, pairs: list[tuple[int, int]], tables: list[list[list[float]]]) -> TwoCSP:
+    instance = TwoCSP(range(1, n + 1), (False, True))
+    if not pairs:
+        return instance
+    ends, entries = np.array(pairs) - 1, np.array(tables)
+    single = ends[:, 0] == ends[:, 1]
+    for (u, _), table in zip(ends[single].tolist(), entries[single], strict=True):
+        instance.add_unary(u + 1, table[:, 0])
+    instance.add_constraints(ends[~single], entries[~single])
+    return instance
+
+
+def _problem(
+    text: str, path: Path, kind: str, *, optional: bool = False
+) -> tuple[int | None, int | None, float | None, Iterator[tuple[int, list[str]]]]:
+    """Numbers of the problem line (variables, clauses or edges, weight of hard clauses), and the lines that follow."""
+    lines = ((i, line.split()) for i, line in enumerate(text.split("\n"), 1))
+    content = ((i, fields) for i, fields in lines if fields and not fields[0].startswith("c"))
+    first = next(content, None)
+    if first is None:
+        raise DatasetError(f"{path}: expected a DIMACS problem line 'p {kind} ...'; the file has no content")
+    line, fields = first
+    if fields[0] != "p":
+        if optional:
+            return None, None, None, _chained(first, content)
+        raise malformed(path, line, f"the problem line 'p {kind} ...'")
+    kinds = ("edge", "col", "edges") if kind == "edge" else (kind,)
+    numbers = [int(field) for field in fields[2:] if field.isascii() and field.isdigit() and len(field) < 16]
+    if len(fields) < 4 or fields[1] not in kinds or len(numbers) != len(fields) - 2 or numbers[0] < 1:
+        raise malformed(path, line, f"the problem line 'p {kind} VARIABLES {'EDGES' if kind == 'edge' else 'CLAUSES'}'")
+    if numbers[0] > MOST_VARIABLES:
+        raise malformed(path, line, "a number of variables that fits into memory")
+    return numbers[0], numbers[1], float(numbers[2]) if len(numbers) > 2 else None, content
+
+
+def _chained(first: tuple[int, list[str]], rest: Iterator[tuple[int, list[str]]]) -> Iterator[tuple[int, list[str]]]:
+    yield first
+    yield from rest
+
+
+def _statements(lines: Iterator[tuple[int, list[str]]], weighted: bool) -> Iterator[tuple[int, list[str]]]:
+    """Clauses, which may span lines or share one; a line of ``%`` ends the file (SATLIB)."""
+    pending: list[str] = []
+    line = 0
+    for number, fields in lines:
+        if fields[0] == "%":
+            break
+        for field in fields:
+            line = line if pending else number
+            pending.append(field)
+            # A weight of 0 stands first, where the end of a clause cannot.
+            if field == "0" and not (weighted and len(pending) == 1):
+                yield line, pending
+                pending = []
+    if pending:
+        yield line, pending
+
+
+def _clause(fields: list[str], weighted: bool, path: Path, line: int) -> tuple[float | None, list[int]]:
+    """Weight (None: hard) and literals."""
+    weight: float | None = 1.0
+    body = fields
+    if weighted:
+        body = fields[1:]
+        try:
+            weight = None if fields[0] == "h" else float(fields[0])
+        except ValueError:
+            raise malformed(path, line, _WEIGHTED) from None
+        if weight is not None and not 0.0 <= weight < math.inf:
+            raise malformed(path, line, _WEIGHTED)
+    try:
+        literals = [int(field) for field in body]
+    except ValueError:
+        raise malformed(path, line, _CLAUSE) from None
+    if not 2 <= len(literals) <= 3 or literals[-1] != 0 or 0 in literals[:-1]:
+        raise malformed(path, line, _CLAUSE)
+    return weight, literals[:-1]
+
+
+def parse_col(text: str, path: Path, colours: int) -> TwoCSP:
+    """Colouring instance of a DIMACS graph: vertices 1..n, labels 0..colours-1."""
+    n, _, _, lines = _problem(text, path, "edge")
+    edges: set[tuple[int, int]] = set()
+    for line, fields in lines:
+        if fields[0] in ("n", "d", "v", "x"):  # colours or positions of vertices
+            continue
+        ends = [int(field) for field in fields[1:] if field.isascii() and field.isdigit() and len(field) < 16]
+        if fields[0] != "e" or len(fields) != 3 or len(ends) != 2 or not all(1 <= end <= (n or 0) for end in ends):
+            raise malformed(path, line, f"an edge 'e U V' with vertices in 1..{n}, as the problem line announces")
+        if ends[0] != ends[1]:
+            edges.add((min(ends), max(ends)))
+    instance = TwoCSP(range(1, (n or 0) + 1), colours)
+    if edges:
+        instance.add_constraints(np.array(sorted(edges)) - 1, 1.0 - np.eye(colours))
+    return instance
