@@ -38,8 +38,8 @@ __all__ = [
     "FieldOracle",
     "Response",
     "Schedule",
+    "is_parallel",
     "is_pure",
-    "laplace_schedule",
     "release_iterates",
 ]
 
@@ -74,12 +74,12 @@ class Schedule:
     """
 
     sweeps: int = 24
-    blocks: int = 32
+    blocks: int = 128
     growth: float = 0.5
     sharpness: float = 8.0
     prior: float = 3.0
     drift: float = 0.5
-    degree_share: float = 0.03
+    degree_share: float = 0.02
 
     def shares(self) -> FloatArray:
         """Share of the budget of each sweep: of mu**2 for Gaussian noise, of epsilon for Laplace noise."""
@@ -103,19 +103,13 @@ def is_pure(noise: str, epsilon: float) -> bool:
     return noise == "laplace" or (noise == "auto" and epsilon < LAPLACE_LIMIT)
 
 
+def is_parallel(noise: str, epsilon: float) -> bool:
+    """Whether Gaussian sweeps of the core and a Laplace look at the other rows stand side by side."""
+    return noise == "auto" and not is_pure(noise, epsilon)
+
+
 #: Gaussian noise: many sweeps, because composition is quadratic.
 GAUSSIAN_SCHEDULE = Schedule()
-
-
-def laplace_schedule(epsilon: float, mean_degree: float) -> Schedule:
-    """Few sweeps for Laplace noise, whose composition is linear: as many as keep it below the fields.
-
-    With T sweeps the noise of a field has standard deviation about 2 sqrt(2) T/epsilon (in units of max_weight), while
-    the fields of a vertex of degree d are of size sqrt(d). All arguments are public or released.
-    """
-    affordable = epsilon * math.sqrt(max(mean_degree, 1.0)) / (2 * math.sqrt(2.0))
-    sweeps = min(max(math.ceil(affordable / 1.5), 2), 4)
-    return Schedule(sweeps=sweeps, blocks=1000, growth=1.0, degree_share=0.0)
 
 
 @dataclass(frozen=True)

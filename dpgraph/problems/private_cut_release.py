@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dpgraph.exceptions import InvalidParameterError, MechanismHalted
 from dpgraph.graph import Graph, GraphSource
-from dpgraph.mechanisms.bounded_iterates import LOOK_DELTA, is_pure
+from dpgraph.mechanisms.bounded_iterates import LOOK_DELTA, is_parallel, is_pure
 from dpgraph.mechanisms.cut_iterates import release_cut_labels
 from dpgraph.mechanisms.noisy_power import release_low_rank_adjacency
 from dpgraph.mechanisms.normalized_adjacency import (
@@ -87,7 +87,7 @@ class CutRequest:
     @property
     def parallel(self) -> bool:
         """Whether Gaussian and Laplace releases about different pairs stand side by side."""
-        return self.chosen == "bounded-iterates" and not self.pure and self.noise != "gaussian"
+        return self.chosen == "bounded-iterates" and is_parallel(self.noise, self.epsilon)
 
     @property
     def chosen(self) -> str:

@@ -8,17 +8,19 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from dpgraph.exceptions import InvalidParameterError, MechanismHalted
 from dpgraph.graph import WEIGHT_BITS, Graph
 from dpgraph.mechanisms.bounded_iterates import (
-    GAUSSIAN_SCHEDULE,
     ITERATE_UNIT,
+    LOOK_DELTA,
     FieldOracle,
+    is_parallel,
     is_pure,
-    laplace_schedule,
     release_iterates,
 )
+from dpgraph.mechanisms.degree_core import core_schedule, degree_core, release_usable_degrees
 from dpgraph.mechanisms.normalized_adjacency import (
     DEFAULT_MAX_RANK,
     AdjacencyOptions,
@@ -45,8 +47,9 @@ _ADJACENCY = {
     "label-edge": "one entry of the constraint table of one pair of variables, by at most max_weight",
     "constraint": "the whole constraint table of one pair of variables, every entry by at most max_weight",
 }
-#: Shares of mu**2 for the weight of the assignment and for the total weight.
-_VALUE_SHARE, _TOTAL_SHARE = 0.02, 0.005
+#: Shares of the budget (mu**2, or epsilon if pure) for the weight of the assignment, the total weight, and the weights
+#: of all candidates together.
+_VALUE_SHARE, _TOTAL_SHARE, _CHOICE_SHARE = 0.02, 0.005, 0.01
 _STARTS = 16
 
 
@@ -65,6 +68,14 @@ class _Instance:
 
     def total_weight(self) -> float:
         return math.fsum(self.tables.max(axis=(1, 2), initial=0.0))
+
+    def constraint_graph(self, n: int) -> Graph:
+        """The graph on the variables with the largest entries of the tables as weights; neighbours stay neighbours."""
+        u, v = self.pairs.T
+        largest = self.tables.max(axis=(1, 2), initial=0.0)
+        upper = sparse.coo_array((largest, (u, v)), shape=(n, n))
+        adjacency = sparse.csr_array(upper + upper.T)
+        return Graph(adjacency, tuple(range(n)), self.graph.max_weight, self.graph.weight_unit)
 
     def value(self, labels: IntArray) -> float:
         u, v = self.pairs.T
@@ -173,14 +184,17 @@ def private_max_2csp(
     options = _check(instance, adjacency, mechanism, max_weight, rank, max_rank, regularization, coherence, on_halt)
     chosen: str = "bounded-iterates" if mechanism == "auto" else mechanism
     check_delta(delta)
-    pure = is_pure(noise, check_epsilon(epsilon)) and chosen == "bounded-iterates"
+    iterates = chosen == "bounded-iterates"
+    pure = is_pure(noise, check_epsilon(epsilon)) and iterates
+    parallel = is_parallel(noise, epsilon) and iterates
     ledger = open_ledger(
         epsilon=epsilon,
         delta=None if pure else delta,
         accountant=accountant,
         adjacency=_ADJACENCY[adjacency],
         noise=source,
-        slack=adjacency_slack(options, delta) if chosen == "coherence" else 0.0,
+        slack=LOOK_DELTA * delta * parallel if iterates else adjacency_slack(options, delta),
+        parallel=parallel,
     )
     private = _read(instance, float(max_weight))
     total = release_weight(
@@ -276,19 +290,47 @@ def _bounded_iterates(
         row_bound_l1=sensitivity.constraint_rows_l1(w, q) if whole_table else w,
     )
     # A field sums about (average number of constraints) terms, each earned with probability about 1/q.
-    mean_degree = max(2 * total / n, w)
-    schedule = GAUSSIAN_SCHEDULE if ledger.delta > 0 else laplace_schedule(ledger.epsilon, mean_degree / w)
-    X, _ = release_iterates(
+    mean_degree, share = 2 * total / n, 1 - _VALUE_SHARE - _TOTAL_SHARE - _CHOICE_SHARE
+    schedule = core_schedule(ledger, mean_degree / w)
+    constraints = private.constraint_graph(n)
+    degrees = release_usable_degrees(
+        constraints, mean_degree, schedule.degree_share * share, ledger=ledger, noise=noise
+    )
+    X, ratios = release_iterates(
         oracle,
         _Simplex(q),
-        np.full(n, w * mean_degree / q),
+        w * degrees / q,
         ledger=ledger,
-        share=(1 - _VALUE_SHARE - _TOTAL_SHARE),
+        share=share * (1 - schedule.degree_share),
         noise=noise,
         schedule=schedule,
+        core=degree_core(degrees, ledger.epsilon, noise.generator),
         progress=progress,
     )
-    return np.argmax(X, axis=1)
+    return _best_rank(private, X, ratios, ledger, noise)
+
+
+def _best_rank(private: _Instance, X: FloatArray, ratios: FloatArray, ledger: Ledger, noise: NoiseSource) -> IntArray:
+    """Choose, by private weights, between the labels of largest field at every row, of second largest, and so on.
+
+    Iterates from a random start may settle where no label that belongs to a hidden assignment is used at all: each of
+    the others supports the others. There every row sees exactly those labels last, so that one of the q candidates is
+    the hidden assignment. All fields are released; a candidate's weight has sensitivity w.
+    """
+    last = X + 1e-9 * np.argsort(np.argsort(ratios, axis=1), axis=1)  # rows that were set say themselves what is first
+    ranked = np.argsort(-last, axis=1, kind="stable")
+    weights = [
+        release_weight(
+            f"weight of candidate {k + 1}",
+            private.value(ranked[:, k]),
+            private.graph,
+            ledger=ledger,
+            share=_CHOICE_SHARE / private.q,
+            noise=noise,
+        ).value
+        for k in range(private.q)
+    ]
+    return ranked[:, int(np.argmax(weights))]
 
 
 def _coherence(private: _Instance, options: AdjacencyOptions, ledger: Ledger, noise: NoiseSource) -> IntArray:

@@ -16,10 +16,10 @@ from dpgraph.mechanisms.bounded_iterates import (
     FieldOracle,
     Schedule,
     is_pure,
-    laplace_schedule,
     release_iterates,
 )
-from dpgraph.mechanisms.cut_iterates import cut_core, cut_schedule, release_cut_labels, shrunken_degrees
+from dpgraph.mechanisms.cut_iterates import release_cut_labels
+from dpgraph.mechanisms.degree_core import core_schedule, degree_core, shrunken_degrees
 from dpgraph.mechanisms.field_tracker import FieldTracker
 from dpgraph.privacy.ledger import EDGE_ADJACENCY, open_ledger
 from dpgraph.privacy.noise import noise_source
@@ -43,7 +43,7 @@ def test_the_shares_of_the_sweeps_add_up_to_one(schedule):
 @pytest.mark.parametrize("epsilon", [0.01, 0.5, 1.0, 3.0, 100.0])
 @pytest.mark.parametrize("mean_degree", [-3.0, 0.0, 5.0, 1e4])
 def test_laplace_noise_gets_two_to_four_sweeps(epsilon, mean_degree):
-    assert 2 <= laplace_schedule(epsilon, mean_degree).sweeps <= 4
+    assert 2 <= core_schedule(open_call(epsilon, delta=None)[0], mean_degree).sweeps <= 4
 
 
 def test_noise_is_chosen_by_public_epsilon_alone():
@@ -101,7 +101,7 @@ def test_rows_outside_the_core_are_looked_at_once_after_all_sweeps_and_never_see
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 8.0])
 def test_the_core_holds_the_large_degrees_and_most_of_the_sum_of_squares(epsilon):
     degrees = np.random.default_rng(0).pareto(2.0, size=1000) + 1
-    core = cut_core(degrees, epsilon, np.random.default_rng(1))
+    core = degree_core(degrees, epsilon, np.random.default_rng(1))
     assert sorted(core.order.tolist()) == list(range(1000))
     assert degrees[core.rows].min() >= degrees[core.others].max(initial=0)
     assert (degrees[core.rows] ** 2).sum() >= (1 - min(0.1 / epsilon, 0.5)) * (degrees**2).sum()
@@ -109,8 +109,8 @@ def test_the_core_holds_the_large_degrees_and_most_of_the_sum_of_squares(epsilon
 
 
 def test_pure_sweeps_of_a_cut_are_few_and_gaussian_ones_many():
-    assert [cut_schedule(open_call(epsilon, delta=None)[0], 40.0).sweeps for epsilon in (0.1, 1.0, 8.0)] == [2, 2, 4]
-    assert cut_schedule(open_call(4.0)[0], 40.0).sweeps == 24
+    assert [core_schedule(open_call(epsilon, delta=None)[0], 40.0).sweeps for epsilon in (0.1, 1.0, 8.0)] == [2, 2, 4]
+    assert core_schedule(open_call(4.0)[0], 40.0).sweeps == 24
 
 
 def test_each_sweep_releases_every_row_once_and_the_first_skips_its_first_block():

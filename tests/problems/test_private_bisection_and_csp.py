@@ -128,3 +128,13 @@ def test_a_graph_with_an_unbalanced_best_cut_is_still_halved(mechanism):
     assert sorted(len(side) for side in half.partition) == [30, 31]
     # The centre is on one side: every leaf on the other is cut, and at best all 31 of them are there.
     assert dpgraph.evaluate.cut_value(nx.star_graph(60), half.partition) in (30, 31)
+
+
+@pytest.mark.parametrize("adjacency", ["label-edge", "constraint"])
+def test_a_planted_assignment_is_found_from_every_random_start(adjacency):
+    # From a random start the iterates settle on the two other labels about every second time; then the hidden assignment
+    # is the candidate of smallest fields.
+    instance = dpgraph.datasets.planted_csp(400, 150, 3, 0.9, rng=0)
+    for seed in range(6):
+        result = dpgraph.private_max_2csp(instance, epsilon=2.0, delta=1e-6, adjacency=adjacency, rng=seed)
+        assert dpgraph.evaluate.csp_value(instance, result.assignment) / instance.total_weight() > 0.88
