@@ -48,7 +48,7 @@ def parse_gset(table: Table) -> EdgeTable:
 
 def _size(table: Table) -> tuple[int, int, Table]:
     for number, end, fields in table.data_lines():
-        numbers = [int(field) for field in fields if field.isascii() and field.isdigit()]
+        numbers = [int(field) for field in fields if field.isascii() and field.isdigit() and len(field) <= 18]
         if not len(fields) == len(numbers) == 2 or not 1 <= numbers[0] < MAX_VERTICES:
             raise malformed(table.path, number, "the numbers of vertices and edges of a Gset file: n m")
         return numbers[0], numbers[1], table.below(number, end)

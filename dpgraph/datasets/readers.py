@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from dpgraph.datasets.edge_table import MAX_VERTICES, EdgeTable, merge_arcs
-from dpgraph.datasets.files import blank_comments, decode, read_text
+from dpgraph.datasets.files import blank_comments, decode, read_text, refuse_long_lines
 from dpgraph.datasets.gml import parse_gml
 from dpgraph.datasets.gset import looks_like_gset, parse_gset
 from dpgraph.datasets.rows import Rows, open_table, parse_rows
@@ -165,6 +165,7 @@ def _read(
     if format == "gml" or (format == "auto" and _looks_like_gml(path, text)):
         _refuse_vertices(vertices, "GML")
         return parse_gml(decode(text, path), path, symmetrize=symmetrize)
+    refuse_long_lines(text, path)
     table = open_table(path, blank_comments(text), labels)
     if format == "gset" or (format == "auto" and looks_like_gset(table)):
         _refuse_vertices(vertices, "Gset")

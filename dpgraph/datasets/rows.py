@@ -30,6 +30,8 @@ _DATA_LINE = re.compile(rb"[^\n]*[^\s][^\n]*")
 _PLAIN_BYTES = b"0123456789 \t,\n"
 #: Decimal numbers of at most this many digits fit into int64.
 _MAX_DIGITS = 18
+#: Longer numbers are no labels; converting them takes time that grows with the square, and Python stops at 4300.
+_LONGEST_LABEL = 1000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -182,9 +184,9 @@ def _label(field: str, labels: type[int] | type[str], path: str | os.PathLike[st
         if field:
             return field
         raise malformed(path, line, "two vertex names; one is empty")
-    if _INTEGER.fullmatch(field):
+    if _INTEGER.fullmatch(field) and len(field) <= _LONGEST_LABEL:
         return int(field)
-    raise malformed(path, line, "two integer vertex labels (for names, pass labels=str)")
+    raise malformed(path, line, f"two integer vertex labels of at most {_LONGEST_LABEL} digits (or pass labels=str)")
 
 
 def _number(fields: list[str], column: int, path: str | os.PathLike[str], line: int) -> float:

@@ -9,6 +9,7 @@ import pickle
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import pytest
 from dp_accounting.pld import privacy_loss_distribution as pld
 from hypothesis import assume, given, settings
@@ -138,6 +139,28 @@ def test_one_accountant_protects_one_neighbouring_relation():
     with pytest.raises(InvalidParameterError, match="one accountant for each data set and neighbouring relation"):
         call(0.1, accountant=accountant, adjacency="one record replaced")
     assert state(accountant) == before
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_random_sequence_of_calls_never_loses_more_than_the_accountant_says(seed):
+    """Against dp-accounting's privacy loss distribution, whose discretisation is pessimistic by at most 1 %."""
+    rng = np.random.default_rng(seed)
+    kinds = ("gaussian",) if seed < 6 else ("gaussian", "pure", "slack")
+    accountant, truth, slack = PrivacyAccountant(epsilon=8.0, delta=1e-5), pld.identity(), 0.0
+    for kind in rng.choice(kinds, rng.integers(2, 8)):
+        epsilon = float(rng.uniform(0.1, 0.6))
+        if kind == "pure":
+            call(epsilon, None, accountant=accountant)
+            truth = truth.compose(pld.from_randomized_response(2 / (1 + math.exp(epsilon)), 2))
+            continue
+        share = 2e-7 if kind == "slack" else 0.0
+        mu = call(epsilon, 1e-6, slack=share, accountant=accountant).mu
+        truth, slack = truth.compose(pld.from_gaussian_mechanism(1 / mu)), slack + share
+    spent = accountant.spent
+    lost = truth.get_epsilon_for_delta(spent.delta - slack) if spent.delta > slack else truth.get_epsilon_for_delta(0)
+    assert spent.epsilon >= lost * 0.99
+    if seed < 6:  # the exact curve is known
+        assert spent.epsilon == pytest.approx(lost, rel=0.01)
 
 
 # --- refusals and failures -------------------------------------------------------------------------------------

@@ -1,7 +1,14 @@
 """Whatever a file holds, reading it ends in a graph or in one of the package's own errors."""
 
+import ast
 import contextlib
 import gzip
+import io
+import pickle
+import tarfile
+import tracemalloc
+import zipfile
+from pathlib import Path
 
 import networkx as nx
 import numpy as np
@@ -9,8 +16,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dpgraph.datasets import read_edgelist, read_sparse
-from dpgraph.exceptions import DPGraphError
+import dpgraph
+from dpgraph.datasets import load, read_edgelist, read_sparse
+from dpgraph.exceptions import DatasetError, DPGraphError
 from dpgraph.graph import open_graph
 
 VALID = [
@@ -92,6 +100,142 @@ def test_any_array_is_read_or_refused(rows, columns, dtype, random):
     with contextlib.suppress(DPGraphError):
         graph = open_graph(A).read()
         assert graph.adjacency.shape == (rows, rows)
+
+
+# --- gigantic and adversarial files ------------------------------------------------------------------------------
+
+
+def peak_of(call):
+    """Outcome of a call, and the most memory (bytes) that it held at one time."""
+    tracemalloc.start()
+    try:
+        return call(), tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def refusal(path, **options):
+    with pytest.raises(DatasetError) as caught:
+        read_edgelist(path, **options)
+    return str(caught.value)
+
+
+def test_a_decompression_bomb_is_refused_in_bounded_memory(tmp_path):
+    bomb = tmp_path / "bomb.txt.gz"
+    with gzip.open(bomb, "wb") as stream:
+        for _ in range(300):
+            stream.write(b"1 2\n" * 2**18)  # 300 MiB in 300 KiB
+    message, peak = peak_of(lambda: refusal(bomb))
+    assert "DPGRAPH_MAX_BYTES" in message
+    assert peak < 3 * 64 * 2**20
+
+
+def test_nested_gzip_is_not_unpacked_twice(tmp_path):
+    path = tmp_path / "twice.gz"
+    path.write_bytes(gzip.compress(gzip.compress(b"1 2\n" * 100)))
+    assert "text file" in refusal(path) or "UTF-8" in refusal(path)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_file_beyond_the_stated_limit_is_refused_and_a_higher_limit_accepts_it(tmp_path, monkeypatch, packed):
+    path = tmp_path / "graph.txt"
+    content = b"".join(b"%d %d\n" % (i, i + 1) for i in range(2000))
+    path.write_bytes(gzip.compress(content) if packed else content)
+    monkeypatch.setenv("DPGRAPH_MAX_BYTES", "10000")
+    assert "more than 10000 bytes" in refusal(path)
+    monkeypatch.setenv("DPGRAPH_MAX_BYTES", "1000000")
+    assert read_edgelist(path).number_of_edges() == 2000
+    monkeypatch.setenv("DPGRAPH_MAX_BYTES", "much")
+    assert "must be a number" in refusal(path)
+
+
+@pytest.mark.parametrize("cut", [1, 2, 10, 50, -9, -1])
+def test_a_truncated_gzip_file_is_an_error_and_never_a_smaller_graph(tmp_path, cut):
+    path = tmp_path / "graph.txt.gz"
+    path.write_bytes(gzip.compress(b"".join(b"%d %d\n" % (i, i + 1) for i in range(500)))[:cut])
+    assert "truncated" in refusal(path) or "text" in refusal(path) or "vertex" in refusal(path)
+
+
+@pytest.mark.parametrize("digits", [18, 19, 25, 1000, 1001, 4301, 60_000])
+@pytest.mark.parametrize("options", [{}, {"format": "gset"}, {"nodes": 10}, {"weight": "weight"}], ids=str)
+def test_gigantic_integers_are_labels_or_a_clear_error(tmp_path, digits, options):
+    path = tmp_path / "graph.txt"
+    path.write_text(f"1 {'9' * digits} 1\n")
+    is_label = digits <= 1000 and options in ({}, {"weight": "weight"})
+    if is_label:
+        assert read_edgelist(path, **options).number_of_edges() == 1
+    else:
+        assert "9" * 18 not in refusal(path, **options), "the message quotes the file"
+
+
+@pytest.mark.parametrize("labels", [int, str])
+@pytest.mark.parametrize("separator", [" ", ",", "\t"])
+def test_a_line_without_end_is_refused_by_its_number(tmp_path, labels, separator):
+    path = tmp_path / "graph.txt"
+    path.write_text(f"a{separator}b\n".replace("a", "1").replace("b", "2") + f"1{separator}" * 100_000)
+    assert "line 2: expected at most 65536 bytes" in refusal(path, labels=labels)
+    path.write_text("x" * 70_000)
+    assert "line 1: expected at most 65536 bytes" in refusal(path, labels=labels)
+
+
+@pytest.mark.parametrize("content", [b"cos\nsystem\n(S'true'\ntR.", pickle.dumps({"a": 1}), b"\x93NUMPY\x01\x00"])
+def test_serialised_objects_are_not_loaded(tmp_path, content):
+    path = tmp_path / "graph.txt"
+    path.write_bytes(content)
+    assert str(path) in refusal(path)
+
+
+def test_no_module_of_the_package_unpickles_or_evaluates():
+    package = Path(dpgraph.__file__).parent
+    for module in package.rglob("*.py"):
+        calls = [node.func for node in ast.walk(ast.parse(module.read_text())) if isinstance(node, ast.Call)]
+        names = {ast.unparse(call) for call in calls}
+        forbidden = {"eval", "exec", "compile", "pickle.load", "pickle.loads", "os.system", "__import__", "yaml.load"}
+        assert names & forbidden == set(), module
+        assert "allow_pickle=True" not in module.read_text(), module
+
+
+NAMES = [
+    "../secret",
+    "..",
+    "/etc/passwd",
+    "a/b",
+    "a\\b",
+    "",
+    ".hidden",
+    "C:name",
+    "x\0y",
+    "a\n",
+    "~root",
+    "%2e%2e",
+    "-x",
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_name_of_a_dataset_is_never_a_path(tmp_path, monkeypatch, name):
+    (tmp_path / "secret").write_text("1 2\n")
+    folder = tmp_path / "graphs"
+    folder.mkdir()
+    (folder / "MANIFEST.tsv").write_text("name\tfile\nescape\t../secret\nroot\t/etc/hostname\n")
+    monkeypatch.setenv("DPGRAPH_CACHE", str(tmp_path / "cache"))
+    for wanted in (name, "escape", "root"):
+        with pytest.raises(DatasetError):
+            load(wanted, data_dir=folder, download=False)
+    assert not (tmp_path / "cache").exists()
+
+
+def test_archives_are_not_unpacked(tmp_path):
+    path = tmp_path / "graph.txt"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("../outside.txt", "1 2\n")
+    assert "text file" in refusal(path) or "UTF-8" in refusal(path)
+    with tarfile.open(path, "w:gz") as archive:
+        info = tarfile.TarInfo("../outside.txt")
+        info.size = 4
+        archive.addfile(info, io.BytesIO(b"1 2\n"))
+    assert "text file" in refusal(path)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["graph.txt"]
 
 
 @pytest.mark.parametrize("depth", [2, 50_000])

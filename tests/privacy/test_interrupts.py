@@ -1,0 +1,152 @@
+"""Ctrl-C at any moment: what was read is paid for, and no file that looks finished is not."""
+
+import csv
+import json
+import os
+import subprocess
+import sys
+import textwrap
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import dpgraph
+from dpgraph.cli.output import write_atomically
+from dpgraph.privacy import PrivacyAccountant
+
+#: Calls whose every function call is a moment at which they may be interrupted.
+CALLS = {
+    "degrees": lambda G, **more: dpgraph.private_degrees(G, **more),
+    "cut": lambda G, **more: dpgraph.private_max_cut(G, **more),
+    "adjacency": lambda G, **more: dpgraph.private_normalized_adjacency(G, rank=1, mechanism="gaussian", **more),
+}
+
+
+class WatchedGraph(nx.Graph):
+    """Says whether an edge was read."""
+
+    @property
+    def edges(self):
+        self.graph["read"] = True
+        return super().edges
+
+
+def watched():
+    G = WatchedGraph(nx.complete_bipartite_graph(8, 9))
+    G.graph["read"] = False
+    return G
+
+
+def count_calls(function, stop=None):
+    """Run; interrupt at the `stop`-th Python function call. Returns the number of calls seen."""
+    seen = 0
+
+    def profile(frame, event, argument):
+        nonlocal seen
+        if event == "call":
+            seen += 1
+            if seen == stop:
+                raise KeyboardInterrupt
+
+    sys.setprofile(profile)
+    try:
+        function()
+    finally:
+        sys.setprofile(None)
+    return seen
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_whatever_has_been_read_at_an_interrupt_has_been_paid_for(name):
+    def attempt(stop=None):
+        G, accountant = watched(), PrivacyAccountant(epsilon=1.0, delta=1e-6)
+        try:
+            total = count_calls(lambda: CALLS[name](G, epsilon=1.0, delta=1e-6, accountant=accountant, rng=0), stop)
+        except KeyboardInterrupt:
+            total = stop
+        return total, G.graph["read"], accountant.spent.epsilon
+
+    attempt()  # the first run imports and compiles
+    total, read, spent = attempt()
+    assert (read, spent) == (True, pytest.approx(1.0))
+    outcomes = set()
+    moments = np.random.default_rng(0).integers(1, total, 60).tolist()
+    for stop in [*range(1, 60), *moments]:
+        _, read, spent = attempt(stop)
+        assert spent in (0.0, pytest.approx(1.0)), "part of a debit"
+        assert not read or spent > 0, f"call {stop} of {total}: the graph was read and the budget was not debited"
+        outcomes.add((read, spent > 0))
+    assert {(False, False), (True, True)} <= outcomes, "the moments lie on one side of the debit: they test nothing"
+
+
+@pytest.mark.parametrize("step", ["fdopen", "fsync", "chmod", "replace"])
+def test_an_interrupt_while_a_file_is_written_leaves_the_old_file_or_none(tmp_path, monkeypatch, step):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    for old in (None, "what was there"):
+        path = tmp_path / "cut.csv"
+        if old is not None:
+            path.write_text(old)
+        with monkeypatch.context() as patch:
+            patch.setattr(os, step, interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                write_atomically(path, "node,side\n" * 1000)
+        assert [p.name for p in tmp_path.iterdir()] == ([] if old is None else ["cut.csv"])
+        assert old is None or path.read_text() == old
+
+
+DRIVER = """
+import json, os, random, signal, sys
+from pathlib import Path
+from dpgraph.cli import main
+folder = Path(sys.argv[1])
+arguments = ["max-cut", "planted-cut", "--epsilon", "1", "--delta", "1e-6", "--seed", "0"]
+arguments += ["--output", str(folder / "cut.csv"), "--report", str(folder / "report.json")]
+
+def run(stop):
+    seen = 0
+    def profile(frame, event, argument):
+        nonlocal seen
+        if event == "call":
+            seen += 1
+            if seen == stop:
+                sys.setprofile(None)
+                os.kill(os.getpid(), signal.SIGINT)
+    sys.setprofile(profile)
+    try:
+        return main(arguments), seen
+    finally:
+        sys.setprofile(None)
+
+run(None)  # imports and compiles
+status, total = run(None)
+moments = random.Random(1).sample(range(1, total), 12) + [total - k for k in range(20, 220, 10)]
+outcomes = [[status, True, True]]
+for stop in moments:
+    for file in folder.iterdir():
+        file.unlink()
+    status, _ = run(stop)
+    rows = (folder / "cut.csv").read_text() if (folder / "cut.csv").exists() else None
+    report = (folder / "report.json").read_text() if (folder / "report.json").exists() else None
+    others = sorted(p.name for p in folder.iterdir() if p.name not in ("cut.csv", "report.json"))
+    outcomes.append([status, rows, report, others])
+print(json.dumps(outcomes[1:]))
+"""
+
+
+def test_a_signal_at_random_moments_of_the_program_leaves_whole_files_or_none(tmp_path):
+    command = [sys.executable, "-c", textwrap.dedent(DRIVER), str(tmp_path)]
+    program = subprocess.run(command, capture_output=True, text=True, check=True)
+    outcomes = json.loads(program.stdout.splitlines()[-1])
+    assert {status for status, *_ in outcomes} <= {0, 130}
+    assert [130 in (status,) for status, *_ in outcomes].count(True) > 10, "hardly any signal arrived in time"
+    assert "Traceback" not in program.stderr
+    for status, rows, report, others in outcomes:
+        assert others == [], "a temporary file was left"
+        if rows is not None:
+            assert len(list(csv.reader(rows.splitlines()))) == 601
+        if report is not None:
+            assert json.loads(report)["privacy"]["epsilon"] == 1.0
+        assert status == 130 or (rows is not None and report is not None)
