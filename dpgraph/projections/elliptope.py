@@ -106,8 +106,8 @@ class Elliptope(ConvexSet):
         error = np.sqrt(2.0 * max(gap, 0.0))
         distance = float(np.linalg.norm(matrix - S))
         lower = float(np.sqrt(max(distance**2 - error**2, 0.0)))
-        converged = error <= self.tol * max(1.0, float(np.linalg.norm(S)))
-        return ProjectionResult(matrix, distance, 0.0, evaluations, bool(converged), lower)
+        tol = self.tol * max(1.0, float(np.linalg.norm(S)))
+        return ProjectionResult(matrix, distance, 0.0, evaluations, bool(error <= tol), lower, tol, self.max_iter)
 
 
 def _with_unit_diagonal(X: FloatArray, *, pinned: NDArray[np.bool_]) -> FloatArray:

@@ -162,4 +162,4 @@ def nearest_in_spectral_norm(
                 best, distance = point, value
             lower = max(lower, solver.lower_bound())
     lower = min(lower, distance)
-    return ProjectionResult(best, distance, 0.0, count, distance - lower <= tol, lower)
+    return ProjectionResult(best, distance, 0.0, count, distance - lower <= tol, lower, tol, max_iter)

@@ -30,6 +30,10 @@ class ProjectionResult:
     lower_bound : float
         No point of the intersection is nearer to the input than this (0 where nothing is known, as for averaged
         projections). With ``residual == 0`` the gap ``distance - lower_bound`` certifies the answer.
+    tol : float
+        Absolute accuracy that was asked for; what it is measured by is said where the projection is documented.
+    max_iter : int
+        Number of iterations that was allowed.
     """
 
     matrix: NDArray[np.float64]
@@ -38,6 +42,8 @@ class ProjectionResult:
     iterations: int
     converged: bool
     lower_bound: float = 0.0
+    tol: float = 0.0
+    max_iter: int = 1
 
     @property
     def gap(self) -> float:
@@ -47,5 +53,6 @@ class ProjectionResult:
     def __repr__(self) -> str:
         return (
             f"ProjectionResult(shape={self.matrix.shape}, distance={self.distance:.6g}, "
-            f"residual={self.residual:.2g}, iterations={self.iterations}, converged={self.converged})"
+            f"residual={self.residual:.2g}, "
+            f"iterations={self.iterations} of {self.max_iter}, tol={self.tol:.2g}, converged={self.converged})"
         )

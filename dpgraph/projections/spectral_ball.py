@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -105,7 +106,8 @@ def _nearest_in_frobenius_norm(
     # The box contains 0, so scaling keeps the entries valid and moves the point by about the residual.
     matrix = found.matrix * min(1.0, radius / max(spectral_norm(found.matrix), np.finfo(float).tiny))
     distance = float(np.linalg.norm(matrix - Y))
-    return ProjectionResult(matrix, distance, 0.0, found.iterations, found.converged, min(found.lower_bound, distance))
+    lower = min(found.lower_bound, distance)
+    return replace(found, matrix=matrix, distance=distance, residual=0.0, lower_bound=lower)
 
 
 def _symmetric(Y: ArrayLike) -> FloatArray:

@@ -88,7 +88,7 @@ def dykstra(
     if len(sets) == 1:
         x = sets[0].project(Y)
         distance = float(np.linalg.norm((x - Y).ravel()))
-        return ProjectionResult(x, distance, 0.0, 1, True, distance)
+        return ProjectionResult(x, distance, 0.0, 1, True, distance, tol, max_iter)
     wider = without_implied_bounds(sets, Y.shape)
     # The first set's correction is recomputed from the others, so those are the state of the iteration.
     state, accelerator = np.zeros((len(sets) - 1, *Y.shape)), AndersonAccelerator(_ANDERSON_MEMORY)
@@ -105,7 +105,7 @@ def dykstra(
         converged = residual <= tol and abs(lower - distance) <= tol
         if converged:
             break
-    return ProjectionResult(x, distance, residual, sweep, converged, lower)
+    return ProjectionResult(x, distance, residual, sweep, converged, lower, tol, max_iter)
 
 
 def _sweep(Y: FloatArray, sets: tuple[ConvexSet, ...], state: FloatArray) -> tuple[list[FloatArray], list[FloatArray]]:
@@ -167,7 +167,7 @@ def averaged_projections(
             break
         x = sum(points[1:], points[0]) / len(points)
     distance = float(np.linalg.norm((x - start).ravel()))
-    return ProjectionResult(x, distance, residual, step, residual <= tol)
+    return ProjectionResult(x, distance, residual, step, residual <= tol, tol=tol, max_iter=iterations)
 
 
 def check_arguments(sets: ConvexSet | Sequence[ConvexSet], tol: float, limit: int) -> tuple[ConvexSet, ...]:

@@ -18,6 +18,7 @@ from dpgraph.projections import (
     dykstra,
     partial_eigen,
     project_elliptope,
+    project_nonnegative_spectral_ball,
 )
 
 
@@ -107,6 +108,20 @@ def test_sets_that_do_not_meet_are_reported_as_not_converged():
     for result in (dykstra(np.eye(3), apart, max_iter=50), averaged_projections(np.eye(3), apart, iterations=50)):
         assert not result.converged
         assert result.residual > 0.4
+
+
+def test_a_result_reports_the_tolerance_and_the_limit_that_were_asked_for():
+    Y, sets = noisy_gram(6, 0.7), [PSDCone(), Box(-1.0, 1.0)]
+    for result in (
+        dykstra(Y, sets, tol=1e-3, max_iter=70),
+        dykstra(Y, PSDCone(), tol=1e-3, max_iter=70),
+        averaged_projections(Y, sets, 70, tol=1e-3),
+        project_nonnegative_spectral_ball(Y, tol=1e-3, max_iter=70),
+        project_nonnegative_spectral_ball(Y, norm="frobenius", tol=1e-3, max_iter=70),
+    ):
+        assert (result.tol, result.max_iter) == (1e-3, 70)
+        assert "of 70, tol=0.001" in repr(result)
+    assert Elliptope(tol=1e-3, max_iter=70).solve(Y).tol == pytest.approx(1e-3 * np.linalg.norm(Y))
 
 
 def test_one_set_is_projected_onto_directly():
