@@ -3,6 +3,7 @@
 import networkx as nx
 import numpy as np
 import pytest
+from scipy import sparse
 
 import dpgraph
 from dpgraph.datasets.planted import planted_cut_sparse
@@ -132,9 +133,49 @@ def test_a_graph_with_an_unbalanced_best_cut_is_still_halved(mechanism):
 
 @pytest.mark.parametrize("adjacency", ["label-edge", "constraint"])
 def test_a_planted_assignment_is_found_from_every_random_start(adjacency):
-    # From a random start the iterates settle on the two other labels about every second time; then the hidden assignment
+    # From a random start the iterates settle on the other two labels about every second time; then the hidden one
     # is the candidate of smallest fields.
     instance = dpgraph.datasets.planted_csp(400, 150, 3, 0.9, rng=0)
     for seed in range(6):
         result = dpgraph.private_max_2csp(instance, epsilon=2.0, delta=1e-6, adjacency=adjacency, rng=seed)
-        assert dpgraph.evaluate.csp_value(instance, result.assignment) / instance.total_weight() > 0.88
+        assert dpgraph.evaluate.csp_value(instance, result.assignment) / instance.total_weight > 0.88
+
+
+@pytest.mark.parametrize("solve", [dpgraph.private_max_cut, dpgraph.private_max_bisection])
+@pytest.mark.parametrize("projection", ["spectral", "frobenius"])
+def test_a_projection_of_too_large_a_matrix_is_refused_before_anything_is_spent(solve, projection):
+    accountant = dpgraph.PrivacyAccountant(epsilon=1.0, delta=DELTA)
+    with pytest.raises(dpgraph.InvalidParameterError, match=r"limited to n <= 5000; got n = 5001"):
+        solve(
+            sparse.csr_array((5001, 5001)),
+            epsilon=1.0, delta=DELTA, mechanism="coherence", projection=projection, accountant=accountant,
+        )  # fmt: skip
+    assert accountant.spent == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("n", [200, 201])
+@pytest.mark.parametrize("mechanism", ["coherence", "bounded-iterates"])
+def test_both_mechanisms_halve_even_and_odd_graphs(n, mechanism):
+    A, _ = planted_cut_sparse(n, 80, -0.8, rng=2)
+    half = dpgraph.private_max_bisection(A, epsilon=60.0, delta=DELTA, mechanism=mechanism, rng=0)
+    assert sorted(len(side) for side in half.partition) == [n // 2, n - n // 2]
+    assert half.mechanism == mechanism
+    assert dpgraph.evaluate.cut_fraction(A, half.partition) > 0.8
+
+
+@pytest.mark.parametrize("adjacency", ["label-edge", "constraint"])
+def test_both_neighbour_notions_say_what_they_protect(adjacency):
+    instance = dpgraph.TwoCSP(6, 2)
+    result = dpgraph.private_max_2csp(instance, epsilon=1.0, delta=DELTA, adjacency=adjacency, rng=0)
+    assert ("one entry" if adjacency == "label-edge" else "the whole constraint table") in result.privacy.adjacency
+
+
+@pytest.mark.slow
+def test_a_planted_bisection_of_1000_vertices_is_found_at_epsilon_one():
+    G = dpgraph.datasets.planted_bisection(1000, 200, -0.8, rng=0)
+    planted = sum(G.nodes[u]["side"] != G.nodes[v]["side"] for u, v in G.edges) / G.number_of_edges()
+    for seed in range(5):
+        half = dpgraph.private_max_bisection(G, epsilon=1.0, delta=DELTA, rng=seed)
+        assert sorted(map(len, half.partition)) == [500, 500]
+        assert dpgraph.evaluate.cut_fraction(G, half.partition) >= 0.85
+    assert planted == pytest.approx(0.9, abs=0.01)
