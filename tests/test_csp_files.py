@@ -176,7 +176,7 @@ def test_wrong_arguments_and_names_that_no_file_can_hold_are_refused(tmp_path):
     [
         ("formula.cnf", "p cnf 4 3\n1 -2 0\n2 3 0\n-4 0\n", {"False", "True"}),
         ("graph.col", "p edge 4 3\ne 1 2\ne 2 3\ne 3 4\n", {"0", "1", "2"}),
-        ("game.csv", '# variables: [1, 2, 3, 4]\n# alphabet: ["x", "y"]\nconstraint,u,v,label_u,label_v,weight\n', {"x", "y"}),
+        ("game.csv", CSV.replace('"secret", "y"', "1, 2, 3, 4"), {"a", "b"}),
         ("edges.csv", "source,target\n1,2\n2,3\n3,4\n", {"0", "1", "2"}),
     ],
 )  # fmt: skip

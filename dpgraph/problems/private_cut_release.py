@@ -164,6 +164,11 @@ def _check(n: int, request: CutRequest) -> AdjacencyOptions:
         raise InvalidParameterError(
             f"randomized response makes all n**2 pairs noisy and is limited to n <= {DENSE_LIMIT}; got n = {n}"
         )
+    if request.chosen == "coherence" and request.projection in ("spectral", "frobenius") and n > DENSE_LIMIT:
+        raise InvalidParameterError(
+            f"projection={request.projection!r} is dense and limited to n <= {DENSE_LIMIT}; got n = {n}. "
+            'Use projection="auto" or "none", which keep the matrix factored'
+        )
     return AdjacencyOptions.check(
         n,
         rank=request.rank,
