@@ -36,6 +36,8 @@ KEY = ("problem", "graph", "epsilon", "delta", "mechanism", "seed")
 COLUMNS = (*KEY, "n", "delta_value", "value", "note", "processor_seconds")
 QUICK_EPSILONS = (1.0, 4.0)
 FIRST_EPSILONS = (1.0, 4.0, 8.0)
+#: Above this size an exact answer takes minutes.
+SLOW_EXACT = 20_000
 #: Page that quotes the full tables, between marks.
 PAGE = DOCS / "frontier.md"
 FULL_RUNS, QUICK_RUNS, FIRST_RUNS = 10, 3, 3
@@ -84,7 +86,7 @@ def load_problem(name: str) -> Problem:
 
 
 def cells(problem: Problem, quick: bool) -> Iterator[tuple[tuple[float, ...], Cell]]:
-    """All cells with their place in the order of work: delta, epsilon, tier 2 last, real graphs first, tier."""
+    """All cells with their place in the order of work: delta, epsilon, slow ones last, real graphs first, tier."""
     for place, (graph, instance) in enumerate(problem.instances.items()):
         for name, mechanism in problem.mechanisms.items():
             fits = instance.size <= mechanism.largest and (not mechanism.only or graph in mechanism.only)
@@ -93,10 +95,9 @@ def cells(problem: Problem, quick: bool) -> Iterator[tuple[tuple[float, ...], Ce
             for epsilon in (QUICK_EPSILONS if quick else EPSILONS) if "epsilon" in mechanism.uses else (None,):
                 for number, delta in enumerate(DELTAS[: 1 if quick else None] if "delta" in mechanism.uses else ("",)):
                     late = epsilon is not None and epsilon not in FIRST_EPSILONS
-                    yield (
-                        (number, mechanism.tier, int(late), place),
-                        Cell(graph, instance, name, mechanism, epsilon, delta),
-                    )
+                    slow = mechanism.tier == 2 or (mechanism.runs == 1 and instance.size > SLOW_EXACT)
+                    order = (number, late, slow, instance.group != "real", mechanism.tier, place)
+                    yield order, Cell(graph, instance, name, mechanism, epsilon, delta)
 
 
 def missing(problem: Problem, table: ResumableTable, quick: bool, runs: int) -> list[tuple[Cell, int]]:

@@ -88,7 +88,7 @@ def write_tables(problem: Problem, rows: list[Row], stem: Path, runs: int, page:
     parts = [f"# {problem.name}: {problem.quantity}\n", preface(table), *(f"{remark}\n" for remark in problem.remarks)]
     present = {row["delta"] for row in rows}
     for delta in (d for d in DELTAS if d in present):
-        parts += [f"## delta = {delta}\n", summary(table, delta), verdict(table, delta), details(table, delta)]
+        parts += [f"## delta = {delta}\n", brief(table, delta), details(table, delta)]
     stem.with_suffix(".md").write_text("\n".join(parts))
     if page is not None:
         quote(page, problem.name, brief(table, DELTAS[0]))
@@ -115,30 +115,8 @@ def share(table: Table, graph: str, point: Point) -> str:
     return f"{round(100 * (point.mean - baseline.mean) / (ceiling.mean - baseline.mean))} %"
 
 
-def summary(table: Table, delta: str) -> str:
-    """One line a graph: the default, the share of the possible gain it finds, and the best of all others."""
-    problem = table.problem
-    epsilons = [e for e in table.epsilons if e in ("0.25", "1", "4", "8")]
-    header = ["input", "n", problem.baseline]
-    for e in epsilons:
-        header += [f"{problem.default}, eps {e}", "of the gain", "best other"]
-    lines = []
-    for graph in table.graphs:
-        baseline = table.get(graph, problem.baseline)
-        line = [graph, problem.instances[graph].size, "" if baseline is None else f"{baseline.mean:.3f}"]
-        for e in epsilons:
-            own = table.get(graph, problem.default, e, delta)
-            other = table.best(graph, e, delta, without=problem.default)
-            line += [own.text(table.runs), share(table, graph, own)] if own else ["", ""]
-            line.append(f"{other[1].mean:.3f} {other[0]}" if other else "")
-        references = [table.get(graph, name) for name in (*_REFERENCES, problem.ceiling) if name in problem.mechanisms]
-        lines.append([*line, *("" if point is None else f"{point.mean:.3f}" for point in references)])
-    header += [name for name in (*_REFERENCES, problem.ceiling) if name in problem.mechanisms]
-    return markdown_table(header, lines)
-
-
 def brief(table: Table, delta: str) -> str:
-    """What docs/frontier.md quotes: the default at four budgets, the best of all others at two, the ceiling."""
+    """The default at four budgets, the best of all others at two, the ceiling: what docs/frontier.md quotes."""
     problem, one = table.problem, "1"
     epsilons = [e for e in ("0.25", "1", "4", "8") if e in table.epsilons]
     ceilings = [name for name in (*_REFERENCES, problem.ceiling) if name in problem.mechanisms]

@@ -284,6 +284,9 @@ TASKS: dict[str, Task] = {
 }
 
 
+QUALITIES = {name: task.quality for name, task in TASKS.items()}
+
+
 # --- measuring -------------------------------------------------------------------------------------------------------
 
 
@@ -341,7 +344,8 @@ def lines(name: str, sizes: tuple[int, ...], limit: float, pythons: list[str]) -
                 yield {**head, "note": f"skipped: {past[-1][1]:.2g} s at {past[-1][0]}"}
                 continue
             outcome = in_own_process(name, method, size, limit, python)
-            past.append((size, float(outcome.get("processor_seconds", limit))))
+            if not str(outcome.get("note", "")).startswith("failed"):
+                past.append((size, float(outcome.get("processor_seconds", limit))))
             yield {**head, **outcome}
 
 
@@ -363,6 +367,9 @@ def main() -> None:
     parser.add_argument("--limit", type=float, help="processor seconds for each line of others")
     parser.add_argument("--largest", type=int, default=10**9, help="largest size")
     parser.add_argument("--python", action="append", default=[], help="interpreter with peers; may be repeated")
+    parser.add_argument(
+        "--tables", action="store_true", help="measure nothing, write the tables of the rows that exist"
+    )
     parser.add_argument("--only", choices=TASKS, help="measure one line in this process and print JSON")
     parser.add_argument("--method")
     parser.add_argument("--size", type=int)
@@ -372,7 +379,8 @@ def main() -> None:
         print(json.dumps(measure(arguments.only, arguments.method, arguments.size, limit)))
         return
     stem: Path = RESULTS / ("speed_quick" if arguments.quick else "speed")
-    for name in arguments.task or TASKS:
+    page = None if arguments.quick else DOCS / "frontier.md"
+    for name in () if arguments.tables else arguments.task or TASKS:
         largest = min(arguments.largest, QUICK[name] if arguments.quick else 10**9)
         sizes = tuple(size for size in TASKS[name].sizes if size <= largest)
         rows = [row for row in read_csv(stem.with_suffix(".csv")) if row["task"] != name]
@@ -380,8 +388,9 @@ def main() -> None:
             print(row, flush=True)
             rows.append({column: shown(row.get(column, "")) for column in COLUMNS})
             write_csv(stem.with_suffix(".csv"), rows, COLUMNS)
-        page = None if arguments.quick else DOCS / "frontier.md"
-        write_tables({task: entry.quality for task, entry in TASKS.items()}, rows, stem, page)
+        write_tables(QUALITIES, rows, stem, page)
+    if arguments.tables:
+        write_tables(QUALITIES, read_csv(stem.with_suffix(".csv")), stem, page)
 
 
 def shown(value: float | str) -> str:

@@ -88,7 +88,8 @@ def plot(tasks: list[str], rows: list[Row], path: Path) -> None:
             axes[0, column].loglog(size, [max(s, 1e-4) for s in seconds], color=f"C{number}", label=method, **style)
             axes[1, column].loglog(size, memory, color=f"C{number}", **style)
         axes[0, column].set_title(task)
-        axes[0, column].legend(fontsize=7)
+        if axes[0, column].lines:
+            axes[0, column].legend(fontsize=7)
         axes[1, column].set_xlabel({"covariance": "dimensions", "marginals": "attributes"}.get(task, "vertices"))
         for axis in axes[:, column]:
             axis.grid(True, alpha=0.3)
