@@ -30,10 +30,15 @@ def test_for_one_dimension_the_noise_is_laplace(sampler):
     assert stats.kstest(Z / 2, stats.laplace(scale=0.7).cdf).pvalue < LEVEL
 
 
-def test_the_wishart_difference_has_the_measured_size():
-    Z = draws(wishart_difference, 20, 3.0, 60)
+@pytest.mark.parametrize(("sampler", "size"), [(wishart_difference, 0.74), (nuclear_laplace_markov, 0.67)])
+def test_noise_of_twenty_dimensions_has_the_documented_size(sampler, size):
+    Z = draws(sampler, 20, 3.0, 60)
     ratio = np.linalg.norm(Z, axis=(1, 2)).mean() / (3.0 * 20**1.5)
-    assert 0.70 < ratio < 0.80
+    assert ratio == pytest.approx(size, abs=0.02)
+    # The exact mean square of the Wishart difference is rho^2 d (d + 1)^2 / 2.
+    if sampler is wishart_difference:
+        assert 0.70 < ratio < 0.80
+        assert np.mean(Z**2) * 20**2 == pytest.approx(9.0 * 20 * 21**2 / 2, rel=0.05)
 
 
 @pytest.mark.parametrize("sampler", [wishart_difference, nuclear_laplace, nuclear_laplace_markov])
