@@ -97,7 +97,7 @@ def solve_csp_relaxation(
     rng : numpy.random.Generator
         Start point and Lanczos start.
     nonnegative : bool, default True
-        Require nonnegative pair probabilities on the constraints.
+        Require nonnegative pair probabilities on the constraints. Without, they are required first and then released.
     tol : float, default 1e-4
         Stop once progress, violation and complementarity, summed over the instance, are this share of the value, and
         the bound is within ten times that.
@@ -111,6 +111,12 @@ def solve_csp_relaxation(
     CSPRelaxation
     """
     n, q = objective.n_variables, objective.alphabet_size
+    known: list[CSPCertificate] = []
+    if start is None and not nonnegative:
+        # From a random start block ascent may end where no single frame improves; with the inequalities it does not.
+        inside = solve_csp_relaxation(objective, rng, tol=min(_LOOSE * tol, 0.01), max_sweeps=max_sweeps)
+        start = inside.frames, np.zeros_like(objective.tables)
+        known.append(inside.certificate)  # multipliers of the inequalities only add to the value, so it still holds
     if start is None:
         E = _random_frames(n, q, min(n * (q - 1) + 1, max(_RANK, q + 1)), rng)
         S = np.zeros_like(objective.tables)
@@ -147,7 +153,8 @@ def solve_csp_relaxation(
                 break
         if sweeps >= max_sweeps:
             break
-    certificate = certify_csp(objective, *(dual or (V, S)), rng)
+    known.append(certify_csp(objective, *(dual or (V, S)), rng))
+    certificate = min(known, key=lambda certificate: certificate.bound)
     return CSPRelaxation(E, S, value, float(missing.max(initial=0.0)), certificate, sweeps)
 
 

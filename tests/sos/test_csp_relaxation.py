@@ -1,5 +1,7 @@
 """The degree-2 relaxation of 2-CSPs at scale: against the exact one, and its certificates."""
 
+import itertools
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ from dpgraph.sos.csp_certificate import certify_csp
 from dpgraph.sos.csp_conditioning import csp_correlation
 from dpgraph.sos.csp_objective import CSPObjective
 from dpgraph.sos.csp_relaxation import solve_csp_relaxation
+from dpgraph.sos.low_rank_sdp import solve_low_rank
 from dpgraph.sos.moment_relaxation import lasserre
 
 
@@ -102,3 +105,17 @@ def test_correlations_of_label_vectors_are_those_of_their_moments():
     likely = rows[:, 0] > 1e-6  # other labels are not conditioned on
     drops = np.where(likely, cov**2 @ spread / np.maximum(rows[:, 0], 1e-6), 0.0).reshape(n, q).sum(axis=1)
     np.testing.assert_allclose(found.drops, drops)
+
+
+def test_without_the_inequalities_two_labels_are_the_max_cut_relaxation_and_bounds_hold():
+    for seed in range(16):
+        instance = random_instance(seed, n=3 + seed % 6, q=2)
+        objective = CSPObjective.of(instance)
+        if not len(instance.pairs):
+            continue
+        found = solve_csp_relaxation(objective, np.random.default_rng(seed), nonnegative=False, tol=1e-5)
+        exact = solve_low_rank(objective.signed(), np.random.default_rng(0))
+        assert found.value == pytest.approx(exact.value, rel=1e-3)
+        assert found.certificate.bound <= exact.value * 1.001
+        labels = np.array(list(itertools.product(range(2), repeat=instance.n_variables)))
+        assert max(objective.value(row) for row in labels) <= found.certificate.bound + 1e-12
