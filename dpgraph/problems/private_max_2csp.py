@@ -112,7 +112,7 @@ def private_max_2csp(
     max_rank: int = DEFAULT_MAX_RANK,
     regularization: float | Literal["auto"] = "auto",
     coherence: Literal["degree-corrected", "rank"] = "degree-corrected",
-    noise: Literal["gaussian", "laplace"] = "gaussian",
+    noise: Literal["auto", "gaussian", "laplace"] = "auto",
     on_halt: Literal["raise", "fallback"] = "raise",
     accountant: PrivacyAccountant | None = None,
     rng: int | np.random.Generator | None = None,
@@ -137,9 +137,9 @@ def private_max_2csp(
         Public upper bound on a table entry.
     rank, max_rank, regularization, coherence
         For "coherence", as in :func:`~dpgraph.private_normalized_adjacency`.
-    noise : {"gaussian", "laplace"}
-        Noise of the bounded iterates. Laplace noise makes the call pure; it affords too few sweeps to find a planted
-        assignment from a random start, so that Gaussian noise is the default here.
+    noise : {"auto", "gaussian", "laplace"}
+        Noise of the bounded iterates, as for :func:`~dpgraph.private_max_cut`; but as a whole table moves more in l1
+        than in l2, "auto" is ``"gaussian"`` for "constraint" where it would be ``"laplace"``.
     on_halt : {"raise", "fallback"}
         What to do when "coherence" halts: raise, or return random labels.
     accountant : PrivacyAccountant, optional
@@ -185,6 +185,8 @@ def private_max_2csp(
     chosen: str = "bounded-iterates" if mechanism == "auto" else mechanism
     check_delta(delta)
     iterates = chosen == "bounded-iterates"
+    if noise == "auto" and adjacency == "constraint" and is_pure(noise, check_epsilon(epsilon)):
+        noise = "gaussian"
     pure = is_pure(noise, check_epsilon(epsilon)) and iterates
     parallel = is_parallel(noise, epsilon) and iterates
     ledger = open_ledger(

@@ -210,7 +210,9 @@ ENTRIES: tuple[Entry, ...] = (
         )
         for adjacency, options in (
             ("label-edge", {"mechanism": "auto"}),
+            ("label-edge", {"noise": "gaussian"}),
             ("constraint", {"noise": "gaussian"}),
+            ("constraint", {"noise": "auto"}),
             ("label-edge", {"noise": "laplace"}),
             ("constraint", {"noise": "laplace"}),
             ("label-edge", {"mechanism": "coherence"}),
