@@ -40,7 +40,7 @@ test-slow: $(STAMP)
 
 # The pages of docs/, the notebooks and the reference as a site in site/; a broken link or a bad docstring is an error.
 docs: $(STAMP)
-	$(BIN)/mkdocs build --strict --quiet
+	$(BIN)/mkdocs build --strict
 
 # Wheel and source distribution in dist/, each installed into a clean environment and tried there.
 release: $(STAMP)

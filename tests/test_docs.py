@@ -14,6 +14,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 #: Pages whose examples are run here; those of other pages are run by the tests of what they describe.
 PAGES = [
     "README.md",
+    "docs/index.md",
     "docs/tutorial.md",
     "docs/choosing.md",
     "docs/cuts.md",
@@ -38,7 +39,9 @@ def test_the_python_blocks_of_a_page_run_in_order(page, tmp_path, monkeypatch):
 
 def test_every_capability_has_a_page_with_its_theorem():
     capabilities = ("cosine", "marginals", "linear_queries", "projections")
-    pages = [page for page in PAGES if page not in ("README.md", "docs/tutorial.md", "docs/choosing.md")]
+    pages = [
+        page for page in PAGES if page not in ("README.md", "docs/index.md", "docs/tutorial.md", "docs/choosing.md")
+    ]
     pages += [f"docs/{name}.md" for name in capabilities]
     assert all("## Theorem\n\n> " in (REPOSITORY / page).read_text() for page in pages)
     text = "".join(page.read_text() for page in (REPOSITORY / "docs").glob("*.md") if page.name != "proofs.md")
