@@ -3,7 +3,8 @@
 A positive semidefinite matrix has ``X_ii >= 0`` and ``|X_ij| <= sqrt(X_ii X_jj)``, so that next to the cone most of the
 constraints of a box follow from its bounds on the diagonal: ``{X psd, |X_ij| <= 1}`` is ``{X psd, X_ii <= 1}``. The
 intersection stays what it is, but the splitting methods no longer carry a correction for every entry that leaves the
-box on the way (n = 1000, rank 4 and noise: 23 sweeps instead of 65).
+box on the way (n = 1000, rank 4 and noise: 23 sweeps instead of 65), and the acceleration has n numbers to remember
+instead of n^2.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from dpgraph.projections.base import ConvexSet
 from dpgraph.projections.entrywise_sets import Box
 from dpgraph.projections.spectral_sets import PSDCone, PSDFrobeniusBall, PSDTraceBall
 
-__all__ = ["without_implied_bounds"]
+__all__ = ["movable_entries", "without_implied_bounds"]
 
 FloatArray = NDArray[np.float64]
 
@@ -39,6 +40,12 @@ def without_implied_bounds(sets: tuple[ConvexSet, ...], shape: tuple[int, ...]) 
     if not conic or len(shape) != 2 or shape[0] != shape[1]:
         return sets
     return tuple(_widened(convex, shape) if isinstance(convex, Box) else convex for convex in sets)
+
+
+def movable_entries(sets: tuple[ConvexSet, ...], shape: tuple[int, ...]) -> NDArray[np.bool_]:
+    """Entries that the projection onto each set may change, shape (number of sets, *shape)."""
+    moved = [np.isfinite(s.lower) | np.isfinite(s.upper) if isinstance(s, Box) else True for s in sets]
+    return np.stack([np.broadcast_to(entries, shape) for entries in moved])
 
 
 def _widened(box: Box, shape: tuple[int, ...]) -> Box:

@@ -31,7 +31,7 @@ from numpy.typing import ArrayLike, NDArray
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.projections.anderson import AndersonAccelerator
 from dpgraph.projections.base import ConvexSet, as_array
-from dpgraph.projections.presolve import without_implied_bounds
+from dpgraph.projections.presolve import movable_entries, without_implied_bounds
 from dpgraph.projections.result import ProjectionResult
 
 __all__ = ["averaged_projections", "check_arguments", "dykstra"]
@@ -91,10 +91,12 @@ def dykstra(
         return ProjectionResult(x, distance, 0.0, 1, True, distance, tol, max_iter)
     wider = without_implied_bounds(sets, Y.shape)
     # The first set's correction is recomputed from the others, so those are the state of the iteration.
-    state, accelerator = np.zeros((len(sets) - 1, *Y.shape)), AndersonAccelerator(_ANDERSON_MEMORY)
+    movable, accelerator = movable_entries(wider[1:], Y.shape), AndersonAccelerator(_ANDERSON_MEMORY)
+    state = np.zeros(movable.shape)
     for sweep in range(1, max_iter + 1):  # noqa: B007 (the count is part of the result)
         points, corrections = _sweep(Y, wider, state)
-        state, last = accelerator.advance(state, np.stack(corrections[1:])), points[-1]
+        state[movable] = accelerator.advance(state[movable], np.stack(corrections[1:])[movable])
+        last = points[-1]
         slack = -sum(float(np.vdot(c, p - last)) for c, p in zip(corrections, points, strict=True))
         lower = math.sqrt(max(float(np.sum((last - Y) ** 2)) + 2 * slack, 0.0))
         # Back into the sets that were asked for, by clipping.
@@ -102,7 +104,7 @@ def dykstra(
         x = inside[-1]
         residual = max(float(np.linalg.norm((p - x).ravel())) for p in inside)
         distance = float(np.linalg.norm((x - Y).ravel()))
-        converged = residual <= tol and abs(lower - distance) <= tol
+        converged = bool(residual <= tol and abs(lower - distance) <= tol)
         if converged:
             break
     return ProjectionResult(x, distance, residual, sweep, converged, lower, tol, max_iter)

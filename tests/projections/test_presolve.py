@@ -5,7 +5,7 @@ import pytest
 from conic import solved
 
 from dpgraph.projections import Box, FrobeniusBall, PSDCone, PSDTraceBall, dykstra
-from dpgraph.projections.presolve import without_implied_bounds
+from dpgraph.projections.presolve import movable_entries, without_implied_bounds
 
 
 def symmetric(n, seed, scale=1.0):
@@ -62,6 +62,13 @@ def test_nothing_is_dropped_without_a_set_of_positive_semidefinite_matrices():
     assert without_implied_bounds(sets, (3, 3)) is sets
     sets = (PSDTraceBall(1.0), Box(-1.0, 1.0))
     assert without_implied_bounds(sets, (3, 3)) is not sets
+
+
+def test_only_bounded_entries_are_carried_from_sweep_to_sweep():
+    moved = movable_entries((PSDCone(), Box(np.array([-np.inf, 0.0]), np.array([np.inf, np.inf]))), (2,))
+    assert moved.tolist() == [[True, True], [False, True]]
+    sets = without_implied_bounds((PSDCone(), Box(-1.0, 1.0)), (5, 5))
+    assert np.array_equal(movable_entries(sets[1:], (5, 5))[0], np.eye(5, dtype=bool))
 
 
 @pytest.mark.parametrize("order", [1, -1])
