@@ -1,6 +1,7 @@
 """Max-2-CSP of exact data against brute force, known optima and planted assignments."""
 
 import math
+from collections import Counter
 
 import networkx as nx
 import numpy as np
@@ -13,11 +14,11 @@ from dpgraph.problems.exact_max_2csp import max_2csp
 from dpgraph.sos.csp import TwoCSP
 
 
-def random_instance(seed):
+def random_instance(seed, n=None):
     """Random relations, random weights (every other instance: none), 2 to 4 labels, up to 12 variables."""
     rng = np.random.default_rng(seed)
     q = 2 + seed % 3
-    n = int(rng.integers(2, {2: 13, 3: 11, 4: 9}[q]))
+    n = int(rng.integers(2, {2: 13, 3: 11, 4: 9}[q])) if n is None else n
     instance = TwoCSP(n, q)
     for u in range(n):
         for v in range(u):
@@ -38,10 +39,11 @@ def optimum(instance):
     return float(total.max())
 
 
-def check_sandwich(numbers, **options):
-    found = proven = 0
+def check_sandwich(numbers, n=None, **options):
+    found, proven, count = Counter(), 0, Counter()
     for seed in numbers:
-        instance = random_instance(seed)
+        instance = random_instance(seed, n)
+        count[instance.alphabet_size] += 1
         best = optimum(instance)
         result = max_2csp(instance, rng=seed, sweeps=30, rounds=30, starts=4, **options)
         assert result.value == pytest.approx(csp_value(instance, result.assignment), abs=1e-12)
@@ -50,8 +52,11 @@ def check_sandwich(numbers, **options):
         if result.status == "optimal":
             proven += 1
             assert result.value == pytest.approx(best)
-        found += result.value == pytest.approx(best)
-    return found, proven
+        found[instance.alphabet_size] += result.value == pytest.approx(best)
+    shares = ", ".join(f"q = {q}: {found[q]} of {count[q]}" for q in sorted(count))
+    print(f"value = optimum on {found.total()} of {count.total()} instances ({shares}), proven on {proven}")
+    assert all(found[q] >= 0.4 * count[q] for q in count)
+    return found.total(), proven
 
 
 def test_the_optimum_lies_between_value_and_bound_and_is_found():
@@ -63,6 +68,12 @@ def test_the_optimum_lies_between_value_and_bound_and_is_found():
 def test_the_rounding_alone_is_sandwiched_too():
     found, _ = check_sandwich(range(300, 330), local_search=False)
     assert found >= 15
+
+
+@pytest.mark.slow
+def test_the_optimum_of_twelve_variables_lies_between_value_and_bound_for_two_to_four_labels():
+    found, _ = check_sandwich(range(5000, 5012), n=12)
+    assert found >= 11
 
 
 @pytest.mark.slow
