@@ -38,7 +38,7 @@ def test_the_python_blocks_of_a_page_run_in_order(page, tmp_path, monkeypatch):
 
 
 def test_every_capability_has_a_page_with_its_theorem():
-    capabilities = ("cosine", "marginals", "linear_queries", "projections")
+    capabilities = ("cosine", "covariance", "marginals", "linear_queries", "projections")
     pages = [
         page for page in PAGES if page not in ("README.md", "docs/index.md", "docs/tutorial.md", "docs/choosing.md")
     ]
