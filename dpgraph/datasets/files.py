@@ -10,7 +10,7 @@ import os
 import re
 import zlib
 from pathlib import Path
-from typing import IO
+from typing import BinaryIO, Protocol
 
 from dpgraph.exceptions import DatasetError
 
@@ -29,6 +29,12 @@ MAX_LINE = 2**16
 _GZIP_MAGIC = b"\x1f\x8b"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _COMMENT = re.compile(rb"^[ \t]*[#%][^\n]*", re.MULTILINE)
+
+
+class _Readable(Protocol):
+    """What a plain file and an unpacked one have in common."""
+
+    def read(self, size: int = ..., /) -> bytes: ...
 
 
 def read_text(path: str | os.PathLike[str]) -> bytes:
@@ -68,7 +74,7 @@ def _limit() -> int:
     return int(wanted)
 
 
-def _read_up_to(stream: IO[bytes], limit: int, path: Path) -> bytes:
+def _read_up_to(stream: _Readable, limit: int, path: Path) -> bytes:
     """All of a stream, in pieces, or an error as soon as it is longer than `limit`."""
     content = bytearray()
     while piece := stream.read(_CHUNK):
@@ -82,7 +88,7 @@ def _read_up_to(stream: IO[bytes], limit: int, path: Path) -> bytes:
     return bytes(content)
 
 
-def _unpack(stream: IO[bytes], path: Path) -> bytes:
+def _unpack(stream: BinaryIO, path: Path) -> bytes:
     allowed = max(_FREE_BYTES, _MAX_RATIO * os.fstat(stream.fileno()).st_size)
     with gzip.GzipFile(fileobj=stream) as unpacked:
         return _read_up_to(unpacked, min(_limit(), allowed), path)

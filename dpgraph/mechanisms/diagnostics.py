@@ -20,6 +20,7 @@ from dpgraph.mechanisms.normalized_adjacency import (
     release_lower_bound,
 )
 from dpgraph.mechanisms.spectrum import release_spectrum
+from dpgraph.mechanisms.subspace import accurate_vectors, log_coherence_change
 from dpgraph.mechanisms.weights import release_total_weight
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import check_delta
@@ -289,8 +290,9 @@ def private_coherence(
         rng=rng,
     )
     ledger, noise, neighbours = call.ledger, call.noise, call.neighbours
+    operator = read_symmetric(A)
     pairs, spectrum = release_spectrum(
-        read_symmetric(A),
+        operator,
         rank + 1,
         neighbours,
         ledger=ledger,
@@ -299,7 +301,7 @@ def private_coherence(
     )
     z = ledger.good_event("gap lower bound", ledger.slack / 2)
     gap = float(spectrum.gap_lower_bounds(z)[rank - 1])
-    moves = neighbours.log_coherence(gap) if gap > 2 * neighbours.norm else None
+    moves = log_coherence_change(neighbours, gap, int(rank), n) if gap > 2 * neighbours.norm else None
     if moves is None:
         raise MechanismHalted(
             "the gap sigma_r - sigma_{r+1} could not be certified to exceed twice the sensitivity; raise epsilon or "
@@ -308,7 +310,7 @@ def private_coherence(
             privacy=ledger.report(),
         )
     grid = ledger.gaussian_on_grid("log-coherence", sensitivity=moves, mu=ledger.remaining_mu(), count=1)
-    exact = math.log(neighbours.coherence(pairs.vectors[:, :rank]))
+    exact = math.log(neighbours.coherence(accurate_vectors(operator, pairs, int(rank), neighbours, noise)))
     noisy = float(noise.scalars(np.array([exact]), grid.unit, grid.scale)[0])
     upper = noisy + ledger.good_event("log-coherence upper bound", ledger.slack / 2) * grid.scale
     # The coherence of any basis lies between 1 and n / rank.

@@ -30,6 +30,9 @@ Matrix = Any
 
 MATRIX_ADJACENCY = "a matrix E with ||E U||_F <= sensitivity for every U with rows of norm at most 1"
 
+#: Squares of larger entries overflow, also in the sums of an eigensolver.
+_LARGEST_ENTRY = 1e140
+
 
 @dataclass(frozen=True)
 class MatrixCall:
@@ -98,10 +101,12 @@ def read_symmetric(A: Any) -> Matrix:
 
 
 def read_rectangular(A: Any) -> Matrix:
-    """Read a real matrix; raises :class:`InvalidGraphError` on NaN or infinite entries."""
+    """Read a real matrix; raises :class:`InvalidGraphError` on NaN, infinite or gigantic entries."""
     matrix = sparse.csr_array(A, dtype=np.float64) if sparse.issparse(A) else np.asarray(A, dtype=np.float64)
-    if not np.all(np.isfinite(matrix.data if sparse.issparse(A) else matrix)):
-        raise InvalidGraphError("expected finite entries; at least one is NaN or infinite")
+    if not np.all(np.abs(matrix.data if sparse.issparse(A) else matrix) <= _LARGEST_ENTRY):
+        raise InvalidGraphError(
+            f"expected finite entries of size at most {_LARGEST_ENTRY:g}; at least one is NaN, infinite or larger"
+        )
     return matrix
 
 

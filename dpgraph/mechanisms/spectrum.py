@@ -29,14 +29,21 @@ class ReleasedSpectrum:
         Noisy |eigenvalues|, the exact ones in decreasing order; noise may disturb the order.
     scale : float
         Standard deviation of the noise of each value.
+    tolerance : float
+        Public bound on the residuals of the eigenpairs.
     """
 
     values: FloatArray
     scale: float
+    tolerance: float
 
     def gap_lower_bounds(self, quantile: float) -> FloatArray:
-        """Lower bounds on sigma_r - sigma_{r+1} for r = 1, ..., k - 1, each failing with the quantile's probability."""
-        return self.values[:-1] - self.values[1:] - math.sqrt(2.0) * self.scale * quantile
+        """Lower bounds on sigma_r - sigma_{r+1} for r = 1, ..., k - 1, each failing with the quantile's probability.
+
+        Either value is off by at most the tolerance; the third one covers what the residuals of the eigenvectors
+        (at most a thousandth of it each) take from the gap, see :func:`dpgraph.spectral.sensitivity.computed_subspace`.
+        """
+        return self.values[:-1] - self.values[1:] - math.sqrt(2.0) * self.scale * quantile - 3 * self.tolerance
 
 
 def release_spectrum(
@@ -60,4 +67,4 @@ def release_spectrum(
     sizes = np.abs(pairs.values)[::stride]
     bound = neighbours.frobenius + 2 * tolerance * math.sqrt(len(sizes))
     grid = ledger.gaussian_on_grid("spectrum", sensitivity=bound, mu=mu, count=len(sizes))
-    return pairs, ReleasedSpectrum(noise.scalars(sizes, grid.unit, grid.scale), grid.scale)
+    return pairs, ReleasedSpectrum(noise.scalars(sizes, grid.unit, grid.scale), grid.scale, tolerance)

@@ -28,6 +28,7 @@ from dpgraph.mechanisms.symmetric_release import release_symmetric
 from dpgraph.privacy.accounting import pure_dp_epsilon
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource
+from dpgraph.spectral import sensitivity
 from dpgraph.spectral.eigen import Eigenpairs, leading_eigenpairs, vector_tolerance
 from dpgraph.spectral.neighbours import SpectralNeighbours
 
@@ -38,7 +39,9 @@ __all__ = [
     "CoreNoise",
     "Rank",
     "ReleasedSubspace",
+    "accurate_vectors",
     "check_rank",
+    "log_coherence_change",
     "release_core",
     "release_subspace",
 ]
@@ -128,12 +131,10 @@ def release_subspace(
     pairs, spectrum = release_spectrum(operator, largest + 1, neighbours, ledger=ledger, mu=mu_spectrum, noise=noise)
     r, gap = _choose_rank(spectrum, neighbours, rank, largest, typical_coherence, n, ledger)
     rest = math.sqrt(mu**2 - mu_spectrum**2)
-    U = _accurate_vectors(operator, pairs, r, neighbours, noise)
+    U = accurate_vectors(operator, pairs, r, neighbours, noise)
     kappa, mu_projector = _release_coherence(U, neighbours, gap, typical_coherence(r), ledger, rest, noise)
-    # The computed projector is within residual * sqrt(r) / gap of the exact one, for the input and its neighbour.
-    residual = 2 * math.sqrt(2.0 * r) * vector_tolerance(neighbours.norm) / (gap - neighbours.norm)
-    sensitivity = neighbours.projector(kappa, gap) + residual
-    scale = ledger.gaussian("projector", sensitivity=sensitivity, mu=mu_projector, mechanism="symmetric Gaussian")
+    bound = neighbours.projector(kappa, gap) + math.sqrt(2.0) * _computed(r, neighbours, gap)
+    scale = ledger.gaussian("projector", sensitivity=bound, mu=mu_projector, mechanism="symmetric Gaussian")
     return ReleasedSubspace(sample_noisy_eigenspace(U, scale, noise), spectrum.values, gap)
 
 
@@ -210,7 +211,7 @@ def _choose_rank(
     return best, float(gaps[best - 1])
 
 
-def _accurate_vectors(
+def accurate_vectors(
     operator: Any, pairs: Eigenpairs, rank: int, neighbours: SpectralNeighbours, noise: NoiseSource
 ) -> FloatArray:
     """Eigenvectors of the chosen rank with the (smaller) residual that the projector's sensitivity assumes."""
@@ -220,6 +221,17 @@ def _accurate_vectors(
     if residual <= tolerance:
         return U
     return leading_eigenpairs(operator, rank, tolerance=tolerance, generator=noise.generator).vectors
+
+
+def _computed(rank: int, neighbours: SpectralNeighbours, gap: float) -> float:
+    return sensitivity.computed_subspace(rank, vector_tolerance(neighbours.norm), gap, neighbours.norm)
+
+
+def log_coherence_change(neighbours: SpectralNeighbours, gap: float, rank: int, n: int) -> float | None:
+    """Bound on the change of the log-coherence of :func:`accurate_vectors`, or None where none is known."""
+    if gap <= neighbours.norm:
+        return None
+    return neighbours.log_coherence(gap, _computed(rank, neighbours, gap) / neighbours.largest_row(rank, n))
 
 
 def _release_coherence(
@@ -233,7 +245,7 @@ def _release_coherence(
 ) -> tuple[float, float]:
     """Private upper bound on the coherence, and what is left of `mu` for the projector."""
     bound = neighbours.coherence_bound(gap)  # sigma_r >= gap
-    moves = neighbours.log_coherence(gap)
+    moves = log_coherence_change(neighbours, gap, U.shape[1], U.shape[0])
     if moves is None:
         return bound, mu
     z = ledger.good_event("log-coherence upper bound", ledger.slack * COHERENCE_SLACK)

@@ -34,6 +34,10 @@ def as_histogram(x: Any) -> FloatArray:
         raise InvalidParameterError("the histogram must be numeric") from error
     if not np.all(np.isfinite(histogram)) or np.any(histogram < 0):
         raise InvalidParameterError("the histogram must be finite and nonnegative: numbers of records of each type")
+    if histogram.sum() > 2.0**53:
+        raise InvalidParameterError(
+            "the histogram must hold at most 2**53 records, which double precision counts exactly"
+        )
     return histogram
 
 

@@ -45,8 +45,12 @@ class SpectralNeighbours(Protocol):
         """Bound on the Frobenius change of the projector."""
         ...
 
-    def log_coherence(self, gap: float) -> float | None:
+    def log_coherence(self, gap: float, computed: float = 0.0) -> float | None:
         """Bound on the change of the logarithm of the coherence, or None where none is known."""
+        ...
+
+    def largest_row(self, rank: int, n: int) -> float:
+        """Lower bound on the largest ||P e_i|| (after scaling, for a degree-corrected coherence)."""
         ...
 
     def coherence_bound(self, sigma_lower: float) -> float:
@@ -111,11 +115,19 @@ class EdgeNeighbours:
         """See :func:`dpgraph.spectral.sensitivity.projector`."""
         return sensitivity.projector(self._product, coherence, gap, self.norm)
 
-    def log_coherence(self, gap: float) -> float | None:
+    def log_coherence(self, gap: float, computed: float = 0.0) -> float | None:
         """See :func:`dpgraph.spectral.sensitivity.log_coherence`."""
         if self.degree_corrected:
-            return sensitivity.log_coherence(self.max_weight, self.lower, self._product, gap)
-        return sensitivity.general_log_coherence(self._product, gap - self.norm + self._product)
+            return sensitivity.log_coherence(self.max_weight, self.lower, self._product, gap, computed)
+        return sensitivity.general_log_coherence(self._product, gap - self.norm + self._product, computed)
+
+    def largest_row(self, rank: int, n: int) -> float:
+        """The rows have squared norms with sum r; c_i lies between m and (n - 1) w + tau.
+
+        So kappa_D sqrt(c_i) >= sqrt(r m / (n ((n - 1) w + tau))) for every i, and kappa >= sqrt(r/n).
+        """
+        spread = self.lower / ((n - 1) * self.max_weight + self.regularization) if self.degree_corrected else 1.0
+        return float(np.sqrt(min(spread, 1.0) * rank / n))
 
     def coherence_bound(self, sigma_lower: float) -> float:
         """See :func:`dpgraph.spectral.sensitivity.coherence_bound`; sqrt(w/m)/sigma_r for the papers' kappa."""
@@ -160,9 +172,13 @@ class MatrixNeighbours:
         """See :func:`dpgraph.spectral.sensitivity.general_projector`."""
         return sensitivity.general_projector(self.delta, coherence, gap)
 
-    def log_coherence(self, gap: float) -> float | None:
+    def log_coherence(self, gap: float, computed: float = 0.0) -> float | None:
         """See :func:`dpgraph.spectral.sensitivity.general_log_coherence`."""
-        return sensitivity.general_log_coherence(self.delta, gap)
+        return sensitivity.general_log_coherence(self.delta, gap, computed)
+
+    def largest_row(self, rank: int, n: int) -> float:
+        """The squared norms of the n rows have sum r."""
+        return float(np.sqrt(rank / n))
 
     def coherence_bound(self, sigma_lower: float) -> float:
         """Rows of an orthonormal basis have norm at most 1."""

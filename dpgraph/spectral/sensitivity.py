@@ -30,6 +30,7 @@ __all__ = [
     "alpha",
     "basis_product",
     "coherence_bound",
+    "computed_subspace",
     "constraint_rows",
     "constraint_rows_l1",
     "core_release",
@@ -232,14 +233,29 @@ def _open_gap(gap: float, norm: float) -> float:
     return gap - norm
 
 
-def log_coherence(max_weight: float, lower: float, product: float, gap: float) -> float | None:
+def computed_subspace(rank: int, residual: float, gap: float, norm: float) -> float:
+    """What residuals of computed eigenvectors add to the bound on ||U_perp'' U||_F: (1 + sqrt(2)) sqrt(r) eta/(g - e).
+
+    *Proof.* Let U be computed orthonormal vectors with Ritz values and a residual R = A U - U Theta whose columns have
+    norm at most eta = `residual`. U spans an invariant subspace of A + H exactly, with H U = -R and H symmetric,
+    ||H||_2 <= ||R||_F <= sqrt(r) eta and ||H||_F <= sqrt(2 r) eta; likewise U' for A' + H'. Between these two matrices
+    Davis-Kahan applies as in :func:`projector`, with ||(E + H - H') U||_F <= ||E U||_F + (1 + sqrt(2)) sqrt(r) eta. The
+    gap between them is smaller by at most 4 sqrt(r) eta, which the caller has subtracted from `gap`
+    (:meth:`dpgraph.mechanisms.spectrum.ReleasedSpectrum.gap_lower_bounds`). All coherences are those of the computed U.
+    """
+    return (1 + math.sqrt(2.0)) * math.sqrt(rank) * residual / _open_gap(gap, norm)
+
+
+def log_coherence(max_weight: float, lower: float, product: float, gap: float, computed: float = 0.0) -> float | None:
     """Bound on the change of ln kappa_D, or None when it does not apply (x >= 1).
+
+    `computed` is :func:`computed_subspace` over a lower bound on the largest ||P e_i||; it is added to x.
 
     x = D/(sqrt(m) (g - e)). ||P e_i|| moves by at most ||P - P'|| <= kappa_D D/(g - e) <= x kappa_D sqrt(c_i), and c_i
     by at most the factor 1 + w/m: max(ln(sqrt(1 + w/m) + x), -ln(1 - x) + ln(1 + w/m)/2) (mathematics.md, section 2).
     """
     left = gap - spectral_norm(max_weight, lower)
-    x = product / (math.sqrt(lower) * left) if left > 0 else math.inf
+    x = computed + product / (math.sqrt(lower) * left) if left > 0 else math.inf
     if x >= 1:
         return None
     ratio = 1 + max_weight / lower
@@ -317,10 +333,13 @@ def general_projector(sensitivity: float, coherence: float, gap: float) -> float
     return math.sqrt(2.0) * sensitivity * coherence / (gap - sensitivity)
 
 
-def general_log_coherence(sensitivity: float, gap: float) -> float | None:
-    """Change of ln kappa for general symmetric neighbours: -ln(1 - x), x = Delta/(g - Delta); None when x >= 1."""
+def general_log_coherence(sensitivity: float, gap: float, computed: float = 0.0) -> float | None:
+    """Change of ln kappa for general symmetric neighbours: -ln(1 - x), x = Delta/(g - Delta); None when x >= 1.
+
+    `computed` is added to x as in :func:`log_coherence`.
+    """
     left = gap - sensitivity
-    x = sensitivity / left if left > 0 else math.inf
+    x = computed + sensitivity / left if left > 0 else math.inf
     return -math.log1p(-x) if x < 1 else None
 
 

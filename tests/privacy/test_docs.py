@@ -23,6 +23,25 @@ def test_every_link_and_test_file_that_a_page_names_exists(page):
         assert (ROOT / name).exists(), name
 
 
+@pytest.mark.parametrize("page", PAGES)
+def test_every_test_that_a_page_names_exists(page):
+    text = (ROOT / "docs" / page).read_text()
+    named = re.findall(r"`(test_\w+\.py)::(test_\w+)`", text)
+    for file, test in named:
+        code = next((ROOT / "tests").rglob(file)).read_text()
+        assert f"def {test}(" in code, f"{file}::{test}"
+    assert page != "proofs.md" or len(named) >= 15
+
+
+def test_every_claim_of_the_guarantee_names_a_test_that_exists():
+    text = (ROOT / "docs" / "guarantee.md").read_text()
+    rows = re.findall(r"^\| ([^|]+) \| ([^|]+) \|$", text[text.index("| claim | test |") :], flags=re.MULTILINE)
+    claims = [row for row in rows if row[0] not in ("claim", "---")]
+    assert len(claims) >= 10
+    for claim, tests in claims:
+        assert re.findall(r"`test_\w+\.py`", tests), claim
+
+
 def test_the_proofs_cover_every_private_function_and_every_bound():
     text = (ROOT / "docs" / "proofs.md").read_text()
     assert {name for name in public_private_functions() if f"`{name}`" not in text} == set()

@@ -107,6 +107,30 @@ def test_bad_input_is_one_of_the_packages_errors(entry, G):
         entry.call(Data(G, {}), rng=0, epsilon=1.0)
 
 
+ODD_NUMBERS = (np.nan, np.inf, -np.inf, 5e-324, -5e-324, 1e308, -1e308, 2.0**60)
+NUMERIC = [entry for entry in ENTRIES if isinstance(next(iter(entry.neighbours()))[1].value, np.ndarray)]
+NUMERIC += [entry for entry in GRAPH_ENTRIES if entry not in NUMERIC]
+
+
+@pytest.mark.parametrize("entry", NUMERIC, ids=lambda entry: entry.label)
+@pytest.mark.parametrize("number", ODD_NUMBERS)
+def test_an_odd_number_in_a_private_argument_is_an_error_of_the_package_or_a_finite_answer(entry, number):
+    _, data, _ = next(iter(entry.neighbours()))
+    value = data.value if isinstance(data.value, np.ndarray) else nx.to_numpy_array(data.value)
+    value = np.array(value, dtype=np.float64)
+    value[(0,) * value.ndim] = number
+    if value.ndim == 2:
+        value[0, -1] = number
+        if value.shape[0] == value.shape[1]:
+            value[-1, 0] = number
+    try:
+        result = entry.call(Data(value, data.public), rng=0, epsilon=2.0)
+    except DPGraphError:
+        return
+    assert np.isfinite(number), "a number that is not finite was answered"
+    assert_finite(result)
+
+
 def test_ten_thousand_small_calls_do_not_grow():
     """24 hours of a service in miniature: neither Python objects nor traced memory accumulate."""
     G = nx.path_graph(10)

@@ -117,6 +117,8 @@ def run(stop):
     sys.setprofile(profile)
     try:
         return main(arguments), seen
+    except KeyboardInterrupt:
+        return 130, seen  # before the program began or after it ended
     finally:
         sys.setprofile(None)
 

@@ -253,6 +253,12 @@ def test_half_the_noise_is_also_seen_in_the_published_degrees_alone(monkeypatch)
     assert found() > promised
 
 
-def test_the_table_of_faults_in_the_docs_is_complete():
-    documented = set(re.findall(r"^\| `(\w+)` \|", DOCS.read_text(), flags=re.MULTILINE))
-    assert documented == {mutant.__name__ for mutant in MUTANTS} | ELSEWHERE
+#: Check -> how the page of the guarantee names it.
+CHECKS = {audit_check: "statistical audit", replay_check: "replay", order_check: "interface", refund_check: "interface"}
+
+
+def test_the_table_of_faults_in_the_docs_names_every_fault_and_the_check_that_catches_it():
+    rows = re.findall(r"^\| `(\w+)` \| [^|]+ \| ([^|:]+)", DOCS.read_text(), flags=re.MULTILINE)
+    documented = {name: check.strip() for name, check in rows}
+    expected = {mutant.__name__: CHECKS[check] for mutant, (check, _) in MUTANTS.items()}
+    assert documented == expected | dict.fromkeys(ELSEWHERE, "good events")

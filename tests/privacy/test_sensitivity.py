@@ -19,6 +19,7 @@ DOCS = Path(__file__).resolve().parents[2] / "docs" / "sensitivity.md"
 #: Bounds on graph spectra that the enumeration must speak about; the rest have their own tests below.
 OWN_TESTS = {
     "alpha",
+    "computed_subspace",
     "first_sweep",
     "row_release",
     "row_release_l1",
@@ -299,6 +300,41 @@ def test_general_matrices_stay_below_their_bounds():
             worst[bound] = max(worst.get(bound, 0.0), ratio)
     assert set(worst) == {"general_core", "general_projector", "general_log_coherence"}
     assert all(0.2 < ratio <= 1 + 1e-7 for ratio in worst.values()), worst
+
+
+# --- computed eigenvectors --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_vectors_with_a_residual_move_by_no_more_than_the_bound_for_computed_ones(seed):
+    rng = np.random.default_rng(seed)
+    n, r = 12, int(rng.integers(1, 4))
+    V = np.linalg.qr(rng.normal(size=(n, n)))[0]
+    values = np.concatenate([rng.uniform(2, 3, r) * rng.choice([-1, 1], r), rng.uniform(-1, 1, n - r)])
+    A = (V * values) @ V.T
+    E = np.zeros((n, n))
+    E[0, 1] = E[1, 0] = 0.05
+    bases, residual = [], 0.0
+    for M in (A, A + E):  # Ritz vectors of a disturbed eigenspace: orthonormal, with a visible residual
+        exact, vectors = np.linalg.eigh(M)
+        U = vectors[:, np.argsort(-np.abs(exact))[:r]]
+        Q = np.linalg.qr(U + 0.01 * rng.normal(size=U.shape))[0]
+        ritz, rotation = np.linalg.eigh(Q.T @ M @ Q)
+        bases.append(Q @ rotation)
+        residual = max(residual, np.linalg.norm(M @ bases[-1] - bases[-1] * ritz, axis=0).max())
+    singular = np.sort(np.abs(values))[::-1]
+    gap = singular[r - 1] - singular[r] - 4 * np.sqrt(r) * residual
+    moved = np.linalg.norm(bases[1] - bases[0] @ (bases[0].T @ bases[1]))
+    product = np.linalg.norm(E @ bases[0])
+    own = sensitivity.computed_subspace(r, residual, gap, 0.05)
+    assert own > 0
+    assert moved <= product / (gap - 0.05) + own
+
+
+def test_residuals_enter_the_log_coherence_bounds():
+    assert sensitivity.log_coherence(1.0, 10.0, 1.0, 0.9, 0.1) > sensitivity.log_coherence(1.0, 10.0, 1.0, 0.9)
+    assert sensitivity.log_coherence(1.0, 10.0, 1.0, 0.9, 1.0) is None
+    assert sensitivity.general_log_coherence(0.1, 0.9, 0.1) == pytest.approx(-np.log1p(-(0.1 / 0.8 + 0.1)))
 
 
 # --- arguments -------------------------------------------------------------------------------------------------

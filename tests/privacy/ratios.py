@@ -1,0 +1,53 @@
+"""How close every line of every ledger comes to its bound: the second table of docs/sensitivity.md.
+
+``python -m tests.privacy.ratios`` replays all pairs of all entries and prints, for each ledger line, the largest (true
+change) / (sensitivity of the line) and the entry that attains it.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numba
+import pytest
+
+from tests.privacy.registry import ENTRIES
+from tests.privacy.replay import open_doors, replay
+
+EPSILONS = (1.0, 1e4)
+
+
+def line_of(name: str) -> str:
+    """Sweeps and levels are numbered; their bound is the same."""
+    return re.sub(r"\d+", "k", name)
+
+
+def worst_lines(largest: int = 60) -> dict[str, tuple[float, str]]:
+    """Ledger line -> (largest ratio, label of the entry)."""
+    worst: dict[str, tuple[float, str]] = {}
+    for entry in ENTRIES:
+        for number, (_, data, neighbour) in enumerate(entry.neighbours()):
+            for epsilon in EPSILONS if number < largest else ():
+                loss = replay(
+                    lambda rng, e=epsilon, d=data, f=entry: f.call(d, rng=rng, epsilon=e),
+                    lambda rng, e=epsilon, d=neighbour, f=entry: f.call(d, rng=rng, epsilon=e),
+                    seed=number,
+                )
+                for name, ratio in loss.lines.items():
+                    if ratio > worst.get(line_of(name), (-1.0, ""))[0]:
+                        worst[line_of(name)] = (ratio, entry.label)
+    return worst
+
+
+def main() -> None:
+    """Print the table."""
+    numba.set_num_threads(1)
+    with pytest.MonkeyPatch.context() as patch:
+        open_doors(patch)
+        print("| line of the ledger | worst ratio | attained by |\n| --- | --- | --- |")
+        for name, (ratio, label) in sorted(worst_lines().items()):
+            print(f"| {name} | {ratio:.2f} | {label} |")
+
+
+if __name__ == "__main__":
+    main()
