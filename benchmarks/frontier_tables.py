@@ -90,11 +90,16 @@ def write_tables(problem: Problem, rows: list[Row], stem: Path, runs: int, page:
     for delta in (d for d in DELTAS if d in present):
         parts += [f"## delta = {delta}\n", brief(table, delta), details(table, delta)]
     stem.with_suffix(".md").write_text("\n".join(parts))
-    if page is not None:
-        quote(page, problem.name, brief(table, DELTAS[0]))
+    pictures = []
     for group in dict.fromkeys(problem.instances[name].group for name in table.graphs):
-        suffix = "" if group == "real" else f"_{group}"
-        plot(table, group, stem.with_name(f"{stem.name}{suffix}.png"))
+        picture = stem.with_name(f"{stem.name}{'' if group == 'real' else f'_{group}'}.png")
+        plot(table, group, picture)
+        pictures.append(f"![{problem.name}, {group} inputs](../benchmarks/results/{picture.name})")
+    if page is not None:
+        where = (
+            f"All mechanisms: [{stem.name}.md](../benchmarks/results/{stem.name}.md), single runs in the CSV beside it."
+        )
+        quote(page, problem.name, "\n\n".join([brief(table, DELTAS[0]).strip(), *pictures, where]))
 
 
 def preface(table: Table) -> str:
