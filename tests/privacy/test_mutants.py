@@ -13,7 +13,7 @@ import pytest
 
 import dpgraph
 from dpgraph.exceptions import BudgetExceededError, InvalidGraphError
-from dpgraph.mechanisms import cut_iterates, degrees, diagnostics, normalized_adjacency, spectrum, weights
+from dpgraph.mechanisms import degree_core, degrees, diagnostics, normalized_adjacency, spectrum, weights
 from dpgraph.privacy import PrivacyAccountant
 from dpgraph.privacy import accountant as accountant_module
 from dpgraph.privacy.ledger import Ledger
@@ -122,7 +122,7 @@ def degrees_reused_without_noise(monkeypatch):
         release(graph, **options)
         return graph.degrees()
 
-    monkeypatch.setattr(cut_iterates, "release_degrees", exact)
+    monkeypatch.setattr(degree_core, "release_degrees", exact)
 
 
 def exact_value_in_a_result_field(monkeypatch):
