@@ -43,6 +43,16 @@ from dpgraph.queries.records import Schema
 RESULTS = Path(__file__).parent / "results"
 DELTA = 1e-6
 EPSILONS = (0.5, 1.0, 2.0)
+SMARTNOISE_TEXT = [
+    "# Marginals against smartnoise-synth 1.0.8 (with mbi 1.1.0, which pip chooses): MST and AIM, 12 binary attributes",
+    "Root-mean-square error of a cell of the k-way tables, as a number of records. *mst* and *aim* give synthetic "
+    "records, here as many as there are, whose tables are counted; AIM is asked for all k-way tables (its option "
+    "`degree`). One run of each, twenty of dpgraph; a blank was not run. `pip install smartnoise-synth` works on "
+    "Python 3.11, and both run; but at epsilon = 100, where there is hardly any noise, the records of MST are still "
+    "worse than the product of the exact one-way marginals (*independent attributes*). The one-way shares of its "
+    "records are right, so correlations seem to get lost in this combination of versions, and these figures do not "
+    "say how good MST and AIM are when they work as published.",
+]
 PGM_SCRIPT = Path(__file__).parent / "marginals_pgm.py"
 SMARTNOISE_SCRIPT = Path(__file__).parent / "marginals_smartnoise.py"
 
@@ -196,9 +206,22 @@ def against_smartnoise(python: str, n: int, k: int, N: int, epsilon: float) -> d
         row[method], row[f"seconds ({method})"] = answer["rmse"], answer["seconds"]
     error = ours(data, k, epsilon, row)
     row["MSE mst / dpgraph"], row["MSE aim / dpgraph"] = (row["mst"] / error) ** 2, (row["aim"] / error) ** 2
-    row["least error"] = min(("mst", "aim", "dpgraph"), key=lambda name: row[name])
+    row["independent attributes"] = independent(data, k)
     print(row, flush=True)
     return row
+
+
+def independent(data: np.ndarray, k: int) -> float:
+    """Error of the product of the exact one-way marginals: what a model of no correlation at all would reach."""
+    share = np.stack([1 - data.mean(axis=0), data.mean(axis=0)])
+    squares = []
+    for columns in itertools.combinations(range(data.shape[1]), k):
+        product = np.ones(1)
+        for column in columns:
+            product = np.outer(product, share[:, column]).ravel()
+        exact = np.bincount(data[:, columns] @ (2 ** np.arange(k)[::-1]), minlength=2**k)
+        squares.append((len(data) * product - exact) ** 2)
+    return float(np.sqrt(np.mean(squares)))
 
 
 def cell(value: object) -> str:
@@ -320,17 +343,9 @@ def measure_pgm(python: str) -> None:
 
 
 def measure_smartnoise(python: str) -> None:
-    text = [
-        "# Marginals against smartnoise-synth 1.0.8 (mbi 1.1.0): MST and AIM, 12 binary attributes",
-        "Root-mean-square error of a cell of the k-way tables, as a number of records. *mst* and *aim* give synthetic "
-        "records, here as many as there are, whose tables are counted; AIM is asked for all k-way tables (its option "
-        "`degree`). Neighbours replace a record in dpgraph and are add/remove in MST and AIM, whose noise is therefore "
-        "smaller for the same epsilon. One run of each, twenty of "
-        "dpgraph. A ratio below 1 is a loss for dpgraph.",
-    ]
-    cases = [(12, 2, N, epsilon) for N in (1000, 10_000) for epsilon in (2.0, 0.5)] + [(12, 3, 1000, 1.0)]
+    cases = [(12, 2, 1000, 1.0), (12, 2, 1000, 100.0)]
     keys = ("attributes", "k", "records", "epsilon")
-    resume("marginals_smartnoise", text, keys, cases, lambda *case: against_smartnoise(python, *case))
+    resume("marginals_smartnoise", SMARTNOISE_TEXT, keys, cases, lambda *case: against_smartnoise(python, *case))
 
 
 def main() -> None:
