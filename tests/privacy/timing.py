@@ -17,7 +17,7 @@ import networkx as nx
 import dpgraph
 from dpgraph.exceptions import MechanismHalted
 
-N, REPETITIONS = 300, 7
+N, REPETITIONS = 300, 3
 BUDGET = {"epsilon": 4.0, "delta": 1e-6}
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
