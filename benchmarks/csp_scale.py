@@ -92,7 +92,7 @@ def write(rows: list[Line]) -> None:
         "*share* and *bound* are shares of the total weight. One thread, every line in a process of its own; *seconds* "
         f"are wall-clock on a machine with {os.cpu_count()} cores that may be shared, *relaxation seconds* the "
         "processor seconds of the relaxation with its certificate. Peak memory includes the imports (about 165 MB). It "
-        "falls where a dense proof of the bound (up to 6000 rows) is no longer affordable and the certificate becomes *lanczos*.\n",
+        "falls where a dense proof of the bound (up to 6000 rows) costs too much, and *lanczos* takes over.\n",
         f"| {' | '.join(name.replace('_', ' ') for name in COLUMNS)} |",
         f"|{' --- |' * len(COLUMNS)}",
         *(f"| {' | '.join(format(row[name], kind) for name, kind in COLUMNS.items())} |" for row in rows),
