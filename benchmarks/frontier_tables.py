@@ -133,7 +133,10 @@ def brief(table: Table, delta: str) -> str:
         own = {e: table.get(graph, problem.default, e, delta) for e in epsilons}
         line = [graph, f"{instance.size:,}", f"{2 * instance.edges / instance.size:.0f}" if header[2] else ""]
         line += ["" if point is None else point.text(table.runs) for point in own.values()]
-        line.append(" / ".join(share(table, graph, p) if (p := own.get(e)) else "" for e in (one, "8")))
+        if not any(own.values()):
+            continue
+        shares = [share(table, graph, p) if (p := own.get(e)) else "" for e in (one, "8")]
+        line.append(" / ".join(shares) if any(shares) else "")
         for e in (one, "4"):
             other = table.best(graph, e, delta, without=problem.default)
             line.append(f"{other[1].mean:.3f} {other[0]}" if other else "")
