@@ -93,8 +93,8 @@ def write_tables(problem: Problem, rows: list[Row], stem: Path, runs: int, page:
     pictures = []
     for group in dict.fromkeys(problem.instances[name].group for name in table.graphs):
         picture = stem.with_name(f"{stem.name}{'' if group == 'real' else f'_{group}'}.png")
-        plot(table, group, picture)
-        pictures.append(f"![{problem.name}, {group} inputs](../benchmarks/results/{picture.name})")
+        if plot(table, group, picture):
+            pictures.append(f"![{problem.name}, {group} inputs](../benchmarks/results/{picture.name})")
     if page is not None:
         where = (
             f"All mechanisms: [{stem.name}.md](../benchmarks/results/{stem.name}.md), single runs in the CSV beside it."
@@ -192,13 +192,20 @@ def absent(table: Table, graph: str, mechanism: Mechanism) -> str:
     return f"not run: {mechanism.reason}" if table.problem.instances[graph].size > mechanism.largest else _LATER
 
 
-def plot(table: Table, group: str, path: Path) -> None:
-    """One panel a graph, one line a mechanism, dashed ceilings."""
+def plot(table: Table, group: str, path: Path) -> bool:
+    """One panel a graph, one line a mechanism, dashed ceilings; False when there is nothing to show."""
+    from matplotlib import colormaps
     from matplotlib.figure import Figure
     from matplotlib.ticker import NullLocator
 
     problem = table.problem
-    graphs = [name for name in table.graphs if problem.instances[name].group == group]
+    graphs = [
+        name
+        for name in table.graphs
+        if problem.instances[name].group == group and any(table.best(name, e, DELTAS[0]) for e in table.epsilons)
+    ]
+    if not graphs:
+        return False
     columns = min(_PANELS_A_ROW, len(graphs))
     height = math.ceil(len(graphs) / columns)
     figure = Figure(figsize=(max(2.7 * columns, 8), 2.5 * height + 1.2), layout="constrained")
@@ -214,7 +221,7 @@ def plot(table: Table, group: str, path: Path) -> None:
                 [e for e, _ in points], [p.mean for _, p in points],
                 [0.0 if math.isnan(p.half) else p.half for _, p in points],
                 marker="os^vDPX*"[number % 8], markersize=3.5, linewidth=2.2 if own else 0.9,
-                color="black" if own else f"C{number % 10}", zorder=3 if own else 2,
+                color="black" if own else colormaps["tab20"](number % 20), zorder=3 if own else 2,
             )  # fmt: skip
         for name, style in ((problem.ceiling, "--"), (problem.baseline, ":")):
             if (point := table.get(graph, name)) is not None and not (problem.logarithmic and point.mean <= 0):
@@ -232,3 +239,4 @@ def plot(table: Table, group: str, path: Path) -> None:
     figure.supylabel(problem.quantity, fontsize=9)
     figure.legend(handles.values(), handles.keys(), loc="outside upper center", ncol=4, fontsize=7.5, frameon=False)
     figure.savefig(path, dpi=110)
+    return True
