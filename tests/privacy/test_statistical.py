@@ -18,14 +18,15 @@ def test_a_few_hundred_runs_find_a_loss_within_the_promise(entry):
     assert 0.35 * finding.promised < finding.found <= finding.promised
 
 
-def test_every_row_of_the_report_certifies_something_within_the_promise():
+def test_every_row_of_the_report_is_within_the_promise_and_certifies_something_if_it_has_enough_runs():
     rows = documented_rows()
     assert set(rows) <= {entry.label for entry in ENTRIES}
     assert len(rows) >= 40
     for label, row in rows.items():
         runs, _, promised, found, _ = (float(cell) for cell in row.split("|")[2:-1])
         assert runs >= 100, label
-        assert 0 < found <= promised, label
+        assert found <= promised, label
+        assert found > 0 or runs < 300, label  # a hundred runs may certify nothing
 
 
 @pytest.mark.slow
