@@ -36,7 +36,10 @@ _EXPORTS = {
     "private_singular_subspace": "dpgraph.mechanisms.low_rank",
     "private_spectrum": "dpgraph.mechanisms.diagnostics",
     # convex sets and perturb-and-project
+    "PrivateProjection": "dpgraph.mechanisms.perturb_and_project",
+    "PrivateSymmetricMatrix": "dpgraph.mechanisms.symmetric_release",
     "perturb_and_project": "dpgraph.mechanisms.perturb_and_project",
+    "private_symmetric_matrix": "dpgraph.mechanisms.symmetric_release",
     "project_nonnegative_spectral_ball": "dpgraph.projections",
     # problems
     "CSPResult": "dpgraph.problems.exact_max_2csp",
@@ -69,6 +72,7 @@ _EXPORTS = {
 
 #: Public module -> where it lives.
 _MODULES = {
+    "cosine_sensitivity": "dpgraph.queries.cosine_sensitivity",
     "datasets": "dpgraph.datasets",
     "evaluate": "dpgraph.evaluate",
     "exceptions": "dpgraph.exceptions",

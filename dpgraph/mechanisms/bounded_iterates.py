@@ -55,7 +55,7 @@ _LAST_BLOCKS = 1000
 
 @dataclass(frozen=True)
 class Schedule:
-    """Public parameters of the iteration, tuned on public graphs (benchmarks/tune_bounded_iterates.py).
+    """Public parameters of the iteration, tuned on planted cuts, checked on real graphs.
 
     Parameters
     ----------
@@ -65,8 +65,9 @@ class Schedule:
         Blocks of a sweep (fewer on graphs with fewer vertices).
     growth : float
         Sweep t = 1, 2, ... gets a share of the budget proportional to t**growth.
-    sharpness : float
-        A row answers to sharpness times its field over the standard deviation of the field.
+    softness, sharpness : float
+        A row answers to a multiple of its field over the standard deviation of the field; the multiple grows from
+        `softness` in the first sweep towards `sharpness` (a slow cooling), and is infinite in the last sweep.
     prior, drift : float
         See :class:`~dpgraph.mechanisms.field_tracker.FieldTracker`.
     degree_share : float
@@ -74,9 +75,10 @@ class Schedule:
     """
 
     sweeps: int = 24
-    blocks: int = 128
+    blocks: int = 16
     growth: float = 0.5
-    sharpness: float = 8.0
+    softness: float = 2.0
+    sharpness: float = 16.0
     prior: float = 3.0
     drift: float = 0.5
     degree_share: float = 0.02
@@ -86,9 +88,15 @@ class Schedule:
         weights = np.arange(1, self.sweeps + 1, dtype=np.float64) ** self.growth
         return weights / weights.sum()
 
+    def sharpness_of(self, sweep: int) -> float:
+        """How sharply rows answer in this sweep, counted from 0."""
+        if sweep == self.sweeps - 1:
+            return math.inf
+        return self.softness + (self.sharpness - self.softness) * sweep / self.sweeps
+
 
 #: noise="auto" takes Laplace noise below this epsilon: at delta = 1e-6 a Gaussian look at epsilon = 1 is three times as
-#: noisy as a Laplace look, but Laplace noise can afford only a few of them (benchmarks/results/max_cut_utility).
+#: noisy as a Laplace look, but Laplace noise can afford only a few of them.
 LAPLACE_LIMIT = 1.5
 
 #: Share of delta that pays for a Laplace look beside Gaussian sweeps
@@ -231,9 +239,8 @@ def release_iterates(
     tracker = FieldTracker(core.inside(variances), oracle.columns, prior=schedule.prior, drift=schedule.drift)
     for t, sweep_share in enumerate(tqdm(schedule.shares(), desc="sweeps", disable=not progress)):
         release = _sweep_release(oracle, t, ledger, share * float(sweep_share), noise, pairs=core.pairs)
-        sharpness = math.inf if t == schedule.sweeps - 1 else schedule.sharpness
         order = core.rows if t == 0 else noise.generator.permutation(core.rows)
-        run.sweep(order, schedule.blocks, release, tracker, sharpness)
+        run.sweep(order, schedule.blocks, release, tracker, schedule.sharpness_of(t))
     ratios = tracker.signal_to_noise(np.arange(oracle.rows))
     if core.others.size:
         tracker = FieldTracker(variances, oracle.columns, prior=schedule.prior, drift=schedule.drift)

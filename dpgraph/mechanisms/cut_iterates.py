@@ -34,13 +34,14 @@ class _BalancedSigns(_Signs):
     """The same with a multiplier for each block that keeps the sum of the iterate within its chance fluctuation.
 
     A random half of the vertices has sum of order sqrt(n), so that much is left alone: forcing every block to balance
-    exactly would misplace vertices of a planted bisection.
+    exactly would misplace vertices of a planted bisection. So is what the rows that are not yet set can make up for.
     """
 
     def answer(self, block: IndexArray, ratio: FloatArray, sharpness: float, X: FloatArray) -> FloatArray:
         others = float(X.sum() - X[block].sum())
         total = others - float(np.sign(ratio).sum())
-        excess = math.copysign(max(abs(total) - math.sqrt(len(X)), 0.0), total)
+        unset = np.count_nonzero(X == 0.0) - np.count_nonzero(X[block] == 0.0)
+        excess = math.copysign(max(abs(total) - math.sqrt(len(X)) - unset, 0.0), total)
         if excess == 0.0:
             return super().answer(block, ratio, sharpness, X)
         ups = np.sum(ratio < 0) - excess / 2

@@ -38,7 +38,7 @@ def core_schedule(ledger: Ledger, mean_degree: float) -> Schedule:
         return replace(GAUSSIAN_SCHEDULE, sweeps=min(max(GAUSSIAN_SCHEDULE.sweeps, round(4.5 * ledger.epsilon)), 48))
     affordable = ledger.epsilon * math.sqrt(max(mean_degree, 1.0)) / (2 * math.sqrt(2.0))
     sweeps = min(max(math.ceil(affordable / 3), 2), 4)
-    return Schedule(sweeps=sweeps, blocks=1000, growth=0.0 if sweeps == 2 else 1.0, degree_share=0.02)
+    return Schedule(sweeps=sweeps, blocks=250, growth=0.0 if sweeps == 2 else 1.0, softness=8.0, degree_share=0.02)
 
 
 def degree_core(degrees: FloatArray, epsilon: float, generator: np.random.Generator) -> Core:

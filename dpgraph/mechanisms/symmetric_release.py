@@ -177,7 +177,7 @@ def private_symmetric_matrix(
     Examples
     --------
     >>> import numpy as np
-    >>> from dpgraph.mechanisms.symmetric_release import private_symmetric_matrix
+    >>> from dpgraph import private_symmetric_matrix
     >>> private = private_symmetric_matrix(np.eye(4), sensitivity=0.01, epsilon=1.0, rng=0)
     >>> bool(np.allclose(private.matrix, np.eye(4), atol=0.2)), private.privacy.delta
     (True, 0.0)

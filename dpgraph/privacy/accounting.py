@@ -285,7 +285,7 @@ def pure_beside_gaussian(mu: float, epsilon: float, delta: float) -> float:
     --------
     >>> from dpgraph.privacy.accounting import pure_beside_gaussian
     >>> round(pure_beside_gaussian(0.05, 1.0, 1e-6), 3)
-    0.79...
+    0.81...
     """
     epsilon, delta = check_epsilon(epsilon), check_delta(delta)
     if mu == 0:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dpgraph.exceptions import DPGraphError, InvalidParameterError
 from dpgraph.privacy.accountant import ROUNDING, PrivacyAccountant, PrivacyLoss, ambient_accountant
@@ -59,8 +59,7 @@ class Ledger:
         `pairs` names the vertex pairs that the release reads, if not any: see :class:`~dpgraph.privacy.LedgerEntry`.
         """
         scale = sensitivity / mu
-        share = 0.0 if self._is_parallel(pairs) else (mu / self.mu) ** 2
-        self._record(LedgerEntry(name, mechanism, sensitivity, scale, mu=mu, share=share, pairs=pairs))
+        self._record(LedgerEntry(name, mechanism, sensitivity, scale, mu=mu, share=(mu / self.mu) ** 2, pairs=pairs))
         return scale
 
     def gaussian_on_grid(self, name: str, *, sensitivity: float, mu: float, count: int) -> GridNoise:
@@ -98,7 +97,7 @@ class Ledger:
         if mu and mu < pure_dp_mu(epsilon) * (1 - ROUNDING):
             raise DPGraphError(f"internal error: release {name!r} is charged with less than it costs")
         scale = sensitivity / epsilon
-        share = 0.0 if self._is_parallel(pairs) else (mu / self.mu) ** 2 if mu else epsilon / self.epsilon
+        share = (mu / self.mu) ** 2 if mu else epsilon / self.epsilon
         self._record(LedgerEntry(name, mechanism, sensitivity, scale, mu=mu, epsilon=epsilon, share=share, pairs=pairs))
         return scale
 
@@ -144,6 +143,9 @@ class Ledger:
         )
 
     def _record(self, entry: LedgerEntry) -> None:
+        if entry.pairs and any(e.pairs not in ("", entry.pairs) for e in self.entries):
+            # Lines about other pairs hold the share that this one spends again.
+            entry = replace(entry, mechanism=f"{entry.mechanism} (parallel)", share=0.0)
         entries = [*self.entries, entry]
         fits = entry.scale >= 0 and _within(sum(e.delta_share for e in entries), self.slack)
         for pairs in {e.pairs for e in entries}:
@@ -151,10 +153,6 @@ class Ledger:
         if not fits:
             raise DPGraphError(f"internal error: release {entry.name!r} exceeds the budget debited for this call")
         self.entries.append(entry)
-
-    def _is_parallel(self, pairs: str) -> bool:
-        """Whether an earlier line about other pairs already holds this line's share of the budget."""
-        return bool(pairs) and any(e.pairs not in ("", pairs) for e in self.entries)
 
     def _fits(self, entries: list[LedgerEntry]) -> bool:
         """Whether the lines that may read one pair stay within the budget."""

@@ -32,7 +32,7 @@ class LedgerEntry:
         Probability of the bad event that this line pays for.
     pairs : str
         Which vertex pairs the release reads; empty if any. Lines about different pairs compose in parallel: a neighbour
-        differs in one pair, which one of them reads. The share of all but the first such group is listed as 0.
+        differs in one pair, which one of them reads. All but the first such group say "(parallel)" and have share 0.
     """
 
     name: str
@@ -88,10 +88,11 @@ class PrivacyReport:
 
     def table(self) -> str:
         """Return the ledger as aligned text, one line for each entry."""
-        lines = [f"{'release':<34}{'mechanism':<22}{'sensitivity':>12}{'scale':>12}{'share':>9}{'delta':>10}"]
+        lines = [f"{'release':<34}{'mechanism':<22}{'sensitivity':>12}{'scale':>12}{'share':>8}{'delta':>10}"]
         for e in self.entries:
             delta = f"{e.delta_share:.1e}" if e.delta_share else ""
-            share = f"{e.share:.1%}" if e.share or not e.pairs else "parallel"
-            lines.append(f"{e.name:<34}{e.mechanism:<22}{e.sensitivity:>12.4g}{e.scale:>12.4g}{share:>9}{delta:>10}")
+            lines.append(
+                f"{e.name:<34}{e.mechanism:<22}{e.sensitivity:>12.4g}{e.scale:>12.4g}{e.share:>8.1%}{delta:>10}"
+            )
         total = f"total: epsilon = {self.epsilon:g}, delta = {self.delta:g}, neighbours: {self.adjacency}"
         return "\n".join([*lines, total + ("; SEEDED, not for publication" if self.seeded else "")])

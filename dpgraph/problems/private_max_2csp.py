@@ -49,7 +49,7 @@ _ADJACENCY = {
 }
 #: Shares of the budget (mu**2, or epsilon if pure) for the weight of the assignment, the total weight, and the weights
 #: of all candidates together.
-_VALUE_SHARE, _TOTAL_SHARE, _CHOICE_SHARE = 0.02, 0.005, 0.01
+_VALUE_SHARE, _TOTAL_SHARE, _CHOICE_SHARE = 0.02, 0.005, 0.03
 _STARTS = 16
 
 

@@ -71,7 +71,7 @@ def test_core_and_other_rows_spend_the_same_budget_in_parallel(options):
         assert look.epsilon == pytest.approx(sum(entry.epsilon for entry in sweeps))
     else:
         assert [first.sensitivity, *{entry.sensitivity for entry in rest}] == [1.0, math.sqrt(2.0)]
-        assert look.mechanism == ("Laplace" if ledger.parallel else "Gaussian")
+        assert look.mechanism == ("Laplace (parallel)" if ledger.parallel else "Gaussian (parallel)")
 
 
 def test_rows_outside_the_core_are_looked_at_once_after_all_sweeps_and_never_seen_by_the_core():

@@ -170,7 +170,7 @@ def open_doors(monkeypatch: pytest.MonkeyPatch) -> None:
     def record_line(self: Ledger, entry: LedgerEntry) -> None:
         record(self, entry)
         if _running:
-            _running[-1].lines.append(entry)
+            _running[-1].lines.append(self.entries[-1])
 
     sample = subspace.sample_noisy_eigenspace
 
