@@ -97,7 +97,7 @@ def release_cut_labels(
         share=share * (1 - schedule.degree_share),
         noise=noise,
         schedule=schedule,
-        core=degree_core(degrees, ledger.epsilon, noise.generator),
+        core=degree_core(degrees, w, ledger.epsilon, noise.generator),
         progress=progress,
     )
     if not balanced:

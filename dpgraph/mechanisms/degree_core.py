@@ -27,6 +27,8 @@ FloatArray = NDArray[np.float64]
 #: At epsilon the core leaves out this share of the sum of squared degrees, over epsilon, and at most the other one
 #: (tuned on planted cuts and validated on SNAP and Facebook100 graphs, benchmarks/results).
 _LEFT_OUT, _MOST_LEFT_OUT = 0.1, 0.5
+#: Below this average degree over max(epsilon, 1)**0.7 sweeps are lost in their noise; one look does better.
+_SPARSE, _SPARSE_POWER = 25.0, 0.7
 
 
 def core_schedule(ledger: Ledger, mean_degree: float) -> Schedule:
@@ -41,15 +43,17 @@ def core_schedule(ledger: Ledger, mean_degree: float) -> Schedule:
     return Schedule(sweeps=sweeps, blocks=250, growth=0.0 if sweeps == 2 else 1.0, softness=8.0, degree_share=0.02)
 
 
-def degree_core(degrees: FloatArray, epsilon: float, generator: np.random.Generator) -> Core:
+def degree_core(degrees: FloatArray, max_weight: float, epsilon: float, generator: np.random.Generator) -> Core:
     """Choose the core: as few vertices as hold the wanted share of the sum of squared (released, positive) degrees.
 
-    In a graph of equal degrees that is nearly every vertex; where few vertices have most edges, few.
+    In a graph of equal degrees that is nearly every vertex; where few vertices have most edges, few. In a sparse graph
+    it is one vertex, so that every other one is looked at once.
     """
     shuffled = generator.permutation(degrees.size)  # equal degrees in random order
     order = shuffled[np.argsort(-degrees[shuffled], kind="stable")]
     held = np.cumsum(degrees[order] ** 2)
-    wanted = 1 - min(_LEFT_OUT / epsilon, _MOST_LEFT_OUT)
+    sparse = degrees.mean() / max_weight < _SPARSE / max(epsilon, 1.0) ** _SPARSE_POWER
+    wanted = 0.0 if sparse else 1 - min(_LEFT_OUT / epsilon, _MOST_LEFT_OUT)
     return Core(order, min(int(np.searchsorted(held, wanted * held[-1])) + 1, degrees.size))
 
 

@@ -306,7 +306,7 @@ def _bounded_iterates(
         share=share * (1 - schedule.degree_share),
         noise=noise,
         schedule=schedule,
-        core=degree_core(degrees, ledger.epsilon, noise.generator),
+        core=degree_core(degrees, w, ledger.epsilon, noise.generator),
         progress=progress,
     )
     return _best_rank(private, X, ratios, ledger, noise)

@@ -58,8 +58,8 @@ def test_noise_is_chosen_by_public_epsilon_alone():
 @pytest.mark.parametrize("options", [{"delta": None}, {}, {"slack": LOOK_DELTA * 1e-6, "parallel": True}])
 def test_core_and_other_rows_spend_the_same_budget_in_parallel(options):
     ledger, noise = open_call(2.0, **options)
-    G = open_graph(nx.barabasi_albert_graph(300, 5, seed=0)).read()
-    release_cut_labels(G, mean_degree=10.0, ledger=ledger, share=0.9, noise=noise)
+    G = open_graph(nx.barabasi_albert_graph(300, 20, seed=0)).read()
+    release_cut_labels(G, mean_degree=40.0, ledger=ledger, share=0.9, noise=noise)
     degrees, *sweeps, look = ledger.entries
     assert (degrees.name, look.name) == ("degrees", "fields, other rows")
     assert {entry.pairs for entry in sweeps} == {"inside the core"}
@@ -100,12 +100,20 @@ def test_rows_outside_the_core_are_looked_at_once_after_all_sweeps_and_never_see
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 8.0])
 def test_the_core_holds_the_large_degrees_and_most_of_the_sum_of_squares(epsilon):
-    degrees = np.random.default_rng(0).pareto(2.0, size=1000) + 1
-    core = degree_core(degrees, epsilon, np.random.default_rng(1))
+    degrees = 20 * (np.random.default_rng(0).pareto(2.0, size=1000) + 1)
+    core = degree_core(degrees, 1.0, epsilon, np.random.default_rng(1))
     assert sorted(core.order.tolist()) == list(range(1000))
     assert degrees[core.rows].min() >= degrees[core.others].max(initial=0)
     assert (degrees[core.rows] ** 2).sum() >= (1 - min(0.1 / epsilon, 0.5)) * (degrees**2).sum()
     assert (degrees[core.rows[:-1]] ** 2).sum() < (1 - min(0.1 / epsilon, 0.5)) * (degrees**2).sum()
+
+
+def test_a_sparse_graph_is_looked_at_once_unless_epsilon_is_large():
+    generator = np.random.default_rng(0)
+    assert degree_core(np.full(1000, 6.0), 1.0, 1.0, generator).size == 1
+    assert degree_core(np.full(1000, 60.0), 10.0, 1.0, generator).size == 1
+    assert degree_core(np.full(1000, 60.0), 1.0, 1.0, generator).size > 800
+    assert degree_core(np.full(1000, 6.0), 1.0, 8.0, generator).size > 900
 
 
 def test_pure_sweeps_of_a_cut_are_few_and_gaussian_ones_many():
