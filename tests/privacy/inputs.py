@@ -71,6 +71,40 @@ def all_graph_neighbours() -> Iterator[tuple[str, Data, Data]]:
     yield from large_graph_neighbours()
 
 
+#: Three vertices that are joined to everything, and many that are joined to them only (and a little to each other):
+#: large enough that the noise of the degrees at the epsilon of the audit leaves the hubs inside a core and most of the
+#: other vertices outside.
+HUBS, VERTICES = 3, 60
+#: The differing pair lies inside the core, leaves it, or lies outside.
+CORE_PAIRS = {"hub-hub": (0, 1), "hub-leaf": (0, VERTICES - 1), "leaf-leaf": (VERTICES - 2, VERTICES - 1)}
+
+
+def hub_edges() -> np.ndarray:
+    """Pairs {u, v} with u < v of the graph of hubs, none of them a pair of :data:`CORE_PAIRS`, shape (m, 2)."""
+    rng = np.random.default_rng(4)
+    pairs = itertools.combinations(range(VERTICES), 2)
+    edges = [pair for pair in pairs if pair[0] < HUBS or rng.random() < 0.02]
+    return np.array([pair for pair in edges if pair not in CORE_PAIRS.values()])
+
+
+def core_neighbours() -> Pairs:
+    """Graphs with a clear core of large degrees: iterates sweep the core, and look at every other vertex once."""
+    weights = np.zeros((VERTICES, VERTICES))
+    weights[tuple(hub_edges().T)] = 1.0
+    weights += weights.T
+    for kind, (i, j) in CORE_PAIRS.items():
+        changed = weights.copy()
+        changed[i, j] = changed[j, i] = 1.0
+        yield f"hubs, {kind}", graph_data(weights, 1.0), graph_data(changed, 1.0)
+
+
+def iterate_neighbours() -> Pairs:
+    """What mechanisms with a core are run on; the largest graphs come last."""
+    yield from graph_neighbours()
+    yield from core_neighbours()
+    yield from large_graph_neighbours()
+
+
 def poisoned_graph() -> Data:
     weights = nx.to_numpy_array(nx.path_graph(6))
     weights[0, 1] = weights[1, 0] = np.nan
@@ -191,6 +225,11 @@ def csp_neighbours(adjacency: str) -> Callable[[], Iterator[tuple[str, Data, Dat
         alone[0, 0, 0] = 1.0
         alone = alone if adjacency == "label-edge" else np.ones((1, 2, 2))
         yield "nothing, or one constraint", instance(6, pairs[:0], alone[:0]), instance(6, pairs[:1], alone)
+        for label, kind in CORE_PAIRS.items():
+            pairs = np.vstack([hub_edges(), [kind]])
+            tables = np.broadcast_to(1.0 - np.eye(2), (len(pairs), 2, 2)).copy()
+            tables[-1, 1, 0] = float(adjacency == "constraint")
+            yield f"hubs, {label}", instance(VERTICES, pairs[:-1], tables[:-1]), instance(VERTICES, pairs, tables)
         # Every pair must differ: two large eigenvalues and nothing else, so that the spectral mechanism does not halt.
         n, pairs = 24, np.array(list(itertools.combinations(range(24), 2)))
         tables = np.broadcast_to(1.0 - np.eye(2), (len(pairs), 2, 2)).copy()

@@ -227,6 +227,8 @@ class Loss:
     share: float
     #: Largest (distance)/(sensitivity) of each ledger line.
     lines: dict[str, float]
+    #: The kind of pairs whose ledger lines have moved, if the ledger has lines that compose in parallel.
+    read: str
     halted: bool
 
 
@@ -273,7 +275,7 @@ def realised_loss(original: RecordingSource, copy: RecordingSource, report: Priv
     pure_budget = math.fsum(entry.epsilon for entry in original.lines if not entry.mu) if report.mu else report.epsilon
     share = max(math.sqrt(mu_squared) / report.mu if report.mu else 0.0, epsilon / pure_budget if epsilon else 0.0)
     assert share <= 1 + 1e-9, f"realised loss is {share:.3f} of the budget"
-    return Loss(share, lines, halted)
+    return Loss(share, lines, "".join(read), halted)
 
 
 def distance_of(mechanism: str, change: np.ndarray) -> float:

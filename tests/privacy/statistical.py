@@ -52,7 +52,7 @@ class Finding:
         return f"| {self.label} | {numbers} |"
 
 
-def worst_pair(entry: Entry, epsilon: float = EPSILON, *, largest: int = 40) -> tuple[float, Data, Data]:
+def worst_pair(entry: Entry, epsilon: float = EPSILON, *, largest: int = 60) -> tuple[float, Data, Data]:
     """Among the neighbours of an entry, the pair whose replay loses the largest share of the budget."""
     best: tuple[float, Data, Data] | None = None
     for number, (_, data, neighbour) in enumerate(entry.neighbours()):

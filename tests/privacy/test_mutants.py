@@ -13,7 +13,16 @@ import pytest
 
 import dpgraph
 from dpgraph.exceptions import BudgetExceededError, InvalidGraphError
-from dpgraph.mechanisms import degree_core, degrees, diagnostics, normalized_adjacency, spectrum, weights
+from dpgraph.mechanisms import (
+    cut_iterates,
+    degree_core,
+    degrees,
+    diagnostics,
+    normalized_adjacency,
+    spectrum,
+    weights,
+)
+from dpgraph.mechanisms.bounded_iterates import Core
 from dpgraph.privacy import PrivacyAccountant
 from dpgraph.privacy import accountant as accountant_module
 from dpgraph.privacy.ledger import Ledger
@@ -125,6 +134,27 @@ def degrees_reused_without_noise(monkeypatch):
     monkeypatch.setattr(degree_core, "release_degrees", exact)
 
 
+def core_sees_the_other_rows(monkeypatch):
+    """The sweeps of the core take a guess for the rows outside it, whose look spends the budget again all the same."""
+    release = cut_iterates.release_iterates
+
+    def guessed(oracle, *arguments, core, **options):
+        def fields(block, X):
+            guess = X.copy()
+            if block[0] in core.rows:
+                guess[core.others] = 1.0
+            return oracle.fields(block, guess)
+
+        return release(dataclasses.replace(oracle, fields=fields), *arguments, core=core, **options)
+
+    monkeypatch.setattr(cut_iterates, "release_iterates", guessed)
+
+
+def core_is_looked_at_again(monkeypatch):
+    """The last look reads every row."""
+    monkeypatch.setattr(Core, "others", property(lambda core: core.order))
+
+
 def exact_value_in_a_result_field(monkeypatch):
     release = weights.release_weight
 
@@ -213,6 +243,8 @@ MUTANTS = {
     spectrum_charged_as_one_eigenvalue: (replay_check, SPECTRAL),
     degrees_published_without_noise: (replay_check, ADJACENCY),
     degrees_reused_without_noise: (replay_check, CUT),
+    core_sees_the_other_rows: (replay_check, CUT),
+    core_is_looked_at_again: (replay_check, CUT),
     exact_value_in_a_result_field: (replay_check, CUT),
     scale_that_depends_on_the_data: (replay_check, ADJACENCY),
     shape_that_depends_on_the_data: (replay_check, SPECTRUM),
