@@ -1,20 +1,24 @@
 """How close every line of every ledger comes to its bound: the second table of docs/sensitivity.md.
 
-``python -m tests.privacy.ratios`` replays all pairs of all entries and prints, for each ledger line, the largest (true
-change) / (sensitivity of the line) and the entry that attains it.
+``python -m tests.privacy.ratios`` replays the pairs of all entries and prints, for each ledger line, the largest (true
+change) / (sensitivity of the line) and the entry that attains it; ``--seconds`` bounds the time of one entry.
 """
 
 from __future__ import annotations
 
+import argparse
 import re
+import time
 
 import numba
 import pytest
 
 from tests.privacy.registry import ENTRIES
 from tests.privacy.replay import open_doors, replay
+from tests.privacy.statistical import EPSILON
 
-EPSILONS = (1.0, 1e4)
+#: Halts, a core of some vertices, and every step of every mechanism.
+EPSILONS = (1.0, EPSILON, 1e4)
 
 
 def line_of(name: str) -> str:
@@ -22,12 +26,13 @@ def line_of(name: str) -> str:
     return re.sub(r"\d+", "k", name)
 
 
-def worst_lines(largest: int = 60) -> dict[str, tuple[float, str]]:
+def worst_lines(seconds: float) -> dict[str, tuple[float, str]]:
     """Ledger line -> (largest ratio, label of the entry)."""
     worst: dict[str, tuple[float, str]] = {}
     for entry in ENTRIES:
+        start = time.process_time()
         for number, (_, data, neighbour) in enumerate(entry.neighbours()):
-            for epsilon in EPSILONS if number < largest else ():
+            for epsilon in EPSILONS if time.process_time() - start < seconds else ():
                 loss = replay(
                     lambda rng, e=epsilon, d=data, f=entry: f.call(d, rng=rng, epsilon=e),
                     lambda rng, e=epsilon, d=neighbour, f=entry: f.call(d, rng=rng, epsilon=e),
@@ -41,11 +46,14 @@ def worst_lines(largest: int = 60) -> dict[str, tuple[float, str]]:
 
 def main() -> None:
     """Print the table."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--seconds", type=float, default=100.0, help="processor time of one entry")
+    seconds = parser.parse_args().seconds
     numba.set_num_threads(1)
     with pytest.MonkeyPatch.context() as patch:
         open_doors(patch)
         print("| line of the ledger | worst ratio | attained by |\n| --- | --- | --- |")
-        for name, (ratio, label) in sorted(worst_lines().items()):
+        for name, (ratio, label) in sorted(worst_lines(seconds).items()):
             print(f"| {name} | {ratio:.2f} | {label} |")
 
 

@@ -39,7 +39,7 @@ class Finding:
     label: str
     #: Share of the budget that the worst known pair can lose, by replay.
     share: float
-    #: Promised parameter (mu, or epsilon for a pure mechanism) and the lower bound found at 99 % confidence.
+    #: Promised parameter (mu, or epsilon where no mu is promised) and the lower bound found at 99 % confidence.
     promised: float
     found: float
     epsilon_found: float
@@ -110,12 +110,13 @@ def audit(entry: Entry, runs: int, *, epsilon: float = EPSILON, seed: int = 0, s
     first = statistics(entry, data, neighbour, runs, seed, epsilon, seconds / 2)
     second = -statistics(entry, neighbour, data, len(first), seed + runs, epsilon)
     outcome = observe(lambda rng: entry.call(data, rng=rng, epsilon=epsilon), RecordingSource(seed))
-    promised = (outcome[3] if isinstance(outcome, tuple) else outcome.privacy).mu
-    if promised is None:  # a pure mechanism
-        found = epsilon_lower_bound(first, second)
+    report = outcome[3] if isinstance(outcome, tuple) else outcome.privacy
+    if report.mu is None or any(entry.epsilon and not entry.mu for entry in report.entries):
+        # Pure, or Laplace noise in parallel with Gaussian noise: (epsilon, delta) is promised, and no mu.
+        found = epsilon_lower_bound(first, second, delta=report.delta)
         return Finding(entry.label, share, epsilon, found, found, len(first))
     found = mu_lower_bound(first, second)
-    return Finding(entry.label, share, promised, found, gdp_epsilon(found, 1e-6), len(first))
+    return Finding(entry.label, share, report.mu, found, gdp_epsilon(found, 1e-6), len(first))
 
 
 # --- the written report ----------------------------------------------------------------------------------------
