@@ -71,10 +71,10 @@ def all_graph_neighbours() -> Iterator[tuple[str, Data, Data]]:
     yield from large_graph_neighbours()
 
 
-#: Three vertices that are joined to everything, and many that are joined to them only (and a little to each other):
+#: Five vertices that are joined to everything, and many that are joined to them only (and a little to each other):
 #: large enough that the noise of the degrees at the epsilon of the audit leaves the hubs inside a core and most of the
 #: other vertices outside.
-HUBS, VERTICES = 3, 60
+HUBS, VERTICES = 5, 60
 #: The differing pair lies inside the core, leaves it, or lies outside.
 CORE_PAIRS = {"hub-hub": (0, 1), "hub-leaf": (0, VERTICES - 1), "leaf-leaf": (VERTICES - 2, VERTICES - 1)}
 
@@ -247,14 +247,14 @@ def instance(n: int, pairs: np.ndarray, tables: np.ndarray) -> Data:
 
 
 def record_neighbours(*, remove: bool = False, public: dict[str, Any] | None = None) -> Callable[[], Any]:
-    """Records of norm at most 1; one is replaced by its opposite corner, or removed."""
+    """Records of norm at most 1; one is replaced by an orthogonal one, or by zero (the trace moves), or removed."""
 
     def generate() -> Iterator[tuple[str, Data, Data]]:
         for seed, (n, d) in enumerate([(6, 3), (20, 5), (40, 2)]):
             X = np.random.default_rng(seed).normal(size=(n, d))
             X /= np.maximum(np.linalg.norm(X, axis=1, keepdims=True), 1.0)
             X[0] = np.eye(d)[0]
-            Y = X[1:] if remove else np.vstack([np.eye(d)[1], X[1:]])
+            Y = X[1:] if remove else np.vstack([np.eye(d)[1] * (d > 2), X[1:]])
             options = dict(public or {}) | ({"n_records": n} if remove else {})
             yield f"{n} records, d = {d}", Data(X, options), Data(Y, options)
 
