@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from dpgraph.exceptions import InvalidParameterError
+from dpgraph.privacy.accounting import check_delta, check_epsilon
 
 __all__ = [
     "INPUT",
@@ -91,7 +92,10 @@ Download = Annotated[
 Epsilon = Annotated[
     float,
     typer.Option(
-        help="Privacy parameter, > 0. Smaller is more private: 1 is usual.", show_default=False, rich_help_panel=PRIVACY
+        help="Privacy parameter, > 0. Smaller is more private: 1 is usual.",
+        show_default=False,
+        rich_help_panel=PRIVACY,
+        callback=check_epsilon,  # before a file is read or fetched
     ),
 ]
 Delta = Annotated[
@@ -100,6 +104,7 @@ Delta = Annotated[
         help="In (0, 1): chance that the guarantee fails. Far below 1 / number of edges: 1e-6.",
         show_default=False,
         rich_help_panel=PRIVACY,
+        callback=check_delta,
     ),
 ]
 MaxWeight = Annotated[
