@@ -27,6 +27,7 @@ from dpgraph.exceptions import InvalidParameterError, NotConvergedError
 from dpgraph.sos.csp import TwoCSP
 from dpgraph.sos.csp_kinds import csp_from_graph
 from dpgraph.sos.definiteness import dense_semidefinite
+from dpgraph.sos.label_symmetry import averaging, free_moments, label_symmetries
 from dpgraph.sos.pseudo_distribution import Monomial, PseudoDistribution, monomials
 
 __all__ = ["lasserre"]
@@ -38,10 +39,17 @@ IntArray = NDArray[np.int64]
 SIZE_LIMIT = 700
 # Clarabel (interior point) is the more accurate, but factorises a system quadratic in the matrix size.
 _INTERIOR_POINT_LIMIT = 60
+# Symmetries are used where a monomial of full degree has at most this many labellings: beyond, they are not free.
+_SYMMETRY_LIMIT = 1024
 
 
 def lasserre(
-    instance: Any, degree: int = 2, *, nonnegative: bool = False, solver: Literal["auto", "clarabel", "scs"] = "auto"
+    instance: Any,
+    degree: int = 2,
+    *,
+    nonnegative: bool = False,
+    solver: Literal["auto", "clarabel", "scs"] = "auto",
+    symmetry: bool = True,
 ) -> PseudoDistribution:
     """Optimal pseudo-distribution of a given degree.
 
@@ -60,6 +68,9 @@ def lasserre(
     solver : {"auto", "clarabel", "scs"}, default "auto"
         Interior points (Clarabel) are the more accurate, operator splitting (SCS, an ADMM) needs less memory; "auto"
         takes the former up to 60 rows. The bound is proven either way.
+    symmetry : bool, default True
+        Where every table is exactly unchanged by all permutations of the labels (q = 2: by the flip), or by their
+        cyclic shifts, solve for the average over these: fewer unknowns, the same value, uniform marginals.
 
     Returns
     -------
@@ -89,7 +100,7 @@ def lasserre(
         raise InvalidParameterError(f"degree must be an even integer of at least 2; got {degree!r}")
     if solver not in ("auto", "clarabel", "scs"):
         raise InvalidParameterError(f"solver must be one of auto, clarabel, scs; got {solver!r}")
-    problem = _MomentProblem.of(instance, min(int(degree), 2 * instance.n_variables), nonnegative)
+    problem = _MomentProblem.of(instance, min(int(degree), 2 * instance.n_variables), nonnegative, symmetry)
     if solver == "auto":
         solver = "clarabel" if len(problem.entries) <= _INTERIOR_POINT_LIMIT else "scs"
     moments, dual, multipliers = _solve(problem, solver)
@@ -112,6 +123,12 @@ class _MomentProblem:
         Value of the instance as a linear function of the moments.
     pairs : scipy.sparse.csr_array, shape (p, K)
         Pair probabilities that must be nonnegative.
+    free : scipy.sparse.csr_array, shape (K, r)
+        The moments as a linear function of the r that symmetry leaves free, y_0 first among them.
+    average : scipy.sparse.csr_array, shape (K, K)
+        Average of the moments over the symmetries.
+    rows : list of scipy.sparse.csr_array, shape (N, N)
+        Each symmetry as a linear map of the rows of the moment matrix.
     """
 
     degree: int
@@ -119,9 +136,12 @@ class _MomentProblem:
     entries: IntArray
     gain: FloatArray
     pairs: sparse.csr_array
+    free: sparse.csr_array
+    average: sparse.csr_array
+    rows: list[sparse.csr_array]
 
     @classmethod
-    def of(cls, instance: TwoCSP, degree: int, nonnegative: bool) -> _MomentProblem:
+    def of(cls, instance: TwoCSP, degree: int, nonnegative: bool, symmetry: bool) -> _MomentProblem:
         n, q = instance.n_variables, instance.alphabet_size
         half = degree // 2
         size = sum(math.comb(n, k) * (q - 1) ** k for k in range(half + 1))
@@ -138,7 +158,13 @@ class _MomentProblem:
         probabilities = _pair_probabilities(instance, number)
         gain = np.asarray(probabilities.T @ instance.tables.ravel(), dtype=np.float64)
         pairs = probabilities if nonnegative and degree == 2 else probabilities[:0]
-        return cls(degree, names, entries, gain, pairs)
+        group = label_symmetries(instance) if symmetry and q ** min(degree, n) <= _SYMMETRY_LIMIT else []
+        if len(group) < 2:
+            whole = sparse.eye_array(len(names), format="csr")
+            return cls(degree, names, entries, gain, pairs, whole, whole, [])
+        average = sum(averaging(group, names), sparse.csr_array((len(names), len(names)))) / len(group)
+        free = free_moments(average, names, q - 1)
+        return cls(degree, names, entries, gain, pairs, free, average, averaging(group, basis))
 
 
 def _product(S: Monomial, T: Monomial) -> Monomial | None:
@@ -181,18 +207,20 @@ def _solve(problem: _MomentProblem, solver: str) -> tuple[FloatArray, FloatArray
     import cvxpy as cp
 
     N, K = problem.entries.shape[0], len(problem.names)
+    unknowns = problem.free.shape[1]
     places = np.flatnonzero(problem.entries.ravel() >= 0)
     spread = sparse.csr_matrix(
         (np.ones(places.size), (places, problem.entries.ravel()[places])), shape=(N * N, K)
     )  # cvxpy wants the matrix class
     scale = max(float(np.abs(problem.gain).max()), 1e-300)
-    free = cp.Variable(K - 1)
-    y = cp.hstack([np.ones(1), free]) if K > 1 else np.ones(1)
-    semidefinite = cp.reshape(spread @ y, (N, N), order="C") >> 0
+    free = cp.Variable(unknowns - 1)
+    z = cp.hstack([np.ones(1), free])
+    T = sparse.csr_matrix(problem.free)
+    semidefinite = cp.reshape((spread @ T) @ z, (N, N), order="C") >> 0
     constraints: list[Any] = [semidefinite]
     if problem.pairs.shape[0]:
-        constraints.append(sparse.csr_matrix(problem.pairs) @ y >= 0)
-    program = cp.Problem(cp.Maximize((problem.gain / scale) @ y), constraints)
+        constraints.append((sparse.csr_matrix(problem.pairs) @ T) @ z >= 0)
+    program = cp.Problem(cp.Maximize((T.T @ problem.gain / scale) @ z), constraints)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # "may be inaccurate": the bound is proven without the solver
@@ -204,9 +232,12 @@ def _solve(problem: _MomentProblem, solver: str) -> tuple[FloatArray, FloatArray
         raise NotConvergedError(f"the moment relaxation could not be solved: {error}") from None
     if free.value is None:
         raise NotConvergedError(f"the moment relaxation could not be solved: {program.status}")
-    moments = np.concatenate([[1.0], free.value])
+    moments = T @ np.concatenate([[1.0], free.value])
     multipliers = scale * np.asarray(constraints[1].dual_value) if len(constraints) > 1 else np.empty(0)
-    return moments, scale * np.asarray(semidefinite.dual_value), multipliers
+    dual = np.asarray(semidefinite.dual_value)
+    if problem.rows:  # only the average of the dual matrix satisfies the equations of the single moments
+        dual = np.mean([g.T @ (g.T @ dual).T for g in problem.rows], axis=0)
+    return moments, scale * dual, multipliers
 
 
 def _proven_bound(problem: _MomentProblem, dual: FloatArray, multipliers: FloatArray) -> float:
@@ -220,7 +251,7 @@ def _proven_bound(problem: _MomentProblem, dual: FloatArray, multipliers: FloatA
     places = problem.entries.ravel()
     inside = places >= 0
     multiplicity = np.bincount(places[inside], minlength=K)
-    target = problem.gain + problem.pairs.T @ np.maximum(multipliers, 0.0)
+    target = problem.gain + problem.average.T @ (problem.pairs.T @ np.maximum(multipliers, 0.0))
 
     def residual(Z: FloatArray) -> FloatArray:
         return target + np.bincount(places[inside], weights=Z.ravel()[inside], minlength=K)
