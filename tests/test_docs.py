@@ -53,7 +53,7 @@ def test_every_link_between_pages_has_a_target():
     pages = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
     for page in pages:
         for target in re.findall(r"\]\(([^)#:]+)[^)]*\)", page.read_text()):
-            assert target == "https" or (page.parent / target).is_file(), f"{page.name} links to {target}"
+            assert target == "https" or (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/command-line.md", "docs/datasets.md"])
