@@ -71,7 +71,7 @@ class Schedule:
     prior, drift : float
         See :class:`~dpgraph.mechanisms.field_tracker.FieldTracker`.
     degree_share : float
-        Share of mu**2 for private degrees (max-cut and bisection under Gaussian noise).
+        Share of the budget (mu**2, or epsilon if pure) for private degrees.
     """
 
     sweeps: int = 24

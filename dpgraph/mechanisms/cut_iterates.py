@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgraph.graph import GraphOperator
-from dpgraph.mechanisms.bounded_iterates import ITERATE_UNIT, FieldOracle, Schedule, release_iterates
+from dpgraph.mechanisms.bounded_iterates import ITERATE_UNIT, FieldOracle, release_iterates
 from dpgraph.mechanisms.degree_core import core_schedule, degree_core, release_usable_degrees
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource
@@ -57,7 +57,6 @@ def release_cut_labels(
     share: float,
     noise: NoiseSource,
     balanced: bool = False,
-    schedule: Schedule | None = None,
     progress: bool = False,
 ) -> NDArray[np.int8]:
     """Release a 0/1 side for each vertex for a share of the budget, aiming at a large cut.
@@ -72,14 +71,11 @@ def release_cut_labels(
         As for :func:`release_iterates`.
     balanced : bool
         Make the sides differ by at most one vertex.
-    schedule : Schedule, optional
-        By default the one for the noise of the ledger.
     progress : bool
         Show a bar on stderr.
     """
     n, w = graph.n_vertices, graph.max_weight
-    if schedule is None:
-        schedule = core_schedule(ledger, mean_degree / w)
+    schedule = core_schedule(ledger, mean_degree / w)
     degrees = release_usable_degrees(graph, mean_degree, schedule.degree_share * share, ledger=ledger, noise=noise)
     oracle = FieldOracle(
         rows=n,

@@ -40,7 +40,7 @@ def core_schedule(ledger: Ledger, mean_degree: float) -> Schedule:
         return replace(GAUSSIAN_SCHEDULE, sweeps=min(max(GAUSSIAN_SCHEDULE.sweeps, round(4.5 * ledger.epsilon)), 48))
     affordable = ledger.epsilon * math.sqrt(max(mean_degree, 1.0)) / (2 * math.sqrt(2.0))
     sweeps = min(max(math.ceil(affordable / 3), 2), 4)
-    return Schedule(sweeps=sweeps, blocks=250, growth=0.0 if sweeps == 2 else 1.0, softness=8.0, degree_share=0.02)
+    return Schedule(sweeps=sweeps, blocks=250, growth=0.0 if sweeps == 2 else 1.0, softness=8.0)
 
 
 def degree_core(degrees: FloatArray, max_weight: float, epsilon: float, generator: np.random.Generator) -> Core:
@@ -60,10 +60,8 @@ def degree_core(degrees: FloatArray, max_weight: float, epsilon: float, generato
 def release_usable_degrees(
     graph: GraphOperator, mean_degree: float, share: float, *, ledger: Ledger, noise: NoiseSource
 ) -> FloatArray:
-    """Release the degrees for a share of the budget, shrunk by what is noise in them; all equal if the share is 0."""
+    """Release the degrees for a share of the budget, shrunk by what is noise in them."""
     w = graph.max_weight
-    if share == 0:
-        return np.full(graph.n_vertices, max(mean_degree, w))
     if ledger.delta > 0:
         mu = ledger.mu * math.sqrt(share)
         noisy = release_degrees(graph, ledger=ledger, mu=mu, noise=noise)
