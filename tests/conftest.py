@@ -15,3 +15,12 @@ def graphs_dir() -> Path:
     if not (folder / "MANIFEST.tsv").exists():
         pytest.skip(f"real graphs not found in {folder}; set DPGRAPH_DATA to a folder with MANIFEST.tsv")
     return folder
+
+
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Name file contents by their length: workers must collect equal names, and a gzip header holds the time."""
+    if isinstance(val, bytes):
+        return f"{len(val)}-bytes"
+    if isinstance(val, str) and len(val) > 80:
+        return f"{len(val)}-characters"
+    return None
