@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgraph.graph import GraphOperator
-from dpgraph.mechanisms.bounded_iterates import ITERATE_UNIT, FieldOracle, release_iterates
-from dpgraph.mechanisms.degree_core import core_schedule, degree_core, release_usable_degrees
+from dpgraph.mechanisms.bounded_iterates import ITERATE_UNIT, FieldOracle
+from dpgraph.mechanisms.degree_core import release_core_iterates
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource
 
@@ -75,8 +75,6 @@ def release_cut_labels(
         Show a bar on stderr.
     """
     n, w = graph.n_vertices, graph.max_weight
-    schedule = core_schedule(ledger, mean_degree / w)
-    degrees = release_usable_degrees(graph, mean_degree, schedule.degree_share * share, ledger=ledger, noise=noise)
     oracle = FieldOracle(
         rows=n,
         columns=1,
@@ -85,15 +83,14 @@ def release_cut_labels(
         row_bound=w,
         row_bound_l1=w,
     )
-    X, ratios = release_iterates(
+    X, ratios = release_core_iterates(
+        graph,
         oracle,
         _BalancedSigns() if balanced else _Signs(),
-        w * degrees,  # the variance of a sum of d terms of size at most w is at most w d
+        mean_degree=mean_degree,
         ledger=ledger,
-        share=share * (1 - schedule.degree_share),
+        share=share,
         noise=noise,
-        schedule=schedule,
-        core=degree_core(degrees, w, ledger.epsilon, noise.generator),
         progress=progress,
     )
     if not balanced:

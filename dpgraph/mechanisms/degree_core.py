@@ -14,13 +14,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgraph.graph import GraphOperator
-from dpgraph.mechanisms.bounded_iterates import GAUSSIAN_SCHEDULE, Core, Schedule
+from dpgraph.mechanisms.bounded_iterates import (
+    GAUSSIAN_SCHEDULE,
+    Core,
+    FieldOracle,
+    Response,
+    Schedule,
+    release_iterates,
+)
 from dpgraph.mechanisms.degrees import release_degrees, release_degrees_purely
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.spectral import sensitivity
 
-__all__ = ["core_schedule", "degree_core", "release_usable_degrees", "shrunken_degrees"]
+__all__ = ["core_schedule", "degree_core", "release_core_iterates", "shrunken_degrees"]
 
 FloatArray = NDArray[np.float64]
 
@@ -29,6 +36,54 @@ FloatArray = NDArray[np.float64]
 _LEFT_OUT, _MOST_LEFT_OUT = 0.1, 0.5
 #: Below this average degree over max(epsilon, 1)**0.7 sweeps are lost in their noise; one look does better.
 _SPARSE, _SPARSE_POWER = 25.0, 0.7
+
+
+def release_core_iterates(
+    graph: GraphOperator,
+    oracle: FieldOracle,
+    response: Response,
+    *,
+    mean_degree: float,
+    ledger: Ledger,
+    share: float,
+    noise: NoiseSource,
+    progress: bool = False,
+) -> tuple[FloatArray, FloatArray]:
+    """Release degrees, let them choose the core and the scale of the fields, and iterate.
+
+    Parameters
+    ----------
+    graph : GraphOperator
+        The private graph whose vertices are the rows of `oracle`: neighbours of the data are neighbours of it.
+    oracle, response
+        As for :func:`~dpgraph.mechanisms.bounded_iterates.release_iterates`.
+    mean_degree : float
+        A private (released) average degree of `graph`.
+    ledger, share, noise
+        As there; the share pays for the degrees too.
+    progress : bool
+        Show a bar on stderr.
+
+    Returns
+    -------
+    X, ratios : ndarray, shape (rows, columns)
+        The last iterate and the last signal-to-noise ratios, all released.
+    """
+    w = graph.max_weight
+    schedule = core_schedule(ledger, mean_degree / w)
+    degrees = _release_usable_degrees(graph, mean_degree, schedule.degree_share * share, ledger=ledger, noise=noise)
+    return release_iterates(
+        oracle,
+        response,
+        # The variance of a sum of d terms of size at most w is at most w d; each column has its part of the terms.
+        w * degrees / oracle.columns,
+        ledger=ledger,
+        share=share * (1 - schedule.degree_share),
+        noise=noise,
+        schedule=schedule,
+        core=degree_core(degrees, w, ledger.epsilon, noise.generator),
+        progress=progress,
+    )
 
 
 def core_schedule(ledger: Ledger, mean_degree: float) -> Schedule:
@@ -57,7 +112,7 @@ def degree_core(degrees: FloatArray, max_weight: float, epsilon: float, generato
     return Core(order, min(int(np.searchsorted(held, wanted * held[-1])) + 1, degrees.size))
 
 
-def release_usable_degrees(
+def _release_usable_degrees(
     graph: GraphOperator, mean_degree: float, share: float, *, ledger: Ledger, noise: NoiseSource
 ) -> FloatArray:
     """Release the degrees for a share of the budget, shrunk by what is noise in them."""

@@ -18,9 +18,8 @@ from dpgraph.mechanisms.bounded_iterates import (
     FieldOracle,
     is_parallel,
     is_pure,
-    release_iterates,
 )
-from dpgraph.mechanisms.degree_core import core_schedule, degree_core, release_usable_degrees
+from dpgraph.mechanisms.degree_core import release_core_iterates
 from dpgraph.mechanisms.normalized_adjacency import (
     DEFAULT_MAX_RANK,
     AdjacencyOptions,
@@ -291,22 +290,14 @@ def _bounded_iterates(
         row_bound=sensitivity.constraint_rows(w, q) if whole_table else w,
         row_bound_l1=sensitivity.constraint_rows_l1(w, q) if whole_table else w,
     )
-    # A field sums about (average number of constraints) terms, each earned with probability about 1/q.
-    mean_degree, share = 2 * total / n, 1 - _VALUE_SHARE - _TOTAL_SHARE - _CHOICE_SHARE
-    schedule = core_schedule(ledger, mean_degree / w)
-    constraints = private.constraint_graph(n)
-    degrees = release_usable_degrees(
-        constraints, mean_degree, schedule.degree_share * share, ledger=ledger, noise=noise
-    )
-    X, ratios = release_iterates(
+    X, ratios = release_core_iterates(
+        private.constraint_graph(n),
         oracle,
         _Simplex(q),
-        w * degrees / q,
+        mean_degree=2 * total / n,
         ledger=ledger,
-        share=share * (1 - schedule.degree_share),
+        share=1 - _VALUE_SHARE - _TOTAL_SHARE - _CHOICE_SHARE,
         noise=noise,
-        schedule=schedule,
-        core=degree_core(degrees, w, ledger.epsilon, noise.generator),
         progress=progress,
     )
     return _best_rank(private, X, ratios, ledger, noise)

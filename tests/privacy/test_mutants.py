@@ -14,7 +14,6 @@ import pytest
 import dpgraph
 from dpgraph.exceptions import BudgetExceededError, InvalidGraphError
 from dpgraph.mechanisms import (
-    cut_iterates,
     degree_core,
     degrees,
     diagnostics,
@@ -136,7 +135,7 @@ def degrees_reused_without_noise(monkeypatch):
 
 def core_sees_the_other_rows(monkeypatch):
     """The sweeps of the core take a guess for the rows outside it, whose look spends the budget again all the same."""
-    release = cut_iterates.release_iterates
+    release = degree_core.release_iterates
 
     def guessed(oracle, *arguments, core, **options):
         def fields(block, X):
@@ -147,7 +146,7 @@ def core_sees_the_other_rows(monkeypatch):
 
         return release(dataclasses.replace(oracle, fields=fields), *arguments, core=core, **options)
 
-    monkeypatch.setattr(cut_iterates, "release_iterates", guessed)
+    monkeypatch.setattr(degree_core, "release_iterates", guessed)
 
 
 def core_is_looked_at_again(monkeypatch):
