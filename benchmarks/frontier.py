@@ -3,14 +3,17 @@
 Rows are appended to ``results/frontier_<problem>_<version>.csv`` as they come; rows that are there are skipped, so
 that a run may be killed and continued. After a mechanism has changed: ``--fresh MECHANISM`` drops its rows first. The
 important cells come first: delta = 1e-6 before 1/m**1.1, epsilon 1, 4, 8 before the others, real graphs before
-planted ones, the default before fast and these before slow mechanisms, three runs before ten. Tables and plots are
-made at the end, or alone; the full ones are quoted in ``docs/frontier.md``.
+planted ones, the default before fast and these before slow mechanisms, three runs before ten. Another order: name the
+mechanisms, graphs, epsilons or deltas that shall be looked at. Tables and plots are made at the end, or alone; the full
+ones are quoted in ``docs/frontier.md``.
 
     python benchmarks/frontier.py --quick                       # make bench-utility: minutes
     python benchmarks/frontier.py --full                        # make bench-utility-full: hours, resumable
-    python benchmarks/frontier.py --full --problem max-cut --fresh auto --fresh bounded-iterates
+    python benchmarks/frontier.py --full --problem max-cut --fresh auto --fresh coherence
+    python benchmarks/frontier.py --full --problem bisection --epsilon 1 --mechanism auto --graph G1 --delta 1e-6
     python benchmarks/frontier.py --full --tables               # only tables and plots, from the rows that exist
     python benchmarks/frontier.py --full --estimate             # what is missing, and about how long it takes
+    python benchmarks/frontier.py --full --check --graph G1     # which rows were made by code that has changed
 """
 
 from __future__ import annotations
@@ -18,13 +21,13 @@ from __future__ import annotations
 import argparse
 import importlib
 import math
-import statistics
 import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from common import DOCS, RESULTS, ResumableTable
 from frontier_problems.base import DELTAS, EPSILONS, Instance, Mechanism, Problem
@@ -100,86 +103,148 @@ def cells(problem: Problem, quick: bool) -> Iterator[tuple[tuple[float, ...], Ce
                     yield order, Cell(graph, instance, name, mechanism, epsilon, delta)
 
 
-def missing(problem: Problem, table: ResumableTable, quick: bool, runs: int) -> list[tuple[Cell, int]]:
+@dataclass(frozen=True)
+class Selection:
+    """The cells to look at; an empty field leaves its column free. Cells without an epsilon or delta match any."""
+
+    mechanisms: frozenset[str] = frozenset()
+    graphs: frozenset[str] = frozenset()
+    epsilons: frozenset[float] = frozenset()
+    deltas: frozenset[str] = frozenset()
+
+    def __contains__(self, cell: Cell) -> bool:
+        return (
+            (not self.mechanisms or cell.name in self.mechanisms)
+            and (not self.graphs or cell.graph in self.graphs)
+            and (not self.epsilons or cell.epsilon is None or cell.epsilon in self.epsilons)
+            and (not self.deltas or not cell.delta or cell.delta in self.deltas)
+        )
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a call is asked for: the version, runs of each cell, and which cells."""
+
+    quick: bool
+    runs: int
+    selection: Selection
+
+
+def missing(problem: Problem, table: ResumableTable, plan: Plan) -> list[tuple[Cell, int]]:
     """Rows to compute, the most important first: a few runs of every cell before many of one, except of tier 0."""
     found: list[tuple[tuple[float, ...], int, Cell]] = []
-    for (delta, *rest), cell in cells(problem, quick):
-        for seed in range(min(runs, cell.mechanism.runs)):
+    for (delta, *rest), cell in cells(problem, plan.quick):
+        if cell not in plan.selection:
+            continue
+        slow = plan.quick and cell.mechanism.tier == 2
+        for seed in range(1 if slow else min(plan.runs, cell.mechanism.runs)):
             if table.key_of(cell.row(problem.name, seed)) not in table.rows:
                 again = int(cell.mechanism.tier > 0 and seed >= FIRST_RUNS)
                 found.append(((delta, again, *rest), seed, cell))
     return [(cell, seed) for _, seed, cell in sorted(found, key=lambda entry: entry[0])]
 
 
-def compute(problem: Problem, table: ResumableTable, quick: bool, runs: int, until: float) -> None:
+def one_run(cell: Cell, data: Any, seed: int) -> dict[str, str]:
+    """The columns that a run fills."""
+    start = time.process_time()
+    try:
+        outcome = cell.mechanism.run(data, cell.epsilon or 1.0, cell.delta_value, seed)
+        value, note = f"{outcome.value:.6g}", outcome.note
+    except dpgraph.NotConvergedError as error:
+        value, note = "nan", f"failed: {type(error).__name__}"
+    return {"value": value, "note": note, "processor_seconds": f"{time.process_time() - start:.3g}"}
+
+
+def compute(problem: Problem, table: ResumableTable, plan: Plan, until: float) -> None:
     """Add the missing rows, until the clock says `until`."""
     name, data = "", None
-    for cell, seed in missing(problem, table, quick, runs):
+    for cell, seed in missing(problem, table, plan):
         if time.time() > until:
             print(f"{problem.name}: stopped, the time is up", flush=True)
             return
         if cell.graph != name:
             name, data = cell.graph, cell.instance.load()
-        start = time.process_time()
-        try:
-            outcome = cell.mechanism.run(data, cell.epsilon or 1.0, cell.delta_value, seed)
-            result = {"value": f"{outcome.value:.6g}", "note": outcome.note}
-        except dpgraph.NotConvergedError as error:
-            result = {"value": math.nan, "note": f"failed: {type(error).__name__}"}
-        result["processor_seconds"] = f"{time.process_time() - start:.3g}"
+        result = one_run(cell, data, seed)
         table.add(cell.row(problem.name, seed) | result)
         if seed == 0:
             print(problem.name, cell.graph, cell.name, cell.epsilon, cell.delta, result, flush=True)
 
 
-def estimate(problem: Problem, table: ResumableTable, quick: bool, runs: int) -> None:
-    """Rows that are missing, and their time from the rows of the same mechanism, scaled by the number of vertices."""
-    rates: dict[str, list[float]] = defaultdict(list)
+def check(problem: Problem, table: ResumableTable, plan: Plan) -> None:
+    """Repeat the first run of the cells, and say which mechanisms no longer give what the table says."""
+    changed: dict[str, list[str]] = defaultdict(list)
+    name, data = "", None
+    for _, cell in cells(problem, plan.quick):
+        head = {column: str(value) for column, value in cell.row(problem.name, 0).items()}
+        old = table.rows.get(table.key_of(head))
+        if cell not in plan.selection or old is None:
+            continue
+        if cell.graph != name:
+            name, data = cell.graph, cell.instance.load()
+        new = one_run(cell, data, 0)["value"]
+        changed[cell.name] += (
+            [] if new == old["value"] else [f"{cell.graph} at {cell.epsilon}: {new}, was {old['value']}"]
+        )
+    for mechanism, places in changed.items():
+        print(f"{problem.name}, {mechanism}: {len(places)} rows differ. {'; '.join(places[:3])}")
+
+
+def estimate(problem: Problem, table: ResumableTable, plan: Plan) -> None:
+    """Rows that are missing, and their time: that of the same mechanism on the same graph, or else by size."""
+    times: dict[tuple[str, ...], list[tuple[float, float]]] = defaultdict(list)
     for row in table.rows.values():
-        rates[row["mechanism"]].append(float(row["processor_seconds"]) / float(row["n"]))
-    total, unknown, count = 0.0, 0, 0
-    for cell, _ in missing(problem, table, quick, runs):
-        count += 1
-        if rates[cell.name]:
-            total += statistics.mean(rates[cell.name]) * cell.instance.size
+        point = float(row["processor_seconds"]), float(row["n"])
+        times[row["mechanism"], row["graph"]].append(point)
+        times[row["mechanism"],].append(point)
+    total, unknown, rows = 0.0, 0, missing(problem, table, plan)
+    for cell, _ in rows:
+        past = times.get((cell.name, cell.graph)) or times.get((cell.name,))
+        if past:
+            seconds, sizes = map(sum, zip(*past, strict=True))
+            total += cell.instance.size * seconds / sizes
         else:
             unknown += 1
-    print(f"{problem.name}: {count} rows missing, about {total / 60:.0f} minutes, {unknown} rows of unknown length")
+    print(f"{problem.name}: {len(rows)} rows missing, about {total / 60:.0f} minutes, {unknown} rows of unknown length")
 
 
 def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     version = parser.add_mutually_exclusive_group(required=True)
-    version.add_argument("--quick", action="store_true", help="few graphs, epsilon 1 and 4, three runs")
+    version.add_argument("--quick", action="store_true", help="few graphs, epsilon 1 and 4, three runs, slow ones once")
     version.add_argument("--full", action="store_true", help="everything, ten runs")
     parser.add_argument("--problem", action="append", choices=PROBLEMS, help="may be repeated; default: all")
     parser.add_argument("--fresh", action="append", default=[], metavar="MECHANISM", help='drop its rows ("all": all)')
     parser.add_argument("--fresh-graph", action="append", default=[], metavar="GRAPH", help="drop the rows of a graph")
-    parser.add_argument("--runs", type=int)
+    parser.add_argument("--runs", type=int, help="of every cell; default: ten, quick: three")
+    for column, kind in (("mechanism", str), ("graph", str), ("epsilon", float), ("delta", str)):
+        parser.add_argument(f"--{column}", action="append", default=[], type=kind, help="only these; may be repeated")
     parser.add_argument("--minutes", type=float, default=math.inf, help="stop after this time")
     parser.add_argument("--tables", action="store_true", help="compute nothing")
     parser.add_argument("--estimate", action="store_true", help="compute nothing, say what is missing")
+    parser.add_argument("--check", action="store_true", help="repeat first runs, say which rows are of old code")
     return parser.parse_args()
 
 
 def main() -> None:
     arguments = parse()
     version = "quick" if arguments.quick else "full"
-    runs = arguments.runs or (QUICK_RUNS if arguments.quick else FULL_RUNS)
+    chosen = (arguments.mechanism, arguments.graph, arguments.epsilon, arguments.delta)
+    runs = QUICK_RUNS if arguments.quick else FULL_RUNS
+    plan = Plan(arguments.quick, arguments.runs or runs, Selection(*map(frozenset, chosen)))
     until = time.time() + 60 * arguments.minutes
     for name in arguments.problem or PROBLEMS:
         problem = load_problem(name)
         stem: Path = RESULTS / f"frontier_{name}_{version}"
         table = ResumableTable(stem.with_suffix(".csv"), KEY, COLUMNS)
-        if arguments.estimate:
-            estimate(problem, table, arguments.quick, runs)
+        if arguments.estimate or arguments.check:
+            (estimate if arguments.estimate else check)(problem, table, plan)
             continue
         if not arguments.tables:
             with table.writing():
                 for column, values in (("mechanism", arguments.fresh), ("graph", arguments.fresh_graph)):
                     for value in values:
                         print(f"{name}: {table.drop(column, value)} rows of {value} dropped", file=sys.stderr)
-                compute(problem, table, arguments.quick, runs, until)
+                compute(problem, table, plan, until)
         if table.rows:
             write_tables(problem, list(table.rows.values()), stem, runs, PAGE if arguments.full else None)
 

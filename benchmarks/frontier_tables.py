@@ -176,7 +176,8 @@ def details(table: Table, delta: str) -> str:
             cells = []
             for e in table.epsilons:
                 point = table.get(graph, name, e, delta)
-                text = absent(table, graph, mechanism) if point is None else point.text(min(table.runs, mechanism.runs))
+                wanted = 1 if mechanism.runs == 1 else table.runs  # 1: not random
+                text = absent(table, graph, mechanism) if point is None else point.text(wanted)
                 leader = best[e]
                 bold = point is not None and leader is not None and mechanism.uses and point.mean == leader[1].mean
                 cells.append(f"**{text}**" if bold else text)
