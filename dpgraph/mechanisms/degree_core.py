@@ -27,9 +27,17 @@ from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.spectral import sensitivity
 
-__all__ = ["core_schedule", "degree_core", "release_core_iterates", "shrunken_degrees"]
+__all__ = [
+    "core_schedule",
+    "degree_core",
+    "degree_order",
+    "release_core_iterates",
+    "release_usable_degrees",
+    "shrunken_degrees",
+]
 
 FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.int64]
 
 #: At epsilon the core leaves out this share of the sum of squared degrees, over epsilon, and at most the other one
 #: (tuned on planted cuts and validated on SNAP and Facebook100 graphs, benchmarks/results).
@@ -71,7 +79,7 @@ def release_core_iterates(
     """
     w = graph.max_weight
     schedule = core_schedule(ledger, mean_degree / w)
-    degrees = _release_usable_degrees(graph, mean_degree, schedule.degree_share * share, ledger=ledger, noise=noise)
+    degrees = release_usable_degrees(graph, mean_degree, schedule.degree_share * share, ledger=ledger, noise=noise)
     return release_iterates(
         oracle,
         response,
@@ -104,15 +112,20 @@ def degree_core(degrees: FloatArray, max_weight: float, epsilon: float, generato
     In a graph of equal degrees that is nearly every vertex; where few vertices have most edges, few. In a sparse graph
     it is one vertex, so that every other one is looked at once.
     """
-    shuffled = generator.permutation(degrees.size)  # equal degrees in random order
-    order = shuffled[np.argsort(-degrees[shuffled], kind="stable")]
+    order = degree_order(degrees, generator)
     held = np.cumsum(degrees[order] ** 2)
     sparse = degrees.mean() / max_weight < _SPARSE / max(epsilon, 1.0) ** _SPARSE_POWER
     wanted = 0.0 if sparse else 1 - min(_LEFT_OUT / epsilon, _MOST_LEFT_OUT)
     return Core(order, min(int(np.searchsorted(held, wanted * held[-1])) + 1, degrees.size))
 
 
-def _release_usable_degrees(
+def degree_order(degrees: FloatArray, generator: np.random.Generator) -> IndexArray:
+    """Rows by decreasing (released) degree, equal degrees in random order."""
+    shuffled = generator.permutation(degrees.size)
+    return shuffled[np.argsort(-degrees[shuffled], kind="stable")]
+
+
+def release_usable_degrees(
     graph: GraphOperator, mean_degree: float, share: float, *, ledger: Ledger, noise: NoiseSource
 ) -> FloatArray:
     """Release the degrees for a share of the budget, shrunk by what is noise in them."""

@@ -90,6 +90,17 @@ class NoiseSource:
         """
         return self._on_grid(values, unit, self._discrete("laplace", values.size, scale / unit).reshape(values.shape))
 
+    def noisy_argmax(self, scores: FloatArray, unit: float, scale: float) -> NDArray[np.int64]:
+        """Column of the largest of scores, multiples of `unit`, plus geometric noise of scale `scale`, for each row.
+
+        The report of a noisy maximum (permute-and-flip): of equal sums the first counts. Where the scores of a row move
+        in one direction by at most s, a choice is exactly (s / scale)-DP. Discrete Laplace noise L becomes geometric as
+        max(L, -L - 1).
+        """
+        draws = self._discrete("laplace", scores.size, scale / unit)
+        noise = np.maximum(draws, -draws - 1).reshape(scores.shape)
+        return np.argmax(self._on_grid(scores, unit, noise), axis=1)
+
     def scalars(self, values: FloatArray, unit: float, scale: float) -> FloatArray:
         """Release a few reals: rounded to the grid `unit`, plus discrete Gaussian noise of parameter `scale`."""
         values = np.atleast_1d(np.asarray(values, dtype=np.float64))

@@ -25,6 +25,8 @@ class PrivateCSPResult:
         Label of each variable, in the caller's names.
     labels : ndarray of int, shape (n,)
         Positions of the labels in the alphabet, in the order of the variables.
+    alphabet : tuple of hashable
+        All labels, in the caller's order.
     estimated_value : float
         Private unbiased estimate of the total weight that the assignment earns.
     estimated_value_std : float
@@ -39,6 +41,7 @@ class PrivateCSPResult:
 
     assignment: dict[Hashable, Hashable]
     labels: NDArray[np.int64]
+    alphabet: tuple[Hashable, ...]
     estimated_value: float
     estimated_value_std: float
     estimated_total_weight: float
@@ -50,6 +53,14 @@ class PrivateCSPResult:
             f"PrivateCSPResult({len(self.labels)} variables, estimated value {self.estimated_value:.6g} "
             f"± {self.estimated_value_std:.3g}, mechanism={self.mechanism!r}, {self.privacy!r})"
         )
+
+    @property
+    def partition(self) -> tuple[set[Hashable], ...]:
+        """The variables with each label of :attr:`alphabet`, in its order; some sets may be empty."""
+        parts: dict[Hashable, set[Hashable]] = {label: set() for label in self.alphabet}
+        for variable, label in self.assignment.items():
+            parts[label].add(variable)
+        return tuple(parts.values())
 
     @property
     def estimated_fraction(self) -> float:

@@ -3,39 +3,25 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
+from numpy.typing import ArrayLike, NDArray
 
-from dpgraph.exceptions import InvalidParameterError, MechanismHalted
-from dpgraph.graph import WEIGHT_BITS, Graph
-from dpgraph.mechanisms.bounded_iterates import (
-    ITERATE_UNIT,
-    LOOK_DELTA,
-    FieldOracle,
-    is_parallel,
-    is_pure,
-)
-from dpgraph.mechanisms.degree_core import release_core_iterates
-from dpgraph.mechanisms.normalized_adjacency import (
-    DEFAULT_MAX_RANK,
-    AdjacencyOptions,
-    adjacency_slack,
-    release_normalized_adjacency,
-)
+from dpgraph.exceptions import InvalidParameterError
+from dpgraph.mechanisms.bounded_iterates import LOOK_DELTA, is_parallel, is_pure
+from dpgraph.mechanisms.normalized_adjacency import DEFAULT_MAX_RANK, AdjacencyOptions, adjacency_slack
 from dpgraph.mechanisms.subspace import Rank
-from dpgraph.mechanisms.weights import release_weight
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import check_delta, check_epsilon
-from dpgraph.privacy.ledger import Ledger, open_ledger
-from dpgraph.privacy.noise import NoiseSource, noise_source
+from dpgraph.privacy.ledger import open_ledger
+from dpgraph.privacy.noise import noise_source
+from dpgraph.problems.label_extended import PrivateTables, release_by_coherence, release_by_iterates
 from dpgraph.problems.private_csp import PrivateCSPResult
+from dpgraph.problems.private_csp_release import MAIN_SHARE, CSPNames, release_assignment
+from dpgraph.problems.private_edges_csp import public_relation, read_edges, release_edge_assignment
 from dpgraph.sos.csp import TwoCSP
-from dpgraph.sos.factored_csp import solve_factored_csp
-from dpgraph.spectral import sensitivity
 
 __all__ = ["private_max_2csp"]
 
@@ -45,58 +31,8 @@ IntArray = NDArray[np.int64]
 _ADJACENCY = {
     "label-edge": "one entry of the constraint table of one pair of variables, by at most max_weight",
     "constraint": "the whole constraint table of one pair of variables, every entry by at most max_weight",
+    "edge": "the weight of one pair of variables, by at most max_weight; all tables are weight times a public relation",
 }
-#: Shares of the budget (mu**2, or epsilon if pure) for the weight of the assignment, the total weight, and the weights
-#: of all candidates together.
-_VALUE_SHARE, _TOTAL_SHARE, _CHOICE_SHARE = 0.02, 0.005, 0.03
-_STARTS = 16
-
-
-@dataclass(frozen=True)
-class _Instance:
-    """The private side of an instance: its label-extended graph on the weight grid."""
-
-    graph: Graph
-    q: int
-    tables: FloatArray
-    pairs: IntArray
-
-    def fields(self, block: IntArray, X: FloatArray) -> FloatArray:
-        rows = (block[:, None] * self.q + np.arange(self.q)).ravel()
-        return self.graph.multiply_rows(rows, X.reshape(-1, 1)).reshape(block.size, self.q)
-
-    def total_weight(self) -> float:
-        return math.fsum(self.tables.max(axis=(1, 2), initial=0.0))
-
-    def constraint_graph(self, n: int) -> Graph:
-        """The graph on the variables with the largest entries of the tables as weights; neighbours stay neighbours."""
-        u, v = self.pairs.T
-        largest = self.tables.max(axis=(1, 2), initial=0.0)
-        upper = sparse.coo_array((largest, (u, v)), shape=(n, n))
-        adjacency = sparse.csr_array(upper + upper.T)
-        return Graph(adjacency, tuple(range(n)), self.graph.max_weight, self.graph.weight_unit)
-
-    def value(self, labels: IntArray) -> float:
-        u, v = self.pairs.T
-        return math.fsum(self.tables[np.arange(len(u)), labels[u], labels[v]])
-
-
-class _Simplex:
-    """Each row moves towards the label of largest field."""
-
-    def __init__(self, q: int) -> None:
-        self._q = q
-
-    def start(self, size: int, generator: np.random.Generator) -> FloatArray:
-        return np.eye(self._q)[generator.integers(0, self._q, size)]
-
-    def answer(self, block: IntArray, ratio: FloatArray, sharpness: float, X: FloatArray) -> FloatArray:
-        if math.isinf(sharpness):
-            return np.eye(self._q)[np.argmax(ratio, axis=1)]
-        weights = np.exp(sharpness * (ratio - ratio.max(axis=1, keepdims=True)))
-        weights /= weights.sum(axis=1, keepdims=True)
-        # Rounded down, so that no row sums to more than 1: the sensitivity relies on it.
-        return np.floor(weights / ITERATE_UNIT) * ITERATE_UNIT
 
 
 def private_max_2csp(
@@ -104,7 +40,8 @@ def private_max_2csp(
     *,
     epsilon: float,
     delta: float,
-    adjacency: Literal["label-edge", "constraint"] = "label-edge",
+    adjacency: Literal["label-edge", "constraint", "edge"] = "label-edge",
+    relation: ArrayLike | None = None,
     mechanism: Literal["auto", "bounded-iterates", "coherence"] = "auto",
     max_weight: float = 1.0,
     rank: Rank = "auto",
@@ -126,19 +63,24 @@ def private_max_2csp(
         entries of the summed table above `max_weight` are capped.
     epsilon, delta : float
         epsilon > 0, 0 < delta < 1.
-    adjacency : {"label-edge", "constraint"}
-        Neighbours differ in one entry of one pair's table (one edge of the label-extended graph), or in the whole table
-        of one pair: a constraint is added, removed or replaced on the same pair.
+    adjacency : {"label-edge", "constraint", "edge"}
+        Neighbours differ in one entry of one pair's table (one edge of the label-extended graph); or in the whole table
+        of one pair: a constraint is added, removed or replaced on the same pair; or, all tables being a weight times
+        one public relation, in the weight of one pair. Where it applies, as for max-k-cut, "edge" costs least.
+    relation : array_like, shape (q, q), optional
+        For "edge": the public relation, symmetric, entries in [0, 1] (rounded to multiples of 2**-8). By default labels
+        must differ, as in max-k-cut and colouring.
     mechanism : {"auto", "bounded-iterates", "coherence"}
         "auto" is "bounded-iterates" (private mean field, never halts). "coherence" releases a low-rank label-extended
         matrix and needs "label-edge".
     max_weight : float, default 1
-        Public upper bound on a table entry.
+        Public upper bound on a table entry; for "edge" on the weight of a pair.
     rank, max_rank, regularization, coherence
         For "coherence", as in :func:`~dpgraph.private_normalized_adjacency`.
     noise : {"auto", "gaussian", "laplace"}
         Noise of the bounded iterates, as for :func:`~dpgraph.private_max_cut`; but as a whole table moves more in l1
-        than in l2, "auto" is ``"gaussian"`` for "constraint" where it would be ``"laplace"``.
+        than in l2, "auto" is ``"gaussian"`` for "constraint" where it would be ``"laplace"``. "edge" is always pure:
+        the call is (epsilon, 0)-DP.
     on_halt : {"raise", "fallback"}
         What to do when "coherence" halts: raise, or return random labels.
     accountant : PrivacyAccountant, optional
@@ -155,7 +97,7 @@ def private_max_2csp(
     Raises
     ------
     InvalidParameterError
-        Bad input.
+        Bad input; after the debit, for "edge", a table that is not a multiple of the relation.
     BudgetExceededError
         The accountant refuses.
     MechanismHalted
@@ -165,7 +107,9 @@ def private_max_2csp(
     -----
     *Guarantee.* (epsilon, delta)-DP for the chosen neighbours. Fields of public simplex rows have l2-sensitivity
     sqrt(2) w for each sweep under "label-edge" and sqrt(2 q) w under "constraint"
-    (:func:`dpgraph.spectral.sensitivity.constraint_rows`). The value of a released assignment has sensitivity w.
+    (:func:`dpgraph.spectral.sensitivity.constraint_rows`). "edge" reads the weight of a pair at one row a sweep
+    (:func:`dpgraph.mechanisms.label_sweeps.release_label_sweeps`). The value of a released assignment has sensitivity
+    w.
 
     References
     ----------
@@ -181,13 +125,14 @@ def private_max_2csp(
     """
     source = noise_source(rng)
     options = _check(instance, adjacency, mechanism, max_weight, rank, max_rank, regularization, coherence, on_halt)
+    table = _check_relation(instance, adjacency, relation, noise)
     chosen: str = "bounded-iterates" if mechanism == "auto" else mechanism
     check_delta(delta)
     iterates = chosen == "bounded-iterates"
     if noise == "auto" and adjacency == "constraint" and is_pure(noise, check_epsilon(epsilon)):
         noise = "gaussian"
-    pure = is_pure(noise, check_epsilon(epsilon)) and iterates
-    parallel = is_parallel(noise, epsilon) and iterates
+    pure = adjacency == "edge" or (is_pure(noise, check_epsilon(epsilon)) and iterates)
+    parallel = not pure and is_parallel(noise, epsilon) and iterates
     ledger = open_ledger(
         epsilon=epsilon,
         delta=None if pure else delta,
@@ -197,30 +142,33 @@ def private_max_2csp(
         slack=LOOK_DELTA * delta * parallel if iterates else adjacency_slack(options, delta),
         parallel=parallel,
     )
-    private = _read(instance, float(max_weight))
-    total = release_weight(
-        "total weight", private.total_weight(), private.graph, ledger=ledger, share=_TOTAL_SHARE, noise=source
-    )
-    try:
+    names = CSPNames(instance.variables, instance.alphabet)
+    if adjacency == "edge":
+        read = partial(read_edges, instance, table, float(max_weight))
+        return release_edge_assignment(names, read, ledger=ledger, noise=source, progress=progress)
+
+    def release(private: PrivateTables, mean_degree: float) -> IntArray:
         if chosen == "coherence":
-            labels = _coherence(private, options, ledger, source)
-        else:
-            labels = _bounded_iterates(private, total.value, adjacency, ledger, source, progress)
-    except MechanismHalted:
-        if on_halt == "raise":
-            raise
-        labels, chosen = source.generator.integers(0, private.q, instance.n_variables), "data-independent"
-    value = release_weight(
-        "assignment weight", private.value(labels), private.graph, ledger=ledger, share=_VALUE_SHARE, noise=source
-    )
-    return PrivateCSPResult(
-        assignment=instance.decode(labels),
-        labels=labels,
-        estimated_value=value.value,
-        estimated_value_std=value.std,
-        estimated_total_weight=total.value,
+            return release_by_coherence(private, options, ledger=ledger, share=MAIN_SHARE, noise=source)
+        whole = adjacency == "constraint"
+        return release_by_iterates(
+            private,
+            mean_degree=mean_degree,
+            whole_table=whole,
+            ledger=ledger,
+            share=MAIN_SHARE,
+            noise=source,
+            progress=progress,
+        )
+
+    return release_assignment(
+        names,
+        partial(PrivateTables.read, instance, float(max_weight)),
+        release,
         mechanism=chosen,
-        privacy=ledger.report(),
+        ledger=ledger,
+        noise=source,
+        on_halt=on_halt,
     )
 
 
@@ -238,13 +186,13 @@ def _check(
     if not isinstance(instance, TwoCSP):
         raise InvalidParameterError(f"instance must be a dpgraph.TwoCSP; got {type(instance).__name__}")
     if adjacency not in _ADJACENCY:
-        raise InvalidParameterError(f"adjacency must be 'label-edge' or 'constraint'; got {adjacency!r}")
+        raise InvalidParameterError(f"adjacency must be 'label-edge', 'constraint' or 'edge'; got {adjacency!r}")
     if mechanism not in ("auto", "bounded-iterates", "coherence"):
         raise InvalidParameterError(f"mechanism must be 'auto', 'bounded-iterates' or 'coherence'; got {mechanism!r}")
-    if mechanism == "coherence" and adjacency == "constraint":
+    if mechanism == "coherence" and adjacency != "label-edge":
         raise InvalidParameterError(
             "mechanism='coherence' protects one entry of the label-extended graph; a whole constraint would cost a "
-            "factor q**2. Use mechanism='bounded-iterates' with adjacency='constraint'"
+            f"factor q**2. Use mechanism='bounded-iterates' with adjacency={adjacency!r}"
         )
     if on_halt not in ("raise", "fallback"):
         raise InvalidParameterError(f"on_halt must be 'raise' or 'fallback'; got {on_halt!r}")
@@ -260,89 +208,11 @@ def _check(
     )
 
 
-def _read(instance: TwoCSP, max_weight: float) -> _Instance:
-    """Cap the tables, round them to the public weight grid, and extend."""
-    unit = max_weight * 2.0**-WEIGHT_BITS
-    tables = np.rint(np.minimum(instance.tables, max_weight) / unit) * unit
-    capped = TwoCSP(instance.n_variables, instance.alphabet_size)
-    capped.add_constraints(instance.pairs, tables)
-    nodes = tuple(range(instance.n_variables * instance.alphabet_size))
-    graph = Graph(capped.label_extended_graph(), nodes, max_weight, unit)
-    return _Instance(graph, instance.alphabet_size, tables, instance.pairs)
-
-
-def _bounded_iterates(
-    private: _Instance,
-    total: float,
-    adjacency: str,
-    ledger: Ledger,
-    noise: NoiseSource,
-    progress: bool,
-) -> IntArray:
-    w, q = private.graph.max_weight, private.q
-    n = private.graph.n_vertices // q
-    whole_table = adjacency == "constraint"
-    oracle = FieldOracle(
-        rows=n,
-        columns=q,
-        fields=private.fields,
-        unit=private.graph.weight_unit * ITERATE_UNIT,
-        row_bound=sensitivity.constraint_rows(w, q) if whole_table else w,
-        row_bound_l1=sensitivity.constraint_rows_l1(w, q) if whole_table else w,
-    )
-    X, ratios = release_core_iterates(
-        private.constraint_graph(n),
-        oracle,
-        _Simplex(q),
-        mean_degree=2 * total / n,
-        ledger=ledger,
-        share=1 - _VALUE_SHARE - _TOTAL_SHARE - _CHOICE_SHARE,
-        noise=noise,
-        progress=progress,
-    )
-    return _best_rank(private, X, ratios, ledger, noise)
-
-
-def _best_rank(private: _Instance, X: FloatArray, ratios: FloatArray, ledger: Ledger, noise: NoiseSource) -> IntArray:
-    """Choose, by private weights, between the labels of largest field at every row, of second largest, and so on.
-
-    Iterates from a random start may settle where no label that belongs to a hidden assignment is used at all: each of
-    the others supports the others. There every row sees exactly those labels last, so that one of the q candidates is
-    the hidden assignment. All fields are released; a candidate's weight has sensitivity w.
-    """
-    last = X + 1e-9 * np.argsort(np.argsort(ratios, axis=1), axis=1)  # rows that were set say themselves what is first
-    ranked = np.argsort(-last, axis=1, kind="stable")
-    weights = [
-        release_weight(
-            f"weight of candidate {k + 1}",
-            private.value(ranked[:, k]),
-            private.graph,
-            ledger=ledger,
-            share=_CHOICE_SHARE / private.q,
-            noise=noise,
-        ).value
-        for k in range(private.q)
-    ]
-    return ranked[:, int(np.argmax(weights))]
-
-
-def _coherence(private: _Instance, options: AdjacencyOptions, ledger: Ledger, noise: NoiseSource) -> IntArray:
-    graph, q = private.graph, private.q
-    extended = release_weight(
-        "label-extended weight",
-        float(graph.degrees().sum()) / 2,
-        graph,
-        ledger=ledger,
-        share=_TOTAL_SHARE,
-        noise=noise,
-    )
-    adjacency_matrix = release_normalized_adjacency(
-        graph,
-        options,
-        mean_degree=2 * extended.value / graph.n_vertices,
-        ledger=ledger,
-        mu=ledger.mu * math.sqrt(1 - _VALUE_SHARE - 2 * _TOTAL_SHARE),
-        noise=noise,
-    )
-    factor, core = adjacency_matrix.adjacency_factor(), adjacency_matrix.core
-    return solve_factored_csp(factor, core, q, starts=_STARTS, rng=noise.generator)
+def _check_relation(instance: TwoCSP, adjacency: str, relation: ArrayLike | None, noise: str) -> FloatArray:
+    if adjacency != "edge" and relation is not None:
+        raise InvalidParameterError(
+            f"relation= is public and belongs to adjacency='edge'; with adjacency={adjacency!r} all tables are private"
+        )
+    if adjacency == "edge" and noise == "gaussian":
+        raise InvalidParameterError("adjacency='edge' is answered with pure noise; use noise='auto' or 'laplace'")
+    return public_relation(relation, instance.alphabet_size)

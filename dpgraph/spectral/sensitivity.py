@@ -42,6 +42,7 @@ __all__ = [
     "general_core",
     "general_log_coherence",
     "general_projector",
+    "label_scores",
     "log_coherence",
     "minimum_degree",
     "partition_weight",
@@ -142,6 +143,23 @@ def constraint_rows(max_weight: float, alphabet: int) -> float:
 def constraint_rows_l1(max_weight: float, alphabet: int) -> float:
     """Change in l1 of one row of the fields of a 2-CSP, see :func:`constraint_rows`: q entries of size at most w."""
     return alphabet * max_weight
+
+
+def label_scores(max_weight: float) -> float:
+    """Change of the scores of one row's labels, all in the same direction, when one edge of a public relation changes.
+
+    Score a of row u is sum_v w_uv (R X_v)_a, R the public relation with entries in [0, 1] and X_v a public point of
+    the simplex. So (R X_v)_a lies in [0, 1], and when w_uv moves by t, |t| <= w, every score moves by t (R X_v)_a: by
+    at most w, upwards if t > 0 and downwards if t < 0. A sweep in which a row reads only rows that chose before it
+    shows the edge at one row (:func:`first_sweep`).
+
+    A report of the maximum of scores plus geometric (or exponential) noise of scale b is then (w / b)-DP: given the
+    noise of the other labels, label a wins where its own noise exceeds max_c (score_c + noise_c) - score_a, which moves
+    by at most w because both terms move in the same direction, and P(noise >= y + w) >= e^(-w/b) P(noise >= y)
+    (R. McKenna, D. Sheldon, "Permute-and-flip", NeurIPS 2020; Z. Ding et al., "The permute-and-flip mechanism is
+    identical to report-noisy-max with exponential noise", 2021).
+    """
+    return max_weight
 
 
 def spectral_norm(max_weight: float, lower: float) -> float:

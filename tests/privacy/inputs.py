@@ -240,10 +240,32 @@ def csp_neighbours(adjacency: str) -> Callable[[], Iterator[tuple[str, Data, Dat
     return generate
 
 
-def instance(n: int, pairs: np.ndarray, tables: np.ndarray) -> Data:
+def edge_csp_neighbours() -> Pairs:
+    """Instances of a public relation; neighbours differ in the weight of one pair."""
+    rng = np.random.default_rng(6)
+    share = np.array([[1.0, 0.25], [0.25, 0.5]])
+    for n, relation in ((6, share), (9, 1.0 - np.eye(3))):
+        pairs = np.array([pair for pair in itertools.combinations(range(n), 2) if rng.random() < 0.6])
+        weights = rng.random(len(pairs))
+        for k in (0, len(pairs) - 1):
+            changed = weights.copy()
+            changed[k] = float(weights[k] < 0.5)
+            both = (instance(n, pairs, w[:, None, None] * relation, {"relation": relation}) for w in (weights, changed))
+            yield f"{n} variables, pair {k}", *both
+    differ = np.ones((1, 1, 1)) - np.eye(3)
+    alone = np.array([[0, 1]])
+    yield "nothing, or one pair", instance(6, alone, 0.0 * differ), instance(6, alone, differ)
+    edges = hub_edges()
+    for label, kind in CORE_PAIRS.items():
+        pairs = np.vstack([edges, [kind]])
+        tables = np.broadcast_to(differ, (len(pairs), 3, 3))
+        yield f"pair {label}", instance(VERTICES, edges, tables[:-1]), instance(VERTICES, pairs, tables)
+
+
+def instance(n: int, pairs: np.ndarray, tables: np.ndarray, public: dict[str, Any] | None = None) -> Data:
     csp = TwoCSP(n, tables.shape[1])
     csp.add_constraints(pairs, tables)
-    return Data(csp)
+    return Data(csp, public or {})
 
 
 def record_neighbours(*, remove: bool = False, public: dict[str, Any] | None = None) -> Callable[[], Any]:

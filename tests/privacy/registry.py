@@ -48,6 +48,7 @@ from tests.privacy.inputs import (
     bit_neighbours,
     cosine_neighbours,
     csp_neighbours,
+    edge_csp_neighbours,
     histogram_neighbours,
     iterate_neighbours,
     large_graph_neighbours,
@@ -224,6 +225,20 @@ ENTRIES: tuple[Entry, ...] = (
             ("constraint", {"noise": "laplace"}),
             ("label-edge", {"mechanism": "coherence"}),
         )
+    ),
+    Entry(
+        "private_max_2csp",
+        edge_csp_neighbours,
+        Data(PoisonedCSP(4, 3)),
+        options={"adjacency": "edge"},
+        private="instance",
+    ),
+    Entry(
+        "private_max_k_cut",
+        all_graph_neighbours,
+        poisoned_graph(),
+        options={"k": 3},
+        module="dpgraph.problems.private_max_k_cut",
     ),
     Entry("private_spectrum", all_graph_neighbours, poisoned_graph(), options={"k": 1}, private="A"),
     Entry("private_spectrum", matrix_neighbours(), poisoned_matrix(), options={"k": 3}, private="A"),

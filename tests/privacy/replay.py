@@ -134,6 +134,10 @@ class RecordingSource(NoiseSource):
         primitive = super().laplace_on_grid
         return self.door("Laplace", values, scale, lambda: primitive(values, unit, scale))
 
+    def noisy_argmax(self, scores: np.ndarray, unit: float, scale: float) -> np.ndarray:
+        primitive = super().noisy_argmax
+        return self.door("noisy maximum", scores, scale, lambda: primitive(scores, unit, scale))
+
     def scalars(self, values: np.ndarray, unit: float, scale: float) -> np.ndarray:
         primitive = super().scalars
         on_grid = np.rint(np.atleast_1d(values) / unit) * unit
@@ -284,6 +288,8 @@ def distance_of(mechanism: str, change: np.ndarray) -> float:
         return float(np.linalg.norm(change))
     if "wishart" in mechanism or "nuclear" in mechanism:
         return float(np.linalg.norm(change, "nuc"))
+    if "maximum" in mechanism:  # one direction counts once, two directions add up
+        return float(np.sum(np.maximum(change.max(axis=1), 0) - np.minimum(change.min(axis=1), 0)))
     return float(np.abs(change).sum())
 
 

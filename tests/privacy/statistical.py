@@ -11,6 +11,7 @@ as soon as it is known; ``--only`` audits the entries whose label matches, and l
 from __future__ import annotations
 
 import argparse
+import itertools
 import re
 import time
 from dataclasses import dataclass
@@ -94,6 +95,9 @@ def evidence(release: Release, there: np.ndarray) -> float:
     the same expressions, which grow with the ratio; an audit may use any statistic.
     """
     here, output = release.exact, release.output
+    if release.kind == "noisy maximum":
+        first, second = (log_choice(scores / release.scale, output) for scores in (here, there))
+        return float(np.sum(second - first))
     if output.shape != here.shape:  # a basis Q stands for the projector QQ'
         output = output @ output.T
     if release.kind == "Laplace":
@@ -102,6 +106,22 @@ def evidence(release: Release, there: np.ndarray) -> float:
         norms = [np.linalg.norm(output - exact, "nuc") for exact in (here, there)]
         return float(norms[0] - norms[1]) / release.scale
     return float(np.sum((output - (here + there) / 2) * (there - here))) / release.scale**2
+
+
+def log_choice(scores: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+    """Log-probability that column ``chosen[i]`` of row i has the largest sum of score and standard exponential noise.
+
+    Column a accepts with probability p_a = exp(score_a - max), and wins if it comes before all others that accept, in
+    random order: p_a times the sum over sets S of other columns of (-1)^|S| / (|S| + 1) prod_S p.
+    """
+    p = np.exp(scores - scores.max(axis=1, keepdims=True))
+    rows, q = np.arange(len(p)), p.shape[1]
+    others = np.array([[b for b in range(q) if b != a] for a in range(q)])[chosen]
+    wins = np.zeros(len(p))
+    for size in range(q):
+        for positions in itertools.combinations(range(q - 1), size):
+            wins += (-1) ** size / (size + 1) * np.prod(p[rows[:, None], others[:, list(positions)]], axis=1)
+    return np.log(p[rows, chosen]) + np.log(wins)
 
 
 def audit(entry: Entry, runs: int, *, epsilon: float = EPSILON, seed: int = 0, seconds: float = np.inf) -> Finding:

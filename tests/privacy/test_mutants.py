@@ -26,6 +26,7 @@ from dpgraph.privacy import PrivacyAccountant
 from dpgraph.privacy import accountant as accountant_module
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource
+from dpgraph.problems import private_edges_csp
 from dpgraph.spectral import sensitivity
 from tests.privacy.inputs import edge_pair
 from tests.privacy.registry import ENTRIES
@@ -46,6 +47,7 @@ CUT = entry_of("private_max_cut", mechanism="bounded-iterates")
 ADJACENCY = entry_of("private_normalized_adjacency", mechanism="gaussian")
 SPECTRAL = entry_of("private_normalized_adjacency", mechanism="coherence", rank=2)
 SPECTRUM = entry_of("private_spectrum", k=3)
+K_CUT = entry_of("private_max_k_cut")
 
 
 # --- the checks ------------------------------------------------------------------------------------------------
@@ -154,6 +156,23 @@ def core_is_looked_at_again(monkeypatch):
     monkeypatch.setattr(Core, "others", property(lambda core: core.order))
 
 
+def rows_read_ahead(monkeypatch):
+    """Rows that have not chosen in a sweep are read too, as if they kept the first label: both ends read an edge."""
+    release = private_edges_csp.release_label_sweeps
+
+    def guessed(graph, *arguments, **options):
+        def multiply_rows(rows, chosen):
+            guess = chosen.copy()
+            guess[~chosen.any(axis=1), 0] = 1.0
+            return type(graph).multiply_rows(graph, rows, guess)
+
+        graph = dataclasses.replace(graph)
+        object.__setattr__(graph, "multiply_rows", multiply_rows)
+        return release(graph, *arguments, **options)
+
+    monkeypatch.setattr(private_edges_csp, "release_label_sweeps", guessed)
+
+
 def exact_value_in_a_result_field(monkeypatch):
     release = weights.release_weight
 
@@ -244,6 +263,7 @@ MUTANTS = {
     degrees_reused_without_noise: (replay_check, CUT),
     core_sees_the_other_rows: (replay_check, CUT),
     core_is_looked_at_again: (replay_check, CUT),
+    rows_read_ahead: (replay_check, K_CUT),
     exact_value_in_a_result_field: (replay_check, CUT),
     scale_that_depends_on_the_data: (replay_check, ADJACENCY),
     shape_that_depends_on_the_data: (replay_check, SPECTRUM),

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.spectral import sensitivity
 from tests.privacy.enumeration import CHECKS, ROUNDING, Graphs, Pairs, graph_family, neighbours, table, worst_ratios
+from tests.privacy.statistical import log_choice
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "sensitivity.md"
 
@@ -25,6 +26,7 @@ OWN_TESTS = {
     "row_release_l1",
     "constraint_rows",
     "constraint_rows_l1",
+    "label_scores",
     "general_core",
     "general_log_coherence",
     "general_projector",
@@ -259,6 +261,30 @@ def test_the_constraint_bounds_are_attained_by_a_full_table(q):
     field = np.ones((q, q)) @ np.full(q, 1 / q)
     assert np.linalg.norm(field) == pytest.approx(sensitivity.constraint_rows(1.0, q))
     assert np.abs(field).sum() == pytest.approx(sensitivity.constraint_rows_l1(1.0, q))
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.integers(2, 6), st.integers(0, 10_000), st.sampled_from([0.1, 1.0, 5.0]))
+def test_an_edge_of_a_public_relation_moves_all_scores_of_a_row_in_one_direction_and_within_their_bound(q, seed, w):
+    rng = np.random.default_rng(seed)
+    relation, t = rng.random((q, q)) ** rng.choice([0.1, 1.0, 10.0]), w * rng.choice([-1.0, 1.0, rng.uniform(-1, 1)])
+    change = t * ((relation + relation.T) / 2) @ rng.dirichlet(np.full(q, 0.3))
+    assert np.all(np.sign(change) * np.sign(t) >= 0)
+    assert np.abs(change).max() <= sensitivity.label_scores(w) * (1 + ROUNDING)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0])
+@pytest.mark.parametrize("q", [2, 3, 4])
+def test_a_noisy_maximum_of_scores_that_move_in_one_direction_loses_epsilon_and_no_more(q, epsilon):
+    # Enumerated: all scores on a grid, every change of them in {0, 1}, every choice.
+    scores = np.array(list(itertools.product(np.arange(4.0), repeat=q)))
+    worst = 0.0
+    for change in itertools.product((0.0, 0.5, 1.0), repeat=q):
+        for chosen in np.eye(q, dtype=int):
+            labels = np.full(len(scores), int(np.argmax(chosen)))
+            here, there = (log_choice(epsilon * (scores + shift), labels) for shift in (0.0, np.array(change)))
+            worst = max(worst, float(np.abs(here - there).max()))
+    assert 0.99 * epsilon < worst <= epsilon * sensitivity.label_scores(1.0) * (1 + ROUNDING)
 
 
 # --- general symmetric matrices --------------------------------------------------------------------------------

@@ -1,0 +1,106 @@
+"""Sweeps of labels: each reads an edge once, and all of them together know the whole graph."""
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from dpgraph.graph import open_graph
+from dpgraph.mechanisms import label_sweeps
+from dpgraph.mechanisms.label_sweeps import release_label_sweeps
+from dpgraph.privacy.ledger import EDGE_ADJACENCY, open_ledger
+from dpgraph.privacy.noise import NoiseSource, noise_source
+from dpgraph.problems.private_max_k_cut import private_max_k_cut
+from tests.privacy.statistical import log_choice
+
+DIFFER = 1.0 - np.eye(3)
+
+
+class Watched:
+    """A graph that counts, for each pair and sweep, from how many of its ends it was read."""
+
+    def __init__(self, graph):
+        self._graph, self.reads, self.read_rows = graph, [], []
+
+    def __getattr__(self, name):
+        return getattr(self._graph, name)
+
+    def multiply_rows(self, rows, chosen):
+        n = self.n_vertices
+        if not self.read_rows or len(self.read_rows[-1]) == n:
+            self.reads.append(np.zeros((n, n)))
+            self.read_rows.append(set())
+        self.read_rows[-1] |= set(rows.tolist())
+        seen = chosen.any(axis=1)[None, :] * np.ones((len(rows), 1))
+        self.reads[-1][rows] += seen
+        return self._graph.multiply_rows(rows, chosen)
+
+
+def sweep(graph, epsilon, seed=0):
+    noise = noise_source(seed)
+    ledger = open_ledger(epsilon=epsilon, delta=None, accountant=None, adjacency=EDGE_ADJACENCY, noise=noise)
+    mean = float(graph.degrees().mean())
+    return release_label_sweeps(graph, DIFFER, mean_degree=mean, ledger=ledger, share=1.0, noise=noise), ledger
+
+
+@pytest.mark.parametrize(("epsilon", "sweeps"), [(1.0, 1), (4.0, 2), (50.0, 5)])
+def test_a_sweep_reads_every_pair_at_exactly_one_of_its_ends_and_the_next_one_at_the_other(epsilon, sweeps):
+    graph = Watched(open_graph(nx.gnm_random_graph(40, 400, seed=1)).read())
+    sweep(graph, epsilon)
+    assert len(graph.reads) == sweeps
+    for reads in graph.reads:
+        assert np.array_equal(reads + reads.T, 1 - np.eye(40))
+    for before, after in zip(graph.reads, graph.reads[1:], strict=False):
+        assert np.array_equal(before, after.T)
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 4.0, 50.0])
+def test_the_lines_of_all_sweeps_spend_the_share_and_no_more(epsilon):
+    _, ledger = sweep(open_graph(nx.gnm_random_graph(40, 400, seed=1)).read(), epsilon)
+    assert sum(entry.epsilon for entry in ledger.entries) == pytest.approx(epsilon)
+    assert [e.mechanism for e in ledger.entries[1:]] == ["Laplace"] * (len(ledger.entries) - 2) + ["noisy maximum"]
+
+
+def test_without_noise_more_sweeps_cut_more(monkeypatch):
+    G = nx.random_regular_graph(4, 600, seed=3)
+    cuts = []
+    for sweeps in (1, 2, 5):
+        monkeypatch.setattr(label_sweeps, "_MOST_SWEEPS", sweeps)
+        labels, _ = sweep(open_graph(G).read(), 1e6)
+        cuts.append(sum(labels[u] != labels[v] for u, v in G.edges))
+    assert cuts[0] < cuts[1] < cuts[2]
+
+
+@pytest.mark.parametrize("rng", [0, None])
+def test_noisy_choices_follow_permute_and_flip(rng):
+    scores = np.tile([[0.0, 1.0, 1.5]], (4000, 1))
+    counts = np.bincount(noise_source(rng).noisy_argmax(scores, 2.0**-8, 1.0), minlength=3)
+    expected = np.exp(log_choice(scores[:3], np.arange(3))) * len(scores)
+    assert expected.sum() == pytest.approx(len(scores))
+    assert np.all(np.abs(counts - expected) < 5 * np.sqrt(expected))
+
+
+def test_the_noise_of_a_choice_is_never_negative(monkeypatch):
+    source = noise_source(0)
+    monkeypatch.setattr(NoiseSource, "_discrete", lambda *_: np.array([-3.0, 0.0, 2.0, -1.0]))
+    # 2, 0, 2, 0 units are added.
+    assert source.noisy_argmax(np.array([[0.0, 1.5], [0.0, 2.0]]), 1.0, 1.0).tolist() == [0, 0]
+
+
+def test_a_planted_three_part_graph_is_cut_better_than_by_greedy_choices():
+    rng = np.random.default_rng(0)
+    part = rng.integers(3, size=300)
+    rate = np.where(part[:, None] != part[None, :], 0.4, 0.05)
+    edges = np.triu(rng.random((300, 300)) < rate, 1)
+    G = nx.from_numpy_array((edges | edges.T).astype(float))
+    result = private_max_k_cut(G, 3, epsilon=4.0, delta=1e-6, rng=0)
+    planted = np.mean([part[u] != part[v] for u, v in G.edges])
+    found = np.mean([result.labels[u] != result.labels[v] for u, v in G.edges])
+    assert found > 0.98 * planted
+    assert result.privacy.delta == 0.0
+
+
+def test_the_number_of_sweeps_grows_with_the_signal_and_is_bounded():
+    counts = [label_sweeps._number_of_sweeps(epsilon, 48.0, 3) for epsilon in (0.1, 1.0, 2.0, 4.0, 8.0, 1e3)]
+    assert counts == sorted(counts)
+    assert (counts[0], counts[-1]) == (1, 5)
+    assert label_sweeps._number_of_sweeps(1.0, -5.0, 3) == 1

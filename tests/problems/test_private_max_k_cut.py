@@ -1,0 +1,131 @@
+"""Private max-k-cut, and 2-CSPs whose relation is public: what they answer and what they refuse."""
+
+import igraph
+import networkx as nx
+import numpy as np
+import pytest
+from scipy import sparse
+
+import dpgraph
+from dpgraph.problems.private_max_k_cut import private_max_k_cut
+
+BUDGET = {"epsilon": 4.0, "delta": 1e-6}
+GRAPH = nx.complete_multipartite_graph(40, 40, 40)
+
+
+def weight_between(G, result):
+    return sum(1 for u, v in G.edges if result.assignment[u] != result.assignment[v])
+
+
+@pytest.mark.parametrize("k", [2, 3, 5])
+def test_the_parts_are_disjoint_and_hold_all_vertices_in_the_callers_names(k):
+    G = nx.relabel_nodes(GRAPH, {v: f"v{v}" for v in GRAPH})
+    result = private_max_k_cut(G, k, **BUDGET, rng=0)
+    assert len(result.partition) == k
+    assert sum(map(len, result.partition)) == len(G)
+    assert set().union(*result.partition) == set(G)
+    assert [result.assignment[v] for v in G] == result.labels.tolist()
+    assert result.alphabet == tuple(range(k))
+
+
+def test_a_tripartite_graph_is_cut_nearly_everywhere_and_the_estimate_says_so():
+    result = private_max_k_cut(GRAPH, 3, **BUDGET, rng=0)
+    assert weight_between(GRAPH, result) > 0.97 * GRAPH.number_of_edges()
+    assert abs(result.estimated_value - weight_between(GRAPH, result)) < 5 * result.estimated_value_std
+    assert result.privacy.delta == 0.0
+
+
+def test_all_kinds_of_graphs_give_the_same_partition():
+    kinds = (GRAPH, igraph.Graph.from_networkx(GRAPH), nx.to_scipy_sparse_array(GRAPH), nx.to_numpy_array(GRAPH))
+    # The weights of a matrix lie on a finer grid, which shifts seeded noise.
+    first, second, third, fourth = (private_max_k_cut(G, 3, **BUDGET, rng=0).labels for G in kinds)
+    assert np.array_equal(first, second)
+    assert np.array_equal(third, fourth)
+
+
+def test_an_instance_of_max_k_cut_is_answered_as_its_graph_is():
+    A = sparse.csr_array(nx.to_scipy_sparse_array(GRAPH, dtype=float))
+    instance = dpgraph.TwoCSP.from_networkx(GRAPH, "max-k-cut", 3)
+    for seed in range(3):
+        csp = dpgraph.private_max_2csp(instance, **BUDGET, adjacency="edge", rng=seed)
+        cut = private_max_k_cut(A, 3, **BUDGET, rng=seed)
+        assert np.array_equal(csp.labels, cut.labels)
+        assert csp.estimated_value == cut.estimated_value
+
+
+def test_heavy_edges_count_by_their_weight_up_to_the_public_bound():
+    G = nx.Graph()
+    G.add_weighted_edges_from((u, v, 5.0) for u, v in GRAPH.edges)
+    result = private_max_k_cut(G, 3, **BUDGET, weight="weight", max_weight=2.0, rng=0)
+    assert 0.97 * 2.0 * G.number_of_edges() < result.estimated_value < 1.03 * 2.0 * G.number_of_edges()
+
+
+def test_a_public_relation_other_than_difference_is_satisfied():
+    # Label 0 likes its own kind, the others do not matter: everybody should say 0.
+    relation = np.zeros((3, 3))
+    relation[0, 0] = 1.0
+    instance = dpgraph.TwoCSP(60, 3)
+    instance.add_constraints(np.array(list(nx.complete_graph(60).edges)), 0.5 * relation)
+    result = dpgraph.private_max_2csp(instance, **BUDGET, adjacency="edge", relation=relation, rng=0)
+    assert result.partition[0] == set(range(60))
+
+
+@pytest.mark.parametrize(
+    ("relation", "message"),
+    [
+        (np.eye(2), "shape"),
+        (np.full((3, 3), 2.0), r"\[0, 1\]"),
+        (np.full((3, 3), np.nan), r"\[0, 1\]"),
+        (np.zeros((3, 3)), "not all zero"),
+        (np.triu(np.ones((3, 3))), "symmetric"),
+        ("differ", "numbers"),
+    ],
+)
+def test_a_bad_relation_is_refused_and_costs_nothing(relation, message):
+    accountant = dpgraph.PrivacyAccountant(epsilon=5.0, delta=1e-6)
+    with pytest.raises(dpgraph.InvalidParameterError, match=message):
+        dpgraph.private_max_2csp(
+            dpgraph.TwoCSP(4, 3), **BUDGET, adjacency="edge", relation=relation, accountant=accountant
+        )
+    assert accountant.spent == (0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    "arguments", [{"noise": "gaussian"}, {"mechanism": "coherence"}, {"adjacency": "label-edge", "relation": np.eye(3)}]
+)
+def test_arguments_that_do_not_fit_the_edge_relation_are_refused(arguments):
+    with pytest.raises(dpgraph.InvalidParameterError):
+        dpgraph.private_max_2csp(dpgraph.TwoCSP(4, 3), **{**BUDGET, "adjacency": "edge", **arguments})
+
+
+def test_a_table_that_is_no_multiple_of_the_relation_is_refused_without_saying_which_after_the_debit():
+    instance = dpgraph.TwoCSP(4, 3)
+    instance.add_constraint(0, 1, 0.123 * np.eye(3))
+    accountant = dpgraph.PrivacyAccountant(epsilon=5.0, delta=1e-6)
+    with pytest.raises(dpgraph.InvalidParameterError, match="at least one is not") as caught:
+        dpgraph.private_max_2csp(instance, **BUDGET, adjacency="edge", accountant=accountant)
+    assert "0.123" not in str(caught.value)
+    assert accountant.spent.epsilon == pytest.approx(4.0)  # the tables were read
+
+
+@pytest.mark.parametrize("k", [1, 0, 2.5, True, "three", 257])
+def test_the_number_of_parts_must_make_sense(k):
+    with pytest.raises(dpgraph.InvalidParameterError, match="k, the number of parts"):
+        private_max_k_cut(GRAPH, k, **BUDGET)
+
+
+@pytest.mark.parametrize("epsilon", [0.25, 1.0, 4.0])
+def test_it_cuts_more_than_the_greedy_exponential_mechanism(epsilon):
+    rng = np.random.default_rng(0)
+    G = nx.gnm_random_graph(600, 12_000, seed=2)
+
+    def greedy():
+        labels = np.full(600, -1)
+        for v in rng.permutation(600):
+            known = labels[list(G[v])]
+            counts = np.bincount(known[known >= 0], minlength=3)
+            labels[v] = np.argmax(rng.gumbel(size=3) - epsilon * counts)
+        return sum(labels[u] != labels[v] for u, v in G.edges)
+
+    ours = [weight_between(G, private_max_k_cut(G, 3, epsilon=epsilon, delta=1e-6, rng=seed)) for seed in range(6)]
+    assert np.mean(ours) > np.mean([greedy() for _ in range(6)])
