@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import importlib.util
 import math
 import sys
 import time
@@ -93,7 +94,7 @@ def cells(problem: Problem, quick: bool) -> Iterator[tuple[tuple[float, ...], Ce
     for place, (graph, instance) in enumerate(problem.instances.items()):
         for name, mechanism in problem.mechanisms.items():
             fits = instance.size <= mechanism.largest and (not mechanism.only or graph in mechanism.only)
-            if not fits or (quick and not instance.quick):
+            if not fits or (quick and not instance.quick) or not importlib.util.find_spec(mechanism.needs):
                 continue
             for epsilon in (QUICK_EPSILONS if quick else EPSILONS) if "epsilon" in mechanism.uses else (None,):
                 for number, delta in enumerate(DELTAS[: 1 if quick else None] if "delta" in mechanism.uses else ("",)):

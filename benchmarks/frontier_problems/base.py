@@ -37,6 +37,8 @@ class Mechanism:
         What it depends on: "epsilon, delta", "epsilon" (pure) or "" (no privacy, or no data).
     only : tuple of str
         Instances it is run on; empty for all.
+    needs : str
+        Module without which it is left out; rows that exist stay in the tables.
     """
 
     run: Callable[[Any, float, float, int], Outcome]
@@ -46,6 +48,7 @@ class Mechanism:
     runs: int = 10**9
     uses: str = "epsilon, delta"
     only: tuple[str, ...] = ()
+    needs: str = "dpgraph"
 
 
 @dataclass(frozen=True)
