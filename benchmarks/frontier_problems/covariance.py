@@ -122,8 +122,8 @@ def problem() -> Problem:
         default="Wishart, private trace (default)",
         remarks=(
             "The Gaussian mechanisms promise less: (epsilon, delta) where all others are pure. delta = 1/n^1.1 in "
-            "place of 1/m^1.1, n the number of records. diffprivlib is run in ten dimensions only: its rejection samplers "
-            "take minutes for one answer beyond.",
+            "place of 1/m^1.1, n the number of records. diffprivlib is run in ten dimensions only: beyond, its "
+            "rejection samplers take minutes for one answer.",
         ),
         logarithmic=True,
     )
