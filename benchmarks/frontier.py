@@ -32,7 +32,7 @@ from typing import Any
 
 from common import DOCS, RESULTS, ResumableTable
 from frontier_problems.base import DELTAS, EPSILONS, Instance, Mechanism, Problem
-from frontier_tables import write_tables
+from frontier_tables import runs_on, write_tables
 
 import dpgraph
 
@@ -93,8 +93,11 @@ def cells(problem: Problem, quick: bool) -> Iterator[tuple[tuple[float, ...], Ce
     """All cells with their place in the order of work: delta, epsilon, slow ones last, real graphs first, tier."""
     for place, (graph, instance) in enumerate(problem.instances.items()):
         for name, mechanism in problem.mechanisms.items():
-            fits = instance.size <= mechanism.largest and (not mechanism.only or graph in mechanism.only)
-            if not fits or (quick and not instance.quick) or not importlib.util.find_spec(mechanism.needs):
+            if (
+                not runs_on(problem, graph, mechanism)
+                or (quick and not instance.quick)
+                or not importlib.util.find_spec(mechanism.needs)
+            ):
                 continue
             for epsilon in (QUICK_EPSILONS if quick else EPSILONS) if "epsilon" in mechanism.uses else (None,):
                 for number, delta in enumerate(DELTAS[: 1 if quick else None] if "delta" in mechanism.uses else ("",)):

@@ -88,7 +88,7 @@ def write_tables(problem: Problem, rows: list[Row], stem: Path, runs: int, page:
     parts = [f"# {problem.name}: {problem.quantity}\n", preface(table), *(f"{remark}\n" for remark in problem.remarks)]
     present = {row["delta"] for row in rows}
     for delta in (d for d in DELTAS if d in present):
-        parts += [f"## delta = {delta}\n", brief(table, delta), details(table, delta)]
+        parts += [f"## delta = {delta}\n", brief(table, delta), coverage(table, delta), details(table, delta)]
     stem.with_suffix(".md").write_text("\n".join(parts))
     pictures = []
     for group in dict.fromkeys(problem.instances[name].group for name in table.graphs):
@@ -99,7 +99,8 @@ def write_tables(problem: Problem, rows: list[Row], stem: Path, runs: int, page:
         where = (
             f"All mechanisms: [{stem.name}.md](../benchmarks/results/{stem.name}.md), single runs in the CSV beside it."
         )
-        quote(page, problem.name, "\n\n".join([brief(table, DELTAS[0]).strip(), *pictures, where]))
+        short = [brief(table, DELTAS[0]).strip(), coverage(table, DELTAS[0]).strip()]
+        quote(page, problem.name, "\n\n".join([*short, *pictures, where]))
 
 
 def preface(table: Table) -> str:
@@ -184,6 +185,33 @@ def details(table: Table, delta: str) -> str:
             if any(cells) and set(cells) != {_LATER}:
                 lines.append([graph, name, *cells])
     return markdown_table(["input", "mechanism", *(f"eps {e}" for e in table.epsilons)], lines)
+
+
+def coverage(table: Table, delta: str) -> str:
+    """Which mechanisms have all their runs on every input that they are run on, at every epsilon, and which in part."""
+    whole, part = [], []
+    for name, mechanism in table.problem.mechanisms.items():
+        wanted = 1 if mechanism.runs == 1 else table.runs
+        points = [
+            table.get(graph, name, f"{e:g}", delta)
+            for graph in table.problem.instances
+            if runs_on(table.problem, graph, mechanism)
+            for e in (EPSILONS if "epsilon" in mechanism.uses else (0.0,))
+        ]
+        full = sum(point is not None and point.runs >= wanted for point in points)
+        started = sum(point is not None for point in points)
+        if full == len(points):
+            whole.append(name)
+        else:
+            part.append(f"{name} ({full}, and {started - full} with fewer runs, of {len(points)})")
+    epsilons = ", ".join(f"{e:g}" for e in EPSILONS)
+    text = f"Complete ({table.runs} runs at epsilon = {epsilons} on every input of the mechanism): {'; '.join(whole)}."
+    return f"{text} Cells of the others: {'; '.join(part)}.\n" if part else f"{text}\n"
+
+
+def runs_on(problem: Problem, graph: str, mechanism: Mechanism) -> bool:
+    """Whether a mechanism is meant for an input, by its size or its list of inputs."""
+    return problem.instances[graph].size <= mechanism.largest and (not mechanism.only or graph in mechanism.only)
 
 
 def absent(table: Table, graph: str, mechanism: Mechanism) -> str:
