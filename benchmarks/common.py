@@ -7,7 +7,7 @@ import fcntl
 import math
 import os
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -85,9 +85,9 @@ class ResumableTable:
             writer.writerow(text)
         self.rows[self.key_of(text)] = text
 
-    def drop(self, column: str, value: str) -> int:
-        """Forget all rows with this value ("all": every row); the number of rows forgotten."""
-        kept = {} if value == "all" else {k: row for k, row in self.rows.items() if row[column] != value}
+    def drop(self, unwanted: Callable[[Row], bool]) -> int:
+        """Forget rows; the number of rows forgotten."""
+        kept = {key: row for key, row in self.rows.items() if not unwanted(row)}
         dropped = len(self.rows) - len(kept)
         if dropped:
             self.rows = kept

@@ -4,13 +4,13 @@ Rows are appended to ``results/frontier_<problem>_<version>.csv`` as they come; 
 that a run may be killed and continued. After a mechanism has changed: ``--fresh MECHANISM`` drops its rows first. The
 important cells come first: delta = 1e-6 before 1/m**1.1, epsilon 1, 4, 8 before the others, real graphs before
 planted ones, the default before fast and these before slow mechanisms, three runs before ten. Another order: name the
-mechanisms, graphs, epsilons or deltas that shall be looked at. Tables and plots are made at the end, or alone; the full
-ones are quoted in ``docs/frontier.md``.
+mechanisms, graphs, epsilons or deltas that shall be looked at (--fresh then drops rows of these only). Tables and plots
+are made at the end, or alone; the full ones are quoted in ``docs/frontier.md``.
 
     python benchmarks/frontier.py --quick                       # make bench-utility: minutes
     python benchmarks/frontier.py --full                        # make bench-utility-full: hours, resumable
     python benchmarks/frontier.py --full --problem max-cut --fresh auto --fresh coherence
-    python benchmarks/frontier.py --full --problem bisection --epsilon 1 --mechanism auto --graph G1 --delta 1e-6
+    python benchmarks/frontier.py --full --problem bisection --mechanism auto --graph G1 --epsilon 1 --delta 1e-6
     python benchmarks/frontier.py --full --tables               # only tables and plots, from the rows that exist
     python benchmarks/frontier.py --full --estimate             # what is missing, and about how long it takes
     python benchmarks/frontier.py --full --check --graph G1     # which rows were made by code that has changed
@@ -25,7 +25,7 @@ import math
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -116,12 +116,12 @@ class Selection:
     epsilons: frozenset[float] = frozenset()
     deltas: frozenset[str] = frozenset()
 
-    def __contains__(self, cell: Cell) -> bool:
+    def __contains__(self, row: Mapping[str, object]) -> bool:
         return (
-            (not self.mechanisms or cell.name in self.mechanisms)
-            and (not self.graphs or cell.graph in self.graphs)
-            and (not self.epsilons or cell.epsilon is None or cell.epsilon in self.epsilons)
-            and (not self.deltas or not cell.delta or cell.delta in self.deltas)
+            (not self.mechanisms or row["mechanism"] in self.mechanisms)
+            and (not self.graphs or row["graph"] in self.graphs)
+            and (not self.epsilons or not row["epsilon"] or float(str(row["epsilon"])) in self.epsilons)
+            and (not self.deltas or not row["delta"] or row["delta"] in self.deltas)
         )
 
 
@@ -138,7 +138,7 @@ def missing(problem: Problem, table: ResumableTable, plan: Plan) -> list[tuple[C
     """Rows to compute, the most important first: a few runs of every cell before many of one, except of tier 0."""
     found: list[tuple[tuple[float, ...], int, Cell]] = []
     for (delta, *rest), cell in cells(problem, plan.quick):
-        if cell not in plan.selection:
+        if cell.row(problem.name, 0) not in plan.selection:
             continue
         slow = plan.quick and cell.mechanism.tier == 2
         for seed in range(1 if slow else min(plan.runs, cell.mechanism.runs)):
@@ -181,7 +181,7 @@ def check(problem: Problem, table: ResumableTable, plan: Plan) -> None:
     for _, cell in cells(problem, plan.quick):
         head = {column: str(value) for column, value in cell.row(problem.name, 0).items()}
         old = table.rows.get(table.key_of(head))
-        if cell not in plan.selection or old is None:
+        if head not in plan.selection or old is None:
             continue
         if cell.graph != name:
             name, data = cell.graph, cell.instance.load()
@@ -217,8 +217,9 @@ def parse() -> argparse.Namespace:
     version.add_argument("--quick", action="store_true", help="few graphs, epsilon 1 and 4, three runs, slow ones once")
     version.add_argument("--full", action="store_true", help="everything, ten runs")
     parser.add_argument("--problem", action="append", choices=PROBLEMS, help="may be repeated; default: all")
-    parser.add_argument("--fresh", action="append", default=[], metavar="MECHANISM", help='drop its rows ("all": all)')
-    parser.add_argument("--fresh-graph", action="append", default=[], metavar="GRAPH", help="drop the rows of a graph")
+    parser.add_argument(
+        "--fresh", action="append", default=[], metavar="MECHANISM", help='drop its rows ("all": of all)'
+    )
     parser.add_argument("--runs", type=int, help="of every cell; default: ten, quick: three")
     for column, kind in (("mechanism", str), ("graph", str), ("epsilon", float), ("delta", str)):
         parser.add_argument(f"--{column}", action="append", default=[], type=kind, help="only these; may be repeated")
@@ -245,9 +246,9 @@ def main() -> None:
             continue
         if not arguments.tables:
             with table.writing():
-                for column, values in (("mechanism", arguments.fresh), ("graph", arguments.fresh_graph)):
-                    for value in values:
-                        print(f"{name}: {table.drop(column, value)} rows of {value} dropped", file=sys.stderr)
+                old = Selection(frozenset(set(arguments.fresh) - {"all"}), *map(frozenset, chosen[1:]))
+                if arguments.fresh:
+                    print(f"{name}: {table.drop(old.__contains__)} rows dropped", file=sys.stderr)
                 compute(problem, table, plan, until)
         if table.rows:
             write_tables(problem, list(table.rows.values()), stem, runs, PAGE if arguments.full else None)

@@ -345,7 +345,7 @@ def main() -> None:
         with table.writing():
             for name in arguments.only or EXPERIMENTS:
                 for experiment in ("conjecture 1.7", "conjecture 1.8") if name == "union" else (name,):
-                    table.drop("experiment", experiment)
+                    table.drop(lambda row, old=experiment: row["experiment"] == old)
                 for line in EXPERIMENTS[name](arguments.quick):
                     table.add(line)
                 print(f"{name}: done", flush=True)

@@ -151,9 +151,8 @@ def main() -> None:
         sizes = tuple(size for size in TASKS[name].sizes if size <= largest)
         with table.writing():
             if arguments.fresh or arguments.quick:
-                table.drop("task", name)
-            for module in {method.needs for method in TASKS[name].methods.values()}:
-                table.drop("note", f"absent: no {module}")  # perhaps it is there now
+                table.drop(lambda row, task=name: row["task"] == task)
+            table.drop(lambda row: row["note"].startswith("absent"))  # perhaps it is there now
             compute(name, sizes, limit, [sys.executable, *arguments.python], table)
         write_tables(qualities, in_order(table), stem, page)
     if arguments.tables:
