@@ -18,12 +18,15 @@ from scipy import sparse
 from dpgraph import evaluate
 from dpgraph.datasets import planted_cut_sparse
 from dpgraph.exceptions import InvalidParameterError, MechanismHalted
+from dpgraph.mechanisms.all_cuts import LARGEST
 from dpgraph.mechanisms.degrees import private_degrees
 from dpgraph.mechanisms.diagnostics import private_spectrum
 from dpgraph.mechanisms.private_adjacency import DENSE_LIMIT
+from dpgraph.mechanisms.randomized_response import FLIP_LIMIT, expected_flips
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import check_delta, check_epsilon
 from dpgraph.privacy.report import LedgerEntry
+from dpgraph.problems.cut_choice import MAIN_SHARE, decide_by_degree, decide_in_advance
 from dpgraph.problems.private_cut_release import MECHANISMS
 from dpgraph.problems.private_max_bisection import private_max_bisection
 from dpgraph.problems.private_max_cut import private_max_cut
@@ -33,8 +36,12 @@ __all__ = ["MechanismPlan", "Plan", "plan"]
 Problem = Literal["max-cut", "max-bisection"]
 _SOLVERS: dict[str, Callable[..., Any]] = {"max-cut": private_max_cut, "max-bisection": private_max_bisection}
 
-#: Mechanisms that make all n**2 pairs noisy: their noise grows with n, and stand-ins are smaller than the graph.
-_DENSE = ("gaussian", "randomized-response")
+#: Mechanisms that make all pairs of many vertices noisy: their noise grows with n, and stand-ins are smaller than the
+#: graph.
+_DENSE = ("gaussian", "randomized-response", "core-response")
+#: What is planned for unless the caller says otherwise, beside what "auto" would take.
+_USUAL = ("bounded-iterates", "coherence", "noisy-power")
+_GROWS = "noise grows with n: expect less than here"
 #: Vertices of a stand-in, where the average degree allows it: the per-vertex noise of the others does not depend on n.
 STAND_IN = 600
 
@@ -88,8 +95,12 @@ class Plan:
         Noise of each value of :func:`dpgraph.private_spectrum`.
     mechanisms : tuple of MechanismPlan
         In the order asked for.
+    automatic : str
+        What ``mechanism="auto"`` would take for these public quantities (of unweighted edges if `max_weight` is 1).
     recommended : str
-        The available mechanism with the largest cut fraction; ``"bounded-iterates"`` if it is within 0.005 of that.
+        The available mechanism with the largest cut fraction; `automatic`, or else ``"bounded-iterates"``, if it is
+        within 0.005 of that. A mechanism whose noise grows beyond that on the stand-ins is recommended only if it is
+        `automatic`.
     """
 
     n: int
@@ -104,6 +115,7 @@ class Plan:
     pure_degrees_scale: float
     spectrum_std: float
     mechanisms: tuple[MechanismPlan, ...]
+    automatic: str
     recommended: str
 
     def __repr__(self) -> str:
@@ -134,7 +146,7 @@ class Plan:
             shown = [f"{one.cut_fraction:.3f}", f"{one.halts:.0%}", f"{one.value_std:.4g}"]
             shown = [text if one.available and text != "nan" else "-" for text in shown]
             lines.append(f"  {one.mechanism:<22}{shown[0]:>13}{shown[1]:>8}{shown[2]:>16}  {one.note}".rstrip())
-        return "\n".join([*lines, f"recommended: {self.recommended}"])
+        return "\n".join([*lines, f'mechanism="auto" takes: {self.automatic}', f"recommended: {self.recommended}"])
 
 
 def plan(
@@ -146,7 +158,7 @@ def plan(
     max_weight: float = 1.0,
     correlation: float = -0.5,
     problem: Problem = "max-cut",
-    mechanisms: Sequence[str] = ("bounded-iterates", "coherence", "noisy-power"),
+    mechanisms: Sequence[str] | None = None,
     repeats: int = 3,
     seed: int = 0,
     **options: Any,
@@ -168,8 +180,9 @@ def plan(
         has no structure. A real network with a best cut of 0.7 of its edges corresponds to about -0.4.
     problem : {"max-cut", "max-bisection"}
         What will be asked.
-    mechanisms : sequence of str
-        Names as in :func:`dpgraph.private_max_cut`. The two that make every pair noisy are slow and not in the default.
+    mechanisms : sequence of str, optional
+        Names as in :func:`dpgraph.private_max_cut`; by default what "auto" would take, bounded iterates and the
+        low-rank mechanisms.
     repeats : int, default 3
         Runs of each mechanism.
     seed : int, default 0
@@ -195,14 +208,18 @@ def plan(
     ('bounded-iterates', True)
     """
     epsilon, delta = check_epsilon(epsilon), check_delta(delta)
-    _check(n, average_degree, max_weight, correlation, problem, mechanisms, repeats)
+    names = _USUAL if mechanisms is None else mechanisms
+    _check(n, average_degree, max_weight, correlation, problem, names, repeats)
+    automatic = _automatic(n, epsilon, average_degree, max_weight, str(options.get("noise", "auto")))
+    if mechanisms is None and automatic not in names:
+        names = (automatic, *names)
     vertices, degree = _stand_in_size(n, average_degree / max_weight, correlation)
     graphs = [planted_cut_sparse(vertices, degree, correlation, rng=seed + k)[0] * max_weight for k in range(repeats)]
     budget = {"epsilon": epsilon, "delta": delta}
     common = budget | {"max_weight": max_weight, "rng": seed}
     outcomes = tuple(
         _simulate(name, n, graphs, _SOLVERS[problem], budget | options | {"max_weight": max_weight}, seed)
-        for name in mechanisms
+        for name in names
     )
     return Plan(
         n=n,
@@ -216,7 +233,8 @@ def plan(
         pure_degrees_scale=_alone(private_degrees, graphs[0], **common, mechanism="laplace").privacy.entries[0].scale,
         spectrum_std=_alone(private_spectrum, graphs[0], k=2, **common).std,
         mechanisms=outcomes,
-        recommended=_best(outcomes),
+        automatic=automatic,
+        recommended=_best(outcomes, automatic),
     )
 
 
@@ -242,6 +260,23 @@ def _check(
         raise InvalidParameterError(f"repeats must be at least 1; got {repeats!r}")
 
 
+def _automatic(n: int, epsilon: float, average_degree: float, max_weight: float, noise: str) -> str:
+    """What "auto" takes when the released average degree is the expected one."""
+    fixed = decide_in_advance(n, epsilon, noise=noise, weighted=max_weight != 1.0)
+    return fixed or decide_by_degree(n, epsilon, average_degree)
+
+
+def _too_large(mechanism: str, n: int, epsilon: float) -> str:
+    """Why a mechanism does not take this many vertices; empty if it does."""
+    if mechanism == "gaussian" and n > DENSE_LIMIT:
+        return f"not for more than {DENSE_LIMIT} vertices"
+    if mechanism == "permute-and-flip" and n > LARGEST:
+        return f"not for more than {LARGEST} vertices"
+    if mechanism == "randomized-response" and expected_flips(n, epsilon * MAIN_SHARE) > FLIP_LIMIT:
+        return "too many false answers"
+    return ""
+
+
 def _stand_in_size(n: int, degree: float, correlation: float) -> tuple[int, float]:
     """Vertices and degree of a stand-in: a planted cut needs (1 + |correlation|) degree <= vertices."""
     wanted = math.ceil((1 + abs(correlation)) * degree) + 1
@@ -263,10 +298,8 @@ def _simulate(
     arguments: dict[str, Any],
     seed: int,
 ) -> MechanismPlan:
-    if mechanism in _DENSE and n > DENSE_LIMIT:
-        return MechanismPlan(
-            mechanism, False, math.nan, math.nan, math.nan, (), f"not for more than {DENSE_LIMIT} vertices"
-        )
+    if reason := _too_large(mechanism, n, arguments["epsilon"]):
+        return MechanismPlan(mechanism, False, math.nan, math.nan, math.nan, (), reason)
     fractions: list[float] = []
     ledger: tuple[LedgerEntry, ...] = ()
     halts, std = 0, math.nan
@@ -281,7 +314,7 @@ def _simulate(
             fractions.append(evaluate.cut_fraction(graph, result))
             std, ledger = result.estimated_value_std, result.privacy.entries
     smaller = mechanism in _DENSE and n > graphs[0].shape[0]
-    note = "noise grows with n: expect less than here" if smaller else _explain(halts, len(graphs))
+    note = _GROWS if smaller else _explain(halts, len(graphs))
     share = float(np.mean(fractions))
     return MechanismPlan(mechanism, True, halts / len(graphs), share, std, tuple(ledger), note)
 
@@ -293,10 +326,14 @@ def _explain(halts: int, runs: int) -> str:
     return f"{certainty}: raise epsilon, or use a mechanism without a gap test"
 
 
-def _best(outcomes: tuple[MechanismPlan, ...]) -> str:
+def _best(outcomes: tuple[MechanismPlan, ...], automatic: str) -> str:
     available = [one for one in outcomes if one.available]
     if not available:
         raise InvalidParameterError("none of the mechanisms takes a graph of this size; include 'bounded-iterates'")
-    best = max(available, key=lambda one: one.cut_fraction)
-    never_halts = next((one for one in available if one.mechanism == "bounded-iterates"), best)
-    return (never_halts if never_halts.cut_fraction >= best.cut_fraction - 0.005 else best).mechanism
+    comparable = [one for one in available if one.note != _GROWS or one.mechanism == automatic] or available
+    best = max(comparable, key=lambda one: one.cut_fraction)
+    for preferred in (automatic, "bounded-iterates"):
+        for one in comparable:
+            if one.mechanism == preferred and one.cut_fraction >= best.cut_fraction - 0.005:
+                return preferred
+    return best.mechanism

@@ -116,5 +116,32 @@ def test_bad_arguments_are_named(change, words):
 
 
 def test_every_mechanism_can_be_planned_for():
-    planned = plan(n=60, average_degree=10, epsilon=4.0, delta=1e-6, mechanisms=MECHANISMS, repeats=1)
+    planned = plan(n=18, average_degree=8, epsilon=4.0, delta=1e-6, mechanisms=MECHANISMS, repeats=1)
     assert all(one.available and one.ledger for one in planned.mechanisms)
+    larger = plan(n=60, average_degree=10, epsilon=4.0, delta=1e-6, mechanisms=MECHANISMS, repeats=1)
+    assert [one.mechanism for one in larger.mechanisms if not one.available] == ["permute-and-flip"]
+
+
+@pytest.mark.parametrize(
+    ("n", "degree", "epsilon", "expected"),
+    [
+        (18, 8, 1.0, "permute-and-flip"),
+        (300, 20, 8.0, "randomized-response"),
+        (300, 20, 1.0, "bounded-iterates"),
+        (300, 20, 3.0, "bounded-iterates"),
+    ],
+)
+def test_a_plan_names_what_auto_takes_and_a_real_call_takes_it(n, degree, epsilon, expected):
+    planned = plan(n=n, average_degree=degree, epsilon=epsilon, delta=1e-6, repeats=1)
+    assert planned.automatic == expected
+    assert planned[expected].ledger
+    A = dpgraph.datasets.planted_cut_sparse(n, degree, -0.5, rng=1)[0]
+    assert dpgraph.private_max_cut(A, epsilon=epsilon, delta=1e-6, rng=0).mechanism == expected
+
+
+def test_what_auto_takes_is_recommended_unless_something_else_is_clearly_better():
+    planned = plan(n=400, average_degree=12, epsilon=8.0, delta=1e-6, repeats=1)
+    assert planned.recommended == planned.automatic == "randomized-response"
+    assert plan(n=400, average_degree=12, epsilon=8.0, max_weight=2.0, delta=1e-6, repeats=1).automatic == (
+        "bounded-iterates"
+    )

@@ -13,24 +13,26 @@ from dpgraph.mechanisms.degree_core import release_core_iterates
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource
 
-__all__ = ["release_cut_labels"]
+__all__ = ["BalancedSigns", "Signs", "halves", "release_cut_labels"]
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.int64]
 
 
-class _Signs:
+class Signs:
     """Each row takes the side opposite to its field."""
 
     def start(self, size: int, generator: np.random.Generator) -> FloatArray:
+        """Random signs."""
         return generator.choice(np.array([-1.0, 1.0]), size=(size, 1))
 
     def answer(self, block: IndexArray, ratio: FloatArray, sharpness: float, X: FloatArray) -> FloatArray:
+        """Return the opposite of the fields, as certain as they are precise."""
         opinion = -np.sign(ratio) if math.isinf(sharpness) else -np.tanh(sharpness * ratio)
         return np.rint(opinion / ITERATE_UNIT) * ITERATE_UNIT
 
 
-class _BalancedSigns(_Signs):
+class BalancedSigns(Signs):
     """The same with a multiplier for each block that keeps the sum of the iterate within its chance fluctuation.
 
     A random half of the vertices has sum of order sqrt(n), so that much is left alone: forcing every block to balance
@@ -38,6 +40,7 @@ class _BalancedSigns(_Signs):
     """
 
     def answer(self, block: IndexArray, ratio: FloatArray, sharpness: float, X: FloatArray) -> FloatArray:
+        """Return the same, with a multiplier taken off the fields."""
         others = float(X.sum() - X[block].sum())
         total = others - float(np.sign(ratio).sum())
         unset = np.count_nonzero(X == 0.0) - np.count_nonzero(X[block] == 0.0)
@@ -86,16 +89,18 @@ def release_cut_labels(
     X, ratios = release_core_iterates(
         graph,
         oracle,
-        _BalancedSigns() if balanced else _Signs(),
+        BalancedSigns() if balanced else Signs(),
         mean_degree=mean_degree,
         ledger=ledger,
         share=share,
         noise=noise,
         progress=progress,
     )
-    if not balanced:
-        return (X[:, 0] < 0).astype(np.int8)
-    # The half with the smaller fields goes to one side: the rows that change sides are the least certain ones.
-    labels = np.ones(n, dtype=np.int8)
-    labels[np.argsort(ratios[:, 0], kind="stable")[: n // 2]] = 0
+    return halves(ratios[:, 0]) if balanced else (X[:, 0] < 0).astype(np.int8)
+
+
+def halves(fields: FloatArray) -> NDArray[np.int8]:
+    """The half with the smaller fields goes to one side: the rows that change sides are the least certain ones."""
+    labels = np.ones(fields.size, dtype=np.int8)
+    labels[np.argsort(fields, kind="stable")[: fields.size // 2]] = 0
     return labels

@@ -50,6 +50,30 @@ class Ledger:
         #: Total Gaussian-DP budget of the call; 0 for a pure-DP call.
         self.mu = gdp_mu(epsilon, delta - slack) if delta > 0 else 0.0
         self.entries: list[LedgerEntry] = []
+        self._whole: Ledger | None = None
+        self._stages: list[Ledger] = []
+
+    def stage(self, epsilon: float, *, delta: float = 0.0, slack: float = 0.0, parallel: bool = False) -> Ledger:
+        """A ledger for a part of this call's budget, whose kind and size may depend on what earlier stages released.
+
+        Each stage is (epsilon, delta)-DP by itself, whatever came before; epsilons and deltas of all stages add up
+        (basic composition, which holds for mechanisms that are chosen adaptively). So a call that has not been debited
+        in Gaussian DP may release something purely first and decide by it between a pure and a Gaussian mechanism.
+        Its lines appear in this ledger, which takes no others.
+
+        Parameters
+        ----------
+        epsilon, delta, slack, parallel
+            As for :func:`open_ledger`; delta = 0 makes a pure stage.
+        """
+        stage = Ledger(epsilon, delta, slack, self.adjacency, self.seeded, parallel)
+        stages = [*self._stages, stage]
+        fits = _within(sum(s.epsilon for s in stages), self.epsilon) and sum(s.delta for s in stages) <= self.delta
+        if not fits or (self.delta > 0 and not self.parallel) or (self.entries and not self._stages):
+            raise DPGraphError("internal error: a stage exceeds the budget debited for this call")
+        self.mu, self.slack = math.hypot(*(s.mu for s in stages)), sum(s.slack for s in stages)
+        self._stages, stage._whole = stages, self
+        return stage
 
     def gaussian(
         self, name: str, *, sensitivity: float, mu: float, mechanism: str = "Gaussian", pairs: str = ""
@@ -105,8 +129,10 @@ class Ledger:
         """Scale of Laplace noise for l1-sensitivity `sensitivity`; `pairs` as for :meth:`gaussian`."""
         return self.pure(name, mechanism="Laplace", sensitivity=sensitivity, epsilon=epsilon, pairs=pairs)
 
-    def laplace_beside(self, name: str, *, sensitivity: float, mu: float, pairs: str) -> float:
-        """Scale of Laplace noise in a Gaussian call, parallel to Gaussian lines about other pairs.
+    def laplace_beside(
+        self, name: str, *, sensitivity: float, mu: float, pairs: str, mechanism: str = "Laplace"
+    ) -> float:
+        """Scale of Laplace (or other pure) noise in a Gaussian call, parallel to Gaussian lines about other pairs.
 
         `mu` is the GDP parameter of all lines that read the same `pairs` (those without `pairs` of their own). The pair
         in which neighbours differ is read either by the other group of lines, which is ``self.mu``-GDP with the
@@ -122,7 +148,7 @@ class Ledger:
         epsilon = pure_beside_gaussian(mu, self.epsilon, self.slack)
         scale = sensitivity / epsilon
         self._record(
-            LedgerEntry(name, "Laplace", sensitivity, scale, epsilon=epsilon, delta_share=self.slack, pairs=pairs)
+            LedgerEntry(name, mechanism, sensitivity, scale, epsilon=epsilon, delta_share=self.slack, pairs=pairs)
         )
         return scale
 
@@ -150,9 +176,11 @@ class Ledger:
         fits = entry.scale >= 0 and _within(sum(e.delta_share for e in entries), self.slack)
         for pairs in {e.pairs for e in entries}:
             fits = fits and self._fits([e for e in entries if e.pairs in ("", pairs)])
-        if not fits:
+        if not fits or self._stages:
             raise DPGraphError(f"internal error: release {entry.name!r} exceeds the budget debited for this call")
         self.entries.append(entry)
+        if self._whole is not None:
+            self._whole.entries.append(replace(entry, share=entry.share * self.epsilon / self._whole.epsilon))
 
     def _fits(self, entries: list[LedgerEntry]) -> bool:
         """Whether the lines that may read one pair stay within the budget."""
@@ -196,8 +224,9 @@ def open_ledger(
     slack : float, default 0.0
         Part of delta that good events may use, 0 <= slack < delta.
     parallel : bool, default False
-        Gaussian and Laplace lines about different pairs will stand side by side (:meth:`Ledger.laplace_beside`). The
-        accountant is charged (epsilon, delta) for such a call, not a GDP parameter.
+        Gaussian and Laplace lines about different pairs will stand side by side (:meth:`Ledger.laplace_beside`), or
+        pure and Gaussian stages follow one another (:meth:`Ledger.stage`). The accountant is charged (epsilon, delta)
+        for such a call, not a GDP parameter.
 
     Returns
     -------

@@ -4,9 +4,10 @@ By default the randomness comes from ChaCha with 20 rounds and a fresh 256-bit k
 call; scalars come from OpenDP's discrete samplers, which take their bits from the operating system. A seed is for tests
 and reproducible experiments: whoever knows it can subtract the noise, so results made with one say so.
 
-Floating point. Scalars live on a public grid. Vectors whose exact value lies on a public grid are released as exact
-value plus noise rounded to the grid, which equals the rounding of (exact value + real noise): no low-order bits of
-either remain. Matrix noise is floating point; docs/guarantee.md says what that means.
+Floating point. Coins and random subsets have exact probabilities (exact_sampling.py). Scalars live on a public grid.
+Vectors whose exact value lies on a public grid are released as exact value plus noise rounded to the grid, which equals
+the rounding of (exact value + real noise): no low-order bits of either remain. Matrix noise is floating point;
+docs/guarantee.md says what that means.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
+from dpgraph.privacy.exact_sampling import EXPONENT_BITS, exponential_coins, random_subset
 
 __all__ = ["NoiseSource", "noise_source"]
 
@@ -107,17 +109,27 @@ class NoiseSource:
         on_grid = np.rint(values / unit) * unit
         return self._on_grid(on_grid, unit, self._discrete("gaussian", values.size, scale / unit))
 
-    def randomized_bits(self, shares: FloatArray, flip: float) -> NDArray[np.bool_]:
-        """Answer one bit for each entry of `shares` in [0, 1]: 1 with probability flip + (1 - 2 flip) share.
+    def flipped_pairs(
+        self, pairs: NDArray[np.int64], shares: FloatArray, count: int, exponent: int
+    ) -> NDArray[np.int64]:
+        """Answer one bit for each of the numbers 0, ..., `count` - 1, and return those that answer 1, increasing.
 
-        With probability 2 flip the answer is a fair coin, otherwise it is 1 with probability `share`. Drawn so, either
-        answer has at least probability `flip` whatever the share, in floating point too: a comparison of a 53-bit
-        uniform with 2 flip rounds its probability up. (Comparing with 1 - flip directly would make one answer
-        impossible as soon as flip < 2**-53, that is for epsilon above 36.)
+        Number ``pairs[k]`` (increasing) is true with probability ``shares[k]``, a multiple of 2**-52, the others never.
+        Each answer is then false with probability 1 - exp(-g), exactly and independently of everything else; g is
+        `exponent` in units of 2**-EXPONENT_BITS (:func:`~dpgraph.privacy.exact_sampling.flip_exponent`).
         """
-        coin = self.generator.random(shares.shape) < 2 * flip
-        fair = self.generator.random(shares.shape) < 0.5
-        return np.where(coin, fair, self.generator.random(shares.shape) < shares)
+        true = pairs[self.generator.random(shares.size) < shares]
+        return np.setxor1d(true, random_subset(count, exponent, self.generator), assume_unique=True)
+
+    def noisy_best(self, scores: NDArray[np.int64], epsilon: float) -> int:
+        """Draw a position: one is accepted with probability exp(epsilon (score - best)), and one accepted is drawn.
+
+        Scores are integer multiples of 2**-20 below 2**28, in units of their sensitivity. epsilon is rounded down to a
+        multiple of 2**-20, and to 2**13, so that the exponents are exact integers.
+        """
+        rate = int(min(epsilon, 2.0**13) * 2.0 ** (EXPONENT_BITS - 20))
+        accepted = np.flatnonzero(exponential_coins((scores.max() - scores) * rate, self.generator))
+        return int(accepted[self.generator.integers(accepted.size)])
 
     def _on_grid(self, values: FloatArray, unit: float, noise: FloatArray) -> FloatArray:
         multiples = np.rint(values / unit)

@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from dpgraph.exceptions import InvalidParameterError, MechanismHalted
 from dpgraph.graph import Graph, GraphSource
+from dpgraph.mechanisms.all_cuts import LARGEST, release_best_cut
 from dpgraph.mechanisms.bounded_iterates import LOOK_DELTA, is_parallel, is_pure
+from dpgraph.mechanisms.core_response import release_core_response
 from dpgraph.mechanisms.cut_iterates import release_cut_labels
 from dpgraph.mechanisms.noisy_power import release_low_rank_adjacency
 from dpgraph.mechanisms.normalized_adjacency import (
@@ -22,13 +24,15 @@ from dpgraph.mechanisms.normalized_adjacency import (
     release_normalized_adjacency,
 )
 from dpgraph.mechanisms.private_adjacency import DENSE_LIMIT
-from dpgraph.mechanisms.randomized_response import release_flipped_adjacency
+from dpgraph.mechanisms.randomized_response import FLIP_LIMIT, expected_flips, release_flipped_graph
 from dpgraph.mechanisms.subspace import Rank
-from dpgraph.mechanisms.weights import release_cut_weight, release_total_weight
+from dpgraph.mechanisms.weights import WeightEstimate, release_cut_weight, release_total_weight
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import check_delta, check_epsilon
 from dpgraph.privacy.ledger import EDGE_ADJACENCY, Ledger, open_ledger
 from dpgraph.privacy.noise import NoiseSource, noise_source
+from dpgraph.problems.cut_choice import MAIN_SHARE, decide_by_degree, decide_in_advance
+from dpgraph.problems.flipped_cut import flipped_objective
 from dpgraph.problems.private_cut import PrivateCutResult, make_partition
 from dpgraph.sos.balance import penalise_imbalance
 from dpgraph.sos.objective import CutObjective, DenseObjective, FactoredObjective
@@ -38,16 +42,35 @@ __all__ = ["MECHANISMS", "CutRequest", "Mechanism", "Projection", "release_priva
 
 FloatArray = NDArray[np.float64]
 Labels = NDArray[np.int8]
-Mechanism = Literal["auto", "coherence", "gaussian", "noisy-power", "bounded-iterates", "randomized-response"]
+Mechanism = Literal[
+    "auto",
+    "coherence",
+    "gaussian",
+    "noisy-power",
+    "bounded-iterates",
+    "core-response",
+    "randomized-response",
+    "permute-and-flip",
+]
 Projection = Literal["auto", "spectral", "frobenius", "none"]
 
-MECHANISMS = ("coherence", "gaussian", "noisy-power", "bounded-iterates", "randomized-response")
+MECHANISMS = (
+    "coherence",
+    "gaussian",
+    "noisy-power",
+    "bounded-iterates",
+    "core-response",
+    "randomized-response",
+    "permute-and-flip",
+)
+#: Mechanisms that are pure whatever the noise of the others.
+_PURE = ("core-response", "randomized-response", "permute-and-flip")
 
 #: Shares of the budget for the weight of the cut and for the total weight (of mu**2, or of epsilon if pure).
 _VALUE_SHARE = 0.02
-_TOTAL_SHARE = 0.005
-#: What is left for the mechanism proper.
-_MAIN_SHARE = 1 - _VALUE_SHARE - _TOTAL_SHARE
+_TOTAL_SHARE = 1 - _VALUE_SHARE - MAIN_SHARE
+#: Randomised response below this epsilon tells nothing in floating point.
+_LEAST_FLIP_EPSILON = 1e-6
 #: Rank of the noisy power method under rank="auto".
 _POWER_RANK = 2
 #: Price of the imbalance of a private bisection, in units of the mean row norm: the solver stays within a few vertices.
@@ -77,22 +100,25 @@ class CutRequest:
     on_halt: str
     progress: bool
 
-    @property
-    def pure(self) -> bool:
-        """Whether the mechanism is pure: delta is not used."""
-        if self.chosen == "bounded-iterates":
-            return is_pure(self.noise, check_epsilon(self.epsilon))
-        return self.chosen == "randomized-response"
+    weighted: bool
 
-    @property
-    def parallel(self) -> bool:
-        """Whether Gaussian and Laplace releases about different pairs stand side by side."""
-        return self.chosen == "bounded-iterates" and is_parallel(self.noise, self.epsilon)
+    def fixed(self, n: int) -> str | None:
+        """The mechanism, if public arguments fix it; None where "auto" waits for the average degree."""
+        if self.mechanism != "auto":
+            return self.mechanism
+        return decide_in_advance(n, check_epsilon(self.epsilon), noise=self.noise, weighted=self.weighted)
 
-    @property
-    def chosen(self) -> str:
-        """The mechanism that "auto" stands for: a fixed rule, so that nothing is spent on the choice."""
-        return "bounded-iterates" if self.mechanism == "auto" else self.mechanism
+    def pure(self, mechanism: str | None) -> bool:
+        """Whether the call is pure with this mechanism, or with all that "auto" may still take: delta is not used."""
+        return mechanism in _PURE or (self._iterates(mechanism) and is_pure(self.noise, check_epsilon(self.epsilon)))
+
+    def parallel(self, mechanism: str | None) -> bool:
+        """Whether pure and Gaussian releases may stand side by side, so that no GDP parameter is charged."""
+        return self._iterates(mechanism) and is_parallel(self.noise, self.epsilon)
+
+    @staticmethod
+    def _iterates(mechanism: str | None) -> bool:
+        return mechanism in ("bounded-iterates", None)
 
 
 @dataclass(frozen=True)
@@ -109,32 +135,38 @@ def release_private_cut(
     rng: int | np.random.Generator | None,
 ) -> PrivateCutResult:
     """Check the request, debit the budget, read the graph, release and solve."""
-    noise = noise_source(rng)
-    options = _check(source.n_vertices, request)
-    spectral = request.chosen in ("coherence", "gaussian")
+    noise, n = noise_source(rng), source.n_vertices
+    options = _check(n, request)
+    chosen = request.fixed(n)
+    parallel = request.parallel(chosen)
+    spectral = chosen in ("coherence", "gaussian")
     ledger = open_ledger(
         epsilon=request.epsilon,
-        delta=None if request.pure else request.delta,
+        delta=None if request.pure(chosen) else request.delta,
         accountant=accountant,
         adjacency=EDGE_ADJACENCY,
         noise=noise,
-        slack=adjacency_slack(options, request.delta) if spectral else LOOK_DELTA * request.delta * request.parallel,
-        parallel=request.parallel,
+        slack=adjacency_slack(options, request.delta) if spectral else LOOK_DELTA * request.delta * parallel,
+        parallel=parallel,
     )
-    call = _Call(source.read(), request, options, ledger, noise)
-    total = release_total_weight(call.graph, ledger=ledger, share=_TOTAL_SHARE, noise=noise)
-    mean_degree = 2 * total.value / source.n_vertices
+    graph = source.read()
+    if chosen is None:
+        total, chosen, stage, shared = _choose(graph, request, ledger, noise)
+    else:
+        total = release_total_weight(graph, ledger=ledger, share=_TOTAL_SHARE, noise=noise)
+        stage, shared = ledger, 1.0
+    call = _Call(graph, request, options, stage, MAIN_SHARE / shared, noise)
     try:
-        cut, used = _RELEASES[request.chosen](call, mean_degree), request.chosen
+        cut, used = _RELEASES[chosen](call, 2 * total.value / n), chosen
     except MechanismHalted:
         if request.on_halt == "raise":
             raise
-        cut, used = _data_independent(source.n_vertices, noise), "data-independent"
-    value = release_cut_weight(call.graph, cut.labels, ledger=ledger, share=_VALUE_SHARE, noise=noise)
+        cut, used = _data_independent(n, noise), "data-independent"
+    value = release_cut_weight(graph, cut.labels, ledger=stage, share=_VALUE_SHARE / shared, noise=noise)
     return PrivateCutResult(
-        partition=make_partition(call.graph.nodes, cut.labels),
+        partition=make_partition(graph.nodes, cut.labels),
         labels=cut.labels,
-        nodes=call.graph.nodes,
+        nodes=graph.nodes,
         estimated_value=value.value,
         estimated_value_std=value.std,
         estimated_total_weight=total.value,
@@ -142,6 +174,23 @@ def release_private_cut(
         mechanism=used,
         privacy=ledger.report(),
     )
+
+
+def _choose(
+    graph: Graph, request: CutRequest, ledger: Ledger, noise: NoiseSource
+) -> tuple[WeightEstimate, str, Ledger, float]:
+    """Release the total weight purely, decide by it, and open what is left of the budget for the choice.
+
+    A pure first stage costs the second one, of either kind, no more than its own share of epsilon.
+    """
+    first = ledger.stage(_TOTAL_SHARE * ledger.epsilon)
+    total = release_total_weight(graph, ledger=first, share=1.0, noise=noise)
+    chosen = decide_by_degree(graph.n_vertices, ledger.epsilon, 2 * total.value / graph.max_weight / graph.n_vertices)
+    left = 1 - _TOTAL_SHARE
+    if request.pure(chosen):
+        return total, chosen, ledger.stage(left * ledger.epsilon), left
+    slack = LOOK_DELTA * ledger.delta
+    return total, chosen, ledger.stage(left * ledger.epsilon, delta=ledger.delta, slack=slack, parallel=True), left
 
 
 def _check(n: int, request: CutRequest) -> AdjacencyOptions:
@@ -160,11 +209,8 @@ def _check(n: int, request: CutRequest) -> AdjacencyOptions:
         raise InvalidParameterError(
             f"need seeds >= 0 and rounds >= 1; got seeds={request.seeds!r}, rounds={request.rounds!r}"
         )
-    if request.chosen == "randomized-response" and n > DENSE_LIMIT:
-        raise InvalidParameterError(
-            f"randomized response makes all n**2 pairs noisy and is limited to n <= {DENSE_LIMIT}; got n = {n}"
-        )
-    if request.chosen == "coherence" and request.projection in ("spectral", "frobenius") and n > DENSE_LIMIT:
+    _check_size(n, request)
+    if request.mechanism == "coherence" and request.projection in ("spectral", "frobenius") and n > DENSE_LIMIT:
         raise InvalidParameterError(
             f"projection={request.projection!r} is dense and limited to n <= {DENSE_LIMIT}; got n = {n}. "
             'Use projection="auto" or "none", which keep the matrix factored'
@@ -175,8 +221,30 @@ def _check(n: int, request: CutRequest) -> AdjacencyOptions:
         max_rank=request.max_rank,
         regularization=request.regularization,
         coherence=request.coherence,
-        mechanism="gaussian" if request.chosen == "gaussian" else "coherence",
+        mechanism="gaussian" if request.mechanism == "gaussian" else "coherence",
+        least_rank=2,  # the first eigenvector of a nonnegative matrix has one sign and cuts nothing
     )
+
+
+def _check_size(n: int, request: CutRequest) -> None:
+    """Refuse what a pure mechanism could not hold in memory."""
+    epsilon = check_epsilon(request.epsilon)
+    if request.mechanism == "permute-and-flip" and n > LARGEST:
+        raise InvalidParameterError(
+            f"permute-and-flip weighs all 2**(n - 1) cuts and is limited to n <= {LARGEST}; got n = {n}"
+        )
+    if request.mechanism != "randomized-response":
+        return
+    if epsilon < _LEAST_FLIP_EPSILON:
+        raise InvalidParameterError(
+            f"randomized response needs epsilon >= {_LEAST_FLIP_EPSILON:g}: below, its answers are fair coins; "
+            f"got {epsilon:g}"
+        )
+    if (flips := expected_flips(n, epsilon * MAIN_SHARE)) > FLIP_LIMIT:
+        raise InvalidParameterError(
+            f"randomized response would give {flips:.2g} false answers for n = {n} and epsilon = {epsilon:g}; at most "
+            f"{FLIP_LIMIT:.2g} fit into memory; raise epsilon or use mechanism='bounded-iterates'"
+        )
 
 
 # --- what each mechanism releases ------------------------------------------------------------------------------------
@@ -190,12 +258,18 @@ class _Call:
     request: CutRequest
     options: AdjacencyOptions
     ledger: Ledger
+    share: float
     noise: NoiseSource
 
     @property
     def mu(self) -> float:
         """GDP parameter of the mechanism proper."""
-        return self.ledger.mu * math.sqrt(_MAIN_SHARE)
+        return self.ledger.mu * math.sqrt(self.share)
+
+    @property
+    def epsilon(self) -> float:
+        """The same of a pure mechanism."""
+        return self.ledger.epsilon * self.share
 
 
 def _bounded_iterates(call: _Call, mean_degree: float) -> _Cut:
@@ -203,7 +277,7 @@ def _bounded_iterates(call: _Call, mean_degree: float) -> _Cut:
         call.graph,
         mean_degree=mean_degree,
         ledger=call.ledger,
-        share=_MAIN_SHARE,
+        share=call.share,
         noise=call.noise,
         balanced=call.request.balanced,
         progress=call.request.progress,
@@ -234,17 +308,39 @@ def _noisy_power(call: _Call, mean_degree: float) -> _Cut:
 
 
 def _randomized_response(call: _Call, mean_degree: float) -> _Cut:
-    epsilon = call.ledger.epsilon * _MAIN_SHARE
-    estimate = release_flipped_adjacency(call.graph, ledger=call.ledger, epsilon=epsilon, noise=call.noise)
-    return _solve(DenseObjective(estimate), call)
+    flipped = release_flipped_graph(call.graph, ledger=call.ledger, epsilon=call.epsilon, noise=call.noise)
+    return _solve(flipped_objective(flipped), call)
+
+
+def _core_response(call: _Call, mean_degree: float) -> _Cut:
+    labels = release_core_response(
+        call.graph,
+        lambda flipped: _solve(flipped_objective(flipped), call).labels,
+        mean_degree=mean_degree,
+        ledger=call.ledger,
+        epsilon=call.epsilon,
+        noise=call.noise,
+        balanced=call.request.balanced,
+    )
+    return _Cut(labels)
+
+
+def _permute_and_flip(call: _Call, mean_degree: float) -> _Cut:
+    return _Cut(
+        release_best_cut(
+            call.graph, ledger=call.ledger, epsilon=call.epsilon, noise=call.noise, balanced=call.request.balanced
+        )
+    )
 
 
 _RELEASES: dict[str, Callable[[_Call, float], _Cut]] = {
     "bounded-iterates": _bounded_iterates,
+    "core-response": _core_response,
     "coherence": _coherence,
     "gaussian": _gaussian,
     "noisy-power": _noisy_power,
     "randomized-response": _randomized_response,
+    "permute-and-flip": _permute_and_flip,
 }
 
 

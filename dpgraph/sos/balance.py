@@ -4,6 +4,8 @@ A cut x with |sum x| = s has the penalised value ``cut - penalty s^2``. The rela
 ``penalty k^2`` therefore bounds every cut with |sum x| <= k, for every penalty >= 0: the penalty is the multiplier of
 the constraint <11', X> <= k^2. Conditioning, rounding and certificates of max-cut work on it unchanged.
 
+A negative penalty takes a multiple of 11' off a sparse matrix without filling it in.
+
 References
 ----------
 A. Frieze, M. Jerrum, Improved approximation algorithms for MAX k-CUT and MAX BISECTION, Algorithmica 18 (1997).
@@ -31,11 +33,14 @@ def penalise_imbalance(objective: CutObjective, penalty: float) -> CutObjective:
 
     Parameters
     ----------
-    objective : SparseObjective, DenseObjective or FactoredObjective
+    objective : SparseObjective, DenseObjective, FactoredObjective or BalancedObjective
         What is to be cut.
     penalty : float
-        Nonnegative.
+        Price of (sum x)^2; the sum of the contracted sizes, if vertices were contracted.
     """
+    if isinstance(objective, BalancedObjective):
+        constant = objective.constant - penalty * float(objective.sizes @ objective.sizes)
+        return BalancedObjective(objective.base, objective.sizes, objective.penalty + penalty, constant)
     n = objective.n_vertices
     constant = objective.constant - penalty * n
     if isinstance(objective, DenseObjective):
@@ -61,15 +66,18 @@ class BalancedObjective(CutObjective):
     sizes : numpy.ndarray, shape (n,)
         u; signed sums of the vertices merged into each.
     penalty : float
-        Nonnegative.
+        Price of (u'x)^2.
+    constant : float, optional
+        Value added to ``-x'(M + 4 penalty (u u' - diag(u^2)))x/4``; by default the value of x is its cut of M less its
+        price.
     """
 
-    def __init__(self, base: SparseObjective, sizes: FloatArray, penalty: float) -> None:
+    def __init__(self, base: SparseObjective, sizes: FloatArray, penalty: float, constant: float | None = None) -> None:
         self.base = base
         self.sizes = sizes
         self.penalty = penalty
         self.n_vertices = base.n_vertices
-        self.constant = base.constant - penalty * float(sizes @ sizes)
+        self.constant = base.constant - penalty * float(sizes @ sizes) if constant is None else constant
 
     def multiply(self, block: FloatArray) -> FloatArray:
         """Product in O(nnz k)."""
@@ -86,7 +94,7 @@ class BalancedObjective(CutObjective):
     def absolute_row_sums(self) -> FloatArray:
         """An upper bound on the sums of the absolute entries of the rows."""
         u = np.abs(self.sizes)
-        return self.base.absolute_row_sums() + 4.0 * self.penalty * u * (u.sum() - u)
+        return self.base.absolute_row_sums() + 4.0 * abs(self.penalty) * u * (u.sum() - u)
 
     def ascend(self, vectors: FloatArray, sweeps: int, tol: float) -> tuple[int, float]:
         """Coordinate ascent that maintains u'V."""
@@ -111,14 +119,16 @@ class BalancedObjective(CutObjective):
     def contract(self, group: IntArray, signs: FloatArray) -> BalancedObjective:
         """Objective on groups of vertices; sizes are summed with their signs."""
         sizes = np.bincount(group, weights=signs * self.sizes).astype(np.float64)
-        return BalancedObjective(self.base.contract(group, signs), sizes, self.penalty)
+        base = self.base.contract(group, signs)
+        merged = self.penalty * float(self.sizes @ self.sizes - sizes @ sizes)  # pairs inside groups are fixed
+        return BalancedObjective(base, sizes, self.penalty, self.constant + base.constant - self.base.constant + merged)
 
     def is_semidefinite(self, diagonal: FloatArray) -> bool | None:
         """Proof by a dense Cholesky factorisation, or, for large matrices, without the help of the penalty."""
         u = self.sizes
         without = diagonal - self.penalty * u**2  # M + 4 penalty u u', the diagonal included, is at least M
         if self.n_vertices > definiteness.DENSE_LIMIT:
-            return self.base.is_semidefinite(without) or None
+            return (self.base.is_semidefinite(without) or None) if self.penalty >= 0.0 else None
         dense = self.base.matrix.toarray() + 4.0 * self.penalty * np.outer(u, u)
         return definiteness.dense_semidefinite(dense, diagonal)
 

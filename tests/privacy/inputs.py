@@ -54,6 +54,12 @@ def graph_neighbours() -> Iterator[tuple[str, Data, Data]]:
             yield f"{name}, pair {i}-{j}", graph_data(weights, w), graph_data(changed, w)
 
 
+def tiny_graph_neighbours() -> Pairs:
+    """Graphs all of whose cuts can be weighed, and one with a single edge, which nothing else hides."""
+    yield "one edge", *edge_pair()
+    yield from graph_neighbours()
+
+
 def large_graph_neighbours(within: float = 0.15, across: float = 0.9) -> Pairs:
     """Planted cuts (or halves) on which the spectral mechanisms do not halt and take the path of large graphs."""
     for n, seed in ((44, 0), (60, 1)):

@@ -59,6 +59,7 @@ from tests.privacy.inputs import (
     poisoned_matrix,
     poisoned_networkx_graph,
     record_neighbours,
+    tiny_graph_neighbours,
 )
 
 
@@ -163,7 +164,7 @@ class NetworkxEntry(Entry):
 
 def cut_neighbours(options: dict[str, Any]) -> Callable[[], Pairs]:
     """Bounded iterates, and what may choose them, run on graphs with a core too."""
-    iterates = options["mechanism"] in ("auto", "bounded-iterates")
+    iterates = options["mechanism"] in ("auto", "bounded-iterates", "core-response")
     return iterate_neighbours if iterates else all_graph_neighbours
 
 
@@ -194,8 +195,13 @@ ENTRIES: tuple[Entry, ...] = (
             {"mechanism": "coherence", "rank": 1, "regularization": 20.0},
             {"mechanism": "gaussian"},
             {"mechanism": "noisy-power"},
+            {"mechanism": "core-response"},
             {"mechanism": "randomized-response"},
         )
+    ),
+    *(
+        Entry(function, tiny_graph_neighbours, poisoned_graph(), options={"mechanism": "permute-and-flip"})
+        for function in ("private_max_cut", "private_max_bisection")
     ),
     *(
         Entry("private_max_bisection", cut_neighbours(options), poisoned_graph(), options=options)
@@ -206,6 +212,8 @@ ENTRIES: tuple[Entry, ...] = (
             {"mechanism": "coherence", "on_halt": "fallback"},
             {"mechanism": "gaussian"},
             {"mechanism": "noisy-power"},
+            {"mechanism": "core-response"},
+            {"mechanism": "randomized-response"},
         )
     ),
     *(

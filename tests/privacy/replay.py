@@ -143,10 +143,26 @@ class RecordingSource(NoiseSource):
         on_grid = np.rint(np.atleast_1d(values) / unit) * unit
         return self.door("discrete Gaussian", on_grid, scale, lambda: primitive(values, unit, scale))
 
-    def randomized_bits(self, shares: np.ndarray, flip: float) -> np.ndarray:
-        primitive = super().randomized_bits
-        upper = np.triu(shares, k=1)  # the lower half of the answers is thrown away
-        return self.door("randomized response", upper, self.lines[-1].scale, lambda: primitive(shares, flip))
+    def flipped_pairs(self, pairs: np.ndarray, shares: np.ndarray, count: int, exponent: int) -> np.ndarray:
+        exact, answers, apart = np.zeros(count), np.zeros(count), self._apart()
+        exact[pairs] = shares
+
+        def primitive() -> np.ndarray:
+            answers[apart.flipped_pairs(pairs, shares, count, exponent)] = 1.0
+            return answers
+
+        return np.flatnonzero(self.door("randomized response", exact, self.lines[-1].scale, primitive))
+
+    def noisy_best(self, scores: np.ndarray, epsilon: float) -> int:
+        line, apart = self.lines[-1], self._apart()
+        exact = scores * 2.0**-20 * line.sensitivity
+        return int(
+            self.door("permute and flip", exact, line.scale, lambda: np.array(apart.noisy_best(scores, epsilon)))
+        )
+
+    def _apart(self) -> NoiseSource:
+        """For a primitive that draws more or less for other data: what is drawn here afterwards must not shift."""
+        return NoiseSource(np.random.default_rng(self.generator.integers(2**63, size=4)))
 
 
 #: The source whose call is running; ledger lines are reported to it.
@@ -290,6 +306,8 @@ def distance_of(mechanism: str, change: np.ndarray) -> float:
         return float(np.linalg.norm(change, "nuc"))
     if "maximum" in mechanism:  # one direction counts once, two directions add up
         return float(np.sum(np.maximum(change.max(axis=1), 0) - np.minimum(change.min(axis=1), 0)))
+    if "permute" in mechanism:
+        return float(np.abs(change).max())
     return float(np.abs(change).sum())
 
 

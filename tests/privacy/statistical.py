@@ -91,13 +91,15 @@ def _statistic(entry: Entry, here: Data, there: Data, seed: int, epsilon: float)
 def evidence(release: Release, there: np.ndarray) -> float:
     """Log-likelihood ratio of one release, "its exact value was `there`" against the truth.
 
-    Exact for the laws with a closed density. An eigenspace, a Wishart difference and randomised bits are measured by
-    the same expressions, which grow with the ratio; an audit may use any statistic.
+    Exact for the laws with a closed density. An eigenspace, a Wishart difference, randomised bits and a best cut are
+    measured by the same expressions, or like them, which grow with the ratio; an audit may use any statistic.
     """
     here, output = release.exact, release.output
     if release.kind == "noisy maximum":
         first, second = (log_choice(scores / release.scale, output) for scores in (here, there))
         return float(np.sum(second - first))
+    if release.kind == "permute and flip":
+        return float(there[output] - here[output]) / release.scale
     if output.shape != here.shape:  # a basis Q stands for the projector QQ'
         output = output @ output.T
     if release.kind == "Laplace":

@@ -290,27 +290,3 @@ def test_a_noise_source_needs_no_numpy_global_state():
     source.gaussian(10, 1.0)
     source.scalars(np.zeros(3), 1.0, 5.0)
     assert np.array_equal(before, np.random.get_state()[1])  # noqa: NPY002
-
-
-# --- randomised response ---------------------------------------------------------------------------------------
-
-
-@SOURCES
-@pytest.mark.parametrize("flip", [0.5, 0.2, 0.01])
-@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
-def test_randomized_bits_have_the_stated_probability(rng, flip, share):
-    ones = int(noise_source(rng).randomized_bits(np.full(DRAWS, share), flip).sum())
-    assert stats.binomtest(ones, DRAWS, flip + (1 - 2 * flip) * share).pvalue > REJECT
-
-
-def test_either_answer_stays_possible_when_the_flip_is_smaller_than_a_double_can_subtract_from_one():
-    class Extreme:
-        """A generator whose uniforms are all the smallest that occurs."""
-
-        def random(self, shape):
-            return np.zeros(shape)
-
-    source = noise_source(0)
-    source._generator = Extreme()
-    # 1 - 1e-30 rounds to 1, yet the coin is tossed, so that both answers have probability at least 2**-54.
-    assert source.randomized_bits(np.zeros(3), 1e-30).all()

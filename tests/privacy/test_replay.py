@@ -2,9 +2,14 @@
 
 import itertools
 
+import networkx as nx
+import numpy as np
 import pytest
 
-from tests.privacy.inputs import CORE_PAIRS
+import dpgraph
+from dpgraph.mechanisms import core_response
+from dpgraph.mechanisms.bounded_iterates import Core
+from tests.privacy.inputs import CORE_PAIRS, HUBS, VERTICES, core_neighbours
 from tests.privacy.registry import ENTRIES
 from tests.privacy.replay import doors, replay  # noqa: F401
 from tests.privacy.statistical import EPSILON
@@ -50,8 +55,10 @@ def many(entry):
 
 def core_pairs(entry):
     """Kind of pair -> neighbours that differ in it, for a mechanism that sweeps a core and looks once at the others."""
-    if entry.options.get("mechanism") == "coherence":
+    if entry.options.get("mechanism") in ("coherence", "core-response"):
         return {}
+    if entry.label == "private_max_cut, mechanism=auto":
+        return {}  # on these graphs it is randomised response at the epsilon of the audit
     pairs = ((label.removeprefix("hubs, "), pair) for label, *pair in entry.neighbours())
     return {kind: pair for kind, pair in pairs if kind in CORE_PAIRS}
 
@@ -63,6 +70,36 @@ def test_replays_see_pairs_that_the_sweeps_of_the_core_read_and_pairs_that_the_l
         calls = [lambda rng, data=data: entry.call(data, rng=rng, epsilon=EPSILON) for data in pair]
         # Released degrees choose the core, so that a few vertices of small degree get into it, others every time.
         assert any(replay(*calls, seed=seed).read == expected[kind] for seed in range(20)), kind
+
+
+@pytest.mark.parametrize("function", ["private_max_cut", "private_max_bisection"])
+def test_answers_tell_about_pairs_inside_the_core_and_looks_about_the_others(function, monkeypatch):
+    """On these small graphs the released degrees make everybody answer, or nobody: here the hubs do."""
+    hubs = Core(np.arange(VERTICES), HUBS)
+    monkeypatch.setattr(core_response, "response_core", lambda *_: hubs)
+    expected = {"hub-hub": "inside the core", "hub-leaf": "outside the core", "leaf-leaf": "outside the core"}
+    entry = next(e for e in ENTRIES if e.label == f"{function}, mechanism=core-response")
+    for label, *pair in core_neighbours():
+        loss = replay(*[lambda rng, d=data: entry.call(d, rng=rng, epsilon=2.0) for data in pair], seed=1)
+        assert loss.read == expected[label.removeprefix("hubs, ")]
+
+
+@pytest.mark.parametrize("degree", [10, 50])
+def test_auto_takes_the_same_mechanism_on_neighbours_when_the_average_degree_decides(degree):
+    """A pure stage first; then the rest of the budget is a pure or a Gaussian stage."""
+    A = dpgraph.datasets.planted_cut_sparse(60, degree, -0.1, rng=3)[0].toarray()
+    B = A.copy()
+    B[0, 1] = B[1, 0] = 1.0 - A[0, 1]
+    seen = set()
+    for seed in range(6):
+        calls = [
+            lambda rng, M=M: dpgraph.private_max_cut(nx.from_numpy_array(M), epsilon=2.0, delta=1e-6, rng=rng)
+            for M in (A, B)
+        ]
+        loss = replay(*calls, seed=seed)
+        assert not loss.halted
+        seen.add("adjacency bits" in loss.lines)
+    assert seen >= {degree == 50}
 
 
 @pytest.mark.slow

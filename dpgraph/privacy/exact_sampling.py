@@ -1,0 +1,120 @@
+"""Bernoulli draws whose probabilities are exact, in 64-bit integers, and what is made of many of them.
+
+A comparison of floating-point numbers has a probability that is off by its rounding, and a binomial or geometric
+sampler in floating point has tails that are off by any factor: no bound on a likelihood ratio survives either. Here
+every probability is an exact function of integers, given independent uniform bits: coins of probability exp(-x) for
+rational x, and from them a random subset of a huge set that holds each element with one exact probability, in time that
+is proportional to the size of the subset.
+
+References
+----------
+C. Canonne, G. Kamath, T. Steinke, "The discrete Gaussian for differential privacy", NeurIPS 2020, Algorithms 1 and 2.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["EXPONENT_BITS", "MOST_ELEMENTS", "exponential_coins", "flip_exponent", "flip_probability", "random_subset"]
+
+IntArray = NDArray[np.int64]
+
+#: Exponents are multiples of 2**-EXPONENT_BITS.
+EXPONENT_BITS = 40
+_ONE = 1 << EXPONENT_BITS
+#: A sum of skips over fewer elements than this, in batches as below, stays below 2**63.
+MOST_ELEMENTS = 1 << 42
+_BATCH = 1 << 20
+
+
+def exponential_coins(exponents: IntArray, generator: np.random.Generator) -> NDArray[np.bool_]:
+    """True with probability exp(-x) exactly, independently for each x = ``exponents`` / 2**EXPONENT_BITS >= 0.
+
+    Canonne, Kamath and Steinke's Algorithm 1: x is split into units, each of which must succeed, and a fraction.
+    """
+    result = _coins_below_one(exponents % _ONE, generator)
+    units = exponents >> EXPONENT_BITS
+    alive = np.flatnonzero(result & (units > 0))
+    passed = 0
+    while alive.size:  # each round leaves about a third
+        result[alive] = _coins_below_one(np.full(alive.size, _ONE), generator)
+        passed += 1
+        alive = alive[result[alive] & (units[alive] > passed)]
+    return result
+
+
+def flip_exponent(epsilon: float) -> int:
+    """Exponent g with which coins of probability 1 - exp(-g) flip answers epsilon-privately, in 2**-EXPONENT_BITS.
+
+    1 - exp(-g) >= 1/(1 + e**epsilon) holds for g >= ln(1 + e**-epsilon); two units more, far more than the logarithm is
+    rounded by, make that a fact. The other answer must not be favoured either, 1 - exp(-g) <= e**epsilon/(1 +
+    e**epsilon), which the two units leave true for epsilon above 1e-11.
+    """
+    return math.floor(math.log1p(math.exp(-epsilon)) * _ONE) + 2
+
+
+def flip_probability(exponent: int) -> float:
+    """1 - exp(-g) in floating point, for estimates."""
+    return -math.expm1(-exponent / _ONE)
+
+
+def random_subset(size: int, exponent: int, generator: np.random.Generator) -> IntArray:
+    """A random subset of {0, ..., size - 1}, increasing: each element independently, with probability 1 - exp(-g).
+
+    Parameters
+    ----------
+    size : int
+        0 <= size <= MOST_ELEMENTS.
+    exponent : int
+        g in units of 2**-EXPONENT_BITS, positive.
+    generator : numpy.random.Generator
+        Source of uniform bits.
+
+    Notes
+    -----
+    The gaps between successive members are geometric, P[gap >= y] = exp(-g y), and are drawn as such (Algorithm 2 of
+    Canonne, Kamath and Steinke), so that nothing is done for the elements in between.
+    """
+    found: list[IntArray] = []
+    start = 0
+    while start < size:
+        expected = (size - start) * flip_probability(exponent)
+        count = min(int(expected + 6 * math.sqrt(expected)) + 16, _BATCH)
+        members = start + np.cumsum(np.minimum(_geometric(count, exponent, generator), size) + 1) - 1
+        found.append(members[members < size])
+        start = int(members[-1]) + 1
+    return np.concatenate(found) if found else np.zeros(0, dtype=np.int64)
+
+
+def _geometric(count: int, exponent: int, generator: np.random.Generator) -> IntArray:
+    """Independent integers with P[Y >= y] = exp(-y exponent / 2**EXPONENT_BITS)."""
+    fine = np.empty(count, dtype=np.int64)
+    wanted = np.arange(count)
+    while wanted.size:  # uniform below one unit, accepted with probability exp(-fraction)
+        fine[wanted] = generator.integers(0, _ONE, size=wanted.size)
+        wanted = wanted[~_coins_below_one(fine[wanted], generator)]
+    units = np.zeros(count, dtype=np.int64)
+    alive = np.arange(count)
+    while alive.size:
+        alive = alive[_coins_below_one(np.full(alive.size, _ONE), generator)]
+        units[alive] += 1
+    return (fine + (units << EXPONENT_BITS)) // exponent
+
+
+def _coins_below_one(exponents: IntArray, generator: np.random.Generator) -> NDArray[np.bool_]:
+    """True with probability exp(-x) for 0 <= x = exponents / 2**EXPONENT_BITS <= 1.
+
+    Coins of probability x/1, x/2, x/3, ... until one fails; the number of coins tossed is odd with probability exp(-x).
+    """
+    odd = np.ones(exponents.size, dtype=bool)
+    alive = np.arange(exponents.size)
+    tosses = 1
+    while alive.size:
+        success = generator.integers(0, tosses << EXPONENT_BITS, size=alive.size) < exponents[alive]
+        alive = alive[success]
+        tosses += 1
+        odd[alive] = tosses % 2 == 1
+    return odd

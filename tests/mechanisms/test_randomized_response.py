@@ -1,0 +1,103 @@
+"""Randomised response on a graph: every pair, unbiased, sparse, and within its ratio."""
+
+import itertools
+
+import networkx as nx
+import numpy as np
+import pytest
+from scipy import stats
+
+import dpgraph
+from dpgraph.graph import open_graph
+from dpgraph.mechanisms.randomized_response import FLIP_LIMIT, expected_flips, release_flipped_graph
+from dpgraph.privacy.ledger import EDGE_ADJACENCY, open_ledger
+from dpgraph.privacy.noise import noise_source
+from dpgraph.problems.flipped_cut import flipped_objective
+
+
+def flipped(G, epsilon, seed, **options):
+    noise = noise_source(seed)
+    ledger = open_ledger(epsilon=epsilon, delta=None, accountant=None, adjacency=EDGE_ADJACENCY, noise=noise)
+    return release_flipped_graph(open_graph(G, **options).read(), ledger=ledger, epsilon=epsilon, noise=noise)
+
+
+def test_every_graph_on_four_vertices_comes_out_with_its_product_probability():
+    """Enumeration: all 64 answers, for two neighbours, and the ratio of their probabilities is e**epsilon at most."""
+    epsilon, runs = 1.0, 2000
+    pairs = list(itertools.combinations(range(4), 2))
+    for seed, G in enumerate([nx.path_graph(4), nx.Graph([(0, 1), (2, 3)])]):
+        G.add_nodes_from(range(4))
+        counts = np.zeros(64)
+        for run in range(runs):
+            A = flipped(G, epsilon, 10_000 * seed + run).adjacency.toarray()
+            assert np.array_equal(A, A.T)
+            counts[sum(int(A[i, j]) << k for k, (i, j) in enumerate(pairs))] += 1
+        p = flipped(G, epsilon, 0).flip
+        lies = [
+            [bool(code >> k & 1) != nx.Graph(G).has_edge(*pair) for k, pair in enumerate(pairs)] for code in range(64)
+        ]
+        expected = np.array([p ** sum(row) * (1 - p) ** (6 - sum(row)) for row in lies])
+        assert stats.chisquare(counts, runs * expected).pvalue > 1e-7
+
+
+def test_the_largest_pair_number_and_the_smallest_come_back_as_the_pairs_they_were():
+    for n in (2, 3, 4, 5, 100, 3001):
+        A = np.zeros((n, n))
+        A[n - 2, n - 1] = A[n - 1, n - 2] = A[0, 1] = A[1, 0] = 1.0
+        assert np.array_equal(flipped(A, 60.0, 0).adjacency.toarray(), A)
+
+
+def test_at_a_huge_epsilon_the_graph_itself_comes_out_in_a_sparse_matrix():
+    A, _ = dpgraph.datasets.planted_cut_sparse(20_000, 10, -0.5, rng=0)
+    released = flipped(A, 60.0, 1)
+    assert abs(released.adjacency - A).max() == 0
+    assert released.gain == pytest.approx(1.0)
+
+
+def test_answers_are_unbiased_for_every_weight():
+    G = nx.Graph()
+    G.add_weighted_edges_from([(0, 1, 2.0), (1, 2, 0.5), (2, 3, 1.25)])
+    estimates = []
+    for seed in range(1000):
+        released = flipped(G, 1.0, seed, weight="weight", max_weight=2.0)
+        assert set(released.adjacency.data) <= {1.0}
+        estimates.append(released.gain * (released.adjacency.toarray() - released.flip))
+    error = np.array(estimates).mean(axis=0) - nx.to_numpy_array(G)
+    spread = np.array(estimates).std(axis=0) / np.sqrt(1000)
+    assert np.all(np.abs(error - np.diag(np.diag(error))) <= 5 * spread + 1e-12)
+
+
+def test_the_number_of_false_answers_is_public_and_foreseen():
+    n, epsilon = 3000, 5.0
+    released = flipped(nx.empty_graph(n), epsilon, 0)
+    expected = expected_flips(n, epsilon)
+    assert abs(released.adjacency.nnz / 2 - expected) < 6 * np.sqrt(expected)
+    with pytest.raises(dpgraph.InvalidParameterError, match="false answers"):
+        dpgraph.private_max_cut(nx.empty_graph(40_000), epsilon=0.1, delta=1e-6, mechanism="randomized-response")
+    assert expected_flips(40_000, 0.1) > FLIP_LIMIT
+    with pytest.raises(dpgraph.InvalidParameterError, match="fair coins"):
+        dpgraph.private_max_cut(nx.empty_graph(30), epsilon=1e-7, delta=1e-6, mechanism="randomized-response")
+
+
+def test_the_objective_holds_expected_weights_and_no_dense_matrix():
+    """On an Erdos-Renyi graph an answer means what Bayes' rule says, and silence what is left."""
+    n, density, epsilon = 300, 0.2, 1.5
+    released = flipped(nx.gnp_random_graph(n, density, seed=1), epsilon, 2)
+    objective = flipped_objective(released)
+    p = released.flip
+    odds = density / (1 - density)
+    answered, silent = (ratio * odds / (1 + ratio * odds) for ratio in ((1 - p) / p, p / (1 - p)))
+    M = objective.multiply(np.eye(n))
+    ones = released.adjacency.toarray() > 0
+    assert M[ones].mean() == pytest.approx(answered, rel=0.15)
+    assert M[~ones & ~np.eye(n, dtype=bool)].mean() == pytest.approx(silent, rel=0.25)
+    assert objective.base.matrix.nnz == released.adjacency.nnz
+
+
+def test_an_answer_counts_more_between_vertices_of_many_edges():
+    G = nx.compose(nx.empty_graph(1500), nx.complete_graph(60))
+    released = flipped(G, 4.0, 3)
+    matrix = flipped_objective(released).base.matrix
+    true = np.mean([matrix[i, j] for i, j in itertools.combinations(range(30), 2)])
+    false = matrix.data[matrix.data > 0].min()
+    assert false < 0.5 * true

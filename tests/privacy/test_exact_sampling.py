@@ -1,0 +1,167 @@
+"""Coins and subsets have exactly the probabilities on which likelihood ratios rest."""
+
+import itertools
+import math
+
+import mpmath
+import numpy as np
+import pytest
+from scipy import stats
+
+from dpgraph.privacy.exact_sampling import (
+    EXPONENT_BITS,
+    MOST_ELEMENTS,
+    exponential_coins,
+    flip_exponent,
+    flip_probability,
+    random_subset,
+)
+from dpgraph.privacy.noise import noise_source
+
+ONE = 1 << EXPONENT_BITS
+#: Every statistical test below fails a correct sampler with at most this probability; all are seeded.
+REJECT = 1e-7
+DRAWS = 40_000
+
+
+def rng(seed):
+    return np.random.default_rng(seed)
+
+
+class Scripted:
+    """A generator that hands out given integers and remembers from which ranges they were asked for."""
+
+    def __init__(self, *values):
+        self.values, self.ranges = list(values), []
+
+    def integers(self, low, high, size):
+        self.ranges.append((low, high))
+        return np.array([self.values.pop(0) for _ in range(size)])
+
+
+# --- coins -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("x", [0, 1, ONE // 3, ONE - 1, ONE, 2 * ONE, 2 * ONE + 12345, 5 * ONE + ONE // 2])
+def test_a_coin_succeeds_with_probability_exp_of_minus_x(x):
+    successes = int(exponential_coins(np.full(DRAWS, x), rng(x % 1000)).sum())
+    assert stats.binomtest(successes, DRAWS, math.exp(-x / ONE)).pvalue > REJECT
+
+
+def test_coins_of_different_exponents_are_independent():
+    coins = exponential_coins(np.tile([ONE // 2, ONE], DRAWS), rng(3)).reshape(-1, 2)
+    table = [[np.sum((coins[:, 0] == a) & (coins[:, 1] == b)) for b in (False, True)] for a in (False, True)]
+    assert stats.chi2_contingency(table).pvalue > REJECT
+
+
+def test_the_k_th_toss_compares_an_integer_below_k_units_with_the_exponent():
+    """So that toss k succeeds with probability exactly x/k: no rounding, whatever x is."""
+    x = 7
+    for tosses in range(1, 6):  # the last of them fails at the first value that is not below x
+        script = Scripted(*[x - 1] * (tosses - 1), x)
+        coin = exponential_coins(np.array([x]), script)
+        assert script.ranges == [(0, k * ONE) for k in range(1, tosses + 1)]
+        assert bool(coin[0]) == (tosses % 2 == 1)
+
+
+def test_a_coin_of_several_units_tosses_one_coin_for_each():
+    script = Scripted(5, *[ONE - 1, 2 * ONE - 1] * 3)  # fraction 5 fails at once: success; each unit: success, failure
+    assert not exponential_coins(np.array([3 * ONE + 5]), script)[0]
+    assert len(script.ranges) == 3, "the first unit that fails ends it"
+
+
+# --- the probability of a flip ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "epsilon", [1e-6, 1e-3, 0.1, 0.5, 1.0, 2.0, 4.0, 8.0, 20.0, 27.0, 28.0, 36.0, 50.0, 700.0, 1e4]
+)
+def test_neither_answer_is_e_to_the_epsilon_times_as_likely_as_the_other(epsilon):
+    with mpmath.workdps(60):
+        flip = 1 - mpmath.exp(-mpmath.mpf(flip_exponent(epsilon)) / ONE)
+        assert (1 - flip) / flip <= mpmath.exp(mpmath.mpf(epsilon))
+        assert flip / (1 - flip) <= mpmath.exp(mpmath.mpf(epsilon))
+        least = 1 / (1 + mpmath.exp(mpmath.mpf(epsilon)))
+        assert flip - least <= mpmath.mpf(4) / ONE, "more is flipped than privacy needs"
+        assert flip_probability(flip_exponent(epsilon)) == pytest.approx(float(flip), rel=1e-14)
+
+
+# --- subsets ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 1.0, 3.0])
+def test_all_subsets_of_a_small_set_have_their_product_probabilities(epsilon):
+    size, exponent = 4, flip_exponent(epsilon)
+    p = flip_probability(exponent)
+    generator = rng(round(10 * epsilon))
+    counts = np.zeros(1 << size)
+    for _ in range(6000):
+        counts[int(np.sum(1 << random_subset(size, exponent, generator)))] += 1
+    ones = np.array([sum(bits) for bits in itertools.product((0, 1), repeat=size)])  # the order does not matter
+    expected = np.array(
+        [p ** bin(code).count("1") * (1 - p) ** (size - bin(code).count("1")) for code in range(1 << size)]
+    )
+    assert ones.size == expected.size
+    assert stats.chisquare(counts, 6000 * expected).pvalue > REJECT
+
+
+@pytest.mark.parametrize(("size", "epsilon"), [(2_000_000, 8.0), (50_000, 1.0), (10**12, 22.0)])
+def test_the_size_of_a_subset_is_binomial_and_its_elements_are_uniform(size, epsilon):
+    exponent = flip_exponent(epsilon)
+    subset = random_subset(size, exponent, rng(1))
+    assert stats.binomtest(subset.size, size, flip_probability(exponent)).pvalue > REJECT
+    assert np.all(np.diff(subset) > 0)
+    assert subset[0] >= 0
+    assert subset[-1] < size
+    assert stats.kstest(subset / size, "uniform").pvalue > REJECT
+
+
+def test_gaps_are_geometric_at_the_seams_between_batches_too():
+    exponent = flip_exponent(2.0)
+    small = np.concatenate([np.diff(random_subset(60, exponent, rng(k))) for k in range(3000)])
+    p = flip_probability(exponent)
+    counts = np.array([np.sum(small == g) for g in range(1, 8)])
+    # A gap g is seen at its (59 - g + 1) possible places.
+    expected = 3000 * np.array([(60 - g) * p * p * (1 - p) ** (g - 1) for g in range(1, 8)])
+    assert np.all(np.abs(counts - expected) < 6 * np.sqrt(expected))
+
+
+@pytest.mark.parametrize("epsilon", [1e-6, 50.0])
+def test_empty_and_huge_sets_are_drawn_from(epsilon):
+    assert random_subset(0, flip_exponent(epsilon), rng(0)).size == 0
+    if epsilon > 1:
+        assert random_subset(MOST_ELEMENTS, flip_exponent(epsilon), rng(0)).size < 100
+
+
+def test_either_answer_stays_possible_when_a_double_cannot_tell_the_probability_from_one():
+    assert flip_probability(flip_exponent(500.0)) > 0
+
+
+# --- randomised response and the best of many --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", [None, 20240229], ids=["cryptographic", "seeded"])
+@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
+def test_an_answer_is_one_with_the_stated_probability(seed, share):
+    exponent = flip_exponent(1.5)
+    p = flip_probability(exponent)
+    pairs = np.arange(0, 2 * DRAWS, 2)
+    answers = noise_source(seed).flipped_pairs(pairs, np.full(DRAWS, share), 2 * DRAWS, exponent)
+    assert np.all(np.diff(answers) > 0)
+    true, others = int(np.sum(answers % 2 == 0)), int(np.sum(answers % 2 == 1))
+    assert stats.binomtest(true, DRAWS, p + (1 - 2 * p) * share).pvalue > REJECT
+    assert stats.binomtest(others, DRAWS, p).pvalue > REJECT
+
+
+def test_the_best_is_drawn_with_the_law_of_exponential_noise():
+    epsilon, scores = 1.25, np.array([0, 1 << 20, 1 << 19, 0])
+    source = noise_source(8)
+    counts = np.bincount([source.noisy_best(scores, epsilon) for _ in range(8000)], minlength=4)
+    noisy = scores * 2.0**-20 + rng(9).exponential(1 / epsilon, size=(400_000, 4))
+    expected = np.bincount(np.argmax(noisy, axis=1), minlength=4) / 400_000
+    assert stats.chisquare(counts, 8000 * expected).pvalue > REJECT
+
+
+def test_the_best_of_one_and_the_best_at_a_huge_epsilon_are_certain():
+    assert noise_source(0).noisy_best(np.array([5]), 1.0) == 0
+    assert noise_source(0).noisy_best(np.array([0, (190 << 20) - 1, 190 << 20]), 1e300) == 2
