@@ -34,7 +34,7 @@ def main(epsilon: float = 2.0) -> dict[str, float]:
 
     instance = dpgraph.TwoCSP.from_networkx(planted_colours(200), "max-k-cut", COLOURS)
     exact = dpgraph.max_2csp(instance, seeds=0, rng=0)
-    private = dpgraph.private_max_2csp(instance, epsilon=epsilon, delta=DELTA, adjacency="constraint")
+    private = dpgraph.private_max_2csp(instance, epsilon=epsilon, delta=DELTA, adjacency="edge")
     earned = dpgraph.evaluate.csp_value(instance, private) / instance.total_weight
     print(f"\nplanted colours, {instance.n_variables} vertices; a random colouring has share 0.667:")
     print(f"  exact     share {exact.value / instance.total_weight:.3f}, ", end="")

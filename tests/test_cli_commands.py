@@ -122,6 +122,18 @@ def test_csp_colours_a_graph(run, tmp_path):
     assert json.loads(report.read_text())["privacy"]["epsilon"] == 4
 
 
+def test_csp_protects_edges_of_a_graph_that_all_ask_for_the_same(run):
+    status, out, err = run("csp", "planted-cut", "--epsilon", 1, "--delta", 1e-6, "--adjacency", "edge", "--seed", 0)
+    assert (status, err) == (0, "")
+    assert "under a public relation" in out
+    status, out, err = run(
+        "csp", "mine.txt", "--epsilon", 1, "--delta", 1e-6, "--adjacency", "edge", "--dry-run", "--nodes", 500,
+        "--average-degree", 20,
+    )  # fmt: skip
+    assert (status, err) == (0, "")
+    assert "random graph" in out
+
+
 def test_csp_reads_constraints_and_speaks_in_their_names(run, tmp_path):
     names = [f"talk {i}" for i in range(40)]
     clash = [{"u": u, "v": v, "relation": [[0, 1], [1, 0]]} for i, u in enumerate(names) for v in names[i % 2 :: 2]]

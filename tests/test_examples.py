@@ -65,13 +65,13 @@ def run_example(name, monkeypatch, data):
     return runpy.run_path(str(REPOSITORY / "examples" / f"{name}.py"))["main"]()
 
 
-# Thirty seeded private runs of each stayed above 0.87, 0.928 and 0.898; random assignments have 0.667, 0.75 and 0.333.
+# Thirty seeded private runs of each stayed above 0.96, 0.929 and 0.861; random assignments have 0.667, 0.75 and 0.333.
 @pytest.mark.parametrize(("name", "least"), [("max_k_cut", 0.75), ("max_2_sat", 0.9), ("unique_game", 0.85)])
 def test_constraint_examples_print_a_bounded_exact_and_a_good_private_assignment(name, least, capsys, monkeypatch):
     numbers = run_example(name, monkeypatch, "nothing")
     assert least < numbers["private"] <= numbers["bound"]
     assert 0.99 * numbers["bound"] < numbers["exact"] <= numbers["bound"]
-    assert "PrivacyReport(epsilon=2, delta=1e-06" in capsys.readouterr().out
+    assert "PrivacyReport(epsilon=2, delta=" in capsys.readouterr().out
 
 
 def check_bisection(numbers, least):

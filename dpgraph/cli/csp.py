@@ -34,7 +34,10 @@ Colours = Annotated[
 ]
 Adjacency = Annotated[
     str,
-    typer.Option(help="What is protected: label-edge (one entry of a constraint table) or constraint (a whole table)."),
+    typer.Option(
+        help="What is protected: label-edge (one entry of a constraint table), constraint (a whole table), or edge "
+        "(that there is an edge, where all edges of a graph ask for two different labels: max-k-cut)."
+    ),
 ]
 Mechanism = Annotated[str, typer.Option(help="auto, bounded-iterates or coherence.")]
 Output = Annotated[Path | None, typer.Option(help="Write the assignment as CSV with columns variable, label.")]
@@ -69,7 +72,7 @@ def csp(
 
     Variables and labels are public. For a graph: colour the vertices so that many edges have ends of two colours.
 
-    Example: `dpgraph csp planted-cut --colours 3 --epsilon 2 --delta 1e-6 --output colours.csv`
+    Example: `dpgraph csp planted-cut --colours 3 --adjacency edge --epsilon 2 --delta 1e-6 --output colours.csv`
     """
     from dpgraph import private_max_2csp
 
@@ -110,19 +113,36 @@ def csp(
 def _dry_run(n: int, degree: float, colours: int, settings: dict[str, Any]) -> None:
     """Run the mechanism on a public random instance with a planted assignment."""
     from dpgraph import evaluate, private_max_2csp
-    from dpgraph.datasets import planted_csp
     from dpgraph.planning import STAND_IN
 
     size = min(n, STAND_IN)
-    stand_in = planted_csp(size, min(degree, size - 1.0), colours, _SATISFIABLE, rng=0)
+    edge = settings["adjacency"] == "edge"
+    stand_in = _random_colouring(size, degree, colours) if edge else _planted(size, degree, colours)
     planned = private_max_2csp(stand_in, **settings, rng=0)
-    share = evaluate.csp_value(stand_in, planned) / evaluate.csp_value(stand_in, stand_in.planted) * _SATISFIABLE
+    share = evaluate.csp_value(stand_in, planned) / stand_in.total_weight
     typer.echo("DRY RUN: nothing was read, nothing was spent")
+    kind = "random graph" if edge else f"random instance of which a planted assignment satisfies {_SATISFIABLE:g}"
+    at_random = 1 - 1 / colours if edge else 1 / colours
     typer.echo(
-        f"on a public random instance of {size} variables with {colours} labels, {degree:g} constraints on each, of "
-        f"which a planted assignment satisfies {_SATISFIABLE:g}: {share:.3f} satisfied (at random {1 / colours:.3f})"
+        f"on a public {kind}, {size} variables with {colours} labels, {degree:g} constraints on each: "
+        f"{share:.3f} satisfied (at random {at_random:.3f})"
     )
     typer.echo(planned.privacy.table())
+
+
+def _planted(size: int, degree: float, colours: int) -> TwoCSP:
+    from dpgraph.datasets import planted_csp
+
+    return planted_csp(size, min(degree, size - 1.0), colours, _SATISFIABLE, rng=0)
+
+
+def _random_colouring(size: int, degree: float, colours: int) -> TwoCSP:
+    """Max-k-cut of a random graph."""
+    import networkx as nx
+
+    from dpgraph.sos.csp_kinds import csp_from_graph
+
+    return csp_from_graph(nx.gnm_random_graph(size, round(size * degree / 2), seed=0), "max-k-cut", colours)
 
 
 def _read(request: GraphRequest, colours: int) -> tuple[TwoCSP, GraphInput]:

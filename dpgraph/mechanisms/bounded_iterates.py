@@ -136,6 +136,11 @@ class FieldOracle:
         Bound on the l2 change of one row of the fields between neighbours; at most two rows change.
     row_bound_l1 : float
         The same in l1.
+    scores : callable, optional
+        ``scores(block, X)``: exact scores of the columns as labels of the rows `block`, multiples of `unit`. Where they
+        are known, pure noise of the last look goes into the choice of a label, and no field is released.
+    score_bound : float
+        Bound on the change of the scores of a row between neighbours, all in one direction.
     """
 
     rows: int
@@ -144,6 +149,8 @@ class FieldOracle:
     unit: float
     row_bound: float
     row_bound_l1: float
+    scores: Callable[[IndexArray, FloatArray], FloatArray] | None = None
+    score_bound: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -242,7 +249,9 @@ def release_iterates(
         order = core.rows if t == 0 else noise.generator.permutation(core.rows)
         run.sweep(order, schedule.blocks, release, tracker, schedule.sharpness_of(t))
     ratios = tracker.signal_to_noise(np.arange(oracle.rows))
-    if core.others.size:
+    if core.others.size and oracle.scores is not None and ledger.parallel:
+        run.choose(core.others, _LAST_BLOCKS, oracle.scores, _last_choice(oracle, ledger, share, noise))
+    elif core.others.size:
         tracker = FieldTracker(variances, oracle.columns, prior=schedule.prior, drift=schedule.drift)
         run.sweep(core.others, _LAST_BLOCKS, _last_look(oracle, ledger, share, noise), tracker, math.inf)
         ratios[core.others] = tracker.signal_to_noise(core.others)
@@ -277,6 +286,17 @@ class _Run:
             tracker.moved(block, new - self.X[block])
             self.X[block] = new
 
+    def choose(
+        self,
+        order: IndexArray,
+        blocks: int,
+        scores: Callable[[IndexArray, FloatArray], FloatArray],
+        choice: Callable[[FloatArray], IndexArray],
+    ) -> None:
+        """Let the rows in `order` choose a column, block by block."""
+        for block in np.array_split(order, min(blocks, order.size)):
+            self.X[block, choice(scores(block, self.X))] = 1.0
+
 
 def _sweep_release(
     oracle: FieldOracle, sweep: int, ledger: Ledger, share: float, noise: NoiseSource, *, pairs: str
@@ -294,6 +314,20 @@ def _sweep_release(
     bound = (sensitivity.first_sweep if sweep == 0 else sensitivity.row_release_l1)(oracle.row_bound_l1)
     scale = ledger.laplace(name, sensitivity=bound, epsilon=ledger.epsilon * share, pairs=pairs)
     return _Release(lambda fields: noise.laplace_on_grid(fields, oracle.unit, scale), 2 * scale**2)
+
+
+def _last_choice(
+    oracle: FieldOracle, ledger: Ledger, share: float, noise: NoiseSource
+) -> Callable[[FloatArray], IndexArray]:
+    """Enter the choices of the rows outside the core, which read the same pairs as :func:`_last_look` would."""
+    scale = ledger.laplace_beside(
+        "labels, other rows",
+        mechanism="noisy maximum",
+        sensitivity=oracle.score_bound,
+        mu=ledger.mu * math.sqrt(1 - share),
+        pairs="outside the core",
+    )
+    return lambda scores: noise.noisy_argmax(scores, oracle.unit, scale)
 
 
 def _last_look(oracle: FieldOracle, ledger: Ledger, share: float, noise: NoiseSource) -> _Release:

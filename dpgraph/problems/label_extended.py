@@ -12,6 +12,7 @@ from scipy import sparse
 from dpgraph.graph import WEIGHT_BITS, Graph
 from dpgraph.mechanisms.bounded_iterates import ITERATE_UNIT, FieldOracle
 from dpgraph.mechanisms.degree_core import release_core_iterates
+from dpgraph.mechanisms.label_iterates import Simplex
 from dpgraph.mechanisms.normalized_adjacency import AdjacencyOptions, release_normalized_adjacency
 from dpgraph.mechanisms.weights import release_weight
 from dpgraph.privacy.ledger import Ledger
@@ -75,24 +76,6 @@ class PrivateTables:
         return math.fsum(self.tables[np.arange(len(u)), labels[u], labels[v]])
 
 
-class _Simplex:
-    """Each row moves towards the label of largest field."""
-
-    def __init__(self, q: int) -> None:
-        self._q = q
-
-    def start(self, size: int, generator: np.random.Generator) -> FloatArray:
-        return np.eye(self._q)[generator.integers(0, self._q, size)]
-
-    def answer(self, block: IntArray, ratio: FloatArray, sharpness: float, X: FloatArray) -> FloatArray:
-        if math.isinf(sharpness):
-            return np.eye(self._q)[np.argmax(ratio, axis=1)]
-        weights = np.exp(sharpness * (ratio - ratio.max(axis=1, keepdims=True)))
-        weights /= weights.sum(axis=1, keepdims=True)
-        # Rounded down, so that no row sums to more than 1: the sensitivity relies on it.
-        return np.floor(weights / ITERATE_UNIT) * ITERATE_UNIT
-
-
 def release_by_iterates(
     private: PrivateTables,
     *,
@@ -130,7 +113,7 @@ def release_by_iterates(
     X, ratios = release_core_iterates(
         constraints,
         oracle,
-        _Simplex(q),
+        Simplex(q),
         mean_degree=mean_degree,
         ledger=ledger,
         share=share - _CHOICE_SHARE,

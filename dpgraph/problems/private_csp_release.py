@@ -16,14 +16,14 @@ from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.problems.private_csp import PrivateCSPResult
 
-__all__ = ["MAIN_SHARE", "CSPNames", "PrivateCSP", "release_assignment"]
+__all__ = ["CSPNames", "PrivateCSP", "release_assignment"]
 
 IntArray = NDArray[np.int64]
 
 #: Shares of the budget (mu**2, or epsilon if pure) for the weight of the assignment and for the total weight.
 _VALUE_SHARE, _TOTAL_SHARE = 0.02, 0.005
 #: What is left for the mechanism proper.
-MAIN_SHARE = 1 - _VALUE_SHARE - _TOTAL_SHARE
+_MAIN_SHARE = 1 - _VALUE_SHARE - _TOTAL_SHARE
 
 
 class PrivateCSP(Protocol):
@@ -57,12 +57,13 @@ Data = TypeVar("Data", bound=PrivateCSP)
 def release_assignment(
     names: CSPNames,
     read: Callable[[], Data],
-    release: Callable[[Data, float], IntArray],
+    release: Callable[[Data, float, Ledger, float], IntArray],
     *,
     mechanism: str,
     ledger: Ledger,
     noise: NoiseSource,
     on_halt: Literal["raise", "fallback"] = "raise",
+    follow: Callable[[float, float], Ledger] | None = None,
 ) -> PrivateCSPResult:
     """Read a debited instance and release an assignment of it.
 
@@ -73,7 +74,7 @@ def release_assignment(
     read : callable
         Reads the private side.
     release : callable
-        ``release(data, mean_degree)``: labels for the share :data:`MAIN_SHARE` of the budget; `mean_degree` is
+        ``release(data, mean_degree, ledger, share)``: labels for a share of a ledger's budget; `mean_degree` is
         released, the average weight of the constraints on a variable.
     mechanism : str
         What `release` is called in the result.
@@ -81,19 +82,25 @@ def release_assignment(
         The debited budget, the source of noise.
     on_halt : {"raise", "fallback"}
         Whether a halt is raised or answered by random labels.
+    follow : callable, optional
+        ``follow(epsilon, mean_degree)``: the stage of `ledger` (:meth:`~dpgraph.privacy.ledger.Ledger.stage`) that may
+        spend epsilon on all but the total weight, which a first stage releases purely.
     """
     private, n = read(), len(names.variables)
+    first, share = (ledger, 1.0) if follow is None else (ledger.stage(_TOTAL_SHARE * ledger.epsilon), _TOTAL_SHARE)
     total = release_weight(
-        "total weight", private.total_weight(), private.graph, ledger=ledger, share=_TOTAL_SHARE, noise=noise
+        "total weight", private.total_weight(), private.graph, ledger=first, share=_TOTAL_SHARE / share, noise=noise
     )
+    mean_degree, left = 2 * total.value / n, 1 - _TOTAL_SHARE
+    rest, share = (ledger, 1.0) if follow is None else (follow(left * ledger.epsilon, mean_degree), left)
     try:
-        labels = release(private, 2 * total.value / n)
+        labels = release(private, mean_degree, rest, _MAIN_SHARE / share)
     except MechanismHalted:
         if on_halt == "raise":
             raise
         labels, mechanism = noise.generator.integers(0, len(names.alphabet), n), "data-independent"
     value = release_weight(
-        "assignment weight", private.value(labels), private.graph, ledger=ledger, share=_VALUE_SHARE, noise=noise
+        "assignment weight", private.value(labels), private.graph, ledger=rest, share=_VALUE_SHARE / share, noise=noise
     )
     return PrivateCSPResult(
         assignment={v: names.alphabet[a] for v, a in zip(names.variables, labels.tolist(), strict=True)},

@@ -15,12 +15,17 @@ from dpgraph.mechanisms.normalized_adjacency import DEFAULT_MAX_RANK, AdjacencyO
 from dpgraph.mechanisms.subspace import Rank
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import check_delta, check_epsilon
-from dpgraph.privacy.ledger import open_ledger
+from dpgraph.privacy.ledger import Ledger, open_ledger
 from dpgraph.privacy.noise import noise_source
 from dpgraph.problems.label_extended import PrivateTables, release_by_coherence, release_by_iterates
 from dpgraph.problems.private_csp import PrivateCSPResult
-from dpgraph.problems.private_csp_release import MAIN_SHARE, CSPNames, release_assignment
-from dpgraph.problems.private_edges_csp import public_relation, read_edges, release_edge_assignment
+from dpgraph.problems.private_csp_release import CSPNames, release_assignment
+from dpgraph.problems.private_edges_csp import (
+    open_edge_ledger,
+    public_relation,
+    read_edges,
+    release_edge_assignment,
+)
 from dpgraph.sos.csp import TwoCSP
 
 __all__ = ["private_max_2csp"]
@@ -31,7 +36,7 @@ IntArray = NDArray[np.int64]
 _ADJACENCY = {
     "label-edge": "one entry of the constraint table of one pair of variables, by at most max_weight",
     "constraint": "the whole constraint table of one pair of variables, every entry by at most max_weight",
-    "edge": "the weight of one pair of variables, by at most max_weight; all tables are weight times a public relation",
+    "edge": "the weight of one pair of variables, by at most max_weight, under a public relation",
 }
 
 
@@ -79,8 +84,8 @@ def private_max_2csp(
         For "coherence", as in :func:`~dpgraph.private_normalized_adjacency`.
     noise : {"auto", "gaussian", "laplace"}
         Noise of the bounded iterates, as for :func:`~dpgraph.private_max_cut`; but as a whole table moves more in l1
-        than in l2, "auto" is ``"gaussian"`` for "constraint" where it would be ``"laplace"``. "edge" is always pure:
-        the call is (epsilon, 0)-DP.
+        than in l2, "auto" is ``"gaussian"`` for "constraint" where it would be ``"laplace"``. For
+        "edge" as for :func:`~dpgraph.private_max_k_cut`.
     on_halt : {"raise", "fallback"}
         What to do when "coherence" halts: raise, or return random labels.
     accountant : PrivacyAccountant, optional
@@ -107,8 +112,9 @@ def private_max_2csp(
     -----
     *Guarantee.* (epsilon, delta)-DP for the chosen neighbours. Fields of public simplex rows have l2-sensitivity
     sqrt(2) w for each sweep under "label-edge" and sqrt(2 q) w under "constraint"
-    (:func:`dpgraph.spectral.sensitivity.constraint_rows`). "edge" reads the weight of a pair at one row a sweep
-    (:func:`dpgraph.mechanisms.label_sweeps.release_label_sweeps`). The value of a released assignment has sensitivity
+    (:func:`dpgraph.spectral.sensitivity.constraint_rows`). "edge" is proved at
+    :func:`dpgraph.mechanisms.label_sweeps.release_label_sweeps` and, for much signal,
+    :func:`dpgraph.mechanisms.label_iterates.release_label_iterates`. The value of a released assignment has sensitivity
     w.
 
     References
@@ -125,14 +131,32 @@ def private_max_2csp(
     """
     source = noise_source(rng)
     options = _check(instance, adjacency, mechanism, max_weight, rank, max_rank, regularization, coherence, on_halt)
-    table = _check_relation(instance, adjacency, relation, noise)
+    table = _check_relation(instance, adjacency, relation)
     chosen: str = "bounded-iterates" if mechanism == "auto" else mechanism
     check_delta(delta)
+    names = CSPNames(instance.variables, instance.alphabet)
+    if adjacency == "edge":
+        ledger = open_edge_ledger(
+            epsilon=epsilon,
+            delta=delta,
+            noise=noise,
+            accountant=accountant,
+            adjacency=_ADJACENCY[adjacency],
+            source=source,
+        )
+        return release_edge_assignment(
+            names,
+            partial(read_edges, instance, table, float(max_weight)),
+            max_weight=float(max_weight),
+            ledger=ledger,
+            noise=source,
+            progress=progress,
+        )
     iterates = chosen == "bounded-iterates"
     if noise == "auto" and adjacency == "constraint" and is_pure(noise, check_epsilon(epsilon)):
         noise = "gaussian"
-    pure = adjacency == "edge" or (is_pure(noise, check_epsilon(epsilon)) and iterates)
-    parallel = not pure and is_parallel(noise, epsilon) and iterates
+    pure = is_pure(noise, check_epsilon(epsilon)) and iterates
+    parallel = is_parallel(noise, epsilon) and iterates
     ledger = open_ledger(
         epsilon=epsilon,
         delta=None if pure else delta,
@@ -142,21 +166,17 @@ def private_max_2csp(
         slack=LOOK_DELTA * delta * parallel if iterates else adjacency_slack(options, delta),
         parallel=parallel,
     )
-    names = CSPNames(instance.variables, instance.alphabet)
-    if adjacency == "edge":
-        read = partial(read_edges, instance, table, float(max_weight))
-        return release_edge_assignment(names, read, ledger=ledger, noise=source, progress=progress)
 
-    def release(private: PrivateTables, mean_degree: float) -> IntArray:
+    def release(private: PrivateTables, mean_degree: float, ledger: Ledger, share: float) -> IntArray:
         if chosen == "coherence":
-            return release_by_coherence(private, options, ledger=ledger, share=MAIN_SHARE, noise=source)
+            return release_by_coherence(private, options, ledger=ledger, share=share, noise=source)
         whole = adjacency == "constraint"
         return release_by_iterates(
             private,
             mean_degree=mean_degree,
             whole_table=whole,
             ledger=ledger,
-            share=MAIN_SHARE,
+            share=share,
             noise=source,
             progress=progress,
         )
@@ -208,11 +228,9 @@ def _check(
     )
 
 
-def _check_relation(instance: TwoCSP, adjacency: str, relation: ArrayLike | None, noise: str) -> FloatArray:
+def _check_relation(instance: TwoCSP, adjacency: str, relation: ArrayLike | None) -> FloatArray:
     if adjacency != "edge" and relation is not None:
         raise InvalidParameterError(
             f"relation= is public and belongs to adjacency='edge'; with adjacency={adjacency!r} all tables are private"
         )
-    if adjacency == "edge" and noise == "gaussian":
-        raise InvalidParameterError("adjacency='edge' is answered with pure noise; use noise='auto' or 'laplace'")
     return public_relation(relation, instance.alphabet_size)

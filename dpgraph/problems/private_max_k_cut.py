@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.accounting import check_delta
-from dpgraph.privacy.ledger import EDGE_ADJACENCY, open_ledger
+from dpgraph.privacy.ledger import EDGE_ADJACENCY
 from dpgraph.privacy.noise import noise_source
 from dpgraph.problems.private_csp import PrivateCSPResult
 from dpgraph.problems.private_csp_release import CSPNames
-from dpgraph.problems.private_edges_csp import RelatedEdges, public_relation, release_edge_assignment
+from dpgraph.problems.private_edges_csp import (
+    RelatedEdges,
+    open_edge_ledger,
+    public_relation,
+    release_edge_assignment,
+)
 
 __all__ = ["private_max_k_cut"]
 
@@ -28,6 +32,7 @@ def private_max_k_cut(
     *,
     epsilon: float,
     delta: float,
+    noise: Literal["auto", "gaussian", "laplace"] = "auto",
     weight: str | None = None,
     max_weight: float | None = None,
     symmetrize: bool = False,
@@ -44,7 +49,12 @@ def private_max_k_cut(
     k : int
         Number of parts, 2 <= k <= 256.
     epsilon, delta : float
-        epsilon > 0, 0 < delta < 1; the mechanism is pure and spends no delta.
+        epsilon > 0, 0 < delta < 1.
+    noise : {"auto", "gaussian", "laplace"}
+        ``"laplace"`` makes the call pure, (epsilon, 0)-DP: one to five sweeps over all vertices. ``"gaussian"`` affords
+        24 or more sweeps of a core of large degrees, and several such calls compose exactly under one accountant.
+        "auto" is ``"laplace"`` below epsilon = 1.5; from there on a private average degree chooses, Gaussian sweeps
+        where epsilon times the root of degree/k is large.
     weight, max_weight, symmetrize
         See :func:`dpgraph.graph.open_graph`.
     accountant : PrivacyAccountant, optional
@@ -74,9 +84,10 @@ def private_max_k_cut(
 
     Notes
     -----
-    *Guarantee.* (epsilon, 0)-DP for graphs that differ in the weight of one vertex pair by at most `max_weight`. One to
-    five sweeps, each of which reads an edge at one of its ends
-    (:func:`~dpgraph.mechanisms.label_sweeps.release_label_sweeps`). The mechanism never halts.
+    *Guarantee.* (epsilon, delta)-DP for graphs that differ in the weight of one vertex pair by at most `max_weight`.
+    Each pure sweep reads an edge at one of its ends
+    (:func:`~dpgraph.mechanisms.label_sweeps.release_label_sweeps`); for the Gaussian ones see
+    :func:`~dpgraph.mechanisms.label_iterates.release_label_iterates`. The mechanism never halts.
 
     References
     ----------
@@ -94,14 +105,22 @@ def private_max_k_cut(
     """
     if not isinstance(k, (int, np.integer)) or isinstance(k, bool) or not 2 <= k <= MOST_PARTS:
         raise InvalidParameterError(f"k, the number of parts, must be an integer in 2..{MOST_PARTS}; got {k!r}")
-    check_delta(delta)
-    source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
-    noise, differ = noise_source(rng), public_relation(None, int(k))
-    ledger = open_ledger(epsilon=epsilon, delta=None, accountant=accountant, adjacency=EDGE_ADJACENCY, noise=noise)
-    return release_edge_assignment(
-        CSPNames(source.nodes, tuple(range(int(k)))),
-        lambda: RelatedEdges(source.read(), differ),
-        ledger=ledger,
+    graph = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
+    differ = public_relation(None, int(k))
+    source = noise_source(rng)
+    ledger = open_edge_ledger(
+        epsilon=epsilon,
+        delta=delta,
         noise=noise,
+        accountant=accountant,
+        adjacency=EDGE_ADJACENCY,
+        source=source,
+    )
+    return release_edge_assignment(
+        CSPNames(graph.nodes, tuple(range(int(k)))),
+        lambda: RelatedEdges(graph.read(), differ),
+        max_weight=graph.max_weight,
+        ledger=ledger,
+        noise=source,
         progress=progress,
     )

@@ -42,6 +42,7 @@ __all__ = [
     "general_core",
     "general_log_coherence",
     "general_projector",
+    "label_rows",
     "label_scores",
     "log_coherence",
     "minimum_degree",
@@ -143,6 +144,18 @@ def constraint_rows(max_weight: float, alphabet: int) -> float:
 def constraint_rows_l1(max_weight: float, alphabet: int) -> float:
     """Change in l1 of one row of the fields of a 2-CSP, see :func:`constraint_rows`: q entries of size at most w."""
     return alphabet * max_weight
+
+
+def label_rows(max_weight: float, alphabet: int, centre: float) -> float:
+    """Change in l2 of one row of (adjacency)(X - c 1) when one edge changes, X in the simplex, 0 <= c <= 1/2.
+
+    Row u moves by at most w ||x_v - c 1||, or not at all if x_v is not set. The norm is convex, and x_v, whose entries
+    sum to at most 1, lies in the hull of 0 and the q unit vectors: it is at most
+    max(sqrt((1 - c)^2 + (q - 1) c^2), sqrt(q) c), the first for c <= 1/2. At c = 1/q that is sqrt(1 - 1/q) w.
+    """
+    if not 0 <= centre <= 0.5:
+        raise InvalidParameterError(f"centre must lie in [0, 1/2]; got {centre!r}")
+    return math.hypot(1 - centre, math.sqrt(alphabet - 1) * centre) * max_weight
 
 
 def label_scores(max_weight: float) -> float:

@@ -92,7 +92,7 @@ def test_a_planted_three_part_graph_is_cut_better_than_by_greedy_choices():
     rate = np.where(part[:, None] != part[None, :], 0.4, 0.05)
     edges = np.triu(rng.random((300, 300)) < rate, 1)
     G = nx.from_numpy_array((edges | edges.T).astype(float))
-    result = private_max_k_cut(G, 3, epsilon=4.0, delta=1e-6, rng=0)
+    result = private_max_k_cut(G, 3, epsilon=4.0, delta=1e-6, noise="laplace", rng=0)
     planted = np.mean([part[u] != part[v] for u, v in G.edges])
     found = np.mean([result.labels[u] != result.labels[v] for u, v in G.edges])
     assert found > 0.98 * planted

@@ -241,12 +241,19 @@ ENTRIES: tuple[Entry, ...] = (
         options={"adjacency": "edge"},
         private="instance",
     ),
-    Entry(
-        "private_max_k_cut",
-        all_graph_neighbours,
-        poisoned_graph(),
-        options={"k": 3},
-        module="dpgraph.problems.private_max_k_cut",
+    *(
+        Entry(
+            "private_max_k_cut",
+            neighbours,
+            poisoned_graph(),
+            options={"k": 3} | options,
+            module="dpgraph.problems.private_max_k_cut",
+        )
+        for neighbours, options in (
+            (all_graph_neighbours, {}),
+            (all_graph_neighbours, {"noise": "laplace"}),
+            (iterate_neighbours, {"noise": "gaussian"}),
+        )
     ),
     Entry("private_spectrum", all_graph_neighbours, poisoned_graph(), options={"k": 1}, private="A"),
     Entry("private_spectrum", matrix_neighbours(), poisoned_matrix(), options={"k": 3}, private="A"),

@@ -32,7 +32,33 @@ def test_a_tripartite_graph_is_cut_nearly_everywhere_and_the_estimate_says_so():
     result = private_max_k_cut(GRAPH, 3, **BUDGET, rng=0)
     assert weight_between(GRAPH, result) > 0.97 * GRAPH.number_of_edges()
     assert abs(result.estimated_value - weight_between(GRAPH, result)) < 5 * result.estimated_value_std
-    assert result.privacy.delta == 0.0
+
+
+def test_a_private_degree_chooses_between_pure_sweeps_and_gaussian_ones():
+    sparse_graph = nx.random_regular_graph(4, 200, seed=1)
+    pure, mixed = (private_max_k_cut(G, 3, **BUDGET, rng=0).privacy for G in (sparse_graph, GRAPH))
+    assert {e.mechanism for e in pure.entries} == {"Laplace", "noisy maximum"}
+    assert "Gaussian" in {e.mechanism for e in mixed.entries}
+    assert private_max_k_cut(GRAPH, 3, **BUDGET, noise="laplace", rng=0).privacy.delta == 0.0
+    assert private_max_k_cut(GRAPH, 3, **BUDGET, noise="gaussian", rng=0).privacy.mu > 0
+    assert private_max_k_cut(GRAPH, 3, epsilon=1.0, delta=1e-6, rng=0).privacy.delta == 0.0
+
+
+@pytest.mark.parametrize("noise", ["auto", "gaussian", "laplace"])
+def test_every_noise_finds_three_planted_parts(noise):
+    result = private_max_k_cut(GRAPH, 3, epsilon=8.0, delta=1e-6, noise=noise, rng=1)
+    assert weight_between(GRAPH, result) > 0.97 * GRAPH.number_of_edges()
+
+
+@pytest.mark.parametrize("noise", ["gaussian", "laplace"])
+def test_a_relation_that_prefers_a_label_is_not_centred_away(noise):
+    relation = np.array([[0.5, 0.25], [0.25, 0.0]])
+    instance = dpgraph.TwoCSP(60, 2)
+    instance.add_constraints(np.array(list(nx.complete_graph(60).edges)), relation)
+    result = dpgraph.private_max_2csp(
+        instance, epsilon=20.0, delta=1e-6, adjacency="edge", relation=relation, noise=noise, rng=0
+    )
+    assert len(result.partition[0]) > 55
 
 
 def test_all_kinds_of_graphs_give_the_same_partition():
@@ -91,7 +117,7 @@ def test_a_bad_relation_is_refused_and_costs_nothing(relation, message):
 
 
 @pytest.mark.parametrize(
-    "arguments", [{"noise": "gaussian"}, {"mechanism": "coherence"}, {"adjacency": "label-edge", "relation": np.eye(3)}]
+    "arguments", [{"noise": "cauchy"}, {"mechanism": "coherence"}, {"adjacency": "label-edge", "relation": np.eye(3)}]
 )
 def test_arguments_that_do_not_fit_the_edge_relation_are_refused(arguments):
     with pytest.raises(dpgraph.InvalidParameterError):

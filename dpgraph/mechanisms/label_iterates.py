@@ -1,0 +1,92 @@
+"""Labels by bounded iterates in the simplex: one column for each label."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpgraph.graph import GraphOperator
+from dpgraph.mechanisms.bounded_iterates import ITERATE_UNIT, FieldOracle
+from dpgraph.mechanisms.degree_core import release_core_iterates
+from dpgraph.privacy.ledger import Ledger
+from dpgraph.privacy.noise import NoiseSource
+from dpgraph.spectral import sensitivity
+
+__all__ = ["Simplex", "release_label_iterates"]
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.int64]
+
+
+class Simplex:
+    """Each row moves towards the label of largest score: its field, or its field times a public relation."""
+
+    def __init__(self, q: int, relation: FloatArray | None = None) -> None:
+        self._q, self._relation = q, relation
+
+    def start(self, size: int, generator: np.random.Generator) -> FloatArray:
+        """Random labels."""
+        return np.eye(self._q)[generator.integers(0, self._q, size)]
+
+    def answer(self, block: IndexArray, ratio: FloatArray, sharpness: float, X: FloatArray) -> FloatArray:
+        """Weights of the labels by the exponential of their scores; the best label in the end."""
+        scores = ratio if self._relation is None else ratio @ self._relation
+        if math.isinf(sharpness):
+            return np.eye(self._q)[np.argmax(scores, axis=1)]
+        weights = np.exp(sharpness * (scores - scores.max(axis=1, keepdims=True)))
+        weights /= weights.sum(axis=1, keepdims=True)
+        # Rounded down, so that no row sums to more than 1: the sensitivity relies on it.
+        return np.floor(weights / ITERATE_UNIT) * ITERATE_UNIT
+
+
+def release_label_iterates(
+    graph: GraphOperator,
+    relation: FloatArray,
+    *,
+    mean_degree: float,
+    ledger: Ledger,
+    share: float,
+    noise: NoiseSource,
+    progress: bool = False,
+) -> IndexArray:
+    """Release a label for each vertex for a share of a Gaussian budget; the relation is public.
+
+    Arguments as for :func:`~dpgraph.mechanisms.label_sweeps.release_label_sweeps`.
+
+    Notes
+    -----
+    *Guarantee.* Fields are A (X - c 1) on the rows that are set, c about 1/q if all labels are worth the same on
+    average (then c does not change which is best) and 0 otherwise: a row moves by
+    :func:`~dpgraph.spectral.sensitivity.label_rows`, less than by w. Choices of the rows outside the core cost
+    :func:`~dpgraph.spectral.sensitivity.label_scores`.
+    """
+    w, q, n = graph.max_weight, len(relation), graph.n_vertices
+    regular = np.ptp(relation.sum(axis=0)) == 0.0
+    centre = math.floor(1 / q / ITERATE_UNIT) * ITERATE_UNIT if regular else 0.0
+
+    def fields(block: IndexArray, X: FloatArray) -> FloatArray:
+        return graph.multiply_rows(block, X - centre * X.any(axis=1, keepdims=True))
+
+    oracle = FieldOracle(
+        rows=n,
+        columns=q,
+        fields=fields,
+        unit=graph.weight_unit * ITERATE_UNIT,
+        row_bound=sensitivity.label_rows(w, q, centre),
+        row_bound_l1=(1 + (q - 2) * centre) * w,
+        scores=lambda block, X: graph.multiply_rows(block, X) @ relation,
+        score_bound=sensitivity.label_scores(w),
+    )
+    X, _ = release_core_iterates(
+        graph,
+        oracle,
+        Simplex(q, relation),
+        mean_degree=mean_degree,
+        ledger=ledger,
+        share=share,
+        noise=noise,
+        progress=progress,
+    )
+    return np.argmax(X, axis=1)
