@@ -86,7 +86,7 @@ def test_rows_outside_the_core_are_looked_at_once_after_all_sweeps_and_never_see
     core = Core(np.arange(30), 10)
     schedule = Schedule(sweeps=4, blocks=5)
     release_iterates(
-        oracle, cut_iterates._Signs(), np.ones(30), ledger=ledger, share=1.0, noise=noise, schedule=schedule, core=core
+        oracle, cut_iterates.Signs(), np.ones(30), ledger=ledger, share=1.0, noise=noise, schedule=schedule, core=core
     )
     inside, outside = set(range(10)), set(range(10, 30))
     sweeps = [(rows, seen) for rows, seen in looks if rows <= inside]
@@ -134,7 +134,7 @@ def test_each_sweep_releases_every_row_once_and_the_first_skips_its_first_block(
     ledger, noise = open_call()
     schedule = Schedule(sweeps=3, blocks=5)
     release_iterates(
-        oracle, cut_iterates._Signs(), np.ones(50), ledger=ledger, share=1.0, noise=noise, schedule=schedule
+        oracle, cut_iterates.Signs(), np.ones(50), ledger=ledger, share=1.0, noise=noise, schedule=schedule
     )
     assert sorted(np.concatenate(looks[:4])) == sorted(set(np.concatenate(looks[:4])))
     for sweep in range(2):
