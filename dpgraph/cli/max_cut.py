@@ -25,8 +25,8 @@ OwnerPlot = Annotated[
 Mechanism = Annotated[
     str,
     typer.Option(
-        help="auto, coherence, gaussian, noisy-power, bounded-iterates or randomized-response. auto chooses by "
-        "public and privately released quantities only."
+        help="auto, coherence, gaussian, noisy-power, bounded-iterates, core-response, randomized-response or "
+        "permute-and-flip. auto chooses by public and privately released quantities only."
     ),
 ]
 Rank = Annotated[str, typer.Option(help="Rank of the spectral mechanisms: auto or a number.")]

@@ -1,8 +1,9 @@
-"""The cut objective that randomised response leaves behind: the expected graph given the answers."""
+"""Cuts of the graph that randomised response leaves behind: the expected weights of all pairs given the answers."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from scipy import sparse
@@ -10,9 +11,14 @@ from scipy import sparse
 from dpgraph.mechanisms.degree_core import shrunken_degrees
 from dpgraph.mechanisms.randomized_response import FlippedGraph
 from dpgraph.sos.balance import BalancedObjective
+from dpgraph.sos.bisection import solve_bisection
 from dpgraph.sos.objective import SparseObjective
+from dpgraph.sos.solver import MaxCutSolution, solve_max_cut
 
-__all__ = ["flipped_objective"]
+__all__ = ["cut_answers", "flipped_objective"]
+
+#: Annealing sweeps and relative gap of the relaxation: more precision would be lost in the noise of the answers.
+_SWEEPS, _TOLERANCE = 400, 1e-2
 
 
 def flipped_objective(flipped: FlippedGraph) -> BalancedObjective:
@@ -20,8 +26,8 @@ def flipped_objective(flipped: FlippedGraph) -> BalancedObjective:
 
     Where false answers are not much rarer than true ones, an answer says less about two vertices of few edges than
     about two of many: a pair of degrees a and b is an edge with probability about ab/(2m) beforehand. Degrees are
-    estimated from the answers, so that all of this is post-processing. Pairs that answered 0 add the rank-one matrix of
-    their (small) remaining probabilities.
+    estimated from the answers, so that all of this is post-processing. Pairs that answered 0 have little weight left,
+    and every pair gets its mean: a negligible part of the answers, and a multiple of 11' that need not be filled in.
     """
     B, p, n = flipped.adjacency, flipped.flip, flipped.adjacency.shape[0]
     answers = np.asarray(B.sum(axis=1)).ravel()
@@ -31,6 +37,32 @@ def flipped_objective(flipped: FlippedGraph) -> BalancedObjective:
     total = float(degrees.sum())
     row = np.repeat(np.arange(n), np.diff(B.indptr))
     odds = degrees[row] * degrees[B.indices] / total * (1 - p) / p
-    expected = sparse.csr_array((odds / (1 + odds), B.indices, B.indptr), shape=B.shape)
     w = flipped.max_weight
-    return BalancedObjective(SparseObjective(expected * w), degrees, w * p / (1 - p) / total / 4)
+    base = SparseObjective(sparse.csr_array((w * odds / (1 + odds), B.indices, B.indptr), shape=B.shape))
+    rest = w * p / (1 - p) * total / n**2
+    return BalancedObjective(base, np.ones(n), rest / 4, base.constant + rest / 4 * n * (n - 1))
+
+
+def cut_answers(
+    flipped: FlippedGraph, *, balanced: bool, seeds: int, rounds: int, rng: np.random.Generator
+) -> MaxCutSolution:
+    """Cut a released graph; its `upper_bound` holds for every (balanced) cut of the expected weights.
+
+    Parameters
+    ----------
+    flipped : FlippedGraph
+        What was released.
+    balanced : bool
+        Whether the sides may differ by one vertex at most. Then a multiple of 11' is the same for all cuts.
+    seeds, rounds, rng
+        As for :func:`~dpgraph.sos.solver.solve_max_cut`.
+    """
+    objective = flipped_objective(flipped)
+    n = objective.n_vertices
+    if not balanced:
+        return solve_max_cut(objective, seeds=seeds, rounds=rounds, sweeps=_SWEEPS, starts=2, tol=_TOLERANCE, rng=rng)
+    solution = solve_bisection(
+        objective.base, n % 2, seeds=seeds, rounds=rounds, sweeps=_SWEEPS, starts=2, tol=_TOLERANCE, rng=rng
+    )
+    between = objective.penalty * (n**2 - n % 2)
+    return replace(solution, value=solution.value + between, upper_bound=solution.upper_bound + between)

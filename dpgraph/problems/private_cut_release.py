@@ -24,7 +24,7 @@ from dpgraph.mechanisms.normalized_adjacency import (
     release_normalized_adjacency,
 )
 from dpgraph.mechanisms.private_adjacency import DENSE_LIMIT
-from dpgraph.mechanisms.randomized_response import FLIP_LIMIT, expected_flips, release_flipped_graph
+from dpgraph.mechanisms.randomized_response import FLIP_LIMIT, FlippedGraph, expected_flips, release_flipped_graph
 from dpgraph.mechanisms.subspace import Rank
 from dpgraph.mechanisms.weights import WeightEstimate, release_cut_weight, release_total_weight
 from dpgraph.privacy.accountant import PrivacyAccountant
@@ -32,11 +32,11 @@ from dpgraph.privacy.accounting import check_delta, check_epsilon
 from dpgraph.privacy.ledger import EDGE_ADJACENCY, Ledger, open_ledger
 from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.problems.cut_choice import MAIN_SHARE, decide_by_degree, decide_in_advance
-from dpgraph.problems.flipped_cut import flipped_objective
+from dpgraph.problems.flipped_cut import cut_answers
 from dpgraph.problems.private_cut import PrivateCutResult, make_partition
 from dpgraph.sos.balance import penalise_imbalance
 from dpgraph.sos.objective import CutObjective, DenseObjective, FactoredObjective
-from dpgraph.sos.solver import solve_max_cut
+from dpgraph.sos.solver import MaxCutSolution, solve_max_cut
 
 __all__ = ["MECHANISMS", "CutRequest", "Mechanism", "Projection", "release_private_cut"]
 
@@ -309,13 +309,14 @@ def _noisy_power(call: _Call, mean_degree: float) -> _Cut:
 
 def _randomized_response(call: _Call, mean_degree: float) -> _Cut:
     flipped = release_flipped_graph(call.graph, ledger=call.ledger, epsilon=call.epsilon, noise=call.noise)
-    return _solve(flipped_objective(flipped), call)
+    solution = _cut_answers(flipped, call)
+    return _Cut(solution.labels.astype(np.int8), solution.upper_bound)
 
 
 def _core_response(call: _Call, mean_degree: float) -> _Cut:
     labels = release_core_response(
         call.graph,
-        lambda flipped: _solve(flipped_objective(flipped), call).labels,
+        lambda flipped: _cut_answers(flipped, call).labels.astype(np.int8),
         mean_degree=mean_degree,
         ledger=call.ledger,
         epsilon=call.epsilon,
@@ -323,6 +324,13 @@ def _core_response(call: _Call, mean_degree: float) -> _Cut:
         balanced=call.request.balanced,
     )
     return _Cut(labels)
+
+
+def _cut_answers(flipped: FlippedGraph, call: _Call) -> MaxCutSolution:
+    request = call.request
+    return cut_answers(
+        flipped, balanced=request.balanced, seeds=request.seeds, rounds=request.rounds, rng=call.noise.generator
+    )
 
 
 def _permute_and_flip(call: _Call, mean_degree: float) -> _Cut:

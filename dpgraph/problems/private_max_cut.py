@@ -56,10 +56,16 @@ def private_max_cut(
         ``"noisy-power"``
             Noisy power method, then the solver on the private factors.
         ``"randomized-response"``
-            Every pair flipped at random (pure epsilon-DP, n <= 5000), then the solver: a baseline.
+            Every pair flipped at random (pure epsilon-DP), then the solver. Good where the average degree exceeds the
+            n/(1 + e**epsilon) false answers at a vertex.
+        ``"core-response"``
+            Randomized response inside a core of large degrees, one noisy look at every other vertex (pure epsilon-DP).
+        ``"permute-and-flip"``
+            The noisily largest of all cuts of at most 20 vertices (pure epsilon-DP).
         ``"auto"``
-            ``"bounded-iterates"``: on every benchmark graph it is within 0.005 of the best of the others or better
-            (docs/choosing.md), so that nothing has to be spent on the choice.
+            A public rule (docs/choosing.md): all cuts of at most 20 vertices; randomized response, of all vertices or
+            of a core, where a privately released average degree says that it tells enough; otherwise, with declared
+            weights, and with ``noise="gaussian"``, bounded iterates. ``result.mechanism`` names the choice.
     rank, max_rank, regularization, coherence
         For the spectral mechanisms, as in :func:`~dpgraph.private_normalized_adjacency`.
     projection : {"auto", "spectral", "frobenius", "none"}
@@ -107,7 +113,7 @@ def private_max_cut(
     References
     ----------
     DN25a (``"coherence"``); DTTZ14 (``"gaussian"``); HP14 (``"noisy-power"``); mathematics.md, section 6
-    (``"bounded-iterates"``).
+    (``"bounded-iterates"``); Warner 1965 (``"randomized-response"``); McKenna, Sheldon 2020 (``"permute-and-flip"``).
 
     Examples
     --------

@@ -4,7 +4,7 @@ A cut x with |sum x| = s has the penalised value ``cut - penalty s^2``. The rela
 ``penalty k^2`` therefore bounds every cut with |sum x| <= k, for every penalty >= 0: the penalty is the multiplier of
 the constraint <11', X> <= k^2. Conditioning, rounding and certificates of max-cut work on it unchanged.
 
-A negative penalty takes a multiple of 11' off a sparse matrix without filling it in.
+With another constant the same objective is the cut of a sparse matrix plus a multiple of 11', which is not filled in.
 
 References
 ----------
@@ -33,14 +33,11 @@ def penalise_imbalance(objective: CutObjective, penalty: float) -> CutObjective:
 
     Parameters
     ----------
-    objective : SparseObjective, DenseObjective, FactoredObjective or BalancedObjective
+    objective : SparseObjective, DenseObjective or FactoredObjective
         What is to be cut.
     penalty : float
-        Price of (sum x)^2; the sum of the contracted sizes, if vertices were contracted.
+        Nonnegative.
     """
-    if isinstance(objective, BalancedObjective):
-        constant = objective.constant - penalty * float(objective.sizes @ objective.sizes)
-        return BalancedObjective(objective.base, objective.sizes, objective.penalty + penalty, constant)
     n = objective.n_vertices
     constant = objective.constant - penalty * n
     if isinstance(objective, DenseObjective):
@@ -66,7 +63,7 @@ class BalancedObjective(CutObjective):
     sizes : numpy.ndarray, shape (n,)
         u; signed sums of the vertices merged into each.
     penalty : float
-        Price of (u'x)^2.
+        Nonnegative.
     constant : float, optional
         Value added to ``-x'(M + 4 penalty (u u' - diag(u^2)))x/4``; by default the value of x is its cut of M less its
         price.
@@ -94,7 +91,7 @@ class BalancedObjective(CutObjective):
     def absolute_row_sums(self) -> FloatArray:
         """An upper bound on the sums of the absolute entries of the rows."""
         u = np.abs(self.sizes)
-        return self.base.absolute_row_sums() + 4.0 * abs(self.penalty) * u * (u.sum() - u)
+        return self.base.absolute_row_sums() + 4.0 * self.penalty * u * (u.sum() - u)
 
     def ascend(self, vectors: FloatArray, sweeps: int, tol: float) -> tuple[int, float]:
         """Coordinate ascent that maintains u'V."""
@@ -128,7 +125,7 @@ class BalancedObjective(CutObjective):
         u = self.sizes
         without = diagonal - self.penalty * u**2  # M + 4 penalty u u', the diagonal included, is at least M
         if self.n_vertices > definiteness.DENSE_LIMIT:
-            return (self.base.is_semidefinite(without) or None) if self.penalty >= 0.0 else None
+            return self.base.is_semidefinite(without) or None
         dense = self.base.matrix.toarray() + 4.0 * self.penalty * np.outer(u, u)
         return definiteness.dense_semidefinite(dense, diagonal)
 

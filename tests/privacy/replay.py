@@ -27,6 +27,7 @@ from scipy.sparse.linalg import LinearOperator
 from dpgraph.exceptions import DPGraphError
 from dpgraph.mechanisms import grid, subspace, symmetric_release
 from dpgraph.privacy.accounting import pure_dp_mu
+from dpgraph.privacy.exact_sampling import flip_exponent
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.privacy.report import LedgerEntry, PrivacyReport
@@ -144,6 +145,7 @@ class RecordingSource(NoiseSource):
         return self.door("discrete Gaussian", on_grid, scale, lambda: primitive(values, unit, scale))
 
     def flipped_pairs(self, pairs: np.ndarray, shares: np.ndarray, count: int, exponent: int) -> np.ndarray:
+        assert exponent >= flip_exponent(1 / self.lines[-1].scale), "fewer answers are false than the ledger says"
         exact, answers, apart = np.zeros(count), np.zeros(count), self._apart()
         exact[pairs] = shares
 
@@ -155,6 +157,7 @@ class RecordingSource(NoiseSource):
 
     def noisy_best(self, scores: np.ndarray, epsilon: float) -> int:
         line, apart = self.lines[-1], self._apart()
+        assert epsilon * line.scale <= line.sensitivity * (1 + 1e-12), "the best is drawn more sharply than allowed"
         exact = scores * 2.0**-20 * line.sensitivity
         return int(
             self.door("permute and flip", exact, line.scale, lambda: np.array(apart.noisy_best(scores, epsilon)))

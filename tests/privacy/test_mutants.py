@@ -14,19 +14,21 @@ import pytest
 import dpgraph
 from dpgraph.exceptions import BudgetExceededError, InvalidGraphError
 from dpgraph.mechanisms import (
+    all_cuts,
     degree_core,
     degrees,
     diagnostics,
     normalized_adjacency,
+    randomized_response,
     spectrum,
     weights,
 )
 from dpgraph.mechanisms.bounded_iterates import Core
-from dpgraph.privacy import PrivacyAccountant
+from dpgraph.privacy import PrivacyAccountant, exact_sampling
 from dpgraph.privacy import accountant as accountant_module
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource
-from dpgraph.problems import private_edges_csp
+from dpgraph.problems import private_cut_release, private_edges_csp
 from dpgraph.spectral import sensitivity
 from tests.privacy.inputs import edge_pair
 from tests.privacy.registry import ENTRIES
@@ -47,6 +49,8 @@ CUT = entry_of("private_max_cut", mechanism="bounded-iterates")
 ADJACENCY = entry_of("private_normalized_adjacency", mechanism="gaussian")
 SPECTRAL = entry_of("private_normalized_adjacency", mechanism="coherence", rank=2)
 SPECTRUM = entry_of("private_spectrum", k=3)
+ANSWERS = entry_of("private_max_cut", mechanism="randomized-response")
+BEST_CUT = entry_of("private_max_cut", mechanism="permute-and-flip")
 K_CUT = entry_of("private_max_k_cut")
 
 
@@ -173,6 +177,24 @@ def rows_read_ahead(monkeypatch):
     monkeypatch.setattr(private_edges_csp, "release_label_sweeps", guessed)
 
 
+def too_few_answers_are_false(monkeypatch):
+    flip = exact_sampling.flip_exponent
+    monkeypatch.setattr(randomized_response, "flip_exponent", lambda epsilon: flip(2 * epsilon))
+
+
+def exact_graph_is_cut_in_place_of_the_answers(monkeypatch):
+    def exact(graph, **options):
+        released = randomized_response.release_flipped_graph(graph, **options)
+        return dataclasses.replace(released, adjacency=graph.adjacency)
+
+    monkeypatch.setattr(private_cut_release, "release_flipped_graph", exact)
+
+
+def best_cut_is_drawn_at_twice_epsilon(monkeypatch):
+    """Scores are counted in units of half their sensitivity."""
+    monkeypatch.setattr(all_cuts, "WEIGHT_BITS", all_cuts.WEIGHT_BITS + 1)
+
+
 def exact_value_in_a_result_field(monkeypatch):
     release = weights.release_weight
 
@@ -264,6 +286,9 @@ MUTANTS = {
     core_sees_the_other_rows: (replay_check, CUT),
     core_is_looked_at_again: (replay_check, CUT),
     rows_read_ahead: (replay_check, K_CUT),
+    too_few_answers_are_false: (replay_check, ANSWERS),
+    exact_graph_is_cut_in_place_of_the_answers: (replay_check, ANSWERS),
+    best_cut_is_drawn_at_twice_epsilon: (replay_check, BEST_CUT),
     exact_value_in_a_result_field: (replay_check, CUT),
     scale_that_depends_on_the_data: (replay_check, ADJACENCY),
     shape_that_depends_on_the_data: (replay_check, SPECTRUM),
