@@ -1,8 +1,8 @@
 """Max-3-cut of graphs and planted 2-CSPs: share of the constraints that the released assignment really satisfies.
 
-Neighbours of max-3-cut are graphs that differ in one edge, which is one whole constraint; those of planted instances
-differ in one entry of one constraint's table ("label-edge", the notion of DN25a), for the package's other notion
-there is a line of its own. Low-rank peers release a matrix, then a local search labels it.
+Neighbours of max-3-cut are graphs that differ in one edge; those of planted instances differ in one entry of one
+constraint's table ("label-edge", the notion of DN25a). A line of its own protects the whole table of a pair. Low-rank
+peers release a matrix, then a local search labels it.
 """
 
 from __future__ import annotations
@@ -89,17 +89,16 @@ def package(adjacency: str, **options: Any) -> Callable[[Case, float, float, int
     return run
 
 
-def package_mechanisms(adjacency: str) -> dict[str, Mechanism]:
-    table = {
-        "auto": Mechanism(package(adjacency), tier=0),
-        "bounded-iterates, laplace": Mechanism(package(adjacency, noise="laplace"), uses="epsilon"),
-    }
-    if adjacency == "label-edge":
-        table["coherence"] = Mechanism(package(adjacency, mechanism="coherence"))
-        table["auto, whole constraint private"] = Mechanism(package("constraint"))
-    else:
-        table["coherence, of the adjacency"] = Mechanism(run_adjacency_coherence)
-    return table
+def package_mechanisms(three: bool) -> dict[str, Mechanism]:
+    whole = {"auto, whole constraint private": Mechanism(package("constraint"))}
+    if three:
+        auto = {"auto": Mechanism(package("edge"), tier=0)}
+        return auto | whole | {"coherence, of the adjacency": Mechanism(run_adjacency_coherence)}
+    return {
+        "auto": Mechanism(package("label-edge"), tier=0),
+        "bounded-iterates, laplace": Mechanism(package("label-edge", noise="laplace"), uses="epsilon"),
+        "coherence": Mechanism(package("label-edge", mechanism="coherence")),
+    } | whole
 
 
 def run_adjacency_coherence(case: Case, epsilon: float, delta: float, seed: int) -> Outcome:
@@ -196,11 +195,14 @@ def problem(name: str) -> Problem:
         quantity="share of edges cut" if three else "share of constraints satisfied",
         higher_is_better=True,
         instances=three_cut_instances() if three else planted_instances(),
-        mechanisms=package_mechanisms("constraint" if three else "label-edge") | peers(),
+        mechanisms=package_mechanisms(three) | peers(),
         ceiling="exact solver",
         baseline="data-independent",
         default="auto",
-        remarks=() if three else (
+        remarks=(
+            "Neighbours differ in one edge: `auto` is `private_max_k_cut`, that is `private_max_2csp` with "
+            '`adjacency="edge"`. The line "whole constraint" does not know that all edges ask for the same.',
+        ) if three else (
             "Neighbours differ in one entry of one constraint's table, except in the line that says so and for the "
             "greedy exponential mechanism, which protects a whole constraint.",
         ),
