@@ -53,6 +53,7 @@ _EXPORTS = {
     "private_max_bisection": "dpgraph.problems.private_max_bisection",
     "private_max_2csp": "dpgraph.problems.private_max_2csp",
     "private_max_cut": "dpgraph.problems.private_max_cut",
+    "private_max_k_cut": "dpgraph.problems.private_max_k_cut",
     # planning, files and tables
     "Plan": "dpgraph.planning",
     "edge_frame": "dpgraph.edge_frames",

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from dpgraph.exceptions import InvalidParameterError, MechanismHalted
 from dpgraph.graph import open_graph
+from dpgraph.mechanisms.certificates import accurate_vectors
 from dpgraph.mechanisms.matrices import open_matrix, read_rectangular, read_symmetric, symmetric_embedding
 from dpgraph.mechanisms.normalized_adjacency import (
     TOTAL_SHARE,
@@ -19,8 +20,8 @@ from dpgraph.mechanisms.normalized_adjacency import (
     normalized_operator,
     release_lower_bound,
 )
+from dpgraph.mechanisms.separate_tests import log_coherence_change
 from dpgraph.mechanisms.spectrum import release_spectrum
-from dpgraph.mechanisms.subspace import accurate_vectors, log_coherence_change
 from dpgraph.mechanisms.weights import release_total_weight
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import check_delta

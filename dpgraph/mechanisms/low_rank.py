@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from dpgraph.exceptions import InvalidParameterError
+from dpgraph.mechanisms.certificates import Guess
 from dpgraph.mechanisms.matrices import (
     MatrixCall,
     open_matrix,
@@ -22,7 +23,14 @@ from dpgraph.mechanisms.matrices import (
     symmetric_embedding,
 )
 from dpgraph.mechanisms.projector_sampler import canonical_signs
-from dpgraph.mechanisms.subspace import Rank, ReleasedSubspace, release_core, release_subspace
+from dpgraph.mechanisms.subspace import (
+    CERTIFICATES,
+    Certificate,
+    Rank,
+    ReleasedSubspace,
+    release_core,
+    release_subspace,
+)
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.spectral.eigen import leading_eigenpairs, value_tolerance
@@ -127,6 +135,7 @@ def private_projector(
     epsilon: float,
     delta: float,
     max_rank: int = 8,
+    certificate: Certificate = "stability",
     accountant: PrivacyAccountant | None = None,
     rng: int | np.random.Generator | None = None,
 ) -> PrivateSubspace:
@@ -145,6 +154,9 @@ def private_projector(
         epsilon > 0, 0 < delta < 1.
     max_rank : int, default 8
         Largest rank considered by "auto".
+    certificate : {"stability", "gap-and-coherence"}
+        How the motion of the eigenspace is bounded: one test of the number of neighbours until it becomes unstable
+        (:mod:`dpgraph.spectral.stability`), or the paper's tests of the gap and of the coherence.
     accountant : PrivacyAccountant, optional
         Debited before the matrix is read.
     rng : int or numpy.random.Generator, optional
@@ -161,12 +173,12 @@ def private_projector(
     BudgetExceededError
         The accountant refuses.
     MechanismHalted
-        No spectral gap above twice the sensitivity could be certified privately (stage ``"gap"``).
+        No eigenspace could be certified privately to be stable (stage ``"gap"``).
 
     Notes
     -----
-    *Guarantee.* (epsilon, delta)-DP. Noise on the projector has Frobenius sensitivity
-    sqrt(2) sensitivity kappa / (gap - sensitivity), with private bounds on the gap and on the coherence kappa.
+    *Guarantee.* (epsilon, delta)-DP. The projector moves at speed at most sqrt(2) sensitivity kappa / gap on the way
+    to a neighbour; a private test certifies a limit on that, with which the noise is scaled.
 
     References
     ----------
@@ -182,6 +194,8 @@ def private_projector(
     >>> bool(abs(v @ private.basis[:, 0]) > 0.99)
     True
     """
+    if certificate not in CERTIFICATES:
+        raise InvalidParameterError(f"certificate must be one of {CERTIFICATES}; got {certificate!r}")
     call = open_matrix(
         A,
         rank=rank,
@@ -192,7 +206,7 @@ def private_projector(
         accountant=accountant,
         rng=rng,
     )
-    released = _release(read_symmetric(A), call, call.ledger.mu)
+    released = _release(read_symmetric(A), call, call.ledger.mu, certificate)
     return PrivateSubspace(released.basis, released.spectrum, call.ledger.report())
 
 
@@ -403,14 +417,15 @@ def private_singular_subspace(
     return PrivateSingularSubspace(left, right, released.spectrum[::2], call.ledger.report())
 
 
-def _release(matrix: Any, call: MatrixCall, mu: float) -> ReleasedSubspace:
+def _release(matrix: Any, call: MatrixCall, mu: float, certificate: Certificate = "stability") -> ReleasedSubspace:
     n = matrix.shape[0]
     return release_subspace(
         matrix,
         call.neighbours,
         call.rank,
         largest=call.largest,
-        typical_coherence=lambda r: min(1.0, 2.0 * math.sqrt(r / n)),
+        certificate=certificate,
+        guess=Guess(lambda r: min(1.0, 2.0 * math.sqrt(r / n))),
         ledger=call.ledger,
         mu=mu,
         noise=call.noise,

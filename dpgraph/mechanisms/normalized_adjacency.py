@@ -13,14 +13,18 @@ from scipy.sparse.linalg import LinearOperator
 
 from dpgraph.exceptions import InvalidParameterError, MechanismHalted
 from dpgraph.graph import GraphOperator, open_graph
+from dpgraph.mechanisms.certificates import Guess
+from dpgraph.mechanisms.degree_core import shrunken_degrees
 from dpgraph.mechanisms.degrees import release_degrees
 from dpgraph.mechanisms.grid import release_array
 from dpgraph.mechanisms.private_adjacency import DENSE_LIMIT, PrivateNormalizedAdjacency
 from dpgraph.mechanisms.projector_sampler import canonical_signs
 from dpgraph.mechanisms.subspace import (
+    CERTIFICATES,
     CORE_NOISES,
     MINIMUM_DEGREE_SLACK,
     SLACK_SHARE,
+    Certificate,
     CoreNoise,
     Rank,
     check_rank,
@@ -49,14 +53,17 @@ FloatArray = NDArray[np.float64]
 
 #: regularization="auto" is this many times the private average degree. Large values make all rows alike, so that the
 #: bound m on the smallest c_i, which sets the noise, comes close to the typical c_i (benchmarks/regularization.py).
-REGULARIZATION_MULTIPLE = 8.0
+REGULARIZATION_MULTIPLE = 16.0
 DEFAULT_MAX_RANK = 8
+
+#: Guess of the coherence, times that of rows of equal norm.
+_TYPICAL_COHERENCE = 1.35
 
 # Shares of mu**2. The total weight has sensitivity w and costs next to nothing.
 TOTAL_SHARE = 0.002
-_DEGREE_SHARE = 0.04
+_DEGREE_SHARE = 0.02
 _MINIMUM_SHARE = 0.1
-_CORE_SHARE = 0.04
+_CORE_SHARE = 0.02
 
 
 @dataclass(frozen=True)
@@ -69,6 +76,8 @@ class AdjacencyOptions:
     coherence: str
     mechanism: str
     core_noise: CoreNoise
+    certificate: Certificate
+    least_rank: int
 
     @classmethod
     def check(
@@ -81,6 +90,8 @@ class AdjacencyOptions:
         coherence: str,
         mechanism: str,
         core_noise: CoreNoise = "gaussian",
+        certificate: Certificate = "stability",
+        least_rank: int = 1,
     ) -> AdjacencyOptions:
         """Validate against the public number of vertices; raises :class:`InvalidParameterError`."""
         if coherence not in ("degree-corrected", "rank"):
@@ -92,6 +103,8 @@ class AdjacencyOptions:
                 f"core_noise must be one of {CORE_NOISES}, and 'gaussian' with mechanism='gaussian' (no core there); "
                 f"got {core_noise!r}"
             )
+        if certificate not in CERTIFICATES:
+            raise InvalidParameterError(f"certificate must be one of {CERTIFICATES}; got {certificate!r}")
         if mechanism == "gaussian" and n > DENSE_LIMIT:
             raise InvalidParameterError(
                 f"mechanism='gaussian' makes all n**2 entries noisy and is limited to n <= {DENSE_LIMIT}; got n = {n}. "
@@ -105,7 +118,16 @@ class AdjacencyOptions:
             raise InvalidParameterError(
                 f"regularization must be 'auto' or a finite number >= 0; got {regularization!r}"
             )
-        return cls(rank, check_rank(rank, n, max_rank), regularization, coherence, mechanism, core_noise)
+        return cls(
+            rank,
+            check_rank(rank, n, max_rank),
+            regularization,
+            coherence,
+            mechanism,
+            core_noise,
+            certificate,
+            least_rank,
+        )
 
 
 def release_normalized_adjacency(
@@ -121,6 +143,7 @@ def release_normalized_adjacency(
     tau, lower, left = release_lower_bound(graph, options, mean_degree, ledger, mu, noise)
     mu_degrees = mu * math.sqrt(_DEGREE_SHARE)
     degrees = release_degrees(graph, ledger=ledger, mu=mu_degrees, noise=noise)
+    std = ledger.entries[-1].scale
     left = math.sqrt(left**2 - mu_degrees**2)
     scale = graph.degrees() + tau
     neighbours = EdgeNeighbours(graph.max_weight, lower, tau, scale, options.coherence == "degree-corrected")
@@ -130,13 +153,18 @@ def release_normalized_adjacency(
         basis, core, spectrum = _leading_part(matrix, std, options)
     else:
         mu_core = mu * math.sqrt(_CORE_SHARE)
-        flat = mean_degree + tau if neighbours.degree_corrected else 1.0
+        flat = max(mean_degree, 0.0) + tau if neighbours.degree_corrected else 1.0
         released = release_subspace(
             operator,
             neighbours,
             options.rank,
             largest=options.largest,
-            typical_coherence=lambda r: 2.0 * math.sqrt(r / (graph.n_vertices * flat)),
+            least=options.least_rank,
+            guess=Guess(
+                lambda r: _TYPICAL_COHERENCE * math.sqrt(r / (graph.n_vertices * flat)),
+                float(shrunken_degrees(degrees, mean_degree, std, graph.max_weight).max()),
+            ),
+            certificate=options.certificate,
             ledger=ledger,
             mu=math.sqrt(left**2 - mu_core**2),
             noise=noise,
@@ -265,6 +293,7 @@ def private_normalized_adjacency(
     coherence: Literal["degree-corrected", "rank"] = "degree-corrected",
     mechanism: Literal["coherence", "gaussian"] = "coherence",
     core_noise: CoreNoise = "gaussian",
+    certificate: Certificate = "stability",
     weight: str | None = None,
     max_weight: float | None = None,
     symmetrize: bool = False,
@@ -287,7 +316,7 @@ def private_normalized_adjacency(
     max_rank : int, default 8
         Largest rank considered by "auto".
     regularization : float or "auto"
-        tau >= 0, public. "auto" is 8 times the private average degree: then no degree test is needed. A number spends a
+        tau >= 0, public. "auto" is 16 times the private average degree: then no degree test is needed. A number spends a
         tenth of the budget on a private minimum degree.
     coherence : {"degree-corrected", "rank"}
         The coherence that the noise is scaled by: max ||U_i||/sqrt(c_i), or the papers' max ||U_i||.
@@ -297,6 +326,10 @@ def private_normalized_adjacency(
         Noise of the r x r core on the released basis (`mechanism` "coherence"). "wishart-difference" releases it with
         pure differential privacy, whose epsilon is in its ledger line: given the basis, no failure probability is
         left. At small epsilon the noise is 1.25 sqrt(r + 1) times larger.
+    certificate : {"stability", "gap-and-coherence"}
+        How the motion of the eigenspace is bounded (`mechanism` "coherence"): one test of the number of edges until it
+        becomes unstable (:mod:`dpgraph.spectral.stability`), or the papers' tests of the gap and of the coherence,
+        which need about twice the gap.
     weight, max_weight, symmetrize
         See :func:`dpgraph.graph.open_graph`.
     accountant : PrivacyAccountant, optional
@@ -349,6 +382,7 @@ def private_normalized_adjacency(
         coherence=coherence,
         mechanism=mechanism,
         core_noise=core_noise,
+        certificate=certificate,
     )
     ledger = open_ledger(
         epsilon=epsilon,

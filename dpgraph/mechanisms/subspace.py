@@ -1,47 +1,42 @@
 """The coherence-aware private projector: DN25a, Algorithms 5.2, 5.5, 5.8, 5.10 and 6.2 with every constant fixed.
 
-Steps (mathematics.md, section 3): private spectrum; a gap test that may halt; a private upper bound on the coherence;
-Gaussian noise on the projector, scaled by that bound and the gap, of which only the top eigenspace Q is kept; the core
-Q' A Q plus noise. Scales of later steps come from earlier releases through good events, each a ledger line.
-
-How the budget is split decides the utility. The spectrum gets a fixed share; once it is released, coherence and
-projector share the rest so that the predicted noise exp(slack of the log-coherence) / mu_projector is smallest: a
-function of released values only.
+Steps (mathematics.md, section 3): private spectrum; a certificate that the leading eigenspace moves little when one
+edge changes, which may halt (:mod:`stability_test`, or the papers' :mod:`separate_tests`); Gaussian noise on the
+projector, of which only the top eigenspace Q is kept; the core Q' A Q plus noise. Scales of later steps come from
+earlier releases through good events, each a ledger line.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
 
-from dpgraph.exceptions import InvalidParameterError, MechanismHalted
+from dpgraph.exceptions import InvalidParameterError
+from dpgraph.mechanisms.certificates import Guess, SubspaceCall
 from dpgraph.mechanisms.grid import CORE_BITS, release_array
 from dpgraph.mechanisms.projector_sampler import sample_noisy_eigenspace
-from dpgraph.mechanisms.spectrum import ReleasedSpectrum, release_spectrum
+from dpgraph.mechanisms.separate_tests import certify_separately
+from dpgraph.mechanisms.stability_test import certify_jointly
 from dpgraph.mechanisms.symmetric_release import release_symmetric
 from dpgraph.privacy.accounting import pure_dp_epsilon
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource
-from dpgraph.spectral import sensitivity
-from dpgraph.spectral.eigen import Eigenpairs, leading_eigenpairs, vector_tolerance
 from dpgraph.spectral.neighbours import SpectralNeighbours
 
 __all__ = [
+    "CERTIFICATES",
     "CORE_NOISES",
     "MINIMUM_DEGREE_SLACK",
     "SLACK_SHARE",
+    "Certificate",
     "CoreNoise",
     "Rank",
     "ReleasedSubspace",
-    "accurate_vectors",
     "check_rank",
-    "log_coherence_change",
     "release_core",
     "release_subspace",
 ]
@@ -52,13 +47,12 @@ Rank = int | Literal["auto"]
 CoreNoise = Literal["gaussian", "wishart-difference"]
 CORE_NOISES: tuple[str, ...] = get_args(CoreNoise)
 
-#: Share of delta that good events may use, and how that is divided among them.
-SLACK_SHARE = 0.3
-GAP_SLACK, COHERENCE_SLACK, MINIMUM_DEGREE_SLACK = 0.4, 0.3, 0.3
-#: Share of mu**2 of the subspace that goes to the spectrum (tuned on planted cuts, degrees 100 to 400).
-_SPECTRUM_SHARE = 0.4
-#: Among ranks whose predicted projector noise (its spectral norm) is below this, "auto" takes the largest.
-_ACCEPTED_NOISE = 0.5
+#: How the motion of the eigenspace is bounded: one test, or the papers' two.
+Certificate = Literal["stability", "gap-and-coherence"]
+CERTIFICATES: tuple[str, ...] = get_args(Certificate)
+
+#: Share of delta that good events may use, and the part of it for a minimum degree; certificates have the rest.
+SLACK_SHARE, MINIMUM_DEGREE_SLACK = 0.3, 0.3
 
 
 @dataclass(frozen=True)
@@ -97,7 +91,9 @@ def release_subspace(
     rank: Rank,
     *,
     largest: int,
-    typical_coherence: Callable[[int], float],
+    least: int = 1,
+    guess: Guess,
+    certificate: Certificate = "stability",
     ledger: Ledger,
     mu: float,
     noise: NoiseSource,
@@ -111,31 +107,33 @@ def release_subspace(
     neighbours : SpectralNeighbours
         What one neighbour can change.
     rank : int or "auto"
-        "auto" considers every rank up to `largest` at once.
+        "auto" considers every rank from `least` to `largest` at once.
     largest : int
         Public largest candidate rank.
-    typical_coherence : callable
-        Public guess of the coherence at a rank; steers choices, never privacy.
+    least : int
+        Public least candidate rank of "auto".
+    guess : Guess
+        Public guesses; they steer choices, never privacy.
+    certificate : {"stability", "gap-and-coherence"}
+        One test of both, or the papers' two.
     ledger, mu, noise
         Budget of this call, GDP parameter of this release, source of noise. Good events use the ledger's slack.
 
     Raises
     ------
     MechanismHalted
-        No candidate has a private lower bound on its gap above the spectral-norm bound e.
+        No candidate could be certified.
     """
     n = operator.shape[0]
     if largest == n:
         return ReleasedSubspace(np.eye(n), np.zeros(0), math.inf)
-    mu_spectrum = mu * math.sqrt(_SPECTRUM_SHARE)
-    pairs, spectrum = release_spectrum(operator, largest + 1, neighbours, ledger=ledger, mu=mu_spectrum, noise=noise)
-    r, gap = _choose_rank(spectrum, neighbours, rank, largest, typical_coherence, n, ledger)
-    rest = math.sqrt(mu**2 - mu_spectrum**2)
-    U = accurate_vectors(operator, pairs, r, neighbours, noise)
-    kappa, mu_projector = _release_coherence(U, neighbours, gap, typical_coherence(r), ledger, rest, noise)
-    bound = neighbours.projector(kappa, gap) + math.sqrt(2.0) * _computed(r, neighbours, gap)
-    scale = ledger.gaussian("projector", sensitivity=bound, mu=mu_projector, mechanism="symmetric Gaussian")
-    return ReleasedSubspace(sample_noisy_eigenspace(U, scale, noise), spectrum.values, gap)
+    candidates = range(min(least, largest), largest + 1) if rank == "auto" else range(largest, largest + 1)
+    call = SubspaceCall(operator, neighbours, candidates, guess, ledger, mu, noise)
+    certified = certify_jointly(call) if certificate == "stability" else certify_separately(call)
+    scale = ledger.gaussian(
+        "projector", sensitivity=certified.sensitivity, mu=certified.mu, mechanism="symmetric Gaussian"
+    )
+    return ReleasedSubspace(sample_noisy_eigenspace(certified.U, scale, noise), certified.spectrum, certified.gap)
 
 
 def release_core(
@@ -176,87 +174,3 @@ def release_core(
         noise=noise,
         bits=CORE_BITS,
     )
-
-
-def _choose_rank(
-    spectrum: ReleasedSpectrum,
-    neighbours: SpectralNeighbours,
-    rank: Rank,
-    largest: int,
-    typical_coherence: Callable[[int], float],
-    n: int,
-    ledger: Ledger,
-) -> tuple[int, float]:
-    """Rank and accepted gap bound, from released values only; halts when no gap is certified."""
-    candidates = range(1, largest + 1) if rank == "auto" else [largest]
-    z = ledger.good_event("gap lower bound", ledger.slack * GAP_SLACK, candidates=len(candidates))
-    gaps = spectrum.gap_lower_bounds(z)
-    accepted = [r for r in candidates if gaps[r - 1] > 2 * neighbours.norm]
-    if not accepted:
-        raise MechanismHalted(
-            "no rank has a spectral gap that can be certified privately: the private lower bound on "
-            "sigma_r - sigma_{r+1} must exceed twice what one edge can change. Raise epsilon, choose another rank, or "
-            "use a mechanism that needs no gap (mechanism='bounded-iterates' or 'noisy-power'). "
-            "The budget of this call is spent",
-            stage="gap",
-            privacy=ledger.report(),
-        )
-    # Spectral norm of the projector's noise at sensitivity s and unit mu is sqrt(2 n) s.
-    predicted = {
-        r: math.sqrt(2 * n) * neighbours.projector(typical_coherence(r), gaps[r - 1]) / (ledger.mu / 2)
-        for r in accepted
-    }
-    good = [r for r in accepted if predicted[r] <= _ACCEPTED_NOISE]
-    best = max(good) if good else min(accepted, key=lambda r: predicted[r])
-    return best, float(gaps[best - 1])
-
-
-def accurate_vectors(
-    operator: Any, pairs: Eigenpairs, rank: int, neighbours: SpectralNeighbours, noise: NoiseSource
-) -> FloatArray:
-    """Eigenvectors of the chosen rank with the (smaller) residual that the projector's sensitivity assumes."""
-    tolerance = vector_tolerance(neighbours.norm)
-    U = pairs.vectors[:, :rank]
-    residual = np.linalg.norm(operator @ U - U * pairs.values[:rank], axis=0).max()
-    if residual <= tolerance:
-        return U
-    return leading_eigenpairs(operator, rank, tolerance=tolerance, generator=noise.generator).vectors
-
-
-def _computed(rank: int, neighbours: SpectralNeighbours, gap: float) -> float:
-    return sensitivity.computed_subspace(rank, vector_tolerance(neighbours.norm), gap, neighbours.norm)
-
-
-def log_coherence_change(neighbours: SpectralNeighbours, gap: float, rank: int, n: int) -> float | None:
-    """Bound on the change of the log-coherence of :func:`accurate_vectors`, or None where none is known."""
-    if gap <= neighbours.norm:
-        return None
-    return neighbours.log_coherence(gap, _computed(rank, neighbours, gap) / neighbours.largest_row(rank, n))
-
-
-def _release_coherence(
-    U: FloatArray,
-    neighbours: SpectralNeighbours,
-    gap: float,
-    typical: float,
-    ledger: Ledger,
-    mu: float,
-    noise: NoiseSource,
-) -> tuple[float, float]:
-    """Private upper bound on the coherence, and what is left of `mu` for the projector."""
-    bound = neighbours.coherence_bound(gap)  # sigma_r >= gap
-    moves = log_coherence_change(neighbours, gap, U.shape[1], U.shape[0])
-    if moves is None:
-        return bound, mu
-    z = ledger.good_event("log-coherence upper bound", ledger.slack * COHERENCE_SLACK)
-
-    def predicted(share: float) -> float:
-        return z * moves / (mu * math.sqrt(share)) - 0.5 * math.log1p(-share)
-
-    share = float(minimize_scalar(predicted, bounds=(0.01, 0.9), method="bounded").x)
-    if math.log(typical) + predicted(share) >= math.log(bound):
-        return bound, mu  # the bound from the spectrum is expected to be better, and it is free
-    mu_coherence = mu * math.sqrt(share)
-    grid = ledger.gaussian_on_grid("log-coherence", sensitivity=moves, mu=mu_coherence, count=1)
-    noisy = noise.scalars(np.array([math.log(neighbours.coherence(U))]), grid.unit, grid.scale)[0]
-    return min(math.exp(noisy + z * grid.scale), bound), math.sqrt(mu**2 - mu_coherence**2)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgraph.spectral import sensitivity
+from dpgraph.spectral.stability import EdgeRates, MatrixRates, Rates, SpectralState, Tolerances
 
 __all__ = ["EdgeNeighbours", "MatrixNeighbours", "SpectralNeighbours", "row_norms"]
 
@@ -55,6 +56,24 @@ class SpectralNeighbours(Protocol):
 
     def coherence_bound(self, sigma_lower: float) -> float:
         """Upper bound on the coherence from a lower bound on sigma_r."""
+        ...
+
+    @property
+    def coherence_unit(self) -> float:
+        """What an error of 1 in a row of U is worth in the coherence of a state."""
+        ...
+
+    @property
+    def largest_degree(self) -> float:
+        """max_i d_i of a graph (private)."""
+        ...
+
+    def state(self, coherence: float, inside: float, outside: float, largest_degree: float) -> SpectralState:
+        """State of the motion of the eigenspace."""
+        ...
+
+    def rates(self, tolerances: Tolerances) -> Rates:
+        """Bounds on the speeds of such a state."""
         ...
 
     def core(self, Q: FloatArray) -> float:
@@ -135,6 +154,25 @@ class EdgeNeighbours:
             return sensitivity.coherence_bound(self.max_weight, self.lower, sigma_lower)
         return min(1.0, (self.max_weight / self.lower) ** 0.5 / sigma_lower) if sigma_lower > 0 else 1.0
 
+    @property
+    def coherence_unit(self) -> float:
+        """1/sqrt(m), as c_i >= m."""
+        return float(self.lower**-0.5)
+
+    @property
+    def largest_degree(self) -> float:
+        """Private: used by the stability test only."""
+        return float(self.scale.max()) - self.regularization
+
+    def state(self, coherence: float, inside: float, outside: float, largest_degree: float) -> SpectralState:
+        """Stand the papers' coherence in for kappa_D sqrt(m), which it bounds."""
+        kappa = coherence if self.degree_corrected else coherence * self.coherence_unit
+        return SpectralState(inside, outside, kappa, largest_degree)
+
+    def rates(self, tolerances: Tolerances) -> Rates:
+        """See :class:`dpgraph.spectral.stability.EdgeRates`."""
+        return EdgeRates(self.max_weight, self.lower, self.regularization, tolerances)
+
     def core(self, Q: FloatArray) -> float:
         """See :func:`dpgraph.spectral.sensitivity.core_release`."""
         return self.core_nuclear(Q)
@@ -183,6 +221,24 @@ class MatrixNeighbours:
     def coherence_bound(self, sigma_lower: float) -> float:
         """Rows of an orthonormal basis have norm at most 1."""
         return 1.0
+
+    @property
+    def coherence_unit(self) -> float:
+        """1."""
+        return 1.0
+
+    @property
+    def largest_degree(self) -> float:
+        """Of no meaning here."""
+        return 0.0
+
+    def state(self, coherence: float, inside: float, outside: float, largest_degree: float) -> SpectralState:
+        """Without degrees."""
+        return SpectralState(inside, outside, coherence)
+
+    def rates(self, tolerances: Tolerances) -> Rates:
+        """See :class:`dpgraph.spectral.stability.MatrixRates`."""
+        return MatrixRates(self.delta, tolerances)
 
     def core(self, Q: FloatArray) -> float:
         """See :func:`dpgraph.spectral.sensitivity.general_core`."""

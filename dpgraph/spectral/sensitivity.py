@@ -51,6 +51,7 @@ __all__ = [
     "row_release",
     "row_release_l1",
     "spectral_norm",
+    "stability_steps",
     "whole_adjacency_spectrum",
     "whole_laplacian_spectrum",
 ]
@@ -275,6 +276,15 @@ def computed_subspace(rank: int, residual: float, gap: float, norm: float) -> fl
     (:meth:`dpgraph.mechanisms.spectrum.ReleasedSpectrum.gap_lower_bounds`). All coherences are those of the computed U.
     """
     return (1 + math.sqrt(2.0)) * math.sqrt(rank) * residual / _open_gap(gap, norm)
+
+
+def stability_steps(shift: float) -> float:
+    """Change of D, the number of edges until an eigenspace becomes unstable, as computed: 1 + 2 `shift`.
+
+    The exact D moves by at most 1 (:mod:`dpgraph.spectral.stability`, theorem); errors of the computed state move it by
+    at most `shift` in each world.
+    """
+    return 1 + 2 * shift
 
 
 def log_coherence(max_weight: float, lower: float, product: float, gap: float, computed: float = 0.0) -> float | None:

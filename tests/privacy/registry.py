@@ -179,6 +179,7 @@ ENTRIES: tuple[Entry, ...] = (
         for options in (
             {"mechanism": "coherence"},
             {"mechanism": "coherence", "rank": 2, "coherence": "rank"},
+            {"mechanism": "coherence", "rank": 2, "certificate": "gap-and-coherence"},
             {"mechanism": "coherence", "rank": 1, "regularization": 5.0},
             {"mechanism": "coherence", "rank": 2, "core_noise": "wishart-difference"},
             {"mechanism": "gaussian", "regularization": 3.0},
@@ -261,6 +262,13 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("private_coherence", matrix_neighbours(), poisoned_matrix(), options={"rank": 2}, private="A"),
     Entry("private_projector", matrix_neighbours(), poisoned_matrix(), options={"rank": "auto"}, private="A"),
     Entry("private_projector", matrix_neighbours(), poisoned_matrix(), options={"rank": 3}, private="A"),
+    Entry(
+        "private_projector",
+        matrix_neighbours(),
+        poisoned_matrix(),
+        options={"rank": 2, "certificate": "gap-and-coherence"},
+        private="A",
+    ),
     Entry("private_low_rank", matrix_neighbours(), poisoned_matrix(), options={"rank": 2}, private="A"),
     Entry("private_eigenspace", matrix_neighbours(), poisoned_matrix(), options={"rank": 1}, private="A"),
     Entry(

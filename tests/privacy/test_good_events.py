@@ -7,7 +7,7 @@ from scipy import stats
 
 import dpgraph
 from dpgraph.exceptions import MechanismHalted
-from dpgraph.mechanisms import normalized_adjacency, subspace
+from dpgraph.mechanisms import normalized_adjacency, separate_tests, stability_test
 from dpgraph.privacy.ledger import Ledger
 
 RUNS = 400
@@ -15,17 +15,8 @@ RUNS = 400
 DELTA = 0.4
 
 
-def failures(call, monkeypatch, exact_gap):
-    """Run and count: how often is the private gap bound above the gap, the coherence bound below the coherence?"""
-    seen = []
-    release = subspace._release_coherence
-
-    def spy(U, neighbours, gap, *arguments):
-        bound, left = release(U, neighbours, gap, *arguments)
-        seen.append((gap > exact_gap(U.shape[1]), bound < neighbours.coherence(U)))
-        return bound, left
-
-    monkeypatch.setattr(subspace, "_release_coherence", spy)
+def run(call):
+    """Reports of RUNS seeded calls, halted or not, and the delta share of each good event."""
     shares = {}
     for seed in range(RUNS):
         try:
@@ -33,7 +24,7 @@ def failures(call, monkeypatch, exact_gap):
         except MechanismHalted as halt:
             report = halt.privacy
         shares |= {line.name: line.delta_share for line in report.entries if line.delta_share}
-    return np.sum(seen, axis=0), shares
+    return shares
 
 
 def at_most(count, share):
@@ -49,20 +40,57 @@ def planted():
     return (U * [60.0, 52.0, 45.0]) @ U.T, np.array([8.0, 7.0, 45.0])
 
 
-def run_projector(planted, monkeypatch, rank):
-    A, gaps = planted
-    options = {"sensitivity": 1.0, "epsilon": 2.0, "delta": DELTA, "max_rank": 3}
-    return failures(
-        lambda seed: dpgraph.private_projector(A, rank, rng=seed, **options), monkeypatch, lambda r: gaps[r - 1]
-    )
+def run_projector(planted, rank, certificate):
+    A, _ = planted
+    options = {"sensitivity": 1.0, "epsilon": 2.0, "delta": DELTA, "max_rank": 3, "certificate": certificate}
+    return run(lambda seed: dpgraph.private_projector(A, rank, rng=seed, **options))
+
+
+def separate_failures(planted, monkeypatch, rank):
+    """Count: how often is the private gap bound above the gap, the coherence bound below the coherence?"""
+    seen, gaps = [], planted[1]
+    release = separate_tests._release_coherence
+
+    def spy(U, gap, call, mu):
+        bound, left = release(U, gap, call, mu)
+        seen.append((gap > gaps[U.shape[1] - 1], bound < call.neighbours.coherence(U)))
+        return bound, left
+
+    monkeypatch.setattr(separate_tests, "_release_coherence", spy)
+    shares = run_projector(planted, rank, "gap-and-coherence")
+    return np.sum(seen, axis=0), shares
 
 
 @pytest.mark.parametrize("rank", [3, "auto"])
 def test_the_gap_and_the_coherence_are_overestimated_no_oftener_than_their_delta_shares(planted, monkeypatch, rank):
-    (gap, coherence), shares = run_projector(planted, monkeypatch, rank)
+    (gap, coherence), shares = separate_failures(planted, monkeypatch, rank)
     assert at_most(gap, shares["gap lower bound"])
     assert at_most(coherence, shares["log-coherence upper bound"])
     assert sum(shares.values()) <= DELTA
+
+
+def undeserved_passes(planted, monkeypatch, rank):
+    """Count passes of the stability test when every state is one step away from leaving the safe set."""
+    passed = []
+    attempt = stability_test._attempt
+
+    def spy(*arguments):
+        U = attempt(*arguments)
+        passed.append(U is not None)
+        return U
+
+    monkeypatch.setattr(stability_test, "_attempt", spy)
+    monkeypatch.setattr(stability_test, "steps_to_exit", lambda *_, **__: 1.0)
+    shares = run_projector(planted, rank, "stability")
+    assert sum(shares.values()) <= DELTA
+    return passed, max(shares.values())
+
+
+@pytest.mark.parametrize("rank", [3, "auto"])
+def test_the_stability_test_passes_without_reason_no_oftener_than_its_delta_share(planted, monkeypatch, rank):
+    passed, share = undeserved_passes(planted, monkeypatch, rank)
+    assert len(passed) >= RUNS
+    assert stats.binom.sf(sum(passed) - 1, len(passed), share) > 1e-5
 
 
 def minimum_degree_failures():
@@ -101,8 +129,13 @@ def no_slack(monkeypatch):
 
 
 def test_mutant_slack_dropped_is_caught_by_the_gap_count(planted, monkeypatch, no_slack):
-    (gap, _), shares = run_projector(planted, monkeypatch, 3)
+    (gap, _), shares = separate_failures(planted, monkeypatch, 3)
     assert not at_most(gap, shares["gap lower bound"])
+
+
+def test_mutant_slack_dropped_is_caught_by_the_count_of_undeserved_passes(planted, monkeypatch, no_slack):
+    passed, share = undeserved_passes(planted, monkeypatch, 3)
+    assert not stats.binom.sf(sum(passed) - 1, len(passed), share) > 1e-5
 
 
 def test_mutant_slack_dropped_is_caught_by_the_degree_count(no_slack):

@@ -31,6 +31,7 @@ OWN_TESTS = {
     "general_core",
     "general_log_coherence",
     "general_projector",
+    "stability_steps",  # tests/spectral/test_stability.py
 }
 
 

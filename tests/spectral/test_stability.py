@@ -1,0 +1,181 @@
+"""The number of edges until an eigenspace becomes unstable moves by at most 1, and certifies what it promises."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpgraph.spectral import sensitivity
+from dpgraph.spectral.neighbours import EdgeNeighbours, MatrixNeighbours
+from dpgraph.spectral.stability import EdgeRates, MatrixRates, SafeSet, SpectralState, Tolerances, steps_to_exit
+from tests.privacy.enumeration import Graphs, graph_family, neighbours
+
+EXACT = Tolerances(0.02)
+FAMILY = graph_family()
+#: Integration and eigenvectors are exact to about this many steps.
+ROUNDING = 1e-4
+
+
+def state_of(weights, tau, rank):
+    """Exact state and projector of one graph."""
+    graph = Graphs(weights[None], tau)
+    values, vectors = graph.eigen
+    U = vectors[0][:, :rank]
+    kappa = float((np.sqrt((U**2).sum(axis=1)) / np.sqrt(graph.c[0])).max())
+    return SpectralState(values[0, rank - 1], values[0, rank], kappa, weights.sum(axis=1).max()), U
+
+
+def limits_worth_testing(state, rates):
+    """Limits that the state leaves after about one to a hundred edges, with gaps that it has."""
+    rate, gap = rates.projector(state.array()), state.inside - state.outside
+    return [SafeSet(factor * rate, gap * share) for factor, share in ((1.05, 0.1), (1.3, 0.5), (2.0, 0.7), (4.0, 0.2))]
+
+
+def enumerated(name, rank, tau):
+    """Yield (change of D, ||P - P'||_F / limit or 0 where nothing is promised) over all neighbours."""
+    weights, w = FAMILY[name]
+    lower = max(tau, weights.sum(axis=1).min() + tau - w)
+    if lower < w:
+        return
+    rates = EdgeRates(w, lower, tau, EXACT)
+    before, U = state_of(weights, tau, rank)
+    if before.inside - before.outside < 1e-3:
+        return
+    others = [state_of(after, tau, rank) for after in neighbours(weights, w)]
+    for safe in limits_worth_testing(before, rates):
+        steps = steps_to_exit(before, rates, safe, cap=500.0)
+        for after, V in others:
+            moved = np.sqrt(max(2 * (rank - np.sum((U.T @ V) ** 2)), 0.0))
+            other = steps_to_exit(after, rates, safe, cap=500.0)
+            yield abs(steps - other), moved / safe.limit if max(steps, other) > 1 else 0.0
+
+
+@pytest.mark.parametrize("name", [name for name in FAMILY if len(FAMILY[name][0]) <= 12])
+def test_no_neighbour_of_any_small_graph_moves_the_steps_by_more_than_one_or_a_certified_projector_too_far(name):
+    worst = np.zeros(2)
+    for rank, tau in itertools.product((1, 2), (0.0, 16.0 * FAMILY[name][1])):
+        for changes in enumerated(name, rank, tau):
+            worst = np.maximum(worst, changes)
+    assert worst[0] <= 1 + ROUNDING
+    assert worst[1] <= 1 + ROUNDING
+
+
+def test_the_bounds_are_not_absurdly_loose():
+    worst = np.max(list(enumerated("complete bipartite 6 + 6", 2, 64.0)), axis=0)
+    assert worst[0] > 0.7
+    assert worst[1] > 0.3
+
+
+def speeds_of(weights, tau, rank, pair, step):
+    """Finite differences of (sigma_r downwards, sigma_{r+1}, coherence) for a small change of one weight."""
+    after = weights.copy()
+    i, j = pair
+    after[i, j] = after[j, i] = weights[i, j] + step
+    x, y = state_of(weights, tau, rank)[0].array(), state_of(after, tau, rank)[0].array()
+    return np.array([x[0] - y[0], y[1] - x[1], y[2] - x[2]]) / abs(step)
+
+
+@pytest.mark.parametrize(
+    "name", ["planted cut", "power law", "random 4-regular", "planted cut, 48 vertices", "hypercube"]
+)
+@pytest.mark.parametrize("rank", [1, 2])
+def test_derivatives_of_the_spectrum_and_the_coherence_stay_below_their_bounds(name, rank):
+    weights, w = FAMILY[name]
+    tau, step = 2.0 * weights.sum(axis=1).mean(), 1e-5
+    bound = EdgeRates(w, tau, tau, EXACT).speeds(state_of(weights, tau, rank)[0].array())[:3] / w
+    pairs = list(itertools.combinations(range(len(weights)), 2))[:200]
+    for pair in pairs:
+        change = -step if weights[pair] > 0 else step
+        assert np.all(speeds_of(weights, tau, rank, pair, change) <= bound * 1.001 + 1e-9)
+
+
+def test_speeds_grow_with_every_other_coordinate_as_the_comparison_theorem_needs():
+    rng = np.random.default_rng(0)
+    for _ in range(2000):
+        m = float(np.exp(rng.uniform(0, 8)))
+        rates = EdgeRates(1.0, m, m * rng.choice([0.0, 0.5, 1.0]), EXACT)
+        t, share = rng.uniform(0.01, 1), rng.uniform(0, 0.98)
+        x = np.array([t, share * t, rng.uniform(0, 1) / np.sqrt(m), m * rng.uniform(0.1, 3)])
+        for k, up in enumerate((-1, 1, 1, 1)):
+            y = x.copy()
+            y[k] += up * rng.uniform(0, 0.5) * (x[0] - x[1] if k < 2 else x[k])
+            slower, faster = rates.speeds(x), rates.speeds(y)
+            others = [i for i in range(4) if i != k]
+            assert np.all(faster[others] >= slower[others] * (1 - 1e-12))
+            assert rates.projector(y) >= rates.projector(x) * (1 - 1e-12)
+
+
+def random_matrix(rng, n, Delta):
+    """A low-rank matrix with noise, and a neighbour: E is one pair of rows and columns, or all entries a little."""
+    V = np.linalg.qr(rng.normal(size=(n, 3)))[0]
+    A = V @ np.diag([40.0, -33.0, 9.0]) @ V.T
+    E = rng.normal(size=(n, n)) * (rng.random((n, n)) < rng.choice([2 / n**2, 0.1, 1.0]))
+    E = E + E.T
+    size = np.sqrt((np.abs(E).sum(axis=1) ** 2).sum())
+    return A, A + (Delta * E / size if size else 0 * E)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 2))
+def test_general_matrices_move_the_steps_by_at_most_one_too(seed, rank):
+    rng = np.random.default_rng(seed)
+    rates, states, bases = MatrixRates(1.0, EXACT), [], []
+    for matrix in random_matrix(rng, 15, 1.0):
+        values, vectors = np.linalg.eigh(matrix)
+        order = np.argsort(-np.abs(values))
+        U = vectors[:, order[:rank]]
+        bases.append(U)
+        sizes = np.abs(values[order])
+        states.append(SpectralState(sizes[rank - 1], sizes[rank], MatrixNeighbours(1.0).coherence(U)))
+    for safe in limits_worth_testing(states[0], rates):
+        steps = [steps_to_exit(state, rates, safe, cap=500.0) for state in states]
+        assert abs(steps[0] - steps[1]) <= 1 + ROUNDING
+        if max(steps) > 1:
+            moved = np.linalg.norm(bases[0] @ bases[0].T - bases[1] @ bases[1].T)
+            assert moved <= safe.limit * (1 + ROUNDING)
+
+
+@pytest.mark.parametrize("coordinate", range(3))
+def test_errors_within_the_tolerances_move_the_steps_by_at_most_the_shift(coordinate):
+    tolerances = Tolerances(0.02, inside=1e-6, outside=1e-5, coherence=1e-7)
+    rates = EdgeRates(1.0, 100.0, 100.0, tolerances)
+    exact = np.array([0.5, 0.1, 0.002, 30.0])
+    wrong = exact.copy()
+    wrong[coordinate] += (-1e-6, 1e-5, 1e-7)[coordinate]
+    safe = SafeSet(3 * rates.projector(exact), 0.1)
+    steps = [steps_to_exit(SpectralState(*x), rates, safe, cap=1e3) for x in (exact, wrong)]
+    assert 1e-6 < steps[0] - steps[1] <= 0.02
+    assert sensitivity.stability_steps(0.02) == pytest.approx(1.04)
+
+
+def test_a_state_outside_the_safe_set_has_no_steps_left_and_a_closed_gap_is_outside():
+    rates = MatrixRates(1.0, EXACT)
+    assert steps_to_exit(SpectralState(10.0, 9.0, 0.5), rates, SafeSet(0.1, 0.5), cap=10.0) == 0.0
+    assert steps_to_exit(SpectralState(9.0, 9.0, 0.5), rates, SafeSet(10.0, 0.5), cap=10.0) == 0.0
+    assert rates.projector(SpectralState(9.0, 9.0, 0.5).array()) == np.inf
+
+
+def test_the_papers_coherence_stands_in_for_the_degree_corrected_one_that_it_bounds():
+    weights, w = FAMILY["planted cut"]
+    c = weights.sum(axis=1) + 8.0
+    _, U = state_of(weights, 8.0, 2)
+    plain, corrected = (EdgeNeighbours(w, 8.0, 8.0, c, flag) for flag in (False, True))
+    states = [nb.state(nb.coherence(U), 0.5, 0.1, 5.0) for nb in (plain, corrected)]
+    assert states[0].coherence >= states[1].coherence
+
+
+def test_many_edges_are_needed_where_weyl_would_count_few():
+    """A planted cut of degree 150: a gap of 80 e is further than 60 edges away from one of 50 e."""
+    m = 1200.0
+    rates = EdgeRates(1.0, m, m, EXACT)
+    state = SpectralState(100 / m, 20 / m, 1.22 * np.sqrt(2 / 2000 / (m + 150)), 191.0)
+    weyl = 80 - 50
+    assert steps_to_exit(state, rates, SafeSet(np.inf, 50 / m), cap=1e4) > 2 * weyl
+
+
+def test_mutant_speeds_of_one_endpoint_are_caught_by_the_enumeration(monkeypatch):
+    speeds = EdgeRates.speeds
+    monkeypatch.setattr(EdgeRates, "speeds", lambda self, x: speeds(self, x) / 2)
+    assert np.max(list(enumerated("complete bipartite 6 + 6", 2, 64.0)), axis=0)[0] > 1.2
