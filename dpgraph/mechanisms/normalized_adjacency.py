@@ -316,8 +316,8 @@ def private_normalized_adjacency(
     max_rank : int, default 8
         Largest rank considered by "auto".
     regularization : float or "auto"
-        tau >= 0, public. "auto" is 16 times the private average degree: then no degree test is needed. A number spends a
-        tenth of the budget on a private minimum degree.
+        tau >= 0, public. "auto" is 16 times the private average degree: then no degree test is needed. A number spends
+        a tenth of the budget on a private minimum degree.
     coherence : {"degree-corrected", "rank"}
         The coherence that the noise is scaled by: max ||U_i||/sqrt(c_i), or the papers' max ||U_i||.
     mechanism : {"coherence", "gaussian"}
