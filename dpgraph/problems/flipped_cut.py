@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from dpgraph.mechanisms.degree_core import shrunken_degrees
 from dpgraph.mechanisms.randomized_response import FlippedGraph
-from dpgraph.sos.balance import BalancedObjective
-from dpgraph.sos.bisection import solve_bisection
+from dpgraph.sos.balance import BalancedObjective, penalise_imbalance
 from dpgraph.sos.objective import SparseObjective
 from dpgraph.sos.solver import MaxCutSolution, solve_max_cut
+from dpgraph.sos.swaps import repair_and_swap
 
 __all__ = ["cut_answers", "flipped_objective"]
 
-#: Annealing sweeps and relative gap of the relaxation: more precision would be lost in the noise of the answers.
-_SWEEPS, _TOLERANCE = 400, 1e-2
+#: Relative gap of the relaxation: more precision would be lost in the noise of the answers.
+_TOLERANCE = 1e-2
+#: Price of the imbalance of halves, in units of the mean row norm: a few vertices are left to exchange.
+_PRICE = 1 / 400
 
 
 def flipped_objective(flipped: FlippedGraph) -> BalancedObjective:
@@ -58,11 +61,18 @@ def cut_answers(
         As for :func:`~dpgraph.sos.solver.solve_max_cut`.
     """
     objective = flipped_objective(flipped)
-    n = objective.n_vertices
+    options: dict[str, Any] = {"seeds": seeds, "rounds": rounds, "starts": 2, "tol": _TOLERANCE, "rng": rng}
     if not balanced:
-        return solve_max_cut(objective, seeds=seeds, rounds=rounds, sweeps=_SWEEPS, starts=2, tol=_TOLERANCE, rng=rng)
-    solution = solve_bisection(
-        objective.base, n % 2, seeds=seeds, rounds=rounds, sweeps=_SWEEPS, starts=2, tol=_TOLERANCE, rng=rng
-    )
+        return solve_max_cut(objective, **options)
+    base, n = objective.base, objective.n_vertices
+    price = _PRICE * float(base.row_norms().mean())
+    solution = solve_max_cut(penalise_imbalance(base, price), **options)
+    signs = np.where(solution.labels == 1, -1.0, 1.0)
+    halves = repair_and_swap(base, signs[:, None], n % 2)[:, 0]
     between = objective.penalty * (n**2 - n % 2)
-    return replace(solution, value=solution.value + between, upper_bound=solution.upper_bound + between)
+    return replace(
+        solution,
+        labels=(halves < 0).astype(np.int64),
+        value=float(base.values(halves)) + between,
+        upper_bound=solution.upper_bound + price * (n % 2) + between,
+    )

@@ -48,7 +48,7 @@ def private_max_bisection(
         epsilon > 0, 0 < delta < 1.
     mechanism : str, default "auto"
         As for :func:`~dpgraph.private_max_cut`, with its rule for "auto". Bounded iterates get a multiplier on the sum
-        of the iterate, released graphs go to the solver of :func:`~dpgraph.max_bisection`.
+        of the iterate, released graphs are cut with a price on imbalance, and vertices exchanged.
     rank, max_rank, regularization, coherence, projection, noise, seeds, rounds, on_halt, weight, max_weight, symmetrize
         As for :func:`~dpgraph.private_max_cut`.
     accountant : PrivacyAccountant, optional

@@ -12,7 +12,7 @@ from dpgraph.graph import open_graph
 from dpgraph.mechanisms.randomized_response import FLIP_LIMIT, expected_flips, release_flipped_graph
 from dpgraph.privacy.ledger import EDGE_ADJACENCY, open_ledger
 from dpgraph.privacy.noise import noise_source
-from dpgraph.problems.flipped_cut import flipped_objective
+from dpgraph.problems.flipped_cut import cut_answers, flipped_objective
 
 
 def flipped(G, epsilon, seed, **options):
@@ -101,3 +101,20 @@ def test_an_answer_counts_more_between_vertices_of_many_edges():
     true = np.mean([matrix[i, j] for i, j in itertools.combinations(range(30), 2)])
     false = matrix.data[matrix.data > 0].min()
     assert false < 0.5 * true
+
+
+@pytest.mark.parametrize("balanced", [False, True])
+@pytest.mark.parametrize("n", [8, 9])
+def test_the_upper_bound_covers_every_cut_of_the_expected_weights(n, balanced):
+    released = flipped(nx.gnp_random_graph(n, 0.5, seed=n), 2.0, 4)
+    M = flipped_objective(released).multiply(np.eye(n))
+    solution = cut_answers(released, balanced=balanced, seeds=0, rounds=8, rng=np.random.default_rng(0))
+    cuts = np.array([side for side in itertools.product((0, 1), repeat=n) if side[0] == 0])
+    if balanced:
+        cuts = cuts[np.abs(n - 2 * cuts.sum(axis=1)) <= 1]
+    weights = np.einsum("ci,ij,cj->c", cuts, M, 1 - cuts)
+    chosen = solution.labels
+    assert solution.value == pytest.approx(chosen @ M @ (1 - chosen))
+    assert weights.max() <= solution.upper_bound + 1e-9
+    assert solution.value >= 0.97 * weights.max()
+    assert not balanced or abs(n - 2 * chosen.sum()) <= 1
