@@ -97,9 +97,8 @@ def private_max_k_cut(
     Examples
     --------
     >>> import dpgraph, networkx as nx
-    >>> from dpgraph.problems.private_max_k_cut import private_max_k_cut
     >>> G = nx.complete_multipartite_graph(60, 60, 60)
-    >>> cut = private_max_k_cut(G, 3, epsilon=2.0, delta=1e-6, rng=0)
+    >>> cut = dpgraph.private_max_k_cut(G, 3, epsilon=2.0, delta=1e-6, rng=0)
     >>> len(cut.partition), cut.estimated_fraction > 0.9
     (3, True)
     """

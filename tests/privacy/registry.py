@@ -248,7 +248,6 @@ ENTRIES: tuple[Entry, ...] = (
             neighbours,
             poisoned_graph(),
             options={"k": 3} | options,
-            module="dpgraph.problems.private_max_k_cut",
         )
         for neighbours, options in (
             (all_graph_neighbours, {}),
