@@ -14,6 +14,7 @@ import pytest
 
 import dpgraph
 from dpgraph.exceptions import DPGraphError, MechanismHalted
+from dpgraph.mechanisms.all_cuts import LARGEST
 from tests.privacy.inputs import Data
 from tests.privacy.registry import ENTRIES
 
@@ -70,6 +71,8 @@ TINY = {
 @pytest.mark.parametrize("epsilon", [1.0, 1e3])
 def test_small_and_odd_graphs_are_answered_in_their_own_labels(entry, name, epsilon):
     G = TINY[name]
+    if entry.options.get("mechanism") == "permute-and-flip" and len(list(G.vs if name == "igraph" else G)) > LARGEST:
+        pytest.skip("permute-and-flip refuses so many vertices, publicly")
     result = run_strictly(entry, Data(G), epsilon=epsilon)
     if result is not None:
         assert_finite(result)
