@@ -6,6 +6,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
+import dpgraph
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import open_graph
 from dpgraph.mechanisms import cut_iterates
@@ -114,6 +115,18 @@ def test_a_sparse_graph_is_looked_at_once_unless_epsilon_is_large():
     assert degree_core(np.full(1000, 60.0), 10.0, 1.0, generator).size == 1
     assert degree_core(np.full(1000, 60.0), 1.0, 1.0, generator).size > 800
     assert degree_core(np.full(1000, 6.0), 1.0, 8.0, generator).size > 900
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "degree", "first"), [(0.25, 60, "labels, sweep 1"), (1.0, 60, "fields, sweep 1"), (0.25, 10, "fields")]
+)
+def test_dense_graphs_are_swept_by_choices_where_epsilon_is_small(epsilon, degree, first):
+    G = nx.random_regular_graph(degree, 200, seed=0)
+    result = dpgraph.private_max_cut(G, epsilon=epsilon, delta=1e-6, rng=0)
+    names = [line.name for line in result.privacy.entries]
+    assert any(name.startswith(first) for name in names), names
+    assert not (first.startswith("fields") and any(name.startswith("labels") for name in names))
+    assert set(result.labels) == {0, 1}
 
 
 def test_pure_sweeps_of_a_cut_are_few_and_gaussian_ones_many():
