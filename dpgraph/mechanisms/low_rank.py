@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.mechanisms.certificates import Guess
+from dpgraph.mechanisms.certificates import TYPICAL_COHERENCE, Guess
 from dpgraph.mechanisms.matrices import (
     MatrixCall,
     open_matrix,
@@ -418,14 +418,13 @@ def private_singular_subspace(
 
 
 def _release(matrix: Any, call: MatrixCall, mu: float, certificate: Certificate = "stability") -> ReleasedSubspace:
-    n = matrix.shape[0]
     return release_subspace(
         matrix,
         call.neighbours,
         call.rank,
         largest=call.largest,
         certificate=certificate,
-        guess=Guess(lambda r: min(1.0, 2.0 * math.sqrt(r / n))),
+        guess=Guess(lambda r: min(1.0, TYPICAL_COHERENCE * math.sqrt(r / call.spread))),
         ledger=call.ledger,
         mu=mu,
         noise=call.noise,

@@ -36,10 +36,15 @@ _LARGEST_ENTRY = 1e140
 
 @dataclass(frozen=True)
 class MatrixCall:
-    """A checked and debited call on a general matrix; the matrix itself has not been read."""
+    """A checked and debited call on a general matrix; the matrix itself has not been read.
+
+    `spread` is the number of rows over which the vectors of an eigenspace of dimension r spread r, if they are spread
+    out: for the embedding of a rectangular matrix twice its smaller side, as half of the weight is there.
+    """
 
     rank: Rank
     largest: int
+    spread: int
     neighbours: MatrixNeighbours
     ledger: Ledger
     noise: NoiseSource
@@ -86,6 +91,7 @@ def open_matrix(
     return MatrixCall(
         rank=rank if rank == "auto" else factor * largest,
         largest=factor * largest,
+        spread=factor * min(A.shape),
         neighbours=MatrixNeighbours(math.sqrt(factor) * sensitivity),
         ledger=ledger,
         noise=noise,

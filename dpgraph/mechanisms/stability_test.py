@@ -24,8 +24,10 @@ __all__ = ["certify_jointly"]
 
 FloatArray = NDArray[np.float64]
 
-#: Share of the slack for each of the two attempts (the minimum degree has the rest).
-_ATTEMPT_SLACK = 0.35
+#: What the attempts assume about the coherence, times its guess: infinity is no more than what the spectrum implies.
+_ATTEMPTS = (1.0, 2.5, math.inf)
+#: Share of the slack for each attempt (the minimum degree has the rest).
+_ATTEMPT_SLACK = 0.7 / len(_ATTEMPTS)
 #: Share of mu**2 of the subspace that goes to the spectrum: it only steers.
 _SPECTRUM_SHARE = 0.12
 #: Shares of what is left that the test may take.
@@ -40,8 +42,10 @@ _ACCEPTED_NOISE = 0.5
 _USEFUL_TARGETS = np.linspace(_GOOD_NOISE, _USEFUL_NOISE, 3)
 #: A target is within reach if the test is expected to pass by this many standard deviations.
 _MARGIN = 1.0
-#: Plans assume values of the spectrum that are worse by this many standard deviations.
+#: Plans assume values of the spectrum that are worse by this many standard deviations, ...
 _HOPEFUL, _CAREFUL = 0.0, 1.0
+#: ... and a careful first one a coherence that is larger than its guess by this factor.
+_CAREFUL_COHERENCE = 1.5
 #: Values of the spectrum that are released beyond the candidates': they say where the bulk is, at no price in privacy.
 _BULK_VALUES = 6
 #: Above this number of rows eigenvalues are computed coarsely, see :func:`dpgraph.spectral.eigen.value_tolerance`.
@@ -71,18 +75,18 @@ class _Plan:
 class _Caution:
     """What a plan assumes, and at which noises it aims.
 
-    With `worst_coherence`, no more is assumed about the coherence than what the spectrum implies. Of the ranks whose
-    noise is at most `accepted` the largest is taken.
+    The spectrum is worse by so many `deviations`, the coherence `coherence` times its guess. Of the ranks whose noise
+    is at most `accepted` the largest is taken.
     """
 
     deviations: float
-    worst_coherence: bool = False
+    coherence: float
     accepted: float = _ACCEPTED_NOISE
     targets: FloatArray = field(default_factory=lambda: _TARGETS)
 
 
 def certify_jointly(call: SubspaceCall) -> Certified:
-    """Certify a limit on the motion of the eigenspace; raises :class:`MechanismHalted` when both attempts fail."""
+    """Certify a limit on the motion of the eigenspace; raises :class:`MechanismHalted` when all attempts fail."""
     ledger = call.ledger
     mu_spectrum = call.mu * math.sqrt(_SPECTRUM_SHARE)
     largest = call.candidates[-1]
@@ -91,38 +95,35 @@ def certify_jointly(call: SubspaceCall) -> Certified:
         call.operator, count, call.neighbours, ledger=ledger, mu=mu_spectrum, noise=call.noise
     )
     left = math.sqrt(call.mu**2 - mu_spectrum**2)
-    z = ledger.good_event("stability test", ledger.slack * _ATTEMPT_SLACK)
-    plan = _first_plan(call, spectrum, left, z)
-    U = _attempt(call, pairs, plan, z)
-    left = math.sqrt(left**2 - plan.mu**2)
-    if U is None:
-        z = ledger.good_event("second stability test", ledger.slack * _ATTEMPT_SLACK)
-        plan = _best_plan(call, spectrum, left, z, _Caution(_CAREFUL, worst_coherence=True))
-        U = _attempt(call, pairs, plan, z, "steps to instability, again")
+    for attempt, coherence in enumerate(_ATTEMPTS, start=1):
+        z = ledger.good_event(f"stability test {attempt}", ledger.slack * _ATTEMPT_SLACK)
+        plan = _plan_attempt(call, spectrum, left, z, coherence)
+        U = _attempt(call, pairs, plan, z, f"steps to instability {attempt}")
         left = math.sqrt(left**2 - plan.mu**2)
-    if U is None:
-        raise halted(
-            ledger,
-            "no eigenspace could be certified privately to be stable: the gap sigma_r - sigma_{r+1} is too small, or "
-            "the eigenvectors are too localised, for this budget.",
-        )
-    gap = plan.safe.least_gap
-    error = math.sqrt(2.0) * computed_error(plan.rank, call.neighbours, gap)
-    return Certified(U, spectrum.values[: largest + 1], gap, plan.safe.limit + error, left)
+        if U is not None:
+            gap = plan.safe.least_gap
+            error = math.sqrt(2.0) * computed_error(plan.rank, call.neighbours, gap)
+            return Certified(U, spectrum.values[: largest + 1], gap, plan.safe.limit + error, left)
+    raise halted(
+        ledger,
+        "no eigenspace could be certified privately to be stable: the gap sigma_r - sigma_{r+1} is too small, or the "
+        "eigenvectors are too localised, for this budget.",
+    )
 
 
 # --- planning, from released values ----------------------------------------------------------------------------------
 
 
-def _first_plan(call: SubspaceCall, spectrum: ReleasedSpectrum, mu: float, z: float) -> _Plan:
-    """Aim at what is certainly within reach, or at a good noise that may be."""
-    cautious = _best_plan(call, spectrum, mu, z, _Caution(_CAREFUL, worst_coherence=True))
-    plan = _best_plan(call, spectrum, mu, z, _Caution(_CAREFUL))
-    for within_reach in (cautious, plan) if cautious.noise <= plan.noise else (plan,):
-        if within_reach.score >= _MARGIN and within_reach.noise <= _GOOD_NOISE:
-            return within_reach
+def _plan_attempt(call: SubspaceCall, spectrum: ReleasedSpectrum, mu: float, z: float, coherence: float) -> _Plan:
+    if coherence > _ATTEMPTS[0]:
+        return _best_plan(call, spectrum, mu, z, _Caution(_CAREFUL, coherence))
+    # Aim at what is certainly within reach.
+    for certain in (math.inf, _CAREFUL_COHERENCE):
+        plan = _best_plan(call, spectrum, mu, z, _Caution(_CAREFUL, certain))
+        if plan.score >= _MARGIN and plan.noise <= (_ACCEPTED_NOISE if certain == math.inf else _GOOD_NOISE):
+            return plan
     # A good noise is worth a test even where the noisy spectrum speaks against it.
-    useful = _Caution(_HOPEFUL, targets=_USEFUL_TARGETS, accepted=_USEFUL_NOISE)
+    useful = _Caution(_HOPEFUL, coherence, targets=_USEFUL_TARGETS, accepted=_USEFUL_NOISE)
     plan = _best_plan(call, spectrum, mu, z, useful)
     if plan.score >= _MARGIN:
         return plan
@@ -171,7 +172,7 @@ def _predicted_state(call: SubspaceCall, spectrum: ReleasedSpectrum, rank: int, 
     error = scale * math.sqrt(1 / len(rest) + shrink**2)
     outside = max(float(rest.mean()) + shrink * excess, 0.0) + caution.deviations * error
     inside = max(float(values[rank - 1]) - caution.deviations * scale, 0.0)
-    coherence = math.inf if caution.worst_coherence else call.guess.coherence(rank)
+    coherence = caution.coherence * call.guess.coherence(rank)
     return call.neighbours.state(coherence, inside, outside, call.guess.largest_degree)
 
 
@@ -194,9 +195,7 @@ def _rates(call: SubspaceCall, rank: int, least_gap: float) -> Rates:
 # --- the test --------------------------------------------------------------------------------------------------------
 
 
-def _attempt(
-    call: SubspaceCall, pairs: Eigenpairs, plan: _Plan, z: float, name: str = "steps to instability"
-) -> FloatArray | None:
+def _attempt(call: SubspaceCall, pairs: Eigenpairs, plan: _Plan, z: float, name: str) -> FloatArray | None:
     """Test whether one neighbour moves the projector by at most the plan's limit; the eigenvectors if so."""
     neighbours, shift = call.neighbours, _shift(call.n)
     U = call.accurate_vectors(pairs, plan.rank)
