@@ -15,6 +15,8 @@ _PANELS_A_ROW = 5
 _DRAW = 5e-4
 _LATER = "not yet run"
 _REFERENCES = ("exact 1-opt",)
+#: What the defaults are made of: beginnings of names, not compared with the default.
+_PARTS = ("bounded-iterates", "randomized-response", "permute-and-flip")
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,7 @@ class Table:
         found = [
             (name, point)
             for name in self.private()
-            if name != without and not (without and name.startswith("bounded-iterates"))
+            if name != without and not (without and name.startswith(_PARTS))
             if (point := self.get(graph, name, epsilon, delta)) is not None
         ]
         sign = 1.0 if self.problem.higher_is_better else -1.0

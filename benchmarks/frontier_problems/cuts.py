@@ -20,7 +20,6 @@ from scipy import sparse
 
 import dpgraph
 from dpgraph.datasets import planted_cut_sparse
-from dpgraph.problems.private_cut_release import MECHANISMS
 from dpgraph.sos.local_search import one_opt
 from dpgraph.sos.objective import FactoredObjective, SparseObjective
 from dpgraph.sos.solver import solve_max_cut
@@ -83,16 +82,17 @@ def package(balanced: bool, **options: Any) -> Callable[[Graph, float, float, in
 
 
 def package_mechanisms(balanced: bool) -> dict[str, Mechanism]:
-    dense = {"tier": 2, "largest": DENSE_HALVES if balanced else DENSE}
+    """The default, then what stands for itself; bounded iterates once with each kind of noise."""
+    pure = {"uses": "epsilon"}
+    options: dict[str, dict[str, Any]] = {
+        "coherence": {},
+        "gaussian": {"tier": 2, "largest": DENSE_HALVES if balanced else DENSE},
+        "noisy-power": {},
+        "randomized-response": {"tier": 2, "largest": DENSE, "reason": "nearly n x n at small epsilon", **pure},
+        "permute-and-flip": {"largest": 20, "reason": "n above 20", **pure},
+    }
     table = {"auto": Mechanism(package(balanced), tier=0)}
-    for name in MECHANISMS:
-        if name == "bounded-iterates":  # "auto", and below with each kind of noise
-            continue
-        if name in ("gaussian", "randomized-response"):
-            uses = "epsilon" if name == "randomized-response" else "epsilon, delta"
-            table[name] = Mechanism(package(balanced, mechanism=name), uses=uses, **dense)
-        else:
-            table[name] = Mechanism(package(balanced, mechanism=name))
+    table |= {name: Mechanism(package(balanced, mechanism=name), **option) for name, option in options.items()}
     for noise, uses in (("gaussian", "epsilon, delta"), ("laplace", "epsilon")):
         run = package(balanced, mechanism="bounded-iterates", noise=noise)
         table[f"bounded-iterates, {noise}"] = Mechanism(run, uses=uses)
