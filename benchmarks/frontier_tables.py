@@ -207,7 +207,8 @@ def coverage(table: Table, delta: str) -> str:
         else:
             part.append(f"{name} ({full}, and {started - full} with fewer runs, of {len(points)})")
     epsilons = ", ".join(f"{e:g}" for e in EPSILONS)
-    text = f"Complete ({table.runs} runs at epsilon = {epsilons} on every input of the mechanism): {'; '.join(whole)}."
+    meaning = f"{table.runs} runs at epsilon = {epsilons} on every input of the mechanism"
+    text = f"Complete ({meaning}): {'; '.join(whole) or 'none'}."
     return f"{text} Cells of the others: {'; '.join(part)}.\n" if part else f"{text}\n"
 
 
