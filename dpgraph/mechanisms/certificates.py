@@ -16,12 +16,9 @@ from dpgraph.spectral import sensitivity
 from dpgraph.spectral.eigen import Eigenpairs, leading_eigenpairs, vector_tolerance
 from dpgraph.spectral.neighbours import SpectralNeighbours
 
-__all__ = ["TYPICAL_COHERENCE", "Certified", "Guess", "SubspaceCall", "accurate_vectors", "computed_error", "halted"]
+__all__ = ["Certified", "Guess", "SubspaceCall", "accurate_vectors", "computed_error", "halted"]
 
 FloatArray = NDArray[np.float64]
-
-#: Guess of the coherence, times that of rows of equal norm.
-TYPICAL_COHERENCE = 1.35
 
 
 @dataclass(frozen=True)

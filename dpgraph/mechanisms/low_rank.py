@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.mechanisms.certificates import TYPICAL_COHERENCE, Guess
+from dpgraph.mechanisms.certificates import Guess
 from dpgraph.mechanisms.matrices import (
     MatrixCall,
     open_matrix,
@@ -135,7 +135,7 @@ def private_projector(
     epsilon: float,
     delta: float,
     max_rank: int = 8,
-    certificate: Certificate = "stability",
+    certificate: Certificate = "gap-and-coherence",
     accountant: PrivacyAccountant | None = None,
     rng: int | np.random.Generator | None = None,
 ) -> PrivateSubspace:
@@ -154,9 +154,10 @@ def private_projector(
         epsilon > 0, 0 < delta < 1.
     max_rank : int, default 8
         Largest rank considered by "auto".
-    certificate : {"stability", "gap-and-coherence"}
-        How the motion of the eigenspace is bounded: one test of the number of neighbours until it becomes unstable
-        (:mod:`dpgraph.spectral.stability`), or the paper's tests of the gap and of the coherence.
+    certificate : {"gap-and-coherence", "stability"}
+        How the motion of the eigenspace is bounded: the paper's tests of the gap and of the coherence, or one test of
+        the number of neighbours until it becomes unstable (:mod:`dpgraph.spectral.stability`). The latter needs less of
+        a gap if rows of the eigenvectors are alike, and fails where the largest is much larger than that.
     accountant : PrivacyAccountant, optional
         Debited before the matrix is read.
     rng : int or numpy.random.Generator, optional
@@ -177,8 +178,9 @@ def private_projector(
 
     Notes
     -----
-    *Guarantee.* (epsilon, delta)-DP. The projector moves at speed at most sqrt(2) sensitivity kappa / gap on the way
-    to a neighbour; a private test certifies a limit on that, with which the noise is scaled.
+    *Guarantee.* (epsilon, delta)-DP. Noise on the projector has Frobenius sensitivity
+    sqrt(2) sensitivity kappa / (gap - sensitivity), with private bounds on the gap and on the coherence kappa; or the
+    limit that the stability test certifies.
 
     References
     ----------
@@ -417,14 +419,16 @@ def private_singular_subspace(
     return PrivateSingularSubspace(left, right, released.spectrum[::2], call.ledger.report())
 
 
-def _release(matrix: Any, call: MatrixCall, mu: float, certificate: Certificate = "stability") -> ReleasedSubspace:
+def _release(
+    matrix: Any, call: MatrixCall, mu: float, certificate: Certificate = "gap-and-coherence"
+) -> ReleasedSubspace:
     return release_subspace(
         matrix,
         call.neighbours,
         call.rank,
         largest=call.largest,
         certificate=certificate,
-        guess=Guess(lambda r: min(1.0, TYPICAL_COHERENCE * math.sqrt(r / call.spread))),
+        guess=Guess(lambda r: min(1.0, 2.0 * math.sqrt(r / call.spread))),
         ledger=call.ledger,
         mu=mu,
         noise=call.noise,

@@ -13,7 +13,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from dpgraph.exceptions import InvalidParameterError, MechanismHalted
 from dpgraph.graph import GraphOperator, open_graph
-from dpgraph.mechanisms.certificates import TYPICAL_COHERENCE, Guess
+from dpgraph.mechanisms.certificates import Guess
 from dpgraph.mechanisms.degree_core import shrunken_degrees
 from dpgraph.mechanisms.degrees import release_degrees
 from dpgraph.mechanisms.grid import release_array
@@ -55,6 +55,8 @@ FloatArray = NDArray[np.float64]
 #: bound m on the smallest c_i, which sets the noise, comes close to the typical c_i (benchmarks/regularization.py).
 REGULARIZATION_MULTIPLE = 16.0
 DEFAULT_MAX_RANK = 8
+#: Guess of the coherence, times that of rows of equal norm.
+_TYPICAL_COHERENCE = 1.35
 
 # Shares of mu**2. The total weight has sensitivity w and costs next to nothing.
 TOTAL_SHARE = 0.002
@@ -158,7 +160,7 @@ def release_normalized_adjacency(
             largest=options.largest,
             least=options.least_rank,
             guess=Guess(
-                lambda r: TYPICAL_COHERENCE * math.sqrt(r / (graph.n_vertices * flat)),
+                lambda r: _TYPICAL_COHERENCE * math.sqrt(r / (graph.n_vertices * flat)),
                 float(shrunken_degrees(degrees, mean_degree, std, graph.max_weight).max()),
             ),
             certificate=options.certificate,

@@ -265,7 +265,7 @@ ENTRIES: tuple[Entry, ...] = (
         "private_projector",
         matrix_neighbours(),
         poisoned_matrix(),
-        options={"rank": 2, "certificate": "gap-and-coherence"},
+        options={"rank": 2, "certificate": "stability"},
         private="A",
     ),
     Entry("private_low_rank", matrix_neighbours(), poisoned_matrix(), options={"rank": 2}, private="A"),
