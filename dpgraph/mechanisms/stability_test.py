@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,12 +96,15 @@ def certify_jointly(call: SubspaceCall) -> Certified:
         call.operator, count, call.neighbours, ledger=ledger, mu=mu_spectrum, noise=call.noise
     )
     left = math.sqrt(call.mu**2 - mu_spectrum**2)
+    # Attempts at the same rank share the eigenvectors: on large graphs nothing else takes long.
+    vectors = cache(lambda rank: call.accurate_vectors(pairs, rank))
     for attempt, coherence in enumerate(_ATTEMPTS, start=1):
         z = ledger.good_event(f"stability test {attempt}", ledger.slack * _ATTEMPT_SLACK)
         plan = _plan_attempt(call, spectrum, left, z, coherence)
-        U = _attempt(call, pairs, plan, z, f"steps to instability {attempt}")
+        U = vectors(plan.rank)
+        stable = _attempt(call, pairs, U, plan, z, f"steps to instability {attempt}")
         left = math.sqrt(left**2 - plan.mu**2)
-        if U is not None:
+        if stable:
             gap = plan.safe.least_gap
             error = math.sqrt(2.0) * computed_error(plan.rank, call.neighbours, gap)
             return Certified(U, spectrum.values[: largest + 1], gap, plan.safe.limit + error, left)
@@ -195,10 +199,9 @@ def _rates(call: SubspaceCall, rank: int, least_gap: float) -> Rates:
 # --- the test --------------------------------------------------------------------------------------------------------
 
 
-def _attempt(call: SubspaceCall, pairs: Eigenpairs, plan: _Plan, z: float, name: str) -> FloatArray | None:
-    """Test whether one neighbour moves the projector by at most the plan's limit; the eigenvectors if so."""
+def _attempt(call: SubspaceCall, pairs: Eigenpairs, U: FloatArray, plan: _Plan, z: float, name: str) -> bool:
+    """Test whether one neighbour moves the projector on the span of U by at most the plan's limit."""
     neighbours, shift = call.neighbours, _shift(call.n)
-    U = call.accurate_vectors(pairs, plan.rank)
     inside = float(np.abs(np.linalg.eigvalsh(U.T @ (call.operator @ U))).min())
     state = neighbours.state(
         neighbours.coherence(U), inside, float(abs(pairs.values[plan.rank])), neighbours.largest_degree
@@ -207,4 +210,4 @@ def _attempt(call: SubspaceCall, pairs: Eigenpairs, plan: _Plan, z: float, name:
     steps = steps_to_exit(state, rates, plan.safe, cap=_CAP)
     grid = call.ledger.gaussian_on_grid(name, sensitivity=sensitivity.stability_steps(shift), mu=plan.mu, count=1)
     noisy = call.noise.scalars(np.array([steps]), grid.unit, grid.scale)[0]
-    return U if float(noisy) - z * grid.scale > 1 + shift else None
+    return float(noisy) - z * grid.scale > 1 + shift
