@@ -1,15 +1,14 @@
-"""One private test for gap and coherence together: how many edges until the eigenspace becomes unstable?
+"""One private measurement for gap and coherence together: how many edges until the eigenspace becomes unstable?
 
-:mod:`dpgraph.spectral.stability` defines the number D of edges after which one more edge could move the projector by
-more than a limit; D has sensitivity 1. The limit and the shares of the budget are planned from released values: the
-noisy spectrum, and guesses that cost nothing. A plan that was too hopeful is followed by one that assumes no more about
-the coherence than the spectrum implies.
+:mod:`dpgraph.spectral.stability` defines a number D of edges for which the leading eigenspace stays below a public
+curve of limits on its motion; D has sensitivity 1, and its noisy value certifies a limit for one edge. The curve, the
+rank and the share of the budget are planned from released values: the noisy spectrum, and guesses that cost nothing.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -19,34 +18,33 @@ from dpgraph.mechanisms.certificates import Certified, SubspaceCall, computed_er
 from dpgraph.mechanisms.spectrum import ReleasedSpectrum, release_spectrum
 from dpgraph.spectral import sensitivity
 from dpgraph.spectral.eigen import Eigenpairs, value_tolerance, vector_tolerance
-from dpgraph.spectral.stability import Rates, SafeSet, SpectralState, Tolerances, predicted_path, steps_to_exit
+from dpgraph.spectral.stability import Rates, SafeSet, SpectralState, Tolerances, predicted_paths, steps_to_exit
 
 __all__ = ["certify_jointly"]
 
 FloatArray = NDArray[np.float64]
 
-#: What the attempts assume about the coherence, times its guess: infinity is no more than what the spectrum implies.
-_ATTEMPTS = (1.0, 2.5, math.inf)
-#: Share of the slack for each attempt (the minimum degree has the rest).
-_ATTEMPT_SLACK = 0.7 / len(_ATTEMPTS)
+#: Shares of the slack for the attempts (the minimum degree has the rest). The first plan takes the guess of the
+#: coherence, the second, at another rank perhaps, corrects it by what the first measured.
+_ATTEMPT_SLACKS = (0.6, 0.1)
 #: Share of mu**2 of the subspace that goes to the spectrum: it only steers.
 _SPECTRUM_SHARE = 0.12
 #: Shares of what is left that the test may take.
-_TEST_SHARES = np.linspace(0.1, 0.7, 25)[:, None]
-#: Spectral norms of the projector's noise that a plan may aim at. Above 2 the noise drowns the projector.
-_TARGETS = np.geomspace(1e-3, 50.0, 95)
-#: Noise at which rounding still finds nearly all (there is no use in aiming lower if that risks the test), and the
-#: largest that a first attempt aims at.
-_GOOD_NOISE, _USEFUL_NOISE = 0.9, 1.0
-#: Among ranks whose predicted noise is at most this, the largest is taken.
-_ACCEPTED_NOISE = 0.5
-_USEFUL_TARGETS = np.linspace(_GOOD_NOISE, _USEFUL_NOISE, 3)
-#: A target is within reach if the test is expected to pass by this many standard deviations.
-_MARGIN = 1.0
-#: Plans assume values of the spectrum that are worse by this many standard deviations, ...
-_HOPEFUL, _CAREFUL = 0.0, 1.0
-#: ... and a careful first one a coherence that is larger than its guess by this factor.
-_CAREFUL_COHERENCE = 1.5
+_TEST_SHARES = np.linspace(0.1, 0.7, 25)
+#: Spectral norm of the noise at which nothing is left of a projector.
+_USELESS_NOISE = 2.0
+#: What a plan has to expect: the values of the spectrum are worse by so many standard deviations, the coherence is its
+#: guess times a factor, with a weight. The first makes the curve: a curve that is too steep costs little, one that is
+#: too flat much.
+_SCENARIOS = ((0.5, 1.0, 0.25), (0.0, 1.0, 0.4), (-1.0, 1.0, 0.15), (0.0, 1.5, 0.2))
+#: Of the ranks whose value is at least this the largest is taken.
+_ACCEPTED_VALUE = 0.75
+#: Points of a predicted path, and the steps that it is followed, in units of the slack of the least share.
+_TIMES, _FAR = 81, 2.0
+#: The gap must stay above this share of the predicted one.
+_GAP_SHARE = 0.25
+#: No plan assumes sigma_{r+1} above this share of sigma_r.
+_CLOSE = 0.5
 #: Values of the spectrum that are released beyond the candidates': they say where the bulk is, at no price in privacy.
 _BULK_VALUES = 6
 #: Above this number of rows eigenvalues are computed coarsely, see :func:`dpgraph.spectral.eigen.value_tolerance`.
@@ -59,31 +57,17 @@ _LEAST_GAP = 3.0
 
 @dataclass(frozen=True)
 class _Plan:
-    """A test to be made, from public and released values only.
+    """A measurement to be made, from public and released values only.
 
-    `noise` is the spectral norm of the noise on the projector if it passes; `score` by how many standard deviations it
-    is expected to.
+    `steps` is the D that it expects; `value` the expected 1 - (sine of the angle between the released space and the
+    true one), zero where nothing can be released.
     """
 
     rank: int
     safe: SafeSet
     mu: float
-    noise: float
-    score: float
-
-
-@dataclass(frozen=True)
-class _Caution:
-    """What a plan assumes, and at which noises it aims.
-
-    The spectrum is worse by so many `deviations`, the coherence `coherence` times its guess. Of the ranks whose noise
-    is at most `accepted` the largest is taken.
-    """
-
-    deviations: float
-    coherence: float
-    accepted: float = _ACCEPTED_NOISE
-    targets: FloatArray = field(default_factory=lambda: _TARGETS)
+    steps: float
+    value: float
 
 
 def certify_jointly(call: SubspaceCall) -> Certified:
@@ -98,16 +82,18 @@ def certify_jointly(call: SubspaceCall) -> Certified:
     left = math.sqrt(call.mu**2 - mu_spectrum**2)
     # Attempts at the same rank share the eigenvectors: on large graphs nothing else takes long.
     vectors = cache(lambda rank: call.accurate_vectors(pairs, rank))
-    for attempt, coherence in enumerate(_ATTEMPTS, start=1):
-        z = ledger.good_event(f"stability test {attempt}", ledger.slack * _ATTEMPT_SLACK)
-        plan = _plan_attempt(call, spectrum, left, z, coherence)
+    coherence = 1.0
+    for attempt, share in enumerate(_ATTEMPT_SLACKS, start=1):
+        z = ledger.good_event(f"stability test {attempt}", ledger.slack * share)
+        plan = _plan(call, spectrum, left, z, coherence)
         U = vectors(plan.rank)
-        stable = _attempt(call, pairs, U, plan, z, f"steps to instability {attempt}")
+        measured, slack = _measure(call, pairs, U, plan, z, f"steps to instability {attempt}")
         left = math.sqrt(left**2 - plan.mu**2)
-        if stable:
-            gap = plan.safe.least_gap
-            error = math.sqrt(2.0) * computed_error(plan.rank, call.neighbours, gap)
-            return Certified(U, spectrum.values[: largest + 1], gap, plan.safe.limit + error, left)
+        error = math.sqrt(2.0) * computed_error(plan.rank, call.neighbours, plan.safe.least_gap)
+        limit = plan.safe.limit(measured - slack - 1) + error
+        if measured - slack > 1 and limit <= _useless_limit(call.n, left):
+            return Certified(U, spectrum.values[: largest + 1], plan.safe.least_gap, limit, left)
+        coherence *= plan.safe.limit(measured) / plan.safe.limit(plan.steps)
     raise halted(
         ledger,
         "no eigenspace could be certified privately to be stable: the gap sigma_r - sigma_{r+1} is too small, or the "
@@ -118,55 +104,79 @@ def certify_jointly(call: SubspaceCall) -> Certified:
 # --- planning, from released values ----------------------------------------------------------------------------------
 
 
-def _plan_attempt(call: SubspaceCall, spectrum: ReleasedSpectrum, mu: float, z: float, coherence: float) -> _Plan:
-    if coherence > _ATTEMPTS[0]:
-        return _best_plan(call, spectrum, mu, z, _Caution(_CAREFUL, coherence))
-    # Aim at what is certainly within reach.
-    for certain in (math.inf, _CAREFUL_COHERENCE):
-        plan = _best_plan(call, spectrum, mu, z, _Caution(_CAREFUL, certain))
-        if plan.score >= _MARGIN and plan.noise <= (_ACCEPTED_NOISE if certain == math.inf else _GOOD_NOISE):
-            return plan
-    # A good noise is worth a test even where the noisy spectrum speaks against it.
-    useful = _Caution(_HOPEFUL, coherence, targets=_USEFUL_TARGETS, accepted=_USEFUL_NOISE)
-    plan = _best_plan(call, spectrum, mu, z, useful)
-    if plan.score >= _MARGIN:
-        return plan
-    return _plan(call, spectrum, plan.rank, mu, z, replace(useful, deviations=-_CAREFUL))
+def _useless_limit(n: int, mu: float) -> float:
+    """Motion of the projector at which noise of GDP parameter mu drowns it."""
+    return _USELESS_NOISE * mu / math.sqrt(2 * n)
 
 
-def _best_plan(call: SubspaceCall, spectrum: ReleasedSpectrum, mu: float, z: float, caution: _Caution) -> _Plan:
-    plans = [_plan(call, spectrum, r, mu, z, caution) for r in call.candidates]
-    within_reach = [plan for plan in plans if plan.score >= _MARGIN]
-    good = [plan for plan in within_reach if plan.noise <= caution.accepted]
-    if good:
-        return good[-1]
-    if within_reach:
-        return min(within_reach, key=lambda plan: (plan.noise, -plan.score))
-    return max(plans, key=lambda plan: plan.score)
+def _plan(call: SubspaceCall, spectrum: ReleasedSpectrum, mu: float, z: float, coherence: float) -> _Plan:
+    """Choose the rank, the curve and the share of the budget of the largest expected value."""
+    least = _LEAST_GAP * call.neighbours.norm
+    rates = _rates(call, call.candidates[-1], least)
+    slacks = sensitivity.stability_steps(_shift(call.n)) * z / (mu * np.sqrt(_TEST_SHARES))
+    times = np.linspace(0.0, _FAR * float(slacks[0]), _TIMES)
+    states = [
+        _predicted_state(call, spectrum, rank, deviations, coherence * factor).array()
+        for rank in call.candidates
+        for deviations, factor, _ in _SCENARIOS
+    ]
+    paths = predicted_paths(np.array(states).T, rates, times)
+    gaps = paths[0] - paths[1]
+    speeds = np.maximum.accumulate(np.where(gaps >= least, rates.projector(paths), np.inf))
+    plans = []
+    for rank, first in zip(call.candidates, range(0, len(states), len(_SCENARIOS)), strict=True):
+        start = paths[:, 0, first]
+        growth = float(rates.speeds(start)[2] / start[2])
+        safe = _curve(times, speeds[:, first], growth, min(_useless_limit(call.n, mu), math.sqrt(2.0 * rank)))
+        safe = replace(safe, least_gap=max(_GAP_SHARE * float(gaps[0, first]), least))
+        scenarios = speeds[:, first : first + len(_SCENARIOS)]
+        plans.append(_plan_of_rank(call.n, rank, safe, mu, slacks + _shift(call.n), times, scenarios))
+    good = [plan for plan in plans if plan.value >= _ACCEPTED_VALUE]
+    return good[-1] if good else max(plans, key=lambda plan: plan.value)
 
 
-def _plan(call: SubspaceCall, spectrum: ReleasedSpectrum, rank: int, mu: float, z: float, caution: _Caution) -> _Plan:
-    """Find the smallest noise whose test is expected to pass, and the share that makes it likeliest to."""
-    least, shift = _LEAST_GAP * call.neighbours.norm, _shift(call.n)
-    rates = _rates(call, rank, least)
-    state = _predicted_state(call, spectrum, rank, caution)
+def _curve(times: FloatArray, speeds: FloatArray, growth: float, worst: float) -> SafeSet:
+    """The predicted path up to the worst useful limit, continued backwards at its first growth."""
+    kept = speeds < worst
+    times, speeds = times[kept], speeds[kept]
+    rising = np.flatnonzero(np.diff(speeds, prepend=0.0) > 1e-9 * speeds)
+    times, speeds = times[rising], speeds[rising]
+    if not len(speeds):
+        times, speeds = np.zeros(1), np.array([worst / 2])
+    first, last = times[0], times[-1] + max(math.log(worst / speeds[-1]), 1e-9) / growth
+    steps = last - np.concatenate([[last], times[::-1], [first - 1 / growth]])
+    return SafeSet(steps, np.concatenate([[worst], speeds[::-1], [speeds[0] / math.e]]), 0.0)
+
+
+def _plan_of_rank(
+    n: int, rank: int, safe: SafeSet, mu: float, slacks: FloatArray, times: FloatArray, speeds: FloatArray
+) -> _Plan:
+    """Plan from the speeds that the scenarios reach at `times`, with the best share of the budget."""
+    steps = [_steps_on_grid(safe, times, speeds[:, s]) for s in range(len(_SCENARIOS))]
     mus = mu * np.sqrt(_TEST_SHARES)
-    needed = sensitivity.stability_steps(shift) * (z + _MARGIN) / float(mus[0, 0]) + 2
-    times, states = predicted_path(state, rates, least, needed)
-    limits = np.maximum.accumulate([rates.projector(x) for x in states])
-    aims = caution.targets * np.sqrt(mu**2 - mus**2) / math.sqrt(2 * call.n)
-    steps = np.interp(aims, limits, times, left=0.0)
-    scores = (steps - 1 - shift) * mus / sensitivity.stability_steps(shift) - z
-    share = np.argmax(scores, axis=0)
-    best = scores.max(axis=0)
-    reached = np.flatnonzero(best >= _MARGIN)
-    k = int(reached[0]) if reached.size else int(np.argmax(best))
-    gap = float(np.interp(steps[share[k], k], times, states[:, 0] - states[:, 1])) / 2
-    safe = SafeSet(min(float(aims[share[k], k]), math.sqrt(2.0 * rank)), max(gap, least))
-    return _Plan(rank, safe, float(mus[share[k], 0]), float(caution.targets[k]), float(best[k]))
+    useless = np.array([_useless_limit(n, math.sqrt(mu**2 - m**2)) for m in mus])
+    value = np.zeros_like(mus)
+    for (_, _, weight), expected in zip(_SCENARIOS, steps, strict=True):
+        left = expected - slacks - 1
+        limits = np.array([safe.limit(steps) for steps in left])
+        value += weight * np.where(left > 0, np.maximum(1 - limits / useless, 0.0), 0.0)
+    best = int(np.argmax(value)) if value.any() else len(mus) // 2
+    return _Plan(rank, safe, float(mus[best]), steps[0], float(value[best]))
 
 
-def _predicted_state(call: SubspaceCall, spectrum: ReleasedSpectrum, rank: int, caution: _Caution) -> SpectralState:
+def _steps_on_grid(safe: SafeSet, times: FloatArray, speeds: FloatArray) -> float:
+    """D of a predicted path."""
+    inside = speeds <= safe.limits[0]
+    if not inside[0]:
+        return 0.0
+    last = len(times) if inside.all() else int(np.argmin(inside))
+    exits = times[:last] + safe.remaining(speeds[:last])
+    return float(min(exits.min(), times[last] if last < len(times) else math.inf))
+
+
+def _predicted_state(
+    call: SubspaceCall, spectrum: ReleasedSpectrum, rank: int, deviations: float, coherence: float
+) -> SpectralState:
     values, scale = spectrum.values, spectrum.scale
     # Values of the bulk are alike: their mean has less noise than the first, which stands out only if it does by more
     # than its noise.
@@ -174,10 +184,11 @@ def _predicted_state(call: SubspaceCall, spectrum: ReleasedSpectrum, rank: int, 
     excess = max(float(rest[0] - rest.mean()), 0.0)
     shrink = excess**2 / (excess**2 + scale**2)
     error = scale * math.sqrt(1 / len(rest) + shrink**2)
-    outside = max(float(rest.mean()) + shrink * excess, 0.0) + caution.deviations * error
-    inside = max(float(values[rank - 1]) - caution.deviations * scale, 0.0)
-    coherence = caution.coherence * call.guess.coherence(rank)
-    return call.neighbours.state(coherence, inside, outside, call.guess.largest_degree)
+    outside = max(float(rest.mean()) + shrink * excess, 0.0) + deviations * error
+    inside = max(float(values[rank - 1]) - deviations * scale, _LEAST_GAP * call.neighbours.norm)
+    # A gap that is not there cannot be planned with: assume some, and let the measurement say.
+    outside = min(outside, _CLOSE * inside)
+    return call.neighbours.state(coherence * call.guess.coherence(rank), inside, outside, call.guess.largest_degree)
 
 
 def _shift(n: int) -> float:
@@ -199,8 +210,10 @@ def _rates(call: SubspaceCall, rank: int, least_gap: float) -> Rates:
 # --- the test --------------------------------------------------------------------------------------------------------
 
 
-def _attempt(call: SubspaceCall, pairs: Eigenpairs, U: FloatArray, plan: _Plan, z: float, name: str) -> bool:
-    """Test whether one neighbour moves the projector on the span of U by at most the plan's limit."""
+def _measure(
+    call: SubspaceCall, pairs: Eigenpairs, U: FloatArray, plan: _Plan, z: float, name: str
+) -> tuple[float, float]:
+    """Release the number of steps that the span of U stays in the plan's safe set, and what to subtract from it."""
     neighbours, shift = call.neighbours, _shift(call.n)
     inside = float(np.abs(np.linalg.eigvalsh(U.T @ (call.operator @ U))).min())
     state = neighbours.state(
@@ -210,4 +223,4 @@ def _attempt(call: SubspaceCall, pairs: Eigenpairs, U: FloatArray, plan: _Plan, 
     steps = steps_to_exit(state, rates, plan.safe, cap=_CAP)
     grid = call.ledger.gaussian_on_grid(name, sensitivity=sensitivity.stability_steps(shift), mu=plan.mu, count=1)
     noisy = call.noise.scalars(np.array([steps]), grid.unit, grid.scale)[0]
-    return float(noisy) - z * grid.scale > 1 + shift
+    return float(noisy), z * grid.scale + shift
