@@ -354,7 +354,7 @@ def steps_to_exit(state: SpectralState, rates: Rates, safe: SafeSet, *, cap: flo
 
 
 def predicted_paths(states: FloatArray, rates: Rates, times: FloatArray) -> FloatArray:
-    """Paths of public states, shape (4, k), at some times, by Heun's method: shape (4, len(times), k). For planning."""
+    """Paths of k public states, shape (4, k), at some times, by Heun's method: shape (4, len(times), k). To plan."""
     paths = np.empty((4, len(times), states.shape[1]))
     paths[:, 0] = states
     direction = np.array([-1.0, 1.0, 1.0, 1.0])[:, None]
