@@ -13,7 +13,7 @@ from dpgraph.exceptions import MechanismHalted
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.spectral import sensitivity
-from dpgraph.spectral.eigen import Eigenpairs, leading_eigenpairs, vector_tolerance
+from dpgraph.spectral.eigen import Eigenpairs, leading_eigenpairs, value_tolerance, vector_tolerance
 from dpgraph.spectral.neighbours import SpectralNeighbours
 
 __all__ = ["Certified", "Guess", "SubspaceCall", "accurate_vectors", "computed_error", "halted"]
@@ -105,13 +105,19 @@ class Certified:
 def accurate_vectors(
     operator: Any, pairs: Eigenpairs, rank: int, neighbours: SpectralNeighbours, noise: NoiseSource
 ) -> FloatArray:
-    """Eigenvectors of the chosen rank with the (smaller) residual that the projector's sensitivity assumes."""
+    """Eigenvectors of the chosen rank with the (smaller) residual that the projector's sensitivity assumes.
+
+    `pairs` are those of :func:`dpgraph.mechanisms.spectrum.release_spectrum`. Without a gap of twice the spectral norm
+    of a neighbour's change no certificate can follow, and the vectors, whose accuracy has no bound then, stay coarse.
+    """
     tolerance = vector_tolerance(neighbours.norm)
-    U = pairs.vectors[:, :rank]
-    residual = np.linalg.norm(operator @ U - U * pairs.values[:rank], axis=0).max()
-    if residual <= tolerance:
-        return U
-    return leading_eigenpairs(operator, rank, tolerance=tolerance, generator=noise.generator).vectors
+    above, below = np.abs(pairs.values[rank - 1 : rank + 1])
+    error = value_tolerance(operator.shape[0], neighbours.norm)
+    known = Eigenpairs(pairs.values[:rank], pairs.vectors[:, :rank])
+    if above - below + 3 * error < 2 * neighbours.norm or known.residual(operator) <= tolerance:
+        return known.vectors
+    middle = float(above + below) / 2
+    return leading_eigenpairs(operator, rank, tolerance=tolerance, generator=noise.generator, least=middle).vectors
 
 
 def computed_error(rank: int, neighbours: SpectralNeighbours, gap: float) -> float:

@@ -33,7 +33,7 @@ from dpgraph.mechanisms.subspace import (
 )
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.report import PrivacyReport
-from dpgraph.spectral.eigen import leading_eigenpairs, value_tolerance
+from dpgraph.spectral.eigen import leading_values, value_tolerance
 
 __all__ = [
     "PrivateLowRank",
@@ -439,7 +439,7 @@ def _norm_upper_bound(matrix: Any, call: MatrixCall, mu: float) -> float:
     """Private upper bound on the spectral norm, whose sensitivity is that of one eigenvalue."""
     bound = call.neighbours.norm
     tolerance = value_tolerance(matrix.shape[0], bound)
-    pairs = leading_eigenpairs(matrix, 1, tolerance=tolerance, generator=call.noise.generator)
+    pairs = leading_values(matrix, 1, tolerance=tolerance, residual=tolerance, generator=call.noise.generator)
     bound += 2 * tolerance
     grid = call.ledger.gaussian_on_grid("spectral norm", sensitivity=bound, mu=mu, count=1)
     z = call.ledger.good_event("spectral norm upper bound", call.ledger.slack * _SHIFT_SLACK)

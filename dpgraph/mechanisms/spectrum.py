@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource
-from dpgraph.spectral.eigen import Eigenpairs, leading_eigenpairs, value_tolerance
+from dpgraph.spectral.eigen import Eigenpairs, leading_values, value_tolerance, vector_tolerance
 from dpgraph.spectral.neighbours import SpectralNeighbours
 
 __all__ = ["ReleasedSpectrum", "release_spectrum"]
@@ -55,15 +55,19 @@ def release_spectrum(
     mu: float,
     noise: NoiseSource,
     stride: int = 1,
+    accurate: bool = False,
 ) -> tuple[Eigenpairs, ReleasedSpectrum]:
     """Release the `count` leading |eigenvalues| of a private symmetric operator with GDP parameter `mu`.
 
     The sorted vector moves by at most `neighbours.frobenius` in l2 (Mirsky), plus twice the public residual tolerance
     of the eigensolver for each value. With ``stride=2`` every second one is released (a symmetric embedding lists each
-    singular value twice). The exact eigenpairs are returned too: they are private.
+    singular value twice). The exact eigenpairs are returned too, the last one without its vector: they are private.
+    With `accurate` the vectors are tried to be those that a projector needs, which is worth it where no values of the
+    bulk are asked for.
     """
     tolerance = value_tolerance(operator.shape[0], neighbours.norm)
-    pairs = leading_eigenpairs(operator, count, tolerance=tolerance, generator=noise.generator)
+    aim = vector_tolerance(neighbours.norm) if accurate else tolerance
+    pairs = leading_values(operator, count, tolerance=tolerance, residual=aim, generator=noise.generator)
     sizes = np.abs(pairs.values)[::stride]
     bound = neighbours.frobenius + 2 * tolerance * math.sqrt(len(sizes))
     grid = ledger.gaussian_on_grid("spectrum", sensitivity=bound, mu=mu, count=len(sizes))

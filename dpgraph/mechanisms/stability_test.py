@@ -8,7 +8,7 @@ rank and the share of the budget are planned from released values: the noisy spe
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -39,8 +39,10 @@ _USELESS_NOISE = 2.0
 _SCENARIOS = ((0.5, 1.0, 0.25), (0.0, 1.0, 0.4), (-1.0, 1.0, 0.15), (0.0, 1.5, 0.2))
 #: Of the ranks whose value is at least this the largest is taken.
 _ACCEPTED_VALUE = 0.75
-#: Points of a predicted path, and the steps that it is followed, in units of the slack of the least share.
-_TIMES, _FAR = 81, 2.0
+#: Points of a predicted path, and its length in units of the slack of the least share. Then the curve rises to the
+#: worst useful limit so many times steeper, and in no more than this share of the steps until the gap would close:
+#: steps that the true path does not have would be missed.
+_TIMES, _FAR, _STEEPER, _ROOM = 81, 2.0, 2.0, 0.7
 #: The gap must stay above this share of the predicted one.
 _GAP_SHARE = 0.25
 #: No plan assumes sigma_{r+1} above this share of sigma_r.
@@ -114,39 +116,48 @@ def _plan(call: SubspaceCall, spectrum: ReleasedSpectrum, mu: float, z: float, c
     """Choose the rank, the curve and the share of the budget of the largest expected value."""
     least = _LEAST_GAP * call.neighbours.norm
     rates = _rates(call, call.candidates[-1], least)
-    slacks = sensitivity.stability_steps(_shift(call.n)) * z / (mu * np.sqrt(_TEST_SHARES))
-    times = np.linspace(0.0, _FAR * float(slacks[0]), _TIMES)
-    states = [
-        _predicted_state(call, spectrum, rank, deviations, coherence * factor).array()
-        for rank in call.candidates
-        for deviations, factor, _ in _SCENARIOS
-    ]
-    paths = predicted_paths(np.array(states).T, rates, times)
+    slacks = sensitivity.stability_steps(_shift(call.n)) * z / (mu * np.sqrt(_TEST_SHARES)) + _shift(call.n)
+    useless = _useless_limit(call.n, mu)
+    states = np.array(
+        [
+            _predicted_state(call, spectrum, rank, deviations, coherence * factor).array()
+            for rank in call.candidates
+            for deviations, factor, _ in _SCENARIOS
+        ]
+    ).T
+    first_speeds = rates.speeds(states)
+    growth, closing = first_speeds[2] / states[2], first_speeds[0] + first_speeds[1]
+    times = np.linspace(0.0, _FAR * slacks[0], _TIMES)
+    paths = predicted_paths(states, rates, times)
     gaps = paths[0] - paths[1]
-    speeds = np.maximum.accumulate(np.where(gaps >= least, rates.projector(paths), np.inf))
     plans = []
-    for rank, first in zip(call.candidates, range(0, len(states), len(_SCENARIOS)), strict=True):
-        start = paths[:, 0, first]
-        growth = float(rates.speeds(start)[2] / start[2])
-        safe = _curve(times, speeds[:, first], growth, min(_useless_limit(call.n, mu), math.sqrt(2.0 * rank)))
-        safe = replace(safe, least_gap=max(_GAP_SHARE * float(gaps[0, first]), least))
-        scenarios = speeds[:, first : first + len(_SCENARIOS)]
-        plans.append(_plan_of_rank(call.n, rank, safe, mu, slacks + _shift(call.n), times, scenarios))
+    for rank, first in zip(call.candidates, range(0, states.shape[1], len(_SCENARIOS)), strict=True):
+        scenarios = slice(first, first + len(_SCENARIOS))
+        least_gap = max(_GAP_SHARE * float(gaps[0, first]), least)
+        speeds = np.where(gaps >= least_gap, rates.projector(paths), np.inf)[:, scenarios]
+        speeds = np.maximum.accumulate(np.minimum(speeds, 1e300))
+        worst = min(useless, math.sqrt(2.0 * rank))
+        room = _ROOM * np.maximum(gaps[:, first] - least_gap, 0.0) / closing[first]
+        safe = SafeSet(*_curve(times, speeds[:, 0], float(growth[first]), worst, room), least_gap)
+        plans.append(_plan_of_rank(call.n, rank, safe, mu, slacks, times, speeds))
     good = [plan for plan in plans if plan.value >= _ACCEPTED_VALUE]
     return good[-1] if good else max(plans, key=lambda plan: plan.value)
 
 
-def _curve(times: FloatArray, speeds: FloatArray, growth: float, worst: float) -> SafeSet:
-    """The predicted path up to the worst useful limit, continued backwards at its first growth."""
+def _curve(
+    times: FloatArray, speeds: FloatArray, growth: float, worst: float, room: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Remaining steps and limits: along a predicted path while its gap is open, then up to the worst useful limit."""
     kept = speeds < worst
+    kept[1:] &= np.diff(speeds) > 1e-9 * speeds[1:]
+    if not kept.any():
+        times, speeds, kept = times[:1], np.array([worst / math.e]), np.ones(1, dtype=bool)
+        room = room[:1]
     times, speeds = times[kept], speeds[kept]
-    rising = np.flatnonzero(np.diff(speeds, prepend=0.0) > 1e-9 * speeds)
-    times, speeds = times[rising], speeds[rising]
-    if not len(speeds):
-        times, speeds = np.zeros(1), np.array([worst / 2])
-    first, last = times[0], times[-1] + max(math.log(worst / speeds[-1]), 1e-9) / growth
-    steps = last - np.concatenate([[last], times[::-1], [first - 1 / growth]])
-    return SafeSet(steps, np.concatenate([[worst], speeds[::-1], [speeds[0] / math.e]]), 0.0)
+    rise = min(math.log(worst / speeds[-1]) / (_STEEPER * growth), float(room[kept][-1]))
+    # A state that is better than predicted has more steps: backwards, the path grows as it does at its start.
+    steps = np.concatenate([[0.0], max(rise, 1e-6) + times[-1] - np.append(times[::-1], times[0] - 1 / growth)])
+    return steps, np.concatenate([[worst], speeds[::-1], [speeds[0] / math.e]])
 
 
 def _plan_of_rank(

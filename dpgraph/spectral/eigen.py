@@ -1,44 +1,68 @@
-"""Partial eigensolvers behind one small interface, with the checks that privacy needs.
+r"""Partial eigensolvers behind one small interface, with the checks that privacy needs.
 
-Sensitivity bounds assume exact eigenpairs. Here the residual is at most a public tolerance or the call fails, and a
-leading eigenvalue that the Krylov method has missed is looked for by an independent Lanczos run from a random start:
-after q steps it misses an eigenvalue that is larger by a factor 1 + t with probability at most
-1.648 sqrt(n) exp(-sqrt(t) (2q - 1)) (Kuczynski, Wozniakowski 1992, Theorem 4.1).
+Sensitivity bounds assume exact eigenvalues. A residual shows that a computed one is near *some* eigenvalue; that no
+larger one was missed is shown by a Lanczos run in the orthogonal complement of the computed eigenvectors:
+
+**Certificate.** Let B be symmetric, v_0 a random unit vector, and B v_j = beta_{j+1} v_{j+1} + alpha_j v_j
++ beta_j v_{j-1} the Lanczos recurrence, all v_j unit vectors. Let p_j be the polynomials with p_0 = 1 and
+x p_j = beta_{j+1} p_{j+1} + alpha_j p_j + beta_j p_{j-1}. If theta bounds the absolute Ritz values, x > theta and
+abs(p_j(x)) and abs(p_j(-x)) exceed sqrt(2 n/pi)/delta_0 for some j, then ||B|| < x, except with probability delta_0.
+
+*Proof.* Let u be a unit eigenvector of B for an eigenvalue l with abs(l) = ||B||, chosen before v_0 is. The numbers
+a_j = <u, v_j> satisfy the recurrence of p_j(l), so a_j = p_j(l) a_0, and abs(a_j) <= 1 as v_j is a unit vector. The
+zeros of p_j are Ritz values, so beyond theta abs(p_j) increases: abs(l) >= x implies abs(a_0) <= 1/abs(p_j(x)) or
+1/abs(p_j(-x)). But the density of a_0, for v_0 uniform on the sphere, is at most sqrt(n/(2 pi)):
+P(abs(a_0) <= s) <= s sqrt(2 n/pi). QED.
+
+The vectors v_j need not be orthogonal, so that the loss of orthogonality does no harm; rounding acts on a_j as a change
+of a_0 by some units of 1e-16 would, and the a_0 in question are larger than 1e-12 for n = 10^6. The number of steps is
+that of the a-priori bounds of J. Kuczynski, H. Wozniakowski (SIAM J. Matrix Anal. Appl. 13, 1992) for spectra that fill
+an interval evenly, and much smaller for others.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+from scipy.linalg.blas import daxpy
+from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
 from dpgraph.exceptions import InvalidParameterError, NotConvergedError
 
-__all__ = ["Eigenpairs", "leading_eigenpairs", "value_tolerance", "vector_tolerance"]
+__all__ = ["Eigenpairs", "leading_eigenpairs", "leading_values", "value_tolerance", "vector_tolerance"]
 
 FloatArray = NDArray[np.float64]
 
 #: Up to this size LAPACK on the whole matrix is faster and has nothing to miss.
 DENSE_LIMIT = 700
-#: A missed eigenvalue larger than the last computed one by this factor is found ...
+#: A certificate fails with this probability, over the random start.
+_FAILURE_PROBABILITY = 1e-9
+#: :func:`leading_eigenpairs` notices a missed eigenvalue that is larger than the last one by this factor.
 _MISSED_FACTOR = 1.1
-#: ... except with this probability.
-_MISSED_PROBABILITY = 1e-9
+#: Residuals may take this share of the tolerance of values; the certificate has the rest.
+_RESIDUAL_SHARE = 0.25
 _ATTEMPTS = 3
+#: Restarts of the Krylov method: the first try at accurate vectors, and later ones.
+_FEW_RESTARTS, _MANY_RESTARTS = 2, 1000
+#: Steps of Lanczos that estimate a norm, and between looks at a certificate.
+_NORM_STEPS = 8
+#: ... and before a certificate is given up.
+_MOST_STEPS = 20_000
 
 
 def value_tolerance(n: int, norm: float) -> float:
-    """Public residual tolerance for released eigenvalues, `norm` what one neighbour changes in spectral norm.
+    """Public bound on the error of a computed eigenvalue, `norm` what one neighbour changes in spectral norm.
 
-    Twice this is added to the sensitivity of each value. On large matrices eigenvalues may lie so densely that a small
-    residual would take thousands of multiplications, so some noise is traded for time there.
+    Twice this is added to the sensitivity of each value. On large matrices eigenvalues lie densely and certificates
+    take hundreds of multiplications, so some noise is traded for time there.
     """
-    return norm * (1e-3 if n <= 50_000 else 3e-2)
+    return norm * (5e-3 if n <= 50_000 else 5e-2)
 
 
 def vector_tolerance(norm: float) -> float:
@@ -54,15 +78,25 @@ class Eigenpairs:
     ----------
     values : ndarray, shape (k,)
         Eigenvalues, decreasing in absolute value.
-    vectors : ndarray, shape (n, k)
+    vectors : ndarray, shape (n, k), or (n, k - 1) from :func:`leading_values`
         Orthonormal eigenvectors.
     """
 
     values: FloatArray
     vectors: FloatArray
 
+    def residual(self, operator: Any) -> float:
+        """Spectral norm of A U - U Theta, Theta the values of the vectors that are there."""
+        U = self.vectors
+        if not U.shape[1]:
+            return 0.0
+        R = operator @ U - U * self.values[: U.shape[1]]
+        return math.sqrt(max(float(np.linalg.eigvalsh(R.T @ R)[-1]), 0.0))
 
-def leading_eigenpairs(operator: Any, count: int, *, tolerance: float, generator: np.random.Generator) -> Eigenpairs:
+
+def leading_eigenpairs(
+    operator: Any, count: int, *, tolerance: float, generator: np.random.Generator, least: float | None = None
+) -> Eigenpairs:
     """Compute the `count` eigenpairs of largest absolute value of a symmetric operator.
 
     Parameters
@@ -72,9 +106,13 @@ def leading_eigenpairs(operator: Any, count: int, *, tolerance: float, generator
     count : int
         1 <= count <= n.
     tolerance : float
-        Largest accepted norm of a residual A u - lambda u; a public number.
+        Largest accepted norm of the residual A U - U Theta; a public number.
     generator : numpy.random.Generator
         Source of starting vectors (independent of the data).
+    least : float, optional
+        A number that `count` absolute eigenvalues are known to exceed, and no more: then none is missed if those found
+        exceed it. By default a certificate shows that none larger than the last one by 10 % is missed, except with
+        probability 1e-9.
 
     Returns
     -------
@@ -87,26 +125,85 @@ def leading_eigenpairs(operator: Any, count: int, *, tolerance: float, generator
     NotConvergedError
         The residuals stay above `tolerance`, or eigenvalues keep being missed.
     """
+    if _check_count(operator, count):
+        return _dense(operator, count)
+    for pairs in _tries(operator, count, tolerance, generator, aim=tolerance):
+        last = float(np.abs(pairs.values[-1]))
+        level = _MISSED_FACTOR * last + tolerance
+        found = _largest_value(operator, pairs.vectors, generator, level=level) if least is None else least
+        if found <= (level if least is None else last):
+            return pairs
+    raise _not_converged(operator, count, tolerance)
+
+
+def leading_values(
+    operator: Any, count: int, *, tolerance: float, residual: float, generator: np.random.Generator
+) -> Eigenpairs:
+    r"""Compute the `count` largest absolute eigenvalues of a symmetric operator, each with an error that is certified.
+
+    The first count - 1 come with vectors, by a Krylov method; the last one, which may lie at the dense edge of a bulk
+    and then takes long to converge, is the norm of what is left, as found by Lanczos, with the certificate of this
+    module.
+
+    Parameters
+    ----------
+    operator, count, generator
+        As in :func:`leading_eigenpairs`.
+    tolerance : float
+        Bound on the error of each absolute value; a public number.
+    residual : float
+        Spectral norm of the residual of the vectors that is aimed at; a quarter of `tolerance` is accepted.
+
+    Returns
+    -------
+    Eigenpairs
+        With count - 1 vectors (or count, where the whole matrix was decomposed). The absolute values are within
+        `tolerance`, except with probability 1e-9.
+
+    Raises
+    ------
+    InvalidParameterError, NotConvergedError
+        As :func:`leading_eigenpairs`.
+
+    Notes
+    -----
+    *Error.* Let U be the computed vectors, Theta their Ritz values, t the smallest of these in absolute value,
+    R = A U - U Theta with ||R|| <= rho, B = (I - UU') A (I - UU'). In the basis (U, U_perp), A is Theta and B on the
+    diagonal and R, U'R = 0, off it, so the sorted absolute eigenvalues of A are within rho of those of Theta and B
+    together. Let theta <= ||B|| <= theta + s and theta <= t + rho. The values max(abs(Theta_i), theta + s/2), and
+    theta + s/2 as the last, are within s/2 + rho of these: where abs(Theta_i) is the larger, the true one is at least
+    that and at most theta + s; where it is not, the true one is at least t >= theta - rho, and at most theta + s.
+    So errors are at most s/2 + 2 rho.
+    """
+    if _check_count(operator, count):
+        return _dense(operator, count)
+    coarse = _RESIDUAL_SHARE * tolerance
+    fine = min(residual, coarse)
+    for pairs in _tries(operator, count - 1, coarse, generator, aim=fine):
+        reached = fine if pairs.residual(operator) <= fine else coarse
+        width = 2 * (tolerance - 2 * reached)
+        found = _largest_value(operator, pairs.vectors, generator, width=width)
+        if found <= np.min(np.abs(pairs.values), initial=math.inf) + reached:
+            last = found + width / 2
+            raised = np.copysign(np.maximum(np.abs(pairs.values), last), pairs.values)
+            return Eigenpairs(np.append(raised, last), pairs.vectors)
+    raise _not_converged(operator, count, tolerance)
+
+
+def _check_count(operator: Any, count: int) -> bool:
+    """Whether the whole matrix is decomposed."""
     n = operator.shape[0]
     if not 1 <= count <= n:
         raise InvalidParameterError(f"the number of eigenpairs must lie in [1, n = {n}]; got {count}")
-    if n <= DENSE_LIMIT or count > n // 3:
-        return _dense(operator, count)
-    width = max(2 * count + 8, 24)
-    for _ in range(_ATTEMPTS):
-        pairs = _krylov(operator, count, min(width, n - 1), tolerance, generator)
-        if pairs is not None and not _missed(operator, pairs, tolerance, generator):
-            return pairs
-        width *= 2
-    raise NotConvergedError(
-        f"the eigensolver did not reach residual {tolerance:.2g} for {count} eigenpairs of a {n} x {n} operator; "
+    return bool(n <= DENSE_LIMIT or count > n // 3)
+
+
+def _not_converged(operator: Any, count: int, tolerance: float) -> NotConvergedError:
+    n = operator.shape[0]
+    return NotConvergedError(
+        f"the eigensolver did not reach tolerance {tolerance:.2g} for {count} eigenpairs of a {n} x {n} operator; "
         "ask for a smaller rank or a larger tolerance"
     )
-
-
-def _sorted_by_size(values: FloatArray, vectors: FloatArray, count: int) -> Eigenpairs:
-    order = np.argsort(-np.abs(values), kind="stable")[:count]
-    return Eigenpairs(np.ascontiguousarray(values[order]), np.ascontiguousarray(vectors[:, order]))
 
 
 def _dense(operator: Any, count: int) -> Eigenpairs:
@@ -116,48 +213,115 @@ def _dense(operator: Any, count: int) -> Eigenpairs:
     return _sorted_by_size(values, vectors, count)
 
 
+def _sorted_by_size(values: FloatArray, vectors: FloatArray, count: int) -> Eigenpairs:
+    order = np.argsort(-np.abs(values), kind="stable")[:count]
+    return Eigenpairs(np.ascontiguousarray(values[order]), np.ascontiguousarray(vectors[:, order]))
+
+
+# --- pairs, by a restarted Krylov method -----------------------------------------------------------------------------
+
+
+def _tries(
+    operator: Any, count: int, tolerance: float, generator: np.random.Generator, *, aim: float
+) -> Iterator[Eigenpairs]:
+    """Pairs with residual at most `tolerance`; `aim` may be a smaller residual that is worth a few restarts."""
+    n = operator.shape[0]
+    width = max(3 * count + 16, 40)
+    targets = [(aim, _FEW_RESTARTS), (tolerance, _MANY_RESTARTS)]
+    for _ in range(_ATTEMPTS):
+        for target, restarts in targets if aim < tolerance else targets[1:]:
+            pairs = _krylov(operator, count, min(width, n - 1), target, restarts, generator)
+            if pairs is not None and pairs.residual(operator) <= tolerance:
+                yield pairs
+                break
+        width *= 2
+
+
 def _krylov(
-    operator: Any, count: int, width: int, tolerance: float, generator: np.random.Generator
+    operator: Any, count: int, width: int, tolerance: float, restarts: int, generator: np.random.Generator
 ) -> Eigenpairs | None:
     n = operator.shape[0]
-    # ARPACK's tolerance is relative to the eigenvalue, which is at most the norm; the residual is verified below.
-    norm = 1.05 * _lanczos_norm(operator, 12, generator)
-    relative = tolerance / (2 * norm) if norm > 0 else 0.0
+    if count == 0:
+        return Eigenpairs(np.zeros(0), np.zeros((n, 0)))
+    norm = _Lanczos(operator, np.zeros((n, 0)), generator).run(_NORM_STEPS).largest()
+    if norm == 0:  # the zero matrix, for which ARPACK has no answer
+        return Eigenpairs(np.zeros(count), np.linalg.qr(generator.standard_normal((n, count)))[0])
+    # ARPACK's tolerance is relative to the eigenvalues, most of which are smaller; the residual is verified.
+    relative = tolerance / norm
+    start = generator.standard_normal(n)
     try:
-        values, vectors = eigsh(operator, k=count, which="LM", ncv=width, tol=relative, v0=generator.standard_normal(n))
+        values, vectors = eigsh(operator, k=count, which="LM", ncv=width, tol=relative, maxiter=restarts, v0=start)
     except ArpackNoConvergence:
         return None
-    pairs = _sorted_by_size(values, vectors, count)
-    residuals = np.linalg.norm(operator @ pairs.vectors - pairs.vectors * pairs.values, axis=0)
-    return pairs if residuals.max() <= tolerance else None
+    return _sorted_by_size(values, vectors, count)
 
 
-def _missed(operator: Any, pairs: Eigenpairs, tolerance: float, generator: np.random.Generator) -> bool:
-    """Look for a larger eigenvalue in the orthogonal complement of the computed ones."""
-    n = operator.shape[0]
-    last = float(np.abs(pairs.values[-1]))
-    U, values = pairs.vectors, pairs.values
-    deflated = LinearOperator((n, n), matvec=lambda x: operator @ x - U @ (values * (U.T @ x)), dtype=np.float64)
-    steps = math.ceil((math.log(1.648 * math.sqrt(n) / _MISSED_PROBABILITY) / math.sqrt(_MISSED_FACTOR - 1) + 1) / 2)
-    found = _lanczos_norm(deflated, min(steps, n - 1), generator)
-    return found > _MISSED_FACTOR * last + tolerance
+# --- the norm of what is left, by Lanczos ----------------------------------------------------------------------------
 
 
-def _lanczos_norm(operator: Any, steps: int, generator: np.random.Generator) -> float:
-    """Largest |Ritz value| after `steps` steps of Lanczos: lost orthogonality repeats values but invents none."""
-    v = generator.standard_normal(operator.shape[0])
-    v /= np.linalg.norm(v)
-    previous, beta = np.zeros_like(v), 0.0
-    diagonal, off = [], []
-    for _ in range(steps):
-        w = operator @ v - beta * previous
-        a = float(v @ w)
-        w -= a * v
-        diagonal.append(a)
-        beta = float(np.linalg.norm(w))
-        if beta < 1e-14:
-            break
-        off.append(beta)
-        previous, v = v, w / beta
-    ritz = linalg.eigvalsh_tridiagonal(np.array(diagonal), np.array(off[: len(diagonal) - 1]))
-    return float(np.abs(ritz).max())
+class _Lanczos:
+    """Lanczos from a random start in the orthogonal complement of the columns of U, without reorthogonalisation."""
+
+    def __init__(self, operator: Any, U: FloatArray, generator: np.random.Generator) -> None:
+        self._operator, self._U = operator, U
+        self._before = np.zeros(U.shape[0])
+        self._v = self._normalised(np.asarray(generator.standard_normal(U.shape[0])))
+        self.alpha: list[float] = []
+        self.beta: list[float] = []
+
+    def _normalised(self, w: FloatArray) -> FloatArray:
+        w -= self._U @ (self._U.T @ w)
+        norm = float(np.linalg.norm(w))
+        self._norm = norm
+        return w / norm if norm > 0 else w
+
+    def run(self, steps: int) -> _Lanczos:
+        """Take further steps, fewer if the Krylov space is exhausted."""
+        for _ in range(steps):
+            w = np.array(self._operator @ self._v, dtype=np.float64)
+            if self.beta:
+                w = daxpy(self._before, w, a=-self.beta[-1])
+            self.alpha.append(float(self._v @ w))
+            w = daxpy(self._v, w, a=-self.alpha[-1])
+            self._before, self._v = self._v, self._normalised(w)
+            self.beta.append(self._norm)
+            if self.exhausted:
+                break
+        return self
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether the Krylov space is invariant."""
+        return bool(self.beta) and self.beta[-1] == 0.0
+
+    def largest(self) -> float:
+        """Largest absolute Ritz value: lost orthogonality repeats values but invents none."""
+        ritz = linalg.eigvalsh_tridiagonal(np.array(self.alpha), np.array(self.beta[:-1]))
+        return float(np.abs(ritz).max())
+
+    def excludes(self, x: float) -> bool:
+        """Whether the certificate of this module holds at x, which is larger than all Ritz values."""
+        bound = math.sqrt(2 * len(self._v) / math.pi) / _FAILURE_PROBABILITY
+        return self.exhausted or all(self._exceeds(sign * x, bound) for sign in (1.0, -1.0))
+
+    def _exceeds(self, x: float, bound: float) -> bool:
+        before, now, last = 0.0, 1.0, 0.0
+        for a, b in zip(self.alpha, self.beta, strict=True):
+            before, now, last = now, ((x - a) * now - last * before) / b, b
+            if abs(now) > bound:
+                return True
+        return False
+
+
+def _largest_value(
+    operator: Any, U: FloatArray, generator: np.random.Generator, *, width: float = 0.0, level: float = 0.0
+) -> float:
+    """Find theta with theta <= ||B|| < max(theta + width, level), B the operator on the complement of U, certified."""
+    lanczos = _Lanczos(operator, U, generator)
+    while len(lanczos.alpha) < _MOST_STEPS:
+        lanczos.run(max(_NORM_STEPS, len(lanczos.alpha) // 16))
+        found = lanczos.largest()
+        x = max(found + width, level)
+        if found >= x or lanczos.excludes(x):
+            return found
+    raise _not_converged(operator, U.shape[1] + 1, max(width, level))

@@ -1,4 +1,6 @@
-"""The eigensolver meets its public tolerance or fails, and does not miss a leading eigenvalue."""
+"""Eigenvalues are within their public tolerance or the solver fails, and none of the leading ones is missed."""
+
+import math
 
 import numpy as np
 import pytest
@@ -8,11 +10,15 @@ from scipy.sparse.linalg import LinearOperator
 import dpgraph
 from dpgraph.datasets.planted import planted_cut_sparse
 from dpgraph.spectral import eigen
-from dpgraph.spectral.eigen import Eigenpairs, leading_eigenpairs
+from dpgraph.spectral.eigen import Eigenpairs, leading_eigenpairs, leading_values
 
 
-def generator():
-    return np.random.default_rng(0)
+def generator(seed=0):
+    return np.random.default_rng(seed)
+
+
+def sizes(A):
+    return np.sort(np.abs(np.linalg.eigvalsh(A.toarray())))[::-1]
 
 
 @pytest.mark.parametrize("n", [5, 300, 1200])
@@ -20,9 +26,7 @@ def generator():
 def test_pairs_agree_with_lapack(n, count):
     A, _ = planted_cut_sparse(n, min(40.0, n / 2.5), -0.5, rng=1)
     pairs = leading_eigenpairs(A, count, tolerance=1e-6, generator=generator())
-    values = np.linalg.eigvalsh(A.toarray())
-    expected = np.sort(np.abs(values))[::-1][:count]
-    assert np.allclose(np.abs(pairs.values), expected, atol=1e-6)
+    assert np.allclose(np.abs(pairs.values), sizes(A)[:count], atol=1e-6)
     residuals = np.linalg.norm(A @ pairs.vectors - pairs.vectors * pairs.values, axis=0)
     assert residuals.max() <= 1e-6
     assert np.allclose(pairs.vectors.T @ pairs.vectors, np.eye(count), atol=1e-8)
@@ -37,17 +41,95 @@ def test_all_eigenpairs_of_a_small_matrix_can_be_asked_for():
 def test_the_count_must_fit(count):
     with pytest.raises(dpgraph.InvalidParameterError, match="eigenpairs"):
         leading_eigenpairs(np.eye(3), count, tolerance=1e-9, generator=generator())
+    with pytest.raises(dpgraph.InvalidParameterError, match="eigenpairs"):
+        leading_values(np.eye(3), count, tolerance=1e-9, residual=1e-9, generator=generator())
 
 
-def test_a_solver_that_misses_a_leading_eigenvalue_is_caught(monkeypatch):
+@pytest.mark.parametrize(("degree", "correlation"), [(10, -0.5), (40, -0.75), (6, 0.0)])
+@pytest.mark.parametrize("count", [1, 2, 9])
+@pytest.mark.parametrize("tolerance", [1.0, 0.1, 0.003])
+def test_values_are_within_the_tolerance_that_was_asked_for(degree, correlation, count, tolerance):
+    A, _ = planted_cut_sparse(1000, degree, correlation, rng=2)
+    values = np.abs(leading_values(A, count, tolerance=tolerance, residual=1e-6, generator=generator()).values)
+    assert np.all(np.diff(values) <= 0)
+    assert np.abs(values - sizes(A)[:count]).max() <= tolerance * (1 + 1e-9)
+
+
+def test_values_come_with_vectors_of_all_but_the_last():
+    A, _ = planted_cut_sparse(1000, 60, -0.75, rng=2)
+    pairs = leading_values(A, 3, tolerance=0.1, residual=1e-7, generator=generator())
+    assert pairs.vectors.shape == (1000, 2)
+    assert pairs.residual(A) <= 1e-7
+
+
+@pytest.mark.parametrize("factor", [1.0 + 1e-12, 1.5, 40.0])
+@pytest.mark.parametrize("component", [1e-4, 1e-8])
+def test_a_certificate_holds_for_starts_that_hardly_see_the_largest_eigenvalue(factor, component):
+    # A start like these is drawn with probability 0.003 and 3e-7; certificates may fail with probability 1e-9.
+    n = 1000
+    diagonal = np.linspace(-1.0, 1.0, n)
+    diagonal[-1] = factor
+    start = generator().standard_normal(n)
+    start[-1] = component
+
+    class Unlucky(np.random.Generator):
+        def standard_normal(self, *_args, **_kwargs):
+            return start.copy()
+
+    found = eigen._largest_value(
+        sparse.diags_array(diagonal, format="csr"), np.zeros((n, 0)), Unlucky(np.random.PCG64(0)), width=0.02
+    )
+    assert factor - 0.02 <= found <= factor * (1 + 1e-12)
+
+
+def test_what_is_excluded_has_a_start_less_likely_than_the_failure_probability(monkeypatch):
+    # With a failure probability of one half, starts are excluded at the level at which every second one would be wrong.
+    monkeypatch.setattr(eigen, "_FAILURE_PROBABILITY", 0.5)
+    n, wrong, runs = 900, 0, 200
+    diagonal = np.linspace(-1.0, 1.0, n)
+    diagonal[-1] = 1.2
+    A = sparse.diags_array(diagonal, format="csr")
+    for seed in range(runs):
+        found = eigen._largest_value(A, np.zeros((n, 0)), generator(seed), width=0.1)
+        wrong += found < 1.1
+    assert wrong / runs <= 0.5
+
+
+def test_the_norm_of_the_complement_leaves_out_what_is_spanned():
+    A, _ = planted_cut_sparse(1200, 40, -0.75, rng=1)
+    _, vectors = np.linalg.eigh(A.toarray())
+    exact = sizes(A)
+    U = vectors[:, [-1, 0]]  # eigenvalues near 40 and -30
+    found = eigen._largest_value(A, U, generator(), width=0.05)
+    assert exact[2] - 0.05 <= found <= exact[2] + 1e-9
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_a_solver_that_misses_an_eigenvalue_a_little_larger_is_caught(monkeypatch, count):
+    n = 2000
+    diagonal = np.linspace(0.1, 0.5, n)
+    diagonal[:3] = [1.0, 0.81, 0.8]
+    A = sparse.diags_array(diagonal, format="csr")
+
+    def misses_the_second(operator, count, width, tolerance, restarts, generator):
+        chosen = [0, 2, n - 1][:count]
+        return Eigenpairs(diagonal[chosen], np.eye(n)[:, chosen])
+
+    monkeypatch.setattr(eigen, "_krylov", misses_the_second)
+    with pytest.raises(dpgraph.NotConvergedError):
+        leading_values(A, count + 1, tolerance=1e-3, residual=1e-6, generator=generator())
+    with pytest.raises(dpgraph.NotConvergedError):
+        leading_eigenpairs(A, count, tolerance=1e-6, generator=generator(), least=0.805)
+
+
+def test_pairs_of_an_exact_computation_do_not_miss_one_that_is_larger_by_a_tenth(monkeypatch):
     n = 2000
     diagonal = np.linspace(0.1, 0.5, n)
     diagonal[:3] = [1.0, 0.9, 0.8]
     A = sparse.diags_array(diagonal, format="csr")
 
-    def misses_the_second(operator, count, width, tolerance, generator):
-        chosen = [0, 2, n - 1][:count]
-        return Eigenpairs(diagonal[chosen], np.eye(n)[:, chosen])
+    def misses_the_second(operator, count, width, tolerance, restarts, generator):
+        return Eigenpairs(diagonal[[0, 2]], np.eye(n)[:, [0, 2]])
 
     monkeypatch.setattr(eigen, "_krylov", misses_the_second)
     with pytest.raises(dpgraph.NotConvergedError):
@@ -64,9 +146,21 @@ def test_an_unreachable_tolerance_fails_instead_of_pretending():
         leading_eigenpairs(noisy, 1, tolerance=1e-9, generator=generator())
 
 
-def test_lanczos_never_overestimates_the_norm():
+def test_ritz_values_never_exceed_the_norm():
     A, _ = planted_cut_sparse(1500, 20, -0.5, rng=1)
-    norm = np.abs(np.linalg.eigvalsh(A.toarray())).max()
-    estimates = [eigen._lanczos_norm(A, steps, generator()) for steps in (2, 10, 60)]
-    assert max(estimates) <= norm * (1 + 1e-9)
-    assert estimates[-1] == pytest.approx(norm, rel=1e-6)
+    norm = sizes(A)[0]
+    lanczos = eigen._Lanczos(A, np.zeros((1500, 0)), generator())
+    estimates = [lanczos.run(steps).largest() for steps in (2, 8, 50, 200)]
+    assert estimates == sorted(estimates)
+    assert estimates[-1] == pytest.approx(norm, rel=1e-9)
+    assert estimates[-1] <= norm * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("diagonal", [np.zeros(800), np.ones(800), np.repeat([1.0, -2.0], 400)])
+def test_few_distinct_eigenvalues_exhaust_the_search(diagonal):
+    A = sparse.diags_array(diagonal, format="csr")
+    pairs = leading_values(A, 3, tolerance=1e-6, residual=1e-9, generator=generator())
+    assert np.allclose(np.abs(pairs.values), np.abs(diagonal).max(), atol=1e-6)
+    assert math.isclose(
+        abs(leading_eigenpairs(A, 2, tolerance=1e-6, generator=generator()).values[0]), np.abs(diagonal).max()
+    )
