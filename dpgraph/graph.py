@@ -181,11 +181,12 @@ def open_graph(
     unit = cap if unweighted and cap == 1.0 else cap * 2.0**-WEIGHT_BITS
 
     def read() -> Graph:
-        A = _assemble(edges(False), len(nodes))
-        if A.nnz:
-            np.minimum(A.data, cap, out=A.data)
-            A.data = np.rint(A.data / unit) * unit
-            A.eliminate_zeros()
+        A = edges(False)
+        np.minimum(A.data, cap, out=A.data)
+        A.data /= unit
+        np.rint(A.data, out=A.data)
+        A.data *= unit
+        A.eliminate_zeros()
         return Graph(A, nodes, cap, unit)
 
     return GraphSource(nodes, cap, read)
@@ -217,7 +218,7 @@ def as_graph(G: Any, *, weight: str | None = None, symmetrize: bool = False, sig
     if isinstance(G, Graph):
         return G
     nodes, edges = _public_side(G, weight, symmetrize)
-    A = _assemble(edges(signed), len(nodes))
+    A = edges(signed)
     if weight is None and not _is_matrix(G):
         np.minimum(A.data, 1.0, out=A.data)
         return Graph(A, nodes, float("inf"), 1.0)
@@ -227,12 +228,13 @@ def as_graph(G: Any, *, weight: str | None = None, symmetrize: bool = False, sig
 
 # --- the sides of each supported input -------------------------------------------------------------------------
 
-#: Reads the edges; the argument says whether negative weights are accepted.
-EdgeReader = Callable[[bool], sparse.coo_array]
+#: Reads the edges into a symmetric CSR array without diagonal that shares no memory with the input; the argument says
+#: whether negative weights are accepted.
+EdgeReader = Callable[[bool], sparse.csr_array]
 
 
 def _public_side(G: Any, weight: str | None, symmetrize: bool) -> tuple[tuple[Hashable, ...], EdgeReader]:
-    """Vertex labels and a reader that returns one entry for each undirected edge or for both directions."""
+    """Vertex labels and a reader of the edges."""
     for matches, side in (
         (_is_networkx, _networkx_side),
         (_is_networkx_backend, _networkx_backend_side),
@@ -299,7 +301,7 @@ def _networkx_side(
     _refuse_directed(G.is_directed(), symmetrize)
     nodes = tuple(G.nodes)
 
-    def edges(signed: bool) -> sparse.coo_array:
+    def edges(signed: bool) -> sparse.csr_array:
         index = {node: i for i, node in enumerate(nodes)}
         ends = ((index[u], index[v]) for u, v in G.edges())
         values = _weights((w for _, _, w in G.edges(data=weight, default=missing)), weight)
@@ -324,7 +326,7 @@ def _igraph_side(G: Any, weight: str | None, symmetrize: bool) -> tuple[tuple[Ha
             "Make them distinct, or delete the 'name' attribute to use vertex numbers"
         )
 
-    def edges(signed: bool) -> sparse.coo_array:
+    def edges(signed: bool) -> sparse.csr_array:
         if weight is not None and weight not in G.es.attributes():
             raise _missing_weight(weight)
         values = _weights(iter(G.es[weight]) if weight is not None else iter(()), weight)
@@ -338,7 +340,7 @@ def _edge_frame_side(G: Any, weight: str | None, symmetrize: bool) -> tuple[tupl
 
     nodes = vertices_of(G)
 
-    def edges(signed: bool) -> sparse.coo_array:
+    def edges(signed: bool) -> sparse.csr_array:
         pairs, values = edges_of(G, weight)
         ends = ((int(i), int(j)) for i, j in pairs)
         return _edge_array(ends, _weights(values or (), weight), len(nodes), directed=symmetrize, signed=signed)
@@ -356,7 +358,7 @@ def _matrix_side(G: Any, weight: str | None, symmetrize: bool) -> tuple[tuple[Ha
     if np.dtype(G.dtype).kind not in "biuf":
         raise InvalidGraphError(f"expected a real adjacency matrix; got entries of type {G.dtype}")
 
-    def edges(signed: bool) -> sparse.coo_array:
+    def edges(signed: bool) -> sparse.csr_array:
         A = sparse.csr_array(G, dtype=np.float64)
         if not A.has_canonical_format:
             A = A.copy()  # summing works in place, on arrays that belong to the caller
@@ -364,12 +366,15 @@ def _matrix_side(G: Any, weight: str | None, symmetrize: bool) -> tuple[tuple[Ha
         _check_values(A.data, signed and not symmetrize)
         if symmetrize:
             A = A.maximum(A.T)
-        elif abs(A - A.T).max() > 1e-12 * max(1.0, float(abs(A).max())) if A.nnz else False:
+        transposed = A.T.tocsr()
+        if _identical(A, transposed) and not A.diagonal().any():
+            return _compact_copy(A)
+        if A.nnz and abs(A - transposed).max() > 1e-12 * max(1.0, float(abs(A).max())):
             raise InvalidGraphError(
                 "expected a symmetric adjacency matrix; this one differs from its transpose. "
                 "Pass symmetrize=True to keep the larger of the two entries of each pair"
             )
-        return sparse.triu(A, k=1, format="coo")
+        return _mirrored(sparse.triu(A, k=1, format="coo"))
 
     return tuple(range(G.shape[0])), edges
 
@@ -400,28 +405,34 @@ def _missing_weight(weight: str) -> InvalidGraphError:
 
 def _edge_array(
     ends: Iterable[tuple[int, int]], values: FloatArray | None, n: int, *, directed: bool, signed: bool
-) -> sparse.coo_array:
-    """One entry (i < j) for each edge; for directed input, the larger of the two (summed) arcs."""
+) -> sparse.csr_array:
+    """Both entries of each edge; for directed input, the larger of the two (summed) arcs."""
     pairs = np.fromiter((i for pair in ends for i in pair), dtype=np.int64).reshape(-1, 2)
     data = np.ones(len(pairs)) if values is None else values
     _check_values(data, signed and not directed)
     if directed:
         arcs = sparse.coo_array((data, (pairs[:, 0], pairs[:, 1])), shape=(n, n)).tocsr()
-        return sparse.triu(arcs.maximum(arcs.T), k=1, format="coo")
+        return _mirrored(sparse.triu(arcs.maximum(arcs.T), k=1, format="coo"))
     low, high = pairs.min(axis=1, initial=n), pairs.max(axis=1, initial=0)
-    return sparse.coo_array((data, (low, high)), shape=(n, n))
+    return _mirrored(sparse.coo_array((data, (low, high)), shape=(n, n)))
 
 
-def _assemble(upper: sparse.coo_array, n: int) -> sparse.csr_array:
-    """Symmetric CSR without diagonal from one entry for each edge."""
+def _mirrored(upper: sparse.coo_array) -> sparse.csr_array:
+    """Symmetric CSR without diagonal from entries (i <= j), of which parallel ones are summed."""
     row, col = upper.coords
     keep = row != col
-    row, col, data = row[keep], col[keep], upper.data[keep]
-    A = sparse.coo_array(
-        (np.concatenate([data, data]), (np.concatenate([row, col]), np.concatenate([col, row]))), shape=(n, n)
-    ).tocsr()
-    A.sort_indices()
-    return A
+    half = sparse.coo_array((upper.data[keep], (row[keep], col[keep])), shape=upper.shape).tocsr()
+    return _compact_copy(half + half.T.tocsr())
+
+
+def _identical(A: sparse.csr_array, B: sparse.csr_array) -> bool:
+    return all(np.array_equal(getattr(A, part), getattr(B, part)) for part in ("indptr", "indices", "data"))
+
+
+def _compact_copy(A: sparse.csr_array) -> sparse.csr_array:
+    """Copy with indices of 32 bits where these suffice: products with a vector are bound by memory."""
+    index = np.int32 if max(A.shape[0], A.nnz) < np.iinfo(np.int32).max else np.int64
+    return sparse.csr_array((A.data.copy(), A.indices.astype(index), A.indptr.astype(index)), shape=A.shape)
 
 
 def _check_values(data: FloatArray, signed: bool) -> None:
