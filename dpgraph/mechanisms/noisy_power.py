@@ -1,29 +1,84 @@
-"""The noisy power method: a private low-rank adjacency from public iterates (HP14).
+"""The noisy power method: a private low-rank adjacency from public iterates (HP14), with averaged products.
 
-The iterate X (n x r, orthonormal) is public, so releasing A X + noise costs w sqrt(||X_i||^2 + ||X_j||^2) for an edge
+The iterate Q (n x r, orthonormal) is public, so releasing A Q + noise costs w sqrt(||Q_i||^2 + ||Q_j||^2) for an edge
 {i, j}: the coherence that matters is that of the public iterate, and it may be read off at no cost.
+
+Two things are done beyond the published method, both free. All products Y_t = A Q_t + noise are kept, and the next
+iterate comes from their weighted sum sum_t a_t Y_t (Q_t' Q), in which noise averages out while products with iterates
+that had not yet found the space count for little; the published method throws all but the last away. And the first
+column starts from the noisy degrees, which are close to the leading eigenvector of a real graph.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpgraph.graph import GraphOperator
+from dpgraph.mechanisms.degree_core import shrunken_degrees
+from dpgraph.mechanisms.degrees import release_degrees
 from dpgraph.mechanisms.grid import CORE_BITS, release_array
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.spectral import sensitivity
-from dpgraph.spectral.neighbours import row_norms
 
-__all__ = ["release_low_rank_adjacency"]
+__all__ = ["LowRankAdjacency", "release_low_rank_adjacency"]
 
 FloatArray = NDArray[np.float64]
 
-ITERATIONS = 6
+#: Iterations are this many times sqrt(mu), between the bounds: with little noise, convergence is what is missing.
+_ITERATIONS, _LEAST, _MOST = 16.0, 6, 24
 _CORE_SHARE = 0.05
+_DEGREE_SHARE = 0.04
+#: What a product counts for, per iteration that has passed since, while the space is still being found.
+_DECAY = 0.5
+#: Projections onto the last estimate at the end, all products counting alike.
+_REFINEMENTS = 3
+
+
+@dataclass(frozen=True)
+class LowRankAdjacency:
+    """R A R, R = diag(rows), is close to Q B Q'.
+
+    Parameters
+    ----------
+    degrees : ndarray, shape (n,)
+        Noisy degrees.
+    basis : ndarray, shape (n, r)
+        Q, orthonormal.
+    core : ndarray, shape (r, r)
+        B, symmetric: Q' R A R Q plus noise.
+    """
+
+    degrees: FloatArray
+    basis: FloatArray
+    core: FloatArray
+
+
+@dataclass(frozen=True)
+class _Products:
+    """Released products Y_t of the matrix with public bases Q_t, and weights 1/variance."""
+
+    bases: list[FloatArray] = field(default_factory=list)
+    products: list[FloatArray] = field(default_factory=list)
+    weights: list[float] = field(default_factory=list)
+
+    def add(self, basis: FloatArray, product: FloatArray, variance: float) -> None:
+        self.bases.append(basis)
+        self.products.append(product)
+        self.weights.append(1 / variance)
+
+    def improved(self, Q: FloatArray, decay: float) -> FloatArray:
+        """Orthonormal basis of sum_t weight_t decay^age Y_t (Q_t' Q)."""
+        total = np.zeros_like(Q)
+        for age, (basis, product, weight) in enumerate(
+            zip(reversed(self.bases), reversed(self.products), reversed(self.weights), strict=True)
+        ):
+            total += weight * decay**age * (product @ (basis.T @ Q))
+        return np.asarray(np.linalg.qr(total)[0])
 
 
 def release_low_rank_adjacency(
@@ -33,9 +88,9 @@ def release_low_rank_adjacency(
     ledger: Ledger,
     mu: float,
     noise: NoiseSource,
-    iterations: int = ITERATIONS,
-) -> tuple[FloatArray, FloatArray]:
-    """Release (Q, B) with the adjacency matrix close to Q B Q', by the noisy power method with GDP parameter `mu`.
+    regularization: float | None = None,
+) -> LowRankAdjacency:
+    """Release degrees and a low-rank adjacency by the noisy power method with GDP parameter `mu`.
 
     Parameters
     ----------
@@ -45,45 +100,61 @@ def release_low_rank_adjacency(
         Number of columns, 1 <= rank <= n.
     ledger, mu, noise
         Budget of the call, GDP parameter of this release, source of noise.
-    iterations : int
-        Public number of multiplications.
-
-    Returns
-    -------
-    Q : ndarray, shape (n, rank)
-        Orthonormal.
-    B : ndarray, shape (rank, rank)
-        Symmetric, Q' A Q plus noise.
+    regularization : float, optional
+        Public tau: the matrix is R A R with R_i = (released d_i + tau)^{-1/2}, the sum floored at max(tau, w). None
+        stands for A itself.
 
     References
     ----------
-    HP14: M. Hardt, E. Price, "The noisy power method", NIPS 2014, Algorithm 1 (here with exact Gaussian composition).
+    HP14: M. Hardt, E. Price, "The noisy power method", NIPS 2014, Algorithm 1 (here with exact Gaussian composition,
+    degrees as the start, and averaged products).
     """
-    n, w = graph.n_vertices, graph.max_weight
-    # Random signs: all rows of the first iterate are (nearly) equally long, which is what the noise is scaled by.
-    Q, _ = np.linalg.qr(noise.generator.choice(np.array([-1.0, 1.0]), size=(n, rank)))
-    mu_core = mu * math.sqrt(_CORE_SHARE)
-    mu_step = math.sqrt((mu**2 - mu_core**2) / iterations)
+    w, mu_degrees, mu_core = graph.max_weight, mu * math.sqrt(_DEGREE_SHARE), mu * math.sqrt(_CORE_SHARE)
+    degrees = release_degrees(graph, ledger=ledger, mu=mu_degrees, noise=noise)
+    std = ledger.entries[-1].scale
+    rows = np.ones(graph.n_vertices)
+    if regularization is not None:
+        rows = 1 / np.sqrt(np.maximum(degrees + regularization, max(regularization, w)))
+    start = rows * shrunken_degrees(degrees, float(degrees.mean()), std, w)
+    iterations = min(max(math.ceil(_ITERATIONS * math.sqrt(mu)), _LEAST), _MOST)
+    mu_step = math.sqrt((mu**2 - mu_degrees**2 - mu_core**2) / iterations)
+    Q = _first_basis(start, rank, noise)
+    seen = _Products()
     for t in range(iterations):
-        bound = sensitivity.row_release(w, float(row_norms(Q).max()))
         noisy = release_array(
-            graph.multiply(Q),
+            graph.multiply(rows[:, None] * Q),
             name=f"power iteration {t + 1}",
-            sensitivity=bound,
+            sensitivity=sensitivity.row_release(w, _pair_norm(rows[:, None] * Q)),
             mu=mu_step,
             symmetric=False,
             ledger=ledger,
             noise=noise,
         )
-        Q, _ = np.linalg.qr(noisy)
+        seen.add(Q, rows[:, None] * noisy, ledger.entries[-1].scale ** 2)
+        Q = seen.improved(Q, _DECAY)
+    for _ in range(_REFINEMENTS):
+        Q = seen.improved(Q, 1.0)
     core = release_array(
-        Q.T @ graph.multiply(Q),
+        Q.T @ (rows[:, None] * graph.multiply(rows[:, None] * Q)),
         name="core",
-        sensitivity=sensitivity.adjacency_core(w, Q),
+        sensitivity=sensitivity.adjacency_core(w, rows[:, None] * Q),
         mu=mu_core,
         symmetric=True,
         ledger=ledger,
         noise=noise,
         bits=CORE_BITS,
     )
-    return Q, core
+    return LowRankAdjacency(degrees, Q, core)
+
+
+def _first_basis(start: FloatArray, rank: int, noise: NoiseSource) -> FloatArray:
+    """The public start, then random signs: rows (nearly) as long as each other, which the noise is scaled by."""
+    columns = noise.generator.choice(np.array([-1.0, 1.0]), size=(len(start), rank))
+    columns[:, 0] = start
+    return np.asarray(np.linalg.qr(columns)[0])
+
+
+def _pair_norm(X: FloatArray) -> float:
+    """Root mean square of the two largest row norms."""
+    squares = np.einsum("ij,ij->i", X, X)
+    return math.sqrt(float(np.sort(squares)[-2:].mean()))

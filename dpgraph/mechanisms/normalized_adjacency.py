@@ -17,6 +17,7 @@ from dpgraph.mechanisms.certificates import Guess
 from dpgraph.mechanisms.degree_core import shrunken_degrees
 from dpgraph.mechanisms.degrees import release_degrees
 from dpgraph.mechanisms.grid import release_array
+from dpgraph.mechanisms.noisy_power import release_low_rank_adjacency
 from dpgraph.mechanisms.private_adjacency import DENSE_LIMIT, PrivateNormalizedAdjacency
 from dpgraph.mechanisms.projector_sampler import canonical_signs
 from dpgraph.mechanisms.subspace import (
@@ -55,6 +56,9 @@ FloatArray = NDArray[np.float64]
 #: bound m on the smallest c_i, which sets the noise, comes close to the typical c_i (benchmarks/regularization.py).
 REGULARIZATION_MULTIPLE = 16.0
 DEFAULT_MAX_RANK = 8
+MECHANISMS = ("coherence", "gaussian", "noisy-power")
+#: Rank of the noisy power method under rank="auto".
+POWER_RANK = 2
 #: Guess of the coherence, times that of rows of equal norm.
 _TYPICAL_COHERENCE = 1.35
 
@@ -95,11 +99,11 @@ class AdjacencyOptions:
         """Validate against the public number of vertices; raises :class:`InvalidParameterError`."""
         if coherence not in ("degree-corrected", "rank"):
             raise InvalidParameterError(f"coherence must be 'degree-corrected' or 'rank'; got {coherence!r}")
-        if mechanism not in ("coherence", "gaussian"):
-            raise InvalidParameterError(f"mechanism must be 'coherence' or 'gaussian'; got {mechanism!r}")
-        if core_noise not in CORE_NOISES or (core_noise != "gaussian" and mechanism == "gaussian"):
+        if mechanism not in MECHANISMS:
+            raise InvalidParameterError(f"mechanism must be one of {MECHANISMS}; got {mechanism!r}")
+        if core_noise not in CORE_NOISES or (core_noise != "gaussian" and mechanism != "coherence"):
             raise InvalidParameterError(
-                f"core_noise must be one of {CORE_NOISES}, and 'gaussian' with mechanism='gaussian' (no core there); "
+                f"core_noise must be one of {CORE_NOISES}, and 'gaussian' unless mechanism='coherence'; "
                 f"got {core_noise!r}"
             )
         if certificate not in CERTIFICATES:
@@ -139,6 +143,8 @@ def release_normalized_adjacency(
     noise: NoiseSource,
 ) -> PrivateNormalizedAdjacency:
     """Release a private normalized adjacency with GDP parameter `mu`, given a private average degree."""
+    if options.mechanism == "noisy-power":
+        return _by_noisy_power(graph, options, mean_degree=mean_degree, ledger=ledger, mu=mu, noise=noise)
     tau, lower, left = release_lower_bound(graph, options, mean_degree, ledger, mu, noise)
     mu_degrees = mu * math.sqrt(_DEGREE_SHARE)
     degrees = release_degrees(graph, ledger=ledger, mu=mu_degrees, noise=noise)
@@ -184,6 +190,38 @@ def release_normalized_adjacency(
     )
 
 
+def _by_noisy_power(
+    graph: GraphOperator,
+    options: AdjacencyOptions,
+    *,
+    mean_degree: float,
+    ledger: Ledger,
+    mu: float,
+    noise: NoiseSource,
+) -> PrivateNormalizedAdjacency:
+    """Normalise by released degrees: what an edge then moves is public, and no bound on min c is needed."""
+    tau = _automatic(mean_degree, graph.max_weight) if options.regularization == "auto" else options.regularization
+    rank = min(POWER_RANK, options.largest) if options.rank == "auto" else options.largest
+    released = release_low_rank_adjacency(graph, rank, ledger=ledger, mu=mu, noise=noise, regularization=tau)
+    return PrivateNormalizedAdjacency(
+        nodes=graph.nodes,
+        degrees=released.degrees,
+        regularization=tau,
+        lower=max(tau, graph.max_weight),
+        basis=canonical_signs(released.basis),
+        core=released.core,
+        spectrum=np.sort(np.abs(np.linalg.eigvalsh(released.core)))[::-1],
+        mechanism=options.mechanism,
+        max_weight=graph.max_weight,
+        privacy=ledger.report(),
+    )
+
+
+def _automatic(mean_degree: float, max_weight: float) -> float:
+    """Return the tau of regularization="auto"."""
+    return max(REGULARIZATION_MULTIPLE * mean_degree, max_weight)
+
+
 def release_noisy_matrix(
     graph: GraphOperator,
     options: AdjacencyOptions,
@@ -215,7 +253,7 @@ def release_lower_bound(
     """
     w = graph.max_weight
     if options.regularization == "auto":
-        tau = max(REGULARIZATION_MULTIPLE * mean, w)
+        tau = _automatic(mean, w)
         return tau, tau, mu
     tau = float(options.regularization)
     mu_minimum = mu * math.sqrt(_MINIMUM_SHARE)
@@ -290,7 +328,7 @@ def private_normalized_adjacency(
     max_rank: int = DEFAULT_MAX_RANK,
     regularization: float | Literal["auto"] = "auto",
     coherence: Literal["degree-corrected", "rank"] = "degree-corrected",
-    mechanism: Literal["coherence", "gaussian"] = "coherence",
+    mechanism: Literal["coherence", "gaussian", "noisy-power"] = "coherence",
     core_noise: CoreNoise = "gaussian",
     certificate: Certificate = "stability",
     weight: str | None = None,
@@ -302,7 +340,8 @@ def private_normalized_adjacency(
     r"""Release a low-rank approximation of the normalized adjacency matrix with edge-level differential privacy.
 
     The normalized adjacency is ``C^{-1/2} A C^{-1/2}`` with ``C = diag(degrees) + tau I``. Its leading eigenspace is
-    released by the coherence-aware projector, then the small core on that space; no n x n array is formed.
+    released by the coherence-aware projector or by the noisy power method, then the small core on that space; no n x n
+    array is formed.
 
     Parameters
     ----------
@@ -319,8 +358,10 @@ def private_normalized_adjacency(
         a tenth of the budget on a private minimum degree.
     coherence : {"degree-corrected", "rank"}
         The coherence that the noise is scaled by: max ||U_i||/sqrt(c_i), or the papers' max ||U_i||.
-    mechanism : {"coherence", "gaussian"}
-        "gaussian" adds noise to all entries instead (n <= 5000) and never halts.
+    mechanism : {"coherence", "gaussian", "noisy-power"}
+        "noisy-power" never halts and is the most accurate on real graphs (``docs/frontier.md``): averaged products with
+        public iterates, normalised by released degrees; `rank` "auto" is 2. "gaussian" adds noise to all entries
+        (n <= 5000) and never halts.
     core_noise : {"gaussian", "wishart-difference"}
         Noise of the r x r core on the released basis (`mechanism` "coherence"). "wishart-difference" releases it with
         pure differential privacy, whose epsilon is in its ledger line: given the basis, no failure probability is
@@ -360,7 +401,8 @@ def private_normalized_adjacency(
     References
     ----------
     DN25a: T. d'Orsi, G. Novikov, "Tight differentially private PCA via matrix coherence", arXiv:2510.26679, Theorem 1.9
-    and Algorithms 5.2-6.2; DN25b, section 4 (``core_noise``); C. Dwork, K. Talwar, A. Thakurta, L. Zhang, "Analyze
+    and Algorithms 5.2-6.2; M. Hardt, E. Price, "The noisy power method", NIPS 2014 (``"noisy-power"``); DN25b,
+    section 4 (``core_noise``); C. Dwork, K. Talwar, A. Thakurta, L. Zhang, "Analyze
     Gauss", STOC 2014 (``"gaussian"``).
 
     Examples
@@ -405,5 +447,7 @@ def private_normalized_adjacency(
 
 def adjacency_slack(options: AdjacencyOptions, delta: float) -> float:
     """Share of delta that the good events of these options may use."""
-    needs_none = options.mechanism == "gaussian" and options.regularization == "auto"
+    needs_none = options.mechanism == "noisy-power" or (
+        options.mechanism == "gaussian" and options.regularization == "auto"
+    )
     return 0.0 if needs_none else SLACK_SHARE * delta

@@ -37,15 +37,16 @@ class PrivateNormalizedAdjacency:
     regularization : float
         tau.
     lower : float
-        Lower bound m on min_i (d_i + tau) that the noise scales rely on.
+        Lower bound m on min_i (d_i + tau) that the noise scales rely on; only the floor of `scale` with
+        "noisy-power".
     basis : ndarray, shape (n, r)
         Q, orthonormal.
     core : ndarray, shape (r, r)
         B, symmetric.
     spectrum : ndarray
-        Noisy leading |eigenvalues|, one more than the largest rank considered.
+        Noisy leading |eigenvalues|, one more than the largest rank considered (those of the core with "noisy-power").
     mechanism : str
-        ``"coherence"`` or ``"gaussian"``.
+        ``"coherence"``, ``"gaussian"`` or ``"noisy-power"``.
     max_weight : float
         Public bound on a weight.
     privacy : PrivacyReport

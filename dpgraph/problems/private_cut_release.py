@@ -303,8 +303,8 @@ def _gaussian(call: _Call, mean_degree: float) -> _Cut:
 
 def _noisy_power(call: _Call, mean_degree: float) -> _Cut:
     rank = min(_POWER_RANK, call.graph.n_vertices) if call.request.rank == "auto" else call.request.rank
-    Q, core = release_low_rank_adjacency(call.graph, rank, ledger=call.ledger, mu=call.mu, noise=call.noise)
-    return _solve(FactoredObjective(Q, core), call)
+    released = release_low_rank_adjacency(call.graph, rank, ledger=call.ledger, mu=call.mu, noise=call.noise)
+    return _solve(FactoredObjective(released.basis, released.core), call)
 
 
 def _randomized_response(call: _Call, mean_degree: float) -> _Cut:

@@ -105,7 +105,8 @@ def partition_weight(max_weight: float) -> float:
 def row_release(max_weight: float, row_norm: float = 1.0) -> float:
     """Change in l2 of all rows of (adjacency) X for a *public* X with rows of norm at most `row_norm`.
 
-    Row i moves by at most w ||X_j||, row j by at most w ||X_i||, nothing else moves: sqrt(2) w row_norm. The same bound
+    Row i moves by at most w ||X_j||, row j by at most w ||X_i||, nothing else moves: sqrt(2) w row_norm. For one X,
+    `row_norm` may be the root mean square of its two largest row norms, as i and j are different. The same bound
     covers a Gauss-Seidel sweep that releases each row exactly once, each against a public X that may depend on the rows
     released before: conditioned on those, rows i and j still move by at most w row_norm each, and adaptive composition
     of Gaussian releases adds squares.

@@ -6,6 +6,7 @@ import pytest
 
 import dpgraph
 from dpgraph.datasets.planted import planted_cut_sparse
+from dpgraph.mechanisms import noisy_power
 
 
 def planted(n=800, degree=250, correlation=-0.75):
@@ -40,6 +41,55 @@ def test_both_coherences_find_the_planted_side(coherence):
     signs = np.sign(private.basis @ vectors[:, 0])
     agreement = abs(np.mean(signs * (1 - 2.0 * side)))
     assert agreement > 0.9
+
+
+def test_a_cut_of_degree_150_among_2000_vertices_is_found_at_epsilon_one():
+    A, side = planted_cut_sparse(2000, 150, -0.75, rng=2)
+    found = 0
+    for seed in range(4):
+        private = dpgraph.private_normalized_adjacency(A, epsilon=1.0, delta=1e-6, rank=2, rng=seed)
+        _, vectors = np.linalg.eigh(private.core)
+        found += abs(np.mean(np.sign(private.basis @ vectors[:, 0]) * (1 - 2.0 * side))) > 0.6
+    assert found == 4
+
+
+def sine(private, exact, rank):
+    """Sine of the largest angle between the released space and the exact leading one."""
+    values, vectors = np.linalg.eigh(exact)
+    U = vectors[:, np.argsort(-np.abs(values))[:rank]]
+    return np.linalg.norm(U - private.basis @ (private.basis.T @ U), 2)
+
+
+@pytest.mark.parametrize("regularization", ["auto", 50.0])
+def test_noisy_power_finds_the_leading_space_and_the_core_on_it(regularization):
+    A, _ = planted()
+    private = dpgraph.private_normalized_adjacency(
+        A, epsilon=8.0, delta=1e-6, rank=2, mechanism="noisy-power", regularization=regularization, rng=0
+    )
+    exact = exact_normalized(A, private.regularization)
+    assert sine(private, exact, 2) < 0.1
+    assert np.linalg.norm(private.core - private.basis.T @ exact @ private.basis, 2) < 0.02 * np.linalg.norm(exact, 2)
+
+
+def test_noisy_power_answers_where_there_is_no_gap_and_spends_no_delta_on_good_events():
+    G = nx.gnp_random_graph(200, 0.1, seed=0)
+    private = dpgraph.private_normalized_adjacency(G, epsilon=0.5, delta=1e-6, mechanism="noisy-power", rng=0)
+    assert private.rank == 2
+    assert not any(entry.delta_share for entry in private.privacy.entries)
+
+
+def test_averaged_products_beat_the_last_product_on_a_real_graph(graphs_dir, monkeypatch):
+    A, _ = dpgraph.datasets.read_sparse(graphs_dir / "email-Eu-core.txt.gz")
+
+    def mean_error():
+        options = {"epsilon": 1.0, "delta": 1e-6, "rank": 1, "mechanism": "noisy-power"}
+        released = [dpgraph.private_normalized_adjacency(A, rng=seed, **options) for seed in range(4)]
+        return np.mean([sine(private, exact_normalized(A, private.regularization), 1) for private in released])
+
+    averaged = mean_error()
+    monkeypatch.setattr(noisy_power, "_DECAY", 0.0)
+    monkeypatch.setattr(noisy_power, "_REFINEMENTS", 0)
+    assert averaged < 0.7 * mean_error()
 
 
 def test_operators_and_matrix_agree():

@@ -183,6 +183,8 @@ ENTRIES: tuple[Entry, ...] = (
             {"mechanism": "coherence", "rank": 1, "regularization": 5.0},
             {"mechanism": "coherence", "rank": 2, "core_noise": "wishart-difference"},
             {"mechanism": "gaussian", "regularization": 3.0},
+            {"mechanism": "noisy-power"},
+            {"mechanism": "noisy-power", "rank": 1, "regularization": 3.0},
         )
     ),
     *(
