@@ -3,8 +3,8 @@
 A comparison of floating-point numbers has a probability that is off by its rounding, and a binomial or geometric
 sampler in floating point has tails that are off by any factor: no bound on a likelihood ratio survives either. Here
 every probability is an exact function of integers, given independent uniform bits: coins of probability exp(-x) for
-rational x, and from them a random subset of a huge set that holds each element with one exact probability, in time that
-is proportional to the size of the subset.
+rational x, and from them discrete Laplace noise, and a random subset of a huge set that holds each element with one
+exact probability, in time that is proportional to the size of the subset.
 
 References
 ----------
@@ -14,11 +14,21 @@ C. Canonne, G. Kamath, T. Steinke, "The discrete Gaussian for differential priva
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["EXPONENT_BITS", "MOST_ELEMENTS", "exponential_coins", "flip_exponent", "flip_probability", "random_subset"]
+__all__ = [
+    "EXPONENT_BITS",
+    "LARGEST_SCALE",
+    "MOST_ELEMENTS",
+    "discrete_laplace",
+    "exponential_coins",
+    "flip_exponent",
+    "flip_probability",
+    "random_subset",
+]
 
 IntArray = NDArray[np.int64]
 
@@ -28,6 +38,8 @@ _ONE = 1 << EXPONENT_BITS
 #: A sum of skips over fewer elements than this, in batches as below, stays below 2**63.
 MOST_ELEMENTS = 1 << 42
 _BATCH = 1 << 20
+#: Discrete Laplace noise of a scale up to this is wider than asked for by less than a thousandth.
+LARGEST_SCALE = 2.0 ** (EXPONENT_BITS - 10)
 
 
 def exponential_coins(exponents: IntArray, generator: np.random.Generator) -> NDArray[np.bool_]:
@@ -59,6 +71,26 @@ def flip_exponent(epsilon: float) -> int:
 def flip_probability(exponent: int) -> float:
     """1 - exp(-g) in floating point, for estimates."""
     return -math.expm1(-exponent / _ONE)
+
+
+def discrete_laplace(count: int, scale: float, generator: np.random.Generator) -> IntArray:
+    """Independent integers with P[Z = z] proportional to exp(-g |z|) exactly.
+
+    g is 1/`scale` rounded down to a multiple of 2**-EXPONENT_BITS: the noise is a little wider than asked for, so that
+    adding it to integers of l1-sensitivity s is (s / scale)-DP. A difference of two geometric variables has this law.
+
+    Parameters
+    ----------
+    count : int
+        Number of draws.
+    scale : float
+        0 < scale <= LARGEST_SCALE.
+    generator : numpy.random.Generator
+        Source of uniform bits.
+    """
+    exponent = min(math.floor(_ONE / Fraction(scale)), 1 << 62)
+    draws = _geometric(2 * count, exponent, generator)
+    return draws[:count] - draws[count:]
 
 
 def random_subset(size: int, exponent: int, generator: np.random.Generator) -> IntArray:

@@ -1,10 +1,11 @@
 """The only module that draws randomness which protects somebody.
 
 By default the randomness comes from ChaCha with 20 rounds and a fresh 256-bit key of the operating system for every
-call; scalars come from OpenDP's discrete samplers, which take their bits from the operating system. A seed is for tests
+call; discrete Gaussians come from OpenDP's sampler, which takes its bits from the operating system. A seed is for tests
 and reproducible experiments: whoever knows it can subtract the noise, so results made with one say so.
 
-Floating point. Coins and random subsets have exact probabilities (exact_sampling.py). Scalars live on a public grid.
+Floating point. Coins, random subsets and discrete Laplace noise have exact probabilities (exact_sampling.py). Scalars
+live on a public grid.
 Vectors whose exact value lies on a public grid are released as exact value plus noise rounded to the grid, which equals
 the rounding of (exact value + real noise): no low-order bits of either remain. Matrix noise is floating point;
 docs/guarantee.md says what that means.
@@ -20,7 +21,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
-from dpgraph.privacy.exact_sampling import EXPONENT_BITS, exponential_coins, random_subset
+from dpgraph.privacy.exact_sampling import (
+    EXPONENT_BITS,
+    LARGEST_SCALE,
+    discrete_laplace,
+    exponential_coins,
+    random_subset,
+)
 
 __all__ = ["NoiseSource", "noise_source"]
 
@@ -143,6 +150,8 @@ class NoiseSource:
     def _discrete(self, law: str, size: int, scale: float) -> FloatArray:
         if self.seeded:
             return _seeded_discrete(self._generator, law, size, scale)
+        if law == "laplace" and scale <= LARGEST_SCALE:
+            return discrete_laplace(size, scale, self.generator).astype(np.float64)  # ten times as fast as OpenDP's
         return _opendp_discrete(law, size, scale)
 
 
@@ -184,7 +193,7 @@ def _cryptographic_generator() -> np.random.Generator:
 
 
 def _seeded_discrete(generator: np.random.Generator, law: str, size: int, scale: float) -> FloatArray:
-    """Reproducible stand-ins for OpenDP's samplers, of the same law up to floating point."""
+    """Reproducible stand-ins for the exact samplers, of the same law up to floating point."""
     if law == "gaussian":
         return np.rint(generator.standard_normal(size) * scale)
     success = -np.expm1(-1.0 / scale)

@@ -2,15 +2,20 @@
 
 import itertools
 import math
+from fractions import Fraction
 
 import mpmath
 import numpy as np
 import pytest
 from scipy import stats
 
+from dpgraph.privacy import exact_sampling
+from dpgraph.privacy import noise as noise_module
 from dpgraph.privacy.exact_sampling import (
     EXPONENT_BITS,
+    LARGEST_SCALE,
     MOST_ELEMENTS,
+    discrete_laplace,
     exponential_coins,
     flip_exponent,
     flip_probability,
@@ -68,6 +73,47 @@ def test_a_coin_of_several_units_tosses_one_coin_for_each():
     script = Scripted(5, *[ONE - 1, 2 * ONE - 1] * 3)  # fraction 5 fails at once: success; each unit: success, failure
     assert not exponential_coins(np.array([3 * ONE + 5]), script)[0]
     assert len(script.ranges) == 3, "the first unit that fails ends it"
+
+
+# --- discrete Laplace noise --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scale", [0.2, 0.7, 4.0, 100.0])
+def test_discrete_laplace_noise_has_its_law(scale):
+    draws = np.clip(discrete_laplace(DRAWS, scale, rng(int(100 * scale))), -int(20 * scale) - 1, int(20 * scale) + 1)
+    values, counts = np.unique(draws, return_counts=True)
+    q = math.exp(-1 / scale)
+    expected = DRAWS * (1 - q) / (1 + q) * q ** np.abs(values)
+    often = expected > 5
+    observed, expected = np.append(counts[often], 0), np.append(expected[often], 0)
+    observed[-1], expected[-1] = DRAWS - observed.sum(), max(DRAWS - expected.sum(), 1e-9)
+    assert stats.chisquare(observed[expected > 1], expected[expected > 1], sum_check=False).pvalue > REJECT
+
+
+def test_large_scales_are_exponential_on_both_sides():
+    draws = discrete_laplace(DRAWS, 1e8, rng(5)) / 1e8
+    assert stats.kstest(draws, stats.laplace.cdf).pvalue > REJECT
+
+
+@pytest.mark.parametrize("scale", [1e-30, 0.01, 1 / 3, 1.0, math.pi, 1e3 + 1e-9, 2.0**20, 1e9 / 7, LARGEST_SCALE])
+def test_discrete_laplace_noise_is_never_narrower_than_asked_for(scale, monkeypatch):
+    used = []
+    monkeypatch.setattr(
+        exact_sampling, "_geometric", lambda count, exponent, _: used.append(exponent) or np.zeros(count, dtype=int)
+    )
+    discrete_laplace(1, scale, rng(0))
+    rate = Fraction(used[0], ONE)
+    assert rate <= 1 / Fraction(scale)
+    assert scale < 1e-6 or rate >= (1 - Fraction(1, 1024)) / Fraction(scale)
+
+
+@pytest.mark.parametrize("scale", [2.5, LARGEST_SCALE, 1.01 * LARGEST_SCALE])
+def test_default_laplace_noise_comes_from_an_exact_sampler(scale, monkeypatch):
+    used = []
+    monkeypatch.setattr(noise_module, "discrete_laplace", lambda count, *_: used.append("coins") or np.zeros(count))
+    monkeypatch.setattr(noise_module, "_opendp_discrete", lambda _, size, __: used.append("opendp") or np.zeros(size))
+    noise_source(None).laplace_on_grid(np.zeros(3), 1.0, scale)
+    assert used == ["coins" if scale <= LARGEST_SCALE else "opendp"]
 
 
 # --- the probability of a flip ---------------------------------------------------------------------------------
