@@ -3,10 +3,11 @@
 The iterate Q (n x r, orthonormal) is public, so releasing A Q + noise costs w sqrt(||Q_i||^2 + ||Q_j||^2) for an edge
 {i, j}: the coherence that matters is that of the public iterate, and it may be read off at no cost.
 
-Two things are done beyond the published method, both free. All products Y_t = A Q_t + noise are kept, and the next
+Three things are done beyond the published method, all free. All products Y_t = A Q_t + noise are kept, and the next
 iterate comes from their weighted sum sum_t a_t Y_t (Q_t' Q), in which noise averages out while products with iterates
 that had not yet found the space count for little; the published method throws all but the last away. And the first
-column starts from the noisy degrees, which are close to the leading eigenvector of a real graph.
+column starts from the noisy degrees, which are close to the leading eigenvector of a real graph. And a few more
+columns than asked for are iterated as long as their Ritz values show no gap after the rank.
 """
 
 from __future__ import annotations
@@ -31,6 +32,11 @@ FloatArray = NDArray[np.float64]
 
 #: Iterations are this many times sqrt(mu), between the bounds: with little noise, convergence is what is missing.
 _ITERATIONS, _LEAST, _MOST = 16.0, 6, 24
+#: Most columns beyond the rank, and the least mu for any: the last eigenvector that is asked for is found through its gap
+#: to what comes after them.
+_EXTRA, _LEAST_MU = 3, 0.4
+#: They are tried for this share of the iterations, then kept if the next Ritz value is at least this much of the last.
+_TRIAL, _NO_GAP = 0.35, 0.5
 _CORE_SHARE = 0.05
 _DEGREE_SHARE = 0.04
 #: What a product counts for, per iteration that has passed since, while the space is still being found.
@@ -118,7 +124,8 @@ def release_low_rank_adjacency(
     start = rows * shrunken_degrees(degrees, float(degrees.mean()), std, w)
     iterations = min(max(math.ceil(_ITERATIONS * math.sqrt(mu)), _LEAST), _MOST)
     mu_step = math.sqrt((mu**2 - mu_degrees**2 - mu_core**2) / iterations)
-    Q = _first_basis(start, rank, noise)
+    extra = min(_EXTRA, 2 * rank - 1, graph.n_vertices - rank) if mu >= _LEAST_MU else 0
+    Q = _first_basis(start, rank + extra, noise)
     seen = _Products()
     for t in range(iterations):
         noisy = release_array(
@@ -131,6 +138,8 @@ def release_low_rank_adjacency(
             noise=noise,
         )
         seen.add(Q, rows[:, None] * noisy, ledger.entries[-1].scale ** 2)
+        if t >= iterations * _TRIAL:
+            Q = _without_idle_columns(Q, rows[:, None] * noisy, rank)
         Q = seen.improved(Q, _DECAY)
     for _ in range(_REFINEMENTS):
         Q = seen.improved(Q, 1.0)
@@ -144,7 +153,9 @@ def release_low_rank_adjacency(
         noise=noise,
         bits=CORE_BITS,
     )
-    return LowRankAdjacency(degrees, Q, core)
+    values, vectors = np.linalg.eigh(core)
+    kept = np.argsort(-np.abs(values))[:rank]
+    return LowRankAdjacency(degrees, Q @ vectors[:, kept], np.diag(values[kept]))
 
 
 def _first_basis(start: FloatArray, rank: int, noise: NoiseSource) -> FloatArray:
@@ -152,6 +163,18 @@ def _first_basis(start: FloatArray, rank: int, noise: NoiseSource) -> FloatArray
     columns = noise.generator.choice(np.array([-1.0, 1.0]), size=(len(start), rank))
     columns[:, 0] = start
     return np.asarray(np.linalg.qr(columns)[0])
+
+
+def _without_idle_columns(Q: FloatArray, product: FloatArray, rank: int) -> FloatArray:
+    """Drop the extra columns, which cost noise, where the Ritz values Q' Y show a gap after the rank."""
+    if Q.shape[1] == rank:
+        return Q
+    ritz = Q.T @ product
+    values, vectors = np.linalg.eigh((ritz + ritz.T) / 2)
+    order = np.argsort(-np.abs(values))
+    if abs(values[order[rank]]) > _NO_GAP * abs(values[order[rank - 1]]):
+        return Q
+    return np.asarray(Q @ vectors[:, order[:rank]])
 
 
 def _pair_norm(X: FloatArray) -> float:
