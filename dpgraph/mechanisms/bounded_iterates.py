@@ -6,8 +6,8 @@ fields. What one edge {i, j} changes is at most w |X_j| at row i and w |X_i| at 
 spectrum. A sweep releases every row once; one Kalman filter for each row averages the noise of all sweeps.
 
 A pair whose two rows are never read while both are set costs nothing. So only a :class:`Core` of rows (of large
-released degree) iterates; each other row is looked at once, when the core stands, and that look may spend the whole
-budget again.
+released degree) iterates; each other row is looked at when the core stands
+(:mod:`~dpgraph.mechanisms.one_sided_sweeps`), and that look may spend the whole budget again.
 
 The same loop solves max-cut (one column, signs), bisection (the same with balanced blocks) and 2-CSPs (one column for
 each label, simplex rows): a :class:`Response` says how a block answers.
@@ -33,9 +33,11 @@ from dpgraph.spectral import sensitivity
 __all__ = [
     "GAUSSIAN_SCHEDULE",
     "ITERATE_UNIT",
+    "LAPLACE_LIMIT",
     "LOOK_DELTA",
     "Core",
     "FieldOracle",
+    "LabelScores",
     "Response",
     "Schedule",
     "is_parallel",
@@ -48,9 +50,6 @@ IndexArray = NDArray[np.int64]
 
 #: Iterates are multiples of this, so that fields lie exactly on a public grid (mathematics.md, section 10).
 ITERATE_UNIT = 2.0**-8
-
-#: Blocks of the last look at the rows outside the core: nearly one row after another.
-_LAST_BLOCKS = 1000
 
 
 @dataclass(frozen=True)
@@ -70,8 +69,6 @@ class Schedule:
         `softness` in the first sweep towards `sharpness` (a slow cooling), and is infinite in the last sweep.
     prior, drift : float
         See :class:`~dpgraph.mechanisms.field_tracker.FieldTracker`.
-    degree_share : float
-        Share of the budget (mu**2, or epsilon if pure) for private degrees.
     """
 
     sweeps: int = 24
@@ -81,10 +78,9 @@ class Schedule:
     sharpness: float = 16.0
     prior: float = 3.0
     drift: float = 0.5
-    degree_share: float = 0.02
 
     def shares(self) -> FloatArray:
-        """Share of the budget of each sweep: of mu**2 for Gaussian noise, of epsilon for Laplace noise."""
+        """Share of mu**2 of each sweep."""
         weights = np.arange(1, self.sweeps + 1, dtype=np.float64) ** self.growth
         return weights / weights.sum()
 
@@ -121,6 +117,25 @@ GAUSSIAN_SCHEDULE = Schedule()
 
 
 @dataclass(frozen=True)
+class LabelScores:
+    """Private counts whose product with a public relation says what each label is worth.
+
+    Parameters
+    ----------
+    counts : callable
+        ``counts(block, X)``: weight of the edges of the rows `block` to each label. Private.
+    relation : ndarray, shape (columns, columns)
+        What a pair of labels earns, public.
+    bound : float
+        Bound on the l1 change of one row of counts, and on the change of the scores of a row, all in one direction.
+    """
+
+    counts: Callable[[IndexArray, FloatArray], FloatArray]
+    relation: FloatArray
+    bound: float
+
+
+@dataclass(frozen=True)
 class FieldOracle:
     """The private data behind a bounded iteration.
 
@@ -136,11 +151,8 @@ class FieldOracle:
         Bound on the l2 change of one row of the fields between neighbours; at most two rows change.
     row_bound_l1 : float
         The same in l1.
-    scores : callable, optional
-        ``scores(block, X)``: exact scores of the columns as labels of the rows `block`, multiples of `unit`. Where they
-        are known, pure noise of the last look goes into the choice of a label, and no field is released.
-    score_bound : float
-        Bound on the change of the scores of a row between neighbours, all in one direction.
+    scores : LabelScores, optional
+        What each column is worth as a label, where that is public.
     """
 
     rows: int
@@ -149,8 +161,7 @@ class FieldOracle:
     unit: float
     row_bound: float
     row_bound_l1: float
-    scores: Callable[[IndexArray, FloatArray], FloatArray] | None = None
-    score_bound: float = 0.0
+    scores: LabelScores | None = None
 
 
 @dataclass(frozen=True)
@@ -162,7 +173,7 @@ class Core:
     order : ndarray of int64, shape (rows,)
         Order of the first sweep and of the last look.
     size : int
-        1 <= size <= rows.
+        0 <= size <= rows.
     """
 
     order: IndexArray
@@ -180,8 +191,13 @@ class Core:
 
     @property
     def pairs(self) -> str:
-        """Which pairs the sweeps read, for the ledger."""
+        """Which pairs the sweeps of the core read, for the ledger."""
         return "inside the core" if self.others.size else ""
+
+    @property
+    def other_pairs(self) -> str:
+        """Which pairs the looks at the other rows read."""
+        return "outside the core" if self.size else ""
 
     def inside(self, degrees: FloatArray) -> FloatArray:
         """Expected degrees inside the core, if edges choose their ends in proportion to the degrees."""
@@ -212,9 +228,7 @@ def release_iterates(
     core: Core | None = None,
     progress: bool = False,
 ) -> tuple[FloatArray, FloatArray]:
-    """Run the iteration for a share of the budget; return the last iterate and the last signal-to-noise ratios.
-
-    A Gaussian ledger gets Gaussian noise, a pure one discrete Laplace noise.
+    """Run the iteration for a share of a Gaussian budget; return the last iterate and signal-to-noise ratios.
 
     Parameters
     ----------
@@ -225,18 +239,18 @@ def release_iterates(
     variances : ndarray, shape (rows,)
         Public scale of the variance of a field at each row (released degrees).
     ledger, share, noise
-        Budget of the call, share of it (of mu**2, or of epsilon if pure) for this release, source of noise.
+        Budget of the call, share of mu**2 for this release, source of noise.
     schedule : Schedule
         Public parameters.
     core : Core, optional
-        Rows that iterate; each of the others is looked at once, after them. By default all rows iterate.
+        Rows that iterate; the others stay zero. By default all rows iterate.
     progress : bool
         Show a bar on stderr (its length is public).
 
     Notes
     -----
     *Core and others compose in parallel.* While the core iterates, the other rows of X are zero, so that its fields
-    read pairs inside the core only. The last look reads no field of a core row, and a pair {i, j} outside the core
+    read pairs inside the core only. Looks at the others read no field of a core row, and a pair {i, j} outside the core
     shows at one of its rows only, as in a first sweep (:func:`~dpgraph.spectral.sensitivity.first_sweep`). Which kind a
     pair is, the released core says: whatever the pair, one of the two stages reads it. Both may spend the same budget.
     """
@@ -248,14 +262,7 @@ def release_iterates(
         release = _sweep_release(oracle, t, ledger, share * float(sweep_share), noise, pairs=core.pairs)
         order = core.rows if t == 0 else noise.generator.permutation(core.rows)
         run.sweep(order, schedule.blocks, release, tracker, schedule.sharpness_of(t))
-    ratios = tracker.signal_to_noise(np.arange(oracle.rows))
-    if core.others.size and oracle.scores is not None and ledger.parallel:
-        run.choose(core.others, _LAST_BLOCKS, oracle.scores, _last_choice(oracle, ledger, share, noise))
-    elif core.others.size:
-        tracker = FieldTracker(variances, oracle.columns, prior=schedule.prior, drift=schedule.drift)
-        run.sweep(core.others, _LAST_BLOCKS, _last_look(oracle, ledger, share, noise), tracker, math.inf)
-        ratios[core.others] = tracker.signal_to_noise(core.others)
-    return run.X, ratios
+    return run.X, tracker.signal_to_noise(np.arange(oracle.rows))
 
 
 @dataclass(frozen=True)
@@ -286,17 +293,6 @@ class _Run:
             tracker.moved(block, new - self.X[block])
             self.X[block] = new
 
-    def choose(
-        self,
-        order: IndexArray,
-        blocks: int,
-        scores: Callable[[IndexArray, FloatArray], FloatArray],
-        choice: Callable[[FloatArray], IndexArray],
-    ) -> None:
-        """Let the rows in `order` choose a column, block by block."""
-        for block in np.array_split(order, min(blocks, order.size)):
-            self.X[block, choice(scores(block, self.X))] = 1.0
-
 
 def _sweep_release(
     oracle: FieldOracle, sweep: int, ledger: Ledger, share: float, noise: NoiseSource, *, pairs: str
@@ -306,45 +302,7 @@ def _sweep_release(
     While X is still zero on the rows that come later, an edge is seen by one of its ends only, so that the first sweep
     costs one row and each further one two.
     """
-    name = f"fields, sweep {sweep + 1}"
-    if ledger.delta > 0:
-        bound = (sensitivity.first_sweep if sweep == 0 else sensitivity.row_release)(oracle.row_bound)
-        scale = ledger.gaussian(name, sensitivity=bound, mu=ledger.mu * math.sqrt(share), pairs=pairs)
-        return _Release(lambda fields: noise.gaussian_on_grid(fields, oracle.unit, scale), scale**2)
-    bound = (sensitivity.first_sweep if sweep == 0 else sensitivity.row_release_l1)(oracle.row_bound_l1)
-    scale = ledger.laplace(name, sensitivity=bound, epsilon=ledger.epsilon * share, pairs=pairs)
-    return _Release(lambda fields: noise.laplace_on_grid(fields, oracle.unit, scale), 2 * scale**2)
-
-
-def _last_choice(
-    oracle: FieldOracle, ledger: Ledger, share: float, noise: NoiseSource
-) -> Callable[[FloatArray], IndexArray]:
-    """Enter the choices of the rows outside the core, which read the same pairs as :func:`_last_look` would."""
-    scale = ledger.laplace_beside(
-        "labels, other rows",
-        mechanism="noisy maximum",
-        sensitivity=oracle.score_bound,
-        mu=ledger.mu * math.sqrt(1 - share),
-        pairs="outside the core",
-    )
-    return lambda scores: noise.noisy_argmax(scores, oracle.unit, scale)
-
-
-def _last_look(oracle: FieldOracle, ledger: Ledger, share: float, noise: NoiseSource) -> _Release:
-    """Enter the one look at the rows outside the core, for the same share as all sweeps together.
-
-    At delta = 1e-6 one look has a third of the standard deviation with Laplace noise; a Gaussian call that wants to
-    stay one, because it composes better with others, is opened without `parallel`.
-    """
-    bound = sensitivity.first_sweep(oracle.row_bound_l1)
-    name, pairs = "fields, other rows", "outside the core"
-    if ledger.delta > 0 and not ledger.parallel:
-        bound = sensitivity.first_sweep(oracle.row_bound)
-        scale = ledger.gaussian(name, sensitivity=bound, mu=ledger.mu * math.sqrt(share), pairs=pairs)
-        return _Release(lambda fields: noise.gaussian_on_grid(fields, oracle.unit, scale), scale**2)
-    if ledger.delta > 0:
-        beside = ledger.mu * math.sqrt(1 - share)
-        scale = ledger.laplace_beside(name, sensitivity=bound, mu=beside, pairs=pairs)
-    else:
-        scale = ledger.laplace(name, sensitivity=bound, epsilon=ledger.epsilon * share, pairs=pairs)
-    return _Release(lambda fields: noise.laplace_on_grid(fields, oracle.unit, scale), 2 * scale**2)
+    bound = (sensitivity.first_sweep if sweep == 0 else sensitivity.row_release)(oracle.row_bound)
+    mu = ledger.mu * math.sqrt(share)
+    scale = ledger.gaussian(f"fields, sweep {sweep + 1}", sensitivity=bound, mu=mu, pairs=pairs)
+    return _Release(lambda fields: noise.gaussian_on_grid(fields, oracle.unit, scale), scale**2)

@@ -1,4 +1,4 @@
-"""Private cuts by bounded iterates: a core of large degrees iterates, every other vertex looks once."""
+"""Private cuts by bounded iterates: vertices take the side against their fields, with balance on request."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from dpgraph.graph import GraphOperator
 from dpgraph.mechanisms.bounded_iterates import ITERATE_UNIT, FieldOracle
 from dpgraph.mechanisms.degree_core import release_core_iterates
-from dpgraph.mechanisms.label_sweeps import release_label_sweeps
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource
 
@@ -18,10 +17,6 @@ __all__ = ["BalancedSigns", "Signs", "halves", "release_cut_labels"]
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.int64]
-
-#: Below this epsilon times the root of the average degree, and above this degree, sweeps of choices that read an edge
-#: once find more than iterates (tuned on planted graphs, validated on real ones). Sparser graphs take a single look.
-_WEAK_SIGNAL, _DENSE = 4.25, 25.0
 
 
 class Signs:
@@ -83,12 +78,6 @@ def release_cut_labels(
         Show a bar on stderr.
     """
     n, w = graph.n_vertices, graph.max_weight
-    degree = mean_degree / w
-    if ledger.delta == 0 and not balanced and degree >= _DENSE and ledger.epsilon * math.sqrt(degree) < _WEAK_SIGNAL:
-        differ = 1.0 - np.eye(2)
-        return release_label_sweeps(
-            graph, differ, mean_degree=mean_degree, ledger=ledger, share=share, noise=noise, progress=progress
-        ).astype(np.int8)
     oracle = FieldOracle(
         rows=n,
         columns=1,

@@ -1,8 +1,9 @@
-"""Which rows of a bounded iteration are its core, and how often they are swept: released degrees decide.
+"""Which rows of a bounded iteration are its core, and how often the others are swept: released degrees decide.
 
 Most vertices of real graphs have few edges, far below the noise of one sweep among many, while a few vertices hold most
-of the sum of squared degrees. The latter settle the global structure among themselves; then each other vertex reads its
-neighbours once, with the noise of a single release.
+of the sum of squared degrees. With Gaussian noise the latter settle the global structure among themselves; then each
+other vertex reads its neighbours once, with the noise of a single release. Where a field is weak beside its noise, all
+rows are swept a few times, each edge being read at one of its ends (:mod:`~dpgraph.mechanisms.one_sided_sweeps`).
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from numpy.typing import NDArray
 from dpgraph.graph import GraphOperator
 from dpgraph.mechanisms.bounded_iterates import (
     GAUSSIAN_SCHEDULE,
+    LAPLACE_LIMIT,
+    LOOK_DELTA,
     Core,
     FieldOracle,
     Response,
@@ -23,14 +26,17 @@ from dpgraph.mechanisms.bounded_iterates import (
     release_iterates,
 )
 from dpgraph.mechanisms.degrees import release_degrees, release_degrees_purely
+from dpgraph.mechanisms.one_sided_sweeps import release_one_sided_sweeps
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.spectral import sensitivity
 
 __all__ = [
+    "choose_core",
     "core_schedule",
-    "degree_core",
     "degree_order",
+    "large_first",
+    "number_of_sweeps",
     "release_core_iterates",
     "release_usable_degrees",
     "shrunken_degrees",
@@ -42,9 +48,19 @@ IndexArray = NDArray[np.int64]
 #: At epsilon the core leaves out this share of the sum of squared degrees, over epsilon, and at most the other one
 #: (tuned on planted cuts and validated on SNAP and Facebook100 graphs, benchmarks/results).
 _LEFT_OUT, _MOST_LEFT_OUT = 0.1, 0.5
-#: Below this average degree over max(epsilon, 1)**0.7 sweeps are lost in their noise; one look does better.
-#: So they do, up to about epsilon = 2, where the degree of a vertex at the end of a typical edge is below it.
-_SPARSE, _SPARSE_POWER = 25.0, 0.7
+#: Share of the budget for degrees: below epsilon = 1.5 and in Gaussian noise, in Laplace noise, and if rows look once.
+_DEGREE_SHARE, _PURE_DEGREE_SHARE, _SPARSE_DEGREE_SHARE = 0.02, 0.05, 0.1
+#: Below this average degree a second sweep is lost in its noise: over epsilon squared up to epsilon = 1, and over a
+#: lower power from there on.
+_SPARSE, _SPARSE_POWER = 22.5, 0.6
+#: One sweep for so much epsilon times the standard deviation of a field (the root of the degree), two at least where a
+#: second one is not lost; and at most so many.
+_SIGNAL_PER_SWEEP, _MOST_SWEEPS = 4.0, 5
+#: The same for choices between labels, a second sweep of which is worth its price from the first number on.
+_CHOICE_SIGNAL, _CHOICE_PER_SWEEP = 11.0, 7.0
+#: Below this epsilon times the root of the degree at the end of a typical edge, few pure sweeps find more than many
+#: Gaussian ones of a core. (All tuned on planted cuts and validated on SNAP and Facebook100 graphs.)
+_WEAK_SIGNAL = 19.0
 
 
 def release_core_iterates(
@@ -69,7 +85,8 @@ def release_core_iterates(
     mean_degree : float
         A private (released) average degree of `graph`.
     ledger, share, noise
-        As there; the share pays for the degrees too.
+        As there; the share pays for the degrees too. A parallel ledger is spent in stages
+        (:meth:`~dpgraph.privacy.ledger.Ledger.part`), the last of which is pure where no core iterates.
     progress : bool
         Show a bar on stderr.
 
@@ -78,53 +95,109 @@ def release_core_iterates(
     X, ratios : ndarray, shape (rows, columns)
         The last iterate and the last signal-to-noise ratios, all released.
     """
-    w = graph.max_weight
-    schedule = core_schedule(ledger, mean_degree / w)
-    degrees = release_usable_degrees(graph, mean_degree, schedule.degree_share * share, ledger=ledger, noise=noise)
-    return release_iterates(
-        oracle,
-        response,
-        # The variance of a sum of d terms of size at most w is at most w d; each column has its part of the terms.
-        w * degrees / oracle.columns,
-        ledger=ledger,
-        share=share * (1 - schedule.degree_share),
-        noise=noise,
-        schedule=schedule,
-        core=degree_core(degrees, w, ledger.epsilon, noise.generator),
-        progress=progress,
-    )
+    w, columns, parallel = graph.max_weight, oracle.columns, ledger.parallel
+    labels = 1 if oracle.scores is None else columns
+    sweeps = number_of_sweeps(ledger.epsilon, mean_degree / w, labels)
+    spent, part = ledger.part(share * (for_degrees := _degree_share(ledger, sweeps)))
+    degrees = release_usable_degrees(graph, mean_degree, part, ledger=spent, noise=noise)
+    core = choose_core(degrees * _part(labels) / w, sweeps, ledger, noise.generator)
+    left = share * (1 - for_degrees)
+    if parallel:
+        delta = ledger.delta if core.size else 0.0
+        ledger = ledger.stage(left * ledger.epsilon, delta=delta, slack=LOOK_DELTA * delta, parallel=delta > 0)
+        left = 1.0
+    variances = w * degrees / columns  # of d terms of size at most w, of which each column has its part
+    X, ratios = np.zeros((oracle.rows, columns)), np.zeros((oracle.rows, columns))
+    if core.size:
+        X, ratios = release_iterates(
+            oracle,
+            response,
+            variances,
+            ledger=ledger,
+            share=left,
+            noise=noise,
+            schedule=core_schedule(ledger.epsilon),
+            core=core,
+            progress=progress,
+        )
+    if core.others.size:
+        X, others = release_one_sided_sweeps(
+            oracle,
+            response,
+            variances,
+            core,
+            X,
+            sweeps=1 if core.size else sweeps,
+            ledger=ledger,
+            share=left,
+            noise=noise,
+            progress=progress,
+        )
+        ratios[core.others] = others[core.others]
+    return X, ratios
 
 
-def core_schedule(ledger: Ledger, mean_degree: float) -> Schedule:
-    """Many sweeps under Gaussian noise; two to four under Laplace noise, as many as keep it below the fields.
-
-    `mean_degree` is released, in units of max_weight.
-    """
-    if ledger.delta > 0:
-        return replace(GAUSSIAN_SCHEDULE, sweeps=min(max(GAUSSIAN_SCHEDULE.sweeps, round(4.5 * ledger.epsilon)), 48))
-    affordable = ledger.epsilon * math.sqrt(max(mean_degree, 1.0)) / (2 * math.sqrt(2.0))
-    sweeps = min(max(math.ceil(affordable / 3), 2), 4)
-    return Schedule(sweeps=sweeps, blocks=250, growth=0.0 if sweeps == 2 else 1.0, softness=8.0)
+def core_schedule(epsilon: float) -> Schedule:
+    """Sweeps of a core: the more the larger epsilon."""
+    return replace(GAUSSIAN_SCHEDULE, sweeps=min(max(GAUSSIAN_SCHEDULE.sweeps, round(4.5 * epsilon)), 48))
 
 
-def degree_core(degrees: FloatArray, max_weight: float, epsilon: float, generator: np.random.Generator) -> Core:
-    """Choose the core: as few vertices as hold the wanted share of the sum of squared (released, positive) degrees.
+def _degree_share(ledger: Ledger, sweeps: int) -> float:
+    """Share of the budget for degrees; pure ones pay off from about epsilon = 1.5, most where rows look once."""
+    if ledger.epsilon < LAPLACE_LIMIT or (ledger.delta > 0 and not ledger.parallel):
+        return _DEGREE_SHARE
+    return _SPARSE_DEGREE_SHARE if sweeps == 1 else _PURE_DEGREE_SHARE
 
-    In a graph of equal degrees that is nearly every vertex; where few vertices have most edges, few. In a sparse graph
-    it is one vertex, so that every other one is looked at once.
+
+def choose_core(degrees: FloatArray, sweeps: int, ledger: Ledger, generator: np.random.Generator) -> Core:
+    """Core and order of all rows, from (released, positive) degrees in units of max_weight.
+
+    Where one sweep is enough, and under a pure ledger, no row is in the core. Nor is one under a ledger that may be
+    spent purely, if degrees are small for its epsilon. Otherwise the core is as few vertices as hold the wanted share
+    of the sum of squared degrees: nearly every vertex in a graph of equal degrees, few where few have most edges.
     """
     order = degree_order(degrees, generator)
+    if sweeps == 1:
+        return Core(order, 0)
+    typical = float((degrees**2).sum() / degrees.sum())
+    weak = ledger.parallel and ledger.epsilon * math.sqrt(typical) < _WEAK_SIGNAL
+    if ledger.delta == 0 or weak:
+        return Core(large_first(degrees, generator), 0)
     held = np.cumsum(degrees[order] ** 2)
-    mean, typical = degrees.mean() / max_weight, (degrees**2).sum() / degrees.sum() / max_weight
-    sparse = mean < _SPARSE / max(epsilon, 1.0) ** _SPARSE_POWER or typical < _SPARSE / max(epsilon / 2, 1.0) ** 2
-    wanted = 0.0 if sparse else 1 - min(_LEFT_OUT / epsilon, _MOST_LEFT_OUT)
+    wanted = 1 - min(_LEFT_OUT / ledger.epsilon, _MOST_LEFT_OUT)
     return Core(order, min(int(np.searchsorted(held, wanted * held[-1])) + 1, degrees.size))
+
+
+def number_of_sweeps(epsilon: float, mean_degree: float, labels: int = 1) -> int:
+    """How many sweeps that read an edge once a graph of this (released) average degree deserves.
+
+    With `labels` >= 2 rows choose between labels of public worth, each of which gets its part of the edges.
+    """
+    signal = epsilon * math.sqrt(max(mean_degree, 0.0) * _part(labels))
+    sparse = mean_degree < _SPARSE / epsilon ** (_SPARSE_POWER if epsilon > 1 else 2.0)
+    if signal < _CHOICE_SIGNAL if labels > 1 else sparse:
+        return 1
+    return min(max(round(signal / (_CHOICE_PER_SWEEP if labels > 1 else _SIGNAL_PER_SWEEP)), 2), _MOST_SWEEPS)
+
+
+def _part(labels: int) -> float:
+    """Degree of a row against two labels, over its degree: the difference of two labels is worth one of signs."""
+    return min(2.0 / labels, 1.0)
 
 
 def degree_order(degrees: FloatArray, generator: np.random.Generator) -> IndexArray:
     """Rows by decreasing (released) degree, equal degrees in random order."""
     shuffled = generator.permutation(degrees.size)
     return shuffled[np.argsort(-degrees[shuffled], kind="stable")]
+
+
+def large_first(degrees: FloatArray, generator: np.random.Generator) -> IndexArray:
+    """Random order that draws the next row with probability proportional to its squared (released, positive) degree.
+
+    Rows of many edges should come early, so that others read what they have chosen. Strictly by degree is worse if rows
+    move again: the largest are often neighbours, and their first, nearly random choices settle a cut of their own.
+    """
+    return np.argsort(generator.exponential(size=degrees.size) / degrees**2)
 
 
 def release_usable_degrees(

@@ -1,4 +1,4 @@
-"""Labels by bounded iterates in the simplex: one column for each label."""
+"""Labels by bounded iterates in the simplex, one column for each label; for max-k-cut, colouring and the like."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgraph.graph import GraphOperator
-from dpgraph.mechanisms.bounded_iterates import ITERATE_UNIT, FieldOracle
+from dpgraph.mechanisms.bounded_iterates import ITERATE_UNIT, FieldOracle, LabelScores
 from dpgraph.mechanisms.degree_core import release_core_iterates
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource
@@ -51,16 +51,32 @@ def release_label_iterates(
     noise: NoiseSource,
     progress: bool = False,
 ) -> IndexArray:
-    """Release a label for each vertex for a share of a Gaussian budget; the relation is public.
+    """Release a label for each vertex for a share of the budget, aiming at much weight earned.
 
-    Arguments as for :func:`~dpgraph.mechanisms.label_sweeps.release_label_sweeps`.
+    Parameters
+    ----------
+    graph : GraphOperator
+        The private graph.
+    relation : ndarray, shape (q, q)
+        What a pair of labels earns times the weight of the edge: public, symmetric, multiples of
+        :data:`~dpgraph.mechanisms.bounded_iterates.ITERATE_UNIT` in [0, 1].
+    mean_degree : float
+        A private (released) average degree.
+    ledger, share, noise
+        Budget of the call, share of it for this release, source of noise.
+    progress : bool
+        Show a bar on stderr.
+
+    Returns
+    -------
+    ndarray of int64, shape (n,)
 
     Notes
     -----
-    *Guarantee.* Fields are A (X - c 1) on the rows that are set, c about 1/q if all labels are worth the same on
-    average (then c does not change which is best) and 0 otherwise: a row moves by
-    :func:`~dpgraph.spectral.sensitivity.label_rows`, less than by w. Choices of the rows outside the core cost
-    :func:`~dpgraph.spectral.sensitivity.label_scores`.
+    *Guarantee.* Fields of a core are A (X - c 1) on the rows that are set, c about 1/q if all labels are worth the same
+    on average (then c does not change which is best) and 0 otherwise: a row moves by
+    :func:`~dpgraph.spectral.sensitivity.label_rows`, less than by w. Readings of the other rows, counts of labels, move
+    by at most w in l1, and choices of theirs cost :func:`~dpgraph.spectral.sensitivity.label_scores`.
     """
     w, q, n = graph.max_weight, len(relation), graph.n_vertices
     regular = np.ptp(relation.sum(axis=0)) == 0.0
@@ -76,8 +92,7 @@ def release_label_iterates(
         unit=graph.weight_unit * ITERATE_UNIT,
         row_bound=sensitivity.label_rows(w, q, centre),
         row_bound_l1=(1 + (q - 2) * centre) * w,
-        scores=lambda block, X: graph.multiply_rows(block, X) @ relation,
-        score_bound=sensitivity.label_scores(w),
+        scores=LabelScores(graph.multiply_rows, relation, sensitivity.label_scores(w)),
     )
     X, _ = release_core_iterates(
         graph,

@@ -75,6 +75,14 @@ class Ledger:
         self._stages, stage._whole = stages, self
         return stage
 
+    def part(self, share: float) -> tuple[Ledger, float]:
+        """Where a release that gets this share of the budget is entered: a ledger, and what the share is of it.
+
+        A parallel call goes in stages, of which all but one are pure: a small share of epsilon in Laplace noise leaves
+        more for a look with Laplace noise than the same share of mu**2 in Gaussian noise. Other calls are one stage.
+        """
+        return (self.stage(share * self.epsilon), 1.0) if self.parallel else (self, share)
+
     def gaussian(
         self, name: str, *, sensitivity: float, mu: float, mechanism: str = "Gaussian", pairs: str = ""
     ) -> float:

@@ -134,13 +134,14 @@ def _best_rank(
     """
     last = X + 1e-9 * np.argsort(np.argsort(ratios, axis=1), axis=1)  # rows that were set say themselves what is first
     ranked = np.argsort(-last, axis=1, kind="stable")
+    spent, part = ledger.part(_CHOICE_SHARE)
     weights = [
         release_weight(
             f"weight of candidate {k + 1}",
             private.value(ranked[:, k]),
             private.graph,
-            ledger=ledger,
-            share=_CHOICE_SHARE / private.q,
+            ledger=spent,
+            share=part / private.q,
             noise=noise,
         ).value
         for k in range(private.q)

@@ -63,7 +63,6 @@ def release_assignment(
     ledger: Ledger,
     noise: NoiseSource,
     on_halt: Literal["raise", "fallback"] = "raise",
-    follow: Callable[[float, float], Ledger] | None = None,
 ) -> PrivateCSPResult:
     """Read a debited instance and release an assignment of it.
 
@@ -82,25 +81,19 @@ def release_assignment(
         The debited budget, the source of noise.
     on_halt : {"raise", "fallback"}
         Whether a halt is raised or answered by random labels.
-    follow : callable, optional
-        ``follow(epsilon, mean_degree)``: the stage of `ledger` (:meth:`~dpgraph.privacy.ledger.Ledger.stage`) that may
-        spend epsilon on all but the total weight, which a first stage releases purely.
     """
     private, n = read(), len(names.variables)
-    first, share = (ledger, 1.0) if follow is None else (ledger.stage(_TOTAL_SHARE * ledger.epsilon), _TOTAL_SHARE)
-    total = release_weight(
-        "total weight", private.total_weight(), private.graph, ledger=first, share=_TOTAL_SHARE / share, noise=noise
-    )
-    mean_degree, left = 2 * total.value / n, 1 - _TOTAL_SHARE
-    rest, share = (ledger, 1.0) if follow is None else (follow(left * ledger.epsilon, mean_degree), left)
+    spent, part = ledger.part(_TOTAL_SHARE)
+    total = release_weight("total weight", private.total_weight(), private.graph, ledger=spent, share=part, noise=noise)
     try:
-        labels = release(private, mean_degree, rest, _MAIN_SHARE / share)
+        labels = release(private, 2 * total.value / n, ledger, _MAIN_SHARE)
     except MechanismHalted:
         if on_halt == "raise":
             raise
         labels, mechanism = noise.generator.integers(0, len(names.alphabet), n), "data-independent"
+    spent, part = ledger.part(_VALUE_SHARE)
     value = release_weight(
-        "assignment weight", private.value(labels), private.graph, ledger=rest, share=_VALUE_SHARE / share, noise=noise
+        "assignment weight", private.value(labels), private.graph, ledger=spent, share=part, noise=noise
     )
     return PrivateCSPResult(
         assignment={v: names.alphabet[a] for v, a in zip(names.variables, labels.tolist(), strict=True)},

@@ -26,7 +26,7 @@ from dpgraph.mechanisms.normalized_adjacency import (
 from dpgraph.mechanisms.private_adjacency import DENSE_LIMIT
 from dpgraph.mechanisms.randomized_response import FLIP_LIMIT, FlippedGraph, expected_flips, release_flipped_graph
 from dpgraph.mechanisms.subspace import Rank
-from dpgraph.mechanisms.weights import WeightEstimate, release_cut_weight, release_total_weight
+from dpgraph.mechanisms.weights import release_cut_weight, release_total_weight
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import check_delta, check_epsilon
 from dpgraph.privacy.ledger import EDGE_ADJACENCY, Ledger, open_ledger
@@ -150,19 +150,21 @@ def release_private_cut(
         parallel=parallel,
     )
     graph = source.read()
+    spent, part = ledger.part(_TOTAL_SHARE)
+    total = release_total_weight(graph, ledger=spent, share=part, noise=noise)
     if chosen is None:
-        total, chosen, stage, shared = _choose(graph, request, ledger, noise)
-    else:
-        total = release_total_weight(graph, ledger=ledger, share=_TOTAL_SHARE, noise=noise)
-        stage, shared = ledger, 1.0
-    call = _Call(graph, request, options, stage, MAIN_SHARE / shared, noise)
+        chosen = decide_by_degree(n, ledger.epsilon, 2 * total.value / graph.max_weight / n)
+    # Bounded iterates spend their share themselves, stage by stage if need be.
+    spent, part = (ledger, MAIN_SHARE) if chosen == "bounded-iterates" else ledger.part(MAIN_SHARE)
+    call = _Call(graph, request, options, spent, part, noise)
     try:
         cut, used = _RELEASES[chosen](call, 2 * total.value / n), chosen
     except MechanismHalted:
         if request.on_halt == "raise":
             raise
         cut, used = _data_independent(n, noise), "data-independent"
-    value = release_cut_weight(graph, cut.labels, ledger=stage, share=_VALUE_SHARE / shared, noise=noise)
+    spent, part = ledger.part(_VALUE_SHARE)
+    value = release_cut_weight(graph, cut.labels, ledger=spent, share=part, noise=noise)
     return PrivateCutResult(
         partition=make_partition(graph.nodes, cut.labels),
         labels=cut.labels,
@@ -174,23 +176,6 @@ def release_private_cut(
         mechanism=used,
         privacy=ledger.report(),
     )
-
-
-def _choose(
-    graph: Graph, request: CutRequest, ledger: Ledger, noise: NoiseSource
-) -> tuple[WeightEstimate, str, Ledger, float]:
-    """Release the total weight purely, decide by it, and open what is left of the budget for the choice.
-
-    A pure first stage costs the second one, of either kind, no more than its own share of epsilon.
-    """
-    first = ledger.stage(_TOTAL_SHARE * ledger.epsilon)
-    total = release_total_weight(graph, ledger=first, share=1.0, noise=noise)
-    chosen = decide_by_degree(graph.n_vertices, ledger.epsilon, 2 * total.value / graph.max_weight / graph.n_vertices)
-    left = 1 - _TOTAL_SHARE
-    if request.pure(chosen):
-        return total, chosen, ledger.stage(left * ledger.epsilon), left
-    slack = LOOK_DELTA * ledger.delta
-    return total, chosen, ledger.stage(left * ledger.epsilon, delta=ledger.delta, slack=slack, parallel=True), left
 
 
 def _check(n: int, request: CutRequest) -> AdjacencyOptions:

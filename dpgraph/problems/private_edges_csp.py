@@ -14,7 +14,6 @@ from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import WEIGHT_BITS, Graph
 from dpgraph.mechanisms.bounded_iterates import ITERATE_UNIT, LOOK_DELTA, is_parallel, is_pure
 from dpgraph.mechanisms.label_iterates import release_label_iterates
-from dpgraph.mechanisms.label_sweeps import release_label_sweeps
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import check_delta, check_epsilon
 from dpgraph.privacy.ledger import Ledger, open_ledger
@@ -27,10 +26,6 @@ __all__ = ["RelatedEdges", "open_edge_ledger", "public_relation", "read_edges", 
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
-
-#: From so much epsilon times the standard deviation of a field on (about the root of degree/labels), many Gaussian
-#: sweeps of a core find more than a few pure sweeps; tuned on random and planted graphs, validated on real ones.
-_GAUSSIAN_SIGNAL = 16.0
 
 
 def public_relation(relation: ArrayLike | None, alphabet: int) -> FloatArray:
@@ -149,15 +144,8 @@ def release_edge_assignment(
         Show a bar on stderr.
     """
 
-    def follow(left: float, mean_degree: float) -> Ledger:
-        signal = left * math.sqrt(max(mean_degree, 0.0) / max_weight / len(names.alphabet))
-        if signal < _GAUSSIAN_SIGNAL:
-            return ledger.stage(left)
-        return ledger.stage(left, delta=ledger.delta, slack=LOOK_DELTA * ledger.delta, parallel=True)
-
     def release(private: RelatedEdges, mean_degree: float, stage: Ledger, share: float) -> IntArray:
-        labels = release_label_iterates if stage.delta > 0 else release_label_sweeps
-        return labels(
+        return release_label_iterates(
             private.graph,
             private.relation,
             mean_degree=mean_degree,
@@ -174,5 +162,4 @@ def release_edge_assignment(
         mechanism="bounded-iterates",
         ledger=ledger,
         noise=noise,
-        follow=follow if ledger.parallel else None,
     )

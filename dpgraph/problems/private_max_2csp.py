@@ -113,7 +113,6 @@ def private_max_2csp(
     *Guarantee.* (epsilon, delta)-DP for the chosen neighbours. Fields of public simplex rows have l2-sensitivity
     sqrt(2) w for each sweep under "label-edge" and sqrt(2 q) w under "constraint"
     (:func:`dpgraph.spectral.sensitivity.constraint_rows`). "edge" is proved at
-    :func:`dpgraph.mechanisms.label_sweeps.release_label_sweeps` and, for much signal,
     :func:`dpgraph.mechanisms.label_iterates.release_label_iterates`. The value of a released assignment has sensitivity
     w.
 

@@ -72,10 +72,11 @@ def private_max_cut(
         Projection of a private matrix onto the nonnegative spectral ball. "auto" projects (in Frobenius norm) the noisy
         matrix of ``"gaussian"`` up to n = 1000 and leaves factored matrices as they are.
     noise : {"auto", "gaussian", "laplace"}
-        Noise of the bounded iterates. ``"laplace"`` makes the whole call pure, (epsilon, 0)-DP, with few sweeps of the
-        core; ``"gaussian"`` affords 24 of them, and several such calls compose exactly under one accountant. "auto" is
-        ``"laplace"`` below epsilon = 1.5, and from there on Gaussian noise in the sweeps and Laplace noise in the look
-        at the other vertices.
+        Noise of the bounded iterates. ``"laplace"`` makes the whole call pure, (epsilon, 0)-DP: one to five sweeps over
+        all vertices. ``"gaussian"`` affords 24 or more sweeps of a core of large degrees, and several such calls
+        compose exactly under one accountant. "auto" is ``"laplace"`` below epsilon = 1.5; from there on released
+        degrees choose between the sweeps of ``"laplace"`` and Gaussian ones with Laplace noise in the look at the other
+        vertices.
     seeds, rounds : int
         Passed to the solver, as in :func:`~dpgraph.max_cut`.
     on_halt : {"raise", "fallback"}

@@ -53,8 +53,8 @@ def private_max_k_cut(
     noise : {"auto", "gaussian", "laplace"}
         ``"laplace"`` makes the call pure, (epsilon, 0)-DP: one to five sweeps over all vertices. ``"gaussian"`` affords
         24 or more sweeps of a core of large degrees, and several such calls compose exactly under one accountant.
-        "auto" is ``"laplace"`` below epsilon = 1.5; from there on a private average degree chooses, Gaussian sweeps
-        where epsilon times the root of degree/k is large.
+        "auto" is ``"laplace"`` below epsilon = 1.5; from there on released degrees choose, Gaussian sweeps where they
+        are large for epsilon.
     weight, max_weight, symmetrize
         See :func:`dpgraph.graph.open_graph`.
     accountant : PrivacyAccountant, optional
@@ -85,8 +85,7 @@ def private_max_k_cut(
     Notes
     -----
     *Guarantee.* (epsilon, delta)-DP for graphs that differ in the weight of one vertex pair by at most `max_weight`.
-    Each pure sweep reads an edge at one of its ends
-    (:func:`~dpgraph.mechanisms.label_sweeps.release_label_sweeps`); for the Gaussian ones see
+    Each pure sweep reads an edge at one of its ends; proved at
     :func:`~dpgraph.mechanisms.label_iterates.release_label_iterates`. The mechanism never halts.
 
     References

@@ -49,7 +49,6 @@ __all__ = [
     "partition_weight",
     "projector",
     "row_release",
-    "row_release_l1",
     "spectral_norm",
     "stability_steps",
     "whole_adjacency_spectrum",
@@ -121,15 +120,6 @@ def first_sweep(max_weight: float, entry: float = 1.0) -> float:
     only at the later of its two rows, where it moves the release by at most w `entry`.
     """
     return max_weight * entry
-
-
-def row_release_l1(max_weight: float, row_norm: float = 1.0) -> float:
-    """Change in l1 of all rows of (adjacency) x for a public x: rows i and j move by at most w row_norm each.
-
-    2 w row_norm in all. It covers Gauss-Seidel sweeps as :func:`row_release` does: given the rows released before, the
-    l1 changes of the rows released next add up to at most this, and pure losses add up.
-    """
-    return 2.0 * max_weight * row_norm
 
 
 def constraint_rows(max_weight: float, alphabet: int) -> float:

@@ -6,7 +6,6 @@ import networkx as nx
 import numpy as np
 import pytest
 
-import dpgraph
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import open_graph
 from dpgraph.mechanisms import cut_iterates
@@ -20,8 +19,15 @@ from dpgraph.mechanisms.bounded_iterates import (
     release_iterates,
 )
 from dpgraph.mechanisms.cut_iterates import release_cut_labels
-from dpgraph.mechanisms.degree_core import core_schedule, degree_core, shrunken_degrees
+from dpgraph.mechanisms.degree_core import (
+    choose_core,
+    core_schedule,
+    large_first,
+    number_of_sweeps,
+    shrunken_degrees,
+)
 from dpgraph.mechanisms.field_tracker import FieldTracker
+from dpgraph.mechanisms.one_sided_sweeps import release_one_sided_sweeps
 from dpgraph.privacy.ledger import EDGE_ADJACENCY, open_ledger
 from dpgraph.privacy.noise import noise_source
 
@@ -43,8 +49,12 @@ def test_the_shares_of_the_sweeps_add_up_to_one(schedule):
 
 @pytest.mark.parametrize("epsilon", [0.01, 0.5, 1.0, 3.0, 100.0])
 @pytest.mark.parametrize("mean_degree", [-3.0, 0.0, 5.0, 1e4])
-def test_laplace_noise_gets_two_to_four_sweeps(epsilon, mean_degree):
-    assert 2 <= core_schedule(open_call(epsilon, delta=None)[0], mean_degree).sweeps <= 4
+def test_an_edge_is_read_in_one_to_five_sweeps_and_in_more_the_larger_budget_and_degree(epsilon, mean_degree):
+    sweeps = number_of_sweeps(epsilon, mean_degree)
+    assert 1 <= sweeps <= 5
+    assert sweeps <= number_of_sweeps(2 * epsilon, mean_degree)
+    assert sweeps <= number_of_sweeps(epsilon, mean_degree + 10)
+    assert number_of_sweeps(epsilon, mean_degree, 3) >= number_of_sweeps(epsilon, mean_degree, 5)
 
 
 def test_noise_is_chosen_by_public_epsilon_alone():
@@ -56,9 +66,12 @@ def test_noise_is_chosen_by_public_epsilon_alone():
         is_pure("cauchy", 1.0)
 
 
-@pytest.mark.parametrize("options", [{"delta": None}, {}, {"slack": LOOK_DELTA * 1e-6, "parallel": True}])
+PARALLEL = {"slack": LOOK_DELTA * 1e-6, "parallel": True}
+
+
+@pytest.mark.parametrize("options", [{}, PARALLEL])
 def test_core_and_other_rows_spend_the_same_budget_in_parallel(options):
-    ledger, noise = open_call(2.0, **options)
+    ledger, noise = open_call(4.0, **options)
     G = open_graph(nx.barabasi_albert_graph(300, 20, seed=0)).read()
     release_cut_labels(G, mean_degree=40.0, ledger=ledger, share=0.9, noise=noise)
     degrees, *sweeps, look = ledger.entries
@@ -67,12 +80,26 @@ def test_core_and_other_rows_spend_the_same_budget_in_parallel(options):
     assert look.pairs == "outside the core"
     assert degrees.share + sum(entry.share for entry in sweeps) == pytest.approx(0.9)
     first, *rest = sweeps
-    if ledger.delta == 0:
-        assert [first.sensitivity, *{entry.sensitivity for entry in rest}, look.sensitivity] == [1.0, 2.0, 1.0]
-        assert look.epsilon == pytest.approx(sum(entry.epsilon for entry in sweeps))
-    else:
-        assert [first.sensitivity, *{entry.sensitivity for entry in rest}] == [1.0, math.sqrt(2.0)]
-        assert look.mechanism == ("Laplace (parallel)" if ledger.parallel else "Gaussian (parallel)")
+    assert [first.sensitivity, *{entry.sensitivity for entry in rest}] == [1.0, math.sqrt(2.0)]
+    assert look.mechanism == ("Laplace (parallel)" if ledger.parallel else "Gaussian (parallel)")
+    if ledger.parallel:
+        assert (degrees.mechanism, look.epsilon) == ("Laplace", pytest.approx(0.9 * 4.0 - degrees.epsilon))
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "options", "laws"),
+    [
+        (1.0, {"delta": None}, {"Laplace"}),
+        (2.0, PARALLEL, {"Laplace"}),
+        (8.0, PARALLEL, {"Laplace", "Gaussian", "Laplace (parallel)"}),
+        (2.0, {}, {"Gaussian", "Gaussian (parallel)"}),
+    ],
+)
+def test_released_degrees_choose_between_pure_sweeps_and_gaussian_ones_where_both_are_paid(epsilon, options, laws):
+    ledger, noise = open_call(epsilon, **options)
+    G = open_graph(nx.random_regular_graph(40, 300, seed=0)).read()
+    release_cut_labels(G, mean_degree=40.0, ledger=ledger, share=1.0, noise=noise)
+    assert {entry.mechanism for entry in ledger.entries} == laws
 
 
 def test_rows_outside_the_core_are_looked_at_once_after_all_sweeps_and_never_seen_by_the_core():
@@ -85,10 +112,12 @@ def test_rows_outside_the_core_are_looked_at_once_after_all_sweeps_and_never_see
     oracle = FieldOracle(30, 1, fields, unit=ITERATE_UNIT, row_bound=1.0, row_bound_l1=1.0)
     ledger, noise = open_call()
     core = Core(np.arange(30), 10)
-    schedule = Schedule(sweeps=4, blocks=5)
-    release_iterates(
-        oracle, cut_iterates.Signs(), np.ones(30), ledger=ledger, share=1.0, noise=noise, schedule=schedule, core=core
-    )
+    arguments = oracle, cut_iterates.Signs(), np.ones(30)
+    budget = {"ledger": ledger, "share": 1.0, "noise": noise}
+    X, _ = release_iterates(*arguments, **budget, schedule=Schedule(sweeps=4, blocks=5), core=core)
+    assert not X[core.others].any()
+    X, _ = release_one_sided_sweeps(*arguments, core, X, **budget, sweeps=1)
+    assert X.all()
     inside, outside = set(range(10)), set(range(10, 30))
     sweeps = [(rows, seen) for rows, seen in looks if rows <= inside]
     last = [(rows, seen) for rows, seen in looks if rows <= outside]
@@ -102,36 +131,47 @@ def test_rows_outside_the_core_are_looked_at_once_after_all_sweeps_and_never_see
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 8.0])
 def test_the_core_holds_the_large_degrees_and_most_of_the_sum_of_squares(epsilon):
     degrees = 20 * (np.random.default_rng(0).pareto(2.0, size=1000) + 1)
-    core = degree_core(degrees, 1.0, epsilon, np.random.default_rng(1))
+    core = choose_core(degrees, 2, open_call(epsilon)[0], np.random.default_rng(1))
     assert sorted(core.order.tolist()) == list(range(1000))
     assert degrees[core.rows].min() >= degrees[core.others].max(initial=0)
     assert (degrees[core.rows] ** 2).sum() >= (1 - min(0.1 / epsilon, 0.5)) * (degrees**2).sum()
     assert (degrees[core.rows[:-1]] ** 2).sum() < (1 - min(0.1 / epsilon, 0.5)) * (degrees**2).sum()
 
 
-def test_a_sparse_graph_is_looked_at_once_unless_epsilon_is_large():
-    generator = np.random.default_rng(0)
-    assert degree_core(np.full(1000, 6.0), 1.0, 1.0, generator).size == 1
-    assert degree_core(np.full(1000, 60.0), 10.0, 1.0, generator).size == 1
-    assert degree_core(np.full(1000, 60.0), 1.0, 1.0, generator).size > 800
-    assert degree_core(np.full(1000, 6.0), 1.0, 8.0, generator).size > 900
-
-
 @pytest.mark.parametrize(
-    ("epsilon", "degree", "first"), [(0.25, 60, "labels, sweep 1"), (1.0, 60, "fields, sweep 1"), (0.25, 10, "fields")]
+    ("epsilon", "options", "degree", "sweeps", "empty"),
+    [
+        (1.0, {"delta": None}, 6.0, 1, True),
+        (1.0, {"delta": None}, 60.0, 2, True),
+        (0.25, {"delta": None}, 60.0, 1, True),
+        (4.0, {}, 6.0, 1, True),
+        (4.0, {}, 16.0, 4, False),
+        (4.0, PARALLEL, 16.0, 4, True),
+        (4.0, PARALLEL, 60.0, 5, False),
+        (8.0, PARALLEL, 8.0, 5, False),
+    ],
 )
-def test_dense_graphs_are_swept_by_choices_where_epsilon_is_small(epsilon, degree, first):
-    G = nx.random_regular_graph(degree, 200, seed=0)
-    result = dpgraph.private_max_cut(G, epsilon=epsilon, delta=1e-6, rng=0)
-    names = [line.name for line in result.privacy.entries]
-    assert any(name.startswith(first) for name in names), names
-    assert not (first.startswith("fields") and any(name.startswith("labels") for name in names))
-    assert set(result.labels) == {0, 1}
+def test_sparse_graphs_are_looked_at_once_and_a_core_iterates_under_gaussian_noise_only(
+    epsilon, options, degree, sweeps, empty
+):
+    assert number_of_sweeps(epsilon, degree) == sweeps
+    core = choose_core(np.full(1000, degree), sweeps, open_call(epsilon, **options)[0], np.random.default_rng(0))
+    assert (core.size == 0) == empty
+    assert empty or core.size > 900
+    assert core.pairs == ("" if core.size == 1000 else "inside the core")
+    assert core.other_pairs == ("" if empty else "outside the core")
 
 
-def test_pure_sweeps_of_a_cut_are_few_and_gaussian_ones_many():
-    assert [core_schedule(open_call(epsilon, delta=None)[0], 40.0).sweeps for epsilon in (0.1, 1.0, 8.0)] == [2, 2, 4]
-    assert core_schedule(open_call(4.0)[0], 40.0).sweeps == 24
+def test_rows_of_many_edges_mostly_come_first():
+    degrees = np.repeat([1.0, 10.0, 100.0], 1000)
+    place = np.empty(3000)
+    place[large_first(degrees, np.random.default_rng(0))] = np.arange(3000)
+    means = place.reshape(3, 1000).mean(axis=1)
+    assert means[2] < 600 < 1200 < means[1] < 1800 < 2300 < means[0]
+
+
+def test_gaussian_sweeps_of_a_core_are_many():
+    assert [core_schedule(epsilon).sweeps for epsilon in (0.1, 4.0, 8.0, 100.0)] == [24, 24, 36, 48]
 
 
 def test_each_sweep_releases_every_row_once_and_the_first_skips_its_first_block():

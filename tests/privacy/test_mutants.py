@@ -28,7 +28,7 @@ from dpgraph.privacy import PrivacyAccountant, exact_sampling
 from dpgraph.privacy import accountant as accountant_module
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource
-from dpgraph.problems import private_cut_release, private_edges_csp
+from dpgraph.problems import private_cut_release
 from dpgraph.spectral import sensitivity
 from tests.privacy.inputs import edge_pair
 from tests.privacy.registry import ENTRIES
@@ -60,7 +60,7 @@ K_CUT = entry_of("private_max_k_cut")
 def replay_check(entry, stride=3):
     """Replay some neighbours of an entry: raises AssertionError where the guarantee is broken."""
     for _, data, neighbour in itertools.islice(entry.neighbours(), None, None, stride):
-        for epsilon in (1.0, 1e4):
+        for epsilon in (1.0, 8.0, 1e4):  # one look at every row; a core; all rows in the core
             replay(
                 lambda rng, d=data, e=epsilon: entry.call(d, rng=rng, epsilon=e),
                 lambda rng, d=neighbour, e=epsilon: entry.call(d, rng=rng, epsilon=e),
@@ -161,20 +161,19 @@ def core_is_looked_at_again(monkeypatch):
 
 
 def rows_read_ahead(monkeypatch):
-    """Rows that have not chosen in a sweep are read too, as if they kept the first label: both ends read an edge."""
-    release = private_edges_csp.release_label_sweeps
+    """Rows that have not moved in a sweep are read too, as if they kept the first label: both ends read an edge."""
+    release = degree_core.release_one_sided_sweeps
 
-    def guessed(graph, *arguments, **options):
-        def multiply_rows(rows, chosen):
-            guess = chosen.copy()
-            guess[~chosen.any(axis=1), 0] = 1.0
-            return type(graph).multiply_rows(graph, rows, guess)
+    def guessed(oracle, *arguments, **options):
+        def counts(block, seen):
+            guess = seen.copy()
+            guess[~seen.any(axis=1), 0] = 1.0
+            return oracle.scores.counts(block, guess)
 
-        graph = dataclasses.replace(graph)
-        object.__setattr__(graph, "multiply_rows", multiply_rows)
-        return release(graph, *arguments, **options)
+        scores = dataclasses.replace(oracle.scores, counts=counts)
+        return release(dataclasses.replace(oracle, scores=scores), *arguments, **options)
 
-    monkeypatch.setattr(private_edges_csp, "release_label_sweeps", guessed)
+    monkeypatch.setattr(degree_core, "release_one_sided_sweeps", guessed)
 
 
 def too_few_answers_are_false(monkeypatch):

@@ -76,7 +76,9 @@ def test_constraint_neighbours_pay_more_noise():
     instance = dpgraph.TwoCSP(10, 3)
     instance.add_constraint(0, 1, np.eye(3))
     label, constraint = (
-        dpgraph.private_max_2csp(instance, epsilon=4.0, delta=DELTA, adjacency=a, rng=0).privacy.entries[2].scale
+        dpgraph.private_max_2csp(instance, epsilon=4.0, delta=DELTA, adjacency=a, noise="gaussian", rng=0)
+        .privacy.entries[2]
+        .scale
         for a in ("label-edge", "constraint")
     )
     assert constraint == pytest.approx(np.sqrt(3) * label)
