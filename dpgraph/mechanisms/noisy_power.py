@@ -32,8 +32,8 @@ FloatArray = NDArray[np.float64]
 
 #: Iterations are this many times sqrt(mu), between the bounds: with little noise, convergence is what is missing.
 _ITERATIONS, _LEAST, _MOST = 16.0, 6, 24
-#: Most columns beyond the rank, and the least mu for any: the last eigenvector that is asked for is found through its gap
-#: to what comes after them.
+#: Most columns beyond the rank, and the least mu for any: the last eigenvector that is asked for is found through its
+#: gap to what comes after them.
 _EXTRA, _LEAST_MU = 3, 0.4
 #: They are tried for this share of the iterations, then kept if the next Ritz value is at least this much of the last.
 _TRIAL, _NO_GAP = 0.35, 0.5

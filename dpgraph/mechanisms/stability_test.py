@@ -96,7 +96,7 @@ def certify_jointly(call: SubspaceCall) -> Certified:
         limit = plan.safe.limit(measured - slack - 1) + error
         if measured - slack > 1 and limit <= _useless_limit(call.n, left):
             return Certified(U, spectrum.values[: largest + 1], plan.safe.least_gap, limit, left)
-        coherence *= plan.safe.limit(measured) / plan.safe.limit(plan.steps)
+        coherence *= max(plan.safe.limit(measured) / plan.safe.limit(plan.steps), 1.0)
     raise halted(
         ledger,
         "no eigenspace could be certified privately to be stable: the gap sigma_r - sigma_{r+1} is too small, or the "
