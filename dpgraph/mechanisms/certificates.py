@@ -113,9 +113,8 @@ def accurate_vectors(
     tolerance = vector_tolerance(neighbours.norm)
     above, below = np.abs(pairs.values[rank - 1 : rank + 1])
     error = value_tolerance(operator.shape[0], neighbours.norm)
-    known = Eigenpairs(pairs.values[:rank], pairs.vectors[:, :rank])
-    if above - below + 3 * error < 2 * neighbours.norm or known.residual(operator) <= tolerance:
-        return known.vectors
+    if above - below + 3 * error < 2 * neighbours.norm or pairs.residual <= tolerance:
+        return pairs.vectors[:, :rank]
     middle = float(above + below) / 2
     return leading_eigenpairs(operator, rank, tolerance=tolerance, generator=noise.generator, least=middle).vectors
 

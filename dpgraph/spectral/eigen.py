@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -80,18 +80,13 @@ class Eigenpairs:
         Eigenvalues, decreasing in absolute value.
     vectors : ndarray, shape (n, k), or (n, k - 1) from :func:`leading_values`
         Orthonormal eigenvectors.
+    residual : float
+        Spectral norm of A U - U Theta, U the vectors and Theta their Ritz values; 0 where rounding is all there is.
     """
 
     values: FloatArray
     vectors: FloatArray
-
-    def residual(self, operator: Any) -> float:
-        """Spectral norm of A U - U Theta, Theta the values of the vectors that are there."""
-        U = self.vectors
-        if not U.shape[1]:
-            return 0.0
-        R = operator @ U - U * self.values[: U.shape[1]]
-        return math.sqrt(max(float(np.linalg.eigvalsh(R.T @ R)[-1]), 0.0))
+    residual: float = 0.0
 
 
 def leading_eigenpairs(
@@ -180,13 +175,13 @@ def leading_values(
     coarse = _RESIDUAL_SHARE * tolerance
     fine = min(residual, coarse)
     for pairs in _tries(operator, count - 1, coarse, generator, aim=fine):
-        reached = fine if pairs.residual(operator) <= fine else coarse
+        reached = fine if pairs.residual <= fine else coarse
         width = 2 * (tolerance - 2 * reached)
         found = _largest_value(operator, pairs.vectors, generator, width=width)
         if found <= np.min(np.abs(pairs.values), initial=math.inf) + reached:
             last = found + width / 2
             raised = np.copysign(np.maximum(np.abs(pairs.values), last), pairs.values)
-            return Eigenpairs(np.append(raised, last), pairs.vectors)
+            return Eigenpairs(np.append(raised, last), pairs.vectors, pairs.residual)
     raise _not_converged(operator, count, tolerance)
 
 
@@ -231,7 +226,7 @@ def _tries(
     for _ in range(_ATTEMPTS):
         for target, restarts in targets if aim < tolerance else targets[1:]:
             pairs = _krylov(operator, count, min(width, n - 1), target, restarts, generator)
-            if pairs is not None and pairs.residual(operator) <= tolerance:
+            if pairs is not None and pairs.residual <= tolerance:
                 yield pairs
                 break
         width *= 2
@@ -253,7 +248,9 @@ def _krylov(
         values, vectors = eigsh(operator, k=count, which="LM", ncv=width, tol=relative, maxiter=restarts, v0=start)
     except ArpackNoConvergence:
         return None
-    return _sorted_by_size(values, vectors, count)
+    pairs = _sorted_by_size(values, vectors, count)
+    R = operator @ pairs.vectors - pairs.vectors * pairs.values
+    return replace(pairs, residual=math.sqrt(max(float(np.linalg.eigvalsh(R.T @ R)[-1]), 0.0)))
 
 
 # --- the norm of what is left, by Lanczos ----------------------------------------------------------------------------
