@@ -22,7 +22,12 @@ Save = Annotated[
     Path | None,
     typer.Option(help="Write the whole private normalized adjacency, with its ledger, to an .npz file for Python."),
 ]
-Mechanism = Annotated[str, typer.Option(help="coherence, or gaussian (up to 5000 vertices, never halts).")]
+Mechanism = Annotated[
+    str,
+    typer.Option(
+        help="coherence; noisy-power (never halts, best on real graphs); gaussian (up to 5000 vertices, never halts)."
+    ),
+]
 Rank = Annotated[str, typer.Option(help="Number of coordinates: auto or a number.")]
 
 
