@@ -225,6 +225,10 @@ def volume(
     return _number(value, weight)
 
 
+#: The bisection is in the second largest eigenvector; a third column leaves room for one of negative eigenvalue.
+_BISECTION_RANK = 3
+
+
 @answered_privately
 def spectral_bisection(
     G: PrivateGraph,
@@ -239,7 +243,7 @@ def spectral_bisection(
     max_weight: float | None = None,
     accountant: PrivacyAccountant | None = None,
 ) -> tuple[set[Hashable], set[Hashable]]:
-    """Signs of the second eigenvector of :func:`dpgraph.private_normalized_adjacency` (regularised)."""
+    """Signs of the second largest eigenvector of :func:`dpgraph.private_normalized_adjacency` (regularised)."""
     if not normalized:
         raise InvalidParameterError(
             "the eigenvectors of the Laplacian that is not normalised have no bounded sensitivity; pass normalized=True"
@@ -248,6 +252,8 @@ def spectral_bisection(
         G,
         epsilon=epsilon,
         delta=delta,
+        rank=min(_BISECTION_RANK, len(G)),
+        mechanism="noisy-power",
         weight=weight,
         max_weight=weight_bound(weight, max_weight),
         accountant=accountant,
