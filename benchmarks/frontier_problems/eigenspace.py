@@ -65,8 +65,9 @@ def halted(data: Case, seed: int) -> Outcome:
     return Outcome(data_independent(data, 1.0, 0.0, seed).value, "halted")
 
 
-def projector(data: Case, epsilon: float, delta: float, seed: int) -> Outcome:
-    budget = {"sensitivity": SENSITIVITY, "epsilon": epsilon, "delta": delta, "rng": seed}
+def projector(data: Case, epsilon: float, delta: float, seed: int, *, mechanism: Any) -> Outcome:
+    """The package's route for general matrices."""
+    budget = {"sensitivity": SENSITIVITY, "epsilon": epsilon, "delta": delta, "mechanism": mechanism, "rng": seed}
     try:
         return judged(data, dpgraph.private_projector(data.matrix, data.rank, **budget).basis)
     except dpgraph.MechanismHalted:
@@ -140,7 +141,8 @@ def problem() -> Problem:
         mechanisms={
             "normalized adjacency, noisy power": Mechanism(partial(normalized, mechanism="noisy-power"), tier=0),
             "normalized adjacency, coherence": Mechanism(partial(normalized, mechanism="coherence"), tier=0),
-            "private_projector (DN25a)": Mechanism(projector),
+            "private_projector (DN25a)": Mechanism(partial(projector, mechanism="coherence")),
+            "private_projector, noisy power": Mechanism(partial(projector, mechanism="noisy-power")),
             "noisy power, as published (HP14)": Mechanism(published_noisy_power),
             "DN25a to the letter": Mechanism(letter, tier=2, largest=DENSE, runs=10),
             "Analyze Gauss (DTTZ14)": Mechanism(run_analyze_gauss, tier=2, largest=DENSE),
@@ -153,7 +155,7 @@ def problem() -> Problem:
         default="normalized adjacency, noisy power",
         remarks=(
             "The first two release the leading eigenspace of the normalized adjacency with a large regularisation and "
-            "scale it back by the noisy degrees: how far that is from the space of the adjacency matrix is part of their "
+            "scale it back by the noisy degrees; how far that is from the space of the adjacency matrix is part of the "
             "error.",
             "The noisy power method as published returns twice as many dimensions as asked for, which makes its angle "
             "smaller; no mechanism here is told the true rank from private data.",

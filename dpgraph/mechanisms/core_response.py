@@ -14,14 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgraph.graph import Graph
-from dpgraph.mechanisms.bounded_iterates import ITERATE_UNIT, Core
-from dpgraph.mechanisms.cut_iterates import BalancedSigns, Signs, halves
+from dpgraph.mechanisms.bounded_iterates import Core, FieldOracle, Response
 from dpgraph.mechanisms.degree_core import degree_order, release_usable_degrees
+from dpgraph.mechanisms.one_sided_sweeps import release_one_sided_sweeps
 from dpgraph.mechanisms.randomized_response import FlippedGraph, release_flipped_graph
 from dpgraph.privacy.exact_sampling import flip_exponent, flip_probability
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource
-from dpgraph.spectral import sensitivity
 
 __all__ = ["release_core_response", "response_core"]
 
@@ -32,57 +31,58 @@ DEGREE_SHARE = 0.04
 #: A vertex answers if it expects this many edges inside the core for each false answer (tuned on planted, uniform and
 #: power-law random graphs, validated on SNAP and Facebook100 graphs, benchmarks/results).
 _EDGES_PER_FLIP = 1.5
-#: Blocks of the look: nearly one vertex after another.
-_BLOCKS = 1000
 
 
 def release_core_response(
     graph: Graph,
-    solve: Callable[[FlippedGraph], NDArray[np.int8]],
+    oracle: FieldOracle,
+    response: Response,
+    solve: Callable[[FlippedGraph], FloatArray],
     *,
     mean_degree: float,
     ledger: Ledger,
     epsilon: float,
     noise: NoiseSource,
-    balanced: bool = False,
-) -> NDArray[np.int8]:
-    """Release a 0/1 side for each vertex with pure `epsilon`, aiming at a large cut.
+) -> tuple[FloatArray, FloatArray]:
+    """Release a row of the iterate for each vertex with pure `epsilon`; return them and their signal-to-noise ratios.
 
     Parameters
     ----------
     graph : Graph
         The private graph.
+    oracle, response
+        What a vertex outside the core sees of the others, and how it answers, as for
+        :func:`~dpgraph.mechanisms.bounded_iterates.release_iterates`.
     solve : callable
-        Cuts a released graph: sides of its vertices.
+        Rows for the vertices of a released graph, those of the core; they count as certain.
     mean_degree : float
         A private (released) average degree.
     ledger, epsilon, noise
         Budget of the call, epsilon of this release, source of noise.
-    balanced : bool
-        Make the sides differ by at most one vertex.
     """
-    w, n = graph.max_weight, graph.n_vertices
+    w = graph.max_weight
     degrees = release_usable_degrees(
         graph, mean_degree, DEGREE_SHARE * epsilon / ledger.epsilon, ledger=ledger, noise=noise
     )
     epsilon *= 1 - DEGREE_SHARE
     core = response_core(degrees / w, epsilon, noise.generator)
-    X = np.zeros((n, 1))
-    X[core.rows, 0] = 1.0 - 2.0 * solve(
-        release_flipped_graph(graph, ledger=ledger, epsilon=epsilon, noise=noise, core=core)
-    )
-    fields = np.zeros(n)
-    fields[core.rows] = np.copysign(np.inf, -X[core.rows, 0])  # what the core has chosen is certain
+    X = np.zeros((oracle.rows, oracle.columns))
+    X[core.rows] = solve(release_flipped_graph(graph, ledger=ledger, epsilon=epsilon, noise=noise, core=core))
+    ratios = np.zeros_like(X)
     if core.others.size:
-        bound = sensitivity.first_sweep(w)
-        scale = ledger.laplace("fields, other rows", sensitivity=bound, epsilon=epsilon, pairs="outside the core")
-        response = BalancedSigns() if balanced else Signs()
-        for block in np.array_split(core.others, min(_BLOCKS, core.others.size)):
-            exact = graph.multiply_rows(block, X)
-            noisy = noise.laplace_on_grid(exact, graph.weight_unit * ITERATE_UNIT, scale)  # fine, so that ties are rare
-            X[block] = response.answer(block, noisy, np.inf, X)
-            fields[block] = noisy[:, 0]
-    return halves(fields) if balanced else (X[:, 0] < 0).astype(np.int8)
+        X, ratios = release_one_sided_sweeps(
+            oracle,
+            response,
+            w * degrees / oracle.columns,
+            core,
+            X,
+            sweeps=1,
+            ledger=ledger,
+            share=epsilon / ledger.epsilon,
+            noise=noise,
+        )
+    ratios[core.rows] = np.copysign(np.inf, -X[core.rows])
+    return X, ratios
 
 
 def response_core(degrees: FloatArray, epsilon: float, generator: np.random.Generator) -> Core:

@@ -13,7 +13,7 @@ from dpgraph.mechanisms.degree_core import release_core_iterates
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource
 
-__all__ = ["BalancedSigns", "Signs", "halves", "release_cut_labels"]
+__all__ = ["BalancedSigns", "Signs", "cut_labels", "cut_oracle", "halves", "release_cut_labels"]
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.int64]
@@ -77,18 +77,9 @@ def release_cut_labels(
     progress : bool
         Show a bar on stderr.
     """
-    n, w = graph.n_vertices, graph.max_weight
-    oracle = FieldOracle(
-        rows=n,
-        columns=1,
-        fields=graph.multiply_rows,
-        unit=graph.weight_unit * ITERATE_UNIT,
-        row_bound=w,
-        row_bound_l1=w,
-    )
     X, ratios = release_core_iterates(
         graph,
-        oracle,
+        cut_oracle(graph),
         BalancedSigns() if balanced else Signs(),
         mean_degree=mean_degree,
         ledger=ledger,
@@ -96,6 +87,24 @@ def release_cut_labels(
         noise=noise,
         progress=progress,
     )
+    return cut_labels(X, ratios, balanced=balanced)
+
+
+def cut_oracle(graph: GraphOperator) -> FieldOracle:
+    """Fields of signs: one column, which an edge moves by at most its weight."""
+    w = graph.max_weight
+    return FieldOracle(
+        rows=graph.n_vertices,
+        columns=1,
+        fields=graph.multiply_rows,
+        unit=graph.weight_unit * ITERATE_UNIT,
+        row_bound=w,
+        row_bound_l1=w,
+    )
+
+
+def cut_labels(X: FloatArray, ratios: FloatArray, *, balanced: bool) -> NDArray[np.int8]:
+    """Sides 0 and 1 of a released iterate of signs, halves by the released ratios on request."""
     return halves(ratios[:, 0]) if balanced else (X[:, 0] < 0).astype(np.int8)
 
 

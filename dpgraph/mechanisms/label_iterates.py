@@ -14,7 +14,7 @@ from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.spectral import sensitivity
 
-__all__ = ["Simplex", "release_label_iterates"]
+__all__ = ["Simplex", "label_oracle", "release_label_iterates"]
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.int64]
@@ -78,6 +78,21 @@ def release_label_iterates(
     :func:`~dpgraph.spectral.sensitivity.label_rows`, less than by w. Readings of the other rows, counts of labels, move
     by at most w in l1, and choices of theirs cost :func:`~dpgraph.spectral.sensitivity.label_scores`.
     """
+    X, _ = release_core_iterates(
+        graph,
+        label_oracle(graph, relation),
+        Simplex(len(relation), relation),
+        mean_degree=mean_degree,
+        ledger=ledger,
+        share=share,
+        noise=noise,
+        progress=progress,
+    )
+    return np.argmax(X, axis=1)
+
+
+def label_oracle(graph: GraphOperator, relation: FloatArray) -> FieldOracle:
+    """Fields and scores of labels whose relation is public; bounds are proved at :func:`release_label_iterates`."""
     w, q, n = graph.max_weight, len(relation), graph.n_vertices
     regular = np.ptp(relation.sum(axis=0)) == 0.0
     centre = math.floor(1 / q / ITERATE_UNIT) * ITERATE_UNIT if regular else 0.0
@@ -85,7 +100,7 @@ def release_label_iterates(
     def fields(block: IndexArray, X: FloatArray) -> FloatArray:
         return graph.multiply_rows(block, X - centre * X.any(axis=1, keepdims=True))
 
-    oracle = FieldOracle(
+    return FieldOracle(
         rows=n,
         columns=q,
         fields=fields,
@@ -94,14 +109,3 @@ def release_label_iterates(
         row_bound_l1=(1 + (q - 2) * centre) * w,
         scores=LabelScores(graph.multiply_rows, relation, sensitivity.label_scores(w)),
     )
-    X, _ = release_core_iterates(
-        graph,
-        oracle,
-        Simplex(q, relation),
-        mean_degree=mean_degree,
-        ledger=ledger,
-        share=share,
-        noise=noise,
-        progress=progress,
-    )
-    return np.argmax(X, axis=1)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from dpgraph.mechanisms.matrices import (
     read_symmetric,
     symmetric_embedding,
 )
+from dpgraph.mechanisms.noisy_power import POWER_RANK, release_low_rank_matrix
 from dpgraph.mechanisms.projector_sampler import canonical_signs
 from dpgraph.mechanisms.subspace import (
     CERTIFICATES,
@@ -46,6 +47,8 @@ __all__ = [
 ]
 
 FloatArray = NDArray[np.float64]
+Mechanism = Literal["coherence", "noisy-power"]
+MECHANISMS: tuple[str, ...] = get_args(Mechanism)
 
 _CORE_SHARE = 0.1
 _SHIFT_SHARE = 0.1
@@ -135,6 +138,7 @@ def private_projector(
     epsilon: float,
     delta: float,
     max_rank: int = 8,
+    mechanism: Mechanism = "coherence",
     certificate: Certificate = "gap-and-coherence",
     accountant: PrivacyAccountant | None = None,
     rng: int | np.random.Generator | None = None,
@@ -154,10 +158,13 @@ def private_projector(
         epsilon > 0, 0 < delta < 1.
     max_rank : int, default 8
         Largest rank considered by "auto".
+    mechanism : {"coherence", "noisy-power"}
+        The paper's projector, or the noisy power method (HP14, with averaged products), which never halts and needs no
+        gap: better on matrices with a few heavy rows. `rank` "auto" is 2 then.
     certificate : {"gap-and-coherence", "stability"}
-        How the motion of the eigenspace is bounded: the paper's tests of the gap and of the coherence, or one test of
-        the number of neighbours until it becomes unstable (:mod:`dpgraph.spectral.stability`). The latter needs less of
-        a gap if rows of the eigenvectors are alike, and fails where the largest is much larger than that.
+        With "coherence", how the motion of the eigenspace is bounded: the paper's tests of the gap and of the
+        coherence, or one measurement of the number of neighbours until it becomes unstable
+        (:mod:`dpgraph.spectral.stability`). The latter needs less of a gap if rows of the eigenvectors are alike.
     accountant : PrivacyAccountant, optional
         Debited before the matrix is read.
     rng : int or numpy.random.Generator, optional
@@ -180,11 +187,12 @@ def private_projector(
     -----
     *Guarantee.* (epsilon, delta)-DP. Noise on the projector has Frobenius sensitivity
     sqrt(2) sensitivity kappa / (gap - sensitivity), with private bounds on the gap and on the coherence kappa; or the
-    limit that the stability test certifies.
+    limit that the stability measurement certifies. For "noisy-power", a product with a public orthonormal Q moves by at
+    most `sensitivity` max_i ||Q_i||.
 
     References
     ----------
-    DN25a, Theorem 1.5, Algorithms 5.2, 5.5 and 5.8.
+    DN25a, Theorem 1.5, Algorithms 5.2, 5.5 and 5.8; M. Hardt, E. Price, "The noisy power method", NIPS 2014.
 
     Examples
     --------
@@ -207,7 +215,11 @@ def private_projector(
         delta=delta,
         accountant=accountant,
         rng=rng,
+        slack=_needs_slack(mechanism),
     )
+    if mechanism == "noisy-power":
+        Q, core = _by_noisy_power(read_symmetric(A), call)
+        return PrivateSubspace(Q, np.abs(np.diag(core)), call.ledger.report())
     released = _release(read_symmetric(A), call, call.ledger.mu, certificate)
     return PrivateSubspace(released.basis, released.spectrum, call.ledger.report())
 
@@ -293,6 +305,7 @@ def private_low_rank(
     epsilon: float,
     delta: float,
     max_rank: int = 8,
+    mechanism: Mechanism = "coherence",
     accountant: PrivacyAccountant | None = None,
     rng: int | np.random.Generator | None = None,
 ) -> PrivateLowRank:
@@ -300,7 +313,7 @@ def private_low_rank(
 
     Parameters
     ----------
-    A, rank, sensitivity, epsilon, delta, max_rank, accountant, rng
+    A, rank, sensitivity, epsilon, delta, max_rank, mechanism, accountant, rng
         As for :func:`private_projector`.
 
     Returns
@@ -340,7 +353,11 @@ def private_low_rank(
         delta=delta,
         accountant=accountant,
         rng=rng,
+        slack=_needs_slack(mechanism),
     )
+    if mechanism == "noisy-power":
+        Q, core = _by_noisy_power(read_symmetric(A), call)
+        return PrivateLowRank(Q, np.abs(np.diag(core)), call.ledger.report(), core)
     matrix, mu = read_symmetric(A), call.ledger.mu
     mu_core = mu * math.sqrt(_CORE_SHARE)
     released = _release(matrix, call, math.sqrt(mu**2 - mu_core**2))
@@ -432,6 +449,20 @@ def _release(
         ledger=call.ledger,
         mu=mu,
         noise=call.noise,
+    )
+
+
+def _needs_slack(mechanism: str) -> bool:
+    """Whether good events share delta; raises :class:`InvalidParameterError` for an unknown mechanism."""
+    if mechanism not in MECHANISMS:
+        raise InvalidParameterError(f"mechanism must be one of {MECHANISMS}; got {mechanism!r}")
+    return mechanism == "coherence"
+
+
+def _by_noisy_power(matrix: Any, call: MatrixCall) -> tuple[FloatArray, FloatArray]:
+    rank = min(POWER_RANK, call.largest) if call.rank == "auto" else call.largest
+    return release_low_rank_matrix(
+        matrix, rank, call.neighbours, ledger=call.ledger, mu=call.ledger.mu, noise=call.noise
     )
 
 

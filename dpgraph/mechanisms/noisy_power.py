@@ -1,4 +1,4 @@
-"""The noisy power method: a private low-rank adjacency from public iterates (HP14), with averaged products.
+"""The noisy power method: private low-rank matrices from public iterates (HP14), with averaged products.
 
 The iterate Q (n x r, orthonormal) is public, so releasing A Q + noise costs w sqrt(||Q_i||^2 + ||Q_j||^2) for an edge
 {i, j}: the coherence that matters is that of the public iterate, and it may be read off at no cost.
@@ -13,7 +13,9 @@ columns than asked for are iterated as long as their Ritz values show no gap aft
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,11 +27,14 @@ from dpgraph.mechanisms.grid import CORE_BITS, release_array
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.spectral import sensitivity
+from dpgraph.spectral.neighbours import SpectralNeighbours
 
-__all__ = ["LowRankAdjacency", "release_low_rank_adjacency"]
+__all__ = ["POWER_RANK", "LowRankAdjacency", "release_low_rank_adjacency", "release_low_rank_matrix"]
 
 FloatArray = NDArray[np.float64]
 
+#: Rank under rank="auto".
+POWER_RANK = 2
 #: Iterations are this many times sqrt(mu), between the bounds: with little noise, convergence is what is missing.
 _ITERATIONS, _LEAST, _MOST = 16.0, 6, 24
 #: Most columns beyond the rank, and the least mu for any: the last eigenvector that is asked for is found through its
@@ -122,46 +127,100 @@ def release_low_rank_adjacency(
     if regularization is not None:
         rows = 1 / np.sqrt(np.maximum(degrees + regularization, max(regularization, w)))
     start = rows * shrunken_degrees(degrees, float(degrees.mean()), std, w)
+
+    def bound(Q: FloatArray) -> float:
+        return sensitivity.row_release(w, _pair_norm(rows[:, None] * Q))
+
+    Q = _iterate(
+        lambda Q: graph.multiply(rows[:, None] * Q),
+        bound,
+        _first_basis(graph.n_vertices, rank, mu, noise, start),
+        rank,
+        rows=rows,
+        ledger=ledger,
+        mu=math.sqrt(mu**2 - mu_degrees**2 - mu_core**2),
+        noise=noise,
+    )
+    exact = Q.T @ (rows[:, None] * graph.multiply(rows[:, None] * Q))
+    core = _release_core(exact, sensitivity.adjacency_core(w, rows[:, None] * Q), ledger, mu_core, noise)
+    return LowRankAdjacency(degrees, *_leading(Q, core, rank))
+
+
+def release_low_rank_matrix(
+    matrix: Any, rank: int, neighbours: SpectralNeighbours, *, ledger: Ledger, mu: float, noise: NoiseSource
+) -> tuple[FloatArray, FloatArray]:
+    """Release (Q, B) with a symmetric matrix close to Q B Q', as :func:`release_low_rank_adjacency` does.
+
+    The products move by at most `neighbours.core(Q)`, the bound on ||E Q||_F for a public orthonormal Q.
+    """
+    mu_core = mu * math.sqrt(_CORE_SHARE)
+    Q = _iterate(
+        lambda Q: np.asarray(matrix @ Q),
+        neighbours.core,
+        _first_basis(matrix.shape[0], rank, mu, noise),
+        rank,
+        rows=np.ones(matrix.shape[0]),
+        ledger=ledger,
+        mu=math.sqrt(mu**2 - mu_core**2),
+        noise=noise,
+    )
+    core = _release_core(Q.T @ (matrix @ Q), neighbours.core(Q), ledger, mu_core, noise)
+    return _leading(Q, core, rank)
+
+
+def _iterate(
+    multiply: Callable[[FloatArray], FloatArray],
+    bound: Callable[[FloatArray], float],
+    Q: FloatArray,
+    rank: int,
+    *,
+    rows: FloatArray,
+    ledger: Ledger,
+    mu: float,
+    noise: NoiseSource,
+) -> FloatArray:
+    """Improve Q by products `rows` * (multiply(Q) + noise), where `bound`(Q) is how far multiply(Q) moves."""
     iterations = min(max(math.ceil(_ITERATIONS * math.sqrt(mu)), _LEAST), _MOST)
-    mu_step = math.sqrt((mu**2 - mu_degrees**2 - mu_core**2) / iterations)
-    extra = min(_EXTRA, 2 * rank - 1, graph.n_vertices - rank) if mu >= _LEAST_MU else 0
-    Q = _first_basis(start, rank + extra, noise)
     seen = _Products()
     for t in range(iterations):
         noisy = release_array(
-            graph.multiply(rows[:, None] * Q),
+            multiply(Q),
             name=f"power iteration {t + 1}",
-            sensitivity=sensitivity.row_release(w, _pair_norm(rows[:, None] * Q)),
-            mu=mu_step,
+            sensitivity=bound(Q),
+            mu=mu / math.sqrt(iterations),
             symmetric=False,
             ledger=ledger,
             noise=noise,
         )
-        seen.add(Q, rows[:, None] * noisy, ledger.entries[-1].scale ** 2)
+        product = rows[:, None] * noisy
+        seen.add(Q, product, ledger.entries[-1].scale ** 2)
         if t >= iterations * _TRIAL:
-            Q = _without_idle_columns(Q, rows[:, None] * noisy, rank)
+            Q = _without_idle_columns(Q, product, rank)
         Q = seen.improved(Q, _DECAY)
     for _ in range(_REFINEMENTS):
         Q = seen.improved(Q, 1.0)
-    core = release_array(
-        Q.T @ (rows[:, None] * graph.multiply(rows[:, None] * Q)),
-        name="core",
-        sensitivity=sensitivity.adjacency_core(w, rows[:, None] * Q),
-        mu=mu_core,
-        symmetric=True,
-        ledger=ledger,
-        noise=noise,
-        bits=CORE_BITS,
+    return Q
+
+
+def _release_core(exact: FloatArray, bound: float, ledger: Ledger, mu: float, noise: NoiseSource) -> FloatArray:
+    return release_array(
+        exact, name="core", sensitivity=bound, mu=mu, symmetric=True, ledger=ledger, noise=noise, bits=CORE_BITS
     )
+
+
+def _leading(Q: FloatArray, core: FloatArray, rank: int) -> tuple[FloatArray, FloatArray]:
+    """Eigenvectors of Q B Q' of largest |eigenvalue|, and the diagonal core on them."""
     values, vectors = np.linalg.eigh(core)
     kept = np.argsort(-np.abs(values))[:rank]
-    return LowRankAdjacency(degrees, Q @ vectors[:, kept], np.diag(values[kept]))
+    return Q @ vectors[:, kept], np.diag(values[kept])
 
 
-def _first_basis(start: FloatArray, rank: int, noise: NoiseSource) -> FloatArray:
-    """The public start, then random signs: rows (nearly) as long as each other, which the noise is scaled by."""
-    columns = noise.generator.choice(np.array([-1.0, 1.0]), size=(len(start), rank))
-    columns[:, 0] = start
+def _first_basis(n: int, rank: int, mu: float, noise: NoiseSource, start: FloatArray | None = None) -> FloatArray:
+    """Orthonormalise the public start, if any, and random signs, whose rows are as long as each other."""
+    extra = min(_EXTRA, 2 * rank - 1, n - rank) if mu >= _LEAST_MU else 0
+    columns = noise.generator.choice(np.array([-1.0, 1.0]), size=(n, rank + extra))
+    if start is not None:
+        columns[:, 0] = start
     return np.asarray(np.linalg.qr(columns)[0])
 
 

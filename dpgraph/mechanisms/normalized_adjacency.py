@@ -17,7 +17,7 @@ from dpgraph.mechanisms.certificates import Guess
 from dpgraph.mechanisms.degree_core import shrunken_degrees
 from dpgraph.mechanisms.degrees import release_degrees
 from dpgraph.mechanisms.grid import release_array
-from dpgraph.mechanisms.noisy_power import release_low_rank_adjacency
+from dpgraph.mechanisms.noisy_power import POWER_RANK, release_low_rank_adjacency
 from dpgraph.mechanisms.private_adjacency import DENSE_LIMIT, PrivateNormalizedAdjacency
 from dpgraph.mechanisms.projector_sampler import canonical_signs
 from dpgraph.mechanisms.subspace import (
@@ -57,8 +57,6 @@ FloatArray = NDArray[np.float64]
 REGULARIZATION_MULTIPLE = 16.0
 DEFAULT_MAX_RANK = 8
 MECHANISMS = ("coherence", "gaussian", "noisy-power")
-#: Rank of the noisy power method under rank="auto".
-POWER_RANK = 2
 #: Guess of the coherence, times that of rows of equal norm.
 _TYPICAL_COHERENCE = 1.35
 

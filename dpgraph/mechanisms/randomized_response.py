@@ -8,18 +8,21 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import Graph
 from dpgraph.mechanisms.bounded_iterates import Core
 from dpgraph.privacy.exact_sampling import flip_exponent, flip_probability
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource
 
-__all__ = ["FLIP_LIMIT", "FlippedGraph", "expected_flips", "release_flipped_graph"]
+__all__ = ["FLIP_LIMIT", "FlippedGraph", "check_response", "expected_flips", "release_flipped_graph"]
 
 IntArray = NDArray[np.int64]
 
 #: False answers beyond this number would not fit into memory.
 FLIP_LIMIT = 5e7
+#: Randomised response below this epsilon tells nothing in floating point.
+_LEAST_EPSILON = 1e-6
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,26 @@ class FlippedGraph:
 def expected_flips(n: int, epsilon: float) -> float:
     """Expected number of false answers of n vertices, all pairs together."""
     return n * (n - 1) / 2 * flip_probability(flip_exponent(epsilon))
+
+
+def check_response(n: int, epsilon: float) -> None:
+    """Refuse an epsilon at which answers are worthless or too many.
+
+    Raises
+    ------
+    InvalidParameterError
+        The false answers would not fit into memory, or answers are fair coins in floating point.
+    """
+    if epsilon < _LEAST_EPSILON:
+        raise InvalidParameterError(
+            f"randomized response needs epsilon >= {_LEAST_EPSILON:g}: below, its answers are fair coins; "
+            f"{epsilon:g} is left for them"
+        )
+    if (flips := expected_flips(n, epsilon)) > FLIP_LIMIT:
+        raise InvalidParameterError(
+            f"randomized response would give {flips:.2g} false answers for n = {n}, with {epsilon:g} of epsilon for "
+            f"them; at most {FLIP_LIMIT:.2g} fit into memory; raise epsilon or use mechanism='bounded-iterates'"
+        )
 
 
 def release_flipped_graph(

@@ -20,6 +20,17 @@ def test_projector_and_low_rank_recover_two_flat_spikes():
     assert np.linalg.norm(low_rank.matrix() - A, 2) < 0.2 * 900
 
 
+def test_noisy_power_recovers_spikes_of_both_signs_and_answers_without_a_gap():
+    A = U @ np.diag([900.0, -700.0]) @ U.T
+    options = {"sensitivity": 1.0, "epsilon": 2.0, "delta": 1e-6, "mechanism": "noisy-power", "rng": 0}
+    low_rank = dpgraph.private_low_rank(A, 2, **options)
+    assert np.linalg.norm(low_rank.matrix() - A, 2) < 0.05 * 900
+    assert np.allclose(np.sort(low_rank.spectrum), [700, 900], rtol=0.02)
+    assert dpgraph.private_projector(np.eye(50), 2, **options).rank == 2
+    with pytest.raises(dpgraph.InvalidParameterError, match="mechanism must be one of"):
+        dpgraph.private_projector(A, 2, sensitivity=1.0, epsilon=2.0, delta=1e-6, mechanism="power")
+
+
 def test_eigenspace_follows_the_order_of_eigenvalues_not_of_sizes():
     A = U @ np.diag([600.0, -900.0]) @ U.T
     largest = dpgraph.private_eigenspace(A, 1, sensitivity=1.0, epsilon=2.0, delta=1e-6, rng=0)

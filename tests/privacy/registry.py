@@ -271,6 +271,20 @@ ENTRIES: tuple[Entry, ...] = (
         private="A",
     ),
     Entry("private_low_rank", matrix_neighbours(), poisoned_matrix(), options={"rank": 2}, private="A"),
+    Entry(
+        "private_low_rank",
+        matrix_neighbours(),
+        poisoned_matrix(),
+        options={"rank": 2, "mechanism": "noisy-power"},
+        private="A",
+    ),
+    Entry(
+        "private_projector",
+        matrix_neighbours(),
+        poisoned_matrix(),
+        options={"rank": "auto", "mechanism": "noisy-power"},
+        private="A",
+    ),
     Entry("private_eigenspace", matrix_neighbours(), poisoned_matrix(), options={"rank": 1}, private="A"),
     Entry(
         "private_eigenspace",
