@@ -117,13 +117,15 @@ def test_a_source_cannot_be_duplicated(duplicate, rng):
 
 def _draw(source, queue):
     values = np.zeros(4)
-    queue.put((source.gaussian(4, 1.0), source.scalars(values, 1.0, 1e6), source.spawn().gaussian(4, 1.0)))
+    laplace = source.laplace_on_grid(values, 1.0, 1e6)
+    queue.put((source.gaussian(4, 1.0), source.scalars(values, 1.0, 1e6), source.spawn().gaussian(4, 1.0), laplace))
 
 
 def test_no_two_processes_draw_the_same_noise():
     context = multiprocessing.get_context("fork")
     source, queue = noise_source(None), context.Queue()
     source.gaussian(1, 1.0)
+    source.laplace_on_grid(np.zeros(1), 1.0, 1e6)  # which leaves some in reserve
     children = [context.Process(target=_draw, args=(source, queue)) for _ in range(3)]
     for child in children:
         child.start()
@@ -134,6 +136,26 @@ def test_no_two_processes_draw_the_same_noise():
     draws.append(queue.get(timeout=60))
     for kind in zip(*draws, strict=True):
         assert len({tuple(values) for values in kind}) == len(draws)
+
+
+@SOURCES
+def test_no_laplace_draw_is_handed_out_twice(rng):
+    source = noise_source(rng)
+    sizes = [1, 3, 2047, 1, 5000, 2, 700, 0, 1]
+    draws = np.concatenate([source.laplace_on_grid(np.zeros(size), 1.0, 1e12 / 2**13) for size in sizes])
+    assert draws.size == sum(sizes)
+    assert np.unique(draws).size >= draws.size - 3, "of a law as wide as this, equal draws are rare"
+
+
+@SOURCES
+def test_laplace_draws_of_different_scales_are_not_mixed(rng):
+    source = noise_source(rng)
+    narrow, wide = [], []
+    for _ in range(300):
+        narrow.append(source.laplace_on_grid(np.zeros(2), 1.0, 0.1))
+        wide.append(source.laplace_on_grid(np.zeros(2), 1.0, 1e6))
+    assert np.abs(narrow).max() <= 5
+    assert np.median(np.abs(wide)) == pytest.approx(np.log(2) * 1e6, rel=0.4)
 
 
 @SOURCES
