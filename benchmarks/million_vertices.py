@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+from numba import get_num_threads
 from scipy import sparse
 
 RESULTS = Path(__file__).parent / "results"
@@ -107,7 +109,7 @@ def main() -> None:
     if arguments.task:
         print(json.dumps(measure(arguments.task, arguments.n)))
         return
-    rows = []
+    rows, before = [], os.getloadavg()[0]
     for task in ("adjacency:blocks:8", "adjacency:cut:8", "max-cut:cut:1", "max-cut:cut:4"):
         command = [sys.executable, __file__, "--n", str(arguments.n), "--task", task]
         output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
@@ -116,6 +118,8 @@ def main() -> None:
     columns = list(rows[0])
     lines = [f"| {' | '.join(columns)} |", f"|{' --- |' * len(columns)}"]
     lines += [f"| {' | '.join(str(row[c]) for c in columns)} |" for row in rows]
+    lines += ["", f"Each line in a process of its own, {get_num_threads()} threads of {os.cpu_count()} cores; "]
+    lines[-1] += f"load average {before:.1f} before and {os.getloadavg()[0]:.1f} after the run."
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / f"million_vertices_{arguments.n}.md").write_text("\n".join(lines) + "\n")
     print("\n".join(lines))
