@@ -42,7 +42,7 @@ _ACCEPTED_VALUE = 0.75
 #: Points of a predicted path, and its length in units of the slack of the least share. Then the curve rises to the
 #: worst useful limit so many times steeper, and in no more than this share of the steps until the gap would close:
 #: steps that the true path does not have would be missed.
-_TIMES, _FAR, _STEEPER, _ROOM = 81, 2.0, 2.0, 0.7
+_TIMES, _FAR, _STEEPER, _ROOM = 41, 2.0, 2.0, 0.7
 #: The gap must stay above this share of the predicted one.
 _GAP_SHARE = 0.25
 #: No plan assumes sigma_{r+1} above this share of sigma_r.
