@@ -28,9 +28,9 @@ FloatArray = NDArray[np.float64]
 
 #: Share of epsilon for the degrees that choose the core.
 DEGREE_SHARE = 0.04
-#: A vertex answers if it expects this many edges inside the core for each false answer (tuned on planted, uniform and
-#: power-law random graphs, validated on SNAP and Facebook100 graphs, benchmarks/results).
-_EDGES_PER_FLIP = 1.5
+#: A vertex answers if it expects this many edges inside the core for each false answer, if fields follow, or choices
+#: (tuned on planted, uniform and power-law random graphs, validated on SNAP and Facebook100 graphs).
+_EDGES_PER_FLIP, _EDGES_PER_FLIP_CHOICES = 1.5, 1.2
 
 
 def release_core_response(
@@ -65,7 +65,8 @@ def release_core_response(
         graph, mean_degree, DEGREE_SHARE * epsilon / ledger.epsilon, ledger=ledger, noise=noise
     )
     epsilon *= 1 - DEGREE_SHARE
-    core = response_core(degrees / w, epsilon, noise.generator)
+    wanted = _EDGES_PER_FLIP if oracle.scores is None else _EDGES_PER_FLIP_CHOICES
+    core = response_core(degrees / w, epsilon, wanted, noise.generator)
     X = np.zeros((oracle.rows, oracle.columns))
     X[core.rows] = solve(release_flipped_graph(graph, ledger=ledger, epsilon=epsilon, noise=noise, core=core))
     ratios = np.zeros_like(X)
@@ -85,8 +86,8 @@ def release_core_response(
     return X, ratios
 
 
-def response_core(degrees: FloatArray, epsilon: float, generator: np.random.Generator) -> Core:
-    """As many vertices of large (released) degree as expect enough edges inside the core for each false answer.
+def response_core(degrees: FloatArray, epsilon: float, wanted: float, generator: np.random.Generator) -> Core:
+    """As many vertices of large (released) degree as expect `wanted` edges inside the core for each false answer.
 
     If edges choose their ends in proportion to the degrees, a vertex of degree d has d times the core's share of all
     degrees inside the core, and k p false answers in a core of k vertices.
@@ -94,5 +95,5 @@ def response_core(degrees: FloatArray, epsilon: float, generator: np.random.Gene
     order = degree_order(degrees, generator)
     inside = degrees[order] * np.cumsum(degrees[order]) / degrees.sum()
     flips = np.arange(1, degrees.size + 1) * flip_probability(flip_exponent(epsilon))
-    worth = np.flatnonzero(inside >= _EDGES_PER_FLIP * flips)
+    worth = np.flatnonzero(inside >= wanted * flips)
     return Core(order, int(worth[-1]) + 1 if worth.size else 1)

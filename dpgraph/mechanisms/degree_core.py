@@ -35,6 +35,7 @@ __all__ = [
     "choose_core",
     "core_schedule",
     "degree_order",
+    "is_sparse",
     "large_first",
     "number_of_sweeps",
     "release_core_iterates",
@@ -100,7 +101,8 @@ def release_core_iterates(
     sweeps = number_of_sweeps(ledger.epsilon, mean_degree / w, labels)
     spent, part = ledger.part(share * (for_degrees := _degree_share(ledger, sweeps)))
     degrees = release_usable_degrees(graph, mean_degree, part, ledger=spent, noise=noise)
-    core = choose_core(degrees * _part(labels) / w, sweeps, ledger, noise.generator)
+    sparse = is_sparse(ledger.epsilon, mean_degree / w)
+    core = choose_core(degrees * _part(labels) / w, sweeps, sparse, ledger, noise.generator)
     left = share * (1 - for_degrees)
     if parallel:
         delta = ledger.delta if core.size else 0.0
@@ -149,20 +151,18 @@ def _degree_share(ledger: Ledger, sweeps: int) -> float:
     return _SPARSE_DEGREE_SHARE if sweeps == 1 else _PURE_DEGREE_SHARE
 
 
-def choose_core(degrees: FloatArray, sweeps: int, ledger: Ledger, generator: np.random.Generator) -> Core:
+def choose_core(degrees: FloatArray, sweeps: int, sparse: bool, ledger: Ledger, generator: np.random.Generator) -> Core:
     """Core and order of all rows, from (released, positive) degrees in units of max_weight.
 
-    Where one sweep is enough, and under a pure ledger, no row is in the core. Nor is one under a ledger that may be
-    spent purely, if degrees are small for its epsilon. Otherwise the core is as few vertices as hold the wanted share
-    of the sum of squared degrees: nearly every vertex in a graph of equal degrees, few where few have most edges.
+    No row is in the core of a sparse graph, or under a pure ledger, or, under a ledger that may be spent purely, if
+    degrees are small for its epsilon. Otherwise the core is as few vertices as hold the wanted share of the sum of
+    squared degrees: nearly every vertex in a graph of equal degrees, few where few have most edges.
     """
     order = degree_order(degrees, generator)
-    if sweeps == 1:
-        return Core(order, 0)
     typical = float((degrees**2).sum() / degrees.sum())
     weak = ledger.parallel and ledger.epsilon * math.sqrt(typical) < _WEAK_SIGNAL
-    if ledger.delta == 0 or weak:
-        return Core(large_first(degrees, generator), 0)
+    if sparse or weak or ledger.delta == 0:
+        return Core(order if sweeps == 1 else large_first(degrees, generator), 0)
     held = np.cumsum(degrees[order] ** 2)
     wanted = 1 - min(_LEFT_OUT / ledger.epsilon, _MOST_LEFT_OUT)
     return Core(order, min(int(np.searchsorted(held, wanted * held[-1])) + 1, degrees.size))
@@ -174,10 +174,14 @@ def number_of_sweeps(epsilon: float, mean_degree: float, labels: int = 1) -> int
     With `labels` >= 2 rows choose between labels of public worth, each of which gets its part of the edges.
     """
     signal = epsilon * math.sqrt(max(mean_degree, 0.0) * _part(labels))
-    sparse = mean_degree < _SPARSE / epsilon ** (_SPARSE_POWER if epsilon > 1 else 2.0)
-    if signal < _CHOICE_SIGNAL if labels > 1 else sparse:
+    if is_sparse(epsilon, mean_degree) or (labels > 1 and signal < _CHOICE_SIGNAL):
         return 1
     return min(max(round(signal / (_CHOICE_PER_SWEEP if labels > 1 else _SIGNAL_PER_SWEEP)), 2), _MOST_SWEEPS)
+
+
+def is_sparse(epsilon: float, mean_degree: float) -> bool:
+    """Whether in a graph of this (released) average degree all sweeps but one are lost in their noise."""
+    return mean_degree < _SPARSE / epsilon ** (_SPARSE_POWER if epsilon > 1 else 2.0)
 
 
 def _part(labels: int) -> float:

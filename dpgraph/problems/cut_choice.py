@@ -14,7 +14,7 @@ from typing import Literal
 from dpgraph.mechanisms.all_cuts import LARGEST
 from dpgraph.mechanisms.randomized_response import FLIP_LIMIT, expected_flips
 
-__all__ = ["MAIN_SHARE", "decide_by_degree", "decide_in_advance"]
+__all__ = ["MAIN_SHARE", "decide_by_degree", "decide_in_advance", "decide_labels"]
 
 Choice = Literal["bounded-iterates", "core-response", "permute-and-flip", "randomized-response"]
 
@@ -24,6 +24,11 @@ MAIN_SHARE = 0.975
 #: latter from this epsilon on (tuned on planted, uniform and power-law random graphs, validated on SNAP and Facebook100
 #: graphs, benchmarks/results).
 _ALL_ANSWER, _CORE_ANSWERS, _CORE_EPSILON = 3.0, 1.25, 6.0
+
+#: The same for labels: all answer; a core does; and a core does from this epsilon on.
+_ALL_LABEL, _CORE_LABELS, _FEW_LABELS, _FEW_EPSILON = 3.0, 1.25, 0.6, 3.0
+#: Expected answers times squared labels beyond this number would not fit into memory.
+_TABLE_LIMIT = 3e7
 
 
 def decide_in_advance(n: int, epsilon: float, *, noise: str, weighted: bool) -> Choice | None:
@@ -54,3 +59,14 @@ def decide_by_degree(n: int, epsilon: float, mean_degree: float) -> Choice:
     if flips > FLIP_LIMIT or ratio < _CORE_ANSWERS or (ratio < _ALL_ANSWER and epsilon < _CORE_EPSILON):
         return "bounded-iterates"
     return "randomized-response" if ratio >= _ALL_ANSWER else "core-response"
+
+
+def decide_labels(n: int, epsilon: float, mean_degree: float, labels: int) -> Choice:
+    """The same for labels whose relation is public (max-k-cut, colouring)."""
+    flips = expected_flips(n, epsilon * MAIN_SHARE)
+    ratio = mean_degree / (2 * flips / n)
+    answers = n * max(mean_degree, 0.0) / 2 + flips
+    core = ratio >= (_FEW_LABELS if epsilon >= _FEW_EPSILON else _CORE_LABELS)
+    if answers * labels**2 > _TABLE_LIMIT or not core:
+        return "bounded-iterates"
+    return "randomized-response" if ratio >= _ALL_LABEL else "core-response"

@@ -16,7 +16,7 @@ from dpgraph.sos.objective import SparseObjective
 from dpgraph.sos.solver import MaxCutSolution, solve_max_cut
 from dpgraph.sos.swaps import repair_and_swap
 
-__all__ = ["cut_answers", "flipped_objective"]
+__all__ = ["answer_weights", "cut_answers", "flipped_objective"]
 
 #: Relative gap of the relaxation: more precision would be lost in the noise of the answers.
 _TOLERANCE = 1e-2
@@ -24,13 +24,13 @@ _TOLERANCE = 1e-2
 _PRICE = 1 / 400
 
 
-def flipped_objective(flipped: FlippedGraph) -> BalancedObjective:
-    """Expected weights of all pairs given the answers, if edges choose their ends in proportion to the degrees.
+def answer_weights(flipped: FlippedGraph) -> tuple[sparse.csr_array, float]:
+    """Expected weights of the pairs that answered 1, shape (n, n), and of any other pair.
 
-    Where false answers are not much rarer than true ones, an answer says less about two vertices of few edges than
-    about two of many: a pair of degrees a and b is an edge with probability about ab/(2m) beforehand. Degrees are
-    estimated from the answers, so that all of this is post-processing. Pairs that answered 0 have little weight left,
-    and every pair gets its mean: a negligible part of the answers, and a multiple of 11' that need not be filled in.
+    If edges choose their ends in proportion to the degrees, and where false answers are not much rarer than true ones,
+    an answer says less about two vertices of few edges than about two of many: a pair of degrees a and b is an edge
+    with probability about ab/(2m) beforehand. Degrees are estimated from the answers, so that all of this is
+    post-processing. Pairs that answered 0 have little weight left, and every pair gets its mean.
     """
     B, p, n = flipped.adjacency, flipped.flip, flipped.adjacency.shape[0]
     answers = np.asarray(B.sum(axis=1)).ravel()
@@ -41,8 +41,15 @@ def flipped_objective(flipped: FlippedGraph) -> BalancedObjective:
     row = np.repeat(np.arange(n), np.diff(B.indptr))
     odds = degrees[row] * degrees[B.indices] / total * (1 - p) / p
     w = flipped.max_weight
-    base = SparseObjective(sparse.csr_array((w * odds / (1 + odds), B.indices, B.indptr), shape=B.shape))
-    rest = w * p / (1 - p) * total / n**2
+    weights = sparse.csr_array((w * odds / (1 + odds), B.indices, B.indptr), shape=B.shape)
+    return weights, w * p / (1 - p) * total / n**2
+
+
+def flipped_objective(flipped: FlippedGraph) -> BalancedObjective:
+    """Cuts of the expected weights; what other pairs weigh is a multiple of 11' that need not be filled in."""
+    weights, rest = answer_weights(flipped)
+    n = weights.shape[0]
+    base = SparseObjective(weights)
     return BalancedObjective(base, np.ones(n), rest / 4, base.constant + rest / 4 * n * (n - 1))
 
 

@@ -14,6 +14,7 @@ from dpgraph.graph import Graph
 from dpgraph.mechanisms.weights import release_weight
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource
+from dpgraph.problems.cut_choice import MAIN_SHARE
 from dpgraph.problems.private_csp import PrivateCSPResult
 
 __all__ = ["CSPNames", "PrivateCSP", "release_assignment"]
@@ -21,9 +22,7 @@ __all__ = ["CSPNames", "PrivateCSP", "release_assignment"]
 IntArray = NDArray[np.int64]
 
 #: Shares of the budget (mu**2, or epsilon if pure) for the weight of the assignment and for the total weight.
-_VALUE_SHARE, _TOTAL_SHARE = 0.02, 0.005
-#: What is left for the mechanism proper.
-_MAIN_SHARE = 1 - _VALUE_SHARE - _TOTAL_SHARE
+_VALUE_SHARE, _TOTAL_SHARE = 1 - MAIN_SHARE - 0.005, 0.005
 
 
 class PrivateCSP(Protocol):
@@ -57,9 +56,8 @@ Data = TypeVar("Data", bound=PrivateCSP)
 def release_assignment(
     names: CSPNames,
     read: Callable[[], Data],
-    release: Callable[[Data, float, Ledger, float], IntArray],
+    release: Callable[[Data, float, Ledger, float], tuple[IntArray, str]],
     *,
-    mechanism: str,
     ledger: Ledger,
     noise: NoiseSource,
     on_halt: Literal["raise", "fallback"] = "raise",
@@ -73,10 +71,8 @@ def release_assignment(
     read : callable
         Reads the private side.
     release : callable
-        ``release(data, mean_degree, ledger, share)``: labels for a share of a ledger's budget; `mean_degree` is
-        released, the average weight of the constraints on a variable.
-    mechanism : str
-        What `release` is called in the result.
+        ``release(data, mean_degree, ledger, share)``: labels for a share of a ledger's budget, and what the mechanism
+        is called in the result; `mean_degree` is released, the average weight of the constraints on a variable.
     ledger, noise
         The debited budget, the source of noise.
     on_halt : {"raise", "fallback"}
@@ -86,7 +82,7 @@ def release_assignment(
     spent, part = ledger.part(_TOTAL_SHARE)
     total = release_weight("total weight", private.total_weight(), private.graph, ledger=spent, share=part, noise=noise)
     try:
-        labels = release(private, 2 * total.value / n, ledger, _MAIN_SHARE)
+        labels, mechanism = release(private, 2 * total.value / n, ledger, MAIN_SHARE)
     except MechanismHalted:
         if on_halt == "raise":
             raise

@@ -15,7 +15,7 @@ from dpgraph.graph import Graph, GraphSource
 from dpgraph.mechanisms.all_cuts import LARGEST, release_best_cut
 from dpgraph.mechanisms.bounded_iterates import LOOK_DELTA, is_parallel, is_pure
 from dpgraph.mechanisms.core_response import release_core_response
-from dpgraph.mechanisms.cut_iterates import release_cut_labels
+from dpgraph.mechanisms.cut_iterates import BalancedSigns, Signs, cut_labels, cut_oracle, release_cut_labels
 from dpgraph.mechanisms.noisy_power import release_low_rank_adjacency
 from dpgraph.mechanisms.normalized_adjacency import (
     AdjacencyOptions,
@@ -24,7 +24,7 @@ from dpgraph.mechanisms.normalized_adjacency import (
     release_normalized_adjacency,
 )
 from dpgraph.mechanisms.private_adjacency import DENSE_LIMIT
-from dpgraph.mechanisms.randomized_response import FLIP_LIMIT, FlippedGraph, expected_flips, release_flipped_graph
+from dpgraph.mechanisms.randomized_response import FlippedGraph, check_response, release_flipped_graph
 from dpgraph.mechanisms.subspace import Rank
 from dpgraph.mechanisms.weights import release_cut_weight, release_total_weight
 from dpgraph.privacy.accountant import PrivacyAccountant
@@ -69,8 +69,6 @@ _PURE = ("core-response", "randomized-response", "permute-and-flip")
 #: Shares of the budget for the weight of the cut and for the total weight (of mu**2, or of epsilon if pure).
 _VALUE_SHARE = 0.02
 _TOTAL_SHARE = 1 - _VALUE_SHARE - MAIN_SHARE
-#: Randomised response below this epsilon tells nothing in floating point.
-_LEAST_FLIP_EPSILON = 1e-6
 #: Rank of the noisy power method under rank="auto".
 _POWER_RANK = 2
 #: Price of the imbalance of a private bisection, in units of the mean row norm: the solver stays within a few vertices.
@@ -213,23 +211,12 @@ def _check(n: int, request: CutRequest) -> AdjacencyOptions:
 
 def _check_size(n: int, request: CutRequest) -> None:
     """Refuse what a pure mechanism could not hold in memory."""
-    epsilon = check_epsilon(request.epsilon)
     if request.mechanism == "permute-and-flip" and n > LARGEST:
         raise InvalidParameterError(
             f"permute-and-flip weighs all 2**(n - 1) cuts and is limited to n <= {LARGEST}; got n = {n}"
         )
-    if request.mechanism != "randomized-response":
-        return
-    if epsilon < _LEAST_FLIP_EPSILON:
-        raise InvalidParameterError(
-            f"randomized response needs epsilon >= {_LEAST_FLIP_EPSILON:g}: below, its answers are fair coins; "
-            f"got {epsilon:g}"
-        )
-    if (flips := expected_flips(n, epsilon * MAIN_SHARE)) > FLIP_LIMIT:
-        raise InvalidParameterError(
-            f"randomized response would give {flips:.2g} false answers for n = {n} and epsilon = {epsilon:g}; at most "
-            f"{FLIP_LIMIT:.2g} fit into memory; raise epsilon or use mechanism='bounded-iterates'"
-        )
+    if request.mechanism == "randomized-response":
+        check_response(n, check_epsilon(request.epsilon) * MAIN_SHARE)
 
 
 # --- what each mechanism releases ------------------------------------------------------------------------------------
@@ -299,16 +286,18 @@ def _randomized_response(call: _Call, mean_degree: float) -> _Cut:
 
 
 def _core_response(call: _Call, mean_degree: float) -> _Cut:
-    labels = release_core_response(
+    balanced = call.request.balanced
+    X, ratios = release_core_response(
         call.graph,
-        lambda flipped: _cut_answers(flipped, call).labels.astype(np.int8),
+        cut_oracle(call.graph),
+        BalancedSigns() if balanced else Signs(),
+        lambda flipped: np.where(_cut_answers(flipped, call).labels[:, None] == 1, -1.0, 1.0).astype(np.float64),
         mean_degree=mean_degree,
         ledger=call.ledger,
         epsilon=call.epsilon,
         noise=call.noise,
-        balanced=call.request.balanced,
     )
-    return _Cut(labels)
+    return _Cut(cut_labels(X, ratios, balanced=balanced))
 
 
 def _cut_answers(flipped: FlippedGraph, call: _Call) -> MaxCutSolution:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,19 +14,36 @@ from scipy import sparse
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import WEIGHT_BITS, Graph
 from dpgraph.mechanisms.bounded_iterates import ITERATE_UNIT, LOOK_DELTA, is_parallel, is_pure
-from dpgraph.mechanisms.label_iterates import release_label_iterates
+from dpgraph.mechanisms.core_response import release_core_response
+from dpgraph.mechanisms.label_iterates import Simplex, label_oracle, release_label_iterates
+from dpgraph.mechanisms.randomized_response import check_response, release_flipped_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import check_delta, check_epsilon
 from dpgraph.privacy.ledger import Ledger, open_ledger
 from dpgraph.privacy.noise import NoiseSource
+from dpgraph.problems.cut_choice import MAIN_SHARE, decide_labels
+from dpgraph.problems.flipped_labels import label_answers
 from dpgraph.problems.private_csp import PrivateCSPResult
 from dpgraph.problems.private_csp_release import CSPNames, release_assignment
 from dpgraph.sos.csp import TwoCSP
 
-__all__ = ["RelatedEdges", "open_edge_ledger", "public_relation", "read_edges", "release_edge_assignment"]
+__all__ = [
+    "MECHANISMS",
+    "EdgeMechanism",
+    "EdgeRequest",
+    "RelatedEdges",
+    "public_relation",
+    "read_edges",
+    "release_edge_assignment",
+]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+EdgeMechanism = Literal["auto", "bounded-iterates", "core-response", "randomized-response"]
+
+MECHANISMS = ("auto", "bounded-iterates", "core-response", "randomized-response")
+#: Mechanisms that are pure whatever the noise of the others.
+_PURE = ("core-response", "randomized-response")
 
 
 def public_relation(relation: ArrayLike | None, alphabet: int) -> FloatArray:
@@ -96,70 +114,149 @@ def read_edges(instance: TwoCSP, relation: FloatArray, max_weight: float) -> Rel
     return RelatedEdges(Graph(adjacency, tuple(range(n)), max_weight, unit), relation)
 
 
-def open_edge_ledger(
-    *,
-    epsilon: float,
-    delta: float,
-    noise: str,
-    accountant: PrivacyAccountant | None,
-    adjacency: str,
-    source: NoiseSource,
-) -> Ledger:
-    """Debit the budget of :func:`release_edge_assignment`; arguments as for :func:`~dpgraph.private_max_k_cut`."""
-    check_delta(delta)
-    pure, parallel = is_pure(noise, check_epsilon(epsilon)), is_parallel(noise, epsilon)
-    return open_ledger(
-        epsilon=epsilon,
-        delta=None if pure else delta,
-        accountant=accountant,
-        adjacency=adjacency,
-        noise=source,
-        slack=LOOK_DELTA * delta * parallel,
-        parallel=parallel,
-    )
+@dataclass(frozen=True)
+class EdgeRequest:
+    """Public arguments of a call whose edges are private.
+
+    Parameters
+    ----------
+    epsilon, delta, mechanism, noise, progress
+        As for :func:`~dpgraph.private_max_k_cut`.
+    max_weight : float
+        Public bound on a weight.
+    weighted : bool
+        Whether weights other than 0 and 1 are declared, of which a one-bit answer tells little.
+    """
+
+    epsilon: float
+    delta: float
+    mechanism: str
+    noise: str
+    max_weight: float
+    weighted: bool
+    progress: bool
+
+    def check(self, n: int) -> None:
+        """Validate what is public; raises :class:`InvalidParameterError` before the budget is touched."""
+        check_delta(self.delta)
+        is_pure(self.noise, check_epsilon(self.epsilon))
+        if self.mechanism not in MECHANISMS:
+            raise InvalidParameterError(f"mechanism must be one of {', '.join(MECHANISMS)}; got {self.mechanism!r}")
+        if self.mechanism == "randomized-response":
+            check_response(n, self.epsilon * MAIN_SHARE)
+
+    @property
+    def pure(self) -> bool:
+        """Whether the call is pure, whatever is released."""
+        return self.mechanism in _PURE or is_pure(self.noise, self.epsilon)
+
+    def chosen(self, n: int, mean_degree: float, labels: int) -> str:
+        """The mechanism, for a released average weight of the edges at a vertex."""
+        if self.mechanism != "auto":
+            return self.mechanism
+        if self.weighted or self.noise == "gaussian":
+            return "bounded-iterates"
+        return decide_labels(n, self.epsilon, mean_degree / self.max_weight, labels)
 
 
 def release_edge_assignment(
     names: CSPNames,
     read: Callable[[], RelatedEdges],
+    request: EdgeRequest,
     *,
-    max_weight: float,
-    ledger: Ledger,
+    accountant: PrivacyAccountant | None,
+    adjacency: str,
     noise: NoiseSource,
-    progress: bool,
 ) -> PrivateCSPResult:
-    """Read private edges and release an assignment of them.
+    """Debit the budget, read private edges and release an assignment of them.
 
     Parameters
     ----------
     names, read
         As for :func:`~dpgraph.problems.private_csp_release.release_assignment`.
-    max_weight : float
-        Public bound on a weight.
-    ledger : Ledger
-        From :func:`open_edge_ledger`: pure, Gaussian, or (parallel) one whose kind the average degree decides.
+    request : EdgeRequest
+        Public arguments.
+    accountant, adjacency
+        As for :func:`~dpgraph.privacy.ledger.open_ledger`.
     noise : NoiseSource
         Source of noise.
-    progress : bool
-        Show a bar on stderr.
     """
-
-    def release(private: RelatedEdges, mean_degree: float, stage: Ledger, share: float) -> IntArray:
-        return release_label_iterates(
-            private.graph,
-            private.relation,
-            mean_degree=mean_degree,
-            ledger=stage,
-            share=share,
-            noise=noise,
-            progress=progress,
-        )
-
-    return release_assignment(
-        names,
-        read,
-        release,
-        mechanism="bounded-iterates",
-        ledger=ledger,
+    n, labels = len(names.variables), len(names.alphabet)
+    request.check(n)
+    parallel = not request.pure and is_parallel(request.noise, request.epsilon)
+    ledger = open_ledger(
+        epsilon=request.epsilon,
+        delta=None if request.pure else request.delta,
+        accountant=accountant,
+        adjacency=adjacency,
         noise=noise,
+        slack=LOOK_DELTA * request.delta * parallel,
+        parallel=parallel,
     )
+
+    def release(private: RelatedEdges, mean_degree: float, ledger: Ledger, share: float) -> tuple[IntArray, str]:
+        chosen = request.chosen(n, mean_degree, labels)
+        if chosen != "bounded-iterates":
+            ledger, share = ledger.part(share)
+        return _RELEASES[chosen](_Call(private, request, ledger, share, noise), mean_degree), chosen
+
+    return release_assignment(names, read, release, ledger=ledger, noise=noise)
+
+
+# --- what each mechanism releases ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Call:
+    """A debited call with its private edges."""
+
+    private: RelatedEdges
+    request: EdgeRequest
+    ledger: Ledger
+    share: float
+    noise: NoiseSource
+
+    @property
+    def epsilon(self) -> float:
+        """Epsilon of a pure mechanism."""
+        return self.ledger.epsilon * self.share
+
+
+def _bounded_iterates(call: _Call, mean_degree: float) -> IntArray:
+    return release_label_iterates(
+        call.private.graph,
+        call.private.relation,
+        mean_degree=mean_degree,
+        ledger=call.ledger,
+        share=call.share,
+        noise=call.noise,
+        progress=call.request.progress,
+    )
+
+
+def _randomized_response(call: _Call, mean_degree: float) -> IntArray:
+    flipped = release_flipped_graph(call.private.graph, ledger=call.ledger, epsilon=call.epsilon, noise=call.noise)
+    return label_answers(flipped, call.private.relation, rng=call.noise.generator)
+
+
+def _core_response(call: _Call, mean_degree: float) -> IntArray:
+    graph, relation = call.private.graph, call.private.relation
+    q, generator = len(relation), call.noise.generator
+    X, _ = release_core_response(
+        graph,
+        label_oracle(graph, relation),
+        Simplex(q, relation),
+        lambda flipped: np.eye(q)[label_answers(flipped, relation, rng=generator)],
+        mean_degree=mean_degree,
+        ledger=call.ledger,
+        epsilon=call.epsilon,
+        noise=call.noise,
+    )
+    return np.argmax(X, axis=1)
+
+
+_RELEASES: dict[str, Callable[[_Call, float], IntArray]] = {
+    "bounded-iterates": _bounded_iterates,
+    "core-response": _core_response,
+    "randomized-response": _randomized_response,
+}

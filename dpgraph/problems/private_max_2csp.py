@@ -21,7 +21,9 @@ from dpgraph.problems.label_extended import PrivateTables, release_by_coherence,
 from dpgraph.problems.private_csp import PrivateCSPResult
 from dpgraph.problems.private_csp_release import CSPNames, release_assignment
 from dpgraph.problems.private_edges_csp import (
-    open_edge_ledger,
+    MECHANISMS,
+    EdgeMechanism,
+    EdgeRequest,
     public_relation,
     read_edges,
     release_edge_assignment,
@@ -47,7 +49,7 @@ def private_max_2csp(
     delta: float,
     adjacency: Literal["label-edge", "constraint", "edge"] = "label-edge",
     relation: ArrayLike | None = None,
-    mechanism: Literal["auto", "bounded-iterates", "coherence"] = "auto",
+    mechanism: EdgeMechanism | Literal["coherence"] = "auto",
     max_weight: float = 1.0,
     rank: Rank = "auto",
     max_rank: int = DEFAULT_MAX_RANK,
@@ -75,9 +77,10 @@ def private_max_2csp(
     relation : array_like, shape (q, q), optional
         For "edge": the public relation, symmetric, entries in [0, 1] (rounded to multiples of 2**-8). By default labels
         must differ, as in max-k-cut and colouring.
-    mechanism : {"auto", "bounded-iterates", "coherence"}
-        "auto" is "bounded-iterates" (private mean field, never halts). "coherence" releases a low-rank label-extended
-        matrix and needs "label-edge".
+    mechanism : str
+        "bounded-iterates" (private mean field, never halts), which "auto" takes unless the adjacency is "edge";
+        "coherence", which releases a low-rank label-extended matrix and needs "label-edge"; for "edge" also what
+        :func:`~dpgraph.private_max_k_cut` offers, with its rule for "auto".
     max_weight : float, default 1
         Public upper bound on a table entry; for "edge" on the weight of a pair.
     rank, max_rank, regularization, coherence
@@ -135,21 +138,14 @@ def private_max_2csp(
     check_delta(delta)
     names = CSPNames(instance.variables, instance.alphabet)
     if adjacency == "edge":
-        ledger = open_edge_ledger(
-            epsilon=epsilon,
-            delta=delta,
-            noise=noise,
-            accountant=accountant,
-            adjacency=_ADJACENCY[adjacency],
-            source=source,
-        )
+        request = EdgeRequest(epsilon, delta, mechanism, noise, float(max_weight), max_weight != 1, progress)
         return release_edge_assignment(
             names,
             partial(read_edges, instance, table, float(max_weight)),
-            max_weight=float(max_weight),
-            ledger=ledger,
+            request,
+            accountant=accountant,
+            adjacency=_ADJACENCY[adjacency],
             noise=source,
-            progress=progress,
         )
     iterates = chosen == "bounded-iterates"
     if noise == "auto" and adjacency == "constraint" and is_pure(noise, check_epsilon(epsilon)):
@@ -166,11 +162,11 @@ def private_max_2csp(
         parallel=parallel,
     )
 
-    def release(private: PrivateTables, mean_degree: float, ledger: Ledger, share: float) -> IntArray:
+    def release(private: PrivateTables, mean_degree: float, ledger: Ledger, share: float) -> tuple[IntArray, str]:
         if chosen == "coherence":
-            return release_by_coherence(private, options, ledger=ledger, share=share, noise=source)
+            return release_by_coherence(private, options, ledger=ledger, share=share, noise=source), chosen
         whole = adjacency == "constraint"
-        return release_by_iterates(
+        labels = release_by_iterates(
             private,
             mean_degree=mean_degree,
             whole_table=whole,
@@ -179,12 +175,12 @@ def private_max_2csp(
             noise=source,
             progress=progress,
         )
+        return labels, chosen
 
     return release_assignment(
         names,
         partial(PrivateTables.read, instance, float(max_weight)),
         release,
-        mechanism=chosen,
         ledger=ledger,
         noise=source,
         on_halt=on_halt,
@@ -206,8 +202,11 @@ def _check(
         raise InvalidParameterError(f"instance must be a dpgraph.TwoCSP; got {type(instance).__name__}")
     if adjacency not in _ADJACENCY:
         raise InvalidParameterError(f"adjacency must be 'label-edge', 'constraint' or 'edge'; got {adjacency!r}")
-    if mechanism not in ("auto", "bounded-iterates", "coherence"):
-        raise InvalidParameterError(f"mechanism must be 'auto', 'bounded-iterates' or 'coherence'; got {mechanism!r}")
+    allowed = MECHANISMS if adjacency == "edge" else ("auto", "bounded-iterates", "coherence")
+    if mechanism not in (*allowed, "coherence"):
+        raise InvalidParameterError(
+            f"with adjacency={adjacency!r}, mechanism must be one of {', '.join(allowed)}; got {mechanism!r}"
+        )
     if mechanism == "coherence" and adjacency != "label-edge":
         raise InvalidParameterError(
             "mechanism='coherence' protects one entry of the label-extended graph; a whole constraint would cost a "

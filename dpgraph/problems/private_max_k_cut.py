@@ -14,8 +14,9 @@ from dpgraph.privacy.noise import noise_source
 from dpgraph.problems.private_csp import PrivateCSPResult
 from dpgraph.problems.private_csp_release import CSPNames
 from dpgraph.problems.private_edges_csp import (
+    EdgeMechanism,
+    EdgeRequest,
     RelatedEdges,
-    open_edge_ledger,
     public_relation,
     release_edge_assignment,
 )
@@ -32,6 +33,7 @@ def private_max_k_cut(
     *,
     epsilon: float,
     delta: float,
+    mechanism: EdgeMechanism = "auto",
     noise: Literal["auto", "gaussian", "laplace"] = "auto",
     weight: str | None = None,
     max_weight: float | None = None,
@@ -50,11 +52,16 @@ def private_max_k_cut(
         Number of parts, 2 <= k <= 256.
     epsilon, delta : float
         epsilon > 0, 0 < delta < 1.
+    mechanism : {"auto", "bounded-iterates", "core-response", "randomized-response"}
+        As for :func:`~dpgraph.private_max_cut`: vertices choose one after another; every pair, or every pair inside a
+        core of large degrees, answers at random, and the answers are labelled. "auto" takes one of them by a public
+        rule from a privately released average degree; bounded iterates with declared weights and with
+        ``noise="gaussian"``. ``result.mechanism`` names the choice.
     noise : {"auto", "gaussian", "laplace"}
-        ``"laplace"`` makes the call pure, (epsilon, 0)-DP: one to five sweeps over all vertices. ``"gaussian"`` affords
-        24 or more sweeps of a core of large degrees, and several such calls compose exactly under one accountant.
-        "auto" is ``"laplace"`` below epsilon = 1.5; from there on released degrees choose, Gaussian sweeps where they
-        are large for epsilon.
+        Noise of the bounded iterates. ``"laplace"`` makes the call pure, (epsilon, 0)-DP: one to five sweeps over all
+        vertices. ``"gaussian"`` affords 24 or more sweeps of a core of large degrees, and several such calls compose
+        exactly under one accountant. "auto" is ``"laplace"`` below epsilon = 1.5; from there on released degrees
+        choose, Gaussian sweeps where they are large for epsilon.
     weight, max_weight, symmetrize
         See :func:`dpgraph.graph.open_graph`.
     accountant : PrivacyAccountant, optional
@@ -105,20 +112,12 @@ def private_max_k_cut(
         raise InvalidParameterError(f"k, the number of parts, must be an integer in 2..{MOST_PARTS}; got {k!r}")
     graph = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
     differ = public_relation(None, int(k))
-    source = noise_source(rng)
-    ledger = open_edge_ledger(
-        epsilon=epsilon,
-        delta=delta,
-        noise=noise,
-        accountant=accountant,
-        adjacency=EDGE_ADJACENCY,
-        source=source,
-    )
+    weighted = weight is not None or max_weight is not None
     return release_edge_assignment(
         CSPNames(graph.nodes, tuple(range(int(k)))),
         lambda: RelatedEdges(graph.read(), differ),
-        max_weight=graph.max_weight,
-        ledger=ledger,
-        noise=source,
-        progress=progress,
+        EdgeRequest(epsilon, delta, mechanism, noise, graph.max_weight, weighted, progress),
+        accountant=accountant,
+        adjacency=EDGE_ADJACENCY,
+        noise=noise_source(rng),
     )

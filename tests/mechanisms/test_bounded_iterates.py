@@ -22,6 +22,7 @@ from dpgraph.mechanisms.cut_iterates import release_cut_labels
 from dpgraph.mechanisms.degree_core import (
     choose_core,
     core_schedule,
+    is_sparse,
     large_first,
     number_of_sweeps,
     shrunken_degrees,
@@ -131,7 +132,7 @@ def test_rows_outside_the_core_are_looked_at_once_after_all_sweeps_and_never_see
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 8.0])
 def test_the_core_holds_the_large_degrees_and_most_of_the_sum_of_squares(epsilon):
     degrees = 20 * (np.random.default_rng(0).pareto(2.0, size=1000) + 1)
-    core = choose_core(degrees, 2, open_call(epsilon)[0], np.random.default_rng(1))
+    core = choose_core(degrees, 2, False, open_call(epsilon)[0], np.random.default_rng(1))
     assert sorted(core.order.tolist()) == list(range(1000))
     assert degrees[core.rows].min() >= degrees[core.others].max(initial=0)
     assert (degrees[core.rows] ** 2).sum() >= (1 - min(0.1 / epsilon, 0.5)) * (degrees**2).sum()
@@ -155,7 +156,9 @@ def test_sparse_graphs_are_looked_at_once_and_a_core_iterates_under_gaussian_noi
     epsilon, options, degree, sweeps, empty
 ):
     assert number_of_sweeps(epsilon, degree) == sweeps
-    core = choose_core(np.full(1000, degree), sweeps, open_call(epsilon, **options)[0], np.random.default_rng(0))
+    sparse = is_sparse(epsilon, degree)
+    ledger, noise = open_call(epsilon, **options)
+    core = choose_core(np.full(1000, degree), sweeps, sparse, ledger, noise.generator)
     assert (core.size == 0) == empty
     assert empty or core.size > 900
     assert core.pairs == ("" if core.size == 1000 else "inside the core")

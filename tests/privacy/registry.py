@@ -255,6 +255,9 @@ ENTRIES: tuple[Entry, ...] = (
             (all_graph_neighbours, {}),
             (all_graph_neighbours, {"noise": "laplace"}),
             (iterate_neighbours, {"noise": "gaussian"}),
+            (iterate_neighbours, {"mechanism": "bounded-iterates"}),
+            (all_graph_neighbours, {"mechanism": "core-response"}),
+            (all_graph_neighbours, {"mechanism": "randomized-response"}),
         )
     ),
     Entry("private_spectrum", all_graph_neighbours, poisoned_graph(), options={"k": 1}, private="A"),

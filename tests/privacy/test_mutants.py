@@ -51,7 +51,7 @@ SPECTRAL = entry_of("private_normalized_adjacency", mechanism="coherence", rank=
 SPECTRUM = entry_of("private_spectrum", k=3)
 ANSWERS = entry_of("private_max_cut", mechanism="randomized-response")
 BEST_CUT = entry_of("private_max_cut", mechanism="permute-and-flip")
-K_CUT = entry_of("private_max_k_cut")
+K_CUT = entry_of("private_max_k_cut", noise="laplace")
 
 
 # --- the checks ------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 
 import dpgraph
+from dpgraph.problems.cut_choice import decide_labels
 from dpgraph.problems.private_max_k_cut import private_max_k_cut
 
 BUDGET = {"epsilon": 4.0, "delta": 1e-6}
@@ -34,14 +35,79 @@ def test_a_tripartite_graph_is_cut_nearly_everywhere_and_the_estimate_says_so():
     assert abs(result.estimated_value - weight_between(GRAPH, result)) < 5 * result.estimated_value_std
 
 
-def test_a_private_degree_chooses_between_pure_sweeps_and_gaussian_ones():
+def test_private_degrees_choose_between_pure_sweeps_and_gaussian_ones():
     sparse_graph = nx.random_regular_graph(4, 200, seed=1)
-    pure, mixed = (private_max_k_cut(G, 3, **BUDGET, rng=0).privacy for G in (sparse_graph, GRAPH))
+    options = {**BUDGET, "mechanism": "bounded-iterates"}
+    pure, mixed = (private_max_k_cut(G, 3, **options, rng=0).privacy for G in (sparse_graph, GRAPH))
     assert {e.mechanism for e in pure.entries} == {"Laplace", "noisy maximum"}
     assert "Gaussian" in {e.mechanism for e in mixed.entries}
-    assert private_max_k_cut(GRAPH, 3, **BUDGET, noise="laplace", rng=0).privacy.delta == 0.0
-    assert private_max_k_cut(GRAPH, 3, **BUDGET, noise="gaussian", rng=0).privacy.mu > 0
+    assert private_max_k_cut(GRAPH, 3, **options, noise="laplace", rng=0).privacy.delta == 0.0
+    assert private_max_k_cut(GRAPH, 3, **options, noise="gaussian", rng=0).privacy.mu > 0
     assert private_max_k_cut(GRAPH, 3, epsilon=1.0, delta=1e-6, rng=0).privacy.delta == 0.0
+
+
+@pytest.mark.parametrize(
+    ("n", "epsilon", "degree", "labels", "choice"),
+    [
+        (1000, 1.0, 30.0, 3, "bounded-iterates"),
+        (1000, 8.0, 30.0, 3, "randomized-response"),
+        (1000, 4.0, 30.0, 3, "core-response"),
+        (1000, 2.0, 30.0, 3, "bounded-iterates"),
+        (10_000, 8.0, 6.0, 3, "core-response"),
+        (10_000, 8.0, 100.0, 3, "randomized-response"),
+        (10_000, 8.0, 100.0, 256, "bounded-iterates"),  # the tables would not fit into memory
+        (10_000, 8.0, -5.0, 3, "bounded-iterates"),
+    ],
+)
+def test_pairs_answer_for_themselves_where_an_average_degree_says_that_few_answers_are_false(
+    n, epsilon, degree, labels, choice
+):
+    assert decide_labels(n, epsilon, degree, labels) == choice
+
+
+@pytest.mark.parametrize("mechanism", ["bounded-iterates", "core-response", "randomized-response"])
+def test_every_mechanism_finds_three_parts_and_says_what_it_is(mechanism):
+    result = private_max_k_cut(GRAPH, 3, epsilon=6.0, delta=1e-6, mechanism=mechanism, rng=0)
+    assert result.mechanism == mechanism
+    assert weight_between(GRAPH, result) > 0.97 * GRAPH.number_of_edges()
+    assert mechanism == "bounded-iterates" or result.privacy.delta == 0.0
+
+
+def test_auto_lets_pairs_answer_unless_weights_or_gaussian_noise_are_asked_for():
+    options = {"epsilon": 6.0, "delta": 1e-6, "rng": 0}
+    assert private_max_k_cut(GRAPH, 3, **options).mechanism == "randomized-response"
+    assert private_max_k_cut(GRAPH, 3, **options, max_weight=1.0).mechanism == "bounded-iterates"
+    assert private_max_k_cut(GRAPH, 3, **options, noise="gaussian").mechanism == "bounded-iterates"
+
+
+def test_answers_labelled_by_a_public_relation_earn_what_the_relation_says():
+    relation = np.array([[0.5, 0.25], [0.25, 0.0]])
+    instance = dpgraph.TwoCSP(60, 2)
+    instance.add_constraints(np.array(list(nx.complete_graph(60).edges)), relation)
+    result = dpgraph.private_max_2csp(
+        instance,
+        epsilon=6.0,
+        delta=1e-6,
+        adjacency="edge",
+        relation=relation,
+        mechanism="randomized-response",
+        rng=0,
+    )
+    assert len(result.partition[0]) == 60
+
+
+def test_more_answers_than_fit_into_memory_are_refused_and_cost_nothing():
+    accountant = dpgraph.PrivacyAccountant(epsilon=5.0, delta=1e-6)
+    with pytest.raises(dpgraph.InvalidParameterError, match="false answers"):
+        private_max_k_cut(
+            sparse.csr_array((40_000, 40_000)),
+            3,
+            epsilon=1.0,
+            delta=1e-6,
+            mechanism="randomized-response",
+            accountant=accountant,
+        )
+    assert accountant.spent == (0.0, 0.0)
 
 
 @pytest.mark.parametrize("noise", ["auto", "gaussian", "laplace"])
@@ -117,7 +183,14 @@ def test_a_bad_relation_is_refused_and_costs_nothing(relation, message):
 
 
 @pytest.mark.parametrize(
-    "arguments", [{"noise": "cauchy"}, {"mechanism": "coherence"}, {"adjacency": "label-edge", "relation": np.eye(3)}]
+    "arguments",
+    [
+        {"noise": "cauchy"},
+        {"mechanism": "coherence"},
+        {"mechanism": "gaussian"},
+        {"adjacency": "label-edge", "mechanism": "core-response"},
+        {"adjacency": "label-edge", "relation": np.eye(3)},
+    ],
 )
 def test_arguments_that_do_not_fit_the_edge_relation_are_refused(arguments):
     with pytest.raises(dpgraph.InvalidParameterError):
