@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -69,27 +69,55 @@ class LowRankAdjacency:
     core: FloatArray
 
 
-@dataclass(frozen=True)
 class _Products:
-    """Released products Y_t of the matrix with public bases Q_t, and weights 1/variance."""
+    """Released products Y_t of the matrix with public bases Q_t.
 
-    bases: list[FloatArray] = field(default_factory=list)
-    products: list[FloatArray] = field(default_factory=list)
-    weights: list[float] = field(default_factory=list)
+    Every basis is a linear combination of the first one and of products, so that these columns are all that is kept;
+    what is done with the bases is done with their coefficients and the Gram matrix of the columns.
+    """
 
-    def add(self, basis: FloatArray, product: FloatArray, variance: float) -> None:
-        self.bases.append(basis)
-        self.products.append(product)
-        self.weights.append(1 / variance)
+    def __init__(self, first: FloatArray, iterations: int) -> None:
+        n, k = first.shape
+        self._columns = np.empty((n, k * (iterations + 1)), order="F")
+        self._gram = np.zeros((self._columns.shape[1],) * 2)
+        self._used = 0
+        self._steps: list[tuple[FloatArray, slice, float]] = []
+        self.coefficients = np.zeros((self._columns.shape[1], k))
+        self.coefficients[self._append(first)] = np.eye(k)
 
-    def improved(self, Q: FloatArray, decay: float) -> FloatArray:
-        """Orthonormal basis of sum_t weight_t decay^age Y_t (Q_t' Q)."""
-        total = np.zeros_like(Q)
-        for age, (basis, product, weight) in enumerate(
-            zip(reversed(self.bases), reversed(self.products), reversed(self.weights), strict=True)
-        ):
-            total += weight * decay**age * (product @ (basis.T @ Q))
-        return np.asarray(np.linalg.qr(total)[0])
+    def _append(self, columns: FloatArray) -> slice:
+        new = slice(self._used, self._used + columns.shape[1])
+        self._columns[:, new] = columns
+        self._used = new.stop
+        inner = self._columns[:, : self._used].T @ columns
+        self._gram[: self._used, new], self._gram[new, : self._used] = inner, inner.T
+        return new
+
+    def basis(self) -> FloatArray:
+        """Return the present orthonormal basis, shape (n, k)."""
+        return np.asarray(self._columns[:, : self._used] @ self.coefficients[: self._used])
+
+    def add(self, product: FloatArray, variance: float) -> None:
+        """Keep the product with the present basis."""
+        self._steps.append((self.coefficients, self._append(product), 1 / variance))
+
+    def drop_idle_columns(self, rank: int) -> None:
+        """Drop the extra columns, which cost noise, where the Ritz values Q' Y show a gap after the rank."""
+        if self.coefficients.shape[1] == rank:
+            return
+        ritz = self.coefficients.T @ self._gram[:, self._steps[-1][1]]
+        values, vectors = np.linalg.eigh((ritz + ritz.T) / 2)
+        order = np.argsort(-np.abs(values))
+        if abs(values[order[rank]]) <= _NO_GAP * abs(values[order[rank - 1]]):
+            self.coefficients = self.coefficients @ vectors[:, order[:rank]]
+
+    def improve(self, decay: float) -> None:
+        """Turn the basis Q into an orthonormal one of sum_t decay^age/variance_t Y_t (Q_t' Q)."""
+        total = np.zeros_like(self.coefficients)
+        for age, (basis, product, weight) in enumerate(reversed(self._steps)):
+            total[product] += weight * decay**age * (basis.T @ self._gram @ self.coefficients)
+        values, vectors = np.linalg.eigh(total.T @ self._gram @ total)
+        self.coefficients = total @ (vectors / np.sqrt(np.maximum(values, 1e-15 * values[-1])))
 
 
 def release_low_rank_adjacency(
@@ -181,7 +209,7 @@ def _iterate(
 ) -> FloatArray:
     """Improve Q by products `rows` * (multiply(Q) + noise), where `bound`(Q) is how far multiply(Q) moves."""
     iterations = min(max(math.ceil(_ITERATIONS * math.sqrt(mu)), _LEAST), _MOST)
-    seen = _Products()
+    seen = _Products(Q, iterations)
     for t in range(iterations):
         noisy = release_array(
             multiply(Q),
@@ -192,14 +220,14 @@ def _iterate(
             ledger=ledger,
             noise=noise,
         )
-        product = rows[:, None] * noisy
-        seen.add(Q, product, ledger.entries[-1].scale ** 2)
+        seen.add(rows[:, None] * noisy, ledger.entries[-1].scale ** 2)
         if t >= iterations * _TRIAL:
-            Q = _without_idle_columns(Q, product, rank)
-        Q = seen.improved(Q, _DECAY)
+            seen.drop_idle_columns(rank)
+        seen.improve(_DECAY)
+        Q = seen.basis()
     for _ in range(_REFINEMENTS):
-        Q = seen.improved(Q, 1.0)
-    return Q
+        seen.improve(1.0)
+    return np.asarray(np.linalg.qr(seen.basis())[0])
 
 
 def _release_core(exact: FloatArray, bound: float, ledger: Ledger, mu: float, noise: NoiseSource) -> FloatArray:
@@ -222,18 +250,6 @@ def _first_basis(n: int, rank: int, mu: float, noise: NoiseSource, start: FloatA
     if start is not None:
         columns[:, 0] = start
     return np.asarray(np.linalg.qr(columns)[0])
-
-
-def _without_idle_columns(Q: FloatArray, product: FloatArray, rank: int) -> FloatArray:
-    """Drop the extra columns, which cost noise, where the Ritz values Q' Y show a gap after the rank."""
-    if Q.shape[1] == rank:
-        return Q
-    ritz = Q.T @ product
-    values, vectors = np.linalg.eigh((ritz + ritz.T) / 2)
-    order = np.argsort(-np.abs(values))
-    if abs(values[order[rank]]) > _NO_GAP * abs(values[order[rank - 1]]):
-        return Q
-    return np.asarray(Q @ vectors[:, order[:rank]])
 
 
 def _pair_norm(X: FloatArray) -> float:
