@@ -128,11 +128,15 @@ class LabelScores:
         What a pair of labels earns, public.
     bound : float
         Bound on the l1 change of one row of counts, and on the change of the scores of a row, all in one direction.
+    single : bool
+        Labels are chosen in a single sweep of all rows only; otherwise fields are released, for what they tell of the
+        labels that are not best.
     """
 
     counts: Callable[[IndexArray, FloatArray], FloatArray]
     relation: FloatArray
     bound: float
+    single: bool = False
 
 
 @dataclass(frozen=True)

@@ -97,7 +97,7 @@ def release_core_iterates(
         The last iterate and the last signal-to-noise ratios, all released.
     """
     w, columns, parallel = graph.max_weight, oracle.columns, ledger.parallel
-    labels = 1 if oracle.scores is None else columns
+    labels = 1 if oracle.scores is None or oracle.scores.single else columns
     sweeps = number_of_sweeps(ledger.epsilon, mean_degree / w, labels)
     spent, part = ledger.part(share * (for_degrees := _degree_share(ledger, sweeps)))
     degrees = release_usable_degrees(graph, mean_degree, part, ledger=spent, noise=noise)

@@ -84,7 +84,7 @@ def release_one_sided_sweeps(
     """
     X, seen = X.copy(), X.copy()
     readings, ratios = np.zeros_like(X), np.zeros_like(X)
-    order, scores = core.others, _usable_scores(oracle, ledger)
+    order, scores = core.others, _usable_scores(oracle, core, sweeps, ledger)
     fields = oracle.fields if scores is None else scores.counts
     for sweep in tqdm(range(sweeps), desc="sweeps", disable=not progress):
         last = sweep == sweeps - 1
@@ -119,9 +119,12 @@ class _Release:
     variance: float
 
 
-def _usable_scores(oracle: FieldOracle, ledger: Ledger) -> LabelScores | None:
+def _usable_scores(oracle: FieldOracle, core: Core, sweeps: int, ledger: Ledger) -> LabelScores | None:
     """Scores serve pure noise only: in l2 they move more than fields."""
-    return oracle.scores if ledger.delta == 0 or ledger.parallel else None
+    scores = oracle.scores
+    if scores is None or (scores.single and (core.size or sweeps > 1)):
+        return None
+    return scores if ledger.delta == 0 or ledger.parallel else None
 
 
 def _open_release(
@@ -132,7 +135,7 @@ def _open_release(
     At delta = 1e-6 one look has a third of the standard deviation with Laplace noise; a Gaussian call that wants to
     stay one, because it composes better with others, is opened without `parallel`.
     """
-    scores, unit, pairs = _usable_scores(oracle, ledger), oracle.unit, core.other_pairs
+    scores, unit, pairs = _usable_scores(oracle, core, sweeps, ledger), oracle.unit, core.other_pairs
     rows = "other rows" if core.size else f"sweep {sweep + 1}"
     name = f"{'fields' if scores is None else 'labels'}, {rows}"
     if ledger.delta > 0 and not ledger.parallel:

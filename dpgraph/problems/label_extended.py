@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from dpgraph.graph import WEIGHT_BITS, Graph
-from dpgraph.mechanisms.bounded_iterates import ITERATE_UNIT, FieldOracle
+from dpgraph.mechanisms.bounded_iterates import ITERATE_UNIT, FieldOracle, LabelScores
 from dpgraph.mechanisms.degree_core import release_core_iterates
 from dpgraph.mechanisms.label_iterates import Simplex
 from dpgraph.mechanisms.normalized_adjacency import AdjacencyOptions, release_normalized_adjacency
@@ -109,6 +109,8 @@ def release_by_iterates(
         unit=private.graph.weight_unit * ITERATE_UNIT,
         row_bound=sensitivity.constraint_rows(w, q) if whole_table else w,
         row_bound_l1=sensitivity.constraint_rows_l1(w, q) if whole_table else w,
+        # One entry of a table moves one score, a whole table moves them in any direction.
+        scores=None if whole_table else LabelScores(private.fields, np.eye(q), w, single=True),
     )
     X, ratios = release_core_iterates(
         constraints,
@@ -130,8 +132,11 @@ def _best_rank(
 
     Iterates from a random start may settle where no label that belongs to a hidden assignment is used at all: each of
     the others supports the others. There every row sees exactly those labels last, so that one of the q candidates is
-    the hidden assignment. All fields are released; a candidate's weight has sensitivity w.
+    the hidden assignment. All fields are released; a candidate's weight has sensitivity w. Labels that were chosen
+    without fields say nothing about the others.
     """
+    if not ratios.any():
+        return np.argmax(X, axis=1)
     last = X + 1e-9 * np.argsort(np.argsort(ratios, axis=1), axis=1)  # rows that were set say themselves what is first
     ranked = np.argsort(-last, axis=1, kind="stable")
     spent, part = ledger.part(_CHOICE_SHARE)
