@@ -54,19 +54,22 @@ def decide_in_advance(n: int, epsilon: float, *, noise: str, weighted: bool) -> 
 
 def decide_by_degree(n: int, epsilon: float, mean_degree: float) -> Choice:
     """The choice for a released average degree, in edges."""
-    flips = expected_flips(n, epsilon * MAIN_SHARE)
-    ratio = mean_degree / (2 * flips / n)
-    if flips > FLIP_LIMIT or ratio < _CORE_ANSWERS or (ratio < _ALL_ANSWER and epsilon < _CORE_EPSILON):
+    ratio = _edges_per_flip(n, epsilon, mean_degree)
+    if ratio < _CORE_ANSWERS or (ratio < _ALL_ANSWER and epsilon < _CORE_EPSILON):
         return "bounded-iterates"
     return "randomized-response" if ratio >= _ALL_ANSWER else "core-response"
 
 
 def decide_labels(n: int, epsilon: float, mean_degree: float, labels: int) -> Choice:
     """The same for labels whose relation is public (max-k-cut, colouring)."""
-    flips = expected_flips(n, epsilon * MAIN_SHARE)
-    ratio = mean_degree / (2 * flips / n)
-    answers = n * max(mean_degree, 0.0) / 2 + flips
-    core = ratio >= (_FEW_LABELS if epsilon >= _FEW_EPSILON else _CORE_LABELS)
-    if answers * labels**2 > _TABLE_LIMIT or not core:
+    ratio = _edges_per_flip(n, epsilon, mean_degree)
+    answers = n * max(mean_degree, 0.0) / 2 + expected_flips(n, epsilon * MAIN_SHARE)
+    if ratio < (_FEW_LABELS if epsilon >= _FEW_EPSILON else _CORE_LABELS) or answers * labels**2 > _TABLE_LIMIT:
         return "bounded-iterates"
     return "randomized-response" if ratio >= _ALL_LABEL else "core-response"
+
+
+def _edges_per_flip(n: int, epsilon: float, mean_degree: float) -> float:
+    """Edges of a vertex for each false answer at it; 0 where there are no pairs, or too many flips for the memory."""
+    flips = expected_flips(n, epsilon * MAIN_SHARE)
+    return mean_degree / (2 * flips / n) if 0 < flips <= FLIP_LIMIT else 0.0

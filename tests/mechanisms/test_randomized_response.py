@@ -12,7 +12,8 @@ from dpgraph.graph import open_graph
 from dpgraph.mechanisms.randomized_response import FLIP_LIMIT, expected_flips, release_flipped_graph
 from dpgraph.privacy.ledger import EDGE_ADJACENCY, open_ledger
 from dpgraph.privacy.noise import noise_source
-from dpgraph.problems.flipped_cut import cut_answers, flipped_objective
+from dpgraph.problems.flipped_cut import answer_weights, cut_answers, flipped_objective
+from dpgraph.problems.flipped_labels import label_answers
 
 
 def flipped(G, epsilon, seed, **options):
@@ -118,3 +119,13 @@ def test_the_upper_bound_covers_every_cut_of_the_expected_weights(n, balanced):
     assert weights.max() <= solution.upper_bound + 1e-9
     assert solution.value >= 0.97 * weights.max()
     assert not balanced or abs(n - 2 * chosen.sum()) <= 1
+
+
+@pytest.mark.parametrize("relation", [1.0 - np.eye(3), np.eye(2), np.array([[0.0, 1.0], [1.0, 0.5]])])
+def test_labels_of_the_answers_earn_nearly_as_much_expected_weight_as_any(relation):
+    released = flipped(nx.gnp_random_graph(7, 0.6, seed=2), 3.0, 5)
+    W = answer_weights(released)[0].toarray()
+    labels = label_answers(released, relation, rng=np.random.default_rng(0))
+    every = np.array(list(itertools.product(range(len(relation)), repeat=7)))
+    earned = np.einsum("ij,cij->c", W, relation[every[:, :, None], every[:, None, :]])
+    assert (W * relation[labels[:, None], labels]).sum() >= 0.99 * earned.max()
