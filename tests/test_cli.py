@@ -5,6 +5,7 @@ import csv
 import gzip
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -110,7 +111,7 @@ def test_the_exact_value_is_printed_only_on_request_and_labelled(run, tmp_path):
     result = dpgraph.private_max_cut(datasets.load_sparse("planted-cut")[0], epsilon=2.0, delta=1e-6, rng=1)
     exact = dpgraph.evaluate.cut_value(G, result.partition)
     assert f"exact weight {exact:g}," in err
-    assert f"{exact:g}" not in report.read_text()
+    assert f"{exact:g}" not in re.findall(r"[-+.\w]+", report.read_text())  # other numbers may hold its digits
 
 
 def test_the_owners_picture_is_a_separate_file(run, tmp_path):
