@@ -232,7 +232,7 @@ def release_iterates(
     core: Core | None = None,
     progress: bool = False,
 ) -> tuple[FloatArray, FloatArray]:
-    """Run the iteration for a share of a Gaussian budget; return the last iterate and signal-to-noise ratios.
+    """Run the iteration for a share of a Gaussian budget; return the last iterate and estimates of the last fields.
 
     Parameters
     ----------
@@ -266,7 +266,7 @@ def release_iterates(
         release = _sweep_release(oracle, t, ledger, share * float(sweep_share), noise, pairs=core.pairs)
         order = core.rows if t == 0 else noise.generator.permutation(core.rows)
         run.sweep(order, schedule.blocks, release, tracker, schedule.sharpness_of(t))
-    return run.X, tracker.signal_to_noise(np.arange(oracle.rows))
+    return run.X, tracker.mean
 
 
 @dataclass(frozen=True)

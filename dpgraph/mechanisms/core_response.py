@@ -44,7 +44,7 @@ def release_core_response(
     epsilon: float,
     noise: NoiseSource,
 ) -> tuple[FloatArray, FloatArray]:
-    """Release a row of the iterate for each vertex with pure `epsilon`; return them and their signal-to-noise ratios.
+    """Release a row of the iterate for each vertex with pure `epsilon`; return them and fields, 0 inside the core.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def release_core_response(
         What a vertex outside the core sees of the others, and how it answers, as for
         :func:`~dpgraph.mechanisms.bounded_iterates.release_iterates`.
     solve : callable
-        Rows for the vertices of a released graph, those of the core; they count as certain.
+        Rows for the vertices of a released graph, those of the core.
     mean_degree : float
         A private (released) average degree.
     ledger, epsilon, noise
@@ -69,9 +69,9 @@ def release_core_response(
     core = response_core(degrees / w, epsilon, wanted, noise.generator)
     X = np.zeros((oracle.rows, oracle.columns))
     X[core.rows] = solve(release_flipped_graph(graph, ledger=ledger, epsilon=epsilon, noise=noise, core=core))
-    ratios = np.zeros_like(X)
+    fields = np.zeros_like(X)
     if core.others.size:
-        X, ratios = release_one_sided_sweeps(
+        X, fields = release_one_sided_sweeps(
             oracle,
             response,
             w * degrees / oracle.columns,
@@ -82,8 +82,7 @@ def release_core_response(
             share=epsilon / ledger.epsilon,
             noise=noise,
         )
-    ratios[core.rows] = np.copysign(np.inf, -X[core.rows])
-    return X, ratios
+    return X, fields
 
 
 def response_core(degrees: FloatArray, epsilon: float, wanted: float, generator: np.random.Generator) -> Core:

@@ -13,10 +13,14 @@ from dpgraph.mechanisms.degree_core import release_core_iterates
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource
 
-__all__ = ["BalancedSigns", "Signs", "cut_labels", "cut_oracle", "halves", "release_cut_labels"]
+__all__ = ["BalancedSigns", "Signs", "cut_labels", "cut_oracle", "release_cut_labels"]
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.int64]
+
+
+#: Share of the imbalance that rows to come could make up for, which they are trusted with.
+_SLACK = 0.1
 
 
 class Signs:
@@ -36,7 +40,8 @@ class BalancedSigns(Signs):
     """The same with a multiplier for each block that keeps the sum of the iterate within its chance fluctuation.
 
     A random half of the vertices has sum of order sqrt(n), so that much is left alone: forcing every block to balance
-    exactly would misplace vertices of a planted bisection. So is what the rows that are not yet set can make up for.
+    exactly would misplace vertices of a planted bisection. So is a tenth of what the rows that are not yet set can make
+    up for: if hubs were all left on one side, every later row would be forced to the other.
     """
 
     def answer(self, block: IndexArray, ratio: FloatArray, sharpness: float, X: FloatArray) -> FloatArray:
@@ -44,7 +49,7 @@ class BalancedSigns(Signs):
         others = float(X.sum() - X[block].sum())
         total = others - float(np.sign(ratio).sum())
         unset = np.count_nonzero(X == 0.0) - np.count_nonzero(X[block] == 0.0)
-        excess = math.copysign(max(abs(total) - math.sqrt(len(X)) - unset, 0.0), total)
+        excess = math.copysign(max(abs(total) - math.sqrt(len(X)) - _SLACK * unset, 0.0), total)
         if excess == 0.0:
             return super().answer(block, ratio, sharpness, X)
         ups = np.sum(ratio < 0) - excess / 2
@@ -77,7 +82,7 @@ def release_cut_labels(
     progress : bool
         Show a bar on stderr.
     """
-    X, ratios = release_core_iterates(
+    X, fields = release_core_iterates(
         graph,
         cut_oracle(graph),
         BalancedSigns() if balanced else Signs(),
@@ -87,7 +92,7 @@ def release_cut_labels(
         noise=noise,
         progress=progress,
     )
-    return cut_labels(X, ratios, balanced=balanced)
+    return cut_labels(X, fields, balanced=balanced)
 
 
 def cut_oracle(graph: GraphOperator) -> FieldOracle:
@@ -103,13 +108,19 @@ def cut_oracle(graph: GraphOperator) -> FieldOracle:
     )
 
 
-def cut_labels(X: FloatArray, ratios: FloatArray, *, balanced: bool) -> NDArray[np.int8]:
-    """Sides 0 and 1 of a released iterate of signs, halves by the released ratios on request."""
-    return halves(ratios[:, 0]) if balanced else (X[:, 0] < 0).astype(np.int8)
+def cut_labels(X: FloatArray, fields: FloatArray, *, balanced: bool) -> NDArray[np.int8]:
+    """Sides 0 and 1 of a released iterate of signs; on request halves, for which rows of small fields change sides.
 
-
-def halves(fields: FloatArray) -> NDArray[np.int8]:
-    """The half with the smaller fields goes to one side: the rows that change sides are the least certain ones."""
-    labels = np.ones(fields.size, dtype=np.int8)
-    labels[np.argsort(fields, kind="stable")[: fields.size // 2]] = 0
+    Rows of field 0 have read nothing, and others have relied on them: they stay as long as others can move.
+    """
+    labels = (X[:, 0] < 0).astype(np.int8)
+    if not balanced:
+        return labels
+    n, ones = labels.size, int(labels.sum())
+    larger = int(2 * ones > n)
+    rows = np.flatnonzero(labels == larger)
+    # A row on side 0 costs as much as its field is negative; the multiplier may have put it against its field.
+    cost = fields[rows, 0] if larger else -fields[rows, 0]
+    moved = np.argsort(np.where(cost == 0.0, np.inf, cost), kind="stable")[: rows.size - (n + 1) // 2]
+    labels[rows[moved]] = 1 - larger
     return labels

@@ -51,9 +51,8 @@ IndexArray = NDArray[np.int64]
 _LEFT_OUT, _MOST_LEFT_OUT = 0.1, 0.5
 #: Share of the budget for degrees: below epsilon = 1.5 and in Gaussian noise, in Laplace noise, and if rows look once.
 _DEGREE_SHARE, _PURE_DEGREE_SHARE, _SPARSE_DEGREE_SHARE = 0.02, 0.05, 0.1
-#: Below this average degree a second sweep is lost in its noise: over epsilon squared up to epsilon = 1, and over a
-#: lower power from there on.
-_SPARSE, _SPARSE_POWER = 22.5, 0.6
+#: Below this average degree at epsilon = 1 a second sweep is lost in its noise, and over this power of epsilon above.
+_SPARSE, _SPARSE_POWER = 23.5, 2 / 3
 #: One sweep for so much epsilon times the standard deviation of a field (the root of the degree), two at least where a
 #: second one is not lost; and at most so many.
 _SIGNAL_PER_SWEEP, _MOST_SWEEPS = 4.0, 5
@@ -93,8 +92,8 @@ def release_core_iterates(
 
     Returns
     -------
-    X, ratios : ndarray, shape (rows, columns)
-        The last iterate and the last signal-to-noise ratios, all released.
+    X, fields : ndarray, shape (rows, columns)
+        The last iterate and estimates of the last fields (0 where none was read), all released.
     """
     w, columns, parallel = graph.max_weight, oracle.columns, ledger.parallel
     labels = 1 if oracle.scores is None or oracle.scores.single else columns
@@ -109,9 +108,9 @@ def release_core_iterates(
         ledger = ledger.stage(left * ledger.epsilon, delta=delta, slack=LOOK_DELTA * delta, parallel=delta > 0)
         left = 1.0
     variances = w * degrees / columns  # of d terms of size at most w, of which each column has its part
-    X, ratios = np.zeros((oracle.rows, columns)), np.zeros((oracle.rows, columns))
+    X, fields = np.zeros((oracle.rows, columns)), np.zeros((oracle.rows, columns))
     if core.size:
-        X, ratios = release_iterates(
+        X, fields = release_iterates(
             oracle,
             response,
             variances,
@@ -135,8 +134,8 @@ def release_core_iterates(
             noise=noise,
             progress=progress,
         )
-        ratios[core.others] = others[core.others]
-    return X, ratios
+        fields[core.others] = others[core.others]
+    return X, fields
 
 
 def core_schedule(epsilon: float) -> Schedule:
@@ -181,7 +180,8 @@ def number_of_sweeps(epsilon: float, mean_degree: float, labels: int = 1) -> int
 
 def is_sparse(epsilon: float, mean_degree: float) -> bool:
     """Whether in a graph of this (released) average degree all sweeps but one are lost in their noise."""
-    return mean_degree < _SPARSE / epsilon ** (_SPARSE_POWER if epsilon > 1 else 2.0)
+    scale = epsilon**-_SPARSE_POWER if epsilon > 1 else min(epsilon**-2, 2 / epsilon)
+    return mean_degree < _SPARSE * scale
 
 
 def _part(labels: int) -> float:

@@ -52,7 +52,7 @@ def release_one_sided_sweeps(
     noise: NoiseSource,
     progress: bool = False,
 ) -> tuple[FloatArray, FloatArray]:
-    """Set the rows outside the core for a share of the budget; return the iterate and signal-to-noise ratios.
+    """Set the rows outside the core for a share of the budget; return the iterate and estimates of the last fields.
 
     Parameters
     ----------
@@ -72,8 +72,9 @@ def release_one_sided_sweeps(
 
     Returns
     -------
-    X, ratios : ndarray, shape (rows, columns)
-        Ratios are those of the last sweep, zero inside the core and where labels were chosen.
+    X, estimates : ndarray, shape (rows, columns)
+        Posterior means of the fields in the last sweep; zero inside the core, in the first row, and where labels were
+        chosen.
 
     Notes
     -----
@@ -83,13 +84,13 @@ def release_one_sided_sweeps(
     (:func:`~dpgraph.spectral.sensitivity.label_scores`). Readings of earlier sweeps are released, hence public.
     """
     X, seen = X.copy(), X.copy()
-    readings, ratios = np.zeros_like(X), np.zeros_like(X)
+    readings, estimates = np.zeros_like(X), np.zeros_like(X)
     order, scores = core.others, _usable_scores(oracle, core, sweeps, ledger)
     fields = oracle.fields if scores is None else scores.counts
     for sweep in tqdm(range(sweeps), desc="sweeps", disable=not progress):
         last = sweep == sweeps - 1
         release = _open_release(oracle, core, sweep, sweeps, ledger, share, noise)
-        for block in np.array_split(order, min(_BLOCKS, order.size)):
+        for block in _blocks(order):
             known = readings[block]
             if not seen.any() and not known.any():  # nothing is set yet: fields are zero whatever the data
                 new = response.start(block.size, noise.generator)
@@ -97,17 +98,19 @@ def release_one_sided_sweeps(
                 new = np.eye(oracle.columns)[release.choose((fields(block, seen) + known) @ scores.relation)]
             else:
                 readings[block] = release.add_noise(fields(block, seen)) if seen.any() else 0.0
-                total, variance = readings[block] + known, release.variance * min(sweep + 1, 2)
-                ratios[block] = total * _precision(_PRIOR * variances[block], variance)[:, None]
-                new = response.answer(block, ratios[block], math.inf if last else _SHARPNESS, X)
+                prior, variance = _PRIOR * variances[block, None], release.variance * min(sweep + 1, 2)
+                estimates[block] = (readings[block] + known) * (prior / (prior + variance))
+                ratio = estimates[block] / np.sqrt(prior / (prior + variance)) / math.sqrt(variance)
+                new = response.answer(block, ratio, math.inf if last else _SHARPNESS, X)
             X[block] = seen[block] = new
         order, seen = order[::-1], np.zeros_like(X)
-    return X, ratios
+    return X, estimates
 
 
-def _precision(prior: FloatArray, variance: float) -> FloatArray:
-    """Factor that makes a noisy field its posterior mean over its posterior standard deviation."""
-    return np.sqrt(prior / variance) / np.sqrt(prior + variance)  # a product of variances may overflow
+def _blocks(order: IndexArray) -> list[IndexArray]:
+    """The first row alone, because it reads nothing, then blocks of nearly one row."""
+    rest = order[1:]
+    return [order[:1], *np.array_split(rest, min(_BLOCKS, rest.size))] if rest.size else [order]
 
 
 @dataclass(frozen=True)

@@ -112,7 +112,7 @@ def release_by_iterates(
         # One entry of a table moves one score, a whole table moves them in any direction.
         scores=None if whole_table else LabelScores(private.fields, np.eye(q), w, single=True),
     )
-    X, ratios = release_core_iterates(
+    X, fields = release_core_iterates(
         constraints,
         oracle,
         Simplex(q),
@@ -122,11 +122,11 @@ def release_by_iterates(
         noise=noise,
         progress=progress,
     )
-    return _best_rank(private, X, ratios, ledger, noise)
+    return _best_rank(private, X, fields, ledger, noise)
 
 
 def _best_rank(
-    private: PrivateTables, X: FloatArray, ratios: FloatArray, ledger: Ledger, noise: NoiseSource
+    private: PrivateTables, X: FloatArray, fields: FloatArray, ledger: Ledger, noise: NoiseSource
 ) -> IntArray:
     """Choose, by private weights, between the labels of largest field at every row, of second largest, and so on.
 
@@ -135,9 +135,9 @@ def _best_rank(
     the hidden assignment. All fields are released; a candidate's weight has sensitivity w. Labels that were chosen
     without fields say nothing about the others.
     """
-    if not ratios.any():
+    if not fields.any():
         return np.argmax(X, axis=1)
-    last = X + 1e-9 * np.argsort(np.argsort(ratios, axis=1), axis=1)  # rows that were set say themselves what is first
+    last = X + 1e-9 * np.argsort(np.argsort(fields, axis=1), axis=1)  # rows that were set say themselves what is first
     ranked = np.argsort(-last, axis=1, kind="stable")
     spent, part = ledger.part(_CHOICE_SHARE)
     weights = [

@@ -287,7 +287,7 @@ def _randomized_response(call: _Call, mean_degree: float) -> _Cut:
 
 def _core_response(call: _Call, mean_degree: float) -> _Cut:
     balanced = call.request.balanced
-    X, ratios = release_core_response(
+    X, fields = release_core_response(
         call.graph,
         cut_oracle(call.graph),
         BalancedSigns() if balanced else Signs(),
@@ -297,7 +297,7 @@ def _core_response(call: _Call, mean_degree: float) -> _Cut:
         epsilon=call.epsilon,
         noise=call.noise,
     )
-    return _Cut(cut_labels(X, ratios, balanced=balanced))
+    return _Cut(cut_labels(X, fields, balanced=balanced))
 
 
 def _cut_answers(flipped: FlippedGraph, call: _Call) -> MaxCutSolution:
