@@ -21,7 +21,7 @@ import dpgraph
 from dpgraph.datasets import planted_cut_sparse
 from frontier_problems.base import Instance, Mechanism, Outcome, Problem
 
-DENSE = 1700
+DENSE, ANSWERED = 1700, 5300
 SENSITIVITY = 2.0**0.5
 
 #: Ranks where the spectrum has a gap (looked up without privacy: which question is asked is public here).
@@ -141,6 +141,12 @@ def problem() -> Problem:
         mechanisms={
             "normalized adjacency, noisy power": Mechanism(partial(normalized, mechanism="noisy-power"), tier=0),
             "normalized adjacency, coherence": Mechanism(partial(normalized, mechanism="coherence"), tier=0),
+            "normalized adjacency, randomized response": Mechanism(
+                partial(normalized, mechanism="randomized-response"),
+                largest=ANSWERED,
+                reason="many false answers at small epsilon",
+                uses="epsilon",
+            ),
             "private_projector (DN25a)": Mechanism(partial(projector, mechanism="coherence")),
             "private_projector, noisy power": Mechanism(partial(projector, mechanism="noisy-power")),
             "noisy power, as published (HP14)": Mechanism(published_noisy_power),
@@ -154,9 +160,8 @@ def problem() -> Problem:
         baseline="data-independent",
         default="normalized adjacency, noisy power",
         remarks=(
-            "The first two release the leading eigenspace of the normalized adjacency with a large regularisation and "
-            "scale it back by the noisy degrees; how far that is from the space of the adjacency matrix is part of the "
-            "error.",
+            "The lines of the normalized adjacency release its leading eigenspace with a large regularisation and "
+            "scale it back by the noisy degrees; how far that is from the space of the adjacency matrix is part of it.",
             "The noisy power method as published returns twice as many dimensions as asked for, which makes its angle "
             "smaller; no mechanism here is told the true rank from private data.",
         ),

@@ -25,7 +25,8 @@ Save = Annotated[
 Mechanism = Annotated[
     str,
     typer.Option(
-        help="coherence; noisy-power (never halts, best on real graphs); gaussian (up to 5000 vertices, never halts)."
+        help="coherence; noisy-power (never halts, best on real graphs); randomized-response (pure, for a large "
+        "epsilon); or gaussian (up to 5000 vertices)."
     ),
 ]
 Rank = Annotated[str, typer.Option(help="Number of coordinates: auto or a number.")]

@@ -13,6 +13,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from dpgraph.exceptions import InvalidParameterError, MechanismHalted
 from dpgraph.graph import GraphOperator, open_graph
+from dpgraph.mechanisms.answered_adjacency import release_answered_adjacency
 from dpgraph.mechanisms.certificates import Guess
 from dpgraph.mechanisms.degree_core import shrunken_degrees
 from dpgraph.mechanisms.degrees import release_degrees
@@ -20,6 +21,7 @@ from dpgraph.mechanisms.grid import release_array
 from dpgraph.mechanisms.noisy_power import POWER_RANK, release_low_rank_adjacency
 from dpgraph.mechanisms.private_adjacency import DENSE_LIMIT, PrivateNormalizedAdjacency
 from dpgraph.mechanisms.projector_sampler import canonical_signs
+from dpgraph.mechanisms.randomized_response import check_response
 from dpgraph.mechanisms.subspace import (
     CERTIFICATES,
     CORE_NOISES,
@@ -34,7 +36,7 @@ from dpgraph.mechanisms.subspace import (
 )
 from dpgraph.mechanisms.weights import release_total_weight
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.accounting import check_delta
+from dpgraph.privacy.accounting import check_delta, check_epsilon
 from dpgraph.privacy.ledger import EDGE_ADJACENCY, Ledger, open_ledger
 from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.spectral import sensitivity
@@ -56,7 +58,7 @@ FloatArray = NDArray[np.float64]
 #: bound m on the smallest c_i, which sets the noise, comes close to the typical c_i (benchmarks/regularization.py).
 REGULARIZATION_MULTIPLE = 16.0
 DEFAULT_MAX_RANK = 8
-MECHANISMS = ("coherence", "gaussian", "noisy-power")
+MECHANISMS = ("coherence", "gaussian", "noisy-power", "randomized-response")
 #: Guess of the coherence, times that of rows of equal norm.
 _TYPICAL_COHERENCE = 1.35
 
@@ -326,7 +328,7 @@ def private_normalized_adjacency(
     max_rank: int = DEFAULT_MAX_RANK,
     regularization: float | Literal["auto"] = "auto",
     coherence: Literal["degree-corrected", "rank"] = "degree-corrected",
-    mechanism: Literal["coherence", "gaussian", "noisy-power"] = "coherence",
+    mechanism: Literal["coherence", "gaussian", "noisy-power", "randomized-response"] = "coherence",
     core_noise: CoreNoise = "gaussian",
     certificate: Certificate = "stability",
     weight: str | None = None,
@@ -356,10 +358,11 @@ def private_normalized_adjacency(
         a tenth of the budget on a private minimum degree.
     coherence : {"degree-corrected", "rank"}
         The coherence that the noise is scaled by: max ||U_i||/sqrt(c_i), or the papers' max ||U_i||.
-    mechanism : {"coherence", "gaussian", "noisy-power"}
-        "noisy-power" never halts and is the most accurate on real graphs (``docs/frontier.md``): averaged products with
-        public iterates, normalised by released degrees; `rank` "auto" is 2. "gaussian" adds noise to all entries
-        (n <= 5000) and never halts.
+    mechanism : {"coherence", "gaussian", "noisy-power", "randomized-response"}
+        "noisy-power" never halts and is the most accurate on real graphs up to epsilon of about 4
+        (``docs/frontier.md``): averaged products with public iterates, normalised by released degrees; `rank` "auto" is
+        2. "randomized-response" answers for every pair with pure privacy (delta is not spent): the most accurate for a
+        large epsilon, and for small or dense graphs. "gaussian" adds noise to all entries (n <= 5000) and never halts.
     core_noise : {"gaussian", "wishart-difference"}
         Noise of the r x r core on the released basis (`mechanism` "coherence"). "wishart-difference" releases it with
         pure differential privacy, whose epsilon is in its ledger line: given the basis, no failure probability is
@@ -392,9 +395,10 @@ def private_normalized_adjacency(
 
     Notes
     -----
-    *Guarantee.* (epsilon, delta)-DP for graphs that differ in the weight of one vertex pair by at most `max_weight`;
-    the sensitivity bounds are those of :mod:`dpgraph.spectral.sensitivity`. All releases compose in Gaussian DP;
-    30 % of delta pays for the good events.
+    *Guarantee.* (epsilon, delta)-DP for graphs that differ in the weight of one vertex pair by at most `max_weight`,
+    (epsilon, 0)-DP with "randomized-response"; the sensitivity bounds are those of :mod:`dpgraph.spectral.sensitivity`.
+    All releases compose in Gaussian DP; with "coherence", or a given `regularization` and "gaussian", 30 % of delta
+    pays for the good events.
 
     References
     ----------
@@ -423,15 +427,24 @@ def private_normalized_adjacency(
         core_noise=core_noise,
         certificate=certificate,
     )
+    check_delta(delta)
+    pure = mechanism == "randomized-response"
+    if pure:
+        check_response(source.n_vertices, check_epsilon(epsilon))
     ledger = open_ledger(
         epsilon=epsilon,
-        delta=check_delta(delta),
+        delta=None if pure else delta,
         accountant=accountant,
         adjacency=EDGE_ADJACENCY,
         noise=noise,
-        slack=adjacency_slack(options, delta),
+        slack=0.0 if pure else adjacency_slack(options, delta),
     )
     graph = source.read()
+    if pure:
+        tau = None if options.regularization == "auto" else float(options.regularization)
+        return release_answered_adjacency(
+            graph, rank, options.largest, tau, multiple=REGULARIZATION_MULTIPLE, ledger=ledger, noise=noise
+        )
     total = release_total_weight(graph, ledger=ledger, share=TOTAL_SHARE, noise=noise)
     return release_normalized_adjacency(
         graph,

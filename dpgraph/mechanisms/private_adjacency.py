@@ -38,15 +38,16 @@ class PrivateNormalizedAdjacency:
         tau.
     lower : float
         Lower bound m on min_i (d_i + tau) that the noise scales rely on; only the floor of `scale` with
-        "noisy-power".
+        "noisy-power" and "randomized-response".
     basis : ndarray, shape (n, r)
         Q, orthonormal.
     core : ndarray, shape (r, r)
         B, symmetric.
     spectrum : ndarray
-        Noisy leading |eigenvalues|, one more than the largest rank considered (those of the core with "noisy-power").
+        Noisy leading |eigenvalues|, one more than the largest rank considered; those of the core with
+        "noisy-power" and "randomized-response".
     mechanism : str
-        ``"coherence"``, ``"gaussian"`` or ``"noisy-power"``.
+        ``"coherence"``, ``"gaussian"``, ``"noisy-power"`` or ``"randomized-response"``.
     max_weight : float
         Public bound on a weight.
     privacy : PrivacyReport

@@ -3,6 +3,7 @@
 import networkx as nx
 import numpy as np
 import pytest
+from scipy import sparse
 
 import dpgraph
 from dpgraph.datasets.planted import planted_cut_sparse
@@ -76,6 +77,32 @@ def test_noisy_power_answers_where_there_is_no_gap_and_spends_no_delta_on_good_e
     private = dpgraph.private_normalized_adjacency(G, epsilon=0.5, delta=1e-6, mechanism="noisy-power", rng=0)
     assert private.rank == 2
     assert not any(entry.delta_share for entry in private.privacy.entries)
+
+
+@pytest.mark.parametrize("n", [600, 800])
+def test_randomized_response_is_pure_and_finds_all_leading_eigenvectors_at_a_large_budget(n):
+    A, _ = planted(n)
+    options = {"delta": 1e-6, "mechanism": "randomized-response", "rng": 0}
+    private = dpgraph.private_normalized_adjacency(A, epsilon=8.0, rank=2, **options)
+    exact = exact_normalized(A, private.regularization)
+    assert private.privacy.delta == 0.0
+    assert dpgraph.private_normalized_adjacency(A, epsilon=1.0, **options).rank == 2  # what stands out of the noise
+    assert sine(private, exact, 2) < 0.05
+    assert np.abs(private.degrees - exact_degrees(A)).mean() < 2.0
+
+
+def exact_degrees(A):
+    return np.asarray(A.sum(axis=1)).ravel()
+
+
+def test_randomized_response_refuses_what_would_not_fit_before_the_budget_is_touched():
+    accountant = dpgraph.PrivacyAccountant(epsilon=2.0, delta=1e-5)
+    empty = sparse.csr_array((60_000, 60_000))
+    with pytest.raises(dpgraph.InvalidParameterError, match="false answers"):
+        dpgraph.private_normalized_adjacency(
+            empty, epsilon=1.0, delta=1e-6, mechanism="randomized-response", accountant=accountant
+        )
+    assert accountant.spent.epsilon == 0.0
 
 
 def test_averaged_products_beat_the_last_product_on_a_real_graph(graphs_dir, monkeypatch):

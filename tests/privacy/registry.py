@@ -185,6 +185,7 @@ ENTRIES: tuple[Entry, ...] = (
             {"mechanism": "gaussian", "regularization": 3.0},
             {"mechanism": "noisy-power"},
             {"mechanism": "noisy-power", "rank": 1, "regularization": 3.0},
+            {"mechanism": "randomized-response"},
         )
     ),
     *(

@@ -1,0 +1,100 @@
+"""A private normalized adjacency from randomized response: pure, and all eigenvectors at the price of one release."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+from scipy.sparse.linalg import LinearOperator, eigsh
+
+from dpgraph.graph import Graph
+from dpgraph.mechanisms.private_adjacency import PrivateNormalizedAdjacency
+from dpgraph.mechanisms.projector_sampler import canonical_signs
+from dpgraph.mechanisms.randomized_response import FlippedGraph, release_flipped_graph
+from dpgraph.privacy.ledger import Ledger
+from dpgraph.privacy.noise import NoiseSource
+
+__all__ = ["release_answered_adjacency"]
+
+FloatArray = NDArray[np.float64]
+
+#: Up to this many vertices all eigenpairs are computed.
+_DENSE = 700
+#: rank="auto" keeps eigenvalues above this multiple of the edge of the spectrum of the noise.
+_ABOVE_NOISE = 1.1
+
+
+def release_answered_adjacency(
+    graph: Graph,
+    rank: int | Literal["auto"],
+    largest: int,
+    regularization: float | None,
+    *,
+    multiple: float,
+    ledger: Ledger,
+    noise: NoiseSource,
+) -> PrivateNormalizedAdjacency:
+    """Release one answer for each pair with all of a pure budget; everything else is computed from the answers.
+
+    Parameters
+    ----------
+    graph : Graph
+        The private graph.
+    rank, largest : int or "auto", int
+        "auto" keeps the eigenvalues that stand out of the noise, at least one and at most `largest`.
+    regularization : float, optional
+        tau; None stands for `multiple` times the average degree of the answers.
+    multiple : float
+        See there.
+    ledger, noise
+        Budget of the call, source of noise.
+    """
+    flipped = release_flipped_graph(graph, ledger=ledger, epsilon=ledger.epsilon, noise=noise)
+    n, w, p = graph.n_vertices, graph.max_weight, flipped.flip
+    degrees = flipped.gain * (np.asarray(flipped.adjacency.sum(axis=1)).ravel() - (n - 1) * p)
+    tau = max(multiple * float(degrees.mean()), w) if regularization is None else regularization
+    lower = max(tau, w)
+    root = 1 / np.sqrt(np.maximum(degrees + tau, lower))
+    values, vectors = _leading(_operator(flipped, root), largest, noise)
+    if rank == "auto":
+        edge = 2 * math.sqrt(n * p * (1 - p)) * flipped.gain * float(np.median(root) ** 2)
+        kept = max(int(np.sum(np.abs(values) > _ABOVE_NOISE * edge)), 1)
+        values, vectors = values[:kept], vectors[:, :kept]
+    return PrivateNormalizedAdjacency(
+        nodes=graph.nodes,
+        degrees=degrees,
+        regularization=tau,
+        lower=lower,
+        basis=canonical_signs(vectors),
+        core=np.diag(values),
+        spectrum=np.abs(values),
+        mechanism="randomized-response",
+        max_weight=w,
+        privacy=ledger.report(),
+    )
+
+
+def _operator(flipped: FlippedGraph, root: FloatArray) -> LinearOperator:
+    """R (unbiased estimate of A) R with R = diag(root): sparse, and of rank one where all answered 0."""
+    n = root.size
+
+    def multiply(x: FloatArray) -> FloatArray:
+        y = root[:, None] * x.reshape(n, -1)
+        others = y.sum(axis=0) - y
+        return (root[:, None] * flipped.gain * (flipped.adjacency @ y - flipped.flip * others)).reshape(x.shape)
+
+    return LinearOperator((n, n), matvec=multiply, matmat=multiply, rmatvec=multiply, dtype=np.float64)
+
+
+def _leading(operator: LinearOperator, count: int, noise: NoiseSource) -> tuple[FloatArray, FloatArray]:
+    """Eigenpairs of largest |eigenvalue| of a released matrix, in decreasing order."""
+    n = operator.shape[0]
+    if n <= _DENSE:
+        values, vectors = linalg.eigh(operator.matmat(np.eye(n)))
+    else:
+        values, vectors = eigsh(operator, k=count, which="LM", v0=noise.generator.standard_normal(n), tol=1e-8)
+    order = np.argsort(-np.abs(values))[:count]
+    return values[order], vectors[:, order]
