@@ -16,7 +16,7 @@ from dpgraph.mechanisms.all_cuts import LARGEST, release_best_cut
 from dpgraph.mechanisms.bounded_iterates import LOOK_DELTA, is_parallel, is_pure
 from dpgraph.mechanisms.core_response import release_core_response
 from dpgraph.mechanisms.cut_iterates import BalancedSigns, Signs, cut_labels, cut_oracle, release_cut_labels
-from dpgraph.mechanisms.noisy_power import release_low_rank_adjacency
+from dpgraph.mechanisms.noisy_power import POWER_RANK, release_low_rank_adjacency
 from dpgraph.mechanisms.normalized_adjacency import (
     AdjacencyOptions,
     adjacency_slack,
@@ -69,8 +69,6 @@ _PURE = ("core-response", "randomized-response", "permute-and-flip")
 #: Shares of the budget for the weight of the cut and for the total weight (of mu**2, or of epsilon if pure).
 _VALUE_SHARE = 0.02
 _TOTAL_SHARE = 1 - _VALUE_SHARE - MAIN_SHARE
-#: Rank of the noisy power method under rank="auto".
-_POWER_RANK = 2
 #: Price of the imbalance of a private bisection, in units of the mean row norm: the solver stays within a few vertices.
 _PRICE = 1 / 40
 #: Annealing sweeps on a private objective: polishing it far below its noise would be wasted.
@@ -274,7 +272,7 @@ def _gaussian(call: _Call, mean_degree: float) -> _Cut:
 
 
 def _noisy_power(call: _Call, mean_degree: float) -> _Cut:
-    rank = min(_POWER_RANK, call.graph.n_vertices) if call.request.rank == "auto" else call.request.rank
+    rank = min(POWER_RANK, call.graph.n_vertices) if call.request.rank == "auto" else call.request.rank
     released = release_low_rank_adjacency(call.graph, rank, ledger=call.ledger, mu=call.mu, noise=call.noise)
     return _solve(FactoredObjective(released.basis, released.core), call)
 
