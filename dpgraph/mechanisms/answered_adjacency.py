@@ -16,13 +16,12 @@ from dpgraph.mechanisms.projector_sampler import canonical_signs
 from dpgraph.mechanisms.randomized_response import FlippedGraph, release_flipped_graph
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource
+from dpgraph.spectral.eigen import DENSE_LIMIT
 
 __all__ = ["release_answered_adjacency"]
 
 FloatArray = NDArray[np.float64]
 
-#: Up to this many vertices all eigenpairs are computed.
-_DENSE = 700
 #: rank="auto" keeps eigenvalues above this multiple of the edge of the spectrum of the noise.
 _ABOVE_NOISE = 1.1
 
@@ -92,7 +91,7 @@ def _operator(flipped: FlippedGraph, root: FloatArray) -> LinearOperator:
 def _leading(operator: LinearOperator, count: int, noise: NoiseSource) -> tuple[FloatArray, FloatArray]:
     """Eigenpairs of largest |eigenvalue| of a released matrix, in decreasing order."""
     n = operator.shape[0]
-    if n <= _DENSE:
+    if n <= DENSE_LIMIT or 2 * count >= n:  # ARPACK finds fewer than n pairs
         values, vectors = linalg.eigh(operator.matmat(np.eye(n)))
     else:
         values, vectors = eigsh(operator, k=count, which="LM", v0=noise.generator.standard_normal(n), tol=1e-8)

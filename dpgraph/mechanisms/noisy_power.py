@@ -61,7 +61,7 @@ class LowRankAdjacency:
     basis : ndarray, shape (n, r)
         Q, orthonormal.
     core : ndarray, shape (r, r)
-        B, symmetric: Q' R A R Q plus noise.
+        B, diagonal, in decreasing order of |entry|: Q' R A R Q plus noise.
     """
 
     degrees: FloatArray

@@ -210,7 +210,7 @@ def _by_noisy_power(
         lower=max(tau, graph.max_weight),
         basis=canonical_signs(released.basis),
         core=released.core,
-        spectrum=np.sort(np.abs(np.linalg.eigvalsh(released.core)))[::-1],
+        spectrum=np.abs(np.diag(released.core)),
         mechanism=options.mechanism,
         max_weight=graph.max_weight,
         privacy=ledger.report(),

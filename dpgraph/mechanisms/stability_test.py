@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from dpgraph.mechanisms.certificates import Certified, SubspaceCall, computed_error, halted
 from dpgraph.mechanisms.spectrum import ReleasedSpectrum, release_spectrum
 from dpgraph.spectral import sensitivity
-from dpgraph.spectral.eigen import Eigenpairs, value_tolerance, vector_tolerance
+from dpgraph.spectral.eigen import COARSE_ROWS, Eigenpairs, value_tolerance, vector_tolerance
 from dpgraph.spectral.stability import Rates, SafeSet, SpectralState, Tolerances, predicted_paths, steps_to_exit
 
 __all__ = ["certify_jointly"]
@@ -49,8 +49,6 @@ _GAP_SHARE = 0.25
 _CLOSE = 0.5
 #: Values of the spectrum that are released beyond the candidates': they say where the bulk is, at no price in privacy.
 _BULK_VALUES = 6
-#: Above this number of rows eigenvalues are computed coarsely, see :func:`dpgraph.spectral.eigen.value_tolerance`.
-_COARSE = 50_000
 #: Larger numbers of steps are not told apart.
 _CAP = 1e5
 #: Gaps below this many e are never certified.
@@ -77,8 +75,8 @@ def certify_jointly(call: SubspaceCall) -> Certified:
     ledger = call.ledger
     mu_spectrum = call.mu * math.sqrt(_SPECTRUM_SHARE)
     largest = call.candidates[-1]
-    count = min(largest + 1 + _BULK_VALUES * (call.n <= _COARSE), call.n)
-    fixed = call.n > _COARSE and len(call.candidates) == 1
+    count = min(largest + 1 + _BULK_VALUES * (call.n <= COARSE_ROWS), call.n)
+    fixed = call.n > COARSE_ROWS and len(call.candidates) == 1
     pairs, spectrum = release_spectrum(
         call.operator, count, call.neighbours, ledger=ledger, mu=mu_spectrum, noise=call.noise, accurate=fixed
     )
@@ -205,7 +203,7 @@ def _predicted_state(
 
 def _shift(n: int) -> float:
     """By how many steps the error of a computed state may move D: more where eigenvalues are computed coarsely."""
-    return 0.02 if n <= _COARSE else 0.1
+    return 0.02 if n <= COARSE_ROWS else 0.1
 
 
 def _rates(call: SubspaceCall, rank: int, least_gap: float) -> Rates:

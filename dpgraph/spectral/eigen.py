@@ -35,10 +35,12 @@ from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
 from dpgraph.exceptions import InvalidParameterError, NotConvergedError
 
-__all__ = ["Eigenpairs", "leading_eigenpairs", "leading_values", "value_tolerance", "vector_tolerance"]
+__all__ = ["COARSE_ROWS", "Eigenpairs", "leading_eigenpairs", "leading_values", "value_tolerance", "vector_tolerance"]
 
 FloatArray = NDArray[np.float64]
 
+#: Above this number of rows eigenvalues are computed coarsely.
+COARSE_ROWS = 50_000
 #: Up to this size LAPACK on the whole matrix is faster and has nothing to miss.
 DENSE_LIMIT = 700
 #: A certificate fails with this probability, over the random start.
@@ -62,7 +64,7 @@ def value_tolerance(n: int, norm: float) -> float:
     Twice this is added to the sensitivity of each value. On large matrices eigenvalues lie densely and certificates
     take hundreds of multiplications, so some noise is traded for time there.
     """
-    return norm * (5e-3 if n <= 50_000 else 5e-2)
+    return norm * (5e-3 if n <= COARSE_ROWS else 5e-2)
 
 
 def vector_tolerance(norm: float) -> float:

@@ -91,6 +91,14 @@ def test_randomized_response_is_pure_and_finds_all_leading_eigenvectors_at_a_lar
     assert np.abs(private.degrees - exact_degrees(A)).mean() < 2.0
 
 
+def test_randomized_response_gives_all_eigenvectors_too():
+    A, _ = planted(750)
+    private = dpgraph.private_normalized_adjacency(
+        A, epsilon=8.0, delta=1e-6, rank=750, mechanism="randomized-response", rng=0
+    )
+    assert np.allclose(private.basis.T @ private.basis, np.eye(750))
+
+
 def exact_degrees(A):
     return np.asarray(A.sum(axis=1)).ravel()
 
