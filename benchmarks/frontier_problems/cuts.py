@@ -28,8 +28,8 @@ from frontier_problems.base import Instance, Mechanism, Outcome, Problem
 Graph = sparse.csr_array
 
 QUICK = ("fb100-Caltech36", "email-Eu-core", "ego-Facebook", "wiki-Vote", "fb100-Harvard1")
-#: Dense mechanisms stop here: an n x n matrix is annealed in every run (for halves it takes a minute at 2000).
-DENSE, DENSE_HALVES = 2000, 1100
+#: Dense mechanisms stop here: an n x n matrix is annealed in every run.
+DENSE = 2000
 #: n, degree, correlation of the planted cuts; even n, a planted cut is a bisection.
 PLANTED = (
     *((2000, d, c) for d in (20, 50, 100, 150, 200, 400) for c in (-0.75, -0.4)),
@@ -86,7 +86,7 @@ def package_mechanisms(balanced: bool) -> dict[str, Mechanism]:
     pure = {"uses": "epsilon"}
     options: dict[str, dict[str, Any]] = {
         "coherence": {},
-        "gaussian": {"tier": 2, "largest": DENSE_HALVES if balanced else DENSE},
+        "gaussian": {"tier": 2, "largest": DENSE},
         "noisy-power": {},
         "randomized-response": {"tier": 2, "largest": DENSE, "reason": "nearly n x n at small epsilon", **pure},
         "permute-and-flip": {"largest": 20, "reason": "n above 20", **pure},

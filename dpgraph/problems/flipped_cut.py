@@ -16,10 +16,10 @@ from dpgraph.sos.objective import SparseObjective
 from dpgraph.sos.solver import MaxCutSolution, solve_max_cut
 from dpgraph.sos.swaps import repair_and_swap
 
-__all__ = ["answer_weights", "cut_answers", "flipped_objective"]
+__all__ = ["RELEASED_GAP", "answer_weights", "cut_answers", "flipped_objective"]
 
-#: Relative gap of the relaxation: more precision would be lost in the noise of the answers.
-_TOLERANCE = 1e-2
+#: Relative gap of the relaxation of what was released: more precision would be lost in its noise.
+RELEASED_GAP = 1e-2
 #: Price of the imbalance of halves, in units of the mean row norm: a few vertices are left to exchange.
 _PRICE = 1 / 400
 
@@ -68,7 +68,7 @@ def cut_answers(
         As for :func:`~dpgraph.sos.solver.solve_max_cut`.
     """
     objective = flipped_objective(flipped)
-    options: dict[str, Any] = {"seeds": seeds, "rounds": rounds, "starts": 2, "tol": _TOLERANCE, "rng": rng}
+    options: dict[str, Any] = {"seeds": seeds, "rounds": rounds, "starts": 2, "tol": RELEASED_GAP, "rng": rng}
     if not balanced:
         return solve_max_cut(objective, **options)
     base, n = objective.base, objective.n_vertices

@@ -32,7 +32,7 @@ from dpgraph.privacy.accounting import check_delta, check_epsilon
 from dpgraph.privacy.ledger import EDGE_ADJACENCY, Ledger, open_ledger
 from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.problems.cut_choice import MAIN_SHARE, decide_by_degree, decide_in_advance
-from dpgraph.problems.flipped_cut import cut_answers
+from dpgraph.problems.flipped_cut import RELEASED_GAP, cut_answers
 from dpgraph.problems.private_cut import PrivateCutResult, make_partition
 from dpgraph.sos.balance import penalise_imbalance
 from dpgraph.sos.objective import CutObjective, DenseObjective, FactoredObjective
@@ -341,7 +341,13 @@ def _solve(objective: CutObjective, call: _Call) -> _Cut:
     price = _PRICE * float(objective.row_norms().mean()) if request.balanced else 0.0
     priced = penalise_imbalance(objective, price) if request.balanced else objective
     solution = solve_max_cut(
-        priced, seeds=request.seeds, rounds=request.rounds, sweeps=_SWEEPS, starts=2, rng=generator
+        priced,
+        seeds=request.seeds,
+        rounds=request.rounds,
+        sweeps=_SWEEPS,
+        starts=2,
+        tol=RELEASED_GAP,
+        rng=generator,
     )
     if not request.balanced:
         return _Cut(np.asarray(solution.labels, dtype=np.int8), float(solution.upper_bound))

@@ -97,7 +97,8 @@ def solve_low_rank(
     n = objective.n_vertices
     if tol is None:
         tol = 1e-6 if n <= 1000 else 1e-4
-    V = _random_rows(n, _first_rank(n), rng) if start is None else np.array(start, dtype=np.float64, order="C")
+    first, most = objective.ranks()
+    V = _random_rows(n, first, rng) if start is None else np.array(start, dtype=np.float64, order="C")
     threshold = 0.01 * tol
     sweeps, stalls, last_gap = 0, 0, math.inf
     while True:
@@ -116,7 +117,7 @@ def solve_low_rank(
         stalls = stalls + 1 if gap > _STALLED * last_gap else 0
         last_gap = gap
         exhausted = gain <= 1e-13 * scale
-        if (stalls >= 2 or exhausted) and not out_of_sweeps and V.shape[1] <= math.isqrt(2 * n):
+        if (stalls >= 2 or exhausted) and not out_of_sweeps and V.shape[1] < most:
             V = _widen(V, rng)
             threshold, stalls, last_gap = 0.01 * tol, 0, math.inf
             continue
@@ -137,11 +138,6 @@ def _scale(objective: CutObjective, V: FloatArray) -> float:
 def _random_rows(n: int, k: int, rng: np.random.Generator) -> FloatArray:
     V = rng.standard_normal((n, k))
     return V / np.linalg.norm(V, axis=1, keepdims=True)
-
-
-def _first_rank(n: int) -> int:
-    """Start of the search for a rank that is enough: random sparse graphs need more than 32 from 20,000 vertices on."""
-    return min(math.isqrt(2 * n) + 1, max(32, math.ceil(1.6 * n ** (1 / 3))))
 
 
 def _widen(V: FloatArray, rng: np.random.Generator) -> FloatArray:

@@ -96,6 +96,15 @@ class CutObjective(ABC):
         """Cut values of the columns of `signs` (n,) or (n, c)."""
         return self.constant - 0.25 * np.sum(signs * self.multiply(signs), axis=0)
 
+    def ranks(self) -> tuple[int, int]:
+        """Ranks at which the low-rank relaxation starts, and beyond which it need not be widened.
+
+        Random sparse graphs need more than 32 from 20,000 vertices on.
+        """
+        n = self.n_vertices
+        most = math.isqrt(2 * n) + 1
+        return min(most, max(32, math.ceil(1.6 * n ** (1 / 3)))), most
+
     def absolute_row_sums(self) -> FloatArray:
         """Sums of the absolute entries of the rows of M, or an upper bound on them."""
         return np.sqrt(self.n_vertices) * self.row_norms()
@@ -287,6 +296,14 @@ class FactoredObjective(CutObjective):
     def flip_cost(self) -> float:
         """One inner product."""
         return 1.0 + self.factor.shape[1]
+
+    def ranks(self) -> tuple[int, int]:
+        """More than r: V lies in the kernel of Diag(y) + U B U', of r dimensions at most if y > 0 in a critical point.
+
+        A rank-deficient second-order critical point is a global optimum (Burer, Monteiro 2005).
+        """
+        enough = min(super().ranks()[0], max(8, 2 * self.factor.shape[1]))
+        return enough, enough
 
     def contract(self, group: IntArray, signs: FloatArray) -> FactoredObjective:
         """Objective on groups of vertices: the rows of U are summed with their signs."""
