@@ -15,10 +15,11 @@ DRS22: J. Dong, A. Roth, W. Su, "Gaussian differential privacy", JRSS-B 84 (2022
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import erfcx, log_expit, log_ndtr, ndtri, ndtri_exp
+from scipy.special import erfcx, erfinv, log_expit, log_ndtr, ndtri, ndtri_exp
 
 from dpgraph.exceptions import InvalidParameterError
 
@@ -38,15 +39,28 @@ __all__ = [
 
 _SQRT2 = math.sqrt(2.0)
 _ROOT_TOLERANCE = 4 * np.finfo(float).eps
+#: Steps of a root search: a bracket may span 300 orders of magnitude, and a halving gains one binary digit. Logarithms
+#: are cut off here, so that the search sees finite numbers.
+_ROOT_STEPS, _LEAST_EXCESS = 4000, -1e4
+#: Noise scales and their squares neither overflow nor underflow for epsilon in this range.
+_LEAST_EPSILON, _MOST_EPSILON = 1e-100, 1e300
+#: Below this mu the two terms of the curve agree in nearly all digits.
+_SMALL_MU = 1e-5
 
 
 def check_epsilon(epsilon: float) -> float:
-    """Return `epsilon` as a float, or raise :class:`InvalidParameterError` unless 0 < epsilon < inf."""
+    """Return `epsilon` as a float, or raise :class:`InvalidParameterError` unless it is in [1e-100, 1e300]."""
     if not isinstance(epsilon, (int, float, np.integer, np.floating)) or isinstance(epsilon, bool):
         raise InvalidParameterError(f"epsilon must be a positive finite number; got {epsilon!r}")
-    if not (math.isfinite(epsilon) and epsilon > 0):
-        raise InvalidParameterError(f"epsilon must be positive and finite; got {epsilon!r}")
-    return float(epsilon)
+    try:
+        value = float(epsilon)
+    except OverflowError:  # a Python integer
+        value = math.inf
+    if not _LEAST_EPSILON <= value <= _MOST_EPSILON:
+        raise InvalidParameterError(
+            f"epsilon must be positive and finite, in [{_LEAST_EPSILON:g}, {_MOST_EPSILON:g}]; got {value!r}"
+        )
+    return value
 
 
 def check_delta(delta: float) -> float:
@@ -62,10 +76,13 @@ def _log_gdp_delta(mu: float, epsilon: float) -> float:
     """Natural logarithm of ``gdp_delta``, without overflow and without cancellation.
 
     With a = -epsilon/mu + mu/2 and b = a - mu, exp(epsilon) phi(b) = phi(a), so that for a <= 0 both terms share the
-    factor exp(-a**2/2) and their difference is a difference of scaled complementary error functions.
+    factor exp(-a**2/2) and their difference is a difference of scaled complementary error functions, for small mu mu
+    times the derivative between them.
     """
     a = -epsilon / mu + mu / 2
     b = -epsilon / mu - mu / 2
+    if mu < _SMALL_MU:
+        return math.log(mu / (2 * _SQRT2)) + _log_slope(epsilon / mu / _SQRT2) - a * a / 2
     if a <= 0:
         difference = float(erfcx(-a / _SQRT2) - erfcx(-b / _SQRT2))
         if difference <= 0:
@@ -74,6 +91,18 @@ def _log_gdp_delta(mu: float, epsilon: float) -> float:
     log_first = float(log_ndtr(a))
     log_ratio = epsilon + float(log_ndtr(b)) - log_first
     return log_first + math.log(-math.expm1(log_ratio)) if log_ratio < 0 else -math.inf
+
+
+def _log_slope(x: float) -> float:
+    """Natural logarithm of -erfcx'(x) = 2/sqrt(pi) - 2 x erfcx(x), which is about 1/(sqrt(pi) x**2) for large x."""
+    if x > 1e3:
+        return -0.5 * math.log(math.pi) - 2 * math.log(x)
+    return math.log(2 / math.sqrt(math.pi) - 2 * x * float(erfcx(x)))
+
+
+def _root(function: Callable[[float], float], low: float, high: float) -> float:
+    """Root of an increasing or decreasing function, of whatever magnitude, to the last digits."""
+    return float(brentq(function, low, high, xtol=1e-300, rtol=_ROOT_TOLERANCE, maxiter=_ROOT_STEPS))
 
 
 def gdp_delta(mu: float, epsilon: float) -> float:
@@ -146,7 +175,10 @@ def gdp_epsilon(mu: float, delta: float) -> float:
         return 0.0
     # delta(epsilon) <= Phi(-epsilon/mu + mu/2), which is at most delta here.
     high = mu * (mu / 2 - float(ndtri_exp(target)))
-    return float(brentq(lambda e: _log_gdp_delta(mu, e) - target, 0.0, high + 1e-9, xtol=1e-300, rtol=_ROOT_TOLERANCE))
+    high += 1e-9
+    while _log_gdp_delta(mu, high) > target:  # a rounding error of the bracket, for gigantic mu
+        high *= 1 + 1e-9
+    return _root(lambda e: max(_log_gdp_delta(mu, e) - target, _LEAST_EXCESS), 0.0, high)
 
 
 def gdp_mu(epsilon: float, delta: float) -> float:
@@ -188,7 +220,7 @@ def gdp_mu(epsilon: float, delta: float) -> float:
         low /= 2
     while _log_gdp_delta(high, epsilon) < target:
         high *= 2
-    mu = float(brentq(lambda m: _log_gdp_delta(m, epsilon) - target, low, high, xtol=1e-300, rtol=_ROOT_TOLERANCE))
+    mu = _root(lambda m: max(_log_gdp_delta(m, epsilon) - target, _LEAST_EXCESS), low, high)
     return mu * (1 - 1e-12)  # stay on the private side of the root's rounding error
 
 
@@ -242,7 +274,9 @@ def pure_dp_mu(epsilon: float) -> float:
     >>> round(pure_dp_mu(1.0), 3)
     1.232
     """
-    return -2.0 * float(ndtri_exp(log_expit(-check_epsilon(epsilon))))
+    if check_epsilon(epsilon) < 1:  # the same without cancellation
+        return 2 * _SQRT2 * float(erfinv(math.tanh(epsilon / 2)))
+    return -2.0 * float(ndtri_exp(log_expit(-epsilon)))
 
 
 def pure_dp_epsilon(mu: float) -> float:
@@ -258,6 +292,8 @@ def pure_dp_epsilon(mu: float) -> float:
     """
     if not (mu > 0 and math.isfinite(mu)):
         raise InvalidParameterError(f"mu must be positive and finite; got {mu!r}")
+    if mu < 1:  # the same without cancellation
+        return 2 * math.atanh(math.erf(mu / (2 * _SQRT2)))
     return float(log_ndtr(mu / 2) - log_ndtr(-mu / 2))
 
 
@@ -295,13 +331,13 @@ def pure_beside_gaussian(mu: float, epsilon: float, delta: float) -> float:
         log_delta = np.logaddexp(
             log_expit(pure) + _log_gdp_delta(mu, epsilon - pure), log_expit(-pure) + _log_gdp_delta(mu, epsilon + pure)
         )
-        return max(float(log_delta) - math.log(delta), -1e4)  # finite, for the root search
+        return max(float(log_delta) - math.log(delta), _LEAST_EXCESS)
 
     if excess(0.0) >= 0:
         raise InvalidParameterError(f"mu = {mu:.4g} alone spends all of epsilon = {epsilon:g}, delta = {delta:g}")
     if excess(epsilon) <= 0:
         return epsilon
-    return float(brentq(excess, 0.0, epsilon, xtol=1e-300, rtol=_ROOT_TOLERANCE)) * (1 - 1e-9)
+    return _root(excess, 0.0, epsilon) * (1 - 1e-9)
 
 
 def one_sided_quantile(failure: float) -> float:

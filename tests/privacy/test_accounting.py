@@ -22,6 +22,7 @@ from dpgraph.privacy.accounting import (
     group_privacy,
     one_sided_quantile,
     pure_beside_gaussian,
+    pure_dp_epsilon,
     pure_dp_mu,
 )
 
@@ -114,6 +115,45 @@ def test_a_pure_release_satisfies_its_gaussian_parameter_at_every_type_one_error
         corner = 1 / (1 + mp.exp(mpf(epsilon)))
         # Phi(-mu/2) is the same corner of the Gaussian trade-off curve.
         assert float(normal_cdf(-mpf(mu) / 2) / corner) == pytest.approx(1.0, rel=1e-9)
+
+
+EXTREME_DELTAS = (5e-324, 1e-300, 1e-20, 1e-6, 0.5, 1 - 1e-12)
+
+
+@pytest.mark.parametrize("epsilon", [1e-100, 1e-15, 1e-9, 1e-6, 1e6, 1e9, 1e12])
+@pytest.mark.parametrize("delta", EXTREME_DELTAS)
+def test_budgets_far_beyond_all_use_are_calibrated_too(epsilon, delta):
+    mu = gdp_mu(epsilon, delta)
+    with mp.workdps(400):
+        b = -mpf(epsilon) / mu - mpf(mu) / 2
+        exact = normal_cdf(b + mu) - mp.exp(epsilon) * normal_cdf(b)
+        # What a last digit of mu is worth grows with the square of the exponent of the normal density.
+        conditioning = 1e-11 * (1 + float(b * (b + mu)) + float(b) ** 2 / 1e3)
+        assert 1 - max(conditioning, 1e-8) <= exact / mpf(delta) <= 1
+
+
+@pytest.mark.parametrize("epsilon", [1e15, 1e18, 1e30, 1e100, 1e300])
+@pytest.mark.parametrize("delta", EXTREME_DELTAS)
+def test_at_gigantic_budgets_mu_is_the_root_of_twice_epsilon(epsilon, delta):
+    mu = gdp_mu(epsilon, delta)
+    assert mu == pytest.approx(math.sqrt(2 * epsilon), rel=1e-5)
+    assert gdp_epsilon(mu, delta) == pytest.approx(epsilon, rel=1e-5)
+    assert 0 < pure_beside_gaussian(mu / 10, epsilon, delta) <= epsilon
+
+
+@pytest.mark.parametrize("epsilon", [1e-100, 1e-17, 1e-9, 0.1, 0.999, 1.001])
+def test_the_gaussian_parameter_of_a_small_pure_release_keeps_its_digits(epsilon):
+    mu = pure_dp_mu(epsilon)
+    with mp.workdps(250):
+        corner = 1 / (1 + mp.exp(mpf(epsilon)))
+        assert float((mpf(1) / 2 - normal_cdf(-mpf(mu) / 2)) / (mpf(1) / 2 - corner)) == pytest.approx(1.0, rel=1e-9)
+    assert pure_dp_epsilon(mu) == pytest.approx(epsilon, rel=1e-9)
+
+
+@pytest.mark.parametrize("epsilon", [5e-324, 1e-101, 1.1e300, 1e308, 10**400])
+def test_an_epsilon_that_no_noise_scale_could_hold_is_refused(epsilon):
+    with pytest.raises(InvalidParameterError, match=r"epsilon must be .* in \[1e-100, 1e\+300\]; got"):
+        gdp_mu(epsilon, 1e-6)
 
 
 def test_the_page_of_constants_is_met():
