@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from dpgraph.arguments import check_max_weight
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 
 __all__ = ["Graph", "GraphOperator", "GraphSource", "as_graph", "open_graph"]
@@ -175,7 +176,7 @@ def open_graph(
             f"weight={weight!r} needs max_weight=, a public upper bound on a weight (it sets the noise); "
             "got max_weight=None"
         )
-    cap = 1.0 if max_weight is None else _weight_cap(max_weight)
+    cap = 1.0 if max_weight is None else check_max_weight(max_weight)
     nodes, edges = _public_side(G, weight, symmetrize)
     unweighted = weight is None and not _is_matrix(G)
     unit = cap if unweighted and cap == 1.0 else cap * 2.0**-WEIGHT_BITS
@@ -443,10 +444,3 @@ def _check_values(data: FloatArray, signed: bool) -> None:
             "expected nonnegative weights; at least one weight is negative. Private mechanisms bound what one edge "
             "can change by weights in [0, max_weight], and directed graphs are joined by the heavier arc"
         )
-
-
-def _weight_cap(value: Any) -> float:
-    # The ends of the range keep the weight grid and squares of sums of weights away from underflow and overflow.
-    if not (isinstance(value, (int, float, np.integer, np.floating)) and 1e-100 <= value <= 1e100):
-        raise InvalidParameterError(f"max_weight must be a number in [1e-100, 1e100]; got {value!r}")
-    return float(value)

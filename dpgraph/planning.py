@@ -16,6 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from dpgraph import evaluate
+from dpgraph.arguments import as_number, check_choice, check_integer, check_max_weight
 from dpgraph.datasets import planted_cut_sparse
 from dpgraph.exceptions import InvalidParameterError, MechanismHalted
 from dpgraph.mechanisms.all_cuts import LARGEST
@@ -241,23 +242,19 @@ def plan(
 def _check(
     n: int, average_degree: float, max_weight: float, correlation: float, problem: str, names: Any, repeats: int
 ) -> None:
-    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 2:
-        raise InvalidParameterError(f"n must be an integer, at least 2; got {n!r}")
-    if not (math.isfinite(max_weight) and max_weight > 0):
-        raise InvalidParameterError(f"max_weight must be positive and finite; got {max_weight!r}")
-    if not 0 < average_degree <= (n - 1) * max_weight:
+    check_integer("n", n, 2)
+    check_max_weight(max_weight)
+    if not 0 < as_number(average_degree) <= (n - 1) * max_weight:
         raise InvalidParameterError(
             f"average_degree must lie in (0, (n - 1) max_weight = {(n - 1) * max_weight:g}]; got {average_degree!r}"
         )
-    if not -1 <= correlation <= 1:
+    if not -1 <= as_number(correlation) <= 1:
         raise InvalidParameterError(f"correlation must lie in [-1, 1]; got {correlation!r}")
-    if problem not in _SOLVERS:
-        raise InvalidParameterError(f"problem must be one of {', '.join(_SOLVERS)}; got {problem!r}")
+    check_choice("problem", problem, _SOLVERS)
     unknown = [name for name in names if name not in MECHANISMS]
     if isinstance(names, str) or unknown or not names:
         raise InvalidParameterError(f"mechanisms must be a list out of {', '.join(MECHANISMS)}; got {names!r}")
-    if repeats < 1:
-        raise InvalidParameterError(f"repeats must be at least 1; got {repeats!r}")
+    check_integer("repeats", repeats, 1)
 
 
 def _automatic(n: int, epsilon: float, average_degree: float, max_weight: float, noise: str) -> str:

@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from dpgraph.arguments import check_choice, check_integer
 from dpgraph.atomic_write import write_atomically
 from dpgraph.datasets.dimacs import MOST_VARIABLES, parse_cnf, parse_col
 from dpgraph.datasets.files import decode, malformed, read_text
@@ -77,16 +78,14 @@ def read_csp(path: str | os.PathLike[str], *, format: CSPFormat = "auto", colour
     >>> formula.value({1: True, 2: True}), formula.value({1: False, 2: True})
     (2.0, 1.0)
     """
-    if format != "auto" and format not in CSP_FORMATS:
-        raise InvalidParameterError(f"format must be one of auto, {', '.join(CSP_FORMATS)}; got {format!r}")
-    if isinstance(colours, bool) or not isinstance(colours, (int, np.integer)) or colours < 2:
-        raise InvalidParameterError(f"colours must be an integer of at least 2; got {colours!r}")
+    check_choice("format", format, ("auto", *CSP_FORMATS))
+    colours = check_integer("colours", colours, 2)
     kind = _format_of(path) if format == "auto" else format
     if kind is None:
         raise DatasetError(f"{path}: cannot tell the format from the name; state one of {', '.join(CSP_FORMATS)}")
     text = read_text(path)
     try:
-        return _READERS[kind](decode(text, path), path, int(colours))
+        return _READERS[kind](decode(text, path), path, colours)
     except InvalidParameterError as error:
         raise DatasetError(f"{path}: {error}") from None
 

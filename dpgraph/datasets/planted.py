@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from dpgraph.arguments import as_generator, as_number, check_integer
 from dpgraph.datasets.edge_table import EdgeTable
 from dpgraph.exceptions import InvalidParameterError
 
@@ -152,7 +153,7 @@ def _block_model(
     n: int, degree: float, correlation: float, rng: int | np.random.Generator | None, draw: Draw
 ) -> tuple[EdgeTable, NDArray[np.int8]]:
     inside, across = _pair_probabilities(n, degree, correlation)
-    generator = np.random.default_rng(rng)
+    generator = as_generator(rng)
     # Sides at random: with consecutive labels a rule that looks at vertex numbers alone would find the cut.
     order = generator.permutation(n)
     first, second = order[: n // 2], order[n // 2 :]
@@ -169,11 +170,10 @@ def _block_model(
 
 
 def _pair_probabilities(n: int, degree: float, correlation: float) -> tuple[float, float]:
-    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 2:
-        raise InvalidParameterError(f"n, the number of vertices, must be an integer of at least 2; got {n!r}")
-    if not -1 <= correlation <= 1:
+    n = check_integer("n, the number of vertices,", n, 2)
+    if not -1 <= as_number(correlation) <= 1:
         raise InvalidParameterError(f"correlation must lie in [-1, 1]; got {correlation!r}")
-    if not (degree >= 0 and (1 + abs(correlation)) * degree <= n):
+    if not (as_number(degree) >= 0 and (1 + abs(correlation)) * degree <= n):
         raise InvalidParameterError(
             f"degree must lie in [0, n / (1 + |correlation|)] = [0, {n / (1 + abs(correlation)):g}], "
             f"so that every pair has a probability; got {degree!r}"

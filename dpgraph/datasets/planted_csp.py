@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterable
 import numpy as np
 from numpy.typing import NDArray
 
+from dpgraph.arguments import as_generator, as_number, check_integer
 from dpgraph.datasets.planted import independent_subset, triangle_pairs
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.sos.csp import TwoCSP
@@ -75,15 +76,14 @@ def planted_csp(
     >>> instance.value(instance.planted) / instance.total_weight
     0.9
     """
-    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 2:
-        raise InvalidParameterError(f"n, the number of variables, must be an integer of at least 2; got {n!r}")
-    if not 0.0 <= degree <= n - 1:
+    n = check_integer("n, the number of variables,", n, 2)
+    if not 0.0 <= as_number(degree) <= n - 1:
         raise InvalidParameterError(f"degree must lie in [0, n - 1] = [0, {n - 1}]; got {degree!r}")
-    if not 0.0 <= satisfiable <= 1.0:
+    if not 0.0 <= as_number(satisfiable) <= 1.0:
         raise InvalidParameterError(f"satisfiable must lie in [0, 1]; got {satisfiable!r}")
     instance = PlantedCSP(n, alphabet)
     q = instance.alphabet_size
-    generator = np.random.default_rng(rng)
+    generator = as_generator(rng)
     labels = generator.integers(q, size=n)
     v, u = triangle_pairs(independent_subset(generator, n * (n - 1) // 2, degree / (n - 1)))
     image = labels[v]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from scipy import sparse
 
+from dpgraph.arguments import check_choice
 from dpgraph.datasets.edge_table import MAX_VERTICES, EdgeTable, merge_arcs
 from dpgraph.datasets.files import blank_comments, decode, read_text, refuse_long_lines
 from dpgraph.datasets.gml import parse_gml
@@ -156,8 +157,7 @@ def _read(
     weight: str | None,
     symmetrize: bool,
 ) -> EdgeTable | nx.Graph:
-    if format not in FORMATS:
-        raise InvalidParameterError(f"format must be one of {', '.join(FORMATS)}; got {format!r}")
+    check_choice("format", format, FORMATS)
     if labels not in (int, str):
         raise InvalidParameterError(f"labels must be int or str; got {labels!r}")
     vertices = _public_vertices(nodes)

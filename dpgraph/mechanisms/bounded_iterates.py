@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from dpgraph.exceptions import InvalidParameterError
+from dpgraph.arguments import check_choice
 from dpgraph.mechanisms.field_tracker import FieldTracker
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource
@@ -102,8 +102,7 @@ LOOK_DELTA = 0.05
 
 def is_pure(noise: str, epsilon: float) -> bool:
     """Whether bounded iterates with this public choice of noise are pure (Laplace)."""
-    if noise not in ("auto", "gaussian", "laplace"):
-        raise InvalidParameterError(f"noise must be 'auto', 'gaussian' or 'laplace'; got {noise!r}")
+    check_choice("noise", noise, ("auto", "gaussian", "laplace"))
     return noise == "laplace" or (noise == "auto" and epsilon < LAPLACE_LIMIT)
 
 

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from dpgraph.arguments import check_choice
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import GraphOperator, open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
@@ -123,8 +124,7 @@ def private_degrees(
     >>> len(noisy.values), noisy.privacy.seeded
     (51, True)
     """
-    if mechanism not in ("gaussian", "laplace"):
-        raise InvalidParameterError(f"mechanism must be 'gaussian' or 'laplace'; got {mechanism!r}")
+    check_choice("mechanism", mechanism, ("gaussian", "laplace"))
     if mechanism == "gaussian" and delta is None:
         raise InvalidParameterError(
             "the Gaussian mechanism needs delta in (0, 1); got None. Use mechanism='laplace' for pure DP"

@@ -9,7 +9,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgraph.exceptions import InvalidParameterError, MechanismHalted
+from dpgraph.arguments import check_integer
+from dpgraph.exceptions import MechanismHalted
 from dpgraph.graph import open_graph
 from dpgraph.mechanisms.certificates import accurate_vectors
 from dpgraph.mechanisms.matrices import open_matrix, read_rectangular, read_symmetric, symmetric_embedding
@@ -278,8 +279,7 @@ def private_coherence(
     True
     """
     n = A.shape[0]
-    if not isinstance(rank, (int, np.integer)) or rank >= n:
-        raise InvalidParameterError(f"rank must be an integer in [1, n - 1 = {n - 1}]; got {rank!r}")
+    rank = check_integer("rank", rank, 1, n - 1)
     call = open_matrix(
         A,
         rank=rank,

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from dpgraph.exceptions import InvalidParameterError
+from dpgraph.arguments import check_choice
 from dpgraph.mechanisms.certificates import Guess
 from dpgraph.mechanisms.matrices import (
     MatrixCall,
@@ -204,8 +204,7 @@ def private_projector(
     >>> bool(abs(v @ private.basis[:, 0]) > 0.99)
     True
     """
-    if certificate not in CERTIFICATES:
-        raise InvalidParameterError(f"certificate must be one of {CERTIFICATES}; got {certificate!r}")
+    check_choice("certificate", certificate, CERTIFICATES)
     call = open_matrix(
         A,
         rank=rank,
@@ -276,8 +275,7 @@ def private_eigenspace(
     >>> bool(abs(v @ private.basis[:, 0]) > 0.99)
     True
     """
-    if which not in ("largest", "smallest"):
-        raise InvalidParameterError(f"which must be 'largest' or 'smallest'; got {which!r}")
+    check_choice("which", which, ("largest", "smallest"))
     call = open_matrix(
         A,
         rank=rank,
@@ -454,8 +452,7 @@ def _release(
 
 def _needs_slack(mechanism: str) -> bool:
     """Whether good events share delta; raises :class:`InvalidParameterError` for an unknown mechanism."""
-    if mechanism not in MECHANISMS:
-        raise InvalidParameterError(f"mechanism must be one of {MECHANISMS}; got {mechanism!r}")
+    check_choice("mechanism", mechanism, MECHANISMS)
     return mechanism == "coherence"
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from dpgraph.arguments import check_positive
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.mechanisms.subspace import SLACK_SHARE, Rank, check_rank
 from dpgraph.privacy.accountant import PrivacyAccountant
@@ -75,8 +76,7 @@ def open_matrix(
         raise InvalidParameterError(
             f"expected a square symmetric matrix; got shape {A.shape}. For others use private_singular_subspace"
         )
-    if not (math.isfinite(sensitivity) and sensitivity > 0):
-        raise InvalidParameterError(f"sensitivity must be a positive finite number; got {sensitivity!r}")
+    sensitivity = check_positive("sensitivity", sensitivity)
     largest = check_rank(rank, min(A.shape), max_rank)
     noise = noise_source(rng)
     ledger = open_ledger(

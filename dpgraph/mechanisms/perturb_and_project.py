@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -10,6 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dpgraph.arguments import check_choice, check_positive
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.mechanisms.grid import release_array
 from dpgraph.privacy.accountant import PrivacyAccountant
@@ -20,7 +20,7 @@ from dpgraph.projections import ConvexSet, ProjectionResult, averaged_projection
 from dpgraph.projections.base import as_array
 from dpgraph.projections.splitting import check_arguments
 
-__all__ = ["PrivateProjection", "check_sensitivity", "perturb_and_project"]
+__all__ = ["PrivateProjection", "perturb_and_project"]
 
 FloatArray = NDArray[np.float64]
 
@@ -138,9 +138,8 @@ def perturb_and_project(
     >>> private.converged, bool(abs(private.matrix).max() <= 1)
     (True, True)
     """
-    if method not in ("dykstra", "averaged"):
-        raise InvalidParameterError(f"method must be 'dykstra' or 'averaged'; got {method!r}")
-    check_sensitivity(sensitivity)
+    check_choice("method", method, ("dykstra", "averaged"))
+    sensitivity = check_positive("sensitivity", sensitivity)
     shape = np.shape(A)
     if symmetric and (len(shape) != 2 or shape[0] != shape[1]):
         raise InvalidParameterError(f"symmetric=True needs a square matrix; got shape {shape}")
@@ -169,12 +168,3 @@ def perturb_and_project(
     else:
         projection = dykstra(noisy, sets, tol=tol, max_iter=max_iter)
     return PrivateProjection(projection, ledger.report())
-
-
-def check_sensitivity(sensitivity: float) -> float:
-    """Return `sensitivity` as a float, or raise :class:`InvalidParameterError` unless 0 < sensitivity < inf."""
-    if isinstance(sensitivity, bool) or not isinstance(sensitivity, (int, float, np.integer, np.floating)):
-        raise InvalidParameterError(f"sensitivity must be a positive finite number; got {sensitivity!r}")
-    if not (math.isfinite(sensitivity) and sensitivity > 0):
-        raise InvalidParameterError(f"sensitivity must be positive and finite; got {sensitivity!r}")
-    return float(sensitivity)

@@ -15,6 +15,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from dpgraph.arguments import check_integer
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.mechanisms.certificates import Guess, SubspaceCall
 from dpgraph.mechanisms.grid import CORE_BITS, release_array
@@ -76,9 +77,8 @@ class ReleasedSubspace:
 
 def check_rank(rank: Rank, n: int, max_rank: int) -> int:
     """Return the largest candidate rank, or raise :class:`InvalidParameterError`."""
-    if rank == "auto":
-        if max_rank < 1:
-            raise InvalidParameterError(f"max_rank must be at least 1; got {max_rank!r}")
+    max_rank = check_integer("max_rank", max_rank, 1)
+    if isinstance(rank, str) and rank == "auto":
         return max(1, min(max_rank, n - 1))
     if not isinstance(rank, (int, np.integer)) or isinstance(rank, bool) or not 1 <= rank <= n:
         raise InvalidParameterError(f"rank must be 'auto' or an integer in [1, n = {n}]; got {rank!r}")

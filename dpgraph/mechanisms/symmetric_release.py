@@ -8,6 +8,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dpgraph.arguments import check_choice, check_positive
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.mechanisms.grid import GRID_BITS, add_on_grid, grid_unit
 from dpgraph.mechanisms.nuclear_noise import (
@@ -16,7 +17,6 @@ from dpgraph.mechanisms.nuclear_noise import (
     nuclear_laplace_markov,
     wishart_difference,
 )
-from dpgraph.mechanisms.perturb_and_project import check_sensitivity
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.ledger import Ledger, open_ledger
 from dpgraph.privacy.noise import NoiseSource, noise_source
@@ -182,9 +182,8 @@ def private_symmetric_matrix(
     >>> bool(np.allclose(private.matrix, np.eye(4), atol=0.2)), private.privacy.delta
     (True, 0.0)
     """
-    if mechanism not in NUCLEAR_MECHANISMS:
-        raise InvalidParameterError(f"mechanism must be one of {NUCLEAR_MECHANISMS}; got {mechanism!r}")
-    check_sensitivity(sensitivity)
+    check_choice("mechanism", mechanism, NUCLEAR_MECHANISMS)
+    sensitivity = check_positive("sensitivity", sensitivity)
     shape = np.shape(B)
     if len(shape) != 2 or shape[0] != shape[1] or shape[0] == 0:
         raise InvalidParameterError(f"expected a square matrix; got shape {shape}")

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 from scipy.optimize import isotonic_regression
 
+from dpgraph.arguments import check_choice
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import GraphOperator, open_graph
 from dpgraph.mechanisms.diagnostics import PrivateSpectrum
@@ -98,8 +99,7 @@ def private_whole_spectrum(
     >>> len(private.values), bool(abs(private.values[-1] - 199) < 5 * private.std)
     (200, True)
     """
-    if matrix not in _BOUNDS:
-        raise InvalidParameterError(f"matrix must be 'adjacency' or 'laplacian'; got {matrix!r}")
+    check_choice("matrix", matrix, _BOUNDS)
     noise = noise_source(rng)
     source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
     if source.n_vertices > DENSE_LIMIT:

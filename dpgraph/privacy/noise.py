@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
+from dpgraph.arguments import as_generator
+from dpgraph.exceptions import InvalidGraphError
 from dpgraph.privacy.exact_sampling import (
     EXPONENT_BITS,
     LARGEST_SCALE,
@@ -189,15 +190,7 @@ def noise_source(rng: int | np.random.Generator | NoiseSource | None) -> NoiseSo
     """
     if isinstance(rng, NoiseSource):
         return rng
-    if rng is None:
-        return NoiseSource(None)
-    if isinstance(rng, np.random.Generator):
-        return NoiseSource(rng)
-    if isinstance(rng, (int, np.integer)) and not isinstance(rng, bool) and rng >= 0:
-        return NoiseSource(np.random.default_rng(int(rng)))
-    raise InvalidParameterError(
-        f"rng must be None, a nonnegative int or a numpy.random.Generator; got {type(rng).__name__}"
-    )
+    return NoiseSource(None if rng is None else as_generator(rng))
 
 
 def _cryptographic_generator() -> np.random.Generator:

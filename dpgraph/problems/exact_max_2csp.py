@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from dpgraph.arguments import check_choice
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.igraph_views import igraph_clustering
 from dpgraph.sos.csp import TwoCSP
@@ -150,8 +151,7 @@ def max_2csp(
     """
     if not isinstance(instance, TwoCSP):
         raise InvalidParameterError(f"max_2csp needs a TwoCSP; got {type(instance).__name__}")
-    if relaxation not in ("auto", "lowrank", "lasserre"):
-        raise InvalidParameterError(f"relaxation must be one of auto, lowrank, lasserre; got {relaxation!r}")
+    check_choice("relaxation", relaxation, ("auto", "lowrank", "lasserre"))
     if relaxation == "lasserre" or (relaxation == "auto" and degree != 2):
         solution = solve_by_moments(
             instance, degree, nonnegative=bool(nonnegative), seeds=seeds, rounds=rounds, local_search=local_search,

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dpgraph.exceptions import InvalidParameterError
+from dpgraph.arguments import check_integer
 from dpgraph.graph import as_graph
 from dpgraph.problems.exact_max_cut import CutResult, cut_result
 from dpgraph.sos.bisection import solve_bisection
@@ -77,12 +77,9 @@ def max_bisection(
     """
     graph = as_graph(G, weight=weight)
     n = graph.n_vertices
-    if isinstance(imbalance, bool) or not isinstance(imbalance, (int, np.integer)) or imbalance < n % 2:
-        raise InvalidParameterError(
-            f"imbalance must be an integer of at least {n % 2} for {n} vertices; got {imbalance!r}"
-        )
+    imbalance = check_integer(f"imbalance (for {n} vertices)", imbalance, n % 2)
     solution = solve_bisection(
-        SparseObjective(graph.adjacency), int(imbalance), seeds=seeds, rounds=rounds, local_search=local_search,
+        SparseObjective(graph.adjacency), imbalance, seeds=seeds, rounds=rounds, local_search=local_search,
         rng=rng, target_correlation=target_correlation, beam=beam, starts=starts, sweeps=sweeps, tol=tol,
         search=search,
     )  # fmt: skip

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from dpgraph.arguments import check_choice
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import as_graph
 from dpgraph.igraph_views import crossing_edges, igraph_clustering, igraph_cut, sides
@@ -164,8 +165,7 @@ def max_cut(
     >>> max_cut(nx.cycle_graph(5), degree=4, rng=0).status
     'optimal'
     """
-    if relaxation not in ("auto", "lowrank", "lasserre", "admm"):
-        raise InvalidParameterError(f"relaxation must be one of auto, lowrank, lasserre, admm; got {relaxation!r}")
+    check_choice("relaxation", relaxation, ("auto", "lowrank", "lasserre", "admm"))
     if relaxation in ("lowrank", "admm") and degree != 2:
         raise InvalidParameterError(f"relaxation={relaxation!r} is of degree 2; got degree={degree!r}")
     objective: CutObjective

@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from dpgraph.arguments import check_choice
 from dpgraph.exceptions import InvalidParameterError, MechanismHalted
 from dpgraph.graph import Graph, GraphSource
 from dpgraph.mechanisms.all_cuts import LARGEST, release_best_cut
@@ -36,6 +37,7 @@ from dpgraph.problems.flipped_cut import RELEASED_GAP, cut_answers
 from dpgraph.problems.private_cut import PrivateCutResult, make_partition
 from dpgraph.sos.balance import penalise_imbalance
 from dpgraph.sos.objective import CutObjective, DenseObjective, FactoredObjective
+from dpgraph.sos.seed_search import check_options
 from dpgraph.sos.solver import MaxCutSolution, solve_max_cut
 
 __all__ = ["MECHANISMS", "CutRequest", "Mechanism", "Projection", "release_private_cut"]
@@ -184,12 +186,8 @@ def _check(n: int, request: CutRequest) -> AdjacencyOptions:
         "on_halt": ("raise", "fallback"),
     }
     for name, allowed in choices.items():
-        if getattr(request, name) not in allowed:
-            raise InvalidParameterError(f"{name} must be one of {', '.join(allowed)}; got {getattr(request, name)!r}")
-    if request.seeds < 0 or request.rounds < 1:
-        raise InvalidParameterError(
-            f"need seeds >= 0 and rounds >= 1; got seeds={request.seeds!r}, rounds={request.rounds!r}"
-        )
+        check_choice(name, getattr(request, name), allowed)
+    check_options(seeds=request.seeds, rounds=request.rounds)
     _check_size(n, request)
     if request.mechanism == "coherence" and request.projection in ("spectral", "frobenius") and n > DENSE_LIMIT:
         raise InvalidParameterError(

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from dpgraph.arguments import check_choice
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import WEIGHT_BITS, Graph
 from dpgraph.mechanisms.bounded_iterates import ITERATE_UNIT, LOOK_DELTA, is_parallel, is_pure
@@ -140,8 +141,7 @@ class EdgeRequest:
         """Validate what is public; raises :class:`InvalidParameterError` before the budget is touched."""
         check_delta(self.delta)
         is_pure(self.noise, check_epsilon(self.epsilon))
-        if self.mechanism not in MECHANISMS:
-            raise InvalidParameterError(f"mechanism must be one of {', '.join(MECHANISMS)}; got {self.mechanism!r}")
+        check_choice("mechanism", self.mechanism, MECHANISMS)
         if self.mechanism == "randomized-response":
             check_response(n, self.epsilon * MAIN_SHARE)
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from functools import partial
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dpgraph.arguments import check_choice, check_max_weight
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.mechanisms.bounded_iterates import LOOK_DELTA, is_parallel, is_pure
 from dpgraph.mechanisms.normalized_adjacency import DEFAULT_MAX_RANK, AdjacencyOptions, adjacency_slack
@@ -200,10 +200,9 @@ def _check(
 ) -> AdjacencyOptions:
     if not isinstance(instance, TwoCSP):
         raise InvalidParameterError(f"instance must be a dpgraph.TwoCSP; got {type(instance).__name__}")
-    if adjacency not in _ADJACENCY:
-        raise InvalidParameterError(f"adjacency must be 'label-edge', 'constraint' or 'edge'; got {adjacency!r}")
+    check_choice("adjacency", adjacency, _ADJACENCY)
     allowed = MECHANISMS if adjacency == "edge" else ("auto", "bounded-iterates", "coherence")
-    if mechanism not in (*allowed, "coherence"):
+    if not isinstance(mechanism, str) or mechanism not in (*allowed, "coherence"):
         raise InvalidParameterError(
             f"with adjacency={adjacency!r}, mechanism must be one of {', '.join(allowed)}; got {mechanism!r}"
         )
@@ -212,10 +211,8 @@ def _check(
             "mechanism='coherence' protects one entry of the label-extended graph; a whole constraint would cost a "
             f"factor q**2. Use mechanism='bounded-iterates' with adjacency={adjacency!r}"
         )
-    if on_halt not in ("raise", "fallback"):
-        raise InvalidParameterError(f"on_halt must be 'raise' or 'fallback'; got {on_halt!r}")
-    if not (isinstance(max_weight, (int, float)) and math.isfinite(max_weight) and max_weight > 0):
-        raise InvalidParameterError(f"max_weight must be a positive finite number; got {max_weight!r}")
+    check_choice("on_halt", on_halt, ("raise", "fallback"))
+    check_max_weight(max_weight)
     return AdjacencyOptions.check(
         instance.n_variables * instance.alphabet_size,
         rank=rank,

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dpgraph.exceptions import InvalidParameterError
+from dpgraph.arguments import check_integer
 from dpgraph.graph import open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.ledger import EDGE_ADJACENCY
@@ -108,13 +108,12 @@ def private_max_k_cut(
     >>> len(cut.partition), cut.estimated_fraction > 0.9
     (3, True)
     """
-    if not isinstance(k, (int, np.integer)) or isinstance(k, bool) or not 2 <= k <= MOST_PARTS:
-        raise InvalidParameterError(f"k, the number of parts, must be an integer in 2..{MOST_PARTS}; got {k!r}")
+    k = check_integer("k, the number of parts,", k, 2, MOST_PARTS)
     graph = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
-    differ = public_relation(None, int(k))
+    differ = public_relation(None, k)
     weighted = weight is not None or max_weight is not None
     return release_edge_assignment(
-        CSPNames(graph.nodes, tuple(range(int(k)))),
+        CSPNames(graph.nodes, tuple(range(k))),
         lambda: RelatedEdges(graph.read(), differ),
         EdgeRequest(epsilon, delta, mechanism, noise, graph.max_weight, weighted, progress),
         accountant=accountant,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 
 import numpy as np
@@ -10,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpgraph.exceptions import InvalidParameterError
 
-__all__ = ["ConvexSet", "as_array", "as_matrix", "as_symmetric", "check_nonnegative", "is_symmetric"]
+__all__ = ["ConvexSet", "as_array", "as_matrix", "as_symmetric", "is_symmetric"]
 
 FloatArray = NDArray[np.float64]
 
@@ -67,14 +66,3 @@ def as_symmetric(X: ArrayLike) -> FloatArray:
     if matrix.shape[0] != matrix.shape[1]:
         raise InvalidParameterError(f"expected a square matrix; got shape {matrix.shape}")
     return (matrix + matrix.T) / 2
-
-
-def check_nonnegative(name: str, value: float) -> float:
-    """Return `value` as a float, or raise :class:`InvalidParameterError` unless 0 <= value < inf."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise InvalidParameterError(f"{name} must be a nonnegative number; got {value!r}") from None
-    if not (math.isfinite(number) and number >= 0):
-        raise InvalidParameterError(f"{name} must be a nonnegative finite number; got {value!r}")
-    return number

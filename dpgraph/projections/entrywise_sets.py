@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dpgraph.arguments import check_nonnegative
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.projections.base import ConvexSet, as_array, as_matrix, check_nonnegative
+from dpgraph.projections.base import ConvexSet, as_array, as_matrix
 
 __all__ = [
     "BoundedDiagonal",

@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dpgraph.arguments import check_choice, check_integer, check_nonnegative, check_positive
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.projections.base import as_matrix, as_symmetric
 from dpgraph.projections.entrywise_sets import Box
@@ -86,17 +87,15 @@ def project_nonnegative_spectral_ball(
            [1., 0.]]))
     """
     Y = _symmetric(Y)
-    if not (np.isfinite(radius) and radius > 0):
-        raise InvalidParameterError(f"radius must be positive and finite; got {radius!r}")
+    radius = check_positive("radius", radius)
     max_iter = max(100, min(5000, 400_000_000 // Y.size)) if max_iter is None else max_iter
-    if not (np.isfinite(tol) and tol >= 0) or max_iter < 1:
-        raise InvalidParameterError(f"expected tol >= 0 and max_iter >= 1; got {tol!r} and {max_iter!r}")
+    check_nonnegative("tol", tol)
+    check_integer("max_iter", max_iter, 1)
+    check_choice("norm", norm, ("spectral", "frobenius"))
     bounds = _upper_bounds(upper, len(Y), zero_diagonal)
     if norm == "spectral":
         return nearest_in_spectral_norm(Y, radius, bounds, tol=tol * radius, max_iter=max_iter)
-    if norm == "frobenius":
-        return _nearest_in_frobenius_norm(Y, radius, bounds, tol=tol * radius, max_iter=max_iter)
-    raise InvalidParameterError(f"norm must be 'spectral' or 'frobenius'; got {norm!r}")
+    return _nearest_in_frobenius_norm(Y, radius, bounds, tol=tol * radius, max_iter=max_iter)
 
 
 def _nearest_in_frobenius_norm(

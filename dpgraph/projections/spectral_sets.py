@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpgraph.projections.base import ConvexSet, as_matrix, as_symmetric, check_nonnegative, is_symmetric
+from dpgraph.arguments import check_nonnegative
+from dpgraph.projections.base import ConvexSet, as_matrix, as_symmetric, is_symmetric
 from dpgraph.projections.partial_eigen import SymmetricSpectrum, beyond_radius, outer
 from dpgraph.projections.simplex import l1_threshold, project_l1_ball, project_solid_simplex
 

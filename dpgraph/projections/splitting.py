@@ -28,6 +28,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dpgraph.arguments import check_integer, check_nonnegative
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.projections.anderson import AndersonAccelerator
 from dpgraph.projections.base import ConvexSet, as_array
@@ -178,8 +179,6 @@ def check_arguments(sets: ConvexSet | Sequence[ConvexSet], tol: float, limit: in
     if not chosen or not all(isinstance(convex, ConvexSet) for convex in chosen):
         kinds = [type(convex).__name__ for convex in chosen]
         raise InvalidParameterError(f"expected one or more convex sets of dpgraph.projections; got {kinds}")
-    if not (math.isfinite(tol) and tol >= 0):
-        raise InvalidParameterError(f"tol must be a nonnegative finite number; got {tol!r}")
-    if isinstance(limit, bool) or not isinstance(limit, (int, np.integer)) or limit < 1:
-        raise InvalidParameterError(f"the number of iterations must be an integer, at least 1; got {limit!r}")
+    check_nonnegative("tol", tol)
+    check_integer("the number of iterations", limit, 1)
     return chosen

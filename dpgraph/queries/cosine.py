@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from dpgraph.arguments import check_choice, check_integer, check_positive
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.mechanisms.grid import release_array
-from dpgraph.mechanisms.perturb_and_project import check_sensitivity
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.ledger import open_ledger
 from dpgraph.privacy.noise import noise_source
@@ -133,9 +133,8 @@ def private_cosine_similarities(
     >>> bool(private.matrix[:50, :50].mean() > 0.5), bool(private.matrix[:50, 50:].mean() < 0.2)
     (True, True)
     """
-    if method not in METHODS:
-        raise InvalidParameterError(f"method must be one of {METHODS}; got {method!r}")
-    check_sensitivity(sensitivity)
+    check_choice("method", method, METHODS)
+    sensitivity = check_positive("sensitivity", sensitivity)
     n = _rows(V)
     limit, accuracy = _defaults(method, n, iterations, tol)
     noise = noise_source(rng)
@@ -188,10 +187,7 @@ def _defaults(method: str, n: int, iterations: int | None, tol: float | None) ->
     """Number of steps and absolute accuracy of a projection."""
     if iterations is None:
         iterations = math.ceil(20 + 10 * math.log2(n)) if method == "practical" else 1000
-    if isinstance(iterations, bool) or not isinstance(iterations, (int, np.integer)) or iterations < 1:
-        raise InvalidParameterError(f"iterations must be an integer, at least 1; got {iterations!r}")
+    iterations = check_integer("iterations", iterations, 1)
     if tol is None:
         tol = (1e-3 if method == "practical" else 1e-6) * n
-    if not (math.isfinite(tol) and tol > 0):
-        raise InvalidParameterError(f"tol must be positive and finite; got {tol!r}")
-    return int(iterations), float(tol)
+    return iterations, check_positive("tol", tol)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 
+from dpgraph.arguments import check_integer
 from dpgraph.exceptions import InvalidParameterError
 
 __all__ = ["edge_sensitivity", "row_sensitivity", "sign_flip_sensitivity"]
@@ -152,5 +153,4 @@ def edge_sensitivity(max_degree: int, *, min_degree: int = 0) -> float:
 
 def _check_counts(**counts: int) -> None:
     for name, value in counts.items():
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise InvalidParameterError(f"{name} must be an integer, at least 1; got {value!r}")
+        check_integer(name, value, 1)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dpgraph.arguments import as_number, check_choice
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.noise import NoiseSource, noise_source
@@ -331,17 +332,15 @@ def _least_squares(
 
 
 def _adjacency(adjacency: str) -> tuple[float, str]:
-    if adjacency not in _ADJACENCY:
-        raise InvalidParameterError(f"adjacency must be one of {sorted(_ADJACENCY)}; got {adjacency!r}")
+    check_choice("adjacency", adjacency, _ADJACENCY)
     return _ADJACENCY[adjacency]
 
 
 def _check_options(mechanism: str, sparse: str | bool, records: float | None) -> None:
-    if mechanism not in _CANDIDATES:
-        raise InvalidParameterError(f"mechanism must be one of {sorted(_CANDIDATES)}; got {mechanism!r}")
-    if not (isinstance(sparse, (bool, np.bool_)) or sparse == "auto"):
+    check_choice("mechanism", mechanism, _CANDIDATES)
+    if not (isinstance(sparse, (bool, np.bool_)) or (isinstance(sparse, str) and sparse == "auto")):
         raise InvalidParameterError(f"sparse must be 'auto', True or False; got {sparse!r}")
-    if records is not None and not (np.isreal(records) and math.isfinite(records) and records >= 0):
+    if records is not None and not 0 <= as_number(records) < math.inf:
         raise InvalidParameterError(f"records must be a nonnegative public bound on their number; got {records!r}")
 
 

@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from dpgraph.arguments import check_integer
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.queries.marginal_noise import shape_noise
 from dpgraph.queries.moment_conic import project_by_scs
@@ -68,9 +69,9 @@ class MarginalModel:
         self, schema: Schema, k: int, *, sparsity: int | None, degree: int | str, geometry: str, adjacency: str
     ) -> None:
         n = len(schema.sizes)
-        _check_integer("k", k, 1, n)
+        check_integer("k", k, 1, n)
         if sparsity is not None:
-            _check_integer("sparsity", sparsity, 1, n)
+            check_integer("sparsity", sparsity, 1, n)
             if not schema.binary:
                 raise InvalidParameterError("sparsity= counts ones: it needs 0/1 attributes only, got categories")
         self.k, self.sparsity = k, sparsity
@@ -157,15 +158,10 @@ class MarginalModel:
         return mixed
 
 
-def _check_integer(name: str, value: object, low: int, high: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not low <= value <= high:
-        raise InvalidParameterError(f"{name} must be an integer from {low} to {high}; got {value!r}")
-
-
 def _choose_degree(degree: int | str, basis: ParityBasis, *, conjunctions: bool) -> int:
     """Resolve "auto" and check a given degree."""
     k = basis.order
-    if degree == "auto":
+    if isinstance(degree, str) and degree == "auto":
         wanted = 2 if conjunctions else 2 * math.ceil(k / 2)
         for candidate in (wanted, 2):
             if k >= 2 and _side(basis, candidate) <= _AUTO_SIDE:

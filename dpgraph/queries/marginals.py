@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpgraph.arguments import check_choice, check_integer, check_positive
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.noise import NoiseSource, noise_source
@@ -289,12 +289,10 @@ def private_marginals(
     ((2, 2), True, True)
     """
     schema = read_schema(data, categories)
-    if adjacency not in _ADJACENCY:
-        raise InvalidParameterError(f"adjacency must be one of {sorted(_ADJACENCY)}; got {adjacency!r}")
-    if solver not in SOLVERS:
-        raise InvalidParameterError(f"solver must be one of {sorted(SOLVERS)}; got {solver!r}")
-    if not (math.isfinite(tol) and tol > 0 and max_iter >= 1):
-        raise InvalidParameterError(f"need tol > 0 and max_iter >= 1; got {tol!r}, {max_iter!r}")
+    check_choice("adjacency", adjacency, _ADJACENCY)
+    check_choice("solver", solver, SOLVERS)
+    check_positive("tol", tol)
+    check_integer("max_iter", max_iter, 1)
     if adjacency == "replace" and schema.rows < 1:  # the number of records is public
         raise InvalidParameterError("data has no records; marginals need at least one")
     model = MarginalModel(schema, k, sparsity=sparsity, degree=degree, geometry=geometry, adjacency=adjacency)

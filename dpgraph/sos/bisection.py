@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgraph.exceptions import InvalidParameterError
+from dpgraph.arguments import as_generator
 from dpgraph.sos.balance import penalise_imbalance
 from dpgraph.sos.conditioning import PinnedNode, condition
 from dpgraph.sos.csp_solver import solution_status
@@ -16,7 +16,7 @@ from dpgraph.sos.local_search import improve
 from dpgraph.sos.low_rank_sdp import LowRankSolution, solve_low_rank
 from dpgraph.sos.objective import CutObjective, SparseObjective
 from dpgraph.sos.rounding import best_columns, hyperplane_rounding, independent_signs
-from dpgraph.sos.seed_search import SearchMode, SeedSearch, check_search
+from dpgraph.sos.seed_search import SearchMode, SeedSearch, check_options, check_search
 from dpgraph.sos.solver import MaxCutSolution
 from dpgraph.sos.swaps import anneal_balanced, repair_and_swap
 
@@ -59,15 +59,13 @@ def solve_bisection(
     MaxCutSolution
         ``upper_bound`` holds for all cuts within the imbalance.
     """
-    for name, number, least in (("seeds", seeds, 0), ("rounds", rounds, 1), ("beam", beam, 1), ("starts", starts, 1)):
-        if number < least:
-            raise InvalidParameterError(f"{name} must be at least {least}; got {number!r}")
-    if tol is not None and not 0.0 < tol < 1.0:
-        raise InvalidParameterError(f"tol must be in (0, 1); got {tol!r}")
+    check_options(
+        seeds=seeds, rounds=rounds, beam=beam, starts=starts, sweeps=sweeps, tol=tol, target=target_correlation
+    )
     check_search(search, max(seeds - 1, 0), 2)
     n = objective.n_vertices
     largest = min(imbalance, n) - (min(imbalance, n) - n) % 2  # |sum x| has the parity of n
-    generator = np.random.default_rng(rng)
+    generator = as_generator(rng)
     free = solve_low_rank(objective, generator, tol=tol)
     penalised, penalty, root = _balanced_relaxation(objective, free, largest, generator, tol)
     allowance = penalty * largest**2

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from dpgraph.arguments import check_choice
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.graph import as_graph
 from dpgraph.sos.csp import TwoCSP
@@ -67,8 +68,7 @@ def csp_from_graph(G: Any, kind: str = "max-k-cut", alphabet: Any = 2, *, weight
     >>> csp_from_graph(formula, "max-2-sat").value({"p": False, "q": True})
     0.0
     """
-    if kind not in KINDS:
-        raise InvalidParameterError(f"kind must be one of {', '.join(KINDS)}; got {kind!r}")
+    check_choice("kind", kind, KINDS)
     return KINDS[kind](G, alphabet, weight)
 
 

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgraph.exceptions import InvalidParameterError
+from dpgraph.arguments import as_generator
 from dpgraph.sos.csp_conditioning import CSPNode, condition_csp
 from dpgraph.sos.csp_objective import CSPObjective
 from dpgraph.sos.csp_relaxation import solve_csp_relaxation
 from dpgraph.sos.csp_rounding import best_rows, improve_labels, one_opt_labels, round_vectors
-from dpgraph.sos.seed_search import SearchMode, SeedSearch, TraceEntry, check_search
+from dpgraph.sos.seed_search import SearchMode, SeedSearch, TraceEntry, check_options, check_search
 from dpgraph.sos.solver import solve_max_cut
 
 __all__ = ["CSPSolution", "solution_status", "solve_csp"]
@@ -106,13 +106,11 @@ def solve_csp(
     InvalidParameterError
         A count or tolerance is out of range.
     """
-    for name, number, least in (("seeds", seeds, 0), ("rounds", rounds, 1), ("beam", beam, 1), ("starts", starts, 1)):
-        if number < least:
-            raise InvalidParameterError(f"{name} must be at least {least}; got {number!r}")
-    if tol is not None and not 0.0 < tol < 1.0:
-        raise InvalidParameterError(f"tol must be in (0, 1); got {tol!r}")
+    check_options(
+        seeds=seeds, rounds=rounds, beam=beam, starts=starts, sweeps=sweeps, tol=tol, target=target_correlation
+    )
     check_search(search, seeds, objective.alphabet_size)
-    generator = np.random.default_rng(rng)
+    generator = as_generator(rng)
     if objective.alphabet_size == 2 and not nonnegative:
         signed = objective.signed()
         cut = solve_max_cut(

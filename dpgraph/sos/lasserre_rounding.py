@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from dpgraph.arguments import as_generator
 from dpgraph.sos.csp import TwoCSP
 from dpgraph.sos.csp_objective import CSPObjective
 from dpgraph.sos.csp_rounding import best_rows, improve_labels
@@ -21,7 +22,7 @@ from dpgraph.sos.pseudo_distribution import (
     global_correlation,
     local_correlation,
 )
-from dpgraph.sos.seed_search import SearchMode, TraceEntry, check_search
+from dpgraph.sos.seed_search import SearchMode, TraceEntry, check_options, check_search
 from dpgraph.sos.solver import MaxCutSolution
 
 __all__ = ["expected_drops", "solve_by_moments", "solve_cut_by_moments"]
@@ -67,7 +68,8 @@ def solve_by_moments(
     -------
     CSPSolution
     """
-    generator = np.random.default_rng(rng)
+    check_options(seeds=seeds, rounds=rounds, starts=starts, sweeps=sweeps, target=target_correlation)
+    generator = as_generator(rng)
     objective = CSPObjective.of(instance)
     root = lasserre(instance, degree, nonnegative=nonnegative, solver=solver)
     bound = float(root.upper_bound) if root.upper_bound is not None else objective.trivial_bound

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from dpgraph.arguments import check_choice, check_integer
 from dpgraph.exceptions import InvalidParameterError, NotConvergedError
 from dpgraph.sos.csp import TwoCSP
 from dpgraph.sos.csp_kinds import csp_from_graph
@@ -96,10 +97,9 @@ def lasserre(
     """
     if not isinstance(instance, TwoCSP):
         instance = csp_from_graph(instance, "max-k-cut", 2)
-    if isinstance(degree, bool) or degree != int(degree) or degree < 2 or degree % 2:
-        raise InvalidParameterError(f"degree must be an even integer of at least 2; got {degree!r}")
-    if solver not in ("auto", "clarabel", "scs"):
-        raise InvalidParameterError(f"solver must be one of auto, clarabel, scs; got {solver!r}")
+    if check_integer("degree, an even number,", degree, 2) % 2:
+        raise InvalidParameterError(f"degree must be an even integer, at least 2; got {degree!r}")
+    check_choice("solver", solver, ("auto", "clarabel", "scs"))
     problem = _MomentProblem.of(instance, min(int(degree), 2 * instance.n_variables), nonnegative, symmetry)
     if solver == "auto":
         solver = "clarabel" if len(problem.entries) <= _INTERIOR_POINT_LIMIT else "scs"

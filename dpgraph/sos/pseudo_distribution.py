@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from dpgraph.arguments import as_generator
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.sos.csp import TwoCSP
 
@@ -261,7 +262,7 @@ def independent_rounding(
     dict
         Variable -> label. For exact marginals its expected value is ``pd.value - local_correlation(pd, instance)``.
     """
-    return pd.instance.decode(draw_labels(pd.marginals(), np.random.default_rng(rng)))
+    return pd.instance.decode(draw_labels(pd.marginals(), as_generator(rng)))
 
 
 def draw_labels(marginals: FloatArray, rng: np.random.Generator) -> NDArray[np.int64]:

@@ -14,6 +14,7 @@ section 5.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, Literal, Protocol, TypeVar
@@ -21,9 +22,19 @@ from typing import Generic, Literal, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from dpgraph.arguments import as_number, check_choice, check_integer
 from dpgraph.exceptions import InvalidParameterError
 
-__all__ = ["Correlation", "SearchMode", "SeedProblem", "SeedSearch", "TraceEntry", "check_search", "search_seeds"]
+__all__ = [
+    "Correlation",
+    "SearchMode",
+    "SeedProblem",
+    "SeedSearch",
+    "TraceEntry",
+    "check_options",
+    "check_search",
+    "search_seeds",
+]
 
 FloatArray = NDArray[np.float64]
 SearchMode = Literal["beam", "all", "sampled"]
@@ -117,10 +128,30 @@ class SeedSearch(Generic[Node]):
     trace: tuple[TraceEntry, ...]
 
 
+def check_options(
+    *,
+    seeds: int,
+    rounds: int,
+    starts: int = 1,
+    beam: int = 1,
+    sweeps: int | None = None,
+    tol: float | None = None,
+    target: float = 0.0,
+) -> None:
+    """Refuse counts, a tolerance or a target correlation out of range."""
+    for name, number, least in (("seeds", seeds, 0), ("rounds", rounds, 1), ("beam", beam, 1), ("starts", starts, 1)):
+        check_integer(name, number, least)
+    if sweeps is not None:
+        check_integer("sweeps", sweeps, 0)
+    if tol is not None and not 0.0 < as_number(tol) < 1.0:
+        raise InvalidParameterError(f"tol must be in (0, 1); got {tol!r}")
+    if math.isnan(as_number(target)):
+        raise InvalidParameterError(f"target_correlation must be a number; got {target!r}")
+
+
 def check_search(mode: str, seeds: int, alphabet_size: int) -> None:
     """Refuse an unknown mode, and a tree that is too large to be kept."""
-    if mode not in MODES:
-        raise InvalidParameterError(f"search must be one of {', '.join(MODES)}; got {mode!r}")
+    check_choice("search", mode, MODES)
     if mode == "all" and alphabet_size ** min(seeds, MOST_LEAVES) > MOST_LEAVES:
         raise InvalidParameterError(
             f"search='all' with {seeds} seeds and {alphabet_size} labels may make {alphabet_size}**{seeds} nodes; at "

@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpgraph.arguments import as_generator
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.sos.conditioning import PinnedNode, condition
 from dpgraph.sos.local_search import improve, one_opt
 from dpgraph.sos.low_rank_sdp import LowRankSolution, solve_low_rank
 from dpgraph.sos.objective import CutObjective
 from dpgraph.sos.rounding import best_columns, hyperplane_rounding, independent_signs
-from dpgraph.sos.seed_search import SearchMode, SeedSearch, TraceEntry, check_search
+from dpgraph.sos.seed_search import SearchMode, SeedSearch, TraceEntry, check_options, check_search
 
 __all__ = ["MaxCutSolution", "solve_max_cut"]
 
@@ -125,13 +126,11 @@ def solve_max_cut(
     InvalidParameterError
         A count, tolerance or weight is out of range.
     """
-    for name, number, least in (("seeds", seeds, 0), ("rounds", rounds, 1), ("beam", beam, 1), ("starts", starts, 1)):
-        if number < least:
-            raise InvalidParameterError(f"{name} must be at least {least}; got {number!r}")
-    if tol is not None and not 0.0 < tol < 1.0:
-        raise InvalidParameterError(f"tol must be in (0, 1); got {tol!r}")
+    check_options(
+        seeds=seeds, rounds=rounds, beam=beam, starts=starts, sweeps=sweeps, tol=tol, target=target_correlation
+    )
     check_search(search, max(seeds - 1, 0), 2)
-    generator = np.random.default_rng(rng)
+    generator = as_generator(rng)
     weights = _vertex_weights(objective, vertex_weights)
     with _progress_bar(progress, seeds) as bar:
         root = solve_low_rank(objective, generator, tol=tol)

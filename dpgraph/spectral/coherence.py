@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 
+from dpgraph.arguments import check_choice
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.graph import as_graph
 from dpgraph.spectral.eigen import leading_eigenpairs
@@ -187,8 +188,7 @@ def threshold_rank(A: Any, threshold: float, *, order: Literal["absolute", "larg
         raise InvalidParameterError(f"expected a symmetric matrix; got one of shape {matrix.shape} that is not")
     values = linalg.eigvalsh(matrix)
     signed = {"absolute": np.abs(values), "largest": values, "smallest": -values}
-    if order not in signed:
-        raise InvalidParameterError(f"order must be 'absolute', 'largest' or 'smallest'; got {order!r}")
+    check_choice("order", order, signed)
     return int(np.sum(signed[order] >= threshold))
 
 

@@ -152,7 +152,7 @@ def test_progress_goes_to_stderr_only_on_request(capsys):
         ([(0, 1)], {}, InvalidGraphError, "networkx"),
         (nx.path_graph(3), {"relaxation": "exact"}, InvalidParameterError, "relaxation must be one of"),
         (nx.path_graph(3), {"degree": 3, "relaxation": "lowrank"}, InvalidParameterError, "degree=3"),
-        (nx.path_graph(3), {"seeds": -1}, InvalidParameterError, "seeds must be at least 0; got -1"),
+        (nx.path_graph(3), {"seeds": -1}, InvalidParameterError, "seeds must be an integer, at least 0; got -1"),
     ],
 )
 def test_bad_input_is_refused_with_a_reason(graph, arguments, error, message):

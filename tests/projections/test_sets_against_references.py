@@ -211,7 +211,7 @@ def test_a_moment_structure_averages_groups_fixes_known_moments_and_leaves_free_
         (lambda: project_psd([[np.nan, 0], [0, 1]]), "finite"),
         (lambda: project_psd([["a"]]), "real numbers"),
         (lambda: project_spectral_ball(np.eye(2), -1.0), "nonnegative"),
-        (lambda: SpectralBall("wide"), "nonnegative number"),
+        (lambda: SpectralBall("wide"), "nonnegative finite number"),
         (lambda: Box(1.0, 0.0), "lower <= upper"),
         (lambda: project_l1_hull([1.0, 2.0], np.eye(3)), "length d = 3"),
         (lambda: MomentStructure(np.eye(2)), "integers"),

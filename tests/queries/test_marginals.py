@@ -360,7 +360,7 @@ def test_three_way_marginals_of_forty_attributes_gain_a_factor_of_five():
         ({"data": np.zeros((5, 60), dtype=int), "degree": 4}, "moment matrix of side"),
         ({"geometry": "cube"}, "geometry must be"),
         ({"adjacency": "swap"}, "adjacency must be"),
-        ({"tol": 0}, "tol > 0"),
+        ({"tol": 0}, "tol must be positive"),
         ({"categories": {7: [1, 2]}}, "do not exist"),
         ({"categories": {0: [1]}}, "at least two"),
         ({"categories": {0: ["x", "y"]}}, "declared categories"),

@@ -1,0 +1,101 @@
+"""Checks of public arguments that many functions share; each says what was needed and what arrived.
+
+They look at arguments only, so that they may (and must) run before a budget is debited.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from dpgraph.exceptions import InvalidParameterError
+
+__all__ = [
+    "as_generator",
+    "as_number",
+    "check_choice",
+    "check_integer",
+    "check_max_weight",
+    "check_nonnegative",
+    "check_positive",
+]
+
+
+def check_choice(name: str, value: Any, allowed: Iterable[str]) -> None:
+    """Raise :class:`InvalidParameterError` unless `value` is one of the `allowed` strings.
+
+    Examples
+    --------
+    >>> check_choice("noise", "gauss", ("gaussian", "laplace"))
+    Traceback (most recent call last):
+    ...
+    dpgraph.exceptions.InvalidParameterError: noise must be one of gaussian, laplace; got 'gauss'
+    """
+    choices = tuple(allowed)
+    if not isinstance(value, str) or value not in choices:
+        raise InvalidParameterError(f"{name} must be one of {', '.join(choices)}; got {value!r}")
+
+
+def check_integer(name: str, value: Any, least: int, most: int | None = None) -> int:
+    """Return `value` as an int, or raise :class:`InvalidParameterError` unless `least` <= value <= `most`."""
+    is_integer = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not is_integer or value < least or (most is not None and value > most):
+        needed = f", at least {least}" if most is None else f" from {least} to {most}"
+        raise InvalidParameterError(f"{name} must be an integer{needed}; got {value!r}")
+    return int(value)
+
+
+def check_positive(name: str, value: Any) -> float:
+    """Return `value` as a float, or raise :class:`InvalidParameterError` unless 0 < value < inf."""
+    number = as_number(value)
+    if not 0 < number < math.inf:
+        raise InvalidParameterError(f"{name} must be positive and finite; got {value!r}")
+    return number
+
+
+def check_nonnegative(name: str, value: Any) -> float:
+    """Return `value` as a float, or raise :class:`InvalidParameterError` unless 0 <= value < inf."""
+    number = as_number(value)
+    if not 0 <= number < math.inf:
+        raise InvalidParameterError(f"{name} must be a nonnegative finite number; got {value!r}")
+    return number
+
+
+def as_number(value: Any) -> float:
+    """Return a Python or numpy number as a float: NaN for anything else, infinity where it is too large."""
+    if not isinstance(value, (int, float, np.integer, np.floating)) or isinstance(value, bool):
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:  # a Python integer
+        return math.inf if value > 0 else -math.inf
+
+
+def check_max_weight(value: Any) -> float:
+    """Return a public bound on a weight as a float, or raise :class:`InvalidParameterError`."""
+    # The ends of the range keep the weight grid and squares of sums of weights away from underflow and overflow.
+    number = as_number(value)
+    if not 1e-100 <= number <= 1e100:
+        raise InvalidParameterError(f"max_weight must be a number in [1e-100, 1e100]; got {value!r}")
+    return number
+
+
+def as_generator(rng: Any) -> np.random.Generator:
+    """Return the generator that a public argument ``rng`` stands for; ``None`` takes entropy of the operating system.
+
+    Raises
+    ------
+    InvalidParameterError
+        `rng` is not None, a nonnegative int or a numpy.random.Generator.
+    """
+    if isinstance(rng, np.random.Generator):
+        return rng
+    is_seed = isinstance(rng, (int, np.integer)) and not isinstance(rng, bool) and rng >= 0
+    if rng is None or is_seed:
+        return np.random.default_rng(rng if rng is None else int(rng))
+    raise InvalidParameterError(
+        f"rng must be None, a nonnegative int or a numpy.random.Generator; got {type(rng).__name__}"
+    )
