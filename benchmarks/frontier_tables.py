@@ -72,12 +72,15 @@ class Table:
         """The mechanisms that release something about the data privately."""
         return [name for name, mechanism in self.problem.mechanisms.items() if mechanism.uses]
 
-    def best(self, graph: str, epsilon: str, delta: str, without: str = "") -> tuple[str, Point] | None:
-        """The best private mechanism of a column; the default, and what it is made of, may be left out."""
+    def best(
+        self, graph: str, epsilon: str, delta: str, without: str = "", pure: bool = False
+    ) -> tuple[str, Point] | None:
+        """The best private (pure) mechanism of a column; a default, and what it is made of, may be left out."""
         found = [
             (name, point)
             for name in self.private()
             if name != without and not (without and name.startswith(_PARTS))
+            if not pure or "delta" not in self.problem.mechanisms[name].uses
             if (point := self.get(graph, name, epsilon, delta)) is not None
         ]
         sign = 1.0 if self.problem.higher_is_better else -1.0
@@ -144,16 +147,19 @@ def brief(table: Table, delta: str) -> str:
             other = table.best(graph, e, delta, without=problem.default)
             line.append(f"{other[1].mean:.3f} {other[0]}" if other else "")
         lines.append([*line, *("" if (p := table.get(graph, name)) is None else f"{p.mean:.3f}" for name in ceilings)])
-    return f"{markdown_table(header, lines)}\n{verdict(table, delta)}"
+    verdicts = [verdict(table, delta, problem.default)]
+    if problem.pure_default:
+        verdicts.append(f"Among the pure mechanisms: {verdict(table, delta, problem.pure_default, pure=True)}")
+    return "\n".join([markdown_table(header, lines), *verdicts])
 
 
-def verdict(table: Table, delta: str) -> str:
-    """Where the default loses to a mechanism that is not part of it, counted over all cells."""
+def verdict(table: Table, delta: str, default: str, pure: bool = False) -> str:
+    """Where a default loses to a (pure) mechanism that is not part of it, counted over all cells."""
     won, lost = 0, defaultdict(list)
     for graph in table.graphs:
         for e in table.epsilons:
-            own = table.get(graph, table.problem.default, e, delta)
-            other = table.best(graph, e, delta, without=table.problem.default)
+            own = table.get(graph, default, e, delta)
+            other = table.best(graph, e, delta, without=default, pure=pure)
             if own is None or other is None:
                 continue
             behind = (other[1].mean - own.mean) * (1 if table.problem.higher_is_better else -1)
@@ -165,7 +171,7 @@ def verdict(table: Table, delta: str) -> str:
     total = won + sum(map(len, lost.values()))
     if not total:
         return ""
-    text = f"{table.problem.default} is best, or level within the intervals, in {won} of {total} columns."
+    text = f"{default} is best, or level within the intervals, in {won} of {total} columns."
     losses = "".join(f"- {graph}: {name} at {', '.join(places)}\n" for (graph, name), places in lost.items())
     return f"{text} It loses:\n\n{losses}" if losses else f"{text}\n"
 

@@ -74,5 +74,6 @@ class Problem:
     ceiling: str
     baseline: str
     default: str
+    pure_default: str = ""
     remarks: tuple[str, ...] = field(default=())
     logarithmic: bool = False

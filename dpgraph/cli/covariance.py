@@ -27,7 +27,10 @@ MaxNorm = Annotated[
     float,
     typer.Option(help="Public bound on the Euclidean norm of a record; longer ones are scaled down to it."),
 ]
-Mechanism = Annotated[str, typer.Option(help="wishart-difference, or nuclear-laplace.")]
+Mechanism = Annotated[str, typer.Option(help="auto, wishart-difference, nuclear-laplace, or (with --delta) gaussian.")]
+Delta = Annotated[
+    float | None, typer.Option(help="Allow (epsilon, delta) in place of pure epsilon, for less noise in many columns.")
+]
 Centered = Annotated[bool, typer.Option("--centered", help="Subtract the mean, which is released too.")]
 Adjacency = Annotated[str, typer.Option(help="What is protected: replace (a record) or add-remove.")]
 Output = Annotated[Path | None, typer.Option(help="Write the matrix as CSV with the names of the columns.")]
@@ -43,9 +46,10 @@ Shape = Annotated[
 def covariance(
     table: Table,
     epsilon: options.Epsilon,
+    delta: Delta = None,
     max_norm: MaxNorm = 1.0,
     centered: Centered = False,
-    mechanism: Mechanism = "wishart-difference",
+    mechanism: Mechanism = "auto",
     adjacency: Adjacency = "replace",
     output: Output = None,
     report: options.Report = None,
@@ -54,7 +58,7 @@ def covariance(
     dry_run: DryRun = False,
     shape: Shape = None,
 ) -> None:
-    """Publish the covariance matrix of a table of numbers with pure differential privacy (no delta).
+    """Publish the covariance matrix of a table of numbers with pure differential privacy, unless --delta is given.
 
     One record more or less, or replaced, hardly changes what is published. The number of records is public unless
     --adjacency add-remove.
@@ -66,6 +70,7 @@ def covariance(
     require_writable(output, report)
     settings: dict[str, Any] = {
         "epsilon": epsilon,
+        "delta": delta,
         "mechanism": mechanism,
         "adjacency": adjacency,
         "centered": centered,
@@ -92,16 +97,24 @@ def covariance(
 def _dry_run(shape: tuple[int, int] | None, settings: dict[str, Any]) -> None:
     """The noise does not depend on the records, so a public table of zeros shows it."""
     from dpgraph import private_covariance
+    from dpgraph.queries.covariance_noise import CovarianceNoise
 
     if shape is None:
         raise InvalidParameterError("--dry-run reads nothing, so it needs --shape RECORDS COLUMNS")
     planned = private_covariance(np.zeros(shape), **settings)
-    alone = settings | {"epsilon": settings["epsilon"] * planned.privacy.entries[-1].share}
-    noise = private_covariance(np.zeros(shape), **alone, project=False)
+    asked = {name: settings[name] for name in ("adjacency", "epsilon", "delta")}
+    law = CovarianceNoise.choose(
+        settings["mechanism"],
+        n=shape[0],
+        size=shape[1] + settings["centered"],
+        trace_share=sum(entry.share for entry in planned.privacy.entries[:-1]),
+        **asked,
+    )
+    size = law.expected_norm(settings["epsilon"]) * settings["max_norm"] ** 2
     typer.echo("DRY RUN: nothing was read, nothing was spent")
     typer.echo(
-        f"the noise of the matrix has Frobenius norm {np.linalg.norm(noise.matrix):.3g} (one draw); the projection to "
-        "covariance matrices lowers it"
+        f"the noise of the matrix has Frobenius norm {size:.3g} (root mean square); the projection to covariance "
+        "matrices lowers it"
     )
     typer.echo(planned.privacy.table())
 

@@ -1,25 +1,23 @@
-"""Purely private covariance matrices: nuclear-norm noise, then the projection with a private trace."""
+"""Private covariance matrices: noise on the second moments, then the projection with a private trace."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dpgraph.arguments import as_number, check_choice, check_integer, check_positive
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.mechanisms.symmetric_release import (
-    NUCLEAR_MECHANISMS,
-    NuclearMechanism,
-    release_symmetric,
-)
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.ledger import Ledger, open_ledger
-from dpgraph.privacy.noise import NoiseSource, noise_source
+from dpgraph.privacy.accounting import check_epsilon
+from dpgraph.privacy.ledger import open_ledger
+from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.projections import project_psd_trace
+from dpgraph.queries.covariance_noise import CovarianceMechanism, CovarianceNoise
 
 __all__ = ["PrivateCovariance", "private_covariance"]
 
@@ -28,13 +26,11 @@ FloatArray = NDArray[np.float64]
 #: Neighbouring relations, in the words of the report.
 ADJACENCIES = {"replace": "one record, replaced by another", "add-remove": "one record, added or removed"}
 
-#: Default share of epsilon for the private trace. Over 96 settings of d, trace, epsilon n and adjacency the error is on
-#: average 1.17 times that of the best share, 2.4 times at worst; for the half of DN25b it is 1.52 and 2.0 times
-#: (benchmarks/results/covariance_shares.md).
-TRACE_SHARE = 0.15
+Projection = Literal["unit-trace", "twice-trace"]
 
-#: The private trace lives on a grid this much finer than its noise.
-_TRACE_GRID_BITS = 20
+#: Share of the budget for the private trace: this over sqrt(epsilon n), within the limits. The more there is to tell
+#: about the matrix, the less the bound on its trace matters, and the better the noisy matrix knows it by itself.
+_TRACE_SHARE, _LEAST_SHARE, _LARGEST_SHARE = 2.5, 0.02, 0.5
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -70,33 +66,38 @@ def private_covariance(
     X: ArrayLike,
     *,
     epsilon: float,
-    mechanism: NuclearMechanism = "wishart-difference",
-    project: bool | Literal["unit-trace"] = True,
+    delta: float | None = None,
+    mechanism: CovarianceMechanism = "auto",
+    project: bool | Projection = True,
     adjacency: Literal["replace", "add-remove"] = "replace",
     centered: bool = False,
     max_norm: float = 1.0,
     n_records: int | None = None,
-    trace_share: float = TRACE_SHARE,
+    trace_share: float | None = None,
     accountant: PrivacyAccountant | None = None,
     rng: int | np.random.Generator | None = None,
 ) -> PrivateCovariance:
-    r"""Release the covariance matrix (1/n) sum_i x_i x_i' with pure differential privacy.
+    r"""Release the covariance matrix (1/n) sum_i x_i x_i' with pure differential privacy, or less noise at a delta.
 
     Parameters
     ----------
     X : array_like, shape (N, d)
         Private records, one a row. Rows longer than `max_norm` are scaled down to it.
     epsilon : float
-        epsilon > 0; delta is 0.
-    mechanism : {"wishart-difference", "nuclear-laplace"}, default "wishart-difference"
-        Law of the noise, see :mod:`dpgraph.mechanisms.nuclear_noise`. ``"wishart-difference"`` is exact for every d.
-        ``"nuclear-laplace"`` (DN25b Algorithm 1 on symmetric matrices) has about 10 % less noise; it is exact up to
-        d = 5 and a Markov chain above, which the result says.
-    project : bool or "unit-trace", default True
-        ``True``: DN25b Algorithm 2, the nearest positive semidefinite matrix whose trace is at most a private estimate
-        of twice the true one; best when there are few records or the trace is small. ``"unit-trace"``: the same with
-        the public bound ``max_norm**2`` and the whole budget for the noise; best when there are many records.
-        ``False``: unbiased, possibly indefinite.
+        epsilon > 0.
+    delta : float, optional
+        0 < delta < 1. If omitted, the release is pure: delta is 0.
+    mechanism : {"auto", "wishart-difference", "nuclear-laplace", "gaussian"}, default "auto"
+        Law of the noise. ``"wishart-difference"`` is pure and exact for every d, ``"nuclear-laplace"`` (DN25b
+        Algorithm 1 on symmetric matrices) has about 10 % less noise, but is exact up to d = 5 only and a Markov chain
+        above, which the result says: see :mod:`dpgraph.mechanisms.nuclear_noise`. ``"gaussian"`` (DTTZ14) has less
+        noise from about ten columns on, and needs `delta`. ``"auto"`` is the Wishart difference without `delta`, and
+        with it the smaller of this and Gaussian noise. The pure ones ignore `delta`; the report then says 0.
+    project : bool, "unit-trace" or "twice-trace", default True
+        ``True``: the nearest positive semidefinite matrix whose trace is at most a private estimate of the true one,
+        from a release of the trace and from that of the noisy matrix. ``"unit-trace"``: the same with the public bound
+        ``max_norm**2`` and the whole budget for the matrix. ``"twice-trace"``: DN25b Algorithm 2 to the letter, half of
+        the budget for a bound of twice the trace. ``False``: unbiased, possibly indefinite.
     adjacency : {"replace", "add-remove"}, default "replace"
         Neighbours differ by one record replaced, or by one record added or removed while n stays what it is.
     centered : bool, default False
@@ -106,9 +107,9 @@ def private_covariance(
     n_records : int, optional
         The normaliser n, a public number; if omitted, the number of rows, which is thereby declared public. With
         ``"add-remove"`` give a public upper bound or a private count if the number of rows is a secret.
-    trace_share : float, default 0.15
-        Share of epsilon for the private trace when ``project=True``, in (0, 1). DN25b takes a half, which is better
-        only where there is very little data (epsilon n below about 50).
+    trace_share : float, optional
+        Share of epsilon (for Gaussian noise, of mu**2) for the private trace, in (0, 1). By default
+        2.5/sqrt(epsilon n), at least 0.02 and at most a half, and a half with ``project="twice-trace"``.
     accountant : PrivacyAccountant, optional
         Debited before `X` is read.
     rng : int or numpy.random.Generator, optional
@@ -127,17 +128,18 @@ def private_covariance(
 
     Notes
     -----
-    *Guarantee.* epsilon-DP for the stated neighbours. Nuclear-norm sensitivity 2/n (replace) or 1/n (add or remove) for
-    records of norm 1; twice the trace moves by at most 2/n. The centred version releases the second moments of the
+    *Guarantee.* epsilon-DP, or (epsilon, delta)-DP for Gaussian noise, for the stated neighbours; sensitivities and
+    their proofs in :mod:`dpgraph.queries.covariance_noise`. The centred version releases the second moments of the
     records with one more coordinate (see :func:`_augmented`), which has the same sensitivity, and takes a Schur
     complement; everything after the noise is post-processing.
 
-    *Error.* Without projection the Frobenius error is about 0.74 rho d^{3/2} with rho = sensitivity/epsilon; with it,
-    O(min(d^{3/2}/(epsilon n), sqrt(d tr(Sigma)/(epsilon n)) + sqrt(d log d)/(epsilon n))).
+    *Error.* Without projection the Frobenius error of the Wishart difference is about 0.74 rho d^{3/2} with rho =
+    sensitivity/epsilon; with it, of the order of min(d^{3/2}, sqrt(d tr(Sigma) epsilon n) + sqrt(d log d))/(epsilon n).
 
     References
     ----------
     DN25b, Algorithms 1 and 2, Theorems 1.1 and 1.2. mathematics.md, section 8 (the Wishart difference).
+    DTTZ14: C. Dwork, K. Talwar, A. Thakurta, L. Zhang, "Analyze Gauss", STOC 2014 (here with the exact scale of BW18).
 
     Examples
     --------
@@ -150,27 +152,30 @@ def private_covariance(
     >>> private.privacy.delta
     0.0
     """
-    plan = _Plan.checked(X, mechanism, project, adjacency, max_norm, n_records, trace_share)
+    plan = _Plan.checked(X, project, adjacency, centered, max_norm, n_records, trace_share, epsilon)
+    law = CovarianceNoise.choose(
+        mechanism,
+        n=plan.n,
+        adjacency=adjacency,
+        size=plan.size,
+        epsilon=epsilon,
+        delta=delta,
+        trace_share=plan.trace_share,
+    )
     noise = noise_source(rng)
     ledger = open_ledger(
-        epsilon=epsilon, delta=None, accountant=accountant, adjacency=ADJACENCIES[adjacency], noise=noise
+        epsilon=epsilon, delta=law.delta, accountant=accountant, adjacency=ADJACENCIES[adjacency], noise=noise
     )
     rows = short_rows(X, max_norm)
-    bound = plan.trace_bound(rows, ledger, noise)
-    mean_weight = _mean_weight(rows.shape[1]) if centered else 0.0
-    moments = _augmented(rows, mean_weight) if centered else rows
-    noisy, approximate = release_symmetric(
-        moments.T @ moments / plan.n,
-        name="augmented covariance" if centered else "covariance",
-        sensitivity=plan.sensitivity,
-        epsilon=ledger.epsilon * (1 - plan.trace_share),
-        mechanism=mechanism,
-        ledger=ledger,
-        noise=noise,
+    trace = law.release_twice_the_trace(rows, ledger, noise) if plan.trace_share else None
+    moments = _augmented(rows, plan.mean_weight) if centered else rows
+    noisy, approximate = law.release_moments(
+        moments.T @ moments / plan.n, "augmented covariance" if centered else "covariance", ledger, noise
     )
+    bound = plan.trace_bound(trace, noisy, law.matrix_variance(ledger.epsilon))
     mean = None
     if centered:
-        noisy, mean = _schur_complement(noisy, mean_weight, count_is_public=adjacency == "replace", n=plan.n)
+        noisy, mean = _schur_complement(noisy, plan.mean_weight, count_is_public=adjacency == "replace", n=plan.n)
         mean = mean * max_norm
     matrix = noisy if bound is None else project_psd_trace(noisy, bound)
     scaled_bound = None if bound is None else bound * max_norm**2
@@ -179,60 +184,68 @@ def private_covariance(
 
 @dataclass(frozen=True)
 class _Plan:
-    """The public side of a call, in units of max_norm."""
+    """The public side of a call, in units of max_norm; `mean_weight` is 0 unless the covariance is centred."""
 
     n: int
-    sensitivity: float
-    trace_share: float
+    dimension: int
     project: bool | str
     adjacency: str
+    mean_weight: float
+    trace_share: float
+
+    @property
+    def size(self) -> int:
+        """Rows of the matrix that is released: the centred version has one more."""
+        return self.dimension + bool(self.mean_weight)
 
     @classmethod
     def checked(
         cls,
         X: ArrayLike,
-        mechanism: str,
         project: bool | str,
         adjacency: str,
+        centered: bool,
         max_norm: float,
         n_records: int | None,
-        trace_share: float,
+        trace_share: float | None,
+        epsilon: float,
     ) -> _Plan:
         """Check everything that is public, so that a mistake costs no budget."""
         shape = np.shape(X)
         if len(shape) != 2 or shape[1] == 0:
             raise InvalidParameterError(f"expected records as the rows of a matrix; got shape {shape}")
-        if mechanism not in NUCLEAR_MECHANISMS:
-            raise InvalidParameterError(f"mechanism must be one of {NUCLEAR_MECHANISMS}; got {mechanism!r}")
-        if not (isinstance(project, (bool, np.bool_)) or project == "unit-trace"):
-            raise InvalidParameterError(f"project must be True, False or 'unit-trace'; got {project!r}")
-        if adjacency not in ADJACENCIES:
-            raise InvalidParameterError(f"adjacency must be one of {tuple(ADJACENCIES)}; got {adjacency!r}")
-        if not (math.isfinite(max_norm) and max_norm > 0):
-            raise InvalidParameterError(f"max_norm must be positive and finite; got {max_norm!r}")
-        if not 0 < trace_share < 1:
+        if not isinstance(project, (bool, np.bool_)) and project not in get_args(Projection):
+            raise InvalidParameterError(f"project must be True, False, 'unit-trace' or 'twice-trace'; got {project!r}")
+        check_choice("adjacency", adjacency, ADJACENCIES)
+        check_positive("max_norm", max_norm)
+        if trace_share is not None and not 0 < as_number(trace_share) < 1:
             raise InvalidParameterError(f"trace_share must lie strictly between 0 and 1; got {trace_share!r}")
-        n = shape[0] if n_records is None else n_records
-        if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
-            raise InvalidParameterError(f"the number of records must be an integer, at least 1; got {n!r}")
+        n = check_integer("the number of records", shape[0] if n_records is None else n_records, 1)
+        share = 0.0
+        if project == "twice-trace":
+            share = trace_share or _LARGEST_SHARE
+        elif project is True or project is np.True_:
+            typical = _TRACE_SHARE / math.sqrt(check_epsilon(epsilon) * n)
+            share = trace_share or min(max(typical, _LEAST_SHARE), _LARGEST_SHARE)
+        weight = _mean_weight(shape[1]) if centered else 0.0
         chosen = project if isinstance(project, str) else bool(project)
-        share = trace_share if chosen is True else 0.0
-        return cls(int(n), (2.0 if adjacency == "replace" else 1.0) / int(n), share, chosen, adjacency)
+        return cls(n, shape[1], chosen, adjacency, weight, share)
 
-    def trace_bound(self, rows: FloatArray, ledger: Ledger, noise: NoiseSource) -> float | None:
-        """Bound for the projection: none, the public one, or a private estimate of twice the trace."""
+    def trace_bound(self, twice: tuple[float, float] | None, noisy: FloatArray, variance: float) -> float | None:
+        """Bound for the projection, from what was released: twice the trace, and the matrix with its `variance`."""
         if self.project is False:
             return None
-        if self.project == "unit-trace":
+        if twice is None:
             return 1.0
-        # One record contributes at most 1/n to the trace under either relation.
-        move, epsilon = 2.0 / self.n, ledger.epsilon * self.trace_share
-        unit = 2.0 ** (math.floor(math.log2(move / epsilon)) - _TRACE_GRID_BITS)
-        scale = ledger.laplace("twice the trace", sensitivity=move + 2 * unit, epsilon=epsilon)
-        twice = np.array([np.rint(2.0 * float(np.sum(rows**2)) / self.n / unit) * unit])
-        estimate = max(float(noise.laplace_on_grid(twice, unit, scale)[0]), 0.0)
+        if self.project == "twice-trace":
+            estimate = twice[0]
+        else:
+            d, units = self.dimension, 1 + self.mean_weight**2
+            first, second = twice[0] / 2, units * float(np.trace(noisy[:d, :d]))
+            precisions = 4 / twice[1], 1 / (units**2 * d * variance)
+            estimate = (precisions[0] * first + precisions[1] * second) / sum(precisions)
         # With a public number of records the trace is at most 1; a private one may exceed the normaliser.
-        return min(estimate, 1.0) if self.adjacency == "replace" else estimate
+        return min(max(estimate, 0.0), 1.0) if self.adjacency == "replace" else max(estimate, 0.0)
 
 
 def short_rows(X: ArrayLike, max_norm: float) -> FloatArray:

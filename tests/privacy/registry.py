@@ -324,7 +324,18 @@ ENTRIES: tuple[Entry, ...] = (
             {"adjacency": "replace"},
             {"adjacency": "add-remove", "project": False},
             {"adjacency": "replace", "mechanism": "nuclear-laplace", "project": False},
+            {"adjacency": "replace", "project": "twice-trace"},
         )
+    ),
+    *(
+        Entry(
+            "private_covariance",
+            record_neighbours(remove=options["adjacency"] == "add-remove"),
+            Data(NAN_ROWS, {"n_records": 3}),
+            options={"mechanism": "gaussian"} | options,
+            private="X",
+        )
+        for options in ({"adjacency": "replace"}, {"adjacency": "add-remove", "project": False})
     ),
     *(
         Entry(

@@ -1,4 +1,4 @@
-"""Purely private covariance: sensitivities, the ledger, the projection of DN25b Algorithm 2, the centred version."""
+"""Private covariance: sensitivities, the ledger, the choice of the noise, the projection, the centred version."""
 
 import numpy as np
 import pytest
@@ -6,9 +6,11 @@ from scipy import stats
 
 from dpgraph.exceptions import BudgetExceededError, InvalidParameterError
 from dpgraph.mechanisms import nuclear_noise, symmetric_release
+from dpgraph.privacy import gaussian_scale
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.noise import NoiseSource
-from dpgraph.queries.covariance import TRACE_SHARE, _augmented, _mean_weight, private_covariance, short_rows
+from dpgraph.queries.covariance import _augmented, _mean_weight, private_covariance, short_rows
+from dpgraph.queries.covariance_noise import CovarianceNoise, moments_sensitivity
 
 
 def records(n, d, seed=0, trace=0.3):
@@ -32,19 +34,20 @@ def nuclear(E):
     return np.abs(np.linalg.eigvalsh(E)).sum()
 
 
+@pytest.mark.parametrize(("name", "norm"), [("nuclear", nuclear), ("frobenius", np.linalg.norm)])
 @pytest.mark.parametrize("d", [1, 2, 4])
-def test_one_record_moves_the_second_moments_by_at_most_two_when_replaced_and_one_when_added(d):
+def test_one_record_moves_the_second_moments_by_the_stated_bound_and_some_by_no_less(d, name, norm):
     rng = np.random.default_rng(d)
-    largest = [0.0, 0.0]
+    replaced, added = moments_sensitivity(1, "replace", name), moments_sensitivity(1, "add-remove", name)
+    largest = [norm(np.diag(np.eye(d)[0]) - np.diag(np.eye(d)[-1])), 0.0]
     for _ in range(300):
         x, y = short_rows(rng.normal(size=(2, d)) * rng.choice([0.2, 1.0, 3.0], size=(2, 1)), 1.0)
-        largest[0] = max(largest[0], nuclear(np.outer(x, x) - np.outer(y, y)))
-        largest[1] = max(largest[1], nuclear(np.outer(x, x)))
-    largest[0] = max(largest[0], nuclear(np.diag(np.eye(d)[0]) - np.diag(np.eye(d)[-1])))
-    assert largest[0] <= 2.0 + 1e-12
-    assert largest[1] == pytest.approx(1.0)
+        largest[0] = max(largest[0], norm(np.outer(x, x) - np.outer(y, y)))
+        largest[1] = max(largest[1], norm(np.outer(x, x)))
+    assert largest[0] <= replaced + 1e-12
+    assert largest[1] == pytest.approx(added)
     if d > 1:
-        assert largest[0] == pytest.approx(2.0)
+        assert largest[0] == pytest.approx(replaced)
 
 
 @pytest.mark.parametrize("weight", [0.2, 0.5, 0.8, 1.0])
@@ -57,7 +60,9 @@ def test_the_constant_coordinate_of_the_centred_version_does_not_raise_the_sensi
             y /= max(np.linalg.norm(y), 1.0)
         u, v = _augmented(np.array([x, y]), weight)
         assert np.linalg.norm(u) <= 1 + 1e-12
-        largest = max(largest, nuclear(np.outer(u, u) - np.outer(v, v)))
+        change = np.outer(u, u) - np.outer(v, v)
+        assert np.linalg.norm(change) <= moments_sensitivity(1, "replace", "frobenius") + 1e-12
+        largest = max(largest, nuclear(change))
     assert largest <= 2.0 + 1e-12
     assert largest > 1.8
 
@@ -84,15 +89,67 @@ def test_the_ledger_states_the_nuclear_sensitivity_and_spends_epsilon_alone(adja
     assert not private.approximate_sampler
 
 
-def test_algorithm_two_spends_the_stated_share_of_epsilon_on_twice_the_trace():
+def test_algorithm_two_spends_half_of_epsilon_on_twice_the_trace():
     n = 200
-    private = private_covariance(records(n, 4), epsilon=1.0, trace_share=0.5, rng=0)
+    private = private_covariance(records(n, 4), epsilon=1.0, project="twice-trace", rng=0)
     trace, covariance = private.privacy.entries
     assert (trace.mechanism, trace.epsilon, covariance.epsilon) == ("Laplace", 0.5, 0.5)
     assert trace.scale == pytest.approx(4 / n, rel=1e-5)
     assert covariance.scale == pytest.approx(4 / n, rel=1e-6)
-    default = private_covariance(records(n, 4), epsilon=1.0, rng=0).privacy.entries
-    assert [e.epsilon for e in default] == pytest.approx([TRACE_SHARE, 1 - TRACE_SHARE])
+
+
+@pytest.mark.parametrize(
+    ("n", "epsilon", "share"), [(10, 1.0, 0.5), (625, 1.0, 0.1), (100, 6.25, 0.1), (10**5, 1, 0.02)]
+)
+def test_the_share_of_the_trace_falls_with_epsilon_n_alone(n, epsilon, share):
+    default = private_covariance(np.zeros((n, 4)), epsilon=epsilon, rng=0).privacy.entries
+    assert [e.epsilon / epsilon for e in default] == pytest.approx([share, 1 - share])
+    asked = private_covariance(np.zeros((n, 4)), epsilon=epsilon, trace_share=0.3, rng=0).privacy.entries
+    assert asked[0].epsilon == pytest.approx(0.3 * epsilon)
+
+
+@pytest.mark.parametrize(("adjacency", "sensitivity"), [("replace", 2**0.5 / 50), ("add-remove", 1 / 50)])
+def test_gaussian_noise_has_the_scale_of_its_gdp_parameter_and_all_lines_compose_to_the_budget(adjacency, sensitivity):
+    options = {"epsilon": 1.0, "delta": 1e-6, "mechanism": "gaussian", "adjacency": adjacency, "n_records": 50}
+    (entry,) = private_covariance(records(50, 3), **options, project=False, rng=0).privacy.entries
+    assert entry.scale == pytest.approx(gaussian_scale(sensitivity, epsilon=1.0, delta=1e-6), rel=1e-6)
+    report = private_covariance(records(50, 3), **options, rng=0).privacy
+    assert (report.epsilon, report.delta) == (1.0, 1e-6)
+    assert sum(e.mu**2 for e in report.entries) == pytest.approx(report.mu**2)
+    assert report.entries[0].sensitivity == pytest.approx(2 / 50, rel=1e-6)
+
+
+# --- the choice of the noise -----------------------------------------------------------------------------------
+
+
+def test_without_delta_the_release_is_pure_and_a_pure_mechanism_leaves_delta_unspent():
+    assert private_covariance(np.eye(3), epsilon=1.0, rng=0).privacy.delta == 0.0
+    asked = {"epsilon": 1.0, "delta": 1e-6, "rng": 0}
+    assert private_covariance(np.eye(30), **asked).privacy.delta == 1e-6
+    assert private_covariance(np.eye(30), **asked, mechanism="wishart-difference").privacy.delta == 0.0
+    with pytest.raises(InvalidParameterError, match="needs delta"):
+        private_covariance(np.eye(3), epsilon=1.0, mechanism="gaussian")
+
+
+@pytest.mark.parametrize("mechanism", ["wishart-difference", "gaussian"])
+@pytest.mark.parametrize("d", [3, 12])
+def test_the_stated_variance_is_that_of_the_noise(mechanism, d):
+    law = CovarianceNoise.choose(mechanism, n=10, adjacency="replace", size=d, epsilon=1.0, delta=1e-6, trace_share=0.0)
+    options = {"epsilon": 1.0, "delta": 1e-6, "mechanism": mechanism, "project": False}
+    draws = np.array([private_covariance(np.zeros((10, d)), **options, rng=seed).matrix for seed in range(600)])
+    variances = draws.var(axis=0)
+    assert np.diag(variances).mean() == pytest.approx(law.matrix_variance(1.0), rel=0.1)
+    assert variances[np.triu_indices(d, 1)].mean() == pytest.approx(law.matrix_variance(1.0) / 2, rel=0.1)
+
+
+@pytest.mark.parametrize(("d", "epsilon"), [(2, 1.0), (6, 1.0), (9, 1.0), (30, 1.0), (10, 8.0), (20, 8.0), (4, 0.1)])
+def test_auto_takes_the_noise_of_smaller_size(d, epsilon):
+    common = {"n": 100, "adjacency": "replace", "size": d, "epsilon": epsilon, "delta": 1e-6, "trace_share": 0.1}
+    sizes = {
+        name: CovarianceNoise.choose(name, **common).entry_variance(epsilon)
+        for name in ("wishart-difference", "gaussian")
+    }
+    assert CovarianceNoise.choose("auto", **common).mechanism == min(sizes, key=sizes.get)
 
 
 def test_a_markov_chain_is_labelled_as_approximate_everywhere():
@@ -114,6 +171,8 @@ def test_the_budget_is_debited_before_the_records_are_read():
     "changes",
     [
         {"mechanism": "gaussian"},
+        {"mechanism": "laplace", "delta": 1e-6},
+        {"delta": 1.0},
         {"project": "always"},
         {"adjacency": "swap"},
         {"max_norm": 0.0},
@@ -149,6 +208,23 @@ def test_the_projected_release_is_positive_semidefinite_with_bounded_trace(cente
     assert np.linalg.eigvalsh(private.matrix)[0] >= -1e-12
     assert np.trace(private.matrix) <= private.trace_bound + 1e-12
     assert 0 <= private.trace_bound <= 1
+
+
+@pytest.mark.parametrize("options", [{}, {"delta": 1e-6}, {"centered": True}, {"adjacency": "add-remove"}])
+def test_the_bound_on_the_trace_is_near_the_trace_of_the_second_moments(options):
+    X = records(4000, 12, trace=0.4)
+    bounds = [private_covariance(X, epsilon=1.0, **options, rng=seed).trace_bound for seed in range(20)]
+    assert np.mean(bounds) == pytest.approx(0.4, abs=0.01)
+    assert np.std(bounds) < 0.03
+
+
+def test_the_two_looks_at_the_trace_together_err_less_than_either():
+    X, d = records(400, 12, trace=0.4), 12
+    options = {"epsilon": 1.0, "trace_share": 0.1}
+    law = CovarianceNoise.choose("auto", n=400, adjacency="replace", size=d, epsilon=1.0, delta=None, trace_share=0.1)
+    bounds = [private_covariance(X, **options, rng=seed).trace_bound for seed in range(300)]
+    alone = np.sqrt([2 * (1 / 400 / 0.1) ** 2, d * law.matrix_variance(1.0)])
+    assert np.std(bounds) < 0.95 * alone.min()
 
 
 def test_max_norm_only_changes_the_units():
@@ -258,7 +334,7 @@ def test_an_audit_of_algorithm_two_sees_both_releases_through_the_projection(hal
             (np.ones((4, 1)), np.ones((3, 1))),
             lambda private: private.trace_bound > 0.8 and private.matrix[0, 0] > 0.4,
             epsilon=2.0,
-            trace_share=0.5,
+            project="twice-trace",
         )
 
     if halved == "matrix":
