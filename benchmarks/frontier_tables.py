@@ -79,7 +79,8 @@ class Table:
         found = [
             (name, point)
             for name in self.private()
-            if name != without and not (without and name.startswith(_PARTS))
+            if name != without
+            and not (without and (name.startswith(_PARTS) or not self.problem.mechanisms[name].proven))
             if not pure or "delta" not in self.problem.mechanisms[name].uses
             if (point := self.get(graph, name, epsilon, delta)) is not None
         ]

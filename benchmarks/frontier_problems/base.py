@@ -39,6 +39,8 @@ class Mechanism:
         Instances it is run on; empty for all.
     needs : str
         Module without which it is left out; rows that exist stay in the tables.
+    proven : bool
+        False where the noise is drawn only approximately from the law of the proof: no default is held against it.
     """
 
     run: Callable[[Any, float, float, int], Outcome]
@@ -49,6 +51,7 @@ class Mechanism:
     uses: str = "epsilon, delta"
     only: tuple[str, ...] = ()
     needs: str = "dpgraph"
+    proven: bool = True
 
 
 @dataclass(frozen=True)
