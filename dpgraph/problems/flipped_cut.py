@@ -18,7 +18,7 @@ from dpgraph.sos.swaps import repair_and_swap
 
 __all__ = ["RELEASED_GAP", "answer_weights", "cut_answers", "flipped_objective"]
 
-#: Relative gap of the relaxation of what was released: more precision would be lost in its noise.
+#: Relative accuracy of relaxations and projections of what was released: more would be lost in its noise.
 RELEASED_GAP = 1e-2
 #: Price of the imbalance of halves, in units of the mean row norm: a few vertices are left to exchange.
 _PRICE = 1 / 400

@@ -373,7 +373,7 @@ def _project(matrix: FloatArray, projection: Projection) -> FloatArray:
     from dpgraph.projections import project_nonnegative_spectral_ball
 
     norm: Literal["spectral", "frobenius"] = "spectral" if projection == "spectral" else "frobenius"
-    return project_nonnegative_spectral_ball(matrix, norm=norm, zero_diagonal=True).matrix
+    return project_nonnegative_spectral_ball(matrix, norm=norm, tol=RELEASED_GAP, zero_diagonal=True).matrix
 
 
 def _data_independent(n: int, noise: NoiseSource) -> _Cut:
