@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
-from scipy.sparse.linalg import eigsh
+from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
 from dpgraph.exceptions import NotConvergedError
 from dpgraph.privacy.noise import NoiseSource
@@ -141,7 +141,12 @@ def _top_eigenvectors(diagonal: list[FloatArray], below: list[FloatArray], r: in
     if size <= _DENSE_BAND:
         return linalg.eigh(band.toarray(), subset_by_index=[size - r, size - 1])[1][:, ::-1]
     start = np.random.default_rng(0).standard_normal(size)  # any public vector
-    values, vectors = eigsh(band, k=r, which="LA", ncv=max(6 * r, 60), tol=1e-14, v0=start, maxiter=20 * size)
+    try:
+        values, vectors = eigsh(band, k=r, which="LA", ncv=max(6 * r, 60), tol=1e-14, v0=start, maxiter=20 * size)
+    except ArpackNoConvergence as stopped:  # data-independent: the band is noise
+        raise NotConvergedError(
+            f"the band eigensolver found {len(stopped.eigenvalues)} of {r} eigenvectors of the noise; call again"
+        ) from None
     residual = np.abs(band @ vectors - vectors * values).max()
     if residual > 1e-10:
         raise NotConvergedError(f"the band eigensolver stopped at residual {residual:.1g}, needed 1e-10")

@@ -56,6 +56,8 @@ _FEW_RESTARTS, _MANY_RESTARTS = 2, 1000
 _NORM_STEPS = 8
 #: ... and before a certificate is given up.
 _MOST_STEPS = 20_000
+#: A Lanczos vector this much shorter than the matrix is long has lost too many digits to be projected only once.
+_LOST_DIGITS = 1e-6
 
 
 def value_tolerance(n: int, norm: float) -> float:
@@ -127,7 +129,7 @@ def leading_eigenpairs(
     for pairs in _tries(operator, count, tolerance, generator, aim=tolerance):
         last = float(np.abs(pairs.values[-1]))
         level = _MISSED_FACTOR * last + tolerance
-        found = _largest_value(operator, pairs.vectors, generator, level=level) if least is None else least
+        found = _largest_value(operator, pairs, generator, level=level) if least is None else least
         if found <= (level if least is None else last):
             return pairs
     raise _not_converged(operator, count, tolerance)
@@ -179,7 +181,7 @@ def leading_values(
     for pairs in _tries(operator, count - 1, coarse, generator, aim=fine):
         reached = fine if pairs.residual <= fine else coarse
         width = 2 * (tolerance - 2 * reached)
-        found = _largest_value(operator, pairs.vectors, generator, width=width)
+        found = _largest_value(operator, pairs, generator, width=width)
         if found <= np.min(np.abs(pairs.values), initial=math.inf) + reached:
             last = found + width / 2
             raised = np.copysign(np.maximum(np.abs(pairs.values), last), pairs.values)
@@ -259,10 +261,13 @@ def _krylov(
 
 
 class _Lanczos:
-    """Lanczos from a random start in the orthogonal complement of the columns of U, without reorthogonalisation."""
+    """Lanczos from a random start in the orthogonal complement of the columns of U, without reorthogonalisation.
 
-    def __init__(self, operator: Any, U: FloatArray, generator: np.random.Generator) -> None:
-        self._operator, self._U = operator, U
+    `scale` is the norm of what U holds: rounding errors of products are that large.
+    """
+
+    def __init__(self, operator: Any, U: FloatArray, generator: np.random.Generator, scale: float = 0.0) -> None:
+        self._operator, self._U, self._scale = operator, U, scale
         self._before = np.zeros(U.shape[0])
         self._v = self._normalised(np.asarray(generator.standard_normal(U.shape[0])))
         self.alpha: list[float] = []
@@ -272,6 +277,10 @@ class _Lanczos:
         w -= self._U @ (self._U.T @ w)
         norm = float(np.linalg.norm(w))
         self._norm = norm
+        if 0 < norm < _LOST_DIGITS * self._scale:  # rounding has left components in the span of U
+            w /= norm
+            w -= self._U @ (self._U.T @ w)
+            norm = float(np.linalg.norm(w))
         return w / norm if norm > 0 else w
 
     def run(self, steps: int) -> _Lanczos:
@@ -313,14 +322,14 @@ class _Lanczos:
 
 
 def _largest_value(
-    operator: Any, U: FloatArray, generator: np.random.Generator, *, width: float = 0.0, level: float = 0.0
+    operator: Any, pairs: Eigenpairs, generator: np.random.Generator, *, width: float = 0.0, level: float = 0.0
 ) -> float:
-    """Find theta with theta <= ||B|| < max(theta + width, level), B the operator on the complement of U, certified."""
-    lanczos = _Lanczos(operator, U, generator)
+    """Find theta with theta <= ||B|| < max(theta + width, level), B the operator beside the pairs, certified."""
+    lanczos = _Lanczos(operator, pairs.vectors, generator, scale=float(np.abs(pairs.values).max(initial=0.0)))
     while len(lanczos.alpha) < _MOST_STEPS:
         lanczos.run(max(_NORM_STEPS, len(lanczos.alpha) // 16))
         found = lanczos.largest()
         x = max(found + width, level)
         if found >= x or lanczos.excludes(x):
             return found
-    raise _not_converged(operator, U.shape[1] + 1, max(width, level))
+    raise _not_converged(operator, pairs.vectors.shape[1] + 1, max(width, level))

@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.sparse.linalg import ArpackNoConvergence
 
+from dpgraph.exceptions import NotConvergedError
 from dpgraph.mechanisms import projector_sampler
 from dpgraph.mechanisms.projector_sampler import canonical_signs, sample_noisy_eigenspace
 from dpgraph.privacy.noise import noise_source
@@ -82,3 +84,13 @@ def test_no_square_array_is_formed():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 100e6
+
+
+def test_a_band_solver_that_gives_up_is_an_error_of_the_package(monkeypatch):
+    def gives_up(band, k, **options):
+        raise ArpackNoConvergence("no convergence", np.ones(k - 1), np.eye(band.shape[0])[:, : k - 1])
+
+    monkeypatch.setattr(projector_sampler, "eigsh", gives_up)
+    monkeypatch.setattr(projector_sampler, "_DENSE_BAND", 10)
+    with pytest.raises(NotConvergedError, match="1 of 2 eigenvectors"):
+        sample_noisy_eigenspace(np.eye(400)[:, :2], 0.1, noise_source(0))

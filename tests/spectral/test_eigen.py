@@ -17,6 +17,11 @@ def generator(seed=0):
     return np.random.default_rng(seed)
 
 
+def nothing(n):
+    """No pairs."""
+    return Eigenpairs(np.zeros(0), np.zeros((n, 0)))
+
+
 def sizes(A):
     return np.sort(np.abs(np.linalg.eigvalsh(A.toarray())))[::-1]
 
@@ -79,7 +84,7 @@ def test_a_certificate_holds_for_starts_that_hardly_see_the_largest_eigenvalue(f
             return start.copy()
 
     found = eigen._largest_value(
-        sparse.diags_array(diagonal, format="csr"), np.zeros((n, 0)), Unlucky(np.random.PCG64(0)), width=0.02
+        sparse.diags_array(diagonal, format="csr"), nothing(n), Unlucky(np.random.PCG64(0)), width=0.02
     )
     assert factor - 0.02 <= found <= factor * (1 + 1e-12)
 
@@ -92,7 +97,7 @@ def test_what_is_excluded_has_a_start_less_likely_than_the_failure_probability(m
     diagonal[-1] = 1.2
     A = sparse.diags_array(diagonal, format="csr")
     for seed in range(runs):
-        found = eigen._largest_value(A, np.zeros((n, 0)), generator(seed), width=0.1)
+        found = eigen._largest_value(A, nothing(n), generator(seed), width=0.1)
         wrong += found < 1.1
     assert wrong / runs <= 0.5
 
@@ -101,8 +106,8 @@ def test_the_norm_of_the_complement_leaves_out_what_is_spanned():
     A, _ = planted_cut_sparse(1200, 40, -0.75, rng=1)
     _, vectors = np.linalg.eigh(A.toarray())
     exact = sizes(A)
-    U = vectors[:, [-1, 0]]  # eigenvalues near 40 and -30
-    found = eigen._largest_value(A, U, generator(), width=0.05)
+    pairs = Eigenpairs(np.array([40.0, -30.0]), vectors[:, [-1, 0]])  # about
+    found = eigen._largest_value(A, pairs, generator(), width=0.05)
     assert exact[2] - 0.05 <= found <= exact[2] + 1e-9
 
 
@@ -136,6 +141,31 @@ def test_pairs_of_an_exact_computation_do_not_miss_one_that_is_larger_by_a_tenth
     monkeypatch.setattr(eigen, "_krylov", misses_the_second)
     with pytest.raises(dpgraph.NotConvergedError):
         leading_eigenpairs(A, 2, tolerance=1e-6, generator=generator())
+
+
+def star(n):
+    edges = np.zeros(n - 1, dtype=int), np.arange(1, n)
+    return sparse.coo_array((np.ones(n - 1), edges), shape=(n, n)).tocsr()
+
+
+LOW_RANK = {
+    "one edge": sparse.coo_array((np.ones(1), ([3], [4])), shape=(1500, 1500)).tocsr(),
+    "star": star(1500),
+    "two stars": sparse.block_diag([star(700), star(800)], format="csr"),
+    "two sides, all joined": sparse.csr_array(np.kron([[0.0, 1.0], [0.0, 0.0]], np.ones((400, 400)))),
+}
+
+
+@pytest.mark.parametrize("half", LOW_RANK.values(), ids=LOW_RANK)
+@pytest.mark.parametrize("tolerance", [1e-3, 1e-6])
+def test_a_matrix_of_low_rank_has_eigenvalues_zero(half, tolerance):
+    # Beside its eigenvectors nothing is left but rounding errors, which must not lead back to them.
+    A = (half + half.T) / 50
+    exact = np.sqrt(np.linalg.eigvalsh((A @ A).toarray()).clip(0)[::-1][:9])
+    values = leading_values(A, 9, tolerance=tolerance, residual=1e-6, generator=generator()).values
+    assert np.allclose(np.abs(values), exact, atol=tolerance)
+    pairs = leading_eigenpairs(A, 4, tolerance=tolerance, generator=generator())
+    assert np.allclose(np.abs(pairs.values), exact[:4], atol=tolerance)
 
 
 def test_an_unreachable_tolerance_fails_instead_of_pretending():
