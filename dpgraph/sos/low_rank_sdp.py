@@ -71,7 +71,7 @@ def solve_low_rank(
     rng: np.random.Generator,
     *,
     tol: float | None = None,
-    max_sweeps: int = 20_000,
+    max_sweeps: int | None = None,
     start: FloatArray | None = None,
 ) -> LowRankSolution:
     """Solve the degree-2 relaxation to a certified relative gap.
@@ -85,8 +85,8 @@ def solve_low_rank(
     tol : float, optional
         Stop once ``bound - value <= tol * max(|constant|, |value|)``; 1e-6 up to 1000 vertices, 1e-4 above by
         default.
-    max_sweeps : int, default 20000
-        Limit on the sweeps of coordinate ascent.
+    max_sweeps : int, optional
+        Limit on the sweeps of coordinate ascent; 20,000 by default, and 20/tol where that is less.
     start : numpy.ndarray, shape (n, k), optional
         Warm start with unit rows.
 
@@ -97,6 +97,8 @@ def solve_low_rank(
     n = objective.n_vertices
     if tol is None:
         tol = 1e-6 if n <= 1000 else 1e-4
+    if max_sweeps is None:
+        max_sweeps = min(20_000, math.ceil(20 / tol))
     first, most = objective.ranks()
     V = _random_rows(n, first, rng) if start is None else np.array(start, dtype=np.float64, order="C")
     threshold = 0.01 * tol
