@@ -18,9 +18,9 @@ __all__ = [
     "as_number",
     "check_choice",
     "check_integer",
-    "check_max_weight",
     "check_nonnegative",
     "check_positive",
+    "check_scale",
 ]
 
 
@@ -74,12 +74,14 @@ def as_number(value: Any) -> float:
         return math.inf if value > 0 else -math.inf
 
 
-def check_max_weight(value: Any) -> float:
-    """Return a public bound on a weight as a float, or raise :class:`InvalidParameterError`."""
-    # The ends of the range keep the weight grid and squares of sums of weights away from underflow and overflow.
+def check_scale(name: str, value: Any) -> float:
+    """Return a bound that noise is scaled by as a float, or raise :class:`InvalidParameterError`.
+
+    The ends of the range keep grids, and squares of sums, away from underflow and overflow.
+    """
     number = as_number(value)
     if not 1e-100 <= number <= 1e100:
-        raise InvalidParameterError(f"max_weight must be a number in [1e-100, 1e100]; got {value!r}")
+        raise InvalidParameterError(f"{name} must be a positive number in [1e-100, 1e100]; got {value!r}")
     return number
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from dpgraph.arguments import check_max_weight
+from dpgraph.arguments import check_scale
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 
 __all__ = ["Graph", "GraphOperator", "GraphSource", "as_graph", "open_graph"]
@@ -176,7 +176,7 @@ def open_graph(
             f"weight={weight!r} needs max_weight=, a public upper bound on a weight (it sets the noise); "
             "got max_weight=None"
         )
-    cap = 1.0 if max_weight is None else check_max_weight(max_weight)
+    cap = 1.0 if max_weight is None else check_scale("max_weight", max_weight)
     nodes, edges = _public_side(G, weight, symmetrize)
     unweighted = weight is None and not _is_matrix(G)
     unit = cap if unweighted and cap == 1.0 else cap * 2.0**-WEIGHT_BITS

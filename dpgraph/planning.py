@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from dpgraph import evaluate
-from dpgraph.arguments import as_number, check_choice, check_integer, check_max_weight
+from dpgraph.arguments import as_number, check_choice, check_integer, check_scale
 from dpgraph.datasets import planted_cut_sparse
 from dpgraph.exceptions import InvalidParameterError, MechanismHalted
 from dpgraph.mechanisms.all_cuts import LARGEST
@@ -243,7 +243,7 @@ def _check(
     n: int, average_degree: float, max_weight: float, correlation: float, problem: str, names: Any, repeats: int
 ) -> None:
     check_integer("n", n, 2)
-    check_max_weight(max_weight)
+    check_scale("max_weight", max_weight)
     if not 0 < as_number(average_degree) <= (n - 1) * max_weight:
         raise InvalidParameterError(
             f"average_degree must lie in (0, (n - 1) max_weight = {(n - 1) * max_weight:g}]; got {average_degree!r}"

@@ -10,12 +10,13 @@ from dpgraph.arguments import (
     as_number,
     check_choice,
     check_integer,
-    check_max_weight,
     check_nonnegative,
     check_positive,
+    check_scale,
 )
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy import PrivacyAccountant
+from dpgraph.projections import PSDCone
 
 GRAPH = nx.complete_bipartite_graph(3, 4)
 PAIR = np.array([1.0, 2.0])
@@ -26,7 +27,7 @@ PAIR = np.array([1.0, 2.0])
     [
         *((lambda v: check_choice("x", v, ("a", "b")), v) for v in ("c", "", None, 1, PAIR, ["a"])),
         *((lambda v: check_integer("x", v, 2, 5), v) for v in (1, 6, 2.0, True, "3", None, np.nan, PAIR, 10**400)),
-        *((check_max_weight, v) for v in (0, -1, "1", None, True, np.inf, np.nan, 1e101, 10**400, PAIR)),
+        *((lambda v: check_scale("x", v), v) for v in (0, -1, "1", None, True, np.inf, np.nan, 1e101, 10**400, PAIR)),
         *((lambda v: check_positive("x", v), v) for v in (0, -1.0, "1", None, True, np.inf, np.nan, 10**400, PAIR, 1j)),
         *((lambda v: check_nonnegative("x", v), v) for v in (-1e-9, "1", None, np.inf, np.nan, PAIR)),
         *((as_generator, v) for v in ("seed", -1, 1.5, True, [1], np.random.RandomState(0))),
@@ -40,8 +41,8 @@ def test_a_value_of_the_wrong_kind_or_range_is_refused(check, value):
 @pytest.mark.parametrize("kind", [np.int8, np.uint64, np.float16, np.float32, np.float64, int, float])
 def test_numbers_of_numpy_are_numbers(kind):
     assert as_number(kind(3)) == check_positive("x", kind(3)) == check_nonnegative("x", kind(3)) == 3.0
-    assert check_max_weight(kind(3)) == 3.0
-    assert isinstance(check_max_weight(kind(3)), float)
+    assert check_scale("x", kind(3)) == 3.0
+    assert isinstance(check_scale("x", kind(3)), float)
 
 
 def test_integers_of_numpy_are_integers_and_generators_are_kept():
@@ -110,3 +111,47 @@ def test_the_exact_solvers_refuse_it_by_name(solver, name, value):
 def test_the_planted_graphs_refuse_it(wrong):
     with pytest.raises(InvalidParameterError, match=next(iter(wrong))):
         dpgraph.datasets.planted_cut(**{"n": 20, "degree": 2, "correlation": -0.5, "rng": 0} | wrong)
+
+
+A = 50 * np.ones((6, 6))
+BITS = np.eye(6, dtype=int)
+#: Function, its private data and further arguments, and what is wrong with which of them.
+OTHERS = [
+    *((dpgraph.perturb_and_project, (A, PSDCone()), {"sensitivity": 1.0}, wrong) for wrong in (
+        {"delta": None}, {"sensitivity": 1e200}, {"sensitivity": "1"}, {"sets": 3}, {"method": PAIR}, {"tol": "x"},
+    )),
+    *((dpgraph.private_cosine_similarities, (A,), {"sensitivity": 1.0}, wrong) for wrong in (
+        {"delta": None}, {"sensitivity": 1e200}, {"iterations": 2.0}, {"method": None},
+    )),
+    *((dpgraph.private_projector, (A, 1), {"sensitivity": 1.0}, wrong) for wrong in (
+        {"sensitivity": 1e200}, {"certificate": PAIR}, {"mechanism": None}, {"max_rank": "2"},
+    )),
+    *((dpgraph.private_spectrum, (A, 1), {"sensitivity": 1.0}, wrong) for wrong in (
+        {"max_weight": 2.0}, {"regularization": 1.0}, {"weight": "weight"}, {"symmetrize": True},
+    )),
+    *((dpgraph.private_marginals, (BITS, 2), {}, wrong) for wrong in (
+        {"categories": 3}, {"geometry": PAIR}, {"solver": None}, {"max_iter": 1.5},
+    )),
+    *((dpgraph.private_linear_queries, (A, np.ones(6)), {}, wrong) for wrong in (
+        {"records": 1e200}, {"records": "6"}, {"mechanism": PAIR}, {"adjacency": None},
+    )),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("function", "data", "more", "wrong"), OTHERS)
+def test_other_private_functions_refuse_it_before_anything_is_paid(function, data, more, wrong):
+    accountant = PrivacyAccountant(epsilon=10.0, delta=1e-3)
+    if "sets" in wrong:
+        data, wrong = (data[0], wrong["sets"]), {}
+    with pytest.raises(InvalidParameterError):
+        function(*data, **({"epsilon": 1.0, "delta": 1e-6, "accountant": accountant} | more | wrong))
+    assert accountant.spent == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("A", [None, 3.0, "A", [[1.0]], np.ones(3), np.array([["a"]]), np.array([[1j]])], ids=str)
+@pytest.mark.parametrize("name", ["private_coherence", "private_projector", "private_singular_subspace"])
+def test_what_is_no_matrix_of_numbers_costs_nothing(name, A):
+    accountant = PrivacyAccountant(epsilon=10.0, delta=1e-3)
+    with pytest.raises(InvalidParameterError, match="expected a"):
+        getattr(dpgraph, name)(A, 1, sensitivity=1.0, epsilon=1.0, delta=1e-6, accountant=accountant)
+    assert accountant.spent == (0.0, 0.0)

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgraph.arguments import check_integer
-from dpgraph.exceptions import MechanismHalted
+from dpgraph.exceptions import InvalidParameterError, MechanismHalted
 from dpgraph.graph import open_graph
 from dpgraph.mechanisms.certificates import accurate_vectors
-from dpgraph.mechanisms.matrices import open_matrix, read_rectangular, read_symmetric, symmetric_embedding
+from dpgraph.mechanisms.matrices import check_matrix, open_matrix, read_rectangular, read_symmetric, symmetric_embedding
 from dpgraph.mechanisms.normalized_adjacency import (
     TOTAL_SHARE,
     AdjacencyOptions,
@@ -154,6 +154,11 @@ def private_spectrum(
         return _graph_spectrum(
             A, k, epsilon, delta, regularization, weight, max_weight, symmetrize, accountant, noise_source(rng)
         )
+    if not (isinstance(regularization, str) and weight is None and max_weight is None and symmetrize is False):
+        raise InvalidParameterError(
+            "sensitivity= belongs to a matrix that is no graph; regularization=, weight=, max_weight= and symmetrize= "
+            "to a graph: pass the one or the others"
+        )
     rectangular = getattr(A, "ndim", 0) == 2 and A.shape[0] != A.shape[1]
     call = open_matrix(
         A,
@@ -278,8 +283,9 @@ def private_coherence(
     >>> bool(1 <= private.upper_bound < 2)
     True
     """
+    check_matrix(A)
     n = A.shape[0]
-    rank = check_integer("rank", rank, 1, n - 1)
+    rank = check_integer("rank, below the number of rows,", rank, 1, n - 1)
     call = open_matrix(
         A,
         rank=rank,

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from dpgraph.arguments import check_positive
+from dpgraph.arguments import check_scale
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.mechanisms.subspace import SLACK_SHARE, Rank, check_rank
 from dpgraph.privacy.accountant import PrivacyAccountant
@@ -24,7 +24,7 @@ from dpgraph.privacy.ledger import Ledger, open_ledger
 from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.spectral.neighbours import MatrixNeighbours
 
-__all__ = ["MatrixCall", "open_matrix", "read_rectangular", "read_symmetric", "symmetric_embedding"]
+__all__ = ["MatrixCall", "check_matrix", "open_matrix", "read_rectangular", "read_symmetric", "symmetric_embedding"]
 
 #: ndarray or csr_array, shape (n, m); scipy's classes carry no types.
 Matrix = Any
@@ -68,15 +68,12 @@ def open_matrix(
 
     For a rectangular matrix rank and sensitivity become those of its symmetric embedding: twice, and sqrt(2) times.
     """
-    if not (isinstance(A, np.ndarray) or sparse.issparse(A)) or A.ndim != 2 or 0 in A.shape:
-        raise InvalidParameterError(
-            f"expected a numpy array or scipy sparse matrix with two dimensions; got {type(A).__name__}"
-        )
+    check_matrix(A)
     if not rectangular and A.shape[0] != A.shape[1]:
         raise InvalidParameterError(
             f"expected a square symmetric matrix; got shape {A.shape}. For others use private_singular_subspace"
         )
-    sensitivity = check_positive("sensitivity", sensitivity)
+    sensitivity = check_scale("sensitivity", sensitivity)
     largest = check_rank(rank, min(A.shape), max_rank)
     noise = noise_source(rng)
     ledger = open_ledger(
@@ -96,6 +93,16 @@ def open_matrix(
         ledger=ledger,
         noise=noise,
     )
+
+
+def check_matrix(A: Any) -> None:
+    """Refuse what is no matrix of real numbers; entries are not looked at."""
+    if not (isinstance(A, np.ndarray) or sparse.issparse(A)) or A.ndim != 2 or 0 in A.shape:
+        raise InvalidParameterError(
+            f"expected a numpy array or scipy sparse matrix with two dimensions; got {type(A).__name__}"
+        )
+    if np.dtype(A.dtype).kind not in "biuf":
+        raise InvalidParameterError(f"expected a matrix of real numbers; got entries of type {A.dtype}")
 
 
 def read_symmetric(A: Any) -> Matrix:

@@ -9,10 +9,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpgraph.arguments import check_choice, check_positive
+from dpgraph.arguments import check_choice, check_scale
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.mechanisms.grid import release_array
 from dpgraph.privacy.accountant import PrivacyAccountant
+from dpgraph.privacy.accounting import check_delta
 from dpgraph.privacy.ledger import open_ledger
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.report import PrivacyReport
@@ -139,7 +140,7 @@ def perturb_and_project(
     (True, True)
     """
     check_choice("method", method, ("dykstra", "averaged"))
-    sensitivity = check_positive("sensitivity", sensitivity)
+    sensitivity = check_scale("sensitivity", sensitivity)
     shape = np.shape(A)
     if symmetric and (len(shape) != 2 or shape[0] != shape[1]):
         raise InvalidParameterError(f"symmetric=True needs a square matrix; got shape {shape}")
@@ -149,7 +150,7 @@ def perturb_and_project(
     noise = noise_source(rng)
     ledger = open_ledger(
         epsilon=epsilon,
-        delta=delta,
+        delta=check_delta(delta),
         accountant=accountant,
         adjacency=adjacency or f"the array, by at most {sensitivity:g} in l2 norm",
         noise=noise,

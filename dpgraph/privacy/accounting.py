@@ -21,6 +21,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import erfcx, erfinv, log_expit, log_ndtr, ndtri, ndtri_exp
 
+from dpgraph.arguments import check_positive
 from dpgraph.exceptions import InvalidParameterError
 
 __all__ = [
@@ -256,9 +257,7 @@ def gaussian_scale(sensitivity: float, *, epsilon: float, delta: float) -> float
     >>> dpgraph.gaussian_scale(1.0, epsilon=1.0, delta=1e-6)
     4.2247
     """
-    if not (math.isfinite(sensitivity) and sensitivity > 0):
-        raise InvalidParameterError(f"sensitivity must be a positive finite number; got {sensitivity!r}")
-    return float(sensitivity) / gdp_mu(epsilon, delta)
+    return check_positive("sensitivity", sensitivity) / gdp_mu(epsilon, delta)
 
 
 def pure_dp_mu(epsilon: float) -> float:

@@ -147,8 +147,8 @@ class NoiseSource:
         multiples = np.rint(values / unit)
         if not np.all(np.abs(multiples) < 2.0**52):
             raise InvalidGraphError(
-                "a sum of weights is too large for its grid: weights must be such that sums stay below "
-                "2**52 grid steps; choose a smaller graph or a coarser max_weight"
+                "expected values below 2**52 steps of the grid on which they are released; at least one is larger. "
+                "Use a smaller graph or epsilon, or a larger max_weight or sensitivity"
             )
         return (multiples + noise) * unit
 

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpgraph.arguments import check_choice, check_max_weight
+from dpgraph.arguments import check_choice, check_scale
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.mechanisms.bounded_iterates import LOOK_DELTA, is_parallel, is_pure
 from dpgraph.mechanisms.normalized_adjacency import DEFAULT_MAX_RANK, AdjacencyOptions, adjacency_slack
@@ -148,7 +148,7 @@ def private_max_2csp(
             noise=source,
         )
     iterates = chosen == "bounded-iterates"
-    if noise == "auto" and adjacency == "constraint" and is_pure(noise, check_epsilon(epsilon)):
+    if is_pure(noise, check_epsilon(epsilon)) and noise == "auto" and adjacency == "constraint":
         noise = "gaussian"
     pure = is_pure(noise, check_epsilon(epsilon)) and iterates
     parallel = is_parallel(noise, epsilon) and iterates
@@ -212,7 +212,7 @@ def _check(
             f"factor q**2. Use mechanism='bounded-iterates' with adjacency={adjacency!r}"
         )
     check_choice("on_halt", on_halt, ("raise", "fallback"))
-    check_max_weight(max_weight)
+    check_scale("max_weight", max_weight)
     return AdjacencyOptions.check(
         instance.n_variables * instance.alphabet_size,
         rank=rank,

@@ -23,7 +23,7 @@ sets that were asked for.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -175,7 +175,7 @@ def averaged_projections(
 
 def check_arguments(sets: ConvexSet | Sequence[ConvexSet], tol: float, limit: int) -> tuple[ConvexSet, ...]:
     """Return the sets as a tuple, or raise :class:`InvalidParameterError` if an argument is out of range."""
-    chosen = (sets,) if isinstance(sets, ConvexSet) else tuple(sets)
+    chosen = (sets,) if isinstance(sets, ConvexSet) or not isinstance(sets, Iterable) else tuple(sets)
     if not chosen or not all(isinstance(convex, ConvexSet) for convex in chosen):
         kinds = [type(convex).__name__ for convex in chosen]
         raise InvalidParameterError(f"expected one or more convex sets of dpgraph.projections; got {kinds}")

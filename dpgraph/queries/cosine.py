@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from dpgraph.arguments import check_choice, check_integer, check_positive
+from dpgraph.arguments import check_choice, check_integer, check_positive, check_scale
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.mechanisms.grid import release_array
 from dpgraph.privacy.accountant import PrivacyAccountant
+from dpgraph.privacy.accounting import check_delta
 from dpgraph.privacy.ledger import open_ledger
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.report import PrivacyReport
@@ -134,13 +135,13 @@ def private_cosine_similarities(
     (True, True)
     """
     check_choice("method", method, METHODS)
-    sensitivity = check_positive("sensitivity", sensitivity)
+    sensitivity = check_scale("sensitivity", sensitivity)
     n = _rows(V)
     limit, accuracy = _defaults(method, n, iterations, tol)
     noise = noise_source(rng)
     ledger = open_ledger(
         epsilon=epsilon,
-        delta=delta,
+        delta=check_delta(delta),
         accountant=accountant,
         adjacency=adjacency or f"the Gram matrix of the normalised rows, by at most {sensitivity:g} in Frobenius norm",
         noise=noise,

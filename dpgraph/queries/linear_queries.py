@@ -58,6 +58,8 @@ _CANDIDATES: dict[str, tuple[Callable[[QueryMatrix], Strategy], ...]] = {
     "auto": (gaussian_strategy, factorization_strategy),
 }
 
+#: Larger public bounds on the number of records are refused: floating point cannot count so far.
+_MOST_RECORDS = 2.0**53
 #: "auto" shapes the noise up to this rank; beyond it the eigendecompositions would take minutes.
 _SHAPING_LIMIT = 2048
 
@@ -340,7 +342,7 @@ def _check_options(mechanism: str, sparse: str | bool, records: float | None) ->
     check_choice("mechanism", mechanism, _CANDIDATES)
     if not (isinstance(sparse, (bool, np.bool_)) or (isinstance(sparse, str) and sparse == "auto")):
         raise InvalidParameterError(f"sparse must be 'auto', True or False; got {sparse!r}")
-    if records is not None and not 0 <= as_number(records) < math.inf:
+    if records is not None and not 0 <= as_number(records) <= _MOST_RECORDS:
         raise InvalidParameterError(f"records must be a nonnegative public bound on their number; got {records!r}")
 
 

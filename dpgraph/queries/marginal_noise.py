@@ -41,7 +41,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgraph.exceptions import InvalidParameterError
+from dpgraph.arguments import check_choice
 from dpgraph.queries.parities import elementary_symmetric
 
 __all__ = ["NoiseShape", "conjunction_moves", "optimal_weights", "parity_moves", "shape_noise", "tensor_weights"]
@@ -202,11 +202,9 @@ def _shape(
 
 
 def _weights(geometry: str, loss: FloatArray, moves: FloatArray, n: int, *, signs: bool, binary: bool) -> FloatArray:
+    check_choice("geometry", geometry, ("tables", "parities", "tensor") if binary else ("tables", "parities"))
     if geometry == "tables":
         return optimal_weights(loss, moves)
     if geometry == "parities":
         return np.ones(loss.size)
-    if geometry == "tensor" and binary:
-        return tensor_weights(n, loss.size, signs=signs)
-    wanted = "'tables', 'parities' or, for binary attributes, 'tensor'"
-    raise InvalidParameterError(f"geometry must be {wanted}; got {geometry!r}")
+    return tensor_weights(n, loss.size, signs=signs)

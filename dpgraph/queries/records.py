@@ -57,6 +57,10 @@ def read_schema(data: Any, categories: Mapping[Any, Sequence[Any]] | None) -> Sc
     columns = tuple(data.columns) if hasattr(data, "columns") else tuple(range(shape[1]))
     if len(set(columns)) < len(columns):
         raise InvalidParameterError("column labels must differ")
+    if categories is not None and not isinstance(categories, Mapping):
+        raise InvalidParameterError(
+            f"categories must map column labels to lists of values; got {type(categories).__name__}"
+        )
     declared = dict(categories or {})
     unknown = [label for label in declared if label not in columns]
     if unknown:
