@@ -104,7 +104,7 @@ def _cut(graph: Graph, sides: NDArray[np.bool_]) -> float:
 
 def _sides(graph: Graph, partition: Any) -> NDArray[np.bool_]:
     """Side of each vertex in vertex order."""
-    if not isinstance(partition, np.ndarray):  # arrays have a method of that name
+    if not isinstance(partition, (np.ndarray, str)):  # which have methods of that name
         partition = getattr(partition, "partition", partition)
     n = graph.n_vertices
     if isinstance(partition, Mapping):

@@ -63,6 +63,7 @@ def test_a_graph_without_edges_has_cut_value_and_fraction_zero():
         (np.array([0, 1, 1]), "needs 4 entries"),
         (np.array([0, 1, 2, 0]), "entries 0 or 1"),
         (7, "two sides"),
+        ("x", "two sides; got 1"),
     ],
 )
 def test_what_is_not_a_partition_is_refused(partition, message):

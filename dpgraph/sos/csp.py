@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from dpgraph.arguments import check_nonnegative
 from dpgraph.exceptions import InvalidParameterError
 
 __all__ = ["TwoCSP"]
@@ -115,8 +116,7 @@ class TwoCSP:
             table = np.asarray(relation, dtype=np.float64)
         except (TypeError, ValueError):
             raise InvalidParameterError("a relation must be a q x q array of numbers") from None
-        if not (math.isfinite(weight) and weight >= 0.0):
-            raise InvalidParameterError("the weight of a constraint must be finite and nonnegative")
+        check_nonnegative("the weight of a constraint", weight)
         self.add_constraints(ends, (table * weight)[None])
 
     def add_unary(self, u: Hashable, values: ArrayLike, weight: float = 1.0) -> None:

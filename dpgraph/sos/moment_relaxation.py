@@ -224,7 +224,7 @@ def _solve(problem: _MomentProblem, solver: str) -> tuple[FloatArray, FloatArray
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # "may be inaccurate": the bound is proven without the solver
-            if solver == "clarabel":
+            if solver == "clarabel" or unknowns == 1:  # SCS refuses a program without variables
                 program.solve(solver=cp.CLARABEL)
             else:
                 program.solve(solver=cp.SCS, eps=1e-7, max_iters=20_000)

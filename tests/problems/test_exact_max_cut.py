@@ -69,6 +69,11 @@ def test_one_vertex_and_graphs_without_edges_are_cut_with_value_zero():
         assert (result.value, result.upper_bound, result.gap, result.status) == (0.0, 0.0, 0.0, "optimal")
 
 
+@pytest.mark.parametrize("relaxation", ["lowrank", "lasserre", "admm"])
+def test_every_relaxation_knows_what_to_do_with_one_vertex(relaxation):
+    assert max_cut(nx.empty_graph(1), relaxation=relaxation, rng=0).partition == ({0}, set())
+
+
 def test_isolated_vertices_change_nothing():
     graph = nx.petersen_graph()
     plain = max_cut(graph, rng=0)

@@ -108,6 +108,8 @@ def test_relations_are_taken_from_the_edges():
         lambda c: c.add_constraint(0, 1, [[0, 1], [np.nan, 0]]),
         lambda c: c.add_constraint(0, 1, "differ"),
         lambda c: c.add_constraint(0, 1, np.ones((2, 2)), weight=-1.0),
+        lambda c: c.add_constraint(0, 1, np.ones((2, 2)), weight="heavy"),
+        lambda c: c.add_constraint(0, 1, np.ones((2, 2)), weight=None),
         lambda c: c.add_constraints([[0.0, 1.0]], np.ones((2, 2))),
         lambda c: c.add_constraints([[0, 5]], np.ones((2, 2))),
         lambda c: c.value({0: 0}),
