@@ -26,7 +26,7 @@ from dpgraph.mechanisms.private_adjacency import DENSE_LIMIT
 from dpgraph.mechanisms.randomized_response import FLIP_LIMIT, expected_flips
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import check_delta, check_epsilon
-from dpgraph.privacy.report import LedgerEntry
+from dpgraph.privacy.report import LedgerEntry, PrivacyReport
 from dpgraph.problems.cut_choice import MAIN_SHARE, decide_by_degree, decide_in_advance
 from dpgraph.problems.private_cut_release import MECHANISMS
 from dpgraph.problems.private_max_bisection import private_max_bisection
@@ -67,6 +67,8 @@ class MechanismPlan:
         The releases of a run on a stand-in, with their noise scales.
     note : str
         What else matters for the choice.
+    delta : float
+        The delta that a run would spend: 0 where it is pure.
     """
 
     mechanism: str
@@ -76,6 +78,7 @@ class MechanismPlan:
     value_std: float
     ledger: tuple[LedgerEntry, ...]
     note: str = ""
+    delta: float = math.nan
 
 
 @dataclass(frozen=True, repr=False)
@@ -298,7 +301,7 @@ def _simulate(
     if reason := _too_large(mechanism, n, arguments["epsilon"]):
         return MechanismPlan(mechanism, False, math.nan, math.nan, math.nan, (), reason)
     fractions: list[float] = []
-    ledger: tuple[LedgerEntry, ...] = ()
+    privacy: PrivacyReport | None = None
     halts, std = 0, math.nan
     for k, graph in enumerate(graphs):
         try:
@@ -306,14 +309,15 @@ def _simulate(
         except MechanismHalted as halted:
             halts += 1
             fractions.append(0.5)
-            ledger = ledger or halted.privacy.entries
+            privacy = privacy or halted.privacy
         else:
             fractions.append(evaluate.cut_fraction(graph, result))
-            std, ledger = result.estimated_value_std, result.privacy.entries
+            std, privacy = result.estimated_value_std, result.privacy
     smaller = mechanism in _DENSE and n > graphs[0].shape[0]
     note = _GROWS if smaller else _explain(halts, len(graphs))
     share = float(np.mean(fractions))
-    return MechanismPlan(mechanism, True, halts / len(graphs), share, std, tuple(ledger), note)
+    entries, delta = (privacy.entries, privacy.delta) if privacy else ((), math.nan)
+    return MechanismPlan(mechanism, True, halts / len(graphs), share, std, entries, note, delta)
 
 
 def _explain(halts: int, runs: int) -> str:

@@ -255,6 +255,9 @@ def test_advice_names_options_and_not_arguments_of_python(run, tmp_path):
     assert "--labels str" in run("max-cut", path, *PRIVACY)[2]
     assert run("max-cut", path, *PRIVACY, "--labels", "str")[0] == 0
     assert "--mechanism laplace" in run("degrees", "five-cycle", "--epsilon", "1")[2]
+    empty = tmp_path / "empty.txt"
+    empty.write_text("")
+    assert "with --nodes if" in run("max-cut", empty, *PRIVACY)[2]
 
 
 def test_a_folder_that_takes_no_file_is_found_out_before_any_budget_is_spent(run, monkeypatch):
@@ -379,7 +382,8 @@ def test_spectrum_writes_the_noisy_values_and_its_report(run, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("options", "message"), [(["--k", "0"], "k"), (["--k", "601"], "k"), (["--regularization", "much"], "regulari")]
+    ("options", "message"),
+    [(["--k", "0"], "k must be"), (["--k", "601"], "k must be"), (["--regularization", "much"], "regulari")],
 )
 def test_spectrum_refuses_impossible_requests(run, options, message):
     status, _, err = run("spectrum", "planted-cut", *PRIVACY, *options)

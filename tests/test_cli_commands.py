@@ -265,6 +265,12 @@ def test_a_dry_run_of_max_cut_shows_the_scales_of_the_real_run(run, tmp_path):
         assert next(line for line in real.splitlines() if line.startswith(name)) in dry
 
 
+def test_a_dry_run_knows_whether_the_real_run_is_pure(run):
+    for mechanism, delta in (("bounded-iterates", "0"), ("noisy-power", "1e-06")):
+        options = ["planted-cut", "--epsilon", "1", "--delta", "1e-6", "--mechanism", mechanism, "--dry-run"]
+        assert run("max-cut", *options)[1].splitlines()[-1].startswith(f"total: epsilon = 1, delta = {delta}, ")
+
+
 def test_a_dry_run_takes_the_size_of_a_dataset_from_its_publisher_or_asks_for_it(run):
     status, out, _ = run("max-cut", "wiki-Vote", *PRIVACY, "--dry-run", "--mechanism", "bounded-iterates")
     assert status == 0

@@ -59,7 +59,7 @@ def print_plan(
     typer.echo(planned.table())
     chosen = planned[planned.recommended]
     typer.echo(f"\nreleases of {chosen.mechanism}:")
-    typer.echo(PrivacyReport(epsilon, delta, None, EDGE_ADJACENCY, chosen.ledger).table())
+    typer.echo(PrivacyReport(epsilon, chosen.delta, None, EDGE_ADJACENCY, chosen.ledger).table())
 
 
 def public_size(request: GraphRequest, average_degree: float | None) -> tuple[int, float]:

@@ -13,6 +13,7 @@ _ARGUMENTS = (
     "labels",
     "max_weight",
     "mechanism",
+    "nodes",
     "on_halt",
     "rank",
     "regularization",

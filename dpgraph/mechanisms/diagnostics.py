@@ -159,7 +159,9 @@ def private_spectrum(
             "sensitivity= belongs to a matrix that is no graph; regularization=, weight=, max_weight= and symmetrize= "
             "to a graph: pass the one or the others"
         )
-    rectangular = getattr(A, "ndim", 0) == 2 and A.shape[0] != A.shape[1]
+    check_matrix(A)
+    check_integer("k", k, 1, min(A.shape))
+    rectangular = A.shape[0] != A.shape[1]
     call = open_matrix(
         A,
         rank=k,
@@ -198,6 +200,7 @@ def _graph_spectrum(
     noise: NoiseSource,
 ) -> PrivateSpectrum:
     source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
+    check_integer("k", k, 1, source.n_vertices)
     options = AdjacencyOptions.check(
         source.n_vertices,
         rank=k,
