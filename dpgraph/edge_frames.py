@@ -114,13 +114,9 @@ def edges_of(frame: Any, weight: str | None) -> tuple[IntArray, list[Any] | None
     Raises
     ------
     InvalidGraphError
-        An end of an edge is missing or is no declared vertex, or there is no such column of weights.
+        An end of an edge is missing or is no declared vertex.
     """
     pairs = np.stack([frame[end].cat.codes.to_numpy(dtype=np.int64) for end in _ENDS], axis=1)
     if np.any(pairs < 0):
         raise InvalidGraphError("expected two declared vertices in every row; at least one row lacks one")
-    if weight is None:
-        return pairs, None
-    if weight not in frame.columns:
-        raise InvalidGraphError(f"the table has no column {weight!r} of weights")
-    return pairs, frame[weight].tolist()
+    return pairs, None if weight is None else frame[weight].tolist()

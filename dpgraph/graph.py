@@ -327,9 +327,10 @@ def _igraph_side(G: Any, weight: str | None, symmetrize: bool) -> tuple[tuple[Ha
             "Make them distinct, or delete the 'name' attribute to use vertex numbers"
         )
 
+    if weight is not None and weight not in G.es.attributes():  # which attributes there are is public
+        raise _missing_weight(weight)
+
     def edges(signed: bool) -> sparse.csr_array:
-        if weight is not None and weight not in G.es.attributes():
-            raise _missing_weight(weight)
         values = _weights(iter(G.es[weight]) if weight is not None else iter(()), weight)
         return _edge_array(iter(G.get_edgelist()), values, len(nodes), directed=G.is_directed(), signed=signed)
 
@@ -340,6 +341,8 @@ def _edge_frame_side(G: Any, weight: str | None, symmetrize: bool) -> tuple[tupl
     from dpgraph.edge_frames import edges_of, vertices_of
 
     nodes = vertices_of(G)
+    if weight is not None and weight not in G.columns:
+        raise InvalidGraphError(f"the table has no column {weight!r} of weights")
 
     def edges(signed: bool) -> sparse.csr_array:
         pairs, values = edges_of(G, weight)

@@ -218,3 +218,11 @@ def test_a_vertex_set_must_be_given_and_must_not_repeat():
         edge_frame(friends(), nodes="frame", source="caller")
     with pytest.raises(InvalidGraphError, match="without vertices"):
         dpgraph.private_degrees(edge_frame(friends().head(0), nodes=[]), epsilon=1.0, delta=1e-6)
+
+
+@pytest.mark.parametrize("G", [named(nx.path_graph(4)), edge_frame(friends(), nodes="frame")], ids=["igraph", "pandas"])
+def test_a_missing_attribute_of_weights_is_noticed_before_anything_is_paid(G):
+    accountant = dpgraph.PrivacyAccountant(epsilon=10.0, delta=1e-3)
+    with pytest.raises(InvalidGraphError, match="'metres'"):
+        dpgraph.private_degrees(G, weight="metres", max_weight=1.0, accountant=accountant, **BUDGET)
+    assert accountant.spent == (0.0, 0.0)
