@@ -182,7 +182,7 @@ class _PinnedCuts:
     def pin(self, node: PinnedNode, variable: int, label: int) -> PinnedNode:
         if not node.pins:
             return _gauged(self.objective, node, variable)
-        return _pinned(self.objective, node, variable, 1.0 - 2.0 * label, self.rng, self.tol)
+        return _pinned(node, variable, 1.0 - 2.0 * label, self.rng, self.tol)
 
 
 def _gauged(objective: CutObjective, node: PinnedNode, vertex: int) -> PinnedNode:
@@ -195,9 +195,7 @@ def _gauged(objective: CutObjective, node: PinnedNode, vertex: int) -> PinnedNod
     return PinnedNode(((vertex, 1.0),), group, objective.contract(group, np.ones(n)), moved, node.bound)
 
 
-def _pinned(
-    objective: CutObjective, node: PinnedNode, vertex: int, sign: float, rng: np.random.Generator, tol: float | None
-) -> PinnedNode:
+def _pinned(node: PinnedNode, vertex: int, sign: float, rng: np.random.Generator, tol: float | None) -> PinnedNode:
     removed = node.group[vertex]
     group = np.where(node.group > removed, node.group - 1, node.group)
     group[vertex] = 0
