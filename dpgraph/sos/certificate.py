@@ -6,28 +6,22 @@ smallest eigenvalue of S^{-1/2} (Diag(y) - W) S^{-1/2}, of either sign. Weights 
 of a heavy-tailed graph from paying for every other vertex.
 
 A Lanczos run only *guesses* lambda (it overestimates it); the guess is lowered until positive semidefiniteness is
-proven. Where a proof would cost too much, the theorem of Kuczynski and Wozniakowski bounds the error of Lanczos for
-a random start, and the certificate says so by ``kind = "lanczos"``.
-
-References
-----------
-J. Kuczynski, H. Wozniakowski, Estimating the largest eigenvalue by the power and Lanczos algorithms with a random
-start, SIAM J. Matrix Anal. Appl. 13 (1992), Theorem 4.2.
+proven. Where a proof would cost too much, the run itself shows it for a random start (:mod:`dpgraph.spectral.lanczos`),
+and the certificate says so by ``kind = "lanczos"``.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigvalsh_tridiagonal
 
 from dpgraph.sos.objective import CutObjective, on_binary_grid
+from dpgraph.spectral.lanczos import Lanczos, lower_bound
 
-__all__ = ["Certificate", "certify", "certify_within"]
+__all__ = ["FAILURE_PROBABILITY", "LONG_RUN", "Certificate", "certify", "certify_within"]
 
 FloatArray = NDArray[np.float64]
 
@@ -38,7 +32,8 @@ _ATTEMPTS = 60
 _SHORT_RUN = 100
 _CAREFUL_RUN = 300  # before a proof of more than _COSTLY vertices, which takes seconds and may fail
 _COSTLY = 5000
-_LONG_RUN = 1000  # Lanczos steps when no proof is affordable
+#: Most Lanczos steps where no proof is affordable.
+LONG_RUN = 1000
 
 
 @dataclass(frozen=True)
@@ -84,12 +79,12 @@ def certify(objective: CutObjective, vectors: FloatArray, rng: np.random.Generat
     """
     trivial = trivial_certificate(objective)
     line = _DualLine.through(objective, vectors)
-    guess, _ = line.smallest_eigenvalue(rng, _SHORT_RUN)
+    guess = float(line.lanczos(rng).run(_SHORT_RUN).ritz()[0])
     step = max(0.05 * abs(guess), 1e-7)
     for _ in range(_ATTEMPTS):
         guess -= step
         step *= 2.0
-        found = line.prove(guess, rng)
+        found = line.prove(guess, line.lanczos(rng))
         if found is not None:
             return min(found, trivial, key=_by_bound)
         if line.bound(guess) > trivial.bound:
@@ -111,12 +106,13 @@ def certify_within(
     if trivial.bound - value <= gap:
         return trivial, gap
     shift = -gap / line.total_weight
-    smallest, _ = line.smallest_eigenvalue(rng, _SHORT_RUN)
-    if smallest > shift and objective.n_vertices > _COSTLY:
-        smallest, _ = line.smallest_eigenvalue(rng, _CAREFUL_RUN)
-    if smallest <= shift:
-        return None, -smallest * line.total_weight
-    found = line.prove(shift, rng)
+    run = line.lanczos(rng)
+    for steps in (_SHORT_RUN, _CAREFUL_RUN if objective.n_vertices > _COSTLY else _SHORT_RUN):
+        run.look(shift, FAILURE_PROBABILITY / 2, steps)
+        smallest = float(run.ritz()[0])
+        if smallest <= shift:
+            return None, -smallest * line.total_weight
+    found = line.prove(shift, run)
     return (None if found is None else min(found, trivial, key=_by_bound)), gap
 
 
@@ -145,37 +141,28 @@ class _DualLine:
     def bound(self, shift: float) -> float:
         return _bound(self.objective, self.point(shift))
 
-    def prove(self, shift: float, rng: np.random.Generator) -> Certificate | None:
-        """The certificate at `shift`, or None if its dual point could not be shown to be feasible."""
+    def prove(self, shift: float, run: Lanczos) -> Certificate | None:
+        """The certificate at `shift`, or None if its dual point could not be shown to be feasible.
+
+        Where no proof is affordable, `run` is continued until it shows the same, or its bound is taken instead.
+        """
         t = self.point(shift)
         proven = self.objective.is_semidefinite(t)
         if proven is None:
-            guess, error = self.smallest_eigenvalue(rng, _LONG_RUN)
-            t = self.point(guess - error)
+            t = self.point(lower_bound(run, shift, steps=LONG_RUN, failure=FAILURE_PROBABILITY))
             return Certificate(_bound(self.objective, t), "lanczos", t)
         return Certificate(_bound(self.objective, t), "proven", t) if proven else None
 
-    def smallest_eigenvalue(self, rng: np.random.Generator, steps: int) -> tuple[float, float]:
-        """Lanczos estimate for S^{-1/2} (Diag(y) + M/4) S^{-1/2}, and by how much it may overestimate.
-
-        The second number is ``eps (largest - smallest)`` with 1.648 sqrt(n) exp(-sqrt(eps) (2 steps - 1)) equal to
-        half the failure probability; the other half is for the largest eigenvalue, underestimated by the same run.
-        """
+    def lanczos(self, rng: np.random.Generator) -> Lanczos:
+        """A run for the smallest eigenvalue of S^{-1/2} (Diag(y) + M/4) S^{-1/2} on the vertices of positive weight."""
         live = self.weights > 0.0
-        n = int(live.sum())
-        if n == 0:
-            return 0.0, 0.0
         root = np.where(live, 1.0 / np.sqrt(np.where(live, self.weights, 1.0)), 0.0)
 
-        def apply(x: FloatArray) -> FloatArray:
+        def multiply(x: FloatArray) -> FloatArray:
             z = root * x
             return root * (self.multipliers * z + 0.25 * self.objective.multiply(z))
 
-        steps = min(steps, n)
-        ritz = _lanczos(apply, np.where(live, rng.standard_normal(live.size), 0.0), steps)
-        exponent = math.log(2.0 * 1.648 * math.sqrt(n) / FAILURE_PROBABILITY) / max(2 * steps - 1, 1)
-        relative = min(exponent**2, 0.25)
-        return float(ritz[0]), relative / (1.0 - 2.0 * relative) * float(ritz[-1] - ritz[0])
+        return Lanczos(multiply, np.where(live, rng.standard_normal(live.size), 0.0))
 
 
 def trivial_certificate(objective: CutObjective) -> Certificate:
@@ -196,21 +183,3 @@ def _bound(objective: CutObjective, t: FloatArray) -> float:
     if objective.exact_sums and on_binary_grid(np.append(4.0 * t, objective.constant)):
         return objective.constant + math.fsum(t)
     return objective.constant + math.fsum(t) + 1e-13 * (abs(objective.constant) + math.fsum(np.abs(t)))
-
-
-def _lanczos(apply: Callable[[FloatArray], FloatArray], start: FloatArray, steps: int) -> FloatArray:
-    """Ritz values, ascending, of a Lanczos run without reorthogonalisation (O(n) memory)."""
-    v = start / np.linalg.norm(start)
-    before = np.zeros_like(v)
-    alpha: list[float] = []
-    beta: list[float] = [0.0]
-    for _ in range(steps):
-        w = apply(v) - beta[-1] * before
-        alpha.append(float(v @ w))
-        w -= alpha[-1] * v
-        norm = float(np.linalg.norm(w))
-        if norm <= 1e-14 * (abs(alpha[-1]) + 1.0):
-            break
-        beta.append(norm)
-        before, v = v, w / norm
-    return eigvalsh_tridiagonal(np.array(alpha), np.array(beta[1 : len(alpha)]))

@@ -20,16 +20,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from dpgraph.sos.certificate import FAILURE_PROBABILITY, _lanczos
+from dpgraph.sos.certificate import FAILURE_PROBABILITY, LONG_RUN
 from dpgraph.sos.csp_objective import CSPObjective
 from dpgraph.sos.definiteness import sparse_semidefinite
+from dpgraph.spectral.lanczos import Lanczos, lower_bound
 
 __all__ = ["CSPCertificate", "certify_csp", "estimate_bound"]
 
 FloatArray = NDArray[np.float64]
 
 _SHORT_RUN = 120
-_LONG_RUN = 1000
 _ATTEMPTS = 40
 _REGULARISATION = 1e-6
 _FREE = 0.5  # share of the diagonal that an undetermined entry gets: measured
@@ -70,7 +70,7 @@ def certify_csp(objective: CSPObjective, V: FloatArray, S: FloatArray, rng: np.r
     if not np.any(objective.tables):
         return trivial  # and attained
     line = _ShiftedDual.through(objective, V, S)
-    guess, _ = line.smallest_eigenvalue(rng, _SHORT_RUN)
+    guess = float(line.lanczos(rng).run(_SHORT_RUN).ritz()[0])
     step = max(0.02 * abs(guess), 1e-9)
     for _ in range(_ATTEMPTS):
         guess -= step
@@ -88,7 +88,7 @@ def estimate_bound(objective: CSPObjective, V: FloatArray, S: FloatArray, rng: n
     if not np.any(objective.tables):
         return objective.trivial_bound
     line = _ShiftedDual.through(objective, V, S)
-    return line.bound(line.smallest_eigenvalue(rng, _SHORT_RUN)[0])
+    return line.bound(float(line.lanczos(rng).run(_SHORT_RUN).ritz()[0]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,27 +149,19 @@ class _ShiftedDual:
         """The certificate at `shift`, or None if Z - shift W could not be shown to be semidefinite."""
         proven = sparse_semidefinite(4.0 * self.off_diagonal, self.diagonal - shift * self.weights)
         if proven is None:
-            guess, error = self.smallest_eigenvalue(rng, _LONG_RUN)
-            return CSPCertificate(self.bound(guess - error), "lanczos")
+            known = lower_bound(self.lanczos(rng), shift, steps=LONG_RUN, failure=FAILURE_PROBABILITY)
+            return CSPCertificate(self.bound(known), "lanczos")
         return CSPCertificate(self.bound(shift), "proven") if proven else None
 
-    def smallest_eigenvalue(self, rng: np.random.Generator, steps: int) -> tuple[float, float]:
-        """Lanczos estimate for W^{-1/2} Z W^{-1/2}, and by how much it may overestimate.
-
-        The error is that of :meth:`dpgraph.sos.certificate._DualLine.smallest_eigenvalue`.
-        """
+    def lanczos(self, rng: np.random.Generator) -> Lanczos:
+        """A run for the smallest eigenvalue of W^{-1/2} Z W^{-1/2}."""
         root = 1.0 / np.sqrt(self.weights)
-        size = root.size
 
-        def apply(x: FloatArray) -> FloatArray:
+        def multiply(x: FloatArray) -> FloatArray:
             z = root * x
             return root * (self.diagonal * z + self.off_diagonal @ z)
 
-        steps = min(steps, size)
-        ritz = _lanczos(apply, rng.standard_normal(size), steps)
-        exponent = math.log(2.0 * 1.648 * math.sqrt(size) / FAILURE_PROBABILITY) / max(2 * steps - 1, 1)
-        relative = min(exponent**2, 0.25)
-        return float(ritz[0]), relative / (1.0 - 2.0 * relative) * float(ritz[-1] - ritz[0])
+        return Lanczos(multiply, rng.standard_normal(root.size))
 
 
 def _likely_label_last(

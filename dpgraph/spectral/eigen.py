@@ -1,23 +1,8 @@
 r"""Partial eigensolvers behind one small interface, with the checks that privacy needs.
 
 Sensitivity bounds assume exact eigenvalues. A residual shows that a computed one is near *some* eigenvalue; that no
-larger one was missed is shown by a Lanczos run in the orthogonal complement of the computed eigenvectors:
-
-**Certificate.** Let B be symmetric, v_0 a random unit vector, and B v_j = beta_{j+1} v_{j+1} + alpha_j v_j
-+ beta_j v_{j-1} the Lanczos recurrence, all v_j unit vectors. Let p_j be the polynomials with p_0 = 1 and
-x p_j = beta_{j+1} p_{j+1} + alpha_j p_j + beta_j p_{j-1}. If theta bounds the absolute Ritz values, x > theta and
-abs(p_j(x)) and abs(p_j(-x)) exceed sqrt(2 n/pi)/delta_0 for some j, then ||B|| < x, except with probability delta_0.
-
-*Proof.* Let u be a unit eigenvector of B for an eigenvalue l with abs(l) = ||B||, chosen before v_0 is. The numbers
-a_j = <u, v_j> satisfy the recurrence of p_j(l), so a_j = p_j(l) a_0, and abs(a_j) <= 1 as v_j is a unit vector. The
-zeros of p_j are Ritz values, so beyond theta abs(p_j) increases: abs(l) >= x implies abs(a_0) <= 1/abs(p_j(x)) or
-1/abs(p_j(-x)). But the density of a_0, for v_0 uniform on the sphere, is at most sqrt(n/(2 pi)):
-P(abs(a_0) <= s) <= s sqrt(2 n/pi). QED.
-
-The vectors v_j need not be orthogonal, so that the loss of orthogonality does no harm; rounding acts on a_j as a change
-of a_0 by some units of 1e-16 would, and the a_0 in question are larger than 1e-12 for n = 10^6. The number of steps is
-that of the a-priori bounds of J. Kuczynski, H. Wozniakowski (SIAM J. Matrix Anal. Appl. 13, 1992) for spectra that fill
-an interval evenly, and much smaller for others.
+larger one was missed is shown by a Lanczos run in the orthogonal complement of the computed eigenvectors, by the
+certificate of :mod:`dpgraph.spectral.lanczos`.
 """
 
 from __future__ import annotations
@@ -30,10 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
-from scipy.linalg.blas import daxpy
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
 from dpgraph.exceptions import InvalidParameterError, NotConvergedError
+from dpgraph.spectral.lanczos import Lanczos
 
 __all__ = ["COARSE_ROWS", "Eigenpairs", "leading_eigenpairs", "leading_values", "value_tolerance", "vector_tolerance"]
 
@@ -56,8 +41,6 @@ _FEW_RESTARTS, _MANY_RESTARTS = 2, 1000
 _NORM_STEPS = 8
 #: ... and before a certificate is given up.
 _MOST_STEPS = 20_000
-#: A Lanczos vector this much shorter than the matrix is long has lost too many digits to be projected only once.
-_LOST_DIGITS = 1e-6
 
 
 def value_tolerance(n: int, norm: float) -> float:
@@ -242,7 +225,7 @@ def _krylov(
     n = operator.shape[0]
     if count == 0:
         return Eigenpairs(np.zeros(0), np.zeros((n, 0)))
-    norm = _Lanczos(operator, np.zeros((n, 0)), generator).run(_NORM_STEPS).largest()
+    norm = Lanczos(operator.__matmul__, generator.standard_normal(n)).run(_NORM_STEPS).largest()
     if norm == 0:  # the zero matrix, for which ARPACK has no answer
         return Eigenpairs(np.zeros(count), np.linalg.qr(generator.standard_normal((n, count)))[0])
     # ARPACK's tolerance is relative to the eigenvalues, most of which are smaller; the residual is verified.
@@ -260,76 +243,16 @@ def _krylov(
 # --- the norm of what is left, by Lanczos ----------------------------------------------------------------------------
 
 
-class _Lanczos:
-    """Lanczos from a random start in the orthogonal complement of the columns of U, without reorthogonalisation.
-
-    `scale` is the norm of what U holds: rounding errors of products are that large.
-    """
-
-    def __init__(self, operator: Any, U: FloatArray, generator: np.random.Generator, scale: float = 0.0) -> None:
-        self._operator, self._U, self._scale = operator, U, scale
-        self._before = np.zeros(U.shape[0])
-        self._v = self._normalised(np.asarray(generator.standard_normal(U.shape[0])))
-        self.alpha: list[float] = []
-        self.beta: list[float] = []
-
-    def _normalised(self, w: FloatArray) -> FloatArray:
-        w -= self._U @ (self._U.T @ w)
-        norm = float(np.linalg.norm(w))
-        self._norm = norm
-        if 0 < norm < _LOST_DIGITS * self._scale:  # rounding has left components in the span of U
-            w /= norm
-            w -= self._U @ (self._U.T @ w)
-            norm = float(np.linalg.norm(w))
-        return w / norm if norm > 0 else w
-
-    def run(self, steps: int) -> _Lanczos:
-        """Take further steps, fewer if the Krylov space is exhausted."""
-        for _ in range(steps):
-            w = np.array(self._operator @ self._v, dtype=np.float64)
-            if self.beta:
-                w = daxpy(self._before, w, a=-self.beta[-1])
-            self.alpha.append(float(self._v @ w))
-            w = daxpy(self._v, w, a=-self.alpha[-1])
-            self._before, self._v = self._v, self._normalised(w)
-            self.beta.append(self._norm)
-            if self.exhausted:
-                break
-        return self
-
-    @property
-    def exhausted(self) -> bool:
-        """Whether the Krylov space is invariant."""
-        return bool(self.beta) and self.beta[-1] == 0.0
-
-    def largest(self) -> float:
-        """Largest absolute Ritz value: lost orthogonality repeats values but invents none."""
-        ritz = linalg.eigvalsh_tridiagonal(np.array(self.alpha), np.array(self.beta[:-1]))
-        return float(np.abs(ritz).max())
-
-    def excludes(self, x: float) -> bool:
-        """Whether the certificate of this module holds at x, which is larger than all Ritz values."""
-        bound = math.sqrt(2 * len(self._v) / math.pi) / _FAILURE_PROBABILITY
-        return self.exhausted or all(self._exceeds(sign * x, bound) for sign in (1.0, -1.0))
-
-    def _exceeds(self, x: float, bound: float) -> bool:
-        before, now, last = 0.0, 1.0, 0.0
-        for a, b in zip(self.alpha, self.beta, strict=True):
-            before, now, last = now, ((x - a) * now - last * before) / b, b
-            if abs(now) > bound:
-                return True
-        return False
-
-
 def _largest_value(
     operator: Any, pairs: Eigenpairs, generator: np.random.Generator, *, width: float = 0.0, level: float = 0.0
 ) -> float:
     """Find theta with theta <= ||B|| < max(theta + width, level), B the operator beside the pairs, certified."""
-    lanczos = _Lanczos(operator, pairs.vectors, generator, scale=float(np.abs(pairs.values).max(initial=0.0)))
-    while len(lanczos.alpha) < _MOST_STEPS:
-        lanczos.run(max(_NORM_STEPS, len(lanczos.alpha) // 16))
+    start = generator.standard_normal(operator.shape[0])
+    lanczos = Lanczos(operator.__matmul__, start, pairs.vectors, float(np.abs(pairs.values).max(initial=0.0)))
+    while lanczos.steps < _MOST_STEPS:
+        lanczos.run(max(_NORM_STEPS, lanczos.steps // 16))
         found = lanczos.largest()
         x = max(found + width, level)
-        if found >= x or lanczos.excludes(x):
+        if found >= x or lanczos.excludes(x, _FAILURE_PROBABILITY):
             return found
     raise _not_converged(operator, pairs.vectors.shape[1] + 1, max(width, level))
