@@ -78,6 +78,6 @@ def release_array(
     rounded = sensitivity + 2 * unit * math.sqrt(A.size)
     if symmetric:
         scale = ledger.gaussian(name, sensitivity=rounded, mu=mu, mechanism="symmetric Gaussian")
-        return add_on_grid((A + A.T) / 2, noise.symmetric_gaussian(len(A), scale), unit)
+        return add_on_grid(A / 2 + A.T / 2, noise.symmetric_gaussian(len(A), scale), unit)
     scale = ledger.gaussian(name, sensitivity=rounded, mu=mu)
     return add_on_grid(A, noise.gaussian(A.shape, scale), unit)

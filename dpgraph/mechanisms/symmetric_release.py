@@ -119,7 +119,7 @@ def release_symmetric(
         draw = nuclear_laplace_markov(noise, d, scale)
     else:
         draw = nuclear_laplace(noise, d, scale)
-    return add_on_grid((B + B.T) / 2, draw, unit), approximate
+    return add_on_grid(B / 2 + B.T / 2, draw, unit), approximate
 
 
 def private_symmetric_matrix(

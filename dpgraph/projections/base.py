@@ -65,4 +65,4 @@ def as_symmetric(X: ArrayLike) -> FloatArray:
     matrix = as_matrix(X)
     if matrix.shape[0] != matrix.shape[1]:
         raise InvalidParameterError(f"expected a square matrix; got shape {matrix.shape}")
-    return (matrix + matrix.T) / 2
+    return matrix / 2 + matrix.T / 2

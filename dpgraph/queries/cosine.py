@@ -169,11 +169,27 @@ def normalized_gram(V: Any) -> FloatArray:
     entries = rows.data if sparse.issparse(rows) else rows
     if not np.isfinite(entries).all():
         raise InvalidParameterError("expected finite rows; at least one entry is NaN or infinite")
+    rows = _scaled(rows)
     norms = np.asarray(sparse.linalg.norm(rows, axis=1) if sparse.issparse(rows) else np.linalg.norm(rows, axis=1))
     inverse = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
     unit = sparse.diags_array(inverse) @ rows if sparse.issparse(rows) else rows * inverse[:, None]
     gram = unit @ unit.T
     return np.asarray(gram.toarray() if sparse.issparse(gram) else gram)
+
+
+def _scaled(rows: Any) -> Any:
+    """Rows times powers of two, exactly, that bring their largest entries to 1/2 ... 1.
+
+    Squares of entries below 1e-154 lose their digits, and a norm that is too small makes rows longer than 1, which no
+    sensitivity bound covers.
+    """
+    if sparse.issparse(rows):
+        if not rows.nnz:
+            return rows
+        exponents = np.frexp(abs(rows).max(axis=1).toarray().ravel())[1]
+        data = np.ldexp(rows.data, -np.repeat(exponents, np.diff(rows.indptr)))
+        return sparse.csr_array((data, rows.indices, rows.indptr), shape=rows.shape)
+    return np.ldexp(rows, -np.frexp(np.abs(rows).max(axis=1, initial=0.0, keepdims=True))[1])
 
 
 def _rows(V: Any) -> int:

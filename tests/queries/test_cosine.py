@@ -1,6 +1,7 @@
 """Private cosine similarities: exact Gram matrix, valid sensitivities, the error of CDEMZ24 Theorem 2.1."""
 
 import itertools
+import warnings
 
 import numpy as np
 import pytest
@@ -37,6 +38,21 @@ def test_rows_are_normalised_and_zero_rows_stay_zero():
     expected = np.array([[1.0, 0.0, -1.0], [0.0, 0.0, 0.0], [-1.0, 0.0, 1.0]])
     assert normalized_gram(V) == pytest.approx(expected)
     assert normalized_gram(sparse.csr_array(V)) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("size", [5e-324, 1.5e-162, 1e-150, 1.0, 1e160, 1e308])
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_rows_of_any_size_have_length_one(size, kind):
+    # Where squares lose their digits, rows came out up to sqrt(d) times too long: no sensitivity bound covers that.
+    V = np.full((3, 5000), size)
+    V[1, 0] *= 1.7
+    V[2] = 0.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        gram = normalized_gram(kind(V))
+    assert gram[:2, :2] == pytest.approx(1.0, rel=1e-3)
+    assert np.diagonal(gram).max() <= 1 + 1e-12
+    assert not gram[2].any()
 
 
 @pytest.mark.parametrize("method", ["practical", "elliptope"])
