@@ -11,6 +11,8 @@ from scipy import linalg
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from dpgraph.graph import Graph
+from dpgraph.mechanisms.empirical_bayes import enough_rows
+from dpgraph.mechanisms.message_passing import refined_eigenvectors
 from dpgraph.mechanisms.private_adjacency import PrivateNormalizedAdjacency
 from dpgraph.mechanisms.projector_sampler import canonical_signs
 from dpgraph.mechanisms.randomized_response import FlippedGraph, release_flipped_graph
@@ -33,6 +35,7 @@ def release_answered_adjacency(
     regularization: float | None,
     *,
     multiple: float,
+    denoise: bool,
     ledger: Ledger,
     noise: NoiseSource,
 ) -> PrivateNormalizedAdjacency:
@@ -48,6 +51,8 @@ def release_answered_adjacency(
         tau; None stands for `multiple` times the average degree of the answers.
     multiple : float
         See there.
+    denoise : bool
+        Estimate the eigenvectors by message passing, where there are rows enough.
     ledger, noise
         Budget of the call, source of noise.
     """
@@ -57,11 +62,14 @@ def release_answered_adjacency(
     tau = max(multiple * float(degrees.mean()), w) if regularization is None else regularization
     lower = max(tau, w)
     root = 1 / np.sqrt(np.maximum(degrees + tau, lower))
-    values, vectors = _leading(_operator(flipped, root), largest, noise)
+    operator = _operator(flipped, root)
+    values, vectors = _leading(operator, largest, noise)
     if rank == "auto":
         edge = 2 * math.sqrt(n * p * (1 - p)) * flipped.gain * float(np.median(root) ** 2)
         kept = max(int(np.sum(np.abs(values) > _ABOVE_NOISE * edge)), 1)
         values, vectors = values[:kept], vectors[:, :kept]
+    if denoise and enough_rows(n, values.size):
+        values, vectors = _refined(operator, values, vectors, flipped.gain**2 * p * (1 - p), root)
     return PrivateNormalizedAdjacency(
         nodes=graph.nodes,
         degrees=degrees,
@@ -74,6 +82,17 @@ def release_answered_adjacency(
         max_weight=w,
         privacy=ledger.report(),
     )
+
+
+def _refined(
+    operator: LinearOperator, values: FloatArray, vectors: FloatArray, variance: float, root: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Better eigenvectors, and the released matrix on their space."""
+    better = refined_eigenvectors(operator.matmat, values, vectors, variance=variance, scales=root)
+    Q = np.linalg.qr(better)[0]
+    values, turned = np.linalg.eigh(Q.T @ operator.matmat(Q))
+    order = np.argsort(-np.abs(values))
+    return values[order], Q @ turned[:, order]
 
 
 def _operator(flipped: FlippedGraph, root: FloatArray) -> LinearOperator:

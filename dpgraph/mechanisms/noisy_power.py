@@ -8,6 +8,10 @@ iterate comes from their weighted sum sum_t a_t Y_t (Q_t' Q), in which noise ave
 that had not yet found the space count for little; the published method throws all but the last away. And the first
 column starts from the noisy degrees, which are close to the leading eigenvector of a real graph. And a few more
 columns than asked for are iterated as long as their Ritz values show no gap after the rank.
+
+For an embedding (``denoise``), two more: while an iterate is mostly noise, its rows are clipped before they multiply,
+since they are public and only the longest two set the noise; and at the end every row becomes its posterior mean under
+the law of rows (:mod:`dpgraph.mechanisms.empirical_bayes`), before the core is released on the space that they span.
 """
 
 from __future__ import annotations
@@ -23,6 +27,7 @@ from numpy.typing import NDArray
 from dpgraph.graph import GraphOperator
 from dpgraph.mechanisms.degree_core import shrunken_degrees
 from dpgraph.mechanisms.degrees import release_degrees
+from dpgraph.mechanisms.empirical_bayes import enough_rows, posterior_basis
 from dpgraph.mechanisms.grid import CORE_BITS, release_array
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource
@@ -46,6 +51,9 @@ _CORE_SHARE = 0.05
 _DEGREE_SHARE = 0.04
 #: What a product counts for, per iteration that has passed since, while the space is still being found.
 _DECAY = 0.5
+#: Below the same mu, rows of an iterate that is noise to more than this share are clipped: the few longest rows, which
+#: set the noise, are long by noise. More columns than one start from random signs, which takes more iterations.
+_NOISY, _LEAST_FROM_SIGNS = 0.12, 9
 #: Projections onto the last estimate at the end, all products counting alike.
 _REFINEMENTS = 3
 
@@ -78,7 +86,7 @@ class _Products:
 
     def __init__(self, first: FloatArray, iterations: int) -> None:
         n, k = first.shape
-        self._columns = np.empty((n, k * (iterations + 1)), order="F")
+        self._columns = np.empty((n, k * (2 * iterations + 1)), order="F")
         self._gram = np.zeros((self._columns.shape[1],) * 2)
         self._used = 0
         self._steps: list[tuple[FloatArray, slice, float]] = []
@@ -96,6 +104,16 @@ class _Products:
     def basis(self) -> FloatArray:
         """Return the present orthonormal basis, shape (n, k)."""
         return np.asarray(self._columns[:, : self._used] @ self.coefficients[: self._used])
+
+    def replace_basis(self, basis: FloatArray) -> FloatArray:
+        """Go on from another basis."""
+        self.coefficients = np.zeros((self._columns.shape[1], basis.shape[1]))
+        self.coefficients[self._append(basis)] = np.eye(basis.shape[1])
+        return basis
+
+    def noise_share(self, rows: FloatArray) -> float:
+        """Share of the squared norm of the basis that is noise."""
+        return float(np.sum(rows**2) * np.trace(self.covariance()) / self.coefficients.shape[1])
 
     def add(self, product: FloatArray, variance: float) -> None:
         """Keep the product with the present basis."""
@@ -119,6 +137,22 @@ class _Products:
         values, vectors = np.linalg.eigh(total.T @ self._gram @ total)
         self.coefficients = total @ (vectors / np.sqrt(np.maximum(values, 1e-15 * values[-1])))
 
+    def keep_leading(self, rank: int) -> None:
+        """Keep the columns of the basis that the matrix, estimated from all products, stretches most."""
+        total, known = np.zeros_like(self.coefficients), np.zeros((self.coefficients.shape[1],) * 2)
+        for basis, product, weight in self._steps:
+            overlap = basis.T @ self._gram @ self.coefficients
+            total[product] += weight * overlap
+            known += weight * overlap.T @ overlap
+        ritz = self.coefficients.T @ self._gram @ total @ np.linalg.pinv(known)
+        values, vectors = np.linalg.eigh((ritz + ritz.T) / 2)
+        self.coefficients = self.coefficients @ vectors[:, np.argsort(-np.abs(values))[:rank]]
+
+    def covariance(self) -> FloatArray:
+        """Covariance of the noise in a row of the basis, for products whose noise has one variance in all rows."""
+        parts = [self.coefficients[product] / math.sqrt(weight) for _, product, weight in self._steps]
+        return sum((part.T @ part for part in parts), start=np.zeros((self.coefficients.shape[1],) * 2))
+
 
 def release_low_rank_adjacency(
     graph: GraphOperator,
@@ -128,6 +162,7 @@ def release_low_rank_adjacency(
     mu: float,
     noise: NoiseSource,
     regularization: float | None = None,
+    denoise: bool = False,
 ) -> LowRankAdjacency:
     """Release degrees and a low-rank adjacency by the noisy power method with GDP parameter `mu`.
 
@@ -142,6 +177,8 @@ def release_low_rank_adjacency(
     regularization : float, optional
         Public tau: the matrix is R A R with R_i = (released d_i + tau)^{-1/2}, the sum floored at max(tau, w). None
         stands for A itself.
+    denoise : bool
+        Clip rows of noisy iterates, and take posterior means of the rows at the end, where there are enough of them.
 
     References
     ----------
@@ -168,6 +205,7 @@ def release_low_rank_adjacency(
         ledger=ledger,
         mu=math.sqrt(mu**2 - mu_degrees**2 - mu_core**2),
         noise=noise,
+        denoise=denoise and enough_rows(graph.n_vertices, rank),
     )
     exact = Q.T @ (rows[:, None] * graph.multiply(rows[:, None] * Q))
     core = _release_core(exact, sensitivity.adjacency_core(w, rows[:, None] * Q), ledger, mu_core, noise)
@@ -206,11 +244,15 @@ def _iterate(
     ledger: Ledger,
     mu: float,
     noise: NoiseSource,
+    denoise: bool = False,
 ) -> FloatArray:
     """Improve Q by products `rows` * (multiply(Q) + noise), where `bound`(Q) is how far multiply(Q) moves."""
-    iterations = min(max(math.ceil(_ITERATIONS * math.sqrt(mu)), _LEAST), _MOST)
+    least = _LEAST_FROM_SIGNS if denoise and rank > 1 else _LEAST
+    iterations = min(max(math.ceil(_ITERATIONS * math.sqrt(mu)), least), _MOST)
     seen = _Products(Q, iterations)
     for t in range(iterations):
+        if denoise and t and mu < _LEAST_MU and seen.noise_share(rows) > _NOISY:
+            Q = seen.replace_basis(_clipped(Q))
         noisy = release_array(
             multiply(Q),
             name=f"power iteration {t + 1}",
@@ -227,6 +269,9 @@ def _iterate(
         Q = seen.basis()
     for _ in range(_REFINEMENTS):
         seen.improve(1.0)
+    if denoise:
+        seen.keep_leading(rank)
+        return posterior_basis(seen.basis(), seen.covariance(), rows)
     return np.asarray(np.linalg.qr(seen.basis())[0])
 
 
@@ -250,6 +295,13 @@ def _first_basis(n: int, rank: int, mu: float, noise: NoiseSource, start: FloatA
     if start is not None:
         columns[:, 0] = start
     return np.asarray(np.linalg.qr(columns)[0])
+
+
+def _clipped(Q: FloatArray) -> FloatArray:
+    """Rows clipped to their root mean square length, orthonormal again."""
+    lengths = np.linalg.norm(Q, axis=1)
+    limit = math.sqrt(float(np.mean(lengths**2)))
+    return np.asarray(np.linalg.qr(Q * np.minimum(1.0, limit / np.maximum(lengths, limit))[:, None])[0])
 
 
 def _pair_norm(X: FloatArray) -> float:

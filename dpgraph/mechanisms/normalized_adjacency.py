@@ -17,6 +17,7 @@ from dpgraph.mechanisms.answered_adjacency import release_answered_adjacency
 from dpgraph.mechanisms.certificates import Guess
 from dpgraph.mechanisms.degree_core import shrunken_degrees
 from dpgraph.mechanisms.degrees import release_degrees
+from dpgraph.mechanisms.empirical_bayes import enough_rows, posterior_basis
 from dpgraph.mechanisms.grid import release_array
 from dpgraph.mechanisms.noisy_power import POWER_RANK, release_low_rank_adjacency
 from dpgraph.mechanisms.private_adjacency import DENSE_LIMIT, PrivateNormalizedAdjacency
@@ -81,6 +82,7 @@ class AdjacencyOptions:
     core_noise: CoreNoise
     certificate: Certificate
     least_rank: int
+    denoise: bool
 
     @classmethod
     def check(
@@ -95,6 +97,7 @@ class AdjacencyOptions:
         core_noise: CoreNoise = "gaussian",
         certificate: Certificate = "stability",
         least_rank: int = 1,
+        denoise: bool = False,
     ) -> AdjacencyOptions:
         """Validate against the public number of vertices; raises :class:`InvalidParameterError`."""
         if coherence not in ("degree-corrected", "rank"):
@@ -130,6 +133,7 @@ class AdjacencyOptions:
             core_noise,
             certificate,
             least_rank,
+            denoise,
         )
 
 
@@ -175,6 +179,8 @@ def release_normalized_adjacency(
             noise=noise,
         )
         basis, spectrum = released.basis, released.spectrum
+        if options.denoise and enough_rows(*basis.shape):
+            basis = posterior_basis(basis, ledger.entries[-1].scale ** 2 / 2 * np.eye(basis.shape[1]))
         core = release_core(operator, basis, neighbours, ledger=ledger, mu=mu_core, noise=noise, law=options.core_noise)
     return PrivateNormalizedAdjacency(
         nodes=graph.nodes,
@@ -202,7 +208,9 @@ def _by_noisy_power(
     """Normalise by released degrees: what an edge then moves is public, and no bound on min c is needed."""
     tau = _automatic(mean_degree, graph.max_weight) if options.regularization == "auto" else options.regularization
     rank = min(POWER_RANK, options.largest) if options.rank == "auto" else options.largest
-    released = release_low_rank_adjacency(graph, rank, ledger=ledger, mu=mu, noise=noise, regularization=tau)
+    released = release_low_rank_adjacency(
+        graph, rank, ledger=ledger, mu=mu, noise=noise, regularization=tau, denoise=options.denoise
+    )
     return PrivateNormalizedAdjacency(
         nodes=graph.nodes,
         degrees=released.degrees,
@@ -331,6 +339,7 @@ def private_normalized_adjacency(
     mechanism: Literal["coherence", "gaussian", "noisy-power", "randomized-response"] = "coherence",
     core_noise: CoreNoise = "gaussian",
     certificate: Certificate = "stability",
+    denoise: bool = True,
     weight: str | None = None,
     max_weight: float | None = None,
     symmetrize: bool = False,
@@ -371,6 +380,9 @@ def private_normalized_adjacency(
         How the motion of the eigenspace is bounded (`mechanism` "coherence"): one test of the number of edges until it
         becomes unstable (:mod:`dpgraph.spectral.stability`), or the papers' tests of the gap and of the coherence,
         which need about twice the gap.
+    denoise : bool, default True
+        Take noise out of the released rows by what they say about their own law (empirical Bayes, message passing;
+        post-processing), where n >= 30 ranks. False leaves the rows as they are drawn, as in the papers.
     weight, max_weight, symmetrize
         See :func:`dpgraph.graph.open_graph`.
     accountant : PrivacyAccountant, optional
@@ -426,6 +438,7 @@ def private_normalized_adjacency(
         mechanism=mechanism,
         core_noise=core_noise,
         certificate=certificate,
+        denoise=denoise,
     )
     check_delta(delta)
     pure = mechanism == "randomized-response"
@@ -443,7 +456,14 @@ def private_normalized_adjacency(
     if pure:
         tau = None if options.regularization == "auto" else float(options.regularization)
         return release_answered_adjacency(
-            graph, rank, options.largest, tau, multiple=REGULARIZATION_MULTIPLE, ledger=ledger, noise=noise
+            graph,
+            rank,
+            options.largest,
+            tau,
+            multiple=REGULARIZATION_MULTIPLE,
+            denoise=denoise,
+            ledger=ledger,
+            noise=noise,
         )
     total = release_total_weight(graph, ledger=ledger, share=TOTAL_SHARE, noise=noise)
     return release_normalized_adjacency(

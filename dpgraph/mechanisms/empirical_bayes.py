@@ -1,0 +1,115 @@
+"""Noise is taken out of released eigenvectors by what their own rows say about the law of rows (empirical Bayes).
+
+The rows of a released basis are true rows plus Gaussian noise of a known covariance. Rows of real graphs are far from
+Gaussian: most are close to 0 and a few are large, or they gather around one point for each community. That law is
+estimated from the released rows themselves, as a mixture whose weights maximise their likelihood, and every row is
+replaced by its posterior mean under it. This is post-processing: it reads released values and public noise scales only.
+
+References
+----------
+X. Zhong, C. Su, Z. Fan, "Empirical Bayes PCA in high dimensions", JRSS B 2022, for nonparametric priors of principal
+components; J. Kiefer, J. Wolfowitz, Ann. Math. Statist. 1956, for the maximum likelihood estimate of a mixture.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["enough_rows", "posterior_basis", "posterior_means"]
+
+FloatArray = NDArray[np.float64]
+
+#: Rows that components of the mixture are centred at: spread evenly, and the longest ones.
+_EVEN, _LONGEST = 160, 40
+#: Rows that the weights are fitted to, and steps of expectation maximisation: few, or the law would fit the noise.
+_FITTED, _STEPS = 3000, 40
+_CHUNK = 4096
+#: Least number of rows for each column: fewer say too little about their law.
+_ROWS_PER_COLUMN = 30
+#: Columns whose posterior means are below this share of them are all noise.
+_VANISHED = 1e-3
+#: Variances below this share of the largest are rounding.
+_ROUNDING = 1e-12
+
+
+def enough_rows(n: int, columns: int) -> bool:
+    """Whether n rows say enough about their law."""
+    return n >= _ROWS_PER_COLUMN * columns
+
+
+def posterior_basis(rows: FloatArray, covariance: FloatArray, scales: FloatArray | None = None) -> FloatArray:
+    """Orthonormal basis of the posterior means, shape (n, r), or of the rows where the means of a column vanish."""
+    means = posterior_means(rows, covariance, scales)
+    sizes = np.linalg.norm(means, axis=0), np.linalg.norm(rows, axis=0)
+    return np.asarray(np.linalg.qr(means if np.all(sizes[0] > _VANISHED * sizes[1]) else rows)[0])
+
+
+def posterior_means(rows: FloatArray, covariance: FloatArray, scales: FloatArray | None = None) -> FloatArray:
+    """Posterior means of true rows given noisy ones, under the law of rows that explains them best.
+
+    Parameters
+    ----------
+    rows : ndarray, shape (n, r)
+        Released; row i is a true row plus noise N(0, scales[i]**2 covariance).
+    covariance : ndarray, shape (r, r)
+        Positive semidefinite; where it is 0 nothing is changed.
+    scales : ndarray, shape (n,), optional
+        Positive; 1 unless given.
+
+    Notes
+    -----
+    Components are Gaussians centred at some of the rows, as wide as the distance to the next of these centres: where
+    rows are dense beside the noise, they are points, and where rows are few and far apart, rows stay as they are.
+    """
+    n = len(rows)
+    variances, axes = np.linalg.eigh(covariance)
+    if not variances[-1] > 0.0:
+        return rows
+    stds = np.sqrt(np.maximum(variances, _ROUNDING * variances[-1]))
+    white = rows @ (axes / stds)
+    noise = np.ones(n) if scales is None else scales**2
+    centres = _centres(white)
+    widths = _distances_to_next(centres) ** 2
+    weights = np.full(len(centres), 1 / len(centres))
+    fitted = _evenly(n, _FITTED)
+    likelihood = _likelihood(white[fitted], noise[fitted], centres, widths)
+    for _ in range(_STEPS):
+        weights = weights * (likelihood / (likelihood @ weights)[:, None]).mean(axis=0)
+    means = np.empty_like(white)
+    for start in range(0, n, _CHUNK):
+        part = slice(start, start + _CHUNK)
+        posterior = _likelihood(white[part], noise[part], centres, widths) * weights
+        posterior /= posterior.sum(axis=1, keepdims=True)
+        kept = widths / (widths + noise[part, None])
+        means[part] = np.sum(posterior * kept, axis=1)[:, None] * white[part] + (posterior * (1 - kept)) @ centres
+    return means @ (axes * stds).T
+
+
+def _centres(white: FloatArray) -> FloatArray:
+    """Some rows, without repetition, and 0."""
+    longest = np.argsort(np.einsum("ij,ij->i", white, white))[-_LONGEST:]
+    chosen = np.union1d(_evenly(len(white), _EVEN), longest)
+    return np.unique(np.vstack([white[chosen], np.zeros((1, white.shape[1]))]), axis=0)
+
+
+def _distances_to_next(points: FloatArray) -> FloatArray:
+    """Distance of each point to the closest other one, 0 for a single point."""
+    squares = np.einsum("ij,ij->i", points, points)
+    distances = squares[:, None] + squares - 2 * points @ points.T
+    np.fill_diagonal(distances, np.inf)
+    nearest = distances.min(axis=1)
+    return np.sqrt(np.maximum(np.where(np.isfinite(nearest), nearest, 0.0), 0.0))
+
+
+def _likelihood(white: FloatArray, noise: FloatArray, centres: FloatArray, widths: FloatArray) -> FloatArray:
+    """Density of each row under each component, up to a factor for each row, shape (rows, components)."""
+    squares = np.einsum("ij,ij->i", white, white)[:, None] + np.einsum("ij,ij->i", centres, centres)
+    variances = noise[:, None] + widths
+    logs = -0.5 * (squares - 2 * white @ centres.T) / variances - 0.5 * white.shape[1] * np.log(variances)
+    return np.asarray(np.exp(logs - logs.max(axis=1, keepdims=True)))
+
+
+def _evenly(n: int, count: int) -> NDArray[np.int64]:
+    """At most `count` positions, evenly spread over 0, ..., n - 1."""
+    return np.unique(np.linspace(0, n - 1, min(n, count)).astype(np.int64))

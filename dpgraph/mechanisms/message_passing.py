@@ -1,0 +1,71 @@
+"""Leading eigenvectors of a matrix of answers, by approximate message passing from its spectral estimate.
+
+The answers to randomised response, made unbiased, are the adjacency matrix plus noise that is independent in all pairs
+and has a known variance. Eigenvectors are not the best estimate then: rows have a law that can be learned
+(:mod:`dpgraph.mechanisms.empirical_bayes`). Products of the matrix with posterior means are corrected for what the
+noise has already said about them (Onsager's term), so that their error is Gaussian with a known covariance once more,
+and posterior means are taken again. Everything here is post-processing of the answers, without further budget.
+
+References
+----------
+A. Montanari, R. Venkataramanan, "Estimation of low-rank matrices via approximate message passing", Ann. Statist. 2021.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpgraph.mechanisms.empirical_bayes import posterior_means
+
+__all__ = ["refined_eigenvectors"]
+
+FloatArray = NDArray[np.float64]
+
+#: Products after the spectral estimate; where that is good, the first one is what matters.
+_PRODUCTS = 5
+
+
+def refined_eigenvectors(
+    multiply: Callable[[FloatArray], FloatArray],
+    values: FloatArray,
+    vectors: FloatArray,
+    *,
+    variance: float,
+    scales: FloatArray,
+) -> FloatArray:
+    """Estimate the space of leading eigenvectors of the matrix behind a noisy one; shape (n, r), not orthonormal.
+
+    Parameters
+    ----------
+    multiply : callable
+        Product of the noisy symmetric matrix with an array of shape (n, r).
+    values, vectors : ndarray, shapes (r,) and (n, r)
+        Leading eigenpairs of the noisy matrix.
+    variance, scales : float and ndarray, shape (n,)
+        The noise of entry (i, j) has variance `variance` scales[i]**2 scales[j]**2.
+    """
+    before = vectors / values
+    estimate, covariance = vectors, variance * _weighted_gram(before, scales)
+    for _ in range(_PRODUCTS):
+        means = posterior_means(estimate, covariance, scales)
+        response = _response(estimate - means, covariance, scales)
+        estimate = multiply(means) - variance * scales[:, None] ** 2 * (before @ response.T)
+        before, covariance = means, variance * _weighted_gram(means, scales)
+    return posterior_means(estimate, covariance, scales)
+
+
+def _weighted_gram(X: FloatArray, scales: FloatArray) -> FloatArray:
+    weighted = scales[:, None] * X
+    return weighted.T @ weighted
+
+
+def _response(residuals: FloatArray, covariance: FloatArray, scales: FloatArray) -> FloatArray:
+    """Return sum_j scales[j]**2 J_j, where J_j is the derivative of the posterior mean of row j.
+
+    A residual is minus the noise covariance times the score of the marginal law of its row, whose mean derivative is
+    minus its mean square: the derivatives add up without being computed.
+    """
+    return np.sum(scales**2) * np.eye(len(covariance)) - residuals.T @ residuals @ np.linalg.pinv(covariance)
