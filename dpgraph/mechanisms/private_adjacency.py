@@ -14,7 +14,7 @@ from scipy.sparse.linalg import LinearOperator
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.report import PrivacyReport
 
-__all__ = ["PrivateNormalizedAdjacency"]
+__all__ = ["FactoredOperator", "PrivateNormalizedAdjacency"]
 
 FloatArray = NDArray[np.float64]
 
@@ -109,11 +109,11 @@ class PrivateNormalizedAdjacency:
 
     def linear_operator(self) -> LinearOperator:
         """Q B Q' as a scipy LinearOperator, shape (n, n)."""
-        return _factored_operator(self.basis, self.core)
+        return FactoredOperator(self.basis, self.core)
 
     def adjacency_operator(self) -> LinearOperator:
         """C^{1/2} Q B Q' C^{1/2}, the private low-rank adjacency (not normalised), as a LinearOperator."""
-        return _factored_operator(self.adjacency_factor(), self.core)
+        return FactoredOperator(self.adjacency_factor(), self.core)
 
     def adjacency_factor(self) -> FloatArray:
         """C^{1/2} Q, shape (n, r): the private adjacency is factor @ core @ factor.T."""
@@ -182,12 +182,17 @@ class PrivateNormalizedAdjacency:
         return list(zip(rows.tolist(), columns.tolist(), weights[rows, columns].tolist(), strict=True))
 
 
-def _factored_operator(factor: FloatArray, core: FloatArray) -> LinearOperator:
-    n = factor.shape[0]
+class FactoredOperator(LinearOperator):
+    """U B U' as a scipy LinearOperator, for U of shape (n, r) and a symmetric B of shape (r, r)."""
 
-    def multiply(x: FloatArray) -> FloatArray:
-        return factor @ (core @ (factor.T @ x))
+    def __init__(self, factor: FloatArray, core: FloatArray) -> None:
+        super().__init__(np.float64, (len(factor), len(factor)))
+        self.factor, self.core = factor, core
 
-    return LinearOperator(
-        (n, n), matvec=multiply, rmatvec=multiply, matmat=multiply, rmatmat=multiply, dtype=np.float64
-    )
+    def _matmat(self, x: FloatArray) -> FloatArray:
+        return np.asarray(self.factor @ (self.core @ (self.factor.T @ x)))
+
+    _matvec = _matmat
+
+    def _adjoint(self) -> FactoredOperator:
+        return self

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+from scipy.sparse.linalg import LinearOperator
 
 from dpgraph.arguments import check_choice
-from dpgraph.exceptions import InvalidParameterError
+from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.graph import as_graph
 from dpgraph.igraph_views import crossing_edges, igraph_clustering, igraph_cut, sides
+from dpgraph.mechanisms.private_adjacency import DENSE_LIMIT, FactoredOperator
 from dpgraph.sos.lasserre_rounding import solve_cut_by_moments
-from dpgraph.sos.objective import CutObjective, SparseObjective
+from dpgraph.sos.objective import CutObjective, FactoredObjective, SparseObjective
 from dpgraph.sos.seed_search import SearchMode, TraceEntry
 from dpgraph.sos.solver import MaxCutSolution, solve_max_cut
 
@@ -82,7 +84,7 @@ class CutResult:
 
 
 def max_cut(
-    G: Any,
+    G_or_operator: Any,
     *,
     relaxation: Relaxation = "auto",
     degree: int = 2,
@@ -107,8 +109,10 @@ def max_cut(
 
     Parameters
     ----------
-    G : networkx.Graph, igraph.Graph, scipy sparse or numpy matrix, or CutObjective
-        The graph; weights may be negative. A :class:`~dpgraph.sos.objective.CutObjective` has vertices 0..n-1.
+    G_or_operator : networkx.Graph, igraph.Graph, scipy sparse or numpy matrix, or operator
+        The graph; weights may be negative. A symmetric :class:`scipy.sparse.linalg.LinearOperator`, such as
+        ``private.adjacency_operator()``, is an adjacency matrix on the vertices 0..n-1 whose diagonal is left out, and
+        so is a :class:`~dpgraph.sos.objective.CutObjective`; with factors it stays factored.
     relaxation : {"auto", "lowrank", "lasserre", "admm"}, default "auto"
         "lowrank" is of degree 2 and for large graphs. "lasserre" solves the moment relaxation of any even degree
         exactly, for small ones: the moment matrix has O(n^(degree/2)) rows, at most 700. "admm" is degree 2 solved by
@@ -168,13 +172,7 @@ def max_cut(
     check_choice("relaxation", relaxation, ("auto", "lowrank", "lasserre", "admm"))
     if relaxation in ("lowrank", "admm") and degree != 2:
         raise InvalidParameterError(f"relaxation={relaxation!r} is of degree 2; got degree={degree!r}")
-    objective: CutObjective
-    nodes: tuple[Hashable, ...]
-    if isinstance(G, CutObjective):
-        objective, nodes = G, tuple(range(G.n_vertices))
-    else:
-        graph = as_graph(G, weight=weight)
-        objective, nodes = SparseObjective(graph.adjacency), graph.nodes
+    objective, nodes = _objective(G_or_operator, weight)
     if relaxation in ("lasserre", "admm") or degree != 2:
         solution = solve_cut_by_moments(
             objective, degree, solver="scs" if relaxation == "admm" else "auto", seeds=seeds, rounds=rounds,
@@ -197,6 +195,29 @@ def max_cut(
         progress=progress,
     )
     return cut_result(solution, nodes)
+
+
+def _objective(G: Any, weight: str | None) -> tuple[CutObjective, tuple[Hashable, ...]]:
+    """What is cut, and its vertices."""
+    if isinstance(G, CutObjective):
+        return G, tuple(range(G.n_vertices))
+    if isinstance(G, LinearOperator):
+        return _objective_of_operator(G), tuple(range(G.shape[0]))
+    graph = as_graph(G, weight=weight)
+    return SparseObjective(graph.adjacency), graph.nodes
+
+
+def _objective_of_operator(operator: LinearOperator) -> CutObjective:
+    if isinstance(operator, FactoredOperator):
+        return FactoredObjective(operator.factor, operator.core)
+    n = operator.shape[0]
+    if operator.shape != (n, n) or not 0 < n <= DENSE_LIMIT:
+        raise InvalidGraphError(
+            f"expected an n x n operator with n from 1 to {DENSE_LIMIT}, as its matrix is formed; got shape "
+            f"{operator.shape}. Larger ones must be sparse, or factored: dpgraph.sos.objective.FactoredObjective"
+        )
+    # The reader of graphs refuses what is not symmetric or not finite.
+    return SparseObjective(as_graph(np.asarray(operator @ np.eye(n))).adjacency)
 
 
 def cut_result(solution: MaxCutSolution, nodes: tuple[Hashable, ...]) -> CutResult:

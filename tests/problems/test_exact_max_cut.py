@@ -7,9 +7,11 @@ import networkx as nx
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
-from dpgraph.datasets import read_edgelist
-from dpgraph.evaluate import cut_value
+from dpgraph import private_normalized_adjacency
+from dpgraph.datasets import planted_cut, read_edgelist
+from dpgraph.evaluate import cut_fraction, cut_value
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.problems.exact_max_cut import CutResult, max_cut
 from dpgraph.sos.objective import FactoredObjective
@@ -72,6 +74,25 @@ def test_one_vertex_and_graphs_without_edges_are_cut_with_value_zero():
 @pytest.mark.parametrize("relaxation", ["lowrank", "lasserre", "admm"])
 def test_every_relaxation_knows_what_to_do_with_one_vertex(relaxation):
     assert max_cut(nx.empty_graph(1), relaxation=relaxation, rng=0).partition == ({0}, set())
+
+
+def test_operators_are_cut_as_their_matrices_without_diagonal():
+    A = nx.to_numpy_array(nx.petersen_graph())
+    for operator in (aslinearoperator(A), aslinearoperator(sparse.csr_array(A)), aslinearoperator(A + np.eye(10))):
+        result = max_cut(G_or_operator=operator, rng=0)
+        assert (result.value, set().union(*result.partition)) == (12.0, set(range(10)))
+    for wrong in (aslinearoperator(np.ones((2, 3))), aslinearoperator(np.triu(A)), aslinearoperator(np.nan * A)):
+        with pytest.raises(InvalidGraphError, match="expected"):
+            max_cut(wrong)
+
+
+def test_the_cut_of_a_published_matrix_needs_its_factors_only(monkeypatch):
+    graph = planted_cut(400, 150, -0.8, rng=0)
+    private = private_normalized_adjacency(graph, epsilon=4.0, delta=1e-6, rank=2, mechanism="noisy-power", rng=0)
+    monkeypatch.setattr(LinearOperator, "__matmul__", None)
+    result = max_cut(private.adjacency_operator(), rng=0)
+    assert cut_fraction(graph, result.partition) > 0.85
+    assert result.value <= result.upper_bound
 
 
 def test_isolated_vertices_change_nothing():
