@@ -148,6 +148,23 @@ def test_other_private_functions_refuse_it_before_anything_is_paid(function, dat
     assert accountant.spent == (0.0, 0.0)
 
 
+@pytest.mark.parametrize("A", [np.array([["a"]]), np.array([[1j]]), [[1.0], [1.0, 2.0]], np.ones((2, 3))], ids=str)
+@pytest.mark.parametrize("name", ["perturb_and_project", "private_symmetric_matrix"])
+def test_what_is_no_square_array_of_numbers_costs_nothing(name, A):
+    accountant = PrivacyAccountant(epsilon=10.0, delta=1e-3)
+    more = {"sets": PSDCone(), "delta": 1e-6} if name == "perturb_and_project" else {}
+    with pytest.raises(InvalidParameterError, match="expected a"):
+        getattr(dpgraph, name)(A, sensitivity=1.0, epsilon=1.0, accountant=accountant, **more)
+    assert accountant.spent == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("function", [dpgraph.private_symmetric_matrix, dpgraph.private_cosine_similarities])
+def test_a_neighbouring_relation_is_described_in_words(function):
+    more = {"delta": 1e-6} if function is dpgraph.private_cosine_similarities else {}
+    with pytest.raises(InvalidParameterError, match="adjacency must be a string"):
+        function(A, sensitivity=1.0, epsilon=1.0, adjacency=PAIR, **more)
+
+
 @pytest.mark.parametrize("A", [None, 3.0, "A", [[1.0]], np.ones(3), np.array([["a"]]), np.array([[1j]])], ids=str)
 @pytest.mark.parametrize("name", ["private_coherence", "private_projector", "private_singular_subspace"])
 def test_what_is_no_matrix_of_numbers_costs_nothing(name, A):

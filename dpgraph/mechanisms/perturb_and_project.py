@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpgraph.arguments import check_choice, check_scale
+from dpgraph.arguments import check_choice, check_scale, check_words
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.mechanisms.grid import release_array
 from dpgraph.privacy.accountant import PrivacyAccountant
@@ -18,7 +18,7 @@ from dpgraph.privacy.ledger import open_ledger
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.projections import ConvexSet, ProjectionResult, averaged_projections, dykstra
-from dpgraph.projections.base import as_array
+from dpgraph.projections.base import as_array, public_shape
 from dpgraph.projections.splitting import check_arguments
 
 __all__ = ["PrivateProjection", "perturb_and_project"]
@@ -141,7 +141,8 @@ def perturb_and_project(
     """
     check_choice("method", method, ("dykstra", "averaged"))
     sensitivity = check_scale("sensitivity", sensitivity)
-    shape = np.shape(A)
+    check_words("adjacency", adjacency)
+    shape = public_shape(A)
     if symmetric and (len(shape) != 2 or shape[0] != shape[1]):
         raise InvalidParameterError(f"symmetric=True needs a square matrix; got shape {shape}")
 

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpgraph.arguments import check_choice, check_scale
+from dpgraph.arguments import check_choice, check_scale, check_words
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.mechanisms.grid import GRID_BITS, add_on_grid, grid_unit
 from dpgraph.mechanisms.nuclear_noise import (
@@ -21,7 +21,7 @@ from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.ledger import Ledger, open_ledger
 from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.privacy.report import PrivacyReport
-from dpgraph.projections.base import as_symmetric
+from dpgraph.projections.base import as_symmetric, public_shape
 
 __all__ = [
     "NUCLEAR_MECHANISMS",
@@ -184,7 +184,8 @@ def private_symmetric_matrix(
     """
     check_choice("mechanism", mechanism, NUCLEAR_MECHANISMS)
     sensitivity = check_scale("sensitivity", sensitivity)
-    shape = np.shape(B)
+    check_words("adjacency", adjacency)
+    shape = public_shape(B)
     if len(shape) != 2 or shape[0] != shape[1] or shape[0] == 0:
         raise InvalidParameterError(f"expected a square matrix; got shape {shape}")
     noise = noise_source(rng)

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpgraph.exceptions import InvalidParameterError
 
-__all__ = ["ConvexSet", "as_array", "as_matrix", "as_symmetric", "is_symmetric"]
+__all__ = ["ConvexSet", "as_array", "as_matrix", "as_symmetric", "is_symmetric", "public_shape"]
 
 FloatArray = NDArray[np.float64]
 
@@ -28,6 +28,22 @@ class ConvexSet(ABC):
         """Frobenius distance from `X` to the set."""
         X = as_array(X)
         return float(np.linalg.norm((X - self.project(X)).ravel()))
+
+
+def public_shape(X: ArrayLike) -> tuple[int, ...]:
+    """Shape of an array of real numbers; what its entries are is not looked at.
+
+    Raises
+    ------
+    InvalidParameterError
+        Entries of another type, or rows of different lengths.
+    """
+    if isinstance(X, np.ndarray) and X.dtype.kind not in "biuf":
+        raise InvalidParameterError(f"expected an array of real numbers; got entries of type {X.dtype}")
+    try:
+        return np.shape(X)
+    except ValueError:
+        raise InvalidParameterError("expected an array; got rows of different lengths") from None
 
 
 def as_array(X: ArrayLike) -> FloatArray:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from dpgraph.arguments import check_choice, check_integer, check_positive, check_scale
+from dpgraph.arguments import check_choice, check_integer, check_positive, check_scale, check_words
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.mechanisms.grid import release_array
 from dpgraph.privacy.accountant import PrivacyAccountant
@@ -136,6 +136,7 @@ def private_cosine_similarities(
     """
     check_choice("method", method, METHODS)
     sensitivity = check_scale("sensitivity", sensitivity)
+    check_words("adjacency", adjacency)
     n = _rows(V)
     limit, accuracy = _defaults(method, n, iterations, tol)
     noise = noise_source(rng)
