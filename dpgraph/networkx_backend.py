@@ -253,7 +253,7 @@ def spectral_bisection(
         epsilon=epsilon,
         delta=delta,
         rank=min(_BISECTION_RANK, len(G)),
-        mechanism="noisy-power",
+        mechanism="auto",
         weight=weight,
         max_weight=weight_bound(weight, max_weight),
         accountant=accountant,

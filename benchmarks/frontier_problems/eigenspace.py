@@ -139,6 +139,7 @@ def problem() -> Problem:
         higher_is_better=False,
         instances=instances(),
         mechanisms={
+            "normalized adjacency, auto": Mechanism(partial(normalized, mechanism="auto"), tier=0),
             "normalized adjacency, noisy power": Mechanism(partial(normalized, mechanism="noisy-power"), tier=0),
             "normalized adjacency, coherence": Mechanism(partial(normalized, mechanism="coherence"), tier=0),
             "normalized adjacency, randomized response": Mechanism(
@@ -158,10 +159,12 @@ def problem() -> Problem:
         },
         ceiling="exact",
         baseline="data-independent",
-        default="normalized adjacency, noisy power",
+        default="normalized adjacency, auto",
         remarks=(
             "The lines of the normalized adjacency release its leading eigenspace with a large regularisation and "
-            "scale it back by the noisy degrees; how far that is from the space of the adjacency matrix is part of it.",
+            "scale it back by the noisy degrees; how far that is from the space of the adjacency matrix is part of it. "
+            "Their rows are denoised (empirical Bayes). Auto is noisy power or randomized response, by n, rank, "
+            "epsilon and delta alone.",
             "The noisy power method as published returns twice as many dimensions as asked for, which makes its angle "
             "smaller; no mechanism here is told the true rank from private data.",
         ),

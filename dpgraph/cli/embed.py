@@ -25,8 +25,8 @@ Save = Annotated[
 Mechanism = Annotated[
     str,
     typer.Option(
-        help="coherence; noisy-power (never halts, best on real graphs); randomized-response (pure, for a large "
-        "epsilon); or gaussian (up to 5000 vertices)."
+        help="auto (one of the next two, never halts); noisy-power; randomized-response (pure, for a large epsilon "
+        "or a small graph); coherence; or gaussian (up to 5000 vertices)."
     ),
 ]
 Rank = Annotated[str, typer.Option(help="Number of coordinates: auto or a number.")]
@@ -37,7 +37,7 @@ def embed(
     epsilon: options.Epsilon,
     delta: options.Delta,
     rank: Rank = "auto",
-    mechanism: Mechanism = "coherence",
+    mechanism: Mechanism = "auto",
     regularization: options.Regularization = "auto",
     output: Output = None,
     save: Save = None,
@@ -77,7 +77,9 @@ def embed(
     }
     request = GraphRequest(graph, format, nodes, labels, weight, symmetrize, data_dir, download)
     if dry_run:
-        print_plan(request, average_degree, correlation=correlation, mechanisms=[mechanism], **settings)
+        # Plans are made of cuts, on stand-ins that are smaller than the graph: the mechanism that does not grow with n.
+        planned = "noisy-power" if mechanism == "auto" else mechanism
+        print_plan(request, average_degree, correlation=correlation, mechanisms=[planned], **settings)
         return
     with stages(2, progress) as begin:
         begin("reading the graph")
@@ -96,5 +98,5 @@ def embed(
         parameters = settings | {"mechanism": mechanism, "weight": weight, "seed": seed}
         summary = {"rank": result.rank, "spectrum": result.spectrum, "regularization": result.regularization}
         write_atomically(report, privacy_report("embed", source, parameters, summary, result.privacy))
-    typer.echo(f"{source.source}: {len(points)} vertices in {points.shape[1]} dimensions, mechanism {mechanism}")
+    typer.echo(f"{source.source}: {len(points)} vertices in {points.shape[1]} dimensions, mechanism {result.mechanism}")
     typer.echo(result.privacy.table())

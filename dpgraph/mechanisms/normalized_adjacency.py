@@ -13,6 +13,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from dpgraph.exceptions import InvalidParameterError, MechanismHalted
 from dpgraph.graph import GraphOperator, open_graph
+from dpgraph.mechanisms.adjacency_choice import choose_mechanism
 from dpgraph.mechanisms.answered_adjacency import release_answered_adjacency
 from dpgraph.mechanisms.certificates import Guess
 from dpgraph.mechanisms.degree_core import shrunken_degrees
@@ -336,7 +337,7 @@ def private_normalized_adjacency(
     max_rank: int = DEFAULT_MAX_RANK,
     regularization: float | Literal["auto"] = "auto",
     coherence: Literal["degree-corrected", "rank"] = "degree-corrected",
-    mechanism: Literal["coherence", "gaussian", "noisy-power", "randomized-response"] = "coherence",
+    mechanism: Literal["auto", "coherence", "gaussian", "noisy-power", "randomized-response"] = "coherence",
     core_noise: CoreNoise = "gaussian",
     certificate: Certificate = "stability",
     denoise: bool = True,
@@ -367,11 +368,12 @@ def private_normalized_adjacency(
         a tenth of the budget on a private minimum degree.
     coherence : {"degree-corrected", "rank"}
         The coherence that the noise is scaled by: max ||U_i||/sqrt(c_i), or the papers' max ||U_i||.
-    mechanism : {"coherence", "gaussian", "noisy-power", "randomized-response"}
-        "noisy-power" never halts and is the most accurate on real graphs up to epsilon of about 4
-        (``docs/frontier.md``): averaged products with public iterates, normalised by released degrees; `rank` "auto" is
-        2. "randomized-response" answers for every pair with pure privacy (delta is not spent): the most accurate for a
-        large epsilon, and for small or dense graphs. "gaussian" adds noise to all entries (n <= 5000) and never halts.
+    mechanism : {"auto", "coherence", "gaussian", "noisy-power", "randomized-response"}
+        "auto" is one of the next two, by n, `rank`, epsilon and delta alone
+        (:mod:`dpgraph.mechanisms.adjacency_choice`); it never halts, and the result says which one ran. "noisy-power":
+        averaged products with public iterates, normalised by released degrees; `rank` "auto" is 2.
+        "randomized-response" answers for every pair with pure privacy (delta is not spent): the most accurate for a
+        large epsilon, and for small graphs. "gaussian" adds noise to all entries (n <= 5000) and never halts.
     core_noise : {"gaussian", "wishart-difference"}
         Noise of the r x r core on the released basis (`mechanism` "coherence"). "wishart-difference" releases it with
         pure differential privacy, whose epsilon is in its ledger line: given the basis, no failure probability is
@@ -429,8 +431,13 @@ def private_normalized_adjacency(
     """
     noise = noise_source(rng)
     source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
+    n, epsilon, delta = source.n_vertices, check_epsilon(epsilon), check_delta(delta)
+    if mechanism == "auto":
+        columns = min(POWER_RANK, n) if rank == "auto" else check_rank(rank, n, max_rank)
+        weighted = weight is not None or max_weight is not None
+        mechanism = choose_mechanism(n, columns, epsilon, delta, weighted=weighted)
     options = AdjacencyOptions.check(
-        source.n_vertices,
+        n,
         rank=rank,
         max_rank=max_rank,
         regularization=regularization,
@@ -440,10 +447,9 @@ def private_normalized_adjacency(
         certificate=certificate,
         denoise=denoise,
     )
-    check_delta(delta)
     pure = mechanism == "randomized-response"
     if pure:
-        check_response(source.n_vertices, check_epsilon(epsilon))
+        check_response(n, epsilon)
     ledger = open_ledger(
         epsilon=epsilon,
         delta=None if pure else delta,

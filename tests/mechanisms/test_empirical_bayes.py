@@ -1,0 +1,54 @@
+"""Posterior means are closer to the truth than what was released, whatever the law of the rows."""
+
+import numpy as np
+import pytest
+
+from dpgraph.mechanisms.empirical_bayes import enough_rows, posterior_basis, posterior_means
+
+
+def rows_of(law, rng, n=3000):
+    if law == "two communities":
+        return np.column_stack([np.ones(n), rng.choice([-1.0, 1.0], n)])
+    if law == "few large rows":
+        return np.where(rng.random(n) < 0.03, 8.0, 0.0)[:, None] * rng.normal(size=(n, 2))
+    return rng.normal(size=(n, 2)) * [2.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("law", "share"), [("two communities", 0.35), ("few large rows", 0.25), ("Gaussian, near the best possible", 0.7)]
+)
+def test_errors_shrink_without_knowing_the_law(law, share):
+    rng = np.random.default_rng(0)
+    rows = rows_of(law, rng)
+    covariance = np.array([[0.5, 0.3], [0.3, 0.8]])
+    noisy = rows + rng.multivariate_normal(np.zeros(2), covariance, size=len(rows))
+    error = np.mean((posterior_means(noisy, covariance) - rows) ** 2)
+    assert error < share * np.mean((noisy - rows) ** 2)
+
+
+def test_little_noise_leaves_rows_where_they_are_however_far_apart():
+    rng = np.random.default_rng(1)
+    rows = np.exp(2 * rng.normal(size=(1500, 2)))
+    noisy = rows + 1e-4 * rng.normal(size=rows.shape)
+    assert np.abs(posterior_means(noisy, 1e-8 * np.eye(2)) - noisy).max() < 1e-3
+    assert posterior_means(noisy, np.zeros((2, 2))) is noisy
+
+
+def test_rows_with_more_noise_are_moved_more():
+    rng = np.random.default_rng(2)
+    scales = np.where(np.arange(2000) % 2, 3.0, 0.3)
+    side = rng.choice([-1.0, 1.0], 2000)[:, None]
+    noisy = side + scales[:, None] * rng.normal(size=side.shape)
+    moved = np.abs(posterior_means(noisy, np.eye(1), scales) - noisy)[:, 0]
+    assert moved[scales == 3.0].mean() > 5 * moved[scales == 0.3].mean()
+
+
+def test_a_basis_that_is_all_noise_stays_a_basis():
+    noise = np.random.default_rng(3).normal(size=(600, 3))
+    Q = posterior_basis(noise, 4.0 * np.eye(3))
+    assert np.allclose(Q.T @ Q, np.eye(3))
+
+
+def test_few_rows_say_nothing_about_their_law():
+    assert not enough_rows(34, 2)
+    assert enough_rows(1000, 8)
