@@ -87,7 +87,7 @@ def which_regularization(runs: int = 5) -> None:
     figure = Figure(figsize=(6.4, 3.8), layout="constrained")
     axes = figure.subplots()
     rows = []
-    for epsilon, marker in ((2.0, "o"), (2.5, "s"), (3.0, "^")):
+    for epsilon, marker in ((1.0, "o"), (1.25, "s"), (1.5, "^")):
         means = []
         for multiple in multiples:
             mean, std, halts = cut_shares(
