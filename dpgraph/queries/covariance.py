@@ -9,7 +9,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpgraph.arguments import as_number, check_choice, check_integer, check_positive
+from dpgraph.arguments import as_number, check_choice, check_integer, check_scale
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import check_epsilon
@@ -17,6 +17,7 @@ from dpgraph.privacy.ledger import open_ledger
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.projections import project_psd_trace
+from dpgraph.projections.base import public_shape
 from dpgraph.queries.covariance_noise import CovarianceMechanism, CovarianceNoise
 
 __all__ = ["PrivateCovariance", "private_covariance"]
@@ -31,6 +32,7 @@ Projection = Literal["unit-trace", "twice-trace"]
 #: Share of the budget for the private trace: this over sqrt(epsilon n), within the limits. The more there is to tell
 #: about the matrix, the less the bound on its trace matters, and the better the noisy matrix knows it by itself.
 _TRACE_SHARE, _LEAST_SHARE, _LARGEST_SHARE = 2.5, 0.02, 0.5
+_LEAST_SHARE_ASKED = 1e-6
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -108,7 +110,7 @@ def private_covariance(
         The normaliser n, a public number; if omitted, the number of rows, which is thereby declared public. With
         ``"add-remove"`` give a public upper bound or a private count if the number of rows is a secret.
     trace_share : float, optional
-        Share of epsilon (for Gaussian noise, of mu**2) for the private trace, in (0, 1). By default
+        Share of epsilon (for Gaussian noise, of mu**2) for the private trace, in [1e-6, 1). By default
         2.5/sqrt(epsilon n), at least 0.02 and at most a half, and a half with ``project="twice-trace"``.
     accountant : PrivacyAccountant, optional
         Debited before `X` is read.
@@ -211,20 +213,24 @@ class _Plan:
         epsilon: float,
     ) -> _Plan:
         """Check everything that is public, so that a mistake costs no budget."""
-        shape = np.shape(X)
+        shape = public_shape(X)
         if len(shape) != 2 or shape[1] == 0:
             raise InvalidParameterError(f"expected records as the rows of a matrix; got shape {shape}")
-        if not isinstance(project, (bool, np.bool_)) and project not in get_args(Projection):
-            raise InvalidParameterError(f"project must be True, False, 'unit-trace' or 'twice-trace'; got {project!r}")
+        if (kind := np.asarray(X).dtype).kind not in "biuf":
+            raise InvalidParameterError(f"expected real numbers; got entries of type {kind}")
+        if not isinstance(project, (bool, np.bool_)):
+            check_choice("project, unless True or False,", project, get_args(Projection))
+        if not isinstance(centered, (bool, np.bool_)):
+            raise InvalidParameterError(f"centered must be True or False; got {centered!r}")
         check_choice("adjacency", adjacency, ADJACENCIES)
-        check_positive("max_norm", max_norm)
-        if trace_share is not None and not 0 < as_number(trace_share) < 1:
-            raise InvalidParameterError(f"trace_share must lie strictly between 0 and 1; got {trace_share!r}")
-        n = check_integer("the number of records", shape[0] if n_records is None else n_records, 1)
+        check_scale("max_norm", max_norm)
+        if trace_share is not None and not _LEAST_SHARE_ASKED <= as_number(trace_share) < 1:
+            raise InvalidParameterError(f"trace_share must lie in [{_LEAST_SHARE_ASKED:g}, 1); got {trace_share!r}")
+        n = check_integer("the number of records", shape[0] if n_records is None else n_records, 1, 10**15)
         share = 0.0
         if project == "twice-trace":
             share = trace_share or _LARGEST_SHARE
-        elif project is True or project is np.True_:
+        elif not isinstance(project, str) and project:
             typical = _TRACE_SHARE / math.sqrt(check_epsilon(epsilon) * n)
             share = trace_share or min(max(typical, _LEAST_SHARE), _LARGEST_SHARE)
         weight = _mean_weight(shape[1]) if centered else 0.0
@@ -250,13 +256,13 @@ class _Plan:
 
 def short_rows(X: ArrayLike, max_norm: float) -> FloatArray:
     """Rows divided by `max_norm`, those still longer than 1 scaled to norm 1; shape (N, d). Not private."""
-    rows = np.asarray(X)
-    if rows.dtype.kind not in "biuf":
-        raise InvalidParameterError(f"expected real numbers; got entries of type {rows.dtype}")
-    rows = rows.astype(np.float64) / max_norm
+    rows = np.asarray(X).astype(np.float64)
     if not np.isfinite(rows).all():
         raise InvalidParameterError("expected finite records; at least one entry is NaN or infinite")
-    return rows / np.maximum(np.linalg.norm(rows, axis=1), 1.0)[:, None]
+    # Squares of entries beyond 1e154 overflow: rows with entries beyond max_norm are brought to entries of at most 1.
+    largest = np.abs(rows).max(axis=1, initial=max_norm, keepdims=True)
+    unit, ratio = rows / largest, np.minimum(largest / max_norm, 1e200)
+    return unit * (ratio / np.maximum(ratio * np.linalg.norm(unit, axis=1, keepdims=True), 1.0))
 
 
 def _mean_weight(d: int) -> float:

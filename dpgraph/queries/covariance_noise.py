@@ -27,6 +27,8 @@ CovarianceMechanism = Literal["auto", "wishart-difference", "nuclear-laplace", "
 
 #: The private trace lives on a grid this much finer than its noise.
 _TRACE_GRID_BITS = 20
+#: A larger standard deviation says as little about the trace, and its square would overflow.
+_LARGEST_STD = 1e150
 
 
 def moments_sensitivity(n: int, adjacency: str, norm: Literal["nuclear", "frobenius"]) -> float:
@@ -178,4 +180,4 @@ class CovarianceNoise:
         unit = 2.0 ** (math.floor(math.log2(move / epsilon)) - _TRACE_GRID_BITS)
         scale = ledger.laplace("twice the trace", sensitivity=move + 2 * unit, epsilon=epsilon)
         on_grid = np.rint(twice / unit) * unit
-        return float(noise.laplace_on_grid(on_grid, unit, scale)[0]), 2 * scale**2
+        return float(noise.laplace_on_grid(on_grid, unit, scale)[0]), 2 * min(scale, _LARGEST_STD) ** 2

@@ -71,6 +71,11 @@ def test_long_records_are_scaled_to_the_public_norm_and_short_ones_kept():
     rows = short_rows([[3.0, 4.0], [0.3, 0.4], [0.0, 0.0]], 1.0)
     assert rows == pytest.approx(np.array([[0.6, 0.8], [0.3, 0.4], [0.0, 0.0]]))
     assert short_rows([[3.0, 4.0]], 10.0) == pytest.approx(np.array([[0.3, 0.4]]))
+    assert short_rows([[3e200, 4e200]], 1e-100) == pytest.approx(np.array([[0.6, 0.8]]))
+
+
+def test_a_budget_too_small_for_anything_gives_noise_and_no_error():
+    assert np.isfinite(private_covariance(np.eye(3), epsilon=1e-90, rng=0).matrix).all()
 
 
 # --- the ledger ------------------------------------------------------------------------------------------------
@@ -179,6 +184,13 @@ def test_the_budget_is_debited_before_the_records_are_read():
         {"n_records": 0},
         {"n_records": 2.5},
         {"trace_share": 1.0},
+        {"trace_share": 1e-90},
+        {"max_norm": 1e200},
+        {"n_records": 10**400},
+        {"project": np.array([1, 2])},
+        {"centered": np.array([True, False])},
+        {"X": [["a", "b"]]},
+        {"X": [[1.0, 2.0], [3.0]]},
         {"epsilon": 0.0},
         {"X": np.zeros(4)},
         {"X": np.zeros((0, 3))},
