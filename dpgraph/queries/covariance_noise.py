@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dpgraph.arguments import check_choice
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.mechanisms.grid import release_array
+from dpgraph.mechanisms.grid import grid_unit, release_array
 from dpgraph.mechanisms.symmetric_release import NuclearMechanism, release_symmetric
 from dpgraph.privacy.accounting import check_delta, check_epsilon, gdp_mu
 from dpgraph.privacy.ledger import Ledger
@@ -177,7 +177,7 @@ class CovarianceNoise:
             )
             return float(noisy[0]), ledger.entries[-1].scale ** 2
         epsilon = ledger.epsilon * self.trace_share
-        unit = 2.0 ** (math.floor(math.log2(move / epsilon)) - _TRACE_GRID_BITS)
+        unit = grid_unit(move / epsilon, _TRACE_GRID_BITS)
         scale = ledger.laplace("twice the trace", sensitivity=move + 2 * unit, epsilon=epsilon)
         on_grid = np.rint(twice / unit) * unit
         return float(noise.laplace_on_grid(on_grid, unit, scale)[0]), 2 * min(scale, _LARGEST_STD) ** 2

@@ -142,12 +142,11 @@ class Lanczos:
 
         Not where a Ritz value is at most x.
         """
-        while True:
-            self.run(min(_LOOK, steps - self.steps))
-            if float(self.ritz()[0]) > x and self.lies_above(x, failure):
-                return True
+        while not (self.steps and float(self.ritz()[0]) > x and self.lies_above(x, failure)):
             if self.exhausted or self.steps >= steps:
                 return False
+            self.run(min(_LOOK, steps - self.steps))
+        return True
 
     def smallest(self, failure: float) -> float:
         """A number that all eigenvalues exceed, except with probability `failure`: a-priori, whatever the spectrum.
