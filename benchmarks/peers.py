@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import eigh
+from scipy.sparse.linalg import eigsh
 from scipy.special import expit, ndtri
 from scipy.stats import gumbel_r
 
@@ -29,6 +30,9 @@ from dpgraph.sos.csp import TwoCSP
 FloatArray = NDArray[np.float64]
 LabelArray = NDArray[np.int8]
 IntArray = NDArray[np.int64]
+
+#: A dense eigensolver takes about as long as a partial one for a share of this many vertices a vector.
+_LANCZOS = 50
 
 
 def symmetric_noise(n: int, scale: float, rng: np.random.Generator) -> FloatArray:
@@ -59,9 +63,10 @@ def analyze_gauss(A: sparse.csr_array, epsilon: float, delta: float, rng: np.ran
 def leading_part(M: FloatArray, rank: int) -> tuple[FloatArray, FloatArray]:
     """Eigenvectors and eigenvalues of largest absolute value of a dense symmetric matrix."""
     n = len(M)
-    low = eigh(M, subset_by_index=[0, min(rank, n) - 1])
-    high = eigh(M, subset_by_index=[n - min(rank, n), n - 1])
-    values, vectors = np.concatenate([low[0], high[0]]), np.hstack([low[1], high[1]])
+    if _LANCZOS * rank < n:
+        values, vectors = eigsh(M, rank, which="LM", v0=np.ones(n), ncv=min(n - 1, 2 * rank + 60), tol=1e-10)
+    else:
+        values, vectors = eigh(M)
     kept = np.argsort(-np.abs(values))[:rank]
     return vectors[:, kept], values[kept]
 

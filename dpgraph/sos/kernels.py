@@ -28,6 +28,9 @@ _REORDER = {"reassoc", "contract"}
 # Over-relaxation of coordinate ascent, in [0, 1): measured on Gset, 0.9 needs a tenth of the sweeps of 0.
 _BEYOND = 0.9
 
+# Rows of a dense matrix that are multiplied at once: matrix products are several times faster than one row's.
+_BLOCK = 32
+
 _GAMMA = np.uint64(0x9E3779B97F4A7C15)
 _MIX1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX2 = np.uint64(0x94D049BB133111EB)
@@ -93,13 +96,20 @@ def ascend_csr(indptr: Ints, indices: Ints, data: Floats, V: Floats, sweeps: int
 
 @njit(cache=True, fastmath=_REORDER)
 def ascend_dense(M: Floats, V: Floats, sweeps: int, tol: float) -> tuple[int, float]:
-    """Coordinate ascent on a dense M."""
-    n = V.shape[0]
+    """Coordinate ascent on a dense M: one matrix product for a block of rows, which then see each other's moves."""
+    n, k = V.shape
     gain = 0.0
     for sweep in range(sweeps):
         gain = 0.0
-        for i in range(n):
-            gain += _move_row(V, i, -np.dot(M[i], V))
+        for start in range(0, n, _BLOCK):
+            stop = min(start + _BLOCK, n)
+            G = -np.dot(M[start:stop], V)
+            for i in range(start, stop):
+                old = V[i].copy()
+                gain += _move_row(V, i, G[i - start])
+                for j in range(i + 1, stop):
+                    for c in range(k):
+                        G[j - start, c] -= M[i, j] * (V[i, c] - old[c])
         if gain <= tol:
             return sweep + 1, gain
     return sweeps, gain
