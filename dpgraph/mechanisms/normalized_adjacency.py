@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -12,8 +12,8 @@ from scipy import linalg
 from scipy.sparse.linalg import LinearOperator
 
 from dpgraph.exceptions import InvalidParameterError, MechanismHalted
-from dpgraph.graph import GraphOperator, open_graph
-from dpgraph.mechanisms.adjacency_choice import choose_mechanism
+from dpgraph.graph import Graph, GraphOperator, open_graph
+from dpgraph.mechanisms.adjacency_choice import choose_mechanism, release_unevenness
 from dpgraph.mechanisms.answered_adjacency import release_answered_adjacency
 from dpgraph.mechanisms.certificates import Guess
 from dpgraph.mechanisms.degree_core import shrunken_degrees
@@ -229,6 +229,22 @@ def _by_noisy_power(
     )
 
 
+def _by_answers(
+    graph: Graph, options: AdjacencyOptions, *, ledger: Ledger, noise: NoiseSource
+) -> PrivateNormalizedAdjacency:
+    """All of a pure budget for randomised response."""
+    return release_answered_adjacency(
+        graph,
+        options.rank,
+        options.largest,
+        None if options.regularization == "auto" else float(options.regularization),
+        multiple=ANSWERS_MULTIPLE,
+        denoise=options.denoise,
+        ledger=ledger,
+        noise=noise,
+    )
+
+
 def _automatic(mean_degree: float, max_weight: float) -> float:
     """Return the tau of regularization="auto"."""
     return max(REGULARIZATION_MULTIPLE * mean_degree, max_weight)
@@ -372,8 +388,9 @@ def private_normalized_adjacency(
     coherence : {"degree-corrected", "rank"}
         The coherence that the noise is scaled by: max ||U_i||/sqrt(c_i), or the papers' max ||U_i||.
     mechanism : {"auto", "coherence", "gaussian", "noisy-power", "randomized-response"}
-        "auto" is one of the next two, by n, `rank`, epsilon and delta alone
-        (:mod:`dpgraph.mechanisms.adjacency_choice`); it never halts, and the result says which one ran. "noisy-power":
+        "auto" is one of the next two, by n, `rank`, epsilon and delta, and by one private bit about the degrees where
+        these do not decide (:mod:`dpgraph.mechanisms.adjacency_choice`); it never halts, and the result says which one
+        ran. "noisy-power":
         averaged products with public iterates, normalised by released degrees; `rank` "auto" is 2.
         "randomized-response" answers for every pair with pure privacy (delta is not spent): the most accurate for a
         large epsilon, and for small graphs. "gaussian" adds noise to all entries (n <= 5000) and never halts.
@@ -435,22 +452,23 @@ def private_normalized_adjacency(
     noise = noise_source(rng)
     source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
     n, epsilon, delta = source.n_vertices, check_epsilon(epsilon), check_delta(delta)
+    chosen: str = mechanism
     if mechanism == "auto":
         columns = min(POWER_RANK, n) if rank == "auto" else check_rank(rank, n, max_rank)
         weighted = weight is not None or max_weight is not None
-        mechanism = choose_mechanism(n, columns, epsilon, delta, weighted=weighted)
+        chosen = choose_mechanism(n, columns, epsilon, delta, weighted=weighted)
+    undecided, pure = chosen == "by degrees", chosen == "randomized-response"
     options = AdjacencyOptions.check(
         n,
         rank=rank,
         max_rank=max_rank,
         regularization=regularization,
         coherence=coherence,
-        mechanism=mechanism,
+        mechanism="noisy-power" if undecided else chosen,
         core_noise=core_noise,
         certificate=certificate,
         denoise=denoise,
     )
-    pure = mechanism == "randomized-response"
     if pure:
         check_response(n, epsilon)
     ledger = open_ledger(
@@ -460,29 +478,22 @@ def private_normalized_adjacency(
         adjacency=EDGE_ADJACENCY,
         noise=noise,
         slack=0.0 if pure else adjacency_slack(options, delta),
+        parallel=undecided,
     )
     graph = source.read()
+    rest = ledger
+    if undecided:
+        pure = release_unevenness(graph, ledger=ledger, noise=noise)
+        rest = ledger.decide(pure)
     if pure:
-        tau = None if options.regularization == "auto" else float(options.regularization)
-        return release_answered_adjacency(
-            graph,
-            rank,
-            options.largest,
-            tau,
-            multiple=ANSWERS_MULTIPLE,
-            denoise=denoise,
-            ledger=ledger,
-            noise=noise,
+        private = _by_answers(graph, options, ledger=rest, noise=noise)
+    else:
+        total = release_total_weight(graph, ledger=rest, share=TOTAL_SHARE, noise=noise)
+        mean = 2 * total.value / n
+        private = release_normalized_adjacency(
+            graph, options, mean_degree=mean, ledger=rest, mu=rest.remaining_mu(), noise=noise
         )
-    total = release_total_weight(graph, ledger=ledger, share=TOTAL_SHARE, noise=noise)
-    return release_normalized_adjacency(
-        graph,
-        options,
-        mean_degree=2 * total.value / graph.n_vertices,
-        ledger=ledger,
-        mu=ledger.remaining_mu(),
-        noise=noise,
-    )
+    return replace(private, privacy=ledger.report())
 
 
 def adjacency_slack(options: AdjacencyOptions, delta: float) -> float:

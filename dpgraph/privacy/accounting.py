@@ -339,6 +339,40 @@ def pure_beside_gaussian(mu: float, epsilon: float, delta: float) -> float:
     return _root(excess, 0.0, epsilon) * (1 - 1e-9)
 
 
+def free_choice_epsilon(epsilon: float, delta: float) -> float:
+    """Largest e such that an e-DP bit may choose between a pure and a Gaussian mechanism that pays nothing for it.
+
+    Where the bit is 1, an (`epsilon` - e)-DP mechanism follows; where it is 0, a ``gdp_mu(epsilon, delta)``-GDP one, as
+    if nothing had been released before. Together they are (`epsilon`, `delta`)-DP: the first spends no delta, and the
+    bit can tell much only where it is often 1.
+
+    Proof. For neighbours let a and b be the probabilities of 0, Q and Q' the laws of the Gaussian mechanism, and
+    d(x) = ``gdp_delta(mu, x)``. Of an event S, the part with bit 1 adds at most 0 to P[S] - exp(epsilon) P'[S], since
+    1 - a <= exp(e) (1 - b). The part with bit 0 adds ``a Q(S) - exp(epsilon) b Q'(S) <= a d(epsilon - ln(a/b))``, which
+    is at most delta for a <= b. Otherwise 1 - b <= exp(e) (1 - a) and a <= exp(e) b bound ln(a/b). ln d is concave (d
+    is the convolution of the log-concave density of the privacy loss with the log-concave ``max(1 - exp(-x), 0)``,
+    Prekopa), so with s = -d'(epsilon)/d(epsilon) it is enough that ``ln a + s ln(a/b) <= 0``. For u = 1 - a up to
+    1/(1 + exp(e)), where both bounds on b meet, this is ``(1 + s) ln(1 - u) - s ln(1 - exp(e) u)``, whose derivative
+    changes sign once, from - to +: its maximum is at an end. It is 0 at u = 0, and at the other end at most 0 if
+    ``s e <= ln(1 + exp(-e))``; for larger u only ln a changes, and it falls.
+
+    Parameters
+    ----------
+    epsilon, delta : float
+        epsilon > 0, 0 < delta < 1.
+
+    Examples
+    --------
+    >>> from dpgraph.privacy.accounting import free_choice_epsilon
+    >>> round(free_choice_epsilon(1.0, 1e-6), 3)
+    0.03...
+    """
+    mu = gdp_mu(epsilon, delta)
+    slope = math.exp(epsilon + float(log_ndtr(-epsilon / mu - mu / 2)) - math.log(delta))
+    limit = _root(lambda e: slope * e - math.log1p(math.exp(-e)), 0.0, math.log(2) / slope)
+    return min(limit * (1 - 1e-6), epsilon)
+
+
 def one_sided_quantile(failure: float) -> float:
     """Standard normal quantile z with P[N(0, 1) > z] = `failure`: the slack of a one-sided good event."""
     return -float(ndtri(check_delta(failure)))

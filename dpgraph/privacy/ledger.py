@@ -10,6 +10,7 @@ from dpgraph.privacy.accountant import ROUNDING, PrivacyAccountant, PrivacyLoss,
 from dpgraph.privacy.accounting import (
     check_delta,
     check_epsilon,
+    free_choice_epsilon,
     gdp_mu,
     one_sided_quantile,
     pure_beside_gaussian,
@@ -74,6 +75,26 @@ class Ledger:
         self.mu, self.slack = math.hypot(*(s.mu for s in stages)), sum(s.slack for s in stages)
         self._stages, stage._whole = stages, self
         return stage
+
+    def decide(self, pure: bool) -> Ledger:
+        """The rest of the budget, after a pure stage whose one bit has chosen a pure (or else a Gaussian) mechanism.
+
+        A pure mechanism gets what is left of epsilon. A Gaussian one gets all of epsilon and delta: below
+        :func:`~dpgraph.privacy.accounting.free_choice_epsilon` the choice costs it nothing (theorem there). Nothing but
+        the bit may have been published.
+        """
+        if len(self._stages) != 1 or self._stages[0].delta > 0 or not self.parallel:
+            raise DPGraphError("internal error: only one pure stage of a parallel call may come before a decision")
+        spent = self._stages[0].epsilon
+        if spent > free_choice_epsilon(self.epsilon, self.delta):
+            raise DPGraphError("internal error: this choice is not free")
+        if pure:
+            return self.stage(self.epsilon - spent)
+        rest = Ledger(self.epsilon, self.delta, 0.0, self.adjacency, self.seeded)
+        self.entries = [replace(entry, share=0.0) for entry in self.entries]
+        self.mu, rest._whole = rest.mu, self
+        self._stages.append(rest)
+        return rest
 
     def part(self, share: float) -> tuple[Ledger, float]:
         """Where a release that gets this share of the budget is entered: a ledger, and what the share is of it.

@@ -35,6 +35,7 @@ __all__ = [
     "constraint_rows_l1",
     "core_release",
     "degree_corrected_product",
+    "degree_deviation",
     "degrees_l1",
     "degrees_l2",
     "first_sweep",
@@ -99,6 +100,15 @@ def degrees_l1(max_weight: float) -> float:
 def partition_weight(max_weight: float) -> float:
     """Change of the total weight, or of the cut weight of a *fixed* (released) partition: one pair counts or not, w."""
     return max_weight
+
+
+def degree_deviation(max_weight: float) -> float:
+    """Change of 3 sum_i |d_i - median| - sum_i d_i, 8 w.
+
+    The median minimises sum_i |d_i - c| over c, and for every c two terms of this sum move by at most w: so does the
+    minimum, by at most 2 w in all. The sum of the degrees moves by at most 2 w.
+    """
+    return 8.0 * max_weight
 
 
 def row_release(max_weight: float, row_norm: float = 1.0) -> float:

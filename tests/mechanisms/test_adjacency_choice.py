@@ -12,15 +12,17 @@ from dpgraph.mechanisms.adjacency_choice import choose_mechanism, noise_ratio
 @pytest.mark.parametrize(
     ("n", "rank", "epsilon", "chosen"),
     [
-        (800, 2, 1.0, "randomized-response"),
+        (50, 2, 1.0, "randomized-response"),
+        (800, 1, 8.0, "randomized-response"),
+        (800, 1, 1.0, "noisy-power"),
+        (800, 1, 4.0, "by degrees"),
+        (1_600, 4, 2.0, "by degrees"),
         (20_000, 1, 1.0, "noisy-power"),
-        (20_000, 1, 8.0, "randomized-response"),
-        (5_000, 1, 2.0, "noisy-power"),
-        (1_600, 4, 2.0, "randomized-response"),
+        (20_000, 1, 4.0, "by degrees"),
         (1_000_000, 8, 8.0, "noisy-power"),
     ],
 )
-def test_answers_are_chosen_for_small_graphs_and_large_budgets(n, rank, epsilon, chosen):
+def test_answers_are_chosen_for_small_graphs_and_large_budgets_and_degrees_decide_in_between(n, rank, epsilon, chosen):
     assert choose_mechanism(n, rank, epsilon, 1e-6, weighted=False) == chosen
 
 
@@ -35,18 +37,53 @@ def test_the_ratio_of_the_noises_is_that_of_the_formulas_at_any_epsilon():
     assert 0.0 <= noise_ratio(10**6, 1, 5000.0, 1e-6) < 1e-6
 
 
-@pytest.mark.parametrize("n", [400, 1400])
-def test_all_graphs_of_a_size_get_the_same_mechanism_and_the_result_says_which(n):
-    budget = {"epsilon": 1.0, "delta": 1e-6, "rank": 2, "mechanism": "auto", "rng": 0}
+@pytest.mark.parametrize(("n", "expected"), [(60, "randomized-response"), (1400, "noisy-power")])
+def test_all_graphs_get_the_same_mechanism_where_public_arguments_decide_and_the_result_says_which(n, expected):
+    budget = {"epsilon": 1.0, "delta": 1e-6, "rank": 1, "mechanism": "auto", "rng": 0}
     graphs = (nx.empty_graph(n), planted_cut_sparse(n, n // 4, -0.75, rng=0)[0])
     found = [dpgraph.private_normalized_adjacency(G, **budget) for G in graphs]
-    expected = choose_mechanism(n, 2, 1.0, 1e-6, weighted=False)
     assert [private.mechanism for private in found] == [expected, expected]
-    assert [private.privacy.delta for private in found] == [0.0 if n == 400 else 1e-6] * 2
+    assert [private.privacy.delta for private in found] == [0.0 if n == 60 else 1e-6] * 2
+
+
+@pytest.mark.parametrize(
+    ("graph", "expected"),
+    [
+        (nx.barabasi_albert_graph(600, 10, seed=0), "randomized-response"),
+        (nx.random_regular_graph(20, 600, seed=0), "noisy-power"),
+        (nx.gnp_random_graph(600, 0.05, seed=0), "noisy-power"),
+    ],
+    ids=["power law", "regular", "random"],
+)
+def test_uneven_degrees_are_seen_by_one_bit_of_a_hundredth_of_epsilon_and_pay_for_answers(graph, expected):
+    for seed in range(5):
+        private = dpgraph.private_normalized_adjacency(
+            graph, epsilon=4.0, delta=1e-6, rank=2, mechanism="auto", rng=seed
+        )
+        assert private.mechanism == expected
+        first, *others = private.privacy.entries
+        assert first.name == "unevenness of degrees"
+        assert first.epsilon <= 0.04
+        if expected == "noisy-power":  # which pays nothing for the bit
+            assert private.privacy.mu == pytest.approx(dpgraph.privacy.gdp_mu(4.0, 1e-6))
+            assert first.share == 0.0
+        else:
+            assert first.epsilon + sum(entry.epsilon for entry in others) == pytest.approx(4.0)
+        assert sum(entry.share for entry in private.privacy.entries) == pytest.approx(1.0)
+        assert (private.privacy.epsilon, private.privacy.delta) == (4.0, 1e-6)
+
+
+def test_an_accountant_pays_epsilon_and_delta_for_a_call_that_the_degrees_decide():
+    accountant = dpgraph.PrivacyAccountant(epsilon=4.0, delta=1e-6)
+    G = nx.barabasi_albert_graph(600, 10, seed=0)
+    budget = {"epsilon": 4.0, "delta": 1e-6, "rank": 2, "mechanism": "auto", "rng": 0, "accountant": accountant}
+    dpgraph.private_normalized_adjacency(G, **budget)
+    with pytest.raises(dpgraph.BudgetExceededError):
+        dpgraph.private_normalized_adjacency(G, **(budget | {"epsilon": 0.01}))
 
 
 def test_auto_is_exactly_the_mechanism_that_it_names():
-    A, _ = planted_cut_sparse(400, 100, -0.75, rng=1)
+    A, _ = planted_cut_sparse(60, 20, -0.75, rng=1)
     auto, named = (
         dpgraph.private_normalized_adjacency(A, epsilon=1.0, delta=1e-6, rank=2, mechanism=mechanism, rng=3)
         for mechanism in ("auto", "randomized-response")

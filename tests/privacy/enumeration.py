@@ -212,6 +212,8 @@ def degree_statistics(pairs: Pairs) -> Ratios:
     moved = change.sum(axis=2)
     yield "degrees_l2", np.linalg.norm(moved, axis=1) / sensitivity.degrees_l2(w)
     yield "degrees_l1", np.abs(moved).sum(axis=1) / sensitivity.degrees_l1(w)
+    excess = [_deviation(graphs.weights.sum(axis=2)) for graphs in (pairs.source, pairs.target)]
+    yield "degree_deviation", np.abs(excess[0] - excess[1]) / sensitivity.degree_deviation(w)
     yield "adjacency_core", np.linalg.norm(Q.T @ change @ Q, axis=(1, 2)) / sensitivity.adjacency_core(w, Q)
     lowest = pairs.source.c.min(axis=1) - pairs.target.c.min(axis=1)
     yield "minimum_degree", np.abs(lowest) / sensitivity.minimum_degree(w)
@@ -229,6 +231,10 @@ def whole_spectra(pairs: Pairs) -> Ratios:
     for matrix, bound in zip(("adjacency", "laplacian"), bounds, strict=True):
         before, after = (np.linalg.eigvalsh(_plain(graphs.weights, matrix)) for graphs in (pairs.source, pairs.target))
         yield f"whole_{matrix}_spectrum", np.linalg.norm(before - after, axis=1) / bound
+
+
+def _deviation(degrees: np.ndarray) -> np.ndarray:
+    return 3 * np.abs(degrees - np.median(degrees, axis=1, keepdims=True)).sum(axis=1) - degrees.sum(axis=1)
 
 
 def _plain(weights: np.ndarray, matrix: str) -> np.ndarray:

@@ -77,6 +77,22 @@ def all_graph_neighbours() -> Iterator[tuple[str, Data, Data]]:
     yield from large_graph_neighbours()
 
 
+def undecided_neighbours() -> Pairs:
+    """Graphs of the size at which the degrees choose the mechanism of an embedding, uneven degrees and even ones."""
+    n = 150
+    for label, graph in (
+        ("uneven", nx.barabasi_albert_graph(n, 6, seed=2)),
+        ("in between", nx.gnp_random_graph(n, 0.03, seed=1)),
+        ("even", nx.random_regular_graph(30, n, seed=0)),
+    ):
+        weights = nx.to_numpy_array(graph)
+        by_degree = np.argsort(-weights.sum(axis=1), kind="stable")
+        for i, j in (by_degree[[0, 1]], by_degree[[0, -1]], by_degree[[-2, -1]]):
+            changed = weights.copy()
+            changed[i, j] = changed[j, i] = 1.0 - weights[i, j]
+            yield f"{label} degrees, pair {i}-{j}", graph_data(weights, 1.0), graph_data(changed, 1.0)
+
+
 #: Five vertices that are joined to everything, and many that are joined to them only (and a little to each other):
 #: large enough that the noise of the degrees at the epsilon of the audit leaves the hubs inside a core and most of the
 #: other vertices outside.

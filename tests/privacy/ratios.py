@@ -13,9 +13,8 @@ import time
 import numba
 import pytest
 
-from tests.privacy.registry import ENTRIES
+from tests.privacy.registry import ENTRIES, EPSILON
 from tests.privacy.replay import open_doors, replay
-from tests.privacy.statistical import EPSILON
 
 #: Halts, a core of some vertices, and every step of every mechanism.
 EPSILONS = (1.0, EPSILON, 1e4)

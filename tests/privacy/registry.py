@@ -60,7 +60,11 @@ from tests.privacy.inputs import (
     poisoned_networkx_graph,
     record_neighbours,
     tiny_graph_neighbours,
+    undecided_neighbours,
 )
+
+#: Large enough for an effect in a few hundred runs, small enough that half the noise shows.
+EPSILON = 8.0
 
 
 @dataclass(frozen=True)
@@ -83,6 +87,8 @@ class Entry:
         Called without delta.
     module : str
         Where the function is public.
+    epsilon : float
+        At which the statistical audit calls it.
     """
 
     function: str
@@ -92,6 +98,7 @@ class Entry:
     private: str = "G"
     pure: bool = False
     module: str = "dpgraph"
+    epsilon: float = EPSILON
 
     #: Whether the function takes a seed, and whether delta = 0 is an error of a call that is not pure.
     seedable = True
@@ -188,6 +195,13 @@ ENTRIES: tuple[Entry, ...] = (
             {"mechanism": "randomized-response"},
             {"mechanism": "auto"},
         )
+    ),
+    Entry(
+        "private_normalized_adjacency",
+        undecided_neighbours,
+        poisoned_graph(),
+        options={"mechanism": "auto", "rank": 2},
+        epsilon=1.0,  # where the degrees decide
     ),
     *(
         Entry("private_max_cut", cut_neighbours(options), poisoned_graph(), options=options)

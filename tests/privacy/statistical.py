@@ -29,9 +29,6 @@ from tests.privacy.replay import RecordingSource, Release, observe, open_doors, 
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "audit.md"
 
-#: Large enough for an effect in a few hundred runs, small enough that half the noise shows.
-EPSILON = 8.0
-
 
 @dataclass(frozen=True)
 class Finding:
@@ -53,7 +50,7 @@ class Finding:
         return f"| {self.label} | {numbers} |"
 
 
-def worst_pair(entry: Entry, epsilon: float = EPSILON, *, largest: int = 60) -> tuple[float, Data, Data]:
+def worst_pair(entry: Entry, epsilon: float, *, largest: int = 60) -> tuple[float, Data, Data]:
     """Among the neighbours of an entry, the pair whose replay loses the largest share of the budget."""
     best: tuple[float, Data, Data] | None = None
     for number, (_, data, neighbour) in enumerate(entry.neighbours()):
@@ -126,8 +123,9 @@ def log_choice(scores: np.ndarray, chosen: np.ndarray) -> np.ndarray:
     return np.log(p[rows, chosen]) + np.log(wins)
 
 
-def audit(entry: Entry, runs: int, *, epsilon: float = EPSILON, seed: int = 0, seconds: float = np.inf) -> Finding:
+def audit(entry: Entry, runs: int, *, seed: int = 0, seconds: float = np.inf) -> Finding:
     """Lower bound on the loss of one entry from `runs` runs on either input, or as many as the time allows."""
+    epsilon = entry.epsilon
     share, data, neighbour = worst_pair(entry, epsilon)
     first = statistics(entry, data, neighbour, runs, seed, epsilon, seconds / 2)
     second = -statistics(entry, neighbour, data, len(first), seed + runs, epsilon)

@@ -279,6 +279,33 @@ def test_a_call_with_both_kinds_of_noise_is_charged_as_epsilon_and_delta():
     assert accountant.spent.epsilon <= 2.0
 
 
+def test_after_a_free_choice_a_gaussian_mechanism_gets_all_and_a_pure_one_what_is_left():
+    ledgers = []
+    for pure in (False, True):
+        ledger = call(1.0, 1e-6, parallel=True)
+        ledger.stage(0.01).laplace("choice", sensitivity=1.0, epsilon=0.01)
+        ledgers.append((ledger, ledger.decide(pure)))
+    (gaussian, rest), (whole, left) = ledgers
+    assert rest.mu == gaussian.mu == pytest.approx(gdp_mu(1.0, 1e-6))
+    assert (left.epsilon, left.delta) == (pytest.approx(0.99), 0.0)
+    rest.gaussian("all", sensitivity=1.0, mu=rest.mu)
+    left.laplace("all", sensitivity=1.0, epsilon=left.epsilon)
+    assert [entry.share for entry in gaussian.report().entries] == [0.0, pytest.approx(1.0)]
+    assert [entry.share for entry in whole.report().entries] == [pytest.approx(0.01), pytest.approx(0.99)]
+    for ledger in (gaussian, whole):
+        with pytest.raises(DPGraphError):
+            ledger.stage(0.001)
+
+
+@pytest.mark.parametrize("stages", [(), (0.1,), (0.001, 0.001)], ids=["none", "too much", "two"])
+def test_a_choice_that_is_not_free_or_was_not_made_decides_nothing(stages):
+    ledger = call(1.0, 1e-6, parallel=True)
+    for epsilon in stages:
+        ledger.stage(epsilon).laplace("choice", sensitivity=1.0, epsilon=epsilon)
+    with pytest.raises(DPGraphError, match="internal error"):
+        ledger.decide(True)
+
+
 def test_a_pure_call_cannot_release_gaussian_noise():
     ledger = call(1.0, None)
     with pytest.raises((DPGraphError, ZeroDivisionError)):

@@ -15,6 +15,7 @@ from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.accounting import (
     check_delta,
     check_epsilon,
+    free_choice_epsilon,
     gaussian_scale,
     gdp_delta,
     gdp_epsilon,
@@ -289,3 +290,26 @@ def test_the_pure_release_beside_a_gaussian_one_agrees_with_the_composed_loss_di
     )
     assert 0 < pure < epsilon
     assert delta == pytest.approx(1e-6, rel=1e-3)
+
+
+def worst_delta_of_a_choice(e, epsilon, mu):
+    """Worst delta of an e-DP bit that chooses a mu-GDP mechanism (or a pure one), over all laws of the bit."""
+    pure_side = np.linspace(0, 1, 20_001)[:-1]  # probability of choosing the pure mechanism
+    here = 1 - pure_side
+    there = np.maximum(1 - math.exp(e) * pure_side, math.exp(-e) * here)
+    return max(a * gdp_delta_at(mu, epsilon - math.log(a / b)) for a, b in zip(here[::20], there[::20], strict=True))
+
+
+def gdp_delta_at(mu, epsilon):
+    """The curve of mu-GDP, for negative epsilon too."""
+    phi = [0.5 * math.erfc(-x / math.sqrt(2)) for x in (-epsilon / mu + mu / 2, -epsilon / mu - mu / 2)]
+    return phi[0] - math.exp(epsilon) * phi[1]
+
+
+@pytest.mark.parametrize("epsilon", [0.25, 1.0, 4.0, 8.0])
+@pytest.mark.parametrize("delta", [1e-8, 1e-6, 1e-2])
+def test_a_choice_of_the_free_epsilon_adds_nothing_to_delta_and_twice_as_much_would(epsilon, delta):
+    free, mu = free_choice_epsilon(epsilon, delta), gdp_mu(epsilon, delta)
+    assert 0.005 * epsilon < free < epsilon
+    assert worst_delta_of_a_choice(free, epsilon, mu) <= delta * (1 + 1e-6)
+    assert worst_delta_of_a_choice(2 * free, epsilon, mu) > 1.05 * delta

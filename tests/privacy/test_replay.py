@@ -10,9 +10,8 @@ import dpgraph
 from dpgraph.mechanisms import core_response
 from dpgraph.mechanisms.bounded_iterates import Core
 from tests.privacy.inputs import CORE_PAIRS, HUBS, VERTICES, core_neighbours
-from tests.privacy.registry import ENTRIES
+from tests.privacy.registry import ENTRIES, EPSILON
 from tests.privacy.replay import doors, replay  # noqa: F401
-from tests.privacy.statistical import EPSILON
 
 pytestmark = pytest.mark.usefixtures("doors")
 
