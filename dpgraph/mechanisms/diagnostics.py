@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 from dpgraph.arguments import check_integer
 from dpgraph.exceptions import InvalidParameterError, MechanismHalted
 from dpgraph.graph import open_graph
+from dpgraph.mechanisms.adjacency_options import AdjacencyOptions
 from dpgraph.mechanisms.certificates import accurate_vectors
 from dpgraph.mechanisms.matrices import check_matrix, open_matrix, read_rectangular, read_symmetric, symmetric_embedding
 from dpgraph.mechanisms.normalized_adjacency import (
     TOTAL_SHARE,
-    AdjacencyOptions,
-    adjacency_slack,
     normalized_operator,
     release_lower_bound,
 )
@@ -216,7 +215,7 @@ def _graph_spectrum(
         accountant=accountant,
         adjacency=EDGE_ADJACENCY,
         noise=noise,
-        slack=adjacency_slack(options, delta) if needs_slack else 0.0,
+        slack=options.slack(delta) if needs_slack else 0.0,
     )
     graph = source.read()
     total = release_total_weight(graph, ledger=ledger, share=TOTAL_SHARE, noise=noise)

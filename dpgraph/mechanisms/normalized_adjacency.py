@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 from scipy import linalg
 from scipy.sparse.linalg import LinearOperator
 
-from dpgraph.exceptions import InvalidParameterError, MechanismHalted
+from dpgraph.arguments import check_choice
+from dpgraph.exceptions import MechanismHalted
 from dpgraph.graph import Graph, GraphOperator, open_graph
 from dpgraph.mechanisms.adjacency_choice import choose_mechanism, release_unevenness
+from dpgraph.mechanisms.adjacency_options import DEFAULT_MAX_RANK, MECHANISMS, AdjacencyOptions
 from dpgraph.mechanisms.answered_adjacency import release_answered_adjacency
 from dpgraph.mechanisms.certificates import Guess
 from dpgraph.mechanisms.degree_core import shrunken_degrees
@@ -21,14 +23,11 @@ from dpgraph.mechanisms.degrees import release_degrees
 from dpgraph.mechanisms.empirical_bayes import enough_rows, posterior_basis
 from dpgraph.mechanisms.grid import release_array
 from dpgraph.mechanisms.noisy_power import POWER_RANK, release_low_rank_adjacency
-from dpgraph.mechanisms.private_adjacency import DENSE_LIMIT, PrivateNormalizedAdjacency
+from dpgraph.mechanisms.private_adjacency import PrivateNormalizedAdjacency
 from dpgraph.mechanisms.projector_sampler import canonical_signs
 from dpgraph.mechanisms.randomized_response import check_response
 from dpgraph.mechanisms.subspace import (
-    CERTIFICATES,
-    CORE_NOISES,
     MINIMUM_DEGREE_SLACK,
-    SLACK_SHARE,
     Certificate,
     CoreNoise,
     Rank,
@@ -45,8 +44,6 @@ from dpgraph.spectral import sensitivity
 from dpgraph.spectral.neighbours import EdgeNeighbours
 
 __all__ = [
-    "AdjacencyOptions",
-    "adjacency_slack",
     "normalized_operator",
     "private_normalized_adjacency",
     "release_lower_bound",
@@ -62,8 +59,6 @@ REGULARIZATION_MULTIPLE = 16.0
 #: Of answers to randomised response, whose noise does not depend on tau: large enough that the leading space, scaled
 #: back, is that of the adjacency matrix itself.
 ANSWERS_MULTIPLE = 256.0
-DEFAULT_MAX_RANK = 8
-MECHANISMS = ("coherence", "gaussian", "noisy-power", "randomized-response")
 #: Guess of the coherence, times that of rows of equal norm.
 _TYPICAL_COHERENCE = 1.35
 
@@ -72,73 +67,6 @@ TOTAL_SHARE = 0.002
 _DEGREE_SHARE = 0.02
 _MINIMUM_SHARE = 0.1
 _CORE_SHARE = 0.02
-
-
-@dataclass(frozen=True)
-class AdjacencyOptions:
-    """Public choices of :func:`private_normalized_adjacency`, checked before anything is read."""
-
-    rank: Rank
-    largest: int
-    regularization: float | Literal["auto"]
-    coherence: str
-    mechanism: str
-    core_noise: CoreNoise
-    certificate: Certificate
-    least_rank: int
-    denoise: bool
-
-    @classmethod
-    def check(
-        cls,
-        n: int,
-        *,
-        rank: Rank,
-        max_rank: int,
-        regularization: float | Literal["auto"],
-        coherence: str,
-        mechanism: str,
-        core_noise: CoreNoise = "gaussian",
-        certificate: Certificate = "stability",
-        least_rank: int = 1,
-        denoise: bool = False,
-    ) -> AdjacencyOptions:
-        """Validate against the public number of vertices; raises :class:`InvalidParameterError`."""
-        if coherence not in ("degree-corrected", "rank"):
-            raise InvalidParameterError(f"coherence must be 'degree-corrected' or 'rank'; got {coherence!r}")
-        if mechanism not in MECHANISMS:
-            raise InvalidParameterError(f"mechanism must be one of {MECHANISMS}; got {mechanism!r}")
-        if core_noise not in CORE_NOISES or (core_noise != "gaussian" and mechanism != "coherence"):
-            raise InvalidParameterError(
-                f"core_noise must be one of {CORE_NOISES}, and 'gaussian' unless mechanism='coherence'; "
-                f"got {core_noise!r}"
-            )
-        if certificate not in CERTIFICATES:
-            raise InvalidParameterError(f"certificate must be one of {CERTIFICATES}; got {certificate!r}")
-        if mechanism == "gaussian" and n > DENSE_LIMIT:
-            raise InvalidParameterError(
-                f"mechanism='gaussian' makes all n**2 entries noisy and is limited to n <= {DENSE_LIMIT}; got n = {n}. "
-                "Use mechanism='coherence'"
-            )
-        if regularization != "auto" and not (
-            isinstance(regularization, (int, float, np.integer, np.floating))
-            and math.isfinite(regularization)
-            and regularization >= 0
-        ):
-            raise InvalidParameterError(
-                f"regularization must be 'auto' or a finite number >= 0; got {regularization!r}"
-            )
-        return cls(
-            rank,
-            check_rank(rank, n, max_rank),
-            regularization,
-            coherence,
-            mechanism,
-            core_noise,
-            certificate,
-            least_rank,
-            denoise,
-        )
 
 
 def release_normalized_adjacency(
@@ -452,6 +380,7 @@ def private_normalized_adjacency(
     noise = noise_source(rng)
     source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
     n, epsilon, delta = source.n_vertices, check_epsilon(epsilon), check_delta(delta)
+    check_choice("mechanism", mechanism, ("auto", *MECHANISMS))
     chosen: str = mechanism
     if mechanism == "auto":
         columns = min(POWER_RANK, n) if rank == "auto" else check_rank(rank, n, max_rank)
@@ -477,7 +406,7 @@ def private_normalized_adjacency(
         accountant=accountant,
         adjacency=EDGE_ADJACENCY,
         noise=noise,
-        slack=0.0 if pure else adjacency_slack(options, delta),
+        slack=0.0 if pure else options.slack(delta),
         parallel=undecided,
     )
     graph = source.read()
@@ -494,11 +423,3 @@ def private_normalized_adjacency(
             graph, options, mean_degree=mean, ledger=rest, mu=rest.remaining_mu(), noise=noise
         )
     return replace(private, privacy=ledger.report())
-
-
-def adjacency_slack(options: AdjacencyOptions, delta: float) -> float:
-    """Share of delta that the good events of these options may use."""
-    needs_none = options.mechanism == "noisy-power" or (
-        options.mechanism == "gaussian" and options.regularization == "auto"
-    )
-    return 0.0 if needs_none else SLACK_SHARE * delta

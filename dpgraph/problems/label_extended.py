@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from dpgraph.graph import WEIGHT_BITS, Graph
+from dpgraph.mechanisms.adjacency_options import AdjacencyOptions
 from dpgraph.mechanisms.bounded_iterates import ITERATE_UNIT, FieldOracle, LabelScores
 from dpgraph.mechanisms.degree_core import release_core_iterates
 from dpgraph.mechanisms.label_iterates import Simplex
-from dpgraph.mechanisms.normalized_adjacency import AdjacencyOptions, release_normalized_adjacency
+from dpgraph.mechanisms.normalized_adjacency import release_normalized_adjacency
 from dpgraph.mechanisms.weights import release_weight
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource

@@ -13,14 +13,13 @@ from numpy.typing import NDArray
 from dpgraph.arguments import check_choice
 from dpgraph.exceptions import InvalidParameterError, MechanismHalted
 from dpgraph.graph import Graph, GraphSource
+from dpgraph.mechanisms.adjacency_options import AdjacencyOptions
 from dpgraph.mechanisms.all_cuts import LARGEST, release_best_cut
 from dpgraph.mechanisms.bounded_iterates import LOOK_DELTA, is_parallel, is_pure
 from dpgraph.mechanisms.core_response import release_core_response
 from dpgraph.mechanisms.cut_iterates import BalancedSigns, Signs, cut_labels, cut_oracle, release_cut_labels
 from dpgraph.mechanisms.noisy_power import POWER_RANK, release_low_rank_adjacency
 from dpgraph.mechanisms.normalized_adjacency import (
-    AdjacencyOptions,
-    adjacency_slack,
     release_noisy_matrix,
     release_normalized_adjacency,
 )
@@ -144,7 +143,7 @@ def release_private_cut(
         accountant=accountant,
         adjacency=EDGE_ADJACENCY,
         noise=noise,
-        slack=adjacency_slack(options, request.delta) if spectral else LOOK_DELTA * request.delta * parallel,
+        slack=options.slack(request.delta) if spectral else LOOK_DELTA * request.delta * parallel,
         parallel=parallel,
     )
     graph = source.read()

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpgraph.arguments import check_choice, check_scale
 from dpgraph.exceptions import InvalidParameterError
+from dpgraph.mechanisms.adjacency_options import DEFAULT_MAX_RANK, AdjacencyOptions
 from dpgraph.mechanisms.bounded_iterates import LOOK_DELTA, is_parallel, is_pure
-from dpgraph.mechanisms.normalized_adjacency import DEFAULT_MAX_RANK, AdjacencyOptions, adjacency_slack
 from dpgraph.mechanisms.subspace import Rank
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import check_delta, check_epsilon
@@ -158,7 +158,7 @@ def private_max_2csp(
         accountant=accountant,
         adjacency=_ADJACENCY[adjacency],
         noise=source,
-        slack=LOOK_DELTA * delta * parallel if iterates else adjacency_slack(options, delta),
+        slack=LOOK_DELTA * delta * parallel if iterates else options.slack(delta),
         parallel=parallel,
     )
 

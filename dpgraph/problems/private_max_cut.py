@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from dpgraph.graph import open_graph
-from dpgraph.mechanisms.normalized_adjacency import DEFAULT_MAX_RANK
+from dpgraph.mechanisms.adjacency_options import DEFAULT_MAX_RANK
 from dpgraph.mechanisms.subspace import Rank
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.problems.private_cut import PrivateCutResult

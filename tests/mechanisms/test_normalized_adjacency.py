@@ -181,7 +181,14 @@ def test_one_vertex_is_a_correct_answer():
         {"coherence": "basic"},
         {"mechanism": "laplace"},
         {"max_rank": 0},
+        {"mechanism": np.array(["coherence", "gaussian"])},
+        {"mechanism": None},
+        {"regularization": np.ones(2)},
+        {"regularization": 1e200, "mechanism": "noisy-power"},
+        {"certificate": ["stability"]},
+        {"core_noise": "wishart-difference", "mechanism": "auto"},
     ],
+    ids=str,
 )
 def test_bad_parameters_are_refused_before_the_budget_is_touched(arguments):
     accountant = dpgraph.PrivacyAccountant(epsilon=1.0, delta=1e-6)

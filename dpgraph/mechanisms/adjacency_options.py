@@ -1,0 +1,93 @@
+"""Public choices of a private normalized adjacency, checked before anything is read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from dpgraph.arguments import as_number, check_choice
+from dpgraph.exceptions import InvalidParameterError
+from dpgraph.mechanisms.private_adjacency import DENSE_LIMIT
+from dpgraph.mechanisms.subspace import (
+    CERTIFICATES,
+    CORE_NOISES,
+    SLACK_SHARE,
+    Certificate,
+    CoreNoise,
+    Rank,
+    check_rank,
+)
+
+__all__ = ["DEFAULT_MAX_RANK", "MECHANISMS", "AdjacencyOptions"]
+
+DEFAULT_MAX_RANK = 8
+MECHANISMS = ("coherence", "gaussian", "noisy-power", "randomized-response")
+#: A larger one makes squares of the scaled entries underflow.
+_LARGEST_REGULARIZATION = 1e100
+
+
+@dataclass(frozen=True)
+class AdjacencyOptions:
+    """Public choices of :func:`~dpgraph.private_normalized_adjacency`."""
+
+    rank: Rank
+    largest: int
+    regularization: float | Literal["auto"]
+    coherence: str
+    mechanism: str
+    core_noise: CoreNoise
+    certificate: Certificate
+    least_rank: int
+    denoise: bool
+
+    @classmethod
+    def check(
+        cls,
+        n: int,
+        *,
+        rank: Rank,
+        max_rank: int,
+        regularization: float | Literal["auto"],
+        coherence: str,
+        mechanism: str,
+        core_noise: CoreNoise = "gaussian",
+        certificate: Certificate = "stability",
+        least_rank: int = 1,
+        denoise: bool = False,
+    ) -> AdjacencyOptions:
+        """Validate against the public number of vertices; raises :class:`InvalidParameterError`."""
+        check_choice("coherence", coherence, ("degree-corrected", "rank"))
+        check_choice("mechanism", mechanism, MECHANISMS)
+        check_choice("core_noise", core_noise, CORE_NOISES)
+        check_choice("certificate", certificate, CERTIFICATES)
+        if core_noise != "gaussian" and mechanism != "coherence":
+            raise InvalidParameterError(
+                f"core_noise must be 'gaussian' unless mechanism='coherence'; got {core_noise!r} with {mechanism!r}"
+            )
+        if mechanism == "gaussian" and n > DENSE_LIMIT:
+            raise InvalidParameterError(
+                f"mechanism='gaussian' makes all n**2 entries noisy and is limited to n <= {DENSE_LIMIT}; got n = {n}. "
+                "Use mechanism='coherence'"
+            )
+        is_auto = isinstance(regularization, str) and regularization == "auto"
+        if not is_auto and not 0 <= as_number(regularization) <= _LARGEST_REGULARIZATION:
+            raise InvalidParameterError(
+                f"regularization must be 'auto' or a number from 0 to {_LARGEST_REGULARIZATION:g}; "
+                f"got {regularization!r}"
+            )
+        return cls(
+            rank,
+            check_rank(rank, n, max_rank),
+            regularization,
+            coherence,
+            mechanism,
+            core_noise,
+            certificate,
+            least_rank,
+            denoise,
+        )
+
+    def slack(self, delta: float) -> float:
+        """Part of delta that the good events of these options may use."""
+        needs_none = self.mechanism == "noisy-power" or (self.mechanism == "gaussian" and self.regularization == "auto")
+        return 0.0 if needs_none else SLACK_SHARE * delta
