@@ -26,6 +26,9 @@ FloatArray = NDArray[np.float64]
 
 #: rank="auto" keeps eigenvalues above this multiple of the edge of the spectrum of the noise.
 _ABOVE_NOISE = 1.1
+#: Eigenvectors of less noise than this share of their eigenvalue are left as they are: the law of
+#: rows is estimated too coarsely to improve them.
+_LITTLE_NOISE = 0.012
 
 
 def release_answered_adjacency(
@@ -64,12 +67,13 @@ def release_answered_adjacency(
     root = 1 / np.sqrt(np.maximum(degrees + tau, lower))
     operator = _operator(flipped, root)
     values, vectors = _leading(operator, largest, noise)
+    variance = flipped.gain**2 * p * (1 - p)
+    size = math.sqrt(n * variance) * float(np.median(root) ** 2)  # of the noise: its spectrum ends at twice that
     if rank == "auto":
-        edge = 2 * math.sqrt(n * p * (1 - p)) * flipped.gain * float(np.median(root) ** 2)
-        kept = max(int(np.sum(np.abs(values) > _ABOVE_NOISE * edge)), 1)
+        kept = max(int(np.sum(np.abs(values) > _ABOVE_NOISE * 2 * size)), 1)
         values, vectors = values[:kept], vectors[:, :kept]
-    if denoise and enough_rows(n, values.size):
-        values, vectors = _refined(operator, values, vectors, flipped.gain**2 * p * (1 - p), root)
+    if denoise and enough_rows(n, values.size) and size > _LITTLE_NOISE * abs(values[-1]):
+        values, vectors = _refined(operator, values, vectors, variance, root)
     return PrivateNormalizedAdjacency(
         nodes=graph.nodes,
         degrees=degrees,

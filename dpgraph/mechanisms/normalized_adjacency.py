@@ -57,8 +57,8 @@ FloatArray = NDArray[np.float64]
 #: bound m on the smallest c_i, which sets the noise, comes close to the typical c_i (benchmarks/regularization.py).
 REGULARIZATION_MULTIPLE = 16.0
 #: Of answers to randomised response, whose noise does not depend on tau: large enough that the leading space, scaled
-#: back, is that of the adjacency matrix itself.
-ANSWERS_MULTIPLE = 256.0
+#: back, is that of the adjacency matrix itself, to four digits.
+ANSWERS_MULTIPLE = 2.0**14
 #: Guess of the coherence, times that of rows of equal norm.
 _TYPICAL_COHERENCE = 1.35
 
@@ -311,8 +311,8 @@ def private_normalized_adjacency(
     max_rank : int, default 8
         Largest rank considered by "auto".
     regularization : float or "auto"
-        tau >= 0, public. "auto" is 16 times the private average degree: then no degree test is needed; 256 times with
-        "randomized-response", which needs none. A number spends a tenth of the budget on a private minimum degree.
+        tau >= 0, public. "auto" is 16 times the private average degree: then no degree test is needed; 2**14 times
+        with "randomized-response", which needs none. A number spends a tenth of the budget on a private minimum degree.
     coherence : {"degree-corrected", "rank"}
         The coherence that the noise is scaled by: max ||U_i||/sqrt(c_i), or the papers' max ||U_i||.
     mechanism : {"auto", "coherence", "gaussian", "noisy-power", "randomized-response"}

@@ -1,0 +1,38 @@
+"""Posterior means of released rows are closer to the true space, and answers of little noise are left alone."""
+
+import numpy as np
+import pytest
+from scipy.sparse.linalg import eigsh
+
+import dpgraph
+from dpgraph.datasets import planted_cut_sparse
+
+
+def sine(A, private):
+    """Sine of the largest angle from the true leading space to the released one."""
+    truth = eigsh(A, k=private.rank, which="LM", v0=np.ones(A.shape[0]))[1]
+    Q = np.linalg.qr(private.adjacency_factor())[0]
+    return float(np.linalg.norm(truth - Q @ (Q.T @ truth), 2))
+
+
+def release(A, **options):
+    return dpgraph.private_normalized_adjacency(A, delta=1e-6, rank=2, rng=0, **options)
+
+
+@pytest.mark.parametrize(("mechanism", "epsilon"), [("randomized-response", 3.0), ("noisy-power", 1.5)])
+def test_the_space_of_a_planted_cut_comes_closer_by_a_fifth(mechanism, epsilon):
+    A = planted_cut_sparse(1000, 120, -0.75, rng=0)[0]
+    raw, denoised = (
+        sine(A, release(A, epsilon=epsilon, mechanism=mechanism, denoise=denoise)) for denoise in (False, True)
+    )
+    assert denoised < 0.8 * raw < 0.4
+
+
+def test_answers_of_little_noise_keep_their_eigenvectors_which_are_those_of_the_adjacency_matrix():
+    A = planted_cut_sparse(600, 100, -0.75, rng=0)[0]
+    raw, denoised = (
+        release(A, epsilon=12.0, mechanism="randomized-response", denoise=denoise) for denoise in (False, True)
+    )
+    assert np.array_equal(raw.basis, denoised.basis)
+    # No false answer is expected at epsilon = 25: what is left is the normalisation by unequal degrees.
+    assert sine(A, release(A, epsilon=25.0, mechanism="randomized-response")) < 1e-4
