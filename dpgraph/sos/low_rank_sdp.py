@@ -30,6 +30,7 @@ __all__ = ["LowRankSolution", "solve_low_rank"]
 FloatArray = NDArray[np.float64]
 
 _BATCH = 400
+_COARSE, _FIRST = 1e-3, 10  # a coarse tolerance is relative to a value near the optimum, after this many sweeps
 _STALLED = 0.9  # a gap above this share of the one before, at a fifth of the threshold, is the rank's fault
 _SPREAD = 0.1  # length of the new coordinates of a row; measured
 
@@ -102,7 +103,8 @@ def solve_low_rank(
     first, most = objective.ranks()
     V = _random_rows(n, first, rng) if start is None else np.array(start, dtype=np.float64, order="C")
     threshold = 0.01 * tol
-    sweeps, stalls, last_gap = 0, 0, math.inf
+    sweeps = objective.ascend(V, min(_FIRST, max_sweeps), 0.0)[0] if tol >= _COARSE else 0
+    stalls, last_gap = 0, math.inf
     while True:
         done, gain = objective.ascend(V, min(_BATCH, max_sweeps - sweeps), threshold * _scale(objective, V))
         sweeps += done
