@@ -1,12 +1,11 @@
 """Private eigenspaces, projectors, low-rank approximations, singular subspaces of general matrices (DN25a, section 5).
 
-All five public functions share one release, :func:`dpgraph.mechanisms.subspace.release_subspace`.
+All four functions share one release, :func:`dpgraph.mechanisms.subspace.release_subspace`.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -23,6 +22,7 @@ from dpgraph.mechanisms.matrices import (
     symmetric_embedding,
 )
 from dpgraph.mechanisms.noisy_power import POWER_RANK, release_low_rank_matrix
+from dpgraph.mechanisms.private_subspaces import PrivateLowRank, PrivateSingularSubspace, PrivateSubspace
 from dpgraph.mechanisms.projector_sampler import canonical_signs
 from dpgraph.mechanisms.subspace import (
     CERTIFICATES,
@@ -33,13 +33,9 @@ from dpgraph.mechanisms.subspace import (
     release_subspace,
 )
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.report import PrivacyReport
 from dpgraph.spectral.eigen import leading_values, value_tolerance
 
 __all__ = [
-    "PrivateLowRank",
-    "PrivateSingularSubspace",
-    "PrivateSubspace",
     "private_eigenspace",
     "private_low_rank",
     "private_projector",
@@ -53,81 +49,6 @@ MECHANISMS: tuple[str, ...] = get_args(Mechanism)
 _CORE_SHARE = 0.1
 _SHIFT_SHARE = 0.1
 _SHIFT_SLACK = 0.2
-
-
-@dataclass(frozen=True, repr=False)
-class PrivateSubspace:
-    """A private subspace.
-
-    Parameters
-    ----------
-    basis : ndarray, shape (n, r)
-        Orthonormal basis Q.
-    spectrum : ndarray
-        Noisy leading |eigenvalues| (of the shifted matrix for :func:`private_eigenspace`).
-    privacy : PrivacyReport
-        The guarantee.
-    """
-
-    basis: FloatArray
-    spectrum: FloatArray
-    privacy: PrivacyReport
-
-    def __repr__(self) -> str:
-        n, r = self.basis.shape
-        return f"{type(self).__name__}(n={n}, rank={r}, {self.privacy!r})"
-
-    @property
-    def rank(self) -> int:
-        """Dimension of the subspace."""
-        return self.basis.shape[1]
-
-    def projector(self) -> FloatArray:
-        """Q Q', shape (n, n)."""
-        return self.basis @ self.basis.T
-
-
-@dataclass(frozen=True, repr=False)
-class PrivateLowRank(PrivateSubspace):
-    """A private low-rank approximation Q B Q'.
-
-    Parameters
-    ----------
-    core : ndarray, shape (r, r)
-        B, symmetric.
-    """
-
-    core: FloatArray
-
-    def matrix(self) -> FloatArray:
-        """Q B Q', shape (n, n)."""
-        return self.basis @ self.core @ self.basis.T
-
-
-@dataclass(frozen=True, repr=False)
-class PrivateSingularSubspace:
-    """Private leading singular subspaces of a rectangular matrix.
-
-    Parameters
-    ----------
-    left : ndarray, shape (n, r)
-        Orthonormal basis of the left subspace.
-    right : ndarray, shape (m, r)
-        Orthonormal basis of the right subspace.
-    spectrum : ndarray
-        Noisy leading singular values.
-    privacy : PrivacyReport
-        The guarantee.
-    """
-
-    left: FloatArray
-    right: FloatArray
-    spectrum: FloatArray
-    privacy: PrivacyReport
-
-    def __repr__(self) -> str:
-        shape = (self.left.shape[0], self.right.shape[0])
-        return f"PrivateSingularSubspace(shape={shape}, rank={self.left.shape[1]}, {self.privacy!r})"
 
 
 def private_projector(
