@@ -10,7 +10,8 @@ column starts from the noisy degrees, which are close to the leading eigenvector
 columns than asked for are iterated as long as their Ritz values show no gap after the rank.
 
 For an embedding (``denoise``), two more: while an iterate is mostly noise, its rows are clipped before they multiply,
-since they are public and only the longest two set the noise; and at the end every row becomes its posterior mean under
+since they are public and only the longest two set the noise (unless rows are long by nature, as the released degrees
+of such graphs show); and at the end every row becomes its posterior mean under
 the law of rows (:mod:`dpgraph.mechanisms.empirical_bayes`), before the core is released on the space that they span.
 """
 
@@ -54,6 +55,8 @@ _DECAY = 0.5
 #: Below the same mu, rows of an iterate that is noise to more than this share are clipped: the few longest rows, which
 #: set the noise, are long by noise. More columns than one start from random signs, which takes more iterations.
 _NOISY, _LEAST_FROM_SIGNS = 0.12, 9
+#: And where mu is below this number over the ratio of the two largest released degrees to all: no row is long by nature.
+_FLAT = 2.8
 #: Projections onto the last estimate at the end, all products counting alike.
 _REFINEMENTS = 3
 
@@ -191,7 +194,8 @@ def release_low_rank_adjacency(
     rows = np.ones(graph.n_vertices)
     if regularization is not None:
         rows = 1 / np.sqrt(np.maximum(degrees + regularization, max(regularization, w)))
-    start = rows * shrunken_degrees(degrees, float(degrees.mean()), std, w)
+    shrunken = shrunken_degrees(degrees, float(degrees.mean()), std, w)
+    start = rows * shrunken
 
     def bound(Q: FloatArray) -> float:
         return sensitivity.row_release(w, _pair_norm(rows[:, None] * Q))
@@ -206,6 +210,7 @@ def release_low_rank_adjacency(
         mu=math.sqrt(mu**2 - mu_degrees**2 - mu_core**2),
         noise=noise,
         denoise=denoise and enough_rows(graph.n_vertices, rank),
+        unevenness=_pair_norm(shrunken[:, None]) / math.sqrt(float(np.mean(shrunken**2))),
     )
     exact = Q.T @ (rows[:, None] * graph.multiply(rows[:, None] * Q))
     core = _release_core(exact, sensitivity.adjacency_core(w, rows[:, None] * Q), ledger, mu_core, noise)
@@ -245,13 +250,15 @@ def _iterate(
     mu: float,
     noise: NoiseSource,
     denoise: bool = False,
+    unevenness: float = math.inf,
 ) -> FloatArray:
     """Improve Q by products `rows` * (multiply(Q) + noise), where `bound`(Q) is how far multiply(Q) moves."""
+    clips = denoise and (mu < _LEAST_MU or mu * unevenness < _FLAT)
     least = _LEAST_FROM_SIGNS if denoise and rank > 1 else _LEAST
     iterations = min(max(math.ceil(_ITERATIONS * math.sqrt(mu)), least), _MOST)
     seen = _Products(Q, iterations)
     for t in range(iterations):
-        if denoise and t and mu < _LEAST_MU and seen.noise_share(rows) > _NOISY:
+        if clips and t and seen.noise_share(rows) > _NOISY:
             Q = seen.replace_basis(_clipped(Q))
         noisy = release_array(
             multiply(Q),

@@ -1,11 +1,13 @@
 """Posterior means of released rows are closer to the true space, and answers of little noise are left alone."""
 
+import networkx as nx
 import numpy as np
 import pytest
 from scipy.sparse.linalg import eigsh
 
 import dpgraph
 from dpgraph.datasets import planted_cut_sparse
+from dpgraph.mechanisms import noisy_power
 
 
 def sine(A, private):
@@ -36,3 +38,17 @@ def test_answers_of_little_noise_keep_their_eigenvectors_which_are_those_of_the_
     assert np.array_equal(raw.basis, denoised.basis)
     # No false answer is expected at epsilon = 25: what is left is the normalisation by unequal degrees.
     assert sine(A, release(A, epsilon=25.0, mechanism="randomized-response")) < 1e-4
+
+
+def test_rows_are_clipped_at_a_large_epsilon_too_where_no_degree_stands_out(monkeypatch):
+    """Three blocks of even degrees, whose first iterates are noise."""
+    sizes, within = [400] * 3, np.full((3, 3), 0.03) + 0.09 * np.eye(3)
+    A = nx.to_scipy_sparse_array(nx.stochastic_block_model(sizes, within, seed=1), dtype=float)
+
+    def error():
+        release = {"epsilon": 2.5, "delta": 1e-6, "rank": 3, "mechanism": "noisy-power"}
+        return float(np.mean([sine(A, dpgraph.private_normalized_adjacency(A, **release, rng=s)) for s in range(3)]))
+
+    clipped = error()
+    monkeypatch.setattr(noisy_power, "_FLAT", 0.0)
+    assert clipped < 0.5 < error()
