@@ -55,7 +55,8 @@ _DECAY = 0.5
 #: Below the same mu, rows of an iterate that is noise to more than this share are clipped: the few longest rows, which
 #: set the noise, are long by noise. More columns than one start from random signs, which takes more iterations.
 _NOISY, _LEAST_FROM_SIGNS = 0.12, 9
-#: And where mu is below this number over the ratio of the two largest released degrees to all: no row is long by nature.
+#: And where mu is below this number over the ratio of the two largest released degrees to all of them: then no row is
+#: long by nature.
 _FLAT = 2.8
 #: Projections onto the last estimate at the end, all products counting alike.
 _REFINEMENTS = 3
