@@ -155,9 +155,7 @@ def exact(case: Case, epsilon: float, delta: float, seed: int) -> Outcome:
 
 def peers() -> dict[str, Mechanism]:
     return {
-        "randomized response + search": Mechanism(
-            run_randomized_response, tier=2, largest=DENSE, uses="epsilon", runs=3
-        ),
+        "randomized response + search": Mechanism(run_randomized_response, tier=2, largest=DENSE, uses="epsilon"),
         "Analyze Gauss (DTTZ14)": Mechanism(run_analyze_gauss, tier=2, largest=DENSE),
         "noisy power, as published (HP14)": Mechanism(run_noisy_power),
         "greedy exponential (MT07)": Mechanism(run_greedy, uses="epsilon"),
