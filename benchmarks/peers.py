@@ -31,7 +31,7 @@ FloatArray = NDArray[np.float64]
 LabelArray = NDArray[np.int8]
 IntArray = NDArray[np.int64]
 
-#: A dense eigensolver takes about as long as a partial one for a share of this many vertices a vector.
+#: With more vertices than this for each eigenvector, a partial eigensolver is faster than a dense one.
 _LANCZOS = 50
 
 

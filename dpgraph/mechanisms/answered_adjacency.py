@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +10,7 @@ from scipy import linalg
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from dpgraph.graph import Graph
+from dpgraph.mechanisms.adjacency_options import AdjacencyOptions
 from dpgraph.mechanisms.empirical_bayes import enough_rows
 from dpgraph.mechanisms.message_passing import refined_eigenvectors
 from dpgraph.mechanisms.private_adjacency import PrivateNormalizedAdjacency
@@ -24,23 +24,18 @@ __all__ = ["release_answered_adjacency"]
 
 FloatArray = NDArray[np.float64]
 
+#: regularization="auto" is this many times the average degree. The noise does not depend on tau, which is so large that
+#: the leading space, scaled back, is that of the adjacency matrix itself, to four digits.
+_MULTIPLE = 2.0**14
 #: rank="auto" keeps eigenvalues above this multiple of the edge of the spectrum of the noise.
 _ABOVE_NOISE = 1.1
-#: Eigenvectors of less noise than this share of their eigenvalue are left as they are: the law of
-#: rows is estimated too coarsely to improve them.
+#: Eigenvectors of less noise than this share of their eigenvalue are left as they are: the law of rows
+#: is estimated too coarsely to improve them.
 _LITTLE_NOISE = 0.012
 
 
 def release_answered_adjacency(
-    graph: Graph,
-    rank: int | Literal["auto"],
-    largest: int,
-    regularization: float | None,
-    *,
-    multiple: float,
-    denoise: bool,
-    ledger: Ledger,
-    noise: NoiseSource,
+    graph: Graph, options: AdjacencyOptions, *, ledger: Ledger, noise: NoiseSource
 ) -> PrivateNormalizedAdjacency:
     """Release one answer for each pair with all of a pure budget; everything else is computed from the answers.
 
@@ -48,31 +43,28 @@ def release_answered_adjacency(
     ----------
     graph : Graph
         The private graph.
-    rank, largest : int or "auto", int
-        "auto" keeps the eigenvalues that stand out of the noise, at least one and at most `largest`.
-    regularization : float, optional
-        tau; None stands for `multiple` times the average degree of the answers.
-    multiple : float
-        See there.
-    denoise : bool
-        Estimate the eigenvectors by message passing, where there are rows enough.
+    options : AdjacencyOptions
+        `rank` "auto" keeps the eigenvalues that stand out of the noise, at least one and at most `largest`;
+        `regularization` "auto" is a multiple of the average degree of the answers; with `denoise`, eigenvectors are
+        estimated by message passing, where there are rows enough.
     ledger, noise
         Budget of the call, source of noise.
     """
     flipped = release_flipped_graph(graph, ledger=ledger, epsilon=ledger.epsilon, noise=noise)
     n, w, p = graph.n_vertices, graph.max_weight, flipped.flip
     degrees = flipped.gain * (np.asarray(flipped.adjacency.sum(axis=1)).ravel() - (n - 1) * p)
-    tau = max(multiple * float(degrees.mean()), w) if regularization is None else regularization
+    automatic = max(_MULTIPLE * float(degrees.mean()), w)
+    tau = automatic if options.regularization == "auto" else float(options.regularization)
     lower = max(tau, w)
     root = 1 / np.sqrt(np.maximum(degrees + tau, lower))
     operator = _operator(flipped, root)
-    values, vectors = _leading(operator, largest, noise)
+    values, vectors = _leading(operator, options.largest, noise)
     variance = flipped.gain**2 * p * (1 - p)
     size = math.sqrt(n * variance) * float(np.median(root) ** 2)  # of the noise: its spectrum ends at twice that
-    if rank == "auto":
+    if options.rank == "auto":
         kept = max(int(np.sum(np.abs(values) > _ABOVE_NOISE * 2 * size)), 1)
         values, vectors = values[:kept], vectors[:, :kept]
-    if denoise and enough_rows(n, values.size) and size > _LITTLE_NOISE * abs(values[-1]):
+    if options.denoise and enough_rows(n, values.size) and size > _LITTLE_NOISE * abs(values[-1]):
         values, vectors = _refined(operator, values, vectors, variance, root)
     return PrivateNormalizedAdjacency(
         nodes=graph.nodes,

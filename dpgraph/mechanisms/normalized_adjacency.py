@@ -13,7 +13,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from dpgraph.arguments import check_choice
 from dpgraph.exceptions import MechanismHalted
-from dpgraph.graph import Graph, GraphOperator, open_graph
+from dpgraph.graph import GraphOperator, open_graph
 from dpgraph.mechanisms.adjacency_choice import choose_mechanism, release_unevenness
 from dpgraph.mechanisms.adjacency_options import DEFAULT_MAX_RANK, MECHANISMS, AdjacencyOptions
 from dpgraph.mechanisms.answered_adjacency import release_answered_adjacency
@@ -56,9 +56,6 @@ FloatArray = NDArray[np.float64]
 #: regularization="auto" is this many times the private average degree. Large values make all rows alike, so that the
 #: bound m on the smallest c_i, which sets the noise, comes close to the typical c_i (benchmarks/regularization.py).
 REGULARIZATION_MULTIPLE = 16.0
-#: Of answers to randomised response, whose noise does not depend on tau: large enough that the leading space, scaled
-#: back, is that of the adjacency matrix itself, to four digits.
-ANSWERS_MULTIPLE = 2.0**14
 #: Guess of the coherence, times that of rows of equal norm.
 _TYPICAL_COHERENCE = 1.35
 
@@ -154,22 +151,6 @@ def _by_noisy_power(
         mechanism=options.mechanism,
         max_weight=graph.max_weight,
         privacy=ledger.report(),
-    )
-
-
-def _by_answers(
-    graph: Graph, options: AdjacencyOptions, *, ledger: Ledger, noise: NoiseSource
-) -> PrivateNormalizedAdjacency:
-    """All of a pure budget for randomised response."""
-    return release_answered_adjacency(
-        graph,
-        options.rank,
-        options.largest,
-        None if options.regularization == "auto" else float(options.regularization),
-        multiple=ANSWERS_MULTIPLE,
-        denoise=options.denoise,
-        ledger=ledger,
-        noise=noise,
     )
 
 
@@ -415,7 +396,7 @@ def private_normalized_adjacency(
         pure = release_unevenness(graph, ledger=ledger, noise=noise)
         rest = ledger.decide(pure)
     if pure:
-        private = _by_answers(graph, options, ledger=rest, noise=noise)
+        private = release_answered_adjacency(graph, options, ledger=rest, noise=noise)
     else:
         total = release_total_weight(graph, ledger=rest, share=TOTAL_SHARE, noise=noise)
         mean = 2 * total.value / n
