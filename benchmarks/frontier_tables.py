@@ -15,8 +15,6 @@ _PANELS_A_ROW = 5
 _DRAW = 5e-4
 _LATER = "not yet run"
 _REFERENCES = ("exact 1-opt",)
-#: What the defaults are made of: beginnings of names, not compared with the default.
-_PARTS = ("bounded-iterates", "randomized-response", "permute-and-flip")
 
 
 @dataclass(frozen=True)
@@ -75,12 +73,12 @@ class Table:
     def best(
         self, graph: str, epsilon: str, delta: str, without: str = "", pure: bool = False
     ) -> tuple[str, Point] | None:
-        """The best private (pure) mechanism of a column; a default, and what it is made of, may be left out."""
+        """The best private (pure) mechanism of a column; a default may be left out, and with it what is not proven."""
         found = [
             (name, point)
             for name in self.private()
             if name != without
-            and not (without and (name.startswith(_PARTS) or not self.problem.mechanisms[name].proven))
+            and not (without and not self.problem.mechanisms[name].proven)
             if not pure or "delta" not in self.problem.mechanisms[name].uses
             if (point := self.get(graph, name, epsilon, delta)) is not None
         ]
@@ -155,7 +153,7 @@ def brief(table: Table, delta: str) -> str:
 
 
 def verdict(table: Table, delta: str, default: str, pure: bool = False) -> str:
-    """Where a default loses to a (pure) mechanism that is not part of it, counted over all cells."""
+    """Where a default loses to another (pure) mechanism, its own parts among them, counted over all cells."""
     won, lost = 0, defaultdict(list)
     for graph in table.graphs:
         for e in table.epsilons:

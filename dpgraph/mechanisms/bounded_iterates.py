@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -39,6 +40,7 @@ __all__ = [
     "FieldOracle",
     "LabelScores",
     "Response",
+    "Revision",
     "Schedule",
     "is_parallel",
     "is_pure",
@@ -207,6 +209,12 @@ class Core:
         return degrees * float(degrees[self.rows].sum() / degrees.sum())
 
 
+#: ``revise(X, fields, part, when)``: another iterate that is zero on the same rows, or X itself, for a part of what
+#: all such questions may cost. In a parallel call that is a pure stage, which may come at any time
+#: (:meth:`~dpgraph.privacy.ledger.Ledger.stage`).
+Revision = Callable[[FloatArray, FloatArray, float, str], FloatArray]
+
+
 class Response(Protocol):
     """How a block answers to its fields; everything here is public."""
 
@@ -229,6 +237,7 @@ def release_iterates(
     noise: NoiseSource,
     schedule: Schedule,
     core: Core | None = None,
+    revise: Revision | None = None,
     progress: bool = False,
 ) -> tuple[FloatArray, FloatArray]:
     """Run the iteration for a share of a Gaussian budget; return the last iterate and estimates of the last fields.
@@ -247,6 +256,8 @@ def release_iterates(
         Public parameters.
     core : Core, optional
         Rows that iterate; the others stay zero. By default all rows iterate.
+    revise : callable, optional
+        Asked after half of the sweeps and after all whether to go on with another iterate.
     progress : bool
         Show a bar on stderr (its length is public).
 
@@ -260,11 +271,18 @@ def release_iterates(
     if core is None:
         core = Core(noise.generator.permutation(oracle.rows), oracle.rows)
     run = _Run(oracle, response, noise.generator, np.zeros((oracle.rows, oracle.columns)))
-    tracker = FieldTracker(core.inside(variances), oracle.columns, prior=schedule.prior, drift=schedule.drift)
+    scales = core.inside(variances)
+    new_tracker = partial(FieldTracker, scales, oracle.columns, prior=schedule.prior, drift=schedule.drift)
+    tracker = new_tracker()
+    middle = schedule.sweeps // 2
     for t, sweep_share in enumerate(tqdm(schedule.shares(), desc="sweeps", disable=not progress)):
         release = _sweep_release(oracle, t, ledger, share * float(sweep_share), noise, pairs=core.pairs)
         order = core.rows if t == 0 else noise.generator.permutation(core.rows)
         run.sweep(order, schedule.blocks, release, tracker, schedule.sharpness_of(t))
+        if revise is not None and t + 1 in (middle, schedule.sweeps):
+            revised = revise(run.X, tracker.mean, 0.5, f"after sweep {t + 1}")
+            if revised is not run.X:  # what was read of another iterate says nothing of this one
+                run.X, tracker = revised, new_tracker()
     return run.X, tracker.mean
 
 

@@ -22,6 +22,7 @@ from dpgraph.mechanisms.bounded_iterates import (
     Core,
     FieldOracle,
     Response,
+    Revision,
     Schedule,
     release_iterates,
 )
@@ -72,6 +73,7 @@ def release_core_iterates(
     ledger: Ledger,
     share: float,
     noise: NoiseSource,
+    revise: Revision | None = None,
     progress: bool = False,
 ) -> tuple[FloatArray, FloatArray]:
     """Release degrees, let them choose the core and the scale of the fields, and iterate.
@@ -87,6 +89,8 @@ def release_core_iterates(
     ledger, share, noise
         As there; the share pays for the degrees too. A parallel ledger is spent in stages
         (:meth:`~dpgraph.privacy.ledger.Ledger.part`), the last of which is pure where no core iterates.
+    revise : callable, optional
+        Asked whether to go on with another iterate: twice while a core iterates, else once in the end.
     progress : bool
         Show a bar on stderr.
 
@@ -119,6 +123,7 @@ def release_core_iterates(
             noise=noise,
             schedule=core_schedule(ledger.epsilon),
             core=core,
+            revise=revise,
             progress=progress,
         )
     if core.others.size:
@@ -135,6 +140,8 @@ def release_core_iterates(
             progress=progress,
         )
         fields[core.others] = others[core.others]
+    if revise is not None and not core.size:
+        X = revise(X, fields, 1.0, "in the end")
     return X, fields
 
 

@@ -58,9 +58,12 @@ class Ledger:
         """A ledger for a part of this call's budget, whose kind and size may depend on what earlier stages released.
 
         Each stage is (epsilon, delta)-DP by itself, whatever came before; epsilons and deltas of all stages add up
-        (basic composition, which holds for mechanisms that are chosen adaptively). So a call that has not been debited
-        in Gaussian DP may release something purely first and decide by it between a pure and a Gaussian mechanism.
-        Its lines appear in this ledger, which takes no others.
+        (basic composition, which holds for mechanisms that are chosen adaptively). A pure stage may also come in the
+        midst of a Gaussian one: where p and q are the laws of all Gaussian answers on two neighbours, p' <= e**c q'
+        those of the pure one (each given the answers before it), (p p' - e**(c + a) q q')+ <= p' (p - e**a q)+, whose
+        sum is at most the delta of the Gaussian stage at a, which holds whatever public coin p' is tossed on the way.
+        So a call that has not been debited in Gaussian DP may release something purely first and decide by it between a
+        pure and a Gaussian mechanism. Its lines appear in this ledger, which takes no others.
 
         Parameters
         ----------

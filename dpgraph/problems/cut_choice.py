@@ -2,9 +2,9 @@
 
 Several mechanisms are best somewhere, and the number of vertices, epsilon and the average degree say where. All cuts of
 a few vertices can be weighed. Randomised response hides the edges of a vertex among n p false answers, p = 1/(1 +
-e**epsilon): where the average degree is well above that, the exact solver sees nearly the graph. Where it is about
-that, and epsilon large enough for a single look to be precise, only a core of large degrees answers. Elsewhere bounded
-iterates pay for one row at a time, whatever n.
+e**epsilon): where the average degree is twice that, the exact solver sees enough of the graph. Where epsilon is large
+enough for a single look to be precise, a core of large degrees answers alone until the degree is three times that.
+Elsewhere bounded iterates pay for one row at a time, whatever n.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ Choice = Literal["bounded-iterates", "core-response", "permute-and-flip", "rando
 #: Share of epsilon that the chosen mechanism gets, whichever it is.
 MAIN_SHARE = 0.975
 #: Edges of a vertex for each false answer at it above which all vertices answer, and above which a core does, the
-#: latter from this epsilon on (tuned on planted, uniform and power-law random graphs, validated on SNAP and Facebook100
-#: graphs, benchmarks/results).
-_ALL_ANSWER, _CORE_ANSWERS, _CORE_EPSILON = 3.0, 1.25, 6.0
+#: latter from this epsilon on; below it all answer above the third number (tuned on planted, uniform and power-law
+#: random graphs, validated on SNAP and Facebook100 graphs, benchmarks/results).
+_ALL_ANSWER, _CORE_ANSWERS, _ALL_ANSWER_EARLY, _CORE_EPSILON = 3.0, 1.25, 1.9, 6.0
 
 #: The same for labels: all answer; a core does; and a core does from this epsilon on.
 _ALL_LABEL, _CORE_LABELS, _FEW_LABELS, _FEW_EPSILON = 3.0, 1.25, 0.6, 3.0
@@ -55,7 +55,9 @@ def decide_in_advance(n: int, epsilon: float, *, noise: str, weighted: bool) -> 
 def decide_by_degree(n: int, epsilon: float, mean_degree: float) -> Choice:
     """The choice for a released average degree, in edges."""
     ratio = _edges_per_flip(n, epsilon, mean_degree)
-    if ratio < _CORE_ANSWERS or (ratio < _ALL_ANSWER and epsilon < _CORE_EPSILON):
+    if epsilon < _CORE_EPSILON:
+        return "randomized-response" if ratio >= _ALL_ANSWER_EARLY else "bounded-iterates"
+    if ratio < _CORE_ANSWERS:
         return "bounded-iterates"
     return "randomized-response" if ratio >= _ALL_ANSWER else "core-response"
 

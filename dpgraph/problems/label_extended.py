@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +32,8 @@ IntArray = NDArray[np.int64]
 #: the label-extended graph.
 _CHOICE_SHARE, _EXTENDED_SHARE = 0.03, 0.005
 _STARTS = 16
+#: Standard deviations of a noisy weight by which a candidate must be better than the labels that are there.
+_CLEARLY = 4.0
 
 
 @dataclass(frozen=True)
@@ -71,10 +74,11 @@ class PrivateTables:
         adjacency = sparse.csr_array(upper + upper.T)
         return Graph(adjacency, tuple(range(n)), self.graph.max_weight, self.graph.weight_unit)
 
-    def value(self, labels: IntArray) -> float:
-        """Weight that public labels earn."""
+    def value(self, labels: IntArray, rows: NDArray[np.bool_] | None = None) -> float:
+        """Weight that public labels earn, on request between public rows only."""
         u, v = self.pairs.T
-        return math.fsum(self.tables[np.arange(len(u)), labels[u], labels[v]])
+        earned = self.tables[np.arange(len(u)), labels[u], labels[v]]
+        return math.fsum(earned if rows is None else earned[rows[u] & rows[v]])
 
 
 def release_by_iterates(
@@ -113,7 +117,7 @@ def release_by_iterates(
         # One entry of a table moves one score, a whole table moves them in any direction.
         scores=None if whole_table else LabelScores(private.fields, np.eye(q), w, single=True),
     )
-    X, fields = release_core_iterates(
+    X, _ = release_core_iterates(
         constraints,
         oracle,
         Simplex(q),
@@ -121,38 +125,49 @@ def release_by_iterates(
         ledger=ledger,
         share=share - _CHOICE_SHARE,
         noise=noise,
+        revise=partial(_best_rank, private, ledger, noise),
         progress=progress,
     )
-    return _best_rank(private, X, fields, ledger, noise)
+    return np.argmax(X, axis=1)
 
 
 def _best_rank(
-    private: PrivateTables, X: FloatArray, fields: FloatArray, ledger: Ledger, noise: NoiseSource
-) -> IntArray:
+    private: PrivateTables,
+    ledger: Ledger,
+    noise: NoiseSource,
+    X: FloatArray,
+    fields: FloatArray,
+    part: float,
+    when: str,
+) -> FloatArray:
     """Choose, by private weights, between the labels of largest field at every row, of second largest, and so on.
 
     Iterates from a random start may settle where no label that belongs to a hidden assignment is used at all: each of
     the others supports the others. There every row sees exactly those labels last, so that one of the q candidates is
-    the hidden assignment. All fields are released; a candidate's weight has sensitivity w. Labels that were chosen
-    without fields say nothing about the others.
+    close to the hidden assignment. All fields are released; a candidate's weight has sensitivity w. Labels that were
+    chosen without fields say nothing about the others.
     """
     if not fields.any():
-        return np.argmax(X, axis=1)
+        return X
+    rows: NDArray[np.bool_] = np.asarray(X.any(axis=1))
     last = X + 1e-9 * np.argsort(np.argsort(fields, axis=1), axis=1)  # rows that were set say themselves what is first
     ranked = np.argsort(-last, axis=1, kind="stable")
-    spent, part = ledger.part(_CHOICE_SHARE)
+    spent, share = ledger.part(_CHOICE_SHARE * part)
     weights = [
         release_weight(
-            f"weight of candidate {k + 1}",
-            private.value(ranked[:, k]),
+            f"weight of candidate {k + 1}, {when}",
+            private.value(ranked[:, k], rows),
             private.graph,
             ledger=spent,
-            share=part / private.q,
+            share=share / private.q,
             noise=noise,
-        ).value
+        )
         for k in range(private.q)
     ]
-    return ranked[:, int(np.argmax(weights))]
+    best = max(range(private.q), key=lambda k: weights[k].value)
+    if weights[best].value - weights[0].value <= _CLEARLY * weights[0].std:
+        return X
+    return np.where(rows[:, None], np.eye(private.q)[ranked[:, best]], 0.0)
 
 
 def release_by_coherence(
