@@ -77,8 +77,7 @@ class Table:
         found = [
             (name, point)
             for name in self.private()
-            if name != without
-            and not (without and not self.problem.mechanisms[name].proven)
+            if name != without and not (without and not self.problem.mechanisms[name].proven)
             if not pure or "delta" not in self.problem.mechanisms[name].uses
             if (point := self.get(graph, name, epsilon, delta)) is not None
         ]

@@ -102,7 +102,7 @@ def instances() -> dict[str, Instance]:
 def problem() -> Problem:
     mechanisms = {
         "auto, with delta": Mechanism(with_delta, tier=0),
-        "Wishart, private trace (default)": Mechanism(package(), tier=0, uses="epsilon"),
+        "Wishart, shrunk (default)": Mechanism(package(), tier=0, uses="epsilon"),
         "Wishart, twice the trace (DN25b)": Mechanism(package(project="twice-trace"), uses="epsilon"),
         "Wishart, unit trace": Mechanism(package(project="unit-trace"), uses="epsilon"),
         "Wishart, unprojected": Mechanism(package(project=False), uses="epsilon"),
@@ -124,7 +124,7 @@ def problem() -> Problem:
         ceiling="exact",
         baseline="answer zero",
         default="auto, with delta",
-        pure_default="Wishart, private trace (default)",
+        pure_default="Wishart, shrunk (default)",
         remarks=(
             "A call that may spend a delta gets Gaussian noise where that is smaller; it promises less, (epsilon, "
             "delta) where the default without delta and most others are pure. delta = 1/n^1.1 in place of 1/m^1.1, n "

@@ -18,6 +18,7 @@ from dpgraph.projections.entrywise_sets import (
 from dpgraph.projections.l1_hull import L1Hull, project_l1_hull
 from dpgraph.projections.moments import MomentStructure
 from dpgraph.projections.result import ProjectionResult
+from dpgraph.projections.shrinkage import shrink_psd_trace
 from dpgraph.projections.spectral_ball import project_nonnegative_spectral_ball
 from dpgraph.projections.spectral_sets import (
     NuclearBall,
@@ -60,4 +61,5 @@ __all__ = [
     "project_psd",
     "project_psd_trace",
     "project_spectral_ball",
+    "shrink_psd_trace",
 ]

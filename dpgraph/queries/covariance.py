@@ -1,4 +1,4 @@
-"""Private covariance matrices: noise on the second moments, then the projection with a private trace."""
+"""Private covariance matrices: noise on the second moments, then shrinkage and projection with a private trace."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dpgraph.privacy.accounting import check_epsilon
 from dpgraph.privacy.ledger import open_ledger
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.report import PrivacyReport
-from dpgraph.projections import project_psd_trace
+from dpgraph.projections import project_psd_trace, shrink_psd_trace
 from dpgraph.projections.base import public_shape
 from dpgraph.queries.covariance_noise import CovarianceMechanism, CovarianceNoise
 
@@ -29,9 +29,9 @@ ADJACENCIES = {"replace": "one record, replaced by another", "add-remove": "one 
 
 Projection = Literal["unit-trace", "twice-trace"]
 
-#: Share of the budget for the private trace: this over sqrt(epsilon n), within the limits. The more there is to tell
+#: Share of the budget for the private trace: this times d/(epsilon n), within the limits. The more there is to tell
 #: about the matrix, the less the bound on its trace matters, and the better the noisy matrix knows it by itself.
-_TRACE_SHARE, _LEAST_SHARE, _LARGEST_SHARE = 2.5, 0.02, 0.5
+_TRACE_SHARE, _LEAST_SHARE, _LARGEST_SHARE = 1.5, 0.005, 0.5
 _LEAST_SHARE_ASKED = 1e-6
 
 
@@ -96,10 +96,11 @@ def private_covariance(
         noise from about ten columns on, and needs `delta`. ``"auto"`` is the Wishart difference without `delta`, and
         with it the smaller of this and Gaussian noise. The pure ones ignore `delta`; the report then says 0.
     project : bool, "unit-trace" or "twice-trace", default True
-        ``True``: the nearest positive semidefinite matrix whose trace is at most a private estimate of the true one,
-        from a release of the trace and from that of the noisy matrix. ``"unit-trace"``: the same with the public bound
-        ``max_norm**2`` and the whole budget for the matrix. ``"twice-trace"``: DN25b Algorithm 2 to the letter, half of
-        the budget for a bound of twice the trace. ``False``: unbiased, possibly indefinite.
+        ``True``: the eigenvalues are shrunk for least squared error (:func:`~dpgraph.projections.shrink_psd_trace`),
+        with a trace of at most a private estimate of the true one, from a release of the trace and from that of the
+        noisy matrix. ``"unit-trace"``: the nearest positive semidefinite matrix with the public bound ``max_norm**2``
+        on its trace. ``"twice-trace"``: DN25b Algorithm 2 to the letter, half of the budget for a bound of twice the
+        trace. ``False``: unbiased, possibly indefinite.
     adjacency : {"replace", "add-remove"}, default "replace"
         Neighbours differ by one record replaced, or by one record added or removed while n stays what it is.
     centered : bool, default False
@@ -111,7 +112,7 @@ def private_covariance(
         ``"add-remove"`` give a public upper bound or a private count if the number of rows is a secret.
     trace_share : float, optional
         Share of epsilon (for Gaussian noise, of mu**2) for the private trace, in [1e-6, 1). By default
-        2.5/sqrt(epsilon n), at least 0.02 and at most a half, and a half with ``project="twice-trace"``.
+        1.5 d/(epsilon n), at least 0.005 and at most a half, and a half with ``project="twice-trace"``.
     accountant : PrivacyAccountant, optional
         Debited before `X` is read.
     rng : int or numpy.random.Generator, optional
@@ -174,7 +175,10 @@ def private_covariance(
     noisy, approximate = law.release_moments(
         moments.T @ moments / plan.n, "augmented covariance" if centered else "covariance", ledger, noise
     )
-    bound = plan.trace_bound(trace, noisy, law.matrix_variance(ledger.epsilon))
+    variance = law.matrix_variance(ledger.epsilon)
+    bound = plan.trace_bound(trace, noisy, variance)
+    if bound is not None and plan.project is True:
+        noisy = shrink_psd_trace(noisy, plan.augmented_trace(bound), std=math.sqrt(variance))
     mean = None
     if centered:
         noisy, mean = _schur_complement(noisy, plan.mean_weight, count_is_public=adjacency == "replace", n=plan.n)
@@ -231,7 +235,7 @@ class _Plan:
         if project == "twice-trace":
             share = trace_share or _LARGEST_SHARE
         elif not isinstance(project, str) and project:
-            typical = _TRACE_SHARE / math.sqrt(check_epsilon(epsilon) * n)
+            typical = _TRACE_SHARE * shape[1] / (check_epsilon(epsilon) * n)
             share = trace_share or min(max(typical, _LEAST_SHARE), _LARGEST_SHARE)
         weight = _mean_weight(shape[1]) if centered else 0.0
         chosen = project if isinstance(project, str) else bool(project)
@@ -252,6 +256,10 @@ class _Plan:
             estimate = (precisions[0] * first + precisions[1] * second) / sum(precisions)
         # With a public number of records the trace is at most 1; a private one may exceed the normaliser.
         return min(max(estimate, 0.0), 1.0) if self.adjacency == "replace" else max(estimate, 0.0)
+
+    def augmented_trace(self, bound: float) -> float:
+        """The same for the matrix that was released, whose constant coordinate, if any, has a share of at most 1."""
+        return (bound + self.mean_weight**2) / (1 + self.mean_weight**2)
 
 
 def short_rows(X: ArrayLike, max_norm: float) -> FloatArray:

@@ -104,10 +104,11 @@ def test_algorithm_two_spends_half_of_epsilon_on_twice_the_trace():
 
 
 @pytest.mark.parametrize(
-    ("n", "epsilon", "share"), [(10, 1.0, 0.5), (625, 1.0, 0.1), (100, 6.25, 0.1), (10**5, 1, 0.02)]
+    ("n", "d", "epsilon", "share"),
+    [(10, 4, 1.0, 0.5), (60, 4, 1.0, 0.1), (10, 4, 6.0, 0.1), (120, 8, 1.0, 0.1), (10**5, 4, 1, 0.005)],
 )
-def test_the_share_of_the_trace_falls_with_epsilon_n_alone(n, epsilon, share):
-    default = private_covariance(np.zeros((n, 4)), epsilon=epsilon, rng=0).privacy.entries
+def test_the_share_of_the_trace_is_a_multiple_of_d_over_epsilon_n_within_limits(n, d, epsilon, share):
+    default = private_covariance(np.zeros((n, d)), epsilon=epsilon, rng=0).privacy.entries
     assert [e.epsilon / epsilon for e in default] == pytest.approx([share, 1 - share])
     asked = private_covariance(np.zeros((n, 4)), epsilon=epsilon, trace_share=0.3, rng=0).privacy.entries
     assert asked[0].epsilon == pytest.approx(0.3 * epsilon)
@@ -271,6 +272,29 @@ def test_the_weight_of_the_constant_coordinate_minimises_the_leading_error():
 
         assert 0 < c < 1
         assert error(c) <= min(error(0.99 * c), error(1.01 * c))
+
+
+# --- shrinkage ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("options", [{}, {"delta": 1e-6}])
+def test_shrinkage_errs_less_than_the_projection_with_the_public_or_with_twice_the_trace(options):
+    # With trace 0.9 the public bound is nearly the true one, and little noise is left to shrink.
+    for d, n, trace, factor in ((10, 500, 0.3, 0.85), (20, 2000, 0.9, 1.0), (30, 500, 0.1, 0.6)):
+        X = records(n, d, trace=trace)
+        truth = second_moments(X)
+        shrunk = np.mean(errors(X, truth, range(12), epsilon=1.0, **options))
+        for project in ("unit-trace", "twice-trace"):
+            assert shrunk < factor * np.mean(errors(X, truth, range(12), epsilon=1.0, project=project, **options))
+
+
+def test_shrinkage_halves_the_error_of_a_covariance_around_a_large_mean():
+    X = short_rows(records(1000, 15, trace=0.1) + 0.2, 1.0)
+    truth = np.cov(X.T, bias=True)
+    options = {"epsilon": 1.0, "centered": True}
+    assert np.mean(errors(X, truth, range(12), **options)) < 0.6 * np.mean(
+        errors(X, truth, range(12), project="unit-trace", **options)
+    )
 
 
 # --- Theorems 1.1 and 1.2 --------------------------------------------------------------------------------------
