@@ -32,7 +32,7 @@ DATA = Path(os.environ.get("DPGRAPH_DATA", Path(__file__).resolve().parents[2] /
 EPSILON, DELTA = 4.0, 1e-6
 BUDGET = {"sensitivity": 1.0, "epsilon": EPSILON, "delta": DELTA}
 SIGMA = 1.0 / gdp_mu(EPSILON, DELTA)
-METHODS = ("elliptope", "practical")
+METHODS = ("shrinkage", "elliptope", "practical")
 SMALLEST_FITTED = 125
 
 

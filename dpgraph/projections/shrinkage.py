@@ -23,6 +23,8 @@ FloatArray = NDArray[np.float64]
 
 #: Gaps below this many standard deviations count less, so that none is divided by: pooling cancels them anyway.
 _SMALLEST_GAP = 0.02
+#: Gaps of so many eigenvalues to all others are kept at a time.
+_BLOCK = 256
 
 
 def shrunken_eigenvalues(values: FloatArray, std: float) -> FloatArray:
@@ -54,8 +56,10 @@ def shrunken_eigenvalues(values: FloatArray, std: float) -> FloatArray:
     (2016), section IV.A: this rule, for many rows, is the best of all that keep the eigenvectors.
     """
     scaled = values / std
-    gaps = scaled[:, None] - scaled
-    pushed = (gaps / (gaps**2 + _SMALLEST_GAP**2)).sum(axis=1)
+    pushed = np.empty_like(scaled)
+    for start in range(0, scaled.size, _BLOCK):
+        gaps = scaled[start : start + _BLOCK, None] - scaled
+        pushed[start : start + _BLOCK] = (gaps / (gaps**2 + _SMALLEST_GAP**2)).sum(axis=1)
     return isotonic_regression(scaled - pushed).x * std
 
 

@@ -1,4 +1,4 @@
-"""Private pairwise cosine similarities: the normalised Gram matrix by perturb and project."""
+"""Private pairwise cosine similarities: noise on the normalised Gram matrix, then shrinkage or a projection."""
 
 from __future__ import annotations
 
@@ -24,13 +24,14 @@ from dpgraph.projections import (
     ProjectionResult,
     PSDFrobeniusBall,
     averaged_projections,
+    shrink_psd_trace,
 )
 
 __all__ = ["PrivateSimilarities", "private_cosine_similarities"]
 
 FloatArray = NDArray[np.float64]
 
-METHODS = ("practical", "elliptope")
+METHODS = ("shrinkage", "practical", "elliptope")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -44,7 +45,7 @@ class PrivateSimilarities:
     privacy : PrivacyReport
         The guarantee.
     projection : ProjectionResult
-        How the noisy Gram matrix was projected (post-processing).
+        How far the matrix is from the noisy Gram matrix, and how well it was projected (post-processing).
     """
 
     matrix: FloatArray
@@ -61,7 +62,7 @@ def private_cosine_similarities(
     sensitivity: float,
     epsilon: float,
     delta: float,
-    method: Literal["practical", "elliptope"] = "practical",
+    method: Literal["shrinkage", "practical", "elliptope"] = "shrinkage",
     iterations: int | None = None,
     tol: float | None = None,
     adjacency: str | None = None,
@@ -71,8 +72,8 @@ def private_cosine_similarities(
     r"""Release the cosine similarities of all pairs of rows.
 
     The rows are normalised here (a zero row stays zero and has similarity 0 with everything, itself included), so the
-    Gram matrix VV' is positive semidefinite with diagonal at most 1. It is released with symmetric Gaussian noise and
-    projected onto such matrices.
+    Gram matrix VV' is positive semidefinite with diagonal at most 1. It is released with symmetric Gaussian noise, of
+    which such a matrix is estimated.
 
     Parameters
     ----------
@@ -86,13 +87,17 @@ def private_cosine_similarities(
         epsilon > 0.
     delta : float
         0 < delta < 1.
-    method : {"practical", "elliptope"}, default "practical"
-        ``"practical"`` averages projections onto {psd, ||X||_F <= n} and {|X_ij| <= 1} (CDEMZ24 Algorithm 4);
-        ``"elliptope"`` computes the nearest point of {X psd, X_ii <= 1} (Algorithm 3) through its dual.
+    method : {"shrinkage", "practical", "elliptope"}, default "shrinkage"
+        ``"shrinkage"`` moves the eigenvalues to where the squared error is least
+        (:func:`~dpgraph.projections.shrink_psd_trace`) and scales rows whose diagonal entry exceeds 1: one
+        eigendecomposition, and the least error on all data tried. ``"practical"`` averages projections onto {psd,
+        ||X||_F <= n} and {|X_ij| <= 1} (CDEMZ24 Algorithm 4); ``"elliptope"`` computes the nearest point of {X psd,
+        X_ii <= 1} (Algorithm 3) through its dual.
     iterations : int, optional
-        Largest number of averaging steps, or of dual evaluations; ``20 + 10 log2(n)`` and 1000 if omitted.
+        Largest number of averaging steps, or of dual evaluations; ``20 + 10 log2(n)`` and 1000 if omitted. Shrinkage
+        has none.
     tol : float, optional
-        Accuracy of the projection, Frobenius norm; 1e-3 and 1e-6 times n if omitted.
+        Accuracy of the projection, Frobenius norm; 1e-3 and 1e-6 times n if omitted. Shrinkage has none.
     adjacency : str, optional
         The neighbouring relation in words, for the report and the accountant.
     accountant : PrivacyAccountant, optional
@@ -117,9 +122,9 @@ def private_cosine_similarities(
     with the analytic Gaussian scale. (The scale printed in Algorithm 4 has delta in place of Delta, and the Frobenius
     bound there, "sum of squared eigenvalues at most n", should read n^2.)
 
-    *Error.* With the exact projection E||X - VV'||_F^2 <= 2 sqrt(2) sigma n^{3/2} (1 + o(1)), because with
-    S = (W + W')/2 it is at most <S, X - VV'> <= ||S|| (tr X + tr VV'), and ||S|| is about sqrt(2 n) sigma; the noise
-    alone has sigma^2 n^2/2.
+    *Error.* With the exact projection, "elliptope", E||X - VV'||_F^2 <= 2 sqrt(2) sigma n^{3/2} (1 + o(1)), because
+    with S = (W + W')/2 it is at most <S, X - VV'> <= ||S|| (tr X + tr VV'), and ||S|| is about sqrt(2 n) sigma; the
+    noise alone has sigma^2 n^2/2.
 
     References
     ----------
@@ -156,12 +161,23 @@ def private_cosine_similarities(
         ledger=ledger,
         noise=noise,
     )
-    if method == "practical":
+    if method == "shrinkage":
+        projection = _shrunk(noisy, ledger.entries[-1].scale)
+    elif method == "practical":
         projection = averaged_projections(noisy, [PSDFrobeniusBall(n), Box(-1.0, 1.0)], limit, tol=accuracy)
     else:
         projection = Elliptope(tol=accuracy / n, max_iter=limit).solve(noisy)
     # Averaging ends near the box, not in it; entries of psd matrices with unit diagonal may exceed 1 by rounding.
     return PrivateSimilarities(np.clip(projection.matrix, -1.0, 1.0), ledger.report(), projection)
+
+
+def _shrunk(noisy: FloatArray, scale: float) -> ProjectionResult:
+    """Positive semidefinite with diagonal at most 1, from a matrix with noise of variance scale**2 on the diagonal."""
+    matrix = shrink_psd_trace(noisy, len(noisy), std=scale)
+    factors = 1 / np.sqrt(np.maximum(matrix.diagonal(), 1.0))
+    matrix = matrix * np.outer(factors, factors)
+    distance = float(np.linalg.norm(matrix - noisy))
+    return ProjectionResult(matrix, distance, residual=0.0, iterations=1, converged=True)
 
 
 def normalized_gram(V: Any) -> FloatArray:
@@ -204,8 +220,8 @@ def _rows(V: Any) -> int:
 def _defaults(method: str, n: int, iterations: int | None, tol: float | None) -> tuple[int, float]:
     """Number of steps and absolute accuracy of a projection."""
     if iterations is None:
-        iterations = math.ceil(20 + 10 * math.log2(n)) if method == "practical" else 1000
+        iterations = math.ceil(20 + 10 * math.log2(n)) if method != "elliptope" else 1000
     iterations = check_integer("iterations", iterations, 1)
     if tol is None:
-        tol = (1e-3 if method == "practical" else 1e-6) * n
+        tol = (1e-3 if method != "elliptope" else 1e-6) * n
     return iterations, check_positive("tol", tol)

@@ -55,7 +55,7 @@ def test_rows_of_any_size_have_length_one(size, kind):
     assert not gram[2].any()
 
 
-@pytest.mark.parametrize("method", ["practical", "elliptope"])
+@pytest.mark.parametrize("method", ["shrinkage", "practical", "elliptope"])
 def test_with_hardly_any_noise_the_similarities_come_back(method):
     V = rows_of_kind("clusters", 25, np.random.default_rng(0))
     private = private_cosine_similarities(
@@ -65,7 +65,7 @@ def test_with_hardly_any_noise_the_similarities_come_back(method):
     assert np.abs(private.matrix - normalized_gram(V)).max() < 1e-3
 
 
-@pytest.mark.parametrize("method", ["practical", "elliptope"])
+@pytest.mark.parametrize("method", ["shrinkage", "practical", "elliptope"])
 def test_the_result_is_a_similarity_matrix(method):
     V = rows_of_kind("signs", 40, np.random.default_rng(0))
     private = private_cosine_similarities(V, **BUDGET, method=method, rng=0)
@@ -230,6 +230,14 @@ def test_the_squared_error_obeys_the_bound_and_beats_the_plain_gaussian_mechanis
     assert error <= sigma**2 * n**2 / 2 / 3  # (W + W')/2 alone
 
 
+@pytest.mark.parametrize(("kind", "factor"), [("signs", 0.3), ("clusters", 0.8), ("histograms", 0.9)])
+def test_shrinkage_errs_less_than_either_projection(kind, factor):
+    V = rows_of_kind(kind, 150, np.random.default_rng(0))
+    error = squared_error(V, "shrinkage", range(3), **BUDGET)
+    assert error < factor * squared_error(V, "elliptope", range(3), **BUDGET)
+    assert error < factor * squared_error(V, "practical", range(3), **BUDGET)
+
+
 def test_the_squared_error_grows_like_the_three_halves_power_of_n():
     rng = np.random.default_rng(0)
     sizes = np.array([60, 120, 240])
@@ -252,7 +260,13 @@ def audited_gap(runs):
         entries = [
             # Before the projection clips: one averaging step keeps half of every excess.
             private_cosine_similarities(
-                rows, sensitivity=sensitivity, epsilon=epsilon, delta=delta, iterations=1, rng=seed
+                rows,
+                sensitivity=sensitivity,
+                epsilon=epsilon,
+                delta=delta,
+                method="practical",
+                iterations=1,
+                rng=seed,
             ).projection.matrix[0, 1]
             for seed in seeds
         ]
