@@ -66,6 +66,8 @@ def release_answered_adjacency(
         values, vectors = values[:kept], vectors[:, :kept]
     if options.denoise and enough_rows(n, values.size) and size > _LITTLE_NOISE * abs(values[-1]):
         values, vectors = _refined(operator, values, vectors, variance, root)
+    else:
+        values = _unbiased(values, 4 * variance * np.sum(root**2) * (root**2 @ vectors**2))
     return PrivateNormalizedAdjacency(
         nodes=graph.nodes,
         degrees=degrees,
@@ -83,12 +85,24 @@ def release_answered_adjacency(
 def _refined(
     operator: LinearOperator, values: FloatArray, vectors: FloatArray, variance: float, root: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Better eigenvectors, and the released matrix on their space."""
-    better = refined_eigenvectors(operator.matmat, values, vectors, variance=variance, scales=root)
-    Q = np.linalg.qr(better)[0]
-    values, turned = np.linalg.eigh(Q.T @ operator.matmat(Q))
-    order = np.argsort(-np.abs(values))
+    """Better eigenvectors, and an unbiased estimate of the normalized adjacency on their space."""
+    better, bias = refined_eigenvectors(operator.matmat, values, vectors, variance=variance, scales=root)
+    Q, triangle = np.linalg.qr(better)
+    noisy, turned = np.linalg.eigh(Q.T @ operator.matmat(Q))
+    mix = np.linalg.pinv(triangle) @ turned
+    biases = np.einsum("ij,ik,kj->j", mix, bias, mix)
+    values = np.sign(noisy) * np.clip(np.abs(noisy) - np.sign(noisy) * biases, 0.0, np.abs(noisy))
+    order = np.argsort(-np.abs(values), kind="stable")
     return values[order], Q @ turned[:, order]
+
+
+def _unbiased(values: FloatArray, edges: FloatArray) -> FloatArray:
+    """What the matrix without its noise has on noisy eigenvectors, where that noise alone reaches up to sqrt(edges).
+
+    For a spike theta in noise of size s, edges = 4 s^2, the eigenvalue is theta + s^2/theta and its eigenvector has a
+    squared cosine of 1 - s^2/theta^2 with the true one: the product of theta with it is sqrt(eigenvalue^2 - 4 s^2).
+    """
+    return np.sign(values) * np.sqrt(np.maximum(values**2 - edges, 0.0))
 
 
 def _operator(flipped: FlippedGraph, root: FloatArray) -> LinearOperator:

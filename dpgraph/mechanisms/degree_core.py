@@ -60,8 +60,11 @@ _SIGNAL_PER_SWEEP, _MOST_SWEEPS = 4.0, 5
 #: The same for choices between labels, a second sweep of which is worth its price from the first number on.
 _CHOICE_SIGNAL, _CHOICE_PER_SWEEP = 11.0, 7.0
 #: Below this epsilon times the root of the degree at the end of a typical edge, few pure sweeps find more than many
-#: Gaussian ones of a core. (All tuned on planted cuts and validated on SNAP and Facebook100 graphs.)
-_WEAK_SIGNAL = 19.0
+#: Gaussian ones of a core; in cuts below the second number, where that degree is less than _EVEN times the mean.
+_WEAK_SIGNAL, _WEAK_EVEN_SIGNAL, _EVEN = 19.0, 26.0, 1.15
+#: A cut of fewer edges a vertex on average has no core either, unless that degree is _HUBS times the mean. (All tuned
+#: on planted cuts and validated on SNAP and Facebook100 graphs.)
+_FEW_EDGES, _HUBS = 9.0, 6.0
 
 
 def release_core_iterates(
@@ -105,7 +108,7 @@ def release_core_iterates(
     spent, part = ledger.part(share * (for_degrees := _degree_share(ledger, sweeps)))
     degrees = release_usable_degrees(graph, mean_degree, part, ledger=spent, noise=noise)
     sparse = is_sparse(ledger.epsilon, mean_degree / w)
-    core = choose_core(degrees * _part(labels) / w, sweeps, sparse, ledger, noise.generator)
+    core = choose_core(degrees * _part(labels) / w, sweeps, sparse, ledger, noise.generator, cut=columns == 1)
     left = share * (1 - for_degrees)
     if parallel:
         delta = ledger.delta if core.size else 0.0
@@ -157,21 +160,31 @@ def _degree_share(ledger: Ledger, sweeps: int) -> float:
     return _SPARSE_DEGREE_SHARE if sweeps == 1 else _PURE_DEGREE_SHARE
 
 
-def choose_core(degrees: FloatArray, sweeps: int, sparse: bool, ledger: Ledger, generator: np.random.Generator) -> Core:
+def choose_core(
+    degrees: FloatArray, sweeps: int, sparse: bool, ledger: Ledger, generator: np.random.Generator, *, cut: bool
+) -> Core:
     """Core and order of all rows, from (released, positive) degrees in units of max_weight.
 
     No row is in the core of a sparse graph, or under a pure ledger, or, under a ledger that may be spent purely, if
-    degrees are small for its epsilon. Otherwise the core is as few vertices as hold the wanted share of the sum of
-    squared degrees: nearly every vertex in a graph of equal degrees, few where few have most edges.
+    degrees are small for its epsilon (:func:`_is_weak`). Otherwise the core is as few vertices as hold the wanted share
+    of the sum of squared degrees: nearly every vertex in a graph of equal degrees, few where few have most edges.
     """
     order = degree_order(degrees, generator)
-    typical = float((degrees**2).sum() / degrees.sum())
-    weak = ledger.parallel and ledger.epsilon * math.sqrt(typical) < _WEAK_SIGNAL
+    weak = ledger.parallel and _is_weak(degrees, ledger.epsilon, cut)
     if sparse or weak or ledger.delta == 0:
         return Core(order if sweeps == 1 else large_first(degrees, generator), 0)
     held = np.cumsum(degrees[order] ** 2)
     wanted = 1 - min(_LEFT_OUT / ledger.epsilon, _MOST_LEFT_OUT)
     return Core(order, min(int(np.searchsorted(held, wanted * held[-1])) + 1, degrees.size))
+
+
+def _is_weak(degrees: FloatArray, epsilon: float, cut: bool) -> bool:
+    """Whether a few pure sweeps of all rows find more than many Gaussian ones of a core, of signs if it is a `cut`."""
+    typical, mean = float((degrees**2).sum() / degrees.sum()), float(degrees.mean())
+    if cut and mean < _FEW_EDGES and typical < _HUBS * mean:
+        return True
+    enough = _WEAK_EVEN_SIGNAL if cut and typical < _EVEN * mean else _WEAK_SIGNAL
+    return epsilon * math.sqrt(typical) < enough
 
 
 def number_of_sweeps(epsilon: float, mean_degree: float, labels: int = 1) -> int:

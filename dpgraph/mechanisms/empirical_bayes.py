@@ -40,12 +40,14 @@ def enough_rows(n: int, columns: int) -> bool:
 
 def posterior_basis(rows: FloatArray, covariance: FloatArray, scales: FloatArray | None = None) -> FloatArray:
     """Orthonormal basis of the posterior means, shape (n, r), or of the rows where the means of a column vanish."""
-    means = posterior_means(rows, covariance, scales)
+    means, _ = posterior_means(rows, covariance, scales)
     sizes = np.linalg.norm(means, axis=0), np.linalg.norm(rows, axis=0)
     return np.asarray(np.linalg.qr(means if np.all(sizes[0] > _VANISHED * sizes[1]) else rows)[0])
 
 
-def posterior_means(rows: FloatArray, covariance: FloatArray, scales: FloatArray | None = None) -> FloatArray:
+def posterior_means(
+    rows: FloatArray, covariance: FloatArray, scales: FloatArray | None = None
+) -> tuple[FloatArray, FloatArray]:
     """Posterior means of true rows given noisy ones, under the law of rows that explains them best.
 
     Parameters
@@ -57,6 +59,13 @@ def posterior_means(rows: FloatArray, covariance: FloatArray, scales: FloatArray
     scales : ndarray, shape (n,), optional
         Positive; 1 unless given.
 
+    Returns
+    -------
+    means : ndarray, shape (n, r)
+        One row for each row.
+    response : ndarray, shape (r, r)
+        Sum of scales[i]**2 times the derivative of mean i (first axis) by row i (second axis), the law being fixed.
+
     Notes
     -----
     Components are Gaussians centred at some of the rows, as wide as the distance to the next of these centres: where
@@ -64,26 +73,54 @@ def posterior_means(rows: FloatArray, covariance: FloatArray, scales: FloatArray
     """
     n = len(rows)
     variances, axes = np.linalg.eigh(covariance)
-    if not variances[-1] > 0.0:
-        return rows
-    stds = np.sqrt(np.maximum(variances, _ROUNDING * variances[-1]))
-    white = rows @ (axes / stds)
     noise = np.ones(n) if scales is None else scales**2
-    centres = _centres(white)
-    widths = _distances_to_next(centres) ** 2
-    weights = np.full(len(centres), 1 / len(centres))
-    fitted = _evenly(n, _FITTED)
-    likelihood = _likelihood(white[fitted], noise[fitted], centres, widths)
-    for _ in range(_STEPS):
-        weights = weights * (likelihood / (likelihood @ weights)[:, None]).mean(axis=0)
-    means = np.empty_like(white)
+    if not variances[-1] > 0.0:
+        return rows, noise.sum() * np.eye(len(axes))
+    stds = np.sqrt(np.maximum(variances, _ROUNDING * variances[-1]))
+    whiten, colour = axes / stds, (axes * stds).T
+    white = rows @ whiten
+    centres, widths, weights = _fitted_law(white, noise)
+    means, response = np.empty_like(white), np.zeros((len(axes), len(axes)))
     for start in range(0, n, _CHUNK):
         part = slice(start, start + _CHUNK)
         posterior = _likelihood(white[part], noise[part], centres, widths) * weights
         posterior /= posterior.sum(axis=1, keepdims=True)
-        kept = widths / (widths + noise[part, None])
-        means[part] = np.sum(posterior * kept, axis=1)[:, None] * white[part] + (posterior * (1 - kept)) @ centres
-    return means @ (axes * stds).T
+        means[part], own = _mixture_means(white[part], noise[part], posterior, centres, widths)
+        response += own
+    return means @ colour, colour.T @ response @ whiten.T
+
+
+def _fitted_law(white: FloatArray, noise: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Centres, variances and weights of the mixture that explains the rows best."""
+    centres = _centres(white)
+    widths = _distances_to_next(centres) ** 2
+    weights = np.full(len(centres), 1 / len(centres))
+    fitted = _evenly(len(white), _FITTED)
+    likelihood = _likelihood(white[fitted], noise[fitted], centres, widths)
+    for _ in range(_STEPS):
+        weights = weights * (likelihood / (likelihood @ weights)[:, None]).mean(axis=0)
+    return centres, widths, weights
+
+
+def _mixture_means(
+    white: FloatArray, noise: FloatArray, posterior: FloatArray, centres: FloatArray, widths: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Means of a mixture with these posterior weights, and the sum of noise times their derivatives.
+
+    Component k has mean m_k = kept_k x + (1 - kept_k) c_k and score s_k = -(x - c_k)/(width_k + noise); the derivative
+    of sum p_k m_k is sum p_k kept_k + sum p_k m_k (s_k - s)', s the mean score.
+    """
+    precision = 1 / (widths + noise[:, None])
+    share = widths * precision
+    own = np.sum(posterior * share, axis=1)
+    means = own[:, None] * white + (posterior * (1 - share)) @ centres
+    # Sums over k of p_k m_k s_k' and p_k s_k, with the noise of the row as a factor and m_k, s_k multiplied out.
+    q = posterior * precision * noise[:, None]
+    near, far = q * share, q * (1 - share)
+    products = white.T @ (near @ centres) - (far @ centres).T @ white
+    products += (centres.T * far.sum(axis=0)) @ centres - (white.T * near.sum(axis=1)) @ white
+    scores = q @ centres - q.sum(axis=1)[:, None] * white
+    return means, float(noise @ own) * np.eye(white.shape[1]) + products - means.T @ scores
 
 
 def _centres(white: FloatArray) -> FloatArray:

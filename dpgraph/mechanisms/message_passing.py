@@ -35,8 +35,8 @@ def refined_eigenvectors(
     *,
     variance: float,
     scales: FloatArray,
-) -> FloatArray:
-    """Estimate the space of leading eigenvectors of the matrix behind a noisy one; shape (n, r), not orthonormal.
+) -> tuple[FloatArray, FloatArray]:
+    """Estimate the space of leading eigenvectors of the matrix behind a noisy one, and what the noise says on it.
 
     Parameters
     ----------
@@ -46,26 +46,31 @@ def refined_eigenvectors(
         Leading eigenpairs of the noisy matrix.
     variance, scales : float and ndarray, shape (n,)
         The noise of entry (i, j) has variance `variance` scales[i]**2 scales[j]**2.
+
+    Returns
+    -------
+    X : ndarray, shape (n, r)
+        Estimates of the eigenvectors, not orthonormal.
+    bias : ndarray, shape (r, r)
+        Expectation of X' W X for the noise W, which X depends on: (noisy matrix on the space of X) - bias is unbiased.
+
+    Notes
+    -----
+    W X' is Onsager's term of a product plus Gaussian noise, and by Stein's lemma that noise has the same inner product
+    with the next posterior means as the term itself: `bias` is twice the term. (For the eigenvector of a spike it is
+    2 n variance/eigenvalue, as random matrix theory says.)
     """
     before = vectors / values
     estimate, covariance = vectors, variance * _weighted_gram(before, scales)
     for _ in range(_PRODUCTS):
-        means = posterior_means(estimate, covariance, scales)
-        response = _response(estimate - means, covariance, scales)
+        means, response = posterior_means(estimate, covariance, scales)
         estimate = multiply(means) - variance * scales[:, None] ** 2 * (before @ response.T)
         before, covariance = means, variance * _weighted_gram(means, scales)
-    return posterior_means(estimate, covariance, scales)
+    means, response = posterior_means(estimate, covariance, scales)
+    half = variance * (means.T @ (scales[:, None] ** 2 * before)) @ response.T
+    return means, half + half.T
 
 
 def _weighted_gram(X: FloatArray, scales: FloatArray) -> FloatArray:
     weighted = scales[:, None] * X
     return weighted.T @ weighted
-
-
-def _response(residuals: FloatArray, covariance: FloatArray, scales: FloatArray) -> FloatArray:
-    """Return sum_j scales[j]**2 J_j, where J_j is the derivative of the posterior mean of row j.
-
-    A residual is minus the noise covariance times the score of the marginal law of its row, whose mean derivative is
-    minus its mean square: the derivatives add up without being computed.
-    """
-    return np.sum(scales**2) * np.eye(len(covariance)) - residuals.T @ residuals @ np.linalg.pinv(covariance)

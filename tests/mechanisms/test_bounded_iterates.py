@@ -132,7 +132,7 @@ def test_rows_outside_the_core_are_looked_at_once_after_all_sweeps_and_never_see
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 8.0])
 def test_the_core_holds_the_large_degrees_and_most_of_the_sum_of_squares(epsilon):
     degrees = 20 * (np.random.default_rng(0).pareto(2.0, size=1000) + 1)
-    core = choose_core(degrees, 2, False, open_call(epsilon)[0], np.random.default_rng(1))
+    core = choose_core(degrees, 2, False, open_call(epsilon)[0], np.random.default_rng(1), cut=True)
     assert sorted(core.order.tolist()) == list(range(1000))
     assert degrees[core.rows].min() >= degrees[core.others].max(initial=0)
     assert (degrees[core.rows] ** 2).sum() >= (1 - min(0.1 / epsilon, 0.5)) * (degrees**2).sum()
@@ -149,7 +149,7 @@ def test_the_core_holds_the_large_degrees_and_most_of_the_sum_of_squares(epsilon
         (4.0, {}, 16.0, 4, False),
         (4.0, PARALLEL, 16.0, 4, True),
         (4.0, PARALLEL, 60.0, 5, False),
-        (8.0, PARALLEL, 8.0, 5, False),
+        (8.0, PARALLEL, 8.0, 5, True),
     ],
 )
 def test_sparse_graphs_are_looked_at_once_and_a_core_iterates_under_gaussian_noise_only(
@@ -158,11 +158,27 @@ def test_sparse_graphs_are_looked_at_once_and_a_core_iterates_under_gaussian_noi
     assert number_of_sweeps(epsilon, degree) == sweeps
     sparse = is_sparse(epsilon, degree)
     ledger, noise = open_call(epsilon, **options)
-    core = choose_core(np.full(1000, degree), sweeps, sparse, ledger, noise.generator)
+    core = choose_core(np.full(1000, degree), sweeps, sparse, ledger, noise.generator, cut=True)
     assert (core.size == 0) == empty
     assert empty or core.size > 900
     assert core.pairs == ("" if core.size == 1000 else "inside the core")
     assert core.other_pairs == ("" if empty else "outside the core")
+
+
+@pytest.mark.parametrize(
+    ("degrees", "epsilon", "cut", "empty"),
+    [
+        (np.full(1000, 50.0), 3.0, True, True),  # 21 for 26: equal degrees
+        (np.full(1000, 50.0), 3.0, False, False),  # labels ask for 19 whatever the degrees
+        (np.repeat([25.0, 75.0], 500), 3.0, True, False),  # 24 for 19: typical 62, mean 50
+        (np.repeat([4.0, 30.0], [900, 100]), 8.0, True, True),  # 7 edges a vertex, few hubs
+        (np.repeat([4.0, 300.0], [990, 10]), 8.0, True, False),  # and many edges at hubs
+    ],
+)
+def test_a_core_iterates_where_edges_end_at_large_degrees_for_the_epsilon(degrees, epsilon, cut, empty):
+    ledger, noise = open_call(epsilon, **PARALLEL)
+    core = choose_core(degrees, 5, False, ledger, noise.generator, cut=cut)
+    assert (core.size == 0) == empty
 
 
 def test_rows_of_many_edges_mostly_come_first():
