@@ -29,6 +29,8 @@ FloatArray = NDArray[np.float64]
 _MULTIPLE = 2.0**14
 #: rank="auto" keeps eigenvalues above this multiple of the edge of the spectrum of the noise.
 _ABOVE_NOISE = 1.1
+#: Eigenvalues that are all noise keep this share of it, so that the directions which were asked for do not vanish.
+_LEFT = 0.01
 #: Eigenvectors of less noise than this share of their eigenvalue are left as they are: the law of rows
 #: is estimated too coarsely to improve them.
 _LITTLE_NOISE = 0.012
@@ -91,7 +93,8 @@ def _refined(
     noisy, turned = np.linalg.eigh(Q.T @ operator.matmat(Q))
     mix = np.linalg.pinv(triangle) @ turned
     biases = np.einsum("ij,ik,kj->j", mix, bias, mix)
-    values = np.sign(noisy) * np.clip(np.abs(noisy) - np.sign(noisy) * biases, 0.0, np.abs(noisy))
+    size = np.abs(noisy)
+    values = np.sign(noisy) * np.clip(size - np.sign(noisy) * biases, _LEFT * size, size)
     order = np.argsort(-np.abs(values), kind="stable")
     return values[order], Q @ turned[:, order]
 
@@ -102,7 +105,7 @@ def _unbiased(values: FloatArray, edges: FloatArray) -> FloatArray:
     For a spike theta in noise of size s, edges = 4 s^2, the eigenvalue is theta + s^2/theta and its eigenvector has a
     squared cosine of 1 - s^2/theta^2 with the true one: the product of theta with it is sqrt(eigenvalue^2 - 4 s^2).
     """
-    return np.sign(values) * np.sqrt(np.maximum(values**2 - edges, 0.0))
+    return np.sign(values) * np.sqrt(np.maximum(values**2 - edges, (_LEFT * values) ** 2))
 
 
 def _operator(flipped: FlippedGraph, root: FloatArray) -> LinearOperator:

@@ -42,8 +42,8 @@ class PrivateNormalizedAdjacency:
     basis : ndarray, shape (n, r)
         Q, orthonormal.
     core : ndarray, shape (r, r)
-        B, symmetric: an estimate of Q' (normalized adjacency) Q, without bias but for eigenvalues below the noise of
-        "randomized-response", which come out smaller.
+        B, symmetric: an estimate of Q' (normalized adjacency) Q, without bias but for eigenvalues within the noise of
+        "randomized-response", of which a hundredth is left.
     spectrum : ndarray
         Noisy leading |eigenvalues|, one more than the largest rank considered; those of the core with
         "noisy-power" and "randomized-response".

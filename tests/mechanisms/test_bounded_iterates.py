@@ -90,8 +90,8 @@ def test_core_and_other_rows_spend_the_same_budget_in_parallel(options):
 @pytest.mark.parametrize(
     ("epsilon", "options", "laws"),
     [
-        (1.0, {"delta": None}, {"Laplace"}),
-        (2.0, PARALLEL, {"Laplace"}),
+        (1.0, {"delta": None}, {"Laplace", "Laplace (parallel)"}),
+        (2.0, PARALLEL, {"Laplace", "Laplace (parallel)"}),
         (8.0, PARALLEL, {"Laplace", "Gaussian", "Laplace (parallel)"}),
         (2.0, {}, {"Gaussian", "Gaussian (parallel)"}),
     ],

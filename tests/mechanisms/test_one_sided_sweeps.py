@@ -49,17 +49,27 @@ def test_a_sweep_reads_every_pair_at_exactly_one_of_its_ends_and_the_next_one_at
     graph = Watched(open_graph(nx.gnm_random_graph(40, 400, seed=1)).read())
     sweep(graph, epsilon, **options)
     assert len(graph.reads) == sweeps
-    for reads in graph.reads:
-        assert np.array_equal(reads + reads.T, 1 - np.eye(40))
-    for before, after in zip(graph.reads, graph.reads[1:], strict=False):
-        assert np.array_equal(before, after.T)
+    first, *later = graph.reads
+    assert np.array_equal(first + first.T, 1 - np.eye(40))
+    for before, after in zip(graph.reads, later, strict=False):
+        head = np.flatnonzero((after + after.T).sum(axis=1) < 39)  # rows that do not read each other again
+        among = np.isin(np.arange(40), head)
+        others = ~np.outer(among, among)
+        assert head.size == 4
+        assert np.array_equal(after + after.T, (1 - np.eye(40)) * others)
+        assert np.array_equal(after, before.T * others)
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 4.0, 50.0])
-def test_the_lines_of_all_sweeps_spend_the_share_and_no_more(epsilon):
+def test_the_lines_of_all_sweeps_spend_the_share_and_no_more_whichever_pair_differs(epsilon):
     _, ledger = sweep(open_graph(nx.gnm_random_graph(40, 400, seed=1)).read(), epsilon)
-    assert sum(entry.epsilon for entry in ledger.entries) == pytest.approx(epsilon)
-    assert [e.mechanism for e in ledger.entries[1:]] == ["Laplace"] * (len(ledger.entries) - 2) + ["noisy maximum"]
+    degrees, *lines = ledger.entries
+    for kind in {line.pairs for line in lines}:
+        assert degrees.epsilon + sum(line.epsilon for line in lines if line.pairs == kind) == pytest.approx(epsilon)
+    assert sum(line.share for line in ledger.entries) == pytest.approx(1.0)
+    by_sweep = [line.mechanism.removesuffix(" (parallel)") for line in lines if line.pairs != "among the first rows"]
+    assert by_sweep == ["Laplace"] * (len(by_sweep) - 1) + ["noisy maximum"]
+    assert len(lines) - len(by_sweep) == (len(by_sweep) > 1)
 
 
 def test_without_noise_more_sweeps_cut_more(monkeypatch):
