@@ -7,8 +7,8 @@ they have not moved again since. One such sweep is the best that a small budget 
 find a cut that spans the graph.
 
 The two readings of a row count for what they say: a row that comes late has few rows after it, and what it reads of
-them is mostly noise. The first rows start the cut, with little to read: in their first sweep the whole budget is spent
-on what they read of each other, which is not read again.
+them is mostly noise. Where sweeps are few, the first rows, which start the cut with little to read, spend the whole
+budget on what they read of each other at once, and it is not read again.
 
 Where it is public what each label earns, the last sweep releases no readings but choices, the noisy maximum of the
 scores, whose noise has half the variance.
@@ -42,9 +42,9 @@ _SHARPNESS = 3.0
 #: Prior variance of a field in units of the public scale of its variance, as in
 #: :class:`~dpgraph.mechanisms.bounded_iterates.Schedule`.
 _PRIOR = 3.0
-#: Share of the rows that read each other in the first of several sweeps only. (Tuned on planted cuts and validated on
-#: SNAP and Facebook100 graphs.)
-_HEAD = 0.1
+#: Share of the rows that read each other in the first sweep only, if there are several and at most so many: where more
+#: are worth their price, so is looking again. (Tuned on planted cuts and validated on SNAP and Facebook100 graphs.)
+_HEAD, _HEAD_SWEEPS = 0.1, 4
 #: What is read, and which vertex pairs that are.
 _PAIRS = {"": "", "first rows": "among the first rows", "other rows": "not among the first rows"}
 #: Least weight of a reading that known readings are put in proportion to.
@@ -98,7 +98,7 @@ def release_one_sided_sweeps(
     earlier sweeps are released, hence public.
     """
     rows = core.others
-    size = round(_HEAD * rows.size) if sweeps > 1 else 0
+    size = round(_HEAD * rows.size) if 1 < sweeps <= _HEAD_SWEEPS else 0
     head, tail = (rows[:size], rows[size:]) if size > 1 else (rows[:0], rows)
     run = _Run(
         oracle,
