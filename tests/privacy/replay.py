@@ -14,9 +14,10 @@ scale that depends on the data shows in one pair of runs, exactly.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ import pytest
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
+import dpgraph
 from dpgraph.exceptions import DPGraphError
 from dpgraph.mechanisms import grid, subspace, symmetric_release
 from dpgraph.privacy.accounting import pure_dp_mu
@@ -336,3 +338,16 @@ def assert_same(first: Any, second: Any, path: str = "result") -> None:
         assert_same(list(first.items()), list(second.items()), path)
     else:
         assert first == second or (first != first and second != second), f"{path}: {first!r} against {second!r}"
+
+
+def replayed_sweeps(release: Callable[..., Any]) -> Iterator[Loss]:
+    """Losses of calls with two sweeps of all forty rows, of which the first four read each other once.
+
+    The order is drawn anew with each seed: a pair lies among the first four in one run of 130.
+    """
+    A = dpgraph.datasets.planted_cut_sparse(40, 30, -0.1, rng=3)[0].toarray()
+    options = {"epsilon": 1.0, "delta": 1e-6, "mechanism": "bounded-iterates", "noise": "laplace"}
+    for seed, i in itertools.product(range(12), range(0, 40, 2)):
+        B = A.copy()
+        B[i, i + 1] = B[i + 1, i] = 1.0 - A[i, i + 1]
+        yield replay(*(lambda rng, M=M: release(M, **options, rng=rng) for M in (A, B)), seed=seed)

@@ -19,6 +19,7 @@ from dpgraph.mechanisms import (
     degrees,
     diagnostics,
     normalized_adjacency,
+    one_sided_sweeps,
     randomized_response,
     spectrum,
     weights,
@@ -32,7 +33,7 @@ from dpgraph.problems import private_cut_release
 from dpgraph.spectral import sensitivity
 from tests.privacy.inputs import edge_pair
 from tests.privacy.registry import ENTRIES
-from tests.privacy.replay import doors, replay  # noqa: F401
+from tests.privacy.replay import doors, replay, replayed_sweeps  # noqa: F401
 from tests.privacy.statistical import audit
 
 pytestmark = pytest.mark.usefixtures("doors")
@@ -55,6 +56,11 @@ K_CUT = entry_of("private_max_k_cut", noise="laplace")
 
 
 # --- the checks ------------------------------------------------------------------------------------------------
+
+
+def sweeps_check(entry):
+    for _ in replayed_sweeps(getattr(dpgraph, entry.function)):
+        pass
 
 
 def replay_check(entry, stride=3):
@@ -176,6 +182,16 @@ def rows_read_ahead(monkeypatch):
     monkeypatch.setattr(degree_core, "release_one_sided_sweeps", guessed)
 
 
+def first_rows_read_each_other_again(monkeypatch):
+    """In the second sweep too, although they have spent the whole budget on it."""
+    setter = one_sided_sweeps._Run.set
+
+    def together(run, *arguments, apart=False, **options):
+        setter(run, *arguments, apart=False, **options)
+
+    monkeypatch.setattr(one_sided_sweeps._Run, "set", together)
+
+
 def too_few_answers_are_false(monkeypatch):
     flip = exact_sampling.flip_exponent
     monkeypatch.setattr(randomized_response, "flip_exponent", lambda epsilon: flip(2 * epsilon))
@@ -285,6 +301,7 @@ MUTANTS = {
     core_sees_the_other_rows: (replay_check, CUT),
     core_is_looked_at_again: (replay_check, CUT),
     rows_read_ahead: (replay_check, K_CUT),
+    first_rows_read_each_other_again: (sweeps_check, CUT),
     too_few_answers_are_false: (replay_check, ANSWERS),
     exact_graph_is_cut_in_place_of_the_answers: (replay_check, ANSWERS),
     best_cut_is_drawn_at_twice_epsilon: (replay_check, BEST_CUT),
@@ -329,7 +346,13 @@ def test_half_the_noise_is_also_seen_in_the_published_degrees_alone(monkeypatch)
 
 
 #: Check -> how the page of the guarantee names it.
-CHECKS = {audit_check: "statistical audit", replay_check: "replay", order_check: "interface", refund_check: "interface"}
+CHECKS = {
+    audit_check: "statistical audit",
+    replay_check: "replay",
+    sweeps_check: "replay",
+    order_check: "interface",
+    refund_check: "interface",
+}
 
 
 def test_the_table_of_faults_in_the_docs_names_every_fault_and_the_check_that_catches_it():

@@ -11,7 +11,7 @@ from dpgraph.mechanisms import core_response
 from dpgraph.mechanisms.bounded_iterates import Core
 from tests.privacy.inputs import CORE_PAIRS, HUBS, VERTICES, core_neighbours
 from tests.privacy.registry import ENTRIES, EPSILON
-from tests.privacy.replay import doors, replay  # noqa: F401
+from tests.privacy.replay import doors, replay, replayed_sweeps  # noqa: F401
 
 pytestmark = pytest.mark.usefixtures("doors")
 
@@ -99,6 +99,18 @@ def test_auto_takes_the_same_mechanism_on_neighbours_when_the_average_degree_dec
         assert not loss.halted
         seen.add("adjacency bits" in loss.lines)
     assert seen >= {degree == 50}
+
+
+@pytest.mark.parametrize("release", [dpgraph.private_max_cut, dpgraph.private_max_bisection])
+def test_pairs_among_the_first_rows_are_read_once_for_the_whole_budget_and_others_in_every_sweep(release):
+    # Where the noisy average degree is small there is one sweep only.
+    losses = [loss for loss in replayed_sweeps(release) if "fields, sweep 2" in loss.lines]
+    assert len(losses) > 200
+    assert {loss.read for loss in losses} == {"among the first rows", "not among the first rows"}
+    assert all(loss.lines["fields, first rows"] == 0.0 for loss in losses if loss.read == "not among the first rows")
+    for loss in losses:
+        if loss.read == "among the first rows":
+            assert loss.lines["fields, sweep 1"] == loss.lines["fields, sweep 2"] == 0.0
 
 
 @pytest.mark.slow
