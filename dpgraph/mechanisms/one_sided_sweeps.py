@@ -44,7 +44,7 @@ _SHARPNESS = 3.0
 _PRIOR = 3.0
 #: Share of the rows that read each other in the first sweep only, if there are several and at most so many: where more
 #: are worth their price, so is looking again. (Tuned on planted cuts and validated on SNAP and Facebook100 graphs.)
-_HEAD, _HEAD_SWEEPS = 0.1, 4
+_HEAD, _HEAD_SWEEPS = 0.1, 3
 #: What is read, and which vertex pairs that are.
 _PAIRS = {"": "", "first rows": "among the first rows", "other rows": "not among the first rows"}
 #: Least weight of a reading that known readings are put in proportion to.
