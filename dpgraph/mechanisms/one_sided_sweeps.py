@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from dpgraph.mechanisms.bounded_iterates import Core, FieldOracle, LabelScores, Response
-from dpgraph.privacy.ledger import Ledger
+from dpgraph.privacy.ledger import PARALLEL, Ledger
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.spectral import sensitivity
 
@@ -253,18 +253,18 @@ def _open_release(
     stay one, because it composes better with others, is opened without `parallel`.
     """
     scores, unit = _usable_scores(oracle, core, sweeps, ledger), oracle.unit
-    part = share if kind == "first rows" else share / sweeps
-    pairs = core.other_pairs or {"first rows": "among the first rows", "other rows": "not among the first rows"}.get(
-        kind, ""
-    )
-    rows = "other rows" if core.size else "first rows" if kind == "first rows" else f"sweep {sweep + 1}"
+    first = kind == "first rows"
+    part = share if first else share / sweeps
+    pairs = core.other_pairs or _PAIRS[kind]
+    rows = "other rows" if core.size else kind if first else f"sweep {sweep + 1}"
     name = f"{'fields' if scores is None else 'labels'}, {rows}"
     if ledger.delta > 0 and not ledger.parallel:
         bound = sensitivity.first_sweep(oracle.row_bound)
-        scale = ledger.gaussian(name, sensitivity=bound, mu=ledger.mu * math.sqrt(part), pairs=pairs)
+        law = "Gaussian" + PARALLEL * first
+        scale = ledger.gaussian(name, mechanism=law, sensitivity=bound, mu=ledger.mu * math.sqrt(part), pairs=pairs)
         return _Release(lambda exact: noise.gaussian_on_grid(exact, unit, scale), np.argmax, scale**2)
     bound = sensitivity.first_sweep(oracle.row_bound_l1) if scores is None else scores.bound
-    mechanism = "noisy maximum" if scores is not None and sweep == sweeps - 1 else "Laplace"
+    mechanism = ("noisy maximum" if scores is not None and sweep == sweeps - 1 else "Laplace") + PARALLEL * first
     if ledger.delta > 0:
         mu = ledger.mu * math.sqrt(1 - share)
         scale = ledger.laplace_beside(name, mechanism=mechanism, sensitivity=bound, mu=mu, pairs=pairs)

@@ -19,9 +19,12 @@ from dpgraph.privacy.accounting import (
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.privacy.report import LedgerEntry, PrivacyReport
 
-__all__ = ["EDGE_ADJACENCY", "GridNoise", "Ledger", "open_ledger"]
+__all__ = ["EDGE_ADJACENCY", "PARALLEL", "GridNoise", "Ledger", "open_ledger"]
 
 EDGE_ADJACENCY = "the weight of one vertex pair, by at most max_weight"
+
+#: Ends the mechanism of a line whose share lines about other pairs hold.
+PARALLEL = " (parallel)"
 
 #: Grid of scalar releases: at most sigma / 10**4, so that the discrete Gaussian is within a relative 1e-6 of the
 #: Gaussian-DP curve of the continuous one (mathematics.md, section 1).
@@ -113,6 +116,7 @@ class Ledger:
         """Standard deviation of Gaussian noise for l2-sensitivity `sensitivity` at GDP parameter `mu`.
 
         `pairs` names the vertex pairs that the release reads, if not any: see :class:`~dpgraph.privacy.LedgerEntry`.
+        Lines about other pairs than those before, or with a `mechanism` that says so, are marked :data:`PARALLEL`.
         """
         scale = sensitivity / mu
         self._record(LedgerEntry(name, mechanism, sensitivity, scale, mu=mu, share=(mu / self.mu) ** 2, pairs=pairs))
@@ -201,9 +205,10 @@ class Ledger:
         )
 
     def _record(self, entry: LedgerEntry) -> None:
-        if entry.pairs and any(e.pairs not in ("", entry.pairs) for e in self.entries):
-            # Lines about other pairs hold the share that this one spends again.
-            entry = replace(entry, mechanism=f"{entry.mechanism} (parallel)", share=0.0)
+        if entry.pairs and any(e.pairs not in ("", entry.pairs) and PARALLEL not in e.mechanism for e in self.entries):
+            entry = replace(entry, mechanism=entry.mechanism + PARALLEL)
+        if PARALLEL in entry.mechanism:  # lines about other pairs hold the share that this one spends again
+            entry = replace(entry, share=0.0)
         entries = [*self.entries, entry]
         fits = entry.scale >= 0 and _within(sum(e.delta_share for e in entries), self.slack)
         for pairs in {e.pairs for e in entries}:

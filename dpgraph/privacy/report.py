@@ -32,7 +32,7 @@ class LedgerEntry:
         Probability of the bad event that this line pays for.
     pairs : str
         Which vertex pairs the release reads; empty if any. Lines about different pairs compose in parallel: a neighbour
-        differs in one pair, which one of them reads. All but the first such group say "(parallel)" and have share 0.
+        differs in one pair, which one of them reads. All but one such group say "(parallel)" and have share 0.
     """
 
     name: str
