@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["enough_rows", "posterior_basis", "posterior_means"]
+__all__ = ["enough_rows", "posterior_basis", "posterior_means", "posterior_means_and_response"]
 
 FloatArray = NDArray[np.float64]
 
@@ -40,14 +40,12 @@ def enough_rows(n: int, columns: int) -> bool:
 
 def posterior_basis(rows: FloatArray, covariance: FloatArray, scales: FloatArray | None = None) -> FloatArray:
     """Orthonormal basis of the posterior means, shape (n, r), or of the rows where the means of a column vanish."""
-    means, _ = posterior_means(rows, covariance, scales)
+    means = posterior_means(rows, covariance, scales)
     sizes = np.linalg.norm(means, axis=0), np.linalg.norm(rows, axis=0)
     return np.asarray(np.linalg.qr(means if np.all(sizes[0] > _VANISHED * sizes[1]) else rows)[0])
 
 
-def posterior_means(
-    rows: FloatArray, covariance: FloatArray, scales: FloatArray | None = None
-) -> tuple[FloatArray, FloatArray]:
+def posterior_means(rows: FloatArray, covariance: FloatArray, scales: FloatArray | None = None) -> FloatArray:
     """Posterior means of true rows given noisy ones, under the law of rows that explains them best.
 
     Parameters
@@ -59,21 +57,30 @@ def posterior_means(
     scales : ndarray, shape (n,), optional
         Positive; 1 unless given.
 
-    Returns
-    -------
-    means : ndarray, shape (n, r)
-        One row for each row.
-    response : ndarray, shape (r, r)
-        Sum of scales[i]**2 times the derivative of mean i (first axis) by row i (second axis), the law being fixed.
-
     Notes
     -----
     Components are Gaussians centred at some of the rows, as wide as the distance to the next of these centres: where
     rows are dense beside the noise, they are points, and where rows are few and far apart, rows stay as they are.
     """
-    n = len(rows)
+    return _posterior(rows, covariance, np.ones(len(rows)) if scales is None else scales**2, respond=False)[0]
+
+
+def posterior_means_and_response(
+    rows: FloatArray, covariance: FloatArray, scales: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """:func:`posterior_means`, and how they respond to the rows, the law being fixed.
+
+    The response, shape (r, r), is the sum of scales[i]**2 times the derivative of mean i (first axis) by row i (second
+    axis).
+    """
+    return _posterior(rows, covariance, scales**2, respond=True)
+
+
+def _posterior(
+    rows: FloatArray, covariance: FloatArray, noise: FloatArray, *, respond: bool
+) -> tuple[FloatArray, FloatArray]:
+    """Posterior means, and the response or zeros in its place."""
     variances, axes = np.linalg.eigh(covariance)
-    noise = np.ones(n) if scales is None else scales**2
     if not variances[-1] > 0.0:
         return rows, noise.sum() * np.eye(len(axes))
     stds = np.sqrt(np.maximum(variances, _ROUNDING * variances[-1]))
@@ -81,12 +88,18 @@ def posterior_means(
     white = rows @ whiten
     centres, widths, weights = _fitted_law(white, noise)
     means, response = np.empty_like(white), np.zeros((len(axes), len(axes)))
-    for start in range(0, n, _CHUNK):
+    for start in range(0, len(rows), _CHUNK):
         part = slice(start, start + _CHUNK)
         posterior = _likelihood(white[part], noise[part], centres, widths) * weights
         posterior /= posterior.sum(axis=1, keepdims=True)
-        means[part], own = _mixture_means(white[part], noise[part], posterior, centres, widths)
-        response += own
+        precision = 1 / (widths + noise[part, None])
+        kept = np.sum(posterior * widths * precision, axis=1)
+        pulled = (posterior * (1 - widths * precision)) @ centres
+        means[part] = kept[:, None] * white[part] + pulled
+        if respond:
+            scores = posterior * precision * noise[part, None]
+            response += (noise[part] @ kept) * np.eye(len(axes))
+            response += _response_of_weights(white[part], means[part], scores, centres, widths * precision)
     return means @ colour, colour.T @ response @ whiten.T
 
 
@@ -102,25 +115,19 @@ def _fitted_law(white: FloatArray, noise: FloatArray) -> tuple[FloatArray, Float
     return centres, widths, weights
 
 
-def _mixture_means(
-    white: FloatArray, noise: FloatArray, posterior: FloatArray, centres: FloatArray, widths: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Means of a mixture with these posterior weights, and the sum of noise times their derivatives.
+def _response_of_weights(
+    white: FloatArray, means: FloatArray, scores: FloatArray, centres: FloatArray, share: FloatArray
+) -> FloatArray:
+    """Sum over rows of noise times what their means owe to the change of posterior weights.
 
-    Component k has mean m_k = kept_k x + (1 - kept_k) c_k and score s_k = -(x - c_k)/(width_k + noise); the derivative
-    of sum p_k m_k is sum p_k kept_k + sum p_k m_k (s_k - s)', s the mean score.
+    Component k has mean m_k = share_k x + (1 - share_k) c_k and score s_k = -(x - c_k)/(width_k + noise): its weight
+    p_k changes by p_k (s_k - s), s the mean score, and the mean by the sum of p_k m_k (s_k - s)'. `scores` are noise
+    times p_k/(width_k + noise); m_k and s_k are multiplied out.
     """
-    precision = 1 / (widths + noise[:, None])
-    share = widths * precision
-    own = np.sum(posterior * share, axis=1)
-    means = own[:, None] * white + (posterior * (1 - share)) @ centres
-    # Sums over k of p_k m_k s_k' and p_k s_k, with the noise of the row as a factor and m_k, s_k multiplied out.
-    q = posterior * precision * noise[:, None]
-    near, far = q * share, q * (1 - share)
+    near, far = scores * share, scores * (1 - share)
     products = white.T @ (near @ centres) - (far @ centres).T @ white
     products += (centres.T * far.sum(axis=0)) @ centres - (white.T * near.sum(axis=1)) @ white
-    scores = q @ centres - q.sum(axis=1)[:, None] * white
-    return means, float(noise @ own) * np.eye(white.shape[1]) + products - means.T @ scores
+    return products - means.T @ (scores @ centres - scores.sum(axis=1)[:, None] * white)
 
 
 def _centres(white: FloatArray) -> FloatArray:

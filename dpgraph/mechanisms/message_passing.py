@@ -18,7 +18,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgraph.mechanisms.empirical_bayes import posterior_means
+from dpgraph.mechanisms.empirical_bayes import posterior_means_and_response
 
 __all__ = ["refined_eigenvectors"]
 
@@ -56,17 +56,17 @@ def refined_eigenvectors(
 
     Notes
     -----
-    W X' is Onsager's term of a product plus Gaussian noise, and by Stein's lemma that noise has the same inner product
+    W X is Onsager's term of a product plus Gaussian noise, and by Stein's lemma that noise has the same inner product
     with the next posterior means as the term itself: `bias` is twice the term. (For the eigenvector of a spike it is
     2 n variance/eigenvalue, as random matrix theory says.)
     """
     before = vectors / values
     estimate, covariance = vectors, variance * _weighted_gram(before, scales)
     for _ in range(_PRODUCTS):
-        means, response = posterior_means(estimate, covariance, scales)
+        means, response = posterior_means_and_response(estimate, covariance, scales)
         estimate = multiply(means) - variance * scales[:, None] ** 2 * (before @ response.T)
         before, covariance = means, variance * _weighted_gram(means, scales)
-    means, response = posterior_means(estimate, covariance, scales)
+    means, response = posterior_means_and_response(estimate, covariance, scales)
     half = variance * (means.T @ (scales[:, None] ** 2 * before)) @ response.T
     return means, half + half.T
 

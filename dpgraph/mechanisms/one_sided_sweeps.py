@@ -85,8 +85,8 @@ def release_one_sided_sweeps(
     Returns
     -------
     X, estimates : ndarray, shape (rows, columns)
-        Posterior means of the fields in the last sweep; zero inside the core, in the first row, and where labels were
-        chosen.
+        Posterior means of the fields; zero where nothing has been read (inside the core, in the first row of a single
+        sweep, and where labels were chosen in it).
 
     Notes
     -----
@@ -167,9 +167,9 @@ class _Run:
 
 
 def _blocks(order: IndexArray) -> list[IndexArray]:
-    """The first row alone, because it reads nothing, then blocks of nearly one row."""
-    rest = order[1:]
-    return [order[:1], *np.array_split(rest, min(_BLOCKS, rest.size))] if rest.size else [order][: order.size]
+    """The first row alone, because it reads nothing, then blocks of nearly one row; none of no rows."""
+    first, rest = order[:1], order[1:]
+    return [block for block in (first, *np.array_split(rest, min(_BLOCKS, max(rest.size, 1)))) if block.size]
 
 
 @dataclass

@@ -65,6 +65,11 @@ class SymmetricSpectrum:
         n = len(self.values)
         return self._range(n - count, n)
 
+    def with_largest(self, kept: FloatArray) -> FloatArray:
+        """The matrix with these eigenvalues, ascending and nonnegative, in place of its own, shape (n, n)."""
+        count = int(np.count_nonzero(kept))
+        return outer(self.high(count), kept[len(kept) - count :])
+
     def _range(self, start: int, stop: int) -> FloatArray:
         n, count = len(self.values), stop - start
         if self._vectors is None and count > _FULL_SHARE * n:

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import isotonic_regression
 
-from dpgraph.arguments import check_nonnegative, check_scale
+from dpgraph.arguments import check_nonnegative, check_positive
 from dpgraph.projections.base import as_symmetric
-from dpgraph.projections.partial_eigen import SymmetricSpectrum, outer
+from dpgraph.projections.partial_eigen import SymmetricSpectrum
 from dpgraph.projections.simplex import project_solid_simplex
 
 __all__ = ["shrink_psd_trace", "shrunken_eigenvalues"]
@@ -23,6 +23,8 @@ FloatArray = NDArray[np.float64]
 
 #: Gaps below this many standard deviations count less, so that none is divided by: pooling cancels them anyway.
 _SMALLEST_GAP = 0.02
+#: Noise below this share of the largest eigenvalue is less than rounding: nothing is to be shrunk.
+_ROUNDING = 1e-20
 #: Gaps of so many eigenvalues to all others are kept at a time.
 _BLOCK = 256
 
@@ -55,6 +57,8 @@ def shrunken_eigenvalues(values: FloatArray, std: float) -> FloatArray:
     J.-P. Bouchaud, M. Potters, "Rotational invariant estimator for general noisy matrices", IEEE Trans. Inf. Theory 62
     (2016), section IV.A: this rule, for many rows, is the best of all that keep the eigenvectors.
     """
+    if std < _ROUNDING * np.abs(values).max():
+        return values
     scaled = values / std
     pushed = np.empty_like(scaled)
     for start in range(0, scaled.size, _BLOCK):
@@ -92,8 +96,6 @@ def shrink_psd_trace(X: ArrayLike, trace: float, *, std: float) -> FloatArray:
     >>> shrink_psd_trace(np.diag([3.0, 0.5, -0.5]), 4.0, std=0.5).diagonal().round(2)
     array([2.83, 0.35, 0.  ])
     """
-    trace, std = check_nonnegative("trace", trace), check_scale("std", std)
+    trace, std = check_nonnegative("trace", trace), check_positive("std", std)
     spectrum = SymmetricSpectrum(as_symmetric(X))
-    kept = project_solid_simplex(shrunken_eigenvalues(spectrum.values, std), trace)
-    count = int(np.count_nonzero(kept))
-    return outer(spectrum.high(count), kept[len(kept) - count :])
+    return spectrum.with_largest(project_solid_simplex(shrunken_eigenvalues(spectrum.values, std), trace))

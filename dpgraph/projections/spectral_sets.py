@@ -174,10 +174,7 @@ def project_psd_trace(X: ArrayLike, trace: float) -> FloatArray:
     """
     trace = check_nonnegative("trace", trace)
     spectrum = SymmetricSpectrum(as_symmetric(X))
-    kept = project_solid_simplex(spectrum.values, trace)
-    count = int(np.count_nonzero(kept))
-    vectors = spectrum.high(count)
-    return outer(vectors, kept[len(kept) - count :])
+    return spectrum.with_largest(project_solid_simplex(spectrum.values, trace))
 
 
 def project_spectral_ball(X: ArrayLike, radius: float = 1.0) -> FloatArray:

@@ -177,13 +177,15 @@ def private_covariance(
     )
     variance = law.matrix_variance(ledger.epsilon)
     bound = plan.trace_bound(trace, noisy, variance)
-    if bound is not None and plan.project is True:
+    inside = False
+    if bound is not None and plan.project is True and variance > 0:  # a tiny variance underflows
         noisy = shrink_psd_trace(noisy, plan.augmented_trace(bound), std=math.sqrt(variance))
+        inside = not centered  # within the bound, but a Schur complement need not be
     mean = None
     if centered:
         noisy, mean = _schur_complement(noisy, plan.mean_weight, count_is_public=adjacency == "replace", n=plan.n)
         mean = mean * max_norm
-    matrix = noisy if bound is None else project_psd_trace(noisy, bound)
+    matrix = noisy if bound is None or inside else project_psd_trace(noisy, bound)
     scaled_bound = None if bound is None else bound * max_norm**2
     return PrivateCovariance(matrix * max_norm**2, ledger.report(), scaled_bound, mean, approximate)
 

@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 
 from dpgraph.mechanisms import empirical_bayes
-from dpgraph.mechanisms.empirical_bayes import enough_rows, posterior_basis, posterior_means
+from dpgraph.mechanisms.empirical_bayes import (
+    enough_rows,
+    posterior_basis,
+    posterior_means,
+    posterior_means_and_response,
+)
 
 
 def rows_of(law, rng, n=3000):
@@ -23,7 +28,7 @@ def test_errors_shrink_without_knowing_the_law(law, share):
     rows = rows_of(law, rng)
     covariance = np.array([[0.5, 0.3], [0.3, 0.8]])
     noisy = rows + rng.multivariate_normal(np.zeros(2), covariance, size=len(rows))
-    error = np.mean((posterior_means(noisy, covariance)[0] - rows) ** 2)
+    error = np.mean((posterior_means(noisy, covariance) - rows) ** 2)
     assert error < share * np.mean((noisy - rows) ** 2)
 
 
@@ -31,8 +36,8 @@ def test_little_noise_leaves_rows_where_they_are_however_far_apart():
     rng = np.random.default_rng(1)
     rows = np.exp(2 * rng.normal(size=(1500, 2)))
     noisy = rows + 1e-4 * rng.normal(size=rows.shape)
-    assert np.abs(posterior_means(noisy, 1e-8 * np.eye(2))[0] - noisy).max() < 1e-3
-    assert posterior_means(noisy, np.zeros((2, 2)))[0] is noisy
+    assert np.abs(posterior_means(noisy, 1e-8 * np.eye(2)) - noisy).max() < 1e-3
+    assert posterior_means(noisy, np.zeros((2, 2))) is noisy
 
 
 def test_rows_with_more_noise_are_moved_more():
@@ -40,7 +45,7 @@ def test_rows_with_more_noise_are_moved_more():
     scales = np.where(np.arange(2000) % 2, 3.0, 0.3)
     side = rng.choice([-1.0, 1.0], 2000)[:, None]
     noisy = side + scales[:, None] * rng.normal(size=side.shape)
-    moved = np.abs(posterior_means(noisy, np.eye(1), scales)[0] - noisy)[:, 0]
+    moved = np.abs(posterior_means(noisy, np.eye(1), scales) - noisy)[:, 0]
     assert moved[scales == 3.0].mean() > 5 * moved[scales == 0.3].mean()
 
 
@@ -53,12 +58,12 @@ def test_the_response_is_the_sum_of_the_derivatives(law, monkeypatch):
     fit = empirical_bayes._fitted_law
     laws = []
     monkeypatch.setattr(empirical_bayes, "_fitted_law", lambda *rows: laws.append(fit(*rows)) or laws[0])
-    _, response = posterior_means(noisy, covariance, scales)  # from now on with this law
+    _, response = posterior_means_and_response(noisy, covariance, scales)  # from now on with this law
     step = 1e-5
     numeric = np.empty((2, 2))
     for axis in range(2):
-        ahead, _ = posterior_means(noisy + step * np.eye(2)[axis], covariance, scales)
-        behind, _ = posterior_means(noisy - step * np.eye(2)[axis], covariance, scales)
+        ahead = posterior_means(noisy + step * np.eye(2)[axis], covariance, scales)
+        behind = posterior_means(noisy - step * np.eye(2)[axis], covariance, scales)
         numeric[:, axis] = scales**2 @ (ahead - behind) / (2 * step)
     assert response == pytest.approx(numeric, rel=1e-4, abs=1e-3)
 

@@ -96,6 +96,12 @@ def test_the_noise_follows_the_ledger_and_the_debit_comes_first():
     assert fresh.remaining.epsilon == 0.0
 
 
+@pytest.mark.parametrize(("sensitivity", "epsilon"), [(1e100, 1e-2), (1e-100, 8.0), (1e-100, 1e300)])
+def test_noise_of_any_size_gives_similarities_and_no_error_after_the_debit(sensitivity, epsilon):
+    private = private_cosine_similarities(np.eye(4), sensitivity=sensitivity, epsilon=epsilon, delta=1e-6, rng=0)
+    assert np.abs(private.matrix).max() <= 1.0
+
+
 @pytest.mark.parametrize(
     "changes",
     [

@@ -76,6 +76,7 @@ def test_long_records_are_scaled_to_the_public_norm_and_short_ones_kept():
 
 def test_a_budget_too_small_for_anything_gives_noise_and_no_error():
     assert np.isfinite(private_covariance(np.eye(3), epsilon=1e-90, rng=0).matrix).all()
+    assert np.isfinite(private_covariance(np.eye(1), epsilon=1e-100, rng=0).matrix).all()
 
 
 # --- the ledger ------------------------------------------------------------------------------------------------
