@@ -41,6 +41,7 @@ def main(epsilon: float = 2.0) -> dict[str, float]:
         sensitivity=sensitivity,
         epsilon=epsilon,
         delta=DELTA,
+        method="elliptope",
         adjacency=f"one edge, all degrees in [{SMALLEST_DEGREE}, {LARGEST_DEGREE}]",
     )
     exact = normalized_gram(A)
