@@ -65,6 +65,7 @@ def release_cut_labels(
     share: float,
     noise: NoiseSource,
     balanced: bool = False,
+    together: bool = False,
     progress: bool = False,
 ) -> NDArray[np.int8]:
     """Release a 0/1 side for each vertex for a share of the budget, aiming at a large cut.
@@ -76,9 +77,11 @@ def release_cut_labels(
     mean_degree : float
         A private (released) average degree.
     ledger, share, noise
-        As for :func:`release_iterates`.
+        As for :func:`~dpgraph.mechanisms.bounded_iterates.release_iterates`.
     balanced : bool
         Make the sides differ by at most one vertex.
+    together : bool
+        As for :func:`~dpgraph.mechanisms.degree_core.release_core_iterates`.
     progress : bool
         Show a bar on stderr.
     """
@@ -90,6 +93,7 @@ def release_cut_labels(
         ledger=ledger,
         share=share,
         noise=noise,
+        together=together,
         progress=progress,
     )
     return cut_labels(X, fields, balanced=balanced)
@@ -105,6 +109,7 @@ def cut_oracle(graph: GraphOperator) -> FieldOracle:
         unit=graph.weight_unit * ITERATE_UNIT,
         row_bound=w,
         row_bound_l1=w,
+        entry_bound=w,
     )
 
 

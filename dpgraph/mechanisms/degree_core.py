@@ -1,15 +1,17 @@
 """Which rows of a bounded iteration are its core, and how often the others are swept: released degrees decide.
 
 Most vertices of real graphs have few edges, far below the noise of one sweep among many, while a few vertices hold most
-of the sum of squared degrees. With Gaussian noise the latter settle the global structure among themselves; then each
-other vertex reads its neighbours once, with the noise of a single release. Where a field is weak beside its noise, all
-rows are swept a few times, each edge being read at one of its ends (:mod:`~dpgraph.mechanisms.one_sided_sweeps`).
+of the sum of squared degrees. With Gaussian noise, or pure noise that is drawn for all readings of a row together
+(:mod:`~dpgraph.mechanisms.repeated_sweeps`), the latter settle the global structure among themselves; then each other
+vertex reads its neighbours once, with the noise of a single release. Where a field is weak beside its noise, all rows
+are swept a few times, each edge being read at one of its ends (:mod:`~dpgraph.mechanisms.one_sided_sweeps`).
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +30,7 @@ from dpgraph.mechanisms.bounded_iterates import (
 )
 from dpgraph.mechanisms.degrees import release_degrees, release_degrees_purely
 from dpgraph.mechanisms.one_sided_sweeps import release_one_sided_sweeps
+from dpgraph.mechanisms.repeated_sweeps import release_repeated_sweeps
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.spectral import sensitivity
@@ -38,6 +41,7 @@ __all__ = [
     "degree_order",
     "is_sparse",
     "large_first",
+    "number_of_repeats",
     "number_of_sweeps",
     "release_core_iterates",
     "release_usable_degrees",
@@ -65,6 +69,14 @@ _WEAK_SIGNAL, _WEAK_EVEN_SIGNAL, _EVEN = 19.0, 26.0, 1.15
 #: A cut of fewer edges a vertex on average has no core either, unless that degree is _HUBS times the mean. (All tuned
 #: on planted cuts and validated on SNAP and Facebook100 graphs.)
 _FEW_EDGES, _HUBS = 9.0, 6.0
+#: Rows are read repeatedly from this epsilon times the standard deviation of a field and this average degree on, once
+#: for so much of the former and for so many edges of a vertex; less often for a strong signal (above _STRONG with this
+#: power), and at most so many times. (Tuned alike.)
+_REPEAT_SIGNAL, _REPEAT_DEGREE = 6.7, 7.75
+_SIGNAL_PER_REPEAT, _DEGREE_PER_REPEAT, _STRONG, _STRONG_POWER, _MOST_REPEATS = 2.0, 2.0, 16.0, 0.75, 40
+#: Sweeps more for each factor e of vertices above the other number, where degrees are even: no vertex sees more than
+#: others, and what they have in common has to grow out of chance fluctuations, by a factor in every sweep.
+_REPEATS_PER_LOG, _FEW_VERTICES = 0.72, 2000.0
 
 
 def release_core_iterates(
@@ -76,6 +88,7 @@ def release_core_iterates(
     ledger: Ledger,
     share: float,
     noise: NoiseSource,
+    together: bool = False,
     revise: Revision | None = None,
     progress: bool = False,
 ) -> tuple[FloatArray, FloatArray]:
@@ -92,6 +105,9 @@ def release_core_iterates(
     ledger, share, noise
         As there; the share pays for the degrees too. A parallel ledger is spent in stages
         (:meth:`~dpgraph.privacy.ledger.Ledger.part`), the last of which is pure where no core iterates.
+    together : bool
+        Let a pure ledger pay for repeated readings with noise that is drawn together, where the average degree is
+        large enough.
     revise : callable, optional
         Asked whether to go on with another iterate: twice while a core iterates, else once in the end.
     progress : bool
@@ -107,8 +123,12 @@ def release_core_iterates(
     sweeps = number_of_sweeps(ledger.epsilon, mean_degree / w, labels)
     spent, part = ledger.part(share * (for_degrees := _degree_share(ledger, sweeps)))
     degrees = release_usable_degrees(graph, mean_degree, part, ledger=spent, noise=noise)
-    sparse = is_sparse(ledger.epsilon, mean_degree / w)
-    core = choose_core(degrees * _part(labels) / w, sweeps, sparse, ledger, noise.generator, cut=columns == 1)
+    repeats = number_of_repeats(ledger.epsilon, mean_degree / w, degrees) if together and ledger.delta == 0 else 0
+    if repeats:
+        core = repeated_core(degrees, ledger.epsilon, noise.generator)
+    else:
+        sparse = is_sparse(ledger.epsilon, mean_degree / w)
+        core = choose_core(degrees * _part(labels) / w, sweeps, sparse, ledger, noise.generator, cut=columns == 1)
     left = share * (1 - for_degrees)
     if parallel:
         delta = ledger.delta if core.size else 0.0
@@ -116,34 +136,19 @@ def release_core_iterates(
         left = 1.0
     variances = w * degrees / columns  # of d terms of size at most w, of which each column has its part
     X, fields = np.zeros((oracle.rows, columns)), np.zeros((oracle.rows, columns))
-    if core.size:
+    options: Any = {"ledger": ledger, "share": left, "noise": noise, "progress": progress}
+    if repeats:
+        X, fields = release_repeated_sweeps(oracle, response, variances, core, sweeps=repeats, **options)
+    elif core.size:
+        schedule = core_schedule(ledger.epsilon)
         X, fields = release_iterates(
-            oracle,
-            response,
-            variances,
-            ledger=ledger,
-            share=left,
-            noise=noise,
-            schedule=core_schedule(ledger.epsilon),
-            core=core,
-            revise=revise,
-            progress=progress,
+            oracle, response, variances, schedule=schedule, core=core, revise=revise, **options
         )
     if core.others.size:
-        X, others = release_one_sided_sweeps(
-            oracle,
-            response,
-            variances,
-            core,
-            X,
-            sweeps=1 if core.size else sweeps,
-            ledger=ledger,
-            share=left,
-            noise=noise,
-            progress=progress,
-        )
+        looks = 1 if core.size else sweeps
+        X, others = release_one_sided_sweeps(oracle, response, variances, core, X, sweeps=looks, **options)
         fields[core.others] = others[core.others]
-    if revise is not None and not core.size:
+    if revise is not None and (repeats or not core.size):
         X = revise(X, fields, 1.0, "in the end")
     return X, fields
 
@@ -173,9 +178,27 @@ def choose_core(
     weak = ledger.parallel and _is_weak(degrees, ledger.epsilon, cut)
     if sparse or weak or ledger.delta == 0:
         return Core(order if sweeps == 1 else large_first(degrees, generator), 0)
-    held = np.cumsum(degrees[order] ** 2)
-    wanted = 1 - min(_LEFT_OUT / ledger.epsilon, _MOST_LEFT_OUT)
-    return Core(order, min(int(np.searchsorted(held, wanted * held[-1])) + 1, degrees.size))
+    return Core(order, _number_holding(degrees[order], ledger.epsilon))
+
+
+def repeated_core(degrees: FloatArray, epsilon: float, generator: np.random.Generator) -> Core:
+    """Core of repeated sweeps, from (released, positive) degrees: as few vertices as hold the wanted share of squares.
+
+    All vertices if their degrees are nearly equal. Rows of many edges come early.
+    """
+    if _is_even(degrees):
+        return Core(large_first(degrees, generator), degrees.size)
+    order = degree_order(degrees, generator)
+    size = _number_holding(degrees[order], epsilon)
+    inside = order[:size]
+    return Core(np.concatenate([inside[large_first(degrees[inside], generator)], order[size:]]), size)
+
+
+def _number_holding(degrees: FloatArray, epsilon: float) -> int:
+    """How many of decreasing degrees hold the share of the sum of squares that a core wants."""
+    held = np.cumsum(degrees**2)
+    wanted = 1 - min(_LEFT_OUT / epsilon, _MOST_LEFT_OUT)
+    return min(int(np.searchsorted(held, wanted * held[-1])) + 1, degrees.size)
 
 
 def _is_weak(degrees: FloatArray, epsilon: float, cut: bool) -> bool:
@@ -183,8 +206,28 @@ def _is_weak(degrees: FloatArray, epsilon: float, cut: bool) -> bool:
     typical, mean = float((degrees**2).sum() / degrees.sum()), float(degrees.mean())
     if cut and mean < _FEW_EDGES and typical < _HUBS * mean:
         return True
-    enough = _WEAK_EVEN_SIGNAL if cut and typical < _EVEN * mean else _WEAK_SIGNAL
+    enough = _WEAK_EVEN_SIGNAL if cut and _is_even(degrees) else _WEAK_SIGNAL
     return epsilon * math.sqrt(typical) < enough
+
+
+def number_of_repeats(epsilon: float, mean_degree: float, degrees: FloatArray) -> int:
+    """How often rows are read with noise that is drawn together, at these (released) degrees; 0 if never.
+
+    Where degrees are small or weak for epsilon, sweeps that read an edge once are worth more. `mean_degree` is in units
+    of max_weight, `degrees` are in any units.
+    """
+    signal = epsilon * math.sqrt(max(mean_degree, 0.0))
+    if signal < _REPEAT_SIGNAL or mean_degree < _REPEAT_DEGREE:
+        return 0
+    repeats = min(signal, _STRONG * (signal / _STRONG) ** _STRONG_POWER) / _SIGNAL_PER_REPEAT
+    if _is_even(degrees):
+        repeats += _REPEATS_PER_LOG * math.log(max(degrees.size / _FEW_VERTICES, 1.0))
+    return min(round(min(repeats, mean_degree / _DEGREE_PER_REPEAT)), _MOST_REPEATS)
+
+
+def _is_even(degrees: FloatArray) -> bool:
+    """Whether the degree at the end of a typical edge is little more than the mean."""
+    return float((degrees**2).sum() / degrees.sum()) < _EVEN * float(degrees.mean())
 
 
 def number_of_sweeps(epsilon: float, mean_degree: float, labels: int = 1) -> int:

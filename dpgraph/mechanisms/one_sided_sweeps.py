@@ -30,7 +30,7 @@ from dpgraph.privacy.ledger import PARALLEL, Ledger
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.spectral import sensitivity
 
-__all__ = ["release_one_sided_sweeps"]
+__all__ = ["release_one_sided_sweeps", "row_blocks"]
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.int64]
@@ -147,7 +147,7 @@ class _Run:
         """Set rows one after another by what is `seen`, and add them to it; `apart`, they do not read each other."""
         visible = seen.copy() if apart else seen
         something = bool(visible.any())  # otherwise fields are zero whatever the data
-        for block in _blocks(rows):
+        for block in row_blocks(rows):
             if something and last and self.scores is not None:
                 counts = self.scores.counts(block, visible)
                 counts = counts + self.known.in_proportion(block, 1 - side, release.variance / 2)
@@ -166,10 +166,10 @@ class _Run:
         return self.response.answer(block, self.known.signal_to_noise(block), sharpness, self.X)
 
 
-def _blocks(order: IndexArray) -> list[IndexArray]:
+def row_blocks(order: IndexArray, blocks: int = _BLOCKS) -> list[IndexArray]:
     """The first row alone, because it reads nothing, then blocks of nearly one row; none of no rows."""
     first, rest = order[:1], order[1:]
-    return [block for block in (first, *np.array_split(rest, min(_BLOCKS, max(rest.size, 1)))) if block.size]
+    return [block for block in (first, *np.array_split(rest, min(blocks, max(rest.size, 1)))) if block.size]
 
 
 @dataclass

@@ -8,7 +8,8 @@ exact probability, in time that is proportional to the size of the subset.
 
 References
 ----------
-C. Canonne, G. Kamath, T. Steinke, "The discrete Gaussian for differential privacy", NeurIPS 2020, Algorithms 1 and 2.
+C. Canonne, G. Kamath, T. Steinke, "The discrete Gaussian for differential privacy", NeurIPS 2020, Algorithms 1 and 2;
+M. Hardt, K. Talwar, "On the geometry of differential privacy", STOC 2010, section 4.1 (:func:`nested_cubes`).
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ __all__ = [
     "exponential_coins",
     "flip_exponent",
     "flip_probability",
+    "nested_cubes",
     "random_subset",
 ]
 
@@ -93,6 +95,51 @@ def discrete_laplace(count: int, scale: float, generator: np.random.Generator) -
     return draws[:count] - draws[count:]
 
 
+def nested_cubes(
+    count: int, first: int, later: int, exponents: tuple[int, int], generator: np.random.Generator
+) -> tuple[IntArray, IntArray]:
+    """First part of `count` independent vectors of integers, and the half-widths of the cubes in which the rest lies.
+
+    A vector (y, z), y of `first` entries and z of `later` ones, has probability proportional to
+    exp(-g max|y| - h max(max|z| - max|y|, 0)) exactly, if z is drawn uniformly from {-r, ..., r}^later, r its
+    half-width.
+
+    Parameters
+    ----------
+    count, first, later : int
+        Number of vectors and of their entries, first >= 1.
+    exponents : tuple of int
+        g and h in units of 2**-EXPONENT_BITS, g >= h > 0. Fast where both are much smaller than one over the number of
+        entries: where the noise is many steps wide.
+    generator : numpy.random.Generator
+        Source of uniform bits.
+
+    Returns
+    -------
+    y : ndarray of int64, shape (count, first)
+    r : ndarray of int64, shape (count,)
+
+    Notes
+    -----
+    With M = max|y| the weight of z given y is sum over r >= max(M, max|z|) of e^(-h (r - M)) (1 - e^-h). So (y, r) has
+    weight (2 r + 1)^later e^(-h r) e^(-(g - h) M) for r >= M: r is drawn with weight (2 r + 1)^k e^(-h r), k = first +
+    later, y uniformly from {-r, ..., r}^first, and the pair is accepted with probability e^(-(g - h) M). A sum of k + 1
+    geometric variables has weight (r + 1) ... (r + k) e^(-h r) at r, and is accepted with the probability
+    product of (2 r + 1)/(2 r + 2 j), j = 1, ..., k.
+    """
+    outer, inner = exponents[1], exponents[0] - exponents[1]
+    y, r = np.empty((count, first), dtype=np.int64), np.empty(count, dtype=np.int64)
+    wanted = np.arange(count)
+    while wanted.size:
+        some = wanted[: max(_BATCH // (first + later + 1), 1)]
+        radii = _cube_radii(some.size, first + later, outer, generator)
+        inside = generator.integers(-radii[:, None], radii[:, None] + 1, size=(some.size, first))
+        r[some], y[some] = radii, inside
+        accepted = exponential_coins(np.abs(inside).max(axis=1) * inner, generator)
+        wanted = np.concatenate([some[~accepted], wanted[some.size :]])
+    return y, r
+
+
 def random_subset(size: int, exponent: int, generator: np.random.Generator) -> IntArray:
     """A random subset of {0, ..., size - 1}, increasing: each element independently, with probability 1 - exp(-g).
 
@@ -119,6 +166,20 @@ def random_subset(size: int, exponent: int, generator: np.random.Generator) -> I
         found.append(members[members < size])
         start = int(members[-1]) + 1
     return np.concatenate(found) if found else np.zeros(0, dtype=np.int64)
+
+
+def _cube_radii(count: int, dimension: int, exponent: int, generator: np.random.Generator) -> IntArray:
+    """Independent integers r >= 0 of weight (2 r + 1)^dimension exp(-r exponent / 2**EXPONENT_BITS)."""
+    radii = np.empty(count, dtype=np.int64)
+    wanted = np.arange(count)
+    while wanted.size:
+        r = _geometric(wanted.size * (dimension + 1), exponent, generator).reshape(wanted.size, -1).sum(axis=1)
+        accepted = np.ones(wanted.size, dtype=bool)
+        for j in range(1, dimension + 1):
+            accepted &= generator.integers(0, 2 * (r + j)) < 2 * r + 1
+        radii[wanted[accepted]] = r[accepted]
+        wanted = wanted[~accepted]
+    return radii
 
 
 def _geometric(count: int, exponent: int, generator: np.random.Generator) -> IntArray:

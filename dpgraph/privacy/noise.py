@@ -13,6 +13,7 @@ docs/guarantee.md says what that means.
 
 from __future__ import annotations
 
+import math
 import os
 import secrets
 from typing import Any
@@ -21,16 +22,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgraph.arguments import as_generator
-from dpgraph.exceptions import InvalidGraphError
+from dpgraph.exceptions import DPGraphError, InvalidGraphError
 from dpgraph.privacy.exact_sampling import (
     EXPONENT_BITS,
     LARGEST_SCALE,
     discrete_laplace,
     exponential_coins,
+    nested_cubes,
     random_subset,
 )
+from dpgraph.privacy.reading_norm import ReadingNorm
 
-__all__ = ["NoiseSource", "noise_source"]
+__all__ = ["NoiseSource", "ReadingNoise", "noise_source"]
 
 FloatArray = NDArray[np.float64]
 Shape = int | tuple[int, ...]
@@ -95,14 +98,14 @@ class NoiseSource:
 
         Equal to rounding (values + Gaussian noise), hence post-processing of the Gaussian mechanism.
         """
-        return self._on_grid(values, unit, np.rint(self.gaussian(values.shape, scale / unit)))
+        return self.on_grid(values, unit, np.rint(self.gaussian(values.shape, scale / unit)))
 
     def laplace_on_grid(self, values: FloatArray, unit: float, scale: float) -> FloatArray:
         """Release `values`, exact multiples of `unit`, plus discrete Laplace noise of scale `scale` on that grid.
 
         The discrete Laplace mechanism is exactly (l1-sensitivity / scale)-DP for data on its grid.
         """
-        return self._on_grid(values, unit, self._discrete("laplace", values.size, scale / unit).reshape(values.shape))
+        return self.on_grid(values, unit, self._discrete("laplace", values.size, scale / unit).reshape(values.shape))
 
     def noisy_argmax(self, scores: FloatArray, unit: float, scale: float) -> NDArray[np.int64]:
         """Column of the largest of scores, multiples of `unit`, plus geometric noise of scale `scale`, for each row.
@@ -113,13 +116,27 @@ class NoiseSource:
         """
         draws = self._discrete("laplace", scores.size, scale / unit)
         noise = np.maximum(draws, -draws - 1).reshape(scores.shape)
-        return np.argmax(self._on_grid(scores, unit, noise), axis=1)
+        return np.argmax(self.on_grid(scores, unit, noise), axis=1)
+
+    def readings(self, n: int, rows: NDArray[np.int64], norm: ReadingNorm, unit: float, scale: float) -> ReadingNoise:
+        """Noise for all readings of each of `rows`, out of `n`, together of density exp(-norm / scale) on a grid.
+
+        Its step `unit` should be thousands of times smaller (:func:`~dpgraph.privacy.reading_norm.reading_grid`).
+        """
+        first, later = norm.columns, (norm.readings - 1) * norm.columns
+        rates = norm.first * unit / scale, norm.later * unit / scale
+        if self.seeded:
+            drawn = _seeded_cubes(self._generator, rows.size, first, later, rates)
+        else:
+            exponents = math.floor(rates[0] * 2.0**EXPONENT_BITS), math.floor(rates[1] * 2.0**EXPONENT_BITS)
+            drawn = nested_cubes(rows.size, first, later, exponents, self.generator)
+        return ReadingNoise(self, n, rows, norm, unit, scale, drawn)
 
     def scalars(self, values: FloatArray, unit: float, scale: float) -> FloatArray:
         """Release a few reals: rounded to the grid `unit`, plus discrete Gaussian noise of parameter `scale`."""
         values = np.atleast_1d(np.asarray(values, dtype=np.float64))
         on_grid = np.rint(values / unit) * unit
-        return self._on_grid(on_grid, unit, self._discrete("gaussian", values.size, scale / unit))
+        return self.on_grid(on_grid, unit, self._discrete("gaussian", values.size, scale / unit))
 
     def flipped_pairs(
         self, pairs: NDArray[np.int64], shares: FloatArray, count: int, exponent: int
@@ -143,7 +160,8 @@ class NoiseSource:
         accepted = np.flatnonzero(exponential_coins((scores.max() - scores) * rate, self.generator))
         return int(accepted[self.generator.integers(accepted.size)])
 
-    def _on_grid(self, values: FloatArray, unit: float, noise: FloatArray) -> FloatArray:
+    def on_grid(self, values: FloatArray, unit: float, noise: FloatArray) -> FloatArray:
+        """Sum of `values` rounded to multiples of `unit` and so many units of `noise`, computed exactly."""
         multiples = np.rint(values / unit)
         if not np.all(np.abs(multiples) < 2.0**52):
             raise InvalidGraphError(
@@ -168,6 +186,47 @@ class NoiseSource:
             kept = np.concatenate([kept, fresh])
         draws, self._reserve[scale] = kept[:size], kept[size:]
         return draws
+
+
+class ReadingNoise:
+    """Noise that belongs together: one vector for each row, of which every reading of the row uses up a part.
+
+    Use :meth:`NoiseSource.readings`. Given the half-width of the cube of a row, the noise of its later readings is
+    uniform and independent, so that it is drawn when it is needed.
+    """
+
+    def __init__(
+        self,
+        source: NoiseSource,
+        n: int,
+        rows: NDArray[np.int64],
+        norm: ReadingNorm,
+        unit: float,
+        scale: float,
+        drawn: tuple[NDArray[np.int64], NDArray[np.int64]],
+    ) -> None:
+        self.norm, self.scale = norm, scale
+        self._source, self._unit = source, unit
+        self._first, self._half_widths = np.zeros((n, norm.columns), dtype=np.int64), np.zeros(n, dtype=np.int64)
+        self._left = np.zeros(n, dtype=np.int64)
+        self._first[rows], self._half_widths[rows] = drawn
+        self._left[rows] = norm.readings
+
+    def first(self, rows: NDArray[np.int64], values: FloatArray) -> FloatArray:
+        """Release the first reading of `rows`: `values`, rounded to the grid, plus noise."""
+        if np.any(self._left[rows] != self.norm.readings):
+            raise DPGraphError("internal error: a row has been read before its first reading")
+        self._left[rows] -= 1
+        return self._source.on_grid(values, self._unit, self._first[rows].astype(np.float64))
+
+    def later(self, rows: NDArray[np.int64], values: FloatArray) -> FloatArray:
+        """Release a further reading of `rows`; a row that has not been read loses its first reading."""
+        self._left[rows] = np.minimum(self._left[rows], self.norm.readings - 1) - 1
+        if np.any(self._left[rows] < 0):
+            raise DPGraphError("internal error: a row is read more often than its noise was drawn for")
+        widths = self._half_widths[rows, None]
+        draws = self._source.generator.integers(-widths, widths + 1, size=values.shape)
+        return self._source.on_grid(values, self._unit, draws.astype(np.float64))
 
 
 def noise_source(rng: int | np.random.Generator | NoiseSource | None) -> NoiseSource:
@@ -205,6 +264,21 @@ def _seeded_discrete(generator: np.random.Generator, law: str, size: int, scale:
         return np.rint(generator.standard_normal(size) * scale)
     success = -np.expm1(-1.0 / scale)
     return (generator.geometric(success, size) - generator.geometric(success, size)).astype(np.float64)
+
+
+def _seeded_cubes(
+    generator: np.random.Generator, rows: int, first: int, later: int, rates: tuple[float, float]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Reproducible stand-in for :func:`~dpgraph.privacy.exact_sampling.nested_cubes`, of the same law up to a step."""
+    y, r = np.empty((rows, first), dtype=np.int64), np.empty(rows, dtype=np.int64)
+    wanted = np.arange(rows)
+    while wanted.size:
+        radii = np.floor(generator.gamma(first + later + 1, 1 / rates[1], size=wanted.size)).astype(np.int64)
+        inside = generator.integers(-radii[:, None], radii[:, None] + 1, size=(wanted.size, first))
+        accepted = generator.random(wanted.size) < np.exp((rates[1] - rates[0]) * np.abs(inside).max(axis=1))
+        y[wanted[accepted]], r[wanted[accepted]] = inside[accepted], radii[accepted]
+        wanted = wanted[~accepted]
+    return y, r
 
 
 def _opendp_discrete(law: str, size: int, scale: float) -> FloatArray:

@@ -15,7 +15,6 @@ from dpgraph.exceptions import InvalidParameterError, MechanismHalted
 from dpgraph.graph import Graph, GraphSource
 from dpgraph.mechanisms.adjacency_options import AdjacencyOptions
 from dpgraph.mechanisms.all_cuts import LARGEST, release_best_cut
-from dpgraph.mechanisms.bounded_iterates import LOOK_DELTA, is_parallel, is_pure
 from dpgraph.mechanisms.core_response import release_core_response
 from dpgraph.mechanisms.cut_iterates import BalancedSigns, Signs, cut_labels, cut_oracle, release_cut_labels
 from dpgraph.mechanisms.noisy_power import POWER_RANK, release_low_rank_adjacency
@@ -107,15 +106,7 @@ class CutRequest:
 
     def pure(self, mechanism: str | None) -> bool:
         """Whether the call is pure with this mechanism, or with all that "auto" may still take: delta is not used."""
-        return mechanism in _PURE or (self._iterates(mechanism) and is_pure(self.noise, check_epsilon(self.epsilon)))
-
-    def parallel(self, mechanism: str | None) -> bool:
-        """Whether pure and Gaussian releases may stand side by side, so that no GDP parameter is charged."""
-        return self._iterates(mechanism) and is_parallel(self.noise, self.epsilon)
-
-    @staticmethod
-    def _iterates(mechanism: str | None) -> bool:
-        return mechanism in ("bounded-iterates", None)
+        return mechanism in _PURE or (mechanism in ("bounded-iterates", None) and self.noise != "gaussian")
 
 
 @dataclass(frozen=True)
@@ -135,7 +126,6 @@ def release_private_cut(
     noise, n = noise_source(rng), source.n_vertices
     options = _check(n, request)
     chosen = request.fixed(n)
-    parallel = request.parallel(chosen)
     spectral = chosen in ("coherence", "gaussian")
     ledger = open_ledger(
         epsilon=request.epsilon,
@@ -143,8 +133,7 @@ def release_private_cut(
         accountant=accountant,
         adjacency=EDGE_ADJACENCY,
         noise=noise,
-        slack=options.slack(request.delta) if spectral else LOOK_DELTA * request.delta * parallel,
-        parallel=parallel,
+        slack=options.slack(request.delta) if spectral else 0.0,
     )
     graph = source.read()
     spent, part = ledger.part(_TOTAL_SHARE)
@@ -247,6 +236,7 @@ def _bounded_iterates(call: _Call, mean_degree: float) -> _Cut:
         share=call.share,
         noise=call.noise,
         balanced=call.request.balanced,
+        together=call.request.noise == "auto",
         progress=call.request.progress,
     )
     return _Cut(labels)

@@ -31,7 +31,8 @@ from dpgraph.mechanisms import grid, subspace, symmetric_release
 from dpgraph.privacy.accounting import pure_dp_mu
 from dpgraph.privacy.exact_sampling import flip_exponent
 from dpgraph.privacy.ledger import Ledger
-from dpgraph.privacy.noise import NoiseSource, noise_source
+from dpgraph.privacy.noise import NoiseSource, ReadingNoise, noise_source
+from dpgraph.privacy.reading_norm import ReadingNorm
 from dpgraph.privacy.report import LedgerEntry, PrivacyReport
 
 
@@ -44,6 +45,10 @@ class Release:
     scale: float
     output: np.ndarray
     line: int = -1
+    #: Of a reading: its rows, whether it is their first one, and the norm of all readings of a row.
+    rows: np.ndarray | None = None
+    first: bool = False
+    norm: ReadingNorm | None = None
 
 
 class Noise(np.ndarray):
@@ -78,14 +83,15 @@ class RecordingSource(NoiseSource):
         self._replayed = replayed
         self._inside = False  # inside a primitive or a door: its own draws are not releases
 
-    def release(self, kind: str, exact: Any, scale: float, output: np.ndarray) -> np.ndarray:
+    def release(self, kind: str, exact: Any, scale: float, output: np.ndarray, **reading: Any) -> np.ndarray:
         number = len(self.releases)
         if self._replayed is not None:
             if number >= len(self._replayed.releases):
                 raise AssertionError("the neighbour makes more releases")
             output = self._replayed.releases[number].output
         exact = np.array(exact, dtype=np.float64)
-        self.releases.append(Release(kind, exact, float(scale), np.array(output), self._line_of(kind, scale)))
+        line = self._line_of(kind, scale)
+        self.releases.append(Release(kind, exact, float(scale), np.array(output), line, **reading))
         return np.array(output)
 
     def _line_of(self, kind: str, scale: float) -> int:
@@ -137,6 +143,9 @@ class RecordingSource(NoiseSource):
         primitive = super().laplace_on_grid
         return self.door("Laplace", values, scale, lambda: primitive(values, unit, scale))
 
+    def readings(self, n: int, rows: np.ndarray, norm: ReadingNorm, unit: float, scale: float) -> RecordedReadings:
+        return RecordedReadings(self, super().readings(n, rows, norm, unit, scale))
+
     def noisy_argmax(self, scores: np.ndarray, unit: float, scale: float) -> np.ndarray:
         primitive = super().noisy_argmax
         return self.door("noisy maximum", scores, scale, lambda: primitive(scores, unit, scale))
@@ -168,6 +177,41 @@ class RecordingSource(NoiseSource):
     def _apart(self) -> NoiseSource:
         """For a primitive that draws more or less for other data: what is drawn here afterwards must not shift."""
         return NoiseSource(np.random.default_rng(self.generator.integers(2**63, size=4)))
+
+
+@dataclasses.dataclass
+class RecordedReadings:
+    """Readings with noise that is drawn together, each of which is a release."""
+
+    source: RecordingSource
+    noise: ReadingNoise
+
+    def first(self, rows: np.ndarray, values: np.ndarray) -> np.ndarray:
+        return self._release(rows, values, self.noise.first(rows, values), first=True)
+
+    def later(self, rows: np.ndarray, values: np.ndarray) -> np.ndarray:
+        return self._release(rows, values, self.noise.later(rows, values), first=False)
+
+    def _release(self, rows: np.ndarray, values: np.ndarray, output: np.ndarray, *, first: bool) -> np.ndarray:
+        reading = {"rows": np.array(rows), "first": first, "norm": self.noise.norm}
+        return self.source.release("K-norm", values, self.noise.scale, output, **reading)
+
+
+def reading_norms(releases: list[Release], changes: list[np.ndarray]) -> dict[int, float]:
+    """Row -> norm of the changes of all its readings, by the formula of the theorem (sensitivity.repeated_readings)."""
+    first: dict[int, float] = {}
+    later: dict[int, float] = {}
+    for release, change in zip(releases, changes, strict=True):
+        largest = first if release.first else later
+        for row, size in zip(release.rows, np.abs(change).max(axis=1), strict=True):
+            largest[row] = max(largest.get(row, 0.0), float(size))
+    if not releases or releases[0].norm.readings == 1:
+        return first
+    ratio = releases[0].norm.ratio
+    return {
+        row: (first.get(row, 0.0) + ratio * max(later.get(row, 0.0) - first.get(row, 0.0), 0.0)) / (1 + ratio)
+        for row in first.keys() | later.keys()
+    }
 
 
 #: The source whose call is running; ledger lines are reported to it.
@@ -273,9 +317,16 @@ def replay(first: Callable[[RecordingSource], Any], second: Callable[[RecordingS
 def realised_loss(original: RecordingSource, copy: RecordingSource, report: PrivacyReport | None, halted: bool) -> Loss:
     assert report is not None
     moved: list[list[float]] = [[] for _ in original.lines]
+    together: dict[int, list[Release]] = {}
     for mine, theirs in zip(original.releases, copy.releases, strict=True):
         assert (mine.kind, mine.scale, mine.line) == (theirs.kind, theirs.scale, theirs.line), "releases differ"
-        moved[mine.line].append(distance_of(original.lines[mine.line].mechanism, mine.exact - theirs.exact))
+        if mine.rows is None:
+            moved[mine.line].append(distance_of(original.lines[mine.line].mechanism, mine.exact - theirs.exact))
+        else:
+            assert np.array_equal(mine.rows, theirs.rows), "other rows are read"
+            together.setdefault(mine.line, []).append(dataclasses.replace(mine, exact=mine.exact - theirs.exact))
+    for line, readings in together.items():
+        moved[line].append(math.fsum(reading_norms(readings, [reading.exact for reading in readings]).values()))
     lines, mu_squared, epsilon, read = {}, 0.0, 0.0, set()
     for entry, distances in zip(original.lines, moved, strict=True):
         if entry.mechanism == "good event":

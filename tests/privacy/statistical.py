@@ -25,7 +25,7 @@ from dpgraph.privacy.accounting import gdp_epsilon
 from dpgraph.privacy.audit import epsilon_lower_bound, mu_lower_bound
 from tests.privacy.inputs import Data
 from tests.privacy.registry import ENTRIES, Entry
-from tests.privacy.replay import RecordingSource, Release, observe, open_doors, replay
+from tests.privacy.replay import RecordingSource, Release, observe, open_doors, reading_norms, replay
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "audit.md"
 
@@ -82,7 +82,17 @@ def _statistic(entry: Entry, here: Data, there: Data, seed: int, epsilon: float)
     observe(lambda rng: entry.call(here, rng=rng, epsilon=epsilon), original)
     copy = RecordingSource(seed, replayed=original)
     observe(lambda rng: entry.call(there, rng=rng, epsilon=epsilon), copy)
-    return sum(evidence(mine, theirs.exact) for mine, theirs in zip(original.releases, copy.releases, strict=True))
+    pairs = list(zip(original.releases, copy.releases, strict=True))
+    alone = sum(evidence(mine, theirs.exact) for mine, theirs in pairs if mine.rows is None)
+    return alone + reading_evidence([pair for pair in pairs if pair[0].rows is not None])
+
+
+def reading_evidence(pairs: list[tuple[Release, Release]]) -> float:
+    """Log-likelihood ratio of all readings whose noise was drawn together, by row."""
+    releases = [mine for mine, _ in pairs]
+    here = reading_norms(releases, [mine.output - mine.exact for mine in releases])
+    there = reading_norms(releases, [mine.output - theirs.exact for mine, theirs in pairs])
+    return sum(here[row] - there[row] for row in here) / releases[0].scale if pairs else 0.0
 
 
 def evidence(release: Release, there: np.ndarray) -> float:
