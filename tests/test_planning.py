@@ -16,7 +16,8 @@ def test_the_noise_scales_are_those_of_a_real_call():
     planned = plan(n=2000, average_degree=60, epsilon=2.0, **QUICK)
     G = dpgraph.datasets.planted_cut(2000, 60, -0.1, rng=9)
     real = dpgraph.private_max_cut(G, epsilon=2.0, delta=1e-6, mechanism="bounded-iterates", rng=4)
-    expected = [(e.name, e.mechanism, pytest.approx(e.scale)) for e in real.privacy.entries]
+    # The grid of readings is finer for unit weights that are given as numbers; rounding to it is paid for.
+    expected = [(e.name, e.mechanism, pytest.approx(e.scale, rel=1e-4)) for e in real.privacy.entries]
     assert [(e.name, e.mechanism, e.scale) for e in planned["bounded-iterates"].ledger] == expected
     assert planned["bounded-iterates"].value_std == pytest.approx(real.estimated_value_std)
     degrees = dpgraph.private_degrees(G, epsilon=2.0, delta=1e-6)
@@ -129,7 +130,8 @@ def test_every_mechanism_can_be_planned_for():
         (300, 20, 8.0, "randomized-response"),
         (300, 20, 1.0, "bounded-iterates"),
         (300, 20, 3.0, "bounded-iterates"),
-        (300, 20, 3.5, "randomized-response"),  # 2 edges of a vertex for each false answer: enough below epsilon = 6
+        (300, 20, 3.5, "bounded-iterates"),  # 2 edges of a vertex for each false answer: too few
+        (300, 20, 4.0, "randomized-response"),  # 3 are enough
         (2000, 5, 6.8, "core-response"),  # not enough from there on, where a core does better
     ],
 )

@@ -47,6 +47,7 @@ def entry_of(function, **options):
 
 DEGREES = entry_of("private_degrees", mechanism="gaussian")
 CUT = entry_of("private_max_cut", mechanism="bounded-iterates")
+TOGETHER = entry_of("private_max_cut", mechanism="bounded-iterates", noise="auto")
 ADJACENCY = entry_of("private_normalized_adjacency", mechanism="gaussian")
 SPECTRAL = entry_of("private_normalized_adjacency", mechanism="coherence", rank=2)
 SPECTRUM = entry_of("private_spectrum", k=3)
@@ -192,6 +193,28 @@ def first_rows_read_each_other_again(monkeypatch):
     monkeypatch.setattr(one_sided_sweeps._Run, "set", together)
 
 
+def readings_of_one_end_forgotten(monkeypatch):
+    monkeypatch.setattr(sensitivity, "repeated_readings", lambda w: w / 2)
+
+
+def noise_of_readings_halved(monkeypatch):
+    draw = NoiseSource.readings
+    monkeypatch.setattr(NoiseSource, "readings", lambda self, *a: draw(self, *a[:-1], a[-1] / 2))
+
+
+def first_reading_sees_rows_that_are_not_set(monkeypatch):
+    """As if they kept the first label: both ends of an edge read it in all sweeps."""
+    release = degree_core.release_repeated_sweeps
+
+    def guessed(oracle, *arguments, **options):
+        def fields(block, X):
+            return oracle.fields(block, np.where(X == 0.0, 1.0, X))
+
+        return release(dataclasses.replace(oracle, fields=fields), *arguments, **options)
+
+    monkeypatch.setattr(degree_core, "release_repeated_sweeps", guessed)
+
+
 def too_few_answers_are_false(monkeypatch):
     flip = exact_sampling.flip_exponent
     monkeypatch.setattr(randomized_response, "flip_exponent", lambda epsilon: flip(2 * epsilon))
@@ -302,6 +325,9 @@ MUTANTS = {
     core_is_looked_at_again: (replay_check, CUT),
     rows_read_ahead: (replay_check, K_CUT),
     first_rows_read_each_other_again: (sweeps_check, CUT),
+    readings_of_one_end_forgotten: (replay_check, TOGETHER),
+    noise_of_readings_halved: (audit_check, TOGETHER),
+    first_reading_sees_rows_that_are_not_set: (replay_check, TOGETHER),
     too_few_answers_are_false: (replay_check, ANSWERS),
     exact_graph_is_cut_in_place_of_the_answers: (replay_check, ANSWERS),
     best_cut_is_drawn_at_twice_epsilon: (replay_check, BEST_CUT),

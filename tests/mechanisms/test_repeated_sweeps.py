@@ -1,0 +1,156 @@
+"""Sweeps that read rows repeatedly: who sees whom, what they cost, and when they are taken."""
+
+import math
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import dpgraph
+from dpgraph.graph import open_graph
+from dpgraph.mechanisms.bounded_iterates import ITERATE_UNIT, Core, FieldOracle
+from dpgraph.mechanisms.cut_iterates import Signs, release_cut_labels
+from dpgraph.mechanisms.degree_core import number_of_repeats, repeated_core
+from dpgraph.mechanisms.repeated_sweeps import release_repeated_sweeps
+from dpgraph.privacy.ledger import EDGE_ADJACENCY, open_ledger
+from dpgraph.privacy.noise import noise_source
+
+EVEN = np.full(2000, 50.0)
+
+
+def open_call(epsilon, rng=0):
+    noise = noise_source(rng)
+    return open_ledger(epsilon=epsilon, delta=None, accountant=None, adjacency=EDGE_ADJACENCY, noise=noise), noise
+
+
+def watched_sweeps(sweeps, core, n=30):
+    """Release on a complete graph; return what each reading saw, the outcome and the ledger."""
+    looks = []
+
+    def fields(block, X):
+        looks.append((block.copy(), X.copy()))
+        return X.sum() - X[block]
+
+    oracle = FieldOracle(n, 1, fields, unit=ITERATE_UNIT, row_bound=1.0, row_bound_l1=1.0, entry_bound=1.0)
+    ledger, noise = open_call(2.0)
+    budget = {"ledger": ledger, "share": 0.5, "noise": noise}
+    X, last = release_repeated_sweeps(oracle, Signs(), np.full(n, n - 1.0), core, sweeps=sweeps, **budget)
+    return looks, X, last, ledger
+
+
+@pytest.mark.parametrize("sweeps", [1, 2, 5])
+def test_in_the_first_sweep_a_row_sees_rows_before_it_and_later_all_others_of_the_core(sweeps):
+    core = Core(np.random.default_rng(1).permutation(30), 20)
+    looks, X, last, _ = watched_sweeps(sweeps, core)
+    place = {int(row): k for k, row in enumerate(core.rows)}
+    reads = dict.fromkeys(place, 0)
+    for block, seen in looks:
+        assert np.abs(seen).max() <= 1.0
+        assert not seen[core.others].any()
+        for row in block:
+            reads[row] += 1
+            before = {other for other, k in place.items() if k < place[row]}
+            assert set(np.flatnonzero(seen[:, 0])) >= before
+            if len(looks) and reads[row] == 1 and row != core.rows[0]:
+                assert set(np.flatnonzero(seen[:, 0])) == before
+    first = int(core.rows[0])
+    assert reads.pop(first) == sweeps - 1  # nothing is set before it
+    assert set(reads.values()) == {sweeps}
+    assert set(np.unique(X[core.rows])) <= {-1.0, 1.0}
+    assert not X[core.others].any()
+    assert not last[core.others].any()
+
+
+@pytest.mark.parametrize(("size", "pairs"), [(30, ""), (20, "inside the core")])
+def test_one_line_pays_for_all_readings(size, pairs):
+    *_, ledger = watched_sweeps(4, Core(np.arange(30), size))
+    (line,) = ledger.entries
+    assert (line.name, line.mechanism, line.pairs) == ("fields, 4 sweeps", "K-norm", pairs)
+    assert (line.sensitivity, line.epsilon, line.scale) == (1.0, 1.0, 1.0)
+
+
+def test_core_and_other_rows_spend_the_same_pure_budget_in_parallel():
+    ledger, noise = open_call(8.0)
+    G = open_graph(nx.barabasi_albert_graph(300, 20, seed=0)).read()
+    release_cut_labels(G, mean_degree=40.0, ledger=ledger, share=0.9, noise=noise, together=True)
+    degrees, sweeps, look = ledger.entries
+    assert (degrees.name, sweeps.name, look.name) == ("degrees", "fields, 19 sweeps", "fields, other rows")
+    assert (sweeps.pairs, look.pairs) == ("inside the core", "outside the core")
+    assert look.mechanism == "Laplace (parallel)"
+    assert degrees.epsilon + sweeps.epsilon == pytest.approx(0.9 * 8.0)
+    assert look.epsilon == pytest.approx(sweeps.epsilon)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "degree", "repeats"),
+    [
+        (1.0, 40.0, 0),  # 6.3 for 6.7
+        (1.0, 50.0, 4),
+        (2.0, 20.0, 4),
+        (8.0, 7.0, 0),  # too few edges, whatever epsilon
+        (8.0, 8.0, 4),  # a reading for two edges
+        (4.0, 100.0, 16),  # 8 (40/16)^(3/4)
+        (1e4, 1e4, 40),
+        (1.0, -3.0, 0),
+    ],
+)
+def test_rows_are_read_the_more_often_the_larger_budget_and_degree(epsilon, degree, repeats):
+    assert number_of_repeats(epsilon, degree, EVEN) == repeats
+
+
+def test_where_degrees_are_even_the_cut_of_a_large_graph_gets_more_sweeps():
+    uneven = np.repeat([25.0, 75.0], 500)
+    assert number_of_repeats(1.0, 50.0, uneven) == number_of_repeats(1.0, 50.0, np.tile(uneven, 1000)) == 4
+    assert [number_of_repeats(1.0, 50.0, np.full(n, 50.0)) for n in (500, 8000, 10**6)] == [4, 5, 8]
+
+
+def test_the_core_holds_most_of_the_squares_of_uneven_degrees_and_everybody_where_they_are_even():
+    rng = np.random.default_rng(0)
+    degrees = 20 * (rng.pareto(2.0, size=1000) + 1)
+    core = repeated_core(degrees, 2.0, rng)
+    assert sorted(core.order.tolist()) == list(range(1000))
+    assert degrees[core.rows].min() >= degrees[core.others].max()
+    assert (degrees[core.rows] ** 2).sum() >= 0.95 * (degrees**2).sum()
+    assert degrees[core.rows[: core.size // 4]].mean() > 1.2 * degrees[core.rows].mean()
+    assert repeated_core(EVEN, 2.0, rng).size == EVEN.size
+
+
+@pytest.mark.parametrize("function", [dpgraph.private_max_cut, dpgraph.private_max_bisection])
+def test_the_default_is_pure_and_reads_rows_together_where_it_pays(function):
+    G = dpgraph.datasets.planted_cut(400, 60, -0.4, rng=1)
+    cut = function(G, epsilon=2.0, delta=1e-6, rng=0)
+    assert (cut.privacy.delta, cut.privacy.mu) == (0.0, None)
+    assert cut.privacy.entries[2].mechanism == "K-norm"
+    laplace = function(G, epsilon=2.0, delta=1e-6, mechanism="bounded-iterates", noise="laplace", rng=0)
+    assert {line.mechanism for line in laplace.privacy.entries} <= {"Laplace", "Laplace (parallel)"}
+
+
+def test_a_planted_cut_is_found_where_separate_laplace_noise_often_misses_it():
+    G = dpgraph.datasets.planted_cut(2000, 50, -0.4, rng=5)
+    shares = {}
+    for noise in ("auto", "laplace"):
+        options = {"mechanism": "bounded-iterates", "noise": noise}
+        cuts = [dpgraph.private_max_cut(G, epsilon=2.0, delta=1e-6, rng=s, **options).labels for s in range(8)]
+        shares[noise] = np.mean([dpgraph.evaluate.cut_fraction(G, labels) for labels in cuts])
+    assert shares["auto"] > 0.68  # planted: 0.70
+    assert shares["laplace"] < 0.67
+
+
+def test_without_noise_the_sweeps_find_a_local_optimum():
+    G = nx.random_regular_graph(8, 600, seed=3)
+    labels = dpgraph.private_max_cut(G, epsilon=1e6, delta=1e-6, mechanism="bounded-iterates", rng=0).labels
+    fields = nx.to_numpy_array(G) @ (1.0 - 2.0 * labels)
+    assert np.mean(fields * (1.0 - 2.0 * labels) <= 0) > 0.97
+
+
+@pytest.mark.parametrize("weights", [(0.001, 1.0), (0.5, 3.0)])
+def test_weighted_graphs_are_rounded_to_the_grid_of_the_noise_and_pay_for_it(weights):
+    rng = np.random.default_rng(0)
+    G = nx.gnp_random_graph(200, 0.4, seed=2)
+    for _, _, edge in G.edges(data=True):
+        edge["weight"] = float(rng.uniform(*weights))
+    cut = dpgraph.private_max_cut(G, epsilon=4.0, delta=1e-6, weight="weight", max_weight=weights[1], rng=0)
+    line = next(line for line in cut.privacy.entries if line.mechanism == "K-norm")
+    assert weights[1] < line.sensitivity < weights[1] * (1 + 1e-4)
+    assert line.scale == pytest.approx(line.sensitivity / line.epsilon)
+    assert math.isfinite(cut.estimated_value)
