@@ -156,8 +156,8 @@ class FieldOracle:
         Bound on the l2 change of one row of the fields between neighbours; at most two rows change.
     row_bound_l1 : float
         The same in l1.
-    entry_bound : float
-        The same of one entry.
+    envelope : float
+        Sum over the entries of a row of the most that each of them changes at any iterate.
     scores : LabelScores, optional
         What each column is worth as a label, where that is public.
     """
@@ -168,7 +168,7 @@ class FieldOracle:
     unit: float
     row_bound: float
     row_bound_l1: float
-    entry_bound: float
+    envelope: float
     scores: LabelScores | None = None
 
 

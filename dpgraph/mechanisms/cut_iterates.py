@@ -109,7 +109,7 @@ def cut_oracle(graph: GraphOperator) -> FieldOracle:
         unit=graph.weight_unit * ITERATE_UNIT,
         row_bound=w,
         row_bound_l1=w,
-        entry_bound=w,
+        envelope=w,
     )
 
 

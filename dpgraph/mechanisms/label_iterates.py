@@ -107,6 +107,6 @@ def label_oracle(graph: GraphOperator, relation: FloatArray) -> FieldOracle:
         unit=graph.weight_unit * ITERATE_UNIT,
         row_bound=sensitivity.label_rows(w, q, centre),
         row_bound_l1=(1 + (q - 2) * centre) * w,
-        entry_bound=(1 - centre) * w,
+        envelope=q * (1 - centre) * w,
         scores=LabelScores(graph.multiply_rows, relation, sensitivity.label_scores(w)),
     )

@@ -78,12 +78,12 @@ def release_repeated_sweeps(
     *Guarantee.* Pure, by the theorem at :func:`~dpgraph.spectral.sensitivity.repeated_readings`. Fields of core rows
     read pairs inside the core only, because all other rows of the iterate are zero.
     """
-    norm = ReadingNorm(sweeps, oracle.columns)
-    step, bound, epsilon = reading_grid(oracle.entry_bound, oracle.unit, ledger.epsilon * share)
-    moved = sensitivity.repeated_readings(bound)
+    norm = ReadingNorm(sweeps)
+    step, envelope, epsilon = reading_grid(oracle.envelope, oracle.columns, oracle.unit, ledger.epsilon * share)
+    moved = sensitivity.repeated_readings(envelope)
     name = f"fields, {sweeps} sweeps"
     scale = ledger.pure(name, mechanism="K-norm", sensitivity=moved, epsilon=epsilon, pairs=core.pairs)
-    readings = noise.readings(oracle.rows, core.rows, norm, step, scale)
+    readings = noise.readings((oracle.rows, oracle.columns), core.rows, norm, step, scale)
     first, later = norm.variances(scale)
     filters = _Filters.before(oracle, core, variances)
     X = np.zeros((oracle.rows, oracle.columns))

@@ -96,46 +96,47 @@ def discrete_laplace(count: int, scale: float, generator: np.random.Generator) -
 
 
 def nested_cubes(
-    count: int, first: int, later: int, exponents: tuple[int, int], generator: np.random.Generator
+    count: int, later: int, exponents: tuple[int, int], generator: np.random.Generator
 ) -> tuple[IntArray, IntArray]:
-    """First part of `count` independent vectors of integers, and the half-widths of the cubes in which the rest lies.
+    """First entries of `count` independent vectors of integers, and half-widths of the cubes in which the rest lies.
 
-    A vector (y, z), y of `first` entries and z of `later` ones, has probability proportional to
-    exp(-g max|y| - h max(max|z| - max|y|, 0)) exactly, if z is drawn uniformly from {-r, ..., r}^later, r its
-    half-width.
+    A vector (y, z), z of `later` entries, has probability proportional to exp(-g |y| - h max(max|z| - |y|, 0)) exactly,
+    if z is drawn uniformly from {-r, ..., r}^later, r its half-width.
 
     Parameters
     ----------
-    count, first, later : int
-        Number of vectors and of their entries, first >= 1.
+    count, later : int
+        Number of vectors, and of their entries but for the first.
     exponents : tuple of int
-        g and h in units of 2**-EXPONENT_BITS, g >= h > 0. Fast where both are much smaller than one over the number of
-        entries: where the noise is many steps wide.
+        g > h > 0 in units of 2**-EXPONENT_BITS. Fast where both are much smaller than one over `later`: where the
+        noise is many steps wide.
     generator : numpy.random.Generator
         Source of uniform bits.
 
     Returns
     -------
-    y : ndarray of int64, shape (count, first)
-    r : ndarray of int64, shape (count,)
+    y, r : ndarray of int64, shape (count,)
 
     Notes
     -----
-    With M = max|y| the weight of z given y is sum over r >= max(M, max|z|) of e^(-h (r - M)) (1 - e^-h). So (y, r) has
-    weight (2 r + 1)^later e^(-h r) e^(-(g - h) M) for r >= M: r is drawn with weight (2 r + 1)^k e^(-h r), k = first +
-    later, y uniformly from {-r, ..., r}^first, and the pair is accepted with probability e^(-(g - h) M). A sum of k + 1
-    geometric variables has weight (r + 1) ... (r + k) e^(-h r) at r, and is accepted with the probability
-    product of (2 r + 1)/(2 r + 2 j), j = 1, ..., k.
+    Given y the weight of z is sum over r >= max(|y|, max|z|) of e^(-h (r - |y|)) (1 - e^-h). So (y, r) has weight
+    (2 r + 1)^m e^(-g |y| - h (r - |y|)) for r >= |y|, m = `later`. Let |y| be a sum of j + 1 geometric variables of
+    rate g and r - |y| one of m - j + 1 of rate h, where j = 0, ..., m has weight ((1 - e^-h)/(1 - e^-g))^j: their joint
+    weight is C(r + m + 1, m) e^(-g |y| - h (r - |y|)) by Vandermonde's identity, of which the product of (2 r + 1)/(2 r
+    + 2 i), i = 2, ..., m + 1, and one half where y = 0, which has one sign, are accepted.
     """
-    outer, inner = exponents[1], exponents[0] - exponents[1]
-    y, r = np.empty((count, first), dtype=np.int64), np.empty(count, dtype=np.int64)
+    y, r = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64)
     wanted = np.arange(count)
     while wanted.size:
-        some = wanted[: max(_BATCH // (first + later + 1), 1)]
-        radii = _cube_radii(some.size, first + later, outer, generator)
-        inside = generator.integers(-radii[:, None], radii[:, None] + 1, size=(some.size, first))
-        r[some], y[some] = radii, inside
-        accepted = exponential_coins(np.abs(inside).max(axis=1) * inner, generator)
+        some = wanted[: max(_BATCH // (later + 2), 1)]
+        terms = _ratio_powers(some.size, later, exponents, generator)
+        inner = _geometric_sums(terms + 1, exponents[0], generator)
+        half_widths = inner + _geometric_sums(later - terms + 1, exponents[1], generator)
+        accepted = (inner > 0) | (generator.integers(0, 2, size=some.size) > 0)
+        for i in range(2, later + 2):
+            accepted &= generator.integers(0, 2 * (half_widths + i)) < 2 * half_widths + 1
+        r[some] = half_widths
+        y[some] = inner * (2 * generator.integers(0, 2, size=some.size) - 1)
         wanted = np.concatenate([some[~accepted], wanted[some.size :]])
     return y, r
 
@@ -168,18 +169,26 @@ def random_subset(size: int, exponent: int, generator: np.random.Generator) -> I
     return np.concatenate(found) if found else np.zeros(0, dtype=np.int64)
 
 
-def _cube_radii(count: int, dimension: int, exponent: int, generator: np.random.Generator) -> IntArray:
-    """Independent integers r >= 0 of weight (2 r + 1)^dimension exp(-r exponent / 2**EXPONENT_BITS)."""
-    radii = np.empty(count, dtype=np.int64)
-    wanted = np.arange(count)
-    while wanted.size:
-        r = _geometric(wanted.size * (dimension + 1), exponent, generator).reshape(wanted.size, -1).sum(axis=1)
-        accepted = np.ones(wanted.size, dtype=bool)
-        for j in range(1, dimension + 1):
-            accepted &= generator.integers(0, 2 * (r + j)) < 2 * r + 1
-        radii[wanted[accepted]] = r[accepted]
-        wanted = wanted[~accepted]
-    return radii
+def _ratio_powers(count: int, largest: int, exponents: tuple[int, int], generator: np.random.Generator) -> IntArray:
+    """Independent j in {0, ..., largest} of weight t^j, t = (1 - e^-h)/(1 - e^-g) with exponents g > h.
+
+    t is the probability that of geometric variables of rates h and g - h the first is not larger than the second: it
+    is the first to fail when coins of both kinds are tossed in pairs.
+    """
+    powers = np.zeros(count, dtype=np.int64)
+    alive = np.arange(count)
+    while alive.size:
+        first, second = (_geometric(alive.size, e, generator) for e in (exponents[1], exponents[0] - exponents[1]))
+        alive = alive[first <= second]
+        powers[alive] += 1
+        powers[alive[powers[alive] > largest]] = 0  # from the start again
+    return powers
+
+
+def _geometric_sums(terms: IntArray, exponent: int, generator: np.random.Generator) -> IntArray:
+    """Sums of so many independent geometric variables, at least one each."""
+    starts = np.concatenate([[0], np.cumsum(terms)[:-1]])
+    return np.add.reduceat(_geometric(int(terms.sum()), exponent, generator), starts)
 
 
 def _geometric(count: int, exponent: int, generator: np.random.Generator) -> IntArray:

@@ -118,19 +118,21 @@ class NoiseSource:
         noise = np.maximum(draws, -draws - 1).reshape(scores.shape)
         return np.argmax(self.on_grid(scores, unit, noise), axis=1)
 
-    def readings(self, n: int, rows: NDArray[np.int64], norm: ReadingNorm, unit: float, scale: float) -> ReadingNoise:
-        """Noise for all readings of each of `rows`, out of `n`, together of density exp(-norm / scale) on a grid.
+    def readings(
+        self, shape: tuple[int, int], rows: NDArray[np.int64], norm: ReadingNorm, unit: float, scale: float
+    ) -> ReadingNoise:
+        """Noise for all readings of `rows` of an array, for each number together of density exp(-norm / scale).
 
-        Its step `unit` should be thousands of times smaller (:func:`~dpgraph.privacy.reading_norm.reading_grid`).
+        It is rounded to a grid whose step `unit` should be thousands of times smaller
+        (:func:`~dpgraph.privacy.reading_norm.reading_grid`).
         """
-        first, later = norm.columns, (norm.readings - 1) * norm.columns
-        rates = norm.first * unit / scale, norm.later * unit / scale
+        count, rates = rows.size * shape[1], (norm.first * unit / scale, norm.later * unit / scale)
         if self.seeded:
-            drawn = _seeded_cubes(self._generator, rows.size, first, later, rates)
+            drawn = _seeded_cubes(self._generator, count, norm.readings - 1, rates)
         else:
             exponents = math.floor(rates[0] * 2.0**EXPONENT_BITS), math.floor(rates[1] * 2.0**EXPONENT_BITS)
-            drawn = nested_cubes(rows.size, first, later, exponents, self.generator)
-        return ReadingNoise(self, n, rows, norm, unit, scale, drawn)
+            drawn = nested_cubes(count, norm.readings - 1, exponents, self.generator)
+        return ReadingNoise(self, shape, rows, norm, unit, scale, drawn)
 
     def scalars(self, values: FloatArray, unit: float, scale: float) -> FloatArray:
         """Release a few reals: rounded to the grid `unit`, plus discrete Gaussian noise of parameter `scale`."""
@@ -189,16 +191,16 @@ class NoiseSource:
 
 
 class ReadingNoise:
-    """Noise that belongs together: one vector for each row, of which every reading of the row uses up a part.
+    """Noise that belongs together: one vector for each number, of which every reading uses up an entry.
 
-    Use :meth:`NoiseSource.readings`. Given the half-width of the cube of a row, the noise of its later readings is
+    Use :meth:`NoiseSource.readings`. Given the half-width of the cube of a number, the noise of its later readings is
     uniform and independent, so that it is drawn when it is needed.
     """
 
     def __init__(
         self,
         source: NoiseSource,
-        n: int,
+        shape: tuple[int, int],
         rows: NDArray[np.int64],
         norm: ReadingNorm,
         unit: float,
@@ -207,9 +209,9 @@ class ReadingNoise:
     ) -> None:
         self.norm, self.scale = norm, scale
         self._source, self._unit = source, unit
-        self._first, self._half_widths = np.zeros((n, norm.columns), dtype=np.int64), np.zeros(n, dtype=np.int64)
-        self._left = np.zeros(n, dtype=np.int64)
-        self._first[rows], self._half_widths[rows] = drawn
+        self._first, self._half_widths = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
+        self._left = np.zeros(shape[0], dtype=np.int64)
+        self._first[rows], self._half_widths[rows] = (part.reshape(-1, shape[1]) for part in drawn)
         self._left[rows] = norm.readings
 
     def first(self, rows: NDArray[np.int64], values: FloatArray) -> FloatArray:
@@ -224,8 +226,8 @@ class ReadingNoise:
         self._left[rows] = np.minimum(self._left[rows], self.norm.readings - 1) - 1
         if np.any(self._left[rows] < 0):
             raise DPGraphError("internal error: a row is read more often than its noise was drawn for")
-        widths = self._half_widths[rows, None]
-        draws = self._source.generator.integers(-widths, widths + 1, size=values.shape)
+        widths = self._half_widths[rows]
+        draws = self._source.generator.integers(-widths, widths + 1)
         return self._source.on_grid(values, self._unit, draws.astype(np.float64))
 
 
@@ -267,18 +269,14 @@ def _seeded_discrete(generator: np.random.Generator, law: str, size: int, scale:
 
 
 def _seeded_cubes(
-    generator: np.random.Generator, rows: int, first: int, later: int, rates: tuple[float, float]
+    generator: np.random.Generator, count: int, later: int, rates: tuple[float, float]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Reproducible stand-in for :func:`~dpgraph.privacy.exact_sampling.nested_cubes`, of the same law up to a step."""
-    y, r = np.empty((rows, first), dtype=np.int64), np.empty(rows, dtype=np.int64)
-    wanted = np.arange(rows)
-    while wanted.size:
-        radii = np.floor(generator.gamma(first + later + 1, 1 / rates[1], size=wanted.size)).astype(np.int64)
-        inside = generator.integers(-radii[:, None], radii[:, None] + 1, size=(wanted.size, first))
-        accepted = generator.random(wanted.size) < np.exp((rates[1] - rates[0]) * np.abs(inside).max(axis=1))
-        y[wanted[accepted]], r[wanted[accepted]] = inside[accepted], radii[accepted]
-        wanted = wanted[~accepted]
-    return y, r
+    weights = (rates[1] / rates[0]) ** np.arange(later + 1)
+    terms = generator.choice(later + 1, size=count, p=weights / weights.sum())
+    inner = np.rint(generator.gamma(terms + 1) / rates[0]).astype(np.int64)
+    outer = np.rint(generator.gamma(later - terms + 1) / rates[1]).astype(np.int64)
+    return inner * generator.choice(np.array([-1, 1]), size=count), inner + outer
 
 
 def _opendp_discrete(law: str, size: int, scale: float) -> FloatArray:

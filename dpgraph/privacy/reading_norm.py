@@ -6,6 +6,8 @@ But the T readings of a row are one vector, which an edge moves inside a cube, s
 exp(-max|z| / b) over the whole vector protects it, with a sixth of that variance. The vector need not be known in
 advance: a reading may depend on all that has been released before
 (:func:`dpgraph.spectral.sensitivity.repeated_readings`, theorem and proof).
+
+A row may hold several numbers (one for each label); each has its own noise, and what an edge costs adds up over them.
 """
 
 from __future__ import annotations
@@ -14,12 +16,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln, logsumexp
 
 __all__ = ["ReadingNorm", "reading_grid"]
-
-FloatArray = NDArray[np.float64]
 
 #: Steps of the grid in one scale of the noise, at least, and the largest epsilon: at more, noise is no obstacle.
 _STEPS, _LARGEST_EPSILON = 2.0**16, 2.0**16
@@ -27,22 +26,21 @@ _STEPS, _LARGEST_EPSILON = 2.0**16, 2.0**16
 
 @dataclass(frozen=True)
 class ReadingNorm:
-    r"""Norm on all readings of one row: N(y, z) = a max|y| + b max(max|z| - max|y|, 0).
+    """Norm on all readings of one number: N(y, z) = a |y| + b max(max|z| - |y|, 0).
 
     y is the first reading, z are the others, a = 1/(1 + ratio), b = ratio/(1 + ratio); a = 1 for a single reading.
-    As the larger of a max|y| and (a - b) max|y| + b max|z| it is a norm. At ratio = 1 its unit ball is a cube.
+    As the larger of a |y| and (a - b) |y| + b max|z| it is a norm. At ratio = 1 its unit ball is a cube.
 
     Parameters
     ----------
-    readings, columns : int
-        Readings of a row and numbers in each, at least 1.
+    readings : int
+        At least 1.
     ratio : float
-        0 < ratio <= 1. A smaller one makes the first reading more precise and the others less; most of the gain of the
+        0 < ratio < 1. A smaller one makes the first reading more precise and the others less; most of the gain of the
         one is had at 0.7 before the other is lost (tuned on planted cuts, validated on SNAP and Facebook100 graphs).
     """
 
     readings: int
-    columns: int = 1
     ratio: float = 0.7
 
     @property
@@ -53,19 +51,18 @@ class ReadingNorm:
     @property
     def later(self) -> float:
         """b, the norm of such a vector without the first reading."""
-        return 1.0 if self.readings == 1 else self.ratio / (1 + self.ratio)
+        return self.ratio * self.first
 
     def variances(self, scale: float) -> tuple[float, float]:
-        """Variance of a number of the first reading, and of a later one, under density exp(-N / scale).
+        """Variance of the first reading, and of a later one, under density exp(-N / scale).
 
-        With M = max|y|, half-width M + B of the cube of z, q columns and m numbers in z, (M, B) has the density
-        M^(q - 1) (M + B)^m exp(-a M - b B): by the binomial formula a mixture of gamma variables.
+        With M = |y|, half-width M + B of the cube of z and m numbers in z, (M, B) has the density (M + B)^m
+        exp(-a M - b B): by the binomial formula a mixture of gamma variables.
         """
-        q, m = self.columns, self.columns * (self.readings - 1)
-        whole = self._log_integral(q - 1, m)
-        outermost, half_width = self._log_integral(q + 1, m) - whole, self._log_integral(q - 1, m + 2) - whole
-        shell = (1 + (q - 1) / 3) / q  # one number of y is the largest, the others are uniform
-        return shell * math.exp(outermost) * scale**2, math.exp(half_width) / 3 * scale**2
+        m = self.readings - 1
+        whole = self._log_integral(0, m)
+        half_width = self._log_integral(0, m + 2) - whole
+        return math.exp(self._log_integral(2, m) - whole) * scale**2, math.exp(half_width) / 3 * scale**2
 
     def _log_integral(self, power: int, m: int) -> float:
         """Logarithm of the integral of M^power (M + B)^m exp(-a M - b B) over M, B >= 0."""
@@ -75,18 +72,29 @@ class ReadingNorm:
         return float(logsumexp(terms) + gammaln(m + 1))
 
 
-def reading_grid(bound: float, unit: float, epsilon: float) -> tuple[float, float, float]:
-    """Grid on which readings, multiples of `unit` that an edge moves by at most `bound`, get their noise.
+def reading_grid(envelope: float, columns: int, unit: float, epsilon: float) -> tuple[float, float, float]:
+    """Grid on which readings get their noise.
+
+    Parameters
+    ----------
+    envelope : float
+        Sum over the numbers in a row of the most that an edge moves each of them in any reading.
+    columns : int
+        Numbers in a row.
+    unit : float
+        Readings are multiples of this.
+    epsilon : float
+        What they may cost.
 
     Returns
     -------
     step : float
         Step of the grid: `unit` times a power of two, so fine that the noise is many steps wide.
-    bound : float
-        By how much an edge moves a reading on that grid: more by one step where the grid is coarser than `unit`.
+    envelope : float
+        The same on that grid: more by one step for each number where the grid is coarser than `unit`.
     epsilon : float
         `epsilon`, or the largest one for which there is a grid.
     """
     epsilon = min(epsilon, _LARGEST_EPSILON)
-    step = unit * 2.0 ** math.floor(math.log2(bound / (epsilon * unit * _STEPS)))
-    return step, bound + step * (step > unit), epsilon
+    step = unit * 2.0 ** math.floor(math.log2(envelope / (epsilon * unit * _STEPS)))
+    return step, envelope + columns * step * (step > unit), epsilon

@@ -114,7 +114,7 @@ def release_by_iterates(
         unit=private.graph.weight_unit * ITERATE_UNIT,
         row_bound=sensitivity.constraint_rows(w, q) if whole_table else w,
         row_bound_l1=sensitivity.constraint_rows_l1(w, q) if whole_table else w,
-        entry_bound=w,
+        envelope=q * w if whole_table else w,
         # One entry of a table moves one score, a whole table moves them in any direction.
         scores=None if whole_table else LabelScores(private.fields, np.eye(q), w, single=True),
     )

@@ -133,28 +133,28 @@ def first_sweep(max_weight: float, entry: float = 1.0) -> float:
     return max_weight * entry
 
 
-def repeated_readings(max_weight: float) -> float:
-    """Change of all readings of all rows in repeated sweeps, a norm N for each row and summed over rows: w.
+def repeated_readings(envelope: float) -> float:
+    """Change of all readings of all rows in repeated sweeps, in a norm N for each number, summed: the `envelope`.
 
-    N is :class:`~dpgraph.privacy.reading_norm.ReadingNorm`: N(y, z) = a max|y| + b max(max|z| - max|y|, 0), a + b = 1,
-    a >= b, y the first reading of a row and z the others (a = 1 where there are no others).
+    That is the sum, over the numbers in a row of fields, of the most that an edge moves each of them in any reading: w
+    for signs. N is :class:`~dpgraph.privacy.reading_norm.ReadingNorm`: N(y, z) = a |y| + b max(max|z| - |y|, 0), y the
+    first reading of a number and z the others, a + b = 1, a >= b (a = 1 where there are no others).
 
-    *Theorem.* Let X be public at all times, with entries in [-1, 1] and zero at the start. In a first sweep each row of
-    (adjacency) X is read and then set; later each row is read and set again, at most a fixed number of times. If the
-    readings of each row together get noise of density proportional to exp(-N / s), independent between rows, all
-    outputs together are (w / s)-DP, although X and the order of the rows depend on the outputs before.
+    *Theorem.* Let X be public at all times, and zero at the start. In a first sweep each row of the fields at X is read
+    and then set; later each row is read and set again, at most a fixed number of times. If the readings of each number
+    together get noise of density proportional to exp(-N / s), independent between numbers, all outputs together are
+    (`envelope` / s)-DP, although X and the order of the rows depend on the outputs before.
 
     *Proof.* Fix the outputs. Then X is fixed at all times, and neighbours that differ in the edge {i, j} have the same
-    exact readings but of rows i and j, whose every entry moves by at most w. Let i be set before j in the first sweep.
-    Then row j moves by some (y, z), N(y, z) = max(a max|y|, (a - b) max|y| + b max|z|) <= a w, and row i by (0, z):
-    X_j was zero when i was read first, and N(0, z) <= b w. (If both were set at once, both move by at most b w <= a w.)
-    The density of the outputs is a product of conditional densities, which multiply, for each row, to the density of
-    its noise at outputs minus exact readings. N is a norm, so the logarithm of that of row i moves by at most b w / s
-    and that of row j by at most a w / s; a + b = 1. With a single reading row i does not move at all, and a = 1. On a
-    grid sums take the place of integrals.
+    exact readings but of rows i and j, whose number k moves by at most w_k each time, sum_k w_k = `envelope`. Let i be
+    set before j in the first sweep. Then a number of row j moves by some (y, z), N(y, z) = max(a |y|, (a - b) |y| +
+    b max|z|) <= a w_k, and one of row i by (0, z): X_j was zero when i was read first, and N(0, z) <= b w_k. (If both
+    were set at once, both move by at most b w_k <= a w_k.) The density of the outputs is a product of conditional
+    densities, which multiply, for each number, to the density of its noise at outputs minus exact readings. N is a
+    norm, so the logarithm of that of row i moves by at most b w_k / s and that of row j by at most a w_k / s; a + b =
+    1. With a single reading row i does not move at all, and a = 1. On a grid sums take the place of integrals.
 
-    The same holds for rows of several columns, each of which an edge (or a constraint) moves by at most w. For T
-    separate Laplace releases the change would be 2 T w.
+    For T separate Laplace releases the change would be 2 T w.
 
     References
     ----------
@@ -162,7 +162,7 @@ def repeated_readings(max_weight: float) -> float:
     T. Steinke, J. Ullman, "Between pure and approximate differential privacy", JPC 2016 (noise from a cube). That later
     queries may depend on earlier answers, and the nested cubes, are proved here.
     """
-    return max_weight
+    return envelope
 
 
 def constraint_rows(max_weight: float, alphabet: int) -> float:

@@ -110,7 +110,7 @@ def test_rows_outside_the_core_are_looked_at_once_after_all_sweeps_and_never_see
         looks.append((set(block.tolist()), set(np.flatnonzero(X[:, 0]).tolist())))
         return np.ones((len(block), 1))
 
-    oracle = FieldOracle(30, 1, fields, unit=ITERATE_UNIT, row_bound=1.0, row_bound_l1=1.0, entry_bound=1.0)
+    oracle = FieldOracle(30, 1, fields, unit=ITERATE_UNIT, row_bound=1.0, row_bound_l1=1.0, envelope=1.0)
     ledger, noise = open_call()
     core = Core(np.arange(30), 10)
     arguments = oracle, cut_iterates.Signs(), np.ones(30)
@@ -202,7 +202,7 @@ def test_each_sweep_releases_every_row_once_and_the_first_skips_its_first_block(
         unit=ITERATE_UNIT,
         row_bound=1.0,
         row_bound_l1=1.0,
-        entry_bound=1.0,
+        envelope=1.0,
     )
     ledger, noise = open_call()
     schedule = Schedule(sweeps=3, blocks=5)

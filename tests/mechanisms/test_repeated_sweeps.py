@@ -31,7 +31,7 @@ def watched_sweeps(sweeps, core, n=30):
         looks.append((block.copy(), X.copy()))
         return X.sum() - X[block]
 
-    oracle = FieldOracle(n, 1, fields, unit=ITERATE_UNIT, row_bound=1.0, row_bound_l1=1.0, entry_bound=1.0)
+    oracle = FieldOracle(n, 1, fields, unit=ITERATE_UNIT, row_bound=1.0, row_bound_l1=1.0, envelope=1.0)
     ledger, noise = open_call(2.0)
     budget = {"ledger": ledger, "share": 0.5, "noise": noise}
     X, last = release_repeated_sweeps(oracle, Signs(), np.full(n, n - 1.0), core, sweeps=sweeps, **budget)

@@ -143,8 +143,8 @@ class RecordingSource(NoiseSource):
         primitive = super().laplace_on_grid
         return self.door("Laplace", values, scale, lambda: primitive(values, unit, scale))
 
-    def readings(self, n: int, rows: np.ndarray, norm: ReadingNorm, unit: float, scale: float) -> RecordedReadings:
-        return RecordedReadings(self, super().readings(n, rows, norm, unit, scale))
+    def readings(self, shape: Any, rows: np.ndarray, norm: ReadingNorm, unit: float, scale: float) -> RecordedReadings:
+        return RecordedReadings(self, super().readings(shape, rows, norm, unit, scale))
 
     def noisy_argmax(self, scores: np.ndarray, unit: float, scale: float) -> np.ndarray:
         primitive = super().noisy_argmax
@@ -199,19 +199,16 @@ class RecordedReadings:
 
 def reading_norms(releases: list[Release], changes: list[np.ndarray]) -> dict[int, float]:
     """Row -> norm of the changes of all its readings, by the formula of the theorem (sensitivity.repeated_readings)."""
-    first: dict[int, float] = {}
-    later: dict[int, float] = {}
+    if not releases:
+        return {}
+    rows = np.unique(np.concatenate([release.rows for release in releases]))
+    first, later = (np.zeros((rows.size, changes[0].shape[1])) for _ in range(2))
     for release, change in zip(releases, changes, strict=True):
-        largest = first if release.first else later
-        for row, size in zip(release.rows, np.abs(change).max(axis=1), strict=True):
-            largest[row] = max(largest.get(row, 0.0), float(size))
-    if not releases or releases[0].norm.readings == 1:
-        return first
-    ratio = releases[0].norm.ratio
-    return {
-        row: (first.get(row, 0.0) + ratio * max(later.get(row, 0.0) - first.get(row, 0.0), 0.0)) / (1 + ratio)
-        for row in first.keys() | later.keys()
-    }
+        largest, place = first if release.first else later, np.searchsorted(rows, release.rows)
+        largest[place] = np.maximum(largest[place], np.abs(change))
+    ratio = releases[0].norm.ratio if releases[0].norm.readings > 1 else 0.0
+    norms = (first + ratio * np.maximum(later - first, 0.0)) / (1 + ratio)
+    return dict(zip(rows.tolist(), norms.sum(axis=1).tolist(), strict=True))
 
 
 #: The source whose call is running; ledger lines are reported to it.

@@ -17,41 +17,39 @@ ROWS = np.arange(20_000)
 
 
 def norm_of(norm, y, z):
-    """The norm as it is written in the theorem."""
-    first = np.abs(y).max(axis=-1)
-    later = np.abs(z).max(axis=-1, initial=0.0)
-    return norm.first * first + norm.later * np.maximum(later - first, 0)
+    """The norm as it is written in the theorem; readings along the last axis of z."""
+    return norm.first * np.abs(y) + norm.later * np.maximum(np.abs(z).max(axis=-1, initial=0.0) - np.abs(y), 0)
 
 
 def drawn(norm, scale=1.0, rng=0, rows=ROWS):
     """Noise of all readings of all rows, in units of one."""
-    step, bound, epsilon = reading_grid(1.0, 2.0**-8, 1 / scale)
-    readings = noise_source(rng).readings(rows.size, rows, norm, step, bound / epsilon)
-    zeros = np.zeros((rows.size, norm.columns))
+    step, envelope, epsilon = reading_grid(1.0, 1, 2.0**-8, 1 / scale)
+    zeros = np.zeros((rows.size, 1))
+    readings = noise_source(rng).readings(zeros.shape, rows, norm, step, envelope / epsilon)
     first = readings.first(rows, zeros)
     return first, [readings.later(rows, zeros) for _ in range(norm.readings - 1)]
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.integers(1, 4), st.integers(1, 3), st.floats(0.05, 1.0), st.integers(0, 10_000))
-def test_it_is_a_norm(readings, columns, ratio, seed):
-    norm, rng = ReadingNorm(readings, columns, ratio), np.random.default_rng(seed)
-    y, z = rng.standard_cauchy((2, columns)), rng.standard_cauchy((2, columns * (readings - 1)))
+@given(st.integers(1, 4), st.floats(0.05, 0.99), st.integers(0, 10_000))
+def test_it_is_a_norm(readings, ratio, seed):
+    norm, rng = ReadingNorm(readings, ratio), np.random.default_rng(seed)
+    y, z = rng.standard_cauchy(2), rng.standard_cauchy((2, readings - 1))
     each = norm_of(norm, y, z)
-    assert norm_of(norm, y.sum(axis=0), z.sum(axis=0)) <= each.sum() * (1 + 1e-12)
+    assert norm_of(norm, y.sum(), z.sum(axis=0)) <= each.sum() * (1 + 1e-12)
     assert norm_of(norm, -3 * y, -3 * z) == pytest.approx(3 * each)
     assert np.all(each > 0)
 
 
 @pytest.mark.parametrize("readings", [1, 2, 5])
-@pytest.mark.parametrize("ratio", [0.2, 0.7, 1.0])
+@pytest.mark.parametrize("ratio", [0.2, 0.7, 0.99])
 def test_an_edge_costs_one_unit_wherever_it_is_read_and_not_less_than_that(readings, ratio):
     """Row j sees the edge from its first reading on, row i, which is set before it, from the second."""
-    norm = ReadingNorm(readings, 1, ratio)
+    norm = ReadingNorm(readings, ratio)
     costs = []
     for signs in itertools.product((-1.0, 0.0, 1.0), repeat=2 * readings - 1):
         j, i = np.array(signs[:readings]), np.array((0.0, *signs[readings:]))
-        costs.append(norm_of(norm, j[:1], j[1:]) + norm_of(norm, i[:1], i[1:]))
+        costs.append(norm_of(norm, j[0], j[1:]) + norm_of(norm, i[0], i[1:]))
     assert max(costs) == pytest.approx(1.0)
 
 
@@ -60,16 +58,16 @@ def exact_loss(norm, scale, box):
     points = np.array(list(itertools.product(range(-box, box + 1), repeat=2)), dtype=float)
 
     def log_law(shift):
-        return -norm_of(norm, points[:, :1] - shift[0], points[:, 1:] - shift[1]) / scale
+        return -norm_of(norm, points[:, 0] - shift[0], points[:, 1:] - shift[1]) / scale
 
     shifts = [(s, t) for s in (-1, 0, 1) for t in (-1, 0, 1)]
     later = max(np.max(log_law((0, t)) - log_law((0, 0))) for t in (-1, 1))
     return max(np.max(log_law(shift) - log_law((0, 0))) for shift in shifts) + later
 
 
-@pytest.mark.parametrize("ratio", [0.3, 0.7, 1.0])
+@pytest.mark.parametrize("ratio", [0.3, 0.7, 0.99])
 def test_the_loss_of_an_edge_is_epsilon_and_attained(ratio):
-    assert exact_loss(ReadingNorm(2, 1, ratio), 1 / 0.8, box=12) == pytest.approx(0.8)
+    assert exact_loss(ReadingNorm(2, ratio), 1 / 0.8, box=12) == pytest.approx(0.8)
 
 
 def test_a_second_reading_may_depend_on_the_first_and_nothing_more_is_lost():
@@ -78,7 +76,7 @@ def test_a_second_reading_may_depend_on_the_first_and_nothing_more_is_lost():
     grid = range(-box, box + 1)
 
     def log_law(first, later):
-        return float(-norm_of(norm, np.array([float(first)]), np.array([float(later)])) / scale)
+        return float(-norm_of(norm, np.float64(first), np.array([float(later)])) / scale)
 
     worst = 0.0
     for a, b, c in itertools.product(grid, grid, grid):  # outputs: j first, then i and j once more
@@ -90,10 +88,10 @@ def test_a_second_reading_may_depend_on_the_first_and_nothing_more_is_lost():
     assert 0.85 < worst <= 0.9 * (1 + 1e-12)
 
 
-@pytest.mark.parametrize(("readings", "columns"), [(1, 1), (1, 3), (2, 1), (4, 1), (9, 1), (2, 3)])
-@pytest.mark.parametrize("ratio", [0.7, 1.0])
-def test_variances_are_those_of_the_noise(readings, columns, ratio):
-    norm = ReadingNorm(readings, columns, ratio)
+@pytest.mark.parametrize("readings", [1, 2, 4, 9])
+@pytest.mark.parametrize("ratio", [0.3, 0.7, 0.99])
+def test_variances_are_those_of_the_noise(readings, ratio):
+    norm = ReadingNorm(readings, ratio)
     first, later = drawn(norm, scale=3.0)
     expected = norm.variances(3.0)
     for noise, variance in ((first, expected[0]), *((reading, expected[1]) for reading in later)):
@@ -101,47 +99,47 @@ def test_variances_are_those_of_the_noise(readings, columns, ratio):
         assert abs(noise.mean()) < 5 * math.sqrt(variance / noise.size)
 
 
-@pytest.mark.parametrize("columns", [1, 2])
-def test_cryptographic_noise_has_the_same_law_as_seeded_noise(columns):
-    norm = ReadingNorm(3, columns)
+@pytest.mark.parametrize("readings", [3, 12])
+def test_cryptographic_noise_has_the_same_law_as_seeded_noise(readings):
+    norm = ReadingNorm(readings)
     for rng in (0, None):
         first, later = drawn(norm, rng=rng, rows=ROWS[:6000])
         moments = [np.mean(first**2), *(np.mean(reading**2) for reading in later)]
-        expected = [norm.variances(1.0)[0], *[norm.variances(1.0)[1]] * 2]
+        expected = [norm.variances(1.0)[0], *[norm.variances(1.0)[1]] * (readings - 1)]
         assert moments == pytest.approx(expected, rel=0.12)
         # What the readings of a row share is the size of the noise.
         assert np.corrcoef(np.abs(later[0][:, 0]), np.abs(later[1][:, 0]))[0, 1] > 0.05
 
 
 def test_one_reading_is_a_laplace_look_and_many_a_sixth_of_the_variance_of_composed_ones():
-    assert ReadingNorm(1).variances(0.5) == pytest.approx((0.5, 0.5))
+    assert ReadingNorm(1).variances(0.5)[0] == pytest.approx(0.5)
     for readings in (2, 5, 20):
-        cube = ReadingNorm(readings, ratio=1.0).variances(1.0)
+        cube = ReadingNorm(readings, ratio=1 - 1e-9).variances(1.0)
         assert cube == pytest.approx([(readings + 1) * (readings + 2) / 3 * 4] * 2)
         assert cube[0] / (2 * (2 * readings) ** 2) == pytest.approx((1 + 1 / readings) * (1 + 2 / readings) / 6)
-    assert ReadingNorm(4).variances(1.0)[0] < 0.6 * ReadingNorm(4, ratio=1.0).variances(1.0)[0]
-    assert ReadingNorm(4).variances(1.0)[1] < 1.2 * ReadingNorm(4, ratio=1.0).variances(1.0)[1]
+    assert ReadingNorm(4).variances(1.0)[0] < 0.6 * ReadingNorm(4, ratio=0.99).variances(1.0)[0]
+    assert ReadingNorm(4).variances(1.0)[1] < 1.2 * ReadingNorm(4, ratio=0.99).variances(1.0)[1]
 
 
 def test_variances_of_many_readings_and_extreme_scales_are_finite():
     for scale in (1e-9, 1.0, 1e9):
-        assert np.isfinite(ReadingNorm(40, 20).variances(scale)).all()
+        assert np.isfinite(ReadingNorm(400).variances(scale)).all()
 
 
 @pytest.mark.parametrize("epsilon", [1e-6, 0.01, 1.0, 100.0, 1e4, 1e12])
 @pytest.mark.parametrize("unit", [2.0**-8, 2.0**-28, 3 * 2.0**-28])
 def test_the_grid_is_fine_beside_the_noise_and_rounding_is_paid_for(epsilon, unit):
-    step, bound, used = reading_grid(3.0, unit, epsilon)
+    step, bound, used = reading_grid(3.0, 2, unit, epsilon)
     assert used <= epsilon
     assert bound / used >= 2.0**15 * step
     assert math.log2(step / unit) == round(math.log2(step / unit))
-    assert bound == 3.0 if step <= unit else bound == 3.0 + step
-    assert bound < 3.0 * (1 + 1e-3 * max(1.0, 1 / epsilon))
+    assert bound == 3.0 + 2 * step * (step > unit)
+    assert bound < 3.0 * (1 + 1e-4 * max(1.0, 1 / epsilon))
 
 
 def test_a_row_is_not_read_more_often_than_its_noise_was_drawn_for():
     norm, rows = ReadingNorm(2), np.arange(3)
-    readings = noise_source(0).readings(5, rows, norm, 2.0**-16, 1.0)
+    readings = noise_source(0).readings((5, 1), rows, norm, 2.0**-16, 1.0)
     readings.first(rows[:1], np.zeros((1, 1)))
     readings.later(rows, np.zeros((3, 1)))
     for row in (0, 1):  # row 1 has lost its first reading
@@ -160,7 +158,7 @@ def test_a_row_is_not_read_more_often_than_its_noise_was_drawn_for():
 def test_readings_of_all_rows_move_by_no_more_than_the_bound(n, readings, columns, seed, w):
     """Sweeps in any order and blocks, labels that depend on noisy readings; one edge added, removed or reweighted."""
     rng = np.random.default_rng(seed)
-    norm = ReadingNorm(readings, columns, float(rng.uniform(0.1, 1.0)))
+    norm = ReadingNorm(readings, float(rng.uniform(0.1, 0.99)))
     weights = np.triu(w * rng.random((n, n)), 1)
     weights += weights.T
     changed = weights.copy()
@@ -170,12 +168,12 @@ def test_readings_of_all_rows_move_by_no_more_than_the_bound(n, readings, column
         for rows in np.array_split(rng.permutation(n), rng.integers(1, n + 1)):
             moved[rows, sweep] = np.abs((weights - changed)[rows] @ X)
             X[rows] = np.sign(weights[rows] @ X + rng.normal(size=(rows.size, columns)))
-    total = norm_of(norm, moved[:, 0], moved[:, 1:].reshape(n, -1)).sum()
-    assert total <= sensitivity.repeated_readings(w) * (1 + 1e-12)
+    total = norm_of(norm, moved[:, 0], np.moveaxis(moved[:, 1:], 1, -1)).sum()
+    assert total <= sensitivity.repeated_readings(columns * w) * (1 + 1e-12)
 
 
 def test_the_bound_is_attained_by_labels_that_stay():
     norm, E, X = ReadingNorm(3), np.array([[0.0, 2.0], [2.0, 0.0]]), np.ones((2, 1))
     moved = np.stack([E @ np.array([[1.0], [0.0]]), E @ X, E @ X], axis=1)
-    total = norm_of(norm, moved[:, 0], moved[:, 1:].reshape(2, -1)).sum()
+    total = norm_of(norm, moved[:, 0], np.moveaxis(moved[:, 1:], 1, -1)).sum()
     assert total == pytest.approx(sensitivity.repeated_readings(2.0))
