@@ -81,7 +81,9 @@ def release_unevenness(graph: GraphOperator, *, ledger: Ledger, noise: NoiseSour
     noise
         Source of noise.
     """
-    epsilon = min(_SHARE * ledger.epsilon, free_choice_epsilon(ledger.epsilon, ledger.delta))
+    epsilon = _SHARE * ledger.epsilon
+    if ledger.delta > 0:
+        epsilon = min(epsilon, free_choice_epsilon(ledger.epsilon, ledger.delta))
     bound = sensitivity.degree_deviation(graph.max_weight)
     scale = ledger.stage(epsilon).laplace("unevenness of degrees", sensitivity=bound, epsilon=epsilon)
     degrees = np.sort(graph.degrees())

@@ -74,6 +74,9 @@ _FEW_EDGES, _HUBS = 9.0, 6.0
 #: power), and at most so many times. (Tuned alike.)
 _REPEAT_SIGNAL, _REPEAT_DEGREE = 6.7, 7.75
 _SIGNAL_PER_REPEAT, _DEGREE_PER_REPEAT, _STRONG, _STRONG_POWER, _MOST_REPEATS = 2.0, 2.0, 16.0, 0.75, 40
+#: The same for labels, which repeat from the first signal on, or the second if they could choose in one sweep instead.
+_LABEL_SIGNAL, _LABEL_SIGNAL_CHOICES = 1.85, 3.0
+_REPEATS_AT_LEAST, _REPEATS_PER_LABEL_SIGNAL, _MOST_LABEL_REPEATS = 0.6, 1.1, 16
 #: Sweeps more for each factor e of vertices above the other number, where degrees are even: no vertex sees more than
 #: others, and what they have in common has to grow out of chance fluctuations, by a factor in every sweep.
 _REPEATS_PER_LOG, _FEW_VERTICES = 0.72, 2000.0
@@ -106,8 +109,8 @@ def release_core_iterates(
         As there; the share pays for the degrees too. A parallel ledger is spent in stages
         (:meth:`~dpgraph.privacy.ledger.Ledger.part`), the last of which is pure where no core iterates.
     together : bool
-        Let a pure ledger pay for repeated readings with noise that is drawn together, where the average degree is
-        large enough.
+        Read rows repeatedly, with pure noise that is drawn together, where the ledger may be spent purely and the
+        average degree is large enough.
     revise : callable, optional
         Asked whether to go on with another iterate: twice while a core iterates, else once in the end.
     progress : bool
@@ -123,7 +126,7 @@ def release_core_iterates(
     sweeps = number_of_sweeps(ledger.epsilon, mean_degree / w, labels)
     spent, part = ledger.part(share * (for_degrees := _degree_share(ledger, sweeps)))
     degrees = release_usable_degrees(graph, mean_degree, part, ledger=spent, noise=noise)
-    repeats = number_of_repeats(ledger.epsilon, mean_degree / w, degrees) if together and ledger.delta == 0 else 0
+    repeats = _repeats(oracle, ledger, w, mean_degree / w, degrees) if together else 0
     if repeats:
         core = repeated_core(degrees, ledger.epsilon, noise.generator)
     else:
@@ -131,14 +134,14 @@ def release_core_iterates(
         core = choose_core(degrees * _part(labels) / w, sweeps, sparse, ledger, noise.generator, cut=columns == 1)
     left = share * (1 - for_degrees)
     if parallel:
-        delta = ledger.delta if core.size else 0.0
+        delta = ledger.delta if core.size and not repeats else 0.0
         ledger = ledger.stage(left * ledger.epsilon, delta=delta, slack=LOOK_DELTA * delta, parallel=delta > 0)
         left = 1.0
     variances = w * degrees / columns  # of d terms of size at most w, of which each column has its part
     X, fields = np.zeros((oracle.rows, columns)), np.zeros((oracle.rows, columns))
     options: Any = {"ledger": ledger, "share": left, "noise": noise, "progress": progress}
     if repeats:
-        X, fields = release_repeated_sweeps(oracle, response, variances, core, sweeps=repeats, **options)
+        X, fields = release_repeated_sweeps(oracle, response, variances, core, sweeps=repeats, revise=revise, **options)
     elif core.size:
         schedule = core_schedule(ledger.epsilon)
         X, fields = release_iterates(
@@ -148,7 +151,7 @@ def release_core_iterates(
         looks = 1 if core.size else sweeps
         X, others = release_one_sided_sweeps(oracle, response, variances, core, X, sweeps=looks, **options)
         fields[core.others] = others[core.others]
-    if revise is not None and (repeats or not core.size):
+    if revise is not None and not core.size:
         X = revise(X, fields, 1.0, "in the end")
     return X, fields
 
@@ -208,6 +211,28 @@ def _is_weak(degrees: FloatArray, epsilon: float, cut: bool) -> bool:
         return True
     enough = _WEAK_EVEN_SIGNAL if cut and _is_even(degrees) else _WEAK_SIGNAL
     return epsilon * math.sqrt(typical) < enough
+
+
+def _repeats(oracle: FieldOracle, ledger: Ledger, w: float, mean_degree: float, degrees: FloatArray) -> int:
+    """How often rows are read with noise that is drawn together; 0 where they are not, or the ledger is Gaussian."""
+    if ledger.delta > 0 and not ledger.parallel:
+        return 0
+    if oracle.columns == 1:
+        return number_of_repeats(ledger.epsilon, mean_degree, degrees)
+    return number_of_label_repeats(
+        ledger.epsilon * w / oracle.envelope, mean_degree / oracle.columns, oracle.scores is not None
+    )
+
+
+def number_of_label_repeats(epsilon: float, mean_degree: float, choices: bool) -> int:
+    """The same for labels: `epsilon` for each number in a row, edges of a row to each label; 0 if never.
+
+    Where rows could choose labels in one sweep instead, it takes a larger signal.
+    """
+    signal = epsilon * math.sqrt(max(mean_degree, 0.0))
+    if signal < (_LABEL_SIGNAL_CHOICES if choices else _LABEL_SIGNAL):
+        return 0
+    return min(round(_REPEATS_PER_LABEL_SIGNAL * signal + _REPEATS_AT_LEAST), _MOST_LABEL_REPEATS)
 
 
 def number_of_repeats(epsilon: float, mean_degree: float, degrees: FloatArray) -> int:

@@ -81,7 +81,7 @@ class LowRankAdjacency:
     core: FloatArray
 
 
-class _Products:
+class Products:
     """Released products Y_t of the matrix with public bases Q_t.
 
     Every basis is a linear combination of the first one and of products, so that these columns are all that is kept;
@@ -199,7 +199,7 @@ def release_low_rank_adjacency(
     start = rows * shrunken
 
     def bound(Q: FloatArray) -> float:
-        return sensitivity.row_release(w, _pair_norm(rows[:, None] * Q))
+        return sensitivity.row_release(w, pair_norm(rows[:, None] * Q))
 
     Q = _iterate(
         lambda Q: graph.multiply(rows[:, None] * Q),
@@ -211,7 +211,7 @@ def release_low_rank_adjacency(
         mu=math.sqrt(mu**2 - mu_degrees**2 - mu_core**2),
         noise=noise,
         denoise=denoise and enough_rows(graph.n_vertices, rank),
-        unevenness=_pair_norm(shrunken[:, None]) / math.sqrt(float(np.mean(shrunken**2))),
+        unevenness=pair_norm(shrunken[:, None]) / math.sqrt(float(np.mean(shrunken**2))),
     )
     exact = Q.T @ (rows[:, None] * graph.multiply(rows[:, None] * Q))
     core = _release_core(exact, sensitivity.adjacency_core(w, rows[:, None] * Q), ledger, mu_core, noise)
@@ -257,10 +257,10 @@ def _iterate(
     clips = denoise and (mu < _LEAST_MU or mu * unevenness < _FLAT)
     least = _LEAST_FROM_SIGNS if denoise and rank > 1 else _LEAST
     iterations = min(max(math.ceil(_ITERATIONS * math.sqrt(mu)), least), _MOST)
-    seen = _Products(Q, iterations)
+    seen = Products(Q, iterations)
     for t in range(iterations):
         if clips and t and seen.noise_share(rows) > _NOISY:
-            Q = seen.replace_basis(_clipped(Q))
+            Q = seen.replace_basis(clipped(Q))
         noisy = release_array(
             multiply(Q),
             name=f"power iteration {t + 1}",
@@ -305,14 +305,14 @@ def _first_basis(n: int, rank: int, mu: float, noise: NoiseSource, start: FloatA
     return np.asarray(np.linalg.qr(columns)[0])
 
 
-def _clipped(Q: FloatArray) -> FloatArray:
+def clipped(Q: FloatArray) -> FloatArray:
     """Rows clipped to their root mean square length, orthonormal again."""
     lengths = np.linalg.norm(Q, axis=1)
     limit = math.sqrt(float(np.mean(lengths**2)))
     return np.asarray(np.linalg.qr(Q * np.minimum(1.0, limit / np.maximum(lengths, limit))[:, None])[0])
 
 
-def _pair_norm(X: FloatArray) -> float:
+def pair_norm(X: FloatArray) -> float:
     """Root mean square of the two largest row norms."""
     squares = np.einsum("ij,ij->i", X, X)
     return math.sqrt(float(np.sort(squares)[-2:].mean()))

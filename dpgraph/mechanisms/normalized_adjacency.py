@@ -22,6 +22,7 @@ from dpgraph.mechanisms.degree_core import shrunken_degrees
 from dpgraph.mechanisms.degrees import release_degrees
 from dpgraph.mechanisms.empirical_bayes import enough_rows, posterior_basis
 from dpgraph.mechanisms.grid import release_array
+from dpgraph.mechanisms.leading_vector import release_leading_vector
 from dpgraph.mechanisms.noisy_power import POWER_RANK, release_low_rank_adjacency
 from dpgraph.mechanisms.private_adjacency import PrivateNormalizedAdjacency
 from dpgraph.mechanisms.projector_sampler import canonical_signs
@@ -64,6 +65,8 @@ TOTAL_SHARE = 0.002
 _DEGREE_SHARE = 0.02
 _MINIMUM_SHARE = 0.1
 _CORE_SHARE = 0.02
+#: Share of epsilon for the total weight, where a single vector is released purely.
+_VECTOR_TOTAL_SHARE = 0.01
 
 
 def release_normalized_adjacency(
@@ -137,9 +140,11 @@ def _by_noisy_power(
     """Normalise by released degrees: what an edge then moves is public, and no bound on min c is needed."""
     tau = _automatic(mean_degree, graph.max_weight) if options.regularization == "auto" else options.regularization
     rank = min(POWER_RANK, options.largest) if options.rank == "auto" else options.largest
-    released = release_low_rank_adjacency(
-        graph, rank, ledger=ledger, mu=mu, noise=noise, regularization=tau, denoise=options.denoise
-    )
+    private: Any = {"ledger": ledger, "noise": noise, "regularization": tau, "denoise": options.denoise}
+    if ledger.delta > 0:
+        released = release_low_rank_adjacency(graph, rank, mu=mu, **private)
+    else:
+        released = release_leading_vector(graph, share=1 - _VECTOR_TOTAL_SHARE, **private)
     return PrivateNormalizedAdjacency(
         nodes=graph.nodes,
         degrees=released.degrees,
@@ -367,7 +372,9 @@ def private_normalized_adjacency(
         columns = min(POWER_RANK, n) if rank == "auto" else check_rank(rank, n, max_rank)
         weighted = weight is not None or max_weight is not None
         chosen = choose_mechanism(n, columns, epsilon, delta, weighted=weighted)
-    undecided, pure = chosen == "by degrees", chosen == "randomized-response"
+    undecided, answers = chosen == "by degrees", chosen == "randomized-response"
+    vector = (undecided or chosen == "noisy-power") and rank == 1
+    pure = answers or vector
     options = AdjacencyOptions.check(
         n,
         rank=rank,
@@ -379,7 +386,7 @@ def private_normalized_adjacency(
         certificate=certificate,
         denoise=denoise,
     )
-    if pure:
+    if answers:
         check_response(n, epsilon)
     ledger = open_ledger(
         epsilon=epsilon,
@@ -393,12 +400,13 @@ def private_normalized_adjacency(
     graph = source.read()
     rest = ledger
     if undecided:
-        pure = release_unevenness(graph, ledger=ledger, noise=noise)
-        rest = ledger.decide(pure)
-    if pure:
+        answers = release_unevenness(graph, ledger=ledger, noise=noise)
+        rest = ledger.decide(answers or vector)
+    if answers:
         private = release_answered_adjacency(graph, options, ledger=rest, noise=noise)
     else:
-        total = release_total_weight(graph, ledger=rest, share=TOTAL_SHARE, noise=noise)
+        share = _VECTOR_TOTAL_SHARE if vector else TOTAL_SHARE
+        total = release_total_weight(graph, ledger=rest, share=share, noise=noise)
         mean = 2 * total.value / n
         private = release_normalized_adjacency(
             graph, options, mean_degree=mean, ledger=rest, mu=rest.remaining_mu(), noise=noise

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from dpgraph.mechanisms.bounded_iterates import Core, FieldOracle, Response
+from dpgraph.mechanisms.bounded_iterates import Core, FieldOracle, Response, Revision
 from dpgraph.mechanisms.field_tracker import FieldTracker
 from dpgraph.mechanisms.one_sided_sweeps import row_blocks
 from dpgraph.privacy.ledger import Ledger
@@ -39,6 +39,8 @@ _PRIOR, _STEERING_DRIFT, _LAST_DRIFT = 3.0, 4.0, 0.5
 _SOFTNESS, _SHARPNESS = 4.0, 16.0
 #: Blocks of a sweep after the first; rows of a block do not see each other move.
 _BLOCKS = 200
+#: With fewer sweeps half of them settle nothing that could be put right.
+_REVISED_HALFWAY = 6
 
 
 def release_repeated_sweeps(
@@ -51,6 +53,7 @@ def release_repeated_sweeps(
     ledger: Ledger,
     share: float,
     noise: NoiseSource,
+    revise: Revision | None = None,
     progress: bool = False,
 ) -> tuple[FloatArray, FloatArray]:
     """Set the rows of the core for a share of a pure budget; return the iterate and estimates of the last fields.
@@ -65,6 +68,8 @@ def release_repeated_sweeps(
         At least 1.
     ledger, share, noise
         Pure budget of the call, share of it for this release, source of noise.
+    revise : callable, optional
+        Asked after all sweeps whether to go on with another iterate, and if there are many also after half of them.
     progress : bool
         Show a bar on stderr (its length is public).
 
@@ -86,6 +91,7 @@ def release_repeated_sweeps(
     readings = noise.readings((oracle.rows, oracle.columns), core.rows, norm, step, scale)
     first, later = norm.variances(scale)
     filters = _Filters.before(oracle, core, variances)
+    questions = (sweeps // 2, sweeps) if sweeps >= _REVISED_HALFWAY else (sweeps,)
     X = np.zeros((oracle.rows, oracle.columns))
     for t in tqdm(range(sweeps), desc="sweeps", disable=not progress):
         order = core.rows if t == 0 else noise.generator.permutation(core.rows)
@@ -103,6 +109,11 @@ def release_repeated_sweeps(
             X[block] = new
         if t == 0:
             filters.see_all()
+        if revise is not None and t + 1 in questions:
+            revised = revise(X, filters.last.mean, 1 / len(questions), f"after sweep {t + 1}")
+            if revised is not X:  # what was read of another iterate says nothing of this one
+                X, filters = revised, _Filters.before(oracle, core, variances)
+                filters.see_all()
     return X, filters.last.mean
 
 

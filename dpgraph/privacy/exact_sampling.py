@@ -108,7 +108,7 @@ def nested_cubes(
     count, later : int
         Number of vectors, and of their entries but for the first.
     exponents : tuple of int
-        g > h > 0 in units of 2**-EXPONENT_BITS. Fast where both are much smaller than one over `later`: where the
+        g >= h > 0 in units of 2**-EXPONENT_BITS. Fast where both are much smaller than one over `later`: where the
         noise is many steps wide.
     generator : numpy.random.Generator
         Source of uniform bits.
@@ -170,11 +170,13 @@ def random_subset(size: int, exponent: int, generator: np.random.Generator) -> I
 
 
 def _ratio_powers(count: int, largest: int, exponents: tuple[int, int], generator: np.random.Generator) -> IntArray:
-    """Independent j in {0, ..., largest} of weight t^j, t = (1 - e^-h)/(1 - e^-g) with exponents g > h.
+    """Independent j in {0, ..., largest} of weight t^j, t = (1 - e^-h)/(1 - e^-g) with exponents g >= h.
 
     t is the probability that of geometric variables of rates h and g - h the first is not larger than the second: it
     is the first to fail when coins of both kinds are tossed in pairs.
     """
+    if exponents[0] == exponents[1]:
+        return generator.integers(0, largest + 1, size=count)
     powers = np.zeros(count, dtype=np.int64)
     alive = np.arange(count)
     while alive.size:

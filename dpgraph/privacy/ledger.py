@@ -87,12 +87,12 @@ class Ledger:
 
         A pure mechanism gets what is left of epsilon. A Gaussian one gets all of epsilon and delta: below
         :func:`~dpgraph.privacy.accounting.free_choice_epsilon` the choice costs it nothing (theorem there). Nothing but
-        the bit may have been published.
+        the bit may have been published. In a pure call both are pure.
         """
         if len(self._stages) != 1 or self._stages[0].delta > 0 or not self.parallel:
             raise DPGraphError("internal error: only one pure stage of a parallel call may come before a decision")
         spent = self._stages[0].epsilon
-        if spent > free_choice_epsilon(self.epsilon, self.delta):
+        if self.delta > 0 and spent > free_choice_epsilon(self.epsilon, self.delta):
             raise DPGraphError("internal error: this choice is not free")
         if pure:
             return self.stage(self.epsilon - spent)

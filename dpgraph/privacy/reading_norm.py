@@ -36,7 +36,7 @@ class ReadingNorm:
     readings : int
         At least 1.
     ratio : float
-        0 < ratio < 1. A smaller one makes the first reading more precise and the others less; most of the gain of the
+        0 < ratio <= 1. A smaller one makes the first reading more precise and the others less; most of the gain of the
         one is had at 0.7 before the other is lost (tuned on planted cuts, validated on SNAP and Facebook100 graphs).
     """
 

@@ -89,6 +89,7 @@ def release_by_iterates(
     ledger: Ledger,
     share: float,
     noise: NoiseSource,
+    together: bool = False,
     progress: bool = False,
 ) -> IntArray:
     """Labels by bounded iterates in the simplex, for a share of the budget.
@@ -103,6 +104,8 @@ def release_by_iterates(
         Neighbours differ in the whole table of a pair, not in one entry.
     ledger, share, noise
         Budget of the call, share of it for this release, source of noise.
+    together : bool
+        As for :func:`~dpgraph.mechanisms.degree_core.release_core_iterates`.
     progress : bool
         Show a bar on stderr.
     """
@@ -126,6 +129,7 @@ def release_by_iterates(
         ledger=ledger,
         share=share - _CHOICE_SHARE,
         noise=noise,
+        together=together,
         revise=partial(_best_rank, private, ledger, noise),
         progress=progress,
     )

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from dpgraph.arguments import check_choice, check_scale
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.mechanisms.adjacency_options import DEFAULT_MAX_RANK, AdjacencyOptions
-from dpgraph.mechanisms.bounded_iterates import LOOK_DELTA, is_parallel, is_pure
+from dpgraph.mechanisms.bounded_iterates import LOOK_DELTA, is_pure
 from dpgraph.mechanisms.subspace import Rank
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import check_delta, check_epsilon
@@ -86,8 +86,11 @@ def private_max_2csp(
     rank, max_rank, regularization, coherence
         For "coherence", as in :func:`~dpgraph.private_normalized_adjacency`.
     noise : {"auto", "gaussian", "laplace"}
-        Noise of the bounded iterates, as for :func:`~dpgraph.private_max_cut`; but as a whole table moves more in l1
-        than in l2, "auto" is ``"gaussian"`` for "constraint" where it would be ``"laplace"``. For
+        Noise of the bounded iterates. ``"laplace"`` makes the call pure, (epsilon, 0)-DP: one to five sweeps that read
+        a constraint once each. ``"gaussian"`` affords 24 or more sweeps of a core of large degrees. "auto" takes 3 to
+        16 sweeps with pure K-norm noise, drawn for all readings of a variable together, where the (released) average
+        degree is large enough for epsilon; elsewhere it is ``"laplace"`` for "label-edge" below epsilon = 1.5, and from
+        there on, and for "constraint", Gaussian sweeps with Laplace noise in the look at the other variables. For
         "edge" as for :func:`~dpgraph.private_max_k_cut`.
     on_halt : {"raise", "fallback"}
         What to do when "coherence" halts: raise, or return random labels.
@@ -115,7 +118,8 @@ def private_max_2csp(
     -----
     *Guarantee.* (epsilon, delta)-DP for the chosen neighbours. Fields of public simplex rows have l2-sensitivity
     sqrt(2) w for each sweep under "label-edge" and sqrt(2 q) w under "constraint"
-    (:func:`dpgraph.spectral.sensitivity.constraint_rows`). "edge" is proved at
+    (:func:`dpgraph.spectral.sensitivity.constraint_rows`); all readings of repeated sweeps together move by w, or q w,
+    in the norm of their noise (:func:`dpgraph.spectral.sensitivity.repeated_readings`). "edge" is proved at
     :func:`dpgraph.mechanisms.label_iterates.release_label_iterates`. The value of a released assignment has sensitivity
     w.
 
@@ -148,10 +152,10 @@ def private_max_2csp(
             noise=source,
         )
     iterates = chosen == "bounded-iterates"
-    if is_pure(noise, check_epsilon(epsilon)) and noise == "auto" and adjacency == "constraint":
-        noise = "gaussian"
-    pure = is_pure(noise, check_epsilon(epsilon)) and iterates
-    parallel = is_parallel(noise, epsilon) and iterates
+    together = noise == "auto"
+    # A whole table moves a row by more in l1 than in l2: one look at it is not worth Laplace noise.
+    pure = is_pure(noise, check_epsilon(epsilon)) and iterates and not (together and adjacency == "constraint")
+    parallel = together and iterates and not pure
     ledger = open_ledger(
         epsilon=epsilon,
         delta=None if pure else delta,
@@ -173,6 +177,7 @@ def private_max_2csp(
             ledger=ledger,
             share=share,
             noise=source,
+            together=together,
             progress=progress,
         )
         return labels, chosen

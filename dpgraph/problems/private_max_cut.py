@@ -72,11 +72,11 @@ def private_max_cut(
         Projection of a private matrix onto the nonnegative spectral ball. "auto" projects (in Frobenius norm) the noisy
         matrix of ``"gaussian"`` up to n = 1000 and leaves factored matrices as they are.
     noise : {"auto", "gaussian", "laplace"}
-        Noise of the bounded iterates. ``"laplace"`` makes the whole call pure, (epsilon, 0)-DP: one to five sweeps over
-        all vertices. ``"gaussian"`` affords 24 or more sweeps of a core of large degrees, and several such calls
-        compose exactly under one accountant. "auto" is ``"laplace"`` below epsilon = 1.5; from there on released
-        degrees choose between the sweeps of ``"laplace"`` and Gaussian ones with Laplace noise in the look at the other
-        vertices.
+        Noise of the bounded iterates. ``"auto"`` and ``"laplace"`` make the whole call pure, (epsilon, 0)-DP.
+        ``"laplace"``: one to five sweeps over all vertices that read an edge once each. "auto": the same in a graph of
+        few edges for its epsilon; otherwise 3 to 40 sweeps of all vertices, or of a core of large degrees, with K-norm
+        noise that is drawn for all readings of a vertex together. ``"gaussian"`` affords 24 or more sweeps of a core,
+        and several such calls compose exactly under one accountant.
     seeds, rounds : int
         Passed to the solver, as in :func:`~dpgraph.max_cut`.
     on_halt : {"raise", "fallback"}

@@ -152,7 +152,8 @@ def repeated_readings(envelope: float) -> float:
     were set at once, both move by at most b w_k <= a w_k.) The density of the outputs is a product of conditional
     densities, which multiply, for each number, to the density of its noise at outputs minus exact readings. N is a
     norm, so the logarithm of that of row i moves by at most b w_k / s and that of row j by at most a w_k / s; a + b =
-    1. With a single reading row i does not move at all, and a = 1. On a grid sums take the place of integrals.
+    1. With a single reading row i does not move at all, and a = 1. On a grid sums take the place of integrals. Where
+    a = b = 1/2 the norm is that of a cube, (y, z) costs no more than (0, z), and X need not be zero at the start.
 
     For T separate Laplace releases the change would be 2 T w.
 
