@@ -196,12 +196,15 @@ ENTRIES: tuple[Entry, ...] = (
             {"mechanism": "auto"},
         )
     ),
-    Entry(
-        "private_normalized_adjacency",
-        undecided_neighbours,
-        poisoned_graph(),
-        options={"mechanism": "auto", "rank": 2},
-        epsilon=1.0,  # where the degrees decide
+    *(
+        Entry(
+            "private_normalized_adjacency",
+            undecided_neighbours,
+            poisoned_graph(),
+            options={"mechanism": "auto", "rank": rank},
+            epsilon=1.0,  # where the degrees decide
+        )
+        for rank in (2, 1)
     ),
     *(
         Entry("private_max_cut", cut_neighbours(options), poisoned_graph(), options=options)
