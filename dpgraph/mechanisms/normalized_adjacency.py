@@ -305,7 +305,8 @@ def private_normalized_adjacency(
         "auto" is one of the next two, by n, `rank`, epsilon and delta, and by one private bit about the degrees where
         these do not decide (:mod:`dpgraph.mechanisms.adjacency_choice`); it never halts, and the result says which one
         ran. "noisy-power":
-        averaged products with public iterates, normalised by released degrees; `rank` "auto" is 2.
+        averaged products with public iterates, normalised by released degrees; `rank` "auto" is 2. With `rank` 1 the
+        noise of all products is drawn together and the call is pure (delta is not spent).
         "randomized-response" answers for every pair with pure privacy (delta is not spent): the most accurate for a
         large epsilon, and for small graphs. "gaussian" adds noise to all entries (n <= 5000) and never halts.
     core_noise : {"gaussian", "wishart-difference"}
@@ -344,8 +345,9 @@ def private_normalized_adjacency(
     Notes
     -----
     *Guarantee.* (epsilon, delta)-DP for graphs that differ in the weight of one vertex pair by at most `max_weight`,
-    (epsilon, 0)-DP with "randomized-response"; the sensitivity bounds are those of :mod:`dpgraph.spectral.sensitivity`.
-    All releases compose in Gaussian DP; with "coherence", or a given `regularization` and "gaussian", 30 % of delta
+    (epsilon, 0)-DP with "randomized-response", and with "noisy-power" and "auto" at rank 1; the sensitivity bounds are
+    those of :mod:`dpgraph.spectral.sensitivity`. All other releases compose in Gaussian DP; with "coherence", or a
+    given `regularization` and "gaussian", 30 % of delta
     pays for the good events.
 
     References

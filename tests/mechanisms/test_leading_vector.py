@@ -1,0 +1,99 @@
+"""One leading eigenvector, released purely: what it costs, and that it is better than Gaussian products."""
+
+import networkx as nx
+import numpy as np
+import pytest
+from scipy.sparse.linalg import eigsh
+
+import dpgraph
+from dpgraph.datasets import planted_cut_sparse
+from dpgraph.graph import open_graph
+from dpgraph.mechanisms.leading_vector import _average, release_leading_vector
+from dpgraph.mechanisms.noisy_power import Products, release_low_rank_adjacency
+from dpgraph.privacy.ledger import EDGE_ADJACENCY, open_ledger
+from dpgraph.privacy.noise import noise_source
+
+FLAT = 1e9  # so much regularization that every vertex is normalised alike
+
+
+def open_call(epsilon, delta, rng):
+    noise = noise_source(rng)
+    return open_ledger(epsilon=epsilon, delta=delta, accountant=None, adjacency=EDGE_ADJACENCY, noise=noise), noise
+
+
+def pure(graph, epsilon, rng):
+    ledger, noise = open_call(epsilon, None, rng)
+    return release_leading_vector(graph, ledger=ledger, share=1.0, noise=noise, regularization=FLAT, denoise=True)
+
+
+def gaussian(graph, epsilon, rng):
+    ledger, noise = open_call(epsilon, 1e-6, rng)
+    options = {"mu": ledger.mu, "noise": noise, "regularization": FLAT, "denoise": True}
+    return release_low_rank_adjacency(graph, 1, ledger=ledger, **options)
+
+
+def sine(A, released):
+    exact = eigsh(A.astype(float), k=1, v0=np.ones(A.shape[0]))[1][:, 0]
+    return np.sqrt(max(1 - float(exact @ released.basis[:, 0]) ** 2, 0.0))
+
+
+@pytest.mark.parametrize("name", ["fb100-Caltech36", "fb100-Rice31", "wiki-Vote"])
+@pytest.mark.parametrize("epsilon", [1.0, 4.0])
+def test_it_is_closer_to_the_truth_than_gaussian_products(name, epsilon, graphs_dir):
+    A, _ = dpgraph.datasets.read_sparse(graphs_dir / f"{name}.txt.gz")
+    graph = open_graph(A).read()
+    errors = [np.mean([sine(A, release(graph, epsilon, seed)) for seed in range(4)]) for release in (pure, gaussian)]
+    assert errors[0] < 0.9 * errors[1]
+
+
+@pytest.mark.parametrize(("epsilon", "products"), [(0.25, 3), (1.0, 6), (2.0, 9), (100.0, 16)])
+def test_the_call_is_pure_and_one_line_pays_for_all_products(epsilon, products):
+    private = dpgraph.private_normalized_adjacency(
+        nx.gnp_random_graph(200, 0.3, seed=1), epsilon=epsilon, delta=1e-6, rank=1, mechanism="noisy-power", rng=0
+    )
+    total, degrees, line, core = private.privacy.entries
+    assert [e.name for e in (total, degrees, core)] == ["total weight", "degrees", "core"]
+    assert (line.name, line.mechanism) == (f"{products} products", "K-norm")
+    assert 1.0 <= line.sensitivity < 1.0001  # rounding to the grid of the noise is paid for
+    assert sum(entry.epsilon for entry in private.privacy.entries) == pytest.approx(epsilon)
+    assert (private.privacy.delta, private.privacy.mu, private.mechanism) == (0.0, None, "noisy-power")
+
+
+def test_an_accountant_pays_no_delta_even_where_a_bit_about_degrees_decides():
+    accountant = dpgraph.PrivacyAccountant(epsilon=4.0)
+    graph = nx.random_regular_graph(20, 600, seed=0)
+    options = {"rank": 1, "mechanism": "auto", "rng": 0, "accountant": accountant}
+    private = dpgraph.private_normalized_adjacency(graph, epsilon=4.0, delta=1e-6, **options)
+    assert private.privacy.entries[0].name == "unevenness of degrees"
+    assert sum(entry.epsilon for entry in private.privacy.entries) == pytest.approx(4.0)
+    assert (accountant.spent.epsilon, accountant.spent.delta) == (pytest.approx(4.0), 0.0)
+
+
+def test_with_hardly_any_noise_it_finds_the_eigenvector_and_its_eigenvalue():
+    A, _ = planted_cut_sparse(300, 60, -0.2, rng=0)
+    released = pure(open_graph(A).read(), 1e6, 0)
+    assert sine(A, released) < 1e-3
+    assert released.core[0, 0] * FLAT == pytest.approx(eigsh(A.astype(float), k=1)[0][0], rel=1e-2)
+
+
+def products_of(matrix, iterations, noise, seed=0):
+    """Products of a diagonal matrix with iterates from all ones."""
+    rng = np.random.default_rng(seed)
+    Q = np.ones((len(matrix), 1)) / np.sqrt(len(matrix))
+    seen = Products(Q, iterations)
+    for _ in range(iterations):
+        seen.add(matrix[:, None] * Q + noise * rng.normal(size=Q.shape), noise**2)
+        seen.improve(0.1)
+        Q = seen.basis()
+    return seen
+
+
+@pytest.mark.parametrize(("second", "noise", "averages"), [(0.0, 0.02, True), (0.9, 1e-4, False)])
+def test_products_are_averaged_where_noise_is_more_than_what_was_not_yet_found(second, noise, averages):
+    matrix = np.r_[1.0, second, np.zeros(398)]
+    seen = products_of(matrix, 8, noise)
+    last = seen.coefficients
+    before = np.linalg.norm(seen.basis()[1:])
+    _average(seen, np.ones(400))
+    assert np.array_equal(last, seen.coefficients) != averages
+    assert np.linalg.norm(seen.basis()[1:]) <= before
