@@ -106,15 +106,17 @@ def private_max_cut(
 
     Notes
     -----
-    *Guarantee.* (epsilon, delta)-DP for graphs that differ in the weight of one vertex pair by at most `max_weight`.
-    Every release is a line of ``result.privacy``. Two per cent of the budget buys `estimated_value`, the weight of the
+    *Guarantee.* (epsilon, delta)-DP for graphs that differ in the weight of one vertex pair by at most `max_weight`;
+    (epsilon, 0)-DP, delta not being spent, unless a spectral mechanism or ``noise="gaussian"`` is asked for. Every
+    release is a line of ``result.privacy``. Two per cent of the budget buys `estimated_value`, the weight of the
     released cut: its sensitivity is `max_weight`, because the cut is fixed when it is weighed. Solvers see released
     values only.
 
     References
     ----------
     DN25a (``"coherence"``); DTTZ14 (``"gaussian"``); HP14 (``"noisy-power"``); mathematics.md, section 6
-    (``"bounded-iterates"``); Warner 1965 (``"randomized-response"``); McKenna, Sheldon 2020 (``"permute-and-flip"``).
+    (``"bounded-iterates"``), and :func:`dpgraph.spectral.sensitivity.repeated_readings`; Warner 1965
+    (``"randomized-response"``); McKenna, Sheldon 2020 (``"permute-and-flip"``).
 
     Examples
     --------
