@@ -1,4 +1,4 @@
-"""Which rows of a bounded iteration are its core, and how often the others are swept: released degrees decide.
+"""Which rows of a bounded iteration are its core: released degrees decide.
 
 Most vertices of real graphs have few edges, far below the noise of one sweep among many, while a few vertices hold most
 of the sum of squared degrees. With Gaussian noise, or pure noise that is drawn for all readings of a row together
@@ -31,6 +31,14 @@ from dpgraph.mechanisms.bounded_iterates import (
 from dpgraph.mechanisms.degrees import release_degrees, release_degrees_purely
 from dpgraph.mechanisms.one_sided_sweeps import release_one_sided_sweeps
 from dpgraph.mechanisms.repeated_sweeps import release_repeated_sweeps
+from dpgraph.mechanisms.sweep_counts import (
+    is_even,
+    is_sparse,
+    number_of_label_repeats,
+    number_of_repeats,
+    number_of_sweeps,
+    part_of_labels,
+)
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.spectral import sensitivity
@@ -39,10 +47,7 @@ __all__ = [
     "choose_core",
     "core_schedule",
     "degree_order",
-    "is_sparse",
     "large_first",
-    "number_of_repeats",
-    "number_of_sweeps",
     "release_core_iterates",
     "release_usable_degrees",
     "shrunken_degrees",
@@ -56,30 +61,9 @@ IndexArray = NDArray[np.int64]
 _LEFT_OUT, _MOST_LEFT_OUT = 0.1, 0.5
 #: Share of the budget for degrees: below epsilon = 1.5 and in Gaussian noise, in Laplace noise, and if rows look once.
 _DEGREE_SHARE, _PURE_DEGREE_SHARE, _SPARSE_DEGREE_SHARE = 0.02, 0.05, 0.1
-#: Below this average degree at epsilon = 1 a second sweep is lost in its noise, and over this power of epsilon above.
-_SPARSE, _SPARSE_POWER = 23.5, 2 / 3
-#: One sweep for so much epsilon times the standard deviation of a field (the root of the degree), two at least where a
-#: second one is not lost; and at most so many.
-_SIGNAL_PER_SWEEP, _MOST_SWEEPS = 4.0, 5
-#: The same for choices between labels, a second sweep of which is worth its price from the first number on.
-_CHOICE_SIGNAL, _CHOICE_PER_SWEEP = 11.0, 7.0
 #: Below this epsilon times the root of the degree at the end of a typical edge, few pure sweeps find more than many
-#: Gaussian ones of a core; in cuts below the second number, where that degree is less than _EVEN times the mean.
-_WEAK_SIGNAL, _WEAK_EVEN_SIGNAL, _EVEN = 19.0, 26.0, 1.15
-#: A cut of fewer edges a vertex on average has no core either, unless that degree is _HUBS times the mean. (All tuned
-#: on planted cuts and validated on SNAP and Facebook100 graphs.)
-_FEW_EDGES, _HUBS = 9.0, 6.0
-#: Rows are read repeatedly from this epsilon times the standard deviation of a field and this average degree on, once
-#: for so much of the former and for so many edges of a vertex; less often for a strong signal (above _STRONG with this
-#: power), and at most so many times. (Tuned alike.)
-_REPEAT_SIGNAL, _REPEAT_DEGREE = 6.7, 7.75
-_SIGNAL_PER_REPEAT, _DEGREE_PER_REPEAT, _STRONG, _STRONG_POWER, _MOST_REPEATS = 2.0, 2.0, 16.0, 0.75, 40
-#: The same for labels, which repeat from the first signal on, or the second if they could choose in one sweep instead.
-_LABEL_SIGNAL, _LABEL_SIGNAL_CHOICES = 1.85, 3.0
-_REPEATS_AT_LEAST, _REPEATS_PER_LABEL_SIGNAL, _MOST_LABEL_REPEATS = 0.6, 1.1, 16
-#: Sweeps more for each factor e of vertices above the other number, where degrees are even: no vertex sees more than
-#: others, and what they have in common has to grow out of chance fluctuations, by a factor in every sweep.
-_REPEATS_PER_LOG, _FEW_VERTICES = 0.72, 2000.0
+#: Gaussian ones of a core (tuned alike).
+_WEAK_SIGNAL = 19.0
 
 
 def release_core_iterates(
@@ -131,7 +115,7 @@ def release_core_iterates(
         core = repeated_core(degrees, ledger.epsilon, noise.generator)
     else:
         sparse = is_sparse(ledger.epsilon, mean_degree / w)
-        core = choose_core(degrees * _part(labels) / w, sweeps, sparse, ledger, noise.generator, cut=columns == 1)
+        core = choose_core(degrees * part_of_labels(labels) / w, sweeps, sparse, ledger, noise.generator)
     left = share * (1 - for_degrees)
     if parallel:
         delta = ledger.delta if core.size and not repeats else 0.0
@@ -168,9 +152,7 @@ def _degree_share(ledger: Ledger, sweeps: int) -> float:
     return _SPARSE_DEGREE_SHARE if sweeps == 1 else _PURE_DEGREE_SHARE
 
 
-def choose_core(
-    degrees: FloatArray, sweeps: int, sparse: bool, ledger: Ledger, generator: np.random.Generator, *, cut: bool
-) -> Core:
+def choose_core(degrees: FloatArray, sweeps: int, sparse: bool, ledger: Ledger, generator: np.random.Generator) -> Core:
     """Core and order of all rows, from (released, positive) degrees in units of max_weight.
 
     No row is in the core of a sparse graph, or under a pure ledger, or, under a ledger that may be spent purely, if
@@ -178,7 +160,7 @@ def choose_core(
     of the sum of squared degrees: nearly every vertex in a graph of equal degrees, few where few have most edges.
     """
     order = degree_order(degrees, generator)
-    weak = ledger.parallel and _is_weak(degrees, ledger.epsilon, cut)
+    weak = ledger.parallel and _is_weak(degrees, ledger.epsilon)
     if sparse or weak or ledger.delta == 0:
         return Core(order if sweeps == 1 else large_first(degrees, generator), 0)
     return Core(order, _number_holding(degrees[order], ledger.epsilon))
@@ -189,7 +171,7 @@ def repeated_core(degrees: FloatArray, epsilon: float, generator: np.random.Gene
 
     All vertices if their degrees are nearly equal. Rows of many edges come early.
     """
-    if _is_even(degrees):
+    if is_even(degrees):
         return Core(large_first(degrees, generator), degrees.size)
     order = degree_order(degrees, generator)
     size = _number_holding(degrees[order], epsilon)
@@ -204,13 +186,9 @@ def _number_holding(degrees: FloatArray, epsilon: float) -> int:
     return min(int(np.searchsorted(held, wanted * held[-1])) + 1, degrees.size)
 
 
-def _is_weak(degrees: FloatArray, epsilon: float, cut: bool) -> bool:
-    """Whether a few pure sweeps of all rows find more than many Gaussian ones of a core, of signs if it is a `cut`."""
-    typical, mean = float((degrees**2).sum() / degrees.sum()), float(degrees.mean())
-    if cut and mean < _FEW_EDGES and typical < _HUBS * mean:
-        return True
-    enough = _WEAK_EVEN_SIGNAL if cut and _is_even(degrees) else _WEAK_SIGNAL
-    return epsilon * math.sqrt(typical) < enough
+def _is_weak(degrees: FloatArray, epsilon: float) -> bool:
+    """Whether a few pure sweeps of all rows find more than many Gaussian ones of a core."""
+    return epsilon * math.sqrt(float((degrees**2).sum() / degrees.sum())) < _WEAK_SIGNAL
 
 
 def _repeats(oracle: FieldOracle, ledger: Ledger, w: float, mean_degree: float, degrees: FloatArray) -> int:
@@ -222,59 +200,6 @@ def _repeats(oracle: FieldOracle, ledger: Ledger, w: float, mean_degree: float, 
     return number_of_label_repeats(
         ledger.epsilon * w / oracle.envelope, mean_degree / oracle.columns, oracle.scores is not None
     )
-
-
-def number_of_label_repeats(epsilon: float, mean_degree: float, choices: bool) -> int:
-    """The same for labels: `epsilon` for each number in a row, edges of a row to each label; 0 if never.
-
-    Where rows could choose labels in one sweep instead, it takes a larger signal.
-    """
-    signal = epsilon * math.sqrt(max(mean_degree, 0.0))
-    if signal < (_LABEL_SIGNAL_CHOICES if choices else _LABEL_SIGNAL):
-        return 0
-    return min(round(_REPEATS_PER_LABEL_SIGNAL * signal + _REPEATS_AT_LEAST), _MOST_LABEL_REPEATS)
-
-
-def number_of_repeats(epsilon: float, mean_degree: float, degrees: FloatArray) -> int:
-    """How often rows are read with noise that is drawn together, at these (released) degrees; 0 if never.
-
-    Where degrees are small or weak for epsilon, sweeps that read an edge once are worth more. `mean_degree` is in units
-    of max_weight, `degrees` are in any units.
-    """
-    signal = epsilon * math.sqrt(max(mean_degree, 0.0))
-    if signal < _REPEAT_SIGNAL or mean_degree < _REPEAT_DEGREE:
-        return 0
-    repeats = min(signal, _STRONG * (signal / _STRONG) ** _STRONG_POWER) / _SIGNAL_PER_REPEAT
-    if _is_even(degrees):
-        repeats += _REPEATS_PER_LOG * math.log(max(degrees.size / _FEW_VERTICES, 1.0))
-    return min(round(min(repeats, mean_degree / _DEGREE_PER_REPEAT)), _MOST_REPEATS)
-
-
-def _is_even(degrees: FloatArray) -> bool:
-    """Whether the degree at the end of a typical edge is little more than the mean."""
-    return float((degrees**2).sum() / degrees.sum()) < _EVEN * float(degrees.mean())
-
-
-def number_of_sweeps(epsilon: float, mean_degree: float, labels: int = 1) -> int:
-    """How many sweeps that read an edge once a graph of this (released) average degree deserves.
-
-    With `labels` >= 2 rows choose between labels of public worth, each of which gets its part of the edges.
-    """
-    signal = epsilon * math.sqrt(max(mean_degree, 0.0) * _part(labels))
-    if is_sparse(epsilon, mean_degree) or (labels > 1 and signal < _CHOICE_SIGNAL):
-        return 1
-    return min(max(round(signal / (_CHOICE_PER_SWEEP if labels > 1 else _SIGNAL_PER_SWEEP)), 2), _MOST_SWEEPS)
-
-
-def is_sparse(epsilon: float, mean_degree: float) -> bool:
-    """Whether in a graph of this (released) average degree all sweeps but one are lost in their noise."""
-    scale = epsilon**-_SPARSE_POWER if epsilon > 1 else min(epsilon**-2, 2 / epsilon)
-    return mean_degree < _SPARSE * scale
-
-
-def _part(labels: int) -> float:
-    """Degree of a row against two labels, over its degree: the difference of two labels is worth one of signs."""
-    return min(2.0 / labels, 1.0)
 
 
 def degree_order(degrees: FloatArray, generator: np.random.Generator) -> IndexArray:

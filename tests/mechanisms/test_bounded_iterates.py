@@ -22,13 +22,12 @@ from dpgraph.mechanisms.cut_iterates import release_cut_labels
 from dpgraph.mechanisms.degree_core import (
     choose_core,
     core_schedule,
-    is_sparse,
     large_first,
-    number_of_sweeps,
     shrunken_degrees,
 )
 from dpgraph.mechanisms.field_tracker import FieldTracker
 from dpgraph.mechanisms.one_sided_sweeps import release_one_sided_sweeps
+from dpgraph.mechanisms.sweep_counts import is_sparse, number_of_sweeps
 from dpgraph.privacy.ledger import EDGE_ADJACENCY, open_ledger
 from dpgraph.privacy.noise import noise_source
 
@@ -132,7 +131,7 @@ def test_rows_outside_the_core_are_looked_at_once_after_all_sweeps_and_never_see
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 8.0])
 def test_the_core_holds_the_large_degrees_and_most_of_the_sum_of_squares(epsilon):
     degrees = 20 * (np.random.default_rng(0).pareto(2.0, size=1000) + 1)
-    core = choose_core(degrees, 2, False, open_call(epsilon)[0], np.random.default_rng(1), cut=True)
+    core = choose_core(degrees, 2, False, open_call(epsilon)[0], np.random.default_rng(1))
     assert sorted(core.order.tolist()) == list(range(1000))
     assert degrees[core.rows].min() >= degrees[core.others].max(initial=0)
     assert (degrees[core.rows] ** 2).sum() >= (1 - min(0.1 / epsilon, 0.5)) * (degrees**2).sum()
@@ -149,7 +148,7 @@ def test_the_core_holds_the_large_degrees_and_most_of_the_sum_of_squares(epsilon
         (4.0, {}, 16.0, 4, False),
         (4.0, PARALLEL, 16.0, 4, True),
         (4.0, PARALLEL, 60.0, 5, False),
-        (8.0, PARALLEL, 8.0, 5, True),
+        (8.0, PARALLEL, 8.0, 5, False),
     ],
 )
 def test_sparse_graphs_are_looked_at_once_and_a_core_iterates_under_gaussian_noise_only(
@@ -158,7 +157,7 @@ def test_sparse_graphs_are_looked_at_once_and_a_core_iterates_under_gaussian_noi
     assert number_of_sweeps(epsilon, degree) == sweeps
     sparse = is_sparse(epsilon, degree)
     ledger, noise = open_call(epsilon, **options)
-    core = choose_core(np.full(1000, degree), sweeps, sparse, ledger, noise.generator, cut=True)
+    core = choose_core(np.full(1000, degree), sweeps, sparse, ledger, noise.generator)
     assert (core.size == 0) == empty
     assert empty or core.size > 900
     assert core.pairs == ("" if core.size == 1000 else "inside the core")
@@ -166,18 +165,16 @@ def test_sparse_graphs_are_looked_at_once_and_a_core_iterates_under_gaussian_noi
 
 
 @pytest.mark.parametrize(
-    ("degrees", "epsilon", "cut", "empty"),
+    ("degrees", "epsilon", "empty"),
     [
-        (np.full(1000, 50.0), 3.0, True, True),  # 21 for 26: equal degrees
-        (np.full(1000, 50.0), 3.0, False, False),  # labels ask for 19 whatever the degrees
-        (np.repeat([25.0, 75.0], 500), 3.0, True, False),  # 24 for 19: typical 62, mean 50
-        (np.repeat([4.0, 30.0], [900, 100]), 8.0, True, True),  # 7 edges a vertex, few hubs
-        (np.repeat([4.0, 300.0], [990, 10]), 8.0, True, False),  # and many edges at hubs
+        (np.full(1000, 50.0), 3.0, False),  # 21 for 19
+        (np.full(1000, 50.0), 2.5, True),
+        (np.repeat([4.0, 300.0], [990, 10]), 2.0, False),  # many edges at hubs: typical degree 132, mean 7
     ],
 )
-def test_a_core_iterates_where_edges_end_at_large_degrees_for_the_epsilon(degrees, epsilon, cut, empty):
+def test_a_core_iterates_where_edges_end_at_large_degrees_for_the_epsilon(degrees, epsilon, empty):
     ledger, noise = open_call(epsilon, **PARALLEL)
-    core = choose_core(degrees, 5, False, ledger, noise.generator, cut=cut)
+    core = choose_core(degrees, 5, False, ledger, noise.generator)
     assert (core.size == 0) == empty
 
 

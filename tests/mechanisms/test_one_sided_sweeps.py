@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from dpgraph.graph import open_graph
-from dpgraph.mechanisms import degree_core
+from dpgraph.mechanisms import sweep_counts
 from dpgraph.mechanisms.cut_iterates import release_cut_labels
 from dpgraph.mechanisms.label_iterates import release_label_iterates
 from dpgraph.privacy.ledger import EDGE_ADJACENCY, open_ledger
@@ -81,7 +81,7 @@ def test_without_noise_more_sweeps_cut_more(monkeypatch):
     G = nx.random_regular_graph(4, 600, seed=3)
     cuts = []
     for sweeps in (1, 2, 5):
-        monkeypatch.setattr(degree_core, "_MOST_SWEEPS", sweeps)
+        monkeypatch.setattr(sweep_counts, "_MOST_SWEEPS", sweeps)
         labels, _ = sweep(open_graph(G).read(), 1e6)
         cuts.append(sum(labels[u] != labels[v] for u, v in G.edges))
     assert cuts[0] < cuts[1] < cuts[2]

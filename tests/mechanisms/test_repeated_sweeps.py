@@ -10,8 +10,9 @@ import dpgraph
 from dpgraph.graph import open_graph
 from dpgraph.mechanisms.bounded_iterates import ITERATE_UNIT, Core, FieldOracle
 from dpgraph.mechanisms.cut_iterates import Signs, release_cut_labels
-from dpgraph.mechanisms.degree_core import number_of_repeats, repeated_core
+from dpgraph.mechanisms.degree_core import repeated_core
 from dpgraph.mechanisms.repeated_sweeps import release_repeated_sweeps
+from dpgraph.mechanisms.sweep_counts import number_of_label_repeats, number_of_repeats
 from dpgraph.privacy.ledger import EDGE_ADJACENCY, open_ledger
 from dpgraph.privacy.noise import noise_source
 
@@ -102,6 +103,14 @@ def test_where_degrees_are_even_the_cut_of_a_large_graph_gets_more_sweeps():
     uneven = np.repeat([25.0, 75.0], 500)
     assert number_of_repeats(1.0, 50.0, uneven) == number_of_repeats(1.0, 50.0, np.tile(uneven, 1000)) == 4
     assert [number_of_repeats(1.0, 50.0, np.full(n, 50.0)) for n in (500, 8000, 10**6)] == [4, 5, 8]
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "degree", "choices", "repeats"),
+    [(0.5, 33.0, True, 0), (0.5, 33.0, False, 4), (1.0, 17.0, True, 5), (8.0, 33.0, True, 16), (1.0, -1.0, False, 0)],
+)
+def test_labels_are_read_repeatedly_from_a_larger_signal_on_if_they_could_be_chosen(epsilon, degree, choices, repeats):
+    assert number_of_label_repeats(epsilon, degree, choices) == repeats
 
 
 def test_the_core_holds_most_of_the_squares_of_uneven_degrees_and_everybody_where_they_are_even():
