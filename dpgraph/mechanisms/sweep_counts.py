@@ -33,10 +33,11 @@ _CHOICE_SIGNAL, _CHOICE_PER_SWEEP = 11.0, 7.0
 #: power), and at most so many times.
 _REPEAT_SIGNAL, _REPEAT_DEGREE = 6.7, 7.75
 _SIGNAL_PER_REPEAT, _DEGREE_PER_REPEAT, _STRONG, _STRONG_POWER, _MOST_REPEATS = 2.0, 2.0, 16.0, 0.75, 40
-#: Sweeps more for each factor e of vertices above the other number, where degrees are even, the degree at the end of a
-#: typical edge below this many times the mean: no vertex sees more than others, and what they have in common has to
-#: grow out of chance fluctuations, by a factor in every sweep.
-_REPEATS_PER_LOG, _FEW_VERTICES, _EVEN = 0.72, 2000.0, 1.15
+#: Where degrees are even, the degree at the end of a typical edge below _EVEN times the mean, no vertex sees more than
+#: others, and what they have in common has to grow out of chance fluctuations, by a factor in every sweep: so many
+#: sweeps more (but no more than twice as many) for each factor e of vertices above the second number and each edge of a
+#: vertex above the third, as more edges make weaker cuts grow.
+_REPEATS_PER_LOG, _FEW_VERTICES, _LEAST_DEGREE, _EVEN = 0.055, 2000.0, 10.0, 1.15
 #: Labels are read repeatedly from the first signal on, or the second if rows could choose in one sweep instead: this
 #: often, and so often for each unit of signal.
 _LABEL_SIGNAL, _LABEL_SIGNAL_CHOICES = 1.85, 3.0
@@ -76,7 +77,8 @@ def number_of_repeats(epsilon: float, mean_degree: float, degrees: FloatArray) -
         return 0
     repeats = min(signal, _STRONG * (signal / _STRONG) ** _STRONG_POWER) / _SIGNAL_PER_REPEAT
     if is_even(degrees):
-        repeats += _REPEATS_PER_LOG * math.log(max(degrees.size / _FEW_VERTICES, 1.0))
+        growth = math.log(max(degrees.size / _FEW_VERTICES, 1.0)) * max(mean_degree - _LEAST_DEGREE, 0.0)
+        repeats += min(_REPEATS_PER_LOG * growth, repeats)
     return min(round(min(repeats, mean_degree / _DEGREE_PER_REPEAT)), _MOST_REPEATS)
 
 

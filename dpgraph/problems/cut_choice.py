@@ -21,9 +21,9 @@ Choice = Literal["bounded-iterates", "core-response", "permute-and-flip", "rando
 #: Share of epsilon that the chosen mechanism gets, whichever it is.
 MAIN_SHARE = 0.975
 #: Edges of a vertex for each false answer at it above which all vertices answer, and above which a core does, the
-#: latter from this epsilon on (tuned on planted, uniform and power-law random graphs, validated on SNAP and Facebook100
-#: graphs, benchmarks/results).
-_ALL_ANSWER, _CORE_ANSWERS, _CORE_EPSILON = 3.0, 1.25, 6.0
+#: latter from this epsilon on; below it all answer above the third number (tuned on planted, uniform and power-law
+#: random graphs, validated on SNAP and Facebook100 graphs, benchmarks/results).
+_ALL_ANSWER, _CORE_ANSWERS, _ALL_ANSWER_EARLY, _CORE_EPSILON = 3.0, 1.25, 1.9, 6.0
 
 #: The same for labels: all answer; a core does; and a core does from this epsilon on.
 _ALL_LABEL, _CORE_LABELS, _FEW_LABELS, _FEW_EPSILON = 3.0, 1.25, 0.6, 3.0
@@ -55,9 +55,11 @@ def decide_in_advance(n: int, epsilon: float, *, noise: str, weighted: bool) -> 
 def decide_by_degree(n: int, epsilon: float, mean_degree: float) -> Choice:
     """The choice for a released average degree, in edges."""
     ratio = _edges_per_flip(n, epsilon, mean_degree)
-    if ratio >= _ALL_ANSWER:
-        return "randomized-response"
-    return "core-response" if ratio >= _CORE_ANSWERS and epsilon >= _CORE_EPSILON else "bounded-iterates"
+    if epsilon < _CORE_EPSILON:
+        return "randomized-response" if ratio >= _ALL_ANSWER_EARLY else "bounded-iterates"
+    if ratio < _CORE_ANSWERS:
+        return "bounded-iterates"
+    return "randomized-response" if ratio >= _ALL_ANSWER else "core-response"
 
 
 def decide_labels(n: int, epsilon: float, mean_degree: float, labels: int) -> Choice:
