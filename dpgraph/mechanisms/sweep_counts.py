@@ -37,7 +37,7 @@ _SIGNAL_PER_REPEAT, _DEGREE_PER_REPEAT, _STRONG, _STRONG_POWER, _MOST_REPEATS = 
 #: others, and what they have in common has to grow out of chance fluctuations, by a factor in every sweep: so many
 #: sweeps more (but no more than twice as many) for each factor e of vertices above the second number and each edge of a
 #: vertex above the third, as more edges make weaker cuts grow.
-_REPEATS_PER_LOG, _FEW_VERTICES, _LEAST_DEGREE, _EVEN = 0.055, 2000.0, 10.0, 1.15
+_REPEATS_PER_LOG, _FEW_VERTICES, _LEAST_DEGREE, _EVEN = 0.07, 2000.0, 10.0, 1.15
 #: Labels are read repeatedly from the first signal on, or the second if rows could choose in one sweep instead: this
 #: often, and so often for each unit of signal.
 _LABEL_SIGNAL, _LABEL_SIGNAL_CHOICES = 1.85, 3.0
