@@ -125,6 +125,7 @@ def main() -> None:
         "adjacency:cut:8",
         "adjacency, noisy power:blocks:8",
         "max-cut:cut:1",
+        "max-cut:cut:2",
         "max-cut:cut:4",
     ):
         command = [sys.executable, __file__, "--n", str(arguments.n), "--task", task]
