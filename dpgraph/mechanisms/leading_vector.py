@@ -37,6 +37,9 @@ _DECAY, _LAST_DECAYS = 0.1, (0.5, 1.0)
 #: Rows of an iterate that is noise to more than this share are clipped, where epsilon is below the second number over
 #: the ratio of the two largest (released) degrees to all of them, or below the third.
 _NOISY, _FLAT, _SMALL = 0.12, 11.5, 1.6
+#: From the same epsilon on noise is small enough to say what it hides: posterior means take the place of an iterate if
+#: they promise at least so much of what it promises. An iterate is never taken for noise alone.
+_WORTH, _LEAST_SIGNAL = 0.8, 1e-3
 #: Iterates are multiples of this, times their largest entry, so that products lie exactly on a public grid.
 _UNIT = 2.0**-20
 #: Grid of the eigenvalue in units of its noise.
@@ -123,10 +126,26 @@ def _iterate(
         seen.add(rows[:, None] * noisy * largest, variance * largest**2)
         seen.improve(_DECAY)
         Q = seen.basis()
+        if denoise and epsilon >= _SMALL and t < iterations - 1:
+            Q = _promising(seen, Q, rows)
     _average(seen, rows)
     if denoise:
         return posterior_basis(seen.basis(), seen.covariance(), rows)
     return seen.basis() / np.linalg.norm(seen.basis())
+
+
+def _promising(seen: Products, Q: FloatArray, rows: FloatArray) -> FloatArray:
+    """Go on from the posterior means of the rows, if they promise more signal for the noise of the next product.
+
+    That noise is proportional to the largest row. Where the vector lives on a small group, posterior means are nearly
+    zero elsewhere, and all noise there is gone; where it does not, their largest rows stand out more than before.
+    """
+    means = posterior_basis(Q, seen.covariance(), rows)
+    Q = Q / np.linalg.norm(Q)
+    signal = math.sqrt(max(1 - seen.noise_share(rows), _LEAST_SIGNAL))
+    found = min(abs(float(np.sum(Q * means))) / signal, 1.0)
+    largest = [float(np.abs(rows[:, None] * vector).max()) for vector in (Q, means)]
+    return seen.replace_basis(means) if found / largest[1] > _WORTH * signal / largest[0] else Q
 
 
 def _average(seen: Products, rows: FloatArray) -> None:
