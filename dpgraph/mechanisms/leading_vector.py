@@ -40,8 +40,9 @@ _NOISY, _FLAT, _SMALL = 0.12, 11.5, 1.6
 #: From the same epsilon on noise is small enough to say what it hides: posterior means take the place of an iterate if
 #: they promise at least so much of what it promises. An iterate is never taken for noise alone.
 _WORTH, _LEAST_SIGNAL = 0.8, 1e-3
-#: Iterates are multiples of this, times their largest entry, so that products lie exactly on a public grid.
-_UNIT = 2.0**-20
+#: Iterates are multiples of this, times their largest entry, so that products lie exactly on a public grid, of weighted
+#: graphs of up to a million edges a vertex too.
+_UNIT = 2.0**-13
 #: Grid of the eigenvalue in units of its noise.
 _VALUE_UNIT = 2.0**-20
 
