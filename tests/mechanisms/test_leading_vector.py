@@ -8,7 +8,7 @@ from scipy.sparse.linalg import eigsh
 import dpgraph
 from dpgraph.datasets import planted_cut_sparse
 from dpgraph.graph import open_graph
-from dpgraph.mechanisms.leading_vector import _average, release_leading_vector
+from dpgraph.mechanisms.leading_vector import _average, _promising, release_leading_vector
 from dpgraph.mechanisms.noisy_power import Products, release_low_rank_adjacency
 from dpgraph.privacy.ledger import EDGE_ADJACENCY, open_ledger
 from dpgraph.privacy.noise import noise_source
@@ -97,3 +97,19 @@ def test_products_are_averaged_where_noise_is_more_than_what_was_not_yet_found(s
     _average(seen, np.ones(400))
     assert np.array_equal(last, seen.coefficients) != averages
     assert np.linalg.norm(seen.basis()[1:]) <= before
+
+
+@pytest.mark.parametrize("support", [20, 2000])
+def test_posterior_means_steer_a_vector_on_a_small_group_and_harm_no_other(support):
+    rng = np.random.default_rng(1)
+    truth = np.zeros((2000, 1))
+    truth[:support] = rng.uniform(0.5, 1.0, size=(support, 1))
+    truth /= np.linalg.norm(truth)
+    seen = Products(truth, 2)
+    seen.add(truth + 0.015 * rng.normal(size=truth.shape), 0.015**2)
+    seen.improve(0.1)
+    Q = seen.basis()
+    steered = _promising(seen, Q, np.ones(2000))
+    before, after = (abs(float(np.sum(truth * q))) / np.linalg.norm(q) for q in (Q, steered))
+    assert before == pytest.approx(1 / np.sqrt(1 + 2000 * 0.015**2), rel=0.02)
+    assert after > (0.99 if support == 20 else before - 1e-9)
