@@ -197,9 +197,9 @@ def _repeats(oracle: FieldOracle, ledger: Ledger, w: float, mean_degree: float, 
         return 0
     if oracle.columns == 1:
         return number_of_repeats(ledger.epsilon, mean_degree, degrees)
-    return number_of_label_repeats(
-        ledger.epsilon * w / oracle.envelope, mean_degree / oracle.columns, oracle.scores is not None
-    )
+    each = ledger.epsilon * w / oracle.envelope
+    choices = oracle.scores is not None
+    return number_of_label_repeats(each, mean_degree, degrees, columns=oracle.columns, choices=choices)
 
 
 def degree_order(degrees: FloatArray, generator: np.random.Generator) -> IndexArray:

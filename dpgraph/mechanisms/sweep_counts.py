@@ -38,9 +38,12 @@ _SIGNAL_PER_REPEAT, _DEGREE_PER_REPEAT, _STRONG, _STRONG_POWER, _MOST_REPEATS = 
 #: sweeps more (but no more than twice as many) for each factor e of vertices above the second number and each edge of a
 #: vertex above the third, as more edges make weaker cuts grow.
 _REPEATS_PER_LOG, _FEW_VERTICES, _LEAST_DEGREE, _EVEN = 0.07, 2000.0, 10.0, 1.15
-#: Labels are read repeatedly from the first signal on, or the second if rows could choose in one sweep instead: this
-#: often, and so often for each unit of signal.
-_LABEL_SIGNAL, _LABEL_SIGNAL_CHOICES = 1.85, 3.0
+#: Labels are read repeatedly between these signals, from this average degree on; where rows could choose labels in one
+#: sweep instead, and where they could not; first where degrees are uneven, then where they are even. Choices in one
+#: sweep settle local structure, and Gaussian sweeps win at a large signal.
+_LABEL_SIGNALS_CHOICES = (6.5, math.inf, 25.0), (3.0, math.inf, 0.0)
+_LABEL_SIGNALS = (1.85, 6.0, 15.0), (1.85, 8.0, 0.0)
+#: So often, and so often for each unit of signal.
 _REPEATS_AT_LEAST, _REPEATS_PER_LABEL_SIGNAL, _MOST_LABEL_REPEATS = 0.6, 1.1, 16
 
 
@@ -82,13 +85,16 @@ def number_of_repeats(epsilon: float, mean_degree: float, degrees: FloatArray) -
     return min(round(min(repeats, mean_degree / _DEGREE_PER_REPEAT)), _MOST_REPEATS)
 
 
-def number_of_label_repeats(epsilon: float, mean_degree: float, choices: bool) -> int:
-    """The same for labels: `epsilon` for each number in a row, edges of a row to each label; 0 if never.
+def number_of_label_repeats(
+    epsilon: float, mean_degree: float, degrees: FloatArray, *, columns: int, choices: bool
+) -> int:
+    """The same for labels, one of `columns` numbers in a row each: `epsilon` for each number; 0 if never.
 
-    Where rows could choose labels in one sweep instead, it takes a larger signal.
+    `choices` says whether rows could choose labels in one sweep instead.
     """
-    signal = epsilon * math.sqrt(max(mean_degree, 0.0))
-    if signal < (_LABEL_SIGNAL_CHOICES if choices else _LABEL_SIGNAL):
+    signal = epsilon * math.sqrt(max(mean_degree, 0.0) / columns)
+    least, most, edges = (_LABEL_SIGNALS_CHOICES if choices else _LABEL_SIGNALS)[is_even(degrees)]
+    if not least <= signal < most or mean_degree < edges:
         return 0
     return min(round(_REPEATS_PER_LABEL_SIGNAL * signal + _REPEATS_AT_LEAST), _MOST_LABEL_REPEATS)
 

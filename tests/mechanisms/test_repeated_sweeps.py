@@ -106,11 +106,25 @@ def test_where_degrees_are_even_the_cut_of_a_large_graph_gets_more_sweeps():
 
 
 @pytest.mark.parametrize(
-    ("epsilon", "degree", "choices", "repeats"),
-    [(0.5, 33.0, True, 0), (0.5, 33.0, False, 4), (1.0, 17.0, True, 5), (8.0, 33.0, True, 16), (1.0, -1.0, False, 0)],
+    ("epsilon", "degree", "even", "choices", "repeats"),
+    [
+        (0.5, 99.0, True, True, 0),  # 2.9 for 3
+        (1.0, 50.0, True, True, 5),
+        (1.0, 50.0, False, True, 0),  # uneven: 4.1 for 6.5
+        (2.0, 50.0, False, True, 10),
+        (8.0, 20.0, False, True, 0),  # too few edges
+        (8.0, 99.0, True, True, 16),
+        (0.5, 99.0, True, False, 4),
+        (2.0, 99.0, True, False, 0),  # Gaussian sweeps are better from 8 on, where degrees are uneven from 6 on
+        (1.2, 99.0, False, False, 0),
+        (1.0, -1.0, True, False, 0),
+    ],
 )
-def test_labels_are_read_repeatedly_from_a_larger_signal_on_if_they_could_be_chosen(epsilon, degree, choices, repeats):
-    assert number_of_label_repeats(epsilon, degree, choices) == repeats
+def test_labels_are_read_repeatedly_where_neither_choices_nor_gaussian_sweeps_are_better(
+    epsilon, degree, even, choices, repeats
+):
+    degrees = EVEN if even else np.repeat([25.0, 100.0], 1000)
+    assert number_of_label_repeats(epsilon, degree, degrees, columns=3, choices=choices) == repeats
 
 
 def test_the_core_holds_most_of_the_squares_of_uneven_degrees_and_everybody_where_they_are_even():
