@@ -89,10 +89,9 @@ def private_max_2csp(
         Noise of the bounded iterates. ``"laplace"`` makes the call pure, (epsilon, 0)-DP: one to five sweeps that read
         a constraint once each. ``"gaussian"`` affords 24 or more sweeps of a core of large degrees. "auto" takes 3 to
         16 sweeps with pure K-norm noise, drawn for all readings of a variable together, where (released) degrees say
-        that this is better (docs/constraint-problems.md); elsewhere it is ``"laplace"`` for "label-edge" below epsilon =
-        1.5, and from there on, and for "constraint", Gaussian sweeps with Laplace noise in the look at the other
-        variables. For
-        "edge" as for :func:`~dpgraph.private_max_k_cut`.
+        that this is better (docs/constraint-problems.md); elsewhere it is ``"laplace"`` for "label-edge" below epsilon
+        = 1.5, and from there on, and for "constraint", Gaussian sweeps with Laplace noise in the look at the other
+        variables. For "edge" as for :func:`~dpgraph.private_max_k_cut`.
     on_halt : {"raise", "fallback"}
         What to do when "coherence" halts: raise, or return random labels.
     accountant : PrivacyAccountant, optional
