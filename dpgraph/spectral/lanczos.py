@@ -40,6 +40,8 @@ FloatArray = NDArray[np.float64]
 
 #: After a product that leaves less than this of what U holds, the complement of U is projected to once more.
 _LOST_DIGITS = 1e-6
+#: If less than this of it is left then, it was rounding, all of it in the span of U: the Krylov space is exhausted.
+_ALL_ROUNDING = 1e-3
 #: A Krylov space whose next vector is this short, relative to the products, is invariant up to rounding.
 _INVARIANT = 1e-14
 #: Steps between looks at a certificate.
@@ -82,6 +84,8 @@ class Lanczos:
         if 0 < norm < _LOST_DIGITS * self._scale:  # rounding has left components in the span of U
             w = self._projected(w / norm)
             norm = float(np.linalg.norm(w))
+            if norm < _ALL_ROUNDING:
+                self._norm = norm = 0.0
         return w / norm if norm > 0 else w
 
     def _projected(self, w: FloatArray) -> FloatArray:
