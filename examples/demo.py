@@ -61,7 +61,7 @@ def main(arguments: list[str]) -> None:
     result = dpgraph.private_max_cut(G, epsilon=epsilon, delta=DELTA)
 
     first, second = result.partition
-    print(f"\npublished, ({epsilon:g}, {DELTA:g})-differentially private; mechanism {result.mechanism}:")
+    print(f"\npublished, ({epsilon:g}, {result.privacy.delta:g})-differentially private; mechanism {result.mechanism}:")
     print(f"  sides       {len(first)} + {len(second)} vertices")
     print(f"  cut         {result.estimated_value:.0f} ± {result.estimated_value_std:.0f} edges (estimate)")
     print(f"  share       {result.estimated_fraction:.3f} of all edges; a random cut has 0.5 (estimate)")
