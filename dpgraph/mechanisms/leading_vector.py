@@ -17,7 +17,7 @@ from dpgraph.graph import GraphOperator
 from dpgraph.mechanisms.degree_core import shrunken_degrees
 from dpgraph.mechanisms.degrees import release_degrees_purely
 from dpgraph.mechanisms.empirical_bayes import enough_rows, posterior_basis
-from dpgraph.mechanisms.noisy_power import LowRankAdjacency, Products, clipped, pair_norm
+from dpgraph.mechanisms.noisy_power import LowRankAdjacency, Products, clipped, row_scales, unevenness_of
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.privacy.reading_norm import ReadingNorm, reading_grid
@@ -77,8 +77,7 @@ def release_leading_vector(
     degrees = release_degrees_purely(graph, ledger=ledger, epsilon=_DEGREE_SHARE * epsilon, noise=noise)
     std = math.sqrt(2.0) * ledger.entries[-1].scale
     shrunken = shrunken_degrees(degrees, float(degrees.mean()), std, w)
-    rows = 1 / np.sqrt(np.maximum(degrees + regularization, max(regularization, w)))
-    unevenness = pair_norm(shrunken[:, None]) / math.sqrt(float(np.mean(shrunken**2)))
+    rows = row_scales(degrees, regularization, w)
     Q = _iterate(
         graph,
         rows,
@@ -87,7 +86,7 @@ def release_leading_vector(
         epsilon=epsilon * (1 - _DEGREE_SHARE - _VALUE_SHARE),
         noise=noise,
         denoise=denoise and enough_rows(n, 1),
-        clips=denoise and (epsilon < _SMALL or epsilon * unevenness < _FLAT),
+        clips=denoise and (epsilon < _SMALL or epsilon * unevenness_of(shrunken) < _FLAT),
     )
     scaled = rows[:, None] * Q
     value = float(np.sum(scaled * graph.multiply(scaled)))

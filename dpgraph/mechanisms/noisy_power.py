@@ -35,7 +35,16 @@ from dpgraph.privacy.noise import NoiseSource
 from dpgraph.spectral import sensitivity
 from dpgraph.spectral.neighbours import SpectralNeighbours
 
-__all__ = ["POWER_RANK", "LowRankAdjacency", "release_low_rank_adjacency", "release_low_rank_matrix"]
+__all__ = [
+    "POWER_RANK",
+    "LowRankAdjacency",
+    "Products",
+    "clipped",
+    "release_low_rank_adjacency",
+    "release_low_rank_matrix",
+    "row_scales",
+    "unevenness_of",
+]
 
 FloatArray = NDArray[np.float64]
 
@@ -194,7 +203,7 @@ def release_low_rank_adjacency(
     std = ledger.entries[-1].scale
     rows = np.ones(graph.n_vertices)
     if regularization is not None:
-        rows = 1 / np.sqrt(np.maximum(degrees + regularization, max(regularization, w)))
+        rows = row_scales(degrees, regularization, w)
     shrunken = shrunken_degrees(degrees, float(degrees.mean()), std, w)
     start = rows * shrunken
 
@@ -211,11 +220,21 @@ def release_low_rank_adjacency(
         mu=math.sqrt(mu**2 - mu_degrees**2 - mu_core**2),
         noise=noise,
         denoise=denoise and enough_rows(graph.n_vertices, rank),
-        unevenness=pair_norm(shrunken[:, None]) / math.sqrt(float(np.mean(shrunken**2))),
+        unevenness=unevenness_of(shrunken),
     )
     exact = Q.T @ (rows[:, None] * graph.multiply(rows[:, None] * Q))
     core = _release_core(exact, sensitivity.adjacency_core(w, rows[:, None] * Q), ledger, mu_core, noise)
     return LowRankAdjacency(degrees, *_leading(Q, core, rank))
+
+
+def row_scales(degrees: FloatArray, regularization: float, max_weight: float) -> FloatArray:
+    """(released d_i + tau)^{-1/2}, the sum floored at max(tau, w)."""
+    return np.asarray(1 / np.sqrt(np.maximum(degrees + regularization, max(regularization, max_weight))))
+
+
+def unevenness_of(degrees: FloatArray) -> float:
+    """How far the two largest (released) degrees stand out, in units of the root mean square of all."""
+    return pair_norm(degrees[:, None]) / math.sqrt(float(np.mean(degrees**2)))
 
 
 def release_low_rank_matrix(

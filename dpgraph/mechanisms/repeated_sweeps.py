@@ -95,8 +95,8 @@ def release_repeated_sweeps(
     X = np.zeros((oracle.rows, oracle.columns))
     for t in tqdm(range(sweeps), desc="sweeps", disable=not progress):
         order = core.rows if t == 0 else noise.generator.permutation(core.rows)
-        for block in row_blocks(order, _BLOCKS) if t else row_blocks(order):
-            if not X.any():  # nothing is set yet: fields are zero whatever the data
+        for k, block in enumerate(row_blocks(order, _BLOCKS) if t else row_blocks(order)):
+            if t == k == 0:  # nothing is set yet: fields are zero whatever the data
                 new = response.start(block.size, noise.generator)
             else:
                 exact = oracle.fields(block, X)

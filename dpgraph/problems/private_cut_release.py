@@ -136,21 +136,17 @@ def release_private_cut(
         slack=options.slack(request.delta) if spectral else 0.0,
     )
     graph = source.read()
-    spent, part = ledger.part(_TOTAL_SHARE)
-    total = release_total_weight(graph, ledger=spent, share=part, noise=noise)
+    total = release_total_weight(graph, ledger=ledger, share=_TOTAL_SHARE, noise=noise)
     if chosen is None:
         chosen = decide_by_degree(n, ledger.epsilon, 2 * total.value / graph.max_weight / n)
-    # Bounded iterates spend their share themselves, stage by stage if need be.
-    spent, part = (ledger, MAIN_SHARE) if chosen == "bounded-iterates" else ledger.part(MAIN_SHARE)
-    call = _Call(graph, request, options, spent, part, noise)
+    call = _Call(graph, request, options, ledger, MAIN_SHARE, noise)
     try:
         cut, used = _RELEASES[chosen](call, 2 * total.value / n), chosen
     except MechanismHalted:
         if request.on_halt == "raise":
             raise
         cut, used = _data_independent(n, noise), "data-independent"
-    spent, part = ledger.part(_VALUE_SHARE)
-    value = release_cut_weight(graph, cut.labels, ledger=spent, share=part, noise=noise)
+    value = release_cut_weight(graph, cut.labels, ledger=ledger, share=_VALUE_SHARE, noise=noise)
     return PrivateCutResult(
         partition=make_partition(graph.nodes, cut.labels),
         labels=cut.labels,

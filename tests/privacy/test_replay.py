@@ -85,7 +85,7 @@ def test_answers_tell_about_pairs_inside_the_core_and_looks_about_the_others(fun
 
 @pytest.mark.parametrize("degree", [10, 50])
 def test_auto_takes_the_same_mechanism_on_neighbours_when_the_average_degree_decides(degree):
-    """A pure stage first; then the rest of the budget is a pure or a Gaussian stage."""
+    """The average degree is released purely, and so is everything that it may choose."""
     A = dpgraph.datasets.planted_cut_sparse(60, degree, -0.1, rng=3)[0].toarray()
     B = A.copy()
     B[0, 1] = B[1, 0] = 1.0 - A[0, 1]
