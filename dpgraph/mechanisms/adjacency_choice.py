@@ -8,7 +8,12 @@ Gaussian differential privacy: an error of about k sqrt(2 n)/(mu lambda). The ei
 Where degrees are even, rows are about equally long, k = sqrt(r/n), and which error is smaller is a matter of public
 arguments. Where degrees are uneven, as in nearly all real graphs, the longest rows of leading eigenvectors hold much
 the same share of them whatever n, and answers win up to a ratio of the order of sqrt(n). If these two disagree, one
-private bit decides: whether degrees deviate from their median by more than a third of their mean.
+private bit decides: what share of all degrees lies above a multiple of their average.
+
+A single vector comes from pure products of capped iterates (:mod:`~dpgraph.mechanisms.leading_vector`), whose noise
+degrees of ordinary unevenness do not raise. Answers take over at large epsilon, earlier where a few vertices hold much
+of all degrees, and in between where the degrees are far from the vector
+(:mod:`~dpgraph.mechanisms.degree_residual`).
 """
 
 from __future__ import annotations
@@ -19,6 +24,7 @@ from typing import Literal
 import numpy as np
 
 from dpgraph.graph import GraphOperator
+from dpgraph.mechanisms.grid import release_scalar
 from dpgraph.mechanisms.randomized_response import FLIP_LIMIT, expected_flips
 from dpgraph.privacy.accounting import free_choice_epsilon, gdp_mu
 from dpgraph.privacy.ledger import Ledger
@@ -33,6 +39,12 @@ _EVEN_RATIO = 1.3
 #: In graphs of uneven degrees, while it is below this many times sqrt(n) times that: on Facebook, mail and
 #: collaboration graphs of 769 to 37,000 vertices, they are level between 0.08 and 0.17 of sqrt(n).
 _UNEVEN_RATIO = 0.12
+#: A single vector: answers while the norm of a column of their noise, or the noise of one, is at most this; by degrees
+#: from the third epsilon on, by the residual of the degrees from the fourth.
+_VECTOR_COLUMN, _VECTOR_ENTRY, _VECTOR_BY_DEGREES, _VECTOR_BY_RESIDUAL = 1.8, 0.05, 3.0, 1.5
+#: Degrees are uneven if vertices hold this share of all degrees in excess of this multiple of the average: with several
+#: columns, and with one.
+_COLUMNS_UNEVEN, _VECTOR_UNEVEN = (1.0, 0.2), (2.0, 0.155)
 #: Share of epsilon for the bit. Its noise is small beside the sum of all degrees, and the more it gets, the less is
 #: left for answers.
 _SHARE = 0.005
@@ -47,10 +59,14 @@ def noise_ratio(n: int, rank: int, epsilon: float, delta: float) -> float:
     return answers * gdp_mu(epsilon, delta) / math.sqrt(2 * rank)
 
 
-def choose_mechanism(
-    n: int, rank: int, epsilon: float, delta: float, *, weighted: bool
-) -> Literal["noisy-power", "randomized-response", "by degrees"]:
-    """The mechanism of an embedding, from public arguments; "by degrees" if :func:`release_unevenness` has to decide.
+Choice = Literal["noisy-power", "randomized-response", "by degrees", "by residual"]
+
+
+def choose_mechanism(n: int, rank: int, epsilon: float, delta: float, *, weighted: bool) -> Choice:
+    """The mechanism of an embedding, from public arguments; "by ..." if something private has to decide.
+
+    "by degrees" stands for :func:`release_unevenness`, "by residual" (one vector only) for
+    :func:`~dpgraph.mechanisms.degree_residual.release_degree_residual`.
 
     Parameters
     ----------
@@ -63,19 +79,32 @@ def choose_mechanism(
     """
     if weighted or expected_flips(n, epsilon) > _FLIPS:
         return "noisy-power"
+    if rank == 1:
+        return _choose_for_vector(n, epsilon)
     ratio = noise_ratio(n, rank, epsilon, delta)
     if ratio <= _EVEN_RATIO:
         return "randomized-response"
     return "by degrees" if ratio <= _UNEVEN_RATIO * math.sqrt(n) else "noisy-power"
 
 
-def release_unevenness(graph: GraphOperator, *, ledger: Ledger, noise: NoiseSource) -> bool:
-    """Whether degrees deviate from their median by a third of their mean or more, on average, but for Laplace noise.
+def _choose_for_vector(n: int, epsilon: float) -> Choice:
+    answer = math.exp(-epsilon / 2) / -math.expm1(-epsilon)
+    if answer * math.sqrt(n) <= _VECTOR_COLUMN or answer <= _VECTOR_ENTRY:
+        return "randomized-response"
+    if epsilon >= _VECTOR_BY_DEGREES:
+        return "by degrees"
+    return "by residual" if epsilon >= _VECTOR_BY_RESIDUAL else "noisy-power"
+
+
+def release_unevenness(graph: GraphOperator, rank: int, *, ledger: Ledger, noise: NoiseSource) -> bool:
+    """Whether a few vertices hold much of all degrees, but for Laplace noise.
 
     Parameters
     ----------
     graph : GraphOperator
         The private graph, without weights.
+    rank : int
+        Number of eigenvectors.
     ledger : Ledger
         The whole call, of which a small stage is spent (:meth:`~dpgraph.privacy.ledger.Ledger.decide` gives the rest).
     noise
@@ -84,8 +113,8 @@ def release_unevenness(graph: GraphOperator, *, ledger: Ledger, noise: NoiseSour
     epsilon = _SHARE * ledger.epsilon
     if ledger.delta > 0:
         epsilon = min(epsilon, free_choice_epsilon(ledger.epsilon, ledger.delta))
-    bound = sensitivity.degree_deviation(graph.max_weight)
-    scale = ledger.stage(epsilon).laplace("unevenness of degrees", sensitivity=bound, epsilon=epsilon)
-    degrees = np.sort(graph.degrees())
-    excess = 3 * np.abs(degrees - degrees[degrees.size // 2]).sum() - degrees.sum()
-    return bool(noise.laplace_on_grid(np.array([excess]), graph.weight_unit, scale)[0] > 0)
+    multiple, share = _VECTOR_UNEVEN if rank == 1 else _COLUMNS_UNEVEN
+    degrees = graph.degrees()
+    excess = float(np.maximum(degrees - multiple * degrees.mean(), 0.0).sum() - share * degrees.sum())
+    bound = sensitivity.degree_excess(graph.max_weight, share)
+    return release_scalar("unevenness of degrees", excess, bound, ledger.stage(epsilon), epsilon, noise) > 0

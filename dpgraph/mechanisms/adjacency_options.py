@@ -21,6 +21,9 @@ from dpgraph.mechanisms.subspace import (
 __all__ = ["DEFAULT_MAX_RANK", "MECHANISMS", "AdjacencyOptions"]
 
 DEFAULT_MAX_RANK = 8
+#: regularization="auto" is this many times the private average degree. Large values make all rows alike, so that the
+#: bound m on the smallest c_i, which sets the noise, comes close to the typical c_i.
+REGULARIZATION_MULTIPLE = 16.0
 MECHANISMS = ("coherence", "gaussian", "noisy-power", "randomized-response")
 #: A larger one makes squares of the scaled entries underflow.
 _LARGEST_REGULARIZATION = 1e100
@@ -86,6 +89,12 @@ class AdjacencyOptions:
             least_rank,
             denoise,
         )
+
+    def automatic_regularization(self, mean_degree: float, max_weight: float) -> float:
+        """Return tau, "auto" resolved by a released average degree."""
+        if self.regularization == "auto":
+            return max(REGULARIZATION_MULTIPLE * mean_degree, max_weight)
+        return float(self.regularization)
 
     def slack(self, delta: float) -> float:
         """Part of delta that the good events of these options may use."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource
 
-__all__ = ["CORE_BITS", "GRID_BITS", "add_on_grid", "grid_unit", "release_array"]
+__all__ = ["CORE_BITS", "GRID_BITS", "add_on_grid", "grid_unit", "release_array", "release_scalar"]
 
 FloatArray = NDArray[np.float64]
 
@@ -19,6 +19,8 @@ GRID_BITS = 30
 #: Grid of the small core of a low-rank matrix, whose entries may be many noise scales large.
 CORE_BITS = 18
 _LARGEST_MULTIPLE = 2.0**51
+#: Grid of a single number in units of its noise.
+_SCALAR_UNIT = 2.0**-20
 
 
 def grid_unit(scale: float, bits: int = GRID_BITS) -> float:
@@ -81,3 +83,10 @@ def release_array(
         return add_on_grid(A / 2 + A.T / 2, noise.symmetric_gaussian(len(A), scale), unit)
     scale = ledger.gaussian(name, sensitivity=rounded, mu=mu)
     return add_on_grid(A, noise.gaussian(A.shape, scale), unit)
+
+
+def release_scalar(name: str, value: float, bound: float, ledger: Ledger, epsilon: float, noise: NoiseSource) -> float:
+    """Laplace noise on a number that moves by at most `bound`, rounded to a grid, which adds one step to the bound."""
+    unit = 2.0 ** math.floor(math.log2(bound / epsilon)) * _SCALAR_UNIT
+    scale = ledger.laplace(name, sensitivity=bound + unit, epsilon=epsilon)
+    return float(noise.laplace_on_grid(np.array([np.rint(value / unit) * unit]), unit, scale)[0])

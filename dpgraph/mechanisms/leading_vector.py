@@ -9,15 +9,18 @@ would each have to be paid for, so that beyond one Gaussian noise is better.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpgraph.graph import GraphOperator
 from dpgraph.mechanisms.degree_core import shrunken_degrees
+from dpgraph.mechanisms.degree_residual import DegreeResidual
 from dpgraph.mechanisms.degrees import release_degrees_purely
-from dpgraph.mechanisms.empirical_bayes import enough_rows, posterior_basis
-from dpgraph.mechanisms.noisy_power import LowRankAdjacency, Products, clipped, row_scales, unevenness_of
+from dpgraph.mechanisms.empirical_bayes import enough_rows, posterior_basis, posterior_means_and_response
+from dpgraph.mechanisms.grid import release_scalar
+from dpgraph.mechanisms.noisy_power import LowRankAdjacency, Products, row_scales
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.privacy.reading_norm import ReadingNorm, reading_grid
@@ -29,27 +32,32 @@ FloatArray = NDArray[np.float64]
 
 #: Shares of the budget for the degrees and for the eigenvalue.
 _DEGREE_SHARE, _VALUE_SHARE = 0.06, 0.01
-#: So many products, times this power of epsilon, between the bounds: with little noise, convergence is what is missing.
-_ITERATIONS, _POWER, _LEAST, _MOST = 6.0, 0.6, 3, 16
+#: So many products, times this power of epsilon, from degrees that are close to the eigenvector: noise is what hurts.
+_ITERATIONS, _POWER, _LEAST, _MOST = 3.6, 0.6, 2, 16
+#: From others, this many over the noise of a count of each vertex, in units of the eigenvalue, or this many times that
+#: power of epsilon where that is more.
+_FAR_ITERATIONS, _UNKNOWN_ITERATIONS, _FAR_LEAST, _FAR_MOST = 7.0, 6.0, 3, 24
 #: What a product counts for, per iteration that has passed since, while the vector is being found; and at the end: only
 #: the last product, or all of them.
 _DECAY, _LAST_DECAYS = 0.1, (0.5, 1.0)
-#: Rows of an iterate that is noise to more than this share are clipped, where epsilon is below the second number over
-#: the ratio of the two largest (released) degrees to all of them, or below the third.
-_NOISY, _FLAT, _SMALL = 0.12, 11.5, 1.6
-#: From the same epsilon on noise is small enough to say what it hides: posterior means take the place of an iterate if
-#: they promise at least so much of what it promises. An iterate is never taken for noise alone.
-_WORTH, _LEAST_SIGNAL = 0.8, 1e-3
+#: Candidates for the largest entry of an iterate, in units of its root mean square.
+_CAPS = (1.5, 2.0, 3.0, 4.5, 7.0, math.inf)
+#: Scaling back to length 1 makes entries a little larger than the cap again; so often both are done.
+_CAPPINGS = 3
+#: Share of what a cap cuts off that one product does not bring back, and of the squared noise of that product which
+#: is left in posterior means beyond what they say.
+_SECOND, _LEFT = 0.6, 0.8
+#: Posterior means smaller than this share of the iterate say that all of it is noise: it is kept.
+_VANISHED = 1e-3
 #: Iterates are multiples of this, times their largest entry, so that products lie exactly on a public grid, of weighted
 #: graphs of up to a million edges a vertex too.
 _UNIT = 2.0**-13
-#: Grid of the eigenvalue in units of its noise.
-_VALUE_UNIT = 2.0**-20
 
 
 def release_leading_vector(
     graph: GraphOperator,
     *,
+    residual: DegreeResidual,
     ledger: Ledger,
     share: float,
     noise: NoiseSource,
@@ -62,6 +70,8 @@ def release_leading_vector(
     ----------
     graph : GraphOperator
         The private graph.
+    residual : DegreeResidual
+        Whether the degrees, from which it starts, are far from the eigenvector.
     ledger, share, noise
         Pure budget of the call, share of it for this release, source of noise.
     regularization, denoise
@@ -78,36 +88,47 @@ def release_leading_vector(
     std = math.sqrt(2.0) * ledger.entries[-1].scale
     shrunken = shrunken_degrees(degrees, float(degrees.mean()), std, w)
     rows = row_scales(degrees, regularization, w)
+    steer = _posterior if residual.is_large else _capped_posterior
     Q = _iterate(
         graph,
         rows,
         (rows * shrunken)[:, None],
+        _iterations(epsilon, residual, w * math.sqrt(n)),
         ledger=ledger,
         epsilon=epsilon * (1 - _DEGREE_SHARE - _VALUE_SHARE),
         noise=noise,
-        denoise=denoise and enough_rows(n, 1),
-        clips=denoise and (epsilon < _SMALL or epsilon * unevenness_of(shrunken) < _FLAT),
+        steer=steer if denoise and enough_rows(n, 1) else None,
     )
     scaled = rows[:, None] * Q
     value = float(np.sum(scaled * graph.multiply(scaled)))
     bound = sensitivity.adjacency_core(w, scaled)
-    core = _release_value(value, bound, ledger, epsilon * _VALUE_SHARE, noise)
+    core = release_scalar("core", value, bound, ledger, epsilon * _VALUE_SHARE, noise)
     return LowRankAdjacency(degrees, Q, np.array([[core]]))
+
+
+def _iterations(epsilon: float, residual: DegreeResidual, size: float) -> int:
+    """Products to release: the farther from the eigenvector they start, the more; the more noise, the fewer.
+
+    `size` is the norm of a column of noise of scale w.
+    """
+    if residual.is_large:
+        found = _FAR_ITERATIONS * epsilon * residual.quotient / size
+        return min(max(round(found), round(_UNKNOWN_ITERATIONS * epsilon**_POWER), _FAR_LEAST), _FAR_MOST)
+    return min(max(round(_ITERATIONS * epsilon**_POWER), _LEAST), _MOST)
 
 
 def _iterate(
     graph: GraphOperator,
     rows: FloatArray,
     start: FloatArray,
+    iterations: int,
     *,
     ledger: Ledger,
     epsilon: float,
     noise: NoiseSource,
-    denoise: bool,
-    clips: bool,
+    steer: Callable[[Products, FloatArray, float], FloatArray] | None,
 ) -> FloatArray:
     """Unit vector close to the leading eigenvector of diag(rows) A diag(rows), from a public start, shape (n, 1)."""
-    iterations = min(max(round(_ITERATIONS * epsilon**_POWER), _LEAST), _MOST)
     norm = ReadingNorm(iterations, ratio=1.0)
     step, envelope, epsilon = reading_grid(graph.max_weight, 1, graph.weight_unit * _UNIT, epsilon)
     moved = sensitivity.repeated_readings(envelope)
@@ -117,35 +138,66 @@ def _iterate(
     variance = norm.variances(scale)[1]
     Q = start / np.linalg.norm(start)
     seen = Products(Q, iterations)
+    value = 0.0
     for t in range(iterations):
-        if clips and t and seen.noise_share(rows) > _NOISY:
-            Q = seen.replace_basis(clipped(Q))
         largest = float(np.abs(rows[:, None] * Q).max())
         exact = graph.multiply(np.rint(rows[:, None] * Q / (largest * _UNIT)) * _UNIT)
         noisy = readings.later(everywhere, exact) if t else readings.first(everywhere, exact)
-        seen.add(rows[:, None] * noisy * largest, variance * largest**2)
+        product = rows[:, None] * noisy * largest
+        seen.add(product, variance * largest**2)
+        value = max(value, float(np.sum(Q * product)))
         seen.improve(_DECAY)
         Q = seen.basis()
-        if denoise and epsilon >= _SMALL and t < iterations - 1:
-            Q = _promising(seen, Q, rows)
+        if steer and t < iterations - 1:
+            Q = steer(seen, rows, variance / value**2 if value > 0 else math.inf)
     _average(seen, rows)
-    if denoise:
+    if steer:
         return posterior_basis(seen.basis(), seen.covariance(), rows)
     return seen.basis() / np.linalg.norm(seen.basis())
 
 
-def _promising(seen: Products, Q: FloatArray, rows: FloatArray) -> FloatArray:
-    """Go on from the posterior means of the rows, if they promise more signal for the noise of the next product.
+def _posterior(seen: Products, rows: FloatArray, variance: float) -> FloatArray:
+    """Go on from the posterior means of the rows: where the vector lives on a small group, all noise elsewhere goes."""
+    return seen.replace_basis(posterior_basis(seen.basis(), seen.covariance(), rows))
 
-    That noise is proportional to the largest row. Where the vector lives on a small group, posterior means are nearly
-    zero elsewhere, and all noise there is gone; where it does not, their largest rows stand out more than before.
+
+def _capped_posterior(seen: Products, rows: FloatArray, variance: float) -> FloatArray:
+    """Go on from posterior means whose largest entries are cut off where that promises the best next product.
+
+    The noise of a product with x is proportional to the largest entry of x. If x has a cosine c with the means, which
+    stand for the eigenvector, then the product has a squared error of the noise over c^2, in units of the eigenvalue,
+    of which posterior means leave what they respond to it; and of what was cut off, a part that depends on the other
+    eigenvalues.
+
+    Parameters
+    ----------
+    seen, rows
+        Products so far, scales of the rows.
+    variance : float
+        Of the noise at a row of scale 1, of a product with an iterate of largest entry 1, over the squared eigenvalue.
     """
-    means = posterior_basis(Q, seen.covariance(), rows)
-    Q = Q / np.linalg.norm(Q)
-    signal = math.sqrt(max(1 - seen.noise_share(rows), _LEAST_SIGNAL))
-    found = min(abs(float(np.sum(Q * means))) / signal, 1.0)
-    largest = [float(np.abs(rows[:, None] * vector).max()) for vector in (Q, means)]
-    return seen.replace_basis(means) if found / largest[1] > _WORTH * signal / largest[0] else Q
+    Q = seen.basis()
+    means, response = posterior_means_and_response(Q, seen.covariance(), rows)
+    if np.linalg.norm(means) <= _VANISHED * np.linalg.norm(Q):
+        means = Q
+    means = means / np.linalg.norm(means)
+    left = _LEFT * min(max(float(response[0, 0]), 0.0), float(np.sum(rows**2))) * variance
+    candidates = [_capped(means, cap) for cap in _CAPS]
+    errors = []
+    for x in candidates:
+        kept = min(float(np.sum(x * means)) ** 2, 1.0)
+        errors.append((left * float(np.abs(rows[:, None] * x).max()) ** 2 + _SECOND**2 * (1 - kept)) / kept)
+    return seen.replace_basis(candidates[int(np.argmin(errors))])
+
+
+def _capped(x: FloatArray, cap: float) -> FloatArray:
+    """Return a unit vector close to `x`, shape (n, 1), whose entries are about `cap`/sqrt(n) at most in size."""
+    largest = cap / math.sqrt(len(x))
+    x = x / np.linalg.norm(x)
+    for _ in range(_CAPPINGS):
+        x = np.clip(x, -largest, largest)
+        x = x / np.linalg.norm(x)
+    return np.asarray(x)
 
 
 def _average(seen: Products, rows: FloatArray) -> None:
@@ -166,10 +218,3 @@ def _average(seen: Products, rows: FloatArray) -> None:
         if error < least:
             best, least = seen.coefficients, error
     seen.coefficients = best
-
-
-def _release_value(value: float, bound: float, ledger: Ledger, epsilon: float, noise: NoiseSource) -> float:
-    """An eigenvalue with Laplace noise, rounded to a grid, which adds one step to the bound."""
-    unit = 2.0 ** math.floor(math.log2(bound / epsilon)) * _VALUE_UNIT
-    scale = ledger.laplace("core", sensitivity=bound + unit, epsilon=epsilon)
-    return float(noise.laplace_on_grid(np.array([np.rint(value / unit) * unit]), unit, scale)[0])

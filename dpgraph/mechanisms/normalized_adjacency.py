@@ -22,7 +22,6 @@ from dpgraph.mechanisms.degree_core import shrunken_degrees
 from dpgraph.mechanisms.degrees import release_degrees
 from dpgraph.mechanisms.empirical_bayes import enough_rows, posterior_basis
 from dpgraph.mechanisms.grid import release_array
-from dpgraph.mechanisms.leading_vector import release_leading_vector
 from dpgraph.mechanisms.noisy_power import POWER_RANK, release_low_rank_adjacency
 from dpgraph.mechanisms.private_adjacency import PrivateNormalizedAdjacency
 from dpgraph.mechanisms.projector_sampler import canonical_signs
@@ -36,6 +35,7 @@ from dpgraph.mechanisms.subspace import (
     release_core,
     release_subspace,
 )
+from dpgraph.mechanisms.vector_adjacency import low_rank_result, release_vector_adjacency
 from dpgraph.mechanisms.weights import release_total_weight
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import check_delta, check_epsilon
@@ -54,9 +54,6 @@ __all__ = [
 
 FloatArray = NDArray[np.float64]
 
-#: regularization="auto" is this many times the private average degree. Large values make all rows alike, so that the
-#: bound m on the smallest c_i, which sets the noise, comes close to the typical c_i (benchmarks/regularization.py).
-REGULARIZATION_MULTIPLE = 16.0
 #: Guess of the coherence, times that of rows of equal norm.
 _TYPICAL_COHERENCE = 1.35
 
@@ -65,8 +62,6 @@ TOTAL_SHARE = 0.002
 _DEGREE_SHARE = 0.02
 _MINIMUM_SHARE = 0.1
 _CORE_SHARE = 0.02
-#: Share of epsilon for the total weight, where a single vector is released purely.
-_VECTOR_TOTAL_SHARE = 0.01
 
 
 def release_normalized_adjacency(
@@ -138,30 +133,10 @@ def _by_noisy_power(
     noise: NoiseSource,
 ) -> PrivateNormalizedAdjacency:
     """Normalise by released degrees: what an edge then moves is public, and no bound on min c is needed."""
-    tau = _automatic(mean_degree, graph.max_weight) if options.regularization == "auto" else options.regularization
+    tau = options.automatic_regularization(mean_degree, graph.max_weight)
     rank = min(POWER_RANK, options.largest) if options.rank == "auto" else options.largest
-    private: Any = {"ledger": ledger, "noise": noise, "regularization": tau, "denoise": options.denoise}
-    if ledger.delta > 0:
-        released = release_low_rank_adjacency(graph, rank, mu=mu, **private)
-    else:
-        released = release_leading_vector(graph, share=1 - _VECTOR_TOTAL_SHARE, **private)
-    return PrivateNormalizedAdjacency(
-        nodes=graph.nodes,
-        degrees=released.degrees,
-        regularization=tau,
-        lower=max(tau, graph.max_weight),
-        basis=canonical_signs(released.basis),
-        core=released.core,
-        spectrum=np.abs(np.diag(released.core)),
-        mechanism=options.mechanism,
-        max_weight=graph.max_weight,
-        privacy=ledger.report(),
-    )
-
-
-def _automatic(mean_degree: float, max_weight: float) -> float:
-    """Return the tau of regularization="auto"."""
-    return max(REGULARIZATION_MULTIPLE * mean_degree, max_weight)
+    private: Any = {"ledger": ledger, "mu": mu, "noise": noise, "regularization": tau, "denoise": options.denoise}
+    return low_rank_result(graph, options, release_low_rank_adjacency(graph, rank, **private), tau, ledger)
 
 
 def release_noisy_matrix(
@@ -195,7 +170,7 @@ def release_lower_bound(
     """
     w = graph.max_weight
     if options.regularization == "auto":
-        tau = _automatic(mean, w)
+        tau = options.automatic_regularization(mean, w)
         return tau, tau, mu
     tau = float(options.regularization)
     mu_minimum = mu * math.sqrt(_MINIMUM_SHARE)
@@ -374,7 +349,7 @@ def private_normalized_adjacency(
         columns = min(POWER_RANK, n) if rank == "auto" else check_rank(rank, n, max_rank)
         weighted = weight is not None or max_weight is not None
         chosen = choose_mechanism(n, columns, epsilon, delta, weighted=weighted)
-    undecided, answers = chosen == "by degrees", chosen == "randomized-response"
+    undecided, answers = chosen in ("by degrees", "by residual"), chosen == "randomized-response"
     vector = (undecided or chosen == "noisy-power") and rank == 1
     pure = answers or vector
     options = AdjacencyOptions.check(
@@ -397,19 +372,21 @@ def private_normalized_adjacency(
         adjacency=EDGE_ADJACENCY,
         noise=noise,
         slack=0.0 if pure else options.slack(delta),
-        parallel=undecided,
+        parallel=chosen == "by degrees",
     )
     graph = source.read()
     rest = ledger
-    if undecided:
-        answers = release_unevenness(graph, ledger=ledger, noise=noise)
+    if chosen == "by degrees":
+        answers = release_unevenness(graph, options.largest, ledger=ledger, noise=noise)
         rest = ledger.decide(answers or vector)
+    private: PrivateNormalizedAdjacency
     if answers:
         private = release_answered_adjacency(graph, options, ledger=rest, noise=noise)
+    elif vector:
+        may_answer = chosen == "by residual"
+        private = release_vector_adjacency(graph, options, may_answer=may_answer, ledger=rest, noise=noise)
     else:
-        share = _VECTOR_TOTAL_SHARE if vector else TOTAL_SHARE
-        total = release_total_weight(graph, ledger=rest, share=share, noise=noise)
-        mean = 2 * total.value / n
+        mean = 2 * release_total_weight(graph, ledger=rest, share=TOTAL_SHARE, noise=noise).value / n
         private = release_normalized_adjacency(
             graph, options, mean_degree=mean, ledger=rest, mu=rest.remaining_mu(), noise=noise
         )

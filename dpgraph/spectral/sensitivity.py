@@ -29,13 +29,15 @@ __all__ = [
     "adjacency_core",
     "alpha",
     "basis_product",
+    "clipped_degrees",
+    "clipped_product",
     "coherence_bound",
     "computed_subspace",
     "constraint_rows",
     "constraint_rows_l1",
     "core_release",
     "degree_corrected_product",
-    "degree_deviation",
+    "degree_excess",
     "degrees_l1",
     "degrees_l2",
     "first_sweep",
@@ -103,13 +105,34 @@ def partition_weight(max_weight: float) -> float:
     return max_weight
 
 
-def degree_deviation(max_weight: float) -> float:
-    """Change of 3 sum_i |d_i - median| - sum_i d_i, 8 w.
+def degree_excess(max_weight: float, share: float) -> float:
+    """Change of sum_i max(d_i - a mean, 0) - share sum_i d_i, for a >= 1, with mean that of d: 2 (1 + share) w.
 
-    The median minimises sum_i |d_i - c| over c, and for every c two terms of this sum move by at most w: so does the
-    minimum, by at most 2 w in all. The sum of the degrees moves by at most 2 w.
+    Let a weight grow by at most w. Two terms of the first sum grow by at most w each. The mean grows by at most 2 w/n;
+    fewer than n/a degrees exceed a times the mean, so that all terms together fall by at most 2 w. The sum of the
+    degrees grows by at most 2 w.
     """
-    return 8.0 * max_weight
+    return 2.0 * (1.0 + share) * max_weight
+
+
+def clipped_degrees(max_weight: float, cap: float) -> tuple[float, float]:
+    """Change of |h|^2 and of h'Ah, h_k = min(d_k/cap, 1), for a public cap: 4 w/cap and 6 w.
+
+    Let the weight of {i, j} grow by at most w. Then h_i and h_j grow by at most w/cap, no other entry moves, and one
+    that grows belonged to a degree below the cap. Squares of numbers up to 1 grow by at most twice as much. In h'Ah the
+    pair itself counts 2 w h_i h_j <= 2 w, and the growth g of h counts g'A(h + h') <= 2 sum_k g_k d_k < 4 w.
+    """
+    return 4.0 * max_weight / cap, 6.0 * max_weight
+
+
+def clipped_product(max_weight: float, limit: float) -> float:
+    """Change of sum_k min((Ah)_k, limit)^2 for h as in :func:`clipped_degrees` and a public limit: 8 w limit.
+
+    The entries of A h grow by at most 4 w in all: the growth of h_i reaches the neighbours of i, sum_k A_ki w/cap < w,
+    that of h_j those of j, and the pair itself adds w h_j to row i and w h_i to row j. A square of a number up to the
+    limit grows by at most 2 limit times as much.
+    """
+    return 8.0 * max_weight * limit
 
 
 def row_release(max_weight: float, row_norm: float = 1.0) -> float:

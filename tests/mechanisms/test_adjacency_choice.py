@@ -15,10 +15,13 @@ from dpgraph.mechanisms.adjacency_choice import choose_mechanism, noise_ratio
         (50, 2, 1.0, "randomized-response"),
         (800, 1, 8.0, "randomized-response"),
         (800, 1, 1.0, "noisy-power"),
+        (800, 1, 2.0, "by residual"),
         (800, 1, 4.0, "by degrees"),
         (1_600, 4, 2.0, "by degrees"),
         (20_000, 1, 1.0, "noisy-power"),
         (20_000, 1, 4.0, "by degrees"),
+        (20_000, 1, 8.0, "randomized-response"),
+        (1_000_000, 1, 2.0, "noisy-power"),
         (1_000_000, 8, 8.0, "noisy-power"),
     ],
 )
@@ -37,9 +40,9 @@ def test_the_ratio_of_the_noises_is_that_of_the_formulas_at_any_epsilon():
     assert 0.0 <= noise_ratio(10**6, 1, 5000.0, 1e-6) < 1e-6
 
 
-@pytest.mark.parametrize(("n", "expected"), [(60, "randomized-response"), (1400, "noisy-power")])
-def test_all_graphs_get_the_same_mechanism_where_public_arguments_decide_and_the_result_says_which(n, expected):
-    budget = {"epsilon": 1.0, "delta": 1e-6, "rank": 1, "mechanism": "auto", "rng": 0}
+@pytest.mark.parametrize(("n", "epsilon", "expected"), [(60, 4.0, "randomized-response"), (1400, 1.0, "noisy-power")])
+def test_all_graphs_get_the_same_mechanism_where_public_arguments_decide(n, epsilon, expected):
+    budget = {"epsilon": epsilon, "delta": 1e-6, "rank": 1, "mechanism": "auto", "rng": 0}
     graphs = (nx.empty_graph(n), planted_cut_sparse(n, n // 4, -0.75, rng=0)[0])
     found = [dpgraph.private_normalized_adjacency(G, **budget) for G in graphs]
     assert [private.mechanism for private in found] == [expected, expected]

@@ -8,7 +8,8 @@ from scipy.sparse.linalg import eigsh
 import dpgraph
 from dpgraph.datasets import planted_cut_sparse
 from dpgraph.graph import open_graph
-from dpgraph.mechanisms.leading_vector import _average, _promising, release_leading_vector
+from dpgraph.mechanisms.degree_residual import DegreeResidual
+from dpgraph.mechanisms.leading_vector import _average, _capped_posterior, _posterior, release_leading_vector
 from dpgraph.mechanisms.noisy_power import Products, release_low_rank_adjacency
 from dpgraph.privacy.ledger import EDGE_ADJACENCY, open_ledger
 from dpgraph.privacy.noise import noise_source
@@ -23,7 +24,9 @@ def open_call(epsilon, delta, rng):
 
 def pure(graph, epsilon, rng):
     ledger, noise = open_call(epsilon, None, rng)
-    return release_leading_vector(graph, ledger=ledger, share=1.0, noise=noise, regularization=FLAT, denoise=True)
+    close = DegreeResidual(quotient=1.0, is_large=False)
+    options = {"residual": close, "share": 1.0, "noise": noise, "regularization": FLAT, "denoise": True}
+    return release_leading_vector(graph, ledger=ledger, **options)
 
 
 def gaussian(graph, epsilon, rng):
@@ -43,19 +46,22 @@ def test_it_is_closer_to_the_truth_than_gaussian_products(name, epsilon, graphs_
     A, _ = dpgraph.datasets.read_sparse(graphs_dir / f"{name}.txt.gz")
     graph = open_graph(A).read()
     errors = [np.mean([sine(A, release(graph, epsilon, seed)) for seed in range(4)]) for release in (pure, gaussian)]
-    assert errors[0] < 0.9 * errors[1]
+    assert errors[0] < 0.8 * errors[1]
 
 
-@pytest.mark.parametrize(("epsilon", "products"), [(0.25, 3), (1.0, 6), (2.0, 9), (100.0, 16)])
+@pytest.mark.parametrize(("epsilon", "products"), [(0.25, 2), (1.0, 4), (2.0, 5), (100.0, 16)])
 def test_the_call_is_pure_and_one_line_pays_for_all_products(epsilon, products):
     private = dpgraph.private_normalized_adjacency(
         nx.gnp_random_graph(200, 0.3, seed=1), epsilon=epsilon, delta=1e-6, rank=1, mechanism="noisy-power", rng=0
     )
-    total, degrees, line, core = private.privacy.entries
+    total, length, quotient, *maybe, degrees, line, core = private.privacy.entries
     assert [e.name for e in (total, degrees, core)] == ["total weight", "degrees", "core"]
+    assert [e.name for e in (length, quotient)] == ["squared length of degrees", "quotient of degrees"]
+    assert [e.name for e in maybe] == ["squared product of degrees"] * (epsilon > 10)
     assert (line.name, line.mechanism) == (f"{products} products", "K-norm")
     assert 1.0 <= line.sensitivity < 1.0001  # rounding to the grid of the noise is paid for
-    assert sum(entry.epsilon for entry in private.privacy.entries) == pytest.approx(epsilon)
+    spent = sum(entry.epsilon for entry in private.privacy.entries)
+    assert spent == pytest.approx(epsilon * (1.0 if maybe else 0.99))
     assert (private.privacy.delta, private.privacy.mu, private.mechanism) == (0.0, None, "noisy-power")
 
 
@@ -65,7 +71,7 @@ def test_an_accountant_pays_no_delta_even_where_a_bit_about_degrees_decides():
     options = {"rank": 1, "mechanism": "auto", "rng": 0, "accountant": accountant}
     private = dpgraph.private_normalized_adjacency(graph, epsilon=4.0, delta=1e-6, **options)
     assert private.privacy.entries[0].name == "unevenness of degrees"
-    assert sum(entry.epsilon for entry in private.privacy.entries) == pytest.approx(4.0)
+    assert 3.9 < sum(entry.epsilon for entry in private.privacy.entries) <= 4.0 + 1e-9
     assert (accountant.spent.epsilon, accountant.spent.delta) == (pytest.approx(4.0), 0.0)
 
 
@@ -99,17 +105,32 @@ def test_products_are_averaged_where_noise_is_more_than_what_was_not_yet_found(s
     assert np.linalg.norm(seen.basis()[1:]) <= before
 
 
-@pytest.mark.parametrize("support", [20, 2000])
-def test_posterior_means_steer_a_vector_on_a_small_group_and_harm_no_other(support):
+def one_product(truth, noise):
+    """The public product of a matrix of rank one with its eigenvector, and what is known of the noise of the next."""
     rng = np.random.default_rng(1)
-    truth = np.zeros((2000, 1))
-    truth[:support] = rng.uniform(0.5, 1.0, size=(support, 1))
-    truth /= np.linalg.norm(truth)
+    truth = truth[:, None] / np.linalg.norm(truth)
     seen = Products(truth, 2)
-    seen.add(truth + 0.015 * rng.normal(size=truth.shape), 0.015**2)
+    seen.add(truth + noise * rng.normal(size=truth.shape), noise**2)
     seen.improve(0.1)
-    Q = seen.basis()
-    steered = _promising(seen, Q, np.ones(2000))
-    before, after = (abs(float(np.sum(truth * q))) / np.linalg.norm(q) for q in (Q, steered))
-    assert before == pytest.approx(1 / np.sqrt(1 + 2000 * 0.015**2), rel=0.02)
-    assert after > (0.99 if support == 20 else before - 1e-9)
+    return seen, truth
+
+
+def cosine(truth, x):
+    return abs(float(np.sum(truth * x))) / np.linalg.norm(x)
+
+
+def test_posterior_means_find_a_vector_on_a_small_group():
+    seen, truth = one_product(np.r_[np.random.default_rng(0).uniform(0.5, 1.0, size=20), np.zeros(1980)], 0.015)
+    assert cosine(truth, seen.basis()) == pytest.approx(1 / np.sqrt(1 + 2000 * 0.015**2), rel=0.02)
+    assert cosine(truth, _posterior(seen, np.ones(2000), 0.0)) > 0.99
+
+
+@pytest.mark.parametrize(("variance", "largest"), [(1e-9, (0.9, 1.1)), (1e-3, (0.3, 0.7))])
+def test_long_rows_are_cut_off_as_far_as_the_noise_of_the_next_product_is_worth_it(variance, largest):
+    degrees = np.random.default_rng(0).pareto(2.5, size=2000) + 0.5
+    seen, truth = one_product(degrees, 0.002)
+    x = _capped_posterior(seen, np.ones(2000), variance)
+    low, high = largest
+    assert low < np.abs(x).max() / truth.max() < high
+    assert np.linalg.norm(x) == pytest.approx(1.0)
+    assert cosine(truth, x) > 0.95

@@ -212,8 +212,7 @@ def degree_statistics(pairs: Pairs) -> Ratios:
     moved = change.sum(axis=2)
     yield "degrees_l2", np.linalg.norm(moved, axis=1) / sensitivity.degrees_l2(w)
     yield "degrees_l1", np.abs(moved).sum(axis=1) / sensitivity.degrees_l1(w)
-    excess = [_deviation(graphs.weights.sum(axis=2)) for graphs in (pairs.source, pairs.target)]
-    yield "degree_deviation", np.abs(excess[0] - excess[1]) / sensitivity.degree_deviation(w)
+    yield from clipped_degrees(pairs)
     yield "adjacency_core", np.linalg.norm(Q.T @ change @ Q, axis=(1, 2)) / sensitivity.adjacency_core(w, Q)
     lowest = pairs.source.c.min(axis=1) - pairs.target.c.min(axis=1)
     yield "minimum_degree", np.abs(lowest) / sensitivity.minimum_degree(w)
@@ -225,16 +224,35 @@ def degree_statistics(pairs: Pairs) -> Ratios:
     yield "partition_weight (volume, twice)", np.abs(volume) / (2 * sensitivity.partition_weight(w))
 
 
+def clipped_degrees(pairs: Pairs) -> Ratios:
+    """Excess of degrees over a multiple of their mean, and the numbers about clipped degrees and their product."""
+    w, degrees = pairs.max_weight, [graphs.weights.sum(axis=2) for graphs in (pairs.source, pairs.target)]
+    for multiple, share in ((1.0, 0.2), (2.0, 0.155)):
+        limits = [multiple * d.mean(axis=1, keepdims=True) for d in degrees]
+        above = [np.maximum(d - limit, 0.0).sum(axis=1) for d, limit in zip(degrees, limits, strict=True)]
+        excess = [a - share * d.sum(axis=1) for a, d in zip(above, degrees, strict=True)]
+        yield "degree_excess", np.abs(excess[0] - excess[1]) / sensitivity.degree_excess(w, share)
+    for cap in (w, 3.0 * w, max(float(pairs.source.weights.sum(axis=2).mean()), w)):
+        clipped = [np.minimum(d / cap, 1.0) for d in degrees]
+        products = [
+            np.einsum("bij,bj->bi", g.weights, h) for g, h in zip((pairs.source, pairs.target), clipped, strict=True)
+        ]
+        length = [np.sum(h**2, axis=1) for h in clipped]
+        value = [np.sum(h * y, axis=1) for h, y in zip(clipped, products, strict=True)]
+        bounds = sensitivity.clipped_degrees(w, cap)
+        yield "clipped_degrees (squared length)", np.abs(length[0] - length[1]) / bounds[0]
+        yield "clipped_degrees (quotient)", np.abs(value[0] - value[1]) / bounds[1]
+        for limit in (w, 4.0 * w, 20.0 * w):
+            squares = [np.sum(np.minimum(y, limit) ** 2, axis=1) for y in products]
+            yield "clipped_product", np.abs(squares[0] - squares[1]) / sensitivity.clipped_product(w, limit)
+
+
 def whole_spectra(pairs: Pairs) -> Ratios:
     w, n = pairs.max_weight, pairs.source.c.shape[1]
     bounds = (sensitivity.whole_adjacency_spectrum(w, n), sensitivity.whole_laplacian_spectrum(w, n))
     for matrix, bound in zip(("adjacency", "laplacian"), bounds, strict=True):
         before, after = (np.linalg.eigvalsh(_plain(graphs.weights, matrix)) for graphs in (pairs.source, pairs.target))
         yield f"whole_{matrix}_spectrum", np.linalg.norm(before - after, axis=1) / bound
-
-
-def _deviation(degrees: np.ndarray) -> np.ndarray:
-    return 3 * np.abs(degrees - np.median(degrees, axis=1, keepdims=True)).sum(axis=1) - degrees.sum(axis=1)
 
 
 def _plain(weights: np.ndarray, matrix: str) -> np.ndarray:

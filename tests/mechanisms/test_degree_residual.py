@@ -1,0 +1,73 @@
+"""Whether degrees are close to the leading eigenvector is told for a few hundredths of epsilon, or not at all."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import dpgraph
+from dpgraph.graph import open_graph
+from dpgraph.mechanisms.degree_residual import RESIDUAL_SHARE, release_degree_residual
+from dpgraph.privacy.ledger import EDGE_ADJACENCY, open_ledger
+from dpgraph.privacy.noise import noise_source
+
+
+def residual(matrix, epsilon, rng=0, **public):
+    graph, noise = open_graph(matrix, **public).read(), noise_source(rng)
+    ledger = open_ledger(epsilon=epsilon, delta=None, accountant=None, adjacency=EDGE_ADJACENCY, noise=noise)
+    mean = float(graph.degrees().mean())
+    return release_degree_residual(graph, mean, ledger=ledger, epsilon=epsilon, noise=noise), ledger.entries
+
+
+def exact(A):
+    """The squared tangent between clipped degrees and their product, and the quotient."""
+    d = np.asarray(A.sum(axis=1)).ravel()
+    h = np.minimum(d / (3 * d.mean()), 1.0)
+    product = A @ h
+    quotient = h @ product / (h @ h)
+    return np.sum(np.minimum(product, 2 * quotient) ** 2) / (quotient**2 * (h @ h)) - 1, quotient
+
+
+@pytest.mark.parametrize(
+    ("name", "is_large"), [("facebook_combined", True), ("fb100-Rice31", False), ("wiki-Vote", False)]
+)
+def test_it_tells_where_the_leading_eigenvector_hides_on_a_group(name, is_large, graphs_dir):
+    A, _ = dpgraph.datasets.read_sparse(graphs_dir / f"{name}.txt.gz")
+    tangent, quotient = exact(A.astype(float))
+    assert (tangent > 0.08) == is_large
+    for seed in range(10):
+        found, entries = residual(A, 2.0, seed)
+        assert found.is_large == is_large
+        assert found.quotient == pytest.approx(quotient, rel=0.02)
+        assert sum(entry.epsilon for entry in entries) == pytest.approx(2.0 * RESIDUAL_SHARE)
+
+
+def clique_and_star(n):
+    """A clique of n vertices, and a star of 3 n that raises the degree of none of them."""
+    A = sparse.lil_array((4 * n, 4 * n))
+    A[:n, :n] = 1.0
+    A[n, n + 1 :] = 1.0
+    A.setdiag(0.0)
+    return sparse.csr_array(A).maximum(sparse.csr_array(A).T)
+
+
+def test_where_the_noise_would_hide_the_answer_it_is_not_asked_for():
+    found, entries = residual(clique_and_star(30), 0.5)
+    assert [entry.name for entry in entries] == ["squared length of degrees", "quotient of degrees"]
+    assert not found.is_large
+
+
+@pytest.mark.parametrize("edges", [0, 1])
+def test_graphs_of_hardly_any_edge_say_nothing(edges):
+    A = np.zeros((50, 50))
+    A[0, 1] = A[1, 0] = edges
+    for seed in range(20):
+        found, _ = residual(A, 1.0, seed)
+        assert found.quotient >= 0
+        assert not found.is_large
+
+
+def test_weights_change_no_more_than_the_unit():
+    A, _ = dpgraph.datasets.planted_cut_sparse(1000, 200, -0.5, rng=0)
+    plain, heavy = residual(A, 4.0)[0], residual(A * 7.0, 4.0, weight="weight", max_weight=7.0)[0]
+    assert heavy.quotient == pytest.approx(7 * plain.quotient, rel=0.02)
+    assert heavy.is_large == plain.is_large is False
