@@ -164,7 +164,7 @@ def problem() -> Problem:
             "The lines of the normalized adjacency release its leading eigenspace with a large regularisation and "
             "scale it back by the noisy degrees; how far that is from the space of the adjacency matrix is part of it. "
             "Their rows are denoised (empirical Bayes). Auto is noisy power or randomized response, by n, rank, "
-            "epsilon, delta and at most one private bit about the degrees.",
+            "epsilon, delta and what degrees say, privately.",
             "The noisy power method as published returns twice as many dimensions as asked for, which makes its angle "
             "smaller; no mechanism here is told the true rank from private data.",
         ),

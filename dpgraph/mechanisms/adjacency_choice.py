@@ -33,9 +33,10 @@ from dpgraph.spectral import sensitivity
 
 __all__ = ["choose_mechanism", "noise_ratio", "release_unevenness"]
 
-#: Answers are taken while their noise is below this many times that of products with rows of one length: on planted
-#: cuts and blocks, answers and products are level between 1 and 2.
-_EVEN_RATIO = 1.3
+#: Answers are taken while their noise is below this many times that of products with rows of one length, by epsilon
+#: (in between by its logarithm): on planted cuts and blocks, answers and products are level between 1 and 2 from
+#: epsilon = 1 on, and below products of several columns rarely come to an end.
+_EVEN_EPSILONS, _EVEN_RATIOS = (0.4, 1.0), (3.8, 1.3)
 #: In graphs of uneven degrees, while it is below this many times sqrt(n) times that: on Facebook, mail and
 #: collaboration graphs of 769 to 37,000 vertices, they are level between 0.08 and 0.17 of sqrt(n).
 _UNEVEN_RATIO = 0.12
@@ -82,7 +83,7 @@ def choose_mechanism(n: int, rank: int, epsilon: float, delta: float, *, weighte
     if rank == 1:
         return _choose_for_vector(n, epsilon)
     ratio = noise_ratio(n, rank, epsilon, delta)
-    if ratio <= _EVEN_RATIO:
+    if ratio <= np.interp(math.log(epsilon), np.log(_EVEN_EPSILONS), _EVEN_RATIOS):
         return "randomized-response"
     return "by degrees" if ratio <= _UNEVEN_RATIO * math.sqrt(n) else "noisy-power"
 

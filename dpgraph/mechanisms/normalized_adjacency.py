@@ -277,9 +277,9 @@ def private_normalized_adjacency(
     coherence : {"degree-corrected", "rank"}
         The coherence that the noise is scaled by: max ||U_i||/sqrt(c_i), or the papers' max ||U_i||.
     mechanism : {"auto", "coherence", "gaussian", "noisy-power", "randomized-response"}
-        "auto" is one of the next two, by n, `rank`, epsilon and delta, and by one private bit about the degrees where
-        these do not decide (:mod:`dpgraph.mechanisms.adjacency_choice`); it never halts, and the result says which one
-        ran. "noisy-power":
+        "auto" is one of the next two, by n, `rank`, epsilon and delta, and by what degrees say privately where these do
+        not decide (:mod:`dpgraph.mechanisms.adjacency_choice`); it never halts, and the result says which one ran.
+        "noisy-power":
         averaged products with public iterates, normalised by released degrees; `rank` "auto" is 2. With `rank` 1 the
         noise of all products is drawn together and the call is pure (delta is not spent).
         "randomized-response" answers for every pair with pure privacy (delta is not spent): the most accurate for a
@@ -383,8 +383,8 @@ def private_normalized_adjacency(
     if answers:
         private = release_answered_adjacency(graph, options, ledger=rest, noise=noise)
     elif vector:
-        may_answer = chosen == "by residual"
-        private = release_vector_adjacency(graph, options, may_answer=may_answer, ledger=rest, noise=noise)
+        found = {"are_even": chosen == "by degrees", "may_answer": chosen == "by residual"}
+        private = release_vector_adjacency(graph, options, **found, ledger=rest, noise=noise)
     else:
         mean = 2 * release_total_weight(graph, ledger=rest, share=TOTAL_SHARE, noise=noise).value / n
         private = release_normalized_adjacency(

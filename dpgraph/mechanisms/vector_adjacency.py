@@ -10,7 +10,7 @@ import numpy as np
 from dpgraph.graph import Graph, GraphOperator
 from dpgraph.mechanisms.adjacency_options import AdjacencyOptions
 from dpgraph.mechanisms.answered_adjacency import release_answered_adjacency
-from dpgraph.mechanisms.degree_residual import RESIDUAL_SHARE, release_degree_residual
+from dpgraph.mechanisms.degree_residual import RESIDUAL_SHARE, DegreeResidual, release_degree_residual
 from dpgraph.mechanisms.leading_vector import release_leading_vector
 from dpgraph.mechanisms.noisy_power import LowRankAdjacency
 from dpgraph.mechanisms.private_adjacency import PrivateNormalizedAdjacency
@@ -24,13 +24,13 @@ __all__ = ["low_rank_result", "release_vector_adjacency"]
 #: Share of epsilon for the total weight.
 _TOTAL_SHARE = 0.01
 #: Noise up to this many times the quotient is found through by answers, up to this many times it by products.
-_ANSWERS_FIND, _PRODUCTS_FIND = 2.0, 1.2
+_ANSWERS_FIND, _PRODUCTS_FIND = 2.2, 1.2
 
 
 def release_vector_adjacency(
-    graph: Graph, options: AdjacencyOptions, *, may_answer: bool, ledger: Ledger, noise: NoiseSource
+    graph: Graph, options: AdjacencyOptions, *, are_even: bool, may_answer: bool, ledger: Ledger, noise: NoiseSource
 ) -> PrivateNormalizedAdjacency:
-    """Release the average degree, how far degrees are from the leading eigenvector, then that vector.
+    """Release the average degree, whether degrees are far from the leading eigenvector, then that vector.
 
     Parameters
     ----------
@@ -38,17 +38,21 @@ def release_vector_adjacency(
         The private graph.
     options : AdjacencyOptions
         Public choices.
+    are_even : bool
+        Whether degrees are known to be even, so that how far they are need not be asked.
     may_answer : bool
         Whether randomized response takes over where the degrees are far from the vector.
     ledger, noise
         Pure budget of the call, source of noise.
     """
     w, n = graph.max_weight, graph.n_vertices
-    first_share = _TOTAL_SHARE + RESIDUAL_SHARE
+    first_share = _TOTAL_SHARE + (0.0 if are_even else RESIDUAL_SHARE)
     first = ledger.stage(first_share * ledger.epsilon) if may_answer else ledger
     share = _TOTAL_SHARE * ledger.epsilon / first.epsilon
     mean = 2 * release_total_weight(graph, ledger=first, share=share, noise=noise).value / n
-    residual = release_degree_residual(graph, mean, ledger=first, epsilon=ledger.epsilon, noise=noise)
+    residual = DegreeResidual(0.0, is_large=False)
+    if not are_even:
+        residual = release_degree_residual(graph, mean, ledger=first, epsilon=ledger.epsilon, noise=noise)
     rest = ledger.stage((1 - first_share) * ledger.epsilon) if may_answer else ledger
     if may_answer and residual.is_large and _answers_win(residual.quotient, n, ledger.epsilon):
         return release_answered_adjacency(graph, options, ledger=rest, noise=noise)

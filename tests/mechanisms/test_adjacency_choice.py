@@ -18,6 +18,7 @@ from dpgraph.mechanisms.adjacency_choice import choose_mechanism, noise_ratio
         (800, 1, 2.0, "by residual"),
         (800, 1, 4.0, "by degrees"),
         (1_600, 4, 2.0, "by degrees"),
+        (1_600, 4, 0.25, "randomized-response"),
         (20_000, 1, 1.0, "noisy-power"),
         (20_000, 1, 4.0, "by degrees"),
         (20_000, 1, 8.0, "randomized-response"),

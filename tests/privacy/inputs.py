@@ -86,11 +86,27 @@ def undecided_neighbours() -> Pairs:
         ("even", nx.random_regular_graph(30, n, seed=0)),
     ):
         weights = nx.to_numpy_array(graph)
-        by_degree = np.argsort(-weights.sum(axis=1), kind="stable")
-        for i, j in (by_degree[[0, 1]], by_degree[[0, -1]], by_degree[[-2, -1]]):
-            changed = weights.copy()
-            changed[i, j] = changed[j, i] = 1.0 - weights[i, j]
-            yield f"{label} degrees, pair {i}-{j}", graph_data(weights, 1.0), graph_data(changed, 1.0)
+        yield from _three_pairs(f"{label} degrees", weights)
+
+
+def hidden_neighbours() -> Pairs:
+    """Graphs whose leading eigenvector lives on a clique that degrees hardly show, and one where they show it."""
+    n, clique = 150, 8
+    hidden = np.zeros((n, n))
+    hidden[:clique, :clique] = 1.0 - np.eye(clique)
+    for i in range(clique, 2 * clique + 84, 2):
+        hidden[i, i + 1] = hidden[i + 1, i] = 1.0
+    yield from _three_pairs("a clique among single edges", hidden)
+    yield from _three_pairs("random", nx.to_numpy_array(nx.gnp_random_graph(n, 0.2, seed=1)))
+
+
+def _three_pairs(label: str, weights: np.ndarray) -> Pairs:
+    """Neighbours in the pair of the largest degrees, of the smallest, and of one of each."""
+    by_degree = np.argsort(-weights.sum(axis=1), kind="stable")
+    for i, j in (by_degree[[0, 1]], by_degree[[0, -1]], by_degree[[-2, -1]]):
+        changed = weights.copy()
+        changed[i, j] = changed[j, i] = 1.0 - weights[i, j]
+        yield f"{label}, pair {i}-{j}", graph_data(weights, 1.0), graph_data(changed, 1.0)
 
 
 #: Five vertices that are joined to everything, and many that are joined to them only (and a little to each other):

@@ -49,6 +49,7 @@ from tests.privacy.inputs import (
     cosine_neighbours,
     csp_neighbours,
     edge_csp_neighbours,
+    hidden_neighbours,
     histogram_neighbours,
     iterate_neighbours,
     large_graph_neighbours,
@@ -197,14 +198,12 @@ ENTRIES: tuple[Entry, ...] = (
         )
     ),
     *(
-        Entry(
-            "private_normalized_adjacency",
-            undecided_neighbours,
-            poisoned_graph(),
-            options={"mechanism": "auto", "rank": rank},
-            epsilon=1.0,  # where the degrees decide
+        Entry("private_normalized_adjacency", pairs, poisoned_graph(), options=options, epsilon=epsilon)
+        for pairs, options, epsilon in (  # where the degrees decide, and where their residual does
+            (undecided_neighbours, {"mechanism": "auto", "rank": 2}, 1.0),
+            (undecided_neighbours, {"mechanism": "auto", "rank": 1}, 3.0),
+            (hidden_neighbours, {"mechanism": "auto", "rank": 1, "denoise": True}, 2.0),
         )
-        for rank in (2, 1)
     ),
     *(
         Entry("private_max_cut", cut_neighbours(options), poisoned_graph(), options=options)

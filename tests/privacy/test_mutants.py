@@ -16,6 +16,7 @@ from dpgraph.exceptions import BudgetExceededError, InvalidGraphError
 from dpgraph.mechanisms import (
     all_cuts,
     degree_core,
+    degree_residual,
     degrees,
     diagnostics,
     normalized_adjacency,
@@ -47,6 +48,7 @@ def entry_of(function, **options):
 
 DEGREES = entry_of("private_degrees", mechanism="gaussian")
 CUT = entry_of("private_max_cut", mechanism="bounded-iterates")
+VECTOR = entry_of("private_normalized_adjacency", mechanism="noisy-power", rank=1)
 TOGETHER = entry_of("private_max_cut", mechanism="bounded-iterates", noise="auto")
 ADJACENCY = entry_of("private_normalized_adjacency", mechanism="gaussian")
 SPECTRAL = entry_of("private_normalized_adjacency", mechanism="coherence", rank=2)
@@ -197,6 +199,16 @@ def readings_of_one_end_forgotten(monkeypatch):
     monkeypatch.setattr(sensitivity, "repeated_readings", lambda w: w / 2)
 
 
+def residual_told_without_noise(monkeypatch):
+    """How far degrees are from the vector decides how many products are released: exactly known, it tells of edges."""
+
+    def exactly(name, value, bound, ledger, epsilon, noise):
+        ledger.laplace(name, sensitivity=bound, epsilon=epsilon)
+        return value
+
+    monkeypatch.setattr(degree_residual, "release_scalar", exactly)
+
+
 def noise_of_readings_halved(monkeypatch):
     draw = NoiseSource.readings
     monkeypatch.setattr(NoiseSource, "readings", lambda self, *a: draw(self, *a[:-1], a[-1] / 2))
@@ -326,6 +338,7 @@ MUTANTS = {
     rows_read_ahead: (replay_check, K_CUT),
     first_rows_read_each_other_again: (sweeps_check, CUT),
     readings_of_one_end_forgotten: (replay_check, TOGETHER),
+    residual_told_without_noise: (replay_check, VECTOR),
     noise_of_readings_halved: (audit_check, TOGETHER),
     first_reading_sees_rows_that_are_not_set: (replay_check, TOGETHER),
     too_few_answers_are_false: (replay_check, ANSWERS),
