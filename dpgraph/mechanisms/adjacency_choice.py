@@ -48,7 +48,7 @@ _VECTOR_COLUMN, _VECTOR_ENTRY, _VECTOR_BY_DEGREES, _VECTOR_BY_RESIDUAL = 1.8, 0.
 _COLUMNS_UNEVEN, _VECTOR_UNEVEN = (1.0, 0.2), (2.0, 0.155)
 #: Share of epsilon for the bit. Its noise is small beside the sum of all degrees, and the more it gets, the less is
 #: left for answers.
-_SHARE = 0.005
+_SHARE = 0.003
 #: Automatic answers stop here: more of them take minutes.
 _FLIPS = FLIP_LIMIT / 4
 

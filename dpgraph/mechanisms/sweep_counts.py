@@ -36,8 +36,8 @@ _SIGNAL_PER_REPEAT, _DEGREE_PER_REPEAT, _STRONG, _STRONG_POWER, _MOST_REPEATS = 
 #: Where degrees are even, the degree at the end of a typical edge below _EVEN times the mean, no vertex sees more than
 #: others, and what they have in common has to grow out of chance fluctuations, by a factor in every sweep: so many
 #: sweeps more (but no more than twice as many) for each factor e of vertices above the second number and each edge of a
-#: vertex above the third, as more edges make weaker cuts grow.
-_REPEATS_PER_LOG, _FEW_VERTICES, _LEAST_DEGREE, _EVEN = 0.07, 2000.0, 10.0, 1.15
+#: vertex above the third, as more edges make weaker cuts grow; less the fourth, as one sweep more changes nothing.
+_REPEATS_PER_LOG, _FEW_VERTICES, _LEAST_DEGREE, _SPARED, _EVEN = 0.095, 2000.0, 10.0, 1.35, 1.15
 #: Labels are read repeatedly between these signals, from this average degree on; where rows could choose labels in one
 #: sweep instead, and where they could not; first where degrees are uneven, then where they are even. Choices in one
 #: sweep settle local structure, and Gaussian sweeps win at a large signal.
@@ -81,7 +81,7 @@ def number_of_repeats(epsilon: float, mean_degree: float, degrees: FloatArray) -
     repeats = min(signal, _STRONG * (signal / _STRONG) ** _STRONG_POWER) / _SIGNAL_PER_REPEAT
     if is_even(degrees):
         growth = math.log(max(degrees.size / _FEW_VERTICES, 1.0)) * max(mean_degree - _LEAST_DEGREE, 0.0)
-        repeats += min(_REPEATS_PER_LOG * growth, repeats)
+        repeats += min(max(_REPEATS_PER_LOG * growth - _SPARED, 0.0), repeats)
     return min(round(min(repeats, mean_degree / _DEGREE_PER_REPEAT)), _MOST_REPEATS)
 
 

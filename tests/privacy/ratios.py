@@ -1,7 +1,8 @@
 """How close every line of every ledger comes to its bound: the second table of docs/sensitivity.md.
 
 ``python -m tests.privacy.ratios`` replays the pairs of all entries and prints, for each ledger line, the largest (true
-change) / (sensitivity of the line) and the entry that attains it; ``--seconds`` bounds the time of one entry.
+change) / (sensitivity of the line) and the entry that attains it; ``--seconds`` bounds the time of one entry,
+``--only`` chooses entries.
 """
 
 from __future__ import annotations
@@ -25,13 +26,13 @@ def line_of(name: str) -> str:
     return re.sub(r"\d+", "k", name)
 
 
-def worst_lines(seconds: float) -> dict[str, tuple[float, str]]:
+def worst_lines(seconds: float, only: str = "") -> dict[str, tuple[float, str]]:
     """Ledger line -> (largest ratio, label of the entry)."""
     worst: dict[str, tuple[float, str]] = {}
-    for entry in ENTRIES:
+    for entry in (entry for entry in ENTRIES if re.search(only, entry.label)):
         start = time.process_time()
         for number, (_, data, neighbour) in enumerate(entry.neighbours()):
-            for epsilon in EPSILONS if time.process_time() - start < seconds else ():
+            for epsilon in {*EPSILONS, entry.epsilon} if time.process_time() - start < seconds else ():
                 loss = replay(
                     lambda rng, e=epsilon, d=data, f=entry: f.call(d, rng=rng, epsilon=e),
                     lambda rng, e=epsilon, d=neighbour, f=entry: f.call(d, rng=rng, epsilon=e),
@@ -47,12 +48,13 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--seconds", type=float, default=100.0, help="processor time of one entry")
-    seconds = parser.parse_args().seconds
+    parser.add_argument("--only", default="", help="regular expression: entries whose label it is found in")
+    arguments = parser.parse_args()
     numba.set_num_threads(1)
     with pytest.MonkeyPatch.context() as patch:
         open_doors(patch)
         print("| line of the ledger | worst ratio | attained by |\n| --- | --- | --- |")
-        for name, (ratio, label) in sorted(worst_lines(seconds).items()):
+        for name, (ratio, label) in sorted(worst_lines(arguments.seconds, arguments.only).items()):
             print(f"| {name} | {ratio:.2f} | {label} |")
 
 
