@@ -39,7 +39,7 @@ __all__ = ["choose_mechanism", "noise_ratio", "release_unevenness"]
 _EVEN_EPSILONS, _EVEN_RATIOS = (0.4, 1.0), (3.8, 1.3)
 #: In graphs of uneven degrees, while it is below this many times sqrt(n) times that: on Facebook, mail and
 #: collaboration graphs of 769 to 37,000 vertices, they are level between 0.08 and 0.17 of sqrt(n).
-_UNEVEN_RATIO = 0.12
+_UNEVEN_RATIO = 0.128
 #: A single vector: answers while the norm of a column of their noise, or the noise of one, is at most this; by degrees
 #: from the third epsilon on, by the residual of the degrees from the fourth.
 _VECTOR_COLUMN, _VECTOR_ENTRY, _VECTOR_BY_DEGREES, _VECTOR_BY_RESIDUAL = 1.8, 0.05, 3.0, 1.5

@@ -29,6 +29,8 @@ _CHUNK = 4096
 _ROWS_PER_COLUMN = 30
 #: Columns whose posterior means are below this share of them are all noise.
 _VANISHED = 1e-3
+#: Least weight of a component: that of a row which is far from all rows that weights are fitted to would vanish.
+_LEAST_WEIGHT = 1e-12
 #: Variances below this share of the largest are rounding.
 _ROUNDING = 1e-12
 
@@ -112,7 +114,7 @@ def _fitted_law(white: FloatArray, noise: FloatArray) -> tuple[FloatArray, Float
     likelihood = _likelihood(white[fitted], noise[fitted], centres, widths)
     for _ in range(_STEPS):
         weights = weights * (likelihood / (likelihood @ weights)[:, None]).mean(axis=0)
-    return centres, widths, weights
+    return centres, widths, np.maximum(weights, _LEAST_WEIGHT)
 
 
 def _response_of_weights(

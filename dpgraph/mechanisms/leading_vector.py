@@ -33,7 +33,7 @@ FloatArray = NDArray[np.float64]
 #: Shares of the budget for the degrees and for the eigenvalue.
 _DEGREE_SHARE, _VALUE_SHARE = 0.06, 0.01
 #: So many products, times this power of epsilon, from degrees that are close to the eigenvector: noise is what hurts.
-_ITERATIONS, _POWER, _LEAST, _MOST = 3.55, 0.52, 2, 16
+_ITERATIONS, _POWER, _LEAST, _MOST = 3.6, 0.52, 2, 16
 #: From others, this many over the noise of a count of each vertex, in units of the eigenvalue, or this many times that
 #: power of epsilon where that is more.
 _FAR_ITERATIONS, _UNKNOWN_ITERATIONS, _FAR_LEAST, _FAR_MOST = 7.0, 6.0, 3, 24

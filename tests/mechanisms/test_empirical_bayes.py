@@ -77,3 +77,13 @@ def test_a_basis_that_is_all_noise_stays_a_basis():
 def test_few_rows_say_nothing_about_their_law():
     assert not enough_rows(34, 2)
     assert enough_rows(1000, 8)
+
+
+def test_rows_far_from_all_rows_that_the_law_is_fitted_to_stay_where_they_are():
+    """Their components have no weight left, and the others no likelihood: once this was 0/0."""
+    noisy, far = np.random.default_rng(0).normal(size=(20_000, 1)), [12_345, 12_346]
+    noisy[far, 0] = 500.0, 501.0
+    assert not set(far) & set(empirical_bayes._evenly(len(noisy), empirical_bayes._FITTED))
+    means = posterior_means(noisy, np.eye(1))
+    assert np.all(np.isfinite(means))
+    assert np.abs(means[far, 0] - 500.5).max() < 1.0
