@@ -86,7 +86,10 @@ def release_array(
 
 
 def release_scalar(name: str, value: float, bound: float, ledger: Ledger, epsilon: float, noise: NoiseSource) -> float:
-    """Laplace noise on a number that moves by at most `bound`, rounded to a grid, which adds one step to the bound."""
+    """Laplace noise on a number that moves by at most `bound`, rounded to a grid.
+
+    Rounding adds one step of the grid to the bound, and so at most does floating-point arithmetic in its computation.
+    """
     unit = 2.0 ** math.floor(math.log2(bound / epsilon)) * _SCALAR_UNIT
-    scale = ledger.laplace(name, sensitivity=bound + unit, epsilon=epsilon)
+    scale = ledger.laplace(name, sensitivity=bound + 2 * unit, epsilon=epsilon)
     return float(noise.laplace_on_grid(np.array([np.rint(value / unit) * unit]), unit, scale)[0])

@@ -4,6 +4,11 @@ As the noisy power method does (:mod:`~dpgraph.mechanisms.noisy_power`), this re
 x and keeps all of them. But one edge adds to a row of a product at most the largest entry of x, in every product, and
 the noise of all products at a row is one vector (:class:`~dpgraph.privacy.reading_norm.ReadingNorm`). Several columns
 would each have to be paid for, so that beyond one Gaussian noise is better.
+
+Where the degrees are close to the vector, an iterate is what posterior means say of it, with its largest entries, which
+set the noise of the next product, cut off as far as that pays; few products are enough. Where they are far
+(:mod:`~dpgraph.mechanisms.degree_residual`), cut-off iterates would not get there: posterior means are taken as they
+are, and more products.
 """
 
 from __future__ import annotations
