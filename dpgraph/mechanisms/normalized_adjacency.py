@@ -14,7 +14,7 @@ from scipy.sparse.linalg import LinearOperator
 from dpgraph.arguments import check_choice
 from dpgraph.exceptions import MechanismHalted
 from dpgraph.graph import GraphOperator, open_graph
-from dpgraph.mechanisms.adjacency_choice import choose_mechanism, release_unevenness
+from dpgraph.mechanisms.adjacency_choice import choose_mechanism, release_choice
 from dpgraph.mechanisms.adjacency_options import DEFAULT_MAX_RANK, MECHANISMS, AdjacencyOptions
 from dpgraph.mechanisms.answered_adjacency import release_answered_adjacency
 from dpgraph.mechanisms.certificates import Guess
@@ -377,7 +377,7 @@ def private_normalized_adjacency(
     graph = source.read()
     rest = ledger
     if chosen == "by degrees":
-        answers = release_unevenness(graph, options.largest, ledger=ledger, noise=noise)
+        answers = release_choice(graph, options.largest, ledger=ledger, noise=noise)
         rest = ledger.decide(answers or vector)
     private: PrivateNormalizedAdjacency
     if answers:
