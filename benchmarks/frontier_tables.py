@@ -163,7 +163,10 @@ def verdict(table: Table, delta: str, default: str, pure: bool = False) -> str:
             behind = (other[1].mean - own.mean) * (1 if table.problem.higher_is_better else -1)
             noise = math.hypot(*(0.0 if math.isnan(p.half) else p.half for p in (own, other[1])))
             if behind > max(noise, _DRAW):
-                lost[graph, other[0]].append(f"eps {e} ({other[1].mean:.3f} against {own.mean:.3f})")
+                chance = (
+                    "; nobody is better than chance" if nothing_gained(table, graph, e, delta, other[1].mean) else ""
+                )
+                lost[graph, other[0]].append(f"eps {e} ({other[1].mean:.3f} against {own.mean:.3f}{chance})")
             else:
                 won += 1
     total = won + sum(map(len, lost.values()))
@@ -172,6 +175,15 @@ def verdict(table: Table, delta: str, default: str, pure: bool = False) -> str:
     text = f"{default} is best, or level within the intervals, in {won} of {total} columns."
     losses = "".join(f"- {graph}: {name} at {', '.join(places)}\n" for (graph, name), places in lost.items())
     return f"{text} It loses:\n\n{losses}" if losses else f"{text}\n"
+
+
+def nothing_gained(table: Table, graph: str, e: str, delta: str, best: float) -> bool:
+    """Whether the best mechanism goes less than a hundredth of the way from ignoring the data to the ceiling."""
+    ends = [table.get(graph, name, e, delta) for name in (table.problem.baseline, table.problem.ceiling)]
+    if None in ends:
+        return False
+    floor, ceiling = (point.mean for point in ends)
+    return abs(best - floor) < 0.01 * abs(ceiling - floor)
 
 
 def details(table: Table, delta: str) -> str:

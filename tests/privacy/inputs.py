@@ -78,12 +78,12 @@ def all_graph_neighbours() -> Iterator[tuple[str, Data, Data]]:
 
 
 def undecided_neighbours() -> Pairs:
-    """Graphs of the size at which the degrees choose the mechanism of an embedding, uneven degrees and even ones."""
-    n = 150
+    """Graphs of the size at which the degrees choose the mechanism of an embedding: uneven, few and many of them."""
+    n = 400
     for label, graph in (
-        ("uneven", nx.barabasi_albert_graph(n, 6, seed=2)),
-        ("in between", nx.gnp_random_graph(n, 0.03, seed=1)),
-        ("even", nx.random_regular_graph(30, n, seed=0)),
+        ("uneven", nx.complete_bipartite_graph(20, n - 20)),
+        ("few", nx.gnp_random_graph(n, 0.03, seed=1)),
+        ("even", nx.random_regular_graph(150, n, seed=0)),
     ):
         weights = nx.to_numpy_array(graph)
         yield from _three_pairs(f"{label} degrees", weights)
