@@ -345,8 +345,8 @@ def private_normalized_adjacency(
     n, epsilon, delta = source.n_vertices, check_epsilon(epsilon), check_delta(delta)
     check_choice("mechanism", mechanism, ("auto", *MECHANISMS))
     chosen: str = mechanism
+    columns = min(POWER_RANK, n) if rank == "auto" else check_rank(rank, n, max_rank)
     if mechanism == "auto":
-        columns = min(POWER_RANK, n) if rank == "auto" else check_rank(rank, n, max_rank)
         weighted = weight is not None or max_weight is not None
         chosen = choose_mechanism(n, columns, epsilon, delta, weighted=weighted)
     undecided, answers = chosen in ("by degrees", "by residual"), chosen == "randomized-response"
@@ -377,7 +377,7 @@ def private_normalized_adjacency(
     graph = source.read()
     rest = ledger
     if chosen == "by degrees":
-        answers = release_choice(graph, options.largest, ledger=ledger, noise=noise)
+        answers = release_choice(graph, columns, ledger=ledger, noise=noise)
         rest = ledger.decide(answers or vector)
     private: PrivateNormalizedAdjacency
     if answers:

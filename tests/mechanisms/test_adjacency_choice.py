@@ -80,6 +80,14 @@ def test_uneven_degrees_and_few_edges_are_seen_by_one_bit_of_a_hundredth_of_epsi
         assert (private.privacy.epsilon, private.privacy.delta) == (2.0, 1e-6)
 
 
+def test_an_automatic_rank_is_chosen_for_as_the_two_columns_that_products_have():
+    for degree, expected in ((20, "randomized-response"), (100, "noisy-power")):
+        graph = nx.random_regular_graph(degree, 600, seed=0)
+        budget = {"epsilon": 2.0, "delta": 1e-6, "mechanism": "auto", "rng": 0}
+        found = [dpgraph.private_normalized_adjacency(graph, rank=rank, **budget).mechanism for rank in ("auto", 2)]
+        assert found == [expected, expected]
+
+
 def test_an_accountant_pays_epsilon_and_delta_for_a_call_that_the_degrees_decide():
     accountant = dpgraph.PrivacyAccountant(epsilon=4.0, delta=1e-6)
     G = nx.barabasi_albert_graph(600, 10, seed=0)
