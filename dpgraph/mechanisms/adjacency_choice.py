@@ -26,13 +26,15 @@ import numpy as np
 
 from dpgraph.graph import GraphOperator
 from dpgraph.mechanisms.grid import release_scalar
-from dpgraph.mechanisms.randomized_response import FLIP_LIMIT, expected_flips
+from dpgraph.mechanisms.randomized_response import FLIP_LIMIT, answer_noise, expected_flips
 from dpgraph.privacy.accounting import free_choice_epsilon, gdp_mu
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.spectral import sensitivity
 
 __all__ = ["choose_mechanism", "noise_ratio", "release_choice"]
+
+Choice = Literal["noisy-power", "randomized-response", "by degrees", "by residual"]
 
 #: Answers are taken while their noise is below this many times that of products with rows of one length, and so much
 #: more for each unit of its norm in average degrees, but no more than the third number: the more noise, the more is
@@ -57,15 +59,7 @@ _FLIPS = FLIP_LIMIT / 4
 
 def noise_ratio(n: int, rank: int, epsilon: float, delta: float) -> float:
     """Error of randomised response in units of that of the noisy power method with rows of one length."""
-    return math.sqrt(n) * _answer_noise(epsilon) * gdp_mu(epsilon, delta) / math.sqrt(2 * rank)
-
-
-def _answer_noise(epsilon: float) -> float:
-    """Standard deviation of an answer, 1/(2 sinh(epsilon/2)), which would overflow; a large epsilon leaves no noise."""
-    return math.exp(-epsilon / 2) / -math.expm1(-epsilon)
-
-
-Choice = Literal["noisy-power", "randomized-response", "by degrees", "by residual"]
+    return math.sqrt(n) * answer_noise(epsilon) * gdp_mu(epsilon, delta) / math.sqrt(2 * rank)
 
 
 def choose_mechanism(n: int, rank: int, epsilon: float, delta: float, *, weighted: bool) -> Choice:
@@ -94,7 +88,7 @@ def choose_mechanism(n: int, rank: int, epsilon: float, delta: float, *, weighte
 
 
 def _choose_for_vector(n: int, epsilon: float) -> Choice:
-    answer = _answer_noise(epsilon)
+    answer = answer_noise(epsilon)
     if answer * math.sqrt(n) <= _VECTOR_COLUMN or answer <= _VECTOR_ENTRY:
         return "randomized-response"
     if epsilon >= _VECTOR_BY_DEGREES:
@@ -134,4 +128,4 @@ def _even_degree(n: int, ratio: float, epsilon: float) -> float:
     """Average degree up to which answers are taken where degrees are even."""
     if ratio > _LARGEST_RATIO:
         return 0.0
-    return min(_RATIO_PER_NOISE * math.sqrt(n) * _answer_noise(epsilon) / (ratio - _EVEN_RATIO), float(n))
+    return min(_RATIO_PER_NOISE * math.sqrt(n) * answer_noise(epsilon) / (ratio - _EVEN_RATIO), float(n))

@@ -90,10 +90,10 @@ class AdjacencyOptions:
             denoise,
         )
 
-    def automatic_regularization(self, mean_degree: float, max_weight: float) -> float:
-        """Return tau, "auto" resolved by a released average degree."""
+    def tau(self, mean_degree: float, max_weight: float, multiple: float = REGULARIZATION_MULTIPLE) -> float:
+        """Return the regularisation, "auto" being this multiple of a released average degree."""
         if self.regularization == "auto":
-            return max(REGULARIZATION_MULTIPLE * mean_degree, max_weight)
+            return max(multiple * mean_degree, max_weight)
         return float(self.regularization)
 
     def slack(self, delta: float) -> float:

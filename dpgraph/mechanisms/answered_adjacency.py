@@ -55,8 +55,7 @@ def release_answered_adjacency(
     flipped = release_flipped_graph(graph, ledger=ledger, epsilon=ledger.epsilon, noise=noise)
     n, w, p = graph.n_vertices, graph.max_weight, flipped.flip
     degrees = flipped.gain * (np.asarray(flipped.adjacency.sum(axis=1)).ravel() - (n - 1) * p)
-    automatic = max(_MULTIPLE * float(degrees.mean()), w)
-    tau = automatic if options.regularization == "auto" else float(options.regularization)
+    tau = options.tau(float(degrees.mean()), w, _MULTIPLE)
     lower = max(tau, w)
     root = 1 / np.sqrt(np.maximum(degrees + tau, lower))
     operator = _operator(flipped, root)

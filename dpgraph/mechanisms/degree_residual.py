@@ -27,7 +27,7 @@ __all__ = ["RESIDUAL_SHARE", "DegreeResidual", "release_degree_residual"]
 _CAP, _LIMIT = 3.0, 2.0
 #: Shares of epsilon for |h|^2, h'Ah and |Ah|^2, and for all.
 _SHARES = (0.005, 0.01, 0.01)
-RESIDUAL_SHARE = 0.025
+RESIDUAL_SHARE = sum(_SHARES)
 #: A residual above this is large, by so many standard deviations of its noise; where that is more than the third
 #: number, the last of the three is not asked for.
 _LARGE, _MARGIN, _CLEAR = 0.08, 0.75, 0.08
@@ -70,20 +70,17 @@ def release_degree_residual(
 
     Notes
     -----
-    *Guarantee.* :func:`~dpgraph.spectral.sensitivity.clipped_degrees` for the three numbers.
+    *Guarantee.* :func:`~dpgraph.spectral.sensitivity.clipped_degrees` for the first two numbers,
+    :func:`~dpgraph.spectral.sensitivity.clipped_product` for the third.
     """
     w, n = graph.max_weight, graph.n_vertices
     cap = max(_CAP * mean_degree, w)
     h = np.minimum(graph.degrees(), cap)[:, None] / cap
     product = graph.multiply(h)
-    bounds = sensitivity.clipped_degrees(w, cap)
-    private = (float(np.sum(h * h)), float(np.sum(h * product)))
-    length, value = (
-        release_scalar(name, exact, bound, ledger, share * epsilon, noise)
-        for name, exact, bound, share in zip(
-            ("squared length of degrees", "quotient of degrees"), private, bounds, _SHARES, strict=False
-        )
-    )
+    of_length, of_value = sensitivity.clipped_degrees(w, cap)
+    shares = [share * epsilon for share in _SHARES]
+    length = release_scalar("squared length of degrees", float(np.sum(h * h)), of_length, ledger, shares[0], noise)
+    value = release_scalar("quotient of degrees", float(np.sum(h * product)), of_value, ledger, shares[1], noise)
     length = min(max(length, 1.0), float(n))
     quotient = max(value / length, 0.0)
     if not quotient:
@@ -91,12 +88,12 @@ def release_degree_residual(
     if epsilon >= _FINDABLE and w * math.sqrt(n) > _SPARSE * epsilon * max(mean_degree, w):
         return DegreeResidual(quotient, True)
     limit = _LIMIT * quotient
-    bound = sensitivity.clipped_product(w, limit)
+    of_squares = sensitivity.clipped_product(w, limit)
     squares = quotient**2 * length  # expected, if the residual is small
-    relative = (bounds[0] / length / _SHARES[0], 2 * bounds[1] / value / _SHARES[1], bound / squares / _SHARES[2])
-    std = math.sqrt(2.0) / epsilon * math.hypot(*relative)
+    scales = (of_length / length / shares[0], 2 * of_value / value / shares[1], of_squares / squares / shares[2])
+    std = math.sqrt(2.0) * math.hypot(*scales)
     if std > _CLEAR:
         return DegreeResidual(quotient, False)
     exact = float(np.sum(np.minimum(product, limit) ** 2))
-    noisy = release_scalar("squared product of degrees", exact, bound, ledger, _SHARES[2] * epsilon, noise)
+    noisy = release_scalar("squared product of degrees", exact, of_squares, ledger, shares[2], noise)
     return DegreeResidual(quotient, noisy / squares - 1 > _LARGE + _MARGIN * std)

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["enough_rows", "posterior_basis", "posterior_means", "posterior_means_and_response"]
+__all__ = ["enough_rows", "posterior_basis", "posterior_means", "posterior_means_and_response", "unless_vanished"]
 
 FloatArray = NDArray[np.float64]
 
@@ -42,9 +42,13 @@ def enough_rows(n: int, columns: int) -> bool:
 
 def posterior_basis(rows: FloatArray, covariance: FloatArray, scales: FloatArray | None = None) -> FloatArray:
     """Orthonormal basis of the posterior means, shape (n, r), or of the rows where the means of a column vanish."""
-    means = posterior_means(rows, covariance, scales)
+    return np.asarray(np.linalg.qr(unless_vanished(posterior_means(rows, covariance, scales), rows))[0])
+
+
+def unless_vanished(means: FloatArray, rows: FloatArray) -> FloatArray:
+    """Return posterior means, or the rows where the means of a column vanish."""
     sizes = np.linalg.norm(means, axis=0), np.linalg.norm(rows, axis=0)
-    return np.asarray(np.linalg.qr(means if np.all(sizes[0] > _VANISHED * sizes[1]) else rows)[0])
+    return means if np.all(sizes[0] > _VANISHED * sizes[1]) else rows
 
 
 def posterior_means(rows: FloatArray, covariance: FloatArray, scales: FloatArray | None = None) -> FloatArray:

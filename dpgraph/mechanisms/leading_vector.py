@@ -23,7 +23,12 @@ from dpgraph.graph import GraphOperator
 from dpgraph.mechanisms.degree_core import shrunken_degrees
 from dpgraph.mechanisms.degree_residual import DegreeResidual
 from dpgraph.mechanisms.degrees import release_degrees_purely
-from dpgraph.mechanisms.empirical_bayes import enough_rows, posterior_basis, posterior_means_and_response
+from dpgraph.mechanisms.empirical_bayes import (
+    enough_rows,
+    posterior_basis,
+    posterior_means_and_response,
+    unless_vanished,
+)
 from dpgraph.mechanisms.grid import release_scalar
 from dpgraph.mechanisms.noisy_power import LowRankAdjacency, Products, row_scales
 from dpgraph.privacy.ledger import Ledger
@@ -52,8 +57,6 @@ _CAPPINGS = 3
 #: Share of what a cap cuts off that one product does not bring back, and of the squared noise of that product which
 #: is left in posterior means beyond what they say.
 _SECOND, _LEFT = 0.6, 0.8
-#: Posterior means smaller than this share of the iterate say that all of it is noise: it is kept.
-_VANISHED = 1e-3
 #: Iterates are multiples of this, times their largest entry, so that products lie exactly on a public grid, of weighted
 #: graphs of up to a million edges a vertex too.
 _UNIT = 2.0**-13
@@ -183,8 +186,7 @@ def _capped_posterior(seen: Products, rows: FloatArray, variance: float) -> Floa
     """
     Q = seen.basis()
     means, response = posterior_means_and_response(Q, seen.covariance(), rows)
-    if np.linalg.norm(means) <= _VANISHED * np.linalg.norm(Q):
-        means = Q
+    means = unless_vanished(means, Q)
     means = means / np.linalg.norm(means)
     left = _LEFT * min(max(float(response[0, 0]), 0.0), float(np.sum(rows**2))) * variance
     candidates = [_capped(means, cap) for cap in _CAPS]

@@ -39,11 +39,9 @@ __all__ = [
     "POWER_RANK",
     "LowRankAdjacency",
     "Products",
-    "clipped",
     "release_low_rank_adjacency",
     "release_low_rank_matrix",
     "row_scales",
-    "unevenness_of",
 ]
 
 FloatArray = NDArray[np.float64]
@@ -220,7 +218,7 @@ def release_low_rank_adjacency(
         mu=math.sqrt(mu**2 - mu_degrees**2 - mu_core**2),
         noise=noise,
         denoise=denoise and enough_rows(graph.n_vertices, rank),
-        unevenness=unevenness_of(shrunken),
+        unevenness=_unevenness_of(shrunken),
     )
     exact = Q.T @ (rows[:, None] * graph.multiply(rows[:, None] * Q))
     core = _release_core(exact, sensitivity.adjacency_core(w, rows[:, None] * Q), ledger, mu_core, noise)
@@ -232,7 +230,7 @@ def row_scales(degrees: FloatArray, regularization: float, max_weight: float) ->
     return np.asarray(1 / np.sqrt(np.maximum(degrees + regularization, max(regularization, max_weight))))
 
 
-def unevenness_of(degrees: FloatArray) -> float:
+def _unevenness_of(degrees: FloatArray) -> float:
     """How far the two largest (released) degrees stand out, in units of the root mean square of all."""
     return pair_norm(degrees[:, None]) / math.sqrt(float(np.mean(degrees**2)))
 
@@ -279,7 +277,7 @@ def _iterate(
     seen = Products(Q, iterations)
     for t in range(iterations):
         if clips and t and seen.noise_share(rows) > _NOISY:
-            Q = seen.replace_basis(clipped(Q))
+            Q = seen.replace_basis(_clipped(Q))
         noisy = release_array(
             multiply(Q),
             name=f"power iteration {t + 1}",
@@ -324,7 +322,7 @@ def _first_basis(n: int, rank: int, mu: float, noise: NoiseSource, start: FloatA
     return np.asarray(np.linalg.qr(columns)[0])
 
 
-def clipped(Q: FloatArray) -> FloatArray:
+def _clipped(Q: FloatArray) -> FloatArray:
     """Rows clipped to their root mean square length, orthonormal again."""
     lengths = np.linalg.norm(Q, axis=1)
     limit = math.sqrt(float(np.mean(lengths**2)))

@@ -133,7 +133,7 @@ def _by_noisy_power(
     noise: NoiseSource,
 ) -> PrivateNormalizedAdjacency:
     """Normalise by released degrees: what an edge then moves is public, and no bound on min c is needed."""
-    tau = options.automatic_regularization(mean_degree, graph.max_weight)
+    tau = options.tau(mean_degree, graph.max_weight)
     rank = min(POWER_RANK, options.largest) if options.rank == "auto" else options.largest
     private: Any = {"ledger": ledger, "mu": mu, "noise": noise, "regularization": tau, "denoise": options.denoise}
     return low_rank_result(graph, options, release_low_rank_adjacency(graph, rank, **private), tau, ledger)
@@ -169,10 +169,9 @@ def release_lower_bound(
     not reach w.
     """
     w = graph.max_weight
+    tau = options.tau(mean, w)
     if options.regularization == "auto":
-        tau = options.automatic_regularization(mean, w)
         return tau, tau, mu
-    tau = float(options.regularization)
     mu_minimum = mu * math.sqrt(_MINIMUM_SHARE)
     bound = sensitivity.minimum_degree(w)
     grid = ledger.gaussian_on_grid("minimum degree", sensitivity=bound, mu=mu_minimum, count=1)
@@ -383,8 +382,14 @@ def private_normalized_adjacency(
     if answers:
         private = release_answered_adjacency(graph, options, ledger=rest, noise=noise)
     elif vector:
-        found = {"are_even": chosen == "by degrees", "may_answer": chosen == "by residual"}
-        private = release_vector_adjacency(graph, options, **found, ledger=rest, noise=noise)
+        private = release_vector_adjacency(
+            graph,
+            options,
+            are_even=chosen == "by degrees",
+            may_answer=chosen == "by residual",
+            ledger=rest,
+            noise=noise,
+        )
     else:
         mean = 2 * release_total_weight(graph, ledger=rest, share=TOTAL_SHARE, noise=noise).value / n
         private = release_normalized_adjacency(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +16,7 @@ from dpgraph.privacy.exact_sampling import flip_exponent, flip_probability
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource
 
-__all__ = ["FLIP_LIMIT", "FlippedGraph", "check_response", "expected_flips", "release_flipped_graph"]
+__all__ = ["FLIP_LIMIT", "FlippedGraph", "answer_noise", "check_response", "expected_flips", "release_flipped_graph"]
 
 IntArray = NDArray[np.int64]
 
@@ -51,6 +52,11 @@ class FlippedGraph:
     def gain(self) -> float:
         """What an answer counts in the unbiased estimate, w/(1 - 2p)."""
         return self.max_weight / (1 - 2 * self.flip)
+
+
+def answer_noise(epsilon: float) -> float:
+    """Standard deviation 1/(2 sinh(epsilon/2)) of an unbiased answer about an edge of weight 1, without overflow."""
+    return math.exp(-epsilon / 2) / -math.expm1(-epsilon)
 
 
 def expected_flips(n: int, epsilon: float) -> float:

@@ -15,6 +15,7 @@ from dpgraph.mechanisms.leading_vector import release_leading_vector
 from dpgraph.mechanisms.noisy_power import LowRankAdjacency
 from dpgraph.mechanisms.private_adjacency import PrivateNormalizedAdjacency
 from dpgraph.mechanisms.projector_sampler import canonical_signs
+from dpgraph.mechanisms.randomized_response import answer_noise
 from dpgraph.mechanisms.weights import release_total_weight
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource
@@ -56,7 +57,7 @@ def release_vector_adjacency(
     rest = ledger.stage((1 - first_share) * ledger.epsilon) if may_answer else ledger
     if may_answer and residual.is_large and _answers_win(residual.quotient, n, ledger.epsilon):
         return release_answered_adjacency(graph, options, ledger=rest, noise=noise)
-    tau = options.automatic_regularization(mean, w)
+    tau = options.tau(mean, w)
     share = (1 - first_share) * ledger.epsilon / rest.epsilon
     private: Any = {"ledger": rest, "noise": noise, "regularization": tau, "denoise": options.denoise}
     released = release_leading_vector(graph, residual=residual, share=share, **private)
@@ -69,7 +70,7 @@ def _answers_win(quotient: float, n: int, epsilon: float) -> bool:
     The noise of answers has norm sqrt(n)/(2 sinh(epsilon/2)), that of one count of each vertex sqrt(n)/epsilon; the
     eigenvalue is larger than the quotient of the degrees.
     """
-    answers, counts = math.sqrt(n) / (2 * math.sinh(epsilon / 2)), math.sqrt(n) / epsilon
+    answers, counts = math.sqrt(n) * answer_noise(epsilon), math.sqrt(n) / epsilon
     return answers < _ANSWERS_FIND * quotient and counts > _PRODUCTS_FIND * quotient
 
 

@@ -7,7 +7,7 @@ from scipy import stats
 
 import dpgraph
 from dpgraph.exceptions import MechanismHalted
-from dpgraph.mechanisms import separate_tests, stability_test
+from dpgraph.mechanisms import adjacency_options, separate_tests, stability_test
 from dpgraph.privacy.ledger import Ledger
 
 RUNS = 400
@@ -150,3 +150,4 @@ def test_the_lower_bound_of_an_automatic_regularisation_needs_no_luck():
             G, epsilon=1.0, delta=0.5, mechanism="gaussian", rank=1, rng=seed
         )
         assert private.lower <= private.regularization
+    assert adjacency_options.REGULARIZATION_MULTIPLE > 0

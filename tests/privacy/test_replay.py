@@ -22,7 +22,7 @@ EPSILONS = (1.0, 1e4)
 def losses(entry, *, stride=1, **more):
     """Replay every `stride`-th pair of neighbours of an entry, in both directions."""
     for number, (label, data, neighbour) in enumerate(itertools.islice(entry.neighbours(), None, None, stride)):
-        for epsilon in {*EPSILONS, EPSILONS[0] if entry.epsilon == EPSILON else entry.epsilon}:
+        for epsilon in {*EPSILONS, *({entry.epsilon} - {EPSILON})}:
 
             def call(data, epsilon=epsilon):
                 return lambda rng: entry.call(data, rng=rng, epsilon=epsilon, **more)
