@@ -23,6 +23,7 @@ from dpgraph.mechanisms.all_cuts import LARGEST
 from dpgraph.mechanisms.degrees import private_degrees
 from dpgraph.mechanisms.diagnostics import private_spectrum
 from dpgraph.mechanisms.private_adjacency import DENSE_LIMIT
+from dpgraph.mechanisms.core_response import core_may_answer
 from dpgraph.mechanisms.randomized_response import FLIP_LIMIT, expected_flips
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import check_delta, check_epsilon
@@ -267,13 +268,15 @@ def _automatic(n: int, epsilon: float, average_degree: float, max_weight: float,
 
 
 def _too_large(mechanism: str, n: int, epsilon: float) -> str:
-    """Why a mechanism does not take this many vertices; empty if it does."""
+    """Why a mechanism does not take this many vertices or this epsilon; empty if it does."""
     if mechanism == "gaussian" and n > DENSE_LIMIT:
         return f"not for more than {DENSE_LIMIT} vertices"
     if mechanism == "permute-and-flip" and n > LARGEST:
         return f"not for more than {LARGEST} vertices"
     if mechanism == "randomized-response" and expected_flips(n, epsilon * MAIN_SHARE) > FLIP_LIMIT:
         return "too many false answers"
+    if mechanism == "core-response" and not core_may_answer(epsilon * MAIN_SHARE):
+        return "epsilon too small for answers"
     return ""
 
 

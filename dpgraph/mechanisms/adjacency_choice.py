@@ -77,7 +77,7 @@ def choose_mechanism(n: int, rank: int, epsilon: float, delta: float, *, weighte
     weighted : bool
         Whether edges may have weights between 0 and `max_weight`, of which a one-bit answer tells little.
     """
-    if weighted or expected_flips(n, epsilon) > _FLIPS:
+    if weighted or expected_flips(n, epsilon * (1 - _SHARE)) > _FLIPS:  # a bit may come before the answers
         return "noisy-power"
     if rank == 1:
         return _choose_for_vector(n, epsilon)

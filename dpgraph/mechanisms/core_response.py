@@ -17,12 +17,17 @@ from dpgraph.graph import Graph
 from dpgraph.mechanisms.bounded_iterates import Core, FieldOracle, Response
 from dpgraph.mechanisms.degree_core import degree_order, release_usable_degrees
 from dpgraph.mechanisms.one_sided_sweeps import release_one_sided_sweeps
-from dpgraph.mechanisms.randomized_response import FlippedGraph, release_flipped_graph
-from dpgraph.privacy.exact_sampling import flip_exponent, flip_probability
+from dpgraph.mechanisms.randomized_response import (
+    FLIP_LIMIT,
+    FlippedGraph,
+    check_response,
+    expected_flips,
+    release_flipped_graph,
+)
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource
 
-__all__ = ["release_core_response", "response_core"]
+__all__ = ["check_core_response", "core_may_answer", "release_core_response", "response_core"]
 
 FloatArray = NDArray[np.float64]
 
@@ -31,6 +36,27 @@ DEGREE_SHARE = 0.04
 #: A vertex answers if it expects this many edges inside the core for each false answer, if fields follow, or choices
 #: (tuned on planted, uniform and power-law random graphs, validated on SNAP and Facebook100 graphs).
 _EDGES_PER_FLIP, _EDGES_PER_FLIP_CHOICES = 1.5, 1.2
+
+
+def core_may_answer(epsilon: float) -> bool:
+    """Whether `epsilon` leaves a core more than fair coins for answers (:func:`check_core_response` refuses others)."""
+    return expected_flips(1, _answers_share(epsilon)) < FLIP_LIMIT
+
+
+def check_core_response(epsilon: float) -> None:
+    """Refuse an epsilon of this mechanism at which the answers of a core are worthless, whatever its size.
+
+    Raises
+    ------
+    InvalidParameterError
+        As :func:`~dpgraph.mechanisms.randomized_response.check_response`.
+    """
+    check_response(1, _answers_share(epsilon))
+
+
+def _answers_share(epsilon: float) -> float:
+    """What the degrees leave of epsilon for answers and looks."""
+    return epsilon * (1 - DEGREE_SHARE)
 
 
 def release_core_response(
@@ -64,7 +90,7 @@ def release_core_response(
     degrees = release_usable_degrees(
         graph, mean_degree, DEGREE_SHARE * epsilon / ledger.epsilon, ledger=ledger, noise=noise
     )
-    epsilon *= 1 - DEGREE_SHARE
+    epsilon = _answers_share(epsilon)
     wanted = _EDGES_PER_FLIP if oracle.scores is None else _EDGES_PER_FLIP_CHOICES
     core = response_core(degrees / w, epsilon, wanted, noise.generator)
     X = np.zeros((oracle.rows, oracle.columns))
@@ -89,10 +115,12 @@ def response_core(degrees: FloatArray, epsilon: float, wanted: float, generator:
     """As many vertices of large (released) degree as expect `wanted` edges inside the core for each false answer.
 
     If edges choose their ends in proportion to the degrees, a vertex of degree d has d times the core's share of all
-    degrees inside the core, and k p false answers in a core of k vertices.
+    degrees inside the core, and k p false answers in a core of k vertices. No core has more false answers than fit into
+    memory.
     """
     order = degree_order(degrees, generator)
+    sizes = np.arange(1, degrees.size + 1)
     inside = degrees[order] * np.cumsum(degrees[order]) / degrees.sum()
-    flips = np.arange(1, degrees.size + 1) * flip_probability(flip_exponent(epsilon))
-    worth = np.flatnonzero(inside >= wanted * flips)
+    each = expected_flips(2, epsilon)
+    worth = np.flatnonzero((inside >= wanted * each * sizes) & (each * sizes * (sizes - 1) / 2 <= FLIP_LIMIT))
     return Core(order, int(worth[-1]) + 1 if worth.size else 1)

@@ -22,8 +22,11 @@ IntArray = NDArray[np.int64]
 
 #: False answers beyond this number would not fit into memory.
 FLIP_LIMIT = 5e7
-#: Randomised response below this epsilon tells nothing in floating point.
+#: Randomised response below this epsilon tells nothing in floating point. (Above the least epsilon of a flip, so that a
+#: share of a budget that passes here is not refused there because it was rounded.)
 _LEAST_EPSILON = 1e-6
+#: A share of a budget may have lost its last digits since it was checked.
+_ROUNDED = 1 + 1e-9
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,12 @@ def answer_noise(epsilon: float) -> float:
 
 
 def expected_flips(n: int, epsilon: float) -> float:
-    """Expected number of false answers of n vertices, all pairs together."""
+    """Expected number of false answers of n vertices, all pairs together; infinite where answers are fair coins.
+
+    So no rule that compares false answers with a limit, or with edges, ever chooses answers that would be refused.
+    """
+    if epsilon < _LEAST_EPSILON:
+        return math.inf
     return n * (n - 1) / 2 * flip_probability(flip_exponent(epsilon))
 
 
@@ -99,6 +107,11 @@ def release_flipped_graph(
     ledger, epsilon, noise
         Budget of the call, epsilon of this release, source of noise.
 
+    Raises
+    ------
+    InvalidParameterError
+        As :func:`check_response`, for the vertices that answer; before anything private is looked at.
+
     Notes
     -----
     *Guarantee.* The set F of pairs that lie is drawn without looking at the data, and holds every pair independently
@@ -111,8 +124,9 @@ def release_flipped_graph(
     ----------
     S. L. Warner, "Randomized response", JASA 1965; C. Dwork, A. Roth, 2014, section 3.2.
     """
+    n = graph.n_vertices if core is None else core.size
+    check_response(n, epsilon * _ROUNDED)
     adjacency = graph.adjacency if core is None else graph.adjacency[core.rows][:, core.rows]
-    n = adjacency.shape[0]
     name, pairs_read = "adjacency bits", core.pairs if core is not None else ""
     ledger.pure(name, mechanism="randomized response", sensitivity=1.0, epsilon=epsilon, pairs=pairs_read)
     exponent = flip_exponent(epsilon)

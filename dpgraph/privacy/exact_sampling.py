@@ -20,9 +20,12 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from dpgraph.exceptions import InvalidParameterError
+
 __all__ = [
     "EXPONENT_BITS",
     "LARGEST_SCALE",
+    "LEAST_FLIP_EPSILON",
     "MOST_ELEMENTS",
     "discrete_laplace",
     "exponential_coins",
@@ -42,6 +45,8 @@ MOST_ELEMENTS = 1 << 42
 _BATCH = 1 << 20
 #: Discrete Laplace noise of a scale up to this is wider than asked for by less than a thousandth.
 LARGEST_SCALE = 2.0 ** (EXPONENT_BITS - 10)
+#: Flips of a smaller epsilon are refused: their probability would be one half up to the steps of an exponent.
+LEAST_FLIP_EPSILON = 2.0**-20
 
 
 def exponential_coins(exponents: IntArray, generator: np.random.Generator) -> NDArray[np.bool_]:
@@ -65,8 +70,18 @@ def flip_exponent(epsilon: float) -> int:
 
     1 - exp(-g) >= 1/(1 + e**epsilon) holds for g >= ln(1 + e**-epsilon); two units more, far more than the logarithm is
     rounded by, make that a fact. The other answer must not be favoured either, 1 - exp(-g) <= e**epsilon/(1 +
-    e**epsilon), which the two units leave true for epsilon above 1e-11.
+    e**epsilon), which the two units leave true for epsilon above 1e-11, and not below.
+
+    Raises
+    ------
+    InvalidParameterError
+        `epsilon` is below :data:`LEAST_FLIP_EPSILON`. Everything that flips answers comes here for their law.
     """
+    if not epsilon >= LEAST_FLIP_EPSILON:
+        raise InvalidParameterError(
+            f"answers are flipped with epsilon of at least {LEAST_FLIP_EPSILON:g}: below, they are fair coins; "
+            f"got {epsilon:g}"
+        )
     return math.floor(math.log1p(math.exp(-epsilon)) * _ONE) + 2
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Literal
 
 from dpgraph.mechanisms.all_cuts import LARGEST
+from dpgraph.mechanisms.core_response import core_may_answer
 from dpgraph.mechanisms.randomized_response import FLIP_LIMIT, expected_flips
 
 __all__ = ["MAIN_SHARE", "decide_by_degree", "decide_in_advance", "decide_labels"]
@@ -68,10 +69,12 @@ def decide_labels(n: int, epsilon: float, mean_degree: float, labels: int) -> Ch
     answers = n * max(mean_degree, 0.0) / 2 + expected_flips(n, epsilon * MAIN_SHARE)
     if ratio < (_FEW_LABELS if epsilon >= _FEW_EPSILON else _CORE_LABELS) or answers * labels**2 > _TABLE_LIMIT:
         return "bounded-iterates"
-    return "randomized-response" if ratio >= _ALL_LABEL else "core-response"
+    if ratio >= _ALL_LABEL:
+        return "randomized-response"
+    return "core-response" if core_may_answer(epsilon * MAIN_SHARE) else "bounded-iterates"
 
 
 def _edges_per_flip(n: int, epsilon: float, mean_degree: float) -> float:
-    """Edges of a vertex for each false answer at it; 0 where there are no pairs, or too many flips for the memory."""
+    """Edges of a vertex for each false answer at it; 0 where there are no pairs, or no answers to be had."""
     flips = expected_flips(n, epsilon * MAIN_SHARE)
     return mean_degree / (2 * flips / n) if 0 < flips <= FLIP_LIMIT else 0.0

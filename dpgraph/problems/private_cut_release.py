@@ -15,7 +15,7 @@ from dpgraph.exceptions import InvalidParameterError, MechanismHalted
 from dpgraph.graph import Graph, GraphSource
 from dpgraph.mechanisms.adjacency_options import AdjacencyOptions
 from dpgraph.mechanisms.all_cuts import LARGEST, release_best_cut
-from dpgraph.mechanisms.core_response import release_core_response
+from dpgraph.mechanisms.core_response import check_core_response, release_core_response
 from dpgraph.mechanisms.cut_iterates import BalancedSigns, Signs, cut_labels, cut_oracle, release_cut_labels
 from dpgraph.mechanisms.noisy_power import POWER_RANK, release_low_rank_adjacency
 from dpgraph.mechanisms.normalized_adjacency import (
@@ -190,13 +190,15 @@ def _check(n: int, request: CutRequest) -> AdjacencyOptions:
 
 
 def _check_size(n: int, request: CutRequest) -> None:
-    """Refuse what a pure mechanism could not hold in memory."""
+    """Refuse what a pure mechanism could not hold in memory, and answers that are fair coins."""
     if request.mechanism == "permute-and-flip" and n > LARGEST:
         raise InvalidParameterError(
             f"permute-and-flip weighs all 2**(n - 1) cuts and is limited to n <= {LARGEST}; got n = {n}"
         )
     if request.mechanism == "randomized-response":
         check_response(n, check_epsilon(request.epsilon) * MAIN_SHARE)
+    if request.mechanism == "core-response":
+        check_core_response(check_epsilon(request.epsilon) * MAIN_SHARE)
 
 
 # --- what each mechanism releases ------------------------------------------------------------------------------------

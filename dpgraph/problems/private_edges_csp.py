@@ -15,7 +15,7 @@ from dpgraph.arguments import check_choice
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import WEIGHT_BITS, Graph
 from dpgraph.mechanisms.bounded_iterates import ITERATE_UNIT, LOOK_DELTA, is_parallel, is_pure
-from dpgraph.mechanisms.core_response import release_core_response
+from dpgraph.mechanisms.core_response import check_core_response, release_core_response
 from dpgraph.mechanisms.label_iterates import Simplex, label_oracle, release_label_iterates
 from dpgraph.mechanisms.randomized_response import check_response, release_flipped_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
@@ -144,6 +144,8 @@ class EdgeRequest:
         check_choice("mechanism", self.mechanism, MECHANISMS)
         if self.mechanism == "randomized-response":
             check_response(n, self.epsilon * MAIN_SHARE)
+        if self.mechanism == "core-response":
+            check_core_response(self.epsilon * MAIN_SHARE)
 
     @property
     def pure(self) -> bool:

@@ -1,0 +1,124 @@
+"""No public choice leads to answers that are fair coins: below epsilon 1e-6 they are refused, or not chosen."""
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import dpgraph
+from dpgraph.exceptions import InvalidParameterError
+from dpgraph.graph import open_graph
+from dpgraph.mechanisms.adjacency_choice import choose_mechanism
+from dpgraph.mechanisms.core_response import response_core
+from dpgraph.mechanisms.normalized_adjacency import MECHANISMS as EMBEDDINGS
+from dpgraph.mechanisms.randomized_response import FLIP_LIMIT, expected_flips, release_flipped_graph
+from dpgraph.privacy.exact_sampling import LEAST_FLIP_EPSILON, flip_exponent
+from dpgraph.privacy.ledger import EDGE_ADJACENCY, open_ledger
+from dpgraph.privacy.noise import noise_source
+from dpgraph.problems.cut_choice import decide_by_degree, decide_in_advance, decide_labels
+from dpgraph.problems.private_cut_release import MECHANISMS as CUTS
+from dpgraph.problems.private_edges_csp import MECHANISMS as LABELS
+
+#: The range of budgets ends at 1e-100: 1e-300 is refused whatever the mechanism.
+EPSILONS = [1e-3, 1e-5, 1.01e-6, 1e-6, 1e-7, 1e-9, 1e-13, 1e-100, 1e-300]
+ANSWERS = ("core-response", "randomized-response")
+COMPLETE = nx.complete_graph(30)
+
+
+def run(function, mechanism, epsilon, *arguments, **options):
+    """Mechanism that ran, or "refused"; then nobody has been charged."""
+    accountant = dpgraph.PrivacyAccountant(epsilon=1.0, delta=0.5)
+    options = {"epsilon": epsilon, "delta": 1e-6, "mechanism": mechanism, "accountant": accountant, **options}
+    try:
+        result = function(*arguments, **options)
+    except InvalidParameterError:
+        assert accountant.spent.epsilon == 0.0
+        return "refused"
+    except dpgraph.MechanismHalted:
+        return mechanism
+    for value in vars(result).values():
+        if isinstance(value, (float, np.ndarray)):
+            assert np.isfinite(value).all()
+    return result.mechanism
+
+
+def check(ran, mechanism, epsilon):
+    if epsilon < 1e-100:
+        assert ran == "refused"
+    elif epsilon < 1e-6:
+        assert ran not in ANSWERS
+        assert (ran == "refused") == (mechanism in ANSWERS)
+    elif epsilon > 2e-6:
+        assert ran != "refused"
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+@pytest.mark.parametrize("mechanism", ["auto", *(m for m in CUTS if m != "permute-and-flip")])
+def test_cuts(mechanism, epsilon):
+    for seed in range(3 if mechanism == "auto" else 1):
+        options = {"rng": seed, "on_halt": "fallback"}
+        ran = run(dpgraph.private_max_cut, mechanism, epsilon, COMPLETE, **options)
+        check(ran if ran != "data-independent" else mechanism, mechanism, epsilon)
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_cuts_of_a_few_vertices(epsilon):
+    for mechanism in ("auto", "permute-and-flip"):
+        check(run(dpgraph.private_max_cut, mechanism, epsilon, nx.complete_graph(6), rng=0), mechanism, epsilon)
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+@pytest.mark.parametrize("mechanism", LABELS)
+def test_labels(mechanism, epsilon):
+    for seed in range(3 if mechanism == "auto" else 1):
+        check(run(dpgraph.private_max_k_cut, mechanism, epsilon, COMPLETE, 3, rng=seed), mechanism, epsilon)
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+@pytest.mark.parametrize("mechanism", ["auto", *EMBEDDINGS])
+@pytest.mark.parametrize("delta", [1e-6, 1e-12])
+def test_embeddings(mechanism, epsilon, delta):
+    function = dpgraph.private_normalized_adjacency
+    check(run(function, mechanism, epsilon, COMPLETE, rank=2, delta=delta, rng=0), mechanism, epsilon)
+
+
+@pytest.mark.parametrize("epsilon", [9.9e-7, 1e-9, 1e-13, 1e-100])
+def test_no_rule_chooses_answers_that_would_be_refused(epsilon):
+    for n in (2, 21, 30, 1000):
+        assert decide_in_advance(n, epsilon, noise="auto", weighted=False) in ("permute-and-flip", "bounded-iterates")
+        for degree in (1.0, n - 1.0, 1e100):
+            assert decide_by_degree(n, epsilon, degree) == "bounded-iterates"
+            assert decide_labels(n, epsilon, degree, 3) == "bounded-iterates"
+        for rank, delta in ((1, 1e-6), (2, 1e-15), (4, 0.9)):
+            assert choose_mechanism(n, rank, epsilon, delta, weighted=False) == "noisy-power"
+
+
+def test_no_rule_leaves_answers_less_than_they_need():
+    """Shares of the budget are taken off before the answers: a little above 1e-6 they would be refused."""
+    for epsilon in np.geomspace(1e-6, 1.2e-6, 60):
+        for release in (decide_by_degree(30, epsilon, 1e9), decide_labels(30, epsilon, 1e9, 3)):
+            assert release in ("bounded-iterates", "randomized-response")
+            assert release == "bounded-iterates" or epsilon * 0.975 >= 1e-6
+        assert decide_labels(30, epsilon, 29.0, 3) == "bounded-iterates" or epsilon * 0.975 * 0.96 >= 1e-6
+        assert choose_mechanism(4, 2, epsilon, 1e-15, weighted=False) == "noisy-power" or epsilon * 0.997 >= 1e-6
+
+
+def test_the_one_function_that_answers_refuses_before_it_reads():
+    noise = noise_source(0)
+    graph = open_graph(COMPLETE).read()
+    for epsilon in (1e-7, 1e-13):
+        budget = {"epsilon": epsilon, "delta": None, "accountant": None, "adjacency": EDGE_ADJACENCY, "noise": noise}
+        ledger = open_ledger(**budget)
+        with pytest.raises(InvalidParameterError, match="fair coins"):
+            release_flipped_graph(graph, ledger=ledger, epsilon=epsilon, noise=noise)
+        assert not ledger.entries
+    with pytest.raises(InvalidParameterError, match="fair coins"):
+        flip_exponent(0.99 * LEAST_FLIP_EPSILON)
+    with pytest.raises(InvalidParameterError):
+        flip_exponent(float("nan"))
+
+
+def test_no_core_has_more_false_answers_than_fit_into_memory():
+    """Whatever the released degrees: 40,000 vertices that would all answer, with 9e7 false answers."""
+    core = response_core(np.full(40_000, 39_999.0), 2.0, 1.2, np.random.default_rng(0))
+    assert expected_flips(40_000, 2.0) > FLIP_LIMIT
+    assert 0.99 * FLIP_LIMIT < expected_flips(core.size, 2.0) <= FLIP_LIMIT
