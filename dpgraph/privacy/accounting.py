@@ -32,7 +32,6 @@ __all__ = [
     "gdp_epsilon",
     "gdp_mu",
     "group_privacy",
-    "one_sided_quantile",
     "pure_beside_gaussian",
     "pure_dp_epsilon",
     "pure_dp_mu",
@@ -371,11 +370,6 @@ def free_choice_epsilon(epsilon: float, delta: float) -> float:
     slope = math.exp(epsilon + float(log_ndtr(-epsilon / mu - mu / 2)) - math.log(delta))
     limit = _root(lambda e: slope * e - math.log1p(math.exp(-e)), 0.0, math.log(2) / slope)
     return min(limit * (1 - 1e-6), epsilon)
-
-
-def one_sided_quantile(failure: float) -> float:
-    """Standard normal quantile z with P[N(0, 1) > z] = `failure`: the slack of a one-sided good event."""
-    return -float(ndtri(check_delta(failure)))
 
 
 def group_privacy(epsilon: float, delta: float, size: int) -> tuple[float, float]:

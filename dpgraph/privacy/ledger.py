@@ -12,10 +12,10 @@ from dpgraph.privacy.accounting import (
     check_epsilon,
     free_choice_epsilon,
     gdp_mu,
-    one_sided_quantile,
     pure_beside_gaussian,
     pure_dp_mu,
 )
+from dpgraph.privacy.discrete_tail import grid_quantile
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.privacy.report import LedgerEntry, PrivacyReport
 
@@ -136,14 +136,18 @@ class Ledger:
         return GridNoise(scale, unit)
 
     def good_event(self, name: str, delta_share: float, *, candidates: int = 1) -> float:
-        """Quantile z such that `candidates` one-sided normal slacks of z standard deviations fail with `delta_share`.
+        """Quantile z such that `candidates` one-sided slacks of z standard deviations fail with `delta_share`.
+
+        A slack bounds a scalar released on the grid of :meth:`gaussian_on_grid`, or the difference of two of one
+        release: rounding and the discrete law of the noise are part of z.
 
         References
         ----------
-        DN25a, Lemma B.5 in its GDP form (mathematics.md, section 1).
+        DN25a, Lemma B.5 in its GDP form (mathematics.md, section 1);
+        :func:`~dpgraph.privacy.discrete_tail.grid_quantile` (proof).
         """
         self._record(LedgerEntry(name, "good event", 0.0, 0.0, delta_share=delta_share))
-        return one_sided_quantile(delta_share / candidates)
+        return grid_quantile(delta_share / candidates, ratio=_GRID_RATIO)
 
     def pure(
         self, name: str, *, mechanism: str, sensitivity: float, epsilon: float, mu: float = 0.0, pairs: str = ""
