@@ -25,12 +25,12 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from dpgraph.mechanisms.bounded_iterates import Core, FieldOracle, LabelScores, Response
+from dpgraph.mechanisms.bounded_iterates import ITERATE_UNIT, Core, FieldOracle, LabelScores, Response
 from dpgraph.privacy.ledger import PARALLEL, Ledger
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.spectral import sensitivity
 
-__all__ = ["release_one_sided_sweeps", "row_blocks"]
+__all__ = ["release_one_sided_sweeps", "row_blocks", "score_units"]
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.int64]
@@ -149,9 +149,11 @@ class _Run:
         something = bool(visible.any())  # otherwise fields are zero whatever the data
         for block in row_blocks(rows):
             if something and last and self.scores is not None:
-                counts = self.scores.counts(block, visible)
-                counts = counts + self.known.in_proportion(block, 1 - side, release.variance / 2)
-                new = np.eye(self.oracle.columns)[release.choose(counts @ self.scores.relation)]
+                relation, unit = self.scores.relation, self.oracle.unit
+                private = score_units(self.scores.counts(block, visible), relation, unit)
+                public = self.known.in_proportion(block, 1 - side, release.variance / 2) @ relation
+                scores = private + np.rint(public / unit)  # whole units both: the sum moves as the private one does
+                new = np.eye(self.oracle.columns)[release.choose(scores * unit)]
             else:
                 if something:
                     fields = self.oracle.fields if self.scores is None else self.scores.counts
@@ -164,6 +166,32 @@ class _Run:
         if not self.known.of(block):
             return self.response.start(block.size, self.generator)
         return self.response.answer(block, self.known.signal_to_noise(block), sharpness, self.X)
+
+
+def score_units(counts: FloatArray, relation: FloatArray, unit: float) -> IndexArray:
+    """Scores ``counts @ relation`` of private counts, in whole units, rounded down and free of other errors.
+
+    Parameters
+    ----------
+    counts : ndarray, shape (rows, columns)
+        Multiples of `unit`. A neighbour moves the scores of one row, all in one direction, by at most a bound that is a
+        multiple of `unit` (:class:`~dpgraph.mechanisms.bounded_iterates.LabelScores`).
+    relation : ndarray, shape (columns, columns)
+        Multiples of :data:`~dpgraph.mechanisms.bounded_iterates.ITERATE_UNIT` in [0, 1].
+    unit : float
+        Grid of the counts and of the noise.
+
+    Notes
+    -----
+    What is returned moves within the same bound and in the same direction: x <= y implies floor(x) <= floor(y), and
+    floor(x + s) = floor(x) + s for an integer s. Rounding to the nearest has no such bound (halves go to even
+    numbers, 0.5 to 0 and 1.5 to 2), nor has rounding a sum with something public. Counts are below 2**60 units for a
+    graph that was accepted; they are split so that no product or sum leaves 64 bits.
+    """
+    steps = round(1 / ITERATE_UNIT)
+    high, low = np.divmod(np.rint(counts / unit).astype(np.int64), steps)
+    weights = np.rint(relation / ITERATE_UNIT).astype(np.int64)
+    return high @ weights + (low @ weights) // steps
 
 
 def row_blocks(order: IndexArray, blocks: int = _BLOCKS) -> list[IndexArray]:

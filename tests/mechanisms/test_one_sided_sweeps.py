@@ -1,13 +1,18 @@
 """Sweeps that read an edge once, of labels and of signs: all of them together know the whole graph."""
 
+import itertools
+from fractions import Fraction
+
 import networkx as nx
 import numpy as np
 import pytest
 
 from dpgraph.graph import open_graph
-from dpgraph.mechanisms import sweep_counts
+from dpgraph.mechanisms import degree_core, one_sided_sweeps, sweep_counts
+from dpgraph.mechanisms.bounded_iterates import ITERATE_UNIT
 from dpgraph.mechanisms.cut_iterates import release_cut_labels
 from dpgraph.mechanisms.label_iterates import release_label_iterates
+from dpgraph.mechanisms.one_sided_sweeps import score_units
 from dpgraph.privacy.ledger import EDGE_ADJACENCY, open_ledger
 from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.problems.private_max_k_cut import private_max_k_cut
@@ -101,6 +106,51 @@ def test_the_noise_of_a_choice_is_never_negative(monkeypatch):
     monkeypatch.setattr(NoiseSource, "_discrete", lambda *_: np.array([-3.0, 0.0, 2.0, -1.0]))
     # 2, 0, 2, 0 units are added.
     assert source.noisy_argmax(np.array([[0.0, 1.5], [0.0, 2.0]]), 1.0, 1.0).tolist() == [0, 0]
+
+
+STEPS = round(1 / ITERATE_UNIT)
+RELATION = np.array([[0, 1, 255, 256], [1, 3, 128, 129], [255, 128, 7, 200], [256, 129, 200, 1]]) * ITERATE_UNIT
+
+
+def test_scores_of_a_row_move_by_at_most_the_bound_and_in_one_direction():
+    """All moves t X_v by an edge of weight up to w = 256 units, from many counts, beside exact fractions."""
+    rng, units = np.random.default_rng(0), STEPS
+    points = np.array([x for x in itertools.product((0, 1, 127, 128, 255, 256), repeat=4) if sum(x) <= STEPS])
+    for base in [np.zeros(4), *rng.integers(0, 10**6, size=(20, 4)), np.full(4, 2.0**50 + 1)]:
+        moves = units * points // STEPS  # t = w; a part of a move is a move by a lighter edge
+        before, after = score_units(base[None], RELATION, 1.0), score_units(base + moves, RELATION, 1.0)
+        assert np.all((after >= before) & (after <= before + units))
+        exact = [sum(Fraction(int(c)) * Fraction(r) for c, r in zip(base, column, strict=True)) for column in RELATION]
+        assert before[0].tolist() == [x.numerator // x.denominator for x in exact]
+    ties = score_units(np.array([[0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 257.0, 0.0]]), RELATION, 1.0)[:, 1]
+    assert ties.tolist() == [0, 128]  # 0.5 and 128.5
+
+
+@pytest.mark.parametrize("odd", [0.5, 1 / 3, 2.0**30 + 0.5])
+def test_what_a_choice_reads_is_private_units_plus_public_units(monkeypatch, odd):
+    """Whatever is public beside them, scores of neighbours differ by what the private ones differ."""
+    seen = []
+    monkeypatch.setattr(one_sided_sweeps._Readings, "in_proportion", lambda _, block, *__: np.full((block.size, 3), odd))
+    monkeypatch.setattr(
+        NoiseSource, "noisy_argmax", lambda _, scores, unit, __: seen.append(scores / unit) or np.zeros(len(scores), int)
+    )
+    G = nx.gnm_random_graph(30, 200, seed=1)
+    H = G.copy()
+    H.remove_edge(*next(iter(G.edges)))
+    for graph in (G, H):
+        noise = noise_source(0)
+        budget = {"epsilon": 0.5, "delta": None, "accountant": None, "adjacency": EDGE_ADJACENCY, "noise": noise}
+        private = open_graph(graph).read()
+        monkeypatch.setattr(degree_core, "release_usable_degrees", lambda graph, *_, **__: np.arange(1.0, 31.0))
+        options = {"mean_degree": 13.0, "ledger": open_ledger(**budget), "share": 1.0, "noise": noise}
+        release_label_iterates(private, DIFFER, **options)
+    half = len(seen) // 2
+    moved = np.concatenate(seen[half:]) - np.concatenate(seen[:half])
+    assert np.array_equal(np.concatenate(seen), np.rint(np.concatenate(seen)))
+    rows = np.flatnonzero(moved.any(axis=1))
+    assert rows.size == 1
+    assert moved[rows].min() == -STEPS
+    assert moved[rows].max() <= 0
 
 
 def test_a_planted_three_part_graph_is_cut_better_than_by_greedy_choices():
