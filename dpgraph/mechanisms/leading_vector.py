@@ -87,8 +87,8 @@ def release_leading_vector(
 
     Notes
     -----
-    *Guarantee.* Products: :func:`~dpgraph.spectral.sensitivity.repeated_readings`, whose norm is that of a cube, so
-    that the iterate need not be zero at the start. Each iterate is divided by its (public) largest entry.
+    *Guarantee.* Products: :func:`~dpgraph.spectral.sensitivity.repeated_readings`, from a start that is not zero: the norm
+    is that of a cube, where this costs nothing more for two products or more, and twice as much for a single one. Each iterate is divided by its (public) largest entry.
     """
     w, n = graph.max_weight, graph.n_vertices
     epsilon = ledger.epsilon * share
@@ -139,7 +139,7 @@ def _iterate(
     """Unit vector close to the leading eigenvector of diag(rows) A diag(rows), from a public start, shape (n, 1)."""
     norm = ReadingNorm(iterations, ratio=1.0)
     step, envelope, epsilon = reading_grid(graph.max_weight, 1, graph.weight_unit * _UNIT, epsilon)
-    moved = sensitivity.repeated_readings(envelope)
+    moved = sensitivity.repeated_readings(envelope, norm, from_zero=False)
     scale = ledger.pure(f"{iterations} products", mechanism="K-norm", sensitivity=moved, epsilon=epsilon)
     everywhere = np.arange(graph.n_vertices)
     readings = noise.readings((graph.n_vertices, 1), everywhere, norm, step, scale)

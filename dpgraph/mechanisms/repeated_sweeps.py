@@ -18,11 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
+from dpgraph.exceptions import DPGraphError
 from dpgraph.mechanisms.bounded_iterates import Core, FieldOracle, Response, Revision
 from dpgraph.mechanisms.field_tracker import FieldTracker
 from dpgraph.mechanisms.one_sided_sweeps import row_blocks
 from dpgraph.privacy.ledger import Ledger
-from dpgraph.privacy.noise import NoiseSource
+from dpgraph.privacy.noise import NoiseSource, ReadingNoise
 from dpgraph.privacy.reading_norm import ReadingNorm, reading_grid
 from dpgraph.spectral import sensitivity
 
@@ -80,41 +81,80 @@ def release_repeated_sweeps(
 
     Notes
     -----
-    *Guarantee.* Pure, by the theorem at :func:`~dpgraph.spectral.sensitivity.repeated_readings`. Fields of core rows
-    read pairs inside the core only, because all other rows of the iterate are zero.
+    *Guarantee.* Pure, by the theorem at :func:`~dpgraph.spectral.sensitivity.repeated_readings`, whose condition
+    :class:`PublicIterate` keeps: no row is set before its first reading is gone. Fields of core rows read pairs inside
+    the core only, because all other rows of the iterate are zero.
     """
     norm = ReadingNorm(sweeps)
     step, envelope, epsilon = reading_grid(oracle.envelope, oracle.columns, oracle.unit, ledger.epsilon * share)
-    moved = sensitivity.repeated_readings(envelope)
+    moved = sensitivity.repeated_readings(envelope, norm, from_zero=True)  # by PublicIterate
     name = f"fields, {sweeps} sweeps"
     scale = ledger.pure(name, mechanism="K-norm", sensitivity=moved, epsilon=epsilon, pairs=core.pairs)
-    readings = noise.readings((oracle.rows, oracle.columns), core.rows, norm, step, scale)
-    first, later = norm.variances(scale)
+    drawn = noise.readings((oracle.rows, oracle.columns), core.rows, norm, step, scale)
+    iterate = PublicIterate(oracle, drawn, norm.variances(scale))
     filters = _Filters.before(oracle, core, variances)
     questions = (sweeps // 2, sweeps) if sweeps >= _REVISED_HALFWAY else (sweeps,)
-    X = np.zeros((oracle.rows, oracle.columns))
     for t in tqdm(range(sweeps), desc="sweeps", disable=not progress):
         order = core.rows if t == 0 else noise.generator.permutation(core.rows)
         for k, block in enumerate(row_blocks(order, _BLOCKS) if t else row_blocks(order)):
             if t == k == 0:  # nothing is set yet: fields are zero whatever the data
                 new = response.start(block.size, noise.generator)
             else:
-                exact = oracle.fields(block, X)
-                if t == 0:
-                    filters.observe(block, readings.first(block, exact), first)
-                else:
-                    filters.observe(block, readings.later(block, exact), later)
-                new = response.answer(block, *filters.ratio(block, t, sweeps), X)
-            filters.moved(block, new - X[block])
-            X[block] = new
+                filters.observe(block, *iterate.read(block))
+                new = response.answer(block, *filters.ratio(block, t, sweeps), iterate.X)
+            filters.moved(block, new - iterate.X[block])
+            iterate.set(block, new)
         if t == 0:
             filters.see_all()
         if revise is not None and t + 1 in questions:
-            revised = revise(X, filters.last.mean, 1 / len(questions), f"after sweep {t + 1}")
-            if revised is not X:  # what was read of another iterate says nothing of this one
-                X, filters = revised, _Filters.before(oracle, core, variances)
+            revised = revise(iterate.X, filters.last.mean, 1 / len(questions), f"after sweep {t + 1}")
+            if revised is not iterate.X:  # what was read of another iterate says nothing of this one
+                iterate.replace(revised)
+                filters = _Filters.before(oracle, core, variances)
                 filters.see_all()
-    return X, filters.last.mean
+    return iterate.X, filters.last.mean
+
+
+class PublicIterate:
+    """The public iterate X, zero at every row that can still be read for the first time.
+
+    This is what :func:`~dpgraph.spectral.sensitivity.repeated_readings` asks for, and nothing else sets or reads rows: X
+    starts at zero, and a row that is set without having been read forgoes its first reading.
+
+    Parameters
+    ----------
+    oracle : FieldOracle
+        The private data.
+    readings : ReadingNoise
+        Noise of all readings.
+    variances : tuple of float
+        Variance of a first reading, and of a later one.
+    """
+
+    def __init__(self, oracle: FieldOracle, readings: ReadingNoise, variances: tuple[float, float]) -> None:
+        self.X = np.zeros((oracle.rows, oracle.columns))
+        self._oracle, self._readings, self._variances = oracle, readings, variances
+        self._fresh = np.ones(oracle.rows, dtype=bool)
+
+    def read(self, block: IndexArray) -> tuple[FloatArray, float]:
+        """Release the fields of `block`, rows that are all read for the first time or all again; also the variance."""
+        fresh = self._fresh[block]
+        if fresh.any() and not fresh.all():
+            raise DPGraphError("internal error: some rows of a block are read for the first time, others again")
+        self._fresh[block] = False
+        release = self._readings.first if fresh.all() else self._readings.later
+        return release(block, self._oracle.fields(block, self.X)), self._variances[0 if fresh.all() else 1]
+
+    def set(self, block: IndexArray, new: FloatArray) -> None:
+        """Set rows."""
+        self._fresh[block] = False
+        self.X[block] = new
+
+    def replace(self, X: FloatArray) -> None:
+        """Go on with another public iterate that is zero at rows without a reading."""
+        if X[self._fresh].any():
+            raise DPGraphError("internal error: a row would be set before its first reading")
+        self.X = X
 
 
 @dataclass

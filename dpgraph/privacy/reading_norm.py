@@ -18,6 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import gammaln, logsumexp
 
+from dpgraph.exceptions import DPGraphError
+
 __all__ = ["ReadingNorm", "reading_grid"]
 
 #: Steps of the grid in one scale of the noise, at least, and the largest epsilon: at more, noise is no obstacle.
@@ -28,8 +30,9 @@ _STEPS, _LARGEST_EPSILON = 2.0**16, 2.0**16
 class ReadingNorm:
     """Norm on all readings of one number: N(y, z) = a |y| + b max(max|z| - |y|, 0).
 
-    y is the first reading, z are the others, a = 1/(1 + ratio), b = ratio/(1 + ratio); a = 1 for a single reading.
-    As the larger of a |y| and (a - b) |y| + b max|z| it is a norm. At ratio = 1 its unit ball is a cube.
+    y is the first reading, z are the others, a = 1/(1 + ratio), b = ratio/(1 + ratio); a = 1 for a single reading, which
+    has no others, so that N(y) = |y|. As the larger of a |y| and (a - b) |y| + b max|z| it is a norm. At ratio = 1 its
+    unit ball is a cube.
 
     Parameters
     ----------
@@ -43,6 +46,10 @@ class ReadingNorm:
     readings: int
     ratio: float = 0.7
 
+    def __post_init__(self) -> None:
+        if self.readings < 1 or not 0 < self.ratio <= 1:
+            raise DPGraphError("internal error: a norm of readings needs one reading at least and 0 < ratio <= 1")
+
     @property
     def first(self) -> float:
         """a, the norm of a vector whose entries are all 1."""
@@ -52,6 +59,19 @@ class ReadingNorm:
     def later(self) -> float:
         """b, the norm of such a vector without the first reading."""
         return self.ratio * self.first
+
+    def edge(self, *, from_zero: bool) -> float:
+        """Most that an edge costs at both its rows together, if it adds at most 1 to every reading of either.
+
+        Parameters
+        ----------
+        from_zero : bool
+            Whether of any two rows at most one sees the other in its first reading. Then one row is moved by (0, z),
+            which costs at most b (nothing where there is no z), and the other by (y, z), which costs at most a:
+            together 1, for any number of readings. Otherwise both are moved by (y, z): 2 a, which is 1 for two
+            readings or more at ratio = 1, and 2 for a single one.
+        """
+        return 1.0 if from_zero else 2 * self.first
 
     def variances(self, scale: float) -> tuple[float, float]:
         """Variance of the first reading, and of a later one, under density exp(-N / scale).

@@ -126,7 +126,7 @@ def test_scores_of_a_row_move_by_at_most_the_bound_and_in_one_direction():
     assert ties.tolist() == [0, 128]  # 0.5 and 128.5
 
 
-@pytest.mark.parametrize("odd", [0.5, 1 / 3, 2.0**30 + 0.5])
+@pytest.mark.parametrize("odd", [0.25, 1 / 3, 2.0**30 + 0.5])
 def test_what_a_choice_reads_is_private_units_plus_public_units(monkeypatch, odd):
     """Whatever is public beside them, scores of neighbours differ by what the private ones differ."""
     seen = []

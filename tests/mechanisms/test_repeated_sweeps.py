@@ -7,14 +7,16 @@ import numpy as np
 import pytest
 
 import dpgraph
+from dpgraph.exceptions import DPGraphError
 from dpgraph.graph import open_graph
 from dpgraph.mechanisms.bounded_iterates import ITERATE_UNIT, Core, FieldOracle
 from dpgraph.mechanisms.cut_iterates import Signs, release_cut_labels
 from dpgraph.mechanisms.degree_core import repeated_core
-from dpgraph.mechanisms.repeated_sweeps import release_repeated_sweeps
+from dpgraph.mechanisms.repeated_sweeps import PublicIterate, release_repeated_sweeps
 from dpgraph.mechanisms.sweep_counts import number_of_label_repeats, number_of_repeats
 from dpgraph.privacy.ledger import EDGE_ADJACENCY, open_ledger
 from dpgraph.privacy.noise import noise_source
+from dpgraph.privacy.reading_norm import ReadingNorm
 
 EVEN = np.full(2000, 50.0)
 
@@ -60,6 +62,51 @@ def test_in_the_first_sweep_a_row_sees_rows_before_it_and_later_all_others_of_th
     assert set(np.unique(X[core.rows])) <= {-1.0, 1.0}
     assert not X[core.others].any()
     assert not last[core.others].any()
+
+
+def iterate_of(n, readings, looks):
+    """An iterate on n rows whose private fields report which rows were set when a row was looked at."""
+
+    def fields(block, X):
+        looks.append((block.copy(), np.flatnonzero(X[:, 0])))
+        return np.zeros((block.size, 1))
+
+    oracle = FieldOracle(n, 1, fields, unit=ITERATE_UNIT, row_bound=1.0, row_bound_l1=1.0, envelope=1.0)
+    drawn = noise_source(0).readings((n, 1), np.arange(n), ReadingNorm(readings), ITERATE_UNIT, 1.0)
+    return PublicIterate(oracle, drawn, (1.0, 2.0))
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_whatever_is_read_and_set_in_whatever_order_of_two_rows_one_first_reading_does_not_see_the_other(seed):
+    """The condition of the theorem: rows are read, set and replaced at random, and set before they are read too."""
+    rng, looks, first = np.random.default_rng(seed), [], {}
+    iterate = iterate_of(6, 3, looks)
+    for _ in range(60):
+        block = rng.choice(6, size=rng.integers(1, 3), replace=False)
+        action = rng.integers(3)
+        try:
+            if action == 0:
+                _, variance = iterate.read(block)
+                if variance == 1.0:  # a first reading
+                    first |= {int(row): set(looks[-1][1].tolist()) for row in block}
+            elif action == 1:
+                iterate.set(block, rng.choice([-1.0, 1.0], size=(block.size, 1)))
+            else:
+                iterate.replace(rng.choice([-1.0, 0.0, 1.0], size=(6, 1)))
+        except DPGraphError:
+            continue
+    assert looks
+    assert not any(i in first[j] and j in first[i] for i in first for j in first if i != j)
+
+
+def test_a_row_cannot_be_set_before_its_first_reading_and_then_have_one():
+    iterate = iterate_of(3, 2, [])
+    iterate.set(np.array([0]), np.ones((1, 1)))
+    assert iterate.read(np.array([0]))[1] == 2.0  # its second reading; the first is forgone
+    with pytest.raises(DPGraphError, match="before its first reading"):
+        iterate.replace(np.ones((3, 1)))
+    with pytest.raises(DPGraphError, match="others again"):
+        iterate.read(np.array([0, 1]))
 
 
 @pytest.mark.parametrize(("size", "pairs"), [(30, ""), (20, "inside the core")])

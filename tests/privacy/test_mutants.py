@@ -196,7 +196,7 @@ def first_rows_read_each_other_again(monkeypatch):
 
 
 def readings_of_one_end_forgotten(monkeypatch):
-    monkeypatch.setattr(sensitivity, "repeated_readings", lambda w: w / 2)
+    monkeypatch.setattr(sensitivity, "repeated_readings", lambda w, *_, **__: w / 2)
 
 
 def residual_told_without_noise(monkeypatch):

@@ -169,11 +169,40 @@ def test_readings_of_all_rows_move_by_no_more_than_the_bound(n, readings, column
             moved[rows, sweep] = np.abs((weights - changed)[rows] @ X)
             X[rows] = np.sign(weights[rows] @ X + rng.normal(size=(rows.size, columns)))
     total = norm_of(norm, moved[:, 0], np.moveaxis(moved[:, 1:], 1, -1)).sum()
-    assert total <= sensitivity.repeated_readings(columns * w) * (1 + 1e-12)
+    assert total <= sensitivity.repeated_readings(columns * w, norm, from_zero=True) * (1 + 1e-12)
 
 
 def test_the_bound_is_attained_by_labels_that_stay():
     norm, E, X = ReadingNorm(3), np.array([[0.0, 2.0], [2.0, 0.0]]), np.ones((2, 1))
     moved = np.stack([E @ np.array([[1.0], [0.0]]), E @ X, E @ X], axis=1)
     total = norm_of(norm, moved[:, 0], np.moveaxis(moved[:, 1:], 1, -1)).sum()
-    assert total == pytest.approx(sensitivity.repeated_readings(2.0))
+    assert total == pytest.approx(sensitivity.repeated_readings(2.0, norm, from_zero=True))
+
+
+@pytest.mark.parametrize("readings", [1, 2, 3])
+@pytest.mark.parametrize("ratio", [0.1, 0.7, 1.0])
+@pytest.mark.parametrize("from_zero", [True, False])
+def test_the_sensitivity_is_the_worst_change_for_every_norm_and_start(readings, ratio, from_zero):
+    """All corners of what an edge moves at its two rows: from zero, one of them has not moved in its first reading."""
+    norm, worst = ReadingNorm(readings, ratio), 0.0
+    for moves in itertools.product((-1.0, 0.0, 1.0), repeat=2 * readings):
+        j, i = np.array(moves[:readings]), np.array(moves[readings:])
+        if from_zero:
+            i[0] = 0.0
+        worst = max(worst, float(norm_of(norm, j[0], j[1:]) + norm_of(norm, i[0], i[1:])))
+    assert sensitivity.repeated_readings(1.0, norm, from_zero=from_zero) == pytest.approx(worst)
+
+
+def test_without_zeros_at_the_start_readings_cost_more_than_the_theorem_with_them_says():
+    """The counterexample: both labels stand before anything is read. 2/1.7 of an edge, and two for one reading."""
+    E, X = np.array([[0.0, 1.0], [1.0, 0.0]]), np.ones((2, 1))
+    for norm, cost in ((ReadingNorm(3), 2 / 1.7), (ReadingNorm(1, 1.0), 2.0), (ReadingNorm(4, 1.0), 1.0)):
+        moved = np.stack([E @ X] * norm.readings, axis=1)
+        assert norm_of(norm, moved[:, 0], np.moveaxis(moved[:, 1:], 1, -1)).sum() == pytest.approx(cost)
+        assert sensitivity.repeated_readings(1.0, norm, from_zero=False) == pytest.approx(cost)
+
+
+@pytest.mark.parametrize(("readings", "ratio"), [(0, 0.7), (2, 0.0), (2, 1.01), (2, math.nan)])
+def test_what_is_no_norm_of_readings_is_refused(readings, ratio):
+    with pytest.raises(DPGraphError, match="internal"):
+        ReadingNorm(readings, ratio)
