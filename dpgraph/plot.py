@@ -21,7 +21,6 @@ from dpgraph.plot_base import (
     PALE,
     SIDES,
     WARNING,
-    Z95,
     figure_bytes,
     guarantee,
     require_format,
@@ -110,7 +109,7 @@ def _draw_sides(axes: Axes, result: Any) -> None:
 
 
 def _draw_value(axes: Axes, result: Any) -> None:
-    value, deviation = float(result.estimated_value), float(result.estimated_value_std)
+    value, half = float(result.estimated_value), result.privacy.half_width("cut weight")
     total = float(result.estimated_total_weight)
     rows = [("this cut", value, ACROSS), ("random cut", total / 2, PALE)]
     if result.upper_bound is not None:
@@ -119,10 +118,10 @@ def _draw_value(axes: Axes, result: Any) -> None:
     share = f"\n{value / total:.1%} of all edges" if total > 0 else ""
     for at, (name, weight, colour) in enumerate(rows):
         axes.barh(at, weight, color=colour, height=0.55)
-        text = f"{weight:,.0f} ± {Z95 * deviation:,.0f}{share}" if name == "this cut" else f"{weight:,.0f}"
+        text = f"{weight:,.0f} ± {half:,.0f}{share}" if name == "this cut" else f"{weight:,.0f}"
         axes.annotate(text, (weight, at), xytext=(8, 0), textcoords="offset points", va="center", fontsize=9)
     if np.isfinite(value):
-        axes.errorbar(value, 0, xerr=Z95 * deviation, fmt="none", ecolor="black", capsize=3)
+        axes.errorbar(value, 0, xerr=half, fmt="none", ecolor="black", capsize=3)
     axes.set_yticks(range(len(rows)), [name for name, _, _ in rows])
     axes.set_ylim(max(len(rows), 2) - 0.5, -0.5)
     weights = [total if total > 0 else 0.0, 1.0, *(weight for _, weight, _ in rows)]

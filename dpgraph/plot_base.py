@@ -19,7 +19,6 @@ __all__ = [
     "PALE",
     "SIDES",
     "WARNING",
-    "Z95",
     "figure_bytes",
     "guarantee",
     "require_format",
@@ -30,8 +29,6 @@ __all__ = [
 ACROSS, INSIDE, GREY, PALE, WARNING = "#0077BB", "#EE7733", "#777777", "#BBBBBB", "#BB2222"
 #: The two sides of the cut: neutral, because a side is no better than the other.
 SIDES = ("#44546A", "#8796AB")
-#: Two-sided 95 % quantile of the normal law of the noise.
-Z95 = 1.96
 
 
 def require_matplotlib() -> None:

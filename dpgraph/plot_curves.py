@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.plot_base import ACROSS, GREY, INSIDE, PALE, SIDES, Z95, guarantee, require_matplotlib
+from dpgraph.plot_base import ACROSS, GREY, INSIDE, PALE, SIDES, guarantee, require_matplotlib
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,7 +48,7 @@ def plot_spectrum(result: Any, *, title: str = "") -> Figure:
     Returns
     -------
     matplotlib.figure.Figure
-        Values below the grey line at 1.96 standard deviations cannot be told from zero.
+        Values below the grey line, the half-width of the 95 % band, cannot be told from zero.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def plot_spectrum(result: Any, *, title: str = "") -> Figure:
     figure = _figure(6.4, 3.8)
     axes = figure.subplots()
     order = np.arange(1, len(result.values) + 1)
-    half = Z95 * result.std
+    half = result.privacy.half_width(next(e.name for e in result.privacy.entries if e.name.endswith("spectrum")))
     axes.fill_between(order, result.values - half, result.values + half, color=ACROSS, alpha=0.2, linewidth=0)
     axes.plot(order, result.values, "o-", color=ACROSS, markersize=4, linewidth=1)
     axes.axhline(half, color=GREY, linewidth=0.8, linestyle="--")

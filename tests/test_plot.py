@@ -19,7 +19,17 @@ PNG = b"\x89PNG\r\n\x1a\n"
 
 
 def result_with(
-    labels, *, total=120.0, upper_bound=None, entries=3, seeded=False, value=90.0, name="release", numbered=False
+    labels,
+    *,
+    total=120.0,
+    upper_bound=None,
+    entries=3,
+    seeded=False,
+    value=90.0,
+    name="release",
+    numbered=False,
+    law="Laplace",
+    std=4.0,
 ):
     labels = np.array(labels, dtype=np.int8)
     nodes = tuple(range(len(labels)))
@@ -27,10 +37,12 @@ def result_with(
         LedgerEntry(f"{name} {k}" if numbered else f"{k} {name}", "Gaussian", 1.0, 5.0, 0.1, share=1 / entries)
         for k in range(entries)
     )
+    scale = std / np.sqrt(2) if law == "Laplace" else std
+    ledger += (LedgerEntry("cut weight", law, 1.0, scale),)
     ledger += (LedgerEntry("gap", "good event", 0.0, 0.0, delta_share=1e-7),)
     privacy = PrivacyReport(1.0, 1e-6, 0.2367, "the weight of one vertex pair", ledger, seeded=seeded)
     return PrivateCutResult(
-        make_partition(nodes, labels), labels, nodes, value, 4.0, total, upper_bound, "bounded-iterates", privacy
+        make_partition(nodes, labels), labels, nodes, value, std, total, upper_bound, "bounded-iterates", privacy
     )
 
 
@@ -49,6 +61,11 @@ def test_the_published_picture_states_guarantee_sides_estimate_and_budget():
         assert expected in shown
     assert "NOT PRIVATE" not in shown
     assert "gap" not in shown  # a good event spends delta, not budget
+
+
+@pytest.mark.parametrize(("law", "half"), [("Laplace", 85), ("discrete Gaussian", 78)])
+def test_the_interval_is_that_of_the_law_of_the_noise(law, half):
+    assert f"90 ± {half}" in texts(plot.plot_cut(result_with([0, 1, 1], law=law, std=40.0)))
 
 
 def test_the_published_picture_depends_on_published_values_alone():
@@ -158,7 +175,7 @@ def test_a_spectrum_is_drawn_with_the_band_of_its_noise():
     axes = figure.axes[0]
     np.testing.assert_array_equal(axes.lines[0].get_ydata(), result.values)
     band = axes.collections[0].get_paths()[0].vertices[:, 1]
-    assert band.max() == pytest.approx(result.values.max() + 1.96 * result.std)
+    assert band.max() == pytest.approx(result.values.max() + 1.959963985 * result.std)
     assert plot.figure_bytes(figure).startswith(PNG)
 
 
