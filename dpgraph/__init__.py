@@ -60,6 +60,7 @@ _EXPORTS = {
     "load_result": "dpgraph.persistence",
     "plan": "dpgraph.planning",
     "save_result": "dpgraph.persistence",
+    "with_public_nodes": "dpgraph.public_nodes",
     # queries
     "PrivateAnswers": "dpgraph.queries.linear_queries",
     "PrivateMarginals": "dpgraph.queries.marginals",

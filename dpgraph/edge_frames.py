@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
+from dpgraph.public_nodes import in_public_order
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,7 +71,7 @@ def edge_frame(
         )
     if isinstance(nodes, str) and nodes == "frame":
         present = pd.unique(pd.concat([frame[source], frame[target]], ignore_index=True).dropna()).tolist()
-        nodes = _in_public_order(present)
+        nodes = in_public_order(present)
     elif isinstance(nodes, (int, np.integer)):
         nodes = range(int(nodes))
     labels = list(nodes)
@@ -79,14 +80,6 @@ def edge_frame(
     kind = pd.CategoricalDtype(labels)
     ends = {"source": frame[source].astype(kind), "target": frame[target].astype(kind)}
     return frame.drop(columns=list({source, target, *_ENDS} & set(frame.columns))).assign(**ends)
-
-
-def _in_public_order(labels: list[Hashable]) -> list[Hashable]:
-    # The order of appearance would tell something about the edges.
-    try:
-        return sorted(labels)  # type: ignore[type-var]
-    except TypeError:
-        return sorted(labels, key=repr)
 
 
 def vertices_of(frame: Any) -> tuple[Hashable, ...]:

@@ -150,8 +150,11 @@ def open_graph(
     Parameters
     ----------
     G : networkx.Graph, igraph.Graph, scipy sparse array or matrix, or numpy.ndarray
-        The graph. Its vertex set is public. Parallel edges are merged by summing, self-loops are dropped, and
-        weights above `max_weight` are capped: each of these maps neighbouring graphs to neighbouring graphs.
+        The graph. **Its vertices and their order are public**, and taken as they are. A networkx graph that was built
+        from a list of edges holds the vertices that occur in an edge, in their order of appearance, which depends on
+        private edges: pass it through :func:`dpgraph.with_public_nodes` first. Parallel edges are merged by summing,
+        self-loops are dropped, and weights above `max_weight` are capped: each of these maps neighbouring graphs to
+        neighbouring graphs.
     weight : str, optional
         Edge attribute that holds the weight. ``None`` means unweighted (every edge counts 1); then the entries of
         a matrix are its weights, capped at `max_weight`.

@@ -1,0 +1,98 @@
+"""The public vertex set of a networkx graph, and its order, declared apart from the edges.
+
+``networkx.Graph(edges)`` and every reader that adds edges one by one makes the vertices that occur in an edge, in the
+order in which they occur first. Both tell of the edges: which comes first, and whether a vertex has any. dpgraph takes
+the vertices of a graph object as it finds them, since only its owner knows how it was made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+__all__ = ["in_public_order", "with_public_nodes"]
+
+
+def with_public_nodes(G: nx.Graph, nodes: Iterable[Hashable] | int | Literal["sorted"] = "sorted") -> nx.Graph:
+    """Copy a networkx graph with a public vertex set in a public order.
+
+    Use it for a graph that was built from its edges (``networkx.Graph(edges)``, ``networkx.read_edgelist``,
+    ``networkx.from_pandas_edgelist``, an igraph graph by ``to_networkx``). Results list vertices in the order of
+    ``G.nodes``, which there is the order of first appearance in the list of edges, and a vertex without an edge is
+    missing: without this step two neighbouring edge lists may differ in what is taken to be public.
+
+    Parameters
+    ----------
+    G : networkx.Graph
+        The private graph, of any class of networkx. It is not changed.
+    nodes : "sorted", iterable of hashable, or int
+        ``"sorted"``: you state that the vertices of `G` are no secret; they are sorted by label (by their text form if
+        labels of several kinds cannot be compared). An iterable: these vertices in this order, with or without edges. A
+        number n: the vertices 0, ..., n - 1.
+
+    Returns
+    -------
+    networkx.Graph
+        Of the class of `G`, with the same attributes.
+
+    Raises
+    ------
+    InvalidGraphError
+        `G` has a vertex outside `nodes`. The message does not name it.
+    InvalidParameterError
+        `G` is no networkx graph, or a vertex of `nodes` repeats.
+
+    Notes
+    -----
+    *Guarantee.* This publishes nothing and costs nothing. With ``nodes="sorted"`` the vertex set is still that of `G`;
+    if a vertex without edges must not be recognisable as such, name the vertices.
+
+    Examples
+    --------
+    >>> import dpgraph, networkx as nx
+    >>> friends = nx.Graph([("cem", "ann"), ("ann", "bob")])
+    >>> list(friends), list(with_public_nodes(friends))
+    (['cem', 'ann', 'bob'], ['ann', 'bob', 'cem'])
+    >>> G = with_public_nodes(friends, ["ann", "bob", "cem", "dan"])
+    >>> dpgraph.private_degrees(G, epsilon=1.0, delta=1e-6).nodes
+    ('ann', 'bob', 'cem', 'dan')
+    """
+    import networkx as nx
+
+    if not isinstance(G, nx.Graph):
+        raise InvalidParameterError(
+            f"G must be a networkx graph; got {type(G).__name__}. Matrices and igraph graphs have numbered vertices; "
+            "for a pandas table of edges use dpgraph.edge_frame"
+        )
+    if isinstance(nodes, str):
+        if nodes != "sorted":
+            raise InvalidParameterError(f'nodes must be "sorted", an iterable of vertices or a number; got {nodes!r}')
+        nodes = in_public_order(G.nodes)
+    elif isinstance(nodes, (int, np.integer)):
+        nodes = range(int(nodes))
+    labels = list(nodes)
+    if len(set(labels)) < len(labels):
+        raise InvalidParameterError("the vertices in nodes= must differ")
+    if not set(G.nodes) <= set(labels):
+        raise InvalidGraphError("G has a vertex outside nodes=, the public vertex set; correct the set, or drop it from G")
+    H = G.__class__()
+    H.graph.update(G.graph)
+    H.add_nodes_from((node, G.nodes[node] if node in G else {}) for node in labels)
+    H.add_edges_from(G.edges(keys=True, data=True) if G.is_multigraph() else G.edges(data=True))
+    return H
+
+
+def in_public_order(labels: Iterable[Hashable]) -> list[Hashable]:
+    """Labels sorted, by their text form where they cannot be compared: no order of appearance is left."""
+    labels = list(labels)
+    try:
+        return sorted(labels)  # type: ignore[type-var]
+    except TypeError:
+        return sorted(labels, key=repr)

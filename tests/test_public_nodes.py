@@ -1,0 +1,76 @@
+"""Which vertices there are, and in which order, must not depend on private edges."""
+
+import itertools
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import dpgraph
+from dpgraph.datasets import read_edgelist, read_sparse
+from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
+
+EDGES = [(3, 1), (1, 2), (0, 3), (2, 3)]
+BUDGET = {"epsilon": 1.0, "delta": 1e-6, "rng": 0}
+
+
+def test_the_order_of_a_graph_that_was_built_from_its_edges_tells_of_its_edges():
+    """The trap: the neighbour without the first edge, and results that show which of the two it was."""
+    G, H = nx.Graph(EDGES), nx.Graph(EDGES[1:])
+    assert dpgraph.private_degrees(G, **BUDGET).nodes == (3, 1, 2, 0)
+    assert dpgraph.private_degrees(H, **BUDGET).nodes == (1, 2, 0, 3)
+
+
+@pytest.mark.parametrize("nodes", ["sorted", 4, [2, 0, 3, 1]])
+@pytest.mark.parametrize("function", [dpgraph.private_degrees, dpgraph.private_max_cut])
+def test_with_public_nodes_no_list_of_the_edges_changes_the_order_of_a_result(nodes, function):
+    expected = (0, 1, 2, 3) if nodes in ("sorted", 4) else (2, 0, 3, 1)
+    for edges in [*itertools.permutations(EDGES), EDGES[1:], EDGES[:-1]]:
+        G = dpgraph.with_public_nodes(nx.Graph(edges), nodes)
+        assert function(G, **BUDGET).nodes == expected
+
+
+def test_vertices_without_an_edge_stay_if_they_are_named():
+    for edges in (EDGES, [(1, 2)]):
+        assert list(dpgraph.with_public_nodes(nx.Graph(edges), 6)) == [0, 1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph])
+def test_everything_else_is_kept(kind):
+    G = kind(name="office")
+    G.add_node("b", side=1)
+    G.add_edge("b", "a", w=2.0)
+    if G.is_multigraph():
+        G.add_edge("b", "a", key="second", w=3.0)
+    H = dpgraph.with_public_nodes(G)
+    assert type(H) is kind
+    assert list(H) == ["a", "b"]
+    assert nx.utils.graphs_equal(G, H)
+    H.nodes["b"]["side"] = 2
+    assert G.nodes["b"]["side"] == 1
+
+
+def test_labels_that_cannot_be_compared_are_sorted_by_their_text():
+    for edges in ([("x", 1), (1, (2, 3))], [(1, (2, 3)), ("x", 1)]):
+        assert list(dpgraph.with_public_nodes(nx.Graph(edges))) == ["x", (2, 3), 1]
+
+
+def test_what_is_no_vertex_set_is_refused_and_no_vertex_is_named():
+    with pytest.raises(InvalidGraphError) as error:
+        dpgraph.with_public_nodes(nx.Graph([("secret", "ann")]), ["ann"])
+    assert "secret" not in str(error.value)
+    for nodes in ("file", ["a", "a"]):
+        with pytest.raises(InvalidParameterError):
+            dpgraph.with_public_nodes(nx.Graph(), nodes)
+    with pytest.raises(InvalidParameterError, match="edge_frame"):
+        dpgraph.with_public_nodes(np.eye(3))
+
+
+@pytest.mark.parametrize("separator", [" ", ","])
+@pytest.mark.parametrize("nodes", ["file", 4])
+def test_our_own_readers_order_vertices_without_looking_at_the_order_of_the_lines(tmp_path, separator, nodes):
+    for number, edges in enumerate(itertools.permutations(EDGES)):
+        file = tmp_path / f"{number}.txt"
+        file.write_text("".join(f"{u}{separator}{v}\n" for u, v in edges))
+        assert list(read_edgelist(file, nodes=nodes)) == [0, 1, 2, 3]
+        assert read_sparse(file, nodes=nodes)[1] == (0, 1, 2, 3)
