@@ -99,8 +99,8 @@ def private_covariance(
         ``True``: the eigenvalues are shrunk for least squared error (:func:`~dpgraph.projections.shrink_psd_trace`),
         with a trace of at most a private estimate of the true one, from a release of the trace and from that of the
         noisy matrix. ``"unit-trace"``: the nearest positive semidefinite matrix with the public bound ``max_norm**2``
-        on its trace. ``"twice-trace"``: DN25b Algorithm 2 to the letter, half of the budget for a bound of twice the
-        trace. ``False``: unbiased, possibly indefinite.
+        on its trace. ``"twice-trace"``: the projection of DN25b Algorithm 2, half of the budget for a bound of twice
+        the trace; docs/covariance.md says where it differs. ``False``: unbiased, possibly indefinite.
     adjacency : {"replace", "add-remove"}, default "replace"
         Neighbours differ by one record replaced, or by one record added or removed while n stays what it is.
     centered : bool, default False
@@ -141,7 +141,8 @@ def private_covariance(
 
     References
     ----------
-    DN25b, Algorithms 1 and 2, Theorems 1.1 and 1.2. mathematics.md, section 8 (the Wishart difference).
+    DN25b, Algorithms 1 and 2, Theorems 1.1 and 1.2 (Theorem 4.4 is false as printed: the constant is pi, not 1.1, which
+    changes no order; docs/covariance.md). mathematics.md, section 8 (the Wishart difference).
     DTTZ14: C. Dwork, K. Talwar, A. Thakurta, L. Zhang, "Analyze Gauss", STOC 2014 (here with the exact scale of BW18).
 
     Examples

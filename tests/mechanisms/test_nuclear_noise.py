@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from numba import njit
 from scipy import stats
 
 from dpgraph.mechanisms.nuclear_noise import nuclear_laplace, nuclear_laplace_markov, wishart_difference
@@ -39,6 +40,34 @@ def test_noise_of_twenty_dimensions_has_the_documented_size(sampler, size):
     if sampler is wishart_difference:
         assert 0.70 < ratio < 0.80
         assert np.mean(Z**2) * 20**2 == pytest.approx(9.0 * 20 * 21**2 / 2, rel=0.05)
+
+
+@njit
+def singular_values_of_square_noise(values, steps, log_uniforms):
+    """A Markov chain for the density prod |s_i^2 - s_j^2| exp(-sum s_i): d x d matrices, as the paper has them."""
+    for sweep in range(len(steps)):
+        for i in range(len(values)):
+            proposed = abs(values[i] + steps[sweep, i])
+            gain = values[i] - proposed
+            for j in range(len(values)):
+                if j != i:
+                    gain += np.log(abs((proposed**2 - values[j] ** 2) / (values[i] ** 2 - values[j] ** 2)))
+            if log_uniforms[sweep, i] < gain:
+                values[i] = proposed
+
+
+def test_the_spectral_norm_of_the_noise_is_pi_rho_d_and_not_what_theorem_4_4_of_dn25b_prints():
+    """docs/covariance.md: 1.1 rho d is printed; pi is the limit, and pi/2 on symmetric matrices."""
+    d, rng = 60, np.random.default_rng(0)
+    values, norms = rng.gamma(1.0, d, size=d), []
+    for _ in range(40):
+        singular_values_of_square_noise(values, 3 * rng.normal(size=(100, d)), np.log(rng.random((100, d))))
+        norms.append(values.max() / d)
+    assert values.sum() / d**2 == pytest.approx(1.0, abs=0.1)  # the nuclear norm is Gamma(d^2)
+    assert 0.88 * np.pi < np.mean(norms[20:]) < 1.02 * np.pi
+    symmetric = np.abs(np.linalg.eigvalsh(draws(nuclear_laplace_markov, d, 1.0, 30))).max(axis=1) / d
+    assert 0.92 * np.pi / 2 < symmetric.mean() < 1.05 * np.pi / 2
+    assert min(*norms[20:], *symmetric) > 1.1
 
 
 @pytest.mark.parametrize("sampler", [wishart_difference, nuclear_laplace, nuclear_laplace_markov])
