@@ -42,7 +42,10 @@ REFERENCE = {
     "graphs": ("Graphs and matrices", ("dpgraph.mechanisms",)),
     "queries": ("Private queries", ("dpgraph.queries", "dpgraph.linear_queries")),
     "privacy": ("Budgets and accounting", ("dpgraph.privacy",)),
-    "planning": ("Planning, files, tables", ("dpgraph.planning", "dpgraph.persistence", "dpgraph.edge_frames", "dpgraph.public_nodes")),
+    "planning": (
+        "Planning, files, tables",
+        ("dpgraph.planning", "dpgraph.persistence", "dpgraph.edge_frames", "dpgraph.public_nodes"),
+    ),
     "datasets": ("Data sets", ("dpgraph.datasets",)),
     "plot": ("Pictures", ("dpgraph.plot",)),
     "projections": ("Projections", ("dpgraph.projections",)),

@@ -81,7 +81,9 @@ def with_public_nodes(G: nx.Graph, nodes: Iterable[Hashable] | int | Literal["so
     if len(set(labels)) < len(labels):
         raise InvalidParameterError("the vertices in nodes= must differ")
     if not set(G.nodes) <= set(labels):
-        raise InvalidGraphError("G has a vertex outside nodes=, the public vertex set; correct the set, or drop it from G")
+        raise InvalidGraphError(
+            "G has a vertex outside nodes=, the public vertex set; correct the set, or drop it from G"
+        )
     H = G.__class__()
     H.graph.update(G.graph)
     H.add_nodes_from((node, G.nodes[node] if node in G else {}) for node in labels)

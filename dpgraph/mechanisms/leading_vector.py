@@ -87,8 +87,9 @@ def release_leading_vector(
 
     Notes
     -----
-    *Guarantee.* Products: :func:`~dpgraph.spectral.sensitivity.repeated_readings`, from a start that is not zero: the norm
-    is that of a cube, where this costs nothing more for two products or more, and twice as much for a single one. Each iterate is divided by its (public) largest entry.
+    *Guarantee.* Products: :func:`~dpgraph.spectral.sensitivity.repeated_readings`, from a start that is not zero: the
+    norm is that of a cube, where this costs nothing more for two products or more, and twice as much for a single one.
+    Each iterate is divided by its (public) largest entry.
     """
     w, n = graph.max_weight, graph.n_vertices
     epsilon = ledger.epsilon * share

@@ -152,7 +152,7 @@ class _Run:
                 relation, unit = self.scores.relation, self.oracle.unit
                 private = score_units(self.scores.counts(block, visible), relation, unit)
                 public = self.known.in_proportion(block, 1 - side, release.variance / 2) @ relation
-                scores = private + np.rint(public / unit)  # whole units both: the sum moves as the private one does
+                scores: FloatArray = private + np.rint(public / unit)  # whole units: a neighbour moves the first alone
                 new = np.eye(self.oracle.columns)[release.choose(scores * unit)]
             else:
                 if something:

@@ -118,8 +118,8 @@ def release_repeated_sweeps(
 class PublicIterate:
     """The public iterate X, zero at every row that can still be read for the first time.
 
-    This is what :func:`~dpgraph.spectral.sensitivity.repeated_readings` asks for, and nothing else sets or reads rows: X
-    starts at zero, and a row that is set without having been read forgoes its first reading.
+    This is what :func:`~dpgraph.spectral.sensitivity.repeated_readings` asks for, and nothing else sets or reads rows:
+    X starts at zero, and a row that is set without having been read forgoes its first reading.
 
     Parameters
     ----------

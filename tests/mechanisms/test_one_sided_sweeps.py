@@ -130,9 +130,13 @@ def test_scores_of_a_row_move_by_at_most_the_bound_and_in_one_direction():
 def test_what_a_choice_reads_is_private_units_plus_public_units(monkeypatch, odd):
     """Whatever is public beside them, scores of neighbours differ by what the private ones differ."""
     seen = []
-    monkeypatch.setattr(one_sided_sweeps._Readings, "in_proportion", lambda _, block, *__: np.full((block.size, 3), odd))
     monkeypatch.setattr(
-        NoiseSource, "noisy_argmax", lambda _, scores, unit, __: seen.append(scores / unit) or np.zeros(len(scores), int)
+        one_sided_sweeps._Readings, "in_proportion", lambda _, block, *__: np.full((block.size, 3), odd)
+    )
+    monkeypatch.setattr(
+        NoiseSource,
+        "noisy_argmax",
+        lambda _, scores, unit, __: seen.append(scores / unit) or np.zeros(len(scores), int),
     )
     G = nx.gnm_random_graph(30, 200, seed=1)
     H = G.copy()
