@@ -20,10 +20,10 @@ from dpgraph.arguments import as_number, check_choice, check_integer, check_scal
 from dpgraph.datasets import planted_cut_sparse
 from dpgraph.exceptions import InvalidParameterError, MechanismHalted
 from dpgraph.mechanisms.all_cuts import LARGEST
+from dpgraph.mechanisms.core_response import core_may_answer
 from dpgraph.mechanisms.degrees import private_degrees
 from dpgraph.mechanisms.diagnostics import private_spectrum
 from dpgraph.mechanisms.private_adjacency import DENSE_LIMIT
-from dpgraph.mechanisms.core_response import core_may_answer
 from dpgraph.mechanisms.randomized_response import FLIP_LIMIT, expected_flips
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import check_delta, check_epsilon

@@ -63,7 +63,8 @@ def main(arguments: list[str]) -> None:
     first, second = result.partition
     print(f"\npublished, ({epsilon:g}, {result.privacy.delta:g})-differentially private; mechanism {result.mechanism}:")
     print(f"  sides       {len(first)} + {len(second)} vertices")
-    print(f"  cut         {result.estimated_value:.0f} ± {result.estimated_value_std:.0f} edges (estimate, standard deviation)")
+    half = result.privacy.half_width("cut weight")
+    print(f"  cut         {result.estimated_value:.0f} ± {half:.0f} edges (estimate, 95 % interval)")
     print(f"  share       {result.estimated_fraction:.3f} of all edges; a random cut has 0.5 (estimate)")
     print(f"\nthe guarantee, release by release:\n{result.privacy.table()}")
 

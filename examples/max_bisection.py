@@ -40,7 +40,8 @@ def compare(name: str, G: nx.Graph, epsilon: float) -> dict[str, float]:
     print(f"{name}: {len(G)} vertices, {m} edges (not private); a random bisection cuts about half of them")
     print(f"  exact     {exact.value:.0f} edges, share {exact.value / m:.4f}; ", end="")
     print(f"no bisection exceeds {exact.upper_bound / m:.4f} ({exact.certificate})")
-    print(f"  private   {private.estimated_value:.0f} ± {private.estimated_value_std:.0f} edges (standard deviation), ", end="")
+    half = private.privacy.half_width("cut weight")
+    print(f"  private   {private.estimated_value:.0f} ± {half:.0f} edges (estimate, 95 % interval), ", end="")
     print(f"share {crossing:.4f} (not private), sides {first} + {second}")
     print(f"  guarantee {private.privacy}")
     sides = {abs(len(a) - len(b)) for a, b in (exact.partition, private.partition)}

@@ -152,8 +152,8 @@ class _Run:
                 relation, unit = self.scores.relation, self.oracle.unit
                 private = score_units(self.scores.counts(block, visible), relation, unit)
                 public = self.known.in_proportion(block, 1 - side, release.variance / 2) @ relation
-                scores: FloatArray = private + np.rint(public / unit)  # whole units: a neighbour moves the first alone
-                new = np.eye(self.oracle.columns)[release.choose(scores * unit)]
+                units = private + np.rint(public / unit)  # whole ones both: the sum moves as the private one does
+                new = np.eye(self.oracle.columns)[release.choose(np.asarray(units * unit, dtype=np.float64))]
             else:
                 if something:
                     fields = self.oracle.fields if self.scores is None else self.scores.counts

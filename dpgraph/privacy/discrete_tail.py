@@ -19,8 +19,8 @@ def grid_quantile(failure: float, *, ratio: float, terms: int = 2) -> float:
     """Slack z of a one-sided good event about scalars on a grid, in standard deviations of their noise.
 
     A real v is rounded to a multiple of the step g and released as R = round(v) + g X, X a discrete Gaussian:
-    P[X = k] proportional to exp(-k**2 / (2 s**2)) for integers k, with s >= `ratio`. Then for up to `terms` such releases
-    R_1, ..., R_k with independent noise of one scale sigma = g s, and any signs,
+    P[X = k] proportional to exp(-k**2 / (2 s**2)) for integers k, with s >= `ratio`. Then for up to `terms` such
+    releases R_1, ..., R_k with independent noise of one scale sigma = g s, and any signs,
 
         P[sum of +-(R_i - v_i) > z sqrt(k) sigma] <= `failure`.
 
@@ -48,8 +48,8 @@ def grid_quantile(failure: float, *, ratio: float, terms: int = 2) -> float:
     For m >= 1: C >= sqrt(2 pi) s, hence P[X = k] <= f(k), which is at most the integral of f over [k - 1, k] as f falls
     on it. Summed over k >= m that is P[X >= m] <= P[Z >= m - 1].
 
-    For m <= 0 the claim says, X and Z being symmetric, P[X >= k] >= P[Z >= k] for k = 1 - m >= 1. The integral of f over
-    [j, j + 1] is at most f(j) times that of exp(-t**2/(2 s**2)) over [0, 1], which is at most 1 - 1/(6 s**2) +
+    For m <= 0 the claim says, X and Z being symmetric, P[X >= k] >= P[Z >= k] for k = 1 - m >= 1. The integral of f
+    over [j, j + 1] is at most f(j) times that of exp(-t**2/(2 s**2)) over [0, 1], which is at most 1 - 1/(6 s**2) +
     1/(40 s**4) <= 1 - 1/(8 s**2). And P[X = j] >= f(j)/(1 + 3 exp(-2 pi**2 s**2)), where 3 exp(-2 pi**2 s**2) <=
     1/(8 s**2). So P[X = j] is at least that integral; sum over j >= k.
 

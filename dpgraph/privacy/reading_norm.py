@@ -30,9 +30,9 @@ _STEPS, _LARGEST_EPSILON = 2.0**16, 2.0**16
 class ReadingNorm:
     """Norm on all readings of one number: N(y, z) = a |y| + b max(max|z| - |y|, 0).
 
-    y is the first reading, z are the others, a = 1/(1 + ratio), b = ratio/(1 + ratio); a = 1 for a single reading, which
-    has no others, so that N(y) = |y|. As the larger of a |y| and (a - b) |y| + b max|z| it is a norm. At ratio = 1 its
-    unit ball is a cube.
+    y is the first reading, z are the others, a = 1/(1 + ratio), b = ratio/(1 + ratio); a = 1 for a single reading,
+    which has no others, so that N(y) = |y|. As the larger of a |y| and (a - b) |y| + b max|z| it is a norm. At
+    ratio = 1 its unit ball is a cube.
 
     Parameters
     ----------

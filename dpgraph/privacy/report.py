@@ -125,7 +125,8 @@ class PrivacyReport:
         if len(lines) != 1:
             names = ", ".join(repr(entry.name) for entry in self.entries if entry.mechanism in laws)
             raise InvalidParameterError(
-                f"name must be that of one line with Laplace or Gaussian noise; got {name!r}. Such lines: {names or 'none'}"
+                f"name must be that of one line with Laplace or Gaussian noise; got {name!r}. "
+                f"Such lines: {names or 'none'}"
             )
         if lines[0].mechanism == "Laplace":
             return -lines[0].scale * math.log1p(-coverage)
