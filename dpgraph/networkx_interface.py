@@ -32,7 +32,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 class PrivateGraph:
     """A networkx graph whose edges only private mechanisms may read.
 
-    Vertices are public and can be listed. Pass it to networkx functions without ``backend=``, or to any function of
+    Vertices and their order are public and can be listed (for a graph that was built from its edges see
+    :func:`dpgraph.with_public_nodes`). Pass it to networkx functions without ``backend=``, or to any function of
     dpgraph; whatever is not answered privately is not answered at all.
 
     Parameters

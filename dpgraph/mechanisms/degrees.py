@@ -80,7 +80,7 @@ def private_degrees(
     Parameters
     ----------
     G : networkx.Graph, igraph.Graph, scipy sparse or numpy matrix
-        The private graph; its vertex set is public.
+        The private graph; its vertices and their order are public: see :func:`dpgraph.with_public_nodes`.
     epsilon : float
         epsilon > 0.
     delta : float, optional

@@ -54,7 +54,7 @@ def private_whole_spectrum(
     Parameters
     ----------
     G : networkx.Graph, igraph.Graph, scipy sparse or numpy matrix
-        The private graph; its vertex set is public.
+        The private graph; its vertices and their order are public: see :func:`dpgraph.with_public_nodes`.
     matrix : {"adjacency", "laplacian"}
         A, or diag(degrees) - A; neither is normalised.
     epsilon, delta : float

@@ -43,7 +43,7 @@ def private_max_cut(
     Parameters
     ----------
     G : networkx.Graph, igraph.Graph, scipy sparse or numpy matrix
-        The private graph; its vertex set is public.
+        The private graph; its vertices and their order are public: see :func:`dpgraph.with_public_nodes`.
     epsilon, delta : float
         epsilon > 0, 0 < delta < 1.
     mechanism : str, default "auto"

@@ -47,7 +47,7 @@ def private_max_k_cut(
     Parameters
     ----------
     G : networkx.Graph, igraph.Graph, scipy sparse or numpy matrix
-        The private graph; its vertex set is public.
+        The private graph; its vertices and their order are public: see :func:`dpgraph.with_public_nodes`.
     k : int
         Number of parts, 2 <= k <= 256.
     epsilon, delta : float

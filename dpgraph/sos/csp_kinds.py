@@ -26,7 +26,9 @@ def csp_from_graph(G: Any, kind: str = "max-k-cut", alphabet: Any = 2, *, weight
     Parameters
     ----------
     G : networkx graph; for "max-k-cut" and "coloring" also igraph.Graph, scipy sparse or numpy matrix
-        The graph. Parallel edges are separate constraints (for "max-k-cut" and "coloring" they are merged).
+        The graph. Its vertices in their order are the variables, which private functions take to be public: see
+        :func:`dpgraph.with_public_nodes`. Parallel edges are separate constraints (for "max-k-cut" and "coloring" they
+        are merged).
     kind : {"max-k-cut", "coloring", "unique-games", "max-2-sat", "relations"}
         - "max-k-cut": the ends of an edge must differ. "coloring" is the same without weights: a proper colouring
           with the given colours exists exactly if the optimum is the number of edges.
