@@ -14,7 +14,7 @@ definition of differential privacy applied to the images.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from dpgraph.arguments import check_choice, check_scale
@@ -62,7 +62,14 @@ class Edge(Relation):
 
     Whoever gives this relation to a function with ``sensitivity=`` states the sensitivity for an arbitrary change of
     one pair.
+
+    Parameters
+    ----------
+    between : {"vertices", "variables"}
+        How the words call the ends of a pair. It changes nothing else.
     """
+
+    between: Literal["vertices", "variables"] = field(default="vertices", compare=False)
 
     @property
     def key(self) -> str:
@@ -72,6 +79,8 @@ class Edge(Relation):
     @property
     def words(self) -> str:
         """The relation for people."""
+        if self.between == "variables":
+            return "the weight of one pair of variables, by at most max_weight, under a public relation"
         return "the weight of one vertex pair, by at most max_weight"
 
 
@@ -218,7 +227,7 @@ class Custom(Relation):
 
 
 _NAMED: dict[str, Relation] = {
-    relation.words: relation for relation in (Edge(), LabelEdge(), Constraint(), *RECORDS.values())
+    relation.words: relation for relation in (Edge(), Edge("variables"), LabelEdge(), Constraint(), *RECORDS.values())
 }
 
 

@@ -37,7 +37,7 @@ __all__ = ["private_max_2csp"]
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-_RELATIONS: dict[str, Relation] = {"label-edge": LabelEdge(), "constraint": Constraint(), "edge": Edge()}
+_RELATIONS: dict[str, Relation] = {"label-edge": LabelEdge(), "constraint": Constraint(), "edge": Edge("variables")}
 
 
 def private_max_2csp(
