@@ -21,7 +21,6 @@ __all__ = [
     "check_nonnegative",
     "check_positive",
     "check_scale",
-    "check_words",
 ]
 
 
@@ -84,12 +83,6 @@ def check_scale(name: str, value: Any) -> float:
     if not 1e-100 <= number <= 1e100:
         raise InvalidParameterError(f"{name} must be a positive number in [1e-100, 1e100]; got {value!r}")
     return number
-
-
-def check_words(name: str, value: Any) -> None:
-    """Raise :class:`InvalidParameterError` unless `value` is a string or None."""
-    if value is not None and not isinstance(value, str):
-        raise InvalidParameterError(f"{name} must be a string or None; got {value!r}")
 
 
 def as_generator(rng: Any) -> np.random.Generator:

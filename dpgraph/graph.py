@@ -20,7 +20,7 @@ from scipy import sparse
 from dpgraph.arguments import check_scale
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 
-__all__ = ["Graph", "GraphOperator", "GraphSource", "as_graph", "open_graph"]
+__all__ = ["Graph", "GraphOperator", "GraphSource", "as_graph", "is_weighted", "open_graph"]
 
 FloatArray = NDArray[np.float64]
 
@@ -128,18 +128,43 @@ class GraphSource:
         The public vertex set.
     max_weight : float
         Public upper bound on a weight.
+    weighted : bool
+        Whether pairs may weigh something between 0 and `max_weight`, by what is declared: see :func:`is_weighted`.
     read : callable
         Reads the private edges. Call it only after the budget has been debited.
     """
 
     nodes: tuple[Hashable, ...]
     max_weight: float
+    weighted: bool
     read: Callable[[], Graph]
 
     @property
     def n_vertices(self) -> int:
         """Number of vertices (public)."""
         return len(self.nodes)
+
+
+def is_weighted(weight: str | None, max_weight: float = 1.0, *, counted: bool = False) -> bool:
+    """Whether pairs may weigh something between 0 and `max_weight`, by public declarations alone.
+
+    This is the one definition of *weighted*, by which automatic choices avoid one-bit answers, which tell little about
+    such a weight. Whether a private matrix *has* other entries is private, so that nothing may depend on it; every
+    mechanism protects weights that were not declared, and is only chosen as if there were none. Naming the default,
+    ``max_weight=1.0``, declares nothing.
+
+    - With `weight`, weights are declared.
+    - Without it, edges of a list (`counted`: networkx, igraph, tables) count 1 each, parallel ones add up, and sums are
+      capped: pairs weigh 0 or max_weight if max_weight <= 1, and may weigh less than max_weight if it is larger.
+    - Without it, entries of a matrix (or of constraint tables) are taken to be 0 or 1 if max_weight = 1; any other
+      bound speaks of weights.
+
+    Examples
+    --------
+    >>> is_weighted(None), is_weighted(None, 1.0), is_weighted("weight", 1.0), is_weighted(None, 5.0)
+    (False, False, True, True)
+    """
+    return weight is not None or (max_weight > 1.0 if counted else max_weight != 1.0)
 
 
 def open_graph(
@@ -157,7 +182,8 @@ def open_graph(
         neighbouring graphs.
     weight : str, optional
         Edge attribute that holds the weight. ``None`` means unweighted (every edge counts 1); then the entries of
-        a matrix are its weights, capped at `max_weight`.
+        a matrix are its weights, capped at `max_weight`. ``"weight"`` declares that the entries of a matrix may lie
+        between 0 and `max_weight`, so that automatic choices expect it: see :func:`is_weighted`.
     max_weight : float, optional
         Public upper bound on a weight, required with `weight`; 1 otherwise.
     symmetrize : bool, default False
@@ -193,7 +219,7 @@ def open_graph(
         A.eliminate_zeros()
         return Graph(A, nodes, cap, unit)
 
-    return GraphSource(nodes, cap, read)
+    return GraphSource(nodes, cap, is_weighted(weight, cap, counted=not _is_matrix(G)), read)
 
 
 def as_graph(G: Any, *, weight: str | None = None, symmetrize: bool = False, signed: bool = True) -> Graph:

@@ -38,8 +38,9 @@ from dpgraph.networkx_interface import (
     weight_bound,
 )
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.ledger import EDGE_ADJACENCY, open_ledger
+from dpgraph.privacy.ledger import open_ledger
 from dpgraph.privacy.noise import NoiseSource, noise_source
+from dpgraph.privacy.relation import Edge
 from dpgraph.problems.private_cut_release import Mechanism
 from dpgraph.problems.private_max_cut import private_max_cut
 
@@ -85,9 +86,7 @@ def _count(
     """Release a weight in which a vertex pair counts up to `times` times; delta = 0 means Laplace noise."""
     noise = noise_source(rng)
     source = open_graph(G, weight=weight, max_weight=weight_bound(weight, max_weight))
-    ledger = open_ledger(
-        epsilon=epsilon, delta=delta or None, accountant=accountant, adjacency=EDGE_ADJACENCY, noise=noise
-    )
+    ledger = open_ledger(epsilon=epsilon, delta=delta or None, accountant=accountant, relation=Edge(), noise=noise)
     graph = source.read()
     return release_weight(name, measure(graph), graph, ledger=ledger, share=1.0, noise=noise, times=times).value
 

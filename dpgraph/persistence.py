@@ -1,6 +1,6 @@
 """Private results in a file: numpy arrays and JSON in one ``.npz``, without pickle, with the ledger inside.
 
-Format ``dpgraph-result``, version 1. The archive holds one entry ``metadata`` (UTF-8 bytes of a JSON object) and one
+Format ``dpgraph-result``, version 2. The archive holds one entry ``metadata`` (UTF-8 bytes of a JSON object) and one
 entry for each array of the result. The object has the keys ``format``, ``version``, ``type`` (name of the class),
 ``arrays`` (names of the fields that are entries of the archive), ``fields`` (all other fields) and ``privacy`` (the
 report with its ledger, as :meth:`~dpgraph.PrivacyReport.to_dict`). Values that JSON does not have are objects with one
@@ -27,7 +27,10 @@ from dpgraph.privacy.report import LedgerEntry, PrivacyReport
 
 __all__ = ["load_result", "save_result"]
 
-FORMAT, VERSION = "dpgraph-result", 1
+FORMAT, VERSION = "dpgraph-result", 2
+
+#: Versions that can be read. Version 1 had no `relation` in its report; it is empty when such a file is read.
+_READABLE = (1, 2)
 
 #: Results that can be saved: their fields are arrays, labels, numbers, texts and a privacy report.
 _TYPES = {
@@ -118,9 +121,10 @@ def load_result(path: str | os.PathLike[str]) -> Any:
 def _check(metadata: Any, path: str | os.PathLike[str]) -> None:
     if not isinstance(metadata, dict) or metadata.get("format") != FORMAT or metadata.get("type") not in _TYPES:
         raise InvalidParameterError(f"{os.fspath(path)} is no file of a dpgraph result")
-    if metadata.get("version") != VERSION:
+    if type(metadata.get("version")) is not int or metadata["version"] not in _READABLE:
         raise InvalidParameterError(
-            f"{os.fspath(path)} has version {metadata.get('version')!r} of the format; this dpgraph reads {VERSION}"
+            f"{os.fspath(path)} has version {metadata.get('version')!r} of the format; "
+            f"this dpgraph reads versions {_READABLE[0]} to {VERSION}"
         )
 
 

@@ -19,6 +19,7 @@ from dpgraph import evaluate
 from dpgraph.arguments import as_number, check_choice, check_integer, check_scale
 from dpgraph.datasets import planted_cut_sparse
 from dpgraph.exceptions import InvalidParameterError, MechanismHalted
+from dpgraph.graph import is_weighted
 from dpgraph.mechanisms.all_cuts import LARGEST
 from dpgraph.mechanisms.core_response import core_may_answer
 from dpgraph.mechanisms.degrees import private_degrees
@@ -101,7 +102,8 @@ class Plan:
     mechanisms : tuple of MechanismPlan
         In the order asked for.
     automatic : str
-        What ``mechanism="auto"`` would take for these public quantities (of unweighted edges if `max_weight` is 1).
+        What ``mechanism="auto"`` would take for these public quantities: for edges that weigh 0 or 1 if
+        `max_weight` is 1 and ``weight=`` was not given, else for weights up to `max_weight`.
     recommended : str
         The available mechanism with the largest cut fraction; `automatic`, or else ``"bounded-iterates"``, if it is
         within 0.005 of that. A mechanism whose noise grows beyond that on the stand-ins is recommended only if it is
@@ -193,7 +195,8 @@ def plan(
     seed : int, default 0
         Of the stand-ins and their noise.
     **options
-        Further arguments of :func:`dpgraph.private_max_cut` (rank, regularization, ...).
+        Further arguments of :func:`dpgraph.private_max_cut` (rank, regularization, ...). ``weight=`` says, by any name,
+        that edges will have weights of their own.
 
     Returns
     -------
@@ -215,7 +218,10 @@ def plan(
     epsilon, delta = check_epsilon(epsilon), check_delta(delta)
     names = _USUAL if mechanisms is None else mechanisms
     _check(n, average_degree, max_weight, correlation, problem, names, repeats)
-    automatic = _automatic(n, epsilon, average_degree, max_weight, str(options.get("noise", "auto")))
+    if options.get("weight") is not None:
+        options["weight"] = "weight"  # stand-ins are matrices, of which this is the only attribute
+    weighted = is_weighted(options.get("weight"), max_weight)
+    automatic = _automatic(n, epsilon, average_degree, weighted, str(options.get("noise", "auto")))
     if mechanisms is None and automatic not in names:
         names = (automatic, *names)
     vertices, degree = _stand_in_size(n, average_degree / max_weight, correlation)
@@ -261,9 +267,9 @@ def _check(
     check_integer("repeats", repeats, 1)
 
 
-def _automatic(n: int, epsilon: float, average_degree: float, max_weight: float, noise: str) -> str:
+def _automatic(n: int, epsilon: float, average_degree: float, weighted: bool, noise: str) -> str:
     """What "auto" takes when the released average degree is the expected one."""
-    fixed = decide_in_advance(n, epsilon, noise=noise, weighted=max_weight != 1.0)
+    fixed = decide_in_advance(n, epsilon, noise=noise, weighted=weighted)
     return fixed or decide_by_degree(n, epsilon, average_degree)
 
 

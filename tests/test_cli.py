@@ -167,6 +167,21 @@ def test_weights_are_used_on_request_and_need_a_public_bound(run, tmp_path):
     assert content["privacy"]["entries"][-1]["sensitivity"] == pytest.approx(5, rel=1e-3)
 
 
+@pytest.mark.parametrize("more", [[], ["--dry-run", "--nodes", 400, "--average-degree", 12]], ids=["run", "dry run"])
+def test_weights_up_to_one_are_weights(run, tmp_path, more):
+    graph = dpgraph.datasets.planted_cut(400, 12, -0.5, rng=1)
+    path = tmp_path / "graph.csv"
+    path.write_text("u,v,share\n" + "".join(f"{i},{j},1\n" for i, j in graph.edges))
+    budget = ["--epsilon", 8, "--delta", 1e-6]
+    for weights, expected in (
+        ([], "randomized-response"),
+        (["--weight", "share", "--max-weight", 1], "bounded-iterates"),
+    ):
+        status, out, err = run("max-cut", path, *budget, *weights, *more)
+        assert status == 0, err
+        assert expected in (out.split("auto")[1] if more else out)
+
+
 # --- bad input -------------------------------------------------------------------------------------------------
 
 BAD_MAX_CUT = [

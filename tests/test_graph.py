@@ -6,11 +6,13 @@ import re
 import igraph
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from dpgraph.edge_frames import edge_frame
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.graph import WEIGHT_BITS, Graph, as_graph, open_graph
 
@@ -450,6 +452,25 @@ def test_the_text_form_shows_public_facts_only():
     small, large = open_graph(nx.path_graph(9)).read(), open_graph(nx.complete_graph(9)).read()
     assert repr(small) == repr(large) == "Graph(n_vertices=9, max_weight=1)"
     assert str(small) == str(large)
+
+
+def test_weighted_means_declared_and_naming_the_default_bound_declares_nothing():
+    G, weights = nx.Graph(TRIANGLE_WITH_TAIL), {"weight": "weight"}
+    nx.set_edge_attributes(G, 0.5, "weight")
+    table = edge_frame(pd.DataFrame({"source": [0, 1], "target": [1, 2], "weight": [0.5, 1.0]}), nodes=range(3))
+    for graph in (G, nx.MultiGraph(G), igraph.Graph.from_networkx(G), table, MATRIX, sparse.csr_array(MATRIX)):
+        assert not open_graph(graph).weighted
+        assert not open_graph(graph, max_weight=1.0).weighted
+        assert open_graph(graph, **weights, max_weight=1.0).weighted
+        assert open_graph(graph, max_weight=2.0).weighted  # an edge counts 1, or less than the bound
+    assert not open_graph(G, max_weight=0.5).weighted  # an edge counts 1, capped: pairs weigh 0 or 0.5
+    assert open_graph(MATRIX, max_weight=0.5).weighted
+
+
+def test_whether_a_matrix_holds_other_weights_is_private_and_changes_nothing():
+    ones, halves = open_graph(MATRIX), open_graph(MATRIX * 0.5)
+    assert ones.weighted == halves.weighted
+    assert ones.read().weight_unit == halves.read().weight_unit
 
 
 def test_a_graph_passes_through_the_exact_door_unchanged():

@@ -66,7 +66,7 @@ def test_the_file_is_the_documented_one(adjacency, tmp_path):
     with np.load(tmp_path / "private.npz", allow_pickle=False) as archive:
         metadata = json.loads(archive["metadata"].tobytes())
         assert set(archive.files) == {"metadata", "degrees", "basis", "core", "spectrum"}
-    assert (metadata["format"], metadata["version"]) == ("dpgraph-result", 1)
+    assert (metadata["format"], metadata["version"]) == ("dpgraph-result", 2)
     assert metadata["type"] == "PrivateNormalizedAdjacency"
     assert metadata["fields"]["nodes"]["tuple"][1] == {"tuple": [1, "Ω1", None]}
 
@@ -98,7 +98,14 @@ def rewritten(path, **changes):
 
 @pytest.mark.parametrize(
     "changes",
-    [{"version": 2}, {"type": "PosixPath"}, {"format": "other"}, {"arrays": ["nothing"]}, {"fields": {"x": {"y": 1}}}],
+    [
+        {"version": 3},
+        {"version": True},
+        {"type": "PosixPath"},
+        {"format": "other"},
+        {"arrays": ["nothing"]},
+        {"fields": {"x": {"y": 1}}},
+    ],
 )
 def test_altered_metadata_is_refused(changes, adjacency, tmp_path):
     path = tmp_path / "private.npz"

@@ -2,6 +2,7 @@
 
 import dataclasses
 
+import networkx as nx
 import pytest
 
 import dpgraph
@@ -140,6 +141,28 @@ def test_a_plan_names_what_auto_takes_and_a_real_call_takes_it(n, degree, epsilo
     assert planned[expected].ledger
     A = dpgraph.datasets.planted_cut_sparse(n, degree, -0.5, rng=1)[0]
     assert dpgraph.private_max_cut(A, epsilon=epsilon, delta=1e-6, rng=0).mechanism == expected
+
+
+@pytest.mark.parametrize("bound", [{}, {"max_weight": 1.0}, {"max_weight": 1.0, "weight": "weight"}], ids=str)
+def test_a_plan_and_a_run_agree_on_what_is_weighted(bound):
+    A = dpgraph.datasets.planted_cut_sparse(400, 12, -0.5, rng=1)[0]
+    automatic = plan(n=400, average_degree=12, epsilon=8.0, delta=1e-6, repeats=1, **bound).automatic
+    assert automatic == ("bounded-iterates" if "weight" in bound else "randomized-response")
+    for solver in (dpgraph.private_max_cut, dpgraph.private_max_bisection):
+        assert solver(A, epsilon=8.0, delta=1e-6, rng=0, **bound).mechanism == automatic
+
+
+@pytest.mark.parametrize("solver", ["private_max_cut", "private_max_bisection"])
+def test_naming_the_default_bound_on_weights_changes_no_bit(solver):
+    G = dpgraph.datasets.planted_cut(300, 12, -0.5, rng=1)
+    for graph in (G, nx.to_numpy_array(G)):
+        for epsilon in (1.0, 3.0, 8.0):
+            one, two = (
+                getattr(dpgraph, solver)(graph, epsilon=epsilon, delta=1e-6, rng=0, **bound)
+                for bound in ({}, {"max_weight": 1.0})
+            )
+            assert one.labels.tobytes() == two.labels.tobytes()
+            assert one.privacy == two.privacy
 
 
 def test_what_auto_takes_is_recommended_unless_something_else_is_clearly_better():

@@ -54,7 +54,7 @@ def degrees(
     if dry_run:
         if delta is None:
             raise InvalidParameterError("--dry-run compares both mechanisms and needs --delta")
-        only: dict[str, Any] = {"mechanisms": ["bounded-iterates"], "repeats": 1}
+        only: dict[str, Any] = {"mechanisms": ["bounded-iterates"], "repeats": 1, "weight": options.declared(weight)}
         print_plan(request, average_degree, epsilon=epsilon, delta=delta, max_weight=bound, **only)
         return
     source = request.read()

@@ -49,7 +49,7 @@ def print_plan(
 ) -> None:
     """Print what :func:`dpgraph.planning.plan` says, and the ledger that a run would have."""
     from dpgraph.planning import plan
-    from dpgraph.privacy.ledger import EDGE_ADJACENCY
+    from dpgraph.privacy.relation import Edge
     from dpgraph.privacy.report import PrivacyReport
 
     n, degree = public_size(request, average_degree)
@@ -59,7 +59,7 @@ def print_plan(
     typer.echo(planned.table())
     chosen = planned[planned.recommended]
     typer.echo(f"\nreleases of {chosen.mechanism}:")
-    typer.echo(PrivacyReport(epsilon, chosen.delta, None, EDGE_ADJACENCY, chosen.ledger).table())
+    typer.echo(PrivacyReport(epsilon, chosen.delta, None, Edge().words, chosen.ledger, relation=Edge().key).table())
 
 
 def public_size(request: GraphRequest, average_degree: float | None) -> tuple[int, float]:

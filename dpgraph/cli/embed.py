@@ -73,6 +73,7 @@ def embed(
         "delta": delta,
         "rank": options.number_or_auto(rank, "--rank", int),
         "regularization": options.number_or_auto(regularization, "--regularization", float),
+        "weight": options.declared(weight),
         "max_weight": bound,
     }
     request = GraphRequest(graph, format, nodes, labels, weight, symmetrize, data_dir, download)

@@ -74,7 +74,7 @@ def _cut_command(problem: Literal["max-cut", "max-bisection"], text: str) -> Cal
         require_writable(output, report, plot, owner_plot)
         require_pictures(plot, owner_plot)
         bound = options.weight_bound(weight, max_weight)
-        budget = {"epsilon": epsilon, "delta": delta, "max_weight": bound}
+        budget = {"epsilon": epsilon, "delta": delta, "weight": options.declared(weight), "max_weight": bound}
         settings = budget | {"mechanism": mechanism, "rank": options.number_or_auto(rank, "--rank", int)}
         request = GraphRequest(graph, format, nodes, labels, weight, symmetrize, data_dir, download)
         if dry_run:

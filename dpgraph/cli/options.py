@@ -28,6 +28,7 @@ __all__ = [
     "Seed",
     "Symmetrize",
     "WeightName",
+    "declared",
     "number_or_auto",
     "weight_bound",
 ]
@@ -149,3 +150,8 @@ def weight_bound(weight: str | None, max_weight: float | None) -> float | None:
     if weight is None and max_weight is not None:
         raise InvalidParameterError("--max-weight needs --weight; without it every edge counts 1")
     return max_weight
+
+
+def declared(weight: str | None) -> str | None:
+    """What to pass as ``weight=`` with the matrix of a file: its one attribute, if weights were asked for."""
+    return None if weight is None else "weight"

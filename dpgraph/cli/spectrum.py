@@ -57,11 +57,12 @@ def spectrum(
         "delta": delta,
         "k": k,
         "regularization": options.number_or_auto(regularization, "--regularization", float),
+        "weight": options.declared(weight),
         "max_weight": bound,
     }
     request = GraphRequest(graph, format, nodes, labels, weight, symmetrize, data_dir, download)
     if dry_run:
-        only: dict[str, Any] = {"mechanisms": ["bounded-iterates"], "repeats": 1}
+        only: dict[str, Any] = {"mechanisms": ["bounded-iterates"], "repeats": 1, "weight": settings["weight"]}
         print_plan(request, average_degree, epsilon=epsilon, delta=delta, max_weight=bound, **only)
         return
     with stages(2, progress) as begin:

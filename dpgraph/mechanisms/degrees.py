@@ -14,8 +14,9 @@ from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import GraphOperator, open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import check_delta
-from dpgraph.privacy.ledger import EDGE_ADJACENCY, Ledger, open_ledger
+from dpgraph.privacy.ledger import Ledger, open_ledger
 from dpgraph.privacy.noise import NoiseSource, noise_source
+from dpgraph.privacy.relation import Edge
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.spectral import sensitivity
 
@@ -137,7 +138,7 @@ def private_degrees(
         epsilon=epsilon,
         delta=delta if mechanism == "gaussian" else None,
         accountant=accountant,
-        adjacency=EDGE_ADJACENCY,
+        relation=Edge(),
         noise=noise,
     )
     graph = source.read()

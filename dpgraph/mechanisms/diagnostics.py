@@ -25,8 +25,9 @@ from dpgraph.mechanisms.spectrum import release_spectrum
 from dpgraph.mechanisms.weights import release_total_weight
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import check_delta
-from dpgraph.privacy.ledger import EDGE_ADJACENCY, open_ledger
+from dpgraph.privacy.ledger import open_ledger
 from dpgraph.privacy.noise import NoiseSource, noise_source
+from dpgraph.privacy.relation import Edge
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.spectral.neighbours import EdgeNeighbours
 
@@ -213,7 +214,7 @@ def _graph_spectrum(
         epsilon=epsilon,
         delta=check_delta(delta),
         accountant=accountant,
-        adjacency=EDGE_ADJACENCY,
+        relation=Edge(),
         noise=noise,
         slack=options.slack(delta) if needs_slack else 0.0,
     )

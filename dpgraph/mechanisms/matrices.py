@@ -22,14 +22,13 @@ from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import check_delta
 from dpgraph.privacy.ledger import Ledger, open_ledger
 from dpgraph.privacy.noise import NoiseSource, noise_source
+from dpgraph.privacy.relation import Shift
 from dpgraph.spectral.neighbours import MatrixNeighbours
 
 __all__ = ["MatrixCall", "check_matrix", "open_matrix", "read_rectangular", "read_symmetric", "symmetric_embedding"]
 
 #: ndarray or csr_array, shape (n, m); scipy's classes carry no types.
 Matrix = Any
-
-MATRIX_ADJACENCY = "a matrix E with ||E U||_F <= sensitivity for every U with rows of norm at most 1"
 
 #: Squares of larger entries overflow, also in the sums of an eigensolver.
 _LARGEST_ENTRY = 1e140
@@ -80,7 +79,7 @@ def open_matrix(
         epsilon=epsilon,
         delta=check_delta(delta),
         accountant=accountant,
-        adjacency=MATRIX_ADJACENCY,
+        relation=Shift("matrix", sensitivity),
         noise=noise,
         slack=SLACK_SHARE * delta if slack else 0.0,
     )

@@ -39,8 +39,9 @@ from dpgraph.mechanisms.vector_adjacency import low_rank_result, release_vector_
 from dpgraph.mechanisms.weights import release_total_weight
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import check_delta, check_epsilon
-from dpgraph.privacy.ledger import EDGE_ADJACENCY, Ledger, open_ledger
+from dpgraph.privacy.ledger import Ledger, open_ledger
 from dpgraph.privacy.noise import NoiseSource, noise_source
+from dpgraph.privacy.relation import Edge
 from dpgraph.spectral import sensitivity
 from dpgraph.spectral.neighbours import EdgeNeighbours
 
@@ -346,8 +347,7 @@ def private_normalized_adjacency(
     chosen: str = mechanism
     columns = min(POWER_RANK, n) if rank == "auto" else check_rank(rank, n, max_rank)
     if mechanism == "auto":
-        weighted = weight is not None or max_weight is not None
-        chosen = choose_mechanism(n, columns, epsilon, delta, weighted=weighted)
+        chosen = choose_mechanism(n, columns, epsilon, delta, weighted=source.weighted)
     undecided, answers = chosen in ("by degrees", "by residual"), chosen == "randomized-response"
     vector = (undecided or chosen == "noisy-power") and rank == 1
     pure = answers or vector
@@ -368,7 +368,7 @@ def private_normalized_adjacency(
         epsilon=epsilon,
         delta=None if pure else delta,
         accountant=accountant,
-        adjacency=EDGE_ADJACENCY,
+        relation=Edge(),
         noise=noise,
         slack=0.0 if pure else options.slack(delta),
         parallel=chosen == "by degrees",

@@ -9,13 +9,14 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpgraph.arguments import check_choice, check_scale, check_words
+from dpgraph.arguments import check_choice, check_scale
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.mechanisms.grid import release_array
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import check_delta
 from dpgraph.privacy.ledger import open_ledger
 from dpgraph.privacy.noise import noise_source
+from dpgraph.privacy.relation import Relation, Shift, stated_relation
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.projections import ConvexSet, ProjectionResult, averaged_projections, dykstra
 from dpgraph.projections.base import as_array, public_shape
@@ -67,7 +68,7 @@ def perturb_and_project(
     symmetric: bool = False,
     tol: float = 1e-6,
     max_iter: int = 1000,
-    adjacency: str | None = None,
+    adjacency: str | Relation | None = None,
     accountant: PrivacyAccountant | None = None,
     rng: int | np.random.Generator | None = None,
 ) -> PrivateProjection:
@@ -96,8 +97,9 @@ def perturb_and_project(
         Accuracy of the projection (absolute, Frobenius norm).
     max_iter : int, default 1000
         Largest number of sweeps of the projection.
-    adjacency : str, optional
-        The neighbouring relation in words, for the report and the accountant ("neighbours differ by ...").
+    adjacency : str or Relation, optional
+        What neighbouring data sets differ in, in words or as a relation of :mod:`dpgraph.privacy.relation`. Calls share
+        an accountant if they name the same; the default is a change of this input by at most `sensitivity`.
     accountant : PrivacyAccountant, optional
         Debited before `A` is read.
     rng : int or numpy.random.Generator, optional
@@ -141,7 +143,7 @@ def perturb_and_project(
     """
     check_choice("method", method, ("dykstra", "averaged"))
     sensitivity = check_scale("sensitivity", sensitivity)
-    check_words("adjacency", adjacency)
+    relation = stated_relation(adjacency, Shift("array", sensitivity))
     shape = public_shape(A)
     if symmetric and (len(shape) != 2 or shape[0] != shape[1]):
         raise InvalidParameterError(f"symmetric=True needs a square matrix; got shape {shape}")
@@ -153,7 +155,7 @@ def perturb_and_project(
         epsilon=epsilon,
         delta=check_delta(delta),
         accountant=accountant,
-        adjacency=adjacency or f"the array, by at most {sensitivity:g} in l2 norm",
+        relation=relation,
         noise=noise,
     )
     noisy = release_array(

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpgraph.arguments import check_choice, check_scale, check_words
+from dpgraph.arguments import check_choice, check_scale
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.mechanisms.grid import GRID_BITS, add_on_grid, grid_unit
 from dpgraph.mechanisms.nuclear_noise import (
@@ -20,6 +20,7 @@ from dpgraph.mechanisms.nuclear_noise import (
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.ledger import Ledger, open_ledger
 from dpgraph.privacy.noise import NoiseSource, noise_source
+from dpgraph.privacy.relation import Relation, Shift, stated_relation
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.projections.base import as_symmetric, public_shape
 
@@ -128,7 +129,7 @@ def private_symmetric_matrix(
     sensitivity: float,
     epsilon: float,
     mechanism: NuclearMechanism = "wishart-difference",
-    adjacency: str | None = None,
+    adjacency: str | Relation | None = None,
     accountant: PrivacyAccountant | None = None,
     rng: int | np.random.Generator | None = None,
 ) -> PrivateSymmetricMatrix:
@@ -146,8 +147,9 @@ def private_symmetric_matrix(
         epsilon > 0; delta is 0.
     mechanism : {"wishart-difference", "nuclear-laplace"}, default "wishart-difference"
         Law of the noise; ``"nuclear-laplace"`` is approximate, and marked so, above d = 5.
-    adjacency : str, optional
-        The neighbouring relation in words, for the report and the accountant.
+    adjacency : str or Relation, optional
+        What neighbouring data sets differ in, in words or as a relation of :mod:`dpgraph.privacy.relation`. Calls share
+        an accountant if they name the same; the default is a change of this input by at most `sensitivity`.
     accountant : PrivacyAccountant, optional
         Debited before `B` is read.
     rng : int or numpy.random.Generator, optional
@@ -184,7 +186,7 @@ def private_symmetric_matrix(
     """
     check_choice("mechanism", mechanism, NUCLEAR_MECHANISMS)
     sensitivity = check_scale("sensitivity", sensitivity)
-    check_words("adjacency", adjacency)
+    relation = stated_relation(adjacency, Shift("symmetric matrix", sensitivity))
     shape = public_shape(B)
     if len(shape) != 2 or shape[0] != shape[1] or shape[0] == 0:
         raise InvalidParameterError(f"expected a square matrix; got shape {shape}")
@@ -193,7 +195,7 @@ def private_symmetric_matrix(
         epsilon=epsilon,
         delta=None,
         accountant=accountant,
-        adjacency=adjacency or f"the matrix, by at most {sensitivity:g} in nuclear norm",
+        relation=relation,
         noise=noise,
     )
     matrix, approximate = release_symmetric(

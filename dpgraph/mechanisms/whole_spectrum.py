@@ -22,8 +22,9 @@ from dpgraph.mechanisms.diagnostics import PrivateSpectrum
 from dpgraph.mechanisms.private_adjacency import DENSE_LIMIT
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import check_delta
-from dpgraph.privacy.ledger import EDGE_ADJACENCY, Ledger, open_ledger
+from dpgraph.privacy.ledger import Ledger, open_ledger
 from dpgraph.privacy.noise import NoiseSource, noise_source
+from dpgraph.privacy.relation import Edge
 from dpgraph.spectral import sensitivity
 
 __all__ = ["private_whole_spectrum"]
@@ -107,9 +108,7 @@ def private_whole_spectrum(
             f"all eigenvalues are computed from a dense matrix, for at most {DENSE_LIMIT} vertices; "
             f"got {source.n_vertices}. private_spectrum releases the largest ones of any graph"
         )
-    ledger = open_ledger(
-        epsilon=epsilon, delta=check_delta(delta), accountant=accountant, adjacency=EDGE_ADJACENCY, noise=noise
-    )
+    ledger = open_ledger(epsilon=epsilon, delta=check_delta(delta), accountant=accountant, relation=Edge(), noise=noise)
     values, std = _release(source.read(), matrix, ledger=ledger, noise=noise)
     return PrivateSpectrum(values, std, None, ledger.report())
 

@@ -2,13 +2,21 @@
 
 from dpgraph.privacy.accountant import Budget, PrivacyAccountant
 from dpgraph.privacy.accounting import gaussian_scale, gdp_delta, gdp_epsilon, gdp_mu, pure_dp_mu
+from dpgraph.privacy.relation import Constraint, Custom, Edge, LabelEdge, Record, Relation, Shift
 from dpgraph.privacy.report import LedgerEntry, PrivacyReport
 
 __all__ = [
     "Budget",
+    "Constraint",
+    "Custom",
+    "Edge",
+    "LabelEdge",
     "LedgerEntry",
     "PrivacyAccountant",
     "PrivacyReport",
+    "Record",
+    "Relation",
+    "Shift",
     "gaussian_scale",
     "gdp_delta",
     "gdp_epsilon",

@@ -13,6 +13,7 @@ from dpgraph.privacy.report import PrivacyReport
 
 if TYPE_CHECKING:
     from dpgraph.privacy.ledger import Ledger
+    from dpgraph.privacy.relation import Relation
 
 __all__ = ["Budget", "PrivacyAccountant", "PrivacyLoss", "ambient_accountant"]
 
@@ -65,8 +66,9 @@ class PrivacyAccountant:
     Later amounts may depend on earlier outputs as long as all calls are Gaussian, or none is; when both kinds are
     mixed the amounts should be fixed in advance (the order does not matter).
 
-    All charges must name the same neighbouring relation. An accountant cannot be copied or pickled and refuses to
-    work in a forked child, because two copies of a budget are twice the budget.
+    All charges must be for the same neighbouring relation; :mod:`dpgraph.privacy.relation` says which calls share one
+    (a cut and the degrees of a graph, or a covariance and marginals of the same records). An accountant cannot be
+    copied or pickled and refuses to work in a forked child, because two copies of a budget are twice the budget.
 
     References
     ----------
@@ -93,7 +95,7 @@ class PrivacyAccountant:
         self._slack = 0.0
         self._pure = 0.0
         self._ledgers: list[Ledger] = []
-        self._adjacency: str | None = None
+        self._relation: Relation | None = None
         self._lock = threading.Lock()
         self._pid = os.getpid()
 
@@ -159,10 +161,10 @@ class PrivacyAccountant:
                 "Make the private calls in the parent process, or split the budget among accountants beforehand"
             )
         with self._lock:
-            if self._adjacency not in (None, ledger.adjacency):
+            if self._relation is not None and self._relation.key != ledger.relation.key:
                 raise InvalidParameterError(
-                    f"this accountant protects neighbours that differ by {self._adjacency}; the call asks for "
-                    f"{ledger.adjacency}. Use one accountant for each data set and neighbouring relation"
+                    f"this accountant protects neighbours that differ by {self._relation.words}; the call asks for "
+                    f"{ledger.relation.words}. Use one accountant for each data set and neighbouring relation"
                 )
             mu_squared = self._mu_squared + loss.mu**2
             slack, pure = self._slack + loss.slack, self._pure + loss.epsilon
@@ -175,7 +177,7 @@ class PrivacyAccountant:
                     "ask for less, or stop releasing from this data set"
                 )
             self._mu_squared, self._slack, self._pure = mu_squared, slack, pure
-            self._adjacency = ledger.adjacency
+            self._relation = ledger.relation
             self._ledgers.append(ledger)
 
     def _fits(self, mu_squared: float, slack: float, pure: float) -> bool:
@@ -194,7 +196,8 @@ class PrivacyAccountant:
             epsilon=spent.epsilon,
             delta=spent.delta,
             mu=self._mu_squared**0.5 or None,
-            adjacency=self._adjacency or "nothing released yet",
+            adjacency="nothing released yet" if self._relation is None else self._relation.words,
+            relation="" if self._relation is None else self._relation.key,
             entries=tuple(entry for ledger in self._ledgers for entry in ledger.entries),
             seeded=any(ledger.seeded for ledger in self._ledgers),
             delta_slack=self._slack,

@@ -17,11 +17,10 @@ from dpgraph.privacy.accounting import (
 )
 from dpgraph.privacy.discrete_tail import grid_quantile
 from dpgraph.privacy.noise import NoiseSource
+from dpgraph.privacy.relation import Relation
 from dpgraph.privacy.report import LedgerEntry, PrivacyReport
 
-__all__ = ["EDGE_ADJACENCY", "PARALLEL", "GridNoise", "Ledger", "open_ledger"]
-
-EDGE_ADJACENCY = "the weight of one vertex pair, by at most max_weight"
+__all__ = ["PARALLEL", "GridNoise", "Ledger", "open_ledger"]
 
 #: Ends the mechanism of a line whose share lines about other pairs hold.
 PARALLEL = " (parallel)"
@@ -47,10 +46,10 @@ class Ledger:
     """
 
     def __init__(
-        self, epsilon: float, delta: float, slack: float, adjacency: str, seeded: bool, parallel: bool = False
+        self, epsilon: float, delta: float, slack: float, relation: Relation, seeded: bool, parallel: bool = False
     ) -> None:
         self.epsilon, self.delta, self.slack = epsilon, delta, slack
-        self.adjacency, self.seeded, self.parallel = adjacency, seeded, parallel
+        self.relation, self.seeded, self.parallel = relation, seeded, parallel
         #: Total Gaussian-DP budget of the call; 0 for a pure-DP call.
         self.mu = gdp_mu(epsilon, delta - slack) if delta > 0 else 0.0
         self.entries: list[LedgerEntry] = []
@@ -73,7 +72,7 @@ class Ledger:
         epsilon, delta, slack, parallel
             As for :func:`open_ledger`; delta = 0 makes a pure stage.
         """
-        stage = Ledger(epsilon, delta, slack, self.adjacency, self.seeded, parallel)
+        stage = Ledger(epsilon, delta, slack, self.relation, self.seeded, parallel)
         stages = [*self._stages, stage]
         fits = _within(sum(s.epsilon for s in stages), self.epsilon) and sum(s.delta for s in stages) <= self.delta
         if not fits or (self.delta > 0 and not self.parallel) or (self.entries and not self._stages):
@@ -96,7 +95,7 @@ class Ledger:
             raise DPGraphError("internal error: this choice is not free")
         if pure:
             return self.stage(self.epsilon - spent)
-        rest = Ledger(self.epsilon, self.delta, 0.0, self.adjacency, self.seeded)
+        rest = Ledger(self.epsilon, self.delta, 0.0, self.relation, self.seeded)
         self.entries = [replace(entry, share=0.0) for entry in self.entries]
         self.mu, rest._whole = rest.mu, self
         self._stages.append(rest)
@@ -202,7 +201,8 @@ class Ledger:
             epsilon=self.epsilon,
             delta=self.delta,
             mu=self.mu or None,
-            adjacency=self.adjacency,
+            adjacency=self.relation.words,
+            relation=self.relation.key,
             entries=tuple(self.entries),
             seeded=self.seeded,
             delta_slack=self.slack,
@@ -243,7 +243,7 @@ def open_ledger(
     epsilon: float,
     delta: float | None,
     accountant: PrivacyAccountant | None,
-    adjacency: str,
+    relation: Relation,
     noise: NoiseSource,
     slack: float = 0.0,
     parallel: bool = False,
@@ -258,8 +258,8 @@ def open_ledger(
         0 < delta < 1, or ``None`` for a pure-DP call.
     accountant : PrivacyAccountant or None
         Who is debited; ``None`` means the accountant of the enclosing ``with`` block, if any.
-    adjacency : str
-        The neighbouring relation in words ("neighbours differ by ...").
+    relation : Relation
+        What neighbouring data sets differ in; the accountant adds up calls with one relation only.
     noise : NoiseSource
         Says whether the call is seeded.
     slack : float, default 0.0
@@ -288,7 +288,7 @@ def open_ledger(
     delta = 0.0 if delta is None else check_delta(delta)
     if not 0 <= slack <= max(delta - 1e-300, 0.0):
         raise InvalidParameterError(f"the slack share of delta must lie in [0, delta); got {slack!r}")
-    ledger = Ledger(epsilon, delta, slack, adjacency, noise.seeded, parallel)
+    ledger = Ledger(epsilon, delta, slack, relation, noise.seeded, parallel)
     accountant = accountant if accountant is not None else ambient_accountant()
     if accountant is not None:
         if delta and not parallel:

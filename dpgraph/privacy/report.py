@@ -70,6 +70,9 @@ class PrivacyReport:
         True if the noise came from a seed: whoever knows the seed can remove the noise.
     delta_slack : float
         Part of delta spent on good events.
+    relation : str
+        The neighbouring relation, as the key by which an accountant tells it from others
+        (:mod:`dpgraph.privacy.relation`); empty in reports of files that are older than it.
     """
 
     epsilon: float
@@ -79,6 +82,7 @@ class PrivacyReport:
     entries: tuple[LedgerEntry, ...] = ()
     seeded: bool = False
     delta_slack: float = 0.0
+    relation: str = ""
 
     def __repr__(self) -> str:
         warning = ", seeded: for experiments only" if self.seeded else ""

@@ -28,8 +28,9 @@ from dpgraph.mechanisms.subspace import Rank
 from dpgraph.mechanisms.weights import release_cut_weight, release_total_weight
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import check_delta, check_epsilon
-from dpgraph.privacy.ledger import EDGE_ADJACENCY, Ledger, open_ledger
+from dpgraph.privacy.ledger import Ledger, open_ledger
 from dpgraph.privacy.noise import NoiseSource, noise_source
+from dpgraph.privacy.relation import Edge
 from dpgraph.problems.cut_choice import MAIN_SHARE, decide_by_degree, decide_in_advance
 from dpgraph.problems.flipped_cut import RELEASED_GAP, cut_answers
 from dpgraph.problems.private_cut import PrivateCutResult, make_partition
@@ -96,13 +97,12 @@ class CutRequest:
     on_halt: str
     progress: bool
 
-    weighted: bool
-
-    def fixed(self, n: int) -> str | None:
+    def fixed(self, source: GraphSource) -> str | None:
         """The mechanism, if public arguments fix it; None where "auto" waits for the average degree."""
         if self.mechanism != "auto":
             return self.mechanism
-        return decide_in_advance(n, check_epsilon(self.epsilon), noise=self.noise, weighted=self.weighted)
+        epsilon = check_epsilon(self.epsilon)
+        return decide_in_advance(source.n_vertices, epsilon, noise=self.noise, weighted=source.weighted)
 
     def pure(self, mechanism: str | None) -> bool:
         """Whether the call is pure with this mechanism, or with all that "auto" may still take: delta is not used."""
@@ -125,13 +125,13 @@ def release_private_cut(
     """Check the request, debit the budget, read the graph, release and solve."""
     noise, n = noise_source(rng), source.n_vertices
     options = _check(n, request)
-    chosen = request.fixed(n)
+    chosen = request.fixed(source)
     spectral = chosen in ("coherence", "gaussian")
     ledger = open_ledger(
         epsilon=request.epsilon,
         delta=None if request.pure(chosen) else request.delta,
         accountant=accountant,
-        adjacency=EDGE_ADJACENCY,
+        relation=Edge(),
         noise=noise,
         slack=options.slack(request.delta) if spectral else 0.0,
     )

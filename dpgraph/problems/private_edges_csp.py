@@ -22,6 +22,7 @@ from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import check_delta, check_epsilon
 from dpgraph.privacy.ledger import Ledger, open_ledger
 from dpgraph.privacy.noise import NoiseSource
+from dpgraph.privacy.relation import Relation
 from dpgraph.problems.cut_choice import MAIN_SHARE, decide_labels
 from dpgraph.problems.flipped_labels import label_answers
 from dpgraph.problems.private_csp import PrivateCSPResult
@@ -167,7 +168,7 @@ def release_edge_assignment(
     request: EdgeRequest,
     *,
     accountant: PrivacyAccountant | None,
-    adjacency: str,
+    neighbours: Relation,
     noise: NoiseSource,
 ) -> PrivateCSPResult:
     """Debit the budget, read private edges and release an assignment of them.
@@ -178,8 +179,10 @@ def release_edge_assignment(
         As for :func:`~dpgraph.problems.private_csp_release.release_assignment`.
     request : EdgeRequest
         Public arguments.
-    accountant, adjacency
+    accountant
         As for :func:`~dpgraph.privacy.ledger.open_ledger`.
+    neighbours : Relation
+        What neighbours differ in.
     noise : NoiseSource
         Source of noise.
     """
@@ -190,7 +193,7 @@ def release_edge_assignment(
         epsilon=request.epsilon,
         delta=None if request.pure else request.delta,
         accountant=accountant,
-        adjacency=adjacency,
+        relation=neighbours,
         noise=noise,
         slack=LOOK_DELTA * request.delta * parallel,
         parallel=parallel,

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpgraph.arguments import check_choice, check_scale
 from dpgraph.exceptions import InvalidParameterError
+from dpgraph.graph import is_weighted
 from dpgraph.mechanisms.adjacency_options import DEFAULT_MAX_RANK, AdjacencyOptions
 from dpgraph.mechanisms.bounded_iterates import LOOK_DELTA, is_pure
 from dpgraph.mechanisms.subspace import Rank
@@ -17,6 +18,7 @@ from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import check_delta, check_epsilon
 from dpgraph.privacy.ledger import Ledger, open_ledger
 from dpgraph.privacy.noise import noise_source
+from dpgraph.privacy.relation import Constraint, Edge, LabelEdge, Relation
 from dpgraph.problems.label_extended import PrivateTables, release_by_coherence, release_by_iterates
 from dpgraph.problems.private_csp import PrivateCSPResult
 from dpgraph.problems.private_csp_release import CSPNames, release_assignment
@@ -35,11 +37,7 @@ __all__ = ["private_max_2csp"]
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-_ADJACENCY = {
-    "label-edge": "one entry of the constraint table of one pair of variables, by at most max_weight",
-    "constraint": "the whole constraint table of one pair of variables, every entry by at most max_weight",
-    "edge": "the weight of one pair of variables, by at most max_weight, under a public relation",
-}
+_RELATIONS: dict[str, Relation] = {"label-edge": LabelEdge(), "constraint": Constraint(), "edge": Edge("variables")}
 
 
 def private_max_2csp(
@@ -142,13 +140,15 @@ def private_max_2csp(
     check_delta(delta)
     names = CSPNames(instance.variables, instance.alphabet)
     if adjacency == "edge":
-        request = EdgeRequest(epsilon, delta, mechanism, noise, float(max_weight), max_weight != 1, progress)
+        request = EdgeRequest(
+            epsilon, delta, mechanism, noise, float(max_weight), is_weighted(None, max_weight), progress
+        )
         return release_edge_assignment(
             names,
             partial(read_edges, instance, table, float(max_weight)),
             request,
             accountant=accountant,
-            adjacency=_ADJACENCY[adjacency],
+            neighbours=_RELATIONS[adjacency],
             noise=source,
         )
     iterates = chosen == "bounded-iterates"
@@ -160,7 +160,7 @@ def private_max_2csp(
         epsilon=epsilon,
         delta=None if pure else delta,
         accountant=accountant,
-        adjacency=_ADJACENCY[adjacency],
+        relation=_RELATIONS[adjacency],
         noise=source,
         slack=LOOK_DELTA * delta * parallel if iterates else options.slack(delta),
         parallel=parallel,
@@ -205,7 +205,7 @@ def _check(
 ) -> AdjacencyOptions:
     if not isinstance(instance, TwoCSP):
         raise InvalidParameterError(f"instance must be a dpgraph.TwoCSP; got {type(instance).__name__}")
-    check_choice("adjacency", adjacency, _ADJACENCY)
+    check_choice("adjacency", adjacency, _RELATIONS)
     allowed = MECHANISMS if adjacency == "edge" else ("auto", "bounded-iterates", "coherence")
     if not isinstance(mechanism, str) or mechanism not in (*allowed, "coherence"):
         raise InvalidParameterError(

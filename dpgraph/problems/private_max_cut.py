@@ -143,7 +143,6 @@ def private_max_cut(
             rounds=rounds,
             on_halt=on_halt,
             progress=progress,
-            weighted=weight is not None or max_weight is not None,
         ),
         accountant=accountant,
         rng=rng,

@@ -9,8 +9,8 @@ import numpy as np
 from dpgraph.arguments import check_integer
 from dpgraph.graph import open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.ledger import EDGE_ADJACENCY
 from dpgraph.privacy.noise import noise_source
+from dpgraph.privacy.relation import Edge
 from dpgraph.problems.private_csp import PrivateCSPResult
 from dpgraph.problems.private_csp_release import CSPNames
 from dpgraph.problems.private_edges_csp import (
@@ -111,12 +111,11 @@ def private_max_k_cut(
     k = check_integer("k, the number of parts,", k, 2, MOST_PARTS)
     graph = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
     differ = public_relation(None, k)
-    weighted = weight is not None or max_weight is not None
     return release_edge_assignment(
         CSPNames(graph.nodes, tuple(range(k))),
         lambda: RelatedEdges(graph.read(), differ),
-        EdgeRequest(epsilon, delta, mechanism, noise, graph.max_weight, weighted, progress),
+        EdgeRequest(epsilon, delta, mechanism, noise, graph.max_weight, graph.weighted, progress),
         accountant=accountant,
-        adjacency=EDGE_ADJACENCY,
+        neighbours=Edge(),
         noise=noise_source(rng),
     )

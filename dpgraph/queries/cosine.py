@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from dpgraph.arguments import check_choice, check_integer, check_positive, check_scale, check_words
+from dpgraph.arguments import check_choice, check_integer, check_positive, check_scale
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.mechanisms.grid import release_array
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import check_delta
 from dpgraph.privacy.ledger import open_ledger
 from dpgraph.privacy.noise import noise_source
+from dpgraph.privacy.relation import Relation, Shift, stated_relation
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.projections import (
     Box,
@@ -65,7 +66,7 @@ def private_cosine_similarities(
     method: Literal["shrinkage", "practical", "elliptope"] = "shrinkage",
     iterations: int | None = None,
     tol: float | None = None,
-    adjacency: str | None = None,
+    adjacency: str | Relation | None = None,
     accountant: PrivacyAccountant | None = None,
     rng: int | np.random.Generator | None = None,
 ) -> PrivateSimilarities:
@@ -98,8 +99,9 @@ def private_cosine_similarities(
         has none.
     tol : float, optional
         Accuracy of the projection, Frobenius norm; 1e-3 and 1e-6 times n if omitted. Shrinkage has none.
-    adjacency : str, optional
-        The neighbouring relation in words, for the report and the accountant.
+    adjacency : str or Relation, optional
+        What neighbouring data sets differ in, in words or as a relation of :mod:`dpgraph.privacy.relation`. Calls share
+        an accountant if they name the same; the default is a change of this input by at most `sensitivity`.
     accountant : PrivacyAccountant, optional
         Debited before `V` is read.
     rng : int or numpy.random.Generator, optional
@@ -141,7 +143,7 @@ def private_cosine_similarities(
     """
     check_choice("method", method, METHODS)
     sensitivity = check_scale("sensitivity", sensitivity)
-    check_words("adjacency", adjacency)
+    relation = stated_relation(adjacency, Shift("Gram matrix", sensitivity))
     n = _rows(V)
     limit, accuracy = _defaults(method, n, iterations, tol)
     noise = noise_source(rng)
@@ -149,7 +151,7 @@ def private_cosine_similarities(
         epsilon=epsilon,
         delta=check_delta(delta),
         accountant=accountant,
-        adjacency=adjacency or f"the Gram matrix of the normalised rows, by at most {sensitivity:g} in Frobenius norm",
+        relation=relation,
         noise=noise,
     )
     noisy = release_array(

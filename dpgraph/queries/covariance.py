@@ -15,6 +15,7 @@ from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import check_epsilon
 from dpgraph.privacy.ledger import open_ledger
 from dpgraph.privacy.noise import noise_source
+from dpgraph.privacy.relation import RECORDS
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.projections import project_psd_trace, shrink_psd_trace
 from dpgraph.projections.base import public_shape
@@ -23,9 +24,6 @@ from dpgraph.queries.covariance_noise import CovarianceMechanism, CovarianceNois
 __all__ = ["PrivateCovariance", "private_covariance"]
 
 FloatArray = NDArray[np.float64]
-
-#: Neighbouring relations, in the words of the report.
-ADJACENCIES = {"replace": "one record, replaced by another", "add-remove": "one record, added or removed"}
 
 Projection = Literal["unit-trace", "twice-trace"]
 
@@ -168,7 +166,7 @@ def private_covariance(
     )
     noise = noise_source(rng)
     ledger = open_ledger(
-        epsilon=epsilon, delta=law.delta, accountant=accountant, adjacency=ADJACENCIES[adjacency], noise=noise
+        epsilon=epsilon, delta=law.delta, accountant=accountant, relation=RECORDS[adjacency], noise=noise
     )
     rows = short_rows(X, max_norm)
     trace = law.release_twice_the_trace(rows, ledger, noise) if plan.trace_share else None
@@ -229,7 +227,7 @@ class _Plan:
             check_choice("project, unless True or False,", project, get_args(Projection))
         if not isinstance(centered, (bool, np.bool_)):
             raise InvalidParameterError(f"centered must be True or False; got {centered!r}")
-        check_choice("adjacency", adjacency, ADJACENCIES)
+        check_choice("adjacency", adjacency, RECORDS)
         check_scale("max_norm", max_norm)
         if trace_share is not None and not _LEAST_SHARE_ASKED <= as_number(trace_share) < 1:
             raise InvalidParameterError(f"trace_share must lie in [{_LEAST_SHARE_ASKED:g}, 1); got {trace_share!r}")

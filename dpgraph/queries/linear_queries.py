@@ -18,6 +18,7 @@ from dpgraph.arguments import as_number, check_choice
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.noise import NoiseSource, noise_source
+from dpgraph.privacy.relation import RECORDS
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.queries.discrepancy import HereditaryDiscrepancyBounds, hereditary_discrepancy_bounds
 from dpgraph.queries.ellipsoid import Ellipsoid, minimum_volume_ellipsoid
@@ -44,11 +45,8 @@ __all__ = [
 
 FloatArray = NDArray[np.float64]
 
-#: l1 distance of neighbouring histograms and its description.
-_ADJACENCY = {
-    "add-remove": (1.0, "one record added or removed (histograms at l1 distance 1)"),
-    "replace": (2.0, "one record replaced (histograms at l1 distance 2)"),
-}
+#: l1 distance of neighbouring histograms.
+_DISTANCE = {"add-remove": 1.0, "replace": 2.0}
 
 #: Optimal factorization noise is at least as good as any other Gaussian shape, so "auto" does not try the ellipsoids.
 _CANDIDATES: dict[str, tuple[Callable[[QueryMatrix], Strategy], ...]] = {
@@ -188,14 +186,16 @@ def private_linear_queries(
     True
     """
     matrix = QueryMatrix(A)
-    distance, neighbours = _adjacency(adjacency)
+    distance = _distance(adjacency)
     _check_options(mechanism, sparse, records)
     values = _as_vector(x, matrix.shape[1])
     noise = noise_source(rng)
     sparse = sparse if sparse == "auto" else bool(sparse)
     mu = budget_mu(epsilon, delta) / distance
     strategy = _choose(matrix, mu, mechanism, records if sparse else None)
-    release = open_release(epsilon=epsilon, delta=delta, accountant=accountant, adjacency=neighbours, noise=noise)
+    release = open_release(
+        epsilon=epsilon, delta=delta, accountant=accountant, relation=RECORDS[adjacency], noise=noise
+    )
     histogram = as_histogram(values)
     if records is None and adjacency == "replace":
         records = float(histogram.sum())  # public: neighbours have the same number of records
@@ -273,7 +273,7 @@ def expected_error(
     (67.6, True)
     """
     matrix = QueryMatrix(A)
-    distance, _ = _adjacency(adjacency)
+    distance = _distance(adjacency)
     _check_options(mechanism, False, records)
     mu = budget_mu(epsilon, delta) / distance
     return _error(_choose(matrix, mu, mechanism, records), mu, records)
@@ -333,9 +333,9 @@ def _least_squares(
     return space.basis @ nearest, records
 
 
-def _adjacency(adjacency: str) -> tuple[float, str]:
-    check_choice("adjacency", adjacency, _ADJACENCY)
-    return _ADJACENCY[adjacency]
+def _distance(adjacency: str) -> float:
+    check_choice("adjacency", adjacency, _DISTANCE)
+    return _DISTANCE[adjacency]
 
 
 def _check_options(mechanism: str, sparse: str | bool, records: float | None) -> None:

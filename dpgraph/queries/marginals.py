@@ -14,6 +14,7 @@ from dpgraph.arguments import check_choice, check_integer, check_positive
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.noise import NoiseSource, noise_source
+from dpgraph.privacy.relation import RECORDS
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.queries.marginal_model import SOLVERS, MarginalModel
 from dpgraph.queries.parities import ParityBasis
@@ -23,11 +24,6 @@ from dpgraph.queries.release import VectorRelease, open_release
 __all__ = ["PrivateMarginals", "private_marginals"]
 
 FloatArray = NDArray[np.float64]
-
-_ADJACENCY = {
-    "replace": "one record replaced (the number of records is public)",
-    "add-remove": "one record added or removed",
-}
 
 #: Largest order-k tensor that is formed.
 _TENSOR_LIMIT = 10_000_000
@@ -289,7 +285,7 @@ def private_marginals(
     ((2, 2), True, True)
     """
     schema = read_schema(data, categories)
-    check_choice("adjacency", adjacency, _ADJACENCY)
+    check_choice("adjacency", adjacency, RECORDS)
     check_choice("solver", solver, SOLVERS)
     check_positive("tol", tol)
     check_integer("max_iter", max_iter, 1)
@@ -298,7 +294,7 @@ def private_marginals(
     model = MarginalModel(schema, k, sparsity=sparsity, degree=degree, geometry=geometry, adjacency=adjacency)
     noise = noise_source(rng)
     release = open_release(
-        epsilon=epsilon, delta=delta, accountant=accountant, adjacency=_ADJACENCY[adjacency], noise=noise
+        epsilon=epsilon, delta=delta, accountant=accountant, relation=RECORDS[adjacency], noise=noise
     )
     sums = _read_sums(data, schema, model)
     means, variances, count = _release(sums, model, release, adjacency)

@@ -12,6 +12,7 @@ from dpgraph.privacy.accountant import PrivacyAccountant, ambient_accountant
 from dpgraph.privacy.accounting import check_delta, gdp_mu
 from dpgraph.privacy.ledger import Ledger, open_ledger
 from dpgraph.privacy.noise import NoiseSource
+from dpgraph.privacy.relation import Relation
 from dpgraph.privacy.report import PrivacyReport
 
 __all__ = ["VectorRelease", "budget_mu", "open_release"]
@@ -71,7 +72,7 @@ class VectorRelease:
 
 
 def open_release(
-    *, epsilon: float, delta: float, accountant: PrivacyAccountant | None, adjacency: str, noise: NoiseSource
+    *, epsilon: float, delta: float, accountant: PrivacyAccountant | None, relation: Relation, noise: NoiseSource
 ) -> VectorRelease:
     """Debit the budget, before any private data is read.
 
@@ -83,9 +84,9 @@ def open_release(
         The accountant refuses; every accountant refuses ``math.inf``.
     """
     delta = check_delta(delta)
-    report = PrivacyReport(epsilon=math.inf, delta=delta, mu=None, adjacency=adjacency, seeded=noise.seeded)
+    report = PrivacyReport(math.inf, delta, None, relation.words, seeded=noise.seeded, relation=relation.key)
     if not _unlimited(epsilon):
-        ledger = open_ledger(epsilon=epsilon, delta=delta, accountant=accountant, adjacency=adjacency, noise=noise)
+        ledger = open_ledger(epsilon=epsilon, delta=delta, accountant=accountant, relation=relation, noise=noise)
         return VectorRelease(ledger, report, noise)
     if accountant is not None or ambient_accountant() is not None:
         raise BudgetExceededError("epsilon = inf gives no privacy and exceeds every budget; choose a finite epsilon")

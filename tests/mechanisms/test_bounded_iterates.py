@@ -28,15 +28,14 @@ from dpgraph.mechanisms.degree_core import (
 from dpgraph.mechanisms.field_tracker import FieldTracker
 from dpgraph.mechanisms.one_sided_sweeps import release_one_sided_sweeps
 from dpgraph.mechanisms.sweep_counts import is_sparse, number_of_sweeps
-from dpgraph.privacy.ledger import EDGE_ADJACENCY, open_ledger
+from dpgraph.privacy.ledger import open_ledger
 from dpgraph.privacy.noise import noise_source
+from dpgraph.privacy.relation import Edge
 
 
 def open_call(epsilon=1.0, rng=0, delta=1e-6, **options):
     noise = noise_source(rng)
-    ledger = open_ledger(
-        epsilon=epsilon, delta=delta, accountant=None, adjacency=EDGE_ADJACENCY, noise=noise, **options
-    )
+    ledger = open_ledger(epsilon=epsilon, delta=delta, accountant=None, relation=Edge(), noise=noise, **options)
     return ledger, noise
 
 

@@ -10,6 +10,7 @@ from dpgraph.mechanisms.subspace import release_core
 from dpgraph.privacy.accounting import pure_dp_epsilon, pure_dp_mu
 from dpgraph.privacy.ledger import open_ledger
 from dpgraph.privacy.noise import noise_source
+from dpgraph.privacy.relation import Edge
 from dpgraph.spectral.neighbours import EdgeNeighbours, MatrixNeighbours
 
 G = dpgraph.datasets.planted_cut(200, 100, -0.8, rng=0)
@@ -17,7 +18,7 @@ CALL = {"epsilon": 60.0, "delta": 1e-6, "rank": 2}
 
 
 def gaussian_call(epsilon=1.0, delta=1e-6):
-    return open_ledger(epsilon=epsilon, delta=delta, accountant=None, adjacency="none", noise=noise_source(0))
+    return open_ledger(epsilon=epsilon, delta=delta, accountant=None, relation=Edge(), noise=noise_source(0))
 
 
 def released(neighbours, Q, law, mu, seeds):

@@ -7,13 +7,14 @@ from scipy import sparse
 import dpgraph
 from dpgraph.graph import open_graph
 from dpgraph.mechanisms.degree_residual import RESIDUAL_SHARE, release_degree_residual
-from dpgraph.privacy.ledger import EDGE_ADJACENCY, open_ledger
+from dpgraph.privacy.ledger import open_ledger
 from dpgraph.privacy.noise import noise_source
+from dpgraph.privacy.relation import Edge
 
 
 def residual(matrix, epsilon, rng=0, **public):
     graph, noise = open_graph(matrix, **public).read(), noise_source(rng)
-    ledger = open_ledger(epsilon=epsilon, delta=None, accountant=None, adjacency=EDGE_ADJACENCY, noise=noise)
+    ledger = open_ledger(epsilon=epsilon, delta=None, accountant=None, relation=Edge(), noise=noise)
     mean = float(graph.degrees().mean())
     return release_degree_residual(graph, mean, ledger=ledger, epsilon=epsilon, noise=noise), ledger.entries
 

@@ -11,15 +11,16 @@ from dpgraph.graph import open_graph
 from dpgraph.mechanisms.degree_residual import DegreeResidual
 from dpgraph.mechanisms.leading_vector import _average, _capped_posterior, _posterior, release_leading_vector
 from dpgraph.mechanisms.noisy_power import Products, release_low_rank_adjacency
-from dpgraph.privacy.ledger import EDGE_ADJACENCY, open_ledger
+from dpgraph.privacy.ledger import open_ledger
 from dpgraph.privacy.noise import noise_source
+from dpgraph.privacy.relation import Edge
 
 FLAT = 1e9  # so much regularization that every vertex is normalised alike
 
 
 def open_call(epsilon, delta, rng):
     noise = noise_source(rng)
-    return open_ledger(epsilon=epsilon, delta=delta, accountant=None, adjacency=EDGE_ADJACENCY, noise=noise), noise
+    return open_ledger(epsilon=epsilon, delta=delta, accountant=None, relation=Edge(), noise=noise), noise
 
 
 def pure(graph, epsilon, rng):

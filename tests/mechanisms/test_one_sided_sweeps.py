@@ -13,8 +13,9 @@ from dpgraph.mechanisms.bounded_iterates import ITERATE_UNIT
 from dpgraph.mechanisms.cut_iterates import release_cut_labels
 from dpgraph.mechanisms.label_iterates import release_label_iterates
 from dpgraph.mechanisms.one_sided_sweeps import score_units
-from dpgraph.privacy.ledger import EDGE_ADJACENCY, open_ledger
+from dpgraph.privacy.ledger import open_ledger
 from dpgraph.privacy.noise import NoiseSource, noise_source
+from dpgraph.privacy.relation import Edge
 from dpgraph.problems.private_max_k_cut import private_max_k_cut
 from tests.privacy.statistical import log_choice
 
@@ -43,7 +44,7 @@ class Watched:
 
 def sweep(graph, epsilon, seed=0, release=lambda graph, **options: release_label_iterates(graph, DIFFER, **options)):
     noise = noise_source(seed)
-    ledger = open_ledger(epsilon=epsilon, delta=None, accountant=None, adjacency=EDGE_ADJACENCY, noise=noise)
+    ledger = open_ledger(epsilon=epsilon, delta=None, accountant=None, relation=Edge(), noise=noise)
     mean = float(graph.degrees().mean())
     return release(graph, mean_degree=mean, ledger=ledger, share=1.0, noise=noise), ledger
 

@@ -10,15 +10,16 @@ from scipy import stats
 import dpgraph
 from dpgraph.graph import open_graph
 from dpgraph.mechanisms.randomized_response import FLIP_LIMIT, expected_flips, release_flipped_graph
-from dpgraph.privacy.ledger import EDGE_ADJACENCY, open_ledger
+from dpgraph.privacy.ledger import open_ledger
 from dpgraph.privacy.noise import noise_source
+from dpgraph.privacy.relation import Edge
 from dpgraph.problems.flipped_cut import answer_weights, cut_answers, flipped_objective
 from dpgraph.problems.flipped_labels import label_answers
 
 
 def flipped(G, epsilon, seed, **options):
     noise = noise_source(seed)
-    ledger = open_ledger(epsilon=epsilon, delta=None, accountant=None, adjacency=EDGE_ADJACENCY, noise=noise)
+    ledger = open_ledger(epsilon=epsilon, delta=None, accountant=None, relation=Edge(), noise=noise)
     return release_flipped_graph(open_graph(G, **options).read(), ledger=ledger, epsilon=epsilon, noise=noise)
 
 

@@ -14,16 +14,17 @@ from dpgraph.mechanisms.cut_iterates import Signs, release_cut_labels
 from dpgraph.mechanisms.degree_core import repeated_core
 from dpgraph.mechanisms.repeated_sweeps import PublicIterate, release_repeated_sweeps
 from dpgraph.mechanisms.sweep_counts import number_of_label_repeats, number_of_repeats
-from dpgraph.privacy.ledger import EDGE_ADJACENCY, open_ledger
+from dpgraph.privacy.ledger import open_ledger
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.reading_norm import ReadingNorm
+from dpgraph.privacy.relation import Edge
 
 EVEN = np.full(2000, 50.0)
 
 
 def open_call(epsilon, rng=0):
     noise = noise_source(rng)
-    return open_ledger(epsilon=epsilon, delta=None, accountant=None, adjacency=EDGE_ADJACENCY, noise=noise), noise
+    return open_ledger(epsilon=epsilon, delta=None, accountant=None, relation=Edge(), noise=noise), noise
 
 
 def watched_sweeps(sweeps, core, n=30):

@@ -19,18 +19,21 @@ from dpgraph.exceptions import BudgetExceededError, DPGraphError, InvalidParamet
 from dpgraph.privacy import PrivacyAccountant, gdp_delta, gdp_epsilon, gdp_mu
 from dpgraph.privacy.accountant import ambient_accountant
 from dpgraph.privacy.accounting import pure_beside_gaussian
-from dpgraph.privacy.ledger import EDGE_ADJACENCY, open_ledger
+from dpgraph.privacy.ledger import open_ledger
 from dpgraph.privacy.noise import noise_source
+from dpgraph.privacy.relation import Edge, Record
+
+EDGE = Edge()
 
 
-def call(epsilon, delta=1e-6, *, accountant=None, adjacency=EDGE_ADJACENCY, slack=0.0, seed=0, parallel=False):
+def call(epsilon, delta=1e-6, *, accountant=None, relation=EDGE, slack=0.0, seed=0, parallel=False):
     """Open the ledger of one private call, as every mechanism does before it reads data."""
     noise = noise_source(seed)
     return open_ledger(
         epsilon=epsilon,
         delta=delta,
         accountant=accountant,
-        adjacency=adjacency,
+        relation=relation,
         noise=noise,
         slack=slack,
         parallel=parallel,
@@ -137,7 +140,7 @@ def test_one_accountant_protects_one_neighbouring_relation():
     call(0.1, accountant=accountant)
     before = state(accountant)
     with pytest.raises(InvalidParameterError, match="one accountant for each data set and neighbouring relation"):
-        call(0.1, accountant=accountant, adjacency="one record replaced")
+        call(0.1, accountant=accountant, relation=Record("replace"))
     assert state(accountant) == before
 
 
@@ -178,9 +181,9 @@ def test_a_refused_call_changes_nothing_and_says_what_is_left():
 def test_a_refused_first_call_does_not_fix_the_neighbouring_relation():
     accountant = PrivacyAccountant(epsilon=1.0, delta=1e-6)
     with pytest.raises(BudgetExceededError):
-        call(2.0, accountant=accountant, adjacency="one record replaced")
+        call(2.0, accountant=accountant, relation=Record("replace"))
     call(1.0, accountant=accountant)
-    assert accountant.report().adjacency == EDGE_ADJACENCY
+    assert accountant.report().adjacency == EDGE.words
 
 
 @pytest.mark.parametrize(

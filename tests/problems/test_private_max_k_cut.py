@@ -76,7 +76,8 @@ def test_every_mechanism_finds_three_parts_and_says_what_it_is(mechanism):
 def test_auto_lets_pairs_answer_unless_weights_or_gaussian_noise_are_asked_for():
     options = {"epsilon": 6.0, "delta": 1e-6, "rng": 0}
     assert private_max_k_cut(GRAPH, 3, **options).mechanism == "randomized-response"
-    assert private_max_k_cut(GRAPH, 3, **options, max_weight=1.0).mechanism == "bounded-iterates"
+    assert private_max_k_cut(GRAPH, 3, **options, max_weight=1.0).mechanism == "randomized-response"
+    assert private_max_k_cut(GRAPH, 3, **options, max_weight=2.0).mechanism == "bounded-iterates"
     assert private_max_k_cut(GRAPH, 3, **options, noise="gaussian").mechanism == "bounded-iterates"
 
 

@@ -1,0 +1,260 @@
+"""What neighbouring data sets differ in: small types with a canonical key, so that budgets add up only where they may.
+
+A :class:`~dpgraph.privacy.PrivacyAccountant` adds the budgets of calls on one data set D. The sum is a guarantee for a
+relation R if every call is private for R: composition compares, call by call, the laws on the *same* two data sets.
+So calls may share an accountant where it is proven that each of them protects the same R. The rule is equality of
+:attr:`Relation.key`, and each class below says why calls with its key protect one relation. Where one relation implies
+another nothing is converted: a replacement is a removal and an addition, so that an epsilon-DP call for records that
+are added or removed is 2 epsilon-DP for records that are replaced; whoever wants that sum needs two accountants.
+
+The argument is the same for every class. Let f map the data set to what a call reads (a graph, a table, a matrix). If f
+maps neighbours in R to neighbours of the mechanism, or to equal inputs, then the call is private for R, by the
+definition of differential privacy applied to the images.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
+
+from dpgraph.arguments import check_choice, check_scale
+from dpgraph.exceptions import InvalidParameterError
+
+__all__ = [
+    "RECORDS",
+    "Constraint",
+    "Custom",
+    "Edge",
+    "LabelEdge",
+    "Record",
+    "Relation",
+    "Shift",
+    "stated_relation",
+]
+
+
+class Relation:
+    """A neighbouring relation: what two neighbouring data sets differ in."""
+
+    @property
+    def key(self) -> str:
+        """Canonical text: relations are the same if and only if their keys are."""
+        raise NotImplementedError
+
+    @property
+    def words(self) -> str:
+        """The relation for people; completes the sentence "neighbours differ by ..."."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Edge(Relation):
+    """All that is known about one pair of vertices: its edge, with its weight.
+
+    The bound `max_weight` of a call is no part of the relation. Every call replaces each weight x >= 0 by
+    min(x, max_weight), rounded to a grid that contains 0 and max_weight. If two graphs differ in one pair, whatever its
+    weights, the capped graphs differ in that pair by at most max_weight, which is what the mechanisms protect. So every
+    call is private for the relation *one pair, arbitrarily changed*, whatever its own bound: two cuts with max_weight 1
+    and 2 share an accountant, and so does a call that reads a weight with one that counts every edge as 1.
+
+    A constraint problem made of a graph by one public table (``adjacency="edge"``) has one weight for each pair of
+    variables, which depends on nothing but that pair of vertices, and is capped too: it shares the accountant of a cut.
+
+    Whoever gives this relation to a function with ``sensitivity=`` states the sensitivity for an arbitrary change of
+    one pair.
+
+    Parameters
+    ----------
+    between : {"vertices", "variables"}
+        How the words call the ends of a pair. It changes nothing else.
+    """
+
+    between: Literal["vertices", "variables"] = field(default="vertices", compare=False)
+
+    @property
+    def key(self) -> str:
+        """Canonical text."""
+        return "edge"
+
+    @property
+    def words(self) -> str:
+        """The relation for people."""
+        if self.between == "variables":
+            return "the weight of one pair of variables, by at most max_weight, under a public relation"
+        return "the weight of one vertex pair, by at most max_weight"
+
+
+@dataclass(frozen=True)
+class LabelEdge(Relation):
+    """One entry of the constraint table of one pair of variables, which is an edge of the label-extended graph.
+
+    Entries are capped at the `max_weight` of a call, so that it is no part of the relation: see :class:`Edge`.
+    """
+
+    @property
+    def key(self) -> str:
+        """Canonical text."""
+        return "label-edge"
+
+    @property
+    def words(self) -> str:
+        """The relation for people."""
+        return "one entry of the constraint table of one pair of variables, by at most max_weight"
+
+
+@dataclass(frozen=True)
+class Constraint(Relation):
+    """The whole constraint table of one pair of variables.
+
+    Entries are capped at the `max_weight` of a call, so that it is no part of the relation: see :class:`Edge`.
+    """
+
+    @property
+    def key(self) -> str:
+        """Canonical text."""
+        return "constraint"
+
+    @property
+    def words(self) -> str:
+        """The relation for people."""
+        return "the whole constraint table of one pair of variables, every entry by at most max_weight"
+
+
+@dataclass(frozen=True)
+class Record(Relation):
+    """One record of a table: replaced by another, the number of records being public, or added or removed.
+
+    A covariance, marginals and the answers to linear queries about the same records share an accountant: each reads
+    some columns of a record (for linear queries: its cell of a histogram). Restricting all records to some columns maps
+    tables that differ in one record to tables that differ in at most one. Bounds that a call puts on records one by one
+    (`max_norm`, `sparsity`) are applied to each alone, so that they are no part of the relation.
+
+    Parameters
+    ----------
+    change : {"replace", "add-remove"}
+        How neighbours differ.
+    """
+
+    change: Literal["replace", "add-remove"]
+
+    def __post_init__(self) -> None:
+        """Refuse other changes."""
+        check_choice("change", self.change, ("replace", "add-remove"))
+
+    @property
+    def key(self) -> str:
+        """Canonical text."""
+        return f"record:{self.change}"
+
+    @property
+    def words(self) -> str:
+        """The relation for people."""
+        return "one record, " + ("replaced by another" if self.change == "replace" else "added or removed")
+
+
+#: Relations of tables, by the name that ``adjacency=`` takes.
+RECORDS: dict[str, Record] = {"replace": Record("replace"), "add-remove": Record("add-remove")}
+
+#: What a stated sensitivity is about.
+Shifted = Literal["array", "symmetric matrix", "Gram matrix", "matrix"]
+
+_SHIFT_WORDS: dict[str, str] = {
+    "array": "the array, by at most {} in l2 norm",
+    "symmetric matrix": "the matrix, by at most {} in nuclear norm",
+    "Gram matrix": "the Gram matrix of the normalised rows, by at most {} in Frobenius norm",
+    "matrix": "a matrix E with ||E U||_F <= {} for every U with rows of norm at most 1",
+}
+
+
+@dataclass(frozen=True)
+class Shift(Relation):
+    """A change of the private array itself by at most a stated sensitivity, in the norm of its mechanism.
+
+    Nothing is capped here: a call with sensitivity 1 does not protect a change by 2. So norm and sensitivity are part
+    of the relation. Calls with several sensitivities share an accountant if the caller names what changes in the data,
+    with ``adjacency=``; then each sensitivity is a statement about that change.
+
+    Parameters
+    ----------
+    what : {"array", "symmetric matrix", "Gram matrix", "matrix"}
+        What changes, which also says in which norm: l2; nuclear; Frobenius; and largest ||E U||_F over U with rows of
+        norm at most 1.
+    sensitivity : float
+        Largest change.
+    """
+
+    what: Shifted
+    sensitivity: float
+
+    def __post_init__(self) -> None:
+        """Refuse other norms and bounds."""
+        check_choice("what", self.what, get_args(Shifted))
+        object.__setattr__(self, "sensitivity", check_scale("sensitivity", self.sensitivity))
+
+    @property
+    def key(self) -> str:
+        """Canonical text."""
+        return f"shift:{self.what}:{self.sensitivity!r}"
+
+    @property
+    def words(self) -> str:
+        """The relation for people, with all digits that tell it from others."""
+        short = f"{self.sensitivity:g}"
+        return _SHIFT_WORDS[self.what].format(short if float(short) == self.sensitivity else repr(self.sensitivity))
+
+
+@dataclass(frozen=True)
+class Custom(Relation):
+    """A relation that the caller describes: the same as another one if and only if the texts are equal.
+
+    Parameters
+    ----------
+    text : str
+        Completes the sentence "neighbours differ by ...".
+    """
+
+    text: str
+
+    @property
+    def key(self) -> str:
+        """Canonical text."""
+        return f"custom:{self.text}"
+
+    @property
+    def words(self) -> str:
+        """The relation for people."""
+        return self.text
+
+
+_NAMED: dict[str, Relation] = {
+    relation.words: relation for relation in (Edge(), Edge("variables"), LabelEdge(), Constraint(), *RECORDS.values())
+}
+
+
+def stated_relation(adjacency: Any, default: Shift) -> Relation:
+    """The relation that a caller names with ``adjacency=``, or else the `default`.
+
+    A text that repeats a relation of this module word for word is that relation, so that an array derived from records
+    can share the accountant of their covariance.
+
+    Raises
+    ------
+    InvalidParameterError
+        `adjacency` is no string, relation or None.
+
+    Examples
+    --------
+    >>> stated_relation("one record, replaced by another", Shift("array", 1.0))
+    Record(change='replace')
+    >>> stated_relation("one day of traffic", Shift("array", 1.0))
+    Custom(text='one day of traffic')
+    """
+    if adjacency is None:
+        return default
+    if isinstance(adjacency, Relation):
+        return adjacency
+    if not isinstance(adjacency, str):
+        raise InvalidParameterError(
+            f"adjacency must be a string, a relation of dpgraph.privacy or None; got {type(adjacency).__name__}"
+        )
+    return default if adjacency in ("", default.words) else _NAMED.get(adjacency, Custom(adjacency))
