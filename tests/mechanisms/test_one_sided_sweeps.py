@@ -144,7 +144,7 @@ def test_what_a_choice_reads_is_private_units_plus_public_units(monkeypatch, odd
     H.remove_edge(*next(iter(G.edges)))
     for graph in (G, H):
         noise = noise_source(0)
-        budget = {"epsilon": 0.5, "delta": None, "accountant": None, "adjacency": EDGE_ADJACENCY, "noise": noise}
+        budget = {"epsilon": 0.5, "delta": None, "accountant": None, "relation": Edge(), "noise": noise}
         private = open_graph(graph).read()
         monkeypatch.setattr(degree_core, "release_usable_degrees", lambda graph, *_, **__: np.arange(1.0, 31.0))
         options = {"mean_degree": 13.0, "ledger": open_ledger(**budget), "share": 1.0, "noise": noise}

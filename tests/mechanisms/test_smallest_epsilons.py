@@ -12,8 +12,9 @@ from dpgraph.mechanisms.core_response import response_core
 from dpgraph.mechanisms.normalized_adjacency import MECHANISMS as EMBEDDINGS
 from dpgraph.mechanisms.randomized_response import FLIP_LIMIT, expected_flips, release_flipped_graph
 from dpgraph.privacy.exact_sampling import LEAST_FLIP_EPSILON, flip_exponent
-from dpgraph.privacy.ledger import EDGE_ADJACENCY, open_ledger
+from dpgraph.privacy.ledger import open_ledger
 from dpgraph.privacy.noise import noise_source
+from dpgraph.privacy.relation import Edge
 from dpgraph.problems.cut_choice import decide_by_degree, decide_in_advance, decide_labels
 from dpgraph.problems.private_cut_release import MECHANISMS as CUTS
 from dpgraph.problems.private_edges_csp import MECHANISMS as LABELS
@@ -106,7 +107,7 @@ def test_the_one_function_that_answers_refuses_before_it_reads():
     noise = noise_source(0)
     graph = open_graph(COMPLETE).read()
     for epsilon in (1e-7, 1e-13):
-        budget = {"epsilon": epsilon, "delta": None, "accountant": None, "adjacency": EDGE_ADJACENCY, "noise": noise}
+        budget = {"epsilon": epsilon, "delta": None, "accountant": None, "relation": Edge(), "noise": noise}
         ledger = open_ledger(**budget)
         with pytest.raises(InvalidParameterError, match="fair coins"):
             release_flipped_graph(graph, ledger=ledger, epsilon=epsilon, noise=noise)
