@@ -98,7 +98,7 @@ def test_noisy_choices_follow_permute_and_flip(rng):
 
 def test_the_noise_of_a_choice_is_never_negative(monkeypatch):
     source = noise_source(0)
-    monkeypatch.setattr(NoiseSource, "_discrete", lambda *_: np.array([-3.0, 0.0, 2.0, -1.0]))
+    monkeypatch.setattr(NoiseSource, "_laplace", lambda *_: np.array([[-3.0, 0.0], [2.0, -1.0]]))
     # 2, 0, 2, 0 units are added.
     assert source.noisy_argmax(np.array([[0.0, 1.5], [0.0, 2.0]]), 1.0, 1.0).tolist() == [0, 0]
 
