@@ -55,7 +55,7 @@ def test_the_noisy_power_method_pays_for_the_rounding_of_its_products(monkeypatc
 
 def test_answers_between_two_grid_points_move_by_no_more_steps_than_the_largest_weight_has(monkeypatch):
     """A relation may halve a weight; rounded half to even, 0.5 and 1.5 steps were 2 steps apart."""
-    graph = open_graph(np.zeros((2, 2)), max_weight=3 * 2.0**-20).read()
+    graph = open_graph(np.zeros((2, 2)), max_weight=1 - 2.0**-20).read()  # an odd number of steps
     seen = []
     noise = noise_source(0)
     monkeypatch.setattr(noise, "laplace_on_grid", lambda values, unit, scale: seen.append(values[0] / unit) or values)
