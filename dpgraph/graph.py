@@ -19,14 +19,11 @@ from scipy import sparse
 
 from dpgraph.arguments import check_scale
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
+from dpgraph.weight_grid import WeightGrid
 
 __all__ = ["Graph", "GraphOperator", "GraphSource", "as_graph", "is_weighted", "open_graph"]
 
 FloatArray = NDArray[np.float64]
-
-#: Weights of a weighted private graph are rounded to multiples of ``max_weight * 2**-WEIGHT_BITS``, a public grid,
-#: so that sums of products with quantised iterates are exact in double precision (mathematics.md, section 10).
-WEIGHT_BITS = 20
 
 
 class GraphOperator(Protocol):
@@ -39,7 +36,7 @@ class GraphOperator(Protocol):
 
     @property
     def weight_unit(self) -> float:
-        """Every weight is an integer multiple of this (public)."""
+        """Every weight is an integer multiple of this public power of two."""
         ...
 
     @property
@@ -78,7 +75,7 @@ class Graph:
     max_weight : float
         Public upper bound on a weight; ``inf`` for exact data that never meets a private mechanism.
     weight_unit : float
-        Every weight is an integer multiple of this (0 when weights are arbitrary reals).
+        Every weight is an integer multiple of this power of two (0 when weights are arbitrary reals).
     """
 
     adjacency: sparse.csr_array
@@ -208,16 +205,13 @@ def open_graph(
     cap = 1.0 if max_weight is None else check_scale("max_weight", max_weight)
     nodes, edges = _public_side(G, weight, symmetrize)
     unweighted = weight is None and not _is_matrix(G)
-    unit = cap if unweighted and cap == 1.0 else cap * 2.0**-WEIGHT_BITS
+    grid = WeightGrid(1.0, 1.0) if unweighted and cap == 1.0 else WeightGrid.of(cap)
 
     def read() -> Graph:
         A = edges(False)
-        np.minimum(A.data, cap, out=A.data)
-        A.data /= unit
-        np.rint(A.data, out=A.data)
-        A.data *= unit
+        A.data = grid.round(A.data)
         A.eliminate_zeros()
-        return Graph(A, nodes, cap, unit)
+        return Graph(A, nodes, cap, grid.unit)
 
     return GraphSource(nodes, cap, is_weighted(weight, cap, counted=not _is_matrix(G)), read)
 

@@ -1,7 +1,9 @@
 """Every supported input becomes the same graph, neighbours stay neighbours, and nothing is read too early."""
 
 import itertools
+import math
 import re
+from fractions import Fraction
 
 import igraph
 import networkx as nx
@@ -14,7 +16,9 @@ from scipy import sparse
 
 from dpgraph.edge_frames import edge_frame
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
-from dpgraph.graph import WEIGHT_BITS, Graph, as_graph, open_graph
+from dpgraph.graph import Graph, as_graph, open_graph
+from dpgraph.mechanisms.bounded_iterates import ITERATE_UNIT
+from dpgraph.weight_grid import WEIGHT_BITS, WeightGrid
 
 TRIANGLE_WITH_TAIL = [(0, 1), (1, 2), (0, 2), (2, 3)]
 
@@ -239,6 +243,61 @@ def test_capping_merging_and_rounding_keep_neighbours_neighbours(data, cap):
     assert abs(change[0, 1]) <= cap
     for graph in (first, second):
         assert np.all((graph.adjacency.data > 0) & (graph.adjacency.data <= cap))
+
+
+# --- sums of weights are exact ------------------------------------------------------------------------------------
+
+BOUNDS = [0.1, 0.3, 1 / 3, 1.0, 7.0, 0.99, 1e-100, 1e100, 2.0**-300, 3e5]
+
+
+def fractions(values):
+    return np.array([[Fraction(float(x)) for x in row] for row in np.atleast_2d(values)], dtype=object)
+
+
+def graph_and_neighbours(max_weight, n=40):
+    """A graph that has been read, and all that become of it when one pair changes by max_weight."""
+    rng = np.random.default_rng(0)
+    A = np.triu(rng.choice([0.0, 0.3, 1.0, 0.77], size=(n, n)), 1) * max_weight
+    A += A.T
+    yield open_graph(A, max_weight=max_weight).read()
+    for j in range(1, 6):
+        for weight in (0.0, max_weight):
+            B = A.copy()
+            B[0, j] = B[j, 0] = weight
+            yield open_graph(B, max_weight=max_weight).read()
+
+
+@pytest.mark.parametrize("max_weight", BOUNDS)
+def test_degrees_total_weights_and_products_are_exact_whatever_the_bound_on_a_weight(max_weight):
+    X = np.round(np.random.default_rng(1).uniform(-1, 1, size=(40, 2)) / ITERATE_UNIT) * ITERATE_UNIT
+    w, released = Fraction(max_weight), []
+    for graph in graph_and_neighbours(max_weight):
+        A = fractions(dense(graph))
+        assert math.frexp(graph.weight_unit)[0] == 0.5, "a power of two"
+        assert np.all([(x / Fraction(graph.weight_unit)).denominator == 1 for x in A.ravel()])
+        degrees, total = fractions(graph.degrees())[0], Fraction(float(graph.degrees().sum()))
+        products = fractions(graph.multiply(X)), fractions(graph.multiply_rows(np.arange(40), X))
+        assert np.array_equal(degrees, A.sum(axis=0))
+        assert total == A.sum()
+        assert all(np.array_equal(product, A @ fractions(X)) for product in products)
+        released.append((A, degrees, total))
+    A, degrees, total = released[0]
+    for B, others, other in released[1:]:
+        assert np.abs(A - B).max() <= w
+        assert np.abs(degrees - others).sum() <= 2 * w
+        assert abs(total - other) <= 2 * w
+
+
+@pytest.mark.parametrize("max_weight", BOUNDS)
+def test_the_grid_of_weights_ends_at_most_a_step_below_the_bound_on_a_weight(max_weight):
+    grid = WeightGrid.of(max_weight)
+    assert max_weight - grid.unit < grid.largest <= max_weight
+    assert 2.0 ** (WEIGHT_BITS - 1) < max_weight / grid.unit <= 2.0**WEIGHT_BITS
+    weights = np.array([0.0, 0.2, 0.5, 0.999999999, 1.0, 1.1, 1e100]) * max_weight
+    rounded = grid.round(weights)
+    assert np.all(np.diff(rounded) >= 0)
+    assert rounded[-1] == rounded[-3] == grid.largest
+    assert np.abs(rounded[:-2] - weights[:-2]).max() <= grid.unit
 
 
 # --- direction -------------------------------------------------------------------------------------------------

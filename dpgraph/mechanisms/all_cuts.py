@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgraph.graph import WEIGHT_BITS, GraphOperator
+from dpgraph.graph import GraphOperator
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.spectral import sensitivity
+from dpgraph.weight_grid import WEIGHT_BITS
 
 __all__ = ["LARGEST", "release_best_cut"]
 

@@ -29,7 +29,8 @@ from dpgraph.graph import GraphOperator
 from dpgraph.mechanisms.degree_core import shrunken_degrees
 from dpgraph.mechanisms.degrees import release_degrees
 from dpgraph.mechanisms.empirical_bayes import enough_rows, posterior_basis
-from dpgraph.mechanisms.grid import CORE_BITS, release_array
+from dpgraph.mechanisms.grid import release_array
+from dpgraph.mechanisms.subspace import CORE_ALLOWANCE
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.spectral import sensitivity
@@ -217,6 +218,7 @@ def release_low_rank_adjacency(
         ledger=ledger,
         mu=math.sqrt(mu**2 - mu_degrees**2 - mu_core**2),
         noise=noise,
+        error=lambda Q: sensitivity.product_rounding(w, rows[:, None] * Q),
         denoise=denoise and enough_rows(graph.n_vertices, rank),
         unevenness=_unevenness_of(shrunken),
     )
@@ -267,10 +269,15 @@ def _iterate(
     ledger: Ledger,
     mu: float,
     noise: NoiseSource,
+    error: Callable[[FloatArray], float | None] = lambda _: None,
     denoise: bool = False,
     unevenness: float = math.inf,
 ) -> FloatArray:
-    """Improve Q by products `rows` * (multiply(Q) + noise), where `bound`(Q) is how far multiply(Q) moves."""
+    """Improve Q by products `rows` * (multiply(Q) + noise), where `bound`(Q) is how far multiply(Q) moves.
+
+    `error`(Q) is a bound on what rounding adds to it, or None for the allowance of
+    :func:`~dpgraph.mechanisms.grid.release_array`.
+    """
     clips = denoise and (mu < _LEAST_MU or mu * unevenness < _FLAT)
     least = _LEAST_FROM_SIGNS if denoise and rank > 1 else _LEAST
     iterations = min(max(math.ceil(_ITERATIONS * math.sqrt(mu)), least), _MOST)
@@ -286,6 +293,7 @@ def _iterate(
             symmetric=False,
             ledger=ledger,
             noise=noise,
+            error=error(Q),
         )
         seen.add(rows[:, None] * noisy, ledger.entries[-1].scale ** 2)
         if t >= iterations * _TRIAL:
@@ -301,8 +309,9 @@ def _iterate(
 
 
 def _release_core(exact: FloatArray, bound: float, ledger: Ledger, mu: float, noise: NoiseSource) -> FloatArray:
+    error = CORE_ALLOWANCE * bound / mu * len(exact)
     return release_array(
-        exact, name="core", sensitivity=bound, mu=mu, symmetric=True, ledger=ledger, noise=noise, bits=CORE_BITS
+        exact, name="core", sensitivity=bound, mu=mu, symmetric=True, ledger=ledger, noise=noise, error=error
     )
 
 

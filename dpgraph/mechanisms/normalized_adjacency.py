@@ -216,6 +216,8 @@ def _release_matrix(
         symmetric=True,
         ledger=ledger,
         noise=noise,
+        # Each entry is a weight times two roots, of relative error 6 u, and the matrix has norm at most 1.
+        error=6 * float(np.finfo(np.float64).eps) * math.sqrt(n),
     )
     return matrix, ledger.entries[-1].scale
 

@@ -26,6 +26,8 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from dpgraph.mechanisms.bounded_iterates import ITERATE_UNIT, Core, FieldOracle, LabelScores, Response
+from dpgraph.privacy.accounting import pure_beside_gaussian
+from dpgraph.privacy.grid import LAPLACE_BITS, grid_step
 from dpgraph.privacy.ledger import PARALLEL, Ledger
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.spectral import sensitivity
@@ -150,10 +152,10 @@ class _Run:
         for block in row_blocks(rows):
             if something and last and self.scores is not None:
                 relation, unit = self.scores.relation, self.oracle.unit
-                private = score_units(self.scores.counts(block, visible), relation, unit)
+                counts = self.scores.counts(block, visible)
+                private = np.asarray(score_units(counts, relation, unit) * unit, dtype=np.float64)
                 public = self.known.in_proportion(block, 1 - side, release.variance / 2) @ relation
-                units = private + np.rint(public / unit)  # whole ones both: the sum moves as the private one does
-                new = np.eye(self.oracle.columns)[release.choose(np.asarray(units * unit, dtype=np.float64))]
+                new = np.eye(self.oracle.columns)[release.choose(private, public)]
             else:
                 if something:
                     fields = self.oracle.fields if self.scores is None else self.scores.counts
@@ -253,7 +255,7 @@ class _Release:
     """Adds the noise of one sweep to exact fields, or chooses labels by exact scores; variance of the noise."""
 
     add_noise: Callable[[FloatArray], FloatArray]
-    choose: Callable[[FloatArray], IndexArray]
+    choose: Callable[[FloatArray, FloatArray], IndexArray]
     variance: float
 
 
@@ -292,14 +294,19 @@ def _open_release(
         scale = ledger.gaussian(name, mechanism=law, sensitivity=bound, mu=ledger.mu * math.sqrt(part), pairs=pairs)
         return _Release(lambda exact: noise.gaussian_on_grid(exact, unit, scale), np.argmax, scale**2)
     bound = sensitivity.first_sweep(oracle.row_bound_l1) if scores is None else scores.bound
-    mechanism = ("noisy maximum" if scores is not None and sweep == sweeps - 1 else "Laplace") + PARALLEL * first
+    chooses = scores is not None and sweep == sweeps - 1
+    mechanism = ("noisy maximum" if chooses else "Laplace") + PARALLEL * first
+    mu = ledger.mu * math.sqrt(1 - share)
+    epsilon = pure_beside_gaussian(mu, ledger.epsilon, ledger.slack) if ledger.delta > 0 else ledger.epsilon * part
+    step = grid_step(bound / epsilon, unit, bits=LAPLACE_BITS)
+    if chooses and step > unit:  # rounding is monotone: scores still move in one direction, by a step more
+        bound += step
     if ledger.delta > 0:
-        mu = ledger.mu * math.sqrt(1 - share)
         scale = ledger.laplace_beside(name, mechanism=mechanism, sensitivity=bound, mu=mu, pairs=pairs)
     else:
-        scale = ledger.pure(name, mechanism=mechanism, sensitivity=bound, epsilon=ledger.epsilon * part, pairs=pairs)
+        scale = ledger.pure(name, mechanism=mechanism, sensitivity=bound, epsilon=epsilon, pairs=pairs)
     return _Release(
         lambda exact: noise.laplace_on_grid(exact, unit, scale),
-        lambda exact: noise.noisy_argmax(exact, unit, scale),
+        lambda exact, public: noise.noisy_argmax(exact, step, scale, public=public),
         2 * scale**2,
     )

@@ -119,8 +119,8 @@ def perturb_and_project(
     Notes
     -----
     *Guarantee.* (epsilon, delta)-DP for arrays at l2 distance at most `sensitivity`; the noise is the smallest Gaussian
-    noise with that guarantee, and everything after it is post-processing. Data and noise are rounded to a public grid
-    2**-30 times the noise, which the sensitivity in the report includes.
+    noise with that guarantee, and everything after it is post-processing. The sum of data and noise is rounded to a
+    public grid 2**-30 times the noise, however large the entries are (:mod:`dpgraph.privacy.grid`).
 
     *Error.* If the input A lies in S, the exact projection P of A + W has ||P - A||^2 <= <W, P - A> (obtuse angle), so
     the expected squared error is at most 2 sigma G(S), with G the Gaussian complexity, and at most that of the noise.
@@ -166,6 +166,7 @@ def perturb_and_project(
         symmetric=symmetric,
         ledger=ledger,
         noise=noise,
+        error=0.0,
     )
     if method == "averaged":
         projection = averaged_projections(noisy, sets, max_iter, tol=tol)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from dpgraph.arguments import check_integer
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.mechanisms.certificates import Guess, SubspaceCall
-from dpgraph.mechanisms.grid import CORE_BITS, release_array
+from dpgraph.mechanisms.grid import release_array
 from dpgraph.mechanisms.projector_sampler import sample_noisy_eigenspace
 from dpgraph.mechanisms.separate_tests import certify_separately
 from dpgraph.mechanisms.stability_test import certify_jointly
@@ -30,6 +30,7 @@ from dpgraph.spectral.neighbours import SpectralNeighbours
 
 __all__ = [
     "CERTIFICATES",
+    "CORE_ALLOWANCE",
     "CORE_NOISES",
     "MINIMUM_DEGREE_SLACK",
     "SLACK_SHARE",
@@ -51,6 +52,10 @@ CORE_NOISES: tuple[str, ...] = get_args(CoreNoise)
 #: How the motion of the eigenspace is bounded: one test, or the papers' two.
 Certificate = Literal["stability", "gap-and-coherence"]
 CERTIFICATES: tuple[str, ...] = get_args(Certificate)
+
+#: What floating-point arithmetic may do to an entry of a core, whose sums may be many noise scales large, in noise
+#: scales.
+CORE_ALLOWANCE = 2.0**-18
 
 #: Share of delta that good events may use, and the part of it for a minimum degree; certificates have the rest.
 SLACK_SHARE, MINIMUM_DEGREE_SLACK = 0.3, 0.3
@@ -152,25 +157,27 @@ def release_core(
     """
     core = Q.T @ (operator @ Q)
     if law == "wishart-difference":
+        bound, epsilon = neighbours.core_nuclear(Q), pure_dp_epsilon(mu)
         released, _ = release_symmetric(
             core,
             name="core",
-            sensitivity=neighbours.core_nuclear(Q),
-            epsilon=pure_dp_epsilon(mu),
+            sensitivity=bound,
+            epsilon=epsilon,
             mechanism=law,
             ledger=ledger,
             noise=noise,
-            bits=CORE_BITS,
             mu=mu,
+            error=CORE_ALLOWANCE * bound / epsilon * len(core) ** 1.5,
         )
         return released
+    bound = neighbours.core(Q)
     return release_array(
         core,
         name="core",
-        sensitivity=neighbours.core(Q),
+        sensitivity=bound,
         mu=mu,
         symmetric=True,
         ledger=ledger,
         noise=noise,
-        bits=CORE_BITS,
+        error=CORE_ALLOWANCE * bound / mu * len(core),
     )

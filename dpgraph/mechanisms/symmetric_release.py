@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpgraph.arguments import check_choice, check_scale
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.mechanisms.grid import GRID_BITS, add_on_grid, grid_unit
 from dpgraph.mechanisms.nuclear_noise import (
     EXACT_NUCLEAR_LAPLACE_DIMENSION,
     nuclear_laplace,
@@ -18,11 +17,12 @@ from dpgraph.mechanisms.nuclear_noise import (
     wishart_difference,
 )
 from dpgraph.privacy.accountant import PrivacyAccountant
+from dpgraph.privacy.grid import Terms, add_on_grid, grid_step, symmetric_part
 from dpgraph.privacy.ledger import Ledger, open_ledger
 from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.privacy.relation import Relation, Shift, stated_relation
 from dpgraph.privacy.report import PrivacyReport
-from dpgraph.projections.base import as_symmetric, public_shape
+from dpgraph.projections.base import as_array, public_shape
 
 __all__ = [
     "NUCLEAR_MECHANISMS",
@@ -61,7 +61,7 @@ class PrivateSymmetricMatrix:
 
 
 def release_symmetric(
-    B: FloatArray,
+    B: Terms,
     *,
     name: str,
     sensitivity: float,
@@ -69,19 +69,19 @@ def release_symmetric(
     mechanism: NuclearMechanism,
     ledger: Ledger,
     noise: NoiseSource,
-    bits: int = GRID_BITS,
     mu: float = 0.0,
+    error: float = 0.0,
 ) -> tuple[FloatArray, bool]:
-    """Add pure-DP noise to a symmetric matrix, on a public grid.
+    """Add pure-DP noise to a symmetric matrix, rounded to a public grid.
 
     Parameters
     ----------
-    B : ndarray, shape (d, d)
-        Private, symmetric.
+    B : ndarray, shape (d, d), or tuple of such
+        Private; several arrays stand for their exact sum. Its symmetric part (B + B')/2 is released.
     name : str
         Name of the ledger line.
     sensitivity : float
-        Largest nuclear norm of the difference of neighbours.
+        Largest nuclear norm of the difference of neighbours, were `B` computed exactly.
     epsilon : float
         Pure epsilon of this release.
     mechanism : {"wishart-difference", "nuclear-laplace"}
@@ -90,10 +90,10 @@ def release_symmetric(
         Records the release.
     noise : NoiseSource
         Source of the noise.
-    bits : int
-        As for :func:`~dpgraph.mechanisms.grid.release_array`.
     mu : float
         In a call with delta > 0, the GDP parameter that the release is charged with.
+    error : float
+        As for :func:`~dpgraph.mechanisms.grid.release_array`, in the nuclear norm.
 
     Returns
     -------
@@ -102,15 +102,12 @@ def release_symmetric(
     approximate : bool
         Whether the noise came from a Markov chain.
     """
-    d = len(B)
+    d = len(B[0] if isinstance(B, tuple) else B)
     approximate = mechanism == "nuclear-laplace" and d > EXACT_NUCLEAR_LAPLACE_DIMENSION
-    unit = grid_unit(sensitivity / epsilon, bits)
-    # Entries of a difference move by at most one unit by rounding, and by far less than another one by floating-point
-    # summation: Frobenius norm 2 d units, nuclear norm at most sqrt(d) times that.
     scale = ledger.pure(
         name,
         mechanism=mechanism + (" (Markov chain: approximate)" if approximate else ""),
-        sensitivity=sensitivity + 2 * unit * d**1.5,
+        sensitivity=sensitivity + 2 * error,
         epsilon=epsilon,
         mu=mu,
     )
@@ -120,7 +117,7 @@ def release_symmetric(
         draw = nuclear_laplace_markov(noise, d, scale)
     else:
         draw = nuclear_laplace(noise, d, scale)
-    return add_on_grid(B / 2 + B.T / 2, draw, unit), approximate
+    return add_on_grid(symmetric_part(B), draw, grid_step(scale)), approximate
 
 
 def private_symmetric_matrix(
@@ -169,8 +166,8 @@ def private_symmetric_matrix(
     Notes
     -----
     *Guarantee.* epsilon-DP for matrices at nuclear-norm distance at most `sensitivity`; proofs in
-    :mod:`dpgraph.mechanisms.nuclear_noise`. Data and noise are rounded to a public grid 2**-30 times the noise, which
-    the sensitivity in the report includes.
+    :mod:`dpgraph.mechanisms.nuclear_noise`. The sum of matrix and noise is rounded to a public grid 2**-30 times the
+    noise, however large the entries are (:mod:`dpgraph.privacy.grid`).
 
     References
     ----------
@@ -199,7 +196,7 @@ def private_symmetric_matrix(
         noise=noise,
     )
     matrix, approximate = release_symmetric(
-        as_symmetric(B),
+        as_array(B),
         name="symmetric matrix",
         sensitivity=sensitivity,
         epsilon=ledger.epsilon,

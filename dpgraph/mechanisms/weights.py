@@ -51,5 +51,8 @@ def release_weight(
         grid = ledger.gaussian_on_grid(name, sensitivity=bound, mu=ledger.mu * math.sqrt(share), count=1)
         return WeightEstimate(float(noise.scalars(exact, grid.unit, grid.scale)[0]), grid.scale)
     scale = ledger.laplace(name, sensitivity=bound, epsilon=ledger.epsilon * share)
-    noisy = noise.laplace_on_grid(np.rint(exact / graph.weight_unit) * graph.weight_unit, graph.weight_unit, scale)
+    # Answers that earn a fraction of a weight lie between grid points. Rounded half up, they move by whole steps, and
+    # by no more steps than the largest weight has (half to even, 0.5 and 1.5 would move by 2).
+    on_grid = np.floor(exact / graph.weight_unit + 0.5) * graph.weight_unit
+    noisy = noise.laplace_on_grid(on_grid, graph.weight_unit, scale)
     return WeightEstimate(float(noisy[0]), math.sqrt(2.0) * scale)

@@ -29,6 +29,8 @@ PARALLEL = " (parallel)"
 #: Gaussian-DP curve of the continuous one (mathematics.md, section 1).
 _GRID_RATIO = 1e5
 _DISCRETE_INFLATION = 1 + 1e-6
+#: Most grid steps in a standard deviation: draws stay integers that a double holds.
+_MOST_STEPS = 2.0**46
 
 
 @dataclass(frozen=True)
@@ -130,6 +132,11 @@ class Ledger:
         unit = 2.0 ** math.floor(math.log2(sensitivity / mu / _GRID_RATIO))
         rounded = sensitivity + unit * math.sqrt(count)
         scale = rounded / mu * _DISCRETE_INFLATION
+        if scale > _MOST_STEPS * unit:
+            raise InvalidParameterError(
+                f"release {name!r} gets so little of the budget that its noise cannot be drawn exactly: Gaussian-DP "
+                f"parameter {mu:.3g}, at least about 1e-13 is needed. Raise epsilon or delta"
+            )
         entry = LedgerEntry(name, "discrete Gaussian", rounded, scale, mu=mu, share=(mu / self.mu) ** 2)
         self._record(entry)
         return GridNoise(scale, unit)

@@ -4,11 +4,9 @@ By default the randomness comes from ChaCha with 20 rounds and a fresh 256-bit k
 call; discrete Gaussians come from OpenDP's sampler, which takes its bits from the operating system. A seed is for tests
 and reproducible experiments: whoever knows it can subtract the noise, so results made with one say so.
 
-Floating point. Coins, random subsets and discrete Laplace noise have exact probabilities (exact_sampling.py). Scalars
-live on a public grid.
-Vectors whose exact value lies on a public grid are released as exact value plus noise rounded to the grid, which equals
-the rounding of (exact value + real noise): no low-order bits of either remain. Matrix noise is floating point;
-docs/guarantee.md says what that means.
+Floating point. Coins, random subsets and discrete Laplace noise have exact probabilities (exact_sampling.py). Every
+number is released on a public grid (grid.py, with the proofs): no low-order bits of data or noise remain. Real noise,
+before it is rounded, is floating point; docs/guarantee.md says what that means.
 """
 
 from __future__ import annotations
@@ -22,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgraph.arguments import as_generator
-from dpgraph.exceptions import DPGraphError, InvalidGraphError
+from dpgraph.exceptions import DPGraphError
 from dpgraph.privacy.exact_sampling import (
     EXPONENT_BITS,
     LARGEST_SCALE,
@@ -31,6 +29,7 @@ from dpgraph.privacy.exact_sampling import (
     nested_cubes,
     random_subset,
 )
+from dpgraph.privacy.grid import LAPLACE_BITS, Terms, add_on_grid, coins, grid_step, split, sum_on_grid
 from dpgraph.privacy.reading_norm import ReadingNorm
 
 __all__ = ["NoiseSource", "ReadingNoise", "noise_source"]
@@ -94,29 +93,40 @@ class NoiseSource:
         return np.where(degrees > 0, np.sqrt(draws), 0.0)
 
     def gaussian_on_grid(self, values: FloatArray, unit: float, scale: float) -> FloatArray:
-        """Release `values`, exact multiples of `unit`, plus Gaussian noise rounded to that grid.
+        """Release `values`, exact multiples of `unit`, plus Gaussian noise, rounded to that grid.
 
-        Equal to rounding (values + Gaussian noise), hence post-processing of the Gaussian mechanism.
+        Where the noise is more than 2**30 units wide, the grid is coarser. Either way this is the rounding of (values +
+        Gaussian noise), hence post-processing of the Gaussian mechanism (:mod:`dpgraph.privacy.grid`).
         """
-        return self.on_grid(values, unit, np.rint(self.gaussian(values.shape, scale / unit)))
+        return add_on_grid(values, self.gaussian(values.shape, scale), grid_step(scale, unit))
 
-    def laplace_on_grid(self, values: FloatArray, unit: float, scale: float) -> FloatArray:
+    def laplace_on_grid(self, values: Terms, unit: float, scale: float) -> FloatArray:
         """Release `values`, exact multiples of `unit`, plus discrete Laplace noise of scale `scale` on that grid.
 
-        The discrete Laplace mechanism is exactly (l1-sensitivity / scale)-DP for data on its grid.
+        Where the noise is more than 2**28 units wide, the grid is coarser, and values are rounded to it up or down at
+        random. The release is exactly (l1-sensitivity / scale)-DP either way (:mod:`dpgraph.privacy.grid`).
         """
-        return self.on_grid(values, unit, self._discrete("laplace", values.size, scale / unit).reshape(values.shape))
+        step = grid_step(scale, unit, bits=LAPLACE_BITS)
+        points, left = split(values, step)
+        if step == unit:
+            return sum_on_grid(points, self._laplace(left.shape, scale / unit), unit)
+        carried = np.copysign(coins(np.abs(left), self.generator), left)
+        return sum_on_grid(points, carried + self._laplace(left.shape, scale / step + 1), step)
 
-    def noisy_argmax(self, scores: FloatArray, unit: float, scale: float) -> NDArray[np.int64]:
+    def noisy_argmax(
+        self, scores: FloatArray, unit: float, scale: float, *, public: FloatArray | float = 0.0
+    ) -> NDArray[np.int64]:
         """Column of the largest of scores, multiples of `unit`, plus geometric noise of scale `scale`, for each row.
 
         The report of a noisy maximum (permute-and-flip): of equal sums the first counts. Where the scores of a row move
-        in one direction by at most s, a choice is exactly (s / scale)-DP. Discrete Laplace noise L becomes geometric as
-        max(L, -L - 1).
+        in one direction by at most s, a choice is exactly (s / scale)-DP. What is `public` is added in whole units, so
+        that the sums move as the scores do. Discrete Laplace noise L becomes geometric as max(L, -L - 1). Noise too
+        wide for the exact sampler, as only an epsilon below 2**-29 asks for, decides alone.
         """
-        draws = self._discrete("laplace", scores.size, scale / unit)
-        noise = np.maximum(draws, -draws - 1).reshape(scores.shape)
-        return np.argmax(self.on_grid(scores, unit, noise), axis=1)
+        if scale > LARGEST_SCALE * unit:
+            return self.generator.integers(scores.shape[1], size=len(scores))
+        draws = self._laplace(scores.shape, scale / unit)
+        return np.argmax(self.on_grid(scores, unit, np.maximum(draws, -draws - 1) + np.rint(public / unit)), axis=1)
 
     def readings(
         self, shape: tuple[int, int], rows: NDArray[np.int64], norm: ReadingNorm, unit: float, scale: float
@@ -137,8 +147,11 @@ class NoiseSource:
     def scalars(self, values: FloatArray, unit: float, scale: float) -> FloatArray:
         """Release a few reals: rounded to the grid `unit`, plus discrete Gaussian noise of parameter `scale`."""
         values = np.atleast_1d(np.asarray(values, dtype=np.float64))
-        on_grid = np.rint(values / unit) * unit
-        return self.on_grid(on_grid, unit, self._discrete("gaussian", values.size, scale / unit))
+        if self.seeded:
+            draws = _seeded_discrete(self._generator, "gaussian", values.size, scale / unit)
+        else:
+            draws = _opendp_gaussian(values.size, scale / unit)
+        return self.on_grid(values, unit, draws)
 
     def flipped_pairs(
         self, pairs: NDArray[np.int64], shares: FloatArray, count: int, exponent: int
@@ -163,21 +176,14 @@ class NoiseSource:
         return int(accepted[self.generator.integers(accepted.size)])
 
     def on_grid(self, values: FloatArray, unit: float, noise: FloatArray) -> FloatArray:
-        """Sum of `values` rounded to multiples of `unit` and so many units of `noise`, computed exactly."""
-        multiples = np.rint(values / unit)
-        if not np.all(np.abs(multiples) < 2.0**52):
-            raise InvalidGraphError(
-                "expected values below 2**52 steps of the grid on which they are released; at least one is larger. "
-                "Use a smaller graph or epsilon, or a larger max_weight or sensitivity"
-            )
-        return (multiples + noise) * unit
+        """Exact sum of `values`, rounded to multiples of `unit`, and so many units of `noise`."""
+        return sum_on_grid(split(values, unit)[0], noise, unit)
 
-    def _discrete(self, law: str, size: int, scale: float) -> FloatArray:
+    def _laplace(self, shape: Shape, scale: float) -> FloatArray:
+        size = math.prod(shape) if isinstance(shape, tuple) else shape
         if self.seeded:
-            return _seeded_discrete(self._generator, law, size, scale)
-        if law == "laplace" and scale <= LARGEST_SCALE:
-            return self._exact_laplace(size, scale)  # ten times as fast as OpenDP's
-        return _opendp_discrete(law, size, scale)
+            return _seeded_discrete(self._generator, "laplace", size, scale).reshape(shape)
+        return self._exact_laplace(size, scale).reshape(shape)
 
     def _exact_laplace(self, size: int, scale: float) -> FloatArray:
         """Draws of one scale, each handed out once."""
@@ -279,14 +285,11 @@ def _seeded_cubes(
     return inner * generator.choice(np.array([-1, 1]), size=count), inner + outer
 
 
-def _opendp_discrete(law: str, size: int, scale: float) -> FloatArray:
-    """Exact discrete Gaussian or discrete Laplace integers with parameter `scale`, from the vetted sampler."""
+def _opendp_gaussian(size: int, scale: float) -> FloatArray:
+    """Exact discrete Gaussian integers with parameter `scale`, from the vetted sampler."""
     import opendp.prelude as dp
 
     dp.enable_features("contrib")
     domain = dp.vector_domain(dp.atom_domain(T="i64"))
-    if law == "gaussian":
-        sampler = dp.m.make_gaussian(domain, dp.l2_distance(T="f64"), scale=scale)
-    else:
-        sampler = dp.m.make_laplace(domain, dp.l1_distance(T="i64"), scale=scale)
+    sampler = dp.m.make_gaussian(domain, dp.l2_distance(T="f64"), scale=scale)
     return np.asarray(sampler([0] * size), dtype=np.float64)

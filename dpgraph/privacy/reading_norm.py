@@ -18,12 +18,14 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import gammaln, logsumexp
 
-from dpgraph.exceptions import DPGraphError
+from dpgraph.exceptions import DPGraphError, InvalidParameterError
 
 __all__ = ["ReadingNorm", "reading_grid"]
 
 #: Steps of the grid in one scale of the noise, at least, and the largest epsilon: at more, noise is no obstacle.
 _STEPS, _LARGEST_EPSILON = 2.0**16, 2.0**16
+#: The least epsilon: the noise is at least as many steps wide as one over epsilon, which the exact sampler must hold.
+_LEAST_EPSILON = 2.0**-30
 
 
 @dataclass(frozen=True)
@@ -114,7 +116,17 @@ def reading_grid(envelope: float, columns: int, unit: float, epsilon: float) -> 
         The same on that grid: more by one step for each number where the grid is coarser than `unit`.
     epsilon : float
         `epsilon`, or the largest one for which there is a grid.
+
+    Raises
+    ------
+    InvalidParameterError
+        `epsilon`, which is public, is too small for exact noise.
     """
+    if epsilon < _LEAST_EPSILON:
+        raise InvalidParameterError(
+            f"repeated readings get epsilon = {epsilon:.3g}, and their noise cannot be drawn exactly below "
+            f"{_LEAST_EPSILON:.1g}; raise epsilon"
+        )
     epsilon = min(epsilon, _LARGEST_EPSILON)
     step = unit * 2.0 ** math.floor(math.log2(envelope / (epsilon * unit * _STEPS)))
     return step, envelope + columns * step * (step > unit), epsilon

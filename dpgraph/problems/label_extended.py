@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from dpgraph.graph import WEIGHT_BITS, Graph
+from dpgraph.graph import Graph
 from dpgraph.mechanisms.adjacency_options import AdjacencyOptions
 from dpgraph.mechanisms.bounded_iterates import ITERATE_UNIT, FieldOracle, LabelScores
 from dpgraph.mechanisms.degree_core import release_core_iterates
@@ -22,6 +22,7 @@ from dpgraph.privacy.noise import NoiseSource
 from dpgraph.sos.csp import TwoCSP
 from dpgraph.sos.factored_csp import solve_factored_csp
 from dpgraph.spectral import sensitivity
+from dpgraph.weight_grid import WeightGrid
 
 __all__ = ["PrivateTables", "release_by_coherence", "release_by_iterates"]
 
@@ -48,12 +49,12 @@ class PrivateTables:
     @classmethod
     def read(cls, instance: TwoCSP, max_weight: float) -> PrivateTables:
         """Cap the tables, round them to the public weight grid, and extend."""
-        unit = max_weight * 2.0**-WEIGHT_BITS
-        tables = np.rint(np.minimum(instance.tables, max_weight) / unit) * unit
+        grid = WeightGrid.of(max_weight)
+        tables = grid.round(instance.tables)
         capped = TwoCSP(instance.n_variables, instance.alphabet_size)
         capped.add_constraints(instance.pairs, tables)
         nodes = tuple(range(instance.n_variables * instance.alphabet_size))
-        graph = Graph(capped.label_extended_graph(), nodes, max_weight, unit)
+        graph = Graph(capped.label_extended_graph(), nodes, max_weight, grid.unit)
         return cls(graph, instance.alphabet_size, tables, instance.pairs)
 
     def fields(self, block: IntArray, X: FloatArray) -> FloatArray:

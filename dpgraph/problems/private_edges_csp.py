@@ -13,7 +13,7 @@ from scipy import sparse
 
 from dpgraph.arguments import check_choice
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.graph import WEIGHT_BITS, Graph
+from dpgraph.graph import Graph
 from dpgraph.mechanisms.bounded_iterates import ITERATE_UNIT, LOOK_DELTA, is_parallel, is_pure
 from dpgraph.mechanisms.core_response import check_core_response, release_core_response
 from dpgraph.mechanisms.label_iterates import Simplex, label_oracle, release_label_iterates
@@ -28,6 +28,7 @@ from dpgraph.problems.flipped_labels import label_answers
 from dpgraph.problems.private_csp import PrivateCSPResult
 from dpgraph.problems.private_csp_release import CSPNames, release_assignment
 from dpgraph.sos.csp import TwoCSP
+from dpgraph.weight_grid import WeightGrid
 
 __all__ = [
     "MECHANISMS",
@@ -109,11 +110,11 @@ def read_edges(instance: TwoCSP, relation: FloatArray, max_weight: float) -> Rel
             "adjacency='edge' needs every constraint table to be a weight times the public relation (by default: "
             "labels differ); at least one is not. Pass relation=, or use adjacency='constraint'"
         )
-    unit = max_weight * 2.0**-WEIGHT_BITS
-    upper = sparse.coo_array((np.rint(np.minimum(weights, max_weight) / unit) * unit, tuple(pairs.T)), shape=(n, n))
+    grid = WeightGrid.of(max_weight)
+    upper = sparse.coo_array((grid.round(weights), tuple(pairs.T)), shape=(n, n))
     adjacency = sparse.csr_array(upper + upper.T)
     adjacency.eliminate_zeros()
-    return RelatedEdges(Graph(adjacency, tuple(range(n)), max_weight, unit), relation)
+    return RelatedEdges(Graph(adjacency, tuple(range(n)), max_weight, grid.unit), relation)
 
 
 @dataclass(frozen=True)

@@ -144,7 +144,7 @@ def private_cosine_similarities(
     check_choice("method", method, METHODS)
     sensitivity = check_scale("sensitivity", sensitivity)
     relation = stated_relation(adjacency, Shift("Gram matrix", sensitivity))
-    n = _rows(V)
+    n, d = _shape(V)
     limit, accuracy = _defaults(method, n, iterations, tol)
     noise = noise_source(rng)
     ledger = open_ledger(
@@ -162,6 +162,8 @@ def private_cosine_similarities(
         symmetric=True,
         ledger=ledger,
         noise=noise,
+        # Lengths and inner products of unit vectors are sums of d terms, of size at most 1.
+        error=n * (3 * d + 20) * float(np.finfo(np.float64).eps),
     )
     if method == "shrinkage":
         projection = _shrunk(noisy, ledger.entries[-1].scale)
@@ -211,12 +213,12 @@ def _scaled(rows: Any) -> Any:
     return np.ldexp(rows, -np.frexp(np.abs(rows).max(axis=1, initial=0.0, keepdims=True))[1])
 
 
-def _rows(V: Any) -> int:
+def _shape(V: Any) -> tuple[int, int]:
     shape = V.shape if sparse.issparse(V) else np.shape(V)
     kind = V.dtype.kind if sparse.issparse(V) else np.asarray(V).dtype.kind
     if len(shape) != 2 or 0 in shape or kind not in "biuf":
         raise InvalidParameterError(f"expected a real matrix with rows and columns; got shape {tuple(shape)}")
-    return int(shape[0])
+    return int(shape[0]), int(shape[1])
 
 
 def _defaults(method: str, n: int, iterations: int | None, tol: float | None) -> tuple[int, float]:

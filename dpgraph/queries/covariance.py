@@ -31,6 +31,8 @@ Projection = Literal["unit-trace", "twice-trace"]
 #: about the matrix, the less the bound on its trace matters, and the better the noisy matrix knows it by itself.
 _TRACE_SHARE, _LEAST_SHARE, _LARGEST_SHARE = 1.5, 0.005, 0.5
 _LEAST_SHARE_ASKED = 1e-6
+#: Variances below this have underflowed, or could.
+_LEAST_VARIANCE = 1e-300
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -170,9 +172,11 @@ def private_covariance(
     )
     rows = short_rows(X, max_norm)
     trace = law.release_twice_the_trace(rows, ledger, noise) if plan.trace_share else None
-    moments = _augmented(rows, plan.mean_weight) if centered else rows
     noisy, approximate = law.release_moments(
-        moments.T @ moments / plan.n, "augmented covariance" if centered else "covariance", ledger, noise
+        _augmented(rows, plan.mean_weight) if centered else rows,
+        "augmented covariance" if centered else "covariance",
+        ledger,
+        noise,
     )
     variance = law.matrix_variance(ledger.epsilon)
     bound = plan.trace_bound(trace, noisy, variance)
@@ -253,7 +257,8 @@ class _Plan:
         else:
             d, units = self.dimension, 1 + self.mean_weight**2
             first, second = twice[0] / 2, units * float(np.trace(noisy[:d, :d]))
-            precisions = 4 / twice[1], 1 / (units**2 * d * variance)
+            variances = twice[1], units**2 * d * variance
+            precisions = 4 / max(variances[0], _LEAST_VARIANCE), 1 / max(variances[1], _LEAST_VARIANCE)
             estimate = (precisions[0] * first + precisions[1] * second) / sum(precisions)
         # With a public number of records the trace is at most 1; a private one may exceed the normaliser.
         return min(max(estimate, 0.0), 1.0) if self.adjacency == "replace" else max(estimate, 0.0)

@@ -14,11 +14,13 @@ from numpy.typing import NDArray
 
 from dpgraph.arguments import check_choice
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.mechanisms.grid import grid_unit, release_array
+from dpgraph.mechanisms.grid import release_array
 from dpgraph.mechanisms.symmetric_release import NuclearMechanism, release_symmetric
 from dpgraph.privacy.accounting import check_delta, check_epsilon, gdp_mu
+from dpgraph.privacy.grid import grid_step, split
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource
+from dpgraph.queries.exact_moments import grid_records, integer_gram, quotient
 
 __all__ = ["CovarianceMechanism", "CovarianceNoise", "moments_sensitivity", "twice_the_trace_sensitivity"]
 
@@ -26,7 +28,9 @@ FloatArray = NDArray[np.float64]
 CovarianceMechanism = Literal["auto", "wishart-difference", "nuclear-laplace", "gaussian"]
 
 #: The private trace lives on a grid this much finer than its noise.
-_TRACE_GRID_BITS = 20
+_TRACE_GRID_BITS = 28
+#: Entries of a quotient by n are exact to 2**-106 of their size, and no table has 2**50 records.
+_QUOTIENT_ERROR = 2.0**-56
 #: A larger standard deviation says as little about the trace, and its square would overflow.
 _LARGEST_STD = 1e150
 
@@ -146,14 +150,16 @@ class CovarianceNoise:
         return math.sqrt(self.matrix_variance(epsilon) * self.size * (self.size + 1) / 2)
 
     def release_moments(
-        self, moments: FloatArray, name: str, ledger: Ledger, noise: NoiseSource
+        self, rows: FloatArray, name: str, ledger: Ledger, noise: NoiseSource
     ) -> tuple[FloatArray, bool]:
-        """Noisy second moments, shape (size, size), and whether the sampler was only approximate."""
+        """Noisy (1/n) sum x x' of the rows x, shape (size, size), and whether the sampler was only approximate."""
+        moments = quotient(integer_gram(grid_records(rows)), self.n)
+        error = self.size * _QUOTIENT_ERROR / self.n
         if self.mechanism == "gaussian":
             mu = ledger.mu * math.sqrt(1 - self.trace_share)
             bound = moments_sensitivity(self.n, self.adjacency, "frobenius")
             noisy = release_array(
-                moments, name=name, sensitivity=bound, mu=mu, symmetric=True, ledger=ledger, noise=noise
+                moments, name=name, sensitivity=bound, mu=mu, symmetric=True, ledger=ledger, noise=noise, error=error
             )
             return noisy, False
         return release_symmetric(
@@ -164,20 +170,25 @@ class CovarianceNoise:
             mechanism=cast(NuclearMechanism, self.mechanism),
             ledger=ledger,
             noise=noise,
+            error=math.sqrt(self.size) * error,
         )
 
     def release_twice_the_trace(self, rows: FloatArray, ledger: Ledger, noise: NoiseSource) -> tuple[float, float]:
         """A noisy (2/n) sum ||x||^2, unbiased, and the variance of its noise."""
+        squares = integer_gram(grid_records(rows).reshape(-1, 1)).reshape(1)
+        twice = quotient(2 * squares, self.n)
+        error = _QUOTIENT_ERROR / self.n
         move = twice_the_trace_sensitivity(self.n)
-        twice = np.array([2.0 * float(np.sum(rows**2)) / self.n])
         if self.mechanism == "gaussian":
             mu = ledger.mu * math.sqrt(self.trace_share)
+            name = "twice the trace"
             noisy = release_array(
-                twice, name="twice the trace", sensitivity=move, mu=mu, symmetric=False, ledger=ledger, noise=noise
+                twice, name=name, sensitivity=move, mu=mu, symmetric=False, ledger=ledger, noise=noise, error=error
             )
             return float(noisy[0]), ledger.entries[-1].scale ** 2
         epsilon = ledger.epsilon * self.trace_share
-        unit = grid_unit(move / epsilon, _TRACE_GRID_BITS)
-        scale = ledger.laplace("twice the trace", sensitivity=move + 2 * unit, epsilon=epsilon)
-        on_grid = np.rint(twice / unit) * unit
+        unit = grid_step(move / epsilon, bits=_TRACE_GRID_BITS)
+        # Either term of the quotient is rounded to the grid.
+        scale = ledger.laplace("twice the trace", sensitivity=move + 2 * unit + 2 * error, epsilon=epsilon)
+        on_grid = split(twice, unit)[0]
         return float(noise.laplace_on_grid(on_grid, unit, scale)[0]), 2 * min(scale, _LARGEST_STD) ** 2

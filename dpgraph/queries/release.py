@@ -19,15 +19,13 @@ __all__ = ["VectorRelease", "budget_mu", "open_release"]
 
 FloatArray = NDArray[np.float64]
 
-#: Values are clipped to this many grid steps: beyond, floating point cannot hold them on the grid. Clipping moves no
-#: two data sets apart.
+#: Noise is not made so small that values have more grid steps than this: floating point computes them no better.
 _LARGEST_MULTIPLE = 2.0**51
 
 #: Grid steps in a standard deviation of the noise, at most (two times the ratio that the ledger uses).
 _STEPS = 2e5
 
-#: Values up to this many sensitivities are kept by default: noise is not made so small that they would be clipped,
-#: which concerns epsilon above 10**7.
+#: Values are taken to be at most this many sensitivities by default, which concerns epsilon above 10**7.
 _DEFAULT_RANGE = 2.0**20
 
 
@@ -56,15 +54,15 @@ class VectorRelease:
         sensitivity : float
             l2-sensitivity.
         largest : float, optional
-            Public bound on the magnitude of the values.
+            Public guess of the magnitude of the values, which sets how fine the grid may be. Larger ones are
+            released all the same.
         """
         if self._ledger is None:
             return values, 0.0
         largest = _DEFAULT_RANGE * sensitivity if largest is None else largest
         mu = min(self._ledger.mu, _LARGEST_MULTIPLE * sensitivity / (_STEPS * largest))
         law = self._ledger.gaussian_on_grid(name, sensitivity=sensitivity, mu=mu, count=values.size)
-        limit = _LARGEST_MULTIPLE * law.unit
-        return self._noise.scalars(np.clip(values, -limit, limit), law.unit, law.scale), law.scale
+        return self._noise.scalars(values, law.unit, law.scale), law.scale
 
     def report(self) -> PrivacyReport:
         """What was promised and released."""

@@ -51,6 +51,7 @@ __all__ = [
     "log_coherence",
     "minimum_degree",
     "partition_weight",
+    "product_rounding",
     "projector",
     "repeated_readings",
     "row_release",
@@ -146,6 +147,17 @@ def row_release(max_weight: float, row_norm: float = 1.0) -> float:
     of Gaussian releases adds squares.
     """
     return math.sqrt(2.0) * max_weight * row_norm
+
+
+def product_rounding(max_weight: float, X: NDArray[np.float64]) -> float:
+    """What rounding adds, on either of two neighbours, to the change of (adjacency) X for a public X, in l2.
+
+    A row of the product is a sum of at most n products, of weights up to w with a column x of X: it is off by at most
+    n u w ||x||_1, u = 2**-52 being twice the unit of rounding. Rows that do not differ are computed alike, from the
+    same numbers in the same order, so that the rows of the two ends of the edge are all that counts.
+    """
+    sums = np.abs(X).sum(axis=0)
+    return math.sqrt(2.0) * len(X) * float(np.finfo(np.float64).eps) * max_weight * float(np.linalg.norm(sums))
 
 
 def first_sweep(max_weight: float, entry: float = 1.0) -> float:

@@ -104,7 +104,7 @@ def test_noisy_choices_follow_permute_and_flip(rng):
 
 def test_the_noise_of_a_choice_is_never_negative(monkeypatch):
     source = noise_source(0)
-    monkeypatch.setattr(NoiseSource, "_discrete", lambda *_: np.array([-3.0, 0.0, 2.0, -1.0]))
+    monkeypatch.setattr(NoiseSource, "_laplace", lambda *_: np.array([[-3.0, 0.0], [2.0, -1.0]]))
     # 2, 0, 2, 0 units are added.
     assert source.noisy_argmax(np.array([[0.0, 1.5], [0.0, 2.0]]), 1.0, 1.0).tolist() == [0, 0]
 
@@ -134,11 +134,15 @@ def test_what_a_choice_reads_is_private_units_plus_public_units(monkeypatch, odd
     monkeypatch.setattr(
         one_sided_sweeps._Readings, "in_proportion", lambda _, block, *__: np.full((block.size, 3), odd)
     )
-    monkeypatch.setattr(
-        NoiseSource,
-        "noisy_argmax",
-        lambda _, scores, unit, __: seen.append(scores / unit) or np.zeros(len(scores), int),
-    )
+    monkeypatch.setattr(NoiseSource, "_laplace", lambda _, shape, scale: np.zeros(shape))
+    sums = NoiseSource.on_grid
+
+    def summed(source, values, unit, noise):
+        total = sums(source, values, unit, noise)
+        seen.append(total / unit)
+        return np.zeros_like(total)  # the same choices in both worlds
+
+    monkeypatch.setattr(NoiseSource, "on_grid", summed)
     G = nx.gnm_random_graph(30, 200, seed=1)
     H = G.copy()
     H.remove_edge(*next(iter(G.edges)))

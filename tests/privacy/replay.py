@@ -30,6 +30,7 @@ from dpgraph.exceptions import DPGraphError
 from dpgraph.mechanisms import grid, subspace, symmetric_release
 from dpgraph.privacy.accounting import pure_dp_mu
 from dpgraph.privacy.exact_sampling import flip_exponent
+from dpgraph.privacy.grid import Terms
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource, ReadingNoise, noise_source
 from dpgraph.privacy.reading_norm import ReadingNorm
@@ -141,14 +142,15 @@ class RecordingSource(NoiseSource):
 
     def laplace_on_grid(self, values: np.ndarray, unit: float, scale: float) -> np.ndarray:
         primitive = super().laplace_on_grid
-        return self.door("Laplace", values, scale, lambda: primitive(values, unit, scale))
+        return self.door("Laplace", exact_sum(values), scale, lambda: primitive(values, unit, scale))
 
     def readings(self, shape: Any, rows: np.ndarray, norm: ReadingNorm, unit: float, scale: float) -> RecordedReadings:
         return RecordedReadings(self, super().readings(shape, rows, norm, unit, scale))
 
-    def noisy_argmax(self, scores: np.ndarray, unit: float, scale: float) -> np.ndarray:
+    def noisy_argmax(self, scores: np.ndarray, unit: float, scale: float, *, public: Any = 0.0) -> np.ndarray:
         primitive = super().noisy_argmax
-        return self.door("noisy maximum", scores, scale, lambda: primitive(scores, unit, scale))
+        exact = scores + np.rint(public / unit) * unit
+        return self.door("noisy maximum", exact, scale, lambda: primitive(scores, unit, scale, public=public))
 
     def scalars(self, values: np.ndarray, unit: float, scale: float) -> np.ndarray:
         primitive = super().scalars
@@ -195,6 +197,11 @@ class RecordedReadings:
     def _release(self, rows: np.ndarray, values: np.ndarray, output: np.ndarray, *, first: bool) -> np.ndarray:
         reading = {"rows": np.array(rows), "first": first, "norm": self.noise.norm}
         return self.source.release("K-norm", values, self.noise.scale, output, **reading)
+
+
+def exact_sum(values: Terms) -> np.ndarray:
+    """What a release of one array, or of the sum of several, is about."""
+    return sum(values) if isinstance(values, tuple) else values
 
 
 def reading_norms(releases: list[Release], changes: list[np.ndarray]) -> dict[int, float]:
@@ -251,7 +258,7 @@ def open_doors(monkeypatch: pytest.MonkeyPatch) -> None:
         output = round_and_add(values, noise.view(np.ndarray), unit)
         if not isinstance(noise, Noise):
             return output
-        return noise.source.release(noise.kind, np.rint(values / unit) * unit, noise.scale, output)
+        return noise.source.release(noise.kind, exact_sum(values), noise.scale, output)
 
     def matrix_noise(law: str, kind: str) -> None:
         draw = getattr(symmetric_release, law)

@@ -108,13 +108,17 @@ def test_discrete_laplace_noise_is_never_narrower_than_asked_for(scale, monkeypa
     assert scale < 1e-6 or rate >= (1 - Fraction(1, 1024)) / Fraction(scale)
 
 
-@pytest.mark.parametrize("scale", [2.5, LARGEST_SCALE, 1.01 * LARGEST_SCALE])
-def test_default_laplace_noise_comes_from_an_exact_sampler(scale, monkeypatch):
+@pytest.mark.parametrize("scale", [2.5, LARGEST_SCALE, 1.01 * LARGEST_SCALE, 1e60])
+def test_default_laplace_noise_comes_from_an_exact_sampler_whose_range_holds_it(scale, monkeypatch):
     used = []
-    monkeypatch.setattr(noise_module, "discrete_laplace", lambda count, *_: used.append("coins") or np.zeros(count))
-    monkeypatch.setattr(noise_module, "_opendp_discrete", lambda _, size, __: used.append("opendp") or np.zeros(size))
+
+    def spy(count, scale, _):
+        used.append(scale)
+        return np.zeros(count)
+
+    monkeypatch.setattr(noise_module, "discrete_laplace", spy)
     noise_source(None).laplace_on_grid(np.zeros(3), 1.0, scale)
-    assert used == ["coins" if scale <= LARGEST_SCALE else "opendp"]
+    assert used == [scale] if scale < 2**29 else used[0] <= LARGEST_SCALE
 
 
 # --- the probability of a flip ---------------------------------------------------------------------------------

@@ -238,10 +238,10 @@ def test_laplace_noise_on_the_grid_is_the_discrete_laplace_law(rng, scale):
 @pytest.mark.parametrize("scale", [2.0, 10.0])
 def test_scalars_carry_the_exact_discrete_gaussian_of_the_vetted_sampler(scale, monkeypatch):
     unit, used = 0.5, []
-    vetted = noise_module._opendp_discrete
-    monkeypatch.setattr(noise_module, "_opendp_discrete", lambda *a: used.append(a) or vetted(*a))
+    vetted = noise_module._opendp_gaussian
+    monkeypatch.setattr(noise_module, "_opendp_gaussian", lambda *a: used.append(a) or vetted(*a))
     released = noise_source(None).scalars(np.full(DRAWS, 7.0), unit, scale * unit)
-    assert used == [("gaussian", DRAWS, scale)]
+    assert used == [(DRAWS, scale)]
     support = np.arange(-int(12 * scale), int(12 * scale) + 1)
     masses = discrete_law(lambda k: -(k**2) / (2 * scale**2), support)
     assert_discrete_law(released / unit - 14, masses, support)
@@ -266,7 +266,7 @@ def test_gaussian_noise_on_the_grid_is_a_rounded_gaussian(rng, scale):
 
 
 @SOURCES
-@pytest.mark.parametrize("unit", [1.0, 2.0**-20, 0.3 * 2.0**-20, 7e5 * 2.0**-20])
+@pytest.mark.parametrize("unit", [1.0, 2.0**-20, 2.0**-340, 2.0**300])
 @pytest.mark.parametrize("release", ["gaussian_on_grid", "laplace_on_grid", "scalars"])
 def test_every_released_number_is_a_grid_point(rng, unit, release):
     values = np.random.default_rng(1).integers(0, 10_000, 200) * unit
@@ -292,9 +292,9 @@ def test_the_noise_does_not_depend_on_the_data(release):
     assert np.array_equal(second - first, np.ones(50))
 
 
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 2.0**60, 1e300])
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("release", ["gaussian_on_grid", "laplace_on_grid", "scalars"])
-def test_a_value_that_the_grid_cannot_hold_is_an_error_that_does_not_show_it(release, bad):
+def test_a_value_that_is_no_number_is_an_error_that_does_not_show_it(release, bad):
     with pytest.raises(InvalidGraphError) as caught, np.errstate(invalid="ignore"):
         getattr(noise_source(0), release)(np.array([1.0, bad]), 1.0, 10.0)
     assert "1.0" not in str(caught.value)

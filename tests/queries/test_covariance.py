@@ -1,16 +1,20 @@
 """Private covariance: sensitivities, the ledger, the choice of the noise, the projection, the centred version."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from scipy import stats
 
 from dpgraph.exceptions import BudgetExceededError, InvalidParameterError
-from dpgraph.mechanisms import nuclear_noise, symmetric_release
+from dpgraph.mechanisms import grid, nuclear_noise, symmetric_release
 from dpgraph.privacy import gaussian_scale
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.noise import NoiseSource
+from dpgraph.queries import exact_moments
 from dpgraph.queries.covariance import _augmented, _mean_weight, private_covariance, short_rows
 from dpgraph.queries.covariance_noise import CovarianceNoise, moments_sensitivity
+from dpgraph.queries.exact_moments import grid_records, integer_gram, quotient
 
 
 def records(n, d, seed=0, trace=0.3):
@@ -383,3 +387,81 @@ def test_an_audit_of_algorithm_two_sees_both_releases_through_the_projection(hal
             NoiseSource, "laplace_on_grid", lambda self, values, unit, scale: honest(self, values, unit, scale / 2)
         )
     assert certified() > 2.0
+
+
+# --- exact sums ------------------------------------------------------------------------------------------------------
+
+
+def test_large_covariances_are_not_clipped():
+    """Sums of many noise scales: where n = 5,000,000 and epsilon = 1, half of the true entry used to be released."""
+    rng = np.random.default_rng(0)
+    angles = rng.normal(0.0, 0.3, size=4000)
+    X = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    for options in ({"epsilon": 3000.0}, {"epsilon": 1e6}, {"epsilon": 1e5, "delta": 1e-6, "mechanism": "gaussian"}):
+        private = private_covariance(X, **options, project=False, rng=0)
+        noise = 10 * private.privacy.entries[-1].scale
+        assert np.allclose(private.matrix, X.T @ X / len(X), rtol=1e-10, atol=noise)
+
+
+def recorded_moments(monkeypatch, X, **options):
+    """Sum of the terms that receive noise, as fractions, and the ledger line."""
+    seen = []
+    for module in (symmetric_release, grid):
+        honest = module.add_on_grid
+        spy = lambda values, noise, unit, honest=honest: seen.append(values) or honest(values, noise, unit)  # noqa: E731
+        monkeypatch.setattr(module, "add_on_grid", spy)
+    line = private_covariance(X, project=False, rng=0, **options).privacy.entries[-1]
+    monkeypatch.undo()
+    d = seen[-1][0].shape[0]
+    total = [[sum(Fraction(float(term[i, j])) for term in seen[-1]) for j in range(d)] for i in range(d)]
+    return np.array(total, dtype=object), line
+
+
+@pytest.mark.parametrize("options", [{"epsilon": 2.0}, {"epsilon": 1e7}, {"epsilon": 1.0, "delta": 1e-6}])
+@pytest.mark.parametrize("n", [30, 5_000_000])
+@pytest.mark.parametrize("centered", [False, True])
+def test_one_record_moves_what_receives_noise_by_no_more_than_its_ledger_line(n, options, centered, monkeypatch):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(9001, 3))
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    options |= {"adjacency": "add-remove", "n_records": n, "centered": centered}
+    if "delta" in options:
+        options |= {"mechanism": "gaussian"}
+    more, line = recorded_moments(monkeypatch, X, **options)
+    less, _ = recorded_moments(monkeypatch, X[:-1], **options)
+    change = np.array((more - less) * n, dtype=np.float64)
+    ratio = np.linalg.norm(change, "fro" if "delta" in options else "nuc") / (line.sensitivity * n)
+    assert 1 - 1e-9 < ratio <= 1
+
+
+def test_moments_are_sums_of_integers_however_they_are_split(monkeypatch):
+    rng = np.random.default_rng(2)
+    rows = grid_records(rng.normal(size=(60, 3)) / 5)
+    assert np.array_equal(rows, np.trunc(rows))
+    expected = sum(np.outer(row, row) for row in np.array([[int(x) for x in row] for row in rows], dtype=object))
+    monkeypatch.setattr(exact_moments, "_BLOCK", 7)
+    monkeypatch.setattr(exact_moments, "_CHUNK", 20)
+    gram = integer_gram(rows)
+    assert np.array_equal(gram, expected)
+    first, second = quotient(gram, 12345)
+    for place, entry in np.ndenumerate(gram):
+        exact = Fraction(entry, 12345 << 80)
+        error = Fraction(float(first[place])) + Fraction(float(second[place])) - exact
+        assert abs(error) <= abs(exact) / 2**105
+
+
+@pytest.mark.parametrize("d", [1, 3, 40])
+def test_records_on_the_grid_are_no_longer_than_one(d):
+    rows = np.random.default_rng(d).normal(size=(500, d))
+    rows = grid_records(rows / np.linalg.norm(rows, axis=1, keepdims=True))
+    squares = [sum(int(x) ** 2 for x in row) for row in rows]
+    assert max(squares) <= 2**80
+    assert min(squares) >= 2**80 * (1 - 1e-10)
+
+
+@pytest.mark.parametrize("epsilon", [1e9, 1e300])
+def test_a_huge_epsilon_gives_the_covariance_to_the_grid_of_the_records(epsilon):
+    X = np.random.default_rng(3).normal(size=(3000, 2)) / 9
+    private = private_covariance(X, epsilon=epsilon, rng=0)
+    rows = X / np.maximum(np.linalg.norm(X, axis=1, keepdims=True), 1)
+    assert np.allclose(private.matrix, rows.T @ rows / len(X), atol=1e-10)
