@@ -32,8 +32,9 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 class PrivateGraph:
     """A networkx graph whose edges only private mechanisms may read.
 
-    Vertices are public and can be listed. Pass it to networkx functions without ``backend=``, or to any function of
-    dpgraph; whatever is not answered privately is not answered at all.
+    Vertices are public and can be listed. Pass it to networkx functions without ``backend=``, or to a private function
+    of dpgraph; whatever is not answered privately is not answered at all. The exact functions of dpgraph
+    (``max_cut``, ``evaluate``, ``spectral``, ...) refuse it: keep the original graph for them.
 
     Parameters
     ----------
