@@ -19,7 +19,7 @@ CLASSES = [getattr(exceptions, name) for name in exceptions.__all__]
 
 def example(kind):
     """An error with every field of its constructor, and a note."""
-    parameters = inspect.signature(kind).parameters.values()
+    parameters = inspect.signature(kind.__init__).parameters.values()
     named = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
     error = kind(FIELDS["message"], **{name: FIELDS[name] for name in named})
     error.__dict__["__notes__"] = ["while reading"]

@@ -20,6 +20,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from opendp.domains import atom_domain, vector_domain
+from opendp.measurements import make_gaussian, make_laplace
+from opendp.metrics import l1_distance, l2_distance
+from opendp.mod import enable_features
 
 from dpgraph.arguments import as_generator
 from dpgraph.exceptions import DPGraphError, InvalidGraphError
@@ -281,12 +285,14 @@ def _seeded_cubes(
 
 def _opendp_discrete(law: str, size: int, scale: float) -> FloatArray:
     """Exact discrete Gaussian or discrete Laplace integers with parameter `scale`, from the vetted sampler."""
-    import opendp.prelude as dp
-
-    dp.enable_features("contrib")
-    domain = dp.vector_domain(dp.atom_domain(T="i64"))
+    enable_features("contrib")
+    domain = vector_domain(atom_domain(T="i64"))
     if law == "gaussian":
-        sampler = dp.m.make_gaussian(domain, dp.l2_distance(T="f64"), scale=scale)
+        sampler = make_gaussian(domain, l2_distance(T="f64"), scale=scale)
     else:
-        sampler = dp.m.make_laplace(domain, dp.l1_distance(T="i64"), scale=scale)
+        sampler = make_laplace(domain, l1_distance(T="i64"), scale=scale)
     return np.asarray(sampler([0] * size), dtype=np.float64)
+
+
+# OpenDP imports some of itself at its first draw. That must not happen after a debit.
+_opendp_discrete("gaussian", 1, 1.0)

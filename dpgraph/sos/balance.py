@@ -15,9 +15,9 @@ P. Raghavendra, N. Tan, Approximating CSPs with global cardinality constraints u
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from dpgraph.compiled import njit
 from dpgraph.sos import definiteness
 from dpgraph.sos.kernels import _REORDER, _accept, _move_row
 from dpgraph.sos.objective import CutObjective, DenseObjective, FactoredObjective, SparseObjective, rounding_slack
@@ -148,7 +148,7 @@ class BalancedObjective(CutObjective):
         return definiteness.dense_semidefinite(dense, diagonal)
 
 
-@njit(cache=True, fastmath=_REORDER)
+@njit(fastmath=_REORDER)
 def _ascend(
     indptr: IntArray, indices: IntArray, data: FloatArray, u: FloatArray, c: float, V: FloatArray, sweeps: int,
     tol: float,
@@ -178,7 +178,7 @@ def _ascend(
     return sweeps, gain
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _anneal(
     indptr: IntArray, indices: IntArray, data: FloatArray, u: FloatArray, x: FloatArray, temperatures: FloatArray,
     prices: FloatArray, tol: float, seed: np.uint64,
