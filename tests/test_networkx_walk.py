@@ -1,8 +1,7 @@
 """Every function that networkx dispatches, in every configuration: who reads an edge, and who pays.
 
 An answer is private (budget was debited, and only this package read edges), exact (networkx read, nobody asked for
-privacy, nothing was debited) or refused. It is never a mixture, in which an exact part looks as if it had been paid for.
-"""
+privacy, nothing was debited) or refused. It is never a mixture, in which an exact part looks as if it were paid for.
 
 import inspect
 import itertools
@@ -18,10 +17,10 @@ from dpgraph.networkx_interface import PrivateGraph
 
 REGISTERED = nx.utils.backends._registered_algorithms
 FUNCTIONS = sorted(name for name, function in REGISTERED.items() if function.graphs)
-EDGES = frozenset(
-    "_adj adj edges degree neighbors adjacency size number_of_edges get_edge_data has_edge nbunch_iter subgraph "
-    "edge_subgraph copy to_directed to_undirected __getitem__".split()
-)
+EDGES = {
+    "_adj", "adj", "edges", "degree", "neighbors", "adjacency", "size", "number_of_edges", "get_edge_data", "has_edge",
+    "nbunch_iter", "subgraph", "edge_subgraph", "copy", "to_directed", "to_undirected", "__getitem__",
+}  # fmt: skip
 
 
 #: Code of the graph itself, which reads for somebody else.

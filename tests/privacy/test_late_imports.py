@@ -1,8 +1,8 @@
 """Everything that a release needs is imported before its debit.
 
 An interrupt during an import can leave a module half loaded: every later call of the process then fails. Before the
-debit that costs nothing; after it, the budget of the call. So each private function runs once in a fresh process, and no
-module of this package or of a library may be imported between its debit and its end.
+debit that costs nothing; after it, the budget of the call. So each private function runs once in a fresh process, and
+no module of this package or of a library may be imported between its debit and its end.
 """
 
 import json
