@@ -2,6 +2,7 @@
 
 An answer is private (budget was debited, and only this package read edges), exact (networkx read, nobody asked for
 privacy, nothing was debited) or refused. It is never a mixture, in which an exact part looks as if it were paid for.
+"""
 
 import inspect
 import itertools
