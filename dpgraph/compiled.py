@@ -15,6 +15,8 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numba
+import numba.core.boxing
+import numba.core.runtime.context
 from numba.core.registry import cpu_target
 
 __all__ = ["njit"]
