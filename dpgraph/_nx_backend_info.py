@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["get_info"]
+__all__ = ["ANSWERED", "REFUSED", "get_info"]
 
 _BUDGET = {
     "epsilon : float": "Privacy parameter, > 0; required unless nx.config.backends.dpgraph.epsilon is set.",
@@ -60,6 +60,20 @@ _FUNCTIONS: dict[str, tuple[str, dict[str, str]]] = {
     "volume": (f"The sum of the degrees of S with noise. {_PARTITION}", _PURE | _WEIGHT),
 }
 
+_PARTS = "Release nx.cut_size and nx.volume, and divide: that is post-processing."
+_LAPLACIAN = "Its inverse has no bounded sensitivity; nx.laplacian_spectrum releases the eigenvalues with noise."
+#: Function that calls one of the above -> what to do instead. The backend refuses it: networkx would answer one part
+#: privately and another exactly.
+REFUSED: dict[str, str] = {
+    "conductance": _PARTS,
+    "edge_expansion": "Release nx.cut_size; the sizes of the sets are public.",
+    "effective_graph_resistance": _LAPLACIAN,
+    "mixing_expansion": "Release nx.cut_size and nx.bipartite.density(G, None), and divide: that is post-processing.",
+    "normalized_cut_size": _PARTS,
+}
+#: Functions that are answered privately.
+ANSWERED = tuple(_FUNCTIONS)
+
 
 def get_info() -> dict[str, Any]:
     """Metadata of the backend for the entry point ``networkx.backend_info``.
@@ -77,6 +91,10 @@ def get_info() -> dict[str, Any]:
         "functions": {
             name: {"additional_docs": f"{text} (epsilon, delta)-differentially private.", "additional_parameters": more}
             for name, (text, more) in _FUNCTIONS.items()
+        }
+        | {
+            name: {"additional_docs": f"Refused wherever an epsilon is given. {instead}", "additional_parameters": {}}
+            for name, instead in REFUSED.items()
         },
         "default_config": {"epsilon": None, "delta": None, "max_weight": None},
     }

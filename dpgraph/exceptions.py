@@ -6,7 +6,7 @@ weight, count or eigenvalue), because an error text is an output like any other.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dpgraph.privacy.report import PrivacyReport
@@ -23,7 +23,14 @@ __all__ = [
 
 
 class DPGraphError(Exception):
-    """Root of every error raised on purpose by dpgraph."""
+    """Root of every error raised on purpose by dpgraph. Errors pickle and copy with all their fields.
+
+    A pool of processes sends an error back pickled. One that cannot be unpickled breaks the pool, or hangs it.
+    """
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The default would call the class with the message alone, which fails where it has further fields.
+        return _restored, (type(self), self.args, self.__dict__.copy())
 
 
 class InvalidGraphError(DPGraphError, ValueError):
@@ -73,3 +80,10 @@ class MechanismHalted(DPGraphError):
         super().__init__(message)
         self.stage = stage
         self.privacy = privacy
+
+
+def _restored(kind: type[DPGraphError], args: tuple[Any, ...], fields: dict[str, Any]) -> DPGraphError:
+    """An error with its message and fields, made without its constructor."""
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(fields)
+    return error

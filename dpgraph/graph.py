@@ -202,6 +202,8 @@ def open_graph(
             f"weight={weight!r} needs max_weight=, a public upper bound on a weight (it sets the noise); "
             "got max_weight=None"
         )
+    import dpgraph.spectral.kernels  # noqa: F401 - what the private side needs is imported before the debit
+
     cap = 1.0 if max_weight is None else check_scale("max_weight", max_weight)
     nodes, edges = _public_side(G, weight, symmetrize)
     unweighted = weight is None and not _is_matrix(G)
@@ -237,10 +239,16 @@ def as_graph(G: Any, *, weight: str | None = None, symmetrize: bool = False, sig
     Raises
     ------
     InvalidGraphError
-        As :func:`open_graph`, and for NaN or infinite weights or a missing weight attribute.
+        As :func:`open_graph`, and for NaN or infinite weights, a missing weight attribute or a ``PrivateGraph``.
     """
     if isinstance(G, Graph):
         return G
+    if _is_networkx_backend(G):
+        raise InvalidGraphError(
+            "expected a graph whose edges you may see; got a PrivateGraph, which only private functions read. Call the "
+            "private function (dpgraph.private_max_cut and the like), or keep the original graph and pass that if you "
+            "may see its edges"
+        )
     nodes, edges = _public_side(G, weight, symmetrize)
     A = edges(signed)
     if weight is None and not _is_matrix(G):

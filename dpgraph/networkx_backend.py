@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpgraph._nx_backend_info import REFUSED
 from dpgraph.exceptions import InvalidParameterError, MechanismHalted
 from dpgraph.graph import Graph, open_graph
 from dpgraph.mechanisms.degrees import private_degrees
@@ -34,6 +35,7 @@ from dpgraph.networkx_interface import (
     convert_from_nx,
     convert_to_nx,
     on_start_tests,
+    refused,
     should_run,
     weight_bound,
 )
@@ -48,12 +50,17 @@ __all__ = [
     "PrivateGraph",
     "adjacency_spectrum",
     "can_run",
+    "conductance",
     "convert_from_nx",
     "convert_to_nx",
     "cut_size",
     "degree_centrality",
     "density",
+    "edge_expansion",
+    "effective_graph_resistance",
     "laplacian_spectrum",
+    "mixing_expansion",
+    "normalized_cut_size",
     "on_start_tests",
     "one_exchange",
     "randomized_partitioning",
@@ -345,3 +352,10 @@ def laplacian_spectrum(
     return private_whole_spectrum(
         G, "laplacian", epsilon=epsilon, delta=delta, weight=weight, max_weight=bound, accountant=accountant
     ).values
+
+
+# --- what combines several answers --------------------------------------------------------------------------------
+
+conductance, edge_expansion, effective_graph_resistance, mixing_expansion, normalized_cut_size = (
+    refused(name, instead) for name, instead in REFUSED.items()
+)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import random
+import sys
 from collections.abc import Callable, Hashable, Iterator
 from typing import Any, TypeVar
 
@@ -21,6 +22,7 @@ __all__ = [
     "convert_from_nx",
     "convert_to_nx",
     "on_start_tests",
+    "refused",
     "should_run",
     "weight_bound",
 ]
@@ -33,8 +35,9 @@ class PrivateGraph:
     """A networkx graph whose edges only private mechanisms may read.
 
     Vertices and their order are public and can be listed (for a graph that was built from its edges see
-    :func:`dpgraph.with_public_nodes`). Pass it to networkx functions without ``backend=``, or to any function of
-    dpgraph; whatever is not answered privately is not answered at all.
+    :func:`dpgraph.with_public_nodes`). Pass it to networkx functions without ``backend=``, or to a private function
+    of dpgraph; whatever is not answered privately is not answered at all. The exact functions of dpgraph
+    (``max_cut``, ``evaluate``, ``spectral``, ...) refuse it: keep the original graph for them.
 
     Parameters
     ----------
@@ -103,9 +106,29 @@ def can_run(name: str, args: Any, kwargs: Any) -> bool:
 
 
 def should_run(name: str, args: Any, kwargs: Any) -> bool | str:
-    """Run in automatic dispatch only where a budget was given."""
+    """Run in automatic dispatch only where a budget was given, and only for the user's own call.
+
+    A function of networkx that calls others would mix their private answers with edges that it reads itself.
+    """
     given = kwargs.get("epsilon") is not None or nx.config.backends.dpgraph.epsilon is not None
+    if given and _called_by_networkx():
+        return "networkx itself called it"
     return given or "no epsilon="
+
+
+def _called_by_networkx() -> bool:
+    """Whether the function that is being dispatched was called from code of networkx, not from the user's."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None:
+        frame = frame.f_back
+        module = str(frame.f_globals.get("__name__", ""))
+        # Between this backend and the caller are the dispatcher and the functions that decorators compile.
+        if module in (__name__, "networkx.utils.backends", "networkx.utils.decorators"):
+            continue
+        if "argmap" in frame.f_code.co_filename:
+            continue
+        return module.startswith("networkx.") and ".tests" not in module
+    return False
 
 
 def on_start_tests(items: list[Any]) -> None:
@@ -136,6 +159,23 @@ def answered_privately(function: Function) -> Function:
             raise DPGraphError(f"internal error: {function.__name__}() is incomplete") from error
 
     return call  # type: ignore[return-value]
+
+
+def refused(name: str, instead: str) -> Callable[..., Any]:
+    """A function of networkx that combines several answers, and is not answered by this backend.
+
+    It is there so that networkx asks this backend, and does not compute one part privately and another exactly.
+    """
+    theirs = nx.utils.backends._registered_algorithms[name].orig_func
+
+    @functools.wraps(theirs)
+    def refuse(*args: Any, **kwargs: Any) -> Any:
+        raise DPGraphError(
+            f"{name} of networkx combines several numbers, and dpgraph has no private answer of its form. {instead} "
+            f"For the exact answer call it where no epsilon is given or configured. Nothing was read or spent"
+        )
+
+    return refuse
 
 
 def _forget_conversions(G: Any) -> None:

@@ -17,7 +17,7 @@ from dpgraph.graph import open_graph
 from dpgraph.mechanisms.whole_spectrum import private_whole_spectrum
 from dpgraph.networkx_interface import PrivateGraph, as_rng
 
-FUNCTIONS = sorted(_nx_backend_info.get_info()["functions"])
+FUNCTIONS = sorted(_nx_backend_info.ANSWERED)
 BUDGET = {"epsilon": 1.0, "delta": 1e-6}
 #: At this epsilon the noise of a count is far below 1/2 and rounding recovers the exact count.
 LOUD = {"epsilon": 1e4, "delta": 1e-6}

@@ -19,9 +19,9 @@ The acceptance rate is 1, 0.75, 0.44, 0.20 for d = 1, ..., 4 and falls quickly. 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from dpgraph.compiled import njit
 from dpgraph.privacy.noise import NoiseSource
 
 __all__ = [
@@ -118,7 +118,7 @@ def nuclear_laplace_markov(noise: NoiseSource, d: int, scale: float) -> FloatArr
     return (product + product.T) / 2
 
 
-@njit(cache=True)
+@njit()
 def _metropolis(values: FloatArray, steps: FloatArray, log_uniforms: FloatArray) -> None:
     """Sweep over the eigenvalues in place, one proposal each, for the density prod |l_i - l_j| exp(-sum |l_i|)."""
     for sweep in range(steps.shape[0]):

@@ -18,6 +18,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from opendp.domains import atom_domain, vector_domain
+from opendp.measurements import make_gaussian
+from opendp.metrics import l2_distance
+from opendp.mod import enable_features
 
 from dpgraph.arguments import as_generator
 from dpgraph.exceptions import DPGraphError
@@ -287,9 +291,10 @@ def _seeded_cubes(
 
 def _opendp_gaussian(size: int, scale: float) -> FloatArray:
     """Exact discrete Gaussian integers with parameter `scale`, from the vetted sampler."""
-    import opendp.prelude as dp
-
-    dp.enable_features("contrib")
-    domain = dp.vector_domain(dp.atom_domain(T="i64"))
-    sampler = dp.m.make_gaussian(domain, dp.l2_distance(T="f64"), scale=scale)
+    enable_features("contrib")
+    sampler = make_gaussian(vector_domain(atom_domain(T="i64")), l2_distance(T="f64"), scale=scale)
     return np.asarray(sampler([0] * size), dtype=np.float64)
+
+
+# OpenDP imports some of itself at its first draw. That must not happen after a debit.
+_opendp_gaussian(1, 1.0)

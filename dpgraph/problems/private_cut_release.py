@@ -34,6 +34,7 @@ from dpgraph.privacy.relation import Edge
 from dpgraph.problems.cut_choice import MAIN_SHARE, decide_by_degree, decide_in_advance
 from dpgraph.problems.flipped_cut import RELEASED_GAP, cut_answers
 from dpgraph.problems.private_cut import PrivateCutResult, make_partition
+from dpgraph.projections import project_nonnegative_spectral_ball
 from dpgraph.sos.balance import penalise_imbalance
 from dpgraph.sos.objective import CutObjective, DenseObjective, FactoredObjective
 from dpgraph.sos.seed_search import check_options
@@ -357,8 +358,6 @@ def _project(matrix: FloatArray, projection: Projection) -> FloatArray:
     n = matrix.shape[0]
     if projection == "none" or (projection == "auto" and n > _PROJECTION_LIMIT):
         return matrix
-    from dpgraph.projections import project_nonnegative_spectral_ball
-
     norm: Literal["spectral", "frobenius"] = "spectral" if projection == "spectral" else "frobenius"
     return project_nonnegative_spectral_ball(matrix, norm=norm, tol=RELEASED_GAP, zero_diagonal=True).matrix
 

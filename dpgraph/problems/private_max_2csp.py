@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+import dpgraph.spectral.kernels  # noqa: F401 - what a release needs is imported before its debit
 from dpgraph.arguments import check_choice, check_scale
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import is_weighted

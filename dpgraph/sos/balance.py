@@ -15,12 +15,12 @@ P. Raghavendra, N. Tan, Approximating CSPs with global cardinality constraints u
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from dpgraph.compiled import njit
 from dpgraph.sos import definiteness
 from dpgraph.sos.kernels import _REORDER, _accept, _move_row
-from dpgraph.sos.objective import CutObjective, DenseObjective, FactoredObjective, SparseObjective
+from dpgraph.sos.objective import CutObjective, DenseObjective, FactoredObjective, SparseObjective, rounding_slack
 
 __all__ = ["BalancedObjective", "penalise_imbalance"]
 
@@ -41,13 +41,18 @@ def penalise_imbalance(objective: CutObjective, penalty: float) -> CutObjective:
     n = objective.n_vertices
     constant = objective.constant - penalty * n
     if isinstance(objective, DenseObjective):
-        return DenseObjective(objective.matrix + 4.0 * penalty, constant)
+        dense = DenseObjective(objective.matrix + 4.0 * penalty, constant)
+        magnitude = float(np.abs(dense.matrix).sum()) + abs(objective.constant) + penalty * n
+        dense.slack = objective.slack + rounding_slack(2, magnitude)
+        return dense
     if isinstance(objective, FactoredObjective):
         r = objective.core.shape[0]
         core = np.zeros((r + 1, r + 1))
         core[:r, :r] = objective.core
         core[r, r] = 4.0 * penalty
-        return FactoredObjective(np.column_stack([objective.factor, np.ones(n)]), core, constant)
+        factored = FactoredObjective(np.column_stack([objective.factor, np.ones(n)]), core, constant)
+        factored.slack = objective.slack + rounding_slack(2, abs(objective.constant) + penalty * n)
+        return factored
     if not isinstance(objective, SparseObjective):
         raise TypeError(f"cannot penalise the imbalance of a {type(objective).__name__}")
     return BalancedObjective(objective, np.ones(n), penalty)
@@ -67,14 +72,26 @@ class BalancedObjective(CutObjective):
     constant : float, optional
         Value added to ``-x'(M + 4 penalty (u u' - diag(u^2)))x/4``; by default the value of x is its cut of M less its
         price.
+    slack : float, optional
+        Rounding errors of the constant so far, beyond those of `base`.
     """
 
-    def __init__(self, base: SparseObjective, sizes: FloatArray, penalty: float, constant: float | None = None) -> None:
+    def __init__(
+        self,
+        base: SparseObjective,
+        sizes: FloatArray,
+        penalty: float,
+        constant: float | None = None,
+        slack: float = 0.0,
+    ) -> None:
         self.base = base
         self.sizes = sizes
         self.penalty = penalty
         self.n_vertices = base.n_vertices
         self.constant = base.constant - penalty * float(sizes @ sizes) if constant is None else constant
+        # Sizes are whole numbers, hence exact; the constants, and M + 4 penalty u u' in a proof, are rounded.
+        magnitude = abs(self.constant) + abs(base.constant) + 4.0 * penalty * float(np.abs(sizes).sum()) ** 2
+        self.slack = base.slack + slack + rounding_slack(4, magnitude + float(np.abs(base.matrix.data).sum()))
 
     def multiply(self, block: FloatArray) -> FloatArray:
         """Product in O(nnz k)."""
@@ -118,7 +135,8 @@ class BalancedObjective(CutObjective):
         sizes = np.bincount(group, weights=signs * self.sizes).astype(np.float64)
         base = self.base.contract(group, signs)
         merged = self.penalty * float(self.sizes @ self.sizes - sizes @ sizes)  # pairs inside groups are fixed
-        return BalancedObjective(base, sizes, self.penalty, self.constant + base.constant - self.base.constant + merged)
+        constant = self.constant + base.constant - self.base.constant + merged
+        return BalancedObjective(base, sizes, self.penalty, constant, self.slack - self.base.slack)
 
     def is_semidefinite(self, diagonal: FloatArray) -> bool | None:
         """Proof by a dense Cholesky factorisation, or, for large matrices, without the help of the penalty."""
@@ -130,7 +148,7 @@ class BalancedObjective(CutObjective):
         return definiteness.dense_semidefinite(dense, diagonal)
 
 
-@njit(cache=True, fastmath=_REORDER)
+@njit(fastmath=_REORDER)
 def _ascend(
     indptr: IntArray, indices: IntArray, data: FloatArray, u: FloatArray, c: float, V: FloatArray, sweeps: int,
     tol: float,
@@ -160,7 +178,7 @@ def _ascend(
     return sweeps, gain
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _anneal(
     indptr: IntArray, indices: IntArray, data: FloatArray, u: FloatArray, x: FloatArray, temperatures: FloatArray,
     prices: FloatArray, tol: float, seed: np.uint64,

@@ -14,7 +14,7 @@ from dpgraph.sos.csp_solver import solution_status
 from dpgraph.sos.definiteness import DENSE_LIMIT
 from dpgraph.sos.local_search import improve
 from dpgraph.sos.low_rank_sdp import LowRankSolution, solve_low_rank
-from dpgraph.sos.objective import CutObjective, SparseObjective
+from dpgraph.sos.objective import CutObjective, SparseObjective, rounding_slack
 from dpgraph.sos.rounding import best_columns, hyperplane_rounding, independent_signs
 from dpgraph.sos.seed_search import SearchMode, SeedSearch, check_options, check_search
 from dpgraph.sos.solver import MaxCutSolution
@@ -86,7 +86,9 @@ def solve_bisection(
     )
     cuts = repair_and_swap(objective, _round_nodes(objective, tree, cuts, rounds, generator), largest)
     cuts = best_columns(objective, cuts, starts)
-    bound = min(free.certificate.bound, tree.upper_bound + allowance)
+    # What the penalty takes from a bound and the allowance gives back are both rounded.
+    rounding = rounding_slack(2, abs(tree.upper_bound) + allowance) if allowance else 0.0
+    bound = min(free.certificate.bound, tree.upper_bound + allowance + rounding)
     if local_search and solution_status(known, bound, objective.integral) != "optimal":
         cuts = _improve(objective, cuts, largest, generator, sweeps)
     kind = free.certificate.kind if bound == free.certificate.bound else root.certificate.kind
@@ -148,7 +150,7 @@ def _assemble(
     allowance: float,
     kind: str,
 ) -> MaxCutSolution:
-    value = float(objective.values(signs))
+    value = objective.cut_value(signs)
     bound = max(bound, value)
     trace = tuple(
         replace(entry, value=entry.value + allowance, upper_bound=entry.upper_bound + allowance) for entry in tree.trace

@@ -50,7 +50,7 @@ class Certificate:
         1 - 1e-10 over the random start of a Lanczos run in exact arithmetic. "trivial": the sum of the positive
         weights or a diagonal dominance bound.
     diagonal : numpy.ndarray, shape (n,)
-        The dual point t; ``bound = constant + sum(t)`` plus a rounding margin.
+        The dual point t; ``bound = constant + sum(t)`` plus a rounding margin and the slack of the objective.
     """
 
     bound: float
@@ -179,7 +179,8 @@ def _by_bound(certificate: Certificate) -> float:
 
 
 def _bound(objective: CutObjective, t: FloatArray) -> float:
-    """The sum constant + sum(t), rounded up for its rounding errors where there are any."""
+    """The sum constant + sum(t), plus the slack of the objective, rounded up where the sum has rounding errors."""
     if objective.exact_sums and on_binary_grid(np.append(4.0 * t, objective.constant)):
-        return objective.constant + math.fsum(t)
-    return objective.constant + math.fsum(t) + 1e-13 * (abs(objective.constant) + math.fsum(np.abs(t)))
+        return objective.constant + math.fsum(t) + objective.slack
+    margin = 1e-13 * (abs(objective.constant) + math.fsum(np.abs(t)))
+    return objective.constant + math.fsum(t) + margin + objective.slack

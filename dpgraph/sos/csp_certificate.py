@@ -105,7 +105,7 @@ class _ShiftedDual:
     price : float
         How much the bound grows for each unit of the shift.
     margin : float
-        Bound on the rounding errors of base and of the entries of Z, in units of the value.
+        Bound on the rounding errors of base, of the entries of Z and of the objective, in units of the value.
     """
 
     off_diagonal: sparse.csr_array
@@ -139,7 +139,7 @@ class _ShiftedDual:
             weights=np.concatenate([[first], np.repeat(weight, d)]),
             base=constant + t,
             price=first + float(weight.sum()),
-            margin=1e-14 * (d + 2) ** 2 * (magnitude + abs(t)),
+            margin=1e-14 * (d + 2) ** 2 * (magnitude + abs(t)) + objective.slack,
         )
 
     def bound(self, shift: float) -> float:

@@ -9,9 +9,9 @@ rows E[i, 0], ..., E[i, q - 1] whose span contains v_0: then sum_a V[i, a] = v_0
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from dpgraph.compiled import njit
 from dpgraph.sos.kernels import _REORDER, _uniform
 
 __all__ = ["anneal_labels", "ascend_blocks", "label_fields", "label_gradients", "pair_moments"]
@@ -23,7 +23,7 @@ _JACOBI_SWEEPS = 12
 _ROTATIONS = 2
 
 
-@njit(cache=True)
+@njit()
 def _symmetric_eigen(A: Floats, Q: Floats) -> None:
     """Jacobi's method: A becomes diagonal, columns of Q its eigenvectors. LAPACK costs ten times as much here."""
     d = A.shape[0]
@@ -59,7 +59,7 @@ def _symmetric_eigen(A: Floats, Q: Floats) -> None:
                     Q[z, b], Q[z, a] = c * x - s * y, s * x + c * y
 
 
-@njit(cache=True)
+@njit()
 def _polar_pass(F: Floats, gram: Floats, Q: Floats, root: Floats) -> float:
     """One pass of :func:`_polar_rows`: smallest over largest eigenvalue of F F', 0 when too small to divide by."""
     d, k = F.shape
@@ -91,7 +91,7 @@ def _polar_pass(F: Floats, gram: Floats, Q: Floats, root: Floats) -> float:
     return smallest / largest
 
 
-@njit(cache=True)
+@njit()
 def _polar_rows(F: Floats, gram: Floats, Q: Floats, root: Floats) -> bool:
     """Replace the rows of F by the nearest orthonormal ones; False (F untouched) when they are dependent."""
     condition = _polar_pass(F, gram, Q, root)
@@ -100,7 +100,7 @@ def _polar_rows(F: Floats, gram: Floats, Q: Floats, root: Floats) -> bool:
     return condition > 0.0
 
 
-@njit(cache=True)
+@njit()
 def _improve_block(E: Floats, G: Floats, Q: Floats, R: Floats, F: Floats, work: Floats) -> None:
     """Raise sum_a <G_a, V_a>, V_a = E[a, 0] E[a], over orthonormal frames E whose span contains v_0.
 
@@ -162,7 +162,7 @@ def _improve_block(E: Floats, G: Floats, Q: Floats, R: Floats, F: Floats, work: 
                 E[a, z] += R[c, a] * Q[c, z]
 
 
-@njit(cache=True)
+@njit()
 def _best_pair(E: Floats, G: Floats) -> None:
     """Maximise <G_0, V_0> + <G_1, V_1> over the frames of two labels.
 
@@ -201,7 +201,7 @@ def _best_pair(E: Floats, G: Floats) -> None:
             E[a, z] /= np.sqrt(norms[a])
 
 
-@njit(cache=True, fastmath=_REORDER)
+@njit(fastmath=_REORDER)
 def _gradient(
     i: int, indptr: Ints, neighbour: Ints, constraint: Ints, T: Floats, S: Floats, penalty: float, V: Floats, G: Floats
 ) -> float:
@@ -230,7 +230,7 @@ def _gradient(
     return active / q
 
 
-@njit(cache=True)
+@njit()
 def ascend_blocks(
     indptr: Ints, neighbour: Ints, constraint: Ints, T: Floats, S: Floats, unary: Floats, penalty: float,
     E: Floats, V: Floats, sweeps: int,
@@ -272,7 +272,7 @@ def ascend_blocks(
     return gain
 
 
-@njit(cache=True)
+@njit()
 def label_gradients(indptr: Ints, neighbour: Ints, constraint: Ints, T: Floats, unary: Floats, V: Floats) -> Floats:
     """G[i, a] = unary[i, a] v_0 + sum of T[(i,a), (j,b)] V[j, b], shape (n, q, k)."""
     n, q, _ = V.shape
@@ -285,7 +285,7 @@ def label_gradients(indptr: Ints, neighbour: Ints, constraint: Ints, T: Floats, 
     return G
 
 
-@njit(cache=True, fastmath=_REORDER)
+@njit(fastmath=_REORDER)
 def pair_moments(pairs: Ints, V: Floats) -> Floats:
     """Inner products <V[u, a], V[v, b]> of all constraints, shape (m, q, q)."""
     _, q, k = V.shape
@@ -301,7 +301,7 @@ def pair_moments(pairs: Ints, V: Floats) -> Floats:
     return moments
 
 
-@njit(cache=True)
+@njit()
 def label_fields(indptr: Ints, neighbour: Ints, constraint: Ints, T: Floats, unary: Floats, labels: Ints) -> Floats:
     """What variable i earns with label a while the others keep theirs, shape (n, q)."""
     n, q = unary.shape
@@ -315,7 +315,7 @@ def label_fields(indptr: Ints, neighbour: Ints, constraint: Ints, T: Floats, una
     return field
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def anneal_labels(
     indptr: Ints, neighbour: Ints, constraint: Ints, T: Floats, unary: Floats, labels: Ints, temperatures: Floats,
     tol: float, seed: np.uint64,

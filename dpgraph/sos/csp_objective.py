@@ -12,7 +12,7 @@ from scipy import sparse
 
 from dpgraph.sos import csp_kernels
 from dpgraph.sos.csp import TwoCSP
-from dpgraph.sos.objective import SparseObjective, on_binary_grid
+from dpgraph.sos.objective import SparseObjective, on_binary_grid, rounding_slack
 
 __all__ = ["CSPObjective"]
 
@@ -35,7 +35,10 @@ class CSPObjective:
     constant : float
         Earned by every assignment.
     integral : bool
-        Whether every assignment has an integer value.
+        Whether every assignment has an integer value; all sums are then exact.
+    slack : float
+        A bound on the rounding errors of :meth:`condition`: no value is further from that of the instance. Every upper
+        bound contains it, because what is conditioned on can cancel and then no margin relative to the rest covers it.
     """
 
     pairs: IntArray
@@ -43,6 +46,7 @@ class CSPObjective:
     unary: FloatArray
     constant: float = 0.0
     integral: bool = False
+    slack: float = 0.0
     _incidence: tuple[IntArray, IntArray, IntArray] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -78,7 +82,14 @@ class CSPObjective:
         parts = np.concatenate([[self.constant], self.unary.max(axis=1), self.tables.max(axis=(1, 2), initial=0.0)])
         if not len(self.pairs):
             parts = parts[: 1 + self.n_variables]
-        return math.fsum(parts) + (0.0 if self.integral else 1e-15 * math.fsum(np.abs(parts)))
+        return math.fsum(parts) + (0.0 if self.integral else 1e-15 * math.fsum(np.abs(parts)) + self.slack)
+
+    def _rounded(self, roundings: int) -> float:
+        """The slack once every number of the objective has been rounded so often in sums."""
+        if self.integral:
+            return self.slack
+        magnitude = abs(self.constant) + float(np.abs(self.unary).sum()) + float(np.abs(self.tables).sum())
+        return self.slack + rounding_slack(roundings, magnitude)
 
     @cached_property
     def has_label_symmetry(self) -> bool:
@@ -114,7 +125,10 @@ class CSPObjective:
         csp_kernels.anneal_labels(*self._incidence, self.tables, self.unary, labels, temperatures, tol, np.uint64(seed))
 
     def condition(self, i: int, a: int) -> CSPObjective:
-        """Objective of the other variables, in the same order, once variable i has label a."""
+        """Objective of the other variables, in the same order, once variable i has label a.
+
+        Each label of a neighbour, and the constant, is one rounded sum of two numbers.
+        """
         u, v = self.pairs.T
         unary = self.unary.copy()
         np.add.at(unary, v[u == i], self.tables[u == i, a, :])
@@ -123,11 +137,15 @@ class CSPObjective:
         pairs = self.pairs[keep]
         pairs = pairs - (pairs > i)
         return CSPObjective(
-            pairs, self.tables[keep], np.delete(unary, i, axis=0), self.constant + float(unary[i, a]), self.integral
-        )
+            pairs, self.tables[keep], np.delete(unary, i, axis=0), self.constant + float(unary[i, a]), self.integral,
+            self._rounded(2),
+        )  # fmt: skip
 
     def signed(self) -> SparseObjective:
-        """For two labels: the same values as cuts of n + 1 vertices, vertex 0 on the side of label 0."""
+        """For two labels: the same values as cuts of n + 1 vertices, vertex 0 on the side of label 0.
+
+        A linear coefficient is a sum over the constraints of a variable, so its terms are rounded that often.
+        """
         T, (u, v) = self.tables, self.pairs.T
         n = self.n_variables
         linear = 0.5 * (self.unary[:, 0] - self.unary[:, 1])
@@ -143,4 +161,5 @@ class CSPObjective:
         constant = self.constant + 0.5 * math.fsum(self.unary.ravel()) + 0.25 * math.fsum(T.ravel())
         objective = SparseObjective(M, constant)
         objective.integral = self.integral
+        objective.slack = self._rounded(8 + int(np.diff(self._incidence[0]).max(initial=0)))
         return objective

@@ -8,8 +8,9 @@ A. George, J. W. H. Liu, The evolution of the minimum degree ordering algorithm,
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from dpgraph.compiled import njit
 
 __all__ = ["DENSE", "INDEFINITE", "TOO_LARGE", "eliminate_low_degree", "grown", "merge_rows", "store_row"]
 
@@ -26,7 +27,7 @@ _FIRST_FORECAST = 20  # pivot degree
 _FORECAST = 2  # times what fell away last is taken to be what can still fall away
 
 
-@njit(cache=True)
+@njit()
 def _relink(v: int, new_degree: int, degree: Ints, head: Ints, after: Ints, before: Ints) -> None:
     """Move v to the list of its new degree (-1: to none)."""
     if before[v] >= 0:
@@ -44,7 +45,7 @@ def _relink(v: int, new_degree: int, degree: Ints, head: Ints, after: Ints, befo
         head[new_degree] = v
 
 
-@njit(cache=True)
+@njit()
 def merge_rows(
     columns: Ints, values: Floats, first: int, last: int, pivot_first: int, pivot_last: int, pivot: int, u: int,
     factor: float, drop_zeros: bool, out_columns: Ints, out_values: Floats,
@@ -74,7 +75,7 @@ def merge_rows(
     return length
 
 
-@njit(cache=True)
+@njit()
 def eliminate_low_degree(
     indptr: Ints, indices: Ints, data: Floats, diagonal: Floats, dense_limit: int
 ) -> tuple[int, Floats]:
@@ -149,7 +150,7 @@ def eliminate_low_degree(
     return DENSE, _dense_rest(left, start, degree, columns, values, diagonal)
 
 
-@njit(cache=True)
+@njit()
 def store_row(
     u: int, length: int, row_columns: Ints, row_values: Floats, columns: Ints, values: Floats, start: Ints,
     capacity: Ints, used: int,
@@ -167,7 +168,7 @@ def store_row(
     return columns, values, used
 
 
-@njit(cache=True)
+@njit()
 def grown(columns: Ints, values: Floats, size: int) -> tuple[Ints, Floats]:
     """Copies with room for `size` entries."""
     more_columns = np.empty(size, dtype=np.int64)
@@ -178,7 +179,7 @@ def grown(columns: Ints, values: Floats, size: int) -> tuple[Ints, Floats]:
     return more_columns, more_values
 
 
-@njit(cache=True)
+@njit()
 def _dense_rest(left: int, start: Ints, degree: Ints, columns: Ints, values: Floats, diagonal: Floats) -> Floats:
     """The Schur complement on the vertices that were not eliminated (degree >= 0)."""
     position = np.full(degree.size, -1, dtype=np.int64)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from dpgraph.compiled import njit
 
 __all__ = ["solve_factored_csp"]
 
@@ -44,7 +45,7 @@ def solve_factored_csp(
     return best
 
 
-@njit(cache=True)
+@njit()
 def _ascend(U: FloatArray, UB: FloatArray, q: int, labels: IntArray, order: IntArray, sweeps: int) -> float:
     """Give each variable in turn the label of largest field, in place, until nothing moves; the value of the result."""
     n, r = labels.size, U.shape[1]

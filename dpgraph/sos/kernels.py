@@ -7,8 +7,9 @@ The value of a cut is ``constant - x'Mx/4``; flipping vertex ``i`` gains ``x_i (
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from dpgraph.compiled import njit
 
 __all__ = [
     "anneal_csr",
@@ -37,7 +38,7 @@ _MIX2 = np.uint64(0x94D049BB133111EB)
 _TO_UNIT = 1.0 / 9007199254740992.0  # 2**-53
 
 
-@njit(cache=True)
+@njit()
 def _uniform(state: NDArray[np.uint64]) -> float:
     """Next uniform number in [0, 1) of the SplitMix64 generator (public randomness, not privacy noise)."""
     state[0] += _GAMMA
@@ -48,7 +49,7 @@ def _uniform(state: NDArray[np.uint64]) -> float:
     return float(z >> np.uint64(11)) * _TO_UNIT
 
 
-@njit(cache=True, fastmath=_REORDER)
+@njit(fastmath=_REORDER)
 def _move_row(V: Floats, i: int, g: Floats) -> float:
     """Move row i beyond the best unit vector u = g/|g| and return how much the relaxation value grows.
 
@@ -73,7 +74,7 @@ def _move_row(V: Floats, i: int, g: Floats) -> float:
     return 0.5 * (forward * length * length - (1.0 + back) * inner)
 
 
-@njit(cache=True, fastmath=_REORDER)
+@njit(fastmath=_REORDER)
 def ascend_csr(indptr: Ints, indices: Ints, data: Floats, V: Floats, sweeps: int, tol: float) -> tuple[int, float]:
     """Over-relaxed coordinate ascent until a sweep gains at most `tol`: (sweeps done, gain of the last one)."""
     n, k = V.shape
@@ -94,7 +95,7 @@ def ascend_csr(indptr: Ints, indices: Ints, data: Floats, V: Floats, sweeps: int
     return sweeps, gain
 
 
-@njit(cache=True, fastmath=_REORDER)
+@njit(fastmath=_REORDER)
 def ascend_dense(M: Floats, V: Floats, sweeps: int, tol: float) -> tuple[int, float]:
     """Coordinate ascent on a dense M: one matrix product for a block of rows, which then see each other's moves."""
     n, k = V.shape
@@ -115,7 +116,7 @@ def ascend_dense(M: Floats, V: Floats, sweeps: int, tol: float) -> tuple[int, fl
     return sweeps, gain
 
 
-@njit(cache=True, fastmath=_REORDER)
+@njit(fastmath=_REORDER)
 def ascend_factored(U: Floats, UB: Floats, diagonal: Floats, V: Floats, sweeps: int, tol: float) -> tuple[int, float]:
     """Coordinate ascent on M = U B U' - diag, UB = U B: P = U'V (r x k) is maintained, O(n r k) for a sweep."""
     n, k = V.shape
@@ -144,7 +145,7 @@ def ascend_factored(U: Floats, UB: Floats, diagonal: Floats, V: Floats, sweeps: 
     return sweeps, gain
 
 
-@njit(cache=True)
+@njit()
 def _accept(gain: float, temperature: float, tol: float, state: NDArray[np.uint64]) -> bool:
     """Metropolis rule; at temperature 0 only a gain above `tol`, so that equal moves cannot cycle."""
     if temperature == 0.0:
@@ -155,7 +156,7 @@ def _accept(gain: float, temperature: float, tol: float, state: NDArray[np.uint6
     return ratio > -30.0 and _uniform(state) < np.exp(ratio)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def anneal_csr(
     indptr: Ints, indices: Ints, data: Floats, x: Floats, temperatures: Floats, tol: float, seed: np.uint64
 ) -> None:
@@ -179,7 +180,7 @@ def anneal_csr(
             return
 
 
-@njit(cache=True, nogil=True, fastmath=_REORDER)
+@njit(nogil=True, fastmath=_REORDER)
 def anneal_dense(M: Floats, x: Floats, temperatures: Floats, tol: float, seed: np.uint64) -> None:
     """Metropolis annealing on a dense M."""
     state = np.array([seed], dtype=np.uint64)
@@ -195,7 +196,7 @@ def anneal_dense(M: Floats, x: Floats, temperatures: Floats, tol: float, seed: n
             return
 
 
-@njit(cache=True, nogil=True, fastmath=_REORDER)
+@njit(nogil=True, fastmath=_REORDER)
 def anneal_factored(
     U: Floats, UB: Floats, diagonal: Floats, x: Floats, temperatures: Floats, tol: float, seed: np.uint64
 ) -> None:

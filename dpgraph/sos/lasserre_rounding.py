@@ -129,7 +129,7 @@ def solve_cut_by_moments(
         target_correlation=target_correlation, starts=starts, sweeps=sweeps, search=search,
     )  # fmt: skip
     labels = np.where(solution.labels != solution.labels[0], 1, 0)
-    value = float(objective.values(1.0 - 2.0 * labels))
+    value = objective.cut_value(1.0 - 2.0 * labels)
     constant = objective.constant - 0.5 * float(w.sum()) + float(np.minimum(w, 0.0).sum())
     bound = max(solution.upper_bound + constant + 1e-13 * float(np.abs(w).sum()), value)
     return MaxCutSolution(

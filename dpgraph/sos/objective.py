@@ -21,7 +21,14 @@ from dpgraph.exceptions import InvalidParameterError
 from dpgraph.sos import definiteness, kernels
 from dpgraph.sos.reduction import reduce_low_degree
 
-__all__ = ["CutObjective", "DenseObjective", "FactoredObjective", "SparseObjective", "on_binary_grid"]
+__all__ = [
+    "CutObjective",
+    "DenseObjective",
+    "FactoredObjective",
+    "SparseObjective",
+    "on_binary_grid",
+    "rounding_slack",
+]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -40,12 +47,16 @@ class CutObjective(ABC):
         Whether every cut has an integer value.
     exact_sums : bool
         Whether sums of entries of M are free of rounding errors.
+    slack : float
+        A bound on the rounding errors of :meth:`contract` and of the sums that made M: no value of this objective is
+        further from that of the objective it stands for. Every upper bound contains it.
     """
 
     n_vertices: int
     constant: float
     integral: bool = False
     exact_sums: bool = False
+    slack: float = 0.0
 
     @abstractmethod
     def multiply(self, block: FloatArray) -> FloatArray:
@@ -72,7 +83,11 @@ class CutObjective(ABC):
 
     @abstractmethod
     def contract(self, group: IntArray, signs: FloatArray) -> CutObjective:
-        """Objective on groups of vertices: x_i = signs_i z_{group_i}, with the same values."""
+        """Objective on groups of vertices: x_i = signs_i z_{group_i}, with the same values up to the growth of `slack`.
+
+        Large entries can cancel, and then the rounding errors of their sums are large beside all that is left: no
+        margin relative to what is left covers them.
+        """
 
     @abstractmethod
     def is_semidefinite(self, diagonal: FloatArray) -> bool | None:
@@ -95,6 +110,10 @@ class CutObjective(ABC):
     def values(self, signs: FloatArray) -> FloatArray:
         """Cut values of the columns of `signs` (n,) or (n, c)."""
         return self.constant - 0.25 * np.sum(signs * self.multiply(signs), axis=0)
+
+    def cut_value(self, signs: FloatArray) -> float:
+        """Value of one cut (n,), as exactly as the objective is known."""
+        return float(self.values(signs))
 
     def ranks(self) -> tuple[int, int]:
         """Ranks at which the low-rank relaxation starts, and beyond which it need not be widened.
@@ -130,6 +149,7 @@ class SparseObjective(CutObjective):
     def __init__(self, matrix: sparse.csr_array, constant: float | None = None) -> None:
         self.matrix = matrix.astype(np.float64).tocsr()
         self.n_vertices = int(matrix.shape[0])
+        self._counts_crossing = constant is None
         self.constant = 0.25 * math.fsum(self.matrix.data) if constant is None else constant
         self.exact_sums = on_binary_grid(self.matrix.data)
         self.integral = self.exact_sums and bool(np.all(self.matrix.data == np.rint(self.matrix.data)))
@@ -137,6 +157,14 @@ class SparseObjective(CutObjective):
     def multiply(self, block: FloatArray) -> FloatArray:
         """M times an array of shape (n,) or (n, k)."""
         return np.asarray(self.matrix @ block, dtype=np.float64)
+
+    def cut_value(self, signs: FloatArray) -> float:
+        """Correctly rounded: ``constant - x'Mx/4`` would cancel where weights are of mixed scales."""
+        row = np.repeat(signs, np.diff(self.matrix.indptr))
+        same = row * signs[self.matrix.indices]
+        if self._counts_crossing:
+            return 0.5 * math.fsum(self.matrix.data[same < 0.0])
+        return math.fsum(np.append(-0.25 * self.matrix.data * same, self.constant))
 
     def row_norms(self) -> FloatArray:
         """Euclidean norms of the rows of M."""
@@ -173,11 +201,13 @@ class SparseObjective(CutObjective):
         rows = np.arange(self.n_vertices)
         P = sparse.csr_array((signs, (rows, group)), shape=(self.n_vertices, int(group.max()) + 1))
         inner = (P.T @ self.matrix @ P).tocsr()
-        constant = self.constant - 0.25 * float(inner.diagonal().sum())
+        constant = self.constant - 0.25 * math.fsum(inner.diagonal())
         upper = sparse.triu(inner, k=1)  # the triangles may differ by rounding errors
         symmetric = (upper + upper.T).tocsr()
         symmetric.eliminate_zeros()
-        return SparseObjective(symmetric, constant)
+        merged = SparseObjective(symmetric, constant)
+        merged.slack = self.slack + _contraction_slack(self, self.matrix.data, group)
+        return merged
 
     def reduced(self) -> tuple[CutObjective, IntArray, Callable[[FloatArray], FloatArray]]:
         """The objective without vertices of degree at most three."""
@@ -206,6 +236,8 @@ class DenseObjective(CutObjective):
         self.constant = 0.25 * math.fsum(self.matrix.sum(axis=1)) if constant is None else constant
         self.exact_sums = on_binary_grid(self.matrix)
         self.integral = self.exact_sums and bool(np.all(self.matrix == np.rint(self.matrix)))
+        if constant is None and not self.exact_sums:  # the rows are summed in blocks of 128 terms, then pairwise
+            self.slack = rounding_slack(4, float(np.abs(self.matrix).sum()))
 
     def multiply(self, block: FloatArray) -> FloatArray:
         """M times an array of shape (n,) or (n, k)."""
@@ -236,7 +268,9 @@ class DenseObjective(CutObjective):
         P = np.zeros((self.n_vertices, int(group.max()) + 1))
         P[np.arange(self.n_vertices), group] = signs
         inner = P.T @ self.matrix @ P
-        return DenseObjective(inner, self.constant - 0.25 * float(np.trace(inner)))
+        merged = DenseObjective(inner, self.constant - 0.25 * math.fsum(inner.diagonal()))
+        merged.slack = self.slack + _contraction_slack(self, self.matrix, group)
+        return merged
 
     def is_semidefinite(self, diagonal: FloatArray) -> bool | None:
         """Proof by a Cholesky factorisation."""
@@ -311,11 +345,44 @@ class FactoredObjective(CutObjective):
         np.add.at(factor, group, signs[:, None] * self.factor)
         merged = FactoredObjective(factor, self.core, 0.0)
         merged.constant = self.constant - 0.25 * (math.fsum(merged.diagonal) - math.fsum(self.diagonal))
+        # U B U' is rounded by the sums of rows of U; a diagonal is a product of length r, twice, before and after.
+        sums = np.abs(self.factor).sum(axis=0)
+        magnitude = float(sums @ np.abs(self.core) @ sums) + abs(self.constant)
+        merged.slack = self.slack + rounding_slack(2 * _largest(group) + 4 * sums.size, magnitude)
         return merged
 
     def is_semidefinite(self, diagonal: FloatArray) -> bool | None:
         """Proof by the inertia of diagonal + low rank, in O(n r^2)."""
         return definiteness.factored_semidefinite(self.factor, self.core, diagonal - 0.25 * self.diagonal)
+
+
+def rounding_slack(roundings: int, magnitude: float) -> float:
+    """Bound on the error of a sum of terms of total size `magnitude`, each of which is rounded `roundings` times.
+
+    The error is at most ``gamma magnitude`` with ``gamma = k u/(1 - k u)``, k the number of roundings and u = 2^-53
+    (Higham 2002, Lemma 3.1). Sixteen times ``k u`` also covers the rounding of `magnitude` and of the slack itself.
+    """
+    return 16.0 * roundings * 2.0**-53 * magnitude
+
+
+def _largest(group: IntArray) -> int:
+    """Size of the largest group."""
+    return int(np.bincount(group).max())
+
+
+def _contraction_slack(objective: CutObjective, entries: FloatArray, group: IntArray) -> float:
+    """By how much P'MP and its constant can miss the values of M, `entries` being those of M.
+
+    With g vertices in the largest group, an entry of P'(MP) is a sum of entries of M (times signs, which is exact),
+    each rounded at most 2 (g - 1) times. Their errors reach a value x'Mx/4 with a quarter of their sum. The constant
+    is rounded when it is made, in the sum of the diagonal, and in the difference. Hence at most
+    ``2 g u (sum |M| + |constant|)`` for g >= 2; :func:`rounding_slack` makes that 64 u for a pair. Nothing is rounded
+    where nothing is merged, or where all sums are exact.
+    """
+    g = _largest(group)
+    if g == 1 or (objective.exact_sums and on_binary_grid(np.array([objective.constant]))):
+        return 0.0
+    return rounding_slack(2 * g, float(np.abs(entries).sum()) + abs(objective.constant))
 
 
 def on_binary_grid(numbers: FloatArray) -> bool:

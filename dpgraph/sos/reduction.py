@@ -17,10 +17,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy import sparse
 
+from dpgraph.compiled import njit
 from dpgraph.sos.elimination import grown, merge_rows, store_row
 
 __all__ = ["Reduction", "reduce_low_degree"]
@@ -86,7 +86,7 @@ def reduce_low_degree(matrix: sparse.csr_array) -> Reduction:
     return Reduction(small, kept, order, neighbours, weights)
 
 
-@njit(cache=True)
+@njit()
 def _replacement(w: FloatArray, count: int, delta: FloatArray) -> None:
     """Weights of the edges 01, 02, 12 that replace a vertex with weights w to its `count` neighbours."""
     delta[:] = 0.0
@@ -102,7 +102,7 @@ def _replacement(w: FloatArray, count: int, delta: FloatArray) -> None:
         delta[2] = 0.25 * (second + third - same - first)
 
 
-@njit(cache=True)
+@njit()
 def _eliminate(
     indptr: IntArray, indices: IntArray, data: FloatArray
 ) -> tuple[IntArray, IntArray, IntArray, FloatArray, IntArray, IntArray, FloatArray]:
@@ -158,7 +158,7 @@ def _eliminate(
     return degree, start, columns, values, order[:done], neighbours[:done], weights[:done]
 
 
-@njit(cache=True)
+@njit()
 def _extend(order: IntArray, neighbours: IntArray, weights: FloatArray, signs: FloatArray) -> None:
     """The best sign of each eliminated vertex, last eliminated first."""
     for t in range(order.size - 1, -1, -1):

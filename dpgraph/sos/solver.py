@@ -151,7 +151,7 @@ def solve_max_cut(
         )
         cuts = _round_nodes(objective, tree, cuts, rounds, generator, keep=starts)
         cut = one_opt(objective, cuts[:, 0]) if local_search else cuts[:, 0]
-        if local_search and not _is_optimal(objective, float(objective.values(cut)), tree.upper_bound):
+        if local_search and not _is_optimal(objective, objective.cut_value(cut), tree.upper_bound):
             cut = improve(objective, cuts, generator, sweeps=sweeps)
         bar.update()
     return _assemble(objective, root, tree, cut)
@@ -206,7 +206,7 @@ def _round_nodes(
 def _assemble(
     objective: CutObjective, root: LowRankSolution, tree: SeedSearch[PinnedNode], signs: FloatArray
 ) -> MaxCutSolution:
-    value = float(objective.values(signs))
+    value = objective.cut_value(signs)
     bound = max(tree.upper_bound, value)
     last = tree.trace[-1]
     return MaxCutSolution(

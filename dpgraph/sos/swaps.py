@@ -14,9 +14,9 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from dpgraph.compiled import njit
 from dpgraph.sos.balance import BalancedObjective
 from dpgraph.sos.objective import SparseObjective
 
@@ -102,7 +102,7 @@ def anneal_balanced(
     return repair_and_swap(objective, np.ascontiguousarray(columns.T), imbalance)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _flip(i: int, indptr: IntArray, indices: IntArray, data: FloatArray, x: FloatArray, gain: FloatArray) -> None:
     """Flip vertex i; gain[j] = x_j (M x)_j is what flipping j adds to the cut."""
     x[i] = -x[i]
@@ -112,7 +112,7 @@ def _flip(i: int, indptr: IntArray, indices: IntArray, data: FloatArray, x: Floa
         gain[j] += 2.0 * data[p] * x[i] * x[j]
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _best(side: float, x: FloatArray, gain: FloatArray, extra: FloatArray) -> int:
     """Vertex on `side` with the largest gain + extra, -1 if there is none."""
     best = -1
@@ -122,7 +122,7 @@ def _best(side: float, x: FloatArray, gain: FloatArray, extra: FloatArray) -> in
     return best
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _repair_and_swap(
     indptr: IntArray, indices: IntArray, data: FloatArray, x: FloatArray, imbalance: int, tol: float
 ) -> None:

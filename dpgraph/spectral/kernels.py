@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import get_num_threads, njit, prange
+from numba import get_num_threads, prange
 from numpy.typing import NDArray
+
+from dpgraph.compiled import njit
 
 __all__ = ["csr_rows_times_block", "csr_times_block"]
 
@@ -47,7 +49,7 @@ def _column(block: FloatArray) -> FloatArray:
 # columns, the common case, have kernels of their own.
 
 
-@njit(parallel=True, cache=True)
+@njit(parallel=True)
 def _vector_parallel(
     indptr: NDArray[np.int32], indices: NDArray[np.int32], data: FloatArray, x: FloatArray
 ) -> FloatArray:
@@ -60,7 +62,7 @@ def _vector_parallel(
     return out
 
 
-@njit(parallel=True, cache=True)
+@njit(parallel=True)
 def _block_parallel(
     indptr: NDArray[np.int32], indices: NDArray[np.int32], data: FloatArray, block: FloatArray
 ) -> FloatArray:
@@ -108,7 +110,7 @@ def _block_rows_source(
     return out
 
 
-_vector_rows = njit(cache=True)(_vector_rows_source)
-_vector_rows_parallel = njit(parallel=True, cache=True)(_vector_rows_source)
-_block_rows = njit(cache=True)(_block_rows_source)
-_block_rows_parallel = njit(parallel=True, cache=True)(_block_rows_source)
+_vector_rows = njit()(_vector_rows_source)
+_vector_rows_parallel = njit(parallel=True)(_vector_rows_source)
+_block_rows = njit()(_block_rows_source)
+_block_rows_parallel = njit(parallel=True)(_block_rows_source)

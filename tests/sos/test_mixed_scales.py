@@ -1,0 +1,175 @@
+"""Bounds hold where weights are of mixed scales, and what is pinned or summed cancels: against rational brute force."""
+
+import itertools
+from fractions import Fraction
+
+import networkx as nx
+import numpy as np
+import pytest
+from scipy import sparse
+
+from dpgraph import max_2csp, max_bisection, max_cut
+from dpgraph.sos.balance import BalancedObjective, penalise_imbalance
+from dpgraph.sos.csp import TwoCSP
+from dpgraph.sos.csp_objective import CSPObjective
+from dpgraph.sos.csp_solver import solve_csp
+from dpgraph.sos.objective import DenseObjective, FactoredObjective, SparseObjective
+
+
+def signed_graph(seed, n=None):
+    """Weights between -1 and 2, and one or two of -M for M between 1e3 and 1e12."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(4, 8)) if n is None else n
+    W = np.triu(np.round(rng.uniform(-1.0, 2.0, (n, n)), 2) * (rng.random((n, n)) < 0.8), 1)
+    for _ in range(int(rng.integers(1, 3))):
+        u, v = np.sort(rng.choice(n, 2, replace=False))
+        W[u, v] = -(10.0 ** int(rng.integers(3, 13)))
+    return W + W.T
+
+
+def exact_value(W, signs):
+    return sum((Fraction(W[u, v]) for u, v in zip(*np.nonzero(np.triu(W)), strict=True) if signs[u] != signs[v]),
+               Fraction(0))  # fmt: skip
+
+
+def exact_optimum(W, imbalance=None):
+    cuts = ((1, *rest) for rest in itertools.product((1, -1), repeat=len(W) - 1))
+    return max(exact_value(W, x) for x in cuts if imbalance is None or abs(sum(x)) <= imbalance)
+
+
+def judge(result, W, optimum):
+    """Bounds are not below the optimum, the value is that of the cut, and what is called optimal is."""
+    signs = [1 if v in result.partition[0] else -1 for v in range(len(W))]
+    value = exact_value(W, signs)
+    assert Fraction(result.upper_bound) >= optimum
+    assert all(Fraction(entry.upper_bound) >= optimum for entry in result.trace)
+    assert result.value == float(value)
+    assert result.status == "bounded" or optimum - value <= Fraction(1e-12) * abs(optimum)
+
+
+def test_the_bound_of_four_vertices_with_one_huge_negative_weight():
+    W = np.zeros((4, 4))
+    W[0, 1] = W[0, 2] = W[0, 3] = W[1, 2] = 1.0
+    W[2, 3], W[1, 3] = 0.3, -1e8
+    W = W + W.T
+    judge(max_cut(W, seeds=3, rng=0), W, exact_optimum(W))
+
+
+def check_cuts(seeds):
+    for seed in seeds:
+        W = signed_graph(seed)
+        options = {"seeds": 2 + seed % 3, "search": "all" if seed % 2 else "beam", "rounds": 5, "starts": 2}
+        judge(max_cut(W, rng=seed, **options), W, exact_optimum(W))
+
+
+def check_bisections(seeds):
+    for seed in seeds:
+        W = signed_graph(seed, n=6)
+        result = max_bisection(W, seeds=2 + seed % 3, rounds=5, starts=2, rng=seed)
+        judge(result, W, exact_optimum(W, imbalance=0))
+
+
+def check_constraints(seeds):
+    """Unary and pair tables of either sign, three labels (conditioning) and two (a cut of one vertex more)."""
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        n, q = 4, 2 + seed % 2
+        pairs = np.array(list(itertools.combinations(range(n), 2)))
+        tables = np.round(rng.uniform(-1.0, 1.0, (len(pairs), q, q)), 2)
+        for e in rng.choice(len(pairs), 2, replace=False):
+            tables[e, rng.integers(q)] = -(10.0 ** int(rng.integers(3, 13)))
+        unary = np.round(rng.uniform(-1.0, 1.0, (n, q)), 2)
+        result = solve_csp(CSPObjective(pairs, tables, unary), seeds=3, rounds=5, starts=2, rng=seed)
+        exact = np.vectorize(Fraction, otypes=[object])
+        tables, unary = exact(tables), exact(unary)
+
+        def value(x, tables=tables, unary=unary, pairs=pairs, n=n):
+            return sum(unary[i, x[i]] for i in range(n)) + sum(tables[e, x[u], x[v]] for e, (u, v) in enumerate(pairs))
+
+        optimum = max(map(value, itertools.product(range(q), repeat=n)))
+        assert Fraction(result.upper_bound) >= optimum
+        assert all(Fraction(entry.upper_bound) >= optimum for entry in result.trace)
+        assert result.status == "bounded" or optimum - value(result.labels) <= Fraction(1e-12) * abs(optimum)
+
+
+def test_bounds_on_cuts_hold_after_pinning():
+    check_cuts(range(100))
+
+
+def test_bounds_on_bisections_hold_after_pinning():
+    check_bisections(range(8))
+
+
+def test_bounds_on_constraint_problems_hold_after_conditioning():
+    check_constraints([*range(0, 120, 2), *range(1, 9, 2)])  # two labels; three labels, which take a second each
+
+
+@pytest.mark.slow
+def test_bounds_hold_on_many_more_instances():
+    check_cuts(range(100, 900))
+    check_bisections(range(8, 60))
+    check_constraints([*range(120, 600, 2), *range(9, 99, 2)])
+
+
+def test_moment_bounds_hold_on_mixed_scales():
+    for seed in range(6):
+        W = signed_graph(seed, n=5)
+        judge(max_cut(W, degree=4, rounds=5, rng=seed), W, exact_optimum(W))
+
+
+# --- the slack itself -------------------------------------------------------------------------------------------------
+
+
+def exact_of(objective, x):
+    """constant - x'Mx/4 in rational arithmetic, M as the objective holds it."""
+    M = objective.multiply(np.eye(objective.n_vertices))
+    u, v = np.nonzero(M)
+    form = sum((Fraction(M[i, j]) * int(x[i] * x[j]) for i, j in zip(u, v, strict=True)), Fraction(0))
+    return Fraction(objective.constant) - form / 4
+
+
+def objectives(seed):
+    W = signed_graph(seed, n=7)
+    sizes_and_price = SparseObjective(sparse.csr_array(W)), np.ones(7), 0.1
+    rng = np.random.default_rng(seed)
+    factor = rng.standard_normal((7, 2)) * 10.0 ** rng.integers(-3, 6, (7, 1))
+    yield SparseObjective(sparse.csr_array(W))
+    yield DenseObjective(W)
+    yield BalancedObjective(*sizes_and_price)
+    yield penalise_imbalance(DenseObjective(W), 0.1)
+    yield FactoredObjective(factor, np.diag([1.0, -0.7]))
+
+
+def test_the_slack_covers_what_contraction_rounds_on_every_kind_of_objective():
+    rng = np.random.default_rng(0)
+    missed = 0
+    for seed in range(30):
+        for objective in objectives(seed):
+            group = np.array([0, 1, 2, 0, 1, 2, 3])
+            signs = rng.choice([-1.0, 1.0], 7)
+            merged = objective.contract(group, signs)
+            again = merged.contract(np.array([0, 1, 0, 2]), np.array([1.0, 1.0, -1.0, 1.0]))
+            for z in itertools.product((1.0, -1.0), repeat=3):
+                inner = np.array([z[0], z[1], -z[0], z[2]])
+                whole = signs * inner[group]
+                for part, x in ((merged, inner), (again, np.array(z))):
+                    error = abs(exact_of(part, x) - exact_of(objective, whole))
+                    assert error <= part.slack
+                    missed += error > 1e-13 * abs(exact_of(part, x))
+    assert missed > 100  # a margin relative to what is left would not do
+
+
+def test_nothing_is_added_where_all_sums_are_exact_or_nothing_is_merged():
+    A = nx.to_scipy_sparse_array(nx.gnp_random_graph(12, 0.5, seed=0), dtype=float)
+    merged = SparseObjective(A).contract(np.arange(12) // 2, np.ones(12))
+    assert merged.slack == 0.0
+    assert SparseObjective(0.3 * A).contract(np.arange(12)[::-1], np.ones(12)).slack == 0.0
+    instance = TwoCSP.from_networkx(nx.cycle_graph(5), "coloring", ["r", "g", "b"])
+    assert CSPObjective.of(instance).condition(0, 1).slack == 0.0
+    assert max_2csp(instance, seeds=3, rng=0).upper_bound == 5.0
+
+
+def test_the_value_of_a_cut_is_the_sum_over_the_edges_across():
+    W = np.zeros((3, 3))
+    W[0, 1], W[1, 2] = -1e12, 0.3
+    assert max_cut(W + W.T, rng=0).value == 0.3

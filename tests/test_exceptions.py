@@ -1,0 +1,73 @@
+"""Errors travel between processes, and can be copied, with their message and all their fields."""
+
+import copy
+import inspect
+import multiprocessing
+import pickle
+
+import pytest
+
+from dpgraph import exceptions
+from dpgraph.privacy.report import LedgerEntry, PrivacyReport
+
+REPORT = PrivacyReport(1.0, 1e-6, 0.3, "one edge", (LedgerEntry("degrees", "Gaussian", 1.0, 3.0, mu=0.3),), seeded=True)
+#: A value for each field that an error may require.
+FIELDS = {"message": "raise epsilon", "stage": "gap", "privacy": REPORT}
+
+CLASSES = [getattr(exceptions, name) for name in exceptions.__all__]
+
+
+def example(kind):
+    """An error with every field of its constructor, and a note."""
+    parameters = inspect.signature(kind.__init__).parameters.values()
+    named = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
+    error = kind(FIELDS["message"], **{name: FIELDS[name] for name in named})
+    error.__dict__["__notes__"] = ["while reading"]
+    return error
+
+
+def the_same(one, other):
+    return type(one) is type(other) and (one.args, str(one), vars(one)) == (other.args, str(other), vars(other))
+
+
+def raise_it(kind):
+    raise example(kind)
+
+
+def test_every_error_of_the_module_is_tried():
+    defined = {
+        member for member in vars(exceptions).values() if inspect.isclass(member) and issubclass(member, Exception)
+    }
+    assert defined == set(CLASSES)
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+def test_errors_pickle_and_copy_with_all_their_fields(kind):
+    error = example(kind)
+    again = [pickle.loads(pickle.dumps(error, protocol)) for protocol in range(pickle.HIGHEST_PROTOCOL + 1)]
+    for one in (*again, copy.copy(error), copy.deepcopy(error)):
+        assert the_same(one, error)
+
+
+def test_a_subclass_with_fields_of_its_own_pickles_too():
+    error = pickle.loads(pickle.dumps(WithFields("message", code=7)))
+    assert (str(error), error.code) == ("message", 7)
+
+
+class WithFields(exceptions.DPGraphError):
+    def __init__(self, message, *, code):
+        super().__init__(message)
+        self.code = code
+
+
+def test_errors_come_back_from_the_workers_of_a_pool():
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        waiting = [(kind, pool.apply_async(raise_it, (kind,))) for kind in CLASSES]
+        for kind, result in waiting:
+            with pytest.raises(kind) as caught:
+                result.get(timeout=60)
+            error = caught.value
+            assert (type(error), str(error)) == (kind, FIELDS["message"])
+            assert {k: v for k, v in vars(error).items() if k != "__notes__"} == {
+                k: v for k, v in vars(example(kind)).items() if k != "__notes__"
+            }

@@ -1,0 +1,134 @@
+"""A private graph is read by private functions after their debit, and by nothing else."""
+
+import importlib
+import inspect
+import pkgutil
+
+import networkx as nx
+import pytest
+
+import dpgraph
+from dpgraph.exceptions import BudgetExceededError, InvalidGraphError
+from dpgraph.graph import as_graph, open_graph
+from dpgraph.networkx_interface import PrivateGraph
+from dpgraph.sos import lasserre
+
+HALVES = (set(range(4)), set(range(4, 8)))
+
+
+class EdgeReadError(BaseException):
+    """Not an Exception, so that no function can turn it into an error of its own."""
+
+
+class Sealed(nx.Graph):
+    """Vertices can be listed; looking for an edge in any way is an error."""
+
+    def __init__(self):
+        super().__init__()
+        self.add_nodes_from(range(8))
+        self.sealed = True
+
+    def __getattribute__(self, name):
+        edges = {"_adj", "adj", "edges", "degree", "neighbors", "adjacency", "size", "number_of_edges", "get_edge_data"}
+        if name in edges and "sealed" in object.__getattribute__(self, "__dict__"):
+            raise EdgeReadError(name)
+        return super().__getattribute__(name)
+
+
+def public_callables():
+    """Every function, and every classmethod of a class, that a module of dpgraph offers."""
+    for found in pkgutil.walk_packages(dpgraph.__path__, "dpgraph."):
+        if ".cli" in found.name or any(part.startswith("_") for part in found.name.split(".")[1:]):
+            continue
+        module = importlib.import_module(found.name)
+        for name in getattr(module, "__all__", ()):
+            member = getattr(module, name)
+            if getattr(member, "__module__", None) != found.name:
+                continue
+            if inspect.isclass(member):
+                for method, kind in vars(member).items():
+                    if isinstance(kind, classmethod):
+                        yield f"{found.name}.{name}.{method}", getattr(member, method)
+            elif callable(member):
+                yield f"{found.name}.{name}", member
+
+
+#: What the other parameters of a function are given, by name.
+OTHERS = {
+    "epsilon": 1.0, "delta": 1e-6, "rank": 1, "k": 2, "sensitivity": 1.0, "partition": HALVES, "labels": HALVES,
+    "assignment": dict.fromkeys(range(8), 0), "nodes": [0, 1], "S": [0, 1], "kind": "max-k-cut", "alphabet": 2,
+    "matrix": "adjacency", "normalized": True, "regularization": 1.0, "weight": None, "max_weight": 1.0,
+}  # fmt: skip
+
+
+def arguments(function, graph):
+    """The graph first, then what else is required, and the parameters that would change who answers."""
+    parameters = list(inspect.signature(function).parameters.values())
+    keywords = {
+        p.name: OTHERS[p.name]
+        for p in parameters[1:]
+        if p.name in OTHERS
+        and (p.default is p.empty or p.name in ("delta", "normalized"))
+        and p.kind is not p.POSITIONAL_ONLY
+    }
+    return (graph,), keywords
+
+
+def test_no_public_function_reads_an_edge_of_a_private_graph_without_a_debit(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    refused, debited = set(), set()
+    for name, function in public_callables():
+        try:
+            positional, keywords = arguments(function, PrivateGraph(Sealed()))
+        except (TypeError, ValueError):
+            continue
+        try:
+            with dpgraph.PrivacyAccountant(epsilon=1e-9, delta=1e-30):  # nothing fits, so private functions stop there
+                function(*positional, **keywords)
+        except BudgetExceededError:
+            debited.add(name)
+        except EdgeReadError as read:
+            pytest.fail(f"{name} read {read} of a private graph")
+        except InvalidGraphError as error:
+            if "PrivateGraph" in str(error) and "original graph" in str(error):
+                refused.add(name)
+        except Exception:  # a function that does not know what to do with a graph
+            pass
+    assert {
+        "dpgraph.evaluate.cut_value",
+        "dpgraph.evaluate.cut_fraction",
+        "dpgraph.problems.exact_max_cut.max_cut",
+        "dpgraph.problems.exact_max_bisection.max_bisection",
+        "dpgraph.spectral.coherence.degree_corrected_coherence",
+        "dpgraph.sos.moment_relaxation.lasserre",
+        "dpgraph.sos.csp_kinds.csp_from_graph",
+        "dpgraph.sos.csp.TwoCSP.from_networkx",
+        "dpgraph.plot.plot_adjacency",
+        "dpgraph.graph.as_graph",
+    } <= refused
+    assert {"dpgraph.problems.private_max_cut.private_max_cut", "dpgraph.mechanisms.degrees.private_degrees"} <= debited
+
+
+@pytest.mark.parametrize(
+    "exact",
+    [
+        dpgraph.max_cut,
+        dpgraph.max_bisection,
+        lasserre,
+        as_graph,
+        lambda G: dpgraph.max_cut(G, degree=4),
+        lambda G: dpgraph.evaluate.cut_value(G, HALVES),
+        lambda G: dpgraph.spectral.threshold_rank(G, 0.5),
+        lambda G: dpgraph.spectral.degree_corrected_coherence(G, 2, regularization=1.0),
+        lambda G: dpgraph.plot.plot_adjacency(G, HALVES),
+        lambda G: dpgraph.TwoCSP.from_networkx(G),
+    ],
+)
+def test_an_exact_function_refuses_a_private_graph_and_says_what_to_do(exact):
+    with pytest.raises(InvalidGraphError, match=r"PrivateGraph.*private function.*original graph"):
+        exact(PrivateGraph(nx.path_graph(8)))
+
+
+def test_the_door_of_private_functions_accepts_it():
+    assert open_graph(PrivateGraph(Sealed())).n_vertices == 8
+    assert dpgraph.private_max_cut(PrivateGraph(nx.path_graph(8)), epsilon=1.0, delta=1e-6, rng=0).privacy.entries
