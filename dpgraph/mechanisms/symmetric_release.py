@@ -17,6 +17,11 @@ from dpgraph.mechanisms.nuclear_noise import (
     nuclear_laplace_markov,
     wishart_difference,
 )
+from dpgraph.mechanisms.replacement_noise import (
+    replacement_laplace,
+    replacement_laplace_markov,
+    tied_wishart_difference,
+)
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.ledger import Ledger, open_ledger
 from dpgraph.privacy.noise import NoiseSource, noise_source
@@ -25,6 +30,7 @@ from dpgraph.projections.base import as_symmetric, public_shape
 
 __all__ = [
     "NUCLEAR_MECHANISMS",
+    "MatrixNorm",
     "NuclearMechanism",
     "PrivateSymmetricMatrix",
     "private_symmetric_matrix",
@@ -34,6 +40,8 @@ __all__ = [
 FloatArray = NDArray[np.float64]
 NuclearMechanism = Literal["wishart-difference", "nuclear-laplace"]
 NUCLEAR_MECHANISMS: tuple[str, ...] = get_args(NuclearMechanism)
+#: The norm in which neighbours are near: tr E_+ + tr E_-, or max(tr E_+, tr E_-) (a replaced record).
+MatrixNorm = Literal["nuclear", "larger-trace"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -68,6 +76,7 @@ def release_symmetric(
     mechanism: NuclearMechanism,
     ledger: Ledger,
     noise: NoiseSource,
+    norm: MatrixNorm = "nuclear",
     bits: int = GRID_BITS,
     mu: float = 0.0,
 ) -> tuple[FloatArray, bool]:
@@ -80,15 +89,18 @@ def release_symmetric(
     name : str
         Name of the ledger line.
     sensitivity : float
-        Largest nuclear norm of the difference of neighbours.
+        Largest norm of the difference of neighbours.
     epsilon : float
         Pure epsilon of this release.
     mechanism : {"wishart-difference", "nuclear-laplace"}
-        Law of the noise.
+        Law of the noise: the difference of two positive semidefinite matrices, or the Laplace law of the norm.
     ledger : Ledger
         Records the release.
     noise : NoiseSource
         Source of the noise.
+    norm : {"nuclear", "larger-trace"}
+        Norm of the sensitivity, which the law of the noise follows (:mod:`dpgraph.mechanisms.nuclear_noise`,
+        :mod:`dpgraph.mechanisms.replacement_noise`).
     bits : int
         As for :func:`~dpgraph.mechanisms.grid.release_array`.
     mu : float
@@ -105,21 +117,29 @@ def release_symmetric(
     approximate = mechanism == "nuclear-laplace" and d > EXACT_NUCLEAR_LAPLACE_DIMENSION
     unit = grid_unit(sensitivity / epsilon, bits)
     # Entries of a difference move by at most one unit by rounding, and by far less than another one by floating-point
-    # summation: Frobenius norm 2 d units, nuclear norm at most sqrt(d) times that.
+    # summation: Frobenius norm 2 d units, nuclear norm (the larger of both norms) at most sqrt(d) times that.
+    law = mechanism + (", larger trace" if norm == "larger-trace" else "")
     scale = ledger.pure(
         name,
-        mechanism=mechanism + (" (Markov chain: approximate)" if approximate else ""),
+        mechanism=law + (" (Markov chain: approximate)" if approximate else ""),
         sensitivity=sensitivity + 2 * unit * d**1.5,
         epsilon=epsilon,
         mu=mu,
     )
-    if mechanism == "wishart-difference":
-        draw = wishart_difference(noise, d, scale)
-    elif approximate:
-        draw = nuclear_laplace_markov(noise, d, scale)
-    else:
-        draw = nuclear_laplace(noise, d, scale)
+    draw = _draw(noise, d, scale, mechanism, norm, approximate)
     return add_on_grid(B / 2 + B.T / 2, draw, unit), approximate
+
+
+def _draw(
+    noise: NoiseSource, d: int, scale: float, mechanism: NuclearMechanism, norm: MatrixNorm, approximate: bool
+) -> FloatArray:
+    """Noise of one of the laws."""
+    nuclear = norm == "nuclear"
+    if mechanism == "wishart-difference":
+        return wishart_difference(noise, d, scale) if nuclear else tied_wishart_difference(noise, d, scale)
+    if approximate:
+        return nuclear_laplace_markov(noise, d, scale) if nuclear else replacement_laplace_markov(noise, d, scale)
+    return nuclear_laplace(noise, d, scale) if nuclear else replacement_laplace(noise, d, scale)
 
 
 def private_symmetric_matrix(
