@@ -51,7 +51,7 @@ def larger_trace(E: FloatArray) -> float:
     >>> larger_trace(np.diag([3.0, -1.0, -1.0]))
     3.0
     """
-    return _larger(np.linalg.eigvalsh(E))
+    return _larger(np.asarray(np.linalg.eigvalsh(E), dtype=np.float64))
 
 
 def tied_wishart_difference(noise: NoiseSource, d: int, scale: float) -> FloatArray:

@@ -141,8 +141,9 @@ def private_covariance(
     records with one more coordinate (see :func:`_augmented`), which has the same sensitivity, and takes a Schur
     complement; everything after the noise is post-processing.
 
-    *Error.* Without projection the Frobenius error of the Wishart difference is about 0.74 r d^{3/2}, where r epsilon n
-    is 1 for ``"add-remove"`` and 2 for ``"replace"``, and less for few columns; with it, of the order of min(d^{3/2}, sqrt(d tr(Sigma) epsilon n) + sqrt(d log d))/(epsilon n).
+    *Error.* Without projection the Frobenius error of the Wishart difference is about 0.74 r d^{3/2}, and less for few
+    columns, where r epsilon n is 1 for ``"add-remove"`` and 2 for ``"replace"``; with it, of the order of
+    min(d^{3/2}, sqrt(d tr(Sigma) epsilon n) + sqrt(d log d))/(epsilon n).
 
     References
     ----------
@@ -300,8 +301,8 @@ def _mean_weight(d: int) -> float:
 def _augmented(rows: FloatArray, weight: float) -> FloatArray:
     """Records (x, c)/sqrt(1 + c^2), of norm at most 1.
 
-    Their second moments hold those of x, the mean and the count. Every bound of
-    :func:`~dpgraph.queries.covariance_noise.moments_sensitivity` uses the norms of the records only, so it holds for them.
+    Their second moments hold those of x, the mean and the count. The bounds of
+    :func:`~dpgraph.queries.covariance_noise.moments_sensitivity` ask for no more than the norm, so they hold.
     """
     constant = np.full((len(rows), 1), weight)
     return np.hstack([rows, constant]) / math.sqrt(1 + weight**2)

@@ -43,7 +43,7 @@ def ordered_integral(exponents):
 
 
 def exact_moments(d, norm):
-    """E ||Z||_F^2 and E (tr Z)^2 for the density exp(-norm): prod |l_i - l_j| expanded over the signs of eigenvalues."""
+    """E ||Z||_F^2 and E (tr Z)^2 for the density exp(-norm), from prod |l_i - l_j| expanded for each sign pattern."""
     total, square, trace = Fraction(0), Fraction(0), Fraction(0)
     for positive in range(d + 1):
         # Positive eigenvalues a_1 > a_2 > ..., negative ones -b_1 < -b_2 < ...
