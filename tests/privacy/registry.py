@@ -386,6 +386,7 @@ ENTRIES: tuple[Entry, ...] = (
             {"mechanism": "ellipsoid"},
             {"mechanism": "factorization", "adjacency": "replace"},
             {"mechanism": "gaussian", "adjacency": "replace"},
+            {"mechanism": "ellipsoid", "adjacency": "replace"},
             {"mechanism": "auto", "sparse": True, "records": 200},
         )
     ),
