@@ -88,7 +88,7 @@ def noise_size(mechanism: str, norm: str, d: int) -> NoiseSize:
     Examples
     --------
     >>> noise_size("wishart-difference", "nuclear", 3).square, noise_size("nuclear-laplace", "larger-trace", 3).square
-    (48.0, 56.0)
+    (24.0, 56.0)
     """
     if mechanism == "nuclear-laplace" and d in _LAPLACE[norm]:
         return NoiseSize(d, *_LAPLACE[norm][d])
