@@ -51,11 +51,11 @@ def ours(**options: object) -> Callable[[np.ndarray, int], np.ndarray]:
 
 
 METHODS: dict[str, Callable[[np.ndarray, int], np.ndarray]] = {
-    "Wishart, raw": ours(project=False),
-    "Wishart, unit trace": ours(project="unit-trace"),
-    "Wishart, shrunk (default)": ours(),
-    "Wishart, twice the trace (DN25b)": ours(project="twice-trace"),
-    "auto, delta 1e-6": ours(delta=DELTA),
+    "no projection": ours(project=False),
+    "unit trace": ours(project="unit-trace"),
+    "shrunk (default)": ours(),
+    "twice the trace (DN25b)": ours(project="twice-trace"),
+    "default, delta 1e-6": ours(delta=DELTA),
     "Gaussian, unit trace, delta 1e-6": ours(delta=DELTA, mechanism="gaussian", project="unit-trace"),
     "diffprivlib (Amin et al.)": amin,
 }

@@ -184,6 +184,23 @@ def test_covariance_writes_the_private_matrix_with_column_names(run, tmp_path):
     assert content["result"]["matrix"] == matrix.tolist()
 
 
+def test_covariance_with_a_private_number_of_records_needs_a_public_one_before_the_table_is_opened(run, tmp_path):
+    secret = ["--epsilon", 1, "--adjacency", "add-remove", "--seed", 1]
+    status, out, err = run("covariance", "there-is-no-such.csv", *secret)
+    assert (status, out) == (2, "")
+    assert "--records" in err
+    ledgers = []
+    for rows in (40, 41):
+        np.save(tmp_path / "x.npy", np.ones((rows, 2)))
+        status, out, _ = run("covariance", tmp_path / "x.npy", *secret, "--records", 50)
+        assert status == 0
+        ledgers.append(out.splitlines()[-4:])
+    assert ledgers[0] == ledgers[1]
+    status, out, _ = run("covariance", "none.csv", *secret, "--records", 50, "--dry-run", "--shape", 3, 2)
+    assert status == 0
+    assert "0.02" in out
+
+
 def test_covariance_of_a_numpy_file(run, tmp_path):
     np.save(tmp_path / "x.npy", np.eye(4))
     assert run("covariance", tmp_path / "x.npy", "--epsilon", 1)[0] == 0

@@ -33,6 +33,12 @@ Delta = Annotated[
 ]
 Centered = Annotated[bool, typer.Option("--centered", help="Subtract the mean, which is released too.")]
 Adjacency = Annotated[str, typer.Option(help="What is protected: replace (a record) or add-remove.")]
+Records = Annotated[
+    int | None,
+    typer.Option(
+        help="The public number to divide by: needed with --adjacency add-remove, an upper bound on the records."
+    ),
+]
 Output = Annotated[Path | None, typer.Option(help="Write the matrix as CSV with the names of the columns.")]
 DryRun = Annotated[
     bool,
@@ -51,6 +57,7 @@ def covariance(
     centered: Centered = False,
     mechanism: Mechanism = "auto",
     adjacency: Adjacency = "replace",
+    records: Records = None,
     output: Output = None,
     report: options.Report = None,
     seed: options.Seed = None,
@@ -75,7 +82,13 @@ def covariance(
         "adjacency": adjacency,
         "centered": centered,
         "max_norm": max_norm,
+        "n_records": records,
     }
+    if adjacency == "add-remove" and records is None:
+        raise InvalidParameterError(
+            "--adjacency add-remove keeps the number of records private, so it needs --records: a public number to "
+            "divide by, at least as large as their number can be"
+        )
     if dry_run:
         _dry_run(shape, settings)
         return
@@ -105,7 +118,7 @@ def _dry_run(shape: tuple[int, int] | None, settings: dict[str, Any]) -> None:
     asked = {name: settings[name] for name in ("adjacency", "epsilon", "delta")}
     law = CovarianceNoise.choose(
         settings["mechanism"],
-        n=shape[0],
+        n=shape[0] if settings["n_records"] is None else settings["n_records"],
         size=shape[1] + settings["centered"],
         trace_share=sum(entry.share for entry in planned.privacy.entries[:-1]),
         **asked,

@@ -18,6 +18,8 @@ The acceptance rate is 1, 0.75, 0.44, 0.20 for d = 1, ..., 4 and falls quickly. 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -26,9 +28,12 @@ from dpgraph.privacy.noise import NoiseSource
 
 __all__ = [
     "EXACT_NUCLEAR_LAPLACE_DIMENSION",
+    "accepted",
+    "from_markov_chain",
     "nuclear_laplace",
     "nuclear_laplace_markov",
     "wishart_difference",
+    "wishart_pair",
 ]
 
 FloatArray = NDArray[np.float64]
@@ -57,7 +62,7 @@ def wishart_difference(noise: NoiseSource, d: int, scale: float) -> FloatArray:
     ndarray, shape (d, d)
         Symmetric.
     """
-    X, Y = _wishart_pair(noise, d, scale)
+    X, Y = wishart_pair(noise, d, scale)
     return X - Y
 
 
@@ -79,13 +84,9 @@ def nuclear_laplace(noise: NoiseSource, d: int, scale: float) -> FloatArray:
         Symmetric.
     """
     while True:
-        X, Y = _wishart_pair(noise, d, scale)
-        Z = X - Y
-        values, vectors = np.linalg.eigh(Z)
-        remainder = X - (vectors * np.maximum(values, 0.0)) @ vectors.T
-        # For d = 1 the remainder is min(X, Y) >= 0: nothing is rejected.
-        if d == 1 or np.linalg.eigvalsh(remainder)[0] >= 0.0:
-            return Z
+        X, Y = wishart_pair(noise, d, scale)
+        if accepted(X, Y):
+            return X - Y
 
 
 def nuclear_laplace_markov(noise: NoiseSource, d: int, scale: float) -> FloatArray:
@@ -108,14 +109,54 @@ def nuclear_laplace_markov(noise: NoiseSource, d: int, scale: float) -> FloatArr
     ndarray, shape (d, d)
         Symmetric.
     """
-    values = np.asarray(np.linalg.eigvalsh(wishart_difference(noise, d, 1.0)), dtype=np.float64)
+    return from_markov_chain(noise, wishart_difference(noise, d, 1.0), scale, _metropolis, _nuclear)
+
+
+def from_markov_chain(
+    noise: NoiseSource,
+    start: FloatArray,
+    scale: float,
+    sweep: Callable[[FloatArray, FloatArray, FloatArray], None],
+    norm: Callable[[FloatArray], float],
+) -> FloatArray:
+    """*Approximate* draw of density exp(-norm / scale): proportions of eigenvalues from a chain, radius exact.
+
+    Parameters
+    ----------
+    noise : NoiseSource
+        Source of the noise.
+    start : ndarray, shape (d, d)
+        Symmetric; the chain starts from its spectrum.
+    scale : float
+        Scale of the noise.
+    sweep : callable
+        Metropolis sweeps over eigenvalues, in place, with the given steps and logarithms of uniform variables.
+    norm : callable
+        The norm, as a function of the eigenvalues.
+    """
+    d = len(start)
+    values = np.asarray(np.linalg.eigvalsh(start), dtype=np.float64)
     steps, first, second = noise.gaussian((3, _SWEEPS, d), 1.0)
     # The halved square of two normals is exponential: minus the logarithm of a uniform variable.
-    _metropolis(values, _STEP * steps, -(first**2 + second**2) / 2)
+    sweep(values, _STEP * steps, -(first**2 + second**2) / 2)
     radius = float(noise.chi(np.array([d * (d + 1)]))[0] ** 2) / 2
     vectors = np.linalg.qr(noise.gaussian((d, d), 1.0)).Q
-    product = (vectors * (values * (scale * radius / np.abs(values).sum()))) @ vectors.T
+    product = (vectors * (values * (scale * radius / norm(values)))) @ vectors.T
     return (product + product.T) / 2
+
+
+def accepted(X: FloatArray, Y: FloatArray) -> bool:
+    """Whether X - (X - Y)_+ is positive semidefinite: the step that turns a pair into a draw from an exact density."""
+    if len(X) == 1:  # the remainder is min(X, Y) >= 0: nothing is rejected
+        return True
+    values, vectors = np.linalg.eigh(X - Y)
+    remainder = X - (vectors * np.maximum(values, 0.0)) @ vectors.T
+    return bool(np.linalg.eigvalsh(remainder)[0] >= 0.0)
+
+
+def _nuclear(values: FloatArray) -> float:
+    """Nuclear norm of a symmetric matrix with these eigenvalues."""
+    return float(np.abs(values).sum())
 
 
 @njit()
@@ -132,7 +173,7 @@ def _metropolis(values: FloatArray, steps: FloatArray, log_uniforms: FloatArray)
                 values[i] = proposed
 
 
-def _wishart_pair(noise: NoiseSource, d: int, scale: float) -> tuple[FloatArray, FloatArray]:
+def wishart_pair(noise: NoiseSource, d: int, scale: float) -> tuple[FloatArray, FloatArray]:
     """Two independent matrices with density proportional to exp(-tr X / scale) on the cone."""
     blocks = noise.gaussian((2, d, d + 1), 1.0)
     X, Y = scale / 2 * blocks @ blocks.transpose(0, 2, 1)

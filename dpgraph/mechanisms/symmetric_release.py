@@ -16,6 +16,11 @@ from dpgraph.mechanisms.nuclear_noise import (
     nuclear_laplace_markov,
     wishart_difference,
 )
+from dpgraph.mechanisms.replacement_noise import (
+    replacement_laplace,
+    replacement_laplace_markov,
+    tied_wishart_difference,
+)
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.grid import Terms, add_on_grid, grid_step, symmetric_part
 from dpgraph.privacy.ledger import Ledger, open_ledger
@@ -26,6 +31,7 @@ from dpgraph.projections.base import as_array, public_shape
 
 __all__ = [
     "NUCLEAR_MECHANISMS",
+    "MatrixNorm",
     "NuclearMechanism",
     "PrivateSymmetricMatrix",
     "private_symmetric_matrix",
@@ -35,6 +41,8 @@ __all__ = [
 FloatArray = NDArray[np.float64]
 NuclearMechanism = Literal["wishart-difference", "nuclear-laplace"]
 NUCLEAR_MECHANISMS: tuple[str, ...] = get_args(NuclearMechanism)
+#: The norm in which neighbours are near: tr E_+ + tr E_-, or max(tr E_+, tr E_-) (a replaced record).
+MatrixNorm = Literal["nuclear", "larger-trace"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -69,6 +77,7 @@ def release_symmetric(
     mechanism: NuclearMechanism,
     ledger: Ledger,
     noise: NoiseSource,
+    norm: MatrixNorm = "nuclear",
     mu: float = 0.0,
     error: float = 0.0,
 ) -> tuple[FloatArray, bool]:
@@ -81,19 +90,22 @@ def release_symmetric(
     name : str
         Name of the ledger line.
     sensitivity : float
-        Largest nuclear norm of the difference of neighbours, were `B` computed exactly.
+        Largest `norm` of the difference of neighbours, were `B` computed exactly.
     epsilon : float
         Pure epsilon of this release.
     mechanism : {"wishart-difference", "nuclear-laplace"}
-        Law of the noise.
+        Law of the noise: the difference of two positive semidefinite matrices, or the Laplace law of the norm.
     ledger : Ledger
         Records the release.
     noise : NoiseSource
         Source of the noise.
+    norm : {"nuclear", "larger-trace"}
+        Norm of the sensitivity, which the law of the noise follows (:mod:`dpgraph.mechanisms.nuclear_noise`,
+        :mod:`dpgraph.mechanisms.replacement_noise`).
     mu : float
         In a call with delta > 0, the GDP parameter that the release is charged with.
     error : float
-        As for :func:`~dpgraph.mechanisms.grid.release_array`, in the nuclear norm.
+        As for :func:`~dpgraph.mechanisms.grid.release_array`, in the nuclear norm, the larger of both.
 
     Returns
     -------
@@ -104,20 +116,28 @@ def release_symmetric(
     """
     d = len(B[0] if isinstance(B, tuple) else B)
     approximate = mechanism == "nuclear-laplace" and d > EXACT_NUCLEAR_LAPLACE_DIMENSION
+    law = mechanism + (", larger trace" if norm == "larger-trace" else "")
     scale = ledger.pure(
         name,
-        mechanism=mechanism + (" (Markov chain: approximate)" if approximate else ""),
+        mechanism=law + (" (Markov chain: approximate)" if approximate else ""),
         sensitivity=sensitivity + 2 * error,
         epsilon=epsilon,
         mu=mu,
     )
-    if mechanism == "wishart-difference":
-        draw = wishart_difference(noise, d, scale)
-    elif approximate:
-        draw = nuclear_laplace_markov(noise, d, scale)
-    else:
-        draw = nuclear_laplace(noise, d, scale)
+    draw = _draw(noise, d, scale, mechanism, norm, approximate)
     return add_on_grid(symmetric_part(B), draw, grid_step(scale)), approximate
+
+
+def _draw(
+    noise: NoiseSource, d: int, scale: float, mechanism: NuclearMechanism, norm: MatrixNorm, approximate: bool
+) -> FloatArray:
+    """Noise of one of the laws."""
+    nuclear = norm == "nuclear"
+    if mechanism == "wishart-difference":
+        return wishart_difference(noise, d, scale) if nuclear else tied_wishart_difference(noise, d, scale)
+    if approximate:
+        return nuclear_laplace_markov(noise, d, scale) if nuclear else replacement_laplace_markov(noise, d, scale)
+    return nuclear_laplace(noise, d, scale) if nuclear else replacement_laplace(noise, d, scale)
 
 
 def private_symmetric_matrix(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -95,10 +95,13 @@ def private_cosine_similarities(
         ||X||_F <= n} and {|X_ij| <= 1} (CDEMZ24 Algorithm 4); ``"elliptope"`` computes the nearest point of {X psd,
         X_ii <= 1} (Algorithm 3) through its dual.
     iterations : int, optional
-        Largest number of averaging steps, or of dual evaluations; ``20 + 10 log2(n)`` and 1000 if omitted. Shrinkage
+        Largest number of averaging steps, or of dual evaluations; ``20 + 30 log2(n)`` and 1000 if omitted. Shrinkage
         has none.
     tol : float, optional
-        Accuracy of the projection, Frobenius norm; 1e-3 and 1e-6 times n if omitted. Shrinkage has none.
+        Accuracy of the projection, Frobenius norm. ``"practical"``: largest distance of the returned matrix from a
+        positive semidefinite one with ||X||_F <= n (its entries are in [-1, 1] exactly), so that no eigenvalue is below
+        -`tol`; if omitted, 1e-3 sqrt(n), a thousandth of the norm of the identity. ``"elliptope"``: certified accuracy
+        of the distance, 1e-6 n if omitted. Shrinkage has none.
     adjacency : str or Relation, optional
         What neighbouring data sets differ in, in words or as a relation of :mod:`dpgraph.privacy.relation`. Calls share
         an accountant if they name the same; the default is a change of this input by at most `sensitivity`.
@@ -168,10 +171,10 @@ def private_cosine_similarities(
     if method == "shrinkage":
         projection = _shrunk(noisy, ledger.entries[-1].scale)
     elif method == "practical":
-        projection = averaged_projections(noisy, [PSDFrobeniusBall(n), Box(-1.0, 1.0)], limit, tol=accuracy)
+        projection = _averaged(noisy, limit, accuracy)
     else:
         projection = Elliptope(tol=accuracy / n, max_iter=limit).solve(noisy)
-    # Averaging ends near the box, not in it; entries of psd matrices with unit diagonal may exceed 1 by rounding.
+    # Entries of psd matrices with unit diagonal may exceed 1 by rounding.
     return PrivateSimilarities(np.clip(projection.matrix, -1.0, 1.0), ledger.report(), projection)
 
 
@@ -182,6 +185,20 @@ def _shrunk(noisy: FloatArray, scale: float) -> ProjectionResult:
     matrix = matrix * np.outer(factors, factors)
     distance = float(np.linalg.norm(matrix - noisy))
     return ProjectionResult(matrix, distance, residual=0.0, iterations=1, converged=True)
+
+
+def _averaged(noisy: FloatArray, limit: int, tol: float) -> ProjectionResult:
+    """A point near {psd, ||X||_F <= n}, with entries in [-1, 1]; its `residual` is its distance to the first set.
+
+    Averaging ends near the box, not in it, and clipping moves it away from the first set by no more than it was away
+    from the box: so both distances are asked to be half of `tol`.
+    """
+    ball, box = PSDFrobeniusBall(len(noisy)), Box(-1.0, 1.0)
+    found = averaged_projections(noisy, [ball, box], limit, tol=tol / 2)
+    matrix = np.clip(found.matrix, -1.0, 1.0)
+    residual = float(np.linalg.norm(ball.project(matrix) - matrix))
+    distance = float(np.linalg.norm(matrix - noisy))
+    return replace(found, matrix=matrix, distance=distance, residual=residual, converged=residual <= tol, tol=tol)
 
 
 def normalized_gram(V: Any) -> FloatArray:
@@ -224,8 +241,8 @@ def _shape(V: Any) -> tuple[int, int]:
 def _defaults(method: str, n: int, iterations: int | None, tol: float | None) -> tuple[int, float]:
     """Number of steps and absolute accuracy of a projection."""
     if iterations is None:
-        iterations = math.ceil(20 + 10 * math.log2(n)) if method != "elliptope" else 1000
+        iterations = math.ceil(20 + 30 * math.log2(n)) if method != "elliptope" else 1000
     iterations = check_integer("iterations", iterations, 1)
     if tol is None:
-        tol = (1e-3 if method != "elliptope" else 1e-6) * n
+        tol = 1e-3 * math.sqrt(n) if method != "elliptope" else 1e-6 * n
     return iterations, check_positive("tol", tol)

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpgraph.arguments import as_number, check_choice, check_integer, check_scale
 from dpgraph.exceptions import InvalidParameterError
+from dpgraph.mechanisms.matrix_noise_size import NoiseSize
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import check_epsilon
 from dpgraph.privacy.ledger import open_ledger
@@ -92,9 +93,11 @@ def private_covariance(
     mechanism : {"auto", "wishart-difference", "nuclear-laplace", "gaussian"}, default "auto"
         Law of the noise. ``"wishart-difference"`` is pure and exact for every d, ``"nuclear-laplace"`` (DN25b
         Algorithm 1 on symmetric matrices) has about 10 % less noise, but is exact up to d = 5 only and a Markov chain
-        above, which the result says: see :mod:`dpgraph.mechanisms.nuclear_noise`. ``"gaussian"`` (DTTZ14) has less
-        noise from about ten columns on, and needs `delta`. ``"auto"`` is the Wishart difference without `delta`, and
-        with it the smaller of this and Gaussian noise. The pure ones ignore `delta`; the report then says 0.
+        above, which the result says. Both follow the nuclear norm for ``"add-remove"``
+        (:mod:`dpgraph.mechanisms.nuclear_noise`), and for ``"replace"`` the larger trace max(tr E_+, tr E_-), which
+        moves half as far (:mod:`dpgraph.mechanisms.replacement_noise`). ``"gaussian"`` (DTTZ14) has less noise from
+        about ten columns on, and needs `delta`. ``"auto"`` is the exact law of least expected squared error, Gaussian
+        noise among them if `delta` is given. The pure ones ignore `delta`; the report then says 0.
     project : bool, "unit-trace" or "twice-trace", default True
         ``True``: the eigenvalues are shrunk for least squared error (:func:`~dpgraph.projections.shrink_psd_trace`),
         with a trace of at most a private estimate of the true one, from a release of the trace and from that of the
@@ -108,8 +111,9 @@ def private_covariance(
     max_norm : float, default 1.0
         Public bound on the Euclidean norm of a record.
     n_records : int, optional
-        The normaliser n, a public number; if omitted, the number of rows, which is thereby declared public. With
-        ``"add-remove"`` give a public upper bound or a private count if the number of rows is a secret.
+        The normaliser n, a public number. Required for ``"add-remove"``, where the number of rows is private: a public
+        upper bound on it, or a count that was released privately. If omitted for ``"replace"``, the number of rows,
+        which is public there.
     trace_share : float, optional
         Share of epsilon (for Gaussian noise, of mu**2) for the private trace, in [1e-6, 1). By default
         1.5 d/(epsilon n), at least 0.005 and at most a half, and a half with ``project="twice-trace"``.
@@ -125,7 +129,8 @@ def private_covariance(
     Raises
     ------
     InvalidParameterError
-        A parameter is out of range, or `X` is not a matrix of finite real numbers.
+        A parameter is out of range, `n_records` is missing for ``"add-remove"``, or `X` is not a matrix of finite real
+        numbers.
     BudgetExceededError
         The accountant refuses.
 
@@ -136,8 +141,9 @@ def private_covariance(
     records with one more coordinate (see :func:`_augmented`), which has the same sensitivity, and takes a Schur
     complement; everything after the noise is post-processing.
 
-    *Error.* Without projection the Frobenius error of the Wishart difference is about 0.74 rho d^{3/2} with rho =
-    sensitivity/epsilon; with it, of the order of min(d^{3/2}, sqrt(d tr(Sigma) epsilon n) + sqrt(d log d))/(epsilon n).
+    *Error.* Without projection the Frobenius error of the Wishart difference is about 0.74 r d^{3/2}, and less for few
+    columns, where r epsilon n is 1 for ``"add-remove"`` and 2 for ``"replace"``; with it, of the order of
+    min(d^{3/2}, sqrt(d tr(Sigma) epsilon n) + sqrt(d log d))/(epsilon n).
 
     References
     ----------
@@ -178,11 +184,11 @@ def private_covariance(
         ledger,
         noise,
     )
-    variance = law.matrix_variance(ledger.epsilon)
-    bound = plan.trace_bound(trace, noisy, variance)
+    size = law.matrix_noise(ledger.epsilon)
+    bound = plan.trace_bound(trace, noisy, size)
     inside = False
-    if bound is not None and plan.project is True and variance > 0:  # a tiny variance underflows
-        noisy = shrink_psd_trace(noisy, plan.augmented_trace(bound), std=math.sqrt(variance))
+    if bound is not None and plan.project is True and size.variance > 0:  # a tiny variance underflows
+        noisy = shrink_psd_trace(noisy, plan.augmented_trace(bound), std=math.sqrt(size.variance))
         inside = not centered  # within the bound, but a Schur complement need not be
     mean = None
     if centered:
@@ -235,6 +241,13 @@ class _Plan:
         check_scale("max_norm", max_norm)
         if trace_share is not None and not _LEAST_SHARE_ASKED <= as_number(trace_share) < 1:
             raise InvalidParameterError(f"trace_share must lie in [{_LEAST_SHARE_ASKED:g}, 1); got {trace_share!r}")
+        if n_records is None and adjacency == "add-remove":
+            raise InvalidParameterError(
+                "adjacency='add-remove' protects whether a record is there, so that the number of rows is private and "
+                "cannot be the normaliser; got n_records=None. Give n_records=, a public upper bound on the number of "
+                "records or a count that was released privately; if the number of records is public, use "
+                "adjacency='replace'"
+            )
         n = check_integer("the number of records", shape[0] if n_records is None else n_records, 1, 10**15)
         share = 0.0
         if project == "twice-trace":
@@ -246,8 +259,8 @@ class _Plan:
         chosen = project if isinstance(project, str) else bool(project)
         return cls(n, shape[1], chosen, adjacency, weight, share)
 
-    def trace_bound(self, twice: tuple[float, float] | None, noisy: FloatArray, variance: float) -> float | None:
-        """Bound for the projection, from what was released: twice the trace, and the matrix with its `variance`."""
+    def trace_bound(self, twice: tuple[float, float] | None, noisy: FloatArray, size: NoiseSize) -> float | None:
+        """Bound for the projection, from what was released: twice the trace, and the matrix with noise of `size`."""
         if self.project is False:
             return None
         if twice is None:
@@ -257,7 +270,7 @@ class _Plan:
         else:
             d, units = self.dimension, 1 + self.mean_weight**2
             first, second = twice[0] / 2, units * float(np.trace(noisy[:d, :d]))
-            variances = twice[1], units**2 * d * variance
+            variances = twice[1], units**2 * size.block_trace_variance(d)
             precisions = 4 / max(variances[0], _LEAST_VARIANCE), 1 / max(variances[1], _LEAST_VARIANCE)
             estimate = (precisions[0] * first + precisions[1] * second) / sum(precisions)
         # With a public number of records the trace is at most 1; a private one may exceed the normaliser.
@@ -292,9 +305,8 @@ def _mean_weight(d: int) -> float:
 def _augmented(rows: FloatArray, weight: float) -> FloatArray:
     """Records (x, c)/sqrt(1 + c^2), of norm at most 1.
 
-    Their second moments hold those of x, the mean and the count. Two such records y, y' differ by
-    ||yy' - y'y''||_* = ||y - y'|| ||y + y'|| = a sqrt(b^2 + 4c^2)/(1 + c^2) with a = ||x - x'||, b = ||x + x'||,
-    a^2 + b^2 <= 4, hence by at most 2: the same sensitivity as without the constant coordinate.
+    Their second moments hold those of x, the mean and the count. The bounds of
+    :func:`~dpgraph.queries.covariance_noise.moments_sensitivity` ask for no more than the norm, so they hold.
     """
     constant = np.full((len(rows), 1), weight)
     return np.hstack([rows, constant]) / math.sqrt(1 + weight**2)

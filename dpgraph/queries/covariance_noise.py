@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 from dpgraph.arguments import check_choice
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.mechanisms.grid import release_array
-from dpgraph.mechanisms.symmetric_release import NuclearMechanism, release_symmetric
+from dpgraph.mechanisms.matrix_noise_size import NoiseSize, noise_size
+from dpgraph.mechanisms.nuclear_noise import EXACT_NUCLEAR_LAPLACE_DIMENSION
+from dpgraph.mechanisms.symmetric_release import MatrixNorm, NuclearMechanism, release_symmetric
 from dpgraph.privacy.accounting import check_delta, check_epsilon, gdp_mu
 from dpgraph.privacy.grid import grid_step, split
 from dpgraph.privacy.ledger import Ledger
@@ -35,7 +37,7 @@ _QUOTIENT_ERROR = 2.0**-56
 _LARGEST_STD = 1e150
 
 
-def moments_sensitivity(n: int, adjacency: str, norm: Literal["nuclear", "frobenius"]) -> float:
+def moments_sensitivity(n: int, adjacency: str, norm: Literal["nuclear", "larger-trace", "frobenius"], d: int) -> float:
     """How far (1/n) sum x x' moves, for records of norm at most 1.
 
     Parameters
@@ -44,26 +46,33 @@ def moments_sensitivity(n: int, adjacency: str, norm: Literal["nuclear", "froben
         Public normaliser.
     adjacency : {"replace", "add-remove"}
         One record is replaced, or added or removed.
-    norm : {"nuclear", "frobenius"}
-        Norm of the difference.
+    norm : {"nuclear", "larger-trace", "frobenius"}
+        Norm of the difference E: tr E_+ + tr E_-, max(tr E_+, tr E_-), or ||E||_F.
+    d : int
+        Length of a record.
 
     Returns
     -------
     float
-        1/n for a record more or less, and for a replaced one 2/n (nuclear) or sqrt(2)/n (Frobenius).
+        1/n for a record more or less, in every norm. For a replaced record 1/n in the larger trace, 2/n in the nuclear
+        and sqrt(2)/n in the Frobenius norm; 1/n in every norm for d = 1.
 
     Notes
     -----
-    *Proof.* ||x x'|| = ||x||^2 <= 1 in both norms. Replacing x by y: the triangle inequality gives 2 in the nuclear
-    norm; ||xx' - yy'||_F^2 = ||x||^4 + ||y||^4 - 2 <x, y>^2 <= 2. Orthogonal unit vectors attain both.
+    *Proof.* x x' has the one eigenvalue ||x||^2 <= 1, so that all three norms of it are at most 1.
+
+    Replacing x by y: E = xx' - yy'. tr E_+ is the largest <P, E> over 0 <= P <= I, and <P, E> <= <P, xx'> <= ||x||^2
+    <= 1, because <P, yy'> >= 0; tr E_- is that of -E, at most ||y||^2 <= 1. So the larger trace is at most 1, and the
+    nuclear norm, which is the sum of both, at most 2. ||E||_F^2 = ||x||^4 + ||y||^4 - 2 <x, y>^2 <= 2. Orthogonal unit
+    vectors attain all three. For d = 1, E = x^2 - y^2 lies in [-1, 1], and 0 and 1 attain it.
 
     Examples
     --------
     >>> from dpgraph.queries.covariance_noise import moments_sensitivity
-    >>> moments_sensitivity(100, "replace", "nuclear")
-    0.02
+    >>> moments_sensitivity(100, "replace", "larger-trace", 3), moments_sensitivity(100, "replace", "nuclear", 3)
+    (0.01, 0.02)
     """
-    if adjacency == "add-remove":
+    if adjacency == "add-remove" or norm == "larger-trace" or d == 1:
         return 1.0 / n
     return (2.0 if norm == "nuclear" else math.sqrt(2.0)) / n
 
@@ -110,7 +119,7 @@ class CovarianceNoise:
         delta: float | None,
         trace_share: float,
     ) -> CovarianceNoise:
-        """Check the arguments; "auto" takes the smaller noise of those that `delta` allows, by public numbers alone."""
+        """Check the arguments; "auto" takes the least expected squared error of the exact laws that `delta` allows."""
         check_choice("mechanism", mechanism, get_args(CovarianceMechanism))
         check_epsilon(epsilon)
         if delta is not None:
@@ -121,33 +130,43 @@ class CovarianceNoise:
                 "pure: mechanism='auto'"
             )
         common: dict[str, Any] = {"n": n, "adjacency": adjacency, "size": size, "trace_share": trace_share}
-        gaussian = cls("gaussian", delta=delta, **common)
-        pure = cls("wishart-difference" if mechanism == "auto" else mechanism, delta=None, **common)
-        if mechanism == "gaussian":
-            return gaussian
-        if mechanism != "auto" or delta is None or pure.entry_variance(epsilon) <= gaussian.entry_variance(epsilon):
-            return pure
-        return gaussian
+        if mechanism != "auto":
+            return cls(mechanism, delta=delta if mechanism == "gaussian" else None, **common)
+        candidates = [cls("wishart-difference", delta=None, **common)]
+        if size <= EXACT_NUCLEAR_LAPLACE_DIMENSION:
+            candidates.append(cls("nuclear-laplace", delta=None, **common))
+        if delta is not None:
+            candidates.append(cls("gaussian", delta=delta, **common))
+        return min(candidates, key=lambda law: law.noise(epsilon).square)
 
-    def entry_variance(self, epsilon: float) -> float:
-        """Variance of a diagonal entry of the noise when the matrix gets all of `epsilon`; others have half of it.
+    @property
+    def norm(self) -> MatrixNorm:
+        """The norm of pure noise in which neighbours are nearest, relative to its unit ball."""
+        return "larger-trace" if self.adjacency == "replace" else "nuclear"
 
-        Exact but for nuclear Laplace noise, which has about a fifth less than the Wishart difference it is taken for.
+    def noise(self, epsilon: float) -> NoiseSize:
+        """Size of the noise of the matrix when it gets all of `epsilon`.
+
+        Exact but for nuclear Laplace noise from a Markov chain (:mod:`dpgraph.mechanisms.matrix_noise_size`).
         """
+        d = self.size
         if self.mechanism == "gaussian":
-            mu = gdp_mu(epsilon, cast(float, self.delta))
-            return (moments_sensitivity(self.n, self.adjacency, "frobenius") / mu) ** 2
-        rho = moments_sensitivity(self.n, self.adjacency, "nuclear") / epsilon
-        return rho**2 * (self.size + 1)
+            bound = moments_sensitivity(self.n, self.adjacency, "frobenius", d)
+            scale, unit = bound / gdp_mu(epsilon, cast(float, self.delta)), NoiseSize(d, d * (d + 1) / 2, d)
+        else:
+            scale = moments_sensitivity(self.n, self.adjacency, self.norm, d) / epsilon
+            unit = noise_size(self.mechanism, self.norm, d)
+        return NoiseSize(d, scale**2 * unit.square, scale**2 * unit.trace_variance)
 
-    def matrix_variance(self, epsilon: float) -> float:
-        """Variance of a diagonal entry of the released matrix: the trace has taken its share."""
+    def matrix_noise(self, epsilon: float) -> NoiseSize:
+        """Size of the noise of the released matrix: the trace has taken its share of `epsilon`."""
         kept = 1 - self.trace_share
-        return self.entry_variance(epsilon) / (kept if self.mechanism == "gaussian" else kept**2)
+        size, factor = self.noise(epsilon), kept if self.mechanism == "gaussian" else kept**2
+        return NoiseSize(self.size, size.square / factor, size.trace_variance / factor)
 
     def expected_norm(self, epsilon: float) -> float:
         """Root mean square of the Frobenius norm of the noise of the released matrix."""
-        return math.sqrt(self.matrix_variance(epsilon) * self.size * (self.size + 1) / 2)
+        return math.sqrt(self.matrix_noise(epsilon).square)
 
     def release_moments(
         self, rows: FloatArray, name: str, ledger: Ledger, noise: NoiseSource
@@ -157,7 +176,7 @@ class CovarianceNoise:
         error = self.size * _QUOTIENT_ERROR / self.n
         if self.mechanism == "gaussian":
             mu = ledger.mu * math.sqrt(1 - self.trace_share)
-            bound = moments_sensitivity(self.n, self.adjacency, "frobenius")
+            bound = moments_sensitivity(self.n, self.adjacency, "frobenius", self.size)
             noisy = release_array(
                 moments, name=name, sensitivity=bound, mu=mu, symmetric=True, ledger=ledger, noise=noise, error=error
             )
@@ -165,9 +184,10 @@ class CovarianceNoise:
         return release_symmetric(
             moments,
             name=name,
-            sensitivity=moments_sensitivity(self.n, self.adjacency, "nuclear"),
+            sensitivity=moments_sensitivity(self.n, self.adjacency, self.norm, self.size),
             epsilon=ledger.epsilon * (1 - self.trace_share),
             mechanism=cast(NuclearMechanism, self.mechanism),
+            norm=self.norm,
             ledger=ledger,
             noise=noise,
             error=math.sqrt(self.size) * error,

@@ -22,7 +22,13 @@ from dpgraph.privacy.relation import RECORDS
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.queries.discrepancy import HereditaryDiscrepancyBounds, hereditary_discrepancy_bounds
 from dpgraph.queries.ellipsoid import Ellipsoid, minimum_volume_ellipsoid
-from dpgraph.queries.histogram_hull import as_histogram, covering_combination, project_histogram_answers
+from dpgraph.queries.histogram_hull import (
+    as_counted_histogram,
+    as_histogram,
+    covering_combination,
+    project_histogram_answers,
+)
+from dpgraph.queries.histogram_sensitivity import summation_error
 from dpgraph.queries.query_matrix import QueryMatrix
 from dpgraph.queries.release import budget_mu, open_release
 from dpgraph.queries.strategies import (
@@ -45,11 +51,9 @@ __all__ = [
 
 FloatArray = NDArray[np.float64]
 
-#: l1 distance of neighbouring histograms.
-_DISTANCE = {"add-remove": 1.0, "replace": 2.0}
 
 #: Optimal factorization noise is at least as good as any other Gaussian shape, so "auto" does not try the ellipsoids.
-_CANDIDATES: dict[str, tuple[Callable[[QueryMatrix], Strategy], ...]] = {
+_CANDIDATES: dict[str, tuple[Callable[[QueryMatrix, str], Strategy], ...]] = {
     "gaussian": (gaussian_strategy,),
     "ellipsoid": (ellipsoid_strategy, recursive_ellipsoid_strategy),
     "factorization": (factorization_strategy,),
@@ -85,9 +89,10 @@ class PrivateAnswers:
     expected_rmse : float
         Data-free bound on the root-mean-square error of an answer, see :func:`expected_error`.
     projected : bool
-        Whether the answers were moved to the nearest answers of a data set of at most `records` records.
+        Whether the answers were moved to the nearest answers of a data set of at most `records` records (exactly as
+        many for ``adjacency="replace"``).
     records : float or None
-        The bound used for that: given, public, or read off the noisy answers.
+        The number used for that: the bound that was given or read off the noisy answers, or the public count.
     privacy : PrivacyReport
         The guarantee and its ledger.
     """
@@ -138,13 +143,16 @@ def private_linear_queries(
         ``"factorization"``: least total variance. ``"auto"``: the smallest :func:`expected_error` (the plain Gaussian
         if the matrix is too large for anything else).
     sparse : {"auto", True, False}, default "auto"
-        Least-squares projection onto the answers of all data sets with at most n records. ``"auto"`` projects when the
+        Least-squares projection onto the answers of all data sets with at most n records (exactly n for
+        ``adjacency="replace"``). ``"auto"`` projects when the
         bound of :func:`expected_error` for the sparse case is below four times the error of the noise.
     records : float, optional
-        Public upper bound on n (the number of records). If omitted: the public count for ``adjacency="replace"``; else
-        an upper confidence bound read off the noisy answers, which costs no privacy.
+        Public upper bound on n (the number of records), used as an inequality; one that is too small costs accuracy,
+        not privacy. If omitted: an upper confidence bound read off the noisy answers, which costs no privacy. For
+        ``adjacency="replace"`` n itself is public and taken from `x`; there the bound only helps to choose the noise
+        before `x` is read.
     adjacency : {"add-remove", "replace"}, default "add-remove"
-        Neighbouring histograms are at l1 distance 1, or 2 (and then the number of records is public).
+        Neighbours have one record more or less, or one record replaced by another (and then n is public).
     accountant : PrivacyAccountant, optional
         Who is debited, before `x` is read.
     rng : None, int or numpy.random.Generator
@@ -157,16 +165,18 @@ def private_linear_queries(
     Raises
     ------
     InvalidParameterError
-        Shapes do not fit, `A` or `x` is not finite, `x` has a negative entry, an option is unknown, or ``sparse=True``
-        without `records` for queries from which the number of records cannot be bounded.
+        Shapes do not fit, `A` or `x` is not finite, `x` has a negative entry or (for ``adjacency="replace"``, where
+        their number is public) more than 2**52 records, an option is unknown, or ``sparse=True`` without `records` for
+        queries from which the number of records cannot be bounded.
     BudgetExceededError
         The accountant refuses.
 
     Notes
     -----
     *Guarantee.* (epsilon, delta)-DP. The vector C x (see :mod:`dpgraph.queries.strategies`) is released once, on a
-    grid, by the discrete Gaussian mechanism; its sensitivity is the longest column of C *as computed* times the l1
-    distance of neighbours. Everything else depends on A alone or is post-processing.
+    grid, by the discrete Gaussian mechanism. Its sensitivity is the longest column of C *as computed*, or for replaced
+    records the largest difference of two columns (:mod:`dpgraph.queries.histogram_sensitivity`). Everything else
+    depends on A, and on n where that is public, or is post-processing.
 
     References
     ----------
@@ -186,28 +196,28 @@ def private_linear_queries(
     True
     """
     matrix = QueryMatrix(A)
-    distance = _distance(adjacency)
-    _check_options(mechanism, sparse, records)
+    _check_options(mechanism, sparse, records, adjacency)
     values = _as_vector(x, matrix.shape[1])
     noise = noise_source(rng)
     sparse = sparse if sparse == "auto" else bool(sparse)
-    mu = budget_mu(epsilon, delta) / distance
-    strategy = _choose(matrix, mu, mechanism, records if sparse else None)
+    mu = budget_mu(epsilon, delta)
+    strategy = _choose(matrix, mu, mechanism, records if sparse else None, adjacency)
     release = open_release(
         epsilon=epsilon, delta=delta, accountant=accountant, relation=RECORDS[adjacency], noise=noise
     )
-    histogram = as_histogram(values)
-    if records is None and adjacency == "replace":
-        records = float(histogram.sum())  # public: neighbours have the same number of records
+    sensitivity = strategy.sensitivity
+    if adjacency == "replace":
+        histogram, records = as_counted_histogram(values)
+        sensitivity += summation_error(strategy.encode, records)
+    else:
+        histogram = as_histogram(values)
     released, scale = release.add_noise(
         "linear queries",
         strategy.encode.apply(histogram),
-        sensitivity=distance * strategy.sensitivity,
-        largest=None if records is None else max(records, 1.0) * strategy.sensitivity,
+        sensitivity=sensitivity,
+        largest=None if records is None else max(records, 1.0) * float(strategy.encode.column_norms.max()),
     )
-    answers, bound = _least_squares(
-        matrix, strategy, released, scale, sparse=sparse, records=records, exactly=adjacency == "replace"
-    )
+    answers, bound = _least_squares(matrix, strategy, released, scale, sparse=sparse, records=records)
     return PrivateAnswers(
         answers=answers,
         standard_deviation=scale * strategy.answer_scales,
@@ -260,7 +270,8 @@ def expected_error(
     *The sparse bound.* Let y = A x be the truth, w the noise and z the projection of y + w onto the answers of data
     sets with at most n records. Then ||z - y||^2 <= <w, z - y> <= n (max_i <w, a_i>^+ + max_i <-w, a_i>^+), and the
     expected maximum of N centred normals and 0 is at most their largest standard deviation times sqrt(2 ln(N + 1))
-    (NTZ13, sparse case).
+    (NTZ13, sparse case). For replaced records z and y are n times mixtures of columns, so that the mean of all columns
+    may be subtracted from every a_i.
 
     Examples
     --------
@@ -273,22 +284,21 @@ def expected_error(
     (67.6, True)
     """
     matrix = QueryMatrix(A)
-    distance = _distance(adjacency)
-    _check_options(mechanism, False, records)
-    mu = budget_mu(epsilon, delta) / distance
-    return _error(_choose(matrix, mu, mechanism, records), mu, records)
+    _check_options(mechanism, False, records, adjacency)
+    mu = budget_mu(epsilon, delta)
+    return _error(_choose(matrix, mu, mechanism, records, adjacency), mu, records)
 
 
-def _choose(matrix: QueryMatrix, mu: float, mechanism: str, records: float | None) -> Strategy:
+def _choose(matrix: QueryMatrix, mu: float, mechanism: str, records: float | None, adjacency: str) -> Strategy:
     """The candidate with the least data-free expected error."""
     candidates = _CANDIDATES[mechanism]
     if mechanism == "auto" and (not matrix.fits_in_memory or min(matrix.shape) > _SHAPING_LIMIT):
         candidates = _CANDIDATES["gaussian"]
-    return min((build(matrix) for build in candidates), key=lambda strategy: _error(strategy, mu, records))
+    return min((build(matrix, adjacency) for build in candidates), key=lambda strategy: _error(strategy, mu, records))
 
 
 def _error(strategy: Strategy, mu: float, records: float | None) -> float:
-    """Expected error of the noise, or the sparse bound if that is smaller; `mu` for l1 distance 1."""
+    """Expected error of the noise, or the sparse bound if that is smaller."""
     return strategy.error(mu) if records is None else min(strategy.error(mu), _sparse_bound(strategy, mu, records))
 
 
@@ -306,14 +316,16 @@ def _least_squares(
     *,
     sparse: str | bool,
     records: float | None,
-    exactly: bool,
 ) -> tuple[FloatArray, float | None]:
-    """Decoded answers, projected if wanted; the bound on the records if they were."""
-    answers = strategy.answers(released)
+    """Decoded answers, projected if wanted; the number of records that was used if they were.
+
+    Where records are replaced, `records` is their number, and else a public bound on it.
+    """
+    exactly = strategy.adjacency == "replace"
+    answers = strategy.answers(released, records)
     if sparse is False or scale == 0 or (sparse == "auto" and not matrix.fits_in_memory):
         return answers, None
     if records is None:
-        exactly = False
         combination = covering_combination(strategy.encode.dense)
         if combination is not None:
             records = float(combination @ released) + _COUNT_MARGIN * scale * float(np.linalg.norm(combination))
@@ -333,12 +345,8 @@ def _least_squares(
     return space.basis @ nearest, records
 
 
-def _distance(adjacency: str) -> float:
-    check_choice("adjacency", adjacency, _DISTANCE)
-    return _DISTANCE[adjacency]
-
-
-def _check_options(mechanism: str, sparse: str | bool, records: float | None) -> None:
+def _check_options(mechanism: str, sparse: str | bool, records: float | None, adjacency: str) -> None:
+    check_choice("adjacency", adjacency, RECORDS)
     check_choice("mechanism", mechanism, _CANDIDATES)
     if not (isinstance(sparse, (bool, np.bool_)) or (isinstance(sparse, str) and sparse == "auto")):
         raise InvalidParameterError(f"sparse must be 'auto', True or False; got {sparse!r}")

@@ -113,7 +113,11 @@ class MarginalModel:
     def project(
         self, means: FloatArray, variances: FloatArray, *, solver: str, tol: float, max_iter: int
     ) -> MomentProjection:
-        """Nearest consistent parities with nonnegative tables, from the noisy statistics."""
+        """Nearest consistent parities with nonnegative tables, from the noisy statistics.
+
+        What it says about itself is about the projection that gave them: with a moment matrix, or onto tables alone
+        where the former did not become feasible in time.
+        """
         if self._to_parities is not None:
             means, variances = self._to_parities @ means, self._to_parities.power(2) @ variances
         y, noise = np.zeros(self._basis.size), np.zeros(self._basis.size)
@@ -134,8 +138,10 @@ class MarginalModel:
         found = MomentProjection(y, 0, math.inf, False)
         if self.degree:
             found = project(y, metric, [*self._tables, MomentMatrix.build(self._basis, self.degree)])
+            found = replace(found, degree=self.degree)
         if found.residual > _USABLE:
-            found = project(y, tables_metric, self._tables)
+            tables = project(y, tables_metric, self._tables)
+            found = replace(tables, iterations=found.iterations + tables.iterations)
         polished = project_by_admm(
             found.theta, tables_metric, self._tables, rows=rows, variances=noise, tol=_POLISH, max_iter=_POLISH_STEPS
         )

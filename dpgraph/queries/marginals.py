@@ -48,16 +48,17 @@ class PrivateMarginals:
     sparsity : int or None
         Records were truncated to this many ones.
     degree : int
-        Degree of the moment matrix in the projection; 0 if there was none.
+        Degree of the moment matrix in the projection that gave the tables; 0 if there was none, because none was asked
+        for, or the projection with one did not become feasible within `max_iter` and tables alone were used.
     expected_rmse : float
         Root-mean-square error of a cell of the k-way tables, as a number of records, that the noise alone would cause;
         known in advance. The projection only lowers the total error.
     converged : bool
-        Whether the projection reached its tolerance; the tables are nonnegative and consistent in any case.
+        Whether that projection reached its tolerance; the tables are nonnegative and consistent in any case.
     residual : float
         Residual of the projection relative to the noise (infeasibility or last step, whichever is larger).
     iterations : int
-        Iterations of the projection.
+        Iterations of the projection, and of one that was given up before it.
     privacy : PrivacyReport
         The guarantee and its ledger.
     """
@@ -306,7 +307,7 @@ def private_marginals(
         count=count,
         theta=found.theta,
         sparsity=sparsity,
-        degree=model.degree,
+        degree=found.degree,
         expected_rmse=count * model.cell_rmse(variances),
         converged=found.converged,
         residual=found.residual,

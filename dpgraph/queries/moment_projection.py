@@ -51,12 +51,15 @@ class MomentProjection:
         Larger of the infeasibility and the last change, relative to the size of the noise in each constraint.
     converged : bool
         Whether `residual` reached the tolerance.
+    degree : int
+        Degree of the moment matrix among the constraints; 0 if there was none.
     """
 
     theta: FloatArray
     iterations: int
     residual: float
     converged: bool
+    degree: int = 0
 
 
 def project_by_admm(

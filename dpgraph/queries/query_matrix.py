@@ -87,6 +87,24 @@ class QueryMatrix:
         return np.linalg.norm(self._matrix, axis=0)
 
     @cached_property
+    def nonnegative(self) -> bool:
+        """Whether no entry is negative; False for an operator, whose entries nobody lists."""
+        if isinstance(self._matrix, LinearOperator):
+            return False
+        entries = self._matrix.data if scipy.sparse.issparse(self._matrix) else self._matrix
+        return bool(np.all(entries >= 0))
+
+    def distances(self, point: FloatArray) -> FloatArray:
+        """Euclidean distances of the N columns from a point, rounded upwards."""
+        if isinstance(self._matrix, LinearOperator):
+            return np.concatenate([np.linalg.norm(block - point[:, None], axis=0) for block in self._blocks()])
+        if scipy.sparse.issparse(self._matrix):
+            squares = self.column_norms**2 + point @ point
+            rounding = 8 * (self.shape[0] + 8) * 2.0**-53 * squares
+            return np.sqrt(np.maximum(squares - 2 * (self._matrix.T @ point), 0.0) + rounding)
+        return np.linalg.norm(self._matrix - point[:, None], axis=0)
+
+    @cached_property
     def dense(self) -> FloatArray:
         """The matrix as a dense array.
 

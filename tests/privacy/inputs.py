@@ -335,10 +335,19 @@ def histogram_neighbours(*, replace: bool = False) -> Iterator[tuple[str, Data, 
         rng = np.random.default_rng(seed)
         A = np.tril(np.ones((d, N))) if d == N else rng.normal(size=(d, N))
         x = rng.integers(1, 9, N)
+        # Prefix sums move most between the ends; other queries between columns that are found by trying all pairs.
+        ends = (0, N - 1) if d == N or not replace else _furthest(A)
         y = x.copy()
-        y[0] -= 1
-        y[-1] += int(replace)
+        y[ends[0]] -= 1
+        y[ends[1]] += int(replace)
         yield f"{d} queries, {N} bins", Data(x, {"A": A}), Data(y, {"A": A})
+
+
+def _furthest(A: np.ndarray) -> tuple[int, int]:
+    """The two columns of A that are furthest apart."""
+    return max(
+        itertools.combinations(range(A.shape[1]), 2), key=lambda p: float(np.linalg.norm(A[:, p[0]] - A[:, p[1]]))
+    )
 
 
 def array_neighbours() -> Iterator[tuple[str, Data, Data]]:

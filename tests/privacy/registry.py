@@ -342,6 +342,8 @@ ENTRIES: tuple[Entry, ...] = (
             {"adjacency": "add-remove", "project": False},
             {"adjacency": "replace", "mechanism": "nuclear-laplace", "project": False},
             {"adjacency": "replace", "project": "twice-trace"},
+            {"adjacency": "replace", "mechanism": "wishart-difference", "project": False},
+            {"adjacency": "add-remove", "mechanism": "wishart-difference", "project": False},
         )
     ),
     *(
@@ -384,6 +386,7 @@ ENTRIES: tuple[Entry, ...] = (
             {"mechanism": "ellipsoid"},
             {"mechanism": "factorization", "adjacency": "replace"},
             {"mechanism": "gaussian", "adjacency": "replace"},
+            {"mechanism": "ellipsoid", "adjacency": "replace"},
             {"mechanism": "auto", "sparse": True, "records": 200},
         )
     ),

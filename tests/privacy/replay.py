@@ -28,6 +28,7 @@ from scipy.sparse.linalg import LinearOperator
 import dpgraph
 from dpgraph.exceptions import DPGraphError
 from dpgraph.mechanisms import grid, subspace, symmetric_release
+from dpgraph.mechanisms.replacement_noise import larger_trace
 from dpgraph.privacy.accounting import pure_dp_mu
 from dpgraph.privacy.exact_sampling import flip_exponent
 from dpgraph.privacy.grid import Terms
@@ -279,6 +280,9 @@ def open_doors(monkeypatch: pytest.MonkeyPatch) -> None:
     matrix_noise("wishart_difference", "wishart-difference")
     matrix_noise("nuclear_laplace", "nuclear-laplace")
     matrix_noise("nuclear_laplace_markov", "nuclear-laplace")
+    matrix_noise("tied_wishart_difference", "wishart-difference, larger trace")
+    matrix_noise("replacement_laplace", "nuclear-laplace, larger trace")
+    matrix_noise("replacement_laplace_markov", "nuclear-laplace, larger trace")
 
 
 def observe(call: Callable[[RecordingSource], Any], source: RecordingSource) -> Any:
@@ -362,6 +366,8 @@ def distance_of(mechanism: str, change: np.ndarray) -> float:
     """Size of a change in the norm that the law of the noise protects."""
     if "aussian" in mechanism:
         return float(np.linalg.norm(change))
+    if "larger trace" in mechanism:
+        return larger_trace(change)
     if "wishart" in mechanism or "nuclear" in mechanism:
         return float(np.linalg.norm(change, "nuc"))
     if "maximum" in mechanism:  # one direction counts once, two directions add up

@@ -21,6 +21,7 @@ import numba
 import numpy as np
 import pytest
 
+from dpgraph.mechanisms.replacement_noise import larger_trace
 from dpgraph.privacy.accounting import gdp_epsilon
 from dpgraph.privacy.audit import epsilon_lower_bound, mu_lower_bound
 from tests.privacy.inputs import Data
@@ -111,6 +112,8 @@ def evidence(release: Release, there: np.ndarray) -> float:
         output = output @ output.T
     if release.kind == "Laplace":
         return float(np.sum(np.abs(output - here) - np.abs(output - there))) / release.scale
+    if "larger trace" in release.kind:
+        return (larger_trace(output - here) - larger_trace(output - there)) / release.scale
     if "wishart" in release.kind or "nuclear" in release.kind:
         norms = [np.linalg.norm(output - exact, "nuc") for exact in (here, there)]
         return float(norms[0] - norms[1]) / release.scale

@@ -23,6 +23,7 @@ from dpgraph.mechanisms import (
     one_sided_sweeps,
     randomized_response,
     spectrum,
+    symmetric_release,
     weights,
 )
 from dpgraph.mechanisms.bounded_iterates import Core
@@ -31,6 +32,7 @@ from dpgraph.privacy import accountant as accountant_module
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.problems import private_cut_release
+from dpgraph.queries import covariance_noise, strategies
 from dpgraph.spectral import sensitivity
 from tests.privacy.inputs import edge_pair
 from tests.privacy.registry import ENTRIES
@@ -56,6 +58,8 @@ SPECTRUM = entry_of("private_spectrum", k=3)
 ANSWERS = entry_of("private_max_cut", mechanism="randomized-response")
 BEST_CUT = entry_of("private_max_cut", mechanism="permute-and-flip")
 K_CUT = entry_of("private_max_k_cut", noise="laplace")
+COVARIANCE = entry_of("private_covariance", adjacency="replace", mechanism="wishart-difference")
+QUERIES = entry_of("private_linear_queries", adjacency="replace", mechanism="gaussian")
 
 
 # --- the checks ------------------------------------------------------------------------------------------------
@@ -324,6 +328,24 @@ def budget_refunded_on_failure(monkeypatch):
     monkeypatch.setattr(degrees, "open_graph", refunding)
 
 
+def noise_of_a_replaced_record_halved(monkeypatch):
+    draw = symmetric_release.tied_wishart_difference
+    monkeypatch.setattr(symmetric_release, "tied_wishart_difference", lambda noise, d, scale: draw(noise, d, scale / 2))
+
+
+def nuclear_noise_at_the_scale_of_the_larger_trace(monkeypatch):
+    release = covariance_noise.release_symmetric
+    monkeypatch.setattr(
+        covariance_noise, "release_symmetric", lambda B, **options: release(B, **options | {"norm": "nuclear"})
+    )
+
+
+def differences_charged_from_the_mean(monkeypatch):
+    monkeypatch.setattr(
+        strategies, "encoded_sensitivity", lambda matrix, _: matrix.distances(matrix.dense.mean(axis=1)).max()
+    )
+
+
 #: Fault -> (check that catches it, entry on which it is caught).
 MUTANTS = {
     noise_halved: (audit_check, DEGREES),
@@ -348,6 +370,9 @@ MUTANTS = {
     scale_that_depends_on_the_data: (replay_check, ADJACENCY),
     shape_that_depends_on_the_data: (replay_check, SPECTRUM),
     number_of_releases_depends_on_the_data: (replay_check, DEGREES),
+    noise_of_a_replaced_record_halved: (audit_check, COVARIANCE),
+    nuclear_noise_at_the_scale_of_the_larger_trace: (replay_check, COVARIANCE),
+    differences_charged_from_the_mean: (replay_check, QUERIES),
     budget_charged_after_the_fact: (order_check, DEGREES),
     budget_refunded_on_failure: (refund_check, DEGREES),
 }

@@ -1,5 +1,7 @@
 """Private linear queries: the guarantee, the promised error, the sparse case, and what bad input is told."""
 
+import itertools
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -36,13 +38,13 @@ def rmse(answers, truth):
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_every_neighbour_stays_within_the_ledger_line_and_one_of_them_uses_it_up(mechanism, adjacency):
     A = np.random.default_rng(1).normal(size=(6, 4)) * [1.0, 3.0, 0.2, 1.0]
-    x = np.array([3.0, 0.0, 2.0, 5.0])
+    x = np.array([3.0, 1.0, 2.0, 5.0])
     shares = []
-    for i in range(4):
+    for i, j in itertools.product(range(4), range(4) if adjacency == "replace" else [0]):
         changed = x.copy()
         changed[i] += 1
         if adjacency == "replace":
-            changed[(i + 1) % 4 if x[(i + 1) % 4] else 3] -= 1
+            changed[j] -= 1
 
         def call(histogram):
             return lambda rng: private_linear_queries(
@@ -50,8 +52,7 @@ def test_every_neighbour_stays_within_the_ledger_line_and_one_of_them_uses_it_up
             )
 
         shares.append(replay(call(x), call(changed), seed=i).share)
-    # A replacement moves by |c_i - c_j| <= 2 max |c_i|: the bound for histograms at l1 distance 2 of any sign.
-    assert max(shares) > (0.999 if adjacency == "add-remove" else 0.5)
+    assert max(shares) > 0.999
 
 
 def audit(mechanism, runs=800):
@@ -231,13 +232,6 @@ def test_the_number_of_records_is_bounded_by_a_combination_of_the_queries_when_o
     w = covering_combination(counting_queries(20, 50))
     assert (counting_queries(20, 50).T @ w).min() >= 1 - 1e-9
     assert covering_combination(np.array([[1.0, -1.0]])) is None
-
-
-def test_replacing_a_record_doubles_the_noise_and_makes_the_count_public():
-    A, x = counting_queries(4, 6), np.full(6, 5)
-    one, two = (private_linear_queries(A, x, adjacency=a, rng=0, **BUDGET) for a in ("add-remove", "replace"))
-    assert two.privacy.entries[0].sensitivity == pytest.approx(2 * one.privacy.entries[0].sensitivity, rel=1e-4)
-    assert two.records in (None, 30.0)
 
 
 # --- inputs ----------------------------------------------------------------------------------------------------

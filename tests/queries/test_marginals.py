@@ -339,6 +339,22 @@ def test_three_way_marginals_of_forty_attributes_gain_a_factor_of_five():
     assert (result.expected_rmse / table_rmse(result, data)) ** 2 > 5
 
 
+def test_the_result_states_the_projection_that_gave_it():
+    """Little noise and data at a corner: the moment matrix stays infeasible, and tables alone are projected onto."""
+    corner = np.repeat(np.eye(6, dtype=int)[:2], 1000, axis=0)
+    options = {"degree": 4, "delta": 1e-6, "rng": 0}
+    fallen = private_marginals(corner, 2, epsilon=1e6, **options)
+    assert (fallen.degree, fallen.converged) == (0, True)
+    assert fallen.iterations > 300
+    alone = private_marginals(corner, 2, epsilon=1e6, **options | {"degree": 0})
+    assert alone.residual == fallen.residual
+    assert np.array_equal(alone.theta, fallen.theta)
+    assert private_marginals(corner, 2, epsilon=1.0, **options).degree == 4
+    assert private_marginals(corner, 2, epsilon=np.inf, **options).degree == 0  # nothing was projected
+    hurried = private_marginals(corner, 2, epsilon=1.0, max_iter=2, **options)
+    assert (hurried.degree, hurried.converged) == (0, False)
+
+
 # --- inputs ----------------------------------------------------------------------------------------------------
 
 
