@@ -82,7 +82,7 @@ def release_normalized_adjacency(
     std = ledger.entries[-1].scale
     left = math.sqrt(left**2 - mu_degrees**2)
     scale = graph.degrees() + tau
-    neighbours = EdgeNeighbours(graph.max_weight, lower, tau, scale, options.coherence == "degree-corrected")
+    neighbours = EdgeNeighbours(graph.max_weight, lower, tau, graph.degrees(), options.coherence == "degree-corrected")
     operator = normalized_operator(graph, scale)
     if options.mechanism == "gaussian":
         matrix, std = _release_matrix(operator, neighbours, ledger, left, noise)
@@ -153,7 +153,7 @@ def release_noisy_matrix(
     mu_degrees = mu * math.sqrt(_DEGREE_SHARE)
     degrees = release_degrees(graph, ledger=ledger, mu=mu_degrees, noise=noise)
     scale = graph.degrees() + tau
-    neighbours = EdgeNeighbours(graph.max_weight, lower, tau, scale)
+    neighbours = EdgeNeighbours(graph.max_weight, lower, tau, graph.degrees())
     left = math.sqrt(left**2 - mu_degrees**2)
     matrix, _ = _release_matrix(normalized_operator(graph, scale), neighbours, ledger, left, noise)
     return np.maximum(degrees + tau, lower), matrix
@@ -353,6 +353,7 @@ def private_normalized_adjacency(
     pure = answers or vector
     options = AdjacencyOptions.check(
         n,
+        max_weight=source.max_weight,
         rank=rank,
         max_rank=max_rank,
         regularization=regularization,

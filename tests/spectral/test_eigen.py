@@ -47,7 +47,7 @@ def test_the_count_must_fit(count):
     with pytest.raises(dpgraph.InvalidParameterError, match="eigenpairs"):
         leading_eigenpairs(np.eye(3), count, tolerance=1e-9, generator=generator())
     with pytest.raises(dpgraph.InvalidParameterError, match="eigenpairs"):
-        leading_values(np.eye(3), count, tolerance=1e-9, residual=1e-9, generator=generator())
+        leading_values(np.eye(3), count, tolerance=1e-9, residual=1e-9, failure=1e-9, generator=generator())
 
 
 @pytest.mark.parametrize(("degree", "correlation"), [(10, -0.5), (40, -0.75), (6, 0.0)])
@@ -55,14 +55,14 @@ def test_the_count_must_fit(count):
 @pytest.mark.parametrize("tolerance", [1.0, 0.1, 0.003])
 def test_values_are_within_the_tolerance_that_was_asked_for(degree, correlation, count, tolerance):
     A, _ = planted_cut_sparse(1000, degree, correlation, rng=2)
-    values = np.abs(leading_values(A, count, tolerance=tolerance, residual=1e-6, generator=generator()).values)
+    values = np.abs(leading_values(A, count, tolerance=tolerance, residual=1e-6, failure=1e-9, generator=generator()).values)
     assert np.all(np.diff(values) <= 0)
     assert np.abs(values - sizes(A)[:count]).max() <= tolerance * (1 + 1e-9)
 
 
 def test_values_come_with_vectors_of_all_but_the_last():
     A, _ = planted_cut_sparse(1000, 60, -0.75, rng=2)
-    pairs = leading_values(A, 3, tolerance=0.1, residual=1e-7, generator=generator())
+    pairs = leading_values(A, 3, tolerance=0.1, residual=1e-7, failure=1e-9, generator=generator())
     assert pairs.vectors.shape == (1000, 2)
     residual = A @ pairs.vectors - pairs.vectors * pairs.values[:2]
     assert np.linalg.norm(residual, 2) == pytest.approx(pairs.residual, rel=1e-6)
@@ -84,20 +84,19 @@ def test_a_certificate_holds_for_starts_that_hardly_see_the_largest_eigenvalue(f
             return start.copy()
 
     found = eigen._largest_value(
-        sparse.diags_array(diagonal, format="csr"), nothing(n), Unlucky(np.random.PCG64(0)), width=0.02
+        sparse.diags_array(diagonal, format="csr"), nothing(n), Unlucky(np.random.PCG64(0)), failure=1e-9, width=0.02
     )
     assert factor - 0.02 <= found <= factor * (1 + 1e-12)
 
 
-def test_what_is_excluded_has_a_start_less_likely_than_the_failure_probability(monkeypatch):
+def test_what_is_excluded_has_a_start_less_likely_than_the_failure_probability():
     # With a failure probability of one half, starts are excluded at the level at which every second one would be wrong.
-    monkeypatch.setattr(eigen, "_FAILURE_PROBABILITY", 0.5)
     n, wrong, runs = 900, 0, 200
     diagonal = np.linspace(-1.0, 1.0, n)
     diagonal[-1] = 1.2
     A = sparse.diags_array(diagonal, format="csr")
     for seed in range(runs):
-        found = eigen._largest_value(A, nothing(n), generator(seed), width=0.1)
+        found = eigen._largest_value(A, nothing(n), generator(seed), failure=0.5, width=0.1)
         wrong += found < 1.1
     assert wrong / runs <= 0.5
 
@@ -107,7 +106,7 @@ def test_the_norm_of_the_complement_leaves_out_what_is_spanned():
     _, vectors = np.linalg.eigh(A.toarray())
     exact = sizes(A)
     pairs = Eigenpairs(np.array([40.0, -30.0]), vectors[:, [-1, 0]])  # about
-    found = eigen._largest_value(A, pairs, generator(), width=0.05)
+    found = eigen._largest_value(A, pairs, generator(), failure=1e-9, width=0.05)
     assert exact[2] - 0.05 <= found <= exact[2] + 1e-9
 
 
@@ -124,7 +123,7 @@ def test_a_solver_that_misses_an_eigenvalue_a_little_larger_is_caught(monkeypatc
 
     monkeypatch.setattr(eigen, "_krylov", misses_the_second)
     with pytest.raises(dpgraph.NotConvergedError):
-        leading_values(A, count + 1, tolerance=1e-3, residual=1e-6, generator=generator())
+        leading_values(A, count + 1, tolerance=1e-3, residual=1e-6, failure=1e-9, generator=generator())
     with pytest.raises(dpgraph.NotConvergedError):
         leading_eigenpairs(A, count, tolerance=1e-6, generator=generator(), least=0.805)
 
@@ -162,7 +161,7 @@ def test_a_matrix_of_low_rank_has_eigenvalues_zero(half, tolerance):
     # Beside its eigenvectors nothing is left but rounding errors, which must not lead back to them.
     A = (half + half.T) / 50
     exact = np.sqrt(np.linalg.eigvalsh((A @ A).toarray()).clip(0)[::-1][:9])
-    values = leading_values(A, 9, tolerance=tolerance, residual=1e-6, generator=generator()).values
+    values = leading_values(A, 9, tolerance=tolerance, residual=1e-6, failure=1e-9, generator=generator()).values
     assert np.allclose(np.abs(values), exact, atol=tolerance)
     pairs = leading_eigenpairs(A, 4, tolerance=tolerance, generator=generator())
     assert np.allclose(np.abs(pairs.values), exact[:4], atol=tolerance)
@@ -172,7 +171,7 @@ def test_one_edge_is_decomposed_from_any_start():
     # What is left beside its two eigenvectors is rounding, which lies in their span: 2 % of the starts came back to it.
     A = (LOW_RANK["one edge"] + LOW_RANK["one edge"].T) / 50
     for seed in range(150):
-        values = leading_values(A, 9, tolerance=1e-3, residual=1e-6, generator=generator(seed)).values
+        values = leading_values(A, 9, tolerance=1e-3, residual=1e-6, failure=1e-9, generator=generator(seed)).values
         assert np.allclose(np.abs(values), [0.02] * 2 + [0.0] * 7, atol=1e-3)
 
 
@@ -189,7 +188,7 @@ def test_an_unreachable_tolerance_fails_instead_of_pretending():
 @pytest.mark.parametrize("diagonal", [np.zeros(800), np.ones(800), np.repeat([1.0, -2.0], 400)])
 def test_few_distinct_eigenvalues_exhaust_the_search(diagonal):
     A = sparse.diags_array(diagonal, format="csr")
-    pairs = leading_values(A, 3, tolerance=1e-6, residual=1e-9, generator=generator())
+    pairs = leading_values(A, 3, tolerance=1e-6, residual=1e-9, failure=1e-9, generator=generator())
     assert np.allclose(np.abs(pairs.values), np.abs(diagonal).max(), atol=1e-6)
     assert math.isclose(
         abs(leading_eigenpairs(A, 2, tolerance=1e-6, generator=generator()).values[0]), np.abs(diagonal).max()
