@@ -98,7 +98,7 @@ def release_normalized_adjacency(
             least=options.least_rank,
             guess=Guess(
                 lambda r: _TYPICAL_COHERENCE * math.sqrt(r / (graph.n_vertices * flat)),
-                float(shrunken_degrees(degrees, mean_degree, std, graph.max_weight).max()),
+                max(float(shrunken_degrees(degrees, mean_degree, std, graph.max_weight).max()), graph.max_weight),
             ),
             certificate=options.certificate,
             ledger=ledger,

@@ -153,7 +153,7 @@ def steps_to_exit(state: SpectralState, rates: Rates, safe: SafeSet, *, cap: flo
     >>> round(steps_to_exit(SpectralState(100.0, 0.0, 0.1), rates, safe, cap=500.0, width=0.01), 1)
     44.1
     """
-    if 2 * _RATE_ROUNDING * safe.steepest() > _CURVE * width or 8 * _ROUNDING * cap > _GROWTH * width:
+    if not (2 * _RATE_ROUNDING * safe.steepest() <= _CURVE * width and 8 * _ROUNDING * cap <= _GROWTH * width):
         raise DPGraphError("internal error: the curve of limits is too flat, or too many steps are counted")
     start = state.array()
     most = min(cap, float(safe.remaining_at(start, rates)[1]))
