@@ -52,7 +52,7 @@ _NORM_STEPS = 8
 #: ... and before a certificate is given up.
 _MOST_STEPS = 20_000
 #: An exhausted run says no more than rounding allows; one that says less than this is a failure.
-_USEFUL_DOUBT = 1e-2
+_USEFUL_DOUBT = 0.5
 
 
 def value_tolerance(n: int, norm: float) -> float:

@@ -151,7 +151,8 @@ class Lanczos:
         least :attr:`least_doubt`; 1 if nothing is shown yet. Exhausted runs prove no more: what is left is rounding.
         """
         enough = self._chance / aim
-        return min(1.0, self._chance / min(self._growth(x, enough), self._growth(-x, enough)))
+        growth = min(self._growth(x, enough), self._growth(-x, enough))
+        return aim if growth >= enough else min(1.0, self._chance / growth)
 
     def _growth(self, x: float, enough: float) -> float:
         """Largest abs(p_j(x)), or `enough` if that is reached."""

@@ -11,6 +11,7 @@ import dpgraph
 from dpgraph.datasets.planted import planted_cut_sparse
 from dpgraph.spectral import eigen
 from dpgraph.spectral.eigen import Eigenpairs, leading_eigenpairs, leading_values
+from dpgraph.spectral.lanczos import Lanczos
 
 
 def generator(seed=0):
@@ -193,3 +194,47 @@ def test_few_distinct_eigenvalues_exhaust_the_search(diagonal):
     assert math.isclose(
         abs(leading_eigenpairs(A, 2, tolerance=1e-6, generator=generator()).values[0]), np.abs(diagonal).max()
     )
+
+
+class _Counted(np.random.Generator):
+    """Counts the vectors it draws."""
+
+    starts = 0
+
+    def standard_normal(self, *arguments, **options):
+        self.starts += 1
+        return super().standard_normal(*arguments, **options)
+
+
+@pytest.mark.parametrize(("failure", "runs"), [(1e-9, 1), (1e-18, 2), (1e-100, 10)])
+def test_what_one_run_cannot_show_for_rounding_several_show_together(failure, runs):
+    counted = _Counted(np.random.PCG64(0))
+    A = sparse.diags_array(np.linspace(-1.0, 1.0, 1000), format="csr")
+    assert 0.9 <= eigen._largest_value(A, nothing(1000), counted, failure=failure, width=0.1) <= 1.0 + 1e-12
+    assert runs <= counted.starts <= runs + 1
+
+
+def test_no_run_claims_to_see_a_component_below_rounding():
+    A = sparse.diags_array(np.linspace(-1.0, 1.0, 1000), format="csr")
+    run = Lanczos(A.__matmul__, generator().standard_normal(1000)).run(100)
+    assert run.least_doubt > 1e-11
+    assert run.doubt(1.2, run.least_doubt) == pytest.approx(run.least_doubt)
+    assert run.doubt(1.0 + 1e-6, 1e-9) > 1e-3
+
+
+def test_an_exhausted_run_is_as_doubtful_as_its_rounding():
+    # Two eigenvalues, of which the larger has a component of 1e-15: the run is exhausted before it is seen.
+    diagonal = np.zeros(1000)
+    diagonal[0] = 1.0
+    start = np.ones(1000)
+    start[0] = 1e-15
+    run = Lanczos((lambda x: diagonal * x), start).run(5)
+    assert run.exhausted
+    assert run.doubt(0.5, run.least_doubt) >= run.least_doubt
+
+
+def test_lapacks_rounding_is_compared_with_the_tolerance():
+    A = np.diag(np.linspace(1.0, 1e13, 300))
+    with pytest.raises(dpgraph.NotConvergedError, match="tolerance"):
+        leading_values(A, 2, tolerance=1.0, residual=1.0, failure=1e-9, generator=generator())
+    assert leading_values(A, 2, tolerance=10.0, residual=1.0, failure=1e-9, generator=generator()).values[0] == 1e13
