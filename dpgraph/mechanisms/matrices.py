@@ -66,7 +66,8 @@ def open_matrix(
 ) -> MatrixCall:
     """Check shapes and parameters, debit the budget.
 
-    Good events get `slack`, by default their usual share of delta. For a rectangular matrix rank and sensitivity become those of its symmetric embedding: twice, and sqrt(2) times.
+    Good events get `slack`, by default their usual share of delta. For a rectangular matrix rank and sensitivity become
+    those of its symmetric embedding: twice, and sqrt(2) times.
     """
     check_matrix(A)
     if not rectangular and A.shape[0] != A.shape[1]:

@@ -271,8 +271,9 @@ def private_normalized_adjacency(
     max_rank : int, default 8
         Largest rank considered by "auto".
     regularization : float or "auto"
-        tau >= 0, public. "auto" is 16 times the private average degree: then no degree test is needed; 2**14 times
-        with "randomized-response", which needs none. A number spends a tenth of the budget on a private minimum degree.
+        tau >= 0, public, at most 1e9 n `max_weight`. "auto" is 16 times the private average degree: then no
+        degree test is needed; 2**14 times with "randomized-response", which needs none. A number spends a tenth of the
+        budget on a private minimum degree.
     coherence : {"degree-corrected", "rank"}
         The coherence that the noise is scaled by: max ||U_i||/sqrt(c_i), or the papers' max ||U_i||.
     mechanism : {"auto", "coherence", "gaussian", "noisy-power", "randomized-response"}

@@ -20,8 +20,8 @@ States on the segment from p_k to p_{k+1} are as far between the times of its en
 [early_k, early_{k+1}], latest(s) >= early_k + remaining(rate(p_{k+1})), and later latest(s) >= s. Also
 D <= late_k + remaining(rate(p_k)). These two bounds differ by at most the step early_{k+1} - early_k, which is cut
 until it does not matter, and late_{k+1} - early_{k+1}, which is the error of the states p. These come from a
-Runge-Kutta step and a cubic through its ends, cut into so many pieces that late - early grows by no more than its share;
-otherwise the step is halved.
+Runge-Kutta step and a cubic through its ends, cut into so many pieces that late - early grows by no more than its
+share; otherwise the step is halved.
 
 **It ends.** F is continuous and positive, and Lipschitz on bounded sets. So in a step of length h all quotients of d_i,
 up_i, lo_i and h are 1 + O(h), and late - early grows by O(h^2): after finitely many halvings a step is accepted,

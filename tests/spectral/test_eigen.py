@@ -56,7 +56,9 @@ def test_the_count_must_fit(count):
 @pytest.mark.parametrize("tolerance", [1.0, 0.1, 0.003])
 def test_values_are_within_the_tolerance_that_was_asked_for(degree, correlation, count, tolerance):
     A, _ = planted_cut_sparse(1000, degree, correlation, rng=2)
-    values = np.abs(leading_values(A, count, tolerance=tolerance, residual=1e-6, failure=1e-9, generator=generator()).values)
+    values = np.abs(
+        leading_values(A, count, tolerance=tolerance, residual=1e-6, failure=1e-9, generator=generator()).values
+    )
     assert np.all(np.diff(values) <= 0)
     assert np.abs(values - sizes(A)[:count]).max() <= tolerance * (1 + 1e-9)
 

@@ -7,7 +7,6 @@ import pytest
 from scipy.integrate import solve_ivp
 from scipy.optimize import minimize_scalar
 
-from dpgraph.exceptions import DPGraphError
 from dpgraph.spectral import exit_time, sensitivity
 from dpgraph.spectral.exit_time import SafeSet, steps_to_exit
 from dpgraph.spectral.stability import DIRECTION, EdgeRates, MatrixRates, SpectralState, Tolerances
@@ -53,7 +52,15 @@ def path_of(state, rates, safe):
     gone.terminal = True
     motion = lambda _, x: DIRECTION * rates.speeds(x)  # noqa: E731
     solution = solve_ivp(
-        motion, (0.0, CAP), state.array(), "DOP853", events=gone, rtol=1e-10, atol=1e-12, max_step=1.0, dense_output=True
+        motion,
+        (0.0, CAP),
+        state.array(),
+        "DOP853",
+        events=gone,
+        rtol=1e-10,
+        atol=1e-12,
+        max_step=1.0,
+        dense_output=True,
     )
     return solution.t[-1], solution.sol
 
