@@ -71,11 +71,11 @@ def fine_steps(state, rates, safe):
     if rates.projector(x) > safe.limits[0] or x[0] - x[1] < safe.least_gap:
         return 0.0
     last, path = path_of(state, rates, safe)
-    times = np.linspace(0.0, last, max(2, math.ceil(last / 1e-3)))
+    times = np.linspace(0.0, last, 2 + math.ceil(last / 1e-3))
     return min(last, float(np.min(times + safe.remaining(np.minimum(rates.projector(path(times)), safe.limits[0])))))
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(8))
 def test_the_steps_are_those_of_an_accurate_solution(seed):
     state, rates, safe = drawn(seed)
     fine = fine_steps(state, rates, safe)
@@ -108,40 +108,27 @@ def computed(state, rates, safe):
 
 
 def test_one_edge_moves_the_computed_steps_by_at_most_what_the_ledger_says():
-    assert 0.9 < largest_change(computed, range(60)) <= sensitivity.stability_steps(0.0, WIDTH)
+    assert 0.9 < largest_change(computed, range(25)) <= sensitivity.stability_steps(0.0, WIDTH)
 
 
 @pytest.mark.slow
 def test_one_edge_moves_the_computed_steps_by_at_most_what_the_ledger_says_for_thousands_of_plans():
-    assert largest_change(computed, range(60, 3060)) <= sensitivity.stability_steps(0.0, WIDTH)
+    assert largest_change(computed, range(60, 2060)) <= sensitivity.stability_steps(0.0, WIDTH)
 
 
 def test_steps_and_width_are_one_and_twice_the_shift_and_the_width():
     assert sensitivity.stability_steps(0.02, 0.01) == pytest.approx(1 + 0.04 + 0.01)
 
 
-# --- mutants: how the steps were computed before -------------------------------------------------------------------
+# --- mutants -------------------------------------------------------------------------------------------------------
 
 
-def integrated(state, rates, safe, **options):
-    """An integrator whose steps an error estimate chooses: the time of the exit, and states before it."""
-
-    def gone(_, x):
-        return min(safe.limits[0] / float(rates.projector(x)) - 1, (x[0] - x[1]) / safe.least_gap - 1, 1.0)
-
-    gone.terminal = True
-    motion = lambda _, x: DIRECTION * rates.speeds(x)  # noqa: E731
-    if gone(0.0, state.array()) <= 0:
-        return 0.0, None
-    solution = solve_ivp(motion, (0.0, 1e5), state.array(), events=gone, dense_output=True, **options)
-    return float(solution.t[-1]), solution.sol
-
-
-def mutant_on_65_points(state, rates, safe):
-    """latest(s) is looked for on 65 points of the path, however steep the curve between them."""
-    last, path = integrated(state, rates, safe, rtol=1e-9, atol=1e-12, max_step=0.5)
-    if last == 0:
+def on_65_points(state, rates, safe):
+    """How the steps were computed before: latest(s) on 65 points of the path, however steep the curve between them."""
+    x = state.array()
+    if rates.projector(x) > safe.limits[0] or x[0] - x[1] < safe.least_gap:
         return 0.0
+    last, path = path_of(state, rates, safe)
 
     def latest(s):
         return s + float(safe.remaining(rates.projector(path(s))))
@@ -154,20 +141,16 @@ def mutant_on_65_points(state, rates, safe):
     return max(0.0, min(last, exits[k], float(found.fun)))
 
 
-def mutant_integrator_across_kinks(state, rates, safe):
-    """Steps of up to 5000, chosen by an error estimate that does not see kinks; the exit is then looked for finely."""
-    last, path = integrated(state, rates, safe, rtol=1e-7, atol=1e-10, max_step=5e3)
-    if last == 0:
-        return 0.0
-    times = np.linspace(0.0, last, 20_001)
-    return min(last, float(np.min(times + safe.remaining(np.minimum(rates.projector(path(times)), safe.limits[0])))))
+def test_mutant_exit_on_65_points_is_caught_by_one_edge():
+    seeds = [227, 248]
+    assert largest_change(on_65_points, seeds) > 1.25
+    assert largest_change(computed, seeds) <= sensitivity.stability_steps(0.0, WIDTH)
 
 
-def mutant_without_the_last_cut(state, rates, safe):
-    """Exits are looked for at the ends of the pieces only, as if nothing happened between them."""
-    cut = exit_time._Pieces._cut
-    try:
-        exit_time._Pieces._cut = lambda self, chosen, width: cut(self, chosen, 1e9)
-        return steps_to_exit(state, rates, safe, cap=CAP, width=WIDTH)
-    finally:
-        exit_time._Pieces._cut = cut
+def test_mutant_bracket_that_is_not_narrowed_is_caught_by_the_accurate_solution(monkeypatch):
+    monkeypatch.setattr(exit_time, "_GROWTH", 100.0)
+    worst = 0.0
+    for seed in range(6):
+        state, rates, safe = drawn(seed)
+        worst = max(worst, fine_steps(state, rates, safe) - computed(state, rates, safe))
+    assert worst > 2 * WIDTH
