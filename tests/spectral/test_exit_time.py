@@ -112,8 +112,8 @@ def test_one_edge_moves_the_computed_steps_by_at_most_what_the_ledger_says():
 
 
 @pytest.mark.slow
-def test_one_edge_moves_the_computed_steps_by_at_most_what_the_ledger_says_for_thousands_of_plans():
-    assert largest_change(computed, range(60, 2060)) <= sensitivity.stability_steps(0.0, WIDTH)
+def test_one_edge_moves_the_computed_steps_by_at_most_what_the_ledger_says_for_a_thousand_plans():
+    assert largest_change(computed, range(60, 1060)) <= sensitivity.stability_steps(0.0, WIDTH)
 
 
 def test_steps_and_width_are_one_and_twice_the_shift_and_the_width():
