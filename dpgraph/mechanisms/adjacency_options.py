@@ -25,8 +25,9 @@ DEFAULT_MAX_RANK = 8
 #: bound m on the smallest c_i, which sets the noise, comes close to the typical c_i.
 REGULARIZATION_MULTIPLE = 16.0
 MECHANISMS = ("coherence", "gaussian", "noisy-power", "randomized-response")
-#: A larger one makes squares of the scaled entries underflow.
-_LARGEST_REGULARIZATION = 1e100
+#: The largest tau in units of n max_weight. Degrees d are at most 1; where tau is so much larger, d + tau has no more
+#: than half of the digits of d, and all that tau could do for the rows it has done long before.
+_LARGEST_REGULARIZATION = 1e9
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,7 @@ class AdjacencyOptions:
         cls,
         n: int,
         *,
+        max_weight: float,
         rank: Rank,
         max_rank: int,
         regularization: float | Literal["auto"],
@@ -58,7 +60,7 @@ class AdjacencyOptions:
         least_rank: int = 1,
         denoise: bool = False,
     ) -> AdjacencyOptions:
-        """Validate against the public number of vertices; raises :class:`InvalidParameterError`."""
+        """Validate against the public number of vertices and bound on weights; raises `InvalidParameterError`."""
         check_choice("coherence", coherence, ("degree-corrected", "rank"))
         check_choice("mechanism", mechanism, MECHANISMS)
         check_choice("core_noise", core_noise, CORE_NOISES)
@@ -73,10 +75,11 @@ class AdjacencyOptions:
                 "Use mechanism='coherence'"
             )
         is_auto = isinstance(regularization, str) and regularization == "auto"
-        if not is_auto and not 0 <= as_number(regularization) <= _LARGEST_REGULARIZATION:
+        largest = _LARGEST_REGULARIZATION * n * max_weight
+        if not is_auto and not 0 <= as_number(regularization) <= largest:
             raise InvalidParameterError(
-                f"regularization must be 'auto' or a number from 0 to {_LARGEST_REGULARIZATION:g}; "
-                f"got {regularization!r}"
+                f"regularization must be 'auto' or a number from 0 to {largest:g}, which is "
+                f"{_LARGEST_REGULARIZATION:g} n max_weight; got {regularization!r}. Use 'auto'"
             )
         return cls(
             rank,

@@ -21,7 +21,7 @@ from dpgraph.mechanisms.normalized_adjacency import (
     release_lower_bound,
 )
 from dpgraph.mechanisms.separate_tests import log_coherence_change
-from dpgraph.mechanisms.spectrum import release_spectrum
+from dpgraph.mechanisms.spectrum import release_spectrum, spectrum_slack
 from dpgraph.mechanisms.weights import release_total_weight
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import check_delta
@@ -36,6 +36,8 @@ __all__ = ["PrivateCoherence", "PrivateSpectrum", "private_coherence", "private_
 FloatArray = NDArray[np.float64]
 
 _GAP_SHARE = 0.6
+#: Share of the slack of each of two good events; the certificate of the eigenvalues has the rest.
+_EVENT_SLACK = 0.498
 
 
 @dataclass(frozen=True, repr=False)
@@ -162,6 +164,7 @@ def private_spectrum(
     check_matrix(A)
     check_integer("k", k, 1, min(A.shape))
     rectangular = A.shape[0] != A.shape[1]
+    n, values = (sum(A.shape), 2 * k) if rectangular else (A.shape[0], k)
     call = open_matrix(
         A,
         rank=k,
@@ -172,7 +175,7 @@ def private_spectrum(
         accountant=accountant,
         rng=rng,
         rectangular=rectangular,
-        slack=False,
+        slack=spectrum_slack(n, values, check_delta(delta)),
     )
     matrix = symmetric_embedding(read_rectangular(A)) if rectangular else read_symmetric(A)
     _, spectrum = release_spectrum(
@@ -203,27 +206,27 @@ def _graph_spectrum(
     check_integer("k", k, 1, source.n_vertices)
     options = AdjacencyOptions.check(
         source.n_vertices,
+        max_weight=source.max_weight,
         rank=k,
         max_rank=1,
         regularization=regularization,
         coherence="degree-corrected",
         mechanism="coherence",
     )
-    needs_slack = regularization != "auto"
     ledger = open_ledger(
         epsilon=epsilon,
         delta=check_delta(delta),
         accountant=accountant,
         relation=Edge(),
         noise=noise,
-        slack=options.slack(delta) if needs_slack else 0.0,
+        slack=spectrum_slack(source.n_vertices, k, delta) if regularization == "auto" else options.slack(delta),
     )
     graph = source.read()
     total = release_total_weight(graph, ledger=ledger, share=TOTAL_SHARE, noise=noise)
     mean = 2 * total.value / graph.n_vertices
     tau, lower, mu = release_lower_bound(graph, options, mean, ledger, ledger.remaining_mu(), noise)
     scale = graph.degrees() + tau
-    neighbours = EdgeNeighbours(graph.max_weight, lower, tau, scale)
+    neighbours = EdgeNeighbours(graph.max_weight, lower, tau, graph.degrees())
     operator = normalized_operator(graph, scale)
     _, spectrum = release_spectrum(operator, k, neighbours, ledger=ledger, mu=mu, noise=noise)
     return PrivateSpectrum(spectrum.values, spectrum.scale, tau, ledger.report())
@@ -309,7 +312,7 @@ def private_coherence(
         mu=ledger.mu * math.sqrt(_GAP_SHARE),
         noise=noise,
     )
-    z = ledger.good_event("gap lower bound", ledger.slack / 2)
+    z = ledger.good_event("gap lower bound", ledger.slack * _EVENT_SLACK)
     gap = float(spectrum.gap_lower_bounds(z)[rank - 1])
     moves = log_coherence_change(neighbours, gap, int(rank), n) if gap > 2 * neighbours.norm else None
     if moves is None:
@@ -322,7 +325,7 @@ def private_coherence(
     grid = ledger.gaussian_on_grid("log-coherence", sensitivity=moves, mu=ledger.remaining_mu(), count=1)
     exact = math.log(neighbours.coherence(accurate_vectors(operator, pairs, int(rank), neighbours, noise)))
     noisy = float(noise.scalars(np.array([exact]), grid.unit, grid.scale)[0])
-    upper = noisy + ledger.good_event("log-coherence upper bound", ledger.slack / 2) * grid.scale
+    upper = noisy + ledger.good_event("log-coherence upper bound", ledger.slack * _EVENT_SLACK) * grid.scale
     # The coherence of any basis lies between 1 and n / rank.
     value, bound = (min(max(n * math.exp(2 * x) / rank, 1.0), n / rank) for x in (noisy, upper))
     return PrivateCoherence(value, bound, gap, ledger.report())

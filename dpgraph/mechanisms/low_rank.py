@@ -24,6 +24,7 @@ from dpgraph.mechanisms.matrices import (
 from dpgraph.mechanisms.noisy_power import POWER_RANK, release_low_rank_matrix
 from dpgraph.mechanisms.private_subspaces import PrivateLowRank, PrivateSingularSubspace, PrivateSubspace
 from dpgraph.mechanisms.projector_sampler import canonical_signs
+from dpgraph.mechanisms.spectrum import certified_values
 from dpgraph.mechanisms.subspace import (
     CERTIFICATES,
     Certificate,
@@ -33,7 +34,6 @@ from dpgraph.mechanisms.subspace import (
     release_subspace,
 )
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.spectral.eigen import leading_values, value_tolerance
 
 __all__ = [
     "private_eigenspace",
@@ -135,7 +135,7 @@ def private_projector(
         delta=delta,
         accountant=accountant,
         rng=rng,
-        slack=_needs_slack(mechanism),
+        slack=_slack(mechanism),
     )
     if mechanism == "noisy-power":
         Q, core = _by_noisy_power(read_symmetric(A), call)
@@ -272,7 +272,7 @@ def private_low_rank(
         delta=delta,
         accountant=accountant,
         rng=rng,
-        slack=_needs_slack(mechanism),
+        slack=_slack(mechanism),
     )
     if mechanism == "noisy-power":
         Q, core = _by_noisy_power(read_symmetric(A), call)
@@ -371,10 +371,10 @@ def _release(
     )
 
 
-def _needs_slack(mechanism: str) -> bool:
-    """Whether good events share delta; raises :class:`InvalidParameterError` for an unknown mechanism."""
+def _slack(mechanism: str) -> float | None:
+    """What good events need of delta; raises :class:`InvalidParameterError` for an unknown mechanism."""
     check_choice("mechanism", mechanism, MECHANISMS)
-    return mechanism == "coherence"
+    return None if mechanism == "coherence" else 0.0
 
 
 def _by_noisy_power(matrix: Any, call: MatrixCall) -> tuple[FloatArray, FloatArray]:
@@ -386,10 +386,11 @@ def _by_noisy_power(matrix: Any, call: MatrixCall) -> tuple[FloatArray, FloatArr
 
 def _norm_upper_bound(matrix: Any, call: MatrixCall, mu: float) -> float:
     """Private upper bound on the spectral norm, whose sensitivity is that of one eigenvalue."""
-    bound = call.neighbours.norm
-    tolerance = value_tolerance(matrix.shape[0], bound)
-    pairs = leading_values(matrix, 1, tolerance=tolerance, residual=tolerance, generator=call.noise.generator)
-    bound += 2 * tolerance
+    norm = call.neighbours.norm
+    pairs, tolerance = certified_values(
+        matrix, 1, norm, name="spectral norm", aim=norm, ledger=call.ledger, noise=call.noise
+    )
+    bound = norm + 2 * tolerance
     grid = call.ledger.gaussian_on_grid("spectral norm", sensitivity=bound, mu=mu, count=1)
     z = call.ledger.good_event("spectral norm upper bound", call.ledger.slack * _SHIFT_SLACK)
     noisy = call.noise.scalars(np.abs(pairs.values[:1]), grid.unit, grid.scale)[0]

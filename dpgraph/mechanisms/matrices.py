@@ -61,11 +61,12 @@ def open_matrix(
     accountant: PrivacyAccountant | None,
     rng: int | np.random.Generator | None,
     rectangular: bool = False,
-    slack: bool = True,
+    slack: float | None = None,
 ) -> MatrixCall:
     """Check shapes and parameters, debit the budget.
 
-    For a rectangular matrix rank and sensitivity become those of its symmetric embedding: twice, and sqrt(2) times.
+    Good events get `slack`, by default their usual share of delta. For a rectangular matrix rank and sensitivity become
+    those of its symmetric embedding: twice, and sqrt(2) times.
     """
     check_matrix(A)
     if not rectangular and A.shape[0] != A.shape[1]:
@@ -81,7 +82,7 @@ def open_matrix(
         accountant=accountant,
         relation=Shift("matrix", sensitivity),
         noise=noise,
-        slack=SLACK_SHARE * delta if slack else 0.0,
+        slack=SLACK_SHARE * delta if slack is None else slack,
     )
     factor = 2 if rectangular else 1
     return MatrixCall(

@@ -83,7 +83,7 @@ def release_normalized_adjacency(
     std = ledger.entries[-1].scale
     left = math.sqrt(left**2 - mu_degrees**2)
     scale = graph.degrees() + tau
-    neighbours = EdgeNeighbours(graph.max_weight, lower, tau, scale, options.coherence == "degree-corrected")
+    neighbours = EdgeNeighbours(graph.max_weight, lower, tau, graph.degrees(), options.coherence == "degree-corrected")
     operator = normalized_operator(graph, scale)
     if options.mechanism == "gaussian":
         matrix, std = _release_matrix(operator, neighbours, ledger, left, noise)
@@ -99,7 +99,7 @@ def release_normalized_adjacency(
             least=options.least_rank,
             guess=Guess(
                 lambda r: _TYPICAL_COHERENCE * math.sqrt(r / (graph.n_vertices * flat)),
-                float(shrunken_degrees(degrees, mean_degree, std, graph.max_weight).max()),
+                max(float(shrunken_degrees(degrees, mean_degree, std, graph.max_weight).max()), graph.max_weight),
             ),
             certificate=options.certificate,
             ledger=ledger,
@@ -154,7 +154,7 @@ def release_noisy_matrix(
     mu_degrees = mu * math.sqrt(_DEGREE_SHARE)
     degrees = release_degrees(graph, ledger=ledger, mu=mu_degrees, noise=noise)
     scale = graph.degrees() + tau
-    neighbours = EdgeNeighbours(graph.max_weight, lower, tau, scale)
+    neighbours = EdgeNeighbours(graph.max_weight, lower, tau, graph.degrees())
     left = math.sqrt(left**2 - mu_degrees**2)
     matrix, _ = _release_matrix(normalized_operator(graph, scale), neighbours, ledger, left, noise)
     return np.maximum(degrees + tau, lower), matrix
@@ -274,8 +274,9 @@ def private_normalized_adjacency(
     max_rank : int, default 8
         Largest rank considered by "auto".
     regularization : float or "auto"
-        tau >= 0, public. "auto" is 16 times the private average degree: then no degree test is needed; 2**14 times
-        with "randomized-response", which needs none. A number spends a tenth of the budget on a private minimum degree.
+        tau >= 0, public, at most 1e9 n `max_weight`. "auto" is 16 times the private average degree: then no
+        degree test is needed; 2**14 times with "randomized-response", which needs none. A number spends a tenth of the
+        budget on a private minimum degree.
     coherence : {"degree-corrected", "rank"}
         The coherence that the noise is scaled by: max ||U_i||/sqrt(c_i), or the papers' max ||U_i||.
     mechanism : {"auto", "coherence", "gaussian", "noisy-power", "randomized-response"}
@@ -355,6 +356,7 @@ def private_normalized_adjacency(
     pure = answers or vector
     options = AdjacencyOptions.check(
         n,
+        max_weight=source.max_weight,
         rank=rank,
         max_rank=max_rank,
         regularization=regularization,

@@ -11,12 +11,16 @@ from numpy.typing import NDArray
 
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource
-from dpgraph.spectral.eigen import Eigenpairs, leading_values, value_tolerance, vector_tolerance
+from dpgraph.spectral.eigen import Eigenpairs, is_decomposed, leading_values, value_tolerance, vector_tolerance
 from dpgraph.spectral.neighbours import SpectralNeighbours
 
-__all__ = ["ReleasedSpectrum", "release_spectrum"]
+__all__ = ["ReleasedSpectrum", "certified_values", "release_spectrum", "spectrum_slack"]
 
 FloatArray = NDArray[np.float64]
+
+#: Share of delta for each certificate of eigenvalues, less than what good events leave of their slack (of 0.3 delta).
+#: None needs a smaller probability of failure than the second number.
+_CERTIFICATE_SHARE, _ENOUGH = 1e-3, 1e-9
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,45 @@ class ReleasedSpectrum:
         return self.values[:-1] - self.values[1:] - math.sqrt(2.0) * self.scale * quantile - 3 * self.tolerance
 
 
+def certified_values(
+    operator: Any,
+    count: int,
+    norm: float,
+    *,
+    name: str,
+    aim: float,
+    ledger: Ledger,
+    noise: NoiseSource,
+) -> tuple[Eigenpairs, float]:
+    """Compute the leading |eigenvalues| of a private operator within a public tolerance, which is returned too.
+
+    `norm` is what one neighbour changes in spectral norm, `aim` the residual of the vectors that is worth a try. Every
+    sensitivity that is stated for the values holds only where they are within the tolerance. On large operators that is
+    shown for a random start (:mod:`dpgraph.spectral.lanczos`), and the probability that it is wrong is a good event: a
+    line of the ledger, by which the delta of the other releases is smaller.
+    """
+    n = operator.shape[0]
+    tolerance = value_tolerance(n, norm)
+    failure = 0.0
+    if not is_decomposed(n, count):
+        failure = _failure(ledger.delta)
+        ledger.good_event(f"eigenvalues, {name}", failure)
+    pairs = leading_values(
+        operator, count, tolerance=tolerance, residual=aim, failure=failure, generator=noise.generator
+    )
+    return pairs, tolerance
+
+
+def spectrum_slack(n: int, count: int, delta: float) -> float:
+    """Part of delta that a call needs whose only good event is one certificate of eigenvalues."""
+    return 0.0 if is_decomposed(n, count) else _failure(delta)
+
+
+def _failure(delta: float) -> float:
+    """Probability with which a certificate of eigenvalues may be wrong in a call of this delta."""
+    return min(_ENOUGH, _CERTIFICATE_SHARE * delta)
+
+
 def release_spectrum(
     operator: Any,
     count: int,
@@ -65,9 +108,9 @@ def release_spectrum(
     With `accurate` the vectors are tried to be those that a projector needs, which is worth it where no values of the
     bulk are asked for.
     """
-    tolerance = value_tolerance(operator.shape[0], neighbours.norm)
-    aim = vector_tolerance(neighbours.norm) if accurate else tolerance
-    pairs = leading_values(operator, count, tolerance=tolerance, residual=aim, generator=noise.generator)
+    norm = neighbours.norm
+    aim = vector_tolerance(norm) if accurate else value_tolerance(operator.shape[0], norm)
+    pairs, tolerance = certified_values(operator, count, norm, name="spectrum", aim=aim, ledger=ledger, noise=noise)
     sizes = np.abs(pairs.values)[::stride]
     bound = neighbours.frobenius + 2 * tolerance * math.sqrt(len(sizes))
     grid = ledger.gaussian_on_grid("spectrum", sensitivity=bound, mu=mu, count=len(sizes))

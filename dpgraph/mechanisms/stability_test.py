@@ -18,7 +18,8 @@ from dpgraph.mechanisms.certificates import Certified, SubspaceCall, computed_er
 from dpgraph.mechanisms.spectrum import ReleasedSpectrum, release_spectrum
 from dpgraph.spectral import sensitivity
 from dpgraph.spectral.eigen import COARSE_ROWS, Eigenpairs, value_tolerance, vector_tolerance
-from dpgraph.spectral.stability import Rates, SafeSet, SpectralState, Tolerances, predicted_paths, steps_to_exit
+from dpgraph.spectral.exit_time import SafeSet, steps_to_exit
+from dpgraph.spectral.stability import Rates, SpectralState, Tolerances, predicted_paths
 
 __all__ = ["certify_jointly"]
 
@@ -49,8 +50,10 @@ _GAP_SHARE = 0.25
 _CLOSE = 0.5
 #: Values of the spectrum that are released beyond the candidates': they say where the bulk is, at no price in privacy.
 _BULK_VALUES = 6
-#: Larger numbers of steps are not told apart.
-_CAP = 1e5
+#: Larger numbers of steps are not told apart, and computed ones are below the exact ones by at most this.
+_CAP, _WIDTH = 1e5, 0.02
+#: Limits of the curve differ by at least this factor, so that rounding of a rate does not move its steps.
+_LEAST_RISE = 1e-4
 #: Gaps below this many e are never certified.
 _LEAST_GAP = 3.0
 
@@ -90,10 +93,11 @@ def certify_jointly(call: SubspaceCall) -> Certified:
         U = vectors(plan.rank)
         measured, slack = _measure(call, pairs, U, plan, z, f"steps to instability {attempt}")
         left = math.sqrt(left**2 - plan.mu**2)
-        error = math.sqrt(2.0) * computed_error(plan.rank, call.neighbours, plan.safe.least_gap)
+        gap = plan.safe.least_gap * call.neighbours.norm
+        error = math.sqrt(2.0) * computed_error(plan.rank, call.neighbours, gap)
         limit = plan.safe.limit(measured - slack - 1) + error
         if measured - slack > 1 and limit <= _useless_limit(call.n, left):
-            return Certified(U, spectrum.values[: largest + 1], plan.safe.least_gap, limit, left)
+            return Certified(U, spectrum.values[: largest + 1], gap, limit, left)
         coherence *= max(plan.safe.limit(measured) / plan.safe.limit(plan.steps), 1.0)
     raise halted(
         ledger,
@@ -112,9 +116,8 @@ def _useless_limit(n: int, mu: float) -> float:
 
 def _plan(call: SubspaceCall, spectrum: ReleasedSpectrum, mu: float, z: float, coherence: float) -> _Plan:
     """Choose the rank, the curve and the share of the budget of the largest expected value."""
-    least = _LEAST_GAP * call.neighbours.norm
-    rates = _rates(call, call.candidates[-1], least)
-    slacks = sensitivity.stability_steps(_shift(call.n)) * z / (mu * np.sqrt(_TEST_SHARES)) + _shift(call.n)
+    rates = _rates(call, call.candidates[-1], _LEAST_GAP)
+    slacks = _sensitivity(call.n) * z / (mu * np.sqrt(_TEST_SHARES)) + _shift(call.n)
     useless = _useless_limit(call.n, mu)
     states = np.array(
         [
@@ -131,7 +134,7 @@ def _plan(call: SubspaceCall, spectrum: ReleasedSpectrum, mu: float, z: float, c
     plans = []
     for rank, first in zip(call.candidates, range(0, states.shape[1], len(_SCENARIOS)), strict=True):
         scenarios = slice(first, first + len(_SCENARIOS))
-        least_gap = max(_GAP_SHARE * float(gaps[0, first]), least)
+        least_gap = max(_GAP_SHARE * float(gaps[0, first]), _LEAST_GAP)
         speeds = np.where(gaps >= least_gap, rates.projector(paths), np.inf)[:, scenarios]
         speeds = np.maximum.accumulate(np.minimum(speeds, 1e300))
         worst = min(useless, math.sqrt(2.0 * rank))
@@ -147,7 +150,7 @@ def _curve(
 ) -> tuple[FloatArray, FloatArray]:
     """Remaining steps and limits: along a predicted path while its gap is open, then up to the worst useful limit."""
     kept = speeds < worst
-    kept[1:] &= np.diff(speeds) > 1e-9 * speeds[1:]
+    kept[1:] &= np.diff(speeds) > _LEAST_RISE * speeds[1:]
     if not kept.any():
         times, speeds, kept = times[:1], np.array([worst / math.e]), np.ones(1, dtype=bool)
         room = room[:1]
@@ -187,7 +190,7 @@ def _steps_on_grid(safe: SafeSet, times: FloatArray, speeds: FloatArray) -> floa
 def _predicted_state(
     call: SubspaceCall, spectrum: ReleasedSpectrum, rank: int, deviations: float, coherence: float
 ) -> SpectralState:
-    values, scale = spectrum.values, spectrum.scale
+    values, scale = spectrum.values / call.neighbours.norm, spectrum.scale / call.neighbours.norm
     # Values of the bulk are alike: their mean has less noise than the first, which stands out only if it does by more
     # than its noise.
     rest = values[rank:]
@@ -195,7 +198,7 @@ def _predicted_state(
     shrink = excess**2 / (excess**2 + scale**2)
     error = scale * math.sqrt(1 / len(rest) + shrink**2)
     outside = max(float(rest.mean()) + shrink * excess, 0.0) + deviations * error
-    inside = max(float(values[rank - 1]) - deviations * scale, _LEAST_GAP * call.neighbours.norm)
+    inside = max(float(values[rank - 1]) - deviations * scale, _LEAST_GAP)
     # A gap that is not there cannot be planned with: assume some, and let the measurement say.
     outside = min(outside, _CLOSE * inside)
     return call.neighbours.state(coherence * call.guess.coherence(rank), inside, outside, call.guess.largest_degree)
@@ -206,13 +209,19 @@ def _shift(n: int) -> float:
     return 0.02 if n <= COARSE_ROWS else 0.1
 
 
+def _sensitivity(n: int) -> float:
+    """Of a computed number of steps."""
+    return sensitivity.stability_steps(_shift(n), _WIDTH)
+
+
 def _rates(call: SubspaceCall, rank: int, least_gap: float) -> Rates:
+    """Bounds on speeds, for gaps of at least `least_gap` e; tolerances in units of e too."""
     neighbours = call.neighbours
     tolerances = Tolerances(
         shift=_shift(call.n),
-        inside=math.sqrt(rank) * vector_tolerance(neighbours.norm),
-        outside=value_tolerance(call.n, neighbours.norm),
-        coherence=computed_error(rank, neighbours, least_gap) * neighbours.coherence_unit,
+        inside=math.sqrt(rank) * vector_tolerance(1.0),
+        outside=value_tolerance(call.n, 1.0),
+        coherence=computed_error(rank, neighbours, least_gap * neighbours.norm),
     )
     return neighbours.rates(tolerances)
 
@@ -224,13 +233,12 @@ def _measure(
     call: SubspaceCall, pairs: Eigenpairs, U: FloatArray, plan: _Plan, z: float, name: str
 ) -> tuple[float, float]:
     """Release the number of steps that the span of U stays in the plan's safe set, and what to subtract from it."""
-    neighbours, shift = call.neighbours, _shift(call.n)
+    neighbours, norm = call.neighbours, call.neighbours.norm
     inside = float(np.abs(np.linalg.eigvalsh(U.T @ (call.operator @ U))).min())
-    state = neighbours.state(
-        neighbours.coherence(U), inside, float(abs(pairs.values[plan.rank])), neighbours.largest_degree
-    )
+    outside = float(abs(pairs.values[plan.rank]))
+    state = neighbours.state(neighbours.coherence(U), inside / norm, outside / norm, neighbours.largest_degree)
     rates = _rates(call, plan.rank, plan.safe.least_gap)
-    steps = steps_to_exit(state, rates, plan.safe, cap=_CAP)
-    grid = call.ledger.gaussian_on_grid(name, sensitivity=sensitivity.stability_steps(shift), mu=plan.mu, count=1)
+    steps = steps_to_exit(state, rates, plan.safe, cap=_CAP, width=_WIDTH)
+    grid = call.ledger.gaussian_on_grid(name, sensitivity=_sensitivity(call.n), mu=plan.mu, count=1)
     noisy = call.noise.scalars(np.array([steps]), grid.unit, grid.scale)[0]
-    return float(noisy), z * grid.scale + shift
+    return float(noisy), z * grid.scale + _shift(call.n)

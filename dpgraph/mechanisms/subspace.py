@@ -57,8 +57,9 @@ CERTIFICATES: tuple[str, ...] = get_args(Certificate)
 #: scales.
 CORE_ALLOWANCE = 2.0**-18
 
-#: Share of delta that good events may use, and the part of it for a minimum degree; certificates have the rest.
-SLACK_SHARE, MINIMUM_DEGREE_SLACK = 0.3, 0.3
+#: Share of delta that good events may use, and the part of it for a minimum degree; the certificate of the motion has
+#: 0.7 and that of the eigenvalues what is left.
+SLACK_SHARE, MINIMUM_DEGREE_SLACK = 0.3, 0.29
 
 
 @dataclass(frozen=True)

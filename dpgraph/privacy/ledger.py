@@ -31,6 +31,8 @@ _GRID_RATIO = 1e5
 _DISCRETE_INFLATION = 1 + 1e-6
 #: Most grid steps in a standard deviation: draws stay integers that a double holds.
 _MOST_STEPS = 2.0**46
+#: Thousandths of it are still exact.
+_LEAST_SHARED_DELTA = 1e-300
 
 
 @dataclass(frozen=True)
@@ -293,7 +295,11 @@ def open_ledger(
         )
     epsilon = check_epsilon(epsilon)
     delta = 0.0 if delta is None else check_delta(delta)
-    if not 0 <= slack <= max(delta - 1e-300, 0.0):
+    if slack > 0 and delta < _LEAST_SHARED_DELTA:
+        raise InvalidParameterError(
+            f"delta must be at least {_LEAST_SHARED_DELTA:g} where good events share it; got {delta!r}"
+        )
+    if not 0 <= slack <= delta or slack == delta > 0:
         raise InvalidParameterError(f"the slack share of delta must lie in [0, delta); got {slack!r}")
     ledger = Ledger(epsilon, delta, slack, relation, noise.seeded, parallel)
     accountant = accountant if accountant is not None else ambient_accountant()

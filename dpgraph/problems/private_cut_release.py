@@ -125,7 +125,7 @@ def release_private_cut(
 ) -> PrivateCutResult:
     """Check the request, debit the budget, read the graph, release and solve."""
     noise, n = noise_source(rng), source.n_vertices
-    options = _check(n, request)
+    options = _check(n, source.max_weight, request)
     chosen = request.fixed(source)
     spectral = chosen in ("coherence", "gaussian")
     ledger = open_ledger(
@@ -161,7 +161,7 @@ def release_private_cut(
     )
 
 
-def _check(n: int, request: CutRequest) -> AdjacencyOptions:
+def _check(n: int, max_weight: float, request: CutRequest) -> AdjacencyOptions:
     """Validate everything public; raises :class:`InvalidParameterError` before the budget is touched."""
     check_delta(request.delta)
     choices = {
@@ -181,6 +181,7 @@ def _check(n: int, request: CutRequest) -> AdjacencyOptions:
         )
     return AdjacencyOptions.check(
         n,
+        max_weight=max_weight,
         rank=request.rank,
         max_rank=request.max_rank,
         regularization=request.regularization,

@@ -221,6 +221,7 @@ def _check(
     check_scale("max_weight", max_weight)
     return AdjacencyOptions.check(
         instance.n_variables * instance.alphabet_size,
+        max_weight=max_weight,
         rank=rank,
         max_rank=max_rank,
         regularization=regularization,

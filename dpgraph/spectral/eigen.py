@@ -20,7 +20,15 @@ from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 from dpgraph.exceptions import InvalidParameterError, NotConvergedError
 from dpgraph.spectral.lanczos import Lanczos
 
-__all__ = ["COARSE_ROWS", "Eigenpairs", "leading_eigenpairs", "leading_values", "value_tolerance", "vector_tolerance"]
+__all__ = [
+    "COARSE_ROWS",
+    "Eigenpairs",
+    "is_decomposed",
+    "leading_eigenpairs",
+    "leading_values",
+    "value_tolerance",
+    "vector_tolerance",
+]
 
 FloatArray = NDArray[np.float64]
 
@@ -28,8 +36,10 @@ FloatArray = NDArray[np.float64]
 COARSE_ROWS = 50_000
 #: Up to this size LAPACK on the whole matrix is faster and has nothing to miss.
 DENSE_LIMIT = 700
-#: A certificate fails with this probability, over the random start.
+#: A certificate that protects nobody fails with this probability, over the random start.
 _FAILURE_PROBABILITY = 1e-9
+#: LAPACK's eigenvalues of a symmetric matrix err by at most this many units of rounding, times n and its norm.
+_BACKWARD_ERROR = 10.0
 #: :func:`leading_eigenpairs` notices a missed eigenvalue that is larger than the last one by this factor.
 _MISSED_FACTOR = 1.1
 #: Residuals may take this share of the tolerance of values; the certificate has the rest.
@@ -41,6 +51,8 @@ _FEW_RESTARTS, _MANY_RESTARTS = 2, 1000
 _NORM_STEPS = 8
 #: ... and before a certificate is given up.
 _MOST_STEPS = 20_000
+#: An exhausted run says no more than rounding allows; one that says less than this is a failure.
+_USEFUL_DOUBT = 0.5
 
 
 def value_tolerance(n: int, norm: float) -> float:
@@ -68,7 +80,7 @@ class Eigenpairs:
     vectors : ndarray, shape (n, k), or (n, k - 1) from :func:`leading_values`
         Orthonormal eigenvectors.
     residual : float
-        Spectral norm of A U - U Theta, U the vectors and Theta their Ritz values; 0 where rounding is all there is.
+        Spectral norm of A U - U Theta, U the vectors and Theta their Ritz values.
     """
 
     values: FloatArray
@@ -108,18 +120,25 @@ def leading_eigenpairs(
         The residuals stay above `tolerance`, or eigenvalues keep being missed.
     """
     if _check_count(operator, count):
-        return _dense(operator, count)
+        pairs = _dense(operator, count)
+        if not pairs.residual <= tolerance:
+            raise _not_converged(operator, count, tolerance)
+        return pairs
     for pairs in _tries(operator, count, tolerance, generator, aim=tolerance):
         last = float(np.abs(pairs.values[-1]))
         level = _MISSED_FACTOR * last + tolerance
-        found = _largest_value(operator, pairs, generator, level=level) if least is None else least
+        found = (
+            _largest_value(operator, pairs, generator, level=level, failure=_FAILURE_PROBABILITY / _ATTEMPTS)
+            if least is None
+            else least
+        )
         if found <= (level if least is None else last):
             return pairs
     raise _not_converged(operator, count, tolerance)
 
 
 def leading_values(
-    operator: Any, count: int, *, tolerance: float, residual: float, generator: np.random.Generator
+    operator: Any, count: int, *, tolerance: float, residual: float, failure: float, generator: np.random.Generator
 ) -> Eigenpairs:
     r"""Compute the `count` largest absolute eigenvalues of a symmetric operator, each with an error that is certified.
 
@@ -135,17 +154,21 @@ def leading_values(
         Bound on the error of each absolute value; a public number.
     residual : float
         Spectral norm of the residual of the vectors that is aimed at; a quarter of `tolerance` is accepted.
+    failure : float
+        Probability, over the random starts, that the values are not within `tolerance` and nobody notices. Of no
+        meaning where the whole matrix is decomposed (:func:`is_decomposed`). A private call subtracts it from its
+        delta (:func:`dpgraph.mechanisms.spectrum.certificate_failure`).
 
     Returns
     -------
     Eigenpairs
         With count - 1 vectors (or count, where the whole matrix was decomposed). The absolute values are within
-        `tolerance`, except with probability 1e-9.
+        `tolerance`, except with probability `failure`.
 
     Raises
     ------
     InvalidParameterError, NotConvergedError
-        As :func:`leading_eigenpairs`.
+        As :func:`leading_eigenpairs`; also where LAPACK's rounding errors exceed `tolerance`.
 
     Notes
     -----
@@ -156,15 +179,20 @@ def leading_values(
     theta + s/2 as the last, are within s/2 + rho of these: where abs(Theta_i) is the larger, the true one is at least
     that and at most theta + s; where it is not, the true one is at least t >= theta - rho, and at most theta + s.
     So errors are at most s/2 + 2 rho.
+
+    *Failure.* Each try has its own certificate, which fails with probability `failure` over their number.
     """
     if _check_count(operator, count):
-        return _dense(operator, count)
+        pairs, n = _dense(operator, count), operator.shape[0]
+        if not _BACKWARD_ERROR * n * float(np.finfo(np.float64).eps) * abs(float(pairs.values[0])) <= tolerance:
+            raise _not_converged(operator, count, tolerance)
+        return pairs
     coarse = _RESIDUAL_SHARE * tolerance
     fine = min(residual, coarse)
     for pairs in _tries(operator, count - 1, coarse, generator, aim=fine):
         reached = fine if pairs.residual <= fine else coarse
         width = 2 * (tolerance - 2 * reached)
-        found = _largest_value(operator, pairs, generator, width=width)
+        found = _largest_value(operator, pairs, generator, width=width, failure=failure / _ATTEMPTS)
         if found <= np.min(np.abs(pairs.values), initial=math.inf) + reached:
             last = found + width / 2
             raised = np.copysign(np.maximum(np.abs(pairs.values), last), pairs.values)
@@ -172,12 +200,16 @@ def leading_values(
     raise _not_converged(operator, count, tolerance)
 
 
+def is_decomposed(n: int, count: int) -> bool:
+    """Whether LAPACK decomposes the whole matrix, so that no certificate can fail; public."""
+    return n <= DENSE_LIMIT or count > n // 3
+
+
 def _check_count(operator: Any, count: int) -> bool:
-    """Whether the whole matrix is decomposed."""
     n = operator.shape[0]
     if not 1 <= count <= n:
         raise InvalidParameterError(f"the number of eigenpairs must lie in [1, n = {n}]; got {count}")
-    return bool(n <= DENSE_LIMIT or count > n // 3)
+    return is_decomposed(n, count)
 
 
 def _not_converged(operator: Any, count: int, tolerance: float) -> NotConvergedError:
@@ -192,7 +224,7 @@ def _dense(operator: Any, count: int) -> Eigenpairs:
     n = operator.shape[0]
     matrix = operator if isinstance(operator, np.ndarray) else operator @ np.eye(n)
     values, vectors = linalg.eigh((matrix + matrix.T) / 2)
-    return _sorted_by_size(values, vectors, count)
+    return _with_residual(operator, _sorted_by_size(values, vectors, count))
 
 
 def _sorted_by_size(values: FloatArray, vectors: FloatArray, count: int) -> Eigenpairs:
@@ -235,24 +267,64 @@ def _krylov(
         values, vectors = eigsh(operator, k=count, which="LM", ncv=width, tol=relative, maxiter=restarts, v0=start)
     except ArpackNoConvergence:
         return None
-    pairs = _sorted_by_size(values, vectors, count)
+    return _with_residual(operator, _sorted_by_size(values, vectors, count))
+
+
+def _with_residual(operator: Any, pairs: Eigenpairs) -> Eigenpairs:
     R = operator @ pairs.vectors - pairs.vectors * pairs.values
-    return replace(pairs, residual=math.sqrt(max(float(np.linalg.eigvalsh(R.T @ R)[-1]), 0.0)))
+    size = float(np.abs(R).max(initial=0.0))  # squares of tiny entries vanish
+    scaled = R / size if size > 0 else R
+    return replace(pairs, residual=size * math.sqrt(max(float(np.linalg.eigvalsh(scaled.T @ scaled)[-1]), 0.0)))
 
 
 # --- the norm of what is left, by Lanczos ----------------------------------------------------------------------------
 
 
 def _largest_value(
-    operator: Any, pairs: Eigenpairs, generator: np.random.Generator, *, width: float = 0.0, level: float = 0.0
+    operator: Any,
+    pairs: Eigenpairs,
+    generator: np.random.Generator,
+    *,
+    failure: float,
+    width: float = 0.0,
+    level: float = 0.0,
 ) -> float:
-    """Find theta with theta <= ||B|| < max(theta + width, level), B the operator beside the pairs, certified."""
+    """Find theta with theta <= ||B|| < max(theta + width, level), B the operator beside the pairs, certified.
+
+    The number that is excluded grows with theta from run to run, so that all runs exclude the last one, and what is
+    found is wrong with at most the product of their probabilities: at most `failure`.
+    """
+    found, doubt = 0.0, 1.0
+    while doubt > failure:
+        found, shown = _one_run(operator, pairs, generator, found, width, level, failure / doubt)
+        if found >= max(found + width, level):
+            return found
+        doubt *= shown
+    return found
+
+
+def _one_run(
+    operator: Any,
+    pairs: Eigenpairs,
+    generator: np.random.Generator,
+    found: float,
+    width: float,
+    level: float,
+    failure: float,
+) -> tuple[float, float]:
+    """Raise `found` to what one Lanczos run finds; also the probability that a run excludes what it should not."""
     start = generator.standard_normal(operator.shape[0])
     lanczos = Lanczos(operator.__matmul__, start, pairs.vectors, float(np.abs(pairs.values).max(initial=0.0)))
+    aim = max(failure, lanczos.least_doubt)
     while lanczos.steps < _MOST_STEPS:
         lanczos.run(max(_NORM_STEPS, lanczos.steps // 16))
-        found = lanczos.largest()
+        found = max(found, lanczos.largest())
         x = max(found + width, level)
-        if found >= x or lanczos.excludes(x, _FAILURE_PROBABILITY):
-            return found
+        if found >= x:
+            return found, 1.0
+        doubt = lanczos.doubt(x, aim)
+        if doubt <= aim or (lanczos.exhausted and doubt <= _USEFUL_DOUBT):
+            return found, doubt
+        if lanczos.exhausted:
+            break
     raise _not_converged(operator, pairs.vectors.shape[1] + 1, max(width, level))

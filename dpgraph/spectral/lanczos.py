@@ -14,7 +14,9 @@ implies abs(a_0) <= 1/abs(p_j(x)). But the density of a_0, for v_0 uniform on th
 P(abs(a_0) <= s) <= s sqrt(2 n/pi). QED.
 
 The vectors v_j need not be orthogonal, so that the loss of orthogonality does no harm; rounding acts on a_j as a change
-of a_0 by some units of 1e-16 would, and the a_0 in question are larger than 1e-12 for n = 10^6. The number of steps is
+of a_0 by some units of 1e-16 would, and no run claims to have seen that abs(a_0) is below 1e-12, so that one run fails
+with probability 1e-9 at best for n = 10^6. Where less is asked for, several runs from independent starts must all
+exclude x: if it is wrong, all of them failed, with the product of their probabilities. The number of steps is
 that of the a-priori bounds of Kuczynski and Wozniakowski for spectra that fill an interval evenly, and much smaller for
 others.
 
@@ -46,6 +48,10 @@ _ALL_ROUNDING = 1e-3
 _INVARIANT = 1e-14
 #: Steps between looks at a certificate.
 _LOOK = 16
+#: No run shows that the first component of an eigenvector is smaller than this: rounding may be what it sees.
+_LEAST_COMPONENT = 1e-12
+#: In place of a coefficient that is zero.
+_TINY = 1e-300
 
 
 class Lanczos:
@@ -128,18 +134,40 @@ class Lanczos:
         """Whether all eigenvalues exceed x, which is below all Ritz values, by the certificate of this module."""
         return self.exhausted or self._exceeds(x, failure)
 
-    def excludes(self, x: float, failure: float) -> bool:
-        """Whether ||B|| < x, which is larger than all absolute Ritz values, by the certificate of this module."""
-        return self.exhausted or (self._exceeds(x, failure) and self._exceeds(-x, failure))
+    @property
+    def least_doubt(self) -> float:
+        """What a single run can show at best, because of rounding."""
+        return self._chance * _LEAST_COMPONENT
+
+    @property
+    def _chance(self) -> float:
+        """P(abs(a_0) <= s) is at most this times s."""
+        return math.sqrt(2 * self._live / math.pi)
+
+    def doubt(self, x: float, aim: float) -> float:
+        """Probability, over the start, that a run excludes ||B|| >= x as this one does although it is false.
+
+        By the certificate of this module; x is larger than all absolute Ritz values. No smaller than `aim`, which is at
+        least :attr:`least_doubt`; 1 if nothing is shown yet. Exhausted runs prove no more: what is left is rounding.
+        """
+        enough = self._chance / aim
+        growth = min(self._growth(x, enough), self._growth(-x, enough))
+        return aim if growth >= enough else min(1.0, self._chance / growth)
+
+    def _growth(self, x: float, enough: float) -> float:
+        """Largest abs(p_j(x)), or `enough` if that is reached."""
+        before, now, last, most = 0.0, 1.0, 0.0, 1.0
+        for a, b in zip(self.alpha, self.beta, strict=True):
+            b = max(b, _INVARIANT * self._size, _TINY)
+            before, now, last = now, ((x - a) * now - last * before) / b, b
+            most = max(most, abs(now))
+            if most >= enough:
+                return enough
+        return most
 
     def _exceeds(self, x: float, failure: float) -> bool:
-        bound = math.sqrt(2 * self._live / math.pi) / failure
-        before, now, last = 0.0, 1.0, 0.0
-        for a, b in zip(self.alpha, self.beta, strict=True):
-            before, now, last = now, ((x - a) * now - last * before) / b, b
-            if abs(now) > bound:
-                return True
-        return False
+        bound = self._chance / failure
+        return self._growth(x, bound) >= bound
 
     def look(self, x: float, failure: float, steps: int) -> bool:
         """Continue until all eigenvalues are known to exceed x, or for `steps` in all; whether they are.

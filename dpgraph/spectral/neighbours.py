@@ -59,17 +59,12 @@ class SpectralNeighbours(Protocol):
         ...
 
     @property
-    def coherence_unit(self) -> float:
-        """What an error of 1 in a row of U is worth in the coherence of a state."""
-        ...
-
-    @property
     def largest_degree(self) -> float:
         """max_i d_i of a graph (private)."""
         ...
 
     def state(self, coherence: float, inside: float, outside: float, largest_degree: float) -> SpectralState:
-        """State of the motion of the eigenspace."""
+        """State of the motion of the eigenspace, in units of this relation; eigenvalues are given in units of norm."""
         ...
 
     def rates(self, tolerances: Tolerances) -> Rates:
@@ -97,8 +92,8 @@ class EdgeNeighbours:
         m, a lower bound on min_i c_i valid for both neighbours, m >= w and m >= regularization.
     regularization : float
         tau.
-    scale : ndarray, shape (n,)
-        c = d + tau. Private: used by :meth:`coherence` only.
+    degrees : ndarray, shape (n,)
+        d. Private: used by :meth:`coherence`, with c = d + tau, and by the stability test.
     degree_corrected : bool
         kappa_D = max ||U_i||/sqrt(c_i) if true, the papers' kappa = max ||U_i|| otherwise.
     """
@@ -106,7 +101,7 @@ class EdgeNeighbours:
     max_weight: float
     lower: float
     regularization: float
-    scale: FloatArray
+    degrees: FloatArray
     degree_corrected: bool = True
 
     @property
@@ -128,7 +123,7 @@ class EdgeNeighbours:
     def coherence(self, U: FloatArray) -> float:
         """The coherence kappa_D or kappa of a basis."""
         norms = row_norms(U)
-        return float(np.max(norms / np.sqrt(self.scale) if self.degree_corrected else norms))
+        return float(np.max(norms / np.sqrt(self.degrees + self.regularization) if self.degree_corrected else norms))
 
     def projector(self, coherence: float, gap: float) -> float:
         """See :func:`dpgraph.spectral.sensitivity.projector`."""
@@ -155,23 +150,18 @@ class EdgeNeighbours:
         return min(1.0, (self.max_weight / self.lower) ** 0.5 / sigma_lower) if sigma_lower > 0 else 1.0
 
     @property
-    def coherence_unit(self) -> float:
-        """1/sqrt(m), as c_i >= m."""
-        return float(self.lower**-0.5)
-
-    @property
     def largest_degree(self) -> float:
-        """Private: used by the stability test only."""
-        return float(self.scale.max()) - self.regularization
+        """Private: used by the stability test only. Not max c - tau, of which nothing is left where tau is large."""
+        return float(self.degrees.max())
 
     def state(self, coherence: float, inside: float, outside: float, largest_degree: float) -> SpectralState:
         """Stand the papers' coherence in for kappa_D sqrt(m), which it bounds."""
-        kappa = coherence if self.degree_corrected else coherence * self.coherence_unit
-        return SpectralState(inside, outside, kappa, largest_degree)
+        kappa = coherence * self.lower**0.5 if self.degree_corrected else coherence
+        return SpectralState(inside, outside, kappa, largest_degree / self.max_weight)
 
     def rates(self, tolerances: Tolerances) -> Rates:
         """See :class:`dpgraph.spectral.stability.EdgeRates`."""
-        return EdgeRates(self.max_weight, self.lower, self.regularization, tolerances)
+        return EdgeRates(self.lower / self.max_weight, self.regularization / self.max_weight, tolerances)
 
     def core(self, Q: FloatArray) -> float:
         """See :func:`dpgraph.spectral.sensitivity.core_release`."""
@@ -223,11 +213,6 @@ class MatrixNeighbours:
         return 1.0
 
     @property
-    def coherence_unit(self) -> float:
-        """1."""
-        return 1.0
-
-    @property
     def largest_degree(self) -> float:
         """Of no meaning here."""
         return 0.0
@@ -238,7 +223,7 @@ class MatrixNeighbours:
 
     def rates(self, tolerances: Tolerances) -> Rates:
         """See :class:`dpgraph.spectral.stability.MatrixRates`."""
-        return MatrixRates(self.delta, tolerances)
+        return MatrixRates(tolerances)
 
     def core(self, Q: FloatArray) -> float:
         """See :func:`dpgraph.spectral.sensitivity.general_core`."""

@@ -369,13 +369,17 @@ def computed_subspace(rank: int, residual: float, gap: float, norm: float) -> fl
     return (1 + math.sqrt(2.0)) * math.sqrt(rank) * residual / _open_gap(gap, norm)
 
 
-def stability_steps(shift: float) -> float:
-    """Change of D, the number of edges until an eigenspace becomes unstable, as computed: 1 + 2 `shift`.
+def stability_steps(shift: float, width: float) -> float:
+    """Change of D, the number of edges until an eigenspace becomes unstable, as computed: 1 + 2 `shift` + `width`.
 
-    The exact D moves by at most 1 (:mod:`dpgraph.spectral.stability`, theorem); errors of the computed state move it by
-    at most `shift` in each world.
+    *Proof.* Let D be that of the exact state, D~ that of the computed one, and C the number that is released but for
+    its noise. D moves by at most 1 (:mod:`dpgraph.spectral.stability`, theorem). In each world abs(D - D~) <= shift:
+    errors of the state are overtaken within so many steps, as every speed is at least error/shift there
+    (:class:`dpgraph.spectral.stability.Tolerances`). And D~ - width <= C <= D~, because C is a lower bound which an
+    upper bound exceeds by at most `width` (:mod:`dpgraph.spectral.exit_time`). So D - shift - width <= C <= D + shift,
+    and two such numbers differ by at most 1 + 2 shift + width. A cap on all of them changes nothing.
     """
-    return 1 + 2 * shift
+    return 1 + 2 * shift + width
 
 
 def log_coherence(max_weight: float, lower: float, product: float, gap: float, computed: float = 0.0) -> float | None:

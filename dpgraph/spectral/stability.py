@@ -31,44 +31,39 @@ propose-test-release of C. Dwork, J. Lei, STOC 2009).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.integrate import solve_ivp
-from scipy.optimize import minimize_scalar
 
-__all__ = [
-    "EdgeRates",
-    "MatrixRates",
-    "Rates",
-    "SafeSet",
-    "SpectralState",
-    "Tolerances",
-    "predicted_paths",
-    "steps_to_exit",
-]
+__all__ = ["DIRECTION", "EdgeRates", "MatrixRates", "Rates", "SpectralState", "Tolerances", "predicted_paths"]
 
 FloatArray = NDArray[np.float64]
 
-#: Points of the path at which the latest exit is looked for, before it is refined between them.
-_GRID = 65
+#: sigma_r falls along the path, the other coordinates grow.
+DIRECTION = np.array([-1.0, 1.0, 1.0, 1.0])
+#: Every coordinate moves at least so fast, in its unit for a step, so that quotients of speeds are finite.
+_LEAST_SPEED = 1e-12
+#: Gaps and eigenvalues below these many e are beyond every safe set; their speeds need only be finite.
+_LEAST_GAP, _LEAST_VALUE = 1e-6, 1e-100
 
 
 @dataclass(frozen=True)
 class SpectralState:
-    """What the motion of an eigenspace depends on.
+    """What the motion of an eigenspace depends on, in the units of the neighbouring relation.
+
+    The unit of eigenvalues is e, what one neighbour changes in spectral norm (w/m, or Delta). So nothing here depends
+    on the unit of the weights or on the size of tau, and no constant has to be small compared with either.
 
     Parameters
     ----------
     inside, outside : float
-        sigma_r and sigma_{r+1}.
+        sigma_r/e and sigma_{r+1}/e.
     coherence : float
-        kappa_D or kappa; infinite stands for the bound that follows from sigma_r.
+        sqrt(m) kappa_D, or kappa; it never counts as more than 1, which stands for the bound from sigma_r too.
     largest_degree : float
-        max_i d_i; of no meaning for a general matrix.
+        max_i d_i/w; of no meaning for a general matrix.
     """
 
     inside: float
@@ -78,22 +73,22 @@ class SpectralState:
 
     def array(self) -> FloatArray:
         """The state as a vector."""
-        return np.array([self.inside, self.outside, self.coherence, self.largest_degree])
+        return np.array([self.inside, self.outside, min(self.coherence, 1.0), self.largest_degree])
 
 
 @dataclass(frozen=True)
 class Tolerances:
     """Least speeds, so that errors of computed states are overtaken within `shift` steps.
 
-    If every coordinate of a computed state is off by at most `shift` times its least speed, then the computed D is
-    off by at most `shift`, in either direction.
+    If every coordinate of a computed state is off by at most `shift` times its least speed, then D of the computed
+    state is off by at most `shift`, in either direction.
 
     Parameters
     ----------
     shift : float
         In steps.
     inside, outside, coherence : float
-        Bounds on the errors of sigma_r, sigma_{r+1} and the coherence.
+        Bounds on the errors of these coordinates of a state, in their units.
     """
 
     shift: float
@@ -105,8 +100,13 @@ class Tolerances:
 class Rates(Protocol):
     """Bounds on speeds along the path between two neighbours; states are columns, shape (4,) or (4, k)."""
 
-    def speeds(self, x: FloatArray) -> FloatArray:
-        """Bounds on the speeds of (sigma_r downwards, sigma_{r+1}, coherence, largest degree), all >= 0."""
+    def speeds(self, x: FloatArray, own: FloatArray | None = None) -> FloatArray:
+        """Bounds on the speeds of (sigma_r downwards, sigma_{r+1}, coherence, largest degree), all > 0.
+
+        Call a state worse if its sigma_r is smaller and the rest larger. With `own` the speeds are a function f(x, own)
+        that does not fall as x gets worse and does not grow as `own` does; f(x, x) are the speeds at x. So all speeds
+        between a state x and a worse one y lie between f(x, y) and f(y, x).
+        """
         ...
 
     def projector(self, x: FloatArray) -> FloatArray:
@@ -164,62 +164,60 @@ class EdgeRates:
     coordinate, as the theorem needs. The papers' coherence max ||U_i|| may stand for kappa_D sqrt(m), which it bounds:
     its rows move by the same bounds, without the last term.
 
+    *Units.* The code has T = t/e, B = b/e, G = g/e, k = sqrt(m) kappa_D, degrees, tau and m over w, and e = 1/m. In
+    these units the bounds hold no number that is large or small because tau or w is:
+
+        rho = (m/(d + tau))^2 d,    S = m d/(d + tau),
+        sigma_r: min(1, 2 (1 + t) k^2),    sigma_{r+1}: min(1, 2 (1 + b) rho/B^2),    k <= min(1, sqrt(rho)/T),
+        e R(i,i) <= (1 + S/(T G))/T,    e abs(R(i,l)) <= (1 + S/T + S/G)/T^2,
+        e q <= sqrt(1 + 2 S (3T - 2B)/(T G^2) + S/T^2 + 2/T)/T.
+
     Parameters
     ----------
-    max_weight, lower, regularization : float
-        w, m and tau.
+    lower, regularization : float
+        m/w >= 1 and tau/w.
     tolerances : Tolerances
         Errors of computed states.
     """
 
-    max_weight: float
     lower: float
     regularization: float
     tolerances: Tolerances
 
-    def _degree(self, x: FloatArray) -> FloatArray:
-        """Largest degree, at least the smallest."""
-        return np.maximum(x[3], self.lower - self.regularization)
+    def _rows(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Bounds (rho, S) on what a row of A adds to squared entries and moments, at the worst degree."""
+        m, tau = self.lower, self.regularization
+        largest = np.maximum(x[3], m - tau)
+        worst = np.minimum(max(tau, m - tau), largest)
+        return (m / (worst + tau)) ** 2 * worst, m / (largest + tau) * largest
 
-    def _rho(self, x: FloatArray) -> FloatArray:
-        tau = self.regularization
-        degree = np.minimum(max(tau, self.lower - tau), self._degree(x))
-        return degree / (degree + tau) ** 2
+    def _coherence(self, x: FloatArray, rho: FloatArray) -> FloatArray:
+        """Capped by what follows from sigma_r and the largest degree, and by 1."""
+        return np.minimum(np.minimum(x[2], np.sqrt(rho) / np.maximum(x[0], _LEAST_VALUE)), 1.0)
 
-    def _row(self, x: FloatArray) -> FloatArray:
-        """Bound s on ||A_i||^2."""
-        degree = self._degree(x)
-        return self.max_weight / self.lower * degree / (degree + self.regularization)
-
-    def _coherence(self, x: FloatArray) -> FloatArray:
-        """Capped by what follows from sigma_r and the largest degree, and by 1/sqrt(m)."""
-        spectral = np.sqrt(self.max_weight / self.lower * self._rho(x)) / np.maximum(x[0], 1e-150)
-        return np.minimum(np.minimum(x[2], spectral), self.lower**-0.5)
-
-    def speeds(self, x: FloatArray) -> FloatArray:
-        """See the class."""
-        w, m = self.max_weight, self.lower
-        # Beyond the safe set, where an integrator may look, numbers need only be finite.
-        e, b = w / m, np.maximum(x[1], 0.0)
-        t = np.maximum(x[0], b + 1e-6 * e)
-        g, kappa, s = t - b, self._coherence(x), self._row(x)
-        off = (e + s / t + s / g) / t**2
+    def speeds(self, x: FloatArray, own: FloatArray | None = None) -> FloatArray:
+        """See the class and :class:`Rates`."""
+        own, e, b = x if own is None else own, 1 / self.lower, np.maximum(x[1], 0.0)
+        g = np.maximum(x[0] - b, _LEAST_GAP)
+        t = np.maximum(x[0], b + g)
+        rho, s = self._rows(x)
+        kappa = self._coherence(x, rho)
+        off = (1 + s / t + s / g) / t**2
         turn = np.minimum(math.sqrt(2.0) / g, np.maximum((1 + s / (t * g)) / t, off) + off)
-        turn += (t + b) / (math.sqrt(2.0) * g) + 0.5
-        inside = np.minimum(e, 2 * w * (1 + t) * kappa**2)
-        outside = np.minimum(e, 2 * e * w * (1 + b) * self._rho(x) / np.maximum(b, 1e-75) ** 2)
-        return _at_least(np.array([inside, outside, e * kappa * turn, np.full_like(b, w)]), self.tolerances)
+        turn += e * ((t + b) / (math.sqrt(2.0) * g) + 0.5)
+        inside = np.minimum(1.0, 2 * (1 + e * np.maximum(own[0], 0.0)) * kappa**2)
+        outside = np.minimum(1.0, 2 * (1 + e * b) * rho / np.maximum(own[1], _LEAST_VALUE) ** 2)
+        return _at_least(np.array([inside, outside, kappa * turn, np.ones_like(b)]), self.tolerances)
 
     def projector(self, x: FloatArray) -> FloatArray:
         """See the class."""
-        e, b, s = self.max_weight / self.lower, x[1], self._row(x)
-        t = np.maximum(x[0], 1e-50)
-        g = np.maximum(t - b, 1e-50)
-        turn = np.minimum(
-            1 / g, np.sqrt(1 + 2 * s * np.maximum(3 * t - 2 * b, 0) / (t * g * g) + s / t**2 + 2 * e / t) / t
-        )
-        rate = 2 * self.max_weight / math.sqrt(self.lower) * self._coherence(x) * (turn + (t + b) / (2 * g))
-        return np.where(x[0] > b, rate, np.inf)
+        e, b = 1 / self.lower, np.maximum(x[1], 0.0)
+        g = np.maximum(x[0] - b, _LEAST_GAP)
+        t = np.maximum(x[0], b + g)
+        rho, s = self._rows(x)
+        turn = np.minimum(1 / g, np.sqrt(1 + 2 * s * (3 * t - 2 * b) / (t * g * g) + s / t**2 + 2 / t) / t)
+        rate = 2 * self._coherence(x, rho) * (turn + e * (t + b) / (2 * g))
+        return np.where(x[0] - b > _LEAST_GAP, rate, np.inf)
 
 
 @dataclass(frozen=True)
@@ -228,170 +226,39 @@ class MatrixRates:
 
     Unit vectors of the leading space have entries of at most kappa, so ||E u|| <= Delta kappa bounds the speed of
     sigma_r; that of sigma_{r+1} is at most ||E|| <= Delta. Rows of the leading space move by at most
-    ||R_k|| ||E U||_F <= Delta kappa/g, and ||dP||_F <= sqrt(2) Delta kappa/g.
+    ||R_k|| ||E U||_F <= Delta kappa/g, and ||dP||_F <= sqrt(2) Delta kappa/g. The unit of eigenvalues is Delta.
 
     Parameters
     ----------
-    sensitivity : float
-        Delta.
     tolerances : Tolerances
         Errors of computed states.
     """
 
-    sensitivity: float
     tolerances: Tolerances
 
-    def speeds(self, x: FloatArray) -> FloatArray:
-        """See the class."""
-        delta, kappa = self.sensitivity, np.minimum(x[2], 1.0)
-        g = np.maximum(x[0] - x[1], 1e-6 * delta)
-        return _at_least(
-            np.array([delta * kappa, np.full_like(g, delta), delta * kappa / g, np.zeros_like(g)]), self.tolerances
-        )
+    def speeds(self, x: FloatArray, own: FloatArray | None = None) -> FloatArray:
+        """See the class: no coordinate slows itself down."""
+        kappa, g = np.minimum(x[2], 1.0), np.maximum(x[0] - x[1], _LEAST_GAP)
+        return _at_least(np.array([kappa, np.ones_like(g), kappa / g, np.zeros_like(g)]), self.tolerances)
 
     def projector(self, x: FloatArray) -> FloatArray:
         """See the class."""
         gap = x[0] - x[1]
-        rate = math.sqrt(2.0) * self.sensitivity * np.minimum(x[2], 1.0) / np.maximum(gap, 1e-150)
-        return np.where(gap > 0, rate, np.inf)
+        rate = math.sqrt(2.0) * np.minimum(x[2], 1.0) / np.maximum(gap, _LEAST_GAP)
+        return np.where(gap > _LEAST_GAP, rate, np.inf)
 
 
 def _at_least(speeds: FloatArray, tolerances: Tolerances) -> FloatArray:
     errors = np.array([tolerances.inside, tolerances.outside, tolerances.coherence, 0.0]) / tolerances.shift
-    return np.maximum(speeds, errors.reshape(4, *(1,) * (speeds.ndim - 1)))
-
-
-@dataclass(frozen=True)
-class SafeSet:
-    """How fast the projector may move while so many steps remain, and the least gap; all public.
-
-    Parameters
-    ----------
-    steps : ndarray, shape (k,)
-        Steps that remain, 0 = steps[0] < steps[1] < ...
-    limits : ndarray, shape (k,)
-        Limits then, decreasing; between them and beyond the last two, logarithms are interpolated. One alone is
-        constant.
-    least_gap : float
-        Of sigma_r - sigma_{r+1}.
-    """
-
-    steps: FloatArray
-    limits: FloatArray
-    least_gap: float
-
-    @classmethod
-    def constant(cls, limit: float, least_gap: float) -> SafeSet:
-        """The same limit at all times."""
-        return cls(np.zeros(1), np.array([limit]), least_gap)
-
-    def limit(self, remaining: float) -> float:
-        """Limit while so many steps remain."""
-        return float(np.exp(_piecewise(max(remaining, 0.0), self.steps, np.log(self.limits))))
-
-    def remaining(self, rates: FloatArray) -> FloatArray:
-        """Most steps that may remain at these speeds of the projector, none of which is above limits[0]."""
-        if len(self.steps) == 1:
-            return np.full(np.shape(rates), np.inf)
-        logs = np.log(np.maximum(rates, 1e-300))
-        return _piecewise(-logs, -np.log(self.limits), self.steps)
-
-    def room(self, x: FloatArray, rates: Rates) -> float:
-        """Positive in states that may have steps left, zero on the boundary."""
-        rate = float(rates.projector(x))
-        limit = float(self.limits[0])
-        return min(limit / rate - 1 if rate > 0 else math.inf, float(x[0] - x[1]) / self.least_gap - 1)
-
-
-def _piecewise(x: FloatArray | float, nodes: FloatArray, values: FloatArray) -> FloatArray:
-    """Piecewise linear, the last piece extended."""
-    inner = np.interp(x, nodes, values)
-    if len(nodes) == 1:
-        return np.asarray(inner)
-    slope = (values[-1] - values[-2]) / (nodes[-1] - nodes[-2])
-    return np.asarray(inner + slope * np.maximum(np.asarray(x) - nodes[-1], 0.0))
-
-
-def steps_to_exit(state: SpectralState, rates: Rates, safe: SafeSet, *, cap: float) -> float:
-    """D: the number of edges, at worst, after which the state has left the safe set; at most `cap`.
-
-    Parameters
-    ----------
-    state : SpectralState
-        Private.
-    rates : Rates
-        The neighbouring relation.
-    safe : SafeSet
-        Public.
-    cap : float
-        Public; min(D, cap) has the sensitivity of D.
-
-    Returns
-    -------
-    float
-        Between 0 and `cap`.
-
-    Examples
-    --------
-    >>> rates = MatrixRates(1.0, Tolerances(0.01))
-    >>> safe = SafeSet.constant(limit=1.0, least_gap=50.0)
-    >>> round(steps_to_exit(SpectralState(100.0, 0.0, 0.1), rates, safe, cap=500.0), 1)
-    44.1
-    """
-    path = _integrate(state.array(), rates, lambda x: safe.room(x, rates), cap)
-    if len(safe.steps) == 1 or path.last == 0:
-        return path.last
-
-    def latest(s: float) -> float:
-        return s + float(safe.remaining(rates.projector(path.at(s))))
-
-    grid = np.linspace(0.0, path.last, _GRID)
-    exits = [latest(float(s)) for s in grid]
-    k = int(np.argmin(exits))
-    around = (float(grid[max(k - 1, 0)]), float(grid[min(k + 1, _GRID - 1)]))
-    found = minimize_scalar(latest, bounds=around, method="bounded", options={"xatol": 1e-6 * path.last})
-    return max(0.0, min(path.last, exits[k], float(found.fun)))
+    return np.maximum(speeds, np.maximum(errors, _LEAST_SPEED).reshape(4, *(1,) * (speeds.ndim - 1)))
 
 
 def predicted_paths(states: FloatArray, rates: Rates, times: FloatArray) -> FloatArray:
     """Paths of k public states, shape (4, k), at some times, by Heun's method: shape (4, len(times), k). To plan."""
     paths = np.empty((4, len(times), states.shape[1]))
     paths[:, 0] = states
-    direction = np.array([-1.0, 1.0, 1.0, 1.0])[:, None]
     for i, step in enumerate(np.diff(times)):
-        first = direction * rates.speeds(paths[:, i])
-        second = direction * rates.speeds(paths[:, i] + step * first)
+        first = DIRECTION[:, None] * rates.speeds(paths[:, i])
+        second = DIRECTION[:, None] * rates.speeds(paths[:, i] + step * first)
         paths[:, i + 1] = paths[:, i] + step * (first + second) / 2
     return paths
-
-
-@dataclass(frozen=True)
-class _Path:
-    """Solution at all times from 0 to the last."""
-
-    last: float
-    at: Callable[[float], FloatArray]
-
-
-def _integrate(start: FloatArray, rates: Rates, room: Callable[[FloatArray], float], cap: float) -> _Path:
-    if not room(start) > 0:
-        return _Path(0.0, lambda s: start)
-    # Coordinates of order one: their sizes differ by many orders of magnitude.
-    finite = np.where(np.isfinite(start), start, 1.0)
-    unit = np.where(np.abs(finite) > 0, np.abs(finite), 1.0)
-    direction = np.array([-1.0, 1.0, 1.0, 1.0])
-
-    def state(z: FloatArray) -> FloatArray:
-        return np.where(np.isfinite(start), z * unit, start)
-
-    def motion(_: float, z: FloatArray) -> FloatArray:
-        return direction * rates.speeds(state(z)) / unit
-
-    def event(_: float, z: FloatArray) -> float:
-        return min(room(state(z)), 1.0)
-
-    event.terminal = True  # type: ignore[attr-defined]
-    solution = solve_ivp(
-        motion, (0.0, cap), finite / unit, events=event, rtol=1e-7, atol=1e-10, max_step=cap / 20, dense_output=True
-    )
-    return _Path(float(solution.t[-1]), lambda s: state(solution.sol(s)))

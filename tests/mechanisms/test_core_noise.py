@@ -57,7 +57,7 @@ def test_only_the_core_depends_on_the_law_of_its_noise():
 def test_the_core_gets_wishart_noise_of_the_stated_scale():
     # One dimension: Laplace. The basis is public, the matrix 0, so that only noise is released.
     Q = np.full((50, 1), 50**-0.5)
-    neighbours = EdgeNeighbours(1.0, 30.0, 20.0, np.full(50, 40.0))
+    neighbours = EdgeNeighbours(1.0, 30.0, 20.0, np.full(50, 20.0))
     cores, line = released(neighbours, Q, "wishart-difference", 0.1, range(600))
     assert line.sensitivity == pytest.approx(neighbours.core_nuclear(Q), rel=1e-3)
     assert stats.kstest(cores[:, 0, 0], stats.laplace(scale=line.scale).cdf).pvalue > 1e-3
@@ -66,7 +66,7 @@ def test_the_core_gets_wishart_noise_of_the_stated_scale():
 @pytest.mark.parametrize("r", [2, 8])
 def test_at_small_epsilon_pure_noise_is_larger_by_the_documented_factor(r):
     Q = np.linalg.qr(np.random.default_rng(r).normal(size=(60, r)))[0]
-    neighbours = EdgeNeighbours(1.0, 30.0, 20.0, np.full(60, 40.0))
+    neighbours = EdgeNeighbours(1.0, 30.0, 20.0, np.full(60, 20.0))
     size = [
         np.sqrt(np.mean(np.sum(released(neighbours, Q, law, 0.05, range(300))[0] ** 2, axis=(1, 2))))
         for law in ("wishart-difference", "gaussian")
@@ -86,7 +86,7 @@ def test_half_the_noise_on_the_core_is_found_by_an_audit(monkeypatch):
     from dpgraph.mechanisms import symmetric_release
 
     Q = np.full((50, 1), 50**-0.5)
-    neighbours = EdgeNeighbours(1.0, 30.0, 20.0, np.full(50, 40.0))
+    neighbours = EdgeNeighbours(1.0, 30.0, 20.0, np.full(50, 20.0))
     mu, runs = pure_dp_mu(1.0), 1500
 
     def certified():

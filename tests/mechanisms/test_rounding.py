@@ -11,6 +11,7 @@ from dpgraph.mechanisms import noisy_power
 from dpgraph.mechanisms.weights import release_weight
 from dpgraph.privacy.ledger import open_ledger
 from dpgraph.privacy.noise import noise_source
+from dpgraph.privacy.relation import Edge
 from dpgraph.spectral import sensitivity
 
 
@@ -62,7 +63,7 @@ def test_answers_between_two_grid_points_move_by_no_more_steps_than_the_largest_
     largest = graph.max_weight / graph.weight_unit
     for value in np.arange(0.0, 4.0, 0.25):
         for moved in (0.0, largest):
-            ledger = open_ledger(epsilon=1.0, delta=None, accountant=None, adjacency="", noise=noise)
+            ledger = open_ledger(epsilon=1.0, delta=None, accountant=None, relation=Edge(), noise=noise)
             weight = (value + moved) * graph.weight_unit
             release_weight("a weight", weight, graph, ledger=ledger, share=1.0, noise=noise)
         assert seen[-1] - seen[-2] <= largest

@@ -377,7 +377,13 @@ MUTANTS = {
     budget_refunded_on_failure: (refund_check, DEGREES),
 }
 #: Caught in test_good_events.py, where bounds are counted, and in tests/spectral/test_stability.py.
-ELSEWHERE = {"slack_dropped": "good events", "speeds_of_one_endpoint": "enumeration"}
+#: Also in tests/spectral/test_exit_time.py, and in test_eigenvalue_certificates.py.
+ELSEWHERE = {
+    "slack_dropped": "good events",
+    "speeds_of_one_endpoint": "enumeration",
+    "exit_on_65_points": "one edge",
+    "certificate_not_charged": "shares of delta",
+}
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda fault: fault.__name__)

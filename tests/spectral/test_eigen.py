@@ -11,6 +11,7 @@ import dpgraph
 from dpgraph.datasets.planted import planted_cut_sparse
 from dpgraph.spectral import eigen
 from dpgraph.spectral.eigen import Eigenpairs, leading_eigenpairs, leading_values
+from dpgraph.spectral.lanczos import Lanczos
 
 
 def generator(seed=0):
@@ -47,7 +48,7 @@ def test_the_count_must_fit(count):
     with pytest.raises(dpgraph.InvalidParameterError, match="eigenpairs"):
         leading_eigenpairs(np.eye(3), count, tolerance=1e-9, generator=generator())
     with pytest.raises(dpgraph.InvalidParameterError, match="eigenpairs"):
-        leading_values(np.eye(3), count, tolerance=1e-9, residual=1e-9, generator=generator())
+        leading_values(np.eye(3), count, tolerance=1e-9, residual=1e-9, failure=1e-9, generator=generator())
 
 
 @pytest.mark.parametrize(("degree", "correlation"), [(10, -0.5), (40, -0.75), (6, 0.0)])
@@ -55,14 +56,16 @@ def test_the_count_must_fit(count):
 @pytest.mark.parametrize("tolerance", [1.0, 0.1, 0.003])
 def test_values_are_within_the_tolerance_that_was_asked_for(degree, correlation, count, tolerance):
     A, _ = planted_cut_sparse(1000, degree, correlation, rng=2)
-    values = np.abs(leading_values(A, count, tolerance=tolerance, residual=1e-6, generator=generator()).values)
+    values = np.abs(
+        leading_values(A, count, tolerance=tolerance, residual=1e-6, failure=1e-9, generator=generator()).values
+    )
     assert np.all(np.diff(values) <= 0)
     assert np.abs(values - sizes(A)[:count]).max() <= tolerance * (1 + 1e-9)
 
 
 def test_values_come_with_vectors_of_all_but_the_last():
     A, _ = planted_cut_sparse(1000, 60, -0.75, rng=2)
-    pairs = leading_values(A, 3, tolerance=0.1, residual=1e-7, generator=generator())
+    pairs = leading_values(A, 3, tolerance=0.1, residual=1e-7, failure=1e-9, generator=generator())
     assert pairs.vectors.shape == (1000, 2)
     residual = A @ pairs.vectors - pairs.vectors * pairs.values[:2]
     assert np.linalg.norm(residual, 2) == pytest.approx(pairs.residual, rel=1e-6)
@@ -84,20 +87,19 @@ def test_a_certificate_holds_for_starts_that_hardly_see_the_largest_eigenvalue(f
             return start.copy()
 
     found = eigen._largest_value(
-        sparse.diags_array(diagonal, format="csr"), nothing(n), Unlucky(np.random.PCG64(0)), width=0.02
+        sparse.diags_array(diagonal, format="csr"), nothing(n), Unlucky(np.random.PCG64(0)), failure=1e-9, width=0.02
     )
     assert factor - 0.02 <= found <= factor * (1 + 1e-12)
 
 
-def test_what_is_excluded_has_a_start_less_likely_than_the_failure_probability(monkeypatch):
+def test_what_is_excluded_has_a_start_less_likely_than_the_failure_probability():
     # With a failure probability of one half, starts are excluded at the level at which every second one would be wrong.
-    monkeypatch.setattr(eigen, "_FAILURE_PROBABILITY", 0.5)
     n, wrong, runs = 900, 0, 200
     diagonal = np.linspace(-1.0, 1.0, n)
     diagonal[-1] = 1.2
     A = sparse.diags_array(diagonal, format="csr")
     for seed in range(runs):
-        found = eigen._largest_value(A, nothing(n), generator(seed), width=0.1)
+        found = eigen._largest_value(A, nothing(n), generator(seed), failure=0.5, width=0.1)
         wrong += found < 1.1
     assert wrong / runs <= 0.5
 
@@ -107,7 +109,7 @@ def test_the_norm_of_the_complement_leaves_out_what_is_spanned():
     _, vectors = np.linalg.eigh(A.toarray())
     exact = sizes(A)
     pairs = Eigenpairs(np.array([40.0, -30.0]), vectors[:, [-1, 0]])  # about
-    found = eigen._largest_value(A, pairs, generator(), width=0.05)
+    found = eigen._largest_value(A, pairs, generator(), failure=1e-9, width=0.05)
     assert exact[2] - 0.05 <= found <= exact[2] + 1e-9
 
 
@@ -124,7 +126,7 @@ def test_a_solver_that_misses_an_eigenvalue_a_little_larger_is_caught(monkeypatc
 
     monkeypatch.setattr(eigen, "_krylov", misses_the_second)
     with pytest.raises(dpgraph.NotConvergedError):
-        leading_values(A, count + 1, tolerance=1e-3, residual=1e-6, generator=generator())
+        leading_values(A, count + 1, tolerance=1e-3, residual=1e-6, failure=1e-9, generator=generator())
     with pytest.raises(dpgraph.NotConvergedError):
         leading_eigenpairs(A, count, tolerance=1e-6, generator=generator(), least=0.805)
 
@@ -162,7 +164,7 @@ def test_a_matrix_of_low_rank_has_eigenvalues_zero(half, tolerance):
     # Beside its eigenvectors nothing is left but rounding errors, which must not lead back to them.
     A = (half + half.T) / 50
     exact = np.sqrt(np.linalg.eigvalsh((A @ A).toarray()).clip(0)[::-1][:9])
-    values = leading_values(A, 9, tolerance=tolerance, residual=1e-6, generator=generator()).values
+    values = leading_values(A, 9, tolerance=tolerance, residual=1e-6, failure=1e-9, generator=generator()).values
     assert np.allclose(np.abs(values), exact, atol=tolerance)
     pairs = leading_eigenpairs(A, 4, tolerance=tolerance, generator=generator())
     assert np.allclose(np.abs(pairs.values), exact[:4], atol=tolerance)
@@ -172,7 +174,7 @@ def test_one_edge_is_decomposed_from_any_start():
     # What is left beside its two eigenvectors is rounding, which lies in their span: 2 % of the starts came back to it.
     A = (LOW_RANK["one edge"] + LOW_RANK["one edge"].T) / 50
     for seed in range(150):
-        values = leading_values(A, 9, tolerance=1e-3, residual=1e-6, generator=generator(seed)).values
+        values = leading_values(A, 9, tolerance=1e-3, residual=1e-6, failure=1e-9, generator=generator(seed)).values
         assert np.allclose(np.abs(values), [0.02] * 2 + [0.0] * 7, atol=1e-3)
 
 
@@ -189,8 +191,52 @@ def test_an_unreachable_tolerance_fails_instead_of_pretending():
 @pytest.mark.parametrize("diagonal", [np.zeros(800), np.ones(800), np.repeat([1.0, -2.0], 400)])
 def test_few_distinct_eigenvalues_exhaust_the_search(diagonal):
     A = sparse.diags_array(diagonal, format="csr")
-    pairs = leading_values(A, 3, tolerance=1e-6, residual=1e-9, generator=generator())
+    pairs = leading_values(A, 3, tolerance=1e-6, residual=1e-9, failure=1e-9, generator=generator())
     assert np.allclose(np.abs(pairs.values), np.abs(diagonal).max(), atol=1e-6)
     assert math.isclose(
         abs(leading_eigenpairs(A, 2, tolerance=1e-6, generator=generator()).values[0]), np.abs(diagonal).max()
     )
+
+
+class _Counted(np.random.Generator):
+    """Counts the vectors it draws."""
+
+    starts = 0
+
+    def standard_normal(self, *arguments, **options):
+        self.starts += 1
+        return super().standard_normal(*arguments, **options)
+
+
+@pytest.mark.parametrize(("failure", "runs"), [(1e-9, 1), (1e-18, 2), (1e-100, 10)])
+def test_what_one_run_cannot_show_for_rounding_several_show_together(failure, runs):
+    counted = _Counted(np.random.PCG64(0))
+    A = sparse.diags_array(np.linspace(-1.0, 1.0, 1000), format="csr")
+    assert 0.9 <= eigen._largest_value(A, nothing(1000), counted, failure=failure, width=0.1) <= 1.0 + 1e-12
+    assert runs <= counted.starts <= runs + 1
+
+
+def test_no_run_claims_to_see_a_component_below_rounding():
+    A = sparse.diags_array(np.linspace(-1.0, 1.0, 1000), format="csr")
+    run = Lanczos(A.__matmul__, generator().standard_normal(1000)).run(100)
+    assert run.least_doubt > 1e-11
+    assert run.doubt(1.2, run.least_doubt) == pytest.approx(run.least_doubt)
+    assert run.doubt(1.0 + 1e-6, 1e-9) > 1e-3
+
+
+def test_an_exhausted_run_is_as_doubtful_as_its_rounding():
+    # Two eigenvalues, of which the larger has a component of 1e-15: the run is exhausted before it is seen.
+    diagonal = np.zeros(1000)
+    diagonal[0] = 1.0
+    start = np.ones(1000)
+    start[0] = 1e-15
+    run = Lanczos((lambda x: diagonal * x), start).run(5)
+    assert run.exhausted
+    assert run.doubt(0.5, run.least_doubt) >= run.least_doubt
+
+
+def test_lapacks_rounding_is_compared_with_the_tolerance():
+    A = np.diag(np.linspace(1.0, 1e13, 300))
+    with pytest.raises(dpgraph.NotConvergedError, match="tolerance"):
+        leading_values(A, 2, tolerance=1.0, residual=1.0, failure=1e-9, generator=generator())
+    assert leading_values(A, 2, tolerance=10.0, residual=1.0, failure=1e-9, generator=generator()).values[0] == 1e13

@@ -7,24 +7,29 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpgraph.spectral import sensitivity
+from dpgraph.spectral.exit_time import SafeSet, steps_to_exit
 from dpgraph.spectral.neighbours import EdgeNeighbours, MatrixNeighbours
-from dpgraph.spectral.stability import EdgeRates, MatrixRates, SafeSet, SpectralState, Tolerances, steps_to_exit
+from dpgraph.spectral.stability import EdgeRates, MatrixRates, SpectralState, Tolerances
 from tests.privacy.enumeration import Graphs, graph_family, neighbours
 
 EXACT = Tolerances(0.02)
 FAMILY = graph_family()
-#: Integration and eigenvectors are exact to about this many steps.
-ROUNDING = 1e-4
+#: Steps are computed to this from below, and eigenvectors are exact to fewer.
+WIDTH, ROUNDING = 0.1, 0.101
 
 
-def state_of(weights, tau, rank):
-    """Exact state and projector of one graph."""
-    graph = Graphs(weights[None], tau)
-    values, vectors = graph.eigen
+def edges(weights, w, lower, tau):
+    """The neighbouring relation of a graph, whose units states are in."""
+    return EdgeNeighbours(w, lower, tau, weights.sum(axis=1))
+
+
+def state_of(weights, w, lower, tau, rank):
+    """Exact state and basis of one graph."""
+    relation = edges(weights, w, lower, tau)
+    values, vectors = Graphs(weights[None], tau).eigen
     U = vectors[0][:, :rank]
-    kappa = float((np.sqrt((U**2).sum(axis=1)) / np.sqrt(graph.c[0])).max())
-    return SpectralState(values[0, rank - 1], values[0, rank], kappa, weights.sum(axis=1).max()), U
+    inside, outside = values[0, rank - 1 : rank + 1] / relation.norm
+    return relation.state(relation.coherence(U), inside, outside, relation.largest_degree), U
 
 
 def sets_worth_testing(state, rates):
@@ -45,16 +50,16 @@ def enumerated(name, rank, tau):
     lower = max(tau, weights.sum(axis=1).min() + tau - w)
     if lower < w:
         return
-    rates = EdgeRates(w, lower, tau, EXACT)
-    before, U = state_of(weights, tau, rank)
-    if before.inside - before.outside < 1e-3:
+    rates = edges(weights, w, lower, tau).rates(EXACT)
+    before, U = state_of(weights, w, lower, tau, rank)
+    if before.inside - before.outside < 1e-3 * lower / w:
         return
-    others = [state_of(after, tau, rank) for after in neighbours(weights, w)]
+    others = [state_of(after, w, lower, tau, rank) for after in neighbours(weights, w)]
     for safe in sets_worth_testing(before, rates):
-        steps = steps_to_exit(before, rates, safe, cap=500.0)
+        steps = steps_to_exit(before, rates, safe, cap=500.0, width=WIDTH)
         for after, V in others:
             moved = np.sqrt(max(2 * (rank - np.sum((U.T @ V) ** 2)), 0.0))
-            other = steps_to_exit(after, rates, safe, cap=500.0)
+            other = steps_to_exit(after, rates, safe, cap=500.0, width=WIDTH)
             certified = max(steps, other)
             yield abs(steps - other), moved / safe.limit(certified - 1) if certified > 1 else 0.0
 
@@ -75,12 +80,12 @@ def test_the_bounds_are_not_absurdly_loose():
     assert worst[1] > 0.3
 
 
-def speeds_of(weights, tau, rank, pair, step):
+def speeds_of(weights, w, tau, rank, pair, step):
     """Finite differences of (sigma_r downwards, sigma_{r+1}, coherence, projector) for a small change of one weight."""
     after = weights.copy()
     i, j = pair
     after[i, j] = after[j, i] = weights[i, j] + step
-    (x, U), (y, V) = state_of(weights, tau, rank), state_of(after, tau, rank)
+    (x, U), (y, V) = (state_of(side, w, tau, tau, rank) for side in (weights, after))
     moved = np.linalg.norm(U @ U.T - V @ V.T)
     return np.array([x.inside - y.inside, y.outside - x.outside, y.coherence - x.coherence, moved]) / abs(step)
 
@@ -92,21 +97,21 @@ def speeds_of(weights, tau, rank, pair, step):
 def test_derivatives_of_the_spectrum_the_coherence_and_the_projector_stay_below_their_bounds(name, rank):
     weights, w = FAMILY[name]
     tau, step = 2.0 * weights.sum(axis=1).mean(), 1e-5
-    rates, state = EdgeRates(w, tau, tau, EXACT), state_of(weights, tau, rank)[0].array()
+    rates, state = edges(weights, w, tau, tau).rates(EXACT), state_of(weights, w, tau, tau, rank)[0].array()
     bound = np.append(rates.speeds(state)[:3], rates.projector(state)) / w
     pairs = list(itertools.combinations(range(len(weights)), 2))[:200]
     for pair in pairs:
         change = -step if weights[pair] > 0 else step
-        assert np.all(speeds_of(weights, tau, rank, pair, change) <= bound * 1.001 + 1e-9)
+        assert np.all(speeds_of(weights, w, tau, rank, pair, change) <= bound * 1.001 + 1e-9)
 
 
 def test_speeds_grow_with_every_other_coordinate_as_the_comparison_theorem_needs():
     rng = np.random.default_rng(0)
     for _ in range(2000):
         m = float(np.exp(rng.uniform(0, 8)))
-        rates = EdgeRates(1.0, m, m * rng.choice([0.0, 0.5, 1.0]), EXACT)
-        t, share = rng.uniform(0.01, 1), rng.uniform(0, 0.98)
-        x = np.array([t, share * t, rng.uniform(0, 1) / np.sqrt(m), m * rng.uniform(0.1, 3)])
+        rates = EdgeRates(m, m * rng.choice([0.0, 0.5, 1.0]), EXACT)
+        t, share = m * rng.uniform(0.01, 1), rng.uniform(0, 0.98)
+        x = np.array([t, share * t, rng.uniform(0, 1), m * rng.uniform(0.1, 3)])
         for k, up in enumerate((-1, 1, 1, 1)):
             y = x.copy()
             y[k] += up * rng.uniform(0, 0.5) * (x[0] - x[1] if k < 2 else x[k])
@@ -130,7 +135,7 @@ def random_matrix(rng, n, Delta):
 @given(st.integers(0, 10**6), st.integers(1, 2))
 def test_general_matrices_move_the_steps_by_at_most_one_too(seed, rank):
     rng = np.random.default_rng(seed)
-    rates, states, bases = MatrixRates(1.0, EXACT), [], []
+    rates, states, bases = MatrixRates(EXACT), [], []
     for matrix in random_matrix(rng, 15, 1.0):
         values, vectors = np.linalg.eigh(matrix)
         order = np.argsort(-np.abs(values))
@@ -139,7 +144,7 @@ def test_general_matrices_move_the_steps_by_at_most_one_too(seed, rank):
         sizes = np.abs(values[order])
         states.append(SpectralState(sizes[rank - 1], sizes[rank], MatrixNeighbours(1.0).coherence(U)))
     for safe in sets_worth_testing(states[0], rates):
-        steps = [steps_to_exit(state, rates, safe, cap=500.0) for state in states]
+        steps = [steps_to_exit(state, rates, safe, cap=500.0, width=WIDTH) for state in states]
         assert abs(steps[0] - steps[1]) <= 1 + ROUNDING
         if max(steps) > 1:
             moved = np.linalg.norm(bases[0] @ bases[0].T - bases[1] @ bases[1].T)
@@ -148,29 +153,27 @@ def test_general_matrices_move_the_steps_by_at_most_one_too(seed, rank):
 
 @pytest.mark.parametrize("coordinate", range(3))
 def test_errors_within_the_tolerances_move_the_steps_by_at_most_the_shift(coordinate):
-    tolerances = Tolerances(0.02, inside=1e-6, outside=1e-5, coherence=1e-7)
-    rates = EdgeRates(1.0, 100.0, 100.0, tolerances)
-    exact = np.array([0.5, 0.1, 0.002, 30.0])
+    errors = (1e-4, 1e-3, 1e-6)
+    rates = EdgeRates(100.0, 100.0, Tolerances(0.02, *errors))
+    exact = np.array([50.0, 10.0, 0.02, 30.0])
     wrong = exact.copy()
-    wrong[coordinate] += (-1e-6, 1e-5, 1e-7)[coordinate]
-    safe = SafeSet.constant(3 * float(rates.projector(exact)), 0.1)
-    steps = [steps_to_exit(SpectralState(*x), rates, safe, cap=1e3) for x in (exact, wrong)]
-    assert 1e-6 < steps[0] - steps[1] <= 0.02
-    assert sensitivity.stability_steps(0.02) == pytest.approx(1.04)
+    wrong[coordinate] += (-1, 1, 1)[coordinate] * errors[coordinate]
+    safe = SafeSet.constant(3 * float(rates.projector(exact)), 10.0)
+    steps = [steps_to_exit(SpectralState(*x), rates, safe, cap=100.0, width=1e-4) for x in (exact, wrong)]
+    assert 1e-5 < steps[0] - steps[1] <= 0.0201
 
 
 def test_a_state_outside_the_safe_set_has_no_steps_left_and_a_closed_gap_is_outside():
-    rates = MatrixRates(1.0, EXACT)
-    assert steps_to_exit(SpectralState(10.0, 9.0, 0.5), rates, SafeSet.constant(0.1, 0.5), cap=10.0) == 0.0
-    assert steps_to_exit(SpectralState(9.0, 9.0, 0.5), rates, SafeSet.constant(10.0, 0.5), cap=10.0) == 0.0
+    rates = MatrixRates(EXACT)
+    assert steps_to_exit(SpectralState(10.0, 9.0, 0.5), rates, SafeSet.constant(0.1, 0.5), cap=10.0, width=WIDTH) == 0.0
+    assert steps_to_exit(SpectralState(9.0, 9.0, 0.5), rates, SafeSet.constant(10.0, 0.5), cap=10.0, width=WIDTH) == 0.0
     assert rates.projector(SpectralState(9.0, 9.0, 0.5).array()) == np.inf
 
 
 def test_the_papers_coherence_stands_in_for_the_degree_corrected_one_that_it_bounds():
     weights, w = FAMILY["planted cut"]
-    c = weights.sum(axis=1) + 8.0
-    _, U = state_of(weights, 8.0, 2)
-    plain, corrected = (EdgeNeighbours(w, 8.0, 8.0, c, flag) for flag in (False, True))
+    _, U = state_of(weights, w, 8.0, 8.0, 2)
+    plain, corrected = (EdgeNeighbours(w, 8.0, 8.0, weights.sum(axis=1), flag) for flag in (False, True))
     states = [nb.state(nb.coherence(U), 0.5, 0.1, 5.0) for nb in (plain, corrected)]
     assert states[0].coherence >= states[1].coherence
 
@@ -178,13 +181,13 @@ def test_the_papers_coherence_stands_in_for_the_degree_corrected_one_that_it_bou
 def test_many_edges_are_needed_where_weyl_would_count_few():
     """A planted cut of degree 150: a gap of 80 e is further than 60 edges away from one of 50 e."""
     m = 1200.0
-    rates = EdgeRates(1.0, m, m, EXACT)
-    state = SpectralState(100 / m, 20 / m, 1.22 * np.sqrt(2 / 2000 / (m + 150)), 191.0)
+    rates = EdgeRates(m, m, EXACT)
+    state = SpectralState(100.0, 20.0, 1.22 * np.sqrt(2 / 2000 * m / (m + 150)), 191.0)
     weyl = 80 - 50
-    assert steps_to_exit(state, rates, SafeSet.constant(np.inf, 50 / m), cap=1e4) > 2 * weyl
+    assert steps_to_exit(state, rates, SafeSet.constant(np.inf, 50.0), cap=1e4, width=WIDTH) > 2 * weyl
 
 
 def test_mutant_speeds_of_one_endpoint_are_caught_by_the_enumeration(monkeypatch):
     speeds = EdgeRates.speeds
-    monkeypatch.setattr(EdgeRates, "speeds", lambda self, x: speeds(self, x) / 2)
+    monkeypatch.setattr(EdgeRates, "speeds", lambda self, *states: speeds(self, *states) / 2)
     assert np.max(list(enumerated("complete bipartite 6 + 6", 2, 64.0)), axis=0)[0] > 1.2
