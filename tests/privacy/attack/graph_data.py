@@ -14,11 +14,11 @@ _FAMILIES = ("random", "planted", "blocks", "hubs", "bipartite", "empty", "cliqu
 _PAIRS = ("random", "largest", "smallest", "mixed", "first")
 
 
-def graph_genes(largest: int) -> dict[str, Gene]:
-    """Genes of a graph of at most `largest` vertices and of the pair that changes."""
+def graph_genes(largest: int, least: int = 2) -> dict[str, Gene]:
+    """Genes of a graph of `least` to `largest` vertices and of the pair that changes."""
     return {
         "family": Choice(_FAMILIES),
-        "n": Whole(2, largest),
+        "n": Whole(least, largest),
         "density": Share(),
         "contrast": Share(),
         "data seed": Seed(),

@@ -206,7 +206,7 @@ def _tap(patch: pytest.MonkeyPatch, touch: Touch) -> None:
 
 
 def _record(
-    patch: pytest.MonkeyPatch, module: str, owner: str | None, name: str, saw: Callable[[AttackSource, Any, Any], None]
+    patch: pytest.MonkeyPatch, module: str, owner: str | None, name: str, saw: Callable[[AttackSource, Any, Any, Any], None]
 ) -> None:
     holder: Any = importlib.import_module(module)
     holder = getattr(holder, owner) if owner else holder
@@ -216,19 +216,19 @@ def _record(
         result = original(*arguments, **options)
         source = _running()
         if source is not None:
-            saw(source, (arguments, options), result)
+            saw(source, original, (arguments, options), result)
         return result
 
     patch.setattr(holder, name, recorded)
 
 
-def _saw_certificate(source: AttackSource, call: Any, _: Any) -> None:
+def _saw_certificate(source: AttackSource, _function: Any, call: Any, _result: Any) -> None:
     (lanczos, _x, failure), _options = call
     source.failures[id(lanczos)] = (lanczos, float(failure))
 
 
-def _saw_steps(source: AttackSource, call: Any, result: float) -> None:
-    source.steps.append((*call, result))
+def _saw_steps(source: AttackSource, function: Any, call: Any, result: float) -> None:
+    source.steps.append((function, call, result))
 
 
 def change_of(source: AttackSource, copy: AttackSource, number: int) -> np.ndarray:

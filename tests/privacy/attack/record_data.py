@@ -162,7 +162,7 @@ def record_genes(largest: int) -> dict[str, Gene]:
         "part": Share(),
         "opposite": Choice(("zero", "orthogonal", "random", "same length")),
         "max_norm": Maybe(SCALE),
-        "n_records": Maybe(Whole(1, 1000)),
+        "n_records": Maybe(Whole(1, 10**9)),
         "data seed": Seed(),
     }
 

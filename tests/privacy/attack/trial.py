@@ -115,7 +115,8 @@ def _compare_outcomes(original: Outcome, copy: Outcome, found: Comparison) -> No
     if original.crash or copy.crash:
         found.status = "crashed"
         same = original.crash == copy.crash
-        found.add("outcome", 0.0 if same else math.inf, f"{original.crash or 'answered'} | {copy.crash or 'answered'}")
+        shown = " | ".join(outcome.crash or "answered" for outcome in (original, copy))
+        found.add("outcome", 0.0 if same else math.inf, shown)
         return
     value = original.value
     if isinstance(value, tuple) and len(value) == 4 and isinstance(value[0], str):
