@@ -8,7 +8,6 @@ import os
 import pytest
 
 from tests.privacy.attack.hooks import open_taps
-from tests.privacy.attack.mutants import attack_under
 from tests.privacy.attack.suite import attack_all, attack_quickly, names
 
 #: Processor time of the long version, all targets together.

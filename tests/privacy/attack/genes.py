@@ -122,9 +122,9 @@ def _exp(x: float) -> float:
     return math.exp(min(max(x, -700.0), 700.0))
 
 
-#: Budgets in ordinary use, then those that services and tests use, then everything that the package accepts.
-EPSILON = Log(((1e-2, 1e4), (1e-14, 1e9), (1e-14, 1e18), (1e-99, 1e99)))
+#: Budgets in ordinary use, then tiny and huge ones, then everything that the package accepts.
+EPSILON = Log(((1e-2, 1e4), (1e-17, 1e-2), (1e4, 1e18), (1e-99, 1e99)))
 DELTA = Log(((1e-12, 1e-2), (1e-30, 0.5), (1e-290, 0.9)))
 #: Public bounds and scales, from denormal to huge.
 SCALE = Log(((1e-2, 1e2), (1e-9, 1e9), (1e-290, 1e290)))
-REGULARIZATION = Log(((0.3, 1e3), (1e-6, 1e22), (1e-300, 1e75)))
+REGULARIZATION = Log(((0.3, 1e3), (1e3, 1e22), (1e-300, 1e75)))

@@ -6,8 +6,9 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
+from scipy import sparse
 
-from tests.privacy.attack.genes import Choice, Gene, Genome, Maybe, SCALE, Seed, Share, Whole
+from tests.privacy.attack.genes import SCALE, Choice, Gene, Genome, Maybe, Seed, Share, Whole
 from tests.privacy.inputs import Data
 
 _FAMILIES = ("random", "planted", "blocks", "hubs", "bipartite", "empty", "cliques", "regular")
@@ -120,3 +121,32 @@ def networkx_inputs(genome: Genome, **public: Any) -> tuple[Data, Data]:
     graphs = (nx.from_numpy_array(np.asarray(side, dtype=np.float64)) for side in (here, there))
     first, second = (Data(graph, public) for graph in graphs)
     return first, second
+
+
+def large_genes() -> dict[str, Gene]:
+    """Genes of a few hubs with up to a million neighbours: sums of many weights."""
+    return {
+        "n": Whole(20_000, 1_000_000),
+        "hubs": Whole(1, 3),
+        "share": Share(),
+        "spread": Choice((0.0, 0.0, 1.0)),
+        "max_weight": Maybe(SCALE, 0.8),
+        "leaf": Share(),
+        "data seed": Seed(),
+    }
+
+
+def large_inputs(genome: Genome) -> tuple[Data, Data]:
+    """Hubs joined to everything by weights that are alike or random; one hub gains a vertex at full weight, or loses it."""
+    n, hubs, w = genome["n"], genome["hubs"], genome["max_weight"] or 1.0
+    rng = np.random.default_rng(genome["data seed"])
+    leaves = np.tile(np.arange(hubs, n), hubs)
+    weights = np.full(leaves.size, genome["share"]) * (1 - genome["spread"] * rng.random(leaves.size))
+    edge = min(int(genome["leaf"] * (n - hubs)), n - hubs - 1)
+    sides = []
+    for weight in (0.0, 1.0):
+        weights[edge] = weight
+        ends = (np.repeat(np.arange(hubs), n - hubs), leaves)
+        upper = sparse.coo_array((weights * w, ends), shape=(n, n))
+        sides.append(Data(sparse.csr_array(upper + upper.T), {"max_weight": w}))
+    return sides[0], sides[1]

@@ -206,7 +206,11 @@ def _tap(patch: pytest.MonkeyPatch, touch: Touch) -> None:
 
 
 def _record(
-    patch: pytest.MonkeyPatch, module: str, owner: str | None, name: str, saw: Callable[[AttackSource, Any, Any, Any], None]
+    patch: pytest.MonkeyPatch,
+    module: str,
+    owner: str | None,
+    name: str,
+    saw: Callable[[AttackSource, Any, Any, Any], None],
 ) -> None:
     holder: Any = importlib.import_module(module)
     holder = getattr(holder, owner) if owner else holder

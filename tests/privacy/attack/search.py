@@ -76,7 +76,9 @@ class Attack:
 
     def broken(self) -> dict[str, Best]:
         """Lines whose ratio is above 1."""
-        return {line: best for line, best in self.lines.items() if best.ratio > 1 + SLACK and not line.startswith(GUIDE)}
+        return {
+            line: best for line, best in self.lines.items() if best.ratio > 1 + SLACK and not line.startswith(GUIDE)
+        }
 
     def rows(self) -> list[str]:
         """Rows of the table of docs/audit.md."""

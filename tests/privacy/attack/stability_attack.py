@@ -64,12 +64,21 @@ class Record:
             return _DIRECTION * rates.speeds(np.where(np.isfinite(x), z * unit, x)) / unit
 
         solved = solve_ivp(
-            motion, (0.0, times[-1]), finite / unit, method="DOP853", t_eval=times, rtol=1e-10, atol=1e-13, max_step=1 / fine
+            motion,
+            (0.0, times[-1]),
+            finite / unit,
+            method="DOP853",
+            t_eval=times,
+            rtol=1e-10,
+            atol=1e-13,
+            max_step=1 / fine,
         )
         return np.where(np.isfinite(x), solved.y.T * unit, x)
 
 
-def collect(target: Target, *, seed: int, records: int, trials: int = 100_000, seconds: float = math.inf) -> list[Record]:
+def collect(
+    target: Target, *, seed: int, records: int, trials: int = 100_000, seconds: float = math.inf
+) -> list[Record]:
     """Plans and states of public calls of a function with random genes."""
     rng, found, start = np.random.default_rng(seed), [], time.process_time()
     for _ in range(trials):

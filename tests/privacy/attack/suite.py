@@ -17,6 +17,7 @@ _WEIGHTS = {
     "private_max_2csp": 3.0,
     "private_max_cut": 2.0,
     "private_max_bisection": 2.0,
+    "private_degrees, large": 2.0,
     "private_max_k_cut": 2.0,
     STABILITY: 8.0,
 }
@@ -24,8 +25,11 @@ _WEIGHTS = {
 _QUICK = {
     "private_normalized_adjacency, coherence": 220,
     "private_normalized_adjacency": 60,
-    "private_max_cut": 40,
-    "private_max_bisection": 30,
+    "private_max_cut": 30,
+    "private_max_cut, pure": 60,
+    "private_max_bisection": 20,
+    "private_max_bisection, pure": 40,
+    "private_degrees, large": 2,
     "private_max_2csp": 50,
     "private_max_k_cut": 60,
     "private_projector": 80,

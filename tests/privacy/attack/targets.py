@@ -13,7 +13,7 @@ from typing import Any
 
 from tests.privacy.attack import record_data as records
 from tests.privacy.attack.genes import DELTA, EPSILON, REGULARIZATION, Choice, Gene, Genome, Log, Maybe, Seed, Whole
-from tests.privacy.attack.graph_data import graph_genes, graph_inputs, networkx_inputs
+from tests.privacy.attack.graph_data import graph_genes, graph_inputs, large_genes, large_inputs, networkx_inputs
 from tests.privacy.attack.trial import Comparison, compare
 from tests.privacy.inputs import Data
 from tests.privacy.registry import ENTRIES, Entry, NetworkxEntry
@@ -35,7 +35,13 @@ KNOBS: dict[str, Gene] = {
 _CHEAP = {"rounds": 1, "seeds": 1, "max_iter": 3, "iterations": 2, "denoise": False, "projection": "none"}
 #: Several thousand vertices say nothing that hundreds do not; cuts of all vertices are enumerated.
 _TINY = {"permute-and-flip": 10}
-_APART = ("private_normalized_adjacency",)
+#: Mechanisms whose faults differ from those of the others of the function are searched by themselves.
+_PURE = ("auto", "core-response", "randomized-response", "permute-and-flip")
+_APART: dict[str, dict[str, tuple[str, ...]]] = {
+    "private_normalized_adjacency": {"coherence": ("coherence",)},
+    "private_max_cut": {"pure": _PURE},
+    "private_max_bisection": {"pure": _PURE},
+}
 
 
 @dataclass(frozen=True)
@@ -85,8 +91,11 @@ class Target:
         """The knobs in one line; data is described by its genes."""
         entry, more = self.arguments(genome)
         knobs = entry.options | {"epsilon": genome["epsilon"]} | more
-        knobs |= {k: genome[k] for k in ("max_weight", "sensitivity", "max_norm", "size", "n", "d", "repeats", "gap")
-                  if genome.get(k) is not None}
+        knobs |= {
+            k: genome[k]
+            for k in ("max_weight", "sensitivity", "max_norm", "size", "n", "d", "repeats", "gap")
+            if genome.get(k) is not None
+        }
         return ", ".join(f"{k}={v:.3g}" if isinstance(v, float) else f"{k}={v}" for k, v in knobs.items())
 
 
@@ -104,11 +113,20 @@ def targets() -> tuple[Target, ...]:
     found = []
     for module, function in names:
         entries = tuple(e for e in ENTRIES if (e.module, e.function) == (module, function))
-        # The mechanism with the most steps of its own has a budget of its own.
-        apart = tuple(e for e in entries if function in _APART and e.options.get("mechanism") == "coherence")
-        rest = tuple(e for e in entries if not any(e is other for other in apart))
-        found += [_target(function, rest)] + ([_target(f"{function}, coherence", apart)] if apart else [])
-    return (*found, _certified())
+        for suffix, mechanisms in (_APART.get(function) or {}).items():
+            apart = tuple(e for e in entries if e.options.get("mechanism") in mechanisms)
+            found.append(_target(f"{function}, {suffix}", apart))
+            entries = tuple(e for e in entries if e.options.get("mechanism") not in mechanisms)
+        found.append(_target(function, entries))
+    return (*found, _certified(), _large())
+
+
+def _large() -> Target:
+    """Degrees that are sums of very many weights."""
+    entries = tuple(e for e in ENTRIES if e.function == "private_degrees")
+    base = _target("private_degrees, large", entries)
+    genes = {name: gene for name, gene in base.genes.items() if name not in graph_genes(2)}
+    return Target(base.name, entries, genes | large_genes(), lambda genome, entry: large_inputs(genome))
 
 
 def _certified() -> Target:
@@ -142,7 +160,9 @@ def _data(entry: Entry) -> tuple[dict[str, Gene], Inputs]:
         return graph_genes(largest), _networkx
     match entry.private:
         case "G":
-            return graph_genes(largest), _graph
+            # The stability test needs some vertices to be passed.
+            least = 20 if entry.options.get("mechanism") == "coherence" else 2
+            return graph_genes(largest, least), _graph
         case "instance":
             return graph_genes(20) | {"labels": Whole(2, 4)}, _csp
         case "X":

@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from dpgraph.exceptions import DPGraphError, InvalidGraphError, NotConvergedError
+from dpgraph.exceptions import InvalidGraphError, NotConvergedError
 from dpgraph.privacy.accounting import pure_dp_mu
 from dpgraph.privacy.ledger import PARALLEL
 from tests.privacy.attack.hooks import AttackSource, change_of, response_loss
@@ -153,7 +153,7 @@ def _compare_releases(original: Outcome, copy: AttackSource, found: Comparison) 
     _judge_lines(source, changes, found)
     _judge_total(source, changes, report, found)
     if report.mu is None and not any(PARALLEL in entry.mechanism for entry in source.lines):
-        evidence = math.fsum(_evidence(source, pairs))
+        evidence = math.fsum(_evidence(source, copy, pairs))
         found.add("likelihood", abs(evidence) / report.epsilon)
     _judge_failures(source, report, found)
 
@@ -218,7 +218,7 @@ def _judge_total(source: AttackSource, changes: list[float], report: Any, found:
         found.add("loss", math.inf, f"one pair was read by lines that compose in parallel: {sorted(read)}")
 
 
-def _evidence(source: AttackSource, pairs: list[tuple[Release, Release]]) -> list[float]:
+def _evidence(source: AttackSource, copy: AttackSource, pairs: list[tuple[Release, Release]]) -> list[float]:
     """Log-likelihood ratios of the forced outputs, exact where the law has a closed density.
 
     A Wishart difference, a noisy maximum, a best cut and randomised answers enter with the bound of their law.
@@ -230,18 +230,14 @@ def _evidence(source: AttackSource, pairs: list[tuple[Release, Release]]) -> lis
         here = reading_norms(releases, [mine.output - mine.exact for mine in releases])
         there = reading_norms(releases, [mine.output - theirs.exact for mine, theirs in readings])
         total.append(math.fsum(here[row] - there[row] for row in here) / releases[0].scale)
-    for mine, theirs in pairs:
+    for number, (mine, theirs) in enumerate(pairs):
         if mine.rows is not None:
             continue
         here, there, output = mine.exact, theirs.exact, mine.output
         if mine.kind == "Laplace":
-            # |o - c'| - |o - c| without cancellation: it is c - c' up to its sign where both lie on one side.
-            gain = np.where(
-                (output >= here) & (output >= there),
-                here - there,
-                np.where((output <= here) & (output <= there), there - here, 2 * output - here - there),
-            )
-            gain = np.where((output > here) & (output < there), there + here - 2 * output, gain)
+            # No larger than the change, which is counted in whole steps: the rest is rounding of this difference.
+            most = np.abs(change_of(source, copy, number))
+            gain = np.clip(np.abs(output - there) - np.abs(output - here), -most, most)
             total.append(float(np.sum(gain)) / mine.scale)
         elif "nuclear" in mine.kind:
             norms = [np.linalg.norm(output - exact, "nuc") for exact in (here, there)]
@@ -261,15 +257,11 @@ def _judge_failures(source: AttackSource, report: Any, found: Comparison) -> Non
     used = math.fsum(failure for _, failure in source.failures.values())
     if used:
         has = math.fsum(e.delta_share for e in source.lines if _CERTIFICATE_LINE.search(e.name))
-        found.add("delta", used / has if has else math.inf, f"certificates may fail with {used:.1e}, the ledger has {has:.1e}")
+        remark = f"certificates may fail with {used:.1e}, the ledger has {has:.1e}"
+        found.add("delta", used / has if has else math.inf, remark)
     spent = math.fsum(entry.delta_share for entry in source.lines)
     if spent:
         found.add("delta", spent / max(report.delta_slack, 1e-320))
 
 
-def is_error(value: Any) -> bool:
-    """Whether an outcome is an error of the package."""
-    return isinstance(value, tuple) and len(value) == 4 and isinstance(value[0], str)
-
-
-__all__ = ["Comparison", "DPGraphError", "compare", "run"]
+__all__ = ["Comparison", "compare", "run"]
