@@ -137,7 +137,7 @@ def large_genes() -> dict[str, Gene]:
 
 
 def large_inputs(genome: Genome) -> tuple[Data, Data]:
-    """Hubs joined to everything by weights that are alike or random; one hub gains a vertex at full weight, or loses it."""
+    """Hubs joined to everything by weights that are alike or random; one hub gains a vertex at full weight."""
     n, hubs, w = genome["n"], genome["hubs"], genome["max_weight"] or 1.0
     rng = np.random.default_rng(genome["data seed"])
     leaves = np.tile(np.arange(hubs, n), hubs)

@@ -83,7 +83,8 @@ class Attack:
     def rows(self) -> list[str]:
         """Rows of the table of docs/audit.md."""
         return [
-            f"| {self.target.name} | {line} | {_number(best.ratio)} | {self.target.describe(best.genome)} | {self.trials} |"
+            f"| {self.target.name} | {line} | {_number(best.ratio)} | {self.target.describe(best.genome)} "
+            f"| {self.trials} |"
             for line, best in sorted(self.lines.items())
             if not line.startswith(GUIDE)
         ]

@@ -5,8 +5,8 @@ worse than x(1), the worst path of G after one step, and the state of G nowhere 
 every state x, and x' between x and x(1) in each coordinate, the computed D must differ by no more than the sensitivity
 in the ledger. Here x(1) is integrated independently, by Runge-Kutta of order 8 with short steps.
 
-A genome chooses a recorded plan, moves its state along its own path or a little off it, and looks at several neighbours in
-a row; one more pair takes a part of the step only, another one in each coordinate.
+A genome chooses a recorded plan, moves its state along its own path or a little off it, and looks at several neighbours
+in a row; one more pair takes a part of the step only, another one in each coordinate.
 """
 
 from __future__ import annotations

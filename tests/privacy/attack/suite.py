@@ -23,7 +23,8 @@ _WEIGHTS = {
 }
 #: Trials of the quick version: about as many as run in a second or two.
 _QUICK = {
-    "private_normalized_adjacency, coherence": 220,
+    "private_normalized_adjacency, coherence": 260,
+    "private_covariance": 600,
     "private_normalized_adjacency": 60,
     "private_max_cut": 30,
     "private_max_cut, pure": 60,
