@@ -32,7 +32,7 @@ _QUICK = {
     "private_max_bisection, pure": 40,
     "private_degrees, large": 2,
     "private_max_2csp": 50,
-    "private_max_k_cut": 60,
+    "private_max_k_cut": 40,
     "private_projector": 80,
     "private_low_rank": 80,
     "private_eigenspace": 120,
@@ -43,7 +43,7 @@ _QUICK = {
     "adjacency_spectrum": 100,
     "laplacian_spectrum": 100,
     "private_spectrum, certified": 3,
-    STABILITY: 12,
+    STABILITY: 8,
 }
 _QUICK_OTHERS = 300
 
@@ -61,11 +61,15 @@ def attack_quickly(name: str, seed: int = 0) -> Attack:
     return attack(target(name), seed=seed, trials=trials)
 
 
+def share_of(name: str, chosen: Sequence[str]) -> float:
+    """Share of the processor time."""
+    return _WEIGHTS.get(name, 1.0) / math.fsum(_WEIGHTS.get(other, 1.0) for other in chosen)
+
+
 def attack_all(chosen: Sequence[str], *, seconds: float, seed: int = 0) -> Iterator[Attack]:
     """Each target for its share of the processor time."""
-    total = math.fsum(_WEIGHTS.get(name, 1.0) for name in chosen)
     for name in chosen:
-        share = seconds * _WEIGHTS.get(name, 1.0) / total
+        share = seconds * share_of(name, chosen)
         if name == STABILITY:
             yield attack(planned_target(seed, seconds=share / 4), seed=seed, seconds=share * 3 / 4)
         else:
