@@ -1,0 +1,59 @@
+"""The harness under a planted fault: ``worst_under(mutant, "private_degrees")``.
+
+For ``tests/privacy/test_mutants.py``: a fault is caught when the worst ratio on the real package is at most 1 and the
+worst ratio under the fault is not.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import pytest
+
+from tests.privacy.attack.hooks import open_taps
+from tests.privacy.attack.search import Attack, attack
+from tests.privacy.attack.stability_attack import StabilityTarget, collect
+from tests.privacy.attack.targets import target
+
+Mutant = Callable[[pytest.MonkeyPatch], None]
+#: Name under which the stability test is attacked on states and plans, and the function whose plans they are.
+STABILITY, _PLANNER = "stability test", "private_normalized_adjacency, coherence"
+
+
+def attack_under(
+    mutant: Mutant | None,
+    function: str,
+    *,
+    trials: int | None = None,
+    seconds: float = math.inf,
+    seed: int = 0,
+    stop: bool = True,
+) -> Attack:
+    """Attack one target of :func:`~tests.privacy.attack.targets.targets`, or :data:`STABILITY`, under a fault.
+
+    Parameters
+    ----------
+    mutant : callable or None
+        Plants the fault with a MonkeyPatch; it goes when the attack is over. None attacks the package as it is.
+    function : str
+        Name of the target: a public function, "private_normalized_adjacency, coherence", or :data:`STABILITY`.
+    trials, seconds, seed, stop
+        As for :func:`~tests.privacy.attack.search.attack`; by default the search stops at the first broken line.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        if mutant is not None:
+            mutant(patch)  # first: the taps must see what the fault does
+        open_taps(patch)
+        chosen = planned_target(seed) if function == STABILITY else target(function)
+        return attack(chosen, seed=seed, trials=trials, seconds=seconds, stop=stop)
+
+
+def planned_target(seed: int, *, plans: int = 40, seconds: float = math.inf) -> StabilityTarget:
+    """The stability test on plans that are recorded anew."""
+    return StabilityTarget.of(collect(target(_PLANNER), seed=seed, records=plans, seconds=seconds))
+
+
+def worst_under(mutant: Mutant | None, function: str, **options: float) -> float:
+    """The worst ratio of any line that :func:`attack_under` finds; above 1 where the fault is caught."""
+    return attack_under(mutant, function, **options).worst  # type: ignore[arg-type]
