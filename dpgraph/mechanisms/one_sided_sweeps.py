@@ -49,6 +49,8 @@ _PRIOR = 3.0
 _HEAD, _HEAD_SWEEPS = 0.1, 3
 #: What is read, and which vertex pairs that are.
 _PAIRS = {"": "", "first rows": "among the first rows", "other rows": "not among the first rows"}
+#: Squares of larger scales overflow; nothing is learnt from either.
+_LARGEST_SCALE = 1e150
 #: Least weight of a reading that known readings are put in proportion to.
 _LEAST_WEIGHT = 1e-3
 
@@ -308,5 +310,5 @@ def _open_release(
     return _Release(
         lambda exact: noise.laplace_on_grid(exact, unit, scale),
         lambda exact, public: noise.noisy_argmax(exact, step, scale, public=public),
-        2 * scale**2,
+        2 * min(scale, _LARGEST_SCALE) ** 2,
     )
