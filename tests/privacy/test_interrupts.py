@@ -99,6 +99,7 @@ def test_an_interrupt_while_a_file_is_written_leaves_the_old_file_or_none(tmp_pa
 
 DRIVER = """
 import json, os, random, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored, where a shell has put the tests into the background
 from pathlib import Path
 from dpgraph.cli import main
 folder = Path(sys.argv[1])

@@ -30,6 +30,7 @@ OWN_TESTS = {
     "general_core",
     "general_log_coherence",
     "general_projector",
+    "product_rounding",  # tests/mechanisms/test_noise_rounding.py
     "repeated_readings",  # tests/privacy/test_reading_norm.py
     "stability_steps",  # tests/spectral/test_stability.py
 }
