@@ -112,7 +112,8 @@ def sum_on_grid(points: Terms, steps: FloatArray, step: float) -> FloatArray:
         sizes = np.max([np.abs(term) for term in terms], axis=0)
         for place in zip(*np.nonzero(sizes >= _ALL_MULTIPLES / 8 * step), strict=True):
             total[place] = _rounded_once([float(term[place]) for term in terms])
-    return np.clip(total, -_LARGEST, _LARGEST)
+    # The sum of two zeros below 0 is -0.0, which would tell on which side of 0 the data are. F(0) is +0.0.
+    return np.clip(total, -_LARGEST, _LARGEST) + 0.0
 
 
 def add_on_grid(values: Terms, noise: FloatArray, unit: float) -> FloatArray:

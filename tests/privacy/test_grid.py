@@ -248,3 +248,10 @@ def test_scalars_that_are_many_steps_large_are_released(epsilon):
     assert released == pytest.approx([1e9 + 0.125, -1e12], abs=1e-3)
     fine = grid_step(1 / epsilon, bits=20)
     assert source.laplace_on_grid(np.array([1e9]), fine, 1 / epsilon)[0] == pytest.approx(1e9)
+
+
+def test_a_released_zero_does_not_tell_the_sign_of_what_was_rounded():
+    # -0.0 == 0.0, but their bits differ: before, -0.3 steps could come out as -0.0, and 0.3 steps never did.
+    below, above = (add_on_grid(np.array([x * UNIT]), np.array([-0.1 * UNIT]), UNIT) for x in (-0.3, 0.3))
+    assert below.tobytes() == above.tobytes()
+    assert not np.signbit(NoiseSource(np.random.default_rng(0)).laplace_on_grid(-np.zeros(99), 1.0, 0.01)).any()
