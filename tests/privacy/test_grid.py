@@ -15,7 +15,7 @@ from dpgraph.exceptions import InvalidParameterError
 from dpgraph.mechanisms import symmetric_release
 from dpgraph.mechanisms.perturb_and_project import perturb_and_project
 from dpgraph.privacy import gdp_mu
-from dpgraph.privacy.grid import add_on_grid, coins, grid_step, nearest_points, sum_on_grid
+from dpgraph.privacy.grid import LAPLACE_BITS, add_on_grid, coins, grid_step, nearest_points, sum_on_grid
 from dpgraph.privacy.ledger import open_ledger
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.reading_norm import reading_grid
@@ -107,6 +107,18 @@ def test_the_laplace_release_on_a_coarser_grid_has_that_law(rng, monkeypatch):
     frequencies = np.array([np.mean(released == point) for point in points])
     expected = laplace_of(x / step, scale / step, points)
     assert np.abs(frequencies - expected).max() < 6 * math.sqrt(expected.max() / released.size)
+
+
+@pytest.mark.parametrize("rng", [None, 11])
+def test_what_is_left_of_several_arrays_is_rounded_at_random_to_the_points_beside_their_sum(rng, monkeypatch):
+    # Four times 0.4375 of a step is 1.75 steps: before, one step came out always, as from a coin of probability 1.75.
+    source = noise_source(rng)
+    monkeypatch.setattr(source, "_laplace", lambda shape, scale: np.zeros(shape))
+    step = grid_step(1.0, bits=LAPLACE_BITS)
+    parts = tuple(np.full(20_000, 0.4375 * step) for _ in range(4))
+    released = source.laplace_on_grid(parts, 2.0**-60, 1.0) / step
+    assert set(released) == {1.0, 2.0}
+    assert abs(np.mean(released) - 1.75) < 6 * math.sqrt(0.75 * 0.25 / released.size)
 
 
 class Digits:
