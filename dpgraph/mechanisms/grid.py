@@ -69,7 +69,10 @@ def release_array(
 def release_scalar(name: str, value: float, bound: float, ledger: Ledger, epsilon: float, noise: NoiseSource) -> float:
     """Laplace noise on a number that moves by at most `bound`, were it computed exactly, on a grid.
 
-    Rounding adds one step of the grid to the bound, and one more is an allowance for floating-point arithmetic.
+    Rounding adds one step of the grid, 2**-20 of the noise, to the bound, and one more is an allowance: on either of
+    two neighbours floating-point arithmetic may miss the number by half a step. That is so unless the sum that it is
+    made of has more than some 2**30 noise scales, and is not proven beyond: with hundreds of millions of edges and an
+    epsilon in the thousands, the bound may be exceeded by about a billionth of itself.
     """
     unit = grid_step(bound / epsilon, bits=_SCALAR_BITS)
     scale = ledger.laplace(name, sensitivity=bound + 2 * unit, epsilon=epsilon)

@@ -31,9 +31,9 @@ radius N ~ rho Gamma(D) is drawn exactly: *approximate*.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from dpgraph.compiled import njit
 from dpgraph.mechanisms.nuclear_noise import accepted, from_markov_chain, wishart_pair
 from dpgraph.privacy.noise import NoiseSource
 
@@ -123,7 +123,7 @@ def _larger(values: FloatArray) -> float:
     return float(max(values[values > 0].sum(), -values[values < 0].sum()))
 
 
-@njit(cache=True)
+@njit()
 def _metropolis(values: FloatArray, steps: FloatArray, log_uniforms: FloatArray) -> None:
     """Sweep over the eigenvalues in place, one proposal each, for the density prod |l_i - l_j| exp(-N)."""
     for sweep in range(steps.shape[0]):

@@ -114,7 +114,8 @@ class NoiseSource:
         points, left = split(values, step)
         if step == unit:
             return sum_on_grid(points, self._laplace(left.shape, scale / unit), unit)
-        carried = np.copysign(coins(np.abs(left), self.generator), left)
+        whole = np.trunc(left)  # what is left of several arrays may be more than a step
+        carried = whole + np.copysign(coins(np.abs(left - whole), self.generator), left)
         return sum_on_grid(points, carried + self._laplace(left.shape, scale / step + 1), step)
 
     def noisy_argmax(

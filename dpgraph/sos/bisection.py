@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from dpgraph.arguments import as_generator
 from dpgraph.sos.balance import penalise_imbalance
 from dpgraph.sos.conditioning import PinnedNode, condition
-from dpgraph.sos.csp_solver import solution_status
 from dpgraph.sos.definiteness import DENSE_LIMIT
 from dpgraph.sos.local_search import improve
 from dpgraph.sos.low_rank_sdp import LowRankSolution, solve_low_rank
 from dpgraph.sos.objective import CutObjective, SparseObjective, rounding_slack
+from dpgraph.sos.optimality import is_optimal, solution_status
 from dpgraph.sos.rounding import best_columns, hyperplane_rounding, independent_signs
 from dpgraph.sos.seed_search import SearchMode, SeedSearch, check_options, check_search
 from dpgraph.sos.solver import MaxCutSolution
@@ -89,7 +89,7 @@ def solve_bisection(
     # What the penalty takes from a bound and the allowance gives back are both rounded.
     rounding = rounding_slack(2, abs(tree.upper_bound) + allowance) if allowance else 0.0
     bound = min(free.certificate.bound, tree.upper_bound + allowance + rounding)
-    if local_search and solution_status(known, bound, objective.integral) != "optimal":
+    if local_search and not is_optimal(objective, known, bound):
         cuts = _improve(objective, cuts, largest, generator, sweeps)
     kind = free.certificate.kind if bound == free.certificate.bound else root.certificate.kind
     return _assemble(objective, tree, best_columns(objective, cuts, 1)[:, 0], bound, allowance, kind)
@@ -165,5 +165,5 @@ def _assemble(
         global_correlation=last.global_correlation,
         local_correlation=last.local_correlation,
         trace=trace,
-        status=solution_status(value, bound, objective.integral),
+        status=solution_status(objective, value, bound),
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,10 +13,11 @@ from dpgraph.sos.csp_conditioning import CSPNode, condition_csp
 from dpgraph.sos.csp_objective import CSPObjective
 from dpgraph.sos.csp_relaxation import solve_csp_relaxation
 from dpgraph.sos.csp_rounding import best_rows, improve_labels, one_opt_labels, round_vectors
+from dpgraph.sos.optimality import solution_status
 from dpgraph.sos.seed_search import SearchMode, SeedSearch, TraceEntry, check_options, check_search
 from dpgraph.sos.solver import solve_max_cut
 
-__all__ = ["CSPSolution", "solution_status", "solve_csp"]
+__all__ = ["CSPSolution", "solve_csp"]
 
 IntArray = NDArray[np.int64]
 
@@ -186,14 +186,8 @@ def _assemble(objective: CSPObjective, certificate: str, tree: SeedSearch[CSPNod
         global_correlation=last.global_correlation,
         local_correlation=last.local_correlation,
         trace=tree.trace,
-        status=solution_status(value, bound, objective.integral),
+        status=solution_status(objective, value, bound),
     )
-
-
-def solution_status(value: float, bound: float, integral: bool) -> str:
-    """Whether a value is "optimal", the largest possible one below the bound, or "bounded"."""
-    reachable = math.floor(bound + 1e-6) if integral else bound
-    return "optimal" if value >= reachable - 1e-12 * abs(reachable) else "bounded"
 
 
 def _progress_bar(show: bool, seeds: int) -> Any:

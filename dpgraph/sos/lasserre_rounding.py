@@ -13,9 +13,10 @@ from dpgraph.arguments import as_generator
 from dpgraph.sos.csp import TwoCSP
 from dpgraph.sos.csp_objective import CSPObjective
 from dpgraph.sos.csp_rounding import best_rows, improve_labels
-from dpgraph.sos.csp_solver import CSPSolution, solution_status
+from dpgraph.sos.csp_solver import CSPSolution
 from dpgraph.sos.moment_relaxation import lasserre
 from dpgraph.sos.objective import CutObjective
+from dpgraph.sos.optimality import solution_status
 from dpgraph.sos.pseudo_distribution import (
     PseudoDistribution,
     draw_labels,
@@ -94,7 +95,7 @@ def solve_by_moments(
         global_correlation=trace[-1].global_correlation,
         local_correlation=trace[-1].local_correlation,
         trace=trace,
-        status=solution_status(value, max(bound, value), objective.integral),
+        status=solution_status(objective, value, max(bound, value)),
     )
 
 
@@ -144,7 +145,7 @@ def solve_cut_by_moments(
             replace(entry, value=entry.value + constant, upper_bound=entry.upper_bound + constant)
             for entry in solution.trace
         ),
-        status=solution_status(value, bound, objective.integral),
+        status=solution_status(objective, value, bound),
     )
 
 

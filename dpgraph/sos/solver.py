@@ -5,7 +5,6 @@ Works on any :class:`~dpgraph.sos.objective.CutObjective`; the exact and the pri
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +17,7 @@ from dpgraph.sos.conditioning import PinnedNode, condition
 from dpgraph.sos.local_search import improve, one_opt
 from dpgraph.sos.low_rank_sdp import LowRankSolution, solve_low_rank
 from dpgraph.sos.objective import CutObjective
+from dpgraph.sos.optimality import is_optimal, solution_status
 from dpgraph.sos.rounding import best_columns, hyperplane_rounding, independent_signs
 from dpgraph.sos.seed_search import SearchMode, SeedSearch, TraceEntry, check_options, check_search
 
@@ -151,7 +151,7 @@ def solve_max_cut(
         )
         cuts = _round_nodes(objective, tree, cuts, rounds, generator, keep=starts)
         cut = one_opt(objective, cuts[:, 0]) if local_search else cuts[:, 0]
-        if local_search and not _is_optimal(objective, objective.cut_value(cut), tree.upper_bound):
+        if local_search and not is_optimal(objective, objective.cut_value(cut), tree.upper_bound):
             cut = improve(objective, cuts, generator, sweeps=sweeps)
         bar.update()
     return _assemble(objective, root, tree, cut)
@@ -161,12 +161,6 @@ def _to_beat(objective: CutObjective, cuts: FloatArray) -> float:
     """A bound at most this closes a branch: no cut of the branch beats the best known one."""
     known = float(objective.values(one_opt(objective, cuts)).max())
     return known + 1.0 - 1e-6 if objective.integral else known
-
-
-def _is_optimal(objective: CutObjective, value: float, bound: float) -> bool:
-    """Whether no cut can be better than `value` by more than rounding errors."""
-    reachable = math.floor(bound + 1e-6) if objective.integral else bound
-    return value >= reachable - 1e-12 * abs(reachable)
 
 
 def _vertex_weights(objective: CutObjective, weights: FloatArray | None) -> FloatArray:
@@ -218,7 +212,7 @@ def _assemble(
         global_correlation=last.global_correlation,
         local_correlation=last.local_correlation,
         trace=tree.trace,
-        status="optimal" if _is_optimal(objective, value, bound) else "bounded",
+        status=solution_status(objective, value, bound),
     )
 
 

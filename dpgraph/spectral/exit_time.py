@@ -21,7 +21,9 @@ States on the segment from p_k to p_{k+1} are as far between the times of its en
 D <= late_k + remaining(rate(p_k)). These two bounds differ by at most the step early_{k+1} - early_k, which is cut
 until it does not matter, and late_{k+1} - early_{k+1}, which is the error of the states p. These come from a
 Runge-Kutta step and a cubic through its ends, cut into so many pieces that late - early grows by no more than its
-share; otherwise the step is halved.
+share; otherwise the step is halved. Where the gap closes F is no longer monotone, and times behind the first box in
+which it does are no bounds. They enter neither bound on D: nothing remains at the end of the box, and early times grow.
+Its own late time may; but F is so large where a gap is small that no box of an accepted step spans a whole gap.
 
 **It ends.** F is continuous and positive, and Lipschitz on bounded sets. So in a step of length h all quotients of d_i,
 up_i, lo_i and h are 1 + O(h), and late - early grows by O(h^2): after finitely many halvings a step is accepted,

@@ -16,9 +16,9 @@ P(abs(a_0) <= s) <= s sqrt(2 n/pi). QED.
 The vectors v_j need not be orthogonal, so that the loss of orthogonality does no harm; rounding acts on a_j as a change
 of a_0 by some units of 1e-16 would, and no run claims to have seen that abs(a_0) is below 1e-12, so that one run fails
 with probability 1e-9 at best for n = 10^6. Where less is asked for, several runs from independent starts must all
-exclude x: if it is wrong, all of them failed, with the product of their probabilities. The number of steps is
-that of the a-priori bounds of Kuczynski and Wozniakowski for spectra that fill an interval evenly, and much smaller for
-others.
+exclude x: if it is wrong, all of them failed (:mod:`dpgraph.spectral.eigen` says with which probability). The number of
+steps is that of the a-priori bounds of Kuczynski and Wozniakowski for spectra that fill an interval evenly, and much
+smaller for others.
 
 References
 ----------

@@ -105,7 +105,9 @@ class Rates(Protocol):
 
         Call a state worse if its sigma_r is smaller and the rest larger. With `own` the speeds are a function f(x, own)
         that does not fall as x gets worse and does not grow as `own` does; f(x, x) are the speeds at x. So all speeds
-        between a state x and a worse one y lie between f(x, y) and f(y, x).
+        between a state x and a worse one y lie between f(x, y) and f(y, x). That holds as long as the gap of y is open,
+        sigma_r - sigma_{r+1} >= 1e-6 e. Beyond, speeds need only be finite and positive: the path has left every safe
+        set before (:mod:`dpgraph.spectral.exit_time`).
         """
         ...
 

@@ -15,7 +15,7 @@ from dpgraph.exceptions import InvalidParameterError
 from dpgraph.mechanisms import symmetric_release
 from dpgraph.mechanisms.perturb_and_project import perturb_and_project
 from dpgraph.privacy import gdp_mu
-from dpgraph.privacy.grid import add_on_grid, coins, grid_step, nearest_points, sum_on_grid
+from dpgraph.privacy.grid import LAPLACE_BITS, add_on_grid, coins, grid_step, nearest_points, sum_on_grid
 from dpgraph.privacy.ledger import open_ledger
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.reading_norm import reading_grid
@@ -107,6 +107,18 @@ def test_the_laplace_release_on_a_coarser_grid_has_that_law(rng, monkeypatch):
     frequencies = np.array([np.mean(released == point) for point in points])
     expected = laplace_of(x / step, scale / step, points)
     assert np.abs(frequencies - expected).max() < 6 * math.sqrt(expected.max() / released.size)
+
+
+@pytest.mark.parametrize("rng", [None, 11])
+def test_what_is_left_of_several_arrays_is_rounded_at_random_to_the_points_beside_their_sum(rng, monkeypatch):
+    # Four times 0.4375 of a step is 1.75 steps: before, one step came out always, as from a coin of probability 1.75.
+    source = noise_source(rng)
+    monkeypatch.setattr(source, "_laplace", lambda shape, scale: np.zeros(shape))
+    step = grid_step(1.0, bits=LAPLACE_BITS)
+    parts = tuple(np.full(20_000, 0.4375 * step) for _ in range(4))
+    released = source.laplace_on_grid(parts, 2.0**-60, 1.0) / step
+    assert set(released) == {1.0, 2.0}
+    assert abs(np.mean(released) - 1.75) < 6 * math.sqrt(0.75 * 0.25 / released.size)
 
 
 class Digits:
@@ -248,3 +260,11 @@ def test_scalars_that_are_many_steps_large_are_released(epsilon):
     assert released == pytest.approx([1e9 + 0.125, -1e12], abs=1e-3)
     fine = grid_step(1 / epsilon, bits=20)
     assert source.laplace_on_grid(np.array([1e9]), fine, 1 / epsilon)[0] == pytest.approx(1e9)
+
+
+def test_a_released_zero_does_not_tell_the_sign_of_what_was_rounded():
+    step = 2.0**-30
+    # -0.0 == 0.0, but their bits differ: before, -0.3 steps could come out as -0.0, and 0.3 steps never did.
+    below, above = (add_on_grid(np.array([x * step]), np.array([-0.1 * step]), step) for x in (-0.3, 0.3))
+    assert below.tobytes() == above.tobytes()
+    assert not np.signbit(noise_source(0).laplace_on_grid(-np.zeros(99), 1.0, 0.01)).any()

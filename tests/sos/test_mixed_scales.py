@@ -14,6 +14,7 @@ from dpgraph.sos.csp import TwoCSP
 from dpgraph.sos.csp_objective import CSPObjective
 from dpgraph.sos.csp_solver import solve_csp
 from dpgraph.sos.objective import DenseObjective, FactoredObjective, SparseObjective
+from dpgraph.sos.optimality import is_optimal
 
 
 def signed_graph(seed, n=None):
@@ -24,6 +25,17 @@ def signed_graph(seed, n=None):
     for _ in range(int(rng.integers(1, 3))):
         u, v = np.sort(rng.choice(n, 2, replace=False))
         W[u, v] = -(10.0 ** int(rng.integers(3, 13)))
+    return W + W.T
+
+
+def huge_weights(seed):
+    """Four or six vertices, weights between -1 and 2 and one or two of up to 1e15 and either sign."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(4, 8)) // 2 * 2
+    W = np.triu(np.round(rng.uniform(-1, 2, (n, n)), 2) * (rng.random((n, n)) < 0.8), 1)
+    for _ in range(int(rng.integers(1, 3))):
+        u, v = np.sort(rng.choice(n, 2, replace=False))
+        W[u, v] = rng.choice([-1, 1]) * 10.0 ** int(rng.integers(3, 16))
     return W + W.T
 
 
@@ -53,6 +65,33 @@ def test_the_bound_of_four_vertices_with_one_huge_negative_weight():
     W[2, 3], W[1, 3] = 0.3, -1e8
     W = W + W.T
     judge(max_cut(W, seeds=3, rng=0), W, exact_optimum(W))
+
+
+def test_a_bisection_is_called_optimal_only_where_none_is_better_beside_a_huge_positive_weight():
+    # Before, 1e-12 of 1e13 was taken for rounding: ten units, and bisections that are better by 0.01 with them.
+    for seed in (276, 480):
+        W = huge_weights(seed)
+        result = max_bisection(W, seeds=2, rounds=4, starts=2, rng=seed)
+        signs = [1 if v in result.partition[0] else -1 for v in range(len(W))]
+        assert Fraction(result.upper_bound) >= exact_optimum(W, imbalance=0)
+        assert result.status == "bounded" or exact_value(W, signs) == exact_optimum(W, imbalance=0)
+    assert max_cut(np.array([[0.0, 0.3], [0.3, 0.0]]), rng=0).status == "optimal"
+    path = nx.path_graph(30)
+    nx.set_edge_attributes(path, {edge: 0.1 + i / 7 for i, edge in enumerate(path.edges)}, "weight")
+    assert max_cut(path, weight="weight", rng=0).status == "optimal"
+
+
+@pytest.mark.parametrize("slack", [0.0, 1e-9])
+def test_what_counts_as_rounding_is_small_beside_the_least_weight(slack):
+    cut = SparseObjective(sparse.csr_array(np.array([[0.0, 1e13, 0.3], [1e13, 0.0, 0.2], [0.3, 0.2, 0.0]])))
+    csp = CSPObjective(np.array([[0, 1]]), np.array([[[1e13, 1e13 + 0.25], [0.0, 0.0]]]), np.zeros((2, 2)), slack=slack)
+    cut.slack = slack
+    for objective in (cut, DenseObjective(cut.matrix.toarray()), csp):
+        assert not is_optimal(objective, 1e13, 1e13 + 0.125)
+        assert is_optimal(objective, 1e13, 1e13)
+    whole = SparseObjective(sparse.csr_array(np.array([[0.0, 5.0], [5.0, 0.0]])))
+    assert is_optimal(whole, 5.0, 5.9)
+    assert not is_optimal(whole, 4.0, 5.0)
 
 
 def check_cuts(seeds):
