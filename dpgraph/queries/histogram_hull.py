@@ -33,7 +33,7 @@ _MOST_RECORDS = 2.0**52
 def as_histogram(x: Any) -> FloatArray:
     """Read a histogram, or raise :class:`InvalidParameterError` unless it is numeric, finite and nonnegative."""
     histogram = _read(x)
-    # Sums stay exact in double precision. Clipping moves no neighbour further away, a refusal would tell them apart.
+    # Sums of whole numbers stay exact. Clipping moves no neighbour further away, a refusal would tell them apart.
     return np.minimum(histogram, _MOST_RECORDS / max(histogram.size, 1))
 
 

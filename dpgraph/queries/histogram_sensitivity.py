@@ -87,6 +87,11 @@ def summation_error(matrix: QueryMatrix, records: float) -> float:
 
     *Proof.* A sum of N products has an error of at most (N + 1) roundoffs times sum_i |c_ki| x_i in coordinate k, in
     l2 at most (N + 1) roundoffs times sum_i x_i |c_i| <= records times the longest column; twice that for two.
+
+    *Open.* Where records are added or removed their number is private, and nothing like this is charged. For whole
+    numbers of records and entries of C sums are exact below 2**53. Otherwise rounding lets the computed C x move by
+    more than the longest column: for 64 x 64 queries by a share of 7e-10 of it with 3e7 records, 7e-7 with 3e10, 1e-3
+    with 3e13 (the worst of 300 random neighbours).
     """
     N = matrix.shape[1]
     return 2 * (N + 1) * _ROUNDOFF * records * float(matrix.column_norms.max())
