@@ -133,7 +133,8 @@ def private_linear_queries(
     A : array_like, scipy.sparse array, or scipy.sparse.linalg.LinearOperator, shape (d, N)
         Public query matrix: row j is a query, column i what one record of type i adds to the answers.
     x : array_like, shape (N,)
-        Private histogram: nonnegative numbers of records of each type.
+        Private histogram: nonnegative numbers of records of each type. For ``adjacency="add-remove"`` a number above
+        2**52 / N, a public cap that no table of records reaches, counts as 2**52 / N.
     epsilon, delta : float
         Privacy budget of the call. ``epsilon=math.inf`` promises nothing and gives the exact answers; an accountant
         refuses it.
