@@ -17,35 +17,35 @@ _WEIGHTS = {
     "private_max_2csp": 3.0,
     "private_max_cut": 2.0,
     "private_max_bisection": 2.0,
-    "private_degrees, large": 2.0,
+    "private_degrees, large": 1.0,
     "private_max_k_cut": 2.0,
     STABILITY: 8.0,
 }
 #: Trials of the quick version: about as many as run in a second or two.
 _QUICK = {
-    "private_normalized_adjacency, coherence": 260,
-    "private_covariance": 600,
-    "private_normalized_adjacency": 60,
-    "private_max_cut": 30,
-    "private_max_cut, pure": 60,
+    "private_normalized_adjacency, coherence": 110,
+    "private_covariance": 250,
+    "private_normalized_adjacency": 35,
+    "private_max_cut": 14,
+    "private_max_cut, pure": 30,
     "private_max_bisection": 20,
-    "private_max_bisection, pure": 40,
-    "private_degrees, large": 2,
-    "private_max_2csp": 50,
-    "private_max_k_cut": 40,
-    "private_projector": 80,
-    "private_low_rank": 80,
+    "private_max_bisection, pure": 25,
+    "private_degrees, large": 1,
+    "private_max_2csp": 20,
+    "private_max_k_cut": 16,
+    "private_projector": 40,
+    "private_low_rank": 40,
     "private_eigenspace": 120,
     "private_singular_subspace": 80,
     "private_marginals": 30,
-    "one_exchange": 40,
+    "one_exchange": 16,
     "spectral_bisection": 40,
     "adjacency_spectrum": 100,
     "laplacian_spectrum": 100,
     "private_spectrum, certified": 3,
-    STABILITY: 8,
+    STABILITY: 4,
 }
-_QUICK_OTHERS = 300
+_QUICK_OTHERS = 120
 
 
 def names() -> list[str]:
