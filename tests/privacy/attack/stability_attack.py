@@ -84,7 +84,7 @@ def collect(
     for _ in range(trials):
         if len(found) >= _SPARE * records or time.process_time() - start > seconds:
             break
-        genome = draw(target.genes, rng) | {"certificate": "stability", "n": int(rng.integers(60, 301))}
+        genome = draw(target.genes, rng) | {"certificate": "stability", "n": int(rng.integers(60, 401))}
         source = AttackSource(genome["noise seed"])
         entry, more = target.arguments(genome)
         data, _ = target.inputs(genome, entry)
