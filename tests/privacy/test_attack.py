@@ -8,6 +8,7 @@ import os
 import pytest
 
 from dpgraph.spectral import sensitivity
+from tests.privacy.attack import planted
 from tests.privacy.attack.hooks import open_taps
 from tests.privacy.attack.mutants import attack_under
 from tests.privacy.attack.search import SLACK
@@ -44,6 +45,35 @@ def test_no_line_of_a_ledger_moves_by_more_than_its_sensitivity(name):
 def test_nor_does_a_long_search_find_one(name):
     for attack in attack_all([name], seconds=SECONDS * share_of(name, names()), seed=1):
         check(attack)
+
+
+#: Fault -> (target, line that breaks, least ratio that shows it, trials). Those of issue 18, in its order.
+PLANTED = {
+    planted.entries_clipped: ("private_covariance", "line: covariance", 1.05, 900),
+    planted.small_numbers_from_large_ones: (
+        "private_normalized_adjacency, coherence",
+        "line: projector",
+        10.0,
+        200,
+    ),
+    planted.certificate_not_charged: ("private_spectrum, certified", "delta", 2.0, 2),
+    planted.fine_grid_kept: ("private_degrees", "support", 2.0, 60),
+    planted.tiny_epsilon_answers: ("private_max_cut, pure", "line: adjacency bits", 10.0, 60),
+    planted.unit_is_no_power_of_two: ("private_max_cut, pure", "support", 2.0, 60),
+}
+
+
+@pytest.mark.parametrize("fault", PLANTED, ids=lambda fault: fault.__name__)
+def test_a_fault_that_the_package_once_had_is_found(fault):
+    function, line, least, trials = PLANTED[fault]
+    broken = attack_under(fault, function, trials=trials).broken()
+    assert line in broken
+    assert broken[line].ratio > least
+
+
+def test_clipping_is_found_in_a_general_matrix_too():
+    found = attack_under(planted.entries_clipped, "private_symmetric_matrix", trials=300)
+    assert found.broken()["line: symmetric matrix"].ratio > 1.5
 
 
 def one_endpoint_of_the_degrees_forgotten(patch):

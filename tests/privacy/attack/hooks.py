@@ -161,6 +161,7 @@ class AttackSource(RecordingSource):
         #: Of each release: what its noise was drawn with, and numbers that are uniform if that is its law.
         self.drawn_scales: list[float] = []
         self.uniforms: list[np.ndarray] = []
+        self._spread = np.random.default_rng([seed, 1])
         self._last: Sum | None = None
         self._laplace_drawn: tuple[float, np.ndarray] | None = None
         self._tossed: tuple[np.ndarray, np.ndarray] | None = None
@@ -221,7 +222,7 @@ class AttackSource(RecordingSource):
         paid, uniforms = scale, np.zeros(0)
         if last is not None and kind in ("Laplace", "noisy maximum") and drawn is not None:
             paid = (drawn[0] - last.free) * last.unit
-            uniforms = laws.discrete_laplace(drawn[1], scale / last.unit + last.free)
+            uniforms = laws.discrete_laplace(drawn[1], scale / last.unit + last.free, self._spread)
         elif last is not None:
             noise = last.noise * (last.unit if last.in_steps else 1.0)
             uniforms = laws.uniforms(kind, noise, scale, first=reading.get("first"), norm=reading.get("norm"))

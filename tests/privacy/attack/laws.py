@@ -30,7 +30,7 @@ def kolmogorov(uniforms: np.ndarray) -> float:
     return distance * math.sqrt(n) / _THRESHOLD
 
 
-def discrete_laplace(draws: np.ndarray, scale: float) -> np.ndarray:
+def discrete_laplace(draws: np.ndarray, scale: float, rng: np.random.Generator) -> np.ndarray:
     """Of integers with probabilities proportional to exp(-|k|/scale); an atom is spread evenly over its share."""
     k = draws.ravel()[:_MOST]
     if not 1e-2 < scale < 2.0**40:
@@ -40,8 +40,7 @@ def discrete_laplace(draws: np.ndarray, scale: float) -> np.ndarray:
     def below(k: np.ndarray) -> np.ndarray:
         return np.where(k >= 0, 1 - r ** (np.abs(k) + 1.0) / (1 + r), r ** np.abs(k) / (1 + r))
 
-    spread = np.random.default_rng(abs(int(k.sum())) % 2**32).random(k.size)
-    return below(k - 1) + spread * (below(k) - below(k - 1))
+    return below(k - 1) + rng.random(k.size) * (below(k) - below(k - 1))
 
 
 def uniforms(kind: str, noise: np.ndarray, scale: float, *, first: bool | None, norm: Any) -> np.ndarray:
