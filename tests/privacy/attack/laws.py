@@ -63,14 +63,20 @@ def uniforms(kind: str, noise: np.ndarray, scale: float, *, first: bool | None, 
 
 
 def _matrix(kind: str, z: np.ndarray) -> np.ndarray:
-    """Densities exp(-norm): the norm is a Gamma variable; a single entry is a Laplace variable under all four laws."""
-    d = len(z)
-    if "laplace" not in kind and d > 1:
-        return np.zeros(0)
+    """Densities exp(-norm): the norm is a Gamma variable. Wishart differences: the distance of two traces.
+
+    With D = d(d + 1)/2 the traces have the density (a b)^(D - 1) exp(-a - b), or exp(-max(a, b)) if they are tied. So
+    t = |a - b| has a density proportional to the integral of (b + t)^(D - 1) b^(D - 1) exp(-t - 2b) (or -b) over b.
+    """
+    D = len(z) * (len(z) + 1) / 2
+    if "laplace" not in kind:
+        j = np.arange(D)
+        weights = special.gammaln(D) - special.gammaln(D - j) + special.gammaln(2 * D - 1 - j)
+        weights = weights if "larger" in kind else weights + j * math.log(2)
+        return np.array([special.softmax(weights) @ special.gammainc(j + 1, abs(float(np.trace(z))))])
     values = np.linalg.eigvalsh(z)
     parts = float(values[values > 0].sum()), float(-values[values < 0].sum())
-    size = max(parts) if "larger" in kind else sum(parts)
-    return np.array([special.gammainc(d * (d + 1) / 2, size)])
+    return np.array([special.gammainc(D, max(parts) if "larger" in kind else sum(parts))])
 
 
 def _first_reading(sizes: np.ndarray, norm: Any) -> np.ndarray:

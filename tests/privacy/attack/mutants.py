@@ -13,12 +13,14 @@ import pytest
 
 from tests.privacy.attack.hooks import open_taps
 from tests.privacy.attack.search import Attack, attack
-from tests.privacy.attack.stability_attack import StabilityTarget, collect
-from tests.privacy.attack.targets import target
+from tests.privacy.attack.stability_attack import StabilityTarget, collect, drawn_plans
+from tests.privacy.attack.targets import Target, target
 
 Mutant = Callable[[pytest.MonkeyPatch], None]
 #: Name under which the stability test is attacked on states and plans, and the function whose plans they are.
 STABILITY, _PLANNER = "stability test", "private_normalized_adjacency, coherence"
+#: The same on plans that are drawn at random, many of which are steeper.
+DRAWN, _DRAWN_PLANS = "stability test, drawn plans", 1000
 
 
 def attack_under(
@@ -45,8 +47,15 @@ def attack_under(
         if mutant is not None:
             mutant(patch)  # first: the taps must see what the fault does
         open_taps(patch)
-        chosen = planned_target(seed) if function == STABILITY else target(function)
+        chosen = named_target(function, seed)
         return attack(chosen, seed=seed, trials=trials, seconds=seconds, stop=stop)
+
+
+def named_target(function: str, seed: int = 0) -> Target | StabilityTarget:
+    """The target of this name."""
+    if function == DRAWN:
+        return StabilityTarget.of(drawn_plans(_DRAWN_PLANS), name=DRAWN)
+    return planned_target(seed) if function == STABILITY else target(function)
 
 
 def planned_target(seed: int, *, plans: int = 40, seconds: float = math.inf) -> StabilityTarget:

@@ -90,7 +90,7 @@ class Attack:
         """Rows of the table of docs/audit.md."""
         return [
             f"| {self.target.name} | {line} | {_number(best.ratio)} | {self.target.describe(best.genome)} "
-            f"| {self.trials} |"
+            f"| {self.trials} trials |"
             for line, best in sorted(self.lines.items())
             if not line.startswith(GUIDE)
         ]

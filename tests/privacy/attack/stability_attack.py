@@ -11,6 +11,7 @@ in a row; one more pair takes a part of the step only, another one in each coord
 
 from __future__ import annotations
 
+import functools
 import math
 import time
 from dataclasses import dataclass
@@ -20,11 +21,14 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 from dpgraph.exceptions import DPGraphError
+from dpgraph.mechanisms import stability_test
+from dpgraph.spectral import sensitivity
 from tests.privacy.attack.genes import Choice, Gene, Genome, Share, Whole, draw
 from tests.privacy.attack.hooks import AttackSource
 from tests.privacy.attack.search import Attack
 from tests.privacy.attack.targets import Target
 from tests.privacy.attack.trial import Comparison, run
+from tests.spectral import test_exit_time
 
 _DIRECTION = np.array([-1.0, 1.0, 1.0, 1.0])
 _LINE = "steps to instability"
@@ -45,9 +49,14 @@ class Record:
     function: Any
     arguments: tuple[Any, ...]
     options: dict[str, Any]
-    steps: float
+    steps: float | None
     sensitivity: float
     knobs: str
+
+    @functools.cached_property
+    def length(self) -> float:
+        """D of the state itself."""
+        return self.steps_of(self.arguments[0].array()) if self.steps is None else self.steps
 
     def steps_of(self, x: np.ndarray) -> float:
         """D of another state under the same plan."""
@@ -98,6 +107,18 @@ def collect(
     return sorted(found, key=lambda record: -record.steps)[:records]
 
 
+def drawn_plans(plans: int) -> list[Record]:
+    """Plans with stairs and cliffs, of states of all sizes: harder than most that public calls make."""
+    found = []
+    for seed in range(plans):
+        state, rates, safe = test_exit_time.drawn(seed)
+        options = {"cap": stability_test._CAP, "width": stability_test._WIDTH}
+        moved = sensitivity.stability_steps(test_exit_time.ERRORS.shift, stability_test._WIDTH)
+        arguments = (state, rates, safe)
+        found.append(Record(stability_test.steps_to_exit, arguments, options, None, moved, f"drawn, seed {seed}"))
+    return found
+
+
 def genes(records: list[Record]) -> dict[str, Gene]:
     """Which plan, where on its path, how far off it, and how much of a step each coordinate takes."""
     return {
@@ -121,9 +142,9 @@ class StabilityTarget:
     name: str = "stability test, directly"
 
     @classmethod
-    def of(cls, records: list[Record]) -> StabilityTarget:
-        """The recorded plans as a target."""
-        return cls(tuple(records), genes(records))
+    def of(cls, records: list[Record], **name: str) -> StabilityTarget:
+        """Plans as a target."""
+        return cls(tuple(records), genes(records), **name)
 
     def trial(self, genome: Genome) -> Comparison:
         """Largest |D(x) - D(x')| over the sensitivity in the ledger, along a stretch of a path and once beside it."""
@@ -145,7 +166,7 @@ class StabilityTarget:
         x = record.arguments[0].array()
         off = np.array([genome["inside"], genome["outside"], genome["coherence"], 0.5])
         x = x * np.exp(genome["off"] * (2 * off - 1))
-        last = max(min(record.steps, 200.0), 1.0)
+        last = max(min(record.length, 200.0), 1.0)
         first = min(genome["start"] * max(last - _STRETCH, 0.0) + genome["first"], last)
         times = first + np.arange(_STRETCH + 1)
         states = record.path(x, np.unique([0.0, *times]), fine)[-len(times) :]
