@@ -89,6 +89,9 @@ OLD = {
     test_mutants.degrees_reused_without_noise: ("private_max_cut", 40),
     test_mutants.core_is_looked_at_again: ("private_max_cut", 40),
     test_mutants.rows_read_ahead: ("private_max_k_cut", 60),
+    test_mutants.readings_of_one_end_forgotten: ("private_max_cut", 200),
+    test_mutants.noise_of_readings_halved: ("private_max_cut", 120),
+    test_mutants.too_few_answers_are_false: ("private_max_cut, pure", 80),
     test_mutants.residual_told_without_noise: ("private_normalized_adjacency", 120),
     test_mutants.exact_graph_is_cut_in_place_of_the_answers: ("private_max_cut, pure", 20),
     test_mutants.best_cut_is_drawn_at_twice_epsilon: ("private_max_cut, pure", 20),
@@ -98,6 +101,12 @@ OLD = {
     test_mutants.nuclear_noise_at_the_scale_of_the_larger_trace: ("private_covariance", 40),
     test_mutants.differences_charged_from_the_mean: ("private_linear_queries", 20),
 }
+
+
+@pytest.mark.slow
+def test_an_exit_that_is_minimised_on_65_points_is_found():
+    found = attack_under(planted.exit_on_65_points, DRAWN, trials=60)
+    assert found.broken()["steps to instability (states)"].ratio > 1.5
 
 
 @pytest.mark.slow

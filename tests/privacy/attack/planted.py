@@ -176,5 +176,3 @@ def public_and_private_rounded_together(patch: Patch) -> None:
     original = noise_module.NoiseSource.noisy_argmax
     patch.setattr(noise_module.NoiseSource, "noisy_argmax", noisy_argmax)
     patch.setattr(one_sided_sweeps, "score_units", score_units)
-
-

@@ -14,6 +14,7 @@ from __future__ import annotations
 import functools
 import math
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -107,19 +108,25 @@ def collect(
     return sorted(found, key=lambda record: -record.steps)[:records]
 
 
-def drawn_plans(plans: int) -> list[Record]:
-    """Plans with stairs and cliffs, of states of all sizes: harder than most that public calls make."""
-    found = []
-    for seed in range(plans):
-        state, rates, safe = test_exit_time.drawn(seed)
-        options = {"cap": stability_test._CAP, "width": stability_test._WIDTH}
-        moved = sensitivity.stability_steps(test_exit_time.ERRORS.shift, stability_test._WIDTH)
-        arguments = (state, rates, safe)
-        found.append(Record(stability_test.steps_to_exit, arguments, options, None, moved, f"drawn, seed {seed}"))
-    return found
+class DrawnPlans(Sequence[Record]):
+    """Plans with stairs and cliffs, of states of all sizes, made when asked for: harder than most of public calls."""
+
+    def __init__(self, plans: int) -> None:
+        self._plans, self._made = plans, {}
+
+    def __len__(self) -> int:
+        return self._plans
+
+    def __getitem__(self, seed: int) -> Record:
+        if seed not in self._made:
+            options = {"cap": stability_test._CAP, "width": stability_test._WIDTH}
+            moved = sensitivity.stability_steps(test_exit_time.ERRORS.shift, stability_test._WIDTH)
+            drawn = test_exit_time.drawn(seed)
+            self._made[seed] = Record(stability_test.steps_to_exit, drawn, options, None, moved, f"drawn, seed {seed}")
+        return self._made[seed]
 
 
-def genes(records: list[Record]) -> dict[str, Gene]:
+def genes(records: Sequence[Record]) -> dict[str, Gene]:
     """Which plan, where on its path, how far off it, and how much of a step each coordinate takes."""
     return {
         "record": Whole(1, len(records)),
@@ -137,14 +144,14 @@ def genes(records: list[Record]) -> dict[str, Gene]:
 class StabilityTarget:
     """Stands where a public function stands in a search."""
 
-    records: tuple[Record, ...]
+    records: Sequence[Record]
     genes: dict[str, Gene]
     name: str = "stability test, directly"
 
     @classmethod
-    def of(cls, records: list[Record], **name: str) -> StabilityTarget:
+    def of(cls, records: Sequence[Record], **name: str) -> StabilityTarget:
         """Plans as a target."""
-        return cls(tuple(records), genes(records), **name)
+        return cls(records, genes(records), **name)
 
     def trial(self, genome: Genome) -> Comparison:
         """Largest |D(x) - D(x')| over the sensitivity in the ledger, along a stretch of a path and once beside it."""

@@ -282,7 +282,7 @@ def _evidence(source: AttackSource, copy: AttackSource, pairs: list[tuple[Releas
             total.append(response_loss(mine, theirs))
         else:
             mechanism = source.lines[mine.line].mechanism
-            total.append(_distance(mechanism, here - there) / mine.scale)
+            total.append(_distance(mechanism, change_of(source, copy, number)) / mine.scale)
     return total
 
 
