@@ -4,6 +4,7 @@ How the search works: :mod:`tests.privacy.attack`. Results: docs/audit.md.
 """
 
 import os
+import re
 
 import pytest
 
@@ -50,14 +51,14 @@ def test_nor_does_a_long_search_find_one(name):
 
 #: Fault -> (target, line that breaks, least ratio that shows it, trials). Those of issue 18, in its order.
 PLANTED = {
-    planted.entries_clipped: ("private_covariance", "line: covariance", 1.05, 900),
+    planted.entries_clipped: ("private_covariance", "line: (augmented )?covariance", 1.05, 900),
     planted.small_numbers_from_large_ones: (
         "private_normalized_adjacency, coherence",
         "line: projector",
         10.0,
         200,
     ),
-    planted.path_across_kinks: (DRAWN, "steps to instability (states)", 1.02, 40),
+    planted.path_across_kinks: (DRAWN, r"steps to instability \(states\)", 1.02, 40),
     planted.certificate_not_charged: ("private_spectrum, certified", "delta", 2.0, 2),
     planted.fine_grid_kept: ("private_degrees", "support", 2.0, 60),
     planted.tiny_epsilon_answers: ("private_max_cut, pure", "line: adjacency bits", 10.0, 60),
@@ -69,8 +70,7 @@ PLANTED = {
 def test_a_fault_that_the_package_once_had_is_found(fault):
     function, line, least, trials = PLANTED[fault]
     broken = attack_under(fault, function, trials=trials).broken()
-    assert line in broken
-    assert broken[line].ratio > least
+    assert max((best.ratio for name, best in broken.items() if re.fullmatch(line, name)), default=0.0) > least
 
 
 def test_clipping_is_found_in_a_general_matrix_too():

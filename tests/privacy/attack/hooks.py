@@ -130,9 +130,10 @@ class Sum:
     def attains(self, output: np.ndarray, kind: str, scale: float) -> bool:
         """Whether some noise gives this output, bit by bit: if not, a likelihood ratio is infinite.
 
-        Noise beyond 2**53 steps that is never drawn either is left out: it is no double.
+        Noise of more steps than doubles count (thousandths of real steps), and never drawn either, is left out.
         """
-        step, most = (1.0 if self.in_steps else self.unit), max(2.0**53, self.reach(kind, scale))
+        step = 1.0 if self.in_steps else self.unit
+        most = max(2.0 ** (53 if self.in_steps else 43), self.reach(kind, scale))
         with np.errstate(all="ignore"):
             wanted = self._wanted(output)
             missing = np.abs(wanted) <= most
