@@ -4,12 +4,15 @@ How the search works: :mod:`tests.privacy.attack`. Results: docs/audit.md.
 """
 
 import os
+import re
 
 import pytest
 
 from dpgraph.spectral import sensitivity
+from tests.privacy import test_mutants
+from tests.privacy.attack import planted
 from tests.privacy.attack.hooks import open_taps
-from tests.privacy.attack.mutants import attack_under
+from tests.privacy.attack.mutants import DRAWN, attack_under
 from tests.privacy.attack.search import SLACK
 from tests.privacy.attack.suite import attack_all, attack_quickly, names, share_of
 
@@ -44,6 +47,73 @@ def test_no_line_of_a_ledger_moves_by_more_than_its_sensitivity(name):
 def test_nor_does_a_long_search_find_one(name):
     for attack in attack_all([name], seconds=SECONDS * share_of(name, names()), seed=1):
         check(attack)
+
+
+#: Fault -> (target, line that breaks, least ratio that shows it, trials). Those of issue 18, in its order.
+PLANTED = {
+    planted.entries_clipped: ("private_covariance", "line: (augmented )?covariance", 1.05, 900),
+    planted.small_numbers_from_large_ones: (
+        "private_normalized_adjacency, coherence",
+        "line: projector",
+        10.0,
+        200,
+    ),
+    planted.path_across_kinks: (DRAWN, r"steps to instability \(states\)", 1.02, 40),
+    planted.certificate_not_charged: ("private_spectrum, certified", "delta", 2.0, 2),
+    planted.fine_grid_kept: ("private_degrees", "support", 2.0, 60),
+    planted.tiny_epsilon_answers: ("private_max_cut, pure", "line: adjacency bits", 10.0, 60),
+    planted.unit_is_no_power_of_two: ("private_max_cut, pure", "support", 2.0, 60),
+}
+
+
+@pytest.mark.parametrize("fault", PLANTED, ids=lambda fault: fault.__name__)
+def test_a_fault_that_the_package_once_had_is_found(fault):
+    function, line, least, trials = PLANTED[fault]
+    broken = attack_under(fault, function, trials=trials).broken()
+    assert max((best.ratio for name, best in broken.items() if re.fullmatch(line, name)), default=0.0) > least
+
+
+def test_clipping_is_found_in_a_general_matrix_too():
+    found = attack_under(planted.entries_clipped, "private_symmetric_matrix", trials=300)
+    assert found.broken()["line: symmetric matrix"].ratio > 1.5
+
+
+#: Faults of test_mutants.py: (target, trials) after which a search has found them.
+OLD = {
+    test_mutants.noise_halved: ("private_degrees", 250),
+    test_mutants.scale_halved_after_the_ledger: ("private_degrees", 20),
+    test_mutants.one_endpoint_of_the_degrees_forgotten: ("private_degrees", 20),
+    test_mutants.one_endpoint_of_the_fields_forgotten: ("private_max_cut", 60),
+    test_mutants.spectrum_charged_as_one_eigenvalue: ("private_normalized_adjacency, coherence", 20),
+    test_mutants.degrees_published_without_noise: ("private_normalized_adjacency", 40),
+    test_mutants.degrees_reused_without_noise: ("private_max_cut", 40),
+    test_mutants.core_is_looked_at_again: ("private_max_cut", 40),
+    test_mutants.rows_read_ahead: ("private_max_k_cut", 60),
+    test_mutants.readings_of_one_end_forgotten: ("private_max_cut", 200),
+    test_mutants.noise_of_readings_halved: ("private_max_cut", 120),
+    test_mutants.too_few_answers_are_false: ("private_max_cut, pure", 80),
+    test_mutants.residual_told_without_noise: ("private_normalized_adjacency", 120),
+    test_mutants.exact_graph_is_cut_in_place_of_the_answers: ("private_max_cut, pure", 20),
+    test_mutants.best_cut_is_drawn_at_twice_epsilon: ("private_max_cut, pure", 20),
+    test_mutants.exact_value_in_a_result_field: ("private_max_cut", 10),
+    test_mutants.scale_that_depends_on_the_data: ("private_normalized_adjacency", 250),
+    test_mutants.number_of_releases_depends_on_the_data: ("private_degrees", 120),
+    test_mutants.nuclear_noise_at_the_scale_of_the_larger_trace: ("private_covariance", 40),
+    test_mutants.differences_charged_from_the_mean: ("private_linear_queries", 20),
+}
+
+
+@pytest.mark.slow
+def test_an_exit_that_is_minimised_on_65_points_is_found():
+    found = attack_under(planted.exit_on_65_points, DRAWN, trials=60)
+    assert found.broken()["steps to instability (states)"].ratio > 1.5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", OLD, ids=lambda fault: fault.__name__)
+def test_a_search_finds_what_replay_and_audit_find(fault):
+    function, trials = OLD[fault]
+    assert attack_under(fault, function, trials=trials).broken()
 
 
 def one_endpoint_of_the_degrees_forgotten(patch):

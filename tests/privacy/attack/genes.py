@@ -105,6 +105,21 @@ class Maybe:
         return self.draw(rng) if value is None or rng.random() < 0.1 else self.gene.nudge(value, rng)
 
 
+@dataclass(frozen=True)
+class Either:
+    """A value of the first gene, or of the second."""
+
+    first: Gene
+    second: Gene
+    share: float = 0.4
+
+    def draw(self, rng: Rng) -> Any:
+        return (self.first if rng.random() < self.share else self.second).draw(rng)
+
+    def nudge(self, value: Any, rng: Rng) -> Any:
+        return self.draw(rng) if rng.random() < 0.3 else self.second.nudge(value, rng)
+
+
 def draw(genes: Mapping[str, Gene], rng: Rng) -> Genome:
     """A random genome."""
     return {name: gene.draw(rng) for name, gene in genes.items()}

@@ -8,10 +8,12 @@ import networkx as nx
 import numpy as np
 from scipy import sparse
 
-from tests.privacy.attack.genes import SCALE, Choice, Gene, Genome, Maybe, Seed, Share, Whole
+from tests.privacy.attack.genes import SCALE, Choice, Either, Gene, Genome, Maybe, Seed, Share, Whole
 from tests.privacy.inputs import Data
 
 _FAMILIES = ("random", "planted", "blocks", "hubs", "bipartite", "empty", "cliques", "regular")
+#: Bounds on a weight: those that are no multiples of a power of two are ordinary ones.
+_BOUND = Either(Choice((0.1, 0.3, 1 / 3, 0.7, 5.0)), SCALE)
 _PAIRS = ("random", "largest", "smallest", "mixed", "first")
 
 
@@ -24,7 +26,7 @@ def graph_genes(largest: int, least: int = 2) -> dict[str, Gene]:
         "contrast": Share(),
         "data seed": Seed(),
         "weights": Choice(("all", "all", "random", "fractions")),
-        "max_weight": Maybe(SCALE),
+        "max_weight": Maybe(_BOUND),
         "pair": Choice(_PAIRS),
         "before": Choice((0.0, 0.0, 1.0)),
         "after": Share(),

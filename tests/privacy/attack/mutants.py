@@ -1,7 +1,25 @@
 """The harness under a planted fault: ``worst_under(mutant, "private_degrees")``.
 
-For ``tests/privacy/test_mutants.py``: a fault is caught when the worst ratio on the real package is at most 1 and the
-worst ratio under the fault is not.
+A fault is found when the worst ratio on the real package is at most 1 and the worst ratio under the fault is not.
+Found in test_attack.py, seed 0, trial of the first ratio above 1 (q: quick test, s: slow test):
+
+* issue 18, 1, clipped entries: covariance 113, symmetric matrix 254 (q);
+* 2, huge tau: projector, 51 (q);
+* 3, exit on 65 points: drawn plans, 34 (s); 4, path across kinks: drawn plans, 22 (q);
+* 5, certificates that are not charged: 1 (q);
+* 6, the fine grid kept: degrees, 7 (q);
+* 7, answers at a tiny epsilon: cuts, 21 (q);
+* 8, a unit that is no power of two: cuts, 23 (q), by an output that is impossible on the neighbour.
+
+Not found by a search: weights rounded half to even (8; 504 trials), public and private scores rounded together (9; 126
+trials of k-cuts, 139 of constraint problems), the normal quantile and a single reading of ratio 1 (9; not planted).
+tests/privacy/test_good_events.py and tests/privacy/test_reading_norm.py are about the last two.
+
+Of tests/privacy/test_mutants.py a search finds those that test_attack.py lists as OLD. It did not find
+core_sees_the_other_rows, first_rows_read_each_other_again, first_reading_sees_rows_that_are_not_set (5 s each; replay
+does), shape_that_depends_on_the_data (a threshold made for the data of the replay) and
+noise_of_a_replaced_record_halved (audit does). It cannot see budget_charged_after_the_fact and
+budget_refunded_on_failure.
 """
 
 from __future__ import annotations
@@ -13,12 +31,14 @@ import pytest
 
 from tests.privacy.attack.hooks import open_taps
 from tests.privacy.attack.search import Attack, attack
-from tests.privacy.attack.stability_attack import StabilityTarget, collect
-from tests.privacy.attack.targets import target
+from tests.privacy.attack.stability_attack import DrawnPlans, StabilityTarget, collect
+from tests.privacy.attack.targets import Target, target
 
 Mutant = Callable[[pytest.MonkeyPatch], None]
 #: Name under which the stability test is attacked on states and plans, and the function whose plans they are.
 STABILITY, _PLANNER = "stability test", "private_normalized_adjacency, coherence"
+#: The same on plans that are drawn at random, many of which are steeper.
+DRAWN, _DRAWN_PLANS = "stability test, drawn plans", 1000
 
 
 def attack_under(
@@ -45,8 +65,15 @@ def attack_under(
         if mutant is not None:
             mutant(patch)  # first: the taps must see what the fault does
         open_taps(patch)
-        chosen = planned_target(seed) if function == STABILITY else target(function)
+        chosen = named_target(function, seed)
         return attack(chosen, seed=seed, trials=trials, seconds=seconds, stop=stop)
+
+
+def named_target(function: str, seed: int = 0) -> Target | StabilityTarget:
+    """The target of this name."""
+    if function == DRAWN:
+        return StabilityTarget.of(DrawnPlans(_DRAWN_PLANS), name=DRAWN)
+    return planned_target(seed) if function == STABILITY else target(function)
 
 
 def planned_target(seed: int, *, plans: int = 40, seconds: float = math.inf) -> StabilityTarget:

@@ -255,6 +255,9 @@ def csp_inputs(genome: Genome, *, kind: str) -> tuple[Data, Data]:
     share = 1.0 if genome["weights"] == "all" else rng.random((len(pairs), 1, 1))
     if kind == "edge":
         relation = (1.0 - np.eye(q)) if genome["weights"] == "all" else _symmetric(rng.random((q, q)))
+        if genome["weights"] == "fractions":  # half a weight lies between two points of a grid of weights
+            relation = np.rint(2 * relation) / 2
+            relation[0, q - 1] = relation[q - 1, 0] = 1.0
         relation /= max(relation.max(), 1e-300)
         tables = np.broadcast_to(relation, (len(pairs), q, q)) * share * w
         last, public = relation * w, {"relation": relation, "max_weight": w}

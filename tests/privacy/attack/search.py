@@ -16,6 +16,7 @@ from typing import Protocol
 import numpy as np
 
 from tests.privacy.attack.genes import Gene, Genome, draw, mutate
+from tests.privacy.attack.laws import kolmogorov
 from tests.privacy.attack.trial import Comparison
 
 #: Share of the steps that start afresh.
@@ -25,6 +26,8 @@ _CLIMBED = ("line", "steps", "loss", "likelihood", "guide")
 GUIDE = "guide"
 #: Ratios are quotients of floating-point numbers; what they are made of is counted in whole steps of a grid.
 SLACK = 1e-13
+#: Numbers of one law that are kept.
+_MOST_NOISE = 100_000
 
 
 class Attackable(Protocol):
@@ -69,6 +72,9 @@ class Attack:
     statuses: Counter[str] = field(default_factory=Counter)
     #: Errors that are none of the package, the same in both worlds: no leak, but no answer either.
     crashes: Counter[str] = field(default_factory=Counter)
+    #: Drawn noise of each law, and the seeds that it came from: a seed counts once.
+    uniforms: dict[str, np.ndarray] = field(default_factory=dict)
+    seeds: set[int] = field(default_factory=set)
 
     @property
     def worst(self) -> float:
@@ -84,7 +90,7 @@ class Attack:
         """Rows of the table of docs/audit.md."""
         return [
             f"| {self.target.name} | {line} | {_number(best.ratio)} | {self.target.describe(best.genome)} "
-            f"| {self.trials} |"
+            f"| {self.trials} trials |"
             for line, best in sorted(self.lines.items())
             if not line.startswith(GUIDE)
         ]
@@ -118,6 +124,7 @@ def step(found: Attack, rng: np.random.Generator, start: float) -> None:
     found.statuses[comparison.status] += 1
     if comparison.status == "crashed":
         found.crashes[comparison.remarks["outcome"][:160]] += 1
+    _pool_noise(found, comparison, genome)
     now = time.process_time() - start
     for line, ratio in comparison.ratios.items():
         before = found.lines.get(line)
@@ -129,6 +136,21 @@ def step(found: Attack, rng: np.random.Generator, start: float) -> None:
         if first is None and ratio > 1 + SLACK:
             first = (found.trials, now)
         found.lines[line] = Best(ratio, genome, comparison.remarks.get(line, ""), found.trials, now, first)
+
+
+def _pool_noise(found: Attack, comparison: Comparison, genome: Genome) -> None:
+    """Test the noise of all trials together; once it has doubled, so that looking often does not find something."""
+    seed = genome.get("noise seed")
+    if seed in found.seeds:
+        return
+    found.seeds.add(seed)
+    for law, fresh in comparison.uniforms.items():
+        before = found.uniforms.get(law, np.zeros(0))
+        if before.size > _MOST_NOISE:
+            continue
+        found.uniforms[law] = together = np.concatenate([before, fresh])
+        if int(together.size).bit_length() > int(before.size).bit_length():
+            comparison.add(f"noise: {law}", kolmogorov(together))
 
 
 def _number(ratio: float) -> str:

@@ -11,8 +11,10 @@ in a row; one more pair takes a part of the step only, another one in each coord
 
 from __future__ import annotations
 
+import functools
 import math
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,11 +22,14 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 from dpgraph.exceptions import DPGraphError
+from dpgraph.mechanisms import stability_test
+from dpgraph.spectral import sensitivity
 from tests.privacy.attack.genes import Choice, Gene, Genome, Share, Whole, draw
 from tests.privacy.attack.hooks import AttackSource
 from tests.privacy.attack.search import Attack
 from tests.privacy.attack.targets import Target
 from tests.privacy.attack.trial import Comparison, run
+from tests.spectral import test_exit_time
 
 _DIRECTION = np.array([-1.0, 1.0, 1.0, 1.0])
 _LINE = "steps to instability"
@@ -45,9 +50,14 @@ class Record:
     function: Any
     arguments: tuple[Any, ...]
     options: dict[str, Any]
-    steps: float
+    steps: float | None
     sensitivity: float
     knobs: str
+
+    @functools.cached_property
+    def length(self) -> float:
+        """D of the state itself."""
+        return self.steps_of(self.arguments[0].array()) if self.steps is None else self.steps
 
     def steps_of(self, x: np.ndarray) -> float:
         """D of another state under the same plan."""
@@ -84,7 +94,7 @@ def collect(
     for _ in range(trials):
         if len(found) >= _SPARE * records or time.process_time() - start > seconds:
             break
-        genome = draw(target.genes, rng) | {"certificate": "stability", "n": int(rng.integers(60, 301))}
+        genome = draw(target.genes, rng) | {"certificate": "stability", "n": int(rng.integers(60, 401))}
         source = AttackSource(genome["noise seed"])
         entry, more = target.arguments(genome)
         data, _ = target.inputs(genome, entry)
@@ -98,7 +108,25 @@ def collect(
     return sorted(found, key=lambda record: -record.steps)[:records]
 
 
-def genes(records: list[Record]) -> dict[str, Gene]:
+class DrawnPlans(Sequence[Record]):
+    """Plans with stairs and cliffs, of states of all sizes, made when asked for: harder than most of public calls."""
+
+    def __init__(self, plans: int) -> None:
+        self._plans, self._made = plans, {}
+
+    def __len__(self) -> int:
+        return self._plans
+
+    def __getitem__(self, seed: int) -> Record:
+        if seed not in self._made:
+            options = {"cap": stability_test._CAP, "width": stability_test._WIDTH}
+            moved = sensitivity.stability_steps(test_exit_time.ERRORS.shift, stability_test._WIDTH)
+            drawn = test_exit_time.drawn(seed)
+            self._made[seed] = Record(stability_test.steps_to_exit, drawn, options, None, moved, f"drawn, seed {seed}")
+        return self._made[seed]
+
+
+def genes(records: Sequence[Record]) -> dict[str, Gene]:
     """Which plan, where on its path, how far off it, and how much of a step each coordinate takes."""
     return {
         "record": Whole(1, len(records)),
@@ -116,14 +144,14 @@ def genes(records: list[Record]) -> dict[str, Gene]:
 class StabilityTarget:
     """Stands where a public function stands in a search."""
 
-    records: tuple[Record, ...]
+    records: Sequence[Record]
     genes: dict[str, Gene]
     name: str = "stability test, directly"
 
     @classmethod
-    def of(cls, records: list[Record]) -> StabilityTarget:
-        """The recorded plans as a target."""
-        return cls(tuple(records), genes(records))
+    def of(cls, records: Sequence[Record], **name: str) -> StabilityTarget:
+        """Plans as a target."""
+        return cls(records, genes(records), **name)
 
     def trial(self, genome: Genome) -> Comparison:
         """Largest |D(x) - D(x')| over the sensitivity in the ledger, along a stretch of a path and once beside it."""
@@ -145,7 +173,7 @@ class StabilityTarget:
         x = record.arguments[0].array()
         off = np.array([genome["inside"], genome["outside"], genome["coherence"], 0.5])
         x = x * np.exp(genome["off"] * (2 * off - 1))
-        last = max(min(record.steps, 200.0), 1.0)
+        last = max(min(record.length, 200.0), 1.0)
         first = min(genome["start"] * max(last - _STRETCH, 0.0) + genome["first"], last)
         times = first + np.arange(_STRETCH + 1)
         states = record.path(x, np.unique([0.0, *times]), fine)[-len(times) :]
