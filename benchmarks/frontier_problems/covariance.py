@@ -102,10 +102,10 @@ def instances() -> dict[str, Instance]:
 def problem() -> Problem:
     mechanisms = {
         "auto, with delta": Mechanism(with_delta, tier=0),
-        "Wishart, shrunk (default)": Mechanism(package(), tier=0, uses="epsilon"),
-        "Wishart, twice the trace (DN25b)": Mechanism(package(project="twice-trace"), uses="epsilon"),
-        "Wishart, unit trace": Mechanism(package(project="unit-trace"), uses="epsilon"),
-        "Wishart, unprojected": Mechanism(package(project=False), uses="epsilon"),
+        "pure, shrunk (default)": Mechanism(package(), tier=0, uses="epsilon"),
+        "pure, twice the trace (DN25b)": Mechanism(package(project="twice-trace"), uses="epsilon"),
+        "pure, unit trace": Mechanism(package(project="unit-trace"), uses="epsilon"),
+        "pure, unprojected": Mechanism(package(project=False), uses="epsilon"),
         "nuclear Laplace": Mechanism(package(mechanism="nuclear-laplace"), uses="epsilon", proven=False),
         "Gaussian, unit trace": Mechanism(gaussian),
         "Analyze Gauss, printed noise (DTTZ14)": Mechanism(gaussian_letter),
@@ -124,7 +124,7 @@ def problem() -> Problem:
         ceiling="exact",
         baseline="answer zero",
         default="auto, with delta",
-        pure_default="Wishart, shrunk (default)",
+        pure_default="pure, shrunk (default)",
         remarks=(
             "A call that may spend a delta gets Gaussian noise where that is smaller; it promises less, (epsilon, "
             "delta) where the default without delta and most others are pure. delta = 1/n^1.1 in place of 1/m^1.1, n "

@@ -1,8 +1,10 @@
 """Runs on worst-case neighbours certify most of the budget, and never more than the budget."""
 
+import re
+
 import pytest
 
-from tests.privacy.registry import ENTRIES
+from tests.privacy.registry import ENTRIES, Entry
 from tests.privacy.replay import doors  # noqa: F401
 from tests.privacy.statistical import audit, documented_rows
 
@@ -35,10 +37,27 @@ def test_the_report_has_a_row_for_every_mechanism():
     assert set(documented_rows()) == {entry.label for entry in ENTRIES}
 
 
+#: Runs on either side for the first line that matches. They are fixed: with a clock a loaded machine would certify
+#: less. In 300 simulated audits of Gaussian noise nothing was certified by 100 runs in 9 % at mu = 1.5 and in none at
+#: 2.2; by 200 in none at 1.5; by 1000 in 0.3 % at 0.8. Nearly all entries of epsilon = 32 lose 2.2 and more, and take a
+#: twentieth of a second a run; the steps to instability of a matrix lose 1.6.
+RUNS = (
+    (r"private_normalized_adjacency, mechanism=auto, rank=2$", 200),  # epsilon = 1, a fifth of a second a run
+    (r"mechanism=auto, rank=1$|adjacency=label-edge, (mechanism=auto|noise=laplace)", 100),  # pure, about as slow
+    (r"mechanism=coherence, rank=2, certificate=gap|^private_(spectrum|coherence|projector, rank=(auto|3)$)", 1000),
+    (r"^private_(low_rank, rank=2$|eigenspace|singular)", 1000),  # as those above: share below 0.8, a millisecond
+    (r"certificate=stability|mechanism=coherence, rank=1, regularization=5", 200),  # share of a half or less
+    (r"mechanism=coherence", 100),
+    (r"", 200),  # nine tenths of the budget and more
+)
+
+
+def runs_of(entry: Entry) -> int:
+    return next(runs for pattern, runs in RUNS if re.search(pattern, entry.label))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.label)
-def test_a_thousand_runs_of_every_mechanism_stay_within_the_promise(entry):
-    # Cuts by Gaussian sweeps and marginals take up to a tenth of a second.
-    slow = entry.function in ("private_max_cut", "private_max_bisection", "private_max_2csp", "one_exchange")
-    finding = audit(entry, 300 if slow or entry.function == "private_marginals" else 1000)
+def test_many_runs_of_every_mechanism_certify_a_loss_within_the_promise(entry):
+    finding = audit(entry, runs_of(entry))
     assert 0 < finding.found <= finding.promised
