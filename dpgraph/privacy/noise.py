@@ -45,6 +45,10 @@ Shape = int | tuple[int, ...]
 _RESERVE = 2048
 
 
+#: Units that something public may be behind in a noisy maximum: more than noise can make up for.
+_MOST_BEHIND = 2.0**50
+
+
 class NoiseSource:
     """Source of noise for one private call. Use :func:`noise_source`.
 
@@ -119,19 +123,24 @@ class NoiseSource:
         return sum_on_grid(points, carried + self._laplace(left.shape, scale / step + 1), step)
 
     def noisy_argmax(
-        self, scores: FloatArray, unit: float, scale: float, *, public: FloatArray | float = 0.0
+        self, scores: FloatArray, unit: float, scale: float, *, public: FloatArray | None = None
     ) -> NDArray[np.int64]:
         """Column of the largest of scores, multiples of `unit`, plus geometric noise of scale `scale`, for each row.
 
         The report of a noisy maximum (permute-and-flip): of equal sums the first counts. Where the scores of a row move
-        in one direction by at most s, a choice is exactly (s / scale)-DP. What is `public` is added in whole units, so
-        that the sums move as the scores do. Discrete Laplace noise L becomes geometric as max(L, -L - 1). Noise too
-        wide for the exact sampler, as only an epsilon below 2**-29 asks for, decides alone.
+        in one direction by at most s, a choice is exactly (s / scale)-DP. What is `public` is added in whole units,
+        those below the largest of its row, so that the sums are exact and move as the scores do. Discrete Laplace noise
+        L becomes geometric as max(L, -L - 1). Noise too wide for the exact sampler, as only an epsilon below 2**-29
+        asks for, decides alone.
         """
         if scale > LARGEST_SCALE * unit:
             return self.generator.integers(scores.shape[1], size=len(scores))
         draws = self._laplace(scores.shape, scale / unit)
-        return np.argmax(self.on_grid(scores, unit, np.maximum(draws, -draws - 1) + np.rint(public / unit)), axis=1)
+        steps = np.maximum(draws, -draws - 1)
+        if public is not None:
+            ahead = np.rint(public / unit)
+            steps = steps + np.maximum(ahead - ahead.max(axis=1, keepdims=True), -_MOST_BEHIND)
+        return np.argmax(self.on_grid(scores, unit, steps), axis=1)
 
     def readings(
         self, shape: tuple[int, int], rows: NDArray[np.int64], norm: ReadingNorm, unit: float, scale: float

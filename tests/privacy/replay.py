@@ -148,9 +148,9 @@ class RecordingSource(NoiseSource):
     def readings(self, shape: Any, rows: np.ndarray, norm: ReadingNorm, unit: float, scale: float) -> RecordedReadings:
         return RecordedReadings(self, super().readings(shape, rows, norm, unit, scale))
 
-    def noisy_argmax(self, scores: np.ndarray, unit: float, scale: float, *, public: Any = 0.0) -> np.ndarray:
+    def noisy_argmax(self, scores: np.ndarray, unit: float, scale: float, *, public: Any = None) -> np.ndarray:
         primitive = super().noisy_argmax
-        exact = scores + np.rint(public / unit) * unit
+        exact = scores if public is None else scores + np.rint(public / unit) * unit
         return self.door("noisy maximum", exact, scale, lambda: primitive(scores, unit, scale, public=public))
 
     def scalars(self, values: np.ndarray, unit: float, scale: float) -> np.ndarray:

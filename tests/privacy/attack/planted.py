@@ -8,12 +8,15 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 from scipy.optimize import minimize_scalar
+from scipy.special import ndtri
 
 from dpgraph.mechanisms import adjacency_options, core_response, one_sided_sweeps, randomized_response, stability_test
 from dpgraph.mechanisms import spectrum as spectrum_module
 from dpgraph.mechanisms import weights as weights_module
 from dpgraph.privacy import exact_sampling, grid
+from dpgraph.privacy import ledger as ledger_module
 from dpgraph.privacy import noise as noise_module
+from dpgraph.privacy.reading_norm import ReadingNorm
 from dpgraph.spectral import eigen, neighbours, stability
 from dpgraph.spectral.stability import DIRECTION
 from dpgraph.weight_grid import WEIGHT_BITS, WeightGrid
@@ -164,10 +167,20 @@ def half_to_even(patch: Patch) -> None:
     patch.setattr(weights_module, "np", Rounded())
 
 
+def normal_quantile(patch: Patch) -> None:
+    """The slack of a good event is that of a normal variable, without rounding."""
+    patch.setattr(ledger_module, "grid_quantile", lambda failure, **_: -float(ndtri(failure)))
+
+
+def every_norm_costs_the_envelope(patch: Patch) -> None:
+    """An edge costs the envelope, for any number of readings, ratio and start."""
+    patch.setattr(ReadingNorm, "edge", lambda self, *, from_zero: 1.0)
+
+
 def public_and_private_rounded_together(patch: Patch) -> None:
     """A noisy choice rounds the sum of private scores and public ones."""
 
-    def noisy_argmax(self: Any, scores: Any, unit: float, scale: float, *, public: Any = 0.0) -> Any:
+    def noisy_argmax(self: Any, scores: Any, unit: float, scale: float, *, public: Any) -> Any:
         return original(self, np.rint((scores + public) / unit) * unit, unit, scale)
 
     def score_units(counts: Any, relation: Any, unit: float) -> Any:

@@ -1,0 +1,201 @@
+"""Bounds that a search through the public interface hardly comes near, attacked directly: their own worst cases.
+
+What one edge moves is bounded by a few functions. Through the interface, numbers come within a step of such a bound in
+few graphs of many. So these functions are searched by themselves, with neighbours that a proof would fear: odd numbers
+of steps, halves, public numbers of any size, iterates that move in any way. Everything that is counted is a whole
+number of steps, and compared without slack.
+
+* ``weight``: what :func:`~dpgraph.mechanisms.weights.release_weight` hands to its noise, for weights that lie between
+  two points of the grid;
+* ``choice``: the sums of which a noisy choice takes the largest, public scores of any size beside private ones;
+* ``readings``: the norm of what one edge adds to all readings of its two rows, if public iterates move in any way;
+* ``good event``: how often a number that is released lies further off than its slack, the exact sum of the tail.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from dpgraph.mechanisms import one_sided_sweeps, weights
+from dpgraph.mechanisms.bounded_iterates import ITERATE_UNIT, Core, FieldOracle, LabelScores
+from dpgraph.mechanisms.label_iterates import Simplex
+from dpgraph.privacy.ledger import _GRID_RATIO, open_ledger
+from dpgraph.privacy.noise import NoiseSource, noise_source
+from dpgraph.privacy.reading_norm import ReadingNorm
+from dpgraph.privacy.relation import Edge
+from dpgraph.spectral import sensitivity
+from dpgraph.weight_grid import WeightGrid
+from tests.privacy.attack.genes import Choice, Gene, Genome, Log, Seed, Share, Whole
+from tests.privacy.attack.trial import Comparison
+
+_STEPS = round(1 / ITERATE_UNIT)
+_MAX_WEIGHT = Choice((1.0, 0.1, 0.3, 1 / 3, 0.7, 5.0))
+
+
+@dataclass(frozen=True)
+class BoundTarget:
+    """Stands where a public function stands in a search: one ratio for a genome."""
+
+    name: str
+    genes: dict[str, Gene]
+    ratio: Callable[[Genome], float]
+
+    def trial(self, genome: Genome) -> Comparison:
+        """The bound and what it bounds."""
+        found = Comparison()
+        found.add(f"line: {self.name}", self.ratio(genome))
+        return found
+
+    def describe(self, genome: Genome) -> str:
+        """The arguments."""
+        return ", ".join(f"{name}={value:g}" for name, value in genome.items() if name != "seed")
+
+
+# --- the weight of a cut -----------------------------------------------------------------------------------------
+
+
+def _weight(genome: Genome) -> float:
+    """A label earns k/256 of the weight of a pair; one pair moves by the largest weight."""
+    grid = WeightGrid.of(genome["max weight"])
+    exact = grid.unit * (genome["units"] + genome["part"] / _STEPS)
+    handed = []
+    for weight in (exact, exact + grid.largest):
+        seen: list[np.ndarray] = []
+        noise = SimpleNamespace(laplace_on_grid=lambda values, unit, scale, seen=seen: seen.append(values) or values)
+        ledger = open_ledger(epsilon=1.0, delta=None, accountant=None, relation=Edge(), noise=noise_source(0))
+        graph: Any = SimpleNamespace(max_weight=genome["max weight"], weight_unit=grid.unit)
+        weights.release_weight("weight", weight, graph, ledger=ledger, share=1.0, noise=noise)  # type: ignore[arg-type]
+        handed.append(Fraction(float(seen[0][0])))
+    return float((handed[1] - handed[0]) / Fraction(ledger.entries[0].sensitivity))
+
+
+# --- a noisy choice ----------------------------------------------------------------------------------------------
+
+
+class _Sums(NoiseSource):
+    """Adds no noise, and remembers the sums of which a choice takes the largest."""
+
+    def __init__(self) -> None:
+        super().__init__(np.random.default_rng(0))
+        self.sums: list[np.ndarray] = []
+
+    def _laplace(self, shape: Any, scale: float) -> np.ndarray:
+        return np.zeros(shape)
+
+    def on_grid(self, values: np.ndarray, unit: float, noise: np.ndarray) -> np.ndarray:
+        self.sums.append(super().on_grid(values, unit, noise))
+        return self.sums[-1]
+
+
+def _choice(genome: Genome) -> float:
+    """One row chooses between labels; a pair of the largest weight is added to what it has counted."""
+    rng, grid, q = np.random.default_rng(genome["seed"]), WeightGrid.of(genome["max weight"]), genome["labels"]
+    w, unit = genome["max weight"], grid.unit * ITERATE_UNIT
+    relation = np.triu(rng.integers(0, _STEPS + 1, (q, q)))
+    relation = np.maximum(relation, relation.T) * ITERATE_UNIT
+    relation[0, 0] = 1.0
+    counted = rng.integers(0, genome["units"] + 1, (1, q)) * unit
+    label = np.eye(q)[[0]]
+    public = genome["public"] * unit * rng.standard_normal((1, q)) @ np.linalg.pinv(relation)
+    sums = []
+    for counts in (counted, counted + grid.largest * label):
+        scores = LabelScores(partial(_counts, counts), relation, w)
+        oracle = FieldOracle(2, q, scores.counts, unit, w, w, w, scores)
+        noise = _Sums()
+        ledger = open_ledger(epsilon=1.0, delta=None, accountant=None, relation=Edge(), noise=noise)
+        release = one_sided_sweeps._open_release(oracle, Core(np.arange(2), 0), 1, ledger, 1.0, noise, 0, "")
+        known: Any = SimpleNamespace(in_proportion=lambda *_: public)
+        run = one_sided_sweeps._Run(oracle, Simplex(q), scores, known, rng, np.zeros((2, q)))
+        run.set(np.array([1]), np.eye(q)[:2], release, last=True)
+        sums.append([Fraction(float(x)) for x in noise.sums[-1][0]])
+    moved = [after - before for before, after in zip(*sums, strict=True)]
+    if min(moved) < 0:
+        return math.inf  # not in one direction
+    return float(max(moved) / Fraction(ledger.entries[0].sensitivity))
+
+
+def _counts(counts: np.ndarray, block: np.ndarray, X: np.ndarray) -> np.ndarray:
+    return counts
+
+
+# --- readings of a row -------------------------------------------------------------------------------------------
+
+
+def _readings(genome: Genome) -> float:
+    """An edge {i, j} of weight 1: row i reads X_j, row j reads X_i, each so often, in any order, X in [-1, 1]."""
+    rng, norm = np.random.default_rng(genome["seed"]), ReadingNorm(genome["readings"], genome["ratio"])
+    from_zero = genome["from zero"]
+    read: tuple[list[float], list[float]] = ([], [])
+    X = [0.0, 0.0] if from_zero else [_iterate(rng), _iterate(rng)]
+    for row in rng.permutation([0] * norm.readings + [1] * norm.readings):
+        read[row].append(X[1 - row])
+        X[row] = _iterate(rng)  # from zero: not before the row was read
+        if not from_zero or read[1 - row]:
+            X[1 - row] = _iterate(rng)
+    cost = sum(_norm(norm, np.abs(moved)) for moved in read)
+    return cost / sensitivity.repeated_readings(1.0, norm, from_zero=from_zero)
+
+
+def _iterate(rng: np.random.Generator) -> float:
+    return float(rng.choice([-1.0, 1.0])) if rng.random() < 0.8 else float(rng.uniform(-1, 1))
+
+
+def _norm(norm: ReadingNorm, moved: np.ndarray) -> float:
+    """a |y| + b max(max|z| - |y|, 0), as its definition says."""
+    first, later = moved[0], moved[1:].max(initial=0.0)
+    a = 1.0 if norm.readings == 1 else 1 / (1 + norm.ratio)
+    return float(a * first + a * norm.ratio * max(later - first, 0.0))
+
+
+# --- a good event ------------------------------------------------------------------------------------------------
+
+
+def _good_event(genome: Genome) -> float:
+    """P[rounding + noise > slack] / (what the ledger has for it), at the grid of the package."""
+    failure, part = genome["failure"], genome["rounding"] / 2
+    ledger = open_ledger(
+        epsilon=1.0,
+        delta=min(2.5 * failure, 0.99),
+        accountant=None,
+        relation=Edge(),
+        noise=noise_source(0),
+        slack=failure,
+    )
+    s = _GRID_RATIO
+    least = math.floor(ledger.good_event("slack", failure) * s - part) + 1
+    k = np.arange(least, math.ceil(9 * s))
+    # Beyond 9 standard deviations there is less than 1e-18; the normaliser is sqrt(2 pi) s, up to exp(-2 pi**2 s**2).
+    tail = float(np.exp(-0.5 * (k / s) ** 2).sum()) / (math.sqrt(2 * math.pi) * s)
+    return tail / failure
+
+
+def bound_targets() -> list[BoundTarget]:
+    """All of them."""
+    units, ratios = Whole(1, 2**40), Choice((1.0, 0.7, 0.1, 0.5))
+    public = Log(((1.0, 2.0**80), (1.0, 2.0**40)))  # steps of the grid
+    return [
+        BoundTarget(
+            "weight between grid points",
+            {"max weight": _MAX_WEIGHT, "units": units, "part": Whole(1, _STEPS)},
+            _weight,
+        ),
+        BoundTarget(
+            "noisy choice",
+            {"max weight": _MAX_WEIGHT, "labels": Whole(2, 6), "units": units, "public": public, "seed": Seed()},
+            _choice,
+        ),
+        BoundTarget(
+            "readings of a row",
+            {"readings": Whole(1, 8), "ratio": ratios, "from zero": Choice((True, False)), "seed": Seed()},
+            _readings,
+        ),
+        BoundTarget("good event", {"failure": Log(((1e-12, 0.3),)), "rounding": Share()}, _good_event),
+    ]
