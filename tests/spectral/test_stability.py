@@ -1,6 +1,7 @@
 """The number of edges until an eigenspace becomes unstable moves by at most 1, and certifies what it promises."""
 
 import itertools
+import re
 
 import numpy as np
 import pytest
@@ -64,7 +65,16 @@ def enumerated(name, rank, tau):
             yield abs(steps - other), moved / safe.limit(certified - 1) if certified > 1 else 0.0
 
 
-@pytest.mark.parametrize("name", [name for name in FAMILY if len(FAMILY[name][0]) <= 12])
+SMALL = [name for name in FAMILY if len(FAMILY[name][0]) <= 12]
+#: Each of these has hundreds of neighbours or steps; the others are quick.
+LONG = re.compile(
+    "weighted random|equal cliques|planted cut|power law|random 4-regular|two cliques, disc|near-degenerate"
+)
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * bool(LONG.search(name))) for name in SMALL]
+)
 def test_no_neighbour_of_any_small_graph_moves_the_steps_by_more_than_one_or_a_certified_projector_too_far(name):
     worst = np.zeros(2)
     for rank, tau in itertools.product((1, 2), (0.0, 16.0 * FAMILY[name][1])):
