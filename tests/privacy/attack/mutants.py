@@ -30,6 +30,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.privacy.attack.hooks import open_taps
+from tests.privacy.attack.registry_attack import REGISTRY, RegistryTarget, registry_target
 from tests.privacy.attack.search import Attack, attack
 from tests.privacy.attack.stability_attack import DrawnPlans, StabilityTarget, collect
 from tests.privacy.attack.targets import Target, target
@@ -57,7 +58,8 @@ def attack_under(
     mutant : callable or None
         Plants the fault with a MonkeyPatch; it goes when the attack is over. None attacks the package as it is.
     function : str
-        Name of the target: a public function, "private_normalized_adjacency, coherence", or :data:`STABILITY`.
+        Name of the target: a public function, "private_normalized_adjacency, coherence", :data:`STABILITY`, or
+        "registry: private_degrees" for the registry's inputs of one function.
     trials, seconds, seed, stop
         As for :func:`~tests.privacy.attack.search.attack`; by default the search stops at the first broken line.
     """
@@ -69,8 +71,10 @@ def attack_under(
         return attack(chosen, seed=seed, trials=trials, seconds=seconds, stop=stop)
 
 
-def named_target(function: str, seed: int = 0) -> Target | StabilityTarget:
+def named_target(function: str, seed: int = 0) -> Target | StabilityTarget | RegistryTarget:
     """The target of this name."""
+    if function.startswith(REGISTRY):
+        return registry_target(function)
     if function == DRAWN:
         return StabilityTarget.of(DrawnPlans(_DRAWN_PLANS), name=DRAWN)
     return planned_target(seed) if function == STABILITY else target(function)
