@@ -1,7 +1,7 @@
 """The inputs of the registry under attack: pairs that come close to worst cases, with a search over the budget.
 
 Random inputs of :mod:`targets` rarely come near the pairs that somebody has thought about. Here a genome names an entry
-of ``tests/privacy/registry.py`` and one of its pairs; :mod:`trial` compares the two worlds exactly as for other targets.
+of ``tests/privacy/registry.py`` and one of its pairs; :mod:`trial` compares both worlds exactly as for other targets.
 
 One trial in a few hands over the input of the entry that is refused when it is read, and looks at the accountant:
 

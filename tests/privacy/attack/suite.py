@@ -48,7 +48,7 @@ _QUICK = {
     "private_spectrum, certified": 3,
     STABILITY: 4,
     DRAWN: 4,
-    REGISTRY: 100,
+    REGISTRY: 70,
 }
 _QUICK_OTHERS = 120
 
