@@ -116,6 +116,53 @@ def test_a_search_finds_what_replay_and_audit_find(fault):
     assert attack_under(fault, function, trials=trials).broken()
 
 
+#: Faults of test_mutants.py that only the registry's inputs show: (target, line that breaks, trials).
+REGISTERED = {
+    test_mutants.budget_charged_after_the_fact: ("registry: private_degrees", "debit", 20),
+    test_mutants.budget_refunded_on_failure: ("registry: private_degrees", "debit", 20),
+    test_mutants.shape_that_depends_on_the_data: ("registry: private_spectrum", "outcome", 60),
+    test_mutants.first_reading_sees_rows_that_are_not_set: (
+        "registry: private_max_cut, mechanism=bounded-iterates, noise=auto",
+        "line: fields, k sweeps",
+        20,
+    ),
+}
+#: The same for faults that take longer to find.
+REGISTERED_SLOW = {
+    test_mutants.noise_of_a_replaced_record_halved: (
+        "registry: private_covariance, adjacency=replace, mechanism=wishart-difference",
+        "noise: wishart-difference, larger trace",
+        700,
+    ),
+    test_mutants.core_sees_the_other_rows: (
+        "registry: private_max_cut, mechanism=bounded-iterates, noise=gaussian",
+        "loss",
+        100,
+    ),
+    test_mutants.first_rows_read_each_other_again: ("registry: two sweeps, private_max_cut", "loss", 400),
+}
+
+
+def check_found_only_where_planted(fault, function, line, trials):
+    assert line in attack_under(fault, function, trials=trials).broken()
+    assert not attack_under(None, function, trials=trials).broken()
+
+
+@pytest.mark.parametrize("fault", REGISTERED, ids=lambda fault: fault.__name__)
+def test_a_search_from_the_inputs_of_the_registry_finds_what_random_inputs_do_not_show(fault):
+    check_found_only_where_planted(fault, *REGISTERED[fault])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", REGISTERED_SLOW, ids=lambda fault: fault.__name__)
+def test_a_longer_search_from_the_inputs_of_the_registry_finds_the_rest(fault):
+    check_found_only_where_planted(fault, *REGISTERED_SLOW[fault])
+
+
+def test_every_fault_of_the_other_checks_is_found_by_a_search():
+    assert {*OLD, *REGISTERED, *REGISTERED_SLOW} == {*test_mutants.MUTANTS}
+
+
 def one_endpoint_of_the_degrees_forgotten(patch):
     patch.setattr(sensitivity, "degrees_l2", lambda w: w)
 

@@ -78,11 +78,10 @@ class Target:
         """Draw on G, force on G'."""
         entry, more = self.arguments(genome)
         first, second = self.inputs(genome, entry)
-        parameters = inspect.signature(entry.code).parameters
-        cheap = {name: value for name, value in _CHEAP.items() if name in parameters}
+        more = cheap(entry) | more
 
         def call(data: Data) -> Callable[[Any], Any]:
-            arguments = {k: v for k, v in (cheap | more).items() if k not in data.public}
+            arguments = {k: v for k, v in more.items() if k not in data.public}
             return lambda rng: entry.call(data, rng=rng, epsilon=genome["epsilon"], **arguments)
 
         return compare(call(first), call(second), seed=genome["noise seed"])
@@ -97,6 +96,12 @@ class Target:
             if genome.get(k) is not None
         }
         return ", ".join(f"{k}={v:.3g}" if isinstance(v, float) else f"{k}={v}" for k, v in knobs.items())
+
+
+def cheap(entry: Entry) -> dict[str, Any]:
+    """Public arguments that save time."""
+    parameters = inspect.signature(entry.code).parameters
+    return {name: value for name, value in _CHEAP.items() if name in parameters}
 
 
 def _applies(entry: Entry, knob: str) -> bool:
