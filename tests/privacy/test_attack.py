@@ -135,9 +135,9 @@ REGISTERED_SLOW = {
         700,
     ),
     test_mutants.core_sees_the_other_rows: (
-        "registry: private_max_cut, mechanism=bounded-iterates, noise=gaussian",
+        "registry: private_max_2csp, adjacency=label-edge, noise=gaussian",
         "loss",
-        100,
+        20,
     ),
     test_mutants.first_rows_read_each_other_again: ("registry: two sweeps, private_max_cut", "loss", 400),
 }
