@@ -11,9 +11,10 @@ Found in test_attack.py, seed 0, trial of the first ratio above 1 (q: quick test
 * 7, answers at a tiny epsilon: cuts, 21 (q);
 * 8, a unit that is no power of two: cuts, 23 (q), by an output that is impossible on the neighbour.
 
-Not found by a search: weights rounded half to even (8; 504 trials), public and private scores rounded together (9; 126
-trials of k-cuts, 139 of constraint problems), the normal quantile and a single reading of ratio 1 (9; not planted).
-tests/privacy/test_good_events.py and tests/privacy/test_reading_norm.py are about the last two.
+The public interface hardly reaches the worst cases of four more (hundreds of trials found none of them). They are found
+where bounds are searched by themselves (:mod:`bound_attack`, test_attack_bounds.py, all q): weights rounded half to even
+(8), 1016; public and private scores rounded together (9), 14; a single reading of ratio 1 (9), 4; the normal quantile
+(9), 1.
 
 Of tests/privacy/test_mutants.py a search finds every fault. Random inputs show those that test_attack.py lists as OLD.
 The others need inputs of the registry (:mod:`registry_attack`; entry, trial of the first ratio above 1, its line):
