@@ -12,9 +12,9 @@ Found in test_attack.py, seed 0, trial of the first ratio above 1 (q: quick test
 * 8, a unit that is no power of two: cuts, 23 (q), by an output that is impossible on the neighbour.
 
 The public interface hardly reaches the worst cases of four more (hundreds of trials found none of them). They are found
-where bounds are searched by themselves (:mod:`bound_attack`, test_attack_bounds.py, all q): weights rounded half to even
-(8), 1016; public and private scores rounded together (9), 14; a single reading of ratio 1 (9), 4; the normal quantile
-(9), 1.
+where bounds are searched by themselves (:mod:`bound_attack`, test_attack_bounds.py, all q): weights rounded half to
+even (8), 1016; public and private scores rounded together (9), 14; a single reading of ratio 1 (9), 4; the normal
+quantile (9), 1.
 
 Of tests/privacy/test_mutants.py a search finds every fault. Random inputs show those that test_attack.py lists as OLD.
 The others need inputs of the registry (:mod:`registry_attack`; entry, trial of the first ratio above 1, its line):
