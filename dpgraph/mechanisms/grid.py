@@ -11,7 +11,7 @@ from dpgraph.privacy.grid import Terms, add_on_grid, grid_step, symmetric_part
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource
 
-__all__ = ["add_on_grid", "release_array", "release_scalar"]
+__all__ = ["release_array", "release_scalar"]
 
 FloatArray = NDArray[np.float64]
 
