@@ -22,10 +22,10 @@ from pathlib import Path
 
 import numpy as np
 
-from dpgraph.mechanisms.perturb_and_project import perturb_and_project
 from dpgraph.privacy import gdp_mu
+from dpgraph.problems.matrices.perturb_and_project import perturb_and_project
+from dpgraph.problems.records.cosine import normalized_gram, private_cosine_similarities
 from dpgraph.projections import Box
-from dpgraph.queries.cosine import normalized_gram, private_cosine_similarities
 
 RESULTS = Path(__file__).parent / "results"
 DATA = Path(os.environ.get("DPGRAPH_DATA", Path(__file__).resolve().parents[2] / "shared" / "graphs"))

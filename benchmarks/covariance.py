@@ -21,7 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dpgraph.queries.covariance import private_covariance, short_rows
+from dpgraph.problems.records.covariance import private_covariance, short_rows
 
 RESULTS = Path(__file__).parent / "results"
 EPSILON, DELTA = 1.0, 1e-6

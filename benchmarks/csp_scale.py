@@ -38,9 +38,9 @@ def measure(q: int, size: int) -> Line:
     import numpy as np
 
     import dpgraph
-    from dpgraph.sos.csp_objective import CSPObjective
-    from dpgraph.sos.csp_relaxation import solve_csp_relaxation
-    from dpgraph.sos.low_rank_sdp import solve_low_rank
+    from dpgraph.sos.csp.objective import CSPObjective
+    from dpgraph.sos.csp.relaxation import solve_csp_relaxation
+    from dpgraph.sos.cut.low_rank_sdp import solve_low_rank
 
     dpgraph.max_2csp(dpgraph.datasets.planted_csp(30, 5, q, SATISFIABLE, rng=0), rng=0, sweeps=2)  # compiles
     n = size // q

@@ -24,8 +24,8 @@ from scipy import sparse
 
 import dpgraph
 from dpgraph.datasets import read_sparse
-from dpgraph.sos.low_rank_sdp import solve_low_rank
-from dpgraph.sos.objective import SparseObjective
+from dpgraph.sos.cut.low_rank_sdp import solve_low_rank
+from dpgraph.sos.cut.objective import SparseObjective
 
 RESULTS = Path(__file__).parent / "results"
 DATA = Path(os.environ.get("DPGRAPH_DATA", Path(__file__).resolve().parents[2] / "shared" / "graphs"))

@@ -14,16 +14,16 @@ from pathlib import Path
 
 import numpy as np
 
+from dpgraph.linalg.query_matrix import QueryMatrix
 from dpgraph.privacy import gdp_mu
-from dpgraph.queries.factorization import trace_factorization
-from dpgraph.queries.linear_queries import (
+from dpgraph.problems.records.factorization import trace_factorization
+from dpgraph.problems.records.linear_queries import (
     expected_error,
     hereditary_discrepancy_bounds,
     minimum_volume_ellipsoid,
     private_linear_queries,
 )
-from dpgraph.queries.query_matrix import QueryMatrix
-from dpgraph.queries.strategies import ellipsoid_strategy, recursive_ellipsoid_strategy
+from dpgraph.problems.records.strategies import ellipsoid_strategy, recursive_ellipsoid_strategy
 
 RESULTS = Path(__file__).parent / "results"
 EPSILON, DELTA = 1.0, 1e-6

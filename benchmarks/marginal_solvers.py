@@ -15,7 +15,7 @@ import time
 import numpy as np
 from marginals import RESULTS, baskets, clustered, table, write_table
 
-from dpgraph.queries.marginals import PrivateMarginals, private_marginals
+from dpgraph.problems.records.marginals import PrivateMarginals, private_marginals
 
 #: Largest moment matrix that is handed to SCS here: the next size takes more than ten minutes.
 SCS_ATTRIBUTES = 12

@@ -34,11 +34,11 @@ from pathlib import Path
 
 import numpy as np
 
+from dpgraph.inputs.records import Schema
 from dpgraph.privacy import gdp_mu
-from dpgraph.queries.marginal_model import MarginalModel
-from dpgraph.queries.marginals import PrivateMarginals, private_marginals
-from dpgraph.queries.parities import ParityBasis
-from dpgraph.queries.records import Schema
+from dpgraph.problems.records.marginal_model import MarginalModel
+from dpgraph.problems.records.marginals import PrivateMarginals, private_marginals
+from dpgraph.problems.records.parities import ParityBasis
 
 RESULTS = Path(__file__).parent / "results"
 DELTA = 1e-6

@@ -73,7 +73,7 @@ TASKS: dict[str, Callable[[sparse.csr_array, float], str]] = {
 
 def measure(task: str, n: int) -> dict[str, object]:
     """Run one task and report seconds, peak memory and, for the spectral mechanism, the eigensolver's share."""
-    from dpgraph.mechanisms import certificates, spectrum
+    from dpgraph.releases.eigenspaces import certificates, spectrum
 
     name, kind, epsilon = task.split(":")
     run = TASKS[name]

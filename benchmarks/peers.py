@@ -24,8 +24,8 @@ from scipy.sparse.linalg import eigsh
 from scipy.special import expit, ndtri
 from scipy.stats import gumbel_r
 
+from dpgraph.instance import TwoCSP
 from dpgraph.privacy.accounting import gaussian_scale
-from dpgraph.sos.csp import TwoCSP
 
 FloatArray = NDArray[np.float64]
 LabelArray = NDArray[np.int8]

@@ -42,8 +42,8 @@ def random_graph(n: int) -> sparse.csr_array:
 
 def hyperplane_cut(A: sparse.csr_array, vectors: np.ndarray) -> float:
     """Best of ROUNDS random hyperplanes: the same rounding for every relaxation."""
-    from dpgraph.sos.objective import SparseObjective
-    from dpgraph.sos.rounding import hyperplane_rounding
+    from dpgraph.sos.cut.objective import SparseObjective
+    from dpgraph.sos.cut.rounding import hyperplane_rounding
 
     objective = SparseObjective(A)
     cuts = hyperplane_rounding(objective, vectors, ROUNDS, np.random.default_rng(0), keep=1)
@@ -52,8 +52,8 @@ def hyperplane_cut(A: sparse.csr_array, vectors: np.ndarray) -> float:
 
 def relaxation(A: sparse.csr_array) -> Callable[[], Outcome]:
     """dpgraph: low rank, with the certificate."""
-    from dpgraph.sos.low_rank_sdp import solve_low_rank
-    from dpgraph.sos.objective import SparseObjective
+    from dpgraph.sos.cut.low_rank_sdp import solve_low_rank
+    from dpgraph.sos.cut.objective import SparseObjective
 
     def run() -> Outcome:
         solution = solve_low_rank(SparseObjective(A), np.random.default_rng(0))

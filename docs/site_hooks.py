@@ -38,13 +38,30 @@ NOTEBOOK = re.compile(r"(\]\((?:\.\./)*examples/\w+)\.ipynb(\))")
 
 #: Page of the reference -> (title, packages and modules whose names it holds).
 REFERENCE = {
-    "problems": ("Cuts and constraint problems", ("dpgraph.problems", "dpgraph.sos.csp")),
-    "graphs": ("Graphs and matrices", ("dpgraph.mechanisms",)),
-    "queries": ("Private queries", ("dpgraph.queries", "dpgraph.linear_queries")),
+    "problems": (
+        "Cuts and constraint problems",
+        (
+            "dpgraph.problems.cut",
+            "dpgraph.problems.csp",
+            "dpgraph.results.cut",
+            "dpgraph.results.csp",
+            "dpgraph.instance",
+        ),
+    ),
+    "graphs": (
+        "Graphs and matrices",
+        ("dpgraph.releases", "dpgraph.problems.embedding", "dpgraph.problems.matrices", "dpgraph.results"),
+    ),
+    "queries": ("Private queries", ("dpgraph.problems.records", "dpgraph.linear_queries")),
     "privacy": ("Budgets and accounting", ("dpgraph.privacy",)),
     "planning": (
         "Planning, files, tables",
-        ("dpgraph.planning", "dpgraph.persistence", "dpgraph.edge_frames", "dpgraph.public_nodes"),
+        (
+            "dpgraph.interfaces.planning",
+            "dpgraph.results.files",
+            "dpgraph.inputs.frames",
+            "dpgraph.inputs.public_nodes",
+        ),
     ),
     "datasets": ("Data sets", ("dpgraph.datasets",)),
     "plot": ("Pictures", ("dpgraph.plot",)),

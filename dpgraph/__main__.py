@@ -2,7 +2,7 @@
 
 import sys
 
-from dpgraph.cli import main
+from dpgraph.interfaces.cli import main
 
 if __name__ == "__main__":
     sys.exit(main())

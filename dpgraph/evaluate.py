@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import Graph, as_graph
-from dpgraph.sos.csp import TwoCSP
+from dpgraph.instance import TwoCSP
 
 __all__ = ["csp_value", "cut_fraction", "cut_value"]
 

@@ -19,7 +19,7 @@ from scipy import sparse
 
 from dpgraph.arguments import check_scale
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
-from dpgraph.weight_grid import WeightGrid
+from dpgraph.inputs.weight_grid import WeightGrid
 
 __all__ = ["Graph", "GraphOperator", "GraphSource", "as_graph", "is_weighted", "open_graph"]
 
@@ -103,14 +103,14 @@ class Graph:
 
     def multiply(self, block: FloatArray) -> FloatArray:
         """Product of the adjacency matrix with an array of shape ``(n,)`` or ``(n, k)``."""
-        from dpgraph.spectral.kernels import csr_times_block
+        from dpgraph.linalg.kernels import csr_times_block
 
         columns = np.asarray(block, dtype=np.float64).reshape(self.n_vertices, -1)
         return csr_times_block(self.adjacency, columns).reshape(block.shape)
 
     def multiply_rows(self, rows: NDArray[np.int64], block: FloatArray) -> FloatArray:
         """Rows ``rows`` of the product of the adjacency matrix with an ``(n, k)`` array."""
-        from dpgraph.spectral.kernels import csr_rows_times_block
+        from dpgraph.linalg.kernels import csr_rows_times_block
 
         return csr_rows_times_block(self.adjacency, rows, block)
 
@@ -202,7 +202,7 @@ def open_graph(
             f"weight={weight!r} needs max_weight=, a public upper bound on a weight (it sets the noise); "
             "got max_weight=None"
         )
-    import dpgraph.spectral.kernels  # noqa: F401 - what the private side needs is imported before the debit
+    import dpgraph.linalg.kernels  # noqa: F401 - what the private side needs is imported before the debit
 
     cap = 1.0 if max_weight is None else check_scale("max_weight", max_weight)
     nodes, edges = _public_side(G, weight, symmetrize)
@@ -299,7 +299,7 @@ def _is_networkx(G: Any) -> bool:
 
 
 def _is_networkx_backend(G: Any) -> bool:
-    return _instance_of(G, "dpgraph.networkx_interface", "PrivateGraph")
+    return _instance_of(G, "dpgraph.interfaces.networkx.private_graph", "PrivateGraph")
 
 
 def _is_igraph(G: Any) -> bool:
@@ -369,7 +369,7 @@ def _igraph_side(G: Any, weight: str | None, symmetrize: bool) -> tuple[tuple[Ha
 
 
 def _edge_frame_side(G: Any, weight: str | None, symmetrize: bool) -> tuple[tuple[Hashable, ...], EdgeReader]:
-    from dpgraph.edge_frames import edges_of, vertices_of
+    from dpgraph.inputs.frames import edges_of, vertices_of
 
     nodes = vertices_of(G)
     if weight is not None and weight not in G.columns:

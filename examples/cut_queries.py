@@ -22,7 +22,7 @@ import sys
 import networkx as nx
 import numpy as np
 
-from dpgraph.queries.linear_queries import expected_error, private_linear_queries
+from dpgraph.problems.records.linear_queries import expected_error, private_linear_queries
 
 DELTA = 1e-6
 

@@ -23,7 +23,7 @@ import numpy as np
 from scipy.optimize import isotonic_regression
 
 from dpgraph.privacy import gdp_epsilon, gdp_mu
-from dpgraph.queries.linear_queries import private_linear_queries
+from dpgraph.problems.records.linear_queries import private_linear_queries
 
 DELTA = 1e-6
 

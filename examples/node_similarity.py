@@ -18,8 +18,8 @@ import numpy as np
 
 import dpgraph
 from dpgraph import datasets
-from dpgraph.queries.cosine import normalized_gram
-from dpgraph.queries.cosine_sensitivity import edge_sensitivity
+from dpgraph.bounds.cosine import edge_sensitivity
+from dpgraph.problems.records.cosine import normalized_gram
 
 DELTA = 1e-6
 SMALLEST_DEGREE, LARGEST_DEGREE = 60, 150

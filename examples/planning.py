@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 
-from dpgraph.planning import plan
+from dpgraph.interfaces.planning import plan
 
 
 def main(arguments: list[str]) -> None:

@@ -12,8 +12,8 @@ import pytest
 
 import dpgraph
 from dpgraph import datasets
-from dpgraph.cli import main
-from dpgraph.persistence import load_result
+from dpgraph.interfaces.cli import main
+from dpgraph.results.files import load_result
 
 PRIVACY = ["--epsilon", "2", "--delta", "1e-6"]
 
@@ -344,7 +344,7 @@ def test_benchmark_refuses_what_it_cannot_measure(run, options, words):
 def test_the_shell_completes_commands_and_datasets(words, expected):
     completion = {"_DPGRAPH_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1)}
     done = subprocess.run(
-        [sys.executable, "-c", "import sys; from dpgraph.cli import main; sys.exit(main())"],
+        [sys.executable, "-c", "import sys; from dpgraph.interfaces.cli import main; sys.exit(main())"],
         env=os.environ | completion,
         capture_output=True,
         text=True,

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpgraph
-from dpgraph.cli import main
 from dpgraph.datasets import read_csp, write_csp
 from dpgraph.exceptions import DatasetError, InvalidParameterError
-from dpgraph.sos.csp import TwoCSP
+from dpgraph.instance import TwoCSP
+from dpgraph.interfaces.cli import main
 
 FORMATS = ["json", "csv", "json.gz", "csv.gz"]
 

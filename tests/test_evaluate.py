@@ -6,7 +6,7 @@ import pytest
 
 from dpgraph.evaluate import cut_fraction, cut_value
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.problems.exact_max_cut import max_cut
+from dpgraph.problems.cut.exact import max_cut
 
 PATH = nx.path_graph(["a", "b", "c", "d"])  # a - b - c - d
 

@@ -14,11 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from dpgraph.edge_frames import edge_frame
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.graph import Graph, as_graph, open_graph
-from dpgraph.mechanisms.bounded_iterates import ITERATE_UNIT
-from dpgraph.weight_grid import WEIGHT_BITS, WeightGrid
+from dpgraph.inputs.frames import edge_frame
+from dpgraph.inputs.weight_grid import WEIGHT_BITS, WeightGrid
+from dpgraph.releases.sweeps.gaussian import ITERATE_UNIT
 
 TRIANGLE_WITH_TAIL = [(0, 1), (1, 2), (0, 2), (2, 3)]
 

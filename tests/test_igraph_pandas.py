@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import dpgraph
-from dpgraph.edge_frames import edge_frame
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.graph import as_graph, open_graph
+from dpgraph.inputs.frames import edge_frame
 
 pd = pytest.importorskip("pandas")
 

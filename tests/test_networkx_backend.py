@@ -11,11 +11,13 @@ import numpy as np
 import pytest
 
 import dpgraph
-from dpgraph import _nx_backend_info, networkx_backend, networkx_interface
 from dpgraph.exceptions import BudgetExceededError, DPGraphError, InvalidGraphError, InvalidParameterError
 from dpgraph.graph import open_graph
-from dpgraph.mechanisms.whole_spectrum import private_whole_spectrum
-from dpgraph.networkx_interface import PrivateGraph, as_rng
+from dpgraph.interfaces.networkx import backend as networkx_backend
+from dpgraph.interfaces.networkx import info as _nx_backend_info
+from dpgraph.interfaces.networkx import private_graph as networkx_interface
+from dpgraph.interfaces.networkx.private_graph import PrivateGraph, as_rng
+from dpgraph.problems.matrices.whole_spectrum import private_whole_spectrum
 
 FUNCTIONS = sorted(_nx_backend_info.ANSWERED)
 BUDGET = {"epsilon": 1.0, "delta": 1e-6}
@@ -335,7 +337,7 @@ def test_the_help_of_a_networkx_function_names_the_private_parameters():
 
 def test_the_metadata_imports_nothing_heavy():
     code = (
-        "import sys; before = set(sys.modules); import dpgraph._nx_backend_info as info; info.get_info(); "
+        "import sys; before = set(sys.modules); import dpgraph.interfaces.networkx.info as info; info.get_info(); "
         "heavy = {'numpy', 'scipy', 'networkx', 'numba', 'cvxpy', 'opendp'}; "
         "print(sorted(heavy & (set(sys.modules) - before)))"
     )

@@ -12,9 +12,9 @@ import networkx as nx
 import pytest
 
 import dpgraph
-from dpgraph._nx_backend_info import ANSWERED, REFUSED
 from dpgraph.exceptions import DPGraphError
-from dpgraph.networkx_interface import PrivateGraph
+from dpgraph.interfaces.networkx.info import ANSWERED, REFUSED
+from dpgraph.interfaces.networkx.private_graph import PrivateGraph
 
 REGISTERED = nx.utils.backends._registered_algorithms
 FUNCTIONS = sorted(name for name, function in REGISTERED.items() if function.graphs)

@@ -10,8 +10,8 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator, eigsh
 
 import dpgraph
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.persistence import load_result, save_result
-from dpgraph.queries.covariance import private_covariance
+from dpgraph.problems.records.covariance import private_covariance
+from dpgraph.results.files import load_result, save_result
 
 BUDGET = {"epsilon": 4.0, "delta": 1e-6, "rng": 0}
 

@@ -7,8 +7,8 @@ import pytest
 
 import dpgraph
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.planning import plan
-from dpgraph.problems.private_cut_release import MECHANISMS
+from dpgraph.interfaces.planning import plan
+from dpgraph.problems.cut.release import MECHANISMS
 
 QUICK = {"mechanisms": ["bounded-iterates"], "repeats": 1, "delta": 1e-6}
 

@@ -10,8 +10,8 @@ import dpgraph
 from dpgraph import datasets, plot
 from dpgraph.exceptions import DPGraphError, InvalidParameterError
 from dpgraph.privacy.report import LedgerEntry, PrivacyReport
-from dpgraph.problems.private_cut import PrivateCutResult, make_partition
-from dpgraph.queries.marginals import private_marginals
+from dpgraph.problems.records.marginals import private_marginals
+from dpgraph.results.cut import PrivateCutResult, make_partition
 
 pytest.importorskip("matplotlib")
 

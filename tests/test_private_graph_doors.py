@@ -10,7 +10,7 @@ import pytest
 import dpgraph
 from dpgraph.exceptions import BudgetExceededError, InvalidGraphError
 from dpgraph.graph import as_graph, open_graph
-from dpgraph.networkx_interface import PrivateGraph
+from dpgraph.interfaces.networkx.private_graph import PrivateGraph
 from dpgraph.sos import lasserre
 
 HALVES = (set(range(4)), set(range(4, 8)))
@@ -97,16 +97,16 @@ def test_no_public_function_reads_an_edge_of_a_private_graph_without_a_debit(tmp
     assert {
         "dpgraph.evaluate.cut_value",
         "dpgraph.evaluate.cut_fraction",
-        "dpgraph.problems.exact_max_cut.max_cut",
-        "dpgraph.problems.exact_max_bisection.max_bisection",
+        "dpgraph.problems.cut.exact.max_cut",
+        "dpgraph.problems.cut.exact_bisection.max_bisection",
         "dpgraph.spectral.coherence.degree_corrected_coherence",
-        "dpgraph.sos.moment_relaxation.lasserre",
-        "dpgraph.sos.csp_kinds.csp_from_graph",
-        "dpgraph.sos.csp.TwoCSP.from_networkx",
+        "dpgraph.sos.moments.relaxation.lasserre",
+        "dpgraph.inputs.csp_kinds.csp_from_graph",
+        "dpgraph.instance.TwoCSP.from_networkx",
         "dpgraph.plot.plot_adjacency",
         "dpgraph.graph.as_graph",
     } <= refused
-    assert {"dpgraph.problems.private_max_cut.private_max_cut", "dpgraph.mechanisms.degrees.private_degrees"} <= debited
+    assert {"dpgraph.problems.cut.max_cut.private_max_cut", "dpgraph.releases.degrees.private_degrees"} <= debited
 
 
 @pytest.mark.parametrize(

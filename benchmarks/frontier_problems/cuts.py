@@ -20,9 +20,9 @@ from scipy import sparse
 
 import dpgraph
 from dpgraph.datasets import planted_cut_sparse
-from dpgraph.sos.local_search import one_opt
-from dpgraph.sos.objective import FactoredObjective, SparseObjective
-from dpgraph.sos.solver import solve_max_cut
+from dpgraph.sos.cut.local_search import one_opt
+from dpgraph.sos.cut.objective import FactoredObjective, SparseObjective
+from dpgraph.sos.cut.solver import solve_max_cut
 from frontier_problems.base import Instance, Mechanism, Outcome, Problem
 
 Graph = sparse.csr_array

@@ -23,7 +23,7 @@ from dpgraph.datasets.dimacs import MOST_VARIABLES, parse_cnf, parse_col
 from dpgraph.datasets.files import decode, malformed, read_text
 from dpgraph.datasets.writers import csv_text, label_texts
 from dpgraph.exceptions import DatasetError, InvalidParameterError
-from dpgraph.sos.csp import TwoCSP
+from dpgraph.instance import TwoCSP
 
 __all__ = ["CSP_FORMATS", "is_csp_file", "read_csp", "write_csp"]
 

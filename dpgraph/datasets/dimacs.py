@@ -16,7 +16,7 @@ import numpy as np
 
 from dpgraph.datasets.files import malformed
 from dpgraph.exceptions import DatasetError
-from dpgraph.sos.csp import TwoCSP
+from dpgraph.instance import TwoCSP
 
 __all__ = ["MOST_VARIABLES", "parse_cnf", "parse_col"]
 

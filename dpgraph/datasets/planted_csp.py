@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from dpgraph.arguments import as_generator, as_number, check_integer
 from dpgraph.datasets.planted import independent_subset, triangle_pairs
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.sos.csp import TwoCSP
+from dpgraph.instance import TwoCSP
 
 __all__ = ["PlantedCSP", "planted_csp"]
 
@@ -18,7 +18,7 @@ IntArray = NDArray[np.int64]
 
 
 class PlantedCSP(TwoCSP):
-    """A :class:`~dpgraph.sos.csp.TwoCSP` that knows the assignment planted in it.
+    """A :class:`~dpgraph.instance.TwoCSP` that knows the assignment planted in it.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ def planted_csp(
     Returns
     -------
     PlantedCSP
-        A :class:`~dpgraph.sos.csp.TwoCSP` on the variables 0..n-1, with the assignment as attribute ``planted``.
+        A :class:`~dpgraph.instance.TwoCSP` on the variables 0..n-1, with the assignment as attribute ``planted``.
 
     Raises
     ------

@@ -5,7 +5,7 @@ Composition treats the readings as separate releases: with Laplace noise T of th
 But the T readings of a row are one vector, which an edge moves inside a cube, so that noise of density
 exp(-max|z| / b) over the whole vector protects it, with a sixth of that variance. The vector need not be known in
 advance: a reading may depend on all that has been released before
-(:func:`dpgraph.spectral.sensitivity.repeated_readings`, theorem and proof).
+(:func:`dpgraph.bounds.sensitivity.repeated_readings`, theorem and proof).
 
 A row may hold several numbers (one for each label); each has its own noise, and what an edge costs adds up over them.
 """

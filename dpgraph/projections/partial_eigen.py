@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh_tridiagonal, eigvalsh_tridiagonal, lapack
 
 from dpgraph.exceptions import InvalidParameterError, NotConvergedError
-from dpgraph.spectral.eigen import DENSE_LIMIT, leading_eigenpairs
+from dpgraph.linalg.eigen import DENSE_LIMIT, leading_eigenpairs
 
 __all__ = ["SymmetricSpectrum", "beyond_radius", "outer"]
 

@@ -16,8 +16,8 @@ gradient method with unit step. Safeguarded Anderson acceleration of p_2, p_3, .
 each sweep recomputes every p_i, and saves most of the sweeps (n = 1000: accuracy 1e-6 after 20 instead of about 150).
 
 **Presolve.** Entrywise bounds that follow from positive semidefiniteness are not carried along
-(:mod:`dpgraph.projections.presolve`); the points found are clipped to them, so that everything reported is about the
-sets that were asked for.
+(:mod:`dpgraph.projections.implied_bounds`); the points found are clipped to them, so that everything reported is about
+the sets that were asked for.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from dpgraph.arguments import check_integer, check_nonnegative
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.projections.anderson import AndersonAccelerator
 from dpgraph.projections.base import ConvexSet, as_array
-from dpgraph.projections.presolve import movable_entries, without_implied_bounds
+from dpgraph.projections.implied_bounds import movable_entries, without_implied_bounds
 from dpgraph.projections.result import ProjectionResult
 
 __all__ = ["averaged_projections", "check_arguments", "dykstra"]

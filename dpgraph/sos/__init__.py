@@ -6,14 +6,14 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dpgraph.sos.csp import TwoCSP
-    from dpgraph.sos.moment_relaxation import lasserre
-    from dpgraph.sos.pseudo_distribution import (
+    from dpgraph.instance import TwoCSP
+    from dpgraph.sos.moments.pseudo_distribution import (
         PseudoDistribution,
         global_correlation,
         independent_rounding,
         local_correlation,
     )
+    from dpgraph.sos.moments.relaxation import lasserre
 
 __all__ = [
     "PseudoDistribution",
@@ -26,16 +26,16 @@ __all__ = [
 
 # Imported on first use: some of them load numba.
 _MODULES = {
-    "PseudoDistribution": "pseudo_distribution",
-    "TwoCSP": "csp",
-    "global_correlation": "pseudo_distribution",
-    "independent_rounding": "pseudo_distribution",
-    "lasserre": "moment_relaxation",
-    "local_correlation": "pseudo_distribution",
+    "PseudoDistribution": "dpgraph.sos.moments.pseudo_distribution",
+    "TwoCSP": "dpgraph.instance",
+    "global_correlation": "dpgraph.sos.moments.pseudo_distribution",
+    "independent_rounding": "dpgraph.sos.moments.pseudo_distribution",
+    "lasserre": "dpgraph.sos.moments.relaxation",
+    "local_correlation": "dpgraph.sos.moments.pseudo_distribution",
 }
 
 
 def __getattr__(name: str) -> Any:
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
+    return getattr(importlib.import_module(_MODULES[name]), name)

@@ -7,8 +7,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgraph.sos.csp_objective import CSPObjective
-from dpgraph.sos.objective import CutObjective, DenseObjective, SparseObjective
+from dpgraph.sos.csp.objective import CSPObjective
+from dpgraph.sos.cut.objective import CutObjective, DenseObjective, SparseObjective
 
 __all__ = ["is_optimal", "solution_status"]
 

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from scipy import linalg, sparse
 
 from dpgraph.arguments import check_choice
+from dpgraph.bounds.neighbours import row_norms
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.graph import as_graph
-from dpgraph.spectral.eigen import leading_eigenpairs
-from dpgraph.spectral.neighbours import row_norms
+from dpgraph.linalg.eigen import leading_eigenpairs
 
 __all__ = ["basic_coherence", "coherence", "degree_corrected_coherence", "threshold_rank"]
 

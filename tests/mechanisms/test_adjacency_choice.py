@@ -6,7 +6,7 @@ import pytest
 
 import dpgraph
 from dpgraph.datasets import planted_cut_sparse
-from dpgraph.mechanisms.adjacency_choice import choose_mechanism, noise_ratio
+from dpgraph.problems.embedding.rule import choose_mechanism, noise_ratio
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import dpgraph
-from dpgraph.mechanisms.all_cuts import LARGEST, _cut_weights
+from dpgraph.releases.all_cuts import LARGEST, _cut_weights
 
 DELTA = 1e-6
 

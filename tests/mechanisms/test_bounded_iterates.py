@@ -6,10 +6,21 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from dpgraph.denoise.kalman import FieldTracker
+from dpgraph.denoise.schedules import is_sparse, number_of_sweeps
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import open_graph
-from dpgraph.mechanisms import cut_iterates
-from dpgraph.mechanisms.bounded_iterates import (
+from dpgraph.privacy.ledger import open_ledger
+from dpgraph.privacy.noise import noise_source
+from dpgraph.privacy.relation import Edge
+from dpgraph.releases.sweeps import signs as cut_iterates
+from dpgraph.releases.sweeps.core import (
+    choose_core,
+    core_schedule,
+    large_first,
+    shrunken_degrees,
+)
+from dpgraph.releases.sweeps.gaussian import (
     ITERATE_UNIT,
     LOOK_DELTA,
     Core,
@@ -18,19 +29,8 @@ from dpgraph.mechanisms.bounded_iterates import (
     is_pure,
     release_iterates,
 )
-from dpgraph.mechanisms.cut_iterates import release_cut_labels
-from dpgraph.mechanisms.degree_core import (
-    choose_core,
-    core_schedule,
-    large_first,
-    shrunken_degrees,
-)
-from dpgraph.mechanisms.field_tracker import FieldTracker
-from dpgraph.mechanisms.one_sided_sweeps import release_one_sided_sweeps
-from dpgraph.mechanisms.sweep_counts import is_sparse, number_of_sweeps
-from dpgraph.privacy.ledger import open_ledger
-from dpgraph.privacy.noise import noise_source
-from dpgraph.privacy.relation import Edge
+from dpgraph.releases.sweeps.one_sided import release_one_sided_sweeps
+from dpgraph.releases.sweeps.signs import release_cut_labels
 
 
 def open_call(epsilon=1.0, rng=0, delta=1e-6, **options):

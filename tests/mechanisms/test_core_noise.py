@@ -5,13 +5,13 @@ import pytest
 from scipy import stats
 
 import dpgraph
+from dpgraph.bounds.neighbours import EdgeNeighbours, MatrixNeighbours
 from dpgraph.exceptions import DPGraphError, InvalidParameterError
-from dpgraph.mechanisms.subspace import release_core
 from dpgraph.privacy.accounting import pure_dp_epsilon, pure_dp_mu
 from dpgraph.privacy.ledger import open_ledger
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
-from dpgraph.spectral.neighbours import EdgeNeighbours, MatrixNeighbours
+from dpgraph.releases.eigenspaces.projector import release_core
 
 G = dpgraph.datasets.planted_cut(200, 100, -0.8, rng=0)
 CALL = {"epsilon": 60.0, "delta": 1e-6, "rank": 2}
@@ -83,7 +83,7 @@ def test_a_general_matrix_moves_its_core_by_sqrt_r_times_more_in_nuclear_norm():
 
 
 def test_half_the_noise_on_the_core_is_found_by_an_audit(monkeypatch):
-    from dpgraph.mechanisms import symmetric_release
+    from dpgraph.releases import symmetric as symmetric_release
 
     Q = np.full((50, 1), 50**-0.5)
     neighbours = EdgeNeighbours(1.0, 30.0, 20.0, np.full(50, 20.0))

@@ -6,10 +6,10 @@ from scipy import sparse
 
 import dpgraph
 from dpgraph.graph import open_graph
-from dpgraph.mechanisms.degree_residual import RESIDUAL_SHARE, release_degree_residual
 from dpgraph.privacy.ledger import open_ledger
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
+from dpgraph.releases.eigenspaces.residual import RESIDUAL_SHARE, release_degree_residual
 
 
 def residual(matrix, epsilon, rng=0, **public):

@@ -7,7 +7,7 @@ from scipy.sparse.linalg import eigsh
 
 import dpgraph
 from dpgraph.datasets import planted_cut_sparse
-from dpgraph.mechanisms import noisy_power
+from dpgraph.releases.eigenspaces import power_method as noisy_power
 
 
 def sine(A, private):

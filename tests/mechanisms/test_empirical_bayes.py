@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from dpgraph.mechanisms import empirical_bayes
-from dpgraph.mechanisms.empirical_bayes import (
+from dpgraph.denoise import empirical_bayes
+from dpgraph.denoise.empirical_bayes import (
     enough_rows,
     posterior_basis,
     posterior_means,

@@ -8,12 +8,12 @@ from scipy.sparse.linalg import eigsh
 import dpgraph
 from dpgraph.datasets import planted_cut_sparse
 from dpgraph.graph import open_graph
-from dpgraph.mechanisms.degree_residual import DegreeResidual
-from dpgraph.mechanisms.leading_vector import _average, _capped_posterior, _posterior, release_leading_vector
-from dpgraph.mechanisms.noisy_power import Products, release_low_rank_adjacency
 from dpgraph.privacy.ledger import open_ledger
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
+from dpgraph.releases.eigenspaces.power_method import Products, release_low_rank_adjacency
+from dpgraph.releases.eigenspaces.residual import DegreeResidual
+from dpgraph.releases.eigenspaces.vector import _average, _capped_posterior, _posterior, release_leading_vector
 
 FLAT = 1e9  # so much regularization that every vertex is normalised alike
 

@@ -8,10 +8,10 @@ from math import factorial, prod
 import numpy as np
 import pytest
 
-from dpgraph.mechanisms.matrix_noise_size import NoiseSize, noise_size
-from dpgraph.mechanisms.nuclear_noise import nuclear_laplace, wishart_difference
-from dpgraph.mechanisms.replacement_noise import replacement_laplace, tied_wishart_difference
+from dpgraph.bounds.matrix_noise_size import NoiseSize, noise_size
 from dpgraph.privacy.noise import noise_source
+from dpgraph.privacy.nuclear_noise import nuclear_laplace, wishart_difference
+from dpgraph.privacy.replacement_noise import replacement_laplace, tied_wishart_difference
 
 SAMPLERS = {
     ("wishart-difference", "nuclear"): wishart_difference,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dpgraph.mechanisms.message_passing import refined_eigenvectors
+from dpgraph.denoise.message_passing import refined_eigenvectors
 
 
 def problem(strength, scales, rng, n=1200):

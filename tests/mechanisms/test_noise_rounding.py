@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 import dpgraph
+from dpgraph.bounds import sensitivity
 from dpgraph.graph import open_graph
-from dpgraph.mechanisms import noisy_power
-from dpgraph.mechanisms.weights import release_weight
 from dpgraph.privacy.ledger import open_ledger
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
-from dpgraph.spectral import sensitivity
+from dpgraph.releases.eigenspaces import power_method as noisy_power
+from dpgraph.releases.totals import release_weight
 
 
 def exact_product(A, X):

@@ -7,8 +7,8 @@ import pytest
 from numba import njit
 from scipy import stats
 
-from dpgraph.mechanisms.nuclear_noise import nuclear_laplace, nuclear_laplace_markov, wishart_difference
 from dpgraph.privacy.noise import noise_source
+from dpgraph.privacy.nuclear_noise import nuclear_laplace, nuclear_laplace_markov, wishart_difference
 
 # Every statistical claim below is tested at this level; seeds are fixed, so that a pass is a pass for ever.
 LEVEL = 1e-3

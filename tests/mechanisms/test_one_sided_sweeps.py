@@ -7,16 +7,18 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from dpgraph.denoise import schedules as sweep_counts
 from dpgraph.graph import open_graph
-from dpgraph.mechanisms import degree_core, one_sided_sweeps, sweep_counts
-from dpgraph.mechanisms.bounded_iterates import ITERATE_UNIT
-from dpgraph.mechanisms.cut_iterates import release_cut_labels
-from dpgraph.mechanisms.label_iterates import release_label_iterates
-from dpgraph.mechanisms.one_sided_sweeps import score_units
 from dpgraph.privacy.ledger import open_ledger
 from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.privacy.relation import Edge
-from dpgraph.problems.private_max_k_cut import private_max_k_cut
+from dpgraph.problems.csp.max_k_cut import private_max_k_cut
+from dpgraph.releases.sweeps import core as degree_core
+from dpgraph.releases.sweeps import one_sided as one_sided_sweeps
+from dpgraph.releases.sweeps.gaussian import ITERATE_UNIT
+from dpgraph.releases.sweeps.labels import release_label_iterates
+from dpgraph.releases.sweeps.one_sided import score_units
+from dpgraph.releases.sweeps.signs import release_cut_labels
 from tests.privacy.statistical import log_choice
 
 DIFFER = 1.0 - np.eye(3)

@@ -6,9 +6,9 @@ from scipy import stats
 from scipy.sparse.linalg import ArpackNoConvergence
 
 from dpgraph.exceptions import NotConvergedError
-from dpgraph.mechanisms import projector_sampler
-from dpgraph.mechanisms.projector_sampler import canonical_signs, sample_noisy_eigenspace
 from dpgraph.privacy.noise import noise_source
+from dpgraph.releases.eigenspaces import sampler as projector_sampler
+from dpgraph.releases.eigenspaces.sampler import canonical_signs, sample_noisy_eigenspace
 
 
 def statistics(Q, U, v):

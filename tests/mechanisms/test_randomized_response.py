@@ -9,12 +9,12 @@ from scipy import stats
 
 import dpgraph
 from dpgraph.graph import open_graph
-from dpgraph.mechanisms.randomized_response import FLIP_LIMIT, expected_flips, release_flipped_graph
 from dpgraph.privacy.ledger import open_ledger
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
-from dpgraph.problems.flipped_cut import answer_weights, cut_answers, flipped_objective
-from dpgraph.problems.flipped_labels import label_answers
+from dpgraph.problems.csp.from_answers import label_answers
+from dpgraph.problems.cut.from_answers import answer_weights, cut_answers, flipped_objective
+from dpgraph.releases.answers import FLIP_LIMIT, expected_flips, release_flipped_graph
 
 
 def flipped(G, epsilon, seed, **options):

@@ -7,17 +7,17 @@ import numpy as np
 import pytest
 
 import dpgraph
+from dpgraph.denoise.schedules import number_of_label_repeats, number_of_repeats
 from dpgraph.exceptions import DPGraphError
 from dpgraph.graph import open_graph
-from dpgraph.mechanisms.bounded_iterates import ITERATE_UNIT, Core, FieldOracle
-from dpgraph.mechanisms.cut_iterates import Signs, release_cut_labels
-from dpgraph.mechanisms.degree_core import repeated_core
-from dpgraph.mechanisms.repeated_sweeps import PublicIterate, release_repeated_sweeps
-from dpgraph.mechanisms.sweep_counts import number_of_label_repeats, number_of_repeats
 from dpgraph.privacy.ledger import open_ledger
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.reading_norm import ReadingNorm
 from dpgraph.privacy.relation import Edge
+from dpgraph.releases.sweeps.core import repeated_core
+from dpgraph.releases.sweeps.gaussian import ITERATE_UNIT, Core, FieldOracle
+from dpgraph.releases.sweeps.repeated import PublicIterate, release_repeated_sweeps
+from dpgraph.releases.sweeps.signs import Signs, release_cut_labels
 
 EVEN = np.full(2000, 50.0)
 

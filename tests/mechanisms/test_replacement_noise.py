@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpgraph.mechanisms import symmetric_release
-from dpgraph.mechanisms.replacement_noise import (
+from dpgraph.privacy.noise import noise_source
+from dpgraph.privacy.replacement_noise import (
     larger_trace,
     replacement_laplace,
     replacement_laplace_markov,
     tied_wishart_difference,
 )
-from dpgraph.privacy.noise import noise_source
-from dpgraph.queries.covariance import private_covariance
+from dpgraph.problems.records.covariance import private_covariance
+from dpgraph.releases import symmetric as symmetric_release
 
 # Every statistical claim below is tested at this level; seeds are fixed, so that a pass is a pass for ever.
 LEVEL = 1e-3
@@ -87,7 +87,7 @@ def test_the_eigenvalues_of_replacement_laplace_noise_have_the_stated_density():
 @pytest.mark.parametrize("d", [2, 3])
 def test_the_law_is_the_nuclear_laplace_law_after_one_more_acceptance(d):
     """An independent sampler: exp(-N) = exp(-||Z||_*/2) exp(-|tr Z|/2), so nuclear noise of scale 2 is thinned."""
-    from dpgraph.mechanisms.nuclear_noise import nuclear_laplace
+    from dpgraph.privacy.nuclear_noise import nuclear_laplace
 
     rng, nuclear = np.random.default_rng(0), draws(nuclear_laplace, d, 2.0, 9000, seed=5)
     thinned = nuclear[rng.random(len(nuclear)) < np.exp(-np.abs(np.trace(nuclear, axis1=1, axis2=2)) / 2)]
@@ -106,7 +106,7 @@ def test_the_markov_chain_agrees_with_the_exact_sampler_where_both_exist(d):
 
 @pytest.mark.parametrize("d", [1, 2, 4])
 def test_the_tied_pair_has_the_joint_law_of_its_proof(d):
-    from dpgraph.mechanisms.replacement_noise import _tied_pair
+    from dpgraph.privacy.replacement_noise import _tied_pair
 
     noise, D = noise_source(3), d * (d + 1) / 2
     pairs = np.array([_tied_pair(noise, d, 2.0) for _ in range(4000)])

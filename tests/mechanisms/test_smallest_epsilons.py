@@ -7,17 +7,17 @@ import pytest
 import dpgraph
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import open_graph
-from dpgraph.mechanisms.adjacency_choice import choose_mechanism
-from dpgraph.mechanisms.core_response import response_core
-from dpgraph.mechanisms.normalized_adjacency import MECHANISMS as EMBEDDINGS
-from dpgraph.mechanisms.randomized_response import FLIP_LIMIT, expected_flips, release_flipped_graph
 from dpgraph.privacy.exact_sampling import LEAST_FLIP_EPSILON, flip_exponent
 from dpgraph.privacy.ledger import open_ledger
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
-from dpgraph.problems.cut_choice import decide_by_degree, decide_in_advance, decide_labels
-from dpgraph.problems.private_cut_release import MECHANISMS as CUTS
-from dpgraph.problems.private_edges_csp import MECHANISMS as LABELS
+from dpgraph.problems.csp.edges import MECHANISMS as LABELS
+from dpgraph.problems.cut.release import MECHANISMS as CUTS
+from dpgraph.problems.cut.rule import decide_by_degree, decide_in_advance, decide_labels
+from dpgraph.problems.embedding.api import MECHANISMS as EMBEDDINGS
+from dpgraph.problems.embedding.rule import choose_mechanism
+from dpgraph.releases.answers import FLIP_LIMIT, expected_flips, release_flipped_graph
+from dpgraph.releases.sweeps.two_stage import response_core
 
 #: The range of budgets ends at 1e-100: 1e-300 is refused whatever the mechanism.
 EPSILONS = [1e-3, 1e-5, 1.01e-6, 1e-6, 1e-7, 1e-9, 1e-13, 1e-100, 1e-300]

@@ -13,7 +13,7 @@ from functools import cached_property
 import networkx as nx
 import numpy as np
 
-from dpgraph.spectral import sensitivity
+from dpgraph.bounds import sensitivity
 
 #: Ratios may exceed 1 by rounding of eigenvectors only.
 ROUNDING = 1e-9

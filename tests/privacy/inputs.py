@@ -15,8 +15,8 @@ import networkx as nx
 import numpy as np
 
 from dpgraph.exceptions import InvalidGraphError
+from dpgraph.instance import TwoCSP
 from dpgraph.projections import Box, PSDCone
-from dpgraph.sos.csp import TwoCSP
 from tests.privacy.enumeration import graph_family
 
 Pairs = Iterator[tuple[str, "Data", "Data"]]

@@ -11,7 +11,7 @@ How to enter a mechanism
    arguments that select the mechanism. ``pure=True`` calls it without delta; ``private=`` names the private argument.
 2. If it draws noise in a new way, which is neither a method of ``NoiseSource`` nor `release_array`, tell the replay:
    ``open_doors`` in ``tests/privacy/replay.py``.
-3. A new sensitivity bound goes into ``dpgraph/spectral/sensitivity.py`` and its ratio into
+3. A new sensitivity bound goes into ``dpgraph/bounds/sensitivity.py`` and its ratio into
    ``tests/privacy/enumeration.py``; a row for the function into docs/proofs.md.
 
 Replay, side channels, interface, extremes, interrupts and the statistical audit then run on it. Tests fail while a
@@ -32,8 +32,8 @@ import networkx as nx
 import numpy as np
 
 import dpgraph
-from dpgraph._nx_backend_info import get_info
-from dpgraph.networkx_interface import PrivateGraph
+from dpgraph.interfaces.networkx.info import get_info
+from dpgraph.interfaces.networkx.private_graph import PrivateGraph
 from dpgraph.privacy.accountant import PrivacyAccountant, ambient_accountant
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.privacy.report import PrivacyReport
@@ -140,7 +140,7 @@ class NetworkxEntry(Entry):
     """One function of the networkx backend, called through networkx on a private graph."""
 
     private: str = "networkx graph"
-    module: str = "dpgraph.networkx_backend"
+    module: str = "dpgraph.interfaces.networkx.backend"
 
     @property
     def label(self) -> str:
@@ -423,7 +423,7 @@ ENTRIES: tuple[Entry, ...] = (
             options={"mechanism": mechanism},
             private="B",
             pure=True,
-            module="dpgraph.mechanisms.symmetric_release",
+            module="dpgraph.releases.symmetric",
         )
         for mechanism in ("wishart-difference", "nuclear-laplace")
     ),
@@ -433,7 +433,7 @@ ENTRIES: tuple[Entry, ...] = (
             all_graph_neighbours,
             poisoned_graph(),
             options={"matrix": matrix},
-            module="dpgraph.mechanisms.whole_spectrum",
+            module="dpgraph.problems.matrices.whole_spectrum",
         )
         for matrix in ("adjacency", "laplacian")
     ),

@@ -21,9 +21,9 @@ import numba
 import numpy as np
 import pytest
 
-from dpgraph.mechanisms.replacement_noise import larger_trace
 from dpgraph.privacy.accounting import gdp_epsilon
 from dpgraph.privacy.audit import epsilon_lower_bound, mu_lower_bound
+from dpgraph.privacy.replacement_noise import larger_trace
 from tests.privacy.inputs import Data
 from tests.privacy.registry import ENTRIES, Entry
 from tests.privacy.replay import RecordingSource, Release, observe, open_doors, reading_norms, replay

@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from dpgraph.spectral import sensitivity
+from dpgraph.bounds import sensitivity
 from tests.privacy import test_mutants
 from tests.privacy.attack import planted
 from tests.privacy.attack.hooks import open_taps

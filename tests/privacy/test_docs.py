@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dpgraph.spectral import sensitivity
+from dpgraph.bounds import sensitivity
 from tests.privacy.registry import public_private_functions
 
 ROOT = Path(__file__).resolve().parents[2]

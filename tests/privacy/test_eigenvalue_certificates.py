@@ -5,8 +5,8 @@ import pytest
 
 import dpgraph
 from dpgraph.exceptions import InvalidParameterError, MechanismHalted
+from dpgraph.linalg import eigen
 from dpgraph.privacy.accounting import gdp_delta
-from dpgraph.spectral import eigen
 
 n = 750  # more than LAPACK decomposes
 SPREAD = np.full((n, n), 500.0 / n)
@@ -90,7 +90,7 @@ def test_pure_calls_use_no_certificate(monkeypatch):
 
 @pytest.mark.parametrize("mutant", ["failure forgotten", "one try charged"])
 def test_mutant_certificates_that_are_not_charged_are_caught(mutant, monkeypatch):
-    from dpgraph.mechanisms import spectrum
+    from dpgraph.releases.eigenspaces import spectrum
 
     values = spectrum.leading_values
     factor = 1e9 if mutant == "failure forgotten" else eigen._ATTEMPTS

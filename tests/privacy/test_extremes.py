@@ -14,7 +14,7 @@ import pytest
 
 import dpgraph
 from dpgraph.exceptions import DPGraphError, MechanismHalted
-from dpgraph.mechanisms.all_cuts import LARGEST
+from dpgraph.releases.all_cuts import LARGEST
 from tests.privacy.inputs import Data
 from tests.privacy.registry import ENTRIES
 

@@ -7,8 +7,10 @@ from scipy import stats
 
 import dpgraph
 from dpgraph.exceptions import MechanismHalted
-from dpgraph.mechanisms import adjacency_options, separate_tests, stability_test
 from dpgraph.privacy.ledger import Ledger
+from dpgraph.problems.embedding import options as adjacency_options
+from dpgraph.releases.eigenspaces import gap_test as separate_tests
+from dpgraph.releases.eigenspaces import stability_test
 
 RUNS = 400
 #: So large that a failure rate can be seen; nobody would publish with it.

@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 
 import dpgraph
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.mechanisms import symmetric_release
-from dpgraph.mechanisms.perturb_and_project import perturb_and_project
 from dpgraph.privacy import gdp_mu
 from dpgraph.privacy.grid import LAPLACE_BITS, add_on_grid, coins, grid_step, nearest_points, sum_on_grid
 from dpgraph.privacy.ledger import open_ledger
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.reading_norm import reading_grid
 from dpgraph.privacy.relation import Custom
+from dpgraph.problems.matrices.perturb_and_project import perturb_and_project
 from dpgraph.projections import Box
+from dpgraph.releases import symmetric as symmetric_release
 
 EVERYTHING = Box(-1e151, 1e151)
 STEPS = st.sampled_from([2.0**-40, 1.0, 2.0**70])

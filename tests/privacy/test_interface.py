@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 
 import dpgraph
-from dpgraph._nx_backend_info import ANSWERED
 from dpgraph.exceptions import (
     BudgetExceededError,
     DPGraphError,
@@ -22,6 +21,7 @@ from dpgraph.exceptions import (
     InvalidParameterError,
     MechanismHalted,
 )
+from dpgraph.interfaces.networkx.info import ANSWERED
 from dpgraph.privacy import PrivacyAccountant
 from dpgraph.privacy.ledger import Ledger
 from tests.privacy.registry import ENTRIES, NetworkxEntry, public_private_functions

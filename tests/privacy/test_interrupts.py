@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import dpgraph
-from dpgraph.cli.output import write_atomically
+from dpgraph.interfaces.cli.output import write_atomically
 from dpgraph.privacy import PrivacyAccountant
 
 #: Calls whose every function call is a moment at which they may be interrupted.
@@ -101,7 +101,7 @@ DRIVER = """
 import json, os, random, signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored, where a shell has put the tests into the background
 from pathlib import Path
-from dpgraph.cli import main
+from dpgraph.interfaces.cli import main
 folder = Path(sys.argv[1])
 arguments = ["max-cut", "planted-cut", "--epsilon", "1", "--delta", "1e-6", "--seed", "0"]
 arguments += ["--output", str(folder / "cut.csv"), "--report", str(folder / "report.json")]

@@ -27,7 +27,7 @@ def described(entry):
     """The call of an entry, as (module, function, arguments)."""
     data = next(iter(entry.neighbours()))[1]
     if isinstance(entry, NetworkxEntry):
-        from dpgraph.networkx_interface import PrivateGraph
+        from dpgraph.interfaces.networkx.private_graph import PrivateGraph
 
         budget = {"epsilon": entry.epsilon, "delta": 0.0 if entry.pure else 1e-6}
         graph = PrivateGraph(data.value)

@@ -12,28 +12,26 @@ import numpy as np
 import pytest
 
 import dpgraph
+from dpgraph.bounds import sensitivity
 from dpgraph.exceptions import BudgetExceededError, InvalidGraphError
-from dpgraph.mechanisms import (
-    all_cuts,
-    degree_core,
-    degree_residual,
-    degrees,
-    diagnostics,
-    normalized_adjacency,
-    one_sided_sweeps,
-    randomized_response,
-    spectrum,
-    symmetric_release,
-    weights,
-)
-from dpgraph.mechanisms.bounded_iterates import Core
 from dpgraph.privacy import PrivacyAccountant, exact_sampling
 from dpgraph.privacy import accountant as accountant_module
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource
-from dpgraph.problems import private_cut_release
-from dpgraph.queries import covariance_noise, strategies
-from dpgraph.spectral import sensitivity
+from dpgraph.problems.cut import release as private_cut_release
+from dpgraph.problems.embedding import api as normalized_adjacency
+from dpgraph.problems.matrices import diagnostics
+from dpgraph.problems.records import strategies
+from dpgraph.releases import all_cuts, degrees
+from dpgraph.releases import answers as randomized_response
+from dpgraph.releases import symmetric as symmetric_release
+from dpgraph.releases import totals as weights
+from dpgraph.releases.eigenspaces import residual as degree_residual
+from dpgraph.releases.eigenspaces import spectrum
+from dpgraph.releases.records import gram as covariance_noise
+from dpgraph.releases.sweeps import core as degree_core
+from dpgraph.releases.sweeps import one_sided as one_sided_sweeps
+from dpgraph.releases.sweeps.gaussian import Core
 from tests.privacy.inputs import edge_pair
 from tests.privacy.registry import ENTRIES
 from tests.privacy.replay import doors, replay, replayed_sweeps  # noqa: F401

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dpgraph.bounds import sensitivity
 from dpgraph.exceptions import DPGraphError
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.reading_norm import ReadingNorm, reading_grid
-from dpgraph.spectral import sensitivity
 
 ROWS = np.arange(20_000)
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import dpgraph
-from dpgraph.mechanisms import core_response
-from dpgraph.mechanisms.bounded_iterates import Core
+from dpgraph.releases.sweeps import two_stage as core_response
+from dpgraph.releases.sweeps.gaussian import Core
 from tests.privacy.inputs import CORE_PAIRS, HUBS, VERTICES, core_neighbours
 from tests.privacy.registry import ENTRIES, EPSILON
 from tests.privacy.replay import doors, replay, replayed_sweeps  # noqa: F401

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dpgraph.bounds import sensitivity
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.spectral import sensitivity
 from tests.privacy.enumeration import CHECKS, ROUNDING, Graphs, Pairs, graph_family, neighbours, table, worst_ratios
 from tests.privacy.statistical import log_choice
 

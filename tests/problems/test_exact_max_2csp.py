@@ -10,8 +10,8 @@ import pytest
 from dpgraph.datasets import planted_csp
 from dpgraph.evaluate import csp_value
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.problems.exact_max_2csp import max_2csp
-from dpgraph.sos.csp import TwoCSP
+from dpgraph.instance import TwoCSP
+from dpgraph.problems.csp.exact import max_2csp
 
 
 def random_instance(seed, n=None):

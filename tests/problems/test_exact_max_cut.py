@@ -13,8 +13,8 @@ from dpgraph import private_normalized_adjacency
 from dpgraph.datasets import planted_cut, read_edgelist
 from dpgraph.evaluate import cut_fraction, cut_value
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
-from dpgraph.problems.exact_max_cut import CutResult, max_cut
-from dpgraph.sos.objective import FactoredObjective
+from dpgraph.problems.cut.exact import CutResult, max_cut
+from dpgraph.sos.cut.objective import FactoredObjective
 
 # Best known cuts and optimal values of the relaxation (rounded to 0.1) as stated in the design pages.
 GSET = {

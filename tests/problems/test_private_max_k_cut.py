@@ -7,8 +7,8 @@ import pytest
 from scipy import sparse
 
 import dpgraph
-from dpgraph.problems.cut_choice import decide_labels
-from dpgraph.problems.private_max_k_cut import private_max_k_cut
+from dpgraph.problems.csp.max_k_cut import private_max_k_cut
+from dpgraph.problems.cut.rule import decide_labels
 
 BUDGET = {"epsilon": 4.0, "delta": 1e-6}
 GRAPH = nx.complete_multipartite_graph(40, 40, 40)

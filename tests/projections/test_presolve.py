@@ -5,7 +5,7 @@ import pytest
 from conic import solved
 
 from dpgraph.projections import Box, FrobeniusBall, PSDCone, PSDTraceBall, dykstra
-from dpgraph.projections.presolve import movable_entries, without_implied_bounds
+from dpgraph.projections.implied_bounds import movable_entries, without_implied_bounds
 
 
 def symmetric(n, seed, scale=1.0):

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from dpgraph.bounds.cosine import edge_sensitivity, row_sensitivity, sign_flip_sensitivity
 from dpgraph.exceptions import BudgetExceededError, InvalidParameterError
 from dpgraph.privacy import gdp_mu
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.noise import NoiseSource
-from dpgraph.queries.cosine import normalized_gram, private_cosine_similarities
-from dpgraph.queries.cosine_sensitivity import edge_sensitivity, row_sensitivity, sign_flip_sensitivity
+from dpgraph.problems.records.cosine import normalized_gram, private_cosine_similarities
 
 BUDGET = {"sensitivity": 1.0, "epsilon": 4.0, "delta": 1e-6}
 

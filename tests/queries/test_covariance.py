@@ -7,14 +7,15 @@ import pytest
 from scipy import stats
 
 from dpgraph.exceptions import BudgetExceededError, InvalidParameterError
-from dpgraph.mechanisms import grid, nuclear_noise, symmetric_release
-from dpgraph.privacy import gaussian_scale
+from dpgraph.privacy import gaussian_scale, nuclear_noise
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.noise import NoiseSource
-from dpgraph.queries import exact_moments
-from dpgraph.queries.covariance import _mean_weight, private_covariance, short_rows
-from dpgraph.queries.covariance_noise import CovarianceNoise
-from dpgraph.queries.exact_moments import grid_records, integer_gram, quotient
+from dpgraph.problems.records.covariance import _mean_weight, private_covariance, short_rows
+from dpgraph.releases import arrays as grid
+from dpgraph.releases import symmetric as symmetric_release
+from dpgraph.releases.records import exact_moments
+from dpgraph.releases.records.exact_moments import grid_records, integer_gram, quotient
+from dpgraph.releases.records.gram import CovarianceNoise
 
 
 def records(n, d, seed=0, trace=0.3):

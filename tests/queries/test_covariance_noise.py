@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.mechanisms.replacement_noise import larger_trace
-from dpgraph.queries.covariance import _augmented, private_covariance, short_rows
-from dpgraph.queries.covariance_noise import CovarianceNoise, moments_sensitivity
+from dpgraph.privacy.replacement_noise import larger_trace
+from dpgraph.problems.records.covariance import _augmented, private_covariance, short_rows
+from dpgraph.releases.records.gram import CovarianceNoise, moments_sensitivity
 
 # --- sensitivities ---------------------------------------------------------------------------------------------
 

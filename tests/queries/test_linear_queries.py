@@ -10,8 +10,8 @@ from scipy.sparse.linalg import aslinearoperator
 from dpgraph.exceptions import BudgetExceededError, InvalidParameterError
 from dpgraph.privacy import PrivacyAccountant
 from dpgraph.privacy.noise import NoiseSource
-from dpgraph.queries.histogram_hull import covering_combination, project_histogram_answers
-from dpgraph.queries.linear_queries import expected_error, private_linear_queries
+from dpgraph.problems.records.histogram_hull import covering_combination, project_histogram_answers
+from dpgraph.problems.records.linear_queries import expected_error, private_linear_queries
 from tests.privacy.replay import doors, replay  # noqa: F401
 
 MECHANISMS = ("gaussian", "ellipsoid", "factorization", "auto")

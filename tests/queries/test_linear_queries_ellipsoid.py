@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dpgraph.exceptions import InvalidParameterError, NotConvergedError
-from dpgraph.queries.linear_queries import minimum_volume_ellipsoid
+from dpgraph.problems.records.linear_queries import minimum_volume_ellipsoid
 
 
 def reference_log_volume(points, *, symmetric):

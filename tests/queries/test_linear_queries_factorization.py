@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.queries.factorization import factorization_norm, trace_factorization
-from dpgraph.queries.linear_queries import hereditary_discrepancy_bounds
+from dpgraph.problems.records.factorization import factorization_norm, trace_factorization
+from dpgraph.problems.records.linear_queries import hereditary_discrepancy_bounds
 
 
 def random_columns(seed, r=5, N=14):

@@ -9,13 +9,13 @@ import pytest
 import scipy.sparse
 from scipy.sparse.linalg import aslinearoperator
 
+from dpgraph.bounds.histogram import column_diameter, encoded_sensitivity, summation_error
 from dpgraph.exceptions import InvalidParameterError
+from dpgraph.linalg.query_matrix import QueryMatrix
 from dpgraph.privacy import PrivacyAccountant, gdp_mu
-from dpgraph.queries.factorization import trace_factorization
-from dpgraph.queries.histogram_hull import as_counted_histogram
-from dpgraph.queries.histogram_sensitivity import column_diameter, encoded_sensitivity, summation_error
-from dpgraph.queries.linear_queries import expected_error, private_linear_queries
-from dpgraph.queries.query_matrix import QueryMatrix
+from dpgraph.problems.records.factorization import trace_factorization
+from dpgraph.problems.records.histogram_hull import as_counted_histogram
+from dpgraph.problems.records.linear_queries import expected_error, private_linear_queries
 from tests.privacy.replay import doors, replay  # noqa: F401
 
 BUDGET = {"epsilon": 1.0, "delta": 1e-6}
@@ -63,7 +63,7 @@ def test_the_diameter_is_never_below_the_largest_difference_whatever_is_common_t
 
 
 def test_large_and_implicit_matrices_have_a_bound_between_the_diameter_and_the_old_charge(monkeypatch):
-    from dpgraph.queries import histogram_sensitivity
+    from dpgraph.bounds import histogram as histogram_sensitivity
 
     counting = (np.random.default_rng(1).random((30, 80)) < 0.1).astype(float)
     signed = np.random.default_rng(2).normal(size=(30, 80)) + 3

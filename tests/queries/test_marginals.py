@@ -10,7 +10,7 @@ import scipy.sparse
 from dpgraph.exceptions import BudgetExceededError, InvalidParameterError
 from dpgraph.privacy import PrivacyAccountant
 from dpgraph.privacy.noise import NoiseSource
-from dpgraph.queries.marginals import private_marginals
+from dpgraph.problems.records.marginals import private_marginals
 from tests.privacy.replay import doors, replay  # noqa: F401
 
 BUDGET = {"epsilon": 1.0, "delta": 1e-6}
@@ -108,10 +108,10 @@ def audit(options, runs=100):
 
 def unprojected(monkeypatch):
     """The audit looks at the release itself: post-processing would only hide it."""
-    from dpgraph.queries import marginal_model
+    from dpgraph.problems.records import marginal_model
 
     def keep(y, weights, cones, **_):
-        from dpgraph.queries.moment_projection import MomentProjection
+        from dpgraph.projections.moment_projection import MomentProjection
 
         return MomentProjection(y, 0, 0.0, True)
 

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.queries.marginal_noise import (
+from dpgraph.problems.records.parities import ParityBasis
+from dpgraph.releases.records.parity_noise import (
     conjunction_moves,
     optimal_weights,
     parity_moves,
     shape_noise,
     tensor_weights,
 )
-from dpgraph.queries.parities import ParityBasis
 
 
 def all_records(sizes):

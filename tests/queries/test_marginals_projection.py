@@ -5,18 +5,18 @@ import itertools
 import numpy as np
 import pytest
 
+from dpgraph.problems.records.parities import ParityBasis, character_table
 from dpgraph.projections import MomentStructure, PSDCone, dykstra
-from dpgraph.queries.moment_conic import project_by_scs
-from dpgraph.queries.moment_constraints import (
+from dpgraph.projections.moment_conic import project_by_scs
+from dpgraph.projections.moment_constraints import (
     MomentMatrix,
     NonnegativeTables,
     conjunction_matrix,
     parity_matrix,
     sparsity_rows,
 )
-from dpgraph.queries.moment_dykstra import project_by_dykstra
-from dpgraph.queries.moment_projection import project_by_admm
-from dpgraph.queries.parities import ParityBasis, character_table
+from dpgraph.projections.moment_dykstra import project_by_dykstra
+from dpgraph.projections.moment_projection import project_by_admm
 
 
 def dense(cone, size):

@@ -6,10 +6,10 @@ import pytest
 from scipy import sparse
 
 from dpgraph.sos import definiteness
-from dpgraph.sos.certificate import certify, certify_within
+from dpgraph.sos.cut.certificate import certify, certify_within
+from dpgraph.sos.cut.low_rank_sdp import solve_low_rank
+from dpgraph.sos.cut.objective import DenseObjective, FactoredObjective, SparseObjective
 from dpgraph.sos.elimination import DENSE, INDEFINITE, TOO_LARGE, eliminate_low_degree
-from dpgraph.sos.low_rank_sdp import solve_low_rank
-from dpgraph.sos.objective import DenseObjective, FactoredObjective, SparseObjective
 
 
 def unit_rows(n, k, rng):

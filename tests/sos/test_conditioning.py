@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from dpgraph.sos.conditioning import condition, correlation
-from dpgraph.sos.low_rank_sdp import solve_low_rank
-from dpgraph.sos.objective import DenseObjective, SparseObjective
-from dpgraph.sos.rounding import independent_signs
+from dpgraph.sos.cut.conditioning import condition, correlation
+from dpgraph.sos.cut.low_rank_sdp import solve_low_rank
+from dpgraph.sos.cut.objective import DenseObjective, SparseObjective
+from dpgraph.sos.cut.rounding import independent_signs
 
 
 def signed_objective(n, seed, density=0.6):

@@ -9,7 +9,7 @@ import pytest
 from dpgraph.datasets import planted_csp
 from dpgraph.evaluate import csp_value
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
-from dpgraph.sos.csp import TwoCSP
+from dpgraph.instance import TwoCSP
 
 
 def random_instance(seed, n=5, q=3, density=0.7):

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from dpgraph.datasets import planted_csp
-from dpgraph.sos.csp import TwoCSP
-from dpgraph.sos.csp_certificate import certify_csp
-from dpgraph.sos.csp_conditioning import csp_correlation
-from dpgraph.sos.csp_objective import CSPObjective
-from dpgraph.sos.csp_relaxation import solve_csp_relaxation
-from dpgraph.sos.low_rank_sdp import solve_low_rank
-from dpgraph.sos.moment_relaxation import lasserre
+from dpgraph.instance import TwoCSP
+from dpgraph.sos.csp.certificate import certify_csp
+from dpgraph.sos.csp.conditioning import csp_correlation
+from dpgraph.sos.csp.objective import CSPObjective
+from dpgraph.sos.csp.relaxation import solve_csp_relaxation
+from dpgraph.sos.cut.low_rank_sdp import solve_low_rank
+from dpgraph.sos.moments.relaxation import lasserre
 
 
 def random_instance(seed, n=7, q=3):

@@ -4,9 +4,9 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from dpgraph.sos.csp import TwoCSP
-from dpgraph.sos.label_symmetry import label_symmetries
-from dpgraph.sos.moment_relaxation import _MomentProblem, lasserre
+from dpgraph.instance import TwoCSP
+from dpgraph.sos.moments.label_symmetry import label_symmetries
+from dpgraph.sos.moments.relaxation import _MomentProblem, lasserre
 
 
 def unique_game(q, shifts):

@@ -8,16 +8,16 @@ import pytest
 
 from dpgraph import sos
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.problems.exact_max_cut import max_cut
-from dpgraph.sos.csp import TwoCSP
-from dpgraph.sos.moment_relaxation import lasserre
-from dpgraph.sos.pseudo_distribution import (
+from dpgraph.instance import TwoCSP
+from dpgraph.problems.cut.exact import max_cut
+from dpgraph.sos.moments.pseudo_distribution import (
     PseudoDistribution,
     global_correlation,
     independent_rounding,
     local_correlation,
     monomials,
 )
+from dpgraph.sos.moments.relaxation import lasserre
 
 
 def random_instance(seed, n=5, q=3):
@@ -206,7 +206,7 @@ def test_global_correlation_of_independent_and_of_equal_variables():
 
 
 def test_conditioning_drops_the_variance_by_the_announced_amount():
-    from dpgraph.sos.lasserre_rounding import expected_drops
+    from dpgraph.sos.moments.rounding import expected_drops
 
     pd = random_distribution(11, n=4, q=3, degree=3)
     variance = np.sum(pd.marginals() * (1.0 - pd.marginals())) / 4

@@ -9,11 +9,11 @@ import pytest
 from scipy import sparse
 
 from dpgraph import max_2csp, max_bisection, max_cut
-from dpgraph.sos.balance import BalancedObjective, penalise_imbalance
-from dpgraph.sos.csp import TwoCSP
-from dpgraph.sos.csp_objective import CSPObjective
-from dpgraph.sos.csp_solver import solve_csp
-from dpgraph.sos.objective import DenseObjective, FactoredObjective, SparseObjective
+from dpgraph.instance import TwoCSP
+from dpgraph.sos.csp.objective import CSPObjective
+from dpgraph.sos.csp.solver import solve_csp
+from dpgraph.sos.cut.balance import BalancedObjective, penalise_imbalance
+from dpgraph.sos.cut.objective import DenseObjective, FactoredObjective, SparseObjective
 from dpgraph.sos.optimality import is_optimal
 
 

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.sos.objective import DenseObjective, FactoredObjective, SparseObjective
+from dpgraph.sos.cut.objective import DenseObjective, FactoredObjective, SparseObjective
 
 
 def signed_matrix(n, rng, density=0.5):

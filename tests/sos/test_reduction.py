@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from dpgraph.sos.objective import SparseObjective
+from dpgraph.sos.cut.objective import SparseObjective
 from dpgraph.sos.reduction import reduce_low_degree
 
 

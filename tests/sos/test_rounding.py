@@ -4,10 +4,10 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from dpgraph.sos.local_search import anneal, improve, one_opt, recombine
-from dpgraph.sos.low_rank_sdp import solve_low_rank
-from dpgraph.sos.objective import DenseObjective, FactoredObjective, SparseObjective
-from dpgraph.sos.rounding import best_columns, hyperplane_rounding, independent_signs
+from dpgraph.sos.cut.local_search import anneal, improve, one_opt, recombine
+from dpgraph.sos.cut.low_rank_sdp import solve_low_rank
+from dpgraph.sos.cut.objective import DenseObjective, FactoredObjective, SparseObjective
+from dpgraph.sos.cut.rounding import best_columns, hyperplane_rounding, independent_signs
 
 
 def graph_objective(n=60, p=0.2, seed=0):
@@ -36,7 +36,7 @@ def test_rounding_in_chunks_keeps_the_best(monkeypatch):
     objective = graph_objective()
     vectors = solve_low_rank(objective, np.random.default_rng(0)).vectors
     whole = hyperplane_rounding(objective, vectors, 50, np.random.default_rng(5), keep=1)
-    monkeypatch.setattr("dpgraph.sos.rounding._CHUNK_ENTRIES", 60)
+    monkeypatch.setattr("dpgraph.sos.cut.rounding._CHUNK_ENTRIES", 60)
     chunked = hyperplane_rounding(objective, vectors, 50, np.random.default_rng(5), keep=3)
     assert chunked.shape == (60, 3)
     assert objective.values(chunked[:, 0]) >= 0.9 * objective.values(whole[:, 0])

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.problems.exact_max_2csp import max_2csp
-from dpgraph.problems.exact_max_bisection import max_bisection
-from dpgraph.problems.exact_max_cut import max_cut
-from dpgraph.sos.csp import TwoCSP
+from dpgraph.instance import TwoCSP
+from dpgraph.problems.csp.exact import max_2csp
+from dpgraph.problems.cut.exact import max_cut
+from dpgraph.problems.cut.exact_bisection import max_bisection
 from dpgraph.sos.seed_search import Correlation, search_seeds
 
 MODES = ["beam", "all", "sampled"]

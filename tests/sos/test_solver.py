@@ -7,9 +7,9 @@ import pytest
 from scipy import sparse
 
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.sos.low_rank_sdp import solve_low_rank
-from dpgraph.sos.objective import DenseObjective, FactoredObjective, SparseObjective
-from dpgraph.sos.solver import solve_max_cut
+from dpgraph.sos.cut.low_rank_sdp import solve_low_rank
+from dpgraph.sos.cut.objective import DenseObjective, FactoredObjective, SparseObjective
+from dpgraph.sos.cut.solver import solve_max_cut
 
 
 def best_value(objective):

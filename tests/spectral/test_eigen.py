@@ -11,9 +11,9 @@ from scipy.sparse.linalg import LinearOperator
 import dpgraph
 from dpgraph import NotConvergedError
 from dpgraph.datasets.planted import planted_cut_sparse
-from dpgraph.spectral import eigen
-from dpgraph.spectral.eigen import Eigenpairs, leading_eigenpairs, leading_values
-from dpgraph.spectral.lanczos import Lanczos
+from dpgraph.linalg import eigen
+from dpgraph.linalg.eigen import Eigenpairs, leading_eigenpairs, leading_values
+from dpgraph.linalg.lanczos import Lanczos
 
 
 def generator(seed=0):

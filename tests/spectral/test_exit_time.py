@@ -7,9 +7,9 @@ import pytest
 from scipy.integrate import solve_ivp
 from scipy.optimize import minimize_scalar
 
-from dpgraph.spectral import exit_time, sensitivity
-from dpgraph.spectral.exit_time import SafeSet, steps_to_exit
-from dpgraph.spectral.stability import DIRECTION, EdgeRates, MatrixRates, SpectralState, Tolerances
+from dpgraph.bounds import exit_time, sensitivity
+from dpgraph.bounds.exit_time import SafeSet, steps_to_exit
+from dpgraph.bounds.stability import DIRECTION, EdgeRates, MatrixRates, SpectralState, Tolerances
 
 WIDTH, CAP = 0.02, 1e3
 #: As in a private call.

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from dpgraph.datasets import planted_cut_sparse
-from dpgraph.spectral.lanczos import Lanczos, lower_bound
+from dpgraph.linalg.lanczos import Lanczos, lower_bound
 
 
 def run_on(diagonal, seed=0):

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpgraph.spectral.exit_time import SafeSet, steps_to_exit
-from dpgraph.spectral.neighbours import EdgeNeighbours, MatrixNeighbours
-from dpgraph.spectral.stability import EdgeRates, MatrixRates, SpectralState, Tolerances
+from dpgraph.bounds.exit_time import SafeSet, steps_to_exit
+from dpgraph.bounds.neighbours import EdgeNeighbours, MatrixNeighbours
+from dpgraph.bounds.stability import EdgeRates, MatrixRates, SpectralState, Tolerances
 from tests.privacy.enumeration import Graphs, graph_family, neighbours
 
 EXACT = Tolerances(0.02)

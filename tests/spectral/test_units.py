@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 
 import dpgraph
+from dpgraph.bounds.neighbours import EdgeNeighbours
+from dpgraph.bounds.stability import Tolerances
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.mechanisms import adjacency_options
-from dpgraph.spectral.neighbours import EdgeNeighbours
-from dpgraph.spectral.stability import Tolerances
+from dpgraph.problems.embedding import options as adjacency_options
 
 n = 300
 A = nx.to_numpy_array(dpgraph.datasets.planted_cut(n, 100, -0.8, rng=0))

@@ -5,7 +5,7 @@ few graphs of many. So these functions are searched by themselves, with neighbou
 of steps, halves, public numbers of any size, iterates that move in any way. Everything that is counted is a whole
 number of steps, and compared without slack.
 
-* ``weight``: what :func:`~dpgraph.mechanisms.weights.release_weight` hands to its noise, for weights that lie between
+* ``weight``: what :func:`~dpgraph.releases.totals.release_weight` hands to its noise, for weights that lie between
   two points of the grid;
 * ``choice``: the sums of which a noisy choice takes the largest, public scores of any size beside private ones;
 * ``readings``: the norm of what one edge adds to all readings of its two rows, if public iterates move in any way;
@@ -24,15 +24,16 @@ from typing import Any
 
 import numpy as np
 
-from dpgraph.mechanisms import one_sided_sweeps, weights
-from dpgraph.mechanisms.bounded_iterates import ITERATE_UNIT, Core, FieldOracle, LabelScores
-from dpgraph.mechanisms.label_iterates import Simplex
+from dpgraph.bounds import sensitivity
+from dpgraph.inputs.weight_grid import WeightGrid
 from dpgraph.privacy.ledger import _GRID_RATIO, open_ledger
 from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.privacy.reading_norm import ReadingNorm
 from dpgraph.privacy.relation import Edge
-from dpgraph.spectral import sensitivity
-from dpgraph.weight_grid import WeightGrid
+from dpgraph.releases import totals as weights
+from dpgraph.releases.sweeps import one_sided as one_sided_sweeps
+from dpgraph.releases.sweeps.gaussian import ITERATE_UNIT, Core, FieldOracle, LabelScores
+from dpgraph.releases.sweeps.labels import Simplex
 from tests.privacy.attack.genes import Choice, Gene, Genome, Log, Seed, Share, Whole
 from tests.privacy.attack.trial import Comparison
 

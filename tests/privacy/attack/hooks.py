@@ -32,9 +32,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dpgraph.linalg import eigen
 from dpgraph.privacy.exact_sampling import EXPONENT_BITS
 from dpgraph.privacy.noise import NoiseSource
-from dpgraph.spectral import eigen
 from tests.privacy import replay
 from tests.privacy.attack import laws
 from tests.privacy.replay import RecordingSource, Release, open_doors
@@ -65,8 +65,8 @@ SUMS = (
     Touch("dpgraph.privacy.grid", "add_on_grid", ("values", "noise", "unit"), in_steps=False),
 )
 COINS = ("dpgraph.privacy.noise", "coins")
-CERTIFICATE = ("dpgraph.spectral.eigen", "_largest_value")
-STEPS = ("dpgraph.mechanisms.stability_test", "steps_to_exit")
+CERTIFICATE = ("dpgraph.linalg.eigen", "_largest_value")
+STEPS = ("dpgraph.releases.eigenspaces.stability_test", "steps_to_exit")
 
 #: Steps of the grid by which an output that was drawn on G is sought on G'.
 _NEARBY = (0, -1, 1, -2, 2, -3, 3)

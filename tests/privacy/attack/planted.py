@@ -10,16 +10,21 @@ from scipy.integrate import solve_ivp
 from scipy.optimize import minimize_scalar
 from scipy.special import ndtri
 
-from dpgraph.mechanisms import adjacency_options, core_response, one_sided_sweeps, randomized_response, stability_test
-from dpgraph.mechanisms import spectrum as spectrum_module
-from dpgraph.mechanisms import weights as weights_module
+from dpgraph.bounds import neighbours, stability
+from dpgraph.bounds.stability import DIRECTION
+from dpgraph.inputs.weight_grid import WEIGHT_BITS, WeightGrid
+from dpgraph.linalg import eigen
 from dpgraph.privacy import exact_sampling, grid
 from dpgraph.privacy import ledger as ledger_module
 from dpgraph.privacy import noise as noise_module
 from dpgraph.privacy.reading_norm import ReadingNorm
-from dpgraph.spectral import eigen, neighbours, stability
-from dpgraph.spectral.stability import DIRECTION
-from dpgraph.weight_grid import WEIGHT_BITS, WeightGrid
+from dpgraph.problems.embedding import options as adjacency_options
+from dpgraph.releases import answers as randomized_response
+from dpgraph.releases import totals as weights_module
+from dpgraph.releases.eigenspaces import spectrum as spectrum_module
+from dpgraph.releases.eigenspaces import stability_test
+from dpgraph.releases.sweeps import one_sided as one_sided_sweeps
+from dpgraph.releases.sweeps import two_stage as core_response
 from tests.privacy.attack.hooks import everywhere
 
 Patch = pytest.MonkeyPatch

@@ -1,6 +1,6 @@
 """The number of steps of the stability test, attacked directly on states and plans that public calls have met.
 
-The theorem (:mod:`dpgraph.spectral.stability`) compares the paths of two neighbours. A neighbour's state is nowhere
+The theorem (:mod:`dpgraph.bounds.stability`) compares the paths of two neighbours. A neighbour's state is nowhere
 worse than x(1), the worst path of G after one step, and the state of G nowhere worse than that of its neighbour. So for
 every state x, and x' between x and x(1) in each coordinate, the computed D must differ by no more than the sensitivity
 in the ledger. Here x(1) is integrated independently, by Runge-Kutta of order 8 with short steps.
@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 from scipy.integrate import solve_ivp
 
+from dpgraph.bounds import sensitivity
 from dpgraph.exceptions import DPGraphError
-from dpgraph.mechanisms import stability_test
-from dpgraph.spectral import sensitivity
+from dpgraph.releases.eigenspaces import stability_test
 from tests.privacy.attack.genes import Choice, Gene, Genome, Share, Whole, draw
 from tests.privacy.attack.hooks import AttackSource
 from tests.privacy.attack.search import Attack

@@ -1,0 +1,1 @@
+"""Theorems: what one edge or record changes. Sees no data."""

@@ -1,0 +1,266 @@
+r"""How many edges a graph is away from one whose leading eigenspace one more edge could move far.
+
+The papers test the spectral gap and then the coherence, each with a slack for one neighbour's change. Here both are one
+test. Move from a graph to a neighbour along the path of graphs on which one weight grows linearly, and write what
+matters as a state: sigma_r and sigma_{r+1}, the coherence kappa_D and the largest degree. The speed of each of them is
+bounded by the state alone, and by much less than the spectral norm of an edge: an eigenvector of eigenvalue lambda has
+entries of at most (row norm)/lambda, so that an edge moves sigma_{r+1} by O(d w/(lambda^2 m)) of e = w/m, and
+sigma_r by O(kappa_D^2 w).
+
+**Theorem.** Let F be the vector of these bounds for x = (-sigma_r, sigma_{r+1}, kappa, largest degree), x(s) the
+solution of x' = F(x) that starts at the state of G, and rate(x) the bound on the speed of the projector. Let the
+function limit(u) >= 0 of the steps u >= 0 that remain be public and nonincreasing, and D(G) the largest T such that
+rate(x(s)) <= limit(T - s) and sigma_r - sigma_{r+1} >= least gap for all s in [0, T]. Then |D(G) - D(G')| <= 1 for
+neighbours, and D(G) >= T >= 1 implies ||P - P'||_F <= limit(T - 1).
+
+*Proof.* Let y(s) be the state on the path, s in [0, 1]. As long as the gap is open it is absolutely continuous and
+y' <= F(y) in every coordinate. Every coordinate of F is nondecreasing in the *other* coordinates, so that y(s) <= x(s)
+(comparison theorem for quasimonotone systems; W. Walter, Ordinary Differential Equations, 1998, section 10.XII), and
+the solution that starts at the state of G' is at most x(s + 1) at time s. Rate and gap are monotone in the state. So
+on that solution rate <= limit((D(G) - 1) - s) for s in [0, D(G) - 1], that is D(G') >= D(G) - 1; and the same with G
+and G' exchanged. ||P - P'||_F is at most the integral of rate(y(s)) <= limit(T - s) <= limit(T - 1) over [0, 1]. QED.
+
+With a constant limit, D is the number of edges to the nearest graph that might be unstable, and D + noise - slack >= 1
+a test that passes or fails. With a limit that falls as steps remain it is a measurement: the more steps are found, the
+smaller the limit that is certified.
+
+So D is a statistic of sensitivity 1, and its noisy value is all that the projector's noise needs (after the
+propose-test-release of C. Dwork, J. Lei, STOC 2009).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["DIRECTION", "EdgeRates", "MatrixRates", "Rates", "SpectralState", "Tolerances", "predicted_paths"]
+
+FloatArray = NDArray[np.float64]
+
+#: sigma_r falls along the path, the other coordinates grow.
+DIRECTION = np.array([-1.0, 1.0, 1.0, 1.0])
+#: Every coordinate moves at least so fast, in its unit for a step, so that quotients of speeds are finite.
+_LEAST_SPEED = 1e-12
+#: Gaps and eigenvalues below these many e are beyond every safe set; their speeds need only be finite.
+_LEAST_GAP, _LEAST_VALUE = 1e-6, 1e-100
+
+
+@dataclass(frozen=True)
+class SpectralState:
+    """What the motion of an eigenspace depends on, in the units of the neighbouring relation.
+
+    The unit of eigenvalues is e, what one neighbour changes in spectral norm (w/m, or Delta). So nothing here depends
+    on the unit of the weights or on the size of tau, and no constant has to be small compared with either.
+
+    Parameters
+    ----------
+    inside, outside : float
+        sigma_r/e and sigma_{r+1}/e.
+    coherence : float
+        sqrt(m) kappa_D, or kappa; it never counts as more than 1, which stands for the bound from sigma_r too.
+    largest_degree : float
+        max_i d_i/w; of no meaning for a general matrix.
+    """
+
+    inside: float
+    outside: float
+    coherence: float
+    largest_degree: float = 0.0
+
+    def array(self) -> FloatArray:
+        """The state as a vector."""
+        return np.array([self.inside, self.outside, min(self.coherence, 1.0), self.largest_degree])
+
+
+@dataclass(frozen=True)
+class Tolerances:
+    """Least speeds, so that errors of computed states are overtaken within `shift` steps.
+
+    If every coordinate of a computed state is off by at most `shift` times its least speed, then D of the computed
+    state is off by at most `shift`, in either direction.
+
+    Parameters
+    ----------
+    shift : float
+        In steps.
+    inside, outside, coherence : float
+        Bounds on the errors of these coordinates of a state, in their units.
+    """
+
+    shift: float
+    inside: float = 0.0
+    outside: float = 0.0
+    coherence: float = 0.0
+
+
+class Rates(Protocol):
+    """Bounds on speeds along the path between two neighbours; states are columns, shape (4,) or (4, k)."""
+
+    def speeds(self, x: FloatArray, own: FloatArray | None = None) -> FloatArray:
+        """Bounds on the speeds of (sigma_r downwards, sigma_{r+1}, coherence, largest degree), all > 0.
+
+        Call a state worse if its sigma_r is smaller and the rest larger. With `own` the speeds are a function f(x, own)
+        that does not fall as x gets worse and does not grow as `own` does; f(x, x) are the speeds at x. So all speeds
+        between a state x and a worse one y lie between f(x, y) and f(y, x). That holds as long as the gap of y is open,
+        sigma_r - sigma_{r+1} >= 1e-6 e. Beyond, speeds need only be finite and positive: the path has left every safe
+        set before (:mod:`dpgraph.bounds.exit_time`).
+        """
+        ...
+
+    def projector(self, x: FloatArray) -> FloatArray:
+        """Bound on the speed of the projector in Frobenius norm, shape () or (k,)."""
+        ...
+
+
+@dataclass(frozen=True)
+class EdgeRates:
+    r"""One edge of a graph, seen through the regularised normalized adjacency.
+
+    Let the weight of the pair {i, l} grow at speed theta, abs(theta) <= w, and y_j = C^{-1/2} u_j for unit eigenvectors
+    u_j of A_tau. Differentiating C^{-1/2} A C^{-1/2},
+
+        u_j' (dA) u_k = theta [y_j(i) y_k(l) + y_j(l) y_k(i) - (lambda_j + lambda_k)/2 (y_j(i) y_k(i) + y_j(l) y_k(l))].
+
+    *sigma_r.* For u in the leading space y(i)^2 <= kappa_D^2, so abs(dlambda) <= w (1 + abs(lambda)) 2 kappa_D^2; and
+    at most w/m, the spectral norm of an edge.
+
+    *sigma_{r+1}.* abs(u(i)) = abs((A u)(i))/lambda <= ||A_i||/lambda and ||A_i||^2 <= w d_i/(m c_i), so that
+    y(i)^2 <= w rho/(m lambda^2) with rho = max d/(d + tau)^2 over d between m - tau and the largest degree. This is
+    abs(dlambda) <= 2 w (1 + lambda) w rho/(m lambda^2); and at most w/m. The same bound on rows,
+    kappa_D^2 <= w rho/(m sigma_r^2), holds for the leading space.
+
+    *One vertex seen from the leading space.* Let t, b = sigma_r, sigma_{r+1} and g = t - b; lambda = abs(lambda_k), at
+    least t, abs(lambda_j) <= b < t for j > r (for lambda_k < 0 replace A by -A), and
+    R = sum_{j > r} u_j u_j'/(lambda - lambda_j). The measure sum_{j > r} u_j(i) u_j(l) at lambda_j has mass
+    [i = l] - P(i,l) and first moment A(i,l) - sum_{k <= r} lambda_k u_k(i) u_k(l), where A(i,i) = 0 and
+    0 <= A(i,l) <= w/m. Its second moment comes from sum_j lambda_j^2 u_j(i)^2 = ||A_i||^2 <= s, where
+    s = (w/m) max d/(d + tau) is small however close b is to t. Expand
+    1/(lambda - x) = 1/lambda + x/lambda^2 + x^2/(lambda^2 (lambda - x)).
+    The leading eigenvectors' part of the second moment, divided by t, bounds sum_{k <= r} abs(lambda_k u_k(i) u_k(l)),
+    and divided by t^2 it bounds P(i,l); by Cauchy and Schwarz, for i != l,
+
+        0 <= R(i,i) <= (1 + s/(t g))/t,    abs(R(i,l)) <= (w/m + s/t + s/g)/t^2,
+
+    and likewise, from 1/(lambda - x)^2 = 1/lambda^2 + 2x/lambda^3 + x^2 (3 lambda - 2x)/(lambda^3 (lambda - x)^2), with
+    a := s (3t - 2b)/(t g^2),
+
+        R^2(i,i) <= (1 + a)/t^2,           abs(R^2(i,l)) <= (s/t^2 + 2 (w/m)/t + a)/t^2.
+
+    Everywhere 1/g bounds ||R||: an edge moves a row as if the rest of the spectrum were not there.
+
+    *Coherence.* The row of vertex v moves by sum_j y_j(v) (u_j' dA u_k)/(lambda_k - lambda_j): its main part is at most
+    w/m times the sum of |R_k(v,i)| ||y(l)|| and |R_k(v,l)| ||y(i)||, that is at most (w/m) kappa_D times
+    R(i,i) + |R(i,l)| for v = i, twice an entry off the diagonal for other v, and sqrt(2)/g for all. The normalisation
+    adds (w/m) kappa_D sqrt(2) (t + b)/(2 g), as abs((lambda_j + lambda_k)/(lambda_k - lambda_j)) <= (t + b)/g, and the
+    motion of c_v itself (w/m) kappa_D/2.
+
+    *Projector.* ||dP||_F = sqrt(2) ||Omega||_F with Omega_jk = u_j' dA u_k/(lambda_k - lambda_j): column k has norm at
+    most (w/sqrt(m)) sqrt(y_k(i)^2 + y_k(l)^2) (q + (t + b)/(2 g)), where q^2 bounds the norm of R^2 on the
+    coordinates i and l: q = min(1/g, sqrt(R^2(i,i) + |R^2(i,l)|)). Together 2 (w/sqrt(m)) kappa_D (q + (t + b)/(2 g)).
+
+    All bounds grow with b, kappa_D and the largest degree and fall with t, apart from a bound's dependence on its own
+    coordinate, as the theorem needs. The papers' coherence max ||U_i|| may stand for kappa_D sqrt(m), which it bounds:
+    its rows move by the same bounds, without the last term.
+
+    *Units.* The code has T = t/e, B = b/e, G = g/e, k = sqrt(m) kappa_D, degrees, tau and m over w, and e = 1/m. In
+    these units the bounds hold no number that is large or small because tau or w is:
+
+        rho = (m/(d + tau))^2 d,    S = m d/(d + tau),
+        sigma_r: min(1, 2 (1 + t) k^2),    sigma_{r+1}: min(1, 2 (1 + b) rho/B^2),    k <= min(1, sqrt(rho)/T),
+        e R(i,i) <= (1 + S/(T G))/T,    e abs(R(i,l)) <= (1 + S/T + S/G)/T^2,
+        e q <= sqrt(1 + 2 S (3T - 2B)/(T G^2) + S/T^2 + 2/T)/T.
+
+    Parameters
+    ----------
+    lower, regularization : float
+        m/w >= 1 and tau/w.
+    tolerances : Tolerances
+        Errors of computed states.
+    """
+
+    lower: float
+    regularization: float
+    tolerances: Tolerances
+
+    def _rows(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Bounds (rho, S) on what a row of A adds to squared entries and moments, at the worst degree."""
+        m, tau = self.lower, self.regularization
+        largest = np.maximum(x[3], m - tau)
+        worst = np.minimum(max(tau, m - tau), largest)
+        return (m / (worst + tau)) ** 2 * worst, m / (largest + tau) * largest
+
+    def _coherence(self, x: FloatArray, rho: FloatArray) -> FloatArray:
+        """Capped by what follows from sigma_r and the largest degree, and by 1."""
+        return np.minimum(np.minimum(x[2], np.sqrt(rho) / np.maximum(x[0], _LEAST_VALUE)), 1.0)
+
+    def speeds(self, x: FloatArray, own: FloatArray | None = None) -> FloatArray:
+        """See the class and :class:`Rates`."""
+        own, e, b = x if own is None else own, 1 / self.lower, np.maximum(x[1], 0.0)
+        g = np.maximum(x[0] - b, _LEAST_GAP)
+        t = np.maximum(x[0], b + g)
+        rho, s = self._rows(x)
+        kappa = self._coherence(x, rho)
+        off = (1 + s / t + s / g) / t**2
+        turn = np.minimum(math.sqrt(2.0) / g, np.maximum((1 + s / (t * g)) / t, off) + off)
+        turn += e * ((t + b) / (math.sqrt(2.0) * g) + 0.5)
+        inside = np.minimum(1.0, 2 * (1 + e * np.maximum(own[0], 0.0)) * kappa**2)
+        outside = np.minimum(1.0, 2 * (1 + e * b) * rho / np.maximum(own[1], _LEAST_VALUE) ** 2)
+        return _at_least(np.array([inside, outside, kappa * turn, np.ones_like(b)]), self.tolerances)
+
+    def projector(self, x: FloatArray) -> FloatArray:
+        """See the class."""
+        e, b = 1 / self.lower, np.maximum(x[1], 0.0)
+        g = np.maximum(x[0] - b, _LEAST_GAP)
+        t = np.maximum(x[0], b + g)
+        rho, s = self._rows(x)
+        turn = np.minimum(1 / g, np.sqrt(1 + 2 * s * (3 * t - 2 * b) / (t * g * g) + s / t**2 + 2 / t) / t)
+        rate = 2 * self._coherence(x, rho) * (turn + e * (t + b) / (2 * g))
+        return np.where(x[0] - b > _LEAST_GAP, rate, np.inf)
+
+
+@dataclass(frozen=True)
+class MatrixRates:
+    """Symmetric matrices with ||E U||_F <= Delta for every U whose rows have norm at most 1, on the segment A + s E.
+
+    Unit vectors of the leading space have entries of at most kappa, so ||E u|| <= Delta kappa bounds the speed of
+    sigma_r; that of sigma_{r+1} is at most ||E|| <= Delta. Rows of the leading space move by at most
+    ||R_k|| ||E U||_F <= Delta kappa/g, and ||dP||_F <= sqrt(2) Delta kappa/g. The unit of eigenvalues is Delta.
+
+    Parameters
+    ----------
+    tolerances : Tolerances
+        Errors of computed states.
+    """
+
+    tolerances: Tolerances
+
+    def speeds(self, x: FloatArray, own: FloatArray | None = None) -> FloatArray:
+        """See the class: no coordinate slows itself down."""
+        kappa, g = np.minimum(x[2], 1.0), np.maximum(x[0] - x[1], _LEAST_GAP)
+        return _at_least(np.array([kappa, np.ones_like(g), kappa / g, np.zeros_like(g)]), self.tolerances)
+
+    def projector(self, x: FloatArray) -> FloatArray:
+        """See the class."""
+        gap = x[0] - x[1]
+        rate = math.sqrt(2.0) * np.minimum(x[2], 1.0) / np.maximum(gap, _LEAST_GAP)
+        return np.where(gap > _LEAST_GAP, rate, np.inf)
+
+
+def _at_least(speeds: FloatArray, tolerances: Tolerances) -> FloatArray:
+    errors = np.array([tolerances.inside, tolerances.outside, tolerances.coherence, 0.0]) / tolerances.shift
+    return np.maximum(speeds, np.maximum(errors, _LEAST_SPEED).reshape(4, *(1,) * (speeds.ndim - 1)))
+
+
+def predicted_paths(states: FloatArray, rates: Rates, times: FloatArray) -> FloatArray:
+    """Paths of k public states, shape (4, k), at some times, by Heun's method: shape (4, len(times), k). To plan."""
+    paths = np.empty((4, len(times), states.shape[1]))
+    paths[:, 0] = states
+    for i, step in enumerate(np.diff(times)):
+        first = DIRECTION[:, None] * rates.speeds(paths[:, i])
+        second = DIRECTION[:, None] * rates.speeds(paths[:, i] + step * first)
+        paths[:, i + 1] = paths[:, i] + step * (first + second) / 2
+    return paths

@@ -1,5 +1,0 @@
-"""Command line ``dpgraph``."""
-
-from dpgraph.cli.app import main
-
-__all__ = ["main"]

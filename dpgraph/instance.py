@@ -1,0 +1,318 @@
+"""Constraint satisfaction on pairs of variables: instances of max-2-CSP and their label-extended graphs.
+
+An instance has n variables that take one of q labels each, and constraints: a pair of variables {u, v} with a q x q
+table of nonnegative numbers, entry (a, b) being earned when u has label a and v has label b. Constraints on the same
+pair are summed. Variables and alphabet are public facts; the constraints are the data.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from dpgraph.arguments import check_nonnegative
+from dpgraph.exceptions import InvalidParameterError
+
+__all__ = ["TwoCSP"]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+
+class TwoCSP:
+    """A weighted 2-CSP: maximise the total entry of the constraint tables that an assignment earns.
+
+    Parameters
+    ----------
+    n_or_variables : int or iterable of hashable
+        Number of variables (then they are 0..n-1), or the variables in the order of all arrays.
+    alphabet : int or iterable of hashable
+        Number of labels (then they are 0..q-1), or the labels; at least two.
+
+    Attributes
+    ----------
+    variables, alphabet : tuple of hashable
+        Variables and labels in the caller's order.
+
+    Raises
+    ------
+    InvalidParameterError
+        No variables, fewer than two labels, repeated or unhashable names.
+
+    Examples
+    --------
+    >>> instance = TwoCSP(["x", "y", "z"], ["red", "green"])
+    >>> differ = [[0, 1], [1, 0]]
+    >>> for u, v in ["xy", "yz", "zx"]:
+    ...     instance.add_constraint(u, v, differ)
+    >>> instance.value({"x": "red", "y": "green", "z": "red"})
+    2.0
+    """
+
+    def __init__(self, n_or_variables: int | Iterable[Hashable], alphabet: int | Iterable[Hashable]) -> None:
+        self.variables = _names(n_or_variables, "variables", 1)
+        self.alphabet = _names(alphabet, "labels of the alphabet", 2)
+        self._pairs: list[IntArray] = []
+        self._tables: list[FloatArray] = []
+
+    def __repr__(self) -> str:
+        # The constraints may be private, so not even their number is shown.
+        return f"TwoCSP(n_variables={self.n_variables}, alphabet_size={self.alphabet_size})"
+
+    @property
+    def n_variables(self) -> int:
+        """Number of variables n."""
+        return len(self.variables)
+
+    @property
+    def alphabet_size(self) -> int:
+        """Number of labels q."""
+        return len(self.alphabet)
+
+    @cached_property
+    def index(self) -> dict[Hashable, int]:
+        """Position of each variable in :attr:`variables`."""
+        return {variable: i for i, variable in enumerate(self.variables)}
+
+    @cached_property
+    def label_index(self) -> dict[Hashable, int]:
+        """Position of each label in :attr:`alphabet`."""
+        return {label: a for a, label in enumerate(self.alphabet)}
+
+    def position(self, variable: Hashable) -> int:
+        """Position of a variable in :attr:`variables`."""
+        return _position(self.index, variable, "a variable")
+
+    def label_position(self, label: Hashable) -> int:
+        """Position of a label in :attr:`alphabet`."""
+        return _position(self.label_index, label, "a label")
+
+    def add_constraint(self, u: Hashable, v: Hashable, relation: ArrayLike, weight: float = 1.0) -> None:
+        """Add a constraint on the pair (u, v).
+
+        Parameters
+        ----------
+        u, v : hashable
+            Two different variables.
+        relation : array_like, shape (q, q)
+            Entry (a, b) is earned, times `weight`, when u has the a-th and v the b-th label; finite and nonnegative
+            (0/1 for a relation in the narrow sense).
+        weight : float, default 1
+            Finite and nonnegative.
+
+        Raises
+        ------
+        InvalidParameterError
+            An unknown variable, u = v, or entries or a weight of the wrong shape or out of range.
+        """
+        ends = np.array([[self.position(u), self.position(v)]])
+        try:
+            table = np.asarray(relation, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InvalidParameterError("a relation must be a q x q array of numbers") from None
+        check_nonnegative("the weight of a constraint", weight)
+        self.add_constraints(ends, (table * weight)[None])
+
+    def add_unary(self, u: Hashable, values: ArrayLike, weight: float = 1.0) -> None:
+        """Add a constraint on one variable: `values` (shape (q,)) of its labels, times `weight`.
+
+        It is stored as a constraint on u and the next variable (cyclically) that ignores the latter.
+
+        Raises
+        ------
+        InvalidParameterError
+            As :meth:`add_constraint`, or the instance has a single variable.
+        """
+        if self.n_variables < 2:
+            raise InvalidParameterError("a constraint on one variable needs a second variable to be stored with")
+        partner = self.variables[(self.position(u) + 1) % self.n_variables]
+        values = np.asarray(values, dtype=np.float64)
+        if values.shape != (self.alphabet_size,):
+            raise InvalidParameterError(
+                f"the values of a unary constraint need shape ({self.alphabet_size},); got {values.shape}"
+            )
+        self.add_constraint(u, partner, np.repeat(values[:, None], self.alphabet_size, axis=1), weight)
+
+    def add_constraints(self, pairs: ArrayLike, tables: ArrayLike) -> None:
+        """Add many constraints at once, by positions.
+
+        Parameters
+        ----------
+        pairs : array_like of int, shape (m, 2)
+            Positions in :attr:`variables`.
+        tables : array_like, shape (m, q, q) or (q, q)
+            Weighted relations, or one for all pairs; finite and nonnegative.
+
+        Raises
+        ------
+        InvalidParameterError
+            Positions or entries out of range, or arrays of the wrong shape.
+        """
+        ends, entries = np.asarray(pairs), np.asarray(tables, dtype=np.float64)
+        q = self.alphabet_size
+        if ends.size == 0:
+            return
+        if ends.ndim != 2 or ends.shape[1] != 2 or ends.dtype.kind not in "iu":
+            raise InvalidParameterError(
+                f"pairs must be an (m, 2) array of integers; got shape {ends.shape} of type {ends.dtype}"
+            )
+        if entries.shape not in ((q, q), (len(ends), q, q)):
+            raise InvalidParameterError(
+                f"a relation must have shape ({q}, {q}), one for each pair or one for all; got {entries.shape}"
+            )
+        if ends.min() < 0 or ends.max() >= self.n_variables:
+            raise InvalidParameterError(f"positions of variables must lie in 0..{self.n_variables - 1}")
+        if np.any(ends[:, 0] == ends[:, 1]):
+            raise InvalidParameterError("a constraint needs two different variables; see add_unary for a single one")
+        if not np.all(np.isfinite(entries)) or np.any(entries < 0.0):
+            raise InvalidParameterError("the entries of a relation must be finite and nonnegative")
+        swapped = ends[:, 0] > ends[:, 1]
+        entries = np.array(np.broadcast_to(entries, (len(ends), q, q)))
+        entries[swapped] = entries[swapped].transpose(0, 2, 1)
+        self._pairs.append(np.sort(ends.astype(np.int64), axis=1))
+        self._tables.append(entries)
+        self.__dict__.pop("_merged", None)
+
+    @cached_property
+    def _merged(self) -> tuple[IntArray, FloatArray, float]:
+        """Pairs, tables and total weight, constraints on the same pair summed."""
+        n, q = self.n_variables, self.alphabet_size
+        if not self._pairs:
+            return np.empty((0, 2), dtype=np.int64), np.empty((0, q, q)), 0.0
+        pairs, tables = self.constraints()
+        keys, group = np.unique(pairs[:, 0] * n + pairs[:, 1], return_inverse=True)
+        order = np.argsort(group, kind="stable")
+        starts = np.searchsorted(group[order], np.arange(keys.size))
+        merged = np.add.reduceat(tables[order], starts, axis=0)
+        total = math.fsum(tables.max(axis=(1, 2)))
+        for array in (merged, ends := np.stack(np.divmod(keys, n), axis=1)):
+            array.setflags(write=False)
+        return ends, merged, total
+
+    @property
+    def pairs(self) -> IntArray:
+        """Pairs of positions with a constraint, shape (m, 2), u < v, sorted, each once. Read-only."""
+        return self._merged[0]
+
+    @property
+    def tables(self) -> FloatArray:
+        """Weighted relation of each of :attr:`pairs`, shape (m, q, q). Read-only."""
+        return self._merged[1]
+
+    @property
+    def total_weight(self) -> float:
+        """Sum over the constraints of their largest entry: no assignment earns more."""
+        return self._merged[2]
+
+    def constraints(self) -> tuple[IntArray, FloatArray]:
+        """Pairs of positions (m, 2), u < v, and tables (m, q, q) of the constraints as they were added, not summed."""
+        q = self.alphabet_size
+        if not self._pairs:
+            return np.empty((0, 2), dtype=np.int64), np.empty((0, q, q))
+        return np.concatenate(self._pairs), np.concatenate(self._tables)
+
+    def label_extended_graph(self) -> sparse.csr_array:
+        """The label-extended graph, shape (n q, n q): vertex ``i * q + a`` is variable i with label a.
+
+        Symmetric, with zero diagonal blocks: entry ((u, a), (v, b)) is what the constraint on {u, v} earns with these
+        labels. The indicator x of an assignment has value x'Mx/2.
+        """
+        n, q = self.n_variables, self.alphabet_size
+        rows = self.pairs[:, :1] * q + np.repeat(np.arange(q), q)
+        columns = self.pairs[:, 1:] * q + np.tile(np.arange(q), q)
+        upper = sparse.coo_array((self.tables.ravel(), (rows.ravel(), columns.ravel())), shape=(n * q, n * q)).tocsr()
+        M = (upper + upper.T).tocsr()
+        M.eliminate_zeros()
+        M.sort_indices()
+        return M
+
+    def encode(self, assignment: Any) -> IntArray:
+        """Positions of the labels of an assignment, shape (n,).
+
+        Parameters
+        ----------
+        assignment : mapping, or numpy.ndarray of int
+            Variable -> label for every variable; or the positions themselves.
+
+        Raises
+        ------
+        InvalidParameterError
+            A variable without a label, an unknown variable or label, or an array that does not fit.
+        """
+        n, q = self.n_variables, self.alphabet_size
+        if isinstance(assignment, Mapping):
+            if len(assignment) != n:
+                raise InvalidParameterError(f"an assignment needs a label for each of {n} variables")
+            labels = np.empty(n, dtype=np.int64)
+            for variable, label in assignment.items():
+                labels[self.position(variable)] = self.label_position(label)
+            return labels
+        if not isinstance(assignment, np.ndarray):
+            raise InvalidParameterError(
+                f"an assignment is a mapping variable -> label or an array; got {type(assignment).__name__}"
+            )
+        if assignment.shape != (n,) or assignment.dtype.kind not in "iu":
+            raise InvalidParameterError(
+                f"an assignment given as an array needs {n} integers; got shape {assignment.shape} "
+                f"of type {assignment.dtype}"
+            )
+        if assignment.min() < 0 or assignment.max() >= q:
+            raise InvalidParameterError(f"positions of labels must lie in 0..{q - 1}")
+        return assignment.astype(np.int64)
+
+    def decode(self, positions: IntArray) -> dict[Hashable, Hashable]:
+        """The assignment {variable: label} with the given positions of labels."""
+        return {v: self.alphabet[a] for v, a in zip(self.variables, positions.tolist(), strict=True)}
+
+    def value(self, assignment: Any) -> float:
+        """Total that an assignment (as for :meth:`encode`) earns."""
+        labels = self.encode(assignment)
+        u, v = self.pairs.T
+        return math.fsum(self.tables[np.arange(len(u)), labels[u], labels[v]])
+
+    @classmethod
+    def from_networkx(cls, G: Any, kind: str = "max-k-cut", alphabet: Any = 2, *, weight: str | None = None) -> TwoCSP:
+        """Instance on the vertices of a graph; see :func:`dpgraph.inputs.csp_kinds.csp_from_graph`."""
+        from dpgraph.inputs.csp_kinds import csp_from_graph
+
+        return csp_from_graph(G, kind, alphabet, weight=weight)
+
+    @classmethod
+    def from_file(cls, path: Any, *, format: Any = "auto", colours: int = 3) -> TwoCSP:
+        """Instance in a JSON, CSV or DIMACS file; see :func:`dpgraph.datasets.read_csp`."""
+        from dpgraph.datasets.csp_files import read_csp
+
+        return read_csp(path, format=format, colours=colours)
+
+
+def _names(given: Any, what: str, least: int) -> tuple[Hashable, ...]:
+    """A count or an iterable of distinct hashables as a tuple."""
+    if isinstance(given, (int, np.integer)) and not isinstance(given, bool):
+        if given < least:
+            raise InvalidParameterError(f"the number of {what} must be at least {least}; got {given}")
+        return tuple(range(int(given)))
+    try:
+        names = tuple(given)
+        distinct = len(set(names))
+    except TypeError:
+        raise InvalidParameterError(
+            f"{what}: need a number or distinct hashables; got {type(given).__name__}"
+        ) from None
+    if len(names) < least or distinct != len(names):
+        raise InvalidParameterError(
+            f"need at least {least} distinct {what}; got {len(names)} names, {distinct} of them distinct"
+        )
+    return names
+
+
+def _position(index: dict[Hashable, int], name: Hashable, what: str) -> int:
+    try:
+        return index[name]
+    except (KeyError, TypeError):
+        raise InvalidParameterError(f"{name!r} is not {what} of the instance") from None

@@ -1,0 +1,123 @@
+"""The program: commands put together, and every error turned into one line and an exit status."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib.metadata import version
+
+import typer
+
+from dpgraph.exceptions import DPGraphError, MechanismHalted, NotConvergedError
+from dpgraph.interfaces.cli.benchmark import benchmark
+from dpgraph.interfaces.cli.convert import convert
+from dpgraph.interfaces.cli.covariance import covariance
+from dpgraph.interfaces.cli.csp import csp
+from dpgraph.interfaces.cli.datasets import datasets_app
+from dpgraph.interfaces.cli.degrees import degrees
+from dpgraph.interfaces.cli.embed import embed
+from dpgraph.interfaces.cli.marginals import marginals
+from dpgraph.interfaces.cli.max_cut import max_bisection, max_cut
+from dpgraph.interfaces.cli.spectrum import spectrum
+from dpgraph.interfaces.cli.wording import in_options
+
+__all__ = ["BAD_INPUT", "FAILED", "HALTED", "INTERRUPTED", "app", "main"]
+
+FAILED, BAD_INPUT, HALTED, INTERRUPTED = 1, 2, 3, 130
+
+app = typer.Typer(
+    name="dpgraph",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+    help="""Differentially private graph algorithms with a proven edge-level guarantee.
+
+    A first session, on a graph that comes with the program:
+
+    - `dpgraph max-cut planted-cut --epsilon 1 --delta 1e-6 --dry-run` tells the noise and reads nothing;
+    - `dpgraph max-cut planted-cut --epsilon 1 --delta 1e-6 --output cut.csv --report report.json` publishes a cut;
+    - every further run on the same graph spends its own budget: epsilons add up.
+
+    Exit status: 0 done; 1 failed (an iteration did not converge, or a bug in dpgraph); 2 bad input, nothing was
+    released; 3 the mechanism halted: a *private* outcome, its budget is spent; 130 interrupted.
+    """,
+)
+app.command("max-cut")(max_cut)
+app.command("max-bisection")(max_bisection)
+app.command("csp")(csp)
+app.command("degrees")(degrees)
+app.command("spectrum")(spectrum)
+app.command("embed")(embed)
+app.command("covariance")(covariance)
+app.command("marginals")(marginals)
+app.command("benchmark")(benchmark)
+app.command("convert")(convert)
+app.add_typer(datasets_app, name="datasets")
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"dpgraph {version('dpgraph')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _program(
+    show_version: bool = typer.Option(
+        False, "--version", callback=_show_version, is_eager=True, help="Print the version."
+    ),
+) -> None:
+    pass
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit status.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        Default: those of the process.
+
+    Returns
+    -------
+    int
+        0 done, 1 failed, 2 bad input, 3 the mechanism halted, 130 interrupted.
+    """
+    command = typer.main.get_command(app)
+    argv = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        status = command.main(args=argv, prog_name="dpgraph", standalone_mode=False)
+        # Some versions of typer turn an interrupt into a status, others raise Abort.
+        return _complain("interrupted", INTERRUPTED) if status == INTERRUPTED else int(status or 0)
+    except MechanismHalted as error:
+        return _complain(
+            f"halted at the {error.stage} test: {in_options(str(error))} (privacy spent: {error.privacy!r})", HALTED
+        )
+    except NotConvergedError as error:
+        return _complain(str(error), FAILED)
+    except DPGraphError as error:
+        return _complain(in_options(str(error)), BAD_INPUT)
+    except (KeyboardInterrupt, typer.Abort):
+        return _complain("interrupted", INTERRUPTED)
+    except OSError as error:
+        return _complain(f"{error.filename or 'input or output'}: {error.strerror or type(error).__name__}", BAD_INPUT)
+    except Exception as error:
+        return _unexpected(error)
+
+
+def _unexpected(error: Exception) -> int:
+    # The usage errors of typer have two homes (click, or its own copy of click), but one method in common.
+    explain = getattr(error, "format_message", None)
+    if explain is not None:
+        # A bare "dpgraph" has shown its help already and explains nothing more.
+        return _complain(f"{explain()} Try 'dpgraph --help'.", BAD_INPUT) if explain() else BAD_INPUT
+    if os.environ.get("DPGRAPH_DEBUG"):
+        raise error
+    # The text of an unforeseen error may hold private values, so only its type is shown.
+    return _complain(f"internal error ({type(error).__name__}); set DPGRAPH_DEBUG=1 for the traceback", FAILED)
+
+
+def _complain(message: str, status: int) -> int:
+    typer.echo("dpgraph: error: " + " ".join(message.split()), err=True)
+    return status

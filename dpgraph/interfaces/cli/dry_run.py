@@ -1,0 +1,77 @@
+"""``--dry-run``: what a command would do, from public quantities, without reading an edge."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from dpgraph import datasets
+from dpgraph.exceptions import InvalidParameterError
+from dpgraph.interfaces.cli.graph_input import GraphRequest
+
+__all__ = ["AverageDegree", "Correlation", "DryRun", "print_plan", "public_size"]
+
+#: Group of these options in the help.
+PLANNING = "Before you spend anything"
+
+DryRun = Annotated[
+    bool,
+    typer.Option(
+        "--dry-run",
+        help="Print the noise scales and the expected utility, and stop: no edge is read, no budget is spent. "
+        "Needs the number of vertices (--nodes N) and --average-degree, unless GRAPH is a dataset of known size.",
+        rich_help_panel=PLANNING,
+    ),
+]
+AverageDegree = Annotated[
+    float | None,
+    typer.Option(help="With --dry-run: a public guess of the average (weighted) degree.", rich_help_panel=PLANNING),
+]
+Correlation = Annotated[
+    float,
+    typer.Option(
+        help="With --dry-run: how strong a cut you expect, from -1 (bipartite) to 0 (none). Edges across the best cut: "
+        "(1 - correlation) / 2.",
+        rich_help_panel=PLANNING,
+    ),
+]
+
+
+def print_plan(
+    request: GraphRequest,
+    average_degree: float | None,
+    *,
+    epsilon: float,
+    delta: float,
+    max_weight: float | None,
+    **options: Any,
+) -> None:
+    """Print what :func:`dpgraph.interfaces.planning.plan` says, and the ledger that a run would have."""
+    from dpgraph.interfaces.planning import plan
+    from dpgraph.privacy.relation import Edge
+    from dpgraph.privacy.report import PrivacyReport
+
+    n, degree = public_size(request, average_degree)
+    bound = 1.0 if max_weight is None else max_weight
+    planned = plan(n=n, average_degree=degree, epsilon=epsilon, delta=delta, max_weight=bound, **options)
+    typer.echo("DRY RUN: nothing was read, nothing was spent")
+    typer.echo(planned.table())
+    chosen = planned[planned.recommended]
+    typer.echo(f"\nreleases of {chosen.mechanism}:")
+    typer.echo(PrivacyReport(epsilon, chosen.delta, None, Edge().words, chosen.ledger, relation=Edge().key).table())
+
+
+def public_size(request: GraphRequest, average_degree: float | None) -> tuple[int, float]:
+    """Number of vertices and average degree, from the options or from what the publisher of a dataset states."""
+    known = datasets.available(request.data_dir).get(request.graph)
+    n = request.public_vertices()
+    if n is None and known is not None:
+        n = known.nodes
+    if average_degree is None and known is not None and known.edges is not None and known.nodes:
+        average_degree = 2 * known.edges / known.nodes
+    if n is None or average_degree is None:
+        raise InvalidParameterError(
+            "--dry-run reads no edge, so it needs --nodes N (or --nodes @FILE) and --average-degree for this graph"
+        )
+    return n, average_degree

@@ -1,0 +1,1 @@
+"""Eigensolvers and products that private and exact code share."""

@@ -1,0 +1,209 @@
+r"""Lanczos runs without reorthogonalisation, and what they prove about the ends of a spectrum.
+
+**Certificate.** Let B be symmetric, v_0 a random unit vector, and B v_j = beta_{j+1} v_{j+1} + alpha_j v_j
++ beta_j v_{j-1} the Lanczos recurrence, all v_j unit vectors. Let p_j be the polynomials with p_0 = 1 and
+x p_j = beta_{j+1} p_{j+1} + alpha_j p_j + beta_j p_{j-1}. If x is below all Ritz values and abs(p_j(x)) exceeds
+sqrt(2 n/pi)/delta_0 for some j, then all eigenvalues of B exceed x, except with probability delta_0; likewise above. If
+x exceeds the absolute Ritz values, and abs(p_j(x)) and abs(p_j(-x)) both exceed that bound, then ||B|| < x, except with
+probability delta_0.
+
+*Proof.* Let u be a unit eigenvector of B for its smallest eigenvalue l (or the largest, or the one of largest absolute
+value), chosen before v_0 is. The numbers a_j = <u, v_j> satisfy the recurrence of p_j(l), so a_j = p_j(l) a_0, and
+abs(a_j) <= 1 as v_j is a unit vector. The zeros of p_j are Ritz values, so beyond them abs(p_j) increases: l <= x
+implies abs(a_0) <= 1/abs(p_j(x)). But the density of a_0, for v_0 uniform on the sphere, is at most sqrt(n/(2 pi)):
+P(abs(a_0) <= s) <= s sqrt(2 n/pi). QED.
+
+The vectors v_j need not be orthogonal, so that the loss of orthogonality does no harm; rounding acts on a_j as a change
+of a_0 by some units of 1e-16 would, and no run claims to have seen that abs(a_0) is below 1e-12, so that one run fails
+with probability 1e-9 at best for n = 10^6. Where less is asked for, several runs from independent starts must all
+exclude x: if it is wrong, all of them failed (:mod:`dpgraph.linalg.eigen` says with which probability). The number of
+steps is that of the a-priori bounds of Kuczynski and Wozniakowski for spectra that fill an interval evenly, and much
+smaller for others.
+
+References
+----------
+J. Kuczynski, H. Wozniakowski, Estimating the largest eigenvalue by the power and Lanczos algorithms with a random
+start, SIAM J. Matrix Anal. Appl. 13 (1992), Theorem 4.2.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+from scipy.linalg.blas import daxpy
+
+__all__ = ["Lanczos", "lower_bound"]
+
+FloatArray = NDArray[np.float64]
+
+#: After a product that leaves less than this of what U holds, the complement of U is projected to once more.
+_LOST_DIGITS = 1e-6
+#: If less than this of it is left then, it was rounding, all of it in the span of U: the Krylov space is exhausted.
+_ALL_ROUNDING = 1e-3
+#: A Krylov space whose next vector is this short, relative to the products, is invariant up to rounding.
+_INVARIANT = 1e-14
+#: Steps between looks at a certificate.
+_LOOK = 16
+#: No run shows that the first component of an eigenvector is smaller than this: rounding may be what it sees.
+_LEAST_COMPONENT = 1e-12
+#: In place of a coefficient that is zero.
+_TINY = 1e-300
+
+
+class Lanczos:
+    """Lanczos from a random start, in the orthogonal complement of the columns of U if there are any.
+
+    Parameters
+    ----------
+    multiply : callable
+        Product with a vector of shape (n,).
+    start : ndarray, shape (n,)
+        Normal random numbers, possibly zero outside a set of coordinates that `multiply` maps to itself.
+    complement : ndarray, shape (n, k), optional
+        U, orthonormal.
+    scale : float
+        Norm of what U holds: rounding errors of products are that large.
+    """
+
+    def __init__(
+        self,
+        multiply: Callable[[FloatArray], FloatArray],
+        start: FloatArray,
+        complement: FloatArray | None = None,
+        scale: float = 0.0,
+    ) -> None:
+        self._multiply, self._U, self._scale = multiply, complement, scale
+        self._live = int(np.count_nonzero(start))
+        self._size = 0.0  # largest coefficient so far
+        self._before = np.zeros(start.size)
+        self._v = self._normalised(np.array(start, dtype=np.float64))
+        self.alpha: list[float] = []
+        self.beta: list[float] = []
+
+    def _normalised(self, w: FloatArray) -> FloatArray:
+        w = self._projected(w)
+        self._norm = norm = float(np.linalg.norm(w))
+        if 0 < norm < _LOST_DIGITS * self._scale:  # rounding has left components in the span of U
+            w = self._projected(w / norm)
+            norm = float(np.linalg.norm(w))
+            if norm < _ALL_ROUNDING:
+                self._norm = norm = 0.0
+        return w / norm if norm > 0 else w
+
+    def _projected(self, w: FloatArray) -> FloatArray:
+        return w if self._U is None else w - self._U @ (self._U.T @ w)
+
+    def run(self, steps: int) -> Lanczos:
+        """Take further steps, fewer if the Krylov space is exhausted."""
+        for _ in range(steps):
+            if self.exhausted:
+                break
+            w = np.array(self._multiply(self._v), dtype=np.float64)
+            if self.beta:
+                w = daxpy(self._before, w, a=-self.beta[-1])
+            self.alpha.append(float(self._v @ w))
+            w = daxpy(self._v, w, a=-self.alpha[-1])
+            self._before, self._v = self._v, self._normalised(w)
+            self.beta.append(self._norm)
+            self._size = max(self._size, abs(self.alpha[-1]), self.beta[-1])
+        return self
+
+    @property
+    def steps(self) -> int:
+        """Steps taken."""
+        return len(self.alpha)
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether the Krylov space is invariant."""
+        return bool(self.beta) and self.beta[-1] <= _INVARIANT * self._size
+
+    def ritz(self) -> FloatArray:
+        """Ritz values, ascending: lost orthogonality repeats values but invents none."""
+        return np.asarray(linalg.eigvalsh_tridiagonal(np.array(self.alpha), np.array(self.beta[:-1])))
+
+    def largest(self) -> float:
+        """Largest absolute Ritz value."""
+        return float(np.abs(self.ritz()[[0, -1]]).max())
+
+    def lies_above(self, x: float, failure: float) -> bool:
+        """Whether all eigenvalues exceed x, which is below all Ritz values, by the certificate of this module."""
+        return self.exhausted or self._exceeds(x, failure)
+
+    @property
+    def least_doubt(self) -> float:
+        """What a single run can show at best, because of rounding."""
+        return self._chance * _LEAST_COMPONENT
+
+    @property
+    def _chance(self) -> float:
+        """P(abs(a_0) <= s) is at most this times s."""
+        return math.sqrt(2 * self._live / math.pi)
+
+    def doubt(self, x: float, aim: float) -> float:
+        """Probability, over the start, that a run excludes ||B|| >= x as this one does although it is false.
+
+        By the certificate of this module; x is larger than all absolute Ritz values. No smaller than `aim`, which is at
+        least :attr:`least_doubt`; 1 if nothing is shown yet. Exhausted runs prove no more: what is left is rounding.
+        """
+        enough = self._chance / aim
+        growth = min(self._growth(x, enough), self._growth(-x, enough))
+        return aim if growth >= enough else min(1.0, self._chance / growth)
+
+    def _growth(self, x: float, enough: float) -> float:
+        """Largest abs(p_j(x)), or `enough` if that is reached."""
+        before, now, last, most = 0.0, 1.0, 0.0, 1.0
+        for a, b in zip(self.alpha, self.beta, strict=True):
+            b = max(b, _INVARIANT * self._size, _TINY)
+            before, now, last = now, ((x - a) * now - last * before) / b, b
+            most = max(most, abs(now))
+            if most >= enough:
+                return enough
+        return most
+
+    def _exceeds(self, x: float, failure: float) -> bool:
+        bound = self._chance / failure
+        return self._growth(x, bound) >= bound
+
+    def look(self, x: float, failure: float, steps: int) -> bool:
+        """Continue until all eigenvalues are known to exceed x, or for `steps` in all; whether they are.
+
+        Not where a Ritz value is at most x.
+        """
+        while not (self.steps and float(self.ritz()[0]) > x and self.lies_above(x, failure)):
+            if self.exhausted or self.steps >= steps:
+                return False
+            self.run(min(_LOOK, steps - self.steps))
+        return True
+
+    def smallest(self, failure: float) -> float:
+        """A number that all eigenvalues exceed, except with probability `failure`: a-priori, whatever the spectrum.
+
+        The smallest Ritz value less eps (largest - smallest), where 1.648 sqrt(n) exp(-sqrt(eps) (2 steps - 1)) is half
+        of `failure`; the other half is for the largest eigenvalue, underestimated by the same run.
+        """
+        ritz = self.ritz()
+        exponent = math.log(2.0 * 1.648 * math.sqrt(self._live) / failure) / max(2 * self.steps - 1, 1)
+        relative = min(exponent**2, 0.25)
+        return float(ritz[0]) - relative / (1.0 - 2.0 * relative) * float(ritz[-1] - ritz[0])
+
+
+def lower_bound(run: Lanczos, target: float, *, steps: int, failure: float) -> float:
+    """A number that all eigenvalues exceed: `target` if `steps` show it, or else what is known a priori.
+
+    Parameters
+    ----------
+    run : Lanczos
+        Will be continued.
+    target : float
+        Chosen independently of the start of the run.
+    steps : int
+        Most steps in all.
+    failure : float
+        Probability that the number is wrong, over the start (in exact arithmetic).
+    """
+    return target if run.look(target, failure / 2, steps) else run.smallest(failure / 2)

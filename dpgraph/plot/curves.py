@@ -1,0 +1,241 @@
+"""Pictures of spectra, budgets against utility, solver traces and tables of counts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpgraph.exceptions import InvalidParameterError
+from dpgraph.plot.base import ACROSS, GREY, INSIDE, PALE, SIDES, guarantee, require_matplotlib
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["plot_correlation_trace", "plot_marginal", "plot_privacy_utility", "plot_spectrum"]
+
+#: The curves of a comparison, in colours that readers with any colour vision tell apart.
+_CURVES = (ACROSS, INSIDE, "#009988", SIDES[0], "#CC3311", GREY)
+#: Cells of a heat map carry their number up to this many.
+_NUMBERED_CELLS = 144
+
+
+def _figure(width: float, height: float) -> Figure:
+    require_matplotlib()
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def _whole_numbers(axes: Axes) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+
+
+def plot_spectrum(result: Any, *, title: str = "") -> Figure:
+    """Picture of a private spectrum with the 95 % band of its noise; published values only.
+
+    Parameters
+    ----------
+    result : PrivateSpectrum
+        What :func:`dpgraph.private_spectrum` returned.
+    title : str
+        Name of the data.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Values below the grey line, the half-width of the 95 % band, cannot be told from zero.
+
+    Examples
+    --------
+    >>> import dpgraph
+    >>> result = dpgraph.private_spectrum(dpgraph.datasets.load("planted-cut"), 6, epsilon=2.0, delta=1e-6)
+    >>> plot_spectrum(result).savefig("/dev/null", format="png")
+    """
+    figure = _figure(6.4, 3.8)
+    axes = figure.subplots()
+    order = np.arange(1, len(result.values) + 1)
+    half = result.privacy.half_width(next(e.name for e in result.privacy.entries if e.name.endswith("spectrum")))
+    axes.fill_between(order, result.values - half, result.values + half, color=ACROSS, alpha=0.2, linewidth=0)
+    axes.plot(order, result.values, "o-", color=ACROSS, markersize=4, linewidth=1)
+    axes.axhline(half, color=GREY, linewidth=0.8, linestyle="--")
+    axes.annotate(
+        "noise, 95 %",
+        (1, half),
+        xycoords=("axes fraction", "data"),
+        xytext=(-4, 3),
+        textcoords="offset points",
+        color=GREY,
+        fontsize=9,
+        ha="right",
+    )
+    axes.set_xlabel("number of the value")
+    axes.set_ylabel("singular value")
+    _whole_numbers(axes)
+    axes.spines[["top", "right"]].set_visible(False)
+    regularised = "" if result.regularization is None else f"\nnormalized adjacency, τ = {result.regularization:.3g}"
+    heading = f"Private spectrum of {title}" if title else "Private spectrum"
+    figure.suptitle(f"{heading}\n{guarantee(result.privacy)}{regularised}", fontsize=10)
+    return figure
+
+
+def plot_privacy_utility(
+    curves: Mapping[str, Sequence[tuple[float, float, float]]], *, best: float | None = None, title: str = ""
+) -> Figure:
+    """Picture of the quality of cuts against epsilon, on a logarithmic axis.
+
+    Parameters
+    ----------
+    curves : mapping
+        Name -> (epsilon, mean cut fraction, standard deviation over runs) in increasing epsilon. Exact cut fractions
+        belong to public graphs only.
+    best : float, optional
+        Cut fraction of the best cut known without privacy.
+    title : str
+        Name of the graph.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    InvalidParameterError
+        There is nothing to draw.
+
+    Examples
+    --------
+    >>> curves = {"auto": [(0.5, 0.6, 0.01), (1, 0.65, 0.01)]}
+    >>> plot_privacy_utility(curves, best=0.73).savefig("/dev/null", format="png")
+    """
+    if not curves or not all(curves.values()):
+        raise InvalidParameterError("curves must hold at least one curve, and each curve at least one point")
+    figure = _figure(7.6, 4.2)
+    axes = figure.subplots()
+    for (name, points), colour in zip(curves.items(), _CURVES * len(curves), strict=False):
+        epsilon, mean, std = (np.array(column, dtype=float) for column in zip(*sorted(points), strict=True))
+        axes.fill_between(epsilon, mean - std, mean + std, color=colour, alpha=0.15, linewidth=0)
+        axes.plot(epsilon, mean, "o-", color=colour, markersize=4, label=name)
+    axes.axhline(0.5, color=GREY, linewidth=0.8, linestyle=":", label="random cut")
+    if best is not None:
+        axes.axhline(best, color="black", linewidth=0.8, linestyle="--", label="without privacy")
+    axes.set_xscale("log")
+    ticks = sorted({float(point[0]) for points in curves.values() for point in points})
+    axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    axes.minorticks_off()
+    axes.set_xlabel("ε (smaller is more private)")
+    axes.set_ylabel("share of the edges across the cut")
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.legend(frameon=False, fontsize=9, loc="outside right center")  # curves may go anywhere inside
+    axes.set_title(title or "Privacy and utility", fontsize=11, loc="left")
+    return figure
+
+
+def plot_correlation_trace(result: Any, *, title: str = "") -> Figure:
+    """**Exact data.** Picture of how conditioning on seeds lowers the correlations of a relaxation.
+
+    Parameters
+    ----------
+    result : CutResult or CSPResult
+        What :func:`dpgraph.max_cut`, :func:`dpgraph.max_bisection` or :func:`dpgraph.max_2csp` returned, with ``seeds``
+        of at least 1.
+    title : str
+        Name of the graph.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Global correlation, local correlation (the weight that rounding loses), and relaxation value with upper bound
+        and what was found, after each seed.
+
+    Raises
+    ------
+    InvalidParameterError
+        The result has no trace.
+
+    Examples
+    --------
+    >>> import dpgraph, networkx as nx
+    >>> result = dpgraph.max_cut(nx.petersen_graph(), seeds=3, rng=0)
+    >>> plot_correlation_trace(result).savefig("/dev/null", format="png")
+    """
+    if not result.trace:
+        raise InvalidParameterError("the result has no trace; call max_cut with seeds of at least 1")
+    figure = _figure(11.0, 3.6)
+    left, middle, right = figure.subplots(1, 3)
+    seeds = [entry.seeds for entry in result.trace]
+    left.plot(seeds, [entry.global_correlation for entry in result.trace], "o-", color=ACROSS)
+    left.set_ylabel("global correlation")
+    middle.plot(seeds, [entry.local_correlation for entry in result.trace], "o-", color=ACROSS)
+    middle.set_ylabel("local correlation")
+    right.plot(seeds, [entry.value for entry in result.trace], "o-", color=ACROSS, label="relaxation")
+    right.plot(seeds, [entry.upper_bound for entry in result.trace], "s--", color=INSIDE, label="upper bound")
+    right.axhline(result.value, color="black", linewidth=0.8, label="found")
+    right.set_ylabel("weight")
+    right.legend(frameon=False, fontsize=9)
+    for axes in (left, middle, right):
+        axes.set_xlabel("seeds")
+        _whole_numbers(axes)
+        axes.spines[["top", "right"]].set_visible(False)
+    left.set_ylim(bottom=0)
+    middle.set_ylim(bottom=min(0.0, middle.get_ylim()[0]))
+    heading = f"Conditioning on seeds: {title}" if title else "Conditioning on seeds"
+    figure.suptitle(f"{heading} (exact data, not private)", fontsize=11)
+    return figure
+
+
+def plot_marginal(result: Any, columns: Sequence[Any], *, names: Sequence[str] | None = None) -> Figure:
+    """Heat map of a private table of two columns; published values only.
+
+    Parameters
+    ----------
+    result : PrivateMarginals
+        What ``private_marginals`` returned, with k of at least 2.
+    columns : sequence of two labels
+        Rows and columns of the picture.
+    names : sequence of two str, optional
+        What to call them.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    InvalidParameterError
+        Not two columns, or columns that the result does not have.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpgraph.problems.records.marginals import private_marginals
+    >>> data = np.random.default_rng(0).integers(0, 2, size=(500, 4))
+    >>> result = private_marginals(data, 2, epsilon=1.0, delta=1e-6)
+    >>> plot_marginal(result, [0, 2]).savefig("/dev/null", format="png")
+    """
+    if len(columns) != 2:
+        raise InvalidParameterError(f"a heat map shows two columns; got {len(columns)}")
+    table = result.table(list(columns))  # refuses unknown columns
+    values = [result.categories[result.columns.index(column)] for column in columns]
+    figure = _figure(max(1.6 + 0.8 * len(values[1]), 5.6), 1.6 + 0.5 * max(len(values[0]), 4))
+    axes = figure.subplots()
+    top = max(float(table.max()), 1.0)
+    image = axes.imshow(table, cmap="Blues", vmin=0, vmax=top, aspect="auto")
+    if table.size <= _NUMBERED_CELLS:
+        for (i, j), count in np.ndenumerate(table):
+            colour = "white" if count > 0.6 * top else "black"
+            axes.text(j, i, f"{count:,.0f}", ha="center", va="center", fontsize=9, color=colour)
+    first, second = names or [str(column) for column in columns]
+    axes.set_yticks(range(len(values[0])), [str(value) for value in values[0]])
+    axes.set_xticks(range(len(values[1])), [str(value) for value in values[1]])
+    axes.set_ylabel(first)
+    axes.set_xlabel(second)
+    axes.tick_params(length=0)
+    axes.spines[:].set_color(PALE)
+    figure.colorbar(image, ax=axes, shrink=0.8).outline.set_visible(False)
+    figure.suptitle(f"Private counts\n{guarantee(result.privacy)}", fontsize=10)
+    return figure

@@ -1,0 +1,1 @@
+"""Constraint problems of two variables, exact and private."""

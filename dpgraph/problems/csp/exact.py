@@ -1,0 +1,182 @@
+"""Max-2-CSP of exact data (no privacy)."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from dpgraph.arguments import check_choice
+from dpgraph.exceptions import InvalidParameterError
+from dpgraph.instance import TwoCSP
+from dpgraph.results.igraph_views import igraph_clustering
+from dpgraph.sos.csp.objective import CSPObjective
+from dpgraph.sos.csp.solver import CSPSolution, solve_csp
+from dpgraph.sos.moments.rounding import solve_by_moments
+from dpgraph.sos.seed_search import SearchMode, TraceEntry
+
+__all__ = ["CSPResult", "max_2csp"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CSPResult:
+    """An assignment of exact data with an upper bound on every assignment.
+
+    Attributes
+    ----------
+    assignment : dict
+        Variable -> label.
+    value : float
+        What it earns.
+    upper_bound : float
+        No assignment earns more. How that is known: `certificate`.
+    global_correlation, local_correlation : float
+        Of the pseudo-distribution that was rounded; independent rounding of it has expected value
+        ``relaxation_value - local_correlation``.
+    status : str
+        "optimal" when the upper bound proves the assignment optimal, otherwise "bounded".
+    certificate : str
+        "proven" (rounding errors included), "trivial" (sum of the largest entries), or "lanczos" (holds with
+        probability 1 - 1e-10, see :mod:`dpgraph.sos.csp.certificate`).
+    relaxation_value : float
+        Value of the relaxation after pinning seeds.
+    trace : tuple of TraceEntry
+        Relaxation value, upper bound and correlations after each seed.
+    """
+
+    assignment: dict[Hashable, Hashable]
+    value: float
+    upper_bound: float
+    global_correlation: float
+    local_correlation: float
+    status: str
+    certificate: str
+    relaxation_value: float
+    trace: tuple[TraceEntry, ...]
+
+    @property
+    def gap(self) -> float:
+        """Relative gap ``(upper_bound - value)/upper_bound``; 0 when both are 0."""
+        return (self.upper_bound - self.value) / self.upper_bound if self.upper_bound > 0.0 else 0.0
+
+    def to_igraph_clustering(self, g: Any) -> Any:
+        """Return an ``igraph.VertexClustering`` of `g`, whose vertices are the variables: a cluster for each label."""
+        return igraph_clustering(g, self.assignment, sorted(set(self.assignment.values()), key=repr))
+
+    def __repr__(self) -> str:
+        return (
+            f"CSPResult(value={self.value:.6g}, upper_bound={self.upper_bound:.6g}, "
+            f"variables={len(self.assignment)}, status={self.status!r})"
+        )
+
+
+def max_2csp(
+    instance: TwoCSP,
+    *,
+    relaxation: Literal["auto", "lowrank", "lasserre"] = "auto",
+    degree: int = 2,
+    nonnegative: bool | None = None,
+    seeds: int = 1,
+    rounds: int = 100,
+    local_search: bool = True,
+    rng: int | np.random.Generator | None = None,
+    target_correlation: float = 0.0,
+    beam: int = 2,
+    starts: int = 8,
+    sweeps: int | None = None,
+    tol: float | None = None,
+    search: SearchMode = "beam",
+    progress: bool = False,
+) -> CSPResult:
+    """Assign labels so that the constraints earn as much as possible. Not private.
+
+    Parameters
+    ----------
+    instance : TwoCSP
+        Variables, alphabet and constraints.
+    relaxation : {"auto", "lowrank", "lasserre"}, default "auto"
+        "lowrank" is of degree 2 and for large instances; "lasserre" solves the moment relaxation of any even degree
+        exactly, for small ones. "auto" is "lowrank" at degree 2 and "lasserre" above.
+    degree : int, default 2
+        Degree of the relaxation.
+    nonnegative : bool, optional
+        Require nonnegative pair probabilities on the constraints; by default for more than two labels.
+    seeds : int, default 1
+        Largest number of variables that are conditioned on; "lasserre" spends one degree for each.
+    rounds, local_search, target_correlation, starts, sweeps
+        As :func:`dpgraph.sos.csp.solver.solve_csp`.
+    beam, tol, progress
+        The same, for "lowrank" only.
+    search : {"beam", "all", "sampled"}, default "beam"
+        "beam" conditions on the variables of largest expected drop of variance and keeps the `beam` best nodes
+        ("lasserre": their labels are sampled in each round); "all" keeps every assignment of labels to the seeds that
+        can beat the best known solution; "sampled" is the papers' way, random seeds with sampled labels, `beam` times
+        ("lasserre": in each round).
+    rng : int or numpy.random.Generator, optional
+        Makes the result reproducible.
+
+    Returns
+    -------
+    CSPResult
+
+    Raises
+    ------
+    InvalidParameterError
+        An argument out of range, or a relaxation that does not offer the degree or the size.
+
+    Notes
+    -----
+    The basic relaxation is optimal for every CSP among polynomial-time algorithms if the unique games conjecture
+    holds (Raghavendra 2008). ``upper_bound`` is valid whatever the quality of the assignment.
+
+    References
+    ----------
+    P. Raghavendra, Optimal algorithms and inapproximability results for every CSP?, STOC 2008.
+    B. Barak, P. Raghavendra, D. Steurer, Rounding semidefinite programming hierarchies via global correlation,
+    FOCS 2011.
+    V. Guruswami, A. K. Sinop, Lasserre hierarchy, higher eigenvalues, and approximation schemes for graph
+    partitioning and quadratic integer programming with PSD objectives, FOCS 2011.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> colours = TwoCSP.from_networkx(nx.wheel_graph(6), "coloring", ["r", "g", "b"])
+    >>> result = max_2csp(colours, rng=0)
+    >>> result.value, colours.total_weight  # an odd wheel needs four colours
+    (9.0, 10.0)
+    >>> max_2csp(TwoCSP.from_networkx(nx.cycle_graph(5)), degree=4, rng=0).status
+    'optimal'
+    """
+    if not isinstance(instance, TwoCSP):
+        raise InvalidParameterError(f"max_2csp needs a TwoCSP; got {type(instance).__name__}")
+    check_choice("relaxation", relaxation, ("auto", "lowrank", "lasserre"))
+    if relaxation == "lasserre" or (relaxation == "auto" and degree != 2):
+        solution = solve_by_moments(
+            instance, degree, nonnegative=bool(nonnegative), seeds=seeds, rounds=rounds, local_search=local_search,
+            rng=rng, target_correlation=target_correlation, starts=starts, sweeps=sweeps, search=search,
+        )  # fmt: skip
+        return _result(instance, solution)
+    if degree != 2:
+        raise InvalidParameterError(f"relaxation='lowrank' is of degree 2; got degree={degree!r}")
+    solution = solve_csp(
+        CSPObjective.of(instance), nonnegative=nonnegative, seeds=seeds, rounds=rounds, local_search=local_search,
+        rng=rng, target_correlation=target_correlation, beam=beam, starts=starts, sweeps=sweeps, tol=tol,
+        search=search, progress=progress,
+    )  # fmt: skip
+    return _result(instance, solution)
+
+
+def _result(instance: TwoCSP, solution: CSPSolution) -> CSPResult:
+    return CSPResult(
+        assignment=instance.decode(solution.labels),
+        value=instance.value(solution.labels),
+        upper_bound=solution.upper_bound,
+        global_correlation=solution.global_correlation,
+        local_correlation=solution.local_correlation,
+        status=solution.status,
+        certificate=solution.certificate,
+        relaxation_value=solution.relaxation_value,
+        trace=solution.trace,
+    )

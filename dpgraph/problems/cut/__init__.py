@@ -1,0 +1,1 @@
+"""Max-cut and max-bisection, exact and private."""

@@ -1,0 +1,238 @@
+"""Max-cut of exact data (no privacy)."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator
+
+from dpgraph.arguments import check_choice
+from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
+from dpgraph.graph import as_graph
+from dpgraph.results.adjacency import DENSE_LIMIT, FactoredOperator
+from dpgraph.results.igraph_views import crossing_edges, igraph_clustering, igraph_cut, sides
+from dpgraph.sos.cut.objective import CutObjective, FactoredObjective, SparseObjective
+from dpgraph.sos.cut.solver import MaxCutSolution, solve_max_cut
+from dpgraph.sos.moments.rounding import solve_cut_by_moments
+from dpgraph.sos.seed_search import SearchMode, TraceEntry
+
+__all__ = ["CutResult", "cut_result", "max_cut"]
+
+Relaxation = Literal["auto", "lowrank", "lasserre", "admm"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CutResult:
+    """A cut of exact data with an upper bound on every cut.
+
+    Attributes
+    ----------
+    partition : (set, set)
+        The two sides, in the caller's labels; the first holds the first vertex.
+    value : float
+        Total weight across the cut.
+    upper_bound : float
+        No cut has a larger value. How that is known: `certificate`.
+    global_correlation, local_correlation : float
+        Of the pseudo-distribution that was rounded (:mod:`dpgraph.sos.cut.conditioning`); independent rounding of it
+        has expected value ``relaxation_value - local_correlation``.
+    status : str
+        "optimal" when the upper bound proves the cut optimal, otherwise "bounded".
+    certificate : str
+        "proven" (rounding errors included), "trivial" (sum of the positive weights), or "lanczos" (holds with
+        probability 1 - 1e-10, see :mod:`dpgraph.sos.cut.certificate`).
+    relaxation_value : float
+        Value of the relaxation after pinning seeds.
+    trace : tuple of TraceEntry
+        Relaxation value, upper bound and correlations after each seed.
+    """
+
+    partition: tuple[set[Hashable], set[Hashable]]
+    value: float
+    upper_bound: float
+    global_correlation: float
+    local_correlation: float
+    status: str
+    certificate: str
+    relaxation_value: float
+    trace: tuple[TraceEntry, ...]
+
+    @property
+    def gap(self) -> float:
+        """Relative gap ``(upper_bound - value)/max(|upper_bound|, |value|)``; 0 when both are 0."""
+        scale = max(abs(self.upper_bound), abs(self.value))
+        return (self.upper_bound - self.value) / scale if scale > 0.0 else 0.0
+
+    def to_igraph_clustering(self, g: Any) -> Any:
+        """Return an ``igraph.VertexClustering`` of `g`, the graph that the cut is of; cluster k is side k."""
+        return igraph_clustering(g, sides(self.partition), (0, 1))
+
+    def to_igraph_cut(self, g: Any) -> Any:
+        """Return an ``igraph.Cut`` of `g` with its edges across and their total weight."""
+        side = sides(self.partition)
+        return igraph_cut(g, side, value=self.value, edges=crossing_edges(g, side))
+
+    def __repr__(self) -> str:
+        left, right = map(len, self.partition)
+        return (
+            f"CutResult(value={self.value:.6g}, upper_bound={self.upper_bound:.6g}, sides={left}+{right}, "
+            f"status={self.status!r})"
+        )
+
+
+def max_cut(
+    G_or_operator: Any,
+    *,
+    relaxation: Relaxation = "auto",
+    degree: int = 2,
+    seeds: int = 1,
+    rounds: int = 100,
+    local_search: bool = True,
+    rng: int | np.random.Generator | None = None,
+    weight: str | None = None,
+    target_correlation: float = 0.0,
+    beam: int = 2,
+    starts: int = 8,
+    sweeps: int | None = None,
+    tol: float | None = None,
+    search: SearchMode = "beam",
+    progress: bool = False,
+) -> CutResult:
+    """Cut a graph into two sides with as much weight across as possible. Not private.
+
+    The degree-2 sum-of-squares relaxation, maximise ``sum_ij M_ij (1 - X_ij)/4`` over positive semidefinite X with
+    unit diagonal, is solved in low-rank form to a certified gap, conditioned on `seeds` vertices chosen by global
+    correlation, rounded, and improved by simulated annealing.
+
+    Parameters
+    ----------
+    G_or_operator : networkx.Graph, igraph.Graph, scipy sparse or numpy matrix, or operator
+        The graph; weights may be negative. A symmetric :class:`scipy.sparse.linalg.LinearOperator`, such as
+        ``private.adjacency_operator()``, is an adjacency matrix on the vertices 0..n-1 whose diagonal is left out, and
+        so is a :class:`~dpgraph.sos.cut.objective.CutObjective`; with factors it stays factored.
+    relaxation : {"auto", "lowrank", "lasserre", "admm"}, default "auto"
+        "lowrank" is of degree 2 and for large graphs. "lasserre" solves the moment relaxation of any even degree
+        exactly, for small ones: the moment matrix has O(n^(degree/2)) rows, at most 700. "admm" is degree 2 solved by
+        operator splitting (SCS), a reference within the same limit. "auto" is "lowrank" at degree 2 and "lasserre"
+        above.
+    degree : int, default 2
+        Degree of the relaxation, even.
+    seeds : int, default 1
+        Largest number of pinned vertices. The first is a gauge and free; each further one costs 2 * `beam` re-solves.
+    rounds : int, default 100
+        Random hyperplanes and independent samples.
+    local_search : bool, default True
+        Improve the best rounded cuts.
+    rng : int or numpy.random.Generator, optional
+        Makes the result reproducible.
+    weight : str, optional
+        Edge attribute that holds the weight; None counts every edge as 1. Entries of a matrix are weights.
+    search : {"beam", "all", "sampled"}, default "beam"
+        How seeds and their signs are chosen, as for :func:`dpgraph.max_2csp`.
+    target_correlation, beam, starts, sweeps, tol, progress
+        As :func:`dpgraph.sos.cut.solver.solve_max_cut`.
+
+    Returns
+    -------
+    CutResult
+
+    Raises
+    ------
+    InvalidGraphError
+        Directed input, no vertices, NaN or infinite weights, a missing weight attribute.
+    InvalidParameterError
+        An argument out of range, or a relaxation that does not offer the degree.
+
+    Notes
+    -----
+    For nonnegative weights hyperplane rounding alone has expected value at least 0.878 times the optimum
+    (Goemans, Williamson 1995). ``upper_bound`` is valid whatever the quality of the cut.
+
+    References
+    ----------
+    M. X. Goemans, D. P. Williamson, Improved approximation algorithms for maximum cut and satisfiability problems
+    using semidefinite programming, J. ACM 42 (1995), Theorem 3.3.
+    B. Barak, P. Raghavendra, D. Steurer, Rounding semidefinite programming hierarchies via global correlation,
+    FOCS 2011.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> result = max_cut(nx.cycle_graph(5), rng=0)
+    >>> result.value, round(result.upper_bound, 2)
+    (4.0, 4.52)
+    >>> max_cut(nx.complete_bipartite_graph(3, 4), rng=0).status
+    'optimal'
+    >>> max_cut(nx.cycle_graph(5), degree=4, rng=0).status
+    'optimal'
+    """
+    check_choice("relaxation", relaxation, ("auto", "lowrank", "lasserre", "admm"))
+    if relaxation in ("lowrank", "admm") and degree != 2:
+        raise InvalidParameterError(f"relaxation={relaxation!r} is of degree 2; got degree={degree!r}")
+    objective, nodes = _objective(G_or_operator, weight)
+    if relaxation in ("lasserre", "admm") or degree != 2:
+        solution = solve_cut_by_moments(
+            objective, degree, solver="scs" if relaxation == "admm" else "auto", seeds=seeds, rounds=rounds,
+            local_search=local_search, rng=rng, target_correlation=target_correlation, starts=starts, sweeps=sweeps,
+            search=search,
+        )  # fmt: skip
+        return cut_result(solution, nodes)
+    solution = solve_max_cut(
+        objective,
+        seeds=seeds,
+        rounds=rounds,
+        local_search=local_search,
+        rng=rng,
+        target_correlation=target_correlation,
+        beam=beam,
+        starts=starts,
+        sweeps=sweeps,
+        tol=tol,
+        search=search,
+        progress=progress,
+    )
+    return cut_result(solution, nodes)
+
+
+def _objective(G: Any, weight: str | None) -> tuple[CutObjective, tuple[Hashable, ...]]:
+    """What is cut, and its vertices."""
+    if isinstance(G, CutObjective):
+        return G, tuple(range(G.n_vertices))
+    if isinstance(G, LinearOperator):
+        return _objective_of_operator(G), tuple(range(G.shape[0]))
+    graph = as_graph(G, weight=weight)
+    return SparseObjective(graph.adjacency), graph.nodes
+
+
+def _objective_of_operator(operator: LinearOperator) -> CutObjective:
+    if isinstance(operator, FactoredOperator):
+        return FactoredObjective(operator.factor, operator.core)
+    n = operator.shape[0]
+    if operator.shape != (n, n) or not 0 < n <= DENSE_LIMIT:
+        raise InvalidGraphError(
+            f"expected an n x n operator with n from 1 to {DENSE_LIMIT}, as its matrix is formed; got shape "
+            f"{operator.shape}. Larger ones must be sparse, or factored: dpgraph.sos.cut.objective.FactoredObjective"
+        )
+    # The reader of graphs refuses what is not symmetric or not finite.
+    return SparseObjective(as_graph(np.asarray(operator @ np.eye(n))).adjacency)
+
+
+def cut_result(solution: MaxCutSolution, nodes: tuple[Hashable, ...]) -> CutResult:
+    """The solution in the labels of the caller."""
+    sides: tuple[set[Hashable], set[Hashable]] = (set(), set())
+    for node, label in zip(nodes, solution.labels, strict=True):
+        sides[label].add(node)
+    return CutResult(
+        partition=sides,
+        value=solution.value,
+        upper_bound=solution.upper_bound,
+        global_correlation=solution.global_correlation,
+        local_correlation=solution.local_correlation,
+        status=solution.status,
+        certificate=solution.certificate,
+        relaxation_value=solution.relaxation_value,
+        trace=solution.trace,
+    )

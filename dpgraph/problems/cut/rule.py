@@ -1,0 +1,80 @@
+"""What ``mechanism="auto"`` stands for: a public rule, from public arguments and one released number.
+
+Several mechanisms are best somewhere, and the number of vertices, epsilon and the average degree say where. All cuts of
+a few vertices can be weighed. Randomised response hides the edges of a vertex among n p false answers, p = 1/(1 +
+e**epsilon): where the average degree is twice that, the exact solver sees enough of the graph. Where epsilon is large
+enough for a single look to be precise, a core of large degrees answers alone until the degree is three times that.
+Elsewhere bounded iterates pay for one row at a time, whatever n.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from dpgraph.releases.all_cuts import LARGEST
+from dpgraph.releases.answers import FLIP_LIMIT, expected_flips
+from dpgraph.releases.sweeps.two_stage import core_may_answer
+
+__all__ = ["MAIN_SHARE", "decide_by_degree", "decide_in_advance", "decide_labels"]
+
+Choice = Literal["bounded-iterates", "core-response", "permute-and-flip", "randomized-response"]
+
+#: Share of epsilon that the chosen mechanism gets, whichever it is.
+MAIN_SHARE = 0.975
+#: Edges of a vertex for each false answer at it above which all vertices answer, and above which a core does, the
+#: latter from this epsilon on; below it all answer above the third number (tuned on planted, uniform and power-law
+#: random graphs, validated on SNAP and Facebook100 graphs, benchmarks/results).
+_ALL_ANSWER, _CORE_ANSWERS, _ALL_ANSWER_EARLY, _CORE_EPSILON = 3.0, 1.25, 1.9, 6.0
+
+#: The same for labels: all answer; a core does; and a core does from this epsilon on.
+_ALL_LABEL, _CORE_LABELS, _FEW_LABELS, _FEW_EPSILON = 3.0, 1.25, 0.6, 3.0
+#: Expected answers times squared labels beyond this number would not fit into memory.
+_TABLE_LIMIT = 3e7
+
+
+def decide_in_advance(n: int, epsilon: float, *, noise: str, weighted: bool) -> Choice | None:
+    """The choice from public arguments alone; None where it depends on the average degree.
+
+    Parameters
+    ----------
+    n, epsilon
+        Number of vertices, budget.
+    noise : str
+        With ``"gaussian"`` the call is one Gaussian mechanism: no pure one is taken.
+    weighted : bool
+        Whether edges may have weights between 0 and `max_weight`, of which a one-bit answer tells little.
+    """
+    if noise == "gaussian":
+        return "bounded-iterates"
+    if n <= LARGEST:
+        return "permute-and-flip"
+    if weighted or decide_by_degree(n, epsilon, n - 1) == "bounded-iterates":
+        return "bounded-iterates"
+    return None
+
+
+def decide_by_degree(n: int, epsilon: float, mean_degree: float) -> Choice:
+    """The choice for a released average degree, in edges."""
+    ratio = _edges_per_flip(n, epsilon, mean_degree)
+    if epsilon < _CORE_EPSILON:
+        return "randomized-response" if ratio >= _ALL_ANSWER_EARLY else "bounded-iterates"
+    if ratio < _CORE_ANSWERS:
+        return "bounded-iterates"
+    return "randomized-response" if ratio >= _ALL_ANSWER else "core-response"
+
+
+def decide_labels(n: int, epsilon: float, mean_degree: float, labels: int) -> Choice:
+    """The same for labels whose relation is public (max-k-cut, colouring)."""
+    ratio = _edges_per_flip(n, epsilon, mean_degree)
+    answers = n * max(mean_degree, 0.0) / 2 + expected_flips(n, epsilon * MAIN_SHARE)
+    if ratio < (_FEW_LABELS if epsilon >= _FEW_EPSILON else _CORE_LABELS) or answers * labels**2 > _TABLE_LIMIT:
+        return "bounded-iterates"
+    if ratio >= _ALL_LABEL:
+        return "randomized-response"
+    return "core-response" if core_may_answer(epsilon * MAIN_SHARE) else "bounded-iterates"
+
+
+def _edges_per_flip(n: int, epsilon: float, mean_degree: float) -> float:
+    """Edges of a vertex for each false answer at it; 0 where there are no pairs, or no answers to be had."""
+    flips = expected_flips(n, epsilon * MAIN_SHARE)
+    return mean_degree / (2 * flips / n) if 0 < flips <= FLIP_LIMIT else 0.0

@@ -1,0 +1,1 @@
+"""Private normalized adjacency."""

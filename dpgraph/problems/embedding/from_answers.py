@@ -1,0 +1,130 @@
+"""A private normalized adjacency from randomized response: pure, and all eigenvectors at the price of one release."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+from scipy.sparse.linalg import LinearOperator, eigsh
+
+from dpgraph.denoise.empirical_bayes import enough_rows
+from dpgraph.denoise.message_passing import refined_eigenvectors
+from dpgraph.graph import Graph
+from dpgraph.linalg.eigen import DENSE_LIMIT
+from dpgraph.privacy.ledger import Ledger
+from dpgraph.privacy.noise import NoiseSource
+from dpgraph.problems.embedding.options import AdjacencyOptions
+from dpgraph.releases.answers import FlippedGraph, release_flipped_graph
+from dpgraph.releases.eigenspaces.sampler import canonical_signs
+from dpgraph.results.adjacency import PrivateNormalizedAdjacency
+
+__all__ = ["release_answered_adjacency"]
+
+FloatArray = NDArray[np.float64]
+
+#: regularization="auto" is this many times the average degree. The noise does not depend on tau, which is so large that
+#: the leading space, scaled back, is that of the adjacency matrix itself, to four digits.
+_MULTIPLE = 2.0**14
+#: rank="auto" keeps eigenvalues above this multiple of the edge of the spectrum of the noise.
+_ABOVE_NOISE = 1.1
+#: Eigenvalues that are all noise keep this share of it, so that the directions which were asked for do not vanish.
+_LEFT = 0.01
+#: Eigenvectors of less noise than this share of their eigenvalue are left as they are: the law of rows
+#: is estimated too coarsely to improve them.
+_LITTLE_NOISE = 0.012
+
+
+def release_answered_adjacency(
+    graph: Graph, options: AdjacencyOptions, *, ledger: Ledger, noise: NoiseSource
+) -> PrivateNormalizedAdjacency:
+    """Release one answer for each pair with all of a pure budget; everything else is computed from the answers.
+
+    Parameters
+    ----------
+    graph : Graph
+        The private graph.
+    options : AdjacencyOptions
+        `rank` "auto" keeps the eigenvalues that stand out of the noise, at least one and at most `largest`;
+        `regularization` "auto" is a multiple of the average degree of the answers; with `denoise`, eigenvectors are
+        estimated by message passing, where there are rows enough.
+    ledger, noise
+        Budget of the call, source of noise.
+    """
+    flipped = release_flipped_graph(graph, ledger=ledger, epsilon=ledger.epsilon, noise=noise)
+    n, w, p = graph.n_vertices, graph.max_weight, flipped.flip
+    degrees = flipped.gain * (np.asarray(flipped.adjacency.sum(axis=1)).ravel() - (n - 1) * p)
+    tau = options.tau(float(degrees.mean()), w, _MULTIPLE)
+    lower = max(tau, w)
+    root = 1 / np.sqrt(np.maximum(degrees + tau, lower))
+    operator = _operator(flipped, root)
+    values, vectors = _leading(operator, options.largest, noise)
+    variance = flipped.gain**2 * p * (1 - p)
+    size = math.sqrt(n * variance) * float(np.median(root) ** 2)  # of the noise: its spectrum ends at twice that
+    if options.rank == "auto":
+        kept = max(int(np.sum(np.abs(values) > _ABOVE_NOISE * 2 * size)), 1)
+        values, vectors = values[:kept], vectors[:, :kept]
+    if options.denoise and enough_rows(n, values.size) and size > _LITTLE_NOISE * abs(values[-1]):
+        values, vectors = _refined(operator, values, vectors, variance, root)
+    else:
+        values = _unbiased(values, 4 * variance * np.sum(root**2) * (root**2 @ vectors**2))
+    return PrivateNormalizedAdjacency(
+        nodes=graph.nodes,
+        degrees=degrees,
+        regularization=tau,
+        lower=lower,
+        basis=canonical_signs(vectors),
+        core=np.diag(values),
+        spectrum=np.abs(values),
+        mechanism="randomized-response",
+        max_weight=w,
+        privacy=ledger.report(),
+    )
+
+
+def _refined(
+    operator: LinearOperator, values: FloatArray, vectors: FloatArray, variance: float, root: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Better eigenvectors, and an unbiased estimate of the normalized adjacency on their space."""
+    better, bias = refined_eigenvectors(operator.matmat, values, vectors, variance=variance, scales=root)
+    Q, triangle = np.linalg.qr(better)
+    noisy, turned = np.linalg.eigh(Q.T @ operator.matmat(Q))
+    mix = np.linalg.pinv(triangle) @ turned
+    biases = np.einsum("ij,ik,kj->j", mix, bias, mix)
+    size = np.abs(noisy)
+    values = np.sign(noisy) * np.clip(size - np.sign(noisy) * biases, _LEFT * size, size)
+    order = np.argsort(-np.abs(values), kind="stable")
+    return values[order], Q @ turned[:, order]
+
+
+def _unbiased(values: FloatArray, edges: FloatArray) -> FloatArray:
+    """What the matrix without its noise has on noisy eigenvectors, where that noise alone reaches up to sqrt(edges).
+
+    For a spike theta in noise of size s, edges = 4 s^2, the eigenvalue is theta + s^2/theta and its eigenvector has a
+    squared cosine of 1 - s^2/theta^2 with the true one: the product of theta with it is sqrt(eigenvalue^2 - 4 s^2).
+    """
+    return np.sign(values) * np.sqrt(np.maximum(values**2 - edges, (_LEFT * values) ** 2))
+
+
+def _operator(flipped: FlippedGraph, root: FloatArray) -> LinearOperator:
+    """R (unbiased estimate of A) R with R = diag(root): sparse, and of rank one where all answered 0."""
+    n = root.size
+
+    def multiply(x: FloatArray) -> FloatArray:
+        y = root[:, None] * x.reshape(n, -1)
+        others = y.sum(axis=0) - y
+        return (root[:, None] * flipped.gain * (flipped.adjacency @ y - flipped.flip * others)).reshape(x.shape)
+
+    return LinearOperator((n, n), matvec=multiply, matmat=multiply, rmatvec=multiply, dtype=np.float64)
+
+
+def _leading(operator: LinearOperator, count: int, noise: NoiseSource) -> tuple[FloatArray, FloatArray]:
+    """Eigenpairs of largest |eigenvalue| of a released matrix, in decreasing order."""
+    n = operator.shape[0]
+    if n <= DENSE_LIMIT or 2 * count >= n:  # ARPACK finds fewer than n pairs
+        values, vectors = linalg.eigh(operator.matmat(np.eye(n)))
+    else:
+        values, vectors = eigsh(operator, k=count, which="LM", v0=noise.generator.standard_normal(n), tol=1e-8)
+    order = np.argsort(-np.abs(values))[:count]
+    return values[order], vectors[:, order]

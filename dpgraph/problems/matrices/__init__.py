@@ -1,0 +1,1 @@
+"""Private spectra, subspaces and matrices."""

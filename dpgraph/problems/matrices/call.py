@@ -1,0 +1,129 @@
+"""Private spectral mechanisms for general matrices: how they enter, and the neighbouring relation they share.
+
+Neighbours are matrices A, A' with ``||(A - A') U||_F <= sensitivity`` for every U whose rows have Euclidean norm at
+most 1 (and likewise for the transpose if rectangular). Sufficient: ``sqrt(sum_i ||E_i||_1**2) <= sensitivity`` for
+E = A - A', with E_i the rows. One symmetric pair of entries that moves by t has sensitivity sqrt(2) t; one entry of a
+rectangular matrix has sensitivity t.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from dpgraph.arguments import check_scale
+from dpgraph.bounds.neighbours import MatrixNeighbours
+from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
+from dpgraph.privacy.accountant import PrivacyAccountant
+from dpgraph.privacy.accounting import check_delta
+from dpgraph.privacy.ledger import Ledger, open_ledger
+from dpgraph.privacy.noise import NoiseSource, noise_source
+from dpgraph.privacy.relation import Shift
+from dpgraph.releases.eigenspaces.projector import SLACK_SHARE, Rank, check_rank
+
+__all__ = ["MatrixCall", "check_matrix", "open_matrix", "read_rectangular", "read_symmetric", "symmetric_embedding"]
+
+#: ndarray or csr_array, shape (n, m); scipy's classes carry no types.
+Matrix = Any
+
+#: Squares of larger entries overflow, also in the sums of an eigensolver.
+_LARGEST_ENTRY = 1e140
+
+
+@dataclass(frozen=True)
+class MatrixCall:
+    """A checked and debited call on a general matrix; the matrix itself has not been read.
+
+    `spread` is the number of rows over which the vectors of an eigenspace of dimension r spread r, if they are spread
+    out: for the embedding of a rectangular matrix twice its smaller side, as half of the weight is there.
+    """
+
+    rank: Rank
+    largest: int
+    spread: int
+    neighbours: MatrixNeighbours
+    ledger: Ledger
+    noise: NoiseSource
+
+
+def open_matrix(
+    A: Any,
+    *,
+    rank: Rank,
+    max_rank: int,
+    sensitivity: float,
+    epsilon: float,
+    delta: float,
+    accountant: PrivacyAccountant | None,
+    rng: int | np.random.Generator | None,
+    rectangular: bool = False,
+    slack: float | None = None,
+) -> MatrixCall:
+    """Check shapes and parameters, debit the budget.
+
+    Good events get `slack`, by default their usual share of delta. For a rectangular matrix rank and sensitivity become
+    those of its symmetric embedding: twice, and sqrt(2) times.
+    """
+    check_matrix(A)
+    if not rectangular and A.shape[0] != A.shape[1]:
+        raise InvalidParameterError(
+            f"expected a square symmetric matrix; got shape {A.shape}. For others use private_singular_subspace"
+        )
+    sensitivity = check_scale("sensitivity", sensitivity)
+    largest = check_rank(rank, min(A.shape), max_rank)
+    noise = noise_source(rng)
+    ledger = open_ledger(
+        epsilon=epsilon,
+        delta=check_delta(delta),
+        accountant=accountant,
+        relation=Shift("matrix", sensitivity),
+        noise=noise,
+        slack=SLACK_SHARE * delta if slack is None else slack,
+    )
+    factor = 2 if rectangular else 1
+    return MatrixCall(
+        rank=rank if rank == "auto" else factor * largest,
+        largest=factor * largest,
+        spread=factor * min(A.shape),
+        neighbours=MatrixNeighbours(math.sqrt(factor) * sensitivity),
+        ledger=ledger,
+        noise=noise,
+    )
+
+
+def check_matrix(A: Any) -> None:
+    """Refuse what is no matrix of real numbers; entries are not looked at."""
+    if not (isinstance(A, np.ndarray) or sparse.issparse(A)) or A.ndim != 2 or 0 in A.shape:
+        raise InvalidParameterError(
+            f"expected a numpy array or scipy sparse matrix with two dimensions; got {type(A).__name__}"
+        )
+    if np.dtype(A.dtype).kind not in "biuf":
+        raise InvalidParameterError(f"expected a matrix of real numbers; got entries of type {A.dtype}")
+
+
+def read_symmetric(A: Any) -> Matrix:
+    """Read a symmetric matrix; raises :class:`InvalidGraphError` on NaN, infinite or asymmetric entries."""
+    matrix = read_rectangular(A)
+    if abs(matrix - matrix.T).max() > 1e-12 * max(1.0, float(abs(matrix).max())):
+        raise InvalidGraphError("expected a symmetric matrix; this one differs from its transpose")
+    return matrix
+
+
+def read_rectangular(A: Any) -> Matrix:
+    """Read a real matrix; raises :class:`InvalidGraphError` on NaN, infinite or gigantic entries."""
+    matrix = sparse.csr_array(A, dtype=np.float64) if sparse.issparse(A) else np.asarray(A, dtype=np.float64)
+    if not np.all(np.abs(matrix.data if sparse.issparse(A) else matrix) <= _LARGEST_ENTRY):
+        raise InvalidGraphError(
+            f"expected finite entries of size at most {_LARGEST_ENTRY:g}; at least one is NaN, infinite or larger"
+        )
+    return matrix
+
+
+def symmetric_embedding(matrix: Matrix) -> sparse.csr_array:
+    """[[0, A], [A', 0]]: eigenvalues are plus and minus the singular values of A."""
+    A = sparse.csr_array(matrix)
+    return sparse.block_array([[None, A], [A.T, None]], format="csr")

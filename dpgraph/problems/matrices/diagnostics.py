@@ -1,0 +1,337 @@
+"""Private spectrum and private coherence: look before you choose a rank."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpgraph.arguments import check_integer
+from dpgraph.bounds.neighbours import EdgeNeighbours
+from dpgraph.exceptions import InvalidParameterError, MechanismHalted
+from dpgraph.graph import open_graph
+from dpgraph.privacy.accountant import PrivacyAccountant
+from dpgraph.privacy.accounting import check_delta
+from dpgraph.privacy.ledger import open_ledger
+from dpgraph.privacy.noise import NoiseSource, noise_source
+from dpgraph.privacy.relation import Edge
+from dpgraph.privacy.report import PrivacyReport
+from dpgraph.problems.embedding.api import (
+    TOTAL_SHARE,
+    normalized_operator,
+    release_lower_bound,
+)
+from dpgraph.problems.embedding.options import AdjacencyOptions
+from dpgraph.problems.matrices.call import (
+    check_matrix,
+    open_matrix,
+    read_rectangular,
+    read_symmetric,
+    symmetric_embedding,
+)
+from dpgraph.releases.eigenspaces.certificates import accurate_vectors
+from dpgraph.releases.eigenspaces.gap_test import log_coherence_change
+from dpgraph.releases.eigenspaces.spectrum import release_spectrum, spectrum_slack
+from dpgraph.releases.totals import release_total_weight
+
+__all__ = ["PrivateCoherence", "PrivateSpectrum", "private_coherence", "private_spectrum"]
+
+FloatArray = NDArray[np.float64]
+
+_GAP_SHARE = 0.6
+#: Share of the slack of each of two good events; the certificate of the eigenvalues has the rest.
+_EVENT_SLACK = 0.498
+
+
+@dataclass(frozen=True, repr=False)
+class PrivateSpectrum:
+    """Noisy leading singular values.
+
+    Parameters
+    ----------
+    values : ndarray, shape (k,)
+        Exact ones in decreasing order plus noise; for a graph, |eigenvalues| of the regularised normalized adjacency.
+    std : float
+        Standard deviation of the noise of each value.
+    regularization : float or None
+        tau of a graph's normalized adjacency; ``None`` for a matrix.
+    privacy : PrivacyReport
+        The guarantee.
+    """
+
+    values: FloatArray
+    std: float
+    regularization: float | None
+    privacy: PrivacyReport
+
+    def __repr__(self) -> str:
+        return f"PrivateSpectrum({len(self.values)} values, std {self.std:.4g}, {self.privacy!r})"
+
+
+@dataclass(frozen=True, repr=False)
+class PrivateCoherence:
+    """Private rank-r coherence mu_r = n kappa^2 / r.
+
+    Parameters
+    ----------
+    value : float
+        Estimate, the exponential of an unbiased estimate of its logarithm.
+    upper_bound : float
+        Exceeds the exact coherence except with probability at most the delta share of its ledger line.
+    gap : float
+        Private lower bound on sigma_r - sigma_{r+1}.
+    privacy : PrivacyReport
+        The guarantee.
+    """
+
+    value: float
+    upper_bound: float
+    gap: float
+    privacy: PrivacyReport
+
+    def __repr__(self) -> str:
+        return f"PrivateCoherence(value={self.value:.4g}, upper_bound={self.upper_bound:.4g}, {self.privacy!r})"
+
+
+def private_spectrum(
+    A: Any,
+    k: int,
+    *,
+    epsilon: float,
+    delta: float,
+    sensitivity: float | None = None,
+    regularization: float | Literal["auto"] = "auto",
+    weight: str | None = None,
+    max_weight: float | None = None,
+    symmetrize: bool = False,
+    accountant: PrivacyAccountant | None = None,
+    rng: int | np.random.Generator | None = None,
+) -> PrivateSpectrum:
+    """Release the k leading singular values of a matrix, or of a graph's normalized adjacency.
+
+    Parameters
+    ----------
+    A : ndarray, scipy sparse array or graph
+        With `sensitivity`: a private matrix (symmetric or rectangular). Without: a private graph.
+    k : int
+        Number of values, at least 1 and at most the smaller dimension.
+    epsilon, delta : float
+        epsilon > 0, 0 < delta < 1.
+    sensitivity : float, optional
+        Bound on ||A - A'||_F between neighbours, for a matrix.
+    regularization, weight, max_weight, symmetrize
+        For a graph, as in :func:`~dpgraph.private_normalized_adjacency`.
+    accountant : PrivacyAccountant, optional
+        Debited before anything is read.
+    rng : int or numpy.random.Generator, optional
+        For reproducible experiments only; the default is cryptographic noise.
+
+    Returns
+    -------
+    PrivateSpectrum
+
+    Raises
+    ------
+    InvalidGraphError, InvalidParameterError
+        Bad input.
+    BudgetExceededError
+        The accountant refuses.
+    MechanismHalted
+        A graph with a given `regularization` has no private lower bound on its degrees.
+
+    Notes
+    -----
+    *Guarantee.* (epsilon, delta)-DP. The whole sorted vector of singular values moves by at most ||A - A'||_F in l2
+    (Mirsky), so that k values cost what one costs; for a graph the bound is about sqrt(2) w/m.
+
+    References
+    ----------
+    L. Mirsky, Quart. J. Math. 1960; mathematics.md, section 2.
+
+    Examples
+    --------
+    >>> import numpy as np, dpgraph
+    >>> private = dpgraph.private_spectrum(np.diag([50.0, 20.0, 1.0]), 2, sensitivity=1.0, epsilon=4, delta=1e-6, rng=0)
+    >>> len(private.values), private.std < 2
+    (2, True)
+    """
+    if sensitivity is None:
+        return _graph_spectrum(
+            A, k, epsilon, delta, regularization, weight, max_weight, symmetrize, accountant, noise_source(rng)
+        )
+    if not (isinstance(regularization, str) and weight is None and max_weight is None and symmetrize is False):
+        raise InvalidParameterError(
+            "sensitivity= belongs to a matrix that is no graph; regularization=, weight=, max_weight= and symmetrize= "
+            "to a graph: pass the one or the others"
+        )
+    check_matrix(A)
+    check_integer("k", k, 1, min(A.shape))
+    rectangular = A.shape[0] != A.shape[1]
+    n, values = (sum(A.shape), 2 * k) if rectangular else (A.shape[0], k)
+    call = open_matrix(
+        A,
+        rank=k,
+        max_rank=1,
+        sensitivity=sensitivity,
+        epsilon=epsilon,
+        delta=delta,
+        accountant=accountant,
+        rng=rng,
+        rectangular=rectangular,
+        slack=spectrum_slack(n, values, check_delta(delta)),
+    )
+    matrix = symmetric_embedding(read_rectangular(A)) if rectangular else read_symmetric(A)
+    _, spectrum = release_spectrum(
+        matrix,
+        call.largest,
+        call.neighbours,
+        ledger=call.ledger,
+        mu=call.ledger.mu,
+        noise=call.noise,
+        stride=2 if rectangular else 1,
+    )
+    return PrivateSpectrum(spectrum.values, spectrum.scale, None, call.ledger.report())
+
+
+def _graph_spectrum(
+    G: Any,
+    k: int,
+    epsilon: float,
+    delta: float,
+    regularization: float | Literal["auto"],
+    weight: str | None,
+    max_weight: float | None,
+    symmetrize: bool,
+    accountant: PrivacyAccountant | None,
+    noise: NoiseSource,
+) -> PrivateSpectrum:
+    source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
+    check_integer("k", k, 1, source.n_vertices)
+    options = AdjacencyOptions.check(
+        source.n_vertices,
+        max_weight=source.max_weight,
+        rank=k,
+        max_rank=1,
+        regularization=regularization,
+        coherence="degree-corrected",
+        mechanism="coherence",
+    )
+    ledger = open_ledger(
+        epsilon=epsilon,
+        delta=check_delta(delta),
+        accountant=accountant,
+        relation=Edge(),
+        noise=noise,
+        slack=spectrum_slack(source.n_vertices, k, delta) if regularization == "auto" else options.slack(delta),
+    )
+    graph = source.read()
+    total = release_total_weight(graph, ledger=ledger, share=TOTAL_SHARE, noise=noise)
+    mean = 2 * total.value / graph.n_vertices
+    tau, lower, mu = release_lower_bound(graph, options, mean, ledger, ledger.remaining_mu(), noise)
+    scale = graph.degrees() + tau
+    neighbours = EdgeNeighbours(graph.max_weight, lower, tau, graph.degrees())
+    operator = normalized_operator(graph, scale)
+    _, spectrum = release_spectrum(operator, k, neighbours, ledger=ledger, mu=mu, noise=noise)
+    return PrivateSpectrum(spectrum.values, spectrum.scale, tau, ledger.report())
+
+
+def private_coherence(
+    A: Any,
+    rank: int,
+    *,
+    sensitivity: float,
+    epsilon: float,
+    delta: float,
+    accountant: PrivacyAccountant | None = None,
+    rng: int | np.random.Generator | None = None,
+) -> PrivateCoherence:
+    """Release the rank-r coherence of a symmetric matrix.
+
+    Parameters
+    ----------
+    A : ndarray or scipy sparse array, shape (n, n)
+        Private symmetric matrix.
+    rank : int
+        1 <= rank < n.
+    sensitivity : float
+        As for :func:`~dpgraph.private_projector`.
+    epsilon, delta : float
+        epsilon > 0, 0 < delta < 1.
+    accountant : PrivacyAccountant, optional
+        Debited before the matrix is read.
+    rng : int or numpy.random.Generator, optional
+        For reproducible experiments only; the default is cryptographic noise.
+
+    Returns
+    -------
+    PrivateCoherence
+
+    Raises
+    ------
+    InvalidGraphError, InvalidParameterError
+        Bad input.
+    BudgetExceededError
+        The accountant refuses.
+    MechanismHalted
+        The gap sigma_r - sigma_{r+1} could not be certified to exceed twice the sensitivity (stage ``"gap"``).
+
+    Notes
+    -----
+    *Guarantee.* (epsilon, delta)-DP. Given the gap bound g, ln kappa moves by at most -ln(1 - x),
+    x = Delta/(g - Delta).
+
+    References
+    ----------
+    DN25a, Algorithm 5.5 and its sensitivity lemma; mathematics.md, section 2.
+
+    Examples
+    --------
+    >>> import numpy as np, dpgraph
+    >>> v = np.ones(300) / np.sqrt(300)
+    >>> private = dpgraph.private_coherence(500 * np.outer(v, v), 1, sensitivity=1.0, epsilon=2.0, delta=1e-6, rng=0)
+    >>> bool(1 <= private.upper_bound < 2)
+    True
+    """
+    check_matrix(A)
+    n = A.shape[0]
+    rank = check_integer("rank, below the number of rows,", rank, 1, n - 1)
+    call = open_matrix(
+        A,
+        rank=rank,
+        max_rank=1,
+        sensitivity=sensitivity,
+        epsilon=epsilon,
+        delta=delta,
+        accountant=accountant,
+        rng=rng,
+    )
+    ledger, noise, neighbours = call.ledger, call.noise, call.neighbours
+    operator = read_symmetric(A)
+    pairs, spectrum = release_spectrum(
+        operator,
+        rank + 1,
+        neighbours,
+        ledger=ledger,
+        mu=ledger.mu * math.sqrt(_GAP_SHARE),
+        noise=noise,
+    )
+    z = ledger.good_event("gap lower bound", ledger.slack * _EVENT_SLACK)
+    gap = float(spectrum.gap_lower_bounds(z)[rank - 1])
+    moves = log_coherence_change(neighbours, gap, int(rank), n) if gap > 2 * neighbours.norm else None
+    if moves is None:
+        raise MechanismHalted(
+            "the gap sigma_r - sigma_{r+1} could not be certified to exceed twice the sensitivity; raise epsilon or "
+            "choose another rank. The budget of this call is spent",
+            stage="gap",
+            privacy=ledger.report(),
+        )
+    grid = ledger.gaussian_on_grid("log-coherence", sensitivity=moves, mu=ledger.remaining_mu(), count=1)
+    exact = math.log(neighbours.coherence(accurate_vectors(operator, pairs, int(rank), neighbours, noise)))
+    noisy = float(noise.scalars(np.array([exact]), grid.unit, grid.scale)[0])
+    upper = noisy + ledger.good_event("log-coherence upper bound", ledger.slack * _EVENT_SLACK) * grid.scale
+    # The coherence of any basis lies between 1 and n / rank.
+    value, bound = (min(max(n * math.exp(2 * x) / rank, 1.0), n / rank) for x in (noisy, upper))
+    return PrivateCoherence(value, bound, gap, ledger.report())

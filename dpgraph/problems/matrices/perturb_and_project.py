@@ -1,0 +1,175 @@
+"""Perturb and project: Gaussian noise on an array, then the projection onto a convex set that contains every input."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dpgraph.arguments import check_choice, check_scale
+from dpgraph.exceptions import InvalidParameterError
+from dpgraph.privacy.accountant import PrivacyAccountant
+from dpgraph.privacy.accounting import check_delta
+from dpgraph.privacy.ledger import open_ledger
+from dpgraph.privacy.noise import noise_source
+from dpgraph.privacy.relation import Relation, Shift, stated_relation
+from dpgraph.privacy.report import PrivacyReport
+from dpgraph.projections import ConvexSet, ProjectionResult, averaged_projections, dykstra
+from dpgraph.projections.base import as_array, public_shape
+from dpgraph.projections.splitting import check_arguments
+from dpgraph.releases.arrays import release_array
+
+__all__ = ["PrivateProjection", "perturb_and_project"]
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PrivateProjection:
+    """A private array in a convex set.
+
+    Parameters
+    ----------
+    projection : ProjectionResult
+        How the noisy array was projected. All of it is post-processing: ``projection.distance`` is a distance to the
+        *noisy* array.
+    privacy : PrivacyReport
+        The guarantee.
+    """
+
+    projection: ProjectionResult
+    privacy: PrivacyReport
+
+    @property
+    def matrix(self) -> FloatArray:
+        """The private array, in the shape of the input."""
+        return self.projection.matrix
+
+    @property
+    def converged(self) -> bool:
+        """Whether the projection reached its tolerance. Privacy does not depend on it."""
+        return self.projection.converged
+
+    def __repr__(self) -> str:
+        return f"PrivateProjection(shape={self.matrix.shape}, converged={self.converged}, {self.privacy!r})"
+
+
+def perturb_and_project(
+    A: ArrayLike,
+    sets: ConvexSet | Sequence[ConvexSet],
+    *,
+    sensitivity: float,
+    epsilon: float,
+    delta: float,
+    method: Literal["dykstra", "averaged"] = "dykstra",
+    symmetric: bool = False,
+    tol: float = 1e-6,
+    max_iter: int = 1000,
+    adjacency: str | Relation | None = None,
+    accountant: PrivacyAccountant | None = None,
+    rng: int | np.random.Generator | None = None,
+) -> PrivateProjection:
+    r"""Release an array with Gaussian noise and project it onto an intersection of convex sets.
+
+    Parameters
+    ----------
+    A : array_like
+        The private array: a vector, a matrix or a tensor. Its shape is public.
+    sets : ConvexSet or sequence of ConvexSet
+        Public sets (see :mod:`dpgraph.projections`) whose intersection contains every possible input. The error bound
+        relies on that; privacy does not.
+    sensitivity : float
+        Largest l2 (Frobenius) distance between the arrays of two neighbouring data sets.
+    epsilon : float
+        epsilon > 0.
+    delta : float
+        0 < delta < 1.
+    method : {"dykstra", "averaged"}, default "dykstra"
+        Dykstra's method converges to the nearest point of the intersection; averaged projections converge to some point
+        of it.
+    symmetric : bool, default False
+        State, as a public fact, that `A` is a symmetric matrix. The noise is then (W + W')/2, of half the expected
+        squared norm; an input that is not symmetric is replaced by (A + A')/2.
+    tol : float, default 1e-6
+        Accuracy of the projection (absolute, Frobenius norm).
+    max_iter : int, default 1000
+        Largest number of sweeps of the projection.
+    adjacency : str or Relation, optional
+        What neighbouring data sets differ in, in words or as a relation of :mod:`dpgraph.privacy.relation`. Calls share
+        an accountant if they name the same; the default is a change of this input by at most `sensitivity`.
+    accountant : PrivacyAccountant, optional
+        Debited before `A` is read.
+    rng : int or numpy.random.Generator, optional
+        For reproducible experiments only; the default is cryptographic noise.
+
+    Returns
+    -------
+    PrivateProjection
+
+    Raises
+    ------
+    InvalidParameterError
+        A parameter is out of range, the sets do not accept arrays of this shape, or `A` is not real and finite.
+    BudgetExceededError
+        The accountant refuses.
+
+    Notes
+    -----
+    *Guarantee.* (epsilon, delta)-DP for arrays at l2 distance at most `sensitivity`; the noise is the smallest Gaussian
+    noise with that guarantee, and everything after it is post-processing. The sum of data and noise is rounded to a
+    public grid 2**-30 times the noise, however large the entries are (:mod:`dpgraph.privacy.grid`).
+
+    *Error.* If the input A lies in S, the exact projection P of A + W has ||P - A||^2 <= <W, P - A> (obtuse angle), so
+    the expected squared error is at most 2 sigma G(S), with G the Gaussian complexity, and at most that of the noise.
+
+    References
+    ----------
+    CDEMZ24, Algorithms 1 and 2, Theorem 5.1. BW18 (analytic Gaussian mechanism).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpgraph.problems.matrices.perturb_and_project import perturb_and_project
+    >>> from dpgraph.projections import Box, PSDCone
+    >>> gram = np.ones((30, 30))
+    >>> private = perturb_and_project(
+    ...     gram, [PSDCone(), Box(-1, 1)], sensitivity=1.0, epsilon=1.0, delta=1e-6, symmetric=True, rng=0
+    ... )
+    >>> private.converged, bool(abs(private.matrix).max() <= 1)
+    (True, True)
+    """
+    check_choice("method", method, ("dykstra", "averaged"))
+    sensitivity = check_scale("sensitivity", sensitivity)
+    relation = stated_relation(adjacency, Shift("array", sensitivity))
+    shape = public_shape(A)
+    if symmetric and (len(shape) != 2 or shape[0] != shape[1]):
+        raise InvalidParameterError(f"symmetric=True needs a square matrix; got shape {shape}")
+
+    for convex in check_arguments(sets, tol, max_iter):
+        convex.project(np.zeros(shape))  # a set that does not accept this shape must say so before budget is spent
+    noise = noise_source(rng)
+    ledger = open_ledger(
+        epsilon=epsilon,
+        delta=check_delta(delta),
+        accountant=accountant,
+        relation=relation,
+        noise=noise,
+    )
+    noisy = release_array(
+        as_array(A),
+        name="array",
+        sensitivity=sensitivity,
+        mu=ledger.mu,
+        symmetric=symmetric,
+        ledger=ledger,
+        noise=noise,
+        error=0.0,
+    )
+    if method == "averaged":
+        projection = averaged_projections(noisy, sets, max_iter, tol=tol)
+    else:
+        projection = dykstra(noisy, sets, tol=tol, max_iter=max_iter)
+    return PrivateProjection(projection, ledger.report())

@@ -1,0 +1,125 @@
+"""All eigenvalues of an adjacency matrix or of a Laplacian, at the price of one count.
+
+The matrices here are not normalised, so nothing has to be known about the degrees and nothing halts. One edge changes
+the adjacency matrix by w (e_i e_j' + e_j e_i') and the Laplacian by w (e_i - e_j)(e_i - e_j)'. By Hoffman and Wielandt
+(and Mirsky) the whole sorted vector of eigenvalues then moves by at most the Frobenius norm of the change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+from scipy.optimize import isotonic_regression
+
+from dpgraph.arguments import check_choice
+from dpgraph.bounds import sensitivity
+from dpgraph.exceptions import InvalidParameterError
+from dpgraph.graph import GraphOperator, open_graph
+from dpgraph.privacy.accountant import PrivacyAccountant
+from dpgraph.privacy.accounting import check_delta
+from dpgraph.privacy.ledger import Ledger, open_ledger
+from dpgraph.privacy.noise import NoiseSource, noise_source
+from dpgraph.privacy.relation import Edge
+from dpgraph.problems.matrices.diagnostics import PrivateSpectrum
+from dpgraph.results.adjacency import DENSE_LIMIT
+
+__all__ = ["private_whole_spectrum"]
+
+FloatArray = NDArray[np.float64]
+Matrix = Literal["adjacency", "laplacian"]
+
+_BOUNDS: dict[Matrix, Callable[[float, int], float]] = {
+    "adjacency": sensitivity.whole_adjacency_spectrum,
+    "laplacian": sensitivity.whole_laplacian_spectrum,
+}
+
+
+def private_whole_spectrum(
+    G: Any,
+    matrix: Matrix = "adjacency",
+    *,
+    epsilon: float,
+    delta: float,
+    weight: str | None = None,
+    max_weight: float | None = None,
+    symmetrize: bool = False,
+    accountant: PrivacyAccountant | None = None,
+    rng: int | np.random.Generator | None = None,
+) -> PrivateSpectrum:
+    r"""Release all eigenvalues of the adjacency matrix or of the Laplacian of a graph of up to 5000 vertices.
+
+    Parameters
+    ----------
+    G : networkx.Graph, igraph.Graph, scipy sparse or numpy matrix
+        The private graph; its vertices and their order are public: see :func:`dpgraph.with_public_nodes`.
+    matrix : {"adjacency", "laplacian"}
+        A, or diag(degrees) - A; neither is normalised.
+    epsilon, delta : float
+        epsilon > 0, 0 < delta < 1.
+    weight, max_weight, symmetrize
+        See :func:`dpgraph.graph.open_graph`.
+    accountant : PrivacyAccountant, optional
+        Debited before the graph is read.
+    rng : int or numpy.random.Generator, optional
+        For reproducible experiments only; the default is cryptographic noise.
+
+    Returns
+    -------
+    PrivateSpectrum
+        `values` has shape (n,) and increases: the increasing vector (nonnegative for the Laplacian) nearest to the
+        noisy one, which is never farther from the exact one.
+
+    Raises
+    ------
+    InvalidGraphError, InvalidParameterError
+        Bad input, or more than 5000 vertices.
+    BudgetExceededError
+        The accountant refuses.
+
+    Notes
+    -----
+    *Guarantee.* (epsilon, delta)-DP for graphs that differ in the weight of one vertex pair by at most w, w being
+    `max_weight`; the l2-sensitivity of all values together is
+    :func:`~dpgraph.bounds.sensitivity.whole_adjacency_spectrum` or its twin for the Laplacian. Eigenvalues
+    smaller than the noise (``std``, about 6 w for an adjacency matrix at epsilon = 1, delta = 1e-6) say little.
+
+    References
+    ----------
+    A. J. Hoffman, H. W. Wielandt, "The variation of the spectrum of a normal matrix", Duke Math. J. 20 (1953).
+    M. Hay, V. Rastogi, G. Miklau, D. Suciu, "Boosting the accuracy of differentially private histograms through
+    consistency", PVLDB 3 (2010) (isotonic regression of a noisy sorted vector).
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> private = private_whole_spectrum(nx.complete_graph(200), epsilon=2.0, delta=1e-6, rng=0)
+    >>> len(private.values), bool(abs(private.values[-1] - 199) < 5 * private.std)
+    (200, True)
+    """
+    check_choice("matrix", matrix, _BOUNDS)
+    noise = noise_source(rng)
+    source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
+    if source.n_vertices > DENSE_LIMIT:
+        raise InvalidParameterError(
+            f"all eigenvalues are computed from a dense matrix, for at most {DENSE_LIMIT} vertices; "
+            f"got {source.n_vertices}. private_spectrum releases the largest ones of any graph"
+        )
+    ledger = open_ledger(epsilon=epsilon, delta=check_delta(delta), accountant=accountant, relation=Edge(), noise=noise)
+    values, std = _release(source.read(), matrix, ledger=ledger, noise=noise)
+    return PrivateSpectrum(values, std, None, ledger.report())
+
+
+def _release(graph: GraphOperator, matrix: Matrix, *, ledger: Ledger, noise: NoiseSource) -> tuple[FloatArray, float]:
+    n = graph.n_vertices
+    dense = graph.multiply(np.eye(n))
+    if matrix == "laplacian":
+        dense = np.diag(graph.degrees()) - dense
+    bound = _BOUNDS[matrix](graph.max_weight, n)
+    grid = ledger.gaussian_on_grid(f"{matrix} spectrum", sensitivity=bound, mu=ledger.mu, count=n)
+    noisy = noise.scalars(linalg.eigvalsh(dense), grid.unit, grid.scale)
+    sorted_values = isotonic_regression(noisy).x
+    return (np.maximum(sorted_values, 0.0) if matrix == "laplacian" else sorted_values), grid.scale

@@ -1,0 +1,1 @@
+"""Private covariance, similarities, marginals and linear queries."""

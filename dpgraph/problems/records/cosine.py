@@ -1,0 +1,248 @@
+"""Private pairwise cosine similarities: noise on the normalised Gram matrix, then shrinkage or a projection."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from dpgraph.arguments import check_choice, check_integer, check_positive, check_scale
+from dpgraph.exceptions import InvalidParameterError
+from dpgraph.privacy.accountant import PrivacyAccountant
+from dpgraph.privacy.accounting import check_delta
+from dpgraph.privacy.ledger import open_ledger
+from dpgraph.privacy.noise import noise_source
+from dpgraph.privacy.relation import Relation, Shift, stated_relation
+from dpgraph.privacy.report import PrivacyReport
+from dpgraph.projections import (
+    Box,
+    Elliptope,
+    ProjectionResult,
+    PSDFrobeniusBall,
+    averaged_projections,
+    shrink_psd_trace,
+)
+from dpgraph.releases.arrays import release_array
+
+__all__ = ["PrivateSimilarities", "private_cosine_similarities"]
+
+FloatArray = NDArray[np.float64]
+
+METHODS = ("shrinkage", "practical", "elliptope")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PrivateSimilarities:
+    """Private cosine similarities of the rows of a matrix.
+
+    Parameters
+    ----------
+    matrix : ndarray, shape (n, n)
+        Symmetric, entries in [-1, 1].
+    privacy : PrivacyReport
+        The guarantee.
+    projection : ProjectionResult
+        How far the matrix is from the noisy Gram matrix, and how well it was projected (post-processing).
+    """
+
+    matrix: FloatArray
+    privacy: PrivacyReport
+    projection: ProjectionResult
+
+    def __repr__(self) -> str:
+        return f"PrivateSimilarities({len(self.matrix)} rows, {self.privacy!r})"
+
+
+def private_cosine_similarities(
+    V: Any,
+    *,
+    sensitivity: float,
+    epsilon: float,
+    delta: float,
+    method: Literal["shrinkage", "practical", "elliptope"] = "shrinkage",
+    iterations: int | None = None,
+    tol: float | None = None,
+    adjacency: str | Relation | None = None,
+    accountant: PrivacyAccountant | None = None,
+    rng: int | np.random.Generator | None = None,
+) -> PrivateSimilarities:
+    r"""Release the cosine similarities of all pairs of rows.
+
+    The rows are normalised here (a zero row stays zero and has similarity 0 with everything, itself included), so the
+    Gram matrix VV' is positive semidefinite with diagonal at most 1. It is released with symmetric Gaussian noise, of
+    which such a matrix is estimated.
+
+    Parameters
+    ----------
+    V : array_like or sparse array, shape (n, m)
+        Private rows; the shape is public.
+    sensitivity : float
+        Bound on ||VV' - V'V''||_F over neighbours V, V', rows normalised. It *is* the neighbouring relation:
+        :mod:`dpgraph.bounds.cosine` computes it for the usual ones (one row replaced, a few coordinates of
+        sign vectors flipped, one edge of a graph whose rows are neighbourhoods).
+    epsilon : float
+        epsilon > 0.
+    delta : float
+        0 < delta < 1.
+    method : {"shrinkage", "practical", "elliptope"}, default "shrinkage"
+        ``"shrinkage"`` moves the eigenvalues to where the squared error is least
+        (:func:`~dpgraph.projections.shrink_psd_trace`) and scales rows whose diagonal entry exceeds 1: one
+        eigendecomposition, and the least error on all data tried. ``"practical"`` averages projections onto {psd,
+        ||X||_F <= n} and {|X_ij| <= 1} (CDEMZ24 Algorithm 4); ``"elliptope"`` computes the nearest point of {X psd,
+        X_ii <= 1} (Algorithm 3) through its dual.
+    iterations : int, optional
+        Largest number of averaging steps, or of dual evaluations; ``20 + 30 log2(n)`` and 1000 if omitted. Shrinkage
+        has none.
+    tol : float, optional
+        Accuracy of the projection, Frobenius norm. ``"practical"``: largest distance of the returned matrix from a
+        positive semidefinite one with ||X||_F <= n (its entries are in [-1, 1] exactly), so that no eigenvalue is below
+        -`tol`; if omitted, 1e-3 sqrt(n), a thousandth of the norm of the identity. ``"elliptope"``: certified accuracy
+        of the distance, 1e-6 n if omitted. Shrinkage has none.
+    adjacency : str or Relation, optional
+        What neighbouring data sets differ in, in words or as a relation of :mod:`dpgraph.privacy.relation`. Calls share
+        an accountant if they name the same; the default is a change of this input by at most `sensitivity`.
+    accountant : PrivacyAccountant, optional
+        Debited before `V` is read.
+    rng : int or numpy.random.Generator, optional
+        For reproducible experiments only; the default is cryptographic noise.
+
+    Returns
+    -------
+    PrivateSimilarities
+
+    Raises
+    ------
+    InvalidParameterError
+        A parameter is out of range, or `V` is not a matrix of finite real numbers.
+    BudgetExceededError
+        The accountant refuses.
+
+    Notes
+    -----
+    *Guarantee.* (epsilon, delta)-DP for V, V' with ||VV' - V'V''||_F <= sensitivity. Noise (W + W')/2, W iid normal
+    with the analytic Gaussian scale. (The scale printed in Algorithm 4 has delta in place of Delta, and the Frobenius
+    bound there, "sum of squared eigenvalues at most n", should read n^2.)
+
+    *Error.* With the exact projection, "elliptope", E||X - VV'||_F^2 <= 2 sqrt(2) sigma n^{3/2} (1 + o(1)), because
+    with S = (W + W')/2 it is at most <S, X - VV'> <= ||S|| (tr X + tr VV'), and ||S|| is about sqrt(2 n) sigma; the
+    noise alone has sigma^2 n^2/2.
+
+    References
+    ----------
+    CDEMZ24, Theorem 2.1, Algorithms 3 and 4, Remark 6.1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpgraph.problems.records.cosine import private_cosine_similarities
+    >>> V = np.repeat(np.eye(2), 50, axis=0)  # two groups of equal rows
+    >>> private = private_cosine_similarities(V, sensitivity=1.0, epsilon=4.0, delta=1e-6, rng=0)
+    >>> bool(private.matrix[:50, :50].mean() > 0.5), bool(private.matrix[:50, 50:].mean() < 0.2)
+    (True, True)
+    """
+    check_choice("method", method, METHODS)
+    sensitivity = check_scale("sensitivity", sensitivity)
+    relation = stated_relation(adjacency, Shift("Gram matrix", sensitivity))
+    n, d = _shape(V)
+    limit, accuracy = _defaults(method, n, iterations, tol)
+    noise = noise_source(rng)
+    ledger = open_ledger(
+        epsilon=epsilon,
+        delta=check_delta(delta),
+        accountant=accountant,
+        relation=relation,
+        noise=noise,
+    )
+    noisy = release_array(
+        normalized_gram(V),
+        name="Gram matrix",
+        sensitivity=sensitivity,
+        mu=ledger.mu,
+        symmetric=True,
+        ledger=ledger,
+        noise=noise,
+        # Lengths and inner products of unit vectors are sums of d terms, of size at most 1.
+        error=n * (3 * d + 20) * float(np.finfo(np.float64).eps),
+    )
+    if method == "shrinkage":
+        projection = _shrunk(noisy, ledger.entries[-1].scale)
+    elif method == "practical":
+        projection = _averaged(noisy, limit, accuracy)
+    else:
+        projection = Elliptope(tol=accuracy / n, max_iter=limit).solve(noisy)
+    # Entries of psd matrices with unit diagonal may exceed 1 by rounding.
+    return PrivateSimilarities(np.clip(projection.matrix, -1.0, 1.0), ledger.report(), projection)
+
+
+def _shrunk(noisy: FloatArray, scale: float) -> ProjectionResult:
+    """Positive semidefinite with diagonal at most 1, from a matrix with noise of variance scale**2 on the diagonal."""
+    matrix = shrink_psd_trace(noisy, len(noisy), std=scale)
+    factors = 1 / np.sqrt(np.maximum(matrix.diagonal(), 1.0))
+    matrix = matrix * np.outer(factors, factors)
+    distance = float(np.linalg.norm(matrix - noisy))
+    return ProjectionResult(matrix, distance, residual=0.0, iterations=1, converged=True)
+
+
+def _averaged(noisy: FloatArray, limit: int, tol: float) -> ProjectionResult:
+    """A point near {psd, ||X||_F <= n}, with entries in [-1, 1]; its `residual` is its distance to the first set.
+
+    Averaging ends near the box, not in it, and clipping moves it away from the first set by no more than it was away
+    from the box: so both distances are asked to be half of `tol`.
+    """
+    ball, box = PSDFrobeniusBall(len(noisy)), Box(-1.0, 1.0)
+    found = averaged_projections(noisy, [ball, box], limit, tol=tol / 2)
+    matrix = np.clip(found.matrix, -1.0, 1.0)
+    residual = float(np.linalg.norm(ball.project(matrix) - matrix))
+    distance = float(np.linalg.norm(matrix - noisy))
+    return replace(found, matrix=matrix, distance=distance, residual=residual, converged=residual <= tol, tol=tol)
+
+
+def normalized_gram(V: Any) -> FloatArray:
+    """Cosine similarities of the rows of `V`, exact: shape (n, n). Not private."""
+    rows = sparse.csr_array(V, dtype=np.float64) if sparse.issparse(V) else np.asarray(V, dtype=np.float64)
+    entries = rows.data if sparse.issparse(rows) else rows
+    if not np.isfinite(entries).all():
+        raise InvalidParameterError("expected finite rows; at least one entry is NaN or infinite")
+    rows = _scaled(rows)
+    norms = np.asarray(sparse.linalg.norm(rows, axis=1) if sparse.issparse(rows) else np.linalg.norm(rows, axis=1))
+    inverse = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
+    unit = sparse.diags_array(inverse) @ rows if sparse.issparse(rows) else rows * inverse[:, None]
+    gram = unit @ unit.T
+    return np.asarray(gram.toarray() if sparse.issparse(gram) else gram)
+
+
+def _scaled(rows: Any) -> Any:
+    """Rows times powers of two, exactly, that bring their largest entries to 1/2 ... 1.
+
+    Squares of entries below 1e-154 lose their digits, and a norm that is too small makes rows longer than 1, which no
+    sensitivity bound covers.
+    """
+    if sparse.issparse(rows):
+        if not rows.nnz:
+            return rows
+        exponents = np.frexp(abs(rows).max(axis=1).toarray().ravel())[1]
+        data = np.ldexp(rows.data, -np.repeat(exponents, np.diff(rows.indptr)))
+        return sparse.csr_array((data, rows.indices, rows.indptr), shape=rows.shape)
+    return np.ldexp(rows, -np.frexp(np.abs(rows).max(axis=1, initial=0.0, keepdims=True))[1])
+
+
+def _shape(V: Any) -> tuple[int, int]:
+    shape = V.shape if sparse.issparse(V) else np.shape(V)
+    kind = V.dtype.kind if sparse.issparse(V) else np.asarray(V).dtype.kind
+    if len(shape) != 2 or 0 in shape or kind not in "biuf":
+        raise InvalidParameterError(f"expected a real matrix with rows and columns; got shape {tuple(shape)}")
+    return int(shape[0]), int(shape[1])
+
+
+def _defaults(method: str, n: int, iterations: int | None, tol: float | None) -> tuple[int, float]:
+    """Number of steps and absolute accuracy of a projection."""
+    if iterations is None:
+        iterations = math.ceil(20 + 30 * math.log2(n)) if method != "elliptope" else 1000
+    iterations = check_integer("iterations", iterations, 1)
+    if tol is None:
+        tol = 1e-3 * math.sqrt(n) if method != "elliptope" else 1e-6 * n
+    return iterations, check_positive("tol", tol)

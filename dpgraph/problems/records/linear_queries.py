@@ -1,0 +1,365 @@
+r"""Private answers to linear queries A x on a histogram x (NTZ13): one Gaussian release, shaped by the public matrix A.
+
+Choosing the shape, predicting the error and bounding the hereditary discrepancy are data-free. After the release come
+decoding and, when records are few, least squares over all data sets of that size; both are post-processing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dpgraph.arguments import as_number, check_choice
+from dpgraph.bounds.histogram import summation_error
+from dpgraph.exceptions import InvalidParameterError
+from dpgraph.linalg.query_matrix import QueryMatrix
+from dpgraph.privacy.accountant import PrivacyAccountant
+from dpgraph.privacy.noise import NoiseSource, noise_source
+from dpgraph.privacy.relation import RECORDS
+from dpgraph.privacy.report import PrivacyReport
+from dpgraph.problems.records.discrepancy import HereditaryDiscrepancyBounds, hereditary_discrepancy_bounds
+from dpgraph.problems.records.ellipsoid import Ellipsoid, minimum_volume_ellipsoid
+from dpgraph.problems.records.histogram_hull import (
+    as_counted_histogram,
+    as_histogram,
+    covering_combination,
+    project_histogram_answers,
+)
+from dpgraph.problems.records.strategies import (
+    Strategy,
+    ellipsoid_strategy,
+    factorization_strategy,
+    gaussian_strategy,
+    recursive_ellipsoid_strategy,
+)
+from dpgraph.releases.records.answers import budget_mu, open_release
+
+__all__ = [
+    "Ellipsoid",
+    "HereditaryDiscrepancyBounds",
+    "PrivateAnswers",
+    "expected_error",
+    "hereditary_discrepancy_bounds",
+    "minimum_volume_ellipsoid",
+    "private_linear_queries",
+]
+
+FloatArray = NDArray[np.float64]
+
+
+#: Optimal factorization noise is at least as good as any other Gaussian shape, so "auto" does not try the ellipsoids.
+_CANDIDATES: dict[str, tuple[Callable[[QueryMatrix, str], Strategy], ...]] = {
+    "gaussian": (gaussian_strategy,),
+    "ellipsoid": (ellipsoid_strategy, recursive_ellipsoid_strategy),
+    "factorization": (factorization_strategy,),
+    "auto": (gaussian_strategy, factorization_strategy),
+}
+
+#: Larger public bounds on the number of records are refused: floating point cannot count so far.
+_MOST_RECORDS = 2.0**53
+#: "auto" shapes the noise up to this rank; beyond it the eigendecompositions would take minutes.
+_SHAPING_LIMIT = 2048
+
+#: The record count read off the noisy answers is raised by this many standard deviations, so that the true data set is
+#: a candidate of the least-squares step in 97.7 % of the runs. Utility only: it is post-processing.
+_COUNT_MARGIN = 2.0
+
+#: sparse="auto" projects when the bound for the sparse case is below this multiple of the error of the noise. The bound
+#: is pessimistic by about that factor, and a projection onto a set that holds the truth costs time but no accuracy.
+_PROJECTION_FACTOR = 4.0
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PrivateAnswers:
+    """Private answers to d linear queries.
+
+    Parameters
+    ----------
+    answers : ndarray, shape (d,)
+        In the order of the rows of the query matrix.
+    standard_deviation : ndarray, shape (d,)
+        Of the noise in each answer before the least-squares step, which only lowers the total error.
+    mechanism : str
+        Shape of the noise: ``"gaussian"``, ``"ellipsoid"`` or ``"factorization"``.
+    expected_rmse : float
+        Data-free bound on the root-mean-square error of an answer, see :func:`expected_error`.
+    projected : bool
+        Whether the answers were moved to the nearest answers of a data set of at most `records` records (exactly as
+        many for ``adjacency="replace"``).
+    records : float or None
+        The number used for that: the bound that was given or read off the noisy answers, or the public count.
+    privacy : PrivacyReport
+        The guarantee and its ledger.
+    """
+
+    answers: FloatArray
+    standard_deviation: FloatArray
+    mechanism: str
+    expected_rmse: float
+    projected: bool
+    records: float | None
+    privacy: PrivacyReport
+
+    def __repr__(self) -> str:
+        projected = ", projected" if self.projected else ""
+        return (
+            f"PrivateAnswers(d={self.answers.size}, mechanism={self.mechanism!r}, "
+            f"expected_rmse={self.expected_rmse:.4g}{projected}, epsilon={self.privacy.epsilon:g})"
+        )
+
+
+def private_linear_queries(
+    A: Any,
+    x: ArrayLike,
+    *,
+    epsilon: float,
+    delta: float,
+    mechanism: str = "auto",
+    sparse: str | bool = "auto",
+    records: float | None = None,
+    adjacency: str = "add-remove",
+    accountant: PrivacyAccountant | None = None,
+    rng: int | np.random.Generator | NoiseSource | None = None,
+) -> PrivateAnswers:
+    r"""Answer d linear queries about a histogram privately.
+
+    Parameters
+    ----------
+    A : array_like, scipy.sparse array, or scipy.sparse.linalg.LinearOperator, shape (d, N)
+        Public query matrix: row j is a query, column i what one record of type i adds to the answers.
+    x : array_like, shape (N,)
+        Private histogram: nonnegative numbers of records of each type. For ``adjacency="add-remove"`` a number above
+        2**52 / N, a public cap that no table of records reaches, counts as 2**52 / N.
+    epsilon, delta : float
+        Privacy budget of the call. ``epsilon=math.inf`` promises nothing and gives the exact answers; an accountant
+        refuses it.
+    mechanism : {"auto", "gaussian", "ellipsoid", "factorization"}, default "auto"
+        Shape of the noise. ``"gaussian"``: independent noise on the answers. ``"ellipsoid"``: the minimum-volume
+        ellipsoid of the columns, with or without recursion on its long axes, whichever has the smaller expected error.
+        ``"factorization"``: least total variance. ``"auto"``: the smallest :func:`expected_error` (the plain Gaussian
+        if the matrix is too large for anything else).
+    sparse : {"auto", True, False}, default "auto"
+        Least-squares projection onto the answers of all data sets with at most n records (exactly n for
+        ``adjacency="replace"``). ``"auto"`` projects when the
+        bound of :func:`expected_error` for the sparse case is below four times the error of the noise.
+    records : float, optional
+        Public upper bound on n (the number of records), used as an inequality; one that is too small costs accuracy,
+        not privacy. If omitted: an upper confidence bound read off the noisy answers, which costs no privacy. For
+        ``adjacency="replace"`` n itself is public and taken from `x`; there the bound only helps to choose the noise
+        before `x` is read.
+    adjacency : {"add-remove", "replace"}, default "add-remove"
+        Neighbours have one record more or less, or one record replaced by another (and then n is public).
+    accountant : PrivacyAccountant, optional
+        Who is debited, before `x` is read.
+    rng : None, int or numpy.random.Generator
+        ``None``: cryptographic noise. Seeds are for experiments.
+
+    Returns
+    -------
+    PrivateAnswers
+
+    Raises
+    ------
+    InvalidParameterError
+        Shapes do not fit, `A` or `x` is not finite, `x` has a negative entry or (for ``adjacency="replace"``, where
+        their number is public) more than 2**52 records, an option is unknown, or ``sparse=True`` without `records` for
+        queries from which the number of records cannot be bounded.
+    BudgetExceededError
+        The accountant refuses.
+
+    Notes
+    -----
+    *Guarantee.* (epsilon, delta)-DP. The vector C x (see :mod:`dpgraph.problems.records.strategies`) is released once,
+    on a grid, by the discrete Gaussian mechanism. Its sensitivity is the longest column of C *as computed*, or for
+    replaced records the largest difference of two columns (:mod:`dpgraph.bounds.histogram`). Everything else
+    depends on A, and on n where that is public, or is post-processing.
+
+    References
+    ----------
+    NTZ13: A. Nikolov, K. Talwar, L. Zhang, "The geometry of differential privacy: the sparse and approximate cases",
+    STOC 2013. mathematics.md, section 9.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpgraph.problems.records.linear_queries import private_linear_queries
+    >>> prefix_sums = np.tril(np.ones((100, 100)))
+    >>> histogram = np.full(100, 50)
+    >>> result = private_linear_queries(prefix_sums, histogram, epsilon=1.0, delta=1e-6, rng=0)
+    >>> result.mechanism, result.answers.shape
+    ('factorization', (100,))
+    >>> bool(abs(result.answers[-1] - 5000) < 100)
+    True
+    """
+    matrix = QueryMatrix(A)
+    _check_options(mechanism, sparse, records, adjacency)
+    values = _as_vector(x, matrix.shape[1])
+    noise = noise_source(rng)
+    sparse = sparse if sparse == "auto" else bool(sparse)
+    mu = budget_mu(epsilon, delta)
+    strategy = _choose(matrix, mu, mechanism, records if sparse else None, adjacency)
+    release = open_release(
+        epsilon=epsilon, delta=delta, accountant=accountant, relation=RECORDS[adjacency], noise=noise
+    )
+    sensitivity = strategy.sensitivity
+    if adjacency == "replace":
+        histogram, records = as_counted_histogram(values)
+        sensitivity += summation_error(strategy.encode, records)
+    else:
+        histogram = as_histogram(values)
+    released, scale = release.add_noise(
+        "linear queries",
+        strategy.encode.apply(histogram),
+        sensitivity=sensitivity,
+        largest=None if records is None else max(records, 1.0) * float(strategy.encode.column_norms.max()),
+    )
+    answers, bound = _least_squares(matrix, strategy, released, scale, sparse=sparse, records=records)
+    return PrivateAnswers(
+        answers=answers,
+        standard_deviation=scale * strategy.answer_scales,
+        mechanism=strategy.name,
+        expected_rmse=_error(strategy, mu, bound),
+        projected=bound is not None,
+        records=bound,
+        privacy=release.report(),
+    )
+
+
+def expected_error(
+    A: Any,
+    *,
+    epsilon: float,
+    delta: float,
+    mechanism: str = "auto",
+    records: float | None = None,
+    adjacency: str = "add-remove",
+) -> float:
+    """Root-mean-square error of an answer of :func:`private_linear_queries`, known in advance: no data is read.
+
+    Parameters
+    ----------
+    A : array_like, scipy.sparse array, or scipy.sparse.linalg.LinearOperator, shape (d, N)
+        Query matrix.
+    epsilon, delta : float
+        Privacy budget.
+    mechanism : {"auto", "gaussian", "ellipsoid", "factorization"}, default "auto"
+        As in :func:`private_linear_queries`.
+    records : float, optional
+        Public bound on the number of records n. If given, the result is the smaller of the exact error of the noise and
+        the bound sqrt(2 n w sqrt(2 ln(N + 1)) / d) for the sparse case, w the largest standard deviation of
+        <noise, a_i> over the columns.
+    adjacency : {"add-remove", "replace"}, default "add-remove"
+        Neighbouring relation.
+
+    Returns
+    -------
+    float
+        sqrt(E ||answers - A x||^2 / d) without the projection; an upper bound on it if `records` is given.
+
+    Raises
+    ------
+    InvalidParameterError
+        As in :func:`private_linear_queries`.
+
+    Notes
+    -----
+    *The sparse bound.* Let y = A x be the truth, w the noise and z the projection of y + w onto the answers of data
+    sets with at most n records. Then ||z - y||^2 <= <w, z - y> <= n (max_i <w, a_i>^+ + max_i <-w, a_i>^+), and the
+    expected maximum of N centred normals and 0 is at most their largest standard deviation times sqrt(2 ln(N + 1))
+    (NTZ13, sparse case). For replaced records z and y are n times mixtures of columns, so that the mean of all columns
+    may be subtracted from every a_i.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpgraph.problems.records.linear_queries import expected_error
+    >>> A = np.tril(np.ones((256, 256)))
+    >>> plain = expected_error(A, epsilon=1.0, delta=1e-6, mechanism="gaussian")
+    >>> best = expected_error(A, epsilon=1.0, delta=1e-6)
+    >>> round(plain, 1), bool(plain / best > 6)
+    (67.6, True)
+    """
+    matrix = QueryMatrix(A)
+    _check_options(mechanism, False, records, adjacency)
+    mu = budget_mu(epsilon, delta)
+    return _error(_choose(matrix, mu, mechanism, records, adjacency), mu, records)
+
+
+def _choose(matrix: QueryMatrix, mu: float, mechanism: str, records: float | None, adjacency: str) -> Strategy:
+    """The candidate with the least data-free expected error."""
+    candidates = _CANDIDATES[mechanism]
+    if mechanism == "auto" and (not matrix.fits_in_memory or min(matrix.shape) > _SHAPING_LIMIT):
+        candidates = _CANDIDATES["gaussian"]
+    return min((build(matrix, adjacency) for build in candidates), key=lambda strategy: _error(strategy, mu, records))
+
+
+def _error(strategy: Strategy, mu: float, records: float | None) -> float:
+    """Expected error of the noise, or the sparse bound if that is smaller."""
+    return strategy.error(mu) if records is None else min(strategy.error(mu), _sparse_bound(strategy, mu, records))
+
+
+def _sparse_bound(strategy: Strategy, mu: float, records: float) -> float:
+    """Bound on the error after the least-squares step, derived in :func:`expected_error`."""
+    d, N = strategy.shape
+    return math.sqrt(2 * records * strategy.width(mu) * math.sqrt(2 * math.log(N + 1)) / d)
+
+
+def _least_squares(
+    matrix: QueryMatrix,
+    strategy: Strategy,
+    released: FloatArray,
+    scale: float,
+    *,
+    sparse: str | bool,
+    records: float | None,
+) -> tuple[FloatArray, float | None]:
+    """Decoded answers, projected if wanted; the number of records that was used if they were.
+
+    Where records are replaced, `records` is their number, and else a public bound on it.
+    """
+    exactly = strategy.adjacency == "replace"
+    answers = strategy.answers(released, records)
+    if sparse is False or scale == 0 or (sparse == "auto" and not matrix.fits_in_memory):
+        return answers, None
+    if records is None:
+        combination = covering_combination(strategy.encode.dense)
+        if combination is not None:
+            records = float(combination @ released) + _COUNT_MARGIN * scale * float(np.linalg.norm(combination))
+            records = max(records, 0.0)
+        elif sparse is True:
+            raise InvalidParameterError(
+                "sparse=True needs records=, a public bound on the number of records: no combination of these queries "
+                "counts every record"
+            )
+    mu = strategy.sensitivity / scale
+    if records is None or (
+        sparse == "auto" and _sparse_bound(strategy, mu, records) > _PROJECTION_FACTOR * strategy.error(mu)
+    ):
+        return answers, None
+    space = matrix.row_space
+    nearest = project_histogram_answers(space.basis.T @ answers, space.columns, records, exactly=exactly)
+    return space.basis @ nearest, records
+
+
+def _check_options(mechanism: str, sparse: str | bool, records: float | None, adjacency: str) -> None:
+    check_choice("adjacency", adjacency, RECORDS)
+    check_choice("mechanism", mechanism, _CANDIDATES)
+    if not (isinstance(sparse, (bool, np.bool_)) or (isinstance(sparse, str) and sparse == "auto")):
+        raise InvalidParameterError(f"sparse must be 'auto', True or False; got {sparse!r}")
+    if records is not None and not 0 <= as_number(records) <= _MOST_RECORDS:
+        raise InvalidParameterError(f"records must be a nonnegative public bound on their number; got {records!r}")
+
+
+def _as_vector(x: ArrayLike, N: int) -> Any:
+    try:
+        shape = np.shape(x)
+    except ValueError:
+        shape = None
+    if shape != (N,):
+        raise InvalidParameterError(f"the histogram must have one entry for each of the {N} columns; got shape {shape}")
+    return x

@@ -1,0 +1,187 @@
+"""Everything about a marginal release that is known before the data is read: statistics, noise shape, constraints."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpgraph.arguments import check_integer
+from dpgraph.exceptions import InvalidParameterError
+from dpgraph.inputs.records import Schema
+from dpgraph.problems.records.parities import ParityBasis, elementary_symmetric
+from dpgraph.projections.moment_conic import project_by_scs
+from dpgraph.projections.moment_constraints import (
+    SIDE_LIMIT,
+    MomentMatrix,
+    NonnegativeTables,
+    parity_matrix,
+    sparsity_rows,
+)
+from dpgraph.projections.moment_dykstra import project_by_dykstra
+from dpgraph.projections.moment_projection import MomentProjection, project_by_admm
+from dpgraph.releases.records.parity_noise import shape_noise
+
+__all__ = ["SOLVERS", "MarginalModel"]
+
+FloatArray = NDArray[np.float64]
+
+#: All of them solve the same problem; "auto" is the fastest at every size (benchmarks/results/marginal_solvers.md).
+SOLVERS = {"auto": project_by_admm, "admm": project_by_admm, "dykstra": project_by_dykstra, "scs": project_by_scs}
+
+#: Largest side of a moment matrix that degree="auto" chooses.
+_AUTO_SIDE = 1000
+
+#: A projection that is still infeasible by this share of the noise would do harm; nonnegative tables alone are then
+#: used. (Seen with noise of a millionth of the count, when the data sit at a corner of the moment set.)
+_USABLE = 0.01
+
+
+#: Tolerance and steps of the last projection, onto nonnegative tables alone. It is cheap, and it has to be accurate:
+#: the repair after it moves all tables by 2**k times the most negative cell.
+_POLISH = 1e-5
+_POLISH_STEPS = 1000
+
+
+class MarginalModel:
+    """The public part of :func:`dpgraph.problems.records.marginals.private_marginals`.
+
+    Parameters
+    ----------
+    schema : Schema
+        Attributes and their values.
+    k : int
+        Largest order of a table.
+    sparsity : int or None
+        Largest number of ones in a record.
+    degree : int or "auto"
+        Degree of the moment matrix.
+    geometry : str
+        Distribution of the noise over the orders.
+    adjacency : {"replace", "add-remove"}
+        Neighbouring relation.
+    """
+
+    def __init__(
+        self, schema: Schema, k: int, *, sparsity: int | None, degree: int | str, geometry: str, adjacency: str
+    ) -> None:
+        n = len(schema.sizes)
+        check_integer("k", k, 1, n)
+        if sparsity is not None:
+            check_integer("sparsity", sparsity, 1, n)
+            if not schema.binary:
+                raise InvalidParameterError("sparsity= counts ones: it needs 0/1 attributes only, got categories")
+        self.k, self.sparsity = k, sparsity
+        #: Parities that are released.
+        self.released = ParityBasis(schema.sizes, k)
+        groups = self.released.table_groups(k)
+        self._tables_loss: FloatArray = np.sum([NonnegativeTables(g, self.released.size).gram for g in groups], axis=0)
+        from_conjunctions = None if sparsity is None else parity_matrix(self.released, k)
+        losses = {False: self._tables_loss}
+        if from_conjunctions is not None:
+            losses[True] = from_conjunctions.power(2).T @ self._tables_loss
+        orders = self.released.orders
+        self.noise = shape_noise(
+            self.released.sizes,
+            {kind: np.bincount(orders, weights=loss)[1:].astype(np.float64) for kind, loss in losses.items()},
+            sparsity=sparsity,
+            geometry=geometry,
+            add_remove=adjacency == "add-remove",
+        )
+        #: Weight of each statistic in the release, the count first.
+        self.weights: FloatArray = self.noise.weights[orders]
+        # A product of characters is at most the root of the number of cells; conjunctions of more ones than a record
+        # may have are 0.
+        moving = k if sparsity is None or not self.noise.conjunctions else min(k, sparsity)
+        #: Bound on the magnitude of the weighted means of the statistics.
+        self.largest = math.sqrt(float(self.noise.weights[1 : moving + 1].max()) * max(g.cells for g in groups))
+        self._loss = losses[self.noise.conjunctions]
+        self._to_parities = from_conjunctions if self.noise.conjunctions else None
+        self.degree = _choose_degree(degree, self.released, conjunctions=self.noise.conjunctions)
+        #: Parities that the projection handles: the released ones come first, in the same order.
+        self._basis = self.released if self.degree <= k else ParityBasis(schema.sizes, self.degree)
+        self._tables = [NonnegativeTables(g, self._basis.size) for g in groups]
+
+    def cell_rmse(self, variances: FloatArray) -> float:
+        """Root-mean-square error of a cell (as a probability) for independent noise on the released statistics."""
+        cells = sum(table.forward(np.zeros(self._basis.size)).size for table in self._tables)
+        return math.sqrt(float(self._loss @ variances) / cells)
+
+    def project(
+        self, means: FloatArray, variances: FloatArray, *, solver: str, tol: float, max_iter: int
+    ) -> MomentProjection:
+        """Nearest consistent parities with nonnegative tables, from the noisy statistics.
+
+        What it says about itself is about the projection that gave them: with a moment matrix, or onto tables alone
+        where the former did not become feasible in time.
+        """
+        if self._to_parities is not None:
+            means, variances = self._to_parities @ means, self._to_parities.power(2) @ variances
+        y, noise = np.zeros(self._basis.size), np.zeros(self._basis.size)
+        y[: means.size], noise[: means.size] = means, variances
+        # Without noise (epsilon = infinity) the parities are those of the data, which satisfy every constraint.
+        found = MomentProjection(y, 0, 0.0, True)
+        if noise.any():
+            found = self._nearest(y, noise, solver=solver, tol=tol, max_iter=max_iter)
+        return replace(found, theta=self._repaired(found.theta)[: means.size])
+
+    def _nearest(self, y: FloatArray, noise: FloatArray, *, solver: str, tol: float, max_iter: int) -> MomentProjection:
+        rows = None if self.sparsity is None else sparsity_rows(self._basis, self.k, self.sparsity)
+        metric = np.zeros(self._basis.size)
+        metric[: self.released.size] = self._tables_loss
+        # Tables alone do not see the parities that were not released: any weight keeps them where they are.
+        tables_metric = np.where(metric > 0, metric, 1.0)
+        project = partial(SOLVERS[solver], rows=rows, variances=noise, tol=tol, max_iter=max_iter)
+        found = MomentProjection(y, 0, math.inf, False)
+        if self.degree:
+            found = project(y, metric, [*self._tables, MomentMatrix.build(self._basis, self.degree)])
+            found = replace(found, degree=self.degree)
+        if found.residual > _USABLE:
+            tables = project(y, tables_metric, self._tables)
+            found = replace(tables, iterations=found.iterations + tables.iterations)
+        polished = project_by_admm(
+            found.theta, tables_metric, self._tables, rows=rows, variances=noise, tol=_POLISH, max_iter=_POLISH_STEPS
+        )
+        return replace(found, theta=polished.theta)
+
+    def _repaired(self, theta: FloatArray) -> FloatArray:
+        """Mix with the uniform distribution, as little as makes all cells nonnegative.
+
+        The uniform table has parities 0 and equal cells u, so a share s turns the smallest cell c into
+        (1 - s) c + s u.
+        """
+        share = 0.0
+        for table in self._tables:
+            cells = table.forward(theta)
+            lowest, uniform = float(cells.min()), 1.0 / cells.shape[1]
+            if lowest < 0:
+                share = max(share, -lowest / (uniform - lowest))
+        mixed = (1 - share) * theta
+        mixed[0] = 1.0
+        return mixed
+
+
+def _choose_degree(degree: int | str, basis: ParityBasis, *, conjunctions: bool) -> int:
+    """Resolve "auto" and check a given degree."""
+    k = basis.order
+    if isinstance(degree, str) and degree == "auto":
+        wanted = 2 if conjunctions else 2 * math.ceil(k / 2)
+        for candidate in (wanted, 2):
+            if k >= 2 and _side(basis, candidate) <= _AUTO_SIDE:
+                return candidate
+        return 0
+    if isinstance(degree, (bool, str)) or not isinstance(degree, (int, np.integer)) or degree < 0 or degree % 2:
+        raise InvalidParameterError(f"degree must be 'auto' or an even integer, at least 0; got {degree!r}")
+    if _side(basis, int(degree)) > SIDE_LIMIT:
+        raise InvalidParameterError(
+            f"degree {degree} needs a moment matrix of side {_side(basis, int(degree))}; at most {SIDE_LIMIT} is "
+            "supported. Ask for a smaller degree, or degree='auto'"
+        )
+    return int(degree)
+
+
+def _side(basis: ParityBasis, degree: int) -> int:
+    return int(elementary_symmetric(basis.sizes - 1.0, degree // 2).sum())

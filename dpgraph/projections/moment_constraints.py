@@ -1,0 +1,233 @@
+r"""Linear images of the parities that must lie in a cone: tables, moment matrices, sparsity.
+
+All constraints hold for the parities of every data set:
+
+- *tables*: every table over k attributes is nonnegative (all of them agree on what they share, as they are made from
+  the same parities);
+- *moment matrix*: (E m_S m_T) over the monomials m_S of degree at most d/2 is positive semidefinite. With degree d the
+  parities are those of a degree-d pseudo-distribution over {-1, 1}^n: the hypercube relations x_i^2 = 1 are built in.
+  With more than two values it is the moment matrix of the one-hot columns x_gv modulo the relations x_gv^2 = x_gv,
+  x_gv x_gw = 0 and sum_v x_gv = 1: an invertible change of basis, in which "exactly one" is an identity;
+- *sparsity*: for 0/1 data x with sum x_i <= t, E x_S (t - sum_i x_i) >= 0 for every conjunction x_S = prod_{i in S} x_i
+  of order below k. For 0/1 records the system P_t of CDEMZ24 (variables x, s, y: s the support, y the absolute value)
+  has x = s = y = x^2, and its Lemma A.6 needs only these inequalities and nonnegative conjunctions:
+  E <A, x^{(k)}> <= max |A| E (sum x_i)^k <= max |A| t^k (the sum over all index sequences, expanded with x_i^2 = x_i).
+
+Every map here but sparsity has a diagonal Gram matrix in the coordinates theta: a table map because the characters are
+orthogonal, a moment matrix because each of its entries is a single parity (with more than two values, at every degree:
+because the Gram matrix commutes with all permutations of values, under which the coordinates of different sets of
+attributes are inequivalent irreducible representations).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from dpgraph.problems.records.parities import ParityBasis, TableGroup, character_table
+from dpgraph.projections import project_psd
+
+__all__ = [
+    "SIDE_LIMIT",
+    "ConeConstraint",
+    "MomentMatrix",
+    "NonnegativeTables",
+    "conjunction_matrix",
+    "parity_matrix",
+    "sparsity_rows",
+]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+CodeArray = NDArray[np.uint64]
+
+#: Largest side of a moment matrix that callers should build: its eigendecomposition takes about half a second.
+SIDE_LIMIT = 1500
+
+
+class ConeConstraint(Protocol):
+    """A linear map of theta whose image must lie in a cone, with diagonal Gram matrix."""
+
+    @property
+    def matrix(self) -> scipy.sparse.csr_array:
+        """The map, its image flattened, shape (M, D)."""
+
+    @property
+    def gram(self) -> FloatArray:
+        """Diagonal of adjoint . forward, shape (D,)."""
+
+    def forward(self, theta: FloatArray) -> FloatArray:
+        """Image of theta."""
+
+    def adjoint(self, image: FloatArray) -> FloatArray:
+        """Transpose of `forward`."""
+
+    def project(self, image: FloatArray) -> FloatArray:
+        """Nearest point of the cone."""
+
+
+class NonnegativeTables:
+    """Tables of one shape are nonnegative."""
+
+    def __init__(self, group: TableGroup, size: int) -> None:
+        self._group, self._size = group, size
+        self.gram = np.bincount(group.index.ravel(), minlength=size) / group.cells
+
+    @property
+    def matrix(self) -> scipy.sparse.csr_array:
+        """The map, its image flattened, shape (m cells, D)."""
+        index, cells = self._group.index, self._group.cells
+        columns = np.repeat(index, cells, axis=0)
+        values = np.tile(self._group.kernel / cells, (index.shape[0], 1))
+        starts = np.arange(columns.shape[0] + 1) * columns.shape[1]
+        return scipy.sparse.csr_array((values.ravel(), columns.ravel(), starts), shape=(columns.shape[0], self._size))
+
+    def forward(self, theta: FloatArray) -> FloatArray:
+        """Probabilities of the cells, shape (m, cells)."""
+        return self._group.tables(theta)
+
+    def adjoint(self, image: FloatArray) -> FloatArray:
+        """Transpose of `forward`."""
+        return self._group.adjoint(image, self._size)
+
+    def project(self, image: FloatArray) -> FloatArray:
+        """Drop negative cells."""
+        return np.maximum(image, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class MomentMatrix:
+    """The moment matrix of degree `degree` is positive semidefinite.
+
+    Rows of monomials of order j are scaled by (number of them)^{-1/2}: a congruence, which changes the cone constraint
+    in nothing and makes the Gram matrix nearly proportional to that of the tables.
+    """
+
+    matrix: scipy.sparse.csr_array
+    transpose: scipy.sparse.csr_array
+    side: int
+    gram: FloatArray
+
+    @classmethod
+    def build(cls, basis: ParityBasis, degree: int) -> MomentMatrix:
+        """Any even degree up to the order of the basis."""
+        side = int(basis.counts[: degree // 2 + 1].sum())
+        scale = 1.0 / np.sqrt(basis.counts[basis.orders[:side]])
+        matrix = scipy.sparse.csr_array(_moments(basis, degree // 2, side) * np.outer(scale, scale).reshape(-1, 1))
+        gram = np.asarray(matrix.multiply(matrix).sum(axis=0)).ravel()
+        return cls(matrix, scipy.sparse.csr_array(matrix.T), side, gram)
+
+    def forward(self, theta: FloatArray) -> FloatArray:
+        """Scaled moment matrix, shape (side, side)."""
+        return (self.matrix @ theta).reshape(self.side, self.side)
+
+    def adjoint(self, image: FloatArray) -> FloatArray:
+        """Transpose of `forward`."""
+        return self.transpose @ image.ravel()
+
+    def project(self, image: FloatArray) -> FloatArray:
+        """Drop negative eigenvalues."""
+        return project_psd(image)
+
+
+def _moments(basis: ParityBasis, half: int, side: int) -> scipy.sparse.csr_array:
+    """Rows r = S side + T with r theta = E m_S m_T, over the monomials of at most `half` attributes.
+
+    The product of two functions of one attribute is expanded in its own functions, one position of S at a time.
+    """
+    functions = np.full((side, half), -1)
+    functions[np.arange(half) < basis.orders[:side, None]] = np.concatenate(
+        [m.ravel() for m in basis.members[: half + 1]]
+    )
+    owners = np.where(functions < 0, -1, basis.owner[functions])
+    codes = basis.codes(slice(0, side))
+    row, code = np.arange(side * side), (codes[:, None] ^ codes[None, :]).ravel()
+    value = np.ones(row.size)
+    for position in range(half):
+        S, T = row // side, row % side
+        same = (owners[S, position, None] == owners[T]) & (owners[S, position, None] >= 0)
+        shared = same.any(axis=1)
+        expanded = [(row[~shared], code[~shared], value[~shared])]
+        first, second = functions[S[shared], position], functions[T[shared], same[shared].argmax(axis=1)]
+        for g in np.unique(basis.owner[first]):
+            at = basis.owner[first] == g
+            where, change, factor = _attribute_products(basis, int(g), first[at], second[at])
+            chosen = np.flatnonzero(shared)[at][where]
+            expanded.append((row[chosen], code[chosen] ^ change, value[chosen] * factor))
+        row, code, value = (np.concatenate(parts) for parts in zip(*expanded, strict=True))
+    entries = (value, (row, basis.lookup(code)))
+    return scipy.sparse.csr_array(scipy.sparse.coo_array(entries, shape=(side * side, basis.size)))
+
+
+def _attribute_products(
+    basis: ParityBasis, g: int, first: IntArray, second: IntArray
+) -> tuple[IntArray, CodeArray, FloatArray]:
+    """Expand psi_first psi_second of attribute g: positions, changes of code from psi_first psi_second, factors."""
+    start, q = basis.offsets[g], int(basis.sizes[g])
+    psi = character_table(q)
+    products = np.einsum("xa,xb,xc->abc", psi[:, 1:], psi[:, 1:], psi) / q
+    factors = products[first - start, second - start]
+    where, c = np.nonzero(np.abs(factors) > 1e-12)
+    alone = np.append(np.uint64(0), basis.codes(1 + start + np.arange(q - 1)))
+    change = basis.codes(1 + first[where]) ^ basis.codes(1 + second[where]) ^ alone[c]
+    return where, change, factors[where, c]
+
+
+def sparsity_rows(basis: ParityBasis, k: int, t: int, limit: int = SIDE_LIMIT) -> scipy.sparse.csr_array:
+    """Rows r with r theta = E x_S (t - sum_i x_i) for conjunctions of order at most k - 1, lowest orders first.
+
+    Orders are left out when there would be more than `limit` rows.
+    """
+    conjunctions = conjunction_matrix(basis, k)
+    n = basis.sizes.size
+    rows, columns, values = [], [], []
+    start = 0
+    for order in range(k):
+        members = basis.members[order]
+        count = members.shape[0]
+        if start + count > limit:
+            break
+        number = np.arange(start, start + count)
+        codes = basis.codes(number)
+        single = basis.codes(np.arange(1, n + 1))
+        outside = np.ones((count, n), dtype=bool)
+        outside[np.repeat(np.arange(count), order), members.ravel()] = False
+        s, i = np.nonzero(outside)
+        rows += [number, number[s]]
+        columns += [number, basis.lookup(codes[s] ^ single[i])]
+        values += [np.full(count, float(t - order)), -np.ones(s.size)]
+        start += count
+    entries = (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns)))
+    combine = scipy.sparse.coo_array(entries, shape=(start, conjunctions.shape[0]))
+    return scipy.sparse.csr_array(combine.tocsr() @ conjunctions)
+
+
+def conjunction_matrix(basis: ParityBasis, k: int) -> scipy.sparse.csr_array:
+    """Parities of binary attributes to conjunctions: E x_S = 2^{-|S|} sum over subsets U of (-1)^{|U|} theta_U."""
+    return _subset_matrix(basis, k, lambda order, sizes: np.power(-1.0, sizes) / 2.0**order)
+
+
+def parity_matrix(basis: ParityBasis, k: int) -> scipy.sparse.csr_array:
+    """Conjunctions of binary attributes to parities: theta_S = sum over subsets U of (-2)^{|U|} E x_U."""
+    return _subset_matrix(basis, k, lambda order, sizes: np.power(-2.0, sizes))
+
+
+def _subset_matrix(
+    basis: ParityBasis, k: int, coefficient: Callable[[int, IntArray], FloatArray]
+) -> scipy.sparse.csr_array:
+    rows, columns, values = [], [], []
+    start = 0
+    for order in range(k + 1):
+        index = basis.subset_index(order)
+        sizes = np.array([bits.bit_count() for bits in range(2**order)])
+        rows.append(np.repeat(np.arange(start, start + index.shape[0]), 2**order))
+        columns.append(index.ravel())
+        values.append(np.tile(coefficient(order, sizes), index.shape[0]))
+        start += index.shape[0]
+    entries = (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns)))
+    return scipy.sparse.csr_array(scipy.sparse.coo_array(entries, shape=(start, basis.size)))

@@ -1,1 +1,0 @@
-"""Private queries: similarities, covariance, marginals, linear queries."""

@@ -1,0 +1,149 @@
+"""Randomised response on every vertex pair, pure epsilon-DP, in time and memory of the edges that come out."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from dpgraph.exceptions import InvalidParameterError
+from dpgraph.graph import Graph
+from dpgraph.privacy.exact_sampling import flip_exponent, flip_probability
+from dpgraph.privacy.ledger import Ledger
+from dpgraph.privacy.noise import NoiseSource
+from dpgraph.releases.sweeps.gaussian import Core
+
+__all__ = ["FLIP_LIMIT", "FlippedGraph", "answer_noise", "check_response", "expected_flips", "release_flipped_graph"]
+
+IntArray = NDArray[np.int64]
+
+#: False answers beyond this number would not fit into memory.
+FLIP_LIMIT = 5e7
+#: Randomised response below this epsilon tells nothing in floating point. (Above the least epsilon of a flip, so that a
+#: share of a budget that passes here is not refused there because it was rounded.)
+_LEAST_EPSILON = 1e-6
+#: A share of a budget may have lost its last digits since it was checked.
+_ROUNDED = 1 + 1e-9
+
+
+@dataclass(frozen=True)
+class FlippedGraph:
+    """A released graph: every pair of the private one has told the truth with probability 1 - `flip`.
+
+    Parameters
+    ----------
+    adjacency : scipy.sparse.csr_array, shape (n, n)
+        The answers, 0 or 1, symmetric.
+    flip : float
+        Probability p of a false answer.
+    max_weight : float
+        Weight w of an edge.
+
+    Notes
+    -----
+    ``w (answer - p)/(1 - 2p)`` is an unbiased estimate of the weight of a pair.
+    """
+
+    adjacency: sparse.csr_array
+    flip: float
+    max_weight: float
+
+    @property
+    def gain(self) -> float:
+        """What an answer counts in the unbiased estimate, w/(1 - 2p)."""
+        return self.max_weight / (1 - 2 * self.flip)
+
+
+def answer_noise(epsilon: float) -> float:
+    """Standard deviation 1/(2 sinh(epsilon/2)) of an unbiased answer about an edge of weight 1, without overflow."""
+    return math.exp(-epsilon / 2) / -math.expm1(-epsilon)
+
+
+def expected_flips(n: int, epsilon: float) -> float:
+    """Expected number of false answers of n vertices, all pairs together; infinite where answers are fair coins.
+
+    So no rule that compares false answers with a limit, or with edges, ever chooses answers that would be refused.
+    """
+    if epsilon < _LEAST_EPSILON:
+        return math.inf
+    return n * (n - 1) / 2 * flip_probability(flip_exponent(epsilon))
+
+
+def check_response(n: int, epsilon: float) -> None:
+    """Refuse an epsilon at which answers are worthless or too many.
+
+    Raises
+    ------
+    InvalidParameterError
+        The false answers would not fit into memory, or answers are fair coins in floating point.
+    """
+    if epsilon < _LEAST_EPSILON:
+        raise InvalidParameterError(
+            f"randomized response needs epsilon >= {_LEAST_EPSILON:g}: below, its answers are fair coins; "
+            f"{epsilon:g} is left for them"
+        )
+    if (flips := expected_flips(n, epsilon)) > FLIP_LIMIT:
+        raise InvalidParameterError(
+            f"randomized response would give {flips:.2g} false answers for n = {n}, with {epsilon:g} of epsilon for "
+            f"them; at most {FLIP_LIMIT:.2g} fit into memory; raise epsilon or use mechanism='bounded-iterates'"
+        )
+
+
+def release_flipped_graph(
+    graph: Graph, *, ledger: Ledger, epsilon: float, noise: NoiseSource, core: Core | None = None
+) -> FlippedGraph:
+    """Release one answer for each pair, true with probability 1 - p, p = 1/(1 + e^eps) up to 2**-39.
+
+    Parameters
+    ----------
+    graph : Graph
+        The private graph. A pair of weight u < w first becomes an edge with probability u/w, so that every estimate
+        stays unbiased; graphs with weights 0 and w are not touched.
+    core : Core, optional
+        Only pairs inside this released core answer; the vertices of the result are ``core.rows``.
+    ledger, epsilon, noise
+        Budget of the call, epsilon of this release, source of noise.
+
+    Raises
+    ------
+    InvalidParameterError
+        As :func:`check_response`, for the vertices that answer; before anything private is looked at.
+
+    Notes
+    -----
+    *Guarantee.* The set F of pairs that lie is drawn without looking at the data, and holds every pair independently
+    with probability p exactly (:func:`~dpgraph.privacy.exact_sampling.random_subset`). The answers are the edges with
+    the pairs of F toggled. A neighbour whose pair e differs gives the same answers for F with e toggled, a set whose
+    probability differs by the factor (1 - p)/p or its inverse, and p >= 1/(1 + e^eps). Random edges are a mixture over
+    such graphs: the answer of a pair of any weight has probability between p and 1 - p.
+
+    References
+    ----------
+    S. L. Warner, "Randomized response", JASA 1965; C. Dwork, A. Roth, 2014, section 3.2.
+    """
+    n = graph.n_vertices if core is None else core.size
+    check_response(n, epsilon * _ROUNDED)
+    adjacency = graph.adjacency if core is None else graph.adjacency[core.rows][:, core.rows]
+    name, pairs_read = "adjacency bits", core.pairs if core is not None else ""
+    ledger.pure(name, mechanism="randomized response", sensitivity=1.0, epsilon=epsilon, pairs=pairs_read)
+    exponent = flip_exponent(epsilon)
+    lower = sparse.tril(adjacency, k=-1, format="coo")
+    row, col = (index.astype(np.int64) for index in lower.coords)
+    pairs = row * (row - 1) // 2 + col
+    order = np.argsort(pairs)
+    shares = lower.data[order] / graph.max_weight
+    answers = noise.flipped_pairs(pairs[order], shares, n * (n - 1) // 2, exponent)
+    return FlippedGraph(_adjacency(answers, n), flip_probability(exponent), graph.max_weight)
+
+
+def _adjacency(pairs: IntArray, n: int) -> sparse.csr_array:
+    """Adjacency matrix of numbered pairs: number r (r - 1)/2 + c is the pair r > c."""
+    row = ((1.0 + np.sqrt(1.0 + 8.0 * pairs)) / 2.0).astype(np.int64)
+    row -= row * (row - 1) // 2 > pairs  # the root may be rounded across an integer
+    row += row * (row + 1) // 2 <= pairs
+    col = pairs - row * (row - 1) // 2
+    ends = (np.concatenate([row, col]), np.concatenate([col, row]))
+    return sparse.coo_array((np.ones(2 * pairs.size), ends), shape=(n, n)).tocsr()

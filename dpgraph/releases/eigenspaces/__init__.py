@@ -1,0 +1,1 @@
+"""Releases of eigenvalues, eigenvectors and projectors."""

@@ -1,0 +1,244 @@
+"""One private measurement for gap and coherence together: how many edges until the eigenspace becomes unstable?
+
+:mod:`dpgraph.bounds.stability` defines a number D of edges for which the leading eigenspace stays below a public
+curve of limits on its motion; D has sensitivity 1, and its noisy value certifies a limit for one edge. The curve, the
+rank and the share of the budget are planned from released values: the noisy spectrum, and guesses that cost nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpgraph.bounds import sensitivity
+from dpgraph.bounds.exit_time import SafeSet, steps_to_exit
+from dpgraph.bounds.stability import Rates, SpectralState, Tolerances, predicted_paths
+from dpgraph.linalg.eigen import COARSE_ROWS, Eigenpairs, value_tolerance, vector_tolerance
+from dpgraph.releases.eigenspaces.certificates import Certified, SubspaceCall, computed_error, halted
+from dpgraph.releases.eigenspaces.spectrum import ReleasedSpectrum, release_spectrum
+
+__all__ = ["certify_jointly"]
+
+FloatArray = NDArray[np.float64]
+
+#: Shares of the slack for the attempts (the minimum degree has the rest). The first plan takes the guess of the
+#: coherence, the second, at another rank perhaps, corrects it by what the first measured.
+_ATTEMPT_SLACKS = (0.6, 0.1)
+#: Share of mu**2 of the subspace that goes to the spectrum: it only steers.
+_SPECTRUM_SHARE = 0.12
+#: Shares of what is left that the test may take.
+_TEST_SHARES = np.linspace(0.1, 0.7, 25)
+#: Spectral norm of the noise at which nothing is left of a projector.
+_USELESS_NOISE = 2.0
+#: What a plan has to expect: the values of the spectrum are worse by so many standard deviations, the coherence is its
+#: guess times a factor, with a weight. The first makes the curve: a curve that is too steep costs little, one that is
+#: too flat much.
+_SCENARIOS = ((0.5, 1.0, 0.25), (0.0, 1.0, 0.4), (-1.0, 1.0, 0.15), (0.0, 1.5, 0.2))
+#: Of the ranks whose value is at least this the largest is taken.
+_ACCEPTED_VALUE = 0.75
+#: Points of a predicted path, and its length in units of the slack of the least share. Then the curve rises to the
+#: worst useful limit so many times steeper, and in no more than this share of the steps until the gap would close:
+#: steps that the true path does not have would be missed.
+_TIMES, _FAR, _STEEPER, _ROOM = 41, 2.0, 2.0, 0.7
+#: The gap must stay above this share of the predicted one.
+_GAP_SHARE = 0.25
+#: No plan assumes sigma_{r+1} above this share of sigma_r.
+_CLOSE = 0.5
+#: Values of the spectrum that are released beyond the candidates': they say where the bulk is, at no price in privacy.
+_BULK_VALUES = 6
+#: Larger numbers of steps are not told apart, and computed ones are below the exact ones by at most this.
+_CAP, _WIDTH = 1e5, 0.02
+#: Limits of the curve differ by at least this factor, so that rounding of a rate does not move its steps.
+_LEAST_RISE = 1e-4
+#: Gaps below this many e are never certified.
+_LEAST_GAP = 3.0
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """A measurement to be made, from public and released values only.
+
+    `steps` is the D that it expects; `value` the expected 1 - (sine of the angle between the released space and the
+    true one), zero where nothing can be released.
+    """
+
+    rank: int
+    safe: SafeSet
+    mu: float
+    steps: float
+    value: float
+
+
+def certify_jointly(call: SubspaceCall) -> Certified:
+    """Certify a limit on the motion of the eigenspace; raises :class:`MechanismHalted` when all attempts fail."""
+    ledger = call.ledger
+    mu_spectrum = call.mu * math.sqrt(_SPECTRUM_SHARE)
+    largest = call.candidates[-1]
+    count = min(largest + 1 + _BULK_VALUES * (call.n <= COARSE_ROWS), call.n)
+    fixed = call.n > COARSE_ROWS and len(call.candidates) == 1
+    pairs, spectrum = release_spectrum(
+        call.operator, count, call.neighbours, ledger=ledger, mu=mu_spectrum, noise=call.noise, accurate=fixed
+    )
+    left = math.sqrt(call.mu**2 - mu_spectrum**2)
+    # Attempts at the same rank share the eigenvectors: on large graphs nothing else takes long.
+    vectors = cache(lambda rank: call.accurate_vectors(pairs, rank))
+    coherence = 1.0
+    for attempt, share in enumerate(_ATTEMPT_SLACKS, start=1):
+        z = ledger.good_event(f"stability test {attempt}", ledger.slack * share)
+        plan = _plan(call, spectrum, left, z, coherence)
+        U = vectors(plan.rank)
+        measured, slack = _measure(call, pairs, U, plan, z, f"steps to instability {attempt}")
+        left = math.sqrt(left**2 - plan.mu**2)
+        gap = plan.safe.least_gap * call.neighbours.norm
+        error = math.sqrt(2.0) * computed_error(plan.rank, call.neighbours, gap)
+        limit = plan.safe.limit(measured - slack - 1) + error
+        if measured - slack > 1 and limit <= _useless_limit(call.n, left):
+            return Certified(U, spectrum.values[: largest + 1], gap, limit, left)
+        coherence *= max(plan.safe.limit(measured) / plan.safe.limit(plan.steps), 1.0)
+    raise halted(
+        ledger,
+        "no eigenspace could be certified privately to be stable: the gap sigma_r - sigma_{r+1} is too small, or the "
+        "eigenvectors are too localised, for this budget.",
+    )
+
+
+# --- planning, from released values ----------------------------------------------------------------------------------
+
+
+def _useless_limit(n: int, mu: float) -> float:
+    """Motion of the projector at which noise of GDP parameter mu drowns it."""
+    return _USELESS_NOISE * mu / math.sqrt(2 * n)
+
+
+def _plan(call: SubspaceCall, spectrum: ReleasedSpectrum, mu: float, z: float, coherence: float) -> _Plan:
+    """Choose the rank, the curve and the share of the budget of the largest expected value."""
+    rates = _rates(call, call.candidates[-1], _LEAST_GAP)
+    slacks = _sensitivity(call.n) * z / (mu * np.sqrt(_TEST_SHARES)) + _shift(call.n)
+    useless = _useless_limit(call.n, mu)
+    states = np.array(
+        [
+            _predicted_state(call, spectrum, rank, deviations, coherence * factor).array()
+            for rank in call.candidates
+            for deviations, factor, _ in _SCENARIOS
+        ]
+    ).T
+    first_speeds = rates.speeds(states)
+    growth, closing = first_speeds[2] / states[2], first_speeds[0] + first_speeds[1]
+    times = np.linspace(0.0, _FAR * slacks[0], _TIMES)
+    paths = predicted_paths(states, rates, times)
+    gaps = paths[0] - paths[1]
+    plans = []
+    for rank, first in zip(call.candidates, range(0, states.shape[1], len(_SCENARIOS)), strict=True):
+        scenarios = slice(first, first + len(_SCENARIOS))
+        least_gap = max(_GAP_SHARE * float(gaps[0, first]), _LEAST_GAP)
+        speeds = np.where(gaps >= least_gap, rates.projector(paths), np.inf)[:, scenarios]
+        speeds = np.maximum.accumulate(np.minimum(speeds, 1e300))
+        worst = min(useless, math.sqrt(2.0 * rank))
+        room = _ROOM * np.maximum(gaps[:, first] - least_gap, 0.0) / closing[first]
+        safe = SafeSet(*_curve(times, speeds[:, 0], float(growth[first]), worst, room), least_gap)
+        plans.append(_plan_of_rank(call.n, rank, safe, mu, slacks, times, speeds))
+    good = [plan for plan in plans if plan.value >= _ACCEPTED_VALUE]
+    return good[-1] if good else max(plans, key=lambda plan: plan.value)
+
+
+def _curve(
+    times: FloatArray, speeds: FloatArray, growth: float, worst: float, room: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Remaining steps and limits: along a predicted path while its gap is open, then up to the worst useful limit."""
+    kept = speeds < worst
+    kept[1:] &= np.diff(speeds) > _LEAST_RISE * speeds[1:]
+    if not kept.any():
+        times, speeds, kept = times[:1], np.array([worst / math.e]), np.ones(1, dtype=bool)
+        room = room[:1]
+    times, speeds = times[kept], speeds[kept]
+    rise = min(math.log(worst / speeds[-1]) / (_STEEPER * growth), float(room[kept][-1]))
+    # A state that is better than predicted has more steps: backwards, the path grows as it does at its start.
+    steps = np.concatenate([[0.0], max(rise, 1e-6) + times[-1] - np.append(times[::-1], times[0] - 1 / growth)])
+    return steps, np.concatenate([[worst], speeds[::-1], [speeds[0] / math.e]])
+
+
+def _plan_of_rank(
+    n: int, rank: int, safe: SafeSet, mu: float, slacks: FloatArray, times: FloatArray, speeds: FloatArray
+) -> _Plan:
+    """Plan from the speeds that the scenarios reach at `times`, with the best share of the budget."""
+    steps = [_steps_on_grid(safe, times, speeds[:, s]) for s in range(len(_SCENARIOS))]
+    mus = mu * np.sqrt(_TEST_SHARES)
+    useless = np.array([_useless_limit(n, math.sqrt(mu**2 - m**2)) for m in mus])
+    value = np.zeros_like(mus)
+    for (_, _, weight), expected in zip(_SCENARIOS, steps, strict=True):
+        left = expected - slacks - 1
+        limits = np.array([safe.limit(steps) for steps in left])
+        value += weight * np.where(left > 0, np.maximum(1 - limits / useless, 0.0), 0.0)
+    best = int(np.argmax(value)) if value.any() else len(mus) // 2
+    return _Plan(rank, safe, float(mus[best]), steps[0], float(value[best]))
+
+
+def _steps_on_grid(safe: SafeSet, times: FloatArray, speeds: FloatArray) -> float:
+    """D of a predicted path."""
+    inside = speeds <= safe.limits[0]
+    if not inside[0]:
+        return 0.0
+    last = len(times) if inside.all() else int(np.argmin(inside))
+    exits = times[:last] + safe.remaining(speeds[:last])
+    return float(min(exits.min(), times[last] if last < len(times) else math.inf))
+
+
+def _predicted_state(
+    call: SubspaceCall, spectrum: ReleasedSpectrum, rank: int, deviations: float, coherence: float
+) -> SpectralState:
+    values, scale = spectrum.values / call.neighbours.norm, spectrum.scale / call.neighbours.norm
+    # Values of the bulk are alike: their mean has less noise than the first, which stands out only if it does by more
+    # than its noise.
+    rest = values[rank:]
+    excess = max(float(rest[0] - rest.mean()), 0.0)
+    shrink = excess**2 / (excess**2 + scale**2)
+    error = scale * math.sqrt(1 / len(rest) + shrink**2)
+    outside = max(float(rest.mean()) + shrink * excess, 0.0) + deviations * error
+    inside = max(float(values[rank - 1]) - deviations * scale, _LEAST_GAP)
+    # A gap that is not there cannot be planned with: assume some, and let the measurement say.
+    outside = min(outside, _CLOSE * inside)
+    return call.neighbours.state(coherence * call.guess.coherence(rank), inside, outside, call.guess.largest_degree)
+
+
+def _shift(n: int) -> float:
+    """By how many steps the error of a computed state may move D: more where eigenvalues are computed coarsely."""
+    return 0.02 if n <= COARSE_ROWS else 0.1
+
+
+def _sensitivity(n: int) -> float:
+    """Of a computed number of steps."""
+    return sensitivity.stability_steps(_shift(n), _WIDTH)
+
+
+def _rates(call: SubspaceCall, rank: int, least_gap: float) -> Rates:
+    """Bounds on speeds, for gaps of at least `least_gap` e; tolerances in units of e too."""
+    neighbours = call.neighbours
+    tolerances = Tolerances(
+        shift=_shift(call.n),
+        inside=math.sqrt(rank) * vector_tolerance(1.0),
+        outside=value_tolerance(call.n, 1.0),
+        coherence=computed_error(rank, neighbours, least_gap * neighbours.norm),
+    )
+    return neighbours.rates(tolerances)
+
+
+# --- the test --------------------------------------------------------------------------------------------------------
+
+
+def _measure(
+    call: SubspaceCall, pairs: Eigenpairs, U: FloatArray, plan: _Plan, z: float, name: str
+) -> tuple[float, float]:
+    """Release the number of steps that the span of U stays in the plan's safe set, and what to subtract from it."""
+    neighbours, norm = call.neighbours, call.neighbours.norm
+    inside = float(np.abs(np.linalg.eigvalsh(U.T @ (call.operator @ U))).min())
+    outside = float(abs(pairs.values[plan.rank]))
+    state = neighbours.state(neighbours.coherence(U), inside / norm, outside / norm, neighbours.largest_degree)
+    rates = _rates(call, plan.rank, plan.safe.least_gap)
+    steps = steps_to_exit(state, rates, plan.safe, cap=_CAP, width=_WIDTH)
+    grid = call.ledger.gaussian_on_grid(name, sensitivity=_sensitivity(call.n), mu=plan.mu, count=1)
+    noisy = call.noise.scalars(np.array([steps]), grid.unit, grid.scale)[0]
+    return float(noisy), z * grid.scale + _shift(call.n)

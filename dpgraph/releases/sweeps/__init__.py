@@ -1,0 +1,1 @@
+"""Releases of the fields of public iterates."""

@@ -1,0 +1,112 @@
+"""Labels by bounded iterates in the simplex, one column for each label; for max-k-cut, colouring and the like."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpgraph.bounds import sensitivity
+from dpgraph.graph import GraphOperator
+from dpgraph.privacy.ledger import Ledger
+from dpgraph.privacy.noise import NoiseSource
+from dpgraph.releases.sweeps.core import release_core_iterates
+from dpgraph.releases.sweeps.gaussian import ITERATE_UNIT, FieldOracle, LabelScores
+
+__all__ = ["Simplex", "label_oracle", "release_label_iterates"]
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.int64]
+
+
+class Simplex:
+    """Each row moves towards the label of largest score: its field, or its field times a public relation."""
+
+    def __init__(self, q: int, relation: FloatArray | None = None) -> None:
+        self._q, self._relation = q, relation
+
+    def start(self, size: int, generator: np.random.Generator) -> FloatArray:
+        """Random labels."""
+        return np.eye(self._q)[generator.integers(0, self._q, size)]
+
+    def answer(self, block: IndexArray, ratio: FloatArray, sharpness: float, X: FloatArray) -> FloatArray:
+        """Weights of the labels by the exponential of their scores; the best label in the end."""
+        scores = ratio if self._relation is None else ratio @ self._relation
+        if math.isinf(sharpness):
+            return np.eye(self._q)[np.argmax(scores, axis=1)]
+        weights = np.exp(sharpness * (scores - scores.max(axis=1, keepdims=True)))
+        weights /= weights.sum(axis=1, keepdims=True)
+        # Rounded down, so that no row sums to more than 1: the sensitivity relies on it.
+        return np.floor(weights / ITERATE_UNIT) * ITERATE_UNIT
+
+
+def release_label_iterates(
+    graph: GraphOperator,
+    relation: FloatArray,
+    *,
+    mean_degree: float,
+    ledger: Ledger,
+    share: float,
+    noise: NoiseSource,
+    progress: bool = False,
+) -> IndexArray:
+    """Release a label for each vertex for a share of the budget, aiming at much weight earned.
+
+    Parameters
+    ----------
+    graph : GraphOperator
+        The private graph.
+    relation : ndarray, shape (q, q)
+        What a pair of labels earns times the weight of the edge: public, symmetric, multiples of
+        :data:`~dpgraph.releases.sweeps.gaussian.ITERATE_UNIT` in [0, 1].
+    mean_degree : float
+        A private (released) average degree.
+    ledger, share, noise
+        Budget of the call, share of it for this release, source of noise.
+    progress : bool
+        Show a bar on stderr.
+
+    Returns
+    -------
+    ndarray of int64, shape (n,)
+
+    Notes
+    -----
+    *Guarantee.* Fields of a core are A (X - c 1) on the rows that are set, c about 1/q if all labels are worth the same
+    on average (then c does not change which is best) and 0 otherwise: a row moves by
+    :func:`~dpgraph.bounds.sensitivity.label_rows`, less than by w. Readings of the other rows, counts of labels, move
+    by at most w in l1, and choices of theirs cost :func:`~dpgraph.bounds.sensitivity.label_scores`.
+    """
+    X, _ = release_core_iterates(
+        graph,
+        label_oracle(graph, relation),
+        Simplex(len(relation), relation),
+        mean_degree=mean_degree,
+        ledger=ledger,
+        share=share,
+        noise=noise,
+        progress=progress,
+    )
+    return np.argmax(X, axis=1)
+
+
+def label_oracle(graph: GraphOperator, relation: FloatArray) -> FieldOracle:
+    """Fields and scores of labels whose relation is public; bounds are proved at :func:`release_label_iterates`."""
+    w, q, n = graph.max_weight, len(relation), graph.n_vertices
+    regular = np.ptp(relation.sum(axis=0)) == 0.0
+    centre = math.floor(1 / q / ITERATE_UNIT) * ITERATE_UNIT if regular else 0.0
+
+    def fields(block: IndexArray, X: FloatArray) -> FloatArray:
+        return graph.multiply_rows(block, X - centre * X.any(axis=1, keepdims=True))
+
+    return FieldOracle(
+        rows=n,
+        columns=q,
+        fields=fields,
+        unit=graph.weight_unit * ITERATE_UNIT,
+        row_bound=sensitivity.label_rows(w, q, centre),
+        row_bound_l1=(1 + (q - 2) * centre) * w,
+        envelope=q * (1 - centre) * w,
+        scores=LabelScores(graph.multiply_rows, relation, sensitivity.label_scores(w)),
+    )

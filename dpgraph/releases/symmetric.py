@@ -1,0 +1,227 @@
+"""Release of a symmetric matrix with pure differential privacy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dpgraph.arguments import check_choice, check_scale
+from dpgraph.exceptions import InvalidParameterError
+from dpgraph.privacy.accountant import PrivacyAccountant
+from dpgraph.privacy.grid import Terms, add_on_grid, grid_step, symmetric_part
+from dpgraph.privacy.ledger import Ledger, open_ledger
+from dpgraph.privacy.noise import NoiseSource, noise_source
+from dpgraph.privacy.nuclear_noise import (
+    EXACT_NUCLEAR_LAPLACE_DIMENSION,
+    nuclear_laplace,
+    nuclear_laplace_markov,
+    wishart_difference,
+)
+from dpgraph.privacy.relation import Relation, Shift, stated_relation
+from dpgraph.privacy.replacement_noise import (
+    replacement_laplace,
+    replacement_laplace_markov,
+    tied_wishart_difference,
+)
+from dpgraph.privacy.report import PrivacyReport
+from dpgraph.projections.base import as_array, public_shape
+
+__all__ = [
+    "NUCLEAR_MECHANISMS",
+    "MatrixNorm",
+    "NuclearMechanism",
+    "PrivateSymmetricMatrix",
+    "private_symmetric_matrix",
+    "release_symmetric",
+]
+
+FloatArray = NDArray[np.float64]
+NuclearMechanism = Literal["wishart-difference", "nuclear-laplace"]
+NUCLEAR_MECHANISMS: tuple[str, ...] = get_args(NuclearMechanism)
+#: The norm in which neighbours are near: tr E_+ + tr E_-, or max(tr E_+, tr E_-) (a replaced record).
+MatrixNorm = Literal["nuclear", "larger-trace"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PrivateSymmetricMatrix:
+    """A symmetric matrix with pure-DP noise.
+
+    Parameters
+    ----------
+    matrix : ndarray, shape (d, d)
+        Unbiased; symmetric.
+    privacy : PrivacyReport
+        The guarantee.
+    approximate_sampler : bool
+        True if the noise came from a Markov chain, whose law is only close to the one that the guarantee assumes.
+    """
+
+    matrix: FloatArray
+    privacy: PrivacyReport
+    approximate_sampler: bool = False
+
+    def __repr__(self) -> str:
+        label = ", APPROXIMATE SAMPLER" if self.approximate_sampler else ""
+        return f"PrivateSymmetricMatrix({len(self.matrix)} x {len(self.matrix)}, {self.privacy!r}{label})"
+
+
+def release_symmetric(
+    B: Terms,
+    *,
+    name: str,
+    sensitivity: float,
+    epsilon: float,
+    mechanism: NuclearMechanism,
+    ledger: Ledger,
+    noise: NoiseSource,
+    norm: MatrixNorm = "nuclear",
+    mu: float = 0.0,
+    error: float = 0.0,
+) -> tuple[FloatArray, bool]:
+    """Add pure-DP noise to a symmetric matrix, rounded to a public grid.
+
+    Parameters
+    ----------
+    B : ndarray, shape (d, d), or tuple of such
+        Private; several arrays stand for their exact sum. Its symmetric part (B + B')/2 is released.
+    name : str
+        Name of the ledger line.
+    sensitivity : float
+        Largest `norm` of the difference of neighbours, were `B` computed exactly.
+    epsilon : float
+        Pure epsilon of this release.
+    mechanism : {"wishart-difference", "nuclear-laplace"}
+        Law of the noise: the difference of two positive semidefinite matrices, or the Laplace law of the norm.
+    ledger : Ledger
+        Records the release.
+    noise : NoiseSource
+        Source of the noise.
+    norm : {"nuclear", "larger-trace"}
+        Norm of the sensitivity, which the law of the noise follows (:mod:`dpgraph.privacy.nuclear_noise`,
+        :mod:`dpgraph.privacy.replacement_noise`).
+    mu : float
+        In a call with delta > 0, the GDP parameter that the release is charged with.
+    error : float
+        As for :func:`~dpgraph.releases.arrays.release_array`, in the nuclear norm, the larger of both.
+
+    Returns
+    -------
+    matrix : ndarray, shape (d, d)
+        Symmetric.
+    approximate : bool
+        Whether the noise came from a Markov chain.
+    """
+    d = len(B[0] if isinstance(B, tuple) else B)
+    approximate = mechanism == "nuclear-laplace" and d > EXACT_NUCLEAR_LAPLACE_DIMENSION
+    law = mechanism + (", larger trace" if norm == "larger-trace" else "")
+    scale = ledger.pure(
+        name,
+        mechanism=law + (" (Markov chain: approximate)" if approximate else ""),
+        sensitivity=sensitivity + 2 * error,
+        epsilon=epsilon,
+        mu=mu,
+    )
+    draw = _draw(noise, d, scale, mechanism, norm, approximate)
+    return add_on_grid(symmetric_part(B), draw, grid_step(scale)), approximate
+
+
+def _draw(
+    noise: NoiseSource, d: int, scale: float, mechanism: NuclearMechanism, norm: MatrixNorm, approximate: bool
+) -> FloatArray:
+    """Noise of one of the laws."""
+    nuclear = norm == "nuclear"
+    if mechanism == "wishart-difference":
+        return wishart_difference(noise, d, scale) if nuclear else tied_wishart_difference(noise, d, scale)
+    if approximate:
+        return nuclear_laplace_markov(noise, d, scale) if nuclear else replacement_laplace_markov(noise, d, scale)
+    return nuclear_laplace(noise, d, scale) if nuclear else replacement_laplace(noise, d, scale)
+
+
+def private_symmetric_matrix(
+    B: ArrayLike,
+    *,
+    sensitivity: float,
+    epsilon: float,
+    mechanism: NuclearMechanism = "wishart-difference",
+    adjacency: str | Relation | None = None,
+    accountant: PrivacyAccountant | None = None,
+    rng: int | np.random.Generator | None = None,
+) -> PrivateSymmetricMatrix:
+    """Release a symmetric matrix with pure differential privacy, for a bound on its change in nuclear norm.
+
+    Parameters
+    ----------
+    B : array_like, shape (d, d)
+        Private symmetric matrix (its symmetric part is released); the shape is public.
+    sensitivity : float
+        Largest nuclear norm of the difference of the matrices of neighbouring data sets. A change of rank k and
+        Frobenius norm F has nuclear norm at most sqrt(k) F; the r x r core Q'AQ of a graph changes with rank at most
+        min(r, 4) when one edge does.
+    epsilon : float
+        epsilon > 0; delta is 0.
+    mechanism : {"wishart-difference", "nuclear-laplace"}, default "wishart-difference"
+        Law of the noise; ``"nuclear-laplace"`` is approximate, and marked so, above d = 5.
+    adjacency : str or Relation, optional
+        What neighbouring data sets differ in, in words or as a relation of :mod:`dpgraph.privacy.relation`. Calls share
+        an accountant if they name the same; the default is a change of this input by at most `sensitivity`.
+    accountant : PrivacyAccountant, optional
+        Debited before `B` is read.
+    rng : int or numpy.random.Generator, optional
+        For reproducible experiments only; the default is cryptographic noise.
+
+    Returns
+    -------
+    PrivateSymmetricMatrix
+
+    Raises
+    ------
+    InvalidParameterError
+        A parameter is out of range, or `B` is not a finite real square matrix.
+    BudgetExceededError
+        The accountant refuses.
+
+    Notes
+    -----
+    *Guarantee.* epsilon-DP for matrices at nuclear-norm distance at most `sensitivity`; proofs in
+    :mod:`dpgraph.privacy.nuclear_noise`. The sum of matrix and noise is rounded to a public grid 2**-30 times the
+    noise, however large the entries are (:mod:`dpgraph.privacy.grid`).
+
+    References
+    ----------
+    DN25b, Algorithm 1 and Theorem 4.1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpgraph import private_symmetric_matrix
+    >>> private = private_symmetric_matrix(np.eye(4), sensitivity=0.01, epsilon=1.0, rng=0)
+    >>> bool(np.allclose(private.matrix, np.eye(4), atol=0.2)), private.privacy.delta
+    (True, 0.0)
+    """
+    check_choice("mechanism", mechanism, NUCLEAR_MECHANISMS)
+    sensitivity = check_scale("sensitivity", sensitivity)
+    relation = stated_relation(adjacency, Shift("symmetric matrix", sensitivity))
+    shape = public_shape(B)
+    if len(shape) != 2 or shape[0] != shape[1] or shape[0] == 0:
+        raise InvalidParameterError(f"expected a square matrix; got shape {shape}")
+    noise = noise_source(rng)
+    ledger = open_ledger(
+        epsilon=epsilon,
+        delta=None,
+        accountant=accountant,
+        relation=relation,
+        noise=noise,
+    )
+    matrix, approximate = release_symmetric(
+        as_array(B),
+        name="symmetric matrix",
+        sensitivity=sensitivity,
+        epsilon=ledger.epsilon,
+        mechanism=mechanism,
+        ledger=ledger,
+        noise=noise,
+    )
+    return PrivateSymmetricMatrix(matrix, ledger.report(), approximate)

@@ -1,0 +1,1 @@
+"""What may be published: frozen results, and how they are saved."""

@@ -1,0 +1,73 @@
+"""The published form of a private assignment."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpgraph.privacy.report import PrivacyReport
+from dpgraph.results.igraph_views import igraph_clustering
+
+__all__ = ["PrivateCSPResult"]
+
+
+@dataclass(frozen=True, repr=False)
+class PrivateCSPResult:
+    """A private assignment of a 2-CSP: everything here may be published.
+
+    Parameters
+    ----------
+    assignment : dict
+        Label of each variable, in the caller's names.
+    labels : ndarray of int, shape (n,)
+        Positions of the labels in the alphabet, in the order of the variables.
+    alphabet : tuple of hashable
+        All labels, in the caller's order.
+    estimated_value : float
+        Private unbiased estimate of the total weight that the assignment earns.
+    estimated_value_std : float
+        Its standard deviation.
+    estimated_total_weight : float
+        Private unbiased estimate of the sum, over pairs, of the largest entry of their table.
+    mechanism : str
+        The mechanism that was used; ``"data-independent"`` after a halt with ``on_halt="fallback"``.
+    privacy : PrivacyReport
+        The guarantee.
+    """
+
+    assignment: dict[Hashable, Hashable]
+    labels: NDArray[np.int64]
+    alphabet: tuple[Hashable, ...]
+    estimated_value: float
+    estimated_value_std: float
+    estimated_total_weight: float
+    mechanism: str
+    privacy: PrivacyReport
+
+    def __repr__(self) -> str:
+        return (
+            f"PrivateCSPResult({len(self.labels)} variables, estimated value {self.estimated_value:.6g} "
+            f"± {self.estimated_value_std:.3g}, mechanism={self.mechanism!r}, {self.privacy!r})"
+        )
+
+    @property
+    def partition(self) -> tuple[set[Hashable], ...]:
+        """The variables with each label of :attr:`alphabet`, in its order; some sets may be empty."""
+        parts: dict[Hashable, set[Hashable]] = {label: set() for label in self.alphabet}
+        for variable, label in self.assignment.items():
+            parts[label].add(variable)
+        return tuple(parts.values())
+
+    @property
+    def estimated_fraction(self) -> float:
+        """Estimated value over estimated total weight."""
+        total = self.estimated_total_weight
+        return self.estimated_value / total if total > 0 else float("nan")
+
+    def to_igraph_clustering(self, g: Any) -> Any:
+        """Return an ``igraph.VertexClustering`` of `g`, whose vertices are the variables: a cluster for each label."""
+        return igraph_clustering(g, self.assignment, sorted(set(self.assignment.values()), key=repr))

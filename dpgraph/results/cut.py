@@ -1,0 +1,87 @@
+"""The published form of a private cut."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpgraph.privacy.report import PrivacyReport
+from dpgraph.results.igraph_views import igraph_clustering, igraph_cut, sides
+
+__all__ = ["PrivateCutResult"]
+
+
+@dataclass(frozen=True, repr=False)
+class PrivateCutResult:
+    """A private cut or bisection: everything here may be published.
+
+    Parameters
+    ----------
+    partition : pair of sets
+        The two sides, in the caller's vertex labels.
+    labels : ndarray of int, shape (n,)
+        Side 0 or 1 of each vertex, in the order of `nodes`.
+    nodes : tuple of hashable
+        Vertex labels in the caller's order.
+    estimated_value : float
+        Private unbiased estimate of the weight of the cut.
+    estimated_value_std : float
+        Standard deviation of that estimate.
+    estimated_total_weight : float
+        Private unbiased estimate of the total weight of all edges (NaN where none was released).
+    upper_bound : float or None
+        Certified upper bound on every cut of the *private* matrix that the solver saw, not of the graph; ``None`` where
+        no matrix was released.
+    mechanism : str
+        The mechanism that was used; ``"data-independent"`` after a halt with ``on_halt="fallback"``.
+    privacy : PrivacyReport
+        The guarantee.
+    """
+
+    partition: tuple[set[Hashable], set[Hashable]]
+    labels: NDArray[np.int8]
+    nodes: tuple[Hashable, ...]
+    estimated_value: float
+    estimated_value_std: float
+    estimated_total_weight: float
+    upper_bound: float | None
+    mechanism: str
+    privacy: PrivacyReport
+
+    def __repr__(self) -> str:
+        first, second = (len(side) for side in self.partition)
+        return (
+            f"PrivateCutResult({first} + {second} vertices, estimated value {self.estimated_value:.6g} "
+            f"± {self.estimated_value_std:.3g}, mechanism={self.mechanism!r}, {self.privacy!r})"
+        )
+
+    @property
+    def estimated_fraction(self) -> float:
+        """Estimated value over estimated total weight: a random cut has 0.5."""
+        total = self.estimated_total_weight
+        return self.estimated_value / total if total > 0 else float("nan")
+
+    def to_igraph_clustering(self, g: Any) -> Any:
+        """Return an ``igraph.VertexClustering`` of `g`, the graph that the cut is of; cluster k is side k."""
+        return igraph_clustering(g, sides(self.partition), (0, 1))
+
+    def to_igraph_cut(self, g: Any) -> Any:
+        """Return an ``igraph.Cut`` of `g` whose value is the private estimate.
+
+        Its lists of edges (``cut``, ``es``) are empty, because the edges across are the secret; the object refers to
+        `g` itself and is for its owner.
+        """
+        return igraph_cut(g, sides(self.partition), value=self.estimated_value, edges=[])
+
+
+def make_partition(nodes: tuple[Hashable, ...], labels: NDArray[np.int8]) -> tuple[set[Hashable], set[Hashable]]:
+    """Two sets of labels from a 0/1 array."""
+    first: set[Hashable] = set()
+    second: set[Hashable] = set()
+    for node, side in zip(nodes, labels.tolist(), strict=True):
+        (second if side else first).add(node)
+    return first, second

@@ -1,0 +1,175 @@
+"""Private results in a file: numpy arrays and JSON in one ``.npz``, without pickle, with the ledger inside.
+
+Format ``dpgraph-result``, version 2. The archive holds one entry ``metadata`` (UTF-8 bytes of a JSON object) and one
+entry for each array of the result. The object has the keys ``format``, ``version``, ``type`` (name of the class),
+``arrays`` (names of the fields that are entries of the archive), ``fields`` (all other fields) and ``privacy`` (the
+report with its ledger, as :meth:`~dpgraph.PrivacyReport.to_dict`). Values that JSON does not have are objects with one
+key: ``{"tuple": [...]}``, ``{"set": [...]}``, ``{"float": "nan"}`` (also ``"inf"`` and ``"-inf"``), and
+``{"range": n}`` for the tuple (0, ..., n - 1). A file is made of published values only and may be published.
+"""
+
+from __future__ import annotations
+
+import importlib
+import io
+import json
+import math
+import os
+import zipfile
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from dpgraph.atomic_write import write_atomically
+from dpgraph.exceptions import InvalidParameterError
+from dpgraph.privacy.report import LedgerEntry, PrivacyReport
+
+__all__ = ["load_result", "save_result"]
+
+FORMAT, VERSION = "dpgraph-result", 2
+
+#: Versions that can be read. Version 1 had no `relation` in its report; it is empty when such a file is read.
+_READABLE = (1, 2)
+
+#: Results that can be saved: their fields are arrays, labels, numbers, texts and a privacy report.
+_TYPES = {
+    "PrivateCoherence": "dpgraph.problems.matrices.diagnostics",
+    "PrivateCovariance": "dpgraph.problems.records.covariance",
+    "PrivateCutResult": "dpgraph.results.cut",
+    "PrivateDegrees": "dpgraph.releases.degrees",
+    "PrivateNormalizedAdjacency": "dpgraph.results.adjacency",
+    "PrivateSpectrum": "dpgraph.problems.matrices.diagnostics",
+}
+
+
+def save_result(result: Any, path: str | os.PathLike[str]) -> None:
+    """Save a private result to a file.
+
+    Parameters
+    ----------
+    result : PrivateNormalizedAdjacency, PrivateDegrees, PrivateCutResult, PrivateSpectrum, ...
+        A result of a private function.
+    path : path-like
+        Its name should end in ``.npz``; an existing file is replaced, at once or not at all.
+
+    Raises
+    ------
+    InvalidParameterError
+        The result is of another type, or a vertex label is not made of numbers, texts, booleans, None and tuples.
+
+    Examples
+    --------
+    >>> import dpgraph, tempfile, pathlib
+    >>> noisy = dpgraph.private_degrees(dpgraph.datasets.load("five-cycle"), epsilon=1.0, delta=1e-6)
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "degrees.npz"
+    >>> save_result(noisy, path)
+    >>> load_result(path).privacy == noisy.privacy
+    True
+    """
+    name = type(result).__name__
+    if name not in _TYPES or type(result) is not _class_of(name):
+        raise InvalidParameterError(f"can save {', '.join(_TYPES)}; got {name}")
+    values = {field.name: getattr(result, field.name) for field in fields(result)}
+    arrays: dict[str, Any] = {key: value for key, value in values.items() if isinstance(value, np.ndarray)}
+    metadata = {
+        "format": FORMAT,
+        "version": VERSION,
+        "type": name,
+        "arrays": list(arrays),
+        "fields": {key: _encode(value) for key, value in values.items() if key not in arrays and key != "privacy"},
+        "privacy": _encode(result.privacy.to_dict()),
+    }
+    text = json.dumps(metadata, allow_nan=False, ensure_ascii=False).encode()
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, metadata=np.frombuffer(text, dtype=np.uint8), **arrays)
+    write_atomically(path, buffer.getvalue())
+
+
+def load_result(path: str | os.PathLike[str]) -> Any:
+    """Load a private result that :func:`save_result` wrote. Nothing in the file is executed.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+
+    Returns
+    -------
+    object
+        Of the class that was saved, with its privacy report.
+
+    Raises
+    ------
+    InvalidParameterError
+        The file is no result of dpgraph, or of a newer version of the format.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            metadata = json.loads(archive["metadata"].tobytes())
+            _check(metadata, path)
+            arrays = {name: archive[name] for name in metadata["arrays"]}
+        kind = _class_of(metadata["type"])
+        values = {key: _decode(value) for key, value in metadata["fields"].items()}
+        return kind(**arrays, **values, privacy=_report(_decode(metadata["privacy"])))
+    except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
+        if isinstance(error, InvalidParameterError):
+            raise
+        raise InvalidParameterError(f"{os.fspath(path)} is no file of a dpgraph result, or it is damaged") from error
+
+
+def _check(metadata: Any, path: str | os.PathLike[str]) -> None:
+    if not isinstance(metadata, dict) or metadata.get("format") != FORMAT or metadata.get("type") not in _TYPES:
+        raise InvalidParameterError(f"{os.fspath(path)} is no file of a dpgraph result")
+    if type(metadata.get("version")) is not int or metadata["version"] not in _READABLE:
+        raise InvalidParameterError(
+            f"{os.fspath(path)} has version {metadata.get('version')!r} of the format; "
+            f"this dpgraph reads versions {_READABLE[0]} to {VERSION}"
+        )
+
+
+def _class_of(name: str) -> Any:
+    return getattr(importlib.import_module(_TYPES[name]), name)
+
+
+def _report(values: dict[str, Any]) -> PrivacyReport:
+    entries = tuple(LedgerEntry(**entry) for entry in values.pop("entries"))
+    return PrivacyReport(entries=entries, **values)
+
+
+def _encode(value: Any) -> Any:
+    """JSON form of a field."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else {"float": str(value)}
+    if isinstance(value, tuple):
+        counted = value == tuple(range(len(value))) and all(type(item) is int for item in value)
+        return {"range": len(value)} if value and counted else {"tuple": [_encode(item) for item in value]}
+    if isinstance(value, (set, frozenset)):
+        return {"set": [_encode(item) for item in value]}
+    if isinstance(value, list):
+        return [_encode(item) for item in value]
+    if isinstance(value, dict):
+        return {"dict": [[_encode(key), _encode(item)] for key, item in value.items()]}
+    raise InvalidParameterError(
+        "labels in a file must be numbers, texts, booleans, None or tuples of these; "
+        f"got one of type {type(value).__name__}. Relabel the graph before the release"
+    )
+
+
+def _decode(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_decode(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    ((kind, content),) = value.items()
+    if kind == "float":
+        return float(content)
+    if kind == "range":
+        return tuple(range(content))
+    if kind == "dict":
+        return {_decode(key): _decode(item) for key, item in content}
+    return {"tuple": tuple, "set": set}[kind](_decode(item) for item in content)

@@ -1,0 +1,1 @@
+"""2-CSP: relaxation, conditioning, rounding, local search."""

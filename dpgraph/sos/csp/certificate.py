@@ -1,0 +1,233 @@
+"""Dual certificates for the degree-2 relaxation of a 2-CSP: true upper bounds, whatever the primal solver did.
+
+With the last label of each variable eliminated, assignments are vectors y = (1, x_ia) with a block
+[[1, x_i'], [x_i, diag(x_i)]] for each variable, and the value is ``constant + y'Cy``. For every t, every S >= 0 on the
+constraints and every choice of symmetric blocks B_i (their row 0 set to -diag/2, so that they vanish on assignments),
+
+    Z = t e_0 e_0' + sum_i B_i - C(tables + S) positive semidefinite   implies   value <= constant + t,
+
+because S only adds to the value. A shift Z + s W, W diagonal, adds at most s (w_0 + sum_i max_a w_ia) to the bound.
+t, B and S are read off the primal vectors; s is lowered from a Lanczos guess until the shifted Z is *proven*
+semidefinite, as in :mod:`dpgraph.sos.cut.certificate`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from dpgraph.linalg.lanczos import Lanczos, lower_bound
+from dpgraph.sos.csp.objective import CSPObjective
+from dpgraph.sos.cut.certificate import FAILURE_PROBABILITY, LONG_RUN
+from dpgraph.sos.definiteness import sparse_semidefinite
+
+__all__ = ["CSPCertificate", "certify_csp", "estimate_bound"]
+
+FloatArray = NDArray[np.float64]
+
+_SHORT_RUN = 120
+_ATTEMPTS = 40
+_REGULARISATION = 1e-6
+_FREE = 0.5  # share of the diagonal that an undetermined entry gets: measured
+
+
+@dataclass(frozen=True)
+class CSPCertificate:
+    """An upper bound on every assignment.
+
+    Attributes
+    ----------
+    bound : float
+        The bound.
+    kind : str
+        "proven" (rounding errors included), "lanczos" (holds with probability 1 - 1e-10 over the random start of a
+        Lanczos run in exact arithmetic) or "trivial" (the sum of the largest entries).
+    """
+
+    bound: float
+    kind: str
+
+
+def certify_csp(objective: CSPObjective, V: FloatArray, S: FloatArray, rng: np.random.Generator) -> CSPCertificate:
+    """Certified upper bound from label vectors and multipliers: the closer to optimal, the better.
+
+    Parameters
+    ----------
+    objective : CSPObjective
+        What is bounded.
+    V : numpy.ndarray, shape (n, q, k)
+        Label vectors; any give a true bound.
+    S : numpy.ndarray, shape (m, q, q)
+        Multipliers of nonnegative pair probabilities, all >= 0.
+    rng : numpy.random.Generator
+        Start of the Lanczos run.
+    """
+    trivial = CSPCertificate(objective.trivial_bound, "trivial")
+    if not np.any(objective.tables):
+        return trivial  # and attained
+    line = _ShiftedDual.through(objective, V, S)
+    guess = float(line.lanczos(rng).run(_SHORT_RUN).ritz()[0])
+    step = max(0.02 * abs(guess), 1e-9)
+    for _ in range(_ATTEMPTS):
+        guess -= step
+        step *= 2.0
+        found = line.prove(guess, rng)
+        if found is not None:
+            return found if found.bound < trivial.bound else trivial
+        if line.bound(guess) > trivial.bound:
+            break
+    return trivial
+
+
+def estimate_bound(objective: CSPObjective, V: FloatArray, S: FloatArray, rng: np.random.Generator) -> float:
+    """About what :func:`certify_csp` will prove, at the cost of a Lanczos run: no bound, to decide when to stop."""
+    if not np.any(objective.tables):
+        return objective.trivial_bound
+    line = _ShiftedDual.through(objective, V, S)
+    return line.bound(float(line.lanczos(rng).run(_SHORT_RUN).ritz()[0]))
+
+
+@dataclass(frozen=True, eq=False)
+class _ShiftedDual:
+    """The matrices Z - s W of one dual point, by the off-diagonal part and the diagonal of Z.
+
+    Attributes
+    ----------
+    off_diagonal : scipy.sparse.csr_array, shape (N, N)
+        N = 1 + n (q - 1).
+    diagonal, weights : numpy.ndarray, shape (N,)
+    base : float
+        The bound without a shift.
+    price : float
+        How much the bound grows for each unit of the shift.
+    margin : float
+        Bound on the rounding errors of base, of the entries of Z and of the objective, in units of the value.
+    """
+
+    off_diagonal: sparse.csr_array
+    diagonal: FloatArray
+    weights: FloatArray
+    base: float
+    price: float
+    margin: float
+
+    @classmethod
+    def through(cls, objective: CSPObjective, V: FloatArray, S: FloatArray) -> _ShiftedDual:
+        d = objective.alphabet_size - 1
+        tables = objective.tables + np.maximum(S, 0.0)
+        G = objective.gradients(V, tables)
+        # <V, G> counts every pair twice and every single label once.
+        value = 0.5 * (float(np.sum(V * G)) + float(np.sum(objective.unary * V[:, :, 0]))) + objective.constant
+        tables, unary, V, G = _likely_label_last(objective, tables, V, G)
+        B = _blocks(V, 0.5 * (G[:, :d] - G[:, d:]))
+        own = B[:, np.arange(d), np.arange(d)]
+        linear, constant = _linear_part(objective, tables, unary)
+        t = value - constant
+        blocks = np.where(np.eye(d, dtype=bool), 0.0, B)
+        Z = _arrow(objective.pairs, tables, -0.5 * (own + linear), blocks)
+        floor = max(0.05 * float(np.abs(own).mean()), 1e-6 * float(np.abs(tables).mean()))
+        weight = np.maximum(own.mean(axis=1), floor)
+        first = 0.1 * float(weight.sum())
+        magnitude = abs(constant) + float(np.abs(tables).sum() + np.abs(objective.unary).sum() + np.abs(B).sum())
+        return cls(
+            off_diagonal=Z,
+            diagonal=np.concatenate([[t], own.ravel()]),
+            weights=np.concatenate([[first], np.repeat(weight, d)]),
+            base=constant + t,
+            price=first + float(weight.sum()),
+            margin=1e-14 * (d + 2) ** 2 * (magnitude + abs(t)) + objective.slack,
+        )
+
+    def bound(self, shift: float) -> float:
+        return self.base - shift * self.price + self.margin
+
+    def prove(self, shift: float, rng: np.random.Generator) -> CSPCertificate | None:
+        """The certificate at `shift`, or None if Z - shift W could not be shown to be semidefinite."""
+        proven = sparse_semidefinite(4.0 * self.off_diagonal, self.diagonal - shift * self.weights)
+        if proven is None:
+            known = lower_bound(self.lanczos(rng), shift, steps=LONG_RUN, failure=FAILURE_PROBABILITY)
+            return CSPCertificate(self.bound(known), "lanczos")
+        return CSPCertificate(self.bound(shift), "proven") if proven else None
+
+    def lanczos(self, rng: np.random.Generator) -> Lanczos:
+        """A run for the smallest eigenvalue of W^{-1/2} Z W^{-1/2}."""
+        root = 1.0 / np.sqrt(self.weights)
+
+        def multiply(x: FloatArray) -> FloatArray:
+            z = root * x
+            return root * (self.diagonal * z + self.off_diagonal @ z)
+
+        return Lanczos(multiply, rng.standard_normal(root.size))
+
+
+def _likely_label_last(
+    objective: CSPObjective, tables: FloatArray, V: FloatArray, G: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Tables, single values, vectors and gradients with the likeliest label of each variable moved to the end.
+
+    The last label is the one to be eliminated; if it were one of probability 0, as in a nearly integral solution, the
+    multipliers of the other such labels would be undetermined.
+    """
+    n, q = objective.unary.shape
+    rows = np.arange(n)
+    order = np.tile(np.arange(q), (n, 1))
+    likely = V[:, :, 0].argmax(axis=1)
+    order[rows, likely], order[:, q - 1] = q - 1, likely
+    u, v = objective.pairs.T
+    moved = tables[np.arange(len(u))[:, None, None], order[u][:, :, None], order[v][:, None, :]]
+    return moved, np.take_along_axis(objective.unary, order, axis=1), V[rows[:, None], order], G[rows[:, None], order]
+
+
+def _blocks(V: FloatArray, g: FloatArray) -> FloatArray:
+    """Least-squares multipliers of the label constraints, shape (n, q - 1, q - 1).
+
+    Stationarity asks B_i[a, 0] v_0 + sum_b B_i[a, b] v_ib = g_ia for all a < q, with B_i[a, 0] = -B_i[a, a]/2 and
+    v_0 the sum of all v_ic. The v_ic are orthogonal, so the equations are inner products with them; p_iq is the largest
+    probability. Entries that only concern two labels of probability 0 are free and get their usual size.
+    """
+    d = g.shape[1]
+    p = np.maximum(V[:, :, 0], 0.0)
+    inner = np.einsum("iak,ick->iac", g, V)  # <g_ia, v_ic>
+    along = inner[:, np.arange(d), np.arange(d)]
+    own = 2.0 * (along - inner[:, :, d]) / np.maximum(p[:, :d] + p[:, d:], 1e-3)  # p_iq >= 1/q if V is feasible
+    half = inner[:, :, :d] + 0.5 * own[:, :, None] * p[:, None, :d]
+    usual = _FREE * np.minimum(own[:, :, None], own[:, None, :])
+    B = half + half.transpose(0, 2, 1) + _REGULARISATION * usual
+    B /= p[:, :d, None] + p[:, None, :d] + _REGULARISATION
+    B[:, np.arange(d), np.arange(d)] = own
+    return B
+
+
+def _linear_part(objective: CSPObjective, tables: FloatArray, unary: FloatArray) -> tuple[FloatArray, float]:
+    """Coefficients of x_ia, shape (n, q - 1), and the constant once the last labels are eliminated."""
+    d = objective.alphabet_size - 1
+    u, v = objective.pairs.T
+    linear = unary[:, :d] - unary[:, d:]
+    np.add.at(linear, u, tables[:, :d, d] - tables[:, d:, d])
+    np.add.at(linear, v, tables[:, d, :d] - tables[:, d, d:])
+    return linear, math.fsum([objective.constant, *unary[:, d], *tables[:, d, d]])
+
+
+def _arrow(pairs: NDArray[np.int64], tables: FloatArray, row: FloatArray, blocks: FloatArray) -> sparse.csr_array:
+    """Off-diagonal part of Z: first row, blocks of the variables, and -C on the constraints."""
+    n, d = row.shape
+    u, v = pairs.T
+    cross = tables[:, :d, :d] - tables[:, d:, :d] - tables[:, :d, d:] + tables[:, d:, d:]
+    label = np.arange(d)
+    upper_a, upper_b = np.triu_indices(d, 1)
+    own = 1 + d * np.arange(n)[:, None]
+    rows = [np.zeros(n * d, dtype=np.int64), (own + upper_a).ravel()]
+    columns = [1 + np.arange(n * d), (own + upper_b).ravel()]
+    rows.append(np.repeat(1 + d * u[:, None] + label, d))
+    columns.append(np.tile(1 + d * v[:, None] + label, (1, d)).ravel())
+    data = [row.ravel(), blocks[:, upper_a, upper_b].ravel(), -0.5 * cross.ravel()]
+    entries = (np.concatenate(data), (np.concatenate(rows), np.concatenate(columns)))
+    upper = sparse.coo_array(entries, shape=(1 + n * d, 1 + n * d)).tocsr()
+    Z = (upper + upper.T).tocsr()
+    Z.eliminate_zeros()
+    Z.sort_indices()
+    return Z

@@ -1,0 +1,165 @@
+"""What a 2-CSP solver optimises: tables on pairs, values of single labels, and a constant."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from dpgraph.instance import TwoCSP
+from dpgraph.sos.csp import kernels as csp_kernels
+from dpgraph.sos.cut.objective import SparseObjective, on_binary_grid, rounding_slack
+
+__all__ = ["CSPObjective"]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CSPObjective:
+    """Maximise constant + sum_i unary[i, x_i] + sum_e tables[e, x_u, x_v] over labels x, e on the pair (u, v).
+
+    Attributes
+    ----------
+    pairs : numpy.ndarray of int, shape (m, 2)
+        u < v.
+    tables : numpy.ndarray, shape (m, q, q)
+        Entries of any sign.
+    unary : numpy.ndarray, shape (n, q)
+        Values of single labels.
+    constant : float
+        Earned by every assignment.
+    integral : bool
+        Whether every assignment has an integer value; all sums are then exact.
+    slack : float
+        A bound on the rounding errors of :meth:`condition`: no value is further from that of the instance. Every upper
+        bound contains it, because what is conditioned on can cancel and then no margin relative to the rest covers it.
+    """
+
+    pairs: IntArray
+    tables: FloatArray
+    unary: FloatArray
+    constant: float = 0.0
+    integral: bool = False
+    slack: float = 0.0
+    _incidence: tuple[IntArray, IntArray, IntArray] = field(init=False)
+
+    def __post_init__(self) -> None:
+        m = len(self.pairs)
+        ends = self.pairs.T.ravel()
+        order = np.argsort(ends, kind="stable")
+        indptr = np.searchsorted(ends[order], np.arange(self.n_variables + 1))
+        others = self.pairs[:, ::-1].T.ravel()[order]
+        incidence = (indptr.astype(np.int64), np.ascontiguousarray(others), order % max(m, 1))
+        object.__setattr__(self, "_incidence", incidence)
+
+    @classmethod
+    def of(cls, instance: TwoCSP) -> CSPObjective:
+        """The objective of an instance."""
+        tables = np.array(instance.tables)
+        unary = np.zeros((instance.n_variables, instance.alphabet_size))
+        integral = on_binary_grid(tables) and bool(np.all(tables == np.rint(tables)))
+        return cls(np.array(instance.pairs), tables, unary, 0.0, integral)
+
+    @property
+    def n_variables(self) -> int:
+        """Number of variables n."""
+        return int(self.unary.shape[0])
+
+    @property
+    def alphabet_size(self) -> int:
+        """Number of labels q."""
+        return int(self.unary.shape[1])
+
+    @cached_property
+    def trivial_bound(self) -> float:
+        """Sum of the largest entries, rounded up for rounding errors."""
+        parts = np.concatenate([[self.constant], self.unary.max(axis=1), self.tables.max(axis=(1, 2), initial=0.0)])
+        if not len(self.pairs):
+            parts = parts[: 1 + self.n_variables]
+        return math.fsum(parts) + (0.0 if self.integral else 1e-15 * math.fsum(np.abs(parts)) + self.slack)
+
+    def _rounded(self, roundings: int) -> float:
+        """The slack once every number of the objective has been rounded so often in sums."""
+        if self.integral:
+            return self.slack
+        magnitude = abs(self.constant) + float(np.abs(self.unary).sum()) + float(np.abs(self.tables).sum())
+        return self.slack + rounding_slack(roundings, magnitude)
+
+    @cached_property
+    def has_label_symmetry(self) -> bool:
+        """Whether adding 1 modulo q to all labels never changes the value."""
+        shifted = np.roll(self.tables, 1, axis=(1, 2))
+        return bool(np.array_equal(shifted, self.tables) and np.all(self.unary == self.unary[:, :1]))
+
+    def spread(self) -> FloatArray:
+        """How far apart the labels of each variable can be, shape (n,): root sum of squared half ranges."""
+        square = (0.5 * np.ptp(self.unary, axis=1)) ** 2
+        half_range = 0.5 * np.ptp(self.tables.reshape(len(self.tables), -1), axis=1) if len(self.tables) else []
+        for end in (0, 1):
+            np.add.at(square, self.pairs[:, end], np.square(half_range))
+        return np.sqrt(square)
+
+    def value(self, labels: IntArray) -> float:
+        """Value of an assignment of label positions."""
+        u, v = self.pairs.T
+        single = self.unary[np.arange(labels.size), labels]
+        return math.fsum([self.constant, *single, *self.tables[np.arange(len(u)), labels[u], labels[v]]])
+
+    def ascend(self, E: FloatArray, V: FloatArray, S: FloatArray, penalty: float, sweeps: int) -> float:
+        """Block ascent on label vectors, in place; see :func:`dpgraph.sos.csp.kernels.ascend_blocks`."""
+        return csp_kernels.ascend_blocks(*self._incidence, self.tables, S, self.unary, penalty, E, V, sweeps)
+
+    def gradients(self, V: FloatArray, tables: FloatArray) -> FloatArray:
+        """Derivatives of the relaxation value with other `tables`, shape (n, q, k)."""
+        return csp_kernels.label_gradients(*self._incidence, tables, self.unary, V)
+
+    def anneal(self, labels: IntArray, temperatures: FloatArray, seed: int) -> None:
+        """Annealing in place; see :func:`dpgraph.sos.csp.kernels.anneal_labels`."""
+        tol = 1e-10 * float(self.spread().max(initial=0.0))
+        csp_kernels.anneal_labels(*self._incidence, self.tables, self.unary, labels, temperatures, tol, np.uint64(seed))
+
+    def condition(self, i: int, a: int) -> CSPObjective:
+        """Objective of the other variables, in the same order, once variable i has label a.
+
+        Each label of a neighbour, and the constant, is one rounded sum of two numbers.
+        """
+        u, v = self.pairs.T
+        unary = self.unary.copy()
+        np.add.at(unary, v[u == i], self.tables[u == i, a, :])
+        np.add.at(unary, u[v == i], self.tables[v == i, :, a])
+        keep = (u != i) & (v != i)
+        pairs = self.pairs[keep]
+        pairs = pairs - (pairs > i)
+        return CSPObjective(
+            pairs, self.tables[keep], np.delete(unary, i, axis=0), self.constant + float(unary[i, a]), self.integral,
+            self._rounded(2),
+        )  # fmt: skip
+
+    def signed(self) -> SparseObjective:
+        """For two labels: the same values as cuts of n + 1 vertices, vertex 0 on the side of label 0.
+
+        A linear coefficient is a sum over the constraints of a variable, so its terms are rounded that often.
+        """
+        T, (u, v) = self.tables, self.pairs.T
+        n = self.n_variables
+        linear = 0.5 * (self.unary[:, 0] - self.unary[:, 1])
+        np.add.at(linear, u, 0.25 * (T[:, 0].sum(axis=1) - T[:, 1].sum(axis=1)))
+        np.add.at(linear, v, 0.25 * (T[:, :, 0].sum(axis=1) - T[:, :, 1].sum(axis=1)))
+        quadratic = 0.25 * (T[:, 0, 0] + T[:, 1, 1] - T[:, 0, 1] - T[:, 1, 0])
+        rows = np.concatenate([np.zeros(n, dtype=np.int64), u + 1])
+        columns = np.concatenate([np.arange(1, n + 1), v + 1])
+        upper = sparse.coo_array((-2.0 * np.concatenate([linear, quadratic]), (rows, columns)), shape=(n + 1, n + 1))
+        M = (upper + upper.T).tocsr()
+        M.eliminate_zeros()
+        M.sort_indices()
+        constant = self.constant + 0.5 * math.fsum(self.unary.ravel()) + 0.25 * math.fsum(T.ravel())
+        objective = SparseObjective(M, constant)
+        objective.integral = self.integral
+        objective.slack = self._rounded(8 + int(np.diff(self._incidence[0]).max(initial=0)))
+        return objective

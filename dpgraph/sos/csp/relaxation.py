@@ -1,0 +1,175 @@
+"""The degree-2 relaxation of a 2-CSP at scale: label vectors of low rank, side constraints by multipliers.
+
+Maximise the sum of tables[e, a, b] <V_ua, V_vb> over vectors with <V_ia, V_ib> = 0, sum_a V_ia = v_0, |v_0| = 1, and,
+if asked for, <V_ua, V_vb> >= 0 on the constraints. The label constraints hold exactly at every step, because the
+vectors of a variable are built from an orthonormal frame; one frame at a time is improved with the others fixed (in
+the manner of the mixing method). The inequalities are relaxed by an augmented Lagrangian.
+
+References
+----------
+P. Raghavendra, Optimal algorithms and inapproximability results for every CSP?, STOC 2008 (the relaxation).
+S. Burer, R. D. C. Monteiro, A nonlinear programming algorithm for solving semidefinite programs via low-rank
+factorization, Mathematical Programming 95 (2003).
+P.-W. Wang, W.-C. Chang, J. Z. Kolter, The mixing method, arXiv:1706.00476.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpgraph.sos.csp import kernels as csp_kernels
+from dpgraph.sos.csp.certificate import CSPCertificate, certify_csp, estimate_bound
+from dpgraph.sos.csp.objective import CSPObjective
+
+__all__ = ["CSPRelaxation", "solve_csp_relaxation"]
+
+FloatArray = NDArray[np.float64]
+
+_RANK = 48
+_PENALTY = 4.0  # in units of a typical table entry: measured on random instances
+_ROUNDS = 20
+_OPERATIONS = 3e10  # multiplications that the sweeps may take by default
+_FEWEST_SWEEPS, _MOST_SWEEPS = 100, 2000
+_PATIENCE = 8  # checks without a better bound
+_LOOSE = 10.0  # the bound may be this many times the tolerance away, as the dual converges more slowly
+
+
+@dataclass(frozen=True, eq=False)
+class CSPRelaxation:
+    """Label vectors and an upper bound.
+
+    Attributes
+    ----------
+    frames : numpy.ndarray, shape (n, q, k)
+        Orthonormal rows E[i, a]; the span of those of each variable contains the first basis vector v_0.
+    multipliers : numpy.ndarray, shape (m, q, q)
+        Of the nonnegative pair probabilities.
+    value : float
+        Value of the relaxation at the vectors.
+    violation : float
+        How negative a pair probability is at most (0 if not asked for).
+    certificate : CSPCertificate
+        Upper bound on every assignment.
+    sweeps : int
+        Sweeps of block ascent.
+    """
+
+    frames: FloatArray
+    multipliers: FloatArray
+    value: float
+    violation: float
+    certificate: CSPCertificate
+    sweeps: int
+
+    @property
+    def vectors(self) -> FloatArray:
+        """Label vectors V[i, a] = E[i, a, 0] E[i, a], shape (n, q, k)."""
+        return self.frames * self.frames[:, :, :1]
+
+    def marginals(self) -> FloatArray:
+        """Pseudo-probabilities <V_ia, v_0>, shape (n, q)."""
+        return self.frames[:, :, 0] ** 2
+
+    def without(self, i: int, keep: NDArray[np.bool_]) -> tuple[FloatArray, FloatArray]:
+        """Start for the problem without variable i: frames and multipliers of the constraints in `keep`."""
+        return np.delete(self.frames, i, axis=0), self.multipliers[keep]
+
+
+def solve_csp_relaxation(
+    objective: CSPObjective,
+    rng: np.random.Generator,
+    *,
+    nonnegative: bool = True,
+    tol: float = 1e-4,
+    max_sweeps: int | None = None,
+    start: tuple[FloatArray, FloatArray] | None = None,
+) -> CSPRelaxation:
+    """Solve the degree-2 relaxation to a relative tolerance, and certify it.
+
+    Parameters
+    ----------
+    objective : CSPObjective
+        What is relaxed.
+    rng : numpy.random.Generator
+        Start point and Lanczos start.
+    nonnegative : bool, default True
+        Require nonnegative pair probabilities on the constraints. Without, they are required first and then released.
+    tol : float, default 1e-4
+        Stop once progress, violation and complementarity, summed over the instance, are this share of the value, and
+        the bound is within ten times that.
+    max_sweeps : int, optional
+        Limit on the sweeps; by default as many as take about a minute, between 100 and 2000.
+    start : (frames, multipliers), optional
+        Warm start.
+
+    Returns
+    -------
+    CSPRelaxation
+    """
+    n, q = objective.n_variables, objective.alphabet_size
+    known: list[CSPCertificate] = []
+    if start is None and not nonnegative:
+        # From a random start block ascent may end where no single frame improves; with the inequalities it does not.
+        inside = solve_csp_relaxation(objective, rng, tol=min(_LOOSE * tol, 0.01), max_sweeps=max_sweeps)
+        start = inside.frames, np.zeros_like(objective.tables)
+        known.append(inside.certificate)  # multipliers of the inequalities only add to the value, so it still holds
+    if start is None:
+        E = _random_frames(n, q, min(n * (q - 1) + 1, max(_RANK, q + 1)), rng)
+        S = np.zeros_like(objective.tables)
+    else:
+        E, S = (np.array(part, order="C") for part in start)
+    V = E * E[:, :, :1]
+    entry = float(np.abs(objective.tables).max(axis=(1, 2), initial=0.0).mean()) if len(objective.pairs) else 0.0
+    penalty = _PENALTY * entry if nonnegative else 0.0
+    if max_sweeps is None:
+        work = 4.0 * len(objective.pairs) * q**2 * E.shape[2] + 1.0
+        max_sweeps = int(np.clip(_OPERATIONS / work, _FEWEST_SWEEPS, _MOST_SWEEPS))
+    sweeps, before = 0, -math.inf
+    # A nearly integral solution no longer shows all of its multipliers, so the best dual point is kept.
+    best, stalled = math.inf, 0
+    dual: tuple[FloatArray, FloatArray] | None = None
+    while True:
+        for _ in range(_ROUNDS if nonnegative else 1):
+            objective.ascend(E, V, S, penalty, 1 if nonnegative else _ROUNDS)
+            moments = csp_kernels.pair_moments(objective.pairs, V)
+            if nonnegative:
+                S = np.maximum(S - penalty * moments, 0.0)
+        sweeps += _ROUNDS
+        value = relaxation_value(objective, V, moments)
+        missing = np.maximum(-moments, 0.0) if nonnegative else np.zeros(1)
+        error = abs(value - before) + abs(float(np.sum(S * moments))) + entry * float(missing.sum())
+        before = value
+        scale = max(abs(value), abs(objective.constant), 1e-300)
+        if error <= _LOOSE * tol * scale:
+            estimate = estimate_bound(objective, V, S, rng)
+            if estimate < best:
+                best, dual, stalled = estimate, (V.copy(), S), 0
+            stalled += 1
+            if (error <= tol * scale and best - value <= _LOOSE * tol * scale) or stalled > _PATIENCE:
+                break
+        if sweeps >= max_sweeps:
+            break
+    known.append(certify_csp(objective, *(dual or (V, S)), rng))
+    certificate = min(known, key=lambda certificate: certificate.bound)
+    return CSPRelaxation(E, S, value, float(missing.max(initial=0.0)), certificate, sweeps)
+
+
+def relaxation_value(objective: CSPObjective, V: FloatArray, moments: FloatArray) -> float:
+    """Pseudo-expectation of the value from label vectors and pair moments."""
+    return objective.constant + float(np.sum(objective.unary * V[:, :, 0])) + float(np.sum(objective.tables * moments))
+
+
+def _random_frames(n: int, q: int, k: int, rng: np.random.Generator) -> FloatArray:
+    """Frames with uniform marginals, otherwise at random: E = R'(v_0, W), R swaps e_0 and (1, ..., 1)/sqrt(q)."""
+    W = np.zeros((n, q, k))
+    W[:, 0, 0] = 1.0
+    basis, _ = np.linalg.qr(rng.standard_normal((n, k - 1, q - 1)))
+    W[:, 1:, 1:] = basis.transpose(0, 2, 1)
+    h = np.full(q, 1.0 / math.sqrt(q))
+    h[0] -= 1.0
+    R = np.eye(q) - 2.0 * np.outer(h, h) / (h @ h)
+    return np.ascontiguousarray(np.einsum("ca,nck->nak", R, W))

@@ -1,0 +1,107 @@
+"""From label vectors to assignments, and their local improvement.
+
+References
+----------
+B. Barak, P. Raghavendra, D. Steurer, Rounding semidefinite programming hierarchies via global correlation, FOCS 2011.
+A. Frieze, M. Jerrum, Improved approximation algorithms for MAX k-CUT and MAX BISECTION, Algorithmica 18 (1997).
+"""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpgraph.sos.csp.objective import CSPObjective
+from dpgraph.sos.moments.pseudo_distribution import draw_labels
+
+__all__ = ["best_rows", "improve_labels", "one_opt_labels", "round_vectors"]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+_OPERATIONS = 4e8  # elementary operations of the default annealing, all starts together (a few seconds)
+# Temperatures in units of a typical change of value in a random assignment.
+_HOT, _COLD = 0.45, 0.05
+_GREEDY_SWEEPS = 1000
+_FEWEST_SWEEPS, _MOST_SWEEPS = 20, 2000
+
+
+def round_vectors(V: FloatArray, rounds: int, rng: np.random.Generator) -> IntArray:
+    """Assignments drawn from a degree-2 pseudo-distribution, shape (rounds, n).
+
+    Three ways in turn, none of which is best for every instance: labels drawn independently from the marginals; the
+    same from the marginals conditioned on one random variable, <V_ia, V_jb>/<V_jb, v_0>, which degree 2 allows; and
+    the label whose vector is largest in a random direction (Frieze, Jerrum 1997).
+
+    Parameters
+    ----------
+    V : numpy.ndarray, shape (n, q, k)
+        Label vectors; v_0 is the first basis vector.
+    rounds : int
+        Number of assignments.
+    rng : numpy.random.Generator
+        Public randomness.
+    """
+    n, _, k = V.shape
+    drawn = np.empty((rounds, n), dtype=np.int64)
+    for r in range(rounds):
+        if r % 3 == 0:
+            direction = np.concatenate([[1.0], rng.standard_normal(k - 1)])
+            drawn[r] = np.argmax(V @ direction, axis=1)
+        elif r % 3 == 1:
+            j = int(rng.integers(n))
+            b = draw_labels(V[j : j + 1, :, 0], rng)[0]
+            drawn[r] = draw_labels(np.maximum(V @ V[j, b], 0.0) + 1e-12, rng)
+        else:
+            drawn[r] = draw_labels(V[:, :, 0], rng)
+    return drawn
+
+
+def best_rows(objective: CSPObjective, assignments: IntArray, keep: int) -> IntArray:
+    """The `keep` rows of largest value, best first (ties by position)."""
+    values = np.array([objective.value(row) for row in assignments])
+    return assignments[np.argsort(-values, kind="stable")[:keep]]
+
+
+def one_opt_labels(objective: CSPObjective, assignments: IntArray) -> IntArray:
+    """Change single labels while that gains; rows of shape (c, n), a new array is returned."""
+    return _run(objective, assignments, np.zeros(_GREEDY_SWEEPS), np.zeros(len(assignments), dtype=np.int64))
+
+
+def improve_labels(
+    objective: CSPObjective, assignments: IntArray, rng: np.random.Generator, *, sweeps: int | None = None
+) -> IntArray:
+    """The best assignment found by annealing each row, shape (n,); never worse than 1-opt of the best row.
+
+    Parameters
+    ----------
+    objective : CSPObjective
+        What is maximised.
+    assignments : numpy.ndarray of int, shape (c, n)
+        Starting points.
+    rng : numpy.random.Generator
+        Public randomness.
+    sweeps : int, optional
+        Annealing sweeps for each row; by default as many as take a few seconds in all, between 20 and 2000.
+    """
+    count = len(assignments)
+    if sweeps is None:
+        size = objective.n_variables + 0.2 * len(objective.pairs) * objective.alphabet_size
+        sweeps = int(np.clip(_OPERATIONS / (count * size), _FEWEST_SWEEPS, _MOST_SWEEPS))
+    unit = 2.0 * float(objective.spread().mean())
+    temperatures = np.concatenate([np.linspace(_HOT, _COLD, sweeps) * unit, np.zeros(_GREEDY_SWEEPS)])
+    annealed = _run(objective, assignments, temperatures, rng.integers(2**63, size=count))
+    greedy = one_opt_labels(objective, assignments)
+    return best_rows(objective, np.concatenate([greedy, annealed]), 1)[0]
+
+
+def _run(objective: CSPObjective, assignments: IntArray, temperatures: FloatArray, seeds: IntArray) -> IntArray:
+    rows = np.array(assignments, dtype=np.int64, order="C")
+    with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:  # the kernel releases the interpreter lock
+        jobs = [pool.submit(objective.anneal, row, temperatures, int(s)) for row, s in zip(rows, seeds, strict=True)]
+        for job in jobs:
+            job.result()
+    return rows

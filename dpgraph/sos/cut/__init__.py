@@ -1,0 +1,1 @@
+"""Max-cut and max-bisection: relaxation, conditioning, rounding, local search."""

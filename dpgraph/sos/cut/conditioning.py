@@ -1,0 +1,211 @@
+"""Driving down global correlation at degree 2: pin seeds, re-solve warm, search the outcomes with a beam.
+
+Unit rows V_i and a unit vector v_0 are a degree-2 pseudo-distribution of signs: E x_i = <V_i, v_0>,
+E x_i x_j = <V_i, V_j>. By the symmetry x -> -x the first pinned vertex is only a gauge: it becomes v_0. Pinning more
+vertices merges them with the first one, up to signs, and the relaxation is solved again on what is left, so each
+seed costs one re-solve instead of two degrees of the hierarchy.
+
+Covariances are those of the label-extended graph (labels a, b in {0, 1}); with c_ij = E x_i x_j - E x_i E x_j every
+one of the four entries is +-c_ij/4, hence
+
+    global correlation = sum_ij p_i p_j c_ij^2/4,   local correlation = <W, c> = -1/4 sum_ij M_ij c_ij.
+
+The local correlation is in units of the cut value: independent rounding has expected value ``value - local``.
+
+References
+----------
+B. Barak, P. Raghavendra, D. Steurer, Rounding semidefinite programming hierarchies via global correlation, FOCS 2011.
+P. Raghavendra, N. Tan, Approximating CSPs with global cardinality constraints using SDP hierarchies, SODA 2012.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpgraph.sos.cut.low_rank_sdp import LowRankSolution, solve_low_rank
+from dpgraph.sos.cut.objective import CutObjective
+from dpgraph.sos.seed_search import Correlation, SearchMode, SeedSearch, search_seeds
+
+__all__ = ["PinnedNode", "condition", "correlation"]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class PinnedNode:
+    """A node of the search: some vertices are pinned relative to the first one.
+
+    Attributes
+    ----------
+    pins : tuple of (int, float)
+        Pinned vertices with their signs, the gauge first. Empty at the root.
+    group : numpy.ndarray of int, shape (n,)
+        Vertex of the contracted objective that each vertex belongs to; pinned vertices are in group 0.
+    objective : CutObjective
+        What is to be cut.
+        The contracted objective.
+    solution : LowRankSolution
+        Its relaxation.
+    bound : float
+        Upper bound on the cuts that agree with the pins.
+    """
+
+    pins: tuple[tuple[int, float], ...]
+    group: IntArray
+    objective: CutObjective
+    solution: LowRankSolution
+    bound: float
+
+    @property
+    def value(self) -> float:
+        """Value of the relaxation."""
+        return self.solution.value
+
+    def vectors(self) -> FloatArray:
+        """Unit rows for all vertices, shape (n, k); pinned ones are plus or minus the gauge."""
+        rows = self.solution.vectors[self.group]
+        for vertex, sign in self.pins:
+            rows[vertex] *= sign
+        return rows
+
+    def means(self) -> FloatArray:
+        """Pseudo-expectations E x_i, shape (n,); all zero at the root."""
+        if not self.pins:
+            return np.zeros(self.group.size)
+        return np.clip(self.vectors() @ self.solution.vectors[0], -1.0, 1.0)
+
+
+def correlation(
+    objective: CutObjective, vectors: FloatArray, weights: FloatArray, gauge: FloatArray | None
+) -> Correlation:
+    """Correlations of the pseudo-distribution with moments ``vectors @ vectors.T``, in O(n k^2).
+
+    Parameters
+    ----------
+    objective : CutObjective
+        What is to be cut.
+    vectors : numpy.ndarray, shape (n, k)
+        Unit rows.
+    weights : numpy.ndarray, shape (n,)
+        Vertex weights p, summing to 1.
+    gauge : numpy.ndarray, shape (k,), or None
+        The unit vector v_0; None for the symmetric pseudo-distribution with E x = 0.
+    """
+    U = vectors if gauge is None else vectors - np.outer(vectors @ gauge, gauge)  # c = U U'
+    gram = U.T @ (weights[:, None] * U)
+    local = -0.25 * float(np.sum(U * objective.multiply(U)))
+    variance = np.sum(U * U, axis=1)
+    explained = np.sum((U @ gram) * U, axis=1)  # sum_j p_j c_ij^2
+    uncertain = variance > 1e-9
+    drops = np.where(uncertain, explained / np.where(uncertain, 2.0 * variance, 1.0), 0.0)
+    return Correlation(0.25 * float(np.sum(gram * gram)), local, drops)
+
+
+def condition(
+    objective: CutObjective,
+    root: LowRankSolution,
+    rng: np.random.Generator,
+    *,
+    seeds: int,
+    target: float,
+    beam: int,
+    weights: FloatArray,
+    tol: float | None,
+    lower_bound: float = -np.inf,
+    mode: SearchMode = "beam",
+    on_seed: Callable[[], None] | None = None,
+) -> SeedSearch[PinnedNode]:
+    """Pin seeds until the global correlation falls to its target.
+
+    Parameters
+    ----------
+    objective : CutObjective
+        What is to be cut.
+    root : LowRankSolution
+        Relaxation without pins.
+    rng : numpy.random.Generator
+        Public randomness.
+    seeds : int
+        Largest number of pinned vertices, the gauge included.
+    target, beam, mode, on_seed
+        As for :func:`dpgraph.sos.seed_search.search_seeds`.
+    weights : numpy.ndarray, shape (n,)
+        Vertex weights p of the global correlation.
+    tol : float or None
+        Relative gap of the re-solves.
+    lower_bound : float, optional
+        Value of a known cut: nodes that cannot beat it are closed.
+
+    Returns
+    -------
+    SeedSearch of PinnedNode
+        Its upper bound is the maximum over all leaves, the last bound of every dropped node included.
+    """
+    n = objective.n_vertices
+    first = PinnedNode((), np.arange(n), objective, root, root.certificate.bound)
+    return search_seeds(
+        _PinnedCuts(objective, weights, rng, tol), first, rng, mode=mode, seeds=min(seeds, n), target=target, beam=beam,
+        lower_bound=lower_bound, on_seed=on_seed,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class _PinnedCuts:
+    """Cuts for the search; variables are vertices, label 0 is the sign of the gauge."""
+
+    objective: CutObjective
+    vertex_weights: FloatArray
+    rng: np.random.Generator
+    tol: float | None
+    free_seeds: int = 1
+
+    def correlation(self, node: PinnedNode) -> Correlation:
+        gauge = node.solution.vectors[0] if node.pins else None
+        return correlation(self.objective, node.vectors(), self.vertex_weights, gauge)
+
+    def weights(self, node: PinnedNode) -> FloatArray:
+        rest = np.ones(self.vertex_weights.size)
+        rest[[vertex for vertex, _ in node.pins]] = 0.0
+        return rest * self.vertex_weights if np.any(rest * self.vertex_weights) else rest
+
+    def probabilities(self, node: PinnedNode, variable: int) -> FloatArray:
+        if not node.pins:
+            return np.ones(1)
+        mean = float(node.means()[variable])
+        return np.array([0.5 * (1.0 + mean), 0.5 * (1.0 - mean)])
+
+    def pin(self, node: PinnedNode, variable: int, label: int) -> PinnedNode:
+        if not node.pins:
+            return _gauged(self.objective, node, variable)
+        return _pinned(node, variable, 1.0 - 2.0 * label, self.rng, self.tol)
+
+
+def _gauged(objective: CutObjective, node: PinnedNode, vertex: int) -> PinnedNode:
+    n = objective.n_vertices
+    order = np.concatenate([[vertex], np.delete(np.arange(n), vertex)])
+    group = np.empty(n, dtype=np.int64)
+    group[order] = np.arange(n)
+    root = node.solution
+    moved = LowRankSolution(root.vectors[order], root.value, root.certificate, 0, root.converged)
+    return PinnedNode(((vertex, 1.0),), group, objective.contract(group, np.ones(n)), moved, node.bound)
+
+
+def _pinned(node: PinnedNode, vertex: int, sign: float, rng: np.random.Generator, tol: float | None) -> PinnedNode:
+    removed = node.group[vertex]
+    group = np.where(node.group > removed, node.group - 1, node.group)
+    group[vertex] = 0
+    pins = (*node.pins, (vertex, sign))
+    signs = np.ones(node.objective.n_vertices)
+    signs[removed] = sign
+    merge = np.arange(signs.size)
+    merge = np.where(merge > removed, merge - 1, merge)
+    merge[removed] = 0
+    contracted = node.objective.contract(merge, signs)
+    start = np.delete(node.solution.vectors, removed, axis=0)
+    solution = solve_low_rank(contracted, rng, tol=tol, start=start)
+    return PinnedNode(pins, group, contracted, solution, min(node.bound, solution.certificate.bound))

@@ -1,0 +1,1 @@
+"""Pseudo-distributions of higher degree: the Lasserre hierarchy."""
