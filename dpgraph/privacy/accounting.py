@@ -27,6 +27,7 @@ from dpgraph.exceptions import InvalidParameterError
 __all__ = [
     "check_delta",
     "check_epsilon",
+    "check_optional_delta",
     "gaussian_scale",
     "gdp_delta",
     "gdp_epsilon",
@@ -35,6 +36,7 @@ __all__ = [
     "pure_beside_gaussian",
     "pure_dp_epsilon",
     "pure_dp_mu",
+    "require_delta",
 ]
 
 _SQRT2 = math.sqrt(2.0)
@@ -70,6 +72,30 @@ def check_delta(delta: float) -> float:
     if not 0 < delta < 1:
         raise InvalidParameterError(f"delta must lie strictly between 0 and 1; got {delta!r}")
     return float(delta)
+
+
+def check_optional_delta(delta: float) -> float:
+    """Return `delta` as a float, 0 for pure differential privacy, or raise :class:`InvalidParameterError`."""
+    if isinstance(delta, (int, float, np.integer, np.floating)) and not isinstance(delta, bool) and delta == 0:
+        return 0.0
+    return check_delta(delta)
+
+
+def require_delta(delta: float, what: str, pure: str) -> float:
+    """Return `delta` > 0, or raise :class:`InvalidParameterError` that says what needs it and what is pure.
+
+    Examples
+    --------
+    >>> require_delta(1e-6, "mechanism='gaussian'", "mechanism='laplace'")
+    1e-06
+    """
+    delta = check_optional_delta(delta)
+    if delta == 0:
+        raise InvalidParameterError(
+            f"{what} needs 0 < delta < 1; got delta=0. Pass delta (well below 1/number of edges, for instance 1e-6), "
+            f"or use {pure}, which is pure"
+        )
+    return delta
 
 
 def _log_gdp_delta(mu: float, epsilon: float) -> float:

@@ -54,6 +54,8 @@ class Ledger:
     ) -> None:
         self.epsilon, self.delta, self.slack = epsilon, delta, slack
         self.relation, self.seeded, self.parallel = relation, seeded, parallel
+        #: Whether releases are stages of their own (:meth:`stage`).
+        self.staged = False
         #: Total Gaussian-DP budget of the call; 0 for a pure-DP call.
         self.mu = gdp_mu(epsilon, delta - slack) if delta > 0 else 0.0
         self.entries: list[LedgerEntry] = []
@@ -302,6 +304,7 @@ def open_ledger(
     if not 0 <= slack <= delta or slack == delta > 0:
         raise InvalidParameterError(f"the slack share of delta must lie in [0, delta); got {slack!r}")
     ledger = Ledger(epsilon, delta, slack, relation, noise.seeded, parallel)
+    ledger.staged = parallel
     accountant = accountant if accountant is not None else ambient_accountant()
     if accountant is not None:
         if delta and not parallel:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -11,16 +12,15 @@ from numpy.typing import NDArray
 
 from dpgraph.arguments import check_choice
 from dpgraph.bounds import sensitivity
-from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import GraphOperator, open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.accounting import check_delta
-from dpgraph.privacy.ledger import Ledger, open_ledger
-from dpgraph.privacy.noise import NoiseSource, noise_source
+from dpgraph.privacy.accounting import check_epsilon, check_optional_delta, gdp_mu, require_delta
+from dpgraph.privacy.call import Call, Measurement, Released, open_call
+from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
 from dpgraph.privacy.report import PrivacyReport
 
-__all__ = ["PrivateDegrees", "private_degrees", "release_degrees", "release_degrees_purely"]
+__all__ = ["PrivateDegrees", "private_degrees", "release_degrees"]
 
 FloatArray = NDArray[np.float64]
 
@@ -52,24 +52,26 @@ class PrivateDegrees:
         return dict(zip(self.nodes, self.values.tolist(), strict=True))
 
 
-def release_degrees(graph: GraphOperator, *, ledger: Ledger, mu: float, noise: NoiseSource) -> FloatArray:
-    """Release all weighted degrees with GDP parameter `mu`: l2-sensitivity sqrt(2) w, noise on the weight grid."""
-    scale = ledger.gaussian("degrees", sensitivity=sensitivity.degrees_l2(graph.max_weight), mu=mu)
-    return noise.gaussian_on_grid(graph.degrees(), graph.weight_unit, scale)
-
-
-def release_degrees_purely(graph: GraphOperator, *, ledger: Ledger, epsilon: float, noise: NoiseSource) -> FloatArray:
-    """Release all weighted degrees with pure `epsilon`: l1-sensitivity 2 w, noise on the weight grid."""
-    scale = ledger.laplace("degrees", sensitivity=sensitivity.degrees_l1(graph.max_weight), epsilon=epsilon)
-    return noise.laplace_on_grid(graph.degrees(), graph.weight_unit, scale)
+def release_degrees(graph: GraphOperator, call: Call) -> Released:
+    """Release all weighted degrees for this part of the budget: one edge moves two of them by at most w each."""
+    w = graph.max_weight
+    return call.release(
+        Measurement(
+            "degrees",
+            graph.degrees(),
+            l1=sensitivity.degrees_l1(w),
+            l2=sensitivity.degrees_l2(w),
+            unit=graph.weight_unit,
+        )
+    )
 
 
 def private_degrees(
     G: Any,
     *,
     epsilon: float,
-    delta: float | None = None,
-    mechanism: Literal["gaussian", "laplace"] = "gaussian",
+    delta: float = 0.0,
+    mechanism: Literal["auto", "laplace", "gaussian"] = "auto",
     weight: str | None = None,
     max_weight: float | None = None,
     symmetrize: bool = False,
@@ -84,11 +86,12 @@ def private_degrees(
         The private graph; its vertices and their order are public: see :func:`dpgraph.with_public_nodes`.
     epsilon : float
         epsilon > 0.
-    delta : float, optional
-        0 < delta < 1; needed by the Gaussian mechanism, not used by the Laplace mechanism, which is pure.
-    mechanism : {"gaussian", "laplace"}
-        Gaussian noise of standard deviation ``sqrt(2) w / mu(epsilon, delta)`` or discrete Laplace noise of scale
-        ``2 w / epsilon``, on each degree, rounded to the weight grid.
+    delta : float, default 0.0
+        0 <= delta < 1; needed by the Gaussian mechanism, not used by the Laplace mechanism, which is pure.
+    mechanism : {"auto", "laplace", "gaussian"}
+        Discrete Laplace noise of scale ``2 w / epsilon``, or Gaussian noise of standard deviation
+        ``sqrt(2) w / mu(epsilon, delta)``, on each degree, rounded to the weight grid. "auto" takes the one of smaller
+        standard deviation: Laplace up to about epsilon = 8 for delta = 1e-6, and always for delta = 0.
     weight, max_weight, symmetrize
         See :func:`dpgraph.graph.open_graph`.
     accountant : PrivacyAccountant, optional
@@ -111,8 +114,9 @@ def private_degrees(
 
     Notes
     -----
-    *Guarantee.* (epsilon, delta)-DP, or epsilon-DP with ``"laplace"``, for graphs that differ in the weight of one
-    vertex pair by at most `max_weight`. Sensitivity: two degrees move by at most w, sqrt(2) w in l2 and 2 w in l1.
+    *Guarantee.* (epsilon, delta)-DP with Gaussian noise, epsilon-DP with Laplace noise, for graphs that differ in the
+    weight of one vertex pair by at most `max_weight`. Sensitivity: two degrees move by at most w, sqrt(2) w in l2 and
+    2 w in l1.
 
     References
     ----------
@@ -121,29 +125,30 @@ def private_degrees(
     Examples
     --------
     >>> import networkx as nx, dpgraph
-    >>> noisy = dpgraph.private_degrees(nx.star_graph(50), epsilon=2.0, delta=1e-6, rng=0)
-    >>> len(noisy.values), noisy.privacy.seeded
-    (51, True)
+    >>> noisy = dpgraph.private_degrees(nx.star_graph(50), epsilon=2.0, rng=0)
+    >>> len(noisy.values), noisy.privacy.delta
+    (51, 0.0)
     """
-    check_choice("mechanism", mechanism, ("gaussian", "laplace"))
-    if mechanism == "gaussian" and delta is None:
-        raise InvalidParameterError(
-            "the Gaussian mechanism needs delta in (0, 1); got None. Use mechanism='laplace' for pure DP"
-        )
-    if delta is not None:
-        check_delta(delta)
+    check_choice("mechanism", mechanism, ("auto", "laplace", "gaussian"))
+    gaussian = mechanism == "gaussian" or (mechanism == "auto" and _gaussian_is_quieter(epsilon, delta))
+    if gaussian:
+        require_delta(delta, "mechanism='gaussian'", "mechanism='laplace'")
     noise = noise_source(rng)
     source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
-    ledger = open_ledger(
+    call = open_call(
         epsilon=epsilon,
-        delta=delta if mechanism == "gaussian" else None,
+        delta=delta if gaussian else 0.0,
         accountant=accountant,
         relation=Edge(),
         noise=noise,
     )
     graph = source.read()
-    if mechanism == "gaussian":
-        values = release_degrees(graph, ledger=ledger, mu=ledger.mu, noise=noise)
-    else:
-        values = release_degrees_purely(graph, ledger=ledger, epsilon=ledger.epsilon, noise=noise)
-    return PrivateDegrees(values, graph.nodes, ledger.report())
+    return PrivateDegrees(release_degrees(graph, call).value, graph.nodes, call.report())
+
+
+def _gaussian_is_quieter(epsilon: float, delta: float) -> bool:
+    """Whether Gaussian noise on the degrees of a graph has the smaller standard deviation."""
+    epsilon, delta = check_epsilon(epsilon), check_optional_delta(delta)
+    if delta == 0:
+        return False
+    return sensitivity.degrees_l2(1.0) / gdp_mu(epsilon, delta) < math.sqrt(2.0) * sensitivity.degrees_l1(1.0) / epsilon

@@ -8,6 +8,7 @@ import pytest
 import dpgraph
 from dpgraph.bounds import sensitivity
 from dpgraph.graph import open_graph
+from dpgraph.privacy.call import Call
 from dpgraph.privacy.ledger import open_ledger
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
@@ -65,5 +66,5 @@ def test_answers_between_two_grid_points_move_by_no_more_steps_than_the_largest_
         for moved in (0.0, largest):
             ledger = open_ledger(epsilon=1.0, delta=None, accountant=None, relation=Edge(), noise=noise)
             weight = (value + moved) * graph.weight_unit
-            release_weight("a weight", weight, graph, ledger=ledger, share=1.0, noise=noise)
+            release_weight("a weight", weight, graph, Call(ledger, noise))
         assert seen[-1] - seen[-2] <= largest

@@ -132,9 +132,8 @@ def spectrum_charged_as_one_eigenvalue(monkeypatch):
 def degrees_published_without_noise(monkeypatch):
     release = degrees.release_degrees
 
-    def exact(graph, **options):
-        release(graph, **options)
-        return graph.degrees()
+    def exact(graph, call):
+        return release(graph, call)._replace(value=graph.degrees())
 
     monkeypatch.setattr(normalized_adjacency, "release_degrees", exact)
 
@@ -143,9 +142,8 @@ def degrees_reused_without_noise(monkeypatch):
     """The noisy degrees are published, but the exact ones steer the iteration."""
     release = degrees.release_degrees
 
-    def exact(graph, **options):
-        release(graph, **options)
-        return graph.degrees()
+    def exact(graph, call):
+        return release(graph, call)._replace(value=graph.degrees())
 
     monkeypatch.setattr(degree_core, "release_degrees", exact)
 
@@ -282,10 +280,10 @@ def shape_that_depends_on_the_data(monkeypatch):
 def number_of_releases_depends_on_the_data(monkeypatch):
     release = degrees.release_degrees
 
-    def twice(graph, *, ledger, mu, noise):
+    def twice(graph, call):
         if graph.degrees().sum() % 4 == 0:
-            release(graph, ledger=ledger, mu=mu / 2, noise=noise)
-        return release(graph, ledger=ledger, mu=mu / 2, noise=noise)
+            release(graph, call.part(1 / 4))
+        return release(graph, call.part(1 / 4))
 
     monkeypatch.setattr(degrees, "release_degrees", twice)
 

@@ -36,6 +36,7 @@ from dpgraph.interfaces.networkx.private_graph import (
     weight_bound,
 )
 from dpgraph.privacy.accountant import PrivacyAccountant
+from dpgraph.privacy.call import Call
 from dpgraph.privacy.ledger import open_ledger
 from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.privacy.relation import Edge
@@ -90,12 +91,12 @@ def _count(
     rng: NoiseSource | None = None,
     times: int = 1,
 ) -> float:
-    """Release a weight in which a vertex pair counts up to `times` times; delta = 0 means Laplace noise."""
+    """Release a weight in which a vertex pair counts up to `times` times; delta = 0 is pure."""
     noise = noise_source(rng)
     source = open_graph(G, weight=weight, max_weight=weight_bound(weight, max_weight))
     ledger = open_ledger(epsilon=epsilon, delta=delta or None, accountant=accountant, relation=Edge(), noise=noise)
     graph = source.read()
-    return release_weight(name, measure(graph), graph, ledger=ledger, share=1.0, noise=noise, times=times).value
+    return release_weight(name, measure(graph), graph, Call(ledger, noise), times=times).value
 
 
 def _indicator(graph: Graph, nodes: Nodes) -> NDArray[np.float64]:
@@ -308,15 +309,9 @@ def density(
 def degree_centrality(
     G: PrivateGraph, *, epsilon: float, delta: float, accountant: PrivacyAccountant | None = None
 ) -> dict[Hashable, float]:
-    """Degrees with noise over n - 1: :func:`dpgraph.private_degrees`; delta = 0 means Laplace noise."""
+    """Degrees with noise over n - 1: :func:`dpgraph.private_degrees`; delta = 0 is pure."""
     n = len(G)
-    released = private_degrees(
-        G,
-        epsilon=epsilon,
-        delta=delta or None,
-        mechanism="gaussian" if delta else "laplace",
-        accountant=accountant,
-    )
+    released = private_degrees(G, epsilon=epsilon, delta=delta, accountant=accountant)
     return {node: degree / (n - 1) if n > 1 else 1.0 for node, degree in released.as_dict().items()}
 
 

@@ -14,6 +14,7 @@ from dpgraph.bounds import sensitivity
 from dpgraph.graph import Graph
 from dpgraph.inputs.weight_grid import WeightGrid
 from dpgraph.instance import TwoCSP
+from dpgraph.privacy.call import Call
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.problems.embedding.api import release_normalized_adjacency
@@ -158,15 +159,13 @@ def _best_rank(
     rows: NDArray[np.bool_] = np.asarray(X.any(axis=1))
     last = X + 1e-9 * np.argsort(np.argsort(fields, axis=1), axis=1)  # rows that were set say themselves what is first
     ranked = np.argsort(-last, axis=1, kind="stable")
-    spent, share = ledger.part(_CHOICE_SHARE * part)
+    choice = Call(ledger, noise, _CHOICE_SHARE * part)
     weights = [
         release_weight(
             f"weight of candidate {k + 1}, {when}",
             private.value(ranked[:, k], rows),
             private.graph,
-            ledger=spent,
-            share=share / private.q,
-            noise=noise,
+            choice.part(1 / private.q),
         )
         for k in range(private.q)
     ]
@@ -185,9 +184,7 @@ def release_by_coherence(
         "label-extended weight",
         float(graph.degrees().sum()) / 2,
         graph,
-        ledger=ledger,
-        share=_EXTENDED_SHARE,
-        noise=noise,
+        Call(ledger, noise, _EXTENDED_SHARE),
     )
     adjacency_matrix = release_normalized_adjacency(
         graph,

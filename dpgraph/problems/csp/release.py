@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from dpgraph.exceptions import MechanismHalted
 from dpgraph.graph import Graph
+from dpgraph.privacy.call import Call
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.problems.cut.rule import MAIN_SHARE
@@ -79,18 +80,15 @@ def release_assignment(
         Whether a halt is raised or answered by random labels.
     """
     private, n = read(), len(names.variables)
-    spent, part = ledger.part(_TOTAL_SHARE)
-    total = release_weight("total weight", private.total_weight(), private.graph, ledger=spent, share=part, noise=noise)
+    first, last = Call(ledger, noise, _TOTAL_SHARE), Call(ledger, noise, _VALUE_SHARE)
+    total = release_weight("total weight", private.total_weight(), private.graph, first)
     try:
         labels, mechanism = release(private, 2 * total.value / n, ledger, MAIN_SHARE)
     except MechanismHalted:
         if on_halt == "raise":
             raise
         labels, mechanism = noise.generator.integers(0, len(names.alphabet), n), "data-independent"
-    spent, part = ledger.part(_VALUE_SHARE)
-    value = release_weight(
-        "assignment weight", private.value(labels), private.graph, ledger=spent, share=part, noise=noise
-    )
+    value = release_weight("assignment weight", private.value(labels), private.graph, last)
     return PrivateCSPResult(
         assignment={v: names.alphabet[a] for v, a in zip(names.variables, labels.tolist(), strict=True)},
         labels=labels,

@@ -15,6 +15,7 @@ from dpgraph.exceptions import InvalidParameterError, MechanismHalted
 from dpgraph.graph import Graph, GraphSource
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import check_delta, check_epsilon
+from dpgraph.privacy.call import Call
 from dpgraph.privacy.ledger import Ledger, open_ledger
 from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.privacy.relation import Edge
@@ -137,7 +138,7 @@ def release_private_cut(
         slack=options.slack(request.delta) if spectral else 0.0,
     )
     graph = source.read()
-    total = release_total_weight(graph, ledger=ledger, share=_TOTAL_SHARE, noise=noise)
+    total = release_total_weight(graph, Call(ledger, noise, _TOTAL_SHARE))
     if chosen is None:
         chosen = decide_by_degree(n, ledger.epsilon, 2 * total.value / graph.max_weight / n)
     call = _Call(graph, request, options, ledger, MAIN_SHARE, noise)
@@ -147,7 +148,7 @@ def release_private_cut(
         if request.on_halt == "raise":
             raise
         cut, used = _data_independent(n, noise), "data-independent"
-    value = release_cut_weight(graph, cut.labels, ledger=ledger, share=_VALUE_SHARE, noise=noise)
+    value = release_cut_weight(graph, cut.labels, Call(ledger, noise, _VALUE_SHARE))
     return PrivateCutResult(
         partition=make_partition(graph.nodes, cut.labels),
         labels=cut.labels,

@@ -19,6 +19,7 @@ from dpgraph.exceptions import MechanismHalted
 from dpgraph.graph import GraphOperator, open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import check_delta, check_epsilon
+from dpgraph.privacy.call import Call
 from dpgraph.privacy.ledger import Ledger, open_ledger
 from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.privacy.relation import Edge
@@ -79,8 +80,7 @@ def release_normalized_adjacency(
         return _by_noisy_power(graph, options, mean_degree=mean_degree, ledger=ledger, mu=mu, noise=noise)
     tau, lower, left = release_lower_bound(graph, options, mean_degree, ledger, mu, noise)
     mu_degrees = mu * math.sqrt(_DEGREE_SHARE)
-    degrees = release_degrees(graph, ledger=ledger, mu=mu_degrees, noise=noise)
-    std = ledger.entries[-1].scale
+    degrees, std = release_degrees(graph, Call(ledger, noise, mu=mu_degrees))
     left = math.sqrt(left**2 - mu_degrees**2)
     scale = graph.degrees() + tau
     neighbours = EdgeNeighbours(graph.max_weight, lower, tau, graph.degrees(), options.coherence == "degree-corrected")
@@ -152,7 +152,7 @@ def release_noisy_matrix(
     """Release (c, Y): noisy c = d + tau floored at its bound, and A_tau plus noise on all entries, shape (n, n)."""
     tau, lower, left = release_lower_bound(graph, options, mean_degree, ledger, mu, noise)
     mu_degrees = mu * math.sqrt(_DEGREE_SHARE)
-    degrees = release_degrees(graph, ledger=ledger, mu=mu_degrees, noise=noise)
+    degrees = release_degrees(graph, Call(ledger, noise, mu=mu_degrees)).value
     scale = graph.degrees() + tau
     neighbours = EdgeNeighbours(graph.max_weight, lower, tau, graph.degrees())
     left = math.sqrt(left**2 - mu_degrees**2)
@@ -395,7 +395,7 @@ def private_normalized_adjacency(
             noise=noise,
         )
     else:
-        mean = 2 * release_total_weight(graph, ledger=rest, share=TOTAL_SHARE, noise=noise).value / n
+        mean = 2 * release_total_weight(graph, Call(rest, noise, TOTAL_SHARE)).value / n
         private = release_normalized_adjacency(
             graph, options, mean_degree=mean, ledger=rest, mu=rest.remaining_mu(), noise=noise
         )

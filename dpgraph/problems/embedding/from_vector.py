@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from dpgraph.graph import Graph, GraphOperator
+from dpgraph.privacy.call import Call
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.problems.embedding.from_answers import release_answered_adjacency
@@ -50,7 +51,7 @@ def release_vector_adjacency(
     first_share = _TOTAL_SHARE + (0.0 if are_even else RESIDUAL_SHARE)
     first = ledger.stage(first_share * ledger.epsilon) if may_answer else ledger
     share = _TOTAL_SHARE * ledger.epsilon / first.epsilon
-    mean = 2 * release_total_weight(graph, ledger=first, share=share, noise=noise).value / n
+    mean = 2 * release_total_weight(graph, Call(first, noise, share)).value / n
     residual = DegreeResidual(0.0, is_large=False)
     if not are_even:
         residual = release_degree_residual(graph, mean, ledger=first, epsilon=ledger.epsilon, noise=noise)

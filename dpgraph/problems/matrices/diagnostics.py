@@ -15,6 +15,7 @@ from dpgraph.exceptions import InvalidParameterError, MechanismHalted
 from dpgraph.graph import open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import check_delta
+from dpgraph.privacy.call import Call
 from dpgraph.privacy.ledger import open_ledger
 from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.privacy.relation import Edge
@@ -228,7 +229,7 @@ def _graph_spectrum(
         slack=spectrum_slack(source.n_vertices, k, delta) if regularization == "auto" else options.slack(delta),
     )
     graph = source.read()
-    total = release_total_weight(graph, ledger=ledger, share=TOTAL_SHARE, noise=noise)
+    total = release_total_weight(graph, Call(ledger, noise, TOTAL_SHARE))
     mean = 2 * total.value / graph.n_vertices
     tau, lower, mu = release_lower_bound(graph, options, mean, ledger, ledger.remaining_mu(), noise)
     scale = graph.degrees() + tau

@@ -29,6 +29,7 @@ from dpgraph.bounds import sensitivity
 from dpgraph.bounds.neighbours import SpectralNeighbours
 from dpgraph.denoise.empirical_bayes import enough_rows, posterior_basis
 from dpgraph.graph import GraphOperator
+from dpgraph.privacy.call import Call
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.releases.arrays import release_array
@@ -198,8 +199,7 @@ def release_low_rank_adjacency(
     degrees as the start, and averaged products).
     """
     w, mu_degrees, mu_core = graph.max_weight, mu * math.sqrt(_DEGREE_SHARE), mu * math.sqrt(_CORE_SHARE)
-    degrees = release_degrees(graph, ledger=ledger, mu=mu_degrees, noise=noise)
-    std = ledger.entries[-1].scale
+    degrees, std = release_degrees(graph, Call(ledger, noise, mu=mu_degrees))
     rows = np.ones(graph.n_vertices)
     if regularization is not None:
         rows = row_scales(degrees, regularization, w)

@@ -28,11 +28,12 @@ from dpgraph.denoise.empirical_bayes import (
     unless_vanished,
 )
 from dpgraph.graph import GraphOperator
+from dpgraph.privacy.call import Call
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.privacy.reading_norm import ReadingNorm, reading_grid
 from dpgraph.releases.arrays import release_scalar
-from dpgraph.releases.degrees import release_degrees_purely
+from dpgraph.releases.degrees import release_degrees
 from dpgraph.releases.eigenspaces.power_method import LowRankAdjacency, Products, row_scales
 from dpgraph.releases.eigenspaces.residual import DegreeResidual
 from dpgraph.releases.sweeps.core import shrunken_degrees
@@ -94,8 +95,7 @@ def release_leading_vector(
     """
     w, n = graph.max_weight, graph.n_vertices
     epsilon = ledger.epsilon * share
-    degrees = release_degrees_purely(graph, ledger=ledger, epsilon=_DEGREE_SHARE * epsilon, noise=noise)
-    std = math.sqrt(2.0) * ledger.entries[-1].scale
+    degrees, std = release_degrees(graph, Call(ledger, noise, _DEGREE_SHARE * share))
     shrunken = shrunken_degrees(degrees, float(degrees.mean()), std, w)
     rows = row_scales(degrees, regularization, w)
     steer = _posterior if residual.is_large else _capped_posterior

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgraph.bounds import sensitivity
 from dpgraph.denoise.schedules import (
     is_even,
     is_sparse,
@@ -26,9 +25,10 @@ from dpgraph.denoise.schedules import (
     part_of_labels,
 )
 from dpgraph.graph import GraphOperator
+from dpgraph.privacy.call import Call
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource
-from dpgraph.releases.degrees import release_degrees, release_degrees_purely
+from dpgraph.releases.degrees import release_degrees
 from dpgraph.releases.sweeps.gaussian import (
     GAUSSIAN_SCHEDULE,
     LAPLACE_LIMIT,
@@ -222,13 +222,8 @@ def release_usable_degrees(
 ) -> FloatArray:
     """Release the degrees for a share of the budget, shrunk by what is noise in them."""
     w = graph.max_weight
-    if ledger.delta > 0:
-        mu = ledger.mu * math.sqrt(share)
-        noisy = release_degrees(graph, ledger=ledger, mu=mu, noise=noise)
-        return shrunken_degrees(noisy, mean_degree, sensitivity.degrees_l2(w) / mu, w)
-    epsilon = ledger.epsilon * share
-    noisy = release_degrees_purely(graph, ledger=ledger, epsilon=epsilon, noise=noise)
-    return shrunken_degrees(noisy, mean_degree, math.sqrt(2.0) * sensitivity.degrees_l1(w) / epsilon, w)
+    released = release_degrees(graph, Call(ledger, noise, share))
+    return shrunken_degrees(released.value, mean_degree, released.std, w)
 
 
 def shrunken_degrees(noisy: FloatArray, mean: float, scale: float, floor: float) -> FloatArray:

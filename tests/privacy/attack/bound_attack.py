@@ -26,6 +26,7 @@ import numpy as np
 
 from dpgraph.bounds import sensitivity
 from dpgraph.inputs.weight_grid import WeightGrid
+from dpgraph.privacy.call import Call
 from dpgraph.privacy.ledger import _GRID_RATIO, open_ledger
 from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.privacy.reading_norm import ReadingNorm
@@ -73,7 +74,7 @@ def _weight(genome: Genome) -> float:
         noise = SimpleNamespace(laplace_on_grid=lambda values, unit, scale, seen=seen: seen.append(values) or values)
         ledger = open_ledger(epsilon=1.0, delta=None, accountant=None, relation=Edge(), noise=noise_source(0))
         graph: Any = SimpleNamespace(max_weight=genome["max weight"], weight_unit=grid.unit)
-        weights.release_weight("weight", weight, graph, ledger=ledger, share=1.0, noise=noise)  # type: ignore[arg-type]
+        weights.release_weight("weight", weight, graph, Call(ledger, noise))  # type: ignore[arg-type]
         handed.append(Fraction(float(seen[0][0])))
     return float((handed[1] - handed[0]) / Fraction(ledger.entries[0].sensitivity))
 

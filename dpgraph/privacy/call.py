@@ -1,0 +1,253 @@
+"""A private call: the budget it was opened with, its source of noise, and the one place where noise is added.
+
+A call is opened, and its whole budget debited, before private data is read. Parts of it are handed to the functions
+that release something::
+
+    call = open_call(epsilon=1.0, relation=Edge(), ...)
+    first, main, last = call.split(0.005, 0.975, 0.02)
+    total = first.release(Measurement("total weight", exact, l1=w, l2=w, unit=unit))
+
+A share is one of epsilon where the call is pure, and of mu**2 where it is Gaussian: both add up. So nothing but the
+call says how much a release may cost, and in which currency.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpgraph.exceptions import DPGraphError
+from dpgraph.privacy.accountant import ROUNDING, PrivacyAccountant
+from dpgraph.privacy.grid import Terms, add_on_grid, grid_step, symmetric_part
+from dpgraph.privacy.ledger import Ledger, open_ledger
+from dpgraph.privacy.noise import NoiseSource
+from dpgraph.privacy.relation import Relation
+from dpgraph.privacy.report import PrivacyReport
+
+__all__ = ["Call", "Measurement", "Released", "open_call"]
+
+FloatArray = NDArray[np.float64]
+
+#: The grid of a real number with Laplace noise is this many bits finer than the noise.
+_SCALAR_BITS = 20
+#: What floating-point arithmetic may do to an entry of an array of real numbers, in noise scales.
+_ALLOWANCE = 2.0**-30
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """Numbers that are to be released, and what one neighbour changes in them.
+
+    Parameters
+    ----------
+    name : str
+        Name of the line in the ledger.
+    value : ndarray, or tuple of ndarray
+        Private; several arrays stand for their exact sum.
+    l1, l2 : float
+        Bounds on the change between neighbours in the l1 and in the l2 norm, were the value computed exactly. The one
+        that the noise does not need may be left out.
+    unit : float
+        The value is a multiple of this power of two; 0 for real numbers.
+    few : bool
+        A handful of numbers: Gaussian noise is drawn from the exact discrete law.
+    symmetric : bool
+        Replace a square matrix by (A + A')/2, which moves no two data sets apart, and use noise (W + W')/2.
+    error : float, optional
+        For real numbers that are not `few`: public bound on the l2 distance of the value from what an exact computation
+        would give. It counts twice, once for each of two neighbours. By default 2**-30 noise scales an entry, which
+        covers rounding unless sums in it are 2**22 over their number of terms noise scales large.
+    """
+
+    name: str
+    value: Terms
+    l1: float = math.inf
+    l2: float = math.inf
+    unit: float = 0.0
+    few: bool = False
+    symmetric: bool = False
+    error: float | None = None
+
+
+class Released(NamedTuple):
+    """Released numbers, and the standard deviation of the noise of each."""
+
+    value: FloatArray
+    std: float
+
+    @property
+    def number(self) -> float:
+        """The only number."""
+        return float(self.value[0])
+
+
+class Call:
+    """A private call, or a part of one. Use :func:`open_call` and :meth:`part`.
+
+    Parameters
+    ----------
+    ledger : Ledger
+        The debited budget and its lines.
+    noise : NoiseSource
+        Where all noise of the call comes from.
+    share : float
+        Part of the ledger's budget: of epsilon, or of mu**2.
+    mu : float, optional
+        GDP parameter of this part, if it is not given by `share`.
+    """
+
+    def __init__(self, ledger: Ledger, noise: NoiseSource, share: float = 1.0, *, mu: float | None = None) -> None:
+        self.ledger, self.noise, self.share = ledger, noise, share
+        self._mu = mu
+        self._stage: Ledger | None = None
+
+    # --- the budget -------------------------------------------------------------------------------------------------
+
+    @property
+    def pure(self) -> bool:
+        """Whether releases of this part are purely private (a call that goes in stages releases purely)."""
+        return self.ledger.delta == 0 or self.ledger.staged
+
+    @property
+    def epsilon(self) -> float:
+        """Epsilon of this part, if it is pure."""
+        return self.ledger.epsilon * self.share
+
+    @property
+    def mu(self) -> float:
+        """Gaussian-DP parameter of this part, if it is not."""
+        return self.ledger.mu * math.sqrt(self.share) if self._mu is None else self._mu
+
+    @property
+    def generator(self) -> np.random.Generator:
+        """For randomness that need not be secret."""
+        return self.noise.generator
+
+    def part(self, share: float) -> Call:
+        """The part with this share of what this one has."""
+        if self._mu is not None:
+            return self.at_mu(self._mu * math.sqrt(share))
+        return Call(self.ledger, self.noise, self.share * share)
+
+    def split(self, *shares: float) -> tuple[Call, ...]:
+        """Parts with these shares, which add up to 1 at most."""
+        if math.fsum(shares) > 1 + ROUNDING:
+            raise DPGraphError("internal error: a call is split into more than it has")
+        return tuple(self.part(share) for share in shares)
+
+    def at_mu(self, mu: float) -> Call:
+        """The part of a Gaussian call with this GDP parameter."""
+        return Call(self.ledger, self.noise, mu=mu)
+
+    def stage(self, *, delta: float = 0.0, slack: float = 0.0) -> Call:
+        """Make a stage of this part (:meth:`~dpgraph.privacy.ledger.Ledger.stage`), Gaussian where delta > 0."""
+        stage = self.ledger.stage(self.epsilon, delta=delta, slack=slack, parallel=delta > 0)
+        return Call(stage, self.noise)
+
+    def decide(self, *, pure: bool) -> Call:
+        """The rest of the budget after one released bit (:meth:`~dpgraph.privacy.ledger.Ledger.decide`)."""
+        return Call(self.ledger.decide(pure), self.noise)
+
+    def report(self) -> PrivacyReport:
+        """The ledger of the whole call as it stands."""
+        return self.ledger.report()
+
+    # --- the releases -----------------------------------------------------------------------------------------------
+
+    def release(self, measurement: Measurement) -> Released:
+        """Add noise to a measurement for this part of the budget, enter the line, and return what may be published.
+
+        Pure parts use discrete Laplace noise of scale l1/epsilon, others Gaussian noise of standard deviation l2/mu;
+        both on a public grid (:mod:`dpgraph.privacy.grid`).
+        """
+        if self.pure:
+            return self._laplace(measurement)
+        if measurement.few:
+            exact = np.atleast_1d(np.asarray(measurement.value, dtype=np.float64))
+            law = self._lines().gaussian_on_grid(
+                measurement.name, sensitivity=measurement.l2, mu=self.mu, count=exact.size
+            )
+            return Released(self.noise.scalars(exact, law.unit, law.scale), law.scale)
+        return self._gaussian(measurement)
+
+    def _laplace(self, measurement: Measurement) -> Released:
+        """Laplace noise on multiples of the unit.
+
+        A real number is rounded to a grid of 2**-20 noise scales. Rounding adds one step to the bound, and one more is
+        an allowance: on either of two neighbours floating-point arithmetic may miss the number by half a step. That is
+        so unless the sum that it is made of has more than some 2**30 noise scales, and is not proven beyond: with
+        hundreds of millions of edges and an epsilon in the thousands, the bound may be exceeded by about a billionth of
+        itself.
+        """
+        unit, bound, value = measurement.unit, measurement.l1, measurement.value
+        if unit == 0.0:
+            unit = grid_step(bound / self.epsilon, bits=_SCALAR_BITS)
+            bound += 2 * unit
+        scale = self._lines().laplace(measurement.name, sensitivity=bound, epsilon=self.epsilon)
+        return Released(self.noise.laplace_on_grid(value, unit, scale), math.sqrt(2.0) * scale)
+
+    def _gaussian(self, measurement: Measurement) -> Released:
+        ledger, value, bound = self._lines(), measurement.value, measurement.l2
+        if measurement.unit > 0:
+            scale = ledger.gaussian(measurement.name, sensitivity=bound, mu=self.mu)
+            return Released(self.noise.gaussian_on_grid(np.asarray(value), measurement.unit, scale), scale)
+        shape = np.shape(value[0] if isinstance(value, tuple) else value)
+        error = measurement.error
+        if error is None:
+            error = bound / self.mu * _ALLOWANCE * math.sqrt(math.prod(shape))
+        if measurement.symmetric:
+            scale = self.scale(measurement.name, bound + 2 * error, law="symmetric Gaussian")
+            draws = self.noise.symmetric_gaussian(shape[0], scale)
+            return Released(add_on_grid(symmetric_part(value), draws, grid_step(scale)), scale)
+        scale = self.scale(measurement.name, bound + 2 * error, law="Gaussian")
+        return Released(add_on_grid(value, self.noise.gaussian(shape, scale), grid_step(scale)), scale)
+
+    def scale(self, name: str, sensitivity: float, *, law: str, pairs: str = "") -> float:
+        """Enter a line with noise of a law of its own, and return its scale: sensitivity/epsilon, or sensitivity/mu."""
+        if self.pure:
+            return self._lines().pure(name, mechanism=law, sensitivity=sensitivity, epsilon=self.epsilon, pairs=pairs)
+        return self._lines().gaussian(name, sensitivity=sensitivity, mu=self.mu, mechanism=law, pairs=pairs)
+
+    def good_event(self, name: str, slack_share: float, *, candidates: int = 1) -> float:
+        """Quantile for a good event that may fail with this share of the call's slack (see the ledger's method)."""
+        return self.ledger.good_event(name, self.ledger.slack * slack_share, candidates=candidates)
+
+    def _lines(self) -> Ledger:
+        """Where lines of this part are entered: the ledger, or a stage of its own in a call that goes in stages."""
+        if not self.ledger.staged:
+            return self.ledger
+        if self._stage is None:
+            self._stage = self.ledger.stage(self.epsilon)
+        return self._stage
+
+
+def open_call(
+    *,
+    epsilon: float,
+    delta: float = 0.0,
+    accountant: PrivacyAccountant | None,
+    relation: Relation,
+    noise: NoiseSource,
+    slack: float = 0.0,
+    staged: bool = False,
+) -> Call:
+    """Validate a budget and debit all of it; to be called before any private data is read.
+
+    ``delta = 0`` opens a pure call. With `staged`, pure parts may come before, or beside, a Gaussian stage
+    (:meth:`Call.stage`), and the accountant is charged (epsilon, delta) in place of a GDP parameter. Other arguments
+    and all errors are those of :func:`~dpgraph.privacy.ledger.open_ledger`.
+    """
+    ledger = open_ledger(
+        epsilon=epsilon,
+        delta=delta or None,
+        accountant=accountant,
+        relation=relation,
+        noise=noise,
+        slack=slack,
+        parallel=staged,
+    )
+    return Call(ledger, noise)

@@ -1,0 +1,133 @@
+"""What a strategy of a problem is, and how the strategies of a problem are found.
+
+A strategy is one way to solve a problem privately. It is one module in the folder ``strategies`` of its problem that
+defines ``STRATEGY``. Validation, the automatic rule, planning, the command line, the tables of the documents and the
+privacy tests read the registry: to add a strategy is to add a file.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import pkgutil
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+from dpgraph.exceptions import InvalidParameterError
+
+__all__ = ["Registry", "Strategy"]
+
+
+def _unlimited(options: Any, public: Any) -> None:
+    """Nothing is refused."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Strategy:
+    """One way to solve a problem privately.
+
+    Parameters
+    ----------
+    name : str
+        What ``mechanism=`` calls it.
+    options : type
+        Frozen dataclass of its options, public as a name of :mod:`dpgraph.strategies`. The name alone means its
+        defaults.
+    summary : str
+        What it does, for whom, in one sentence.
+    pure : callable
+        ``pure(options)``: whether it spends no delta.
+    run : callable
+        ``run(options, ...)``: the release; each problem says with which arguments.
+    check : callable
+        ``check(options, public)``: raises :class:`InvalidParameterError` for values that are out of range, or too large
+        for the `public` facts of a call (its number of vertices, epsilon, ...).
+    unread : tuple of str
+        Options that this problem does not read, although others that share the dataclass do: only their defaults may be
+        passed.
+    order : int
+        Place in lists; equal numbers by name.
+    """
+
+    name: str
+    options: type
+    summary: str
+    pure: Callable[[Any], bool]
+    run: Callable[..., Any]
+    check: Callable[[Any, Any], None] = _unlimited
+    unread: tuple[str, ...] = ()
+    order: int = 0
+
+
+class Registry:
+    """The strategies of one problem, found in the modules of a package.
+
+    Parameters
+    ----------
+    package : str
+        Each of its modules that defines ``STRATEGY`` adds one.
+    automatic : bool
+        Whether ``mechanism="auto"`` is a choice too.
+    """
+
+    def __init__(self, package: str, *, automatic: bool = True) -> None:
+        self._package, self._automatic = package, automatic
+
+    @cached_property
+    def strategies(self) -> dict[str, Strategy]:
+        """Strategies by name, in the order of lists."""
+        package = importlib.import_module(self._package)
+        modules = [importlib.import_module(f"{self._package}.{m.name}") for m in pkgutil.iter_modules(package.__path__)]
+        found: list[Strategy] = [module.STRATEGY for module in modules if hasattr(module, "STRATEGY")]
+        return {strategy.name: strategy for strategy in sorted(found, key=lambda s: (s.order, s.name))}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What ``mechanism=`` may be called."""
+        return (("auto",) if self._automatic else ()) + tuple(self.strategies)
+
+    def __getitem__(self, name: str) -> Strategy:
+        return self.strategies[name]
+
+    def resolve(self, mechanism: Any) -> tuple[Strategy | None, Any]:
+        """Strategy and options for the argument ``mechanism``; ``(None, None)`` for "auto".
+
+        Raises
+        ------
+        InvalidParameterError
+            It is neither the name of a strategy of this problem nor an options object of one, or it sets an option that
+            this problem does not read.
+        """
+        if isinstance(mechanism, str):
+            if mechanism == "auto" and self._automatic:
+                return None, None
+            if mechanism in self.strategies:
+                strategy = self.strategies[mechanism]
+                return strategy, strategy.options()
+        for strategy in self.strategies.values():
+            if type(mechanism) is strategy.options:
+                self._refuse_unread(strategy, mechanism)
+                return strategy, mechanism
+        objects = ", ".join(dict.fromkeys(f"strategies.{s.options.__name__}" for s in self.strategies.values()))
+        raise InvalidParameterError(
+            f"mechanism must be one of {', '.join(map(repr, self.names))}, or an options object ({objects}); "
+            f"got {mechanism!r}"
+        )
+
+    def _refuse_unread(self, strategy: Strategy, options: Any) -> None:
+        for field in dataclasses.fields(options):
+            if field.name in strategy.unread and getattr(options, field.name) != field.default:
+                raise InvalidParameterError(
+                    f"{type(options).__name__}({field.name}=...) is not read by this function; leave it out"
+                )
+
+    def table(self) -> str:
+        """The strategies as a table in Markdown, for the documents."""
+        rows = ["| `mechanism=` | options | delta | |", "| --- | --- | --- | --- |"]
+        for strategy in self.strategies.values():
+            names = [f.name for f in dataclasses.fields(strategy.options) if f.name not in strategy.unread]
+            delta = "pure" if strategy.pure(strategy.options()) else "needed"
+            options = ", ".join(f"`{name}`" for name in names) or "none"
+            rows.append(f'| `"{strategy.name}"` | {options} | {delta} | {strategy.summary} |')
+        return "\n".join(rows)
