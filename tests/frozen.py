@@ -56,7 +56,7 @@ def machine() -> dict[str, str]:
             found[package] = version(package)
         except PackageNotFoundError:
             found[package] = "none"
-    blas = np.show_config(mode="dicts")["Build Dependencies"]["blas"]  # type: ignore[index,call-overload]
+    blas = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
     return found | {"blas": f"{blas['name']} {blas['version']}"}
 
 

@@ -228,6 +228,7 @@ _RECIPES_OF_INPUTS: dict[str, Callable[[], Any]] = {
     "sparse 500": lambda: planted(500, 1.5, -0.9, 3),
     "middle 400": lambda: planted(400, 12, -0.8, 3),
     "even 2600": lambda: planted(2600, 40, -0.6, 4),
+    "sparse 5200": lambda: datasets.planted_cut_sparse(5200, 4, -0.9, rng=1)[0],
     "random 120": lambda: random_graph(120, 0.5, 3),
     "regular 400": lambda: nx.random_regular_graph(150, 400, seed=0),
     "few 400": lambda: random_graph(400, 0.03, 1),
@@ -528,6 +529,7 @@ FILES = {
     "graph.gml": "graph [ node [ id 0 ] node [ id 1 ] node [ id 2 ] edge [ source 0 target 1 ] ]",
     "colours.col": "c comment\np edge 4 4\ne 1 2\ne 2 3\ne 3 4\ne 1 4\n",
     "formula.cnf": "p cnf 3 3\n1 -2 0\n2 3 0\n-1 -3 0\n",
+    "formula.wcnf": "p wcnf 2 3 10\n3 1 2 0\n2 -1 0\n4 -2 0\n",
     "table.csv": "u,v\n" + "".join(f"{i % 2},{i * i % 3 % 2}\n" for i in range(40)),
     "numbers.csv": "x,y\n" + "".join(f"{(i % 7) / 10},{(i % 5) / 8}\n" for i in range(40)),
 }

@@ -86,6 +86,7 @@ def adjacency() -> Iterator[Case]:
     for rank in (1, 2):
         yield from private(f, more, mechanism="auto", rank=rank, epsilons=(0.3, 1.0, 2.0, 3.0, 4.0, 16.0))
     yield from private(f, ("clique 150", "random 120"), mechanism="auto", rank=1, epsilons=(1.5, 2.5), denoise=False)
+    yield from private(f, ["heavy 1500"], mechanism="auto", rank=2, epsilons=(0.5, 1.0))  # answers only if uneven
     yield from private(f, ["labelled 30"], mechanism="auto", rank=3)
     yield from private("embedding", ("planted 45", "weighted 80"), mechanism="auto", rank=2, epsilons=(4.0,))
     yield from private("embedding", ["planted 45"], mechanism="coherence", epsilons=(64.0,))
@@ -128,6 +129,8 @@ def cuts() -> Iterator[Case]:
             f, ["planted 45"], mechanism="coherence", rank=3, regularization=20.0, coherence="rank", epsilons=(200.0,)
         )
         yield from private(f, ["planted 45"], mechanism="noisy-power", seeds=(0, 2), rounds=8, epsilons=(4.0,))
+    options = {"mechanism": "coherence", "projection": "spectral"}
+    yield Case("private_max_cut", "sparse 5200", options, 1.0, DELTA, 0)  # too large for a dense matrix
     yield from private("private_max_cut", ("even 2600", "heavy 1500"), epsilons=(0.3, 1.0, 2.0))
 
 
@@ -373,7 +376,7 @@ def files() -> Iterator[Case]:
     ):
         yield Case("datasets.read", options={"file": file} | options)
     for file in sorted(FILES):
-        if file.endswith((".col", ".cnf")):
+        if file.endswith((".col", ".cnf", ".wcnf")):
             yield Case("datasets.read_csp", options={"file": file})
     for function in ("private_max_cut", "private_degrees", "private_normalized_adjacency"):
         options: dict[str, Any] = {"function": function}
