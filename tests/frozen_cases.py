@@ -264,6 +264,7 @@ _RECIPES_OF_INPUTS: dict[str, Callable[[], Any]] = {
     "csp 40": lambda: csp(40, 3, 6, 0.3),
     "unique games 60": lambda: datasets.planted_csp(60, 10, 3, 0.9, rng=5),
     "unique games 12": lambda: datasets.planted_csp(12, 5, 3, 0.9, rng=6),
+    "unique games 200": lambda: datasets.planted_csp(200, 30, 3, 0.95, rng=6),
     "differ 24": lambda: differ(24, 2),
     "differ 90": lambda: differ(90, 2),
     "differ 200": lambda: planted_differ(200, 25),

@@ -170,6 +170,8 @@ def constraints() -> Iterator[Case]:
     yield from private(f, ("differ 24", "differ 90"), mechanism="coherence", epsilons=(1.0, 32.0, 64.0, 200.0))
     yield from private(f, ["differ 90"], mechanism="coherence", rank=2, coherence="rank", epsilons=(64.0,))
     yield from private(f, ["csp 8"], max_weight=2.0)
+    for kind in ("label-edge", "constraint"):  # where another rank of the labels is better than the first
+        yield from private(f, ["unique games 200"], adjacency=kind, epsilons=(6.0, 10.0, 24.0))
     for mechanism in ("auto", "bounded-iterates", "randomized-response", "core-response"):
         yield from private(
             f,
