@@ -57,6 +57,7 @@ def degrees() -> Iterator[Case]:
     for matrix in ("adjacency", "laplacian"):
         yield from private("private_whole_spectrum", ("planted 24", "planted-bisection", "weighted 80"), matrix=matrix)
     yield from private("private_spectrum", ("planted 45", "planted-cut", "weighted 80", "five-cycle"), k=3)
+    yield from private("private_spectrum", ("planted 45", "planted-cut"), k=1)
     yield from private("private_spectrum", ["planted-bisection"], k=2, regularization=5.0)
 
 
@@ -110,6 +111,7 @@ def cuts() -> Iterator[Case]:
             {"mechanism": "auto", "noise": "laplace"},
             {"mechanism": "coherence", "on_halt": "fallback"},
             {"mechanism": "coherence"},
+            {"mechanism": "coherence", "rank": 1, "regularization": 20.0},
             {"mechanism": "gaussian"},
             {"mechanism": "noisy-power"},
             {"mechanism": "noisy-power", "rank": 4},
