@@ -22,13 +22,13 @@ from dpgraph.privacy.relation import RECORDS
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.queries.discrepancy import HereditaryDiscrepancyBounds, hereditary_discrepancy_bounds
 from dpgraph.queries.ellipsoid import Ellipsoid, minimum_volume_ellipsoid
+from dpgraph.queries.exact_product import exact_product
 from dpgraph.queries.histogram_hull import (
     as_counted_histogram,
     as_histogram,
     covering_combination,
     project_histogram_answers,
 )
-from dpgraph.queries.histogram_sensitivity import summation_error
 from dpgraph.queries.query_matrix import QueryMatrix
 from dpgraph.queries.release import budget_mu, open_release
 from dpgraph.queries.strategies import (
@@ -133,8 +133,8 @@ def private_linear_queries(
     A : array_like, scipy.sparse array, or scipy.sparse.linalg.LinearOperator, shape (d, N)
         Public query matrix: row j is a query, column i what one record of type i adds to the answers.
     x : array_like, shape (N,)
-        Private histogram: nonnegative numbers of records of each type. For ``adjacency="add-remove"`` a number above
-        2**52 / N, a public cap that no table of records reaches, counts as 2**52 / N.
+        Private histogram: nonnegative numbers of records of each type, whole or not (then neighbours are at an l1
+        distance of one record). For ``adjacency="add-remove"`` a number above 2**52 counts as 2**52.
     epsilon, delta : float
         Privacy budget of the call. ``epsilon=math.inf`` promises nothing and gives the exact answers; an accountant
         refuses it.
@@ -176,8 +176,9 @@ def private_linear_queries(
     -----
     *Guarantee.* (epsilon, delta)-DP. The vector C x (see :mod:`dpgraph.queries.strategies`) is released once, on a
     grid, by the discrete Gaussian mechanism. Its sensitivity is the longest column of C *as computed*, or for replaced
-    records the largest difference of two columns (:mod:`dpgraph.queries.histogram_sensitivity`). Everything else
-    depends on A, and on n where that is public, or is post-processing.
+    records the largest difference of two columns (:mod:`dpgraph.queries.histogram_sensitivity`). The product is exact,
+    however many records there are (:mod:`dpgraph.queries.exact_product`). Everything else depends on A, and on n where
+    that is public, or is post-processing.
 
     References
     ----------
@@ -206,17 +207,16 @@ def private_linear_queries(
     release = open_release(
         epsilon=epsilon, delta=delta, accountant=accountant, relation=RECORDS[adjacency], noise=noise
     )
-    sensitivity = strategy.sensitivity
     if adjacency == "replace":
         histogram, records = as_counted_histogram(values)
-        sensitivity += summation_error(strategy.encode, records)
     else:
         histogram = as_histogram(values)
     released, scale = release.add_noise(
         "linear queries",
-        strategy.encode.apply(histogram),
-        sensitivity=sensitivity,
-        largest=None if records is None else max(records, 1.0) * float(strategy.encode.column_norms.max()),
+        # Without noise there is no sensitivity, and the smallest entries of C count too.
+        strategy.encode.apply(histogram) if math.isinf(mu) else exact_product(strategy.encode, histogram),
+        sensitivity=strategy.sensitivity,
+        largest=None if records is None else max(records, 1.0) * strategy.encode.longest,
     )
     answers, bound = _least_squares(matrix, strategy, released, scale, sparse=sparse, records=records)
     return PrivateAnswers(

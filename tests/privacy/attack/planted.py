@@ -17,6 +17,7 @@ from dpgraph.privacy import exact_sampling, grid
 from dpgraph.privacy import ledger as ledger_module
 from dpgraph.privacy import noise as noise_module
 from dpgraph.privacy.reading_norm import ReadingNorm
+from dpgraph.queries import linear_queries
 from dpgraph.spectral import eigen, neighbours, stability
 from dpgraph.spectral.stability import DIRECTION
 from dpgraph.weight_grid import WEIGHT_BITS, WeightGrid
@@ -189,3 +190,8 @@ def public_and_private_rounded_together(patch: Patch) -> None:
     original = noise_module.NoiseSource.noisy_argmax
     patch.setattr(noise_module.NoiseSource, "noisy_argmax", noisy_argmax)
     patch.setattr(one_sided_sweeps, "score_units", score_units)
+
+
+def sums_in_floating_point(patch: Patch) -> None:
+    """C x as a product of floating-point numbers, which rounds by more than a record once there are many."""
+    patch.setattr(linear_queries, "exact_product", lambda matrix, histogram: matrix.apply(histogram))
