@@ -74,6 +74,8 @@ _NEARBY = (0, -1, 1, -2, 2, -3, 3)
 #: Noise beyond so many scales is never drawn (probability e**-40), and floating point is exact below so many steps.
 _REACH, _EXACT_BITS, _MOST_BITS = {"Laplace": 40.0, "K-norm": 40.0}, 50, 120
 _GAUSSIAN_REACH = 9.0
+#: Centres of fewer steps are exact.
+_COUNTED = 2.0**52
 
 
 @dataclass(frozen=True)
@@ -378,7 +380,9 @@ def change_of(source: AttackSource, copy: AttackSource, number: int) -> np.ndarr
         return source.releases[number].exact - copy.releases[number].exact
     if here.free and there.free:  # the grid costs nothing
         return _exactly(here.exact, there.exact)
-    if len(here.terms) + len(there.terms) > 2:  # more steps than a double counts: the multiples of the unit that were added up
+    largest = np.maximum(np.abs(here.steps), np.abs(there.steps)).max(initial=0.0)
+    if here.in_steps and there.in_steps and largest >= _COUNTED:
+        # Centres are rounded. test_grid.py checks that nothing else happens to the terms.
         return _exact_change(here.terms, there.terms)
     return (here.steps - there.steps) * here.unit
 
