@@ -166,9 +166,9 @@ def private_linear_queries(
     Raises
     ------
     InvalidParameterError
-        Shapes do not fit, `A` or `x` is not finite, `x` has a negative entry or (for ``adjacency="replace"``, where
-        their number is public) more than 2**52 records, an option is unknown, or ``sparse=True`` without `records` for
-        queries from which the number of records cannot be bounded.
+        Shapes do not fit, `A` or `x` is not finite, `A` has a longest column below 1e-120 or above 1e120, `x` has a
+        negative entry or (for ``adjacency="replace"``, where their number is public) more than 2**52 records, an option
+        is unknown, or ``sparse=True`` without `records` for queries from which the number of records cannot be bounded.
     BudgetExceededError
         The accountant refuses.
 

@@ -9,6 +9,7 @@ import scipy.sparse
 from scipy.sparse.linalg import aslinearoperator
 
 from dpgraph.exceptions import InvalidParameterError
+from dpgraph.privacy import gdp_mu
 from dpgraph.privacy.grid import Terms
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.queries.exact_product import exact_product
@@ -126,6 +127,24 @@ def test_a_cell_holds_up_to_two_to_the_52_records_and_more_count_as_so_many():
         x[3] = records
         answers = private_linear_queries(np.eye(N), x, mechanism="gaussian", sparse=False, rng=0, **BUDGET).answers
         assert answers[3] == pytest.approx(counted, rel=1e-12)
+
+
+@pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
+def test_a_public_number_of_records_does_not_widen_the_noise(adjacency):
+    """It did, so that answers had no more than 2**51 steps: a million million records got a hundred times the noise."""
+    x = np.full(4, 2.5e11)
+    options = {"adjacency": adjacency, "mechanism": "gaussian", "sparse": False, **BUDGET}
+    entry = private_linear_queries(np.eye(4), x, records=1e12, rng=0, **options).privacy.entries[0]
+    assert entry.scale == pytest.approx(entry.sensitivity / gdp_mu(**BUDGET), rel=2e-6)
+
+
+def test_the_noise_does_not_depend_on_how_many_digits_the_private_numbers_have():
+    rng, scales = np.random.default_rng(4), set()
+    A = (rng.random((3, 8)) < 0.5).astype(float)
+    for x in (np.zeros(8), np.ones(8), np.full(8, 2.0**23), np.full(8, 2.0**23 - 1), 2.0**40 * rng.random(8)):
+        result = private_linear_queries(A, x, records=2.0**50, sparse=False, rng=0, **BUDGET)
+        scales.add((result.privacy.entries, tuple(result.standard_deviation)))
+    assert len(scales) == 1
 
 
 def test_repeated_entries_of_a_sparse_matrix_are_one_entry():
