@@ -42,11 +42,3 @@ def spelled(code: Callable[..., Any], arguments: dict[str, Any]) -> dict[str, An
     strategy = REGISTRIES[code.__name__](arguments)[name]
     kept = {name: value for name, value in arguments.items() if name not in options}
     return kept | {"mechanism": strategy.options(**options)}
-
-
-def may_be_pure(code: Callable[..., Any], arguments: dict[str, Any]) -> bool:
-    """Whether the call may be made with delta = 0."""
-    if code.__name__ not in REGISTRIES:
-        return False
-    strategy, options = REGISTRIES[code.__name__](arguments).resolve(spelled(code, arguments).get("mechanism", "auto"))
-    return strategy is None or strategy.pure(options)

@@ -33,7 +33,6 @@ import networkx as nx
 import numpy as np
 
 import dpgraph
-from dpgraph.interfaces.networkx.info import get_info
 from dpgraph.interfaces.networkx.private_graph import PrivateGraph
 from dpgraph.privacy.accountant import PrivacyAccountant, ambient_accountant
 from dpgraph.privacy.noise import NoiseSource
@@ -64,7 +63,7 @@ from tests.privacy.inputs import (
     tiny_graph_neighbours,
     undecided_neighbours,
 )
-from tests.spelling import may_be_pure, spelled
+from tests.spelling import spelled
 
 #: Large enough for an effect in a few hundred runs, small enough that half the noise shows.
 EPSILON = 8.0
@@ -110,11 +109,6 @@ class Entry:
     seedable = True
 
     @property
-    def delta_is_positive(self) -> bool:
-        """Whether delta = 0 is an error."""
-        return not may_be_pure(self.code, self.options)
-
-    @property
     def label(self) -> str:
         return ", ".join([self.function, *(f"{k}={v}" for k, v in self.options.items())])
 
@@ -156,15 +150,6 @@ class NetworkxEntry(Entry):
     def seedable(self) -> bool:  # type: ignore[override]
         return "seed" in inspect.signature(self.code).parameters
 
-    @property
-    def delta_is_positive(self) -> bool:
-        """Whether delta = 0 is an error."""
-        return not NetworkxEntry._takes_zero(self.function)
-
-    @staticmethod
-    def _takes_zero(function: str) -> bool:
-        return "0 is pure" in str(get_info()["functions"][function]["additional_parameters"])
-
     def call(self, data: Data, *, rng: Any, epsilon: float, **more: Any) -> Any:
         """Call through networkx. A source of the replay reaches the backend by ``open_doors``, not by the seed."""
         budget = {"epsilon": epsilon, "delta": 0.0 if self.pure else 1e-6} | more
@@ -198,6 +183,7 @@ _BISECTION = {"weight": None, "normalized": True}
 ENTRIES: tuple[Entry, ...] = (
     Entry("private_degrees", all_graph_neighbours, poisoned_graph(), options={"mechanism": "gaussian"}),
     Entry("private_degrees", all_graph_neighbours, poisoned_graph(), options={"mechanism": "laplace"}, pure=True),
+    Entry("private_degrees", all_graph_neighbours, poisoned_graph(), options={"mechanism": "auto"}),
     *(
         Entry(
             "private_normalized_adjacency",
