@@ -145,7 +145,7 @@ def _best_rank(
     rows: NDArray[np.bool_] = np.asarray(X.any(axis=1))
     last = X + 1e-9 * np.argsort(np.argsort(fields, axis=1), axis=1)  # rows that were set say themselves what is first
     ranked = np.argsort(-last, axis=1, kind="stable")
-    choice = call.part(part)
+    choice = call.part(part).one_stage()
     weights = [
         release_weight(
             f"weight of candidate {k + 1}, {when}",
