@@ -19,7 +19,7 @@ from dpgraph.graph import Graph
 from dpgraph.inputs.weight_grid import WeightGrid
 from dpgraph.instance import TwoCSP
 from dpgraph.privacy.call import Call
-from dpgraph.releases.sweeps.gaussian import ITERATE_UNIT
+from dpgraph.releases.sweeps.oracle import ITERATE_UNIT
 from dpgraph.releases.totals import WeightEstimate, release_weight
 
 __all__ = [
@@ -67,7 +67,7 @@ def release_value(private: PrivateCSP, labels: IntArray, call: Call) -> WeightEs
 
 
 def public_relation(relation: ArrayLike | None, alphabet: int) -> FloatArray:
-    """Check a public relation and round it to multiples of :data:`~dpgraph.releases.sweeps.gaussian.ITERATE_UNIT`.
+    """Check a public relation and round it to multiples of :data:`~dpgraph.releases.sweeps.oracle.ITERATE_UNIT`.
 
     Parameters
     ----------

@@ -11,8 +11,8 @@ from dpgraph.bounds import sensitivity
 from dpgraph.privacy.call import Call
 from dpgraph.releases.constraints import PrivateTables
 from dpgraph.releases.sweeps.core import release_core_iterates
-from dpgraph.releases.sweeps.gaussian import ITERATE_UNIT, FieldOracle, LabelScores
 from dpgraph.releases.sweeps.labels import Simplex
+from dpgraph.releases.sweeps.oracle import ITERATE_UNIT, FieldOracle, Iteration, LabelScores
 from dpgraph.releases.totals import release_weight
 
 __all__ = ["release_table_iterates"]
@@ -54,18 +54,10 @@ def release_table_iterates(
         Show a bar on stderr.
     """
     constraints = private.constraint_graph()
-    X, _ = release_core_iterates(
-        constraints,
-        _oracle(private, constraints.n_vertices, whole_table),
-        Simplex(private.q),
-        mean_degree=mean_degree,
-        ledger=call.ledger,
-        share=call.part(_SWEEP_SHARE).share,
-        noise=call.noise,
-        together=together,
-        revise=partial(_best_rank, private, call.part(_CHOICE_SHARE)),
-        progress=progress,
-    )
+    sweeps, choice = call.split(_SWEEP_SHARE, _CHOICE_SHARE)
+    oracle = _oracle(private, constraints.n_vertices, whole_table)
+    iteration = Iteration(oracle, Simplex(private.q), partial(_best_rank, private, choice), progress)
+    X, _ = release_core_iterates(constraints, iteration, sweeps, mean_degree=mean_degree, together=together)
     return np.argmax(X, axis=1)
 
 
@@ -99,13 +91,13 @@ def _best_rank(
     rows: NDArray[np.bool_] = np.asarray(X.any(axis=1))
     last = X + 1e-9 * np.argsort(np.argsort(fields, axis=1), axis=1)  # rows that were set say themselves what is first
     ranked = np.argsort(-last, axis=1, kind="stable")
-    choice = call.part(part)
+    choice = call.part(part).one_stage()
     weights = [
         release_weight(
             f"weight of candidate {k + 1}, {when}",
             private.value(ranked[:, k], rows),
             private.graph,
-            choice.part(1 / private.q),
+            choice.equal_part(private.q),
         )
         for k in range(private.q)
     ]

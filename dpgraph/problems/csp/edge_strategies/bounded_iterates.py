@@ -16,13 +16,7 @@ def _run(
     options: BoundedIterates, private: RelatedEdges, call: Call, request: Request, mean_degree: float
 ) -> NDArray[np.int64]:
     return release_label_iterates(
-        private.graph,
-        private.relation,
-        mean_degree=mean_degree,
-        ledger=call.ledger,
-        share=call.share,
-        noise=call.noise,
-        progress=request.progress,
+        private.graph, private.relation, call, mean_degree=mean_degree, progress=request.progress
     )
 
 

@@ -12,23 +12,20 @@ from dpgraph.problems.csp.release import CSPStrategy, Request
 from dpgraph.problems.csp.rule import MAIN_SHARE
 from dpgraph.releases.constraints import RelatedEdges
 from dpgraph.releases.sweeps.labels import Simplex, label_oracle
+from dpgraph.releases.sweeps.oracle import Iteration
 from dpgraph.releases.sweeps.two_stage import check_core_response, release_core_response
 
 
 def _run(
     options: CoreResponse, private: RelatedEdges, call: Call, request: Request, mean_degree: float
 ) -> NDArray[np.int64]:
-    part, relation = call.stage() if call.ledger.staged else call, private.relation
-    q = len(relation)
+    graph, relation, q = private.graph, private.relation, len(private.relation)
     X, _ = release_core_response(
-        private.graph,
-        label_oracle(private.graph, relation),
-        Simplex(q, relation),
+        graph,
+        Iteration(label_oracle(graph, relation), Simplex(q, relation)),
         lambda flipped: np.eye(q)[label_answers(flipped, relation, rng=call.generator)],
+        call.one_stage(),
         mean_degree=mean_degree,
-        ledger=part.ledger,
-        epsilon=part.epsilon,
-        noise=part.noise,
     )
     return np.argmax(X, axis=1)
 

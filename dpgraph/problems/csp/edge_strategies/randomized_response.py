@@ -17,8 +17,7 @@ from dpgraph.releases.constraints import RelatedEdges
 def _run(
     options: RandomizedResponse, private: RelatedEdges, call: Call, request: Request, mean_degree: float
 ) -> NDArray[np.int64]:
-    part = call.stage() if call.ledger.staged else call
-    flipped = release_flipped_graph(private.graph, ledger=part.ledger, epsilon=part.epsilon, noise=part.noise)
+    flipped = release_flipped_graph(private.graph, call.one_stage())
     return label_answers(flipped, private.relation, rng=call.generator)
 
 
