@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any, Literal
 
@@ -17,17 +16,13 @@ from dpgraph.instance import TwoCSP
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import check_epsilon, check_optional_delta
 from dpgraph.privacy.relation import Constraint, Edge, LabelEdge, Relation
-from dpgraph.problems.csp.release import Request, release_assignment
-from dpgraph.problems.csp.rule import decide_labels
-from dpgraph.problems.strategy import Registry
+from dpgraph.problems.csp.release import Choice, release_assignment
+from dpgraph.problems.csp.rule import decide
+from dpgraph.problems.csp.strategy import EDGES, TABLES, CSPTask
 from dpgraph.releases.constraints import PrivateTables, RelatedEdges, public_relation
 from dpgraph.results.csp import PrivateCSPResult
 
-__all__ = ["EDGES", "TABLES", "private_max_2csp", "private_max_k_cut"]
-
-#: Strategies where edges are private, and where tables are.
-EDGES = Registry("dpgraph.problems.csp.edge_strategies")
-TABLES = Registry("dpgraph.problems.csp.table_strategies")
+__all__ = ["private_max_2csp", "private_max_k_cut"]
 
 #: Fields of n vertices are arrays of shape (n, k).
 MOST_PARTS = 256
@@ -124,25 +119,22 @@ def private_max_2csp(
         raise InvalidParameterError(
             f"relation= is public and belongs to adjacency='edge'; with adjacency={adjacency!r} all tables are private"
         )
-    request = Request(
+    task = CSPTask(
         instance.variables,
         instance.alphabet,
         check_epsilon(epsilon),
         check_optional_delta(delta),
-        mechanism,
         _RELATIONS[adjacency],
         check_scale("max_weight", max_weight),
-        on_halt,
         progress,
     )
     who: Any = {"accountant": accountant, "rng": rng}
-    if adjacency == "edge":
-        read = partial(
-            RelatedEdges.read, instance, public_relation(relation, len(request.alphabet)), request.max_weight
-        )
-        return release_assignment(request, EDGES, read, _rule(request, is_weighted(None, max_weight)), **who)
-    tables = partial(PrivateTables.read, instance, request.max_weight)
-    return release_assignment(request, TABLES, tables, lambda mean_degree: "bounded-iterates", **who)
+    if adjacency != "edge":
+        tables = Choice(TABLES, mechanism, lambda mean_degree: "bounded-iterates", on_halt)
+        return release_assignment(task, tables, partial(PrivateTables.read, instance, task.max_weight), **who)
+    table = public_relation(relation, len(task.alphabet))
+    edges = Choice(EDGES, mechanism, partial(decide, task, is_weighted(None, max_weight)))
+    return release_assignment(task, edges, partial(RelatedEdges.read, instance, table, task.max_weight), **who)
 
 
 def private_max_k_cut(
@@ -221,30 +213,20 @@ def private_max_k_cut(
     """
     k = check_integer("k, the number of parts,", k, 2, MOST_PARTS)
     graph = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
-    request = Request(
+    task = CSPTask(
         graph.nodes,
         tuple(range(k)),
         check_epsilon(epsilon),
         check_optional_delta(delta),
-        mechanism,
         Edge(),
         graph.max_weight,
-        progress=progress,
+        progress,
     )
     differ = public_relation(None, k)
     return release_assignment(
-        request,
-        EDGES,
+        task,
+        Choice(EDGES, mechanism, partial(decide, task, graph.weighted)),
         lambda: RelatedEdges(graph.read(), differ),
-        _rule(request, graph.weighted),
         accountant=accountant,
         rng=rng,
     )
-
-
-def _rule(request: Request, weighted: bool) -> Callable[[float], str]:
-    """What "auto" takes where edges are private; a one-bit answer tells little of a weight between 0 and max_weight."""
-    if weighted:
-        return lambda mean_degree: "bounded-iterates"
-    n, q = request.n, len(request.alphabet)
-    return lambda mean_degree: decide_labels(n, request.epsilon, mean_degree / request.max_weight, q)

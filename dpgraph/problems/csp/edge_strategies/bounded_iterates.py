@@ -7,16 +7,16 @@ from numpy.typing import NDArray
 
 from dpgraph.privacy.call import Call
 from dpgraph.problems.csp.options import BoundedIterates
-from dpgraph.problems.csp.release import CSPStrategy, Request, check_noise, spending_of_iterates
+from dpgraph.problems.csp.strategy import CSPStrategy, CSPTask, check_noise, spending_of_iterates
 from dpgraph.releases.constraints import RelatedEdges
 from dpgraph.releases.sweeps.labels import release_label_iterates
 
 
 def _run(
-    options: BoundedIterates, private: RelatedEdges, call: Call, request: Request, mean_degree: float
+    options: BoundedIterates, private: RelatedEdges, call: Call, task: CSPTask, mean_degree: float
 ) -> NDArray[np.int64]:
     return release_label_iterates(
-        private.graph, private.relation, call, mean_degree=mean_degree, progress=request.progress
+        private.graph, private.relation, call, mean_degree=mean_degree, progress=task.progress
     )
 
 

@@ -7,21 +7,21 @@ from numpy.typing import NDArray
 
 from dpgraph.privacy.call import Call
 from dpgraph.problems.csp.options import BoundedIterates
-from dpgraph.problems.csp.release import CSPStrategy, Request, check_noise, spending_of_iterates
+from dpgraph.problems.csp.strategy import CSPStrategy, CSPTask, check_noise, spending_of_iterates
 from dpgraph.releases.constraints import PrivateTables
 from dpgraph.releases.sweeps.tables import release_table_iterates
 
 
 def _run(
-    options: BoundedIterates, private: PrivateTables, call: Call, request: Request, mean_degree: float
+    options: BoundedIterates, private: PrivateTables, call: Call, task: CSPTask, mean_degree: float
 ) -> NDArray[np.int64]:
     return release_table_iterates(
         private,
         call,
         mean_degree=mean_degree,
-        whole_table=request.whole_table,
+        whole_table=task.whole_table,
         together=options.noise == "auto",
-        progress=request.progress,
+        progress=task.progress,
     )
 
 
