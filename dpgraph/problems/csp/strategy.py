@@ -6,13 +6,12 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from dpgraph.arguments import check_choice
 from dpgraph.privacy.relation import Constraint, Relation
 from dpgraph.problems.csp.options import BoundedIterates
 from dpgraph.problems.strategy import Registry, Strategy
 from dpgraph.releases.sweeps.gaussian import LOOK_DELTA, is_pure
 
-__all__ = ["EDGES", "TABLES", "CSPStrategy", "CSPTask", "Spending", "check_noise", "spending_of_iterates"]
+__all__ = ["EDGES", "TABLES", "CSPStrategy", "CSPTask", "Spending", "spending_of_iterates"]
 
 
 @dataclass(frozen=True)
@@ -79,16 +78,11 @@ def spending_of_iterates(options: BoundedIterates, task: CSPTask) -> Spending:
 
     Otherwise "auto" releases degrees purely before they decide: it goes in stages.
     """
-    auto = options.noise == "auto"
+    pure, auto = is_pure(options.noise, task.epsilon), options.noise == "auto"
     # A whole table moves a row by more in l1 than in l2: one look at it is not worth Laplace noise.
-    if task.delta == 0 or (is_pure(options.noise, task.epsilon) and not (auto and task.whole_table)):
+    if task.delta == 0 or (pure and not (auto and task.whole_table)):
         return Spending()
     return Spending(task.delta, LOOK_DELTA * task.delta * auto, staged=auto)
-
-
-def check_noise(options: BoundedIterates, task: CSPTask) -> None:
-    """Refuse noise that does not exist."""
-    check_choice("noise", options.noise, ("auto", "gaussian", "laplace"))
 
 
 #: Strategies where edges are private, and where tables are.

@@ -11,19 +11,18 @@ from dpgraph.problems.csp.options import CoreResponse
 from dpgraph.problems.csp.rule import MAIN_SHARE
 from dpgraph.problems.csp.strategy import CSPStrategy, CSPTask
 from dpgraph.releases.constraints import RelatedEdges
-from dpgraph.releases.sweeps.labels import Simplex, label_oracle
-from dpgraph.releases.sweeps.oracle import Iteration
+from dpgraph.releases.sweeps.labels import label_iteration
 from dpgraph.releases.sweeps.two_stage import check_core_response, release_core_response
 
 
 def _run(
     options: CoreResponse, private: RelatedEdges, call: Call, task: CSPTask, mean_degree: float
 ) -> NDArray[np.int64]:
-    graph, relation, q = private.graph, private.relation, len(private.relation)
+    graph, relation, rows = private.graph, private.relation, np.eye(len(private.relation))
     X, _ = release_core_response(
         graph,
-        Iteration(label_oracle(graph, relation), Simplex(q, relation)),
-        lambda flipped: np.eye(q)[label_answers(flipped, relation, rng=call.generator)],
+        label_iteration(graph, relation),
+        lambda flipped: rows[label_answers(flipped, relation, rng=call.generator)],
         call.one_stage(),
         mean_degree=mean_degree,
     )

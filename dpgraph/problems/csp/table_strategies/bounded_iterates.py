@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from dpgraph.privacy.call import Call
 from dpgraph.problems.csp.options import BoundedIterates
-from dpgraph.problems.csp.strategy import CSPStrategy, CSPTask, check_noise, spending_of_iterates
+from dpgraph.problems.csp.strategy import CSPStrategy, CSPTask, spending_of_iterates
 from dpgraph.releases.constraints import PrivateTables
 from dpgraph.releases.sweeps.tables import release_table_iterates
 
@@ -31,6 +31,5 @@ STRATEGY = CSPStrategy(
     "variables choose one after another, by noisy readings of what the others have chosen; for all constraints",
     pure=lambda options: options.noise != "gaussian",
     run=_run,
-    check=check_noise,
     spending=spending_of_iterates,
 )
