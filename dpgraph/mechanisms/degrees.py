@@ -133,7 +133,7 @@ def private_degrees(
     if delta is not None:
         check_delta(delta)
     noise = noise_source(rng)
-    source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
+    source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize, products=False)
     ledger = open_ledger(
         epsilon=epsilon,
         delta=delta if mechanism == "gaussian" else None,
