@@ -179,12 +179,17 @@ def _array(value: np.ndarray) -> str:
 def _report(report: Any) -> str:
     """Lines of a ledger, exactly in the hash and shortly before it."""
     exact = [f"{_exact(report, ('epsilon', 'delta', 'mu', 'delta_slack', 'seeded', 'adjacency', 'relation'))}"]
-    names = ("name", "mechanism", "sensitivity", "scale", "mu", "epsilon", "share", "delta_share", "pairs")
-    exact += [_exact(entry, names) for entry in report.entries]
-    shown = "; ".join(f"{e.name}: {e.mechanism} {e.scale:.12g}" for e in report.entries)
+    names = ("sensitivity", "scale", "mu", "epsilon", "share", "delta_share", "pairs")
+    exact += [f"{entry.name}|{_law(entry)}|{_exact(entry, names)}" for entry in report.entries]
+    shown = "; ".join(f"{e.name}: {_law(e)} {e.scale:.12g}" for e in report.entries)
     mu = "None" if report.mu is None else f"{report.mu:.12g}"
     head = f"({report.epsilon:.12g}, {report.delta:.12g}), mu {mu}, {report.adjacency} | "
     return f"{(head + shown)[:200]} #{_hash(chr(10).join(exact).encode())}"
+
+
+def _law(entry: Any) -> str:
+    """Law of the noise of a line, as it was called when this was frozen: disjoint lines said so in it."""
+    return str(entry.mechanism) + " (parallel)" * entry.disjoint
 
 
 def _exact(record: Any, names: tuple[str, ...]) -> str:

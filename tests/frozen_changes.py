@@ -19,6 +19,7 @@ CHANGED = {
     r"networkx degree_centrality\(.*\) epsilon=\S+ delta=1e-06": "degrees get the law of smaller standard deviation",
     r"(accounting\(\)|save_result\(planted 45\) function=private_degrees)": "private_degrees: delta is 0 by default, and the law of smaller standard deviation is taken",
     r"plan\(\)": "the noise of degrees that is shown is that of the default, the law of smaller standard deviation",
+    r"command line\(\) line=max-(cut|bisection) ": "--option in place of --rank, which a report no longer holds; --delta is 0 by default; disjoint lines are called so",
     r"command line\(\) line=(degrees|max-cut .*--dry-run)": "--delta is 0 by default, and the law of smaller standard deviation is taken",
     r"private_max_2csp\(": LAST_BIT,
     r"private_normalized_adjacency\((few|regular) 400\) mechanism=auto rank=1 epsilon=4 ": LAST_BIT,
