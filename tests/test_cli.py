@@ -188,15 +188,21 @@ BAD_MAX_CUT = [
     (["planted-cut", "--epsilon", "0", "--delta", "1e-6"], "epsilon"),
     (["planted-cut", "--epsilon", "-1", "--delta", "1e-6"], "epsilon"),
     (["planted-cut", "--epsilon", "nan", "--delta", "1e-6"], "epsilon"),
-    (["planted-cut", "--epsilon", "1", "--delta", "0"], "delta"),
+    (["planted-cut", "--epsilon", "1", "--delta", "0", "--mechanism", "coherence"], "delta"),
     (["planted-cut", "--epsilon", "1", "--delta", "1"], "delta"),
     (["planted-cut", "--epsilon", "one", "--delta", "1e-6"], "--epsilon"),
     (["planted-cut", "--delta", "1e-6"], "--epsilon"),
-    (["planted-cut", "--epsilon", "1"], "--delta"),
+    (["planted-cut", "--epsilon", "1", "--mechanism", "gaussian"], "delta"),
     ([*PRIVACY], "GRAPH"),
     (["planted-cut", *PRIVACY, "--mechanism", "magic"], "mechanism"),
-    (["planted-cut", *PRIVACY, "--rank", "two"], "--rank"),
-    (["planted-cut", *PRIVACY, "--rank", "601", "--mechanism", "coherence"], "rank"),
+    (
+        ["planted-cut", *PRIVACY, "--mechanism", "coherence", "--option", "rank=two"],
+        "rank must be an integer",
+    ),
+    (["planted-cut", *PRIVACY, "--mechanism", "coherence", "--option", "rank=601"], "rank"),
+    (["planted-cut", *PRIVACY, "--mechanism", "coherence", "--option", "projection=round"], "spectral"),
+    (["planted-cut", *PRIVACY, "--mechanism", "coherence", "--option", "noise=laplace"], "the options of coherence"),
+    (["planted-cut", *PRIVACY, "--option", "rank=2"], "--mechanism"),
     (["planted-cut", *PRIVACY, "--on-halt", "shrug"], "on_halt"),
     (["planted-cut", *PRIVACY, "--nodes", "3"], "--nodes"),
     (["planted-cut", *PRIVACY, "--weight", "w", "--max-weight", "1"], "no weights"),
@@ -269,7 +275,7 @@ def test_advice_names_options_and_not_arguments_of_python(run, tmp_path):
     path.write_text('"(0, 1)","(1, 2)"\n"(1, 2)","(2, 3)"\n')
     assert "--labels str" in run("max-cut", path, *PRIVACY)[2]
     assert run("max-cut", path, *PRIVACY, "--labels", "str")[0] == 0
-    assert "--mechanism laplace" in run("degrees", "five-cycle", "--epsilon", "1")[2]
+    assert "--mechanism laplace" in run("degrees", "five-cycle", "--epsilon", "1", "--mechanism", "gaussian")[2]
     empty = tmp_path / "empty.txt"
     empty.write_text("")
     assert "with --nodes if" in run("max-cut", empty, *PRIVACY)[2]
@@ -374,7 +380,7 @@ def test_degrees_writes_every_noisy_degree_and_its_report(run, tmp_path, options
 
 
 def test_degrees_needs_delta_for_gaussian_noise(run):
-    status, _, err = run("degrees", "planted-cut", "--epsilon", 1)
+    status, _, err = run("degrees", "planted-cut", "--epsilon", 1, "--mechanism", "gaussian")
     assert status == 2
     assert "delta" in one_clear_line(err)
 
