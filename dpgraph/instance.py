@@ -35,10 +35,6 @@ class TwoCSP:
     alphabet : int or iterable of hashable
         Number of labels (then they are 0..q-1), or the labels; at least two.
 
-    Attributes
-    ----------
-    variables, alphabet : tuple of hashable
-
     Raises
     ------
     InvalidParameterError
@@ -55,6 +51,7 @@ class TwoCSP:
     """
 
     def __init__(self, n_or_variables: int | Iterable[Hashable], alphabet: int | Iterable[Hashable]) -> None:
+        #: Names in the caller's order.
         self.variables = _names(n_or_variables, "variables", 1)
         self.alphabet = _names(alphabet, "labels of the alphabet", 2)
         self._pairs: list[IntArray] = []
@@ -160,7 +157,7 @@ class TwoCSP:
             raise InvalidParameterError(f"positions of variables must lie in 0..{self.n_variables - 1}")
         if np.any(ends[:, 0] == ends[:, 1]):
             raise InvalidParameterError("a constraint needs two different variables; see add_unary for a single one")
-        if not np.all(np.isfinite(entries)) or np.any(entries < 0.0):
+        if not np.all((entries >= 0.0) & (entries < np.inf)):
             raise InvalidParameterError("the entries of a relation must be finite and nonnegative")
         swapped = ends[:, 0] > ends[:, 1]
         entries = np.array(np.broadcast_to(entries, (len(ends), q, q)))
