@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from dpgraph.problems.csp.api import EDGES, TABLES
+from dpgraph.problems.csp.strategy import EDGES, TABLES
 from dpgraph.problems.cut.strategy import CUTS
 from dpgraph.problems.strategy import Registry
 

@@ -16,7 +16,7 @@ from dpgraph.privacy.report import Pairs
 from dpgraph.problems.csp.api import private_max_k_cut
 from dpgraph.releases.sweeps import core as degree_core
 from dpgraph.releases.sweeps import one_sided as one_sided_sweeps
-from dpgraph.releases.sweeps.labels import release_label_iterates
+from dpgraph.releases.sweeps.labels import label_iteration
 from dpgraph.releases.sweeps.one_sided import score_units
 from dpgraph.releases.sweeps.oracle import ITERATE_UNIT
 from dpgraph.releases.sweeps.signs import release_cut_labels
@@ -43,6 +43,11 @@ class Watched:
         seen = chosen.any(axis=1)[None, :] * np.ones((len(rows), 1))
         self.reads[-1][rows] += seen
         return self._graph.multiply_rows(rows, chosen)
+
+
+def release_label_iterates(graph, relation, call, *, mean_degree):
+    X, _ = degree_core.release_core_iterates(graph, label_iteration(graph, relation), call, mean_degree=mean_degree)
+    return np.argmax(X, axis=1)
 
 
 def sweep(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any, Literal
 
@@ -17,17 +16,13 @@ from dpgraph.instance import TwoCSP
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import check_epsilon, check_optional_delta
 from dpgraph.privacy.relation import Constraint, Edge, LabelEdge, Relation
-from dpgraph.problems.csp.release import Request, release_assignment
-from dpgraph.problems.csp.rule import decide_labels
-from dpgraph.problems.strategy import Registry
+from dpgraph.problems.csp.release import Choice, release_assignment
+from dpgraph.problems.csp.rule import decide
+from dpgraph.problems.csp.strategy import EDGES, TABLES, CSPTask
 from dpgraph.releases.constraints import PrivateTables, RelatedEdges, public_relation
 from dpgraph.results.csp import PrivateCSPResult
 
-__all__ = ["EDGES", "TABLES", "private_max_2csp", "private_max_k_cut"]
-
-#: Strategies where edges are private, and where tables are.
-EDGES = Registry("dpgraph.problems.csp.edge_strategies")
-TABLES = Registry("dpgraph.problems.csp.table_strategies")
+__all__ = ["private_max_2csp", "private_max_k_cut"]
 
 #: Fields of n vertices are arrays of shape (n, k).
 MOST_PARTS = 256
@@ -55,10 +50,8 @@ def private_max_2csp(
     instance : TwoCSP
         Variables and alphabet are public, the constraints are private. Constraints on the same pair are summed, and
         entries of the summed table above `max_weight` are capped.
-    epsilon : float
-        epsilon > 0.
-    delta : float, default 0.0
-        0 <= delta < 1. With 0 the call is pure.
+    epsilon, delta : float
+        epsilon > 0, 0 <= delta < 1; with delta = 0, the default, the call is pure.
     mechanism : str or options object, default "auto"
         "bounded-iterates" (never halts), which "auto" takes unless the adjacency is "edge"; "coherence", which releases
         a low-rank label-extended matrix and needs "label-edge" and a delta; for "edge" what
@@ -101,7 +94,7 @@ def private_max_2csp(
     sqrt(2) w for each sweep under "label-edge" and sqrt(2 q) w under "constraint"
     (:func:`dpgraph.bounds.sensitivity.constraint_rows`); all readings of repeated sweeps together move by w, or q w,
     in the norm of their noise (:func:`dpgraph.bounds.sensitivity.repeated_readings`). "edge" is proved at
-    :func:`dpgraph.releases.sweeps.labels.release_label_iterates`. The value of a released assignment has sensitivity
+    :func:`dpgraph.releases.sweeps.labels.label_iteration`. The value of a released assignment has sensitivity
     w.
 
     References
@@ -124,25 +117,22 @@ def private_max_2csp(
         raise InvalidParameterError(
             f"relation= is public and belongs to adjacency='edge'; with adjacency={adjacency!r} all tables are private"
         )
-    request = Request(
+    task = CSPTask(
         instance.variables,
         instance.alphabet,
         check_epsilon(epsilon),
         check_optional_delta(delta),
-        mechanism,
         _RELATIONS[adjacency],
         check_scale("max_weight", max_weight),
-        on_halt,
         progress,
     )
     who: Any = {"accountant": accountant, "rng": rng}
-    if adjacency == "edge":
-        read = partial(
-            RelatedEdges.read, instance, public_relation(relation, len(request.alphabet)), request.max_weight
-        )
-        return release_assignment(request, EDGES, read, _rule(request, is_weighted(None, max_weight)), **who)
-    tables = partial(PrivateTables.read, instance, request.max_weight)
-    return release_assignment(request, TABLES, tables, lambda mean_degree: "bounded-iterates", **who)
+    if adjacency != "edge":
+        tables = Choice(TABLES, mechanism, "bounded-iterates", on_halt)
+        return release_assignment(task, tables, partial(PrivateTables.read, instance, task.max_weight), **who)
+    table = public_relation(relation, len(task.alphabet))
+    edges = Choice(EDGES, mechanism, decide(task, weighted=is_weighted(None, max_weight)))
+    return release_assignment(task, edges, partial(RelatedEdges.read, instance, table, task.max_weight), **who)
 
 
 def private_max_k_cut(
@@ -167,10 +157,8 @@ def private_max_k_cut(
         The private graph; its vertices and their order are public: see :func:`dpgraph.with_public_nodes`.
     k : int
         Number of parts, 2 <= k <= 256.
-    epsilon : float
-        epsilon > 0.
-    delta : float, default 0.0
-        0 <= delta < 1. With 0 the call is pure.
+    epsilon, delta : float
+        epsilon > 0, 0 <= delta < 1; with delta = 0, the default, the call is pure.
     mechanism : str or options object, default "auto"
         "bounded-iterates", "core-response", "randomized-response": as for :func:`~dpgraph.private_max_cut`, vertices
         choose one after another; every pair, or every pair inside a core of large degrees, answers at random, and the
@@ -180,7 +168,7 @@ def private_max_k_cut(
     weight, max_weight, symmetrize
         See :func:`dpgraph.graph.open_graph`.
     accountant, rng, progress
-        As for :func:`private_max_2csp`.
+        As for :func:`~dpgraph.private_max_2csp`.
 
     Returns
     -------
@@ -204,7 +192,7 @@ def private_max_k_cut(
     -----
     *Guarantee.* (epsilon, delta)-DP for graphs that differ in the weight of one vertex pair by at most `max_weight`.
     Each pure sweep reads an edge at one of its ends; proved at
-    :func:`~dpgraph.releases.sweeps.labels.release_label_iterates`. The mechanism never halts.
+    :func:`~dpgraph.releases.sweeps.labels.label_iteration`. The mechanism never halts.
 
     References
     ----------
@@ -221,30 +209,20 @@ def private_max_k_cut(
     """
     k = check_integer("k, the number of parts,", k, 2, MOST_PARTS)
     graph = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
-    request = Request(
+    task = CSPTask(
         graph.nodes,
         tuple(range(k)),
         check_epsilon(epsilon),
         check_optional_delta(delta),
-        mechanism,
         Edge(),
         graph.max_weight,
-        progress=progress,
+        progress,
     )
     differ = public_relation(None, k)
     return release_assignment(
-        request,
-        EDGES,
+        task,
+        Choice(EDGES, mechanism, decide(task, weighted=graph.weighted)),
         lambda: RelatedEdges(graph.read(), differ),
-        _rule(request, graph.weighted),
         accountant=accountant,
         rng=rng,
     )
-
-
-def _rule(request: Request, weighted: bool) -> Callable[[float], str]:
-    """What "auto" takes where edges are private; a one-bit answer tells little of a weight between 0 and max_weight."""
-    if weighted:
-        return lambda mean_degree: "bounded-iterates"
-    n, q = request.n, len(request.alphabet)
-    return lambda mean_degree: decide_labels(n, request.epsilon, mean_degree / request.max_weight, q)

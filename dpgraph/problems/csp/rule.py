@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dpgraph.problems.csp.strategy import CSPTask
 from dpgraph.problems.cut.rule import MAIN_SHARE, edges_per_flip
+from dpgraph.problems.strategy import Undecided
 from dpgraph.releases.answers import expected_flips
 from dpgraph.releases.sweeps.two_stage import core_may_answer
 
-__all__ = ["MAIN_SHARE", "TOTAL_SHARE", "VALUE_SHARE", "decide_labels"]
+__all__ = ["MAIN_SHARE", "TOTAL_SHARE", "VALUE_SHARE", "decide", "decide_labels"]
 
 #: Shares of the budget (of mu**2, or of epsilon where pure) for the total weight, and for the weight of the assignment.
 TOTAL_SHARE = 0.005
@@ -19,12 +21,26 @@ _ALL_LABEL, _CORE_LABELS, _FEW_LABELS, _FEW_EPSILON = 3.0, 1.25, 0.6, 3.0
 _TABLE_LIMIT = 3e7
 
 
+def decide(task: CSPTask, *, weighted: bool) -> str | Undecided:
+    """The strategy that "auto" takes, or by which released number it is chosen.
+
+    One bit tells little of a weight between 0 and max_weight: where such weights are declared, no pair answers.
+    """
+    if weighted:
+        return "bounded-iterates"
+    n, epsilon, labels = task.n, task.epsilon, len(task.alphabet)
+    return Undecided(
+        "average weight of the edges at a vertex",
+        lambda mean_weight: decide_labels(n, epsilon, mean_weight / task.max_weight, labels),
+    )
+
+
 def decide_labels(n: int, epsilon: float, mean_degree: float, labels: int) -> str:
     """The strategy for a released average degree, in edges.
 
-    Randomised response hides the r edges of a vertex among n/(1 + e**epsilon) false answers: from a ratio of 3 on all
-    vertices answer, from 1.25 (0.6 from epsilon = 3 on) a core does. Elsewhere bounded iterates pay for one row at a
-    time, whatever n.
+    Randomised response hides the edges of a vertex among n/(1 + e**epsilon) false answers: all vertices answer from 3
+    edges for each false answer on, and a core does from 1.25 on (0.6 from epsilon = 3 on). Elsewhere bounded iterates
+    pay for one row at a time, whatever n.
     """
     ratio = edges_per_flip(n, epsilon, mean_degree)
     answers = n * max(mean_degree, 0.0) / 2 + expected_flips(n, epsilon * MAIN_SHARE)

@@ -31,7 +31,7 @@ from dpgraph.privacy.call import Call
 from dpgraph.privacy.report import Pairs
 from dpgraph.releases.sweeps.oracle import Core, FieldOracle, IndexArray, Iteration, Response
 
-__all__ = ["LAPLACE_LIMIT", "LOOK_DELTA", "is_pure", "is_staged", "release_iterates", "shares_of"]
+__all__ = ["LAPLACE_LIMIT", "LOOK_DELTA", "is_pure", "release_iterates", "shares_of"]
 
 FloatArray = NDArray[np.float64]
 
@@ -59,11 +59,6 @@ def is_pure(noise: str, epsilon: float) -> bool:
     """Whether bounded iterates with this public choice of noise are pure (Laplace)."""
     check_choice("noise", noise, ("auto", "gaussian", "laplace"))
     return noise == "laplace" or (noise == "auto" and epsilon < LAPLACE_LIMIT)
-
-
-def is_staged(noise: str, epsilon: float) -> bool:
-    """Whether the call goes in stages: a Laplace look at the other rows stands beside Gaussian sweeps of the core."""
-    return noise == "auto" and not is_pure(noise, epsilon)
 
 
 def release_iterates(

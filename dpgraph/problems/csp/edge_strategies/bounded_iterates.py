@@ -6,18 +6,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgraph.privacy.call import Call
-from dpgraph.problems.csp.release import CSPStrategy, Request, check_noise, spending_of_iterates
+from dpgraph.problems.csp.strategy import CSPStrategy, CSPTask, spending_of_iterates
 from dpgraph.problems.options import BoundedIterates
 from dpgraph.releases.constraints import RelatedEdges
-from dpgraph.releases.sweeps.labels import release_label_iterates
+from dpgraph.releases.sweeps.core import release_core_iterates
+from dpgraph.releases.sweeps.labels import label_iteration
 
 
 def _run(
-    options: BoundedIterates, private: RelatedEdges, call: Call, request: Request, mean_degree: float
+    options: BoundedIterates, private: RelatedEdges, call: Call, task: CSPTask, mean_degree: float
 ) -> NDArray[np.int64]:
-    return release_label_iterates(
-        private.graph, private.relation, call, mean_degree=mean_degree, progress=request.progress
-    )
+    iteration = label_iteration(private.graph, private.relation, task.progress)
+    X, _ = release_core_iterates(private.graph, iteration, call, mean_degree=mean_degree)
+    return np.argmax(X, axis=1)
 
 
 STRATEGY = CSPStrategy(
@@ -26,6 +27,5 @@ STRATEGY = CSPStrategy(
     "vertices choose one after another, by noisy readings of what the others have chosen; for all graphs",
     pure=lambda options: options.noise != "gaussian",
     run=_run,
-    check=check_noise,
     spending=spending_of_iterates,
 )

@@ -7,23 +7,22 @@ from numpy.typing import NDArray
 
 from dpgraph.privacy.call import Call
 from dpgraph.problems.csp.from_answers import label_answers
-from dpgraph.problems.csp.release import CSPStrategy, Request
 from dpgraph.problems.csp.rule import MAIN_SHARE
+from dpgraph.problems.csp.strategy import CSPStrategy, CSPTask
 from dpgraph.problems.options import CoreResponse
 from dpgraph.releases.constraints import RelatedEdges
-from dpgraph.releases.sweeps.labels import Simplex, label_oracle
-from dpgraph.releases.sweeps.oracle import Iteration
+from dpgraph.releases.sweeps.labels import label_iteration
 from dpgraph.releases.sweeps.two_stage import check_core_response, release_core_response
 
 
 def _run(
-    options: CoreResponse, private: RelatedEdges, call: Call, request: Request, mean_degree: float
+    options: CoreResponse, private: RelatedEdges, call: Call, task: CSPTask, mean_degree: float
 ) -> NDArray[np.int64]:
-    graph, relation, q = private.graph, private.relation, len(private.relation)
+    graph, relation, rows = private.graph, private.relation, np.eye(len(private.relation))
     X, _ = release_core_response(
         graph,
-        Iteration(label_oracle(graph, relation), Simplex(q, relation)),
-        lambda flipped: np.eye(q)[label_answers(flipped, relation, rng=call.generator)],
+        label_iteration(graph, relation),
+        lambda flipped: rows[label_answers(flipped, relation, rng=call.generator)],
         call.one_stage(),
         mean_degree=mean_degree,
     )
@@ -36,7 +35,7 @@ STRATEGY = CSPStrategy(
     "pairs inside a core of large degrees answer at random, the other vertices read once; for a large epsilon",
     pure=lambda options: True,
     run=_run,
-    check=lambda options, request: check_core_response(request.epsilon * MAIN_SHARE),
+    check=lambda options, task: check_core_response(task.epsilon * MAIN_SHARE),
     unread=("seeds", "rounds"),
     order=1,
 )

@@ -7,15 +7,15 @@ from numpy.typing import NDArray
 
 from dpgraph.privacy.call import Call
 from dpgraph.problems.csp.from_answers import label_answers
-from dpgraph.problems.csp.release import CSPStrategy, Request
 from dpgraph.problems.csp.rule import MAIN_SHARE
+from dpgraph.problems.csp.strategy import CSPStrategy, CSPTask
 from dpgraph.problems.options import RandomizedResponse
 from dpgraph.releases.answers import check_response, release_flipped_graph
 from dpgraph.releases.constraints import RelatedEdges
 
 
 def _run(
-    options: RandomizedResponse, private: RelatedEdges, call: Call, request: Request, mean_degree: float
+    options: RandomizedResponse, private: RelatedEdges, call: Call, task: CSPTask, mean_degree: float
 ) -> NDArray[np.int64]:
     flipped = release_flipped_graph(private.graph, call.one_stage())
     return label_answers(flipped, private.relation, rng=call.generator)
@@ -27,7 +27,7 @@ STRATEGY = CSPStrategy(
     "every pair answers at random, and the answers are labelled; for dense graphs and a large epsilon",
     pure=lambda options: True,
     run=_run,
-    check=lambda options, request: check_response(request.n, request.epsilon * MAIN_SHARE),
+    check=lambda options, task: check_response(task.n, task.epsilon * MAIN_SHARE),
     unread=("rank", "max_rank", "regularization", "denoise", "seeds", "rounds"),
     order=2,
 )

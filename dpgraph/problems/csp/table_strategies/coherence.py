@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.call import Call
-from dpgraph.problems.csp.release import CSPStrategy, Request, Spending
+from dpgraph.problems.csp.strategy import CSPStrategy, CSPTask, Spending
 from dpgraph.problems.embedding.api import release_normalized_adjacency
 from dpgraph.problems.embedding.options import AdjacencyOptions
 from dpgraph.problems.options import Coherence
@@ -19,15 +19,15 @@ _EXTENDED_SHARE, _MATRIX_SHARE = 0.005 / 0.975, 0.97 / 0.975
 _STARTS = 16
 
 
-def _checked(options: Coherence, request: Request) -> AdjacencyOptions:
-    if request.whole_table:
+def _checked(options: Coherence, task: CSPTask) -> AdjacencyOptions:
+    if task.whole_table:
         raise InvalidParameterError(
             "mechanism='coherence' protects one entry of the label-extended graph; a whole constraint would cost a "
             "factor q**2. Use mechanism='bounded-iterates' with adjacency='constraint'"
         )
     return AdjacencyOptions.check(
-        request.n * len(request.alphabet),
-        max_weight=request.max_weight,
+        task.n * len(task.alphabet),
+        max_weight=task.max_weight,
         rank=options.rank,
         max_rank=options.max_rank,
         regularization=options.regularization,
@@ -36,17 +36,17 @@ def _checked(options: Coherence, request: Request) -> AdjacencyOptions:
     )
 
 
-def _check(options: Coherence, request: Request) -> None:
-    _checked(options, request)
+def _check(options: Coherence, task: CSPTask) -> None:
+    _checked(options, task)
 
 
 def _run(
-    options: Coherence, private: PrivateTables, call: Call, request: Request, mean_degree: float
+    options: Coherence, private: PrivateTables, call: Call, task: CSPTask, mean_degree: float
 ) -> NDArray[np.int64]:
     extended = release_extended_weight(private, call.part(_EXTENDED_SHARE))
     released = release_normalized_adjacency(
         private.graph,
-        _checked(options, request),
+        _checked(options, task),
         mean_degree=2 * extended.value / private.graph.n_vertices,
         ledger=call.ledger,
         mu=call.part(_MATRIX_SHARE).mu,
@@ -62,7 +62,7 @@ STRATEGY = CSPStrategy(
     pure=lambda options: False,
     run=_run,
     check=_check,
-    spending=lambda options, request: Spending(request.delta, _checked(options, request).slack(request.delta)),
+    spending=lambda options, task: Spending(task.delta, _checked(options, task).slack(task.delta)),
     unread=("certificate", "core_noise", "denoise", "projection", "degree", "seeds", "rounds"),
     order=1,
 )
