@@ -245,7 +245,7 @@ def _bounded_iterates(call: _Call, mean_degree: float) -> _Cut:
 
 def _coherence(call: _Call, mean_degree: float) -> _Cut:
     private = release_normalized_adjacency(
-        call.graph, call.options, mean_degree=mean_degree, ledger=call.ledger, mu=call.mu, noise=call.noise
+        call.graph, call.options, mean_degree, Call(call.ledger, call.noise, call.share)
     )
     if call.request.projection in ("spectral", "frobenius"):
         return _solve_dense(private.matrix(), private.scale, call)
@@ -254,14 +254,14 @@ def _coherence(call: _Call, mean_degree: float) -> _Cut:
 
 def _gaussian(call: _Call, mean_degree: float) -> _Cut:
     scale, matrix = release_noisy_matrix(
-        call.graph, call.options, mean_degree=mean_degree, ledger=call.ledger, mu=call.mu, noise=call.noise
+        call.graph, call.options, mean_degree, Call(call.ledger, call.noise, call.share)
     )
     return _solve_dense(matrix, scale, call)
 
 
 def _noisy_power(call: _Call, mean_degree: float) -> _Cut:
     rank = min(POWER_RANK, call.graph.n_vertices) if call.request.rank == "auto" else call.request.rank
-    released = release_low_rank_adjacency(call.graph, rank, ledger=call.ledger, mu=call.mu, noise=call.noise)
+    released = release_low_rank_adjacency(call.graph, rank, Call(call.ledger, call.noise, call.share))
     return _solve(FactoredObjective(released.basis, released.core), call)
 
 
