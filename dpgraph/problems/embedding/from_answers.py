@@ -49,7 +49,7 @@ def release_answered_adjacency(graph: Graph, options: AdjacencyOptions, call: Ca
     call : Call
         Pure part of a budget.
     """
-    flipped = release_flipped_graph(graph, ledger=call.ledger, epsilon=call.epsilon, noise=call.noise)
+    flipped = release_flipped_graph(graph, call)
     n, w, p = graph.n_vertices, graph.max_weight, flipped.flip
     degrees = flipped.gain * (np.asarray(flipped.adjacency.sum(axis=1)).ravel() - (n - 1) * p)
     tau = options.tau(float(degrees.mean()), w, _MULTIPLE)
