@@ -13,7 +13,7 @@ from dpgraph.privacy.call import open_call
 from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.privacy.relation import Edge
 from dpgraph.privacy.report import Pairs
-from dpgraph.problems.csp.max_k_cut import private_max_k_cut
+from dpgraph.problems.csp.api import private_max_k_cut
 from dpgraph.releases.sweeps import core as degree_core
 from dpgraph.releases.sweeps import one_sided as one_sided_sweeps
 from dpgraph.releases.sweeps.labels import release_label_iterates
@@ -169,7 +169,7 @@ def test_a_planted_three_part_graph_is_cut_better_than_by_greedy_choices():
     rate = np.where(part[:, None] != part[None, :], 0.4, 0.05)
     edges = np.triu(rng.random((300, 300)) < rate, 1)
     G = nx.from_numpy_array((edges | edges.T).astype(float))
-    result = private_max_k_cut(G, 3, epsilon=4.0, delta=1e-6, noise="laplace", rng=0)
+    result = private_max_k_cut(G, 3, epsilon=4.0, mechanism="bounded-iterates", rng=0)
     planted = np.mean([part[u] != part[v] for u, v in G.edges])
     found = np.mean([result.labels[u] != result.labels[v] for u, v in G.edges])
     assert found > 0.98 * planted

@@ -11,9 +11,10 @@ from dpgraph.privacy.call import open_call
 from dpgraph.privacy.exact_sampling import LEAST_FLIP_EPSILON, flip_exponent
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
-from dpgraph.problems.csp.edges import MECHANISMS as LABELS
+from dpgraph.problems.csp.api import EDGES
+from dpgraph.problems.csp.rule import decide_labels
 from dpgraph.problems.cut.release import MECHANISMS as CUTS
-from dpgraph.problems.cut.rule import decide_by_degree, decide_in_advance, decide_labels
+from dpgraph.problems.cut.rule import decide_by_degree, decide_in_advance
 from dpgraph.problems.embedding.api import MECHANISMS as EMBEDDINGS
 from dpgraph.problems.embedding.rule import choose_mechanism
 from dpgraph.releases.answers import FLIP_LIMIT, expected_flips, release_flipped_graph
@@ -68,7 +69,7 @@ def test_cuts_of_a_few_vertices(epsilon):
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
-@pytest.mark.parametrize("mechanism", LABELS)
+@pytest.mark.parametrize("mechanism", EDGES.names)
 def test_labels(mechanism, epsilon):
     for seed in range(3 if mechanism == "auto" else 1):
         check(run(dpgraph.private_max_k_cut, mechanism, epsilon, COMPLETE, 3, rng=seed), mechanism, epsilon)

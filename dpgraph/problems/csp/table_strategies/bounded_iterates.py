@@ -1,0 +1,36 @@
+"""Private mean field in the simplex."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpgraph.privacy.call import Call
+from dpgraph.problems.csp.options import BoundedIterates
+from dpgraph.problems.csp.release import CSPStrategy, Request, check_noise, spending_of_iterates
+from dpgraph.releases.constraints import PrivateTables
+from dpgraph.releases.sweeps.tables import release_table_iterates
+
+
+def _run(
+    options: BoundedIterates, private: PrivateTables, call: Call, request: Request, mean_degree: float
+) -> NDArray[np.int64]:
+    return release_table_iterates(
+        private,
+        call,
+        mean_degree=mean_degree,
+        whole_table=request.whole_table,
+        together=options.noise == "auto",
+        progress=request.progress,
+    )
+
+
+STRATEGY = CSPStrategy(
+    "bounded-iterates",
+    BoundedIterates,
+    "variables choose one after another, by noisy readings of what the others have chosen; for all constraints",
+    pure=lambda options: options.noise != "gaussian",
+    run=_run,
+    check=check_noise,
+    spending=spending_of_iterates,
+)
