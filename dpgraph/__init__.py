@@ -84,6 +84,7 @@ _MODULES = {
     "projections": "dpgraph.projections",
     "sos": "dpgraph.sos",
     "spectral": "dpgraph.spectral",
+    "strategies": "dpgraph.strategies",
 }
 
 __all__ = [*_EXPORTS, *_MODULES, "__version__"]

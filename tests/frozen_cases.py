@@ -79,6 +79,10 @@ def call_of(case: Case) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, 
     function = getattr(importlib.import_module(MODULES.get(case.function, "dpgraph")), case.function)
     arguments = value if isinstance(value, tuple) else (value,)
     given = public | case.options | budget | {"rng": case.seed}
+    if case.function == "private_normalized_adjacency":
+        given = {"mechanism": "coherence"} | given  # was the default
+        if given["mechanism"] == "gaussian":
+            given.pop("denoise", None)  # was not read
     if case.function in REGISTRIES and case.options.get("mechanism", "auto") == "auto":
         edges = case.function == "private_max_k_cut" or case.options.get("adjacency") == "edge"
         if edges and given.get("noise") == "laplace":  # was: whatever is pure

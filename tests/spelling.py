@@ -5,12 +5,14 @@ from collections.abc import Callable
 from typing import Any
 
 from dpgraph.problems.csp.api import EDGES, TABLES
+from dpgraph.problems.embedding.strategy import EMBEDDINGS
 from dpgraph.problems.strategy import Registry
 
 #: The strategies of a function, by the arguments of a call.
 REGISTRIES: dict[str, Callable[[dict[str, Any]], Registry]] = {
     "private_max_2csp": lambda arguments: EDGES if arguments.get("adjacency") == "edge" else TABLES,
     "private_max_k_cut": lambda arguments: EDGES,
+    "private_normalized_adjacency": lambda arguments: EMBEDDINGS,
 }
 #: What an option of a call with ``mechanism="auto"`` speaks of.
 _READ_BY = {"noise": "bounded-iterates"}

@@ -5,10 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from dpgraph.problems.embedding.options import DEFAULT_MAX_RANK
-from dpgraph.releases.eigenspaces.projector import Rank
-
-__all__ = ["BoundedIterates", "Coherence", "CoreResponse", "RandomizedResponse"]
+__all__ = ["BoundedIterates", "CoreResponse", "RandomizedResponse"]
 
 
 @dataclass(frozen=True)
@@ -34,19 +31,3 @@ class CoreResponse:
 @dataclass(frozen=True)
 class RandomizedResponse:
     """Every pair answers at random, and the answers are labelled. Pure."""
-
-
-@dataclass(frozen=True)
-class Coherence:
-    """A private matrix of low rank is labelled.
-
-    Parameters
-    ----------
-    rank, max_rank, regularization, coherence
-        As for :func:`~dpgraph.private_normalized_adjacency`.
-    """
-
-    rank: Rank = "auto"
-    max_rank: int = DEFAULT_MAX_RANK
-    regularization: float | Literal["auto"] = "auto"
-    coherence: Literal["degree-corrected", "rank"] = "degree-corrected"

@@ -9,7 +9,6 @@ import numpy as np
 from dpgraph.graph import open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.problems.cut.release import CutRequest, Mechanism, Projection, release_private_cut
-from dpgraph.problems.embedding.options import DEFAULT_MAX_RANK
 from dpgraph.releases.eigenspaces.projector import Rank
 from dpgraph.results.cut import PrivateCutResult
 
@@ -23,7 +22,7 @@ def private_max_bisection(
     delta: float,
     mechanism: Mechanism = "auto",
     rank: Rank = "auto",
-    max_rank: int = DEFAULT_MAX_RANK,
+    max_rank: int = 8,
     regularization: float | Literal["auto"] = "auto",
     coherence: Literal["degree-corrected", "rank"] = "degree-corrected",
     projection: Projection = "auto",

@@ -21,16 +21,15 @@ from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.privacy.relation import Edge
 from dpgraph.problems.cut.from_answers import RELEASED_GAP, cut_answers
 from dpgraph.problems.cut.rule import MAIN_SHARE, decide_by_degree, decide_in_advance
-from dpgraph.problems.embedding.api import (
-    release_noisy_matrix,
-    release_normalized_adjacency,
-)
-from dpgraph.problems.embedding.options import AdjacencyOptions
+from dpgraph.problems.embedding.strategies.coherence import check_coherence, release_normalized_adjacency
+from dpgraph.problems.embedding.strategies.gaussian import check_gaussian
+from dpgraph.problems.options import Coherence, Gaussian
 from dpgraph.projections import project_nonnegative_spectral_ball
 from dpgraph.releases.all_cuts import LARGEST, release_best_cut
 from dpgraph.releases.answers import FlippedGraph, check_response, release_flipped_graph
 from dpgraph.releases.eigenspaces.power_method import POWER_RANK, release_low_rank_adjacency
-from dpgraph.releases.eigenspaces.projector import Rank
+from dpgraph.releases.eigenspaces.projector import SLACK_SHARE, Rank
+from dpgraph.releases.normalized import release_noisy_matrix
 from dpgraph.releases.sweeps.oracle import Iteration
 from dpgraph.releases.sweeps.signs import BalancedSigns, Signs, cut_labels, cut_oracle, release_cut_labels
 from dpgraph.releases.sweeps.two_stage import check_core_response, release_core_response
@@ -129,14 +128,14 @@ def release_private_cut(
     noise, n = noise_source(rng), source.n_vertices
     options = _check(n, source.max_weight, request)
     chosen = request.fixed(source)
-    spectral = chosen in ("coherence", "gaussian")
+    spectral = chosen == "coherence" or (chosen == "gaussian" and options.regularization != "auto")
     ledger = open_ledger(
         epsilon=request.epsilon,
         delta=None if request.pure(chosen) else request.delta,
         accountant=accountant,
         relation=Edge(),
         noise=noise,
-        slack=options.slack(request.delta) if spectral else 0.0,
+        slack=SLACK_SHARE * request.delta if spectral else 0.0,
     )
     graph = source.read()
     total = release_total_weight(graph, Call(ledger, noise, _TOTAL_SHARE))
@@ -163,7 +162,7 @@ def release_private_cut(
     )
 
 
-def _check(n: int, max_weight: float, request: CutRequest) -> AdjacencyOptions:
+def _check(n: int, max_weight: float, request: CutRequest) -> Coherence:
     """Validate everything public; raises :class:`InvalidParameterError` before the budget is touched."""
     check_delta(request.delta)
     choices = {
@@ -181,16 +180,12 @@ def _check(n: int, max_weight: float, request: CutRequest) -> AdjacencyOptions:
             f"projection={request.projection!r} is dense and limited to n <= {DENSE_LIMIT}; got n = {n}. "
             'Use projection="auto" or "none", which keep the matrix factored'
         )
-    return AdjacencyOptions.check(
-        n,
-        max_weight=max_weight,
-        rank=request.rank,
-        max_rank=request.max_rank,
-        regularization=request.regularization,
-        coherence=request.coherence,
-        mechanism="gaussian" if request.mechanism == "gaussian" else "coherence",
-        least_rank=2,  # the first eigenvector of a nonnegative matrix has one sign and cuts nothing
-    )
+    names = ("rank", "max_rank", "regularization", "coherence")
+    options = Coherence(**{name: getattr(request, name) for name in names})
+    check_coherence(options, n, max_weight)
+    if request.mechanism == "gaussian":
+        check_gaussian(Gaussian(regularization=request.regularization), n, max_weight)
+    return options
 
 
 def _check_size(n: int, request: CutRequest) -> None:
@@ -214,7 +209,7 @@ class _Call:
 
     graph: Graph
     request: CutRequest
-    options: AdjacencyOptions
+    options: Coherence
     budget: Call
 
 
@@ -231,14 +226,14 @@ def _bounded_iterates(call: _Call, mean_degree: float) -> _Cut:
 
 
 def _coherence(call: _Call, mean_degree: float) -> _Cut:
-    private = release_normalized_adjacency(call.graph, call.options, mean_degree, call.budget)
+    private = release_normalized_adjacency(call.graph, call.options, mean_degree, call.budget, least_rank=2)
     if call.request.projection in ("spectral", "frobenius"):
         return _solve_dense(private.matrix(), private.scale, call)
     return _solve(FactoredObjective(private.adjacency_factor(), private.core), call)
 
 
 def _gaussian(call: _Call, mean_degree: float) -> _Cut:
-    scale, matrix = release_noisy_matrix(call.graph, call.options, mean_degree, call.budget)
+    scale, matrix = release_noisy_matrix(call.graph, call.options.regularization, mean_degree, call.budget)
     return _solve_dense(matrix, scale, call)
 
 

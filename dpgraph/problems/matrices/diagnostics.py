@@ -19,12 +19,6 @@ from dpgraph.privacy.call import Measurement, open_call
 from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.privacy.relation import Edge
 from dpgraph.privacy.report import PrivacyReport
-from dpgraph.problems.embedding.api import (
-    TOTAL_SHARE,
-    normalized_operator,
-    release_lower_bound,
-)
-from dpgraph.problems.embedding.options import AdjacencyOptions
 from dpgraph.problems.matrices.call import (
     MatrixBudget,
     check_matrix,
@@ -35,7 +29,14 @@ from dpgraph.problems.matrices.call import (
 )
 from dpgraph.releases.eigenspaces.certificates import accurate_vectors
 from dpgraph.releases.eigenspaces.gap_test import log_coherence_change
+from dpgraph.releases.eigenspaces.projector import SLACK_SHARE
 from dpgraph.releases.eigenspaces.spectrum import release_spectrum, spectrum_slack
+from dpgraph.releases.normalized import (
+    TOTAL_SHARE,
+    check_regularization,
+    normalized_operator,
+    release_lower_bound,
+)
 from dpgraph.releases.totals import release_total_weight
 
 __all__ = ["PrivateCoherence", "PrivateSpectrum", "private_coherence", "private_spectrum"]
@@ -195,22 +196,14 @@ def _graph_spectrum(
 ) -> PrivateSpectrum:
     source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
     check_integer("k", k, 1, source.n_vertices)
-    options = AdjacencyOptions.check(
-        source.n_vertices,
-        max_weight=source.max_weight,
-        rank=k,
-        max_rank=1,
-        regularization=regularization,
-        coherence="degree-corrected",
-        mechanism="coherence",
-    )
-    slack = spectrum_slack(source.n_vertices, k, delta) if regularization == "auto" else options.slack(delta)
+    check_regularization(regularization, source.n_vertices, source.max_weight)
+    slack = spectrum_slack(source.n_vertices, k, delta) if regularization == "auto" else SLACK_SHARE * delta
     call = open_call(
         epsilon=epsilon, delta=check_delta(delta), accountant=accountant, relation=Edge(), noise=noise, slack=slack
     )
     graph, first = source.read(), call.part(TOTAL_SHARE)
     mean = 2 * release_total_weight(graph, first).value / graph.n_vertices
-    tau, lower, left = release_lower_bound(graph, options, mean, call.without(first))
+    tau, lower, left = release_lower_bound(graph, regularization, mean, call.without(first))
     neighbours = EdgeNeighbours(graph.max_weight, lower, tau, graph.degrees())
     operator = normalized_operator(graph, graph.degrees() + tau)
     _, spectrum = release_spectrum(operator, k, neighbours, left)
