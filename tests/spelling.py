@@ -22,7 +22,8 @@ def options_of(function: str, arguments: dict[str, Any]) -> tuple[str, ...]:
     """Names of the options of the strategy that these arguments name."""
     if function not in REGISTRIES or arguments.get("mechanism", "auto") == "auto":
         return ()
-    return tuple(inspect.signature(REGISTRIES[function](arguments)[arguments["mechanism"]].options).parameters)
+    strategy = REGISTRIES[function](arguments)[arguments["mechanism"]]
+    return tuple(name for name in inspect.signature(strategy.options).parameters if name not in strategy.unread)
 
 
 def spelled(code: Callable[..., Any], arguments: dict[str, Any]) -> dict[str, Any]:

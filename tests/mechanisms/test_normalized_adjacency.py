@@ -8,6 +8,7 @@ from scipy import sparse
 import dpgraph
 from dpgraph.datasets.planted import planted_cut_sparse
 from dpgraph.denoise import leading_vector
+from dpgraph.problems.options import Coherence
 from dpgraph.releases.eigenspaces import power_method as noisy_power
 
 
@@ -184,13 +185,18 @@ def test_one_vertex_is_a_correct_answer():
         {"regularization": float("nan")},
         {"coherence": "basic"},
         {"mechanism": "laplace"},
-        {"max_rank": 0},
+        {"mechanism": Coherence(max_rank=0)},
+        {"mechanism": Coherence(rank=2), "rank": 2},
+        {"mechanism": Coherence(projection="spectral")},
+        {"coherence": "rank"},
+        {"coherence": "rank", "mechanism": "gaussian"},
+        {"mechanism": "coherence", "delta": 0.0},
+        {"mechanism": "noisy-power", "delta": 0.0},
         {"mechanism": np.array(["coherence", "gaussian"])},
         {"mechanism": None},
         {"regularization": np.ones(2)},
         {"regularization": 1e200, "mechanism": "noisy-power"},
-        {"certificate": ["stability"]},
-        {"core_noise": "wishart-difference", "mechanism": "auto"},
+        {"mechanism": Coherence(certificate=["stability"])},
     ],
     ids=str,
 )
