@@ -76,7 +76,8 @@ def private_normalized_adjacency(
         degree test is needed; 2**14 times with "randomized-response", which needs none. A number spends a tenth of the
         budget of "coherence" and "gaussian" on a private minimum degree.
     coherence : {"degree-corrected", "rank"}
-        The coherence that the noise of "coherence" is scaled by: max ||U_i||/sqrt(c_i), or the papers' max ||U_i||.
+        The coherence that the noise of "coherence" is scaled by: max ||U_i||/sqrt(c_i), or the papers' max ||U_i||;
+        "rank" makes "auto" take that strategy.
     mechanism : str or options object, default "auto"
         ``"noisy-power"``
             Averaged products with public iterates, normalised by released degrees. Never halts; any size. With `rank` 1
@@ -144,6 +145,8 @@ def private_normalized_adjacency(
     epsilon, delta = check_epsilon(epsilon), check_optional_delta(delta)
     facts = EmbeddingFacts(source.n_vertices, source.max_weight, epsilon, delta, source.weighted)
     check_choice("coherence", coherence, ("degree-corrected", "rank"))
+    if coherence != "degree-corrected" and isinstance(mechanism, str) and mechanism == "auto":
+        mechanism = "coherence"  # the only strategy that reads it
     strategy, options = EMBEDDINGS.resolve(mechanism)
     given = {"rank": rank, "regularization": regularization, "coherence": coherence}
     plan = _automatic(facts, given) if strategy is None else _plan(strategy.name, _filled(options, given), facts)

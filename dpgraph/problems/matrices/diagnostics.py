@@ -151,7 +151,7 @@ def private_spectrum(
 
     References
     ----------
-    L. Mirsky, Quart. J. Math. 1960; mathematics.md, section 2.
+    L. Mirsky, "Symmetric gauge functions and unitarily invariant norms", Quart. J. Math. 11 (1960).
 
     Examples
     --------
@@ -257,7 +257,7 @@ def private_coherence(
 
     References
     ----------
-    DN25a, Algorithm 5.5 and its sensitivity lemma; mathematics.md, section 2.
+    DN25a, Algorithm 5.5 and its sensitivity lemma; :func:`dpgraph.bounds.sensitivity.general_log_coherence`.
 
     Examples
     --------
