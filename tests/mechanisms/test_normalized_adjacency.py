@@ -166,8 +166,8 @@ def test_halting_says_what_was_spent_and_what_to_turn():
 
 def test_zero_regularization_with_isolated_vertices_halts_before_dividing():
     G = nx.empty_graph(30)
+    options = {"mechanism": "coherence", "regularization": 0.0}
     with pytest.raises(dpgraph.MechanismHalted) as halt:
-        options = {"mechanism": "coherence", "regularization": 0.0}
         dpgraph.private_normalized_adjacency(G, epsilon=1.0, delta=1e-6, rng=0, **options)
     assert halt.value.stage == "minimum degree"
 
