@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from dpgraph.problems.csp.api import EDGES, TABLES
+from dpgraph.problems.cut.strategy import CUTS
 from dpgraph.problems.embedding.strategy import EMBEDDINGS
 from dpgraph.problems.strategy import Registry
 
@@ -13,13 +14,15 @@ REGISTRIES: dict[str, Callable[[dict[str, Any]], Registry]] = {
     "private_max_2csp": lambda arguments: EDGES if arguments.get("adjacency") == "edge" else TABLES,
     "private_max_k_cut": lambda arguments: EDGES,
     "private_normalized_adjacency": lambda arguments: EMBEDDINGS,
+    "private_max_cut": lambda arguments: CUTS,
+    "private_max_bisection": lambda arguments: CUTS,
 }
 #: What an option of a call with ``mechanism="auto"`` speaks of.
 _READ_BY = {"noise": "bounded-iterates"}
 
 
 def options_of(function: str, arguments: dict[str, Any]) -> tuple[str, ...]:
-    """Names of the options of the strategy that these arguments name."""
+    """Names of the options that the strategy that these arguments name reads."""
     if function not in REGISTRIES or arguments.get("mechanism", "auto") == "auto":
         return ()
     strategy = REGISTRIES[function](arguments)[arguments["mechanism"]]

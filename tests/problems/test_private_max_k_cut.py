@@ -8,8 +8,8 @@ from scipy import sparse
 
 import dpgraph
 from dpgraph.problems.csp.api import EDGES, private_max_k_cut
-from dpgraph.problems.csp.options import BoundedIterates, Coherence
 from dpgraph.problems.csp.rule import decide_labels
+from dpgraph.problems.options import BoundedIterates, Coherence
 
 BUDGET = {"epsilon": 4.0, "delta": 1e-6}
 GRAPH = nx.complete_multipartite_graph(40, 40, 40)

@@ -16,8 +16,8 @@ from dpgraph.privacy.accounting import require_delta
 from dpgraph.privacy.call import Call, open_call
 from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.privacy.relation import Constraint, Relation
-from dpgraph.problems.csp.options import BoundedIterates
 from dpgraph.problems.csp.rule import MAIN_SHARE, TOTAL_SHARE, VALUE_SHARE
+from dpgraph.problems.options import BoundedIterates
 from dpgraph.problems.strategy import Registry, Strategy
 from dpgraph.releases.constraints import PrivateCSP, release_total, release_value
 from dpgraph.releases.sweeps.gaussian import LOOK_DELTA, is_pure

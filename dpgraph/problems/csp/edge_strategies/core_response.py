@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from dpgraph.privacy.call import Call
 from dpgraph.problems.csp.from_answers import label_answers
-from dpgraph.problems.csp.options import CoreResponse
 from dpgraph.problems.csp.release import CSPStrategy, Request
 from dpgraph.problems.csp.rule import MAIN_SHARE
+from dpgraph.problems.options import CoreResponse
 from dpgraph.releases.constraints import RelatedEdges
 from dpgraph.releases.sweeps.labels import Simplex, label_oracle
 from dpgraph.releases.sweeps.oracle import Iteration
@@ -37,5 +37,6 @@ STRATEGY = CSPStrategy(
     pure=lambda options: True,
     run=_run,
     check=lambda options, request: check_core_response(request.epsilon * MAIN_SHARE),
+    unread=("seeds", "rounds"),
     order=1,
 )

@@ -1,0 +1,36 @@
+"""Noise on all entries of the normalized adjacency (DTTZ14), projection, then the solver."""
+
+from __future__ import annotations
+
+from dpgraph.graph import Graph
+from dpgraph.privacy.call import Call
+from dpgraph.problems.cut.solve import check_projection, check_solver, solve_dense
+from dpgraph.problems.cut.strategy import Cut, CutFacts, CutStrategy, CutTask
+from dpgraph.problems.embedding.strategies.gaussian import check_gaussian
+from dpgraph.problems.options import Gaussian
+from dpgraph.releases.eigenspaces.projector import SLACK_SHARE
+from dpgraph.releases.normalized import release_noisy_matrix
+
+
+def _check(options: Gaussian, facts: CutFacts) -> None:
+    check_solver(options)
+    check_projection(options.projection, facts.n)
+    check_gaussian(options, facts.n, facts.max_weight)
+
+
+def _run(options: Gaussian, graph: Graph, call: Call, task: CutTask) -> Cut:
+    scale, matrix = release_noisy_matrix(graph, options.regularization, task.mean_degree, call)
+    return solve_dense(matrix, scale, options, call.generator, projection=options.projection, balanced=task.balanced)
+
+
+STRATEGY = CutStrategy(
+    "gaussian",
+    Gaussian,
+    "noise on all entries of the normalized adjacency, projection, then the solver (n <= 5000)",
+    pure=lambda options: False,
+    run=_run,
+    check=_check,
+    slack_share=lambda options: 0.0 if options.regularization == "auto" else SLACK_SHARE,
+    unread=("rank", "max_rank"),
+    order=2,
+)
