@@ -119,7 +119,7 @@ def spectral(method: str, n: int) -> Callable[[], Outcome]:
 
     def private() -> Outcome:
         try:
-            result = dpgraph.private_normalized_adjacency(A, epsilon=8.0, delta=DELTA, rank=8)
+            result = dpgraph.private_normalized_adjacency(A, epsilon=8.0, delta=DELTA, rank=8, mechanism="coherence")
         except dpgraph.MechanismHalted as halt:
             return {"quality": f"halted ({halt.stage})"}
         return {"quality": f"rank {result.rank}"}

@@ -47,6 +47,7 @@ REFERENCE = {
     "problems": (
         "Cuts and constraint problems",
         (
+            "dpgraph.problems.options",
             "dpgraph.problems.cut",
             "dpgraph.problems.csp",
             "dpgraph.results.cut",

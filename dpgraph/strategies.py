@@ -35,6 +35,8 @@ def _classes() -> dict[str, type]:
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__all__":
+        return __dir__()
     if name.startswith("_") or name not in _classes():
         raise AttributeError(f"module 'dpgraph.strategies' has no attribute {name!r}")
     return _classes()[name]

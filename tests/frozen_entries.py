@@ -78,7 +78,6 @@ def adjacency() -> Iterator[Case]:
         {"mechanism": "randomized-response"},
         {"mechanism": "randomized-response", "rank": 3, "denoise": False},
         {"mechanism": "randomized-response", "rank": 1},
-        {"mechanism": "auto", "max_rank": 3},
     ):
         yield from private(f, both, **options)
     yield from private(f, ("planted 45", "random 120"), mechanism="coherence", rank=2, epsilons=(32.0, 64.0))
@@ -86,7 +85,6 @@ def adjacency() -> Iterator[Case]:
     more = ("few 400", "uneven 400", "regular 400", "clique 150", "hubs 500", "heavy 800", "random 120", "weighted 80")
     for rank in (1, 2):
         yield from private(f, more, mechanism="auto", rank=rank, epsilons=(0.3, 1.0, 2.0, 3.0, 4.0, 16.0))
-    yield from private(f, ("clique 150", "random 120"), mechanism="auto", rank=1, epsilons=(1.5, 2.5), denoise=False)
     yield from private(f, ["heavy 1500"], mechanism="auto", rank=2, epsilons=(0.5, 1.0))  # answers only if uneven
     yield from private(f, ["labelled 30"], mechanism="auto", rank=3)
     yield from private("embedding", ("planted 45", "weighted 80"), mechanism="auto", rank=2, epsilons=(4.0,))

@@ -6,12 +6,14 @@ from typing import Any
 
 from dpgraph.problems.csp.strategy import EDGES, TABLES
 from dpgraph.problems.cut.strategy import CUTS
+from dpgraph.problems.embedding.strategy import EMBEDDINGS
 from dpgraph.problems.strategy import Registry
 
 #: The strategies of a function, by the arguments of a call.
 REGISTRIES: dict[str, Callable[[dict[str, Any]], Registry]] = {
     "private_max_2csp": lambda arguments: EDGES if arguments.get("adjacency") == "edge" else TABLES,
     "private_max_k_cut": lambda arguments: EDGES,
+    "private_normalized_adjacency": lambda arguments: EMBEDDINGS,
     "private_max_cut": lambda arguments: CUTS,
     "private_max_bisection": lambda arguments: CUTS,
 }

@@ -107,7 +107,9 @@ def package_mechanisms(three: bool) -> dict[str, Mechanism]:
 def run_adjacency_coherence(case: Case, epsilon: float, delta: float, seed: int) -> Outcome:
     """The private low-rank adjacency of the graph, extended by labels."""
     try:
-        private = dpgraph.private_normalized_adjacency(case.matrix, epsilon=epsilon, delta=delta, rng=seed)
+        private = dpgraph.private_normalized_adjacency(
+            case.matrix, epsilon=epsilon, delta=delta, mechanism="coherence", rng=seed
+        )
     except dpgraph.MechanismHalted:
         halted = data_independent(case, epsilon, delta, seed)
         return Outcome(halted.value, "halted")

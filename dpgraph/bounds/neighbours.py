@@ -82,7 +82,7 @@ class SpectralNeighbours(Protocol):
 
 @dataclass(frozen=True)
 class EdgeNeighbours:
-    """One edge of a graph, seen through A_tau (mathematics.md, section 2).
+    """One edge of a graph, seen through A_tau (:mod:`dpgraph.bounds.sensitivity`).
 
     Parameters
     ----------
@@ -176,8 +176,7 @@ class EdgeNeighbours:
 class MatrixNeighbours:
     """Symmetric matrices with ||E U||_F <= Delta for every U whose rows have norm at most 1.
 
-    See mathematics.md, section 2. Taking U = I and U = a unit vector shows that Delta also bounds the Frobenius and the
-    spectral norm of E.
+    U = I and U = a unit vector show that Delta also bounds the Frobenius and the spectral norm of E.
     """
 
     delta: float

@@ -228,7 +228,7 @@ def constraint_rows(max_weight: float, alphabet: int) -> float:
     With X_v in the simplex, row u of the fields moves by R X_v, R the change of the q x q table, entries in [-w, w]:
     each of its q entries is an average of entries of R, so ||R X_v||_2 <= sqrt(q) w. The pair shows at its two rows, so
     a sweep moves by sqrt(2 q) w, and a first sweep from X = 0 by sqrt(q) w. This covers adding, removing and replacing
-    a constraint on the same pair (mathematics.md, section 6).
+    a constraint on the same pair.
     """
     return math.sqrt(alphabet) * max_weight
 
@@ -268,9 +268,19 @@ def label_scores(max_weight: float) -> float:
 
 
 def spectral_norm(max_weight: float, lower: float) -> float:
-    """Bound e on the spectral norm of A(G) - A(G'): w/m (mathematics.md, section 2).
+    """Bound e on the spectral norm of A(G) - A(G'): w/m.
 
     By Weyl each eigenvalue, and each singular value, moves by at most e.
+
+    *Proof.* Let r = sqrt(m/(m+w)), so that e = (1-r)(1+r)/r^2 and all alpha_i <= 1 - r. Let x be a unit vector with
+    p^2 = x_i^2 + x_j^2. By Cauchy and Schwarz (sum_k A'_ik |x_k|)^2 <= g_i := sum_k w_ik x_k^2/c_k, as the weights w_ik
+    at i sum to at most a'. Since w_ik + w_jk is at most 2 w and at most c_k, g_i + g_j <= t sum_k x_k^2 with
+    t = min(1, 2e), over the k that the sums range over.
+
+    If E_ij >= 0, it is at most w/(m+w) = 1 - r^2, and the sums range over k != i, j: |x'Ex| <= (1-r^2) p^2 +
+    2 (1-r) (|x_i| sqrt(g_i) + |x_j| sqrt(g_j)) <= (1-r^2) p^2 + 2 (1-r) sqrt(t) p sqrt(1-p^2). That is at most e, as
+    e (e - (1-r^2)) = (1-r)^2 (1+r)^2 e/r^2 >= (1-r)^2 4e >= (1-r)^2 t. If E_ij < 0, then |E_ij| is at most
+    (alpha_i + alpha_j) A'_ij, which completes the sums: |x'Ex| <= 2 (1-r) sqrt(t) <= 2 (1-r) <= e.
     """
     _check(max_weight, lower)
     return max_weight / lower
@@ -288,9 +298,15 @@ def frobenius(max_weight: float, lower: float) -> float:
 
 
 def basis_product(max_weight: float, lower: float) -> float:
-    """Bound on ||E U||_F / kappa for orthonormal U, kappa = max_i ||U_i|| (mathematics.md, section 2).
+    """Bound on ||E U||_F / kappa for orthonormal U, kappa = max_i ||U_i||: about 2.12 w/m.
 
-    About 2.12 w/m. Used with the papers' rank-r coherence mu_r = n kappa^2 / r.
+    Used with the papers' rank-r coherence mu_r = n kappa^2 / r.
+
+    *Proof.* Row i. As c_k >= m, sum_k A'_ik <= sqrt(a'/m), and alpha_i sqrt(a') <= w/(2 sqrt(m)). So if E_ij >= 0,
+    ||(EU)_i|| <= kappa (E_ij + alpha_i sum_k A'_ik) <= kappa (w/m + w/(2m)). If E_ij < 0, alpha_i A'_ij completes the
+    sum and what is left of |E_ij| is at most alpha_j A'_ij <= alpha_j <= w/m: the same bound. Rows k other than i, j:
+    ||(EU)_k|| <= kappa alpha (A'_ki + A'_kj), whose squares sum to at most kappa^2 alpha^2 4 w/m, as
+    sum_k A'_ik^2 <= w/m. Adding both rows and the rest gives (w/m)^2 (4.5 + 4 (alpha m/w)^2 w/m) kappa^2.
     """
     w, m = max_weight, lower
     return (w / m) * math.sqrt(4.5 + 4 * (alpha(w, m) * m / w) ** 2 * w / m)
@@ -299,8 +315,8 @@ def basis_product(max_weight: float, lower: float) -> float:
 def degree_corrected_product(max_weight: float, lower: float, regularization: float) -> float:
     r"""Bound D on ||E U||_F / kappa_D for orthonormal U, kappa_D = max_i ||U_i|| / sqrt(c_i).
 
-    D = (w/sqrt(m)) sqrt(2 (3/2 - tau/(2m))^2 + w/m). At tau = 0 it is the design page's 2.12 w/sqrt(m); at tau = m it
-    is sqrt(2) w/sqrt(m), the bound of an adjacency matrix that is not normalised at all.
+    D = (w/sqrt(m)) sqrt(2 (3/2 - tau/(2m))^2 + w/m). At tau = 0 it is about 2.12 w/sqrt(m); at tau = m it is about
+    sqrt(2) w/sqrt(m), the bound of an adjacency matrix that is not normalised at all.
 
     *Proof.* Let kappa_D be taken with the degrees of G (of G' it is the same with smaller numbers).
 
@@ -326,7 +342,7 @@ def projector(product: float, coherence: float, gap: float, norm: float) -> floa
 
     *Proof.* Davis-Kahan: the top |eigenvalues| of A lie outside, the rest of A' inside an interval, at distance at
     least g - e; hence ||U_perp'' U||_F <= ||E U||_F / (g - e) (constant 1 for this configuration) and ||P - P'||_F is
-    sqrt(2) times the left side (mathematics.md, section 2).
+    sqrt(2) times the left side.
 
     Parameters
     ----------
@@ -389,7 +405,7 @@ def log_coherence(max_weight: float, lower: float, product: float, gap: float, c
     `computed` is :func:`computed_subspace` over a lower bound on the largest ||P e_i||; it is added to x.
 
     x = D/(sqrt(m) (g - e)). ||P e_i|| moves by at most ||P - P'|| <= kappa_D D/(g - e) <= x kappa_D sqrt(c_i), and c_i
-    by at most the factor 1 + w/m: max(ln(sqrt(1 + w/m) + x), -ln(1 - x) + ln(1 + w/m)/2) (mathematics.md, section 2).
+    by at most the factor 1 + w/m: max(ln(sqrt(1 + w/m) + x), -ln(1 - x) + ln(1 + w/m)/2).
     """
     left = gap - spectral_norm(max_weight, lower)
     x = computed + product / (math.sqrt(lower) * left) if left > 0 else math.inf
@@ -412,8 +428,8 @@ def coherence_bound(max_weight: float, lower: float, sigma_lower: float) -> floa
 def core_release(max_weight: float, lower: float, row_norm: float, regularization: float = 0.0) -> float:
     """Bound on ||Q'EQ||_*, hence on ||Q'EQ||_F, for a public Q with rows of norm at most kappa = `row_norm`.
 
-    2 kappa^2 (w/(m+w) + w (1 - tau/x)/sqrt(m x)), x = max(m, 3 tau): at most 4 kappa^2 w/m, the bound of
-    mathematics.md, and about 2.8 kappa^2 w/m when m = tau is large.
+    2 kappa^2 (w/(m+w) + w (1 - tau/x)/sqrt(m x)), x = max(m, 3 tau): at most 4 kappa^2 w/m, and about 2.8 kappa^2 w/m
+    when m = tau is large.
 
     *Proof.* E = e_i f_i' + f_i e_i' + e_j f_j' + f_j e_j' with f_i = (E_ij/2) e_j - alpha_i sum_k A'_ik e_k (k != i, j)
     and f_j likewise. A matrix q g' + g q' has the eigenvalues q'g +- ||q|| ||g||, hence nuclear norm 2 ||q|| ||g||. So
@@ -464,7 +480,8 @@ def _eigenvalue_rounding(n: int, norm: float) -> float:
 def general_projector(sensitivity: float, coherence: float, gap: float) -> float:
     """||P - P'||_F for general symmetric neighbours, Delta = `sensitivity`: sqrt(2) Delta kappa/(g - Delta).
 
-    Neighbours: ||E U||_F <= Delta for every U with rows of norm at most 1 (mathematics.md, section 2); g > 2 Delta.
+    Neighbours: ||E U||_F <= Delta for every U with rows of norm at most 1; g > 2 Delta. Davis and Kahan as in
+    :func:`projector`, with ||E|| <= Delta.
     """
     _open_gap(gap, 2 * sensitivity)
     return math.sqrt(2.0) * sensitivity * coherence / (gap - sensitivity)

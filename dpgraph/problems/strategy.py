@@ -73,7 +73,7 @@ class Undecided:
     """
 
     question: str
-    then: Callable[[float], str]
+    then: Callable[[Any], str]
 
 
 def names_in(package: str) -> tuple[str, ...]:

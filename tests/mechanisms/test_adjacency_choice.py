@@ -6,7 +6,7 @@ import pytest
 
 import dpgraph
 from dpgraph.datasets import planted_cut_sparse
-from dpgraph.problems.embedding.rule import choose_mechanism, noise_ratio
+from dpgraph.problems.embedding.rule import RESIDUAL, UNEVENNESS, choose_mechanism, noise_ratio
 
 
 @pytest.mark.parametrize(
@@ -15,19 +15,36 @@ from dpgraph.problems.embedding.rule import choose_mechanism, noise_ratio
         (50, 2, 1.0, "randomized-response"),
         (800, 1, 8.0, "randomized-response"),
         (800, 1, 1.0, "noisy-power"),
-        (800, 1, 2.0, "by residual"),
-        (800, 1, 4.0, "by degrees"),
-        (1_600, 4, 2.0, "by degrees"),
-        (1_600, 4, 0.25, "by degrees"),
+        (800, 1, 2.0, RESIDUAL),
+        (800, 1, 4.0, UNEVENNESS),
+        (1_600, 4, 2.0, UNEVENNESS),
+        (1_600, 4, 0.25, UNEVENNESS),
         (20_000, 1, 1.0, "noisy-power"),
-        (20_000, 1, 4.0, "by degrees"),
+        (20_000, 1, 4.0, UNEVENNESS),
         (20_000, 1, 8.0, "randomized-response"),
         (1_000_000, 1, 2.0, "noisy-power"),
         (1_000_000, 8, 8.0, "noisy-power"),
     ],
 )
 def test_answers_are_chosen_for_small_graphs_and_large_budgets_and_degrees_decide_in_between(n, rank, epsilon, chosen):
-    assert choose_mechanism(n, rank, epsilon, 1e-6, weighted=False) == chosen
+    found = choose_mechanism(n, rank, epsilon, 1e-6, weighted=False)
+    assert getattr(found, "question", found) == chosen
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0, 20.0])
+@pytest.mark.parametrize("rank", ["auto", 1, 3])
+def test_without_delta_the_call_is_pure_whatever_is_chosen(epsilon, rank):
+    A = planted_cut_sparse(300, 60, -0.75, rng=0)[0]
+    private = dpgraph.private_normalized_adjacency(A, epsilon=epsilon, rank=rank, rng=0)
+    assert (private.privacy.delta, private.privacy.mu) == (0.0, None)
+    assert private.mechanism in ("randomized-response", "noisy-power")
+    assert rank == "auto" or private.rank == rank
+
+
+def test_a_strategy_that_needs_delta_names_the_pure_ones():
+    for mechanism in ("coherence", "gaussian", "noisy-power"):
+        with pytest.raises(dpgraph.InvalidParameterError, match=r"delta.*randomized-response.*rank=1"):
+            dpgraph.private_normalized_adjacency(nx.path_graph(30), epsilon=1.0, rank=2, mechanism=mechanism)
 
 
 def test_edges_of_any_weight_are_never_asked_for_one_bit():

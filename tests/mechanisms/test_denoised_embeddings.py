@@ -8,6 +8,7 @@ from scipy.sparse.linalg import eigsh
 import dpgraph
 from dpgraph.datasets import planted_cut_sparse
 from dpgraph.releases.eigenspaces import power_method as noisy_power
+from tests.spelling import spelled
 
 
 def sine(A, private):
@@ -18,7 +19,8 @@ def sine(A, private):
 
 
 def release(A, **options):
-    return dpgraph.private_normalized_adjacency(A, delta=1e-6, rank=2, rng=0, **options)
+    function = dpgraph.private_normalized_adjacency
+    return function(A, rng=0, **spelled(function, {"delta": 1e-6, "rank": 2} | options))
 
 
 @pytest.mark.parametrize(("mechanism", "epsilon"), [("randomized-response", 3.0), ("noisy-power", 1.5)])

@@ -16,9 +16,11 @@ CALLS = {
     "degrees": lambda: dpgraph.private_degrees(G, epsilon=1.0, delta=1e-6, mechanism="gaussian", rng=0),
     "degrees, Laplace": lambda: dpgraph.private_degrees(G, epsilon=1.0, mechanism="laplace", rng=0),
     "spectrum of a graph": lambda: dpgraph.private_spectrum(G, 3, epsilon=1.0, delta=1e-6, rng=0),
-    "adjacency": lambda: dpgraph.private_normalized_adjacency(G, epsilon=30.0, delta=1e-6, rank=1, rng=0),
+    "adjacency": lambda: dpgraph.private_normalized_adjacency(
+        G, epsilon=30.0, delta=1e-6, mechanism="coherence", rank=1, rng=0
+    ),
     "adjacency, given tau": lambda: dpgraph.private_normalized_adjacency(
-        G, epsilon=50.0, delta=1e-6, rank=1, regularization=30.0, rng=0
+        G, epsilon=50.0, delta=1e-6, mechanism="coherence", rank=1, regularization=30.0, rng=0
     ),
     "adjacency, gaussian": lambda: dpgraph.private_normalized_adjacency(
         G, epsilon=1.0, delta=1e-6, mechanism="gaussian", rng=0

@@ -7,8 +7,9 @@ from scipy import sparse
 
 import dpgraph
 from dpgraph.datasets.planted import planted_cut_sparse
+from dpgraph.denoise import leading_vector
+from dpgraph.problems.options import Coherence
 from dpgraph.releases.eigenspaces import power_method as noisy_power
-from dpgraph.releases.eigenspaces import vector as leading_vector
 
 
 def planted(n=800, degree=250, correlation=-0.75):
@@ -31,14 +32,15 @@ def test_high_budget_recovers_the_leading_part():
 
 def test_automatic_rank_finds_the_planted_cut():
     A, _ = planted()
-    private = dpgraph.private_normalized_adjacency(A, epsilon=8.0, delta=1e-6, rng=0)
+    private = dpgraph.private_normalized_adjacency(A, epsilon=8.0, delta=1e-6, mechanism="coherence", rng=0)
     assert private.rank == 2
 
 
 @pytest.mark.parametrize("coherence", ["degree-corrected", "rank"])
 def test_both_coherences_find_the_planted_side(coherence):
     A, side = planted()
-    private = dpgraph.private_normalized_adjacency(A, epsilon=8.0, delta=1e-6, rank=2, coherence=coherence, rng=0)
+    options = {"mechanism": "coherence", "rank": 2, "coherence": coherence}
+    private = dpgraph.private_normalized_adjacency(A, epsilon=8.0, delta=1e-6, rng=0, **options)
     _, vectors = np.linalg.eigh(private.core)
     signs = np.sign(private.basis @ vectors[:, 0])
     agreement = abs(np.mean(signs * (1 - 2.0 * side)))
@@ -157,15 +159,16 @@ def test_synthetic_graph_has_the_vertices_and_weights_in_range():
 def test_halting_says_what_was_spent_and_what_to_turn():
     G = nx.gnp_random_graph(200, 0.1, seed=0)
     with pytest.raises(dpgraph.MechanismHalted, match="epsilon") as halt:
-        dpgraph.private_normalized_adjacency(G, epsilon=0.5, delta=1e-6, rng=0)
+        dpgraph.private_normalized_adjacency(G, epsilon=0.5, delta=1e-6, mechanism="coherence", rng=0)
     assert halt.value.stage == "gap"
     assert {entry.name for entry in halt.value.privacy.entries} >= {"spectrum", "stability test 1"}
 
 
 def test_zero_regularization_with_isolated_vertices_halts_before_dividing():
     G = nx.empty_graph(30)
+    options = {"mechanism": "coherence", "regularization": 0.0}
     with pytest.raises(dpgraph.MechanismHalted) as halt:
-        dpgraph.private_normalized_adjacency(G, epsilon=1.0, delta=1e-6, regularization=0.0, rng=0)
+        dpgraph.private_normalized_adjacency(G, epsilon=1.0, delta=1e-6, rng=0, **options)
     assert halt.value.stage == "minimum degree"
 
 
@@ -184,13 +187,18 @@ def test_one_vertex_is_a_correct_answer():
         {"regularization": float("nan")},
         {"coherence": "basic"},
         {"mechanism": "laplace"},
-        {"max_rank": 0},
+        {"mechanism": Coherence(max_rank=0)},
+        {"mechanism": Coherence(rank=2), "rank": 2},
+        {"mechanism": Coherence(projection="spectral")},
+        {"coherence": "rank", "delta": 0.0},
+        {"coherence": "rank", "mechanism": "gaussian"},
+        {"mechanism": "coherence", "delta": 0.0},
+        {"mechanism": "noisy-power", "delta": 0.0},
         {"mechanism": np.array(["coherence", "gaussian"])},
         {"mechanism": None},
         {"regularization": np.ones(2)},
         {"regularization": 1e200, "mechanism": "noisy-power"},
-        {"certificate": ["stability"]},
-        {"core_noise": "wishart-difference", "mechanism": "auto"},
+        {"mechanism": Coherence(certificate=["stability"])},
     ],
     ids=str,
 )

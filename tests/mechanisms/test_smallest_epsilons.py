@@ -15,8 +15,8 @@ from dpgraph.problems.csp.rule import decide_labels
 from dpgraph.problems.csp.strategy import EDGES
 from dpgraph.problems.cut.rule import decide, decide_by_degree
 from dpgraph.problems.cut.strategy import CUTS
-from dpgraph.problems.embedding.api import MECHANISMS as EMBEDDINGS
 from dpgraph.problems.embedding.rule import choose_mechanism
+from dpgraph.problems.embedding.strategy import EMBEDDINGS
 from dpgraph.releases.answers import FLIP_LIMIT, expected_flips, release_flipped_graph
 from dpgraph.releases.sweeps.two_stage import response_core
 
@@ -76,7 +76,7 @@ def test_labels(mechanism, epsilon):
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
-@pytest.mark.parametrize("mechanism", ["auto", *EMBEDDINGS])
+@pytest.mark.parametrize("mechanism", EMBEDDINGS.names)
 @pytest.mark.parametrize("delta", [1e-6, 1e-12])
 def test_embeddings(mechanism, epsilon, delta):
     function = dpgraph.private_normalized_adjacency

@@ -7,6 +7,7 @@ import dpgraph
 from dpgraph.exceptions import InvalidParameterError, MechanismHalted
 from dpgraph.linalg import eigen
 from dpgraph.privacy.accounting import gdp_delta
+from dpgraph.problems.options import Coherence
 
 n = 750  # more than LAPACK decomposes
 SPREAD = np.full((n, n), 500.0 / n)
@@ -26,7 +27,7 @@ CALLS = {
         GRAPH, epsilon=20.0, delta=delta, rank=2, mechanism="coherence", regularization=300.0, **o
     ),
     "two tests": lambda delta, **o: dpgraph.private_normalized_adjacency(
-        GRAPH, epsilon=20.0, delta=delta, rank=2, mechanism="coherence", certificate="gap-and-coherence", **o
+        GRAPH, epsilon=20.0, delta=delta, rank=2, mechanism=Coherence(certificate="gap-and-coherence"), **o
     ),
 }
 

@@ -23,7 +23,9 @@ BUDGET = {"epsilon": 4.0, "delta": 1e-6}
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "private_degrees": dpgraph.private_degrees,
     "private_spectrum, k = 4": lambda G, **more: dpgraph.private_spectrum(G, 4, **more),
-    "private_normalized_adjacency, coherence": lambda G, **more: dpgraph.private_normalized_adjacency(G, **more),
+    "private_normalized_adjacency, coherence": lambda G, **more: dpgraph.private_normalized_adjacency(
+        G, mechanism="coherence", **more
+    ),
     "private_normalized_adjacency, gaussian": lambda G, **more: dpgraph.private_normalized_adjacency(
         G, mechanism="gaussian", **more
     ),

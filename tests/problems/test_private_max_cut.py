@@ -310,7 +310,9 @@ def test_algorithm_7_13_of_the_paper_is_one_call(function):
 def test_the_coherence_strategy_is_the_private_normalized_adjacency_and_the_solver():
     A, _ = planted_cut_sparse(200, 80, -0.8, rng=1)
     cut = dpgraph.private_max_cut(A, epsilon=16.0, delta=DELTA, mechanism=Coherence(rank=2), rng=0)
-    private = dpgraph.private_normalized_adjacency(A, epsilon=16.0, delta=DELTA, rank=2, denoise=False, rng=0)
+    private = dpgraph.private_normalized_adjacency(
+        A, epsilon=16.0, delta=DELTA, mechanism=Coherence(rank=2, denoise=False), rng=0
+    )
     assert {e.name for e in private.privacy.entries} == {e.name for e in cut.privacy.entries} - {"cut weight"}
 
 

@@ -8,14 +8,16 @@ import dpgraph
 from dpgraph.bounds.neighbours import EdgeNeighbours
 from dpgraph.bounds.stability import Tolerances
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.problems.embedding import options as adjacency_options
+from dpgraph.releases import normalized
+from tests.spelling import spelled
 
 n = 300
 A = nx.to_numpy_array(dpgraph.datasets.planted_cut(n, 100, -0.8, rng=0))
 
 
 def lines_of(weights, **options):
-    private = dpgraph.private_normalized_adjacency(weights, epsilon=8.0, delta=1e-6, rank=2, rng=0, **options)
+    function, options = dpgraph.private_normalized_adjacency, {"mechanism": "coherence", "rank": 2} | options
+    private = function(weights, epsilon=8.0, delta=1e-6, rng=0, **spelled(function, options))
     return {line.name: line.sensitivity for line in private.privacy.entries}
 
 
@@ -39,7 +41,7 @@ def change_by_one_edge(tau):
 @pytest.mark.parametrize("tau", [1e3, 1e6, 1e11, 1e19, 1e54, 1e60])
 def test_a_huge_tau_does_not_shrink_the_noise_of_the_projector(tau, monkeypatch):
     # Refused by a public function; but what it refuses is not what keeps the guarantee.
-    monkeypatch.setattr(adjacency_options, "_LARGEST_REGULARIZATION", 1e100)
+    monkeypatch.setattr(normalized, "_LARGEST", 1e100)
     line = lines_of(A, regularization=tau)["projector"]
     assert change_by_one_edge(tau) < line < 1.2 * lines_of(A, regularization=1e4)["projector"]
 

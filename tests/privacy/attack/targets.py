@@ -101,16 +101,14 @@ class Target:
 
 def cheap(entry: Entry) -> dict[str, Any]:
     """Public arguments that save time."""
-    parameters = inspect.signature(entry.code).parameters
-    read = {*parameters, *options_of(entry.function, entry.options)}
-    return {name: value for name, value in _CHEAP.items() if name in read}
+    known = (*inspect.signature(entry.code).parameters, *options_of(entry.function, entry.options))
+    return {name: value for name, value in _CHEAP.items() if name in known}
 
 
 def _applies(entry: Entry, knob: str) -> bool:
     """Knobs that another mechanism would refuse only waste trials."""
-    mechanism = entry.options.get("mechanism")
-    if knob in ("core_noise", "certificate") and entry.function == "private_normalized_adjacency":
-        return mechanism == "coherence"
+    if knob == "coherence" and entry.function == "private_normalized_adjacency":
+        return entry.options.get("mechanism") == "coherence"
     return knob in inspect.signature(entry.code).parameters or knob in options_of(entry.function, entry.options)
 
 

@@ -8,40 +8,22 @@ from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call
 from dpgraph.problems.cut.solve import check_degree, check_projection, check_solver, solve, solve_dense
 from dpgraph.problems.cut.strategy import Cut, CutFacts, CutStrategy, CutTask
-from dpgraph.problems.embedding.api import release_normalized_adjacency
-from dpgraph.problems.embedding.options import AdjacencyOptions
+from dpgraph.problems.embedding.strategies.coherence import check_coherence, release_normalized_adjacency
 from dpgraph.problems.options import Coherence
 from dpgraph.releases.eigenspaces.projector import SLACK_SHARE
 from dpgraph.sos.cut.objective import FactoredObjective
-
-
-def _adjacency(options: Coherence, n: int, max_weight: float) -> AdjacencyOptions:
-    return AdjacencyOptions.check(
-        n,
-        max_weight=max_weight,
-        rank=options.rank,
-        max_rank=options.max_rank,
-        regularization=options.regularization,
-        coherence=options.coherence,
-        mechanism="coherence",
-        core_noise=options.core_noise,
-        certificate=options.certificate,
-        least_rank=2,  # the first eigenvector of a nonnegative matrix has one sign and cuts nothing
-        denoise=options.denoise is True,
-    )
 
 
 def _check(options: Coherence, facts: CutFacts) -> None:
     check_solver(options)
     check_projection(options.projection, facts.n)
     check_degree(options.degree, facts.n)
-    _adjacency(options, facts.n, facts.max_weight)
+    check_coherence(options, facts.n, facts.max_weight)
 
 
 def _run(options: Coherence, graph: Graph, call: Call, task: CutTask) -> Cut:
-    settings = _adjacency(options, graph.n_vertices, graph.max_weight)
-    budget: Any = {"mean_degree": task.mean_degree, "ledger": call.ledger, "mu": call.mu, "noise": call.noise}
-    private = release_normalized_adjacency(graph, settings, **budget)
+    # The first eigenvector of a nonnegative matrix has one sign and cuts nothing.
+    private = release_normalized_adjacency(graph, options, task.mean_degree, call, least_rank=2)
     asked: Any = {"balanced": task.balanced, "degree": options.degree}
     if options.projection in ("spectral", "frobenius"):
         matrix, scale = private.matrix(), private.scale

@@ -19,7 +19,7 @@ def _check(options: NoisyPower, facts: CutFacts) -> None:
 
 def _run(options: NoisyPower, graph: Graph, call: Call, task: CutTask) -> Cut:
     rank = min(POWER_RANK, graph.n_vertices) if options.rank == "auto" else options.rank
-    released = release_low_rank_adjacency(graph, rank, ledger=call.ledger, mu=call.mu, noise=call.noise)
+    released = release_low_rank_adjacency(graph, rank, call)
     objective = FactoredObjective(released.basis, released.core)
     return solve(objective, options, call.generator, balanced=task.balanced)
 

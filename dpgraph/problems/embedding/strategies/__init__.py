@@ -1,0 +1,1 @@
+"""Strategies for a private normalized adjacency: one module each, which defines ``STRATEGY``."""

@@ -1,0 +1,110 @@
+"""The coherence-aware projector on the leading eigenspace, and a small core (DN25a, Algorithms 5.2 to 6.2)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from dpgraph.arguments import check_choice
+from dpgraph.bounds.neighbours import EdgeNeighbours
+from dpgraph.denoise.empirical_bayes import enough_rows, posterior_basis
+from dpgraph.graph import GraphOperator
+from dpgraph.privacy.call import Call
+from dpgraph.problems.embedding.strategy import SOLVER_OPTIONS, EmbeddingFacts, EmbeddingStrategy, check_options
+from dpgraph.problems.options import Coherence
+from dpgraph.releases.degrees import release_degrees
+from dpgraph.releases.eigenspaces.certificates import Guess, SubspaceInput
+from dpgraph.releases.eigenspaces.projector import (
+    CERTIFICATES,
+    CORE_NOISES,
+    SLACK_SHARE,
+    check_rank,
+    release_core,
+    release_subspace,
+)
+from dpgraph.releases.normalized import DEGREE_SHARE, TOTAL_SHARE, normalized_operator, release_lower_bound
+from dpgraph.releases.sweeps.core import shrunken_degrees
+from dpgraph.releases.totals import release_total_weight
+from dpgraph.results.adjacency import PrivateNormalizedAdjacency
+
+__all__ = ["check_coherence", "release_normalized_adjacency"]
+
+#: The coherence is guessed to be 1.35 times that of rows of equal norm.
+_TYPICAL_COHERENCE = 1.35
+#: Share of mu**2.
+_CORE_SHARE = 0.02
+
+
+def check_coherence(options: Coherence, n: int, max_weight: float) -> None:
+    """Validate what :func:`release_normalized_adjacency` reads of the options."""
+    check_options(options, n, max_weight)
+    check_choice("coherence", options.coherence, ("degree-corrected", "rank"))
+    check_choice("core_noise", options.core_noise, CORE_NOISES)
+    check_choice("certificate", options.certificate, CERTIFICATES)
+
+
+def release_normalized_adjacency(
+    graph: GraphOperator, options: Coherence, mean_degree: float, call: Call, *, least_rank: int = 1
+) -> PrivateNormalizedAdjacency:
+    """Release a private normalized adjacency, given a private average degree, for a Gaussian part of a budget.
+
+    ``options.rank = "auto"`` chooses among `least_rank`, ..., ``options.max_rank``. Rows are denoised only if
+    ``options.denoise`` is true.
+    """
+    call = call.at_mu(call.mu)  # all shares below are shares of this part
+    n, w = graph.n_vertices, graph.max_weight
+    tau, lower, left = release_lower_bound(graph, options.regularization, mean_degree, call)
+    for_degrees, for_core = call.part(DEGREE_SHARE), call.part(_CORE_SHARE)
+    degrees, std = release_degrees(graph, for_degrees)
+    neighbours = EdgeNeighbours(w, lower, tau, graph.degrees(), options.coherence == "degree-corrected")
+    operator = normalized_operator(graph, graph.degrees() + tau)
+    flat = max(mean_degree, 0.0) + tau if neighbours.degree_corrected else 1.0
+    guess = Guess(
+        lambda r: _TYPICAL_COHERENCE * math.sqrt(r / (n * flat)),
+        max(float(shrunken_degrees(degrees, mean_degree, std, w).max()), w),
+    )
+    ranks = check_rank(options.rank, n, options.max_rank, least=least_rank)
+    private = SubspaceInput(operator, neighbours, ranks, guess)
+    released = release_subspace(private, options.certificate, left.without(for_degrees).without(for_core))
+    basis = released.basis
+    if options.denoise is True and enough_rows(*basis.shape):
+        basis = posterior_basis(basis, released.scale**2 / 2 * np.eye(basis.shape[1]))
+    core = release_core(operator, basis, neighbours, for_core, law=options.core_noise)
+    return PrivateNormalizedAdjacency(
+        nodes=graph.nodes,
+        degrees=degrees,
+        regularization=tau,
+        lower=lower,
+        basis=basis,
+        core=core,
+        spectrum=released.spectrum,
+        mechanism="coherence",
+        max_weight=w,
+        privacy=call.report(),
+    )
+
+
+def _check(options: Coherence, facts: EmbeddingFacts) -> None:
+    check_coherence(options, facts.n, facts.max_weight)
+
+
+def _run(options: Coherence, graph: GraphOperator, call: Call) -> PrivateNormalizedAdjacency:
+    first = call.part(TOTAL_SHARE)
+    mean = 2 * release_total_weight(graph, first).value / graph.n_vertices
+    options = replace(options, denoise=options.denoise is not False)  # "auto" does: the rows are published
+    return release_normalized_adjacency(graph, options, mean, call.without(first))
+
+
+STRATEGY = EmbeddingStrategy(
+    "coherence",
+    Coherence,
+    "the coherence-aware projector of DN25a; halts where no spectral gap can be certified",
+    pure=lambda options: False,
+    run=_run,
+    check=_check,
+    slack_share=lambda options: SLACK_SHARE,
+    unread=SOLVER_OPTIONS,
+    order=1,
+)

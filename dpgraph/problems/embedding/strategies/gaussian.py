@@ -1,0 +1,87 @@
+"""Symmetric Gaussian noise on all entries of the normalized adjacency (DTTZ14)."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+from dpgraph.exceptions import InvalidParameterError
+from dpgraph.graph import GraphOperator
+from dpgraph.privacy.call import Call
+from dpgraph.problems.embedding.strategy import SOLVER_OPTIONS, EmbeddingFacts, EmbeddingStrategy, check_options
+from dpgraph.problems.options import Gaussian
+from dpgraph.releases.degrees import release_degrees
+from dpgraph.releases.eigenspaces.projector import SLACK_SHARE, check_rank
+from dpgraph.releases.eigenspaces.sampler import canonical_signs
+from dpgraph.releases.normalized import DEGREE_SHARE, TOTAL_SHARE, release_lower_bound, release_matrix
+from dpgraph.releases.totals import release_total_weight
+from dpgraph.results.adjacency import DENSE_LIMIT, PrivateNormalizedAdjacency
+
+__all__ = ["check_gaussian"]
+
+FloatArray = NDArray[np.float64]
+
+
+def check_gaussian(options: Gaussian, n: int, max_weight: float) -> None:
+    """Validate options for a graph of n vertices."""
+    check_options(options, n, max_weight)
+    if n > DENSE_LIMIT:
+        raise InvalidParameterError(
+            f"mechanism='gaussian' makes all n**2 entries noisy and is limited to n <= {DENSE_LIMIT}; got n = {n}. "
+            "Use mechanism='coherence'"
+        )
+
+
+def _check(options: Gaussian, facts: EmbeddingFacts) -> None:
+    check_gaussian(options, facts.n, facts.max_weight)
+
+
+def _run(options: Gaussian, graph: GraphOperator, call: Call) -> PrivateNormalizedAdjacency:
+    first = call.part(TOTAL_SHARE)
+    mean = 2 * release_total_weight(graph, first).value / graph.n_vertices
+    rest = call.without(first)
+    bound, for_degrees = release_lower_bound(graph, options.regularization, mean, rest), rest.part(DEGREE_SHARE)
+    degrees = release_degrees(graph, for_degrees).value
+    matrix, std = release_matrix(graph, bound, bound.left.without(for_degrees))
+    basis, core, spectrum = _leading_part(matrix, std, options)
+    return PrivateNormalizedAdjacency(
+        nodes=graph.nodes,
+        degrees=degrees,
+        regularization=bound.tau,
+        lower=bound.lower,
+        basis=basis,
+        core=core,
+        spectrum=spectrum,
+        mechanism="gaussian",
+        max_weight=graph.max_weight,
+        privacy=call.report(),
+    )
+
+
+def _leading_part(matrix: FloatArray, std: float, options: Gaussian) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Basis, core and spectrum of the leading eigenpairs of a released matrix (post-processing)."""
+    values, vectors = linalg.eigh(matrix)
+    order = np.argsort(-np.abs(values))
+    kept = largest = check_rank(options.rank, len(matrix), options.max_rank)[-1]
+    if options.rank == "auto":
+        # The noise alone has spectral norm about sqrt(2 n) std: keep what stands out of it.
+        edge = math.sqrt(2 * len(matrix)) * std
+        kept = max(1, int(np.sum(np.abs(values[order[:kept]]) > edge)))
+    chosen = order[:kept]
+    return canonical_signs(vectors[:, chosen]), np.diag(values[chosen]), np.abs(values[order[: largest + 1]])
+
+
+STRATEGY = EmbeddingStrategy(
+    "gaussian",
+    Gaussian,
+    "noise on all entries (n <= 5000); never halts without a given `regularization`",
+    pure=lambda options: False,
+    run=_run,
+    check=_check,
+    slack_share=lambda options: 0.0 if options.regularization == "auto" else SLACK_SHARE,
+    unread=SOLVER_OPTIONS,
+    order=2,
+)

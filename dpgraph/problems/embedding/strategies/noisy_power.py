@@ -1,0 +1,105 @@
+"""Averaged products with public iterates (HP14): Gaussian for several columns, pure for a single one.
+
+Both normalise by released degrees: what an edge then moves is public, and no bound on min c is needed.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dpgraph.graph import GraphOperator
+from dpgraph.privacy.call import Call
+from dpgraph.problems.embedding.strategy import SOLVER_OPTIONS, EmbeddingFacts, EmbeddingStrategy, check_options
+from dpgraph.problems.options import NoisyPower
+from dpgraph.releases.eigenspaces.power_method import POWER_RANK, LowRankAdjacency, release_low_rank_adjacency
+from dpgraph.releases.eigenspaces.projector import check_rank
+from dpgraph.releases.eigenspaces.residual import RESIDUAL_SHARE, DegreeResidual, release_degree_residual
+from dpgraph.releases.eigenspaces.sampler import canonical_signs
+from dpgraph.releases.eigenspaces.vector import release_leading_vector
+from dpgraph.releases.normalized import TOTAL_SHARE, regularize
+from dpgraph.releases.totals import release_total_weight
+from dpgraph.results.adjacency import PrivateNormalizedAdjacency
+
+__all__ = ["FIRST_SHARE", "Start", "release_start", "release_vector"]
+
+#: Shares of epsilon, for a single vector: the total weight, and what is released before the products altogether.
+_VECTOR_TOTAL_SHARE = 0.01
+FIRST_SHARE = _VECTOR_TOTAL_SHARE + RESIDUAL_SHARE
+
+
+class Start(NamedTuple):
+    """Released average degree, and whether the degrees are far from the leading eigenvector."""
+
+    mean_degree: float
+    residual: DegreeResidual
+
+
+def release_start(graph: GraphOperator, epsilon: float, call: Call, *, are_even: bool = False) -> Start:
+    """Release what the products of a single vector start from, for at most :data:`FIRST_SHARE` of epsilon.
+
+    `call` takes the lines; `are_even` says that degrees are known to be even, so that how far they are from the vector
+    need not be asked.
+    """
+    total = call.at_epsilon(_VECTOR_TOTAL_SHARE * epsilon)
+    mean = 2 * release_total_weight(graph, total).value / graph.n_vertices
+    if are_even:
+        return Start(mean, DegreeResidual(0.0, is_large=False))
+    return Start(mean, release_degree_residual(graph, mean, call.at_epsilon(epsilon)))
+
+
+def release_vector(options: NoisyPower, graph: GraphOperator, start: Start, call: Call) -> PrivateNormalizedAdjacency:
+    """Release the leading eigenvector for a pure part of a budget."""
+    tau = regularize(options.regularization, start.mean_degree, graph.max_weight)
+    released = release_leading_vector(graph, start.residual, call, regularization=tau, denoise=options.denoise)
+    return _result(graph, released, tau, call)
+
+
+def release_vector_of_even_degrees(options: NoisyPower, graph: GraphOperator, call: Call) -> PrivateNormalizedAdjacency:
+    """The same with its start, where degrees are known to be even."""
+    start = release_start(graph, call.epsilon, call, are_even=True)
+    return release_vector(options, graph, start, call.part(1 - _VECTOR_TOTAL_SHARE))
+
+
+def _run(options: NoisyPower, graph: GraphOperator, call: Call) -> PrivateNormalizedAdjacency:
+    if options.rank == 1:
+        return release_vector(options, graph, release_start(graph, call.epsilon, call), call.part(1 - FIRST_SHARE))
+    first = call.part(TOTAL_SHARE)
+    mean = 2 * release_total_weight(graph, first).value / graph.n_vertices
+    tau = regularize(options.regularization, mean, graph.max_weight)
+    rank = check_rank(options.rank, graph.n_vertices, POWER_RANK)[-1]
+    released = release_low_rank_adjacency(graph, rank, call.without(first), regularization=tau, denoise=options.denoise)
+    return _result(graph, released, tau, call)
+
+
+def _result(graph: GraphOperator, released: LowRankAdjacency, tau: float, call: Call) -> PrivateNormalizedAdjacency:
+    """What products have released, as a normalized adjacency."""
+    return PrivateNormalizedAdjacency(
+        nodes=graph.nodes,
+        degrees=released.degrees,
+        regularization=tau,
+        lower=max(tau, graph.max_weight),
+        basis=canonical_signs(released.basis),
+        core=released.core,
+        spectrum=np.abs(np.diag(released.core)),
+        mechanism="noisy-power",
+        max_weight=graph.max_weight,
+        privacy=call.report(),
+    )
+
+
+def _check(options: NoisyPower, facts: EmbeddingFacts) -> None:
+    check_options(options, facts.n, facts.max_weight)
+
+
+STRATEGY = EmbeddingStrategy(
+    "noisy-power",
+    NoisyPower,
+    "averaged products with public iterates; any size, never halts; pure for `rank=1`",
+    pure=lambda options: options.rank == 1,
+    run=_run,
+    check=_check,
+    unread=("max_rank", *SOLVER_OPTIONS),
+    order=3,
+)

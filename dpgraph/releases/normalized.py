@@ -1,0 +1,143 @@
+"""The regularised normalized adjacency of a private graph: its regularisation, a lower bound on its degrees, noise.
+
+The matrix is A_tau = C^{-1/2} A C^{-1/2} with C = diag(degrees) + tau I.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse.linalg import LinearOperator
+
+from dpgraph.arguments import as_number
+from dpgraph.bounds import sensitivity
+from dpgraph.bounds.neighbours import EdgeNeighbours
+from dpgraph.exceptions import InvalidParameterError, MechanismHalted
+from dpgraph.graph import GraphOperator
+from dpgraph.privacy.call import Call, Measurement, Released
+from dpgraph.releases.degrees import release_degrees
+from dpgraph.releases.eigenspaces.projector import MINIMUM_DEGREE_SLACK
+
+__all__ = [
+    "DEGREE_SHARE",
+    "TOTAL_SHARE",
+    "LowerBound",
+    "Regularization",
+    "check_regularization",
+    "normalized_operator",
+    "regularize",
+    "release_lower_bound",
+    "release_matrix",
+    "release_noisy_matrix",
+]
+
+FloatArray = NDArray[np.float64]
+#: A public tau, or "auto": a multiple of a released average degree.
+Regularization = float | Literal["auto"]
+
+#: regularization="auto" is this many times the private average degree. Large values make all rows alike, so that the
+#: bound m on the smallest c_i, which sets the noise, comes close to the typical c_i.
+_MULTIPLE = 16.0
+#: The largest tau in units of n max_weight. Degrees d are at most 1; where tau is so much larger, d + tau has no more
+#: than half of the digits of d, and all that tau could do for the rows it has done long before.
+_LARGEST = 1e9
+
+#: Shares of mu**2: the total weight, which has sensitivity w and costs next to nothing, degrees, smallest degree.
+TOTAL_SHARE = 0.002
+DEGREE_SHARE = 0.02
+_MINIMUM_SHARE = 0.1
+
+
+def check_regularization(regularization: Regularization, n: int, max_weight: float) -> None:
+    """Refuse what is neither "auto" nor a number from 0 to 1e9 n `max_weight`."""
+    largest = _LARGEST * n * max_weight
+    if not _is_auto(regularization) and not 0 <= as_number(regularization) <= largest:
+        raise InvalidParameterError(
+            f"regularization must be 'auto' or a number from 0 to {largest:g}, which is {_LARGEST:g} n max_weight; "
+            f"got {regularization!r}. Use 'auto'"
+        )
+
+
+def _is_auto(regularization: Regularization) -> bool:
+    return isinstance(regularization, str) and regularization == "auto"
+
+
+def regularize(
+    regularization: Regularization, mean_degree: float, max_weight: float, multiple: float = _MULTIPLE
+) -> float:
+    """Return tau, "auto" being this multiple of a released average degree."""
+    return max(multiple * mean_degree, max_weight) if _is_auto(regularization) else float(regularization)
+
+
+class LowerBound(NamedTuple):
+    """tau, a bound m on min_i c_i for a graph and its neighbours, and what is left of the call."""
+
+    tau: float
+    lower: float
+    left: Call
+
+
+def release_lower_bound(
+    graph: GraphOperator, regularization: Regularization, mean_degree: float, call: Call
+) -> LowerBound:
+    """Release what is needed for a lower bound on the regularised degrees c.
+
+    With an automatic tau, m = tau needs no test and cannot fail. With a tau given by the caller,
+    m = max(tau, L + tau - w) for a lower bound L on the minimum degree, L = noisy minimum degree - slack: the minimum
+    degree of a neighbour is smaller by at most w. Halts if m does not reach w.
+    """
+    w = graph.max_weight
+    tau = regularize(regularization, mean_degree, w)
+    if _is_auto(regularization):
+        return LowerBound(tau, tau, call)
+    part, exact = call.part(_MINIMUM_SHARE), np.array([graph.degrees().min()])
+    noisy = part.release(Measurement("minimum degree", exact, l2=sensitivity.minimum_degree(w), few=True))
+    z = call.good_event("minimum degree lower bound", MINIMUM_DEGREE_SLACK)
+    lower = max(tau, noisy.number - z * noisy.std + tau - w)
+    if lower < w:
+        raise MechanismHalted(
+            f"regularization={tau:g} leaves no private lower bound of at least max_weight on the smallest regularised "
+            "degree. Use regularization='auto' or a number of the order of the average degree, or raise epsilon. "
+            "The budget of this call is spent",
+            stage="minimum degree",
+            privacy=call.report(),
+        )
+    return LowerBound(tau, lower, call.without(part))
+
+
+def normalized_operator(graph: GraphOperator, scale: FloatArray) -> LinearOperator:
+    """C^{-1/2} A C^{-1/2} with C = diag(scale), private, as a LinearOperator."""
+    n = graph.n_vertices
+    root = 1 / np.sqrt(scale)
+
+    def multiply(x: FloatArray) -> FloatArray:
+        return root * graph.multiply(root * x) if x.ndim == 1 else root[:, None] * graph.multiply(root[:, None] * x)
+
+    return LinearOperator(
+        (n, n), matvec=multiply, rmatvec=multiply, matmat=multiply, rmatmat=multiply, dtype=np.float64
+    )
+
+
+def release_matrix(graph: GraphOperator, bound: LowerBound, call: Call) -> Released:
+    """A_tau with symmetric Gaussian noise on all entries (DTTZ14), shape (n, n)."""
+    n, degrees = graph.n_vertices, graph.degrees()
+    neighbours = EdgeNeighbours(graph.max_weight, bound.lower, bound.tau, degrees)
+    exact = normalized_operator(graph, degrees + bound.tau).matmat(np.eye(n))
+    # Each entry is a weight times two roots, of relative error 6 u, and the matrix has norm at most 1.
+    error = 6 * float(np.finfo(np.float64).eps) * math.sqrt(n)
+    measured = Measurement("normalized adjacency", exact, l2=neighbours.frobenius, symmetric=True, error=error)
+    return call.release(measured)
+
+
+def release_noisy_matrix(
+    graph: GraphOperator, regularization: Regularization, mean_degree: float, call: Call
+) -> tuple[FloatArray, FloatArray]:
+    """Release (c, Y): noisy c = d + tau floored at its bound, and A_tau plus noise on all entries, shape (n, n)."""
+    call = call.at_mu(call.mu)  # all shares below are shares of this part
+    bound, for_degrees = release_lower_bound(graph, regularization, mean_degree, call), call.part(DEGREE_SHARE)
+    degrees = release_degrees(graph, for_degrees).value
+    matrix = release_matrix(graph, bound, bound.left.without(for_degrees)).value
+    return np.maximum(degrees + bound.tau, bound.lower), matrix
