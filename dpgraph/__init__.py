@@ -33,7 +33,7 @@ _EXPORTS = {
     "private_low_rank": "dpgraph.problems.matrices.subspaces",
     "private_normalized_adjacency": "dpgraph.problems.embedding.api",
     "private_projector": "dpgraph.problems.matrices.subspaces",
-    "private_singular_subspace": "dpgraph.problems.matrices.subspaces",
+    "private_singular_subspace": "dpgraph.problems.matrices.singular",
     "private_spectrum": "dpgraph.problems.matrices.diagnostics",
     # convex sets and perturb-and-project
     "PrivateProjection": "dpgraph.problems.matrices.perturb_and_project",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from dpgraph.arguments import check_integer
 from dpgraph.bounds.neighbours import EdgeNeighbours
 from dpgraph.exceptions import InvalidParameterError, MechanismHalted
-from dpgraph.graph import open_graph
+from dpgraph.graph import GraphSource, open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.accounting import check_delta, check_optional_delta
+from dpgraph.privacy.accounting import check_optional_delta, require_delta
 from dpgraph.privacy.call import Measurement, open_call
 from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.privacy.relation import Edge
@@ -33,6 +33,7 @@ from dpgraph.releases.eigenspaces.projector import SLACK_SHARE
 from dpgraph.releases.eigenspaces.spectrum import release_spectrum, spectrum_slack
 from dpgraph.releases.normalized import (
     TOTAL_SHARE,
+    Regularization,
     check_regularization,
     normalized_operator,
     release_lower_bound,
@@ -103,9 +104,9 @@ def private_spectrum(
     k: int,
     *,
     epsilon: float,
-    delta: float,
+    delta: float = 0.0,
     sensitivity: float | None = None,
-    regularization: float | Literal["auto"] = "auto",
+    regularization: Regularization = "auto",
     weight: str | None = None,
     max_weight: float | None = None,
     symmetrize: bool = False,
@@ -120,8 +121,10 @@ def private_spectrum(
         With `sensitivity`: a private matrix (symmetric or rectangular). Without: a private graph.
     k : int
         Number of values, at least 1 and at most the smaller dimension.
-    epsilon, delta : float
-        epsilon > 0, 0 < delta < 1.
+    epsilon : float
+        epsilon > 0.
+    delta : float, default 0.0
+        0 < delta < 1 is needed.
     sensitivity : float, optional
         Bound on ||A - A'||_F between neighbours, for a matrix.
     regularization, weight, max_weight, symmetrize
@@ -161,9 +164,8 @@ def private_spectrum(
     (2, True)
     """
     if sensitivity is None:
-        return _graph_spectrum(
-            A, k, epsilon, delta, regularization, weight, max_weight, symmetrize, accountant, noise_source(rng)
-        )
+        source = open_graph(A, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
+        return _graph_spectrum(source, k, epsilon, delta, regularization, accountant, noise_source(rng))
     if not (isinstance(regularization, str) and weight is None and max_weight is None and symmetrize is False):
         raise InvalidParameterError(
             "sensitivity= belongs to a matrix that is no graph; regularization=, weight=, max_weight= and symmetrize= "
@@ -183,24 +185,19 @@ def private_spectrum(
 
 
 def _graph_spectrum(
-    G: Any,
+    source: GraphSource,
     k: int,
     epsilon: float,
     delta: float,
-    regularization: float | Literal["auto"],
-    weight: str | None,
-    max_weight: float | None,
-    symmetrize: bool,
+    regularization: Regularization,
     accountant: PrivacyAccountant | None,
     noise: NoiseSource,
 ) -> PrivateSpectrum:
-    source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
     check_integer("k", k, 1, source.n_vertices)
     check_regularization(regularization, source.n_vertices, source.max_weight)
+    delta = require_delta(delta, "private_spectrum", "private_normalized_adjacency(mechanism='randomized-response')")
     slack = spectrum_slack(source.n_vertices, k, delta) if regularization == "auto" else SLACK_SHARE * delta
-    call = open_call(
-        epsilon=epsilon, delta=check_delta(delta), accountant=accountant, relation=Edge(), noise=noise, slack=slack
-    )
+    call = open_call(epsilon=epsilon, delta=delta, accountant=accountant, relation=Edge(), noise=noise, slack=slack)
     graph, first = source.read(), call.part(TOTAL_SHARE)
     mean = 2 * release_total_weight(graph, first).value / graph.n_vertices
     tau, lower, left = release_lower_bound(graph, regularization, mean, call.without(first))
@@ -216,7 +213,7 @@ def private_coherence(
     *,
     sensitivity: float,
     epsilon: float,
-    delta: float,
+    delta: float = 0.0,
     accountant: PrivacyAccountant | None = None,
     rng: int | np.random.Generator | None = None,
 ) -> PrivateCoherence:
@@ -230,8 +227,10 @@ def private_coherence(
         1 <= rank < n.
     sensitivity : float
         As for :func:`~dpgraph.private_projector`.
-    epsilon, delta : float
-        epsilon > 0, 0 < delta < 1.
+    epsilon : float
+        epsilon > 0.
+    delta : float, default 0.0
+        0 < delta < 1 is needed.
     accountant : PrivacyAccountant, optional
         Debited before the matrix is read.
     rng : int or numpy.random.Generator, optional

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from dpgraph.arguments import check_choice, check_scale
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.accounting import check_delta
+from dpgraph.privacy.accounting import require_delta
 from dpgraph.privacy.call import Measurement, open_call
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Relation, Shift, stated_relation
@@ -62,7 +62,7 @@ def perturb_and_project(
     *,
     sensitivity: float,
     epsilon: float,
-    delta: float,
+    delta: float = 0.0,
     method: Literal["dykstra", "averaged"] = "dykstra",
     symmetric: bool = False,
     tol: float = 1e-6,
@@ -84,8 +84,8 @@ def perturb_and_project(
         Largest l2 (Frobenius) distance between the arrays of two neighbouring data sets.
     epsilon : float
         epsilon > 0.
-    delta : float
-        0 < delta < 1.
+    delta : float, default 0.0
+        0 < delta < 1 is needed.
     method : {"dykstra", "averaged"}, default "dykstra"
         Dykstra's method converges to the nearest point of the intersection; averaged projections converge to some point
         of it.
@@ -149,9 +149,8 @@ def perturb_and_project(
 
     for convex in check_arguments(sets, tol, max_iter):
         convex.project(np.zeros(shape))  # a set that does not accept this shape must say so before budget is spent
-    call = open_call(
-        epsilon=epsilon, delta=check_delta(delta), accountant=accountant, relation=relation, noise=noise_source(rng)
-    )
+    delta = require_delta(delta, "perturb_and_project", "private_symmetric_matrix")
+    call = open_call(epsilon=epsilon, delta=delta, accountant=accountant, relation=relation, noise=noise_source(rng))
     noisy = call.release(Measurement("array", as_array(A), l2=sensitivity, symmetric=symmetric, error=0.0)).value
     if method == "averaged":
         projection = averaged_projections(noisy, sets, max_iter, tol=tol)

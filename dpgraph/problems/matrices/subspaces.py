@@ -1,6 +1,6 @@
-"""Private eigenspaces, projectors, low-rank approximations, singular subspaces of general matrices (DN25a, section 5).
+"""Private eigenspaces, projectors and low-rank approximations of symmetric matrices (DN25a, section 5).
 
-All four functions share one release, :func:`dpgraph.releases.eigenspaces.projector.release_subspace`.
+All three functions share one release, :func:`dpgraph.releases.eigenspaces.projector.release_subspace`.
 """
 
 from __future__ import annotations
@@ -18,9 +18,7 @@ from dpgraph.problems.matrices.call import (
     MatrixBudget,
     MatrixCall,
     open_matrix,
-    read_rectangular,
     read_symmetric,
-    symmetric_embedding,
 )
 from dpgraph.releases.eigenspaces.power_method import POWER_RANK, release_low_rank_matrix
 from dpgraph.releases.eigenspaces.projector import (
@@ -30,15 +28,13 @@ from dpgraph.releases.eigenspaces.projector import (
     release_core,
     release_subspace,
 )
-from dpgraph.releases.eigenspaces.sampler import canonical_signs
 from dpgraph.releases.eigenspaces.spectrum import certified_values
-from dpgraph.results.subspaces import PrivateLowRank, PrivateSingularSubspace, PrivateSubspace
+from dpgraph.results.subspaces import PrivateLowRank, PrivateSubspace
 
 __all__ = [
     "private_eigenspace",
     "private_low_rank",
     "private_projector",
-    "private_singular_subspace",
 ]
 
 FloatArray = NDArray[np.float64]
@@ -56,7 +52,7 @@ def private_projector(
     *,
     sensitivity: float,
     epsilon: float,
-    delta: float,
+    delta: float = 0.0,
     max_rank: int = 8,
     mechanism: Mechanism = "coherence",
     certificate: Certificate = "gap-and-coherence",
@@ -74,8 +70,10 @@ def private_projector(
     sensitivity : float
         Neighbours satisfy ||(A - A') U||_F <= sensitivity for every U with rows of norm at most 1; sufficient is
         sqrt(sum of squared l1 norms of the rows of A - A').
-    epsilon, delta : float
-        epsilon > 0, 0 < delta < 1.
+    epsilon : float
+        epsilon > 0.
+    delta : float, default 0.0
+        0 < delta < 1 is needed.
     max_rank : int, default 8
         Largest rank considered by "auto".
     mechanism : {"coherence", "noisy-power"}
@@ -140,7 +138,7 @@ def private_eigenspace(
     *,
     sensitivity: float,
     epsilon: float,
-    delta: float,
+    delta: float = 0.0,
     which: Literal["largest", "smallest"] = "largest",
     max_rank: int = 8,
     accountant: PrivacyAccountant | None = None,
@@ -204,7 +202,7 @@ def private_low_rank(
     *,
     sensitivity: float,
     epsilon: float,
-    delta: float,
+    delta: float = 0.0,
     max_rank: int = 8,
     mechanism: Mechanism = "coherence",
     accountant: PrivacyAccountant | None = None,
@@ -255,69 +253,6 @@ def private_low_rank(
     released = release_subspace(opened.input(matrix), "gap-and-coherence", call.without(for_core))
     core = release_core(matrix, released.basis, opened.neighbours, for_core)
     return PrivateLowRank(released.basis, released.spectrum, call.report(), core)
-
-
-def private_singular_subspace(
-    A: Any,
-    rank: Rank = "auto",
-    *,
-    sensitivity: float,
-    epsilon: float,
-    delta: float,
-    max_rank: int = 8,
-    accountant: PrivacyAccountant | None = None,
-    rng: int | np.random.Generator | None = None,
-) -> PrivateSingularSubspace:
-    """Release the leading left and right singular subspaces of a rectangular matrix.
-
-    Parameters
-    ----------
-    A : ndarray or scipy sparse array, shape (n, m)
-        Private matrix.
-    rank, sensitivity, epsilon, delta, max_rank, accountant, rng
-        As for :func:`private_projector`, with ||E U||_F <= sensitivity and ||E' U||_F <= sensitivity for E = A - A'; a
-        change of one entry by t has sensitivity t.
-
-    Returns
-    -------
-    PrivateSingularSubspace
-
-    Raises
-    ------
-    InvalidGraphError, InvalidParameterError, BudgetExceededError, MechanismHalted
-        As for :func:`private_projector`.
-
-    Notes
-    -----
-    *Guarantee.* (epsilon, delta)-DP, through the symmetric embedding [[0, A], [A', 0]], whose sensitivity is sqrt(2)
-    times as large and whose top-2r eigenspace holds both subspaces.
-
-    References
-    ----------
-    DN25a, Theorem 1.5 (rectangular case).
-
-    Examples
-    --------
-    >>> import numpy as np, dpgraph
-    >>> u, v = np.ones(300) / np.sqrt(300), np.ones(200) / np.sqrt(200)
-    >>> private = dpgraph.private_singular_subspace(
-    ...     500 * np.outer(u, v), 1, sensitivity=1.0, epsilon=1.0, delta=1e-6, rng=0
-    ... )
-    >>> bool(abs(u @ private.left[:, 0]) > 0.98 and abs(v @ private.right[:, 0]) > 0.98)
-    True
-    """
-    budget = MatrixBudget(sensitivity, epsilon, delta, accountant, rng)
-    opened = open_matrix(A, budget, rank=rank, max_rank=max_rank, rectangular=True)
-    n = A.shape[0]
-    private = opened.input(symmetric_embedding(read_rectangular(A)))
-    released = release_subspace(private, "gap-and-coherence", opened.call)
-    r = released.basis.shape[1] // 2
-    # Q Q' has the left projector in its upper and the right projector in its lower diagonal block.
-    left, right = (
-        canonical_signs(np.linalg.svd(part, full_matrices=False)[0][:, :r])
-        for part in (released.basis[:n], released.basis[n:])
-    )
-    return PrivateSingularSubspace(left, right, released.spectrum[::2], opened.call.report())
 
 
 def _slack(mechanism: str) -> float | None:

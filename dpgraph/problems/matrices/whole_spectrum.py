@@ -20,7 +20,7 @@ from dpgraph.bounds import sensitivity
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import GraphOperator, open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.accounting import check_delta
+from dpgraph.privacy.accounting import require_delta
 from dpgraph.privacy.call import Call, Measurement, Released, open_call
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
@@ -43,7 +43,7 @@ def private_whole_spectrum(
     matrix: Matrix = "adjacency",
     *,
     epsilon: float,
-    delta: float,
+    delta: float = 0.0,
     weight: str | None = None,
     max_weight: float | None = None,
     symmetrize: bool = False,
@@ -58,8 +58,10 @@ def private_whole_spectrum(
         The private graph; its vertices and their order are public: see :func:`dpgraph.with_public_nodes`.
     matrix : {"adjacency", "laplacian"}
         A, or diag(degrees) - A; neither is normalised.
-    epsilon, delta : float
-        epsilon > 0, 0 < delta < 1.
+    epsilon : float
+        epsilon > 0.
+    delta : float, default 0.0
+        0 < delta < 1 is needed.
     weight, max_weight, symmetrize
         See :func:`dpgraph.graph.open_graph`.
     accountant : PrivacyAccountant, optional
@@ -107,9 +109,10 @@ def private_whole_spectrum(
             f"all eigenvalues are computed from a dense matrix, for at most {DENSE_LIMIT} vertices; "
             f"got {source.n_vertices}. private_spectrum releases the largest ones of any graph"
         )
-    call = open_call(
-        epsilon=epsilon, delta=check_delta(delta), accountant=accountant, relation=Edge(), noise=noise_source(rng)
+    delta = require_delta(
+        delta, "private_whole_spectrum", "private_normalized_adjacency(mechanism='randomized-response')"
     )
+    call = open_call(epsilon=epsilon, delta=delta, accountant=accountant, relation=Edge(), noise=noise_source(rng))
     values, std = _release(source.read(), matrix, call)
     return PrivateSpectrum(values, std, None, call.report())
 
