@@ -25,10 +25,10 @@ _EXPORTS = {
     "PrivacyReport": "dpgraph.privacy.report",
     "gaussian_scale": "dpgraph.privacy.accounting",
     # graph privatisation
-    "PrivateDegrees": "dpgraph.releases.degrees",
+    "PrivateDegrees": "dpgraph.results.degrees",
     "PrivateNormalizedAdjacency": "dpgraph.results.adjacency",
     "private_coherence": "dpgraph.problems.matrices.diagnostics",
-    "private_degrees": "dpgraph.releases.degrees",
+    "private_degrees": "dpgraph.problems.counts.degrees",
     "private_eigenspace": "dpgraph.problems.matrices.subspaces",
     "private_low_rank": "dpgraph.problems.matrices.subspaces",
     "private_normalized_adjacency": "dpgraph.problems.embedding.api",

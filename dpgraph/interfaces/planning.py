@@ -23,6 +23,7 @@ from dpgraph.graph import is_weighted
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import check_delta, check_epsilon
 from dpgraph.privacy.report import LedgerEntry, PrivacyReport
+from dpgraph.problems.counts.degrees import private_degrees
 from dpgraph.problems.cut.max_bisection import private_max_bisection
 from dpgraph.problems.cut.max_cut import private_max_cut
 from dpgraph.problems.cut.release import MECHANISMS
@@ -30,7 +31,6 @@ from dpgraph.problems.cut.rule import MAIN_SHARE, decide_by_degree, decide_in_ad
 from dpgraph.problems.matrices.diagnostics import private_spectrum
 from dpgraph.releases.all_cuts import LARGEST
 from dpgraph.releases.answers import FLIP_LIMIT, expected_flips
-from dpgraph.releases.degrees import private_degrees
 from dpgraph.releases.sweeps.two_stage import core_may_answer
 from dpgraph.results.adjacency import DENSE_LIMIT
 

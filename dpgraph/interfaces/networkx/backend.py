@@ -40,11 +40,11 @@ from dpgraph.privacy.call import Call
 from dpgraph.privacy.ledger import open_ledger
 from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.privacy.relation import Edge
+from dpgraph.problems.counts.degrees import private_degrees
 from dpgraph.problems.cut.max_cut import private_max_cut
 from dpgraph.problems.cut.release import Mechanism
 from dpgraph.problems.embedding.api import private_normalized_adjacency
 from dpgraph.problems.matrices.whole_spectrum import private_whole_spectrum
-from dpgraph.releases.degrees import private_degrees
 from dpgraph.releases.totals import release_weight
 
 __all__ = [
