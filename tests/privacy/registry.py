@@ -443,6 +443,10 @@ ENTRIES: tuple[Entry, ...] = (
             ("randomized_partitioning", networkx_neighbours(weighted=True), {}),
             ("cut_size", networkx_neighbours("S"), {"S": [0, 1]}),
             ("volume", networkx_neighbours("S", inside=True), {"S": [0, 1]}),
+            ("conductance", networkx_neighbours("S"), {"S": [0, 1]}),
+            ("normalized_cut_size", networkx_neighbours("S", inside=True), {"S": [0, 1]}),
+            ("edge_expansion", networkx_neighbours("S"), {"S": [0, 1]}),
+            ("mixing_expansion", networkx_neighbours("S"), {"S": [0, 1]}),
             ("density", networkx_neighbours(nodes=None), {"nodes": None}),
             ("degree_centrality", networkx_neighbours(), {}),
         )
