@@ -192,7 +192,7 @@ BAD_MAX_CUT = [
     (["planted-cut", "--epsilon", "1", "--delta", "1"], "delta"),
     (["planted-cut", "--epsilon", "one", "--delta", "1e-6"], "--epsilon"),
     (["planted-cut", "--delta", "1e-6"], "--epsilon"),
-    (["planted-cut", "--epsilon", "1"], "--delta"),
+    (["planted-cut", "--epsilon", "1"], "delta"),
     ([*PRIVACY], "GRAPH"),
     (["planted-cut", *PRIVACY, "--mechanism", "magic"], "mechanism"),
     (["planted-cut", *PRIVACY, "--rank", "two"], "--rank"),

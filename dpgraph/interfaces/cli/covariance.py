@@ -8,21 +8,15 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from dpgraph.datasets.writers import csv_text
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.interfaces.cli import options
-from dpgraph.interfaces.cli.output import privacy_report, require_writable, write_atomically
+from dpgraph.interfaces.cli.bundles import spelled_out
+from dpgraph.interfaces.cli.options import Epsilon, Run
+from dpgraph.interfaces.cli.output import require_writable, write_report, write_table
 from dpgraph.interfaces.cli.stages import stages
-from dpgraph.interfaces.cli.table_input import TableInput, read_table
+from dpgraph.interfaces.cli.table_input import TableRequest, read_table
 
 __all__ = ["covariance"]
 
-Table = Annotated[
-    Path,
-    typer.Argument(
-        metavar="TABLE", help="CSV with a header line (.gz too) or .npy; a record a row.", show_default=False
-    ),
-]
 MaxNorm = Annotated[
     float,
     typer.Option(help="Public bound on the Euclidean norm of a record; longer ones are scaled down to it."),
@@ -32,7 +26,6 @@ Delta = Annotated[
     float | None, typer.Option(help="Allow (epsilon, delta) in place of pure epsilon, for less noise in many columns.")
 ]
 Centered = Annotated[bool, typer.Option("--centered", help="Subtract the mean, which is released too.")]
-Adjacency = Annotated[str, typer.Option(help="What is protected: replace (a record) or add-remove.")]
 Records = Annotated[
     int | None,
     typer.Option(
@@ -40,30 +33,19 @@ Records = Annotated[
     ),
 ]
 Output = Annotated[Path | None, typer.Option(help="Write the matrix as CSV with the names of the columns.")]
-DryRun = Annotated[
-    bool,
-    typer.Option("--dry-run", help="Print the noise for a table of --shape and stop; TABLE is not read."),
-]
-Shape = Annotated[
-    tuple[int, int] | None, typer.Option(help="With --dry-run: the public numbers of records and of columns.")
-]
 
 
+@spelled_out
 def covariance(
-    table: Table,
-    epsilon: options.Epsilon,
+    request: TableRequest,
+    epsilon: Epsilon,
+    run: Run,
     delta: Delta = None,
     max_norm: MaxNorm = 1.0,
     centered: Centered = False,
     mechanism: Mechanism = "auto",
-    adjacency: Adjacency = "replace",
     records: Records = None,
     output: Output = None,
-    report: options.Report = None,
-    seed: options.Seed = None,
-    progress: options.Progress = False,
-    dry_run: DryRun = False,
-    shape: Shape = None,
 ) -> None:
     """Publish the covariance matrix of a table of numbers with pure differential privacy, unless --delta is given.
 
@@ -74,33 +56,32 @@ def covariance(
     """
     from dpgraph import private_covariance
 
-    require_writable(output, report)
+    require_writable(output, run.report)
     settings: dict[str, Any] = {
         "epsilon": epsilon,
         "delta": delta,
         "mechanism": mechanism,
-        "adjacency": adjacency,
+        "adjacency": request.adjacency,
         "centered": centered,
         "max_norm": max_norm,
         "n_records": records,
     }
-    if adjacency == "add-remove" and records is None:
+    if request.adjacency == "add-remove" and records is None:
         raise InvalidParameterError(
             "--adjacency add-remove keeps the number of records private, so it needs --records: a public number to "
             "divide by, at least as large as their number can be"
         )
-    if dry_run:
-        _dry_run(shape, settings)
+    if request.dry_run:
+        _dry_run(request.shape, settings)
         return
-    with stages(2, progress) as begin:
+    with stages(2, run.progress) as begin:
         begin("reading the table")
-        source = read_table(table)
+        source = read_table(request.table)
         begin("second moments and noise")
-        result = private_covariance(source.numbers(), **settings, rng=seed)
-    if output is not None:
-        write_atomically(output, csv_text(["", *source.nodes], [source.nodes, *result.matrix.T.tolist()]))
-    if report is not None:
-        _write_report(report, source, settings | {"seed": seed}, result)
+        result = private_covariance(source.numbers(), **settings, rng=run.seed)
+    write_table(output, ["", *source.nodes], [source.nodes, *result.matrix.T.tolist()])
+    summary = {"matrix": result.matrix, "columns": source.nodes, "mean": result.mean, "trace_bound": result.trace_bound}
+    write_report(run.report, "covariance", source, settings | {"seed": run.seed}, summary, result.privacy)
     variances = np.linalg.eigvalsh(result.matrix)[::-1]
     typer.echo(f"{source.source}: {len(variances)} columns; principal variances, from the released matrix:")
     typer.echo(" ".join(f"{value:.4g}" for value in variances[:10]))
@@ -130,8 +111,3 @@ def _dry_run(shape: tuple[int, int] | None, settings: dict[str, Any]) -> None:
         "matrices lowers it"
     )
     typer.echo(planned.privacy.table())
-
-
-def _write_report(path: Path, source: TableInput, parameters: dict[str, Any], result: Any) -> None:
-    summary = {"matrix": result.matrix, "columns": source.nodes, "mean": result.mean, "trace_bound": result.trace_bound}
-    write_atomically(path, privacy_report("covariance", source, parameters, summary, result.privacy))

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
-from dpgraph.interfaces.cli import options
-from dpgraph.interfaces.cli.dry_run import AverageDegree, Correlation, DryRun, print_plan
+from dpgraph.datasets.writers import label_texts
+from dpgraph.interfaces.cli.bundles import spelled_out
+from dpgraph.interfaces.cli.dry_run import CutPlanning, print_plan
 from dpgraph.interfaces.cli.graph_input import GraphInput, GraphRequest
+from dpgraph.interfaces.cli.options import Budget, Run, number_or_auto
 from dpgraph.interfaces.cli.output import (
-    privacy_report,
     require_pictures,
     require_writable,
-    vertex_table,
-    write_atomically,
+    write_picture,
+    write_report,
+    write_table,
 )
 
 __all__ = ["max_bisection", "max_cut"]
@@ -52,55 +55,40 @@ def _cut_command(problem: Literal["max-cut", "max-bisection"], text: str) -> Cal
     """The command of a problem; the two have the same options."""
 
     def command(
-        graph: options.GraphArgument,
-        epsilon: options.Epsilon,
-        delta: options.Delta,
+        request: GraphRequest,
+        budget: Budget,
+        run: Run,
+        planning: CutPlanning,
         output: Output = None,
-        report: options.Report = None,
         plot: Plot = None,
         owner_plot: OwnerPlot = None,
         mechanism: Mechanism = "auto",
         rank: Rank = "auto",
         on_halt: OnHalt = "raise",
-        weight: options.WeightName = None,
-        max_weight: options.MaxWeight = None,
-        nodes: options.Nodes = "file",
-        labels: options.Labels = "int",
-        format: options.FileFormat = "auto",
-        symmetrize: options.Symmetrize = False,
-        seed: options.Seed = None,
         evaluate: Evaluate = False,
-        data_dir: options.DataDir = None,
-        download: options.Download = True,
-        progress: options.Progress = False,
-        dry_run: DryRun = False,
-        average_degree: AverageDegree = None,
-        correlation: Correlation = -0.5,
     ) -> None:
-        require_writable(output, report, plot, owner_plot)
+        require_writable(output, run.report, plot, owner_plot)
         require_pictures(plot, owner_plot)
-        bound = options.weight_bound(weight, max_weight)
-        budget = {"epsilon": epsilon, "delta": delta, "weight": options.declared(weight), "max_weight": bound}
-        settings = budget | {"mechanism": mechanism, "rank": options.number_or_auto(rank, "--rank", int)}
-        request = GraphRequest(graph, format, nodes, labels, weight, symmetrize, data_dir, download)
-        if dry_run:
-            _dry_run(problem, request, average_degree, correlation, settings)
+        chosen = {"rank": number_or_auto(rank, "--rank", int)}
+        settings = asdict(budget) | request.weights() | {"mechanism": mechanism} | chosen
+        if planning.dry_run:
+            only: dict[str, Any] = {} if mechanism == "auto" else {"mechanisms": [mechanism]}
+            print_plan(request, planning, budget, problem=problem, correlation=planning.correlation, **chosen, **only)
             return
         source = request.read()
         settings["on_halt"] = on_halt
-        result = _solver(problem)(source.adjacency, **settings, rng=seed, progress=progress)
-        if output is not None:
-            write_atomically(output, vertex_table(source.nodes, "side", result.labels.tolist()))
-        if report is not None:
-            parameters = settings | {"weight": weight, "seed": seed}
-            write_atomically(report, privacy_report(problem, source, parameters, _summary(result), result.privacy))
-        _draw(result, source, plot, owner_plot)
+        result = _solver(problem)(source.adjacency, **settings, rng=run.seed, progress=run.progress)
+        write_table(output, ["node", "side"], [label_texts(source.nodes), result.labels.tolist()])
+        parameters = settings | {"weight": request.weight, "seed": run.seed}
+        write_report(run.report, problem, source, parameters, _summary(result), result.privacy)
+        write_picture(plot, "plot_cut", result, title=source.source)
+        write_picture(owner_plot, "plot_adjacency", source.adjacency, result.labels, title=source.source)
         _print(result, source)
         if evaluate:
             _print_exact(result, source)
 
-    command.__doc__ = text
-    return command
+    command.__name__, command.__doc__ = problem, text
+    return spelled_out(command)
 
 
 max_cut = _cut_command(
@@ -131,18 +119,6 @@ def _solver(problem: str) -> Callable[..., Any]:
     return private_max_cut if problem == "max-cut" else private_max_bisection
 
 
-def _dry_run(
-    problem: str,
-    request: GraphRequest,
-    average_degree: float | None,
-    correlation: float,
-    settings: dict[str, Any],
-) -> None:
-    mechanism = settings.pop("mechanism")
-    chosen: dict[str, Any] = {} if mechanism == "auto" else {"mechanisms": [mechanism]}
-    print_plan(request, average_degree, problem=problem, correlation=correlation, **settings, **chosen)
-
-
 def _summary(result: Any) -> dict[str, Any]:
     return {
         "mechanism": result.mechanism,
@@ -153,18 +129,6 @@ def _summary(result: Any) -> dict[str, Any]:
         "upper_bound": result.upper_bound,
         "side_sizes": [len(side) for side in result.partition],
     }
-
-
-def _draw(result: Any, source: GraphInput, plot: Path | None, owner_plot: Path | None) -> None:
-    if plot is not None:
-        from dpgraph.plot import figure_bytes, plot_cut
-
-        write_atomically(plot, figure_bytes(plot_cut(result, title=source.source), plot.suffix))
-    if owner_plot is not None:
-        from dpgraph.plot import figure_bytes, plot_adjacency
-
-        figure = plot_adjacency(source.adjacency, result.labels, title=source.source)
-        write_atomically(owner_plot, figure_bytes(figure, owner_plot.suffix))
 
 
 def _print(result: Any, source: GraphInput) -> None:
