@@ -28,7 +28,7 @@ from dpgraph.releases import symmetric as symmetric_release
 from dpgraph.releases import totals as weights
 from dpgraph.releases.eigenspaces import residual as degree_residual
 from dpgraph.releases.eigenspaces import spectrum
-from dpgraph.releases.records import gram as covariance_noise
+from dpgraph.releases.records import moments as covariance_noise
 from dpgraph.releases.sweeps import core as degree_core
 from dpgraph.releases.sweeps import one_sided as one_sided_sweeps
 from dpgraph.releases.sweeps.gaussian import Core

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -29,7 +30,7 @@ MaxNorm = Annotated[
 ]
 Mechanism = Annotated[str, typer.Option(help="auto, wishart-difference, nuclear-laplace, or (with --delta) gaussian.")]
 Delta = Annotated[
-    float | None, typer.Option(help="Allow (epsilon, delta) in place of pure epsilon, for less noise in many columns.")
+    float, typer.Option(help="Allow (epsilon, delta) in place of pure epsilon, for less noise in many columns.")
 ]
 Centered = Annotated[bool, typer.Option("--centered", help="Subtract the mean, which is released too.")]
 Adjacency = Annotated[str, typer.Option(help="What is protected: replace (a record) or add-remove.")]
@@ -52,7 +53,7 @@ Shape = Annotated[
 def covariance(
     table: Table,
     epsilon: options.Epsilon,
-    delta: Delta = None,
+    delta: Delta = 0.0,
     max_norm: MaxNorm = 1.0,
     centered: Centered = False,
     mechanism: Mechanism = "auto",
@@ -110,20 +111,17 @@ def covariance(
 def _dry_run(shape: tuple[int, int] | None, settings: dict[str, Any]) -> None:
     """The noise does not depend on the records, so a public table of zeros shows it."""
     from dpgraph import private_covariance
-    from dpgraph.releases.records.gram import CovarianceNoise
+    from dpgraph.problems.records.covariance_noise import choose_noise
+    from dpgraph.releases.records.moments import SecondMoments
 
     if shape is None:
         raise InvalidParameterError("--dry-run reads nothing, so it needs --shape RECORDS COLUMNS")
     planned = private_covariance(np.zeros(shape), **settings)
-    asked = {name: settings[name] for name in ("adjacency", "epsilon", "delta")}
-    law = CovarianceNoise.choose(
-        settings["mechanism"],
-        n=shape[0] if settings["n_records"] is None else settings["n_records"],
-        size=shape[1] + settings["centered"],
-        trace_share=sum(entry.share for entry in planned.privacy.entries[:-1]),
-        **asked,
-    )
-    size = law.expected_norm(settings["epsilon"]) * settings["max_norm"] ** 2
+    n = shape[0] if settings["n_records"] is None else settings["n_records"]
+    moments = SecondMoments(n, settings["adjacency"], shape[1] + settings["centered"])
+    law = choose_noise(settings["mechanism"], moments, settings["epsilon"], settings["delta"])
+    share = sum(entry.share for entry in planned.privacy.entries[:-1])
+    size = math.sqrt(law.size(settings["epsilon"], share).square) * settings["max_norm"] ** 2
     typer.echo("DRY RUN: nothing was read, nothing was spent")
     typer.echo(
         f"the noise of the matrix has Frobenius norm {size:.3g} (root mean square); the projection to covariance "

@@ -30,7 +30,7 @@ from dpgraph.problems.records.histogram_hull import (
     covering_combination,
     project_histogram_answers,
 )
-from dpgraph.problems.records.strategies import (
+from dpgraph.problems.records.encodings import (
     Strategy,
     ellipsoid_strategy,
     factorization_strategy,
