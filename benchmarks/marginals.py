@@ -38,7 +38,7 @@ from dpgraph.inputs.records import Schema
 from dpgraph.privacy import gdp_mu
 from dpgraph.problems.records.marginal_model import MarginalModel
 from dpgraph.problems.records.marginals import PrivateMarginals, private_marginals
-from dpgraph.problems.records.parities import ParityBasis
+from dpgraph.linalg.parities import ParityBasis
 
 RESULTS = Path(__file__).parent / "results"
 DELTA = 1e-6

@@ -63,7 +63,7 @@ _EXPORTS = {
     "with_public_nodes": "dpgraph.inputs.public_nodes",
     # queries
     "PrivateAnswers": "dpgraph.problems.records.linear_queries",
-    "PrivateMarginals": "dpgraph.problems.records.marginals",
+    "PrivateMarginals": "dpgraph.results.marginals",
     "PrivateCovariance": "dpgraph.problems.records.covariance",
     "PrivateSimilarities": "dpgraph.problems.records.cosine",
     "private_cosine_similarities": "dpgraph.problems.records.cosine",

@@ -10,9 +10,9 @@ from dpgraph.exceptions import BudgetExceededError, InvalidParameterError
 from dpgraph.privacy import gaussian_scale, nuclear_noise
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.noise import NoiseSource
+from dpgraph.privacy import call as private_call
 from dpgraph.problems.records.covariance import _mean_weight, private_covariance, short_rows
 from dpgraph.problems.records.covariance_noise import choose_noise
-from dpgraph.releases import arrays as grid
 from dpgraph.releases import symmetric as symmetric_release
 from dpgraph.releases.records import exact_moments
 from dpgraph.releases.records.exact_moments import grid_records, integer_gram, quotient
@@ -364,7 +364,7 @@ def test_large_covariances_are_not_clipped():
 def recorded_moments(monkeypatch, X, **options):
     """Sum of the terms that receive noise, as fractions, and the ledger line."""
     seen = []
-    for module in (symmetric_release, grid):
+    for module in (symmetric_release, private_call):
         honest = module.add_on_grid
         spy = lambda values, noise, unit, honest=honest: seen.append(values) or honest(values, noise, unit)  # noqa: E731
         monkeypatch.setattr(module, "add_on_grid", spy)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.problems.records.parities import ParityBasis
-from dpgraph.releases.records.parity_noise import (
+from dpgraph.linalg.parities import ParityBasis
+from dpgraph.bounds.parities import (
     conjunction_moves,
     optimal_weights,
     parity_moves,

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from dpgraph.problems.records.parities import ParityBasis, character_table
+from dpgraph.linalg.parities import ParityBasis, character_table
 from dpgraph.projections import MomentStructure, PSDCone, dykstra
 from dpgraph.projections.moment_conic import project_by_scs
 from dpgraph.projections.moment_constraints import (

@@ -92,13 +92,13 @@ def private_covariance(
     delta : float, default 0.0
         0 <= delta < 1. 0 stands for a pure release.
     mechanism : {"auto", "wishart-difference", "nuclear-laplace", "gaussian"}, default "auto"
-        Law of the noise, or an options object of :mod:`dpgraph.strategies`. ``"wishart-difference"`` is pure and exact for every d, ``"nuclear-laplace"`` (DN25b
-        Algorithm 1 on symmetric matrices) has about 10 % less noise, but is exact up to d = 5 only and a Markov chain
-        above, which the result says. Both follow the nuclear norm for ``"add-remove"``
-        (:mod:`dpgraph.privacy.nuclear_noise`), and for ``"replace"`` the larger trace max(tr E_+, tr E_-), which
-        moves half as far (:mod:`dpgraph.privacy.replacement_noise`). ``"gaussian"`` (DTTZ14) has less noise from
-        about ten columns on, and needs `delta`. ``"auto"`` is the exact law of least expected squared error, Gaussian
-        noise among them if delta > 0. The pure ones ignore `delta`; the report then says 0.
+        Law of the noise, or an options object of :mod:`dpgraph.strategies`. ``"wishart-difference"`` is pure and exact
+        for every d, ``"nuclear-laplace"`` (DN25b Algorithm 1 on symmetric matrices) has about 10 % less noise, but is
+        exact up to d = 5 only and a Markov chain above, which the result says. Both follow the nuclear norm for
+        ``"add-remove"`` (:mod:`dpgraph.privacy.nuclear_noise`), and for ``"replace"`` the larger trace
+        max(tr E_+, tr E_-), which moves half as far (:mod:`dpgraph.privacy.replacement_noise`). ``"gaussian"`` (DTTZ14)
+        has less noise from about ten columns on, and needs `delta`. ``"auto"`` is the exact law of least expected
+        squared error, Gaussian noise among them if delta > 0. The pure ones ignore `delta`; the report then says 0.
     project : bool, "unit-trace" or "twice-trace", default True
         ``True``: the eigenvalues are shrunk for least squared error (:func:`~dpgraph.projections.shrink_psd_trace`),
         with a trace of at most a private estimate of the true one, from a release of the trace and from that of the
