@@ -62,7 +62,7 @@ _EXPORTS = {
     "save_result": "dpgraph.results.files",
     "with_public_nodes": "dpgraph.inputs.public_nodes",
     # queries
-    "PrivateAnswers": "dpgraph.problems.records.linear_queries",
+    "PrivateAnswers": "dpgraph.results.answers",
     "PrivateMarginals": "dpgraph.results.marginals",
     "PrivateCovariance": "dpgraph.problems.records.covariance",
     "PrivateSimilarities": "dpgraph.problems.records.cosine",

@@ -186,9 +186,7 @@ def shape_noise(
     return min(shapes, key=lambda shape: shape.loss)
 
 
-def _moves(
-    sizes: IntArray, k: int, conjunctions: bool, sparsity: int | None, add_remove: bool, law: Law
-) -> FloatArray:
+def _moves(sizes: IntArray, k: int, conjunctions: bool, sparsity: int | None, add_remove: bool, law: Law) -> FloatArray:
     """Moves of the statistics of order 1..k: squared for Gaussian noise."""
     n = sizes.size
     t = n if sparsity is None else sparsity

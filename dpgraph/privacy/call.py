@@ -168,11 +168,9 @@ class Call:
         if self.pure:
             return self._laplace(measurement)
         if measurement.few:
-            exact = np.atleast_1d(np.asarray(measurement.value, dtype=np.float64))
-            law = self._lines().gaussian_on_grid(
-                measurement.name, sensitivity=measurement.l2, mu=self.mu, count=exact.size
-            )
-            return Released(self.noise.scalars(exact, law.unit, law.scale), law.scale)
+            count = np.size(_first(measurement.value))
+            law = self._lines().gaussian_on_grid(measurement.name, sensitivity=measurement.l2, mu=self.mu, count=count)
+            return Released(self.noise.scalars(measurement.value, law.unit, law.scale), law.scale)
         return self._gaussian(measurement)
 
     def _laplace(self, measurement: Measurement) -> Released:
@@ -186,7 +184,7 @@ class Call:
         itself.
         """
         unit, bound, value = measurement.unit, measurement.l1, measurement.value
-        count = np.size(value[0] if isinstance(value, tuple) else value)
+        count = np.size(_first(value))
         if unit == 0.0 and count > 1:
             error = measurement.error
             bound += 2 * (bound / self.epsilon * _ALLOWANCE * count if error is None else error)
@@ -201,7 +199,7 @@ class Call:
         if measurement.unit > 0:
             scale = ledger.gaussian(measurement.name, sensitivity=bound, mu=self.mu)
             return Released(self.noise.gaussian_on_grid(np.asarray(value), measurement.unit, scale), scale)
-        shape = np.shape(value[0] if isinstance(value, tuple) else value)
+        shape = np.shape(_first(value))
         error = measurement.error
         if error is None:
             error = bound / self.mu * _ALLOWANCE * math.sqrt(math.prod(shape))
@@ -229,6 +227,11 @@ class Call:
         if self._stage is None:
             self._stage = self.ledger.stage(self.epsilon)
         return self._stage
+
+
+def _first(value: Terms) -> FloatArray:
+    """One of the arrays that a value is the sum of."""
+    return value[0] if isinstance(value, tuple) else value
 
 
 def open_call(

@@ -33,7 +33,16 @@ from dpgraph.privacy.exact_sampling import (
     nested_cubes,
     random_subset,
 )
-from dpgraph.privacy.grid import LAPLACE_BITS, Terms, add_on_grid, coins, grid_step, split, sum_on_grid
+from dpgraph.privacy.grid import (
+    LAPLACE_BITS,
+    Terms,
+    add_on_grid,
+    coins,
+    grid_step,
+    nearest_multiples,
+    split,
+    sum_on_grid,
+)
 from dpgraph.privacy.reading_norm import ReadingNorm
 
 __all__ = ["NoiseSource", "ReadingNoise", "noise_source"]
@@ -158,14 +167,14 @@ class NoiseSource:
             drawn = nested_cubes(count, norm.readings - 1, exponents, self.generator)
         return ReadingNoise(self, shape, rows, norm, unit, scale, drawn)
 
-    def scalars(self, values: FloatArray, unit: float, scale: float) -> FloatArray:
+    def scalars(self, values: Terms, unit: float, scale: float) -> FloatArray:
         """Release a few reals: rounded to the grid `unit`, plus discrete Gaussian noise of parameter `scale`."""
-        values = np.atleast_1d(np.asarray(values, dtype=np.float64))
+        points = nearest_multiples(values, unit)
         if self.seeded:
-            draws = _seeded_discrete(self._generator, "gaussian", values.size, scale / unit)
+            draws = _seeded_discrete(self._generator, "gaussian", points[0].size, scale / unit)
         else:
-            draws = _opendp_gaussian(values.size, scale / unit)
-        return self.on_grid(values, unit, draws)
+            draws = _opendp_gaussian(points[0].size, scale / unit)
+        return sum_on_grid(points, draws, unit)
 
     def flipped_pairs(
         self, pairs: NDArray[np.int64], shares: FloatArray, count: int, exponent: int

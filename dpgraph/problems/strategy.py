@@ -50,8 +50,8 @@ class Strategy:
         ``check(options, public)``: raises :class:`InvalidParameterError` for values that are out of range, or too large
         for the `public` facts of a call (its number of vertices, epsilon, ...).
     expected : callable
-        ``expected(options, ...)``: the error that public facts predict, by which "auto" compares; each problem says with
-        which arguments.
+        ``expected(options, ...)``: the error that public facts predict, by which "auto" compares; each problem says
+        with which arguments.
     unread : tuple of str
         Options that this problem does not read, although others that share the dataclass do: only their defaults may be
         passed.

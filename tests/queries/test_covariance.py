@@ -7,10 +7,10 @@ import pytest
 from scipy import stats
 
 from dpgraph.exceptions import BudgetExceededError, InvalidParameterError
+from dpgraph.privacy import call as private_call
 from dpgraph.privacy import gaussian_scale, nuclear_noise
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.noise import NoiseSource
-from dpgraph.privacy import call as private_call
 from dpgraph.problems.records.covariance import _mean_weight, private_covariance, short_rows
 from dpgraph.problems.records.covariance_noise import choose_noise
 from dpgraph.releases import symmetric as symmetric_release

@@ -1,32 +1,23 @@
-r"""Ways to shape Gaussian noise for linear queries: A = decode @ encode, release encode @ x + noise, then decode.
+r"""Ways to shape noise for linear queries: A = decode @ encode, release encode @ x + noise, then decode.
 
-A strategy is public. Neighbours move the released vector by at most a `sensitivity`: the longest column of `encode`, or
-for replaced records the largest difference of two columns (:mod:`dpgraph.bounds.histogram`). So spherical
-noise of standard deviation sensitivity/mu is mu-GDP, and the answers carry noise of covariance (sensitivity/mu)^2
-decode decode'. The sensitivity is that of `encode` *as computed*, so an inaccurate shape costs accuracy, never privacy.
+An encoding is public. Neighbours move the released vector by at most a `sensitivity`: the longest column of `encode`,
+or for replaced records the largest difference of two columns (:mod:`dpgraph.bounds.histogram`), in the l2 norm for
+Gaussian noise and in the l1 norm for Laplace noise. So spherical Gaussian noise of standard deviation sensitivity/mu is
+mu-GDP, and independent Laplace noise of scale sensitivity/epsilon is epsilon-DP. The sensitivity is that of `encode`
+*as computed*, so an inaccurate shape costs accuracy, never privacy.
 
 **Replaced records.** All histograms have the same public number n of records, so that A x = n m + (A - m 1')x for every
-m: the shapes below are computed for the columns minus their mean m, and n m is added to the decoded answers. A query
-that counts all records lies outside the centred columns and is answered without noise. What is released, (A - m 1')x,
-does not depend on n, and a wrong n would cost accuracy only.
-
-- *gaussian*: encode = A.
-- *ellipsoid* (NTZ13, dense case): encode = H^{1/2} U'A, where {z : z'Hz <= 1} is the least-volume ellipsoid of the
-  columns in the column space U of A; for replaced records its centre is free.
-- *recursive ellipsoid* (NTZ13): the noise is spherical on the short half of the ellipsoid's axes, and the columns
-  projected onto the long half are treated in the same way. The levels V_1, ..., V_L are released together: with noise
-  s_l on level l the encoder stacks V_l'A / s_l, and its longest column is at most sqrt(sum R_l^2 / s_l^2) (R_l: longest
-  column of V_l'A), which is the composition mu^2 = sum mu_l^2; the exact longest column is used instead.
-  The split that minimises sum dim(V_l) s_l^2 for a fixed sum R_l^2/s_l^2 is s_l^2 proportional to R_l/sqrt(dim V_l).
-- *factorization*: encode = S^{-1/2} U'A with S of least trace (:mod:`dpgraph.problems.records.factorization`), for
-replaced
-  records among all S that hide the differences; beyond a size where these are too many, that hide the centred columns.
+m: shapes are computed for the columns minus their mean m, and n m is added to the decoded answers. A query that counts
+all records lies outside the centred columns and is answered without noise. What is released does not depend on n, and
+a wrong n would cost accuracy only.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 import scipy.linalg
@@ -34,32 +25,20 @@ from numpy.typing import NDArray
 
 from dpgraph.bounds.histogram import encoded_sensitivity
 from dpgraph.linalg.query_matrix import QueryMatrix, RowSpace
-from dpgraph.problems.records.ellipsoid import Ellipsoid, minimum_volume_ellipsoid
-from dpgraph.problems.records.factorization import trace_factorization
+from dpgraph.problems.records.histogram_hull import covering_combination
 
-__all__ = [
-    "Strategy",
-    "ellipsoid_strategy",
-    "factorization_strategy",
-    "gaussian_strategy",
-    "recursive_ellipsoid_strategy",
-]
+__all__ = ["Encoding", "Rates", "centred_columns", "centred_space", "fits_shaping", "shaped"]
 
 FloatArray = NDArray[np.float64]
+#: What is left of a budget for each law of noise: mu, or epsilon.
+Rates = dict[str, float]
 
-#: Accuracy of the ellipsoid inside a mechanism: more of it does not change the error visibly, and privacy does not
-#: depend on it.
-_ELLIPSOID_TOLERANCE = 1e-2
-
-#: An ellipsoid whose longest axis is at most this many times its shortest one counts as round.
-_ROUND = 2.0
-
-#: Factorizations for all differences of N columns of rank r are computed up to this N^2 r, and N, in so many steps.
-_DIFFERENCES_LIMIT, _MOST_DIFFERENCES, _DIFFERENCE_STEPS = 2**31, 2048, 60
+#: Noise is shaped up to this rank; beyond it the eigendecompositions would take minutes.
+_SHAPING_LIMIT = 2048
 
 
 @dataclass(frozen=True, eq=False)
-class Strategy:
+class Encoding:
     """A = decode @ encode.
 
     Parameters
@@ -74,6 +53,8 @@ class Strategy:
         Who is protected.
     centre : ndarray, shape (d,), or None
         What every record adds to the answers besides, for replaced records.
+    law : {"gaussian", "laplace"}
+        Law of the noise.
     """
 
     name: str
@@ -81,11 +62,12 @@ class Strategy:
     decode: FloatArray | None
     adjacency: str = "add-remove"
     centre: FloatArray | None = None
+    law: Literal["gaussian", "laplace"] = "gaussian"
 
     @cached_property
     def sensitivity(self) -> float:
-        """How far neighbours move the released vector, in l2."""
-        return encoded_sensitivity(self.encode, self.adjacency)
+        """How far neighbours move the released vector, in the norm of the law."""
+        return encoded_sensitivity(self.encode, self.adjacency, order=2 if self.law == "gaussian" else 1)
 
     @property
     def size(self) -> int:
@@ -107,94 +89,71 @@ class Strategy:
         """Standard deviations of the answers for unit noise on the released coordinates, shape (d,)."""
         return np.ones(self.size) if self.decode is None else np.linalg.norm(self.decode, axis=1)
 
-    def error(self, mu: float) -> float:
-        """Root-mean-square error of an answer at mu-GDP."""
-        return self.sensitivity / mu * float(np.sqrt(np.mean(self.answer_scales**2)))
+    def std(self, rates: Rates) -> float:
+        """Standard deviation of the noise on a released coordinate."""
+        std = self.sensitivity / rates[self.law]
+        return std if self.law == "gaussian" else math.sqrt(2.0) * std
 
-    def width(self, mu: float) -> float:
-        """Largest standard deviation of <noise, a_i - m> over the columns of A: governs the sparse case.
+    def error(self, std: float) -> float:
+        """Root-mean-square error of an answer."""
+        return std * float(np.sqrt(np.mean(self.answer_scales**2)))
 
-        m is 0, or the mean of the columns for replaced records, from which no column is further than the sensitivity.
+    def sparse_bound(self, std: float, records: float) -> float:
+        """Bound on the error after the least-squares step, derived in :func:`~dpgraph.linear_queries.expected_error`.
+
+        With Laplace noise of scale b, E exp(t <z, v>) <= exp(2 t^2 b^2 |v|^2) for t b max|v_j| <= 1/sqrt(2), so that
+        the expected maximum of N such sums and 0 is at most ln(N + 1)/t + 2 t b^2 |v|^2. At the best t that is at most
+        2 sqrt(2) b |v| sqrt(ln(N + 1)) + sqrt(2) b max|v_j| ln(N + 1), where b = std/sqrt(2).
+        """
+        d, N = self.shape
+        lengths, entries = self._widths
+        if self.law == "gaussian":
+            return math.sqrt(2 * records * (std * lengths) * math.sqrt(2 * math.log(N + 1)) / d)
+        logarithm = math.log(N + 1)
+        return math.sqrt(2 * records * std * (2 * lengths * math.sqrt(logarithm) + entries * logarithm) / d)
+
+    @cached_property
+    def _widths(self) -> tuple[float, float]:
+        """Largest length, and largest entry, of the vectors v with <noise of the answers, a_i - m> = <z, v>.
+
+        m is 0, or the mean of the columns for replaced records. Where nothing is decoded v is a column, or for replaced
+        records a difference from the mean, which is no longer than the sensitivity.
         """
         if self.decode is None:
-            return self.sensitivity**2 / mu
+            longest = self.sensitivity if self.law == "gaussian" else self.encode.longest
+            return longest, longest
         # decode'a_i = decode'decode c_i, and the noise of the answers is decode z.
         images = (self.decode.T @ self.decode) @ self.encode.dense
-        return self.sensitivity / mu * float(np.linalg.norm(images, axis=0).max())
+        return float(np.linalg.norm(images, axis=0).max()), float(np.abs(images).max())
+
+    @cached_property
+    def counting(self) -> FloatArray | None:
+        """Combination of the released coordinates that is at least the number of records, or None."""
+        return covering_combination(self.encode.dense)
 
 
-def gaussian_strategy(A: QueryMatrix, adjacency: str = "add-remove") -> Strategy:
-    """Independent noise on every answer."""
-    return Strategy("gaussian", A, None, adjacency)
+def fits_shaping(matrix: QueryMatrix) -> bool:
+    """Whether "auto" tries anything that needs matrix decompositions."""
+    return matrix.fits_in_memory and min(matrix.shape) <= _SHAPING_LIMIT
 
 
-def factorization_strategy(A: QueryMatrix, adjacency: str = "add-remove") -> Strategy:
-    """Noise of the least total variance that any Gaussian noise can have, up to a certified 0.25 % of the error.
-
-    For replaced records the gap may be some tenths of a per cent wider, and is not known where there are so many
-    columns that noise is shaped for themselves in place of their differences.
-    """
-    space, centre = _centred_space(A, adjacency)
-    r, N = space.columns.shape
-    differences = centre is not None and N <= _MOST_DIFFERENCES and N * N * r <= _DIFFERENCES_LIMIT
-    if differences:
-        factorization = trace_factorization(space.columns, differences=True, max_iter=_DIFFERENCE_STEPS)
-    else:
-        factorization = trace_factorization(space.columns)
-    return _shaped("factorization", space, factorization.root, adjacency, centre)
-
-
-def ellipsoid_strategy(A: QueryMatrix, adjacency: str = "add-remove") -> Strategy:
-    """Noise shaped by the minimum-volume ellipsoid of the columns."""
-    space, centre = _centred_space(A, adjacency)
-    eigenvalues, V = scipy.linalg.eigh(_ellipsoid(space.columns, centre).matrix)
-    return _shaped("ellipsoid", space, (V / np.sqrt(eigenvalues)) @ V.T, adjacency, centre)
-
-
-def recursive_ellipsoid_strategy(A: QueryMatrix, adjacency: str = "add-remove") -> Strategy:
-    """Spherical noise on the short half of the ellipsoid's axes, recursion on the long half."""
-    space, centre = _centred_space(A, adjacency)
-    levels, radii = _split_by_axes(space.columns, centre)
-    scales = [np.full(V.shape[1], np.sqrt(R / np.sqrt(V.shape[1]))) for V, R in zip(levels, radii, strict=True)]
-    V, s = np.hstack(levels), np.concatenate(scales)
-    encode = QueryMatrix((V.T @ space.columns) / s[:, None])
-    return Strategy("ellipsoid", encode, (space.basis @ V) * s, adjacency, centre)
-
-
-def _centred_space(A: QueryMatrix, adjacency: str) -> tuple[RowSpace, FloatArray | None]:
+def centred_columns(A: QueryMatrix, adjacency: str) -> tuple[FloatArray, FloatArray | None]:
     """Columns that noise is shaped for, and what was subtracted from them (None: nothing)."""
     if adjacency == "replace":
         centre = A.dense.mean(axis=1)
         centred = A.dense - centre[:, None]
         if centred.any():  # equal columns leave nothing to shape
-            return QueryMatrix(centred).row_space, centre
-    return A.row_space, None
+            return centred, centre
+    return A.dense, None
 
 
-def _shaped(name: str, space: RowSpace, root: FloatArray, adjacency: str, centre: FloatArray | None) -> Strategy:
+def centred_space(A: QueryMatrix, adjacency: str) -> tuple[RowSpace, FloatArray | None]:
+    """The same as coordinates in their span."""
+    columns, centre = centred_columns(A, adjacency)
+    return (A if centre is None else QueryMatrix(columns)).row_space, centre
+
+
+def shaped(name: str, space: RowSpace, root: FloatArray, adjacency: str, centre: FloatArray | None) -> Encoding:
     """Noise `root` z in the column space, for a symmetric positive definite root."""
     encode = QueryMatrix(scipy.linalg.solve(root, space.columns, assume_a="pos"))
-    return Strategy(name, encode, space.basis @ root, adjacency, centre)
-
-
-def _ellipsoid(columns: FloatArray, centre: FloatArray | None) -> Ellipsoid:
-    """Minimum-volume ellipsoid of the columns: around the origin, or around any point once they have been centred."""
-    return minimum_volume_ellipsoid(columns.T, symmetric=centre is None, tol=_ELLIPSOID_TOLERANCE)
-
-
-def _split_by_axes(columns: FloatArray, centre: FloatArray | None) -> tuple[list[FloatArray], list[float]]:
-    """Orthonormal blocks V_1, ..., V_L (short axes first) and the longest column in each."""
-    remaining = np.eye(columns.shape[0])
-    levels: list[FloatArray] = []
-    radii: list[float] = []
-    while remaining.shape[1] > 0:
-        points = remaining.T @ columns
-        ellipsoid = _ellipsoid(points, centre)
-        points = points - ellipsoid.center[:, None]
-        eigenvalues, axes = scipy.linalg.eigh(ellipsoid.matrix)
-        # Eigenvalues increase, so axes come longest first.
-        long = 0 if eigenvalues[-1] <= _ROUND**2 * eigenvalues[0] else points.shape[0] // 2
-        levels.append(remaining @ axes[:, long:])
-        radii.append(float(np.linalg.norm(axes[:, long:].T @ points, axis=0).max()))
-        remaining = remaining @ axes[:, :long]
-    return levels, radii
+    return Encoding(name, encode, space.basis @ root, adjacency, centre)

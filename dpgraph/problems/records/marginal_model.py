@@ -128,9 +128,7 @@ class MarginalModel:
         cells = sum(table.forward(np.zeros(self._basis.size)).size for table in self._tables)
         return math.sqrt(float(self._loss @ variances) / cells)
 
-    def project(
-        self, means: FloatArray, variances: FloatArray, *, tol: float, max_iter: int
-    ) -> MomentProjection:
+    def project(self, means: FloatArray, variances: FloatArray, *, tol: float, max_iter: int) -> MomentProjection:
         """Nearest consistent parities with nonnegative tables, from the noisy statistics.
 
         What it says about itself is about the projection that gave them: with a moment matrix, or onto tables alone
