@@ -15,8 +15,8 @@ one scale, Gaussian or Laplace. With w_j = f_j^2 for Gaussian noise the coordina
   which depends on how many attributes of each size differ (for t-sparse 0/1 records: at most 2 t). For n binary
   attributes of which h differ it is 4 sum_j w_j #{j-sets that meet the h attributes in an odd number}. The mean over
   N records moves by 1/N of that.
-- Parities, l1. For binary attributes a coordinate moves by 0 or 2, so that |x| = x^2/2: half of the squared moves above,
-  exact. Otherwise a coordinate moves by at most the sum of its sizes on both records. With s_g = max_x sum_a
+- Parities, l1. For binary attributes a coordinate moves by 0 or 2, so that |x| = x^2/2: half of the squared moves
+  above, exact. Otherwise a coordinate moves by at most the sum of its sizes on both records. With s_g = max_x sum_a
   |psi_a(x)| (1 for a binary attribute) the coordinates of order j have an l1 norm of at most e_j(s), and move by
   2 e_j(s) at most.
 - Conjunctions of t-sparse 0/1 records (products of the 0/1 columns): a record with s ones has C(s, j) nonzero

@@ -176,12 +176,14 @@ class Call:
     def _laplace(self, measurement: Measurement) -> Released:
         """Laplace noise on multiples of the unit.
 
-        Several real numbers are rounded up or down at random to a grid 2**-28 noise scales wide, which costs nothing
-        (:mod:`dpgraph.privacy.grid`). A single real number is rounded to a grid of 2**-20 noise scales. Rounding adds one step to the bound, and one more is
-        an allowance: on either of two neighbours floating-point arithmetic may miss the number by half a step. That is
-        so unless the sum that it is made of has more than some 2**30 noise scales, and is not proven beyond: with
-        hundreds of millions of edges and an epsilon in the thousands, the bound may be exceeded by about a billionth of
-        itself.
+        Several real numbers are rounded up or down at random to a grid of 2**-28 noise scales, which costs nothing
+        (:mod:`dpgraph.privacy.grid`).
+
+        A single real number is rounded to a grid of 2**-20 noise scales. Rounding adds one step to the bound, and one
+        more is an allowance: on either of two neighbours floating-point arithmetic may miss the number by half a step.
+        That is so unless the sum that it is made of has more than some 2**30 noise scales, and is not proven beyond:
+        with hundreds of millions of edges and an epsilon in the thousands, the bound may be exceeded by about a
+        billionth of itself.
         """
         unit, bound, value = measurement.unit, measurement.l1, measurement.value
         count = np.size(_first(value))

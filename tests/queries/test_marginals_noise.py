@@ -99,7 +99,8 @@ def test_no_pair_of_categorical_records_exceeds_the_l1_bound_and_some_come_withi
 
 
 @pytest.mark.parametrize("t", [1, 2, 3, 5])
-def test_sparse_records_move_conjunctions_in_l1_by_the_squared_moves(t, n=5, k=3):
+def test_sparse_records_move_conjunctions_in_l1_by_the_squared_moves(t):
+    n, k = 5, 3
     factors = np.random.default_rng(t).uniform(0.1, 2.0, k)
     basis = ParityBasis([2] * n, k)
     records = all_records([2] * n)

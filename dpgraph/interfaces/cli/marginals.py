@@ -27,6 +27,9 @@ Table = Annotated[
     ),
 ]
 Order = Annotated[int, typer.Option("--k", help="Tables of up to this many columns.")]
+Delta = Annotated[
+    float, typer.Option(help="Allow (epsilon, delta) in place of pure epsilon: less noise in many columns.")
+]
 Categories = Annotated[
     Path | None,
     typer.Option(help='JSON {"column": ["value", ...]}: the public values of columns that are not 0/1.'),
@@ -49,7 +52,7 @@ Pair = Annotated[tuple[str, str] | None, typer.Option("--pair", help="The two co
 def marginals(
     table: Table,
     epsilon: options.Epsilon,
-    delta: options.Delta,
+    delta: Delta = 0.0,
     k: Order = 2,
     categories: Categories = None,
     adjacency: Adjacency = "replace",
@@ -63,6 +66,8 @@ def marginals(
     shape: Shape = None,
 ) -> None:
     """Publish all tables of counts of up to k columns: nonnegative, consistent with each other, and private.
+
+    Pure differential privacy, unless --delta is given and Gaussian noise is smaller.
 
     Example: `dpgraph marginals survey.csv --k 2 --epsilon 1 --delta 1e-6 --output tables.csv`
     """
