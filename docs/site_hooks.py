@@ -52,7 +52,16 @@ REFERENCE = {
         "Graphs and matrices",
         ("dpgraph.releases", "dpgraph.problems.embedding", "dpgraph.problems.matrices", "dpgraph.results"),
     ),
-    "queries": ("Private queries", ("dpgraph.problems.records", "dpgraph.linear_queries")),
+    "queries": (
+        "Private queries",
+        (
+            "dpgraph.problems.records",
+            "dpgraph.linear_queries",
+            "dpgraph.results.answers",
+            "dpgraph.results.marginals",
+            "dpgraph.bounds.cosine",
+        ),
+    ),
     "privacy": ("Budgets and accounting", ("dpgraph.privacy",)),
     "planning": (
         "Planning, files, tables",
