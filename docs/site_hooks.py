@@ -58,6 +58,7 @@ REFERENCE = {
             "dpgraph.problems.records",
             "dpgraph.linear_queries",
             "dpgraph.results.answers",
+            "dpgraph.results.covariance",
             "dpgraph.results.marginals",
             "dpgraph.bounds.cosine",
         ),

@@ -64,7 +64,7 @@ _EXPORTS = {
     # queries
     "PrivateAnswers": "dpgraph.results.answers",
     "PrivateMarginals": "dpgraph.results.marginals",
-    "PrivateCovariance": "dpgraph.problems.records.covariance",
+    "PrivateCovariance": "dpgraph.results.covariance",
     "PrivateSimilarities": "dpgraph.problems.records.cosine",
     "private_cosine_similarities": "dpgraph.problems.records.cosine",
     "private_covariance": "dpgraph.problems.records.covariance",

@@ -35,7 +35,7 @@ _READABLE = (1, 2)
 #: Results that can be saved: their fields are arrays, labels, numbers, texts and a privacy report.
 _TYPES = {
     "PrivateCoherence": "dpgraph.problems.matrices.diagnostics",
-    "PrivateCovariance": "dpgraph.problems.records.covariance",
+    "PrivateCovariance": "dpgraph.results.covariance",
     "PrivateCutResult": "dpgraph.results.cut",
     "PrivateDegrees": "dpgraph.releases.degrees",
     "PrivateNormalizedAdjacency": "dpgraph.results.adjacency",

@@ -17,11 +17,11 @@ from dpgraph.privacy.accounting import check_epsilon
 from dpgraph.privacy.call import open_call
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import RECORDS
-from dpgraph.privacy.report import PrivacyReport
 from dpgraph.problems.records.covariance_noise import choose_noise
 from dpgraph.projections import project_psd_trace, shrink_psd_trace
 from dpgraph.projections.base import public_shape
 from dpgraph.releases.records.moments import SecondMoments, release_twice_the_trace
+from dpgraph.results.covariance import PrivateCovariance
 
 __all__ = ["PrivateCovariance", "private_covariance"]
 
@@ -35,35 +35,6 @@ _TRACE_SHARE, _LEAST_SHARE, _LARGEST_SHARE = 1.5, 0.005, 0.5
 _LEAST_SHARE_ASKED = 1e-6
 #: Variances below this have underflowed, or could.
 _LEAST_VARIANCE = 1e-300
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class PrivateCovariance:
-    """A private covariance matrix.
-
-    Parameters
-    ----------
-    matrix : ndarray, shape (d, d)
-        Symmetric; positive semidefinite if it was projected.
-    privacy : PrivacyReport
-        The guarantee.
-    trace_bound : float or None
-        Upper bound on the trace that the projection used: the private estimate, the public bound, or ``None``.
-    mean : ndarray, shape (d,), or None
-        Private mean of the records, for the centred covariance only.
-    approximate_sampler : bool
-        True if the noise came from a Markov chain, whose law is only close to the one that the guarantee assumes.
-    """
-
-    matrix: FloatArray
-    privacy: PrivacyReport
-    trace_bound: float | None = None
-    mean: FloatArray | None = None
-    approximate_sampler: bool = False
-
-    def __repr__(self) -> str:
-        label = ", APPROXIMATE SAMPLER" if self.approximate_sampler else ""
-        return f"PrivateCovariance({len(self.matrix)} x {len(self.matrix)}, {self.privacy!r}{label})"
 
 
 def private_covariance(

@@ -16,15 +16,14 @@ from dpgraph.exceptions import InvalidParameterError
 from dpgraph.inputs.histogram import as_counted_histogram, as_histogram
 from dpgraph.linalg.query_matrix import QueryMatrix
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.accounting import check_epsilon, check_optional_delta, gdp_mu, require_delta
 from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.privacy.relation import RECORDS
 from dpgraph.problems.records.discrepancy import HereditaryDiscrepancyBounds, hereditary_discrepancy_bounds
 from dpgraph.problems.records.ellipsoid import Ellipsoid, minimum_volume_ellipsoid
-from dpgraph.problems.records.encodings import Encoding, Rates, fits_shaping
+from dpgraph.problems.records.encodings import Encoding
 from dpgraph.problems.records.histogram_hull import project_histogram_answers
-from dpgraph.problems.strategy import Registry
-from dpgraph.releases.records.answers import is_unlimited, open_answers
+from dpgraph.problems.records.query_mechanisms import MECHANISMS, allowed_rates, choose_encoding, error_of
+from dpgraph.releases.records.answers import open_answers
 from dpgraph.releases.records.histogram import release_encoded
 from dpgraph.results.answers import PrivateAnswers
 
@@ -39,13 +38,6 @@ __all__ = [
 ]
 
 FloatArray = NDArray[np.float64]
-
-#: What ``mechanism=`` names.
-MECHANISMS = Registry("dpgraph.problems.records.strategies.linear_queries")
-#: Optimal factorization noise is at least as good as any other Gaussian shape, so "auto" does not try the ellipsoids.
-_DOMINATED = ("ellipsoid",)
-#: They never form a matrix that is too large.
-_ANY_SIZE = ("gaussian", "laplace")
 
 #: Larger public bounds on the number of records are refused: floating point cannot count so far.
 _MOST_RECORDS = 2.0**53
@@ -153,8 +145,8 @@ def private_linear_queries(
     values = _as_vector(x, matrix.shape[1])
     noise = noise_source(rng)
     sparse = sparse if sparse == "auto" else bool(sparse)
-    rates = _rates(epsilon, delta)
-    encoding = _choose(matrix, rates, mechanism, records if sparse else None, adjacency)
+    rates = allowed_rates(epsilon, delta)
+    encoding = choose_encoding(matrix, rates, mechanism, records if sparse else None, adjacency)
     call = open_answers(
         epsilon=epsilon,
         delta=delta if encoding.law == "gaussian" else 0.0,
@@ -172,7 +164,7 @@ def private_linear_queries(
         answers=answers,
         standard_deviation=std * encoding.answer_scales,
         mechanism=encoding.name,
-        expected_rmse=_error(encoding, encoding.std(rates), bound),
+        expected_rmse=error_of(encoding, encoding.std(rates), bound),
         projected=bound is not None,
         records=bound,
         privacy=call.report(),
@@ -236,40 +228,9 @@ def expected_error(
     """
     matrix = QueryMatrix(A)
     _check_options(mechanism, False, records, adjacency)
-    rates = _rates(epsilon, delta)
-    encoding = _choose(matrix, rates, mechanism, records, adjacency)
-    return _error(encoding, encoding.std(rates), records)
-
-
-def _rates(epsilon: float, delta: float) -> Rates:
-    """What the budget is for each law of noise that it allows."""
-    delta = check_optional_delta(delta)
-    if is_unlimited(epsilon):
-        return {"laplace": epsilon, "gaussian": epsilon}
-    pure = {"laplace": check_epsilon(epsilon)}
-    return pure | {"gaussian": gdp_mu(epsilon, delta)} if delta > 0 else pure
-
-
-def _choose(matrix: QueryMatrix, rates: Rates, mechanism: Any, records: float | None, adjacency: str) -> Encoding:
-    """The candidate with the least data-free expected error."""
-    strategy, options = MECHANISMS.resolve(mechanism)
-    if strategy is not None:
-        if "gaussian" not in rates and not strategy.pure(options):
-            require_delta(0.0, f"mechanism={strategy.name!r}", "mechanism='laplace'")
-        candidates = strategy.run(options, matrix, adjacency)
-    else:
-        candidates = []
-        for other in MECHANISMS.strategies.values():
-            tried = other.name not in _DOMINATED and (fits_shaping(matrix) or other.name in _ANY_SIZE)
-            if tried and ("gaussian" in rates or other.pure(other.options())):
-                candidates += other.run(other.options(), matrix, adjacency)
-    return min(candidates, key=lambda encoding: _error(encoding, encoding.std(rates), records))
-
-
-def _error(encoding: Encoding, std: float, records: float | None) -> float:
-    """Expected error of the noise, or the sparse bound if that is smaller."""
-    error = encoding.error(std)
-    return error if records is None else min(error, encoding.sparse_bound(std, records))
+    rates = allowed_rates(epsilon, delta)
+    encoding = choose_encoding(matrix, rates, mechanism, records, adjacency)
+    return error_of(encoding, encoding.std(rates), records)
 
 
 def _least_squares(
