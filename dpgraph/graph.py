@@ -165,7 +165,12 @@ def is_weighted(weight: str | None, max_weight: float = 1.0, *, counted: bool = 
 
 
 def open_graph(
-    G: Any, *, weight: str | None = None, max_weight: float | None = None, symmetrize: bool = False
+    G: Any,
+    *,
+    weight: str | None = None,
+    max_weight: float | None = None,
+    symmetrize: bool = False,
+    products: bool = True,
 ) -> GraphSource:
     """Check the public side of a graph and return the door to its private side.
 
@@ -185,6 +190,8 @@ def open_graph(
         Public upper bound on a weight, required with `weight`; 1 otherwise.
     symmetrize : bool, default False
         Accept directed input; the weight of a pair is the larger of its two arcs.
+    products : bool, default True
+        The caller multiplies by the matrix: what that needs is imported here, hence before the debit.
 
     Returns
     -------
@@ -202,7 +209,8 @@ def open_graph(
             f"weight={weight!r} needs max_weight=, a public upper bound on a weight (it sets the noise); "
             "got max_weight=None"
         )
-    import dpgraph.linalg.kernels  # noqa: F401 - what the private side needs is imported before the debit
+    if products:
+        import dpgraph.linalg.kernels  # noqa: F401
 
     cap = 1.0 if max_weight is None else check_scale("max_weight", max_weight)
     nodes, edges = _public_side(G, weight, symmetrize)

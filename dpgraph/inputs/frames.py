@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
+from dpgraph.extras import require
 from dpgraph.inputs.public_nodes import in_public_order
 
 if TYPE_CHECKING:
@@ -53,6 +54,8 @@ def edge_frame(
     ------
     InvalidParameterError
         A column is missing, or the vertices repeat.
+    DPGraphError
+        pandas is not installed.
 
     Examples
     --------
@@ -62,8 +65,7 @@ def edge_frame(
     >>> dpgraph.private_degrees(G, epsilon=1.0, delta=1e-6).nodes
     ('ann', 'bob', 'cem', 'dan')
     """
-    import pandas as pd
-
+    pd = require("pandas")
     missing = [column for column in (source, target) if column not in frame.columns]
     if missing:
         raise InvalidParameterError(

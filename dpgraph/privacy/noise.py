@@ -1,12 +1,12 @@
 """The only module that draws randomness which protects somebody.
 
 By default the randomness comes from ChaCha with 20 rounds and a fresh 256-bit key of the operating system for every
-call; discrete Gaussians come from OpenDP's sampler, which takes its bits from the operating system. A seed is for tests
-and reproducible experiments: whoever knows it can subtract the noise, so results made with one say so.
+call. A seed is for tests and reproducible experiments: whoever knows it can subtract the noise, so results made with
+one say so.
 
-Floating point. Coins, random subsets and discrete Laplace noise have exact probabilities (exact_sampling.py). Every
-number is released on a public grid (grid.py, with the proofs): no low-order bits of data or noise remain. Real noise,
-before it is rounded, is floating point; docs/guarantee.md says what that means.
+Floating point. Coins, random subsets, discrete Laplace and discrete Gaussian noise have exact probabilities
+(exact_sampling.py). Every number is released on a public grid (grid.py, with the proofs): no low-order bits of data or
+noise remain. Real noise, before it is rounded, is floating point; docs/guarantee.md says what that means.
 """
 
 from __future__ import annotations
@@ -18,16 +18,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from opendp.domains import atom_domain, vector_domain
-from opendp.measurements import make_gaussian
-from opendp.metrics import l2_distance
-from opendp.mod import enable_features
 
 from dpgraph.arguments import as_generator
 from dpgraph.exceptions import DPGraphError
 from dpgraph.privacy.exact_sampling import (
     EXPONENT_BITS,
     LARGEST_SCALE,
+    discrete_gaussian,
     discrete_laplace,
     exponential_coins,
     nested_cubes,
@@ -173,7 +170,7 @@ class NoiseSource:
         if self.seeded:
             draws = _seeded_discrete(self._generator, "gaussian", points[0].size, scale / unit)
         else:
-            draws = _opendp_gaussian(points[0].size, scale / unit)
+            draws = discrete_gaussian(points[0].size, scale / unit, self.generator).astype(np.float64)
         return sum_on_grid(points, draws, unit)
 
     def flipped_pairs(
@@ -306,14 +303,3 @@ def _seeded_cubes(
     inner = np.rint(generator.gamma(terms + 1) / rates[0]).astype(np.int64)
     outer = np.rint(generator.gamma(later - terms + 1) / rates[1]).astype(np.int64)
     return inner * generator.choice(np.array([-1, 1]), size=count), inner + outer
-
-
-def _opendp_gaussian(size: int, scale: float) -> FloatArray:
-    """Exact discrete Gaussian integers with parameter `scale`, from the vetted sampler."""
-    enable_features("contrib")
-    sampler = make_gaussian(vector_domain(atom_domain(T="i64")), l2_distance(T="f64"), scale=scale)
-    return np.asarray(sampler([0] * size), dtype=np.float64)
-
-
-# OpenDP imports some of itself at its first draw. That must not happen after a debit.
-_opendp_gaussian(1, 1.0)
