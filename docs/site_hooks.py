@@ -60,7 +60,14 @@ REFERENCE = {
     ),
     "queries": (
         "Private queries",
-        ("dpgraph.problems.records", "dpgraph.linear_queries", "dpgraph.cosine_sensitivity"),
+        (
+            "dpgraph.problems.records",
+            "dpgraph.linear_queries",
+            "dpgraph.results.answers",
+            "dpgraph.results.covariance",
+            "dpgraph.results.marginals",
+            "dpgraph.cosine_sensitivity",
+        ),
     ),
     "privacy": ("Budgets and accounting", ("dpgraph.privacy",)),
     "planning": (

@@ -62,9 +62,9 @@ _EXPORTS = {
     "save_result": "dpgraph.results.files",
     "with_public_nodes": "dpgraph.inputs.public_nodes",
     # queries
-    "PrivateAnswers": "dpgraph.problems.records.linear_queries",
-    "PrivateMarginals": "dpgraph.problems.records.marginals",
-    "PrivateCovariance": "dpgraph.problems.records.covariance",
+    "PrivateAnswers": "dpgraph.results.answers",
+    "PrivateMarginals": "dpgraph.results.marginals",
+    "PrivateCovariance": "dpgraph.results.covariance",
     "PrivateSimilarities": "dpgraph.problems.records.cosine",
     "private_cosine_similarities": "dpgraph.problems.records.cosine",
     "private_covariance": "dpgraph.problems.records.covariance",

@@ -107,6 +107,17 @@ class QueryMatrix:
         """
         return float(self.column_norms.max()) * (1 + 2 * (self.shape[0] + 8) * 2.0**-53)
 
+    @cached_property
+    def column_l1_norms(self) -> FloatArray:
+        """Sums of the absolute values of the N columns."""
+        sums = (np.asarray(abs(block).sum(axis=0)).ravel() for _, block in self.column_blocks())
+        return np.concatenate(list(sums))
+
+    @property
+    def longest_l1(self) -> float:
+        """Upper bound on the largest l1 norm of a column; rounding as for :attr:`longest`."""
+        return float(self.column_l1_norms.max()) * (1 + 2 * (self.shape[0] + 8) * 2.0**-53)
+
     @property
     def exponent(self) -> int:
         """The e for which :attr:`longest` lies in [2**(e - 1), 2**e)."""

@@ -36,7 +36,7 @@ _READABLE = (1, 2)
 _TYPES = {
     "PrivateCSPResult": "dpgraph.results.csp",
     "PrivateCoherence": "dpgraph.problems.matrices.diagnostics",
-    "PrivateCovariance": "dpgraph.problems.records.covariance",
+    "PrivateCovariance": "dpgraph.results.covariance",
     "PrivateCutResult": "dpgraph.results.cut",
     "PrivateDegrees": "dpgraph.results.degrees",
     "PrivateLowRank": "dpgraph.results.subspaces",

@@ -391,6 +391,22 @@ ENTRIES: tuple[Entry, ...] = (
     ),
     *(
         Entry(
+            "private_marginals",
+            partial(bit_neighbours, remove=options.get("adjacency") == "add-remove"),
+            Data(np.full((3, 3), np.nan)),
+            options=options,
+            private="data",
+            pure=True,
+        )
+        for options in (
+            {"k": 2},
+            {"k": 2, "adjacency": "add-remove"},
+            {"k": 2, "sparsity": 2},
+            {"k": 2, "categories": {0: [0, 1, 2]}},
+        )
+    ),
+    *(
+        Entry(
             "private_linear_queries",
             partial(histogram_neighbours, replace=options.get("adjacency") == "replace"),
             Data(np.array([np.nan, 1.0]), {"A": np.eye(2)}),
@@ -404,6 +420,21 @@ ENTRIES: tuple[Entry, ...] = (
             {"mechanism": "gaussian", "adjacency": "replace"},
             {"mechanism": "ellipsoid", "adjacency": "replace"},
             {"mechanism": "auto", "sparse": True, "records": 200},
+        )
+    ),
+    *(
+        Entry(
+            "private_linear_queries",
+            partial(histogram_neighbours, replace=options.get("adjacency") == "replace"),
+            Data(np.array([np.nan, 1.0]), {"A": np.eye(2)}),
+            options=options,
+            private="x",
+            pure=True,
+        )
+        for options in (
+            {"mechanism": "laplace"},
+            {"mechanism": "laplace", "adjacency": "replace"},
+            {"mechanism": "auto"},
         )
     ),
     *(

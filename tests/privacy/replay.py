@@ -27,6 +27,7 @@ from scipy.sparse.linalg import LinearOperator
 
 import dpgraph
 from dpgraph.exceptions import DPGraphError
+from dpgraph.privacy import call as private_call
 from dpgraph.privacy.accounting import pure_dp_mu
 from dpgraph.privacy.exact_sampling import flip_exponent
 from dpgraph.privacy.grid import Terms
@@ -278,6 +279,7 @@ def open_doors(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Ledger, "_record", record_line)
     monkeypatch.setattr(subspace, "sample_noisy_eigenspace", sample_projector)
     monkeypatch.setattr(grid, "add_on_grid", add_on_grid)
+    monkeypatch.setattr(private_call, "add_on_grid", add_on_grid)
     monkeypatch.setattr(symmetric_release, "add_on_grid", add_on_grid)
     matrix_noise("wishart_difference", "wishart-difference")
     matrix_noise("nuclear_laplace", "nuclear-laplace")

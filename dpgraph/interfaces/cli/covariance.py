@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,7 +12,7 @@ import typer
 
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.interfaces.cli.bundles import spelled_out
-from dpgraph.interfaces.cli.options import Epsilon, Run
+from dpgraph.interfaces.cli.options import Budget, Run
 from dpgraph.interfaces.cli.output import require_writable, write_report, write_table
 from dpgraph.interfaces.cli.stages import stages
 from dpgraph.interfaces.cli.table_input import TableRequest, read_table
@@ -22,9 +24,6 @@ MaxNorm = Annotated[
     typer.Option(help="Public bound on the Euclidean norm of a record; longer ones are scaled down to it."),
 ]
 Mechanism = Annotated[str, typer.Option(help="auto, wishart-difference, nuclear-laplace, or (with --delta) gaussian.")]
-Delta = Annotated[
-    float | None, typer.Option(help="Allow (epsilon, delta) in place of pure epsilon, for less noise in many columns.")
-]
 Centered = Annotated[bool, typer.Option("--centered", help="Subtract the mean, which is released too.")]
 Records = Annotated[
     int | None,
@@ -38,9 +37,8 @@ Output = Annotated[Path | None, typer.Option(help="Write the matrix as CSV with 
 @spelled_out
 def covariance(
     request: TableRequest,
-    epsilon: Epsilon,
+    budget: Budget,
     run: Run,
-    delta: Delta = None,
     max_norm: MaxNorm = 1.0,
     centered: Centered = False,
     mechanism: Mechanism = "auto",
@@ -58,8 +56,7 @@ def covariance(
 
     require_writable(output, run.report)
     settings: dict[str, Any] = {
-        "epsilon": epsilon,
-        "delta": delta,
+        **asdict(budget),
         "mechanism": mechanism,
         "adjacency": request.adjacency,
         "centered": centered,
@@ -91,20 +88,17 @@ def covariance(
 def _dry_run(shape: tuple[int, int] | None, settings: dict[str, Any]) -> None:
     """The noise does not depend on the records, so a public table of zeros shows it."""
     from dpgraph import private_covariance
-    from dpgraph.releases.records.gram import CovarianceNoise
+    from dpgraph.problems.records.covariance_noise import choose_noise
+    from dpgraph.releases.records.moments import SecondMoments
 
     if shape is None:
         raise InvalidParameterError("--dry-run reads nothing, so it needs --shape RECORDS COLUMNS")
     planned = private_covariance(np.zeros(shape), **settings)
-    asked = {name: settings[name] for name in ("adjacency", "epsilon", "delta")}
-    law = CovarianceNoise.choose(
-        settings["mechanism"],
-        n=shape[0] if settings["n_records"] is None else settings["n_records"],
-        size=shape[1] + settings["centered"],
-        trace_share=sum(entry.share for entry in planned.privacy.entries[:-1]),
-        **asked,
-    )
-    size = law.expected_norm(settings["epsilon"]) * settings["max_norm"] ** 2
+    n = shape[0] if settings["n_records"] is None else settings["n_records"]
+    moments = SecondMoments(n, settings["adjacency"], shape[1] + settings["centered"])
+    law = choose_noise(settings["mechanism"], moments, settings["epsilon"], settings["delta"])
+    share = sum(entry.share for entry in planned.privacy.entries[:-1])
+    size = math.sqrt(law.size(settings["epsilon"], share).square) * settings["max_norm"] ** 2
     typer.echo("DRY RUN: nothing was read, nothing was spent")
     typer.echo(
         f"the noise of the matrix has Frobenius norm {size:.3g} (root mean square); the projection to covariance "

@@ -52,6 +52,8 @@ def marginals(
 ) -> None:
     """Publish all tables of counts of up to k columns: nonnegative, consistent with each other, and private.
 
+    Pure differential privacy, unless --delta is given and Gaussian noise is smaller.
+
     Example: `dpgraph marginals survey.csv --k 2 --epsilon 1 --delta 1e-6 --output tables.csv`
     """
     from dpgraph import private_marginals
