@@ -14,16 +14,14 @@ from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from dpgraph.arguments import check_scale
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.inputs.weight_grid import WeightGrid
+from dpgraph.typing import FloatArray, IntArray
 
 __all__ = ["Graph", "GraphOperator", "GraphSource", "as_graph", "is_weighted", "open_graph"]
-
-FloatArray = NDArray[np.float64]
 
 
 class GraphOperator(Protocol):
@@ -57,7 +55,7 @@ class GraphOperator(Protocol):
         """Product of the adjacency matrix with an array of shape ``(n,)`` or ``(n, k)``."""
         ...
 
-    def multiply_rows(self, rows: NDArray[np.int64], block: FloatArray) -> FloatArray:
+    def multiply_rows(self, rows: IntArray, block: FloatArray) -> FloatArray:
         """Rows ``rows`` of the product of the adjacency matrix with an ``(n, k)`` array, shape ``(len(rows), k)``."""
         ...
 
@@ -108,7 +106,7 @@ class Graph:
         columns = np.asarray(block, dtype=np.float64).reshape(self.n_vertices, -1)
         return csr_times_block(self.adjacency, columns).reshape(block.shape)
 
-    def multiply_rows(self, rows: NDArray[np.int64], block: FloatArray) -> FloatArray:
+    def multiply_rows(self, rows: IntArray, block: FloatArray) -> FloatArray:
         """Rows ``rows`` of the product of the adjacency matrix with an ``(n, k)`` array."""
         from dpgraph.linalg.kernels import csr_rows_times_block
 

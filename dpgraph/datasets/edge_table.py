@@ -7,16 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 if TYPE_CHECKING:
     import networkx as nx
+from dpgraph.typing import FloatArray, IntArray
 
 __all__ = ["MAX_VERTICES", "EdgeTable", "merge_arcs"]
 
-IntArray = NDArray[np.int64]
-FloatArray = NDArray[np.float64]
 
 #: Positions are 32-bit integers in a matrix.
 MAX_VERTICES = 2**31

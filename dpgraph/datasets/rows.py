@@ -15,15 +15,13 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgraph.datasets.files import decode, malformed
 from dpgraph.exceptions import DatasetError
+from dpgraph.typing import FloatArray, IntArray
 
 __all__ = ["Rows", "Table", "open_table", "parse_rows"]
 
-IntArray = NDArray[np.int64]
-FloatArray = NDArray[np.float64]
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _DATA_LINE = re.compile(rb"[^\n]*[^\s][^\n]*")

@@ -10,17 +10,16 @@ from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.inputs.public_nodes import in_public_order
 
 if TYPE_CHECKING:
     import pandas as pd
+from dpgraph.typing import IntArray
 
 __all__ = ["edge_frame", "edges_of", "vertices_of"]
 
-IntArray = NDArray[np.int64]
 
 _ENDS = ("source", "target")
 

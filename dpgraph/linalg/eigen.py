@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
 from dpgraph.exceptions import InvalidParameterError, NotConvergedError
 from dpgraph.linalg.lanczos import Lanczos
+from dpgraph.typing import FloatArray
 
 __all__ = [
     "COARSE_ROWS",
@@ -30,7 +30,6 @@ __all__ = [
     "vector_tolerance",
 ]
 
-FloatArray = NDArray[np.float64]
 
 #: Above this number of rows eigenvalues are computed coarsely.
 COARSE_ROWS = 50_000

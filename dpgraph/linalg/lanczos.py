@@ -32,13 +32,13 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 from scipy.linalg.blas import daxpy
 
+from dpgraph.typing import FloatArray
+
 __all__ = ["Lanczos", "lower_bound"]
 
-FloatArray = NDArray[np.float64]
 
 #: After a product that leaves less than this of what U holds, the complement of U is projected to once more.
 _LOST_DIGITS = 1e-6

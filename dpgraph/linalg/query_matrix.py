@@ -12,14 +12,13 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 import scipy.sparse
-from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
 from dpgraph.exceptions import InvalidParameterError
+from dpgraph.typing import FloatArray
 
 __all__ = ["DENSE_LIMIT", "QueryMatrix", "RowSpace"]
 
-FloatArray = NDArray[np.float64]
 
 #: Largest number of entries (d N) for which a query matrix is held as a dense array: 512 MB.
 DENSE_LIMIT = 2**26

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+
+from dpgraph.typing import FloatArray
 
 __all__ = ["AndersonAccelerator"]
 
-FloatArray = NDArray[np.float64]
 
 #: An extrapolated point is rejected when its residual exceeds the smallest one so far by this factor ...
 _ACCEPTED_GROWTH = 2.0

@@ -5,13 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from dpgraph.exceptions import InvalidParameterError
+from dpgraph.typing import FloatArray
 
 __all__ = ["ConvexSet", "as_array", "as_matrix", "as_symmetric", "is_symmetric", "public_shape"]
 
-FloatArray = NDArray[np.float64]
 
 #: Entries of a symmetric matrix may differ from their mirror image by this much, relative to the largest entry.
 _SYMMETRY = 1e-12

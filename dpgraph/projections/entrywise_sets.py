@@ -6,11 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from dpgraph.arguments import check_nonnegative
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.projections.base import ConvexSet, as_array, as_matrix
+from dpgraph.typing import FloatArray
 
 __all__ = [
     "BoundedDiagonal",
@@ -22,8 +23,6 @@ __all__ = [
     "project_box",
     "project_nonnegative",
 ]
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -10,15 +10,13 @@ instead of n^2.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgraph.projections.base import ConvexSet
 from dpgraph.projections.entrywise_sets import Box
 from dpgraph.projections.spectral_sets import PSDCone, PSDFrobeniusBall, PSDTraceBall
+from dpgraph.typing import BoolArray
 
 __all__ = ["movable_entries", "without_implied_bounds"]
-
-FloatArray = NDArray[np.float64]
 
 
 def without_implied_bounds(sets: tuple[ConvexSet, ...], shape: tuple[int, ...]) -> tuple[ConvexSet, ...]:
@@ -42,7 +40,7 @@ def without_implied_bounds(sets: tuple[ConvexSet, ...], shape: tuple[int, ...]) 
     return tuple(_widened(convex, shape) if isinstance(convex, Box) else convex for convex in sets)
 
 
-def movable_entries(sets: tuple[ConvexSet, ...], shape: tuple[int, ...]) -> NDArray[np.bool_]:
+def movable_entries(sets: tuple[ConvexSet, ...], shape: tuple[int, ...]) -> BoolArray:
     """Entries that the projection onto each set may change, shape (number of sets, *shape)."""
     moved = [np.isfinite(s.lower) | np.isfinite(s.upper) if isinstance(s, Box) else True for s in sets]
     return np.stack([np.broadcast_to(entries, shape) for entries in moved])

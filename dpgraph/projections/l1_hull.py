@@ -10,15 +10,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from dpgraph.arguments import check_nonnegative
 from dpgraph.exceptions import InvalidParameterError, NotConvergedError
 from dpgraph.projections.base import ConvexSet, as_array, as_matrix
+from dpgraph.typing import FloatArray
 
 __all__ = ["L1Hull", "project_l1_hull"]
 
-FloatArray = NDArray[np.float64]
 
 #: Weights below this are removed from the active set.
 _ZERO_WEIGHT = 1e-12

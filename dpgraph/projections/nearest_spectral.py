@@ -26,16 +26,15 @@ S. Boyd et al., "Distributed optimization and statistical learning via the alter
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgraph.projections.anderson import AndersonAccelerator
 from dpgraph.projections.partial_eigen import SymmetricSpectrum, beyond_radius, outer
 from dpgraph.projections.result import ProjectionResult
 from dpgraph.projections.spectral_sets import project_nuclear_ball
+from dpgraph.typing import FloatArray
 
 __all__ = ["nearest_in_spectral_norm", "spectral_norm"]
 
-FloatArray = NDArray[np.float64]
 
 #: Over-relaxation, in the range 1.5 to 1.8 that the literature recommends.
 _RELAXATION = 1.6

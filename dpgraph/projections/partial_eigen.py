@@ -8,15 +8,14 @@ eigenvectors, so :class:`SymmetricSpectrum` computes eigenvalues first and eigen
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import eigh_tridiagonal, eigvalsh_tridiagonal, lapack
 
 from dpgraph.exceptions import InvalidParameterError, NotConvergedError
 from dpgraph.linalg.eigen import DENSE_LIMIT, leading_eigenpairs
+from dpgraph.typing import FloatArray
 
 __all__ = ["SymmetricSpectrum", "beyond_radius", "outer"]
 
-FloatArray = NDArray[np.float64]
 
 #: Below this size the full decomposition (divide and conquer) is as fast as a partial one.
 _FULL_LIMIT = 200

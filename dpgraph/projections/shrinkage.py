@@ -9,17 +9,17 @@ public: nothing is paid for it.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.optimize import isotonic_regression
 
 from dpgraph.arguments import check_nonnegative, check_positive
 from dpgraph.projections.base import as_symmetric
 from dpgraph.projections.partial_eigen import SymmetricSpectrum
 from dpgraph.projections.simplex import project_solid_simplex
+from dpgraph.typing import FloatArray
 
 __all__ = ["shrink_psd_trace", "shrunken_eigenvalues"]
 
-FloatArray = NDArray[np.float64]
 
 #: Gaps below this many standard deviations count less, so that none is divided by: pooling cancels them anyway.
 _SMALLEST_GAP = 0.02

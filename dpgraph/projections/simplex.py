@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+
+from dpgraph.typing import FloatArray
 
 __all__ = ["l1_threshold", "project_l1_ball", "project_solid_simplex"]
-
-FloatArray = NDArray[np.float64]
 
 
 def l1_threshold(magnitudes: FloatArray, radius: float) -> float:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from dpgraph.arguments import check_nonnegative
 from dpgraph.projections.base import ConvexSet, as_matrix, as_symmetric, is_symmetric
 from dpgraph.projections.partial_eigen import SymmetricSpectrum, beyond_radius, outer
 from dpgraph.projections.simplex import l1_threshold, project_l1_ball, project_solid_simplex
+from dpgraph.typing import FloatArray
 
 __all__ = [
     "NuclearBall",
@@ -23,8 +24,6 @@ __all__ = [
     "project_psd_trace",
     "project_spectral_ball",
 ]
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

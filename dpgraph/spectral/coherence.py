@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg, sparse
 
 from dpgraph.arguments import check_choice
@@ -18,10 +17,10 @@ from dpgraph.bounds.neighbours import row_norms
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.graph import as_graph
 from dpgraph.linalg.eigen import leading_eigenpairs
+from dpgraph.typing import FloatArray
 
 __all__ = ["basic_coherence", "coherence", "degree_corrected_coherence", "threshold_rank"]
 
-FloatArray = NDArray[np.float64]
 
 _ORTHONORMAL = 1e-8
 _RESIDUAL = 1e-9

@@ -17,17 +17,16 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from dpgraph.linalg.lanczos import Lanczos, lower_bound
 from dpgraph.sos.csp.objective import CSPObjective
 from dpgraph.sos.cut.certificate import FAILURE_PROBABILITY, LONG_RUN
 from dpgraph.sos.definiteness import sparse_semidefinite
+from dpgraph.typing import FloatArray, IntArray
 
 __all__ = ["CSPCertificate", "certify_csp", "estimate_bound"]
 
-FloatArray = NDArray[np.float64]
 
 _SHORT_RUN = 120
 _ATTEMPTS = 40
@@ -212,7 +211,7 @@ def _linear_part(objective: CSPObjective, tables: FloatArray, unary: FloatArray)
     return linear, math.fsum([objective.constant, *unary[:, d], *tables[:, d, d]])
 
 
-def _arrow(pairs: NDArray[np.int64], tables: FloatArray, row: FloatArray, blocks: FloatArray) -> sparse.csr_array:
+def _arrow(pairs: IntArray, tables: FloatArray, row: FloatArray, blocks: FloatArray) -> sparse.csr_array:
     """Off-diagonal part of Z: first row, blocks of the variables, and -C on the constraints."""
     n, d = row.shape
     u, v = pairs.T

@@ -7,20 +7,19 @@ As for max-cut (:mod:`dpgraph.sos.cut.conditioning`), the upper bound of the sea
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgraph.sos.csp import kernels as csp_kernels
 from dpgraph.sos.csp.objective import CSPObjective
 from dpgraph.sos.csp.relaxation import CSPRelaxation, solve_csp_relaxation
-from dpgraph.sos.seed_search import Correlation, SearchMode, SeedSearch, search_seeds
+from dpgraph.sos.options import SolverOptions
+from dpgraph.sos.seed_search import Correlation, SeedSearch, search_seeds
+from dpgraph.typing import FloatArray, IntArray
 
 __all__ = ["CSPNode", "condition_csp", "csp_correlation"]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 _UNCERTAIN = 1e-6  # a label of smaller probability is not divided by
 
@@ -76,15 +75,10 @@ def csp_correlation(objective: CSPObjective, V: FloatArray, weights: FloatArray)
 def condition_csp(
     objective: CSPObjective,
     root: CSPRelaxation,
+    options: SolverOptions,
     rng: np.random.Generator,
     *,
-    seeds: int,
-    target: float,
-    beam: int,
-    nonnegative: bool,
-    tol: float,
     lower_bound: float,
-    mode: SearchMode = "beam",
     on_seed: Callable[[], None] | None = None,
 ) -> SeedSearch[CSPNode]:
     """Pin seeds until the global correlation falls to its target.
@@ -95,27 +89,18 @@ def condition_csp(
         What is maximised.
     root : CSPRelaxation
         Relaxation without pins.
-    rng : numpy.random.Generator
-        Public randomness.
-    seeds, target, beam, mode, on_seed
-        As for :func:`dpgraph.sos.seed_search.search_seeds`.
-    nonnegative, tol
-        As for :func:`~dpgraph.sos.csp.relaxation.solve_csp_relaxation`.
-    lower_bound : float
-        Nodes whose bound is not above this are closed.
+    options, rng, lower_bound, on_seed
+        As for :func:`dpgraph.sos.seed_search.search_seeds`. Re-solves are as accurate as the root.
 
     Returns
     -------
     SeedSearch of CSPNode
     """
     n = objective.n_variables
-    weights = objective.spread()
-    weights = weights / weights.sum() if weights.any() else np.full(n, 1.0 / n)
+    problem = _PinnedCSP(objective.variable_weights(), rng)
     first = CSPNode(np.full(n, -1, dtype=np.int64), objective, root, root.certificate.bound)
-    return search_seeds(
-        _PinnedCSP(weights, rng, nonnegative, tol), first, rng, mode=mode, seeds=min(seeds, n - 1), target=target,
-        beam=beam, lower_bound=lower_bound, on_seed=on_seed,
-    )  # fmt: skip
+    options = replace(options, seeds=min(options.seeds, n - 1))
+    return search_seeds(problem, first, options, rng, lower_bound=lower_bound, on_seed=on_seed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,8 +109,6 @@ class _PinnedCSP:
 
     variable_weights: FloatArray
     rng: np.random.Generator
-    nonnegative: bool
-    tol: float
     free_seeds: int = 0
 
     def correlation(self, node: CSPNode) -> Correlation:
@@ -142,6 +125,7 @@ class _PinnedCSP:
         labels = node.labels.copy()
         labels[np.flatnonzero(labels < 0)[variable]] = label
         rest = node.objective.condition(variable, label)
-        start = node.relaxation.without(variable, np.all(node.objective.pairs != variable, axis=1))
-        solved = solve_csp_relaxation(rest, self.rng, nonnegative=self.nonnegative, tol=self.tol, start=start)
+        root = node.relaxation
+        start = root.without(variable, np.all(node.objective.pairs != variable, axis=1))
+        solved = solve_csp_relaxation(rest, self.rng, nonnegative=root.nonnegative, tol=root.tol, start=start)
         return CSPNode(labels, rest, solved, min(node.bound, solved.certificate.bound))

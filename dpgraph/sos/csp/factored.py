@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgraph.compiled import njit
+from dpgraph.typing import FloatArray, IntArray
 
 __all__ = ["solve_factored_csp"]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 _SWEEPS = 200
 

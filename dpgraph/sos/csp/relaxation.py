@@ -19,15 +19,14 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgraph.sos.csp import kernels as csp_kernels
 from dpgraph.sos.csp.certificate import CSPCertificate, certify_csp, estimate_bound
 from dpgraph.sos.csp.objective import CSPObjective
+from dpgraph.typing import BoolArray, FloatArray
 
 __all__ = ["CSPRelaxation", "solve_csp_relaxation"]
 
-FloatArray = NDArray[np.float64]
 
 _RANK = 48
 _PENALTY = 4.0  # in units of a typical table entry: measured on random instances
@@ -54,8 +53,8 @@ class CSPRelaxation:
         How negative a pair probability is at most (0 if not asked for).
     certificate : CSPCertificate
         Upper bound on every assignment.
-    sweeps : int
-        Sweeps of block ascent.
+    nonnegative, tol
+        What was asked for.
     """
 
     frames: FloatArray
@@ -63,7 +62,8 @@ class CSPRelaxation:
     value: float
     violation: float
     certificate: CSPCertificate
-    sweeps: int
+    nonnegative: bool
+    tol: float
 
     @property
     def vectors(self) -> FloatArray:
@@ -74,7 +74,7 @@ class CSPRelaxation:
         """Pseudo-probabilities <V_ia, v_0>, shape (n, q)."""
         return self.frames[:, :, 0] ** 2
 
-    def without(self, i: int, keep: NDArray[np.bool_]) -> tuple[FloatArray, FloatArray]:
+    def without(self, i: int, keep: BoolArray) -> tuple[FloatArray, FloatArray]:
         """Start for the problem without variable i: frames and multipliers of the constraints in `keep`."""
         return np.delete(self.frames, i, axis=0), self.multipliers[keep]
 
@@ -155,7 +155,7 @@ def solve_csp_relaxation(
             break
     known.append(certify_csp(objective, *(dual or (V, S)), rng))
     certificate = min(known, key=lambda certificate: certificate.bound)
-    return CSPRelaxation(E, S, value, float(missing.max(initial=0.0)), certificate, sweeps)
+    return CSPRelaxation(E, S, value, float(missing.max(initial=0.0)), certificate, nonnegative, tol)
 
 
 def relaxation_value(objective: CSPObjective, V: FloatArray, moments: FloatArray) -> float:

@@ -8,19 +8,15 @@ A. Frieze, M. Jerrum, Improved approximation algorithms for MAX k-CUT and MAX BI
 
 from __future__ import annotations
 
-import os
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgraph.sos.csp.objective import CSPObjective
-from dpgraph.sos.moments.pseudo_distribution import draw_labels
+from dpgraph.sos.kernels import on_threads
+from dpgraph.sos.sampling import draw_labels
+from dpgraph.typing import FloatArray, IntArray
 
 __all__ = ["best_rows", "improve_labels", "one_opt_labels", "round_vectors"]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 _OPERATIONS = 4e8  # elementary operations of the default annealing, all starts together (a few seconds)
 # Temperatures in units of a typical change of value in a random assignment.
@@ -100,8 +96,5 @@ def improve_labels(
 
 def _run(objective: CSPObjective, assignments: IntArray, temperatures: FloatArray, seeds: IntArray) -> IntArray:
     rows = np.array(assignments, dtype=np.int64, order="C")
-    with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:  # the kernel releases the interpreter lock
-        jobs = [pool.submit(objective.anneal, row, temperatures, int(s)) for row, s in zip(rows, seeds, strict=True)]
-        for job in jobs:
-            job.result()
+    on_threads(lambda row, seed: objective.anneal(row, temperatures, int(seed)), rows, seeds)
     return rows

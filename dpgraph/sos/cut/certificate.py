@@ -16,14 +16,14 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgraph.linalg.lanczos import Lanczos, lower_bound
-from dpgraph.sos.cut.objective import CutObjective, on_binary_grid
+from dpgraph.sos.cut.base import CutObjective
+from dpgraph.sos.rounding_errors import on_binary_grid
+from dpgraph.typing import FloatArray
 
 __all__ = ["FAILURE_PROBABILITY", "LONG_RUN", "Certificate", "certify", "certify_within"]
 
-FloatArray = NDArray[np.float64]
 
 #: Probability that a bound of kind "lanczos" fails (over the random start, in exact arithmetic).
 FAILURE_PROBABILITY = 1e-10

@@ -21,19 +21,17 @@ P. Raghavendra, N. Tan, Approximating CSPs with global cardinality constraints u
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpgraph.sos.cut.base import CutObjective
 from dpgraph.sos.cut.low_rank_sdp import LowRankSolution, solve_low_rank
-from dpgraph.sos.cut.objective import CutObjective
-from dpgraph.sos.seed_search import Correlation, SearchMode, SeedSearch, search_seeds
+from dpgraph.sos.options import SolverOptions
+from dpgraph.sos.seed_search import Correlation, SeedSearch, search_seeds
+from dpgraph.typing import FloatArray, IntArray
 
 __all__ = ["PinnedNode", "condition", "correlation"]
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +45,6 @@ class PinnedNode:
     group : numpy.ndarray of int, shape (n,)
         Vertex of the contracted objective that each vertex belongs to; pinned vertices are in group 0.
     objective : CutObjective
-        What is to be cut.
         The contracted objective.
     solution : LowRankSolution
         Its relaxation.
@@ -109,15 +106,11 @@ def correlation(
 def condition(
     objective: CutObjective,
     root: LowRankSolution,
+    options: SolverOptions,
     rng: np.random.Generator,
     *,
-    seeds: int,
-    target: float,
-    beam: int,
     weights: FloatArray,
-    tol: float | None,
     lower_bound: float = -np.inf,
-    mode: SearchMode = "beam",
     on_seed: Callable[[], None] | None = None,
 ) -> SeedSearch[PinnedNode]:
     """Pin seeds until the global correlation falls to its target.
@@ -128,30 +121,22 @@ def condition(
         What is to be cut.
     root : LowRankSolution
         Relaxation without pins.
-    rng : numpy.random.Generator
-        Public randomness.
-    seeds : int
-        Largest number of pinned vertices, the gauge included.
-    target, beam, mode, on_seed
+    options : SolverOptions
+        As for :func:`dpgraph.sos.seed_search.search_seeds`; also `tol`, the relative gap of the re-solves.
+    rng, lower_bound, on_seed
         As for :func:`dpgraph.sos.seed_search.search_seeds`.
     weights : numpy.ndarray, shape (n,)
         Vertex weights p of the global correlation.
-    tol : float or None
-        Relative gap of the re-solves.
-    lower_bound : float, optional
-        Value of a known cut: nodes that cannot beat it are closed.
 
     Returns
     -------
     SeedSearch of PinnedNode
-        Its upper bound is the maximum over all leaves, the last bound of every dropped node included.
     """
     n = objective.n_vertices
+    problem = _PinnedCuts(objective, weights, rng, options.tol)
     first = PinnedNode((), np.arange(n), objective, root, root.certificate.bound)
-    return search_seeds(
-        _PinnedCuts(objective, weights, rng, tol), first, rng, mode=mode, seeds=min(seeds, n), target=target, beam=beam,
-        lower_bound=lower_bound, on_seed=on_seed,
-    )  # fmt: skip
+    options = replace(options, seeds=min(options.seeds, n))
+    return search_seeds(problem, first, options, rng, lower_bound=lower_bound, on_seed=on_seed)
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,17 +13,13 @@ J. Houdayer, O. C. Martin, Renormalization for discrete optimization, Physical R
 
 from __future__ import annotations
 
-import os
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
-from numpy.typing import NDArray
 
-from dpgraph.sos.cut.objective import CutObjective
+from dpgraph.sos.cut.base import CutObjective
+from dpgraph.sos.kernels import on_columns
+from dpgraph.typing import FloatArray, IntArray
 
 __all__ = ["anneal", "improve", "one_opt", "recombine"]
-
-FloatArray = NDArray[np.float64]
 
 # Temperatures in units of the mean row norm of M, the size of a typical gain in a random cut.
 _HOT = 0.45
@@ -157,14 +153,10 @@ def _columns(signs: FloatArray) -> int:
     return 1 if signs.ndim == 1 else int(signs.shape[1])
 
 
-def _run(objective: CutObjective, signs: FloatArray, temperatures: FloatArray, seeds: NDArray[np.int64]) -> FloatArray:
+def _run(objective: CutObjective, signs: FloatArray, temperatures: FloatArray, seeds: IntArray) -> FloatArray:
     tol = 1e-10 * float(objective.row_norms().max(initial=0.0))
-    columns = np.array(signs.reshape(objective.n_vertices, -1).T, dtype=np.float64, order="C")
-    with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:  # the kernels release the interpreter lock
-        jobs = [
-            pool.submit(objective.anneal, column, temperatures, tol, int(seed))
-            for column, seed in zip(columns, seeds, strict=True)
-        ]
-        for job in jobs:
-            job.result()
-    return np.ascontiguousarray(columns.T).reshape(signs.shape)
+
+    def cool(x: FloatArray, seed: np.int64) -> None:
+        objective.anneal(x, temperatures, tol, int(seed))
+
+    return on_columns(cool, signs, seeds)

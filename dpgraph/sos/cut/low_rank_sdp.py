@@ -20,14 +20,13 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpgraph.sos.cut.base import CutObjective
 from dpgraph.sos.cut.certificate import Certificate, certify, certify_within
-from dpgraph.sos.cut.objective import CutObjective
+from dpgraph.typing import FloatArray
 
 __all__ = ["LowRankSolution", "solve_low_rank"]
 
-FloatArray = NDArray[np.float64]
 
 _BATCH = 400
 _COARSE, _FIRST = 1e-3, 10  # a coarse tolerance is relative to a value near the optimum, after this many sweeps

@@ -10,13 +10,12 @@ B. Barak, P. Raghavendra, D. Steurer, Rounding semidefinite programming hierarch
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpgraph.sos.cut.objective import CutObjective
+from dpgraph.sos.cut.base import CutObjective
+from dpgraph.typing import FloatArray
 
 __all__ = ["best_columns", "hyperplane_rounding", "independent_signs"]
 
-FloatArray = NDArray[np.float64]
 
 _CHUNK_ENTRIES = 2_000_000
 

@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from dpgraph.arguments import check_choice, check_integer
@@ -30,11 +29,10 @@ from dpgraph.instance import TwoCSP
 from dpgraph.sos.definiteness import dense_semidefinite
 from dpgraph.sos.moments.label_symmetry import averaging, free_moments, label_symmetries
 from dpgraph.sos.moments.pseudo_distribution import Monomial, PseudoDistribution, monomials
+from dpgraph.typing import FloatArray, IntArray
 
 __all__ = ["lasserre"]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 #: Largest moment matrix that the exact relaxation accepts.
 SIZE_LIMIT = 700
