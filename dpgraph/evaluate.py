@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.graph import Graph, as_graph
+from dpgraph.graph import Graph
+from dpgraph.inputs.graphs import as_graph
 from dpgraph.instance import TwoCSP
 from dpgraph.typing import BoolArray
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
-from dpgraph.inputs.public_nodes import in_public_order
+from dpgraph.inputs.public_nodes import public_labels
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,17 +68,11 @@ def edge_frame(
         raise InvalidParameterError(
             f"the table has no column {missing[0]!r}; name the columns with source= and target="
         )
-    if isinstance(nodes, str) and nodes == "frame":
-        present = pd.unique(pd.concat([frame[source], frame[target]], ignore_index=True).dropna()).tolist()
-        nodes = in_public_order(present)
-    elif isinstance(nodes, (int, np.integer)):
-        nodes = range(int(nodes))
-    labels = list(nodes)
-    if len(set(labels)) < len(labels):
-        raise InvalidParameterError("the vertices in nodes= must differ")
+    ends = pd.concat([frame[source], frame[target]], ignore_index=True) if isinstance(nodes, str) else pd.Series()
+    labels = public_labels(nodes, "frame", pd.unique(ends.dropna()).tolist())
     kind = pd.CategoricalDtype(labels)
-    ends = {"source": frame[source].astype(kind), "target": frame[target].astype(kind)}
-    return frame.drop(columns=list({source, target, *_ENDS} & set(frame.columns))).assign(**ends)
+    columns = {"source": frame[source].astype(kind), "target": frame[target].astype(kind)}
+    return frame.drop(columns=list({source, target, *_ENDS} & set(frame.columns))).assign(**columns)
 
 
 def vertices_of(frame: Any) -> tuple[Hashable, ...]:

@@ -15,7 +15,7 @@ from scipy import linalg, sparse
 from dpgraph.arguments import check_choice
 from dpgraph.bounds.neighbours import row_norms
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
-from dpgraph.graph import as_graph
+from dpgraph.inputs.graphs import as_graph
 from dpgraph.linalg.eigen import leading_eigenpairs
 from dpgraph.typing import FloatArray
 

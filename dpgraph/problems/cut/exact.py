@@ -11,7 +11,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from dpgraph.arguments import check_choice
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
-from dpgraph.graph import as_graph
+from dpgraph.inputs.graphs import as_graph
 from dpgraph.problems.exact import ExactResult, shared_fields
 from dpgraph.results.adjacency import DENSE_LIMIT, FactoredOperator
 from dpgraph.results.igraph_views import crossing_edges, igraph_clustering, igraph_cut, sides

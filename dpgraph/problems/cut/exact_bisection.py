@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dpgraph.arguments import check_integer
-from dpgraph.graph import as_graph
+from dpgraph.inputs.graphs import as_graph
 from dpgraph.problems.cut.exact import CutResult, cut_result
 from dpgraph.sos.cut.bisection import solve_bisection
 from dpgraph.sos.cut.objective import SparseObjective

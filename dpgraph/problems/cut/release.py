@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from dpgraph.arguments import check_choice
 from dpgraph.exceptions import InvalidParameterError, MechanismHalted
-from dpgraph.graph import Graph, GraphSource
+from dpgraph.graph import Graph
+from dpgraph.inputs.graphs import GraphSource
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import check_delta, check_epsilon
 from dpgraph.privacy.call import Call
