@@ -130,4 +130,4 @@ def _sides(graph: Graph, partition: Any) -> BoolArray:
             sides[graph.index[label]] = s
     if np.any(sides < 0):
         raise InvalidParameterError(f"the partition leaves out {int(np.sum(sides < 0))} of {n} vertices")
-    return sides == 1
+    return np.asarray(sides == 1)

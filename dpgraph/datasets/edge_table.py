@@ -15,7 +15,6 @@ from dpgraph.typing import FloatArray, IntArray
 
 __all__ = ["MAX_VERTICES", "EdgeTable", "merge_arcs"]
 
-
 #: Positions are 32-bit integers in a matrix.
 MAX_VERTICES = 2**31
 

@@ -22,7 +22,6 @@ from dpgraph.typing import FloatArray, IntArray
 
 __all__ = ["Rows", "Table", "open_table", "parse_rows"]
 
-
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _DATA_LINE = re.compile(rb"[^\n]*[^\s][^\n]*")
 _PLAIN_BYTES = b"0123456789 \t,\n"

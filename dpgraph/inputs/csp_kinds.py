@@ -15,7 +15,6 @@ from dpgraph.typing import FloatArray
 
 __all__ = ["KINDS", "csp_from_graph"]
 
-
 #: Makes an empty instance from variables and alphabet: :class:`dpgraph.instance.TwoCSP`, which imports this module.
 Make = Callable[[Any, Any], Any]
 

@@ -20,7 +20,6 @@ from dpgraph.typing import IntArray
 
 __all__ = ["edge_frame", "edges_of", "vertices_of"]
 
-
 _ENDS = ("source", "target")
 
 

@@ -11,7 +11,6 @@ from dpgraph.typing import FloatArray
 
 __all__ = ["WEIGHT_BITS", "WeightGrid"]
 
-
 #: Weights of a weighted private graph are at most 2**WEIGHT_BITS steps of their grid.
 WEIGHT_BITS = 20
 

@@ -30,7 +30,6 @@ __all__ = [
     "vector_tolerance",
 ]
 
-
 #: Above this number of rows eigenvalues are computed coarsely.
 COARSE_ROWS = 50_000
 #: Up to this size LAPACK on the whole matrix is faster and has nothing to miss.

@@ -19,7 +19,6 @@ from dpgraph.typing import FloatArray
 
 __all__ = ["DENSE_LIMIT", "QueryMatrix", "RowSpace"]
 
-
 #: Largest number of entries (d N) for which a query matrix is held as a dense array: 512 MB.
 DENSE_LIMIT = 2**26
 
@@ -40,7 +39,7 @@ class RowSpace:
     @property
     def rank(self) -> int:
         """Rank r of the query matrix."""
-        return self.columns.shape[0]
+        return int(self.columns.shape[0])
 
 
 class QueryMatrix:
@@ -83,7 +82,7 @@ class QueryMatrix:
             return np.concatenate([np.linalg.norm(block, axis=0) for block in self._blocks()])
         if scipy.sparse.issparse(self._matrix):
             return np.sqrt(np.asarray(self._matrix.multiply(self._matrix).sum(axis=0), dtype=np.float64).ravel())
-        return np.linalg.norm(self._matrix, axis=0)
+        return np.asarray(np.linalg.norm(self._matrix, axis=0))
 
     @cached_property
     def nonnegative(self) -> bool:
@@ -100,8 +99,8 @@ class QueryMatrix:
         if scipy.sparse.issparse(self._matrix):
             squares = self.column_norms**2 + point @ point
             rounding = 8 * (self.shape[0] + 8) * 2.0**-53 * squares
-            return np.sqrt(np.maximum(squares - 2 * (self._matrix.T @ point), 0.0) + rounding)
-        return np.linalg.norm(self._matrix - point[:, None], axis=0)
+            return np.asarray(np.sqrt(np.maximum(squares - 2 * (self._matrix.T @ point), 0.0) + rounding))
+        return np.asarray(np.linalg.norm(self._matrix - point[:, None], axis=0))
 
     @cached_property
     def dense(self) -> FloatArray:
@@ -119,7 +118,7 @@ class QueryMatrix:
             )
         if isinstance(self._matrix, LinearOperator):
             return np.hstack(list(self._blocks()))
-        return self._matrix.toarray() if scipy.sparse.issparse(self._matrix) else self._matrix
+        return np.asarray(self._matrix.toarray() if scipy.sparse.issparse(self._matrix) else self._matrix)
 
     @cached_property
     def row_space(self) -> RowSpace:

@@ -12,7 +12,6 @@ from dpgraph.typing import FloatArray
 
 __all__ = ["ConvexSet", "as_array", "as_matrix", "as_symmetric", "is_symmetric", "public_shape"]
 
-
 #: Entries of a symmetric matrix may differ from their mirror image by this much, relative to the largest entry.
 _SYMMETRY = 1e-12
 

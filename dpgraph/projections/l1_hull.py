@@ -19,7 +19,6 @@ from dpgraph.typing import FloatArray
 
 __all__ = ["L1Hull", "project_l1_hull"]
 
-
 #: Weights below this are removed from the active set.
 _ZERO_WEIGHT = 1e-12
 
@@ -152,4 +151,4 @@ class _Corral:
         ones = np.ones(shifted.shape[1])
         half: FloatArray = np.linalg.lstsq(R.T, ones)[0]
         weights: FloatArray = np.linalg.lstsq(R, half)[0]
-        return weights / weights.sum()
+        return np.asarray(weights / weights.sum())

@@ -35,7 +35,6 @@ from dpgraph.typing import FloatArray
 
 __all__ = ["nearest_in_spectral_norm", "spectral_norm"]
 
-
 #: Over-relaxation, in the range 1.5 to 1.8 that the literature recommends.
 _RELAXATION = 1.6
 #: The certificate costs about as much as a step: it is computed every so many steps.

@@ -16,7 +16,6 @@ from dpgraph.typing import FloatArray
 
 __all__ = ["SymmetricSpectrum", "beyond_radius", "outer"]
 
-
 #: Below this size the full decomposition (divide and conquer) is as fast as a partial one.
 _FULL_LIMIT = 200
 #: Above this share of wanted eigenvectors divide and conquer wins over MRRR with back-transformation.

@@ -20,7 +20,6 @@ from dpgraph.typing import FloatArray
 
 __all__ = ["shrink_psd_trace", "shrunken_eigenvalues"]
 
-
 #: Gaps below this many standard deviations count less, so that none is divided by: pooling cancels them anyway.
 _SMALLEST_GAP = 0.02
 #: Noise below this share of the largest eigenvalue is less than rounding: nothing is to be shrunk.
@@ -64,7 +63,7 @@ def shrunken_eigenvalues(values: FloatArray, std: float) -> FloatArray:
     for start in range(0, scaled.size, _BLOCK):
         gaps = scaled[start : start + _BLOCK, None] - scaled
         pushed[start : start + _BLOCK] = (gaps / (gaps**2 + _SMALLEST_GAP**2)).sum(axis=1)
-    return isotonic_regression(scaled - pushed).x * std
+    return np.asarray(isotonic_regression(scaled - pushed).x * std)
 
 
 def shrink_psd_trace(X: ArrayLike, trace: float, *, std: float) -> FloatArray:

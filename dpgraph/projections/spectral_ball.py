@@ -20,7 +20,6 @@ from dpgraph.typing import FloatArray
 
 __all__ = ["project_nonnegative_spectral_ball"]
 
-
 #: Asymmetry of an input that is still taken for rounding, relative to its largest entry.
 _ASYMMETRY = 1e-9
 

@@ -209,7 +209,7 @@ def project_spectral_ball(X: ArrayLike, radius: float = 1.0) -> FloatArray:
     X, radius = as_matrix(X), check_nonnegative("radius", radius)
     if not is_symmetric(X):
         left, values, right = np.linalg.svd(X, full_matrices=False)
-        return (left * np.minimum(values, radius)) @ right
+        return np.asarray((left * np.minimum(values, radius)) @ right)
     S = as_symmetric(X)
     values, vectors = beyond_radius(S, radius)
     return S - outer(vectors, values - np.clip(values, -radius, radius))
@@ -245,7 +245,7 @@ def project_nuclear_ball(X: ArrayLike, radius: float = 1.0) -> FloatArray:
     X, radius = as_matrix(X), check_nonnegative("radius", radius)
     if not is_symmetric(X):
         left, values, right = np.linalg.svd(X, full_matrices=False)
-        return (left * project_l1_ball(values, radius)) @ right
+        return np.asarray((left * project_l1_ball(values, radius)) @ right)
     spectrum = SymmetricSpectrum(as_symmetric(X))
     values = spectrum.values
     theta = l1_threshold(np.abs(values), radius)

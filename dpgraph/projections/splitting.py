@@ -38,7 +38,6 @@ from dpgraph.typing import FloatArray
 
 __all__ = ["averaged_projections", "check_arguments", "dykstra"]
 
-
 _ANDERSON_MEMORY = 10
 
 

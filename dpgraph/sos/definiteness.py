@@ -22,7 +22,6 @@ from dpgraph.typing import FloatArray
 
 __all__ = ["DENSE_LIMIT", "dense_semidefinite", "factored_semidefinite", "sparse_semidefinite"]
 
-
 #: Largest matrix handed to a dense Cholesky factorisation (n^3/3 operations, 8 n^2 bytes).
 DENSE_LIMIT = 6000
 

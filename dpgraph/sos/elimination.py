@@ -26,7 +26,6 @@ __all__ = [
     "store_row",
 ]
 
-
 #: Outcomes of :func:`eliminate_low_degree`.
 DENSE, INDEFINITE, TOO_LARGE = 0, 1, 2
 

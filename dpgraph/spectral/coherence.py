@@ -21,7 +21,6 @@ from dpgraph.typing import FloatArray
 
 __all__ = ["basic_coherence", "coherence", "degree_corrected_coherence", "threshold_rank"]
 
-
 _ORTHONORMAL = 1e-8
 _RESIDUAL = 1e-9
 

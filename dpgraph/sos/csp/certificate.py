@@ -27,7 +27,6 @@ from dpgraph.typing import FloatArray, IntArray
 
 __all__ = ["CSPCertificate", "certify_csp", "estimate_bound"]
 
-
 _SHORT_RUN = 120
 _ATTEMPTS = 40
 _REGULARISATION = 1e-6
@@ -158,7 +157,7 @@ class _ShiftedDual:
 
         def multiply(x: FloatArray) -> FloatArray:
             z = root * x
-            return root * (self.diagonal * z + self.off_diagonal @ z)
+            return np.asarray(root * (self.diagonal * z + self.off_diagonal @ z))
 
         return Lanczos(multiply, rng.standard_normal(root.size))
 
@@ -198,7 +197,7 @@ def _blocks(V: FloatArray, g: FloatArray) -> FloatArray:
     B = half + half.transpose(0, 2, 1) + _REGULARISATION * usual
     B /= p[:, :d, None] + p[:, None, :d] + _REGULARISATION
     B[:, np.arange(d), np.arange(d)] = own
-    return B
+    return np.asarray(B)
 
 
 def _linear_part(objective: CSPObjective, tables: FloatArray, unary: FloatArray) -> tuple[FloatArray, float]:

@@ -20,7 +20,6 @@ from dpgraph.typing import FloatArray, IntArray
 
 __all__ = ["CSPNode", "condition_csp", "csp_correlation"]
 
-
 _UNCERTAIN = 1e-6  # a label of smaller probability is not divided by
 
 

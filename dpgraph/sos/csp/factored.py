@@ -9,7 +9,6 @@ from dpgraph.typing import FloatArray, IntArray
 
 __all__ = ["solve_factored_csp"]
 
-
 _SWEEPS = 200
 
 

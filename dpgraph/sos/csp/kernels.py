@@ -101,7 +101,7 @@ def _polar_pass(F: FloatArray, gram: FloatArray, Q: FloatArray, root: FloatArray
                 gram[a, 0] += root[a, b] * F[b, c]
         for a in range(d):
             F[a, c] = gram[a, 0]
-    return smallest / largest
+    return float(smallest / largest)
 
 
 @njit()
@@ -239,7 +239,7 @@ def _gradient(i: int, C: Constraints, S: FloatArray, penalty: float, V: FloatArr
                 if t != 0.0:
                     for z in range(k):
                         G[a, z] += t * V[j, b, z]
-    return active / q
+    return float(active / q)
 
 
 @njit()

@@ -113,7 +113,7 @@ class CSPObjective:
         half_range = 0.5 * np.ptp(self.tables.reshape(len(self.tables), -1), axis=1) if len(self.tables) else []
         for end in (0, 1):
             np.add.at(square, self.pairs[:, end], np.square(half_range))
-        return np.sqrt(square)
+        return np.asarray(np.sqrt(square))
 
     def value(self, labels: IntArray) -> float:
         """Value of an assignment of label positions."""

@@ -27,7 +27,6 @@ from dpgraph.typing import BoolArray, FloatArray
 
 __all__ = ["CSPRelaxation", "solve_csp_relaxation"]
 
-
 _RANK = 48
 _PENALTY = 4.0  # in units of a typical table entry: measured on random instances
 _ROUNDS = 20

@@ -17,7 +17,6 @@ from dpgraph.typing import FloatArray, IntArray
 
 __all__ = ["best_rows", "improve_labels", "one_opt_labels", "round_vectors"]
 
-
 _OPERATIONS = 4e8  # elementary operations of the default annealing, all starts together (a few seconds)
 # Temperatures in units of a typical change of value in a random assignment.
 _HOT, _COLD = 0.45, 0.05
@@ -91,7 +90,7 @@ def improve_labels(
     temperatures = np.concatenate([np.linspace(_HOT, _COLD, sweeps) * unit, np.zeros(_GREEDY_SWEEPS)])
     annealed = _run(objective, assignments, temperatures, rng.integers(2**63, size=count))
     greedy = one_opt_labels(objective, assignments)
-    return best_rows(objective, np.concatenate([greedy, annealed]), 1)[0]
+    return np.asarray(best_rows(objective, np.concatenate([greedy, annealed]), 1)[0])
 
 
 def _run(objective: CSPObjective, assignments: IntArray, temperatures: FloatArray, seeds: IntArray) -> IntArray:

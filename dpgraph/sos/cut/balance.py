@@ -108,7 +108,7 @@ class BalancedObjective(CutObjective):
     def absolute_row_sums(self) -> FloatArray:
         """An upper bound on the sums of the absolute entries of the rows."""
         u = np.abs(self.sizes)
-        return self.base.absolute_row_sums() + 4.0 * self.penalty * u * (u.sum() - u)
+        return np.asarray(self.base.absolute_row_sums() + 4.0 * self.penalty * u * (u.sum() - u))
 
     def ascend(self, vectors: FloatArray, sweeps: int, tol: float) -> tuple[int, float]:
         """Coordinate ascent that maintains u'V."""

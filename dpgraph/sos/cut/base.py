@@ -95,7 +95,7 @@ class CutObjective(ABC):
 
     def values(self, signs: FloatArray) -> FloatArray:
         """Cut values of the columns of `signs` (n,) or (n, c)."""
-        return self.constant - 0.25 * np.sum(signs * self.multiply(signs), axis=0)
+        return np.asarray(self.constant - 0.25 * np.sum(signs * self.multiply(signs), axis=0))
 
     def cut_value(self, signs: FloatArray) -> float:
         """Value of one cut (n,), as exactly as the objective is known."""
@@ -112,7 +112,7 @@ class CutObjective(ABC):
 
     def absolute_row_sums(self) -> FloatArray:
         """Sums of the absolute entries of the rows of M, or an upper bound on them."""
-        return np.sqrt(self.n_vertices) * self.row_norms()
+        return np.asarray(np.sqrt(self.n_vertices) * self.row_norms())
 
     def least_weight(self) -> float:
         """Least absolute entry of M above its rounding errors; infinite here, where nobody lists the entries."""

@@ -22,7 +22,6 @@ from dpgraph.typing import FloatArray
 
 __all__ = ["solve_bisection"]
 
-
 _PENALTIES = 6  # tries, each four times the one before
 _WARM = 0.15  # first temperature from a good cut
 

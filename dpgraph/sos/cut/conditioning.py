@@ -74,7 +74,7 @@ class PinnedNode:
         """Pseudo-expectations E x_i, shape (n,); all zero at the root."""
         if not self.pins:
             return np.zeros(self.group.size)
-        return np.clip(self.vectors() @ self.solution.vectors[0], -1.0, 1.0)
+        return np.asarray(np.clip(self.vectors() @ self.solution.vectors[0], -1.0, 1.0))
 
 
 def correlation(

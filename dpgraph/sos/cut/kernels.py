@@ -43,7 +43,7 @@ def move_row(V: Floats, i: int, g: Floats) -> float:
     back = scale * _BEYOND
     for c in range(g.size):
         V[i, c] = forward * g[c] - back * V[i, c]
-    return 0.5 * (forward * length * length - (1.0 + back) * inner)
+    return float(0.5 * (forward * length * length - (1.0 + back) * inner))
 
 
 @njit(fastmath=REORDER)

@@ -141,7 +141,7 @@ def recombine(
     small = objective.contract(group, best)
     start = np.ones((small.n_vertices, _RECOMBINATIONS))
     found = anneal(small, start, rng, sweeps=sweeps)
-    return best * found[group, int(np.argmax(small.values(found)))]
+    return np.asarray(best * found[group, int(np.argmax(small.values(found)))])
 
 
 def _default_sweeps(objective: CutObjective, starts: int) -> int:

@@ -27,7 +27,6 @@ from dpgraph.typing import FloatArray
 
 __all__ = ["LowRankSolution", "solve_low_rank"]
 
-
 _BATCH = 400
 _COARSE, _FIRST = 1e-3, 10  # a coarse tolerance is relative to a value near the optimum, after this many sweeps
 _STALLED = 0.9  # a gap above this share of the one before, at a fifth of the threshold, is the rank's fault
@@ -140,10 +139,10 @@ def _scale(objective: CutObjective, V: FloatArray) -> float:
 
 def _random_rows(n: int, k: int, rng: np.random.Generator) -> FloatArray:
     V = rng.standard_normal((n, k))
-    return V / np.linalg.norm(V, axis=1, keepdims=True)
+    return np.asarray(V / np.linalg.norm(V, axis=1, keepdims=True))
 
 
 def _widen(V: FloatArray, rng: np.random.Generator) -> FloatArray:
     """Twice the rank, the new coordinates random: a way out of what is only optimal among the smaller rank."""
     wide = np.hstack([V, _SPREAD * rng.standard_normal(V.shape) / math.sqrt(V.shape[1])])
-    return wide / np.linalg.norm(wide, axis=1, keepdims=True)
+    return np.asarray(wide / np.linalg.norm(wide, axis=1, keepdims=True))

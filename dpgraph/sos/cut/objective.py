@@ -83,11 +83,11 @@ class SparseObjective(CutObjective):
         row, col = entries.coords
         same = pattern[row] == pattern[col]
         inside = sparse.coo_array((np.ones(int(same.sum())), (row[same], col[same])), shape=entries.shape)
-        return sparse.csgraph.connected_components(inside, directed=False)[1].astype(np.int64)
+        return np.asarray(sparse.csgraph.connected_components(inside, directed=False)[1].astype(np.int64))
 
     def flip_cost(self) -> float:
         """One trial; one in ten is taken to be accepted."""
-        return 1.0 + 0.1 * self.matrix.nnz / self.n_vertices
+        return float(1.0 + 0.1 * self.matrix.nnz / self.n_vertices)
 
     def contract(self, group: IntArray, signs: FloatArray) -> SparseObjective:
         """Objective on groups of vertices, as a sparse matrix."""
@@ -138,7 +138,7 @@ class DenseObjective(CutObjective):
 
     def row_norms(self) -> FloatArray:
         """Euclidean norms of the rows of M."""
-        return np.linalg.norm(self.matrix, axis=1)
+        return np.asarray(np.linalg.norm(self.matrix, axis=1))
 
     def least_weight(self) -> float:
         """Least absolute entry of M above its rounding errors."""
@@ -146,7 +146,7 @@ class DenseObjective(CutObjective):
 
     def absolute_row_sums(self) -> FloatArray:
         """Sums of the absolute entries of the rows of M."""
-        return np.abs(self.matrix).sum(axis=1)
+        return np.asarray(np.abs(self.matrix).sum(axis=1))
 
     def ascend(self, vectors: FloatArray, sweeps: int, tol: float) -> tuple[int, float]:
         """Coordinate ascent, O(n^2 k) for a sweep."""
@@ -206,13 +206,13 @@ class FactoredObjective(CutObjective):
     def multiply(self, block: FloatArray) -> FloatArray:
         """M times an array of shape (n,) or (n, k), in O(n r k)."""
         product = self.scaled_factor @ (self.factor.T @ block)
-        return product - (self.diagonal * block.T).T
+        return np.asarray(product - (self.diagonal * block.T).T)
 
     def row_norms(self) -> FloatArray:
         """Euclidean norms of the rows of M, in O(n r^2)."""
         gram = self.factor.T @ self.factor
         squares = np.sum((self.scaled_factor @ gram) * self.scaled_factor, axis=1) - self.diagonal**2
-        return np.sqrt(np.maximum(squares, 0.0))
+        return np.asarray(np.sqrt(np.maximum(squares, 0.0)))
 
     def ascend(self, vectors: FloatArray, sweeps: int, tol: float) -> tuple[int, float]:
         """Coordinate ascent that maintains U'V, O(n r k) for a sweep."""
@@ -226,7 +226,7 @@ class FactoredObjective(CutObjective):
 
     def flip_cost(self) -> float:
         """One inner product."""
-        return 1.0 + self.factor.shape[1]
+        return float(1.0 + self.factor.shape[1])
 
     def ranks(self) -> tuple[int, int]:
         """More than r: V lies in the kernel of Diag(y) + U B U', of r dimensions at most if y > 0 in a critical point.

@@ -16,7 +16,6 @@ from dpgraph.typing import FloatArray
 
 __all__ = ["best_columns", "hyperplane_rounding", "independent_signs"]
 
-
 _CHUNK_ENTRIES = 2_000_000
 
 

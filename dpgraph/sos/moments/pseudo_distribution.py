@@ -37,7 +37,6 @@ __all__ = [
     "monomials",
 ]
 
-
 #: Pairs (position of a variable, position of a label below q - 1), variables ascending, each once.
 Monomial = tuple[tuple[int, int], ...]
 
@@ -125,7 +124,7 @@ class PseudoDistribution:
 
     def marginal(self, variable: Hashable) -> FloatArray:
         """Pseudo-probabilities of the labels of a variable, shape (q,), in the order of the alphabet."""
-        return self.marginals()[self.instance.position(variable)]
+        return np.asarray(self.marginals()[self.instance.position(variable)])
 
     def marginals(self) -> FloatArray:
         """Pseudo-probabilities of all labels, shape (n, q)."""

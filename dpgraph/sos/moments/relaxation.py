@@ -32,7 +32,6 @@ from dpgraph.typing import FloatArray, IntArray
 
 __all__ = ["lasserre"]
 
-
 #: Largest moment matrix that the exact relaxation accepts.
 SIZE_LIMIT = 700
 # Clarabel (interior point) is the more accurate, but factorises a system quadratic in the matrix size.
@@ -251,7 +250,7 @@ def _proven_bound(problem: _MomentProblem, dual: FloatArray, multipliers: FloatA
     target = problem.gain + problem.average.T @ (problem.pairs.T @ np.maximum(multipliers, 0.0))
 
     def residual(Z: FloatArray) -> FloatArray:
-        return target + np.bincount(places[inside], weights=Z.ravel()[inside], minlength=K)
+        return np.asarray(target + np.bincount(places[inside], weights=Z.ravel()[inside], minlength=K))
 
     Z = 0.5 * (dual + dual.T)
     correction = -residual(Z) / np.maximum(multiplicity, 1)
@@ -260,7 +259,7 @@ def _proven_bound(problem: _MomentProblem, dual: FloatArray, multipliers: FloatA
     shift = _proven_shift(Z)
     r = residual(Z)
     rounding = 1e-14 * N * (float(np.abs(Z).sum()) + float(np.abs(target).sum()))
-    return float(r[0]) + float(np.maximum(r[1:], 0.0).sum()) + shift * N + rounding
+    return float(float(r[0]) + float(np.maximum(r[1:], 0.0).sum()) + shift * N + rounding)
 
 
 def _proven_shift(Z: FloatArray) -> float:

@@ -22,7 +22,6 @@ from dpgraph.typing import FloatArray
 
 __all__ = ["expected_drops", "solve_by_moments", "solve_cut_by_moments"]
 
-
 _UNCERTAIN = 1e-6
 
 
@@ -112,7 +111,7 @@ def expected_drops(pd: PseudoDistribution, weights: FloatArray) -> FloatArray:
     n, q = pd.instance.n_variables, pd.instance.alphabet_size
     explained = (np.square(pd.covariance()) @ np.repeat(weights, q)).reshape(n, q)
     p = pd.marginals()
-    return np.where(p > _UNCERTAIN, explained / np.maximum(p, _UNCERTAIN), 0.0).sum(axis=1)
+    return np.asarray(np.where(p > _UNCERTAIN, explained / np.maximum(p, _UNCERTAIN), 0.0).sum(axis=1))
 
 
 class _SeedTree:
