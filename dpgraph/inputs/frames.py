@@ -77,10 +77,7 @@ def edge_frame(
 def vertices_of(frame: Any) -> tuple[Hashable, ...]:
     """Public vertex set of a table: the common categories of its columns ``source`` and ``target``.
 
-    Raises
-    ------
-    InvalidGraphError
-        The table does not declare its vertices.
+    InvalidGraphError if the table does not declare them.
     """
     if not set(_ENDS) <= set(frame.columns):
         raise InvalidGraphError("a table of edges needs the columns 'source' and 'target'; see dpgraph.edge_frame")
@@ -96,10 +93,7 @@ def vertices_of(frame: Any) -> tuple[Hashable, ...]:
 def edges_of(frame: Any, weight: str | None) -> tuple[IntArray, list[Any] | None]:
     """Vertex numbers of the two ends of each row, shape (m, 2), and the column of weights.
 
-    Raises
-    ------
-    InvalidGraphError
-        An end of an edge is missing or is no declared vertex.
+    InvalidGraphError if an end of an edge is missing or is no declared vertex.
     """
     pairs = np.stack([frame[end].cat.codes.to_numpy(dtype=np.int64) for end in _ENDS], axis=1)
     if np.any(pairs < 0):

@@ -26,16 +26,8 @@ __all__ = ["GraphSource", "as_graph", "is_weighted", "open_graph"]
 class GraphSource:
     """Public facts about an input graph, and the door to its private edges.
 
-    Parameters
-    ----------
-    nodes : tuple of hashable
-        The public vertex set.
-    max_weight : float
-        Public upper bound on a weight.
-    weighted : bool
-        Whether pairs may weigh something between 0 and `max_weight`, by what is declared: see :func:`is_weighted`.
-    read : callable
-        Reads the private edges. Call it only after the budget has been debited.
+    Pairs may weigh something between 0 and the public bound `max_weight` if the graph is `weighted`, by what is
+    declared: see :func:`is_weighted`. Call :attr:`read` only after the budget has been debited.
     """
 
     nodes: tuple[Hashable, ...]

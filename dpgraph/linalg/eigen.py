@@ -71,16 +71,9 @@ def vector_tolerance(norm: float) -> float:
 
 @dataclass(frozen=True)
 class Eigenpairs:
-    """Leading eigenpairs by absolute value.
+    """Leading eigenpairs by decreasing absolute value; one vector fewer from :func:`leading_values`.
 
-    Parameters
-    ----------
-    values : ndarray, shape (k,)
-        Eigenvalues, decreasing in absolute value.
-    vectors : ndarray, shape (n, k), or (n, k - 1) from :func:`leading_values`
-        Orthonormal eigenvectors.
-    residual : float
-        Spectral norm of A U - U Theta, U the vectors and Theta their Ritz values.
+    The `residual` is the spectral norm of A U - U Theta, U the vectors and Theta their Ritz values.
     """
 
     values: FloatArray

@@ -60,17 +60,9 @@ class Elliptope(ConvexSet):
         return result.matrix
 
     def solve(self, X: ArrayLike) -> ProjectionResult:
-        """Nearest point of the set with its certificate.
+        """Nearest point of the set to a square matrix, whose symmetric part decides, with its certificate.
 
-        Parameters
-        ----------
-        X : array_like, shape (n, n)
-            Any square matrix; its symmetric part decides.
-
-        Returns
-        -------
-        ProjectionResult
-            The matrix satisfies the diagonal constraint exactly and is positive semidefinite up to rounding.
+        The matrix found satisfies the diagonal constraint exactly and is positive semidefinite up to rounding.
         """
         S = as_symmetric(X)
         n = len(S)

@@ -20,19 +20,9 @@ __all__ = ["movable_entries", "without_implied_bounds"]
 
 
 def without_implied_bounds(sets: tuple[ConvexSet, ...], shape: tuple[int, ...]) -> tuple[ConvexSet, ...]:
-    """Sets with the same intersection, in the same order, whose boxes are as wide as possible.
+    """Sets of arrays of a shape with the same intersection, in the same order, whose boxes are as wide as possible.
 
-    Parameters
-    ----------
-    sets : tuple of ConvexSet
-        Of arrays of shape `shape`.
-    shape : tuple of int
-        Shape of the arrays.
-
-    Returns
-    -------
-    tuple of ConvexSet
-        `sets` itself unless it holds both a box and a set of positive semidefinite matrices.
+    These are `sets` itself unless it holds both a box and a set of positive semidefinite matrices.
     """
     conic = any(isinstance(convex, (PSDCone, PSDTraceBall, PSDFrobeniusBall)) for convex in sets)
     if not conic or len(shape) != 2 or shape[0] != shape[1]:

@@ -127,25 +127,11 @@ class _Solver:
 def nearest_in_spectral_norm(
     Y: FloatArray, radius: float, upper: FloatArray, *, tol: float, max_iter: int
 ) -> ProjectionResult:
-    """Nearest point in spectral norm of the symmetric X with 0 <= X <= upper and ||X|| <= radius.
+    """Nearest point in spectral norm to a symmetric Y among the symmetric X with 0 <= X <= upper and ||X|| <= radius.
 
-    Parameters
-    ----------
-    Y : ndarray, shape (n, n)
-        Symmetric.
-    radius : float
-        Positive.
-    upper : ndarray, shape (n, n)
-        Symmetric, nonnegative, infinite where there is no bound.
-    tol : float
-        Stop when distance and lower bound differ by at most this.
-    max_iter : int
-        Largest number of steps.
-
-    Returns
-    -------
-    ProjectionResult
-        The best feasible point found, with a proven lower bound on the smallest distance.
+    `upper` is symmetric, nonnegative, and infinite where there is no bound. Stops when distance and lower bound differ
+    by at most `tol`, or after `max_iter` steps. The result is the best feasible point found, with a proven lower bound
+    on the smallest distance.
     """
     solver = _Solver(Y, radius, upper)
     best, distance = solver.feasible()

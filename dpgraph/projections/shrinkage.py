@@ -29,26 +29,13 @@ _BLOCK = 256
 
 
 def shrunken_eigenvalues(values: FloatArray, std: float) -> FloatArray:
-    r"""Eigenvalues that minimise Stein's estimate of the squared error, in the order of the noisy ones.
+    r"""Eigenvalues that minimise Stein's estimate of the squared error, ascending, with the sum of the noisy ones.
 
-    Parameters
-    ----------
-    values : ndarray, shape (d,)
-        Eigenvalues of C + W, ascending.
-    std : float
-        Standard deviation of a diagonal entry of W, positive; off the diagonal it is smaller by sqrt(2).
-
-    Returns
-    -------
-    ndarray, shape (d,)
-        Ascending, with the sum of `values`; some may be negative.
-
-    Notes
-    -----
-    For Gaussian W and an estimate with the eigenvectors of C + W and eigenvalues f_i(values), Stein's unbiased estimate
-    of the squared Frobenius error is a constant plus sum (f_i - l_i)^2 + 2 std^2 (sum_i df_i/dl_i + sum_{i<j} (f_i -
-    f_j)/(l_i - l_j)). Without the derivatives it is least at f_i = l_i - std^2 sum_{j != i} 1/(l_i - l_j); pooling
-    neighbours that are out of order (isotonic regression) tames the small gaps.
+    `values` are the eigenvalues of C + W, ascending; `std` > 0 is the standard deviation of a diagonal entry of W, off
+    the diagonal it is smaller by sqrt(2). For Gaussian W and an estimate with the eigenvectors of C + W and eigenvalues
+    f_i(values), Stein's unbiased estimate of the squared Frobenius error is a constant plus sum (f_i - l_i)^2 + 2 std^2
+    (sum_i df_i/dl_i + sum_{i<j} (f_i - f_j)/(l_i - l_j)). Without the derivatives it is least at f_i = l_i - std^2
+    sum_{j != i} 1/(l_i - l_j); pooling neighbours that are out of order (isotonic regression) tames the small gaps.
 
     References
     ----------

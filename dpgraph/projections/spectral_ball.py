@@ -75,7 +75,7 @@ def project_nonnegative_spectral_ball(
 
     References
     ----------
-    DN25a, Fact 7.16. mathematics.md, section 4.
+    DN25a, Fact 7.16 (the guarantee). docs/projections.md (the method).
 
     Examples
     --------

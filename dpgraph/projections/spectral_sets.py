@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpgraph.arguments import check_nonnegative
-from dpgraph.projections.base import ConvexSet, as_matrix, as_symmetric, is_symmetric
+from dpgraph.projections.base import Ball, ConvexSet, as_matrix, as_symmetric, is_symmetric
 from dpgraph.projections.partial_eigen import SymmetricSpectrum, beyond_radius, outer
 from dpgraph.projections.simplex import l1_threshold, project_l1_ball, project_solid_simplex
 from dpgraph.typing import FloatArray
@@ -42,28 +42,16 @@ class PSDCone(ConvexSet):
         return project_psd(X)
 
 
-@dataclass(frozen=True)
-class SpectralBall(ConvexSet):
+class SpectralBall(Ball):
     """Matrices of spectral norm at most `radius`."""
-
-    radius: float = 1.0
-
-    def __post_init__(self) -> None:
-        check_nonnegative("radius", self.radius)
 
     def project(self, X: ArrayLike) -> FloatArray:
         """Clip the singular values of `X` at the radius."""
         return project_spectral_ball(X, self.radius)
 
 
-@dataclass(frozen=True)
-class NuclearBall(ConvexSet):
+class NuclearBall(Ball):
     """Matrices whose singular values sum to at most `radius`."""
-
-    radius: float = 1.0
-
-    def __post_init__(self) -> None:
-        check_nonnegative("radius", self.radius)
 
     def project(self, X: ArrayLike) -> FloatArray:
         """Shrink the singular values of `X` by one threshold."""
@@ -84,14 +72,8 @@ class PSDTraceBall(ConvexSet):
         return project_psd_trace(X, self.trace)
 
 
-@dataclass(frozen=True)
-class PSDFrobeniusBall(ConvexSet):
+class PSDFrobeniusBall(Ball):
     """Positive semidefinite matrices of Frobenius norm at most `radius` (the first set of CDEMZ24, Algorithm 4)."""
-
-    radius: float = 1.0
-
-    def __post_init__(self) -> None:
-        check_nonnegative("radius", self.radius)
 
     def project(self, X: ArrayLike) -> FloatArray:
         """Project onto the cone, then scale: exact for a cone and a ball around its apex."""

@@ -121,20 +121,9 @@ def eliminate_low_degree(
 ) -> tuple[int, FloatArray]:
     """Eliminate vertices of smallest degree until the Schur complement is dense.
 
-    Parameters
-    ----------
-    indptr, indices, data : numpy.ndarray
-        Symmetric CSR matrix with sorted indices and no diagonal.
-    diagonal : numpy.ndarray, shape (n,)
-        Its diagonal; overwritten.
-    dense_limit : int
-        Largest Schur complement to return.
-
-    Returns
-    -------
-    (int, numpy.ndarray)
-        DENSE and the Schur complement; INDEFINITE when a pivot is not positive; TOO_LARGE when elimination would
-        cost too much.
+    The matrix is symmetric CSR with sorted indices and no diagonal; `diagonal` is overwritten. Returned are DENSE and
+    the Schur complement, of at most `dense_limit` rows; INDEFINITE when a pivot is not positive; TOO_LARGE when
+    elimination would cost too much.
     """
     n = diagonal.size
     used = indices.size

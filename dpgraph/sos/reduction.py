@@ -28,18 +28,10 @@ __all__ = ["Reduction", "reduce_low_degree"]
 
 @dataclass(frozen=True, eq=False)
 class Reduction:
-    """A smaller matrix and the way back.
+    """A smaller matrix on the vertices `kept`, and the way back.
 
-    Attributes
-    ----------
-    matrix : scipy.sparse.csr_array, shape (k, k)
-        The matrix on the vertices that are left.
-    kept : numpy.ndarray of int, shape (k,)
-        Their numbers in the original graph.
-    order : numpy.ndarray of int, shape (n - k,)
-        Eliminated vertices, first to last.
-    neighbours, weights : numpy.ndarray, shape (n - k, 3)
-        Neighbours at elimination (-1 where there are fewer) and the weights to them.
+    `order` lists the eliminated vertices, first to last, with their `neighbours` at elimination (-1 where there are
+    fewer than three) and the `weights` to them.
     """
 
     matrix: sparse.csr_array
@@ -59,16 +51,8 @@ class Reduction:
 def reduce_low_degree(matrix: sparse.csr_array) -> Reduction:
     """Eliminate vertices of degree at most three until there are none, or one vertex is left.
 
-    Parameters
-    ----------
-    matrix : scipy.sparse.csr_array, shape (n, n)
-        Symmetric, zero diagonal.
-
-    Returns
-    -------
-    Reduction
-        For all signs x of the kept vertices, the best extension of x has the value of x in the reduced matrix plus
-        a constant.
+    For all signs x of the kept vertices, the best extension of x has the value of x in the reduced matrix plus a
+    constant. The matrix is symmetric with zero diagonal.
     """
     A = matrix.sorted_indices()
     n = int(A.shape[0])

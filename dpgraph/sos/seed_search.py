@@ -55,14 +55,9 @@ class TraceEntry:
 
 @dataclass(frozen=True, eq=False)
 class Correlation:
-    """Correlations of a degree-2 pseudo-distribution.
+    """Global correlation, local correlation in units of the value, and the expected drop of variance for each variable.
 
-    Attributes
-    ----------
-    global_, local : float
-        Global correlation, and local correlation in units of the value.
-    drops : numpy.ndarray
-        Expected drop of the weighted variance when a variable is conditioned on, 0 for deterministic ones.
+    A drop is that of the weighted variance when the variable is conditioned on: 0 for deterministic ones.
     """
 
     global_: float
@@ -123,28 +118,10 @@ def search_seeds(
     lower_bound: float,
     on_seed: Callable[[], None] | None = None,
 ) -> SeedSearch[Node]:
-    """Pin seeds until the global correlation falls to its target.
+    """Pin seeds until the global correlation falls to its target, at most `options.seeds` and no more than there are.
 
-    Parameters
-    ----------
-    problem : SeedProblem
-        How nodes are measured and split.
-    root : Node
-        Nothing pinned.
-    options : SolverOptions
-        Its `seeds` (no more than there are variables), `target_correlation`, `beam` (for "sampled": samples) and
-        `search` are read.
-    rng : numpy.random.Generator
-        Public randomness of "sampled".
-    lower_bound : float
-        Value to beat: nodes that cannot are closed.
-    on_seed : callable, optional
-        Called after each seed (progress).
-
-    Returns
-    -------
-    SeedSearch
-        Its upper bound is the maximum over all leaves, the last bound of every dropped node included.
+    Nodes that cannot beat `lower_bound` are closed. `rng` serves search="sampled"; `on_seed` is called after each seed.
+    The upper bound is the maximum over all leaves, the last bound of every dropped node included.
     """
     mode, beam = options.search, options.beam
     nodes = [root] * (beam if mode == "sampled" else 1)

@@ -27,16 +27,8 @@ _UNCERTAIN = 1e-6  # a label of smaller probability is not divided by
 class CSPNode:
     """A node of the search: some variables are pinned.
 
-    Attributes
-    ----------
-    labels : numpy.ndarray of int, shape (n,)
-        Labels of the pinned variables, -1 elsewhere.
-    objective : CSPObjective
-        Of the other variables, in their order.
-    relaxation : CSPRelaxation
-        Its solution.
-    bound : float
-        Upper bound on the assignments that agree with the pins.
+    The pinned ones have `labels` >= 0; `objective` and `relaxation` are those of the other variables, in their order;
+    `bound` is an upper bound on the assignments that agree with the pins.
     """
 
     labels: IntArray
@@ -80,20 +72,9 @@ def condition_csp(
     lower_bound: float,
     on_seed: Callable[[], None] | None = None,
 ) -> SeedSearch[CSPNode]:
-    """Pin seeds until the global correlation falls to its target.
+    """Pin seeds until the global correlation falls to its target, as :func:`dpgraph.sos.seed_search.search_seeds`.
 
-    Parameters
-    ----------
-    objective : CSPObjective
-        What is maximised.
-    root : CSPRelaxation
-        Relaxation without pins.
-    options, rng, lower_bound, on_seed
-        As for :func:`dpgraph.sos.seed_search.search_seeds`. Re-solves are as accurate as the root.
-
-    Returns
-    -------
-    SeedSearch of CSPNode
+    Re-solves are as accurate as the `root`.
     """
     n = objective.n_variables
     problem = _PinnedCSP(objective.variable_weights(), rng)

@@ -25,20 +25,11 @@ _FEWEST_SWEEPS, _MOST_SWEEPS = 20, 2000
 
 
 def round_vectors(V: FloatArray, rounds: int, rng: np.random.Generator) -> IntArray:
-    """Assignments drawn from a degree-2 pseudo-distribution, shape (rounds, n).
+    """Assignments drawn from the degree-2 pseudo-distribution of label vectors V (n, q, k), shape (rounds, n).
 
     Three ways in turn, none of which is best for every instance: labels drawn independently from the marginals; the
     same from the marginals conditioned on one random variable, <V_ia, V_jb>/<V_jb, v_0>, which degree 2 allows; and
-    the label whose vector is largest in a random direction (Frieze, Jerrum 1997).
-
-    Parameters
-    ----------
-    V : numpy.ndarray, shape (n, q, k)
-        Label vectors; v_0 is the first basis vector.
-    rounds : int
-        Number of assignments.
-    rng : numpy.random.Generator
-        Public randomness.
+    the label whose vector is largest in a random direction (Frieze, Jerrum 1997). v_0 is the first basis vector.
     """
     n, _, k = V.shape
     drawn = np.empty((rounds, n), dtype=np.int64)
@@ -69,18 +60,9 @@ def one_opt_labels(objective: CSPObjective, assignments: IntArray) -> IntArray:
 def improve_labels(
     objective: CSPObjective, assignments: IntArray, rng: np.random.Generator, *, sweeps: int | None = None
 ) -> IntArray:
-    """The best assignment found by annealing each row, shape (n,); never worse than 1-opt of the best row.
+    """The best assignment found by annealing each row (c, n), shape (n,); never worse than 1-opt of the best row.
 
-    Parameters
-    ----------
-    objective : CSPObjective
-        What is maximised.
-    assignments : numpy.ndarray of int, shape (c, n)
-        Starting points.
-    rng : numpy.random.Generator
-        Public randomness.
-    sweeps : int, optional
-        Annealing sweeps for each row; by default as many as take a few seconds in all, between 20 and 2000.
+    `sweeps` for each row are by default as many as take a few seconds in all, between 20 and 2000.
     """
     count = len(assignments)
     if sweeps is None:

@@ -27,27 +27,11 @@ def solve_csp(
     nonnegative: bool | None = None,
     rng: int | np.random.Generator | None = None,
 ) -> Solution:
-    """Maximise an objective: relax, condition on seeds, round, improve.
+    """Maximise an objective of values of either sign: relax, condition on seeds, round, improve.
 
-    Two labels without `nonnegative` are a max-cut on one more vertex and solved as such.
-
-    Parameters
-    ----------
-    objective : CSPObjective
-        What is maximised; any values, of either sign.
-    options, rng
-        As for :func:`dpgraph.sos.cut.solver.solve_max_cut`.
-    nonnegative : bool, optional
-        Require nonnegative pair probabilities; by default for more than two labels.
-
-    Returns
-    -------
-    Solution
-
-    Raises
-    ------
-    InvalidParameterError
-        search="all" with too many seeds.
+    `nonnegative` requires nonnegative pair probabilities, by default for more than two labels. Two labels without it
+    are a max-cut on one more vertex and solved as such. The result is a deterministic function of `rng`, which is
+    public.
     """
     options.check_tree(options.seeds, objective.alphabet_size)
     generator = as_generator(rng)

@@ -29,15 +29,7 @@ __all__ = ["BalancedObjective", "penalise_imbalance"]
 
 
 def penalise_imbalance(objective: CutObjective, penalty: float) -> CutObjective:
-    """The objective with value ``cut - penalty (sum x)^2``.
-
-    Parameters
-    ----------
-    objective : SparseObjective, DenseObjective or FactoredObjective
-        What is to be cut.
-    penalty : float
-        Nonnegative.
-    """
+    """The objective with value ``cut - penalty (sum x)^2``, penalty >= 0."""
     n = objective.n_vertices
     constant = objective.constant - penalty * n
     if isinstance(objective, DenseObjective):
@@ -59,21 +51,11 @@ def penalise_imbalance(objective: CutObjective, penalty: float) -> CutObjective:
 
 
 class BalancedObjective(CutObjective):
-    """Objective of the sparse matrix M + 4 penalty (u u' - diag(u^2)); u holds the sizes of contracted vertices.
+    """Objective of the sparse matrix M + 4 penalty (u u' - diag(u^2)), M that of `base`, penalty >= 0.
 
-    Parameters
-    ----------
-    base : SparseObjective
-        Objective of M.
-    sizes : numpy.ndarray, shape (n,)
-        u; signed sums of the vertices merged into each.
-    penalty : float
-        Nonnegative.
-    constant : float, optional
-        Value added to ``-x'(M + 4 penalty (u u' - diag(u^2)))x/4``; by default the value of x is its cut of M less its
-        price.
-    slack : float, optional
-        Rounding errors of the constant so far, beyond those of `base`.
+    The `sizes` u are signed sums of the vertices merged into each. By default a cut is worth its cut of M less its
+    price; another `constant` is added to ``-x'(M + 4 penalty (u u' - diag(u^2)))x/4`` instead. `slack` bounds the
+    rounding errors of the constant so far, beyond those of `base`.
     """
 
     def __init__(

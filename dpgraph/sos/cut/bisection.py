@@ -32,21 +32,9 @@ def solve_bisection(
     options: SolverOptions,
     rng: int | np.random.Generator | None = None,
 ) -> Solution:
-    """Cut an objective into sides whose sizes differ by at most `imbalance`.
+    """Cut an objective into sides whose sizes differ by at most `imbalance`, which is at least the parity of n.
 
-    Parameters
-    ----------
-    objective : SparseObjective
-        What is to be cut.
-    imbalance : int
-        At least the parity of n.
-    options, rng
-        As for :func:`dpgraph.sos.cut.solver.solve_max_cut`.
-
-    Returns
-    -------
-    Solution
-        ``upper_bound`` holds for all cuts within the imbalance.
+    The upper bound holds for all cuts within the imbalance.
     """
     options.check_tree(max(options.seeds - 1, 0), 2)
     n = objective.n_vertices

@@ -38,18 +38,9 @@ __all__ = ["PinnedNode", "condition", "correlation"]
 class PinnedNode:
     """A node of the search: some vertices are pinned relative to the first one.
 
-    Attributes
-    ----------
-    pins : tuple of (int, float)
-        Pinned vertices with their signs, the gauge first. Empty at the root.
-    group : numpy.ndarray of int, shape (n,)
-        Vertex of the contracted objective that each vertex belongs to; pinned vertices are in group 0.
-    objective : CutObjective
-        The contracted objective.
-    solution : LowRankSolution
-        Its relaxation.
-    bound : float
-        Upper bound on the cuts that agree with the pins.
+    The `pins` are vertices with their signs, the gauge first; there are none at the root. Each vertex belongs to a
+    `group`, a vertex of the contracted `objective`, pinned ones to group 0; `solution` is its relaxation. `bound` is an
+    upper bound on the cuts that agree with the pins.
     """
 
     pins: tuple[tuple[int, float], ...]
@@ -80,18 +71,9 @@ class PinnedNode:
 def correlation(
     objective: CutObjective, vectors: FloatArray, weights: FloatArray, gauge: FloatArray | None
 ) -> Correlation:
-    """Correlations of the pseudo-distribution with moments ``vectors @ vectors.T``, in O(n k^2).
+    """Correlations of the pseudo-distribution with moments ``vectors @ vectors.T``, rows of length 1, in O(n k^2).
 
-    Parameters
-    ----------
-    objective : CutObjective
-        What is to be cut.
-    vectors : numpy.ndarray, shape (n, k)
-        Unit rows.
-    weights : numpy.ndarray, shape (n,)
-        Vertex weights p, summing to 1.
-    gauge : numpy.ndarray, shape (k,), or None
-        The unit vector v_0; None for the symmetric pseudo-distribution with E x = 0.
+    `weights` are p, with sum 1; `gauge` is v_0, None for the symmetric pseudo-distribution with E x = 0.
     """
     U = vectors if gauge is None else vectors - np.outer(vectors @ gauge, gauge)  # c = U U'
     gram = U.T @ (weights[:, None] * U)
@@ -113,24 +95,9 @@ def condition(
     lower_bound: float = -np.inf,
     on_seed: Callable[[], None] | None = None,
 ) -> SeedSearch[PinnedNode]:
-    """Pin seeds until the global correlation falls to its target.
+    """Pin seeds until the global correlation falls to its target, as :func:`dpgraph.sos.seed_search.search_seeds`.
 
-    Parameters
-    ----------
-    objective : CutObjective
-        What is to be cut.
-    root : LowRankSolution
-        Relaxation without pins.
-    options : SolverOptions
-        As for :func:`dpgraph.sos.seed_search.search_seeds`; also `tol`, the relative gap of the re-solves.
-    rng, lower_bound, on_seed
-        As for :func:`dpgraph.sos.seed_search.search_seeds`.
-    weights : numpy.ndarray, shape (n,)
-        Vertex weights p of the global correlation.
-
-    Returns
-    -------
-    SeedSearch of PinnedNode
+    `weights` are the vertex weights p of the global correlation, `options.tol` is the relative gap of the re-solves.
     """
     n = objective.n_vertices
     problem = _PinnedCuts(objective, weights, rng, options.tol)

@@ -38,25 +38,9 @@ _FEWEST_SWEEPS, _MOST_SWEEPS = 20, 2500
 def improve(
     objective: CutObjective, signs: FloatArray, rng: np.random.Generator, *, sweeps: int | None = None
 ) -> FloatArray:
-    """One good cut from several.
+    """One good cut from several, shape (n, c), and never worse than any of them.
 
     Vertices that can be eliminated exactly are, the rest is annealed from each start and recombined.
-
-    Parameters
-    ----------
-    objective : CutObjective
-        What is to be cut.
-    signs : numpy.ndarray, shape (n, c)
-        Starting cuts.
-    rng : numpy.random.Generator
-        Public randomness.
-    sweeps : int, optional
-        As :func:`anneal`.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n,)
-        Signs, never worse than any of the starting cuts.
     """
     core, kept, lift = objective.reduced()
     sweeps = _default_sweeps(core, signs.shape[1]) if sweeps is None else sweeps
@@ -81,24 +65,10 @@ def anneal(
     sweeps: int | None = None,
     hot: float = _HOT,
 ) -> FloatArray:
-    """Anneal each cut, then flip single vertices while that gains; never worse than 1-opt of the input.
+    """Anneal each cut, shape (n,) or (n, c), then flip single vertices while that gains; never worse than 1-opt of it.
 
-    Parameters
-    ----------
-    objective : CutObjective
-        What is to be cut.
-    signs : numpy.ndarray, shape (n,) or (n, c)
-        Starting cuts, entries -1 and 1.
-    rng : numpy.random.Generator
-        Public randomness.
-    sweeps : int, optional
-        Sweeps over the vertices for each cut; by default as many as take a few seconds, between 20 and 2500.
-    hot : float, default 0.45
-        First temperature, in units of the mean row norm of M.
-
-    Returns
-    -------
-    numpy.ndarray of the shape of `signs`
+    `sweeps` over the vertices for each cut are by default as many as take a few seconds, between 20 and 2500. The first
+    temperature is `hot` times the mean row norm of M.
     """
     norms = objective.row_norms()
     if not norms.any():
@@ -116,22 +86,9 @@ def anneal(
 def recombine(
     objective: CutObjective, cuts: FloatArray, rng: np.random.Generator, *, sweeps: int | None = None
 ) -> FloatArray:
-    """One cut from several: never worse than the best of them.
+    """One cut from several, shape (n, c): never worse than the best of them.
 
-    Parameters
-    ----------
-    objective : CutObjective
-        What is to be cut.
-    cuts : numpy.ndarray, shape (n, c)
-        Signs.
-    rng : numpy.random.Generator
-        Public randomness.
-    sweeps : int, optional
-        Annealing sweeps on the problem of what they disagree on, as :func:`anneal`.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n,)
+    What they disagree on is annealed in `sweeps`, as by :func:`anneal`.
     """
     best = cuts[:, int(np.argmax(objective.values(cuts)))]
     disagrees = cuts[:, :_MOST_RECOMBINED] * best[:, None] < 0.0

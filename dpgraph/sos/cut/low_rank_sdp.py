@@ -75,23 +75,9 @@ def solve_low_rank(
 ) -> LowRankSolution:
     """Solve the degree-2 relaxation to a certified relative gap.
 
-    Parameters
-    ----------
-    objective : CutObjective
-        What is to be cut.
-    rng : numpy.random.Generator
-        Start point and Lanczos start; the result is a deterministic function of its state.
-    tol : float, optional
-        Stop once ``bound - value <= tol * max(|constant|, |value|)``; 1e-6 up to 1000 vertices, 1e-4 above by
-        default.
-    max_sweeps : int, optional
-        Limit on the sweeps of coordinate ascent; 20,000 by default, and 20/tol where that is less.
-    start : numpy.ndarray, shape (n, k), optional
-        Warm start with unit rows.
-
-    Returns
-    -------
-    LowRankSolution
+    Stops once ``bound - value <= tol * max(|constant|, |value|)``, `tol` by default 1e-6 up to 1000 vertices and 1e-4
+    above, or after `max_sweeps`, by default 20/tol and at most 20,000. `start` holds unit rows, shape (n, k), of a warm
+    start. The result is a deterministic function of the state of `rng`.
     """
     n = objective.n_vertices
     if tol is None:

@@ -22,14 +22,9 @@ __all__ = ["DenseObjective", "FactoredObjective", "SparseObjective"]
 
 
 class SparseObjective(CutObjective):
-    """Objective of a sparse symmetric matrix with zero diagonal.
+    """Objective of an exactly symmetric sparse matrix with zero diagonal, as :attr:`dpgraph.graph.Graph.adjacency`.
 
-    Parameters
-    ----------
-    matrix : scipy.sparse.csr_array, shape (n, n)
-        Exactly symmetric, zero diagonal (as :attr:`dpgraph.graph.Graph.adjacency`).
-    constant : float, optional
-        Value added to ``-x'Mx/4``; 1'M1/4 by default.
+    A cut has the value ``constant - x'Mx/4``, with the constant 1'M1/4 by default.
     """
 
     def __init__(self, matrix: sparse.csr_array, constant: float | None = None) -> None:
@@ -113,14 +108,7 @@ class SparseObjective(CutObjective):
 
 
 class DenseObjective(CutObjective):
-    """Objective of a dense symmetric matrix; its diagonal is ignored.
-
-    Parameters
-    ----------
-    matrix : numpy.ndarray, shape (n, n)
-    constant : float, optional
-        Value added to ``-x'Mx/4``; 1'M1/4 by default.
-    """
+    """Objective of a dense symmetric matrix, whose diagonal is ignored; constants as of :class:`SparseObjective`."""
 
     def __init__(self, matrix: FloatArray, constant: float | None = None) -> None:
         self.matrix = np.array(matrix, dtype=np.float64, order="C")
@@ -177,14 +165,8 @@ class DenseObjective(CutObjective):
 class FactoredObjective(CutObjective):
     """Objective of M = U B U' with its diagonal set to zero; no n x n array is ever formed.
 
-    Parameters
-    ----------
-    factor : numpy.ndarray, shape (n, r)
-        U; for a private normalized adjacency, ``sqrt(degrees)[:, None] * basis``.
-    core : numpy.ndarray, shape (r, r)
-        B, symmetric.
-    constant : float, optional
-        Value added to ``-x'Mx/4``; 1'M1/4 by default.
+    The factor U has shape (n, r), the core B is symmetric; for a private normalized adjacency U is
+    ``sqrt(degrees)[:, None] * basis``. Constants are as of :class:`SparseObjective`.
     """
 
     def __init__(self, factor: FloatArray, core: FloatArray, constant: float | None = None) -> None:

@@ -28,23 +28,7 @@ def solve_max_cut(
 ) -> Solution:
     """Cut an objective: relax, condition on seeds, round, improve.
 
-    Parameters
-    ----------
-    objective : CutObjective
-        What is to be cut.
-    options : SolverOptions, optional
-        How hard to try.
-    rng : int or numpy.random.Generator, optional
-        Public randomness; the result is a deterministic function of it.
-
-    Returns
-    -------
-    Solution
-
-    Raises
-    ------
-    InvalidParameterError
-        search="all" with too many seeds.
+    A deterministic function of `rng`, which is public.
     """
     options.check_tree(max(options.seeds - 1, 0), 2)
     generator = as_generator(rng)

@@ -29,21 +29,10 @@ _FEWEST_SWEEPS, _MOST_SWEEPS = 20, 2500
 
 
 def repair_and_swap(objective: SparseObjective, signs: FloatArray, imbalance: int) -> FloatArray:
-    """Balance each cut by its cheapest flips, then exchange vertices while that gains.
+    """Balance each cut, shape (n,) or (n, c), by its cheapest flips, then exchange vertices while that gains.
 
-    Parameters
-    ----------
-    objective : SparseObjective
-        What is to be cut.
-    signs : numpy.ndarray, shape (n,) or (n, c)
-        Cuts.
-    imbalance : int
-        The sizes of the sides may differ by at most this; of the parity of n.
-
-    Returns
-    -------
-    numpy.ndarray of the shape of `signs`
-        Cuts with |sum x| <= imbalance that no flip allowed by the balance and no best exchange improves.
+    The cuts returned have |sum x| <= imbalance, a number of the parity of n, and no flip allowed by the balance and no
+    best exchange improves them.
     """
     tol = 1e-10 * float(objective.row_norms().max(initial=0.0))
     return on_columns(lambda x: _repair_and_swap(objective.rows, x, imbalance, tol), signs)
@@ -60,16 +49,8 @@ def anneal_balanced(
 ) -> FloatArray:
     """Anneal each column of `signs` (n, c) near balance, then :func:`repair_and_swap`.
 
-    Parameters
-    ----------
-    objective, signs, imbalance
-        As for :func:`repair_and_swap`.
-    rng : numpy.random.Generator
-        Public randomness.
-    sweeps : int, optional
-        Sweeps for each cut; by default as many as take a few seconds in all, between 20 and 2500.
-    hot : float, default 0.45
-        First temperature, in units of the mean row norm.
+    `sweeps` are by default as many as take a few seconds in all, between 20 and 2500. The first temperature is `hot`
+    times the mean row norm.
     """
     n, count = signs.shape
     norms = objective.row_norms()

@@ -109,22 +109,9 @@ def lasserre(
 class _MomentProblem:
     """Maximise gain'y over y with y_0 = 1, matrix y[entries] positive semidefinite, and pairs @ y >= 0.
 
-    Attributes
-    ----------
-    names : list of Monomial
-        Name of each moment, the empty monomial first.
-    entries : numpy.ndarray of int, shape (N, N)
-        Moment at each place of the moment matrix; -1 is the constant zero.
-    gain : numpy.ndarray, shape (K,)
-        Value of the instance as a linear function of the moments.
-    pairs : scipy.sparse.csr_array, shape (p, K)
-        Pair probabilities that must be nonnegative.
-    free : scipy.sparse.csr_array, shape (K, r)
-        The moments as a linear function of the r that symmetry leaves free, y_0 first among them.
-    average : scipy.sparse.csr_array, shape (K, K)
-        Average of the moments over the symmetries.
-    rows : list of scipy.sparse.csr_array, shape (N, N)
-        Each symmetry as a linear map of the rows of the moment matrix.
+    The moments y have `names`, the empty monomial first. Of `entries`, shape (N, N), -1 is the constant zero. `free` is
+    the moments as a linear function of those that symmetry leaves free, y_0 first; `average` their average over the
+    symmetries, each of which maps the rows of the moment matrix by one of `rows`.
     """
 
     degree: int

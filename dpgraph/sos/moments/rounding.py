@@ -39,22 +39,8 @@ def solve_by_moments(
     Up to ``min(seeds, degree - 1)`` variables are conditioned on in turn, the one of largest expected drop of the
     global variance first (``search="sampled"``: random ones, as in the papers), with labels drawn from their marginals
     in each round (``search="all"``: with every assignment of labels, `rounds` rounds each); then all labels are drawn
-    independently. The trace follows the most probable labels of the variables of largest drop.
-
-    Parameters
-    ----------
-    instance : TwoCSP
-        What is maximised.
-    degree, nonnegative, solver
-        As for :func:`dpgraph.sos.lasserre`.
-    options : SolverOptions
-        All but `beam`, `tol` and `progress` are read.
-    rng : int or numpy.random.Generator, optional
-        Public randomness; the result is a deterministic function of it.
-
-    Returns
-    -------
-    Solution
+    independently. The trace follows the most probable labels of the variables of largest drop. `degree`, `nonnegative`
+    and `solver` are those of :func:`dpgraph.sos.lasserre`; the options `beam`, `tol` and `progress` are not read.
     """
     generator = as_generator(rng)
     objective = CSPObjective.of(instance)
@@ -81,10 +67,9 @@ def solve_cut_by_moments(
     solver: Literal["auto", "clarabel", "scs"] = "auto",
     rng: int | np.random.Generator | None = None,
 ) -> Solution:
-    """Max-cut of a small objective by the moment relaxation of any even degree; weights of either sign.
+    """Max-cut of a small objective, weights of either sign, as :func:`solve_by_moments`.
 
     An edge of negative weight is a constraint to be equal, of positive weight; values differ by a constant.
-    Parameters as for :func:`solve_by_moments`.
     """
     n = objective.n_vertices
     M = objective.multiply(np.eye(n))
