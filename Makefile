@@ -57,7 +57,7 @@ release: $(STAMP)
 test-networkx: $(STAMP)
 	$(BIN)/python tests/networkx_versions.py
 
-# The pictures of docs/, and the outputs of the notebooks: rarely, the results are committed.
+# Pictures of docs/ that need a run, tables of others, and the outputs of the notebooks: rarely, they are committed.
 pictures: $(STAMP)
 	$(BIN)/python docs/make_pictures.py
 
@@ -65,7 +65,7 @@ notebooks: $(STAMP)
 	$(BIN)/python examples/run_notebooks.py
 
 # Tables and plots in benchmarks/results; never part of the tests. The full versions take hours; they may be killed
-# and continued, and rewrite the tables of docs/frontier.md. PEERS: interpreters of environments with other packages.
+# and continued, and rewrite the tables of docs/frontier.md. Are they still true? benchmarks/frontier.py --check. PEERS: interpreters of environments with other packages.
 PEERS ?=
 bench-utility: $(STAMP)
 	$(BIN)/python benchmarks/frontier.py --quick --fresh all

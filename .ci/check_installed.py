@@ -14,7 +14,7 @@ from importlib.resources import files
 from pathlib import Path
 
 #: Imported only by the functions that need them.
-HEAVY = ("cvxpy", "opendp", "matplotlib", "igraph", "numba", "scipy", "pandas")
+HEAVY = ("cvxpy", "matplotlib", "igraph", "numba", "scipy", "pandas")
 IMPORT = f"""
 import sys, time
 start = time.perf_counter()

@@ -19,6 +19,7 @@ import math
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,6 +27,9 @@ from dpgraph.privacy import gdp_mu
 from dpgraph.problems.matrices.perturb_and_project import perturb_and_project
 from dpgraph.problems.records.cosine import normalized_gram, private_cosine_similarities
 from dpgraph.projections import Box
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 RESULTS = Path(__file__).parent / "results"
 DATA = Path(os.environ.get("DPGRAPH_DATA", Path(__file__).resolve().parents[2] / "shared" / "graphs"))
@@ -128,14 +132,12 @@ def summary(rows: list[dict[str, object]]) -> str:
     return "\n".join(lines)
 
 
-def plot(rows: list[dict[str, object]]) -> None:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
+def plot(rows: list[dict[str, object]]) -> Figure:
+    from matplotlib.figure import Figure
 
     kinds = list(dict.fromkeys(row["data"] for row in rows))
-    fig, axes = plt.subplots(2, math.ceil(len(kinds) / 2), figsize=(11, 6.5), sharex=True, sharey=True)
+    fig = Figure(figsize=(11, 6.5))
+    axes = fig.subplots(2, math.ceil(len(kinds) / 2), sharex=True, sharey=True)
     for ax, kind in zip(axes.flat, kinds, strict=False):
         own = [row for row in rows if row["data"] == kind]
         n = np.array([float(row["n"]) for row in own])
@@ -150,7 +152,7 @@ def plot(rows: list[dict[str, object]]) -> None:
         ax.set_ylabel("squared Frobenius error")
     axes.flat[0].legend(fontsize=8)
     fig.tight_layout()
-    fig.savefig(RESULTS / "cosine.png", dpi=150)
+    return fig
 
 
 def main() -> None:
@@ -170,7 +172,7 @@ def main() -> None:
         f"mean of {args.runs} runs"
     )
     (RESULTS / "cosine.md").write_text(f"{title}\n\n{summary(rows)}\n")
-    plot(rows)
+    plot(rows).savefig(RESULTS / "cosine.png", dpi=150)
 
 
 if __name__ == "__main__":

@@ -18,10 +18,14 @@ import math
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpgraph.problems.records.covariance import private_covariance, short_rows
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 RESULTS = Path(__file__).parent / "results"
 EPSILON, DELTA = 1.0, 1e-6
@@ -145,13 +149,11 @@ def trace_shares(runs: int) -> str:
     return "\n".join(lines)
 
 
-def plot(rows: list[dict[str, object]]) -> None:
-    import matplotlib
+def plot(rows: list[dict[str, object]]) -> Figure:
+    from matplotlib.figure import Figure
 
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    fig, axes = plt.subplots(1, len(SWEEPS), figsize=(13, 5), layout="constrained")
+    fig = Figure(figsize=(13, 5), layout="constrained")
+    axes = fig.subplots(1, len(SWEEPS))
     for ax, axis in zip(axes, SWEEPS, strict=True):
         own = [row for row in rows if row["sweep"] == axis]
         for name in (*METHODS, *BOUNDS, "norm of the truth"):
@@ -164,7 +166,7 @@ def plot(rows: list[dict[str, object]]) -> None:
         ax.set(xlabel=axis, title=fixed)
     axes[0].set_ylabel("mean Frobenius error")
     fig.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=5, fontsize=8)
-    fig.savefig(RESULTS / "covariance.png", dpi=150)
+    return fig
 
 
 def main() -> None:
@@ -187,7 +189,7 @@ def write_errors(runs: int) -> None:
         writer.writerows(rows)
     title = f"# Frobenius error of covariance matrices, epsilon = {EPSILON:g}, mean of {runs} runs (diffprivlib: 3)"
     (RESULTS / "covariance.md").write_text(f"{title}\n{table(rows)}\n")
-    plot(rows)
+    plot(rows).savefig(RESULTS / "covariance.png", dpi=150)
 
 
 if __name__ == "__main__":

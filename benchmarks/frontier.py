@@ -1,11 +1,13 @@
 """Privacy against utility: every mechanism and its peers, on every problem, one row for each run.
 
-Rows are appended to ``results/frontier_<problem>_<version>.csv`` as they come; rows that are there are skipped, so
-that a run may be killed and continued. After a mechanism has changed: ``--fresh MECHANISM`` drops its rows first. The
-important cells come first: delta = 1e-6 before 1/m**1.1, epsilon 1, 4, 8 before the others, real graphs before
-planted ones, the default before fast and these before slow mechanisms, three runs before ten. Another order: name the
-mechanisms, graphs, epsilons or deltas that shall be looked at (--fresh then drops rows of these only). Tables and plots
-are made at the end, or alone; the full ones are quoted in ``docs/frontier.md``.
+Single runs are appended to ``results/frontier_<problem>_<version>.csv`` as they come; those that are there are skipped,
+so that a run may be killed and continued. They stay on this machine. ``results/frontier_<problem>.csv`` is in git: mean
+and interval of every cell. A full run computes the cells that neither file holds whole, and updates the second. After a
+mechanism has changed: ``--fresh MECHANISM`` drops its cells first. The important cells come first: delta = 1e-6 before
+1/m**1.1, epsilon 1, 4, 8 before the others, real graphs before planted ones, the default before fast and these before
+slow mechanisms, three runs before ten. Another order: name the mechanisms, graphs, epsilons or deltas that shall be
+looked at (--fresh then drops cells of these only). Tables and plots are made at the end, or alone; the full ones are
+quoted in ``docs/frontier.md``.
 
     python benchmarks/frontier.py --quick                       # make bench-utility: minutes
     python benchmarks/frontier.py --full                        # make bench-utility-full: hours, resumable
@@ -13,7 +15,7 @@ are made at the end, or alone; the full ones are quoted in ``docs/frontier.md``.
     python benchmarks/frontier.py --full --problem bisection --mechanism auto --graph G1 --epsilon 1 --delta 1e-6
     python benchmarks/frontier.py --full --tables               # only tables and plots, from the rows that exist
     python benchmarks/frontier.py --full --estimate             # what is missing, and about how long it takes
-    python benchmarks/frontier.py --full --check --graph G1     # which rows were made by code that has changed
+    python benchmarks/frontier.py --full --check --mechanism auto --graph G1 --epsilon 1     # is the table still true?
 """
 
 from __future__ import annotations
@@ -26,13 +28,13 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from common import DOCS, RESULTS, ResumableTable
 from frontier_problems.base import DELTAS, EPSILONS, Instance, Mechanism, Problem
-from frontier_tables import runs_on, write_tables
+from frontier_tables import Point, Points, points_of, read_summary, runs_on, write_summary, write_tables
 
 import dpgraph
 
@@ -69,15 +71,19 @@ class Cell:
     delta: str
 
     @property
+    def key(self) -> tuple[str, str, str, str]:
+        """Its place in the summary table."""
+        return self.graph, self.name, "" if self.epsilon is None else f"{self.epsilon:g}", self.delta
+
+    @property
     def delta_value(self) -> float:
         """The number that the label of delta stands for."""
         return 1e-6 if self.delta != "m^-1.1" else self.instance.edges**-1.1
 
     def row(self, problem: str, seed: int) -> dict[str, object]:
         """The columns that are known before the run."""
-        epsilon = "" if self.epsilon is None else f"{self.epsilon:g}"
         return {
-            "problem": problem, "graph": self.graph, "epsilon": epsilon, "delta": self.delta,
+            "problem": problem, "graph": self.graph, "epsilon": self.key[2], "delta": self.delta,
             "mechanism": self.name, "seed": str(seed), "n": self.instance.size,
             "delta_value": f"{self.delta_value:.3g}" if self.delta else "",
         }  # fmt: skip
@@ -134,14 +140,20 @@ class Plan:
     selection: Selection
 
 
-def missing(problem: Problem, table: ResumableTable, plan: Plan) -> list[tuple[Cell, int]]:
-    """Rows to compute, the most important first: a few runs of every cell before many of one, except of tier 0."""
+def missing(problem: Problem, table: ResumableTable, known: Points, plan: Plan) -> list[tuple[Cell, int]]:
+    """Rows to compute of cells that are not known with all their runs.
+
+    The most important first: a few runs of every cell before many of one, except of tier 0.
+    """
     found: list[tuple[tuple[float, ...], int, Cell]] = []
     for (delta, *rest), cell in cells(problem, plan.quick):
         if cell.row(problem.name, 0) not in plan.selection:
             continue
         slow = plan.quick and cell.mechanism.tier == 2
-        for seed in range(1 if slow else min(plan.runs, cell.mechanism.runs)):
+        runs = 1 if slow else min(plan.runs, cell.mechanism.runs)
+        if cell.key in known and known[cell.key].runs >= runs:
+            continue
+        for seed in range(runs):
             if table.key_of(cell.row(problem.name, seed)) not in table.rows:
                 again = int(cell.mechanism.tier > 0 and seed >= FIRST_RUNS)
                 found.append(((delta, again, *rest), seed, cell))
@@ -159,10 +171,10 @@ def one_run(cell: Cell, data: Any, seed: int) -> dict[str, str]:
     return {"value": value, "note": note, "processor_seconds": f"{time.process_time() - start:.3g}"}
 
 
-def compute(problem: Problem, table: ResumableTable, plan: Plan, until: float) -> None:
+def compute(problem: Problem, table: ResumableTable, known: Points, plan: Plan, until: float) -> None:
     """Add the missing rows, until the clock says `until`."""
     name, data = "", None
-    for cell, seed in missing(problem, table, plan):
+    for cell, seed in missing(problem, table, known, plan):
         if time.time() > until:
             print(f"{problem.name}: stopped, the time is up", flush=True)
             return
@@ -174,33 +186,46 @@ def compute(problem: Problem, table: ResumableTable, plan: Plan, until: float) -
             print(problem.name, cell.graph, cell.name, cell.epsilon, cell.delta, result, flush=True)
 
 
-def check(problem: Problem, table: ResumableTable, plan: Plan) -> None:
-    """Repeat the first run of the cells, and say which mechanisms no longer give what the table says."""
-    changed: dict[str, list[str]] = defaultdict(list)
-    name, data = "", None
+def check(problem: Problem, known: Points, plan: Plan) -> bool:
+    """Run the known cells of the selection again, and say which now lie outside their intervals; False if worse."""
+    whole, compared, name, data = True, 0, "", None
     for _, cell in cells(problem, plan.quick):
-        head = {column: str(value) for column, value in cell.row(problem.name, 0).items()}
-        old = table.rows.get(table.key_of(head))
-        if head not in plan.selection or old is None:
+        old = known.get(cell.key)
+        if cell.row(problem.name, 0) not in plan.selection or old is None:
             continue
         if cell.graph != name:
             name, data = cell.graph, cell.instance.load()
-        new = one_run(cell, data, 0)["value"]
-        changed[cell.name] += (
-            [] if new == old["value"] else [f"{cell.graph} at {cell.epsilon}: {new}, was {old['value']}"]
-        )
-    for mechanism, places in changed.items():
-        print(f"{problem.name}, {mechanism}: {len(places)} rows differ. {'; '.join(places[:3])}")
+        runs = range(min(plan.runs, cell.mechanism.runs))
+        rows = [cell.row(problem.name, seed) | one_run(cell, data, seed) for seed in runs]
+        new = points_of(rows).get(cell.key, Point(math.nan, math.nan, 0, 0))
+        gain = (new.mean - old.mean) * (1 if problem.higher_is_better else -1)
+        verdict = "as in the table" if abs(gain) <= allowed(old, new) else "BETTER" if gain > 0 else "WORSE"
+        whole, compared = whole and verdict != "WORSE", compared + 1
+        print(f"{problem.name}, {', '.join(filter(None, cell.key))}: {new.text(0)}, was {old.text(0)}: {verdict}")
+    print(f"{problem.name}: {compared} cells compared", flush=True)
+    return whole
 
 
-def estimate(problem: Problem, table: ResumableTable, plan: Plan) -> None:
+def allowed(first: Point, second: Point) -> float:
+    """How far two means may be apart: 95 % intervals of both, and the digits that the table leaves out."""
+    noise = math.hypot(*(0.0 if math.isnan(point.half) else point.half for point in (first, second)))
+    return noise + 1e-5 * abs(first.mean)
+
+
+def merged(known: Points, fresh: Points) -> Points:
+    """Cells of both; where both have one, that with more runs, and the fresh one of equally many."""
+    newer = {cell: p for cell, p in fresh.items() if cell not in known or p.runs >= known[cell].runs}
+    return known | newer
+
+
+def estimate(problem: Problem, table: ResumableTable, known: Points, plan: Plan) -> None:
     """Rows that are missing, and their time: that of the same mechanism on the same graph, or else by size."""
     times: dict[tuple[str, ...], list[tuple[float, float]]] = defaultdict(list)
     for row in table.rows.values():
         point = float(row["processor_seconds"]), float(row["n"])
         times[row["mechanism"], row["graph"]].append(point)
         times[row["mechanism"],].append(point)
-    total, unknown, rows = 0.0, 0, missing(problem, table, plan)
+    total, unknown, rows = 0.0, 0, missing(problem, table, known, plan)
     for cell, _ in rows:
         past = times.get((cell.name, cell.graph)) or times.get((cell.name,))
         if past:
@@ -226,7 +251,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--minutes", type=float, default=math.inf, help="stop after this time")
     parser.add_argument("--tables", action="store_true", help="compute nothing")
     parser.add_argument("--estimate", action="store_true", help="compute nothing, say what is missing")
-    parser.add_argument("--check", action="store_true", help="repeat first runs, say which rows are of old code")
+    parser.add_argument("--check", action="store_true", help="run cells again (three times) and compare with the table")
     return parser.parse_args()
 
 
@@ -236,22 +261,32 @@ def main() -> None:
     chosen = (arguments.mechanism, arguments.graph, arguments.epsilon, arguments.delta)
     runs = QUICK_RUNS if arguments.quick else FULL_RUNS
     plan = Plan(arguments.quick, arguments.runs or runs, Selection(*map(frozenset, chosen)))
-    until = time.time() + 60 * arguments.minutes
+    fresh = Selection(frozenset(set(arguments.fresh) - {"all"}), *map(frozenset, chosen[1:]))
+    until, whole = time.time() + 60 * arguments.minutes, True
     for name in arguments.problem or PROBLEMS:
         problem = load_problem(name)
+        known = {} if arguments.quick and not arguments.check else read_summary(name)[1]
+        if arguments.check:
+            whole &= check(problem, known, replace(plan, runs=arguments.runs or QUICK_RUNS))
+            continue
         stem: Path = RESULTS / f"frontier_{name}_{version}"
         table = ResumableTable(stem.with_suffix(".csv"), KEY, COLUMNS)
-        if arguments.estimate or arguments.check:
-            (estimate if arguments.estimate else check)(problem, table, plan)
+        if arguments.estimate:
+            estimate(problem, table, known, plan)
             continue
         if not arguments.tables:
             with table.writing():
-                old = Selection(frozenset(set(arguments.fresh) - {"all"}), *map(frozenset, chosen[1:]))
                 if arguments.fresh:
-                    print(f"{name}: {table.drop(old.__contains__)} rows dropped", file=sys.stderr)
-                compute(problem, table, plan, until)
-        if table.rows:
-            write_tables(problem, list(table.rows.values()), stem, runs, PAGE if arguments.full else None)
+                    print(f"{name}: {table.drop(fresh.__contains__)} rows dropped", file=sys.stderr)
+                    names = ("graph", "mechanism", "epsilon", "delta")
+                    known = {cell: p for cell, p in known.items() if dict(zip(names, cell, strict=True)) not in fresh}
+                compute(problem, table, known, plan, until)
+        points = merged(known, points_of(list(table.rows.values())))
+        if points:
+            write_tables(problem, points, stem, runs, PAGE if arguments.full else None)
+            if arguments.full:
+                write_summary(problem, points)
+    sys.exit(0 if whole else 1)
 
 
 if __name__ == "__main__":

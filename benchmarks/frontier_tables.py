@@ -1,20 +1,35 @@
-"""Tables and plots of the frontier, from its rows alone: ``<stem>.md``, ``<stem>.png`` and ``<stem>_planted.png``."""
+"""Tables and plots of the frontier.
+
+One summary table a problem, ``results/frontier_<problem>.csv``, is in git: mean and 95 % interval of every cell, below
+a line that describes the problem. The plots of the documentation are drawn from it when the documentation is built.
+"""
 
 from __future__ import annotations
 
+import csv
+import json
 import math
 from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from common import Row, interval, markdown_table, quote
-from frontier_problems.base import DELTAS, EPSILONS, Mechanism, Problem
+from common import RESULTS, Row, interval, markdown_table, quote
+from frontier_problems.base import DELTAS, EPSILONS, Instance, Mechanism, Outcome, Problem
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _PANELS_A_ROW = 5
+#: Of the pictures.
+DPI = 80
 #: A difference below this is a draw where intervals do not decide (single runs).
 _DRAW = 5e-4
 _LATER = "not yet run"
 _REFERENCES = ("exact 1-opt",)
+#: What of a problem its plots need, beside its inputs and mechanisms.
+_DESCRIPTION = ("quantity", "higher_is_better", "ceiling", "baseline", "default", "logarithmic")
+_COLUMNS = ("graph", "mechanism", "epsilon", "delta", "mean", "half", "runs", "halted")
 
 
 @dataclass(frozen=True)
@@ -36,7 +51,62 @@ class Point:
         return shown
 
 
-Points = dict[tuple[str, str, str, str], Point]
+Cell = tuple[str, str, str, str]
+#: Graph, mechanism, epsilon and delta -> result.
+Points = dict[Cell, Point]
+
+
+def points_of(rows: list[Row]) -> Points:
+    """The cells of single runs; a run that failed is left out."""
+    samples: dict[Cell, list[Row]] = defaultdict(list)
+    for row in rows:
+        if row["value"] != "nan":
+            samples[row["graph"], row["mechanism"], row["epsilon"], row["delta"]].append(row)
+    points: Points = {}
+    for cell, sample in samples.items():
+        mean, half = interval(float(row["value"]) for row in sample)
+        points[cell] = Point(mean, half, len(sample), sum(row["note"] == "halted" for row in sample))
+    return points
+
+
+def summary_path(problem: str) -> Path:
+    """The table of a problem that is in git."""
+    return RESULTS / f"frontier_{problem}.csv"
+
+
+def write_summary(problem: Problem, points: Points) -> None:
+    """Write the summary table of a problem."""
+    groups = {graph: instance.group for graph, instance in problem.instances.items()}
+    uses = {name: mechanism.uses for name, mechanism in problem.mechanisms.items()}
+    description = {name: getattr(problem, name) for name in _DESCRIPTION} | {"groups": groups, "uses": uses}
+    with summary_path(problem.name).open("w", newline="") as file:
+        file.write(f"# {json.dumps(description)}\n")
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(_COLUMNS)
+        for cell, point in sorted(points.items()):
+            half = "" if math.isnan(point.half) else f"{point.half:.4g}"
+            writer.writerow([*cell, f"{point.mean:.7g}", half, point.runs, point.halted])
+
+
+def read_summary(name: str) -> tuple[Problem, Points]:
+    """What plots need of a problem, without its data and mechanisms, and its cells; none when there is no table."""
+    if not summary_path(name).exists():
+        return Problem(name, "", True, {}, {}, "", "", ""), {}
+    with summary_path(name).open(newline="") as file:
+        description = json.loads(file.readline().removeprefix("# "))
+        points = {
+            (row["graph"], row["mechanism"], row["epsilon"], row["delta"]): Point(
+                float(row["mean"]), float(row["half"] or "nan"), int(row["runs"]), int(row["halted"])
+            )
+            for row in csv.DictReader(file)
+        }
+    instances = {graph: Instance(_absent, 0, 0, group) for graph, group in description.pop("groups").items()}
+    mechanisms = {mechanism: Mechanism(_absent, uses=uses) for mechanism, uses in description.pop("uses").items()}
+    return Problem(name, instances=instances, mechanisms=mechanisms, **description), points
+
+
+def _absent(*_: object) -> Outcome:
+    raise LookupError("a summary table holds neither data nor mechanisms")
 
 
 class Table:
@@ -45,20 +115,12 @@ class Table:
     A mechanism that does not use delta (or epsilon) answers for all of them.
     """
 
-    def __init__(self, problem: Problem, rows: list[Row], runs: int) -> None:
-        self.problem, self.runs = problem, runs
-        samples: dict[tuple[str, str, str, str], list[Row]] = defaultdict(list)
-        for row in rows:
-            if row["value"] != "nan":
-                samples[row["graph"], row["mechanism"], row["epsilon"], row["delta"]].append(row)
-        self._points: Points = {}
-        for key, sample in samples.items():
-            mean, half = interval(float(row["value"]) for row in sample)
-            self._points[key] = Point(mean, half, len(sample), sum(row["note"] == "halted" for row in sample))
-        graphs = {row["graph"] for row in rows}
+    def __init__(self, problem: Problem, points: Points, runs: int) -> None:
+        self.problem, self.runs, self._points = problem, runs, points
+        graphs, present = {cell[0] for cell in points}, {cell[2] for cell in points}
         self.graphs = [name for name in problem.instances if name in graphs]
-        present = {row["epsilon"] for row in rows}
         self.epsilons = [f"{e:g}" for e in EPSILONS if f"{e:g}" in present]
+        self.deltas = [delta for delta in DELTAS if any(cell[3] == delta for cell in points)]
 
     def get(self, graph: str, mechanism: str, epsilon: str = "", delta: str = "") -> Point | None:
         """The cell, or nothing where no run has been made."""
@@ -85,23 +147,20 @@ class Table:
         return max(found, key=lambda pair: sign * pair[1].mean) if found else None
 
 
-def write_tables(problem: Problem, rows: list[Row], stem: Path, runs: int, page: Path | None = None) -> None:
-    """Write Markdown and plots next to the CSV file, and quote a short table on a page of the documentation."""
-    table = Table(problem, rows, runs)
+def write_tables(problem: Problem, points: Points, stem: Path, runs: int, page: Path | None = None) -> None:
+    """Write Markdown and plots next to the single runs, and quote a short table on a page of the documentation."""
+    table = Table(problem, points, runs)
     parts = [f"# {problem.name}: {problem.quantity}\n", preface(table), *(f"{remark}\n" for remark in problem.remarks)]
-    present = {row["delta"] for row in rows}
-    for delta in (d for d in DELTAS if d in present):
+    for delta in table.deltas:
         parts += [f"## delta = {delta}\n", brief(table, delta), coverage(table, delta), details(table, delta)]
     stem.with_suffix(".md").write_text("\n".join(parts))
     pictures = []
-    for group in dict.fromkeys(problem.instances[name].group for name in table.graphs):
-        picture = stem.with_name(f"{stem.name}{'' if group == 'real' else f'_{group}'}.png")
-        if plot(table, group, picture):
-            pictures.append(f"![{problem.name}, {group} inputs](../benchmarks/results/{picture.name})")
+    for group, name in groups(table).items():
+        plot(table, group).savefig(stem.with_name(name.replace(summary_path(problem.name).stem, stem.name)), dpi=DPI)
+        pictures.append(f"![{problem.name}, {group} inputs](../benchmarks/results/{name})")
     if page is not None:
-        where = (
-            f"All mechanisms: [{stem.name}.md](../benchmarks/results/{stem.name}.md), single runs in the CSV beside it."
-        )
+        name = summary_path(problem.name).name
+        where = f"All mechanisms: [{name}](../benchmarks/results/{name})."
         short = [brief(table, DELTAS[0]).strip(), coverage(table, DELTAS[0]).strip()]
         quote(page, problem.name, "\n\n".join([*short, *pictures, where]))
 
@@ -240,23 +299,34 @@ def absent(table: Table, graph: str, mechanism: Mechanism) -> str:
     return f"not run: {mechanism.reason}" if table.problem.instances[graph].size > mechanism.largest else _LATER
 
 
-def plot(table: Table, group: str, path: Path) -> bool:
-    """One panel a graph, one line a mechanism, dashed ceilings; False when there is nothing to show."""
+def shown(table: Table, group: str) -> list[str]:
+    """The inputs of a group for which there is something to show."""
+    return [
+        name
+        for name in table.graphs
+        if table.problem.instances[name].group == group and any(table.best(name, e, DELTAS[0]) for e in table.epsilons)
+    ]
+
+
+def groups(table: Table) -> dict[str, str]:
+    """Group of inputs with something to show -> name of its picture."""
+    found = dict.fromkeys(table.problem.instances[name].group for name in table.graphs)
+    stem = summary_path(table.problem.name).stem
+    return {group: f"{stem}{'' if group == 'real' else f'_{group}'}.png" for group in found if shown(table, group)}
+
+
+def plot(table: Table, group: str) -> Figure:
+    """One panel a graph, one line a mechanism, dashed ceilings."""
     from matplotlib import colormaps
     from matplotlib.figure import Figure
     from matplotlib.ticker import NullLocator
 
     problem = table.problem
-    graphs = [
-        name
-        for name in table.graphs
-        if problem.instances[name].group == group and any(table.best(name, e, DELTAS[0]) for e in table.epsilons)
-    ]
-    if not graphs:
-        return False
+    graphs = shown(table, group)
     columns = min(_PANELS_A_ROW, len(graphs))
     height = math.ceil(len(graphs) / columns)
-    figure = Figure(figsize=(max(2.7 * columns, 8), 2.5 * height + 1.2), layout="constrained")
+    width = max(2.7 * columns, 8.0)
+    figure = Figure()
     axes = figure.subplots(height, columns, squeeze=False)
     handles: dict[str, object] = {}
     for axis, graph in zip(axes.flat, graphs, strict=False):
@@ -283,8 +353,12 @@ def plot(table: Table, group: str, path: Path) -> bool:
         axis.tick_params(labelsize=7)
     for axis in axes.flat[len(graphs) :]:
         axis.axis("off")
-    figure.supxlabel("epsilon", fontsize=9)
-    figure.supylabel(problem.quantity, fontsize=9)
-    figure.legend(handles.values(), handles.keys(), loc="outside upper center", ncol=4, fontsize=7.5, frameon=False)
-    figure.savefig(path, dpi=110)
-    return True
+    # Places in inches: an automatic layout takes as long as everything else.
+    legend = 0.3 + 0.16 * math.ceil(len(handles) / 4)
+    tall = 2.4 * height + legend + 0.7
+    figure.set_size_inches(width, tall)
+    figure.subplots_adjust(0.75 / width, 0.55 / tall, 1 - 0.15 / width, 1 - (legend + 0.3) / tall, 0.24, 0.32)
+    figure.supxlabel("epsilon", fontsize=9, y=0.1 / tall)
+    figure.supylabel(problem.quantity, fontsize=9, x=0.1 / width)
+    figure.legend(handles.values(), handles.keys(), loc="upper center", ncol=4, fontsize=7.5, frameon=False)
+    return figure

@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import cosine
 import numpy as np
@@ -27,6 +28,9 @@ from scipy.sparse.linalg import eigsh, svds
 import dpgraph
 from dpgraph.datasets import planted_cut_sparse
 from dpgraph.spectral import coherence
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 COLUMNS = ("experiment", "series", "n", "x", "seed", "value", "reference")
 Row = dict[str, object]
@@ -256,29 +260,29 @@ def write(rows: Sequence[dict[str, str]]) -> None:
     if select(rows, experiment="gaussian"):
         parts += ["## Coherence: after the perturbation over max(before, ln n), worst run\n", coherence_table(rows)]
         quote(page, "coherence", parts[-1])
-        plot_coherence(rows)
+        plot_coherence(rows).savefig(RESULTS / "science_coherence.png", dpi=120)
     if select(rows, experiment="wishart"):
         parts += ["## Single spike, delta = 1e-6: correlation with the spike\n", wishart_table(rows)]
         quote(page, "wishart", parts[-1])
-        plot_wishart(rows)
+        plot_wishart(rows).savefig(RESULTS / "science_wishart.png", dpi=120)
     if select(rows, experiment="schatten"):
         parts += ["## Private covariance: Schatten norms of the noise\n", schatten_table(rows)]
         quote(page, "schatten", parts[-1])
-        plot_schatten(rows)
+        plot_schatten(rows).savefig(RESULTS / "science_schatten.png", dpi=120)
     parts += ["## Private cosine similarities: slope of the squared error in n (3/2 proved, 2 for plain noise)\n"]
     parts.append(cosine_table())
     quote(page, "cosine", parts[-1])
     (RESULTS / "science.md").write_text("\n".join(parts))
 
 
-def panels(count: int, width: float = 4.0) -> tuple[object, Sequence[object]]:
+def panels(count: int, width: float = 4.0) -> tuple[Figure, Sequence[Any]]:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width * count, 3.6), layout="constrained")
     return figure, figure.subplots(1, count, squeeze=False)[0]
 
 
-def plot_coherence(rows: Sequence[dict[str, str]]) -> None:
+def plot_coherence(rows: Sequence[dict[str, str]]) -> Figure:
     """Coherence of the largest inputs against the strength, with the coherence before as a dotted line."""
     figure, axes = panels(3)
     titles = {
@@ -300,10 +304,10 @@ def plot_coherence(rows: Sequence[dict[str, str]]) -> None:
         axis.set_title(f"{title}, n = {n}", fontsize=9)
         axis.legend(fontsize=7, framealpha=0.5)
     axes[0].set_ylabel("rank-r coherence (dotted: before)")
-    figure.savefig(RESULTS / "science_coherence.png", dpi=120)
+    return figure
 
 
-def plot_wishart(rows: Sequence[dict[str, str]]) -> None:
+def plot_wishart(rows: Sequence[dict[str, str]]) -> Figure:
     own = select(rows, experiment="wishart")
     sizes = distinct(own, "n")
     figure, axes = panels(len(sizes))
@@ -318,10 +322,10 @@ def plot_wishart(rows: Sequence[dict[str, str]]) -> None:
         )
     axes[0].set_ylabel("correlation with the spike")
     axes[-1].legend(fontsize=7)
-    figure.savefig(RESULTS / "science_wishart.png", dpi=120)
+    return figure
 
 
-def plot_schatten(rows: Sequence[dict[str, str]]) -> None:
+def plot_schatten(rows: Sequence[dict[str, str]]) -> Figure:
     figure, axes = panels(1, 5.0)
     own = select(rows, experiment="schatten")
     for number, series in enumerate(distinct(own, "series")):
@@ -331,7 +335,7 @@ def plot_schatten(rows: Sequence[dict[str, str]]) -> None:
         axes[0].plot(x, [mean[-1] * (d / x[-1]) ** exponent for d in x], "k:", linewidth=1)
     axes[0].set(xscale="log", yscale="log", xlabel="d (dotted: slope 1 + 1/p)", ylabel="norm of the noise, times eps n")
     axes[0].legend()
-    figure.savefig(RESULTS / "science_schatten.png", dpi=120)
+    return figure
 
 
 def main() -> None:

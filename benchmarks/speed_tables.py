@@ -5,8 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from common import Row, markdown_table, quote, slope
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 
 #: Times below this are mostly noise: not used for exponents.
 _SHORTEST = 2e-3
@@ -31,7 +36,7 @@ def write_tables(qualities: Mapping[str, str], rows: list[Row], stem: Path, page
     absent = sorted({f"{row['method']} ({row['note']})" for row in rows if row["note"].startswith("absent")})
     parts.append(f"Peers absent in this run: {', '.join(absent) if absent else 'none'}.\n")
     stem.with_suffix(".md").write_text("\n".join(parts))
-    plot(tasks, rows, stem.with_suffix(".png"))
+    plot(tasks, rows).savefig(stem.with_suffix(".png"), dpi=110)
 
 
 @dataclass(frozen=True)
@@ -104,7 +109,7 @@ def detail(rows: list[Row], quality: str) -> str:
     return markdown_table(header, lines)
 
 
-def plot(tasks: list[str], rows: list[Row], path: Path) -> None:
+def plot(tasks: list[str], rows: list[Row]) -> Figure:
     """Time above, memory below, one column a task."""
     from matplotlib.figure import Figure
 
@@ -131,4 +136,4 @@ def plot(tasks: list[str], rows: list[Row], path: Path) -> None:
             axis.grid(True, alpha=0.3)
     axes[0, 0].set_ylabel("processor seconds")
     axes[1, 0].set_ylabel("peak memory (MB)")
-    figure.savefig(path, dpi=110)
+    return figure

@@ -1,14 +1,18 @@
-"""Draw the pictures of the documentation: `make pictures`. A minute on one core; all noise is seeded.
+"""The pictures of the documentation in ``docs/pictures``.
 
-The figures behind the pictures of choosing.md are written beside them as CSV.
+`make pictures` draws those that need a run of some seconds, and writes the tables behind the pictures of choosing.md: a
+minute on one core, all noise is seeded, both are in git. The others (:func:`quick_pictures`) are drawn from these
+tables and from the notebooks when the documentation is built.
 """
 
 from __future__ import annotations
 
 import base64
 import csv
+import io
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -32,6 +36,11 @@ def save(name: str, figure: Figure) -> None:
 def table(name: str, header: list[str], rows: Iterable[tuple[object, ...]]) -> None:
     with (PICTURES / f"{name}.csv").open("w", newline="") as stream:
         csv.writer(stream, lineterminator="\n").writerows([header, *rows])
+
+
+def read(name: str) -> list[dict[str, str]]:
+    with (PICTURES / f"{name}.csv").open(newline="") as stream:
+        return list(csv.DictReader(stream))
 
 
 def published_values() -> None:
@@ -67,36 +76,46 @@ def cut_shares(graph: object, epsilon: float, runs: int, **options: object) -> t
 
 def which_epsilon(runs: int = 3) -> None:
     """Share of a planted cut that the default mechanism finds, against epsilon, for four average degrees."""
-    curves, rows = {}, []
+    rows = []
     for degree in (10, 25, 60, 150):
         graph, _ = datasets.planted_cut_sparse(1000, degree, CORRELATION, rng=degree)
-        curve = []
         for epsilon in (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0):
             mean, std, _ = cut_shares(graph, epsilon, runs)
-            curve.append((epsilon, mean, std))
             rows.append((degree, epsilon, runs, round(mean, 4), round(std, 4)))
-        curves[f"average degree {degree}"] = curve
     table("epsilon", ["degree", "epsilon", "runs", "mean", "std"], rows)
-    save("epsilon", plot.plot_privacy_utility(curves, title="planted cuts of 0.75 of the edges, 1000 vertices"))
+
+
+def epsilon_picture() -> Figure:
+    """The table of :func:`which_epsilon`."""
+    curves: dict[str, list[tuple[float, float, float]]] = {}
+    for row in read("epsilon"):
+        point = float(row["epsilon"]), float(row["mean"]), float(row["std"])
+        curves.setdefault(f"average degree {row['degree']}", []).append(point)
+    return plot.plot_privacy_utility(curves, title="planted cuts of 0.75 of the edges, 1000 vertices")
 
 
 def which_regularization(runs: int = 5) -> None:
     """Cut share of the coherence mechanism against the regularisation, at three values of epsilon."""
     graph, _ = datasets.planted_cut_sparse(1000, 200, CORRELATION, rng=1)
-    multiples = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
-    figure = Figure(figsize=(6.4, 3.8), layout="constrained")
-    axes = figure.subplots()
     rows = []
-    for epsilon, marker in ((1.0, "o"), (1.25, "s"), (1.5, "^")):
-        means = []
-        for multiple in multiples:
+    for epsilon in (1.0, 1.25, 1.5):
+        for multiple in (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0):
             mean, std, halts = cut_shares(
                 graph, epsilon, runs, mechanism="coherence", rank=2, regularization=200.0 * multiple
             )
-            means.append(mean)
             rows.append((epsilon, multiple, runs, halts, round(mean, 4), round(std, 4)))
-        axes.plot(multiples, means, f"{marker}-", markersize=4, label=f"ε = {epsilon:g}")
     table("regularization", ["epsilon", "multiple", "runs", "halts", "mean", "std"], rows)
+
+
+def regularization_picture() -> Figure:
+    """The table of :func:`which_regularization`."""
+    figure = Figure(figsize=(6.4, 3.8), layout="constrained")
+    axes = figure.subplots()
+    rows = read("regularization")
+    multiples = list(dict.fromkeys(float(row["multiple"]) for row in rows))
+    for epsilon, marker in zip(dict.fromkeys(row["epsilon"] for row in rows), "os^", strict=True):
+        means = [float(row["mean"]) for row in rows if row["epsilon"] == epsilon]
+        axes.plot(multiples, means, f"{marker}-", markersize=4, label=f"ε = {float(epsilon):g}")
     axes.axhline(0.5, color="grey", linewidth=0.8, linestyle=":", label="random cut, or halted")
     axes.set_xscale("log", base=2)
     axes.set_xticks(multiples, [f"{multiple:g}" for multiple in multiples])
@@ -105,7 +124,7 @@ def which_regularization(runs: int = 5) -> None:
     axes.set_title('mechanism="coherence", planted cut, 1000 vertices of degree 200', fontsize=11, loc="left")
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False, fontsize=9)
-    save("regularization", figure)
+    return figure
 
 
 #: Picture of the gallery -> notebook that ends with it.
@@ -119,13 +138,27 @@ NOTEBOOKS = {
 }
 
 
-def from_notebooks() -> None:
-    for name, notebook in NOTEBOOKS.items():
-        cells = json.loads((DOCS.parent / "examples" / f"{notebook}.ipynb").read_text())["cells"]
-        shown = [output.get("data", {}) for cell in cells for output in cell.get("outputs", ())]
-        picture = [data["image/png"] for data in shown if "image/png" in data][-1]
-        (PICTURES / f"{name}.png").write_bytes(base64.b64decode("".join(picture)))
-        print(f"pictures/{name}.png")
+def of_notebook(notebook: str) -> bytes:
+    """The last picture of a notebook."""
+    cells = json.loads((DOCS.parent / "examples" / f"{notebook}.ipynb").read_text())["cells"]
+    shown = [output.get("data", {}) for cell in cells for output in cell.get("outputs", ())]
+    picture = [data["image/png"] for data in shown if "image/png" in data][-1]
+    return base64.b64decode("".join(picture))
+
+
+def drawn(picture: Callable[[], Figure]) -> bytes:
+    """A picture as the content of a file."""
+    buffer = io.BytesIO()
+    picture().savefig(buffer, format="png", dpi=80)
+    return buffer.getvalue()
+
+
+def quick_pictures() -> dict[str, Callable[[], bytes]]:
+    """Name in ``docs/pictures`` -> what gives the picture, from what is in git."""
+    tables = {"epsilon": epsilon_picture, "regularization": regularization_picture}
+    return {f"{name}.png": partial(drawn, picture) for name, picture in tables.items()} | {
+        f"{name}.png": partial(of_notebook, notebook) for name, notebook in NOTEBOOKS.items()
+    }
 
 
 if __name__ == "__main__":
@@ -133,4 +166,3 @@ if __name__ == "__main__":
     published_values()
     which_epsilon()
     which_regularization()
-    from_notebooks()

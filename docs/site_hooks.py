@@ -1,4 +1,4 @@
-"""Hooks of mkdocs: the reference from the docstrings, the notebooks as pages, and links that leave ``docs/``.
+"""Hooks of mkdocs: reference from docstrings, notebooks as pages, pictures from tables, links that leave ``docs/``.
 
 Pages link to files elsewhere in the repository (``../benchmarks/results/...``, ``../examples/...``), so that the links
 work where the repository is browsed. The site gets copies of those files under the same names.
@@ -11,7 +11,10 @@ import inspect
 import json
 import posixpath
 import re
-from functools import cache
+import sys
+from collections.abc import Callable
+from functools import cache, partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -22,15 +25,18 @@ from mkdocs.structure.pages import Page
 import dpgraph
 
 REPOSITORY = Path(__file__).resolve().parent.parent
-#: Files outside docs/ that the site gets copies of.
+#: Files outside docs/ that the site gets copies of, except those that ``UNTRACKED`` matches.
 ELSEWHERE = (
-    "benchmarks/results/*",
+    "benchmarks/results/*.md",
+    "benchmarks/results/*.csv",
+    "benchmarks/results/projections.png",
     "benchmarks/*.py",
     "examples/*.py",
     "examples/*.ipynb",
     "datasets/README.md",
     "tests/networkx_differences.tsv",
 )
+UNTRACKED = re.compile(r"_(full|quick)\.\w+$")
 ROLE = re.compile(r":(?:func|class|meth|attr|mod|exc|data|doc):<code>~?([\w.]+)</code>")
 OUTSIDE = re.compile(r"(\]\()\.\./(benchmarks|examples|datasets|tests|README\.md|CHANGELOG\.md)")
 
@@ -52,7 +58,10 @@ REFERENCE = {
         "Graphs and matrices",
         ("dpgraph.releases", "dpgraph.problems.embedding", "dpgraph.problems.matrices", "dpgraph.results"),
     ),
-    "queries": ("Private queries", ("dpgraph.problems.records", "dpgraph.linear_queries")),
+    "queries": (
+        "Private queries",
+        ("dpgraph.problems.records", "dpgraph.linear_queries", "dpgraph.cosine_sensitivity"),
+    ),
     "privacy": ("Budgets and accounting", ("dpgraph.privacy",)),
     "planning": (
         "Planning, files, tables",
@@ -72,6 +81,20 @@ REFERENCE = {
     "exceptions": ("Errors", ("dpgraph.exceptions",)),
     "more": ("Other names", ("dpgraph",)),
 }
+
+
+@cache
+def drawn_pictures() -> dict[str, Callable[[], bytes]]:
+    """Place in the site -> picture, for those that are drawn from what is in git."""
+    sys.path[:0] = [str(REPOSITORY / "benchmarks"), str(REPOSITORY / "docs")]
+    try:
+        benchmarks, docs = import_module("pictures"), import_module("make_pictures")
+    finally:
+        del sys.path[:2]
+    results = {
+        f"benchmarks/results/{name}": partial(benchmarks.png, draw) for name, draw in benchmarks.pictures().items()
+    }
+    return results | {f"pictures/{name}": draw for name, draw in docs.quick_pictures().items()}
 
 
 @cache
@@ -140,11 +163,13 @@ def notebook_page(path: Path) -> tuple[str, dict[str, bytes]]:
 
 
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
-    """Add the reference, the notebooks and the files from elsewhere."""
+    """Add the reference, the pictures, the notebooks and the files from elsewhere."""
     for page, content in reference_pages().items():
         files.append(File.generated(config, f"reference/{page}.md", content=content))
+    for name, draw in drawn_pictures().items():
+        files.append(File.generated(config, name, content=draw()))
     for pattern in ELSEWHERE:
-        for path in sorted(REPOSITORY.glob(pattern)):
+        for path in sorted(path for path in REPOSITORY.glob(pattern) if not UNTRACKED.search(path.name)):
             name = path.relative_to(REPOSITORY).as_posix()
             files.append(
                 File(

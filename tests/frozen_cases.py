@@ -28,7 +28,7 @@ import dpgraph
 from dpgraph import datasets, evaluate, linear_queries, plot, projections, sos, spectral
 
 #: Where a public function is, if not in `dpgraph` itself.
-MODULES = {"private_whole_spectrum": "dpgraph.mechanisms.whole_spectrum"}
+MODULES = {"private_whole_spectrum": "dpgraph.problems.matrices.whole_spectrum"}
 
 
 @dataclass(frozen=True)

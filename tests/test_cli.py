@@ -269,7 +269,7 @@ def test_advice_names_options_and_not_arguments_of_python(run, tmp_path):
     path.write_text('"(0, 1)","(1, 2)"\n"(1, 2)","(2, 3)"\n')
     assert "--labels str" in run("max-cut", path, *PRIVACY)[2]
     assert run("max-cut", path, *PRIVACY, "--labels", "str")[0] == 0
-    assert "--mechanism laplace" in run("degrees", "five-cycle", "--epsilon", "1")[2]
+    assert "--mechanism laplace" in run("degrees", "five-cycle", "--epsilon", "1", "--mechanism", "gaussian")[2]
     empty = tmp_path / "empty.txt"
     empty.write_text("")
     assert "with --nodes if" in run("max-cut", empty, *PRIVACY)[2]
@@ -374,7 +374,7 @@ def test_degrees_writes_every_noisy_degree_and_its_report(run, tmp_path, options
 
 
 def test_degrees_needs_delta_for_gaussian_noise(run):
-    status, _, err = run("degrees", "planted-cut", "--epsilon", 1)
+    status, _, err = run("degrees", "planted-cut", "--epsilon", 1, "--mechanism", "gaussian")
     assert status == 2
     assert "delta" in one_clear_line(err)
 

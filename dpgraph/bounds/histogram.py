@@ -9,11 +9,14 @@ tests/queries/test_linear_queries_replaced.py enumerates neighbours, and docs/se
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
+from dpgraph.linalg.exact_product import KEPT_BITS
 from dpgraph.linalg.query_matrix import QueryMatrix
 
-__all__ = ["column_diameter", "encoded_sensitivity", "summation_error"]
+__all__ = ["column_diameter", "encoded_sensitivity"]
 
 #: All pairs of columns are compared up to this many multiplications (some seconds).
 _PAIRWISE_LIMIT = 2**35
@@ -27,31 +30,41 @@ _LEAST_SHARE = 2.0**-40
 
 
 def encoded_sensitivity(matrix: QueryMatrix, adjacency: str) -> float:
-    """l2-sensitivity of C x.
+    """l2-sensitivity of C x, as :func:`~dpgraph.linalg.exact_product.exact_product` computes it.
 
     Parameters
     ----------
     matrix : QueryMatrix
-        C, as computed.
+        C.
     adjacency : {"add-remove", "replace"}
         Neighbours: one record more or less, or one record replaced.
 
     Returns
     -------
     float
-        The longest column, or :func:`column_diameter`.
+        The longest column, or :func:`column_diameter`, and 2**-60 (N + 4 sqrt(d)) of the longest column.
 
     Notes
     -----
-    *Proof.* Neighbours x and x' differ by a unit vector e_i or by e_j - e_i, and C x by C times that. For histograms
-    that are not whole numbers, x - x' is a signed mixture of unit vectors at l1 distance 1, or a mixture of such
-    differences at l1 distance 2 with equal sums, and a norm of a mixture is at most the largest of the norms.
+    *Proof.* The product is C~ x~ exactly. x~ is the histogram, capped at 2**52 in each entry for "add-remove" and
+    rounded down to multiples of at most g = 2**-60; C~ is C with entries rounded towards 0 by less than 2**(e - 60),
+    which is at most 2**-59 of the longest column.
+
+    Neighbours x and x' differ by a unit vector e_i or by e_j - e_i, or, where numbers of records are not whole, by a
+    signed mixture of unit vectors at l1 distance 1, or of such differences at l1 distance 2 with equal sums. A norm of
+    a mixture is at most the largest of the norms. The cap takes no entry of x and x' further apart. Rounding down moves
+    each entry of x - x' by less than g, so that C~ (x~ - x~') moves by less than N g max |c~_i|.
+
+    Rounding towards 0 makes no column longer. It moves a difference of two columns by less than 2 sqrt(d) 2**-59 of the
+    longest column.
     """
-    return column_diameter(matrix) if adjacency == "replace" else float(matrix.column_norms.max())
+    d, N = matrix.shape
+    rounding = 2.0**-KEPT_BITS * (N + 4 * math.sqrt(d)) * matrix.longest
+    return (column_diameter(matrix) if adjacency == "replace" else matrix.longest) + rounding
 
 
 def column_diameter(matrix: QueryMatrix) -> float:
-    """Upper bound on the largest distance |c_i - c_j| of two columns, exact to rounding up to some thousand columns.
+    """Upper bound on the largest distance |c_i - c_j| of two columns, tight to rounding up to some thousand columns.
 
     Notes
     -----
@@ -80,18 +93,3 @@ def column_diameter(matrix: QueryMatrix) -> float:
         bounds.append(float(np.linalg.norm(np.sort(norms)[-2:])))
     # Lengths of d entries carry relative errors of about d roundoffs.
     return max(min(bounds) * (1 + 4 * (d + 8) * _ROUNDOFF), least)
-
-
-def summation_error(matrix: QueryMatrix, records: float) -> float:
-    """How far floating-point summation of C x may move two histograms of `records` records apart.
-
-    *Proof.* A sum of N products has an error of at most (N + 1) roundoffs times sum_i |c_ki| x_i in coordinate k, in
-    l2 at most (N + 1) roundoffs times sum_i x_i |c_i| <= records times the longest column; twice that for two.
-
-    *Open.* Where records are added or removed their number is private, and nothing like this is charged. For whole
-    numbers of records and entries of C sums are exact below 2**53. Otherwise rounding lets the computed C x move by
-    more than the longest column: for 64 x 64 queries by a share of 7e-10 of it with 3e7 records, 7e-7 with 3e10, 1e-3
-    with 3e13 (the worst of 300 random neighbours).
-    """
-    N = matrix.shape[1]
-    return 2 * (N + 1) * _ROUNDOFF * records * float(matrix.column_norms.max())

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
+from dpgraph.extras import require
 from dpgraph.inputs.public_nodes import public_labels
 
 if TYPE_CHECKING:
@@ -51,6 +52,8 @@ def edge_frame(
     ------
     InvalidParameterError
         A column is missing, or the vertices repeat.
+    DPGraphError
+        pandas is not installed.
 
     Examples
     --------
@@ -60,8 +63,7 @@ def edge_frame(
     >>> dpgraph.private_degrees(G, epsilon=1.0, delta=1e-6).nodes
     ('ann', 'bob', 'cem', 'dan')
     """
-    import pandas as pd
-
+    pd = require("pandas")
     missing = [column for column in (source, target) if column not in frame.columns]
     if missing:
         raise InvalidParameterError(

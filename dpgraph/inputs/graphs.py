@@ -64,7 +64,12 @@ def is_weighted(weight: str | None, max_weight: float = 1.0, *, counted: bool = 
 
 
 def open_graph(
-    G: Any, *, weight: str | None = None, max_weight: float | None = None, symmetrize: bool = False
+    G: Any,
+    *,
+    weight: str | None = None,
+    max_weight: float | None = None,
+    symmetrize: bool = False,
+    products: bool = True,
 ) -> GraphSource:
     """Check the public side of a graph and return the door to its private side.
 
@@ -84,6 +89,8 @@ def open_graph(
         Public upper bound on a weight, required with `weight`; 1 otherwise.
     symmetrize : bool, default False
         Accept directed input; the weight of a pair is the larger of its two arcs.
+    products : bool, default True
+        The caller multiplies by the matrix: what that needs is imported here, hence before the debit.
 
     Returns
     -------
@@ -101,7 +108,8 @@ def open_graph(
             f"weight={weight!r} needs max_weight=, a public upper bound on a weight (it sets the noise); "
             "got max_weight=None"
         )
-    import dpgraph.linalg.kernels  # noqa: F401 - what the private side needs is imported before the debit
+    if products:
+        import dpgraph.linalg.kernels  # noqa: F401
 
     cap = 1.0 if max_weight is None else check_scale("max_weight", max_weight)
     nodes, edges = public_side(G, weight, symmetrize)

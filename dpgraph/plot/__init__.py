@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpgraph.exceptions import InvalidParameterError
+from dpgraph.extras import require
 from dpgraph.inputs.graphs import as_graph
 from dpgraph.plot.base import (
     ACROSS,
@@ -24,7 +25,6 @@ from dpgraph.plot.base import (
     figure_bytes,
     guarantee,
     require_format,
-    require_matplotlib,
 )
 from dpgraph.plot.curves import plot_correlation_trace, plot_marginal, plot_privacy_utility, plot_spectrum
 
@@ -43,7 +43,6 @@ __all__ = [
     "plot_privacy_utility",
     "plot_spectrum",
     "require_format",
-    "require_matplotlib",
 ]
 
 #: Up to this many vertices every entry of a matrix is drawn; above, densities on a grid of MAX_CELLS a side.
@@ -81,7 +80,7 @@ def plot_cut(result: Any, *, title: str = "") -> Figure:
     >>> result = dpgraph.private_max_cut(dpgraph.datasets.load("five-cycle"), epsilon=1.0, delta=1e-6, rng=0)
     >>> plot_cut(result, title="five-cycle").savefig("/dev/null", format="png")
     """
-    require_matplotlib()
+    require("matplotlib")
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(9, 4.4), layout="constrained")
@@ -198,7 +197,7 @@ def plot_adjacency(G: Any, labels: ArrayLike, *, weight: str | None = None, titl
     >>> import networkx as nx
     >>> plot_adjacency(nx.cycle_graph(6), [0, 1, 0, 1, 0, 1]).savefig("/dev/null", format="png")
     """
-    require_matplotlib()
+    require("matplotlib")
     from matplotlib.figure import Figure
 
     graph = as_graph(G, weight=weight)

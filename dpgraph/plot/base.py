@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING
 
-from dpgraph.exceptions import DPGraphError, InvalidParameterError
+from dpgraph.exceptions import InvalidParameterError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -22,21 +22,12 @@ __all__ = [
     "figure_bytes",
     "guarantee",
     "require_format",
-    "require_matplotlib",
 ]
 
 #: Colours that readers with any colour vision tell apart: edges across the cut, edges inside a side, the rest.
 ACROSS, INSIDE, GREY, PALE, WARNING = "#0077BB", "#EE7733", "#777777", "#BBBBBB", "#BB2222"
 #: The two sides of the cut: neutral, because a side is no better than the other.
 SIDES = ("#44546A", "#8796AB")
-
-
-def require_matplotlib() -> None:
-    """Raise DPGraphError with the remedy if matplotlib is not installed."""
-    try:
-        import matplotlib.figure  # noqa: F401
-    except ImportError:
-        raise DPGraphError("pictures need matplotlib; install it with: pip install 'dpgraph[plot]'") from None
 
 
 def require_format(suffix: str) -> str:

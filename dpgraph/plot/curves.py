@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.plot.base import ACROSS, GREY, INSIDE, PALE, SIDES, guarantee, require_matplotlib
+from dpgraph.extras import require
+from dpgraph.plot.base import ACROSS, GREY, INSIDE, PALE, SIDES, guarantee
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,7 +24,7 @@ _NUMBERED_CELLS = 144
 
 
 def _figure(width: float, height: float) -> Figure:
-    require_matplotlib()
+    require("matplotlib")
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), layout="constrained")

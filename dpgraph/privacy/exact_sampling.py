@@ -3,18 +3,19 @@
 A comparison of floating-point numbers has a probability that is off by its rounding, and a binomial or geometric
 sampler in floating point has tails that are off by any factor: no bound on a likelihood ratio survives either. Here
 every probability is an exact function of integers, given independent uniform bits: coins of probability exp(-x) for
-rational x, and from them discrete Laplace noise, and a random subset of a huge set that holds each element with one
-exact probability, in time that is proportional to the size of the subset.
+rational x, and from them discrete Laplace and discrete Gaussian noise, and a random subset of a huge set that holds
+each element with one exact probability, in time that is proportional to the size of the subset.
 
 References
 ----------
-C. Canonne, G. Kamath, T. Steinke, "The discrete Gaussian for differential privacy", NeurIPS 2020, Algorithms 1 and 2;
+C. Canonne, G. Kamath, T. Steinke, "The discrete Gaussian for differential privacy", NeurIPS 2020, Algorithms 1 to 3;
 M. Hardt, K. Talwar, "On the geometry of differential privacy", STOC 2010, section 4.1 (:func:`nested_cubes`).
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
@@ -27,6 +28,7 @@ __all__ = [
     "LARGEST_SCALE",
     "LEAST_FLIP_EPSILON",
     "MOST_ELEMENTS",
+    "discrete_gaussian",
     "discrete_laplace",
     "exponential_coins",
     "flip_exponent",
@@ -36,10 +38,13 @@ __all__ = [
 ]
 
 IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
 
 #: Exponents are multiples of 2**-EXPONENT_BITS.
 EXPONENT_BITS = 40
 _ONE = 1 << EXPONENT_BITS
+#: Random bits that are compared at once with a probability that is any rational number.
+_WORD_BITS = 62
 #: A sum of skips over fewer elements than this, in batches as below, stays below 2**63.
 MOST_ELEMENTS = 1 << 42
 _BATCH = 1 << 20
@@ -49,20 +54,12 @@ LARGEST_SCALE = 2.0 ** (EXPONENT_BITS - 10)
 LEAST_FLIP_EPSILON = 2.0**-20
 
 
-def exponential_coins(exponents: IntArray, generator: np.random.Generator) -> NDArray[np.bool_]:
+def exponential_coins(exponents: IntArray, generator: np.random.Generator) -> BoolArray:
     """True with probability exp(-x) exactly, independently for each x = ``exponents`` / 2**EXPONENT_BITS >= 0.
 
     Canonne, Kamath and Steinke's Algorithm 1: x is split into units, each of which must succeed, and a fraction.
     """
-    result = _coins_below_one(exponents % _ONE, generator)
-    units = exponents >> EXPONENT_BITS
-    alive = np.flatnonzero(result & (units > 0))
-    passed = 0
-    while alive.size:  # each round leaves about a third
-        result[alive] = _coins_below_one(np.full(alive.size, _ONE), generator)
-        passed += 1
-        alive = alive[result[alive] & (units[alive] > passed)]
-    return result
+    return _and_units(_coins_below_one(exponents % _ONE, generator), exponents >> EXPONENT_BITS, generator)
 
 
 def flip_exponent(epsilon: float) -> int:
@@ -108,6 +105,42 @@ def discrete_laplace(count: int, scale: float, generator: np.random.Generator) -
     exponent = min(math.floor(_ONE / Fraction(scale)), 1 << 62)
     draws = _geometric(2 * count, exponent, generator)
     return draws[:count] - draws[count:]
+
+
+def discrete_gaussian(count: int, scale: float, generator: np.random.Generator) -> IntArray:
+    """Independent integers with P[Y = y] proportional to exp(-y**2 / (2 scale**2)) exactly.
+
+    Nothing is rounded: `scale` is a double, hence a rational number, and probabilities are compared with as many random
+    bits as it takes. So adding the noise to integers of l2-sensitivity s costs what the theorems on the discrete
+    Gaussian say of s / `scale`, and nothing beside.
+
+    Parameters
+    ----------
+    count : int
+        Number of draws.
+    scale : float
+        0 < scale <= 2**46: beyond, 64-bit integers may overflow.
+    generator : numpy.random.Generator
+        Source of uniform bits.
+
+    Notes
+    -----
+    Algorithm 3 of Canonne, Kamath and Steinke. With t = floor(scale) + 1, discrete Laplace noise of scale t is accepted
+    with probability exp(-g), g = (|y| - scale**2 / t)**2 / (2 scale**2), because |y| / t + g = y**2 / (2 scale**2) + a
+    constant. More than half of the draws of a scale above one are accepted. How often one is rejected depends on the
+    noise alone: no data are seen here.
+    """
+    t = math.floor(scale) + 1
+    p, q = scale.as_integer_ratio()
+    a, b, denominator = q * q * t, p * p, 2 * (p * q * t) ** 2  # g = (a |y| - b)**2 / denominator
+    draws = np.empty(count, dtype=np.int64)
+    wanted = np.arange(count)
+    while wanted.size:
+        proposed = _geometric(2 * wanted.size, 1, generator, one=t)
+        draws[wanted] = proposed[: wanted.size] - proposed[wanted.size :]
+        numerators = [(a * y - b) ** 2 for y in np.abs(draws[wanted]).tolist()]
+        wanted = wanted[~_rational_coins(numerators, denominator, generator)]
+    return draws
 
 
 def nested_cubes(
@@ -208,32 +241,82 @@ def _geometric_sums(terms: IntArray, exponent: int, generator: np.random.Generat
     return np.add.reduceat(_geometric(int(terms.sum()), exponent, generator), starts)
 
 
-def _geometric(count: int, exponent: int, generator: np.random.Generator) -> IntArray:
-    """Independent integers with P[Y >= y] = exp(-y exponent / 2**EXPONENT_BITS)."""
+def _geometric(count: int, exponent: int, generator: np.random.Generator, one: int = _ONE) -> IntArray:
+    """Independent integers with P[Y >= y] = exp(-y exponent / `one`)."""
     fine = np.empty(count, dtype=np.int64)
     wanted = np.arange(count)
     while wanted.size:  # uniform below one unit, accepted with probability exp(-fraction)
-        fine[wanted] = generator.integers(0, _ONE, size=wanted.size)
-        wanted = wanted[~_coins_below_one(fine[wanted], generator)]
+        fine[wanted] = generator.integers(0, one, size=wanted.size)
+        wanted = wanted[~_coins_below_one(fine[wanted], generator, one)]
     units = np.zeros(count, dtype=np.int64)
     alive = np.arange(count)
     while alive.size:
         alive = alive[_coins_below_one(np.full(alive.size, _ONE), generator)]
         units[alive] += 1
-    return (fine + (units << EXPONENT_BITS)) // exponent
+    return (fine + units * one) // exponent
 
 
-def _coins_below_one(exponents: IntArray, generator: np.random.Generator) -> NDArray[np.bool_]:
-    """True with probability exp(-x) for 0 <= x = exponents / 2**EXPONENT_BITS <= 1.
+def _and_units(coins: BoolArray, units: IntArray, generator: np.random.Generator) -> BoolArray:
+    """Those of `coins` that succeed together with as many coins of probability 1/e as `units` says."""
+    alive = np.flatnonzero(coins & (units > 0))
+    passed = 0
+    while alive.size:  # each round leaves about a third
+        coins[alive] = _coins_below_one(np.full(alive.size, _ONE), generator)
+        passed += 1
+        alive = alive[coins[alive] & (units[alive] > passed)]
+    return coins
 
-    Coins of probability x/1, x/2, x/3, ... until one fails; the number of coins tossed is odd with probability exp(-x).
+
+def _coins_below_one(exponents: IntArray, generator: np.random.Generator, one: int = _ONE) -> BoolArray:
+    """True with probability exp(-x) for 0 <= x = `exponents` / `one` <= 1."""
+    return _odd_runs(
+        exponents.size, lambda k, alive: generator.integers(0, k * one, size=alive.size) < exponents[alive]
+    )
+
+
+def _rational_coins(numerators: list[int], denominator: int, generator: np.random.Generator) -> BoolArray:
+    """True with probability exp(-x) exactly, independently for each x = numerator / denominator >= 0.
+
+    Toss k of an x below one compares a uniform number with x/k. Their first bits are compared at once; floor(floor(c)
+    / k) = floor(c/k), so that those of x give those of x/k. Where they agree, which has probability 2**-_WORD_BITS,
+    further bits decide. An x above 2**62 counts as 2**62: no computer tosses so many coins before the first one fails.
     """
-    odd = np.ones(exponents.size, dtype=bool)
-    alive = np.arange(exponents.size)
+    one = 1 << _WORD_BITS
+    bits = [(numerator << _WORD_BITS) // denominator for numerator in numerators]
+    units = np.array([min(x >> _WORD_BITS, one) for x in bits], dtype=np.int64)
+    fractions = np.array([x % one for x in bits], dtype=np.int64)
+
+    def toss(k: int, alive: IntArray) -> BoolArray:
+        drawn, wanted = generator.integers(0, one, size=alive.size), fractions[alive] // k
+        success = drawn < wanted
+        for i in np.flatnonzero(drawn == wanted):
+            fraction = Fraction(numerators[alive[i]] % denominator, k * denominator)
+            success[i] = _below(fraction * one - int(drawn[i]), generator)
+        return success
+
+    return _and_units(_odd_runs(len(bits), toss), units, generator)
+
+
+def _below(fraction: Fraction, generator: np.random.Generator) -> bool:
+    """Whether a uniform number is below `fraction`: bits are drawn until they differ."""
+    drawn = digits = 0
+    while drawn == digits:
+        fraction *= 1 << _WORD_BITS
+        digits, drawn = math.floor(fraction), int(generator.integers(0, 1 << _WORD_BITS, size=1)[0])
+        fraction -= digits
+    return drawn < digits
+
+
+def _odd_runs(count: int, toss: Callable[[int, IntArray], BoolArray]) -> BoolArray:
+    """Toss coins of probability x/1, x/2, x/3, ... until one fails, for each of `count` numbers 0 <= x <= 1.
+
+    The number of coins tossed is odd with probability exp(-x). ``toss(k, alive)`` tosses the k-th for those alive.
+    """
+    odd = np.ones(count, dtype=bool)
+    alive = np.arange(count)
     tosses = 1
     while alive.size:
-        success = generator.integers(0, tosses << EXPONENT_BITS, size=alive.size) < exponents[alive]
-        alive = alive[success]
+        alive = alive[toss(tosses, alive)]
         tosses += 1
         odd[alive] = tosses % 2 == 1
     return odd

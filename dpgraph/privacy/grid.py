@@ -43,6 +43,7 @@ __all__ = [
     "add_on_grid",
     "coins",
     "grid_step",
+    "nearest_multiples",
     "nearest_points",
     "split",
     "sum_on_grid",
@@ -60,6 +61,8 @@ LAPLACE_BITS = 28
 #: Doubles of so many steps, or more, are multiples of the step.
 _ALL_MULTIPLES = 2.0**52
 _LARGEST = float(np.finfo(np.float64).max)
+#: What is left of a sum is computed to 2**-53 of a step for each addition. Closer to 1/2 it is computed exactly.
+_CLOSE_TO_HALF = 2.0**-40
 
 
 def grid_step(scale: float, unit: float = 0.0, *, bits: int = GRID_BITS) -> float:
@@ -101,6 +104,19 @@ def split(values: Terms, step: float) -> tuple[tuple[FloatArray, ...], FloatArra
     """
     parts = [nearest_points(part, step) for part in _terms(values)]
     return tuple(part[0] for part in parts), sum((part[1] for part in parts[1:]), start=parts[0][1])
+
+
+def nearest_multiples(values: Terms, step: float) -> tuple[FloatArray, ...]:
+    """Multiples of `step` whose exact sum is within half a step of the exact sum of `values`, at most 64 arrays."""
+    points, left = split(values, step)
+    if len(points) == 1:
+        return points
+    whole = np.rint(left)
+    for place in zip(*np.nonzero(np.abs(left - whole) > 0.5 - _CLOSE_TO_HALF), strict=True):
+        exact = [Fraction(float(part[place])) for part in _terms(values)]
+        on_grid = [Fraction(float(part[place])) for part in points]
+        whole[place] = round((sum(exact) - sum(on_grid)) / Fraction(step))
+    return (*points, whole * step)
 
 
 def symmetric_part(A: Terms) -> Terms:

@@ -1,12 +1,12 @@
 """The only module that draws randomness which protects somebody.
 
 By default the randomness comes from ChaCha with 20 rounds and a fresh 256-bit key of the operating system for every
-call; discrete Gaussians come from OpenDP's sampler, which takes its bits from the operating system. A seed is for tests
-and reproducible experiments: whoever knows it can subtract the noise, so results made with one say so.
+call. A seed is for tests and reproducible experiments: whoever knows it can subtract the noise, so results made with
+one say so.
 
-Floating point. Coins, random subsets and discrete Laplace noise have exact probabilities (exact_sampling.py). Every
-number is released on a public grid (grid.py, with the proofs): no low-order bits of data or noise remain. Real noise,
-before it is rounded, is floating point; docs/guarantee.md says what that means.
+Floating point. Coins, random subsets, discrete Laplace and discrete Gaussian noise have exact probabilities
+(exact_sampling.py). Every number is released on a public grid (grid.py, with the proofs): no low-order bits of data or
+noise remain. Real noise, before it is rounded, is floating point; docs/guarantee.md says what that means.
 """
 
 from __future__ import annotations
@@ -18,22 +18,28 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from opendp.domains import atom_domain, vector_domain
-from opendp.measurements import make_gaussian
-from opendp.metrics import l2_distance
-from opendp.mod import enable_features
 
 from dpgraph.arguments import as_generator
 from dpgraph.exceptions import DPGraphError
 from dpgraph.privacy.exact_sampling import (
     EXPONENT_BITS,
     LARGEST_SCALE,
+    discrete_gaussian,
     discrete_laplace,
     exponential_coins,
     nested_cubes,
     random_subset,
 )
-from dpgraph.privacy.grid import LAPLACE_BITS, Terms, add_on_grid, coins, grid_step, split, sum_on_grid
+from dpgraph.privacy.grid import (
+    LAPLACE_BITS,
+    Terms,
+    add_on_grid,
+    coins,
+    grid_step,
+    nearest_multiples,
+    split,
+    sum_on_grid,
+)
 from dpgraph.privacy.reading_norm import ReadingNorm
 
 __all__ = ["NoiseSource", "ReadingNoise", "noise_source"]
@@ -158,14 +164,14 @@ class NoiseSource:
             drawn = nested_cubes(count, norm.readings - 1, exponents, self.generator)
         return ReadingNoise(self, shape, rows, norm, unit, scale, drawn)
 
-    def scalars(self, values: FloatArray, unit: float, scale: float) -> FloatArray:
+    def scalars(self, values: Terms, unit: float, scale: float) -> FloatArray:
         """Release a few reals: rounded to the grid `unit`, plus discrete Gaussian noise of parameter `scale`."""
-        values = np.atleast_1d(np.asarray(values, dtype=np.float64))
+        points = nearest_multiples(values, unit)
         if self.seeded:
-            draws = _seeded_discrete(self._generator, "gaussian", values.size, scale / unit)
+            draws = _seeded_discrete(self._generator, "gaussian", points[0].size, scale / unit)
         else:
-            draws = _opendp_gaussian(values.size, scale / unit)
-        return self.on_grid(values, unit, draws)
+            draws = discrete_gaussian(points[0].size, scale / unit, self.generator).astype(np.float64)
+        return sum_on_grid(points, draws, unit)
 
     def flipped_pairs(
         self, pairs: NDArray[np.int64], shares: FloatArray, count: int, exponent: int
@@ -297,14 +303,3 @@ def _seeded_cubes(
     inner = np.rint(generator.gamma(terms + 1) / rates[0]).astype(np.int64)
     outer = np.rint(generator.gamma(later - terms + 1) / rates[1]).astype(np.int64)
     return inner * generator.choice(np.array([-1, 1]), size=count), inner + outer
-
-
-def _opendp_gaussian(size: int, scale: float) -> FloatArray:
-    """Exact discrete Gaussian integers with parameter `scale`, from the vetted sampler."""
-    enable_features("contrib")
-    sampler = make_gaussian(vector_domain(atom_domain(T="i64")), l2_distance(T="f64"), scale=scale)
-    return np.asarray(sampler([0] * size), dtype=np.float64)
-
-
-# OpenDP imports some of itself at its first draw. That must not happen after a debit.
-_opendp_gaussian(1, 1.0)

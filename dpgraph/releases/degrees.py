@@ -135,7 +135,7 @@ def private_degrees(
     if gaussian:
         require_delta(delta, "mechanism='gaussian'", "mechanism='laplace'")
     noise = noise_source(rng)
-    source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
+    source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize, products=False)
     call = open_call(
         epsilon=epsilon,
         delta=delta if gaussian else 0.0,

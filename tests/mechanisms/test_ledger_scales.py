@@ -13,7 +13,7 @@ G = nx.gnp_random_graph(60, 0.5, seed=1)
 M = 400 * np.outer(np.ones(60), np.ones(60)) / 60
 
 CALLS = {
-    "degrees": lambda: dpgraph.private_degrees(G, epsilon=1.0, delta=1e-6, rng=0),
+    "degrees": lambda: dpgraph.private_degrees(G, epsilon=1.0, delta=1e-6, mechanism="gaussian", rng=0),
     "degrees, Laplace": lambda: dpgraph.private_degrees(G, epsilon=1.0, mechanism="laplace", rng=0),
     "spectrum of a graph": lambda: dpgraph.private_spectrum(G, 3, epsilon=1.0, delta=1e-6, rng=0),
     "adjacency": lambda: dpgraph.private_normalized_adjacency(G, epsilon=30.0, delta=1e-6, rank=1, rng=0),
@@ -107,6 +107,6 @@ def test_the_whole_budget_is_used(name):
 
 def test_released_degrees_scatter_with_the_ledger_scale():
     graph = nx.empty_graph(20_000)
-    result = dpgraph.private_degrees(graph, epsilon=1.0, delta=1e-6, rng=4)
+    result = dpgraph.private_degrees(graph, epsilon=1.0, delta=1e-6, mechanism="gaussian", rng=4)
     assert np.std(result.values) == pytest.approx(result.privacy.entries[0].scale, rel=0.02)
     assert np.all(result.values == np.rint(result.values))

@@ -32,7 +32,6 @@ import networkx as nx
 import numpy as np
 
 import dpgraph
-from dpgraph.interfaces.networkx.info import get_info
 from dpgraph.interfaces.networkx.private_graph import PrivateGraph
 from dpgraph.privacy.accountant import PrivacyAccountant, ambient_accountant
 from dpgraph.privacy.noise import NoiseSource
@@ -104,9 +103,8 @@ class Entry:
     module: str = "dpgraph"
     epsilon: float = EPSILON
 
-    #: Whether the function takes a seed, and whether delta = 0 is an error of a call that is not pure.
+    #: Whether the function takes a seed.
     seedable = True
-    delta_is_positive = True
 
     @property
     def label(self) -> str:
@@ -150,14 +148,6 @@ class NetworkxEntry(Entry):
     def seedable(self) -> bool:  # type: ignore[override]
         return "seed" in inspect.signature(self.code).parameters
 
-    @property
-    def delta_is_positive(self) -> bool:  # type: ignore[override]
-        return not NetworkxEntry._takes_zero(self.function)
-
-    @staticmethod
-    def _takes_zero(function: str) -> bool:
-        return "0 is pure" in str(get_info()["functions"][function]["additional_parameters"])
-
     def call(self, data: Data, *, rng: Any, epsilon: float, **more: Any) -> Any:
         """Call through networkx. A source of the replay reaches the backend by ``open_doors``, not by the seed."""
         budget = {"epsilon": epsilon, "delta": 0.0 if self.pure else 1e-6} | more
@@ -191,6 +181,7 @@ _BISECTION = {"weight": None, "normalized": True}
 ENTRIES: tuple[Entry, ...] = (
     Entry("private_degrees", all_graph_neighbours, poisoned_graph(), options={"mechanism": "gaussian"}),
     Entry("private_degrees", all_graph_neighbours, poisoned_graph(), options={"mechanism": "laplace"}, pure=True),
+    Entry("private_degrees", all_graph_neighbours, poisoned_graph(), options={"mechanism": "auto"}),
     *(
         Entry(
             "private_normalized_adjacency",

@@ -155,9 +155,9 @@ class RecordingSource(NoiseSource):
         exact = scores if public is None else scores + np.rint(public / unit) * unit
         return self.door("noisy maximum", exact, scale, lambda: primitive(scores, unit, scale, public=public))
 
-    def scalars(self, values: np.ndarray, unit: float, scale: float) -> np.ndarray:
+    def scalars(self, values: Terms, unit: float, scale: float) -> np.ndarray:
         primitive = super().scalars
-        on_grid = np.rint(np.atleast_1d(values) / unit) * unit
+        on_grid = np.rint(np.atleast_1d(exact_sum(values)) / unit) * unit
         return self.door("discrete Gaussian", on_grid, scale, lambda: primitive(values, unit, scale))
 
     def flipped_pairs(self, pairs: np.ndarray, shares: np.ndarray, count: int, exponent: int) -> np.ndarray:

@@ -63,6 +63,7 @@ PLANTED = {
     planted.fine_grid_kept: ("private_degrees", "support", 2.0, 60),
     planted.tiny_epsilon_answers: ("private_max_cut, pure", "line: adjacency bits", 10.0, 60),
     planted.unit_is_no_power_of_two: ("private_max_cut, pure", "support", 2.0, 60),
+    planted.sums_in_floating_point: ("private_linear_queries", "line: linear queries", 1.0, 400),
 }
 
 

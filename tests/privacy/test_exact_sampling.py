@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import mpmath
 import numpy as np
+import opendp.prelude as opendp
 import pytest
 from scipy import stats
 
@@ -15,6 +16,7 @@ from dpgraph.privacy.exact_sampling import (
     EXPONENT_BITS,
     LARGEST_SCALE,
     MOST_ELEMENTS,
+    discrete_gaussian,
     discrete_laplace,
     exponential_coins,
     flip_exponent,
@@ -119,6 +121,121 @@ def test_default_laplace_noise_comes_from_an_exact_sampler_whose_range_holds_it(
     monkeypatch.setattr(noise_module, "discrete_laplace", spy)
     noise_source(None).laplace_on_grid(np.zeros(3), 1.0, scale)
     assert used == [scale] if scale < 2**29 else used[0] <= LARGEST_SCALE
+
+
+# --- coins of any rational exponent -----------------------------------------------------------------------------
+
+WORD = 1 << 62
+
+
+@pytest.mark.parametrize("x", [Fraction(0), Fraction(1, 3), Fraction(1), Fraction(22, 7), Fraction(10**40 - 1, 10**40)])
+def test_a_coin_of_any_rational_exponent_succeeds_with_probability_exp_of_minus_x(x):
+    successes = int(exact_sampling._rational_coins([x.numerator] * DRAWS, x.denominator, rng(x.numerator % 97)).sum())
+    assert stats.binomtest(successes, DRAWS, math.exp(-x)).pvalue > REJECT
+
+
+@pytest.mark.parametrize("x", [Fraction(1, 3), Fraction(5, 7), Fraction(1, 10**30), 1 - Fraction(1, 10**30)])
+@pytest.mark.parametrize("words", [1, 2, 3])
+@pytest.mark.parametrize("k", [1, 2, 3, 10])
+def test_toss_k_of_a_rational_coin_compares_bits_with_x_over_k_for_as_long_as_they_agree(x, k, words, monkeypatch):
+    tosses = []
+    monkeypatch.setattr(exact_sampling, "_odd_runs", lambda count, toss: tosses.append(toss) or np.ones(count, bool))
+    exact = math.floor(x / k * WORD**words)
+    for number in {max(exact - 1, 0), min(exact + 1, WORD**words - 1)}:
+        script = Scripted(*[number // WORD**i % WORD for i in reversed(range(words))], *[WORD - 1] * 3)
+        exact_sampling._rational_coins([x.numerator], x.denominator, script)
+        assert tosses.pop()(k, np.array([0]))[0] == (number < exact)
+        assert set(script.ranges) == {(0, WORD)}
+
+
+def test_a_rational_coin_of_several_units_tosses_one_coin_for_each():
+    fraction, success, failure = [WORD - 1], [0, 0, 3 * ONE - 1], [0, 2 * ONE - 1]
+    for units, coin in ((success + success, True), (success + failure, False), (failure, False)):
+        script = Scripted(*fraction, *units)
+        assert exact_sampling._rational_coins([2 * 10**30 + 1], 10**30, script)[0] == coin
+        assert not script.values, "all of the script is used"
+
+
+def test_a_coin_of_an_exponent_that_no_integer_type_holds_fails():
+    assert not exact_sampling._rational_coins([10**400, 10**40], 10**9, rng(4)).any()
+
+
+# --- discrete Gaussian noise --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scale", [1e-300, 0.01, 0.5, 1.0, 3.7, 1e3, 2.0**17 * 1.2345, 2.0**46])
+def test_proposal_and_acceptance_multiply_to_the_discrete_gaussian_exactly(scale, monkeypatch):
+    """|y|/t + g is y^2 / (2 scale^2) + a constant, in rational numbers, for every y."""
+    step, proposed, exponents = max(round(scale / 3), 1), [], []
+
+    def proposals(count, exponent, generator, one):
+        proposed.append((exponent, one))
+        values = step * np.arange(count // 2)
+        return np.concatenate([values // 2, values // 2 - values])  # positive and negative in turn
+
+    def accept(numerators, denominator, generator):
+        exponents.extend(Fraction(numerator, denominator) for numerator in numerators)
+        return np.ones(len(numerators), dtype=bool)
+
+    monkeypatch.setattr(exact_sampling, "_geometric", proposals)
+    monkeypatch.setattr(exact_sampling, "_rational_coins", accept)
+    draws = discrete_gaussian(20, scale, rng(0))
+    [(exponent, one)] = proposed
+    left = {
+        Fraction(abs(y) * exponent, one) + g - y**2 / (2 * Fraction(scale) ** 2)
+        for y, g in zip(draws.tolist(), exponents, strict=True)
+    }
+    assert len(left) == 1, "the same for every y"
+    assert min(exponents) >= 0, "a probability"
+
+
+@pytest.mark.parametrize("one", [1, 3, 2**46 + 1])
+def test_proposals_are_geometric_in_units_of_any_integer(one):
+    draws = exact_sampling._geometric(DRAWS, 1, rng(one), one=one)
+    least = max(one // 4, 1)
+    for y in (least, 3 * least, 8 * least):
+        assert stats.binomtest(int(np.sum(draws >= y)), DRAWS, math.exp(-y / one)).pvalue > REJECT
+
+
+def gaussian_masses(scale, far):
+    support = np.arange(-far, far + 1)
+    masses = np.exp(-(support**2) / (2 * scale**2))
+    return masses / masses.sum()
+
+
+@pytest.mark.parametrize("scale", [0.3, 0.5, 1.0, 2.0, 3.7, 25.0])
+def test_discrete_gaussian_noise_has_its_law(scale):
+    far = math.ceil(12 * scale)
+    counts = np.bincount(discrete_gaussian(DRAWS, scale, rng(int(100 * scale))) + far, minlength=2 * far + 1)
+    expected = DRAWS * gaussian_masses(scale, far)
+    often = expected > 5
+    observed, wanted = (
+        np.append(counts[often], counts[~often].sum()),
+        np.append(expected[often], expected[~often].sum()),
+    )
+    assert stats.chisquare(observed[wanted > 1e-3], wanted[wanted > 1e-3], sum_check=False).pvalue > REJECT
+
+
+@pytest.mark.parametrize("scale", [1e4 / 3, 2.0**17 * 1.2345, 2.0**46])
+def test_wide_discrete_gaussian_noise_is_normal(scale):
+    assert stats.kstest(discrete_gaussian(DRAWS, scale, rng(6)) / scale, stats.norm.cdf).pvalue > REJECT
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-5])
+def test_noise_of_a_tiny_scale_is_zero(scale):
+    assert not discrete_gaussian(50, scale, rng(7)).any()
+
+
+@pytest.mark.parametrize("scale", [0.5, 3.7, 1e6])
+def test_discrete_gaussian_noise_agrees_with_the_sampler_of_opendp(scale):
+    opendp.enable_features("contrib")
+    space = opendp.vector_domain(opendp.atom_domain(T="i64")), opendp.l2_distance(T="f64")
+    reference = np.array(opendp.m.make_gaussian(*space, scale=scale)([0] * 5000))
+    own = discrete_gaussian(5000, scale, rng(8))
+    edges = np.unique(np.quantile(reference, np.linspace(0.05, 0.95, 13)))
+    table = [np.bincount(np.searchsorted(edges, sample), minlength=edges.size + 1) for sample in (own, reference)]
+    table = np.array(table)[:, np.sum(table, axis=0) > 0]
+    assert stats.chi2_contingency(table).pvalue > REJECT
 
 
 # --- the probability of a flip ---------------------------------------------------------------------------------

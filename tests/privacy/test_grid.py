@@ -13,7 +13,15 @@ from hypothesis import strategies as st
 import dpgraph
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy import gdp_mu
-from dpgraph.privacy.grid import LAPLACE_BITS, add_on_grid, coins, grid_step, nearest_points, sum_on_grid
+from dpgraph.privacy.grid import (
+    LAPLACE_BITS,
+    add_on_grid,
+    coins,
+    grid_step,
+    nearest_multiples,
+    nearest_points,
+    sum_on_grid,
+)
 from dpgraph.privacy.ledger import open_ledger
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.reading_norm import reading_grid
@@ -74,6 +82,17 @@ def test_the_sum_of_several_arrays_is_rounded_to_the_grid_once():
     assert np.array_equal(released, [[0.0, 5e19], [5e19, 1.0]])
     assert add_on_grid((np.array([2.0**53]), np.array([1.0])), np.array([1.0]), 1.0) == 2.0**53 + 2
     assert add_on_grid((np.array([2.0**60]), np.array([-(2.0**60)])), np.array([3.2]), 1.0) == 3.0
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.integers(-(2**80), 2**80), min_size=1, max_size=6), st.integers(-50, 50))
+@example([3 * 2**20, -(2**60), 1], 21)  # a hair from half a step
+def test_the_multiples_of_a_step_are_within_half_a_step_of_the_exact_sum_of_several_arrays(numbers, exponent):
+    values, step = tuple(np.array([float(number)]) for number in numbers), 2.0**exponent
+    points = [Fraction(float(part[0])) for part in nearest_multiples(values, step)]
+    assert all((point / Fraction(step)).denominator == 1 for point in points)
+    exact = sum(Fraction(float(part[0])) for part in values)
+    assert abs(sum(points) - exact) <= Fraction(step) / 2
 
 
 # --- the laws --------------------------------------------------------------------------------------------------------
@@ -256,7 +275,8 @@ def test_a_huge_epsilon_gives_the_exact_degrees_and_no_error_after_the_debit(eps
 @pytest.mark.parametrize("epsilon", [1e9, 1e15, 1e30])
 def test_scalars_that_are_many_steps_large_are_released(epsilon):
     source = noise_source(None)
-    released = source.scalars(np.array([1e9 + 0.125, -1e12]), 2.0 ** -math.ceil(math.log2(epsilon)), 1e-5)
+    unit = 2.0 ** -math.ceil(math.log2(epsilon))
+    released = source.scalars(np.array([1e9 + 0.125, -1e12]), unit, min(1e-5, 2.0**46 * unit))
     assert released == pytest.approx([1e9 + 0.125, -1e12], abs=1e-3)
     fine = grid_step(1 / epsilon, bits=20)
     assert source.laplace_on_grid(np.array([1e9]), fine, 1 / epsilon)[0] == pytest.approx(1e9)

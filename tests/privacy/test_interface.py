@@ -32,6 +32,11 @@ EACH = pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.label)
 EACH_SEEDABLE = pytest.mark.parametrize(
     "entry", [entry for entry in ENTRIES if entry.seedable], ids=lambda entry: entry.label
 )
+EACH_WITH_DELTA = pytest.mark.parametrize(
+    "entry",
+    [entry for entry in ENTRIES if "delta" in inspect.signature(entry.code).parameters],
+    ids=lambda entry: entry.label,
+)
 #: Large enough that no test of a mechanism halts on the inputs of the registry.
 EPSILON = 1e4
 
@@ -122,7 +127,6 @@ def test_a_bad_argument_is_refused_by_name_and_costs_nothing(entry):
     # networkx reads the seed itself, and refuses a bad one in its own words.
     bad += [] if isinstance(entry, NetworkxEntry) else [{"rng": "seed"}]
     bad += [] if entry.pure else [{"delta": 1.0}]
-    bad += [{"delta": 0.0}] if entry.delta_is_positive and not entry.pure else []
     bad += [{key: value} for key in ("rank", "k") if key in entry.options for value in (0, -1, 10**6, 1.5, "many")]
     bad += [{"rank": value} for value in ("auto", 4) if entry.function == "private_coherence"]  # n = 4 has no gap
     if isinstance(entry.poisoned.public.get("sensitivity"), float):
@@ -133,6 +137,24 @@ def test_a_bad_argument_is_refused_by_name_and_costs_nothing(entry):
             entry.call(entry.poisoned, **arguments)
         assert next(iter(change)) in str(caught.value), f"{change}: {caught.value}"
         assert accountant.spent == (0.0, 0.0), f"{change} was refused after the debit"
+
+
+@EACH_WITH_DELTA
+def test_without_a_delta_a_call_is_pure_or_refused_by_name(entry):
+    accountant = PrivacyAccountant(epsilon=2 * EPSILON, delta=1e-3)
+    data = some_input(entry)[1]
+    if refuses_zero(entry, data, accountant):
+        assert accountant.spent == (0.0, 0.0), "refused after the debit"
+    else:
+        assert run(entry, data, delta=0.0).privacy.delta == accountant.spent.delta == 0.0
+
+
+def refuses_zero(entry, data, accountant):
+    try:
+        run(entry, data, delta=0.0, accountant=accountant)
+    except InvalidParameterError as error:
+        return "delta" in str(error)
+    return False
 
 
 # --- randomness ------------------------------------------------------------------------------------------------

@@ -2,14 +2,13 @@
 
 import itertools
 import math
-from fractions import Fraction
 
 import numpy as np
 import pytest
 import scipy.sparse
 from scipy.sparse.linalg import aslinearoperator
 
-from dpgraph.bounds.histogram import column_diameter, encoded_sensitivity, summation_error
+from dpgraph.bounds.histogram import column_diameter, encoded_sensitivity
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.linalg.query_matrix import QueryMatrix
 from dpgraph.privacy import PrivacyAccountant, gdp_mu
@@ -49,7 +48,8 @@ def test_every_replacement_moves_the_encoded_histogram_by_the_diameter_at_most_a
         moved.append(np.linalg.norm(A @ x - A @ y))
     bound = encoded_sensitivity(QueryMatrix(A), "replace")
     assert bound * (1 - 1e-9) <= max(moved) <= bound * (1 + 1e-9)
-    assert encoded_sensitivity(QueryMatrix(A), "add-remove") == np.linalg.norm(A, axis=0).max()
+    longest = np.linalg.norm(A, axis=0).max()
+    assert longest <= encoded_sensitivity(QueryMatrix(A), "add-remove") <= longest * (1 + 1e-12)
 
 
 def test_the_diameter_is_never_below_the_largest_difference_whatever_is_common_to_all_columns():
@@ -77,16 +77,6 @@ def test_large_and_implicit_matrices_have_a_bound_between_the_diameter_and_the_o
     assert column_diameter(QueryMatrix(counting)) <= math.hypot(*lengths[-2:]) * (1 + 1e-9)
     # What all columns have in common costs nothing.
     assert column_diameter(QueryMatrix(signed)) < 1.4 * longest_difference(signed)
-
-
-def test_the_summation_error_covers_what_floating_point_does_to_neighbours():
-    rng = np.random.default_rng(3)
-    A = rng.normal(size=(5, 400)) + 1e4
-    x = rng.integers(0, 1000, 400).astype(float)
-    exact = [sum(Fraction(a) * int(n) for a, n in zip(row, x, strict=True)) for row in A]
-    error = math.hypot(*(float(Fraction(found) - e) for found, e in zip(A @ x, exact, strict=True)))
-    # The proof allows every rounding to point the same way.
-    assert 0 < error <= summation_error(QueryMatrix(A), x.sum()) / 2
 
 
 # --- less noise --------------------------------------------------------------------------------------------------

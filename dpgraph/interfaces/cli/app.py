@@ -4,30 +4,68 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
 from importlib.metadata import version
+from typing import Any
 
 import typer
+from typer.core import TyperGroup
 
 from dpgraph.exceptions import DPGraphError, MechanismHalted, NotConvergedError
-from dpgraph.interfaces.cli.benchmark import benchmark
-from dpgraph.interfaces.cli.convert import convert
-from dpgraph.interfaces.cli.covariance import covariance
-from dpgraph.interfaces.cli.csp import csp
-from dpgraph.interfaces.cli.datasets import datasets_app
-from dpgraph.interfaces.cli.degrees import degrees
-from dpgraph.interfaces.cli.embed import embed
-from dpgraph.interfaces.cli.marginals import marginals
-from dpgraph.interfaces.cli.max_cut import max_bisection, max_cut
-from dpgraph.interfaces.cli.spectrum import spectrum
 from dpgraph.interfaces.cli.wording import in_options
 
 __all__ = ["BAD_INPUT", "FAILED", "HALTED", "INTERRUPTED", "app", "main"]
 
 FAILED, BAD_INPUT, HALTED, INTERRUPTED = 1, 2, 3, 130
 
+#: Command -> module of this package, and its function or group there.
+_COMMANDS = {
+    "max-cut": ("max_cut", "max_cut"),
+    "max-bisection": ("max_cut", "max_bisection"),
+    "csp": ("csp", "csp"),
+    "degrees": ("degrees", "degrees"),
+    "spectrum": ("spectrum", "spectrum"),
+    "embed": ("embed", "embed"),
+    "covariance": ("covariance", "covariance"),
+    "marginals": ("marginals", "marginals"),
+    "benchmark": ("benchmark", "benchmark"),
+    "convert": ("convert", "convert"),
+    "datasets": ("datasets", "datasets_app"),
+}
+
+
+class _Commands(Mapping[str, Any]):
+    """The commands by name; the module of one is imported when it is looked up, so that others cost no time."""
+
+    def __getitem__(self, name: str) -> Any:
+        module, attribute = _COMMANDS[name]
+        command = getattr(import_module(f"{__package__}.{module}"), attribute)
+        group = typer.Typer(rich_markup_mode="markdown")
+        if isinstance(command, typer.Typer):
+            group.add_typer(command, name=name)
+        else:
+            group.command(name)(command)
+        return typer.main.get_group(group).commands[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_COMMANDS)
+
+    def __len__(self) -> int:
+        return len(_COMMANDS)
+
+
+class _Program(TyperGroup):
+    """A group whose commands are :class:`_Commands`."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.commands = _Commands()  # type: ignore[assignment]  # nothing is added to it
+
+
 app = typer.Typer(
     name="dpgraph",
+    cls=_Program,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
@@ -43,17 +81,6 @@ app = typer.Typer(
     released; 3 the mechanism halted: a *private* outcome, its budget is spent; 130 interrupted.
     """,
 )
-app.command("max-cut")(max_cut)
-app.command("max-bisection")(max_bisection)
-app.command("csp")(csp)
-app.command("degrees")(degrees)
-app.command("spectrum")(spectrum)
-app.command("embed")(embed)
-app.command("covariance")(covariance)
-app.command("marginals")(marginals)
-app.command("benchmark")(benchmark)
-app.command("convert")(convert)
-app.add_typer(datasets_app, name="datasets")
 
 
 def _show_version(wanted: bool) -> None:

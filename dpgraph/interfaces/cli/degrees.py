@@ -15,20 +15,17 @@ from dpgraph.interfaces.cli.output import privacy_report, require_writable, vert
 
 __all__ = ["degrees"]
 
-Delta = Annotated[
-    float | None, typer.Option(help="In (0, 1); needed by the Gaussian mechanism, not used by the Laplace mechanism.")
-]
 Output = Annotated[Path | None, typer.Option(help="Write the noisy degrees as CSV with columns node, degree.")]
-Mechanism = Annotated[str, typer.Option(help="gaussian, or laplace (pure differential privacy).")]
+Mechanism = Annotated[str, typer.Option(help="auto (the least noise), laplace (pure), or gaussian (needs --delta).")]
 
 
 def degrees(
     graph: options.GraphArgument,
     epsilon: options.Epsilon,
-    delta: Delta = None,
+    delta: options.Delta = 0.0,
     output: Output = None,
     report: options.Report = None,
-    mechanism: Mechanism = "gaussian",
+    mechanism: Mechanism = "auto",
     weight: options.WeightName = None,
     max_weight: options.MaxWeight = None,
     nodes: options.Nodes = "file",
@@ -43,7 +40,7 @@ def degrees(
 ) -> None:
     """Publish every degree with noise. The noisy degrees are unbiased; some may be negative.
 
-    Example: `dpgraph degrees ca-GrQc --epsilon 1 --delta 1e-6 --output degrees.csv`
+    Example: `dpgraph degrees ca-GrQc --epsilon 1 --output degrees.csv`
     """
     from dpgraph import private_degrees
 
@@ -52,7 +49,7 @@ def degrees(
     settings = {"epsilon": epsilon, "delta": delta, "mechanism": mechanism, "max_weight": bound}
     request = GraphRequest(graph, format, nodes, labels, weight, symmetrize, data_dir, download)
     if dry_run:
-        if delta is None:
+        if delta == 0:
             raise InvalidParameterError("--dry-run compares both mechanisms and needs --delta")
         only: dict[str, Any] = {"mechanisms": ["bounded-iterates"], "repeats": 1, "weight": options.declared(weight)}
         print_plan(request, average_degree, epsilon=epsilon, delta=delta, max_weight=bound, **only)

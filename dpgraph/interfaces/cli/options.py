@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.privacy.accounting import check_delta, check_epsilon
+from dpgraph.privacy.accounting import check_epsilon, check_optional_delta
 
 __all__ = [
     "INPUT",
@@ -102,10 +102,9 @@ Epsilon = Annotated[
 Delta = Annotated[
     float,
     typer.Option(
-        help="In (0, 1): chance that the guarantee fails. Far below 1 / number of edges: 1e-6.",
-        show_default=False,
+        help="Chance that the guarantee fails, below 1. Far below 1 / number of edges: 1e-6. Or 0: pure.",
         rich_help_panel=PRIVACY,
-        callback=check_delta,
+        callback=check_optional_delta,
     ),
 ]
 MaxWeight = Annotated[

@@ -15,6 +15,7 @@ import numpy as np
 from dpgraph.atomic_write import write_atomically
 from dpgraph.datasets.writers import csv_text, label_texts
 from dpgraph.exceptions import InvalidParameterError
+from dpgraph.extras import require
 
 if TYPE_CHECKING:
     from dpgraph.interfaces.cli.graph_input import GraphInput
@@ -45,9 +46,9 @@ def require_pictures(*paths: Path | None) -> None:
     """Refuse a picture that could not be drawn, before any privacy budget is spent."""
     wanted = [path for path in paths if path is not None]
     if wanted:
-        from dpgraph.plot import require_format, require_matplotlib
+        from dpgraph.plot import require_format
 
-        require_matplotlib()
+        require("matplotlib")
         for path in wanted:
             require_format(path.suffix)
 

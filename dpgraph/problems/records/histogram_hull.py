@@ -31,10 +31,15 @@ _MOST_RECORDS = 2.0**52
 
 
 def as_histogram(x: Any) -> FloatArray:
-    """Read a histogram, or raise :class:`InvalidParameterError` unless it is numeric, finite and nonnegative."""
-    histogram = _read(x)
-    # Sums of whole numbers stay exact. Clipping moves no neighbour further away, a refusal would tell them apart.
-    return np.minimum(histogram, _MOST_RECORDS / max(histogram.size, 1))
+    """Read a histogram, with entries above 2**52 as 2**52.
+
+    Raises
+    ------
+    InvalidParameterError
+        The histogram is not numeric, finite and nonnegative.
+    """
+    # A cap moves no neighbour further away. A refusal would tell them apart.
+    return np.minimum(_read(x), _MOST_RECORDS)
 
 
 def as_counted_histogram(x: Any) -> tuple[FloatArray, float]:

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpgraph.arguments import as_number, check_choice
-from dpgraph.bounds.histogram import summation_error
 from dpgraph.exceptions import InvalidParameterError
+from dpgraph.linalg.exact_product import exact_product
 from dpgraph.linalg.query_matrix import QueryMatrix
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.noise import NoiseSource, noise_source
@@ -133,8 +133,8 @@ def private_linear_queries(
     A : array_like, scipy.sparse array, or scipy.sparse.linalg.LinearOperator, shape (d, N)
         Public query matrix: row j is a query, column i what one record of type i adds to the answers.
     x : array_like, shape (N,)
-        Private histogram: nonnegative numbers of records of each type. For ``adjacency="add-remove"`` a number above
-        2**52 / N, a public cap that no table of records reaches, counts as 2**52 / N.
+        Private histogram: nonnegative numbers of records of each type, whole or not (then neighbours are at an l1
+        distance of one record). For ``adjacency="add-remove"`` a number above 2**52 counts as 2**52.
     epsilon, delta : float
         Privacy budget of the call. ``epsilon=math.inf`` promises nothing and gives the exact answers; an accountant
         refuses it.
@@ -166,18 +166,19 @@ def private_linear_queries(
     Raises
     ------
     InvalidParameterError
-        Shapes do not fit, `A` or `x` is not finite, `x` has a negative entry or (for ``adjacency="replace"``, where
-        their number is public) more than 2**52 records, an option is unknown, or ``sparse=True`` without `records` for
-        queries from which the number of records cannot be bounded.
+        Shapes do not fit, `A` or `x` is not finite, `A` has a longest column below 1e-120 or above 1e120, `x` has a
+        negative entry or (for ``adjacency="replace"``, where their number is public) more than 2**52 records, an option
+        is unknown, or ``sparse=True`` without `records` for queries from which the number of records cannot be bounded.
     BudgetExceededError
         The accountant refuses.
 
     Notes
     -----
-    *Guarantee.* (epsilon, delta)-DP. The vector C x (see :mod:`dpgraph.problems.records.strategies`) is released once,
-    on a grid, by the discrete Gaussian mechanism. Its sensitivity is the longest column of C *as computed*, or for
-    replaced records the largest difference of two columns (:mod:`dpgraph.bounds.histogram`). Everything else
-    depends on A, and on n where that is public, or is post-processing.
+    *Guarantee.* (epsilon, delta)-DP. The vector C x (:mod:`dpgraph.problems.records.strategies`) is released once, on a
+    grid, by the discrete Gaussian mechanism. Its sensitivity is the longest column of C *as computed*, or for replaced
+    records the largest difference of two columns (:mod:`dpgraph.bounds.histogram`). The product is exact,
+    however many records there are (:mod:`dpgraph.linalg.exact_product`). Everything else depends on A, and on n where
+    that is public, or is post-processing.
 
     References
     ----------
@@ -206,17 +207,16 @@ def private_linear_queries(
     release = open_release(
         epsilon=epsilon, delta=delta, accountant=accountant, relation=RECORDS[adjacency], noise=noise
     )
-    sensitivity = strategy.sensitivity
     if adjacency == "replace":
         histogram, records = as_counted_histogram(values)
-        sensitivity += summation_error(strategy.encode, records)
     else:
         histogram = as_histogram(values)
     released, scale = release.add_noise(
         "linear queries",
-        strategy.encode.apply(histogram),
-        sensitivity=sensitivity,
-        largest=None if records is None else max(records, 1.0) * float(strategy.encode.column_norms.max()),
+        # Without noise there is no sensitivity, and the smallest entries of C count too.
+        strategy.encode.apply(histogram) if math.isinf(mu) else exact_product(strategy.encode, histogram),
+        sensitivity=strategy.sensitivity,
+        largest=None if records is None else max(records, 1.0) * strategy.encode.longest,
     )
     answers, bound = _least_squares(matrix, strategy, released, scale, sparse=sparse, records=records)
     return PrivateAnswers(

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from dpgraph.exceptions import BudgetExceededError
 from dpgraph.privacy.accountant import PrivacyAccountant, ambient_accountant
 from dpgraph.privacy.accounting import check_delta, gdp_mu
+from dpgraph.privacy.grid import Terms
 from dpgraph.privacy.ledger import Ledger, open_ledger
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.privacy.relation import Relation
@@ -41,7 +42,7 @@ class VectorRelease:
         self._ledger, self._unlimited, self._noise = ledger, unlimited, noise
 
     def add_noise(
-        self, name: str, values: FloatArray, *, sensitivity: float, largest: float | None = None
+        self, name: str, values: Terms, *, sensitivity: float, largest: float | None = None
     ) -> tuple[FloatArray, float]:
         """Values plus discrete Gaussian noise, and its standard deviation.
 
@@ -49,19 +50,22 @@ class VectorRelease:
         ----------
         name : str
             Name of the ledger line.
-        values : ndarray
+        values : ndarray, or tuple of several whose exact sum is meant
             Private.
         sensitivity : float
             l2-sensitivity.
         largest : float, optional
             Public guess of the magnitude of the values, which sets how fine the grid may be. Larger ones are
-            released all the same.
+            released all the same. An exact sum is never given a coarser grid than without a guess.
         """
+        terms = values if isinstance(values, tuple) else (values,)
         if self._ledger is None:
-            return values, 0.0
-        largest = _DEFAULT_RANGE * sensitivity if largest is None else largest
+            return np.asarray(sum(terms[1:], start=terms[0])), 0.0
+        usual = _DEFAULT_RANGE * sensitivity
+        if largest is None or (isinstance(values, tuple) and largest > usual):
+            largest = usual
         mu = min(self._ledger.mu, _LARGEST_MULTIPLE * sensitivity / (_STEPS * largest))
-        law = self._ledger.gaussian_on_grid(name, sensitivity=sensitivity, mu=mu, count=values.size)
+        law = self._ledger.gaussian_on_grid(name, sensitivity=sensitivity, mu=mu, count=terms[0].size)
         return self._noise.scalars(values, law.unit, law.scale), law.scale
 
     def report(self) -> PrivacyReport:

@@ -27,6 +27,7 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal, localcontext
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -73,6 +74,8 @@ _NEARBY = (0, -1, 1, -2, 2, -3, 3)
 #: Noise beyond so many scales is never drawn (probability e**-40), and floating point is exact below so many steps.
 _REACH, _EXACT_BITS, _MOST_BITS = {"Laplace": 40.0, "K-norm": 40.0}, 50, 120
 _GAUSSIAN_REACH = 9.0
+#: Centres of fewer steps are exact.
+_COUNTED = 2.0**52
 
 
 @dataclass(frozen=True)
@@ -321,6 +324,15 @@ def _exactly(terms: tuple[np.ndarray, ...], minus: tuple[np.ndarray, ...]) -> np
         return np.asarray(sum(parts[1:], start=parts[0]))
 
 
+def _exact_change(terms: tuple[np.ndarray, ...], minus: tuple[np.ndarray, ...]) -> np.ndarray:
+    """The exact difference of two exact sums, rounded once."""
+    change = np.zeros(terms[0].shape)
+    for place in np.ndindex(change.shape):
+        parts = [Fraction(float(part[place])) for part in (*terms, *(-b for b in minus))]
+        change[place] = float(sum(parts))
+    return change
+
+
 def _rounded_once(output: np.ndarray, terms: tuple[np.ndarray, ...], noise: np.ndarray, unit: float) -> bool:
     """Whether this is the point of the grid that is nearest to the exact sum of the terms and of the noise."""
     with np.errstate(all="ignore"):
@@ -368,6 +380,10 @@ def change_of(source: AttackSource, copy: AttackSource, number: int) -> np.ndarr
         return source.releases[number].exact - copy.releases[number].exact
     if here.free and there.free:  # the grid costs nothing
         return _exactly(here.exact, there.exact)
+    largest = np.maximum(np.abs(here.steps), np.abs(there.steps)).max(initial=0.0)
+    if here.in_steps and there.in_steps and largest >= _COUNTED:
+        # Centres are rounded. test_grid.py checks that nothing else happens to the terms.
+        return _exact_change(here.terms, there.terms)
     return (here.steps - there.steps) * here.unit
 
 

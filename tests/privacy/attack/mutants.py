@@ -9,7 +9,8 @@ Found in test_attack.py, seed 0, trial of the first ratio above 1 (q: quick test
 * 5, certificates that are not charged: 1 (q);
 * 6, the fine grid kept: degrees, 7 (q);
 * 7, answers at a tiny epsilon: cuts, 21 (q);
-* 8, a unit that is no power of two: cuts, 23 (q), by an output that is impossible on the neighbour.
+* 8, a unit that is no power of two: cuts, 23 (q), by an output that is impossible on the neighbour;
+* sums of linear queries in floating point: linear queries, 333 (q).
 
 The public interface hardly reaches the worst cases of four more (hundreds of trials found none of them). They are found
 where bounds are searched by themselves (:mod:`bound_attack`, test_attack_bounds.py, all q): weights rounded half to

@@ -19,6 +19,7 @@ from dpgraph.privacy import ledger as ledger_module
 from dpgraph.privacy import noise as noise_module
 from dpgraph.privacy.reading_norm import ReadingNorm
 from dpgraph.problems.embedding import options as adjacency_options
+from dpgraph.problems.records import linear_queries
 from dpgraph.releases import answers as randomized_response
 from dpgraph.releases import totals as weights_module
 from dpgraph.releases.eigenspaces import spectrum as spectrum_module
@@ -194,3 +195,8 @@ def public_and_private_rounded_together(patch: Patch) -> None:
     original = noise_module.NoiseSource.noisy_argmax
     patch.setattr(noise_module.NoiseSource, "noisy_argmax", noisy_argmax)
     patch.setattr(one_sided_sweeps, "score_units", score_units)
+
+
+def sums_in_floating_point(patch: Patch) -> None:
+    """C x as a product of floating-point numbers, which rounds by more than a record once there are many."""
+    patch.setattr(linear_queries, "exact_product", lambda matrix, histogram: matrix.apply(histogram))

@@ -217,7 +217,7 @@ def histogram_genes() -> dict[str, Gene]:
         "queries": Choice(("prefix", "identity", "random", "signs", "scales")),
         "d": Whole(1, 12),
         "bins": Whole(2, 24),
-        "count": Log(((1.0, 1e3), (1.0, 1e12))),
+        "count": Log(((1.0, 1e3), (1.0, 1e14))),
         "records given": Choice((False, True)),
         "data seed": Seed(),
     }

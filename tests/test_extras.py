@@ -1,0 +1,39 @@
+"""A package that is not installed with dpgraph is one line of error, which says how to install it."""
+
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import dpgraph
+from dpgraph import extras
+from dpgraph.exceptions import DPGraphError
+from dpgraph.interfaces.cli import main
+
+DECLARED = tomllib.loads(Path(__file__).parents[1].joinpath("pyproject.toml").read_text())["project"]
+
+
+@pytest.mark.parametrize("package", extras._EXTRAS)
+def test_the_extra_that_the_error_names_installs_the_package(package, monkeypatch):
+    monkeypatch.setitem(sys.modules, package, None)  # as if it were not installed
+    with pytest.raises(DPGraphError) as caught:
+        extras.require(package)
+    extra = extras._EXTRAS[package][1]
+    assert f"{package}; install it with: pip install 'dpgraph[{extra}]'" in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert any(line.startswith(package) for line in DECLARED["optional-dependencies"][extra])
+    assert not any(line.startswith(package) for line in DECLARED["dependencies"])
+
+
+def test_a_table_of_edges_without_pandas(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(DPGraphError, match=r"pip install 'dpgraph\[pandas\]'"):
+        dpgraph.edge_frame(None, nodes=3)
+
+
+def test_a_picture_on_the_command_line_without_matplotlib(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    arguments = ["max-cut", "planted-cut", "--epsilon", "1", "--delta", "1e-6", "--plot", "cut.png"]
+    assert main(arguments) == 2
+    assert capsys.readouterr().err.count("\n") == 1
