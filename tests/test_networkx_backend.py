@@ -12,7 +12,7 @@ import pytest
 
 import dpgraph
 from dpgraph.exceptions import BudgetExceededError, DPGraphError, InvalidGraphError, InvalidParameterError
-from dpgraph.graph import open_graph
+from dpgraph.inputs.graphs import open_graph
 from dpgraph.interfaces.networkx import backend as networkx_backend
 from dpgraph.interfaces.networkx import info as _nx_backend_info
 from dpgraph.interfaces.networkx import private_graph as networkx_interface

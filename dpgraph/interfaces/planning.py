@@ -19,7 +19,7 @@ from dpgraph import evaluate
 from dpgraph.arguments import as_number, check_choice, check_integer, check_scale
 from dpgraph.datasets import planted_cut_sparse
 from dpgraph.exceptions import InvalidParameterError, MechanismHalted
-from dpgraph.graph import is_weighted
+from dpgraph.inputs.graphs import is_weighted
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import check_delta, check_epsilon
 from dpgraph.privacy.report import LedgerEntry, PrivacyReport

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
+from dpgraph.typing import FloatArray
 
 __all__ = ["ProjectionResult"]
 
@@ -36,7 +35,7 @@ class ProjectionResult:
         Number of iterations that was allowed.
     """
 
-    matrix: NDArray[np.float64]
+    matrix: FloatArray
     distance: float
     residual: float
     iterations: int

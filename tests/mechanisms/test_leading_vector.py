@@ -7,7 +7,7 @@ from scipy.sparse.linalg import eigsh
 
 import dpgraph
 from dpgraph.datasets import planted_cut_sparse
-from dpgraph.graph import open_graph
+from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.ledger import open_ledger
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge

@@ -126,20 +126,20 @@ def _random_colouring(size: int, degree: float, colours: int) -> TwoCSP:
     """Max-k-cut of a random graph."""
     import networkx as nx
 
-    from dpgraph.inputs.csp_kinds import csp_from_graph
+    from dpgraph.instance import TwoCSP
 
-    return csp_from_graph(nx.gnm_random_graph(size, round(size * degree / 2), seed=0), "max-k-cut", colours)
+    return TwoCSP.from_networkx(nx.gnm_random_graph(size, round(size * degree / 2), seed=0), "max-k-cut", colours)
 
 
 def _read(request: GraphFile, colours: int) -> tuple[TwoCSP, GraphInput]:
     """The instance, and a description of it with the names of its variables."""
     from dpgraph.datasets import read_csp
     from dpgraph.datasets.csp_files import is_csp_file
-    from dpgraph.inputs.csp_kinds import csp_from_graph
+    from dpgraph.instance import TwoCSP
 
     if not is_csp_file(request.graph):
         source = request.read()
-        return csp_from_graph(source.adjacency, "max-k-cut", colours), source
+        return TwoCSP.from_networkx(source.adjacency, "max-k-cut", colours), source
     problem = read_csp(request.graph, colours=colours)
     nothing = sparse.csr_array((problem.n_variables, problem.n_variables))
     return problem, GraphInput(nothing, problem.variables, request.graph)

@@ -23,7 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgraph.exceptions import InvalidParameterError, MechanismHalted
-from dpgraph.graph import Graph, open_graph
+from dpgraph.graph import Graph
+from dpgraph.inputs.graphs import open_graph
 from dpgraph.interfaces.networkx.info import REFUSED
 from dpgraph.interfaces.networkx.private_graph import (
     Asked,

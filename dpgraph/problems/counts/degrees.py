@@ -9,7 +9,7 @@ import numpy as np
 
 from dpgraph.arguments import check_choice
 from dpgraph.bounds import sensitivity
-from dpgraph.graph import open_graph
+from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import check_epsilon, check_optional_delta, gdp_mu, require_delta
 from dpgraph.privacy.call import open_call
@@ -48,7 +48,7 @@ def private_degrees(
         ``sqrt(2) w / mu(epsilon, delta)``, on each degree, rounded to the weight grid. "auto" takes the one of smaller
         standard deviation: Laplace up to about epsilon = 8 for delta = 1e-6, and always for delta = 0.
     weight, max_weight, symmetrize
-        See :func:`dpgraph.graph.open_graph`.
+        See :func:`dpgraph.inputs.graphs.open_graph`.
     accountant : PrivacyAccountant, optional
         Debited before the graph is read.
     rng : int or numpy.random.Generator, optional

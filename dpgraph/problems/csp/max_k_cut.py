@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from dpgraph.arguments import check_integer
-from dpgraph.graph import open_graph
+from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
@@ -63,7 +63,7 @@ def private_max_k_cut(
         exactly under one accountant. "auto" is ``"laplace"`` below epsilon = 1.5; from there on released degrees
         choose, Gaussian sweeps where they are large for epsilon.
     weight, max_weight, symmetrize
-        See :func:`dpgraph.graph.open_graph`.
+        See :func:`dpgraph.inputs.graphs.open_graph`.
     accountant : PrivacyAccountant, optional
         Debited before the graph is read.
     rng : int or numpy.random.Generator, optional

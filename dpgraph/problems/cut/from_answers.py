@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -13,8 +12,10 @@ from dpgraph.releases.answers import FlippedGraph
 from dpgraph.releases.sweeps.core import shrunken_degrees
 from dpgraph.sos.cut.balance import BalancedObjective, penalise_imbalance
 from dpgraph.sos.cut.objective import SparseObjective
-from dpgraph.sos.cut.solver import MaxCutSolution, solve_max_cut
+from dpgraph.sos.cut.solver import solve_max_cut
 from dpgraph.sos.cut.swaps import repair_and_swap
+from dpgraph.sos.options import SolverOptions
+from dpgraph.sos.solution import Solution
 
 __all__ = ["RELEASED_GAP", "answer_weights", "cut_answers", "flipped_objective"]
 
@@ -55,7 +56,7 @@ def flipped_objective(flipped: FlippedGraph) -> BalancedObjective:
 
 def cut_answers(
     flipped: FlippedGraph, *, balanced: bool, seeds: int, rounds: int, rng: np.random.Generator
-) -> MaxCutSolution:
+) -> Solution:
     """Cut a released graph; its `upper_bound` holds for every (balanced) cut of the expected weights.
 
     Parameters
@@ -68,12 +69,12 @@ def cut_answers(
         As for :func:`~dpgraph.sos.cut.solver.solve_max_cut`.
     """
     objective = flipped_objective(flipped)
-    options: dict[str, Any] = {"seeds": seeds, "rounds": rounds, "starts": 2, "tol": RELEASED_GAP, "rng": rng}
+    options = SolverOptions(seeds=seeds, rounds=rounds, starts=2, tol=RELEASED_GAP)
     if not balanced:
-        return solve_max_cut(objective, **options)
+        return solve_max_cut(objective, options, rng)
     base, n = objective.base, objective.n_vertices
     price = _PRICE * float(base.row_norms().mean())
-    solution = solve_max_cut(penalise_imbalance(base, price), **options)
+    solution = solve_max_cut(penalise_imbalance(base, price), options, rng)
     signs = np.where(solution.labels == 1, -1.0, 1.0)
     halves = repair_and_swap(base, signs[:, None], n % 2)[:, 0]
     between = objective.penalty * (n**2 - n % 2)

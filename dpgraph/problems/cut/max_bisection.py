@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dpgraph.graph import open_graph
+from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.problems.cut.release import CutRequest, Mechanism, Projection, release_private_cut
 from dpgraph.problems.embedding.options import DEFAULT_MAX_RANK

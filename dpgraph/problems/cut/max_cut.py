@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dpgraph.graph import open_graph
+from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.problems.cut.release import CutRequest, Mechanism, Projection, release_private_cut
 from dpgraph.problems.embedding.options import DEFAULT_MAX_RANK
@@ -83,7 +83,7 @@ def private_max_cut(
         What to do when the mechanism halts: raise, or return a random balanced cut that does not depend on the data,
         with its private value where the budget still holds it.
     weight, max_weight, symmetrize
-        See :func:`dpgraph.graph.open_graph`.
+        See :func:`dpgraph.inputs.graphs.open_graph`.
     accountant : PrivacyAccountant, optional
         Debited before the graph is read.
     rng : int or numpy.random.Generator, optional

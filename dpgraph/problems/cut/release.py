@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from dpgraph.arguments import check_choice
 from dpgraph.exceptions import InvalidParameterError, MechanismHalted
-from dpgraph.graph import Graph, GraphSource
+from dpgraph.graph import Graph
+from dpgraph.inputs.graphs import GraphSource
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import check_delta, check_epsilon
 from dpgraph.privacy.call import Call
@@ -37,9 +38,11 @@ from dpgraph.releases.totals import release_cut_weight, release_total_weight
 from dpgraph.results.adjacency import DENSE_LIMIT
 from dpgraph.results.cut import PrivateCutResult, make_partition
 from dpgraph.sos.cut.balance import penalise_imbalance
-from dpgraph.sos.cut.objective import CutObjective, DenseObjective, FactoredObjective
-from dpgraph.sos.cut.solver import MaxCutSolution, solve_max_cut
-from dpgraph.sos.seed_search import check_options
+from dpgraph.sos.cut.base import CutObjective
+from dpgraph.sos.cut.objective import DenseObjective, FactoredObjective
+from dpgraph.sos.cut.solver import solve_max_cut
+from dpgraph.sos.options import SolverOptions
+from dpgraph.sos.solution import Solution
 
 __all__ = ["MECHANISMS", "CutRequest", "Mechanism", "Projection", "release_private_cut"]
 
@@ -173,7 +176,7 @@ def _check(n: int, max_weight: float, request: CutRequest) -> AdjacencyOptions:
     }
     for name, allowed in choices.items():
         check_choice(name, getattr(request, name), allowed)
-    check_options(seeds=request.seeds, rounds=request.rounds)
+    SolverOptions(seeds=request.seeds, rounds=request.rounds)  # refuses what is out of range
     _check_size(n, request)
     if request.mechanism == "coherence" and request.projection in ("spectral", "frobenius") and n > DENSE_LIMIT:
         raise InvalidParameterError(
@@ -286,7 +289,7 @@ def _core_response(call: _Call, mean_degree: float) -> _Cut:
     return _Cut(cut_labels(X, fields, balanced=balanced))
 
 
-def _cut_answers(flipped: FlippedGraph, call: _Call) -> MaxCutSolution:
+def _cut_answers(flipped: FlippedGraph, call: _Call) -> Solution:
     request = call.request
     return cut_answers(
         flipped, balanced=request.balanced, seeds=request.seeds, rounds=request.rounds, rng=call.noise.generator
@@ -328,15 +331,8 @@ def _solve(objective: CutObjective, call: _Call) -> _Cut:
     request, generator = call.request, call.noise.generator
     price = _PRICE * float(objective.row_norms().mean()) if request.balanced else 0.0
     priced = penalise_imbalance(objective, price) if request.balanced else objective
-    solution = solve_max_cut(
-        priced,
-        seeds=request.seeds,
-        rounds=request.rounds,
-        sweeps=_SWEEPS,
-        starts=2,
-        tol=RELEASED_GAP,
-        rng=generator,
-    )
+    options = SolverOptions(seeds=request.seeds, rounds=request.rounds, sweeps=_SWEEPS, starts=2, tol=RELEASED_GAP)
+    solution = solve_max_cut(priced, options, generator)
     if not request.balanced:
         return _Cut(np.asarray(solution.labels, dtype=np.int8), float(solution.upper_bound))
     # Halves of an odd number of vertices pay for an imbalance of 1, which the bound gets back.

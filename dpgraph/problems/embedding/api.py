@@ -16,7 +16,8 @@ from dpgraph.bounds import sensitivity
 from dpgraph.bounds.neighbours import EdgeNeighbours
 from dpgraph.denoise.empirical_bayes import enough_rows, posterior_basis
 from dpgraph.exceptions import MechanismHalted
-from dpgraph.graph import GraphOperator, open_graph
+from dpgraph.graph import GraphOperator
+from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import check_delta, check_epsilon
 from dpgraph.privacy.call import Call
@@ -299,7 +300,7 @@ def private_normalized_adjacency(
         Take noise out of the released rows by what they say about their own law (empirical Bayes, message passing;
         post-processing), where n >= 30 ranks. False leaves the rows as they are drawn, as in the papers.
     weight, max_weight, symmetrize
-        See :func:`dpgraph.graph.open_graph`.
+        See :func:`dpgraph.inputs.graphs.open_graph`.
     accountant : PrivacyAccountant, optional
         Debited before the graph is read.
     rng : int or numpy.random.Generator, optional

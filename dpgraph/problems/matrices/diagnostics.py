@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dpgraph.arguments import check_integer
 from dpgraph.bounds.neighbours import EdgeNeighbours
 from dpgraph.exceptions import InvalidParameterError, MechanismHalted
-from dpgraph.graph import open_graph
+from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import check_delta
 from dpgraph.privacy.call import Call
