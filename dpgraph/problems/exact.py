@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any
 
+from dpgraph.results.base import Result
 from dpgraph.sos.seed_search import TraceEntry
 from dpgraph.sos.solution import Solution
 
@@ -12,7 +13,7 @@ __all__ = ["ExactResult", "shared_fields"]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class ExactResult:
+class ExactResult(Result):
     """A solution for exact data with an upper bound on every solution.
 
     Attributes

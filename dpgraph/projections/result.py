@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dpgraph.results.base import Result
 from dpgraph.typing import FloatArray
 
 __all__ = ["ProjectionResult"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ProjectionResult:
+class ProjectionResult(Result):
     """A point of a convex set near a given point, with what is known about its quality.
 
     Parameters

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgraph.privacy.report import PrivacyReport
+from dpgraph.results.base import TableResult
 
 __all__ = ["PrivateAnswers"]
 
@@ -15,7 +16,7 @@ FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PrivateAnswers:
+class PrivateAnswers(TableResult):
     """Private answers to d linear queries.
 
     Parameters
@@ -44,6 +45,10 @@ class PrivateAnswers:
     projected: bool
     records: float | None
     privacy: PrivacyReport
+
+    def columns(self) -> dict[str, list[float]]:
+        """Columns ``answer`` and ``standard_deviation``."""
+        return {"answer": self.answers.tolist(), "standard_deviation": self.standard_deviation.tolist()}
 
     def __repr__(self) -> str:
         projected = ", projected" if self.projected else ""

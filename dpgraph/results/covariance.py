@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgraph.privacy.report import PrivacyReport
+from dpgraph.results.base import Result
 
 __all__ = ["PrivateCovariance"]
 
@@ -15,7 +16,7 @@ FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PrivateCovariance:
+class PrivateCovariance(Result):
     """A private covariance matrix.
 
     Parameters

@@ -34,6 +34,7 @@ _READABLE = (1, 2)
 
 #: Results that can be saved: their fields are arrays, labels, numbers, texts and a privacy report.
 _TYPES = {
+    "PrivateAnswers": "dpgraph.results.answers",
     "PrivateCSPResult": "dpgraph.results.csp",
     "PrivateCoherence": "dpgraph.problems.matrices.diagnostics",
     "PrivateCovariance": "dpgraph.results.covariance",
@@ -42,6 +43,7 @@ _TYPES = {
     "PrivateLowRank": "dpgraph.results.subspaces",
     "PrivateNormalizedAdjacency": "dpgraph.results.adjacency",
     "PrivateSingularSubspace": "dpgraph.results.subspaces",
+    "PrivateSymmetricMatrix": "dpgraph.releases.symmetric",
     "PrivateSpectrum": "dpgraph.problems.matrices.diagnostics",
     "PrivateSubspace": "dpgraph.results.subspaces",
 }

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.linalg.parities import ParityBasis
 from dpgraph.privacy.report import PrivacyReport
+from dpgraph.results.base import Result
 
 __all__ = ["PrivateMarginals"]
 
@@ -23,7 +24,7 @@ _TENSOR_LIMIT = 10_000_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PrivateMarginals:
+class PrivateMarginals(Result):
     """Private marginal tables of at most k attributes, nonnegative and consistent with each other.
 
     Parameters

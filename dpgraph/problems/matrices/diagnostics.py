@@ -37,6 +37,7 @@ from dpgraph.releases.eigenspaces.certificates import accurate_vectors
 from dpgraph.releases.eigenspaces.gap_test import log_coherence_change
 from dpgraph.releases.eigenspaces.spectrum import release_spectrum, spectrum_slack
 from dpgraph.releases.totals import release_total_weight
+from dpgraph.results.base import Result, TableResult
 
 __all__ = ["PrivateCoherence", "PrivateSpectrum", "private_coherence", "private_spectrum"]
 
@@ -47,8 +48,8 @@ _GAP_SHARE = 0.6
 _EVENT_SLACK = 0.498
 
 
-@dataclass(frozen=True, repr=False)
-class PrivateSpectrum:
+@dataclass(frozen=True, eq=False, repr=False)
+class PrivateSpectrum(TableResult):
     """Noisy leading singular values.
 
     Parameters
@@ -68,12 +69,16 @@ class PrivateSpectrum:
     regularization: float | None
     privacy: PrivacyReport
 
+    def columns(self) -> dict[str, list[float]]:
+        """Column ``value``."""
+        return {"value": self.values.tolist()}
+
     def __repr__(self) -> str:
         return f"PrivateSpectrum({len(self.values)} values, std {self.std:.4g}, {self.privacy!r})"
 
 
-@dataclass(frozen=True, repr=False)
-class PrivateCoherence:
+@dataclass(frozen=True, eq=False, repr=False)
+class PrivateCoherence(Result):
     """Private rank-r coherence mu_r = n kappa^2 / r.
 
     Parameters

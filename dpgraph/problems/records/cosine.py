@@ -26,6 +26,7 @@ from dpgraph.projections import (
     averaged_projections,
     shrink_psd_trace,
 )
+from dpgraph.results.base import Result
 
 __all__ = ["PrivateSimilarities", "private_cosine_similarities"]
 
@@ -36,7 +37,7 @@ _PURE = "dpgraph.private_symmetric_matrix(G, sensitivity=...) with a bound in nu
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PrivateSimilarities:
+class PrivateSimilarities(Result):
     """Private cosine similarities of the rows of a matrix.
 
     Parameters
