@@ -16,6 +16,7 @@ import numpy as np
 
 from dpgraph.linalg.query_matrix import QueryMatrix
 from dpgraph.privacy import gdp_mu
+from dpgraph.problems.records.encodings import Encoding
 from dpgraph.problems.records.factorization import trace_factorization
 from dpgraph.problems.records.linear_queries import (
     expected_error,
@@ -23,7 +24,7 @@ from dpgraph.problems.records.linear_queries import (
     minimum_volume_ellipsoid,
     private_linear_queries,
 )
-from dpgraph.problems.records.strategies import ellipsoid_strategy, recursive_ellipsoid_strategy
+from dpgraph.problems.records.strategies.linear_queries.ellipsoid import ellipsoid_encoding, recursive_encoding
 
 RESULTS = Path(__file__).parent / "results"
 EPSILON, DELTA = 1.0, 1e-6
@@ -79,8 +80,8 @@ def dense_rows(quick: bool) -> list[dict[str, object]]:
             {
                 "workload": name,
                 "gaussian": plain,
-                "ellipsoid without recursion": ellipsoid_strategy(matrix).error(MU),
-                "ellipsoid with recursion": recursive_ellipsoid_strategy(matrix).error(MU),
+                "ellipsoid without recursion": error_of(ellipsoid_encoding(matrix)),
+                "ellipsoid with recursion": error_of(recursive_encoding(matrix)),
                 "auto": result.expected_rmse,
                 "auto is": result.mechanism,
                 "auto, measured": float(np.sqrt(np.mean([rmse(r.answers, A @ x) ** 2 for r in results]))),
@@ -94,6 +95,11 @@ def dense_rows(quick: bool) -> list[dict[str, object]]:
         )
         print(rows[-1], flush=True)
     return rows
+
+
+def error_of(encoding: Encoding) -> float:
+    """Error of an answer at the budget of this script."""
+    return encoding.error(encoding.std({"gaussian": MU}))
 
 
 def sparse_rows() -> list[dict[str, object]]:

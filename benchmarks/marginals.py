@@ -34,11 +34,13 @@ from pathlib import Path
 
 import numpy as np
 
+from dpgraph.bounds.parities import conjunction_moves, parity_moves, shape_noise
 from dpgraph.inputs.records import Schema
+from dpgraph.linalg.parities import ParityBasis
 from dpgraph.privacy import gdp_mu
-from dpgraph.problems.records.marginal_model import MarginalModel
+from dpgraph.problems.records.marginal_model import MarginalModel, Request
 from dpgraph.problems.records.marginals import PrivateMarginals, private_marginals
-from dpgraph.problems.records.parities import ParityBasis
+from dpgraph.projections.moment_constraints import NonnegativeTables, parity_matrix
 
 RESULTS = Path(__file__).parent / "results"
 DELTA = 1e-6
@@ -91,10 +93,49 @@ def measured(result: PrivateMarginals, data: np.ndarray, k: int) -> float:
 
 
 def unprojected(n: int, k: int, geometry: str, mu: float, sparsity: int | None) -> float:
-    """Error of a cell before projection, as a number of records."""
-    schema = Schema(tuple(range(n)), ((0, 1),) * n, 1)
-    model = MarginalModel(schema, k, sparsity=sparsity, degree=0, geometry=geometry, adjacency="replace")
-    return model.cell_rmse(np.append(0.0, (model.noise.sensitivity / mu) ** 2 / model.weights[1:]))
+    """Error of a cell before projection, as a number of records, for Gaussian noise.
+
+    The weights of the orders are those that dpgraph uses ("tables"), all equal ("parities"), or the numbers of times
+    that a coordinate occurs in the order-k tensor of CDEMZ24 ("tensor").
+    """
+    basis = ParityBasis([2] * n, k)
+    tables = sum(NonnegativeTables(group, basis.size).gram for group in basis.table_groups(k))
+    losses, maps = {False: tables}, parity_matrix(basis, k)
+    if sparsity is not None:
+        losses[True] = maps.power(2).T @ tables
+    by_order = {kind: np.bincount(basis.orders, weights=loss)[1:] for kind, loss in losses.items()}
+    cells = comb(n, k) * 2**k
+    if geometry == "tables":
+        loss = shape_noise(basis.sizes, by_order, sparsity=sparsity, add_remove=False).loss
+        return float(np.sqrt(loss / cells)) / mu
+    found = []
+    for conjunctions, loss in by_order.items():
+        t = n if sparsity is None else sparsity
+        moves = conjunction_moves(n, t, k) if conjunctions else parity_moves(basis.sizes, k, most=2 * t)
+        weights = np.ones(k) if geometry == "parities" else tensor_weights(n, k, signs=not conjunctions)
+        found.append(float(np.sum(loss / weights) * (moves @ weights).max()))
+    return float(np.sqrt(min(found) / cells)) / mu
+
+
+def tensor_weights(n: int, k: int, *, signs: bool) -> np.ndarray:
+    """Multiplicities m_1, ..., m_k of a coordinate of order j in the order-k tensor of a record, shape (k,).
+
+    For signs the record is (1, z_1, ..., z_n) and an index sequence counts for the set of attributes that occur an odd
+    number of times; for 0/1 records it is (x_1, ..., x_n) and counts for the set of attributes that occur.
+    """
+    if signs:
+        # Sequences over n + 1 symbols by the number of attributes that have occurred an odd number of times.
+        reached = np.zeros(n + 2)
+        reached[0] = 1.0
+        for _ in range(k):
+            odd = np.arange(n + 2)
+            following = reached.copy()  # the constant symbol
+            following[1:] += reached[:-1] * np.maximum(n - odd[:-1], 0)
+            following[:-1] += reached[1:] * odd[1:]
+            reached = following
+        return np.array([reached[j] / comb(n, j) for j in range(1, k + 1)])
+    surjections = [sum((-1) ** i * comb(j, i) * (j - i) ** k for i in range(j + 1)) for j in range(1, k + 1)]
+    return np.array(surjections, dtype=np.float64)
 
 
 def compare(n: int, k: int, sparsity: int | None, N: int, epsilon: float) -> dict[str, object]:
@@ -149,12 +190,13 @@ def noisy_parities(data: np.ndarray, k: int, mu: float) -> tuple[np.ndarray, flo
     """The k-way tables of noisy parities, as dpgraph releases them, and the error after its projection of the same."""
     n, N = data.shape[1], len(data)
     schema = Schema(tuple(range(n)), ((0, 1),) * n, N)
-    model = MarginalModel(schema, k, sparsity=None, degree="auto", geometry="tables", adjacency="replace")
+    model = MarginalModel(schema, Request(k, 1.0, DELTA))
+    assert model.noise.law == "gaussian"
     (group,) = model.released.table_groups(k)
     truth = model.released.sums(data) / N
-    scale = np.append(0.0, model.noise.sensitivity / N / mu / np.sqrt(model.weights[1:]))
+    scale = np.append(0.0, model.noise.sensitivity / N / mu / model.statistics.factors[1:])
     noisy = truth + scale * np.append(0.0, np.random.default_rng(0).normal(size=truth.size - 1))
-    found = model.project(noisy, scale**2, solver="auto", tol=2e-3, max_iter=300)
+    found = model.project(noisy, scale**2, tol=2e-3, max_iter=300)
     error = N * np.sqrt(np.mean((group.tables(found.theta) - group.tables(truth)) ** 2))
     return N * group.tables(noisy), float(error)
 

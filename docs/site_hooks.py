@@ -57,11 +57,24 @@ REFERENCE = {
     ),
     "graphs": (
         "Graphs and matrices",
-        ("dpgraph.releases", "dpgraph.problems.embedding", "dpgraph.problems.matrices", "dpgraph.results"),
+        (
+            "dpgraph.releases",
+            "dpgraph.problems.counts",
+            "dpgraph.problems.embedding",
+            "dpgraph.problems.matrices",
+            "dpgraph.results",
+        ),
     ),
     "queries": (
         "Private queries",
-        ("dpgraph.problems.records", "dpgraph.linear_queries", "dpgraph.cosine_sensitivity"),
+        (
+            "dpgraph.problems.records",
+            "dpgraph.linear_queries",
+            "dpgraph.results.answers",
+            "dpgraph.results.covariance",
+            "dpgraph.results.marginals",
+            "dpgraph.cosine_sensitivity",
+        ),
     ),
     "privacy": ("Budgets and accounting", ("dpgraph.privacy",)),
     "planning": (

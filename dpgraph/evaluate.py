@@ -9,11 +9,12 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.graph import Graph, as_graph
+from dpgraph.graph import Graph
+from dpgraph.inputs.graphs import as_graph
 from dpgraph.instance import TwoCSP
+from dpgraph.typing import BoolArray
 
 __all__ = ["csp_value", "cut_fraction", "cut_value"]
 
@@ -96,13 +97,13 @@ def csp_value(instance: TwoCSP, assignment: Any) -> float:
     return instance.value(getattr(assignment, "assignment", assignment))
 
 
-def _cut(graph: Graph, sides: NDArray[np.bool_]) -> float:
+def _cut(graph: Graph, sides: BoolArray) -> float:
     A = graph.adjacency.tocoo()
     row, col = A.coords
     return float(A.data[sides[row] != sides[col]].sum()) / 2.0
 
 
-def _sides(graph: Graph, partition: Any) -> NDArray[np.bool_]:
+def _sides(graph: Graph, partition: Any) -> BoolArray:
     """Side of each vertex in vertex order."""
     if not isinstance(partition, (np.ndarray, str)):  # which have methods of that name
         partition = getattr(partition, "partition", partition)
@@ -129,4 +130,4 @@ def _sides(graph: Graph, partition: Any) -> NDArray[np.bool_]:
             sides[graph.index[label]] = s
     if np.any(sides < 0):
         raise InvalidParameterError(f"the partition leaves out {int(np.sum(sides < 0))} of {n} vertices")
-    return sides == 1
+    return np.asarray(sides == 1)

@@ -18,6 +18,7 @@ from scipy import sparse
 
 from dpgraph.arguments import check_integer, check_nonnegative
 from dpgraph.exceptions import InvalidParameterError
+from dpgraph.inputs.csp_kinds import csp_from_graph
 
 __all__ = ["TwoCSP"]
 
@@ -254,16 +255,8 @@ class TwoCSP:
     @classmethod
     def from_networkx(cls, G: Any, kind: str = "max-k-cut", alphabet: Any = 2, *, weight: str | None = None) -> TwoCSP:
         """Instance on the vertices of a graph; see :func:`dpgraph.inputs.csp_kinds.csp_from_graph`."""
-        from dpgraph.inputs.csp_kinds import csp_from_graph
-
-        return csp_from_graph(G, kind, alphabet, weight=weight)
-
-    @classmethod
-    def from_file(cls, path: Any, *, format: Any = "auto", colours: int = 3) -> TwoCSP:
-        """Instance in a JSON, CSV or DIMACS file; see :func:`dpgraph.datasets.read_csp`."""
-        from dpgraph.datasets.csp_files import read_csp
-
-        return read_csp(path, format=format, colours=colours)
+        instance: TwoCSP = csp_from_graph(cls, G, kind, alphabet, weight)
+        return instance
 
 
 def _names(given: Any, what: str, least: int) -> tuple[Hashable, ...]:

@@ -13,6 +13,7 @@ __all__ = ["reason"]
 
 #: Scales of noise that are the same number by another order of operations: they differ in the last bit.
 LAST_BIT = "shares of a budget are multiplied in another order; a scale differs in its last bit"
+LAPLACE = "pure Laplace noise where its expected error is smaller"
 
 CHANGED = {
     r"private_degrees\(planted 24\) mechanism=gaussian epsilon=1 seed=0": "the error that delta is needed names the pure mechanism",
@@ -24,6 +25,13 @@ CHANGED = {
     r"private_max_2csp\(": LAST_BIT,
     r"private_normalized_adjacency\((few|regular) 400\) mechanism=auto rank=1 epsilon=4 ": LAST_BIT,
     r"private_normalized_adjacency\(weighted 80\) mechanism=auto rank=1 epsilon=3 ": LAST_BIT,
+    r"private_marginals\(bits 60\) k=2 adjacency=replace epsilon=4 ": LAPLACE,
+    r"private_marginals\(bits \d+\) k=2 sparsity=2 (adjacency=add-remove )?epsilon=4 ": LAPLACE,
+    r"private_marginals\(bits 400\) k=2 sparsity=2 (adjacency=add-remove )?epsilon=0.3 ": LAPLACE,
+    r"command line\(\) line=marginals ": LAPLACE,
+    r"command line\(\) line=covariance ": "a pure report says delta: 0.0 where it said null",
+    r"(private_linear_queries\(.*mechanism=auto|linear_queries\()": "auto takes pure Laplace noise where its expected error is smaller; delta is 0 by default",
+    r"private_marginals\(.*(solver=|geometry=)": "one solver and one distribution of the noise: the others were peers, which are in benchmarks/",
     r"(private_)?linear_queries\(": "C x is an exact product: answers move by less than 1e-10 of the largest, scales lose a term that grew with the number of records",
 }
 

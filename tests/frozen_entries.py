@@ -271,8 +271,6 @@ def backend() -> Iterator[Case]:
         yield Case("networkx bipartite.density", "planted 45", {}, 1.0, delta)
     for function in ("adjacency_spectrum", "laplacian_spectrum"):
         yield Case(f"networkx {function}", "planted 45", {"weight": None}, 1.0, DELTA)
-    for refused in ("conductance", "mixing_expansion"):
-        yield Case(f"networkx {refused}", "planted 45", {"S": list(range(20))}, 1.0, DELTA)
 
 
 def command_lines() -> Iterator[Case]:

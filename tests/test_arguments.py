@@ -139,7 +139,7 @@ OTHERS = [
         {"max_weight": 2.0}, {"regularization": 1.0}, {"weight": "weight"}, {"symmetrize": True},
     )),
     *((dpgraph.private_marginals, (BITS, 2), {}, wrong) for wrong in (
-        {"categories": 3}, {"geometry": PAIR}, {"solver": None}, {"max_iter": 1.5},
+        {"categories": 3}, {"degree": PAIR}, {"max_iter": 1.5},
     )),
     *((dpgraph.private_linear_queries, (A, np.ones(6)), {}, wrong) for wrong in (
         {"records": 1e200}, {"records": "6"}, {"mechanism": PAIR}, {"adjacency": None},

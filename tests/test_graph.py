@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
-from dpgraph.graph import Graph, as_graph, open_graph
+from dpgraph.graph import Graph
 from dpgraph.inputs.frames import edge_frame
+from dpgraph.inputs.graphs import as_graph, open_graph
 from dpgraph.inputs.weight_grid import WEIGHT_BITS, WeightGrid
 from dpgraph.releases.sweeps.oracle import ITERATE_UNIT
 

@@ -12,14 +12,19 @@ import pytest
 
 import dpgraph
 from dpgraph.exceptions import BudgetExceededError, DPGraphError, InvalidGraphError, InvalidParameterError
-from dpgraph.graph import open_graph
+from dpgraph.inputs.graphs import open_graph
 from dpgraph.interfaces.networkx import backend as networkx_backend
 from dpgraph.interfaces.networkx import info as _nx_backend_info
 from dpgraph.interfaces.networkx import private_graph as networkx_interface
 from dpgraph.interfaces.networkx.private_graph import PrivateGraph, as_rng
+from dpgraph.privacy.call import open_call
+from dpgraph.privacy.noise import noise_source
+from dpgraph.privacy.relation import Edge
 from dpgraph.problems.matrices.whole_spectrum import private_whole_spectrum
+from dpgraph.releases.totals import release_block_weights
 
 FUNCTIONS = sorted(_nx_backend_info.ANSWERED)
+SPLIT = ("conductance", "edge_expansion", "mixing_expansion", "normalized_cut_size")
 BUDGET = {"epsilon": 1.0, "delta": 1e-6}
 #: At this epsilon the noise of a count is far below 1/2 and rounding recovers the exact count.
 LOUD = {"epsilon": 1e4, "delta": 1e-6}
@@ -43,8 +48,7 @@ def call(name, G, **more):
     """One networkx function with the arguments that it needs."""
     nodes = list(G)[: len(G) // 2]
     public = {
-        "cut_size": {"S": nodes},
-        "volume": {"S": nodes},
+        **{one: {"S": nodes} for one in (*SPLIT, "cut_size", "volume")},
         "density": {"nodes": nodes},
         "adjacency_spectrum": {"weight": None},
         "laplacian_spectrum": {"weight": None},
@@ -87,6 +91,46 @@ def test_counts_are_those_of_networkx_when_the_noise_is_negligible(pure):
     assert nx.degree_centrality(G, **budget) == nx.degree_centrality(G)
     assert nx.bipartite.density(G, range(30), **budget) == nx.bipartite.density(G, range(30))
     assert nx.bipartite.density(G, None, **budget) == pytest.approx(nx.density(G))
+
+
+@pytest.mark.parametrize("name", SPLIT)
+@pytest.mark.parametrize("more", [{}, {"T": range(10, 45)}], ids=["the rest", "overlapping"])
+def test_quotients_are_those_of_networkx_when_the_noise_is_negligible(name, more):
+    function = getattr(nx, name)
+    for weight in (None,) if name == "mixing_expansion" else (None, "weight"):
+        G, public = graph(), {"weight": weight, **more}
+        nx.set_edge_attributes(G, {edge: 0.5 + (k % 3) / 4 for k, edge in enumerate(G.edges)}, "weight")
+        exact = function(G, range(20), **public)
+        assert function(G, range(20), **public, max_weight=1.0, backend="dpgraph", **LOUD) == pytest.approx(
+            exact, abs=1e-3
+        )
+
+
+def test_quotients_stay_in_their_range_whatever_the_noise_and_cost_one_release():
+    G = nx.path_graph(10)
+    for name, most in zip(SPLIT, (1.0, np.inf, 0.5, 2.0), strict=True):
+        with dpgraph.PrivacyAccountant(epsilon=1.0, delta=0.0) as budget:
+            values = [getattr(nx, name)(G, range(5), backend="dpgraph", epsilon=0.02) for _ in range(50)]
+        assert all(0 <= value <= most for value in values)
+        assert len({line.name for line in budget.report().entries}) == 1
+
+
+def test_one_edge_moves_the_weights_between_groups_by_one_in_all():
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        n, found = 7, []
+        first = nx.gnp_random_graph(n, 0.5, seed=int(rng.integers(1 << 30)))
+        second = first.copy()
+        u, v = rng.choice(n, 2, replace=False).tolist()
+        (second.remove_edge if second.has_edge(u, v) else second.add_edge)(u, v)
+        groups = np.unique(rng.integers(0, 4, n), return_inverse=True)[1]
+        for G in (first, second):
+            graph = open_graph(PrivateGraph(G)).read()
+            noise = noise_source(0)
+            call = open_call(epsilon=1e9, accountant=None, relation=Edge(), noise=noise)
+            found.append(release_block_weights(graph, groups, call))
+            assert found[-1].sum() == G.number_of_edges()
+        assert np.abs(found[0] - found[1]).sum() == 1
 
 
 def test_weights_are_used_a_missing_one_counts_1_and_large_ones_are_capped():
@@ -152,11 +196,21 @@ def test_spectral_bisection_finds_planted_halves_and_refuses_the_unbounded_lapla
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-@pytest.mark.parametrize("missing", ["epsilon", "delta"])
-def test_a_missing_budget_is_a_type_error_that_the_user_sees(name, missing):
-    budget = {key: value for key, value in BUDGET.items() if key != missing}
-    with pytest.raises(TypeError, match=f"requires {missing}="):
-        call(name, graph(), backend="dpgraph", **budget)
+def test_a_missing_epsilon_is_a_type_error_that_the_user_sees(name):
+    with pytest.raises(TypeError, match="requires epsilon="):
+        call(name, graph(), backend="dpgraph", delta=1e-6)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_without_a_delta_an_answer_is_pure_or_refused_before_anything_is_spent(name):
+    with dpgraph.PrivacyAccountant(epsilon=1.0, delta=1e-6) as budget:
+        try:
+            call(name, graph(), backend="dpgraph", epsilon=1.0)
+            spent = 1.0
+        except InvalidParameterError:
+            spent = 0.0
+    assert budget.spent == (spent, 0.0)
+    assert spent == 1.0 or name == "one_exchange" or name.endswith(("spectrum", "bisection"))
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

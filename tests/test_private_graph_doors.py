@@ -9,7 +9,7 @@ import pytest
 
 import dpgraph
 from dpgraph.exceptions import BudgetExceededError, InvalidGraphError
-from dpgraph.graph import as_graph, open_graph
+from dpgraph.inputs.graphs import as_graph, open_graph
 from dpgraph.interfaces.networkx.private_graph import PrivateGraph
 from dpgraph.sos import lasserre
 
@@ -101,12 +101,11 @@ def test_no_public_function_reads_an_edge_of_a_private_graph_without_a_debit(tmp
         "dpgraph.problems.cut.exact_bisection.max_bisection",
         "dpgraph.spectral.coherence.degree_corrected_coherence",
         "dpgraph.sos.moments.relaxation.lasserre",
-        "dpgraph.inputs.csp_kinds.csp_from_graph",
         "dpgraph.instance.TwoCSP.from_networkx",
         "dpgraph.plot.plot_adjacency",
-        "dpgraph.graph.as_graph",
+        "dpgraph.inputs.graphs.as_graph",
     } <= refused
-    assert {"dpgraph.problems.cut.api.private_max_cut", "dpgraph.releases.degrees.private_degrees"} <= debited
+    assert {"dpgraph.problems.cut.api.private_max_cut", "dpgraph.problems.counts.degrees.private_degrees"} <= debited
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ from dpgraph.datasets import planted_cut_sparse
 from dpgraph.sos.cut.local_search import one_opt
 from dpgraph.sos.cut.objective import FactoredObjective, SparseObjective
 from dpgraph.sos.cut.solver import solve_max_cut
+from dpgraph.sos.options import SolverOptions
 from frontier_problems.base import Instance, Mechanism, Outcome, Problem
 
 Graph = sparse.csr_array
@@ -107,7 +108,8 @@ def package_mechanisms(balanced: bool) -> dict[str, Mechanism]:
 def spectral_cut(A: Graph, factor: np.ndarray, core: np.ndarray, balanced: bool, seed: int) -> Outcome:
     """Cut a released low-rank matrix: by the solver, or at the median of its lowest eigenvector for halves."""
     if not balanced:
-        solution = solve_max_cut(FactoredObjective(factor, core), seeds=0, rounds=64, sweeps=100, starts=2, rng=seed)
+        options = SolverOptions(seeds=0, rounds=64, sweeps=100, starts=2)
+        solution = solve_max_cut(FactoredObjective(factor, core), options, seed)
         return judged(A, (np.asarray(solution.labels) == 1).astype(np.int8))
     Q, R = np.linalg.qr(factor)
     values, vectors = np.linalg.eigh(R @ core @ R.T)

@@ -16,10 +16,12 @@ import numpy as np
 from dpgraph.linalg.exact_product import KEPT_BITS
 from dpgraph.linalg.query_matrix import QueryMatrix
 
-__all__ = ["column_diameter", "encoded_sensitivity"]
+__all__ = ["column_diameter", "column_l1_diameter", "encoded_sensitivity"]
 
 #: All pairs of columns are compared up to this many multiplications (some seconds).
 _PAIRWISE_LIMIT = 2**35
+#: In l1, where a comparison is no matrix product, up to this many additions.
+_L1_PAIRWISE_LIMIT = 2**27
 #: Columns are compared with all others this many at a time.
 _BLOCK = 512
 #: Unit roundoff of double precision.
@@ -29,8 +31,8 @@ _ROUNDOFF = 2.0**-53
 _LEAST_SHARE = 2.0**-40
 
 
-def encoded_sensitivity(matrix: QueryMatrix, adjacency: str) -> float:
-    """l2-sensitivity of C x, as :func:`~dpgraph.linalg.exact_product.exact_product` computes it.
+def encoded_sensitivity(matrix: QueryMatrix, adjacency: str, *, order: int = 2) -> float:
+    """Sensitivity of C x, as :func:`~dpgraph.linalg.exact_product.exact_product` computes it.
 
     Parameters
     ----------
@@ -38,11 +40,14 @@ def encoded_sensitivity(matrix: QueryMatrix, adjacency: str) -> float:
         C.
     adjacency : {"add-remove", "replace"}
         Neighbours: one record more or less, or one record replaced.
+    order : {1, 2}
+        In the l1 or in the l2 norm.
 
     Returns
     -------
     float
-        The longest column, or :func:`column_diameter`, and 2**-60 (N + 4 sqrt(d)) of the longest column.
+        The longest column in that norm, or the largest distance of two columns (:func:`column_diameter`,
+        :func:`column_l1_diameter`), and 2**-60 (N + 4 sqrt(d)) of the longest column, with d in place of sqrt(d) in l1.
 
     Notes
     -----
@@ -55,12 +60,37 @@ def encoded_sensitivity(matrix: QueryMatrix, adjacency: str) -> float:
     a mixture is at most the largest of the norms. The cap takes no entry of x and x' further apart. Rounding down moves
     each entry of x - x' by less than g, so that C~ (x~ - x~') moves by less than N g max |c~_i|.
 
-    Rounding towards 0 makes no column longer. It moves a difference of two columns by less than 2 sqrt(d) 2**-59 of the
-    longest column.
+    Rounding towards 0 makes no column longer. It moves each entry of a difference of two columns by less than
+    2 2**-59 of the longest column, and the difference by sqrt(d) times that, in l1 by d times that.
     """
     d, N = matrix.shape
-    rounding = 2.0**-KEPT_BITS * (N + 4 * math.sqrt(d)) * matrix.longest
-    return (column_diameter(matrix) if adjacency == "replace" else matrix.longest) + rounding
+    entries = math.sqrt(d) if order == 2 else d
+    longest = matrix.longest if order == 2 else matrix.longest_l1
+    rounding = 2.0**-KEPT_BITS * (N + 4 * entries) * longest
+    if adjacency != "replace":
+        return longest + rounding
+    return (column_diameter(matrix) if order == 2 else column_l1_diameter(matrix)) + rounding
+
+
+def column_l1_diameter(matrix: QueryMatrix) -> float:
+    """Upper bound on the largest l1 distance of two columns, tight to rounding up to some hundred columns.
+
+    Notes
+    -----
+    *Proof.* All pairs, where there are few enough; a sum of d terms has an error of at most d roundoffs of itself.
+    Otherwise the triangle inequality with the mean of the columns in the middle, or the sum of the two longest ones.
+    """
+    d, N = matrix.shape
+    lengths = matrix.column_l1_norms
+    if matrix.fits_in_memory and d * N * N <= _L1_PAIRWISE_LIMIT:
+        columns = matrix.dense
+        largest = max(float(np.abs(columns - columns[:, [i]]).sum(axis=0).max()) for i in range(N))
+    else:
+        largest = float(np.sort(lengths)[-2:].sum()) if N > 1 else 0.0
+        if matrix.fits_in_memory:
+            mean = matrix.apply(np.full(N, 1.0 / N))
+            largest = min(largest, 2 * float(np.abs(matrix.dense - mean[:, None]).sum(axis=0).max()))
+    return max(largest * (1 + 4 * (d + 8) * _ROUNDOFF), _LEAST_SHARE * matrix.longest_l1)
 
 
 def column_diameter(matrix: QueryMatrix) -> float:

@@ -7,16 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 if TYPE_CHECKING:
     import networkx as nx
+from dpgraph.typing import FloatArray, IntArray
 
 __all__ = ["MAX_VERTICES", "EdgeTable", "merge_arcs"]
-
-IntArray = NDArray[np.int64]
-FloatArray = NDArray[np.float64]
 
 #: Positions are 32-bit integers in a matrix.
 MAX_VERTICES = 2**31
@@ -24,16 +21,9 @@ MAX_VERTICES = 2**31
 
 @dataclass(frozen=True, eq=False, repr=False)
 class EdgeTable:
-    """Simple undirected graph: each edge once, no self-loops.
+    """Simple undirected graph: the positions ``low < high`` in `nodes` of the ends of each edge, once, no self-loops.
 
-    Parameters
-    ----------
-    nodes : tuple of hashable
-        Vertex labels.
-    low, high : ndarray of int64, shape (m,)
-        Positions in `nodes` of the two ends of each edge, ``low < high``.
-    weights : ndarray of float64, shape (m,), or None
-        ``None`` when every edge counts 1.
+    Every edge counts 1 if `weights` is None.
     """
 
     nodes: tuple[Hashable, ...]

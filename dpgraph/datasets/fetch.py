@@ -31,13 +31,8 @@ def cache_folder() -> Path:
 def fetch(name: str, file: str, url: str, *, download: bool = True, progress: bool = False) -> Path:
     """Path of a graph in the download cache, fetched if it is not there yet.
 
-    The SHA-256 of a file is recorded beside it when it is fetched first, and verified from then on. What an
-    interrupted download left (``.part``) is continued by the next one.
-
-    Raises
-    ------
-    DatasetError
-        The file cannot be fetched, or disagrees with its recorded checksum.
+    The SHA-256 of a file is recorded beside it when it is fetched first, and verified from then on; DatasetError if it
+    disagrees, or if the file cannot be fetched. What an interrupted download left (``.part``) is continued by the next.
     """
     path = cache_folder() / file
     record = path.with_name(f"{file}.sha256")

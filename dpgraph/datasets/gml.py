@@ -16,12 +16,7 @@ __all__ = ["parse_gml"]
 def parse_gml(text: str, path: str | os.PathLike[str], *, symmetrize: bool) -> nx.Graph:
     """Read a GML text. Vertices are named by their labels, or by their ids in a file without labels.
 
-    Raises
-    ------
-    DatasetError
-        The text is not valid GML.
-    InvalidGraphError
-        The graph declares itself directed and `symmetrize` is false.
+    DatasetError for a text that is not valid GML; InvalidGraphError for a directed graph without `symmetrize`.
     """
     import networkx as nx
 

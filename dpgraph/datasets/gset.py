@@ -22,11 +22,7 @@ def looks_like_gset(table: Table) -> bool:
 def parse_gset(table: Table) -> EdgeTable:
     """Read a Gset file. Vertices are 1..n whether they have edges or not; a missing weight column means 1.
 
-    Raises
-    ------
-    DatasetError
-        The first line is not ``n m``, a line is malformed, a vertex is outside 1..n, or there are not m
-        edges.
+    DatasetError unless the first line is ``n m``, all vertices lie in 1..n, and there are m edges.
     """
     n, m, body = _size(table)
     widths = [len(fields) for _, (_, _, fields) in zip(range(1), body.data_lines(), strict=False)]

@@ -15,10 +15,10 @@ from dpgraph.exceptions import InvalidParameterError
 
 if TYPE_CHECKING:
     import networkx as nx
+from dpgraph.typing import IntArray
 
 __all__ = ["planted_bisection", "planted_cut", "planted_cut_sparse"]
 
-IntArray = NDArray[np.int64]
 #: Draws positions out of 0..size-1, given size and the probability (or share) of each.
 Draw = Callable[[np.random.Generator, int, float], IntArray]
 

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgraph.arguments import as_generator, as_number, check_integer
 from dpgraph.datasets.planted import independent_subset, triangle_pairs
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.instance import TwoCSP
+from dpgraph.typing import IntArray
 
 __all__ = ["PlantedCSP", "planted_csp"]
-
-IntArray = NDArray[np.int64]
 
 
 class PlantedCSP(TwoCSP):

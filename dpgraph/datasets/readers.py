@@ -17,7 +17,7 @@ from dpgraph.datasets.gml import parse_gml
 from dpgraph.datasets.gset import looks_like_gset, parse_gset
 from dpgraph.datasets.rows import Rows, open_table, parse_rows
 from dpgraph.exceptions import DatasetError, InvalidParameterError
-from dpgraph.graph import as_graph
+from dpgraph.inputs.graphs import as_graph
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -15,15 +15,12 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgraph.datasets.files import decode, malformed
 from dpgraph.exceptions import DatasetError
+from dpgraph.typing import FloatArray, IntArray
 
 __all__ = ["Rows", "Table", "open_table", "parse_rows"]
-
-IntArray = NDArray[np.int64]
-FloatArray = NDArray[np.float64]
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _DATA_LINE = re.compile(rb"[^\n]*[^\s][^\n]*")
@@ -36,20 +33,9 @@ _LONGEST_LABEL = 1000
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Table:
-    """Data lines of a file (comments blank), from line number `line` on.
+    """Data lines of a file (comments blank), the first of which has number `line` in it.
 
-    Parameters
-    ----------
-    path : path-like
-        For error messages.
-    text : bytes
-        The lines.
-    line : int
-        Number in the file of the first line of `text`.
-    delimiter : str or None
-        Column delimiter; ``None`` is any white space.
-    header : tuple of str or None
-        Column names, if the file had a line of them above `text`.
+    Columns end at the `delimiter`, None for any white space; `header` holds their names, if a line of them was above.
     """
 
     path: str | os.PathLike[str]
@@ -105,14 +91,7 @@ class Rows:
 
 
 def parse_rows(table: Table, *, labels: type[int] | type[str], weight: str | None) -> Rows:
-    """All lines of a table.
-
-    Raises
-    ------
-    DatasetError
-        A line has another number of columns than the first, a label that is not of type `labels`, or a weight
-        that is not a number.
-    """
+    """All lines of a table; DatasetError for other numbers of columns than in the first, bad labels and bad weights."""
     if labels is int and weight is None:
         plain = _plain_integers(table.text)
         if plain is not None:

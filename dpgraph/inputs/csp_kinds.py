@@ -6,25 +6,26 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from dpgraph.arguments import check_choice
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
-from dpgraph.graph import as_graph
-from dpgraph.instance import TwoCSP
+from dpgraph.inputs.graphs import as_graph
+from dpgraph.typing import FloatArray
 
 __all__ = ["KINDS", "csp_from_graph"]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+#: Makes an empty instance from variables and alphabet: :class:`dpgraph.instance.TwoCSP`, which imports this module.
+Make = Callable[[Any, Any], Any]
 
 
-def csp_from_graph(G: Any, kind: str = "max-k-cut", alphabet: Any = 2, *, weight: str | None = None) -> TwoCSP:
+def csp_from_graph(make: Make, G: Any, kind: str, alphabet: Any, weight: str | None) -> Any:
     """2-CSP whose variables are the vertices of a graph and whose constraints are its edges.
 
     Parameters
     ----------
+    make : callable
+        :class:`~dpgraph.instance.TwoCSP`.
     G : networkx graph; for "max-k-cut" and "coloring" also igraph.Graph, scipy sparse or numpy matrix
         The graph. Its vertices in their order are the variables, which private functions take to be public: see
         :func:`dpgraph.with_public_nodes`. Parallel edges are separate constraints (for "max-k-cut" and "coloring" they
@@ -39,7 +40,7 @@ def csp_from_graph(G: Any, kind: str = "max-k-cut", alphabet: Any = 2, *, weight
           ends has the stated truth value; labels are False and True. A loop is a unit clause.
         - "relations": attribute ``relation``, a q x q array, rows for u and columns for v of an edge u -> v. Needs a
           directed graph, unless all relations are symmetric.
-    alphabet : int or iterable of hashable, default 2
+    alphabet : int or iterable of hashable
         The labels; for "max-2-sat" always (False, True).
     weight : str, optional
         Edge attribute that holds the weight (nonnegative); None counts every edge as 1.
@@ -58,39 +59,40 @@ def csp_from_graph(G: Any, kind: str = "max-k-cut", alphabet: Any = 2, *, weight
     Examples
     --------
     >>> import networkx as nx
-    >>> instance = csp_from_graph(nx.cycle_graph(5), "coloring", ["r", "g", "b"])
+    >>> from dpgraph import TwoCSP
+    >>> instance = TwoCSP.from_networkx(nx.cycle_graph(5), "coloring", ["r", "g", "b"])
     >>> instance.value({0: "r", 1: "g", 2: "r", 3: "g", 4: "b"})
     5.0
     >>> game = nx.DiGraph()
     >>> game.add_edge("u", "v", permutation=[1, 2, 0])
-    >>> csp_from_graph(game, "unique-games", 3).value({"u": 2, "v": 0})
+    >>> TwoCSP.from_networkx(game, "unique-games", 3).value({"u": 2, "v": 0})
     1.0
     >>> formula = nx.MultiGraph()
     >>> _ = formula.add_edge("p", "q", clause={"p": True, "q": False})
-    >>> csp_from_graph(formula, "max-2-sat").value({"p": False, "q": True})
+    >>> TwoCSP.from_networkx(formula, "max-2-sat").value({"p": False, "q": True})
     0.0
     """
     check_choice("kind", kind, KINDS)
-    return KINDS[kind](G, alphabet, weight)
+    return KINDS[kind](make, G, alphabet, weight)
 
 
-def _max_k_cut(G: Any, alphabet: Any, weight: str | None) -> TwoCSP:
+def _max_k_cut(make: Make, G: Any, alphabet: Any, weight: str | None) -> Any:
     graph = as_graph(G, weight=weight, signed=False)
-    instance = TwoCSP(graph.nodes, alphabet)
+    instance = make(graph.nodes, alphabet)
     upper = sparse.triu(graph.adjacency, 1).tocoo()
     differ = 1.0 - np.eye(instance.alphabet_size)
     instance.add_constraints(np.stack(upper.coords, axis=1), upper.data[:, None, None] * differ)
     return instance
 
 
-def _coloring(G: Any, alphabet: Any, weight: str | None) -> TwoCSP:
+def _coloring(make: Make, G: Any, alphabet: Any, weight: str | None) -> Any:
     if weight is not None:
         raise InvalidParameterError("kind='coloring' has no weights; use kind='max-k-cut'")
-    return _max_k_cut(G, alphabet, None)
+    return _max_k_cut(make, G, alphabet, None)
 
 
-def _unique_games(G: Any, alphabet: Any, weight: str | None) -> TwoCSP:
-    instance = TwoCSP(G.nodes, alphabet)
+def _unique_games(make: Make, G: Any, alphabet: Any, weight: str | None) -> Any:
+    instance = make(G.nodes, alphabet)
     q = instance.alphabet_size
     for u, v, permutation, w in _edges(G, "permutation", weight):
         image = np.asarray(permutation)
@@ -100,17 +102,17 @@ def _unique_games(G: Any, alphabet: Any, weight: str | None) -> TwoCSP:
     return instance
 
 
-def _relations(G: Any, alphabet: Any, weight: str | None) -> TwoCSP:
-    instance = TwoCSP(G.nodes, alphabet)
+def _relations(make: Make, G: Any, alphabet: Any, weight: str | None) -> Any:
+    instance = make(G.nodes, alphabet)
     for u, v, relation, w in _edges(G, "relation", weight):
         _add_directed(instance, G, u, v, np.asarray(relation, dtype=np.float64), w)
     return instance
 
 
-def _max_2_sat(G: Any, alphabet: Any, weight: str | None) -> TwoCSP:
+def _max_2_sat(make: Make, G: Any, alphabet: Any, weight: str | None) -> Any:
     if alphabet != 2 and tuple(alphabet) != (False, True):
         raise InvalidParameterError("kind='max-2-sat' has the alphabet (False, True)")
-    instance = TwoCSP(G.nodes, (False, True))
+    instance = make(G.nodes, (False, True))
     for u, v, clause, w in _edges(G, "clause", weight):
         if not isinstance(clause, Mapping) or set(clause) != {u, v}:
             raise InvalidParameterError("a clause must map each end of its edge to True or False")
@@ -131,7 +133,7 @@ def _edges(G: Any, attribute: str, weight: str | None) -> Iterator[tuple[Hashabl
         yield u, v, data[attribute], 1.0 if weight is None else data[weight]
 
 
-def _add_directed(instance: TwoCSP, G: Any, u: Hashable, v: Hashable, table: FloatArray, weight: float) -> None:
+def _add_directed(instance: Any, G: Any, u: Hashable, v: Hashable, table: FloatArray, weight: float) -> None:
     if not G.is_directed() and not np.array_equal(table, table.T):
         raise InvalidGraphError(
             "a constraint that treats its two ends differently needs a directed graph (nx.DiGraph or nx.MultiDiGraph)"
@@ -140,7 +142,7 @@ def _add_directed(instance: TwoCSP, G: Any, u: Hashable, v: Hashable, table: Flo
 
 
 #: Constructor of each kind of instance.
-KINDS: dict[str, Callable[[Any, Any, str | None], TwoCSP]] = {
+KINDS: dict[str, Callable[[Make, Any, Any, str | None], Any]] = {
     "max-k-cut": _max_k_cut,
     "coloring": _coloring,
     "unique-games": _unique_games,

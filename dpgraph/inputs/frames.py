@@ -10,18 +10,16 @@ from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.extras import require
-from dpgraph.inputs.public_nodes import in_public_order
+from dpgraph.inputs.public_nodes import public_labels
 
 if TYPE_CHECKING:
     import pandas as pd
+from dpgraph.typing import IntArray
 
 __all__ = ["edge_frame", "edges_of", "vertices_of"]
-
-IntArray = NDArray[np.int64]
 
 _ENDS = ("source", "target")
 
@@ -71,26 +69,17 @@ def edge_frame(
         raise InvalidParameterError(
             f"the table has no column {missing[0]!r}; name the columns with source= and target="
         )
-    if isinstance(nodes, str) and nodes == "frame":
-        present = pd.unique(pd.concat([frame[source], frame[target]], ignore_index=True).dropna()).tolist()
-        nodes = in_public_order(present)
-    elif isinstance(nodes, (int, np.integer)):
-        nodes = range(int(nodes))
-    labels = list(nodes)
-    if len(set(labels)) < len(labels):
-        raise InvalidParameterError("the vertices in nodes= must differ")
+    ends = pd.concat([frame[source], frame[target]], ignore_index=True) if isinstance(nodes, str) else pd.Series()
+    labels = public_labels(nodes, "frame", pd.unique(ends.dropna()).tolist())
     kind = pd.CategoricalDtype(labels)
-    ends = {"source": frame[source].astype(kind), "target": frame[target].astype(kind)}
-    return frame.drop(columns=list({source, target, *_ENDS} & set(frame.columns))).assign(**ends)
+    columns = {"source": frame[source].astype(kind), "target": frame[target].astype(kind)}
+    return frame.drop(columns=list({source, target, *_ENDS} & set(frame.columns))).assign(**columns)
 
 
 def vertices_of(frame: Any) -> tuple[Hashable, ...]:
     """Public vertex set of a table: the common categories of its columns ``source`` and ``target``.
 
-    Raises
-    ------
-    InvalidGraphError
-        The table does not declare its vertices.
+    InvalidGraphError if the table does not declare them.
     """
     if not set(_ENDS) <= set(frame.columns):
         raise InvalidGraphError("a table of edges needs the columns 'source' and 'target'; see dpgraph.edge_frame")
@@ -106,10 +95,7 @@ def vertices_of(frame: Any) -> tuple[Hashable, ...]:
 def edges_of(frame: Any, weight: str | None) -> tuple[IntArray, list[Any] | None]:
     """Vertex numbers of the two ends of each row, shape (m, 2), and the column of weights.
 
-    Raises
-    ------
-    InvalidGraphError
-        An end of an edge is missing or is no declared vertex.
+    InvalidGraphError if an end of an edge is missing or is no declared vertex.
     """
     pairs = np.stack([frame[end].cat.codes.to_numpy(dtype=np.int64) for end in _ENDS], axis=1)
     if np.any(pairs < 0):

@@ -17,7 +17,7 @@ from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 if TYPE_CHECKING:
     import networkx as nx
 
-__all__ = ["in_public_order", "with_public_nodes"]
+__all__ = ["public_labels", "with_public_nodes"]
 
 
 def with_public_nodes(G: nx.Graph, nodes: Iterable[Hashable] | int | Literal["sorted"] = "sorted") -> nx.Graph:
@@ -71,15 +71,7 @@ def with_public_nodes(G: nx.Graph, nodes: Iterable[Hashable] | int | Literal["so
             f"G must be a networkx graph; got {type(G).__name__}. Matrices and igraph graphs have numbered vertices; "
             "for a pandas table of edges use dpgraph.edge_frame"
         )
-    if isinstance(nodes, str):
-        if nodes != "sorted":
-            raise InvalidParameterError(f'nodes must be "sorted", an iterable of vertices or a number; got {nodes!r}')
-        nodes = in_public_order(G.nodes)
-    elif isinstance(nodes, (int, np.integer)):
-        nodes = range(int(nodes))
-    labels = list(nodes)
-    if len(set(labels)) < len(labels):
-        raise InvalidParameterError("the vertices in nodes= must differ")
+    labels = public_labels(nodes, "sorted", G.nodes)
     if not set(G.nodes) <= set(labels):
         raise InvalidGraphError(
             "G has a vertex outside nodes=, the public vertex set; correct the set, or drop it from G"
@@ -91,10 +83,25 @@ def with_public_nodes(G: nx.Graph, nodes: Iterable[Hashable] | int | Literal["so
     return H
 
 
-def in_public_order(labels: Iterable[Hashable]) -> list[Hashable]:
-    """Labels sorted, by their text form where they cannot be compared: no order of appearance is left."""
-    labels = list(labels)
-    try:
-        return sorted(labels)  # type: ignore[type-var]
-    except TypeError:
-        return sorted(labels, key=repr)
+def public_labels(nodes: Iterable[Hashable] | int | str, word: str, present: Iterable[Hashable]) -> list[Hashable]:
+    """The vertices that an argument ``nodes=`` declares; `word` stands for those that are `present`, sorted.
+
+    They are sorted by their text form where they cannot be compared: no order of appearance is left.
+
+    Raises
+    ------
+    InvalidParameterError
+        Another word, or a vertex repeats.
+    """
+    if isinstance(nodes, str):
+        if nodes != word:
+            raise InvalidParameterError(f'nodes must be "{word}", an iterable of vertices or a number; got {nodes!r}')
+        labels = list(present)
+        try:
+            return sorted(labels)  # type: ignore[type-var]
+        except TypeError:
+            return sorted(labels, key=repr)
+    labels = list(range(int(nodes)) if isinstance(nodes, (int, np.integer)) else nodes)
+    if len(set(labels)) < len(labels):
+        raise InvalidParameterError("the vertices in nodes= must differ")
+    return labels

@@ -6,11 +6,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+
+from dpgraph.typing import FloatArray
 
 __all__ = ["WEIGHT_BITS", "WeightGrid"]
-
-FloatArray = NDArray[np.float64]
 
 #: Weights of a weighted private graph are at most 2**WEIGHT_BITS steps of their grid.
 WEIGHT_BITS = 20

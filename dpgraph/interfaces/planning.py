@@ -19,10 +19,11 @@ from dpgraph import evaluate
 from dpgraph.arguments import as_number, check_choice, check_integer, check_scale
 from dpgraph.datasets import planted_cut_sparse
 from dpgraph.exceptions import InvalidParameterError, MechanismHalted
-from dpgraph.graph import is_weighted
+from dpgraph.inputs.graphs import is_weighted
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import check_delta, check_epsilon
 from dpgraph.privacy.report import LedgerEntry, PrivacyReport
+from dpgraph.problems.counts.degrees import private_degrees
 from dpgraph.problems.cut.api import private_max_bisection, private_max_cut
 from dpgraph.problems.cut.rule import MAIN_SHARE, decide
 from dpgraph.problems.cut.strategy import CUTS
@@ -30,7 +31,6 @@ from dpgraph.problems.matrices.diagnostics import private_spectrum
 from dpgraph.problems.strategy import Undecided
 from dpgraph.releases.all_cuts import LARGEST
 from dpgraph.releases.answers import FLIP_LIMIT, expected_flips
-from dpgraph.releases.degrees import private_degrees
 from dpgraph.releases.sweeps.two_stage import core_may_answer
 from dpgraph.results.adjacency import DENSE_LIMIT
 

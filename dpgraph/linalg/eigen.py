@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
 from dpgraph.exceptions import InvalidParameterError, NotConvergedError
 from dpgraph.linalg.lanczos import Lanczos
+from dpgraph.typing import FloatArray
 
 __all__ = [
     "COARSE_ROWS",
@@ -29,8 +29,6 @@ __all__ = [
     "value_tolerance",
     "vector_tolerance",
 ]
-
-FloatArray = NDArray[np.float64]
 
 #: Above this number of rows eigenvalues are computed coarsely.
 COARSE_ROWS = 50_000
@@ -73,16 +71,9 @@ def vector_tolerance(norm: float) -> float:
 
 @dataclass(frozen=True)
 class Eigenpairs:
-    """Leading eigenpairs by absolute value.
+    """Leading eigenpairs by decreasing absolute value; one vector fewer from :func:`leading_values`.
 
-    Parameters
-    ----------
-    values : ndarray, shape (k,)
-        Eigenvalues, decreasing in absolute value.
-    vectors : ndarray, shape (n, k), or (n, k - 1) from :func:`leading_values`
-        Orthonormal eigenvectors.
-    residual : float
-        Spectral norm of A U - U Theta, U the vectors and Theta their Ritz values.
+    The `residual` is the spectral norm of A U - U Theta, U the vectors and Theta their Ritz values.
     """
 
     values: FloatArray

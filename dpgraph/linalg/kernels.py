@@ -9,10 +9,9 @@ from numba import get_num_threads, prange
 from numpy.typing import NDArray
 
 from dpgraph.compiled import njit
+from dpgraph.typing import FloatArray, IntArray
 
 __all__ = ["csr_rows_times_block", "csr_times_block"]
-
-FloatArray = NDArray[np.float64]
 
 #: Multiplications below which starting a second thread costs more than it saves.
 _PARALLEL_WORK = 2_000_000
@@ -27,7 +26,7 @@ def csr_times_block(A: Any, block: FloatArray) -> FloatArray:
     return _block_parallel(A.indptr, A.indices, A.data, np.ascontiguousarray(block))
 
 
-def csr_rows_times_block(A: Any, rows: NDArray[np.int64], block: FloatArray) -> FloatArray:
+def csr_rows_times_block(A: Any, rows: IntArray, block: FloatArray) -> FloatArray:
     """Selected rows of (CSR matrix times dense (n, k) array), without copying the rows."""
     shared = _worth_sharing(A, block)
     if block.shape[1] == 1:
@@ -80,7 +79,7 @@ def _vector_rows_source(
     indptr: NDArray[np.int32],
     indices: NDArray[np.int32],
     data: FloatArray,
-    rows: NDArray[np.int64],
+    rows: IntArray,
     x: FloatArray,
 ) -> FloatArray:
     out = np.empty(rows.size)
@@ -96,7 +95,7 @@ def _block_rows_source(
     indptr: NDArray[np.int32],
     indices: NDArray[np.int32],
     data: FloatArray,
-    rows: NDArray[np.int64],
+    rows: IntArray,
     block: FloatArray,
 ) -> FloatArray:
     k = block.shape[1]

@@ -32,13 +32,12 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 from scipy.linalg.blas import daxpy
 
-__all__ = ["Lanczos", "lower_bound"]
+from dpgraph.typing import FloatArray
 
-FloatArray = NDArray[np.float64]
+__all__ = ["Lanczos", "lower_bound"]
 
 #: After a product that leaves less than this of what U holds, the complement of U is projected to once more.
 _LOST_DIGITS = 1e-6
@@ -55,18 +54,10 @@ _TINY = 1e-300
 
 
 class Lanczos:
-    """Lanczos from a random start, in the orthogonal complement of the columns of U if there are any.
+    """Lanczos from a random start, in the orthogonal complement of the orthonormal columns U of `complement`, if any.
 
-    Parameters
-    ----------
-    multiply : callable
-        Product with a vector of shape (n,).
-    start : ndarray, shape (n,)
-        Normal random numbers, possibly zero outside a set of coordinates that `multiply` maps to itself.
-    complement : ndarray, shape (n, k), optional
-        U, orthonormal.
-    scale : float
-        Norm of what U holds: rounding errors of products are that large.
+    The `start` holds normal random numbers, possibly zero outside a set of coordinates that `multiply` maps to itself.
+    `scale` is the norm of what U holds: rounding errors of products are that large.
     """
 
     def __init__(
@@ -193,17 +184,9 @@ class Lanczos:
 
 
 def lower_bound(run: Lanczos, target: float, *, steps: int, failure: float) -> float:
-    """A number that all eigenvalues exceed: `target` if `steps` show it, or else what is known a priori.
+    """A number that all eigenvalues exceed: `target` if `steps` in all show it, or else what is known a priori.
 
-    Parameters
-    ----------
-    run : Lanczos
-        Will be continued.
-    target : float
-        Chosen independently of the start of the run.
-    steps : int
-        Most steps in all.
-    failure : float
-        Probability that the number is wrong, over the start (in exact arithmetic).
+    The target is chosen independently of the start of the run, which is continued. The number is wrong with probability
+    `failure` over the start, in exact arithmetic.
     """
     return target if run.look(target, failure / 2, steps) else run.smallest(failure / 2)

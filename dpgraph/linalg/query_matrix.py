@@ -14,14 +14,12 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 import scipy.sparse
-from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
 from dpgraph.exceptions import InvalidParameterError
+from dpgraph.typing import FloatArray
 
 __all__ = ["DENSE_LIMIT", "QueryMatrix", "RowSpace"]
-
-FloatArray = NDArray[np.float64]
 
 #: Largest number of entries (d N) for which a query matrix is held as a dense array: 512 MB.
 DENSE_LIMIT = 2**26
@@ -48,7 +46,7 @@ class RowSpace:
     @property
     def rank(self) -> int:
         """Rank r of the query matrix."""
-        return self.columns.shape[0]
+        return int(self.columns.shape[0])
 
 
 class QueryMatrix:
@@ -97,7 +95,7 @@ class QueryMatrix:
             return np.concatenate([np.linalg.norm(block, axis=0) for _, block in self.column_blocks()])
         if scipy.sparse.issparse(self._matrix):
             return np.sqrt(np.asarray(self._matrix.multiply(self._matrix).sum(axis=0), dtype=np.float64).ravel())
-        return np.linalg.norm(self._matrix, axis=0)
+        return np.asarray(np.linalg.norm(self._matrix, axis=0))
 
     @cached_property
     def longest(self) -> float:
@@ -106,6 +104,17 @@ class QueryMatrix:
         A computed length of d numbers is off by less than (d + 8) roundoffs of it.
         """
         return float(self.column_norms.max()) * (1 + 2 * (self.shape[0] + 8) * 2.0**-53)
+
+    @cached_property
+    def column_l1_norms(self) -> FloatArray:
+        """Sums of the absolute values of the N columns."""
+        sums = (np.asarray(abs(block).sum(axis=0)).ravel() for _, block in self.column_blocks())
+        return np.concatenate(list(sums))
+
+    @property
+    def longest_l1(self) -> float:
+        """Upper bound on the largest l1 norm of a column; rounding as for :attr:`longest`."""
+        return float(self.column_l1_norms.max()) * (1 + 2 * (self.shape[0] + 8) * 2.0**-53)
 
     @property
     def exponent(self) -> int:
@@ -128,8 +137,8 @@ class QueryMatrix:
         if scipy.sparse.issparse(self._matrix):
             squares = self.column_norms**2 + point @ point
             rounding = 8 * (self.shape[0] + 8) * 2.0**-53 * squares
-            return np.sqrt(np.maximum(squares - 2 * (self._matrix.T @ point), 0.0) + rounding)
-        return np.linalg.norm(self._matrix - point[:, None], axis=0)
+            return np.asarray(np.sqrt(np.maximum(squares - 2 * (self._matrix.T @ point), 0.0) + rounding))
+        return np.asarray(np.linalg.norm(self._matrix - point[:, None], axis=0))
 
     @cached_property
     def dense(self) -> FloatArray:
@@ -147,7 +156,7 @@ class QueryMatrix:
             )
         if isinstance(self._matrix, LinearOperator):
             return np.hstack([block for _, block in self.column_blocks()])
-        return self._matrix.toarray() if scipy.sparse.issparse(self._matrix) else self._matrix
+        return np.asarray(self._matrix.toarray() if scipy.sparse.issparse(self._matrix) else self._matrix)
 
     @cached_property
     def row_space(self) -> RowSpace:

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.extras import require
-from dpgraph.graph import as_graph
+from dpgraph.inputs.graphs import as_graph
 from dpgraph.plot.base import (
     ACROSS,
     GREY,

@@ -59,9 +59,10 @@ class Measurement:
     symmetric : bool
         Replace a square matrix by (A + A')/2, which moves no two data sets apart, and use noise (W + W')/2.
     error : float, optional
-        For real numbers that are not `few`: public bound on the l2 distance of the value from what an exact computation
-        would give. It counts twice, once for each of two neighbours. By default 2**-30 noise scales an entry, which
-        covers rounding unless sums in it are 2**22 over their number of terms noise scales large.
+        For real numbers that are not `few`, and for vectors with Laplace noise: public bound on the distance of the
+        value from what an exact computation would give, in the norm of the noise. It counts twice, once for each of two
+        neighbours. By default 2**-30 noise scales an entry, which covers rounding unless sums in it are 2**22 over
+        their number of terms noise scales large.
     """
 
     name: str
@@ -205,24 +206,29 @@ class Call:
         if self.pure:
             return self._laplace(measurement)
         if measurement.few:
-            exact = np.atleast_1d(np.asarray(measurement.value, dtype=np.float64))
-            law = self._lines().gaussian_on_grid(
-                measurement.name, sensitivity=measurement.l2, mu=self.mu, count=exact.size
-            )
-            return Released(self.noise.scalars(exact, law.unit, law.scale), law.scale)
+            count = np.size(_first(measurement.value))
+            law = self._lines().gaussian_on_grid(measurement.name, sensitivity=measurement.l2, mu=self.mu, count=count)
+            return Released(self.noise.scalars(measurement.value, law.unit, law.scale), law.scale)
         return self._gaussian(measurement)
 
     def _laplace(self, measurement: Measurement) -> Released:
         """Laplace noise on multiples of the unit.
 
-        A real number is rounded to a grid of 2**-20 noise scales. Rounding adds one step to the bound, and one more is
-        an allowance: on either of two neighbours floating-point arithmetic may miss the number by half a step. That is
-        so unless the sum that it is made of has more than some 2**30 noise scales, and is not proven beyond: with
-        hundreds of millions of edges and an epsilon in the thousands, the bound may be exceeded by about a billionth of
-        itself.
+        Several real numbers are rounded up or down at random to a grid of 2**-28 noise scales, which costs nothing
+        (:mod:`dpgraph.privacy.grid`).
+
+        A single real number is rounded to a grid of 2**-20 noise scales. Rounding adds one step to the bound, and one
+        more is an allowance: on either of two neighbours floating-point arithmetic may miss the number by half a step.
+        That is so unless the sum that it is made of has more than some 2**30 noise scales, and is not proven beyond:
+        with hundreds of millions of edges and an epsilon in the thousands, the bound may be exceeded by about a
+        billionth of itself.
         """
         unit, bound, value = measurement.unit, measurement.l1, measurement.value
-        if unit == 0.0:
+        count = np.size(_first(value))
+        if unit == 0.0 and count > 1:
+            error = measurement.error
+            bound += 2 * (bound / self.epsilon * _ALLOWANCE * count if error is None else error)
+        elif unit == 0.0:
             unit = grid_step(bound / self.epsilon, bits=_SCALAR_BITS)
             bound += 2 * unit
         scale = self._lines().laplace(measurement.name, sensitivity=bound, epsilon=self.epsilon)
@@ -233,7 +239,7 @@ class Call:
         if measurement.unit > 0:
             scale = ledger.gaussian(measurement.name, sensitivity=bound, mu=self.mu)
             return Released(self.noise.gaussian_on_grid(np.asarray(value), measurement.unit, scale), scale)
-        shape = np.shape(value[0] if isinstance(value, tuple) else value)
+        shape = np.shape(_first(value))
         error = measurement.error
         if error is None:
             error = bound / self.mu * _ALLOWANCE * math.sqrt(math.prod(shape))
@@ -283,6 +289,11 @@ class Call:
         if self._stage is None:
             self._stage = self.ledger.stage(self.epsilon)
         return self._stage
+
+
+def _first(value: Terms) -> FloatArray:
+    """One of the arrays that a value is the sum of."""
+    return value[0] if isinstance(value, tuple) else value
 
 
 def open_call(

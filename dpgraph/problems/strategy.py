@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import math
 import pkgutil
 from collections.abc import Callable
 from functools import cached_property
@@ -21,6 +22,11 @@ __all__ = ["Registry", "Strategy", "Undecided", "names_in"]
 
 def _unlimited(options: Any, public: Any) -> None:
     """Nothing is refused."""
+
+
+def _unpredicted(*_: Any) -> float:
+    """Nothing is known about the error in advance."""
+    return math.inf
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,6 +49,9 @@ class Strategy:
     check : callable
         ``check(options, public)``: raises :class:`InvalidParameterError` for values that are out of range, or too large
         for the `public` facts of a call (its number of vertices, epsilon, ...).
+    expected : callable
+        ``expected(options, ...)``: the error that public facts predict, by which "auto" compares; each problem says
+        with which arguments.
     unread : tuple of str
         Options that this problem does not read, although others that share the dataclass do: only their defaults may be
         passed.
@@ -56,6 +65,7 @@ class Strategy:
     pure: Callable[[Any], bool]
     run: Callable[..., Any]
     check: Callable[[Any, Any], None] = _unlimited
+    expected: Callable[..., Any] = _unpredicted
     unread: tuple[str, ...] = ()
     order: int = 0
 

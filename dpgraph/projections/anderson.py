@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+
+from dpgraph.typing import FloatArray
 
 __all__ = ["AndersonAccelerator"]
-
-FloatArray = NDArray[np.float64]
 
 #: An extrapolated point is rejected when its residual exceeds the smallest one so far by this factor ...
 _ACCEPTED_GROWTH = 2.0
@@ -53,13 +52,7 @@ class AndersonAccelerator:
         self._accepted = 0
 
     def advance(self, point: FloatArray, image: FloatArray) -> FloatArray:
-        """Return the next iterate.
-
-        Parameters
-        ----------
-        point, image : ndarray
-            The current iterate z, as returned by the last call, and F(z), of equal shape.
-        """
+        """Return the next iterate, from the current one (as returned by the last call) and its image under F."""
         residual = image - point
         size = float(np.linalg.norm(residual.ravel()))
         if self._extrapolated:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from dpgraph.arguments import check_nonnegative
 from dpgraph.exceptions import InvalidParameterError
+from dpgraph.typing import FloatArray
 
-__all__ = ["ConvexSet", "as_array", "as_matrix", "as_symmetric", "is_symmetric", "public_shape"]
-
-FloatArray = NDArray[np.float64]
+__all__ = ["Ball", "ConvexSet", "as_array", "as_matrix", "as_square", "as_symmetric", "is_symmetric", "public_shape"]
 
 #: Entries of a symmetric matrix may differ from their mirror image by this much, relative to the largest entry.
 _SYMMETRY = 1e-12
@@ -28,6 +29,16 @@ class ConvexSet(ABC):
         """Frobenius distance from `X` to the set."""
         X = as_array(X)
         return float(np.linalg.norm((X - self.project(X)).ravel()))
+
+
+@dataclass(frozen=True)
+class Ball(ConvexSet):
+    """Arrays of some norm at most `radius`, nonnegative."""
+
+    radius: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_nonnegative("radius", self.radius)
 
 
 def public_shape(X: ArrayLike) -> tuple[int, ...]:
@@ -65,6 +76,14 @@ def as_matrix(X: ArrayLike) -> FloatArray:
     return matrix
 
 
+def as_square(X: ArrayLike) -> FloatArray:
+    """Return `X` as a square float64 matrix."""
+    matrix = as_matrix(X)
+    if matrix.shape[0] != matrix.shape[1]:
+        raise InvalidParameterError(f"expected a square matrix; got shape {matrix.shape}")
+    return matrix
+
+
 def is_symmetric(X: FloatArray) -> bool:
     """Whether a matrix equals its transpose up to rounding."""
     if X.shape[0] != X.shape[1]:
@@ -78,7 +97,5 @@ def as_symmetric(X: ArrayLike) -> FloatArray:
     It is the nearest symmetric matrix, and the projection of `X` onto any set of symmetric matrices equals that of its
     symmetric part.
     """
-    matrix = as_matrix(X)
-    if matrix.shape[0] != matrix.shape[1]:
-        raise InvalidParameterError(f"expected a square matrix; got shape {matrix.shape}")
+    matrix = as_square(X)
     return matrix / 2 + matrix.T / 2

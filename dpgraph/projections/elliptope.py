@@ -15,17 +15,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.optimize import minimize
 
 from dpgraph.exceptions import InvalidParameterError, NotConvergedError
 from dpgraph.projections.base import ConvexSet, as_symmetric
 from dpgraph.projections.result import ProjectionResult
 from dpgraph.projections.spectral_sets import project_psd
+from dpgraph.typing import BoolArray, FloatArray
 
 __all__ = ["Elliptope", "project_elliptope"]
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -61,17 +60,9 @@ class Elliptope(ConvexSet):
         return result.matrix
 
     def solve(self, X: ArrayLike) -> ProjectionResult:
-        """Nearest point of the set with its certificate.
+        """Nearest point of the set to a square matrix, whose symmetric part decides, with its certificate.
 
-        Parameters
-        ----------
-        X : array_like, shape (n, n)
-            Any square matrix; its symmetric part decides.
-
-        Returns
-        -------
-        ProjectionResult
-            The matrix satisfies the diagonal constraint exactly and is positive semidefinite up to rounding.
+        The matrix found satisfies the diagonal constraint exactly and is positive semidefinite up to rounding.
         """
         S = as_symmetric(X)
         n = len(S)
@@ -110,7 +101,7 @@ class Elliptope(ConvexSet):
         return ProjectionResult(matrix, distance, 0.0, evaluations, bool(error <= tol), lower, tol, self.max_iter)
 
 
-def _with_unit_diagonal(X: FloatArray, *, pinned: NDArray[np.bool_]) -> FloatArray:
+def _with_unit_diagonal(X: FloatArray, *, pinned: BoolArray) -> FloatArray:
     """Congruence that sets pinned diagonal entries to 1, the others to at most 1, and keeps X positive semidefinite."""
     diagonal = np.diagonal(X)
     if np.any(diagonal[pinned] <= 0.0):

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from dpgraph.arguments import check_nonnegative
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.projections.base import ConvexSet, as_array, as_matrix
+from dpgraph.projections.base import Ball, ConvexSet, as_array, as_square
+from dpgraph.typing import FloatArray
 
 __all__ = [
     "BoundedDiagonal",
@@ -22,8 +22,6 @@ __all__ = [
     "project_box",
     "project_nonnegative",
 ]
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -51,7 +49,10 @@ class Box(ConvexSet):
     upper: float | FloatArray = np.inf
 
     def __post_init__(self) -> None:
-        _check_bounds(self.lower, self.upper)
+        if not np.all(np.asarray(self.lower) <= np.asarray(self.upper)):
+            raise InvalidParameterError(
+                "expected lower <= upper in every entry; at least one pair of bounds is reversed"
+            )
 
     def project(self, X: ArrayLike) -> FloatArray:
         """Clip every entry."""
@@ -87,14 +88,8 @@ class BoundedDiagonal(ConvexSet):
         return _with_diagonal(X, lambda diagonal: np.minimum(diagonal, self.upper))
 
 
-@dataclass(frozen=True)
-class FrobeniusBall(ConvexSet):
+class FrobeniusBall(Ball):
     """Arrays of Euclidean (Frobenius) norm at most `radius`."""
-
-    radius: float = 1.0
-
-    def __post_init__(self) -> None:
-        check_nonnegative("radius", self.radius)
 
     def project(self, X: ArrayLike) -> FloatArray:
         """Scale down to the radius where necessary."""
@@ -159,15 +154,7 @@ def project_box(X: ArrayLike, lower: ArrayLike = -1.0, upper: ArrayLike = 1.0) -
     return Box(np.asarray(lower, dtype=np.float64), np.asarray(upper, dtype=np.float64)).project(X)
 
 
-def _check_bounds(lower: ArrayLike, upper: ArrayLike) -> None:
-    if not np.all(np.asarray(lower) <= np.asarray(upper)):
-        raise InvalidParameterError("expected lower <= upper in every entry; at least one pair of bounds is reversed")
-
-
 def _with_diagonal(X: ArrayLike, change: Callable[[FloatArray], FloatArray]) -> FloatArray:
-    matrix = as_matrix(X)
-    if matrix.shape[0] != matrix.shape[1]:
-        raise InvalidParameterError(f"expected a square matrix; got shape {matrix.shape}")
-    result = matrix.copy()
-    np.fill_diagonal(result, change(np.diagonal(matrix)))
+    result = as_square(X).copy()
+    np.fill_diagonal(result, change(np.diagonal(result)))
     return result

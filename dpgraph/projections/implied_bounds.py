@@ -10,31 +10,19 @@ instead of n^2.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgraph.projections.base import ConvexSet
 from dpgraph.projections.entrywise_sets import Box
 from dpgraph.projections.spectral_sets import PSDCone, PSDFrobeniusBall, PSDTraceBall
+from dpgraph.typing import BoolArray
 
 __all__ = ["movable_entries", "without_implied_bounds"]
 
-FloatArray = NDArray[np.float64]
-
 
 def without_implied_bounds(sets: tuple[ConvexSet, ...], shape: tuple[int, ...]) -> tuple[ConvexSet, ...]:
-    """Sets with the same intersection, in the same order, whose boxes are as wide as possible.
+    """Sets of arrays of a shape with the same intersection, in the same order, whose boxes are as wide as possible.
 
-    Parameters
-    ----------
-    sets : tuple of ConvexSet
-        Of arrays of shape `shape`.
-    shape : tuple of int
-        Shape of the arrays.
-
-    Returns
-    -------
-    tuple of ConvexSet
-        `sets` itself unless it holds both a box and a set of positive semidefinite matrices.
+    These are `sets` itself unless it holds both a box and a set of positive semidefinite matrices.
     """
     conic = any(isinstance(convex, (PSDCone, PSDTraceBall, PSDFrobeniusBall)) for convex in sets)
     if not conic or len(shape) != 2 or shape[0] != shape[1]:
@@ -42,7 +30,7 @@ def without_implied_bounds(sets: tuple[ConvexSet, ...], shape: tuple[int, ...]) 
     return tuple(_widened(convex, shape) if isinstance(convex, Box) else convex for convex in sets)
 
 
-def movable_entries(sets: tuple[ConvexSet, ...], shape: tuple[int, ...]) -> NDArray[np.bool_]:
+def movable_entries(sets: tuple[ConvexSet, ...], shape: tuple[int, ...]) -> BoolArray:
     """Entries that the projection onto each set may change, shape (number of sets, *shape)."""
     moved = [np.isfinite(s.lower) | np.isfinite(s.upper) if isinstance(s, Box) else True for s in sets]
     return np.stack([np.broadcast_to(entries, shape) for entries in moved])

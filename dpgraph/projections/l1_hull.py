@@ -10,15 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from dpgraph.arguments import check_nonnegative
 from dpgraph.exceptions import InvalidParameterError, NotConvergedError
 from dpgraph.projections.base import ConvexSet, as_array, as_matrix
+from dpgraph.typing import FloatArray
 
 __all__ = ["L1Hull", "project_l1_hull"]
-
-FloatArray = NDArray[np.float64]
 
 #: Weights below this are removed from the active set.
 _ZERO_WEIGHT = 1e-12
@@ -152,4 +151,4 @@ class _Corral:
         ones = np.ones(shifted.shape[1])
         half: FloatArray = np.linalg.lstsq(R.T, ones)[0]
         weights: FloatArray = np.linalg.lstsq(R, half)[0]
-        return weights / weights.sum()
+        return np.asarray(weights / weights.sum())

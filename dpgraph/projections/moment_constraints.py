@@ -29,7 +29,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from dpgraph.problems.records.parities import ParityBasis, TableGroup, character_table
+from dpgraph.linalg.parities import ParityBasis, TableGroup, character_table
 from dpgraph.projections import project_psd
 
 __all__ = [

@@ -7,14 +7,13 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.projections.base import ConvexSet, as_array
+from dpgraph.typing import BoolArray, FloatArray, IntArray
 
 __all__ = ["MomentStructure"]
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,10 +69,10 @@ class MomentStructure(ConvexSet):
             object.__setattr__(self, name, value)
         object.__setattr__(self, "_sizes", np.bincount(groups, minlength=len(names)))
 
-    _grouped: NDArray[np.bool_] = field(init=False, repr=False)
-    _groups: NDArray[np.int64] = field(init=False, repr=False)
-    _sizes: NDArray[np.int64] = field(init=False, repr=False)
-    _fixed_at: NDArray[np.int64] = field(init=False, repr=False)
+    _grouped: BoolArray = field(init=False, repr=False)
+    _groups: IntArray = field(init=False, repr=False)
+    _sizes: IntArray = field(init=False, repr=False)
+    _fixed_at: IntArray = field(init=False, repr=False)
     _fixed_values: FloatArray = field(init=False, repr=False)
 
     def project(self, X: ArrayLike) -> FloatArray:

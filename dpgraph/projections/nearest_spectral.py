@@ -26,16 +26,14 @@ S. Boyd et al., "Distributed optimization and statistical learning via the alter
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgraph.projections.anderson import AndersonAccelerator
 from dpgraph.projections.partial_eigen import SymmetricSpectrum, beyond_radius, outer
 from dpgraph.projections.result import ProjectionResult
 from dpgraph.projections.spectral_sets import project_nuclear_ball
+from dpgraph.typing import FloatArray
 
 __all__ = ["nearest_in_spectral_norm", "spectral_norm"]
-
-FloatArray = NDArray[np.float64]
 
 #: Over-relaxation, in the range 1.5 to 1.8 that the literature recommends.
 _RELAXATION = 1.6
@@ -129,25 +127,11 @@ class _Solver:
 def nearest_in_spectral_norm(
     Y: FloatArray, radius: float, upper: FloatArray, *, tol: float, max_iter: int
 ) -> ProjectionResult:
-    """Nearest point in spectral norm of the symmetric X with 0 <= X <= upper and ||X|| <= radius.
+    """Nearest point in spectral norm to a symmetric Y among the symmetric X with 0 <= X <= upper and ||X|| <= radius.
 
-    Parameters
-    ----------
-    Y : ndarray, shape (n, n)
-        Symmetric.
-    radius : float
-        Positive.
-    upper : ndarray, shape (n, n)
-        Symmetric, nonnegative, infinite where there is no bound.
-    tol : float
-        Stop when distance and lower bound differ by at most this.
-    max_iter : int
-        Largest number of steps.
-
-    Returns
-    -------
-    ProjectionResult
-        The best feasible point found, with a proven lower bound on the smallest distance.
+    `upper` is symmetric, nonnegative, and infinite where there is no bound. Stops when distance and lower bound differ
+    by at most `tol`, or after `max_iter` steps. The result is the best feasible point found, with a proven lower bound
+    on the smallest distance.
     """
     solver = _Solver(Y, radius, upper)
     best, distance = solver.feasible()

@@ -8,15 +8,13 @@ eigenvectors, so :class:`SymmetricSpectrum` computes eigenvalues first and eigen
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import eigh_tridiagonal, eigvalsh_tridiagonal, lapack
 
 from dpgraph.exceptions import InvalidParameterError, NotConvergedError
 from dpgraph.linalg.eigen import DENSE_LIMIT, leading_eigenpairs
+from dpgraph.typing import FloatArray
 
 __all__ = ["SymmetricSpectrum", "beyond_radius", "outer"]
-
-FloatArray = NDArray[np.float64]
 
 #: Below this size the full decomposition (divide and conquer) is as fast as a partial one.
 _FULL_LIMIT = 200
@@ -29,18 +27,7 @@ _KRYLOV_TOLERANCE = 1e-11
 
 
 class SymmetricSpectrum:
-    """Eigenvalues of a symmetric matrix, ascending, and eigenvectors of any of them on demand.
-
-    Parameters
-    ----------
-    X : ndarray, shape (n, n)
-        Symmetric; only one triangle is read.
-
-    Attributes
-    ----------
-    values : ndarray, shape (n,)
-        All eigenvalues, ascending.
-    """
+    """All eigenvalues of a symmetric matrix, ascending, and eigenvectors on demand; only one triangle is read."""
 
     def __init__(self, X: FloatArray) -> None:
         self._matrix = X
@@ -95,36 +82,16 @@ class SymmetricSpectrum:
 
 
 def outer(vectors: FloatArray, values: FloatArray) -> FloatArray:
-    """Return the exactly symmetric matrix ``sum_k values[k] u_k u_k'``.
-
-    Parameters
-    ----------
-    vectors : ndarray, shape (n, k)
-        Columns u_k.
-    values : ndarray, shape (k,)
-        Weights of any sign.
-    """
+    """Return the exactly symmetric matrix ``sum_k values[k] u_k u_k'``, u_k the columns of `vectors`."""
     product = (vectors * values) @ vectors.T
     return (product + product.T) / 2
 
 
 def beyond_radius(X: FloatArray, radius: float) -> tuple[FloatArray, FloatArray]:
-    """Eigenpairs of a symmetric matrix whose absolute value exceeds `radius`.
+    """Eigenvalues (k,) of a symmetric matrix whose absolute value exceeds `radius`, and their eigenvectors (n, k).
 
     Large matrices are tried with a Krylov method first: a matrix that is nearly inside the ball has only a few such
     pairs. If its last pair still lies beyond the radius, or it does not converge, the tridiagonal reduction decides.
-
-    Parameters
-    ----------
-    X : ndarray, shape (n, n)
-        Symmetric.
-    radius : float
-        Nonnegative.
-
-    Returns
-    -------
-    values : ndarray, shape (k,)
-    vectors : ndarray, shape (n, k)
     """
     if radius < 0:
         raise InvalidParameterError(f"radius must be nonnegative; got {radius!r}")

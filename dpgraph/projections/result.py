@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
+from dpgraph.results.base import Result
+from dpgraph.typing import FloatArray
 
 __all__ = ["ProjectionResult"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ProjectionResult:
+class ProjectionResult(Result):
     """A point of a convex set near a given point, with what is known about its quality.
 
     Parameters
@@ -36,7 +36,7 @@ class ProjectionResult:
         Number of iterations that was allowed.
     """
 
-    matrix: NDArray[np.float64]
+    matrix: FloatArray
     distance: float
     residual: float
     iterations: int

@@ -9,17 +9,16 @@ public: nothing is paid for it.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.optimize import isotonic_regression
 
 from dpgraph.arguments import check_nonnegative, check_positive
 from dpgraph.projections.base import as_symmetric
 from dpgraph.projections.partial_eigen import SymmetricSpectrum
 from dpgraph.projections.simplex import project_solid_simplex
+from dpgraph.typing import FloatArray
 
 __all__ = ["shrink_psd_trace", "shrunken_eigenvalues"]
-
-FloatArray = NDArray[np.float64]
 
 #: Gaps below this many standard deviations count less, so that none is divided by: pooling cancels them anyway.
 _SMALLEST_GAP = 0.02
@@ -30,26 +29,13 @@ _BLOCK = 256
 
 
 def shrunken_eigenvalues(values: FloatArray, std: float) -> FloatArray:
-    r"""Eigenvalues that minimise Stein's estimate of the squared error, in the order of the noisy ones.
+    r"""Eigenvalues that minimise Stein's estimate of the squared error, ascending, with the sum of the noisy ones.
 
-    Parameters
-    ----------
-    values : ndarray, shape (d,)
-        Eigenvalues of C + W, ascending.
-    std : float
-        Standard deviation of a diagonal entry of W, positive; off the diagonal it is smaller by sqrt(2).
-
-    Returns
-    -------
-    ndarray, shape (d,)
-        Ascending, with the sum of `values`; some may be negative.
-
-    Notes
-    -----
-    For Gaussian W and an estimate with the eigenvectors of C + W and eigenvalues f_i(values), Stein's unbiased estimate
-    of the squared Frobenius error is a constant plus sum (f_i - l_i)^2 + 2 std^2 (sum_i df_i/dl_i + sum_{i<j} (f_i -
-    f_j)/(l_i - l_j)). Without the derivatives it is least at f_i = l_i - std^2 sum_{j != i} 1/(l_i - l_j); pooling
-    neighbours that are out of order (isotonic regression) tames the small gaps.
+    `values` are the eigenvalues of C + W, ascending; `std` > 0 is the standard deviation of a diagonal entry of W, off
+    the diagonal it is smaller by sqrt(2). For Gaussian W and an estimate with the eigenvectors of C + W and eigenvalues
+    f_i(values), Stein's unbiased estimate of the squared Frobenius error is a constant plus sum (f_i - l_i)^2 + 2 std^2
+    (sum_i df_i/dl_i + sum_{i<j} (f_i - f_j)/(l_i - l_j)). Without the derivatives it is least at f_i = l_i - std^2
+    sum_{j != i} 1/(l_i - l_j); pooling neighbours that are out of order (isotonic regression) tames the small gaps.
 
     References
     ----------
@@ -64,7 +50,7 @@ def shrunken_eigenvalues(values: FloatArray, std: float) -> FloatArray:
     for start in range(0, scaled.size, _BLOCK):
         gaps = scaled[start : start + _BLOCK, None] - scaled
         pushed[start : start + _BLOCK] = (gaps / (gaps**2 + _SMALLEST_GAP**2)).sum(axis=1)
-    return isotonic_regression(scaled - pushed).x * std
+    return np.asarray(isotonic_regression(scaled - pushed).x * std)
 
 
 def shrink_psd_trace(X: ArrayLike, trace: float, *, std: float) -> FloatArray:

@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+
+from dpgraph.typing import FloatArray
 
 __all__ = ["l1_threshold", "project_l1_ball", "project_solid_simplex"]
 
-FloatArray = NDArray[np.float64]
-
 
 def l1_threshold(magnitudes: FloatArray, radius: float) -> float:
-    """Return theta >= 0 with ``sum(max(magnitudes - theta, 0)) = min(radius, sum(magnitudes))``.
-
-    Parameters
-    ----------
-    magnitudes : ndarray, shape (n,)
-        Nonnegative.
-    radius : float
-        Nonnegative.
+    """Return theta >= 0 with ``sum(max(magnitudes - theta, 0)) = min(radius, sum(magnitudes))``; all are nonnegative.
 
     References
     ----------

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from dpgraph.arguments import check_choice, check_integer, check_nonnegative, check_positive
 from dpgraph.exceptions import InvalidParameterError
@@ -16,10 +16,9 @@ from dpgraph.projections.nearest_spectral import nearest_in_spectral_norm, spect
 from dpgraph.projections.result import ProjectionResult
 from dpgraph.projections.spectral_sets import SpectralBall
 from dpgraph.projections.splitting import dykstra
+from dpgraph.typing import FloatArray
 
 __all__ = ["project_nonnegative_spectral_ball"]
-
-FloatArray = NDArray[np.float64]
 
 #: Asymmetry of an input that is still taken for rounding, relative to its largest entry.
 _ASYMMETRY = 1e-9
@@ -76,7 +75,7 @@ def project_nonnegative_spectral_ball(
 
     References
     ----------
-    DN25a, Fact 7.16. mathematics.md, section 4.
+    DN25a, Fact 7.16 (the guarantee). docs/projections.md (the method).
 
     Examples
     --------

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from dpgraph.arguments import check_nonnegative
-from dpgraph.projections.base import ConvexSet, as_matrix, as_symmetric, is_symmetric
+from dpgraph.projections.base import Ball, ConvexSet, as_matrix, as_symmetric, is_symmetric
 from dpgraph.projections.partial_eigen import SymmetricSpectrum, beyond_radius, outer
 from dpgraph.projections.simplex import l1_threshold, project_l1_ball, project_solid_simplex
+from dpgraph.typing import FloatArray
 
 __all__ = [
     "NuclearBall",
@@ -23,8 +24,6 @@ __all__ = [
     "project_psd_trace",
     "project_spectral_ball",
 ]
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -43,28 +42,16 @@ class PSDCone(ConvexSet):
         return project_psd(X)
 
 
-@dataclass(frozen=True)
-class SpectralBall(ConvexSet):
+class SpectralBall(Ball):
     """Matrices of spectral norm at most `radius`."""
-
-    radius: float = 1.0
-
-    def __post_init__(self) -> None:
-        check_nonnegative("radius", self.radius)
 
     def project(self, X: ArrayLike) -> FloatArray:
         """Clip the singular values of `X` at the radius."""
         return project_spectral_ball(X, self.radius)
 
 
-@dataclass(frozen=True)
-class NuclearBall(ConvexSet):
+class NuclearBall(Ball):
     """Matrices whose singular values sum to at most `radius`."""
-
-    radius: float = 1.0
-
-    def __post_init__(self) -> None:
-        check_nonnegative("radius", self.radius)
 
     def project(self, X: ArrayLike) -> FloatArray:
         """Shrink the singular values of `X` by one threshold."""
@@ -85,14 +72,8 @@ class PSDTraceBall(ConvexSet):
         return project_psd_trace(X, self.trace)
 
 
-@dataclass(frozen=True)
-class PSDFrobeniusBall(ConvexSet):
+class PSDFrobeniusBall(Ball):
     """Positive semidefinite matrices of Frobenius norm at most `radius` (the first set of CDEMZ24, Algorithm 4)."""
-
-    radius: float = 1.0
-
-    def __post_init__(self) -> None:
-        check_nonnegative("radius", self.radius)
 
     def project(self, X: ArrayLike) -> FloatArray:
         """Project onto the cone, then scale: exact for a cone and a ball around its apex."""
@@ -210,7 +191,7 @@ def project_spectral_ball(X: ArrayLike, radius: float = 1.0) -> FloatArray:
     X, radius = as_matrix(X), check_nonnegative("radius", radius)
     if not is_symmetric(X):
         left, values, right = np.linalg.svd(X, full_matrices=False)
-        return (left * np.minimum(values, radius)) @ right
+        return np.asarray((left * np.minimum(values, radius)) @ right)
     S = as_symmetric(X)
     values, vectors = beyond_radius(S, radius)
     return S - outer(vectors, values - np.clip(values, -radius, radius))
@@ -246,7 +227,7 @@ def project_nuclear_ball(X: ArrayLike, radius: float = 1.0) -> FloatArray:
     X, radius = as_matrix(X), check_nonnegative("radius", radius)
     if not is_symmetric(X):
         left, values, right = np.linalg.svd(X, full_matrices=False)
-        return (left * project_l1_ball(values, radius)) @ right
+        return np.asarray((left * project_l1_ball(values, radius)) @ right)
     spectrum = SymmetricSpectrum(as_symmetric(X))
     values = spectrum.values
     theta = l1_threshold(np.abs(values), radius)

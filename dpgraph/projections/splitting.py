@@ -26,7 +26,7 @@ import math
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from dpgraph.arguments import check_integer, check_nonnegative
 from dpgraph.exceptions import InvalidParameterError
@@ -34,10 +34,9 @@ from dpgraph.projections.anderson import AndersonAccelerator
 from dpgraph.projections.base import ConvexSet, as_array
 from dpgraph.projections.implied_bounds import movable_entries, without_implied_bounds
 from dpgraph.projections.result import ProjectionResult
+from dpgraph.typing import FloatArray
 
 __all__ = ["averaged_projections", "check_arguments", "dykstra"]
-
-FloatArray = NDArray[np.float64]
 
 _ANDERSON_MEMORY = 10
 

@@ -28,6 +28,7 @@ from dpgraph.privacy.replacement_noise import (
 )
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.projections.base import as_array, public_shape
+from dpgraph.results.base import Result
 
 __all__ = [
     "NUCLEAR_MECHANISMS",
@@ -46,7 +47,7 @@ MatrixNorm = Literal["nuclear", "larger-trace"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PrivateSymmetricMatrix:
+class PrivateSymmetricMatrix(Result):
     """A symmetric matrix with pure-DP noise.
 
     Parameters

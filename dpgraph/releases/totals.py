@@ -11,7 +11,7 @@ from dpgraph.bounds import sensitivity
 from dpgraph.graph import GraphOperator
 from dpgraph.privacy.call import Call, Measurement
 
-__all__ = ["WeightEstimate", "release_cut_weight", "release_total_weight", "release_weight"]
+__all__ = ["WeightEstimate", "release_block_weights", "release_cut_weight", "release_total_weight", "release_weight"]
 
 
 class WeightEstimate(NamedTuple):
@@ -47,3 +47,24 @@ def release_weight(name: str, weight: float, graph: GraphOperator, call: Call, *
         exact = np.floor(exact / graph.weight_unit + 0.5) * graph.weight_unit
     released = call.release(Measurement(name, exact, l1=bound, l2=bound, unit=graph.weight_unit, few=True))
     return WeightEstimate(released.number, released.std)
+
+
+def release_block_weights(graph: GraphOperator, groups: NDArray[np.int64], call: Call) -> NDArray[np.float64]:
+    """Release the weight between every two groups of a public grouping, and inside each, for this part of the budget.
+
+    Every vertex pair counts in one of these weights, so that all of them together move by at most w, in l1 and in l2.
+
+    Returns
+    -------
+    ndarray, shape (k, k)
+        Upper triangular: entry (a, b) is the weight between groups a < b, entry (a, a) that inside a.
+    """
+    k = int(groups.max(initial=0)) + 1
+    member = (groups[:, None] == np.arange(k)).astype(np.float64)
+    exact = np.triu(member.T @ graph.multiply(member))
+    exact[np.diag_indices(k)] /= 2.0
+    bound, place = sensitivity.partition_weight(graph.max_weight), np.triu_indices(k)
+    weights = np.zeros((k, k))
+    measurement = Measurement("group weights", exact[place], l1=bound, l2=bound, unit=graph.weight_unit, few=True)
+    weights[place] = call.release(measurement).value
+    return weights

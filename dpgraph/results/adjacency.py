@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -13,6 +13,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.report import PrivacyReport
+from dpgraph.results.base import TableResult
 
 __all__ = ["FactoredOperator", "PrivateNormalizedAdjacency"]
 
@@ -22,8 +23,8 @@ FloatArray = NDArray[np.float64]
 DENSE_LIMIT = 5000
 
 
-@dataclass(frozen=True, repr=False)
-class PrivateNormalizedAdjacency:
+@dataclass(frozen=True, eq=False, repr=False)
+class PrivateNormalizedAdjacency(TableResult):
     """Private low-rank approximation Q B Q' of the normalized adjacency C^{-1/2} A C^{-1/2}, C = diag(degrees) + tau I.
 
     Everything here may be published, and everything computed from it is post-processing.
@@ -128,6 +129,10 @@ class PrivateNormalizedAdjacency:
         values, vectors = np.linalg.eigh(self.core)
         order = np.argsort(-np.abs(values))[: self.rank if dimensions is None else dimensions]
         return (self.basis @ vectors[:, order]) * np.sqrt(np.abs(values[order]))
+
+    def columns(self) -> dict[str, Sequence[Any]]:
+        """Columns ``node``, and ``x1``, ``x2``, ... of :meth:`embedding`."""
+        return {"node": self.nodes} | {f"x{j}": column.tolist() for j, column in enumerate(self.embedding().T, 1)}
 
     def to_networkx(self, *, threshold: float = 0.0) -> Any:
         """Weighted synthetic networkx graph: private adjacency entries above `threshold`, clipped to max_weight."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgraph.privacy.report import PrivacyReport
+from dpgraph.results.base import TableResult
 from dpgraph.results.igraph_views import igraph_clustering
 
 __all__ = ["PrivateCSPResult"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PrivateCSPResult:
+class PrivateCSPResult(TableResult):
     """A private assignment of a 2-CSP: everything here may be published.
 
     Parameters
@@ -67,6 +68,10 @@ class PrivateCSPResult:
         """Estimated value over estimated total weight."""
         total = self.estimated_total_weight
         return self.estimated_value / total if total > 0 else float("nan")
+
+    def columns(self) -> dict[str, Sequence[Any]]:
+        """Columns ``variable`` and ``label``."""
+        return {"variable": tuple(self.assignment), "label": tuple(self.assignment.values())}
 
     def to_igraph_clustering(self, g: Any) -> Any:
         """Return an ``igraph.VertexClustering`` of `g`, whose vertices are the variables: a cluster for each label."""

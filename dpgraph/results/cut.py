@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgraph.privacy.report import PrivacyReport
+from dpgraph.results.base import TableResult
 from dpgraph.results.igraph_views import igraph_clustering, igraph_cut, sides
 
 __all__ = ["PrivateCutResult"]
 
 
-@dataclass(frozen=True, repr=False)
-class PrivateCutResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class PrivateCutResult(TableResult):
     """A private cut or bisection: everything here may be published.
 
     Parameters
@@ -64,6 +65,10 @@ class PrivateCutResult:
         """Estimated value over estimated total weight: a random cut has 0.5."""
         total = self.estimated_total_weight
         return self.estimated_value / total if total > 0 else float("nan")
+
+    def columns(self) -> dict[str, Sequence[Any]]:
+        """Columns ``node`` and ``side``."""
+        return {"node": self.nodes, "side": self.labels.tolist()}
 
     def to_igraph_clustering(self, g: Any) -> Any:
         """Return an ``igraph.VertexClustering`` of `g`, the graph that the cut is of; cluster k is side k."""

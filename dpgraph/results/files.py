@@ -34,12 +34,18 @@ _READABLE = (1, 2)
 
 #: Results that can be saved: their fields are arrays, labels, numbers, texts and a privacy report.
 _TYPES = {
+    "PrivateAnswers": "dpgraph.results.answers",
+    "PrivateCSPResult": "dpgraph.results.csp",
     "PrivateCoherence": "dpgraph.problems.matrices.diagnostics",
-    "PrivateCovariance": "dpgraph.problems.records.covariance",
+    "PrivateCovariance": "dpgraph.results.covariance",
     "PrivateCutResult": "dpgraph.results.cut",
-    "PrivateDegrees": "dpgraph.releases.degrees",
+    "PrivateDegrees": "dpgraph.results.degrees",
+    "PrivateLowRank": "dpgraph.results.subspaces",
     "PrivateNormalizedAdjacency": "dpgraph.results.adjacency",
+    "PrivateSingularSubspace": "dpgraph.results.subspaces",
+    "PrivateSymmetricMatrix": "dpgraph.releases.symmetric",
     "PrivateSpectrum": "dpgraph.problems.matrices.diagnostics",
+    "PrivateSubspace": "dpgraph.results.subspaces",
 }
 
 

@@ -8,14 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgraph.privacy.report import PrivacyReport
+from dpgraph.results.base import Result
 
 __all__ = ["PrivateLowRank", "PrivateSingularSubspace", "PrivateSubspace"]
 
 FloatArray = NDArray[np.float64]
 
 
-@dataclass(frozen=True, repr=False)
-class PrivateSubspace:
+@dataclass(frozen=True, eq=False, repr=False)
+class PrivateSubspace(Result):
     """A private subspace.
 
     Parameters
@@ -46,7 +47,7 @@ class PrivateSubspace:
         return self.basis @ self.basis.T
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PrivateLowRank(PrivateSubspace):
     """A private low-rank approximation Q B Q'.
 
@@ -63,8 +64,8 @@ class PrivateLowRank(PrivateSubspace):
         return self.basis @ self.core @ self.basis.T
 
 
-@dataclass(frozen=True, repr=False)
-class PrivateSingularSubspace:
+@dataclass(frozen=True, eq=False, repr=False)
+class PrivateSingularSubspace(Result):
     """Private leading singular subspaces of a rectangular matrix.
 
     Parameters

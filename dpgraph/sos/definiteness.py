@@ -14,15 +14,13 @@ N. J. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., SIAM 2002
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import LinAlgError, cholesky
 
 from dpgraph.sos.elimination import DENSE, TOO_LARGE, eliminate_low_degree
+from dpgraph.typing import FloatArray
 
 __all__ = ["DENSE_LIMIT", "dense_semidefinite", "factored_semidefinite", "sparse_semidefinite"]
-
-FloatArray = NDArray[np.float64]
 
 #: Largest matrix handed to a dense Cholesky factorisation (n^3/3 operations, 8 n^2 bytes).
 DENSE_LIMIT = 6000

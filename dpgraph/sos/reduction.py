@@ -17,32 +17,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from dpgraph.compiled import njit
-from dpgraph.sos.elimination import grown, merge_rows, store_row
+from dpgraph.sos.elimination import RowPool, enlarged, merge_row, row_pool, store_row
+from dpgraph.typing import FloatArray, IntArray
 
 __all__ = ["Reduction", "reduce_low_degree"]
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
 class Reduction:
-    """A smaller matrix and the way back.
+    """A smaller matrix on the vertices `kept`, and the way back.
 
-    Attributes
-    ----------
-    matrix : scipy.sparse.csr_array, shape (k, k)
-        The matrix on the vertices that are left.
-    kept : numpy.ndarray of int, shape (k,)
-        Their numbers in the original graph.
-    order : numpy.ndarray of int, shape (n - k,)
-        Eliminated vertices, first to last.
-    neighbours, weights : numpy.ndarray, shape (n - k, 3)
-        Neighbours at elimination (-1 where there are fewer) and the weights to them.
+    `order` lists the eliminated vertices, first to last, with their `neighbours` at elimination (-1 where there are
+    fewer than three) and the `weights` to them.
     """
 
     matrix: sparse.csr_array
@@ -62,27 +51,19 @@ class Reduction:
 def reduce_low_degree(matrix: sparse.csr_array) -> Reduction:
     """Eliminate vertices of degree at most three until there are none, or one vertex is left.
 
-    Parameters
-    ----------
-    matrix : scipy.sparse.csr_array, shape (n, n)
-        Symmetric, zero diagonal.
-
-    Returns
-    -------
-    Reduction
-        For all signs x of the kept vertices, the best extension of x has the value of x in the reduced matrix plus
-        a constant.
+    For all signs x of the kept vertices, the best extension of x has the value of x in the reduced matrix plus a
+    constant. The matrix is symmetric with zero diagonal.
     """
     A = matrix.sorted_indices()
     n = int(A.shape[0])
-    degree, start, columns, values, order, neighbours, weights = _eliminate(A.indptr, A.indices, A.data)
-    kept = np.flatnonzero(degree >= 0)
+    pool, order, neighbours, weights = _eliminate(A.indptr, A.indices, A.data)
+    kept = np.flatnonzero(pool.length >= 0)
     position = np.full(n, -1, dtype=np.int64)
     position[kept] = np.arange(kept.size)
-    lengths = degree[kept]
-    entry = np.repeat(start[kept] - np.cumsum(lengths) + lengths, lengths) + np.arange(int(lengths.sum()))
+    lengths = pool.length[kept]
+    entry = np.repeat(pool.start[kept] - np.cumsum(lengths) + lengths, lengths) + np.arange(int(lengths.sum()))
     indptr = np.concatenate([[0], np.cumsum(lengths)])
-    small = sparse.csr_array((values[entry], position[columns[entry]], indptr), shape=(kept.size, kept.size))
+    small = sparse.csr_array((pool.values[entry], position[pool.columns[entry]], indptr), shape=(kept.size, kept.size))
     return Reduction(small, kept, order, neighbours, weights)
 
 
@@ -103,22 +84,16 @@ def _replacement(w: FloatArray, count: int, delta: FloatArray) -> None:
 
 
 @njit()
-def _eliminate(
-    indptr: IntArray, indices: IntArray, data: FloatArray
-) -> tuple[IntArray, IntArray, IntArray, FloatArray, IntArray, IntArray, FloatArray]:
-    """Rows that are left (degree -1: eliminated), and the record of the elimination."""
+def _eliminate(indptr: IntArray, indices: IntArray, data: FloatArray) -> tuple[RowPool, IntArray, IntArray, FloatArray]:
+    """Rows that are left, and the record of the elimination: order, neighbours and weights."""
     n = indptr.size - 1
     used = indices.size
-    columns, values = grown(indices.astype(np.int64), data, 2 * used + n)
-    start = indptr[:-1].astype(np.int64)
-    degree = (indptr[1:] - indptr[:-1]).astype(np.int64)
-    capacity = degree.copy()
+    pool, row = row_pool(indptr, indices, data, 2 * used + n)
+    degree = pool.length
     order = np.empty(n, dtype=np.int64)
     neighbours = np.full((n, 3), -1, dtype=np.int64)
     weights = np.zeros((n, 3))
     delta = np.empty(3)
-    row_columns = np.empty(n, dtype=np.int64)
-    row_values = np.empty(n)
     stack = np.empty(5 * n, dtype=np.int64)
     height = 0
     for v in range(n - 1, -1, -1):
@@ -132,30 +107,27 @@ def _eliminate(
         count = degree[v]
         if count < 0 or count > 3:
             continue
-        first = start[v]
+        first = pool.start[v]
         for t in range(count):
-            neighbours[done, t] = columns[first + t]
-            weights[done, t] = values[first + t]
+            neighbours[done, t] = pool.columns[first + t]
+            weights[done, t] = pool.values[first + t]
         _replacement(weights[done], count, delta)
         order[done] = v
         degree[v] = -1
         for t in range(count):
             u = neighbours[done, t]
             for s in range(count):  # the row that is added to row u, written where row v was
-                values[first + s] = 0.0 if s == t else delta[s + t - 1]
-            length = merge_rows(
-                columns, values, start[u], start[u] + degree[u], first, first + count, v, u, -1.0, True,
-                row_columns, row_values,
-            )  # fmt: skip
-            columns, values, used = store_row(
-                u, length, row_columns, row_values, columns, values, start, capacity, used
-            )
+                pool.values[first + s] = 0.0 if s == t else delta[s + t - 1]
+            length = merge_row(pool, u, v, count, -1.0, True, row)
+            if used + 2 * length > pool.columns.size:
+                pool = enlarged(pool, 2 * (used + 2 * length))
+            used = store_row(pool, u, length, row, used)
             degree[u] = length
             if length <= 3:
                 stack[height] = u
                 height += 1
         done += 1
-    return degree, start, columns, values, order[:done], neighbours[:done], weights[:done]
+    return pool, order[:done], neighbours[:done], weights[:done]
 
 
 @njit()

@@ -14,34 +14,16 @@ section 5.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Generic, Literal, Protocol, TypeVar
+from dataclasses import dataclass, replace
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpgraph.arguments import as_number, check_choice, check_integer
-from dpgraph.exceptions import InvalidParameterError
+from dpgraph.sos.options import MOST_LEAVES, SolverOptions
+from dpgraph.typing import FloatArray
 
-__all__ = [
-    "Correlation",
-    "SearchMode",
-    "SeedProblem",
-    "SeedSearch",
-    "TraceEntry",
-    "check_options",
-    "check_search",
-    "search_seeds",
-]
-
-FloatArray = NDArray[np.float64]
-SearchMode = Literal["beam", "all", "sampled"]
-
-MODES = ("beam", "all", "sampled")
-#: Largest number of leaves of search="all".
-MOST_LEAVES = 1024
+__all__ = ["Correlation", "SeedProblem", "SeedSearch", "TraceEntry", "search_seeds"]
 
 
 @dataclass(frozen=True)
@@ -66,17 +48,16 @@ class TraceEntry:
     global_correlation: float
     local_correlation: float
 
+    def shifted(self, constant: float) -> TraceEntry:
+        """The same state of an objective whose values are larger by a constant."""
+        return replace(self, value=self.value + constant, upper_bound=self.upper_bound + constant)
+
 
 @dataclass(frozen=True, eq=False)
 class Correlation:
-    """Correlations of a degree-2 pseudo-distribution.
+    """Global correlation, local correlation in units of the value, and the expected drop of variance for each variable.
 
-    Attributes
-    ----------
-    global_, local : float
-        Global correlation, and local correlation in units of the value.
-    drops : numpy.ndarray
-        Expected drop of the weighted variance when a variable is conditioned on, 0 for deterministic ones.
+    A drop is that of the weighted variance when the variable is conditioned on: 0 for deterministic ones.
     """
 
     global_: float
@@ -128,83 +109,32 @@ class SeedSearch(Generic[Node]):
     trace: tuple[TraceEntry, ...]
 
 
-def check_options(
-    *,
-    seeds: int,
-    rounds: int,
-    starts: int = 1,
-    beam: int = 1,
-    sweeps: int | None = None,
-    tol: float | None = None,
-    target: float = 0.0,
-) -> None:
-    """Refuse counts, a tolerance or a target correlation out of range."""
-    for name, number, least in (("seeds", seeds, 0), ("rounds", rounds, 1), ("beam", beam, 1), ("starts", starts, 1)):
-        check_integer(name, number, least)
-    if sweeps is not None:
-        check_integer("sweeps", sweeps, 0)
-    if tol is not None and not 0.0 < as_number(tol) < 1.0:
-        raise InvalidParameterError(f"tol must be in (0, 1); got {tol!r}")
-    if math.isnan(as_number(target)):
-        raise InvalidParameterError(f"target_correlation must be a number; got {target!r}")
-
-
-def check_search(mode: str, seeds: int, alphabet_size: int) -> None:
-    """Refuse an unknown mode, and a tree that is too large to be kept."""
-    check_choice("search", mode, MODES)
-    if mode == "all" and alphabet_size ** min(seeds, MOST_LEAVES) > MOST_LEAVES:
-        raise InvalidParameterError(
-            f"search='all' with {seeds} seeds and {alphabet_size} labels may make {alphabet_size}**{seeds} nodes; at "
-            f"most {MOST_LEAVES} are kept: use fewer seeds, or search='beam'"
-        )
-
-
 def search_seeds(
     problem: SeedProblem[Node],
     root: Node,
+    options: SolverOptions,
     rng: np.random.Generator,
     *,
-    mode: SearchMode,
-    seeds: int,
-    target: float,
-    beam: int,
     lower_bound: float,
     on_seed: Callable[[], None] | None = None,
 ) -> SeedSearch[Node]:
-    """Pin seeds until the global correlation falls to its target.
+    """Pin seeds until the global correlation falls to its target, at most `options.seeds` and no more than there are.
 
-    Parameters
-    ----------
-    problem : SeedProblem
-        How nodes are measured and split.
-    root : Node
-        Nothing pinned.
-    rng : numpy.random.Generator
-        Public randomness of mode "sampled".
-    mode : {"beam", "all", "sampled"}
-        See the module docstring.
-    seeds : int
-        Largest number of pinned variables; no more than there are.
-    target : float
-        Stop once the global correlation of the best node is at most this.
-    beam : int
-        Nodes kept after each seed (mode "beam"), or samples (mode "sampled").
-    lower_bound : float
-        Value to beat: nodes that cannot are closed.
-    on_seed : callable, optional
-        Called after each seed (progress).
-
-    Returns
-    -------
-    SeedSearch
-        Its upper bound is the maximum over all leaves, the last bound of every dropped node included.
+    Nodes that cannot beat `lower_bound` are closed. `rng` serves search="sampled"; `on_seed` is called after each seed.
+    The upper bound is the maximum over all leaves, the last bound of every dropped node included.
     """
+    mode, beam = options.search, options.beam
     nodes = [root] * (beam if mode == "sampled" else 1)
     closed, bound = -np.inf, root.bound  # closed: largest bound among nodes that were dropped
     state = problem.correlation(root)
     trace = [TraceEntry(0, root.value, bound, state.global_, state.local)]
     exhausted = False
-    while not exhausted and len(trace) <= seeds and state.global_ > target and state.drops.max() > 0.0:
+    while (
+        not exhausted
+        and len(trace) <= options.seeds
+        and state.global_ > options.target_correlation
+        and state.drops.max() > 0.0
+    ):
         if bound <= lower_bound and len(trace) > problem.free_seeds:
             break
         if mode == "sampled":

@@ -2,7 +2,7 @@
 
 References
 ----------
-DN25a, Definitions 1.1 (basic coherence) and 1.4 (rank-r coherence); mathematics.md, section 2 (degree-corrected).
+DN25a, Definitions 1.1 (basic coherence) and 1.4 (rank-r coherence); docs/normalized-adjacency.md (degree-corrected).
 """
 
 from __future__ import annotations
@@ -10,18 +10,17 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg, sparse
 
 from dpgraph.arguments import check_choice
 from dpgraph.bounds.neighbours import row_norms
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
-from dpgraph.graph import as_graph
+from dpgraph.inputs.graphs import as_graph
 from dpgraph.linalg.eigen import leading_eigenpairs
+from dpgraph.projections.base import as_matrix
+from dpgraph.typing import FloatArray
 
 __all__ = ["basic_coherence", "coherence", "degree_corrected_coherence", "threshold_rank"]
-
-FloatArray = NDArray[np.float64]
 
 _ORTHONORMAL = 1e-8
 _RESIDUAL = 1e-9
@@ -58,7 +57,7 @@ def coherence(A_or_U: Any, rank: int | None = None) -> float:
     >>> coherence(np.ones((4, 1)) / 2), coherence(np.diag([3.0, 1.0, 1.0]), rank=1)
     (1.0, 3.0)
     """
-    matrix = _finite_matrix(A_or_U)
+    matrix = _dense(A_or_U)
     if rank is None:
         if np.abs(matrix.T @ matrix - np.eye(matrix.shape[1])).max() > _ORTHONORMAL:
             raise InvalidParameterError(
@@ -100,7 +99,7 @@ def basic_coherence(A: Any) -> float:
     >>> basic_coherence(np.diag([2.0, 1.0]))
     2.0
     """
-    matrix = _finite_matrix(A)
+    matrix = _dense(A)
     left, _, right = linalg.svd(matrix, full_matrices=False)
     return float(max(left.shape[0] * np.max(left**2), right.shape[1] * np.max(right**2)))
 
@@ -178,7 +177,7 @@ def threshold_rank(A: Any, threshold: float, *, order: Literal["absolute", "larg
     if not threshold >= 0:
         raise InvalidParameterError(f"threshold must be nonnegative; got {threshold!r}")
     if sparse.issparse(A) or isinstance(A, np.ndarray):
-        matrix = _finite_matrix(A)
+        matrix = _dense(A)
     else:
         graph = as_graph(A)
         degrees = graph.degrees()
@@ -196,13 +195,8 @@ def _scaled_coherence(U: FloatArray) -> float:
     return float(U.shape[0] / U.shape[1] * np.max(np.einsum("ij,ij->i", U, U)))
 
 
-def _finite_matrix(A: Any) -> FloatArray:
-    matrix = np.asarray(A.toarray() if sparse.issparse(A) else A, dtype=np.float64)
-    if matrix.ndim != 2 or 0 in matrix.shape:
-        raise InvalidParameterError(f"expected a matrix with rows and columns; got shape {matrix.shape}")
-    if not np.all(np.isfinite(matrix)):
-        raise InvalidParameterError("expected finite entries; at least one is NaN or infinite")
-    return matrix
+def _dense(A: Any) -> FloatArray:
+    return as_matrix(A.toarray() if sparse.issparse(A) else A)
 
 
 def _normalized_adjacency(G: Any, regularization: float, weight: str | None) -> tuple[sparse.csr_array, FloatArray]:

@@ -9,7 +9,7 @@ import pytest
 from dpgraph.denoise.kalman import FieldTracker
 from dpgraph.denoise.schedules import is_sparse, number_of_core_sweeps, number_of_sweeps
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.graph import open_graph
+from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.call import open_call as open_any_call
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge

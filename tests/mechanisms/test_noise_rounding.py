@@ -7,7 +7,7 @@ import pytest
 
 import dpgraph
 from dpgraph.bounds import sensitivity
-from dpgraph.graph import open_graph
+from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.call import Call
 from dpgraph.privacy.ledger import open_ledger
 from dpgraph.privacy.noise import noise_source

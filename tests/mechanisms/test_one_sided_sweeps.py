@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpgraph.denoise import schedules as sweep_counts
-from dpgraph.graph import open_graph
+from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.call import open_call
 from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.privacy.relation import Edge

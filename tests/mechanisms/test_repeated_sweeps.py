@@ -9,7 +9,7 @@ import pytest
 import dpgraph
 from dpgraph.denoise.schedules import number_of_label_repeats, number_of_repeats
 from dpgraph.exceptions import DPGraphError
-from dpgraph.graph import open_graph
+from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.call import open_call as open_any_call
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.reading_norm import ReadingNorm

@@ -6,7 +6,7 @@ import pytest
 
 import dpgraph
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.graph import open_graph
+from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.call import open_call
 from dpgraph.privacy.exact_sampling import LEAST_FLIP_EPSILON, flip_exponent
 from dpgraph.privacy.noise import noise_source

@@ -405,6 +405,22 @@ ENTRIES: tuple[Entry, ...] = (
     ),
     *(
         Entry(
+            "private_marginals",
+            partial(bit_neighbours, remove=options.get("adjacency") == "add-remove"),
+            Data(np.full((3, 3), np.nan)),
+            options=options,
+            private="data",
+            pure=True,
+        )
+        for options in (
+            {"k": 2},
+            {"k": 2, "adjacency": "add-remove"},
+            {"k": 2, "sparsity": 2},
+            {"k": 2, "categories": {0: [0, 1, 2]}},
+        )
+    ),
+    *(
+        Entry(
             "private_linear_queries",
             partial(histogram_neighbours, replace=options.get("adjacency") == "replace"),
             Data(np.array([np.nan, 1.0]), {"A": np.eye(2)}),
@@ -418,6 +434,21 @@ ENTRIES: tuple[Entry, ...] = (
             {"mechanism": "gaussian", "adjacency": "replace"},
             {"mechanism": "ellipsoid", "adjacency": "replace"},
             {"mechanism": "auto", "sparse": True, "records": 200},
+        )
+    ),
+    *(
+        Entry(
+            "private_linear_queries",
+            partial(histogram_neighbours, replace=options.get("adjacency") == "replace"),
+            Data(np.array([np.nan, 1.0]), {"A": np.eye(2)}),
+            options=options,
+            private="x",
+            pure=True,
+        )
+        for options in (
+            {"mechanism": "laplace"},
+            {"mechanism": "laplace", "adjacency": "replace"},
+            {"mechanism": "auto"},
         )
     ),
     *(
@@ -457,6 +488,10 @@ ENTRIES: tuple[Entry, ...] = (
             ("randomized_partitioning", networkx_neighbours(weighted=True), {}),
             ("cut_size", networkx_neighbours("S"), {"S": [0, 1]}),
             ("volume", networkx_neighbours("S", inside=True), {"S": [0, 1]}),
+            ("conductance", networkx_neighbours("S"), {"S": [0, 1]}),
+            ("normalized_cut_size", networkx_neighbours("S", inside=True), {"S": [0, 1]}),
+            ("edge_expansion", networkx_neighbours("S"), {"S": [0, 1]}),
+            ("mixing_expansion", networkx_neighbours("S"), {"S": [0, 1]}),
             ("density", networkx_neighbours(nodes=None), {"nodes": None}),
             ("degree_centrality", networkx_neighbours(), {}),
         )

@@ -27,7 +27,7 @@ from scipy.sparse.linalg import LinearOperator
 
 import dpgraph
 from dpgraph.exceptions import DPGraphError
-from dpgraph.privacy import call as grid
+from dpgraph.privacy import call as private_call
 from dpgraph.privacy.accounting import pure_dp_mu
 from dpgraph.privacy.exact_sampling import flip_exponent
 from dpgraph.privacy.grid import Terms
@@ -255,7 +255,7 @@ def open_doors(monkeypatch: pytest.MonkeyPatch) -> None:
             return sample(U, scale, noise)
         return noise.door("symmetric Gaussian", U @ U.T, scale, lambda: sample(U, scale, noise))
 
-    round_and_add = grid.add_on_grid
+    round_and_add = private_call.add_on_grid
 
     def add_on_grid(values: np.ndarray, noise: np.ndarray, unit: float) -> np.ndarray:
         output = round_and_add(values, noise.view(np.ndarray), unit)
@@ -277,7 +277,7 @@ def open_doors(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "noise_source", running_source)
     monkeypatch.setattr(Ledger, "_record", record_line)
     monkeypatch.setattr(subspace, "sample_noisy_eigenspace", sample_projector)
-    monkeypatch.setattr(grid, "add_on_grid", add_on_grid)
+    monkeypatch.setattr(private_call, "add_on_grid", add_on_grid)
     monkeypatch.setattr(symmetric_release, "add_on_grid", add_on_grid)
     matrix_noise("wishart_difference", "wishart-difference")
     matrix_noise("nuclear_laplace", "nuclear-laplace")

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 import dpgraph
 from dpgraph.datasets import load, read_edgelist, read_sparse
 from dpgraph.exceptions import DatasetError, DPGraphError
-from dpgraph.graph import open_graph
+from dpgraph.inputs.graphs import open_graph
 
 VALID = [
     b"# comment\n0 1\n1 2\n2 0\n",

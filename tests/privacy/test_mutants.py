@@ -22,13 +22,13 @@ from dpgraph.privacy.noise import NoiseSource
 from dpgraph.problems.cut.strategies import randomized_response as cut_by_answers
 from dpgraph.problems.embedding import api as normalized_adjacency
 from dpgraph.problems.matrices import diagnostics
-from dpgraph.problems.records import strategies
+from dpgraph.problems.records import encodings
 from dpgraph.releases import all_cuts, degrees
 from dpgraph.releases import answers as randomized_response
 from dpgraph.releases import symmetric as symmetric_release
 from dpgraph.releases import totals as weights
 from dpgraph.releases.eigenspaces import spectrum
-from dpgraph.releases.records import gram as covariance_noise
+from dpgraph.releases.records import moments as covariance_noise
 from dpgraph.releases.sweeps import core as degree_core
 from dpgraph.releases.sweeps import one_sided as one_sided_sweeps
 from dpgraph.releases.sweeps.oracle import Core
@@ -344,7 +344,7 @@ def nuclear_noise_at_the_scale_of_the_larger_trace(monkeypatch):
 
 def differences_charged_from_the_mean(monkeypatch):
     monkeypatch.setattr(
-        strategies, "encoded_sensitivity", lambda matrix, _: matrix.distances(matrix.dense.mean(axis=1)).max()
+        encodings, "encoded_sensitivity", lambda matrix, *_, **__: matrix.distances(matrix.dense.mean(axis=1)).max()
     )
 
 

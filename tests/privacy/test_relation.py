@@ -10,7 +10,7 @@ import pytest
 import dpgraph
 from dpgraph import PrivacyAccountant
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.graph import open_graph
+from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy import Constraint, Custom, Edge, LabelEdge, PrivacyReport, Record, Shift
 from dpgraph.privacy.relation import stated_relation
 from dpgraph.projections import Box

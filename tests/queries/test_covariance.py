@@ -7,15 +7,16 @@ import pytest
 from scipy import stats
 
 from dpgraph.exceptions import BudgetExceededError, InvalidParameterError
-from dpgraph.privacy import call as grid
+from dpgraph.privacy import call as private_call
 from dpgraph.privacy import gaussian_scale, nuclear_noise
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.problems.records.covariance import _mean_weight, private_covariance, short_rows
+from dpgraph.problems.records.covariance_noise import choose_noise
 from dpgraph.releases import symmetric as symmetric_release
 from dpgraph.releases.records import exact_moments
 from dpgraph.releases.records.exact_moments import grid_records, integer_gram, quotient
-from dpgraph.releases.records.gram import CovarianceNoise
+from dpgraph.releases.records.moments import SecondMoments
 
 
 def records(n, d, seed=0, trace=0.3):
@@ -196,9 +197,9 @@ def test_the_bound_on_the_trace_is_near_the_trace_of_the_second_moments(options)
 def test_the_two_looks_at_the_trace_together_err_less_than_either():
     X, d = records(400, 12, trace=0.4), 12
     options = {"epsilon": 1.0, "trace_share": 0.1}
-    law = CovarianceNoise.choose("auto", n=400, adjacency="replace", size=d, epsilon=1.0, delta=None, trace_share=0.1)
+    law = choose_noise("auto", SecondMoments(400, "replace", d), 1.0, 0.0)
     bounds = [private_covariance(X, **options, rng=seed).trace_bound for seed in range(300)]
-    alone = np.sqrt([2 * (1 / 400 / 0.1) ** 2, law.matrix_noise(1.0).trace_variance])
+    alone = np.sqrt([2 * (1 / 400 / 0.1) ** 2, law.size(1.0, 0.1).trace_variance])
     assert np.std(bounds) < 0.95 * alone.min()
 
 
@@ -363,7 +364,7 @@ def test_large_covariances_are_not_clipped():
 def recorded_moments(monkeypatch, X, **options):
     """Sum of the terms that receive noise, as fractions, and the ledger line."""
     seen = []
-    for module in (symmetric_release, grid):
+    for module in (symmetric_release, private_call):
         honest = module.add_on_grid
         spy = lambda values, noise, unit, honest=honest: seen.append(values) or honest(values, noise, unit)  # noqa: E731
         monkeypatch.setattr(module, "add_on_grid", spy)

@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 
+from dpgraph.bounds.moments import moments_sensitivity
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.replacement_noise import larger_trace
 from dpgraph.problems.records.covariance import _augmented, private_covariance, short_rows
-from dpgraph.releases.records.gram import CovarianceNoise, moments_sensitivity
+from dpgraph.problems.records.covariance_noise import choose_noise
+from dpgraph.releases.records.moments import SecondMoments
 
 # --- sensitivities ---------------------------------------------------------------------------------------------
 
@@ -67,28 +69,25 @@ def test_without_delta_the_release_is_pure_and_a_pure_mechanism_leaves_delta_uns
 )
 def test_the_stated_size_is_that_of_the_noise(mechanism, d, adjacency):
     options = {"adjacency": adjacency, "epsilon": 1.0, "delta": 1e-6, "mechanism": mechanism}
-    asked = {name: value for name, value in options.items() if name != "mechanism"}
-    law = CovarianceNoise.choose(mechanism, n=10, size=d, trace_share=0.0, **asked)
+    size = choose_noise(mechanism, SecondMoments(10, adjacency, d), 1.0, 1e-6).size(1.0)
     options |= {"project": False, "n_records": 10}
     draws = np.array([private_covariance(np.zeros((10, d)), **options, rng=seed).matrix for seed in range(800)])
-    size = law.matrix_noise(1.0)
     assert (draws**2).sum(axis=(1, 2)).mean() == pytest.approx(size.square, rel=0.1)
-    assert law.expected_norm(1.0) == pytest.approx(np.sqrt(size.square))
     assert np.trace(draws, axis1=1, axis2=2).var() == pytest.approx(size.trace_variance, rel=0.2)
     if d > 1:
         assert draws.var(axis=0)[np.triu_indices(d, 1)].mean() == pytest.approx(size.variance / 2, rel=0.1)
 
 
 @pytest.mark.parametrize("adjacency", ["replace", "add-remove"])
-@pytest.mark.parametrize("delta", [None, 1e-6])
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
 @pytest.mark.parametrize(
     ("d", "epsilon"), [(2, 1.0), (5, 1.0), (6, 1.0), (9, 1.0), (30, 1.0), (10, 8.0), (20, 8.0), (4, 0.1)]
 )
 def test_auto_takes_the_exact_law_of_least_expected_squared_error(d, epsilon, delta, adjacency):
-    common = {"n": 100, "adjacency": adjacency, "size": d, "epsilon": epsilon, "delta": delta, "trace_share": 0.1}
-    names = ["wishart-difference", *["nuclear-laplace"] * (d <= 5), *["gaussian"] * (delta is not None)]
-    sizes = {name: CovarianceNoise.choose(name, **common).noise(epsilon).square for name in names}
-    assert CovarianceNoise.choose("auto", **common).mechanism == min(sizes, key=sizes.get)
+    moments = SecondMoments(100, adjacency, d)
+    names = ["wishart-difference", *["nuclear-laplace"] * (d <= 5), *["gaussian"] * (delta > 0)]
+    sizes = {name: choose_noise(name, moments, epsilon, delta).size(epsilon).square for name in names}
+    assert choose_noise("auto", moments, epsilon, delta).strategy.name == min(sizes, key=sizes.get)
 
 
 def test_replaced_numbers_get_laplace_noise_for_one_over_n_and_replaced_vectors_less_than_before():

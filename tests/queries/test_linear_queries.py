@@ -14,7 +14,7 @@ from dpgraph.problems.records.histogram_hull import covering_combination, projec
 from dpgraph.problems.records.linear_queries import expected_error, private_linear_queries
 from tests.privacy.replay import doors, replay  # noqa: F401
 
-MECHANISMS = ("gaussian", "ellipsoid", "factorization", "auto")
+MECHANISMS = ("gaussian", "ellipsoid", "factorization", "laplace", "auto")
 BUDGET = {"epsilon": 1.0, "delta": 1e-6}
 
 
@@ -250,7 +250,8 @@ def test_a_large_sparse_matrix_is_never_made_dense():
     N = 400_000
     A = scipy.sparse.random_array((300, N), density=1e-4, rng=np.random.default_rng(0), format="csr")
     result = private_linear_queries(A, np.ones(N), rng=0, **BUDGET)
-    assert result.mechanism == "gaussian"
+    assert result.mechanism == "laplace"
+    assert private_linear_queries(A, np.ones(N), mechanism="gaussian", rng=0, **BUDGET).mechanism == "gaussian"
     assert not result.projected
     with pytest.raises(InvalidParameterError, match="mechanism='gaussian'"):
         private_linear_queries(A, np.ones(N), mechanism="factorization", rng=0, **BUDGET)
@@ -278,7 +279,8 @@ def test_queries_of_deficient_rank_are_answered_consistently():
         ({"x": [1, 2, np.nan]}, "finite and nonnegative"),
         ({"x": [1, 2, -1]}, "finite and nonnegative"),
         ({"x": ["a", "b", "c"]}, "numeric"),
-        ({"mechanism": "laplace"}, "mechanism must be one of"),
+        ({"mechanism": "exponential"}, "mechanism must be one of"),
+        ({"mechanism": "factorization", "delta": 0}, "mechanism='laplace'"),
         ({"sparse": "yes"}, "sparse must be"),
         ({"records": -1}, "records must be"),
         ({"records": np.inf}, "records must be"),

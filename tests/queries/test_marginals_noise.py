@@ -1,19 +1,18 @@
-"""Sensitivities by enumeration of all pairs of records, optimal weights against their dual, tensor multiplicities."""
+"""Sensitivities by enumeration of all pairs of records, optimal weights against their dual."""
 
 import itertools
 
 import numpy as np
 import pytest
 
-from dpgraph.exceptions import InvalidParameterError
-from dpgraph.problems.records.parities import ParityBasis
-from dpgraph.releases.records.parity_noise import (
+from dpgraph.bounds.parities import (
     conjunction_moves,
+    l1_moves,
     optimal_weights,
     parity_moves,
     shape_noise,
-    tensor_weights,
 )
+from dpgraph.linalg.parities import ParityBasis
 
 
 def all_records(sizes):
@@ -69,41 +68,60 @@ def test_the_sensitivity_to_one_more_record_is_the_length_of_the_longest_record(
     n, k = 5, 3
     basis = ParityBasis([2] * n, k)
     losses = {kind: np.array([3.0, 2.0, 1.0]) for kind in (False, True)}
-    shape = shape_noise(np.full(n, 2), losses, sparsity=sparsity, geometry="tables", add_remove=True)
+    shape = shape_noise(np.full(n, 2), losses, sparsity=sparsity, add_remove=True)
     records = all_records([2] * n)
     if sparsity is not None:
         records = records[records.sum(axis=1) <= sparsity]
     features = conjunctions_of(basis, records) if shape.conjunctions else features_of(basis, records)
-    lengths = np.linalg.norm(features * np.sqrt(shape.weights)[basis.orders], axis=1)
+    lengths = np.linalg.norm(features * shape.factors[basis.orders], axis=1)
     assert lengths.max() == pytest.approx(shape.sensitivity)
 
 
-def test_the_papers_bounds_for_the_normalised_tensor_are_never_exceeded():
-    # mathematics.md, section 7: 2 always; 1 for dense 0/1; sqrt(2) for t-sparse 0/1 and for signs with even k.
-    for n, k in itertools.product((3, 6, 11), (1, 2, 3, 4)):
-        if k > n:
-            continue
-        signs = np.sqrt((parity_moves(np.full(n, 2), k) @ tensor_weights(n, k, signs=True)).max()) / (n + 1) ** (k / 2)
-        assert signs <= (np.sqrt(2) if k % 2 == 0 else 2) * (1 + 1e-12)
-        for t in range(1, n + 1):
-            moves = conjunction_moves(n, t, k) @ tensor_weights(n, k, signs=False)
-            sparse = np.sqrt(moves.max()) / t ** (k / 2)
-            assert sparse <= np.sqrt(2) * (1 + 1e-12)
-            if t == n:
-                assert sparse <= 1 + 1e-12
+def largest_l1_move(features):
+    return max(np.abs(features - record).sum(axis=1).max() for record in features)
 
 
-@pytest.mark.parametrize(("n", "k"), [(3, 2), (4, 3), (3, 3), (2, 2)])
-def test_tensor_weights_count_the_entries_of_each_parity(n, k):
-    signs, ones = np.zeros(k + 1), np.zeros(k + 1)
-    for index in itertools.product(range(n + 1), repeat=k):
-        odd = [i for i in range(1, n + 1) if index.count(i) % 2]
-        signs[len(odd)] += 1
-        if 0 not in index:
-            ones[len(set(index))] += 1
-    sets = ParityBasis([2] * n, k).counts
-    assert np.allclose(tensor_weights(n, k, signs=True), (signs / sets)[1:])
-    assert np.allclose(tensor_weights(n, k, signs=False), (ones / sets)[1:])
+@pytest.mark.parametrize(("sizes", "k"), [([2] * 5, 1), ([2] * 5, 2), ([2] * 6, 3), ([2] * 4, 4)])
+def test_the_l1_sensitivity_of_parities_of_bits_is_the_largest_move_of_any_pair_of_records(sizes, k):
+    factors = np.random.default_rng(k).uniform(0.1, 2.0, k)
+    basis = ParityBasis(sizes, k)
+    features = features_of(basis, all_records(sizes)) * np.append(0.0, factors)[basis.orders]
+    assert largest_l1_move(features) == pytest.approx((l1_moves(np.array(sizes), k) @ factors).max())
+
+
+@pytest.mark.parametrize(("sizes", "k"), [([3, 3, 3], 2), ([2, 3, 4], 3), ([5], 1), ([2, 7], 2)])
+def test_no_pair_of_categorical_records_exceeds_the_l1_bound_and_some_come_within_a_third(sizes, k):
+    factors = np.random.default_rng(k).uniform(0.1, 2.0, k)
+    basis = ParityBasis(sizes, k)
+    features = features_of(basis, all_records(sizes)) * np.append(0.0, factors)[basis.orders]
+    bound = (l1_moves(np.array(sizes), k) @ factors).max()
+    assert bound / 1.5 < largest_l1_move(features) <= bound * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("t", [1, 2, 3, 5])
+def test_sparse_records_move_conjunctions_in_l1_by_the_squared_moves(t):
+    n, k = 5, 3
+    factors = np.random.default_rng(t).uniform(0.1, 2.0, k)
+    basis = ParityBasis([2] * n, k)
+    records = all_records([2] * n)
+    features = conjunctions_of(basis, records[records.sum(axis=1) <= t]) * np.append(0.0, factors)[basis.orders]
+    assert largest_l1_move(features) == pytest.approx((conjunction_moves(n, t, k) @ factors).max())
+
+
+@pytest.mark.parametrize("sparsity", [None, 1, 3])
+@pytest.mark.parametrize("sizes", [[2] * 5, [3, 2, 4]])
+def test_the_l1_sensitivity_to_one_more_record_is_the_norm_of_the_longest_record_or_above(sparsity, sizes):
+    if sparsity and max(sizes) > 2:
+        return
+    basis, losses = ParityBasis(sizes, 3), {kind: np.array([3.0, 2.0, 1.0]) for kind in (False, True)}
+    shape = shape_noise(np.array(sizes), losses, sparsity=sparsity, add_remove=True, law="laplace")
+    records = all_records(sizes)
+    if sparsity is not None:
+        records = records[records.sum(axis=1) <= sparsity]
+    features = conjunctions_of(basis, records) if shape.conjunctions else features_of(basis, records)
+    longest = np.abs(features * shape.factors[basis.orders]).sum(axis=1).max()
+    assert longest == pytest.approx(shape.sensitivity, rel=1e-9 if max(sizes) == 2 else 0.3)
+    assert longest <= shape.sensitivity * (1 + 1e-12)
 
 
 @pytest.mark.parametrize(("n", "k"), [(6, 1), (10, 2), (16, 3), (40, 3), (16, 4)])
@@ -120,15 +138,26 @@ def test_the_weights_are_optimal_up_to_a_certified_gap(n, k):
     assert value <= reference * (1 + 1e-4)
 
 
-def test_weighting_the_orders_beats_noise_on_each_parity_alike_and_on_the_tensor():
-    n = 16
-    loss = {False: np.array([3.0, 3.0, 1.0])}
-    values = {
-        geometry: shape_noise(np.full(n, 2), loss, sparsity=None, geometry=geometry, add_remove=False).loss
-        for geometry in ("tables", "parities", "tensor")
-    }
-    assert values["parities"] / values["tables"] > 3
-    assert values["tensor"] / values["tables"] > 1.01
+@pytest.mark.parametrize(("n", "k"), [(6, 1), (10, 2), (16, 3), (16, 4)])
+def test_the_factors_of_laplace_noise_are_optimal_up_to_a_certified_gap(n, k):
+    import cvxpy as cp
+
+    moves = l1_moves(np.full(n, 2), k)
+    loss = np.array([float(c) for c in range(k, 0, -1)])
+    u = optimal_weights(loss, moves, power=2)
+    value = (loss / u**2).sum() * (moves @ u).max() ** 2
+    x, scale = cp.Variable(k), moves.max(axis=0)  # logarithms of scale * u
+    rows = [cp.sum(cp.multiply(row / scale, cp.exp(x))) <= 1 for row in moves]
+    reference = cp.Problem(cp.Minimize(cp.log_sum_exp(np.log(loss * scale**2) - 2 * x)), rows).solve()
+    assert value <= np.exp(reference) * (1 + 1e-4)
+
+
+def test_weighting_the_orders_beats_noise_on_each_parity_alike():
+    n, loss = 16, np.array([3.0, 3.0, 1.0])
+    for law, moves, power in (("gaussian", parity_moves, 1), ("laplace", l1_moves, 2)):
+        best = shape_noise(np.full(n, 2), {False: loss}, sparsity=None, add_remove=False, law=law).loss
+        alike = loss.sum() * moves(np.full(n, 2), 3).sum(axis=1).max() ** power
+        assert alike / best > (3 if law == "gaussian" else 1.5)
 
 
 def test_many_different_sizes_fall_back_to_a_bound_that_still_holds():
@@ -137,9 +166,3 @@ def test_many_different_sizes_fall_back_to_a_bound_that_still_holds():
     assert bound.shape == (1, 2)
     equal = parity_moves(sizes[:3], 2) @ w
     assert (parity_moves(sizes[:3], 2) @ w).max() == equal.max() <= (bound @ w).max()
-
-
-def test_unknown_geometries_are_refused():
-    for geometry, sizes in (("cube", [2, 2]), ("tensor", [2, 3])):
-        with pytest.raises(InvalidParameterError, match="geometry"):
-            shape_noise(np.array(sizes), {False: np.ones(2)}, sparsity=None, geometry=geometry, add_remove=False)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.problems.records.parities import ParityBasis, character_table, elementary_symmetric
+from dpgraph.linalg.parities import ParityBasis, character_table, elementary_symmetric
 
 
 @pytest.mark.parametrize("size", [2, 3, 5])

@@ -11,6 +11,7 @@ from dpgraph.sos.cut.conditioning import condition, correlation
 from dpgraph.sos.cut.low_rank_sdp import solve_low_rank
 from dpgraph.sos.cut.objective import DenseObjective, SparseObjective
 from dpgraph.sos.cut.rounding import independent_signs
+from dpgraph.sos.options import SolverOptions
 
 
 def signed_objective(n, seed, density=0.6):
@@ -46,12 +47,9 @@ def search(objective, *, seeds, beam=2, target=0.0, lower_bound=-np.inf):
     return condition(
         objective,
         root,
+        SolverOptions(seeds=seeds, target_correlation=target, beam=beam),
         rng,
-        seeds=seeds,
-        target=target,
-        beam=beam,
         weights=objective.vertex_weights(),
-        tol=None,
         lower_bound=lower_bound,
     )
 

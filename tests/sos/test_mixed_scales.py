@@ -14,7 +14,8 @@ from dpgraph.sos.csp.objective import CSPObjective
 from dpgraph.sos.csp.solver import solve_csp
 from dpgraph.sos.cut.balance import BalancedObjective, penalise_imbalance
 from dpgraph.sos.cut.objective import DenseObjective, FactoredObjective, SparseObjective
-from dpgraph.sos.optimality import is_optimal
+from dpgraph.sos.options import SolverOptions
+from dpgraph.sos.solution import is_optimal
 
 
 def signed_graph(seed, n=None):
@@ -118,7 +119,7 @@ def check_constraints(seeds):
         for e in rng.choice(len(pairs), 2, replace=False):
             tables[e, rng.integers(q)] = -(10.0 ** int(rng.integers(3, 13)))
         unary = np.round(rng.uniform(-1.0, 1.0, (n, q)), 2)
-        result = solve_csp(CSPObjective(pairs, tables, unary), seeds=3, rounds=5, starts=2, rng=seed)
+        result = solve_csp(CSPObjective(pairs, tables, unary), SolverOptions(seeds=3, rounds=5, starts=2), rng=seed)
         exact = np.vectorize(Fraction, otypes=[object])
         tables, unary = exact(tables), exact(unary)
 

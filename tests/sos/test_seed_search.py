@@ -11,6 +11,7 @@ from dpgraph.instance import TwoCSP
 from dpgraph.problems.csp.exact import max_2csp
 from dpgraph.problems.cut.exact import max_cut
 from dpgraph.problems.cut.exact_bisection import max_bisection
+from dpgraph.sos.options import SolverOptions
 from dpgraph.sos.seed_search import Correlation, search_seeds
 
 MODES = ["beam", "all", "sampled"]
@@ -53,10 +54,8 @@ class Coins:
 
 
 def run(mode, *, seeds=2, beam=2, lower_bound=-np.inf):
-    return search_seeds(
-        Coins(), Leaf(), np.random.default_rng(0), mode=mode, seeds=seeds, target=0.0, beam=beam,
-        lower_bound=lower_bound,
-    )  # fmt: skip
+    options = SolverOptions(search=mode, seeds=seeds, beam=beam)
+    return search_seeds(Coins(), Leaf(), options, np.random.default_rng(0), lower_bound=lower_bound)
 
 
 def test_sampled_seeds_follow_the_weights_and_their_labels_the_probabilities():

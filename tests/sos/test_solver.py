@@ -10,6 +10,7 @@ from dpgraph.exceptions import InvalidParameterError
 from dpgraph.sos.cut.low_rank_sdp import solve_low_rank
 from dpgraph.sos.cut.objective import DenseObjective, FactoredObjective, SparseObjective
 from dpgraph.sos.cut.solver import solve_max_cut
+from dpgraph.sos.options import SolverOptions
 
 
 def best_value(objective):
@@ -33,7 +34,7 @@ def test_small_objectives_are_cut_optimally_and_bounded_correctly(kind):
     for seed in range(25):
         objective = random_objective(kind, seed)
         best = best_value(objective)
-        solution = solve_max_cut(objective, rng=seed, seeds=2, rounds=20, sweeps=30)
+        solution = solve_max_cut(objective, SolverOptions(seeds=2, rounds=20, sweeps=30), rng=seed)
         signs = 1.0 - 2.0 * solution.labels
         assert solution.value == pytest.approx(best, abs=1e-9)
         assert solution.value == pytest.approx(float(objective.values(signs)))
@@ -45,7 +46,7 @@ def test_status_optimal_is_never_wrong():
     proven = 0
     for seed in range(30):
         objective = random_objective("integral", seed)
-        solution = solve_max_cut(objective, rng=seed, seeds=3, rounds=2, local_search=False)
+        solution = solve_max_cut(objective, SolverOptions(seeds=3, rounds=2, local_search=False), rng=seed)
         if solution.status == "optimal":
             proven += 1
             assert solution.value == pytest.approx(best_value(objective))
@@ -66,7 +67,7 @@ def test_a_planted_cut_is_recovered_from_a_factored_objective():
 
 def test_the_solution_is_a_function_of_the_seed():
     objective = random_objective("dense", 3)
-    runs = [solve_max_cut(objective, rng=5, seeds=3, rounds=10, sweeps=10) for _ in range(2)]
+    runs = [solve_max_cut(objective, SolverOptions(seeds=3, rounds=10, sweeps=10), rng=5) for _ in range(2)]
     assert runs[0].value == runs[1].value
     assert runs[0].upper_bound == runs[1].upper_bound
     assert runs[0].trace == runs[1].trace
@@ -77,20 +78,19 @@ def test_seeds_tighten_the_bound_and_lower_the_global_correlation():
     rng = np.random.default_rng(1)
     M = np.triu(rng.standard_normal((16, 16)), 1)
     objective = DenseObjective(M + M.T)
-    plain = solve_max_cut(objective, rng=0, seeds=0, sweeps=20)
-    pinned = solve_max_cut(objective, rng=0, seeds=5, beam=8, sweeps=20)
+    plain = solve_max_cut(objective, SolverOptions(seeds=0, sweeps=20), rng=0)
+    pinned = solve_max_cut(objective, SolverOptions(seeds=5, beam=8, sweeps=20), rng=0)
     assert len(plain.trace) == 1
     assert pinned.upper_bound < plain.upper_bound
     assert pinned.global_correlation < plain.global_correlation
 
 
 def test_bad_arguments_are_refused_by_name():
-    objective = random_objective("dense", 0)
     for name, number in (("seeds", -1), ("rounds", 0), ("beam", 0), ("starts", 0), ("tol", 0.0), ("tol", 2.0)):
         with pytest.raises(InvalidParameterError, match=f"{name} must be .*; got {number}"):
-            solve_max_cut(objective, **{name: number})
-    with pytest.raises(InvalidParameterError, match="vertex_weights must be"):
-        solve_max_cut(objective, vertex_weights=np.array([-1.0]))
+            SolverOptions(**{name: number})
+    with pytest.raises(InvalidParameterError, match="target_correlation must be a number; got nan"):
+        SolverOptions(target_correlation=float("nan"))
 
 
 def test_a_local_optimum_of_too_small_a_rank_is_left_by_widening():

@@ -9,11 +9,11 @@ import numpy as np
 import typer
 from tqdm import tqdm
 
-from dpgraph.datasets.writers import csv_text
 from dpgraph.exceptions import InvalidParameterError, MechanismHalted
-from dpgraph.interfaces.cli import options
+from dpgraph.interfaces.cli.bundles import spelled_out
 from dpgraph.interfaces.cli.graph_input import GraphRequest
-from dpgraph.interfaces.cli.output import require_pictures, require_writable, write_atomically
+from dpgraph.interfaces.cli.options import Delta, Progress, Seed
+from dpgraph.interfaces.cli.output import require_pictures, require_writable, write_picture, write_table
 
 __all__ = ["benchmark"]
 
@@ -26,22 +26,17 @@ Output = Annotated[
 Plot = Annotated[Path | None, typer.Option(help="Write the privacy-utility curves as a picture (PNG, PDF, SVG).")]
 
 
+@spelled_out
 def benchmark(
-    graph: options.GraphArgument,
+    request: GraphRequest,
     epsilons: Epsilons = "0.5,1,2,4,8",
-    delta: options.Delta = 1e-6,
+    delta: Delta = 1e-6,
     mechanisms: Mechanisms = "bounded-iterates",
     runs: Runs = 5,
     output: Output = None,
     plot: Plot = None,
-    nodes: options.Nodes = "file",
-    labels: options.Labels = "int",
-    format: options.FileFormat = "auto",
-    symmetrize: options.Symmetrize = False,
-    seed: options.Seed = 0,
-    data_dir: options.DataDir = None,
-    download: options.Download = True,
-    progress: options.Progress = False,
+    seed: Seed = 0,
+    progress: Progress = False,
 ) -> None:
     """Compare private cuts with the best known cut. **NOT PRIVATE: for graphs that are public anyway.**
 
@@ -57,32 +52,26 @@ def benchmark(
     names = [name.strip() for name in mechanisms.split(",")]
     if runs < 1:
         raise InvalidParameterError(f"--runs must be at least 1; got {runs}")
-    source = GraphRequest(graph, format, nodes, labels, None, symmetrize, data_dir, download).read()
+    budget = {"delta": delta} | request.weights()
+    source = request.read()
     typer.echo("NOT PRIVATE: exact shares, for public graphs only", err=True)
     best = evaluate.cut_fraction(source.adjacency, max_cut(source.adjacency, seeds=0, rng=0))
     cases = [(name, epsilon) for name in names for epsilon in wanted]
     rows = [
-        (name, epsilon, runs, *_measure(source.adjacency, name, epsilon, delta, runs, seed))
+        (name, epsilon, runs, *_measure(source.adjacency, runs, seed, mechanism=name, epsilon=epsilon, **budget))
         for name, epsilon in tqdm(cases, desc="cases", disable=not progress)
     ]
     header = ["mechanism", "epsilon", "runs", "halts", "mean", "std"]
-    if output is not None:
-        write_atomically(output, csv_text(header, list(zip(*rows, strict=True))))
-    if plot is not None:
-        from dpgraph.plot import figure_bytes, plot_privacy_utility
-
-        curves = {name: [(row[1], row[4], row[5]) for row in rows if row[0] == name] for name in names}
-        figure = plot_privacy_utility(curves, best=best, title=source.source)
-        write_atomically(plot, figure_bytes(figure, plot.suffix))
+    write_table(output, header, list(zip(*rows, strict=True)))
+    curves = {name: [(row[1], row[4], row[5]) for row in rows if row[0] == name] for name in names}
+    write_picture(plot, "plot_privacy_utility", curves, best=best, title=source.source)
     typer.echo(f"{source.source}: {len(source.nodes)} vertices, best cut found without privacy {best:.4f}")
     typer.echo(f"{'mechanism':<22}{'epsilon':>9}{'halts':>7}{'mean':>9}{'std':>9}")
     for name, epsilon, _, halts, mean, std in rows:
         typer.echo(f"{name:<22}{epsilon:>9g}{halts:>7}{mean:>9.4f}{std:>9.4f}")
 
 
-def _measure(
-    adjacency: Any, mechanism: str, epsilon: float, delta: float, runs: int, seed: int | None
-) -> tuple[int, float, float]:
+def _measure(adjacency: Any, runs: int, seed: int | None, **budget: Any) -> tuple[int, float, float]:
     """Halts, and mean and standard deviation of the exact cut fraction."""
     from dpgraph import evaluate, private_max_cut
 
@@ -90,13 +79,7 @@ def _measure(
     for k in range(runs):
         rng = None if seed is None else seed + k
         try:
-            result = private_max_cut(
-                adjacency,
-                epsilon=epsilon,
-                delta=delta,
-                mechanism=mechanism,
-                rng=rng,
-            )
+            result = private_max_cut(adjacency, **budget, rng=rng)
             fractions.append(evaluate.cut_fraction(adjacency, result))
         except MechanismHalted:
             halts += 1

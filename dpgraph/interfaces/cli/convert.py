@@ -10,8 +10,8 @@ import typer
 
 from dpgraph.datasets.writers import WRITERS
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.interfaces.cli import options
-from dpgraph.interfaces.cli.graph_input import GraphRequest
+from dpgraph.interfaces.cli.bundles import spelled_out
+from dpgraph.interfaces.cli.graph_input import GraphFile
 from dpgraph.interfaces.cli.output import require_writable, write_atomically
 
 __all__ = ["convert"]
@@ -26,17 +26,8 @@ Output = Annotated[
 ]
 
 
-def convert(
-    graph: options.GraphArgument,
-    output: Output,
-    weight: options.WeightName = None,
-    nodes: options.Nodes = "file",
-    labels: options.Labels = "int",
-    format: options.FileFormat = "auto",
-    symmetrize: options.Symmetrize = False,
-    data_dir: options.DataDir = None,
-    download: options.Download = True,
-) -> None:
+@spelled_out
+def convert(request: GraphFile, output: Output) -> None:
     """Convert a graph from one file format to another. **NOT PRIVATE: the output holds the same edges.**
 
     A vertex without edges is written to an edge list as a self-loop, which dpgraph and most other readers drop while
@@ -47,8 +38,8 @@ def convert(
         known = ", ".join(f".{name}" for name in WRITERS)
         raise InvalidParameterError(f"OUTPUT must end in {known}, or one of these with .gz; got {output.name!r}")
     require_writable(output)
-    source = GraphRequest(graph, format, nodes, labels, weight, symmetrize, data_dir, download).read()
-    text = WRITERS[ending](source.adjacency, source.nodes, weight).encode()
+    source = request.read()
+    text = WRITERS[ending](source.adjacency, source.nodes, request.weight).encode()
     # No time stamp in the gzip header: equal input gives equal bytes.
     write_atomically(output, gzip.compress(text, mtime=0) if output.name.endswith(".gz") else text)
     typer.echo(f"wrote {output}: the private graph itself, in another format", err=True)

@@ -2,37 +2,29 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import typer
 
-from dpgraph.datasets.writers import csv_text
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.interfaces.cli import options
-from dpgraph.interfaces.cli.output import privacy_report, require_writable, write_atomically
+from dpgraph.interfaces.cli.bundles import spelled_out
+from dpgraph.interfaces.cli.options import Budget, Run
+from dpgraph.interfaces.cli.output import require_writable, write_report, write_table
 from dpgraph.interfaces.cli.stages import stages
-from dpgraph.interfaces.cli.table_input import TableInput, read_table
+from dpgraph.interfaces.cli.table_input import TableRequest, read_table
 
 __all__ = ["covariance"]
 
-Table = Annotated[
-    Path,
-    typer.Argument(
-        metavar="TABLE", help="CSV with a header line (.gz too) or .npy; a record a row.", show_default=False
-    ),
-]
 MaxNorm = Annotated[
     float,
     typer.Option(help="Public bound on the Euclidean norm of a record; longer ones are scaled down to it."),
 ]
 Mechanism = Annotated[str, typer.Option(help="auto, wishart-difference, nuclear-laplace, or (with --delta) gaussian.")]
-Delta = Annotated[
-    float | None, typer.Option(help="Allow (epsilon, delta) in place of pure epsilon, for less noise in many columns.")
-]
 Centered = Annotated[bool, typer.Option("--centered", help="Subtract the mean, which is released too.")]
-Adjacency = Annotated[str, typer.Option(help="What is protected: replace (a record) or add-remove.")]
 Records = Annotated[
     int | None,
     typer.Option(
@@ -40,30 +32,18 @@ Records = Annotated[
     ),
 ]
 Output = Annotated[Path | None, typer.Option(help="Write the matrix as CSV with the names of the columns.")]
-DryRun = Annotated[
-    bool,
-    typer.Option("--dry-run", help="Print the noise for a table of --shape and stop; TABLE is not read."),
-]
-Shape = Annotated[
-    tuple[int, int] | None, typer.Option(help="With --dry-run: the public numbers of records and of columns.")
-]
 
 
+@spelled_out
 def covariance(
-    table: Table,
-    epsilon: options.Epsilon,
-    delta: Delta = None,
+    request: TableRequest,
+    budget: Budget,
+    run: Run,
     max_norm: MaxNorm = 1.0,
     centered: Centered = False,
     mechanism: Mechanism = "auto",
-    adjacency: Adjacency = "replace",
     records: Records = None,
     output: Output = None,
-    report: options.Report = None,
-    seed: options.Seed = None,
-    progress: options.Progress = False,
-    dry_run: DryRun = False,
-    shape: Shape = None,
 ) -> None:
     """Publish the covariance matrix of a table of numbers with pure differential privacy, unless --delta is given.
 
@@ -74,33 +54,31 @@ def covariance(
     """
     from dpgraph import private_covariance
 
-    require_writable(output, report)
+    require_writable(output, run.report)
     settings: dict[str, Any] = {
-        "epsilon": epsilon,
-        "delta": delta,
+        **asdict(budget),
         "mechanism": mechanism,
-        "adjacency": adjacency,
+        "adjacency": request.adjacency,
         "centered": centered,
         "max_norm": max_norm,
         "n_records": records,
     }
-    if adjacency == "add-remove" and records is None:
+    if request.adjacency == "add-remove" and records is None:
         raise InvalidParameterError(
             "--adjacency add-remove keeps the number of records private, so it needs --records: a public number to "
             "divide by, at least as large as their number can be"
         )
-    if dry_run:
-        _dry_run(shape, settings)
+    if request.dry_run:
+        _dry_run(request.shape, settings)
         return
-    with stages(2, progress) as begin:
+    with stages(2, run.progress) as begin:
         begin("reading the table")
-        source = read_table(table)
+        source = read_table(request.table)
         begin("second moments and noise")
-        result = private_covariance(source.numbers(), **settings, rng=seed)
-    if output is not None:
-        write_atomically(output, csv_text(["", *source.nodes], [source.nodes, *result.matrix.T.tolist()]))
-    if report is not None:
-        _write_report(report, source, settings | {"seed": seed}, result)
+        result = private_covariance(source.numbers(), **settings, rng=run.seed)
+    write_table(output, ["", *source.nodes], [source.nodes, *result.matrix.T.tolist()])
+    summary = {"matrix": result.matrix, "columns": source.nodes, "mean": result.mean, "trace_bound": result.trace_bound}
+    write_report(run.report, "covariance", source, settings | {"seed": run.seed}, summary, result.privacy)
     variances = np.linalg.eigvalsh(result.matrix)[::-1]
     typer.echo(f"{source.source}: {len(variances)} columns; principal variances, from the released matrix:")
     typer.echo(" ".join(f"{value:.4g}" for value in variances[:10]))
@@ -110,28 +88,20 @@ def covariance(
 def _dry_run(shape: tuple[int, int] | None, settings: dict[str, Any]) -> None:
     """The noise does not depend on the records, so a public table of zeros shows it."""
     from dpgraph import private_covariance
-    from dpgraph.releases.records.gram import CovarianceNoise
+    from dpgraph.problems.records.covariance_noise import choose_noise
+    from dpgraph.releases.records.moments import SecondMoments
 
     if shape is None:
         raise InvalidParameterError("--dry-run reads nothing, so it needs --shape RECORDS COLUMNS")
     planned = private_covariance(np.zeros(shape), **settings)
-    asked = {name: settings[name] for name in ("adjacency", "epsilon", "delta")}
-    law = CovarianceNoise.choose(
-        settings["mechanism"],
-        n=shape[0] if settings["n_records"] is None else settings["n_records"],
-        size=shape[1] + settings["centered"],
-        trace_share=sum(entry.share for entry in planned.privacy.entries[:-1]),
-        **asked,
-    )
-    size = law.expected_norm(settings["epsilon"]) * settings["max_norm"] ** 2
+    n = shape[0] if settings["n_records"] is None else settings["n_records"]
+    moments = SecondMoments(n, settings["adjacency"], shape[1] + settings["centered"])
+    law = choose_noise(settings["mechanism"], moments, settings["epsilon"], settings["delta"])
+    share = sum(entry.share for entry in planned.privacy.entries[:-1])
+    size = math.sqrt(law.size(settings["epsilon"], share).square) * settings["max_norm"] ** 2
     typer.echo("DRY RUN: nothing was read, nothing was spent")
     typer.echo(
         f"the noise of the matrix has Frobenius norm {size:.3g} (root mean square); the projection to covariance "
         "matrices lowers it"
     )
     typer.echo(planned.privacy.table())
-
-
-def _write_report(path: Path, source: TableInput, parameters: dict[str, Any], result: Any) -> None:
-    summary = {"matrix": result.matrix, "columns": source.nodes, "mean": result.mean, "trace_bound": result.trace_bound}
-    write_atomically(path, privacy_report("covariance", source, parameters, summary, result.privacy))

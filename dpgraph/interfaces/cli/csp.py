@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from scipy import sparse
 
-from dpgraph.datasets.writers import csv_text, label_texts
-from dpgraph.interfaces.cli import options
-from dpgraph.interfaces.cli.dry_run import AverageDegree, DryRun, public_size
-from dpgraph.interfaces.cli.graph_input import GraphInput, GraphRequest
-from dpgraph.interfaces.cli.output import privacy_report, require_writable, write_atomically
+from dpgraph.datasets.writers import label_texts
+from dpgraph.interfaces.cli.bundles import spelled_out
+from dpgraph.interfaces.cli.dry_run import Planning, public_size
+from dpgraph.interfaces.cli.graph_input import GraphFile, GraphInput
+from dpgraph.interfaces.cli.options import Budget, Run
+from dpgraph.interfaces.cli.output import require_writable, write_report, write_table
 
 if TYPE_CHECKING:
     from dpgraph.instance import TwoCSP
@@ -52,27 +54,24 @@ _SATISFIABLE = 0.8
 Bound = Annotated[float, typer.Option(help="Public upper bound on an entry of a constraint table.")]
 
 
+@dataclass(frozen=True)
+class InstanceFile(GraphFile):
+    """A file of constraints, or a graph."""
+
+    graph: Instance
+
+
+@spelled_out
 def csp(
-    instance: Instance,
-    epsilon: options.Epsilon,
-    delta: options.Delta,
+    request: InstanceFile,
+    budget: Budget,
+    run: Run,
+    planning: Planning,
     colours: Colours = 3,
     output: Output = None,
-    report: options.Report = None,
     mechanism: Mechanism = "auto",
     adjacency: Adjacency = "label-edge",
     max_weight: Bound = 1.0,
-    weight: options.WeightName = None,
-    nodes: options.Nodes = "file",
-    labels: options.Labels = "int",
-    format: options.FileFormat = "auto",
-    symmetrize: options.Symmetrize = False,
-    seed: options.Seed = None,
-    data_dir: options.DataDir = None,
-    download: options.Download = True,
-    progress: options.Progress = False,
-    dry_run: DryRun = False,
-    average_degree: AverageDegree = None,
 ) -> None:
     """Assign labels so that many constraints on pairs of variables hold, with private constraints.
 
@@ -82,32 +81,19 @@ def csp(
     """
     from dpgraph import private_max_2csp
 
-    require_writable(output, report)
-    request = GraphRequest(instance, format, nodes, labels, weight, symmetrize, data_dir, download)
-    settings: dict[str, Any] = {
-        "epsilon": epsilon,
-        "delta": delta,
-        "mechanism": mechanism,
-        "adjacency": adjacency,
-        "max_weight": max_weight,
-    }
-    if dry_run:
-        _dry_run(*public_size(request, average_degree), colours, settings)
+    require_writable(output, run.report)
+    settings = asdict(budget) | {"mechanism": mechanism, "adjacency": adjacency, "max_weight": max_weight}
+    if planning.dry_run:
+        _dry_run(*public_size(request, planning), colours, settings)
         return
     problem, source = _read(request, colours)
-    result = private_max_2csp(problem, **settings, rng=seed, progress=progress)
+    result = private_max_2csp(problem, **settings, rng=run.seed, progress=run.progress)
     chosen = [problem.alphabet[label] for label in result.labels.tolist()]
-    if output is not None:
-        write_atomically(output, csv_text(["variable", "label"], [label_texts(source.nodes), label_texts(chosen)]))
-    if report is not None:
-        summary = {
-            "mechanism": result.mechanism,
-            "estimated_value": result.estimated_value,
-            "estimated_value_std": result.estimated_value_std,
-            "estimated_total_weight": result.estimated_total_weight,
-        }
-        parameters = settings | {"weight": weight, "seed": seed}
-        write_atomically(report, privacy_report("csp", source, parameters, summary, result.privacy))
+    write_table(output, ["variable", "label"], [label_texts(source.nodes), label_texts(chosen)])
+    names = ("mechanism", "estimated_value", "estimated_value_std", "estimated_total_weight")
+    parameters = settings | {"weight": request.weight, "seed": run.seed}
+    summary = {name: getattr(result, name) for name in names}
+    write_report(run.report, "csp", source, parameters, summary, result.privacy)
     typer.echo(f"{source.source}: {problem.n_variables} variables, mechanism {result.mechanism}")
     typer.echo(
         f"estimated weight earned: {result.estimated_value:.6g} ± {result.estimated_value_std:.3g} "
@@ -146,20 +132,20 @@ def _random_colouring(size: int, degree: float, colours: int) -> TwoCSP:
     """Max-k-cut of a random graph."""
     import networkx as nx
 
-    from dpgraph.inputs.csp_kinds import csp_from_graph
+    from dpgraph.instance import TwoCSP
 
-    return csp_from_graph(nx.gnm_random_graph(size, round(size * degree / 2), seed=0), "max-k-cut", colours)
+    return TwoCSP.from_networkx(nx.gnm_random_graph(size, round(size * degree / 2), seed=0), "max-k-cut", colours)
 
 
-def _read(request: GraphRequest, colours: int) -> tuple[TwoCSP, GraphInput]:
+def _read(request: GraphFile, colours: int) -> tuple[TwoCSP, GraphInput]:
     """The instance, and a description of it with the names of its variables."""
     from dpgraph.datasets import read_csp
     from dpgraph.datasets.csp_files import is_csp_file
-    from dpgraph.inputs.csp_kinds import csp_from_graph
+    from dpgraph.instance import TwoCSP
 
     if not is_csp_file(request.graph):
         source = request.read()
-        return csp_from_graph(source.adjacency, "max-k-cut", colours), source
+        return TwoCSP.from_networkx(source.adjacency, "max-k-cut", colours), source
     problem = read_csp(request.graph, colours=colours)
     nothing = sparse.csr_array((problem.n_variables, problem.n_variables))
     return problem, GraphInput(nothing, problem.variables, request.graph)

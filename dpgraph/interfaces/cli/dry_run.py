@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import typer
 
 from dpgraph import datasets
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.interfaces.cli.graph_input import GraphRequest
+from dpgraph.interfaces.cli.graph_input import GraphFile, GraphRequest
+from dpgraph.interfaces.cli.options import Budget
 
-__all__ = ["AverageDegree", "Correlation", "DryRun", "print_plan", "public_size"]
+__all__ = ["CutPlanning", "Planning", "print_plan", "public_size"]
 
 #: Group of these options in the help.
 PLANNING = "Before you spend anything"
@@ -38,34 +40,45 @@ Correlation = Annotated[
 ]
 
 
-def print_plan(
-    request: GraphRequest,
-    average_degree: float | None,
-    *,
-    epsilon: float,
-    delta: float,
-    max_weight: float | None,
-    **options: Any,
-) -> None:
+@dataclass(frozen=True)
+class Planning:
+    """What is to be planned before anything is spent."""
+
+    dry_run: DryRun = False
+    average_degree: AverageDegree = None
+
+
+@dataclass(frozen=True)
+class CutPlanning(Planning):
+    """The same, for what is like a cut."""
+
+    correlation: Correlation = -0.5
+
+
+def print_plan(request: GraphRequest, planning: Planning, budget: Budget, **options: Any) -> None:
     """Print what :func:`dpgraph.interfaces.planning.plan` says, and the ledger that a run would have."""
     from dpgraph.interfaces.planning import plan
     from dpgraph.privacy.relation import Edge
     from dpgraph.privacy.report import PrivacyReport
 
-    n, degree = public_size(request, average_degree)
-    bound = 1.0 if max_weight is None else max_weight
-    planned = plan(n=n, average_degree=degree, epsilon=epsilon, delta=delta, max_weight=bound, **options)
+    n, degree = public_size(request, planning)
+    weights = request.weights()
+    if weights["max_weight"] is None:
+        weights["max_weight"] = 1.0
+    planned = plan(n=n, average_degree=degree, epsilon=budget.epsilon, delta=budget.delta, **weights, **options)
     typer.echo("DRY RUN: nothing was read, nothing was spent")
     typer.echo(planned.table())
     chosen = planned[planned.recommended]
     typer.echo(f"\nreleases of {chosen.mechanism}:")
-    typer.echo(PrivacyReport(epsilon, chosen.delta, None, Edge().words, chosen.ledger, relation=Edge().key).table())
+    typer.echo(
+        PrivacyReport(budget.epsilon, chosen.delta, None, Edge().words, chosen.ledger, relation=Edge().key).table()
+    )
 
 
-def public_size(request: GraphRequest, average_degree: float | None) -> tuple[int, float]:
+def public_size(request: GraphFile, planning: Planning) -> tuple[int, float]:
     """Number of vertices and average degree, from the options or from what the publisher of a dataset states."""
     known = datasets.available(request.data_dir).get(request.graph)
-    n = request.public_vertices()
+    n, average_degree = request.public_vertices(), planning.average_degree
     if n is None and known is not None:
         n = known.nodes
     if average_degree is None and known is not None and known.edges is not None and known.nodes:

@@ -13,8 +13,9 @@ from scipy import sparse
 from dpgraph import datasets
 from dpgraph.datasets.files import decode, read_text
 from dpgraph.exceptions import DatasetError, InvalidParameterError
+from dpgraph.interfaces.cli import options
 
-__all__ = ["GraphInput", "GraphRequest"]
+__all__ = ["GraphFile", "GraphInput", "GraphRequest"]
 
 
 @dataclass(frozen=True)
@@ -31,17 +32,17 @@ class GraphInput:
 
 
 @dataclass(frozen=True)
-class GraphRequest:
+class GraphFile:
     """What the command line says about its graph."""
 
-    graph: str
-    format: str = "auto"
-    nodes: str = "file"
-    labels: str = "int"
-    weight: str | None = None
-    symmetrize: bool = False
-    data_dir: Path | None = None
-    download: bool = True
+    graph: options.GraphArgument
+    weight: options.WeightName = None
+    nodes: options.Nodes = "file"
+    labels: options.Labels = "int"
+    format: options.FileFormat = "auto"
+    symmetrize: options.Symmetrize = False
+    data_dir: options.DataDir = None
+    download: options.Download = True
 
     def read(self) -> GraphInput:
         """Read the file if there is one of this name, else the dataset."""
@@ -92,6 +93,29 @@ class GraphRequest:
             return datasets.load_sparse(self.graph, data_dir=self.data_dir, download=self.download)
         except DatasetError as error:
             raise error if self.graph in known else DatasetError(f"no such file, and {error}") from None
+
+
+@dataclass(frozen=True)
+class GraphRequest(GraphFile):
+    """A graph that is to be released from, with the public bound on its weights."""
+
+    max_weight: options.MaxWeight = None
+
+    def weights(self) -> dict[str, Any]:
+        """``weight=`` and ``max_weight=`` for the matrix of a file, of which the weights are the one attribute.
+
+        Raises
+        ------
+        InvalidParameterError
+            One of the two options is given without the other.
+        """
+        if self.weight is not None and self.max_weight is None:
+            raise InvalidParameterError(
+                "--weight needs --max-weight, a public upper bound on a weight (it sets the noise)"
+            )
+        if self.weight is None and self.max_weight is not None:
+            raise InvalidParameterError("--max-weight needs --weight; without it every edge counts 1")
+        return {"weight": None if self.weight is None else "weight", "max_weight": self.max_weight}
 
 
 def _looks_like_path(graph: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,88 +12,72 @@ import numpy as np
 import typer
 
 from dpgraph.datasets.files import decode, read_text
-from dpgraph.datasets.writers import csv_text
 from dpgraph.exceptions import DatasetError, InvalidParameterError
-from dpgraph.interfaces.cli import options
-from dpgraph.interfaces.cli.output import privacy_report, require_pictures, require_writable, write_atomically
+from dpgraph.interfaces.cli.bundles import spelled_out
+from dpgraph.interfaces.cli.options import Budget, Run
+from dpgraph.interfaces.cli.output import (
+    require_pictures,
+    require_writable,
+    write_picture,
+    write_report,
+    write_table,
+)
 from dpgraph.interfaces.cli.stages import stages
-from dpgraph.interfaces.cli.table_input import TableInput, read_table
+from dpgraph.interfaces.cli.table_input import TableInput, TableRequest, read_table
 
 __all__ = ["marginals"]
 
-Table = Annotated[
-    Path,
-    typer.Argument(
-        metavar="TABLE", help="CSV with a header line (.gz too) or .npy; a record a row.", show_default=False
-    ),
-]
 Order = Annotated[int, typer.Option("--k", help="Tables of up to this many columns.")]
 Categories = Annotated[
     Path | None,
     typer.Option(help='JSON {"column": ["value", ...]}: the public values of columns that are not 0/1.'),
 ]
-Adjacency = Annotated[str, typer.Option(help="What is protected: replace (a record) or add-remove.")]
 Output = Annotated[
     Path | None, typer.Option(help="Write all tables as CSV with columns columns, values, count (one line a cell).")
 ]
 Plot = Annotated[Path | None, typer.Option(help="Write a picture (PNG, PDF, SVG) of the table of two columns.")]
-DryRun = Annotated[
-    bool,
-    typer.Option("--dry-run", help="Print the noise for a table of --shape and stop; TABLE is not read."),
-]
-Shape = Annotated[
-    tuple[int, int] | None, typer.Option(help="With --dry-run: the public numbers of records and of columns.")
-]
 Pair = Annotated[tuple[str, str] | None, typer.Option("--pair", help="The two columns of --plot.")]
 
 
+@spelled_out
 def marginals(
-    table: Table,
-    epsilon: options.Epsilon,
-    delta: options.Delta,
+    request: TableRequest,
+    budget: Budget,
+    run: Run,
     k: Order = 2,
     categories: Categories = None,
-    adjacency: Adjacency = "replace",
     output: Output = None,
-    report: options.Report = None,
     plot: Plot = None,
     pair: Pair = None,
-    seed: options.Seed = None,
-    progress: options.Progress = False,
-    dry_run: DryRun = False,
-    shape: Shape = None,
 ) -> None:
     """Publish all tables of counts of up to k columns: nonnegative, consistent with each other, and private.
 
+    Pure differential privacy, unless --delta is given and Gaussian noise is smaller.
+
     Example: `dpgraph marginals survey.csv --k 2 --epsilon 1 --delta 1e-6 --output tables.csv`
     """
-    from dpgraph.problems.records.marginals import private_marginals
+    from dpgraph import private_marginals
 
-    require_writable(output, report, plot)
+    require_writable(output, run.report, plot)
     require_pictures(plot)
     if (plot is None) != (pair is None):
         raise InvalidParameterError("--plot and --pair go together: a picture shows the table of two columns")
     declared = _declared(categories)
-    settings: dict[str, Any] = {"k": k, "epsilon": epsilon, "delta": delta, "adjacency": adjacency}
-    if dry_run:
-        _dry_run(shape, declared, settings)
+    settings: dict[str, Any] = {"k": k} | asdict(budget) | {"adjacency": request.adjacency}
+    if request.dry_run:
+        _dry_run(request.shape, declared, settings)
         return
-    with stages(2, progress) as begin:
+    with stages(2, run.progress) as begin:
         begin("reading the table")
-        source, position, values = _read(table, declared, pair)
+        source, position, values = _read(request.table, declared, pair)
         begin("noise and projection")
-        result = private_marginals(source.values, **settings, categories=values, rng=seed)
-    if output is not None:
-        write_atomically(output, _cells(result, source))
-    if report is not None:
-        summary = {"count": result.count, "expected_rmse": result.expected_rmse, "converged": result.converged}
-        parameters = settings | {"categories": declared, "seed": seed}
-        write_atomically(report, privacy_report("marginals", source, parameters, summary, result.privacy))
-    if plot is not None and pair is not None:
-        from dpgraph.plot import figure_bytes, plot_marginal
-
-        figure = plot_marginal(result, [position[name] for name in pair], names=pair)
-        write_atomically(plot, figure_bytes(figure, plot.suffix))
+        result = private_marginals(source.values, **settings, categories=values, rng=run.seed)
+    write_table(output, ["columns", "values", "count"], _cells(result, source))
+    parameters = settings | {"categories": declared, "seed": run.seed}
+    summary = {"count": result.count, "expected_rmse": result.expected_rmse, "converged": result.converged}
+    write_report(run.report, "marginals", source, parameters, summary, result.privacy)
+    if pair is not None:
+        write_picture(plot, "plot_marginal", result, [position[name] for name in pair], names=pair)
     typer.echo(
         f"{source.source}: tables of up to {k} of {len(source.nodes)} columns; the noise alone would move a cell of a "
         f"{k}-column table by {result.expected_rmse:.4g} records (root mean square)"
@@ -141,7 +126,7 @@ def _declared(path: Path | None) -> dict[str, list[str]]:
         raise DatasetError(f'{path}: expected JSON of the form {{"column": ["value", "value", ...]}}') from None
 
 
-def _cells(result: Any, source: TableInput) -> str:
+def _cells(result: Any, source: TableInput) -> list[tuple[Any, ...]]:
     rows: list[tuple[str, str, float]] = []
     for places, table in result.tables().items():
         names = " x ".join(source.nodes[j] for j in places)
@@ -150,4 +135,4 @@ def _cells(result: Any, source: TableInput) -> str:
             (names, " x ".join(map(str, cell)), count)
             for cell, count in zip(values, table.ravel().tolist(), strict=True)
         ]
-    return csv_text(["columns", "values", "count"], list(zip(*rows, strict=True)))
+    return list(zip(*rows, strict=True))

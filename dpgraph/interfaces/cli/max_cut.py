@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from dpgraph.interfaces.cli import options
-from dpgraph.interfaces.cli.dry_run import AverageDegree, Correlation, DryRun, print_plan
+from dpgraph.datasets.writers import label_texts
+from dpgraph.interfaces.cli.bundles import spelled_out
+from dpgraph.interfaces.cli.dry_run import CutPlanning, print_plan
 from dpgraph.interfaces.cli.graph_input import GraphInput, GraphRequest
+from dpgraph.interfaces.cli.options import Budget, Run
 from dpgraph.interfaces.cli.output import (
-    privacy_report,
     require_pictures,
     require_writable,
-    vertex_table,
-    write_atomically,
+    write_picture,
+    write_report,
+    write_table,
 )
 from dpgraph.interfaces.cli.strategy_options import Options, described, with_options
 from dpgraph.problems.strategy import names_in
@@ -40,6 +43,7 @@ Mechanism = Annotated[
         "released quantities only, among those that are pure."
     ),
 ]
+Rank = Annotated[str | None, typer.Option(help="Rank of the spectral mechanisms: auto or a number.")]
 OnHalt = Annotated[
     str,
     typer.Option(
@@ -56,55 +60,42 @@ def _cut_command(problem: Literal["max-cut", "max-bisection"], text: str) -> Cal
     """The command of a problem; the two have the same options."""
 
     def command(
-        graph: options.GraphArgument,
-        epsilon: options.Epsilon,
-        delta: options.Delta = 0.0,
+        request: GraphRequest,
+        budget: Budget,
+        run: Run,
+        planning: CutPlanning,
         output: Output = None,
-        report: options.Report = None,
         plot: Plot = None,
         owner_plot: OwnerPlot = None,
         mechanism: Mechanism = "auto",
         option: Options = None,
+        rank: Rank = None,
         on_halt: OnHalt = "raise",
-        weight: options.WeightName = None,
-        max_weight: options.MaxWeight = None,
-        nodes: options.Nodes = "file",
-        labels: options.Labels = "int",
-        format: options.FileFormat = "auto",
-        symmetrize: options.Symmetrize = False,
-        seed: options.Seed = None,
         evaluate: Evaluate = False,
-        data_dir: options.DataDir = None,
-        download: options.Download = True,
-        progress: options.Progress = False,
-        dry_run: DryRun = False,
-        average_degree: AverageDegree = None,
-        correlation: Correlation = -0.5,
     ) -> None:
-        require_writable(output, report, plot, owner_plot)
+        require_writable(output, run.report, plot, owner_plot)
         require_pictures(plot, owner_plot)
-        bound = options.weight_bound(weight, max_weight)
-        budget = {"epsilon": epsilon, "delta": delta, "weight": options.declared(weight), "max_weight": bound}
-        settings = budget | {"mechanism": with_options(_strategies(), mechanism, option)}
-        request = GraphRequest(graph, format, nodes, labels, weight, symmetrize, data_dir, download)
-        if dry_run:
-            _dry_run(problem, request, average_degree, correlation, settings)
+        given = [*(option or ()), *([] if rank is None else [f"rank={rank}"])]  # --rank R is short for --option rank=R
+        asked = with_options(_strategies(), mechanism, given)
+        settings = asdict(budget) | request.weights() | {"mechanism": asked}
+        if planning.dry_run:
+            only: dict[str, Any] = {} if mechanism == "auto" else {"mechanisms": [asked]}
+            print_plan(request, planning, budget, problem=problem, correlation=planning.correlation, **only)
             return
         source = request.read()
         settings["on_halt"] = on_halt
-        result = _solver(problem)(source.adjacency, **settings, rng=seed, progress=progress)
-        if output is not None:
-            write_atomically(output, vertex_table(source.nodes, "side", result.labels.tolist()))
-        if report is not None:
-            parameters = settings | {"mechanism": described(settings["mechanism"]), "weight": weight, "seed": seed}
-            write_atomically(report, privacy_report(problem, source, parameters, _summary(result), result.privacy))
-        _draw(result, source, plot, owner_plot)
+        result = _solver(problem)(source.adjacency, **settings, rng=run.seed, progress=run.progress)
+        write_table(output, ["node", "side"], [label_texts(source.nodes), result.labels.tolist()])
+        parameters = settings | {"mechanism": described(asked), "weight": request.weight, "seed": run.seed}
+        write_report(run.report, problem, source, parameters, _summary(result), result.privacy)
+        write_picture(plot, "plot_cut", result, title=source.source)
+        write_picture(owner_plot, "plot_adjacency", source.adjacency, result.labels, title=source.source)
         _print(result, source)
         if evaluate:
             _print_exact(result, source)
 
-    command.__doc__ = text
-    return command
+    command.__name__, command.__doc__ = problem, text
+    return spelled_out(command)
 
 
 max_cut = _cut_command(
@@ -114,7 +105,7 @@ max_cut = _cut_command(
     What is published (partition, estimated value, report, picture) is (epsilon, delta)-differentially private: it
     hardly depends on whether any single edge is there. The vertices themselves are public.
 
-    Example: `dpgraph max-cut wiki-Vote --epsilon 1 --output cut.csv --report report.json`
+    Example: `dpgraph max-cut wiki-Vote --epsilon 1 --delta 1e-6 --output cut.csv --report report.json`
     """,
 )
 
@@ -124,7 +115,7 @@ max_bisection = _cut_command(
 
     As `dpgraph max-cut`, with sides that differ by at most one vertex.
 
-    Example: `dpgraph max-bisection planted-cut --epsilon 1 --output halves.csv`
+    Example: `dpgraph max-bisection planted-cut --epsilon 1 --delta 1e-6 --output halves.csv`
     """,
 )
 
@@ -141,18 +132,6 @@ def _solver(problem: str) -> Callable[..., Any]:
     return private_max_cut if problem == "max-cut" else private_max_bisection
 
 
-def _dry_run(
-    problem: str,
-    request: GraphRequest,
-    average_degree: float | None,
-    correlation: float,
-    settings: dict[str, Any],
-) -> None:
-    mechanism = settings.pop("mechanism")
-    chosen: dict[str, Any] = {} if isinstance(mechanism, str) and mechanism == "auto" else {"mechanisms": [mechanism]}
-    print_plan(request, average_degree, problem=problem, correlation=correlation, **settings, **chosen)
-
-
 def _summary(result: Any) -> dict[str, Any]:
     return {
         "mechanism": result.mechanism,
@@ -163,18 +142,6 @@ def _summary(result: Any) -> dict[str, Any]:
         "upper_bound": result.upper_bound,
         "side_sizes": [len(side) for side in result.partition],
     }
-
-
-def _draw(result: Any, source: GraphInput, plot: Path | None, owner_plot: Path | None) -> None:
-    if plot is not None:
-        from dpgraph.plot import figure_bytes, plot_cut
-
-        write_atomically(plot, figure_bytes(plot_cut(result, title=source.source), plot.suffix))
-    if owner_plot is not None:
-        from dpgraph.plot import figure_bytes, plot_adjacency
-
-        figure = plot_adjacency(source.adjacency, result.labels, title=source.source)
-        write_atomically(owner_plot, figure_bytes(figure, owner_plot.suffix))
 
 
 def _print(result: Any, source: GraphInput) -> None:

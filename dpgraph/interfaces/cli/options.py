@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,11 +13,9 @@ from dpgraph.privacy.accounting import check_epsilon, check_optional_delta
 
 __all__ = [
     "INPUT",
-    "PRIVACY",
+    "Budget",
     "DataDir",
-    "Delta",
     "Download",
-    "Epsilon",
     "FileFormat",
     "GraphArgument",
     "Labels",
@@ -24,13 +23,10 @@ __all__ = [
     "Nodes",
     "Progress",
     "Regularization",
-    "Report",
-    "Seed",
+    "Run",
     "Symmetrize",
     "WeightName",
-    "declared",
     "number_or_auto",
-    "weight_bound",
 ]
 
 
@@ -123,6 +119,25 @@ Seed = Annotated[
 ]
 Report = Annotated[Path | None, typer.Option(help="Write the guarantee, the ledger and the parameters as JSON.")]
 Progress = Annotated[bool, typer.Option("--progress", help="Show a progress bar on stderr.")]
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What may be spent."""
+
+    epsilon: Epsilon
+    delta: Delta = 0.0
+
+
+@dataclass(frozen=True)
+class Run:
+    """How a command runs, and what it says."""
+
+    seed: Seed = None
+    report: Report = None
+    progress: Progress = False
+
+
 Regularization = Annotated[
     str,
     typer.Option(
@@ -140,17 +155,3 @@ def number_or_auto(text: str, option: str, kind: type[int] | type[float]) -> Any
         return kind(text)
     except ValueError:
         raise InvalidParameterError(f"{option} must be auto or a number; got {text!r}") from None
-
-
-def weight_bound(weight: str | None, max_weight: float | None) -> float | None:
-    """The public weight bound, if the two options about weights agree."""
-    if weight is not None and max_weight is None:
-        raise InvalidParameterError("--weight needs --max-weight, a public upper bound on a weight (it sets the noise)")
-    if weight is None and max_weight is not None:
-        raise InvalidParameterError("--max-weight needs --weight; without it every edge counts 1")
-    return max_weight
-
-
-def declared(weight: str | None) -> str | None:
-    """What to pass as ``weight=`` with the matrix of a file: its one attribute, if weights were asked for."""
-    return None if weight is None else "weight"

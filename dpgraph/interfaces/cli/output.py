@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import tempfile
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpgraph.atomic_write import write_atomically
-from dpgraph.datasets.writers import csv_text, label_texts
+from dpgraph.datasets.writers import csv_text
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.extras import require
 
@@ -22,7 +22,14 @@ if TYPE_CHECKING:
     from dpgraph.interfaces.cli.table_input import TableInput
     from dpgraph.privacy.report import PrivacyReport
 
-__all__ = ["privacy_report", "require_pictures", "require_writable", "vertex_table", "write_atomically"]
+__all__ = [
+    "require_pictures",
+    "require_writable",
+    "write_atomically",
+    "write_picture",
+    "write_report",
+    "write_table",
+]
 
 
 def require_writable(*paths: Path | None) -> None:
@@ -53,22 +60,20 @@ def require_pictures(*paths: Path | None) -> None:
             require_format(path.suffix)
 
 
-def vertex_table(nodes: Sequence[Hashable], column: str, values: Sequence[Any]) -> str:
-    """CSV with a line ``node,value`` for each vertex, in the order of `nodes`."""
-    return csv_text(["node", column], [label_texts(nodes), values])
-
-
-def privacy_report(
+def write_report(
+    path: Path | None,
     command: str,
     source: GraphInput | TableInput,
     parameters: dict[str, Any],
     result: dict[str, Any],
     privacy: PrivacyReport,
-) -> str:
-    """JSON report of one command: parameters, published values and the privacy ledger.
+) -> None:
+    """JSON report of one command, if one was asked for: parameters, published values and the privacy ledger.
 
     Numbers that JSON does not have (infinities) become null.
     """
+    if path is None:
+        return
     report = {
         "program": "dpgraph",
         "version": version("dpgraph"),
@@ -78,7 +83,21 @@ def privacy_report(
         "result": result,
         "privacy": privacy.to_dict(),
     }
-    return json.dumps(_plain(report), indent=2, allow_nan=False) + "\n"
+    write_atomically(path, json.dumps(_plain(report), indent=2, allow_nan=False) + "\n")
+
+
+def write_table(path: Path | None, header: Sequence[str], columns: Sequence[Sequence[Any]]) -> None:
+    """CSV, if it was asked for."""
+    if path is not None:
+        write_atomically(path, csv_text(header, columns))
+
+
+def write_picture(path: Path | None, plot: str, *of: Any, **options: Any) -> None:
+    """The picture that a function of :mod:`dpgraph.plot` draws, if it was asked for."""
+    if path is not None:
+        from dpgraph import plot as pictures
+
+        write_atomically(path, pictures.figure_bytes(getattr(pictures, plot)(*of, **options), path.suffix))
 
 
 def _plain(value: Any) -> Any:

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from dpgraph.datasets.writers import csv_text
-from dpgraph.interfaces.cli import options
-from dpgraph.interfaces.cli.dry_run import AverageDegree, DryRun, print_plan
+from dpgraph.interfaces.cli.bundles import spelled_out
+from dpgraph.interfaces.cli.dry_run import Planning, print_plan
 from dpgraph.interfaces.cli.graph_input import GraphRequest
-from dpgraph.interfaces.cli.output import privacy_report, require_pictures, require_writable, write_atomically
+from dpgraph.interfaces.cli.options import Budget, Regularization, Run, number_or_auto
+from dpgraph.interfaces.cli.output import (
+    require_pictures,
+    require_writable,
+    write_picture,
+    write_report,
+    write_table,
+)
 from dpgraph.interfaces.cli.stages import stages
 
 __all__ = ["spectrum"]
@@ -21,27 +28,16 @@ Output = Annotated[Path | None, typer.Option(help="Write the noisy values as CSV
 Plot = Annotated[Path | None, typer.Option(help="Write a picture (PNG, PDF, SVG) of the noisy values and their noise.")]
 
 
+@spelled_out
 def spectrum(
-    graph: options.GraphArgument,
-    epsilon: options.Epsilon,
-    delta: options.Delta,
+    request: GraphRequest,
+    budget: Budget,
+    run: Run,
+    planning: Planning,
     k: Count = 8,
-    regularization: options.Regularization = "auto",
+    regularization: Regularization = "auto",
     output: Output = None,
-    report: options.Report = None,
     plot: Plot = None,
-    weight: options.WeightName = None,
-    max_weight: options.MaxWeight = None,
-    nodes: options.Nodes = "file",
-    labels: options.Labels = "int",
-    format: options.FileFormat = "auto",
-    symmetrize: options.Symmetrize = False,
-    seed: options.Seed = None,
-    data_dir: options.DataDir = None,
-    download: options.Download = True,
-    progress: options.Progress = False,
-    dry_run: DryRun = False,
-    average_degree: AverageDegree = None,
 ) -> None:
     """Publish the largest |eigenvalues| of the regularised normalized adjacency with noise.
 
@@ -49,38 +45,24 @@ def spectrum(
     """
     from dpgraph import private_spectrum
 
-    require_writable(output, report, plot)
+    require_writable(output, run.report, plot)
     require_pictures(plot)
-    bound = options.weight_bound(weight, max_weight)
-    settings = {
-        "epsilon": epsilon,
-        "delta": delta,
-        "k": k,
-        "regularization": options.number_or_auto(regularization, "--regularization", float),
-        "weight": options.declared(weight),
-        "max_weight": bound,
-    }
-    request = GraphRequest(graph, format, nodes, labels, weight, symmetrize, data_dir, download)
-    if dry_run:
-        only: dict[str, Any] = {"mechanisms": ["bounded-iterates"], "repeats": 1, "weight": settings["weight"]}
-        print_plan(request, average_degree, epsilon=epsilon, delta=delta, max_weight=bound, **only)
+    tau = number_or_auto(regularization, "--regularization", float)
+    settings = asdict(budget) | {"k": k, "regularization": tau} | request.weights()
+    if planning.dry_run:
+        print_plan(request, planning, budget, mechanisms=["bounded-iterates"], repeats=1)
         return
-    with stages(2, progress) as begin:
+    with stages(2, run.progress) as begin:
         begin("reading the graph")
         source = request.read()
         begin("eigenvalues and noise")
-        result = private_spectrum(source.adjacency, **settings, rng=seed)
+        result = private_spectrum(source.adjacency, **settings, rng=run.seed)
     values = result.values.tolist()
-    if output is not None:
-        write_atomically(output, csv_text(["index", "value"], [range(1, len(values) + 1), values]))
-    if report is not None:
-        parameters = settings | {"weight": weight, "seed": seed}
-        summary = {"values": values, "std": result.std, "regularization": result.regularization}
-        write_atomically(report, privacy_report("spectrum", source, parameters, summary, result.privacy))
-    if plot is not None:
-        from dpgraph.plot import figure_bytes, plot_spectrum
-
-        write_atomically(plot, figure_bytes(plot_spectrum(result, title=source.source), plot.suffix))
+    write_table(output, ["index", "value"], [range(1, len(values) + 1), values])
+    parameters = settings | {"weight": request.weight, "seed": run.seed}
+    summary = {"values": values, "std": result.std, "regularization": result.regularization}
+    write_report(run.report, "spectrum", source, parameters, summary, result.privacy)
+    write_picture(plot, "plot_spectrum", result, title=source.source)
     typer.echo(
         f"{source.source}: |eigenvalues| of the normalized adjacency, each ± {result.std:.3g} (standard deviation)"
     )

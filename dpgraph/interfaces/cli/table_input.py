@@ -6,15 +6,41 @@ import csv
 import io
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+import typer
 from numpy.typing import NDArray
 
 from dpgraph.datasets.files import decode, read_text
 from dpgraph.exceptions import DatasetError
 
-__all__ = ["TableInput", "read_table"]
+__all__ = ["TableInput", "TableRequest", "read_table"]
+
+Table = Annotated[
+    Path,
+    typer.Argument(
+        metavar="TABLE", help="CSV with a header line (.gz too) or .npy; a record a row.", show_default=False
+    ),
+]
+Adjacency = Annotated[str, typer.Option(help="What is protected: replace (a record) or add-remove.")]
+DryRun = Annotated[
+    bool,
+    typer.Option("--dry-run", help="Print the noise for a table of --shape and stop; TABLE is not read."),
+]
+Shape = Annotated[
+    tuple[int, int] | None, typer.Option(help="With --dry-run: the public numbers of records and of columns.")
+]
+
+
+@dataclass(frozen=True)
+class TableRequest:
+    """What the command line says about its table."""
+
+    table: Table
+    adjacency: Adjacency = "replace"
+    dry_run: DryRun = False
+    shape: Shape = None
 
 
 @dataclass(frozen=True)

@@ -8,19 +8,15 @@ __all__ = ["ANSWERED", "REFUSED", "get_info"]
 
 _BUDGET = {
     "epsilon : float": "Privacy parameter, > 0; required unless nx.config.backends.dpgraph.epsilon is set.",
-    "delta : float": "In (0, 1); required unless nx.config.backends.dpgraph.delta is set.",
+    "delta : float, optional": (
+        "In [0, 1). Default: nx.config.backends.dpgraph.delta, or else 0, which is pure differential privacy."
+    ),
     "accountant : dpgraph.PrivacyAccountant, optional": (
         "Debited before the edges are read; default: the one of the enclosing `with` block."
     ),
 }
-_PURE = _BUDGET | {
-    "delta : float": (
-        "In [0, 1); 0 is pure differential privacy with Laplace noise. Required unless "
-        "nx.config.backends.dpgraph.delta is set."
-    )
-}
 _WEIGHT = {
-    "max_weight : float": (
+    "max_weight : float, optional": (
         "Public upper bound on a weight, required with weight=; larger weights count as max_weight. "
         "Default: nx.config.backends.dpgraph.max_weight."
     )
@@ -33,15 +29,28 @@ _FUNCTIONS: dict[str, tuple[str, dict[str, str]]] = {
         "All eigenvalues with noise, real, in increasing order, for at most 5000 vertices.",
         _BUDGET | _WEIGHT,
     ),
-    "cut_size": (f"The weight of the cut with noise. {_PARTITION}", _PURE | _WEIGHT),
-    "degree_centrality": ("Every degree with noise, divided by n - 1; some may be negative.", _PURE),
+    "conductance": (f"Quotient of the noisy cut and volume, moved into [0, 1]. {_PARTITION}", _BUDGET | _WEIGHT),
+    "cut_size": (f"The weight of the cut with noise. {_PARTITION}", _BUDGET | _WEIGHT),
+    "degree_centrality": ("Every degree with noise, divided by n - 1; some may be negative.", _BUDGET),
     "density": (
         "The number of edges with noise over the number of possible ones. "
         f"nodes=None gives the density of a graph that is not bipartite. {_PARTITION}",
-        _PURE,
+        _BUDGET,
+    ),
+    "edge_expansion": (
+        f"The noisy weight of the cut, at least 0, over the size of the smaller set. {_PARTITION}",
+        _BUDGET | _WEIGHT,
     ),
     "laplacian_spectrum": (
         "All eigenvalues with noise, nonnegative and in increasing order, for at most 5000 vertices.",
+        _BUDGET | _WEIGHT,
+    ),
+    "mixing_expansion": (
+        f"The noisy cut over twice the noisy number of edges, moved into [0, 1/2]. weight must be None. {_PARTITION}",
+        _BUDGET | _WEIGHT,
+    ),
+    "normalized_cut_size": (
+        f"The noisy cut over each of the noisy volumes, moved into [0, 2]. {_PARTITION}",
         _BUDGET | _WEIGHT,
     ),
     "one_exchange": (
@@ -50,26 +59,22 @@ _FUNCTIONS: dict[str, tuple[str, dict[str, str]]] = {
     ),
     "randomized_partitioning": (
         "A random cut, drawn without looking at the edges, and its weight with noise.",
-        _PURE | _WEIGHT,
+        _BUDGET | _WEIGHT,
     ),
     "spectral_bisection": (
         "The signs of the second eigenvector of a private normalized adjacency. Needs normalized=True; tol and method "
         "are not used. Raises dpgraph.MechanismHalted where that eigenvector cannot be released.",
         _BUDGET | _WEIGHT,
     ),
-    "volume": (f"The sum of the degrees of S with noise. {_PARTITION}", _PURE | _WEIGHT),
+    "volume": (f"The sum of the degrees of S with noise. {_PARTITION}", _BUDGET | _WEIGHT),
 }
 
-_PARTS = "Release nx.cut_size and nx.volume, and divide: that is post-processing."
-_LAPLACIAN = "Its inverse has no bounded sensitivity; nx.laplacian_spectrum releases the eigenvalues with noise."
 #: Function that calls one of the above -> what to do instead. The backend refuses it: networkx would answer one part
 #: privately and another exactly.
 REFUSED: dict[str, str] = {
-    "conductance": _PARTS,
-    "edge_expansion": "Release nx.cut_size; the sizes of the sets are public.",
-    "effective_graph_resistance": _LAPLACIAN,
-    "mixing_expansion": "Release nx.cut_size and nx.bipartite.density(G, None), and divide: that is post-processing.",
-    "normalized_cut_size": _PARTS,
+    "effective_graph_resistance": (
+        "Its inverse has no bounded sensitivity; nx.laplacian_spectrum releases the eigenvalues with noise."
+    ),
 }
 #: Functions that are answered privately.
 ANSWERED = tuple(_FUNCTIONS)

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import random
 import sys
 from collections.abc import Callable, Hashable, Iterator
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from typing import Any
 
 import networkx as nx
 import numpy as np
 
 from dpgraph.exceptions import DPGraphError
+from dpgraph.privacy.accountant import PrivacyAccountant
 
 __all__ = [
+    "Asked",
     "PrivateGraph",
     "Seed",
     "answered_privately",
@@ -24,11 +28,9 @@ __all__ = [
     "on_start_tests",
     "refused",
     "should_run",
-    "weight_bound",
 ]
 
 Seed = int | np.random.Generator | None
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class PrivateGraph:
@@ -138,27 +140,56 @@ def on_start_tests(items: list[Any]) -> None:
     nx.config.backends.dpgraph.max_weight = 10.0
 
 
-def answered_privately(function: Function) -> Function:
-    """Fill in the budget, and keep every error away from networkx's own handling of it."""
+@dataclass(frozen=True)
+class Asked:
+    """The keyword-only arguments by which a call asks for privacy, with what is configured filled in."""
+
+    epsilon: float
+    delta: float
+    accountant: PrivacyAccountant | None
+    max_weight: float | None = None
+
+    def arguments(self, weight: str | None = None) -> dict[str, Any]:
+        """What the private functions of dpgraph are called with; the configured bound is meant for weighted graphs."""
+        bound = self.max_weight
+        if bound is None and weight is not None:
+            bound = nx.config.backends.dpgraph.max_weight
+        budget = {"epsilon": self.epsilon, "delta": self.delta, "accountant": self.accountant}
+        return budget | {"weight": weight, "max_weight": bound}
+
+
+def answered_privately(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of the backend from one that takes the last four arguments as ``asked``.
+
+    It fills in what is configured, and keeps every error away from networkx's own handling of it.
+    """
+    theirs = [p for p in inspect.signature(function).parameters.values() if p.name != "asked"]
+    names = ["epsilon", "delta", "accountant"] + ["max_weight"] * any(p.name == "weight" for p in theirs)
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
+        asked = {name: kwargs.pop(name) for name in names if name in kwargs}
         for name in ("epsilon", "delta"):
-            if kwargs.get(name) is None:
-                kwargs[name] = nx.config.backends.dpgraph[name]
-            if kwargs[name] is None:
-                raise TypeError(
-                    f"{function.__name__}() of the dpgraph backend requires {name}=; pass it, or set "
-                    f"nx.config.backends.dpgraph.{name}"
-                )
+            if asked.get(name) is None:
+                asked[name] = nx.config.backends.dpgraph[name]
+        if asked["epsilon"] is None:
+            raise TypeError(
+                f"{function.__name__}() of the dpgraph backend requires epsilon=; pass it, or set "
+                "nx.config.backends.dpgraph.epsilon"
+            )
+        if asked["delta"] is None:
+            asked["delta"] = 0.0
         _forget_conversions(args[0] if args else None)
         try:
-            return function(*args, **kwargs)
+            return function(*args, **kwargs, asked=Asked(**({"accountant": None} | asked)))
         except NotImplementedError as error:
             # networkx answers this error by trying another backend, perhaps its own exact one.
             raise DPGraphError(f"internal error: {function.__name__}() is incomplete") from error
 
-    return call  # type: ignore[return-value]
+    required, keyword = inspect.Parameter.empty, inspect.Parameter.KEYWORD_ONLY
+    more = [inspect.Parameter(name, keyword, default=required if name == "epsilon" else None) for name in names]
+    call.__signature__ = inspect.Signature([*theirs, *more])  # type: ignore[attr-defined]
+    return call
 
 
 def refused(name: str, instead: str) -> Callable[..., Any]:
@@ -182,13 +213,6 @@ def _forget_conversions(G: Any) -> None:
     # Wrapping a graph costs nothing and never goes stale; kept in networkx's cache it would only cause its warning.
     cache = getattr(getattr(G, "_graph", None), "__networkx_cache__", None) or {}
     cache.get("backends", {}).pop("dpgraph", None)
-
-
-def weight_bound(weight: str | None, max_weight: float | None) -> float | None:
-    """The public weight bound; the configured one is meant for weighted graphs."""
-    if max_weight is None and weight is not None:
-        return nx.config.backends.dpgraph.max_weight
-    return max_weight
 
 
 def as_rng(seed: Any) -> Seed:

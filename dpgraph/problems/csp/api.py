@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 import dpgraph.linalg.kernels  # noqa: F401 - what a release needs is imported before its debit
 from dpgraph.arguments import check_choice, check_integer, check_scale
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.graph import is_weighted, open_graph
+from dpgraph.inputs.graphs import is_weighted, open_graph
 from dpgraph.instance import TwoCSP
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import check_epsilon, check_optional_delta

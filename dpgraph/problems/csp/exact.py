@@ -11,55 +11,29 @@ import numpy as np
 from dpgraph.arguments import check_choice
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.instance import TwoCSP
+from dpgraph.problems.exact import ExactResult, shared_fields
 from dpgraph.results.igraph_views import igraph_clustering
 from dpgraph.sos.csp.objective import CSPObjective
-from dpgraph.sos.csp.solver import CSPSolution, solve_csp
+from dpgraph.sos.csp.solver import solve_csp
 from dpgraph.sos.moments.rounding import solve_by_moments
-from dpgraph.sos.seed_search import SearchMode, TraceEntry
+from dpgraph.sos.options import SearchMode, SolverOptions
 
 __all__ = ["CSPResult", "max_2csp"]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class CSPResult:
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class CSPResult(ExactResult):
     """An assignment of exact data with an upper bound on every assignment.
 
     Attributes
     ----------
     assignment : dict
         Variable -> label.
-    value : float
-        What it earns.
-    upper_bound : float
-        No assignment earns more. How that is known: `certificate`.
-    global_correlation, local_correlation : float
-        Of the pseudo-distribution that was rounded; independent rounding of it has expected value
-        ``relaxation_value - local_correlation``.
-    status : str
-        "optimal" when the upper bound proves the assignment optimal, otherwise "bounded".
-    certificate : str
-        "proven" (rounding errors included), "trivial" (sum of the largest entries), or "lanczos" (holds with
-        probability 1 - 1e-10, see :mod:`dpgraph.sos.csp.certificate`).
-    relaxation_value : float
-        Value of the relaxation after pinning seeds.
-    trace : tuple of TraceEntry
-        Relaxation value, upper bound and correlations after each seed.
+    value, upper_bound, gap, status, certificate, trace, ...
+        See :class:`~dpgraph.problems.exact.ExactResult`.
     """
 
     assignment: dict[Hashable, Hashable]
-    value: float
-    upper_bound: float
-    global_correlation: float
-    local_correlation: float
-    status: str
-    certificate: str
-    relaxation_value: float
-    trace: tuple[TraceEntry, ...]
-
-    @property
-    def gap(self) -> float:
-        """Relative gap ``(upper_bound - value)/upper_bound``; 0 when both are 0."""
-        return (self.upper_bound - self.value) / self.upper_bound if self.upper_bound > 0.0 else 0.0
 
     def to_igraph_clustering(self, g: Any) -> Any:
         """Return an ``igraph.VertexClustering`` of `g`, whose vertices are the variables: a cluster for each label."""
@@ -106,7 +80,7 @@ def max_2csp(
     seeds : int, default 1
         Largest number of variables that are conditioned on; "lasserre" spends one degree for each.
     rounds, local_search, target_correlation, starts, sweeps
-        As :func:`dpgraph.sos.csp.solver.solve_csp`.
+        As :class:`dpgraph.sos.options.SolverOptions`.
     beam, tol, progress
         The same, for "lowrank" only.
     search : {"beam", "all", "sampled"}, default "beam"
@@ -152,31 +126,15 @@ def max_2csp(
     if not isinstance(instance, TwoCSP):
         raise InvalidParameterError(f"max_2csp needs a TwoCSP; got {type(instance).__name__}")
     check_choice("relaxation", relaxation, ("auto", "lowrank", "lasserre"))
-    if relaxation == "lasserre" or (relaxation == "auto" and degree != 2):
-        solution = solve_by_moments(
-            instance, degree, nonnegative=bool(nonnegative), seeds=seeds, rounds=rounds, local_search=local_search,
-            rng=rng, target_correlation=target_correlation, starts=starts, sweeps=sweeps, search=search,
-        )  # fmt: skip
-        return _result(instance, solution)
-    if degree != 2:
-        raise InvalidParameterError(f"relaxation='lowrank' is of degree 2; got degree={degree!r}")
-    solution = solve_csp(
-        CSPObjective.of(instance), nonnegative=nonnegative, seeds=seeds, rounds=rounds, local_search=local_search,
-        rng=rng, target_correlation=target_correlation, beam=beam, starts=starts, sweeps=sweeps, tol=tol,
-        search=search, progress=progress,
+    options = SolverOptions(
+        seeds=seeds, rounds=rounds, local_search=local_search, target_correlation=target_correlation, beam=beam,
+        starts=starts, sweeps=sweeps, tol=tol, search=search, progress=progress,
     )  # fmt: skip
-    return _result(instance, solution)
-
-
-def _result(instance: TwoCSP, solution: CSPSolution) -> CSPResult:
-    return CSPResult(
-        assignment=instance.decode(solution.labels),
-        value=instance.value(solution.labels),
-        upper_bound=solution.upper_bound,
-        global_correlation=solution.global_correlation,
-        local_correlation=solution.local_correlation,
-        status=solution.status,
-        certificate=solution.certificate,
-        relaxation_value=solution.relaxation_value,
-        trace=solution.trace,
-    )
+    if relaxation == "lasserre" or (relaxation == "auto" and degree != 2):
+        solution = solve_by_moments(instance, degree, options, nonnegative=bool(nonnegative), rng=rng)
+    elif degree != 2:
+        raise InvalidParameterError(f"relaxation='lowrank' is of degree 2; got degree={degree!r}")
+    else:
+        solution = solve_csp(CSPObjective.of(instance), options, nonnegative=nonnegative, rng=rng)
+    shared = shared_fields(solution) | {"value": instance.value(solution.labels)}
+    return CSPResult(assignment=instance.decode(solution.labels), **shared)

@@ -9,7 +9,7 @@ import numpy as np
 
 from dpgraph.arguments import check_choice
 from dpgraph.exceptions import MechanismHalted
-from dpgraph.graph import GraphSource, open_graph
+from dpgraph.inputs.graphs import GraphSource, open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import check_epsilon, check_optional_delta, require_delta
 from dpgraph.privacy.call import open_call

@@ -11,60 +11,35 @@ from scipy.sparse.linalg import LinearOperator
 
 from dpgraph.arguments import check_choice
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
-from dpgraph.graph import as_graph
+from dpgraph.inputs.graphs import as_graph
+from dpgraph.problems.exact import ExactResult, shared_fields
 from dpgraph.results.adjacency import DENSE_LIMIT, FactoredOperator
 from dpgraph.results.igraph_views import crossing_edges, igraph_clustering, igraph_cut, sides
-from dpgraph.sos.cut.objective import CutObjective, FactoredObjective, SparseObjective
-from dpgraph.sos.cut.solver import MaxCutSolution, solve_max_cut
+from dpgraph.sos.cut.base import CutObjective
+from dpgraph.sos.cut.objective import FactoredObjective, SparseObjective
+from dpgraph.sos.cut.solver import solve_max_cut
 from dpgraph.sos.moments.rounding import solve_cut_by_moments
-from dpgraph.sos.seed_search import SearchMode, TraceEntry
+from dpgraph.sos.options import SearchMode, SolverOptions
+from dpgraph.sos.solution import Solution
 
 __all__ = ["CutResult", "cut_result", "max_cut"]
 
 Relaxation = Literal["auto", "lowrank", "lasserre", "admm"]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class CutResult:
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class CutResult(ExactResult):
     """A cut of exact data with an upper bound on every cut.
 
     Attributes
     ----------
     partition : (set, set)
         The two sides, in the caller's labels; the first holds the first vertex.
-    value : float
-        Total weight across the cut.
-    upper_bound : float
-        No cut has a larger value. How that is known: `certificate`.
-    global_correlation, local_correlation : float
-        Of the pseudo-distribution that was rounded (:mod:`dpgraph.sos.cut.conditioning`); independent rounding of it
-        has expected value ``relaxation_value - local_correlation``.
-    status : str
-        "optimal" when the upper bound proves the cut optimal, otherwise "bounded".
-    certificate : str
-        "proven" (rounding errors included), "trivial" (sum of the positive weights), or "lanczos" (holds with
-        probability 1 - 1e-10, see :mod:`dpgraph.sos.cut.certificate`).
-    relaxation_value : float
-        Value of the relaxation after pinning seeds.
-    trace : tuple of TraceEntry
-        Relaxation value, upper bound and correlations after each seed.
+    value, upper_bound, gap, status, certificate, trace, ...
+        See :class:`~dpgraph.problems.exact.ExactResult`.
     """
 
     partition: tuple[set[Hashable], set[Hashable]]
-    value: float
-    upper_bound: float
-    global_correlation: float
-    local_correlation: float
-    status: str
-    certificate: str
-    relaxation_value: float
-    trace: tuple[TraceEntry, ...]
-
-    @property
-    def gap(self) -> float:
-        """Relative gap ``(upper_bound - value)/max(|upper_bound|, |value|)``; 0 when both are 0."""
-        scale = max(abs(self.upper_bound), abs(self.value))
-        return (self.upper_bound - self.value) / scale if scale > 0.0 else 0.0
 
     def to_igraph_clustering(self, g: Any) -> Any:
         """Return an ``igraph.VertexClustering`` of `g`, the graph that the cut is of; cluster k is side k."""
@@ -112,7 +87,7 @@ def max_cut(
     G_or_operator : networkx.Graph, igraph.Graph, scipy sparse or numpy matrix, or operator
         The graph; weights may be negative. A symmetric :class:`scipy.sparse.linalg.LinearOperator`, such as
         ``private.adjacency_operator()``, is an adjacency matrix on the vertices 0..n-1 whose diagonal is left out, and
-        so is a :class:`~dpgraph.sos.cut.objective.CutObjective`; with factors it stays factored.
+        so is a :class:`~dpgraph.sos.cut.base.CutObjective`; with factors it stays factored.
     relaxation : {"auto", "lowrank", "lasserre", "admm"}, default "auto"
         "lowrank" is of degree 2 and for large graphs. "lasserre" solves the moment relaxation of any even degree
         exactly, for small ones: the moment matrix has O(n^(degree/2)) rows, at most 700. "admm" is degree 2 solved by
@@ -133,7 +108,7 @@ def max_cut(
     search : {"beam", "all", "sampled"}, default "beam"
         How seeds and their signs are chosen, as for :func:`dpgraph.max_2csp`.
     target_correlation, beam, starts, sweeps, tol, progress
-        As :func:`dpgraph.sos.cut.solver.solve_max_cut`.
+        As :class:`dpgraph.sos.options.SolverOptions`. "lasserre" and "admm" do not read `beam`, `tol`, `progress`.
 
     Returns
     -------
@@ -173,14 +148,14 @@ def max_cut(
     if relaxation in ("lowrank", "admm") and degree != 2:
         raise InvalidParameterError(f"relaxation={relaxation!r} is of degree 2; got degree={degree!r}")
     objective, nodes = _objective(G_or_operator, weight)
-    common: Any = {
-        "seeds": seeds, "rounds": rounds, "local_search": local_search, "rng": rng, "starts": starts, "sweeps": sweeps,
-        "target_correlation": target_correlation, "search": search,
-    }  # fmt: skip
+    options = SolverOptions(
+        seeds=seeds, rounds=rounds, local_search=local_search, target_correlation=target_correlation, beam=beam,
+        starts=starts, sweeps=sweeps, tol=tol, search=search, progress=progress,
+    )  # fmt: skip
     if relaxation in ("lasserre", "admm") or degree != 2:
-        solver: Literal["scs", "auto"] = "scs" if relaxation == "admm" else "auto"
-        return cut_result(solve_cut_by_moments(objective, degree, solver=solver, **common), nodes)
-    return cut_result(solve_max_cut(objective, beam=beam, tol=tol, progress=progress, **common), nodes)
+        solver: Literal["auto", "scs"] = "scs" if relaxation == "admm" else "auto"
+        return cut_result(solve_cut_by_moments(objective, degree, options, solver=solver, rng=rng), nodes)
+    return cut_result(solve_max_cut(objective, options, rng), nodes)
 
 
 def _objective(G: Any, weight: str | None) -> tuple[CutObjective, tuple[Hashable, ...]]:
@@ -206,19 +181,9 @@ def _objective_of_operator(operator: LinearOperator) -> CutObjective:
     return SparseObjective(as_graph(np.asarray(operator @ np.eye(n))).adjacency)
 
 
-def cut_result(solution: MaxCutSolution, nodes: tuple[Hashable, ...]) -> CutResult:
+def cut_result(solution: Solution, nodes: tuple[Hashable, ...]) -> CutResult:
     """The solution in the labels of the caller."""
-    sides: tuple[set[Hashable], set[Hashable]] = (set(), set())
+    partition: tuple[set[Hashable], set[Hashable]] = (set(), set())
     for node, label in zip(nodes, solution.labels, strict=True):
-        sides[label].add(node)
-    return CutResult(
-        partition=sides,
-        value=solution.value,
-        upper_bound=solution.upper_bound,
-        global_correlation=solution.global_correlation,
-        local_correlation=solution.local_correlation,
-        status=solution.status,
-        certificate=solution.certificate,
-        relaxation_value=solution.relaxation_value,
-        trace=solution.trace,
-    )
+        partition[label].add(node)
+    return CutResult(partition=partition, **shared_fields(solution))

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from dpgraph.arguments import check_integer
-from dpgraph.graph import as_graph
+from dpgraph.inputs.graphs import as_graph
 from dpgraph.problems.cut.exact import CutResult, cut_result
 from dpgraph.sos.cut.bisection import solve_bisection
 from dpgraph.sos.cut.objective import SparseObjective
-from dpgraph.sos.seed_search import SearchMode
+from dpgraph.sos.options import SearchMode, SolverOptions
 
 __all__ = ["max_bisection"]
 
@@ -78,9 +78,8 @@ def max_bisection(
     graph = as_graph(G, weight=weight)
     n = graph.n_vertices
     imbalance = check_integer(f"imbalance (for {n} vertices)", imbalance, n % 2)
-    solution = solve_bisection(
-        SparseObjective(graph.adjacency), imbalance, seeds=seeds, rounds=rounds, local_search=local_search,
-        rng=rng, target_correlation=target_correlation, beam=beam, starts=starts, sweeps=sweeps, tol=tol,
-        search=search,
+    options = SolverOptions(
+        seeds=seeds, rounds=rounds, local_search=local_search, target_correlation=target_correlation, beam=beam,
+        starts=starts, sweeps=sweeps, tol=tol, search=search,
     )  # fmt: skip
-    return cut_result(solution, graph.nodes)
+    return cut_result(solve_bisection(SparseObjective(graph.adjacency), imbalance, options, rng), graph.nodes)

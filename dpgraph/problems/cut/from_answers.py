@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from dpgraph.problems.cut.solve import RELEASED_GAP, SolverOptions
+from dpgraph.problems.cut.solve import SolverSettings, solver_options
 from dpgraph.releases.answers import FlippedGraph
 from dpgraph.releases.sweeps.core import shrunken_degrees
 from dpgraph.sos.cut.balance import BalancedObjective, penalise_imbalance
 from dpgraph.sos.cut.objective import SparseObjective
-from dpgraph.sos.cut.solver import MaxCutSolution, solve_max_cut
+from dpgraph.sos.cut.solver import solve_max_cut
 from dpgraph.sos.cut.swaps import repair_and_swap
+from dpgraph.sos.solution import Solution
 
 __all__ = ["answer_weights", "cut_answers", "flipped_objective"]
 
@@ -53,15 +53,15 @@ def flipped_objective(flipped: FlippedGraph) -> BalancedObjective:
 
 
 def cut_answers(
-    flipped: FlippedGraph, options: SolverOptions, *, balanced: bool, rng: np.random.Generator
-) -> MaxCutSolution:
+    flipped: FlippedGraph, options: SolverSettings, *, balanced: bool, rng: np.random.Generator
+) -> Solution:
     """Cut a released graph; its `upper_bound` holds for every (balanced) cut of the expected weights.
 
     Parameters
     ----------
     flipped : FlippedGraph
         What was released.
-    options : SolverOptions
+    options : SolverSettings
         Seeds and rounds of the solver.
     balanced : bool
         Whether the sides may differ by one vertex at most. Then a multiple of 11' is the same for all cuts.
@@ -69,12 +69,12 @@ def cut_answers(
         Public randomness.
     """
     objective = flipped_objective(flipped)
-    solver: dict[str, Any] = {"seeds": options.seeds, "rounds": options.rounds, "starts": 2, "tol": RELEASED_GAP}
+    solver = solver_options(options)
     if not balanced:
-        return solve_max_cut(objective, rng=rng, **solver)
+        return solve_max_cut(objective, solver, rng)
     base, n = objective.base, objective.n_vertices
     price = _PRICE * float(base.row_norms().mean())
-    solution = solve_max_cut(penalise_imbalance(base, price), rng=rng, **solver)
+    solution = solve_max_cut(penalise_imbalance(base, price), solver, rng)
     signs = np.where(solution.labels == 1, -1.0, 1.0)
     halves = repair_and_swap(base, signs[:, None], n % 2)[:, 0]
     between = objective.penalty * (n**2 - n % 2)

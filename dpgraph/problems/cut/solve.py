@@ -15,12 +15,13 @@ from dpgraph.projections import project_nonnegative_spectral_ball
 from dpgraph.results.adjacency import DENSE_LIMIT
 from dpgraph.sos.cut.balance import penalise_imbalance
 from dpgraph.sos.cut.objective import CutObjective, DenseObjective
-from dpgraph.sos.cut.solver import MaxCutSolution, solve_max_cut
+from dpgraph.sos.cut.solver import solve_max_cut
 from dpgraph.sos.moments.relaxation import check_size
 from dpgraph.sos.moments.rounding import solve_cut_by_moments
-from dpgraph.sos.seed_search import check_options
+from dpgraph.sos.options import SolverOptions
+from dpgraph.sos.solution import Solution
 
-__all__ = ["SolverOptions", "check_degree", "check_projection", "check_solver", "solve", "solve_dense"]
+__all__ = ["SolverSettings", "check_degree", "check_projection", "solve", "solve_dense", "solver_options"]
 
 FloatArray = NDArray[np.float64]
 
@@ -34,7 +35,7 @@ _SWEEPS = 100
 _PROJECTION_LIMIT = 1000
 
 
-class SolverOptions(Protocol):
+class SolverSettings(Protocol):
     """What the solver reads of the options of a strategy."""
 
     @property
@@ -67,7 +68,7 @@ def check_degree(degree: int, n: int) -> None:
 def solve_dense(
     normalized: FloatArray,
     scale: FloatArray,
-    options: SolverOptions,
+    options: SolverSettings,
     rng: np.random.Generator,
     *,
     projection: str,
@@ -82,7 +83,7 @@ def solve_dense(
 
 
 def solve(
-    objective: CutObjective, options: SolverOptions, rng: np.random.Generator, *, balanced: bool, degree: int = 2
+    objective: CutObjective, options: SolverSettings, rng: np.random.Generator, *, balanced: bool, degree: int = 2
 ) -> Cut:
     """Cut a released objective by the relaxation of this degree; with `balanced`, in halves."""
     if not balanced:
@@ -95,18 +96,13 @@ def solve(
     return Cut(_halved(objective, solution.labels), bound)
 
 
-def _solve(objective: CutObjective, options: SolverOptions, rng: np.random.Generator, degree: int) -> MaxCutSolution:
+def _solve(objective: CutObjective, options: SolverSettings, rng: np.random.Generator, degree: int) -> Solution:
     if degree > 2:
-        return solve_cut_by_moments(objective, degree, seeds=options.seeds, rounds=options.rounds, rng=rng)
-    return solve_max_cut(
-        objective,
-        seeds=options.seeds,
-        rounds=options.rounds,
-        sweeps=_SWEEPS,
-        starts=2,
-        tol=RELEASED_GAP,
-        rng=rng,
-    )
+        chosen = SolverOptions(seeds=options.seeds, rounds=options.rounds)
+        return solve_cut_by_moments(objective, degree, chosen, rng=rng)
+            objective, degree, SolverOptions(seeds=options.seeds, rounds=options.rounds), rng=rng
+        )
+    return solve_max_cut(objective, solver_options(options, sweeps=_SWEEPS), rng)
 
 
 def _halved(objective: CutObjective, labels: NDArray[np.int64]) -> NDArray[np.int8]:
@@ -128,6 +124,6 @@ def _project(matrix: FloatArray, projection: str) -> FloatArray:
     return project_nonnegative_spectral_ball(matrix, norm=norm, tol=RELEASED_GAP, zero_diagonal=True).matrix
 
 
-def check_solver(options: SolverOptions) -> None:
-    """Refuse counts out of range; before anything is read."""
-    check_options(seeds=options.seeds, rounds=options.rounds)
+def solver_options(options: SolverSettings, *, sweeps: int | None = None) -> SolverOptions:
+    """How hard the solver tries on what was released; counts out of range are refused."""
+    return SolverOptions(seeds=options.seeds, rounds=options.rounds, starts=2, tol=RELEASED_GAP, sweeps=sweeps)

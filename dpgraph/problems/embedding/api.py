@@ -11,7 +11,8 @@ import numpy as np
 
 from dpgraph.arguments import check_choice
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.graph import Graph, open_graph
+from dpgraph.graph import Graph
+from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import check_epsilon, check_optional_delta, require_delta
 from dpgraph.privacy.call import Call, open_call
@@ -96,7 +97,7 @@ def private_normalized_adjacency(
         Or an object of :mod:`dpgraph.strategies`, such as ``strategies.Coherence(certificate="gap-and-coherence")``; a
         name means its defaults. `rank`, `regularization` and `coherence` may stand there too.
     weight, max_weight, symmetrize
-        See :func:`dpgraph.graph.open_graph`.
+        See :func:`dpgraph.inputs.graphs.open_graph`.
     accountant : PrivacyAccountant, optional
         Debited before the graph is read.
     rng : int or numpy.random.Generator, optional

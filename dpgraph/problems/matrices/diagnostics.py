@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dpgraph.arguments import check_integer
 from dpgraph.bounds.neighbours import EdgeNeighbours
 from dpgraph.exceptions import InvalidParameterError, MechanismHalted
-from dpgraph.graph import GraphSource, open_graph
+from dpgraph.inputs.graphs import GraphSource, open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import check_optional_delta, require_delta
 from dpgraph.privacy.call import Measurement, open_call
@@ -39,6 +39,7 @@ from dpgraph.releases.normalized import (
     release_lower_bound,
 )
 from dpgraph.releases.totals import release_total_weight
+from dpgraph.results.base import Result, TableResult
 
 __all__ = ["PrivateCoherence", "PrivateSpectrum", "private_coherence", "private_spectrum"]
 
@@ -49,8 +50,8 @@ _GAP_SHARE = 0.6
 _EVENT_SLACK = 0.498
 
 
-@dataclass(frozen=True, repr=False)
-class PrivateSpectrum:
+@dataclass(frozen=True, eq=False, repr=False)
+class PrivateSpectrum(TableResult):
     """Noisy leading singular values.
 
     Parameters
@@ -70,12 +71,16 @@ class PrivateSpectrum:
     regularization: float | None
     privacy: PrivacyReport
 
+    def columns(self) -> dict[str, list[float]]:
+        """Column ``value``."""
+        return {"value": self.values.tolist()}
+
     def __repr__(self) -> str:
         return f"PrivateSpectrum({len(self.values)} values, std {self.std:.4g}, {self.privacy!r})"
 
 
-@dataclass(frozen=True, repr=False)
-class PrivateCoherence:
+@dataclass(frozen=True, eq=False, repr=False)
+class PrivateCoherence(Result):
     """Private rank-r coherence mu_r = n kappa^2 / r.
 
     Parameters

@@ -20,6 +20,7 @@ from dpgraph.privacy.report import PrivacyReport
 from dpgraph.projections import ConvexSet, ProjectionResult, averaged_projections, dykstra
 from dpgraph.projections.base import as_array, public_shape
 from dpgraph.projections.splitting import check_arguments
+from dpgraph.results.base import Result
 
 __all__ = ["PrivateProjection", "perturb_and_project"]
 
@@ -27,7 +28,7 @@ FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PrivateProjection:
+class PrivateProjection(Result):
     """A private array in a convex set.
 
     Parameters

@@ -18,7 +18,8 @@ from scipy.optimize import isotonic_regression
 from dpgraph.arguments import check_choice
 from dpgraph.bounds import sensitivity
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.graph import GraphOperator, open_graph
+from dpgraph.graph import GraphOperator
+from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import require_delta
 from dpgraph.privacy.call import Call, Measurement, Released, open_call
@@ -63,7 +64,7 @@ def private_whole_spectrum(
     delta : float, default 0.0
         0 < delta < 1 is needed.
     weight, max_weight, symmetrize
-        See :func:`dpgraph.graph.open_graph`.
+        See :func:`dpgraph.inputs.graphs.open_graph`.
     accountant : PrivacyAccountant, optional
         Debited before the graph is read.
     rng : int or numpy.random.Generator, optional

@@ -13,7 +13,7 @@ from scipy import sparse
 from dpgraph.arguments import check_choice, check_integer, check_positive, check_scale
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.accounting import check_delta
+from dpgraph.privacy.accounting import require_delta
 from dpgraph.privacy.call import Measurement, open_call
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Relation, Shift, stated_relation
@@ -26,16 +26,18 @@ from dpgraph.projections import (
     averaged_projections,
     shrink_psd_trace,
 )
+from dpgraph.results.base import Result
 
 __all__ = ["PrivateSimilarities", "private_cosine_similarities"]
 
 FloatArray = NDArray[np.float64]
 
 METHODS = ("shrinkage", "practical", "elliptope")
+_PURE = "dpgraph.private_symmetric_matrix(G, sensitivity=...) with a bound in nuclear norm on the Gram matrix G"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PrivateSimilarities:
+class PrivateSimilarities(Result):
     """Private cosine similarities of the rows of a matrix.
 
     Parameters
@@ -61,7 +63,7 @@ def private_cosine_similarities(
     *,
     sensitivity: float,
     epsilon: float,
-    delta: float,
+    delta: float = 0.0,
     method: Literal["shrinkage", "practical", "elliptope"] = "shrinkage",
     iterations: int | None = None,
     tol: float | None = None,
@@ -86,7 +88,8 @@ def private_cosine_similarities(
     epsilon : float
         epsilon > 0.
     delta : float
-        0 < delta < 1.
+        0 < delta < 1: nothing here is pure. :func:`~dpgraph.private_symmetric_matrix` is, for a Gram matrix with a
+        bound on its change in nuclear norm.
     method : {"shrinkage", "practical", "elliptope"}, default "shrinkage"
         ``"shrinkage"`` moves the eigenvalues to where the squared error is least
         (:func:`~dpgraph.projections.shrink_psd_trace`) and scales rows whose diagonal entry exceeds 1: one
@@ -144,13 +147,12 @@ def private_cosine_similarities(
     (True, True)
     """
     check_choice("method", method, METHODS)
+    delta = require_delta(delta, "private_cosine_similarities", _PURE)
     sensitivity = check_scale("sensitivity", sensitivity)
     relation = stated_relation(adjacency, Shift("Gram matrix", sensitivity))
     n, d = _shape(V)
     limit, accuracy = _defaults(method, n, iterations, tol)
-    call = open_call(
-        epsilon=epsilon, delta=check_delta(delta), accountant=accountant, relation=relation, noise=noise_source(rng)
-    )
+    call = open_call(epsilon=epsilon, delta=delta, accountant=accountant, relation=relation, noise=noise_source(rng))
     # Lengths and inner products of unit vectors are sums of d terms, of size at most 1.
     error = n * (3 * d + 20) * float(np.finfo(np.float64).eps)
     noisy, std = call.release(

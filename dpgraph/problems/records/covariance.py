@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,13 +14,14 @@ from dpgraph.bounds.matrix_noise_size import NoiseSize
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import check_epsilon
-from dpgraph.privacy.ledger import open_ledger
+from dpgraph.privacy.call import open_call
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import RECORDS
-from dpgraph.privacy.report import PrivacyReport
+from dpgraph.problems.records.covariance_noise import choose_noise
 from dpgraph.projections import project_psd_trace, shrink_psd_trace
 from dpgraph.projections.base import public_shape
-from dpgraph.releases.records.gram import CovarianceMechanism, CovarianceNoise
+from dpgraph.releases.records.moments import SecondMoments, release_twice_the_trace
+from dpgraph.results.covariance import PrivateCovariance
 
 __all__ = ["PrivateCovariance", "private_covariance"]
 
@@ -36,41 +37,12 @@ _LEAST_SHARE_ASKED = 1e-6
 _LEAST_VARIANCE = 1e-300
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class PrivateCovariance:
-    """A private covariance matrix.
-
-    Parameters
-    ----------
-    matrix : ndarray, shape (d, d)
-        Symmetric; positive semidefinite if it was projected.
-    privacy : PrivacyReport
-        The guarantee.
-    trace_bound : float or None
-        Upper bound on the trace that the projection used: the private estimate, the public bound, or ``None``.
-    mean : ndarray, shape (d,), or None
-        Private mean of the records, for the centred covariance only.
-    approximate_sampler : bool
-        True if the noise came from a Markov chain, whose law is only close to the one that the guarantee assumes.
-    """
-
-    matrix: FloatArray
-    privacy: PrivacyReport
-    trace_bound: float | None = None
-    mean: FloatArray | None = None
-    approximate_sampler: bool = False
-
-    def __repr__(self) -> str:
-        label = ", APPROXIMATE SAMPLER" if self.approximate_sampler else ""
-        return f"PrivateCovariance({len(self.matrix)} x {len(self.matrix)}, {self.privacy!r}{label})"
-
-
 def private_covariance(
     X: ArrayLike,
     *,
     epsilon: float,
-    delta: float | None = None,
-    mechanism: CovarianceMechanism = "auto",
+    delta: float = 0.0,
+    mechanism: Any = "auto",
     project: bool | Projection = True,
     adjacency: Literal["replace", "add-remove"] = "replace",
     centered: bool = False,
@@ -88,16 +60,16 @@ def private_covariance(
         Private records, one a row. Rows longer than `max_norm` are scaled down to it.
     epsilon : float
         epsilon > 0.
-    delta : float, optional
-        0 < delta < 1. If omitted, the release is pure: delta is 0.
+    delta : float, default 0.0
+        0 <= delta < 1. 0 stands for a pure release.
     mechanism : {"auto", "wishart-difference", "nuclear-laplace", "gaussian"}, default "auto"
-        Law of the noise. ``"wishart-difference"`` is pure and exact for every d, ``"nuclear-laplace"`` (DN25b
-        Algorithm 1 on symmetric matrices) has about 10 % less noise, but is exact up to d = 5 only and a Markov chain
-        above, which the result says. Both follow the nuclear norm for ``"add-remove"``
-        (:mod:`dpgraph.privacy.nuclear_noise`), and for ``"replace"`` the larger trace max(tr E_+, tr E_-), which
-        moves half as far (:mod:`dpgraph.privacy.replacement_noise`). ``"gaussian"`` (DTTZ14) has less noise from
-        about ten columns on, and needs `delta`. ``"auto"`` is the exact law of least expected squared error, Gaussian
-        noise among them if `delta` is given. The pure ones ignore `delta`; the report then says 0.
+        Law of the noise, or an options object of :mod:`dpgraph.strategies`. ``"wishart-difference"`` is pure and exact
+        for every d, ``"nuclear-laplace"`` (DN25b Algorithm 1 on symmetric matrices) has about 10 % less noise, but is
+        exact up to d = 5 only and a Markov chain above, which the result says. Both follow the nuclear norm for
+        ``"add-remove"`` (:mod:`dpgraph.privacy.nuclear_noise`), and for ``"replace"`` the larger trace
+        max(tr E_+, tr E_-), which moves half as far (:mod:`dpgraph.privacy.replacement_noise`). ``"gaussian"`` (DTTZ14)
+        has less noise from about ten columns on, and needs `delta`. ``"auto"`` is the exact law of least expected
+        squared error, Gaussian noise among them if delta > 0. The pure ones ignore `delta`; the report then says 0.
     project : bool, "unit-trace" or "twice-trace", default True
         ``True``: the eigenvalues are shrunk for least squared error (:func:`~dpgraph.projections.shrink_psd_trace`),
         with a trace of at most a private estimate of the true one, from a release of the trace and from that of the
@@ -137,7 +109,7 @@ def private_covariance(
     Notes
     -----
     *Guarantee.* epsilon-DP, or (epsilon, delta)-DP for Gaussian noise, for the stated neighbours; sensitivities and
-    their proofs in :mod:`dpgraph.releases.records.gram`. The centred version releases the second moments of the
+    their proofs in :mod:`dpgraph.bounds.moments`. The centred version releases the second moments of the
     records with one more coordinate (see :func:`_augmented`), which has the same sensitivity, and takes a Schur
     complement; everything after the noise is post-processing.
 
@@ -148,7 +120,7 @@ def private_covariance(
     References
     ----------
     DN25b, Algorithms 1 and 2, Theorems 1.1 and 1.2 (Theorem 4.4 is false as printed: the constant is pi, not 1.1, which
-    changes no order; docs/covariance.md). mathematics.md, section 8 (the Wishart difference).
+    changes no order; docs/covariance.md). :mod:`dpgraph.privacy.nuclear_noise` (the Wishart difference).
     DTTZ14: C. Dwork, K. Talwar, A. Thakurta, L. Zhang, "Analyze Gauss", STOC 2014 (here with the exact scale of BW18).
 
     Examples
@@ -162,32 +134,28 @@ def private_covariance(
     >>> private.privacy.delta
     0.0
     """
-    plan = _Plan.checked(X, project, adjacency, centered, max_norm, n_records, trace_share, epsilon)
-    law = CovarianceNoise.choose(
-        mechanism,
-        n=plan.n,
-        adjacency=adjacency,
-        size=plan.size,
+    plan = _Plan(public_shape(X), project, adjacency, centered, n_records, trace_share)
+    plan.check(X, max_norm)
+    law = choose_noise(mechanism, SecondMoments(plan.n, adjacency, plan.size), epsilon, delta)
+    share = plan.share_of_trace(epsilon)
+    call = open_call(
         epsilon=epsilon,
-        delta=delta,
-        trace_share=plan.trace_share,
-    )
-    noise = noise_source(rng)
-    ledger = open_ledger(
-        epsilon=epsilon, delta=law.delta, accountant=accountant, relation=RECORDS[adjacency], noise=noise
+        delta=law.delta,
+        accountant=accountant,
+        relation=RECORDS[adjacency],
+        noise=noise_source(rng),
     )
     rows = short_rows(X, max_norm)
-    trace = law.release_twice_the_trace(rows, ledger, noise) if plan.trace_share else None
-    noisy, approximate = law.release_moments(
+    trace = release_twice_the_trace(rows, plan.n, call.part(share)) if share else None
+    noisy, approximate = law.release(
         _augmented(rows, plan.mean_weight) if centered else rows,
         "augmented covariance" if centered else "covariance",
-        ledger,
-        noise,
+        call.part(1 - share),
     )
-    size = law.matrix_noise(ledger.epsilon)
+    size = law.size(call.epsilon, share)
     bound = plan.trace_bound(trace, noisy, size)
     inside = False
-    if bound is not None and plan.project is True and size.variance > 0:  # a tiny variance underflows
+    if bound is not None and not isinstance(project, str) and size.variance > 0:  # a tiny variance underflows
         noisy = shrink_psd_trace(noisy, plan.augmented_trace(bound), std=math.sqrt(size.variance))
         inside = not centered  # within the bound, but a Schur complement need not be
     mean = None
@@ -196,72 +164,76 @@ def private_covariance(
         mean = mean * max_norm
     matrix = noisy if bound is None or inside else project_psd_trace(noisy, bound)
     scaled_bound = None if bound is None else bound * max_norm**2
-    return PrivateCovariance(matrix * max_norm**2, ledger.report(), scaled_bound, mean, approximate)
+    return PrivateCovariance(matrix * max_norm**2, call.report(), scaled_bound, mean, approximate)
 
 
 @dataclass(frozen=True)
 class _Plan:
-    """The public side of a call, in units of max_norm; `mean_weight` is 0 unless the covariance is centred."""
+    """The public side of a call, in units of max_norm."""
 
-    n: int
-    dimension: int
+    shape: tuple[int, ...]
     project: bool | str
     adjacency: str
-    mean_weight: float
-    trace_share: float
+    centered: bool
+    n_records: int | None
+    trace_share: float | None
 
-    @property
-    def size(self) -> int:
-        """Rows of the matrix that is released: the centred version has one more."""
-        return self.dimension + bool(self.mean_weight)
-
-    @classmethod
-    def checked(
-        cls,
-        X: ArrayLike,
-        project: bool | str,
-        adjacency: str,
-        centered: bool,
-        max_norm: float,
-        n_records: int | None,
-        trace_share: float | None,
-        epsilon: float,
-    ) -> _Plan:
+    def check(self, X: ArrayLike, max_norm: float) -> None:
         """Check everything that is public, so that a mistake costs no budget."""
-        shape = public_shape(X)
-        if len(shape) != 2 or shape[1] == 0:
-            raise InvalidParameterError(f"expected records as the rows of a matrix; got shape {shape}")
+        if len(self.shape) != 2 or self.shape[1] == 0:
+            raise InvalidParameterError(f"expected records as the rows of a matrix; got shape {self.shape}")
         if (kind := np.asarray(X).dtype).kind not in "biuf":
             raise InvalidParameterError(f"expected real numbers; got entries of type {kind}")
-        if not isinstance(project, (bool, np.bool_)):
-            check_choice("project, unless True or False,", project, get_args(Projection))
-        if not isinstance(centered, (bool, np.bool_)):
-            raise InvalidParameterError(f"centered must be True or False; got {centered!r}")
-        check_choice("adjacency", adjacency, RECORDS)
+        if not isinstance(self.project, (bool, np.bool_)):
+            check_choice("project, unless True or False,", self.project, get_args(Projection))
+        if not isinstance(self.centered, (bool, np.bool_)):
+            raise InvalidParameterError(f"centered must be True or False; got {self.centered!r}")
+        check_choice("adjacency", self.adjacency, RECORDS)
         check_scale("max_norm", max_norm)
-        if trace_share is not None and not _LEAST_SHARE_ASKED <= as_number(trace_share) < 1:
-            raise InvalidParameterError(f"trace_share must lie in [{_LEAST_SHARE_ASKED:g}, 1); got {trace_share!r}")
-        if n_records is None and adjacency == "add-remove":
+        share = self.trace_share
+        if share is not None and not _LEAST_SHARE_ASKED <= as_number(share) < 1:
+            raise InvalidParameterError(f"trace_share must lie in [{_LEAST_SHARE_ASKED:g}, 1); got {share!r}")
+        if self.n_records is None and self.adjacency == "add-remove":
             raise InvalidParameterError(
                 "adjacency='add-remove' protects whether a record is there, so that the number of rows is private and "
                 "cannot be the normaliser; got n_records=None. Give n_records=, a public upper bound on the number of "
                 "records or a count that was released privately; if the number of records is public, use "
                 "adjacency='replace'"
             )
-        n = check_integer("the number of records", shape[0] if n_records is None else n_records, 1, 10**15)
-        share = 0.0
-        if project == "twice-trace":
-            share = trace_share or _LARGEST_SHARE
-        elif not isinstance(project, str) and project:
-            typical = _TRACE_SHARE * shape[1] / (check_epsilon(epsilon) * n)
-            share = trace_share or min(max(typical, _LEAST_SHARE), _LARGEST_SHARE)
-        weight = _mean_weight(shape[1]) if centered else 0.0
-        chosen = project if isinstance(project, str) else bool(project)
-        return cls(n, shape[1], chosen, adjacency, weight, share)
+
+    @property
+    def n(self) -> int:
+        """The normaliser."""
+        given = self.shape[0] if self.n_records is None else self.n_records
+        return check_integer("the number of records", given, 1, 10**15)
+
+    @property
+    def dimension(self) -> int:
+        """Number of columns."""
+        return self.shape[1]
+
+    @property
+    def size(self) -> int:
+        """Rows of the matrix that is released: the centred version has one more."""
+        return self.dimension + bool(self.centered)
+
+    @property
+    def mean_weight(self) -> float:
+        """Weight of the constant coordinate; 0 unless the covariance is centred."""
+        return _mean_weight(self.dimension) if self.centered else 0.0
+
+    def share_of_trace(self, epsilon: float) -> float:
+        """Share of the budget for the private trace; 0 if it is not released."""
+        if self.project == "twice-trace":
+            return self.trace_share or _LARGEST_SHARE
+        if isinstance(self.project, str) or not self.project:
+            return 0.0
+        typical = _TRACE_SHARE * self.dimension / (check_epsilon(epsilon) * self.n)
+        return self.trace_share or min(max(typical, _LEAST_SHARE), _LARGEST_SHARE)
 
     def trace_bound(self, twice: tuple[float, float] | None, noisy: FloatArray, size: NoiseSize) -> float | None:
         """Bound for the projection, from what was released: twice the trace, and the matrix with noise of `size`."""
-        if self.project is False:
+        if not self.project:
             return None
         if twice is None:
             return 1.0
@@ -306,7 +278,7 @@ def _augmented(rows: FloatArray, weight: float) -> FloatArray:
     """Records (x, c)/sqrt(1 + c^2), of norm at most 1.
 
     Their second moments hold those of x, the mean and the count. The bounds of
-    :func:`~dpgraph.releases.records.gram.moments_sensitivity` ask for no more than the norm, so they hold.
+    :func:`~dpgraph.bounds.moments.moments_sensitivity` ask for no more than the norm, so they hold.
     """
     constant = np.full((len(rows), 1), weight)
     return np.hstack([rows, constant]) / math.sqrt(1 + weight**2)

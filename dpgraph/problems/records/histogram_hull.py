@@ -1,4 +1,4 @@
-"""Histograms, and least squares over all of at most n records: the projection of NTZ13's sparse case.
+"""Least squares over all of at most n records: the projection of NTZ13's sparse case.
 
 NTZ13 projects the noisy answers onto nK, K = conv{a_i, -a_i}. A histogram is nonnegative, so its answers lie in the
 smaller polytope {A z : z >= 0, sum z <= n} (or sum z = n), and that is what this module projects onto. Projection onto
@@ -12,66 +12,15 @@ value s/(1 + s), s = ||B l||^2/(sum l)^2, which increases with s.
 
 from __future__ import annotations
 
-import math
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
-from dpgraph.exceptions import InvalidParameterError, NotConvergedError
+from dpgraph.exceptions import NotConvergedError
 
-__all__ = ["as_counted_histogram", "as_histogram", "covering_combination", "project_histogram_answers"]
+__all__ = ["covering_combination", "project_histogram_answers"]
 
 FloatArray = NDArray[np.float64]
-
-
-#: Numbers of records up to here are counted exactly in double precision.
-_MOST_RECORDS = 2.0**52
-
-
-def as_histogram(x: Any) -> FloatArray:
-    """Read a histogram, with entries above 2**52 as 2**52.
-
-    Raises
-    ------
-    InvalidParameterError
-        The histogram is not numeric, finite and nonnegative.
-    """
-    # A cap moves no neighbour further away. A refusal would tell them apart.
-    return np.minimum(_read(x), _MOST_RECORDS)
-
-
-def as_counted_histogram(x: Any) -> tuple[FloatArray, float]:
-    """Read a histogram whose number of records is public, because neighbours replace a record; return both.
-
-    The count is the exact sum, rounded once, so that it is the same number for all neighbours. Entries are not clipped:
-    clipping one end of a replacement only would move neighbours apart by a column in place of a difference of columns.
-
-    Raises
-    ------
-    InvalidParameterError
-        The histogram is not numeric, finite and nonnegative, or has more than 2**52 records.
-    """
-    histogram = _read(x)
-    try:
-        count = math.fsum(histogram.tolist())
-    except OverflowError:
-        count = math.inf
-    if count > _MOST_RECORDS:
-        raise InvalidParameterError("the histogram must have at most 2**52 records, which floating point can count")
-    return histogram, count
-
-
-def _read(x: Any) -> FloatArray:
-    try:
-        histogram = np.asarray(x)
-        histogram = histogram.astype(np.float64, casting="unsafe" if histogram.dtype.kind in "OSU" else "same_kind")
-    except (TypeError, ValueError) as error:
-        raise InvalidParameterError("the histogram must be numeric") from error
-    if not np.all(np.isfinite(histogram)) or np.any(histogram < 0):
-        raise InvalidParameterError("the histogram must be finite and nonnegative: numbers of records of each type")
-    return np.asarray(histogram, dtype=np.float64)
 
 
 def project_histogram_answers(y: FloatArray, columns: FloatArray, records: float, *, exactly: bool) -> FloatArray:

@@ -1,4 +1,4 @@
-r"""Private answers to linear queries A x on a histogram x (NTZ13): one Gaussian release, shaped by the public matrix A.
+r"""Private answers to linear queries A x on a histogram x: one release, shaped by the public matrix A.
 
 Choosing the shape, predicting the error and bounding the hereditary discrepancy are data-free. After the release come
 decoding and, when records are few, least squares over all data sets of that size; both are post-processing.
@@ -6,9 +6,6 @@ decoding and, when records are few, least squares over all data sets of that siz
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,28 +13,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpgraph.arguments import as_number, check_choice
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.linalg.exact_product import exact_product
+from dpgraph.inputs.histogram import as_counted_histogram, as_histogram
 from dpgraph.linalg.query_matrix import QueryMatrix
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.privacy.relation import RECORDS
-from dpgraph.privacy.report import PrivacyReport
 from dpgraph.problems.records.discrepancy import HereditaryDiscrepancyBounds, hereditary_discrepancy_bounds
 from dpgraph.problems.records.ellipsoid import Ellipsoid, minimum_volume_ellipsoid
-from dpgraph.problems.records.histogram_hull import (
-    as_counted_histogram,
-    as_histogram,
-    covering_combination,
-    project_histogram_answers,
-)
-from dpgraph.problems.records.strategies import (
-    Strategy,
-    ellipsoid_strategy,
-    factorization_strategy,
-    gaussian_strategy,
-    recursive_ellipsoid_strategy,
-)
-from dpgraph.releases.records.answers import budget_mu, open_release
+from dpgraph.problems.records.encodings import Encoding
+from dpgraph.problems.records.histogram_hull import project_histogram_answers
+from dpgraph.problems.records.query_mechanisms import MECHANISMS, allowed_rates, choose_encoding, error_of
+from dpgraph.releases.records.answers import open_answers
+from dpgraph.releases.records.histogram import release_encoded
+from dpgraph.results.answers import PrivateAnswers
 
 __all__ = [
     "Ellipsoid",
@@ -51,19 +39,8 @@ __all__ = [
 
 FloatArray = NDArray[np.float64]
 
-
-#: Optimal factorization noise is at least as good as any other Gaussian shape, so "auto" does not try the ellipsoids.
-_CANDIDATES: dict[str, tuple[Callable[[QueryMatrix, str], Strategy], ...]] = {
-    "gaussian": (gaussian_strategy,),
-    "ellipsoid": (ellipsoid_strategy, recursive_ellipsoid_strategy),
-    "factorization": (factorization_strategy,),
-    "auto": (gaussian_strategy, factorization_strategy),
-}
-
 #: Larger public bounds on the number of records are refused: floating point cannot count so far.
 _MOST_RECORDS = 2.0**53
-#: "auto" shapes the noise up to this rank; beyond it the eigendecompositions would take minutes.
-_SHAPING_LIMIT = 2048
 
 #: The record count read off the noisy answers is raised by this many standard deviations, so that the true data set is
 #: a candidate of the least-squares step in 97.7 % of the runs. Utility only: it is post-processing.
@@ -74,52 +51,13 @@ _COUNT_MARGIN = 2.0
 _PROJECTION_FACTOR = 4.0
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class PrivateAnswers:
-    """Private answers to d linear queries.
-
-    Parameters
-    ----------
-    answers : ndarray, shape (d,)
-        In the order of the rows of the query matrix.
-    standard_deviation : ndarray, shape (d,)
-        Of the noise in each answer before the least-squares step, which only lowers the total error.
-    mechanism : str
-        Shape of the noise: ``"gaussian"``, ``"ellipsoid"`` or ``"factorization"``.
-    expected_rmse : float
-        Data-free bound on the root-mean-square error of an answer, see :func:`expected_error`.
-    projected : bool
-        Whether the answers were moved to the nearest answers of a data set of at most `records` records (exactly as
-        many for ``adjacency="replace"``).
-    records : float or None
-        The number used for that: the bound that was given or read off the noisy answers, or the public count.
-    privacy : PrivacyReport
-        The guarantee and its ledger.
-    """
-
-    answers: FloatArray
-    standard_deviation: FloatArray
-    mechanism: str
-    expected_rmse: float
-    projected: bool
-    records: float | None
-    privacy: PrivacyReport
-
-    def __repr__(self) -> str:
-        projected = ", projected" if self.projected else ""
-        return (
-            f"PrivateAnswers(d={self.answers.size}, mechanism={self.mechanism!r}, "
-            f"expected_rmse={self.expected_rmse:.4g}{projected}, epsilon={self.privacy.epsilon:g})"
-        )
-
-
 def private_linear_queries(
     A: Any,
     x: ArrayLike,
     *,
     epsilon: float,
-    delta: float,
-    mechanism: str = "auto",
+    delta: float = 0.0,
+    mechanism: Any = "auto",
     sparse: str | bool = "auto",
     records: float | None = None,
     adjacency: str = "add-remove",
@@ -135,14 +73,18 @@ def private_linear_queries(
     x : array_like, shape (N,)
         Private histogram: nonnegative numbers of records of each type, whole or not (then neighbours are at an l1
         distance of one record). For ``adjacency="add-remove"`` a number above 2**52 counts as 2**52.
-    epsilon, delta : float
-        Privacy budget of the call. ``epsilon=math.inf`` promises nothing and gives the exact answers; an accountant
-        refuses it.
-    mechanism : {"auto", "gaussian", "ellipsoid", "factorization"}, default "auto"
-        Shape of the noise. ``"gaussian"``: independent noise on the answers. ``"ellipsoid"``: the minimum-volume
-        ellipsoid of the columns, with or without recursion on its long axes, whichever has the smaller expected error.
-        ``"factorization"``: least total variance. ``"auto"``: the smallest :func:`expected_error` (the plain Gaussian
-        if the matrix is too large for anything else).
+    epsilon : float
+        epsilon > 0. ``math.inf`` promises nothing and gives the exact answers; an accountant refuses it.
+    delta : float, default 0.0
+        0 <= delta < 1; 0 stands for pure privacy. The pure mechanisms ignore it; the report then says 0.
+    mechanism : {"auto", "gaussian", "ellipsoid", "factorization", "laplace"}, default "auto"
+        Law and shape of the noise, or an options object of :mod:`dpgraph.strategies`. ``"gaussian"``: independent
+        Gaussian noise on the answers. ``"ellipsoid"``: the minimum-volume ellipsoid of the columns, with or without
+        recursion on its long axes, whichever has the smaller expected error. ``"factorization"``: Gaussian noise of
+        least total variance. ``"laplace"``: pure; Laplace noise on the answers, on the histogram, on sums over a tree
+        of its cells, or on the coordinates of the factorization, whichever has the least expected error. ``"auto"``:
+        the smallest :func:`expected_error` of all that `delta` allows (noise on the answers themselves if the matrix is
+        too large for anything else).
     sparse : {"auto", True, False}, default "auto"
         Least-squares projection onto the answers of all data sets with at most n records (exactly n for
         ``adjacency="replace"``). ``"auto"`` projects when the
@@ -174,16 +116,17 @@ def private_linear_queries(
 
     Notes
     -----
-    *Guarantee.* (epsilon, delta)-DP. The vector C x (:mod:`dpgraph.problems.records.strategies`) is released once, on a
-    grid, by the discrete Gaussian mechanism. Its sensitivity is the longest column of C *as computed*, or for replaced
-    records the largest difference of two columns (:mod:`dpgraph.bounds.histogram`). The product is exact,
+    *Guarantee.* (epsilon, delta)-DP. The vector C x (:mod:`dpgraph.problems.records.encodings`) is released once, on a
+    grid, with discrete Gaussian noise or, for epsilon-DP, discrete Laplace noise. Its sensitivity, in the l2 or the l1
+    norm, is the longest column of C *as computed*, or for replaced records the largest difference of two columns
+    (:mod:`dpgraph.bounds.histogram`). The product is exact,
     however many records there are (:mod:`dpgraph.linalg.exact_product`). Everything else depends on A, and on n where
     that is public, or is post-processing.
 
     References
     ----------
     NTZ13: A. Nikolov, K. Talwar, L. Zhang, "The geometry of differential privacy: the sparse and approximate cases",
-    STOC 2013. mathematics.md, section 9.
+    STOC 2013.
 
     Examples
     --------
@@ -202,31 +145,29 @@ def private_linear_queries(
     values = _as_vector(x, matrix.shape[1])
     noise = noise_source(rng)
     sparse = sparse if sparse == "auto" else bool(sparse)
-    mu = budget_mu(epsilon, delta)
-    strategy = _choose(matrix, mu, mechanism, records if sparse else None, adjacency)
-    release = open_release(
-        epsilon=epsilon, delta=delta, accountant=accountant, relation=RECORDS[adjacency], noise=noise
+    rates = allowed_rates(epsilon, delta)
+    encoding = choose_encoding(matrix, rates, mechanism, records if sparse else None, adjacency)
+    call = open_answers(
+        epsilon=epsilon,
+        delta=delta if encoding.law == "gaussian" else 0.0,
+        accountant=accountant,
+        relation=RECORDS[adjacency],
+        noise=noise,
     )
     if adjacency == "replace":
         histogram, records = as_counted_histogram(values)
     else:
         histogram = as_histogram(values)
-    released, scale = release.add_noise(
-        "linear queries",
-        # Without noise there is no sensitivity, and the smallest entries of C count too.
-        strategy.encode.apply(histogram) if math.isinf(mu) else exact_product(strategy.encode, histogram),
-        sensitivity=strategy.sensitivity,
-        largest=None if records is None else max(records, 1.0) * strategy.encode.longest,
-    )
-    answers, bound = _least_squares(matrix, strategy, released, scale, sparse=sparse, records=records)
+    released, std = release_encoded(encoding.encode, histogram, encoding.sensitivity, call)
+    answers, bound = _least_squares(matrix, encoding, released, std, sparse=sparse, records=records)
     return PrivateAnswers(
         answers=answers,
-        standard_deviation=scale * strategy.answer_scales,
-        mechanism=strategy.name,
-        expected_rmse=_error(strategy, mu, bound),
+        standard_deviation=std * encoding.answer_scales,
+        mechanism=encoding.name,
+        expected_rmse=error_of(encoding, encoding.std(rates), bound),
         projected=bound is not None,
         records=bound,
-        privacy=release.report(),
+        privacy=call.report(),
     )
 
 
@@ -234,8 +175,8 @@ def expected_error(
     A: Any,
     *,
     epsilon: float,
-    delta: float,
-    mechanism: str = "auto",
+    delta: float = 0.0,
+    mechanism: Any = "auto",
     records: float | None = None,
     adjacency: str = "add-remove",
 ) -> float:
@@ -246,13 +187,14 @@ def expected_error(
     A : array_like, scipy.sparse array, or scipy.sparse.linalg.LinearOperator, shape (d, N)
         Query matrix.
     epsilon, delta : float
-        Privacy budget.
-    mechanism : {"auto", "gaussian", "ellipsoid", "factorization"}, default "auto"
+        Privacy budget; delta = 0 for pure privacy.
+    mechanism : {"auto", "gaussian", "ellipsoid", "factorization", "laplace"}, default "auto"
         As in :func:`private_linear_queries`.
     records : float, optional
         Public bound on the number of records n. If given, the result is the smaller of the exact error of the noise and
         the bound sqrt(2 n w sqrt(2 ln(N + 1)) / d) for the sparse case, w the largest standard deviation of
-        <noise, a_i> over the columns.
+        <noise, a_i> over the columns (for Laplace noise a larger one, see
+        :meth:`~dpgraph.problems.records.encodings.Encoding.sparse_bound`).
     adjacency : {"add-remove", "replace"}, default "add-remove"
         Neighbouring relation.
 
@@ -286,34 +228,16 @@ def expected_error(
     """
     matrix = QueryMatrix(A)
     _check_options(mechanism, False, records, adjacency)
-    mu = budget_mu(epsilon, delta)
-    return _error(_choose(matrix, mu, mechanism, records, adjacency), mu, records)
-
-
-def _choose(matrix: QueryMatrix, mu: float, mechanism: str, records: float | None, adjacency: str) -> Strategy:
-    """The candidate with the least data-free expected error."""
-    candidates = _CANDIDATES[mechanism]
-    if mechanism == "auto" and (not matrix.fits_in_memory or min(matrix.shape) > _SHAPING_LIMIT):
-        candidates = _CANDIDATES["gaussian"]
-    return min((build(matrix, adjacency) for build in candidates), key=lambda strategy: _error(strategy, mu, records))
-
-
-def _error(strategy: Strategy, mu: float, records: float | None) -> float:
-    """Expected error of the noise, or the sparse bound if that is smaller."""
-    return strategy.error(mu) if records is None else min(strategy.error(mu), _sparse_bound(strategy, mu, records))
-
-
-def _sparse_bound(strategy: Strategy, mu: float, records: float) -> float:
-    """Bound on the error after the least-squares step, derived in :func:`expected_error`."""
-    d, N = strategy.shape
-    return math.sqrt(2 * records * strategy.width(mu) * math.sqrt(2 * math.log(N + 1)) / d)
+    rates = allowed_rates(epsilon, delta)
+    encoding = choose_encoding(matrix, rates, mechanism, records, adjacency)
+    return error_of(encoding, encoding.std(rates), records)
 
 
 def _least_squares(
     matrix: QueryMatrix,
-    strategy: Strategy,
+    encoding: Encoding,
     released: FloatArray,
-    scale: float,
+    std: float,
     *,
     sparse: str | bool,
     records: float | None,
@@ -322,23 +246,22 @@ def _least_squares(
 
     Where records are replaced, `records` is their number, and else a public bound on it.
     """
-    exactly = strategy.adjacency == "replace"
-    answers = strategy.answers(released, records)
-    if sparse is False or scale == 0 or (sparse == "auto" and not matrix.fits_in_memory):
+    exactly = encoding.adjacency == "replace"
+    answers = encoding.answers(released, records)
+    if sparse is False or std == 0 or (sparse == "auto" and not matrix.fits_in_memory):
         return answers, None
     if records is None:
-        combination = covering_combination(strategy.encode.dense)
+        combination = encoding.counting
         if combination is not None:
-            records = float(combination @ released) + _COUNT_MARGIN * scale * float(np.linalg.norm(combination))
+            records = float(combination @ released) + _COUNT_MARGIN * std * float(np.linalg.norm(combination))
             records = max(records, 0.0)
         elif sparse is True:
             raise InvalidParameterError(
                 "sparse=True needs records=, a public bound on the number of records: no combination of these queries "
                 "counts every record"
             )
-    mu = strategy.sensitivity / scale
     if records is None or (
-        sparse == "auto" and _sparse_bound(strategy, mu, records) > _PROJECTION_FACTOR * strategy.error(mu)
+        sparse == "auto" and encoding.sparse_bound(std, records) > _PROJECTION_FACTOR * encoding.error(std)
     ):
         return answers, None
     space = matrix.row_space
@@ -348,7 +271,7 @@ def _least_squares(
 
 def _check_options(mechanism: str, sparse: str | bool, records: float | None, adjacency: str) -> None:
     check_choice("adjacency", adjacency, RECORDS)
-    check_choice("mechanism", mechanism, _CANDIDATES)
+    MECHANISMS.resolve(mechanism)
     if not (isinstance(sparse, (bool, np.bool_)) or (isinstance(sparse, str) and sparse == "auto")):
         raise InvalidParameterError(f"sparse must be 'auto', True or False; got {sparse!r}")
     if records is not None and not 0 <= as_number(records) <= _MOST_RECORDS:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpgraph.arguments import check_integer
+from dpgraph.bounds.parities import Law, NoiseShape, shape_noise
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.inputs.records import Schema
-from dpgraph.problems.records.parities import ParityBasis, elementary_symmetric
-from dpgraph.projections.moment_conic import project_by_scs
+from dpgraph.linalg.parities import ParityBasis, elementary_symmetric
+from dpgraph.privacy.accounting import gdp_mu
 from dpgraph.projections.moment_constraints import (
     SIDE_LIMIT,
     MomentMatrix,
@@ -21,16 +22,12 @@ from dpgraph.projections.moment_constraints import (
     parity_matrix,
     sparsity_rows,
 )
-from dpgraph.projections.moment_dykstra import project_by_dykstra
 from dpgraph.projections.moment_projection import MomentProjection, project_by_admm
-from dpgraph.releases.records.parity_noise import shape_noise
+from dpgraph.releases.records.parities import Statistics
 
-__all__ = ["SOLVERS", "MarginalModel"]
+__all__ = ["MarginalModel", "Request"]
 
 FloatArray = NDArray[np.float64]
-
-#: All of them solve the same problem; "auto" is the fastest at every size (benchmarks/results/marginal_solvers.md).
-SOLVERS = {"auto": project_by_admm, "admm": project_by_admm, "dykstra": project_by_dykstra, "scs": project_by_scs}
 
 #: Largest side of a moment matrix that degree="auto" chooses.
 _AUTO_SIDE = 1000
@@ -46,29 +43,45 @@ _POLISH = 1e-5
 _POLISH_STEPS = 1000
 
 
+@dataclass(frozen=True)
+class Request:
+    """What is asked of :func:`dpgraph.problems.records.marginals.private_marginals`.
+
+    Parameters
+    ----------
+    k : int
+        Largest order of a table.
+    epsilon, delta : float
+        Budget; delta = 0 for pure noise, and with epsilon = infinity.
+    sparsity : int or None
+        Largest number of ones in a record.
+    degree : int or "auto"
+        Degree of the moment matrix.
+    adjacency : {"replace", "add-remove"}
+        Neighbouring relation.
+    """
+
+    k: int
+    epsilon: float
+    delta: float
+    sparsity: int | None = None
+    degree: int | str = "auto"
+    adjacency: str = "replace"
+
+
 class MarginalModel:
-    """The public part of :func:`dpgraph.problems.records.marginals.private_marginals`.
+    """The public part of a call: statistics, noise, constraints.
 
     Parameters
     ----------
     schema : Schema
         Attributes and their values.
-    k : int
-        Largest order of a table.
-    sparsity : int or None
-        Largest number of ones in a record.
-    degree : int or "auto"
-        Degree of the moment matrix.
-    geometry : str
-        Distribution of the noise over the orders.
-    adjacency : {"replace", "add-remove"}
-        Neighbouring relation.
+    request : Request
+        What is asked for.
     """
 
-    def __init__(
-        self, schema: Schema, k: int, *, sparsity: int | None, degree: int | str, geometry: str, adjacency: str
-    ) -> None:
-        n = len(schema.sizes)
+    def __init__(self, schema: Schema, request: Request) -> None:
+        n, k, sparsity = len(schema.sizes), request.k, request.sparsity
         check_integer("k", k, 1, n)
         if sparsity is not None:
             check_integer("sparsity", sparsity, 1, n)
@@ -84,23 +97,28 @@ class MarginalModel:
         if from_conjunctions is not None:
             losses[True] = from_conjunctions.power(2).T @ self._tables_loss
         orders = self.released.orders
-        self.noise = shape_noise(
-            self.released.sizes,
-            {kind: np.bincount(orders, weights=loss)[1:].astype(np.float64) for kind, loss in losses.items()},
-            sparsity=sparsity,
-            geometry=geometry,
-            add_remove=adjacency == "add-remove",
-        )
-        #: Weight of each statistic in the release, the count first.
-        self.weights: FloatArray = self.noise.weights[orders]
+        by_order = {kind: np.bincount(orders, weights=c)[1:].astype(np.float64) for kind, c in losses.items()}
+        self.noise = _quietest(self.released, by_order, request)
         # A product of characters is at most the root of the number of cells; conjunctions of more ones than a record
         # may have are 0.
         moving = k if sparsity is None or not self.noise.conjunctions else min(k, sparsity)
-        #: Bound on the magnitude of the weighted means of the statistics.
-        self.largest = math.sqrt(float(self.noise.weights[1 : moving + 1].max()) * max(g.cells for g in groups))
+        largest = float(self.noise.factors[1 : moving + 1].max()) * math.sqrt(max(g.cells for g in groups))
+        # Sums over 0/1 records are exact. Every other addition or product is off by a relative 2**-53 at most.
+        roundings = k + 8 + (0 if schema.binary else schema.rows)
+        #: What is released.
+        self.statistics = Statistics(
+            schema,
+            self.released,
+            self.noise.conjunctions,
+            sparsity,
+            request.adjacency,
+            factors=self.noise.factors[orders],
+            sensitivity=self.noise.sensitivity,
+            error_of_means=largest * roundings * 2.0**-53 * self.released.size,
+        )
         self._loss = losses[self.noise.conjunctions]
         self._to_parities = from_conjunctions if self.noise.conjunctions else None
-        self.degree = _choose_degree(degree, self.released, conjunctions=self.noise.conjunctions)
+        self.degree = _choose_degree(request.degree, self.released, conjunctions=self.noise.conjunctions)
         #: Parities that the projection handles: the released ones come first, in the same order.
         self._basis = self.released if self.degree <= k else ParityBasis(schema.sizes, self.degree)
         self._tables = [NonnegativeTables(g, self._basis.size) for g in groups]
@@ -110,9 +128,7 @@ class MarginalModel:
         cells = sum(table.forward(np.zeros(self._basis.size)).size for table in self._tables)
         return math.sqrt(float(self._loss @ variances) / cells)
 
-    def project(
-        self, means: FloatArray, variances: FloatArray, *, solver: str, tol: float, max_iter: int
-    ) -> MomentProjection:
+    def project(self, means: FloatArray, variances: FloatArray, *, tol: float, max_iter: int) -> MomentProjection:
         """Nearest consistent parities with nonnegative tables, from the noisy statistics.
 
         What it says about itself is about the projection that gave them: with a moment matrix, or onto tables alone
@@ -125,16 +141,16 @@ class MarginalModel:
         # Without noise (epsilon = infinity) the parities are those of the data, which satisfy every constraint.
         found = MomentProjection(y, 0, 0.0, True)
         if noise.any():
-            found = self._nearest(y, noise, solver=solver, tol=tol, max_iter=max_iter)
+            found = self._nearest(y, noise, tol=tol, max_iter=max_iter)
         return replace(found, theta=self._repaired(found.theta)[: means.size])
 
-    def _nearest(self, y: FloatArray, noise: FloatArray, *, solver: str, tol: float, max_iter: int) -> MomentProjection:
+    def _nearest(self, y: FloatArray, noise: FloatArray, *, tol: float, max_iter: int) -> MomentProjection:
         rows = None if self.sparsity is None else sparsity_rows(self._basis, self.k, self.sparsity)
         metric = np.zeros(self._basis.size)
         metric[: self.released.size] = self._tables_loss
         # Tables alone do not see the parities that were not released: any weight keeps them where they are.
         tables_metric = np.where(metric > 0, metric, 1.0)
-        project = partial(SOLVERS[solver], rows=rows, variances=noise, tol=tol, max_iter=max_iter)
+        project = partial(project_by_admm, rows=rows, variances=noise, tol=tol, max_iter=max_iter)
         found = MomentProjection(y, 0, math.inf, False)
         if self.degree:
             found = project(y, metric, [*self._tables, MomentMatrix.build(self._basis, self.degree)])
@@ -162,6 +178,20 @@ class MarginalModel:
         mixed = (1 - share) * theta
         mixed[0] = 1.0
         return mixed
+
+
+def _quietest(basis: ParityBasis, losses: dict[bool, FloatArray], request: Request) -> NoiseShape:
+    """Noise of least expected squared error among the laws that delta allows."""
+    scales: dict[Law, float] = {"laplace": math.sqrt(2.0) / request.epsilon}
+    if request.delta > 0:
+        scales["gaussian"] = 1 / gdp_mu(request.epsilon, request.delta)
+    shapes = [
+        shape_noise(
+            basis.sizes, losses, sparsity=request.sparsity, add_remove=request.adjacency == "add-remove", law=law
+        )
+        for law in scales
+    ]
+    return min(shapes, key=lambda shape: shape.loss * scales[shape.law] ** 2)
 
 
 def _choose_degree(degree: int | str, basis: ParityBasis, *, conjunctions: bool) -> int:

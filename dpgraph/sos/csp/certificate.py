@@ -17,17 +17,15 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from dpgraph.linalg.lanczos import Lanczos, lower_bound
 from dpgraph.sos.csp.objective import CSPObjective
-from dpgraph.sos.cut.certificate import FAILURE_PROBABILITY, LONG_RUN
+from dpgraph.sos.cut.certificate import FAILURE_PROBABILITY, LONG_RUN, Certificate
 from dpgraph.sos.definiteness import sparse_semidefinite
+from dpgraph.typing import FloatArray, IntArray
 
-__all__ = ["CSPCertificate", "certify_csp", "estimate_bound"]
-
-FloatArray = NDArray[np.float64]
+__all__ = ["certify_csp", "estimate_bound"]
 
 _SHORT_RUN = 120
 _ATTEMPTS = 40
@@ -35,38 +33,12 @@ _REGULARISATION = 1e-6
 _FREE = 0.5  # share of the diagonal that an undetermined entry gets: measured
 
 
-@dataclass(frozen=True)
-class CSPCertificate:
-    """An upper bound on every assignment.
+def certify_csp(objective: CSPObjective, V: FloatArray, S: FloatArray, rng: np.random.Generator) -> Certificate:
+    """Certified upper bound from any label vectors V (n, q, k) and multipliers S >= 0 (m, q, q) of pair probabilities.
 
-    Attributes
-    ----------
-    bound : float
-        The bound.
-    kind : str
-        "proven" (rounding errors included), "lanczos" (holds with probability 1 - 1e-10 over the random start of a
-        Lanczos run in exact arithmetic) or "trivial" (the sum of the largest entries).
+    The closer they are to optimal, the better the bound.
     """
-
-    bound: float
-    kind: str
-
-
-def certify_csp(objective: CSPObjective, V: FloatArray, S: FloatArray, rng: np.random.Generator) -> CSPCertificate:
-    """Certified upper bound from label vectors and multipliers: the closer to optimal, the better.
-
-    Parameters
-    ----------
-    objective : CSPObjective
-        What is bounded.
-    V : numpy.ndarray, shape (n, q, k)
-        Label vectors; any give a true bound.
-    S : numpy.ndarray, shape (m, q, q)
-        Multipliers of nonnegative pair probabilities, all >= 0.
-    rng : numpy.random.Generator
-        Start of the Lanczos run.
-    """
-    trivial = CSPCertificate(objective.trivial_bound, "trivial")
+    trivial = Certificate(objective.trivial_bound, "trivial")
     if not np.any(objective.tables):
         return trivial  # and attained
     line = _ShiftedDual.through(objective, V, S)
@@ -93,19 +65,10 @@ def estimate_bound(objective: CSPObjective, V: FloatArray, S: FloatArray, rng: n
 
 @dataclass(frozen=True, eq=False)
 class _ShiftedDual:
-    """The matrices Z - s W of one dual point, by the off-diagonal part and the diagonal of Z.
+    """The matrices Z - s W of one dual point, of N = 1 + n (q - 1) rows, by the two parts of Z.
 
-    Attributes
-    ----------
-    off_diagonal : scipy.sparse.csr_array, shape (N, N)
-        N = 1 + n (q - 1).
-    diagonal, weights : numpy.ndarray, shape (N,)
-    base : float
-        The bound without a shift.
-    price : float
-        How much the bound grows for each unit of the shift.
-    margin : float
-        Bound on the rounding errors of base, of the entries of Z and of the objective, in units of the value.
+    `base` is the bound without a shift, and each unit of the shift adds the `price`. `margin` bounds the rounding
+    errors of the base, of the entries of Z and of the objective, in units of the value.
     """
 
     off_diagonal: sparse.csr_array
@@ -145,13 +108,13 @@ class _ShiftedDual:
     def bound(self, shift: float) -> float:
         return self.base - shift * self.price + self.margin
 
-    def prove(self, shift: float, rng: np.random.Generator) -> CSPCertificate | None:
+    def prove(self, shift: float, rng: np.random.Generator) -> Certificate | None:
         """The certificate at `shift`, or None if Z - shift W could not be shown to be semidefinite."""
         proven = sparse_semidefinite(4.0 * self.off_diagonal, self.diagonal - shift * self.weights)
         if proven is None:
             known = lower_bound(self.lanczos(rng), shift, steps=LONG_RUN, failure=FAILURE_PROBABILITY)
-            return CSPCertificate(self.bound(known), "lanczos")
-        return CSPCertificate(self.bound(shift), "proven") if proven else None
+            return Certificate(self.bound(known), "lanczos")
+        return Certificate(self.bound(shift), "proven") if proven else None
 
     def lanczos(self, rng: np.random.Generator) -> Lanczos:
         """A run for the smallest eigenvalue of W^{-1/2} Z W^{-1/2}."""
@@ -159,7 +122,7 @@ class _ShiftedDual:
 
         def multiply(x: FloatArray) -> FloatArray:
             z = root * x
-            return root * (self.diagonal * z + self.off_diagonal @ z)
+            return np.asarray(root * (self.diagonal * z + self.off_diagonal @ z))
 
         return Lanczos(multiply, rng.standard_normal(root.size))
 
@@ -199,7 +162,7 @@ def _blocks(V: FloatArray, g: FloatArray) -> FloatArray:
     B = half + half.transpose(0, 2, 1) + _REGULARISATION * usual
     B /= p[:, :d, None] + p[:, None, :d] + _REGULARISATION
     B[:, np.arange(d), np.arange(d)] = own
-    return B
+    return np.asarray(B)
 
 
 def _linear_part(objective: CSPObjective, tables: FloatArray, unary: FloatArray) -> tuple[FloatArray, float]:
@@ -212,7 +175,7 @@ def _linear_part(objective: CSPObjective, tables: FloatArray, unary: FloatArray)
     return linear, math.fsum([objective.constant, *unary[:, d], *tables[:, d, d]])
 
 
-def _arrow(pairs: NDArray[np.int64], tables: FloatArray, row: FloatArray, blocks: FloatArray) -> sparse.csr_array:
+def _arrow(pairs: IntArray, tables: FloatArray, row: FloatArray, blocks: FloatArray) -> sparse.csr_array:
     """Off-diagonal part of Z: first row, blocks of the variables, and -C on the constraints."""
     n, d = row.shape
     u, v = pairs.T

@@ -7,20 +7,18 @@ As for max-cut (:mod:`dpgraph.sos.cut.conditioning`), the upper bound of the sea
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgraph.sos.csp import kernels as csp_kernels
 from dpgraph.sos.csp.objective import CSPObjective
 from dpgraph.sos.csp.relaxation import CSPRelaxation, solve_csp_relaxation
-from dpgraph.sos.seed_search import Correlation, SearchMode, SeedSearch, search_seeds
+from dpgraph.sos.options import SolverOptions
+from dpgraph.sos.seed_search import Correlation, SeedSearch, search_seeds
+from dpgraph.typing import FloatArray, IntArray
 
 __all__ = ["CSPNode", "condition_csp", "csp_correlation"]
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 _UNCERTAIN = 1e-6  # a label of smaller probability is not divided by
 
@@ -29,16 +27,8 @@ _UNCERTAIN = 1e-6  # a label of smaller probability is not divided by
 class CSPNode:
     """A node of the search: some variables are pinned.
 
-    Attributes
-    ----------
-    labels : numpy.ndarray of int, shape (n,)
-        Labels of the pinned variables, -1 elsewhere.
-    objective : CSPObjective
-        Of the other variables, in their order.
-    relaxation : CSPRelaxation
-        Its solution.
-    bound : float
-        Upper bound on the assignments that agree with the pins.
+    The pinned ones have `labels` >= 0; `objective` and `relaxation` are those of the other variables, in their order;
+    `bound` is an upper bound on the assignments that agree with the pins.
     """
 
     labels: IntArray
@@ -76,46 +66,21 @@ def csp_correlation(objective: CSPObjective, V: FloatArray, weights: FloatArray)
 def condition_csp(
     objective: CSPObjective,
     root: CSPRelaxation,
+    options: SolverOptions,
     rng: np.random.Generator,
     *,
-    seeds: int,
-    target: float,
-    beam: int,
-    nonnegative: bool,
-    tol: float,
     lower_bound: float,
-    mode: SearchMode = "beam",
     on_seed: Callable[[], None] | None = None,
 ) -> SeedSearch[CSPNode]:
-    """Pin seeds until the global correlation falls to its target.
+    """Pin seeds until the global correlation falls to its target, as :func:`dpgraph.sos.seed_search.search_seeds`.
 
-    Parameters
-    ----------
-    objective : CSPObjective
-        What is maximised.
-    root : CSPRelaxation
-        Relaxation without pins.
-    rng : numpy.random.Generator
-        Public randomness.
-    seeds, target, beam, mode, on_seed
-        As for :func:`dpgraph.sos.seed_search.search_seeds`.
-    nonnegative, tol
-        As for :func:`~dpgraph.sos.csp.relaxation.solve_csp_relaxation`.
-    lower_bound : float
-        Nodes whose bound is not above this are closed.
-
-    Returns
-    -------
-    SeedSearch of CSPNode
+    Re-solves are as accurate as the `root`.
     """
     n = objective.n_variables
-    weights = objective.spread()
-    weights = weights / weights.sum() if weights.any() else np.full(n, 1.0 / n)
+    problem = _PinnedCSP(objective.variable_weights(), rng)
     first = CSPNode(np.full(n, -1, dtype=np.int64), objective, root, root.certificate.bound)
-    return search_seeds(
-        _PinnedCSP(weights, rng, nonnegative, tol), first, rng, mode=mode, seeds=min(seeds, n - 1), target=target,
-        beam=beam, lower_bound=lower_bound, on_seed=on_seed,
-    )  # fmt: skip
+    options = replace(options, seeds=min(options.seeds, n - 1))
+    return search_seeds(problem, first, options, rng, lower_bound=lower_bound, on_seed=on_seed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,8 +89,6 @@ class _PinnedCSP:
 
     variable_weights: FloatArray
     rng: np.random.Generator
-    nonnegative: bool
-    tol: float
     free_seeds: int = 0
 
     def correlation(self, node: CSPNode) -> Correlation:
@@ -142,6 +105,7 @@ class _PinnedCSP:
         labels = node.labels.copy()
         labels[np.flatnonzero(labels < 0)[variable]] = label
         rest = node.objective.condition(variable, label)
-        start = node.relaxation.without(variable, np.all(node.objective.pairs != variable, axis=1))
-        solved = solve_csp_relaxation(rest, self.rng, nonnegative=self.nonnegative, tol=self.tol, start=start)
+        root = node.relaxation
+        start = root.without(variable, np.all(node.objective.pairs != variable, axis=1))
+        solved = solve_csp_relaxation(rest, self.rng, nonnegative=root.nonnegative, tol=root.tol, start=start)
         return CSPNode(labels, rest, solved, min(node.bound, solved.certificate.bound))

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgraph.compiled import njit
+from dpgraph.typing import FloatArray, IntArray
 
 __all__ = ["solve_factored_csp"]
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 _SWEEPS = 200
 
@@ -18,20 +15,10 @@ _SWEEPS = 200
 def solve_factored_csp(
     factor: FloatArray, core: FloatArray, q: int, *, starts: int, rng: np.random.Generator
 ) -> IntArray:
-    """Best of `starts` coordinate ascents, labels in 0..q-1, shape (n,).
+    """Best of `starts` coordinate ascents on U B U', labels in 0..q-1, shape (n,).
 
-    Parameters
-    ----------
-    factor : ndarray, shape (n q, r)
-        U; row ``i * q + a`` is variable i with label a. The diagonal q x q blocks of U B U' are ignored.
-    core : ndarray, shape (r, r)
-        B, symmetric.
-    q : int
-        Alphabet size.
-    starts : int
-        Number of random starts, at least 1.
-    rng : numpy.random.Generator
-        Public randomness.
+    Row ``i * q + a`` of U, shape (n q, r), is variable i with label a; B is symmetric. The diagonal q x q blocks of
+    U B U' are ignored.
     """
     n = factor.shape[0] // q
     U = np.ascontiguousarray(factor)

@@ -1,30 +1,43 @@
 """Numba kernels for 2-CSPs: block ascent on label vectors, annealing of assignments.
 
-Conventions: constraint e is on the pair (u, v), u < v, with table T[e, a, b]. The constraints on variable i are the
-positions ``indptr[i] .. indptr[i + 1]`` of ``neighbour`` (the other variable) and ``constraint`` (its number e).
+Conventions: constraint e is on the pair (u, v), u < v, with table T[e, a, b]; :class:`Constraints` lists them.
 Label vectors V[i, a] live in R^k, v_0 is the first basis vector, and V[i, a] = E[i, a, 0] E[i, a] with orthonormal
 rows E[i, 0], ..., E[i, q - 1] whose span contains v_0: then sum_a V[i, a] = v_0 and the V[i, a] are orthogonal.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgraph.compiled import njit
-from dpgraph.sos.cut.kernels import _REORDER, _uniform
+from dpgraph.sos.kernels import REORDER, uniform
+from dpgraph.typing import FloatArray, IntArray
 
-__all__ = ["anneal_labels", "ascend_blocks", "label_fields", "label_gradients", "pair_moments"]
+__all__ = ["Constraints", "anneal_labels", "ascend_blocks", "label_gradients", "pair_moments"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+
+class Constraints(NamedTuple):
+    """Constraints and single labels, as the kernels take them.
+
+    The constraints on variable i are at the positions ``indptr[i] .. indptr[i + 1]`` of `neighbour`, the other
+    variable, and `number`, e.
+    """
+
+    indptr: IntArray
+    neighbour: IntArray
+    number: IntArray
+    tables: FloatArray
+    unary: FloatArray
+
 
 _JACOBI_SWEEPS = 12
 _ROTATIONS = 2
 
 
 @njit()
-def _symmetric_eigen(A: Floats, Q: Floats) -> None:
+def _symmetric_eigen(A: FloatArray, Q: FloatArray) -> None:
     """Jacobi's method: A becomes diagonal, columns of Q its eigenvectors. LAPACK costs ten times as much here."""
     d = A.shape[0]
     Q[:] = 0.0
@@ -60,7 +73,7 @@ def _symmetric_eigen(A: Floats, Q: Floats) -> None:
 
 
 @njit()
-def _polar_pass(F: Floats, gram: Floats, Q: Floats, root: Floats) -> float:
+def _polar_pass(F: FloatArray, gram: FloatArray, Q: FloatArray, root: FloatArray) -> float:
     """One pass of :func:`_polar_rows`: smallest over largest eigenvalue of F F', 0 when too small to divide by."""
     d, k = F.shape
     for a in range(d):
@@ -88,11 +101,11 @@ def _polar_pass(F: Floats, gram: Floats, Q: Floats, root: Floats) -> float:
                 gram[a, 0] += root[a, b] * F[b, c]
         for a in range(d):
             F[a, c] = gram[a, 0]
-    return smallest / largest
+    return float(smallest / largest)
 
 
 @njit()
-def _polar_rows(F: Floats, gram: Floats, Q: Floats, root: Floats) -> bool:
+def _polar_rows(F: FloatArray, gram: FloatArray, Q: FloatArray, root: FloatArray) -> bool:
     """Replace the rows of F by the nearest orthonormal ones; False (F untouched) when they are dependent."""
     condition = _polar_pass(F, gram, Q, root)
     if 0.0 < condition < 1e-4:  # the square root of the Gram matrix has lost digits
@@ -101,7 +114,7 @@ def _polar_rows(F: Floats, gram: Floats, Q: Floats, root: Floats) -> bool:
 
 
 @njit()
-def _improve_block(E: Floats, G: Floats, Q: Floats, R: Floats, F: Floats, work: Floats) -> None:
+def _improve_block(E: FloatArray, G: FloatArray, Q: FloatArray, R: FloatArray, F: FloatArray, work: FloatArray) -> None:
     """Raise sum_a <G_a, V_a>, V_a = E[a, 0] E[a], over orthonormal frames E whose span contains v_0.
 
     Frames are E = R'Q with Q = (v_0, W) and R orthogonal. For fixed R the sum is linear in W: W is a polar factor. For
@@ -163,7 +176,7 @@ def _improve_block(E: Floats, G: Floats, Q: Floats, R: Floats, F: Floats, work: 
 
 
 @njit()
-def _best_pair(E: Floats, G: Floats) -> None:
+def _best_pair(E: FloatArray, G: FloatArray) -> None:
     """Maximise <G_0, V_0> + <G_1, V_1> over the frames of two labels.
 
     V_0 = (v_0 + x)/2 and V_1 = (v_0 - x)/2 for a unit vector x: the best one is along G_0 - G_1.
@@ -201,16 +214,15 @@ def _best_pair(E: Floats, G: Floats) -> None:
             E[a, z] /= np.sqrt(norms[a])
 
 
-@njit(fastmath=_REORDER)
-def _gradient(
-    i: int, indptr: Ints, neighbour: Ints, constraint: Ints, T: Floats, S: Floats, penalty: float, V: Floats, G: Floats
-) -> float:
+@njit(fastmath=REORDER)
+def _gradient(i: int, C: Constraints, S: FloatArray, penalty: float, V: FloatArray, G: FloatArray) -> float:
     """Add to G[a] the sum of t V[j, b], t = T + max(S - penalty <V_ia, V_jb>, 0); the largest curvature is returned."""
+    T = C.tables
     q, k = G.shape
     active = 0.0
-    for p in range(indptr[i], indptr[i + 1]):
-        j = neighbour[p]
-        e = constraint[p]
+    for p in range(C.indptr[i], C.indptr[i + 1]):
+        j = C.neighbour[p]
+        e = C.number[p]
         for a in range(q):
             for b in range(q):
                 t = T[e, a, b] if i < j else T[e, b, a]
@@ -227,14 +239,11 @@ def _gradient(
                 if t != 0.0:
                     for z in range(k):
                         G[a, z] += t * V[j, b, z]
-    return active / q
+    return float(active / q)
 
 
 @njit()
-def ascend_blocks(
-    indptr: Ints, neighbour: Ints, constraint: Ints, T: Floats, S: Floats, unary: Floats, penalty: float,
-    E: Floats, V: Floats, sweeps: int,
-) -> float:  # fmt: skip
+def ascend_blocks(C: Constraints, S: FloatArray, penalty: float, E: FloatArray, V: FloatArray, sweeps: int) -> float:
     """Sweeps of block ascent on all variables, in place: the gain of the last one.
 
     With `penalty` > 0 the objective is the augmented Lagrangian of <V_ia, V_jb> >= 0 on the constraints, multipliers
@@ -252,8 +261,8 @@ def ascend_blocks(
         for i in range(n):
             G[:] = 0.0
             for a in range(q):
-                G[a, 0] = unary[i, a]
-            proximal = _gradient(i, indptr, neighbour, constraint, T, S, penalty, V, G)
+                G[a, 0] = C.unary[i, a]
+            proximal = _gradient(i, C, S, penalty, V, G)
             for a in range(q):
                 for z in range(k):
                     gain -= G[a, z] * V[i, a, z]
@@ -273,20 +282,20 @@ def ascend_blocks(
 
 
 @njit()
-def label_gradients(indptr: Ints, neighbour: Ints, constraint: Ints, T: Floats, unary: Floats, V: Floats) -> Floats:
+def label_gradients(C: Constraints, V: FloatArray) -> FloatArray:
     """G[i, a] = unary[i, a] v_0 + sum of T[(i,a), (j,b)] V[j, b], shape (n, q, k)."""
     n, q, _ = V.shape
     G = np.zeros_like(V)
-    S = np.zeros_like(T)
+    S = np.zeros_like(C.tables)
     for i in range(n):
         for a in range(q):
-            G[i, a, 0] = unary[i, a]
-        _gradient(i, indptr, neighbour, constraint, T, S, 0.0, V, G[i])
+            G[i, a, 0] = C.unary[i, a]
+        _gradient(i, C, S, 0.0, V, G[i])
     return G
 
 
-@njit(fastmath=_REORDER)
-def pair_moments(pairs: Ints, V: Floats) -> Floats:
+@njit(fastmath=REORDER)
+def pair_moments(pairs: IntArray, V: FloatArray) -> FloatArray:
     """Inner products <V[u, a], V[v, b]> of all constraints, shape (m, q, q)."""
     _, q, k = V.shape
     moments = np.empty((len(pairs), q, q))
@@ -302,13 +311,14 @@ def pair_moments(pairs: Ints, V: Floats) -> Floats:
 
 
 @njit()
-def label_fields(indptr: Ints, neighbour: Ints, constraint: Ints, T: Floats, unary: Floats, labels: Ints) -> Floats:
+def _fields(C: Constraints, labels: IntArray) -> FloatArray:
     """What variable i earns with label a while the others keep theirs, shape (n, q)."""
-    n, q = unary.shape
-    field = unary.copy()
+    T = C.tables
+    n, q = C.unary.shape
+    field = C.unary.copy()
     for i in range(n):
-        for p in range(indptr[i], indptr[i + 1]):
-            j, e = neighbour[p], constraint[p]
+        for p in range(C.indptr[i], C.indptr[i + 1]):
+            j, e = C.neighbour[p], C.number[p]
             b = labels[j]
             for a in range(q):
                 field[i, a] += T[e, a, b] if i < j else T[e, b, a]
@@ -316,25 +326,23 @@ def label_fields(indptr: Ints, neighbour: Ints, constraint: Ints, T: Floats, una
 
 
 @njit(nogil=True)
-def anneal_labels(
-    indptr: Ints, neighbour: Ints, constraint: Ints, T: Floats, unary: Floats, labels: Ints, temperatures: Floats,
-    tol: float, seed: np.uint64,
-) -> None:  # fmt: skip
+def anneal_labels(C: Constraints, labels: IntArray, temperatures: FloatArray, tol: float, seed: np.uint64) -> None:
     """Metropolis annealing of labels in place, one sweep for each temperature; at 0 every variable moves to its best.
 
     Stops early at a local optimum of temperature 0.
     """
-    n, q = unary.shape
+    T = C.tables
+    n, q = C.unary.shape
     state = np.array([seed], dtype=np.uint64)
-    field = label_fields(indptr, neighbour, constraint, T, unary, labels)
+    field = _fields(C, labels)
     for temperature in temperatures:
         moves = 0
         for i in range(n):
             old = labels[i]
             if temperature > 0.0:
-                new = (old + 1 + int(_uniform(state) * (q - 1))) % q
+                new = (old + 1 + int(uniform(state) * (q - 1))) % q
                 ratio = (field[i, new] - field[i, old]) / temperature
-                if ratio < 0.0 and (ratio < -30.0 or _uniform(state) >= np.exp(ratio)):
+                if ratio < 0.0 and (ratio < -30.0 or uniform(state) >= np.exp(ratio)):
                     continue
             else:
                 new = np.argmax(field[i])
@@ -342,8 +350,8 @@ def anneal_labels(
                     continue
             moves += 1
             labels[i] = new
-            for p in range(indptr[i], indptr[i + 1]):
-                j, e = neighbour[p], constraint[p]
+            for p in range(C.indptr[i], C.indptr[i + 1]):
+                j, e = C.neighbour[p], C.number[p]
                 for b in range(q):
                     field[j, b] += T[e, new, b] - T[e, old, b] if i < j else T[e, b, new] - T[e, b, old]
         if moves == 0 and temperature == 0.0:

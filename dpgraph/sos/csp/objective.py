@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from dpgraph.instance import TwoCSP
 from dpgraph.sos.csp import kernels as csp_kernels
-from dpgraph.sos.cut.objective import SparseObjective, on_binary_grid, rounding_slack
+from dpgraph.sos.cut.objective import SparseObjective
+from dpgraph.sos.rounding_errors import on_binary_grid, rounding_slack
+from dpgraph.typing import FloatArray, IntArray
 
 __all__ = ["CSPObjective"]
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -47,16 +45,17 @@ class CSPObjective:
     constant: float = 0.0
     integral: bool = False
     slack: float = 0.0
-    _incidence: tuple[IntArray, IntArray, IntArray] = field(init=False)
 
-    def __post_init__(self) -> None:
+    @cached_property
+    def _constraints(self) -> csp_kernels.Constraints:
+        """What the kernels work on."""
         m = len(self.pairs)
         ends = self.pairs.T.ravel()
         order = np.argsort(ends, kind="stable")
         indptr = np.searchsorted(ends[order], np.arange(self.n_variables + 1))
         others = self.pairs[:, ::-1].T.ravel()[order]
-        incidence = (indptr.astype(np.int64), np.ascontiguousarray(others), order % max(m, 1))
-        object.__setattr__(self, "_incidence", incidence)
+        incidence = indptr.astype(np.int64), np.ascontiguousarray(others), order % max(m, 1)
+        return csp_kernels.Constraints(*incidence, self.tables, self.unary)
 
     @classmethod
     def of(cls, instance: TwoCSP) -> CSPObjective:
@@ -97,13 +96,24 @@ class CSPObjective:
         shifted = np.roll(self.tables, 1, axis=(1, 2))
         return bool(np.array_equal(shifted, self.tables) and np.all(self.unary == self.unary[:, :1]))
 
+    def least_weight(self) -> float:
+        """Least difference above the rounding errors that two labels in one table make."""
+        tables = self.tables.reshape(len(self.pairs), self.alphabet_size**2)
+        sizes = np.concatenate([np.diff(np.sort(part, axis=1)).ravel() for part in (tables, self.unary)])
+        return float(np.min(sizes[sizes > self.slack], initial=math.inf))
+
+    def variable_weights(self) -> FloatArray:
+        """Weights p of the global correlation: :meth:`spread` scaled to sum 1, uniform if it is zero."""
+        spread = self.spread()
+        return spread / spread.sum() if spread.any() else np.full(self.n_variables, 1.0 / self.n_variables)
+
     def spread(self) -> FloatArray:
         """How far apart the labels of each variable can be, shape (n,): root sum of squared half ranges."""
         square = (0.5 * np.ptp(self.unary, axis=1)) ** 2
         half_range = 0.5 * np.ptp(self.tables.reshape(len(self.tables), -1), axis=1) if len(self.tables) else []
         for end in (0, 1):
             np.add.at(square, self.pairs[:, end], np.square(half_range))
-        return np.sqrt(square)
+        return np.asarray(np.sqrt(square))
 
     def value(self, labels: IntArray) -> float:
         """Value of an assignment of label positions."""
@@ -113,16 +123,16 @@ class CSPObjective:
 
     def ascend(self, E: FloatArray, V: FloatArray, S: FloatArray, penalty: float, sweeps: int) -> float:
         """Block ascent on label vectors, in place; see :func:`dpgraph.sos.csp.kernels.ascend_blocks`."""
-        return csp_kernels.ascend_blocks(*self._incidence, self.tables, S, self.unary, penalty, E, V, sweeps)
+        return csp_kernels.ascend_blocks(self._constraints, S, penalty, E, V, sweeps)
 
     def gradients(self, V: FloatArray, tables: FloatArray) -> FloatArray:
         """Derivatives of the relaxation value with other `tables`, shape (n, q, k)."""
-        return csp_kernels.label_gradients(*self._incidence, tables, self.unary, V)
+        return csp_kernels.label_gradients(self._constraints._replace(tables=tables), V)
 
     def anneal(self, labels: IntArray, temperatures: FloatArray, seed: int) -> None:
         """Annealing in place; see :func:`dpgraph.sos.csp.kernels.anneal_labels`."""
         tol = 1e-10 * float(self.spread().max(initial=0.0))
-        csp_kernels.anneal_labels(*self._incidence, self.tables, self.unary, labels, temperatures, tol, np.uint64(seed))
+        csp_kernels.anneal_labels(self._constraints, labels, temperatures, tol, np.uint64(seed))
 
     def condition(self, i: int, a: int) -> CSPObjective:
         """Objective of the other variables, in the same order, once variable i has label a.
@@ -161,5 +171,5 @@ class CSPObjective:
         constant = self.constant + 0.5 * math.fsum(self.unary.ravel()) + 0.25 * math.fsum(T.ravel())
         objective = SparseObjective(M, constant)
         objective.integral = self.integral
-        objective.slack = self._rounded(8 + int(np.diff(self._incidence[0]).max(initial=0)))
+        objective.slack = self._rounded(8 + int(np.diff(self._constraints.indptr).max(initial=0)))
         return objective

@@ -19,15 +19,14 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgraph.sos.csp import kernels as csp_kernels
-from dpgraph.sos.csp.certificate import CSPCertificate, certify_csp, estimate_bound
+from dpgraph.sos.csp.certificate import certify_csp, estimate_bound
 from dpgraph.sos.csp.objective import CSPObjective
+from dpgraph.sos.cut.certificate import Certificate
+from dpgraph.typing import BoolArray, FloatArray
 
 __all__ = ["CSPRelaxation", "solve_csp_relaxation"]
-
-FloatArray = NDArray[np.float64]
 
 _RANK = 48
 _PENALTY = 4.0  # in units of a typical table entry: measured on random instances
@@ -42,28 +41,18 @@ _LOOSE = 10.0  # the bound may be this many times the tolerance away, as the dua
 class CSPRelaxation:
     """Label vectors and an upper bound.
 
-    Attributes
-    ----------
-    frames : numpy.ndarray, shape (n, q, k)
-        Orthonormal rows E[i, a]; the span of those of each variable contains the first basis vector v_0.
-    multipliers : numpy.ndarray, shape (m, q, q)
-        Of the nonnegative pair probabilities.
-    value : float
-        Value of the relaxation at the vectors.
-    violation : float
-        How negative a pair probability is at most (0 if not asked for).
-    certificate : CSPCertificate
-        Upper bound on every assignment.
-    sweeps : int
-        Sweeps of block ascent.
+    The `frames` E[i, a], shape (n, q, k), are orthonormal rows for each variable, whose span contains the first basis
+    vector v_0. The `multipliers`, shape (m, q, q), belong to the nonnegative pair probabilities, none of which is below
+    minus `violation` (0 if not asked for). `nonnegative` and `tol` are what was asked for.
     """
 
     frames: FloatArray
     multipliers: FloatArray
     value: float
     violation: float
-    certificate: CSPCertificate
-    sweeps: int
+    certificate: Certificate
+    nonnegative: bool
+    tol: float
 
     @property
     def vectors(self) -> FloatArray:
@@ -74,7 +63,7 @@ class CSPRelaxation:
         """Pseudo-probabilities <V_ia, v_0>, shape (n, q)."""
         return self.frames[:, :, 0] ** 2
 
-    def without(self, i: int, keep: NDArray[np.bool_]) -> tuple[FloatArray, FloatArray]:
+    def without(self, i: int, keep: BoolArray) -> tuple[FloatArray, FloatArray]:
         """Start for the problem without variable i: frames and multipliers of the constraints in `keep`."""
         return np.delete(self.frames, i, axis=0), self.multipliers[keep]
 
@@ -90,28 +79,13 @@ def solve_csp_relaxation(
 ) -> CSPRelaxation:
     """Solve the degree-2 relaxation to a relative tolerance, and certify it.
 
-    Parameters
-    ----------
-    objective : CSPObjective
-        What is relaxed.
-    rng : numpy.random.Generator
-        Start point and Lanczos start.
-    nonnegative : bool, default True
-        Require nonnegative pair probabilities on the constraints. Without, they are required first and then released.
-    tol : float, default 1e-4
-        Stop once progress, violation and complementarity, summed over the instance, are this share of the value, and
-        the bound is within ten times that.
-    max_sweeps : int, optional
-        Limit on the sweeps; by default as many as take about a minute, between 100 and 2000.
-    start : (frames, multipliers), optional
-        Warm start.
-
-    Returns
-    -------
-    CSPRelaxation
+    Stops once progress, violation and complementarity, summed over the instance, are the share `tol` of the value, and
+    the bound is within ten times that; or after `max_sweeps`, by default as many as take about a minute, between 100
+    and 2000. `nonnegative` requires nonnegative pair probabilities on the constraints; without, they are required
+    first and then released. `start` holds frames and multipliers to start from.
     """
     n, q = objective.n_variables, objective.alphabet_size
-    known: list[CSPCertificate] = []
+    known: list[Certificate] = []
     if start is None and not nonnegative:
         # From a random start block ascent may end where no single frame improves; with the inequalities it does not.
         inside = solve_csp_relaxation(objective, rng, tol=min(_LOOSE * tol, 0.01), max_sweeps=max_sweeps)
@@ -155,7 +129,7 @@ def solve_csp_relaxation(
             break
     known.append(certify_csp(objective, *(dual or (V, S)), rng))
     certificate = min(known, key=lambda certificate: certificate.bound)
-    return CSPRelaxation(E, S, value, float(missing.max(initial=0.0)), certificate, sweeps)
+    return CSPRelaxation(E, S, value, float(missing.max(initial=0.0)), certificate, nonnegative, tol)
 
 
 def relaxation_value(objective: CSPObjective, V: FloatArray, moments: FloatArray) -> float:

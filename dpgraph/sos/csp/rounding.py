@@ -8,19 +8,14 @@ A. Frieze, M. Jerrum, Improved approximation algorithms for MAX k-CUT and MAX BI
 
 from __future__ import annotations
 
-import os
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgraph.sos.csp.objective import CSPObjective
-from dpgraph.sos.moments.pseudo_distribution import draw_labels
+from dpgraph.sos.kernels import on_threads
+from dpgraph.sos.sampling import draw_labels
+from dpgraph.typing import FloatArray, IntArray
 
 __all__ = ["best_rows", "improve_labels", "one_opt_labels", "round_vectors"]
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 _OPERATIONS = 4e8  # elementary operations of the default annealing, all starts together (a few seconds)
 # Temperatures in units of a typical change of value in a random assignment.
@@ -30,20 +25,11 @@ _FEWEST_SWEEPS, _MOST_SWEEPS = 20, 2000
 
 
 def round_vectors(V: FloatArray, rounds: int, rng: np.random.Generator) -> IntArray:
-    """Assignments drawn from a degree-2 pseudo-distribution, shape (rounds, n).
+    """Assignments drawn from the degree-2 pseudo-distribution of label vectors V (n, q, k), shape (rounds, n).
 
     Three ways in turn, none of which is best for every instance: labels drawn independently from the marginals; the
     same from the marginals conditioned on one random variable, <V_ia, V_jb>/<V_jb, v_0>, which degree 2 allows; and
-    the label whose vector is largest in a random direction (Frieze, Jerrum 1997).
-
-    Parameters
-    ----------
-    V : numpy.ndarray, shape (n, q, k)
-        Label vectors; v_0 is the first basis vector.
-    rounds : int
-        Number of assignments.
-    rng : numpy.random.Generator
-        Public randomness.
+    the label whose vector is largest in a random direction (Frieze, Jerrum 1997). v_0 is the first basis vector.
     """
     n, _, k = V.shape
     drawn = np.empty((rounds, n), dtype=np.int64)
@@ -74,18 +60,9 @@ def one_opt_labels(objective: CSPObjective, assignments: IntArray) -> IntArray:
 def improve_labels(
     objective: CSPObjective, assignments: IntArray, rng: np.random.Generator, *, sweeps: int | None = None
 ) -> IntArray:
-    """The best assignment found by annealing each row, shape (n,); never worse than 1-opt of the best row.
+    """The best assignment found by annealing each row (c, n), shape (n,); never worse than 1-opt of the best row.
 
-    Parameters
-    ----------
-    objective : CSPObjective
-        What is maximised.
-    assignments : numpy.ndarray of int, shape (c, n)
-        Starting points.
-    rng : numpy.random.Generator
-        Public randomness.
-    sweeps : int, optional
-        Annealing sweeps for each row; by default as many as take a few seconds in all, between 20 and 2000.
+    `sweeps` for each row are by default as many as take a few seconds in all, between 20 and 2000.
     """
     count = len(assignments)
     if sweeps is None:
@@ -95,13 +72,10 @@ def improve_labels(
     temperatures = np.concatenate([np.linspace(_HOT, _COLD, sweeps) * unit, np.zeros(_GREEDY_SWEEPS)])
     annealed = _run(objective, assignments, temperatures, rng.integers(2**63, size=count))
     greedy = one_opt_labels(objective, assignments)
-    return best_rows(objective, np.concatenate([greedy, annealed]), 1)[0]
+    return np.asarray(best_rows(objective, np.concatenate([greedy, annealed]), 1)[0])
 
 
 def _run(objective: CSPObjective, assignments: IntArray, temperatures: FloatArray, seeds: IntArray) -> IntArray:
     rows = np.array(assignments, dtype=np.int64, order="C")
-    with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:  # the kernel releases the interpreter lock
-        jobs = [pool.submit(objective.anneal, row, temperatures, int(s)) for row, s in zip(rows, seeds, strict=True)]
-        for job in jobs:
-            job.result()
+    on_threads(lambda row, seed: objective.anneal(row, temperatures, int(seed)), rows, seeds)
     return rows

@@ -15,29 +15,21 @@ P. Raghavendra, N. Tan, Approximating CSPs with global cardinality constraints u
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgraph.compiled import njit
 from dpgraph.sos import definiteness
-from dpgraph.sos.cut.kernels import _REORDER, _accept, _move_row
-from dpgraph.sos.cut.objective import CutObjective, DenseObjective, FactoredObjective, SparseObjective, rounding_slack
+from dpgraph.sos.cut.base import CutObjective
+from dpgraph.sos.cut.kernels import move_row
+from dpgraph.sos.cut.objective import DenseObjective, FactoredObjective, SparseObjective
+from dpgraph.sos.kernels import REORDER, Rows, accept
+from dpgraph.sos.rounding_errors import rounding_slack
+from dpgraph.typing import FloatArray, IntArray
 
 __all__ = ["BalancedObjective", "penalise_imbalance"]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-
 
 def penalise_imbalance(objective: CutObjective, penalty: float) -> CutObjective:
-    """The objective with value ``cut - penalty (sum x)^2``.
-
-    Parameters
-    ----------
-    objective : SparseObjective, DenseObjective or FactoredObjective
-        What is to be cut.
-    penalty : float
-        Nonnegative.
-    """
+    """The objective with value ``cut - penalty (sum x)^2``, penalty >= 0."""
     n = objective.n_vertices
     constant = objective.constant - penalty * n
     if isinstance(objective, DenseObjective):
@@ -59,21 +51,11 @@ def penalise_imbalance(objective: CutObjective, penalty: float) -> CutObjective:
 
 
 class BalancedObjective(CutObjective):
-    """Objective of the sparse matrix M + 4 penalty (u u' - diag(u^2)); u holds the sizes of contracted vertices.
+    """Objective of the sparse matrix M + 4 penalty (u u' - diag(u^2)), M that of `base`, penalty >= 0.
 
-    Parameters
-    ----------
-    base : SparseObjective
-        Objective of M.
-    sizes : numpy.ndarray, shape (n,)
-        u; signed sums of the vertices merged into each.
-    penalty : float
-        Nonnegative.
-    constant : float, optional
-        Value added to ``-x'(M + 4 penalty (u u' - diag(u^2)))x/4``; by default the value of x is its cut of M less its
-        price.
-    slack : float, optional
-        Rounding errors of the constant so far, beyond those of `base`.
+    The `sizes` u are signed sums of the vertices merged into each. By default a cut is worth its cut of M less its
+    price; another `constant` is added to ``-x'(M + 4 penalty (u u' - diag(u^2)))x/4`` instead. `slack` bounds the
+    rounding errors of the constant so far, beyond those of `base`.
     """
 
     def __init__(
@@ -108,12 +90,11 @@ class BalancedObjective(CutObjective):
     def absolute_row_sums(self) -> FloatArray:
         """An upper bound on the sums of the absolute entries of the rows."""
         u = np.abs(self.sizes)
-        return self.base.absolute_row_sums() + 4.0 * self.penalty * u * (u.sum() - u)
+        return np.asarray(self.base.absolute_row_sums() + 4.0 * self.penalty * u * (u.sum() - u))
 
     def ascend(self, vectors: FloatArray, sweeps: int, tol: float) -> tuple[int, float]:
         """Coordinate ascent that maintains u'V."""
-        A = self.base.matrix
-        return _ascend(A.indptr, A.indices, A.data, self.sizes, 4.0 * self.penalty, vectors, sweeps, tol)
+        return _ascend(self.base.rows, self.sizes, 4.0 * self.penalty, vectors, sweeps, tol)
 
     def anneal(self, signs: FloatArray, temperatures: FloatArray, tol: float, seed: int) -> None:
         """Metropolis sweeps with the penalty as given."""
@@ -123,8 +104,7 @@ class BalancedObjective(CutObjective):
         self, signs: FloatArray, temperatures: FloatArray, penalties: FloatArray, tol: float, seed: int
     ) -> None:
         """Metropolis sweeps with another penalty for each."""
-        A = self.base.matrix
-        _anneal(A.indptr, A.indices, A.data, self.sizes, signs, temperatures, 4.0 * penalties, tol, np.uint64(seed))
+        _anneal(self.base.rows, self.sizes, signs, temperatures, 4.0 * penalties, tol, np.uint64(seed))
 
     def flip_cost(self) -> float:
         """As without the penalty."""
@@ -148,12 +128,10 @@ class BalancedObjective(CutObjective):
         return definiteness.dense_semidefinite(dense, diagonal)
 
 
-@njit(fastmath=_REORDER)
-def _ascend(
-    indptr: IntArray, indices: IntArray, data: FloatArray, u: FloatArray, c: float, V: FloatArray, sweeps: int,
-    tol: float,
-) -> tuple[int, float]:  # fmt: skip
+@njit(fastmath=REORDER)
+def _ascend(rows: Rows, u: FloatArray, c: float, V: FloatArray, sweeps: int, tol: float) -> tuple[int, float]:
     """Over-relaxed coordinate ascent on M + c (u u' - diag), as :func:`dpgraph.sos.cut.kernels.ascend_csr`."""
+    indptr, indices, data = rows
     n, k = V.shape
     g = np.empty(k)
     old = np.empty(k)
@@ -170,7 +148,7 @@ def _ascend(
                 j = indices[p]
                 for z in range(k):
                     g[z] -= a * V[j, z]
-            gain += _move_row(V, i, g)
+            gain += move_row(V, i, g)
             for z in range(k):
                 total[z] += u[i] * (V[i, z] - old[z])
         if gain <= tol:
@@ -180,10 +158,10 @@ def _ascend(
 
 @njit(nogil=True)
 def _anneal(
-    indptr: IntArray, indices: IntArray, data: FloatArray, u: FloatArray, x: FloatArray, temperatures: FloatArray,
-    prices: FloatArray, tol: float, seed: np.uint64,
-) -> None:  # fmt: skip
-    """Metropolis annealing on M + c (u u' - diag), one temperature and one c for each sweep."""
+    rows: Rows, u: FloatArray, x: FloatArray, temperatures: FloatArray, prices: FloatArray, tol: float, seed: np.uint64
+) -> None:
+    """Metropolis annealing on M + c (u u' - diag), one temperature and one price c for each sweep."""
+    indptr, indices, data = rows
     n = x.size
     state = np.array([seed], dtype=np.uint64)
     field = np.zeros(n)
@@ -196,7 +174,7 @@ def _anneal(
         flips = 0
         for i in range(n):
             gain = x[i] * (field[i] + prices[t] * u[i] * (total - u[i] * x[i]))
-            if _accept(gain, temperatures[t], tol, state):
+            if accept(gain, temperatures[t], tol, state):
                 x[i] = -x[i]
                 step = 2.0 * x[i]
                 total += u[i] * step

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgraph.arguments import as_generator
 from dpgraph.sos.cut.balance import penalise_imbalance
+from dpgraph.sos.cut.base import CutObjective
 from dpgraph.sos.cut.conditioning import PinnedNode, condition
 from dpgraph.sos.cut.local_search import improve
 from dpgraph.sos.cut.low_rank_sdp import LowRankSolution, solve_low_rank
-from dpgraph.sos.cut.objective import CutObjective, SparseObjective, rounding_slack
+from dpgraph.sos.cut.objective import SparseObjective
 from dpgraph.sos.cut.rounding import best_columns, hyperplane_rounding, independent_signs
-from dpgraph.sos.cut.solver import MaxCutSolution
 from dpgraph.sos.cut.swaps import anneal_balanced, repair_and_swap
 from dpgraph.sos.definiteness import DENSE_LIMIT
-from dpgraph.sos.optimality import is_optimal, solution_status
-from dpgraph.sos.seed_search import SearchMode, SeedSearch, check_options, check_search
+from dpgraph.sos.options import SolverOptions
+from dpgraph.sos.rounding_errors import rounding_slack
+from dpgraph.sos.seed_search import SeedSearch
+from dpgraph.sos.solution import Solution, is_optimal, to_beat
+from dpgraph.typing import FloatArray
 
 __all__ = ["solve_bisection"]
-
-FloatArray = NDArray[np.float64]
 
 _PENALTIES = 6  # tries, each four times the one before
 _WARM = 0.15  # first temperature from a good cut
@@ -31,68 +29,47 @@ _WARM = 0.15  # first temperature from a good cut
 def solve_bisection(
     objective: SparseObjective,
     imbalance: int,
-    *,
-    seeds: int = 1,
-    rounds: int = 100,
-    local_search: bool = True,
+    options: SolverOptions,
     rng: int | np.random.Generator | None = None,
-    target_correlation: float = 0.0,
-    beam: int = 2,
-    starts: int = 8,
-    sweeps: int | None = None,
-    tol: float | None = None,
-    search: SearchMode = "beam",
-) -> MaxCutSolution:
-    """Cut an objective into sides whose sizes differ by at most `imbalance`.
+) -> Solution:
+    """Cut an objective into sides whose sizes differ by at most `imbalance`, which is at least the parity of n.
 
-    Parameters
-    ----------
-    objective : SparseObjective
-        What is to be cut.
-    imbalance : int
-        At least the parity of n.
-    seeds, rounds, local_search, rng, target_correlation, beam, starts, sweeps, tol, search
-        As for :func:`dpgraph.sos.cut.solver.solve_max_cut`.
-
-    Returns
-    -------
-    MaxCutSolution
-        ``upper_bound`` holds for all cuts within the imbalance.
+    The upper bound holds for all cuts within the imbalance.
     """
-    check_options(
-        seeds=seeds, rounds=rounds, beam=beam, starts=starts, sweeps=sweeps, tol=tol, target=target_correlation
-    )
-    check_search(search, max(seeds - 1, 0), 2)
+    options.check_tree(max(options.seeds - 1, 0), 2)
     n = objective.n_vertices
     largest = min(imbalance, n) - (min(imbalance, n) - n) % 2  # |sum x| has the parity of n
     generator = as_generator(rng)
-    free = solve_low_rank(objective, generator, tol=tol)
-    penalised, penalty, root = _balanced_relaxation(objective, free, largest, generator, tol)
+    free = solve_low_rank(objective, generator, tol=options.tol)
+    penalised, penalty, root = _balanced_relaxation(objective, free, largest, generator, options.tol)
     allowance = penalty * largest**2
-    cuts = hyperplane_rounding(objective, root.vectors, rounds, generator, keep=starts)
+    cuts = hyperplane_rounding(objective, root.vectors, options.rounds, generator, keep=options.starts)
     cuts = repair_and_swap(objective, cuts, largest)
     known = float(objective.values(cuts).max())
     tree = condition(
         penalised,
         root,
+        options,
         generator,
-        seeds=seeds,
-        target=target_correlation,
-        beam=beam,
         weights=objective.vertex_weights(),
-        tol=tol,
-        lower_bound=known + (1.0 - 1e-6 if objective.integral else 0.0) - allowance,
-        mode=search,
+        lower_bound=to_beat(objective, known) - allowance,
     )
-    cuts = repair_and_swap(objective, _round_nodes(objective, tree, cuts, rounds, generator), largest)
-    cuts = best_columns(objective, cuts, starts)
+    cuts = repair_and_swap(objective, _round_nodes(objective, tree, cuts, options.rounds, generator), largest)
+    cuts = best_columns(objective, cuts, options.starts)
     # What the penalty takes from a bound and the allowance gives back are both rounded.
     rounding = rounding_slack(2, abs(tree.upper_bound) + allowance) if allowance else 0.0
     bound = min(free.certificate.bound, tree.upper_bound + allowance + rounding)
-    if local_search and not is_optimal(objective, known, bound):
-        cuts = _improve(objective, cuts, largest, generator, sweeps)
-    kind = free.certificate.kind if bound == free.certificate.bound else root.certificate.kind
-    return _assemble(objective, tree, best_columns(objective, cuts, 1)[:, 0], bound, allowance, kind)
+    if options.local_search and not is_optimal(objective, known, bound):
+        cuts = _improve(objective, cuts, largest, generator, options.sweeps)
+    cut = best_columns(objective, cuts, 1)[:, 0]
+    return Solution.of(
+        objective,
+        (cut != cut[0]).astype(np.int64),
+        objective.cut_value(cut),
+        bound=bound,
+        certificate=(free if bound == free.certificate.bound else root).certificate.kind,
+        trace=tuple(entry.shifted(allowance) for entry in tree.trace),
+    )
 
 
 def _balanced_relaxation(
@@ -140,30 +117,3 @@ def _improve(
     warm = np.repeat(best_columns(objective, np.hstack([annealed, repaired]), 1), cuts.shape[1], axis=1)
     again = anneal_balanced(objective, warm, largest, rng, sweeps=sweeps, hot=_WARM)
     return np.hstack([cuts, annealed, repaired, again])
-
-
-def _assemble(
-    objective: SparseObjective,
-    tree: SeedSearch[PinnedNode],
-    signs: FloatArray,
-    bound: float,
-    allowance: float,
-    kind: str,
-) -> MaxCutSolution:
-    value = objective.cut_value(signs)
-    bound = max(bound, value)
-    trace = tuple(
-        replace(entry, value=entry.value + allowance, upper_bound=entry.upper_bound + allowance) for entry in tree.trace
-    )
-    last = trace[-1]
-    return MaxCutSolution(
-        labels=(signs != signs[0]).astype(np.int64),
-        value=value,
-        relaxation_value=last.value,
-        upper_bound=bound,
-        certificate=kind,
-        global_correlation=last.global_correlation,
-        local_correlation=last.local_correlation,
-        trace=trace,
-        status=solution_status(objective, value, bound),
-    )

@@ -13,17 +13,16 @@ and the certificate says so by ``kind = "lanczos"``.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgraph.linalg.lanczos import Lanczos, lower_bound
-from dpgraph.sos.cut.objective import CutObjective, on_binary_grid
+from dpgraph.sos.cut.base import CutObjective
+from dpgraph.sos.rounding_errors import on_binary_grid
+from dpgraph.typing import FloatArray
 
 __all__ = ["FAILURE_PROBABILITY", "LONG_RUN", "Certificate", "certify", "certify_within"]
-
-FloatArray = NDArray[np.float64]
 
 #: Probability that a bound of kind "lanczos" fails (over the random start, in exact arithmetic).
 FAILURE_PROBABILITY = 1e-10
@@ -38,45 +37,28 @@ LONG_RUN = 1000
 
 @dataclass(frozen=True)
 class Certificate:
-    """An upper bound on the relaxation, hence on every cut.
+    """An upper bound on a relaxation, hence on every cut or assignment.
 
     Attributes
     ----------
     bound : float
-        The bound.
+        The bound, a rounding margin and the slack of the objective included.
     kind : str
-        "proven": Diag(diagonal) + M/4 was proven positive semidefinite, rounding errors included (sparse
-        elimination and Cholesky, or the inertia of diagonal + low rank). "lanczos": holds with probability
-        1 - 1e-10 over the random start of a Lanczos run in exact arithmetic. "trivial": the sum of the positive
-        weights or a diagonal dominance bound.
-    diagonal : numpy.ndarray, shape (n,)
-        The dual point t; ``bound = constant + sum(t)`` plus a rounding margin and the slack of the objective.
+        "proven": a dual matrix was proven positive semidefinite, rounding errors included (sparse elimination and
+        Cholesky, or the inertia of diagonal + low rank). "lanczos": holds with probability 1 - 1e-10 over the random
+        start of a Lanczos run in exact arithmetic. "trivial": the sum of the positive weights, of the largest entries,
+        or a diagonal dominance bound.
+    diagonal : numpy.ndarray, shape (n,), or None
+        Of a cut the dual point t: the bound is ``constant + sum(t)`` plus margin and slack.
     """
 
     bound: float
     kind: str
-    diagonal: FloatArray
-
-    def __repr__(self) -> str:
-        return f"Certificate(bound={self.bound:.6g}, kind={self.kind!r})"
+    diagonal: FloatArray | None = field(default=None, repr=False)
 
 
 def certify(objective: CutObjective, vectors: FloatArray, rng: np.random.Generator) -> Certificate:
-    """Certified upper bound from unit rows: the closer they are to optimal, the better the bound.
-
-    Parameters
-    ----------
-    objective : CutObjective
-        What is to be cut.
-    vectors : numpy.ndarray, shape (n, k)
-        Unit rows; any rows give a true bound.
-    rng : numpy.random.Generator
-        Start vector of the Lanczos run.
-
-    Returns
-    -------
-    Certificate
-    """
+    """Certified upper bound from any unit rows, shape (n, k): the closer they are to optimal, the better the bound."""
     trivial = trivial_certificate(objective)
     line = _DualLine.through(objective, vectors)
     guess = float(line.lanczos(rng).run(_SHORT_RUN).ritz()[0])

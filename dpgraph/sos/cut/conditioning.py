@@ -21,38 +21,26 @@ P. Raghavendra, N. Tan, Approximating CSPs with global cardinality constraints u
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpgraph.sos.cut.base import CutObjective
 from dpgraph.sos.cut.low_rank_sdp import LowRankSolution, solve_low_rank
-from dpgraph.sos.cut.objective import CutObjective
-from dpgraph.sos.seed_search import Correlation, SearchMode, SeedSearch, search_seeds
+from dpgraph.sos.options import SolverOptions
+from dpgraph.sos.seed_search import Correlation, SeedSearch, search_seeds
+from dpgraph.typing import FloatArray, IntArray
 
 __all__ = ["PinnedNode", "condition", "correlation"]
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
 class PinnedNode:
     """A node of the search: some vertices are pinned relative to the first one.
 
-    Attributes
-    ----------
-    pins : tuple of (int, float)
-        Pinned vertices with their signs, the gauge first. Empty at the root.
-    group : numpy.ndarray of int, shape (n,)
-        Vertex of the contracted objective that each vertex belongs to; pinned vertices are in group 0.
-    objective : CutObjective
-        What is to be cut.
-        The contracted objective.
-    solution : LowRankSolution
-        Its relaxation.
-    bound : float
-        Upper bound on the cuts that agree with the pins.
+    The `pins` are vertices with their signs, the gauge first; there are none at the root. Each vertex belongs to a
+    `group`, a vertex of the contracted `objective`, pinned ones to group 0; `solution` is its relaxation. `bound` is an
+    upper bound on the cuts that agree with the pins.
     """
 
     pins: tuple[tuple[int, float], ...]
@@ -77,24 +65,15 @@ class PinnedNode:
         """Pseudo-expectations E x_i, shape (n,); all zero at the root."""
         if not self.pins:
             return np.zeros(self.group.size)
-        return np.clip(self.vectors() @ self.solution.vectors[0], -1.0, 1.0)
+        return np.asarray(np.clip(self.vectors() @ self.solution.vectors[0], -1.0, 1.0))
 
 
 def correlation(
     objective: CutObjective, vectors: FloatArray, weights: FloatArray, gauge: FloatArray | None
 ) -> Correlation:
-    """Correlations of the pseudo-distribution with moments ``vectors @ vectors.T``, in O(n k^2).
+    """Correlations of the pseudo-distribution with moments ``vectors @ vectors.T``, rows of length 1, in O(n k^2).
 
-    Parameters
-    ----------
-    objective : CutObjective
-        What is to be cut.
-    vectors : numpy.ndarray, shape (n, k)
-        Unit rows.
-    weights : numpy.ndarray, shape (n,)
-        Vertex weights p, summing to 1.
-    gauge : numpy.ndarray, shape (k,), or None
-        The unit vector v_0; None for the symmetric pseudo-distribution with E x = 0.
+    `weights` are p, with sum 1; `gauge` is v_0, None for the symmetric pseudo-distribution with E x = 0.
     """
     U = vectors if gauge is None else vectors - np.outer(vectors @ gauge, gauge)  # c = U U'
     gram = U.T @ (weights[:, None] * U)
@@ -109,49 +88,22 @@ def correlation(
 def condition(
     objective: CutObjective,
     root: LowRankSolution,
+    options: SolverOptions,
     rng: np.random.Generator,
     *,
-    seeds: int,
-    target: float,
-    beam: int,
     weights: FloatArray,
-    tol: float | None,
     lower_bound: float = -np.inf,
-    mode: SearchMode = "beam",
     on_seed: Callable[[], None] | None = None,
 ) -> SeedSearch[PinnedNode]:
-    """Pin seeds until the global correlation falls to its target.
+    """Pin seeds until the global correlation falls to its target, as :func:`dpgraph.sos.seed_search.search_seeds`.
 
-    Parameters
-    ----------
-    objective : CutObjective
-        What is to be cut.
-    root : LowRankSolution
-        Relaxation without pins.
-    rng : numpy.random.Generator
-        Public randomness.
-    seeds : int
-        Largest number of pinned vertices, the gauge included.
-    target, beam, mode, on_seed
-        As for :func:`dpgraph.sos.seed_search.search_seeds`.
-    weights : numpy.ndarray, shape (n,)
-        Vertex weights p of the global correlation.
-    tol : float or None
-        Relative gap of the re-solves.
-    lower_bound : float, optional
-        Value of a known cut: nodes that cannot beat it are closed.
-
-    Returns
-    -------
-    SeedSearch of PinnedNode
-        Its upper bound is the maximum over all leaves, the last bound of every dropped node included.
+    `weights` are the vertex weights p of the global correlation, `options.tol` is the relative gap of the re-solves.
     """
     n = objective.n_vertices
+    problem = _PinnedCuts(objective, weights, rng, options.tol)
     first = PinnedNode((), np.arange(n), objective, root, root.certificate.bound)
-    return search_seeds(
-        _PinnedCuts(objective, weights, rng, tol), first, rng, mode=mode, seeds=min(seeds, n), target=target, beam=beam,
-        lower_bound=lower_bound, on_seed=on_seed,
-    )  # fmt: skip
+    options = replace(options, seeds=min(options.seeds, n))
+    return search_seeds(problem, first, options, rng, lower_bound=lower_bound, on_seed=on_seed)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,24 +7,12 @@ The value of a cut is ``constant - x'Mx/4``; flipping vertex ``i`` gains ``x_i (
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgraph.compiled import njit
+from dpgraph.sos.kernels import REORDER, Rows, accept
+from dpgraph.typing import FloatArray as Floats
 
-__all__ = [
-    "anneal_csr",
-    "anneal_dense",
-    "anneal_factored",
-    "ascend_csr",
-    "ascend_dense",
-    "ascend_factored",
-]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
-
-# Sums may be reordered (vectorised); NaN and infinity keep their meaning.
-_REORDER = {"reassoc", "contract"}
+__all__ = ["anneal_csr", "anneal_dense", "anneal_factored", "ascend_csr", "ascend_dense", "ascend_factored", "move_row"]
 
 # Over-relaxation of coordinate ascent, in [0, 1): measured on Gset, 0.9 needs a tenth of the sweeps of 0.
 _BEYOND = 0.9
@@ -32,25 +20,9 @@ _BEYOND = 0.9
 # Rows of a dense matrix that are multiplied at once: matrix products are several times faster than one row's.
 _BLOCK = 32
 
-_GAMMA = np.uint64(0x9E3779B97F4A7C15)
-_MIX1 = np.uint64(0xBF58476D1CE4E5B9)
-_MIX2 = np.uint64(0x94D049BB133111EB)
-_TO_UNIT = 1.0 / 9007199254740992.0  # 2**-53
 
-
-@njit()
-def _uniform(state: NDArray[np.uint64]) -> float:
-    """Next uniform number in [0, 1) of the SplitMix64 generator (public randomness, not privacy noise)."""
-    state[0] += _GAMMA
-    z = state[0]
-    z = (z ^ (z >> np.uint64(30))) * _MIX1
-    z = (z ^ (z >> np.uint64(27))) * _MIX2
-    z = z ^ (z >> np.uint64(31))
-    return float(z >> np.uint64(11)) * _TO_UNIT
-
-
-@njit(fastmath=_REORDER)
-def _move_row(V: Floats, i: int, g: Floats) -> float:
+@njit(fastmath=REORDER)
+def move_row(V: Floats, i: int, g: Floats) -> float:
     """Move row i beyond the best unit vector u = g/|g| and return how much the relaxation value grows.
 
     The row goes to the direction of u + _BEYOND (u - V_i): on the sphere this stays closer to u than V_i was, so the
@@ -71,12 +43,13 @@ def _move_row(V: Floats, i: int, g: Floats) -> float:
     back = scale * _BEYOND
     for c in range(g.size):
         V[i, c] = forward * g[c] - back * V[i, c]
-    return 0.5 * (forward * length * length - (1.0 + back) * inner)
+    return float(0.5 * (forward * length * length - (1.0 + back) * inner))
 
 
-@njit(fastmath=_REORDER)
-def ascend_csr(indptr: Ints, indices: Ints, data: Floats, V: Floats, sweeps: int, tol: float) -> tuple[int, float]:
+@njit(fastmath=REORDER)
+def ascend_csr(rows: Rows, V: Floats, sweeps: int, tol: float) -> tuple[int, float]:
     """Over-relaxed coordinate ascent until a sweep gains at most `tol`: (sweeps done, gain of the last one)."""
+    indptr, indices, data = rows
     n, k = V.shape
     g = np.empty(k)
     gain = 0.0
@@ -89,13 +62,13 @@ def ascend_csr(indptr: Ints, indices: Ints, data: Floats, V: Floats, sweeps: int
                 j = indices[p]
                 for c in range(k):
                     g[c] -= a * V[j, c]
-            gain += _move_row(V, i, g)
+            gain += move_row(V, i, g)
         if gain <= tol:
             return sweep + 1, gain
     return sweeps, gain
 
 
-@njit(fastmath=_REORDER)
+@njit(fastmath=REORDER)
 def ascend_dense(M: Floats, V: Floats, sweeps: int, tol: float) -> tuple[int, float]:
     """Coordinate ascent on a dense M: one matrix product for a block of rows, which then see each other's moves."""
     n, k = V.shape
@@ -107,7 +80,7 @@ def ascend_dense(M: Floats, V: Floats, sweeps: int, tol: float) -> tuple[int, fl
             G = -np.dot(M[start:stop], V)
             for i in range(start, stop):
                 old = V[i].copy()
-                gain += _move_row(V, i, G[i - start])
+                gain += move_row(V, i, G[i - start])
                 for j in range(i + 1, stop):
                     for c in range(k):
                         G[j - start, c] -= M[i, j] * (V[i, c] - old[c])
@@ -116,7 +89,7 @@ def ascend_dense(M: Floats, V: Floats, sweeps: int, tol: float) -> tuple[int, fl
     return sweeps, gain
 
 
-@njit(fastmath=_REORDER)
+@njit(fastmath=REORDER)
 def ascend_factored(U: Floats, UB: Floats, diagonal: Floats, V: Floats, sweeps: int, tol: float) -> tuple[int, float]:
     """Coordinate ascent on M = U B U' - diag, UB = U B: P = U'V (r x k) is maintained, O(n r k) for a sweep."""
     n, k = V.shape
@@ -135,7 +108,7 @@ def ascend_factored(U: Floats, UB: Floats, diagonal: Floats, V: Floats, sweeps: 
                 b = UB[i, a]
                 for c in range(k):
                     g[c] -= b * P[a, c]
-            gain += _move_row(V, i, g)
+            gain += move_row(V, i, g)
             for a in range(r):
                 u = U[i, a]
                 for c in range(k):
@@ -145,22 +118,10 @@ def ascend_factored(U: Floats, UB: Floats, diagonal: Floats, V: Floats, sweeps: 
     return sweeps, gain
 
 
-@njit()
-def _accept(gain: float, temperature: float, tol: float, state: NDArray[np.uint64]) -> bool:
-    """Metropolis rule; at temperature 0 only a gain above `tol`, so that equal moves cannot cycle."""
-    if temperature == 0.0:
-        return gain > tol
-    if gain >= 0.0:
-        return True
-    ratio = gain / temperature
-    return ratio > -30.0 and _uniform(state) < np.exp(ratio)
-
-
 @njit(nogil=True)
-def anneal_csr(
-    indptr: Ints, indices: Ints, data: Floats, x: Floats, temperatures: Floats, tol: float, seed: np.uint64
-) -> None:
+def anneal_csr(rows: Rows, x: Floats, temperatures: Floats, tol: float, seed: np.uint64) -> None:
     """Metropolis annealing of x in place, one sweep for each temperature; stops early at a local optimum of T = 0."""
+    indptr, indices, data = rows
     n = x.size
     state = np.array([seed], dtype=np.uint64)
     field = np.zeros(n)
@@ -170,7 +131,7 @@ def anneal_csr(
     for temperature in temperatures:
         flips = 0
         for i in range(n):
-            if _accept(x[i] * field[i], temperature, tol, state):
+            if accept(x[i] * field[i], temperature, tol, state):
                 x[i] = -x[i]
                 step = 2.0 * x[i]
                 for p in range(indptr[i], indptr[i + 1]):
@@ -180,7 +141,7 @@ def anneal_csr(
             return
 
 
-@njit(nogil=True, fastmath=_REORDER)
+@njit(nogil=True, fastmath=REORDER)
 def anneal_dense(M: Floats, x: Floats, temperatures: Floats, tol: float, seed: np.uint64) -> None:
     """Metropolis annealing on a dense M."""
     state = np.array([seed], dtype=np.uint64)
@@ -188,7 +149,7 @@ def anneal_dense(M: Floats, x: Floats, temperatures: Floats, tol: float, seed: n
     for temperature in temperatures:
         flips = 0
         for i in range(x.size):
-            if _accept(x[i] * field[i], temperature, tol, state):
+            if accept(x[i] * field[i], temperature, tol, state):
                 x[i] = -x[i]
                 field += (2.0 * x[i]) * M[i]
                 flips += 1
@@ -196,7 +157,7 @@ def anneal_dense(M: Floats, x: Floats, temperatures: Floats, tol: float, seed: n
             return
 
 
-@njit(nogil=True, fastmath=_REORDER)
+@njit(nogil=True, fastmath=REORDER)
 def anneal_factored(
     U: Floats, UB: Floats, diagonal: Floats, x: Floats, temperatures: Floats, tol: float, seed: np.uint64
 ) -> None:
@@ -210,7 +171,7 @@ def anneal_factored(
             inner = 0.0
             for a in range(r):
                 inner += UB[i, a] * P[a]
-            if _accept(x[i] * inner - diagonal[i], temperature, tol, state):
+            if accept(x[i] * inner - diagonal[i], temperature, tol, state):
                 x[i] = -x[i]
                 for a in range(r):
                     P[a] += 2.0 * x[i] * U[i, a]

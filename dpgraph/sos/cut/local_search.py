@@ -13,17 +13,13 @@ J. Houdayer, O. C. Martin, Renormalization for discrete optimization, Physical R
 
 from __future__ import annotations
 
-import os
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
-from numpy.typing import NDArray
 
-from dpgraph.sos.cut.objective import CutObjective
+from dpgraph.sos.cut.base import CutObjective
+from dpgraph.sos.kernels import on_columns
+from dpgraph.typing import FloatArray, IntArray
 
 __all__ = ["anneal", "improve", "one_opt", "recombine"]
-
-FloatArray = NDArray[np.float64]
 
 # Temperatures in units of the mean row norm of M, the size of a typical gain in a random cut.
 _HOT = 0.45
@@ -42,25 +38,9 @@ _FEWEST_SWEEPS, _MOST_SWEEPS = 20, 2500
 def improve(
     objective: CutObjective, signs: FloatArray, rng: np.random.Generator, *, sweeps: int | None = None
 ) -> FloatArray:
-    """One good cut from several.
+    """One good cut from several, shape (n, c), and never worse than any of them.
 
     Vertices that can be eliminated exactly are, the rest is annealed from each start and recombined.
-
-    Parameters
-    ----------
-    objective : CutObjective
-        What is to be cut.
-    signs : numpy.ndarray, shape (n, c)
-        Starting cuts.
-    rng : numpy.random.Generator
-        Public randomness.
-    sweeps : int, optional
-        As :func:`anneal`.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n,)
-        Signs, never worse than any of the starting cuts.
     """
     core, kept, lift = objective.reduced()
     sweeps = _default_sweeps(core, signs.shape[1]) if sweeps is None else sweeps
@@ -85,24 +65,10 @@ def anneal(
     sweeps: int | None = None,
     hot: float = _HOT,
 ) -> FloatArray:
-    """Anneal each cut, then flip single vertices while that gains; never worse than 1-opt of the input.
+    """Anneal each cut, shape (n,) or (n, c), then flip single vertices while that gains; never worse than 1-opt of it.
 
-    Parameters
-    ----------
-    objective : CutObjective
-        What is to be cut.
-    signs : numpy.ndarray, shape (n,) or (n, c)
-        Starting cuts, entries -1 and 1.
-    rng : numpy.random.Generator
-        Public randomness.
-    sweeps : int, optional
-        Sweeps over the vertices for each cut; by default as many as take a few seconds, between 20 and 2500.
-    hot : float, default 0.45
-        First temperature, in units of the mean row norm of M.
-
-    Returns
-    -------
-    numpy.ndarray of the shape of `signs`
+    `sweeps` over the vertices for each cut are by default as many as take a few seconds, between 20 and 2500. The first
+    temperature is `hot` times the mean row norm of M.
     """
     norms = objective.row_norms()
     if not norms.any():
@@ -120,22 +86,9 @@ def anneal(
 def recombine(
     objective: CutObjective, cuts: FloatArray, rng: np.random.Generator, *, sweeps: int | None = None
 ) -> FloatArray:
-    """One cut from several: never worse than the best of them.
+    """One cut from several, shape (n, c): never worse than the best of them.
 
-    Parameters
-    ----------
-    objective : CutObjective
-        What is to be cut.
-    cuts : numpy.ndarray, shape (n, c)
-        Signs.
-    rng : numpy.random.Generator
-        Public randomness.
-    sweeps : int, optional
-        Annealing sweeps on the problem of what they disagree on, as :func:`anneal`.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n,)
+    What they disagree on is annealed in `sweeps`, as by :func:`anneal`.
     """
     best = cuts[:, int(np.argmax(objective.values(cuts)))]
     disagrees = cuts[:, :_MOST_RECOMBINED] * best[:, None] < 0.0
@@ -145,7 +98,7 @@ def recombine(
     small = objective.contract(group, best)
     start = np.ones((small.n_vertices, _RECOMBINATIONS))
     found = anneal(small, start, rng, sweeps=sweeps)
-    return best * found[group, int(np.argmax(small.values(found)))]
+    return np.asarray(best * found[group, int(np.argmax(small.values(found)))])
 
 
 def _default_sweeps(objective: CutObjective, starts: int) -> int:
@@ -157,14 +110,10 @@ def _columns(signs: FloatArray) -> int:
     return 1 if signs.ndim == 1 else int(signs.shape[1])
 
 
-def _run(objective: CutObjective, signs: FloatArray, temperatures: FloatArray, seeds: NDArray[np.int64]) -> FloatArray:
+def _run(objective: CutObjective, signs: FloatArray, temperatures: FloatArray, seeds: IntArray) -> FloatArray:
     tol = 1e-10 * float(objective.row_norms().max(initial=0.0))
-    columns = np.array(signs.reshape(objective.n_vertices, -1).T, dtype=np.float64, order="C")
-    with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:  # the kernels release the interpreter lock
-        jobs = [
-            pool.submit(objective.anneal, column, temperatures, tol, int(seed))
-            for column, seed in zip(columns, seeds, strict=True)
-        ]
-        for job in jobs:
-            job.result()
-    return np.ascontiguousarray(columns.T).reshape(signs.shape)
+
+    def cool(x: FloatArray, seed: np.int64) -> None:
+        objective.anneal(x, temperatures, tol, int(seed))
+
+    return on_columns(cool, signs, seeds)

@@ -20,14 +20,12 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpgraph.sos.cut.base import CutObjective
 from dpgraph.sos.cut.certificate import Certificate, certify, certify_within
-from dpgraph.sos.cut.objective import CutObjective
+from dpgraph.typing import FloatArray
 
 __all__ = ["LowRankSolution", "solve_low_rank"]
-
-FloatArray = NDArray[np.float64]
 
 _BATCH = 400
 _COARSE, _FIRST = 1e-3, 10  # a coarse tolerance is relative to a value near the optimum, after this many sweeps
@@ -77,23 +75,9 @@ def solve_low_rank(
 ) -> LowRankSolution:
     """Solve the degree-2 relaxation to a certified relative gap.
 
-    Parameters
-    ----------
-    objective : CutObjective
-        What is to be cut.
-    rng : numpy.random.Generator
-        Start point and Lanczos start; the result is a deterministic function of its state.
-    tol : float, optional
-        Stop once ``bound - value <= tol * max(|constant|, |value|)``; 1e-6 up to 1000 vertices, 1e-4 above by
-        default.
-    max_sweeps : int, optional
-        Limit on the sweeps of coordinate ascent; 20,000 by default, and 20/tol where that is less.
-    start : numpy.ndarray, shape (n, k), optional
-        Warm start with unit rows.
-
-    Returns
-    -------
-    LowRankSolution
+    Stops once ``bound - value <= tol * max(|constant|, |value|)``, `tol` by default 1e-6 up to 1000 vertices and 1e-4
+    above, or after `max_sweeps`, by default 20/tol and at most 20,000. `start` holds unit rows, shape (n, k), of a warm
+    start. The result is a deterministic function of the state of `rng`.
     """
     n = objective.n_vertices
     if tol is None:
@@ -141,10 +125,10 @@ def _scale(objective: CutObjective, V: FloatArray) -> float:
 
 def _random_rows(n: int, k: int, rng: np.random.Generator) -> FloatArray:
     V = rng.standard_normal((n, k))
-    return V / np.linalg.norm(V, axis=1, keepdims=True)
+    return np.asarray(V / np.linalg.norm(V, axis=1, keepdims=True))
 
 
 def _widen(V: FloatArray, rng: np.random.Generator) -> FloatArray:
     """Twice the rank, the new coordinates random: a way out of what is only optimal among the smaller rank."""
     wide = np.hstack([V, _SPREAD * rng.standard_normal(V.shape) / math.sqrt(V.shape[1])])
-    return wide / np.linalg.norm(wide, axis=1, keepdims=True)
+    return np.asarray(wide / np.linalg.norm(wide, axis=1, keepdims=True))

@@ -1,150 +1,30 @@
-"""Quadratic cut objectives behind one interface: sparse, dense and factored.
-
-A cut objective is a symmetric matrix M with zero diagonal; the cut x in {-1, 1}^n has the value
-
-    1'M1/4 - x'Mx/4 = sum over pairs i < j with x_i != x_j of M_ij.
-
-Entries may be negative. Solvers, certificates and roundings see an objective only through :class:`CutObjective`.
-"""
+"""Quadratic cut objectives behind one interface: sparse, dense and factored."""
 
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Callable
+from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.sos import definiteness
 from dpgraph.sos.cut import kernels
+from dpgraph.sos.cut.base import CutObjective
+from dpgraph.sos.kernels import Rows
 from dpgraph.sos.reduction import reduce_low_degree
+from dpgraph.sos.rounding_errors import on_binary_grid, rounding_slack
+from dpgraph.typing import FloatArray, IntArray
 
-__all__ = [
-    "CutObjective",
-    "DenseObjective",
-    "FactoredObjective",
-    "SparseObjective",
-    "on_binary_grid",
-    "rounding_slack",
-]
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-
-
-class CutObjective(ABC):
-    """Maximise ``constant - x'Mx/4`` over x in {-1, 1}^n; relaxed: ``constant + <W, X>``, W = -M/4, X_ii = 1.
-
-    Attributes
-    ----------
-    n_vertices : int
-        Number of vertices n.
-    constant : float
-        1'M1/4 plus the value of pairs fixed by :meth:`contract`.
-    integral : bool
-        Whether every cut has an integer value.
-    exact_sums : bool
-        Whether sums of entries of M are free of rounding errors.
-    slack : float
-        A bound on the rounding errors of :meth:`contract` and of the sums that made M: no value of this objective is
-        further from that of the objective it stands for. Every upper bound contains it.
-    """
-
-    n_vertices: int
-    constant: float
-    integral: bool = False
-    exact_sums: bool = False
-    slack: float = 0.0
-
-    @abstractmethod
-    def multiply(self, block: FloatArray) -> FloatArray:
-        """M times an array of shape (n,) or (n, k)."""
-
-    @abstractmethod
-    def row_norms(self) -> FloatArray:
-        """Euclidean norms of the rows of M, shape (n,): zero exactly at isolated vertices."""
-
-    @abstractmethod
-    def ascend(self, vectors: FloatArray, sweeps: int, tol: float) -> tuple[int, float]:
-        """Coordinate ascent on unit rows, in place, until one sweep gains at most `tol`.
-
-        Returns the number of sweeps done and the gain of the last one.
-        """
-
-    @abstractmethod
-    def anneal(self, signs: FloatArray, temperatures: FloatArray, tol: float, seed: int) -> None:
-        """Metropolis sweeps on a float array of signs, in place; temperature 0 stops at a 1-opt local optimum."""
-
-    @abstractmethod
-    def flip_cost(self) -> float:
-        """Elementary operations of one trial of :meth:`anneal`, on average."""
-
-    @abstractmethod
-    def contract(self, group: IntArray, signs: FloatArray) -> CutObjective:
-        """Objective on groups of vertices: x_i = signs_i z_{group_i}, with the same values up to the growth of `slack`.
-
-        Large entries can cancel, and then the rounding errors of their sums are large beside all that is left: no
-        margin relative to what is left covers them.
-        """
-
-    @abstractmethod
-    def is_semidefinite(self, diagonal: FloatArray) -> bool | None:
-        """Whether Diag(diagonal) + M/4 is *proven* positive semidefinite, rounding errors included.
-
-        False when it is not (or too close to call), None when a proof would cost too much.
-        """
-
-    def connected_groups(self, pattern: IntArray) -> IntArray:
-        """Numbers 0, 1, ... of groups of vertices with equal `pattern`, split into connected parts where known."""
-        return np.unique(pattern, return_inverse=True)[1].astype(np.int64)
-
-    def reduced(self) -> tuple[CutObjective, IntArray, Callable[[FloatArray], FloatArray]]:
-        """An objective on fewer vertices, their numbers, and the best extension of its cuts to all vertices.
-
-        Values differ by a constant. Here: nothing is left out.
-        """
-        return self, np.arange(self.n_vertices), np.copy
-
-    def values(self, signs: FloatArray) -> FloatArray:
-        """Cut values of the columns of `signs` (n,) or (n, c)."""
-        return self.constant - 0.25 * np.sum(signs * self.multiply(signs), axis=0)
-
-    def cut_value(self, signs: FloatArray) -> float:
-        """Value of one cut (n,), as exactly as the objective is known."""
-        return float(self.values(signs))
-
-    def ranks(self) -> tuple[int, int]:
-        """Ranks at which the low-rank relaxation starts, and beyond which it need not be widened.
-
-        Random sparse graphs need more than 32 from 20,000 vertices on.
-        """
-        n = self.n_vertices
-        most = math.isqrt(2 * n) + 1
-        return min(most, max(32, math.ceil(1.6 * n ** (1 / 3)))), most
-
-    def absolute_row_sums(self) -> FloatArray:
-        """Sums of the absolute entries of the rows of M, or an upper bound on them."""
-        return np.sqrt(self.n_vertices) * self.row_norms()
-
-    def vertex_weights(self) -> FloatArray:
-        """Default vertex weights p of the global correlation: row norms scaled to sum 1 (uniform if M = 0)."""
-        norms = self.row_norms()
-        total = float(norms.sum())
-        return norms / total if total > 0 else np.full(self.n_vertices, 1.0 / self.n_vertices)
+__all__ = ["DenseObjective", "FactoredObjective", "SparseObjective"]
 
 
 class SparseObjective(CutObjective):
-    """Objective of a sparse symmetric matrix with zero diagonal.
+    """Objective of an exactly symmetric sparse matrix with zero diagonal, as :attr:`dpgraph.graph.Graph.adjacency`.
 
-    Parameters
-    ----------
-    matrix : scipy.sparse.csr_array, shape (n, n)
-        Exactly symmetric, zero diagonal (as :attr:`dpgraph.graph.Graph.adjacency`).
-    constant : float, optional
-        Value added to ``-x'Mx/4``; 1'M1/4 by default.
+    A cut has the value ``constant - x'Mx/4``, with the constant 1'M1/4 by default.
     """
 
     def __init__(self, matrix: sparse.csr_array, constant: float | None = None) -> None:
@@ -154,6 +34,11 @@ class SparseObjective(CutObjective):
         self.constant = 0.25 * math.fsum(self.matrix.data) if constant is None else constant
         self.exact_sums = on_binary_grid(self.matrix.data)
         self.integral = self.exact_sums and bool(np.all(self.matrix.data == np.rint(self.matrix.data)))
+
+    @cached_property
+    def rows(self) -> Rows:
+        """The matrix as kernels take it."""
+        return Rows(self.matrix.indptr, self.matrix.indices, self.matrix.data)
 
     def multiply(self, block: FloatArray) -> FloatArray:
         """M times an array of shape (n,) or (n, k)."""
@@ -171,19 +56,21 @@ class SparseObjective(CutObjective):
         """Euclidean norms of the rows of M."""
         return np.sqrt(np.asarray((self.matrix**2).sum(axis=1), dtype=np.float64).ravel())
 
+    def least_weight(self) -> float:
+        """Least absolute entry of M above its rounding errors."""
+        return _least_above(np.abs(self.matrix.data), self.slack)
+
     def absolute_row_sums(self) -> FloatArray:
         """Sums of the absolute entries of the rows of M."""
         return np.asarray(abs(self.matrix).sum(axis=1), dtype=np.float64).ravel()
 
     def ascend(self, vectors: FloatArray, sweeps: int, tol: float) -> tuple[int, float]:
         """Coordinate ascent, O(nnz k) for a sweep."""
-        A = self.matrix
-        return kernels.ascend_csr(A.indptr, A.indices, A.data, vectors, sweeps, tol)
+        return kernels.ascend_csr(self.rows, vectors, sweeps, tol)
 
     def anneal(self, signs: FloatArray, temperatures: FloatArray, tol: float, seed: int) -> None:
         """Metropolis sweeps, O(degree) for an accepted flip."""
-        A = self.matrix
-        kernels.anneal_csr(A.indptr, A.indices, A.data, signs, temperatures, tol, np.uint64(seed))
+        kernels.anneal_csr(self.rows, signs, temperatures, tol, np.uint64(seed))
 
     def connected_groups(self, pattern: IntArray) -> IntArray:
         """Connected parts of the vertices with equal `pattern`."""
@@ -191,11 +78,11 @@ class SparseObjective(CutObjective):
         row, col = entries.coords
         same = pattern[row] == pattern[col]
         inside = sparse.coo_array((np.ones(int(same.sum())), (row[same], col[same])), shape=entries.shape)
-        return sparse.csgraph.connected_components(inside, directed=False)[1].astype(np.int64)
+        return np.asarray(sparse.csgraph.connected_components(inside, directed=False)[1].astype(np.int64))
 
     def flip_cost(self) -> float:
         """One trial; one in ten is taken to be accepted."""
-        return 1.0 + 0.1 * self.matrix.nnz / self.n_vertices
+        return float(1.0 + 0.1 * self.matrix.nnz / self.n_vertices)
 
     def contract(self, group: IntArray, signs: FloatArray) -> SparseObjective:
         """Objective on groups of vertices, as a sparse matrix."""
@@ -221,14 +108,7 @@ class SparseObjective(CutObjective):
 
 
 class DenseObjective(CutObjective):
-    """Objective of a dense symmetric matrix; its diagonal is ignored.
-
-    Parameters
-    ----------
-    matrix : numpy.ndarray, shape (n, n)
-    constant : float, optional
-        Value added to ``-x'Mx/4``; 1'M1/4 by default.
-    """
+    """Objective of a dense symmetric matrix, whose diagonal is ignored; constants as of :class:`SparseObjective`."""
 
     def __init__(self, matrix: FloatArray, constant: float | None = None) -> None:
         self.matrix = np.array(matrix, dtype=np.float64, order="C")
@@ -246,11 +126,15 @@ class DenseObjective(CutObjective):
 
     def row_norms(self) -> FloatArray:
         """Euclidean norms of the rows of M."""
-        return np.linalg.norm(self.matrix, axis=1)
+        return np.asarray(np.linalg.norm(self.matrix, axis=1))
+
+    def least_weight(self) -> float:
+        """Least absolute entry of M above its rounding errors."""
+        return _least_above(np.abs(self.matrix), self.slack)
 
     def absolute_row_sums(self) -> FloatArray:
         """Sums of the absolute entries of the rows of M."""
-        return np.abs(self.matrix).sum(axis=1)
+        return np.asarray(np.abs(self.matrix).sum(axis=1))
 
     def ascend(self, vectors: FloatArray, sweeps: int, tol: float) -> tuple[int, float]:
         """Coordinate ascent, O(n^2 k) for a sweep."""
@@ -281,14 +165,8 @@ class DenseObjective(CutObjective):
 class FactoredObjective(CutObjective):
     """Objective of M = U B U' with its diagonal set to zero; no n x n array is ever formed.
 
-    Parameters
-    ----------
-    factor : numpy.ndarray, shape (n, r)
-        U; for a private normalized adjacency, ``sqrt(degrees)[:, None] * basis``.
-    core : numpy.ndarray, shape (r, r)
-        B, symmetric.
-    constant : float, optional
-        Value added to ``-x'Mx/4``; 1'M1/4 by default.
+    The factor U has shape (n, r), the core B is symmetric; for a private normalized adjacency U is
+    ``sqrt(degrees)[:, None] * basis``. Constants are as of :class:`SparseObjective`.
     """
 
     def __init__(self, factor: FloatArray, core: FloatArray, constant: float | None = None) -> None:
@@ -310,13 +188,13 @@ class FactoredObjective(CutObjective):
     def multiply(self, block: FloatArray) -> FloatArray:
         """M times an array of shape (n,) or (n, k), in O(n r k)."""
         product = self.scaled_factor @ (self.factor.T @ block)
-        return product - (self.diagonal * block.T).T
+        return np.asarray(product - (self.diagonal * block.T).T)
 
     def row_norms(self) -> FloatArray:
         """Euclidean norms of the rows of M, in O(n r^2)."""
         gram = self.factor.T @ self.factor
         squares = np.sum((self.scaled_factor @ gram) * self.scaled_factor, axis=1) - self.diagonal**2
-        return np.sqrt(np.maximum(squares, 0.0))
+        return np.asarray(np.sqrt(np.maximum(squares, 0.0)))
 
     def ascend(self, vectors: FloatArray, sweeps: int, tol: float) -> tuple[int, float]:
         """Coordinate ascent that maintains U'V, O(n r k) for a sweep."""
@@ -330,7 +208,7 @@ class FactoredObjective(CutObjective):
 
     def flip_cost(self) -> float:
         """One inner product."""
-        return 1.0 + self.factor.shape[1]
+        return float(1.0 + self.factor.shape[1])
 
     def ranks(self) -> tuple[int, int]:
         """More than r: V lies in the kernel of Diag(y) + U B U', of r dimensions at most if y > 0 in a critical point.
@@ -357,13 +235,8 @@ class FactoredObjective(CutObjective):
         return definiteness.factored_semidefinite(self.factor, self.core, diagonal - 0.25 * self.diagonal)
 
 
-def rounding_slack(roundings: int, magnitude: float) -> float:
-    """Bound on the error of a sum of terms of total size `magnitude`, each of which is rounded `roundings` times.
-
-    The error is at most ``gamma magnitude`` with ``gamma = k u/(1 - k u)``, k the number of roundings and u = 2^-53
-    (Higham 2002, Lemma 3.1). Sixteen times ``k u`` also covers the rounding of `magnitude` and of the slack itself.
-    """
-    return 16.0 * roundings * 2.0**-53 * magnitude
+def _least_above(sizes: FloatArray, slack: float) -> float:
+    return float(np.min(sizes[sizes > slack], initial=math.inf))
 
 
 def _largest(group: IntArray) -> int:
@@ -384,9 +257,3 @@ def _contraction_slack(objective: CutObjective, entries: FloatArray, group: IntA
     if g == 1 or (objective.exact_sums and on_binary_grid(np.array([objective.constant]))):
         return 0.0
     return rounding_slack(2 * g, float(np.abs(entries).sum()) + abs(objective.constant))
-
-
-def on_binary_grid(numbers: FloatArray) -> bool:
-    """Multiples of 2**-12 whose sums, and quarters of sums, are exact in double precision."""
-    scaled = numbers * 2.0**12
-    return bool(np.all(scaled == np.rint(scaled))) and float(np.abs(scaled).sum()) < 2.0**50

@@ -10,13 +10,11 @@ B. Barak, P. Raghavendra, D. Steurer, Rounding semidefinite programming hierarch
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpgraph.sos.cut.objective import CutObjective
+from dpgraph.sos.cut.base import CutObjective
+from dpgraph.typing import FloatArray
 
 __all__ = ["best_columns", "hyperplane_rounding", "independent_signs"]
-
-FloatArray = NDArray[np.float64]
 
 _CHUNK_ENTRIES = 2_000_000
 
@@ -24,26 +22,10 @@ _CHUNK_ENTRIES = 2_000_000
 def hyperplane_rounding(
     objective: CutObjective, vectors: FloatArray, rounds: int, rng: np.random.Generator, *, keep: int = 1
 ) -> FloatArray:
-    """The best of many random hyperplane cuts.
+    """The `keep` best of many random hyperplane cuts of unit rows, best first, shape (n, min(keep, rounds)).
 
-    Parameters
-    ----------
-    objective : CutObjective
-        What is to be cut.
-    vectors : numpy.ndarray, shape (n, k)
-        Unit rows.
-    rounds : int
-        Number of hyperplanes.
-    rng : numpy.random.Generator
-        Public randomness.
-    keep : int, default 1
-        How many cuts to return.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n, min(keep, rounds))
-        Signs, best cut first. For nonnegative weights each has expected value at least 0.878 times that of the
-        relaxation at ``vectors @ vectors.T`` (Goemans, Williamson 1995).
+    For nonnegative weights each has expected value at least 0.878 times that of the relaxation at
+    ``vectors @ vectors.T`` (Goemans, Williamson 1995).
     """
     n, k = vectors.shape
     best = np.empty((n, 0))
@@ -56,21 +38,9 @@ def hyperplane_rounding(
 
 
 def independent_signs(means: FloatArray, rounds: int, rng: np.random.Generator) -> FloatArray:
-    """Independent signs with the given means.
+    """Independent signs with the given means E x_i, shape (n, rounds).
 
-    Parameters
-    ----------
-    means : numpy.ndarray, shape (n,)
-        Pseudo-expectations of x_i, in [-1, 1].
-    rounds : int
-        Number of samples.
-    rng : numpy.random.Generator
-        Public randomness.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n, rounds)
-        Signs. A sample has expected value ``relaxation value - local correlation``.
+    A sample has expected value ``relaxation value - local correlation``.
     """
     return np.where(rng.random((means.size, rounds)) < 0.5 * (1.0 + means[:, None]), 1.0, -1.0)
 

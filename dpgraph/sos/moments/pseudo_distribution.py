@@ -19,12 +19,14 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from dpgraph.arguments import as_generator
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.instance import TwoCSP
+from dpgraph.sos.sampling import draw_labels
+from dpgraph.typing import FloatArray
 
 __all__ = [
     "Monomial",
@@ -34,8 +36,6 @@ __all__ = [
     "local_correlation",
     "monomials",
 ]
-
-FloatArray = NDArray[np.float64]
 
 #: Pairs (position of a variable, position of a label below q - 1), variables ascending, each once.
 Monomial = tuple[tuple[int, int], ...]
@@ -124,7 +124,7 @@ class PseudoDistribution:
 
     def marginal(self, variable: Hashable) -> FloatArray:
         """Pseudo-probabilities of the labels of a variable, shape (q,), in the order of the alphabet."""
-        return self.marginals()[self.instance.position(variable)]
+        return np.asarray(self.marginals()[self.instance.position(variable)])
 
     def marginals(self) -> FloatArray:
         """Pseudo-probabilities of all labels, shape (n, q)."""
@@ -263,13 +263,6 @@ def independent_rounding(
         Variable -> label. For exact marginals its expected value is ``pd.value - local_correlation(pd, instance)``.
     """
     return pd.instance.decode(draw_labels(pd.marginals(), as_generator(rng)))
-
-
-def draw_labels(marginals: FloatArray, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Positions of labels drawn independently from the rows of `marginals` (n, q), clipped and scaled to sum 1."""
-    p = np.cumsum(np.maximum(marginals, 0.0), axis=1)
-    threshold = rng.random(len(p)) * p[:, -1]
-    return np.minimum((threshold[:, None] >= p).sum(axis=1), p.shape[1] - 1)
 
 
 def _inner(M: Any, X: FloatArray) -> float:

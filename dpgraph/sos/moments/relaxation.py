@@ -20,21 +20,17 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from dpgraph.arguments import check_choice, check_integer
 from dpgraph.exceptions import InvalidParameterError, NotConvergedError
-from dpgraph.inputs.csp_kinds import csp_from_graph
 from dpgraph.instance import TwoCSP
 from dpgraph.sos.definiteness import dense_semidefinite
 from dpgraph.sos.moments.label_symmetry import averaging, free_moments, label_symmetries
 from dpgraph.sos.moments.pseudo_distribution import Monomial, PseudoDistribution, monomials
+from dpgraph.typing import FloatArray, IntArray
 
 __all__ = ["check_size", "lasserre"]
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 #: Largest moment matrix that the exact relaxation accepts.
 SIZE_LIMIT = 700
@@ -96,7 +92,9 @@ def lasserre(
     '4.0000'
     """
     if not isinstance(instance, TwoCSP):
-        instance = csp_from_graph(instance, "max-k-cut", 2)
+        instance = TwoCSP.from_networkx(instance)
+    if check_integer("degree, an even number,", degree, 2) % 2:
+        raise InvalidParameterError(f"degree must be an even integer, at least 2; got {degree!r}")
     check_choice("solver", solver, ("auto", "clarabel", "scs"))
     check_size(instance.n_variables, instance.alphabet_size, degree)
     problem = _MomentProblem.of(instance, min(int(degree), 2 * instance.n_variables), nonnegative, symmetry)
@@ -130,22 +128,9 @@ def check_size(n: int, q: int, degree: int) -> None:
 class _MomentProblem:
     """Maximise gain'y over y with y_0 = 1, matrix y[entries] positive semidefinite, and pairs @ y >= 0.
 
-    Attributes
-    ----------
-    names : list of Monomial
-        Name of each moment, the empty monomial first.
-    entries : numpy.ndarray of int, shape (N, N)
-        Moment at each place of the moment matrix; -1 is the constant zero.
-    gain : numpy.ndarray, shape (K,)
-        Value of the instance as a linear function of the moments.
-    pairs : scipy.sparse.csr_array, shape (p, K)
-        Pair probabilities that must be nonnegative.
-    free : scipy.sparse.csr_array, shape (K, r)
-        The moments as a linear function of the r that symmetry leaves free, y_0 first among them.
-    average : scipy.sparse.csr_array, shape (K, K)
-        Average of the moments over the symmetries.
-    rows : list of scipy.sparse.csr_array, shape (N, N)
-        Each symmetry as a linear map of the rows of the moment matrix.
+    The moments y have `names`, the empty monomial first. Of `entries`, shape (N, N), -1 is the constant zero. `free` is
+    the moments as a linear function of those that symmetry leaves free, y_0 first; `average` their average over the
+    symmetries, each of which maps the rows of the moment matrix by one of `rows`.
     """
 
     degree: int
@@ -264,7 +249,7 @@ def _proven_bound(problem: _MomentProblem, dual: FloatArray, multipliers: FloatA
     target = problem.gain + problem.average.T @ (problem.pairs.T @ np.maximum(multipliers, 0.0))
 
     def residual(Z: FloatArray) -> FloatArray:
-        return target + np.bincount(places[inside], weights=Z.ravel()[inside], minlength=K)
+        return np.asarray(target + np.bincount(places[inside], weights=Z.ravel()[inside], minlength=K))
 
     Z = 0.5 * (dual + dual.T)
     correction = -residual(Z) / np.maximum(multiplicity, 1)
@@ -273,7 +258,7 @@ def _proven_bound(problem: _MomentProblem, dual: FloatArray, multipliers: FloatA
     shift = _proven_shift(Z)
     r = residual(Z)
     rounding = 1e-14 * N * (float(np.abs(Z).sum()) + float(np.abs(target).sum()))
-    return float(r[0]) + float(np.maximum(r[1:], 0.0).sum()) + shift * N + rounding
+    return float(float(r[0]) + float(np.maximum(r[1:], 0.0).sum()) + shift * N + rounding)
 
 
 def _proven_shift(Z: FloatArray) -> float:

@@ -30,7 +30,6 @@ KNOBS: dict[str, Gene] = {
     "centered": Maybe(Choice((True, False))),
     "trace_share": Maybe(Log(((1e-6, 0.99),))),
     "which": Maybe(Choice(("largest", "smallest"))),
-    "geometry": Maybe(Choice(("tables",)), 0.0),
 }
 #: Post-processing need not be good here.
 _CHEAP = {"rounds": 1, "seeds": 1, "max_iter": 3, "iterations": 2, "denoise": False, "projection": "none"}

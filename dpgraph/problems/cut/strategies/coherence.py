@@ -6,7 +6,7 @@ from typing import Any
 
 from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call
-from dpgraph.problems.cut.solve import check_degree, check_projection, check_solver, solve, solve_dense
+from dpgraph.problems.cut.solve import check_degree, check_projection, solve, solve_dense, solver_options
 from dpgraph.problems.cut.strategy import Cut, CutFacts, CutStrategy, CutTask
 from dpgraph.problems.embedding.strategies.coherence import check_coherence, release_normalized_adjacency
 from dpgraph.problems.options import Coherence
@@ -15,7 +15,7 @@ from dpgraph.sos.cut.objective import FactoredObjective
 
 
 def _check(options: Coherence, facts: CutFacts) -> None:
-    check_solver(options)
+    solver_options(options)
     check_projection(options.projection, facts.n)
     check_degree(options.degree, facts.n)
     check_coherence(options, facts.n, facts.max_weight)

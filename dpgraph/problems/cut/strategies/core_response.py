@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call
 from dpgraph.problems.cut.from_answers import cut_answers
-from dpgraph.problems.cut.solve import check_solver
+from dpgraph.problems.cut.solve import solver_options
 from dpgraph.problems.cut.strategy import Cut, CutFacts, CutStrategy, CutTask
 from dpgraph.problems.options import CoreResponse
 from dpgraph.releases.answers import FlippedGraph
@@ -17,7 +17,7 @@ from dpgraph.releases.sweeps.two_stage import check_core_response, release_core_
 
 
 def _check(options: CoreResponse, facts: CutFacts) -> None:
-    check_solver(options)
+    solver_options(options)
     check_core_response(facts.epsilon)
 
 

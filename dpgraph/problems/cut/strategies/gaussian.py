@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call
-from dpgraph.problems.cut.solve import check_projection, check_solver, solve_dense
+from dpgraph.problems.cut.solve import check_projection, solve_dense, solver_options
 from dpgraph.problems.cut.strategy import Cut, CutFacts, CutStrategy, CutTask
 from dpgraph.problems.embedding.strategies.gaussian import check_gaussian
 from dpgraph.problems.options import Gaussian
@@ -13,7 +13,7 @@ from dpgraph.releases.normalized import release_noisy_matrix
 
 
 def _check(options: Gaussian, facts: CutFacts) -> None:
-    check_solver(options)
+    solver_options(options)
     check_projection(options.projection, facts.n)
     check_gaussian(options, facts.n, facts.max_weight)
 

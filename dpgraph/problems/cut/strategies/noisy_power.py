@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call
-from dpgraph.problems.cut.solve import check_solver, solve
+from dpgraph.problems.cut.solve import solve, solver_options
 from dpgraph.problems.cut.strategy import Cut, CutFacts, CutStrategy, CutTask
 from dpgraph.problems.options import NoisyPower
 from dpgraph.releases.eigenspaces.power_method import POWER_RANK, release_low_rank_adjacency
@@ -13,7 +13,7 @@ from dpgraph.sos.cut.objective import FactoredObjective
 
 
 def _check(options: NoisyPower, facts: CutFacts) -> None:
-    check_solver(options)
+    solver_options(options)
     check_rank(options.rank, facts.n, options.max_rank)
 
 

@@ -7,14 +7,14 @@ import numpy as np
 from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call
 from dpgraph.problems.cut.from_answers import cut_answers
-from dpgraph.problems.cut.solve import check_solver
+from dpgraph.problems.cut.solve import solver_options
 from dpgraph.problems.cut.strategy import Cut, CutFacts, CutStrategy, CutTask
 from dpgraph.problems.options import RandomizedResponse
 from dpgraph.releases.answers import check_response, release_flipped_graph
 
 
 def _check(options: RandomizedResponse, facts: CutFacts) -> None:
-    check_solver(options)
+    solver_options(options)
     check_response(facts.n, facts.epsilon)
 
 

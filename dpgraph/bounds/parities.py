@@ -1,0 +1,225 @@
+r"""How much one record moves the parities, and the noise that costs the tables least.
+
+**The family of releases.** Coordinates of order j are multiplied by a factor f_j and released with independent noise of
+one scale, Gaussian or Laplace. With w_j = f_j^2 for Gaussian noise the coordinates have variances proportional to
+1/w_j.
+
+**Sensitivity, one record replaced.** Let phi(v) hold the coordinates of a record.
+
+- Parities, l2 (exact: attained by a pair of records). The product of psi over the values x, y of one attribute,
+  kappa_g = sum_a psi_a(x) psi_a(y), is q_g - 1 if x = y and -1 otherwise (the psi are orthogonal). With e_j the
+  elementary symmetric polynomials, <phi_j(v), phi_j(v')> = e_j(kappa), so that
+
+      ||phi(v) - phi(v')||_w^2 = 2 sum_j w_j (e_j(q - 1) - e_j(kappa)),
+
+  which depends on how many attributes of each size differ (for t-sparse 0/1 records: at most 2 t). For n binary
+  attributes of which h differ it is 4 sum_j w_j #{j-sets that meet the h attributes in an odd number}. The mean over
+  N records moves by 1/N of that.
+- Parities, l1. For binary attributes a coordinate moves by 0 or 2, so that |x| = x^2/2: half of the squared moves
+  above, exact. Otherwise a coordinate moves by at most the sum of its sizes on both records. With s_g = max_x sum_a
+  |psi_a(x)| (1 for a binary attribute) the coordinates of order j have an l1 norm of at most e_j(s), and move by
+  2 e_j(s) at most.
+- Conjunctions of t-sparse 0/1 records (products of the 0/1 columns): a record with s ones has C(s, j) nonzero
+  coordinates of order j, all 1, and two records with s and s' ones share at least o = max(0, s + s' - n) ones, so
+
+      ||phi(v) - phi(v')||_w^2 <= max over s, s' <= t of sum_j w_j (C(s, j) + C(s', j) - 2 C(o, j)).
+
+  Coordinates move by 0 or 1: the l1 moves are the same numbers.
+
+**Sensitivity, one record added or removed**: ||phi(v)|| over the sums, the count (order 0) included. In l2, squared:
+sum_j w_j e_j(q - 1), or sum_j w_j C(t, j). In l1: sum_j f_j e_j(s), or sum_j f_j C(t, j).
+
+**The weights.** Let c_j be the total weight of the coordinates of order j in the squared error of all k-way tables, and
+o_jh the moves of order j for the pattern h above. With u_j = w_j and a = 1 for Gaussian noise, u_j = f_j and a = 2 for
+Laplace noise, the best weights minimise sum_j c_j/u_j^a subject to sum_j u_j o_jh <= 1. The dual, maximise
+(sum_j (c_j m_j^a)^(1/(1+a)))^(1+a) with m = sum_h p_h o_h over distributions p, is ascended by p_h <- p_h s_h^(1+a),
+s_h = sum_j o_jh (c_j/m_j)^(1/(1+a)) (concavity of m^(a/(1+a)) minorises the objective by
+sum_h s_h p_h^(1/(1+a)) p'_h^(a/(1+a))); u_j = (c_j/m_j)^(1/(1+a))/max_h s_h is feasible with a certified gap. For
+attributes of equal size the tables are invariant under permuting attributes and values, so for Gaussian noise these
+weights are the optimal noise for the tables, not only within the family.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpgraph.linalg.parities import character_table, elementary_symmetric
+
+__all__ = ["Law", "NoiseShape", "conjunction_moves", "l1_moves", "optimal_weights", "parity_moves", "shape_noise"]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+Law = Literal["gaussian", "laplace"]
+
+#: Attribute sizes of many different values have too many patterns of differing attributes to enumerate.
+_PATTERN_LIMIT = 200_000
+
+#: Gap at which the weights count as optimal.
+_GAP = 1e-6
+
+#: Share of the squared l2-sensitivity, or of the l1-sensitivity, that the number of records takes when it is private.
+_COUNT_SHARE = 0.1
+
+#: Relative factor of a statistic that no record moves: it gets a millionth of the noise of the others.
+_NO_NOISE = 1e6
+#: Factors of Laplace noise keep so many bits: their products with whole numbers of records are then exact.
+_FACTOR_BITS = 20
+
+
+def parity_moves(sizes: IntArray, k: int, *, most: int | None = None) -> FloatArray:
+    """Squared moves of the parities of order 1..k for every pattern of differing attributes, shape (patterns, k).
+
+    At most `most` attributes differ: twice the sparsity of 0/1 records. With too many patterns to enumerate, one row of
+    upper bounds: e_j(q - 1) - e_j(kappa) <= 2 e_j(q - 1).
+    """
+    values, counts = np.unique(sizes, return_counts=True)
+    equal = elementary_symmetric(sizes - 1.0, k)
+    if math.prod(int(c) + 1 for c in counts) > _PATTERN_LIMIT:
+        return 4 * equal[None, 1:]
+    rows = []
+    for differing in itertools.product(*(range(int(c) + 1) for c in counts)):
+        if not 0 < sum(differing) <= (sizes.size if most is None else most):
+            continue
+        kappa = [np.repeat([-1.0, q - 1.0], [h, c - h]) for q, c, h in zip(values, counts, differing, strict=True)]
+        rows.append(2 * (equal - elementary_symmetric(np.concatenate(kappa), k))[1:])
+    return np.array(rows)
+
+
+def conjunction_moves(n: int, t: int, k: int) -> FloatArray:
+    """Squared moves of the conjunctions of order 1..k between records with at most t ones, shape (patterns, k)."""
+    ones = [ones_of_order(s, k) for s in range(t + 1)]
+    pairs = itertools.combinations_with_replacement(range(t + 1), 2)
+    moves = [ones[s] + ones[r] - 2 * ones[max(0, s + r - n)] for s, r in pairs]
+    return np.array([move for move in moves if move.any()])
+
+
+def ones_of_order(s: int, k: int) -> FloatArray:
+    """C(s, 1), ..., C(s, k): conjunctions of each order that hold for a record with s ones."""
+    return np.array([math.comb(s, j) for j in range(1, k + 1)], dtype=np.float64)
+
+
+def l1_moves(sizes: IntArray, k: int, *, most: int | None = None) -> FloatArray:
+    """Bounds on the l1 moves of the parities of order 1..k, shape (patterns, k): exact for binary attributes."""
+    if np.all(sizes == 2):
+        return parity_moves(sizes, k, most=most) / 2
+    return 2 * _lengths(sizes, k)[None, :]
+
+
+def _lengths(sizes: IntArray, k: int) -> FloatArray:
+    """Bounds e_1(s), ..., e_k(s) on the l1 norms of the parities of a record."""
+    largest = [float(np.abs(character_table(int(q))[:, 1:]).sum(axis=1).max()) for q in sizes]
+    return elementary_symmetric(largest, k)[1:]
+
+
+def optimal_weights(loss: FloatArray, moves: FloatArray, *, power: int = 1, max_iter: int = 10_000) -> FloatArray:
+    """Weights u_j > 0 that minimise (sum_j loss_j/u_j^power) (max_h sum_j u_j moves_hj)^power; 1 for moves of 0."""
+    w, moving = np.ones_like(loss), moves.any(axis=0)
+    loss, moves = loss[moving], moves[:, moving]
+    p = np.full(moves.shape[0], 1.0 / moves.shape[0])
+    for _ in range(max_iter):
+        ratio = loss / (p @ moves)
+        v = np.sqrt(ratio) if power == 1 else ratio ** (1 / (1 + power))
+        s = moves @ v
+        # Value max(s)^a sum(loss/v^a) against the bound (p @ s)^(1 + a), and sum(loss/v^a) = p @ s.
+        if s.max() <= (1 + _GAP) * float(p @ s):
+            break
+        p = p * s ** (1 + power)
+        p /= p.sum()
+    w[moving] = v / v[-1]
+    return w
+
+
+@dataclass(frozen=True, eq=False)
+class NoiseShape:
+    """Which statistics are released, and with which noise.
+
+    Parameters
+    ----------
+    law : {"gaussian", "laplace"}
+        Law of the noise.
+    conjunctions : bool
+        Conjunctions of 0/1 columns instead of parities.
+    factors : ndarray, shape (k + 1,)
+        f_0 (of the count; not released when records are replaced), ..., f_k.
+    sensitivity : float
+        Of the sums over the records times their factors: l2 for Gaussian noise (exact), l1 for Laplace noise.
+    loss : float
+        Squared error of all k-way tables (as sums) at noise of that standard deviation.
+    """
+
+    law: Law
+    conjunctions: bool
+    factors: FloatArray
+    sensitivity: float
+    loss: float
+
+
+def shape_noise(
+    sizes: IntArray, losses: dict[bool, FloatArray], *, sparsity: int | None, add_remove: bool, law: Law = "gaussian"
+) -> NoiseShape:
+    """Noise of least loss among parities and, for sparse records, conjunctions.
+
+    Parameters
+    ----------
+    sizes : ndarray, shape (n,)
+        Numbers of values.
+    losses : dict
+        Loss c_1, ..., c_k of parities (False) and of conjunctions (True).
+    sparsity : int or None
+        Largest number of ones in a record.
+    add_remove : bool
+        Neighbours differ by one record more, instead of one record replaced.
+    law : {"gaussian", "laplace"}
+        Law of the noise.
+    """
+    statistics = (False,) if sparsity is None else (False, True)
+    shapes = [
+        _shape(losses[s], s, _moves(sizes, losses[s].size, s, sparsity, add_remove, law), add_remove, law)
+        for s in statistics
+    ]
+    return min(shapes, key=lambda shape: shape.loss)
+
+
+def _moves(sizes: IntArray, k: int, conjunctions: bool, sparsity: int | None, add_remove: bool, law: Law) -> FloatArray:
+    """Moves of the statistics of order 1..k: squared for Gaussian noise."""
+    n = sizes.size
+    t = n if sparsity is None else sparsity
+    if conjunctions:
+        return ones_of_order(t, k)[None, :] if add_remove else conjunction_moves(n, t, k)
+    if law == "laplace":
+        return _lengths(sizes, k)[None, :] if add_remove else l1_moves(sizes, k, most=2 * t)
+    return elementary_symmetric(sizes - 1.0, k)[None, 1:] if add_remove else parity_moves(sizes, k, most=2 * t)
+
+
+def _shape(loss: FloatArray, conjunctions: bool, moves: FloatArray, add_remove: bool, law: Law) -> NoiseShape:
+    laplace = law == "laplace"
+    power = 2 if laplace else 1
+    w = optimal_weights(loss, moves, power=power)
+    # Conjunctions of more than t attributes are zero for every record: they cost nothing and get no noise to speak of.
+    w = np.where(moves.any(axis=0), w, _NO_NOISE ** (2 / power) * w.max())
+    if laplace:
+        w = _rounded(w)
+    moved = float((moves @ w).max())
+    count = 1.0
+    if add_remove:
+        count = moved * _COUNT_SHARE / (1 - _COUNT_SHARE)
+        count = float(_rounded(np.array([count]))[0]) if laplace else count
+    total = moved + count if add_remove else moved
+    weights, scaled = np.append(count, w), float(np.sum(loss / w**power))
+    if laplace:
+        return NoiseShape(law, conjunctions, weights, total, scaled * total**2)
+    # The square of the root, which rounding may tell from the total.
+    sensitivity = math.sqrt(total)
+    return NoiseShape(law, conjunctions, np.sqrt(weights), sensitivity, scaled * sensitivity**2)
+
+
+def _rounded(factors: FloatArray) -> FloatArray:
+    """Factors with few binary digits."""
+    mantissas, exponents = np.frexp(factors)
+    return np.ldexp(np.rint(mantissas * 2.0**_FACTOR_BITS), exponents - _FACTOR_BITS)

@@ -1,0 +1,1 @@
+"""Degrees and counts of subgraphs."""

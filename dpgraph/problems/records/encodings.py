@@ -1,0 +1,159 @@
+r"""Ways to shape noise for linear queries: A = decode @ encode, release encode @ x + noise, then decode.
+
+An encoding is public. Neighbours move the released vector by at most a `sensitivity`: the longest column of `encode`,
+or for replaced records the largest difference of two columns (:mod:`dpgraph.bounds.histogram`), in the l2 norm for
+Gaussian noise and in the l1 norm for Laplace noise. So spherical Gaussian noise of standard deviation sensitivity/mu is
+mu-GDP, and independent Laplace noise of scale sensitivity/epsilon is epsilon-DP. The sensitivity is that of `encode`
+*as computed*, so an inaccurate shape costs accuracy, never privacy.
+
+**Replaced records.** All histograms have the same public number n of records, so that A x = n m + (A - m 1')x for every
+m: shapes are computed for the columns minus their mean m, and n m is added to the decoded answers. A query that counts
+all records lies outside the centred columns and is answered without noise. What is released does not depend on n, and
+a wrong n would cost accuracy only.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+
+from dpgraph.bounds.histogram import encoded_sensitivity
+from dpgraph.linalg.query_matrix import QueryMatrix, RowSpace
+from dpgraph.problems.records.histogram_hull import covering_combination
+
+__all__ = ["Encoding", "Rates", "centred_columns", "centred_space", "fits_shaping", "shaped"]
+
+FloatArray = NDArray[np.float64]
+#: What is left of a budget for each law of noise: mu, or epsilon.
+Rates = dict[str, float]
+
+#: Noise is shaped up to this rank; beyond it the eigendecompositions would take minutes.
+_SHAPING_LIMIT = 2048
+
+
+@dataclass(frozen=True, eq=False)
+class Encoding:
+    """A = decode @ encode.
+
+    Parameters
+    ----------
+    name : str
+        Name of the mechanism.
+    encode : QueryMatrix
+        Shape (r, N).
+    decode : ndarray, shape (d, r), or None
+        None stands for the identity (r = d).
+    adjacency : {"add-remove", "replace"}
+        Who is protected.
+    centre : ndarray, shape (d,), or None
+        What every record adds to the answers besides, for replaced records.
+    law : {"gaussian", "laplace"}
+        Law of the noise.
+    """
+
+    name: str
+    encode: QueryMatrix
+    decode: FloatArray | None
+    adjacency: str = "add-remove"
+    centre: FloatArray | None = None
+    law: Literal["gaussian", "laplace"] = "gaussian"
+
+    @cached_property
+    def sensitivity(self) -> float:
+        """How far neighbours move the released vector, in the norm of the law."""
+        return encoded_sensitivity(self.encode, self.adjacency, order=2 if self.law == "gaussian" else 1)
+
+    @property
+    def size(self) -> int:
+        """Number r of released coordinates."""
+        return self.encode.shape[0]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Shape (d, N) of A."""
+        return (self.size if self.decode is None else self.decode.shape[0]), self.encode.shape[1]
+
+    def answers(self, released: FloatArray, records: float | None) -> FloatArray:
+        """Post-process the released vector into answers, shape (d,); `records` is n where it is public."""
+        decoded = released if self.decode is None else self.decode @ released
+        return decoded if self.centre is None or records is None else decoded + records * self.centre
+
+    @cached_property
+    def answer_scales(self) -> FloatArray:
+        """Standard deviations of the answers for unit noise on the released coordinates, shape (d,)."""
+        return np.ones(self.size) if self.decode is None else np.linalg.norm(self.decode, axis=1)
+
+    def std(self, rates: Rates) -> float:
+        """Standard deviation of the noise on a released coordinate."""
+        std = self.sensitivity / rates[self.law]
+        return std if self.law == "gaussian" else math.sqrt(2.0) * std
+
+    def error(self, std: float) -> float:
+        """Root-mean-square error of an answer."""
+        return std * float(np.sqrt(np.mean(self.answer_scales**2)))
+
+    def sparse_bound(self, std: float, records: float) -> float:
+        """Bound on the error after the least-squares step, derived in :func:`~dpgraph.linear_queries.expected_error`.
+
+        With Laplace noise of scale b, E exp(t <z, v>) <= exp(2 t^2 b^2 |v|^2) for t b max|v_j| <= 1/sqrt(2), so that
+        the expected maximum of N such sums and 0 is at most ln(N + 1)/t + 2 t b^2 |v|^2. At the best t that is at most
+        2 sqrt(2) b |v| sqrt(ln(N + 1)) + sqrt(2) b max|v_j| ln(N + 1), where b = std/sqrt(2).
+        """
+        d, N = self.shape
+        lengths, entries = self._widths
+        if self.law == "gaussian":
+            return math.sqrt(2 * records * (std * lengths) * math.sqrt(2 * math.log(N + 1)) / d)
+        logarithm = math.log(N + 1)
+        return math.sqrt(2 * records * std * (2 * lengths * math.sqrt(logarithm) + entries * logarithm) / d)
+
+    @cached_property
+    def _widths(self) -> tuple[float, float]:
+        """Largest length, and largest entry, of the vectors v with <noise of the answers, a_i - m> = <z, v>.
+
+        m is 0, or the mean of the columns for replaced records. Where nothing is decoded v is a column, or for replaced
+        records a difference from the mean, which is no longer than the sensitivity.
+        """
+        if self.decode is None:
+            longest = self.sensitivity if self.law == "gaussian" else self.encode.longest
+            return longest, longest
+        # decode'a_i = decode'decode c_i, and the noise of the answers is decode z.
+        images = (self.decode.T @ self.decode) @ self.encode.dense
+        return float(np.linalg.norm(images, axis=0).max()), float(np.abs(images).max())
+
+    @cached_property
+    def counting(self) -> FloatArray | None:
+        """Combination of the released coordinates that is at least the number of records, or None."""
+        return covering_combination(self.encode.dense)
+
+
+def fits_shaping(matrix: QueryMatrix) -> bool:
+    """Whether "auto" tries anything that needs matrix decompositions."""
+    return matrix.fits_in_memory and min(matrix.shape) <= _SHAPING_LIMIT
+
+
+def centred_columns(A: QueryMatrix, adjacency: str) -> tuple[FloatArray, FloatArray | None]:
+    """Columns that noise is shaped for, and what was subtracted from them (None: nothing)."""
+    if adjacency == "replace":
+        centre = A.dense.mean(axis=1)
+        centred = A.dense - centre[:, None]
+        if centred.any():  # equal columns leave nothing to shape
+            return centred, centre
+    return A.dense, None
+
+
+def centred_space(A: QueryMatrix, adjacency: str) -> tuple[RowSpace, FloatArray | None]:
+    """The same as coordinates in their span."""
+    columns, centre = centred_columns(A, adjacency)
+    return (A if centre is None else QueryMatrix(columns)).row_space, centre
+
+
+def shaped(name: str, space: RowSpace, root: FloatArray, adjacency: str, centre: FloatArray | None) -> Encoding:
+    """Noise `root` z in the column space, for a symmetric positive definite root."""
+    encode = QueryMatrix(scipy.linalg.solve(root, space.columns, assume_a="pos"))
+    return Encoding(name, encode, space.basis @ root, adjacency, centre)

@@ -1,0 +1,1 @@
+"""Strategies of the problems about records, one folder a problem."""

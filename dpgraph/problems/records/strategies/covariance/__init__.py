@@ -1,0 +1,1 @@
+"""Laws of the noise of a private covariance: one module each."""

@@ -1,0 +1,48 @@
+"""Symmetric Gaussian noise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpgraph.bounds.matrix_noise_size import NoiseSize
+from dpgraph.privacy.accounting import gdp_mu
+from dpgraph.privacy.call import Call
+from dpgraph.problems.strategy import Strategy
+from dpgraph.releases.records.moments import SecondMoments
+
+__all__ = ["STRATEGY", "SymmetricGaussian"]
+
+
+@dataclass(frozen=True)
+class SymmetricGaussian:
+    """Noise (W + W')/2, W iid normal: less than pure noise from about ten columns on.
+
+    References
+    ----------
+    C. Dwork, K. Talwar, A. Thakurta, L. Zhang, "Analyze Gauss", STOC 2014 (here with the exact scale of BW18).
+    """
+
+
+def _release(
+    _options: SymmetricGaussian, rows: NDArray[np.float64], name: str, moments: SecondMoments, call: Call
+) -> tuple[NDArray[np.float64], bool]:
+    return moments.release_gaussian(rows, name, call), False
+
+
+def _size(_options: SymmetricGaussian, moments: SecondMoments, epsilon: float, delta: float) -> NoiseSize:
+    d, scale = moments.size, moments.frobenius_move / gdp_mu(epsilon, delta)
+    return NoiseSize(d, scale**2 * (d * (d + 1) / 2), scale**2 * d)
+
+
+STRATEGY = Strategy(
+    "gaussian",
+    SymmetricGaussian,
+    "symmetric Gaussian noise, less than pure noise from about ten columns on",
+    pure=lambda _: False,
+    run=_release,
+    expected=_size,
+    order=3,
+)

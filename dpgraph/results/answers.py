@@ -1,0 +1,58 @@
+"""Private answers to linear queries as a result."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpgraph.privacy.report import PrivacyReport
+from dpgraph.results.base import TableResult
+
+__all__ = ["PrivateAnswers"]
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PrivateAnswers(TableResult):
+    """Private answers to d linear queries.
+
+    Parameters
+    ----------
+    answers : ndarray, shape (d,)
+        In the order of the rows of the query matrix.
+    standard_deviation : ndarray, shape (d,)
+        Of the noise in each answer before the least-squares step, which only lowers the total error.
+    mechanism : str
+        Name of the mechanism.
+    expected_rmse : float
+        Data-free bound on the root-mean-square error of an answer, see :func:`~dpgraph.linear_queries.expected_error`.
+    projected : bool
+        Whether the answers were moved to the nearest answers of a data set of at most `records` records (exactly as
+        many for ``adjacency="replace"``).
+    records : float or None
+        The number used for that: the bound that was given or read off the noisy answers, or the public count.
+    privacy : PrivacyReport
+        The guarantee and its ledger.
+    """
+
+    answers: FloatArray
+    standard_deviation: FloatArray
+    mechanism: str
+    expected_rmse: float
+    projected: bool
+    records: float | None
+    privacy: PrivacyReport
+
+    def columns(self) -> dict[str, list[float]]:
+        """Columns ``answer`` and ``standard_deviation``."""
+        return {"answer": self.answers.tolist(), "standard_deviation": self.standard_deviation.tolist()}
+
+    def __repr__(self) -> str:
+        projected = ", projected" if self.projected else ""
+        return (
+            f"PrivateAnswers(d={self.answers.size}, mechanism={self.mechanism!r}, "
+            f"expected_rmse={self.expected_rmse:.4g}{projected}, epsilon={self.privacy.epsilon:g})"
+        )

@@ -1,0 +1,91 @@
+"""What all results have in common: a table for notebooks, a table of pandas, equality by identity.
+
+A result is a frozen dataclass with ``eq=False``: two results are equal only if they are the same object, so that ``==``
+and ``hash`` never compare arrays. All its fields may be shown: a private result holds published values only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpgraph.extras import require
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Result", "TableResult"]
+
+#: Lines of a table that a notebook shows.
+_SHOWN = 5
+
+
+class Result:
+    """A result that a notebook shows as a small table."""
+
+    def _repr_html_(self) -> str:
+        """The fields, the first lines of the table if there is one, and the lines of the privacy ledger."""
+        facts = [(name, text) for name, value in self._shown().items() if (text := _brief(value))]
+        parts = [f"<b>{escape(type(self).__name__)}</b>", _html_table((), facts)]
+        if isinstance(self, TableResult):
+            columns = self.columns()
+            parts.append(_html_table(columns, zip(*(values[:_SHOWN] for values in columns.values()), strict=True)))
+        privacy = getattr(self, "privacy", None)
+        if privacy is not None:
+            seeded = "; SEEDED, not for publication" if privacy.seeded else ""
+            parts.append(f"({privacy.epsilon:g}, {privacy.delta:g})-differentially private{seeded}; neighbours: ")
+            parts.append(escape(privacy.adjacency))
+            lines = ((line.name, line.mechanism, line.sensitivity, line.scale) for line in privacy.entries)
+            parts.append(_html_table(("release", "mechanism", "sensitivity", "scale"), lines))
+        return f"<div>{''.join(parts)}</div>"
+
+    def _shown(self) -> dict[str, Any]:
+        names = (field.name for field in fields(self))  # type: ignore[arg-type]  # every result is a dataclass
+        return {name: getattr(self, name) for name in names if name != "privacy" and not name.startswith("_")}
+
+
+class TableResult(Result):
+    """A result that is a table: a line for each vertex, variable, value or query."""
+
+    def columns(self) -> Mapping[str, Sequence[Any]]:
+        """Name -> values of each column of the table, all of the same length."""
+        raise NotImplementedError
+
+    def to_frame(self) -> pd.DataFrame:
+        """The table as a ``pandas.DataFrame``.
+
+        Raises
+        ------
+        DPGraphError
+            pandas is not installed.
+        """
+        frame: pd.DataFrame = require("pandas").DataFrame(dict(self.columns()))
+        return frame
+
+
+def _brief(value: Any) -> str:
+    """A number or text as it is, the size of anything larger; nothing for what is not there."""
+    if isinstance(value, np.ndarray):
+        return f"array of shape {value.shape}"
+    if isinstance(value, (float, np.floating)):
+        return f"{value:.6g}"
+    if isinstance(value, (bool, int, str, np.generic)):
+        return str(value)
+    if isinstance(value, tuple) and all(isinstance(part, (set, frozenset)) for part in value):
+        return "sets of " + ", ".join(str(len(part)) for part in value)
+    return f"{len(value)} entries" if isinstance(value, (tuple, list, dict)) else ""
+
+
+def _html_table(header: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
+    """Rows of escaped cells."""
+    titles = "".join(f"<th>{escape(title)}</th>" for title in header)
+    lines = ("".join(f"<td>{escape(_cell(cell))}</td>" for cell in row) for row in rows)
+    return "<table>" + "".join(f"<tr>{line}</tr>" for line in (titles, *lines) if line) + "</table>"
+
+
+def _cell(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, (float, np.floating)) else str(value)

@@ -1,0 +1,67 @@
+"""What the compiled kernels of cuts and 2-CSPs share, and how they are run on many starts at once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpgraph.compiled import njit
+from dpgraph.typing import FloatArray
+
+__all__ = ["REORDER", "Rows", "accept", "on_columns", "on_threads", "uniform"]
+
+#: Numba's fastmath: sums may be reordered (vectorised); NaN and infinity keep their meaning.
+REORDER = {"reassoc", "contract"}
+
+_GAMMA = np.uint64(0x9E3779B97F4A7C15)
+_MIX1 = np.uint64(0xBF58476D1CE4E5B9)
+_MIX2 = np.uint64(0x94D049BB133111EB)
+_TO_UNIT = 1.0 / 9007199254740992.0  # 2**-53
+
+
+class Rows(NamedTuple):
+    """Compressed sparse rows of a matrix, as a kernel takes them."""
+
+    indptr: NDArray[np.int32]
+    indices: NDArray[np.int32]
+    data: FloatArray
+
+
+@njit()
+def uniform(state: NDArray[np.uint64]) -> float:
+    """Next uniform number in [0, 1) of the SplitMix64 generator (public randomness, not privacy noise)."""
+    state[0] += _GAMMA
+    z = state[0]
+    z = (z ^ (z >> np.uint64(30))) * _MIX1
+    z = (z ^ (z >> np.uint64(27))) * _MIX2
+    z = z ^ (z >> np.uint64(31))
+    return float(z >> np.uint64(11)) * _TO_UNIT
+
+
+@njit()
+def accept(gain: float, temperature: float, tol: float, state: NDArray[np.uint64]) -> bool:
+    """Metropolis rule; at temperature 0 only a gain above `tol`, so that equal moves cannot cycle."""
+    if temperature == 0.0:
+        return gain > tol
+    if gain >= 0.0:
+        return True
+    ratio = gain / temperature
+    return ratio > -30.0 and uniform(state) < np.exp(ratio)
+
+
+def on_threads(function: Callable[..., None], *arguments: Iterable[Any]) -> None:
+    """Call a function that releases the interpreter lock, as compiled kernels do, for each tuple of arguments."""
+    with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+        list(pool.map(function, *arguments))
+
+
+def on_columns(function: Callable[..., None], signs: FloatArray, *arguments: Iterable[Any]) -> FloatArray:
+    """Copy of `signs`, shape (n,) or (n, c), whose columns a kernel has changed in place, on threads."""
+    columns = np.array(signs.reshape(len(signs), -1).T, dtype=np.float64, order="C")
+    on_threads(function, columns, *arguments)
+    return np.ascontiguousarray(columns.T).reshape(signs.shape)

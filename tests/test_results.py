@@ -1,0 +1,102 @@
+"""What every result promises: a short text, safe HTML, equality by identity, a table of pandas, pickling, a file."""
+
+import dataclasses
+import pickle
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import dpgraph
+from dpgraph.results.base import Result, TableResult
+from dpgraph.results.files import _TYPES as FILES
+from dpgraph.results.files import load_result, save_result
+
+HOSTILE = "<script>alert(1)</script>"
+BUDGET = {"epsilon": 4.0, "delta": 1e-6, "rng": 0}
+
+
+def graph():
+    return nx.relabel_nodes(dpgraph.datasets.planted_cut(40, 20, -0.8, rng=0), {0: HOSTILE})
+
+
+def results():
+    """Name -> a result of each class."""
+    G = graph()
+    low_rank = np.diag([30.0, 20.0, *[0.0] * 38])
+    instance = dpgraph.datasets.planted_csp(20, 8, 3, 0.9, rng=0)
+    matrix = {"sensitivity": 0.01, "epsilon": 50.0, "delta": 1e-6, "rng": 0}
+    yield dpgraph.private_degrees(G, epsilon=1.0, rng=0)
+    yield dpgraph.private_max_cut(G, **BUDGET)
+    yield dpgraph.private_max_2csp(instance, **BUDGET)
+    yield dpgraph.private_normalized_adjacency(G, rank=2, mechanism="noisy-power", **BUDGET)
+    yield dpgraph.private_eigenspace(low_rank, 2, **matrix)
+    yield dpgraph.private_low_rank(low_rank, 2, **matrix)
+    yield dpgraph.private_singular_subspace(low_rank, 2, **matrix)
+    yield dpgraph.private_spectrum(low_rank, 3, **matrix)
+    yield dpgraph.private_coherence(low_rank, 2, **matrix)
+    yield dpgraph.perturb_and_project(low_rank, [dpgraph.projections.Box(0.0, 50.0)], **matrix)
+    yield dpgraph.private_symmetric_matrix(np.eye(3), sensitivity=0.1, epsilon=1.0, rng=0)
+    yield dpgraph.private_covariance(np.eye(3), epsilon=1.0, rng=0)
+    yield dpgraph.private_cosine_similarities(np.eye(4), sensitivity=0.1, epsilon=4.0, delta=1e-6, rng=0)
+    yield dpgraph.private_marginals(np.eye(4, dtype=int), 2, **BUDGET)
+    yield dpgraph.private_linear_queries(np.eye(4), np.full(4, 9), **BUDGET)
+    yield dpgraph.max_cut(G, rng=0)
+    yield dpgraph.max_2csp(instance, rng=0)
+    yield dpgraph.project_nonnegative_spectral_ball(low_rank)
+
+
+RESULTS = {type(result).__name__: result for result in results()}
+EACH = pytest.mark.parametrize("result", RESULTS.values(), ids=RESULTS)
+
+
+@EACH
+def test_the_text_is_short_and_a_table_for_notebooks_is_escaped(result):
+    assert repr(result).startswith(type(result).__name__)
+    assert len(repr(result)) < 400
+    html = result._repr_html_()
+    assert "<script" not in html
+    assert html.count("<table>") == html.count("</table>") >= 1
+    assert len(html) < 8000
+    if hasattr(result, "privacy"):
+        assert result.privacy.entries[0].name in html
+        assert "SEEDED" in html
+
+
+def test_labels_of_vertices_are_shown_escaped():
+    assert "&lt;script&gt;alert(1)" in RESULTS["PrivateDegrees"]._repr_html_()
+
+
+@EACH
+def test_results_are_equal_only_to_themselves_hashable_and_frozen(result):
+    copy = dataclasses.replace(result)
+    assert result == result
+    assert result != copy
+    assert len({result, copy}) == 2
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        result.anything = 1
+
+
+@EACH
+def test_results_survive_pickling(result):
+    copy = pickle.loads(pickle.dumps(result))
+    assert (repr(copy), copy._repr_html_()) == (repr(result), result._repr_html_())
+
+
+SAVED = [result for name, result in RESULTS.items() if name in FILES]
+
+
+@pytest.mark.parametrize("result", SAVED, ids=lambda result: type(result).__name__)
+def test_results_survive_a_file(result, tmp_path):
+    save_result(result, tmp_path / "result.npz")
+    loaded = load_result(tmp_path / "result.npz")
+    assert (repr(loaded), loaded._repr_html_()) == (repr(result), result._repr_html_())
+
+
+@EACH
+def test_a_table_becomes_a_frame_with_a_line_for_each_item(result):
+    assert isinstance(result, Result)
+    if isinstance(result, TableResult):
+        frame = result.to_frame()
+        assert list(frame.columns) == list(result.columns())
+        assert len(frame) == len(next(iter(result.columns().values()))) > 0
