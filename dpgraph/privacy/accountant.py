@@ -198,7 +198,7 @@ class PrivacyAccountant:
             mu=self._mu_squared**0.5 or None,
             adjacency="nothing released yet" if self._relation is None else self._relation.words,
             relation="" if self._relation is None else self._relation.key,
-            entries=tuple(entry for ledger in self._ledgers for entry in ledger.entries),
+            entries=tuple(entry for ledger in self._ledgers for entry in ledger.report().entries),
             seeded=any(ledger.seeded for ledger in self._ledgers),
             delta_slack=self._slack,
         )

@@ -20,7 +20,7 @@ from dpgraph.privacy.call import Call, Released
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.problems.cut.strategies import randomized_response as cut_by_answers
-from dpgraph.problems.embedding import api as normalized_adjacency
+from dpgraph.problems.embedding.strategies import gaussian as normalized_adjacency
 from dpgraph.problems.matrices import diagnostics
 from dpgraph.problems.records import encodings
 from dpgraph.releases import all_cuts, degrees
@@ -265,8 +265,8 @@ def scale_that_depends_on_the_data(monkeypatch):
     bound = normalized_adjacency.release_lower_bound
 
     def exact(graph, *arguments):
-        tau, lower, left = bound(graph, *arguments)
-        return tau, max(lower, float(graph.degrees().min()) + tau), left
+        found = bound(graph, *arguments)
+        return found._replace(lower=max(found.lower, float(graph.degrees().min()) + found.tau))
 
     monkeypatch.setattr(normalized_adjacency, "release_lower_bound", exact)
 
