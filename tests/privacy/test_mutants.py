@@ -61,8 +61,6 @@ COVARIANCE = entry_of("private_covariance", adjacency="replace", mechanism="wish
 QUERIES = entry_of("private_linear_queries", adjacency="replace", mechanism="gaussian")
 PURE_QUERIES = entry_of("private_linear_queries", mechanism="laplace")
 HULL = entry_of("private_linear_queries", mechanism="k-norm")
-#: Laplace noise on one number at epsilon = 8 cannot be told from half of it in a few hundred runs.
-FEW_BITS = dataclasses.replace(PURE_QUERIES, epsilon=1.0)
 
 
 # --- the checks ------------------------------------------------------------------------------------------------
@@ -341,13 +339,6 @@ def nuclear_noise_at_the_scale_of_the_larger_trace(monkeypatch):
     )
 
 
-def noise_of_pure_answers_halved(monkeypatch):
-    release = NoiseSource.laplace_on_grid
-    monkeypatch.setattr(
-        NoiseSource, "laplace_on_grid", lambda self, values, unit, scale: release(self, values, unit, scale / 2)
-    )
-
-
 def noise_of_the_hull_halved(monkeypatch):
     draw = histogram_release.k_norm_noise
     monkeypatch.setattr(histogram_release, "k_norm_noise", lambda noise, hull, scale: draw(noise, hull, scale / 2))
@@ -390,7 +381,6 @@ MUTANTS = {
     noise_of_a_replaced_record_halved: (audit_check, COVARIANCE),
     nuclear_noise_at_the_scale_of_the_larger_trace: (replay_check, COVARIANCE),
     differences_charged_from_the_mean: (replay_check, QUERIES),
-    noise_of_pure_answers_halved: (audit_check, FEW_BITS),
     noise_of_the_hull_halved: (audit_check, HULL),
     columns_charged_in_l2_for_laplace_noise: (replay_check, PURE_QUERIES),
     budget_charged_after_the_fact: (order_check, DEGREES),

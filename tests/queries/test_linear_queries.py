@@ -10,11 +10,14 @@ from scipy.sparse.linalg import aslinearoperator
 
 from dpgraph.bounds.k_norm import Hull
 from dpgraph.exceptions import BudgetExceededError, InvalidParameterError
+from dpgraph.linalg.query_matrix import QueryMatrix
 from dpgraph.privacy import PrivacyAccountant
-from dpgraph.privacy.noise import NoiseSource
+from dpgraph.privacy.call import open_call
+from dpgraph.privacy.noise import NoiseSource, noise_source
+from dpgraph.privacy.relation import RECORDS
 from dpgraph.problems.records.histogram_hull import covering_combination, project_histogram_answers
 from dpgraph.problems.records.linear_queries import expected_error, private_linear_queries
-from dpgraph.releases.records.histogram import k_norm_noise
+from dpgraph.releases.records.histogram import k_norm_noise, release_encoded
 from tests.privacy.replay import doors, replay  # noqa: F401
 
 MECHANISMS = ("gaussian", "ellipsoid", "factorization", "laplace", "auto")
@@ -104,6 +107,24 @@ def test_k_norm_noise_is_less_than_laplace_noise_on_low_ranks_and_refuses_high_o
     assert expected_error(np.eye(9), epsilon=1.0, mechanism="k-norm") == pytest.approx(np.sqrt(2), rel=1e-3)
     with pytest.raises(InvalidParameterError, match="mechanism='laplace'"):
         expected_error(counting_queries(9, 40), epsilon=1.0, mechanism="k-norm")
+
+
+def certified_ratio(count=4000):
+    """Lower bound on the odds of one number above 1 for a record more, from many releases of one number at once."""
+    shares = []
+    for records, sign in ((0.0, 1), (1.0, -1)):
+        call = open_call(epsilon=1.0, accountant=None, relation=RECORDS["add-remove"], noise=noise_source(0))
+        cells = QueryMatrix(scipy.sparse.eye_array(count, format="csr"))
+        share = np.mean(release_encoded(cells, np.full(count, records), 1.0, call).value >= 1)
+        shares.append(share + 4 * sign * np.sqrt(share * (1 - share) / count))
+    return shares[1] / shares[0]
+
+
+def test_an_audit_of_laplace_noise_finds_no_more_than_epsilon_and_catches_half_the_noise(monkeypatch):
+    assert 1.8 < certified_ratio() <= np.e
+    honest = NoiseSource.laplace_on_grid
+    monkeypatch.setattr(NoiseSource, "laplace_on_grid", lambda self, v, unit, scale: honest(self, v, unit, scale / 2))
+    assert certified_ratio() > np.e
 
 
 def audit(mechanism, runs=800):

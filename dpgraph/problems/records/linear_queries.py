@@ -135,9 +135,9 @@ def private_linear_queries(
     >>> from dpgraph.problems.records.linear_queries import private_linear_queries
     >>> prefix_sums = np.tril(np.ones((100, 100)))
     >>> histogram = np.full(100, 50)
-    >>> result = private_linear_queries(prefix_sums, histogram, epsilon=1.0, delta=1e-6, rng=0)
-    >>> result.mechanism, result.answers.shape
-    ('factorization', (100,))
+    >>> result = private_linear_queries(prefix_sums, histogram, epsilon=1.0, rng=0)
+    >>> result.mechanism, result.answers.shape, result.privacy.delta
+    ('laplace', (100,), 0.0)
     >>> bool(abs(result.answers[-1] - 5000) < 100)
     True
     """
