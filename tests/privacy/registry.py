@@ -448,7 +448,7 @@ ENTRIES: tuple[Entry, ...] = (
         for options in (
             {"mechanism": "laplace"},
             {"mechanism": "laplace", "adjacency": "replace"},
-            {"mechanism": "auto"},
+            {"mechanism": "k-norm"},
         )
     ),
     *(

@@ -26,6 +26,7 @@ from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
 import dpgraph
+from dpgraph.bounds.k_norm import Hull
 from dpgraph.exceptions import DPGraphError
 from dpgraph.privacy import call as private_call
 from dpgraph.privacy.accounting import pure_dp_mu
@@ -38,6 +39,7 @@ from dpgraph.privacy.replacement_noise import larger_trace
 from dpgraph.privacy.report import LedgerEntry, PrivacyReport
 from dpgraph.releases import symmetric as symmetric_release
 from dpgraph.releases.eigenspaces import projector as subspace
+from dpgraph.releases.records import histogram as histogram_release
 
 
 @dataclasses.dataclass
@@ -273,6 +275,16 @@ def open_doors(monkeypatch: pytest.MonkeyPatch) -> None:
 
         monkeypatch.setattr(symmetric_release, law, wrapped)
 
+    draw_k_norm = histogram_release.k_norm_noise
+
+    def k_norm_noise(noise: NoiseSource, hull: Hull, scale: float) -> np.ndarray:
+        if not isinstance(noise, RecordingSource):
+            return draw_k_norm(noise, hull, scale)
+        _hulls.append(hull)
+        return noise.noise_from("K-norm", scale, lambda: draw_k_norm(noise, hull, scale))
+
+    monkeypatch.setattr(histogram_release, "k_norm_noise", k_norm_noise)
+    monkeypatch.setattr(histogram_release, "add_on_grid", add_on_grid)
     for module in [m for name, m in sys.modules.items() if name.startswith("dpgraph.") and hasattr(m, "noise_source")]:
         monkeypatch.setattr(module, "noise_source", running_source)
     monkeypatch.setattr(Ledger, "_record", record_line)
@@ -364,8 +376,14 @@ def realised_loss(original: RecordingSource, copy: RecordingSource, report: Priv
     return Loss(share, lines, "".join(read), halted)
 
 
+#: Unit balls of K-norm noise; the last one is that of the calls that are compared.
+_hulls: list[Hull] = []
+
+
 def distance_of(mechanism: str, change: np.ndarray) -> float:
     """Size of a change in the norm that the law of the noise protects."""
+    if mechanism == "K-norm":
+        return _hulls[-1].norm(change)
     if "aussian" in mechanism:
         return float(np.linalg.norm(change))
     if "larger trace" in mechanism:

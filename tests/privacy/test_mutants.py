@@ -28,6 +28,7 @@ from dpgraph.releases import answers as randomized_response
 from dpgraph.releases import symmetric as symmetric_release
 from dpgraph.releases import totals as weights
 from dpgraph.releases.eigenspaces import spectrum
+from dpgraph.releases.records import histogram as histogram_release
 from dpgraph.releases.records import moments as covariance_noise
 from dpgraph.releases.sweeps import core as degree_core
 from dpgraph.releases.sweeps import one_sided as one_sided_sweeps
@@ -58,6 +59,8 @@ BEST_CUT = entry_of("private_max_cut", mechanism="permute-and-flip")
 K_CUT = entry_of("private_max_k_cut", noise="laplace")
 COVARIANCE = entry_of("private_covariance", adjacency="replace", mechanism="wishart-difference")
 QUERIES = entry_of("private_linear_queries", adjacency="replace", mechanism="gaussian")
+PURE_QUERIES = entry_of("private_linear_queries", mechanism="laplace")
+HULL = entry_of("private_linear_queries", mechanism="k-norm")
 
 
 # --- the checks ------------------------------------------------------------------------------------------------
@@ -342,6 +345,15 @@ def nuclear_noise_at_the_scale_of_the_larger_trace(monkeypatch):
     )
 
 
+def noise_of_the_hull_halved(monkeypatch):
+    draw = histogram_release.k_norm_noise
+    monkeypatch.setattr(histogram_release, "k_norm_noise", lambda noise, hull, scale: draw(noise, hull, scale / 2))
+
+
+def columns_charged_in_l2_for_laplace_noise(monkeypatch):
+    monkeypatch.setattr(encodings, "encoded_sensitivity", lambda matrix, *_, **__: matrix.longest)
+
+
 def differences_charged_from_the_mean(monkeypatch):
     monkeypatch.setattr(
         encodings, "encoded_sensitivity", lambda matrix, *_, **__: matrix.distances(matrix.dense.mean(axis=1)).max()
@@ -375,6 +387,8 @@ MUTANTS = {
     noise_of_a_replaced_record_halved: (audit_check, COVARIANCE),
     nuclear_noise_at_the_scale_of_the_larger_trace: (replay_check, COVARIANCE),
     differences_charged_from_the_mean: (replay_check, QUERIES),
+    noise_of_the_hull_halved: (audit_check, HULL),
+    columns_charged_in_l2_for_laplace_noise: (replay_check, PURE_QUERIES),
     budget_charged_after_the_fact: (order_check, DEGREES),
     budget_refunded_on_failure: (refund_check, DEGREES),
 }

@@ -21,13 +21,15 @@ from typing import Literal
 
 import numpy as np
 import scipy.linalg
+import scipy.sparse
 from numpy.typing import NDArray
 
 from dpgraph.bounds.histogram import encoded_sensitivity
+from dpgraph.bounds.k_norm import SLACK, Hull
 from dpgraph.linalg.query_matrix import QueryMatrix, RowSpace
 from dpgraph.problems.records.histogram_hull import covering_combination
 
-__all__ = ["Encoding", "Rates", "centred_columns", "centred_space", "fits_shaping", "shaped"]
+__all__ = ["Encoding", "Rates", "cells_encoding", "centred_columns", "centred_space", "fits_shaping", "shaped"]
 
 FloatArray = NDArray[np.float64]
 #: What is left of a budget for each law of noise: mu, or epsilon.
@@ -53,8 +55,10 @@ class Encoding:
         Who is protected.
     centre : ndarray, shape (d,), or None
         What every record adds to the answers besides, for replaced records.
-    law : {"gaussian", "laplace"}
+    law : {"gaussian", "laplace", "k-norm"}
         Law of the noise.
+    hull : Hull, optional
+        For "k-norm": of all moves of a neighbour.
     """
 
     name: str
@@ -62,11 +66,18 @@ class Encoding:
     decode: FloatArray | None
     adjacency: str = "add-remove"
     centre: FloatArray | None = None
-    law: Literal["gaussian", "laplace"] = "gaussian"
+    law: Literal["gaussian", "laplace", "k-norm"] = "gaussian"
+    hull: Hull | None = None
 
     @cached_property
     def sensitivity(self) -> float:
-        """How far neighbours move the released vector, in the norm of the law."""
+        """How far neighbours move the released vector, in the norm of the law.
+
+        In the norm of the hull it is 1. Its certificate, and the rounding of 2**-60 in the exact product, take less
+        than 2 SLACK.
+        """
+        if self.hull is not None:
+            return 1 + 2 * SLACK
         return encoded_sensitivity(self.encode, self.adjacency, order=2 if self.law == "gaussian" else 1)
 
     @property
@@ -87,12 +98,14 @@ class Encoding:
     @cached_property
     def answer_scales(self) -> FloatArray:
         """Standard deviations of the answers for unit noise on the released coordinates, shape (d,)."""
-        return np.ones(self.size) if self.decode is None else np.linalg.norm(self.decode, axis=1)
+        if self.decode is None:
+            return np.ones(self.size)
+        return np.linalg.norm(self.decode if self.hull is None else self.decode @ self.hull.spread, axis=1)
 
     def std(self, rates: Rates) -> float:
-        """Standard deviation of the noise on a released coordinate."""
+        """Standard deviation of the noise on a released coordinate; the scale of the noise for "k-norm"."""
         std = self.sensitivity / rates[self.law]
-        return std if self.law == "gaussian" else math.sqrt(2.0) * std
+        return math.sqrt(2.0) * std if self.law == "laplace" else std
 
     def error(self, std: float) -> float:
         """Root-mean-square error of an answer."""
@@ -104,11 +117,16 @@ class Encoding:
         With Laplace noise of scale b, E exp(t <z, v>) <= exp(2 t^2 b^2 |v|^2) for t b max|v_j| <= 1/sqrt(2), so that
         the expected maximum of N such sums and 0 is at most ln(N + 1)/t + 2 t b^2 |v|^2. At the best t that is at most
         2 sqrt(2) b |v| sqrt(ln(N + 1)) + sqrt(2) b max|v_j| ln(N + 1), where b = std/sqrt(2).
+
+        K-norm noise z of scale b has E ||z||_K = r b, and <z, v> is at most ||z||_K times the largest |<c_i, v>|, or
+        <c_i - c_j, v> where records are replaced.
         """
         d, N = self.shape
         lengths, entries = self._widths
         if self.law == "gaussian":
             return math.sqrt(2 * records * (std * lengths) * math.sqrt(2 * math.log(N + 1)) / d)
+        if self.hull is not None:
+            return math.sqrt(2 * records * std * self.size * entries / d)
         logarithm = math.log(N + 1)
         return math.sqrt(2 * records * std * (2 * lengths * math.sqrt(logarithm) + entries * logarithm) / d)
 
@@ -124,12 +142,20 @@ class Encoding:
             return longest, longest
         # decode'a_i = decode'decode c_i, and the noise of the answers is decode z.
         images = (self.decode.T @ self.decode) @ self.encode.dense
+        if self.hull is not None:
+            products = self.encode.dense.T @ images
+            largest = np.ptp(products, axis=0) if self.hull.differences else np.abs(products)
+            return 0.0, float(largest.max())
         return float(np.linalg.norm(images, axis=0).max()), float(np.abs(images).max())
 
     @cached_property
     def counting(self) -> FloatArray | None:
         """Combination of the released coordinates that is at least the number of records, or None."""
         return covering_combination(self.encode.dense)
+
+    def deviation(self, combination: FloatArray, std: float) -> float:
+        """Standard deviation of a combination of the released coordinates."""
+        return std * float(np.linalg.norm(combination if self.hull is None else self.hull.spread @ combination))
 
 
 def fits_shaping(matrix: QueryMatrix) -> bool:
@@ -151,6 +177,13 @@ def centred_space(A: QueryMatrix, adjacency: str) -> tuple[RowSpace, FloatArray 
     """The same as coordinates in their span."""
     columns, centre = centred_columns(A, adjacency)
     return (A if centre is None else QueryMatrix(columns)).row_space, centre
+
+
+def cells_encoding(A: QueryMatrix, adjacency: str) -> Encoding:
+    """Laplace noise on the histogram, from which the answers are computed."""
+    columns, centre = centred_columns(A, adjacency)
+    cells = QueryMatrix(scipy.sparse.eye_array(A.shape[1], format="csr"))
+    return Encoding("laplace", cells, columns, adjacency, centre, "laplace")
 
 
 def shaped(name: str, space: RowSpace, root: FloatArray, adjacency: str, centre: FloatArray | None) -> Encoding:

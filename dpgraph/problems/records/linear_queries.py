@@ -14,12 +14,12 @@ from numpy.typing import ArrayLike, NDArray
 from dpgraph.arguments import as_number, check_choice
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.inputs.histogram import as_counted_histogram, as_histogram
+from dpgraph.linalg.ellipsoid import Ellipsoid, minimum_volume_ellipsoid
 from dpgraph.linalg.query_matrix import QueryMatrix
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.privacy.relation import RECORDS
 from dpgraph.problems.records.discrepancy import HereditaryDiscrepancyBounds, hereditary_discrepancy_bounds
-from dpgraph.problems.records.ellipsoid import Ellipsoid, minimum_volume_ellipsoid
 from dpgraph.problems.records.encodings import Encoding
 from dpgraph.problems.records.histogram_hull import project_histogram_answers
 from dpgraph.problems.records.query_mechanisms import MECHANISMS, allowed_rates, choose_encoding, error_of
@@ -77,12 +77,13 @@ def private_linear_queries(
         epsilon > 0. ``math.inf`` promises nothing and gives the exact answers; an accountant refuses it.
     delta : float, default 0.0
         0 <= delta < 1; 0 stands for pure privacy. The pure mechanisms ignore it; the report then says 0.
-    mechanism : {"auto", "gaussian", "ellipsoid", "factorization", "laplace"}, default "auto"
+    mechanism : {"auto", "gaussian", "ellipsoid", "factorization", "laplace", "k-norm"}, default "auto"
         Law and shape of the noise, or an options object of :mod:`dpgraph.strategies`. ``"gaussian"``: independent
         Gaussian noise on the answers. ``"ellipsoid"``: the minimum-volume ellipsoid of the columns, with or without
         recursion on its long axes, whichever has the smaller expected error. ``"factorization"``: Gaussian noise of
         least total variance. ``"laplace"``: pure; Laplace noise on the answers, on the histogram, on sums over a tree
-        of its cells, or on the coordinates of the factorization, whichever has the least expected error. ``"auto"``:
+        of its cells, or on the coordinates of the factorization, whichever has the least expected error. ``"k-norm"``:
+        pure; for rank up to 6, density following the hull of the columns. ``"auto"``:
         the smallest :func:`expected_error` of all that `delta` allows (noise on the answers themselves if the matrix is
         too large for anything else).
     sparse : {"auto", True, False}, default "auto"
@@ -134,9 +135,9 @@ def private_linear_queries(
     >>> from dpgraph.problems.records.linear_queries import private_linear_queries
     >>> prefix_sums = np.tril(np.ones((100, 100)))
     >>> histogram = np.full(100, 50)
-    >>> result = private_linear_queries(prefix_sums, histogram, epsilon=1.0, delta=1e-6, rng=0)
-    >>> result.mechanism, result.answers.shape
-    ('factorization', (100,))
+    >>> result = private_linear_queries(prefix_sums, histogram, epsilon=1.0, rng=0)
+    >>> result.mechanism, result.answers.shape, result.privacy.delta
+    ('laplace', (100,), 0.0)
     >>> bool(abs(result.answers[-1] - 5000) < 100)
     True
     """
@@ -158,7 +159,7 @@ def private_linear_queries(
         histogram, records = as_counted_histogram(values)
     else:
         histogram = as_histogram(values)
-    released, std = release_encoded(encoding.encode, histogram, encoding.sensitivity, call)
+    released, std = release_encoded(encoding.encode, histogram, encoding.sensitivity, call, hull=encoding.hull)
     answers, bound = _least_squares(matrix, encoding, released, std, sparse=sparse, records=records)
     return PrivateAnswers(
         answers=answers,
@@ -188,7 +189,7 @@ def expected_error(
         Query matrix.
     epsilon, delta : float
         Privacy budget; delta = 0 for pure privacy.
-    mechanism : {"auto", "gaussian", "ellipsoid", "factorization", "laplace"}, default "auto"
+    mechanism : {"auto", "gaussian", "ellipsoid", "factorization", "laplace", "k-norm"}, default "auto"
         As in :func:`private_linear_queries`.
     records : float, optional
         Public bound on the number of records n. If given, the result is the smaller of the exact error of the noise and
@@ -253,7 +254,7 @@ def _least_squares(
     if records is None:
         combination = encoding.counting
         if combination is not None:
-            records = float(combination @ released) + _COUNT_MARGIN * std * float(np.linalg.norm(combination))
+            records = float(combination @ released) + _COUNT_MARGIN * encoding.deviation(combination, std)
             records = max(records, 0.0)
         elif sparse is True:
             raise InvalidParameterError(

@@ -7,6 +7,7 @@ from typing import Any
 from dpgraph.linalg.query_matrix import QueryMatrix
 from dpgraph.privacy.accounting import check_epsilon, check_optional_delta, gdp_mu, require_delta
 from dpgraph.problems.records.encodings import Encoding, Rates, fits_shaping
+from dpgraph.problems.records.strategies.linear_queries.k_norm import draws_exactly
 from dpgraph.problems.strategy import Registry
 from dpgraph.releases.records.answers import is_unlimited
 
@@ -24,8 +25,8 @@ def allowed_rates(epsilon: float, delta: float) -> Rates:
     """What the budget is for each law of noise that it allows."""
     delta = check_optional_delta(delta)
     if is_unlimited(epsilon):
-        return {"laplace": epsilon, "gaussian": epsilon}
-    pure = {"laplace": check_epsilon(epsilon)}
+        return dict.fromkeys(("laplace", "k-norm", "gaussian"), epsilon)
+    pure = dict.fromkeys(("laplace", "k-norm"), check_epsilon(epsilon))
     return pure | {"gaussian": gdp_mu(epsilon, delta)} if delta > 0 else pure
 
 
@@ -42,6 +43,8 @@ def choose_encoding(
         candidates = []
         for other in MECHANISMS.strategies.values():
             tried = other.name not in _DOMINATED and (fits_shaping(matrix) or other.name in _ANY_SIZE)
+            if other.name == "k-norm":  # of linearly independent columns it is among those of "laplace"
+                tried = tried and draws_exactly(matrix, adjacency) and matrix.row_space.rank < matrix.shape[1]
             if tried and ("gaussian" in rates or other.pure(other.options())):
                 candidates += other.run(other.options(), matrix, adjacency)
     return min(candidates, key=lambda encoding: error_of(encoding, encoding.std(rates), records))

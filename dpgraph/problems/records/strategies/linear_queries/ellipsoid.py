@@ -8,8 +8,8 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
+from dpgraph.linalg.ellipsoid import Ellipsoid, minimum_volume_ellipsoid
 from dpgraph.linalg.query_matrix import QueryMatrix
-from dpgraph.problems.records.ellipsoid import Ellipsoid, minimum_volume_ellipsoid
 from dpgraph.problems.records.encodings import Encoding, centred_space, shaped
 from dpgraph.problems.strategy import Strategy
 

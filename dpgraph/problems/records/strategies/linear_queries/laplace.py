@@ -9,7 +9,7 @@ import scipy.linalg
 import scipy.sparse
 
 from dpgraph.linalg.query_matrix import QueryMatrix
-from dpgraph.problems.records.encodings import Encoding, centred_columns, fits_shaping
+from dpgraph.problems.records.encodings import Encoding, cells_encoding, centred_columns, fits_shaping
 from dpgraph.problems.records.strategies.linear_queries.factorization import factorization_encoding
 from dpgraph.problems.strategy import Strategy
 
@@ -44,8 +44,7 @@ def _encodings(_options: LaplaceAnswers, A: QueryMatrix, adjacency: str) -> list
     found.append(replace(factorization_encoding(A, adjacency), name="laplace", law="laplace"))
     if N <= _MOST_CELLS:
         columns, centre = centred_columns(A, adjacency)
-        cells = QueryMatrix(scipy.sparse.eye_array(N, format="csr"))
-        found.append(Encoding("laplace", cells, columns, adjacency, centre, "laplace"))
+        found.append(cells_encoding(A, adjacency))
         for children in _BRANCHINGS:
             if children < N:
                 tree = range_sums(N, children, root=adjacency != "replace")

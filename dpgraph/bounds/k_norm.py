@@ -1,0 +1,117 @@
+r"""The hull K of the moves of a neighbour as a unit ball: its norm, certified, and the size of noise that follows it.
+
+Where one record moves a vector by plus or minus a column c_i, K = conv{c_i, -c_i} = {C l : |l|_1 <= 1}; where a record
+is replaced, K = conv{c_i - c_j} = {C l : |l|_1 <= 2, sum l = 0}. Neighbours are at distance at most 1 in the norm
+
+    ||z||_K = min {|l|_1 : C l = z},   or half of it with sum l = 0.
+
+So noise of density proportional to exp(-epsilon ||z||_K) is epsilon-DP, by the triangle inequality (M. Hardt and
+K. Talwar, "On the geometry of differential privacy", STOC 2010).
+
+**Sampling.** Coordinates are such that the unit ball E is the least-volume ellipsoid of K. As K lies in E,
+|z| <= ||z||_K. A vector of density proportional to exp(-|z|) (a random direction, a radius of law Gamma(r)) is accepted
+with probability exp(|z| - ||z||_K): the accepted one has density proportional to exp(-||z||_K). On average one in
+vol(E)/vol(K) is accepted, at most one in r^{r/2} (John).
+
+**Certificates.** The linear program is solved in floating point. A dual vector y, divided by max |<c_i, y>|, proves a
+lower bound on the norm. The l that was found proves an upper bound: what C l misses z by is at most sqrt(r (1 + gap))
+times its length, because K contains E divided by that. The lower bound g is used; both must be within :data:`SLACK`.
+Then the density is exp(-g) with ||z||_K - SLACK <= g <= ||z||_K, and neighbours cost at most 1 + SLACK.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linprog
+
+from dpgraph.exceptions import NotConvergedError
+
+__all__ = ["SLACK", "Hull"]
+
+FloatArray = NDArray[np.float64]
+
+#: Accuracy of the norm.
+SLACK = 2.0**-20
+#: Directions, and steps of reweighted least squares, for the estimated size of the noise.
+_DIRECTIONS, _STEPS = 128, 25
+
+
+class Hull:
+    """K, in coordinates in which its least-volume ellipsoid is the unit ball.
+
+    Parameters
+    ----------
+    columns : ndarray, shape (r, N)
+        C.
+    differences : bool
+        A record is replaced.
+    gap : float
+        Gap of the ellipsoid.
+    """
+
+    def __init__(self, columns: FloatArray, *, differences: bool, gap: float) -> None:
+        self.columns, self.differences = columns, differences
+        self._inner = math.sqrt(len(columns) * (1 + gap))
+        #: C, with a row of ones where l must add up to 0.
+        self._rows = np.vstack([columns, np.ones(columns.shape[1])]) if differences else columns
+        self._unit = 0.5 if differences else 1.0
+
+    @property
+    def dimension(self) -> int:
+        """Number r of coordinates."""
+        return len(self.columns)
+
+    def norm(self, z: FloatArray) -> float:
+        """Lower bound on ||z||_K, within :data:`SLACK`.
+
+        Raises
+        ------
+        NotConvergedError
+            The linear program was not solved so accurately.
+        """
+        N = self.columns.shape[1]
+        target = np.append(z, 0.0) if self.differences else z
+        found = linprog(np.ones(2 * N), A_eq=np.hstack([self._rows, -self._rows]), b_eq=target, method="highs-ds")
+        if found.x is not None:
+            y = found.eqlin.marginals
+            height = float(np.abs(self._rows.T @ y).max())
+            lower = max(self._unit * float(y @ target) / height if height else 0.0, float(np.linalg.norm(z)))
+            combination = found.x[:N] - found.x[N:]
+            if self.differences:
+                combination[0] -= combination.sum()
+            missed = float(np.linalg.norm(z - self.columns @ combination))
+            upper = self._unit * float(np.abs(combination).sum()) + self._inner * missed
+            if upper - lower <= SLACK:
+                return lower
+        raise NotConvergedError("the norm of the noise could not be computed accurately; use mechanism='laplace'")
+
+    @cached_property
+    def spread(self) -> FloatArray:
+        """Estimated root of the covariance of noise of density proportional to exp(-||z||_K), shape (r, r).
+
+        With rho(u) = 1/||u||_K the covariance is r (r + 1) E[rho^{r + 2} u u'] / E[rho^r] over random directions u. It
+        is estimated from public random directions, to some per cent, and says nothing but how large errors will be.
+        """
+        r = self.dimension
+        u = np.random.default_rng(0).standard_normal((_DIRECTIONS, r))
+        u /= np.linalg.norm(u, axis=1, keepdims=True)
+        rho = 1 / self._norms(u)
+        weights = r * (r + 1) * rho ** (r + 2) / np.sum(rho**r)
+        eigenvalues, V = np.linalg.eigh((u.T * weights) @ u)
+        return (V * np.sqrt(np.maximum(eigenvalues, 0.0))) @ V.T
+
+    def _norms(self, points: FloatArray) -> FloatArray:
+        """Upper bounds on the norms of many points, to about a per cent: iteratively reweighted least squares."""
+        rows = self._rows
+        target = np.hstack([points, np.zeros((len(points), len(rows) - points.shape[1]))])
+        weights = np.ones((len(points), rows.shape[1]))
+        for _ in range(_STEPS):
+            gram = np.einsum("in,mn,jn->mij", rows, weights, rows, optimize=True)
+            solved = np.linalg.solve(gram, target[:, :, None])[:, :, 0]
+            combination = weights * (solved @ rows)
+            weights = np.abs(combination) + 1e-6 * np.abs(combination).max(axis=1, keepdims=True)
+        return self._unit * np.abs(combination).sum(axis=1)
