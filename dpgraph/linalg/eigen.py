@@ -84,26 +84,12 @@ class Eigenpairs:
 def leading_eigenpairs(
     operator: Any, count: int, *, tolerance: float, generator: np.random.Generator, least: float | None = None
 ) -> Eigenpairs:
-    """Compute the `count` eigenpairs of largest absolute value of a symmetric operator.
+    """Compute the `count` eigenpairs of largest absolute value of a symmetric operator, 1 <= count <= n.
 
-    Parameters
-    ----------
-    operator : ndarray, sparse array or LinearOperator, shape (n, n)
-        Symmetric.
-    count : int
-        1 <= count <= n.
-    tolerance : float
-        Largest accepted norm of the residual A U - U Theta; a public number.
-    generator : numpy.random.Generator
-        Source of starting vectors (independent of the data).
-    least : float, optional
-        A number that `count` absolute eigenvalues are known to exceed, and no more: then none is missed if those found
-        exceed it. By default a certificate shows that none larger than the last one by 10 % is missed, except with
-        probability 1e-9.
-
-    Returns
-    -------
-    Eigenpairs
+    The residual A U - U Theta has at most the norm `tolerance`, a public number. Starting vectors come from
+    `generator`, independent of the data. Where `count` absolute eigenvalues are known to exceed a number `least`, and
+    no more, none is missed if those found exceed it. By default a certificate shows that none larger than the last one
+    by 10 % is missed, except with probability 1e-9.
 
     Raises
     ------
@@ -137,7 +123,7 @@ def leading_values(
 
     The first count - 1 come with vectors, by a Krylov method; the last one, which may lie at the dense edge of a bulk
     and then takes long to converge, is the norm of what is left, as found by Lanczos, with the certificate of this
-    module.
+    module. Where the whole matrix is decomposed (:func:`is_decomposed`) there are `count` vectors.
 
     Parameters
     ----------
@@ -149,14 +135,8 @@ def leading_values(
         Spectral norm of the residual of the vectors that is aimed at; a quarter of `tolerance` is accepted.
     failure : float
         Probability, over the random starts, that the values are not within `tolerance` and nobody notices. Of no
-        meaning where the whole matrix is decomposed (:func:`is_decomposed`). A private call subtracts it from its
-        delta (:func:`dpgraph.releases.eigenspaces.spectrum.certificate_failure`).
-
-    Returns
-    -------
-    Eigenpairs
-        With count - 1 vectors (or count, where the whole matrix was decomposed). The absolute values are within
-        `tolerance`, except with probability `failure`.
+        meaning where the whole matrix is decomposed. A private call subtracts it from its delta
+        (:func:`dpgraph.releases.eigenspaces.spectrum.certificate_failure`).
 
     Raises
     ------
