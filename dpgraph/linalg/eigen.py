@@ -123,7 +123,8 @@ def leading_values(
 
     The first count - 1 come with vectors, by a Krylov method; the last one, which may lie at the dense edge of a bulk
     and then takes long to converge, is the norm of what is left, as found by Lanczos, with the certificate of this
-    module. Where the whole matrix is decomposed (:func:`is_decomposed`) there are `count` vectors.
+    module. Where the whole matrix is decomposed (:func:`is_decomposed`) there are `count` vectors. NotConvergedError as
+    in :func:`leading_eigenpairs`, and where LAPACK's rounding errors exceed `tolerance`.
 
     Parameters
     ----------
@@ -137,11 +138,6 @@ def leading_values(
         Probability, over the random starts, that the values are not within `tolerance` and nobody notices. Of no
         meaning where the whole matrix is decomposed. A private call subtracts it from its delta
         (:func:`dpgraph.releases.eigenspaces.spectrum.certificate_failure`).
-
-    Raises
-    ------
-    InvalidParameterError, NotConvergedError
-        As :func:`leading_eigenpairs`; also where LAPACK's rounding errors exceed `tolerance`.
 
     Notes
     -----
@@ -205,9 +201,6 @@ def _sorted_by_size(values: FloatArray, vectors: FloatArray, count: int) -> Eige
     return Eigenpairs(np.ascontiguousarray(values[order]), np.ascontiguousarray(vectors[:, order]))
 
 
-# --- pairs, by a restarted Krylov method -----------------------------------------------------------------------------
-
-
 def _tries(
     operator: Any, count: int, tolerance: float, generator: np.random.Generator, *, aim: float
 ) -> Iterator[Eigenpairs]:
@@ -248,9 +241,6 @@ def _with_residual(operator: Any, pairs: Eigenpairs) -> Eigenpairs:
     size = float(np.abs(R).max(initial=0.0))  # squares of tiny entries vanish
     scaled = R / size if size > 0 else R
     return replace(pairs, residual=size * math.sqrt(max(float(np.linalg.eigvalsh(scaled.T @ scaled)[-1]), 0.0)))
-
-
-# --- the norm of what is left, by Lanczos ----------------------------------------------------------------------------
 
 
 def _largest_value(
