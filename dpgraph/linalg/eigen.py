@@ -89,14 +89,8 @@ def leading_eigenpairs(
     The residual A U - U Theta has at most the norm `tolerance`, a public number. Starting vectors come from
     `generator`, independent of the data. Where `count` absolute eigenvalues are known to exceed a number `least`, and
     no more, none is missed if those found exceed it. By default a certificate shows that none larger than the last one
-    by 10 % is missed, except with probability 1e-9.
-
-    Raises
-    ------
-    InvalidParameterError
-        `count` is out of range.
-    NotConvergedError
-        The residuals stay above `tolerance`, or eigenvalues keep being missed.
+    by 10 % is missed, except with probability 1e-9. NotConvergedError if residuals stay above `tolerance`, or
+    eigenvalues keep being missed.
     """
     if _check_count(operator, count):
         pairs = _dense(operator, count)
