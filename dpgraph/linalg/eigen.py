@@ -45,10 +45,8 @@ _RESIDUAL_SHARE = 0.25
 _ATTEMPTS = 3
 #: Restarts of the Krylov method: the first try at accurate vectors, and later ones.
 _FEW_RESTARTS, _MANY_RESTARTS = 2, 1000
-#: Steps of Lanczos that estimate a norm, and between looks at a certificate.
-_NORM_STEPS = 8
-#: ... and before a certificate is given up.
-_MOST_STEPS = 20_000
+#: Steps of Lanczos that estimate a norm, or pass between looks at a certificate; and before it is given up.
+_NORM_STEPS, _MOST_STEPS = 8, 20_000
 #: An exhausted run says no more than rounding allows; one that says less than this is a failure.
 _USEFUL_DOUBT = 0.5
 #: Share of what runs may claim that is kept for exhausted ones.
@@ -94,18 +92,18 @@ def leading_eigenpairs(
     """
     if _check_count(operator, count):
         pairs = _dense(operator, count)
-        if not pairs.residual <= tolerance:
-            raise _not_converged(operator, count, tolerance)
-        return pairs
+        if pairs.residual <= tolerance:
+            return pairs
+        raise _not_converged(operator, count, tolerance)
     for pairs in _tries(operator, count, tolerance, generator, aim=tolerance):
         last = float(np.abs(pairs.values[-1]))
         level = _MISSED_FACTOR * last + tolerance
-        found = (
-            _largest_value(operator, pairs, generator, level=level, failure=_FAILURE_PROBABILITY / _ATTEMPTS)
-            if least is None
-            else least
-        )
-        if found <= (level if least is None else last):
+        if least is not None:
+            found, level = least, last
+        else:
+            failure = _FAILURE_PROBABILITY / _ATTEMPTS
+            found = _largest_value(operator, pairs, generator, level=level, failure=failure)
+        if found <= level:
             return pairs
     raise _not_converged(operator, count, tolerance)
 
