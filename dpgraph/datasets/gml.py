@@ -39,15 +39,7 @@ def _parse(text: str, path: str | os.PathLike[str]) -> nx.Graph:
         try:
             return nx.parse_gml(text, label=label)
         # What a malformed file makes networkx's parser raise; its messages quote the file, so they stop here.
-        except (
-            nx.NetworkXException,
-            ValueError,
-            KeyError,
-            TypeError,
-            IndexError,
-            AttributeError,
-            RecursionError,
-        ):
+        except (nx.NetworkXException, ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError):
             continue
     raise DatasetError(f"{path}: expected valid GML (a graph [ ... ] of node [ ... ] and edge [ ... ] records)")
 

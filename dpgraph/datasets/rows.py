@@ -140,9 +140,7 @@ def _line_by_line(table: Table, labels: type[int] | type[str], weight_column: in
         width = width or len(fields)
         if len(fields) != width or width < 2:
             raise malformed(
-                table.path,
-                number,
-                f"{width} columns as on the lines above" if width >= 2 else "two vertex labels",
+                table.path, number, f"{width} columns as on the lines above" if width >= 2 else "two vertex labels"
             )
         tails.append(_label(fields[0], labels, table.path, number))
         heads.append(_label(fields[1], labels, table.path, number))

@@ -45,10 +45,8 @@ _RESIDUAL_SHARE = 0.25
 _ATTEMPTS = 3
 #: Restarts of the Krylov method: the first try at accurate vectors, and later ones.
 _FEW_RESTARTS, _MANY_RESTARTS = 2, 1000
-#: Steps of Lanczos that estimate a norm, and between looks at a certificate.
-_NORM_STEPS = 8
-#: ... and before a certificate is given up.
-_MOST_STEPS = 20_000
+#: Steps of Lanczos that estimate a norm, or pass between looks at a certificate; and before it is given up.
+_NORM_STEPS, _MOST_STEPS = 8, 20_000
 #: An exhausted run says no more than rounding allows; one that says less than this is a failure.
 _USEFUL_DOUBT = 0.5
 #: Share of what runs may claim that is kept for exhausted ones.
@@ -84,48 +82,28 @@ class Eigenpairs:
 def leading_eigenpairs(
     operator: Any, count: int, *, tolerance: float, generator: np.random.Generator, least: float | None = None
 ) -> Eigenpairs:
-    """Compute the `count` eigenpairs of largest absolute value of a symmetric operator.
+    """Compute the `count` eigenpairs of largest absolute value of a symmetric operator, 1 <= count <= n.
 
-    Parameters
-    ----------
-    operator : ndarray, sparse array or LinearOperator, shape (n, n)
-        Symmetric.
-    count : int
-        1 <= count <= n.
-    tolerance : float
-        Largest accepted norm of the residual A U - U Theta; a public number.
-    generator : numpy.random.Generator
-        Source of starting vectors (independent of the data).
-    least : float, optional
-        A number that `count` absolute eigenvalues are known to exceed, and no more: then none is missed if those found
-        exceed it. By default a certificate shows that none larger than the last one by 10 % is missed, except with
-        probability 1e-9.
-
-    Returns
-    -------
-    Eigenpairs
-
-    Raises
-    ------
-    InvalidParameterError
-        `count` is out of range.
-    NotConvergedError
-        The residuals stay above `tolerance`, or eigenvalues keep being missed.
+    The residual A U - U Theta has at most the norm `tolerance`, a public number. Starting vectors come from
+    `generator`, independent of the data. Where `count` absolute eigenvalues are known to exceed a number `least`, and
+    no more, none is missed if those found exceed it. By default a certificate shows that none larger than the last one
+    by 10 % is missed, except with probability 1e-9. NotConvergedError if residuals stay above `tolerance`, or
+    eigenvalues keep being missed.
     """
     if _check_count(operator, count):
         pairs = _dense(operator, count)
-        if not pairs.residual <= tolerance:
-            raise _not_converged(operator, count, tolerance)
-        return pairs
+        if pairs.residual <= tolerance:
+            return pairs
+        raise _not_converged(operator, count, tolerance)
     for pairs in _tries(operator, count, tolerance, generator, aim=tolerance):
         last = float(np.abs(pairs.values[-1]))
         level = _MISSED_FACTOR * last + tolerance
-        found = (
-            _largest_value(operator, pairs, generator, level=level, failure=_FAILURE_PROBABILITY / _ATTEMPTS)
-            if least is None
-            else least
-        )
-        if found <= (level if least is None else last):
+        if least is not None:
+            found, level = least, last
+        else:
+            failure = _FAILURE_PROBABILITY / _ATTEMPTS
+            found = _largest_value(operator, pairs, generator, level=level, failure=failure)
+        if found <= level:
             return pairs
     raise _not_converged(operator, count, tolerance)
 
@@ -137,7 +115,8 @@ def leading_values(
 
     The first count - 1 come with vectors, by a Krylov method; the last one, which may lie at the dense edge of a bulk
     and then takes long to converge, is the norm of what is left, as found by Lanczos, with the certificate of this
-    module.
+    module. Where the whole matrix is decomposed (:func:`is_decomposed`) there are `count` vectors. NotConvergedError as
+    in :func:`leading_eigenpairs`, and where LAPACK's rounding errors exceed `tolerance`.
 
     Parameters
     ----------
@@ -149,19 +128,8 @@ def leading_values(
         Spectral norm of the residual of the vectors that is aimed at; a quarter of `tolerance` is accepted.
     failure : float
         Probability, over the random starts, that the values are not within `tolerance` and nobody notices. Of no
-        meaning where the whole matrix is decomposed (:func:`is_decomposed`). A private call subtracts it from its
-        delta (:func:`dpgraph.releases.eigenspaces.spectrum.certificate_failure`).
-
-    Returns
-    -------
-    Eigenpairs
-        With count - 1 vectors (or count, where the whole matrix was decomposed). The absolute values are within
-        `tolerance`, except with probability `failure`.
-
-    Raises
-    ------
-    InvalidParameterError, NotConvergedError
-        As :func:`leading_eigenpairs`; also where LAPACK's rounding errors exceed `tolerance`.
+        meaning where the whole matrix is decomposed. A private call subtracts it from its delta
+        (:func:`dpgraph.releases.eigenspaces.spectrum.certificate_failure`).
 
     Notes
     -----
@@ -225,9 +193,6 @@ def _sorted_by_size(values: FloatArray, vectors: FloatArray, count: int) -> Eige
     return Eigenpairs(np.ascontiguousarray(values[order]), np.ascontiguousarray(vectors[:, order]))
 
 
-# --- pairs, by a restarted Krylov method -----------------------------------------------------------------------------
-
-
 def _tries(
     operator: Any, count: int, tolerance: float, generator: np.random.Generator, *, aim: float
 ) -> Iterator[Eigenpairs]:
@@ -268,9 +233,6 @@ def _with_residual(operator: Any, pairs: Eigenpairs) -> Eigenpairs:
     size = float(np.abs(R).max(initial=0.0))  # squares of tiny entries vanish
     scaled = R / size if size > 0 else R
     return replace(pairs, residual=size * math.sqrt(max(float(np.linalg.eigvalsh(scaled.T @ scaled)[-1]), 0.0)))
-
-
-# --- the norm of what is left, by Lanczos ----------------------------------------------------------------------------
 
 
 def _largest_value(

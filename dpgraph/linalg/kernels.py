@@ -76,11 +76,7 @@ def _block_parallel(
 
 
 def _vector_rows_source(
-    indptr: NDArray[np.int32],
-    indices: NDArray[np.int32],
-    data: FloatArray,
-    rows: IntArray,
-    x: FloatArray,
+    indptr: NDArray[np.int32], indices: NDArray[np.int32], data: FloatArray, rows: IntArray, x: FloatArray
 ) -> FloatArray:
     out = np.empty(rows.size)
     for t in prange(rows.size):
@@ -92,11 +88,7 @@ def _vector_rows_source(
 
 
 def _block_rows_source(
-    indptr: NDArray[np.int32],
-    indices: NDArray[np.int32],
-    data: FloatArray,
-    rows: IntArray,
-    block: FloatArray,
+    indptr: NDArray[np.int32], indices: NDArray[np.int32], data: FloatArray, rows: IntArray, block: FloatArray
 ) -> FloatArray:
     k = block.shape[1]
     out = np.zeros((rows.size, k))

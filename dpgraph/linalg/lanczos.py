@@ -123,7 +123,8 @@ class Lanczos:
 
     def lies_above(self, x: float, failure: float) -> bool:
         """Whether all eigenvalues exceed x, which is below all Ritz values, by the certificate of this module."""
-        return self.exhausted or self._exceeds(x, failure)
+        enough = self._chance / failure
+        return self.exhausted or self._growth(x, enough) >= enough
 
     @property
     def least_doubt(self) -> float:
@@ -155,10 +156,6 @@ class Lanczos:
             if most >= enough:
                 return enough
         return most
-
-    def _exceeds(self, x: float, failure: float) -> bool:
-        bound = self._chance / failure
-        return self._growth(x, bound) >= bound
 
     def look(self, x: float, failure: float, steps: int) -> bool:
         """Continue until all eigenvalues are known to exceed x, or for `steps` in all; whether they are.

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from dpgraph.compiled import njit
 from dpgraph.typing import FloatArray
 
-__all__ = ["REORDER", "Rows", "accept", "on_columns", "on_threads", "uniform"]
+__all__ = ["REORDER", "Rows", "accept", "default_sweeps", "on_columns", "on_threads", "uniform"]
 
 #: Numba's fastmath: sums may be reordered (vectorised); NaN and infinity keep their meaning.
 REORDER = {"reassoc", "contract"}
@@ -52,6 +52,11 @@ def accept(gain: float, temperature: float, tol: float, state: NDArray[np.uint64
         return True
     ratio = gain / temperature
     return ratio > -30.0 and uniform(state) < np.exp(ratio)
+
+
+def default_sweeps(operations: float, cost: float, most: int = 2500) -> int:
+    """As many sweeps as `operations` allow at the `cost` of one for all starts, between 20 and `most`."""
+    return int(np.clip(operations / cost, 20, most))
 
 
 def on_threads(function: Callable[..., None], *arguments: Iterable[Any]) -> None:

@@ -72,7 +72,7 @@ def test_recombination_is_never_worse_than_its_best_input():
 def test_recombination_of_equal_cuts_is_that_cut():
     objective = graph_objective()
     x = np.random.default_rng(0).choice([-1.0, 1.0], 60)
-    merged = recombine(objective, np.column_stack([x, x, -x]), np.random.default_rng(0))
+    merged = recombine(objective, np.column_stack([x, x, -x]), np.random.default_rng(0), sweeps=20)
     assert objective.values(merged) >= objective.values(x)
 
 
@@ -104,5 +104,5 @@ def test_best_columns_are_sorted_by_value():
 def test_a_graph_without_edges_is_left_alone():
     objective = DenseObjective(np.zeros((3, 3)))
     x = np.array([[1.0], [-1.0], [1.0]])
-    np.testing.assert_array_equal(anneal(objective, x, np.random.default_rng(0)), x)
+    np.testing.assert_array_equal(anneal(objective, x, np.random.default_rng(0), sweeps=20), x)
     assert objective.values(x[:, 0]) == pytest.approx(0.0)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from dpgraph.sos.csp.objective import CSPObjective
-from dpgraph.sos.kernels import on_threads
+from dpgraph.sos.kernels import default_sweeps, on_threads
 from dpgraph.sos.sampling import draw_labels
 from dpgraph.typing import FloatArray, IntArray
 
@@ -21,7 +21,7 @@ _OPERATIONS = 4e8  # elementary operations of the default annealing, all starts 
 # Temperatures in units of a typical change of value in a random assignment.
 _HOT, _COLD = 0.45, 0.05
 _GREEDY_SWEEPS = 1000
-_FEWEST_SWEEPS, _MOST_SWEEPS = 20, 2000
+_MOST_SWEEPS = 2000
 
 
 def round_vectors(V: FloatArray, rounds: int, rng: np.random.Generator) -> IntArray:
@@ -67,7 +67,7 @@ def improve_labels(
     count = len(assignments)
     if sweeps is None:
         size = objective.n_variables + 0.2 * len(objective.pairs) * objective.alphabet_size
-        sweeps = int(np.clip(_OPERATIONS / (count * size), _FEWEST_SWEEPS, _MOST_SWEEPS))
+        sweeps = default_sweeps(_OPERATIONS, count * size, _MOST_SWEEPS)
     unit = 2.0 * float(objective.spread().mean())
     temperatures = np.concatenate([np.linspace(_HOT, _COLD, sweeps) * unit, np.zeros(_GREEDY_SWEEPS)])
     annealed = _run(objective, assignments, temperatures, rng.integers(2**63, size=count))

@@ -27,10 +27,7 @@ _WARM = 0.15  # first temperature from a good cut
 
 
 def solve_bisection(
-    objective: SparseObjective,
-    imbalance: int,
-    options: SolverOptions,
-    rng: int | np.random.Generator | None = None,
+    objective: SparseObjective, imbalance: int, options: SolverOptions, rng: int | np.random.Generator | None = None
 ) -> Solution:
     """Cut an objective into sides whose sizes differ by at most `imbalance`, which is at least the parity of n.
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from dpgraph.sos.cut.base import CutObjective
-from dpgraph.sos.kernels import on_columns
+from dpgraph.sos.kernels import default_sweeps, on_columns
 from dpgraph.typing import FloatArray, IntArray
 
 __all__ = ["anneal", "improve", "one_opt", "recombine"]
@@ -32,7 +32,6 @@ _MOST_RECOMBINED = 62  # bits of a pattern
 
 #: Elementary operations that the default annealing may take, all starts together (a few seconds).
 _OPERATIONS = 1e9
-_FEWEST_SWEEPS, _MOST_SWEEPS = 20, 2500
 
 
 def improve(
@@ -43,7 +42,8 @@ def improve(
     Vertices that can be eliminated exactly are, the rest is annealed from each start and recombined.
     """
     core, kept, lift = objective.reduced()
-    sweeps = _default_sweeps(core, signs.shape[1]) if sweeps is None else sweeps
+    if sweeps is None:
+        sweeps = default_sweeps(_OPERATIONS, signs.shape[1] * core.n_vertices * core.flip_cost())
     best = recombine(core, anneal(core, signs[kept], rng, sweeps=sweeps), rng, sweeps=sweeps)
     for _ in range(_GENERATIONS):
         copies = np.repeat(best[:, None], signs.shape[1], axis=1)
@@ -58,23 +58,16 @@ def one_opt(objective: CutObjective, signs: FloatArray) -> FloatArray:
 
 
 def anneal(
-    objective: CutObjective,
-    signs: FloatArray,
-    rng: np.random.Generator,
-    *,
-    sweeps: int | None = None,
-    hot: float = _HOT,
+    objective: CutObjective, signs: FloatArray, rng: np.random.Generator, *, sweeps: int, hot: float = _HOT
 ) -> FloatArray:
     """Anneal each cut, shape (n,) or (n, c), then flip single vertices while that gains; never worse than 1-opt of it.
 
-    `sweeps` over the vertices for each cut are by default as many as take a few seconds, between 20 and 2500. The first
-    temperature is `hot` times the mean row norm of M.
+    The temperature falls from `hot` times the mean row norm of M in `sweeps` over the vertices.
     """
     norms = objective.row_norms()
     if not norms.any():
         return signs.copy()
     unit = float(norms[norms > 0.0].mean())
-    sweeps = _default_sweeps(objective, _columns(signs)) if sweeps is None else sweeps
     temperatures = np.concatenate([np.linspace(hot, _COLD, sweeps) * unit, np.zeros(_GREEDY_SWEEPS)])
     seeds = rng.integers(2**63, size=_columns(signs))
     annealed = _run(objective, signs, temperatures, seeds)
@@ -83,9 +76,7 @@ def anneal(
     return np.where(better, annealed, greedy)
 
 
-def recombine(
-    objective: CutObjective, cuts: FloatArray, rng: np.random.Generator, *, sweeps: int | None = None
-) -> FloatArray:
+def recombine(objective: CutObjective, cuts: FloatArray, rng: np.random.Generator, *, sweeps: int) -> FloatArray:
     """One cut from several, shape (n, c): never worse than the best of them.
 
     What they disagree on is annealed in `sweeps`, as by :func:`anneal`.
@@ -99,11 +90,6 @@ def recombine(
     start = np.ones((small.n_vertices, _RECOMBINATIONS))
     found = anneal(small, start, rng, sweeps=sweeps)
     return np.asarray(best * found[group, int(np.argmax(small.values(found)))])
-
-
-def _default_sweeps(objective: CutObjective, starts: int) -> int:
-    sweeps = _OPERATIONS / (starts * objective.n_vertices * objective.flip_cost())
-    return int(np.clip(sweeps, _FEWEST_SWEEPS, _MOST_SWEEPS))
 
 
 def _columns(signs: FloatArray) -> int:

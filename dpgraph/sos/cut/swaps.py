@@ -15,7 +15,7 @@ import numpy as np
 from dpgraph.compiled import njit
 from dpgraph.sos.cut.balance import BalancedObjective
 from dpgraph.sos.cut.objective import SparseObjective
-from dpgraph.sos.kernels import Rows, on_columns
+from dpgraph.sos.kernels import Rows, default_sweeps, on_columns
 from dpgraph.typing import FloatArray
 
 __all__ = ["anneal_balanced", "repair_and_swap"]
@@ -25,7 +25,6 @@ __all__ = ["anneal_balanced", "repair_and_swap"]
 _HOT, _COLD = 0.45, 0.05
 _PRICE = 0.1
 _OPERATIONS = 1.5e9
-_FEWEST_SWEEPS, _MOST_SWEEPS = 20, 2500
 
 
 def repair_and_swap(objective: SparseObjective, signs: FloatArray, imbalance: int) -> FloatArray:
@@ -57,7 +56,7 @@ def anneal_balanced(
     if not norms.any():
         return repair_and_swap(objective, signs, imbalance)
     if sweeps is None:
-        sweeps = int(np.clip(_OPERATIONS / (count * n * objective.flip_cost()), _FEWEST_SWEEPS, _MOST_SWEEPS))
+        sweeps = default_sweeps(_OPERATIONS, count * n * objective.flip_cost())
     temperatures = np.linspace(hot, _COLD, sweeps) * float(norms[norms > 0.0].mean())
     penalised = BalancedObjective(objective, np.ones(n), 0.0)
 
