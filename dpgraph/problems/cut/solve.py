@@ -100,8 +100,6 @@ def _solve(objective: CutObjective, options: SolverSettings, rng: np.random.Gene
     if degree > 2:
         chosen = SolverOptions(seeds=options.seeds, rounds=options.rounds)
         return solve_cut_by_moments(objective, degree, chosen, rng=rng)
-            objective, degree, SolverOptions(seeds=options.seeds, rounds=options.rounds), rng=rng
-        )
     return solve_max_cut(objective, solver_options(options, sweeps=_SWEEPS), rng)
 
 
