@@ -11,7 +11,6 @@ import networkx as nx
 import pytest
 
 import dpgraph
-from dpgraph.privacy.noise import NoiseSource
 
 PACKAGE = Path(dpgraph.__file__).parent
 MODULES = {path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text()) for path in sorted(PACKAGE.rglob("*.py"))}
