@@ -23,6 +23,7 @@ from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.pages import Page
 
 import dpgraph
+from dpgraph.problems.strategy import Registry
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 #: Files outside docs/ that the site gets copies of, except those that ``UNTRACKED`` matches.
@@ -38,7 +39,10 @@ ELSEWHERE = (
 )
 UNTRACKED = re.compile(r"_(full|quick)\.\w+$")
 ROLE = re.compile(r":(?:func|class|meth|attr|mod|exc|data|doc):<code>~?([\w.]+)</code>")
-OUTSIDE = re.compile(r"(\]\()\.\./(benchmarks|examples|datasets|tests|README\.md|CHANGELOG\.md)")
+OUTSIDE = re.compile(r"(\]\()\.\./(benchmarks|examples|datasets|tests|(?:README|CHANGELOG|CONTRIBUTING|SECURITY)\.md)")
+#: Pages of the site that lie beside docs/.
+BESIDE = ("CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")
+STRATEGIES = re.compile(r"^\{\{ strategies: ([\w.]+) \}\}$", re.MULTILINE)
 
 NOTEBOOK = re.compile(r"(\]\((?:\.\./)*examples/\w+)\.ipynb(\))")
 
@@ -159,6 +163,11 @@ def notebook_page(path: Path) -> tuple[str, dict[str, bytes]]:
     return "\n\n".join([*parts, f"[This page as a notebook]({path.name})"]), pictures
 
 
+def with_tables(markdown: str) -> str:
+    """Replace ``{{ strategies: cut.strategies }}`` by the table of the strategies in ``dpgraph/problems/cut``."""
+    return STRATEGIES.sub(lambda found: Registry(f"dpgraph.problems.{found[1]}").table(), markdown)
+
+
 # --- called by mkdocs ------------------------------------------------------------------------------------------------
 
 
@@ -166,6 +175,9 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
     """Add the reference, the pictures, the notebooks and the files from elsewhere."""
     for page, content in reference_pages().items():
         files.append(File.generated(config, f"reference/{page}.md", content=content))
+    for name in BESIDE:
+        content = (REPOSITORY / name).read_text().replace("](docs/", "](")
+        files.append(File.generated(config, name, content=content))
     for name, draw in drawn_pictures().items():
         files.append(File.generated(config, name, content=draw()))
     for pattern in ELSEWHERE:
@@ -189,12 +201,12 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, *, page: Page, **_: Any) -> str:
-    """Turn links out of docs/ into links to the copies, and links to notebooks into links to their pages."""
+    """Turn links out of docs/ into links to the copies or pages; fill in the tables of strategies."""
     if page.file.generated_by:
         return markdown
     depth = posixpath.dirname(page.file.src_uri).count("/") + 1 if "/" in page.file.src_uri else 0
     markdown = OUTSIDE.sub(rf"\1{'../' * depth}\2", markdown)
-    return NOTEBOOK.sub(r"\1.md\2", markdown)
+    return with_tables(NOTEBOOK.sub(r"\1.md\2", markdown))
 
 
 def on_page_content(html: str, **_: Any) -> str:

@@ -40,7 +40,6 @@ def walk(call: Callable[[], Any]) -> tuple[list[str], Counter[str]]:
 def calls() -> dict[str, Callable[[], Any]]:
     """What is walked."""
     graph = dpgraph.datasets.planted_cut(400, 100, -0.75, rng=1)
-    one_exchange = nx.approximation.one_exchange
     rows = np.random.default_rng(1).uniform(-0.3, 0.3, (500, 4))
     return {
         "private cut": lambda: dpgraph.private_max_cut(graph, epsilon=1.0, delta=1e-6, rng=1),

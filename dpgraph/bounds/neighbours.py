@@ -82,7 +82,7 @@ class SpectralNeighbours(Protocol):
 
 @dataclass(frozen=True)
 class EdgeNeighbours:
-    """One edge of a graph, seen through A_tau (mathematics.md, section 2).
+    """One edge of a graph, seen through A_tau (docs/theory.md, section 2).
 
     Parameters
     ----------
@@ -176,7 +176,7 @@ class EdgeNeighbours:
 class MatrixNeighbours:
     """Symmetric matrices with ||E U||_F <= Delta for every U whose rows have norm at most 1.
 
-    See mathematics.md, section 2. Taking U = I and U = a unit vector shows that Delta also bounds the Frobenius and the
+    See docs/theory.md, section 2. Taking U = I and U = a unit vector shows that Delta also bounds the Frobenius and the
     spectral norm of E.
     """
 

@@ -228,7 +228,7 @@ def constraint_rows(max_weight: float, alphabet: int) -> float:
     With X_v in the simplex, row u of the fields moves by R X_v, R the change of the q x q table, entries in [-w, w]:
     each of its q entries is an average of entries of R, so ||R X_v||_2 <= sqrt(q) w. The pair shows at its two rows, so
     a sweep moves by sqrt(2 q) w, and a first sweep from X = 0 by sqrt(q) w. This covers adding, removing and replacing
-    a constraint on the same pair (mathematics.md, section 6).
+    a constraint on the same pair (docs/theory.md, section 6).
     """
     return math.sqrt(alphabet) * max_weight
 
@@ -268,7 +268,7 @@ def label_scores(max_weight: float) -> float:
 
 
 def spectral_norm(max_weight: float, lower: float) -> float:
-    """Bound e on the spectral norm of A(G) - A(G'): w/m (mathematics.md, section 2).
+    """Bound e on the spectral norm of A(G) - A(G'): w/m (docs/theory.md, section 2).
 
     By Weyl each eigenvalue, and each singular value, moves by at most e.
     """
@@ -288,7 +288,7 @@ def frobenius(max_weight: float, lower: float) -> float:
 
 
 def basis_product(max_weight: float, lower: float) -> float:
-    """Bound on ||E U||_F / kappa for orthonormal U, kappa = max_i ||U_i|| (mathematics.md, section 2).
+    """Bound on ||E U||_F / kappa for orthonormal U, kappa = max_i ||U_i|| (docs/theory.md, section 2).
 
     About 2.12 w/m. Used with the papers' rank-r coherence mu_r = n kappa^2 / r.
     """
@@ -326,7 +326,7 @@ def projector(product: float, coherence: float, gap: float, norm: float) -> floa
 
     *Proof.* Davis-Kahan: the top |eigenvalues| of A lie outside, the rest of A' inside an interval, at distance at
     least g - e; hence ||U_perp'' U||_F <= ||E U||_F / (g - e) (constant 1 for this configuration) and ||P - P'||_F is
-    sqrt(2) times the left side (mathematics.md, section 2).
+    sqrt(2) times the left side (docs/theory.md, section 2).
 
     Parameters
     ----------
@@ -389,7 +389,7 @@ def log_coherence(max_weight: float, lower: float, product: float, gap: float, c
     `computed` is :func:`computed_subspace` over a lower bound on the largest ||P e_i||; it is added to x.
 
     x = D/(sqrt(m) (g - e)). ||P e_i|| moves by at most ||P - P'|| <= kappa_D D/(g - e) <= x kappa_D sqrt(c_i), and c_i
-    by at most the factor 1 + w/m: max(ln(sqrt(1 + w/m) + x), -ln(1 - x) + ln(1 + w/m)/2) (mathematics.md, section 2).
+    by at most the factor 1 + w/m: max(ln(sqrt(1 + w/m) + x), -ln(1 - x) + ln(1 + w/m)/2) (docs/theory.md, section 2).
     """
     left = gap - spectral_norm(max_weight, lower)
     x = computed + product / (math.sqrt(lower) * left) if left > 0 else math.inf
@@ -412,8 +412,8 @@ def coherence_bound(max_weight: float, lower: float, sigma_lower: float) -> floa
 def core_release(max_weight: float, lower: float, row_norm: float, regularization: float = 0.0) -> float:
     """Bound on ||Q'EQ||_*, hence on ||Q'EQ||_F, for a public Q with rows of norm at most kappa = `row_norm`.
 
-    2 kappa^2 (w/(m+w) + w (1 - tau/x)/sqrt(m x)), x = max(m, 3 tau): at most 4 kappa^2 w/m, the bound of
-    mathematics.md, and about 2.8 kappa^2 w/m when m = tau is large.
+    2 kappa^2 (w/(m+w) + w (1 - tau/x)/sqrt(m x)), x = max(m, 3 tau): at most 4 kappa^2 w/m, the bound of section 2 of
+    docs/theory.md, and about 2.8 kappa^2 w/m when m = tau is large.
 
     *Proof.* E = e_i f_i' + f_i e_i' + e_j f_j' + f_j e_j' with f_i = (E_ij/2) e_j - alpha_i sum_k A'_ik e_k (k != i, j)
     and f_j likewise. A matrix q g' + g q' has the eigenvalues q'g +- ||q|| ||g||, hence nuclear norm 2 ||q|| ||g||. So
@@ -464,7 +464,7 @@ def _eigenvalue_rounding(n: int, norm: float) -> float:
 def general_projector(sensitivity: float, coherence: float, gap: float) -> float:
     """||P - P'||_F for general symmetric neighbours, Delta = `sensitivity`: sqrt(2) Delta kappa/(g - Delta).
 
-    Neighbours: ||E U||_F <= Delta for every U with rows of norm at most 1 (mathematics.md, section 2); g > 2 Delta.
+    Neighbours: ||E U||_F <= Delta for every U with rows of norm at most 1 (docs/theory.md, section 2); g > 2 Delta.
     """
     _open_gap(gap, 2 * sensitivity)
     return math.sqrt(2.0) * sensitivity * coherence / (gap - sensitivity)

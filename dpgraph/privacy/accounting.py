@@ -408,7 +408,7 @@ def group_privacy(epsilon: float, delta: float, size: int) -> tuple[float, float
 
     References
     ----------
-    mathematics.md, section 6; S. Vadhan, "The complexity of differential privacy", Lemma 2.2.
+    docs/theory.md, section 6; S. Vadhan, "The complexity of differential privacy", Lemma 2.2.
 
     Examples
     --------
