@@ -18,7 +18,6 @@ from scipy import sparse
 
 from dpgraph.arguments import check_nonnegative
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.inputs.csp_kinds import fill_from_graph
 
 __all__ = ["TwoCSP"]
 
@@ -279,56 +278,17 @@ class TwoCSP:
 
     @classmethod
     def from_networkx(cls, G: Any, kind: str = "max-k-cut", alphabet: Any = 2, *, weight: str | None = None) -> TwoCSP:
-        """2-CSP whose variables are the vertices of a graph and whose constraints are its edges.
+        """Instance on the vertices of a graph; see :func:`dpgraph.inputs.csp_kinds.csp_from_graph`."""
+        from dpgraph.inputs.csp_kinds import csp_from_graph
 
-        Parameters
-        ----------
-        G : networkx graph; for "max-k-cut" and "coloring" also igraph.Graph, scipy sparse or numpy matrix
-            The graph. Its vertices in their order are the variables, which private functions take to be public: see
-            :func:`dpgraph.with_public_nodes`. Parallel edges are separate constraints (for "max-k-cut" and "coloring"
-            they are merged).
-        kind : {"max-k-cut", "coloring", "unique-games", "max-2-sat", "relations"}
-            - "max-k-cut": the ends of an edge must differ. "coloring" is the same without weights: a proper colouring
-              with the given colours exists exactly if the optimum is the number of edges.
-            - "unique-games": an edge u -> v with attribute ``permutation``, a sequence of q positions, is satisfied
-              when the position of v's label is ``permutation[a]``, a the position of u's. Needs a directed graph,
-              unless all permutations are their own inverses.
-            - "max-2-sat": an edge with attribute ``clause``, a mapping of its ends to bool, is satisfied when one of
-              its ends has the stated truth value; labels are False and True. A loop is a unit clause.
-            - "relations": attribute ``relation``, a q x q array, rows for u and columns for v of an edge u -> v. Needs
-              a directed graph, unless all relations are symmetric.
-        alphabet : int or iterable of hashable, default 2
-            The labels; for "max-2-sat" always (False, True).
-        weight : str, optional
-            Edge attribute that holds the weight (nonnegative); None counts every edge as 1.
+        return csp_from_graph(G, kind, alphabet, weight=weight)
 
-        Returns
-        -------
-        TwoCSP
+    @classmethod
+    def from_file(cls, path: Any, *, format: Any = "auto", colours: int = 3) -> TwoCSP:
+        """Instance in a JSON, CSV or DIMACS file; see :func:`dpgraph.datasets.read_csp`."""
+        from dpgraph.datasets.csp_files import read_csp
 
-        Raises
-        ------
-        InvalidGraphError
-            An edge without a needed attribute, a negative weight, or a direction that is missing.
-        InvalidParameterError
-            An unknown kind or an attribute that does not fit the alphabet.
-
-        Examples
-        --------
-        >>> import networkx as nx
-        >>> instance = TwoCSP.from_networkx(nx.cycle_graph(5), "coloring", ["r", "g", "b"])
-        >>> instance.value({0: "r", 1: "g", 2: "r", 3: "g", 4: "b"})
-        5.0
-        >>> game = nx.DiGraph()
-        >>> game.add_edge("u", "v", permutation=[1, 2, 0])
-        >>> TwoCSP.from_networkx(game, "unique-games", 3).value({"u": 2, "v": 0})
-        1.0
-        >>> formula = nx.MultiGraph()
-        >>> _ = formula.add_edge("p", "q", clause={"p": True, "q": False})
-        >>> TwoCSP.from_networkx(formula, "max-2-sat").value({"p": False, "q": True})
-        0.0
-        """
-        return fill_from_graph(cls, G, kind, alphabet, weight)
+        return read_csp(path, format=format, colours=colours)
 
 
 def _names(given: Any, what: str, least: int) -> tuple[Hashable, ...]:

@@ -57,6 +57,7 @@ def test_what_is_written_reads_back_the_same(tmp_path_factory, ending, variables
     path = tmp_path_factory.mktemp("csp") / f"instance.{ending}"
     write_csp(instance, path)
     assert same(instance, read_csp(path))
+    assert same(instance, TwoCSP.from_file(path))
 
 
 def test_a_large_instance_survives_with_all_digits(tmp_path):

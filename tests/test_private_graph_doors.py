@@ -101,6 +101,7 @@ def test_no_public_function_reads_an_edge_of_a_private_graph_without_a_debit(tmp
         "dpgraph.problems.cut.exact_bisection.max_bisection",
         "dpgraph.spectral.coherence.degree_corrected_coherence",
         "dpgraph.sos.moments.relaxation.lasserre",
+        "dpgraph.inputs.csp_kinds.csp_from_graph",
         "dpgraph.instance.TwoCSP.from_networkx",
         "dpgraph.plot.plot_adjacency",
         "dpgraph.graph.as_graph",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,42 +12,85 @@ from scipy import sparse
 from dpgraph.arguments import check_choice
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.graph import as_graph
+from dpgraph.instance import TwoCSP
 
-if TYPE_CHECKING:
-    from dpgraph.instance import TwoCSP
-
-__all__ = ["KINDS", "fill_from_graph"]
+__all__ = ["KINDS", "csp_from_graph"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 
-def fill_from_graph(new: type[TwoCSP], G: Any, kind: str, alphabet: Any, weight: str | None) -> TwoCSP:
-    """Instance whose constraints are the edges of a graph; see :meth:`dpgraph.TwoCSP.from_networkx`.
+def csp_from_graph(G: Any, kind: str = "max-k-cut", alphabet: Any = 2, *, weight: str | None = None) -> TwoCSP:
+    """2-CSP whose variables are the vertices of a graph and whose constraints are its edges.
 
-    The class is an argument, so that this module does not import the one that calls it.
+    Parameters
+    ----------
+    G : networkx graph; for "max-k-cut" and "coloring" also igraph.Graph, scipy sparse or numpy matrix
+        The graph. Its vertices in their order are the variables, which private functions take to be public: see
+        :func:`dpgraph.with_public_nodes`. Parallel edges are separate constraints (for "max-k-cut" and "coloring" they
+        are merged).
+    kind : {"max-k-cut", "coloring", "unique-games", "max-2-sat", "relations"}
+        - "max-k-cut": the ends of an edge must differ. "coloring" is the same without weights: a proper colouring
+          with the given colours exists exactly if the optimum is the number of edges.
+        - "unique-games": an edge u -> v with attribute ``permutation``, a sequence of q positions, is satisfied when
+          the position of v's label is ``permutation[a]``, a the position of u's. Needs a directed graph, unless all
+          permutations are their own inverses.
+        - "max-2-sat": an edge with attribute ``clause``, a mapping of its ends to bool, is satisfied when one of its
+          ends has the stated truth value; labels are False and True. A loop is a unit clause.
+        - "relations": attribute ``relation``, a q x q array, rows for u and columns for v of an edge u -> v. Needs a
+          directed graph, unless all relations are symmetric.
+    alphabet : int or iterable of hashable, default 2
+        The labels; for "max-2-sat" always (False, True).
+    weight : str, optional
+        Edge attribute that holds the weight (nonnegative); None counts every edge as 1.
+
+    Returns
+    -------
+    TwoCSP
+
+    Raises
+    ------
+    InvalidGraphError
+        An edge without a needed attribute, a negative weight, or a direction that is missing.
+    InvalidParameterError
+        An unknown kind or an attribute that does not fit the alphabet.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> instance = csp_from_graph(nx.cycle_graph(5), "coloring", ["r", "g", "b"])
+    >>> instance.value({0: "r", 1: "g", 2: "r", 3: "g", 4: "b"})
+    5.0
+    >>> game = nx.DiGraph()
+    >>> game.add_edge("u", "v", permutation=[1, 2, 0])
+    >>> csp_from_graph(game, "unique-games", 3).value({"u": 2, "v": 0})
+    1.0
+    >>> formula = nx.MultiGraph()
+    >>> _ = formula.add_edge("p", "q", clause={"p": True, "q": False})
+    >>> csp_from_graph(formula, "max-2-sat").value({"p": False, "q": True})
+    0.0
     """
     check_choice("kind", kind, KINDS)
-    return KINDS[kind](new, G, alphabet, weight)
+    return KINDS[kind](G, alphabet, weight)
 
 
-def _max_k_cut(new: type[TwoCSP], G: Any, alphabet: Any, weight: str | None) -> TwoCSP:
+def _max_k_cut(G: Any, alphabet: Any, weight: str | None) -> TwoCSP:
     graph = as_graph(G, weight=weight, signed=False)
-    instance = new(graph.nodes, alphabet)
+    instance = TwoCSP(graph.nodes, alphabet)
     upper = sparse.triu(graph.adjacency, 1).tocoo()
     differ = 1.0 - np.eye(instance.alphabet_size)
     instance.add_constraints(np.stack(upper.coords, axis=1), upper.data[:, None, None] * differ)
     return instance
 
 
-def _coloring(new: type[TwoCSP], G: Any, alphabet: Any, weight: str | None) -> TwoCSP:
+def _coloring(G: Any, alphabet: Any, weight: str | None) -> TwoCSP:
     if weight is not None:
         raise InvalidParameterError("kind='coloring' has no weights; use kind='max-k-cut'")
-    return _max_k_cut(new, G, alphabet, None)
+    return _max_k_cut(G, alphabet, None)
 
 
-def _unique_games(new: type[TwoCSP], G: Any, alphabet: Any, weight: str | None) -> TwoCSP:
-    instance = new(G.nodes, alphabet)
+def _unique_games(G: Any, alphabet: Any, weight: str | None) -> TwoCSP:
+    instance = TwoCSP(G.nodes, alphabet)
     q = instance.alphabet_size
     for u, v, permutation, w in _edges(G, "permutation", weight):
         image = np.asarray(permutation)
@@ -57,17 +100,17 @@ def _unique_games(new: type[TwoCSP], G: Any, alphabet: Any, weight: str | None) 
     return instance
 
 
-def _relations(new: type[TwoCSP], G: Any, alphabet: Any, weight: str | None) -> TwoCSP:
-    instance = new(G.nodes, alphabet)
+def _relations(G: Any, alphabet: Any, weight: str | None) -> TwoCSP:
+    instance = TwoCSP(G.nodes, alphabet)
     for u, v, relation, w in _edges(G, "relation", weight):
         _add_directed(instance, G, u, v, np.asarray(relation, dtype=np.float64), w)
     return instance
 
 
-def _max_2_sat(new: type[TwoCSP], G: Any, alphabet: Any, weight: str | None) -> TwoCSP:
+def _max_2_sat(G: Any, alphabet: Any, weight: str | None) -> TwoCSP:
     if alphabet != 2 and tuple(alphabet) != (False, True):
         raise InvalidParameterError("kind='max-2-sat' has the alphabet (False, True)")
-    instance = new(G.nodes, (False, True))
+    instance = TwoCSP(G.nodes, (False, True))
     for u, v, clause, w in _edges(G, "clause", weight):
         if not isinstance(clause, Mapping) or set(clause) != {u, v}:
             raise InvalidParameterError("a clause must map each end of its edge to True or False")
@@ -97,7 +140,7 @@ def _add_directed(instance: TwoCSP, G: Any, u: Hashable, v: Hashable, table: Flo
 
 
 #: Constructor of each kind of instance.
-KINDS: dict[str, Callable[[type[TwoCSP], Any, Any, str | None], TwoCSP]] = {
+KINDS: dict[str, Callable[[Any, Any, str | None], TwoCSP]] = {
     "max-k-cut": _max_k_cut,
     "coloring": _coloring,
     "unique-games": _unique_games,

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from scipy import sparse
 
 from dpgraph.datasets.writers import csv_text, label_texts
-from dpgraph.instance import TwoCSP
 from dpgraph.interfaces.cli import options
 from dpgraph.interfaces.cli.dry_run import AverageDegree, DryRun, public_size
 from dpgraph.interfaces.cli.graph_input import GraphInput, GraphRequest
 from dpgraph.interfaces.cli.output import privacy_report, require_writable, write_atomically
+
+if TYPE_CHECKING:
+    from dpgraph.instance import TwoCSP
 
 __all__ = ["csp"]
 
@@ -138,17 +140,20 @@ def _random_colouring(size: int, degree: float, colours: int) -> TwoCSP:
     """Max-k-cut of a random graph."""
     import networkx as nx
 
-    return TwoCSP.from_networkx(nx.gnm_random_graph(size, round(size * degree / 2), seed=0), "max-k-cut", colours)
+    from dpgraph.inputs.csp_kinds import csp_from_graph
+
+    return csp_from_graph(nx.gnm_random_graph(size, round(size * degree / 2), seed=0), "max-k-cut", colours)
 
 
 def _read(request: GraphRequest, colours: int) -> tuple[TwoCSP, GraphInput]:
     """The instance, and a description of it with the names of its variables."""
     from dpgraph.datasets import read_csp
     from dpgraph.datasets.csp_files import is_csp_file
+    from dpgraph.inputs.csp_kinds import csp_from_graph
 
     if not is_csp_file(request.graph):
         source = request.read()
-        return TwoCSP.from_networkx(source.adjacency, "max-k-cut", colours), source
+        return csp_from_graph(source.adjacency, "max-k-cut", colours), source
     problem = read_csp(request.graph, colours=colours)
     nothing = sparse.csr_array((problem.n_variables, problem.n_variables))
     return problem, GraphInput(nothing, problem.variables, request.graph)

@@ -25,6 +25,7 @@ from scipy import sparse
 
 from dpgraph.arguments import check_choice, check_integer
 from dpgraph.exceptions import InvalidParameterError, NotConvergedError
+from dpgraph.inputs.csp_kinds import csp_from_graph
 from dpgraph.instance import TwoCSP
 from dpgraph.sos.definiteness import dense_semidefinite
 from dpgraph.sos.moments.label_symmetry import averaging, free_moments, label_symmetries
@@ -95,7 +96,7 @@ def lasserre(
     '4.0000'
     """
     if not isinstance(instance, TwoCSP):
-        instance = TwoCSP.from_networkx(instance, "max-k-cut", 2)
+        instance = csp_from_graph(instance, "max-k-cut", 2)
     if check_integer("degree, an even number,", degree, 2) % 2:
         raise InvalidParameterError(f"degree must be an even integer, at least 2; got {degree!r}")
     check_choice("solver", solver, ("auto", "clarabel", "scs"))
