@@ -76,7 +76,7 @@ def project_nonnegative_spectral_ball(
 
     References
     ----------
-    DN25a, Fact 7.16. docs/theory.md, section 4.
+    DN25a, Fact 7.16. mathematics.md, section 4.
 
     Examples
     --------

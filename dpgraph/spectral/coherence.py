@@ -2,7 +2,7 @@
 
 References
 ----------
-DN25a, Definitions 1.1 (basic coherence) and 1.4 (rank-r coherence); docs/theory.md, section 2 (degree-corrected).
+DN25a, Definitions 1.1 (basic coherence) and 1.4 (rank-r coherence); mathematics.md, section 2 (degree-corrected).
 """
 
 from __future__ import annotations
