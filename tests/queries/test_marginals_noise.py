@@ -79,7 +79,7 @@ def test_the_sensitivity_to_one_more_record_is_the_length_of_the_longest_record(
 
 
 def test_the_papers_bounds_for_the_normalised_tensor_are_never_exceeded():
-    # docs/theory.md, section 7: 2 always; 1 for dense 0/1; sqrt(2) for t-sparse 0/1 and for signs with even k.
+    # mathematics.md, section 7: 2 always; 1 for dense 0/1; sqrt(2) for t-sparse 0/1 and for signs with even k.
     for n, k in itertools.product((3, 6, 11), (1, 2, 3, 4)):
         if k > n:
             continue
