@@ -51,9 +51,9 @@ _EXPORTS = {
     "PrivateCSPResult": "dpgraph.results.csp",
     "TwoCSP": "dpgraph.instance",
     "private_max_bisection": "dpgraph.problems.cut.max_bisection",
-    "private_max_2csp": "dpgraph.problems.csp.max_2csp",
+    "private_max_2csp": "dpgraph.problems.csp.api",
     "private_max_cut": "dpgraph.problems.cut.max_cut",
-    "private_max_k_cut": "dpgraph.problems.csp.max_k_cut",
+    "private_max_k_cut": "dpgraph.problems.csp.api",
     # planning, files and tables
     "Plan": "dpgraph.interfaces.planning",
     "edge_frame": "dpgraph.inputs.frames",

@@ -1,8 +1,8 @@
 """Constraint satisfaction on pairs of variables: instances of max-2-CSP and their label-extended graphs.
 
-An instance has n variables that take one of q labels each, and constraints: a pair of variables {u, v} with a q x q
-table of nonnegative numbers, entry (a, b) being earned when u has label a and v has label b. Constraints on the same
-pair are summed. Variables and alphabet are public facts; the constraints are the data.
+A constraint is a pair of variables {u, v} with a q x q table of nonnegative numbers: entry (a, b) is earned when u has
+label a and v has label b. Constraints on the same pair are summed. Variables and alphabet are public, constraints are
+the data.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from dpgraph.arguments import check_nonnegative
+from dpgraph.arguments import check_integer, check_nonnegative
 from dpgraph.exceptions import InvalidParameterError
 
 __all__ = ["TwoCSP"]
@@ -38,7 +38,6 @@ class TwoCSP:
     Attributes
     ----------
     variables, alphabet : tuple of hashable
-        Variables and labels in the caller's order.
 
     Raises
     ------
@@ -67,7 +66,7 @@ class TwoCSP:
 
     @property
     def n_variables(self) -> int:
-        """Number of variables n."""
+        """Number of variables."""
         return len(self.variables)
 
     @property
@@ -81,8 +80,7 @@ class TwoCSP:
         return {variable: i for i, variable in enumerate(self.variables)}
 
     @cached_property
-    def label_index(self) -> dict[Hashable, int]:
-        """Position of each label in :attr:`alphabet`."""
+    def _label_index(self) -> dict[Hashable, int]:
         return {label: a for a, label in enumerate(self.alphabet)}
 
     def position(self, variable: Hashable) -> int:
@@ -91,7 +89,7 @@ class TwoCSP:
 
     def label_position(self, label: Hashable) -> int:
         """Position of a label in :attr:`alphabet`."""
-        return _position(self.label_index, label, "a label")
+        return _position(self._label_index, label, "a label")
 
     def add_constraint(self, u: Hashable, v: Hashable, relation: ArrayLike, weight: float = 1.0) -> None:
         """Add a constraint on the pair (u, v).
@@ -112,12 +110,8 @@ class TwoCSP:
             An unknown variable, u = v, or entries or a weight of the wrong shape or out of range.
         """
         ends = np.array([[self.position(u), self.position(v)]])
-        try:
-            table = np.asarray(relation, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise InvalidParameterError("a relation must be a q x q array of numbers") from None
-        check_nonnegative("the weight of a constraint", weight)
-        self.add_constraints(ends, (table * weight)[None])
+        table = _numbers(relation) * check_nonnegative("the weight of a constraint", weight)
+        self.add_constraints(ends, table[None])
 
     def add_unary(self, u: Hashable, values: ArrayLike, weight: float = 1.0) -> None:
         """Add a constraint on one variable: `values` (shape (q,)) of its labels, times `weight`.
@@ -132,12 +126,10 @@ class TwoCSP:
         if self.n_variables < 2:
             raise InvalidParameterError("a constraint on one variable needs a second variable to be stored with")
         partner = self.variables[(self.position(u) + 1) % self.n_variables]
-        values = np.asarray(values, dtype=np.float64)
-        if values.shape != (self.alphabet_size,):
-            raise InvalidParameterError(
-                f"the values of a unary constraint need shape ({self.alphabet_size},); got {values.shape}"
-            )
-        self.add_constraint(u, partner, np.repeat(values[:, None], self.alphabet_size, axis=1), weight)
+        q, earned = self.alphabet_size, _numbers(values)
+        if earned.shape != (q,):
+            raise InvalidParameterError(f"the values of a unary constraint need shape ({q},); got {earned.shape}")
+        self.add_constraint(u, partner, np.repeat(earned[:, None], q, axis=1), weight)
 
     def add_constraints(self, pairs: ArrayLike, tables: ArrayLike) -> None:
         """Add many constraints at once, by positions.
@@ -154,14 +146,12 @@ class TwoCSP:
         InvalidParameterError
             Positions or entries out of range, or arrays of the wrong shape.
         """
-        ends, entries = np.asarray(pairs), np.asarray(tables, dtype=np.float64)
-        q = self.alphabet_size
+        ends, entries, q = np.asarray(pairs), _numbers(tables), self.alphabet_size
         if ends.size == 0:
             return
         if ends.ndim != 2 or ends.shape[1] != 2 or ends.dtype.kind not in "iu":
-            raise InvalidParameterError(
-                f"pairs must be an (m, 2) array of integers; got shape {ends.shape} of type {ends.dtype}"
-            )
+            got = f"shape {ends.shape} of type {ends.dtype}"
+            raise InvalidParameterError(f"pairs must be an (m, 2) array of integers; got {got}")
         if entries.shape not in ((q, q), (len(ends), q, q)):
             raise InvalidParameterError(
                 f"a relation must have shape ({q}, {q}), one for each pair or one for all; got {entries.shape}"
@@ -182,10 +172,9 @@ class TwoCSP:
     @cached_property
     def _merged(self) -> tuple[IntArray, FloatArray, float]:
         """Pairs, tables and total weight, constraints on the same pair summed."""
-        n, q = self.n_variables, self.alphabet_size
+        n, (pairs, tables) = self.n_variables, self.constraints()
         if not self._pairs:
-            return np.empty((0, 2), dtype=np.int64), np.empty((0, q, q)), 0.0
-        pairs, tables = self.constraints()
+            return pairs, tables, 0.0
         keys, group = np.unique(pairs[:, 0] * n + pairs[:, 1], return_inverse=True)
         order = np.argsort(group, kind="stable")
         starts = np.searchsorted(group[order], np.arange(keys.size))
@@ -212,16 +201,14 @@ class TwoCSP:
 
     def constraints(self) -> tuple[IntArray, FloatArray]:
         """Pairs of positions (m, 2), u < v, and tables (m, q, q) of the constraints as they were added, not summed."""
-        q = self.alphabet_size
-        if not self._pairs:
-            return np.empty((0, 2), dtype=np.int64), np.empty((0, q, q))
-        return np.concatenate(self._pairs), np.concatenate(self._tables)
+        none = np.empty((0, 2), dtype=np.int64), np.empty((0, self.alphabet_size, self.alphabet_size))
+        return np.concatenate([none[0], *self._pairs]), np.concatenate([none[1], *self._tables])
 
     def label_extended_graph(self) -> sparse.csr_array:
         """The label-extended graph, shape (n q, n q): vertex ``i * q + a`` is variable i with label a.
 
-        Symmetric, with zero diagonal blocks: entry ((u, a), (v, b)) is what the constraint on {u, v} earns with these
-        labels. The indicator x of an assignment has value x'Mx/2.
+        Entry ((u, a), (v, b)) is what the constraint on {u, v} earns with these labels; the matrix is symmetric, and
+        zero where u = v. The indicator x of an assignment has value x'Mx/2.
         """
         n, q = self.n_variables, self.alphabet_size
         rows = self.pairs[:, :1] * q + np.repeat(np.arange(q), q)
@@ -233,12 +220,7 @@ class TwoCSP:
         return M
 
     def encode(self, assignment: Any) -> IntArray:
-        """Positions of the labels of an assignment, shape (n,).
-
-        Parameters
-        ----------
-        assignment : mapping, or numpy.ndarray of int
-            Variable -> label for every variable; or the positions themselves.
+        """Positions of the labels of an assignment, shape (n,): of a mapping variable -> label, or given themselves.
 
         Raises
         ------
@@ -253,18 +235,14 @@ class TwoCSP:
             for variable, label in assignment.items():
                 labels[self.position(variable)] = self.label_position(label)
             return labels
-        if not isinstance(assignment, np.ndarray):
+        given = assignment if isinstance(assignment, np.ndarray) else np.empty(0)
+        if given.shape != (n,) or given.dtype.kind not in "iu" or given.min() < 0 or given.max() >= q:
+            what = f"shape {given.shape} of type {given.dtype}" if given is assignment else type(assignment).__name__
             raise InvalidParameterError(
-                f"an assignment is a mapping variable -> label or an array; got {type(assignment).__name__}"
+                f"an assignment is a mapping variable -> label, or an array of {n} integers in 0..{q - 1} (positions "
+                f"of labels); got {what}"
             )
-        if assignment.shape != (n,) or assignment.dtype.kind not in "iu":
-            raise InvalidParameterError(
-                f"an assignment given as an array needs {n} integers; got shape {assignment.shape} "
-                f"of type {assignment.dtype}"
-            )
-        if assignment.min() < 0 or assignment.max() >= q:
-            raise InvalidParameterError(f"positions of labels must lie in 0..{q - 1}")
-        return assignment.astype(np.int64)
+        return given.astype(np.int64)
 
     def decode(self, positions: IntArray) -> dict[Hashable, Hashable]:
         """The assignment {variable: label} with the given positions of labels."""
@@ -294,9 +272,7 @@ class TwoCSP:
 def _names(given: Any, what: str, least: int) -> tuple[Hashable, ...]:
     """A count or an iterable of distinct hashables as a tuple."""
     if isinstance(given, (int, np.integer)) and not isinstance(given, bool):
-        if given < least:
-            raise InvalidParameterError(f"the number of {what} must be at least {least}; got {given}")
-        return tuple(range(int(given)))
+        return tuple(range(check_integer(f"the number of {what}", given, least)))
     try:
         names = tuple(given)
         distinct = len(set(names))
@@ -309,6 +285,13 @@ def _names(given: Any, what: str, least: int) -> tuple[Hashable, ...]:
             f"need at least {least} distinct {what}; got {len(names)} names, {distinct} of them distinct"
         )
     return names
+
+
+def _numbers(given: ArrayLike) -> FloatArray:
+    try:
+        return np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidParameterError("a relation must be an array of numbers, q x q") from None
 
 
 def _position(index: dict[Hashable, int], name: Hashable, what: str) -> int:

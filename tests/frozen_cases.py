@@ -26,6 +26,7 @@ from scipy import sparse
 
 import dpgraph
 from dpgraph import datasets, evaluate, linear_queries, plot, projections, sos, spectral
+from tests.spelling import REGISTRIES, spelled
 
 #: Where a public function is, if not in `dpgraph` itself.
 MODULES = {"private_whole_spectrum": "dpgraph.problems.matrices.whole_spectrum"}
@@ -77,7 +78,12 @@ def call_of(case: Case) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, 
         return networkx_answer, (case.function.split()[1], value), public | case.options | budget | {"seed": case.seed}
     function = getattr(importlib.import_module(MODULES.get(case.function, "dpgraph")), case.function)
     arguments = value if isinstance(value, tuple) else (value,)
-    return function, arguments, public | case.options | budget | {"rng": case.seed}
+    given = public | case.options | budget | {"rng": case.seed}
+    if case.function in REGISTRIES and case.options.get("mechanism", "auto") == "auto":
+        edges = case.function == "private_max_k_cut" or case.options.get("adjacency") == "edge"
+        if edges and given.get("noise") == "laplace":  # was: whatever is pure
+            given = {k: v for k, v in given.items() if k not in ("noise", "delta")}
+    return function, arguments, spelled(function, given)
 
 
 # --- inputs ----------------------------------------------------------------------------------------------------------

@@ -8,7 +8,8 @@ How to enter a mechanism
 
    The arguments are the public function, a generator of (label, input, neighbour) from ``tests/privacy/inputs.py``
    (or a new one: let some pair come close to the worst case), an input that is refused when it is read, and the public
-   arguments that select the mechanism. ``pure=True`` calls it without delta; ``private=`` names the private argument.
+   arguments that select the mechanism, options of a strategy beside them (``tests/spelling.py`` makes the object).
+   ``pure=True`` calls it without delta; ``private=`` names the private argument.
 2. If it draws noise in a new way, which is neither a method of ``NoiseSource`` nor `release_array`, tell the replay:
    ``open_doors`` in ``tests/privacy/replay.py``.
 3. A new sensitivity bound goes into ``dpgraph/bounds/sensitivity.py`` and its ratio into
@@ -62,6 +63,7 @@ from tests.privacy.inputs import (
     tiny_graph_neighbours,
     undecided_neighbours,
 )
+from tests.spelling import spelled
 
 #: Large enough for an effect in a few hundred runs, small enough that half the noise shows.
 EPSILON = 8.0
@@ -119,7 +121,7 @@ class Entry:
         """Call the function; ``delta`` is 1e-6 unless the mechanism is pure."""
         budget = {"epsilon": epsilon} if self.pure else {"epsilon": epsilon, "delta": 1e-6}
         arguments = {self.private: data.value} | data.public | self.options | budget | {"rng": rng} | more
-        return self.code(**arguments)
+        return self.code(**spelled(self.code, arguments))
 
 
 @dataclass(frozen=True, repr=False)
@@ -270,6 +272,18 @@ ENTRIES: tuple[Entry, ...] = (
             ("label-edge", {"mechanism": "coherence"}),
         )
     ),
+    *(
+        Entry(
+            "private_max_2csp",
+            csp_neighbours(adjacency),
+            Data(PoisonedCSP(4, 3)),
+            options={"adjacency": adjacency, "delta": 0.0},
+            private="instance",
+            pure=True,
+        )
+        for adjacency in ("label-edge", "constraint")
+    ),
+    Entry("private_max_k_cut", iterate_neighbours, poisoned_graph(), options={"k": 3, "delta": 0.0}, pure=True),
     Entry(
         "private_max_2csp",
         edge_csp_neighbours,

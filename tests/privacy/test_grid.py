@@ -201,7 +201,7 @@ def test_degrees_with_a_tiny_budget_have_the_noise_of_their_ledger_line_on_a_coa
 def noisy_maximum_line(epsilon):
     A = np.triu(np.random.default_rng(0).random((30, 30)), 1)
     result = dpgraph.private_max_k_cut(
-        A + A.T, 3, epsilon=epsilon, delta=1e-6, weight="weight", max_weight=1.0, noise="laplace", rng=0
+        A + A.T, 3, epsilon=epsilon, weight="weight", max_weight=1.0, mechanism="bounded-iterates", rng=0
     )
     return next(line for line in result.privacy.entries if "maximum" in line.mechanism)
 

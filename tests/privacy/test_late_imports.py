@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.privacy.registry import ENTRIES, NetworkxEntry
+from tests.spelling import spelled
 
 #: What libraries import inside themselves when a function is called, and cannot be told to import before.
 #: "__mp_main__" is no import: multiprocessing's name for the main module.
@@ -34,7 +35,8 @@ def described(entry):
         name = "B" if entry.function == "density" else "G"
         return "networkx", entry.function, {name: graph} | data.public | entry.options | budget
     budget = {"epsilon": entry.epsilon} if entry.pure else {"epsilon": entry.epsilon, "delta": 1e-6}
-    return entry.module, entry.function, {entry.private: data.value} | data.public | entry.options | budget
+    arguments = {entry.private: data.value} | data.public | entry.options | budget
+    return entry.module, entry.function, spelled(entry.code, arguments)
 
 
 def late_imports(entries, folder):

@@ -7,6 +7,7 @@ from scipy import sparse
 
 import dpgraph
 from dpgraph.datasets.planted import planted_cut_sparse
+from dpgraph.problems.csp.options import BoundedIterates, Coherence
 
 DELTA = 1e-6
 
@@ -60,7 +61,7 @@ def test_planted_unique_game_is_solved_at_epsilon_one(unique_game, adjacency, le
 
 
 def test_coherence_mechanism_solves_the_unique_game_at_epsilon_two(unique_game):
-    result = dpgraph.private_max_2csp(unique_game, epsilon=2.0, delta=DELTA, mechanism="coherence", rank=2, rng=0)
+    result = dpgraph.private_max_2csp(unique_game, epsilon=2.0, delta=DELTA, mechanism=Coherence(rank=2), rng=0)
     assert unique_game.value(result.assignment) >= 0.85 * len(unique_game.pairs)
 
 
@@ -76,12 +77,23 @@ def test_constraint_neighbours_pay_more_noise():
     instance = dpgraph.TwoCSP(10, 3)
     instance.add_constraint(0, 1, np.eye(3))
     label, constraint = (
-        dpgraph.private_max_2csp(instance, epsilon=4.0, delta=DELTA, adjacency=a, noise="gaussian", rng=0)
+        dpgraph.private_max_2csp(
+            instance, epsilon=4.0, delta=DELTA, adjacency=a, mechanism=BoundedIterates("gaussian"), rng=0
+        )
         .privacy.entries[2]
         .scale
         for a in ("label-edge", "constraint")
     )
     assert constraint == pytest.approx(np.sqrt(3) * label)
+
+
+@pytest.mark.parametrize("adjacency", ["label-edge", "constraint"])
+@pytest.mark.parametrize("epsilon", [0.3, 1.0, 4.0, 12.0])
+def test_without_delta_a_call_is_pure(unique_game, adjacency, epsilon):
+    result = dpgraph.private_max_2csp(unique_game, epsilon=epsilon, adjacency=adjacency, rng=0)
+    assert result.privacy.delta == 0.0
+    assert sum(entry.share for entry in result.privacy.entries) <= 1 + 1e-9
+    assert epsilon < 1 or unique_game.value(result.assignment) >= 0.8 * len(unique_game.pairs)
 
 
 def test_weights_above_the_public_bound_are_capped():
@@ -97,6 +109,9 @@ def test_weights_above_the_public_bound_are_capped():
         {"adjacency": "vertex"},
         {"mechanism": "gaussian"},
         {"mechanism": "coherence", "adjacency": "constraint"},
+        {"mechanism": "coherence", "delta": 0.0},
+        {"mechanism": BoundedIterates("gaussian"), "delta": 0.0},
+        {"mechanism": Coherence(rank=0)},
         {"max_weight": 0.0},
         {"epsilon": 0.0},
         {"delta": 1.0},

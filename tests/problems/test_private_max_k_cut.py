@@ -7,8 +7,10 @@ import pytest
 from scipy import sparse
 
 import dpgraph
-from dpgraph.problems.csp.max_k_cut import private_max_k_cut
-from dpgraph.problems.cut.rule import decide_labels
+from dpgraph.problems.csp.api import private_max_k_cut
+from dpgraph.problems.csp.options import BoundedIterates, Coherence
+from dpgraph.problems.csp.rule import decide_labels
+from dpgraph.problems.csp.strategy import EDGES
 
 BUDGET = {"epsilon": 4.0, "delta": 1e-6}
 GRAPH = nx.complete_multipartite_graph(40, 40, 40)
@@ -39,10 +41,14 @@ def test_private_degrees_choose_between_pure_sweeps_and_gaussian_ones():
     sparse_graph = nx.random_regular_graph(4, 200, seed=1)
     options = {**BUDGET, "mechanism": "bounded-iterates"}
     pure, mixed = (private_max_k_cut(G, 3, **options, rng=0).privacy for G in (sparse_graph, GRAPH))
+    laplace, gaussian = (
+        private_max_k_cut(GRAPH, 3, **BUDGET, mechanism=BoundedIterates(noise), rng=0).privacy
+        for noise in ("laplace", "gaussian")
+    )
     assert {e.mechanism for e in pure.entries} == {"Laplace", "noisy maximum"}
     assert "Gaussian" in {e.mechanism for e in mixed.entries}
-    assert private_max_k_cut(GRAPH, 3, **options, noise="laplace", rng=0).privacy.delta == 0.0
-    assert private_max_k_cut(GRAPH, 3, **options, noise="gaussian", rng=0).privacy.mu > 0
+    assert laplace.delta == 0.0
+    assert gaussian.mu > 0
     assert private_max_k_cut(GRAPH, 3, epsilon=1.0, delta=1e-6, rng=0).privacy.delta == 0.0
 
 
@@ -73,12 +79,33 @@ def test_every_mechanism_finds_three_parts_and_says_what_it_is(mechanism):
     assert mechanism == "bounded-iterates" or result.privacy.delta == 0.0
 
 
-def test_auto_lets_pairs_answer_unless_weights_or_gaussian_noise_are_asked_for():
+def test_auto_lets_pairs_answer_unless_weights_are_declared():
     options = {"epsilon": 6.0, "delta": 1e-6, "rng": 0}
     assert private_max_k_cut(GRAPH, 3, **options).mechanism == "randomized-response"
     assert private_max_k_cut(GRAPH, 3, **options, max_weight=1.0).mechanism == "randomized-response"
     assert private_max_k_cut(GRAPH, 3, **options, max_weight=2.0).mechanism == "bounded-iterates"
-    assert private_max_k_cut(GRAPH, 3, **options, noise="gaussian").mechanism == "bounded-iterates"
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 2.0, 6.0])
+def test_without_delta_auto_takes_pure_strategies_only(epsilon):
+    for mechanism in ("auto", *EDGES.strategies):
+        result = private_max_k_cut(GRAPH, 3, epsilon=epsilon, mechanism=mechanism, rng=0)
+        assert result.privacy.delta == 0.0
+        assert result.privacy.mu is None
+        assert weight_between(GRAPH, result) > 0.8 * GRAPH.number_of_edges()
+
+
+def test_gaussian_noise_without_delta_is_refused_with_the_name_of_what_is_pure():
+    with pytest.raises(dpgraph.InvalidParameterError, match=r"noise='gaussian'.*use mechanism='bounded-iterates'"):
+        private_max_k_cut(GRAPH, 3, epsilon=1.0, mechanism=BoundedIterates("gaussian"))
+
+
+def test_an_options_object_of_defaults_is_the_name():
+    one, two = (
+        private_max_k_cut(GRAPH, 3, **BUDGET, mechanism=m, rng=0) for m in ("bounded-iterates", BoundedIterates())
+    )
+    assert np.array_equal(one.labels, two.labels)
+    assert one.privacy == two.privacy
 
 
 def test_answers_labelled_by_a_public_relation_earn_what_the_relation_says():
@@ -113,7 +140,7 @@ def test_more_answers_than_fit_into_memory_are_refused_and_cost_nothing():
 
 @pytest.mark.parametrize("noise", ["auto", "gaussian", "laplace"])
 def test_every_noise_finds_three_planted_parts(noise):
-    result = private_max_k_cut(GRAPH, 3, epsilon=8.0, delta=1e-6, noise=noise, rng=1)
+    result = private_max_k_cut(GRAPH, 3, epsilon=8.0, delta=1e-6, mechanism=BoundedIterates(noise), rng=1)
     assert weight_between(GRAPH, result) > 0.97 * GRAPH.number_of_edges()
 
 
@@ -123,7 +150,13 @@ def test_a_relation_that_prefers_a_label_is_not_centred_away(noise):
     instance = dpgraph.TwoCSP(60, 2)
     instance.add_constraints(np.array(list(nx.complete_graph(60).edges)), relation)
     result = dpgraph.private_max_2csp(
-        instance, epsilon=20.0, delta=1e-6, adjacency="edge", relation=relation, noise=noise, rng=0
+        instance,
+        epsilon=20.0,
+        delta=1e-6,
+        adjacency="edge",
+        relation=relation,
+        mechanism=BoundedIterates(noise),
+        rng=0,
     )
     assert len(result.partition[0]) > 55
 
@@ -186,8 +219,9 @@ def test_a_bad_relation_is_refused_and_costs_nothing(relation, message):
 @pytest.mark.parametrize(
     "arguments",
     [
-        {"noise": "cauchy"},
+        {"mechanism": BoundedIterates("cauchy")},
         {"mechanism": "coherence"},
+        {"mechanism": Coherence()},
         {"mechanism": "gaussian"},
         {"adjacency": "label-edge", "mechanism": "core-response"},
         {"adjacency": "label-edge", "relation": np.eye(3)},

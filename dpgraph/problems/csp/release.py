@@ -1,101 +1,114 @@
-"""What private 2-CSPs share: total weight, labels by some mechanism, and the weight that the labels earn."""
+"""What private 2-CSPs share: total weight, labels by some strategy, and the weight that the labels earn."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgraph.exceptions import MechanismHalted
-from dpgraph.graph import Graph
-from dpgraph.privacy.call import Call
-from dpgraph.privacy.ledger import Ledger
-from dpgraph.privacy.noise import NoiseSource
-from dpgraph.problems.cut.rule import MAIN_SHARE
-from dpgraph.releases.totals import release_weight
+from dpgraph.privacy.accountant import PrivacyAccountant
+from dpgraph.privacy.accounting import require_delta
+from dpgraph.privacy.call import Call, open_call
+from dpgraph.privacy.noise import NoiseSource, noise_source
+from dpgraph.problems.csp.rule import MAIN_SHARE, TOTAL_SHARE, VALUE_SHARE
+from dpgraph.problems.csp.strategy import CSPStrategy, CSPTask
+from dpgraph.problems.strategy import Registry
+from dpgraph.releases.constraints import PrivateCSP, release_total, release_value
 from dpgraph.results.csp import PrivateCSPResult
 
-__all__ = ["CSPNames", "PrivateCSP", "release_assignment"]
-
-IntArray = NDArray[np.int64]
-
-#: Shares of the budget (mu**2, or epsilon if pure) for the weight of the assignment and for the total weight.
-_VALUE_SHARE, _TOTAL_SHARE = 1 - MAIN_SHARE - 0.005, 0.005
-
-
-class PrivateCSP(Protocol):
-    """The private side of an instance, read after the debit."""
-
-    @property
-    def graph(self) -> Graph:
-        """A graph whose weight grid and bound are those of the instance."""
-        ...
-
-    def total_weight(self) -> float:
-        """Sum over the pairs of what they earn at most; a neighbour moves it by at most max_weight."""
-        ...
-
-    def value(self, labels: IntArray) -> float:
-        """What public labels earn; a neighbour moves it by at most max_weight."""
-        ...
-
-
-@dataclass(frozen=True)
-class CSPNames:
-    """The public side: names of variables and labels."""
-
-    variables: tuple[Hashable, ...]
-    alphabet: tuple[Hashable, ...]
-
+__all__ = ["Choice", "release_assignment"]
 
 Data = TypeVar("Data", bound=PrivateCSP)
 
 
-def release_assignment(
-    names: CSPNames,
-    read: Callable[[], Data],
-    release: Callable[[Data, float, Ledger, float], tuple[IntArray, str]],
-    *,
-    ledger: Ledger,
-    noise: NoiseSource,
-    on_halt: Literal["raise", "fallback"] = "raise",
-) -> PrivateCSPResult:
-    """Read a debited instance and release an assignment of it.
+@dataclass(frozen=True)
+class Choice:
+    """Which strategy runs.
 
     Parameters
     ----------
-    names : CSPNames
-        The public side.
-    read : callable
-        Reads the private side.
-    release : callable
-        ``release(data, mean_degree, ledger, share)``: labels for a share of a ledger's budget, and what the mechanism
-        is called in the result; `mean_degree` is released, the average weight of the constraints on a variable.
-    ledger, noise
-        The debited budget, the source of noise.
+    registry : Registry
+        The strategies.
+    mechanism : str or options object
+        As for :func:`~dpgraph.private_max_2csp`.
+    decide : callable
+        Name of the strategy that "auto" takes, for the released average weight of the constraints on a variable.
     on_halt : {"raise", "fallback"}
         Whether a halt is raised or answered by random labels.
     """
-    private, n = read(), len(names.variables)
-    first, last = Call(ledger, noise, _TOTAL_SHARE), Call(ledger, noise, _VALUE_SHARE)
-    total = release_weight("total weight", private.total_weight(), private.graph, first)
+
+    registry: Registry
+    mechanism: Any
+    decide: Callable[[float], str]
+    on_halt: str = "raise"
+
+
+def release_assignment(
+    task: CSPTask,
+    choice: Choice,
+    read: Callable[[], Data],
+    *,
+    accountant: PrivacyAccountant | None,
+    rng: int | np.random.Generator | None,
+) -> PrivateCSPResult:
+    """Check a call, debit its budget, read the private side and release an assignment of it.
+
+    Parameters
+    ----------
+    task, choice
+        The public side.
+    read : callable
+        Reads the private side.
+    accountant, rng
+        As for :func:`~dpgraph.private_max_2csp`.
+    """
+    strategy, options = choice.registry.resolve(choice.mechanism)
+    if strategy is None:  # opened as bounded iterates: whatever else "auto" may choose is pure
+        opened = choice.registry["bounded-iterates"]
+        call = _open(task, opened, opened.options(), accountant, noise_source(rng))
+    else:
+        call = _open(task, strategy, options, accountant, noise_source(rng))
+    private = read()
+    first, main, last = call.split(TOTAL_SHARE, MAIN_SHARE, VALUE_SHARE)
+    total = release_total(private, first)
+    mean_degree = 2 * total.value / task.n
+    if strategy is None:
+        strategy = choice.registry[choice.decide(mean_degree)]
+        options = strategy.options()
     try:
-        labels, mechanism = release(private, 2 * total.value / n, ledger, MAIN_SHARE)
+        labels, used = strategy.run(options, private, main, task, mean_degree), strategy.name
     except MechanismHalted:
-        if on_halt == "raise":
+        if choice.on_halt == "raise":
             raise
-        labels, mechanism = noise.generator.integers(0, len(names.alphabet), n), "data-independent"
-    value = release_weight("assignment weight", private.value(labels), private.graph, last)
+        labels, used = call.generator.integers(0, len(task.alphabet), task.n), "data-independent"
+    value = release_value(private, labels, last)
     return PrivateCSPResult(
-        assignment={v: names.alphabet[a] for v, a in zip(names.variables, labels.tolist(), strict=True)},
+        assignment={v: task.alphabet[a] for v, a in zip(task.variables, labels.tolist(), strict=True)},
         labels=labels,
-        alphabet=names.alphabet,
+        alphabet=task.alphabet,
         estimated_value=value.value,
         estimated_value_std=value.std,
         estimated_total_weight=total.value,
-        mechanism=mechanism,
-        privacy=ledger.report(),
+        mechanism=used,
+        privacy=call.report(),
+    )
+
+
+def _open(task: CSPTask, strategy: Any, options: Any, accountant: PrivacyAccountant | None, noise: NoiseSource) -> Call:
+    """Check a strategy and debit the budget."""
+    if not strategy.pure(options):
+        require_delta(task.delta, f"mechanism={options!r}", "mechanism='bounded-iterates'")
+    strategy.check(options, task)
+    delta, slack, staged = cast(CSPStrategy, strategy).spending(options, task)
+    return open_call(
+        epsilon=task.epsilon,
+        delta=delta,
+        accountant=accountant,
+        relation=task.neighbours,
+        noise=noise,
+        slack=slack,
+        staged=staged,
     )

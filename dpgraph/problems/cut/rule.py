@@ -13,9 +13,8 @@ from typing import Literal
 
 from dpgraph.releases.all_cuts import LARGEST
 from dpgraph.releases.answers import FLIP_LIMIT, expected_flips
-from dpgraph.releases.sweeps.two_stage import core_may_answer
 
-__all__ = ["MAIN_SHARE", "decide_by_degree", "decide_in_advance", "decide_labels"]
+__all__ = ["MAIN_SHARE", "decide_by_degree", "decide_in_advance", "edges_per_flip"]
 
 Choice = Literal["bounded-iterates", "core-response", "permute-and-flip", "randomized-response"]
 
@@ -25,11 +24,6 @@ MAIN_SHARE = 0.975
 #: latter from this epsilon on; below it all answer above the third number (tuned on planted, uniform and power-law
 #: random graphs, validated on SNAP and Facebook100 graphs, benchmarks/results).
 _ALL_ANSWER, _CORE_ANSWERS, _ALL_ANSWER_EARLY, _CORE_EPSILON = 3.0, 1.25, 1.9, 6.0
-
-#: The same for labels: all answer; a core does; and a core does from this epsilon on.
-_ALL_LABEL, _CORE_LABELS, _FEW_LABELS, _FEW_EPSILON = 3.0, 1.25, 0.6, 3.0
-#: Expected answers times squared labels beyond this number would not fit into memory.
-_TABLE_LIMIT = 3e7
 
 
 def decide_in_advance(n: int, epsilon: float, *, noise: str, weighted: bool) -> Choice | None:
@@ -55,7 +49,7 @@ def decide_in_advance(n: int, epsilon: float, *, noise: str, weighted: bool) -> 
 
 def decide_by_degree(n: int, epsilon: float, mean_degree: float) -> Choice:
     """The choice for a released average degree, in edges."""
-    ratio = _edges_per_flip(n, epsilon, mean_degree)
+    ratio = edges_per_flip(n, epsilon, mean_degree)
     if epsilon < _CORE_EPSILON:
         return "randomized-response" if ratio >= _ALL_ANSWER_EARLY else "bounded-iterates"
     if ratio < _CORE_ANSWERS:
@@ -63,18 +57,7 @@ def decide_by_degree(n: int, epsilon: float, mean_degree: float) -> Choice:
     return "randomized-response" if ratio >= _ALL_ANSWER else "core-response"
 
 
-def decide_labels(n: int, epsilon: float, mean_degree: float, labels: int) -> Choice:
-    """The same for labels whose relation is public (max-k-cut, colouring)."""
-    ratio = _edges_per_flip(n, epsilon, mean_degree)
-    answers = n * max(mean_degree, 0.0) / 2 + expected_flips(n, epsilon * MAIN_SHARE)
-    if ratio < (_FEW_LABELS if epsilon >= _FEW_EPSILON else _CORE_LABELS) or answers * labels**2 > _TABLE_LIMIT:
-        return "bounded-iterates"
-    if ratio >= _ALL_LABEL:
-        return "randomized-response"
-    return "core-response" if core_may_answer(epsilon * MAIN_SHARE) else "bounded-iterates"
-
-
-def _edges_per_flip(n: int, epsilon: float, mean_degree: float) -> float:
+def edges_per_flip(n: int, epsilon: float, mean_degree: float) -> float:
     """Edges of a vertex for each false answer at it; 0 where there are no pairs, or no answers to be had."""
     flips = expected_flips(n, epsilon * MAIN_SHARE)
     return mean_degree / (2 * flips / n) if 0 < flips <= FLIP_LIMIT else 0.0

@@ -9,12 +9,9 @@ from numpy.typing import NDArray
 
 from dpgraph.bounds import sensitivity
 from dpgraph.graph import GraphOperator
-from dpgraph.privacy.ledger import Ledger
-from dpgraph.privacy.noise import NoiseSource
-from dpgraph.releases.sweeps.core import release_core_iterates
-from dpgraph.releases.sweeps.gaussian import ITERATE_UNIT, FieldOracle, LabelScores
+from dpgraph.releases.sweeps.oracle import ITERATE_UNIT, FieldOracle, Iteration, LabelScores
 
-__all__ = ["Simplex", "label_oracle", "release_label_iterates"]
+__all__ = ["Simplex", "label_iteration"]
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.int64]
@@ -41,17 +38,8 @@ class Simplex:
         return np.floor(weights / ITERATE_UNIT) * ITERATE_UNIT
 
 
-def release_label_iterates(
-    graph: GraphOperator,
-    relation: FloatArray,
-    *,
-    mean_degree: float,
-    ledger: Ledger,
-    share: float,
-    noise: NoiseSource,
-    progress: bool = False,
-) -> IndexArray:
-    """Release a label for each vertex for a share of the budget, aiming at much weight earned.
+def label_iteration(graph: GraphOperator, relation: FloatArray, progress: bool = False) -> Iteration:
+    """What is iterated for labels whose relation is public, aiming at much weight earned.
 
     Parameters
     ----------
@@ -59,17 +47,9 @@ def release_label_iterates(
         The private graph.
     relation : ndarray, shape (q, q)
         What a pair of labels earns times the weight of the edge: public, symmetric, multiples of
-        :data:`~dpgraph.releases.sweeps.gaussian.ITERATE_UNIT` in [0, 1].
-    mean_degree : float
-        A private (released) average degree.
-    ledger, share, noise
-        Budget of the call, share of it for this release, source of noise.
+        :data:`~dpgraph.releases.sweeps.oracle.ITERATE_UNIT` in [0, 1].
     progress : bool
         Show a bar on stderr.
-
-    Returns
-    -------
-    ndarray of int64, shape (n,)
 
     Notes
     -----
@@ -78,30 +58,15 @@ def release_label_iterates(
     :func:`~dpgraph.bounds.sensitivity.label_rows`, less than by w. Readings of the other rows, counts of labels, move
     by at most w in l1, and choices of theirs cost :func:`~dpgraph.bounds.sensitivity.label_scores`.
     """
-    X, _ = release_core_iterates(
-        graph,
-        label_oracle(graph, relation),
-        Simplex(len(relation), relation),
-        mean_degree=mean_degree,
-        ledger=ledger,
-        share=share,
-        noise=noise,
-        progress=progress,
-    )
-    return np.argmax(X, axis=1)
-
-
-def label_oracle(graph: GraphOperator, relation: FloatArray) -> FieldOracle:
-    """Fields and scores of labels whose relation is public; bounds are proved at :func:`release_label_iterates`."""
-    w, q, n = graph.max_weight, len(relation), graph.n_vertices
+    w, q = graph.max_weight, len(relation)
     regular = np.ptp(relation.sum(axis=0)) == 0.0
     centre = math.floor(1 / q / ITERATE_UNIT) * ITERATE_UNIT if regular else 0.0
 
     def fields(block: IndexArray, X: FloatArray) -> FloatArray:
         return graph.multiply_rows(block, X - centre * X.any(axis=1, keepdims=True))
 
-    return FieldOracle(
-        rows=n,
+    oracle = FieldOracle(
+        rows=graph.n_vertices,
         columns=q,
         fields=fields,
         unit=graph.weight_unit * ITERATE_UNIT,
@@ -110,3 +75,4 @@ def label_oracle(graph: GraphOperator, relation: FloatArray) -> FieldOracle:
         envelope=q * (1 - centre) * w,
         scores=LabelScores(graph.multiply_rows, relation, sensitivity.label_scores(w)),
     )
+    return Iteration(oracle, Simplex(q, relation), progress=progress)

@@ -17,6 +17,7 @@ from tests.privacy.attack.graph_data import graph_genes, graph_inputs, large_gen
 from tests.privacy.attack.trial import Comparison, compare
 from tests.privacy.inputs import Data
 from tests.privacy.registry import ENTRIES, Entry, NetworkxEntry
+from tests.spelling import options_of
 
 Inputs = Callable[[Genome, Entry], tuple[Data, Data]]
 
@@ -109,7 +110,7 @@ def _applies(entry: Entry, knob: str) -> bool:
     mechanism = entry.options.get("mechanism")
     if knob in ("core_noise", "certificate") and entry.function == "private_normalized_adjacency":
         return mechanism == "coherence"
-    return True
+    return knob in inspect.signature(entry.code).parameters or knob in options_of(entry.function, entry.options)
 
 
 def targets() -> tuple[Target, ...]:
@@ -150,7 +151,9 @@ def target(function: str) -> Target:
 
 def _target(name: str, entries: tuple[Entry, ...]) -> Target:
     data_genes, inputs = _data(entries[0])
-    parameters = inspect.signature(entries[0].code).parameters
+    parameters = set(inspect.signature(entries[0].code).parameters).union(
+        *(options_of(e.function, e.options) for e in entries)
+    )
     genes: dict[str, Gene] = {"mechanism": Choice(range(len(entries))), "epsilon": EPSILON, "noise seed": Seed()}
     if "delta" in parameters:
         genes["delta"] = DELTA

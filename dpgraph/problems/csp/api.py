@@ -1,0 +1,232 @@
+"""Private 2-CSPs and private max-k-cut."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+import dpgraph.linalg.kernels  # noqa: F401 - what a release needs is imported before its debit
+from dpgraph.arguments import check_choice, check_integer, check_scale
+from dpgraph.exceptions import InvalidParameterError
+from dpgraph.graph import is_weighted, open_graph
+from dpgraph.instance import TwoCSP
+from dpgraph.privacy.accountant import PrivacyAccountant
+from dpgraph.privacy.accounting import check_epsilon, check_optional_delta
+from dpgraph.privacy.relation import Constraint, Edge, LabelEdge, Relation
+from dpgraph.problems.csp.release import Choice, release_assignment
+from dpgraph.problems.csp.rule import decide
+from dpgraph.problems.csp.strategy import EDGES, TABLES, CSPTask
+from dpgraph.releases.constraints import PrivateTables, RelatedEdges, public_relation
+from dpgraph.results.csp import PrivateCSPResult
+
+__all__ = ["private_max_2csp", "private_max_k_cut"]
+
+#: Fields of n vertices are arrays of shape (n, k).
+MOST_PARTS = 256
+_RELATIONS: dict[str, Relation] = {"label-edge": LabelEdge(), "constraint": Constraint(), "edge": Edge("variables")}
+
+
+def private_max_2csp(
+    instance: TwoCSP,
+    *,
+    epsilon: float,
+    delta: float = 0.0,
+    mechanism: Any = "auto",
+    adjacency: Literal["label-edge", "constraint", "edge"] = "label-edge",
+    relation: ArrayLike | None = None,
+    max_weight: float = 1.0,
+    on_halt: Literal["raise", "fallback"] = "raise",
+    accountant: PrivacyAccountant | None = None,
+    rng: int | np.random.Generator | None = None,
+    progress: bool = False,
+) -> PrivateCSPResult:
+    r"""Release an assignment of a 2-CSP whose constraints are private.
+
+    Parameters
+    ----------
+    instance : TwoCSP
+        Variables and alphabet are public, the constraints are private. Constraints on the same pair are summed, and
+        entries of the summed table above `max_weight` are capped.
+    epsilon : float
+        epsilon > 0.
+    delta : float, default 0.0
+        0 <= delta < 1. With 0 the call is pure.
+    mechanism : str or options object, default "auto"
+        "bounded-iterates" (never halts), which "auto" takes unless the adjacency is "edge"; "coherence", which releases
+        a low-rank label-extended matrix and needs "label-edge" and a delta; for "edge" what
+        :func:`~dpgraph.private_max_k_cut` offers, with its rule for "auto". Or an object of :mod:`dpgraph.strategies`,
+        such as ``strategies.BoundedIterates(noise="laplace")``; a name means its defaults.
+    adjacency : {"label-edge", "constraint", "edge"}
+        Neighbours differ in one entry of one pair's table (one edge of the label-extended graph); or in the whole table
+        of one pair: a constraint is added, removed or replaced on the same pair; or, all tables being a weight times
+        one public relation, in the weight of one pair. Where it applies, as for max-k-cut, "edge" costs least.
+    relation : array_like, shape (q, q), optional
+        For "edge": the public relation, symmetric, entries in [0, 1] (rounded to multiples of 2**-8). By default labels
+        must differ, as in max-k-cut and colouring.
+    max_weight : float, default 1
+        Public upper bound on a table entry; for "edge" on the weight of a pair.
+    on_halt : {"raise", "fallback"}
+        What to do when "coherence" halts: raise, or return random labels.
+    accountant : PrivacyAccountant, optional
+        Debited before the constraints are read.
+    rng : int or numpy.random.Generator, optional
+        For reproducible experiments only; the default is cryptographic noise.
+    progress : bool, default False
+        Show a progress bar on stderr.
+
+    Returns
+    -------
+    PrivateCSPResult
+
+    Raises
+    ------
+    InvalidParameterError
+        Bad input; after the debit, for "edge", a table that is not a multiple of the relation.
+    BudgetExceededError
+        The accountant refuses.
+    MechanismHalted
+        "coherence" could not certify what it needs, and ``on_halt="raise"``.
+
+    Notes
+    -----
+    *Guarantee.* (epsilon, delta)-DP for the chosen neighbours. Fields of public simplex rows have l2-sensitivity
+    sqrt(2) w for each sweep under "label-edge" and sqrt(2 q) w under "constraint"
+    (:func:`dpgraph.bounds.sensitivity.constraint_rows`); all readings of repeated sweeps together move by w, or q w,
+    in the norm of their noise (:func:`dpgraph.bounds.sensitivity.repeated_readings`). "edge" is proved at
+    :func:`dpgraph.releases.sweeps.labels.label_iteration`. The value of a released assignment has sensitivity
+    w.
+
+    References
+    ----------
+    DN25a, section 7 (label-extended graphs, "coherence"); docs/constraint-problems.md ("bounded-iterates").
+
+    Examples
+    --------
+    >>> import dpgraph, networkx as nx
+    >>> instance = dpgraph.TwoCSP.from_networkx(nx.complete_multipartite_graph(30, 30, 30), "max-k-cut", 3)
+    >>> result = dpgraph.private_max_2csp(instance, epsilon=4.0, rng=0)
+    >>> len(result.assignment), result.privacy.delta
+    (90, 0.0)
+    """
+    if not isinstance(instance, TwoCSP):
+        raise InvalidParameterError(f"instance must be a dpgraph.TwoCSP; got {type(instance).__name__}")
+    check_choice("adjacency", adjacency, _RELATIONS)
+    check_choice("on_halt", on_halt, ("raise", "fallback"))
+    if adjacency != "edge" and relation is not None:
+        raise InvalidParameterError(
+            f"relation= is public and belongs to adjacency='edge'; with adjacency={adjacency!r} all tables are private"
+        )
+    task = CSPTask(
+        instance.variables,
+        instance.alphabet,
+        check_epsilon(epsilon),
+        check_optional_delta(delta),
+        _RELATIONS[adjacency],
+        check_scale("max_weight", max_weight),
+        progress,
+    )
+    who: Any = {"accountant": accountant, "rng": rng}
+    if adjacency != "edge":
+        tables = Choice(TABLES, mechanism, lambda mean_degree: "bounded-iterates", on_halt)
+        return release_assignment(task, tables, partial(PrivateTables.read, instance, task.max_weight), **who)
+    table = public_relation(relation, len(task.alphabet))
+    edges = Choice(EDGES, mechanism, partial(decide, task, is_weighted(None, max_weight)))
+    return release_assignment(task, edges, partial(RelatedEdges.read, instance, table, task.max_weight), **who)
+
+
+def private_max_k_cut(
+    G: Any,
+    k: int,
+    *,
+    epsilon: float,
+    delta: float = 0.0,
+    mechanism: Any = "auto",
+    weight: str | None = None,
+    max_weight: float | None = None,
+    symmetrize: bool = False,
+    accountant: PrivacyAccountant | None = None,
+    rng: int | np.random.Generator | None = None,
+    progress: bool = False,
+) -> PrivateCSPResult:
+    r"""Release a partition into k parts with many edges between parts, with edge-level differential privacy.
+
+    Parameters
+    ----------
+    G : networkx.Graph, igraph.Graph, scipy sparse or numpy matrix
+        The private graph; its vertices and their order are public: see :func:`dpgraph.with_public_nodes`.
+    k : int
+        Number of parts, 2 <= k <= 256.
+    epsilon : float
+        epsilon > 0.
+    delta : float, default 0.0
+        0 <= delta < 1. With 0 the call is pure.
+    mechanism : str or options object, default "auto"
+        "bounded-iterates", "core-response", "randomized-response": as for :func:`~dpgraph.private_max_cut`, vertices
+        choose one after another; every pair, or every pair inside a core of large degrees, answers at random, and the
+        answers are labelled. Or an object of :mod:`dpgraph.strategies`; a name means its defaults. "auto" takes one of
+        them by a public rule from a privately released average degree, and bounded iterates with declared weights.
+        ``result.mechanism`` names the choice.
+    weight, max_weight, symmetrize
+        See :func:`dpgraph.graph.open_graph`.
+    accountant, rng, progress
+        As for :func:`private_max_2csp`.
+
+    Returns
+    -------
+    PrivateCSPResult
+        ``result.partition`` holds the k parts, ``result.labels`` their numbers 0..k-1 in the order of the vertices,
+        ``result.estimated_value`` a private estimate of the weight between parts.
+
+    Raises
+    ------
+    InvalidGraphError, InvalidParameterError
+        Bad input.
+    BudgetExceededError
+        The accountant refuses.
+
+    See Also
+    --------
+    private_max_cut : two parts.
+    private_max_2csp : the same mechanism for other public relations (``adjacency="edge"``), and private relations.
+
+    Notes
+    -----
+    *Guarantee.* (epsilon, delta)-DP for graphs that differ in the weight of one vertex pair by at most `max_weight`.
+    Each pure sweep reads an edge at one of its ends; proved at
+    :func:`~dpgraph.releases.sweeps.labels.label_iteration`. The mechanism never halts.
+
+    References
+    ----------
+    R. McKenna, D. Sheldon, "Permute-and-flip: a new mechanism for differentially private selection", NeurIPS 2020
+    (the last choice of each vertex).
+
+    Examples
+    --------
+    >>> import dpgraph, networkx as nx
+    >>> G = nx.complete_multipartite_graph(60, 60, 60)
+    >>> cut = dpgraph.private_max_k_cut(G, 3, epsilon=2.0, rng=0)
+    >>> len(cut.partition), cut.estimated_fraction > 0.9
+    (3, True)
+    """
+    k = check_integer("k, the number of parts,", k, 2, MOST_PARTS)
+    graph = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
+    task = CSPTask(
+        graph.nodes,
+        tuple(range(k)),
+        check_epsilon(epsilon),
+        check_optional_delta(delta),
+        Edge(),
+        graph.max_weight,
+        progress,
+    )
+    differ = public_relation(None, k)
+    return release_assignment(
+        task,
+        Choice(EDGES, mechanism, partial(decide, task, graph.weighted)),
+        lambda: RelatedEdges(graph.read(), differ),
+        accountant=accountant,
+        rng=rng,
+    )

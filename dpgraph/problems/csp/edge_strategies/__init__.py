@@ -1,0 +1,1 @@
+"""Strategies for private edges under a public relation, one module each."""

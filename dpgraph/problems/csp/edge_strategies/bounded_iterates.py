@@ -1,0 +1,31 @@
+"""Labels, vertex by vertex."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpgraph.privacy.call import Call
+from dpgraph.problems.csp.options import BoundedIterates
+from dpgraph.problems.csp.strategy import CSPStrategy, CSPTask, spending_of_iterates
+from dpgraph.releases.constraints import RelatedEdges
+from dpgraph.releases.sweeps.core import release_core_iterates
+from dpgraph.releases.sweeps.labels import label_iteration
+
+
+def _run(
+    options: BoundedIterates, private: RelatedEdges, call: Call, task: CSPTask, mean_degree: float
+) -> NDArray[np.int64]:
+    iteration = label_iteration(private.graph, private.relation, task.progress)
+    X, _ = release_core_iterates(private.graph, iteration, call, mean_degree=mean_degree)
+    return np.argmax(X, axis=1)
+
+
+STRATEGY = CSPStrategy(
+    "bounded-iterates",
+    BoundedIterates,
+    "vertices choose one after another, by noisy readings of what the others have chosen; for all graphs",
+    pure=lambda options: options.noise != "gaussian",
+    run=_run,
+    spending=spending_of_iterates,
+)

@@ -1,0 +1,40 @@
+"""Randomised response inside a core, then one look at every other vertex."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpgraph.privacy.call import Call
+from dpgraph.problems.csp.from_answers import label_answers
+from dpgraph.problems.csp.options import CoreResponse
+from dpgraph.problems.csp.rule import MAIN_SHARE
+from dpgraph.problems.csp.strategy import CSPStrategy, CSPTask
+from dpgraph.releases.constraints import RelatedEdges
+from dpgraph.releases.sweeps.labels import label_iteration
+from dpgraph.releases.sweeps.two_stage import check_core_response, release_core_response
+
+
+def _run(
+    options: CoreResponse, private: RelatedEdges, call: Call, task: CSPTask, mean_degree: float
+) -> NDArray[np.int64]:
+    graph, relation, rows = private.graph, private.relation, np.eye(len(private.relation))
+    X, _ = release_core_response(
+        graph,
+        label_iteration(graph, relation),
+        lambda flipped: rows[label_answers(flipped, relation, rng=call.generator)],
+        call.one_stage(),
+        mean_degree=mean_degree,
+    )
+    return np.argmax(X, axis=1)
+
+
+STRATEGY = CSPStrategy(
+    "core-response",
+    CoreResponse,
+    "pairs inside a core of large degrees answer at random, the other vertices read once; for a large epsilon",
+    pure=lambda options: True,
+    run=_run,
+    check=lambda options, task: check_core_response(task.epsilon * MAIN_SHARE),
+    order=1,
+)

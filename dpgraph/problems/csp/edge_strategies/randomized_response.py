@@ -1,0 +1,32 @@
+"""Randomised response on every pair, then a search among the answers."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpgraph.privacy.call import Call
+from dpgraph.problems.csp.from_answers import label_answers
+from dpgraph.problems.csp.options import RandomizedResponse
+from dpgraph.problems.csp.rule import MAIN_SHARE
+from dpgraph.problems.csp.strategy import CSPStrategy, CSPTask
+from dpgraph.releases.answers import check_response, release_flipped_graph
+from dpgraph.releases.constraints import RelatedEdges
+
+
+def _run(
+    options: RandomizedResponse, private: RelatedEdges, call: Call, task: CSPTask, mean_degree: float
+) -> NDArray[np.int64]:
+    flipped = release_flipped_graph(private.graph, call.one_stage())
+    return label_answers(flipped, private.relation, rng=call.generator)
+
+
+STRATEGY = CSPStrategy(
+    "randomized-response",
+    RandomizedResponse,
+    "every pair answers at random, and the answers are labelled; for dense graphs and a large epsilon",
+    pure=lambda options: True,
+    run=_run,
+    check=lambda options, task: check_response(task.n, task.epsilon * MAIN_SHARE),
+    order=2,
+)

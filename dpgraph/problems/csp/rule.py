@@ -1,0 +1,46 @@
+"""What ``mechanism="auto"`` stands for where edges are private: a public rule, from one released number."""
+
+from __future__ import annotations
+
+from dpgraph.problems.csp.strategy import CSPTask
+from dpgraph.problems.cut.rule import MAIN_SHARE, edges_per_flip
+from dpgraph.releases.answers import expected_flips
+from dpgraph.releases.sweeps.two_stage import core_may_answer
+
+__all__ = ["MAIN_SHARE", "TOTAL_SHARE", "VALUE_SHARE", "decide", "decide_labels"]
+
+#: Shares of the budget (of mu**2, or of epsilon where pure) for the total weight, and for the weight of the assignment.
+TOTAL_SHARE = 0.005
+VALUE_SHARE = 1 - MAIN_SHARE - TOTAL_SHARE
+
+#: Edges of a vertex for each false answer at it, above which all vertices answer, and above which a core does; the
+#: latter is smaller from this epsilon on.
+_ALL_LABEL, _CORE_LABELS, _FEW_LABELS, _FEW_EPSILON = 3.0, 1.25, 0.6, 3.0
+#: Expected answers times squared labels beyond this number would not fit into memory.
+_TABLE_LIMIT = 3e7
+
+
+def decide(task: CSPTask, weighted: bool, mean_weight: float) -> str:
+    """The strategy for a released average weight of the edges at a vertex.
+
+    One bit tells little of a weight between 0 and max_weight: where such weights are declared, no pair answers.
+    """
+    if weighted:
+        return "bounded-iterates"
+    return decide_labels(task.n, task.epsilon, mean_weight / task.max_weight, len(task.alphabet))
+
+
+def decide_labels(n: int, epsilon: float, mean_degree: float, labels: int) -> str:
+    """The same where edges are not weighted.
+
+    Randomised response hides the edges of a vertex among n/(1 + e**epsilon) false answers: all vertices answer from 3
+    edges for each false answer on, and a core does from 1.25 on (0.6 from epsilon = 3 on). Elsewhere bounded iterates
+    pay for one row at a time, whatever n.
+    """
+    ratio = edges_per_flip(n, epsilon, mean_degree)
+    answers = n * max(mean_degree, 0.0) / 2 + expected_flips(n, epsilon * MAIN_SHARE)
+    if ratio < (_FEW_LABELS if epsilon >= _FEW_EPSILON else _CORE_LABELS) or answers * labels**2 > _TABLE_LIMIT:
+        return "bounded-iterates"
+    if ratio >= _ALL_LABEL:
+        return "randomized-response"
+    return "core-response" if core_may_answer(epsilon * MAIN_SHARE) else "bounded-iterates"

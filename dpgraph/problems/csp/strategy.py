@@ -1,0 +1,90 @@
+"""What a strategy for private constraint problems is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from dpgraph.privacy.relation import Constraint, Relation
+from dpgraph.problems.csp.options import BoundedIterates
+from dpgraph.problems.strategy import Registry, Strategy
+from dpgraph.releases.sweeps.gaussian import LOOK_DELTA, is_pure
+
+__all__ = ["EDGES", "TABLES", "CSPStrategy", "CSPTask", "Spending", "spending_of_iterates"]
+
+
+@dataclass(frozen=True)
+class CSPTask:
+    """What is public about a call.
+
+    Parameters
+    ----------
+    variables, alphabet : tuple of hashable
+        Names.
+    epsilon, delta, progress
+        As for :func:`~dpgraph.private_max_2csp`.
+    neighbours : Relation
+        What neighbours differ in.
+    max_weight : float
+        Bound on a weight.
+    """
+
+    variables: tuple[Hashable, ...]
+    alphabet: tuple[Hashable, ...]
+    epsilon: float
+    delta: float
+    neighbours: Relation
+    max_weight: float
+    progress: bool = False
+
+    @property
+    def n(self) -> int:
+        """Number of variables."""
+        return len(self.variables)
+
+    @property
+    def whole_table(self) -> bool:
+        """Whether neighbours differ in the whole table of a pair."""
+        return isinstance(self.neighbours, Constraint)
+
+
+class Spending(NamedTuple):
+    """How a strategy spends: with this delta, so much of it for good events, in one stage or in several."""
+
+    delta: float = 0.0
+    slack: float = 0.0
+    staged: bool = False
+
+
+@dataclass(frozen=True)
+class CSPStrategy(Strategy):
+    """One way to label privately: ``run(options, private, call, task, mean_degree)`` returns labels.
+
+    `call` is the part of the budget for it, `mean_degree` the released average weight of the constraints on a variable;
+    ``check(options, task)`` sees a :class:`CSPTask` too.
+
+    Parameters
+    ----------
+    spending : callable
+        ``spending(options, task)``.
+    """
+
+    spending: Callable[[Any, CSPTask], Spending] = lambda options, task: Spending()
+
+
+def spending_of_iterates(options: BoundedIterates, task: CSPTask) -> Spending:
+    """Pure with delta = 0 and with Laplace noise, and where "auto" takes Laplace noise whatever is released.
+
+    Otherwise "auto" releases degrees purely before they decide: it goes in stages.
+    """
+    pure, auto = is_pure(options.noise, task.epsilon), options.noise == "auto"
+    # A whole table moves a row by more in l1 than in l2: one look at it is not worth Laplace noise.
+    if task.delta == 0 or (pure and not (auto and task.whole_table)):
+        return Spending()
+    return Spending(task.delta, LOOK_DELTA * task.delta * auto, staged=auto)
+
+
+#: Strategies where edges are private, and where tables are.
+EDGES = Registry("dpgraph.problems.csp.edge_strategies")
+TABLES = Registry("dpgraph.problems.csp.table_strategies")

@@ -1,0 +1,1 @@
+"""Strategies for private tables, one module each."""

@@ -1,0 +1,35 @@
+"""Private mean field in the simplex."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpgraph.privacy.call import Call
+from dpgraph.problems.csp.options import BoundedIterates
+from dpgraph.problems.csp.strategy import CSPStrategy, CSPTask, spending_of_iterates
+from dpgraph.releases.constraints import PrivateTables
+from dpgraph.releases.sweeps.tables import release_table_iterates
+
+
+def _run(
+    options: BoundedIterates, private: PrivateTables, call: Call, task: CSPTask, mean_degree: float
+) -> NDArray[np.int64]:
+    return release_table_iterates(
+        private,
+        call,
+        mean_degree=mean_degree,
+        whole_table=task.whole_table,
+        together=options.noise == "auto",
+        progress=task.progress,
+    )
+
+
+STRATEGY = CSPStrategy(
+    "bounded-iterates",
+    BoundedIterates,
+    "variables choose one after another, by noisy readings of what the others have chosen; for all constraints",
+    pure=lambda options: options.noise != "gaussian",
+    run=_run,
+    spending=spending_of_iterates,
+)

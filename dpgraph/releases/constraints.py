@@ -1,0 +1,187 @@
+"""The private side of a 2-CSP, and the weights of it that are released.
+
+Two kinds are private: the tables of all pairs (:class:`PrivateTables`), or only the weights of the pairs, where every
+table is a weight times one public relation (:class:`RelatedEdges`).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from dpgraph.exceptions import InvalidParameterError
+from dpgraph.graph import Graph
+from dpgraph.inputs.weight_grid import WeightGrid
+from dpgraph.instance import TwoCSP
+from dpgraph.privacy.call import Call
+from dpgraph.releases.sweeps.oracle import ITERATE_UNIT
+from dpgraph.releases.totals import WeightEstimate, release_weight
+
+__all__ = [
+    "PrivateCSP",
+    "PrivateTables",
+    "RelatedEdges",
+    "public_relation",
+    "release_extended_weight",
+    "release_total",
+    "release_value",
+]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+
+class PrivateCSP(Protocol):
+    """The private side of an instance, read after the debit."""
+
+    @property
+    def graph(self) -> Graph:
+        """A graph whose weight grid and bound are those of the instance."""
+        ...
+
+    def total_weight(self) -> float:
+        """Sum over the pairs of what they earn at most; a neighbour moves it by at most max_weight."""
+        ...
+
+    def value(self, labels: IntArray) -> float:
+        """What public labels earn; a neighbour moves it by at most max_weight."""
+        ...
+
+
+def release_total(private: PrivateCSP, call: Call) -> WeightEstimate:
+    """Release the total weight (sensitivity w)."""
+    return release_weight("total weight", private.total_weight(), private.graph, call)
+
+
+def release_value(private: PrivateCSP, labels: IntArray, call: Call) -> WeightEstimate:
+    """Release what labels earn that are public already (sensitivity w)."""
+    return release_weight("assignment weight", private.value(labels), private.graph, call)
+
+
+# --- edges under a public relation -----------------------------------------------------------------------------------
+
+
+def public_relation(relation: ArrayLike | None, alphabet: int) -> FloatArray:
+    """Check a public relation and round it to multiples of :data:`~dpgraph.releases.sweeps.oracle.ITERATE_UNIT`.
+
+    Parameters
+    ----------
+    relation : array_like, shape (q, q), or None
+        Symmetric, entries in [0, 1], not all zero. None: labels must differ.
+    alphabet : int
+        q.
+    """
+    if relation is None:
+        return 1.0 - np.eye(alphabet)
+    try:
+        table = np.asarray(relation, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidParameterError("relation must be a q x q array of numbers") from None
+    if table.shape != (alphabet, alphabet):
+        raise InvalidParameterError(f"relation must have shape ({alphabet}, {alphabet}); got {table.shape}")
+    inside = np.all((table >= 0.0) & (table <= 1.0))  # false for NaN
+    if not inside or not np.array_equal(table, table.T) or table.max() < ITERATE_UNIT:
+        raise InvalidParameterError(
+            "relation must be symmetric with entries in [0, 1], not all zero; put factors into the weights"
+        )
+    return np.rint(table / ITERATE_UNIT) * ITERATE_UNIT
+
+
+@dataclass(frozen=True)
+class RelatedEdges:
+    """Private edges; a pair earns its weight times a public relation."""
+
+    graph: Graph
+    relation: FloatArray
+
+    @classmethod
+    def read(cls, instance: TwoCSP, relation: FloatArray, max_weight: float) -> RelatedEdges:
+        """Weights of an instance whose tables are weights times the relation, capped and on the public grid.
+
+        Raises
+        ------
+        InvalidParameterError
+            A table is not a multiple of the relation.
+        """
+        tables = instance.tables
+        a, b = np.unravel_index(int(np.argmax(relation)), relation.shape)
+        weights = tables[:, a, b] / relation[a, b]
+        # The relation was rounded to its grid, the tables were not.
+        error = np.abs(tables - weights[:, None, None] * relation)
+        if np.any(error > 2 * ITERATE_UNIT * weights[:, None, None]):
+            raise InvalidParameterError(
+                "adjacency='edge' needs every constraint table to be a weight times the public relation (by default: "
+                "labels differ); at least one is not. Pass relation=, or use adjacency='constraint'"
+            )
+        grid = WeightGrid.of(max_weight)
+        return cls(_graph(instance.n_variables, instance.pairs, grid.round(weights), max_weight, grid.unit), relation)
+
+    def total_weight(self) -> float:
+        """Total weight times the largest entry of the relation."""
+        return math.fsum(self.graph.adjacency.data) / 2 * float(self.relation.max())
+
+    def value(self, labels: IntArray) -> float:
+        """Weight that public labels earn."""
+        edges = self.graph.adjacency.tocoo()
+        return math.fsum(edges.data * self.relation[labels[edges.coords[0]], labels[edges.coords[1]]]) / 2
+
+
+# --- private tables --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class PrivateTables:
+    """An instance on the weight grid: its label-extended graph, its tables and their pairs."""
+
+    graph: Graph
+    q: int
+    tables: FloatArray
+    pairs: IntArray
+
+    @classmethod
+    def read(cls, instance: TwoCSP, max_weight: float) -> PrivateTables:
+        """Cap the tables, round them to the public weight grid, and extend."""
+        n, q, grid = instance.n_variables, instance.alphabet_size, WeightGrid.of(max_weight)
+        tables = grid.round(instance.tables)
+        capped = TwoCSP(n, q)
+        capped.add_constraints(instance.pairs, tables)
+        graph = Graph(capped.label_extended_graph(), tuple(range(n * q)), max_weight, grid.unit)
+        return cls(graph, q, tables, instance.pairs)
+
+    def fields(self, block: IntArray, X: FloatArray) -> FloatArray:
+        """What each label of the variables `block` would earn against the public X, shape (len(block), q)."""
+        rows = (block[:, None] * self.q + np.arange(self.q)).ravel()
+        return self.graph.multiply_rows(rows, X.reshape(-1, 1)).reshape(block.size, self.q)
+
+    def total_weight(self) -> float:
+        """Sum of the largest entries of the tables."""
+        return math.fsum(self.tables.max(axis=(1, 2), initial=0.0))
+
+    def constraint_graph(self) -> Graph:
+        """The graph on the variables with the largest entries of the tables as weights; neighbours stay neighbours."""
+        n, largest = self.graph.n_vertices // self.q, self.tables.max(axis=(1, 2), initial=0.0)
+        return _graph(n, self.pairs, largest, self.graph.max_weight, self.graph.weight_unit)
+
+    def value(self, labels: IntArray, rows: NDArray[np.bool_] | None = None) -> float:
+        """Weight that public labels earn, on request between public rows only."""
+        u, v = self.pairs.T
+        earned = self.tables[np.arange(len(u)), labels[u], labels[v]]
+        return math.fsum(earned if rows is None else earned[rows[u] & rows[v]])
+
+
+def release_extended_weight(private: PrivateTables, call: Call) -> WeightEstimate:
+    """Release the total weight of the label-extended graph; one entry of one table moves it by at most w."""
+    weight = float(private.graph.degrees().sum()) / 2
+    return release_weight("label-extended weight", weight, private.graph, call)
+
+
+def _graph(n: int, pairs: IntArray, weights: FloatArray, max_weight: float, unit: float) -> Graph:
+    upper = sparse.coo_array((weights, tuple(pairs.T)), shape=(n, n))
+    adjacency = sparse.csr_array(upper + upper.T)
+    adjacency.eliminate_zeros()
+    return Graph(adjacency, tuple(range(n)), max_weight, unit)

@@ -1,0 +1,107 @@
+"""Labels by bounded iterates in the simplex where whole tables are private, and a choice between candidates."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpgraph.bounds import sensitivity
+from dpgraph.privacy.call import Call
+from dpgraph.releases.constraints import PrivateTables
+from dpgraph.releases.sweeps.core import release_core_iterates
+from dpgraph.releases.sweeps.labels import Simplex
+from dpgraph.releases.sweeps.oracle import ITERATE_UNIT, FieldOracle, Iteration, LabelScores
+from dpgraph.releases.totals import release_weight
+
+__all__ = ["release_table_iterates"]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+#: Shares for the weights of all candidates together, and for degrees and sweeps: 0.03 and 0.945 of a call that leaves
+#: 0.975 to its labels.
+_CHOICE_SHARE, _SWEEP_SHARE = 0.03 / 0.975, 0.945 / 0.975
+#: Standard deviations of a noisy weight by which a candidate must be better than the labels that are there.
+_CLEARLY = 4.0
+
+
+def release_table_iterates(
+    private: PrivateTables,
+    call: Call,
+    *,
+    mean_degree: float,
+    whole_table: bool,
+    together: bool = False,
+    progress: bool = False,
+) -> IntArray:
+    """Labels by bounded iterates in the simplex, for this part of the budget.
+
+    Parameters
+    ----------
+    private : PrivateTables
+        The private side.
+    call : Call
+        The budget, and its source of noise.
+    mean_degree : float
+        Released average weight of the constraints on a variable.
+    whole_table : bool
+        Neighbours differ in the whole table of a pair, not in one entry.
+    together : bool
+        As for :func:`~dpgraph.releases.sweeps.core.release_core_iterates`.
+    progress : bool
+        Show a bar on stderr.
+    """
+    constraints = private.constraint_graph()
+    sweeps, choice = call.split(_SWEEP_SHARE, _CHOICE_SHARE)
+    oracle = _oracle(private, constraints.n_vertices, whole_table)
+    iteration = Iteration(oracle, Simplex(private.q), partial(_best_rank, private, choice), progress)
+    X, _ = release_core_iterates(constraints, iteration, sweeps, mean_degree=mean_degree, together=together)
+    return np.argmax(X, axis=1)
+
+
+def _oracle(private: PrivateTables, n: int, whole_table: bool) -> FieldOracle:
+    w, q = private.graph.max_weight, private.q
+    return FieldOracle(
+        rows=n,
+        columns=q,
+        fields=private.fields,
+        unit=private.graph.weight_unit * ITERATE_UNIT,
+        row_bound=sensitivity.constraint_rows(w, q) if whole_table else w,
+        row_bound_l1=sensitivity.constraint_rows_l1(w, q) if whole_table else w,
+        envelope=q * w if whole_table else w,
+        # One entry of a table moves one score, a whole table moves them in any direction.
+        scores=None if whole_table else LabelScores(private.fields, np.eye(q), w, single=True),
+    )
+
+
+def _best_rank(
+    private: PrivateTables, call: Call, X: FloatArray, fields: FloatArray, part: float, when: str
+) -> FloatArray:
+    """Choose, by private weights, between the labels of largest field at every row, of second largest, and so on.
+
+    Iterates from a random start may settle where no label that belongs to a hidden assignment is used at all: each of
+    the others supports the others. There every row sees exactly those labels last, so that one of the q candidates is
+    close to the hidden assignment. All fields are released; a candidate's weight has sensitivity w. Labels that were
+    chosen without fields say nothing about the others.
+    """
+    if not fields.any():
+        return X
+    rows: NDArray[np.bool_] = np.asarray(X.any(axis=1))
+    last = X + 1e-9 * np.argsort(np.argsort(fields, axis=1), axis=1)  # rows that were set say themselves what is first
+    ranked = np.argsort(-last, axis=1, kind="stable")
+    choice = call.part(part).one_stage()
+    weights = [
+        release_weight(
+            f"weight of candidate {k + 1}, {when}",
+            private.value(ranked[:, k], rows),
+            private.graph,
+            choice.equal_part(private.q),
+        )
+        for k in range(private.q)
+    ]
+    best = max(range(private.q), key=lambda k: weights[k].value)
+    if weights[best].value - weights[0].value <= _CLEARLY * weights[0].std:
+        return X
+    return np.where(rows[:, None], np.eye(private.q)[ranked[:, best]], 0.0)

@@ -1,0 +1,44 @@
+"""Public arguments as tests name them, flat: options of a strategy become an options object of ``mechanism=``."""
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from dpgraph.problems.csp.strategy import EDGES, TABLES
+from dpgraph.problems.strategy import Registry
+
+#: The strategies of a function, by the arguments of a call.
+REGISTRIES: dict[str, Callable[[dict[str, Any]], Registry]] = {
+    "private_max_2csp": lambda arguments: EDGES if arguments.get("adjacency") == "edge" else TABLES,
+    "private_max_k_cut": lambda arguments: EDGES,
+}
+#: What an option of a call with ``mechanism="auto"`` speaks of.
+_READ_BY = {"noise": "bounded-iterates"}
+
+
+def options_of(function: str, arguments: dict[str, Any]) -> tuple[str, ...]:
+    """Names of the options of the strategy that these arguments name."""
+    if function not in REGISTRIES or arguments.get("mechanism", "auto") == "auto":
+        return ()
+    return tuple(inspect.signature(REGISTRIES[function](arguments)[arguments["mechanism"]].options).parameters)
+
+
+def spelled(code: Callable[..., Any], arguments: dict[str, Any]) -> dict[str, Any]:
+    """The same call, with an options object where there are options of a strategy.
+
+    Examples
+    --------
+    >>> import dpgraph
+    >>> spelled(dpgraph.private_max_k_cut, {"k": 3, "noise": "laplace"})
+    {'k': 3, 'mechanism': BoundedIterates(noise='laplace')}
+    """
+    parameters = inspect.signature(code).parameters
+    options = {name: value for name, value in arguments.items() if name not in parameters}
+    if code.__name__ not in REGISTRIES or not options:
+        return arguments
+    name = arguments.get("mechanism", "auto")
+    if name == "auto":
+        name = _READ_BY[next(iter(options))]
+    strategy = REGISTRIES[code.__name__](arguments)[name]
+    kept = {name: value for name, value in arguments.items() if name not in options}
+    return kept | {"mechanism": strategy.options(**options)}
