@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import inspect
 import json
+import pkgutil
 import posixpath
 import re
 import sys
@@ -23,6 +24,7 @@ from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.pages import Page
 
 import dpgraph
+from dpgraph import problems
 from dpgraph.problems.strategy import Registry
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -168,6 +170,18 @@ def with_tables(markdown: str) -> str:
     return STRATEGIES.sub(lambda found: Registry(f"dpgraph.problems.{found[1]}").table(), markdown)
 
 
+def strategies_page() -> str:
+    """Every strategy of every problem, from the files in the folders of strategies."""
+    parts = [
+        "# Strategies\n\nWhat `mechanism=` chooses: a name, or an object of `dpgraph.strategies` with these options.\n"
+    ]
+    for package in pkgutil.walk_packages(problems.__path__, "dpgraph.problems."):
+        if package.ispkg and Registry(package.name).strategies:
+            title = (import_module(package.name).__doc__ or package.name).partition("\n")[0].rstrip(".")
+            parts.append(f"## {title}\n\n{Registry(package.name).table()}\n")
+    return "\n".join(parts)
+
+
 # --- called by mkdocs ------------------------------------------------------------------------------------------------
 
 
@@ -175,6 +189,7 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
     """Add the reference, the pictures, the notebooks and the files from elsewhere."""
     for page, content in reference_pages().items():
         files.append(File.generated(config, f"reference/{page}.md", content=content))
+    files.append(File.generated(config, "strategies.md", content=strategies_page()))
     for name in BESIDE:
         content = (REPOSITORY / name).read_text().replace("](docs/", "](")
         files.append(File.generated(config, name, content=content))

@@ -80,7 +80,7 @@ def test_every_page_and_source_file_that_is_named_exists():
     for text in TEXTS:
         for name in set(re.findall(r"[\w./-]*\w\.(?:md|py)\b", text.read_text())):
             parts = tuple(part for part in Path(name).parts if part not in ("..", "."))
-            if parts not in endings and parts[-1] not in invented:
+            if parts not in endings and parts[-1] not in examples:
                 missing.append((text.relative_to(REPOSITORY).as_posix(), name))
     assert not missing, "\n".join(f"{text}: {name}" for text, name in missing)
 
@@ -173,6 +173,15 @@ def test_links_out_of_the_folder_of_pages_lead_to_copies_on_the_site(hooks):
 
     assert hooks.on_page_markdown("[a](../benchmarks/results/x.md)", page=Page) == "[a](benchmarks/results/x.md)"
     assert hooks.on_page_markdown("[a](cuts.md)", page=Page) == "[a](cuts.md)"
+
+
+def test_one_page_shows_every_strategy(hooks):
+    page = hooks.strategies_page()
+    folder = REPOSITORY / "dpgraph" / "problems"
+    found = [re.search(r"^STRATEGY = \w+\(\s*\"([^\"]+)\"", path.read_text(), re.M) for path in folder.rglob("*.py")]
+    names = [match[1] for match in found if match]
+    assert names
+    assert [name for name in names if f'| `"{name}"` |' not in page] == []
 
 
 def test_a_page_shows_the_strategies_that_are_in_the_folder(hooks, tmp_path, monkeypatch):
