@@ -150,7 +150,7 @@ def private_spectrum(
 
     References
     ----------
-    L. Mirsky, Quart. J. Math. 1960; mathematics.md, section 2.
+    L. Mirsky, Quart. J. Math. 1960; docs/theory.md, section 2.
 
     Examples
     --------
@@ -286,7 +286,7 @@ def private_coherence(
 
     References
     ----------
-    DN25a, Algorithm 5.5 and its sensitivity lemma; mathematics.md, section 2.
+    DN25a, Algorithm 5.5 and its sensitivity lemma; docs/theory.md, section 2.
 
     Examples
     --------

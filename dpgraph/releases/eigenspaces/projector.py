@@ -1,6 +1,6 @@
 """The coherence-aware private projector: DN25a, Algorithms 5.2, 5.5, 5.8, 5.10 and 6.2 with every constant fixed.
 
-Steps (mathematics.md, section 3): private spectrum; a certificate that the leading eigenspace moves little when one
+Steps (docs/theory.md, section 3): private spectrum; a certificate that the leading eigenspace moves little when one
 edge changes, which may halt (:mod:`stability_test`, or the papers' :mod:`separate_tests`); Gaussian noise on the
 projector, of which only the top eigenspace Q is kept; the core Q' A Q plus noise. Scales of later steps come from
 earlier releases through good events, each a ledger line.

@@ -4,7 +4,7 @@ The noise is rotation invariant, so in the basis [U, U_perp] the noisy matrix is
 tridiagonalisation from the first r rows turns W into independent blocks whose laws are known (symmetric Gaussian
 diagonal blocks, upper triangular sub-diagonal blocks with chi diagonals), times a Haar frame that is independent of
 them. Eigenvectors of the band matrix decay exponentially in the block index, so that a few blocks are enough
-(mathematics.md, section 3; for r = 1 this is the tridiagonal model of I. Dumitriu and A. Edelman, J. Math. Phys. 2002).
+(docs/theory.md, section 3; for r = 1 this is the tridiagonal model of I. Dumitriu and A. Edelman, J. Math. Phys. 2002).
 """
 
 from __future__ import annotations
