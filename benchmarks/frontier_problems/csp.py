@@ -19,6 +19,7 @@ from scipy import sparse
 
 import dpgraph
 from dpgraph.datasets.planted_csp import planted_csp
+from dpgraph.problems.csp.options import BoundedIterates
 from dpgraph.sos.csp.factored import solve_factored_csp
 from frontier_problems.base import Instance, Mechanism, Outcome, Problem
 
@@ -91,12 +92,15 @@ def package(adjacency: str, **options: Any) -> Callable[[Case, float, float, int
 
 def package_mechanisms(three: bool) -> dict[str, Mechanism]:
     whole = {"auto, whole constraint private": Mechanism(package("constraint"))}
+    laplace = package("label-edge", mechanism=BoundedIterates(noise="laplace"))
     if three:
         auto = {"auto": Mechanism(package("edge"), tier=0)}
         return auto | whole | {"coherence, of the adjacency": Mechanism(run_adjacency_coherence)}
     return {
         "auto": Mechanism(package("label-edge"), tier=0),
-        "bounded-iterates, laplace": Mechanism(package("label-edge", noise="laplace"), uses="epsilon"),
+        "bounded-iterates, laplace": Mechanism(
+            package("label-edge", mechanism=BoundedIterates(noise="laplace")), uses="epsilon"
+        ),
         "coherence": Mechanism(package("label-edge", mechanism="coherence")),
     } | whole
 

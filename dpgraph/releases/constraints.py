@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -36,46 +35,11 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 
-class PrivateCSP(Protocol):
-    """The private side of an instance, read after the debit."""
-
-    @property
-    def graph(self) -> Graph:
-        """A graph whose weight grid and bound are those of the instance."""
-        ...
-
-    def total_weight(self) -> float:
-        """Sum over the pairs of what they earn at most; a neighbour moves it by at most max_weight."""
-        ...
-
-    def value(self, labels: IntArray) -> float:
-        """What public labels earn; a neighbour moves it by at most max_weight."""
-        ...
-
-
-def release_total(private: PrivateCSP, call: Call) -> WeightEstimate:
-    """Release the total weight (sensitivity w)."""
-    return release_weight("total weight", private.total_weight(), private.graph, call)
-
-
-def release_value(private: PrivateCSP, labels: IntArray, call: Call) -> WeightEstimate:
-    """Release what labels earn that are public already (sensitivity w)."""
-    return release_weight("assignment weight", private.value(labels), private.graph, call)
-
-
 # --- edges under a public relation -----------------------------------------------------------------------------------
 
 
 def public_relation(relation: ArrayLike | None, alphabet: int) -> FloatArray:
-    """Check a public relation and round it to multiples of :data:`~dpgraph.releases.sweeps.oracle.ITERATE_UNIT`.
-
-    Parameters
-    ----------
-    relation : array_like, shape (q, q), or None
-        Symmetric, entries in [0, 1], not all zero. None: labels must differ.
-    alphabet : int
-        q.
-    """
+    """Check a public relation of q labels and round it to multiples of ``ITERATE_UNIT``; None: labels must differ."""
     if relation is None:
         return 1.0 - np.eye(alphabet)
     try:
@@ -174,14 +138,29 @@ class PrivateTables:
         return math.fsum(earned if rows is None else earned[rows[u] & rows[v]])
 
 
-def release_extended_weight(private: PrivateTables, call: Call) -> WeightEstimate:
-    """Release the total weight of the label-extended graph; one entry of one table moves it by at most w."""
-    weight = float(private.graph.degrees().sum()) / 2
-    return release_weight("label-extended weight", weight, private.graph, call)
-
-
 def _graph(n: int, pairs: IntArray, weights: FloatArray, max_weight: float, unit: float) -> Graph:
     upper = sparse.coo_array((weights, tuple(pairs.T)), shape=(n, n))
     adjacency = sparse.csr_array(upper + upper.T)
     adjacency.eliminate_zeros()
     return Graph(adjacency, tuple(range(n)), max_weight, unit)
+
+
+# --- what is released of either --------------------------------------------------------------------------------------
+
+PrivateCSP = RelatedEdges | PrivateTables
+
+
+def release_total(private: PrivateCSP, call: Call) -> WeightEstimate:
+    """Release the sum over the pairs of what they earn at most (sensitivity w)."""
+    return release_weight("total weight", private.total_weight(), private.graph, call)
+
+
+def release_value(private: PrivateCSP, labels: IntArray, call: Call) -> WeightEstimate:
+    """Release what labels earn that are public already (sensitivity w)."""
+    return release_weight("assignment weight", private.value(labels), private.graph, call)
+
+
+def release_extended_weight(private: PrivateTables, call: Call) -> WeightEstimate:
+    """Release the total weight of the label-extended graph; one entry of one table moves it by at most w."""
+    weight = float(private.graph.degrees().sum()) / 2
+    return release_weight("label-extended weight", weight, private.graph, call)

@@ -15,7 +15,7 @@ from dpgraph.results.igraph_views import igraph_clustering
 __all__ = ["PrivateCSPResult"]
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PrivateCSPResult:
     """A private assignment of a 2-CSP: everything here may be published.
 

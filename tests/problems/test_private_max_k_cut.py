@@ -1,5 +1,7 @@
 """Private max-k-cut, and 2-CSPs whose relation is public: what they answer and what they refuse."""
 
+from pathlib import Path
+
 import igraph
 import networkx as nx
 import numpy as np
@@ -10,7 +12,7 @@ import dpgraph
 from dpgraph.problems.csp.api import private_max_k_cut
 from dpgraph.problems.csp.options import BoundedIterates, Coherence
 from dpgraph.problems.csp.rule import decide_labels
-from dpgraph.problems.csp.strategy import EDGES
+from dpgraph.problems.csp.strategy import EDGES, TABLES
 
 BUDGET = {"epsilon": 4.0, "delta": 1e-6}
 GRAPH = nx.complete_multipartite_graph(40, 40, 40)
@@ -230,6 +232,12 @@ def test_a_bad_relation_is_refused_and_costs_nothing(relation, message):
 def test_arguments_that_do_not_fit_the_edge_relation_are_refused(arguments):
     with pytest.raises(dpgraph.InvalidParameterError):
         dpgraph.private_max_2csp(dpgraph.TwoCSP(4, 3), **{**BUDGET, "adjacency": "edge", **arguments})
+
+
+def test_the_page_shows_the_strategies_of_both_registries():
+    page = (Path(__file__).parents[2] / "docs" / "constraint-problems.md").read_text()
+    assert EDGES.table() in page
+    assert TABLES.table() in page
 
 
 def test_a_table_that_is_no_multiple_of_the_relation_is_refused_without_saying_which_after_the_debit():

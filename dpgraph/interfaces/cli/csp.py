@@ -39,7 +39,13 @@ Adjacency = Annotated[
         "(that there is an edge, where all edges of a graph ask for two different labels: max-k-cut)."
     ),
 ]
-Mechanism = Annotated[str, typer.Option(help="auto, bounded-iterates or coherence.")]
+Mechanism = Annotated[
+    str,
+    typer.Option(
+        help="auto, bounded-iterates, or coherence (for label-edge); with --adjacency edge: auto, bounded-iterates, "
+        "core-response or randomized-response."
+    ),
+]
 Output = Annotated[Path | None, typer.Option(help="Write the assignment as CSV with columns variable, label.")]
 #: Share of the constraints of a stand-in for --dry-run that its planted assignment satisfies.
 _SATISFIABLE = 0.8

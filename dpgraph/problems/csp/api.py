@@ -50,10 +50,8 @@ def private_max_2csp(
     instance : TwoCSP
         Variables and alphabet are public, the constraints are private. Constraints on the same pair are summed, and
         entries of the summed table above `max_weight` are capped.
-    epsilon : float
-        epsilon > 0.
-    delta : float, default 0.0
-        0 <= delta < 1. With 0 the call is pure.
+    epsilon, delta : float
+        epsilon > 0, 0 <= delta < 1; with delta = 0, the default, the call is pure.
     mechanism : str or options object, default "auto"
         "bounded-iterates" (never halts), which "auto" takes unless the adjacency is "edge"; "coherence", which releases
         a low-rank label-extended matrix and needs "label-edge" and a delta; for "edge" what
@@ -159,10 +157,8 @@ def private_max_k_cut(
         The private graph; its vertices and their order are public: see :func:`dpgraph.with_public_nodes`.
     k : int
         Number of parts, 2 <= k <= 256.
-    epsilon : float
-        epsilon > 0.
-    delta : float, default 0.0
-        0 <= delta < 1. With 0 the call is pure.
+    epsilon, delta : float
+        epsilon > 0, 0 <= delta < 1; with delta = 0, the default, the call is pure.
     mechanism : str or options object, default "auto"
         "bounded-iterates", "core-response", "randomized-response": as for :func:`~dpgraph.private_max_cut`, vertices
         choose one after another; every pair, or every pair inside a core of large degrees, answers at random, and the
@@ -172,7 +168,7 @@ def private_max_k_cut(
     weight, max_weight, symmetrize
         See :func:`dpgraph.graph.open_graph`.
     accountant, rng, progress
-        As for :func:`private_max_2csp`.
+        As for :func:`~dpgraph.private_max_2csp`.
 
     Returns
     -------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -20,8 +20,6 @@ from dpgraph.releases.constraints import PrivateCSP, release_total, release_valu
 from dpgraph.results.csp import PrivateCSPResult
 
 __all__ = ["Choice", "release_assignment"]
-
-Data = TypeVar("Data", bound=PrivateCSP)
 
 
 @dataclass(frozen=True)
@@ -49,7 +47,7 @@ class Choice:
 def release_assignment(
     task: CSPTask,
     choice: Choice,
-    read: Callable[[], Data],
+    read: Callable[[], PrivateCSP],
     *,
     accountant: PrivacyAccountant | None,
     rng: int | np.random.Generator | None,

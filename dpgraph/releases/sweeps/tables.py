@@ -38,20 +38,9 @@ def release_table_iterates(
 ) -> IntArray:
     """Labels by bounded iterates in the simplex, for this part of the budget.
 
-    Parameters
-    ----------
-    private : PrivateTables
-        The private side.
-    call : Call
-        The budget, and its source of noise.
-    mean_degree : float
-        Released average weight of the constraints on a variable.
-    whole_table : bool
-        Neighbours differ in the whole table of a pair, not in one entry.
-    together : bool
-        As for :func:`~dpgraph.releases.sweeps.core.release_core_iterates`.
-    progress : bool
-        Show a bar on stderr.
+    `mean_degree` is the released average weight of the constraints on a variable; `whole_table` says that neighbours
+    differ in the whole table of a pair, not in one entry; `together` and `progress` are those of
+    :func:`~dpgraph.releases.sweeps.core.release_core_iterates`.
     """
     constraints = private.constraint_graph()
     sweeps, choice = call.split(_SWEEP_SHARE, _CHOICE_SHARE)
