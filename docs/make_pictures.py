@@ -101,7 +101,7 @@ def which_regularization(runs: int = 5) -> None:
     for epsilon in (1.0, 1.25, 1.5):
         for multiple in (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0):
             mean, std, halts = cut_shares(
-                graph, epsilon, runs, mechanism="coherence", rank=2, regularization=200.0 * multiple
+                graph, epsilon, runs, mechanism=dpgraph.strategies.Coherence(2, regularization=200.0 * multiple)
             )
             rows.append((epsilon, multiple, runs, halts, round(mean, 4), round(std, 4)))
     table("regularization", ["epsilon", "multiple", "runs", "halts", "mean", "std"], rows)

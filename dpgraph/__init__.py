@@ -50,9 +50,9 @@ _EXPORTS = {
     "max_cut": "dpgraph.problems.cut.exact",
     "PrivateCSPResult": "dpgraph.results.csp",
     "TwoCSP": "dpgraph.instance",
-    "private_max_bisection": "dpgraph.problems.cut.max_bisection",
+    "private_max_bisection": "dpgraph.problems.cut.api",
     "private_max_2csp": "dpgraph.problems.csp.api",
-    "private_max_cut": "dpgraph.problems.cut.max_cut",
+    "private_max_cut": "dpgraph.problems.cut.api",
     "private_max_k_cut": "dpgraph.problems.csp.api",
     # planning, files and tables
     "Plan": "dpgraph.interfaces.planning",
@@ -84,6 +84,7 @@ _MODULES = {
     "projections": "dpgraph.projections",
     "sos": "dpgraph.sos",
     "spectral": "dpgraph.spectral",
+    "strategies": "dpgraph.strategies",
 }
 
 __all__ = [*_EXPORTS, *_MODULES, "__version__"]

@@ -79,7 +79,10 @@ def call_of(case: Case) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, 
     function = getattr(importlib.import_module(MODULES.get(case.function, "dpgraph")), case.function)
     arguments = value if isinstance(value, tuple) else (value,)
     given = public | case.options | budget | {"rng": case.seed}
-    if case.function in REGISTRIES and case.options.get("mechanism", "auto") == "auto":
+    cuts = case.function in ("private_max_cut", "private_max_bisection")
+    if cuts and (given.get("mechanism"), given.get("noise")) == ("auto", "laplace"):  # was: whatever is pure
+        given = {k: v for k, v in given.items() if k not in ("noise", "delta")}
+    elif case.function in REGISTRIES and case.options.get("mechanism", "auto") == "auto":
         edges = case.function == "private_max_k_cut" or case.options.get("adjacency") == "edge"
         if edges and given.get("noise") == "laplace":  # was: whatever is pure
             given = {k: v for k, v in given.items() if k not in ("noise", "delta")}

@@ -5,22 +5,26 @@ from collections.abc import Callable
 from typing import Any
 
 from dpgraph.problems.csp.strategy import EDGES, TABLES
+from dpgraph.problems.cut.strategy import CUTS
 from dpgraph.problems.strategy import Registry
 
 #: The strategies of a function, by the arguments of a call.
 REGISTRIES: dict[str, Callable[[dict[str, Any]], Registry]] = {
     "private_max_2csp": lambda arguments: EDGES if arguments.get("adjacency") == "edge" else TABLES,
     "private_max_k_cut": lambda arguments: EDGES,
+    "private_max_cut": lambda arguments: CUTS,
+    "private_max_bisection": lambda arguments: CUTS,
 }
 #: What an option of a call with ``mechanism="auto"`` speaks of.
 _READ_BY = {"noise": "bounded-iterates"}
 
 
 def options_of(function: str, arguments: dict[str, Any]) -> tuple[str, ...]:
-    """Names of the options of the strategy that these arguments name."""
+    """Names of the options that the strategy that these arguments name reads."""
     if function not in REGISTRIES or arguments.get("mechanism", "auto") == "auto":
         return ()
-    return tuple(inspect.signature(REGISTRIES[function](arguments)[arguments["mechanism"]].options).parameters)
+    strategy = REGISTRIES[function](arguments)[arguments["mechanism"]]
+    return tuple(name for name in inspect.signature(strategy.options).parameters if name not in strategy.unread)
 
 
 def spelled(code: Callable[..., Any], arguments: dict[str, Any]) -> dict[str, Any]:

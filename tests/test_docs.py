@@ -198,7 +198,7 @@ def test_a_page_shows_the_strategies_that_are_in_the_folder(hooks, tmp_path, mon
 
 def test_roles_of_docstrings_become_links_to_the_place_that_defines_the_name(hooks):
     html = hooks.on_page_content("see :func:<code>~dpgraph.private_max_cut</code>")
-    assert 'identifier="dpgraph.problems.cut.max_cut.private_max_cut"' in html
+    assert 'identifier="dpgraph.problems.cut.api.private_max_cut"' in html
     assert ":func:" not in html
 
 

@@ -8,7 +8,8 @@ import pytest
 import dpgraph
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.interfaces.planning import plan
-from dpgraph.problems.cut.release import MECHANISMS
+from dpgraph.problems.cut.strategy import CUTS
+from dpgraph.strategies import Coherence
 
 QUICK = {"mechanisms": ["bounded-iterates"], "repeats": 1, "delta": 1e-6}
 
@@ -105,11 +106,12 @@ def test_bisections_are_planned_with_their_own_solver():
         ({"max_weight": -1}, "max_weight"),
         ({"correlation": 2}, "correlation"),
         ({"problem": "max-clique"}, "problem"),
-        ({"mechanisms": ["magic"]}, "mechanisms"),
+        ({"mechanisms": ["magic"]}, "mechanism"),
+        ({"mechanisms": ["auto"]}, "mechanisms"),
         ({"mechanisms": "coherence"}, "mechanisms"),
         ({"mechanisms": []}, "mechanisms"),
         ({"repeats": 0}, "repeats"),
-        ({"rank": -1, "mechanisms": ["coherence"]}, "rank"),
+        ({"mechanisms": [Coherence(rank=-1)]}, "rank"),
     ],
 )
 def test_bad_arguments_are_named(change, words):
@@ -118,9 +120,9 @@ def test_bad_arguments_are_named(change, words):
 
 
 def test_every_mechanism_can_be_planned_for():
-    planned = plan(n=18, average_degree=8, epsilon=4.0, delta=1e-6, mechanisms=MECHANISMS, repeats=1)
+    planned = plan(n=18, average_degree=8, epsilon=4.0, delta=1e-6, mechanisms=list(CUTS.strategies), repeats=1)
     assert all(one.available and one.ledger for one in planned.mechanisms)
-    larger = plan(n=60, average_degree=10, epsilon=4.0, delta=1e-6, mechanisms=MECHANISMS, repeats=1)
+    larger = plan(n=60, average_degree=10, epsilon=4.0, delta=1e-6, mechanisms=list(CUTS.strategies), repeats=1)
     assert [one.mechanism for one in larger.mechanisms if not one.available] == ["permute-and-flip"]
 
 

@@ -106,7 +106,7 @@ def test_no_public_function_reads_an_edge_of_a_private_graph_without_a_debit(tmp
         "dpgraph.plot.plot_adjacency",
         "dpgraph.graph.as_graph",
     } <= refused
-    assert {"dpgraph.problems.cut.max_cut.private_max_cut", "dpgraph.releases.degrees.private_degrees"} <= debited
+    assert {"dpgraph.problems.cut.api.private_max_cut", "dpgraph.releases.degrees.private_degrees"} <= debited
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,8 @@ from peers import analyze_gauss, greedy_exponential_labels, leading_part, noisy_
 from scipy import sparse
 
 import dpgraph
+from dpgraph import strategies
 from dpgraph.datasets.planted_csp import planted_csp
-from dpgraph.problems.csp.options import BoundedIterates
 from dpgraph.sos.csp.factored import solve_factored_csp
 from frontier_problems.base import Instance, Mechanism, Outcome, Problem
 
@@ -92,14 +92,13 @@ def package(adjacency: str, **options: Any) -> Callable[[Case, float, float, int
 
 def package_mechanisms(three: bool) -> dict[str, Mechanism]:
     whole = {"auto, whole constraint private": Mechanism(package("constraint"))}
-    laplace = package("label-edge", mechanism=BoundedIterates(noise="laplace"))
     if three:
         auto = {"auto": Mechanism(package("edge"), tier=0)}
         return auto | whole | {"coherence, of the adjacency": Mechanism(run_adjacency_coherence)}
     return {
         "auto": Mechanism(package("label-edge"), tier=0),
         "bounded-iterates, laplace": Mechanism(
-            package("label-edge", mechanism=BoundedIterates(noise="laplace")), uses="epsilon"
+            package("label-edge", mechanism=strategies.BoundedIterates(noise="laplace")), uses="epsilon"
         ),
         "coherence": Mechanism(package("label-edge", mechanism="coherence")),
     } | whole

@@ -94,9 +94,9 @@ def package_mechanisms(balanced: bool) -> dict[str, Mechanism]:
     table = {"auto": Mechanism(package(balanced), tier=0)}
     table |= {name: Mechanism(package(balanced, mechanism=name), **option) for name, option in options.items()}
     for noise, uses in (("gaussian", "epsilon, delta"), ("laplace", "epsilon")):
-        run = package(balanced, mechanism="bounded-iterates", noise=noise)
+        run = package(balanced, mechanism=dpgraph.strategies.BoundedIterates(noise))
         table[f"bounded-iterates, {noise}"] = Mechanism(run, uses=uses)
-    papers = package(balanced, mechanism="coherence", coherence="rank", regularization=0.0)
+    papers = package(balanced, mechanism=dpgraph.strategies.Coherence(coherence="rank", regularization=0.0))
     table["coherence, as in the paper"] = Mechanism(papers)
     return table
 

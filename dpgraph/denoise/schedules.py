@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 __all__ = [
     "is_even",
     "is_sparse",
+    "number_of_core_sweeps",
     "number_of_label_repeats",
     "number_of_repeats",
     "number_of_sweeps",
@@ -56,6 +57,11 @@ def number_of_sweeps(epsilon: float, mean_degree: float, labels: int = 1) -> int
     if is_sparse(epsilon, mean_degree) or (labels > 1 and signal < _CHOICE_SIGNAL):
         return 1
     return min(max(round(signal / (_CHOICE_PER_SWEEP if labels > 1 else _SIGNAL_PER_SWEEP)), 2), _MOST_SWEEPS)
+
+
+def number_of_core_sweeps(epsilon: float) -> int:
+    """How many Gaussian sweeps a core gets: 4.5 epsilon, from 24 to 48."""
+    return min(max(24, round(4.5 * epsilon)), 48)
 
 
 def is_sparse(epsilon: float, mean_degree: float) -> bool:

@@ -23,11 +23,11 @@ from dpgraph.graph import is_weighted
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import check_delta, check_epsilon
 from dpgraph.privacy.report import LedgerEntry, PrivacyReport
-from dpgraph.problems.cut.max_bisection import private_max_bisection
-from dpgraph.problems.cut.max_cut import private_max_cut
-from dpgraph.problems.cut.release import MECHANISMS
-from dpgraph.problems.cut.rule import MAIN_SHARE, decide_by_degree, decide_in_advance
+from dpgraph.problems.cut.api import private_max_bisection, private_max_cut
+from dpgraph.problems.cut.rule import MAIN_SHARE, decide
+from dpgraph.problems.cut.strategy import CUTS
 from dpgraph.problems.matrices.diagnostics import private_spectrum
+from dpgraph.problems.strategy import Undecided
 from dpgraph.releases.all_cuts import LARGEST
 from dpgraph.releases.answers import FLIP_LIMIT, expected_flips
 from dpgraph.releases.degrees import private_degrees
@@ -165,7 +165,7 @@ def plan(
     max_weight: float = 1.0,
     correlation: float = -0.5,
     problem: Problem = "max-cut",
-    mechanisms: Sequence[str] | None = None,
+    mechanisms: Sequence[Any] | None = None,
     repeats: int = 3,
     seed: int = 0,
     **options: Any,
@@ -187,16 +187,16 @@ def plan(
         has no structure. A real network with a best cut of 0.7 of its edges corresponds to about -0.4.
     problem : {"max-cut", "max-bisection"}
         What will be asked.
-    mechanisms : sequence of str, optional
-        Names as in :func:`dpgraph.private_max_cut`; by default what "auto" would take, bounded iterates and the
-        low-rank mechanisms.
+    mechanisms : sequence of str or options objects, optional
+        As ``mechanism=`` of :func:`dpgraph.private_max_cut`; by default what "auto" would take, bounded iterates and
+        the low-rank mechanisms.
     repeats : int, default 3
         Runs of each mechanism.
     seed : int, default 0
         Of the stand-ins and their noise.
     **options
-        Further arguments of :func:`dpgraph.private_max_cut` (rank, regularization, ...). ``weight=`` says, by any name,
-        that edges will have weights of their own.
+        Further arguments of :func:`dpgraph.private_max_cut`. ``weight=`` says, by any name, that edges will have
+        weights of their own.
 
     Returns
     -------
@@ -221,7 +221,8 @@ def plan(
     if options.get("weight") is not None:
         options["weight"] = "weight"  # stand-ins are matrices, of which this is the only attribute
     weighted = is_weighted(options.get("weight"), max_weight)
-    automatic = _automatic(n, epsilon, average_degree, weighted, str(options.get("noise", "auto")))
+    taken = decide(n, epsilon, weighted=weighted)
+    automatic = taken.then(average_degree) if isinstance(taken, Undecided) else taken
     if mechanisms is None and automatic not in names:
         names = (automatic, *names)
     vertices, degree = _stand_in_size(n, average_degree / max_weight, correlation)
@@ -261,16 +262,9 @@ def _check(
     if not -1 <= as_number(correlation) <= 1:
         raise InvalidParameterError(f"correlation must lie in [-1, 1]; got {correlation!r}")
     check_choice("problem", problem, _SOLVERS)
-    unknown = [name for name in names if name not in MECHANISMS]
-    if isinstance(names, str) or unknown or not names:
-        raise InvalidParameterError(f"mechanisms must be a list out of {', '.join(MECHANISMS)}; got {names!r}")
+    if isinstance(names, str) or not names or any(CUTS.resolve(name)[0] is None for name in names):
+        raise InvalidParameterError(f"mechanisms must be a list out of {', '.join(CUTS.strategies)}; got {names!r}")
     check_integer("repeats", repeats, 1)
-
-
-def _automatic(n: int, epsilon: float, average_degree: float, weighted: bool, noise: str) -> str:
-    """What "auto" takes when the released average degree is the expected one."""
-    fixed = decide_in_advance(n, epsilon, noise=noise, weighted=weighted)
-    return fixed or decide_by_degree(n, epsilon, average_degree)
 
 
 def _too_large(mechanism: str, n: int, epsilon: float) -> str:
@@ -300,13 +294,14 @@ def _alone(function: Callable[..., Any], graph: sparse.csr_array, **arguments: A
 
 
 def _simulate(
-    mechanism: str,
+    asked: Any,
     n: int,
     graphs: list[sparse.csr_array],
     solver: Callable[..., Any],
     arguments: dict[str, Any],
     seed: int,
 ) -> MechanismPlan:
+    mechanism = CUTS.resolve(asked)[0].name  # type: ignore[union-attr]  # _check has refused "auto"
     if reason := _too_large(mechanism, n, arguments["epsilon"]):
         return MechanismPlan(mechanism, False, math.nan, math.nan, math.nan, (), reason)
     fractions: list[float] = []
@@ -314,7 +309,7 @@ def _simulate(
     halts, std = 0, math.nan
     for k, graph in enumerate(graphs):
         try:
-            result = _alone(solver, graph, mechanism=mechanism, rng=seed + k, **arguments)
+            result = _alone(solver, graph, mechanism=asked, rng=seed + k, **arguments)
         except MechanismHalted as halted:
             halts += 1
             fractions.append(0.5)

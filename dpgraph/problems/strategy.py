@@ -16,7 +16,7 @@ from typing import Any
 
 from dpgraph.exceptions import InvalidParameterError
 
-__all__ = ["Registry", "Strategy"]
+__all__ = ["Registry", "Strategy", "Undecided", "names_in"]
 
 
 def _unlimited(options: Any, public: Any) -> None:
@@ -60,6 +60,28 @@ class Strategy:
     order: int = 0
 
 
+@dataclasses.dataclass(frozen=True)
+class Undecided:
+    """The choice of a strategy that needs a released number.
+
+    Parameters
+    ----------
+    question : str
+        What has to be released.
+    then : callable
+        Name of the strategy for the answer.
+    """
+
+    question: str
+    then: Callable[[float], str]
+
+
+def names_in(package: str) -> tuple[str, ...]:
+    """Names of the strategies in a package, without importing them: those of their modules, with hyphens."""
+    path = importlib.import_module(package).__path__
+    return tuple(module.name.replace("_", "-") for module in pkgutil.iter_modules(path))
+
+
 class Registry:
     """The strategies of one problem, found in the modules of a package.
 
@@ -99,13 +121,13 @@ class Registry:
             It is neither the name of a strategy of this problem nor an options object of one, or it sets an option that
             this problem does not read.
         """
+        known = self.strategies  # imported here: what may run is imported before a budget is debited
         if isinstance(mechanism, str):
             if mechanism == "auto" and self._automatic:
                 return None, None
-            if mechanism in self.strategies:
-                strategy = self.strategies[mechanism]
-                return strategy, strategy.options()
-        for strategy in self.strategies.values():
+            if mechanism in known:
+                return known[mechanism], known[mechanism].options()
+        for strategy in known.values():
             if type(mechanism) is strategy.options:
                 self._refuse_unread(strategy, mechanism)
                 return strategy, mechanism

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dpgraph.denoise.kalman import FieldTracker
-from dpgraph.denoise.schedules import is_sparse, number_of_sweeps
+from dpgraph.denoise.schedules import is_sparse, number_of_core_sweeps, number_of_sweeps
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import open_graph
 from dpgraph.privacy.call import open_call as open_any_call
@@ -17,15 +17,14 @@ from dpgraph.privacy.report import Pairs
 from dpgraph.releases.sweeps import signs as cut_iterates
 from dpgraph.releases.sweeps.core import (
     choose_core,
-    core_schedule,
     large_first,
     shrunken_degrees,
 )
 from dpgraph.releases.sweeps.gaussian import (
     LOOK_DELTA,
-    Schedule,
     is_pure,
     release_iterates,
+    shares_of,
 )
 from dpgraph.releases.sweeps.one_sided import release_one_sided_sweeps
 from dpgraph.releases.sweeps.oracle import ITERATE_UNIT, Core, FieldOracle, Iteration
@@ -37,10 +36,10 @@ def open_call(epsilon=1.0, rng=0, delta=1e-6, **options):
     return open_any_call(epsilon=epsilon, delta=delta, accountant=None, relation=Edge(), noise=noise, **options)
 
 
-@pytest.mark.parametrize("schedule", [Schedule(), Schedule(sweeps=1), Schedule(sweeps=7, growth=2.0)])
-def test_the_shares_of_the_sweeps_add_up_to_one(schedule):
-    shares = schedule.shares()
-    assert len(shares) == schedule.sweeps
+@pytest.mark.parametrize("sweeps", [1, 7, 24])
+def test_the_shares_of_the_sweeps_add_up_to_one(sweeps):
+    shares = shares_of(sweeps)
+    assert len(shares) == sweeps
     assert np.sum(shares) == pytest.approx(1.0)
 
 
@@ -111,7 +110,7 @@ def test_rows_outside_the_core_are_looked_at_once_after_all_sweeps_and_never_see
     oracle = FieldOracle(30, 1, fields, unit=ITERATE_UNIT, row_bound=1.0, row_bound_l1=1.0, envelope=1.0)
     call, core = open_call(), Core(np.arange(30), 10)
     arguments = Iteration(oracle, cut_iterates.Signs()), np.ones(30), core
-    X, _ = release_iterates(*arguments, call, schedule=Schedule(sweeps=4, blocks=5))
+    X, _ = release_iterates(*arguments, call, sweeps=4)
     assert not X[core.others].any()
     X, _ = release_one_sided_sweeps(*arguments, X, call, sweeps=1)
     assert X.all()
@@ -182,7 +181,7 @@ def test_rows_of_many_edges_mostly_come_first():
 
 
 def test_gaussian_sweeps_of_a_core_are_many():
-    assert [core_schedule(epsilon).sweeps for epsilon in (0.1, 4.0, 8.0, 100.0)] == [24, 24, 36, 48]
+    assert [number_of_core_sweeps(epsilon) for epsilon in (0.1, 4.0, 8.0, 100.0)] == [24, 24, 36, 48]
 
 
 def test_each_sweep_releases_every_row_once_and_the_first_skips_its_first_block():
@@ -198,10 +197,10 @@ def test_each_sweep_releases_every_row_once_and_the_first_skips_its_first_block(
     )
     call, everybody = open_call(), Core(np.random.default_rng(0).permutation(50), 50)
     iteration = Iteration(oracle, cut_iterates.Signs())
-    release_iterates(iteration, np.ones(50), everybody, call, schedule=Schedule(sweeps=3, blocks=5))
-    assert sorted(np.concatenate(looks[:4])) == sorted(set(np.concatenate(looks[:4])))
+    release_iterates(iteration, np.ones(50), everybody, call, sweeps=3)
+    assert sorted(np.concatenate(looks[:15])) == sorted(set(np.concatenate(looks[:15])))
     for sweep in range(2):
-        rows = np.concatenate(looks[4 + 5 * sweep : 9 + 5 * sweep])
+        rows = np.concatenate(looks[15 + 16 * sweep : 31 + 16 * sweep])
         assert sorted(rows) == list(range(50))
     assert [entry.sensitivity for entry in call.ledger.entries] == [1.0, math.sqrt(2.0), math.sqrt(2.0)]
 

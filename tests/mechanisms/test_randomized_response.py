@@ -14,6 +14,7 @@ from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
 from dpgraph.problems.csp.from_answers import label_answers
 from dpgraph.problems.cut.from_answers import answer_weights, cut_answers, flipped_objective
+from dpgraph.problems.options import RandomizedResponse
 from dpgraph.releases.answers import FLIP_LIMIT, expected_flips, release_flipped_graph
 
 
@@ -109,7 +110,7 @@ def test_an_answer_counts_more_between_vertices_of_many_edges():
 def test_the_upper_bound_covers_every_cut_of_the_expected_weights(n, balanced):
     released = flipped(nx.gnp_random_graph(n, 0.5, seed=n), 2.0, 4)
     M = flipped_objective(released).multiply(np.eye(n))
-    solution = cut_answers(released, balanced=balanced, seeds=0, rounds=8, rng=np.random.default_rng(0))
+    solution = cut_answers(released, RandomizedResponse(rounds=8), balanced=balanced, rng=np.random.default_rng(0))
     cuts = np.array([side for side in itertools.product((0, 1), repeat=n) if side[0] == 0])
     if balanced:
         cuts = cuts[np.abs(n - 2 * cuts.sum(axis=1)) <= 1]

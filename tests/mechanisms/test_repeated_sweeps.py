@@ -192,7 +192,7 @@ def test_the_default_is_pure_and_reads_rows_together_where_it_pays(function):
     cut = function(G, epsilon=2.0, delta=1e-6, rng=0)
     assert (cut.privacy.delta, cut.privacy.mu) == (0.0, None)
     assert cut.privacy.entries[2].mechanism == "K-norm"
-    laplace = function(G, epsilon=2.0, delta=1e-6, mechanism="bounded-iterates", noise="laplace", rng=0)
+    laplace = function(G, epsilon=2.0, mechanism=dpgraph.strategies.BoundedIterates("laplace"), rng=0)
     assert {line.mechanism for line in laplace.privacy.entries} == {"Laplace"}
 
 
@@ -200,7 +200,7 @@ def test_a_planted_cut_is_found_where_separate_laplace_noise_often_misses_it():
     G = dpgraph.datasets.planted_cut(2000, 50, -0.4, rng=5)
     shares = {}
     for noise in ("auto", "laplace"):
-        options = {"mechanism": "bounded-iterates", "noise": noise}
+        options = {"mechanism": dpgraph.strategies.BoundedIterates(noise)}
         cuts = [dpgraph.private_max_cut(G, epsilon=2.0, delta=1e-6, rng=s, **options).labels for s in range(8)]
         shares[noise] = np.mean([dpgraph.evaluate.cut_fraction(G, labels) for labels in cuts])
     assert shares["auto"] > 0.68  # planted: 0.70

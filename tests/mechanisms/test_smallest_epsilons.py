@@ -13,8 +13,8 @@ from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
 from dpgraph.problems.csp.rule import decide_labels
 from dpgraph.problems.csp.strategy import EDGES
-from dpgraph.problems.cut.release import MECHANISMS as CUTS
-from dpgraph.problems.cut.rule import decide_by_degree, decide_in_advance
+from dpgraph.problems.cut.rule import decide, decide_by_degree
+from dpgraph.problems.cut.strategy import CUTS
 from dpgraph.problems.embedding.api import MECHANISMS as EMBEDDINGS
 from dpgraph.problems.embedding.rule import choose_mechanism
 from dpgraph.releases.answers import FLIP_LIMIT, expected_flips, release_flipped_graph
@@ -54,7 +54,7 @@ def check(ran, mechanism, epsilon):
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
-@pytest.mark.parametrize("mechanism", ["auto", *(m for m in CUTS if m != "permute-and-flip")])
+@pytest.mark.parametrize("mechanism", [m for m in CUTS.names if m != "permute-and-flip"])
 def test_cuts(mechanism, epsilon):
     for seed in range(3 if mechanism == "auto" else 1):
         options = {"rng": seed, "on_halt": "fallback"}
@@ -86,7 +86,7 @@ def test_embeddings(mechanism, epsilon, delta):
 @pytest.mark.parametrize("epsilon", [9.9e-7, 1e-9, 1e-13, 1e-100])
 def test_no_rule_chooses_answers_that_would_be_refused(epsilon):
     for n in (2, 21, 30, 1000):
-        assert decide_in_advance(n, epsilon, noise="auto", weighted=False) in ("permute-and-flip", "bounded-iterates")
+        assert decide(n, epsilon, weighted=False) in ("permute-and-flip", "bounded-iterates")
         for degree in (1.0, n - 1.0, 1e100):
             assert decide_by_degree(n, epsilon, degree) == "bounded-iterates"
             assert decide_labels(n, epsilon, degree, 3) == "bounded-iterates"

@@ -409,7 +409,7 @@ def replayed_sweeps(release: Callable[..., Any]) -> Iterator[Loss]:
     The order is drawn anew with each seed: a pair lies among the first four in one run of 130.
     """
     A = dpgraph.datasets.planted_cut_sparse(40, 30, -0.1, rng=3)[0].toarray()
-    options = {"epsilon": 1.0, "delta": 1e-6, "mechanism": "bounded-iterates", "noise": "laplace"}
+    options = {"epsilon": 1.0, "mechanism": dpgraph.strategies.BoundedIterates("laplace")}
     for seed, i in itertools.product(range(12), range(0, 40, 2)):
         B = A.copy()
         B[i, i + 1] = B[i + 1, i] = 1.0 - A[i, i + 1]

@@ -85,7 +85,7 @@ def test_pure_calls_use_no_certificate(monkeypatch):
         GRAPH, epsilon=2.0, delta=1e-6, rank=2, mechanism="randomized-response", rng=0
     )
     assert answers.privacy.delta == 0
-    assert dpgraph.private_max_cut(GRAPH, epsilon=2.0, delta=1e-6, noise="laplace", rng=0).privacy.epsilon == 2.0
+    assert dpgraph.private_max_cut(GRAPH, epsilon=2.0, rng=0).privacy.epsilon == 2.0
 
 
 @pytest.mark.parametrize("mutant", ["failure forgotten", "one try charged"])

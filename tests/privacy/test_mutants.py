@@ -18,7 +18,7 @@ from dpgraph.privacy import PrivacyAccountant, exact_sampling
 from dpgraph.privacy import accountant as accountant_module
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource
-from dpgraph.problems.cut import release as private_cut_release
+from dpgraph.problems.cut.strategies import randomized_response as cut_by_answers
 from dpgraph.problems.embedding import api as normalized_adjacency
 from dpgraph.problems.matrices import diagnostics
 from dpgraph.problems.records import strategies
@@ -241,7 +241,7 @@ def exact_graph_is_cut_in_place_of_the_answers(monkeypatch):
         released = randomized_response.release_flipped_graph(graph, call)
         return dataclasses.replace(released, adjacency=graph.adjacency)
 
-    monkeypatch.setattr(private_cut_release, "release_flipped_graph", exact)
+    monkeypatch.setattr(cut_by_answers, "release_flipped_graph", exact)
 
 
 def best_cut_is_drawn_at_twice_epsilon(monkeypatch):
@@ -402,14 +402,17 @@ def test_half_the_noise_is_also_seen_in_the_published_degrees_alone(monkeypatch)
     def found():
         samples = [
             [
-                dpgraph.private_degrees(side.value, epsilon=8.0, delta=1e-6, rng=10 * k + s).values[:2].sum()
+                dpgraph.private_degrees(side.value, epsilon=8.0, delta=1e-6, mechanism="gaussian", rng=10 * k + s)
+                .values[:2]
+                .sum()
                 for k in range(500)
             ]
             for s, side in enumerate(edge_pair())
         ]
         return mu_lower_bound(*samples)
 
-    promised = dpgraph.private_degrees(edge_pair()[0].value, epsilon=8.0, delta=1e-6, rng=0).privacy.mu
+    options = {"epsilon": 8.0, "delta": 1e-6, "mechanism": "gaussian", "rng": 0}
+    promised = dpgraph.private_degrees(edge_pair()[0].value, **options).privacy.mu
     assert 0.4 * promised < found() <= promised
     noise_halved(monkeypatch)
     assert found() > promised

@@ -7,7 +7,7 @@ from scipy import sparse
 
 import dpgraph
 from dpgraph.datasets.planted import planted_cut_sparse
-from dpgraph.problems.csp.options import BoundedIterates, Coherence
+from dpgraph.problems.options import BoundedIterates, Coherence
 
 DELTA = 1e-6
 
@@ -173,8 +173,11 @@ def test_a_projection_of_too_large_a_matrix_is_refused_before_anything_is_spent(
     with pytest.raises(dpgraph.InvalidParameterError, match=r"limited to n <= 5000; got n = 5001"):
         solve(
             sparse.csr_array((5001, 5001)),
-            epsilon=1.0, delta=DELTA, mechanism="coherence", projection=projection, accountant=accountant,
-        )  # fmt: skip
+            epsilon=1.0,
+            delta=DELTA,
+            mechanism=Coherence(projection=projection),
+            accountant=accountant,
+        )
     assert accountant.spent == (0.0, 0.0)
 
 

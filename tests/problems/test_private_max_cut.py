@@ -1,4 +1,6 @@
-"""Private max-cut: utility on planted and real graphs, bad input, halting, budget."""
+"""Private max-cut: utility on planted and real graphs, strategies, bad input, halting, budget."""
+
+from functools import partial
 
 import networkx as nx
 import numpy as np
@@ -7,6 +9,8 @@ from scipy import sparse
 
 import dpgraph
 from dpgraph.datasets.planted import planted_cut_sparse
+from dpgraph.problems.cut.strategy import CUTS
+from dpgraph.strategies import BoundedIterates, Coherence, Gaussian, NoisyPower, RandomizedResponse
 
 DELTA = 1e-6
 
@@ -96,16 +100,14 @@ def test_estimated_value_is_unbiased_with_the_stated_standard_deviation():
 def test_the_private_upper_bound_is_reported_for_matrix_mechanisms_only():
     A, _ = planted_cut_sparse(300, 100, -0.8, rng=0)
     assert dpgraph.private_max_cut(A, epsilon=1, delta=DELTA, rng=0).upper_bound is None
-    bounded = dpgraph.private_max_cut(A, epsilon=8, delta=DELTA, mechanism="coherence", rank=2, rng=0)
+    bounded = dpgraph.private_max_cut(A, epsilon=8, delta=DELTA, mechanism=Coherence(rank=2), rng=0)
     assert bounded.upper_bound > 0
 
 
 @pytest.mark.parametrize("projection", ["none", "frobenius", "spectral"])
 def test_projection_is_a_choice(projection):
     A, _ = planted_cut_sparse(120, 60, -0.9, rng=0)
-    cut = dpgraph.private_max_cut(
-        A, epsilon=30, delta=DELTA, mechanism="coherence", rank=2, projection=projection, rng=0
-    )
+    cut = dpgraph.private_max_cut(A, epsilon=30, delta=DELTA, mechanism=Coherence(rank=2, projection=projection), rng=0)
     assert dpgraph.evaluate.cut_fraction(A, cut.partition) > 0.85
 
 
@@ -189,17 +191,23 @@ def test_bad_graphs_get_clear_errors(G, error):
         {"epsilon": float("nan")},
         {"epsilon": float("inf")},
         {"epsilon": "1"},
-        {"delta": 0.0},
         {"delta": 1.0},
         {"delta": None},
         {"mechanism": "laplace"},
-        {"projection": "nuclear"},
-        {"rank": 11},
+        {"mechanism": Gaussian(projection="nuclear")},
+        {"mechanism": Coherence(projection="nuclear")},
+        {"mechanism": Coherence(rank=11)},
+        {"mechanism": NoisyPower(rank=11)},
+        {"mechanism": NoisyPower(regularization=3.0)},
+        {"mechanism": Coherence(degree=3)},
+        {"mechanism": Coherence(degree=20)},
+        {"mechanism": Coherence},
+        {"mechanism": None},
         {"on_halt": "ignore"},
-        {"noise": "cauchy"},
+        {"mechanism": BoundedIterates("cauchy")},
         {"rng": "seed"},
-        {"rounds": 0},
-        {"seeds": -1},
+        {"mechanism": RandomizedResponse(rounds=0)},
+        {"mechanism": RandomizedResponse(seeds=-1)},
         {"accountant": 3},
     ],
 )
@@ -249,11 +257,61 @@ def test_the_budget_is_debited_before_the_edges_are_read_and_never_refunded():
         dpgraph.private_max_cut(nx.path_graph(4), epsilon=0.1, delta=DELTA, accountant=accountant)
 
 
-@pytest.mark.parametrize("arguments", [{"mechanism": "randomized-response"}, {"noise": "laplace"}, {}])
-def test_randomized_response_and_laplace_iterates_are_pure(arguments):
-    cut = dpgraph.private_max_cut(nx.path_graph(10), epsilon=1.0, delta=DELTA, rng=0, **arguments)
-    assert cut.privacy.delta == 0.0
-    assert cut.privacy.mu is None
+@pytest.mark.parametrize("delta", [0.0, DELTA])
+@pytest.mark.parametrize("mechanism", [*CUTS.names, BoundedIterates("laplace")], ids=str)
+def test_with_or_without_delta_what_can_be_pure_is_pure_and_the_rest_names_what_is(mechanism, delta):
+    strategy, options = CUTS.resolve(mechanism)
+    call = partial(dpgraph.private_max_cut, nx.path_graph(10), epsilon=30.0, mechanism=mechanism, rng=0)
+    if strategy is None or strategy.pure(options):
+        privacy = call(delta=delta).privacy
+        assert (privacy.delta, privacy.mu) == (0.0, None)
+    elif delta == 0.0:
+        with pytest.raises(dpgraph.InvalidParameterError, match=r"delta.*use mechanism='bounded-iterates'"):
+            call(delta=delta)
+    else:
+        assert call(delta=delta, on_halt="fallback").privacy.delta == delta
+
+
+def test_gaussian_iterates_need_delta():
+    with pytest.raises(dpgraph.InvalidParameterError, match=r"noise='gaussian'.*use mechanism='bounded-iterates'"):
+        dpgraph.private_max_cut(nx.path_graph(30), epsilon=1.0, mechanism=BoundedIterates("gaussian"))
+
+
+@pytest.mark.parametrize("strategy", CUTS.strategies.values(), ids=lambda strategy: strategy.name)
+def test_an_options_object_of_defaults_is_the_name(strategy):
+    given = {"epsilon": 40.0, "delta": DELTA, "rng": 0, "on_halt": "fallback"}
+    one, two = (
+        dpgraph.private_max_cut(nx.gnp_random_graph(18, 0.6, seed=1), mechanism=mechanism, **given)
+        for mechanism in (strategy.name, strategy.options())
+    )
+    assert np.array_equal(one.labels, two.labels)
+    assert one.privacy == two.privacy
+
+
+@pytest.mark.parametrize("function", [dpgraph.private_max_cut, dpgraph.private_max_bisection])
+def test_algorithm_7_13_of_the_paper_is_one_call(function):
+    """Given tests of gap and coherence, no regularisation, projection, a relaxation of degree 4, conditioning."""
+    letter = Coherence(
+        rank=2,
+        regularization=0.0,
+        coherence="rank",
+        certificate="gap-and-coherence",
+        projection="spectral",
+        degree=4,
+        seeds=2,
+    )
+    G = nx.complete_bipartite_graph(12, 12)
+    cut = function(G, epsilon=1e6, delta=DELTA, mechanism=letter, rng=0)
+    assert dpgraph.evaluate.cut_fraction(G, cut) == 1.0
+    assert cut.upper_bound >= 0.9 * 144
+    assert {"minimum degree", "projector", "core"} <= {entry.name for entry in cut.privacy.entries}
+
+
+def test_the_coherence_strategy_is_the_private_normalized_adjacency_and_the_solver():
+    A, _ = planted_cut_sparse(200, 80, -0.8, rng=1)
+    cut = dpgraph.private_max_cut(A, epsilon=16.0, delta=DELTA, mechanism=Coherence(rank=2), rng=0)
+    private = dpgraph.private_normalized_adjacency(A, epsilon=16.0, delta=DELTA, rank=2, denoise=False, rng=0)
+    assert {e.name for e in private.privacy.entries} == {e.name for e in cut.privacy.entries} - {"cut weight"}
 
 
 def test_seeded_results_are_reproducible_and_marked():

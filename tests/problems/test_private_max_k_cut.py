@@ -10,9 +10,9 @@ from scipy import sparse
 
 import dpgraph
 from dpgraph.problems.csp.api import private_max_k_cut
-from dpgraph.problems.csp.options import BoundedIterates, Coherence
 from dpgraph.problems.csp.rule import decide_labels
 from dpgraph.problems.csp.strategy import EDGES, TABLES
+from dpgraph.problems.options import BoundedIterates, Coherence
 
 BUDGET = {"epsilon": 4.0, "delta": 1e-6}
 GRAPH = nx.complete_multipartite_graph(40, 40, 40)

@@ -44,7 +44,12 @@ def test_a_huge_tau_does_not_shrink_the_noise_of_the_projector(tau, monkeypatch)
     assert change_by_one_edge(tau) < line < 1.2 * lines_of(A, regularization=1e4)["projector"]
 
 
-@pytest.mark.parametrize("call", [dpgraph.private_normalized_adjacency, dpgraph.private_max_cut])
+def cut_with(A, regularization, **options):
+    mechanism = dpgraph.strategies.Coherence(regularization=regularization)
+    return dpgraph.private_max_cut(A, mechanism=mechanism, **options)
+
+
+@pytest.mark.parametrize("call", [dpgraph.private_normalized_adjacency, cut_with])
 @pytest.mark.parametrize("max_weight", [1e-3, 1.0, 1e90])
 def test_a_tau_without_use_is_refused_before_the_debit(call, max_weight):
     budget = dpgraph.PrivacyAccountant(epsilon=10.0, delta=1e-3)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -19,6 +19,11 @@ from dpgraph.interfaces.cli.output import (
     vertex_table,
     write_atomically,
 )
+from dpgraph.interfaces.cli.strategy_options import Options, described, with_options
+from dpgraph.problems.strategy import names_in
+
+if TYPE_CHECKING:
+    from dpgraph.problems.strategy import Registry
 
 __all__ = ["max_bisection", "max_cut"]
 
@@ -31,11 +36,10 @@ OwnerPlot = Annotated[
 Mechanism = Annotated[
     str,
     typer.Option(
-        help="auto, coherence, gaussian, noisy-power, bounded-iterates, core-response, randomized-response or "
-        "permute-and-flip. auto chooses by public and privately released quantities only."
+        help=f"auto, {', '.join(names_in('dpgraph.problems.cut.strategies'))}. auto chooses by public and privately "
+        "released quantities only, among those that are pure."
     ),
 ]
-Rank = Annotated[str, typer.Option(help="Rank of the spectral mechanisms: auto or a number.")]
 OnHalt = Annotated[
     str,
     typer.Option(
@@ -54,13 +58,13 @@ def _cut_command(problem: Literal["max-cut", "max-bisection"], text: str) -> Cal
     def command(
         graph: options.GraphArgument,
         epsilon: options.Epsilon,
-        delta: options.Delta,
+        delta: options.Delta = 0.0,
         output: Output = None,
         report: options.Report = None,
         plot: Plot = None,
         owner_plot: OwnerPlot = None,
         mechanism: Mechanism = "auto",
-        rank: Rank = "auto",
+        option: Options = None,
         on_halt: OnHalt = "raise",
         weight: options.WeightName = None,
         max_weight: options.MaxWeight = None,
@@ -81,7 +85,7 @@ def _cut_command(problem: Literal["max-cut", "max-bisection"], text: str) -> Cal
         require_pictures(plot, owner_plot)
         bound = options.weight_bound(weight, max_weight)
         budget = {"epsilon": epsilon, "delta": delta, "weight": options.declared(weight), "max_weight": bound}
-        settings = budget | {"mechanism": mechanism, "rank": options.number_or_auto(rank, "--rank", int)}
+        settings = budget | {"mechanism": with_options(_strategies(), mechanism, option)}
         request = GraphRequest(graph, format, nodes, labels, weight, symmetrize, data_dir, download)
         if dry_run:
             _dry_run(problem, request, average_degree, correlation, settings)
@@ -92,7 +96,7 @@ def _cut_command(problem: Literal["max-cut", "max-bisection"], text: str) -> Cal
         if output is not None:
             write_atomically(output, vertex_table(source.nodes, "side", result.labels.tolist()))
         if report is not None:
-            parameters = settings | {"weight": weight, "seed": seed}
+            parameters = settings | {"mechanism": described(settings["mechanism"]), "weight": weight, "seed": seed}
             write_atomically(report, privacy_report(problem, source, parameters, _summary(result), result.privacy))
         _draw(result, source, plot, owner_plot)
         _print(result, source)
@@ -110,7 +114,7 @@ max_cut = _cut_command(
     What is published (partition, estimated value, report, picture) is (epsilon, delta)-differentially private: it
     hardly depends on whether any single edge is there. The vertices themselves are public.
 
-    Example: `dpgraph max-cut wiki-Vote --epsilon 1 --delta 1e-6 --output cut.csv --report report.json`
+    Example: `dpgraph max-cut wiki-Vote --epsilon 1 --output cut.csv --report report.json`
     """,
 )
 
@@ -120,9 +124,15 @@ max_bisection = _cut_command(
 
     As `dpgraph max-cut`, with sides that differ by at most one vertex.
 
-    Example: `dpgraph max-bisection planted-cut --epsilon 1 --delta 1e-6 --output halves.csv`
+    Example: `dpgraph max-bisection planted-cut --epsilon 1 --output halves.csv`
     """,
 )
+
+
+def _strategies() -> Registry:
+    from dpgraph.problems.cut.strategy import CUTS
+
+    return CUTS
 
 
 def _solver(problem: str) -> Callable[..., Any]:
@@ -139,7 +149,7 @@ def _dry_run(
     settings: dict[str, Any],
 ) -> None:
     mechanism = settings.pop("mechanism")
-    chosen: dict[str, Any] = {} if mechanism == "auto" else {"mechanisms": [mechanism]}
+    chosen: dict[str, Any] = {} if isinstance(mechanism, str) and mechanism == "auto" else {"mechanisms": [mechanism]}
     print_plan(request, average_degree, problem=problem, correlation=correlation, **settings, **chosen)
 
 

@@ -40,8 +40,7 @@ from dpgraph.privacy.call import Call
 from dpgraph.privacy.ledger import open_ledger
 from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.privacy.relation import Edge
-from dpgraph.problems.cut.max_cut import private_max_cut
-from dpgraph.problems.cut.release import Mechanism
+from dpgraph.problems.cut.api import private_max_cut
 from dpgraph.problems.embedding.api import private_normalized_adjacency
 from dpgraph.problems.matrices.whole_spectrum import private_whole_spectrum
 from dpgraph.releases.degrees import private_degrees
@@ -127,7 +126,7 @@ def one_exchange(
     epsilon: float,
     delta: float,
     max_weight: float | None = None,
-    mechanism: Mechanism = "auto",
+    mechanism: Any = "auto",
     accountant: PrivacyAccountant | None = None,
 ) -> tuple[float, tuple[set[Hashable], set[Hashable]]]:
     """A large cut and its weight, both private: :func:`dpgraph.private_max_cut`."""

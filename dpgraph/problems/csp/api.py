@@ -128,10 +128,10 @@ def private_max_2csp(
     )
     who: Any = {"accountant": accountant, "rng": rng}
     if adjacency != "edge":
-        tables = Choice(TABLES, mechanism, lambda mean_degree: "bounded-iterates", on_halt)
+        tables = Choice(TABLES, mechanism, "bounded-iterates", on_halt)
         return release_assignment(task, tables, partial(PrivateTables.read, instance, task.max_weight), **who)
     table = public_relation(relation, len(task.alphabet))
-    edges = Choice(EDGES, mechanism, partial(decide, task, is_weighted(None, max_weight)))
+    edges = Choice(EDGES, mechanism, decide(task, weighted=is_weighted(None, max_weight)))
     return release_assignment(task, edges, partial(RelatedEdges.read, instance, table, task.max_weight), **who)
 
 
@@ -221,7 +221,7 @@ def private_max_k_cut(
     differ = public_relation(None, k)
     return release_assignment(
         task,
-        Choice(EDGES, mechanism, partial(decide, task, graph.weighted)),
+        Choice(EDGES, mechanism, decide(task, weighted=graph.weighted)),
         lambda: RelatedEdges(graph.read(), differ),
         accountant=accountant,
         rng=rng,

@@ -15,7 +15,7 @@ from dpgraph.privacy.call import Call, open_call
 from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.problems.csp.rule import MAIN_SHARE, TOTAL_SHARE, VALUE_SHARE
 from dpgraph.problems.csp.strategy import CSPStrategy, CSPTask
-from dpgraph.problems.strategy import Registry
+from dpgraph.problems.strategy import Registry, Undecided
 from dpgraph.releases.constraints import PrivateCSP, release_total, release_value
 from dpgraph.results.csp import PrivateCSPResult
 
@@ -32,15 +32,16 @@ class Choice:
         The strategies.
     mechanism : str or options object
         As for :func:`~dpgraph.private_max_2csp`.
-    decide : callable
-        Name of the strategy that "auto" takes, for the released average weight of the constraints on a variable.
+    auto : str or Undecided
+        The strategy that "auto" takes, or by which it is chosen for the released average weight of the constraints on a
+        variable. It is then opened as bounded iterates: whatever else it may be is pure.
     on_halt : {"raise", "fallback"}
         Whether a halt is raised or answered by random labels.
     """
 
     registry: Registry
     mechanism: Any
-    decide: Callable[[float], str]
+    auto: str | Undecided
     on_halt: str = "raise"
 
 
@@ -64,17 +65,16 @@ def release_assignment(
         As for :func:`~dpgraph.private_max_2csp`.
     """
     strategy, options = choice.registry.resolve(choice.mechanism)
-    if strategy is None:  # opened as bounded iterates: whatever else "auto" may choose is pure
-        opened = choice.registry["bounded-iterates"]
-        call = _open(task, opened, opened.options(), accountant, noise_source(rng))
-    else:
-        call = _open(task, strategy, options, accountant, noise_source(rng))
+    if strategy is None:
+        strategy = choice.registry["bounded-iterates" if isinstance(choice.auto, Undecided) else choice.auto]
+        options = strategy.options()
+    call = _open(task, strategy, options, accountant, noise_source(rng))
     private = read()
     first, main, last = call.split(TOTAL_SHARE, MAIN_SHARE, VALUE_SHARE)
     total = release_total(private, first)
     mean_degree = 2 * total.value / task.n
-    if strategy is None:
-        strategy = choice.registry[choice.decide(mean_degree)]
+    if choice.mechanism == "auto" and isinstance(choice.auto, Undecided):
+        strategy = choice.registry[choice.auto.then(mean_degree)]
         options = strategy.options()
     try:
         labels, used = strategy.run(options, private, main, task, mean_degree), strategy.name

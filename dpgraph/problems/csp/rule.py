@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dpgraph.problems.csp.strategy import CSPTask
 from dpgraph.problems.cut.rule import MAIN_SHARE, edges_per_flip
+from dpgraph.problems.strategy import Undecided
 from dpgraph.releases.answers import expected_flips
 from dpgraph.releases.sweeps.two_stage import core_may_answer
 
@@ -20,18 +21,22 @@ _ALL_LABEL, _CORE_LABELS, _FEW_LABELS, _FEW_EPSILON = 3.0, 1.25, 0.6, 3.0
 _TABLE_LIMIT = 3e7
 
 
-def decide(task: CSPTask, weighted: bool, mean_weight: float) -> str:
-    """The strategy for a released average weight of the edges at a vertex.
+def decide(task: CSPTask, *, weighted: bool) -> str | Undecided:
+    """The strategy that "auto" takes, or by which released number it is chosen.
 
     One bit tells little of a weight between 0 and max_weight: where such weights are declared, no pair answers.
     """
     if weighted:
         return "bounded-iterates"
-    return decide_labels(task.n, task.epsilon, mean_weight / task.max_weight, len(task.alphabet))
+    n, epsilon, labels = task.n, task.epsilon, len(task.alphabet)
+    return Undecided(
+        "average weight of the edges at a vertex",
+        lambda mean_weight: decide_labels(n, epsilon, mean_weight / task.max_weight, labels),
+    )
 
 
 def decide_labels(n: int, epsilon: float, mean_degree: float, labels: int) -> str:
-    """The same where edges are not weighted.
+    """The strategy for a released average degree, in edges.
 
     Randomised response hides the edges of a vertex among n/(1 + e**epsilon) false answers: all vertices answer from 3
     edges for each false answer on, and a core does from 1.25 on (0.6 from epsilon = 3 on). Elsewhere bounded iterates

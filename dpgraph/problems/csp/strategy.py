@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from dpgraph.privacy.relation import Constraint, Relation
-from dpgraph.problems.csp.options import BoundedIterates
+from dpgraph.problems.options import BoundedIterates
 from dpgraph.problems.strategy import Registry, Strategy
 from dpgraph.releases.sweeps.gaussian import LOOK_DELTA, is_pure
 

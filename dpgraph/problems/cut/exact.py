@@ -173,28 +173,14 @@ def max_cut(
     if relaxation in ("lowrank", "admm") and degree != 2:
         raise InvalidParameterError(f"relaxation={relaxation!r} is of degree 2; got degree={degree!r}")
     objective, nodes = _objective(G_or_operator, weight)
+    common: Any = {
+        "seeds": seeds, "rounds": rounds, "local_search": local_search, "rng": rng, "starts": starts, "sweeps": sweeps,
+        "target_correlation": target_correlation, "search": search,
+    }  # fmt: skip
     if relaxation in ("lasserre", "admm") or degree != 2:
-        solution = solve_cut_by_moments(
-            objective, degree, solver="scs" if relaxation == "admm" else "auto", seeds=seeds, rounds=rounds,
-            local_search=local_search, rng=rng, target_correlation=target_correlation, starts=starts, sweeps=sweeps,
-            search=search,
-        )  # fmt: skip
-        return cut_result(solution, nodes)
-    solution = solve_max_cut(
-        objective,
-        seeds=seeds,
-        rounds=rounds,
-        local_search=local_search,
-        rng=rng,
-        target_correlation=target_correlation,
-        beam=beam,
-        starts=starts,
-        sweeps=sweeps,
-        tol=tol,
-        search=search,
-        progress=progress,
-    )
-    return cut_result(solution, nodes)
+        solver: Literal["scs", "auto"] = "scs" if relaxation == "admm" else "auto"
+        return cut_result(solve_cut_by_moments(objective, degree, solver=solver, **common), nodes)
+    return cut_result(solve_max_cut(objective, beam=beam, tol=tol, progress=progress, **common), nodes)
 
 
 def _objective(G: Any, weight: str | None) -> tuple[CutObjective, tuple[Hashable, ...]]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from dpgraph.problems.cut.solve import RELEASED_GAP, SolverOptions
 from dpgraph.releases.answers import FlippedGraph
 from dpgraph.releases.sweeps.core import shrunken_degrees
 from dpgraph.sos.cut.balance import BalancedObjective, penalise_imbalance
@@ -16,10 +17,8 @@ from dpgraph.sos.cut.objective import SparseObjective
 from dpgraph.sos.cut.solver import MaxCutSolution, solve_max_cut
 from dpgraph.sos.cut.swaps import repair_and_swap
 
-__all__ = ["RELEASED_GAP", "answer_weights", "cut_answers", "flipped_objective"]
+__all__ = ["answer_weights", "cut_answers", "flipped_objective"]
 
-#: Relative accuracy of relaxations and projections of what was released: more would be lost in its noise.
-RELEASED_GAP = 1e-2
 #: Price of the imbalance of halves, in units of the mean row norm: a few vertices are left to exchange.
 _PRICE = 1 / 400
 
@@ -54,7 +53,7 @@ def flipped_objective(flipped: FlippedGraph) -> BalancedObjective:
 
 
 def cut_answers(
-    flipped: FlippedGraph, *, balanced: bool, seeds: int, rounds: int, rng: np.random.Generator
+    flipped: FlippedGraph, options: SolverOptions, *, balanced: bool, rng: np.random.Generator
 ) -> MaxCutSolution:
     """Cut a released graph; its `upper_bound` holds for every (balanced) cut of the expected weights.
 
@@ -62,18 +61,20 @@ def cut_answers(
     ----------
     flipped : FlippedGraph
         What was released.
+    options : SolverOptions
+        Seeds and rounds of the solver.
     balanced : bool
         Whether the sides may differ by one vertex at most. Then a multiple of 11' is the same for all cuts.
-    seeds, rounds, rng
-        As for :func:`~dpgraph.sos.cut.solver.solve_max_cut`.
+    rng : numpy.random.Generator
+        Public randomness.
     """
     objective = flipped_objective(flipped)
-    options: dict[str, Any] = {"seeds": seeds, "rounds": rounds, "starts": 2, "tol": RELEASED_GAP, "rng": rng}
+    solver: dict[str, Any] = {"seeds": options.seeds, "rounds": options.rounds, "starts": 2, "tol": RELEASED_GAP}
     if not balanced:
-        return solve_max_cut(objective, **options)
+        return solve_max_cut(objective, rng=rng, **solver)
     base, n = objective.base, objective.n_vertices
     price = _PRICE * float(base.row_norms().mean())
-    solution = solve_max_cut(penalise_imbalance(base, price), **options)
+    solution = solve_max_cut(penalise_imbalance(base, price), rng=rng, **solver)
     signs = np.where(solution.labels == 1, -1.0, 1.0)
     halves = repair_and_swap(base, signs[:, None], n % 2)[:, 0]
     between = objective.penalty * (n**2 - n % 2)

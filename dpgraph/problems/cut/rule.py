@@ -9,45 +9,41 @@ Elsewhere bounded iterates pay for one row at a time, whatever n.
 
 from __future__ import annotations
 
-from typing import Literal
+from functools import partial
 
+from dpgraph.problems.strategy import Undecided
 from dpgraph.releases.all_cuts import LARGEST
 from dpgraph.releases.answers import FLIP_LIMIT, expected_flips
 
-__all__ = ["MAIN_SHARE", "decide_by_degree", "decide_in_advance", "edges_per_flip"]
-
-Choice = Literal["bounded-iterates", "core-response", "permute-and-flip", "randomized-response"]
+__all__ = ["MAIN_SHARE", "decide", "decide_by_degree", "edges_per_flip"]
 
 #: Share of epsilon that the chosen mechanism gets, whichever it is.
 MAIN_SHARE = 0.975
-#: Edges of a vertex for each false answer at it above which all vertices answer, and above which a core does, the
-#: latter from this epsilon on; below it all answer above the third number (tuned on planted, uniform and power-law
-#: random graphs, validated on SNAP and Facebook100 graphs, benchmarks/results).
-_ALL_ANSWER, _CORE_ANSWERS, _ALL_ANSWER_EARLY, _CORE_EPSILON = 3.0, 1.25, 1.9, 6.0
+#: Let r be the edges of a vertex for each false answer at it. Below epsilon = 6 all vertices answer if r >= 1.9. From
+#: there on all answer if r >= 3, and a core does if 1.25 <= r < 3 (tuned on planted, uniform and power-law random
+#: graphs, validated on SNAP and Facebook100 graphs, benchmarks/results).
+_CORE_EPSILON, _ALL_ANSWER_EARLY = 6.0, 1.9
+_ALL_ANSWER, _CORE_ANSWERS = 3.0, 1.25
 
 
-def decide_in_advance(n: int, epsilon: float, *, noise: str, weighted: bool) -> Choice | None:
-    """The choice from public arguments alone; None where it depends on the average degree.
+def decide(n: int, epsilon: float, *, weighted: bool) -> str | Undecided:
+    """The strategy that "auto" takes, or by which released number it is chosen. All of them are pure.
 
     Parameters
     ----------
     n, epsilon
         Number of vertices, budget.
-    noise : str
-        With ``"gaussian"`` the call is one Gaussian mechanism: no pure one is taken.
     weighted : bool
         Whether edges may have weights between 0 and `max_weight`, of which a one-bit answer tells little.
     """
-    if noise == "gaussian":
-        return "bounded-iterates"
     if n <= LARGEST:
         return "permute-and-flip"
     if weighted or decide_by_degree(n, epsilon, n - 1) == "bounded-iterates":
         return "bounded-iterates"
-    return None
+    return Undecided("average degree, in edges", partial(decide_by_degree, n, epsilon))
 
 
-def decide_by_degree(n: int, epsilon: float, mean_degree: float) -> Choice:
+def decide_by_degree(n: int, epsilon: float, mean_degree: float) -> str:
     """The choice for a released average degree, in edges."""
     ratio = edges_per_flip(n, epsilon, mean_degree)
     if epsilon < _CORE_EPSILON:

@@ -10,7 +10,6 @@ are swept a few times, each edge being read at one of its ends (:mod:`~dpgraph.r
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from dpgraph.denoise.schedules import (
     is_even,
     is_sparse,
+    number_of_core_sweeps,
     number_of_label_repeats,
     number_of_repeats,
     number_of_sweeps,
@@ -26,20 +26,13 @@ from dpgraph.denoise.schedules import (
 from dpgraph.graph import GraphOperator
 from dpgraph.privacy.call import Call
 from dpgraph.releases.degrees import release_degrees
-from dpgraph.releases.sweeps.gaussian import (
-    GAUSSIAN_SCHEDULE,
-    LAPLACE_LIMIT,
-    LOOK_DELTA,
-    Schedule,
-    release_iterates,
-)
+from dpgraph.releases.sweeps.gaussian import LAPLACE_LIMIT, LOOK_DELTA, release_iterates
 from dpgraph.releases.sweeps.one_sided import release_one_sided_sweeps
 from dpgraph.releases.sweeps.oracle import Core, FieldOracle, Iteration
 from dpgraph.releases.sweeps.repeated import release_repeated_sweeps
 
 __all__ = [
     "choose_core",
-    "core_schedule",
     "degree_order",
     "large_first",
     "release_core_iterates",
@@ -110,7 +103,9 @@ def release_core_iterates(
     if repeats:
         X, fields = release_repeated_sweeps(iteration, variances, core, call, sweeps=repeats)
     elif core.size:
-        X, fields = release_iterates(iteration, variances, core, call, schedule=core_schedule(call.ledger.epsilon))
+        X, fields = release_iterates(
+            iteration, variances, core, call, sweeps=number_of_core_sweeps(call.ledger.epsilon)
+        )
     if core.others.size:
         looks = 1 if core.size else sweeps
         X, others = release_one_sided_sweeps(iteration, variances, core, X, call, sweeps=looks)
@@ -118,11 +113,6 @@ def release_core_iterates(
     if iteration.revise is not None and not core.size:
         X = iteration.revise(X, fields, 1.0, "in the end")
     return X, fields
-
-
-def core_schedule(epsilon: float) -> Schedule:
-    """Sweeps of a core: the more the larger epsilon."""
-    return replace(GAUSSIAN_SCHEDULE, sweeps=min(max(GAUSSIAN_SCHEDULE.sweeps, round(4.5 * epsilon)), 48))
 
 
 def _degree_share(call: Call, sweeps: int) -> float:

@@ -31,49 +31,20 @@ from dpgraph.privacy.call import Call
 from dpgraph.privacy.report import Pairs
 from dpgraph.releases.sweeps.oracle import Core, FieldOracle, IndexArray, Iteration, Response
 
-__all__ = ["GAUSSIAN_SCHEDULE", "LAPLACE_LIMIT", "LOOK_DELTA", "Schedule", "is_pure", "release_iterates"]
+__all__ = ["LAPLACE_LIMIT", "LOOK_DELTA", "is_pure", "release_iterates", "shares_of"]
 
 FloatArray = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class Schedule:
-    """Public parameters of the iteration, tuned on planted cuts, checked on real graphs.
-
-    Parameters
-    ----------
-    sweeps : int
-        Number of sweeps; each releases every row once.
-    blocks : int
-        Blocks of a sweep (fewer on graphs with fewer vertices).
-    growth : float
-        Sweep t = 1, 2, ... gets a share of the budget proportional to t**growth.
-    softness, sharpness : float
-        A row answers to a multiple of its field over the standard deviation of the field; the multiple grows from
-        `softness` in the first sweep towards `sharpness` (a slow cooling), and is infinite in the last sweep.
-    prior, drift : float
-        See :class:`~dpgraph.denoise.kalman.FieldTracker`.
-    """
-
-    sweeps: int = 24
-    blocks: int = 16
-    growth: float = 0.5
-    softness: float = 2.0
-    sharpness: float = 16.0
-    prior: float = 3.0
-    drift: float = 0.5
-
-    def shares(self) -> FloatArray:
-        """Share of mu**2 of each sweep."""
-        weights = np.arange(1, self.sweeps + 1, dtype=np.float64) ** self.growth
-        return weights / weights.sum()
-
-    def sharpness_of(self, sweep: int) -> float:
-        """How sharply rows answer in this sweep, counted from 0."""
-        if sweep == self.sweeps - 1:
-            return math.inf
-        return self.softness + (self.sharpness - self.softness) * sweep / self.sweeps
-
+#: Blocks of a sweep (fewer on graphs with fewer vertices).
+_BLOCKS = 16
+#: Sweep t = 1, 2, ... gets a share of the budget proportional to t**0.5.
+_GROWTH = 0.5
+#: A row answers to a multiple of its field over the standard deviation of the field; the multiple grows from the first
+#: to nearly the second number (a slow cooling), and is infinite in the last sweep.
+_SOFTNESS, _SHARPNESS = 2.0, 16.0
+#: See :class:`~dpgraph.denoise.kalman.FieldTracker`.
+_PRIOR, _DRIFT = 3.0, 0.5
 
 #: noise="auto" takes Laplace noise below this epsilon: at delta = 1e-6 a Gaussian look at epsilon = 1 is three times as
 #: noisy as a Laplace look, but Laplace noise can afford only a few of them.
@@ -90,17 +61,13 @@ def is_pure(noise: str, epsilon: float) -> bool:
     return noise == "laplace" or (noise == "auto" and epsilon < LAPLACE_LIMIT)
 
 
-#: Gaussian noise: many sweeps, because composition is quadratic.
-GAUSSIAN_SCHEDULE = Schedule()
-
-
 def release_iterates(
     iteration: Iteration,
     variances: FloatArray,
     core: Core,
     call: Call,
     *,
-    schedule: Schedule,
+    sweeps: int,
 ) -> tuple[FloatArray, FloatArray]:
     """Run the iteration for a share of a Gaussian budget; return the last iterate and estimates of the last fields.
 
@@ -114,8 +81,8 @@ def release_iterates(
         Rows that iterate; the others stay zero.
     call : Call
         Part of a Gaussian budget.
-    schedule : Schedule
-        Public parameters.
+    sweeps : int
+        Number of sweeps; each releases every row once. They are many, because composition is quadratic.
 
     Notes
     -----
@@ -127,18 +94,24 @@ def release_iterates(
     oracle, revise = iteration.oracle, iteration.revise
     run = _Run(oracle, iteration.response, call.generator, np.zeros((oracle.rows, oracle.columns)))
     scales = core.inside(variances)
-    new_tracker = partial(FieldTracker, scales, oracle.columns, prior=schedule.prior, drift=schedule.drift)
+    new_tracker = partial(FieldTracker, scales, oracle.columns, prior=_PRIOR, drift=_DRIFT)
     tracker = new_tracker()
-    middle = schedule.sweeps // 2
-    for t, share in enumerate(tqdm(schedule.shares(), desc="sweeps", disable=not iteration.progress)):
+    for t, share in enumerate(tqdm(shares_of(sweeps), desc="sweeps", disable=not iteration.progress)):
         release = _sweep_release(oracle, t, call.part(float(share)), core.pairs)
         order = core.rows if t == 0 else call.generator.permutation(core.rows)
-        run.sweep(order, schedule.blocks, release, tracker, schedule.sharpness_of(t))
-        if revise is not None and t + 1 in (middle, schedule.sweeps):
+        sharpness = math.inf if t == sweeps - 1 else _SOFTNESS + (_SHARPNESS - _SOFTNESS) * t / sweeps
+        run.sweep(order, release, tracker, sharpness)
+        if revise is not None and t + 1 in (sweeps // 2, sweeps):
             revised = revise(run.X, tracker.mean, 0.5, f"after sweep {t + 1}")
             if revised is not run.X:  # what was read of another iterate says nothing of this one
                 run.X, tracker = revised, new_tracker()
     return run.X, tracker.mean
+
+
+def shares_of(sweeps: int) -> FloatArray:
+    """Share of mu**2 of each sweep."""
+    weights = np.arange(1, sweeps + 1, dtype=np.float64) ** _GROWTH
+    return weights / weights.sum()
 
 
 @dataclass(frozen=True)
@@ -158,9 +131,9 @@ class _Run:
     generator: np.random.Generator
     X: FloatArray
 
-    def sweep(self, order: IndexArray, blocks: int, release: _Release, tracker: FieldTracker, sharpness: float) -> None:
+    def sweep(self, order: IndexArray, release: _Release, tracker: FieldTracker, sharpness: float) -> None:
         """Release the rows in `order` block by block and let each block answer."""
-        for block in np.array_split(order, min(blocks, order.size)):
+        for block in np.array_split(order, min(_BLOCKS, order.size)):
             if not self.X.any():  # nothing is set yet: fields are zero whatever the data
                 new = self.response.start(block.size, self.generator)
             else:

@@ -39,8 +39,7 @@ IndexArray = NDArray[np.int64]
 _BLOCKS = 1000
 #: A row answers to this multiple of its field over the standard deviation of the field; in the last sweep sharply.
 _SHARPNESS = 3.0
-#: Prior variance of a field in units of the public scale of its variance, as in
-#: :class:`~dpgraph.releases.sweeps.gaussian.Schedule`.
+#: Prior variance of a field in units of the public scale of its variance.
 _PRIOR = 3.0
 #: Share of the rows that read each other in the first sweep only, if there are several and at most so many: where more
 #: are worth their price, so is looking again. (Tuned on planted cuts and validated on SNAP and Facebook100 graphs.)

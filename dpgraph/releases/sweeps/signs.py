@@ -12,7 +12,7 @@ from dpgraph.privacy.call import Call
 from dpgraph.releases.sweeps.core import release_core_iterates
 from dpgraph.releases.sweeps.oracle import ITERATE_UNIT, FieldOracle, Iteration
 
-__all__ = ["BalancedSigns", "Signs", "cut_labels", "cut_oracle", "release_cut_labels"]
+__all__ = ["BalancedSigns", "Signs", "cut_iteration", "cut_labels", "release_cut_labels"]
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.int64]
@@ -82,15 +82,15 @@ def release_cut_labels(
     progress : bool
         Show a bar on stderr.
     """
-    iteration = Iteration(cut_oracle(graph), BalancedSigns() if balanced else Signs(), progress=progress)
+    iteration = cut_iteration(graph, balanced=balanced, progress=progress)
     X, fields = release_core_iterates(graph, iteration, call, mean_degree=mean_degree, together=together)
     return cut_labels(X, fields, balanced=balanced)
 
 
-def cut_oracle(graph: GraphOperator) -> FieldOracle:
-    """Fields of signs: one column, which an edge moves by at most its weight."""
+def cut_iteration(graph: GraphOperator, *, balanced: bool, progress: bool = False) -> Iteration:
+    """Signs against their fields: one column, which an edge moves by at most its weight."""
     w = graph.max_weight
-    return FieldOracle(
+    oracle = FieldOracle(
         rows=graph.n_vertices,
         columns=1,
         fields=graph.multiply_rows,
@@ -99,6 +99,7 @@ def cut_oracle(graph: GraphOperator) -> FieldOracle:
         row_bound_l1=w,
         envelope=w,
     )
+    return Iteration(oracle, BalancedSigns() if balanced else Signs(), progress=progress)
 
 
 def cut_labels(X: FloatArray, fields: FloatArray, *, balanced: bool) -> NDArray[np.int8]:

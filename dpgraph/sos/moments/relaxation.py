@@ -31,7 +31,7 @@ from dpgraph.sos.definiteness import dense_semidefinite
 from dpgraph.sos.moments.label_symmetry import averaging, free_moments, label_symmetries
 from dpgraph.sos.moments.pseudo_distribution import Monomial, PseudoDistribution, monomials
 
-__all__ = ["lasserre"]
+__all__ = ["check_size", "lasserre"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -97,9 +97,8 @@ def lasserre(
     """
     if not isinstance(instance, TwoCSP):
         instance = csp_from_graph(instance, "max-k-cut", 2)
-    if check_integer("degree, an even number,", degree, 2) % 2:
-        raise InvalidParameterError(f"degree must be an even integer, at least 2; got {degree!r}")
     check_choice("solver", solver, ("auto", "clarabel", "scs"))
+    check_size(instance.n_variables, instance.alphabet_size, degree)
     problem = _MomentProblem.of(instance, min(int(degree), 2 * instance.n_variables), nonnegative, symmetry)
     if solver == "auto":
         solver = "clarabel" if len(problem.entries) <= _INTERIOR_POINT_LIMIT else "scs"
@@ -107,6 +106,24 @@ def lasserre(
     values = dict(zip(problem.names, moments.tolist(), strict=True))
     bound = _proven_bound(problem, dual, multipliers)
     return PseudoDistribution(instance, problem.degree, values, upper_bound=min(bound, instance.total_weight))
+
+
+def check_size(n: int, q: int, degree: int) -> None:
+    """Refuse a degree that is odd, or too large for n variables with q labels.
+
+    Raises
+    ------
+    InvalidParameterError
+        The degree is odd or below 2, or the moment matrix would have more than 700 rows.
+    """
+    if check_integer("degree, an even number,", degree, 2) % 2:
+        raise InvalidParameterError(f"degree must be an even integer, at least 2; got {degree!r}")
+    size = sum(math.comb(n, k) * (q - 1) ** k for k in range(min(degree // 2, n) + 1))
+    if size > SIZE_LIMIT:
+        raise InvalidParameterError(
+            f"degree {degree} on {n} variables with {q} labels needs a moment matrix of {size} rows, more than "
+            f"{SIZE_LIMIT}; lower the degree or use the solver at scale (max_2csp, max_cut)"
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,14 +160,7 @@ class _MomentProblem:
     @classmethod
     def of(cls, instance: TwoCSP, degree: int, nonnegative: bool, symmetry: bool) -> _MomentProblem:
         n, q = instance.n_variables, instance.alphabet_size
-        half = degree // 2
-        size = sum(math.comb(n, k) * (q - 1) ** k for k in range(half + 1))
-        if size > SIZE_LIMIT:
-            raise InvalidParameterError(
-                f"degree {degree} on {n} variables with {q} labels needs a moment matrix of {size} rows, more than "
-                f"{SIZE_LIMIT}; lower the degree or use the solver at scale (max_2csp, max_cut)"
-            )
-        basis = list(monomials(n, q, half))
+        basis = list(monomials(n, q, degree // 2))
         names = list(monomials(n, q, min(degree, n)))
         number = {name: k for k, name in enumerate(names)}
         products = [[_product(S, T) for T in basis] for S in basis]

@@ -102,7 +102,8 @@ class Target:
 def cheap(entry: Entry) -> dict[str, Any]:
     """Public arguments that save time."""
     parameters = inspect.signature(entry.code).parameters
-    return {name: value for name, value in _CHEAP.items() if name in parameters}
+    read = {*parameters, *options_of(entry.function, entry.options)}
+    return {name: value for name, value in _CHEAP.items() if name in read}
 
 
 def _applies(entry: Entry, knob: str) -> bool:

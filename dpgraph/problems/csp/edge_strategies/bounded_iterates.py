@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgraph.privacy.call import Call
-from dpgraph.problems.csp.options import BoundedIterates
 from dpgraph.problems.csp.strategy import CSPStrategy, CSPTask, spending_of_iterates
+from dpgraph.problems.options import BoundedIterates
 from dpgraph.releases.constraints import RelatedEdges
 from dpgraph.releases.sweeps.core import release_core_iterates
 from dpgraph.releases.sweeps.labels import label_iteration

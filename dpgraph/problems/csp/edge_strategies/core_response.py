@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from dpgraph.privacy.call import Call
 from dpgraph.problems.csp.from_answers import label_answers
-from dpgraph.problems.csp.options import CoreResponse
 from dpgraph.problems.csp.rule import MAIN_SHARE
 from dpgraph.problems.csp.strategy import CSPStrategy, CSPTask
+from dpgraph.problems.options import CoreResponse
 from dpgraph.releases.constraints import RelatedEdges
 from dpgraph.releases.sweeps.labels import label_iteration
 from dpgraph.releases.sweeps.two_stage import check_core_response, release_core_response
@@ -36,5 +36,6 @@ STRATEGY = CSPStrategy(
     pure=lambda options: True,
     run=_run,
     check=lambda options, task: check_core_response(task.epsilon * MAIN_SHARE),
+    unread=("seeds", "rounds"),
     order=1,
 )

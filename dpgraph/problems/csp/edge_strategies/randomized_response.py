@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from dpgraph.privacy.call import Call
 from dpgraph.problems.csp.from_answers import label_answers
-from dpgraph.problems.csp.options import RandomizedResponse
 from dpgraph.problems.csp.rule import MAIN_SHARE
 from dpgraph.problems.csp.strategy import CSPStrategy, CSPTask
+from dpgraph.problems.options import RandomizedResponse
 from dpgraph.releases.answers import check_response, release_flipped_graph
 from dpgraph.releases.constraints import RelatedEdges
 
@@ -28,5 +28,6 @@ STRATEGY = CSPStrategy(
     pure=lambda options: True,
     run=_run,
     check=lambda options, task: check_response(task.n, task.epsilon * MAIN_SHARE),
+    unread=("rank", "max_rank", "regularization", "denoise", "seeds", "rounds"),
     order=2,
 )

@@ -7,10 +7,10 @@ from numpy.typing import NDArray
 
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.call import Call
-from dpgraph.problems.csp.options import Coherence
 from dpgraph.problems.csp.strategy import CSPStrategy, CSPTask, Spending
 from dpgraph.problems.embedding.api import release_normalized_adjacency
 from dpgraph.problems.embedding.options import AdjacencyOptions
+from dpgraph.problems.options import Coherence
 from dpgraph.releases.constraints import PrivateTables, release_extended_weight
 from dpgraph.sos.csp.factored import solve_factored_csp
 
@@ -63,5 +63,6 @@ STRATEGY = CSPStrategy(
     run=_run,
     check=_check,
     spending=lambda options, task: Spending(task.delta, _checked(options, task).slack(task.delta)),
+    unread=("certificate", "core_noise", "denoise", "projection", "degree", "seeds", "rounds"),
     order=1,
 )

@@ -1,0 +1,42 @@
+"""Randomised response inside a core, then one look at every other vertex."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpgraph.graph import Graph
+from dpgraph.privacy.call import Call
+from dpgraph.problems.cut.from_answers import cut_answers
+from dpgraph.problems.cut.solve import check_solver
+from dpgraph.problems.cut.strategy import Cut, CutFacts, CutStrategy, CutTask
+from dpgraph.problems.options import CoreResponse
+from dpgraph.releases.answers import FlippedGraph
+from dpgraph.releases.sweeps.signs import cut_iteration, cut_labels
+from dpgraph.releases.sweeps.two_stage import check_core_response, release_core_response
+
+
+def _check(options: CoreResponse, facts: CutFacts) -> None:
+    check_solver(options)
+    check_core_response(facts.epsilon)
+
+
+def _run(options: CoreResponse, graph: Graph, call: Call, task: CutTask) -> Cut:
+    def signs(flipped: FlippedGraph) -> NDArray[np.float64]:
+        solution = cut_answers(flipped, options, balanced=task.balanced, rng=call.generator)
+        return np.where(solution.labels[:, None] == 1, -1.0, 1.0).astype(np.float64)
+
+    iteration = cut_iteration(graph, balanced=task.balanced)
+    X, fields = release_core_response(graph, iteration, signs, call, mean_degree=task.mean_degree)
+    return Cut(cut_labels(X, fields, balanced=task.balanced))
+
+
+STRATEGY = CutStrategy(
+    "core-response",
+    CoreResponse,
+    "randomized response inside a core of large degrees, one noisy look at every other vertex; for a large epsilon",
+    pure=lambda options: True,
+    run=_run,
+    check=_check,
+    order=6,
+)

@@ -1,0 +1,36 @@
+"""The noisy power method (HP14), then the solver on the private factors."""
+
+from __future__ import annotations
+
+from dpgraph.graph import Graph
+from dpgraph.privacy.call import Call
+from dpgraph.problems.cut.solve import check_solver, solve
+from dpgraph.problems.cut.strategy import Cut, CutFacts, CutStrategy, CutTask
+from dpgraph.problems.options import NoisyPower
+from dpgraph.releases.eigenspaces.power_method import POWER_RANK, release_low_rank_adjacency
+from dpgraph.releases.eigenspaces.projector import check_rank
+from dpgraph.sos.cut.objective import FactoredObjective
+
+
+def _check(options: NoisyPower, facts: CutFacts) -> None:
+    check_solver(options)
+    check_rank(options.rank, facts.n, options.max_rank)
+
+
+def _run(options: NoisyPower, graph: Graph, call: Call, task: CutTask) -> Cut:
+    rank = min(POWER_RANK, graph.n_vertices) if options.rank == "auto" else options.rank
+    released = release_low_rank_adjacency(graph, rank, ledger=call.ledger, mu=call.mu, noise=call.noise)
+    objective = FactoredObjective(released.basis, released.core)
+    return solve(objective, options, call.generator, balanced=task.balanced)
+
+
+STRATEGY = CutStrategy(
+    "noisy-power",
+    NoisyPower,
+    "the noisy power method, then the solver on the private factors",
+    pure=lambda options: False,
+    run=_run,
+    check=_check,
+    unread=("max_rank", "regularization", "denoise"),
+    order=3,
+)

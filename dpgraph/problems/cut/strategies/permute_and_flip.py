@@ -1,0 +1,32 @@
+"""The noisily best of all cuts."""
+
+from __future__ import annotations
+
+from dpgraph.exceptions import InvalidParameterError
+from dpgraph.graph import Graph
+from dpgraph.privacy.call import Call
+from dpgraph.problems.cut.strategy import Cut, CutFacts, CutStrategy, CutTask
+from dpgraph.problems.options import PermuteAndFlip
+from dpgraph.releases.all_cuts import LARGEST, release_best_cut
+
+
+def _check(options: PermuteAndFlip, facts: CutFacts) -> None:
+    if facts.n > LARGEST:
+        raise InvalidParameterError(
+            f"permute-and-flip weighs all 2**(n - 1) cuts and is limited to n <= {LARGEST}; got n = {facts.n}"
+        )
+
+
+def _run(options: PermuteAndFlip, graph: Graph, call: Call, task: CutTask) -> Cut:
+    return Cut(release_best_cut(graph, call, balanced=task.balanced))
+
+
+STRATEGY = CutStrategy(
+    "permute-and-flip",
+    PermuteAndFlip,
+    "the noisily largest of all cuts of at most 20 vertices",
+    pure=lambda options: True,
+    run=_run,
+    check=_check,
+    order=7,
+)

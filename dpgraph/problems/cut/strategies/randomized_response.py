@@ -1,0 +1,37 @@
+"""Randomised response on every pair, then the solver on the answers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dpgraph.graph import Graph
+from dpgraph.privacy.call import Call
+from dpgraph.problems.cut.from_answers import cut_answers
+from dpgraph.problems.cut.solve import check_solver
+from dpgraph.problems.cut.strategy import Cut, CutFacts, CutStrategy, CutTask
+from dpgraph.problems.options import RandomizedResponse
+from dpgraph.releases.answers import check_response, release_flipped_graph
+
+
+def _check(options: RandomizedResponse, facts: CutFacts) -> None:
+    check_solver(options)
+    check_response(facts.n, facts.epsilon)
+
+
+def _run(options: RandomizedResponse, graph: Graph, call: Call, task: CutTask) -> Cut:
+    flipped = release_flipped_graph(graph, call)
+    solution = cut_answers(flipped, options, balanced=task.balanced, rng=call.generator)
+    return Cut(solution.labels.astype(np.int8), solution.upper_bound)
+
+
+STRATEGY = CutStrategy(
+    "randomized-response",
+    RandomizedResponse,
+    "every pair flipped at random, then the solver; good where the average degree exceeds the n/(1 + e**epsilon) false "
+    "answers at a vertex",
+    pure=lambda options: True,
+    run=_run,
+    check=_check,
+    unread=("rank", "max_rank", "regularization", "denoise"),
+    order=5,
+)

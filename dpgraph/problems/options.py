@@ -1,0 +1,154 @@
+"""Options of the strategies that several problems share; public as names of :mod:`dpgraph.strategies`.
+
+A problem that does not read an option takes its default only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+__all__ = [
+    "BoundedIterates",
+    "Coherence",
+    "CoreResponse",
+    "Gaussian",
+    "NoisyPower",
+    "PermuteAndFlip",
+    "RandomizedResponse",
+]
+
+
+@dataclass(frozen=True)
+class BoundedIterates:
+    """Vertices choose one after another, by noisy readings of what the others have chosen. Never halts; any size.
+
+    Parameters
+    ----------
+    noise : {"auto", "gaussian", "laplace"}, default "auto"
+        ``"laplace"`` is pure: one to five sweeps over all vertices that read an edge once each. ``"gaussian"`` needs
+        delta and affords 24 or more sweeps of a core of large degrees; several such calls compose exactly under one
+        accountant. ``"auto"`` is pure for cuts, and for others where delta is 0 or epsilon is small: 3 to 40 sweeps
+        with K-norm noise that is drawn for all readings of a vertex together, or in a graph of few edges for its
+        epsilon ``"laplace"``.
+    """
+
+    noise: Literal["auto", "gaussian", "laplace"] = "auto"
+
+
+@dataclass(frozen=True)
+class Coherence:
+    """A low-rank matrix from the coherence-aware projector (DN25a), which is solved like an exact one. May halt.
+
+    ``Coherence(rank=r, regularization=0.0, coherence="rank", certificate="gap-and-coherence", projection="spectral",
+    degree=d)`` is Algorithm 7.13 of DN25a to the letter.
+
+    Parameters
+    ----------
+    rank, max_rank, regularization, coherence, certificate, core_noise
+        As for :func:`~dpgraph.private_normalized_adjacency`.
+    denoise : bool or "auto", default "auto"
+        Take noise out of the released rows, as for :func:`~dpgraph.private_normalized_adjacency`. "auto" does so where
+        they are published as an embedding, and not before a solver.
+    projection : {"auto", "spectral", "frobenius", "none"}
+        Projection of the released matrix onto the nonnegative spectral ball, in either norm (n <= 5000). "auto" leaves
+        a factored matrix as it is.
+    degree : int, default 2
+        Degree of the sum-of-squares relaxation that the solver rounds. Above 2, for few vertices only.
+    seeds, rounds : int
+        Of the solver, as in :func:`~dpgraph.max_cut`.
+    """
+
+    rank: int | Literal["auto"] = "auto"
+    max_rank: int = 8
+    regularization: float | Literal["auto"] = "auto"
+    coherence: Literal["degree-corrected", "rank"] = "degree-corrected"
+    certificate: Literal["stability", "gap-and-coherence"] = "stability"
+    core_noise: Literal["gaussian", "wishart-difference"] = "gaussian"
+    denoise: bool | Literal["auto"] = "auto"
+    projection: Literal["auto", "spectral", "frobenius", "none"] = "auto"
+    degree: int = 2
+    seeds: int = 0
+    rounds: int = 64
+
+
+@dataclass(frozen=True)
+class Gaussian:
+    """Noise on all entries of the normalized adjacency (DTTZ14), for n <= 5000.
+
+    Parameters
+    ----------
+    rank, max_rank, regularization
+        As for :func:`~dpgraph.private_normalized_adjacency`.
+    projection : {"auto", "spectral", "frobenius", "none"}
+        Projection of the noisy matrix onto the nonnegative spectral ball, in either norm. "auto" is "frobenius" up to
+        n = 1000, and "none" above.
+    seeds, rounds : int
+        Of the solver, as in :func:`~dpgraph.max_cut`.
+    """
+
+    rank: int | Literal["auto"] = "auto"
+    max_rank: int = 8
+    regularization: float | Literal["auto"] = "auto"
+    projection: Literal["auto", "spectral", "frobenius", "none"] = "auto"
+    seeds: int = 0
+    rounds: int = 64
+
+
+@dataclass(frozen=True)
+class NoisyPower:
+    """The noisy power method (HP14) with averaged products of bounded iterates.
+
+    Parameters
+    ----------
+    rank, max_rank, regularization, denoise
+        As for :func:`~dpgraph.private_normalized_adjacency`; `rank` "auto" is 2.
+    seeds, rounds : int
+        Of the solver, as in :func:`~dpgraph.max_cut`.
+    """
+
+    rank: int | Literal["auto"] = "auto"
+    max_rank: int = 8
+    regularization: float | Literal["auto"] = "auto"
+    denoise: bool = True
+    seeds: int = 0
+    rounds: int = 64
+
+
+@dataclass(frozen=True)
+class RandomizedResponse:
+    """Every pair of vertices answers at random, and the answers are solved like an exact graph. Pure.
+
+    Parameters
+    ----------
+    rank, max_rank, regularization, denoise
+        As for :func:`~dpgraph.private_normalized_adjacency`.
+    seeds, rounds : int
+        Of the solver, as in :func:`~dpgraph.max_cut`.
+    """
+
+    rank: int | Literal["auto"] = "auto"
+    max_rank: int = 8
+    regularization: float | Literal["auto"] = "auto"
+    denoise: bool = True
+    seeds: int = 0
+    rounds: int = 64
+
+
+@dataclass(frozen=True)
+class CoreResponse:
+    """Pairs inside a core of large (released) degrees answer at random, each other vertex looks once. Pure.
+
+    Parameters
+    ----------
+    seeds, rounds : int
+        Of the solver, as in :func:`~dpgraph.max_cut`.
+    """
+
+    seeds: int = 0
+    rounds: int = 64
+
+
+@dataclass(frozen=True)
+class PermuteAndFlip:
+    """The noisily largest of all cuts of at most 20 vertices. Pure."""

@@ -1,0 +1,44 @@
+"""Options of the strategies that ``mechanism=`` chooses: ``private_max_cut(G, ..., mechanism=Coherence(rank=4))``.
+
+A name alone, ``mechanism="coherence"``, means the defaults. Each class is defined with its strategy, or in
+:mod:`dpgraph.problems.options` if several problems share it, and found here by its name.
+
+Examples
+--------
+>>> from dpgraph import strategies
+>>> strategies.BoundedIterates(noise="laplace")
+BoundedIterates(noise='laplace')
+>>> "Coherence" in dir(strategies)
+True
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from functools import cache
+from typing import Any
+
+
+@cache
+def _classes() -> dict[str, type]:
+    """Options class of every strategy by its name: of each module below :mod:`dpgraph.problems` with a ``STRATEGY``."""
+    import dpgraph.problems
+
+    found: dict[str, type] = {}
+    for module in pkgutil.walk_packages(dpgraph.problems.__path__, "dpgraph.problems."):
+        if "strategies" in module.name.rpartition(".")[0]:
+            strategy = getattr(importlib.import_module(module.name), "STRATEGY", None)
+            if strategy is not None:
+                found[strategy.options.__name__] = strategy.options
+    return found
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("_") or name not in _classes():
+        raise AttributeError(f"module 'dpgraph.strategies' has no attribute {name!r}")
+    return _classes()[name]
+
+
+def __dir__() -> list[str]:
+    return sorted(_classes())

@@ -1,0 +1,49 @@
+"""Strategies are found by themselves, and their options are one public name each."""
+
+import dataclasses
+import importlib
+import pkgutil
+
+import numpy as np
+import pytest
+
+import dpgraph
+import dpgraph.problems
+from dpgraph import strategies
+from dpgraph.exceptions import InvalidParameterError
+from dpgraph.problems.cut.strategy import CUTS
+from dpgraph.problems.strategy import names_in
+
+
+def all_strategies():
+    for module in pkgutil.walk_packages(dpgraph.problems.__path__, "dpgraph.problems."):
+        found = getattr(importlib.import_module(module.name), "STRATEGY", None)
+        if found is not None:
+            yield found
+
+
+def test_a_module_is_called_as_its_strategy():
+    assert sorted(names_in("dpgraph.problems.cut.strategies")) == sorted(CUTS.strategies)
+
+
+def test_every_options_class_is_a_frozen_dataclass_and_one_public_name():
+    for strategy in all_strategies():
+        assert getattr(strategies, strategy.options.__name__) is strategy.options
+        assert strategy.options.__dataclass_params__.frozen
+        assert strategy.options() == strategy.options()
+        assert {field.name for field in dataclasses.fields(strategy.options)} >= set(strategy.unread)
+
+
+def test_what_a_problem_does_not_read_takes_its_default_only():
+    assert CUTS.resolve(strategies.NoisyPower(rank=3))[0].name == "noisy-power"
+    for wrong in (strategies.NoisyPower(regularization=1.0), strategies.RandomizedResponse(rank=2)):
+        with pytest.raises(InvalidParameterError, match="is not read by this function"):
+            CUTS.resolve(wrong)
+    for wrong in ("laplace", None, 3, strategies.Coherence, np.zeros(2)):
+        with pytest.raises(InvalidParameterError, match="mechanism must be one of"):
+            CUTS.resolve(wrong)
+
+
+def test_the_table_of_the_documents_has_a_row_for_each():
+    assert len(CUTS.table().splitlines()) == 2 + len(CUTS.strategies)
+    assert '| `"permute-and-flip"` | none | pure |' in CUTS.table()
