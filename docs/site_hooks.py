@@ -50,6 +50,7 @@ NOTEBOOK = re.compile(r"(\]\((?:\.\./)*examples/\w+)\.ipynb(\))")
 
 #: Page of the reference -> (title, packages and modules whose names it holds).
 REFERENCE = {
+    "strategies": ("Options of strategies", ("dpgraph.strategies",)),
     "problems": (
         "Cuts and constraint problems",
         (
@@ -109,7 +110,7 @@ def public_names() -> dict[str, str]:
     top = {name: getattr(dpgraph, name) for name in dpgraph.__all__ if name != "__version__"}
     members = {f"dpgraph.{name}": value for name, value in top.items()}
     for name, module in top.items():
-        for inner in module.__all__ if inspect.ismodule(module) else ():
+        for inner in getattr(module, "__all__", dir(module)) if inspect.ismodule(module) else ():
             members[f"dpgraph.{name}.{inner}"] = getattr(module, inner)
     return {
         public: f"{value.__module__}.{value.__qualname__}"

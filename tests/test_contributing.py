@@ -33,6 +33,7 @@ def put(tmp_path, monkeypatch):
     def look_again():
         sys.modules.pop("dpgraph.problems.csp.edge_strategies.dealt", None)
         vars(REGISTRIES["private_max_k_cut"]({})).pop("strategies", None)
+        dpgraph.strategies._classes.cache_clear()
         importlib.invalidate_caches()
 
     yield _put
@@ -60,8 +61,7 @@ def test_a_file_in_the_folder_is_a_name_an_options_object_and_a_row_of_the_table
     assert result.mechanism == "dealt"
     assert result.privacy.delta == 0
     assert [line.name for line in result.privacy.entries] == ["total weight", "degrees", "assignment weight"]
-    module = importlib.import_module("dpgraph.problems.csp.edge_strategies.dealt")
-    other = cut(mechanism=module.Dealt(largest_first=False))
+    other = cut(mechanism=dpgraph.strategies.Dealt(largest_first=False))
     assert other.assignment != result.assignment
     with pytest.raises(InvalidParameterError, match=r"'dealt'.*strategies\.Dealt"):
         cut(mechanism="no such")

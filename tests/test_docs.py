@@ -54,7 +54,7 @@ def test_every_capability_has_a_page_with_its_theorem():
 
 
 #: Names that branches which are still to be merged mend or make; to be deleted then.
-DEBTS = ("mathematics.md", "dpgraph.strategies")
+DEBTS = ("mathematics.md",)
 #: Texts in which every file that is named must exist. Tests of networkx are named in two others.
 TEXTS = [
     *sorted(REPOSITORY.glob("*.md")),

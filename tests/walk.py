@@ -42,7 +42,7 @@ def calls() -> dict[str, Callable[[], Any]]:
     graph = dpgraph.datasets.planted_cut(400, 100, -0.75, rng=1)
     rows = np.random.default_rng(1).uniform(-0.3, 0.3, (500, 4))
     return {
-        "private cut": lambda: dpgraph.private_max_cut(graph, epsilon=1.0, delta=1e-6, rng=1),
+        "private cut": lambda: dpgraph.private_max_cut(graph, epsilon=1.0, rng=1),
         "embedding": lambda: dpgraph.private_normalized_adjacency(graph, epsilon=16.0, delta=1e-6, rank=2, rng=1),
         "covariance": lambda: dpgraph.private_covariance(rows, epsilon=1.0, rng=1),
         "exact cut": lambda: dpgraph.max_cut(graph, rng=1),
