@@ -13,7 +13,7 @@ export OPENBLAS_NUM_THREADS ?= 2
 # mkdocs-material announces the plans of mkdocs at every build.
 export NO_MKDOCS_2_WARNING := 1
 
-.PHONY: demo test test-slow test-networkx lint docs release pictures notebooks bench-utility bench-utility-full bench-speed \
+.PHONY: demo test coverage walk test-slow test-networkx lint docs release pictures notebooks bench-utility bench-utility-full bench-speed \
   bench-speed-full bench-science bench-million clean
 
 $(STAMP): pyproject.toml
@@ -26,10 +26,12 @@ $(STAMP): pyproject.toml
 demo: $(STAMP)
 	$(BIN)/python examples/demo.py
 
+# Contracts on imports: .importlinter.
 lint: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
 
 test: lint docs release
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal -q
@@ -37,6 +39,14 @@ test: lint docs release
 # Long statistical runs and large graphs: about an hour on two cores.
 test-slow: $(STAMP)
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal -q -m slow
+
+# Lines that the quick tests reach, by module; the report in full: htmlcov/index.html.
+coverage: $(STAMP)
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal -q --cov --cov-report=term:skip-covered --cov-report=html
+
+# Modules in the order in which five calls enter them.
+walk: $(STAMP)
+	$(BIN)/python -m tests.walk
 
 # The pages of docs/, the notebooks and the reference as a site in site/; a broken link or a bad docstring is an error.
 docs: $(STAMP)
@@ -86,4 +96,4 @@ bench-million: $(STAMP)
 	$(BIN)/python benchmarks/million_vertices.py
 
 clean:
-	rm -rf $(VENV) $(CLEAN) .venv-networkx build dist site .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(CLEAN) .venv-networkx build dist site .pytest_cache .mypy_cache .ruff_cache htmlcov .coverage*

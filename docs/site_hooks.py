@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import inspect
 import json
+import pkgutil
 import posixpath
 import re
 import sys
@@ -23,6 +24,8 @@ from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.pages import Page
 
 import dpgraph
+from dpgraph import problems
+from dpgraph.problems.strategy import Registry
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 #: Files outside docs/ that the site gets copies of, except those that ``UNTRACKED`` matches.
@@ -38,12 +41,16 @@ ELSEWHERE = (
 )
 UNTRACKED = re.compile(r"_(full|quick)\.\w+$")
 ROLE = re.compile(r":(?:func|class|meth|attr|mod|exc|data|doc):<code>~?([\w.]+)</code>")
-OUTSIDE = re.compile(r"(\]\()\.\./(benchmarks|examples|datasets|tests|README\.md|CHANGELOG\.md)")
+OUTSIDE = re.compile(r"(\]\()\.\./(benchmarks|examples|datasets|tests|(?:README|CHANGELOG|CONTRIBUTING|SECURITY)\.md)")
+#: Pages of the site that lie beside docs/.
+BESIDE = ("CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")
+STRATEGIES = re.compile(r"^\{\{ strategies: ([\w.]+) \}\}$", re.MULTILINE)
 
 NOTEBOOK = re.compile(r"(\]\((?:\.\./)*examples/\w+)\.ipynb(\))")
 
 #: Page of the reference -> (title, packages and modules whose names it holds).
 REFERENCE = {
+    "strategies": ("Options of strategies", ("dpgraph.strategies",)),
     "problems": (
         "Cuts and constraint problems",
         (
@@ -117,7 +124,7 @@ def public_names() -> dict[str, str]:
     top = {name: getattr(dpgraph, name) for name in dpgraph.__all__ if name != "__version__"}
     members = {f"dpgraph.{name}": value for name, value in top.items()}
     for name, module in top.items():
-        for inner in module.__all__ if inspect.ismodule(module) else ():
+        for inner in getattr(module, "__all__", dir(module)) if inspect.ismodule(module) else ():
             members[f"dpgraph.{name}.{inner}"] = getattr(module, inner)
     return {
         public: f"{value.__module__}.{value.__qualname__}"
@@ -173,6 +180,23 @@ def notebook_page(path: Path) -> tuple[str, dict[str, bytes]]:
     return "\n\n".join([*parts, f"[This page as a notebook]({path.name})"]), pictures
 
 
+def with_tables(markdown: str) -> str:
+    """Replace ``{{ strategies: cut.strategies }}`` by the table of the strategies in ``dpgraph/problems/cut``."""
+    return STRATEGIES.sub(lambda found: Registry(f"dpgraph.problems.{found[1]}").table(), markdown)
+
+
+def strategies_page() -> str:
+    """Every strategy of every problem, from the files in the folders of strategies."""
+    parts = [
+        "# Strategies\n\nWhat `mechanism=` chooses: a name, or an object of `dpgraph.strategies` with these options.\n"
+    ]
+    for package in pkgutil.walk_packages(problems.__path__, "dpgraph.problems."):
+        if package.ispkg and Registry(package.name).strategies:
+            title = (import_module(package.name).__doc__ or package.name).partition("\n")[0].rstrip(".")
+            parts.append(f"## {title}\n\n{Registry(package.name).table()}\n")
+    return "\n".join(parts)
+
+
 # --- called by mkdocs ------------------------------------------------------------------------------------------------
 
 
@@ -180,6 +204,10 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
     """Add the reference, the pictures, the notebooks and the files from elsewhere."""
     for page, content in reference_pages().items():
         files.append(File.generated(config, f"reference/{page}.md", content=content))
+    files.append(File.generated(config, "strategies.md", content=strategies_page()))
+    for name in BESIDE:
+        content = (REPOSITORY / name).read_text().replace("](docs/", "](")
+        files.append(File.generated(config, name, content=content))
     for name, draw in drawn_pictures().items():
         files.append(File.generated(config, name, content=draw()))
     for pattern in ELSEWHERE:
@@ -203,12 +231,12 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, *, page: Page, **_: Any) -> str:
-    """Turn links out of docs/ into links to the copies, and links to notebooks into links to their pages."""
+    """Turn links out of docs/ into links to the copies or pages; fill in the tables of strategies."""
     if page.file.generated_by:
         return markdown
     depth = posixpath.dirname(page.file.src_uri).count("/") + 1 if "/" in page.file.src_uri else 0
     markdown = OUTSIDE.sub(rf"\1{'../' * depth}\2", markdown)
-    return NOTEBOOK.sub(r"\1.md\2", markdown)
+    return with_tables(NOTEBOOK.sub(r"\1.md\2", markdown))
 
 
 def on_page_content(html: str, **_: Any) -> str:

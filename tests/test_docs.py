@@ -1,8 +1,12 @@
 """What the documentation shows is run here, and what it links to exists."""
 
+import importlib
 import importlib.util
+import inspect
 import re
+import sys
 import tomllib
+import types
 from pathlib import Path
 
 import pytest
@@ -49,8 +53,63 @@ def test_every_capability_has_a_page_with_its_theorem():
     assert [name for name in private if f"`{name}" not in text and f"dpgraph.{name}(" not in text] == []
 
 
+#: Names that branches which are still to be merged mend or make; to be deleted then.
+DEBTS = ("mathematics.md",)
+#: Texts in which every file that is named must exist. Tests of networkx are named in two others.
+TEXTS = [
+    *sorted(REPOSITORY.glob("*.md")),
+    *(path for path in sorted((REPOSITORY / "docs").glob("*.*")) if path.name != "networkx.md"),
+    *(path for part in ("dpgraph", "benchmarks", "examples") for path in sorted((REPOSITORY / part).rglob("*.py"))),
+    *(path for path in sorted((REPOSITORY / "tests").rglob("*.py")) if "networkx" not in path.name),
+]
+
+
+def test_every_page_and_source_file_that_is_named_exists():
+    folders = ("dpgraph", "docs", "tests", "benchmarks", "examples", "datasets", ".ci")
+    files = [path for folder in folders for path in (REPOSITORY / folder).rglob("*.*")]
+    there = {path.relative_to(REPOSITORY).parts for path in [*files, *REPOSITORY.glob("*.*")]}
+    endings = {parts[start:] for parts in there for start in range(len(parts))}
+    examples = {"dealt.py", "api.py", "exact.py", "rule.py", "NAME.py", "x.md", "1.md", "invented.py", "strategies.md"}
+    missing = []
+    for text in TEXTS:
+        for name in set(re.findall(r"[\w./-]*\w\.(?:md|py)\b", text.read_text())):
+            parts = tuple(part for part in Path(name).parts if part not in ("..", "."))
+            if parts not in endings and parts[-1] not in examples and name not in DEBTS:
+                missing.append((text.relative_to(REPOSITORY).as_posix(), name))
+    assert not missing, "\n".join(f"{text}: {name}" for text, name in missing)
+
+
+def exists(name):
+    """Whether a dotted name leads to something, as a name of a package or by its module."""
+    parts = name.split(".")
+    for depth in range(1, len(parts) + 1):
+        try:
+            found = importlib.import_module(".".join(parts[:depth]))
+        except ModuleNotFoundError:
+            return False
+        for part in parts[depth:]:
+            if inspect.isclass(found):  # what instances hold is not seen from their class
+                return True
+            found = getattr(found, part, None)
+        if found is not None:
+            return True
+    return True
+
+
+def test_every_part_of_the_package_that_is_named_exists():
+    invented = re.compile(r"NAME|invented|[Dd]ealt|\.(?:md|py|json|org)$")
+    missing = [
+        (text.relative_to(REPOSITORY).as_posix(), name)
+        for text in TEXTS
+        if text.name != "CHANGELOG.md"  # speaks of the past, too
+        for name in set(re.findall(r"(?<![\w./-])dpgraph(?:\.[A-Za-z_]\w*)+", text.read_text()))
+        if not invented.search(name) and not exists(name)
+    ]
+    assert not missing, "\n".join(f"{text}: {name}" for text, name in missing)
+
+
 def test_every_link_between_pages_has_a_target(hooks):
-    pages = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
+    pages = [*sorted(REPOSITORY.glob("*.md")), *sorted((REPOSITORY / "docs").glob("*.md"))]
     for page in pages:
         for target in re.findall(r"\]\(([^)#:]+)[^)]*\)", page.read_text()):
             drawn = target.removeprefix("../") in hooks.drawn_pictures()
@@ -106,6 +165,32 @@ def test_links_out_of_the_folder_of_pages_lead_to_copies_on_the_site(hooks):
 
     assert hooks.on_page_markdown("[a](../benchmarks/results/x.md)", page=Page) == "[a](benchmarks/results/x.md)"
     assert hooks.on_page_markdown("[a](cuts.md)", page=Page) == "[a](cuts.md)"
+
+
+def test_one_page_shows_every_strategy(hooks):
+    page = hooks.strategies_page()
+    folder = REPOSITORY / "dpgraph" / "problems"
+    found = [re.search(r"^STRATEGY = \w+\(\s*\"([^\"]+)\"", path.read_text(), re.M) for path in folder.rglob("*.py")]
+    names = [match[1] for match in found if match]
+    assert names
+    assert [name for name in names if f'| `"{name}"` |' not in page] == []
+
+
+def test_a_page_shows_the_strategies_that_are_in_the_folder(hooks, tmp_path, monkeypatch):
+    (tmp_path / "invented.py").write_text(
+        "from dataclasses import dataclass\n"
+        "from dpgraph.problems.strategy import Strategy\n"
+        "@dataclass(frozen=True)\n"
+        "class Invented:\n"
+        "    dose: float = 1.0\n"
+        "STRATEGY = Strategy('invented', Invented, 'does nothing', pure=lambda _: True, run=print)\n"
+    )
+    package = types.ModuleType("dpgraph.problems.invented_strategies")
+    package.__path__ = [str(tmp_path)]
+    monkeypatch.setitem(sys.modules, package.__name__, package)
+    table = hooks.with_tables("before\n\n{{ strategies: invented_strategies }}\n\nafter")
+    assert '| `"invented"` | `dose` | pure | does nothing |' in table
+    assert "{{" not in table
 
 
 def test_roles_of_docstrings_become_links_to_the_place_that_defines_the_name(hooks):

@@ -190,16 +190,16 @@ class _Pieces:
 
         The lower one is at least the upper one less `width`, and holds for the exits in this step only.
         """
-        least, upper = self._bounds(safe, rates)
+        least, upper = self.bounds(safe, rates)
         most = min(most, upper)
         doubtful = (least < most - width) & (self.early[:-1] < most)
         lower = float(np.min(least[~doubtful], initial=math.inf))
         if doubtful.any():
-            least, upper = self._cut(doubtful, width)._bounds(safe, rates)
+            least, upper = self._cut(doubtful, width).bounds(safe, rates)
             lower, most = min(lower, float(least.min())), min(most, upper)
         return lower, most
 
-    def _bounds(self, safe: SafeSet, rates: Rates) -> tuple[FloatArray, float]:
+    def bounds(self, safe: SafeSet, rates: Rates) -> tuple[FloatArray, float]:
         """For each piece a lower bound on latest(s) in it, and one upper bound on the exit."""
         least, most = safe.remaining_at(self.states, rates)
         return self.early[..., :-1] + least[..., 1:], float(np.min(self.late + most))

@@ -1,4 +1,4 @@
-"""Pictures: of published values, and one of the exact graph for the eyes of the data owner only.
+"""Pictures of published values, and one picture of the exact graph that only the data owner may see.
 
 Needs matplotlib (``pip install 'dpgraph[plot]'``). Figures are returned, never shown, and no global state of
 matplotlib is touched; save one with ``figure.savefig("cut.png")``.

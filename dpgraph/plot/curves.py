@@ -19,7 +19,7 @@ __all__ = ["plot_correlation_trace", "plot_marginal", "plot_privacy_utility", "p
 
 #: The curves of a comparison, in colours that readers with any colour vision tell apart.
 _CURVES = (ACROSS, INSIDE, "#009988", SIDES[0], "#CC3311", GREY)
-#: Cells of a heat map carry their number up to this many.
+#: Up to this many cells, a heat map shows the number in each.
 _NUMBERED_CELLS = 144
 
 
@@ -131,7 +131,7 @@ def plot_privacy_utility(
     axes.set_xlabel("ε (smaller is more private)")
     axes.set_ylabel("share of the edges across the cut")
     axes.spines[["top", "right"]].set_visible(False)
-    figure.legend(frameon=False, fontsize=9, loc="outside right center")  # curves may go anywhere inside
+    figure.legend(frameon=False, fontsize=9, loc="outside right center")  # inside, it could cover a curve
     axes.set_title(title or "Privacy and utility", fontsize=11, loc="left")
     return figure
 

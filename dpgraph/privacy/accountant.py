@@ -80,7 +80,7 @@ class PrivacyAccountant:
     >>> import networkx as nx, dpgraph
     >>> accountant = dpgraph.PrivacyAccountant(epsilon=1.0, delta=1e-6)
     >>> G = nx.karate_club_graph()
-    >>> _ = dpgraph.private_degrees(G, epsilon=0.5, delta=1e-6, accountant=accountant)
+    >>> _ = dpgraph.private_degrees(G, epsilon=0.5, delta=1e-6, mechanism="gaussian", accountant=accountant)
     >>> accountant.remaining
     Budget(epsilon=0.84..., delta=1e-06)
     >>> dpgraph.private_degrees(G, epsilon=0.9, delta=1e-6, accountant=accountant)

@@ -41,8 +41,8 @@ __all__ = [
 
 _SQRT2 = math.sqrt(2.0)
 _ROOT_TOLERANCE = 4 * np.finfo(float).eps
-#: Steps of a root search: a bracket may span 300 orders of magnitude, and a halving gains one binary digit. Logarithms
-#: are cut off here, so that the search sees finite numbers.
+#: Most steps of a root search: a bracket may span 300 orders of magnitude, and each halving gains one binary digit.
+#: Logarithms below the second number count as it, so that the search sees finite numbers.
 _ROOT_STEPS, _LEAST_EXCESS = 4000, -1e4
 #: Noise scales and their squares neither overflow nor underflow for epsilon in this range.
 _LEAST_EPSILON, _MOST_EPSILON = 1e-100, 1e300
@@ -101,9 +101,9 @@ def require_delta(delta: float, what: str, pure: str) -> float:
 def _log_gdp_delta(mu: float, epsilon: float) -> float:
     """Natural logarithm of ``gdp_delta``, without overflow and without cancellation.
 
-    With a = -epsilon/mu + mu/2 and b = a - mu, exp(epsilon) phi(b) = phi(a), so that for a <= 0 both terms share the
-    factor exp(-a**2/2) and their difference is a difference of scaled complementary error functions, for small mu mu
-    times the derivative between them.
+    With a = -epsilon/mu + mu/2 and b = a - mu, exp(epsilon) phi(b) = phi(a). So for a <= 0 both terms share the factor
+    exp(-a**2/2), and what remains is a difference of scaled complementary error functions. For small mu that difference
+    is mu times a derivative.
     """
     a = -epsilon / mu + mu / 2
     b = -epsilon / mu - mu / 2
@@ -127,7 +127,7 @@ def _log_slope(x: float) -> float:
 
 
 def _root(function: Callable[[float], float], low: float, high: float) -> float:
-    """Root of an increasing or decreasing function, of whatever magnitude, to the last digits."""
+    """Root of a monotone function, to the last digits, whatever its magnitude."""
     return float(brentq(function, low, high, xtol=1e-300, rtol=_ROOT_TOLERANCE, maxiter=_ROOT_STEPS))
 
 
@@ -298,7 +298,7 @@ def pure_dp_mu(epsilon: float) -> float:
     >>> round(pure_dp_mu(1.0), 3)
     1.232
     """
-    if check_epsilon(epsilon) < 1:  # the same without cancellation
+    if check_epsilon(epsilon) < 1:  # the same formula, written without cancellation
         return 2 * _SQRT2 * float(erfinv(math.tanh(epsilon / 2)))
     return -2.0 * float(ndtri_exp(log_expit(-epsilon)))
 
@@ -316,7 +316,7 @@ def pure_dp_epsilon(mu: float) -> float:
     """
     if not (mu > 0 and math.isfinite(mu)):
         raise InvalidParameterError(f"mu must be positive and finite; got {mu!r}")
-    if mu < 1:  # the same without cancellation
+    if mu < 1:  # the same formula, written without cancellation
         return 2 * math.atanh(math.erf(mu / (2 * _SQRT2)))
     return float(log_ndtr(mu / 2) - log_ndtr(-mu / 2))
 
@@ -365,11 +365,11 @@ def pure_beside_gaussian(mu: float, epsilon: float, delta: float) -> float:
 
 
 def free_choice_epsilon(epsilon: float, delta: float) -> float:
-    """Largest e such that an e-DP bit may choose between a pure and a Gaussian mechanism that pays nothing for it.
+    """Largest e such that an e-DP bit may choose between a pure and a Gaussian mechanism, at no cost to the latter.
 
-    Where the bit is 1, an (`epsilon` - e)-DP mechanism follows; where it is 0, a ``gdp_mu(epsilon, delta)``-GDP one, as
-    if nothing had been released before. Together they are (`epsilon`, `delta`)-DP: the first spends no delta, and the
-    bit can tell much only where it is often 1.
+    Where the bit is 1, an (`epsilon` - e)-DP mechanism follows. Where it is 0, a ``gdp_mu(epsilon, delta)``-GDP
+    mechanism follows, as if nothing had been released before. Together they are (`epsilon`, `delta`)-DP. The reason:
+    the first spends no delta, and a 0 can reveal much only where 0 is rare.
 
     Proof. For neighbours let a and b be the probabilities of 0, Q and Q' the laws of the Gaussian mechanism, and
     d(x) = ``gdp_delta(mu, x)``. Of an event S, the part with bit 1 adds at most 0 to P[S] - exp(epsilon) P'[S], since
@@ -408,7 +408,7 @@ def group_privacy(epsilon: float, delta: float, size: int) -> tuple[float, float
 
     References
     ----------
-    mathematics.md, section 6; S. Vadhan, "The complexity of differential privacy", Lemma 2.2.
+    docs/theory.md, section 6; S. Vadhan, "The complexity of differential privacy", Lemma 2.2.
 
     Examples
     --------

@@ -1,8 +1,9 @@
 """Lower bounds on the privacy loss of a mechanism from runs on two neighbouring inputs.
 
-An audit can only refute: a lower bound above the promised parameter proves a bug (up to the stated confidence), a lower
-bound below it proves nothing. Run the mechanism many times on a pair of neighbours, compute from each output one number
-that tends to be larger on the second input (a log-likelihood ratio, a trained linear statistic), and pass both samples.
+An audit can only refute. A lower bound above the promised parameter proves a fault, up to the stated confidence; a
+lower bound below it proves nothing. Run the mechanism many times on two neighbours. From each output compute one number
+that tends to be larger on the second input, such as a log-likelihood ratio or a trained linear statistic. Pass both
+samples.
 
 The threshold of the test "second input if the number exceeds t" is chosen on one half of each sample; error rates are
 bounded on the other half by Clopper-Pearson intervals, so that the choice costs no confidence.
@@ -41,14 +42,15 @@ def mu_lower_bound(first: ArrayLike, second: ArrayLike, *, confidence: float = 0
     Parameters
     ----------
     first, second : array_like, shape (k,)
-        Statistic of independent runs on either input; larger values should speak for the second. At least 20 each.
+        Statistic of independent runs on the first and on the second input, at least 20 each. It should tend to be
+        larger on the second.
     confidence : float, default 0.99
         Probability over the runs that the bound holds, in (0, 1).
 
     Returns
     -------
     float
-        If the mechanism is mu-GDP, the result is at most mu with probability at least `confidence`; 0 at the least.
+        At least 0. If the mechanism is mu-GDP, it is at most mu with probability at least `confidence`.
 
     Raises
     ------
@@ -89,8 +91,8 @@ def epsilon_lower_bound(first: ArrayLike, second: ArrayLike, *, delta: float = 0
     Returns
     -------
     float
-        If the mechanism is (epsilon, delta)-DP, the result is at most epsilon with probability at least `confidence`;
-        0 at the least.
+        At least 0. If the mechanism is (epsilon, delta)-DP, it is at most epsilon with probability at least
+        `confidence`.
 
     Raises
     ------
@@ -120,7 +122,7 @@ def _lower_bound(first: ArrayLike, second: ArrayLike, confidence: float, bound: 
     x, y = _sample("first", first), _sample("second", second)
     if not 0 < confidence < 1:
         raise InvalidParameterError(f"confidence must lie in (0, 1); got {confidence!r}")
-    # Either direction of the test is tried, and each rests on two intervals.
+    # The test is tried in both directions, and each rests on two intervals: four chances of an error.
     error = (1 - confidence) / 4
     best = 0.0
     for null, other in ((x, y), (-y, -x)):
@@ -132,7 +134,7 @@ def _lower_bound(first: ArrayLike, second: ArrayLike, confidence: float, bound: 
 
 
 def _evaluate(null: FloatArray, other: FloatArray, thresholds: FloatArray, error: float, bound: Bound) -> FloatArray:
-    """Confident bound at each threshold: power from below, false positive rate from above."""
+    """Bound at each threshold, from a lower bound on the power and an upper bound on the false positive rate."""
     false, true = (np.sum(sample[:, None] > thresholds, axis=0) for sample in (null, other))
     false_rate = np.where(false == null.size, 1.0, beta.ppf(1 - error, false + 1, np.maximum(null.size - false, 1)))
     power = np.where(true == 0, 0.0, beta.ppf(error, np.maximum(true, 1), other.size - true + 1))

@@ -1,4 +1,4 @@
-"""The tail of the noise that scalars really get: a discrete Gaussian, on values that were rounded to its grid."""
+"""The tail of the noise of scalars: a discrete Gaussian, added to values that were rounded to its grid."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dpgraph.privacy.accounting import check_delta
 
 __all__ = ["grid_quantile"]
 
-#: What the computed normal quantile may be off by, relatively: scipy's is good to some 1e-15.
+#: Bound on the relative error of the computed normal quantile (that of scipy is about 1e-15).
 _QUANTILE_ERROR = 1e-12
 
 

@@ -1,10 +1,10 @@
-"""Bernoulli draws whose probabilities are exact, in 64-bit integers, and what is made of many of them.
+"""Random draws with exact probabilities, in integer arithmetic.
 
-A comparison of floating-point numbers has a probability that is off by its rounding, and a binomial or geometric
-sampler in floating point has tails that are off by any factor: no bound on a likelihood ratio survives either. Here
-every probability is an exact function of integers, given independent uniform bits: coins of probability exp(-x) for
-rational x, and from them discrete Laplace and discrete Gaussian noise, and a random subset of a huge set that holds
-each element with one exact probability, in time that is proportional to the size of the subset.
+A bound on a likelihood ratio does not survive floating point. Comparing floating-point numbers gives a probability that
+is off by rounding, and the tails of a binomial or geometric sampler in floating point may be off by any factor. Here
+every probability is an exact function of integers, given independent uniform bits. There are coins of probability
+exp(-x) for rational x. Made of them are discrete Laplace noise, discrete Gaussian noise, and a random subset of a huge
+set that holds each element with the same exact probability, in time proportional to the size of the subset.
 
 References
 ----------
@@ -43,36 +43,37 @@ BoolArray = NDArray[np.bool_]
 #: Exponents are multiples of 2**-EXPONENT_BITS.
 EXPONENT_BITS = 40
 _ONE = 1 << EXPONENT_BITS
-#: Random bits that are compared at once with a probability that is any rational number.
+#: Random bits that are compared at once with a rational probability.
 _WORD_BITS = 62
-#: A sum of skips over fewer elements than this, in batches as below, stays below 2**63.
+#: For sets of at most this size, the sum of a batch of gaps between members stays below 2**63.
 MOST_ELEMENTS = 1 << 42
 _BATCH = 1 << 20
-#: Discrete Laplace noise of a scale up to this is wider than asked for by less than a thousandth.
+#: Up to this scale, rounding the exponent widens discrete Laplace noise by less than a thousandth.
 LARGEST_SCALE = 2.0 ** (EXPONENT_BITS - 10)
-#: Flips of a smaller epsilon are refused: their probability would be one half up to the steps of an exponent.
+#: A smaller epsilon is refused: the probability of a flip would be one half, up to the precision of an exponent.
 LEAST_FLIP_EPSILON = 2.0**-20
 
 
 def exponential_coins(exponents: IntArray, generator: np.random.Generator) -> BoolArray:
     """True with probability exp(-x) exactly, independently for each x = ``exponents`` / 2**EXPONENT_BITS >= 0.
 
-    Canonne, Kamath and Steinke's Algorithm 1: x is split into units, each of which must succeed, and a fraction.
+    Canonne, Kamath and Steinke's Algorithm 1: x is a number of units plus a fraction. One coin is tossed for each unit
+    and one for the fraction; all must succeed.
     """
     return _and_units(_coins_below_one(exponents % _ONE, generator), exponents >> EXPONENT_BITS, generator)
 
 
 def flip_exponent(epsilon: float) -> int:
-    """Exponent g with which coins of probability 1 - exp(-g) flip answers epsilon-privately, in 2**-EXPONENT_BITS.
+    """Exponent g, in units of 2**-EXPONENT_BITS, such that flips of probability p = 1 - exp(-g) are epsilon-private.
 
-    1 - exp(-g) >= 1/(1 + e**epsilon) holds for g >= ln(1 + e**-epsilon); two units more, far more than the logarithm is
-    rounded by, make that a fact. The other answer must not be favoured either, 1 - exp(-g) <= e**epsilon/(1 +
-    e**epsilon), which the two units leave true for epsilon above 1e-11, and not below.
+    A flip is epsilon-private when 1/(1 + e**epsilon) <= p <= e**epsilon/(1 + e**epsilon). The first holds for g >=
+    ln(1 + e**-epsilon). Two units are added, far more than the rounding of the logarithm. The second still holds then
+    for every epsilon above 1e-11.
 
     Raises
     ------
     InvalidParameterError
-        `epsilon` is below :data:`LEAST_FLIP_EPSILON`. Everything that flips answers comes here for their law.
+        `epsilon` is below :data:`LEAST_FLIP_EPSILON`. All randomised response takes its probability from here.
     """
     if not epsilon >= LEAST_FLIP_EPSILON:
         raise InvalidParameterError(
@@ -111,8 +112,8 @@ def discrete_gaussian(count: int, scale: float, generator: np.random.Generator) 
     """Independent integers with P[Y = y] proportional to exp(-y**2 / (2 scale**2)) exactly.
 
     Nothing is rounded: `scale` is a double, hence a rational number, and probabilities are compared with as many random
-    bits as it takes. So adding the noise to integers of l2-sensitivity s costs what the theorems on the discrete
-    Gaussian say of s / `scale`, and nothing beside.
+    bits as it takes. So adding the noise to integers of l2-sensitivity s costs exactly what the theorems on the
+    discrete Gaussian say for s / `scale`.
 
     Parameters
     ----------
@@ -146,7 +147,7 @@ def discrete_gaussian(count: int, scale: float, generator: np.random.Generator) 
 def nested_cubes(
     count: int, later: int, exponents: tuple[int, int], generator: np.random.Generator
 ) -> tuple[IntArray, IntArray]:
-    """First entries of `count` independent vectors of integers, and half-widths of the cubes in which the rest lies.
+    """First entries of `count` independent integer vectors, and half-widths of the cubes that hold their other entries.
 
     A vector (y, z), z of `later` entries, has probability proportional to exp(-g |y| - h max(max|z| - |y|, 0)) exactly,
     if z is drawn uniformly from {-r, ..., r}^later, r its half-width.
@@ -154,9 +155,9 @@ def nested_cubes(
     Parameters
     ----------
     count, later : int
-        Number of vectors, and of their entries but for the first.
+        Number of vectors, and number of entries of each after the first.
     exponents : tuple of int
-        g >= h > 0 in units of 2**-EXPONENT_BITS. Fast where both are much smaller than one over `later`: where the
+        g >= h > 0 in units of 2**-EXPONENT_BITS. Fast where both are much smaller than 1/`later`, that is, where the
         noise is many steps wide.
     generator : numpy.random.Generator
         Source of uniform bits.
@@ -236,7 +237,7 @@ def _ratio_powers(count: int, largest: int, exponents: tuple[int, int], generato
 
 
 def _geometric_sums(terms: IntArray, exponent: int, generator: np.random.Generator) -> IntArray:
-    """Sums of so many independent geometric variables, at least one each."""
+    """Entry i is a sum of ``terms[i]`` >= 1 independent geometric variables."""
     starts = np.concatenate([[0], np.cumsum(terms)[:-1]])
     return np.add.reduceat(_geometric(int(terms.sum()), exponent, generator), starts)
 
@@ -257,7 +258,7 @@ def _geometric(count: int, exponent: int, generator: np.random.Generator, one: i
 
 
 def _and_units(coins: BoolArray, units: IntArray, generator: np.random.Generator) -> BoolArray:
-    """Those of `coins` that succeed together with as many coins of probability 1/e as `units` says."""
+    """Keep those of `coins` for which ``units`` further coins of probability 1/e succeed too."""
     alive = np.flatnonzero(coins & (units > 0))
     passed = 0
     while alive.size:  # each round leaves about a third
@@ -277,9 +278,9 @@ def _coins_below_one(exponents: IntArray, generator: np.random.Generator, one: i
 def _rational_coins(numerators: list[int], denominator: int, generator: np.random.Generator) -> BoolArray:
     """True with probability exp(-x) exactly, independently for each x = numerator / denominator >= 0.
 
-    Toss k of an x below one compares a uniform number with x/k. Their first bits are compared at once; floor(floor(c)
-    / k) = floor(c/k), so that those of x give those of x/k. Where they agree, which has probability 2**-_WORD_BITS,
-    further bits decide. An x above 2**62 counts as 2**62: no computer tosses so many coins before the first one fails.
+    For x below one, toss k compares a uniform number with x/k. The first _WORD_BITS bits are compared at once. The bits
+    of x/k follow from those of x, because floor(floor(c)/k) = floor(c/k). Where all bits agree, which has probability
+    2**-_WORD_BITS, further bits decide. An x above 2**62 counts as 2**62: no computer tosses that many coins.
     """
     one = 1 << _WORD_BITS
     bits = [(numerator << _WORD_BITS) // denominator for numerator in numerators]
@@ -298,7 +299,7 @@ def _rational_coins(numerators: list[int], denominator: int, generator: np.rando
 
 
 def _below(fraction: Fraction, generator: np.random.Generator) -> bool:
-    """Whether a uniform number is below `fraction`: bits are drawn until they differ."""
+    """Whether a uniform number is below `fraction`: bits are drawn until one differs."""
     drawn = digits = 0
     while drawn == digits:
         fraction *= 1 << _WORD_BITS

@@ -1,4 +1,4 @@
-r"""How numbers, vectors and matrices get on a public grid with their noise: one implementation, and its proof.
+r"""Release numbers, vectors and matrices, with noise, on a public grid: one implementation, and its proof.
 
 A sum of data and noise in floating point shows low-order bits of both. Here a release is a function of an integer. Let
 G, the step of the grid, be a public power of two. A double x is p G + r, p G the multiple of G that is nearest to it
@@ -56,12 +56,13 @@ Terms = FloatArray | tuple[FloatArray, ...]
 
 #: The grid of real noise is this many bits finer than its scale.
 GRID_BITS = 30
-#: That of discrete Laplace noise: a scale of 2**29 steps and one more is what the exact sampler can draw.
+#: The grid of discrete Laplace noise: its scale is then at most 2**29 + 1 steps, which the exact sampler can draw.
 LAPLACE_BITS = 28
-#: Doubles of so many steps, or more, are multiples of the step.
+#: A double of this many steps or more is a multiple of the step.
 _ALL_MULTIPLES = 2.0**52
 _LARGEST = float(np.finfo(np.float64).max)
-#: What is left of a sum is computed to 2**-53 of a step for each addition. Closer to 1/2 it is computed exactly.
+#: The remainder of a sum is off by at most 2**-53 steps for each addition. Closer than this to 1/2 it is computed
+#: exactly.
 _CLOSE_TO_HALF = 2.0**-40
 
 
@@ -81,12 +82,12 @@ def grid_step(scale: float, unit: float = 0.0, *, bits: int = GRID_BITS) -> floa
 
 
 def nearest_points(values: FloatArray, step: float) -> tuple[FloatArray, FloatArray]:
-    """Nearest multiples of `step`, a power of two, and what is left, in steps; both exact (down to 2**-1074 of a step).
+    """Nearest multiples of `step`, a power of two, and the remainders in steps. Both are exact, down to 2**-1074 steps.
 
     Raises
     ------
     InvalidGraphError
-        NaN or infinity, which the readers of data refuse before.
+        A value is NaN or infinite. (The functions that read data refuse those before.)
     """
     if not np.all(np.isfinite(values)):
         raise InvalidGraphError("expected finite numbers to release on a grid; at least one is not")
@@ -96,11 +97,11 @@ def nearest_points(values: FloatArray, step: float) -> tuple[FloatArray, FloatAr
 
 
 def split(values: Terms, step: float) -> tuple[tuple[FloatArray, ...], FloatArray]:
-    """Points that add up to `values` with what is left, in steps, as :func:`nearest_points` for one array.
+    """Grid points of each array, and the sum of the remainders in steps (:func:`nearest_points`).
 
-    Of k arrays up to k/2 steps may be left. The sum of what is left is exact where all parts of it are multiples of
-    2**-50 steps, and off by a rounding of 2**-53 of it for each addition otherwise: less than what real noise, a double
-    itself, is rounded by. No caller gives discrete Laplace noise to several arrays of any other kind.
+    For k arrays the remainder is at most k/2 steps. It is exact where all remainders are multiples of 2**-50 steps.
+    Otherwise each addition may be off by 2**-53 of the sum, which is less than the rounding of real noise, itself a
+    double. Discrete Laplace noise is added to several arrays only where the remainder is exact.
     """
     parts = [nearest_points(part, step) for part in _terms(values)]
     return tuple(part[0] for part in parts), sum((part[1] for part in parts[1:]), start=parts[0][1])
@@ -125,11 +126,11 @@ def symmetric_part(A: Terms) -> Terms:
 
 
 def sum_on_grid(points: Terms, steps: FloatArray, step: float) -> FloatArray:
-    """Double nearest to the exact sum of `points`, multiples of `step`, and so many `steps`."""
+    """Double nearest to the exact value of sum(`points`) + `steps` * `step`; `points` are multiples of `step`."""
     terms = (*_terms(points), steps * step)
     with np.errstate(over="ignore"):
         total = np.asarray(sum(terms[1:], start=terms[0]))
-    if len(terms) > 2:  # a second addition is exact too where numbers are of moderate size
+    if len(terms) > 2:  # the first additions are exact for numbers of moderate size; others are summed as fractions
         sizes = np.max([np.abs(term) for term in terms], axis=0)
         for place in zip(*np.nonzero(sizes >= _ALL_MULTIPLES / 8 * step), strict=True):
             total[place] = _rounded_once([float(term[place]) for term in terms])
@@ -144,7 +145,7 @@ def add_on_grid(values: Terms, noise: FloatArray, unit: float) -> FloatArray:
 
 
 def coins(probabilities: FloatArray, generator: np.random.Generator) -> NDArray[np.bool_]:
-    """True with exactly these probabilities, doubles in [0, 1]: their binary digits are compared with random ones."""
+    """True with exactly these probabilities, doubles in [0, 1], by comparing their binary digits with random ones."""
     result = np.zeros(probabilities.shape, dtype=bool)
     left, tied = probabilities.ravel().copy(), np.arange(probabilities.size)
     while tied.size:

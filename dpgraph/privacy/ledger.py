@@ -23,7 +23,7 @@ from dpgraph.privacy.report import LedgerEntry, Pairs, PrivacyReport
 __all__ = ["GridNoise", "Ledger", "open_ledger"]
 
 #: Grid of scalar releases: at most sigma / 10**4, so that the discrete Gaussian is within a relative 1e-6 of the
-#: Gaussian-DP curve of the continuous one (mathematics.md, section 1).
+#: Gaussian-DP curve of the continuous one (docs/theory.md, section 1).
 _GRID_RATIO = 1e5
 _DISCRETE_INFLATION = 1 + 1e-6
 #: Most grid steps in a standard deviation: draws stay integers that a double holds.
@@ -145,7 +145,7 @@ class Ledger:
 
         References
         ----------
-        DN25a, Lemma B.5 in its GDP form (mathematics.md, section 1);
+        DN25a, Lemma B.5 in its GDP form (docs/theory.md, section 1);
         :func:`~dpgraph.privacy.discrete_tail.grid_quantile` (proof).
         """
         self._record(LedgerEntry(name, "good event", 0.0, 0.0, delta_share=delta_share))

@@ -1,8 +1,8 @@
-"""The only module that draws randomness which protects somebody.
+"""The only source of randomness that protects private data.
 
-By default the randomness comes from ChaCha with 20 rounds and a fresh 256-bit key of the operating system for every
-call. A seed is for tests and reproducible experiments: whoever knows it can subtract the noise, so results made with
-one say so.
+By default it comes from ChaCha with 20 rounds. Every call takes a fresh 256-bit key from the operating system. A seed
+is for tests and reproducible experiments: whoever knows it can subtract the noise, so results that are made with one
+say so.
 
 Floating point. Coins, random subsets, discrete Laplace and discrete Gaussian noise have exact probabilities
 (exact_sampling.py). Every number is released on a public grid (grid.py, with the proofs): no low-order bits of data or
@@ -47,11 +47,11 @@ __all__ = ["NoiseSource", "ReadingNoise", "noise_source"]
 FloatArray = NDArray[np.float64]
 Shape = int | tuple[int, ...]
 
-#: Discrete Laplace draws that are made at once: one costs as much as a hundred.
+#: Discrete Laplace numbers are drawn this many at a time: drawing one takes as long as drawing a hundred.
 _RESERVE = 2048
 
 
-#: Units that something public may be behind in a noisy maximum: more than noise can make up for.
+#: A public part of a score is at least this many units below the best one: more than noise can make up for.
 _MOST_BEHIND = 2.0**50
 
 
@@ -133,11 +133,11 @@ class NoiseSource:
     ) -> NDArray[np.int64]:
         """Column of the largest of scores, multiples of `unit`, plus geometric noise of scale `scale`, for each row.
 
-        The report of a noisy maximum (permute-and-flip): of equal sums the first counts. Where the scores of a row move
-        in one direction by at most s, a choice is exactly (s / scale)-DP. What is `public` is added in whole units,
-        those below the largest of its row, so that the sums are exact and move as the scores do. Discrete Laplace noise
-        L becomes geometric as max(L, -L - 1). Noise too wide for the exact sampler, as only an epsilon below 2**-29
-        asks for, decides alone.
+        This is the report of a noisy maximum (permute-and-flip); of equal sums the first counts. Where neighbours move
+        all scores of a row in one direction, by at most s, a choice is exactly (s / scale)-DP. `public` is added to the
+        scores: first it is rounded to whole units and the largest of its row is subtracted, so that the sums are exact.
+        Where L is discrete Laplace, max(L, -L - 1) is geometric. Below epsilon = 2**-29 the noise is too wide for
+        the exact sampler; then the column is drawn uniformly.
         """
         if scale > LARGEST_SCALE * unit:
             return self.generator.integers(scores.shape[1], size=len(scores))
@@ -151,9 +151,9 @@ class NoiseSource:
     def readings(
         self, shape: tuple[int, int], rows: NDArray[np.int64], norm: ReadingNorm, unit: float, scale: float
     ) -> ReadingNoise:
-        """Noise for all readings of `rows` of an array, for each number together of density exp(-norm / scale).
+        """Noise for all readings of `rows` of an array: for each number one vector, of density exp(-norm / scale).
 
-        It is rounded to a grid whose step `unit` should be thousands of times smaller
+        The noise is rounded to a grid whose step `unit` should be thousands of times smaller
         (:func:`~dpgraph.privacy.reading_norm.reading_grid`).
         """
         count, rates = rows.size * shape[1], (norm.first * unit / scale, norm.later * unit / scale)
@@ -186,8 +186,9 @@ class NoiseSource:
         return np.setxor1d(true, random_subset(count, exponent, self.generator), assume_unique=True)
 
     def noisy_best(self, scores: NDArray[np.int64], epsilon: float) -> int:
-        """Draw a position: one is accepted with probability exp(epsilon (score - best)), and one accepted is drawn.
+        """Draw a position by permute-and-flip.
 
+        Each position is accepted with probability exp(epsilon (score - best)). One of the accepted is drawn uniformly.
         Scores are integer multiples of 2**-20 below 2**28, in units of their sensitivity. epsilon is rounded down to a
         multiple of 2**-20, and to 2**13, so that the exponents are exact integers.
         """
@@ -196,7 +197,7 @@ class NoiseSource:
         return int(accepted[self.generator.integers(accepted.size)])
 
     def on_grid(self, values: FloatArray, unit: float, noise: FloatArray) -> FloatArray:
-        """Exact sum of `values`, rounded to multiples of `unit`, and so many units of `noise`."""
+        """Round `values` to multiples of `unit`, and add `noise` units exactly."""
         return sum_on_grid(split(values, unit)[0], noise, unit)
 
     def _laplace(self, shape: Shape, scale: float) -> FloatArray:
@@ -206,7 +207,7 @@ class NoiseSource:
         return self._exact_laplace(size, scale).reshape(shape)
 
     def _exact_laplace(self, size: int, scale: float) -> FloatArray:
-        """Draws of one scale, each handed out once."""
+        """Discrete Laplace numbers from the reserve of this scale, each of which is handed out once."""
         generator = self.generator  # first: it empties the reserve of a forked child
         kept = self._reserve.get(scale, np.zeros(0))
         if kept.size < size:
@@ -217,10 +218,10 @@ class NoiseSource:
 
 
 class ReadingNoise:
-    """Noise that belongs together: one vector for each number, of which every reading uses up an entry.
+    """Noise for several readings of the same numbers: one noise vector a number, of which each reading uses one entry.
 
-    Use :meth:`NoiseSource.readings`. Given the half-width of the cube of a number, the noise of its later readings is
-    uniform and independent, so that it is drawn when it is needed.
+    Use :meth:`NoiseSource.readings`. The entries of a vector lie in a cube, whose half-width is drawn first. Given the
+    half-width, the noise of the later readings is uniform and independent, so it is drawn when it is needed.
     """
 
     def __init__(
@@ -248,7 +249,7 @@ class ReadingNoise:
         return self._source.on_grid(values, self._unit, self._first[rows].astype(np.float64))
 
     def later(self, rows: NDArray[np.int64], values: FloatArray) -> FloatArray:
-        """Release a further reading of `rows`; a row that has not been read loses its first reading."""
+        """Release a further reading of `rows`. A row that has not been read yet gives up its first reading."""
         self._left[rows] = np.minimum(self._left[rows], self.norm.readings - 1) - 1
         if np.any(self._left[rows] < 0):
             raise DPGraphError("internal error: a row is read more often than its noise was drawn for")

@@ -12,8 +12,9 @@ For d = 1 this is the Laplace law.
 **Nuclear Laplace**, density proportional to exp(-||Z||_*/rho). Draw X and Y as above and accept Z = X - Y when X - Z_+
 is positive semidefinite: given Z, the accepted X fill Z_+ + cone, so that the accepted Z has density proportional to
 the integral of exp(-(2 tr X - tr Z)/rho) over it, exp(-(2 tr Z_+ - tr Z)/rho) = exp(-||Z||_*/rho) up to a constant.
-The acceptance rate is 1, 0.75, 0.44, 0.20 for d = 1, ..., 4 and falls quickly. Above, a Markov chain on the eigenvalues
-(density prod |l_i - l_j| exp(-sum |l_i|/rho)) gives their proportions, the radius is drawn exactly: *approximate*.
+The acceptance rate is 1, 0.75, 0.44, 0.20 for d = 1, ..., 4 and falls quickly. For larger d the sampler is
+*approximate*: a Markov chain on the eigenvalues (density prod |l_i - l_j| exp(-sum |l_i|/rho)) gives their proportions,
+and the nuclear norm is drawn exactly.
 """
 
 from __future__ import annotations
@@ -119,7 +120,9 @@ def from_markov_chain(
     sweep: Callable[[FloatArray, FloatArray, FloatArray], None],
     norm: Callable[[FloatArray], float],
 ) -> FloatArray:
-    """*Approximate* draw of density exp(-norm / scale): proportions of eigenvalues from a chain, radius exact.
+    """*Approximate* draw of density exp(-norm / scale): a Markov chain gives the eigenvalues up to a factor.
+
+    The norm is drawn exactly, and so are the eigenvectors.
 
     Parameters
     ----------
@@ -146,8 +149,8 @@ def from_markov_chain(
 
 
 def accepted(X: FloatArray, Y: FloatArray) -> bool:
-    """Whether X - (X - Y)_+ is positive semidefinite: the step that turns a pair into a draw from an exact density."""
-    if len(X) == 1:  # the remainder is min(X, Y) >= 0: nothing is rejected
+    """Whether X - (X - Y)_+ is positive semidefinite: the rejection step of the exact samplers."""
+    if len(X) == 1:  # the remainder is min(X, Y) >= 0, so that nothing is rejected
         return True
     values, vectors = np.linalg.eigh(X - Y)
     remainder = X - (vectors * np.maximum(values, 0.0)) @ vectors.T

@@ -1,4 +1,4 @@
-"""K-norm noise for several readings of one row, which beats composition: what an edge adds is bounded in every one.
+"""K-norm noise for several readings of one row: less noise than composition needs.
 
 An iteration reads the same rows again and again, and what one edge adds to a row is bounded by w in each reading.
 Composition treats the readings as separate releases: with Laplace noise T of them have T**2 times the variance of one.
@@ -22,9 +22,10 @@ from dpgraph.exceptions import DPGraphError, InvalidParameterError
 
 __all__ = ["ReadingNorm", "reading_grid"]
 
-#: Steps of the grid in one scale of the noise, at least, and the largest epsilon: at more, noise is no obstacle.
+#: The scale of the noise is at least this many steps of the grid. A larger epsilon than the second number counts as it:
+#: there the noise is negligible.
 _STEPS, _LARGEST_EPSILON = 2.0**16, 2.0**16
-#: The least epsilon: the noise is at least as many steps wide as one over epsilon, which the exact sampler must hold.
+#: The least epsilon: the noise is at least 1/epsilon steps wide, and the exact sampler must hold that many.
 _LEAST_EPSILON = 2.0**-30
 
 
@@ -41,8 +42,9 @@ class ReadingNorm:
     readings : int
         At least 1.
     ratio : float
-        0 < ratio <= 1. A smaller one makes the first reading more precise and the others less; most of the gain of the
-        one is had at 0.7 before the other is lost (tuned on planted cuts, validated on SNAP and Facebook100 graphs).
+        0 < ratio <= 1. A smaller ratio makes the first reading more precise and the others less. At 0.7 most of the
+        gain in the first reading is there and little is lost in the others (tuned on planted cuts, checked on SNAP and
+        Facebook100 graphs).
     """
 
     readings: int
@@ -63,7 +65,7 @@ class ReadingNorm:
         return self.ratio * self.first
 
     def edge(self, *, from_zero: bool) -> float:
-        """Most that an edge costs at both its rows together, if it adds at most 1 to every reading of either.
+        """Largest cost of an edge, both its rows together, if it adds at most 1 to every reading of either row.
 
         Parameters
         ----------
@@ -100,22 +102,22 @@ def reading_grid(envelope: float, columns: int, unit: float, epsilon: float) -> 
     Parameters
     ----------
     envelope : float
-        Sum over the numbers in a row of the most that an edge moves each of them in any reading.
+        Sum, over the numbers in a row, of the largest change that an edge makes to that number in any reading.
     columns : int
         Numbers in a row.
     unit : float
         Readings are multiples of this.
     epsilon : float
-        What they may cost.
+        Budget of all readings together.
 
     Returns
     -------
     step : float
-        Step of the grid: `unit` times a power of two, so fine that the noise is many steps wide.
+        Step of the grid: `unit` times a power of two, so small that the noise is many steps wide.
     envelope : float
-        The same on that grid: more by one step for each number where the grid is coarser than `unit`.
+        The envelope on that grid: where the grid is coarser than `unit`, it grows by one step for each number.
     epsilon : float
-        `epsilon`, or the largest one for which there is a grid.
+        `epsilon`, or the largest epsilon for which there is a grid.
 
     Raises
     ------

@@ -1,11 +1,13 @@
-"""What neighbouring data sets differ in: small types with a canonical key, so that budgets add up only where they may.
+"""Neighbouring relations: what two neighbouring data sets differ in.
 
 A :class:`~dpgraph.privacy.PrivacyAccountant` adds the budgets of calls on one data set D. The sum is a guarantee for a
-relation R if every call is private for R: composition compares, call by call, the laws on the *same* two data sets.
-So calls may share an accountant where it is proven that each of them protects the same R. The rule is equality of
-:attr:`Relation.key`, and each class below says why calls with its key protect one relation. Where one relation implies
-another nothing is converted: a replacement is a removal and an addition, so that an epsilon-DP call for records that
-are added or removed is 2 epsilon-DP for records that are replaced; whoever wants that sum needs two accountants.
+relation R if every call is private for R, because composition compares, call by call, the laws on the *same* two data
+sets. So calls may share an accountant where it is proven that each of them protects the same R. They do if their
+:attr:`Relation.key` are equal; each class below says why.
+
+One relation may imply another: a replacement is a removal and an addition, so that an epsilon-DP call for records that
+are added or removed is 2 epsilon-DP for records that are replaced. The accountant does not convert them; such calls
+need two accountants.
 
 The argument is the same for every class. Let f map the data set to what a call reads (a graph, a table, a matrix). If f
 maps neighbours in R to neighbours of the mechanism, or to equal inputs, then the call is private for R, by the

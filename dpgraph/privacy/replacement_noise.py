@@ -1,8 +1,8 @@
 r"""Symmetric matrix noise for pure differential privacy where one record is *replaced*.
 
-A record more adds a positive semidefinite matrix, a record less takes one away. Where one record x is replaced by y,
-both happen at once: the matrix moves by E = xx' - yy', whose positive and negative parts are each bounded. The norm
-that sees this is the **larger trace**
+Adding a record adds a positive semidefinite matrix, and removing one subtracts one. Replacing a record x by y does
+both: the matrix moves by E = xx' - yy', whose positive and negative parts are each bounded. The norm that takes
+advantage of this is the **larger trace**
 
     N(E) = max(tr E_+, tr E_-),    half of the nuclear norm tr E_+ + tr E_- where tr E = 0.
 
@@ -23,9 +23,9 @@ share U^{1/D} of it, U uniform, and both matrices divided by their traces are th
 
 **Replacement Laplace**, density proportional to exp(-N(Z)/rho). Draw the tied pair and accept Z = X - Y when X - Z_+ is
 positive semidefinite: given Z, the accepted X are Z_+ + T with T in the cone, and then Y = Z_- + T. So the accepted Z
-has density proportional to the integral of exp(-(N(Z) + tr T)/rho) over the cone, exp(-N(Z)/rho) up to a constant.
-Above small d a Markov chain on the eigenvalues (density prod |l_i - l_j| exp(-N/rho)) gives their proportions, the
-radius N ~ rho Gamma(D) is drawn exactly: *approximate*.
+has density proportional to the integral of exp(-(N(Z) + tr T)/rho) over the cone, exp(-N(Z)/rho) up to a constant. For
+larger d the sampler is *approximate*: a Markov chain on the eigenvalues (density prod |l_i - l_j| exp(-N/rho)) gives
+their proportions, and N ~ rho Gamma(D) is drawn exactly.
 """
 
 from __future__ import annotations

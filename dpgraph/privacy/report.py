@@ -1,4 +1,4 @@
-"""What a private result says about its own guarantee."""
+"""The guarantee of a private result, and the ledger of its releases."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ class PrivacyReport:
             b ln(1/(1 - coverage)) for Laplace noise of scale b, which is 2.12 standard deviations at 95 %, and
             Phi^{-1}((1 + coverage)/2) sigma, which is 1.96, for Gaussian noise. Noise on a grid whose step is not small
             beside its scale (counts, where epsilon times the share of the line is above 1) covers a few percent more or
-            less. For each number alone, if the line is about several.
+            less. If the line is about several numbers, the interval is for each alone.
 
         Raises
         ------

@@ -15,6 +15,8 @@ How to enter a mechanism
 3. A new sensitivity bound goes into ``dpgraph/bounds/sensitivity.py`` and its ratio into
    ``tests/privacy/enumeration.py``; a row for the function into docs/proofs.md.
 
+A strategy that no entry names is tested with the neighbours of another one (:func:`strategy_entries`).
+
 Replay, side channels, interface, extremes, interrupts and the statistical audit then run on it. Tests fail while a
 public function that spends a budget is missing here (``test_interface.py``) or in docs/proofs.md (``test_docs.py``).
 """
@@ -25,7 +27,7 @@ import importlib
 import inspect
 import pkgutil
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -63,7 +65,7 @@ from tests.privacy.inputs import (
     tiny_graph_neighbours,
     undecided_neighbours,
 )
-from tests.spelling import spelled
+from tests.spelling import REGISTRIES, spelled
 
 #: Large enough for an effect in a few hundred runs, small enough that half the noise shows.
 EPSILON = 8.0
@@ -497,6 +499,28 @@ ENTRIES: tuple[Entry, ...] = (
         )
     ),
 )
+
+
+def strategy_entries() -> list[Entry]:
+    """Entries of the strategies that none of :data:`ENTRIES` names: on the neighbours of the first of their function.
+
+    So a strategy is tested as soon as its file is in its folder. Write an entry of its own where other neighbours come
+    closer to its worst case.
+    """
+    named = {(entry.function, entry.options.get("mechanism")) for entry in ENTRIES}
+    made = []
+    for function, registry in REGISTRIES.items():
+        first = next(entry for entry in ENTRIES if entry.function == function)
+        parameters = inspect.signature(first.code).parameters
+        public = {name: value for name, value in first.options.items() if name in parameters and name != "delta"}
+        for strategy in registry(public).strategies.values():
+            pure = strategy.pure(strategy.options())
+            if (function, strategy.name) not in named:
+                made.append(replace(first, options=public | {"mechanism": strategy.name}, pure=pure))
+    return made
+
+
+ENTRIES += tuple(strategy_entries())
 
 
 def public_private_functions() -> dict[str, Callable[..., Any]]:

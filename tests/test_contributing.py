@@ -1,0 +1,90 @@
+"""A new strategy is one file: all that lists strategies finds the block of CONTRIBUTING.md in its folder."""
+
+import importlib
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+import dpgraph
+from dpgraph.exceptions import InvalidParameterError
+from dpgraph.problems.csp import edge_strategies
+from dpgraph.problems.strategy import Registry
+from tests.privacy.registry import strategy_entries
+from tests.privacy.replay import doors, replay  # noqa: F401
+from tests.spelling import REGISTRIES
+
+pytestmark = pytest.mark.usefixtures("doors")
+
+PAGE = Path(dpgraph.__file__).parents[1] / "CONTRIBUTING.md"
+PLANTED = dpgraph.datasets.planted_cut(60, 8, -0.5, rng=0)
+
+
+@pytest.fixture
+def put(tmp_path, monkeypatch):
+    """Put a file into the folder of strategies, and make the registries look again."""
+
+    def _put(code):
+        (tmp_path / "dealt.py").write_text(code)
+        monkeypatch.setattr(edge_strategies, "__path__", [*edge_strategies.__path__, str(tmp_path)])
+        look_again()
+
+    def look_again():
+        sys.modules.pop("dpgraph.problems.csp.edge_strategies.dealt", None)
+        vars(REGISTRIES["private_max_k_cut"]({})).pop("strategies", None)
+        dpgraph.strategies._classes.cache_clear()
+        importlib.invalidate_caches()
+
+    yield _put
+    monkeypatch.undo()
+    look_again()
+
+
+def block():
+    (code,) = re.findall(r"```python\n(.*?)```", PAGE.read_text(), flags=re.DOTALL)
+    return code
+
+
+def cut(**options):
+    return dpgraph.private_max_k_cut(PLANTED, 3, epsilon=1.0, rng=0, **options)
+
+
+def test_without_its_file_the_strategy_does_not_exist():
+    with pytest.raises(InvalidParameterError, match="randomized-response"):
+        cut(mechanism="dealt")
+
+
+def test_a_file_in_the_folder_is_a_name_an_options_object_and_a_row_of_the_table(put):
+    put(block())
+    result = cut(mechanism="dealt")
+    assert result.mechanism == "dealt"
+    assert result.privacy.delta == 0
+    assert [line.name for line in result.privacy.entries] == ["total weight", "degrees", "assignment weight"]
+    other = cut(mechanism=dpgraph.strategies.Dealt(largest_first=False))
+    assert other.assignment != result.assignment
+    with pytest.raises(InvalidParameterError, match=r"'dealt'.*strategies\.Dealt"):
+        cut(mechanism="no such")
+    row = '| `"dealt"` | `largest_first` | pure | labels in the order of released degrees; a baseline |'
+    assert row in Registry("dpgraph.problems.csp.edge_strategies").table()
+
+
+def replay_it():
+    (entry,) = [entry for entry in strategy_entries() if entry.options.get("mechanism") == "dealt"]
+    assert entry.pure
+    losses = []
+    for number, (_, data, neighbour) in enumerate(entry.neighbours()):
+        first, second = (lambda rng, G=G: entry.call(G, rng=rng, epsilon=1.0) for G in (data, neighbour))
+        losses.append(replay(first, second, seed=number).share)
+    return max(losses)
+
+
+def test_the_privacy_tests_find_the_strategy_and_the_replay_passes(put):
+    put(block())
+    assert 0.1 < replay_it() <= 1 + 1e-9
+
+
+def test_the_replay_refuses_a_strategy_that_looks_without_paying(put):
+    put(block().replace("release_degrees(private.graph, call).value", "private.graph.degrees()"))
+    with pytest.raises(AssertionError):
+        replay_it()

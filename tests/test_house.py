@@ -1,0 +1,56 @@
+"""How the package is built: what imports what, where noise is drawn, how large folders are (docs/architecture.md).
+
+`make lint` checks the contracts on imports (.importlinter). Here is what they cannot say.
+"""
+
+import ast
+from pathlib import Path
+
+import grimp
+import networkx as nx
+import pytest
+
+import dpgraph
+
+PACKAGE = Path(dpgraph.__file__).parent
+MODULES = {path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text()) for path in sorted(PACKAGE.rglob("*.py"))}
+
+
+#: Imports that close a cycle and are still to be turned round.
+DEBTS = [
+    ("dpgraph.instance", "dpgraph.datasets.csp_files"),
+    ("dpgraph.instance", "dpgraph.inputs.csp_kinds"),
+]
+
+
+@pytest.fixture(scope="module")
+def imports():
+    """Who imports whom, those inside functions too; what only a type checker imports does not count."""
+    graph = grimp.build_graph("dpgraph", exclude_type_checking_imports=True, cache_dir=None)
+    found = nx.DiGraph({name: graph.find_modules_directly_imported_by(name) for name in graph.modules})
+    found.remove_edges_from(DEBTS)
+    return found
+
+
+def test_no_modules_import_each_other_not_even_inside_functions(imports):
+    assert [sorted(modules) for modules in nx.strongly_connected_components(imports) if len(modules) > 1] == []
+
+
+def test_no_folder_holds_more_than_twenty_modules():
+    folders = [path.parent for path in PACKAGE.rglob("*.py") if path.name != "__init__.py"]
+    assert {folder.name: folders.count(folder) for folder in folders if folders.count(folder) > 20} == {}
+
+
+def test_only_the_privacy_package_makes_generators_for_noise():
+    made = {
+        name
+        for name, tree in MODULES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom | ast.Import)
+        and any("randomgen" in part for part in [getattr(node, "module", None) or "", *(a.name for a in node.names)])
+    }
+    assert made == {"privacy/noise.py"}
+
+
+def test_asserts_are_not_used_for_checks():
+    assert [name for name, tree in MODULES.items() if any(isinstance(n, ast.Assert) for n in ast.walk(tree))] == []
