@@ -18,7 +18,7 @@ from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.graph import Graph, as_graph, open_graph
 from dpgraph.inputs.frames import edge_frame
 from dpgraph.inputs.weight_grid import WEIGHT_BITS, WeightGrid
-from dpgraph.releases.sweeps.gaussian import ITERATE_UNIT
+from dpgraph.releases.sweeps.oracle import ITERATE_UNIT
 
 TRIANGLE_WITH_TAIL = [(0, 1), (1, 2), (0, 2), (2, 3)]
 

@@ -26,7 +26,7 @@ from dpgraph.privacy.grid import Terms, add_on_grid, grid_step, symmetric_part
 from dpgraph.privacy.ledger import Ledger, open_ledger
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.privacy.relation import Relation
-from dpgraph.privacy.report import PrivacyReport
+from dpgraph.privacy.report import Pairs, PrivacyReport
 
 __all__ = ["Call", "Measurement", "Released", "open_call"]
 
@@ -113,6 +113,11 @@ class Call:
         return self.ledger.delta == 0 or self.ledger.staged
 
     @property
+    def pure_noise(self) -> bool:
+        """Whether some releases of this part may be pure: all of them, or those beside Gaussian ones (:meth:`look`)."""
+        return self.ledger.delta == 0 or self.ledger.mixed
+
+    @property
     def epsilon(self) -> float:
         """Epsilon of this part, if it is pure."""
         return self.ledger.epsilon * self.share
@@ -133,6 +138,12 @@ class Call:
             return self.at_mu(self._mu * math.sqrt(share))
         return Call(self.ledger, self.noise, self.share * share)
 
+    def equal_part(self, count: int) -> Call:
+        """One of `count` equal parts."""
+        if self._mu is not None:
+            return self.at_mu(self._mu / math.sqrt(count))
+        return Call(self.ledger, self.noise, self.share / count)
+
     def split(self, *shares: float) -> tuple[Call, ...]:
         """Parts with these shares, which add up to 1 at most."""
         if math.fsum(shares) > 1 + ROUNDING:
@@ -145,8 +156,11 @@ class Call:
 
     def stage(self, *, delta: float = 0.0, slack: float = 0.0) -> Call:
         """Make a stage of this part (:meth:`~dpgraph.privacy.ledger.Ledger.stage`), Gaussian where delta > 0."""
-        stage = self.ledger.stage(self.epsilon, delta=delta, slack=slack, parallel=delta > 0)
-        return Call(stage, self.noise)
+        return Call(self.ledger.stage(self.epsilon, delta=delta, slack=slack), self.noise)
+
+    def one_stage(self) -> Call:
+        """The same part; if the call goes in stages, all its lines stand in one of them."""
+        return self.stage() if self.ledger.staged else self
 
     def decide(self, *, pure: bool) -> Call:
         """The rest of the budget after one released bit (:meth:`~dpgraph.privacy.ledger.Ledger.decide`)."""
@@ -206,11 +220,25 @@ class Call:
         scale = self.scale(measurement.name, bound + 2 * error, law="Gaussian")
         return Released(add_on_grid(value, self.noise.gaussian(shape, scale), grid_step(scale)), scale)
 
-    def scale(self, name: str, sensitivity: float, *, law: str, pairs: str = "") -> float:
+    def scale(self, name: str, sensitivity: float, *, law: str, pairs: Pairs = Pairs.ANY) -> float:
         """Enter a line with noise of a law of its own, and return its scale: sensitivity/epsilon, or sensitivity/mu."""
         if self.pure:
             return self._lines().pure(name, mechanism=law, sensitivity=sensitivity, epsilon=self.epsilon, pairs=pairs)
         return self._lines().gaussian(name, sensitivity=sensitivity, mu=self.mu, mechanism=law, pairs=pairs)
+
+    @property
+    def look_epsilon(self) -> float:
+        """Epsilon of :meth:`look`."""
+        return self.epsilon if self.ledger.delta == 0 else self.ledger.epsilon_beside()
+
+    def look(self, name: str, sensitivity: float, *, law: str, pairs: Pairs) -> float:
+        """The scale of pure noise, beside Gaussian lines about other pairs where there are such.
+
+        See :meth:`~dpgraph.privacy.ledger.Ledger.pure_beside`.
+        """
+        if self.ledger.delta == 0:
+            return self.scale(name, sensitivity, law=law, pairs=pairs)
+        return self.ledger.pure_beside(name, mechanism=law, sensitivity=sensitivity, pairs=pairs)
 
     def good_event(self, name: str, slack_share: float, *, candidates: int = 1) -> float:
         """Quantile for a good event that may fail with this share of the call's slack (see the ledger's method)."""
@@ -248,6 +276,6 @@ def open_call(
         relation=relation,
         noise=noise,
         slack=slack,
-        parallel=staged,
+        staged=staged,
     )
     return Call(ledger, noise)

@@ -18,12 +18,9 @@ from dpgraph.privacy.accounting import (
 from dpgraph.privacy.discrete_tail import grid_quantile
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.privacy.relation import Relation
-from dpgraph.privacy.report import LedgerEntry, PrivacyReport
+from dpgraph.privacy.report import LedgerEntry, Pairs, PrivacyReport
 
-__all__ = ["PARALLEL", "GridNoise", "Ledger", "open_ledger"]
-
-#: Ends the mechanism of a line whose share lines about other pairs hold.
-PARALLEL = " (parallel)"
+__all__ = ["GridNoise", "Ledger", "open_ledger"]
 
 #: Grid of scalar releases: at most sigma / 10**4, so that the discrete Gaussian is within a relative 1e-6 of the
 #: Gaussian-DP curve of the continuous one (mathematics.md, section 1).
@@ -50,10 +47,12 @@ class Ledger:
     """
 
     def __init__(
-        self, epsilon: float, delta: float, slack: float, relation: Relation, seeded: bool, parallel: bool = False
+        self, epsilon: float, delta: float, slack: float, relation: Relation, seeded: bool, mixed: bool = False
     ) -> None:
         self.epsilon, self.delta, self.slack = epsilon, delta, slack
-        self.relation, self.seeded, self.parallel = relation, seeded, parallel
+        self.relation, self.seeded = relation, seeded
+        #: Whether pure lines may stand beside Gaussian ones, about disjoint pairs or as stages.
+        self.mixed = mixed
         #: Whether releases are stages of their own (:meth:`stage`).
         self.staged = False
         #: Total Gaussian-DP budget of the call; 0 for a pure-DP call.
@@ -61,8 +60,9 @@ class Ledger:
         self.entries: list[LedgerEntry] = []
         self._whole: Ledger | None = None
         self._stages: list[Ledger] = []
+        self._free = 0  # how many of the first lines have made a choice that costs what follows nothing
 
-    def stage(self, epsilon: float, *, delta: float = 0.0, slack: float = 0.0, parallel: bool = False) -> Ledger:
+    def stage(self, epsilon: float, *, delta: float = 0.0, slack: float = 0.0) -> Ledger:
         """A ledger for a part of this call's budget, whose kind and size may depend on what earlier stages released.
 
         Each stage is (epsilon, delta)-DP by itself, whatever came before; epsilons and deltas of all stages add up
@@ -75,13 +75,14 @@ class Ledger:
 
         Parameters
         ----------
-        epsilon, delta, slack, parallel
-            As for :func:`open_ledger`; delta = 0 makes a pure stage.
+        epsilon, delta, slack
+            As for :func:`open_ledger`; delta = 0 makes a pure stage. Beside the Gaussian lines of another one, pure
+            lines about disjoint pairs may stand (:meth:`pure_beside`).
         """
-        stage = Ledger(epsilon, delta, slack, self.relation, self.seeded, parallel)
+        stage = Ledger(epsilon, delta, slack, self.relation, self.seeded, mixed=delta > 0)
         stages = [*self._stages, stage]
         fits = _within(sum(s.epsilon for s in stages), self.epsilon) and sum(s.delta for s in stages) <= self.delta
-        if not fits or (self.delta > 0 and not self.parallel) or (self.entries and not self._stages):
+        if not fits or (self.delta > 0 and not self.mixed) or (self.entries and not self._stages):
             raise DPGraphError("internal error: a stage exceeds the budget debited for this call")
         self.mu, self.slack = math.hypot(*(s.mu for s in stages)), sum(s.slack for s in stages)
         self._stages, stage._whole = stages, self
@@ -94,37 +95,28 @@ class Ledger:
         :func:`~dpgraph.privacy.accounting.free_choice_epsilon` the choice costs it nothing (theorem there). Nothing but
         the bit may have been published. In a pure call both are pure.
         """
-        if len(self._stages) != 1 or self._stages[0].delta > 0 or not self.parallel:
-            raise DPGraphError("internal error: only one pure stage of a parallel call may come before a decision")
+        if len(self._stages) != 1 or self._stages[0].delta > 0 or not self.mixed:
+            raise DPGraphError("internal error: only one pure stage of a staged call may come before a decision")
         spent = self._stages[0].epsilon
         if self.delta > 0 and spent > free_choice_epsilon(self.epsilon, self.delta):
             raise DPGraphError("internal error: this choice is not free")
         if pure:
             return self.stage(self.epsilon - spent)
         rest = Ledger(self.epsilon, self.delta, 0.0, self.relation, self.seeded)
-        self.entries = [replace(entry, share=0.0) for entry in self.entries]
-        self.mu, rest._whole = rest.mu, self
+        self.mu, rest._whole, self._free = rest.mu, self, len(self.entries)
         self._stages.append(rest)
         return rest
 
-    def part(self, share: float) -> tuple[Ledger, float]:
-        """Where a release that gets this share of the budget is entered: a ledger, and what the share is of it.
-
-        A parallel call goes in stages, of which all but one are pure: a small share of epsilon in Laplace noise leaves
-        more for a look with Laplace noise than the same share of mu**2 in Gaussian noise. Other calls are one stage.
-        """
-        return (self.stage(share * self.epsilon), 1.0) if self.parallel else (self, share)
-
     def gaussian(
-        self, name: str, *, sensitivity: float, mu: float, mechanism: str = "Gaussian", pairs: str = ""
+        self, name: str, *, sensitivity: float, mu: float, mechanism: str = "Gaussian", pairs: Pairs = Pairs.ANY
     ) -> float:
         """Standard deviation of Gaussian noise for l2-sensitivity `sensitivity` at GDP parameter `mu`.
 
-        `pairs` names the vertex pairs that the release reads, if not any: see :class:`~dpgraph.privacy.LedgerEntry`.
-        Lines about other pairs than those before, or with a `mechanism` that says so, are marked :data:`PARALLEL`.
+        `pairs` are the vertex pairs that the release reads. The lines that spend the same budget again on disjoint
+        pairs have share 0.
         """
-        scale = sensitivity / mu
-        self._record(LedgerEntry(name, mechanism, sensitivity, scale, mu=mu, share=(mu / self.mu) ** 2, pairs=pairs))
+        scale, share = sensitivity / mu, 0.0 if pairs.disjoint else (mu / self.mu) ** 2
+        self._record(LedgerEntry(name, mechanism, sensitivity, scale, mu=mu, share=share, pairs=pairs))
         return scale
 
     def gaussian_on_grid(self, name: str, *, sensitivity: float, mu: float, count: int) -> GridNoise:
@@ -160,7 +152,14 @@ class Ledger:
         return grid_quantile(delta_share / candidates, ratio=_GRID_RATIO)
 
     def pure(
-        self, name: str, *, mechanism: str, sensitivity: float, epsilon: float, mu: float = 0.0, pairs: str = ""
+        self,
+        name: str,
+        *,
+        mechanism: str,
+        sensitivity: float,
+        epsilon: float,
+        mu: float = 0.0,
+        pairs: Pairs = Pairs.ANY,
     ) -> float:
         """Scale ``sensitivity / epsilon`` of a pure-DP release (Laplace and its matrix analogues).
 
@@ -172,30 +171,34 @@ class Ledger:
             raise DPGraphError(f"internal error: release {name!r} is charged with less than it costs")
         scale = sensitivity / epsilon
         share = (mu / self.mu) ** 2 if mu else epsilon / self.epsilon
+        share = 0.0 if pairs.disjoint else share
         self._record(LedgerEntry(name, mechanism, sensitivity, scale, mu=mu, epsilon=epsilon, share=share, pairs=pairs))
         return scale
 
-    def laplace(self, name: str, *, sensitivity: float, epsilon: float, pairs: str = "") -> float:
+    def laplace(self, name: str, *, sensitivity: float, epsilon: float, pairs: Pairs = Pairs.ANY) -> float:
         """Scale of Laplace noise for l1-sensitivity `sensitivity`; `pairs` as for :meth:`gaussian`."""
         return self.pure(name, mechanism="Laplace", sensitivity=sensitivity, epsilon=epsilon, pairs=pairs)
 
-    def laplace_beside(
-        self, name: str, *, sensitivity: float, mu: float, pairs: str, mechanism: str = "Laplace"
-    ) -> float:
-        """Scale of Laplace (or other pure) noise in a Gaussian call, parallel to Gaussian lines about other pairs.
+    def epsilon_beside(self) -> float:
+        """What :meth:`pure_beside` spends."""
+        common = math.sqrt(sum(e.mu**2 for e in self.entries if e.pairs is Pairs.ANY))
+        return pure_beside_gaussian(common, self.epsilon, self.slack)
 
-        `mu` is the GDP parameter of all lines that read the same `pairs` (those without `pairs` of their own). The pair
-        in which neighbours differ is read either by the other group of lines, which is ``self.mu``-GDP with the
-        common ones, or by this release. Which of them may depend on common lines, so that the trade-off function of the
-        call is that of the common lines composed with the smaller of the two; its delta is at most the sum of both, and
-        this release is charged with the slack of the call, delta being split for it.
+    def pure_beside(self, name: str, *, mechanism: str, sensitivity: float, pairs: Pairs) -> float:
+        """Scale of pure noise in a Gaussian stage, about pairs that its Gaussian lines do not read.
+
+        The pair in which neighbours differ is read either by the Gaussian lines about the other pairs, which are
+        ``self.mu``-GDP with the lines about any pair, or by this release. Which of them may depend on the lines about
+        any pair, so that the trade-off function of the call is that of these lines composed with the smaller of the
+        two; its delta is at most the sum of both, and this release is charged with the slack of the call, delta being
+        split for it.
 
         References
         ----------
         DRS22, Theorem 3.2 (composition of mechanisms that satisfy one trade-off function whatever came before);
         :func:`~dpgraph.privacy.accounting.pure_beside_gaussian`.
         """
-        epsilon = pure_beside_gaussian(mu, self.epsilon, self.slack)
+        epsilon = self.epsilon_beside()
         scale = sensitivity / epsilon
         self._record(
             LedgerEntry(name, mechanism, sensitivity, scale, epsilon=epsilon, delta_share=self.slack, pairs=pairs)
@@ -214,20 +217,16 @@ class Ledger:
             mu=self.mu or None,
             adjacency=self.relation.words,
             relation=self.relation.key,
-            entries=tuple(self.entries),
+            entries=tuple(replace(e, share=0.0) if k < self._free else e for k, e in enumerate(self.entries)),
             seeded=self.seeded,
             delta_slack=self.slack,
         )
 
     def _record(self, entry: LedgerEntry) -> None:
-        if entry.pairs and any(e.pairs not in ("", entry.pairs) and PARALLEL not in e.mechanism for e in self.entries):
-            entry = replace(entry, mechanism=entry.mechanism + PARALLEL)
-        if PARALLEL in entry.mechanism:  # lines about other pairs hold the share that this one spends again
-            entry = replace(entry, share=0.0)
         entries = [*self.entries, entry]
         fits = entry.scale >= 0 and _within(sum(e.delta_share for e in entries), self.slack)
         for pairs in {e.pairs for e in entries}:
-            fits = fits and self._fits([e for e in entries if e.pairs in ("", pairs)])
+            fits = fits and self._fits([e for e in entries if e.pairs in (Pairs.ANY, pairs)])
         if not fits or self._stages:
             raise DPGraphError(f"internal error: release {entry.name!r} exceeds the budget debited for this call")
         self.entries.append(entry)
@@ -242,7 +241,7 @@ class Ledger:
             return mu_squared == 0 and _within(pure, self.epsilon)
         if pure == 0:
             return _within(mu_squared, self.mu**2)
-        return self.parallel and _within(pure, pure_beside_gaussian(math.sqrt(mu_squared), self.epsilon, self.slack))
+        return self.mixed and _within(pure, pure_beside_gaussian(math.sqrt(mu_squared), self.epsilon, self.slack))
 
 
 def _within(used: float, limit: float) -> bool:
@@ -257,7 +256,7 @@ def open_ledger(
     relation: Relation,
     noise: NoiseSource,
     slack: float = 0.0,
-    parallel: bool = False,
+    staged: bool = False,
 ) -> Ledger:
     """Validate a call's budget and debit all of it; to be called before any private data is read.
 
@@ -275,10 +274,9 @@ def open_ledger(
         Says whether the call is seeded.
     slack : float, default 0.0
         Part of delta that good events may use, 0 <= slack < delta.
-    parallel : bool, default False
-        Gaussian and Laplace lines about different pairs will stand side by side (:meth:`Ledger.laplace_beside`), or
-        pure and Gaussian stages follow one another (:meth:`Ledger.stage`). The accountant is charged (epsilon, delta)
-        for such a call, not a GDP parameter.
+    staged : bool, default False
+        Pure and Gaussian stages will follow one another (:meth:`Ledger.stage`). The accountant is charged
+        (epsilon, delta) for such a call, not a GDP parameter.
 
     Returns
     -------
@@ -303,11 +301,11 @@ def open_ledger(
         )
     if not 0 <= slack <= delta or slack == delta > 0:
         raise InvalidParameterError(f"the slack share of delta must lie in [0, delta); got {slack!r}")
-    ledger = Ledger(epsilon, delta, slack, relation, noise.seeded, parallel)
-    ledger.staged = parallel
+    ledger = Ledger(epsilon, delta, slack, relation, noise.seeded, mixed=staged)
+    ledger.staged = staged
     accountant = accountant if accountant is not None else ambient_accountant()
     if accountant is not None:
-        if delta and not parallel:
+        if delta and not staged:
             loss = PrivacyLoss(mu=ledger.mu, slack=slack)
         else:
             loss = PrivacyLoss(epsilon=epsilon, slack=delta)

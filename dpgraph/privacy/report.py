@@ -4,13 +4,33 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
+from enum import StrEnum
 from typing import Any
 
 from scipy.special import ndtri
 
 from dpgraph.exceptions import InvalidParameterError
 
-__all__ = ["LedgerEntry", "PrivacyReport"]
+__all__ = ["LedgerEntry", "Pairs", "PrivacyReport"]
+
+
+class Pairs(StrEnum):
+    """Which vertex pairs a release reads, in words.
+
+    Neighbours differ in one pair. It lies inside or outside a public set of rows, so that it is read by the lines about
+    one kind of pairs only: lines about the two kinds of a split are disjoint, and both spend the same budget.
+    """
+
+    ANY = ""
+    INSIDE_CORE = "inside the core"
+    OUTSIDE_CORE = "outside the core"
+    FIRST_ROWS = "among the first rows"
+    LATER_ROWS = "not among the first rows"
+
+    @property
+    def disjoint(self) -> bool:
+        """Whether lines about these pairs spend again what lines about the other kind are listed with."""
+        return self in (Pairs.OUTSIDE_CORE, Pairs.FIRST_ROWS)
 
 
 @dataclass(frozen=True)
@@ -35,9 +55,8 @@ class LedgerEntry:
         Share of the call's budget: of mu**2 for Gaussian, of epsilon for pure releases.
     delta_share : float
         Probability of the bad event that this line pays for.
-    pairs : str
-        Which vertex pairs the release reads; empty if any. Lines about different pairs compose in parallel: a neighbour
-        differs in one pair, which one of them reads. All but one such group say "(parallel)" and have share 0.
+    pairs : Pairs
+        Which vertex pairs the release reads. Lines that are :attr:`disjoint` have share 0.
     """
 
     name: str
@@ -48,7 +67,12 @@ class LedgerEntry:
     epsilon: float = 0.0
     share: float = 0.0
     delta_share: float = 0.0
-    pairs: str = ""
+    pairs: Pairs = Pairs.ANY
+
+    @property
+    def disjoint(self) -> bool:
+        """Whether other lines, about disjoint pairs, hold the share of the budget that this one spends again."""
+        return self.pairs.disjoint
 
 
 @dataclass(frozen=True)
@@ -145,8 +169,7 @@ class PrivacyReport:
         lines = [f"{'release':<34}{'mechanism':<22}{'sensitivity':>12}{'scale':>12}{'share':>8}{'delta':>10}"]
         for e in self.entries:
             delta = f"{e.delta_share:.1e}" if e.delta_share else ""
-            lines.append(
-                f"{e.name:<34}{e.mechanism:<22}{e.sensitivity:>12.4g}{e.scale:>12.4g}{e.share:>8.1%}{delta:>10}"
-            )
+            law = e.mechanism + ", disjoint" * e.disjoint
+            lines.append(f"{e.name:<34}{law:<22}{e.sensitivity:>12.4g}{e.scale:>12.4g}{e.share:>8.1%}{delta:>10}")
         total = f"total: epsilon = {self.epsilon:g}, delta = {self.delta:g}, neighbours: {self.adjacency}"
         return "\n".join([*lines, total + ("; SEEDED, not for publication" if self.seeded else "")])

@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 from dpgraph.bounds import sensitivity
 from dpgraph.graph import GraphOperator
 from dpgraph.inputs.weight_grid import WEIGHT_BITS
-from dpgraph.privacy.ledger import Ledger
-from dpgraph.privacy.noise import NoiseSource
+from dpgraph.privacy.call import Call
 
 __all__ = ["LARGEST", "release_best_cut"]
 
@@ -19,10 +18,8 @@ IntArray = NDArray[np.int64]
 LARGEST = 20
 
 
-def release_best_cut(
-    graph: GraphOperator, *, ledger: Ledger, epsilon: float, noise: NoiseSource, balanced: bool = False
-) -> NDArray[np.int8]:
-    """Release the 0/1 side of each of at most 20 vertices, one cut out of all (balanced) ones. Pure epsilon-DP.
+def release_best_cut(graph: GraphOperator, call: Call, *, balanced: bool = False) -> NDArray[np.int8]:
+    """Release the 0/1 side of each of at most 20 vertices, one cut out of all (balanced) ones, purely.
 
     Notes
     -----
@@ -44,13 +41,13 @@ def release_best_cut(
     """
     n, w = graph.n_vertices, graph.max_weight
     bound = sensitivity.partition_weight(w)
-    ledger.pure("best of all cuts", mechanism="permute and flip", sensitivity=bound, epsilon=epsilon)
+    call.scale("best of all cuts", bound, law="permute and flip")
     weights = np.rint(graph.multiply(np.eye(n)) / w * 2.0**WEIGHT_BITS).astype(np.int64)
     codes = np.arange(1 << (n - 1))
     if balanced:
         ones = np.bitwise_count(codes)
         codes = codes[(ones == n // 2) | (ones == n - n // 2)]
-    best = codes[noise.noisy_best(_cut_weights(weights)[codes], epsilon)]
+    best = codes[call.noise.noisy_best(_cut_weights(weights)[codes], call.epsilon)]
     return (best >> np.arange(n) & 1).astype(np.int8)
 
 

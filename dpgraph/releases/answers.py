@@ -11,10 +11,10 @@ from scipy import sparse
 
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import Graph
+from dpgraph.privacy.call import Call
 from dpgraph.privacy.exact_sampling import flip_exponent, flip_probability
-from dpgraph.privacy.ledger import Ledger
-from dpgraph.privacy.noise import NoiseSource
-from dpgraph.releases.sweeps.gaussian import Core
+from dpgraph.privacy.report import Pairs
+from dpgraph.releases.sweeps.oracle import Core
 
 __all__ = ["FLIP_LIMIT", "FlippedGraph", "answer_noise", "check_response", "expected_flips", "release_flipped_graph"]
 
@@ -92,9 +92,7 @@ def check_response(n: int, epsilon: float) -> None:
         )
 
 
-def release_flipped_graph(
-    graph: Graph, *, ledger: Ledger, epsilon: float, noise: NoiseSource, core: Core | None = None
-) -> FlippedGraph:
+def release_flipped_graph(graph: Graph, call: Call, *, core: Core | None = None) -> FlippedGraph:
     """Release one answer for each pair, true with probability 1 - p, p = 1/(1 + e^eps) up to 2**-39.
 
     Parameters
@@ -102,10 +100,10 @@ def release_flipped_graph(
     graph : Graph
         The private graph. A pair of weight u < w first becomes an edge with probability u/w, so that every estimate
         stays unbiased; graphs with weights 0 and w are not touched.
+    call : Call
+        Part of a pure budget.
     core : Core, optional
         Only pairs inside this released core answer; the vertices of the result are ``core.rows``.
-    ledger, epsilon, noise
-        Budget of the call, epsilon of this release, source of noise.
 
     Raises
     ------
@@ -125,17 +123,17 @@ def release_flipped_graph(
     S. L. Warner, "Randomized response", JASA 1965; C. Dwork, A. Roth, 2014, section 3.2.
     """
     n = graph.n_vertices if core is None else core.size
-    check_response(n, epsilon * _ROUNDED)
+    check_response(n, call.epsilon * _ROUNDED)
     adjacency = graph.adjacency if core is None else graph.adjacency[core.rows][:, core.rows]
-    name, pairs_read = "adjacency bits", core.pairs if core is not None else ""
-    ledger.pure(name, mechanism="randomized response", sensitivity=1.0, epsilon=epsilon, pairs=pairs_read)
-    exponent = flip_exponent(epsilon)
+    pairs_read = core.pairs if core is not None else Pairs.ANY
+    call.scale("adjacency bits", 1.0, law="randomized response", pairs=pairs_read)
+    exponent = flip_exponent(call.epsilon)
     lower = sparse.tril(adjacency, k=-1, format="coo")
     row, col = (index.astype(np.int64) for index in lower.coords)
     pairs = row * (row - 1) // 2 + col
     order = np.argsort(pairs)
     shares = lower.data[order] / graph.max_weight
-    answers = noise.flipped_pairs(pairs[order], shares, n * (n - 1) // 2, exponent)
+    answers = call.noise.flipped_pairs(pairs[order], shares, n * (n - 1) // 2, exponent)
     return FlippedGraph(_adjacency(answers, n), flip_probability(exponent), graph.max_weight)
 
 

@@ -23,7 +23,7 @@ import numpy as np
 
 from dpgraph.atomic_write import write_atomically
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.privacy.report import LedgerEntry, PrivacyReport
+from dpgraph.privacy.report import LedgerEntry, Pairs, PrivacyReport
 
 __all__ = ["load_result", "save_result"]
 
@@ -133,8 +133,13 @@ def _class_of(name: str) -> Any:
 
 
 def _report(values: dict[str, Any]) -> PrivacyReport:
-    entries = tuple(LedgerEntry(**entry) for entry in values.pop("entries"))
-    return PrivacyReport(entries=entries, **values)
+    return PrivacyReport(entries=tuple(map(_entry, values.pop("entries"))), **values)
+
+
+def _entry(values: dict[str, Any]) -> LedgerEntry:
+    """A line of the ledger. Files of earlier versions say in the mechanism what its pairs say too."""
+    mechanism = values.pop("mechanism").removesuffix(" (parallel)")
+    return LedgerEntry(mechanism=mechanism, pairs=Pairs(values.pop("pairs")), **values)
 
 
 def _encode(value: Any) -> Any:

@@ -10,9 +10,10 @@ from dpgraph.denoise.kalman import FieldTracker
 from dpgraph.denoise.schedules import is_sparse, number_of_sweeps
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import open_graph
-from dpgraph.privacy.ledger import open_ledger
+from dpgraph.privacy.call import open_call as open_any_call
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
+from dpgraph.privacy.report import Pairs
 from dpgraph.releases.sweeps import signs as cut_iterates
 from dpgraph.releases.sweeps.core import (
     choose_core,
@@ -21,22 +22,19 @@ from dpgraph.releases.sweeps.core import (
     shrunken_degrees,
 )
 from dpgraph.releases.sweeps.gaussian import (
-    ITERATE_UNIT,
     LOOK_DELTA,
-    Core,
-    FieldOracle,
     Schedule,
     is_pure,
     release_iterates,
 )
 from dpgraph.releases.sweeps.one_sided import release_one_sided_sweeps
+from dpgraph.releases.sweeps.oracle import ITERATE_UNIT, Core, FieldOracle, Iteration
 from dpgraph.releases.sweeps.signs import release_cut_labels
 
 
 def open_call(epsilon=1.0, rng=0, delta=1e-6, **options):
     noise = noise_source(rng)
-    ledger = open_ledger(epsilon=epsilon, delta=delta, accountant=None, relation=Edge(), noise=noise, **options)
-    return ledger, noise
+    return open_any_call(epsilon=epsilon, delta=delta, accountant=None, relation=Edge(), noise=noise, **options)
 
 
 @pytest.mark.parametrize("schedule", [Schedule(), Schedule(sweeps=1), Schedule(sweeps=7, growth=2.0)])
@@ -65,40 +63,42 @@ def test_noise_is_chosen_by_public_epsilon_alone():
         is_pure("cauchy", 1.0)
 
 
-PARALLEL = {"slack": LOOK_DELTA * 1e-6, "parallel": True}
+STAGED = {"slack": LOOK_DELTA * 1e-6, "staged": True}
 
 
-@pytest.mark.parametrize("options", [{}, PARALLEL])
-def test_core_and_other_rows_spend_the_same_budget_in_parallel(options):
-    ledger, noise = open_call(4.0, **options)
+@pytest.mark.parametrize("options", [{}, STAGED])
+def test_core_and_other_rows_are_disjoint_and_spend_the_same_budget(options):
+    call = open_call(4.0, **options)
+    ledger = call.ledger
     G = open_graph(nx.barabasi_albert_graph(300, 20, seed=0)).read()
-    release_cut_labels(G, mean_degree=40.0, ledger=ledger, share=0.9, noise=noise)
+    release_cut_labels(G, call.part(0.9), mean_degree=40.0)
     degrees, *sweeps, look = ledger.entries
     assert (degrees.name, look.name) == ("degrees", "fields, other rows")
-    assert {entry.pairs for entry in sweeps} == {"inside the core"}
-    assert look.pairs == "outside the core"
+    assert {entry.pairs for entry in sweeps} == {Pairs.INSIDE_CORE}
+    assert look.pairs is Pairs.OUTSIDE_CORE
     assert degrees.share + sum(entry.share for entry in sweeps) == pytest.approx(0.9)
     first, *rest = sweeps
     assert [first.sensitivity, *{entry.sensitivity for entry in rest}] == [1.0, math.sqrt(2.0)]
-    assert look.mechanism == ("Laplace (parallel)" if ledger.parallel else "Gaussian (parallel)")
-    if ledger.parallel:
+    assert look.mechanism == ("Laplace" if ledger.staged else "Gaussian")
+    assert [line.disjoint for line in ledger.entries] == [False] * (1 + len(sweeps)) + [True]
+    if ledger.staged:
         assert (degrees.mechanism, look.epsilon) == ("Laplace", pytest.approx(0.9 * 4.0 - degrees.epsilon))
 
 
 @pytest.mark.parametrize(
     ("epsilon", "options", "laws"),
     [
-        (1.0, {"delta": None}, {"Laplace", "Laplace (parallel)"}),
-        (2.0, PARALLEL, {"Laplace", "Laplace (parallel)"}),
-        (8.0, PARALLEL, {"Laplace", "Gaussian", "Laplace (parallel)"}),
-        (2.0, {}, {"Gaussian", "Gaussian (parallel)"}),
+        (1.0, {"delta": 0.0}, {("Laplace", False), ("Laplace", True)}),
+        (2.0, STAGED, {("Laplace", False), ("Laplace", True)}),
+        (8.0, STAGED, {("Laplace", False), ("Gaussian", False), ("Laplace", True)}),
+        (2.0, {}, {("Gaussian", False), ("Gaussian", True)}),
     ],
 )
 def test_released_degrees_choose_between_pure_sweeps_and_gaussian_ones_where_both_are_paid(epsilon, options, laws):
-    ledger, noise = open_call(epsilon, **options)
+    call = open_call(epsilon, **options)
     G = open_graph(nx.random_regular_graph(40, 300, seed=0)).read()
-    release_cut_labels(G, mean_degree=40.0, ledger=ledger, share=1.0, noise=noise)
-    assert {entry.mechanism for entry in ledger.entries} == laws
+    release_cut_labels(G, call, mean_degree=40.0)
+    assert {(entry.mechanism, entry.disjoint) for entry in call.ledger.entries} == laws
 
 
 def test_rows_outside_the_core_are_looked_at_once_after_all_sweeps_and_never_seen_by_the_core():
@@ -109,13 +109,11 @@ def test_rows_outside_the_core_are_looked_at_once_after_all_sweeps_and_never_see
         return np.ones((len(block), 1))
 
     oracle = FieldOracle(30, 1, fields, unit=ITERATE_UNIT, row_bound=1.0, row_bound_l1=1.0, envelope=1.0)
-    ledger, noise = open_call()
-    core = Core(np.arange(30), 10)
-    arguments = oracle, cut_iterates.Signs(), np.ones(30)
-    budget = {"ledger": ledger, "share": 1.0, "noise": noise}
-    X, _ = release_iterates(*arguments, **budget, schedule=Schedule(sweeps=4, blocks=5), core=core)
+    call, core = open_call(), Core(np.arange(30), 10)
+    arguments = Iteration(oracle, cut_iterates.Signs()), np.ones(30), core
+    X, _ = release_iterates(*arguments, call, schedule=Schedule(sweeps=4, blocks=5))
     assert not X[core.others].any()
-    X, _ = release_one_sided_sweeps(*arguments, core, X, **budget, sweeps=1)
+    X, _ = release_one_sided_sweeps(*arguments, X, call, sweeps=1)
     assert X.all()
     inside, outside = set(range(10)), set(range(10, 30))
     sweeps = [(rows, seen) for rows, seen in looks if rows <= inside]
@@ -130,7 +128,7 @@ def test_rows_outside_the_core_are_looked_at_once_after_all_sweeps_and_never_see
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 8.0])
 def test_the_core_holds_the_large_degrees_and_most_of_the_sum_of_squares(epsilon):
     degrees = 20 * (np.random.default_rng(0).pareto(2.0, size=1000) + 1)
-    core = choose_core(degrees, 2, False, open_call(epsilon)[0], np.random.default_rng(1))
+    core = choose_core(degrees, 2, False, open_call(epsilon, rng=1))
     assert sorted(core.order.tolist()) == list(range(1000))
     assert degrees[core.rows].min() >= degrees[core.others].max(initial=0)
     assert (degrees[core.rows] ** 2).sum() >= (1 - min(0.1 / epsilon, 0.5)) * (degrees**2).sum()
@@ -140,14 +138,14 @@ def test_the_core_holds_the_large_degrees_and_most_of_the_sum_of_squares(epsilon
 @pytest.mark.parametrize(
     ("epsilon", "options", "degree", "sweeps", "empty"),
     [
-        (1.0, {"delta": None}, 6.0, 1, True),
-        (1.0, {"delta": None}, 60.0, 2, True),
-        (0.25, {"delta": None}, 60.0, 1, True),
+        (1.0, {"delta": 0.0}, 6.0, 1, True),
+        (1.0, {"delta": 0.0}, 60.0, 2, True),
+        (0.25, {"delta": 0.0}, 60.0, 1, True),
         (4.0, {}, 6.0, 1, True),
         (4.0, {}, 16.0, 4, False),
-        (4.0, PARALLEL, 16.0, 4, True),
-        (4.0, PARALLEL, 60.0, 5, False),
-        (8.0, PARALLEL, 8.0, 5, False),
+        (4.0, STAGED, 16.0, 4, True),
+        (4.0, STAGED, 60.0, 5, False),
+        (8.0, STAGED, 8.0, 5, False),
     ],
 )
 def test_sparse_graphs_are_looked_at_once_and_a_core_iterates_under_gaussian_noise_only(
@@ -155,12 +153,11 @@ def test_sparse_graphs_are_looked_at_once_and_a_core_iterates_under_gaussian_noi
 ):
     assert number_of_sweeps(epsilon, degree) == sweeps
     sparse = is_sparse(epsilon, degree)
-    ledger, noise = open_call(epsilon, **options)
-    core = choose_core(np.full(1000, degree), sweeps, sparse, ledger, noise.generator)
+    core = choose_core(np.full(1000, degree), sweeps, sparse, open_call(epsilon, **options))
     assert (core.size == 0) == empty
     assert empty or core.size > 900
-    assert core.pairs == ("" if core.size == 1000 else "inside the core")
-    assert core.other_pairs == ("" if empty else "outside the core")
+    assert core.pairs is (Pairs.ANY if core.size == 1000 else Pairs.INSIDE_CORE)
+    assert core.other_pairs is (Pairs.ANY if empty else Pairs.OUTSIDE_CORE)
 
 
 @pytest.mark.parametrize(
@@ -172,8 +169,7 @@ def test_sparse_graphs_are_looked_at_once_and_a_core_iterates_under_gaussian_noi
     ],
 )
 def test_a_core_iterates_where_edges_end_at_large_degrees_for_the_epsilon(degrees, epsilon, empty):
-    ledger, noise = open_call(epsilon, **PARALLEL)
-    core = choose_core(degrees, 5, False, ledger, noise.generator)
+    core = choose_core(degrees, 5, False, open_call(epsilon, **STAGED))
     assert (core.size == 0) == empty
 
 
@@ -200,16 +196,14 @@ def test_each_sweep_releases_every_row_once_and_the_first_skips_its_first_block(
         row_bound_l1=1.0,
         envelope=1.0,
     )
-    ledger, noise = open_call()
-    schedule = Schedule(sweeps=3, blocks=5)
-    release_iterates(
-        oracle, cut_iterates.Signs(), np.ones(50), ledger=ledger, share=1.0, noise=noise, schedule=schedule
-    )
+    call, everybody = open_call(), Core(np.random.default_rng(0).permutation(50), 50)
+    iteration = Iteration(oracle, cut_iterates.Signs())
+    release_iterates(iteration, np.ones(50), everybody, call, schedule=Schedule(sweeps=3, blocks=5))
     assert sorted(np.concatenate(looks[:4])) == sorted(set(np.concatenate(looks[:4])))
     for sweep in range(2):
         rows = np.concatenate(looks[4 + 5 * sweep : 9 + 5 * sweep])
         assert sorted(rows) == list(range(50))
-    assert [entry.sensitivity for entry in ledger.entries] == [1.0, math.sqrt(2.0), math.sqrt(2.0)]
+    assert [entry.sensitivity for entry in call.ledger.entries] == [1.0, math.sqrt(2.0), math.sqrt(2.0)]
 
 
 def test_iterates_seen_by_the_data_are_bounded_and_on_the_public_grid():
@@ -225,8 +219,7 @@ def test_iterates_seen_by_the_data_are_bounded_and_on_the_public_grid():
             seen.append(block.copy())
             return multiply(G, rows, block)
 
-    ledger, noise = open_call()
-    release_cut_labels(Spy(), mean_degree=18.0, ledger=ledger, share=1.0, noise=noise)
+    release_cut_labels(Spy(), open_call(), mean_degree=18.0)
     X = np.stack(seen)
     assert np.abs(X).max() <= 1.0
     assert np.array_equal(X, np.rint(X / ITERATE_UNIT) * ITERATE_UNIT)
@@ -236,8 +229,7 @@ def test_iterates_seen_by_the_data_are_bounded_and_on_the_public_grid():
 @pytest.mark.parametrize("balanced", [False, True])
 def test_labels_are_zero_or_one_and_balanced_on_request(n, balanced):
     G = open_graph(nx.gnp_random_graph(n, 0.5, seed=1)).read()
-    ledger, noise = open_call()
-    labels = release_cut_labels(G, mean_degree=n / 2, ledger=ledger, share=1.0, noise=noise, balanced=balanced)
+    labels = release_cut_labels(G, open_call(), mean_degree=n / 2, balanced=balanced)
     assert labels.shape == (n,)
     assert set(labels.tolist()) <= {0, 1}
     if balanced:

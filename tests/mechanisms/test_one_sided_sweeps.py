@@ -9,15 +9,16 @@ import pytest
 
 from dpgraph.denoise import schedules as sweep_counts
 from dpgraph.graph import open_graph
-from dpgraph.privacy.ledger import open_ledger
+from dpgraph.privacy.call import open_call
 from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.privacy.relation import Edge
+from dpgraph.privacy.report import Pairs
 from dpgraph.problems.csp.max_k_cut import private_max_k_cut
 from dpgraph.releases.sweeps import core as degree_core
 from dpgraph.releases.sweeps import one_sided as one_sided_sweeps
-from dpgraph.releases.sweeps.gaussian import ITERATE_UNIT
 from dpgraph.releases.sweeps.labels import release_label_iterates
 from dpgraph.releases.sweeps.one_sided import score_units
+from dpgraph.releases.sweeps.oracle import ITERATE_UNIT
 from dpgraph.releases.sweeps.signs import release_cut_labels
 from tests.privacy.statistical import log_choice
 
@@ -44,11 +45,11 @@ class Watched:
         return self._graph.multiply_rows(rows, chosen)
 
 
-def sweep(graph, epsilon, seed=0, release=lambda graph, **options: release_label_iterates(graph, DIFFER, **options)):
-    noise = noise_source(seed)
-    ledger = open_ledger(epsilon=epsilon, delta=None, accountant=None, relation=Edge(), noise=noise)
-    mean = float(graph.degrees().mean())
-    return release(graph, mean_degree=mean, ledger=ledger, share=1.0, noise=noise), ledger
+def sweep(
+    graph, epsilon, seed=0, release=lambda graph, *call, **mean: release_label_iterates(graph, DIFFER, *call, **mean)
+):
+    call = open_call(epsilon=epsilon, accountant=None, relation=Edge(), noise=noise_source(seed))
+    return release(graph, call, mean_degree=float(graph.degrees().mean())), call.ledger
 
 
 CUT = {"release": release_cut_labels}
@@ -80,7 +81,7 @@ def test_the_lines_of_all_sweeps_spend_the_share_and_no_more_whichever_pair_diff
     for kind in {line.pairs for line in lines}:
         assert degrees.epsilon + sum(line.epsilon for line in lines if line.pairs == kind) == pytest.approx(epsilon)
     assert sum(line.share for line in ledger.entries) == pytest.approx(1.0)
-    by_sweep = [line.mechanism for line in lines if line.pairs != "among the first rows"]
+    by_sweep = [line.mechanism for line in lines if line.pairs is not Pairs.FIRST_ROWS]
     assert by_sweep == ["Laplace"] * (sweeps - 1) + ["noisy maximum"]
     assert len(lines) - sweeps == (sweeps == 3)
 
@@ -149,12 +150,10 @@ def test_what_a_choice_reads_is_private_units_plus_public_units(monkeypatch, odd
     H = G.copy()
     H.remove_edge(*next(iter(G.edges)))
     for graph in (G, H):
-        noise = noise_source(0)
-        budget = {"epsilon": 0.5, "delta": None, "accountant": None, "relation": Edge(), "noise": noise}
+        call = open_call(epsilon=0.5, accountant=None, relation=Edge(), noise=noise_source(0))
         private = open_graph(graph).read()
         monkeypatch.setattr(degree_core, "release_usable_degrees", lambda graph, *_, **__: np.arange(1.0, 31.0))
-        options = {"mean_degree": 13.0, "ledger": open_ledger(**budget), "share": 1.0, "noise": noise}
-        release_label_iterates(private, DIFFER, **options)
+        release_label_iterates(private, DIFFER, call, mean_degree=13.0)
     half = len(seen) // 2
     moved = np.concatenate(seen[half:]) - np.concatenate(seen[:half])
     assert np.array_equal(np.concatenate(seen), np.rint(np.concatenate(seen)))

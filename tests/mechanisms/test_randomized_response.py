@@ -9,7 +9,7 @@ from scipy import stats
 
 import dpgraph
 from dpgraph.graph import open_graph
-from dpgraph.privacy.ledger import open_ledger
+from dpgraph.privacy.call import open_call
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
 from dpgraph.problems.csp.from_answers import label_answers
@@ -18,9 +18,8 @@ from dpgraph.releases.answers import FLIP_LIMIT, expected_flips, release_flipped
 
 
 def flipped(G, epsilon, seed, **options):
-    noise = noise_source(seed)
-    ledger = open_ledger(epsilon=epsilon, delta=None, accountant=None, relation=Edge(), noise=noise)
-    return release_flipped_graph(open_graph(G, **options).read(), ledger=ledger, epsilon=epsilon, noise=noise)
+    call = open_call(epsilon=epsilon, accountant=None, relation=Edge(), noise=noise_source(seed))
+    return release_flipped_graph(open_graph(G, **options).read(), call)
 
 
 def test_every_graph_on_four_vertices_comes_out_with_its_product_probability():

@@ -10,12 +10,13 @@ import dpgraph
 from dpgraph.denoise.schedules import number_of_label_repeats, number_of_repeats
 from dpgraph.exceptions import DPGraphError
 from dpgraph.graph import open_graph
-from dpgraph.privacy.ledger import open_ledger
+from dpgraph.privacy.call import open_call as open_any_call
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.reading_norm import ReadingNorm
 from dpgraph.privacy.relation import Edge
+from dpgraph.privacy.report import Pairs
 from dpgraph.releases.sweeps.core import repeated_core
-from dpgraph.releases.sweeps.gaussian import ITERATE_UNIT, Core, FieldOracle
+from dpgraph.releases.sweeps.oracle import ITERATE_UNIT, Core, FieldOracle, Iteration
 from dpgraph.releases.sweeps.repeated import PublicIterate, release_repeated_sweeps
 from dpgraph.releases.sweeps.signs import Signs, release_cut_labels
 
@@ -23,8 +24,7 @@ EVEN = np.full(2000, 50.0)
 
 
 def open_call(epsilon, rng=0):
-    noise = noise_source(rng)
-    return open_ledger(epsilon=epsilon, delta=None, accountant=None, relation=Edge(), noise=noise), noise
+    return open_any_call(epsilon=epsilon, accountant=None, relation=Edge(), noise=noise_source(rng))
 
 
 def watched_sweeps(sweeps, core, n=30):
@@ -36,10 +36,10 @@ def watched_sweeps(sweeps, core, n=30):
         return X.sum() - X[block]
 
     oracle = FieldOracle(n, 1, fields, unit=ITERATE_UNIT, row_bound=1.0, row_bound_l1=1.0, envelope=1.0)
-    ledger, noise = open_call(2.0)
-    budget = {"ledger": ledger, "share": 0.5, "noise": noise}
-    X, last = release_repeated_sweeps(oracle, Signs(), np.full(n, n - 1.0), core, sweeps=sweeps, **budget)
-    return looks, X, last, ledger
+    call = open_call(2.0)
+    iteration = Iteration(oracle, Signs())
+    X, last = release_repeated_sweeps(iteration, np.full(n, n - 1.0), core, call.part(0.5), sweeps=sweeps)
+    return looks, X, last, call.ledger
 
 
 @pytest.mark.parametrize("sweeps", [1, 2, 5])
@@ -110,7 +110,7 @@ def test_a_row_cannot_be_set_before_its_first_reading_and_then_have_one():
         iterate.read(np.array([0, 1]))
 
 
-@pytest.mark.parametrize(("size", "pairs"), [(30, ""), (20, "inside the core")])
+@pytest.mark.parametrize(("size", "pairs"), [(30, Pairs.ANY), (20, Pairs.INSIDE_CORE)])
 def test_one_line_pays_for_all_readings(size, pairs):
     *_, ledger = watched_sweeps(4, Core(np.arange(30), size))
     (line,) = ledger.entries
@@ -118,14 +118,14 @@ def test_one_line_pays_for_all_readings(size, pairs):
     assert (line.sensitivity, line.epsilon, line.scale) == (1.0, 1.0, 1.0)
 
 
-def test_core_and_other_rows_spend_the_same_pure_budget_in_parallel():
-    ledger, noise = open_call(8.0)
+def test_core_and_other_rows_are_disjoint_and_spend_the_same_pure_budget():
+    call = open_call(8.0)
     G = open_graph(nx.barabasi_albert_graph(300, 20, seed=0)).read()
-    release_cut_labels(G, mean_degree=40.0, ledger=ledger, share=0.9, noise=noise, together=True)
-    degrees, sweeps, look = ledger.entries
+    release_cut_labels(G, call.part(0.9), mean_degree=40.0, together=True)
+    degrees, sweeps, look = call.ledger.entries
     assert (degrees.name, sweeps.name, look.name) == ("degrees", "fields, 19 sweeps", "fields, other rows")
-    assert (sweeps.pairs, look.pairs) == ("inside the core", "outside the core")
-    assert look.mechanism == "Laplace (parallel)"
+    assert (sweeps.pairs, look.pairs) == (Pairs.INSIDE_CORE, Pairs.OUTSIDE_CORE)
+    assert (look.mechanism, look.disjoint, sweeps.disjoint) == ("Laplace", True, False)
     assert degrees.epsilon + sweeps.epsilon == pytest.approx(0.9 * 8.0)
     assert look.epsilon == pytest.approx(sweeps.epsilon)
 
@@ -193,7 +193,7 @@ def test_the_default_is_pure_and_reads_rows_together_where_it_pays(function):
     assert (cut.privacy.delta, cut.privacy.mu) == (0.0, None)
     assert cut.privacy.entries[2].mechanism == "K-norm"
     laplace = function(G, epsilon=2.0, delta=1e-6, mechanism="bounded-iterates", noise="laplace", rng=0)
-    assert {line.mechanism for line in laplace.privacy.entries} <= {"Laplace", "Laplace (parallel)"}
+    assert {line.mechanism for line in laplace.privacy.entries} == {"Laplace"}
 
 
 def test_a_planted_cut_is_found_where_separate_laplace_noise_often_misses_it():

@@ -7,8 +7,8 @@ import pytest
 import dpgraph
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import open_graph
+from dpgraph.privacy.call import open_call
 from dpgraph.privacy.exact_sampling import LEAST_FLIP_EPSILON, flip_exponent
-from dpgraph.privacy.ledger import open_ledger
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
 from dpgraph.problems.csp.edges import MECHANISMS as LABELS
@@ -107,11 +107,10 @@ def test_the_one_function_that_answers_refuses_before_it_reads():
     noise = noise_source(0)
     graph = open_graph(COMPLETE).read()
     for epsilon in (1e-7, 1e-13):
-        budget = {"epsilon": epsilon, "delta": None, "accountant": None, "relation": Edge(), "noise": noise}
-        ledger = open_ledger(**budget)
+        call = open_call(epsilon=epsilon, accountant=None, relation=Edge(), noise=noise)
         with pytest.raises(InvalidParameterError, match="fair coins"):
-            release_flipped_graph(graph, ledger=ledger, epsilon=epsilon, noise=noise)
-        assert not ledger.entries
+            release_flipped_graph(graph, call)
+        assert not call.ledger.entries
     with pytest.raises(InvalidParameterError, match="fair coins"):
         flip_exponent(0.99 * LEAST_FLIP_EPSILON)
     with pytest.raises(InvalidParameterError):

@@ -306,7 +306,7 @@ class Loss:
     share: float
     #: Largest (distance)/(sensitivity) of each ledger line.
     lines: dict[str, float]
-    #: The kind of pairs whose ledger lines have moved, if the ledger has lines that compose in parallel.
+    #: The kind of pairs whose ledger lines have moved, if the ledger has disjoint lines.
     read: str
     halted: bool
 
@@ -356,8 +356,8 @@ def realised_loss(original: RecordingSource, copy: RecordingSource, report: Priv
         else:
             assert entry.scale * entry.epsilon >= entry.sensitivity * (1 - 1e-12), f"{entry.name}: scale too small"
             epsilon += distance / entry.scale
-    assert len(read) <= 1, f"one pair was read by lines that compose in parallel: {read}"
-    # Beside Gaussian lines a pure one has the budget of its own line (Ledger.laplace_beside).
+    assert len(read) <= 1, f"one pair was read by lines that are said to be disjoint: {read}"
+    # Beside Gaussian lines a pure one has the budget of its own line (Ledger.pure_beside).
     pure_budget = math.fsum(entry.epsilon for entry in original.lines if not entry.mu) if report.mu else report.epsilon
     share = max(math.sqrt(mu_squared) / report.mu if report.mu else 0.0, epsilon / pure_budget if epsilon else 0.0)
     assert share <= 1 + 1e-9, f"realised loss is {share:.3f} of the budget"

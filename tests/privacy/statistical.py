@@ -145,7 +145,7 @@ def audit(entry: Entry, runs: int, *, seed: int = 0, seconds: float = np.inf) ->
     outcome = observe(lambda rng: entry.call(data, rng=rng, epsilon=epsilon), RecordingSource(seed))
     report = outcome[3] if isinstance(outcome, tuple) else outcome.privacy
     if report.mu is None or any(entry.epsilon and not entry.mu for entry in report.entries):
-        # Pure, or Laplace noise in parallel with Gaussian noise: (epsilon, delta) is promised, and no mu.
+        # Pure, or Laplace noise beside Gaussian noise: (epsilon, delta) is promised, and no mu.
         found = epsilon_lower_bound(first, second, delta=report.delta)
         return Finding(entry.label, share, epsilon, found, found, len(first))
     found = mu_lower_bound(first, second)

@@ -22,11 +22,12 @@ from dpgraph.privacy.accounting import pure_beside_gaussian
 from dpgraph.privacy.ledger import open_ledger
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge, Record
+from dpgraph.privacy.report import Pairs
 
 EDGE = Edge()
 
 
-def call(epsilon, delta=1e-6, *, accountant=None, relation=EDGE, slack=0.0, seed=0, parallel=False):
+def call(epsilon, delta=1e-6, *, accountant=None, relation=EDGE, slack=0.0, seed=0, staged=False):
     """Open the ledger of one private call, as every mechanism does before it reads data."""
     noise = noise_source(seed)
     return open_ledger(
@@ -36,7 +37,7 @@ def call(epsilon, delta=1e-6, *, accountant=None, relation=EDGE, slack=0.0, seed
         relation=relation,
         noise=noise,
         slack=slack,
-        parallel=parallel,
+        staged=staged,
     )
 
 
@@ -246,38 +247,38 @@ def test_a_gaussian_call_cannot_release_laplace_noise_or_undeclared_slack():
 def test_lines_about_different_pairs_spend_the_same_budget_once():
     ledger = call(1.0, None)
     ledger.laplace("for all pairs", sensitivity=1.0, epsilon=0.25)
-    ledger.laplace("inside", sensitivity=1.0, epsilon=0.75, pairs="inside")
-    assert ledger.laplace("outside", sensitivity=1.0, epsilon=0.75, pairs="outside") == pytest.approx(1 / 0.75)
-    for pairs in ("", "inside", "outside"):
+    ledger.laplace("inside", sensitivity=1.0, epsilon=0.75, pairs=Pairs.INSIDE_CORE)
+    assert ledger.laplace("outside", sensitivity=1.0, epsilon=0.75, pairs=Pairs.OUTSIDE_CORE) == pytest.approx(1 / 0.75)
+    for pairs in (Pairs.ANY, Pairs.INSIDE_CORE, Pairs.OUTSIDE_CORE):
         with pytest.raises(DPGraphError, match="exceeds the budget"):
             ledger.laplace("more", sensitivity=1.0, epsilon=0.01, pairs=pairs)
     report = ledger.report()
     assert [entry.share for entry in report.entries] == [0.25, 0.75, 0.0]
-    assert "parallel" in report.table()
+    assert "disjoint" in report.table()
 
 
 def test_a_laplace_line_beside_gaussian_ones_is_paid_by_the_slack_and_leaves_no_room():
-    ledger = call(2.0, 1e-6, slack=5e-8, parallel=True)
+    ledger = call(2.0, 1e-6, slack=5e-8, staged=True)
     common, sweeps = 0.2 * ledger.mu, math.sqrt(1 - 0.04) * ledger.mu
     ledger.gaussian("for all pairs", sensitivity=1.0, mu=common)
-    ledger.gaussian("inside", sensitivity=1.0, mu=sweeps, pairs="inside")
-    scale = ledger.laplace_beside("outside", sensitivity=1.0, mu=common, pairs="outside")
+    ledger.gaussian("inside", sensitivity=1.0, mu=sweeps, pairs=Pairs.INSIDE_CORE)
+    scale = ledger.pure_beside("outside", mechanism="Laplace", sensitivity=1.0, pairs=Pairs.OUTSIDE_CORE)
     pure = pure_beside_gaussian(common, 2.0, 5e-8)
     assert scale == pytest.approx(1 / pure)
     assert 1.2 < pure < 2.0
     with pytest.raises(DPGraphError, match="exceeds the budget"):
-        ledger.gaussian("more", sensitivity=1.0, mu=0.05 * ledger.mu, pairs="outside")
+        ledger.gaussian("more", sensitivity=1.0, mu=0.05 * ledger.mu, pairs=Pairs.OUTSIDE_CORE)
     with pytest.raises(DPGraphError, match="exceeds the budget"):
         ledger.good_event("more", 1e-9)
 
 
 def test_a_call_with_both_kinds_of_noise_is_charged_as_epsilon_and_delta():
     accountant = PrivacyAccountant(epsilon=2.0, delta=1e-6)
-    call(1.0, 4e-7, slack=2e-8, parallel=True, accountant=accountant)
+    call(1.0, 4e-7, slack=2e-8, staged=True, accountant=accountant)
     assert accountant.spent == (1.0, 4e-7)
-    call(0.5, 4e-7, slack=2e-8, parallel=True, accountant=accountant)
+    call(0.5, 4e-7, slack=2e-8, staged=True, accountant=accountant)
     with pytest.raises(BudgetExceededError):
-        call(0.4, 4e-7, slack=2e-8, parallel=True, accountant=accountant)
+        call(0.4, 4e-7, slack=2e-8, staged=True, accountant=accountant)
     call(0.4, 1e-7, accountant=accountant)
     assert accountant.spent.epsilon <= 2.0
 
@@ -285,7 +286,7 @@ def test_a_call_with_both_kinds_of_noise_is_charged_as_epsilon_and_delta():
 def test_after_a_free_choice_a_gaussian_mechanism_gets_all_and_a_pure_one_what_is_left():
     ledgers = []
     for pure in (False, True):
-        ledger = call(1.0, 1e-6, parallel=True)
+        ledger = call(1.0, 1e-6, staged=True)
         ledger.stage(0.01).laplace("choice", sensitivity=1.0, epsilon=0.01)
         ledgers.append((ledger, ledger.decide(pure)))
     (gaussian, rest), (whole, left) = ledgers
@@ -302,7 +303,7 @@ def test_after_a_free_choice_a_gaussian_mechanism_gets_all_and_a_pure_one_what_i
 
 @pytest.mark.parametrize("stages", [(), (0.1,), (0.001, 0.001)], ids=["none", "too much", "two"])
 def test_a_choice_that_is_not_free_or_was_not_made_decides_nothing(stages):
-    ledger = call(1.0, 1e-6, parallel=True)
+    ledger = call(1.0, 1e-6, staged=True)
     for epsilon in stages:
         ledger.stage(epsilon).laplace("choice", sensitivity=1.0, epsilon=epsilon)
     with pytest.raises(DPGraphError, match="internal error"):

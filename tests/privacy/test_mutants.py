@@ -31,7 +31,7 @@ from dpgraph.releases.eigenspaces import spectrum
 from dpgraph.releases.records import gram as covariance_noise
 from dpgraph.releases.sweeps import core as degree_core
 from dpgraph.releases.sweeps import one_sided as one_sided_sweeps
-from dpgraph.releases.sweeps.gaussian import Core
+from dpgraph.releases.sweeps.oracle import Core
 from tests.privacy.inputs import edge_pair
 from tests.privacy.registry import ENTRIES
 from tests.privacy.replay import doors, replay, replayed_sweeps  # noqa: F401
@@ -152,14 +152,15 @@ def core_sees_the_other_rows(monkeypatch):
     """The sweeps of the core take a guess for the rows outside it, whose look spends the budget again all the same."""
     release = degree_core.release_iterates
 
-    def guessed(oracle, *arguments, core, **options):
+    def guessed(iteration, variances, core, *arguments, **options):
         def fields(block, X):
             guess = X.copy()
             if block[0] in core.rows:
                 guess[core.others] = 1.0
-            return oracle.fields(block, guess)
+            return iteration.oracle.fields(block, guess)
 
-        return release(dataclasses.replace(oracle, fields=fields), *arguments, core=core, **options)
+        oracle = dataclasses.replace(iteration.oracle, fields=fields)
+        return release(dataclasses.replace(iteration, oracle=oracle), variances, core, *arguments, **options)
 
     monkeypatch.setattr(degree_core, "release_iterates", guessed)
 
@@ -173,14 +174,16 @@ def rows_read_ahead(monkeypatch):
     """Rows that have not moved in a sweep are read too, as if they kept the first label: both ends read an edge."""
     release = degree_core.release_one_sided_sweeps
 
-    def guessed(oracle, *arguments, **options):
+    def guessed(iteration, *arguments, **options):
+        known = iteration.oracle.scores
+
         def counts(block, seen):
             guess = seen.copy()
             guess[~seen.any(axis=1), 0] = 1.0
-            return oracle.scores.counts(block, guess)
+            return known.counts(block, guess)
 
-        scores = dataclasses.replace(oracle.scores, counts=counts)
-        return release(dataclasses.replace(oracle, scores=scores), *arguments, **options)
+        oracle = dataclasses.replace(iteration.oracle, scores=dataclasses.replace(known, counts=counts))
+        return release(dataclasses.replace(iteration, oracle=oracle), *arguments, **options)
 
     monkeypatch.setattr(degree_core, "release_one_sided_sweeps", guessed)
 
@@ -218,11 +221,12 @@ def first_reading_sees_rows_that_are_not_set(monkeypatch):
     """As if they kept the first label: both ends of an edge read it in all sweeps."""
     release = degree_core.release_repeated_sweeps
 
-    def guessed(oracle, *arguments, **options):
+    def guessed(iteration, *arguments, **options):
         def fields(block, X):
-            return oracle.fields(block, np.where(X == 0.0, 1.0, X))
+            return iteration.oracle.fields(block, np.where(X == 0.0, 1.0, X))
 
-        return release(dataclasses.replace(oracle, fields=fields), *arguments, **options)
+        oracle = dataclasses.replace(iteration.oracle, fields=fields)
+        return release(dataclasses.replace(iteration, oracle=oracle), *arguments, **options)
 
     monkeypatch.setattr(degree_core, "release_repeated_sweeps", guessed)
 
@@ -233,8 +237,8 @@ def too_few_answers_are_false(monkeypatch):
 
 
 def exact_graph_is_cut_in_place_of_the_answers(monkeypatch):
-    def exact(graph, **options):
-        released = randomized_response.release_flipped_graph(graph, **options)
+    def exact(graph, call):
+        released = randomized_response.release_flipped_graph(graph, call)
         return dataclasses.replace(released, adjacency=graph.adjacency)
 
     monkeypatch.setattr(private_cut_release, "release_flipped_graph", exact)

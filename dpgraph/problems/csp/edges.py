@@ -18,15 +18,17 @@ from dpgraph.inputs.weight_grid import WeightGrid
 from dpgraph.instance import TwoCSP
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import check_delta, check_epsilon
-from dpgraph.privacy.ledger import Ledger, open_ledger
+from dpgraph.privacy.call import Call
+from dpgraph.privacy.ledger import open_ledger
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.privacy.relation import Relation
 from dpgraph.problems.csp.from_answers import label_answers
 from dpgraph.problems.csp.release import CSPNames, release_assignment
 from dpgraph.problems.cut.rule import MAIN_SHARE, decide_labels
 from dpgraph.releases.answers import check_response, release_flipped_graph
-from dpgraph.releases.sweeps.gaussian import ITERATE_UNIT, LOOK_DELTA, is_parallel, is_pure
+from dpgraph.releases.sweeps.gaussian import LOOK_DELTA, is_pure, is_staged
 from dpgraph.releases.sweeps.labels import Simplex, label_oracle, release_label_iterates
+from dpgraph.releases.sweeps.oracle import ITERATE_UNIT, Iteration
 from dpgraph.releases.sweeps.two_stage import check_core_response, release_core_response
 from dpgraph.results.csp import PrivateCSPResult
 
@@ -50,7 +52,7 @@ _PURE = ("core-response", "randomized-response")
 
 
 def public_relation(relation: ArrayLike | None, alphabet: int) -> FloatArray:
-    """The relation of all pairs on the grid :data:`~dpgraph.releases.sweeps.gaussian.ITERATE_UNIT`.
+    """The relation of all pairs on the grid :data:`~dpgraph.releases.sweeps.oracle.ITERATE_UNIT`.
 
     Parameters
     ----------
@@ -189,22 +191,22 @@ def release_edge_assignment(
     """
     n, labels = len(names.variables), len(names.alphabet)
     request.check(n)
-    parallel = not request.pure and is_parallel(request.noise, request.epsilon)
+    staged = not request.pure and is_staged(request.noise, request.epsilon)
     ledger = open_ledger(
         epsilon=request.epsilon,
         delta=None if request.pure else request.delta,
         accountant=accountant,
         relation=neighbours,
         noise=noise,
-        slack=LOOK_DELTA * request.delta * parallel,
-        parallel=parallel,
+        slack=LOOK_DELTA * request.delta * staged,
+        staged=staged,
     )
 
-    def release(private: RelatedEdges, mean_degree: float, ledger: Ledger, share: float) -> tuple[IntArray, str]:
+    def release(private: RelatedEdges, mean_degree: float, call: Call) -> tuple[IntArray, str]:
         chosen = request.chosen(n, mean_degree, labels)
         if chosen != "bounded-iterates":
-            ledger, share = ledger.part(share)
-        return _RELEASES[chosen](_Call(private, request, ledger, share, noise), mean_degree), chosen
+            call = call.one_stage()
+        return _RELEASES[chosen](_Call(private, request, call), mean_degree), chosen
 
     return release_assignment(names, read, release, ledger=ledger, noise=noise)
 
@@ -218,45 +220,33 @@ class _Call:
 
     private: RelatedEdges
     request: EdgeRequest
-    ledger: Ledger
-    share: float
-    noise: NoiseSource
-
-    @property
-    def epsilon(self) -> float:
-        """Epsilon of a pure mechanism."""
-        return self.ledger.epsilon * self.share
+    budget: Call
 
 
 def _bounded_iterates(call: _Call, mean_degree: float) -> IntArray:
     return release_label_iterates(
         call.private.graph,
         call.private.relation,
+        call.budget,
         mean_degree=mean_degree,
-        ledger=call.ledger,
-        share=call.share,
-        noise=call.noise,
         progress=call.request.progress,
     )
 
 
 def _randomized_response(call: _Call, mean_degree: float) -> IntArray:
-    flipped = release_flipped_graph(call.private.graph, ledger=call.ledger, epsilon=call.epsilon, noise=call.noise)
-    return label_answers(flipped, call.private.relation, rng=call.noise.generator)
+    flipped = release_flipped_graph(call.private.graph, call.budget)
+    return label_answers(flipped, call.private.relation, rng=call.budget.generator)
 
 
 def _core_response(call: _Call, mean_degree: float) -> IntArray:
     graph, relation = call.private.graph, call.private.relation
-    q, generator = len(relation), call.noise.generator
+    q, generator = len(relation), call.budget.generator
     X, _ = release_core_response(
         graph,
-        label_oracle(graph, relation),
-        Simplex(q, relation),
+        Iteration(label_oracle(graph, relation), Simplex(q, relation)),
         lambda flipped: np.eye(q)[label_answers(flipped, relation, rng=generator)],
+        call.budget,
         mean_degree=mean_degree,
-        ledger=call.ledger,
-        epsilon=call.epsilon,
-        noise=call.noise,
     )
     return np.argmax(X, axis=1)
 

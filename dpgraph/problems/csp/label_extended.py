@@ -15,13 +15,11 @@ from dpgraph.graph import Graph
 from dpgraph.inputs.weight_grid import WeightGrid
 from dpgraph.instance import TwoCSP
 from dpgraph.privacy.call import Call
-from dpgraph.privacy.ledger import Ledger
-from dpgraph.privacy.noise import NoiseSource
 from dpgraph.problems.embedding.api import release_normalized_adjacency
 from dpgraph.problems.embedding.options import AdjacencyOptions
 from dpgraph.releases.sweeps.core import release_core_iterates
-from dpgraph.releases.sweeps.gaussian import ITERATE_UNIT, FieldOracle, LabelScores
 from dpgraph.releases.sweeps.labels import Simplex
+from dpgraph.releases.sweeps.oracle import ITERATE_UNIT, FieldOracle, Iteration, LabelScores
 from dpgraph.releases.totals import release_weight
 from dpgraph.sos.csp.factored import solve_factored_csp
 
@@ -85,27 +83,25 @@ class PrivateTables:
 
 def release_by_iterates(
     private: PrivateTables,
+    call: Call,
     *,
     mean_degree: float,
     whole_table: bool,
-    ledger: Ledger,
-    share: float,
-    noise: NoiseSource,
     together: bool = False,
     progress: bool = False,
 ) -> IntArray:
-    """Labels by bounded iterates in the simplex, for a share of the budget.
+    """Labels by bounded iterates in the simplex, for a part of the budget.
 
     Parameters
     ----------
     private : PrivateTables
         The private side.
+    call : Call
+        Part of the budget.
     mean_degree : float
         Released average weight of the constraints on a variable.
     whole_table : bool
         Neighbours differ in the whole table of a pair, not in one entry.
-    ledger, share, noise
-        Budget of the call, share of it for this release, source of noise.
     together : bool
         As for :func:`~dpgraph.releases.sweeps.core.release_core_iterates`.
     progress : bool
@@ -123,25 +119,15 @@ def release_by_iterates(
         # One entry of a table moves one score, a whole table moves them in any direction.
         scores=None if whole_table else LabelScores(private.fields, np.eye(q), w, single=True),
     )
-    X, _ = release_core_iterates(
-        constraints,
-        oracle,
-        Simplex(q),
-        mean_degree=mean_degree,
-        ledger=ledger,
-        share=share - _CHOICE_SHARE,
-        noise=noise,
-        together=together,
-        revise=partial(_best_rank, private, ledger, noise),
-        progress=progress,
-    )
+    main, choice = (Call(call.ledger, call.noise, share) for share in (call.share - _CHOICE_SHARE, _CHOICE_SHARE))
+    iteration = Iteration(oracle, Simplex(q), partial(_best_rank, private, choice), progress)
+    X, _ = release_core_iterates(constraints, iteration, main, mean_degree=mean_degree, together=together)
     return np.argmax(X, axis=1)
 
 
 def _best_rank(
     private: PrivateTables,
-    ledger: Ledger,
-    noise: NoiseSource,
+    call: Call,
     X: FloatArray,
     fields: FloatArray,
     part: float,
@@ -159,13 +145,13 @@ def _best_rank(
     rows: NDArray[np.bool_] = np.asarray(X.any(axis=1))
     last = X + 1e-9 * np.argsort(np.argsort(fields, axis=1), axis=1)  # rows that were set say themselves what is first
     ranked = np.argsort(-last, axis=1, kind="stable")
-    choice = Call(ledger, noise, _CHOICE_SHARE * part)
+    choice = call.part(part).one_stage()
     weights = [
         release_weight(
             f"weight of candidate {k + 1}, {when}",
             private.value(ranked[:, k], rows),
             private.graph,
-            choice.part(1 / private.q),
+            choice.equal_part(private.q),
         )
         for k in range(private.q)
     ]
@@ -175,11 +161,9 @@ def _best_rank(
     return np.where(rows[:, None], np.eye(private.q)[ranked[:, best]], 0.0)
 
 
-def release_by_coherence(
-    private: PrivateTables, options: AdjacencyOptions, *, ledger: Ledger, share: float, noise: NoiseSource
-) -> IntArray:
-    """Labels of a low-rank private label-extended graph, for a share of a Gaussian budget."""
-    graph = private.graph
+def release_by_coherence(private: PrivateTables, options: AdjacencyOptions, call: Call) -> IntArray:
+    """Labels of a low-rank private label-extended graph, for a part of a Gaussian budget."""
+    graph, ledger, noise = private.graph, call.ledger, call.noise
     extended = release_weight(
         "label-extended weight",
         float(graph.degrees().sum()) / 2,
@@ -191,7 +175,7 @@ def release_by_coherence(
         options,
         mean_degree=2 * extended.value / graph.n_vertices,
         ledger=ledger,
-        mu=ledger.mu * math.sqrt(share - _EXTENDED_SHARE),
+        mu=ledger.mu * math.sqrt(call.share - _EXTENDED_SHARE),
         noise=noise,
     )
     factor, core = adjacency_matrix.adjacency_factor(), adjacency_matrix.core

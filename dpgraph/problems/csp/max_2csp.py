@@ -15,7 +15,8 @@ from dpgraph.graph import is_weighted
 from dpgraph.instance import TwoCSP
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import check_delta, check_epsilon
-from dpgraph.privacy.ledger import Ledger, open_ledger
+from dpgraph.privacy.call import Call
+from dpgraph.privacy.ledger import open_ledger
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Constraint, Edge, LabelEdge, Relation
 from dpgraph.problems.csp.edges import (
@@ -156,28 +157,26 @@ def private_max_2csp(
     together = noise == "auto"
     # A whole table moves a row by more in l1 than in l2: one look at it is not worth Laplace noise.
     pure = is_pure(noise, check_epsilon(epsilon)) and iterates and not (together and adjacency == "constraint")
-    parallel = together and iterates and not pure
+    staged = together and iterates and not pure
     ledger = open_ledger(
         epsilon=epsilon,
         delta=None if pure else delta,
         accountant=accountant,
         relation=_RELATIONS[adjacency],
         noise=source,
-        slack=LOOK_DELTA * delta * parallel if iterates else options.slack(delta),
-        parallel=parallel,
+        slack=LOOK_DELTA * delta * staged if iterates else options.slack(delta),
+        staged=staged,
     )
 
-    def release(private: PrivateTables, mean_degree: float, ledger: Ledger, share: float) -> tuple[IntArray, str]:
+    def release(private: PrivateTables, mean_degree: float, call: Call) -> tuple[IntArray, str]:
         if chosen == "coherence":
-            return release_by_coherence(private, options, ledger=ledger, share=share, noise=source), chosen
+            return release_by_coherence(private, options, call), chosen
         whole = adjacency == "constraint"
         labels = release_by_iterates(
             private,
+            call,
             mean_degree=mean_degree,
             whole_table=whole,
-            ledger=ledger,
-            share=share,
-            noise=source,
             together=together,
             progress=progress,
         )

@@ -57,7 +57,7 @@ Data = TypeVar("Data", bound=PrivateCSP)
 def release_assignment(
     names: CSPNames,
     read: Callable[[], Data],
-    release: Callable[[Data, float, Ledger, float], tuple[IntArray, str]],
+    release: Callable[[Data, float, Call], tuple[IntArray, str]],
     *,
     ledger: Ledger,
     noise: NoiseSource,
@@ -72,8 +72,8 @@ def release_assignment(
     read : callable
         Reads the private side.
     release : callable
-        ``release(data, mean_degree, ledger, share)``: labels for a share of a ledger's budget, and what the mechanism
-        is called in the result; `mean_degree` is released, the average weight of the constraints on a variable.
+        ``release(data, mean_degree, call)``: labels for a part of the budget, and what the mechanism is called in the
+        result; `mean_degree` is released, the average weight of the constraints on a variable.
     ledger, noise
         The debited budget, the source of noise.
     on_halt : {"raise", "fallback"}
@@ -83,7 +83,7 @@ def release_assignment(
     first, last = Call(ledger, noise, _TOTAL_SHARE), Call(ledger, noise, _VALUE_SHARE)
     total = release_weight("total weight", private.total_weight(), private.graph, first)
     try:
-        labels, mechanism = release(private, 2 * total.value / n, ledger, MAIN_SHARE)
+        labels, mechanism = release(private, 2 * total.value / n, Call(ledger, noise, MAIN_SHARE))
     except MechanismHalted:
         if on_halt == "raise":
             raise

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from dpgraph.graph import Graph, GraphSource
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import check_delta, check_epsilon
 from dpgraph.privacy.call import Call
-from dpgraph.privacy.ledger import Ledger, open_ledger
+from dpgraph.privacy.ledger import open_ledger
 from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.privacy.relation import Edge
 from dpgraph.problems.cut.from_answers import RELEASED_GAP, cut_answers
@@ -31,6 +31,7 @@ from dpgraph.releases.all_cuts import LARGEST, release_best_cut
 from dpgraph.releases.answers import FlippedGraph, check_response, release_flipped_graph
 from dpgraph.releases.eigenspaces.power_method import POWER_RANK, release_low_rank_adjacency
 from dpgraph.releases.eigenspaces.projector import Rank
+from dpgraph.releases.sweeps.oracle import Iteration
 from dpgraph.releases.sweeps.signs import BalancedSigns, Signs, cut_labels, cut_oracle, release_cut_labels
 from dpgraph.releases.sweeps.two_stage import check_core_response, release_core_response
 from dpgraph.releases.totals import release_cut_weight, release_total_weight
@@ -141,7 +142,7 @@ def release_private_cut(
     total = release_total_weight(graph, Call(ledger, noise, _TOTAL_SHARE))
     if chosen is None:
         chosen = decide_by_degree(n, ledger.epsilon, 2 * total.value / graph.max_weight / n)
-    call = _Call(graph, request, options, ledger, MAIN_SHARE, noise)
+    call = _Call(graph, request, options, Call(ledger, noise, MAIN_SHARE))
     try:
         cut, used = _RELEASES[chosen](call, 2 * total.value / n), chosen
     except MechanismHalted:
@@ -214,28 +215,19 @@ class _Call:
     graph: Graph
     request: CutRequest
     options: AdjacencyOptions
-    ledger: Ledger
-    share: float
-    noise: NoiseSource
+    budget: Call
 
     @property
-    def mu(self) -> float:
-        """GDP parameter of the mechanism proper."""
-        return self.ledger.mu * math.sqrt(self.share)
-
-    @property
-    def epsilon(self) -> float:
-        """The same of a pure mechanism."""
-        return self.ledger.epsilon * self.share
+    def spectral(self) -> dict[str, Any]:
+        """The budget as the spectral releases take it."""
+        return {"ledger": self.budget.ledger, "mu": self.budget.mu, "noise": self.budget.noise}
 
 
 def _bounded_iterates(call: _Call, mean_degree: float) -> _Cut:
     labels = release_cut_labels(
         call.graph,
+        call.budget,
         mean_degree=mean_degree,
-        ledger=call.ledger,
-        share=call.share,
-        noise=call.noise,
         balanced=call.request.balanced,
         together=call.request.noise == "auto",
         progress=call.request.progress,
@@ -244,29 +236,25 @@ def _bounded_iterates(call: _Call, mean_degree: float) -> _Cut:
 
 
 def _coherence(call: _Call, mean_degree: float) -> _Cut:
-    private = release_normalized_adjacency(
-        call.graph, call.options, mean_degree=mean_degree, ledger=call.ledger, mu=call.mu, noise=call.noise
-    )
+    private = release_normalized_adjacency(call.graph, call.options, mean_degree=mean_degree, **call.spectral)
     if call.request.projection in ("spectral", "frobenius"):
         return _solve_dense(private.matrix(), private.scale, call)
     return _solve(FactoredObjective(private.adjacency_factor(), private.core), call)
 
 
 def _gaussian(call: _Call, mean_degree: float) -> _Cut:
-    scale, matrix = release_noisy_matrix(
-        call.graph, call.options, mean_degree=mean_degree, ledger=call.ledger, mu=call.mu, noise=call.noise
-    )
+    scale, matrix = release_noisy_matrix(call.graph, call.options, mean_degree=mean_degree, **call.spectral)
     return _solve_dense(matrix, scale, call)
 
 
 def _noisy_power(call: _Call, mean_degree: float) -> _Cut:
     rank = min(POWER_RANK, call.graph.n_vertices) if call.request.rank == "auto" else call.request.rank
-    released = release_low_rank_adjacency(call.graph, rank, ledger=call.ledger, mu=call.mu, noise=call.noise)
+    released = release_low_rank_adjacency(call.graph, rank, **call.spectral)
     return _solve(FactoredObjective(released.basis, released.core), call)
 
 
 def _randomized_response(call: _Call, mean_degree: float) -> _Cut:
-    flipped = release_flipped_graph(call.graph, ledger=call.ledger, epsilon=call.epsilon, noise=call.noise)
+    flipped = release_flipped_graph(call.graph, call.budget)
     solution = _cut_answers(flipped, call)
     return _Cut(solution.labels.astype(np.int8), solution.upper_bound)
 
@@ -275,13 +263,10 @@ def _core_response(call: _Call, mean_degree: float) -> _Cut:
     balanced = call.request.balanced
     X, fields = release_core_response(
         call.graph,
-        cut_oracle(call.graph),
-        BalancedSigns() if balanced else Signs(),
+        Iteration(cut_oracle(call.graph), BalancedSigns() if balanced else Signs()),
         lambda flipped: np.where(_cut_answers(flipped, call).labels[:, None] == 1, -1.0, 1.0).astype(np.float64),
+        call.budget,
         mean_degree=mean_degree,
-        ledger=call.ledger,
-        epsilon=call.epsilon,
-        noise=call.noise,
     )
     return _Cut(cut_labels(X, fields, balanced=balanced))
 
@@ -289,16 +274,12 @@ def _core_response(call: _Call, mean_degree: float) -> _Cut:
 def _cut_answers(flipped: FlippedGraph, call: _Call) -> MaxCutSolution:
     request = call.request
     return cut_answers(
-        flipped, balanced=request.balanced, seeds=request.seeds, rounds=request.rounds, rng=call.noise.generator
+        flipped, balanced=request.balanced, seeds=request.seeds, rounds=request.rounds, rng=call.budget.generator
     )
 
 
 def _permute_and_flip(call: _Call, mean_degree: float) -> _Cut:
-    return _Cut(
-        release_best_cut(
-            call.graph, ledger=call.ledger, epsilon=call.epsilon, noise=call.noise, balanced=call.request.balanced
-        )
-    )
+    return _Cut(release_best_cut(call.graph, call.budget, balanced=call.request.balanced))
 
 
 _RELEASES: dict[str, Callable[[_Call, float], _Cut]] = {
@@ -325,7 +306,7 @@ def _solve_dense(normalized: FloatArray, scale: FloatArray, call: _Call) -> _Cut
 
 def _solve(objective: CutObjective, call: _Call) -> _Cut:
     """Cut a released objective (public from here on)."""
-    request, generator = call.request, call.noise.generator
+    request, generator = call.request, call.budget.generator
     price = _PRICE * float(objective.row_norms().mean()) if request.balanced else 0.0
     priced = penalise_imbalance(objective, price) if request.balanced else objective
     solution = solve_max_cut(

@@ -375,7 +375,7 @@ def private_normalized_adjacency(
         relation=Edge(),
         noise=noise,
         slack=0.0 if pure else options.slack(delta),
-        parallel=chosen == "by degrees",
+        staged=chosen == "by degrees",
     )
     graph = source.read()
     rest = ledger

@@ -13,6 +13,7 @@ from dpgraph.denoise.empirical_bayes import enough_rows
 from dpgraph.denoise.message_passing import refined_eigenvectors
 from dpgraph.graph import Graph
 from dpgraph.linalg.eigen import DENSE_LIMIT
+from dpgraph.privacy.call import Call
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.problems.embedding.options import AdjacencyOptions
@@ -52,7 +53,7 @@ def release_answered_adjacency(
     ledger, noise
         Budget of the call, source of noise.
     """
-    flipped = release_flipped_graph(graph, ledger=ledger, epsilon=ledger.epsilon, noise=noise)
+    flipped = release_flipped_graph(graph, Call(ledger, noise))
     n, w, p = graph.n_vertices, graph.max_weight, flipped.flip
     degrees = flipped.gain * (np.asarray(flipped.adjacency.sum(axis=1)).ravel() - (n - 1) * p)
     tau = options.tau(float(degrees.mean()), w, _MULTIPLE)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,21 +25,16 @@ from dpgraph.denoise.schedules import (
 )
 from dpgraph.graph import GraphOperator
 from dpgraph.privacy.call import Call
-from dpgraph.privacy.ledger import Ledger
-from dpgraph.privacy.noise import NoiseSource
 from dpgraph.releases.degrees import release_degrees
 from dpgraph.releases.sweeps.gaussian import (
     GAUSSIAN_SCHEDULE,
     LAPLACE_LIMIT,
     LOOK_DELTA,
-    Core,
-    FieldOracle,
-    Response,
-    Revision,
     Schedule,
     release_iterates,
 )
 from dpgraph.releases.sweeps.one_sided import release_one_sided_sweeps
+from dpgraph.releases.sweeps.oracle import Core, FieldOracle, Iteration
 from dpgraph.releases.sweeps.repeated import release_repeated_sweeps
 
 __all__ = [
@@ -68,75 +62,61 @@ _WEAK_SIGNAL = 19.0
 
 def release_core_iterates(
     graph: GraphOperator,
-    oracle: FieldOracle,
-    response: Response,
+    iteration: Iteration,
+    call: Call,
     *,
     mean_degree: float,
-    ledger: Ledger,
-    share: float,
-    noise: NoiseSource,
     together: bool = False,
-    revise: Revision | None = None,
-    progress: bool = False,
 ) -> tuple[FloatArray, FloatArray]:
     """Release degrees, let them choose the core and the scale of the fields, and iterate.
 
     Parameters
     ----------
     graph : GraphOperator
-        The private graph whose vertices are the rows of `oracle`: neighbours of the data are neighbours of it.
-    oracle, response
-        As for :func:`~dpgraph.releases.sweeps.gaussian.release_iterates`.
+        The private graph whose vertices are the rows that iterate: neighbours of the data are neighbours of it.
+    iteration : Iteration
+        What is iterated; `revise` is asked twice while a core iterates, else once in the end.
+    call : Call
+        Part of the budget; it pays for the degrees too. A call that goes in stages ends with a stage that is pure where
+        no core iterates.
     mean_degree : float
         A private (released) average degree of `graph`.
-    ledger, share, noise
-        As there; the share pays for the degrees too. A parallel ledger is spent in stages
-        (:meth:`~dpgraph.privacy.ledger.Ledger.part`), the last of which is pure where no core iterates.
     together : bool
-        Read rows repeatedly, with pure noise that is drawn together, where the ledger may be spent purely and the
+        Read rows repeatedly, with pure noise that is drawn together, where the budget may be spent purely and the
         average degree is large enough.
-    revise : callable, optional
-        Asked whether to go on with another iterate: twice while a core iterates, else once in the end.
-    progress : bool
-        Show a bar on stderr.
 
     Returns
     -------
     X, fields : ndarray, shape (rows, columns)
         The last iterate and estimates of the last fields (0 where none was read), all released.
     """
-    w, columns, parallel = graph.max_weight, oracle.columns, ledger.parallel
-    labels = 1 if oracle.scores is None or oracle.scores.single else columns
-    sweeps = number_of_sweeps(ledger.epsilon, mean_degree / w, labels)
-    spent, part = ledger.part(share * (for_degrees := _degree_share(ledger, sweeps)))
-    degrees = release_usable_degrees(graph, mean_degree, part, ledger=spent, noise=noise)
-    repeats = _repeats(oracle, ledger, w, mean_degree / w, degrees) if together else 0
+    w, oracle, epsilon = graph.max_weight, iteration.oracle, call.ledger.epsilon
+    labels = 1 if oracle.scores is None or oracle.scores.single else oracle.columns
+    sweeps = number_of_sweeps(epsilon, mean_degree / w, labels)
+    for_degrees = _degree_share(call, sweeps)
+    degrees = release_usable_degrees(graph, mean_degree, call.part(for_degrees))
+    repeats = _repeats(oracle, epsilon, w, mean_degree / w, degrees) if together and call.pure_noise else 0
     if repeats:
-        core = repeated_core(degrees, ledger.epsilon, noise.generator)
+        core = repeated_core(degrees, epsilon, call.generator)
     else:
-        sparse = is_sparse(ledger.epsilon, mean_degree / w)
-        core = choose_core(degrees * part_of_labels(labels) / w, sweeps, sparse, ledger, noise.generator)
-    left = share * (1 - for_degrees)
-    if parallel:
-        delta = ledger.delta if core.size and not repeats else 0.0
-        ledger = ledger.stage(left * ledger.epsilon, delta=delta, slack=LOOK_DELTA * delta, parallel=delta > 0)
-        left = 1.0
-    variances = w * degrees / columns  # of d terms of size at most w, of which each column has its part
-    X, fields = np.zeros((oracle.rows, columns)), np.zeros((oracle.rows, columns))
-    options: Any = {"ledger": ledger, "share": left, "noise": noise, "progress": progress}
+        sparse = is_sparse(epsilon, mean_degree / w)
+        core = choose_core(degrees * part_of_labels(labels) / w, sweeps, sparse, call)
+    call = call.part(1 - for_degrees)
+    if call.ledger.staged:
+        delta = call.ledger.delta if core.size and not repeats else 0.0
+        call = call.stage(delta=delta, slack=LOOK_DELTA * delta)
+    variances = w * degrees / oracle.columns  # of d terms of size at most w, of which each column has its part
+    X, fields = np.zeros((oracle.rows, oracle.columns)), np.zeros((oracle.rows, oracle.columns))
     if repeats:
-        X, fields = release_repeated_sweeps(oracle, response, variances, core, sweeps=repeats, revise=revise, **options)
+        X, fields = release_repeated_sweeps(iteration, variances, core, call, sweeps=repeats)
     elif core.size:
-        schedule = core_schedule(ledger.epsilon)
-        X, fields = release_iterates(
-            oracle, response, variances, schedule=schedule, core=core, revise=revise, **options
-        )
+        X, fields = release_iterates(iteration, variances, core, call, schedule=core_schedule(call.ledger.epsilon))
     if core.others.size:
         looks = 1 if core.size else sweeps
-        X, others = release_one_sided_sweeps(oracle, response, variances, core, X, sweeps=looks, **options)
+        X, others = release_one_sided_sweeps(iteration, variances, core, X, call, sweeps=looks)
         fields[core.others] = others[core.others]
-    if revise is not None and not core.size:
-        X = revise(X, fields, 1.0, "in the end")
+    if iteration.revise is not None and not core.size:
+        X = iteration.revise(X, fields, 1.0, "in the end")
     return X, fields
 
 
@@ -145,25 +125,25 @@ def core_schedule(epsilon: float) -> Schedule:
     return replace(GAUSSIAN_SCHEDULE, sweeps=min(max(GAUSSIAN_SCHEDULE.sweeps, round(4.5 * epsilon)), 48))
 
 
-def _degree_share(ledger: Ledger, sweeps: int) -> float:
+def _degree_share(call: Call, sweeps: int) -> float:
     """Share of the budget for degrees; pure ones pay off from about epsilon = 1.5, most where rows look once."""
-    if ledger.epsilon < LAPLACE_LIMIT or (ledger.delta > 0 and not ledger.parallel):
+    if call.ledger.epsilon < LAPLACE_LIMIT or not call.pure_noise:
         return _DEGREE_SHARE
     return _SPARSE_DEGREE_SHARE if sweeps == 1 else _PURE_DEGREE_SHARE
 
 
-def choose_core(degrees: FloatArray, sweeps: int, sparse: bool, ledger: Ledger, generator: np.random.Generator) -> Core:
+def choose_core(degrees: FloatArray, sweeps: int, sparse: bool, call: Call) -> Core:
     """Core and order of all rows, from (released, positive) degrees in units of max_weight.
 
-    No row is in the core of a sparse graph, or under a pure ledger, or, under a ledger that may be spent purely, if
-    degrees are small for its epsilon (:func:`_is_weak`). Otherwise the core is as few vertices as hold the wanted share
+    No row is in the core of a sparse graph, or in a pure call, or, in a call that goes in stages, if degrees are small
+    for its epsilon (:func:`_is_weak`). Otherwise the core is as few vertices as hold the wanted share
     of the sum of squared degrees: nearly every vertex in a graph of equal degrees, few where few have most edges.
     """
-    order = degree_order(degrees, generator)
-    weak = ledger.parallel and _is_weak(degrees, ledger.epsilon)
-    if sparse or weak or ledger.delta == 0:
-        return Core(order if sweeps == 1 else large_first(degrees, generator), 0)
-    return Core(order, _number_holding(degrees[order], ledger.epsilon))
+    order, epsilon = degree_order(degrees, call.generator), call.ledger.epsilon
+    weak = call.pure_noise and _is_weak(degrees, epsilon)
+    if sparse or weak or call.ledger.delta == 0:
+        return Core(order if sweeps == 1 else large_first(degrees, call.generator), 0)
+    return Core(order, _number_holding(degrees[order], epsilon))
 
 
 def repeated_core(degrees: FloatArray, epsilon: float, generator: np.random.Generator) -> Core:
@@ -191,13 +171,11 @@ def _is_weak(degrees: FloatArray, epsilon: float) -> bool:
     return epsilon * math.sqrt(float((degrees**2).sum() / degrees.sum())) < _WEAK_SIGNAL
 
 
-def _repeats(oracle: FieldOracle, ledger: Ledger, w: float, mean_degree: float, degrees: FloatArray) -> int:
-    """How often rows are read with noise that is drawn together; 0 where they are not, or the ledger is Gaussian."""
-    if ledger.delta > 0 and not ledger.parallel:
-        return 0
+def _repeats(oracle: FieldOracle, epsilon: float, w: float, mean_degree: float, degrees: FloatArray) -> int:
+    """How often rows are read with noise that is drawn together; 0 where they are not."""
     if oracle.columns == 1:
-        return number_of_repeats(ledger.epsilon, mean_degree, degrees)
-    each = ledger.epsilon * w / oracle.envelope
+        return number_of_repeats(epsilon, mean_degree, degrees)
+    each = epsilon * w / oracle.envelope
     choices = oracle.scores is not None
     return number_of_label_repeats(each, mean_degree, degrees, columns=oracle.columns, choices=choices)
 
@@ -217,13 +195,10 @@ def large_first(degrees: FloatArray, generator: np.random.Generator) -> IndexArr
     return np.argsort(generator.exponential(size=degrees.size) / degrees**2)
 
 
-def release_usable_degrees(
-    graph: GraphOperator, mean_degree: float, share: float, *, ledger: Ledger, noise: NoiseSource
-) -> FloatArray:
-    """Release the degrees for a share of the budget, shrunk by what is noise in them."""
-    w = graph.max_weight
-    released = release_degrees(graph, Call(ledger, noise, share))
-    return shrunken_degrees(released.value, mean_degree, released.std, w)
+def release_usable_degrees(graph: GraphOperator, mean_degree: float, call: Call) -> FloatArray:
+    """Release the degrees for a part of the budget, shrunk by what is noise in them."""
+    released = release_degrees(graph, call)
+    return shrunken_degrees(released.value, mean_degree, released.std, graph.max_weight)
 
 
 def shrunken_degrees(noisy: FloatArray, mean: float, scale: float, floor: float) -> FloatArray:

@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 
 from dpgraph.bounds import sensitivity
 from dpgraph.graph import GraphOperator
-from dpgraph.privacy.ledger import Ledger
-from dpgraph.privacy.noise import NoiseSource
+from dpgraph.privacy.call import Call
 from dpgraph.releases.sweeps.core import release_core_iterates
-from dpgraph.releases.sweeps.gaussian import ITERATE_UNIT, FieldOracle, LabelScores
+from dpgraph.releases.sweeps.oracle import ITERATE_UNIT, FieldOracle, Iteration, LabelScores
 
 __all__ = ["Simplex", "label_oracle", "release_label_iterates"]
 
@@ -44,14 +43,12 @@ class Simplex:
 def release_label_iterates(
     graph: GraphOperator,
     relation: FloatArray,
+    call: Call,
     *,
     mean_degree: float,
-    ledger: Ledger,
-    share: float,
-    noise: NoiseSource,
     progress: bool = False,
 ) -> IndexArray:
-    """Release a label for each vertex for a share of the budget, aiming at much weight earned.
+    """Release a label for each vertex for a part of the budget, aiming at much weight earned.
 
     Parameters
     ----------
@@ -59,11 +56,11 @@ def release_label_iterates(
         The private graph.
     relation : ndarray, shape (q, q)
         What a pair of labels earns times the weight of the edge: public, symmetric, multiples of
-        :data:`~dpgraph.releases.sweeps.gaussian.ITERATE_UNIT` in [0, 1].
+        :data:`~dpgraph.releases.sweeps.oracle.ITERATE_UNIT` in [0, 1].
+    call : Call
+        Part of the budget.
     mean_degree : float
         A private (released) average degree.
-    ledger, share, noise
-        Budget of the call, share of it for this release, source of noise.
     progress : bool
         Show a bar on stderr.
 
@@ -78,16 +75,8 @@ def release_label_iterates(
     :func:`~dpgraph.bounds.sensitivity.label_rows`, less than by w. Readings of the other rows, counts of labels, move
     by at most w in l1, and choices of theirs cost :func:`~dpgraph.bounds.sensitivity.label_scores`.
     """
-    X, _ = release_core_iterates(
-        graph,
-        label_oracle(graph, relation),
-        Simplex(len(relation), relation),
-        mean_degree=mean_degree,
-        ledger=ledger,
-        share=share,
-        noise=noise,
-        progress=progress,
-    )
+    iteration = Iteration(label_oracle(graph, relation), Simplex(len(relation), relation), progress=progress)
+    X, _ = release_core_iterates(graph, iteration, call, mean_degree=mean_degree)
     return np.argmax(X, axis=1)
 
 

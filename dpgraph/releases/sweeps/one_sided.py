@@ -19,18 +19,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
 from dpgraph.bounds import sensitivity
-from dpgraph.privacy.accounting import pure_beside_gaussian
+from dpgraph.privacy.call import Call
 from dpgraph.privacy.grid import LAPLACE_BITS, grid_step
-from dpgraph.privacy.ledger import PARALLEL, Ledger
-from dpgraph.privacy.noise import NoiseSource
-from dpgraph.releases.sweeps.gaussian import ITERATE_UNIT, Core, FieldOracle, LabelScores, Response
+from dpgraph.privacy.report import Pairs
+from dpgraph.releases.sweeps.oracle import ITERATE_UNIT, Core, FieldOracle, Iteration, LabelScores, Response
 
 __all__ = ["release_one_sided_sweeps", "row_blocks", "score_units"]
 
@@ -47,8 +45,6 @@ _PRIOR = 3.0
 #: Share of the rows that read each other in the first sweep only, if there are several and at most so many: where more
 #: are worth their price, so is looking again. (Tuned on planted cuts and validated on SNAP and Facebook100 graphs.)
 _HEAD, _HEAD_SWEEPS = 0.1, 3
-#: What is read, and which vertex pairs that are.
-_PAIRS = {"": "", "first rows": "among the first rows", "other rows": "not among the first rows"}
 #: Squares of larger scales overflow; nothing is learnt from either.
 _LARGEST_SCALE = 1e150
 #: Least weight of a reading that known readings are put in proportion to.
@@ -56,35 +52,29 @@ _LEAST_WEIGHT = 1e-3
 
 
 def release_one_sided_sweeps(
-    oracle: FieldOracle,
-    response: Response,
+    iteration: Iteration,
     variances: FloatArray,
     core: Core,
     X: FloatArray,
+    call: Call,
     *,
     sweeps: int,
-    ledger: Ledger,
-    share: float,
-    noise: NoiseSource,
-    progress: bool = False,
 ) -> tuple[FloatArray, FloatArray]:
-    """Set the rows outside the core for a share of the budget; return the iterate and estimates of the last fields.
+    """Set the rows outside the core for a part of the budget; return the iterate and estimates of the last fields.
 
     Parameters
     ----------
-    oracle, response, variances
-        As for :func:`~dpgraph.releases.sweeps.gaussian.release_iterates`.
+    iteration, variances
+        As for :func:`~dpgraph.releases.sweeps.gaussian.release_iterates`; `revise` is not asked.
     core : Core
         Rows that stand; the order of the others.
     X : ndarray, shape (rows, columns)
         The iterate, zero outside the core.
+    call : Call
+        What the sweeps of the core got too. A pure part pays for Laplace noise, a Gaussian stage of a call that goes in
+        stages does so beside the core, another Gaussian call pays for Gaussian noise.
     sweeps : int
         At least 1; 1 where there is a core, whose rows are read in the first sweep only.
-    ledger, share, noise
-        Budget of the call, share of it that the sweeps of the core got. A pure ledger pays for Laplace noise, a
-        parallel one does so beside the core, another Gaussian ledger pays for Gaussian noise.
-    progress : bool
-        Show a bar on stderr.
 
     Returns
     -------
@@ -101,23 +91,17 @@ def release_one_sided_sweeps(
     scores of one row, all in the same direction (:func:`~dpgraph.bounds.sensitivity.label_scores`). Readings of
     earlier sweeps are released, hence public.
     """
-    rows = core.others
+    rows, oracle = core.others, iteration.oracle
     size = round(_HEAD * rows.size) if 1 < sweeps <= _HEAD_SWEEPS else 0
     head, tail = (rows[:size], rows[size:]) if size > 1 else (rows[:0], rows)
-    run = _Run(
-        oracle,
-        response,
-        _usable_scores(oracle, core, sweeps, ledger),
-        _Readings.none(oracle, variances, rows, head=head.size, several=sweeps > 1),
-        noise.generator,
-        X.copy(),
-    )
-    opened = partial(_open_release, oracle, core, sweeps, ledger, share, noise)
-    for sweep in tqdm(range(sweeps), desc="sweeps", disable=not progress):
+    lines = _Lines(oracle, core, sweeps, call)
+    known = _Readings.none(oracle, variances, rows, head=head.size, several=sweeps > 1)
+    run = _Run(oracle, iteration.response, lines.scores, known, call.generator, X.copy())
+    for sweep in tqdm(range(sweeps), desc="sweeps", disable=not iteration.progress):
         side, seen = sweep % 2, run.X.copy() if sweep == 0 else np.zeros_like(run.X)
         if sweep == 0 and head.size:
-            run.set(head, seen, opened(sweep, "first rows"))
-        release = opened(sweep, "other rows" if head.size else "")
+            run.set(head, seen, lines.open(sweep, Pairs.FIRST_ROWS))
+        release = lines.open(sweep, Pairs.LATER_ROWS if head.size else core.other_pairs)
         last = sweep == sweeps - 1
         if side == 0 and sweep:
             run.set(head, seen, release, apart=True, last=last)
@@ -179,9 +163,9 @@ def score_units(counts: FloatArray, relation: FloatArray, unit: float) -> IndexA
     ----------
     counts : ndarray, shape (rows, columns)
         Multiples of `unit`. A neighbour moves the scores of one row, all in one direction, by at most a bound that is a
-        multiple of `unit` (:class:`~dpgraph.releases.sweeps.gaussian.LabelScores`).
+        multiple of `unit` (:class:`~dpgraph.releases.sweeps.oracle.LabelScores`).
     relation : ndarray, shape (columns, columns)
-        Multiples of :data:`~dpgraph.releases.sweeps.gaussian.ITERATE_UNIT` in [0, 1].
+        Multiples of :data:`~dpgraph.releases.sweeps.oracle.ITERATE_UNIT` in [0, 1].
     unit : float
         Grid of the counts and of the noise.
 
@@ -261,54 +245,45 @@ class _Release:
     variance: float
 
 
-def _usable_scores(oracle: FieldOracle, core: Core, sweeps: int, ledger: Ledger) -> LabelScores | None:
-    """Scores serve pure noise only: in l2 they move more than fields."""
-    scores = oracle.scores
-    if scores is None or (scores.single and (core.size or sweeps > 1)):
-        return None
-    return scores if ledger.delta == 0 or ledger.parallel else None
+@dataclass(frozen=True)
+class _Lines:
+    """Enters sweeps in the ledger."""
 
+    oracle: FieldOracle
+    core: Core
+    sweeps: int
+    call: Call
 
-def _open_release(
-    oracle: FieldOracle,
-    core: Core,
-    sweeps: int,
-    ledger: Ledger,
-    share: float,
-    noise: NoiseSource,
-    sweep: int,
-    kind: str,
-) -> _Release:
-    """Enter one sweep in the ledger, or what the first rows read of each other if that is the `kind` of its pairs.
+    @property
+    def scores(self) -> LabelScores | None:
+        """Scores serve pure noise only: in l2 they move more than fields."""
+        scores = self.oracle.scores
+        if scores is None or (scores.single and (self.core.size or self.sweeps > 1)):
+            return None
+        return scores if self.call.pure_noise else None
 
-    At delta = 1e-6 one look has a third of the standard deviation with Laplace noise; a Gaussian call that wants to
-    stay one, because it composes better with others, is opened without `parallel`.
-    """
-    scores, unit = _usable_scores(oracle, core, sweeps, ledger), oracle.unit
-    first = kind == "first rows"
-    part = share if first else share / sweeps
-    pairs = core.other_pairs or _PAIRS[kind]
-    rows = "other rows" if core.size else kind if first else f"sweep {sweep + 1}"
-    name = f"{'fields' if scores is None else 'labels'}, {rows}"
-    if ledger.delta > 0 and not ledger.parallel:
-        bound = sensitivity.first_sweep(oracle.row_bound)
-        law = "Gaussian" + PARALLEL * first
-        scale = ledger.gaussian(name, mechanism=law, sensitivity=bound, mu=ledger.mu * math.sqrt(part), pairs=pairs)
-        return _Release(lambda exact: noise.gaussian_on_grid(exact, unit, scale), np.argmax, scale**2)
-    bound = sensitivity.first_sweep(oracle.row_bound_l1) if scores is None else scores.bound
-    chooses = scores is not None and sweep == sweeps - 1
-    mechanism = ("noisy maximum" if chooses else "Laplace") + PARALLEL * first
-    mu = ledger.mu * math.sqrt(1 - share)
-    epsilon = pure_beside_gaussian(mu, ledger.epsilon, ledger.slack) if ledger.delta > 0 else ledger.epsilon * part
-    step = grid_step(bound / epsilon, unit, bits=LAPLACE_BITS)
-    if chooses and step > unit:  # rounding is monotone: scores still move in one direction, by a step more
-        bound += step
-    if ledger.delta > 0:
-        scale = ledger.laplace_beside(name, mechanism=mechanism, sensitivity=bound, mu=mu, pairs=pairs)
-    else:
-        scale = ledger.pure(name, mechanism=mechanism, sensitivity=bound, epsilon=epsilon, pairs=pairs)
-    return _Release(
-        lambda exact: noise.laplace_on_grid(exact, unit, scale),
-        lambda exact, public: noise.noisy_argmax(exact, step, scale, public=public),
-        2 * min(scale, _LARGEST_SCALE) ** 2,
-    )
+    def open(self, sweep: int, pairs: Pairs) -> _Release:
+        """Enter one sweep, or what the first rows read of each other.
+
+        At delta = 1e-6 one look has a third of the standard deviation with Laplace noise; a Gaussian call that wants to
+        stay one, because it composes better with others, does not go in stages.
+        """
+        scores, unit, noise = self.scores, self.oracle.unit, self.call.noise
+        first = pairs is Pairs.FIRST_ROWS
+        call = self.call if first else self.call.equal_part(self.sweeps)
+        rows = "other rows" if self.core.size else "first rows" if first else f"sweep {sweep + 1}"
+        name = f"{'fields' if scores is None else 'labels'}, {rows}"
+        if not call.pure_noise:
+            scale = call.scale(name, sensitivity.first_sweep(self.oracle.row_bound), law="Gaussian", pairs=pairs)
+            return _Release(lambda exact: noise.gaussian_on_grid(exact, unit, scale), np.argmax, scale**2)
+        bound = sensitivity.first_sweep(self.oracle.row_bound_l1) if scores is None else scores.bound
+        chooses = scores is not None and sweep == self.sweeps - 1
+        step = grid_step(bound / call.look_epsilon, unit, bits=LAPLACE_BITS)
+        if chooses and step > unit:  # rounding is monotone: scores still move in one direction, by a step more
+            bound += step
+        scale = call.look(name, bound, law="noisy maximum" if chooses else "Laplace", pairs=pairs)
+        return _Release(
+            lambda exact: noise.laplace_on_grid(exact, unit, scale),
+            lambda exact, public: noise.noisy_argmax(exact, step, scale, public=public),
+            2 * min(scale, _LARGEST_SCALE) ** 2,
+        )

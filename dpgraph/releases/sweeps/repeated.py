@@ -21,11 +21,11 @@ from tqdm import tqdm
 from dpgraph.bounds import sensitivity
 from dpgraph.denoise.kalman import FieldTracker
 from dpgraph.exceptions import DPGraphError
-from dpgraph.privacy.ledger import Ledger
-from dpgraph.privacy.noise import NoiseSource, ReadingNoise
+from dpgraph.privacy.call import Call
+from dpgraph.privacy.noise import ReadingNoise
 from dpgraph.privacy.reading_norm import ReadingNorm, reading_grid
-from dpgraph.releases.sweeps.gaussian import Core, FieldOracle, Response, Revision
 from dpgraph.releases.sweeps.one_sided import row_blocks
+from dpgraph.releases.sweeps.oracle import Core, FieldOracle, Iteration
 
 __all__ = ["release_repeated_sweeps"]
 
@@ -45,34 +45,26 @@ _REVISED_HALFWAY = 6
 
 
 def release_repeated_sweeps(
-    oracle: FieldOracle,
-    response: Response,
+    iteration: Iteration,
     variances: FloatArray,
     core: Core,
+    call: Call,
     *,
     sweeps: int,
-    ledger: Ledger,
-    share: float,
-    noise: NoiseSource,
-    revise: Revision | None = None,
-    progress: bool = False,
 ) -> tuple[FloatArray, FloatArray]:
-    """Set the rows of the core for a share of a pure budget; return the iterate and estimates of the last fields.
+    """Set the rows of the core for a part of a pure budget; return the iterate and estimates of the last fields.
 
     Parameters
     ----------
-    oracle, response, variances
-        As for :func:`~dpgraph.releases.sweeps.gaussian.release_iterates`.
+    iteration, variances
+        As for :func:`~dpgraph.releases.sweeps.gaussian.release_iterates`; `revise` is asked after all sweeps, and if
+        there are many also after half of them.
     core : Core
         Rows that are set; the order of the first sweep. All others stay zero.
+    call : Call
+        Part of a pure budget.
     sweeps : int
         At least 1.
-    ledger, share, noise
-        Pure budget of the call, share of it for this release, source of noise.
-    revise : callable, optional
-        Asked after all sweeps whether to go on with another iterate, and if there are many also after half of them.
-    progress : bool
-        Show a bar on stderr (its length is public).
 
     Returns
     -------
@@ -85,20 +77,21 @@ def release_repeated_sweeps(
     :class:`PublicIterate` keeps: no row is set before its first reading is gone. Fields of core rows read pairs inside
     the core only, because all other rows of the iterate are zero.
     """
-    norm = ReadingNorm(sweeps)
-    step, envelope, epsilon = reading_grid(oracle.envelope, oracle.columns, oracle.unit, ledger.epsilon * share)
+    oracle, response, revise = iteration.oracle, iteration.response, iteration.revise
+    norm, generator = ReadingNorm(sweeps), call.generator
+    step, envelope, epsilon = reading_grid(oracle.envelope, oracle.columns, oracle.unit, call.epsilon)
     moved = sensitivity.repeated_readings(envelope, norm, from_zero=True)  # by PublicIterate
     name = f"fields, {sweeps} sweeps"
-    scale = ledger.pure(name, mechanism="K-norm", sensitivity=moved, epsilon=epsilon, pairs=core.pairs)
-    drawn = noise.readings((oracle.rows, oracle.columns), core.rows, norm, step, scale)
+    scale = call.ledger.pure(name, mechanism="K-norm", sensitivity=moved, epsilon=epsilon, pairs=core.pairs)
+    drawn = call.noise.readings((oracle.rows, oracle.columns), core.rows, norm, step, scale)
     iterate = PublicIterate(oracle, drawn, norm.variances(scale))
     filters = _Filters.before(oracle, core, variances)
     questions = (sweeps // 2, sweeps) if sweeps >= _REVISED_HALFWAY else (sweeps,)
-    for t in tqdm(range(sweeps), desc="sweeps", disable=not progress):
-        order = core.rows if t == 0 else noise.generator.permutation(core.rows)
+    for t in tqdm(range(sweeps), desc="sweeps", disable=not iteration.progress):
+        order = core.rows if t == 0 else generator.permutation(core.rows)
         for k, block in enumerate(row_blocks(order, _BLOCKS) if t else row_blocks(order)):
             if t == k == 0:  # nothing is set yet: fields are zero whatever the data
-                new = response.start(block.size, noise.generator)
+                new = response.start(block.size, generator)
             else:
                 filters.observe(block, *iterate.read(block))
                 new = response.answer(block, *filters.ratio(block, t, sweeps), iterate.X)

@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgraph.graph import GraphOperator
-from dpgraph.privacy.ledger import Ledger
-from dpgraph.privacy.noise import NoiseSource
+from dpgraph.privacy.call import Call
 from dpgraph.releases.sweeps.core import release_core_iterates
-from dpgraph.releases.sweeps.gaussian import ITERATE_UNIT, FieldOracle
+from dpgraph.releases.sweeps.oracle import ITERATE_UNIT, FieldOracle, Iteration
 
 __all__ = ["BalancedSigns", "Signs", "cut_labels", "cut_oracle", "release_cut_labels"]
 
@@ -59,25 +58,23 @@ class BalancedSigns(Signs):
 
 def release_cut_labels(
     graph: GraphOperator,
+    call: Call,
     *,
     mean_degree: float,
-    ledger: Ledger,
-    share: float,
-    noise: NoiseSource,
     balanced: bool = False,
     together: bool = False,
     progress: bool = False,
 ) -> NDArray[np.int8]:
-    """Release a 0/1 side for each vertex for a share of the budget, aiming at a large cut.
+    """Release a 0/1 side for each vertex for a part of the budget, aiming at a large cut.
 
     Parameters
     ----------
     graph : GraphOperator
         The private graph.
+    call : Call
+        Part of the budget.
     mean_degree : float
         A private (released) average degree.
-    ledger, share, noise
-        As for :func:`~dpgraph.releases.sweeps.gaussian.release_iterates`.
     balanced : bool
         Make the sides differ by at most one vertex.
     together : bool
@@ -85,17 +82,8 @@ def release_cut_labels(
     progress : bool
         Show a bar on stderr.
     """
-    X, fields = release_core_iterates(
-        graph,
-        cut_oracle(graph),
-        BalancedSigns() if balanced else Signs(),
-        mean_degree=mean_degree,
-        ledger=ledger,
-        share=share,
-        noise=noise,
-        together=together,
-        progress=progress,
-    )
+    iteration = Iteration(cut_oracle(graph), BalancedSigns() if balanced else Signs(), progress=progress)
+    X, fields = release_core_iterates(graph, iteration, call, mean_degree=mean_degree, together=together)
     return cut_labels(X, fields, balanced=balanced)
 
 

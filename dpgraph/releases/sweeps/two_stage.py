@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgraph.graph import Graph
-from dpgraph.privacy.ledger import Ledger
-from dpgraph.privacy.noise import NoiseSource
+from dpgraph.privacy.call import Call
 from dpgraph.releases.answers import (
     FLIP_LIMIT,
     FlippedGraph,
@@ -24,8 +23,8 @@ from dpgraph.releases.answers import (
     release_flipped_graph,
 )
 from dpgraph.releases.sweeps.core import degree_order, release_usable_degrees
-from dpgraph.releases.sweeps.gaussian import Core, FieldOracle, Response
 from dpgraph.releases.sweeps.one_sided import release_one_sided_sweeps
+from dpgraph.releases.sweeps.oracle import Core, Iteration
 
 __all__ = ["check_core_response", "core_may_answer", "release_core_response", "response_core"]
 
@@ -61,53 +60,38 @@ def _answers_share(epsilon: float) -> float:
 
 def release_core_response(
     graph: Graph,
-    oracle: FieldOracle,
-    response: Response,
+    iteration: Iteration,
     solve: Callable[[FlippedGraph], FloatArray],
+    call: Call,
     *,
     mean_degree: float,
-    ledger: Ledger,
-    epsilon: float,
-    noise: NoiseSource,
 ) -> tuple[FloatArray, FloatArray]:
-    """Release a row of the iterate for each vertex with pure `epsilon`; return them and fields, 0 inside the core.
+    """Release a row of the iterate for each vertex; return them and fields, 0 inside the core.
 
     Parameters
     ----------
     graph : Graph
         The private graph.
-    oracle, response
-        What a vertex outside the core sees of the others, and how it answers, as for
-        :func:`~dpgraph.releases.sweeps.gaussian.release_iterates`.
+    iteration : Iteration
+        What a vertex outside the core sees of the others, and how it answers.
     solve : callable
         Rows for the vertices of a released graph, those of the core.
+    call : Call
+        Part of a pure budget, in one stage.
     mean_degree : float
         A private (released) average degree.
-    ledger, epsilon, noise
-        Budget of the call, epsilon of this release, source of noise.
     """
-    w = graph.max_weight
-    degrees = release_usable_degrees(
-        graph, mean_degree, DEGREE_SHARE * epsilon / ledger.epsilon, ledger=ledger, noise=noise
-    )
-    epsilon = _answers_share(epsilon)
+    w, oracle = graph.max_weight, iteration.oracle
+    first, answers = call.split(DEGREE_SHARE, 1 - DEGREE_SHARE)
+    degrees = release_usable_degrees(graph, mean_degree, first)
     wanted = _EDGES_PER_FLIP if oracle.scores is None else _EDGES_PER_FLIP_CHOICES
-    core = response_core(degrees / w, epsilon, wanted, noise.generator)
+    core = response_core(degrees / w, answers.epsilon, wanted, call.generator)
     X = np.zeros((oracle.rows, oracle.columns))
-    X[core.rows] = solve(release_flipped_graph(graph, ledger=ledger, epsilon=epsilon, noise=noise, core=core))
+    X[core.rows] = solve(release_flipped_graph(graph, answers, core=core))
     fields = np.zeros_like(X)
     if core.others.size:
-        X, fields = release_one_sided_sweeps(
-            oracle,
-            response,
-            w * degrees / oracle.columns,
-            core,
-            X,
-            sweeps=1,
-            ledger=ledger,
-            share=epsilon / ledger.epsilon,
-            noise=noise,
-        )
+        variances = w * degrees / oracle.columns
+        X, fields = release_one_sided_sweeps(iteration, variances, core, X, answers, sweeps=1)
     return X, fields
 
 

@@ -26,15 +26,16 @@ import numpy as np
 
 from dpgraph.bounds import sensitivity
 from dpgraph.inputs.weight_grid import WeightGrid
-from dpgraph.privacy.call import Call
+from dpgraph.privacy.call import Call, open_call
 from dpgraph.privacy.ledger import _GRID_RATIO, open_ledger
 from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.privacy.reading_norm import ReadingNorm
 from dpgraph.privacy.relation import Edge
+from dpgraph.privacy.report import Pairs
 from dpgraph.releases import totals as weights
 from dpgraph.releases.sweeps import one_sided as one_sided_sweeps
-from dpgraph.releases.sweeps.gaussian import ITERATE_UNIT, Core, FieldOracle, LabelScores
 from dpgraph.releases.sweeps.labels import Simplex
+from dpgraph.releases.sweeps.oracle import ITERATE_UNIT, Core, FieldOracle, LabelScores
 from tests.privacy.attack.genes import Choice, Gene, Genome, Log, Seed, Share, Whole
 from tests.privacy.attack.trial import Comparison
 
@@ -112,8 +113,8 @@ def _choice(genome: Genome) -> float:
         scores = LabelScores(partial(_counts, counts), relation, w)
         oracle = FieldOracle(2, q, scores.counts, unit, w, w, w, scores)
         noise = _Sums()
-        ledger = open_ledger(epsilon=1.0, delta=None, accountant=None, relation=Edge(), noise=noise)
-        release = one_sided_sweeps._open_release(oracle, Core(np.arange(2), 0), 1, ledger, 1.0, noise, 0, "")
+        call = open_call(epsilon=1.0, accountant=None, relation=Edge(), noise=noise)
+        release = one_sided_sweeps._Lines(oracle, Core(np.arange(2), 0), 1, call).open(0, Pairs.ANY)
         known: Any = SimpleNamespace(in_proportion=lambda *_: public)
         run = one_sided_sweeps._Run(oracle, Simplex(q), scores, known, rng, np.zeros((2, q)))
         run.set(np.array([1]), np.eye(q)[:2], release, last=True)
@@ -121,7 +122,7 @@ def _choice(genome: Genome) -> float:
     moved = [after - before for before, after in zip(*sums, strict=True)]
     if min(moved) < 0:
         return math.inf  # not in one direction
-    return float(max(moved) / Fraction(ledger.entries[0].sensitivity))
+    return float(max(moved) / Fraction(call.ledger.entries[0].sensitivity))
 
 
 def _counts(counts: np.ndarray, block: np.ndarray, X: np.ndarray) -> np.ndarray:

@@ -29,7 +29,6 @@ import numpy as np
 
 from dpgraph.exceptions import InvalidGraphError, NotConvergedError
 from dpgraph.privacy.accounting import pure_dp_mu
-from dpgraph.privacy.ledger import PARALLEL
 from tests.privacy.attack.hooks import AttackSource, change_of, response_loss
 from tests.privacy.ratios import line_of
 from tests.privacy.replay import Release, assert_same, distance_of, observe, reading_norms
@@ -159,7 +158,7 @@ def _compare_releases(original: Outcome, copy: AttackSource, found: Comparison) 
     changes = _changes(source, copy, pairs)
     _judge_lines(source, changes, found)
     _judge_total(source, changes, report, found)
-    if report.mu is None and not any(PARALLEL in entry.mechanism for entry in source.lines):
+    if report.mu is None and not any(entry.disjoint for entry in source.lines):
         evidence = math.fsum(_evidence(source, copy, pairs))
         found.add("likelihood", abs(evidence) / report.epsilon)
     _judge_failures(source, report, found)
@@ -249,7 +248,7 @@ def _judge_total(source: AttackSource, changes: list[float], report: Any, found:
         found.add("loss", pure / budget)
     read = {e.pairs for e, distance in zip(source.lines, changes, strict=True) if e.pairs and distance}
     if len(read) > 1:
-        found.add("loss", math.inf, f"one pair was read by lines that compose in parallel: {sorted(read)}")
+        found.add("loss", math.inf, f"one pair was read by lines that are said to be disjoint: {sorted(read)}")
 
 
 def _evidence(source: AttackSource, copy: AttackSource, pairs: list[tuple[Release, Release]]) -> list[float]:
