@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from dpgraph.exceptions import DPGraphError
 from dpgraph.privacy.accountant import ROUNDING, PrivacyAccountant
+from dpgraph.privacy.accounting import pure_dp_epsilon
 from dpgraph.privacy.grid import Terms, add_on_grid, grid_step, symmetric_part
 from dpgraph.privacy.ledger import Ledger, open_ledger
 from dpgraph.privacy.noise import NoiseSource
@@ -96,13 +97,21 @@ class Call:
         Where all noise of the call comes from.
     share : float
         Part of the ledger's budget: of epsilon, or of mu**2.
-    mu : float, optional
-        GDP parameter of this part, if it is not given by `share`.
+    mu, epsilon : float, optional
+        GDP parameter or epsilon of this part, if it is not given by `share`.
     """
 
-    def __init__(self, ledger: Ledger, noise: NoiseSource, share: float = 1.0, *, mu: float | None = None) -> None:
+    def __init__(
+        self,
+        ledger: Ledger,
+        noise: NoiseSource,
+        share: float = 1.0,
+        *,
+        mu: float | None = None,
+        epsilon: float | None = None,
+    ) -> None:
         self.ledger, self.noise, self.share = ledger, noise, share
-        self._mu = mu
+        self._mu, self._epsilon = mu, epsilon
         self._stage: Ledger | None = None
 
     # --- the budget -------------------------------------------------------------------------------------------------
@@ -119,8 +128,10 @@ class Call:
 
     @property
     def epsilon(self) -> float:
-        """Epsilon of this part, if it is pure."""
-        return self.ledger.epsilon * self.share
+        """Epsilon of this part, if it is pure; otherwise the largest of a pure release that its mu pays for."""
+        if self._epsilon is not None:
+            return self._epsilon
+        return self.ledger.epsilon * self.share if self.pure else pure_dp_epsilon(self.mu)
 
     @property
     def mu(self) -> float:
@@ -136,6 +147,8 @@ class Call:
         """The part with this share of what this one has."""
         if self._mu is not None:
             return self.at_mu(self._mu * math.sqrt(share))
+        if self._epsilon is not None:
+            return self.at_epsilon(self._epsilon * share)
         return Call(self.ledger, self.noise, self.share * share)
 
     def equal_part(self, count: int) -> Call:
@@ -153,6 +166,17 @@ class Call:
     def at_mu(self, mu: float) -> Call:
         """The part of a Gaussian call with this GDP parameter."""
         return Call(self.ledger, self.noise, mu=mu)
+
+    def at_epsilon(self, epsilon: float) -> Call:
+        """The part of a pure call with this epsilon."""
+        return Call(self.ledger, self.noise, epsilon=epsilon)
+
+    def without(self, *parts: Call) -> Call:
+        """What these parts leave of a Gaussian one."""
+        left = self.mu**2
+        for part in parts:
+            left -= part.mu**2
+        return self.at_mu(math.sqrt(left))
 
     def stage(self, *, delta: float = 0.0, slack: float = 0.0) -> Call:
         """Make a stage of this part (:meth:`~dpgraph.privacy.ledger.Ledger.stage`), Gaussian where delta > 0."""
@@ -220,10 +244,18 @@ class Call:
         scale = self.scale(measurement.name, bound + 2 * error, law="Gaussian")
         return Released(add_on_grid(value, self.noise.gaussian(shape, scale), grid_step(scale)), scale)
 
-    def scale(self, name: str, sensitivity: float, *, law: str, pairs: Pairs = Pairs.ANY) -> float:
-        """Enter a line with noise of a law of its own, and return its scale: sensitivity/epsilon, or sensitivity/mu."""
-        if self.pure:
-            return self._lines().pure(name, mechanism=law, sensitivity=sensitivity, epsilon=self.epsilon, pairs=pairs)
+    def scale(
+        self, name: str, sensitivity: float, *, law: str, pairs: Pairs = Pairs.ANY, purely: bool = False
+    ) -> float:
+        """Enter a line with noise of a law of its own, and return its scale: sensitivity/epsilon, or sensitivity/mu.
+
+        With `purely` the release of a Gaussian part is purely private all the same, for :attr:`epsilon`.
+        """
+        if self.pure or purely:
+            mu = 0.0 if self.pure else self.mu
+            return self._lines().pure(
+                name, mechanism=law, sensitivity=sensitivity, epsilon=self.epsilon, mu=mu, pairs=pairs
+            )
         return self._lines().gaussian(name, sensitivity=sensitivity, mu=self.mu, mechanism=law, pairs=pairs)
 
     @property

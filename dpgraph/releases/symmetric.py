@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from dpgraph.arguments import check_choice, check_scale
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.grid import Terms, add_on_grid, grid_step, symmetric_part
-from dpgraph.privacy.ledger import Ledger, open_ledger
+from dpgraph.privacy.call import Call, Measurement, open_call
+from dpgraph.privacy.grid import add_on_grid, grid_step, symmetric_part
 from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.privacy.nuclear_noise import (
     EXACT_NUCLEAR_LAPLACE_DIMENSION,
@@ -69,43 +69,23 @@ class PrivateSymmetricMatrix:
 
 
 def release_symmetric(
-    B: Terms,
-    *,
-    name: str,
-    sensitivity: float,
-    epsilon: float,
-    mechanism: NuclearMechanism,
-    ledger: Ledger,
-    noise: NoiseSource,
-    norm: MatrixNorm = "nuclear",
-    mu: float = 0.0,
-    error: float = 0.0,
+    measurement: Measurement, mechanism: NuclearMechanism, call: Call, *, norm: MatrixNorm = "nuclear"
 ) -> tuple[FloatArray, bool]:
-    """Add pure-DP noise to a symmetric matrix, rounded to a public grid.
+    """Add noise that makes a symmetric matrix purely private, rounded to a public grid.
 
     Parameters
     ----------
-    B : ndarray, shape (d, d), or tuple of such
-        Private; several arrays stand for their exact sum. Its symmetric part (B + B')/2 is released.
-    name : str
-        Name of the ledger line.
-    sensitivity : float
-        Largest `norm` of the difference of neighbours, were `B` computed exactly.
-    epsilon : float
-        Pure epsilon of this release.
+    measurement : Measurement
+        The square matrix B, of which the symmetric part (B + B')/2 is released; `l1` bounds the change between
+        neighbours in `norm`, and `error` (0 by default) what rounding adds to it, in the nuclear norm, on either of
+        them.
     mechanism : {"wishart-difference", "nuclear-laplace"}
         Law of the noise: the difference of two positive semidefinite matrices, or the Laplace law of the norm.
-    ledger : Ledger
-        Records the release.
-    noise : NoiseSource
-        Source of the noise.
+    call : Call
+        Pays for the release: its epsilon if it is pure, otherwise the largest epsilon that its mu pays for.
     norm : {"nuclear", "larger-trace"}
-        Norm of the sensitivity, which the law of the noise follows (:mod:`dpgraph.privacy.nuclear_noise`,
+        Norm of the bound, which the law of the noise follows (:mod:`dpgraph.privacy.nuclear_noise`,
         :mod:`dpgraph.privacy.replacement_noise`).
-    mu : float
-        In a call with delta > 0, the GDP parameter that the release is charged with.
-    error : float
-        As for :func:`~dpgraph.releases.arrays.release_array`, in the nuclear norm, the larger of both.
 
     Returns
     -------
@@ -114,17 +94,14 @@ def release_symmetric(
     approximate : bool
         Whether the noise came from a Markov chain.
     """
+    B = measurement.value
     d = len(B[0] if isinstance(B, tuple) else B)
     approximate = mechanism == "nuclear-laplace" and d > EXACT_NUCLEAR_LAPLACE_DIMENSION
     law = mechanism + (", larger trace" if norm == "larger-trace" else "")
-    scale = ledger.pure(
-        name,
-        mechanism=law + (" (Markov chain: approximate)" if approximate else ""),
-        sensitivity=sensitivity + 2 * error,
-        epsilon=epsilon,
-        mu=mu,
-    )
-    draw = _draw(noise, d, scale, mechanism, norm, approximate)
+    law += " (Markov chain: approximate)" if approximate else ""
+    moved = measurement.l1 + 2 * (measurement.error or 0.0)
+    scale = call.scale(measurement.name, moved, law=law, purely=True)
+    draw = _draw(call.noise, d, scale, mechanism, norm, approximate)
     return add_on_grid(symmetric_part(B), draw, grid_step(scale)), approximate
 
 
@@ -207,21 +184,7 @@ def private_symmetric_matrix(
     shape = public_shape(B)
     if len(shape) != 2 or shape[0] != shape[1] or shape[0] == 0:
         raise InvalidParameterError(f"expected a square matrix; got shape {shape}")
-    noise = noise_source(rng)
-    ledger = open_ledger(
-        epsilon=epsilon,
-        delta=None,
-        accountant=accountant,
-        relation=relation,
-        noise=noise,
-    )
-    matrix, approximate = release_symmetric(
-        as_array(B),
-        name="symmetric matrix",
-        sensitivity=sensitivity,
-        epsilon=ledger.epsilon,
-        mechanism=mechanism,
-        ledger=ledger,
-        noise=noise,
-    )
-    return PrivateSymmetricMatrix(matrix, ledger.report(), approximate)
+    call = open_call(epsilon=epsilon, accountant=accountant, relation=relation, noise=noise_source(rng))
+    measurement = Measurement("symmetric matrix", as_array(B), l1=sensitivity)
+    matrix, approximate = release_symmetric(measurement, mechanism, call)
+    return PrivateSymmetricMatrix(matrix, call.report(), approximate)

@@ -8,6 +8,7 @@ import dpgraph
 from dpgraph.bounds.neighbours import EdgeNeighbours, MatrixNeighbours
 from dpgraph.exceptions import DPGraphError, InvalidParameterError
 from dpgraph.privacy.accounting import pure_dp_epsilon, pure_dp_mu
+from dpgraph.privacy.call import Call
 from dpgraph.privacy.ledger import open_ledger
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
@@ -25,11 +26,8 @@ def released(neighbours, Q, law, mu, seeds):
     cores, ledger = [], None
     for seed in seeds:
         ledger = gaussian_call(epsilon=20.0)
-        cores.append(
-            release_core(
-                np.zeros((len(Q),) * 2), Q, neighbours, ledger=ledger, mu=mu, noise=noise_source(seed), law=law
-            )
-        )
+        part = Call(ledger, noise_source(seed), mu=mu)
+        cores.append(release_core(np.zeros((len(Q),) * 2), Q, neighbours, part, law=law))
     return np.array(cores), ledger.entries[-1]
 
 

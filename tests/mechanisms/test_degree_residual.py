@@ -6,7 +6,7 @@ from scipy import sparse
 
 import dpgraph
 from dpgraph.graph import open_graph
-from dpgraph.privacy.ledger import open_ledger
+from dpgraph.privacy.call import open_call
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
 from dpgraph.releases.eigenspaces.residual import RESIDUAL_SHARE, release_degree_residual
@@ -14,9 +14,8 @@ from dpgraph.releases.eigenspaces.residual import RESIDUAL_SHARE, release_degree
 
 def residual(matrix, epsilon, rng=0, **public):
     graph, noise = open_graph(matrix, **public).read(), noise_source(rng)
-    ledger = open_ledger(epsilon=epsilon, delta=None, accountant=None, relation=Edge(), noise=noise)
-    mean = float(graph.degrees().mean())
-    return release_degree_residual(graph, mean, ledger=ledger, epsilon=epsilon, noise=noise), ledger.entries
+    call = open_call(epsilon=epsilon, accountant=None, relation=Edge(), noise=noise)
+    return release_degree_residual(graph, float(graph.degrees().mean()), call), call.ledger.entries
 
 
 def exact(A):

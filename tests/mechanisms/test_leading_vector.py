@@ -7,33 +7,31 @@ from scipy.sparse.linalg import eigsh
 
 import dpgraph
 from dpgraph.datasets import planted_cut_sparse
+from dpgraph.denoise.leading_vector import average, capped_posterior, posterior
+from dpgraph.denoise.products import Products
 from dpgraph.graph import open_graph
-from dpgraph.privacy.ledger import open_ledger
+from dpgraph.privacy.call import open_call
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
-from dpgraph.releases.eigenspaces.power_method import Products, release_low_rank_adjacency
+from dpgraph.releases.eigenspaces.power_method import release_low_rank_adjacency
 from dpgraph.releases.eigenspaces.residual import DegreeResidual
-from dpgraph.releases.eigenspaces.vector import _average, _capped_posterior, _posterior, release_leading_vector
+from dpgraph.releases.eigenspaces.vector import release_leading_vector
 
 FLAT = 1e9  # so much regularization that every vertex is normalised alike
 
 
-def open_call(epsilon, delta, rng):
-    noise = noise_source(rng)
-    return open_ledger(epsilon=epsilon, delta=delta, accountant=None, relation=Edge(), noise=noise), noise
+BUDGET = {"accountant": None, "relation": Edge()}
 
 
 def pure(graph, epsilon, rng):
-    ledger, noise = open_call(epsilon, None, rng)
+    call = open_call(epsilon=epsilon, noise=noise_source(rng), **BUDGET)
     close = DegreeResidual(quotient=1.0, is_large=False)
-    options = {"residual": close, "share": 1.0, "noise": noise, "regularization": FLAT, "denoise": True}
-    return release_leading_vector(graph, ledger=ledger, **options)
+    return release_leading_vector(graph, close, call, regularization=FLAT, denoise=True)
 
 
 def gaussian(graph, epsilon, rng):
-    ledger, noise = open_call(epsilon, 1e-6, rng)
-    options = {"mu": ledger.mu, "noise": noise, "regularization": FLAT, "denoise": True}
-    return release_low_rank_adjacency(graph, 1, ledger=ledger, **options)
+    call = open_call(epsilon=epsilon, delta=1e-6, noise=noise_source(rng), **BUDGET)
+    return release_low_rank_adjacency(graph, 1, call, regularization=FLAT, denoise=True)
 
 
 def sine(A, released):
@@ -101,7 +99,7 @@ def test_products_are_averaged_where_noise_is_more_than_what_was_not_yet_found(s
     seen = products_of(matrix, 8, noise)
     last = seen.coefficients
     before = np.linalg.norm(seen.basis()[1:])
-    _average(seen, np.ones(400))
+    average(seen, np.ones(400))
     assert np.array_equal(last, seen.coefficients) != averages
     assert np.linalg.norm(seen.basis()[1:]) <= before
 
@@ -123,14 +121,14 @@ def cosine(truth, x):
 def test_posterior_means_find_a_vector_on_a_small_group():
     seen, truth = one_product(np.r_[np.random.default_rng(0).uniform(0.5, 1.0, size=20), np.zeros(1980)], 0.015)
     assert cosine(truth, seen.basis()) == pytest.approx(1 / np.sqrt(1 + 2000 * 0.015**2), rel=0.02)
-    assert cosine(truth, _posterior(seen, np.ones(2000), 0.0)) > 0.99
+    assert cosine(truth, posterior(seen, np.ones(2000), 0.0)) > 0.99
 
 
 @pytest.mark.parametrize(("variance", "largest"), [(1e-9, (0.9, 1.1)), (1e-3, (0.3, 0.7))])
 def test_long_rows_are_cut_off_as_far_as_the_noise_of_the_next_product_is_worth_it(variance, largest):
     degrees = np.random.default_rng(0).pareto(2.5, size=2000) + 0.5
     seen, truth = one_product(degrees, 0.002)
-    x = _capped_posterior(seen, np.ones(2000), variance)
+    x = capped_posterior(seen, np.ones(2000), variance)
     low, high = largest
     assert low < np.abs(x).max() / truth.max() < high
     assert np.linalg.norm(x) == pytest.approx(1.0)

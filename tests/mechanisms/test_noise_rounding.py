@@ -12,7 +12,6 @@ from dpgraph.privacy.call import Call
 from dpgraph.privacy.ledger import open_ledger
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
-from dpgraph.releases.eigenspaces import power_method as noisy_power
 from dpgraph.releases.totals import release_weight
 
 
@@ -37,16 +36,16 @@ def test_products_with_a_public_basis_err_by_less_than_their_bound(max_weight):
 
 def test_the_noisy_power_method_pays_for_the_rounding_of_its_products(monkeypatch):
     paid = []
-    honest = noisy_power.release_array
+    honest = Call.release
 
-    def spy(A, **options):
-        released = honest(A, **options)
-        if "power iteration" in options["name"]:
-            line = options["ledger"].entries[-1]
-            paid.append((options["error"], line.sensitivity - options["sensitivity"], options["sensitivity"]))
+    def spy(call, measurement):
+        released = honest(call, measurement)
+        if "power iteration" in measurement.name:
+            line = call.ledger.entries[-1]
+            paid.append((measurement.error, line.sensitivity - measurement.l2, measurement.l2))
         return released
 
-    monkeypatch.setattr(noisy_power, "release_array", spy)
+    monkeypatch.setattr(Call, "release", spy)
     A = np.ones((300, 300)) - np.eye(300)
     dpgraph.private_normalized_adjacency(A, epsilon=1e6, delta=1e-6, rank=2, mechanism="noisy-power", rng=0)
     assert len(paid) > 5

@@ -7,8 +7,8 @@ from scipy import sparse
 
 import dpgraph
 from dpgraph.datasets.planted import planted_cut_sparse
+from dpgraph.denoise import leading_vector
 from dpgraph.releases.eigenspaces import power_method as noisy_power
-from dpgraph.releases.eigenspaces import vector as leading_vector
 
 
 def planted(n=800, degree=250, correlation=-0.75):

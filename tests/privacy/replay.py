@@ -27,6 +27,7 @@ from scipy.sparse.linalg import LinearOperator
 
 import dpgraph
 from dpgraph.exceptions import DPGraphError
+from dpgraph.privacy import call as grid
 from dpgraph.privacy.accounting import pure_dp_mu
 from dpgraph.privacy.exact_sampling import flip_exponent
 from dpgraph.privacy.grid import Terms
@@ -35,7 +36,6 @@ from dpgraph.privacy.noise import NoiseSource, ReadingNoise, noise_source
 from dpgraph.privacy.reading_norm import ReadingNorm
 from dpgraph.privacy.replacement_noise import larger_trace
 from dpgraph.privacy.report import LedgerEntry, PrivacyReport
-from dpgraph.releases import arrays as grid
 from dpgraph.releases import symmetric as symmetric_release
 from dpgraph.releases.eigenspaces import projector as subspace
 

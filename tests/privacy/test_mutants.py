@@ -16,6 +16,7 @@ from dpgraph.bounds import sensitivity
 from dpgraph.exceptions import BudgetExceededError, InvalidGraphError
 from dpgraph.privacy import PrivacyAccountant, exact_sampling
 from dpgraph.privacy import accountant as accountant_module
+from dpgraph.privacy.call import Call, Released
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.problems.cut import release as private_cut_release
@@ -26,7 +27,6 @@ from dpgraph.releases import all_cuts, degrees
 from dpgraph.releases import answers as randomized_response
 from dpgraph.releases import symmetric as symmetric_release
 from dpgraph.releases import totals as weights
-from dpgraph.releases.eigenspaces import residual as degree_residual
 from dpgraph.releases.eigenspaces import spectrum
 from dpgraph.releases.records import gram as covariance_noise
 from dpgraph.releases.sweeps import core as degree_core
@@ -205,11 +205,13 @@ def readings_of_one_end_forgotten(monkeypatch):
 def residual_told_without_noise(monkeypatch):
     """How far degrees are from the vector decides how many products are released: exactly known, it tells of edges."""
 
-    def exactly(name, value, bound, ledger, epsilon, noise):
-        ledger.laplace(name, sensitivity=bound, epsilon=epsilon)
-        return value
+    release = Call.release
 
-    monkeypatch.setattr(degree_residual, "release_scalar", exactly)
+    def exactly(call, measurement):
+        noisy = release(call, measurement)
+        return Released(measurement.value, noisy.std) if measurement.name.endswith("of degrees") else noisy
+
+    monkeypatch.setattr(Call, "release", exactly)
 
 
 def noise_of_readings_halved(monkeypatch):
@@ -336,7 +338,7 @@ def noise_of_a_replaced_record_halved(monkeypatch):
 def nuclear_noise_at_the_scale_of_the_larger_trace(monkeypatch):
     release = covariance_noise.release_symmetric
     monkeypatch.setattr(
-        covariance_noise, "release_symmetric", lambda B, **options: release(B, **options | {"norm": "nuclear"})
+        covariance_noise, "release_symmetric", lambda *arguments, **_: release(*arguments, norm="nuclear")
     )
 
 

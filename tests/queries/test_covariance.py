@@ -7,11 +7,11 @@ import pytest
 from scipy import stats
 
 from dpgraph.exceptions import BudgetExceededError, InvalidParameterError
+from dpgraph.privacy import call as grid
 from dpgraph.privacy import gaussian_scale, nuclear_noise
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.problems.records.covariance import _mean_weight, private_covariance, short_rows
-from dpgraph.releases import arrays as grid
 from dpgraph.releases import symmetric as symmetric_release
 from dpgraph.releases.records import exact_moments
 from dpgraph.releases.records.exact_moments import grid_records, integer_gram, quotient

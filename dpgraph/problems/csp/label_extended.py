@@ -171,12 +171,7 @@ def release_by_coherence(private: PrivateTables, options: AdjacencyOptions, call
         Call(ledger, noise, _EXTENDED_SHARE),
     )
     adjacency_matrix = release_normalized_adjacency(
-        graph,
-        options,
-        mean_degree=2 * extended.value / graph.n_vertices,
-        ledger=ledger,
-        mu=ledger.mu * math.sqrt(call.share - _EXTENDED_SHARE),
-        noise=noise,
+        graph, options, 2 * extended.value / graph.n_vertices, Call(ledger, noise, call.share - _EXTENDED_SHARE)
     )
     factor, core = adjacency_matrix.adjacency_factor(), adjacency_matrix.core
     return solve_factored_csp(factor, core, private.q, starts=_STARTS, rng=noise.generator)

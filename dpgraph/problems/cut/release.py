@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -217,11 +217,6 @@ class _Call:
     options: AdjacencyOptions
     budget: Call
 
-    @property
-    def spectral(self) -> dict[str, Any]:
-        """The budget as the spectral releases take it."""
-        return {"ledger": self.budget.ledger, "mu": self.budget.mu, "noise": self.budget.noise}
-
 
 def _bounded_iterates(call: _Call, mean_degree: float) -> _Cut:
     labels = release_cut_labels(
@@ -236,20 +231,20 @@ def _bounded_iterates(call: _Call, mean_degree: float) -> _Cut:
 
 
 def _coherence(call: _Call, mean_degree: float) -> _Cut:
-    private = release_normalized_adjacency(call.graph, call.options, mean_degree=mean_degree, **call.spectral)
+    private = release_normalized_adjacency(call.graph, call.options, mean_degree, call.budget)
     if call.request.projection in ("spectral", "frobenius"):
         return _solve_dense(private.matrix(), private.scale, call)
     return _solve(FactoredObjective(private.adjacency_factor(), private.core), call)
 
 
 def _gaussian(call: _Call, mean_degree: float) -> _Cut:
-    scale, matrix = release_noisy_matrix(call.graph, call.options, mean_degree=mean_degree, **call.spectral)
+    scale, matrix = release_noisy_matrix(call.graph, call.options, mean_degree, call.budget)
     return _solve_dense(matrix, scale, call)
 
 
 def _noisy_power(call: _Call, mean_degree: float) -> _Cut:
     rank = min(POWER_RANK, call.graph.n_vertices) if call.request.rank == "auto" else call.request.rank
-    released = release_low_rank_adjacency(call.graph, rank, **call.spectral)
+    released = release_low_rank_adjacency(call.graph, rank, call.budget)
     return _solve(FactoredObjective(released.basis, released.core), call)
 
 

@@ -19,18 +19,16 @@ from dpgraph.exceptions import MechanismHalted
 from dpgraph.graph import GraphOperator, open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import check_delta, check_epsilon
-from dpgraph.privacy.call import Call
-from dpgraph.privacy.ledger import Ledger, open_ledger
-from dpgraph.privacy.noise import NoiseSource, noise_source
+from dpgraph.privacy.call import Call, Measurement, Released, open_call
+from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
 from dpgraph.problems.embedding.from_answers import release_answered_adjacency
 from dpgraph.problems.embedding.from_vector import low_rank_result, release_vector_adjacency
 from dpgraph.problems.embedding.options import DEFAULT_MAX_RANK, MECHANISMS, AdjacencyOptions
 from dpgraph.problems.embedding.rule import choose_mechanism, release_choice
 from dpgraph.releases.answers import check_response
-from dpgraph.releases.arrays import release_array
 from dpgraph.releases.degrees import release_degrees
-from dpgraph.releases.eigenspaces.certificates import Guess
+from dpgraph.releases.eigenspaces.certificates import Guess, SubspaceInput
 from dpgraph.releases.eigenspaces.power_method import POWER_RANK, release_low_rank_adjacency
 from dpgraph.releases.eigenspaces.projector import (
     MINIMUM_DEGREE_SLACK,
@@ -67,49 +65,35 @@ _CORE_SHARE = 0.02
 
 
 def release_normalized_adjacency(
-    graph: GraphOperator,
-    options: AdjacencyOptions,
-    *,
-    mean_degree: float,
-    ledger: Ledger,
-    mu: float,
-    noise: NoiseSource,
+    graph: GraphOperator, options: AdjacencyOptions, mean_degree: float, call: Call
 ) -> PrivateNormalizedAdjacency:
-    """Release a private normalized adjacency with GDP parameter `mu`, given a private average degree."""
+    """Release a private normalized adjacency, given a private average degree, for a Gaussian part of a budget."""
+    call = call.at_mu(call.mu)  # all shares below are shares of this part
     if options.mechanism == "noisy-power":
-        return _by_noisy_power(graph, options, mean_degree=mean_degree, ledger=ledger, mu=mu, noise=noise)
-    tau, lower, left = release_lower_bound(graph, options, mean_degree, ledger, mu, noise)
-    mu_degrees = mu * math.sqrt(_DEGREE_SHARE)
-    degrees, std = release_degrees(graph, Call(ledger, noise, mu=mu_degrees))
-    left = math.sqrt(left**2 - mu_degrees**2)
+        return _by_noisy_power(graph, options, mean_degree, call)
+    tau, lower, left = release_lower_bound(graph, options, mean_degree, call)
+    for_degrees = call.part(_DEGREE_SHARE)
+    degrees, std = release_degrees(graph, for_degrees)
+    left = left.without(for_degrees)
     scale = graph.degrees() + tau
     neighbours = EdgeNeighbours(graph.max_weight, lower, tau, graph.degrees(), options.coherence == "degree-corrected")
     operator = normalized_operator(graph, scale)
     if options.mechanism == "gaussian":
-        matrix, std = _release_matrix(operator, neighbours, ledger, left, noise)
+        matrix, std = _release_matrix(operator, neighbours, left)
         basis, core, spectrum = _leading_part(matrix, std, options)
     else:
-        mu_core = mu * math.sqrt(_CORE_SHARE)
+        for_core = call.part(_CORE_SHARE)
         flat = max(mean_degree, 0.0) + tau if neighbours.degree_corrected else 1.0
-        released = release_subspace(
-            operator,
-            neighbours,
-            options.rank,
-            largest=options.largest,
-            least=options.least_rank,
-            guess=Guess(
-                lambda r: _TYPICAL_COHERENCE * math.sqrt(r / (graph.n_vertices * flat)),
-                max(float(shrunken_degrees(degrees, mean_degree, std, graph.max_weight).max()), graph.max_weight),
-            ),
-            certificate=options.certificate,
-            ledger=ledger,
-            mu=math.sqrt(left**2 - mu_core**2),
-            noise=noise,
+        guess = Guess(
+            lambda r: _TYPICAL_COHERENCE * math.sqrt(r / (graph.n_vertices * flat)),
+            max(float(shrunken_degrees(degrees, mean_degree, std, graph.max_weight).max()), graph.max_weight),
         )
+        private = SubspaceInput(operator, neighbours, options.ranks, guess)
+        released = release_subspace(private, options.certificate, left.without(for_core))
         basis, spectrum = released.basis, released.spectrum
         if options.denoise and enough_rows(*basis.shape):
-            basis = posterior_basis(basis, ledger.entries[-1].scale ** 2 / 2 * np.eye(basis.shape[1]))
-        core = release_core(operator, basis, neighbours, ledger=ledger, mu=mu_core, noise=noise, law=options.core_noise)
+            basis = posterior_basis(basis, released.scale**2 / 2 * np.eye(basis.shape[1]))
+        core = release_core(operator, basis, neighbours, for_core, law=options.core_noise)
     return PrivateNormalizedAdjacency(
         nodes=graph.nodes,
         degrees=degrees,
@@ -120,74 +104,60 @@ def release_normalized_adjacency(
         spectrum=spectrum,
         mechanism=options.mechanism,
         max_weight=graph.max_weight,
-        privacy=ledger.report(),
+        privacy=call.report(),
     )
 
 
 def _by_noisy_power(
-    graph: GraphOperator,
-    options: AdjacencyOptions,
-    *,
-    mean_degree: float,
-    ledger: Ledger,
-    mu: float,
-    noise: NoiseSource,
+    graph: GraphOperator, options: AdjacencyOptions, mean_degree: float, call: Call
 ) -> PrivateNormalizedAdjacency:
     """Normalise by released degrees: what an edge then moves is public, and no bound on min c is needed."""
     tau = options.tau(mean_degree, graph.max_weight)
     rank = min(POWER_RANK, options.largest) if options.rank == "auto" else options.largest
-    private: Any = {"ledger": ledger, "mu": mu, "noise": noise, "regularization": tau, "denoise": options.denoise}
-    return low_rank_result(graph, options, release_low_rank_adjacency(graph, rank, **private), tau, ledger)
+    released = release_low_rank_adjacency(graph, rank, call, regularization=tau, denoise=options.denoise)
+    return low_rank_result(graph, options, released, tau, call)
 
 
 def release_noisy_matrix(
-    graph: GraphOperator,
-    options: AdjacencyOptions,
-    *,
-    mean_degree: float,
-    ledger: Ledger,
-    mu: float,
-    noise: NoiseSource,
+    graph: GraphOperator, options: AdjacencyOptions, mean_degree: float, call: Call
 ) -> tuple[FloatArray, FloatArray]:
     """Release (c, Y): noisy c = d + tau floored at its bound, and A_tau plus noise on all entries, shape (n, n)."""
-    tau, lower, left = release_lower_bound(graph, options, mean_degree, ledger, mu, noise)
-    mu_degrees = mu * math.sqrt(_DEGREE_SHARE)
-    degrees = release_degrees(graph, Call(ledger, noise, mu=mu_degrees)).value
-    scale = graph.degrees() + tau
+    call = call.at_mu(call.mu)  # all shares below are shares of this part
+    tau, lower, left = release_lower_bound(graph, options, mean_degree, call)
+    for_degrees = call.part(_DEGREE_SHARE)
+    degrees = release_degrees(graph, for_degrees).value
     neighbours = EdgeNeighbours(graph.max_weight, lower, tau, graph.degrees())
-    left = math.sqrt(left**2 - mu_degrees**2)
-    matrix, _ = _release_matrix(normalized_operator(graph, scale), neighbours, ledger, left, noise)
+    operator = normalized_operator(graph, graph.degrees() + tau)
+    matrix, _ = _release_matrix(operator, neighbours, left.without(for_degrees))
     return np.maximum(degrees + tau, lower), matrix
 
 
 def release_lower_bound(
-    graph: GraphOperator, options: AdjacencyOptions, mean: float, ledger: Ledger, mu: float, noise: NoiseSource
-) -> tuple[float, float, float]:
-    """tau, the bound m on min_i c_i, and the GDP parameter left.
+    graph: GraphOperator, options: AdjacencyOptions, mean: float, call: Call
+) -> tuple[float, float, Call]:
+    """tau, the bound m on min_i c_i, and what is left of the call.
 
     With an automatic tau, m = tau needs no test and cannot fail. With a tau given by the caller,
-    m = max(tau, L + tau - w) with L = noisy minimum degree - slack (mathematics.md, section 1); halts when that does
-    not reach w.
+    m = max(tau, L + tau - w) with L = noisy minimum degree - slack (so that m holds for the neighbour too, whose
+    minimum degree may be smaller by w); halts when that does not reach w.
     """
     w = graph.max_weight
     tau = options.tau(mean, w)
     if options.regularization == "auto":
-        return tau, tau, mu
-    mu_minimum = mu * math.sqrt(_MINIMUM_SHARE)
-    bound = sensitivity.minimum_degree(w)
-    grid = ledger.gaussian_on_grid("minimum degree", sensitivity=bound, mu=mu_minimum, count=1)
-    z = ledger.good_event("minimum degree lower bound", ledger.slack * MINIMUM_DEGREE_SLACK)
-    noisy = noise.scalars(np.array([graph.degrees().min()]), grid.unit, grid.scale)[0]
-    lower = max(tau, float(noisy) - z * grid.scale + tau - w)
+        return tau, tau, call
+    part, exact = call.part(_MINIMUM_SHARE), np.array([graph.degrees().min()])
+    noisy = part.release(Measurement("minimum degree", exact, l2=sensitivity.minimum_degree(w), few=True))
+    z = call.good_event("minimum degree lower bound", MINIMUM_DEGREE_SLACK)
+    lower = max(tau, noisy.number - z * noisy.std + tau - w)
     if lower < w:
         raise MechanismHalted(
             f"regularization={tau:g} leaves no private lower bound of at least max_weight on the smallest regularised "
             "degree. Use regularization='auto' or a number of the order of the average degree, or raise epsilon. "
             "The budget of this call is spent",
             stage="minimum degree",
-            privacy=ledger.report(),
+            privacy=call.report(),
         )
-    return tau, lower, math.sqrt(mu**2 - mu_minimum**2)
+    return tau, lower, call.without(part)
 
 
 def normalized_operator(graph: GraphOperator, scale: FloatArray) -> LinearOperator:
@@ -203,23 +173,15 @@ def normalized_operator(graph: GraphOperator, scale: FloatArray) -> LinearOperat
     )
 
 
-def _release_matrix(
-    operator: LinearOperator, neighbours: EdgeNeighbours, ledger: Ledger, mu: float, noise: NoiseSource
-) -> tuple[FloatArray, float]:
-    """Symmetric Gaussian noise on all entries (DTTZ14); also its standard deviation."""
+def _release_matrix(operator: LinearOperator, neighbours: EdgeNeighbours, call: Call) -> Released:
+    """Symmetric Gaussian noise on all entries (DTTZ14)."""
     n = operator.shape[0]
-    matrix = release_array(
-        operator.matmat(np.eye(n)),
-        name="normalized adjacency",
-        sensitivity=neighbours.frobenius,
-        mu=mu,
-        symmetric=True,
-        ledger=ledger,
-        noise=noise,
-        # Each entry is a weight times two roots, of relative error 6 u, and the matrix has norm at most 1.
-        error=6 * float(np.finfo(np.float64).eps) * math.sqrt(n),
+    # Each entry is a weight times two roots, of relative error 6 u, and the matrix has norm at most 1.
+    error = 6 * float(np.finfo(np.float64).eps) * math.sqrt(n)
+    exact = operator.matmat(np.eye(n))
+    return call.release(
+        Measurement("normalized adjacency", exact, l2=neighbours.frobenius, symmetric=True, error=error)
     )
-    return matrix, ledger.entries[-1].scale
 
 
 def _leading_part(
@@ -348,7 +310,7 @@ def private_normalized_adjacency(
     n, epsilon, delta = source.n_vertices, check_epsilon(epsilon), check_delta(delta)
     check_choice("mechanism", mechanism, ("auto", *MECHANISMS))
     chosen: str = mechanism
-    columns = min(POWER_RANK, n) if rank == "auto" else check_rank(rank, n, max_rank)
+    columns = min(POWER_RANK, n) if rank == "auto" else check_rank(rank, n, max_rank)[-1]
     if mechanism == "auto":
         chosen = choose_mechanism(n, columns, epsilon, delta, weighted=source.weighted)
     undecided, answers = chosen in ("by degrees", "by residual"), chosen == "randomized-response"
@@ -368,9 +330,9 @@ def private_normalized_adjacency(
     )
     if answers:
         check_response(n, epsilon)
-    ledger = open_ledger(
+    call = open_call(
         epsilon=epsilon,
-        delta=None if pure else delta,
+        delta=0.0 if pure else delta,
         accountant=accountant,
         relation=Edge(),
         noise=noise,
@@ -378,25 +340,19 @@ def private_normalized_adjacency(
         staged=chosen == "by degrees",
     )
     graph = source.read()
-    rest = ledger
+    rest = call
     if chosen == "by degrees":
-        answers = release_choice(graph, columns, ledger=ledger, noise=noise)
-        rest = ledger.decide(answers or vector)
+        answers = release_choice(graph, columns, call)
+        rest = call.decide(pure=answers or vector)
     private: PrivateNormalizedAdjacency
     if answers:
-        private = release_answered_adjacency(graph, options, ledger=rest, noise=noise)
+        private = release_answered_adjacency(graph, options, rest)
     elif vector:
         private = release_vector_adjacency(
-            graph,
-            options,
-            are_even=chosen == "by degrees",
-            may_answer=chosen == "by residual",
-            ledger=rest,
-            noise=noise,
+            graph, options, rest, are_even=chosen == "by degrees", may_answer=chosen == "by residual"
         )
     else:
-        mean = 2 * release_total_weight(graph, Call(rest, noise, TOTAL_SHARE)).value / n
-        private = release_normalized_adjacency(
-            graph, options, mean_degree=mean, ledger=rest, mu=rest.remaining_mu(), noise=noise
-        )
-    return replace(private, privacy=ledger.report())
+        first = rest.part(TOTAL_SHARE)
+        mean = 2 * release_total_weight(graph, first).value / n
+        private = release_normalized_adjacency(graph, options, mean, rest.without(first))
+    return replace(private, privacy=call.report())

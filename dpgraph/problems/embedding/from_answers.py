@@ -14,8 +14,6 @@ from dpgraph.denoise.message_passing import refined_eigenvectors
 from dpgraph.graph import Graph
 from dpgraph.linalg.eigen import DENSE_LIMIT
 from dpgraph.privacy.call import Call
-from dpgraph.privacy.ledger import Ledger
-from dpgraph.privacy.noise import NoiseSource
 from dpgraph.problems.embedding.options import AdjacencyOptions
 from dpgraph.releases.answers import FlippedGraph, release_flipped_graph
 from dpgraph.releases.eigenspaces.sampler import canonical_signs
@@ -37,10 +35,8 @@ _LEFT = 0.01
 _LITTLE_NOISE = 0.012
 
 
-def release_answered_adjacency(
-    graph: Graph, options: AdjacencyOptions, *, ledger: Ledger, noise: NoiseSource
-) -> PrivateNormalizedAdjacency:
-    """Release one answer for each pair with all of a pure budget; everything else is computed from the answers.
+def release_answered_adjacency(graph: Graph, options: AdjacencyOptions, call: Call) -> PrivateNormalizedAdjacency:
+    """Release one answer for each pair with a pure part of a budget; everything else is computed from the answers.
 
     Parameters
     ----------
@@ -50,17 +46,17 @@ def release_answered_adjacency(
         `rank` "auto" keeps the eigenvalues that stand out of the noise, at least one and at most `largest`;
         `regularization` "auto" is a multiple of the average degree of the answers; with `denoise`, eigenvectors are
         estimated by message passing, where there are rows enough.
-    ledger, noise
-        Budget of the call, source of noise.
+    call : Call
+        Pure part of a budget.
     """
-    flipped = release_flipped_graph(graph, Call(ledger, noise))
+    flipped = release_flipped_graph(graph, call)
     n, w, p = graph.n_vertices, graph.max_weight, flipped.flip
     degrees = flipped.gain * (np.asarray(flipped.adjacency.sum(axis=1)).ravel() - (n - 1) * p)
     tau = options.tau(float(degrees.mean()), w, _MULTIPLE)
     lower = max(tau, w)
     root = 1 / np.sqrt(np.maximum(degrees + tau, lower))
     operator = _operator(flipped, root)
-    values, vectors = _leading(operator, options.largest, noise)
+    values, vectors = _leading(operator, options.largest, call.generator)
     variance = flipped.gain**2 * p * (1 - p)
     size = math.sqrt(n * variance) * float(np.median(root) ** 2)  # of the noise: its spectrum ends at twice that
     if options.rank == "auto":
@@ -80,7 +76,7 @@ def release_answered_adjacency(
         spectrum=np.abs(values),
         mechanism="randomized-response",
         max_weight=w,
-        privacy=ledger.report(),
+        privacy=call.report(),
     )
 
 
@@ -120,12 +116,12 @@ def _operator(flipped: FlippedGraph, root: FloatArray) -> LinearOperator:
     return LinearOperator((n, n), matvec=multiply, matmat=multiply, rmatvec=multiply, dtype=np.float64)
 
 
-def _leading(operator: LinearOperator, count: int, noise: NoiseSource) -> tuple[FloatArray, FloatArray]:
+def _leading(operator: LinearOperator, count: int, generator: np.random.Generator) -> tuple[FloatArray, FloatArray]:
     """Eigenpairs of largest |eigenvalue| of a released matrix, in decreasing order."""
     n = operator.shape[0]
     if n <= DENSE_LIMIT or 2 * count >= n:  # ARPACK finds fewer than n pairs
         values, vectors = linalg.eigh(operator.matmat(np.eye(n)))
     else:
-        values, vectors = eigsh(operator, k=count, which="LM", v0=noise.generator.standard_normal(n), tol=1e-8)
+        values, vectors = eigsh(operator, k=count, which="LM", v0=generator.standard_normal(n), tol=1e-8)
     order = np.argsort(-np.abs(values))[:count]
     return values[order], vectors[:, order]

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from dpgraph.graph import Graph, GraphOperator
 from dpgraph.privacy.call import Call
-from dpgraph.privacy.ledger import Ledger
-from dpgraph.privacy.noise import NoiseSource
 from dpgraph.problems.embedding.from_answers import release_answered_adjacency
 from dpgraph.problems.embedding.options import AdjacencyOptions
 from dpgraph.releases.answers import answer_noise
@@ -30,7 +27,7 @@ _ANSWERS_FIND, _PRODUCTS_FIND = 2.2, 1.2
 
 
 def release_vector_adjacency(
-    graph: Graph, options: AdjacencyOptions, *, are_even: bool, may_answer: bool, ledger: Ledger, noise: NoiseSource
+    graph: Graph, options: AdjacencyOptions, call: Call, *, are_even: bool, may_answer: bool
 ) -> PrivateNormalizedAdjacency:
     """Release the average degree, whether degrees are far from the leading eigenvector, then that vector.
 
@@ -40,28 +37,27 @@ def release_vector_adjacency(
         The private graph.
     options : AdjacencyOptions
         Public choices.
+    call : Call
+        Pure budget.
     are_even : bool
         Whether degrees are known to be even, so that how far they are need not be asked.
     may_answer : bool
         Whether randomized response takes over where the degrees are far from the vector.
-    ledger, noise
-        Pure budget of the call, source of noise.
     """
-    w, n = graph.max_weight, graph.n_vertices
     first_share = _TOTAL_SHARE + (0.0 if are_even else RESIDUAL_SHARE)
-    first = ledger.stage(first_share * ledger.epsilon) if may_answer else ledger
-    share = _TOTAL_SHARE * ledger.epsilon / first.epsilon
-    mean = 2 * release_total_weight(graph, Call(first, noise, share)).value / n
+    first = call.part(first_share).stage() if may_answer else call
+    total = first.at_epsilon(_TOTAL_SHARE * call.epsilon)
+    mean = 2 * release_total_weight(graph, total).value / graph.n_vertices
     residual = DegreeResidual(0.0, is_large=False)
     if not are_even:
-        residual = release_degree_residual(graph, mean, ledger=first, epsilon=ledger.epsilon, noise=noise)
-    rest = ledger.stage((1 - first_share) * ledger.epsilon) if may_answer else ledger
-    if may_answer and residual.is_large and _answers_win(residual.quotient, n, ledger.epsilon):
-        return release_answered_adjacency(graph, options, ledger=rest, noise=noise)
-    tau = options.tau(mean, w)
-    share = (1 - first_share) * ledger.epsilon / rest.epsilon
-    private: Any = {"ledger": rest, "noise": noise, "regularization": tau, "denoise": options.denoise}
-    released = release_leading_vector(graph, residual=residual, share=share, **private)
+        residual = release_degree_residual(graph, mean, first.at_epsilon(call.epsilon))
+    rest = call.part(1 - first_share)
+    if may_answer:
+        rest = rest.stage()
+        if residual.is_large and _answers_win(residual.quotient, graph.n_vertices, call.epsilon):
+            return release_answered_adjacency(graph, options, rest)
+    tau = options.tau(mean, graph.max_weight)
+    released = release_leading_vector(graph, residual, rest, regularization=tau, denoise=options.denoise)
     return low_rank_result(graph, options, released, tau, rest)
 
 
@@ -76,7 +72,7 @@ def _answers_win(quotient: float, n: int, epsilon: float) -> bool:
 
 
 def low_rank_result(
-    graph: GraphOperator, options: AdjacencyOptions, released: LowRankAdjacency, tau: float, ledger: Ledger
+    graph: GraphOperator, options: AdjacencyOptions, released: LowRankAdjacency, tau: float, call: Call
 ) -> PrivateNormalizedAdjacency:
     """Return what products have released, as a normalized adjacency."""
     return PrivateNormalizedAdjacency(
@@ -89,5 +85,5 @@ def low_rank_result(
         spectrum=np.abs(np.diag(released.core)),
         mechanism=options.mechanism,
         max_weight=graph.max_weight,
-        privacy=ledger.report(),
+        privacy=call.report(),
     )

@@ -35,13 +35,12 @@ class AdjacencyOptions:
     """Public choices of :func:`~dpgraph.private_normalized_adjacency`."""
 
     rank: Rank
-    largest: int
+    ranks: range
     regularization: float | Literal["auto"]
     coherence: str
     mechanism: str
     core_noise: CoreNoise
     certificate: Certificate
-    least_rank: int
     denoise: bool
 
     @classmethod
@@ -83,15 +82,19 @@ class AdjacencyOptions:
             )
         return cls(
             rank,
-            check_rank(rank, n, max_rank),
+            check_rank(rank, n, max_rank, least=least_rank),
             regularization,
             coherence,
             mechanism,
             core_noise,
             certificate,
-            least_rank,
             denoise,
         )
+
+    @property
+    def largest(self) -> int:
+        """Largest candidate rank."""
+        return self.ranks[-1]
 
     def tau(self, mean_degree: float, max_weight: float, multiple: float = REGULARIZATION_MULTIPLE) -> float:
         """Return the regularisation, "auto" being this multiple of a released average degree."""

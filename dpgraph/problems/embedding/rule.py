@@ -27,10 +27,8 @@ import numpy as np
 from dpgraph.bounds import sensitivity
 from dpgraph.graph import GraphOperator
 from dpgraph.privacy.accounting import free_choice_epsilon, gdp_mu
-from dpgraph.privacy.ledger import Ledger
-from dpgraph.privacy.noise import NoiseSource
+from dpgraph.privacy.call import Call, Measurement
 from dpgraph.releases.answers import FLIP_LIMIT, answer_noise, expected_flips
-from dpgraph.releases.arrays import release_scalar
 
 __all__ = ["choose_mechanism", "noise_ratio", "release_choice"]
 
@@ -96,7 +94,7 @@ def _choose_for_vector(n: int, epsilon: float) -> Choice:
     return "by residual" if epsilon >= _VECTOR_BY_RESIDUAL else "noisy-power"
 
 
-def release_choice(graph: GraphOperator, rank: int, *, ledger: Ledger, noise: NoiseSource) -> bool:
+def release_choice(graph: GraphOperator, rank: int, call: Call) -> bool:
     """Whether answers shall be taken: a few vertices hold much of all degrees, or there are few edges for the noise.
 
     Parameters
@@ -105,23 +103,23 @@ def release_choice(graph: GraphOperator, rank: int, *, ledger: Ledger, noise: No
         The private graph, without weights.
     rank : int
         Number of eigenvectors.
-    ledger : Ledger
-        The whole call, of which a small stage is spent (:meth:`~dpgraph.privacy.ledger.Ledger.decide` gives the rest).
-    noise
-        Source of noise.
+    call : Call
+        The whole call, of which a small stage is spent (:meth:`~dpgraph.privacy.call.Call.decide` gives the rest).
     """
-    epsilon, n = _SHARE * ledger.epsilon, graph.n_vertices
-    if ledger.delta > 0:
-        epsilon = min(epsilon, free_choice_epsilon(ledger.epsilon, ledger.delta))
+    n, whole, delta = graph.n_vertices, call.ledger.epsilon, call.ledger.delta
+    epsilon = _SHARE * whole
+    if delta > 0:
+        epsilon = min(epsilon, free_choice_epsilon(whole, delta))
     multiple, share = _VECTOR_UNEVEN if rank == 1 else _COLUMNS_UNEVEN
     degrees = graph.degrees()
     excess = float(np.maximum(degrees - multiple * degrees.mean(), 0.0).sum() - share * degrees.sum())
     if rank > 1:
-        ratio = noise_ratio(n, rank, ledger.epsilon, ledger.delta)
-        missing = n * _even_degree(n, ratio, ledger.epsilon) - float(degrees.sum())
+        ratio = noise_ratio(n, rank, whole, delta)
+        missing = n * _even_degree(n, ratio, whole) - float(degrees.sum())
         excess = max(excess, missing) if ratio <= _UNEVEN_RATIO * math.sqrt(n) else missing
     bound = sensitivity.degree_excess(graph.max_weight, share)
-    return release_scalar("choice by degrees", excess, bound, ledger.stage(epsilon), epsilon, noise) > 0
+    measurement = Measurement("choice by degrees", np.array([excess]), l1=bound)
+    return call.at_epsilon(epsilon).release(measurement).number > 0
 
 
 def _even_degree(n: int, ratio: float, epsilon: float) -> float:

@@ -19,19 +19,39 @@ from dpgraph.arguments import check_scale
 from dpgraph.bounds.neighbours import MatrixNeighbours
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.accounting import check_delta
-from dpgraph.privacy.ledger import Ledger, open_ledger
-from dpgraph.privacy.noise import NoiseSource, noise_source
+from dpgraph.privacy.accounting import require_delta
+from dpgraph.privacy.call import Call, open_call
+from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Shift
+from dpgraph.releases.eigenspaces.certificates import Guess, SubspaceInput
 from dpgraph.releases.eigenspaces.projector import SLACK_SHARE, Rank, check_rank
 
-__all__ = ["MatrixCall", "check_matrix", "open_matrix", "read_rectangular", "read_symmetric", "symmetric_embedding"]
+__all__ = [
+    "MatrixBudget",
+    "MatrixCall",
+    "check_matrix",
+    "open_matrix",
+    "read_rectangular",
+    "read_symmetric",
+    "symmetric_embedding",
+]
 
 #: ndarray or csr_array, shape (n, m); scipy's classes carry no types.
 Matrix = Any
 
 #: Squares of larger entries overflow, also in the sums of an eigensolver.
 _LARGEST_ENTRY = 1e140
+
+
+@dataclass(frozen=True)
+class MatrixBudget:
+    """Sensitivity and budget of a call on a general matrix, as its caller gave them."""
+
+    sensitivity: float
+    epsilon: float
+    delta: float
+    accountant: PrivacyAccountant | None
+    rng: int | np.random.Generator | None
 
 
 @dataclass(frozen=True)
@@ -42,24 +62,23 @@ class MatrixCall:
     out: for the embedding of a rectangular matrix twice its smaller side, as half of the weight is there.
     """
 
-    rank: Rank
-    largest: int
+    candidates: range
     spread: int
     neighbours: MatrixNeighbours
-    ledger: Ledger
-    noise: NoiseSource
+    call: Call
+
+    def input(self, matrix: Matrix) -> SubspaceInput:
+        """The matrix, once it is read, as the input of a projector; its coherence is guessed to be twice the least."""
+        guess = Guess(lambda r: min(1.0, 2.0 * math.sqrt(r / self.spread)))
+        return SubspaceInput(matrix, self.neighbours, self.candidates, guess)
 
 
 def open_matrix(
     A: Any,
+    budget: MatrixBudget,
     *,
     rank: Rank,
-    max_rank: int,
-    sensitivity: float,
-    epsilon: float,
-    delta: float,
-    accountant: PrivacyAccountant | None,
-    rng: int | np.random.Generator | None,
+    max_rank: int = 1,
     rectangular: bool = False,
     slack: float | None = None,
 ) -> MatrixCall:
@@ -73,26 +92,22 @@ def open_matrix(
         raise InvalidParameterError(
             f"expected a square symmetric matrix; got shape {A.shape}. For others use private_singular_subspace"
         )
-    sensitivity = check_scale("sensitivity", sensitivity)
-    largest = check_rank(rank, min(A.shape), max_rank)
-    noise = noise_source(rng)
-    ledger = open_ledger(
-        epsilon=epsilon,
-        delta=check_delta(delta),
-        accountant=accountant,
+    sensitivity = check_scale("sensitivity", budget.sensitivity)
+    ranks = check_rank(rank, min(A.shape), max_rank)
+    delta = require_delta(budget.delta, "this function", "private_symmetric_matrix")
+    call = open_call(
+        epsilon=budget.epsilon,
+        delta=delta,
+        accountant=budget.accountant,
         relation=Shift("matrix", sensitivity),
-        noise=noise,
+        noise=noise_source(budget.rng),
         slack=SLACK_SHARE * delta if slack is None else slack,
     )
     factor = 2 if rectangular else 1
-    return MatrixCall(
-        rank=rank if rank == "auto" else factor * largest,
-        largest=factor * largest,
-        spread=factor * min(A.shape),
-        neighbours=MatrixNeighbours(math.sqrt(factor) * sensitivity),
-        ledger=ledger,
-        noise=noise,
-    )
+    largest = factor * ranks[-1]
+    candidates = range(1 if rank == "auto" else largest, largest + 1)
+    neighbours = MatrixNeighbours(math.sqrt(factor) * sensitivity)
+    return MatrixCall(candidates, factor * min(A.shape), neighbours, call)
 
 
 def check_matrix(A: Any) -> None:

@@ -14,9 +14,8 @@ from dpgraph.bounds.neighbours import EdgeNeighbours
 from dpgraph.exceptions import InvalidParameterError, MechanismHalted
 from dpgraph.graph import open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.accounting import check_delta
-from dpgraph.privacy.call import Call
-from dpgraph.privacy.ledger import open_ledger
+from dpgraph.privacy.accounting import check_delta, check_optional_delta
+from dpgraph.privacy.call import Measurement, open_call
 from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.privacy.relation import Edge
 from dpgraph.privacy.report import PrivacyReport
@@ -27,6 +26,7 @@ from dpgraph.problems.embedding.api import (
 )
 from dpgraph.problems.embedding.options import AdjacencyOptions
 from dpgraph.problems.matrices.call import (
+    MatrixBudget,
     check_matrix,
     open_matrix,
     read_rectangular,
@@ -172,29 +172,13 @@ def private_spectrum(
     check_integer("k", k, 1, min(A.shape))
     rectangular = A.shape[0] != A.shape[1]
     n, values = (sum(A.shape), 2 * k) if rectangular else (A.shape[0], k)
-    call = open_matrix(
-        A,
-        rank=k,
-        max_rank=1,
-        sensitivity=sensitivity,
-        epsilon=epsilon,
-        delta=delta,
-        accountant=accountant,
-        rng=rng,
-        rectangular=rectangular,
-        slack=spectrum_slack(n, values, check_delta(delta)),
-    )
+    budget = MatrixBudget(sensitivity, epsilon, delta, accountant, rng)
+    slack = spectrum_slack(n, values, check_optional_delta(delta))
+    opened = open_matrix(A, budget, rank=k, rectangular=rectangular, slack=slack)
     matrix = symmetric_embedding(read_rectangular(A)) if rectangular else read_symmetric(A)
-    _, spectrum = release_spectrum(
-        matrix,
-        call.largest,
-        call.neighbours,
-        ledger=call.ledger,
-        mu=call.ledger.mu,
-        noise=call.noise,
-        stride=2 if rectangular else 1,
-    )
-    return PrivateSpectrum(spectrum.values, spectrum.scale, None, call.ledger.report())
+    stride = 2 if rectangular else 1
+    _, spectrum = release_spectrum(matrix, values, opened.neighbours, opened.call, stride=stride)
+    return PrivateSpectrum(spectrum.values, spectrum.scale, None, opened.call.report())
 
 
 def _graph_spectrum(
@@ -220,23 +204,17 @@ def _graph_spectrum(
         coherence="degree-corrected",
         mechanism="coherence",
     )
-    ledger = open_ledger(
-        epsilon=epsilon,
-        delta=check_delta(delta),
-        accountant=accountant,
-        relation=Edge(),
-        noise=noise,
-        slack=spectrum_slack(source.n_vertices, k, delta) if regularization == "auto" else options.slack(delta),
+    slack = spectrum_slack(source.n_vertices, k, delta) if regularization == "auto" else options.slack(delta)
+    call = open_call(
+        epsilon=epsilon, delta=check_delta(delta), accountant=accountant, relation=Edge(), noise=noise, slack=slack
     )
-    graph = source.read()
-    total = release_total_weight(graph, Call(ledger, noise, TOTAL_SHARE))
-    mean = 2 * total.value / graph.n_vertices
-    tau, lower, mu = release_lower_bound(graph, options, mean, ledger, ledger.remaining_mu(), noise)
-    scale = graph.degrees() + tau
+    graph, first = source.read(), call.part(TOTAL_SHARE)
+    mean = 2 * release_total_weight(graph, first).value / graph.n_vertices
+    tau, lower, left = release_lower_bound(graph, options, mean, call.without(first))
     neighbours = EdgeNeighbours(graph.max_weight, lower, tau, graph.degrees())
-    operator = normalized_operator(graph, scale)
-    _, spectrum = release_spectrum(operator, k, neighbours, ledger=ledger, mu=mu, noise=noise)
-    return PrivateSpectrum(spectrum.values, spectrum.scale, tau, ledger.report())
+    operator = normalized_operator(graph, graph.degrees() + tau)
+    _, spectrum = release_spectrum(operator, k, neighbours, left)
+    return PrivateSpectrum(spectrum.values, spectrum.scale, tau, call.report())
 
 
 def private_coherence(
@@ -299,40 +277,23 @@ def private_coherence(
     check_matrix(A)
     n = A.shape[0]
     rank = check_integer("rank, below the number of rows,", rank, 1, n - 1)
-    call = open_matrix(
-        A,
-        rank=rank,
-        max_rank=1,
-        sensitivity=sensitivity,
-        epsilon=epsilon,
-        delta=delta,
-        accountant=accountant,
-        rng=rng,
-    )
-    ledger, noise, neighbours = call.ledger, call.noise, call.neighbours
+    opened = open_matrix(A, MatrixBudget(sensitivity, epsilon, delta, accountant, rng), rank=rank)
+    call, neighbours, first = opened.call, opened.neighbours, opened.call.part(_GAP_SHARE)
     operator = read_symmetric(A)
-    pairs, spectrum = release_spectrum(
-        operator,
-        rank + 1,
-        neighbours,
-        ledger=ledger,
-        mu=ledger.mu * math.sqrt(_GAP_SHARE),
-        noise=noise,
-    )
-    z = ledger.good_event("gap lower bound", ledger.slack * _EVENT_SLACK)
+    pairs, spectrum = release_spectrum(operator, rank + 1, neighbours, first)
+    z = call.good_event("gap lower bound", _EVENT_SLACK)
     gap = float(spectrum.gap_lower_bounds(z)[rank - 1])
-    moves = log_coherence_change(neighbours, gap, int(rank), n) if gap > 2 * neighbours.norm else None
+    moves = log_coherence_change(neighbours, gap, rank, n) if gap > 2 * neighbours.norm else None
     if moves is None:
         raise MechanismHalted(
             "the gap sigma_r - sigma_{r+1} could not be certified to exceed twice the sensitivity; raise epsilon or "
             "choose another rank. The budget of this call is spent",
             stage="gap",
-            privacy=ledger.report(),
+            privacy=call.report(),
         )
-    grid = ledger.gaussian_on_grid("log-coherence", sensitivity=moves, mu=ledger.remaining_mu(), count=1)
-    exact = math.log(neighbours.coherence(accurate_vectors(operator, pairs, int(rank), neighbours, noise)))
-    noisy = float(noise.scalars(np.array([exact]), grid.unit, grid.scale)[0])
-    upper = noisy + ledger.good_event("log-coherence upper bound", ledger.slack * _EVENT_SLACK) * grid.scale
+    exact = np.array([math.log(neighbours.coherence(accurate_vectors(operator, pairs, rank, neighbours, call)))])
+    noisy = call.without(first).release(Measurement("log-coherence", exact, l2=moves, few=True))
+    upper = noisy.number + call.good_event("log-coherence upper bound", _EVENT_SLACK) * noisy.std
     # The coherence of any basis lies between 1 and n / rank.
-    value, bound = (min(max(n * math.exp(2 * x) / rank, 1.0), n / rank) for x in (noisy, upper))
-    return PrivateCoherence(value, bound, gap, ledger.report())
+    value, bound = (min(max(n * math.exp(2 * x) / rank, 1.0), n / rank) for x in (noisy.number, upper))
+    return PrivateCoherence(value, bound, gap, call.report())

@@ -13,14 +13,13 @@ from dpgraph.arguments import check_choice, check_scale
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import check_delta
-from dpgraph.privacy.ledger import open_ledger
+from dpgraph.privacy.call import Measurement, open_call
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Relation, Shift, stated_relation
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.projections import ConvexSet, ProjectionResult, averaged_projections, dykstra
 from dpgraph.projections.base import as_array, public_shape
 from dpgraph.projections.splitting import check_arguments
-from dpgraph.releases.arrays import release_array
 
 __all__ = ["PrivateProjection", "perturb_and_project"]
 
@@ -150,26 +149,12 @@ def perturb_and_project(
 
     for convex in check_arguments(sets, tol, max_iter):
         convex.project(np.zeros(shape))  # a set that does not accept this shape must say so before budget is spent
-    noise = noise_source(rng)
-    ledger = open_ledger(
-        epsilon=epsilon,
-        delta=check_delta(delta),
-        accountant=accountant,
-        relation=relation,
-        noise=noise,
+    call = open_call(
+        epsilon=epsilon, delta=check_delta(delta), accountant=accountant, relation=relation, noise=noise_source(rng)
     )
-    noisy = release_array(
-        as_array(A),
-        name="array",
-        sensitivity=sensitivity,
-        mu=ledger.mu,
-        symmetric=symmetric,
-        ledger=ledger,
-        noise=noise,
-        error=0.0,
-    )
+    noisy = call.release(Measurement("array", as_array(A), l2=sensitivity, symmetric=symmetric, error=0.0)).value
     if method == "averaged":
         projection = averaged_projections(noisy, sets, max_iter, tol=tol)
     else:
         projection = dykstra(noisy, sets, tol=tol, max_iter=max_iter)
-    return PrivateProjection(projection, ledger.report())
+    return PrivateProjection(projection, call.report())

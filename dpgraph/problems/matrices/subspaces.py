@@ -5,7 +5,6 @@ All four functions share one release, :func:`dpgraph.releases.eigenspaces.projec
 
 from __future__ import annotations
 
-import math
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -14,20 +13,20 @@ from scipy import sparse
 
 from dpgraph.arguments import check_choice
 from dpgraph.privacy.accountant import PrivacyAccountant
+from dpgraph.privacy.call import Call, Measurement
 from dpgraph.problems.matrices.call import (
+    MatrixBudget,
     MatrixCall,
     open_matrix,
     read_rectangular,
     read_symmetric,
     symmetric_embedding,
 )
-from dpgraph.releases.eigenspaces.certificates import Guess
 from dpgraph.releases.eigenspaces.power_method import POWER_RANK, release_low_rank_matrix
 from dpgraph.releases.eigenspaces.projector import (
     CERTIFICATES,
     Certificate,
     Rank,
-    ReleasedSubspace,
     release_core,
     release_subspace,
 )
@@ -126,22 +125,13 @@ def private_projector(
     True
     """
     check_choice("certificate", certificate, CERTIFICATES)
-    call = open_matrix(
-        A,
-        rank=rank,
-        max_rank=max_rank,
-        sensitivity=sensitivity,
-        epsilon=epsilon,
-        delta=delta,
-        accountant=accountant,
-        rng=rng,
-        slack=_slack(mechanism),
-    )
+    budget = MatrixBudget(sensitivity, epsilon, delta, accountant, rng)
+    opened = open_matrix(A, budget, rank=rank, max_rank=max_rank, slack=_slack(mechanism))
     if mechanism == "noisy-power":
-        Q, core = _by_noisy_power(read_symmetric(A), call)
-        return PrivateSubspace(Q, np.abs(np.diag(core)), call.ledger.report())
-    released = _release(read_symmetric(A), call, call.ledger.mu, certificate)
-    return PrivateSubspace(released.basis, released.spectrum, call.ledger.report())
+        Q, core = _by_noisy_power(read_symmetric(A), rank, opened)
+        return PrivateSubspace(Q, np.abs(np.diag(core)), opened.call.report())
+    released = release_subspace(opened.input(read_symmetric(A)), certificate, opened.call)
+    return PrivateSubspace(released.basis, released.spectrum, opened.call.report())
 
 
 def private_eigenspace(
@@ -197,23 +187,15 @@ def private_eigenspace(
     True
     """
     check_choice("which", which, ("largest", "smallest"))
-    call = open_matrix(
-        A,
-        rank=rank,
-        max_rank=max_rank,
-        sensitivity=sensitivity,
-        epsilon=epsilon,
-        delta=delta,
-        accountant=accountant,
-        rng=rng,
-    )
+    opened = open_matrix(A, MatrixBudget(sensitivity, epsilon, delta, accountant, rng), rank=rank, max_rank=max_rank)
     matrix = read_symmetric(A)
     signed = matrix if which == "largest" else -matrix
-    mu_shift = call.ledger.mu * math.sqrt(_SHIFT_SHARE)
-    shift = _norm_upper_bound(signed, call, mu_shift)
+    for_shift = opened.call.part(_SHIFT_SHARE)
+    shift = _norm_upper_bound(signed, opened.neighbours.norm, for_shift)
     eye = sparse.eye_array(A.shape[0], format="csr") if sparse.issparse(signed) else np.eye(A.shape[0])
-    released = _release(signed + shift * eye, call, math.sqrt(call.ledger.mu**2 - mu_shift**2))
-    return PrivateSubspace(released.basis, released.spectrum, call.ledger.report())
+    private = opened.input(signed + shift * eye)
+    released = release_subspace(private, "gap-and-coherence", opened.call.without(for_shift))
+    return PrivateSubspace(released.basis, released.spectrum, opened.call.report())
 
 
 def private_low_rank(
@@ -263,25 +245,16 @@ def private_low_rank(
     >>> bool(abs(private.core[0, 0] - 500) < 10)
     True
     """
-    call = open_matrix(
-        A,
-        rank=rank,
-        max_rank=max_rank,
-        sensitivity=sensitivity,
-        epsilon=epsilon,
-        delta=delta,
-        accountant=accountant,
-        rng=rng,
-        slack=_slack(mechanism),
-    )
+    budget = MatrixBudget(sensitivity, epsilon, delta, accountant, rng)
+    opened = open_matrix(A, budget, rank=rank, max_rank=max_rank, slack=_slack(mechanism))
+    matrix, call = read_symmetric(A), opened.call
     if mechanism == "noisy-power":
-        Q, core = _by_noisy_power(read_symmetric(A), call)
-        return PrivateLowRank(Q, np.abs(np.diag(core)), call.ledger.report(), core)
-    matrix, mu = read_symmetric(A), call.ledger.mu
-    mu_core = mu * math.sqrt(_CORE_SHARE)
-    released = _release(matrix, call, math.sqrt(mu**2 - mu_core**2))
-    core = release_core(matrix, released.basis, call.neighbours, ledger=call.ledger, mu=mu_core, noise=call.noise)
-    return PrivateLowRank(released.basis, released.spectrum, call.ledger.report(), core)
+        Q, core = _by_noisy_power(matrix, rank, opened)
+        return PrivateLowRank(Q, np.abs(np.diag(core)), call.report(), core)
+    for_core = call.part(_CORE_SHARE)
+    released = release_subspace(opened.input(matrix), "gap-and-coherence", call.without(for_core))
+    core = release_core(matrix, released.basis, opened.neighbours, for_core)
+    return PrivateLowRank(released.basis, released.spectrum, call.report(), core)
 
 
 def private_singular_subspace(
@@ -333,42 +306,18 @@ def private_singular_subspace(
     >>> bool(abs(u @ private.left[:, 0]) > 0.98 and abs(v @ private.right[:, 0]) > 0.98)
     True
     """
-    call = open_matrix(
-        A,
-        rank=rank,
-        max_rank=max_rank,
-        sensitivity=sensitivity,
-        epsilon=epsilon,
-        delta=delta,
-        accountant=accountant,
-        rng=rng,
-        rectangular=True,
-    )
+    budget = MatrixBudget(sensitivity, epsilon, delta, accountant, rng)
+    opened = open_matrix(A, budget, rank=rank, max_rank=max_rank, rectangular=True)
     n = A.shape[0]
-    released = _release(symmetric_embedding(read_rectangular(A)), call, call.ledger.mu)
+    private = opened.input(symmetric_embedding(read_rectangular(A)))
+    released = release_subspace(private, "gap-and-coherence", opened.call)
     r = released.basis.shape[1] // 2
     # Q Q' has the left projector in its upper and the right projector in its lower diagonal block.
     left, right = (
         canonical_signs(np.linalg.svd(part, full_matrices=False)[0][:, :r])
         for part in (released.basis[:n], released.basis[n:])
     )
-    return PrivateSingularSubspace(left, right, released.spectrum[::2], call.ledger.report())
-
-
-def _release(
-    matrix: Any, call: MatrixCall, mu: float, certificate: Certificate = "gap-and-coherence"
-) -> ReleasedSubspace:
-    return release_subspace(
-        matrix,
-        call.neighbours,
-        call.rank,
-        largest=call.largest,
-        certificate=certificate,
-        guess=Guess(lambda r: min(1.0, 2.0 * math.sqrt(r / call.spread))),
-        ledger=call.ledger,
-        mu=mu,
-        noise=call.noise,
-    )
+    return PrivateSingularSubspace(left, right, released.spectrum[::2], opened.call.report())
 
 
 def _slack(mechanism: str) -> float | None:
@@ -377,22 +326,17 @@ def _slack(mechanism: str) -> float | None:
     return None if mechanism == "coherence" else 0.0
 
 
-def _by_noisy_power(matrix: Any, call: MatrixCall) -> tuple[FloatArray, FloatArray]:
-    rank = min(POWER_RANK, call.largest) if call.rank == "auto" else call.largest
-    return release_low_rank_matrix(
-        matrix, rank, call.neighbours, ledger=call.ledger, mu=call.ledger.mu, noise=call.noise
-    )
+def _by_noisy_power(matrix: Any, rank: Rank, opened: MatrixCall) -> tuple[FloatArray, FloatArray]:
+    columns = opened.candidates[-1]
+    columns = min(POWER_RANK, columns) if rank == "auto" else columns
+    return release_low_rank_matrix(matrix, columns, opened.neighbours, opened.call)
 
 
-def _norm_upper_bound(matrix: Any, call: MatrixCall, mu: float) -> float:
-    """Private upper bound on the spectral norm, whose sensitivity is that of one eigenvalue."""
-    norm = call.neighbours.norm
-    pairs, tolerance = certified_values(
-        matrix, 1, norm, name="spectral norm", aim=norm, ledger=call.ledger, noise=call.noise
-    )
+def _norm_upper_bound(matrix: Any, norm: float, call: Call) -> float:
+    """Private upper bound on the spectral norm, which moves by at most `norm`, as one eigenvalue does."""
+    pairs, tolerance = certified_values(matrix, 1, norm, call, name="spectral norm", aim=norm)
     bound = norm + 2 * tolerance
-    grid = call.ledger.gaussian_on_grid("spectral norm", sensitivity=bound, mu=mu, count=1)
-    z = call.ledger.good_event("spectral norm upper bound", call.ledger.slack * _SHIFT_SLACK)
-    noisy = call.noise.scalars(np.abs(pairs.values[:1]), grid.unit, grid.scale)[0]
+    noisy = call.release(Measurement("spectral norm", np.abs(pairs.values[:1]), l2=bound, few=True))
+    z = call.good_event("spectral norm upper bound", _SHIFT_SLACK)
     # One more sensitivity, so that the shift is large enough for the neighbour too.
-    return max(float(noisy) + z * grid.scale, 0.0) + bound
+    return max(noisy.number + z * noisy.std, 0.0) + bound

@@ -21,8 +21,8 @@ from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import GraphOperator, open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import check_delta
-from dpgraph.privacy.ledger import Ledger, open_ledger
-from dpgraph.privacy.noise import NoiseSource, noise_source
+from dpgraph.privacy.call import Call, Measurement, Released, open_call
+from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
 from dpgraph.problems.matrices.diagnostics import PrivateSpectrum
 from dpgraph.results.adjacency import DENSE_LIMIT
@@ -101,25 +101,25 @@ def private_whole_spectrum(
     (200, True)
     """
     check_choice("matrix", matrix, _BOUNDS)
-    noise = noise_source(rng)
     source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
     if source.n_vertices > DENSE_LIMIT:
         raise InvalidParameterError(
             f"all eigenvalues are computed from a dense matrix, for at most {DENSE_LIMIT} vertices; "
             f"got {source.n_vertices}. private_spectrum releases the largest ones of any graph"
         )
-    ledger = open_ledger(epsilon=epsilon, delta=check_delta(delta), accountant=accountant, relation=Edge(), noise=noise)
-    values, std = _release(source.read(), matrix, ledger=ledger, noise=noise)
-    return PrivateSpectrum(values, std, None, ledger.report())
+    call = open_call(
+        epsilon=epsilon, delta=check_delta(delta), accountant=accountant, relation=Edge(), noise=noise_source(rng)
+    )
+    values, std = _release(source.read(), matrix, call)
+    return PrivateSpectrum(values, std, None, call.report())
 
 
-def _release(graph: GraphOperator, matrix: Matrix, *, ledger: Ledger, noise: NoiseSource) -> tuple[FloatArray, float]:
+def _release(graph: GraphOperator, matrix: Matrix, call: Call) -> Released:
     n = graph.n_vertices
     dense = graph.multiply(np.eye(n))
     if matrix == "laplacian":
         dense = np.diag(graph.degrees()) - dense
     bound = _BOUNDS[matrix](graph.max_weight, n)
-    grid = ledger.gaussian_on_grid(f"{matrix} spectrum", sensitivity=bound, mu=ledger.mu, count=n)
-    noisy = noise.scalars(linalg.eigvalsh(dense), grid.unit, grid.scale)
+    noisy, std = call.release(Measurement(f"{matrix} spectrum", linalg.eigvalsh(dense), l2=bound, few=True))
     sorted_values = isotonic_regression(noisy).x
-    return (np.maximum(sorted_values, 0.0) if matrix == "laplacian" else sorted_values), grid.scale
+    return Released(np.maximum(sorted_values, 0.0) if matrix == "laplacian" else sorted_values, std)

@@ -14,7 +14,7 @@ from dpgraph.arguments import check_choice, check_integer, check_positive, check
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import check_delta
-from dpgraph.privacy.ledger import open_ledger
+from dpgraph.privacy.call import Measurement, open_call
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Relation, Shift, stated_relation
 from dpgraph.privacy.report import PrivacyReport
@@ -26,7 +26,6 @@ from dpgraph.projections import (
     averaged_projections,
     shrink_psd_trace,
 )
-from dpgraph.releases.arrays import release_array
 
 __all__ = ["PrivateSimilarities", "private_cosine_similarities"]
 
@@ -149,33 +148,22 @@ def private_cosine_similarities(
     relation = stated_relation(adjacency, Shift("Gram matrix", sensitivity))
     n, d = _shape(V)
     limit, accuracy = _defaults(method, n, iterations, tol)
-    noise = noise_source(rng)
-    ledger = open_ledger(
-        epsilon=epsilon,
-        delta=check_delta(delta),
-        accountant=accountant,
-        relation=relation,
-        noise=noise,
+    call = open_call(
+        epsilon=epsilon, delta=check_delta(delta), accountant=accountant, relation=relation, noise=noise_source(rng)
     )
-    noisy = release_array(
-        normalized_gram(V),
-        name="Gram matrix",
-        sensitivity=sensitivity,
-        mu=ledger.mu,
-        symmetric=True,
-        ledger=ledger,
-        noise=noise,
-        # Lengths and inner products of unit vectors are sums of d terms, of size at most 1.
-        error=n * (3 * d + 20) * float(np.finfo(np.float64).eps),
+    # Lengths and inner products of unit vectors are sums of d terms, of size at most 1.
+    error = n * (3 * d + 20) * float(np.finfo(np.float64).eps)
+    noisy, std = call.release(
+        Measurement("Gram matrix", normalized_gram(V), l2=sensitivity, symmetric=True, error=error)
     )
     if method == "shrinkage":
-        projection = _shrunk(noisy, ledger.entries[-1].scale)
+        projection = _shrunk(noisy, std)
     elif method == "practical":
         projection = _averaged(noisy, limit, accuracy)
     else:
         projection = Elliptope(tol=accuracy / n, max_iter=limit).solve(noisy)
     # Entries of psd matrices with unit diagonal may exceed 1 by rounding.
-    return PrivateSimilarities(np.clip(projection.matrix, -1.0, 1.0), ledger.report(), projection)
+    return PrivateSimilarities(np.clip(projection.matrix, -1.0, 1.0), call.report(), projection)
 
 
 def _shrunk(noisy: FloatArray, scale: float) -> ProjectionResult:

@@ -1,4 +1,4 @@
-"""What a released subspace needs to know about its private input before noise can be scaled: three small records."""
+"""What the release of an eigenspace starts from, and what must be certified before its noise can be scaled."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from dpgraph.bounds import sensitivity
 from dpgraph.bounds.neighbours import SpectralNeighbours
 from dpgraph.exceptions import MechanismHalted
 from dpgraph.linalg.eigen import Eigenpairs, leading_eigenpairs, value_tolerance, vector_tolerance
-from dpgraph.privacy.ledger import Ledger
-from dpgraph.privacy.noise import NoiseSource
+from dpgraph.privacy.call import Call
 
-__all__ = ["Certified", "Guess", "SubspaceCall", "accurate_vectors", "computed_error", "halted"]
+__all__ = ["Certified", "Guess", "SubspaceInput", "accurate_vectors", "computed_error", "halted"]
 
 FloatArray = NDArray[np.float64]
 
@@ -38,8 +37,8 @@ class Guess:
 
 
 @dataclass(frozen=True)
-class SubspaceCall:
-    """A private symmetric operator and what its release may use.
+class SubspaceInput:
+    """A private symmetric operator, and what is public about it.
 
     Parameters
     ----------
@@ -48,33 +47,20 @@ class SubspaceCall:
     neighbours : SpectralNeighbours
         What one neighbour can change.
     candidates : range
-        Public candidate ranks.
+        Candidate ranks.
     guess : Guess
-        Public guesses.
-    ledger : Ledger
-        Budget of the call; good events use its slack.
-    mu : float
-        GDP parameter of the release of the subspace.
-    noise : NoiseSource
-        Source of noise.
+        Guesses.
     """
 
     operator: Any
     neighbours: SpectralNeighbours
     candidates: range
     guess: Guess
-    ledger: Ledger
-    mu: float
-    noise: NoiseSource
 
     @property
     def n(self) -> int:
         """Number of rows."""
         return int(self.operator.shape[0])
-
-    def accurate_vectors(self, pairs: Eigenpairs, rank: int) -> FloatArray:
-        """See :func:`accurate_vectors`."""
-        return accurate_vectors(self.operator, pairs, rank, self.neighbours, self.noise)
 
 
 @dataclass(frozen=True)
@@ -91,19 +77,19 @@ class Certified:
         Accepted lower bound on sigma_r - sigma_{r+1}.
     sensitivity : float
         Accepted upper bound on the Frobenius change of U U'.
-    mu : float
-        GDP parameter left for the projector.
+    call : Call
+        What is left for the projector.
     """
 
     U: FloatArray
     spectrum: FloatArray
     gap: float
     sensitivity: float
-    mu: float
+    call: Call
 
 
 def accurate_vectors(
-    operator: Any, pairs: Eigenpairs, rank: int, neighbours: SpectralNeighbours, noise: NoiseSource
+    operator: Any, pairs: Eigenpairs, rank: int, neighbours: SpectralNeighbours, call: Call
 ) -> FloatArray:
     """Eigenvectors of the chosen rank with the (smaller) residual that the projector's sensitivity assumes.
 
@@ -117,7 +103,7 @@ def accurate_vectors(
     if above - below + 3 * error < 2 * neighbours.norm or pairs.residual <= tolerance:
         return pairs.vectors[:, :rank]
     middle = float(above + below) / 2
-    return leading_eigenpairs(operator, rank, tolerance=tolerance, generator=noise.generator, least=middle).vectors
+    return leading_eigenpairs(operator, rank, tolerance=tolerance, generator=call.generator, least=middle).vectors
 
 
 def computed_error(rank: int, neighbours: SpectralNeighbours, gap: float) -> float:
@@ -125,11 +111,11 @@ def computed_error(rank: int, neighbours: SpectralNeighbours, gap: float) -> flo
     return sensitivity.computed_subspace(rank, vector_tolerance(neighbours.norm), gap, neighbours.norm)
 
 
-def halted(ledger: Ledger, what: str) -> MechanismHalted:
+def halted(call: Call, what: str) -> MechanismHalted:
     """Build the error of a failed test of the gap."""
     return MechanismHalted(
         f"{what} Raise epsilon, choose another rank, or use a mechanism that needs no gap "
         "(mechanism='bounded-iterates' or 'noisy-power'). The budget of this call is spent",
         stage="gap",
-        privacy=ledger.report(),
+        privacy=call.report(),
     )

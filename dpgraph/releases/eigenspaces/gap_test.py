@@ -1,7 +1,7 @@
 """The papers' certificate: a gap test that may halt, then a private upper bound on the coherence.
 
-DN25a, Algorithms 5.2 and 5.5 with every constant fixed (mathematics.md, section 3). The spectrum gets a fixed share of
-the budget; once it is released, coherence and projector share the rest so that the predicted noise
+DN25a, Algorithms 5.2 and 5.5 with every constant fixed (docs/subspaces.md). The spectrum gets a fixed share of the
+budget. Once it is released, coherence and projector share the rest so that the predicted noise
 exp(slack of the log-coherence) / mu_projector is smallest: a function of released values only.
 """
 
@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
 from dpgraph.bounds.neighbours import SpectralNeighbours
-from dpgraph.releases.eigenspaces.certificates import Certified, SubspaceCall, computed_error, halted
+from dpgraph.privacy.call import Call, Measurement
+from dpgraph.releases.eigenspaces.certificates import Certified, SubspaceInput, accurate_vectors, computed_error, halted
 from dpgraph.releases.eigenspaces.spectrum import ReleasedSpectrum, release_spectrum
 
 __all__ = ["certify_separately", "log_coherence_change"]
@@ -29,35 +30,34 @@ _SPECTRUM_SHARE = 0.4
 _ACCEPTED_NOISE = 0.5
 
 
-def certify_separately(call: SubspaceCall) -> Certified:
+def certify_separately(private: SubspaceInput, call: Call) -> Certified:
     """Certify a gap and then a coherence; raises :class:`MechanismHalted` without a gap above twice the norm e."""
-    mu_spectrum = call.mu * math.sqrt(_SPECTRUM_SHARE)
-    largest = call.candidates[-1]
-    pairs, spectrum = release_spectrum(
-        call.operator, largest + 1, call.neighbours, ledger=call.ledger, mu=mu_spectrum, noise=call.noise
-    )
-    r, gap = _choose_rank(spectrum, call)
-    U = call.accurate_vectors(pairs, r)
-    kappa, mu = _release_coherence(U, gap, call, math.sqrt(call.mu**2 - mu_spectrum**2))
-    bound = call.neighbours.projector(kappa, gap) + math.sqrt(2.0) * computed_error(r, call.neighbours, gap)
-    return Certified(U, spectrum.values, gap, bound, mu)
+    first, neighbours = call.part(_SPECTRUM_SHARE), private.neighbours
+    pairs, spectrum = release_spectrum(private.operator, private.candidates[-1] + 1, neighbours, first)
+    r, gap = _choose_rank(spectrum, private, call)
+    U = accurate_vectors(private.operator, pairs, r, neighbours, call)
+    kappa, left = _release_coherence(U, gap, private, call.without(first))
+    bound = neighbours.projector(kappa, gap) + math.sqrt(2.0) * computed_error(r, neighbours, gap)
+    return Certified(U, spectrum.values, gap, bound, left)
 
 
-def _choose_rank(spectrum: ReleasedSpectrum, call: SubspaceCall) -> tuple[int, float]:
+def _choose_rank(spectrum: ReleasedSpectrum, private: SubspaceInput, call: Call) -> tuple[int, float]:
     """Rank and accepted gap bound, from released values only; halts when no gap is certified."""
-    ledger, neighbours = call.ledger, call.neighbours
-    z = ledger.good_event("gap lower bound", ledger.slack * _GAP_SLACK, candidates=len(call.candidates))
+    neighbours = private.neighbours
+    z = call.good_event("gap lower bound", _GAP_SLACK, candidates=len(private.candidates))
     gaps = spectrum.gap_lower_bounds(z)
-    accepted = [r for r in call.candidates if gaps[r - 1] > 2 * neighbours.norm]
+    accepted = [r for r in private.candidates if gaps[r - 1] > 2 * neighbours.norm]
     if not accepted:
         raise halted(
-            ledger,
+            call,
             "no rank has a spectral gap that can be certified privately: the private lower bound on "
             "sigma_r - sigma_{r+1} must exceed twice what one edge can change.",
         )
     # Spectral norm of the projector's noise at sensitivity s and unit mu is sqrt(2 n) s.
     predicted = {
-        r: math.sqrt(2 * call.n) * neighbours.projector(call.guess.coherence(r), gaps[r - 1]) / (ledger.mu / 2)
+        r: math.sqrt(2 * private.n)
+        * neighbours.projector(private.guess.coherence(r), gaps[r - 1])
+        / (call.ledger.mu / 2)
         for r in accepted
     }
     good = [r for r in accepted if predicted[r] <= _ACCEPTED_NOISE]
@@ -72,22 +72,21 @@ def log_coherence_change(neighbours: SpectralNeighbours, gap: float, rank: int, 
     return neighbours.log_coherence(gap, computed_error(rank, neighbours, gap) / neighbours.largest_row(rank, n))
 
 
-def _release_coherence(U: FloatArray, gap: float, call: SubspaceCall, mu: float) -> tuple[float, float]:
-    """Private upper bound on the coherence, and what is left of `mu` for the projector."""
-    ledger, neighbours = call.ledger, call.neighbours
+def _release_coherence(U: FloatArray, gap: float, private: SubspaceInput, call: Call) -> tuple[float, Call]:
+    """Private upper bound on the coherence, and what is left for the projector."""
+    neighbours, mu = private.neighbours, call.mu
     bound = neighbours.coherence_bound(gap)  # sigma_r >= gap
     moves = log_coherence_change(neighbours, gap, U.shape[1], U.shape[0])
     if moves is None:
-        return bound, mu
-    z = ledger.good_event("log-coherence upper bound", ledger.slack * _COHERENCE_SLACK)
+        return bound, call
+    z = call.good_event("log-coherence upper bound", _COHERENCE_SLACK)
 
     def predicted(share: float) -> float:
         return z * moves / (mu * math.sqrt(share)) - 0.5 * math.log1p(-share)
 
     share = float(minimize_scalar(predicted, bounds=(0.01, 0.9), method="bounded").x)
-    if math.log(call.guess.coherence(U.shape[1])) + predicted(share) >= math.log(bound):
-        return bound, mu  # the bound from the spectrum is expected to be better, and it is free
-    mu_coherence = mu * math.sqrt(share)
-    grid = ledger.gaussian_on_grid("log-coherence", sensitivity=moves, mu=mu_coherence, count=1)
-    noisy = call.noise.scalars(np.array([math.log(neighbours.coherence(U))]), grid.unit, grid.scale)[0]
-    return min(math.exp(noisy + z * grid.scale), bound), math.sqrt(mu**2 - mu_coherence**2)
+    if math.log(private.guess.coherence(U.shape[1])) + predicted(share) >= math.log(bound):
+        return bound, call  # the bound from the spectrum is expected to be better, and it is free
+    part, exact = call.part(share), np.array([math.log(neighbours.coherence(U))])
+    noisy = part.release(Measurement("log-coherence", exact, l2=moves, few=True))
+    return min(math.exp(noisy.number + z * noisy.std), bound), call.without(part)

@@ -3,16 +3,16 @@
 The iterate Q (n x r, orthonormal) is public, so releasing A Q + noise costs w sqrt(||Q_i||^2 + ||Q_j||^2) for an edge
 {i, j}: the coherence that matters is that of the public iterate, and it may be read off at no cost.
 
-Three things are done beyond the published method, all free. All products Y_t = A Q_t + noise are kept, and the next
-iterate comes from their weighted sum sum_t a_t Y_t (Q_t' Q), in which noise averages out while products with iterates
-that had not yet found the space count for little; the published method throws all but the last away. And the first
-column starts from the noisy degrees, which are close to the leading eigenvector of a real graph. And a few more
-columns than asked for are iterated as long as their Ritz values show no gap after the rank.
+Three things are done beyond the published method; all are computed from what is public already:
 
-For an embedding (``denoise``), two more: while an iterate is mostly noise, its rows are clipped before they multiply,
-since they are public and only the longest two set the noise (unless rows are long by nature, as the released degrees
-of such graphs show); and at the end every row becomes its posterior mean under
-the law of rows (:mod:`dpgraph.denoise.empirical_bayes`), before the core is released on the space that they span.
+- All products A Q_t + noise are kept and averaged (:mod:`dpgraph.denoise.products`).
+- The first column starts from the noisy degrees, which are close to the leading eigenvector of a real graph.
+- A few more columns than asked for are iterated as long as their Ritz values show no gap after the rank.
+
+For an embedding (`denoise`) there are two more. While an iterate is mostly noise, its rows are clipped to one length
+before they multiply, because the two longest rows set the noise of the next product; this is not done where released
+degrees show that some rows are long by nature. At the end every row becomes its posterior mean under the law of all
+rows (:mod:`dpgraph.denoise.empirical_bayes`), before the core is released on the space that they span.
 """
 
 from __future__ import annotations
@@ -28,46 +28,37 @@ from numpy.typing import NDArray
 from dpgraph.bounds import sensitivity
 from dpgraph.bounds.neighbours import SpectralNeighbours
 from dpgraph.denoise.empirical_bayes import enough_rows, posterior_basis
+from dpgraph.denoise.products import Products
 from dpgraph.graph import GraphOperator
-from dpgraph.privacy.call import Call
-from dpgraph.privacy.ledger import Ledger
-from dpgraph.privacy.noise import NoiseSource
-from dpgraph.releases.arrays import release_array
+from dpgraph.privacy.call import Call, Measurement
 from dpgraph.releases.degrees import release_degrees
 from dpgraph.releases.eigenspaces.projector import CORE_ALLOWANCE
 from dpgraph.releases.sweeps.core import shrunken_degrees
 
-__all__ = [
-    "POWER_RANK",
-    "LowRankAdjacency",
-    "Products",
-    "release_low_rank_adjacency",
-    "release_low_rank_matrix",
-    "row_scales",
-]
+__all__ = ["POWER_RANK", "LowRankAdjacency", "release_low_rank_adjacency", "release_low_rank_matrix", "row_scales"]
 
 FloatArray = NDArray[np.float64]
 
 #: Rank under rank="auto".
 POWER_RANK = 2
-#: Iterations are this many times sqrt(mu), between the bounds: with little noise, convergence is what is missing.
+#: iterations = 16 sqrt(mu), at least 6 and at most 24: with little noise, what is missing is convergence.
 _ITERATIONS, _LEAST, _MOST = 16.0, 6, 24
-#: Most columns beyond the rank, and the least mu for any: the last eigenvector that is asked for is found through its
-#: gap to what comes after them.
+#: Up to 3 columns are iterated beyond the rank if mu is at least 0.4: the last eigenvector that is asked for is found
+#: the sooner, the larger its gap to what comes after the columns that are iterated.
 _EXTRA, _LEAST_MU = 3, 0.4
-#: They are tried for this share of the iterations, then kept if the next Ritz value is at least this much of the last.
-_TRIAL, _NO_GAP = 0.35, 0.5
+#: The extra columns may be dropped after this share of the iterations.
+_TRIAL = 0.35
+#: Shares of mu**2.
 _CORE_SHARE = 0.05
 _DEGREE_SHARE = 0.04
-#: What a product counts for, per iteration that has passed since, while the space is still being found.
+#: A product that is k iterations old counts 0.5**k while the space is still being found.
 _DECAY = 0.5
-#: Below the same mu, rows of an iterate that is noise to more than this share are clipped: the few longest rows, which
-#: set the noise, are long by noise. More columns than one start from random signs, which takes more iterations.
-_NOISY, _LEAST_FROM_SIGNS = 0.12, 9
-#: And where mu is below this number over the ratio of the two largest released degrees to all of them: then no row is
-#: long by nature.
-_FLAT = 2.8
-#: Projections onto the last estimate at the end, all products counting alike.
+#: With `denoise`, rows are clipped while noise is more than this share of the squared norm of the iterate, if
+#: mu < 0.4 or mu (root mean square of the two largest released degrees) < 2.8 (root mean square of all).
+_NOISY, _FLAT = 0.12, 2.8
+#: Least number of iterations with `denoise` and several columns: all but the first start from random signs.
+_LEAST_FROM_SIGNS = 9
+#: Projections onto the last estimate at the end, where all products count alike.
 _REFINEMENTS = 3
 
 
@@ -90,94 +81,36 @@ class LowRankAdjacency:
     core: FloatArray
 
 
-class Products:
-    """Released products Y_t of the matrix with public bases Q_t.
+@dataclass(frozen=True)
+class _Matrix:
+    """A private symmetric matrix that is seen through its products with public bases.
 
-    Every basis is a linear combination of the first one and of products, so that these columns are all that is kept;
-    what is done with the bases is done with their coefficients and the Gram matrix of the columns.
+    Parameters
+    ----------
+    rows : ndarray, shape (n,)
+        Public factors of the rows.
+    multiply : callable
+        ``rows * multiply(Q)`` is the exact product, private.
+    bound : callable
+        How far multiply(Q) moves between neighbours, in l2.
+    error : callable
+        What rounding adds to that on either neighbour, or None for the allowance of
+        :class:`~dpgraph.privacy.call.Measurement`.
+    core_bound : callable
+        How far Q' (rows * multiply(Q)) moves, in the Frobenius norm.
     """
 
-    def __init__(self, first: FloatArray, iterations: int) -> None:
-        n, k = first.shape
-        self._columns = np.empty((n, k * (2 * iterations + 1)), order="F")
-        self._gram = np.zeros((self._columns.shape[1],) * 2)
-        self._used = 0
-        self._steps: list[tuple[FloatArray, slice, float]] = []
-        self.coefficients = np.zeros((self._columns.shape[1], k))
-        self.coefficients[self._append(first)] = np.eye(k)
-
-    def _append(self, columns: FloatArray) -> slice:
-        new = slice(self._used, self._used + columns.shape[1])
-        self._columns[:, new] = columns
-        self._used = new.stop
-        inner = self._columns[:, : self._used].T @ columns
-        self._gram[: self._used, new], self._gram[new, : self._used] = inner, inner.T
-        return new
-
-    def basis(self) -> FloatArray:
-        """Return the present orthonormal basis, shape (n, k)."""
-        return np.asarray(self._columns[:, : self._used] @ self.coefficients[: self._used])
-
-    def replace_basis(self, basis: FloatArray) -> FloatArray:
-        """Go on from another basis."""
-        self.coefficients = np.zeros((self._columns.shape[1], basis.shape[1]))
-        self.coefficients[self._append(basis)] = np.eye(basis.shape[1])
-        return basis
-
-    def noise_share(self, rows: FloatArray) -> float:
-        """Share of the squared norm of the basis that is noise."""
-        return float(np.sum(rows**2) * np.trace(self.covariance()) / self.coefficients.shape[1])
-
-    def add(self, product: FloatArray, variance: float) -> None:
-        """Keep the product with the present basis."""
-        self._steps.append((self.coefficients, self._append(product), 1 / variance))
-
-    def drop_idle_columns(self, rank: int) -> None:
-        """Drop the extra columns, which cost noise, where the Ritz values Q' Y show a gap after the rank."""
-        if self.coefficients.shape[1] == rank:
-            return
-        ritz = self.coefficients.T @ self._gram[:, self._steps[-1][1]]
-        values, vectors = np.linalg.eigh((ritz + ritz.T) / 2)
-        order = np.argsort(-np.abs(values))
-        if abs(values[order[rank]]) <= _NO_GAP * abs(values[order[rank - 1]]):
-            self.coefficients = self.coefficients @ vectors[:, order[:rank]]
-
-    def improve(self, decay: float) -> None:
-        """Turn the basis Q into an orthonormal one of sum_t decay^age/variance_t Y_t (Q_t' Q)."""
-        total = np.zeros_like(self.coefficients)
-        for age, (basis, product, weight) in enumerate(reversed(self._steps)):
-            total[product] += weight * decay**age * (basis.T @ self._gram @ self.coefficients)
-        values, vectors = np.linalg.eigh(total.T @ self._gram @ total)
-        self.coefficients = total @ (vectors / np.sqrt(np.maximum(values, 1e-15 * values[-1])))
-
-    def keep_leading(self, rank: int) -> None:
-        """Keep the columns of the basis that the matrix, estimated from all products, stretches most."""
-        total, known = np.zeros_like(self.coefficients), np.zeros((self.coefficients.shape[1],) * 2)
-        for basis, product, weight in self._steps:
-            overlap = basis.T @ self._gram @ self.coefficients
-            total[product] += weight * overlap
-            known += weight * overlap.T @ overlap
-        ritz = self.coefficients.T @ self._gram @ total @ np.linalg.pinv(known)
-        values, vectors = np.linalg.eigh((ritz + ritz.T) / 2)
-        self.coefficients = self.coefficients @ vectors[:, np.argsort(-np.abs(values))[:rank]]
-
-    def covariance(self) -> FloatArray:
-        """Covariance of the noise in a row of the basis, for products whose noise has one variance in all rows."""
-        parts = [self.coefficients[product] / math.sqrt(weight) for _, product, weight in self._steps]
-        return sum((part.T @ part for part in parts), start=np.zeros((self.coefficients.shape[1],) * 2))
+    rows: FloatArray
+    multiply: Callable[[FloatArray], FloatArray]
+    bound: Callable[[FloatArray], float]
+    core_bound: Callable[[FloatArray], float]
+    error: Callable[[FloatArray], float | None] = lambda _: None
 
 
 def release_low_rank_adjacency(
-    graph: GraphOperator,
-    rank: int,
-    *,
-    ledger: Ledger,
-    mu: float,
-    noise: NoiseSource,
-    regularization: float | None = None,
-    denoise: bool = False,
+    graph: GraphOperator, rank: int, call: Call, *, regularization: float | None = None, denoise: bool = False
 ) -> LowRankAdjacency:
-    """Release degrees and a low-rank adjacency by the noisy power method with GDP parameter `mu`.
+    """Release degrees and a low-rank adjacency by the noisy power method.
 
     Parameters
     ----------
@@ -185,46 +118,45 @@ def release_low_rank_adjacency(
         The private graph.
     rank : int
         Number of columns, 1 <= rank <= n.
-    ledger, mu, noise
-        Budget of the call, GDP parameter of this release, source of noise.
+    call : Call
+        Gaussian part of a budget.
     regularization : float, optional
         Public tau: the matrix is R A R with R_i = (released d_i + tau)^{-1/2}, the sum floored at max(tau, w). None
         stands for A itself.
     denoise : bool
         Clip rows of noisy iterates, and take posterior means of the rows at the end, where there are enough of them.
 
+    Notes
+    -----
+    *Guarantee.* Gaussian DP of the part's mu: degrees, products (:func:`~dpgraph.bounds.sensitivity.row_release`) and
+    core (:func:`~dpgraph.bounds.sensitivity.adjacency_core`) compose, as each iterate is a function of releases before.
+
     References
     ----------
     HP14: M. Hardt, E. Price, "The noisy power method", NIPS 2014, Algorithm 1 (here with exact Gaussian composition,
     degrees as the start, and averaged products).
     """
-    w, mu_degrees, mu_core = graph.max_weight, mu * math.sqrt(_DEGREE_SHARE), mu * math.sqrt(_CORE_SHARE)
-    degrees, std = release_degrees(graph, Call(ledger, noise, mu=mu_degrees))
+    call = call.at_mu(call.mu)  # all shares below are shares of this part
+    w, for_degrees, for_core = graph.max_weight, call.part(_DEGREE_SHARE), call.part(_CORE_SHARE)
+    degrees, std = release_degrees(graph, for_degrees)
     rows = np.ones(graph.n_vertices)
     if regularization is not None:
         rows = row_scales(degrees, regularization, w)
     shrunken = shrunken_degrees(degrees, float(degrees.mean()), std, w)
-    start = rows * shrunken
-
-    def bound(Q: FloatArray) -> float:
-        return sensitivity.row_release(w, pair_norm(rows[:, None] * Q))
-
-    Q = _iterate(
-        lambda Q: graph.multiply(rows[:, None] * Q),
-        bound,
-        _first_basis(graph.n_vertices, rank, mu, noise, start),
-        rank,
-        rows=rows,
-        ledger=ledger,
-        mu=math.sqrt(mu**2 - mu_degrees**2 - mu_core**2),
-        noise=noise,
+    matrix = _Matrix(
+        rows,
+        multiply=lambda Q: graph.multiply(rows[:, None] * Q),
+        bound=lambda Q: sensitivity.row_release(w, pair_norm(rows[:, None] * Q)),
+        core_bound=lambda Q: sensitivity.adjacency_core(w, rows[:, None] * Q),
         error=lambda Q: sensitivity.product_rounding(w, rows[:, None] * Q),
-        denoise=denoise and enough_rows(graph.n_vertices, rank),
-        unevenness=_unevenness_of(shrunken),
     )
-    exact = Q.T @ (rows[:, None] * graph.multiply(rows[:, None] * Q))
-    core = _release_core(exact, sensitivity.adjacency_core(w, rows[:, None] * Q), ledger, mu_core, noise)
-    return LowRankAdjacency(degrees, *_leading(Q, core, rank))
+    products = call.without(for_degrees, for_core)
+    first = _first_basis(graph.n_vertices, rank, call, rows * shrunken)
+    if denoise and enough_rows(graph.n_vertices, rank):
+        Q = _denoised_basis(matrix, first, rank, products, _unevenness_of(shrunken))
+    else:
+        Q = _basis(matrix, first, rank, products)
+    return LowRankAdjacency(degrees, *_release_core(matrix, Q, rank, for_core))
 
 
 def row_scales(degrees: FloatArray, regularization: float, max_weight: float) -> FloatArray:
@@ -238,94 +170,79 @@ def _unevenness_of(degrees: FloatArray) -> float:
 
 
 def release_low_rank_matrix(
-    matrix: Any, rank: int, neighbours: SpectralNeighbours, *, ledger: Ledger, mu: float, noise: NoiseSource
+    matrix: Any, rank: int, neighbours: SpectralNeighbours, call: Call
 ) -> tuple[FloatArray, FloatArray]:
     """Release (Q, B) with a symmetric matrix close to Q B Q', as :func:`release_low_rank_adjacency` does.
 
     The products move by at most `neighbours.core(Q)`, the bound on ||E Q||_F for a public orthonormal Q.
     """
-    mu_core = mu * math.sqrt(_CORE_SHARE)
-    Q = _iterate(
-        lambda Q: np.asarray(matrix @ Q),
-        neighbours.core,
-        _first_basis(matrix.shape[0], rank, mu, noise),
-        rank,
-        rows=np.ones(matrix.shape[0]),
-        ledger=ledger,
-        mu=math.sqrt(mu**2 - mu_core**2),
-        noise=noise,
+    seen = _Matrix(
+        np.ones(matrix.shape[0]),
+        multiply=lambda Q: np.asarray(matrix @ Q),
+        bound=neighbours.core,
+        core_bound=neighbours.core,
     )
-    core = _release_core(Q.T @ (matrix @ Q), neighbours.core(Q), ledger, mu_core, noise)
-    return _leading(Q, core, rank)
+    for_core = call.part(_CORE_SHARE)
+    Q = _basis(seen, _first_basis(matrix.shape[0], rank, call), rank, call.without(for_core))
+    return _release_core(seen, Q, rank, for_core)
 
 
-def _iterate(
-    multiply: Callable[[FloatArray], FloatArray],
-    bound: Callable[[FloatArray], float],
-    Q: FloatArray,
-    rank: int,
-    *,
-    rows: FloatArray,
-    ledger: Ledger,
-    mu: float,
-    noise: NoiseSource,
-    error: Callable[[FloatArray], float | None] = lambda _: None,
-    denoise: bool = False,
-    unevenness: float = math.inf,
-) -> FloatArray:
-    """Improve Q by products `rows` * (multiply(Q) + noise), where `bound`(Q) is how far multiply(Q) moves.
+def _basis(matrix: _Matrix, first: FloatArray, rank: int, call: Call) -> FloatArray:
+    """Orthonormal basis of the leading space as far as the products show it."""
+    seen = _release_products(matrix, first, rank, call, least=_LEAST)
+    return np.asarray(np.linalg.qr(seen.basis())[0])
 
-    `error`(Q) is a bound on what rounding adds to it, or None for the allowance of
-    :func:`~dpgraph.releases.arrays.release_array`.
-    """
-    clips = denoise and (mu < _LEAST_MU or mu * unevenness < _FLAT)
-    least = _LEAST_FROM_SIGNS if denoise and rank > 1 else _LEAST
-    iterations = min(max(math.ceil(_ITERATIONS * math.sqrt(mu)), least), _MOST)
-    seen = Products(Q, iterations)
+
+def _denoised_basis(matrix: _Matrix, first: FloatArray, rank: int, call: Call, unevenness: float) -> FloatArray:
+    """The same, with clipped iterates where rows are alike, and posterior means of the rows at the end."""
+    seen = _release_products(
+        matrix,
+        first,
+        rank,
+        call,
+        least=_LEAST_FROM_SIGNS if rank > 1 else _LEAST,
+        clips=call.mu < _LEAST_MU or call.mu * unevenness < _FLAT,
+    )
+    seen.keep_leading(rank)
+    return posterior_basis(seen.basis(), seen.covariance(), matrix.rows)
+
+
+def _release_products(
+    matrix: _Matrix, Q: FloatArray, rank: int, call: Call, *, least: int, clips: bool = False
+) -> Products:
+    """Release products with iterates that improve, at least `least` of them, and refine the last basis."""
+    iterations = min(max(math.ceil(_ITERATIONS * math.sqrt(call.mu)), least), _MOST)
+    step = call.at_mu(call.mu / math.sqrt(iterations))
+    seen, rows = Products(Q, iterations), matrix.rows
     for t in range(iterations):
         if clips and t and seen.noise_share(rows) > _NOISY:
             Q = seen.replace_basis(_clipped(Q))
-        noisy = release_array(
-            multiply(Q),
-            name=f"power iteration {t + 1}",
-            sensitivity=bound(Q),
-            mu=mu / math.sqrt(iterations),
-            symmetric=False,
-            ledger=ledger,
-            noise=noise,
-            error=error(Q),
-        )
-        seen.add(rows[:, None] * noisy, ledger.entries[-1].scale ** 2)
+        name = f"power iteration {t + 1}"
+        noisy, std = step.release(Measurement(name, matrix.multiply(Q), l2=matrix.bound(Q), error=matrix.error(Q)))
+        seen.add(rows[:, None] * noisy, std**2)
         if t >= iterations * _TRIAL:
             seen.drop_idle_columns(rank)
         seen.improve(_DECAY)
         Q = seen.basis()
     for _ in range(_REFINEMENTS):
         seen.improve(1.0)
-    if denoise:
-        seen.keep_leading(rank)
-        return posterior_basis(seen.basis(), seen.covariance(), rows)
-    return np.asarray(np.linalg.qr(seen.basis())[0])
+    return seen
 
 
-def _release_core(exact: FloatArray, bound: float, ledger: Ledger, mu: float, noise: NoiseSource) -> FloatArray:
-    error = CORE_ALLOWANCE * bound / mu * len(exact)
-    return release_array(
-        exact, name="core", sensitivity=bound, mu=mu, symmetric=True, ledger=ledger, noise=noise, error=error
-    )
-
-
-def _leading(Q: FloatArray, core: FloatArray, rank: int) -> tuple[FloatArray, FloatArray]:
-    """Eigenvectors of Q B Q' of largest |eigenvalue|, and the diagonal core on them."""
+def _release_core(matrix: _Matrix, Q: FloatArray, rank: int, call: Call) -> tuple[FloatArray, FloatArray]:
+    """Eigenvectors of Q B Q' of largest |eigenvalue|, and the diagonal core on them, for a released B."""
+    exact, bound = Q.T @ (matrix.rows[:, None] * matrix.multiply(Q)), matrix.core_bound(Q)
+    error = CORE_ALLOWANCE * bound / call.mu * len(exact)
+    core = call.release(Measurement("core", exact, l2=bound, symmetric=True, error=error)).value
     values, vectors = np.linalg.eigh(core)
     kept = np.argsort(-np.abs(values))[:rank]
     return Q @ vectors[:, kept], np.diag(values[kept])
 
 
-def _first_basis(n: int, rank: int, mu: float, noise: NoiseSource, start: FloatArray | None = None) -> FloatArray:
+def _first_basis(n: int, rank: int, call: Call, start: FloatArray | None = None) -> FloatArray:
     """Orthonormalise the public start, if any, and random signs, whose rows are as long as each other."""
-    extra = min(_EXTRA, 2 * rank - 1, n - rank) if mu >= _LEAST_MU else 0
-    columns = noise.generator.choice(np.array([-1.0, 1.0]), size=(n, rank + extra))
+    extra = min(_EXTRA, 2 * rank - 1, n - rank) if call.mu >= _LEAST_MU else 0
+    columns = call.generator.choice(np.array([-1.0, 1.0]), size=(n, rank + extra))
     if start is not None:
         columns[:, 0] = start
     return np.asarray(np.linalg.qr(columns)[0])

@@ -1,9 +1,10 @@
 """The coherence-aware private projector: DN25a, Algorithms 5.2, 5.5, 5.8, 5.10 and 6.2 with every constant fixed.
 
-Steps (mathematics.md, section 3): private spectrum; a certificate that the leading eigenspace moves little when one
-edge changes, which may halt (:mod:`stability_test`, or the papers' :mod:`separate_tests`); Gaussian noise on the
-projector, of which only the top eigenspace Q is kept; the core Q' A Q plus noise. Scales of later steps come from
-earlier releases through good events, each a ledger line.
+Steps: the private spectrum; a certificate that the leading eigenspace moves little when one edge changes, which may
+halt (:mod:`~dpgraph.releases.eigenspaces.stability_test`, or with the papers' tests
+:mod:`~dpgraph.releases.eigenspaces.gap_test`); Gaussian noise on the projector, of which only the top eigenspace Q is
+kept; the core Q' A Q plus noise. Scales of later steps come from earlier releases through good events, each a ledger
+line.
 """
 
 from __future__ import annotations
@@ -18,11 +19,8 @@ from numpy.typing import NDArray
 from dpgraph.arguments import check_integer
 from dpgraph.bounds.neighbours import SpectralNeighbours
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.privacy.accounting import pure_dp_epsilon
-from dpgraph.privacy.ledger import Ledger
-from dpgraph.privacy.noise import NoiseSource
-from dpgraph.releases.arrays import release_array
-from dpgraph.releases.eigenspaces.certificates import Guess, SubspaceCall
+from dpgraph.privacy.call import Call, Measurement
+from dpgraph.releases.eigenspaces.certificates import SubspaceInput
 from dpgraph.releases.eigenspaces.gap_test import certify_separately
 from dpgraph.releases.eigenspaces.sampler import sample_noisy_eigenspace
 from dpgraph.releases.eigenspaces.stability_test import certify_jointly
@@ -74,111 +72,65 @@ class ReleasedSubspace:
         Noisy leading |eigenvalues|.
     gap : float
         Accepted lower bound on sigma_r - sigma_{r+1}.
+    scale : float
+        Standard deviation of the noise on the diagonal of the projector.
     """
 
     basis: FloatArray
     spectrum: FloatArray
     gap: float
+    scale: float = 0.0
 
 
-def check_rank(rank: Rank, n: int, max_rank: int) -> int:
-    """Return the largest candidate rank, or raise :class:`InvalidParameterError`."""
+def check_rank(rank: Rank, n: int, max_rank: int, *, least: int = 1) -> range:
+    """Return the candidate ranks, "auto" being `least` to `max_rank`, or raise :class:`InvalidParameterError`."""
     max_rank = check_integer("max_rank", max_rank, 1)
     if isinstance(rank, str) and rank == "auto":
-        return max(1, min(max_rank, n - 1))
+        largest = max(1, min(max_rank, n - 1))
+        return range(min(least, largest), largest + 1)
     if not isinstance(rank, (int, np.integer)) or isinstance(rank, bool) or not 1 <= rank <= n:
         raise InvalidParameterError(f"rank must be 'auto' or an integer in [1, n = {n}]; got {rank!r}")
-    return int(rank)
+    return range(int(rank), int(rank) + 1)
 
 
-def release_subspace(
-    operator: Any,
-    neighbours: SpectralNeighbours,
-    rank: Rank,
-    *,
-    largest: int,
-    least: int = 1,
-    guess: Guess,
-    certificate: Certificate = "stability",
-    ledger: Ledger,
-    mu: float,
-    noise: NoiseSource,
-) -> ReleasedSubspace:
+def release_subspace(private: SubspaceInput, certificate: Certificate, call: Call) -> ReleasedSubspace:
     """Release the space of the top |eigenvalues| of a private symmetric operator.
 
     Parameters
     ----------
-    operator : matrix or LinearOperator, shape (n, n)
-        Private.
-    neighbours : SpectralNeighbours
-        What one neighbour can change.
-    rank : int or "auto"
-        "auto" considers every rank from `least` to `largest` at once.
-    largest : int
-        Public largest candidate rank.
-    least : int
-        Public least candidate rank of "auto".
-    guess : Guess
-        Public guesses; they steer choices, never privacy.
+    private : SubspaceInput
+        The operator, what one neighbour can change in it, and the candidate ranks, all considered at once.
     certificate : {"stability", "gap-and-coherence"}
         One test of both, or the papers' two.
-    ledger, mu, noise
-        Budget of this call, GDP parameter of this release, source of noise. Good events use the ledger's slack.
+    call : Call
+        Gaussian part of a budget; good events use the slack of the whole call.
 
     Raises
     ------
     MechanismHalted
         No candidate could be certified.
     """
-    n = operator.shape[0]
-    if largest == n:
-        return ReleasedSubspace(np.eye(n), np.zeros(0), math.inf)
-    candidates = range(min(least, largest), largest + 1) if rank == "auto" else range(largest, largest + 1)
-    call = SubspaceCall(operator, neighbours, candidates, guess, ledger, mu, noise)
-    certified = certify_jointly(call) if certificate == "stability" else certify_separately(call)
-    scale = ledger.gaussian(
-        "projector", sensitivity=certified.sensitivity, mu=certified.mu, mechanism="symmetric Gaussian"
-    )
-    return ReleasedSubspace(sample_noisy_eigenspace(certified.U, scale, noise), certified.spectrum, certified.gap)
+    if private.candidates[-1] == private.n:
+        return ReleasedSubspace(np.eye(private.n), np.zeros(0), math.inf)
+    certify = certify_jointly if certificate == "stability" else certify_separately
+    found = certify(private, call)
+    scale = found.call.scale("projector", found.sensitivity, law="symmetric Gaussian")
+    return ReleasedSubspace(sample_noisy_eigenspace(found.U, scale, call.noise), found.spectrum, found.gap, scale)
 
 
 def release_core(
-    operator: Any,
-    Q: FloatArray,
-    neighbours: SpectralNeighbours,
-    *,
-    ledger: Ledger,
-    mu: float,
-    noise: NoiseSource,
-    law: CoreNoise = "gaussian",
+    operator: Any, Q: FloatArray, neighbours: SpectralNeighbours, call: Call, *, law: CoreNoise = "gaussian"
 ) -> FloatArray:
     """Release Q' A Q for a public orthonormal Q, shape (r, r).
 
-    With ``law="wishart-difference"`` the release is purely private, with the largest epsilon that `mu` pays for.
+    With ``law="wishart-difference"`` the release is purely private, with the largest epsilon that the part's mu pays
+    for.
     """
     core = Q.T @ (operator @ Q)
     if law == "wishart-difference":
-        bound, epsilon = neighbours.core_nuclear(Q), pure_dp_epsilon(mu)
-        released, _ = release_symmetric(
-            core,
-            name="core",
-            sensitivity=bound,
-            epsilon=epsilon,
-            mechanism=law,
-            ledger=ledger,
-            noise=noise,
-            mu=mu,
-            error=CORE_ALLOWANCE * bound / epsilon * len(core) ** 1.5,
-        )
-        return released
+        bound = neighbours.core_nuclear(Q)
+        error = CORE_ALLOWANCE * bound / call.epsilon * len(core) ** 1.5
+        return release_symmetric(Measurement("core", core, l1=bound, error=error), law, call)[0]
     bound = neighbours.core(Q)
-    return release_array(
-        core,
-        name="core",
-        sensitivity=bound,
-        mu=mu,
-        symmetric=True,
-        ledger=ledger,
-        noise=noise,
-        error=CORE_ALLOWANCE * bound / mu * len(core),
-    )
+    error = CORE_ALLOWANCE * bound / call.mu * len(core)
+    return call.release(Measurement("core", core, l2=bound, symmetric=True, error=error)).value

@@ -17,9 +17,7 @@ import numpy as np
 
 from dpgraph.bounds import sensitivity
 from dpgraph.graph import GraphOperator
-from dpgraph.privacy.ledger import Ledger
-from dpgraph.privacy.noise import NoiseSource
-from dpgraph.releases.arrays import release_scalar
+from dpgraph.privacy.call import Call, Measurement
 
 __all__ = ["RESIDUAL_SHARE", "DegreeResidual", "release_degree_residual"]
 
@@ -28,12 +26,12 @@ _CAP, _LIMIT = 3.0, 2.0
 #: Shares of epsilon for |h|^2, h'Ah and |Ah|^2, and for all.
 _SHARES = (0.005, 0.01, 0.01)
 RESIDUAL_SHARE = sum(_SHARES)
-#: A residual above this is large, by so many standard deviations of its noise; where that is more than the third
-#: number, the last of the three is not asked for.
+#: The residual is large if its noisy value is above 0.08 + 0.75 std. If std, of its noise, is more than 0.08, |Ah|^2 is
+#: not released, and the residual not called large.
 _LARGE, _MARGIN, _CLEAR = 0.08, 0.75, 0.08
 
-#: Where the noise of a count of each vertex is longer than this many average degrees, only a vector on a small group
-#: can be found, and from the second epsilon on it often is.
+#: If w sqrt(n)/epsilon, the length of the noise of one count of each vertex, is more than 4.5 average degrees, only a
+#: vector on a small group of vertices can be found, and for epsilon >= 1.5 it often is: the residual is called large.
 _SPARSE, _FINDABLE = 4.5, 1.5
 
 
@@ -53,9 +51,7 @@ class DegreeResidual:
     is_large: bool
 
 
-def release_degree_residual(
-    graph: GraphOperator, mean_degree: float, *, ledger: Ledger, epsilon: float, noise: NoiseSource
-) -> DegreeResidual:
+def release_degree_residual(graph: GraphOperator, mean_degree: float, call: Call) -> DegreeResidual:
     """Release the Rayleigh quotient of the degrees and, where noise allows, whether their residual is large.
 
     Parameters
@@ -64,9 +60,8 @@ def release_degree_residual(
         The private graph.
     mean_degree : float
         Released average degree.
-    ledger, epsilon, noise
-        Pure budget of the call; what shares are counted of, at most :data:`RESIDUAL_SHARE` of it being spent; source of
-        noise.
+    call : Call
+        Pure part of a budget, of which at most :data:`RESIDUAL_SHARE` is spent.
 
     Notes
     -----
@@ -78,9 +73,13 @@ def release_degree_residual(
     h = np.minimum(graph.degrees(), cap)[:, None] / cap
     product = graph.multiply(h)
     of_length, of_value = sensitivity.clipped_degrees(w, cap)
-    shares = [share * epsilon for share in _SHARES]
-    length = release_scalar("squared length of degrees", float(np.sum(h * h)), of_length, ledger, shares[0], noise)
-    value = release_scalar("quotient of degrees", float(np.sum(h * product)), of_value, ledger, shares[1], noise)
+    epsilon, shares = call.epsilon, [share * call.epsilon for share in _SHARES]
+
+    def release(k: int, name: str, exact: float, bound: float) -> float:
+        return call.at_epsilon(shares[k]).release(Measurement(name, np.array([exact]), l1=bound)).number
+
+    length = release(0, "squared length of degrees", float(np.sum(h * h)), of_length)
+    value = release(1, "quotient of degrees", float(np.sum(h * product)), of_value)
     length = min(max(length, 1.0), float(n))
     quotient = max(value / length, 0.0)
     if not quotient:
@@ -95,5 +94,5 @@ def release_degree_residual(
     if std > _CLEAR:
         return DegreeResidual(quotient, False)
     exact = float(np.sum(np.minimum(product, limit) ** 2))
-    noisy = release_scalar("squared product of degrees", exact, of_squares, ledger, shares[2], noise)
+    noisy = release(2, "squared product of degrees", exact, of_squares)
     return DegreeResidual(quotient, noisy / squares - 1 > _LARGE + _MARGIN * std)

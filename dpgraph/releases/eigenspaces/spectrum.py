@@ -11,15 +11,14 @@ from numpy.typing import NDArray
 
 from dpgraph.bounds.neighbours import SpectralNeighbours
 from dpgraph.linalg.eigen import Eigenpairs, is_decomposed, leading_values, value_tolerance, vector_tolerance
-from dpgraph.privacy.ledger import Ledger
-from dpgraph.privacy.noise import NoiseSource
+from dpgraph.privacy.call import Call, Measurement
 
 __all__ = ["ReleasedSpectrum", "certified_values", "release_spectrum", "spectrum_slack"]
 
 FloatArray = NDArray[np.float64]
 
-#: Share of delta for each certificate of eigenvalues, less than what good events leave of their slack (of 0.3 delta).
-#: None needs a smaller probability of failure than the second number.
+#: A certificate of eigenvalues may be wrong with probability min(delta/1000, 1e-9), which is less than what good events
+#: leave of their slack of 0.3 delta.
 _CERTIFICATE_SHARE, _ENOUGH = 1e-3, 1e-9
 
 
@@ -51,14 +50,7 @@ class ReleasedSpectrum:
 
 
 def certified_values(
-    operator: Any,
-    count: int,
-    norm: float,
-    *,
-    name: str,
-    aim: float,
-    ledger: Ledger,
-    noise: NoiseSource,
+    operator: Any, count: int, norm: float, call: Call, *, name: str, aim: float
 ) -> tuple[Eigenpairs, float]:
     """Compute the leading |eigenvalues| of a private operator within a public tolerance, which is returned too.
 
@@ -71,10 +63,10 @@ def certified_values(
     tolerance = value_tolerance(n, norm)
     failure = 0.0
     if not is_decomposed(n, count):
-        failure = _failure(ledger.delta)
-        ledger.good_event(f"eigenvalues, {name}", failure)
+        failure = _failure(call.ledger.delta)
+        call.ledger.good_event(f"eigenvalues, {name}", failure)
     pairs = leading_values(
-        operator, count, tolerance=tolerance, residual=aim, failure=failure, generator=noise.generator
+        operator, count, tolerance=tolerance, residual=aim, failure=failure, generator=call.generator
     )
     return pairs, tolerance
 
@@ -93,14 +85,12 @@ def release_spectrum(
     operator: Any,
     count: int,
     neighbours: SpectralNeighbours,
+    call: Call,
     *,
-    ledger: Ledger,
-    mu: float,
-    noise: NoiseSource,
     stride: int = 1,
     accurate: bool = False,
 ) -> tuple[Eigenpairs, ReleasedSpectrum]:
-    """Release the `count` leading |eigenvalues| of a private symmetric operator with GDP parameter `mu`.
+    """Release the `count` leading |eigenvalues| of a private symmetric operator.
 
     The sorted vector moves by at most `neighbours.frobenius` in l2 (Mirsky), plus twice the public residual tolerance
     of the eigensolver for each value. With ``stride=2`` every second one is released (a symmetric embedding lists each
@@ -110,8 +100,8 @@ def release_spectrum(
     """
     norm = neighbours.norm
     aim = vector_tolerance(norm) if accurate else value_tolerance(operator.shape[0], norm)
-    pairs, tolerance = certified_values(operator, count, norm, name="spectrum", aim=aim, ledger=ledger, noise=noise)
+    pairs, tolerance = certified_values(operator, count, norm, call, name="spectrum", aim=aim)
     sizes = np.abs(pairs.values)[::stride]
     bound = neighbours.frobenius + 2 * tolerance * math.sqrt(len(sizes))
-    grid = ledger.gaussian_on_grid("spectrum", sensitivity=bound, mu=mu, count=len(sizes))
-    return pairs, ReleasedSpectrum(noise.scalars(sizes, grid.unit, grid.scale), grid.scale, tolerance)
+    values, std = call.release(Measurement("spectrum", sizes, l2=bound, few=True))
+    return pairs, ReleasedSpectrum(values, std, tolerance)

@@ -18,7 +18,8 @@ from dpgraph.bounds import sensitivity
 from dpgraph.bounds.exit_time import SafeSet, steps_to_exit
 from dpgraph.bounds.stability import Rates, SpectralState, Tolerances, predicted_paths
 from dpgraph.linalg.eigen import COARSE_ROWS, Eigenpairs, value_tolerance, vector_tolerance
-from dpgraph.releases.eigenspaces.certificates import Certified, SubspaceCall, computed_error, halted
+from dpgraph.privacy.call import Call, Measurement
+from dpgraph.releases.eigenspaces.certificates import Certified, SubspaceInput, accurate_vectors, computed_error, halted
 from dpgraph.releases.eigenspaces.spectrum import ReleasedSpectrum, release_spectrum
 
 __all__ = ["certify_jointly"]
@@ -73,34 +74,33 @@ class _Plan:
     value: float
 
 
-def certify_jointly(call: SubspaceCall) -> Certified:
+def certify_jointly(private: SubspaceInput, call: Call) -> Certified:
     """Certify a limit on the motion of the eigenspace; raises :class:`MechanismHalted` when all attempts fail."""
-    ledger = call.ledger
-    mu_spectrum = call.mu * math.sqrt(_SPECTRUM_SHARE)
-    largest = call.candidates[-1]
-    count = min(largest + 1 + _BULK_VALUES * (call.n <= COARSE_ROWS), call.n)
-    fixed = call.n > COARSE_ROWS and len(call.candidates) == 1
-    pairs, spectrum = release_spectrum(
-        call.operator, count, call.neighbours, ledger=ledger, mu=mu_spectrum, noise=call.noise, accurate=fixed
-    )
-    left = math.sqrt(call.mu**2 - mu_spectrum**2)
+    neighbours, candidates = private.neighbours, private.candidates
+    count = min(candidates[-1] + 1 + _BULK_VALUES * (private.n <= COARSE_ROWS), private.n)
+    fixed = private.n > COARSE_ROWS and len(candidates) == 1
+    first = call.part(_SPECTRUM_SHARE)
+    pairs, spectrum = release_spectrum(private.operator, count, neighbours, first, accurate=fixed)
+    left = call.without(first)
     # Attempts at the same rank share the eigenvectors: on large graphs nothing else takes long.
-    vectors = cache(lambda rank: call.accurate_vectors(pairs, rank))
+    vectors = cache(lambda rank: accurate_vectors(private.operator, pairs, rank, neighbours, call))
     coherence = 1.0
     for attempt, share in enumerate(_ATTEMPT_SLACKS, start=1):
-        z = ledger.good_event(f"stability test {attempt}", ledger.slack * share)
-        plan = _plan(call, spectrum, left, z, coherence)
-        U = vectors(plan.rank)
-        measured, slack = _measure(call, pairs, U, plan, z, f"steps to instability {attempt}")
-        left = math.sqrt(left**2 - plan.mu**2)
-        gap = plan.safe.least_gap * call.neighbours.norm
-        error = math.sqrt(2.0) * computed_error(plan.rank, call.neighbours, gap)
+        z = call.good_event(f"stability test {attempt}", share)
+        plan = _plan(private, spectrum, left.mu, z, coherence)
+        U, part = vectors(plan.rank), left.at_mu(plan.mu)
+        state = _state(private, pairs, U, plan)
+        measured, std = _measure(private, state, plan, part, f"steps to instability {attempt}")
+        slack = z * std + _shift(private.n)
+        left = left.without(part)
+        gap = plan.safe.least_gap * neighbours.norm
+        error = math.sqrt(2.0) * computed_error(plan.rank, neighbours, gap)
         limit = plan.safe.limit(measured - slack - 1) + error
-        if measured - slack > 1 and limit <= _useless_limit(call.n, left):
-            return Certified(U, spectrum.values[: largest + 1], gap, limit, left)
+        if measured - slack > 1 and limit <= _useless_limit(private.n, left.mu):
+            return Certified(U, spectrum.values[: candidates[-1] + 1], gap, limit, left)
         coherence *= max(plan.safe.limit(measured) / plan.safe.limit(plan.steps), 1.0)
     raise halted(
-        ledger,
+        call,
         "no eigenspace could be certified privately to be stable: the gap sigma_r - sigma_{r+1} is too small, or the "
         "eigenvectors are too localised, for this budget.",
     )
@@ -114,15 +114,15 @@ def _useless_limit(n: int, mu: float) -> float:
     return _USELESS_NOISE * mu / math.sqrt(2 * n)
 
 
-def _plan(call: SubspaceCall, spectrum: ReleasedSpectrum, mu: float, z: float, coherence: float) -> _Plan:
+def _plan(private: SubspaceInput, spectrum: ReleasedSpectrum, mu: float, z: float, coherence: float) -> _Plan:
     """Choose the rank, the curve and the share of the budget of the largest expected value."""
-    rates = _rates(call, call.candidates[-1], _LEAST_GAP)
-    slacks = _sensitivity(call.n) * z / (mu * np.sqrt(_TEST_SHARES)) + _shift(call.n)
-    useless = _useless_limit(call.n, mu)
+    rates = _rates(private, private.candidates[-1], _LEAST_GAP)
+    slacks = _sensitivity(private.n) * z / (mu * np.sqrt(_TEST_SHARES)) + _shift(private.n)
+    useless = _useless_limit(private.n, mu)
     states = np.array(
         [
-            _predicted_state(call, spectrum, rank, deviations, coherence * factor).array()
-            for rank in call.candidates
+            _predicted_state(private, spectrum, rank, deviations, coherence * factor).array()
+            for rank in private.candidates
             for deviations, factor, _ in _SCENARIOS
         ]
     ).T
@@ -132,7 +132,7 @@ def _plan(call: SubspaceCall, spectrum: ReleasedSpectrum, mu: float, z: float, c
     paths = predicted_paths(states, rates, times)
     gaps = paths[0] - paths[1]
     plans = []
-    for rank, first in zip(call.candidates, range(0, states.shape[1], len(_SCENARIOS)), strict=True):
+    for rank, first in zip(private.candidates, range(0, states.shape[1], len(_SCENARIOS)), strict=True):
         scenarios = slice(first, first + len(_SCENARIOS))
         least_gap = max(_GAP_SHARE * float(gaps[0, first]), _LEAST_GAP)
         speeds = np.where(gaps >= least_gap, rates.projector(paths), np.inf)[:, scenarios]
@@ -140,7 +140,7 @@ def _plan(call: SubspaceCall, spectrum: ReleasedSpectrum, mu: float, z: float, c
         worst = min(useless, math.sqrt(2.0 * rank))
         room = _ROOM * np.maximum(gaps[:, first] - least_gap, 0.0) / closing[first]
         safe = SafeSet(*_curve(times, speeds[:, 0], float(growth[first]), worst, room), least_gap)
-        plans.append(_plan_of_rank(call.n, rank, safe, mu, slacks, times, speeds))
+        plans.append(_plan_of_rank(private.n, rank, safe, mu, slacks, times, speeds))
     good = [plan for plan in plans if plan.value >= _ACCEPTED_VALUE]
     return good[-1] if good else max(plans, key=lambda plan: plan.value)
 
@@ -188,9 +188,9 @@ def _steps_on_grid(safe: SafeSet, times: FloatArray, speeds: FloatArray) -> floa
 
 
 def _predicted_state(
-    call: SubspaceCall, spectrum: ReleasedSpectrum, rank: int, deviations: float, coherence: float
+    private: SubspaceInput, spectrum: ReleasedSpectrum, rank: int, deviations: float, coherence: float
 ) -> SpectralState:
-    values, scale = spectrum.values / call.neighbours.norm, spectrum.scale / call.neighbours.norm
+    values, scale = spectrum.values / private.neighbours.norm, spectrum.scale / private.neighbours.norm
     # Values of the bulk are alike: their mean has less noise than the first, which stands out only if it does by more
     # than its noise.
     rest = values[rank:]
@@ -201,7 +201,9 @@ def _predicted_state(
     inside = max(float(values[rank - 1]) - deviations * scale, _LEAST_GAP)
     # A gap that is not there cannot be planned with: assume some, and let the measurement say.
     outside = min(outside, _CLOSE * inside)
-    return call.neighbours.state(coherence * call.guess.coherence(rank), inside, outside, call.guess.largest_degree)
+    return private.neighbours.state(
+        coherence * private.guess.coherence(rank), inside, outside, private.guess.largest_degree
+    )
 
 
 def _shift(n: int) -> float:
@@ -214,13 +216,13 @@ def _sensitivity(n: int) -> float:
     return sensitivity.stability_steps(_shift(n), _WIDTH)
 
 
-def _rates(call: SubspaceCall, rank: int, least_gap: float) -> Rates:
+def _rates(private: SubspaceInput, rank: int, least_gap: float) -> Rates:
     """Bounds on speeds, for gaps of at least `least_gap` e; tolerances in units of e too."""
-    neighbours = call.neighbours
+    neighbours = private.neighbours
     tolerances = Tolerances(
-        shift=_shift(call.n),
+        shift=_shift(private.n),
         inside=math.sqrt(rank) * vector_tolerance(1.0),
-        outside=value_tolerance(call.n, 1.0),
+        outside=value_tolerance(private.n, 1.0),
         coherence=computed_error(rank, neighbours, least_gap * neighbours.norm),
     )
     return neighbours.rates(tolerances)
@@ -229,16 +231,17 @@ def _rates(call: SubspaceCall, rank: int, least_gap: float) -> Rates:
 # --- the test --------------------------------------------------------------------------------------------------------
 
 
-def _measure(
-    call: SubspaceCall, pairs: Eigenpairs, U: FloatArray, plan: _Plan, z: float, name: str
-) -> tuple[float, float]:
-    """Release the number of steps that the span of U stays in the plan's safe set, and what to subtract from it."""
-    neighbours, norm = call.neighbours, call.neighbours.norm
-    inside = float(np.abs(np.linalg.eigvalsh(U.T @ (call.operator @ U))).min())
+def _state(private: SubspaceInput, pairs: Eigenpairs, U: FloatArray, plan: _Plan) -> SpectralState:
+    """State of the span of U; private."""
+    neighbours, norm = private.neighbours, private.neighbours.norm
+    inside = float(np.abs(np.linalg.eigvalsh(U.T @ (private.operator @ U))).min())
     outside = float(abs(pairs.values[plan.rank]))
-    state = neighbours.state(neighbours.coherence(U), inside / norm, outside / norm, neighbours.largest_degree)
-    rates = _rates(call, plan.rank, plan.safe.least_gap)
-    steps = steps_to_exit(state, rates, plan.safe, cap=_CAP, width=_WIDTH)
-    grid = call.ledger.gaussian_on_grid(name, sensitivity=_sensitivity(call.n), mu=plan.mu, count=1)
-    noisy = call.noise.scalars(np.array([steps]), grid.unit, grid.scale)[0]
-    return float(noisy), z * grid.scale + _shift(call.n)
+    return neighbours.state(neighbours.coherence(U), inside / norm, outside / norm, neighbours.largest_degree)
+
+
+def _measure(private: SubspaceInput, state: SpectralState, plan: _Plan, call: Call, name: str) -> tuple[float, float]:
+    """Release the number of steps that a state stays in the plan's safe set; also the standard deviation."""
+    rates = _rates(private, plan.rank, plan.safe.least_gap)
+    steps = np.array([steps_to_exit(state, rates, plan.safe, cap=_CAP, width=_WIDTH)])
+    noisy = call.release(Measurement(name, steps, l2=_sensitivity(private.n), few=True))
+    return noisy.number, noisy.std

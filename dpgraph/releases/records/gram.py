@@ -16,11 +16,11 @@ from dpgraph.arguments import check_choice
 from dpgraph.bounds.matrix_noise_size import NoiseSize, noise_size
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.accounting import check_delta, check_epsilon, gdp_mu
+from dpgraph.privacy.call import Call, Measurement
 from dpgraph.privacy.grid import grid_step, split
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.privacy.nuclear_noise import EXACT_NUCLEAR_LAPLACE_DIMENSION
-from dpgraph.releases.arrays import release_array
 from dpgraph.releases.records.exact_moments import grid_records, integer_gram, quotient
 from dpgraph.releases.symmetric import MatrixNorm, NuclearMechanism, release_symmetric
 
@@ -174,24 +174,14 @@ class CovarianceNoise:
         """Noisy (1/n) sum x x' of the rows x, shape (size, size), and whether the sampler was only approximate."""
         moments = quotient(integer_gram(grid_records(rows)), self.n)
         error = self.size * _QUOTIENT_ERROR / self.n
+        call = Call(ledger, noise, 1 - self.trace_share)
         if self.mechanism == "gaussian":
-            mu = ledger.mu * math.sqrt(1 - self.trace_share)
             bound = moments_sensitivity(self.n, self.adjacency, "frobenius", self.size)
-            noisy = release_array(
-                moments, name=name, sensitivity=bound, mu=mu, symmetric=True, ledger=ledger, noise=noise, error=error
-            )
-            return noisy, False
-        return release_symmetric(
-            moments,
-            name=name,
-            sensitivity=moments_sensitivity(self.n, self.adjacency, self.norm, self.size),
-            epsilon=ledger.epsilon * (1 - self.trace_share),
-            mechanism=cast(NuclearMechanism, self.mechanism),
-            norm=self.norm,
-            ledger=ledger,
-            noise=noise,
-            error=math.sqrt(self.size) * error,
-        )
+            measurement = Measurement(name, moments, l2=bound, symmetric=True, error=error)
+            return call.release(measurement).value, False
+        bound = moments_sensitivity(self.n, self.adjacency, self.norm, self.size)
+        measurement = Measurement(name, moments, l1=bound, error=math.sqrt(self.size) * error)
+        return release_symmetric(measurement, cast(NuclearMechanism, self.mechanism), call, norm=self.norm)
 
     def release_twice_the_trace(self, rows: FloatArray, ledger: Ledger, noise: NoiseSource) -> tuple[float, float]:
         """A noisy (2/n) sum ||x||^2, unbiased, and the variance of its noise."""
@@ -200,12 +190,9 @@ class CovarianceNoise:
         error = _QUOTIENT_ERROR / self.n
         move = twice_the_trace_sensitivity(self.n)
         if self.mechanism == "gaussian":
-            mu = ledger.mu * math.sqrt(self.trace_share)
-            name = "twice the trace"
-            noisy = release_array(
-                twice, name=name, sensitivity=move, mu=mu, symmetric=False, ledger=ledger, noise=noise, error=error
-            )
-            return float(noisy[0]), ledger.entries[-1].scale ** 2
+            call = Call(ledger, noise, self.trace_share)
+            noisy = call.release(Measurement("twice the trace", twice, l2=move, error=error))
+            return noisy.number, noisy.std**2
         epsilon = ledger.epsilon * self.trace_share
         unit = grid_step(move / epsilon, bits=_TRACE_GRID_BITS)
         # Either term of the quotient is rounded to the grid.
