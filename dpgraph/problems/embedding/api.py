@@ -43,6 +43,7 @@ from dpgraph.releases.eigenspaces.sampler import canonical_signs
 from dpgraph.releases.sweeps.core import shrunken_degrees
 from dpgraph.releases.totals import release_total_weight
 from dpgraph.results.adjacency import PrivateNormalizedAdjacency
+from dpgraph.tuning import EMBEDDING
 
 __all__ = [
     "normalized_operator",
@@ -54,14 +55,9 @@ __all__ = [
 
 FloatArray = NDArray[np.float64]
 
-#: Guess of the coherence, times that of rows of equal norm.
-_TYPICAL_COHERENCE = 1.35
 
 # Shares of mu**2. The total weight has sensitivity w and costs next to nothing.
 TOTAL_SHARE = 0.002
-_DEGREE_SHARE = 0.02
-_MINIMUM_SHARE = 0.1
-_CORE_SHARE = 0.02
 
 
 def release_normalized_adjacency(
@@ -72,7 +68,7 @@ def release_normalized_adjacency(
     if options.mechanism == "noisy-power":
         return _by_noisy_power(graph, options, mean_degree, call)
     tau, lower, left = release_lower_bound(graph, options, mean_degree, call)
-    for_degrees = call.part(_DEGREE_SHARE)
+    for_degrees = call.part(EMBEDDING.degree_share)
     degrees, std = release_degrees(graph, for_degrees)
     left = left.without(for_degrees)
     scale = graph.degrees() + tau
@@ -82,10 +78,10 @@ def release_normalized_adjacency(
         matrix, std = _release_matrix(operator, neighbours, left)
         basis, core, spectrum = _leading_part(matrix, std, options)
     else:
-        for_core = call.part(_CORE_SHARE)
+        for_core = call.part(EMBEDDING.core_share)
         flat = max(mean_degree, 0.0) + tau if neighbours.degree_corrected else 1.0
         guess = Guess(
-            lambda r: _TYPICAL_COHERENCE * math.sqrt(r / (graph.n_vertices * flat)),
+            lambda r: EMBEDDING.typical_coherence * math.sqrt(r / (graph.n_vertices * flat)),
             max(float(shrunken_degrees(degrees, mean_degree, std, graph.max_weight).max()), graph.max_weight),
         )
         private = SubspaceInput(operator, neighbours, options.ranks, guess)
@@ -124,7 +120,7 @@ def release_noisy_matrix(
     """Release (c, Y): noisy c = d + tau floored at its bound, and A_tau plus noise on all entries, shape (n, n)."""
     call = call.at_mu(call.mu)  # all shares below are shares of this part
     tau, lower, left = release_lower_bound(graph, options, mean_degree, call)
-    for_degrees = call.part(_DEGREE_SHARE)
+    for_degrees = call.part(EMBEDDING.degree_share)
     degrees = release_degrees(graph, for_degrees).value
     neighbours = EdgeNeighbours(graph.max_weight, lower, tau, graph.degrees())
     operator = normalized_operator(graph, graph.degrees() + tau)
@@ -145,7 +141,7 @@ def release_lower_bound(
     tau = options.tau(mean, w)
     if options.regularization == "auto":
         return tau, tau, call
-    part, exact = call.part(_MINIMUM_SHARE), np.array([graph.degrees().min()])
+    part, exact = call.part(EMBEDDING.minimum_share), np.array([graph.degrees().min()])
     noisy = part.release(Measurement("minimum degree", exact, l2=sensitivity.minimum_degree(w), few=True))
     z = call.good_event("minimum degree lower bound", MINIMUM_DEGREE_SLACK)
     lower = max(tau, noisy.number - z * noisy.std + tau - w)

@@ -17,13 +17,9 @@ from dpgraph.releases.eigenspaces.sampler import canonical_signs
 from dpgraph.releases.eigenspaces.vector import release_leading_vector
 from dpgraph.releases.totals import release_total_weight
 from dpgraph.results.adjacency import PrivateNormalizedAdjacency
+from dpgraph.tuning import EMBEDDING
 
 __all__ = ["low_rank_result", "release_vector_adjacency"]
-
-#: Share of epsilon for the total weight.
-_TOTAL_SHARE = 0.01
-#: Noise up to this many times the quotient is found through by answers, up to this many times it by products.
-_ANSWERS_FIND, _PRODUCTS_FIND = 2.2, 1.2
 
 
 def release_vector_adjacency(
@@ -44,9 +40,9 @@ def release_vector_adjacency(
     may_answer : bool
         Whether randomized response takes over where the degrees are far from the vector.
     """
-    first_share = _TOTAL_SHARE + (0.0 if are_even else RESIDUAL_SHARE)
+    first_share = EMBEDDING.vector_total_share + (0.0 if are_even else RESIDUAL_SHARE)
     first = call.part(first_share).stage() if may_answer else call
-    total = first.at_epsilon(_TOTAL_SHARE * call.epsilon)
+    total = first.at_epsilon(EMBEDDING.vector_total_share * call.epsilon)
     mean = 2 * release_total_weight(graph, total).value / graph.n_vertices
     residual = DegreeResidual(0.0, is_large=False)
     if not are_even:
@@ -68,7 +64,7 @@ def _answers_win(quotient: float, n: int, epsilon: float) -> bool:
     eigenvalue is larger than the quotient of the degrees.
     """
     answers, counts = math.sqrt(n) * answer_noise(epsilon), math.sqrt(n) / epsilon
-    return answers < _ANSWERS_FIND * quotient and counts > _PRODUCTS_FIND * quotient
+    return answers < EMBEDDING.answers_find * quotient and counts > EMBEDDING.products_find * quotient
 
 
 def low_rank_result(

@@ -17,13 +17,14 @@ from dpgraph.releases.eigenspaces.projector import (
     check_rank,
 )
 from dpgraph.results.adjacency import DENSE_LIMIT
+from dpgraph.tuning import EMBEDDING
 
 __all__ = ["DEFAULT_MAX_RANK", "MECHANISMS", "AdjacencyOptions"]
 
 DEFAULT_MAX_RANK = 8
 #: regularization="auto" is this many times the private average degree. Large values make all rows alike, so that the
 #: bound m on the smallest c_i, which sets the noise, comes close to the typical c_i.
-REGULARIZATION_MULTIPLE = 16.0
+REGULARIZATION_MULTIPLE = EMBEDDING.regularization
 MECHANISMS = ("coherence", "gaussian", "noisy-power", "randomized-response")
 #: The largest tau in units of n max_weight. Degrees d are at most 1; where tau is so much larger, d + tau has no more
 #: than half of the digits of d, and all that tau could do for the rows it has done long before.

@@ -30,15 +30,16 @@ from dpgraph.denoise.kalman import FieldTracker
 from dpgraph.privacy.call import Call
 from dpgraph.privacy.report import Pairs
 from dpgraph.releases.sweeps.oracle import Core, FieldOracle, IndexArray, Iteration, Response
+from dpgraph.tuning import CORE
 
-__all__ = ["GAUSSIAN_SCHEDULE", "LAPLACE_LIMIT", "LOOK_DELTA", "Schedule", "is_pure", "is_staged", "release_iterates"]
+__all__ = ["GAUSSIAN_SCHEDULE", "LOOK_DELTA", "Schedule", "is_pure", "is_staged", "release_iterates"]
 
 FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """Public parameters of the iteration, tuned on planted cuts, checked on real graphs.
+    """Public parameters of the iteration.
 
     Parameters
     ----------
@@ -55,13 +56,13 @@ class Schedule:
         See :class:`~dpgraph.denoise.kalman.FieldTracker`.
     """
 
-    sweeps: int = 24
-    blocks: int = 16
-    growth: float = 0.5
-    softness: float = 2.0
-    sharpness: float = 16.0
-    prior: float = 3.0
-    drift: float = 0.5
+    sweeps: int = CORE.sweeps
+    blocks: int = CORE.blocks
+    growth: float = CORE.growth
+    softness: float = CORE.softness
+    sharpness: float = CORE.sharpness
+    prior: float = CORE.prior
+    drift: float = CORE.drift
 
     def shares(self) -> FloatArray:
         """Share of mu**2 of each sweep."""
@@ -75,19 +76,15 @@ class Schedule:
         return self.softness + (self.sharpness - self.softness) * sweep / self.sweeps
 
 
-#: noise="auto" takes Laplace noise below this epsilon: at delta = 1e-6 a Gaussian look at epsilon = 1 is three times as
-#: noisy as a Laplace look, but Laplace noise can afford only a few of them.
-LAPLACE_LIMIT = 1.5
-
 #: Share of delta that pays for a Laplace look beside Gaussian sweeps
 #: (:meth:`~dpgraph.privacy.ledger.Ledger.pure_beside`).
-LOOK_DELTA = 0.05
+LOOK_DELTA = CORE.look_delta
 
 
 def is_pure(noise: str, epsilon: float) -> bool:
     """Whether bounded iterates with this public choice of noise are pure (Laplace)."""
     check_choice("noise", noise, ("auto", "gaussian", "laplace"))
-    return noise == "laplace" or (noise == "auto" and epsilon < LAPLACE_LIMIT)
+    return noise == "laplace" or (noise == "auto" and epsilon < CORE.pure_below)
 
 
 def is_staged(noise: str, epsilon: float) -> bool:
