@@ -76,24 +76,14 @@ REPEATED: Final = Repeated()
 
 @dataclass(frozen=True)
 class Repeats:
-    """How often signs are read: repeats = signal/2 where signal = epsilon sqrt(average degree).
+    """How often signs are read: repeats = min(epsilon sqrt(d), d)/signal_per_repeat at average degree d.
 
-    Fitted to planted cuts of 500 to 8000 vertices; validated on SNAP and Facebook100 graphs.
+    Fitted by benchmarks/fit_repeats.py to public random graphs, uniform and power-law, with and without a planted cut.
     """
 
-    least_signal: float = 6.7  # Least signal at which rows are read repeatedly; > 0
-    least_degree: float = 7.75  # Least average degree; > 0
-    signal_per_repeat: float = 2.0  # One reading for so much signal; > 0
-    strong: float = 16.0  # Beyond this signal, strong (signal/strong)**strong_power stands for it; > 0
-    strong_power: float = 0.75  # In (0, 1]
-    degree_per_repeat: float = 2.0  # At most one reading for so many edges of a vertex; > 0
-    most: int = 40  # At most so many readings
-    # Even degrees get per_log log(n/few_vertices) (average degree - few_edges) - spared readings more, at most twice
-    # as many; >= 0: a cut of the whole graph grows out of chance by a factor in every sweep
-    per_log: float = 0.095
-    few_vertices: float = 2000.0  # Vertices; > 0
-    few_edges: float = 10.0  # Edges of a vertex; >= 0
-    spared: float = 1.35  # Readings; >= 0
+    signal_per_repeat: float = 2.0  # > 0
+    least: int = 4  # At least so many readings, outside sparse graphs
+    most: int = 24  # At most so many
 
 
 REPEATS: Final = Repeats()

@@ -46,22 +46,16 @@ def part_of_labels(labels: int) -> float:
     return min(2.0 / labels, 1.0)
 
 
-def number_of_repeats(epsilon: float, mean_degree: float, degrees: FloatArray) -> int:
-    """How often rows are read with noise that is drawn together, at these (released) degrees; 0 if never.
+def number_of_repeats(epsilon: float, mean_degree: float) -> int:
+    """How often signs are read with noise that is drawn together, at this (released) average degree; 0 if once.
 
-    Where degrees are small or weak for epsilon, sweeps that read an edge once are worth more. `mean_degree` is in units
-    of max_weight, `degrees` are in any units.
+    repeats = min(epsilon sqrt(degree), degree)/2, at least 4 and at most 24; never in a sparse graph, where one look
+    at the noise of a single release sees more. `mean_degree` is in units of max_weight.
     """
-    signal = epsilon * math.sqrt(max(mean_degree, 0.0))
-    if signal < REPEATS.least_signal or mean_degree < REPEATS.least_degree:
+    if is_sparse(epsilon, mean_degree):
         return 0
-    repeats = (
-        min(signal, REPEATS.strong * (signal / REPEATS.strong) ** REPEATS.strong_power) / REPEATS.signal_per_repeat
-    )
-    if is_even(degrees):
-        growth = math.log(max(degrees.size / REPEATS.few_vertices, 1.0)) * max(mean_degree - REPEATS.few_edges, 0.0)
-        repeats += min(max(REPEATS.per_log * growth - REPEATS.spared, 0.0), repeats)
-    return min(round(min(repeats, mean_degree / REPEATS.degree_per_repeat)), REPEATS.most)
+    wanted = min(epsilon * math.sqrt(mean_degree), mean_degree) / REPEATS.signal_per_repeat
+    return min(max(round(wanted), REPEATS.least), REPEATS.most)
 
 
 def number_of_label_repeats(

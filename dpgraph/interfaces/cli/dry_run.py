@@ -31,7 +31,7 @@ AverageDegree = Annotated[
 Correlation = Annotated[
     float,
     typer.Option(
-        help="With --dry-run: how strong a cut you expect, from -1 (bipartite) to 0 (none). Edges across the best cut: "
+        help="With --dry-run: how strong a planted cut you expect, from -1 (bipartite) to 0 (none). Edges across it: "
         "(1 - correlation) / 2.",
         rich_help_panel=PLANNING,
     ),

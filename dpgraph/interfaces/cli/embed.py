@@ -54,7 +54,7 @@ def embed(
     progress: options.Progress = False,
     dry_run: DryRun = False,
     average_degree: AverageDegree = None,
-    correlation: Correlation = -0.5,
+    correlation: Correlation = 0.0,
 ) -> None:
     """Publish a spectral embedding: a point for each vertex, ready for clustering.
 

@@ -75,7 +75,7 @@ def _cut_command(problem: Literal["max-cut", "max-bisection"], text: str) -> Cal
         progress: options.Progress = False,
         dry_run: DryRun = False,
         average_degree: AverageDegree = None,
-        correlation: Correlation = -0.5,
+        correlation: Correlation = 0.0,
     ) -> None:
         require_writable(output, report, plot, owner_plot)
         require_pictures(plot, owner_plot)

@@ -167,7 +167,7 @@ def _is_weak(degrees: FloatArray, epsilon: float) -> bool:
 def _repeats(oracle: FieldOracle, epsilon: float, w: float, mean_degree: float, degrees: FloatArray) -> int:
     """How often rows are read with noise that is drawn together; 0 where they are not."""
     if oracle.columns == 1:
-        return number_of_repeats(epsilon, mean_degree, degrees)
+        return number_of_repeats(epsilon, min(mean_degree, oracle.rows - 1.0))
     each = epsilon * w / oracle.envelope
     choices = oracle.scores is not None
     return number_of_label_repeats(each, mean_degree, degrees, columns=oracle.columns, choices=choices)
