@@ -178,7 +178,8 @@ def main() -> None:
             print(f"{name} = {value}: {loss(found):.4f}")
         schedules.REPEATS = REPEATS
     for degree, power in itertools.product((12.0, 18.0, 23.5, 30.0), (1 / 2, 2 / 3, 0.8)):
-        schedules.ONE_SIDED = replace(ONE_SIDED, sparse_degree=degree, sparse_power=power)
+        schedules.ONE_SIDED = replace(ONE_SIDED, sparse_degree=degree)
+        schedules.REPEATS = replace(REPEATS, sparse_power=power)
         print(f"sparse_degree = {degree}, sparse_power = {power:.3f}: {loss(found):.4f}")
 
 

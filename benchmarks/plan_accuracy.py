@@ -15,7 +15,8 @@ from common import real_graph
 import dpgraph
 
 GRAPHS = (
-    "G22", "email-Eu-core", "fb100-Caltech36", "fb100-Haverford76", "ego-Facebook", "wiki-Vote", "ca-GrQc", "fb100-Rice31",
+    "G22", "email-Eu-core", "fb100-Caltech36", "fb100-Haverford76", "ego-Facebook", "wiki-Vote", "ca-GrQc",
+    "fb100-Rice31",
 )  # fmt: skip
 BUDGET = {"delta": 1e-6}
 

@@ -83,6 +83,7 @@ class Repeats:
 
     signal_per_repeat: float = 2.0  # > 0
     least: int = 4  # At least so many readings, outside sparse graphs
+    sparse_power: float = 0.8  # In place of OneSided.sparse_power; in [0, 1]
     most: int = 24  # At most so many
 
 

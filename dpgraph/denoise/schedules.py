@@ -35,9 +35,9 @@ def number_of_sweeps(epsilon: float, mean_degree: float, labels: int = 1) -> int
     )
 
 
-def is_sparse(epsilon: float, mean_degree: float) -> bool:
+def is_sparse(epsilon: float, mean_degree: float, power: float = ONE_SIDED.sparse_power) -> bool:
     """Whether in a graph of this (released) average degree all sweeps but one are lost in their noise."""
-    scale = epsilon**-ONE_SIDED.sparse_power if epsilon > 1 else min(epsilon**-2, 2 / epsilon)
+    scale = epsilon**-power if epsilon > 1 else min(epsilon**-2, 2 / epsilon)
     return mean_degree < ONE_SIDED.sparse_degree * scale
 
 
@@ -52,7 +52,7 @@ def number_of_repeats(epsilon: float, mean_degree: float) -> int:
     repeats = min(epsilon sqrt(degree), degree)/2, at least 4 and at most 24; never in a sparse graph, where one look
     at the noise of a single release sees more. `mean_degree` is in units of max_weight.
     """
-    if is_sparse(epsilon, mean_degree):
+    if is_sparse(epsilon, mean_degree, REPEATS.sparse_power):
         return 0
     wanted = min(epsilon * math.sqrt(mean_degree), mean_degree) / REPEATS.signal_per_repeat
     return min(max(round(wanted), REPEATS.least), REPEATS.most)
