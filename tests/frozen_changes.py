@@ -22,6 +22,7 @@ CHANGED = {
     r"plan\(\)": "the noise of degrees that is shown is that of the default, the law of smaller standard deviation",
     r"command line\(\) line=max-(cut|bisection) ": "--option in place of --rank, which a report no longer holds; --delta is 0 by default; disjoint lines are called so",
     r"command line\(\) line=(degrees|max-cut .*--dry-run)": "--delta is 0 by default, and the law of smaller standard deviation is taken",
+    r"private_max_(cut|bisection)\((middle 400|weighted 300|planted-bisection|planted 45)\)( mechanism=(auto|bounded-iterates))?( noise=auto)? epsilon=(1|2|4) ": "signs are read once in sparse graphs, else min(epsilon sqrt(d), d)/2 times, 4 to 24: other numbers of readings",
     r"private_max_2csp\(": LAST_BIT,
     r"private_normalized_adjacency\((few|regular) 400\) mechanism=auto rank=1 epsilon=4 ": LAST_BIT,
     r"private_normalized_adjacency\(weighted 80\) mechanism=auto rank=1 epsilon=3 ": LAST_BIT,

@@ -3,9 +3,11 @@
 import dataclasses
 
 import networkx as nx
+import numpy as np
 import pytest
 
 import dpgraph
+from dpgraph.denoise.state_evolution import one_sweep, random_graph
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.interfaces.planning import plan
 from dpgraph.problems.cut.strategy import CUTS
@@ -43,9 +45,44 @@ def test_a_mechanism_that_will_halt_is_announced_and_not_recommended():
 
 
 def test_more_budget_and_more_structure_give_better_cuts():
-    weak, strong = (plan(n=4000, average_degree=60, epsilon=epsilon, **QUICK) for epsilon in (0.2, 8.0))
-    assert weak["bounded-iterates"].cut_fraction < 0.6 < 0.7 < strong["bounded-iterates"].cut_fraction
-    assert weak.degrees_std > strong.degrees_std
+    options = {"n": 4000, "average_degree": 60} | QUICK
+    cuts = [plan(**options, epsilon=epsilon)["bounded-iterates"].cut_fraction for epsilon in (0.1, 1.0, 8.0)]
+    planted = plan(**options, epsilon=8.0, correlation=-0.5)["bounded-iterates"].cut_fraction
+    assert 0.5 <= cuts[0] < cuts[1] < cuts[2] < 0.7 < planted
+
+
+@pytest.mark.parametrize("degree", [5.0, 15.0])
+def test_where_one_look_is_taken_the_formula_says_what_it_cuts(degree):
+    planned = plan(n=600, average_degree=degree, epsilon=1.0, mechanisms=["bounded-iterates"], delta=1e-6)
+    assert planned.one_look == pytest.approx(planned["bounded-iterates"].cut_fraction, abs=0.025)
+
+
+def test_one_look_cuts_between_half_and_what_is_there_without_noise_and_more_with_less_noise():
+    degrees = np.sort(np.random.default_rng(0).pareto(2.5, size=900) * 8 + 2)[::-1]
+    shares = [one_sweep(degrees, variance) for variance in (1e6, 100.0, 1.0, 0.0)]
+    assert shares == sorted(shares)
+    assert 0.5 < shares[0] < 0.51 < shares[-1] < 0.75
+
+
+@pytest.mark.parametrize("correlation", [0.0, -0.6])
+def test_random_graphs_have_the_degrees_and_the_planted_cut_that_are_asked_for(correlation):
+    degrees = np.sort(np.random.default_rng(1).pareto(2.5, size=3000) * 12 + 4)
+    A = random_graph(degrees, 500, correlation, np.random.default_rng(2))
+    assert np.array_equal(A, A.T)
+    assert not A.diagonal().any()
+    assert A.sum(axis=1).mean() == pytest.approx(degrees.mean(), rel=0.05)
+    assert np.quantile(A.sum(axis=1), 0.95) == pytest.approx(np.quantile(degrees, 0.95), rel=0.2)
+
+
+def test_a_plan_takes_degrees_in_place_of_their_average():
+    degrees = np.repeat([2.0, 60.0], [900, 100])
+    uneven = plan(n=1000, degrees=degrees, epsilon=1.0, **QUICK)
+    even = plan(n=1000, average_degree=degrees.mean(), epsilon=1.0, **QUICK)
+    assert uneven.average_degree == even.average_degree
+    assert 0.5 < uneven.one_look < even.one_look < 0.7
+    for both in ({}, {"degrees": degrees, "average_degree": 3.0}, {"degrees": []}):
+        with pytest.raises(InvalidParameterError, match="degree"):
+            plan(n=1000, epsilon=1.0, **both, **QUICK)
 
 
 def test_weights_scale_everything_alike():
@@ -89,7 +126,7 @@ def test_extreme_sizes_are_planned_for(n, degree):
 
 
 def test_bisections_are_planned_with_their_own_solver():
-    half = plan(n=400, average_degree=60, epsilon=4.0, problem="max-bisection", **QUICK)
+    half = plan(n=400, average_degree=60, epsilon=4.0, correlation=-0.5, problem="max-bisection", **QUICK)
     assert half["bounded-iterates"].cut_fraction > 0.65
 
 

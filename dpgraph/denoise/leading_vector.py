@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from dpgraph.denoise.empirical_bayes import posterior_basis, posterior_means_and_response, unless_vanished
 from dpgraph.denoise.products import Products
+from dpgraph.tuning import VECTOR
 
 __all__ = ["Steer", "average", "capped_posterior", "posterior"]
 
@@ -17,16 +18,6 @@ FloatArray = NDArray[np.float64]
 
 #: ``steer(seen, rows, variance)``: the next iterate, shape (n, 1), of which `seen` takes note.
 Steer = Callable[[Products, FloatArray, float], FloatArray]
-
-#: At the end a product that is k iterations old counts 0.5**k or 1, or only the last one counts.
-_LAST_DECAYS = (0.5, 1.0)
-#: Candidates for the largest entry of an iterate, in units of its root mean square.
-_CAPS = (1.5, 2.0, 3.0, 4.5, 7.0, math.inf)
-#: Entries are cut off and the vector scaled back to length 1 three times, as scaling makes entries larger again.
-_CAPPINGS = 3
-#: Share of what a cap cuts off that one product does not bring back, and of the squared noise of that product which
-#: is left in posterior means beyond what they say.
-_SECOND, _LEFT = 0.6, 0.8
 
 
 def posterior(seen: Products, rows: FloatArray, variance: float) -> FloatArray:
@@ -55,12 +46,12 @@ def capped_posterior(seen: Products, rows: FloatArray, variance: float) -> Float
     means, response = posterior_means_and_response(Q, seen.covariance(), rows)
     means = unless_vanished(means, Q)
     means = means / np.linalg.norm(means)
-    left = _LEFT * min(max(float(response[0, 0]), 0.0), float(np.sum(rows**2))) * variance
-    candidates = [_capped(means, cap) for cap in _CAPS]
+    left = VECTOR.left * min(max(float(response[0, 0]), 0.0), float(np.sum(rows**2))) * variance
+    candidates = [_capped(means, cap) for cap in VECTOR.caps]
     errors = []
     for x in candidates:
         kept = min(float(np.sum(x * means)) ** 2, 1.0)
-        errors.append((left * float(np.abs(rows[:, None] * x).max()) ** 2 + _SECOND**2 * (1 - kept)) / kept)
+        errors.append((left * float(np.abs(rows[:, None] * x).max()) ** 2 + VECTOR.second**2 * (1 - kept)) / kept)
     return seen.replace_basis(candidates[int(np.argmin(errors))])
 
 
@@ -68,7 +59,7 @@ def _capped(x: FloatArray, cap: float) -> FloatArray:
     """Return a unit vector close to `x`, shape (n, 1), whose entries are about `cap`/sqrt(n) at most in size."""
     largest = cap / math.sqrt(len(x))
     x = x / np.linalg.norm(x)
-    for _ in range(_CAPPINGS):
+    for _ in range(VECTOR.cappings):
         x = np.clip(x, -largest, largest)
         x = x / np.linalg.norm(x)
     return np.asarray(x)
@@ -83,7 +74,7 @@ def average(seen: Products, rows: FloatArray) -> None:
     last, noise = seen.coefficients, seen.noise_share(rows)
     Q = seen.basis()
     best, least = last, noise
-    for decay in _LAST_DECAYS:
+    for decay in VECTOR.last_decays:
         seen.coefficients = last
         seen.improve(decay)
         less, other = seen.noise_share(rows), seen.basis()

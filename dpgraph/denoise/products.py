@@ -12,12 +12,11 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from dpgraph.tuning import POWER
+
 __all__ = ["Products"]
 
 FloatArray = NDArray[np.float64]
-
-#: Extra columns are kept if the first Ritz value after the rank is more than this share of the last one before it.
-_NO_GAP = 0.5
 
 
 class Products:
@@ -69,7 +68,7 @@ class Products:
         ritz = self.coefficients.T @ self._gram[:, self._steps[-1][1]]
         values, vectors = np.linalg.eigh((ritz + ritz.T) / 2)
         order = np.argsort(-np.abs(values))
-        if abs(values[order[rank]]) <= _NO_GAP * abs(values[order[rank - 1]]):
+        if abs(values[order[rank]]) <= POWER.no_gap * abs(values[order[rank - 1]]):
             self.coefficients = self.coefficients @ vectors[:, order[:rank]]
 
     def improve(self, decay: float) -> None:

@@ -1,7 +1,4 @@
-"""How often the rows of a bounded iteration are read: public rules from epsilon and released degrees.
-
-All numbers were tuned on planted cuts and validated on SNAP and Facebook100 graphs (benchmarks/results).
-"""
+"""How often the rows of a bounded iteration are read: public rules from epsilon and released degrees."""
 
 from __future__ import annotations
 
@@ -9,6 +6,8 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
+
+from dpgraph.tuning import CORE, LABEL_REPEATS, ONE_SIDED, REPEATED, REPEATS
 
 __all__ = [
     "is_even",
@@ -22,31 +21,6 @@ __all__ = [
 
 FloatArray = NDArray[np.float64]
 
-#: Below this average degree at epsilon = 1 a second sweep is lost in its noise, and over this power of epsilon above.
-_SPARSE, _SPARSE_POWER = 23.5, 2 / 3
-#: One sweep for so much epsilon times the standard deviation of a field (the root of the degree), two at least where a
-#: second one is not lost; and at most so many.
-_SIGNAL_PER_SWEEP, _MOST_SWEEPS = 4.0, 5
-#: The same for choices between labels, a second sweep of which is worth its price from the first number on.
-_CHOICE_SIGNAL, _CHOICE_PER_SWEEP = 11.0, 7.0
-#: Rows are read repeatedly from this epsilon times the standard deviation of a field and this average degree on, once
-#: for so much of the former and for so many edges of a vertex; less often for a strong signal (above _STRONG with this
-#: power), and at most so many times.
-_REPEAT_SIGNAL, _REPEAT_DEGREE = 6.7, 7.75
-_SIGNAL_PER_REPEAT, _DEGREE_PER_REPEAT, _STRONG, _STRONG_POWER, _MOST_REPEATS = 2.0, 2.0, 16.0, 0.75, 40
-#: Where degrees are even, the degree at the end of a typical edge below _EVEN times the mean, no vertex sees more than
-#: others, and what they have in common has to grow out of chance fluctuations, by a factor in every sweep: so many
-#: sweeps more (but no more than twice as many) for each factor e of vertices above the second number and each edge of a
-#: vertex above the third, as more edges make weaker cuts grow; less the fourth, as one sweep more changes nothing.
-_REPEATS_PER_LOG, _FEW_VERTICES, _LEAST_DEGREE, _SPARED, _EVEN = 0.095, 2000.0, 10.0, 1.35, 1.15
-#: Labels are read repeatedly between these signals, from this average degree on; where rows could choose labels in one
-#: sweep instead, and where they could not; first where degrees are uneven, then where they are even. Choices in one
-#: sweep settle local structure, and Gaussian sweeps win at a large signal.
-_LABEL_SIGNALS_CHOICES = (6.5, math.inf, 25.0), (3.0, math.inf, 0.0)
-_LABEL_SIGNALS = (1.85, 6.0, 15.0), (1.85, 8.0, 0.0)
-#: So often, and so often for each unit of signal.
-_REPEATS_AT_LEAST, _REPEATS_PER_LABEL_SIGNAL, _MOST_LABEL_REPEATS = 0.6, 1.1, 16
-
 
 def number_of_sweeps(epsilon: float, mean_degree: float, labels: int = 1) -> int:
     """How many sweeps that read an edge once a graph of this (released) average degree deserves.
@@ -54,20 +28,23 @@ def number_of_sweeps(epsilon: float, mean_degree: float, labels: int = 1) -> int
     With `labels` >= 2 rows choose between labels of public worth, each of which gets its part of the edges.
     """
     signal = epsilon * math.sqrt(max(mean_degree, 0.0) * part_of_labels(labels))
-    if is_sparse(epsilon, mean_degree) or (labels > 1 and signal < _CHOICE_SIGNAL):
+    if is_sparse(epsilon, mean_degree) or (labels > 1 and signal < ONE_SIDED.choice_signal):
         return 1
-    return min(max(round(signal / (_CHOICE_PER_SWEEP if labels > 1 else _SIGNAL_PER_SWEEP)), 2), _MOST_SWEEPS)
+    return min(
+        max(round(signal / (ONE_SIDED.choice_per_sweep if labels > 1 else ONE_SIDED.signal_per_sweep)), 2),
+        ONE_SIDED.most_sweeps,
+    )
 
 
 def number_of_core_sweeps(epsilon: float) -> int:
     """How many Gaussian sweeps a core gets: 4.5 epsilon, from 24 to 48."""
-    return min(max(24, round(4.5 * epsilon)), 48)
+    return min(max(CORE.sweeps, round(CORE.sweeps_per_epsilon * epsilon)), CORE.most_sweeps)
 
 
-def is_sparse(epsilon: float, mean_degree: float) -> bool:
+def is_sparse(epsilon: float, mean_degree: float, power: float = ONE_SIDED.sparse_power) -> bool:
     """Whether in a graph of this (released) average degree all sweeps but one are lost in their noise."""
-    scale = epsilon**-_SPARSE_POWER if epsilon > 1 else min(epsilon**-2, 2 / epsilon)
-    return mean_degree < _SPARSE * scale
+    scale = epsilon**-power if epsilon > 1 else min(epsilon**-2, 2 / epsilon)
+    return mean_degree < ONE_SIDED.sparse_degree * scale
 
 
 def part_of_labels(labels: int) -> float:
@@ -75,20 +52,16 @@ def part_of_labels(labels: int) -> float:
     return min(2.0 / labels, 1.0)
 
 
-def number_of_repeats(epsilon: float, mean_degree: float, degrees: FloatArray) -> int:
-    """How often rows are read with noise that is drawn together, at these (released) degrees; 0 if never.
+def number_of_repeats(epsilon: float, mean_degree: float) -> int:
+    """How often signs are read with noise that is drawn together, at this (released) average degree; 0 if once.
 
-    Where degrees are small or weak for epsilon, sweeps that read an edge once are worth more. `mean_degree` is in units
-    of max_weight, `degrees` are in any units.
+    repeats = min(epsilon sqrt(degree), degree)/2, at least 4 and at most 24; never in a sparse graph, where one look
+    at the noise of a single release sees more. `mean_degree` is in units of max_weight.
     """
-    signal = epsilon * math.sqrt(max(mean_degree, 0.0))
-    if signal < _REPEAT_SIGNAL or mean_degree < _REPEAT_DEGREE:
+    if is_sparse(epsilon, mean_degree, REPEATS.sparse_power):
         return 0
-    repeats = min(signal, _STRONG * (signal / _STRONG) ** _STRONG_POWER) / _SIGNAL_PER_REPEAT
-    if is_even(degrees):
-        growth = math.log(max(degrees.size / _FEW_VERTICES, 1.0)) * max(mean_degree - _LEAST_DEGREE, 0.0)
-        repeats += min(max(_REPEATS_PER_LOG * growth - _SPARED, 0.0), repeats)
-    return min(round(min(repeats, mean_degree / _DEGREE_PER_REPEAT)), _MOST_REPEATS)
+    wanted = min(epsilon * math.sqrt(mean_degree), mean_degree) / REPEATS.signal_per_repeat
+    return min(max(round(wanted), REPEATS.least), REPEATS.most)
 
 
 def number_of_label_repeats(
@@ -99,12 +72,12 @@ def number_of_label_repeats(
     `choices` says whether rows could choose labels in one sweep instead.
     """
     signal = epsilon * math.sqrt(max(mean_degree, 0.0) / columns)
-    least, most, edges = (_LABEL_SIGNALS_CHOICES if choices else _LABEL_SIGNALS)[is_even(degrees)]
+    least, most, edges = (LABEL_REPEATS.beside_choices if choices else LABEL_REPEATS.beside_gaussian)[is_even(degrees)]
     if not least <= signal < most or mean_degree < edges:
         return 0
-    return min(round(_REPEATS_PER_LABEL_SIGNAL * signal + _REPEATS_AT_LEAST), _MOST_LABEL_REPEATS)
+    return min(round(LABEL_REPEATS.per_signal * signal + LABEL_REPEATS.at_least), LABEL_REPEATS.most)
 
 
 def is_even(degrees: FloatArray) -> bool:
     """Whether the degree at the end of a typical edge is little more than the mean."""
-    return float((degrees**2).sum() / degrees.sum()) < _EVEN * float(degrees.mean())
+    return float((degrees**2).sum() / degrees.sum()) < REPEATED.even * float(degrees.mean())

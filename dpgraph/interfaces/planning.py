@@ -1,8 +1,8 @@
 """Planning without spending: what each mechanism would do, from public quantities alone.
 
 Nothing is estimated by formulas that could drift away from the mechanisms: the mechanisms themselves are run, with the
-budget in question, on *stand-ins*, public random graphs with a planted cut and the expected average degree. Their
-ledgers give the noise scales, their outcomes the share of halts and the quality of the cuts.
+budget in question, on *stand-ins*: public random graphs with the expected degrees, with a planted cut if one is
+expected. Their ledgers give the noise scales, their outcomes the share of halts and the quality of the cuts.
 """
 
 from __future__ import annotations
@@ -13,11 +13,13 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from dpgraph import evaluate
 from dpgraph.arguments import as_number, check_choice, check_integer, check_scale
 from dpgraph.datasets import planted_cut_sparse
+from dpgraph.denoise.state_evolution import one_sweep, random_graph
 from dpgraph.exceptions import InvalidParameterError, MechanismHalted
 from dpgraph.inputs.graphs import is_weighted
 from dpgraph.privacy.accountant import PrivacyAccountant
@@ -33,6 +35,7 @@ from dpgraph.releases.all_cuts import LARGEST
 from dpgraph.releases.answers import FLIP_LIMIT, expected_flips
 from dpgraph.releases.sweeps.two_stage import core_may_answer
 from dpgraph.results.adjacency import DENSE_LIMIT
+from dpgraph.tuning import CORE
 
 __all__ = ["MechanismPlan", "Plan", "plan"]
 
@@ -94,7 +97,10 @@ class Plan:
     stand_in : int
         Number of vertices of the stand-ins.
     planted_fraction : float
-        Share of the weight that the planted cut of a stand-in crosses, the most that one could hope for.
+        Share of the weight that the planted cut of a stand-in crosses.
+    one_look : float
+        Share of the weight that one pure look at every vertex cuts where no cut is planted, by a formula for any n
+        (:func:`dpgraph.denoise.state_evolution.one_sweep`): where degrees are small for epsilon, little more is found.
     degrees_std, pure_degrees_scale : float
         Noise of :func:`dpgraph.private_degrees`: standard deviation (Gaussian) and scale (Laplace, pure).
     spectrum_std : float
@@ -118,6 +124,7 @@ class Plan:
     correlation: float
     stand_in: int
     planted_fraction: float
+    one_look: float
     degrees_std: float
     pure_degrees_scale: float
     spectrum_std: float
@@ -145,8 +152,8 @@ class Plan:
             f"epsilon = {self.epsilon:g}, delta = {self.delta:g}",
             f"degrees: noise of standard deviation {self.degrees_std:.4g} (pure, Laplace scale: "
             f"{self.pure_degrees_scale:.4g}); spectrum of the normalized adjacency: {self.spectrum_std:.2g}",
-            f"cuts, on public random graphs of {self.stand_in} vertices with planted correlation "
-            f"{self.correlation:g} (planted cut {self.planted_fraction:.3f}, random cut 0.500):",
+            f"cuts, on public random graphs of {self.stand_in} vertices with planted correlation {self.correlation:g} "
+            f"(planted cut {self.planted_fraction:.3f}, random cut 0.500, one look by formula {self.one_look:.3f}):",
             f"  {'mechanism':<22}{'cut fraction':>13}{'halts':>8}{'noise of value':>16}  note",
         ]
         for one in self.mechanisms:
@@ -159,11 +166,12 @@ class Plan:
 def plan(
     *,
     n: int,
-    average_degree: float,
+    average_degree: float | None = None,
+    degrees: Sequence[float] | None = None,
     epsilon: float,
     delta: float,
     max_weight: float = 1.0,
-    correlation: float = -0.5,
+    correlation: float = 0.0,
     problem: Problem = "max-cut",
     mechanisms: Sequence[Any] | None = None,
     repeats: int = 3,
@@ -176,15 +184,18 @@ def plan(
     ----------
     n : int
         Number of vertices, at least 2.
-    average_degree : float
+    average_degree : float, optional
         Expected average (weighted) degree: a public guess or a private release, in (0, (n - 1) max_weight].
+    degrees : sequence of float, optional
+        Expected (weighted) degrees in place of their average, of any number of vertices: a private release of them, or
+        those of a public graph of the same kind. Negative ones count as 0.
     epsilon, delta : float
         The budget to plan for: epsilon > 0, 0 < delta < 1.
     max_weight : float, default 1.0
         Public upper bound on a weight; stand-ins have edges of this weight.
-    correlation : float, default -0.5
-        Strength of the cut that you expect, in [-1, 1], as in :func:`dpgraph.datasets.planted_cut`: -1 is bipartite, 0
-        has no structure. A real network with a best cut of 0.7 of its edges corresponds to about -0.4.
+    correlation : float, default 0.0
+        Strength of a cut that you expect to be planted, in [-1, 1], as in :func:`dpgraph.datasets.planted_cut`: -1 is
+        bipartite, 0 has no structure. Few real networks have such a cut: expect it only if you know why it is there.
     problem : {"max-cut", "max-bisection"}
         What will be asked.
     mechanisms : sequence of str or options objects, optional
@@ -212,11 +223,12 @@ def plan(
     >>> import dpgraph
     >>> from dpgraph.interfaces.planning import plan
     >>> expected = plan(n=20_000, average_degree=100, epsilon=4.0, delta=1e-6, mechanisms=["bounded-iterates"])
-    >>> expected.recommended, expected["bounded-iterates"].cut_fraction > 0.7
+    >>> expected.recommended, 0.53 < expected["bounded-iterates"].cut_fraction < 0.6
     ('bounded-iterates', True)
     """
     epsilon, delta = check_epsilon(epsilon), check_delta(delta)
     names = _USUAL if mechanisms is None else mechanisms
+    average_degree = _average(average_degree, degrees)
     _check(n, average_degree, max_weight, correlation, problem, names, repeats)
     if options.get("weight") is not None:
         options["weight"] = "weight"  # stand-ins are matrices, of which this is the only attribute
@@ -226,7 +238,8 @@ def plan(
     if mechanisms is None and automatic not in names:
         names = (automatic, *names)
     vertices, degree = _stand_in_size(n, average_degree / max_weight, correlation)
-    graphs = [planted_cut_sparse(vertices, degree, correlation, rng=seed + k)[0] * max_weight for k in range(repeats)]
+    expected = np.full(1, degree) if degrees is None else np.maximum(degrees, 0.0) / max_weight
+    graphs = [_stand_in(vertices, expected, correlation, seed + k) * max_weight for k in range(repeats)]
     budget = {"epsilon": epsilon, "delta": delta}
     common = budget | {"max_weight": max_weight, "rng": seed}
     outcomes = tuple(
@@ -241,6 +254,7 @@ def plan(
         correlation=correlation,
         stand_in=vertices,
         planted_fraction=(1 - correlation) / 2,
+        one_look=_one_look(n, expected, epsilon),
         degrees_std=_alone(private_degrees, graphs[0], **common).privacy.entries[0].scale,
         pure_degrees_scale=_alone(private_degrees, graphs[0], **common, mechanism="laplace").privacy.entries[0].scale,
         spectrum_std=_alone(private_spectrum, graphs[0], k=2, **common).std,
@@ -248,6 +262,32 @@ def plan(
         automatic=automatic,
         recommended=_best(outcomes, automatic),
     )
+
+
+def _average(average_degree: float | None, degrees: Sequence[float] | None) -> float:
+    """The average degree, which is asked for in one of two ways."""
+    if (average_degree is None) == (degrees is None):
+        raise InvalidParameterError("give average_degree or degrees, the one or the other")
+    if average_degree is not None:
+        return average_degree
+    values = np.asarray(degrees, dtype=np.float64)
+    if values.ndim != 1 or values.size == 0 or not np.isfinite(values).all():
+        raise InvalidParameterError("degrees must be a sequence of finite numbers, not empty")
+    return float(np.maximum(values, 0.0).mean())
+
+
+def _stand_in(vertices: int, degrees: NDArray[np.float64], correlation: float, seed: int) -> sparse.csr_array:
+    """A public random graph with these degrees, or with this one everywhere."""
+    if degrees.size == 1:
+        return planted_cut_sparse(vertices, float(degrees[0]), correlation, rng=seed)[0]
+    return sparse.csr_array(random_graph(degrees, vertices, correlation, np.random.default_rng(seed)))
+
+
+def _one_look(n: int, degrees: NDArray[np.float64], epsilon: float) -> float:
+    """What one pure look at every vertex cuts, in the order of the degrees."""
+    std = math.sqrt(2) / (epsilon * MAIN_SHARE * (1 - CORE.degree_share))
+    places = (np.arange(min(n, 10_000)) * degrees.size) // min(n, 10_000)
+    return one_sweep(np.sort(degrees)[places][::-1], std**2)
 
 
 def _check(

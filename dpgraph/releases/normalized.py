@@ -20,10 +20,9 @@ from dpgraph.graph import GraphOperator
 from dpgraph.privacy.call import Call, Measurement, Released
 from dpgraph.releases.degrees import release_degrees
 from dpgraph.releases.eigenspaces.projector import MINIMUM_DEGREE_SLACK
+from dpgraph.tuning import EMBEDDING
 
 __all__ = [
-    "DEGREE_SHARE",
-    "TOTAL_SHARE",
     "LowerBound",
     "Regularization",
     "check_regularization",
@@ -38,17 +37,9 @@ FloatArray = NDArray[np.float64]
 #: A public tau, or "auto": a multiple of a released average degree.
 Regularization = float | Literal["auto"]
 
-#: regularization="auto" is this many times the private average degree. Large values make all rows alike, so that the
-#: bound m on the smallest c_i, which sets the noise, comes close to the typical c_i.
-_MULTIPLE = 16.0
 #: The largest tau in units of n max_weight. Degrees d are at most 1; where tau is so much larger, d + tau has no more
 #: than half of the digits of d, and all that tau could do for the rows it has done long before.
 _LARGEST = 1e9
-
-#: Shares of mu**2: the total weight, which has sensitivity w and costs next to nothing, degrees, smallest degree.
-TOTAL_SHARE = 0.002
-DEGREE_SHARE = 0.02
-_MINIMUM_SHARE = 0.1
 
 
 def check_regularization(regularization: Regularization, n: int, max_weight: float) -> None:
@@ -66,7 +57,7 @@ def _is_auto(regularization: Regularization) -> bool:
 
 
 def regularize(
-    regularization: Regularization, mean_degree: float, max_weight: float, multiple: float = _MULTIPLE
+    regularization: Regularization, mean_degree: float, max_weight: float, multiple: float = EMBEDDING.regularization
 ) -> float:
     """Return tau, "auto" being this multiple of a released average degree."""
     return max(multiple * mean_degree, max_weight) if _is_auto(regularization) else float(regularization)
@@ -93,7 +84,7 @@ def release_lower_bound(
     tau = regularize(regularization, mean_degree, w)
     if _is_auto(regularization):
         return LowerBound(tau, tau, call)
-    part, exact = call.part(_MINIMUM_SHARE), np.array([graph.degrees().min()])
+    part, exact = call.part(EMBEDDING.minimum_share), np.array([graph.degrees().min()])
     noisy = part.release(Measurement("minimum degree", exact, l2=sensitivity.minimum_degree(w), few=True))
     z = call.good_event("minimum degree lower bound", MINIMUM_DEGREE_SLACK)
     lower = max(tau, noisy.number - z * noisy.std + tau - w)
@@ -137,7 +128,10 @@ def release_noisy_matrix(
 ) -> tuple[FloatArray, FloatArray]:
     """Release (c, Y): noisy c = d + tau floored at its bound, and A_tau plus noise on all entries, shape (n, n)."""
     call = call.at_mu(call.mu)  # all shares below are shares of this part
-    bound, for_degrees = release_lower_bound(graph, regularization, mean_degree, call), call.part(DEGREE_SHARE)
+    bound, for_degrees = (
+        release_lower_bound(graph, regularization, mean_degree, call),
+        call.part(EMBEDDING.degree_share),
+    )
     degrees = release_degrees(graph, for_degrees).value
     matrix = release_matrix(graph, bound, bound.left.without(for_degrees)).value
     return np.maximum(degrees + bound.tau, bound.lower), matrix

@@ -1,5 +1,7 @@
 """The private normalized adjacency approximates the exact one, halts privately, and publishes only released values."""
 
+from dataclasses import replace
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ from dpgraph.datasets.planted import planted_cut_sparse
 from dpgraph.denoise import leading_vector
 from dpgraph.problems.options import Coherence
 from dpgraph.releases.eigenspaces import power_method as noisy_power
+from dpgraph.tuning import POWER, VECTOR
 
 
 def planted(n=800, degree=250, correlation=-0.75):
@@ -127,9 +130,8 @@ def test_averaged_products_beat_the_last_product_on_a_real_graph(rank, graphs_di
         return np.mean([sine(private, exact_normalized(A, private.regularization), rank) for private in released])
 
     averaged = mean_error()
-    monkeypatch.setattr(noisy_power, "_DECAY", 0.0)
-    monkeypatch.setattr(noisy_power, "_REFINEMENTS", 0)
-    monkeypatch.setattr(leading_vector, "_LAST_DECAYS", ())
+    monkeypatch.setattr(noisy_power, "POWER", replace(POWER, decay=0.0, refinements=0))
+    monkeypatch.setattr(leading_vector, "VECTOR", replace(VECTOR, last_decays=()))
     assert averaged < 0.85 * mean_error()
 
 

@@ -1,6 +1,7 @@
 """Sweeps that read an edge once, of labels and of signs: all of them together know the whole graph."""
 
 import itertools
+from dataclasses import replace
 from fractions import Fraction
 
 import networkx as nx
@@ -20,6 +21,7 @@ from dpgraph.releases.sweeps.labels import label_iteration
 from dpgraph.releases.sweeps.one_sided import score_units
 from dpgraph.releases.sweeps.oracle import ITERATE_UNIT
 from dpgraph.releases.sweeps.signs import release_cut_labels
+from dpgraph.tuning import ONE_SIDED
 from tests.privacy.statistical import log_choice
 
 DIFFER = 1.0 - np.eye(3)
@@ -95,7 +97,7 @@ def test_without_noise_more_sweeps_cut_more(monkeypatch):
     G = nx.random_regular_graph(4, 600, seed=3)
     cuts = []
     for sweeps in (1, 2, 5):
-        monkeypatch.setattr(sweep_counts, "_MOST_SWEEPS", sweeps)
+        monkeypatch.setattr(sweep_counts, "ONE_SIDED", replace(ONE_SIDED, most_sweeps=sweeps))
         labels, _ = sweep(open_graph(G).read(), 1e6)
         cuts.append(sum(labels[u] != labels[v] for u, v in G.edges))
     assert cuts[0] < cuts[1] < cuts[2]

@@ -33,7 +33,7 @@ AverageDegree = Annotated[
 Correlation = Annotated[
     float,
     typer.Option(
-        help="With --dry-run: how strong a cut you expect, from -1 (bipartite) to 0 (none). Edges across the best cut: "
+        help="With --dry-run: how strong a planted cut you expect, from -1 (bipartite) to 0 (none). Edges across it: "
         "(1 - correlation) / 2.",
         rich_help_panel=PLANNING,
     ),
@@ -52,7 +52,7 @@ class Planning:
 class CutPlanning(Planning):
     """The same, for what is like a cut."""
 
-    correlation: Correlation = -0.5
+    correlation: Correlation = 0.0
 
 
 def print_plan(request: GraphRequest, planning: Planning, budget: Budget, **options: Any) -> None:

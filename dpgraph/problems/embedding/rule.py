@@ -31,6 +31,7 @@ from dpgraph.privacy.call import Call, Measurement
 from dpgraph.problems.embedding.strategies.noisy_power import Start
 from dpgraph.problems.strategy import Undecided
 from dpgraph.releases.answers import FLIP_LIMIT, answer_noise, expected_flips
+from dpgraph.tuning import EMBEDDING, EMBEDDING_RULE
 
 __all__ = ["RESIDUAL", "UNEVENNESS", "choose_mechanism", "noise_ratio", "release_unevenness"]
 
@@ -38,26 +39,6 @@ __all__ = ["RESIDUAL", "UNEVENNESS", "choose_mechanism", "noise_ratio", "release
 #: :func:`~dpgraph.problems.embedding.strategies.noisy_power.release_start`.
 UNEVENNESS, RESIDUAL = "unevenness of the degrees", "residual of the degrees"
 
-#: Let q be the noise of answers over that of products with rows of one length (:func:`noise_ratio`), and s sqrt(n)/d
-#: the norm of the noise of answers over the average degree. In graphs of even degrees answers are taken if
-#: q <= min(1.35 + 6 s sqrt(n)/d, 4.2): the more noise, the more is gained by what is done with answers alone, message
-#: passing over all pairs. Fitted on planted blocks: 2 to 6 of them, 800 to 3000 vertices, densities of 0.06 to 0.25,
-#: epsilon = 0.18 to 5.
-_EVEN_RATIO, _RATIO_PER_NOISE, _LARGEST_RATIO = 1.35, 6.0, 4.2
-#: In graphs of uneven degrees they are taken if q <= 0.128 sqrt(n): on Facebook, mail and collaboration graphs of 769
-#: to 37,000 vertices, both are equally good between 0.08 and 0.17 of sqrt(n).
-_UNEVEN_RATIO = 0.128
-#: A single vector: answers if s sqrt(n) <= 1.8 or s <= 0.05. Otherwise the unevenness of degrees decides for
-#: epsilon >= 3, their residual for epsilon >= 1.5.
-_VECTOR_COLUMN, _VECTOR_ENTRY, _VECTOR_BY_DEGREES, _VECTOR_BY_RESIDUAL = 1.8, 0.05, 3.0, 1.5
-#: Degrees are uneven if sum_i max(d_i - a mean, 0) > b sum_i d_i: (a, b) for several columns, and for one.
-_COLUMNS_UNEVEN, _VECTOR_UNEVEN = (1.0, 0.2), (2.0, 0.155)
-#: If the degrees are far from the vector: answers find it if their noise, of norm s sqrt(n), is below 2.2 times the
-#: Rayleigh quotient of the degrees; products do if that of a count of each vertex, sqrt(n)/epsilon, is below 1.2 times.
-_ANSWERS_FIND, _PRODUCTS_FIND = 2.2, 1.2
-#: Share of epsilon for the bit. Its noise is small beside the sum of all degrees, and the more it gets, the less is
-#: left for answers.
-_SHARE = 0.003
 #: Automatic answers stop here: more of them take minutes.
 _FLIPS = FLIP_LIMIT / 4
 
@@ -81,25 +62,28 @@ def choose_mechanism(n: int, rank: int, epsilon: float, delta: float, *, weighte
     """
     if rank > 1 and delta == 0:
         return "randomized-response"
-    if weighted or expected_flips(n, epsilon * (1 - _SHARE)) > _FLIPS:  # a bit may come before the answers
+    flips = expected_flips(n, epsilon * (1 - EMBEDDING_RULE.share))  # a bit may come before the answers
+    if weighted or flips > _FLIPS:
         return "noisy-power"
     if rank == 1:
         return _choose_for_vector(n, epsilon)
     ratio = noise_ratio(n, rank, epsilon, delta)
-    if ratio <= _EVEN_RATIO:
+    if ratio <= EMBEDDING_RULE.even_ratio:
         return "randomized-response"
-    if ratio <= max(_UNEVEN_RATIO * math.sqrt(n), _LARGEST_RATIO):
+    if ratio <= max(EMBEDDING_RULE.uneven_ratio * math.sqrt(n), EMBEDDING_RULE.largest_ratio):
         return Undecided(UNEVENNESS, _answers_if_positive)
     return "noisy-power"
 
 
 def _choose_for_vector(n: int, epsilon: float) -> str | Undecided:
     answer = answer_noise(epsilon)
-    if answer * math.sqrt(n) <= _VECTOR_COLUMN or answer <= _VECTOR_ENTRY:
+    if answer * math.sqrt(n) <= EMBEDDING_RULE.vector_column or answer <= EMBEDDING_RULE.vector_entry:
         return "randomized-response"
-    if epsilon >= _VECTOR_BY_DEGREES:
+    if epsilon >= EMBEDDING_RULE.vector_by_degrees:
         return Undecided(UNEVENNESS, _answers_if_positive)
-    return Undecided(RESIDUAL, partial(_by_residual, n, epsilon)) if epsilon >= _VECTOR_BY_RESIDUAL else "noisy-power"
+    if epsilon >= EMBEDDING_RULE.vector_by_residual:
+        return Undecided(RESIDUAL, partial(_by_residual, n, epsilon))
+    return "noisy-power"
 
 
 def _answers_if_positive(excess: float) -> str:
@@ -113,8 +97,8 @@ def _by_residual(n: int, epsilon: float, start: Start) -> str:
     eigenvalue is larger than the quotient of the degrees.
     """
     answers, counts, quotient = math.sqrt(n) * answer_noise(epsilon), math.sqrt(n) / epsilon, start.residual.quotient
-    found = start.residual.is_large and answers < _ANSWERS_FIND * quotient and counts > _PRODUCTS_FIND * quotient
-    return "randomized-response" if found else "noisy-power"
+    found = answers < EMBEDDING.answers_find * quotient and counts > EMBEDDING.products_find * quotient
+    return "randomized-response" if found and start.residual.is_large else "noisy-power"
 
 
 def release_unevenness(graph: GraphOperator, rank: int, call: Call) -> float:
@@ -132,16 +116,16 @@ def release_unevenness(graph: GraphOperator, rank: int, call: Call) -> float:
         The whole call, of which a small stage is spent (:meth:`~dpgraph.privacy.call.Call.decide` gives the rest).
     """
     n, whole, delta = graph.n_vertices, call.ledger.epsilon, call.ledger.delta
-    epsilon = _SHARE * whole
+    epsilon = EMBEDDING_RULE.share * whole
     if delta > 0:
         epsilon = min(epsilon, free_choice_epsilon(whole, delta))
-    multiple, share = _VECTOR_UNEVEN if rank == 1 else _COLUMNS_UNEVEN
+    multiple, share = EMBEDDING_RULE.vector_uneven if rank == 1 else EMBEDDING_RULE.columns_uneven
     degrees = graph.degrees()
     excess = float(np.maximum(degrees - multiple * degrees.mean(), 0.0).sum() - share * degrees.sum())
     if rank > 1:
         ratio = noise_ratio(n, rank, whole, delta)
         missing = n * _even_degree(n, ratio, whole) - float(degrees.sum())
-        excess = max(excess, missing) if ratio <= _UNEVEN_RATIO * math.sqrt(n) else missing
+        excess = max(excess, missing) if ratio <= EMBEDDING_RULE.uneven_ratio * math.sqrt(n) else missing
     bound = sensitivity.degree_excess(graph.max_weight, share)
     measurement = Measurement("choice by degrees", np.array([excess]), l1=bound)
     return call.at_epsilon(epsilon).release(measurement).number
@@ -149,6 +133,9 @@ def release_unevenness(graph: GraphOperator, rank: int, call: Call) -> float:
 
 def _even_degree(n: int, ratio: float, epsilon: float) -> float:
     """Average degree up to which answers are taken where degrees are even."""
-    if ratio > _LARGEST_RATIO:
+    if ratio > EMBEDDING_RULE.largest_ratio:
         return 0.0
-    return min(_RATIO_PER_NOISE * math.sqrt(n) * answer_noise(epsilon) / (ratio - _EVEN_RATIO), float(n))
+    return min(
+        EMBEDDING_RULE.ratio_per_noise * math.sqrt(n) * answer_noise(epsilon) / (ratio - EMBEDDING_RULE.even_ratio),
+        float(n),
+    )

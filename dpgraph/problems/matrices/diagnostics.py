@@ -32,7 +32,6 @@ from dpgraph.releases.eigenspaces.gap_test import log_coherence_change
 from dpgraph.releases.eigenspaces.projector import SLACK_SHARE
 from dpgraph.releases.eigenspaces.spectrum import release_spectrum, spectrum_slack
 from dpgraph.releases.normalized import (
-    TOTAL_SHARE,
     Regularization,
     check_regularization,
     normalized_operator,
@@ -40,6 +39,7 @@ from dpgraph.releases.normalized import (
 )
 from dpgraph.releases.totals import release_total_weight
 from dpgraph.results.base import Result, TableResult
+from dpgraph.tuning import EMBEDDING
 
 __all__ = ["PrivateCoherence", "PrivateSpectrum", "private_coherence", "private_spectrum"]
 
@@ -203,7 +203,7 @@ def _graph_spectrum(
     delta = require_delta(delta, "private_spectrum", "private_normalized_adjacency(mechanism='randomized-response')")
     slack = spectrum_slack(source.n_vertices, k, delta) if regularization == "auto" else SLACK_SHARE * delta
     call = open_call(epsilon=epsilon, delta=delta, accountant=accountant, relation=Edge(), noise=noise, slack=slack)
-    graph, first = source.read(), call.part(TOTAL_SHARE)
+    graph, first = source.read(), call.part(EMBEDDING.total_share)
     mean = 2 * release_total_weight(graph, first).value / graph.n_vertices
     tau, lower, left = release_lower_bound(graph, regularization, mean, call.without(first))
     neighbours = EdgeNeighbours(graph.max_weight, lower, tau, graph.degrees())

@@ -17,22 +17,16 @@ from dpgraph.bounds.neighbours import SpectralNeighbours
 from dpgraph.privacy.call import Call, Measurement
 from dpgraph.releases.eigenspaces.certificates import Certified, SubspaceInput, accurate_vectors, computed_error, halted
 from dpgraph.releases.eigenspaces.spectrum import ReleasedSpectrum, release_spectrum
+from dpgraph.tuning import GAP_TEST
 
 __all__ = ["certify_separately", "log_coherence_change"]
 
 FloatArray = NDArray[np.float64]
 
-#: Shares of the slack (the minimum degree has the rest).
-_GAP_SLACK, _COHERENCE_SLACK = 0.4, 0.3
-#: Share of mu**2 of the subspace that goes to the spectrum (tuned on planted cuts, degrees 100 to 400).
-_SPECTRUM_SHARE = 0.4
-#: Among ranks whose predicted projector noise (its spectral norm) is below this, the largest is taken.
-_ACCEPTED_NOISE = 0.5
-
 
 def certify_separately(private: SubspaceInput, call: Call) -> Certified:
     """Certify a gap and then a coherence; raises :class:`MechanismHalted` without a gap above twice the norm e."""
-    first, neighbours = call.part(_SPECTRUM_SHARE), private.neighbours
+    first, neighbours = call.part(GAP_TEST.spectrum_share), private.neighbours
     pairs, spectrum = release_spectrum(private.operator, private.candidates[-1] + 1, neighbours, first)
     r, gap = _choose_rank(spectrum, private, call)
     U = accurate_vectors(private.operator, pairs, r, neighbours, call)
@@ -44,7 +38,7 @@ def certify_separately(private: SubspaceInput, call: Call) -> Certified:
 def _choose_rank(spectrum: ReleasedSpectrum, private: SubspaceInput, call: Call) -> tuple[int, float]:
     """Rank and accepted gap bound, from released values only; halts when no gap is certified."""
     neighbours = private.neighbours
-    z = call.good_event("gap lower bound", _GAP_SLACK, candidates=len(private.candidates))
+    z = call.good_event("gap lower bound", GAP_TEST.gap_slack, candidates=len(private.candidates))
     gaps = spectrum.gap_lower_bounds(z)
     accepted = [r for r in private.candidates if gaps[r - 1] > 2 * neighbours.norm]
     if not accepted:
@@ -60,7 +54,7 @@ def _choose_rank(spectrum: ReleasedSpectrum, private: SubspaceInput, call: Call)
         / (call.ledger.mu / 2)
         for r in accepted
     }
-    good = [r for r in accepted if predicted[r] <= _ACCEPTED_NOISE]
+    good = [r for r in accepted if predicted[r] <= GAP_TEST.accepted_noise]
     best = max(good) if good else min(accepted, key=lambda r: predicted[r])
     return best, float(gaps[best - 1])
 
@@ -79,7 +73,7 @@ def _release_coherence(U: FloatArray, gap: float, private: SubspaceInput, call: 
     moves = log_coherence_change(neighbours, gap, U.shape[1], U.shape[0])
     if moves is None:
         return bound, call
-    z = call.good_event("log-coherence upper bound", _COHERENCE_SLACK)
+    z = call.good_event("log-coherence upper bound", GAP_TEST.coherence_slack)
 
     def predicted(share: float) -> float:
         return z * moves / (mu * math.sqrt(share)) - 0.5 * math.log1p(-share)

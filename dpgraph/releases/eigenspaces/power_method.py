@@ -34,6 +34,7 @@ from dpgraph.privacy.call import Call, Measurement
 from dpgraph.releases.degrees import release_degrees
 from dpgraph.releases.eigenspaces.projector import CORE_ALLOWANCE
 from dpgraph.releases.sweeps.core import shrunken_degrees
+from dpgraph.tuning import POWER
 
 __all__ = ["POWER_RANK", "LowRankAdjacency", "release_low_rank_adjacency", "release_low_rank_matrix", "row_scales"]
 
@@ -41,25 +42,6 @@ FloatArray = NDArray[np.float64]
 
 #: Rank under rank="auto".
 POWER_RANK = 2
-#: iterations = 16 sqrt(mu), at least 6 and at most 24: with little noise, what is missing is convergence.
-_ITERATIONS, _LEAST, _MOST = 16.0, 6, 24
-#: Up to 3 columns are iterated beyond the rank if mu is at least 0.4: the last eigenvector that is asked for is found
-#: the sooner, the larger its gap to what comes after the columns that are iterated.
-_EXTRA, _LEAST_MU = 3, 0.4
-#: The extra columns may be dropped after this share of the iterations.
-_TRIAL = 0.35
-#: Shares of mu**2.
-_CORE_SHARE = 0.05
-_DEGREE_SHARE = 0.04
-#: A product that is k iterations old counts 0.5**k while the space is still being found.
-_DECAY = 0.5
-#: With `denoise`, rows are clipped while noise is more than this share of the squared norm of the iterate, if
-#: mu < 0.4 or mu (root mean square of the two largest released degrees) < 2.8 (root mean square of all).
-_NOISY, _FLAT = 0.12, 2.8
-#: Least number of iterations with `denoise` and several columns: all but the first start from random signs.
-_LEAST_FROM_SIGNS = 9
-#: Projections onto the last estimate at the end, where all products count alike.
-_REFINEMENTS = 3
 
 
 @dataclass(frozen=True)
@@ -137,7 +119,7 @@ def release_low_rank_adjacency(
     degrees as the start, and averaged products).
     """
     call = call.at_mu(call.mu)  # all shares below are shares of this part
-    w, for_degrees, for_core = graph.max_weight, call.part(_DEGREE_SHARE), call.part(_CORE_SHARE)
+    w, for_degrees, for_core = graph.max_weight, call.part(POWER.degree_share), call.part(POWER.core_share)
     degrees, std = release_degrees(graph, for_degrees)
     rows = np.ones(graph.n_vertices)
     if regularization is not None:
@@ -182,14 +164,14 @@ def release_low_rank_matrix(
         bound=neighbours.core,
         core_bound=neighbours.core,
     )
-    for_core = call.part(_CORE_SHARE)
+    for_core = call.part(POWER.core_share)
     Q = _basis(seen, _first_basis(matrix.shape[0], rank, call), rank, call.without(for_core))
     return _release_core(seen, Q, rank, for_core)
 
 
 def _basis(matrix: _Matrix, first: FloatArray, rank: int, call: Call) -> FloatArray:
     """Orthonormal basis of the leading space as far as the products show it."""
-    seen = _release_products(matrix, first, rank, call, least=_LEAST)
+    seen = _release_products(matrix, first, rank, call, least=POWER.least)
     return np.asarray(np.linalg.qr(seen.basis())[0])
 
 
@@ -200,8 +182,8 @@ def _denoised_basis(matrix: _Matrix, first: FloatArray, rank: int, call: Call, u
         first,
         rank,
         call,
-        least=_LEAST_FROM_SIGNS if rank > 1 else _LEAST,
-        clips=call.mu < _LEAST_MU or call.mu * unevenness < _FLAT,
+        least=POWER.least_from_signs if rank > 1 else POWER.least,
+        clips=call.mu < POWER.least_mu or call.mu * unevenness < POWER.flat,
     )
     seen.keep_leading(rank)
     return posterior_basis(seen.basis(), seen.covariance(), matrix.rows)
@@ -211,20 +193,20 @@ def _release_products(
     matrix: _Matrix, Q: FloatArray, rank: int, call: Call, *, least: int, clips: bool = False
 ) -> Products:
     """Release products with iterates that improve, at least `least` of them, and refine the last basis."""
-    iterations = min(max(math.ceil(_ITERATIONS * math.sqrt(call.mu)), least), _MOST)
+    iterations = min(max(math.ceil(POWER.iterations * math.sqrt(call.mu)), least), POWER.most)
     step = call.at_mu(call.mu / math.sqrt(iterations))
     seen, rows = Products(Q, iterations), matrix.rows
     for t in range(iterations):
-        if clips and t and seen.noise_share(rows) > _NOISY:
+        if clips and t and seen.noise_share(rows) > POWER.noisy:
             Q = seen.replace_basis(_clipped(Q))
         name = f"power iteration {t + 1}"
         noisy, std = step.release(Measurement(name, matrix.multiply(Q), l2=matrix.bound(Q), error=matrix.error(Q)))
         seen.add(rows[:, None] * noisy, std**2)
-        if t >= iterations * _TRIAL:
+        if t >= iterations * POWER.trial:
             seen.drop_idle_columns(rank)
-        seen.improve(_DECAY)
+        seen.improve(POWER.decay)
         Q = seen.basis()
-    for _ in range(_REFINEMENTS):
+    for _ in range(POWER.refinements):
         seen.improve(1.0)
     return seen
 
@@ -241,7 +223,7 @@ def _release_core(matrix: _Matrix, Q: FloatArray, rank: int, call: Call) -> tupl
 
 def _first_basis(n: int, rank: int, call: Call, start: FloatArray | None = None) -> FloatArray:
     """Orthonormalise the public start, if any, and random signs, whose rows are as long as each other."""
-    extra = min(_EXTRA, 2 * rank - 1, n - rank) if call.mu >= _LEAST_MU else 0
+    extra = min(POWER.extra, 2 * rank - 1, n - rank) if call.mu >= POWER.least_mu else 0
     columns = call.generator.choice(np.array([-1.0, 1.0]), size=(n, rank + extra))
     if start is not None:
         columns[:, 0] = start

@@ -18,21 +18,11 @@ import numpy as np
 from dpgraph.bounds import sensitivity
 from dpgraph.graph import GraphOperator
 from dpgraph.privacy.call import Call, Measurement
+from dpgraph.tuning import RESIDUAL
 
 __all__ = ["RESIDUAL_SHARE", "DegreeResidual", "release_degree_residual"]
 
-#: D in average degrees, and the limit of an entry of A h in units of h'Ah/|h|^2.
-_CAP, _LIMIT = 3.0, 2.0
-#: Shares of epsilon for |h|^2, h'Ah and |Ah|^2, and for all.
-_SHARES = (0.005, 0.01, 0.01)
-RESIDUAL_SHARE = sum(_SHARES)
-#: The residual is large if its noisy value is above 0.08 + 0.75 std. If std, of its noise, is more than 0.08, |Ah|^2 is
-#: not released, and the residual not called large.
-_LARGE, _MARGIN, _CLEAR = 0.08, 0.75, 0.08
-
-#: If w sqrt(n)/epsilon, the length of the noise of one count of each vertex, is more than 4.5 average degrees, only a
-#: vector on a small group of vertices can be found, and for epsilon >= 1.5 it often is: the residual is called large.
-_SPARSE, _FINDABLE = 4.5, 1.5
+RESIDUAL_SHARE = sum(RESIDUAL.shares)
 
 
 @dataclass(frozen=True)
@@ -69,11 +59,11 @@ def release_degree_residual(graph: GraphOperator, mean_degree: float, call: Call
     :func:`~dpgraph.bounds.sensitivity.clipped_product` for the third.
     """
     w, n = graph.max_weight, graph.n_vertices
-    cap = max(_CAP * mean_degree, w)
+    cap = max(RESIDUAL.cap * mean_degree, w)
     h = np.minimum(graph.degrees(), cap)[:, None] / cap
     product = graph.multiply(h)
     of_length, of_value = sensitivity.clipped_degrees(w, cap)
-    epsilon, shares = call.epsilon, [share * call.epsilon for share in _SHARES]
+    epsilon, shares = call.epsilon, [share * call.epsilon for share in RESIDUAL.shares]
 
     def release(k: int, name: str, exact: float, bound: float) -> float:
         return call.at_epsilon(shares[k]).release(Measurement(name, np.array([exact]), l1=bound)).number
@@ -84,15 +74,15 @@ def release_degree_residual(graph: GraphOperator, mean_degree: float, call: Call
     quotient = max(value / length, 0.0)
     if not quotient:
         return DegreeResidual(0.0, False)
-    if epsilon >= _FINDABLE and w * math.sqrt(n) > _SPARSE * epsilon * max(mean_degree, w):
+    if epsilon >= RESIDUAL.findable and w * math.sqrt(n) > RESIDUAL.sparse * epsilon * max(mean_degree, w):
         return DegreeResidual(quotient, True)
-    limit = _LIMIT * quotient
+    limit = RESIDUAL.limit * quotient
     of_squares = sensitivity.clipped_product(w, limit)
     squares = quotient**2 * length  # expected, if the residual is small
     scales = (of_length / length / shares[0], 2 * of_value / value / shares[1], of_squares / squares / shares[2])
     std = math.sqrt(2.0) * math.hypot(*scales)
-    if std > _CLEAR:
+    if std > RESIDUAL.clear:
         return DegreeResidual(quotient, False)
     exact = float(np.sum(np.minimum(product, limit) ** 2))
     noisy = release(2, "squared product of degrees", exact, of_squares)
-    return DegreeResidual(quotient, noisy / squares - 1 > _LARGE + _MARGIN * std)
+    return DegreeResidual(quotient, noisy / squares - 1 > RESIDUAL.large + RESIDUAL.margin * std)

@@ -21,42 +21,18 @@ from dpgraph.linalg.eigen import COARSE_ROWS, Eigenpairs, value_tolerance, vecto
 from dpgraph.privacy.call import Call, Measurement
 from dpgraph.releases.eigenspaces.certificates import Certified, SubspaceInput, accurate_vectors, computed_error, halted
 from dpgraph.releases.eigenspaces.spectrum import ReleasedSpectrum, release_spectrum
+from dpgraph.tuning import STABILITY_TEST
 
 __all__ = ["certify_jointly"]
 
 FloatArray = NDArray[np.float64]
 
-#: Shares of the slack for the attempts (the minimum degree has the rest). The first plan takes the guess of the
-#: coherence, the second, at another rank perhaps, corrects it by what the first measured.
-_ATTEMPT_SLACKS = (0.6, 0.1)
-#: Share of mu**2 of the subspace that goes to the spectrum: it only steers.
-_SPECTRUM_SHARE = 0.12
 #: Shares of what is left that the test may take.
-_TEST_SHARES = np.linspace(0.1, 0.7, 25)
-#: Spectral norm of the noise at which nothing is left of a projector.
-_USELESS_NOISE = 2.0
-#: What a plan has to expect: the values of the spectrum are worse by so many standard deviations, the coherence is its
-#: guess times a factor, with a weight. The first makes the curve: a curve that is too steep costs little, one that is
-#: too flat much.
-_SCENARIOS = ((0.5, 1.0, 0.25), (0.0, 1.0, 0.4), (-1.0, 1.0, 0.15), (0.0, 1.5, 0.2))
-#: Of the ranks whose value is at least this the largest is taken.
-_ACCEPTED_VALUE = 0.75
-#: Points of a predicted path, and its length in units of the slack of the least share. Then the curve rises to the
-#: worst useful limit so many times steeper, and in no more than this share of the steps until the gap would close:
-#: steps that the true path does not have would be missed.
-_TIMES, _FAR, _STEEPER, _ROOM = 41, 2.0, 2.0, 0.7
-#: The gap must stay above this share of the predicted one.
-_GAP_SHARE = 0.25
-#: No plan assumes sigma_{r+1} above this share of sigma_r.
-_CLOSE = 0.5
-#: Values of the spectrum that are released beyond the candidates': they say where the bulk is, at no price in privacy.
-_BULK_VALUES = 6
+_TEST_SHARES = np.linspace(*STABILITY_TEST.test_shares, 25)
 #: Larger numbers of steps are not told apart, and computed ones are below the exact ones by at most this.
 _CAP, _WIDTH = 1e5, 0.02
 #: Limits of the curve differ by at least this factor, so that rounding of a rate does not move its steps.
 _LEAST_RISE = 1e-4
-#: Gaps below this many e are never certified.
-_LEAST_GAP = 3.0
 
 
 @dataclass(frozen=True)
@@ -77,15 +53,15 @@ class _Plan:
 def certify_jointly(private: SubspaceInput, call: Call) -> Certified:
     """Certify a limit on the motion of the eigenspace; raises :class:`MechanismHalted` when all attempts fail."""
     neighbours, candidates = private.neighbours, private.candidates
-    count = min(candidates[-1] + 1 + _BULK_VALUES * (private.n <= COARSE_ROWS), private.n)
+    count = min(candidates[-1] + 1 + STABILITY_TEST.bulk_values * (private.n <= COARSE_ROWS), private.n)
     fixed = private.n > COARSE_ROWS and len(candidates) == 1
-    first = call.part(_SPECTRUM_SHARE)
+    first = call.part(STABILITY_TEST.spectrum_share)
     pairs, spectrum = release_spectrum(private.operator, count, neighbours, first, accurate=fixed)
     left = call.without(first)
     # Attempts at the same rank share the eigenvectors: on large graphs nothing else takes long.
     vectors = cache(lambda rank: accurate_vectors(private.operator, pairs, rank, neighbours, call))
     coherence = 1.0
-    for attempt, share in enumerate(_ATTEMPT_SLACKS, start=1):
+    for attempt, share in enumerate(STABILITY_TEST.attempt_slacks, start=1):
         z = call.good_event(f"stability test {attempt}", share)
         plan = _plan(private, spectrum, left.mu, z, coherence)
         U, part = vectors(plan.rank), left.at_mu(plan.mu)
@@ -111,37 +87,37 @@ def certify_jointly(private: SubspaceInput, call: Call) -> Certified:
 
 def _useless_limit(n: int, mu: float) -> float:
     """Motion of the projector at which noise of GDP parameter mu drowns it."""
-    return _USELESS_NOISE * mu / math.sqrt(2 * n)
+    return STABILITY_TEST.useless_noise * mu / math.sqrt(2 * n)
 
 
 def _plan(private: SubspaceInput, spectrum: ReleasedSpectrum, mu: float, z: float, coherence: float) -> _Plan:
     """Choose the rank, the curve and the share of the budget of the largest expected value."""
-    rates = _rates(private, private.candidates[-1], _LEAST_GAP)
+    rates = _rates(private, private.candidates[-1], STABILITY_TEST.least_gap)
     slacks = _sensitivity(private.n) * z / (mu * np.sqrt(_TEST_SHARES)) + _shift(private.n)
     useless = _useless_limit(private.n, mu)
     states = np.array(
         [
             _predicted_state(private, spectrum, rank, deviations, coherence * factor).array()
             for rank in private.candidates
-            for deviations, factor, _ in _SCENARIOS
+            for deviations, factor, _ in STABILITY_TEST.scenarios
         ]
     ).T
     first_speeds = rates.speeds(states)
     growth, closing = first_speeds[2] / states[2], first_speeds[0] + first_speeds[1]
-    times = np.linspace(0.0, _FAR * slacks[0], _TIMES)
+    times = np.linspace(0.0, STABILITY_TEST.far * slacks[0], STABILITY_TEST.times)
     paths = predicted_paths(states, rates, times)
     gaps = paths[0] - paths[1]
     plans = []
-    for rank, first in zip(private.candidates, range(0, states.shape[1], len(_SCENARIOS)), strict=True):
-        scenarios = slice(first, first + len(_SCENARIOS))
-        least_gap = max(_GAP_SHARE * float(gaps[0, first]), _LEAST_GAP)
+    for rank, first in zip(private.candidates, range(0, states.shape[1], len(STABILITY_TEST.scenarios)), strict=True):
+        scenarios = slice(first, first + len(STABILITY_TEST.scenarios))
+        least_gap = max(STABILITY_TEST.gap_share * float(gaps[0, first]), STABILITY_TEST.least_gap)
         speeds = np.where(gaps >= least_gap, rates.projector(paths), np.inf)[:, scenarios]
         speeds = np.maximum.accumulate(np.minimum(speeds, 1e300))
         worst = min(useless, math.sqrt(2.0 * rank))
-        room = _ROOM * np.maximum(gaps[:, first] - least_gap, 0.0) / closing[first]
+        room = STABILITY_TEST.room * np.maximum(gaps[:, first] - least_gap, 0.0) / closing[first]
         safe = SafeSet(*_curve(times, speeds[:, 0], float(growth[first]), worst, room), least_gap)
         plans.append(_plan_of_rank(private.n, rank, safe, mu, slacks, times, speeds))
-    good = [plan for plan in plans if plan.value >= _ACCEPTED_VALUE]
+    good = [plan for plan in plans if plan.value >= STABILITY_TEST.accepted_value]
     return good[-1] if good else max(plans, key=lambda plan: plan.value)
 
 
@@ -155,7 +131,7 @@ def _curve(
         times, speeds, kept = times[:1], np.array([worst / math.e]), np.ones(1, dtype=bool)
         room = room[:1]
     times, speeds = times[kept], speeds[kept]
-    rise = min(math.log(worst / speeds[-1]) / (_STEEPER * growth), float(room[kept][-1]))
+    rise = min(math.log(worst / speeds[-1]) / (STABILITY_TEST.steeper * growth), float(room[kept][-1]))
     # A state that is better than predicted has more steps: backwards, the path grows as it does at its start.
     steps = np.concatenate([[0.0], max(rise, 1e-6) + times[-1] - np.append(times[::-1], times[0] - 1 / growth)])
     return steps, np.concatenate([[worst], speeds[::-1], [speeds[0] / math.e]])
@@ -165,11 +141,11 @@ def _plan_of_rank(
     n: int, rank: int, safe: SafeSet, mu: float, slacks: FloatArray, times: FloatArray, speeds: FloatArray
 ) -> _Plan:
     """Plan from the speeds that the scenarios reach at `times`, with the best share of the budget."""
-    steps = [_steps_on_grid(safe, times, speeds[:, s]) for s in range(len(_SCENARIOS))]
+    steps = [_steps_on_grid(safe, times, speeds[:, s]) for s in range(len(STABILITY_TEST.scenarios))]
     mus = mu * np.sqrt(_TEST_SHARES)
     useless = np.array([_useless_limit(n, math.sqrt(mu**2 - m**2)) for m in mus])
     value = np.zeros_like(mus)
-    for (_, _, weight), expected in zip(_SCENARIOS, steps, strict=True):
+    for (_, _, weight), expected in zip(STABILITY_TEST.scenarios, steps, strict=True):
         left = expected - slacks - 1
         limits = np.array([safe.limit(steps) for steps in left])
         value += weight * np.where(left > 0, np.maximum(1 - limits / useless, 0.0), 0.0)
@@ -198,9 +174,9 @@ def _predicted_state(
     shrink = excess**2 / (excess**2 + scale**2)
     error = scale * math.sqrt(1 / len(rest) + shrink**2)
     outside = max(float(rest.mean()) + shrink * excess, 0.0) + deviations * error
-    inside = max(float(values[rank - 1]) - deviations * scale, _LEAST_GAP)
+    inside = max(float(values[rank - 1]) - deviations * scale, STABILITY_TEST.least_gap)
     # A gap that is not there cannot be planned with: assume some, and let the measurement say.
-    outside = min(outside, _CLOSE * inside)
+    outside = min(outside, STABILITY_TEST.close * inside)
     return private.neighbours.state(
         coherence * private.guess.coherence(rank), inside, outside, private.guess.largest_degree
     )

@@ -30,21 +30,12 @@ from dpgraph.releases.degrees import release_degrees
 from dpgraph.releases.eigenspaces.power_method import LowRankAdjacency, row_scales
 from dpgraph.releases.eigenspaces.residual import DegreeResidual
 from dpgraph.releases.sweeps.core import shrunken_degrees
+from dpgraph.tuning import VECTOR
 
 __all__ = ["release_leading_vector"]
 
 FloatArray = NDArray[np.float64]
 
-#: Shares of epsilon for the degrees and for the eigenvalue.
-_DEGREE_SHARE, _VALUE_SHARE = 0.06, 0.01
-#: products = 3.6 epsilon**0.52, at least 2 and at most 16, from degrees that are close to the eigenvector: more of them
-#: would only add noise.
-_ITERATIONS, _POWER, _LEAST, _MOST = 3.6, 0.52, 2, 16
-#: From degrees that are far from it: products = 7 epsilon quotient/(w sqrt(n)), where w sqrt(n)/epsilon is the length
-#: of the noise of one count of each vertex, but at least 6 epsilon**0.52 and 3, and at most 24.
-_FAR_ITERATIONS, _UNKNOWN_ITERATIONS, _FAR_LEAST, _FAR_MOST = 7.0, 6.0, 3, 24
-#: A product that is k iterations old counts 0.1**k while the vector is being found.
-_DECAY = 0.1
 #: Iterates are multiples of this, times their largest entry, so that products lie exactly on a public grid, of weighted
 #: graphs of up to a million edges a vertex too.
 _UNIT = 2.0**-13
@@ -73,19 +64,19 @@ def release_leading_vector(
     twice as much for a single one. Each iterate is divided by its (public) largest entry.
     """
     w, n = graph.max_weight, graph.n_vertices
-    degrees, std = release_degrees(graph, call.part(_DEGREE_SHARE))
+    degrees, std = release_degrees(graph, call.part(VECTOR.degree_share))
     rows = row_scales(degrees, regularization, w)
     start = (rows * shrunken_degrees(degrees, float(degrees.mean()), std, w))[:, None]
     iterations = _iterations(call.epsilon, residual, w * math.sqrt(n))
     steer: Steer | None = None
     if denoise and enough_rows(n, 1):
         steer = posterior if residual.is_large else capped_posterior
-    products = call.at_epsilon(call.epsilon * (1 - _DEGREE_SHARE - _VALUE_SHARE))
+    products = call.at_epsilon(call.epsilon * (1 - VECTOR.degree_share - VECTOR.value_share))
     Q = _iterate(graph, rows, start, iterations, steer, products)
     scaled = rows[:, None] * Q
     value = np.array([float(np.sum(scaled * graph.multiply(scaled)))])
     bound = sensitivity.adjacency_core(w, scaled)
-    core = call.at_epsilon(call.epsilon * _VALUE_SHARE).release(Measurement("core", value, l1=bound))
+    core = call.at_epsilon(call.epsilon * VECTOR.value_share).release(Measurement("core", value, l1=bound))
     return LowRankAdjacency(degrees, Q, core.value[:, None])
 
 
@@ -95,9 +86,11 @@ def _iterations(epsilon: float, residual: DegreeResidual, size: float) -> int:
     `size` is the norm of a column of noise of scale w.
     """
     if residual.is_large:
-        found = _FAR_ITERATIONS * epsilon * residual.quotient / size
-        return min(max(round(found), round(_UNKNOWN_ITERATIONS * epsilon**_POWER), _FAR_LEAST), _FAR_MOST)
-    return min(max(round(_ITERATIONS * epsilon**_POWER), _LEAST), _MOST)
+        found = VECTOR.far_products * epsilon * residual.quotient / size
+        return min(
+            max(round(found), round(VECTOR.unknown_products * epsilon**VECTOR.power), VECTOR.far_least), VECTOR.far_most
+        )
+    return min(max(round(VECTOR.products * epsilon**VECTOR.power), VECTOR.least), VECTOR.most)
 
 
 def _iterate(
@@ -121,7 +114,7 @@ def _iterate(
         product = rows[:, None] * noisy * largest
         seen.add(product, variance * largest**2)
         value = max(value, float(np.sum(Q * product)))
-        seen.improve(_DECAY)
+        seen.improve(VECTOR.decay)
         Q = seen.basis()
         if steer and t < iterations - 1:
             Q = steer(seen, rows, variance / value**2 if value > 0 else math.inf)

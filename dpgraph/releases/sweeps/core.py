@@ -26,10 +26,11 @@ from dpgraph.denoise.schedules import (
 from dpgraph.graph import GraphOperator
 from dpgraph.privacy.call import Call
 from dpgraph.releases.degrees import release_degrees
-from dpgraph.releases.sweeps.gaussian import LAPLACE_LIMIT, LOOK_DELTA, release_iterates
+from dpgraph.releases.sweeps.gaussian import release_iterates
 from dpgraph.releases.sweeps.one_sided import release_one_sided_sweeps
 from dpgraph.releases.sweeps.oracle import Core, FieldOracle, Iteration
 from dpgraph.releases.sweeps.repeated import release_repeated_sweeps
+from dpgraph.tuning import CORE
 
 __all__ = [
     "choose_core",
@@ -42,15 +43,6 @@ __all__ = [
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.int64]
-
-#: At epsilon the core leaves out this share of the sum of squared degrees, over epsilon, and at most the other one
-#: (tuned on planted cuts and validated on SNAP and Facebook100 graphs, benchmarks/results).
-_LEFT_OUT, _MOST_LEFT_OUT = 0.1, 0.5
-#: Share of the budget for degrees: below epsilon = 1.5 and in Gaussian noise, in Laplace noise, and if rows look once.
-_DEGREE_SHARE, _PURE_DEGREE_SHARE, _SPARSE_DEGREE_SHARE = 0.02, 0.05, 0.1
-#: Below this epsilon times the root of the degree at the end of a typical edge, few pure sweeps find more than many
-#: Gaussian ones of a core (tuned alike).
-_WEAK_SIGNAL = 19.0
 
 
 def release_core_iterates(
@@ -97,7 +89,7 @@ def release_core_iterates(
     call = call.part(1 - for_degrees)
     if call.ledger.staged:
         delta = call.ledger.delta if core.size and not repeats else 0.0
-        call = call.stage(delta=delta, slack=LOOK_DELTA * delta)
+        call = call.stage(delta=delta, slack=CORE.look_delta * delta)
     variances = w * degrees / oracle.columns  # of d terms of size at most w, of which each column has its part
     X, fields = np.zeros((oracle.rows, oracle.columns)), np.zeros((oracle.rows, oracle.columns))
     if repeats:
@@ -117,9 +109,9 @@ def release_core_iterates(
 
 def _degree_share(call: Call, sweeps: int) -> float:
     """Share of the budget for degrees; pure ones pay off from about epsilon = 1.5, most where rows look once."""
-    if call.ledger.epsilon < LAPLACE_LIMIT or not call.pure_noise:
-        return _DEGREE_SHARE
-    return _SPARSE_DEGREE_SHARE if sweeps == 1 else _PURE_DEGREE_SHARE
+    if call.ledger.epsilon < CORE.pure_below or not call.pure_noise:
+        return CORE.degree_share
+    return CORE.sparse_degree_share if sweeps == 1 else CORE.pure_degree_share
 
 
 def choose_core(degrees: FloatArray, sweeps: int, sparse: bool, call: Call) -> Core:
@@ -152,19 +144,19 @@ def repeated_core(degrees: FloatArray, epsilon: float, generator: np.random.Gene
 def _number_holding(degrees: FloatArray, epsilon: float) -> int:
     """How many of decreasing degrees hold the share of the sum of squares that a core wants."""
     held = np.cumsum(degrees**2)
-    wanted = 1 - min(_LEFT_OUT / epsilon, _MOST_LEFT_OUT)
+    wanted = 1 - min(CORE.left_out / epsilon, CORE.most_left_out)
     return min(int(np.searchsorted(held, wanted * held[-1])) + 1, degrees.size)
 
 
 def _is_weak(degrees: FloatArray, epsilon: float) -> bool:
     """Whether a few pure sweeps of all rows find more than many Gaussian ones of a core."""
-    return epsilon * math.sqrt(float((degrees**2).sum() / degrees.sum())) < _WEAK_SIGNAL
+    return epsilon * math.sqrt(float((degrees**2).sum() / degrees.sum())) < CORE.weak_signal
 
 
 def _repeats(oracle: FieldOracle, epsilon: float, w: float, mean_degree: float, degrees: FloatArray) -> int:
     """How often rows are read with noise that is drawn together; 0 where they are not."""
     if oracle.columns == 1:
-        return number_of_repeats(epsilon, mean_degree, degrees)
+        return number_of_repeats(epsilon, min(mean_degree, oracle.rows - 1.0))
     each = epsilon * w / oracle.envelope
     choices = oracle.scores is not None
     return number_of_label_repeats(each, mean_degree, degrees, columns=oracle.columns, choices=choices)

@@ -30,35 +30,22 @@ from dpgraph.denoise.kalman import FieldTracker
 from dpgraph.privacy.call import Call
 from dpgraph.privacy.report import Pairs
 from dpgraph.releases.sweeps.oracle import Core, FieldOracle, IndexArray, Iteration, Response
+from dpgraph.tuning import CORE
 
-__all__ = ["LAPLACE_LIMIT", "LOOK_DELTA", "is_pure", "release_iterates", "shares_of"]
+__all__ = ["LOOK_DELTA", "is_pure", "release_iterates", "shares_of"]
 
 FloatArray = NDArray[np.float64]
 
 
-#: Blocks of a sweep (fewer on graphs with fewer vertices).
-_BLOCKS = 16
-#: Sweep t = 1, 2, ... gets a share of the budget proportional to t**0.5.
-_GROWTH = 0.5
-#: A row answers to a multiple of its field over the standard deviation of the field; the multiple grows from the first
-#: to nearly the second number (a slow cooling), and is infinite in the last sweep.
-_SOFTNESS, _SHARPNESS = 2.0, 16.0
-#: See :class:`~dpgraph.denoise.kalman.FieldTracker`.
-_PRIOR, _DRIFT = 3.0, 0.5
-
-#: noise="auto" takes Laplace noise below this epsilon: at delta = 1e-6 a Gaussian look at epsilon = 1 is three times as
-#: noisy as a Laplace look, but Laplace noise can afford only a few of them.
-LAPLACE_LIMIT = 1.5
-
 #: Share of delta that pays for a Laplace look beside Gaussian sweeps
 #: (:meth:`~dpgraph.privacy.ledger.Ledger.pure_beside`).
-LOOK_DELTA = 0.05
+LOOK_DELTA = CORE.look_delta
 
 
 def is_pure(noise: str, epsilon: float) -> bool:
     """Whether bounded iterates with this public choice of noise are pure (Laplace)."""
     check_choice("noise", noise, ("auto", "gaussian", "laplace"))
-    return noise == "laplace" or (noise == "auto" and epsilon < LAPLACE_LIMIT)
+    return noise == "laplace" or (noise == "auto" and epsilon < CORE.pure_below)
 
 
 def release_iterates(
@@ -94,12 +81,12 @@ def release_iterates(
     oracle, revise = iteration.oracle, iteration.revise
     run = _Run(oracle, iteration.response, call.generator, np.zeros((oracle.rows, oracle.columns)))
     scales = core.inside(variances)
-    new_tracker = partial(FieldTracker, scales, oracle.columns, prior=_PRIOR, drift=_DRIFT)
+    new_tracker = partial(FieldTracker, scales, oracle.columns, prior=CORE.prior, drift=CORE.drift)
     tracker = new_tracker()
     for t, share in enumerate(tqdm(shares_of(sweeps), desc="sweeps", disable=not iteration.progress)):
         release = _sweep_release(oracle, t, call.part(float(share)), core.pairs)
         order = core.rows if t == 0 else call.generator.permutation(core.rows)
-        sharpness = math.inf if t == sweeps - 1 else _SOFTNESS + (_SHARPNESS - _SOFTNESS) * t / sweeps
+        sharpness = math.inf if t == sweeps - 1 else CORE.softness + (CORE.sharpness - CORE.softness) * t / sweeps
         run.sweep(order, release, tracker, sharpness)
         if revise is not None and t + 1 in (sweeps // 2, sweeps):
             revised = revise(run.X, tracker.mean, 0.5, f"after sweep {t + 1}")
@@ -110,7 +97,7 @@ def release_iterates(
 
 def shares_of(sweeps: int) -> FloatArray:
     """Share of mu**2 of each sweep."""
-    weights = np.arange(1, sweeps + 1, dtype=np.float64) ** _GROWTH
+    weights = np.arange(1, sweeps + 1, dtype=np.float64) ** CORE.growth
     return weights / weights.sum()
 
 
@@ -133,7 +120,7 @@ class _Run:
 
     def sweep(self, order: IndexArray, release: _Release, tracker: FieldTracker, sharpness: float) -> None:
         """Release the rows in `order` block by block and let each block answer."""
-        for block in np.array_split(order, min(_BLOCKS, order.size)):
+        for block in np.array_split(order, min(CORE.blocks, order.size)):
             if not self.X.any():  # nothing is set yet: fields are zero whatever the data
                 new = self.response.start(block.size, self.generator)
             else:

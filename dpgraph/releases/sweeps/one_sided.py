@@ -29,6 +29,7 @@ from dpgraph.privacy.call import Call
 from dpgraph.privacy.grid import LAPLACE_BITS, grid_step
 from dpgraph.privacy.report import Pairs
 from dpgraph.releases.sweeps.oracle import ITERATE_UNIT, Core, FieldOracle, Iteration, LabelScores, Response
+from dpgraph.tuning import ONE_SIDED
 
 __all__ = ["release_one_sided_sweeps", "row_blocks", "score_units"]
 
@@ -37,13 +38,6 @@ IndexArray = NDArray[np.int64]
 
 #: Rows of a block do not read each other: nearly one row after another.
 _BLOCKS = 1000
-#: A row answers to this multiple of its field over the standard deviation of the field; in the last sweep sharply.
-_SHARPNESS = 3.0
-#: Prior variance of a field in units of the public scale of its variance.
-_PRIOR = 3.0
-#: Share of the rows that read each other in the first sweep only, if there are several and at most so many: where more
-#: are worth their price, so is looking again. (Tuned on planted cuts and validated on SNAP and Facebook100 graphs.)
-_HEAD, _HEAD_SWEEPS = 0.1, 3
 #: Squares of larger scales overflow; nothing is learnt from either.
 _LARGEST_SCALE = 1e150
 #: Least weight of a reading that known readings are put in proportion to.
@@ -91,7 +85,7 @@ def release_one_sided_sweeps(
     earlier sweeps are released, hence public.
     """
     rows, oracle = core.others, iteration.oracle
-    size = round(_HEAD * rows.size) if 1 < sweeps <= _HEAD_SWEEPS else 0
+    size = round(ONE_SIDED.head * rows.size) if 1 < sweeps <= ONE_SIDED.head_sweeps else 0
     head, tail = (rows[:size], rows[size:]) if size > 1 else (rows[:0], rows)
     lines = _Lines(oracle, core, sweeps, call)
     known = _Readings.none(oracle, variances, rows, head=head.size, several=sweeps > 1)
@@ -145,7 +139,7 @@ class _Run:
                 if something:
                     fields = self.oracle.fields if self.scores is None else self.scores.counts
                     self.known.add(block, side, release.add_noise(fields(block, visible)), release.variance)
-                new = self._answer(block, math.inf if last else _SHARPNESS)
+                new = self._answer(block, math.inf if last else ONE_SIDED.sharpness)
             self.X[block] = seen[block] = new
             something = something or not apart
 
@@ -200,7 +194,7 @@ class _Readings:
         cls, oracle: FieldOracle, variances: FloatArray, rows: IndexArray, *, head: int, several: bool
     ) -> _Readings:
         """Before the first sweep; a field has the part of its prior variance that the rows it sees are of all rows."""
-        prior = np.tile(_PRIOR * variances, (2, 1))
+        prior = np.tile(ONE_SIDED.prior * variances, (2, 1))
         if several:
             place = (np.arange(rows.size) + 0.5) / rows.size
             prior[0, rows] *= place

@@ -26,18 +26,13 @@ from dpgraph.privacy.noise import ReadingNoise
 from dpgraph.privacy.reading_norm import ReadingNorm, reading_grid
 from dpgraph.releases.sweeps.one_sided import row_blocks
 from dpgraph.releases.sweeps.oracle import Core, FieldOracle, Iteration
+from dpgraph.tuning import REPEATED
 
 __all__ = ["release_repeated_sweeps"]
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.int64]
 
-#: Prior variance of a field in units of its public scale, and drifts of the filters that steer the sweeps and that give
-#: the last answer, as in :class:`~dpgraph.denoise.kalman.FieldTracker`.
-_PRIOR, _STEERING_DRIFT, _LAST_DRIFT = 3.0, 4.0, 0.5
-#: A row answers to this multiple of its field over the standard deviation of the field, growing towards the other one.
-#: (All tuned on planted cuts and validated on SNAP and Facebook100 graphs.)
-_SOFTNESS, _SHARPNESS = 4.0, 16.0
 #: Blocks of a sweep after the first; rows of a block do not see each other move.
 _BLOCKS = 200
 #: With fewer sweeps half of them settle nothing that could be put right.
@@ -165,11 +160,12 @@ class _Filters:
         place[core.rows] = (np.arange(core.size) + 0.5) / core.size
         scales[core.rows] = core.inside(variances)[core.rows]
         steering, last = (
-            FieldTracker(scales, oracle.columns, prior=_PRIOR, drift=drift) for drift in (_STEERING_DRIFT, _LAST_DRIFT)
+            FieldTracker(scales, oracle.columns, prior=REPEATED.prior, drift=drift)
+            for drift in (REPEATED.steering_drift, REPEATED.last_drift)
         )
         steering.variance *= place
         last.variance *= place
-        return cls(steering, last, _PRIOR * scales * (1 - place))
+        return cls(steering, last, REPEATED.prior * scales * (1 - place))
 
     def see_all(self) -> None:
         """From now on rows see all others."""
@@ -188,4 +184,6 @@ class _Filters:
         """Signal-to-noise ratio to answer to in this sweep, counted from 0, and how sharply."""
         if sweep == sweeps - 1:
             return self.last.signal_to_noise(block), math.inf
-        return self.steering.signal_to_noise(block), _SOFTNESS + (_SHARPNESS - _SOFTNESS) * sweep / sweeps
+        return self.steering.signal_to_noise(block), REPEATED.softness + (
+            REPEATED.sharpness - REPEATED.softness
+        ) * sweep / sweeps

@@ -11,15 +11,12 @@ from dpgraph.graph import GraphOperator
 from dpgraph.privacy.call import Call
 from dpgraph.releases.sweeps.core import release_core_iterates
 from dpgraph.releases.sweeps.oracle import ITERATE_UNIT, FieldOracle, Iteration
+from dpgraph.tuning import CORE
 
 __all__ = ["BalancedSigns", "Signs", "cut_iteration", "cut_labels", "release_cut_labels"]
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.int64]
-
-
-#: Share of the imbalance that rows to come could make up for, which they are trusted with.
-_SLACK = 0.1
 
 
 class Signs:
@@ -48,7 +45,7 @@ class BalancedSigns(Signs):
         others = float(X.sum() - X[block].sum())
         total = others - float(np.sign(ratio).sum())
         unset = np.count_nonzero(X == 0.0) - np.count_nonzero(X[block] == 0.0)
-        excess = math.copysign(max(abs(total) - math.sqrt(len(X)) - _SLACK * unset, 0.0), total)
+        excess = math.copysign(max(abs(total) - math.sqrt(len(X)) - CORE.balance_slack * unset, 0.0), total)
         if excess == 0.0:
             return super().answer(block, ratio, sharpness, X)
         ups = np.sum(ratio < 0) - excess / 2

@@ -25,16 +25,11 @@ from dpgraph.releases.answers import (
 from dpgraph.releases.sweeps.core import degree_order, release_usable_degrees
 from dpgraph.releases.sweeps.one_sided import release_one_sided_sweeps
 from dpgraph.releases.sweeps.oracle import Core, Iteration
+from dpgraph.tuning import TWO_STAGE
 
 __all__ = ["check_core_response", "core_may_answer", "release_core_response", "response_core"]
 
 FloatArray = NDArray[np.float64]
-
-#: Share of epsilon for the degrees that choose the core.
-DEGREE_SHARE = 0.04
-#: A vertex answers if it expects this many edges inside the core for each false answer, if fields follow, or choices
-#: (tuned on planted, uniform and power-law random graphs, validated on SNAP and Facebook100 graphs).
-_EDGES_PER_FLIP, _EDGES_PER_FLIP_CHOICES = 1.5, 1.2
 
 
 def core_may_answer(epsilon: float) -> bool:
@@ -55,7 +50,7 @@ def check_core_response(epsilon: float) -> None:
 
 def _answers_share(epsilon: float) -> float:
     """What the degrees leave of epsilon for answers and looks."""
-    return epsilon * (1 - DEGREE_SHARE)
+    return epsilon * (1 - TWO_STAGE.degree_share)
 
 
 def release_core_response(
@@ -82,9 +77,9 @@ def release_core_response(
         A private (released) average degree.
     """
     w, oracle = graph.max_weight, iteration.oracle
-    first, answers = call.split(DEGREE_SHARE, 1 - DEGREE_SHARE)
+    first, answers = call.split(TWO_STAGE.degree_share, 1 - TWO_STAGE.degree_share)
     degrees = release_usable_degrees(graph, mean_degree, first)
-    wanted = _EDGES_PER_FLIP if oracle.scores is None else _EDGES_PER_FLIP_CHOICES
+    wanted = TWO_STAGE.edges_per_flip if oracle.scores is None else TWO_STAGE.edges_per_flip_choices
     core = response_core(degrees / w, answers.epsilon, wanted, call.generator)
     X = np.zeros((oracle.rows, oracle.columns))
     X[core.rows] = solve(release_flipped_graph(graph, answers, core=core))

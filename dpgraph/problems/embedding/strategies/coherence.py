@@ -24,17 +24,13 @@ from dpgraph.releases.eigenspaces.projector import (
     release_core,
     release_subspace,
 )
-from dpgraph.releases.normalized import DEGREE_SHARE, TOTAL_SHARE, normalized_operator, release_lower_bound
+from dpgraph.releases.normalized import normalized_operator, release_lower_bound
 from dpgraph.releases.sweeps.core import shrunken_degrees
 from dpgraph.releases.totals import release_total_weight
 from dpgraph.results.adjacency import PrivateNormalizedAdjacency
+from dpgraph.tuning import EMBEDDING
 
 __all__ = ["check_coherence", "release_normalized_adjacency"]
-
-#: The coherence is guessed to be 1.35 times that of rows of equal norm.
-_TYPICAL_COHERENCE = 1.35
-#: Share of mu**2.
-_CORE_SHARE = 0.02
 
 
 def check_coherence(options: Coherence, n: int, max_weight: float) -> None:
@@ -56,13 +52,13 @@ def release_normalized_adjacency(
     call = call.at_mu(call.mu)  # all shares below are shares of this part
     n, w = graph.n_vertices, graph.max_weight
     tau, lower, left = release_lower_bound(graph, options.regularization, mean_degree, call)
-    for_degrees, for_core = call.part(DEGREE_SHARE), call.part(_CORE_SHARE)
+    for_degrees, for_core = call.part(EMBEDDING.degree_share), call.part(EMBEDDING.core_share)
     degrees, std = release_degrees(graph, for_degrees)
     neighbours = EdgeNeighbours(w, lower, tau, graph.degrees(), options.coherence == "degree-corrected")
     operator = normalized_operator(graph, graph.degrees() + tau)
     flat = max(mean_degree, 0.0) + tau if neighbours.degree_corrected else 1.0
     guess = Guess(
-        lambda r: _TYPICAL_COHERENCE * math.sqrt(r / (n * flat)),
+        lambda r: EMBEDDING.typical_coherence * math.sqrt(r / (n * flat)),
         max(float(shrunken_degrees(degrees, mean_degree, std, w).max()), w),
     )
     ranks = check_rank(options.rank, n, options.max_rank, least=least_rank)
@@ -91,7 +87,7 @@ def _check(options: Coherence, facts: EmbeddingFacts) -> None:
 
 
 def _run(options: Coherence, graph: GraphOperator, call: Call) -> PrivateNormalizedAdjacency:
-    first = call.part(TOTAL_SHARE)
+    first = call.part(EMBEDDING.total_share)
     mean = 2 * release_total_weight(graph, first).value / graph.n_vertices
     options = replace(options, denoise=options.denoise is not False)  # "auto" does: the rows are published
     return release_normalized_adjacency(graph, options, mean, call.without(first))

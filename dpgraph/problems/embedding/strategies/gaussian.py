@@ -16,9 +16,10 @@ from dpgraph.problems.options import Gaussian
 from dpgraph.releases.degrees import release_degrees
 from dpgraph.releases.eigenspaces.projector import SLACK_SHARE, check_rank
 from dpgraph.releases.eigenspaces.sampler import canonical_signs
-from dpgraph.releases.normalized import DEGREE_SHARE, TOTAL_SHARE, release_lower_bound, release_matrix
+from dpgraph.releases.normalized import release_lower_bound, release_matrix
 from dpgraph.releases.totals import release_total_weight
 from dpgraph.results.adjacency import DENSE_LIMIT, PrivateNormalizedAdjacency
+from dpgraph.tuning import EMBEDDING
 
 __all__ = ["check_gaussian"]
 
@@ -40,10 +41,13 @@ def _check(options: Gaussian, facts: EmbeddingFacts) -> None:
 
 
 def _run(options: Gaussian, graph: GraphOperator, call: Call) -> PrivateNormalizedAdjacency:
-    first = call.part(TOTAL_SHARE)
+    first = call.part(EMBEDDING.total_share)
     mean = 2 * release_total_weight(graph, first).value / graph.n_vertices
     rest = call.without(first)
-    bound, for_degrees = release_lower_bound(graph, options.regularization, mean, rest), rest.part(DEGREE_SHARE)
+    bound, for_degrees = (
+        release_lower_bound(graph, options.regularization, mean, rest),
+        rest.part(EMBEDDING.degree_share),
+    )
     degrees = release_degrees(graph, for_degrees).value
     matrix, std = release_matrix(graph, bound, bound.left.without(for_degrees))
     basis, core, spectrum = _leading_part(matrix, std, options)

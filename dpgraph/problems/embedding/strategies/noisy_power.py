@@ -18,15 +18,15 @@ from dpgraph.releases.eigenspaces.projector import check_rank
 from dpgraph.releases.eigenspaces.residual import RESIDUAL_SHARE, DegreeResidual, release_degree_residual
 from dpgraph.releases.eigenspaces.sampler import canonical_signs
 from dpgraph.releases.eigenspaces.vector import release_leading_vector
-from dpgraph.releases.normalized import TOTAL_SHARE, regularize
+from dpgraph.releases.normalized import regularize
 from dpgraph.releases.totals import release_total_weight
 from dpgraph.results.adjacency import PrivateNormalizedAdjacency
+from dpgraph.tuning import EMBEDDING
 
 __all__ = ["FIRST_SHARE", "Start", "release_start", "release_vector"]
 
 #: Shares of epsilon, for a single vector: the total weight, and what is released before the products altogether.
-_VECTOR_TOTAL_SHARE = 0.01
-FIRST_SHARE = _VECTOR_TOTAL_SHARE + RESIDUAL_SHARE
+FIRST_SHARE = EMBEDDING.vector_total_share + RESIDUAL_SHARE
 
 
 class Start(NamedTuple):
@@ -42,7 +42,7 @@ def release_start(graph: GraphOperator, epsilon: float, call: Call, *, are_even:
     `call` takes the lines; `are_even` says that degrees are known to be even, so that how far they are from the vector
     need not be asked.
     """
-    total = call.at_epsilon(_VECTOR_TOTAL_SHARE * epsilon)
+    total = call.at_epsilon(EMBEDDING.vector_total_share * epsilon)
     mean = 2 * release_total_weight(graph, total).value / graph.n_vertices
     if are_even:
         return Start(mean, DegreeResidual(0.0, is_large=False))
@@ -59,13 +59,13 @@ def release_vector(options: NoisyPower, graph: GraphOperator, start: Start, call
 def release_vector_of_even_degrees(options: NoisyPower, graph: GraphOperator, call: Call) -> PrivateNormalizedAdjacency:
     """The same with its start, where degrees are known to be even."""
     start = release_start(graph, call.epsilon, call, are_even=True)
-    return release_vector(options, graph, start, call.part(1 - _VECTOR_TOTAL_SHARE))
+    return release_vector(options, graph, start, call.part(1 - EMBEDDING.vector_total_share))
 
 
 def _run(options: NoisyPower, graph: GraphOperator, call: Call) -> PrivateNormalizedAdjacency:
     if options.rank == 1:
         return release_vector(options, graph, release_start(graph, call.epsilon, call), call.part(1 - FIRST_SHARE))
-    first = call.part(TOTAL_SHARE)
+    first = call.part(EMBEDDING.total_share)
     mean = 2 * release_total_weight(graph, first).value / graph.n_vertices
     tau = regularize(options.regularization, mean, graph.max_weight)
     rank = check_rank(options.rank, graph.n_vertices, POWER_RANK)[-1]

@@ -21,19 +21,13 @@ from dpgraph.releases.eigenspaces.projector import check_rank
 from dpgraph.releases.eigenspaces.sampler import canonical_signs
 from dpgraph.releases.normalized import regularize
 from dpgraph.results.adjacency import PrivateNormalizedAdjacency
+from dpgraph.tuning import EMBEDDING
 
 FloatArray = NDArray[np.float64]
 
 #: regularization="auto" is this many times the average degree. The noise does not depend on tau, which is so large that
 #: the leading space, scaled back, is that of the adjacency matrix itself, to four digits.
 _MULTIPLE = 2.0**14
-#: rank="auto" keeps eigenvalues above this multiple of the edge of the spectrum of the noise.
-_ABOVE_NOISE = 1.1
-#: Eigenvalues that are all noise keep this share of it, so that the directions which were asked for do not vanish.
-_LEFT = 0.01
-#: Eigenvectors of less noise than this share of their eigenvalue are left as they are: the law of rows
-#: is estimated too coarsely to improve them.
-_LITTLE_NOISE = 0.012
 
 
 def _run(options: RandomizedResponse, graph: Graph, call: Call) -> PrivateNormalizedAdjacency:
@@ -54,9 +48,9 @@ def _run(options: RandomizedResponse, graph: Graph, call: Call) -> PrivateNormal
     variance = flipped.gain**2 * p * (1 - p)
     size = math.sqrt(n * variance) * float(np.median(root) ** 2)  # of the noise: its spectrum ends at twice that
     if options.rank == "auto":
-        kept = max(int(np.sum(np.abs(values) > _ABOVE_NOISE * 2 * size)), 1)
+        kept = max(int(np.sum(np.abs(values) > EMBEDDING.above_noise * 2 * size)), 1)
         values, vectors = values[:kept], vectors[:, :kept]
-    if options.denoise and enough_rows(n, values.size) and size > _LITTLE_NOISE * abs(values[-1]):
+    if options.denoise and enough_rows(n, values.size) and size > EMBEDDING.little_noise * abs(values[-1]):
         values, vectors = _refined(operator, values, vectors, variance, root)
     else:
         values = _unbiased(values, 4 * variance * np.sum(root**2) * (root**2 @ vectors**2))
@@ -84,7 +78,7 @@ def _refined(
     mix = np.linalg.pinv(triangle) @ turned
     biases = np.einsum("ij,ik,kj->j", mix, bias, mix)
     size = np.abs(noisy)
-    values = np.sign(noisy) * np.clip(size - np.sign(noisy) * biases, _LEFT * size, size)
+    values = np.sign(noisy) * np.clip(size - np.sign(noisy) * biases, EMBEDDING.left * size, size)
     order = np.argsort(-np.abs(values), kind="stable")
     return values[order], Q @ turned[:, order]
 
@@ -95,7 +89,7 @@ def _unbiased(values: FloatArray, edges: FloatArray) -> FloatArray:
     For a spike theta in noise of size s, edges = 4 s^2, the eigenvalue is theta + s^2/theta and its eigenvector has a
     squared cosine of 1 - s^2/theta^2 with the true one: the product of theta with it is sqrt(eigenvalue^2 - 4 s^2).
     """
-    return np.sign(values) * np.sqrt(np.maximum(values**2 - edges, (_LEFT * values) ** 2))
+    return np.sign(values) * np.sqrt(np.maximum(values**2 - edges, (EMBEDDING.left * values) ** 2))
 
 
 def _operator(flipped: FlippedGraph, root: FloatArray) -> LinearOperator:

@@ -1,0 +1,346 @@
+"""Every fitted number of the package: what it steers, its unit and range, and what it was fitted to.
+
+A number is *fitted* if it was chosen because results were better with it. None touches a guarantee: they decide from
+public numbers how a budget is spent or what is done with released values. Numbers that a theorem, a unit, a limit of
+memory or the accuracy of arithmetic gives stay where they are used.
+
+Unless a class says otherwise, its numbers were found by hand, one at a time, on the graphs that it names, and are *not
+reproduced by a script*. A script is named where there is one. Shares are parts of a budget: of epsilon where the
+release is pure, else of mu**2, all in (0, 1).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+__all__ = [
+    "CORE",
+    "EMBEDDING",
+    "EMBEDDING_RULE",
+    "GAP_TEST",
+    "LABEL_REPEATS",
+    "ONE_SIDED",
+    "POWER",
+    "REPEATED",
+    "REPEATS",
+    "RESIDUAL",
+    "STABILITY_TEST",
+    "TWO_STAGE",
+    "VECTOR",
+]
+
+
+@dataclass(frozen=True)
+class OneSided:
+    """Sweeps that read an edge once (releases.sweeps.one_sided): how many, and how rows answer.
+
+    Fitted to planted cuts of 500 to 8000 vertices; validated on SNAP and Facebook100 graphs.
+    """
+
+    sparse_degree: float = 23.5  # Average degree at epsilon = 1 below which a second sweep is lost in its noise; > 0
+    sparse_power: float = 2 / 3  # For epsilon > 1 that degree is sparse_degree/epsilon**sparse_power; in [0, 1]
+    signal_per_sweep: float = 4.0  # sweeps = epsilon sqrt(average degree)/signal_per_sweep; > 0
+    most_sweeps: int = 5  # At most so many sweeps; >= 2
+    # Where rows choose labels: epsilon sqrt(degree) from which a second sweep is worth its price; > 0
+    choice_signal: float = 11.0
+    choice_per_sweep: float = 7.0  # signal_per_sweep where rows choose labels; > 0
+    sharpness: float = 3.0  # Before the last sweep a row answers tanh(sharpness field/standard deviation); > 0
+    prior: float = 3.0  # Prior variance of a field over the released degree; > 0
+    head: float = 0.1  # Share of the rows that read each other in the first sweep only; in (0, 1)
+    head_sweeps: int = 3  # There are such rows for 2 to head_sweeps sweeps
+
+
+ONE_SIDED: Final = OneSided()
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """Sweeps that read rows repeatedly with pure noise (releases.sweeps.repeated).
+
+    Fitted to planted cuts of 500 to 8000 vertices; validated on SNAP and Facebook100 graphs.
+    """
+
+    prior: float = 3.0  # Prior variance of a field over the released degree; > 0
+    # Variance of the drift of a field for one unit of movement, over the degree, in the filter that steers; >= 0
+    steering_drift: float = 4.0
+    last_drift: float = 0.5  # The same in the filter that gives the last answer; >= 0
+    softness: float = 4.0  # In the first sweep a row answers tanh(softness field/standard deviation); > 0
+    sharpness: float = 16.0  # The factor grows from softness towards this; > softness
+    even: float = 1.15  # Degrees are even if sum d^2/sum d < even (average d); > 1. Then every row is read repeatedly
+
+
+REPEATED: Final = Repeated()
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """How often signs are read: repeats = min(epsilon sqrt(d), d)/signal_per_repeat at average degree d.
+
+    Fitted by hand. benchmarks/fit_repeats.py measures what other values lose on public random graphs: little for the
+    first three; 0.8 is the best sparse_power tried at this OneSided.sparse_degree.
+    """
+
+    signal_per_repeat: float = 2.0  # > 0
+    least: int = 4  # At least so many readings, outside sparse graphs
+    sparse_power: float = 0.8  # In place of OneSided.sparse_power; in [0, 1]
+    most: int = 24  # At most so many
+
+
+REPEATS: Final = Repeats()
+
+
+@dataclass(frozen=True)
+class LabelRepeats:
+    """How often labels are read: repeats = at_least + per_signal signal, where signal = epsilon sqrt(degree/labels).
+
+    Fitted to planted 3-cuts and planted 2-CSPs; validated on SNAP and Facebook100 graphs. The triples are (least
+    signal, largest signal, least average degree), first for uneven and then for even degrees.
+    """
+
+    # Where rows could choose labels in one sweep instead
+    beside_choices: tuple[tuple[float, float, float], tuple[float, float, float]] = (
+        (6.5, math.inf, 25.0),
+        (3.0, math.inf, 0.0),
+    )
+    # Where they could not, and Gaussian sweeps win at a large signal
+    beside_gaussian: tuple[tuple[float, float, float], tuple[float, float, float]] = (
+        (1.85, 6.0, 15.0),
+        (1.85, 8.0, 0.0),
+    )
+    at_least: float = 0.6  # Readings; >= 0
+    per_signal: float = 1.1  # Readings for each unit of signal; >= 0
+    most: int = 16  # At most so many readings
+
+
+LABEL_REPEATS: Final = LabelRepeats()
+
+
+@dataclass(frozen=True)
+class Core:
+    """Which rows of Gaussian or repeated sweeps iterate, and what degrees cost (releases.sweeps.core and gaussian).
+
+    Fitted to planted cuts of 500 to 8000 vertices; validated on SNAP and Facebook100 graphs.
+    """
+
+    left_out: float = 0.1  # The core leaves out the share left_out/epsilon of the sum of squared degrees; >= 0
+    most_left_out: float = 0.5  # But at most this share
+    degree_share: float = 0.02  # Share for the degrees, in Gaussian noise and below pure_below
+    pure_degree_share: float = 0.05  # Share for pure degrees
+    sparse_degree_share: float = 0.1  # Share for pure degrees where rows look once
+    # Below this epsilon sqrt(sum d^2/sum d), few pure sweeps find more than many Gaussian ones; > 0
+    weak_signal: float = 19.0
+    # Below this epsilon noise is pure under noise="auto"; > 0. (At epsilon = 1, delta = 1e-6 a Gaussian look is three
+    # times as noisy as a Laplace look, but only a few of those can be afforded.)
+    pure_below: float = 1.5
+    look_delta: float = 0.05  # Share of delta for a Laplace look beside Gaussian sweeps; in (0, 1)
+    sweeps: int = 24  # Gaussian sweeps, at least
+    sweeps_per_epsilon: float = 4.5  # Gaussian sweeps for each unit of epsilon; > 0
+    most_sweeps: int = 48  # Gaussian sweeps, at most
+    blocks: int = 16  # Blocks of a Gaussian sweep; >= 1
+    growth: float = 0.5  # Sweep t = 1, 2, ... gets a share proportional to t**growth; >= 0
+    softness: float = 2.0  # As Repeated.softness
+    sharpness: float = 16.0  # As Repeated.sharpness
+    prior: float = 3.0  # As Repeated.prior
+    drift: float = 0.5  # As Repeated.last_drift
+    # Halves: part of what rows to come can make up for that an imbalance may have; in [0, 1]
+    balance_slack: float = 0.1
+
+
+CORE: Final = Core()
+
+
+@dataclass(frozen=True)
+class TwoStage:
+    """A core answers by randomised response, each other vertex looks once (releases.sweeps.two_stage).
+
+    Fitted to planted, uniform and power-law random graphs; validated on SNAP and Facebook100 graphs.
+    """
+
+    degree_share: float = 0.04  # Share for the degrees
+    # A vertex is in the core if it expects so many edges inside it for each false answer; > 0
+    edges_per_flip: float = 1.5
+    edges_per_flip_choices: float = 1.2  # The same if the other vertices choose labels; > 0
+
+
+TWO_STAGE: Final = TwoStage()
+
+
+@dataclass(frozen=True)
+class Power:
+    """The noisy power method (releases.eigenspaces.power_method, denoise.products).
+
+    Fitted to planted blocks and planted cuts; validated on SNAP and Facebook100 graphs.
+    """
+
+    iterations: float = 16.0  # iterations = 16 sqrt(mu): with little noise, what is missing is convergence; > 0
+    least: int = 6  # At least so many
+    most: int = 24  # At most so many
+    extra: int = 3  # Columns beyond the rank if mu >= least_mu; >= 0
+    least_mu: float = 0.4  # See extra; rows are clipped below it too; > 0
+    trial: float = 0.35  # Extra columns may be dropped after this share of the iterations; in [0, 1]
+    no_gap: float = 0.5  # They are kept if the next Ritz value is at least this part of the last one; in [0, 1]
+    core_share: float = 0.05  # Share for the r x r matrix in the basis
+    degree_share: float = 0.04  # Share for the degrees
+    decay: float = 0.5  # A product that is k iterations old counts decay**k; in [0, 1]
+    # Rows are clipped while noise is more than this part of the squared norm of the iterate; in [0, 1]
+    noisy: float = 0.12
+    # And if mu is below this over (root mean square of the two largest degrees)/(root mean square of all); > 0
+    flat: float = 2.8
+    least_from_signs: int = 9  # Least number of iterations where columns start from random signs
+    refinements: int = 3  # Projections onto the last estimate in the end
+
+
+POWER: Final = Power()
+
+
+@dataclass(frozen=True)
+class Vector:
+    """A single leading vector (releases.eigenspaces.vector, denoise.leading_vector).
+
+    Fitted to planted groups and power-law random graphs; validated on SNAP and Facebook100 graphs.
+    """
+
+    degree_share: float = 0.06  # Share of epsilon for the degrees
+    value_share: float = 0.01  # Share of epsilon for the eigenvalue
+    products: float = 3.6  # products = 3.6 epsilon**0.52 from degrees close to the eigenvector; > 0
+    power: float = 0.52  # The exponent of epsilon; in (0, 1]
+    least: int = 2  # At least so many products
+    most: int = 16  # At most so many
+    far_products: float = 7.0  # From degrees far from it: products = 7 epsilon quotient/(w sqrt(n)); > 0
+    unknown_products: float = 6.0  # But at least 6 epsilon**0.52; > 0
+    far_least: int = 3  # At least so many of them
+    far_most: int = 24  # At most so many of them
+    decay: float = 0.1  # A product that is k iterations old counts decay**k while the vector is being found; in [0, 1]
+    last_decays: tuple[float, ...] = (0.5, 1.0)  # Candidates for that in the end, beside 0
+    # Candidates for the largest entry of an iterate, in units of its root mean square; > 1
+    caps: tuple[float, ...] = (1.5, 2.0, 3.0, 4.5, 7.0, math.inf)
+    cappings: int = 3  # How often entries are cut off and the vector scaled back
+    second: float = 0.6  # Part of what a cap cuts off that one product does not bring back; in [0, 1]
+    left: float = 0.8  # Part of the squared noise of that product that posterior means keep; in [0, 1]
+
+
+VECTOR: Final = Vector()
+
+
+@dataclass(frozen=True)
+class Residual:
+    """How far degrees are from a leading eigenvector (releases.eigenspaces.residual).
+
+    Fitted to planted groups and power-law random graphs; validated on SNAP and Facebook100 graphs.
+    """
+
+    cap: float = 3.0  # Degrees are clipped at this many average degrees; > 0
+    limit: float = 2.0  # Entries of A h are clipped at this many quotients h'Ah/|h|^2; > 0
+    shares: tuple[float, float, float] = (0.005, 0.01, 0.01)  # Of epsilon, for |h|^2, h'Ah and |Ah|^2
+    large: float = 0.08  # A residual is large if it is above large + margin (standard deviation of its noise); > 0
+    margin: float = 0.75  # Standard deviations; >= 0
+    clear: float = 0.08  # |Ah|^2 is not asked for if the noise of the residual would be above this; > 0
+    sparse: float = 4.5  # Only a small group can be found if w sqrt(n)/epsilon is above this many average degrees; > 0
+    findable: float = 1.5  # And from this epsilon on it often is; > 0
+
+
+RESIDUAL: Final = Residual()
+
+
+@dataclass(frozen=True)
+class GapTest:
+    """Gap and coherence certified one after the other (releases.eigenspaces.gap_test).
+
+    Fitted to planted cuts of degrees 100 to 400.
+    """
+
+    gap_slack: float = 0.4  # Part of the slack for the gap
+    coherence_slack: float = 0.3  # Part of the slack for the coherence
+    spectrum_share: float = 0.4  # Share for the spectrum
+    accepted_noise: float = 0.5  # The largest rank is taken whose predicted noise has at most this spectral norm; > 0
+
+
+GAP_TEST: Final = GapTest()
+
+
+@dataclass(frozen=True)
+class StabilityTest:
+    """Gap and coherence certified together (releases.eigenspaces.stability_test).
+
+    Fitted to planted cuts of degrees 100 to 400.
+    """
+
+    attempt_slacks: tuple[float, ...] = (0.6, 0.1)  # Parts of the slack for the first and for the second attempt
+    spectrum_share: float = 0.12  # Share for the spectrum, which only steers
+    test_shares: tuple[float, float] = (0.1, 0.7)  # The test may take 25 shares in this range of what is left
+    useless_noise: float = 2.0  # Spectral norm of noise at which nothing is left of a projector; > 0
+    # What a plan expects: (standard deviations by which the spectrum is worse, factor of the guessed coherence,
+    # weight). The first one makes the curve: too steep costs little, too flat much
+    scenarios: tuple[tuple[float, float, float], ...] = (
+        (0.5, 1.0, 0.25),
+        (0.0, 1.0, 0.4),
+        (-1.0, 1.0, 0.15),
+        (0.0, 1.5, 0.2),
+    )
+    accepted_value: float = 0.75  # The largest rank is taken whose value is at least this; in [0, 1]
+    times: int = 41  # Points of a predicted path
+    far: float = 2.0  # Its length, in units of the slack of the least share; > 0
+    steeper: float = 2.0  # Beyond it the curve rises so many times steeper; >= 1
+    room: float = 0.7  # And within this part of the steps until the gap would close; in (0, 1)
+    gap_share: float = 0.25  # The gap must stay above this part of the predicted one; in (0, 1)
+    close: float = 0.5  # No plan assumes sigma_{r+1} above this part of sigma_r; in (0, 1)
+    bulk_values: int = 6  # Values of the spectrum beyond those of the candidates, which show where the bulk is
+    least_gap: float = 3.0  # Gaps below so many e are never certified; > 2
+
+
+STABILITY_TEST: Final = StabilityTest()
+
+
+@dataclass(frozen=True)
+class Embedding:
+    """Private embeddings: shares and guesses (problems.embedding).
+
+    Fitted to planted blocks; validated on SNAP and Facebook100 graphs.
+    """
+
+    typical_coherence: float = 1.35  # Guess of the coherence over that of rows of equal norm; >= 1
+    total_share: float = 0.002  # Share for the total weight
+    degree_share: float = 0.02  # Share for the degrees
+    minimum_share: float = 0.1  # Share for the smallest regularised degree
+    core_share: float = 0.02  # Share for the r x r matrix
+    # regularization="auto" is this many average degrees; > 0. Large values make all rows alike
+    regularization: float = 16.0
+    # rank="auto" keeps eigenvalues of answers above this many edges of the spectrum of their noise; >= 1
+    above_noise: float = 1.1
+    left: float = 0.01  # Eigenvalues that are all noise keep this part of themselves; in (0, 1)
+    # Eigenvectors with less noise than this part of their eigenvalue are left as they are; >= 0
+    little_noise: float = 0.012
+    vector_total_share: float = 0.01  # Share of epsilon for the total weight, for a single vector
+    answers_find: float = 2.2  # Answers find a vector if their noise is below this many quotients; > 0
+    products_find: float = 1.2  # Products find it if their noise is; > 0
+
+
+EMBEDDING: Final = Embedding()
+
+
+@dataclass(frozen=True)
+class EmbeddingRule:
+    """What "auto" takes for an embedding (problems.embedding.rule).
+
+    Fitted to 2 to 6 planted blocks of 800 to 3000 vertices, densities 0.06 to 0.25, epsilon 0.18 to 5, and validated on
+    Facebook, mail and collaboration graphs of 769 to 37,000 vertices. Noise of answers is in units of that of products.
+    """
+
+    even_ratio: float = 1.35  # Answers are taken up to this much noise; > 0
+    ratio_per_noise: float = 6.0  # And up to so much more for each unit of their norm in average degrees; >= 0
+    largest_ratio: float = 4.2  # But not beyond this; > even_ratio
+    uneven_ratio: float = 0.128  # With uneven degrees: up to this times sqrt(n); > 0
+    # A single vector: answers while the norm of a column of their noise is at most this; > 0
+    vector_column: float = 1.8
+    vector_entry: float = 0.05  # Or the noise of one answer is; > 0
+    vector_by_degrees: float = 3.0  # From this epsilon on degrees decide; > 0
+    vector_by_residual: float = 1.5  # From this epsilon on the residual of the degrees decides; > 0
+    # Several columns: degrees are uneven if the excess over the first number times the average is this share of all
+    columns_uneven: tuple[float, float] = (1.0, 0.2)
+    vector_uneven: tuple[float, float] = (2.0, 0.155)  # The same for a single vector
+    share: float = 0.003  # Share of epsilon for the bit that says so
+
+
+EMBEDDING_RULE: Final = EmbeddingRule()
