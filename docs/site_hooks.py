@@ -56,7 +56,13 @@ REFERENCE = {
     ),
     "graphs": (
         "Graphs and matrices",
-        ("dpgraph.releases", "dpgraph.problems.embedding", "dpgraph.problems.matrices", "dpgraph.results"),
+        (
+            "dpgraph.problems.counts",
+            "dpgraph.releases",
+            "dpgraph.problems.embedding",
+            "dpgraph.problems.matrices",
+            "dpgraph.results",
+        ),
     ),
     "queries": (
         "Private queries",
