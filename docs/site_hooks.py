@@ -65,8 +65,8 @@ REFERENCE = {
     "graphs": (
         "Graphs and matrices",
         (
-            "dpgraph.releases",
             "dpgraph.problems.counts",
+            "dpgraph.releases",
             "dpgraph.problems.embedding",
             "dpgraph.problems.matrices",
             "dpgraph.results",

@@ -25,9 +25,11 @@ _EXPORTS = {
     "PrivacyReport": "dpgraph.privacy.report",
     "gaussian_scale": "dpgraph.privacy.accounting",
     # graph privatisation
+    "PrivateDegreeDistribution": "dpgraph.results.degree_distribution",
     "PrivateDegrees": "dpgraph.results.degrees",
     "PrivateNormalizedAdjacency": "dpgraph.results.adjacency",
     "private_coherence": "dpgraph.problems.matrices.diagnostics",
+    "private_degree_distribution": "dpgraph.problems.counts.degree_distribution",
     "private_degrees": "dpgraph.problems.counts.degrees",
     "private_eigenspace": "dpgraph.problems.matrices.subspaces",
     "private_low_rank": "dpgraph.problems.matrices.subspaces",

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dpgraph
-from dpgraph.results.base import Result, TableResult
+from dpgraph.result import Result, TableResult
 from dpgraph.results.files import _TYPES as FILES
 from dpgraph.results.files import load_result, save_result
 

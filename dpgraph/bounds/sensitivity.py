@@ -39,6 +39,7 @@ __all__ = [
     "core_release",
     "degree_corrected_product",
     "degree_excess",
+    "degree_tails",
     "degrees_l1",
     "degrees_l2",
     "first_sweep",
@@ -90,6 +91,16 @@ def alpha(max_weight: float, lower: float) -> float:
 def minimum_degree(max_weight: float) -> float:
     """Change of min_i d_i: one pair moves two degrees by at most w, hence a minimum by at most w."""
     return max_weight
+
+
+def degree_tails() -> float:
+    """l1-sensitivity of the numbers of vertices of degree at least k, k = 1, ..., n - 1: 2, whatever the graph.
+
+    *Proof.* An edge {i, j} more raises two degrees by one each, from d to d + 1. A vertex whose degree rises from d to
+    d + 1 is counted once more, at k = d + 1, and nowhere else. The degree of a vertex is its number of edges, whatever
+    they weigh.
+    """
+    return 2.0
 
 
 def degrees_l2(max_weight: float) -> float:

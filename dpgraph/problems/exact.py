@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any
 
-from dpgraph.results.base import Result
+from dpgraph.result import Result
 from dpgraph.sos.seed_search import TraceEntry
 from dpgraph.sos.solution import Solution
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dpgraph.results.base import Result
+from dpgraph.result import Result
 from dpgraph.typing import FloatArray
 
 __all__ = ["ProjectionResult"]

@@ -1,12 +1,14 @@
-"""The degrees of a graph, released."""
+"""The degrees of a graph, and how many vertices have which, released."""
 
 from __future__ import annotations
 
+import numpy as np
+
 from dpgraph.bounds import sensitivity
-from dpgraph.graph import GraphOperator
+from dpgraph.graph import Graph, GraphOperator
 from dpgraph.privacy.call import Call, Measurement, Released
 
-__all__ = ["release_degrees"]
+__all__ = ["release_degree_tails", "release_degrees"]
 
 
 def release_degrees(graph: GraphOperator, call: Call) -> Released:
@@ -21,3 +23,11 @@ def release_degrees(graph: GraphOperator, call: Call) -> Released:
             unit=graph.weight_unit,
         )
     )
+
+
+def release_degree_tails(graph: Graph, call: Call) -> Released:
+    """Release the numbers of vertices with at least k edges, k = 1, ..., n - 1, for this part of a pure budget."""
+    n = graph.n_vertices
+    counts = np.bincount(np.diff(graph.adjacency.indptr), minlength=n)
+    tails = np.cumsum(counts[::-1], dtype=np.float64)[::-1][1:]
+    return call.release(Measurement("vertices of at least k edges", tails, l1=sensitivity.degree_tails(), unit=1.0))

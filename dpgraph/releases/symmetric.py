@@ -28,7 +28,7 @@ from dpgraph.privacy.replacement_noise import (
 )
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.projections.base import as_array, public_shape
-from dpgraph.results.base import Result
+from dpgraph.result import Result
 
 __all__ = [
     "NUCLEAR_MECHANISMS",

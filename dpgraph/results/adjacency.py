@@ -13,7 +13,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.report import PrivacyReport
-from dpgraph.results.base import TableResult
+from dpgraph.result import TableResult
 
 __all__ = ["FactoredOperator", "PrivateNormalizedAdjacency"]
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgraph.privacy.report import PrivacyReport
-from dpgraph.results.base import TableResult
+from dpgraph.result import TableResult
 
 __all__ = ["PrivateAnswers"]
 

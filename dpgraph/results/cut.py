@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgraph.privacy.report import PrivacyReport
-from dpgraph.results.base import TableResult
+from dpgraph.result import TableResult
 from dpgraph.results.igraph_views import igraph_clustering, igraph_cut, sides
 
 __all__ = ["PrivateCutResult"]

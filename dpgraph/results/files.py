@@ -39,6 +39,7 @@ _TYPES = {
     "PrivateCoherence": "dpgraph.problems.matrices.diagnostics",
     "PrivateCovariance": "dpgraph.results.covariance",
     "PrivateCutResult": "dpgraph.results.cut",
+    "PrivateDegreeDistribution": "dpgraph.results.degree_distribution",
     "PrivateDegrees": "dpgraph.results.degrees",
     "PrivateLowRank": "dpgraph.results.subspaces",
     "PrivateNormalizedAdjacency": "dpgraph.results.adjacency",

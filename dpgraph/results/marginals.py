@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.linalg.parities import ParityBasis
 from dpgraph.privacy.report import PrivacyReport
-from dpgraph.results.base import Result
+from dpgraph.result import Result
 
 __all__ = ["PrivateMarginals"]
 

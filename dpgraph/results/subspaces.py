@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgraph.privacy.report import PrivacyReport
-from dpgraph.results.base import Result
+from dpgraph.result import Result
 
 __all__ = ["PrivateLowRank", "PrivateSingularSubspace", "PrivateSubspace"]
 

@@ -212,6 +212,9 @@ def degree_statistics(pairs: Pairs) -> Ratios:
     moved = change.sum(axis=2)
     yield "degrees_l2", np.linalg.norm(moved, axis=1) / sensitivity.degrees_l2(w)
     yield "degrees_l1", np.abs(moved).sum(axis=1) / sensitivity.degrees_l1(w)
+    edges = [(graphs.weights > 0).sum(axis=2) for graphs in (pairs.source, pairs.target)]
+    tails = [(counts[:, :, None] >= np.arange(1, n)).sum(axis=1) for counts in edges]
+    yield "degree_tails", np.abs(tails[0] - tails[1]).sum(axis=1) / sensitivity.degree_tails()
     yield from clipped_degrees(pairs)
     yield "adjacency_core", np.linalg.norm(Q.T @ change @ Q, axis=(1, 2)) / sensitivity.adjacency_core(w, Q)
     lowest = pairs.source.c.min(axis=1) - pairs.target.c.min(axis=1)

@@ -186,6 +186,7 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("private_degrees", all_graph_neighbours, poisoned_graph(), options={"mechanism": "gaussian"}),
     Entry("private_degrees", all_graph_neighbours, poisoned_graph(), options={"mechanism": "laplace"}, pure=True),
     Entry("private_degrees", all_graph_neighbours, poisoned_graph(), options={"mechanism": "auto"}),
+    Entry("private_degree_distribution", all_graph_neighbours, poisoned_graph(), pure=True),
     *(
         Entry(
             "private_normalized_adjacency",

@@ -38,7 +38,7 @@ from dpgraph.releases.normalized import (
     release_lower_bound,
 )
 from dpgraph.releases.totals import release_total_weight
-from dpgraph.results.base import Result, TableResult
+from dpgraph.result import Result, TableResult
 from dpgraph.tuning import EMBEDDING
 
 __all__ = ["PrivateCoherence", "PrivateSpectrum", "private_coherence", "private_spectrum"]

@@ -20,7 +20,7 @@ from dpgraph.privacy.report import PrivacyReport
 from dpgraph.projections import ConvexSet, ProjectionResult, averaged_projections, dykstra
 from dpgraph.projections.base import as_array, public_shape
 from dpgraph.projections.splitting import check_arguments
-from dpgraph.results.base import Result
+from dpgraph.result import Result
 
 __all__ = ["PrivateProjection", "perturb_and_project"]
 

@@ -26,7 +26,7 @@ from dpgraph.projections import (
     averaged_projections,
     shrink_psd_trace,
 )
-from dpgraph.results.base import Result
+from dpgraph.result import Result
 
 __all__ = ["PrivateSimilarities", "private_cosine_similarities"]
 
