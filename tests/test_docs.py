@@ -53,8 +53,6 @@ def test_every_capability_has_a_page_with_its_theorem():
     assert [name for name in private if f"`{name}" not in text and f"dpgraph.{name}(" not in text] == []
 
 
-#: Names that branches which are still to be merged mend or make; to be deleted then.
-DEBTS = ("mathematics.md",)
 #: Texts in which every file that is named must exist. Tests of networkx are named in two others.
 TEXTS = [
     *sorted(REPOSITORY.glob("*.md")),
@@ -74,7 +72,7 @@ def test_every_page_and_source_file_that_is_named_exists():
     for text in TEXTS:
         for name in set(re.findall(r"[\w./-]*\w\.(?:md|py)\b", text.read_text())):
             parts = tuple(part for part in Path(name).parts if part not in ("..", "."))
-            if parts not in endings and parts[-1] not in examples and name not in DEBTS:
+            if parts not in endings and parts[-1] not in examples:
                 missing.append((text.relative_to(REPOSITORY).as_posix(), name))
     assert not missing, "\n".join(f"{text}: {name}" for text, name in missing)
 

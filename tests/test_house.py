@@ -16,20 +16,11 @@ PACKAGE = Path(dpgraph.__file__).parent
 MODULES = {path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text()) for path in sorted(PACKAGE.rglob("*.py"))}
 
 
-#: Imports that close a cycle and are still to be turned round.
-DEBTS = [
-    ("dpgraph.instance", "dpgraph.datasets.csp_files"),
-    ("dpgraph.instance", "dpgraph.inputs.csp_kinds"),
-]
-
-
 @pytest.fixture(scope="module")
 def imports():
     """Who imports whom, those inside functions too; what only a type checker imports does not count."""
     graph = grimp.build_graph("dpgraph", exclude_type_checking_imports=True, cache_dir=None)
-    found = nx.DiGraph({name: graph.find_modules_directly_imported_by(name) for name in graph.modules})
-    found.remove_edges_from(DEBTS)
-    return found
+    return nx.DiGraph({name: graph.find_modules_directly_imported_by(name) for name in graph.modules})
 
 
 def test_no_modules_import_each_other_not_even_inside_functions(imports):

@@ -11,7 +11,13 @@ import numpy as np
 import pytest
 
 import dpgraph
-from dpgraph.exceptions import BudgetExceededError, DPGraphError, InvalidGraphError, InvalidParameterError
+from dpgraph.exceptions import (
+    BudgetExceededError,
+    DPGraphError,
+    InvalidGraphError,
+    InvalidParameterError,
+    MechanismHalted,
+)
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.interfaces.networkx import backend as networkx_backend
 from dpgraph.interfaces.networkx import info as _nx_backend_info
@@ -206,6 +212,8 @@ def test_without_a_delta_an_answer_is_pure_or_refused_before_anything_is_spent(n
     with dpgraph.PrivacyAccountant(epsilon=1.0, delta=1e-6) as budget:
         try:
             call(name, graph(), backend="dpgraph", epsilon=1.0)
+            spent = 1.0
+        except MechanismHalted:
             spent = 1.0
         except InvalidParameterError:
             spent = 0.0

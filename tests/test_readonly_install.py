@@ -21,10 +21,10 @@ for file in sorted(folder.rglob("*.py")):
 """
 RUNS_ONE = """
 import numpy as np
-from dpgraph.sos.elimination import grown
-columns, values = grown(np.arange(2), np.ones(2), 4)
+from dpgraph.sos.elimination import _grown
+columns, values = _grown(np.arange(2), np.ones(2), 4)
 assert values[:2].tolist() == [1.0, 1.0]
-assert type(grown._cache).__name__ == "NullCache"
+assert type(_grown._cache).__name__ == "NullCache"
 """
 RUNS_ALL = """
 import networkx as nx

@@ -129,7 +129,7 @@ def leading_values(
     failure : float
         Probability, over the random starts, that the values are not within `tolerance` and nobody notices. Of no
         meaning where the whole matrix is decomposed. A private call subtracts it from its delta
-        (:func:`dpgraph.releases.eigenspaces.spectrum.certificate_failure`).
+        (:func:`dpgraph.releases.eigenspaces.spectrum.certified_values`).
 
     Notes
     -----

@@ -5,15 +5,10 @@ r"""The nearest consistent parities: least squares in the metric of the tables o
 with w the weights of the squared error of all k-way tables, so that the projection never increases that error (the true
 parities are feasible). Parities of order above k, which a moment matrix brings in, were not released: w = 0.
 
-Three solvers share the problem, the residual and the result:
-
-- :func:`project_by_admm` (here): the alternating direction method of multipliers. Its theta-step is a division, because
-  all maps but G have diagonal Gram matrices (:mod:`moment_constraints`); G, a few hundred rows, enters by the Woodbury
-  identity. Coordinates of weight 0 need no special treatment.
-- :func:`dpgraph.projections.moment_dykstra.project_by_dykstra`: Dykstra's method of :mod:`dpgraph.projections`.
-- :func:`dpgraph.projections.moment_conic.project_by_scs`: cvxpy with SCS, for small problems and as the reference.
-
-benchmarks/results/marginal_solvers.md compares them.
+The solver is the alternating direction method of multipliers. Its theta-step is a division, because all maps but G have
+diagonal Gram matrices (:mod:`moment_constraints`); G, a few hundred rows, enters by the Woodbury identity. Coordinates
+of weight 0 need no special treatment. Dykstra's method (benchmarks/marginal_dykstra.py) and SCS
+(benchmarks/marginal_scs.py) solve the same problem for comparison.
 """
 
 from __future__ import annotations

@@ -7,10 +7,11 @@ from scipy import stats
 
 import dpgraph
 from dpgraph.exceptions import MechanismHalted
+from dpgraph.privacy.call import Call
 from dpgraph.privacy.ledger import Ledger
-from dpgraph.problems.embedding import options as adjacency_options
 from dpgraph.releases.eigenspaces import gap_test as separate_tests
 from dpgraph.releases.eigenspaces import stability_test
+from dpgraph.tuning import EMBEDDING
 
 RUNS = 400
 #: So large that a failure rate can be seen; nobody would publish with it.
@@ -73,13 +74,19 @@ def test_the_gap_and_the_coherence_are_overestimated_no_oftener_than_their_delta
 
 def undeserved_passes(planted, monkeypatch, rank):
     """Count passes of the stability test when every state is one step away from leaving the safe set."""
-    passed = []
-    measure = stability_test._measure
+    passed, quantiles = [], []
+    measure, good_event = stability_test._measure, Call.good_event
 
-    def spy(*arguments):
-        measured, slack = measure(*arguments)
-        passed.append(measured - slack > 1)
-        return measured, slack
+    def remember(*arguments, **options):
+        quantiles.append(good_event(*arguments, **options))
+        return quantiles[-1]
+
+    def spy(private, *arguments):
+        measured, std = measure(private, *arguments)
+        passed.append(measured - quantiles[-1] * std - stability_test._shift(private.n) > 1)
+        return measured, std
+
+    monkeypatch.setattr(Call, "good_event", remember)
 
     monkeypatch.setattr(stability_test, "_measure", spy)
     monkeypatch.setattr(stability_test, "steps_to_exit", lambda *_, **__: 1.0)
@@ -152,4 +159,4 @@ def test_the_lower_bound_of_an_automatic_regularisation_needs_no_luck():
             G, epsilon=1.0, delta=0.5, mechanism="gaussian", rank=1, rng=seed
         )
         assert private.lower <= private.regularization
-    assert adjacency_options.REGULARIZATION_MULTIPLE > 0
+    assert EMBEDDING.regularization > 0

@@ -19,6 +19,7 @@ from dpgraph.privacy import accountant as accountant_module
 from dpgraph.privacy.call import Call, Released
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource
+from dpgraph.problems.counts import degrees as degree_problem
 from dpgraph.problems.cut.strategies import randomized_response as cut_by_answers
 from dpgraph.problems.embedding.strategies import gaussian as normalized_adjacency
 from dpgraph.problems.matrices import diagnostics
@@ -294,22 +295,22 @@ def number_of_releases_depends_on_the_data(monkeypatch):
             release(graph, call.part(1 / 4))
         return release(graph, call.part(1 / 4))
 
-    monkeypatch.setattr(degrees, "release_degrees", twice)
+    monkeypatch.setattr(degree_problem, "release_degrees", twice)
 
 
 def budget_charged_after_the_fact(monkeypatch):
-    source = degrees.open_graph
+    source = degree_problem.open_graph
 
     def eager(*arguments, **options):
         opened = source(*arguments, **options)
         opened.read()
         return opened
 
-    monkeypatch.setattr(degrees, "open_graph", eager)
+    monkeypatch.setattr(degree_problem, "open_graph", eager)
 
 
 def budget_refunded_on_failure(monkeypatch):
-    opened = degrees.open_graph
+    opened = degree_problem.open_graph
     charge = accountant_module.PrivacyAccountant.charge
     last = []
 
@@ -330,7 +331,7 @@ def budget_refunded_on_failure(monkeypatch):
         return dataclasses.replace(source, read=read)
 
     monkeypatch.setattr(accountant_module.PrivacyAccountant, "charge", remember)
-    monkeypatch.setattr(degrees, "open_graph", refunding)
+    monkeypatch.setattr(degree_problem, "open_graph", refunding)
 
 
 def noise_of_a_replaced_record_halved(monkeypatch):

@@ -56,7 +56,7 @@ def core_pairs(entry):
     """Kind of pair -> neighbours that differ in it, for a mechanism that sweeps a core and looks once at the others."""
     if entry.options.get("mechanism") in ("coherence", "core-response") or entry.options.get("noise") == "laplace":
         return {}
-    if entry.options.get("delta") == 0.0:
+    if entry.pure or entry.options.get("delta") == 0.0:
         return {}  # Laplace noise sweeps all rows alike
     if entry.label in ("private_max_cut, mechanism=auto", "networkx one_exchange"):
         return {}  # on these graphs it is randomised response at the epsilon of the audit

@@ -58,7 +58,7 @@ def test_without_delta_the_release_is_pure_and_a_pure_mechanism_leaves_delta_uns
     asked = {"epsilon": 1.0, "delta": 1e-6, "rng": 0}
     assert private_covariance(np.eye(30), **asked).privacy.delta == 1e-6
     assert private_covariance(np.eye(30), **asked, mechanism="wishart-difference").privacy.delta == 0.0
-    with pytest.raises(InvalidParameterError, match="needs delta"):
+    with pytest.raises(InvalidParameterError, match="needs 0 < delta"):
         private_covariance(np.eye(3), epsilon=1.0, mechanism="gaussian")
 
 

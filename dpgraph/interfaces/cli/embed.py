@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -53,6 +53,7 @@ def embed(
     Example: `dpgraph embed planted-cut --epsilon 8 --delta 1e-6 --rank 2 --output points.csv`
     """
     from dpgraph import private_normalized_adjacency
+    from dpgraph.problems.cut.strategy import CUTS
 
     require_writable(output, save, run.report)
     if save is not None and save.suffix != ".npz":
@@ -64,8 +65,10 @@ def embed(
     settings = asdict(budget) | public | request.weights()
     if planning.dry_run:
         # Plans are made of cuts, on stand-ins that are smaller than the graph: the mechanism that does not grow with n.
-        planned = "noisy-power" if mechanism == "auto" else mechanism
-        print_plan(request, planning, budget, correlation=planning.correlation, mechanisms=[planned], **public)
+        name = "noisy-power" if mechanism == "auto" else mechanism
+        read = {field.name for field in fields(CUTS[name].options)} & public.keys()
+        planned = CUTS[name].options(**{key: public[key] for key in read})
+        print_plan(request, planning, budget, correlation=planning.correlation, mechanisms=[planned])
         return
     with stages(2, run.progress) as begin:
         begin("reading the graph")

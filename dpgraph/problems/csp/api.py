@@ -166,7 +166,7 @@ def private_max_k_cut(
         them by a public rule from a privately released average degree, and bounded iterates with declared weights.
         ``result.mechanism`` names the choice.
     weight, max_weight, symmetrize
-        See :func:`dpgraph.graph.open_graph`.
+        See :func:`dpgraph.inputs.graphs.open_graph`.
     accountant, rng, progress
         As for :func:`~dpgraph.private_max_2csp`.
 

@@ -83,7 +83,7 @@ def private_max_cut(
         What to do when the mechanism halts: raise, or return a random balanced cut that does not depend on the data,
         with its private value where the budget still holds it.
     weight, max_weight, symmetrize
-        See :func:`dpgraph.graph.open_graph`.
+        See :func:`dpgraph.inputs.graphs.open_graph`.
     accountant : PrivacyAccountant, optional
         Debited before the graph is read.
     rng : int or numpy.random.Generator, optional

@@ -152,7 +152,7 @@ def private_covariance(
         "augmented covariance" if centered else "covariance",
         call.part(1 - share),
     )
-    size = law.size(call.epsilon, share)
+    size = law.size(call.ledger.epsilon, share)
     bound = plan.trace_bound(trace, noisy, size)
     inside = False
     if bound is not None and not isinstance(project, str) and size.variance > 0:  # a tiny variance underflows

@@ -18,12 +18,12 @@ from dpgraph.privacy import exact_sampling, grid
 from dpgraph.privacy import ledger as ledger_module
 from dpgraph.privacy import noise as noise_module
 from dpgraph.privacy.reading_norm import ReadingNorm
-from dpgraph.problems.embedding import options as adjacency_options
-from dpgraph.problems.records import linear_queries
 from dpgraph.releases import answers as randomized_response
+from dpgraph.releases import normalized
 from dpgraph.releases import totals as weights_module
 from dpgraph.releases.eigenspaces import spectrum as spectrum_module
 from dpgraph.releases.eigenspaces import stability_test
+from dpgraph.releases.records import histogram
 from dpgraph.releases.sweeps import one_sided as one_sided_sweeps
 from dpgraph.releases.sweeps import two_stage as core_response
 from tests.privacy.attack.hooks import everywhere
@@ -54,7 +54,7 @@ def small_numbers_from_large_ones(patch: Patch) -> None:
         floor = 1e-50 * self.lower  # in units of e
         return projector(self, np.array([np.maximum(x[0], x[1] + floor), *x[1:]]))
 
-    patch.setattr(adjacency_options, "_LARGEST_REGULARIZATION", 1e300)
+    patch.setattr(normalized, "_LARGEST", 1e300)
     patch.setattr(neighbours.EdgeNeighbours, "largest_degree", property(largest_degree))
     patch.setattr(stability.EdgeRates, "projector", floored)
 
@@ -118,11 +118,10 @@ def path_across_kinks(patch: Patch) -> None:
 def certificate_not_charged(patch: Patch) -> None:
     """Certificates of eigenvalues fail with 1e-9, whatever delta is, and have no line."""
 
-    def certified_values(operator: Any, count: int, norm: float, **options: Any) -> Any:
+    def certified_values(operator: Any, count: int, norm: float, call: Any, *, name: str, aim: float) -> Any:
         tolerance = eigen.value_tolerance(operator.shape[0], norm)
-        generator = options["noise"].generator
         pairs = eigen.leading_values(
-            operator, count, tolerance=tolerance, residual=options["aim"], failure=1e-9, generator=generator
+            operator, count, tolerance=tolerance, residual=aim, failure=1e-9, generator=call.generator
         )
         return pairs, tolerance
 
@@ -199,4 +198,4 @@ def public_and_private_rounded_together(patch: Patch) -> None:
 
 def sums_in_floating_point(patch: Patch) -> None:
     """C x as a product of floating-point numbers, which rounds by more than a record once there are many."""
-    patch.setattr(linear_queries, "exact_product", lambda matrix, histogram: matrix.apply(histogram))
+    patch.setattr(histogram, "exact_product", lambda matrix, histogram: matrix.apply(histogram))
