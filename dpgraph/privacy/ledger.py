@@ -26,6 +26,7 @@ __all__ = ["GridNoise", "Ledger", "open_ledger"]
 #: Gaussian-DP curve of the continuous one (docs/theory.md, section 1).
 _GRID_RATIO = 1e5
 _DISCRETE_INFLATION = 1 + 1e-6
+_LARGEST_MU = 2.0**20
 #: Most grid steps in a standard deviation: draws stay integers that a double holds.
 _MOST_STEPS = 2.0**46
 #: Thousandths of it are still exact.
@@ -123,8 +124,10 @@ class Ledger:
         """Scale and grid for `count` scalars released by a discrete Gaussian.
 
         Rounding `count` reals to a grid g adds g sqrt(count) to the l2-sensitivity; the scale is inflated by 1e-6
-        because the discrete Gaussian is not exactly (s/sigma)-GDP.
+        because the discrete Gaussian is not exactly (s/sigma)-GDP. A larger `mu` than 2**20 buys noise of 2**-20
+        sensitivities: below, a change by one sensitivity would be more steps than the sampler can draw.
         """
+        mu = min(mu, _LARGEST_MU)
         unit = 2.0 ** math.floor(math.log2(sensitivity / mu / _GRID_RATIO))
         rounded = sensitivity + unit * math.sqrt(count)
         scale = rounded / mu * _DISCRETE_INFLATION

@@ -380,10 +380,15 @@ def realised_loss(original: RecordingSource, copy: RecordingSource, report: Priv
 _hulls: list[Hull] = []
 
 
+def last_hull() -> Hull:
+    """Unit ball of the K-norm noise that was drawn last."""
+    return _hulls[-1]
+
+
 def distance_of(mechanism: str, change: np.ndarray) -> float:
     """Size of a change in the norm that the law of the noise protects."""
     if mechanism == "K-norm":
-        return _hulls[-1].norm(change)
+        return last_hull().norm(change)
     if "aussian" in mechanism:
         return float(np.linalg.norm(change))
     if "larger trace" in mechanism:

@@ -38,7 +38,7 @@ from dpgraph.privacy.exact_sampling import EXPONENT_BITS
 from dpgraph.privacy.noise import NoiseSource
 from tests.privacy import replay
 from tests.privacy.attack import laws
-from tests.privacy.replay import RecordingSource, Release, open_doors
+from tests.privacy.replay import RecordingSource, Release, last_hull, open_doors
 
 
 @dataclass(frozen=True)
@@ -229,7 +229,8 @@ class AttackSource(RecordingSource):
             uniforms = laws.discrete_laplace(drawn[1], scale / last.unit + last.free, self._spread)
         elif last is not None:
             noise = last.noise * (last.unit if last.in_steps else 1.0)
-            uniforms = laws.uniforms(kind, noise, scale, first=reading.get("first"), norm=reading.get("norm"))
+            norm = last_hull() if kind == "K-norm" and "norm" not in reading else reading.get("norm")
+            uniforms = laws.uniforms(kind, noise, scale, first=reading.get("first"), norm=norm)
         self.drawn_scales.append(paid)
         self.uniforms.append(uniforms)
 

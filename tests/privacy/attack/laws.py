@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from scipy import special
 
+from dpgraph.bounds.k_norm import Hull
+
 #: Numbers of one release that are looked at, and of all releases together before a test says anything.
 _MOST, _LEAST = 24, 100
 #: A test fails if a sound law would fail it with probability 1e-10 (Dvoretzky-Kiefer-Wolfowitz, Massart's constant).
@@ -55,6 +57,8 @@ def uniforms(kind: str, noise: np.ndarray, scale: float, *, first: bool | None, 
         above = z[np.triu_indices(len(z))][:_MOST]
         sizes = np.where(np.equal(*np.triu_indices(len(z))), 1.0, math.sqrt(0.5))[:_MOST]
         return special.ndtr(above / sizes)
+    if isinstance(norm, Hull):  # of a density exp(-norm) in r dimensions the norm is Gamma(r)
+        return np.array([special.gammainc(norm.dimension, norm.norm(z.ravel()))])
     if kind == "K-norm":
         return _first_reading(np.abs(z.ravel()[:_MOST]), norm) if first else np.zeros(0)
     if "nuclear" in kind or "wishart" in kind:
