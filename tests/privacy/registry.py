@@ -213,7 +213,7 @@ ENTRIES: tuple[Entry, ...] = (
         for pairs, options, epsilon in (  # where the degrees decide, and where their residual does
             (undecided_neighbours, {"mechanism": "auto", "rank": 2}, 1.0),
             (undecided_neighbours, {"mechanism": "auto", "rank": 1}, 3.0),
-            (hidden_neighbours, {"mechanism": "auto", "rank": 1}, 2.0),
+            (hidden_neighbours, {"mechanism": "auto", "rank": 1, "regularization": "auto"}, 2.0),
         )
     ),
     *(
