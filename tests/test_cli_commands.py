@@ -274,6 +274,20 @@ def test_a_dry_run_opens_no_graph_and_shows_the_noise(run, command):
     assert "sensitivity" in out
 
 
+@pytest.mark.parametrize("command", ["max-cut", "max-bisection", "degrees", "spectrum", "embed"])
+def test_a_dry_run_without_a_delta_asks_for_one(run, command):
+    status, out, err = run(command, "planted-cut", "--epsilon", 1, "--dry-run")
+    assert (status, out) == (2, "")
+    assert "pass --delta" in err
+
+
+def test_an_unknown_mechanism_is_answered_with_the_names_of_the_command_line(run):
+    status, _, err = run("max-cut", "planted-cut", "--epsilon", 1, "--mechanism", "magic")
+    assert status == 2
+    assert "--mechanism must be one of auto, coherence" in err
+    assert "strategies." not in err
+
+
 def test_a_dry_run_of_max_cut_shows_the_scales_of_the_real_run(run, tmp_path):
     arguments = ["planted-cut", *PRIVACY, "--mechanism", "noisy-power", "--seed", 1]
     _, real, _ = run("max-cut", *arguments)

@@ -92,8 +92,8 @@ def require_delta(delta: float, what: str, pure: str) -> float:
     delta = check_optional_delta(delta)
     if delta == 0:
         raise InvalidParameterError(
-            f"{what} needs 0 < delta < 1; got delta=0. Pass delta (well below 1/number of edges, for instance 1e-6), "
-            f"or use {pure}, which is pure"
+            f"{what} needs 0 < delta < 1; got delta=0. Pass delta=1e-6, say (well below 1/number of edges), or use "
+            f"{pure}, which is pure"
         )
     return delta
 

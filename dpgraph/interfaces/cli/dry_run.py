@@ -61,6 +61,8 @@ def print_plan(request: GraphRequest, planning: Planning, budget: Budget, **opti
     from dpgraph.privacy.relation import Edge
     from dpgraph.privacy.report import PrivacyReport
 
+    if budget.delta == 0:
+        raise InvalidParameterError("--dry-run compares mechanisms of which some need a delta: pass --delta, say 1e-6")
     n, degree = public_size(request, planning)
     weights = request.weights()
     if weights["max_weight"] is None:

@@ -28,6 +28,8 @@ _WORDS = {"true": True, "false": False}
 
 def with_options(registry: Registry, mechanism: str, given: list[str] | None) -> Any:
     """What to pass as ``mechanism=``: the name, or an options object where options were given."""
+    if mechanism not in registry.names:
+        raise InvalidParameterError(f"--mechanism must be one of {', '.join(registry.names)}; got {mechanism!r}")
     if not given:
         return mechanism
     strategy = registry.resolve(mechanism)[0]

@@ -10,6 +10,7 @@ __all__ = ["in_options"]
 _ARGUMENTS = (
     "coherence",
     "data_dir",
+    "delta",
     "labels",
     "max_weight",
     "mechanism",
