@@ -3,8 +3,6 @@
 Names are loaded when they are first used, so that ``import dpgraph`` stays light.
 """
 
-from __future__ import annotations
-
 import importlib
 from typing import Any
 

@@ -3,8 +3,6 @@
 They look at arguments only, so that they may (and must) run before a budget is debited.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from typing import Any

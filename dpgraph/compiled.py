@@ -9,8 +9,6 @@ numba imports about ninety modules of its own when the first function is compile
 budget was debited, and an interrupt would leave them half loaded; so it happens when this module is imported.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, TypeVar
 

@@ -3,8 +3,6 @@
 Publishing one of these numbers for a private graph spends privacy that no ledger sees.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from typing import Any
 

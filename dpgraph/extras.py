@@ -1,7 +1,5 @@
 """Packages that are not installed with dpgraph, and the one error that says how to install them."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import Any
 

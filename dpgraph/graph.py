@@ -1,7 +1,5 @@
 """The private graph: a frozen symmetric matrix with public vertices, and what a mechanism may ask of it."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property

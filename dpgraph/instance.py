@@ -13,17 +13,15 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from dpgraph.arguments import check_integer, check_nonnegative
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.inputs.csp_kinds import csp_from_graph
+from dpgraph.typing import FloatArray, IntArray
 
 __all__ = ["TwoCSP"]
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 class TwoCSP:

@@ -12,8 +12,6 @@ BoundedIterates(noise='laplace')
 True
 """
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 from functools import cache

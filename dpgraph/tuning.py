@@ -9,8 +9,6 @@ reproduced by a script*. A script is named where there is one. Shares are parts 
 release is pure, else of mu**2, all in (0, 1).
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Final

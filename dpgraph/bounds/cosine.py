@@ -4,8 +4,6 @@ Each function bounds ||VV' - V'V''||_F, rows normalised (a zero row stays zero),
 tests/queries/test_cosine.py enumerates small cases; docs/cosine.md says how close the bounds come.
 """
 
-from __future__ import annotations
-
 import math
 
 from dpgraph.arguments import check_integer

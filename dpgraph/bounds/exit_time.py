@@ -41,10 +41,10 @@ from numpy.typing import NDArray
 
 from dpgraph.bounds.stability import DIRECTION, Rates, SpectralState
 from dpgraph.exceptions import DPGraphError
+from dpgraph.typing import FloatArray
 
 __all__ = ["SafeSet", "steps_to_exit"]
 
-FloatArray = NDArray[np.float64]
 
 #: Relative rounding errors of speeds, and of rates; thousands of times what they are.
 _ROUNDING, _RATE_ROUNDING = 1e-9, 1e-12

@@ -7,8 +7,6 @@ smaller than twice the hull of the columns and their mirror images. A vector add
 tests/queries/test_linear_queries_replaced.py enumerates neighbours, and docs/sensitivity.md says how close they come.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

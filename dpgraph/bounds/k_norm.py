@@ -19,20 +19,17 @@ times its length, because K contains E divided by that. The lower bound g is use
 Then the density is exp(-g) with ||z||_K - SLACK <= g <= ||z||_K, and neighbours cost at most 1 + SLACK.
 """
 
-from __future__ import annotations
-
 import math
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from dpgraph.exceptions import NotConvergedError
+from dpgraph.typing import FloatArray
 
 __all__ = ["SLACK", "Hull"]
 
-FloatArray = NDArray[np.float64]
 
 #: Accuracy of the norm.
 SLACK = 2.0**-20

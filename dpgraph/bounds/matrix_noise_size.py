@@ -18,8 +18,6 @@ test_matrix_noise_size.py integrates them anew); above, where the sampler is a M
 difference of the same norm stand in for them, which are larger by about a fifth.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 __all__ = ["NoiseSize", "noise_size"]

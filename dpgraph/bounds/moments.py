@@ -1,7 +1,5 @@
 """How far one record moves the second moments of records of norm at most 1, and their trace."""
 
-from __future__ import annotations
-
 import math
 from typing import Literal
 

@@ -4,20 +4,16 @@ A mechanism asks one object how far the spectrum, the coherence, the projector a
 implemented: an edge of a graph seen through the regularised normalized adjacency, and a general symmetric matrix.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgraph.bounds import sensitivity
 from dpgraph.bounds.stability import EdgeRates, MatrixRates, Rates, SpectralState, Tolerances
+from dpgraph.typing import FloatArray
 
 __all__ = ["EdgeNeighbours", "MatrixNeighbours", "SpectralNeighbours", "row_norms"]
-
-FloatArray = NDArray[np.float64]
 
 
 def row_norms(U: FloatArray) -> FloatArray:

@@ -39,22 +39,18 @@ attributes of equal size the tables are invariant under permuting attributes and
 weights are the optimal noise for the tables, not only within the family.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgraph.linalg.parities import character_table, elementary_symmetric
+from dpgraph.typing import FloatArray, IntArray
 
 __all__ = ["Law", "NoiseShape", "conjunction_moves", "l1_moves", "optimal_weights", "parity_moves", "shape_noise"]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 Law = Literal["gaussian", "laplace"]
 
 #: Attribute sizes of many different values have too many patterns of differing attributes to enumerate.

@@ -16,8 +16,6 @@ The bounds are proved in the docstrings and enumerated over all neighbours of ma
 ``tests/privacy/test_sensitivity.py``; docs/sensitivity.md lists the worst ratios found.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -28,18 +28,16 @@ So D is a statistic of sensitivity 1, and its noisy value is all that the projec
 propose-test-release of C. Dwork, J. Lei, STOC 2009).
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+
+from dpgraph.typing import FloatArray
 
 __all__ = ["DIRECTION", "EdgeRates", "MatrixRates", "Rates", "SpectralState", "Tolerances", "predicted_paths"]
 
-FloatArray = NDArray[np.float64]
 
 #: sigma_r falls along the path, the other coordinates grow.
 DIRECTION = np.array([-1.0, 1.0, 1.0, 1.0])

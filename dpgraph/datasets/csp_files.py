@@ -3,8 +3,6 @@
 Variables and labels are public and stated by the file; the constraints are the data. Errors never quote them.
 """
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io

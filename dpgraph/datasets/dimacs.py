@@ -6,8 +6,6 @@ DIMACS, Satisfiability: suggested format, 1993; Clique and coloring: suggested f
 MaxSAT Evaluation 2022, rules for input (WCNF without a problem line).
 """
 
-from __future__ import annotations
-
 import math
 import os
 from collections.abc import Iterator

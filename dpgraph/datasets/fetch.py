@@ -1,7 +1,5 @@
 """Fetching a public graph once: download cache, checksums recorded on first use, interrupted downloads resumed."""
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import os

@@ -3,8 +3,6 @@
 Errors name the file and a line number. They never quote the content: a line of an edge list is private.
 """
 
-from __future__ import annotations
-
 import gzip
 import os
 import re

@@ -1,7 +1,5 @@
 """Gset max-cut instances: a line ``n m``, then m lines ``i j w`` with vertices 1..n."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from dpgraph.datasets.edge_table import MAX_VERTICES, EdgeTable, merge_arcs

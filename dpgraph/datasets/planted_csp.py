@@ -1,7 +1,5 @@
 """Random 2-CSPs with a planted assignment, drawn in time and memory proportional to their constraints."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable
 
 import numpy as np

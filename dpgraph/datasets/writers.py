@@ -1,7 +1,5 @@
 """Graphs as the text of a file. The counterpart of the readers: what is written here reads back the same."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Hashable, Sequence

@@ -11,14 +11,13 @@ X. Zhong, C. Su, Z. Fan, "Empirical Bayes PCA in high dimensions", JRSS B 2022, 
 components; J. Kiefer, J. Wolfowitz, Ann. Math. Statist. 1956, for the maximum likelihood estimate of a mixture.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 
+from dpgraph.typing import FloatArray
+
 __all__ = ["enough_rows", "posterior_basis", "posterior_means", "posterior_means_and_response", "unless_vanished"]
 
-FloatArray = NDArray[np.float64]
 
 #: Rows that components of the mixture are centred at: spread evenly, and the longest ones.
 _EVEN, _LONGEST = 160, 40

@@ -6,15 +6,11 @@ about d times the mean square change of x, so rows of high degree should trust t
 should average all of them. Everything here is post-processing of releases.
 """
 
-from __future__ import annotations
-
 import numpy as np
-from numpy.typing import NDArray
+
+from dpgraph.typing import FloatArray, IntArray
 
 __all__ = ["FieldTracker"]
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.int64]
 
 
 class FieldTracker:
@@ -39,7 +35,7 @@ class FieldTracker:
         self.mean = np.zeros((degrees.size, columns))
         self.variance = prior * degrees
 
-    def observe(self, rows: IndexArray, fields: FloatArray, noise_variance: float) -> None:
+    def observe(self, rows: IntArray, fields: FloatArray, noise_variance: float) -> None:
         """Update `rows` with the released `fields`, shape (len(rows), columns)."""
         moved = self._clock - self._last[rows]
         predicted = self.variance[rows] + self._drift * self._degrees[rows] * moved
@@ -48,10 +44,10 @@ class FieldTracker:
         self.variance[rows] = predicted * (1 - gain)
         self._last[rows] = self._clock
 
-    def moved(self, rows: IndexArray, change: FloatArray) -> None:
+    def moved(self, rows: IntArray, change: FloatArray) -> None:
         """Account for a change of the iterate at `rows`, shape (len(rows), columns)."""
         self._clock += float(np.sum(self._share[rows] * np.einsum("ij,ij->i", change, change)))
 
-    def signal_to_noise(self, rows: IndexArray) -> FloatArray:
+    def signal_to_noise(self, rows: IntArray) -> FloatArray:
         """Posterior mean over posterior standard deviation, shape (len(rows), columns)."""
         return self.mean[rows] / np.sqrt(np.maximum(self.variance[rows], 1e-12))[:, None]

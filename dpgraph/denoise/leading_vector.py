@@ -1,20 +1,17 @@
 """Estimates of a leading eigenvector from released products: the next public iterate, and the average at the end."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgraph.denoise.empirical_bayes import posterior_basis, posterior_means_and_response, unless_vanished
 from dpgraph.denoise.products import Products
 from dpgraph.tuning import VECTOR
+from dpgraph.typing import FloatArray
 
 __all__ = ["Steer", "average", "capped_posterior", "posterior"]
 
-FloatArray = NDArray[np.float64]
 
 #: ``steer(seen, rows, variance)``: the next iterate, shape (n, 1), of which `seen` takes note.
 Steer = Callable[[Products, FloatArray, float], FloatArray]

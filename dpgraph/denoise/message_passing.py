@@ -11,18 +11,13 @@ References
 A. Montanari, R. Venkataramanan, "Estimation of low-rank matrices via approximate message passing", Ann. Statist. 2021.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
-import numpy as np
-from numpy.typing import NDArray
-
 from dpgraph.denoise.empirical_bayes import posterior_means_and_response
+from dpgraph.typing import FloatArray
 
 __all__ = ["refined_eigenvectors"]
 
-FloatArray = NDArray[np.float64]
 
 #: Products after the spectral estimate; where that is good, the first one is what matters.
 _PRODUCTS = 5

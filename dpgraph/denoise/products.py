@@ -5,18 +5,14 @@ sum_t a_t Y_t (Q_t' Q), in which noise averages out, while products with bases t
 count for little. (The published power method throws all but the last product away.)
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgraph.tuning import POWER
+from dpgraph.typing import FloatArray
 
 __all__ = ["Products"]
-
-FloatArray = NDArray[np.float64]
 
 
 class Products:

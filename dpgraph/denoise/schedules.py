@@ -1,13 +1,9 @@
 """How often the rows of a bounded iteration are read: public rules from epsilon and released degrees."""
 
-from __future__ import annotations
-
 import math
 
-import numpy as np
-from numpy.typing import NDArray
-
 from dpgraph.tuning import CORE, LABEL_REPEATS, ONE_SIDED, REPEATED, REPEATS
+from dpgraph.typing import FloatArray
 
 __all__ = [
     "is_even",
@@ -18,8 +14,6 @@ __all__ = [
     "number_of_sweeps",
     "part_of_labels",
 ]
-
-FloatArray = NDArray[np.float64]
 
 
 def number_of_sweeps(epsilon: float, mean_degree: float, labels: int = 1) -> int:

@@ -5,16 +5,14 @@ that have answered to its own earlier choice; that memory has no short formula, 
 running them on a public random graph of such degrees (:func:`random_graph`).
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
-from numpy.typing import NDArray
+
+from dpgraph.typing import FloatArray
 
 __all__ = ["one_sweep", "random_graph"]
 
-FloatArray = NDArray[np.float64]
 
 #: Steps of the fixed point for the odds of edges.
 _FITTING = 12

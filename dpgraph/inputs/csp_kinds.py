@@ -1,7 +1,5 @@
 """Ready-made 2-CSPs on graphs: max-k-cut, colouring, unique games, max-2-SAT, and arbitrary relations on edges."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import Any
 

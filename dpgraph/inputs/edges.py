@@ -1,7 +1,5 @@
 """Public vertices and private edges of every supported input: networkx, igraph, tables of pandas, matrices."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any

@@ -5,8 +5,6 @@ public facts only (the kind of the input, its vertex set, whether it is directed
 the edges. What a networkx or igraph graph looks like is known to :mod:`dpgraph.inputs.edges` alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any

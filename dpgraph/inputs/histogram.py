@@ -1,18 +1,15 @@
 """Histograms: how the numbers of records of each type are read."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgraph.exceptions import InvalidParameterError
+from dpgraph.typing import FloatArray
 
 __all__ = ["as_counted_histogram", "as_histogram"]
 
-FloatArray = NDArray[np.float64]
 
 #: Numbers of records up to here are counted exactly in double precision.
 _MOST_RECORDS = 2.0**52

@@ -1,7 +1,5 @@
 """Records with public attributes: what is known before the data is read, and how a record is read."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,10 +9,9 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from dpgraph.exceptions import InvalidParameterError
+from dpgraph.typing import IntArray
 
 __all__ = ["Schema", "read_records", "read_schema", "truncate_rows"]
-
-IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,6 @@ budget in question, on *stand-ins*: public random graphs with the expected degre
 expected. Their ledgers give the noise scales, their outcomes the share of halts and the quality of the cuts.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

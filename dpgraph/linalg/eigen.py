@@ -5,8 +5,6 @@ larger one was missed is shown by a Lanczos run in the orthogonal complement of 
 certificate of :mod:`dpgraph.linalg.lanczos`.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

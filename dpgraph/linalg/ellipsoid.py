@@ -1,20 +1,17 @@
 """Minimum-volume (Loewner) ellipsoids by the Wolfe-Atwood method: Khachiyan's ascent with away steps."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 
 from dpgraph.exceptions import InvalidParameterError, NotConvergedError
+from dpgraph.typing import FloatArray
 
 __all__ = ["Ellipsoid", "minimum_volume_ellipsoid"]
 
-FloatArray = NDArray[np.float64]
 
 #: The inverse that rank-one updates carry along is recomputed after this many of them.
 _REFRESH = 500

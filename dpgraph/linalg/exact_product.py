@@ -17,20 +17,17 @@ What is dropped of C is a function of C alone. So the product is C~ x~ exactly, 
 histogram x~. :func:`~dpgraph.bounds.histogram.encoded_sensitivity` charges for both.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
 import numpy as np
 import scipy.sparse
-from numpy.typing import NDArray
 
 from dpgraph.linalg.query_matrix import QueryMatrix
+from dpgraph.typing import FloatArray
 
 __all__ = ["KEPT_BITS", "exact_product"]
 
-FloatArray = NDArray[np.float64]
 
 #: Bits that are kept of entries of C below the longest column, and of numbers of records below one record.
 KEPT_BITS = 60

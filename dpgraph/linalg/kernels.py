@@ -1,7 +1,5 @@
 """Products of compressed sparse rows with narrow dense arrays, on all cores where the product is large enough."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -11,8 +11,6 @@ information, tables made from parities agree on what they share, and the one-hot
 construction: it is what reduces q_g indicator columns to q_g - 1 coordinates.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterator, Sequence
@@ -23,11 +21,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpgraph.exceptions import InvalidParameterError
+from dpgraph.typing import FloatArray, IntArray
 
 __all__ = ["ParityBasis", "TableGroup", "character_table", "elementary_symmetric"]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 CodeArray = NDArray[np.uint64]
 
 #: Largest number of coordinates, and of table cells, that are handled: arrays of at most a few hundred megabytes.

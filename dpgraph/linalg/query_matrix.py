@@ -3,8 +3,6 @@
 Nothing here is private: the matrix A (d x N) is an argument that neighbours share.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass

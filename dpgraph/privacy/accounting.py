@@ -12,8 +12,6 @@ BW18: B. Balle, Y.-X. Wang, "Improving the Gaussian mechanism for differential p
 DRS22: J. Dong, A. Roth, W. Su, "Gaussian differential privacy", JRSS-B 84 (2022).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

@@ -15,20 +15,18 @@ NeurIPS 2020 (epsilon from error rates); M. Nasr et al., "Tight auditing of diff
 USENIX Security 2023 (the same in Gaussian differential privacy, where it is sharper).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import ndtri
 from scipy.stats import beta
 
 from dpgraph.exceptions import InvalidParameterError
+from dpgraph.typing import FloatArray
 
 __all__ = ["epsilon_lower_bound", "mu_lower_bound"]
 
-FloatArray = NDArray[np.float64]
 #: (power, false positive rate) of tests -> privacy parameter that they refute.
 Bound = Callable[[FloatArray, FloatArray], FloatArray]
 

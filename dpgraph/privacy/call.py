@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgraph.exceptions import DPGraphError
 from dpgraph.privacy.accountant import ROUNDING, PrivacyAccountant
@@ -28,10 +27,10 @@ from dpgraph.privacy.ledger import Ledger, open_ledger
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.privacy.relation import Relation
 from dpgraph.privacy.report import Pairs, PrivacyReport
+from dpgraph.typing import FloatArray
 
 __all__ = ["Call", "Measurement", "Released", "open_call"]
 
-FloatArray = NDArray[np.float64]
 
 #: The grid of a real number with Laplace noise is this many bits finer than the noise.
 _SCALAR_BITS = 20

@@ -1,7 +1,5 @@
 """The tail of the noise of scalars: a discrete Gaussian, added to values that were rounded to its grid."""
 
-from __future__ import annotations
-
 import math
 
 from scipy.special import ndtri

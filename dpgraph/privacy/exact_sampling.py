@@ -12,16 +12,14 @@ C. Canonne, G. Kamath, T. Steinke, "The discrete Gaussian for differential priva
 M. Hardt, K. Talwar, "On the geometry of differential privacy", STOC 2010, section 4.1 (:func:`nested_cubes`).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgraph.exceptions import InvalidParameterError
+from dpgraph.typing import BoolArray, IntArray
 
 __all__ = [
     "EXPONENT_BITS",
@@ -37,8 +35,6 @@ __all__ = [
     "random_subset",
 ]
 
-IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
 
 #: Exponents are multiples of 2**-EXPONENT_BITS.
 EXPONENT_BITS = 40

@@ -26,8 +26,6 @@ of L differ at most by the factor e^(1/b), and p_x(z) is at least the smaller on
 (e^(1/b) - 1)/G for each unit of x, and e^(1/b) - 1 <= 1/(b - 1) = G/scale. Independent numbers add up.
 """
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 
@@ -35,6 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgraph.exceptions import InvalidGraphError
+from dpgraph.typing import FloatArray
 
 __all__ = [
     "GRID_BITS",
@@ -50,7 +49,6 @@ __all__ = [
     "symmetric_part",
 ]
 
-FloatArray = NDArray[np.float64]
 #: An array, or several of one shape whose exact sum is meant.
 Terms = FloatArray | tuple[FloatArray, ...]
 

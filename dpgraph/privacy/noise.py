@@ -41,10 +41,10 @@ from dpgraph.privacy.grid import (
     sum_on_grid,
 )
 from dpgraph.privacy.reading_norm import ReadingNorm
+from dpgraph.typing import FloatArray
 
 __all__ = ["NoiseSource", "ReadingNoise", "noise_source"]
 
-FloatArray = NDArray[np.float64]
 Shape = int | tuple[int, ...]
 
 #: Discrete Laplace numbers are drawn this many at a time: drawing one takes as long as drawing a hundred.

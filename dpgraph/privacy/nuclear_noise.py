@@ -17,15 +17,13 @@ The acceptance rate is 1, 0.75, 0.44, 0.20 for d = 1, ..., 4 and falls quickly. 
 and the nuclear norm is drawn exactly.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgraph.compiled import njit
 from dpgraph.privacy.noise import NoiseSource
+from dpgraph.typing import FloatArray
 
 __all__ = [
     "EXACT_NUCLEAR_LAPLACE_DIMENSION",
@@ -37,7 +35,6 @@ __all__ = [
     "wishart_pair",
 ]
 
-FloatArray = NDArray[np.float64]
 
 #: Largest dimension for rejection sampling (a few dozen proposals for each draw).
 EXACT_NUCLEAR_LAPLACE_DIMENSION = 5

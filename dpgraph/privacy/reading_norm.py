@@ -10,8 +10,6 @@ advance: a reading may depend on all that has been released before
 A row may hold several numbers (one for each label); each has its own noise, and what an edge costs adds up over them.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -14,8 +14,6 @@ maps neighbours in R to neighbours of the mechanism, or to equal inputs, then th
 definition of differential privacy applied to the images.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 

@@ -28,18 +28,14 @@ larger d the sampler is *approximate*: a Markov chain on the eigenvalues (densit
 their proportions, and N ~ rho Gamma(D) is drawn exactly.
 """
 
-from __future__ import annotations
-
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgraph.compiled import njit
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.privacy.nuclear_noise import accepted, from_markov_chain, wishart_pair
+from dpgraph.typing import FloatArray
 
 __all__ = ["larger_trace", "replacement_laplace", "replacement_laplace_markov", "tied_wishart_difference"]
-
-FloatArray = NDArray[np.float64]
 
 
 def larger_trace(E: FloatArray) -> float:

@@ -1,7 +1,5 @@
 """The guarantee of a private result, and the ledger of its releases."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import asdict, dataclass
 from enum import StrEnum

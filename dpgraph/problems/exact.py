@@ -1,7 +1,5 @@
 """What the solvers of exact data return, cuts and assignments alike. Not private."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields
 from typing import Any
 

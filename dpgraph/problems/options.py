@@ -3,8 +3,6 @@
 A problem that does not read an option takes its default only.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -5,8 +5,6 @@ defines ``STRATEGY``. Validation, the automatic rule, planning, the command line
 privacy tests read the registry: to add a strategy is to add a file.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import importlib
 import math

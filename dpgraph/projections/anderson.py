@@ -1,7 +1,5 @@
 """Anderson acceleration of a nonexpansive fixed-point iteration, with a safeguard."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from dpgraph.typing import FloatArray

@@ -1,7 +1,5 @@
 """What every convex set offers, and the checks that all of them share."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 

@@ -9,8 +9,6 @@ one positive part; about two dozen are needed, as many as by accelerated Dykstra
 carries a proven bound on its error.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Convex sets described entry by entry, and the Frobenius ball."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

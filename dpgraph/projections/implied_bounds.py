@@ -7,8 +7,6 @@ box on the way (n = 1000, rank 4 and noise: 23 sweeps instead of 65), and the ac
 instead of n^2.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from dpgraph.projections.base import ConvexSet

@@ -5,8 +5,6 @@ nearest point is found by Wolfe's active-set method, which is exact after finite
 Frank-Wolfe certificate: gap = <x - y, x - v> over the best vertex v bounds the squared error of x.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 
 from dpgraph.linalg.parities import ParityBasis, TableGroup, character_table
 from dpgraph.projections import project_psd
+from dpgraph.typing import FloatArray, IntArray
 
 __all__ = [
     "SIDE_LIMIT",
@@ -42,8 +43,6 @@ __all__ = [
     "sparsity_rows",
 ]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 CodeArray = NDArray[np.uint64]
 
 #: Largest side of a moment matrix that callers should build: its eigendecomposition takes about half a second.

@@ -11,21 +11,18 @@ of weight 0 need no special treatment. Dykstra's method (benchmarks/marginal_dyk
 (benchmarks/marginal_scs.py) solve the same problem for comparison.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
 import scipy.sparse
-from numpy.typing import NDArray
 
 from dpgraph.projections.moment_constraints import ConeConstraint
+from dpgraph.typing import FloatArray
 
 __all__ = ["InequalityRows", "MomentProjection", "matched_penalty", "noise_size", "project_by_admm", "theta_step"]
 
-FloatArray = NDArray[np.float64]
 
 #: Penalty in units of the metric, and over-relaxation (measured: 40 to 200 iterations on all benchmark shapes).
 _PENALTY = 3.0

@@ -1,7 +1,5 @@
 """The affine structure of a moment matrix: entries of equal monomials are equal, some moments are known."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType

@@ -23,8 +23,6 @@ S. Boyd et al., "Distributed optimization and statistical learning via the alter
 2011, section 3 (method, over-relaxation, choice of the penalty). DN25a, Fact 7.16 (why the spectral norm).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from dpgraph.projections.anderson import AndersonAccelerator

@@ -5,8 +5,6 @@ eigenvalues, and two thirds on the eigenvectors. A projection that changes only 
 eigenvectors, so :class:`SymmetricSpectrum` computes eigenvalues first and eigenvectors on demand.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.linalg import eigh_tridiagonal, eigvalsh_tridiagonal, lapack
 

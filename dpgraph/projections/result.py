@@ -1,7 +1,5 @@
 """What a projection reports about itself."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from dpgraph.result import Result

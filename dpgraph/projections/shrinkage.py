@@ -6,8 +6,6 @@ again, because the eigenvector is off as well. All this can be read off the nois
 public: nothing is paid for it.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import isotonic_regression

@@ -1,7 +1,5 @@
 """Euclidean projections of vectors onto l1 balls and simplices, the core of every nuclear-norm projection."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from dpgraph.typing import FloatArray

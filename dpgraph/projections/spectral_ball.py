@@ -1,7 +1,5 @@
 """Projection onto the nonnegative spectral ball, the set that holds every normalized adjacency matrix."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Literal
 

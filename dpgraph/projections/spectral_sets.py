@@ -1,7 +1,5 @@
 """Convex sets described by eigenvalues or singular values."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

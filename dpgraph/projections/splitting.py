@@ -20,8 +20,6 @@ each sweep recomputes every p_i, and saves most of the sweeps (n = 1000: accurac
 the sets that were asked for.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 

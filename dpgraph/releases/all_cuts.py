@@ -1,7 +1,5 @@
 """The noisily best of all cuts of a few vertices: report-noisy-max, sampled exactly."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,10 +7,10 @@ from dpgraph.bounds import sensitivity
 from dpgraph.graph import GraphOperator
 from dpgraph.inputs.weight_grid import WEIGHT_BITS
 from dpgraph.privacy.call import Call
+from dpgraph.typing import IntArray
 
 __all__ = ["LARGEST", "release_best_cut"]
 
-IntArray = NDArray[np.int64]
 
 #: Vertices whose 2**(n - 1) cuts are all weighed.
 LARGEST = 20

@@ -1,12 +1,9 @@
 """Randomised response on every vertex pair, pure epsilon-DP, in time and memory of the edges that come out."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from dpgraph.exceptions import InvalidParameterError
@@ -15,10 +12,10 @@ from dpgraph.privacy.call import Call
 from dpgraph.privacy.exact_sampling import flip_exponent, flip_probability
 from dpgraph.privacy.report import Pairs
 from dpgraph.releases.sweeps.oracle import Core
+from dpgraph.typing import IntArray
 
 __all__ = ["FLIP_LIMIT", "FlippedGraph", "answer_noise", "check_response", "expected_flips", "release_flipped_graph"]
 
-IntArray = NDArray[np.int64]
 
 #: False answers beyond this number would not fit into memory.
 FLIP_LIMIT = 5e7

@@ -20,6 +20,7 @@ from dpgraph.instance import TwoCSP
 from dpgraph.privacy.call import Call
 from dpgraph.releases.sweeps.oracle import ITERATE_UNIT
 from dpgraph.releases.totals import WeightEstimate, release_weight
+from dpgraph.typing import FloatArray, IntArray
 
 __all__ = [
     "PrivateCSP",
@@ -30,9 +31,6 @@ __all__ = [
     "release_total",
     "release_value",
 ]
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 # --- edges under a public relation -----------------------------------------------------------------------------------

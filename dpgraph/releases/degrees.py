@@ -1,7 +1,5 @@
 """The degrees of a graph, and how many vertices have which, released."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from dpgraph.bounds import sensitivity

@@ -3,13 +3,10 @@
 The matrix is A_tau = C^{-1/2} A C^{-1/2} with C = diag(degrees) + tau I.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
 from dpgraph.arguments import as_number
@@ -21,6 +18,7 @@ from dpgraph.privacy.call import Call, Measurement, Released
 from dpgraph.releases.degrees import release_degrees
 from dpgraph.releases.eigenspaces.projector import MINIMUM_DEGREE_SLACK
 from dpgraph.tuning import EMBEDDING
+from dpgraph.typing import FloatArray
 
 __all__ = [
     "LowerBound",
@@ -33,7 +31,6 @@ __all__ = [
     "release_noisy_matrix",
 ]
 
-FloatArray = NDArray[np.float64]
 #: A public tau, or "auto": a multiple of a released average degree.
 Regularization = float | Literal["auto"]
 

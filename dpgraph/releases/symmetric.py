@@ -1,12 +1,10 @@
 """Release of a symmetric matrix with pure differential privacy."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from dpgraph.arguments import check_choice, check_scale
 from dpgraph.exceptions import InvalidParameterError
@@ -29,6 +27,7 @@ from dpgraph.privacy.replacement_noise import (
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.projections.base import as_array, public_shape
 from dpgraph.result import Result
+from dpgraph.typing import FloatArray
 
 __all__ = [
     "NUCLEAR_MECHANISMS",
@@ -39,7 +38,6 @@ __all__ = [
     "release_symmetric",
 ]
 
-FloatArray = NDArray[np.float64]
 NuclearMechanism = Literal["wishart-difference", "nuclear-laplace"]
 NUCLEAR_MECHANISMS: tuple[str, ...] = get_args(NuclearMechanism)
 #: The norm in which neighbours are near: tr E_+ + tr E_-, or max(tr E_+, tr E_-) (a replaced record).

@@ -1,7 +1,5 @@
 """Private total weights: of all edges, or of the cut of a partition that is already public."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

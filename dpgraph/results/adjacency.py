@@ -8,16 +8,15 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.result import TableResult
+from dpgraph.typing import FloatArray
 
 __all__ = ["FactoredOperator", "PrivateNormalizedAdjacency"]
 
-FloatArray = NDArray[np.float64]
 
 #: Largest n for which the n x n matrix is formed on request (200 MB).
 DENSE_LIMIT = 5000

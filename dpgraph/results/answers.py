@@ -1,18 +1,12 @@
 """Private answers to linear queries as a result."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-
-import numpy as np
-from numpy.typing import NDArray
 
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.result import TableResult
+from dpgraph.typing import FloatArray
 
 __all__ = ["PrivateAnswers"]
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

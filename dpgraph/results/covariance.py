@@ -1,18 +1,12 @@
 """A private covariance matrix as a result."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-
-import numpy as np
-from numpy.typing import NDArray
 
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.result import Result
+from dpgraph.typing import FloatArray
 
 __all__ = ["PrivateCovariance"]
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -1,7 +1,5 @@
 """The published form of a private degree distribution."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -8,8 +8,6 @@ key: ``{"tuple": [...]}``, ``{"set": [...]}``, ``{"float": "nan"}`` (also ``"inf
 ``{"range": n}`` for the tuple (0, ..., n - 1). A file is made of published values only and may be published.
 """
 
-from __future__ import annotations
-
 import importlib
 import io
 import json

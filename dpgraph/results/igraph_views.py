@@ -4,8 +4,6 @@ igraph is imported where it is used, and the vertices of a graph are recognised 
 a result speaks of the vertices 0, ..., n - 1, by number.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 

@@ -1,23 +1,20 @@
 """Private marginal tables as a result."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.linalg.parities import ParityBasis
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.result import Result
+from dpgraph.typing import FloatArray
 
 __all__ = ["PrivateMarginals"]
 
-FloatArray = NDArray[np.float64]
 
 #: Largest order-k tensor that is formed.
 _TENSOR_LIMIT = 10_000_000

@@ -1,18 +1,12 @@
 """Results of the private subspaces and low-rank approximations of a matrix."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-
-import numpy as np
-from numpy.typing import NDArray
 
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.result import Result
+from dpgraph.typing import FloatArray
 
 __all__ = ["PrivateLowRank", "PrivateSingularSubspace", "PrivateSubspace"]
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

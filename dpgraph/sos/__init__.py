@@ -1,7 +1,5 @@
 """Sum-of-squares solvers: relaxations, certificates, global correlation rounding. Nothing here sees private data."""
 
-from __future__ import annotations
-
 import importlib
 from typing import TYPE_CHECKING, Any
 

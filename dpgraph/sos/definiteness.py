@@ -11,8 +11,6 @@ S. M. Rump, Verification of positive definiteness, BIT Numerical Mathematics 46 
 N. J. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., SIAM 2002, section 10.1.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import sparse
 from scipy.linalg import LinAlgError, cholesky

@@ -5,8 +5,6 @@ References
 A. George, J. W. H. Liu, The evolution of the minimum degree ordering algorithm, SIAM Review 31 (1989).
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What the compiled kernels of cuts and 2-CSPs share, and how they are run on many starts at once."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor

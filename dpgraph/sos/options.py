@@ -1,7 +1,5 @@
 """How hard a solver tries: one set of options for cuts, bisections and 2-CSPs."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any, Literal

@@ -12,8 +12,6 @@ J. Charfreitag, M. Juenger, S. Mallach, P. Mutzel, McSparse: exact solutions of 
 unconstrained binary quadratic optimization problems, ALENEX 2022: data reduction for sparse weighted graphs.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Bounds on rounding errors of sums, and numbers whose sums have none."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from dpgraph.typing import FloatArray

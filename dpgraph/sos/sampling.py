@@ -1,7 +1,5 @@
 """Independent draws from pseudo-marginals."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from dpgraph.typing import FloatArray, IntArray

@@ -5,8 +5,6 @@ References
 DN25a, Definitions 1.1 (basic coherence) and 1.4 (rank-r coherence); docs/normalized-adjacency.md (degree-corrected).
 """
 
-from __future__ import annotations
-
 from typing import Any, Literal
 
 import numpy as np

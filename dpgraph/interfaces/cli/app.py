@@ -1,7 +1,5 @@
 """The program: commands put together, and every error turned into one line and an exit status."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence

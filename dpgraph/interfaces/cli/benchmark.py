@@ -1,7 +1,5 @@
 """``dpgraph benchmark``: how good the private cuts of a public graph are."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Any
 

@@ -1,7 +1,5 @@
 """Commands whose parameters are bundles: dataclasses of options that several commands share."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 from dataclasses import MISSING, fields, is_dataclass

@@ -1,7 +1,5 @@
 """``dpgraph convert``: private data in, private data out."""
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 from typing import Annotated

@@ -1,7 +1,5 @@
 """``dpgraph covariance``."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import asdict
 from pathlib import Path

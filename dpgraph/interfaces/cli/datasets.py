@@ -1,7 +1,5 @@
 """``dpgraph datasets``: public graphs by name."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

@@ -1,7 +1,5 @@
 """``--dry-run``: what a command would do, from public quantities, without reading an edge."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated, Any
 

@@ -1,7 +1,5 @@
 """``dpgraph embed``."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Annotated

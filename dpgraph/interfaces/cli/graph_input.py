@@ -1,7 +1,5 @@
 """The GRAPH argument: a file, or the name of a dataset."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable
 from dataclasses import dataclass
 from pathlib import Path

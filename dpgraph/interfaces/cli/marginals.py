@@ -1,7 +1,5 @@
 """``dpgraph marginals``."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from dataclasses import asdict

@@ -1,7 +1,5 @@
 """``dpgraph spectrum``."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated

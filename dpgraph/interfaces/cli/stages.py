@@ -1,7 +1,5 @@
 """A progress bar over the stages of a command whose library call cannot say how far it is."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 

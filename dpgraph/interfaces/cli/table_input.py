@@ -1,7 +1,5 @@
 """Tables of records: CSV with a header line, or a numpy ``.npy`` matrix."""
 
-from __future__ import annotations
-
 import csv
 import io
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Errors of the library in the words of the command line."""
 
-from __future__ import annotations
-
 import re
 
 __all__ = ["in_options"]

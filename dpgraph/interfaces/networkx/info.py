@@ -1,7 +1,5 @@
 """What networkx reads about the backend ``dpgraph`` when networkx is imported: plain data, nothing heavy."""
 
-from __future__ import annotations
-
 from typing import Any
 
 __all__ = ["ANSWERED", "REFUSED", "get_info"]

@@ -1,7 +1,5 @@
 """How networkx and the backend ``dpgraph`` meet: the private graph, conversions, dispatch, budgets and seeds."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 import random

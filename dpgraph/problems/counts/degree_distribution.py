@@ -1,7 +1,5 @@
 """How many vertices have which degree, purely private."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

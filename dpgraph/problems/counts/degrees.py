@@ -1,7 +1,5 @@
 """Every degree of a graph with noise."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, Literal
 

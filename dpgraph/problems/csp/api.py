@@ -1,7 +1,5 @@
 """Private 2-CSPs and private max-k-cut."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any, Literal
 

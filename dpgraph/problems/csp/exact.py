@@ -1,7 +1,5 @@
 """Max-2-CSP of exact data (no privacy)."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any, Literal

@@ -1,20 +1,16 @@
 """Labels of the graph that randomised response leaves behind, for a public relation."""
 
-from __future__ import annotations
-
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from dpgraph.problems.cut.from_answers import answer_weights
 from dpgraph.releases.answers import FlippedGraph
 from dpgraph.sos.csp.objective import CSPObjective
 from dpgraph.sos.csp.rounding import improve_labels
+from dpgraph.typing import FloatArray, IntArray
 
 __all__ = ["label_answers"]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 #: Random starts of the annealing, and its sweeps.
 _STARTS, _SWEEPS = 2, 500

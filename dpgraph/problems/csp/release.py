@@ -1,7 +1,5 @@
 """What private 2-CSPs share: total weight, labels by some strategy, and the weight that the labels earn."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, cast

@@ -1,7 +1,5 @@
 """What ``mechanism="auto"`` stands for where edges are private: a public rule, from one released number."""
 
-from __future__ import annotations
-
 from dpgraph.problems.csp.strategy import CSPTask
 from dpgraph.problems.cut.rule import MAIN_SHARE, edges_per_flip
 from dpgraph.problems.strategy import Undecided

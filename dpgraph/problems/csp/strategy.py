@@ -1,7 +1,5 @@
 """What a strategy for private constraint problems is."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Max-cut of exact data (no privacy)."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any, Literal

@@ -1,7 +1,5 @@
 """Max-bisection of exact data (no privacy)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

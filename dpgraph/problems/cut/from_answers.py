@@ -1,7 +1,5 @@
 """Cuts of the graph that randomised response leaves behind: the expected weights of all pairs given the answers."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

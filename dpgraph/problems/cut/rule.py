@@ -7,8 +7,6 @@ enough for a single look to be precise, a core of large degrees answers alone un
 Elsewhere bounded iterates pay for one row at a time, whatever n.
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 from dpgraph.problems.strategy import Undecided

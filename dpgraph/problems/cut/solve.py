@@ -1,7 +1,5 @@
 """Cuts of a released matrix: everything here is post-processing."""
 
-from __future__ import annotations
-
 import math
 from typing import Literal, Protocol
 
@@ -20,10 +18,10 @@ from dpgraph.sos.moments.relaxation import check_size
 from dpgraph.sos.moments.rounding import solve_cut_by_moments
 from dpgraph.sos.options import SolverOptions
 from dpgraph.sos.solution import Solution
+from dpgraph.typing import FloatArray
 
 __all__ = ["SolverSettings", "check_degree", "check_projection", "solve", "solve_dense", "solver_options"]
 
-FloatArray = NDArray[np.float64]
 
 #: Relative accuracy of relaxations and projections of what was released: more would be lost in its noise.
 RELEASED_GAP = 1e-2

@@ -1,7 +1,5 @@
 """Private normalized adjacency of a graph, by the coherence-aware projector or by another strategy."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial

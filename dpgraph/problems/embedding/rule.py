@@ -17,8 +17,6 @@ much of all degrees, and in between if the degrees are far from the vector
 (:mod:`~dpgraph.releases.eigenspaces.residual`).
 """
 
-from __future__ import annotations
-
 import math
 from functools import partial
 

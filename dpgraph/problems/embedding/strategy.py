@@ -1,7 +1,5 @@
 """What a strategy for a private normalized adjacency is."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple

@@ -6,8 +6,6 @@ E = A - A', with E_i the rows. One symmetric pair of entries that moves by t has
 rectangular matrix has sensitivity t.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any

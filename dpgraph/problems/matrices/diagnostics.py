@@ -1,13 +1,10 @@
 """Private spectrum and private coherence: look before you choose a rank."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgraph.arguments import check_integer
 from dpgraph.bounds.neighbours import EdgeNeighbours
@@ -40,10 +37,10 @@ from dpgraph.releases.normalized import (
 from dpgraph.releases.totals import release_total_weight
 from dpgraph.result import Result, TableResult
 from dpgraph.tuning import EMBEDDING
+from dpgraph.typing import FloatArray
 
 __all__ = ["PrivateCoherence", "PrivateSpectrum", "private_coherence", "private_spectrum"]
 
-FloatArray = NDArray[np.float64]
 
 _GAP_SHARE = 0.6
 #: Share of the slack of each of two good events; the certificate of the eigenvalues has the rest.

@@ -1,13 +1,11 @@
 """Perturb and project: Gaussian noise on an array, then the projection onto a convex set that contains every input."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from dpgraph.arguments import check_choice, check_scale
 from dpgraph.exceptions import InvalidParameterError
@@ -21,10 +19,9 @@ from dpgraph.projections import ConvexSet, ProjectionResult, averaged_projection
 from dpgraph.projections.base import as_array, public_shape
 from dpgraph.projections.splitting import check_arguments
 from dpgraph.result import Result
+from dpgraph.typing import FloatArray
 
 __all__ = ["PrivateProjection", "perturb_and_project"]
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

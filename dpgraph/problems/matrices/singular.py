@@ -1,7 +1,5 @@
 """Private singular subspaces of rectangular matrices (DN25a, Theorem 1.5)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

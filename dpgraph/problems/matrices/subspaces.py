@@ -3,12 +3,9 @@
 All three functions share one release, :func:`dpgraph.releases.eigenspaces.projector.release_subspace`.
 """
 
-from __future__ import annotations
-
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from dpgraph.arguments import check_choice
@@ -30,6 +27,7 @@ from dpgraph.releases.eigenspaces.projector import (
 )
 from dpgraph.releases.eigenspaces.spectrum import certified_values
 from dpgraph.results.subspaces import PrivateLowRank, PrivateSubspace
+from dpgraph.typing import FloatArray
 
 __all__ = [
     "private_eigenspace",
@@ -37,7 +35,6 @@ __all__ = [
     "private_projector",
 ]
 
-FloatArray = NDArray[np.float64]
 Mechanism = Literal["coherence", "noisy-power"]
 MECHANISMS: tuple[str, ...] = get_args(Mechanism)
 

@@ -5,13 +5,10 @@ the adjacency matrix by w (e_i e_j' + e_j e_i') and the Laplacian by w (e_i - e_
 (and Mirsky) the whole sorted vector of eigenvalues then moves by at most the Frobenius norm of the change.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 from scipy.optimize import isotonic_regression
 
@@ -30,7 +27,6 @@ from dpgraph.results.adjacency import DENSE_LIMIT
 
 __all__ = ["private_whole_spectrum"]
 
-FloatArray = NDArray[np.float64]
 Matrix = Literal["adjacency", "laplacian"]
 
 _BOUNDS: dict[Matrix, Callable[[float, int], float]] = {

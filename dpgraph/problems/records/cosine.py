@@ -1,13 +1,10 @@
 """Private pairwise cosine similarities: noise on the normalised Gram matrix, then shrinkage or a projection."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from dpgraph.arguments import check_choice, check_integer, check_positive, check_scale
@@ -27,10 +24,10 @@ from dpgraph.projections import (
     shrink_psd_trace,
 )
 from dpgraph.result import Result
+from dpgraph.typing import FloatArray
 
 __all__ = ["PrivateSimilarities", "private_cosine_similarities"]
 
-FloatArray = NDArray[np.float64]
 
 METHODS = ("shrinkage", "practical", "elliptope")
 _PURE = "dpgraph.private_symmetric_matrix(G, sensitivity=...) with a bound in nuclear norm on the Gram matrix G"

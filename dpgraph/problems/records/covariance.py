@@ -1,13 +1,11 @@
 """Private covariance matrices: noise on the second moments, then shrinkage and projection with a private trace."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from dpgraph.arguments import as_number, check_choice, check_integer, check_scale
 from dpgraph.bounds.matrix_noise_size import NoiseSize
@@ -22,10 +20,10 @@ from dpgraph.projections import project_psd_trace, shrink_psd_trace
 from dpgraph.projections.base import public_shape
 from dpgraph.releases.records.moments import SecondMoments, release_twice_the_trace
 from dpgraph.results.covariance import PrivateCovariance
+from dpgraph.typing import FloatArray
 
 __all__ = ["PrivateCovariance", "private_covariance"]
 
-FloatArray = NDArray[np.float64]
 
 Projection = Literal["unit-trace", "twice-trace"]
 

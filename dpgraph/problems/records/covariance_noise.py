@@ -1,7 +1,5 @@
 """The noise of a private covariance: its law, how large it is, and how the budget is split with the trace."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -4,22 +4,19 @@ disc(A) = min over x in {-1, 1}^N of max_j |(A x)_j|; herdisc(A) is its maximum 
 error of every private mechanism for the queries A up to logarithms (NTZ13; Muthukrishnan and Nikolov 2012).
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from dpgraph.linalg.query_matrix import QueryMatrix
 from dpgraph.problems.records.factorization import factorization_norm
+from dpgraph.typing import FloatArray
 
 __all__ = ["HereditaryDiscrepancyBounds", "hereditary_discrepancy_bounds"]
 
-FloatArray = NDArray[np.float64]
 
 #: Constant of Banaszczyk's theorem: vectors of length at most 1 have a signed sum in 5 K if K has Gaussian measure 1/2.
 _BANASZCZYK = 5.0

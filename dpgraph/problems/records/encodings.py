@@ -12,8 +12,6 @@ all records lies outside the centred columns and is answered without noise. What
 a wrong n would cost accuracy only.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,16 +20,15 @@ from typing import Literal
 import numpy as np
 import scipy.linalg
 import scipy.sparse
-from numpy.typing import NDArray
 
 from dpgraph.bounds.histogram import encoded_sensitivity
 from dpgraph.bounds.k_norm import SLACK, Hull
 from dpgraph.linalg.query_matrix import QueryMatrix, RowSpace
 from dpgraph.problems.records.histogram_hull import covering_combination
+from dpgraph.typing import FloatArray
 
 __all__ = ["Encoding", "Rates", "cells_encoding", "centred_columns", "centred_space", "fits_shaping", "shaped"]
 
-FloatArray = NDArray[np.float64]
 #: What is left of a budget for each law of noise: mu, or epsilon.
 Rates = dict[str, float]
 

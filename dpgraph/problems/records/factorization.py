@@ -25,17 +25,15 @@ half as many steps (two of those above at once); it is not proved to increase t,
 The two-sided problem (row weights too) is the factorization norm gamma_2, which brackets the hereditary discrepancy.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
+
+from dpgraph.typing import FloatArray
 
 __all__ = ["FactorizationNorm", "TraceFactorization", "factorization_norm", "trace_factorization"]
 
-FloatArray = NDArray[np.float64]
 
 #: Eigenvalues of M below this share of the largest are lifted to it: the noise gets a floor in directions in which the
 #: queries hardly vary, which keeps M^{-1/2} accurate and costs nothing that could be measured.

@@ -10,17 +10,13 @@ of ones appended, the problem min ||B l||^2 + (sum l - 1)^2 over l >= 0 has, for
 value s/(1 + s), s = ||B l||^2/(sum l)^2, which increases with s.
 """
 
-from __future__ import annotations
-
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 from dpgraph.exceptions import NotConvergedError
+from dpgraph.typing import FloatArray
 
 __all__ = ["covering_combination", "project_histogram_answers"]
-
-FloatArray = NDArray[np.float64]
 
 
 def project_histogram_answers(y: FloatArray, columns: FloatArray, records: float, *, exactly: bool) -> FloatArray:

@@ -4,12 +4,10 @@ Choosing the shape, predicting the error and bounding the hereditary discrepancy
 decoding and, when records are few, least squares over all data sets of that size; both are post-processing.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from dpgraph.arguments import as_number, check_choice
 from dpgraph.exceptions import InvalidParameterError
@@ -26,6 +24,7 @@ from dpgraph.problems.records.query_mechanisms import MECHANISMS, allowed_rates,
 from dpgraph.releases.records.answers import open_answers
 from dpgraph.releases.records.histogram import release_encoded
 from dpgraph.results.answers import PrivateAnswers
+from dpgraph.typing import FloatArray
 
 __all__ = [
     "Ellipsoid",
@@ -37,7 +36,6 @@ __all__ = [
     "private_linear_queries",
 ]
 
-FloatArray = NDArray[np.float64]
 
 #: Larger public bounds on the number of records are refused: floating point cannot count so far.
 _MOST_RECORDS = 2.0**53

@@ -1,13 +1,10 @@
 """Everything about a marginal release that is known before the data is read: statistics, noise shape, constraints."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgraph.arguments import check_integer
 from dpgraph.bounds.parities import Law, NoiseShape, shape_noise
@@ -24,10 +21,10 @@ from dpgraph.projections.moment_constraints import (
 )
 from dpgraph.projections.moment_projection import MomentProjection, project_by_admm
 from dpgraph.releases.records.parities import Statistics
+from dpgraph.typing import FloatArray
 
 __all__ = ["MarginalModel", "Request"]
 
-FloatArray = NDArray[np.float64]
 
 #: Largest side of a moment matrix that degree="auto" chooses.
 _AUTO_SIDE = 1000

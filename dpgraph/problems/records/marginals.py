@@ -1,7 +1,5 @@
 """Private k-way marginals by perturb-and-project (CDEMZ24, appendix A): one release of all parities, one projection."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The mechanisms for linear queries by name, and the choice among them, which reads no data."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from dpgraph.linalg.query_matrix import QueryMatrix

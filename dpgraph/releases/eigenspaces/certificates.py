@@ -1,23 +1,19 @@
 """What the release of an eigenspace starts from, and what must be certified before its noise can be scaled."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgraph.bounds import sensitivity
 from dpgraph.bounds.neighbours import SpectralNeighbours
 from dpgraph.exceptions import MechanismHalted
 from dpgraph.linalg.eigen import Eigenpairs, leading_eigenpairs, value_tolerance, vector_tolerance
 from dpgraph.privacy.call import Call
+from dpgraph.typing import FloatArray
 
 __all__ = ["Certified", "Guess", "SubspaceInput", "accurate_vectors", "computed_error", "halted"]
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

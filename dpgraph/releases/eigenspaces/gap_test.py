@@ -5,12 +5,9 @@ budget. Once it is released, coherence and projector share the rest so that the 
 exp(slack of the log-coherence) / mu_projector is smallest: a function of released values only.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
 from dpgraph.bounds.neighbours import SpectralNeighbours
@@ -18,10 +15,9 @@ from dpgraph.privacy.call import Call, Measurement
 from dpgraph.releases.eigenspaces.certificates import Certified, SubspaceInput, accurate_vectors, computed_error, halted
 from dpgraph.releases.eigenspaces.spectrum import ReleasedSpectrum, release_spectrum
 from dpgraph.tuning import GAP_TEST
+from dpgraph.typing import FloatArray
 
 __all__ = ["certify_separately", "log_coherence_change"]
-
-FloatArray = NDArray[np.float64]
 
 
 def certify_separately(private: SubspaceInput, call: Call) -> Certified:

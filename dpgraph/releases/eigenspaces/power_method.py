@@ -15,15 +15,12 @@ degrees show that some rows are long by nature. At the end every row becomes its
 rows (:mod:`dpgraph.denoise.empirical_bayes`), before the core is released on the space that they span.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgraph.bounds import sensitivity
 from dpgraph.bounds.neighbours import SpectralNeighbours
@@ -35,10 +32,10 @@ from dpgraph.releases.degrees import release_degrees
 from dpgraph.releases.eigenspaces.projector import CORE_ALLOWANCE
 from dpgraph.releases.sweeps.core import shrunken_degrees
 from dpgraph.tuning import POWER
+from dpgraph.typing import FloatArray
 
 __all__ = ["POWER_RANK", "LowRankAdjacency", "release_low_rank_adjacency", "release_low_rank_matrix", "row_scales"]
 
-FloatArray = NDArray[np.float64]
 
 #: Rank under rank="auto".
 POWER_RANK = 2

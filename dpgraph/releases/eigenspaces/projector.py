@@ -7,14 +7,11 @@ kept; the core Q' A Q plus noise. Scales of later steps come from earlier releas
 line.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgraph.arguments import check_integer
 from dpgraph.bounds.neighbours import SpectralNeighbours
@@ -25,6 +22,7 @@ from dpgraph.releases.eigenspaces.gap_test import certify_separately
 from dpgraph.releases.eigenspaces.sampler import sample_noisy_eigenspace
 from dpgraph.releases.eigenspaces.stability_test import certify_jointly
 from dpgraph.releases.symmetric import release_symmetric
+from dpgraph.typing import FloatArray
 
 __all__ = [
     "CERTIFICATES",
@@ -41,7 +39,6 @@ __all__ = [
     "release_subspace",
 ]
 
-FloatArray = NDArray[np.float64]
 Rank = int | Literal["auto"]
 #: Law of the noise on the core.
 CoreNoise = Literal["gaussian", "wishart-difference"]

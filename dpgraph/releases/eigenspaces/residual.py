@@ -8,8 +8,6 @@ known well in any graph of some thousand vertices. It is 0.00 to 0.07 where degr
 circles of one person, co-authors of long papers), so that an iteration from them needs many more products.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -12,19 +12,16 @@ Householder rotations is Haar and independent of the blocks. Eigenvectors of the
 block index, so that a few blocks are enough; more are drawn until the last one is negligible.
 """
 
-from __future__ import annotations
-
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg, sparse
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
 from dpgraph.exceptions import NotConvergedError
 from dpgraph.privacy.noise import NoiseSource
+from dpgraph.typing import FloatArray
 
 __all__ = ["canonical_signs", "sample_noisy_eigenspace"]
 
-FloatArray = NDArray[np.float64]
 
 #: The band matrix is extended until its eigenvectors' last block is smaller than this.
 _TAIL = 1e-13

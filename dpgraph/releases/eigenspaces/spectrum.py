@@ -1,21 +1,18 @@
 """Private singular values of a symmetric matrix: the whole top of the spectrum at the price of one value."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgraph.bounds.neighbours import SpectralNeighbours
 from dpgraph.linalg.eigen import Eigenpairs, is_decomposed, leading_values, value_tolerance, vector_tolerance
 from dpgraph.privacy.call import Call, Measurement
+from dpgraph.typing import FloatArray
 
 __all__ = ["ReleasedSpectrum", "certified_values", "release_spectrum", "spectrum_slack"]
 
-FloatArray = NDArray[np.float64]
 
 #: A certificate of eigenvalues may be wrong with probability min(delta/1000, 1e-9), which is less than what good events
 #: leave of their slack of 0.3 delta.

@@ -5,14 +5,11 @@ curve of limits on its motion; D has sensitivity 1, and its noisy value certifie
 rank and the share of the budget are planned from released values: the noisy spectrum, and guesses that cost nothing.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgraph.bounds import sensitivity
 from dpgraph.bounds.exit_time import SafeSet, steps_to_exit
@@ -22,10 +19,10 @@ from dpgraph.privacy.call import Call, Measurement
 from dpgraph.releases.eigenspaces.certificates import Certified, SubspaceInput, accurate_vectors, computed_error, halted
 from dpgraph.releases.eigenspaces.spectrum import ReleasedSpectrum, release_spectrum
 from dpgraph.tuning import STABILITY_TEST
+from dpgraph.typing import FloatArray
 
 __all__ = ["certify_jointly"]
 
-FloatArray = NDArray[np.float64]
 
 #: Shares of what is left that the test may take.
 _TEST_SHARES = np.linspace(*STABILITY_TEST.test_shares, 25)

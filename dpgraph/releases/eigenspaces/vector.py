@@ -12,12 +12,9 @@ far as that pays (they set the noise of the next product), and few products are 
 and more products are released.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgraph.bounds import sensitivity
 from dpgraph.denoise.empirical_bayes import enough_rows, posterior_basis
@@ -31,10 +28,10 @@ from dpgraph.releases.eigenspaces.power_method import LowRankAdjacency, row_scal
 from dpgraph.releases.eigenspaces.residual import DegreeResidual
 from dpgraph.releases.sweeps.core import shrunken_degrees
 from dpgraph.tuning import VECTOR
+from dpgraph.typing import FloatArray
 
 __all__ = ["release_leading_vector"]
 
-FloatArray = NDArray[np.float64]
 
 #: Iterates are multiples of this, times their largest entry, so that products lie exactly on a public grid, of weighted
 #: graphs of up to a million edges a vertex too.

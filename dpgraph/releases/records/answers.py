@@ -1,7 +1,5 @@
 """Calls whose epsilon may be infinite: they promise nothing, and release what is exact."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -5,14 +5,13 @@ large. Here records are rounded to a grid, towards 0 so that none gets longer, a
 integers.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 
+from dpgraph.typing import FloatArray
+
 __all__ = ["grid_records", "integer_gram", "quotient"]
 
-FloatArray = NDArray[np.float64]
 #: Python integers of any size.
 IntegerArray = NDArray[np.object_]
 

@@ -1,11 +1,8 @@
 """The release of a private answer to linear queries: C x for a public matrix C."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgraph.bounds.k_norm import Hull
 from dpgraph.linalg.exact_product import exact_product
@@ -13,10 +10,9 @@ from dpgraph.linalg.query_matrix import QueryMatrix
 from dpgraph.privacy.call import Call, Measurement, Released
 from dpgraph.privacy.grid import add_on_grid, grid_step
 from dpgraph.privacy.noise import NoiseSource
+from dpgraph.typing import FloatArray
 
 __all__ = ["k_norm_noise", "release_encoded"]
-
-FloatArray = NDArray[np.float64]
 
 
 def release_encoded(

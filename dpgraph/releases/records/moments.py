@@ -3,23 +3,18 @@
 Records have norm at most 1, n is public. Neighbours: one record replaced, or one added or removed.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
-
-import numpy as np
-from numpy.typing import NDArray
 
 from dpgraph.bounds.moments import moments_sensitivity, twice_the_trace_sensitivity
 from dpgraph.privacy.call import Call, Measurement
 from dpgraph.privacy.grid import Terms, grid_step, split
 from dpgraph.releases.records.exact_moments import grid_records, integer_gram, quotient
 from dpgraph.releases.symmetric import MatrixNorm, NuclearMechanism, release_symmetric
+from dpgraph.typing import FloatArray
 
 __all__ = ["SecondMoments", "release_twice_the_trace"]
 
-FloatArray = NDArray[np.float64]
 
 #: The private trace lives on a grid this much finer than its noise.
 _TRACE_GRID_BITS = 28

@@ -1,20 +1,17 @@
 """The release of a private marginal: means of parities, or of conjunctions, of records."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgraph.inputs.records import Schema, read_records, truncate_rows
 from dpgraph.linalg.parities import ParityBasis
 from dpgraph.privacy.call import Call, Measurement
+from dpgraph.typing import FloatArray
 
 __all__ = ["Statistics", "release_means"]
 
-FloatArray = NDArray[np.float64]
 
 #: Records are multiplied this many at a time.
 _CHUNK = 4096

@@ -7,12 +7,9 @@ vertex reads its neighbours once, with the noise of a single release. Where a fi
 are swept a few times, each edge being read at one of its ends (:mod:`~dpgraph.releases.sweeps.one_sided`).
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgraph.denoise.schedules import (
     is_even,
@@ -31,6 +28,7 @@ from dpgraph.releases.sweeps.one_sided import release_one_sided_sweeps
 from dpgraph.releases.sweeps.oracle import Core, FieldOracle, Iteration
 from dpgraph.releases.sweeps.repeated import release_repeated_sweeps
 from dpgraph.tuning import CORE
+from dpgraph.typing import FloatArray, IntArray
 
 __all__ = [
     "choose_core",
@@ -40,9 +38,6 @@ __all__ = [
     "release_usable_degrees",
     "shrunken_degrees",
 ]
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.int64]
 
 
 def release_core_iterates(
@@ -162,13 +157,13 @@ def _repeats(oracle: FieldOracle, epsilon: float, w: float, mean_degree: float, 
     return number_of_label_repeats(each, mean_degree, degrees, columns=oracle.columns, choices=choices)
 
 
-def degree_order(degrees: FloatArray, generator: np.random.Generator) -> IndexArray:
+def degree_order(degrees: FloatArray, generator: np.random.Generator) -> IntArray:
     """Rows by decreasing (released) degree, equal degrees in random order."""
     shuffled = generator.permutation(degrees.size)
     return shuffled[np.argsort(-degrees[shuffled], kind="stable")]
 
 
-def large_first(degrees: FloatArray, generator: np.random.Generator) -> IndexArray:
+def large_first(degrees: FloatArray, generator: np.random.Generator) -> IntArray:
     """Random order that draws the next row with probability proportional to its squared (released, positive) degree.
 
     Rows of many edges should come early, so that others read what they have chosen. Strictly by degree is worse if rows

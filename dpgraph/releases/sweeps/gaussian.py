@@ -13,15 +13,12 @@ The same loop solves max-cut (one column, signs), bisection (the same with balan
 each label, simplex rows): a :class:`~dpgraph.releases.sweeps.oracle.Response` says how a block answers.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 from tqdm import tqdm
 
 from dpgraph.arguments import check_choice
@@ -29,12 +26,11 @@ from dpgraph.bounds import sensitivity
 from dpgraph.denoise.kalman import FieldTracker
 from dpgraph.privacy.call import Call
 from dpgraph.privacy.report import Pairs
-from dpgraph.releases.sweeps.oracle import Core, FieldOracle, IndexArray, Iteration, Response
+from dpgraph.releases.sweeps.oracle import Core, FieldOracle, IntArray, Iteration, Response
 from dpgraph.tuning import CORE
+from dpgraph.typing import FloatArray
 
 __all__ = ["LOOK_DELTA", "is_pure", "release_iterates", "shares_of"]
-
-FloatArray = NDArray[np.float64]
 
 
 #: Share of delta that pays for a Laplace look beside Gaussian sweeps
@@ -118,7 +114,7 @@ class _Run:
     generator: np.random.Generator
     X: FloatArray
 
-    def sweep(self, order: IndexArray, release: _Release, tracker: FieldTracker, sharpness: float) -> None:
+    def sweep(self, order: IntArray, release: _Release, tracker: FieldTracker, sharpness: float) -> None:
         """Release the rows in `order` block by block and let each block answer."""
         for block in np.array_split(order, min(CORE.blocks, order.size)):
             if not self.X.any():  # nothing is set yet: fields are zero whatever the data

@@ -1,20 +1,15 @@
 """Labels by bounded iterates in the simplex, one column for each label; for max-k-cut, colouring and the like."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgraph.bounds import sensitivity
 from dpgraph.graph import GraphOperator
 from dpgraph.releases.sweeps.oracle import ITERATE_UNIT, FieldOracle, Iteration, LabelScores
+from dpgraph.typing import FloatArray, IntArray
 
 __all__ = ["Simplex", "label_iteration"]
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.int64]
 
 
 class Simplex:
@@ -27,7 +22,7 @@ class Simplex:
         """Random labels."""
         return np.eye(self._q)[generator.integers(0, self._q, size)]
 
-    def answer(self, block: IndexArray, ratio: FloatArray, sharpness: float, X: FloatArray) -> FloatArray:
+    def answer(self, block: IntArray, ratio: FloatArray, sharpness: float, X: FloatArray) -> FloatArray:
         """Weights of the labels by the exponential of their scores; the best label in the end."""
         scores = ratio if self._relation is None else ratio @ self._relation
         if math.isinf(sharpness):
@@ -62,7 +57,7 @@ def label_iteration(graph: GraphOperator, relation: FloatArray, progress: bool =
     regular = np.ptp(relation.sum(axis=0)) == 0.0
     centre = math.floor(1 / q / ITERATE_UNIT) * ITERATE_UNIT if regular else 0.0
 
-    def fields(block: IndexArray, X: FloatArray) -> FloatArray:
+    def fields(block: IntArray, X: FloatArray) -> FloatArray:
         return graph.multiply_rows(block, X - centre * X.any(axis=1, keepdims=True))
 
     oracle = FieldOracle(

@@ -21,7 +21,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from tqdm import tqdm
 
 from dpgraph.bounds import sensitivity
@@ -30,11 +29,10 @@ from dpgraph.privacy.grid import LAPLACE_BITS, grid_step
 from dpgraph.privacy.report import Pairs
 from dpgraph.releases.sweeps.oracle import ITERATE_UNIT, Core, FieldOracle, Iteration, LabelScores, Response
 from dpgraph.tuning import ONE_SIDED
+from dpgraph.typing import FloatArray, IntArray
 
 __all__ = ["release_one_sided_sweeps", "row_blocks", "score_units"]
 
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.int64]
 
 #: Rows of a block do not read each other: nearly one row after another.
 _BLOCKS = 1000
@@ -117,7 +115,7 @@ class _Run:
 
     def set(
         self,
-        rows: IndexArray,
+        rows: IntArray,
         seen: FloatArray,
         release: _Release,
         *,
@@ -143,13 +141,13 @@ class _Run:
             self.X[block] = seen[block] = new
             something = something or not apart
 
-    def _answer(self, block: IndexArray, sharpness: float) -> FloatArray:
+    def _answer(self, block: IntArray, sharpness: float) -> FloatArray:
         if not self.known.of(block):
             return self.response.start(block.size, self.generator)
         return self.response.answer(block, self.known.signal_to_noise(block), sharpness, self.X)
 
 
-def score_units(counts: FloatArray, relation: FloatArray, unit: float) -> IndexArray:
+def score_units(counts: FloatArray, relation: FloatArray, unit: float) -> IntArray:
     """Scores ``counts @ relation`` of private counts, in whole units, rounded down and free of other errors.
 
     Parameters
@@ -175,7 +173,7 @@ def score_units(counts: FloatArray, relation: FloatArray, unit: float) -> IndexA
     return high @ weights + (low @ weights) // steps
 
 
-def row_blocks(order: IndexArray, blocks: int = _BLOCKS) -> list[IndexArray]:
+def row_blocks(order: IntArray, blocks: int = _BLOCKS) -> list[IntArray]:
     """The first row alone, because it reads nothing, then blocks of nearly one row; none of no rows."""
     first, rest = order[:1], order[1:]
     return [block for block in (first, *np.array_split(rest, min(blocks, max(rest.size, 1)))) if block.size]
@@ -190,9 +188,7 @@ class _Readings:
     prior: FloatArray
 
     @classmethod
-    def none(
-        cls, oracle: FieldOracle, variances: FloatArray, rows: IndexArray, *, head: int, several: bool
-    ) -> _Readings:
+    def none(cls, oracle: FieldOracle, variances: FloatArray, rows: IntArray, *, head: int, several: bool) -> _Readings:
         """Before the first sweep; a field has the part of its prior variance that the rows it sees are of all rows."""
         prior = np.tile(ONE_SIDED.prior * variances, (2, 1))
         if several:
@@ -201,28 +197,28 @@ class _Readings:
             prior[1, rows] *= np.minimum(1 - place, 1 - head / rows.size)
         return cls(np.zeros((2, oracle.rows, oracle.columns)), np.zeros((2, oracle.rows)), prior)
 
-    def add(self, block: IndexArray, side: int, fields: FloatArray, variance: float) -> None:
+    def add(self, block: IntArray, side: int, fields: FloatArray, variance: float) -> None:
         """A reading takes the place of the one before on its side."""
         self.values[side, block], self.variance[side, block] = fields, variance
 
-    def of(self, block: IndexArray) -> bool:
+    def of(self, block: IntArray) -> bool:
         """Whether anything has been read at these rows."""
         return bool(self.variance[:, block].any())
 
-    def _weights(self, block: IndexArray) -> FloatArray:
+    def _weights(self, block: IntArray) -> FloatArray:
         prior, variance = self.prior[:, block], self.variance[:, block]
         return np.where(variance > 0, prior / (prior + variance), 0.0)
 
-    def means(self, block: IndexArray) -> FloatArray:
+    def means(self, block: IntArray) -> FloatArray:
         """Posterior means of the fields."""
         return np.asarray(np.einsum("ki,kij->ij", self._weights(block), self.values[:, block]))
 
-    def signal_to_noise(self, block: IndexArray) -> FloatArray:
+    def signal_to_noise(self, block: IntArray) -> FloatArray:
         """The same over the posterior standard deviation."""
         variance = np.sum(self._weights(block) * self.variance[:, block], axis=0)
         return self.means(block) / np.sqrt(np.maximum(variance, 1e-300))[:, None]
 
-    def in_proportion(self, block: IndexArray, side: int, variance: float) -> FloatArray:
+    def in_proportion(self, block: IntArray, side: int, variance: float) -> FloatArray:
         """Readings of one side, such that exact fields of the other, to be released with this variance, weigh 1."""
         prior = self.prior[1 - side, block]
         weights = self._weights(block)[side] / np.maximum(prior / (prior + variance), _LEAST_WEIGHT)
@@ -234,7 +230,7 @@ class _Release:
     """Adds the noise of one sweep to exact fields, or chooses labels by exact scores; variance of the noise."""
 
     add_noise: Callable[[FloatArray], FloatArray]
-    choose: Callable[[FloatArray, FloatArray], IndexArray]
+    choose: Callable[[FloatArray, FloatArray], IntArray]
     variance: float
 
 

@@ -1,20 +1,16 @@
 """What a bounded iteration is made of: private fields, public rows that answer to them, and which rows iterate."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgraph.privacy.report import Pairs
+from dpgraph.typing import FloatArray, IntArray
 
 __all__ = ["ITERATE_UNIT", "Core", "FieldOracle", "Iteration", "LabelScores", "Response", "Revision"]
 
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.int64]
 
 #: Iterates are multiples of this, so that fields lie exactly on a public grid.
 ITERATE_UNIT = 2.0**-8
@@ -37,7 +33,7 @@ class LabelScores:
         labels that are not best.
     """
 
-    counts: Callable[[IndexArray, FloatArray], FloatArray]
+    counts: Callable[[IntArray, FloatArray], FloatArray]
     relation: FloatArray
     bound: float
     single: bool = False
@@ -67,7 +63,7 @@ class FieldOracle:
 
     rows: int
     columns: int
-    fields: Callable[[IndexArray, FloatArray], FloatArray]
+    fields: Callable[[IntArray, FloatArray], FloatArray]
     unit: float
     row_bound: float
     row_bound_l1: float
@@ -87,16 +83,16 @@ class Core:
         0 <= size <= rows.
     """
 
-    order: IndexArray
+    order: IntArray
     size: int
 
     @property
-    def rows(self) -> IndexArray:
+    def rows(self) -> IntArray:
         """The rows that iterate."""
         return self.order[: self.size]
 
     @property
-    def others(self) -> IndexArray:
+    def others(self) -> IntArray:
         """The rows that are looked at once."""
         return self.order[self.size :]
 
@@ -122,7 +118,7 @@ class Response(Protocol):
         """Rows for the first block, drawn independently of the data."""
         ...
 
-    def answer(self, block: IndexArray, ratio: FloatArray, sharpness: float, X: FloatArray) -> FloatArray:
+    def answer(self, block: IntArray, ratio: FloatArray, sharpness: float, X: FloatArray) -> FloatArray:
         """Rows of `block` for fields of signal-to-noise `ratio` at X; infinitely sharp in the last sweep."""
         ...
 

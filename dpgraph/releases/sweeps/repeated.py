@@ -15,7 +15,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from tqdm import tqdm
 
 from dpgraph.bounds import sensitivity
@@ -27,11 +26,10 @@ from dpgraph.privacy.reading_norm import ReadingNorm, reading_grid
 from dpgraph.releases.sweeps.one_sided import row_blocks
 from dpgraph.releases.sweeps.oracle import Core, FieldOracle, Iteration
 from dpgraph.tuning import REPEATED
+from dpgraph.typing import FloatArray, IntArray
 
 __all__ = ["release_repeated_sweeps"]
 
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.int64]
 
 #: Blocks of a sweep after the first; rows of a block do not see each other move.
 _BLOCKS = 200
@@ -124,7 +122,7 @@ class PublicIterate:
         self._oracle, self._readings, self._variances = oracle, readings, variances
         self._fresh = np.ones(oracle.rows, dtype=bool)
 
-    def read(self, block: IndexArray) -> tuple[FloatArray, float]:
+    def read(self, block: IntArray) -> tuple[FloatArray, float]:
         """Release the fields of `block`, rows that are all read for the first time or all again; also the variance."""
         fresh = self._fresh[block]
         if fresh.any() and not fresh.all():
@@ -133,7 +131,7 @@ class PublicIterate:
         release = self._readings.first if fresh.all() else self._readings.later
         return release(block, self._oracle.fields(block, self.X)), self._variances[0 if fresh.all() else 1]
 
-    def set(self, block: IndexArray, new: FloatArray) -> None:
+    def set(self, block: IntArray, new: FloatArray) -> None:
         """Set rows."""
         self._fresh[block] = False
         self.X[block] = new
@@ -172,15 +170,15 @@ class _Filters:
         self.steering.variance += self.unseen
         self.last.variance += self.unseen
 
-    def observe(self, block: IndexArray, fields: FloatArray, variance: float) -> None:
+    def observe(self, block: IntArray, fields: FloatArray, variance: float) -> None:
         self.steering.observe(block, fields, variance)
         self.last.observe(block, fields, variance)
 
-    def moved(self, block: IndexArray, change: FloatArray) -> None:
+    def moved(self, block: IntArray, change: FloatArray) -> None:
         self.steering.moved(block, change)
         self.last.moved(block, change)
 
-    def ratio(self, block: IndexArray, sweep: int, sweeps: int) -> tuple[FloatArray, float]:
+    def ratio(self, block: IntArray, sweep: int, sweeps: int) -> tuple[FloatArray, float]:
         """Signal-to-noise ratio to answer to in this sweep, counted from 0, and how sharply."""
         if sweep == sweeps - 1:
             return self.last.signal_to_noise(block), math.inf

@@ -1,7 +1,5 @@
 """Private cuts by bounded iterates: vertices take the side against their fields, with balance on request."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -12,11 +10,9 @@ from dpgraph.privacy.call import Call
 from dpgraph.releases.sweeps.core import release_core_iterates
 from dpgraph.releases.sweeps.oracle import ITERATE_UNIT, FieldOracle, Iteration
 from dpgraph.tuning import CORE
+from dpgraph.typing import FloatArray, IntArray
 
 __all__ = ["BalancedSigns", "Signs", "cut_iteration", "cut_labels", "release_cut_labels"]
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.int64]
 
 
 class Signs:
@@ -26,7 +22,7 @@ class Signs:
         """Random signs."""
         return generator.choice(np.array([-1.0, 1.0]), size=(size, 1))
 
-    def answer(self, block: IndexArray, ratio: FloatArray, sharpness: float, X: FloatArray) -> FloatArray:
+    def answer(self, block: IntArray, ratio: FloatArray, sharpness: float, X: FloatArray) -> FloatArray:
         """Return the opposite of the fields, as certain as they are precise."""
         opinion = -np.sign(ratio) if math.isinf(sharpness) else -np.tanh(sharpness * ratio)
         return np.rint(opinion / ITERATE_UNIT) * ITERATE_UNIT
@@ -40,7 +36,7 @@ class BalancedSigns(Signs):
     up for: if hubs were all left on one side, every later row would be forced to the other.
     """
 
-    def answer(self, block: IndexArray, ratio: FloatArray, sharpness: float, X: FloatArray) -> FloatArray:
+    def answer(self, block: IntArray, ratio: FloatArray, sharpness: float, X: FloatArray) -> FloatArray:
         """Return the same, with a multiplier taken off the fields."""
         others = float(X.sum() - X[block].sum())
         total = others - float(np.sign(ratio).sum())

@@ -1,7 +1,5 @@
 """Labels by bounded iterates in the simplex where whole tables are private, and a choice between candidates."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np
@@ -14,11 +12,10 @@ from dpgraph.releases.sweeps.core import release_core_iterates
 from dpgraph.releases.sweeps.labels import Simplex
 from dpgraph.releases.sweeps.oracle import ITERATE_UNIT, FieldOracle, Iteration, LabelScores
 from dpgraph.releases.totals import release_weight
+from dpgraph.typing import FloatArray, IntArray
 
 __all__ = ["release_table_iterates"]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 #: Shares for the weights of all candidates together, and for degrees and sweeps: 0.03 and 0.945 of a call that leaves
 #: 0.975 to its labels.

@@ -6,12 +6,9 @@ its cut is computed from the answers at leisure, and each other vertex reads its
 noise of a single count. Answers tell about the pairs inside the core, looks about all others: both spend the budget.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call
@@ -26,10 +23,9 @@ from dpgraph.releases.sweeps.core import degree_order, release_usable_degrees
 from dpgraph.releases.sweeps.one_sided import release_one_sided_sweeps
 from dpgraph.releases.sweeps.oracle import Core, Iteration
 from dpgraph.tuning import TWO_STAGE
+from dpgraph.typing import FloatArray
 
 __all__ = ["check_core_response", "core_may_answer", "release_core_response", "response_core"]
-
-FloatArray = NDArray[np.float64]
 
 
 def core_may_answer(epsilon: float) -> bool:

@@ -4,8 +4,6 @@ With U_ia = V_ia minus its component along v_0, Cov[(i,a), (j,b)] = <U_ia, U_jb>
 As for max-cut (:mod:`dpgraph.sos.cut.conditioning`), the upper bound of the search is the largest over all leaves.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """Local search for a 2-CSP whose label-extended matrix is known only in factored form U B U'."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from dpgraph.compiled import njit

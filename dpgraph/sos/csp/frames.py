@@ -4,8 +4,6 @@ A frame is E[a] in R^k for the labels a: orthonormal rows whose span contains v_
 vectors are V[a] = E[a, 0] E[a]: then sum_a V[a] = v_0 and the V[a] are orthogonal.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from dpgraph.compiled import njit

@@ -4,8 +4,6 @@ Conventions: constraint e is on the pair (u, v), u < v, with table T[e, a, b]; :
 Label vectors V[i, a] = E[i, a, 0] E[i, a] live in R^k and come from frames E[i], see :mod:`dpgraph.sos.csp.frames`.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

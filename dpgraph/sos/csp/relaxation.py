@@ -13,8 +13,6 @@ factorization, Mathematical Programming 95 (2003).
 P.-W. Wang, W.-C. Chang, J. Z. Kolter, The mixing method, arXiv:1706.00476.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -6,8 +6,6 @@ B. Barak, P. Raghavendra, D. Steurer, Rounding semidefinite programming hierarch
 A. Frieze, M. Jerrum, Improved approximation algorithms for MAX k-CUT and MAX BISECTION, Algorithmica 18 (1997).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from dpgraph.sos.csp.objective import CSPObjective

@@ -1,7 +1,5 @@
 """Max-2-CSP by the degree-2 relaxation, global correlation rounding and local search."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

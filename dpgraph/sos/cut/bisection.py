@@ -1,7 +1,5 @@
 """Max-bisection: the degree-2 relaxation with the balance constraint, conditioning, and balanced local search."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from dpgraph.arguments import as_generator

@@ -18,8 +18,6 @@ B. Barak, P. Raghavendra, D. Steurer, Rounding semidefinite programming hierarch
 P. Raghavendra, N. Tan, Approximating CSPs with global cardinality constraints using SDP hierarchies, SODA 2012.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 

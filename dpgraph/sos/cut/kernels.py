@@ -4,8 +4,6 @@ Conventions: ``M`` is symmetric with zero diagonal, rows of ``V`` are unit vecto
 The value of a cut is ``constant - x'Mx/4``; flipping vertex ``i`` gains ``x_i (Mx)_i``.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from dpgraph.compiled import njit

@@ -11,8 +11,6 @@ T. G. J. Myklebust, Solving maximum cut problems by simulated annealing, arXiv:1
 J. Houdayer, O. C. Martin, Renormalization for discrete optimization, Physical Review Letters 83 (1999).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from dpgraph.sos.cut.base import CutObjective

@@ -14,8 +14,6 @@ P.-W. Wang, W.-C. Chang, J. Z. Kolter, The mixing method: low-rank coordinate de
 with diagonal constraints, arXiv:1706.00476.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -7,8 +7,6 @@ semidefinite programming, J. ACM 42 (1995).
 B. Barak, P. Raghavendra, D. Steurer, Rounding semidefinite programming hierarchies via global correlation, FOCS 2011.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from dpgraph.sos.cut.base import CutObjective

@@ -3,8 +3,6 @@
 Works on any :class:`~dpgraph.sos.cut.base.CutObjective`; the exact and the private max-cut both call it.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from dpgraph.arguments import as_generator

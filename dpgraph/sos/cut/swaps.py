@@ -8,8 +8,6 @@ D. S. Johnson, C. R. Aragon, L. A. McGeoch, C. Schevon, Optimization by simulate
 evaluation; part I, graph partitioning, Operations Research 37 (1989).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from dpgraph.compiled import njit

@@ -9,8 +9,6 @@ K. Gatermann, P. A. Parrilo, Symmetry groups, semidefinite programs, and sums of
 (2004).
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -1,7 +1,5 @@
 """Rounding of exact moment relaxations: conditioning by reweighting, at the price of one degree for each seed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Literal
 

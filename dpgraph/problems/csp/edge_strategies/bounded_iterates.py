@@ -1,7 +1,5 @@
 """Labels, vertex by vertex."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,7 +1,5 @@
 """Randomised response inside a core, then one look at every other vertex."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,7 +1,5 @@
 """Randomised response on every pair, then a search among the answers."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,7 +1,5 @@
 """Private mean field in the simplex."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,7 +1,5 @@
 """A label-extended matrix of low rank (DN25a, section 7), which is then labelled."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

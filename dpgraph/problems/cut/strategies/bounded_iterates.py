@@ -1,7 +1,5 @@
 """Private block coordinate descent on a public iterate."""
 
-from __future__ import annotations
-
 from dpgraph.arguments import check_choice
 from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call

@@ -1,7 +1,5 @@
 """The private normalized adjacency of the coherence-aware projector (DN25a), projected and cut like an exact one."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from dpgraph.graph import Graph

@@ -1,7 +1,5 @@
 """Noise on all entries of the normalized adjacency (DTTZ14), projection, then the solver."""
 
-from __future__ import annotations
-
 from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call
 from dpgraph.problems.cut.solve import check_projection, solve_dense, solver_options

@@ -1,7 +1,5 @@
 """The noisy power method (HP14), then the solver on the private factors."""
 
-from __future__ import annotations
-
 from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call
 from dpgraph.problems.cut.solve import solve, solver_options

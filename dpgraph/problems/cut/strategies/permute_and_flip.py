@@ -1,7 +1,5 @@
 """The noisily best of all cuts."""
 
-from __future__ import annotations
-
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call

@@ -1,7 +1,5 @@
 """Randomised response on every pair, then the solver on the answers."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from dpgraph.graph import Graph

@@ -1,7 +1,5 @@
 """The coherence-aware projector on the leading eigenspace, and a small core (DN25a, Algorithms 5.2 to 6.2)."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

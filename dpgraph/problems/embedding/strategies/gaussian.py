@@ -1,11 +1,8 @@
 """Symmetric Gaussian noise on all entries of the normalized adjacency (DTTZ14)."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
 from dpgraph.exceptions import InvalidParameterError
@@ -20,10 +17,9 @@ from dpgraph.releases.normalized import release_lower_bound, release_matrix
 from dpgraph.releases.totals import release_total_weight
 from dpgraph.results.adjacency import DENSE_LIMIT, PrivateNormalizedAdjacency
 from dpgraph.tuning import EMBEDDING
+from dpgraph.typing import FloatArray
 
 __all__ = ["check_gaussian"]
-
-FloatArray = NDArray[np.float64]
 
 
 def check_gaussian(options: Gaussian, n: int, max_weight: float) -> None:

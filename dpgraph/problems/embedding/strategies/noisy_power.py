@@ -3,8 +3,6 @@
 Both normalise by released degrees: what an edge then moves is public, and no bound on min c is needed.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

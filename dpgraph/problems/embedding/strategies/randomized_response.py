@@ -1,11 +1,8 @@
 """A private normalized adjacency from randomized response: pure, and all eigenvectors at the price of one release."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 from scipy.sparse.linalg import LinearOperator, eigsh
 
@@ -22,8 +19,7 @@ from dpgraph.releases.eigenspaces.sampler import canonical_signs
 from dpgraph.releases.normalized import regularize
 from dpgraph.results.adjacency import PrivateNormalizedAdjacency
 from dpgraph.tuning import EMBEDDING
-
-FloatArray = NDArray[np.float64]
+from dpgraph.typing import FloatArray
 
 #: regularization="auto" is this many times the average degree. The noise does not depend on tau, which is so large that
 #: the leading space, scaled back, is that of the adjacency matrix itself, to four digits.

@@ -1,7 +1,5 @@
 """Laplace noise in a matrix norm."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
 

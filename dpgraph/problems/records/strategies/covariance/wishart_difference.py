@@ -1,7 +1,5 @@
 """Difference of two Wishart matrices."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
 

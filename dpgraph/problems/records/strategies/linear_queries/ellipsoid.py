@@ -1,21 +1,18 @@
 """Gaussian noise shaped by the minimum-volume ellipsoid of the columns."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 
 from dpgraph.linalg.ellipsoid import Ellipsoid, minimum_volume_ellipsoid
 from dpgraph.linalg.query_matrix import QueryMatrix
 from dpgraph.problems.records.encodings import Encoding, centred_space, shaped
 from dpgraph.problems.strategy import Strategy
+from dpgraph.typing import FloatArray
 
 __all__ = ["STRATEGY", "EllipsoidNoise"]
 
-FloatArray = NDArray[np.float64]
 
 #: Accuracy of the ellipsoid inside a mechanism: more of it does not change the error visibly, and privacy does not
 #: depend on it.

@@ -1,7 +1,5 @@
 """Gaussian noise of least total variance."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 

@@ -1,7 +1,5 @@
 """Independent Gaussian noise on every answer."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from dpgraph.linalg.query_matrix import QueryMatrix

@@ -1,7 +1,5 @@
 """Noise that follows the hull of the moves of a neighbour."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

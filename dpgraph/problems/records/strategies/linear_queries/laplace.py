@@ -1,7 +1,5 @@
 """Laplace noise on the answers, on the histogram, or on sums over a tree of its cells."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np
