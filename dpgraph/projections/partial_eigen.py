@@ -1,18 +1,17 @@
 """Eigenpairs of a dense symmetric matrix beyond a threshold, without paying for the rest.
 
-A dense symmetric eigendecomposition spends a third of its time on the reduction to tridiagonal form, which gives all
-eigenvalues, and two thirds on the eigenvectors. A projection that changes only some eigenvalues needs only their
-eigenvectors, so :class:`SymmetricSpectrum` computes eigenvalues first and eigenvectors on demand.
+All eigenvalues cost a third of a decomposition, the reduction to tridiagonal form; eigenvectors are the rest. So
+:class:`SymmetricSpectrum` computes eigenvalues first, and only those eigenvectors that a projection changes.
 """
 
 import numpy as np
 from scipy.linalg import eigh_tridiagonal, eigvalsh_tridiagonal, lapack
 
-from dpgraph.exceptions import InvalidParameterError, NotConvergedError
+from dpgraph.exceptions import NotConvergedError
 from dpgraph.linalg.eigen import DENSE_LIMIT, leading_eigenpairs
 from dpgraph.typing import FloatArray
 
-__all__ = ["SymmetricSpectrum", "beyond_radius", "outer"]
+__all__ = ["SymmetricSpectrum", "beyond_radius", "excess", "outer"]
 
 #: Below this size the full decomposition (divide and conquer) is as fast as a partial one.
 _FULL_LIMIT = 200
@@ -85,14 +84,18 @@ def outer(vectors: FloatArray, values: FloatArray) -> FloatArray:
     return (product + product.T) / 2
 
 
+def excess(X: FloatArray, radius: float) -> FloatArray:
+    """What the eigenvalues of a symmetric matrix have beyond `radius`: X - excess is X with eigenvalues clipped."""
+    values, vectors = beyond_radius(X, radius)
+    return outer(vectors, values - np.clip(values, -radius, radius))
+
+
 def beyond_radius(X: FloatArray, radius: float) -> tuple[FloatArray, FloatArray]:
     """Eigenvalues (k,) of a symmetric matrix whose absolute value exceeds `radius`, and their eigenvectors (n, k).
 
-    Large matrices are tried with a Krylov method first: a matrix that is nearly inside the ball has only a few such
-    pairs. If its last pair still lies beyond the radius, or it does not converge, the tridiagonal reduction decides.
+    A large matrix that is nearly inside the ball has only a few such pairs, so a Krylov method is tried on it first. If
+    its last pair still lies beyond the radius, or it does not converge, the tridiagonal reduction decides.
     """
-    if radius < 0:
-        raise InvalidParameterError(f"radius must be nonnegative; got {radius!r}")
     if len(X) > DENSE_LIMIT:
         found = _krylov_beyond(X, radius)
         if found is not None:

@@ -2,8 +2,7 @@
 
 Noise drives eigenvalues apart: that of C + W exceeds the one that belongs to its eigenvector by about the variance
 times the sum of 1/(gap to each other eigenvalue), and the best multiple of its eigenprojection is smaller by as much
-again, because the eigenvector is off as well. All this can be read off the noisy eigenvalues and the variance, which is
-public: nothing is paid for it.
+again, because the eigenvector is off as well. The noisy eigenvalues and the public variance show all this.
 """
 
 import numpy as np
@@ -13,7 +12,7 @@ from scipy.optimize import isotonic_regression
 from dpgraph.arguments import check_nonnegative, check_positive
 from dpgraph.projections.base import as_symmetric
 from dpgraph.projections.partial_eigen import SymmetricSpectrum
-from dpgraph.projections.simplex import project_solid_simplex
+from dpgraph.projections.spectral_sets import project_solid_simplex
 from dpgraph.typing import FloatArray
 
 __all__ = ["shrink_psd_trace", "shrunken_eigenvalues"]
@@ -56,10 +55,8 @@ def shrink_psd_trace(X: ArrayLike, trace: float, *, std: float) -> FloatArray:
 
     Parameters
     ----------
-    X : array_like, shape (d, d)
-        The noisy matrix; its symmetric part decides.
-    trace : float
-        Nonnegative.
+    X, trace
+        As for :func:`~dpgraph.projections.project_psd_trace`; `X` is the noisy matrix, shape (d, d).
     std : float
         Standard deviation of a diagonal entry of the noise, positive; off the diagonal it is smaller by sqrt(2).
 
