@@ -1,14 +1,10 @@
 """Leading eigenvectors of a matrix of answers, by approximate message passing from its spectral estimate.
 
 The answers to randomised response, made unbiased, are the adjacency matrix plus noise that is independent in all pairs
-and has a known variance. Eigenvectors are not the best estimate then: rows have a law that can be learned
-(:mod:`dpgraph.denoise.empirical_bayes`). Products of the matrix with posterior means are corrected for what the
-noise has already said about them (Onsager's term), so that their error is Gaussian with a known covariance once more,
-and posterior means are taken again. Everything here is post-processing of the answers, without further budget.
-
-References
-----------
-A. Montanari, R. Venkataramanan, "Estimation of low-rank matrices via approximate message passing", Ann. Statist. 2021.
+and has a known variance. Products of the matrix with posterior means of rows are corrected for what the noise has
+already said about them (Onsager's term), so that their error is Gaussian with a known covariance once more, and
+posterior means are taken again: A. Montanari, R. Venkataramanan, "Estimation of low-rank matrices via approximate
+message passing", Ann. Statist. 2021.
 """
 
 from collections.abc import Callable
@@ -17,7 +13,6 @@ from dpgraph.denoise.empirical_bayes import posterior_means_and_response
 from dpgraph.typing import FloatArray
 
 __all__ = ["refined_eigenvectors"]
-
 
 #: Products after the spectral estimate; where that is good, the first one is what matters.
 _PRODUCTS = 5
@@ -47,13 +42,9 @@ def refined_eigenvectors(
     X : ndarray, shape (n, r)
         Estimates of the eigenvectors, not orthonormal.
     bias : ndarray, shape (r, r)
-        Expectation of X' W X for the noise W, which X depends on: (noisy matrix on the space of X) - bias is unbiased.
-
-    Notes
-    -----
-    W X is Onsager's term of a product plus Gaussian noise, and by Stein's lemma that noise has the same inner product
-    with the next posterior means as the term itself: `bias` is twice the term. (For the eigenvector of a spike it is
-    2 n variance/eigenvalue, as random matrix theory says.)
+        Expectation of X' W X for the noise W: (noisy matrix on the space of X) - bias is unbiased. W X is Onsager's
+        term of a product plus Gaussian noise, and by Stein's lemma that noise has the same inner product with the next
+        posterior means as the term itself: `bias` is twice the term.
     """
     before = vectors / values
     estimate, covariance = vectors, variance * _weighted_gram(before, scales)

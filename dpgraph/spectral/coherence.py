@@ -1,9 +1,4 @@
-"""Exact (not private) coherence and threshold rank: diagnostics for the data owner.
-
-References
-----------
-DN25a, Definitions 1.1 (basic coherence) and 1.4 (rank-r coherence); docs/normalized-adjacency.md (degree-corrected).
-"""
+"""Exact (not private) coherence and threshold rank: diagnostics for the data owner."""
 
 from typing import Any, Literal
 
@@ -37,16 +32,12 @@ def coherence(A_or_U: Any, rank: int | None = None) -> float:
     Returns
     -------
     float
-        Between 1 (flat) and n / r. **Not private.**
+        Between 1 (flat) and n / r (DN25a, Definition 1.4). **Not private.**
 
     Raises
     ------
     InvalidParameterError
         `rank` is out of range, or a basis is not orthonormal.
-
-    References
-    ----------
-    DN25a, Definition 1.4.
 
     Examples
     --------
@@ -79,16 +70,12 @@ def basic_coherence(A: Any) -> float:
     Returns
     -------
     float
-        Between 1 and max(n, m). **Not private.**
+        Between 1 and max(n, m) (DN25a, Definition 1.1; HP14). **Not private.**
 
     Raises
     ------
     InvalidParameterError
         The matrix has NaN or infinite entries.
-
-    References
-    ----------
-    DN25a, Definition 1.1; HP14.
 
     Examples
     --------
@@ -105,16 +92,16 @@ def basic_coherence(A: Any) -> float:
 def degree_corrected_coherence(G: Any, rank: int, regularization: float, *, weight: str | None = None) -> float:
     """Degree-corrected coherence nu = max_i (||U_i||^2 / c_i) sum(c) / r of the normalized adjacency, c = d + tau.
 
+    docs/normalized-adjacency.md says what it is for.
+
     Parameters
     ----------
-    G : graph
+    G, weight
         As for :func:`dpgraph.max_cut`; nonnegative weights.
     rank : int
         Number of leading eigenvectors by absolute eigenvalue, 1 <= rank <= n.
     regularization : float
         tau >= 0; positive if there are isolated vertices.
-    weight : str, optional
-        Edge attribute with the weights.
 
     Returns
     -------
@@ -133,7 +120,14 @@ def degree_corrected_coherence(G: Any, rank: int, regularization: float, *, weig
     >>> round(degree_corrected_coherence(nx.star_graph(9), rank=1, regularization=0.0), 6)
     1.0
     """
-    normalized, scale = _normalized_adjacency(G, regularization, weight)
+    if not (np.isfinite(regularization) and regularization >= 0):
+        raise InvalidParameterError(f"regularization must be a finite number >= 0; got {regularization!r}")
+    graph = as_graph(G, weight=weight, signed=False)
+    scale = graph.degrees() + regularization
+    if scale.min() <= 0:
+        raise InvalidGraphError("regularization=0 needs a graph without isolated vertices; pass a positive number")
+    half = sparse.diags_array(1 / np.sqrt(scale))
+    normalized = sparse.csr_array(half @ graph.adjacency @ half)
     pairs = leading_eigenpairs(normalized, rank, tolerance=_RESIDUAL, generator=np.random.default_rng(0))
     kappa = np.max(row_norms(pairs.vectors) / np.sqrt(scale))
     return float(kappa**2 * scale.sum() / rank)
@@ -154,16 +148,12 @@ def threshold_rank(A: Any, threshold: float, *, order: Literal["absolute", "larg
     Returns
     -------
     int
-        **Not private.** All eigenvalues are computed: meant for n up to a few thousand.
+        As in BRS11 and DN25a, section 7.1. **Not private.** All eigenvalues are computed: for n up to a few thousand.
 
     Raises
     ------
     InvalidParameterError
-        The threshold is negative, or `order` is unknown.
-
-    References
-    ----------
-    BRS11; DN25a, section 7.1.
+        The threshold is negative, `order` is unknown, or the matrix is not symmetric.
 
     Examples
     --------
@@ -195,14 +185,3 @@ def _scaled_coherence(U: FloatArray) -> float:
 
 def _dense(A: Any) -> FloatArray:
     return as_matrix(A.toarray() if sparse.issparse(A) else A)
-
-
-def _normalized_adjacency(G: Any, regularization: float, weight: str | None) -> tuple[sparse.csr_array, FloatArray]:
-    if not (np.isfinite(regularization) and regularization >= 0):
-        raise InvalidParameterError(f"regularization must be a finite number >= 0; got {regularization!r}")
-    graph = as_graph(G, weight=weight, signed=False)
-    scale = graph.degrees() + regularization
-    if scale.min() <= 0:
-        raise InvalidGraphError("regularization=0 needs a graph without isolated vertices; pass a positive number")
-    half = sparse.diags_array(1 / np.sqrt(scale))
-    return sparse.csr_array(half @ graph.adjacency @ half), scale
