@@ -15,7 +15,7 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -50,26 +50,19 @@ def character_table(size: int) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class TableGroup:
-    """Tables over attribute sets of equal shape.
+    """Tables over attribute sets of equal shape, prod q cells each."""
 
-    Parameters
-    ----------
-    attributes : ndarray, shape (m, k)
-        One attribute set a row, increasing.
-    index : ndarray, shape (m, prod q)
-        Coordinate of each choice of functions, last attribute fastest.
-    kernel : ndarray, shape (prod q, prod q)
-        Products of psi: cells = theta[index] @ kernel.T / prod q.
-    """
-
+    #: One attribute set a row, increasing, shape (m, k).
     attributes: IntArray
+    #: Coordinate of each choice of functions, last attribute fastest, shape (m, prod q).
     index: IntArray
+    #: Products of psi: cells = theta[index] @ kernel.T / prod q.
     kernel: FloatArray
 
     @property
     def cells(self) -> int:
         """Number of cells of one table."""
-        return self.kernel.shape[0]
+        return len(self.kernel)
 
     def tables(self, theta: FloatArray) -> FloatArray:
         """Probabilities of the cells of all tables, shape (m, prod q)."""
@@ -82,20 +75,7 @@ class TableGroup:
 
 
 class ParityBasis:
-    """Coordinates of at most `order` attributes.
-
-    Parameters
-    ----------
-    sizes : sequence of int
-        Numbers of values q_g >= 2.
-    order : int
-        Largest number of attributes in a coordinate.
-
-    Raises
-    ------
-    InvalidParameterError
-        There would be more than ``COORDINATE_LIMIT`` coordinates.
-    """
+    """Coordinates of at most `order` attributes, which have `sizes` q_g >= 2 values."""
 
     def __init__(self, sizes: Sequence[int], order: int) -> None:
         self.sizes: IntArray = np.asarray(sizes, dtype=np.int64)
@@ -126,7 +106,7 @@ class ParityBasis:
     @property
     def size(self) -> int:
         """Number D of coordinates, the constant one included."""
-        return self._codes.size
+        return len(self._codes)
 
     @cached_property
     def counts(self) -> FloatArray:
@@ -153,24 +133,20 @@ class ParityBasis:
 
     def subset_index(self, order: int) -> IntArray:
         """Coordinates of all subsets of the coordinates of one order, shape (count, 2**order), bit i = member i."""
-        codes = self._function_codes[self.members[order]]
-        columns = np.zeros((codes.shape[0], 2**order), dtype=np.uint64)
-        for bits in range(2**order):
-            for i in range(order):
-                if bits >> i & 1:
-                    columns[:, bits] ^= codes[:, i]
-        return self.lookup(columns)
+        codes = np.zeros((len(self.members[order]), 1), dtype=np.uint64)
+        for member in self._function_codes[self.members[order]].T:
+            codes = np.hstack([codes, codes ^ member[:, None]])
+        return self.lookup(codes)
 
     def group(self, attributes: IntArray) -> TableGroup:
         """Tables over the rows of `attributes`, all of the same shape."""
         sizes = self.sizes[attributes[0]]
-        codes = np.zeros((attributes.shape[0], 1), dtype=np.uint64)
-        for i, q in enumerate(sizes):
-            functions = self.offsets[attributes[:, i], None] + np.arange(q - 1)
-            options = np.hstack([np.zeros((attributes.shape[0], 1), np.uint64), self._function_codes[functions]])
-            codes = (codes[:, :, None] ^ options[:, None, :]).reshape(attributes.shape[0], -1)
+        codes = constant = np.zeros((len(attributes), 1), dtype=np.uint64)
         kernel: FloatArray = np.ones((1, 1))
-        for q in sizes:
+        for q, attribute in zip(sizes, attributes.T, strict=True):
+            functions = self.offsets[attribute, None] + np.arange(q - 1)
+            options = np.hstack([constant, self._function_codes[functions]])
+            codes = (codes[:, :, None] ^ options[:, None, :]).reshape(len(attributes), -1)
             kernel = np.asarray(np.kron(kernel, character_table(int(q))), dtype=np.float64)
         return TableGroup(attributes, self.lookup(codes), kernel)
 
@@ -189,48 +165,36 @@ class ParityBasis:
     def sums(self, values: IntArray) -> FloatArray:
         """Sums of all coordinates over records, shape (D,); `values` (N x n) holds attribute values 0..q_g - 1."""
         tables = [character_table(int(q))[:, 1:] for q in self.sizes]
-        blocks = (
-            np.hstack([tables[g][values[rows, g]] for g in range(self.sizes.size)]) for rows in _chunks(len(values))
+        chunks = (values[start : start + _CHUNK] for start in range(0, len(values), _CHUNK))
+        return self.product_sums(
+            np.hstack([table[c] for table, c in zip(tables, rows.T, strict=True)]) for rows in chunks
         )
-        return self.product_sums(blocks)
 
     def product_sums(self, blocks: Iterator[FloatArray]) -> FloatArray:
-        """Sums over records of the products of the functions in each coordinate.
+        """Sums over records of the products of the functions in each coordinate, from their values on each record.
 
-        Parameters
-        ----------
-        blocks : iterator of ndarray, shape (records, functions)
-            Values of the functions; each record is in one block.
-
-        Notes
-        -----
-        A coordinate is the product of one of at most ceil(order/2) and one of at most floor(order/2) functions, so that
-        all sums are entries of one matrix product.
+        A block has the shape (records, functions). A coordinate is the product of one of at most ceil(order/2) and one
+        of at most floor(order/2) functions, so that all sums are entries of one matrix product.
         """
         high = -(-self.order // 2)
         widths = np.cumsum([rows.shape[0] for rows in self.members])
         left, right = int(widths[high]), int(widths[self.order - high])
-        total = np.zeros((left, right))
+        total: FloatArray = np.zeros((left, right))
         for block in blocks:
             products = self._products(block, high)
             total += products.T @ products[:, :right]
-        row, column = [], []
-        for members in self.members:
-            row.append(self.lookup(self._xor(members[:, :high])))
-            column.append(self.lookup(self._xor(members[:, high:])))
-        return total[np.concatenate(row), np.concatenate(column)]
+        row = np.concatenate([self.lookup(self._xor(members[:, :high])) for members in self.members])
+        column = np.concatenate([self.lookup(self._xor(members[:, high:])) for members in self.members])
+        return total[row, column]
 
     def _products(self, block: FloatArray, order: int) -> FloatArray:
         columns = [np.ones((block.shape[0], 1))]
         for members in self.members[1 : order + 1]:
-            product = block[:, members[:, 0]]
-            for i in range(1, members.shape[1]):
-                product = product * block[:, members[:, i]]
-            columns.append(product)
-        return np.hstack(columns)
+            columns.append(reduce(np.multiply, (block[:, functions] for functions in members.T)))
+        return np.asarray(np.hstack(columns))
 
     def _xor(self, members: IntArray) -> CodeArray:
-        return np.bitwise_xor.reduce(self._function_codes[members], axis=1, initial=np.uint64(0))
+        return np.asarray(np.bitwise_xor.reduce(self._function_codes[members], axis=1, initial=np.uint64(0)))
 
     def _enumerate(self) -> list[IntArray]:
         """Rows of increasing function numbers of different attributes, each order grown from the one below."""
@@ -253,7 +217,3 @@ def elementary_symmetric(values: ArrayLike, order: int) -> FloatArray:
     for value in np.asarray(values, dtype=np.float64):
         e[1:] = e[1:] + value * e[:-1]
     return e
-
-
-def _chunks(N: int) -> Iterator[slice]:
-    return (slice(start, start + _CHUNK) for start in range(0, N, _CHUNK))
