@@ -61,11 +61,9 @@ class Products:
         """Drop the extra columns, which cost noise, where the Ritz values Q' Y show a gap after the rank."""
         if self.coefficients.shape[1] == rank:
             return
-        ritz = self.coefficients.T @ self._gram[:, self._steps[-1][1]]
-        values, vectors = np.linalg.eigh((ritz + ritz.T) / 2)
-        order = np.argsort(-np.abs(values))
-        if abs(values[order[rank]]) <= POWER.no_gap * abs(values[order[rank - 1]]):
-            self.coefficients = self.coefficients @ vectors[:, order[:rank]]
+        sizes, vectors = _ritz_pairs(self.coefficients.T @ self._gram[:, self._steps[-1][1]], rank)
+        if sizes[rank] <= POWER.no_gap * sizes[rank - 1]:
+            self.coefficients = self.coefficients @ vectors
 
     def improve(self, decay: float) -> None:
         """Turn the basis Q into an orthonormal one of sum_t decay^age/variance_t Y_t (Q_t' Q)."""
@@ -82,14 +80,20 @@ class Products:
             overlap = basis.T @ self._gram @ self.coefficients
             total[product] += weight * overlap
             known += weight * overlap.T @ overlap
-        ritz = self.coefficients.T @ self._gram @ total @ np.linalg.pinv(known)
-        values, vectors = np.linalg.eigh((ritz + ritz.T) / 2)
-        self.coefficients = self.coefficients @ vectors[:, np.argsort(-np.abs(values))[:rank]]
+        _, vectors = _ritz_pairs(self.coefficients.T @ self._gram @ total @ np.linalg.pinv(known), rank)
+        self.coefficients = self.coefficients @ vectors
 
     def covariance(self) -> FloatArray:
         """Covariance of the noise in a row of the basis, for products whose noise has one variance in all rows."""
         parts = [self.coefficients[product] / math.sqrt(weight) for _, product, weight in self._steps]
         return sum((part.T @ part for part in parts), start=np.zeros((self.coefficients.shape[1],) * 2))
+
+
+def _ritz_pairs(ritz: FloatArray, rank: int) -> tuple[FloatArray, FloatArray]:
+    """Decreasing absolute eigenvalues of the symmetric part, and the eigenvectors of the first `rank`."""
+    values, vectors = np.linalg.eigh((ritz + ritz.T) / 2)
+    order = np.argsort(-np.abs(values))
+    return np.abs(values[order]), vectors[:, order[:rank]]
 
 
 #: ``steer(seen, rows, variance)``: the next iterate, shape (n, 1), of which `seen` takes note.

@@ -55,8 +55,8 @@ _EXHAUSTED = 1 / 16
 def value_tolerance(n: int, norm: float) -> float:
     """Public bound on the error of a computed eigenvalue, `norm` what one neighbour changes in spectral norm.
 
-    Twice this is added to the sensitivity of each value. On large matrices eigenvalues lie densely and certificates
-    take hundreds of multiplications, so some noise is traded for time there.
+    Twice this is added to the sensitivity of each value. On large matrices, where certificates take hundreds of
+    multiplications, some noise is traded for time.
     """
     return norm * (5e-3 if n <= COARSE_ROWS else 5e-2)
 

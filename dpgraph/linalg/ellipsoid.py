@@ -83,8 +83,7 @@ def minimum_volume_ellipsoid(
     Returns
     -------
     Ellipsoid
-        It contains every point exactly as computed (it is scaled by the largest x' M^{-1} x), and its volume is at
-        most (1 + gap)**(d/2) times the minimum, gap <= tol.
+        It contains every point exactly as computed: it is scaled by the largest x' M^{-1} x.
 
     Raises
     ------
@@ -150,9 +149,8 @@ def _optimal_design(X: FloatArray, tol: float, max_iter: int) -> tuple[FloatArra
     N, d = X.shape
     if d == 1:  # the longest point decides, and a step towards it would divide by zero
         return (np.arange(N) == np.abs(X[:, 0]).argmax()).astype(np.float64), 0.0, 0
-    p = np.full(N, 1.0 / N)
+    p, done = np.full(N, 1.0 / N), 0
     inverse, heights = _refresh(X, p)
-    done = 0
     while True:
         done += _ascend(X, p, inverse, heights, tol, min(_REFRESH, max_iter - done))
         inverse, heights = _refresh(X, p)

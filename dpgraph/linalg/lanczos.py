@@ -53,7 +53,7 @@ class Lanczos:
     """Lanczos from a random start, in the orthogonal complement of the orthonormal columns U of `complement`, if any.
 
     The `start` holds normal random numbers, possibly zero outside a set of coordinates that `multiply` maps to itself.
-    `scale` is the norm of what U holds: rounding errors of products are that large.
+    `scale` is the norm of what U holds, and so of rounding errors of products.
     """
 
     def __init__(

@@ -28,9 +28,7 @@ __all__ = ["ParityBasis", "TableGroup", "character_table", "elementary_symmetric
 CodeArray = NDArray[np.uint64]
 
 #: Largest number of coordinates, and of table cells, that are handled: arrays of at most a few hundred megabytes.
-COORDINATE_LIMIT = 2**22
-CELL_LIMIT = 2**24
-
+COORDINATE_LIMIT, CELL_LIMIT = 2**22, 2**24
 #: Records are summed this many at a time.
 _CHUNK = 4096
 
@@ -91,9 +89,10 @@ class ParityBasis:
         #: members[j]: the coordinates of order j as rows of j increasing function numbers.
         self.members = self._enumerate()
         self._function_codes = np.random.default_rng(0).integers(2**63, size=self.owner.size, dtype=np.uint64)
-        self._codes = np.concatenate([self._xor(rows) for rows in self.members])
-        self._sorter = np.argsort(self._codes)
-        self._sorted = self._codes[self._sorter]
+        #: Codes of the coordinates: exclusive or of random codes of their functions.
+        self.codes = np.concatenate([self._xor(rows) for rows in self.members])
+        self._sorter = np.argsort(self.codes)
+        self._sorted = self.codes[self._sorter]
         if np.any(self._sorted[1:] == self._sorted[:-1]):  # 64-bit codes of at most 4 million sets: about 1e-6
             raise InvalidParameterError("two parities share a hash code; change the order of the attributes")
 
@@ -106,7 +105,7 @@ class ParityBasis:
     @property
     def size(self) -> int:
         """Number D of coordinates, the constant one included."""
-        return len(self._codes)
+        return len(self.codes)
 
     @cached_property
     def counts(self) -> FloatArray:
@@ -119,17 +118,13 @@ class ParityBasis:
         return np.repeat(np.arange(len(self.members)), [rows.shape[0] for rows in self.members])
 
     def lookup(self, codes: CodeArray) -> IntArray:
-        """Coordinates with the given codes (XOR of function codes), which must exist."""
+        """Coordinates with the given codes, which must exist."""
         return np.asarray(self._sorter[np.searchsorted(self._sorted, codes)], dtype=np.int64)
 
     def coordinate(self, attributes: Sequence[int]) -> int:
         """Coordinate of the parity of some binary attributes."""
         members = self.offsets[np.asarray(sorted(attributes), dtype=np.int64)]
         return int(self.lookup(self._xor(members[None, :]))[0])
-
-    def codes(self, coordinates: IntArray | slice = slice(None)) -> CodeArray:
-        """Codes of coordinates."""
-        return self._codes[coordinates]
 
     def subset_index(self, order: int) -> IntArray:
         """Coordinates of all subsets of the coordinates of one order, shape (count, 2**order), bit i = member i."""
@@ -158,7 +153,7 @@ class ParityBasis:
                 f"the tables over {k} attributes have {cells:.3g} cells; at most {CELL_LIMIT} are supported. "
                 "Ask for a smaller k, or for fewer attributes"
             )
-        sets = np.array(list(itertools.combinations(range(self.sizes.size), k)), dtype=np.int64)
+        sets = np.array(list(itertools.combinations(range(len(self.sizes)), k)), dtype=np.int64)
         shapes, which = np.unique(self.sizes[sets], axis=0, return_inverse=True)
         return [self.group(sets[which == i]) for i in range(len(shapes))]
 
@@ -179,13 +174,13 @@ class ParityBasis:
         high = -(-self.order // 2)
         widths = np.cumsum([rows.shape[0] for rows in self.members])
         left, right = int(widths[high]), int(widths[self.order - high])
-        total: FloatArray = np.zeros((left, right))
+        total = np.zeros((left, right))
         for block in blocks:
             products = self._products(block, high)
             total += products.T @ products[:, :right]
         row = np.concatenate([self.lookup(self._xor(members[:, :high])) for members in self.members])
         column = np.concatenate([self.lookup(self._xor(members[:, high:])) for members in self.members])
-        return total[row, column]
+        return np.asarray(total[row, column])
 
     def _products(self, block: FloatArray, order: int) -> FloatArray:
         columns = [np.ones((block.shape[0], 1))]
@@ -199,11 +194,10 @@ class ParityBasis:
     def _enumerate(self) -> list[IntArray]:
         """Rows of increasing function numbers of different attributes, each order grown from the one below."""
         levels = [np.zeros((1, 0), dtype=np.int64)]
-        total = self.owner.size
         for order in range(1, self.order + 1):
             rows = levels[-1]
             start = self.offsets[self.owner[rows[:, -1]] + 1] if order > 1 else np.zeros(1, dtype=np.int64)
-            repeats = total - start
+            repeats = len(self.owner) - start
             ends = np.cumsum(repeats)
             last = np.arange(repeats.sum()) - np.repeat(ends - repeats - start, repeats)
             levels.append(np.hstack([np.repeat(rows, repeats, axis=0), last[:, None]]))

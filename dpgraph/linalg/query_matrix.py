@@ -93,8 +93,7 @@ class QueryMatrix:
     @cached_property
     def column_l1_norms(self) -> FloatArray:
         """Sums of the absolute values of the N columns."""
-        sums = (np.asarray(abs(block).sum(axis=0)).ravel() for _, block in self.column_blocks())
-        return np.concatenate(list(sums))
+        return np.concatenate([np.asarray(abs(block).sum(axis=0)).ravel() for _, block in self.column_blocks()])
 
     @property
     def longest_l1(self) -> float:
@@ -106,19 +105,18 @@ class QueryMatrix:
         """The e for which :attr:`longest` lies in [2**(e - 1), 2**e)."""
         return math.frexp(self.longest)[1]
 
-    @cached_property
+    @property
     def nonnegative(self) -> bool:
         """Whether no entry is negative; False for an operator, whose entries nobody lists."""
         if isinstance(self._matrix, LinearOperator):
             return False
-        entries = self._matrix.data if scipy.sparse.issparse(self._matrix) else self._matrix
-        return bool(np.all(entries >= 0))
+        return bool(np.all((self._matrix.data if scipy.sparse.issparse(self._matrix) else self._matrix) >= 0))
 
     def distances(self, point: FloatArray) -> FloatArray:
         """Euclidean distances of the N columns from a point, rounded upwards."""
         if isinstance(self._matrix, LinearOperator):
-            blocks = (block for _, block in self.column_blocks())
-            return np.concatenate([np.linalg.norm(block - point[:, None], axis=0) for block in blocks])
+            blocks = self.column_blocks()
+            return np.concatenate([np.linalg.norm(block - point[:, None], axis=0) for _, block in blocks])
         if scipy.sparse.issparse(self._matrix):
             squares = self.column_norms**2 + point @ point
             rounding = 4 * self._rounding * squares
@@ -158,11 +156,9 @@ class QueryMatrix:
         implicit = isinstance(self._matrix, LinearOperator)
         width = _BLOCK if implicit else max(_LEAST_BLOCK, _BLOCK_ENTRIES // d)
         for start in range(0, N, width):
-            columns = slice(start, min(start + width, N))
-            if not implicit:
-                yield columns, self._matrix[:, columns]
-                continue
-            yield columns, self.apply(np.eye(N, columns.stop - start, k=-start))
+            stop = min(start + width, N)
+            block = self.apply(np.eye(N, stop - start, k=-start)) if implicit else self._matrix[:, start:stop]
+            yield slice(start, stop), block
 
 
 def _as_matrix(A: Any) -> Any:

@@ -91,8 +91,7 @@ class ProjectionResult(Result):
 
     def __repr__(self) -> str:
         return (
-            f"ProjectionResult(shape={self.matrix.shape}, distance={self.distance:.6g}, "
-            f"residual={self.residual:.2g}, "
+            f"ProjectionResult(shape={self.matrix.shape}, distance={self.distance:.6g}, residual={self.residual:.2g}, "
             f"iterations={self.iterations} of {self.max_iter}, tol={self.tol:.2g}, converged={self.converged})"
         )
 
@@ -140,9 +139,7 @@ def as_square(X: ArrayLike) -> FloatArray:
 
 def is_symmetric(X: FloatArray) -> bool:
     """Whether a matrix equals its transpose up to rounding."""
-    if X.shape[0] != X.shape[1]:
-        return False
-    return bool(np.abs(X - X.T).max() <= _SYMMETRY * np.abs(X).max())
+    return X.shape[0] == X.shape[1] and bool(np.abs(X - X.T).max() <= _SYMMETRY * np.abs(X).max())
 
 
 def as_symmetric(X: ArrayLike) -> FloatArray:

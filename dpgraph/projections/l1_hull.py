@@ -1,8 +1,9 @@
 """Projection onto nK, K the l1-hull of a point set: the convex hull of the points and their mirror images, scaled by n.
 
 The answers of linear queries on n records lie in nK, where the points are the columns of the query matrix (NTZ13). The
-nearest point is found by Wolfe's active-set method, which is exact after finitely many steps and carries the
-Frank-Wolfe certificate: gap = <x - y, x - v> over the best vertex v bounds the squared error of x.
+nearest point is found by the active-set method of P. Wolfe, "Finding the nearest point in a polytope", Math.
+Programming 11 (1976), which is exact after finitely many steps and carries the Frank-Wolfe certificate: gap =
+<x - y, x - v> over the best vertex v bounds the squared error of x.
 """
 
 from dataclasses import dataclass
@@ -62,10 +63,6 @@ def project_l1_hull(
     ------
     InvalidParameterError, NotConvergedError
         Shapes do not fit, or an argument is out of range; `max_iter` came first.
-
-    References
-    ----------
-    P. Wolfe, "Finding the nearest point in a polytope", Math. Programming 11 (1976). NTZ13 (the use of nK).
 
     Examples
     --------

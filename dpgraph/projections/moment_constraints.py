@@ -119,7 +119,7 @@ def _moments(basis: ParityBasis, half: int, side: int) -> scipy.sparse.csr_array
         [m.ravel() for m in basis.members[: half + 1]]
     )
     owners = np.where(functions < 0, -1, basis.owner[functions])
-    codes = basis.codes(slice(0, side))
+    codes = basis.codes[:side]
     row, code = np.arange(side * side), (codes[:, None] ^ codes[None, :]).ravel()
     value = np.ones(row.size)
     for position in range(half):
@@ -146,8 +146,8 @@ def _attribute_products(
     products = np.einsum("xa,xb,xc->abc", psi[:, 1:], psi[:, 1:], psi) / q
     factors = products[first - start, second - start]
     where, c = np.nonzero(np.abs(factors) > 1e-12)
-    alone = np.append(np.uint64(0), basis.codes(1 + start + np.arange(q - 1)))
-    change = basis.codes(1 + first[where]) ^ basis.codes(1 + second[where]) ^ alone[c]
+    alone = np.append(np.uint64(0), basis.codes[1 + start : start + q])
+    change = basis.codes[1 + first[where]] ^ basis.codes[1 + second[where]] ^ alone[c]
     return where, change, factors[where, c]
 
 
@@ -157,7 +157,7 @@ def sparsity_rows(basis: ParityBasis, k: int, t: int) -> scipy.sparse.csr_array:
     Orders are left out when there would be more than :data:`SIDE_LIMIT` rows.
     """
     n = basis.sizes.size
-    single = basis.codes(np.arange(1, n + 1))
+    single = basis.codes[1 : n + 1]
     rows, columns, values = [], [], []
     start = 0
     for order, members in enumerate(basis.members[:k]):
@@ -169,7 +169,7 @@ def sparsity_rows(basis: ParityBasis, k: int, t: int) -> scipy.sparse.csr_array:
         outside[np.repeat(np.arange(count), order), members.ravel()] = False
         s, i = np.nonzero(outside)
         rows += [number, number[s]]
-        columns += [number, basis.lookup(basis.codes(number)[s] ^ single[i])]
+        columns += [number, basis.lookup(basis.codes[number[s]] ^ single[i])]
         values += [np.full(count, float(t - order)), -np.ones(s.size)]
         start += count
     conjunctions = conjunction_matrix(basis, k)

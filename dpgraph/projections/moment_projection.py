@@ -22,10 +22,8 @@ from dpgraph.typing import FloatArray
 
 __all__ = ["InequalityRows", "MomentProjection", "matched_penalty", "noise_size", "project_by_admm", "theta_step"]
 
-
 #: Penalty in units of the metric, and over-relaxation (measured: 40 to 200 iterations on all benchmark shapes).
-_PENALTY = 3.0
-_RELAXATION = 1.6
+_PENALTY, _RELAXATION = 3.0, 1.6
 
 
 @dataclass(frozen=True, eq=False)

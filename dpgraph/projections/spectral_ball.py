@@ -3,7 +3,8 @@ r"""Projection onto the nonnegative spectral ball {0 <= X <= U, ||X|| <= rho}, t
 The point nearest to Y in *spectral* norm minimises ||P' - Y|| over X in the box, P in the ball, P' free, with P = X and
 P' = X. The halves of a step of the alternating direction method of multipliers are a clipping of entries and two
 closed-form spectral operations: clipping eigenvalues at rho, and the proximal map of the spectral norm, which subtracts
-the projection onto a nuclear ball (Moreau). The method knows how far it is from the end:
+the projection onto a nuclear ball (Moreau): S. Boyd et al., "Distributed optimization and statistical learning via the
+alternating direction method of multipliers", 2011, section 3. The method knows how far it is from the end:
 
 * above: an entrywise feasible X times min(1, rho/||X||) lies in the set S, which is star-shaped around 0;
 * below: for any W with nuclear norm at most 1, any symmetric M and any N >= 0 on the entries without a bound U, with
@@ -14,11 +15,6 @@ the projection onto a nuclear ball (Moreau). The method knows how far it is from
 The multipliers of the method supply W and M; N is the least that makes the bound finite. Written as a fixed-point
 iteration in z = (X + multiplier of P, X + multiplier of P') the method is nonexpansive, and Anderson acceleration
 shortens its last digits.
-
-References
-----------
-S. Boyd et al., "Distributed optimization and statistical learning via the alternating direction method of multipliers",
-2011, section 3 (method, over-relaxation, choice of the penalty). DN25a, Fact 7.16 (why the spectral norm).
 """
 
 from dataclasses import replace
@@ -45,11 +41,9 @@ _ASYMMETRY = 1e-9
 _RELAXATION = 1.6
 #: The certificate costs about as much as a step: it is computed every so many steps.
 _CHECK_EVERY = 10
-#: The penalty is changed when the two residuals differ by this factor, at geometrically spaced steps, and by at most a
-#: factor 5 at a time.
-_IMBALANCE = 2.0
-_LARGEST_CHANGE = 5.0
-_ADAPTATION_SPACING = 1.35
+#: The penalty is changed when the two residuals differ by this factor, by at most the second factor, and at steps that
+#: are spaced by the third.
+_IMBALANCE, _LARGEST_CHANGE, _ADAPTATION_SPACING = 2.0, 5.0, 1.35
 _ANDERSON_MEMORY = 30
 _TINY = float(np.finfo(float).tiny)
 
@@ -73,8 +67,8 @@ def project_nonnegative_spectral_ball(
     radius : float, default 1.0
         Largest spectral norm, positive. 1 for (regularised) normalized adjacency matrices.
     norm : {"spectral", "frobenius"}, default "spectral"
-        Norm in which the result is nearest. Only ``"spectral"`` has the guarantee of DN25a: if the true matrix lies in
-        the set at spectral distance t from `Y`, the result is within 2 t of it.
+        Norm in which the result is nearest. Only ``"spectral"`` has the guarantee of DN25a, Fact 7.16: if the true
+        matrix lies in the set at spectral distance t from `Y`, the result is within 2 t of it.
     tol : float, default 1e-6
         Accuracy in units of `radius`. Spectral: proven, ``distance - lower_bound <= tol * radius``. Frobenius: the
         stopping rule of :func:`~dpgraph.projections.dykstra`.
@@ -89,17 +83,13 @@ def project_nonnegative_spectral_ball(
     Returns
     -------
     ProjectionResult
-        ``matrix`` lies in the set up to rounding whether or not the method converged; ``converged`` is False if
-        `max_iter` came first, and then ``distance - lower_bound`` is the proven accuracy.
+        ``matrix`` lies in the set up to rounding. ``converged`` is False where `max_iter` came first; ``gap`` is then
+        the proven accuracy.
 
     Raises
     ------
     InvalidParameterError
         `Y` is not a finite symmetric matrix, or an argument is out of range.
-
-    References
-    ----------
-    DN25a, Fact 7.16 (the guarantee). docs/projections.md (the method).
 
     Examples
     --------
@@ -142,8 +132,8 @@ def _nearest_in_frobenius_norm(
     Y: FloatArray, radius: float, upper: FloatArray, *, tol: float, max_iter: int
 ) -> ProjectionResult:
     found = dykstra(Y, [SpectralBall(radius), Box(0.0, upper)], tol=tol, max_iter=max_iter)
-    # The box contains 0, so scaling keeps the entries valid and moves the point by about the residual.
-    matrix = found.matrix * min(1.0, radius / max(_spectral_norm(found.matrix), _TINY))
+    # Moves the point by about the residual.
+    matrix = _scaled_into_ball(found.matrix, radius)
     distance = float(np.linalg.norm(matrix - Y))
     lower = min(found.lower_bound, distance)
     return replace(found, matrix=matrix, distance=distance, residual=0.0, lower_bound=lower)
@@ -215,16 +205,14 @@ class _Solver:
         moved = self._clipped_mean(image)
         primal = np.linalg.norm(copies - moved) / max(float(np.linalg.norm(copies)), _TINY)
         dual = np.sqrt(2.0) * np.linalg.norm(moved - self.X) / max(float(np.linalg.norm(image - moved)), _TINY)
-        if not (primal > 0 and dual > 0):
-            return 1.0
-        factor = float(np.sqrt(primal / dual))
+        factor = float(np.sqrt(primal / dual)) if primal > 0 and dual > 0 else 1.0
         if 1 / np.sqrt(_IMBALANCE) <= factor <= np.sqrt(_IMBALANCE):
             return 1.0
         return float(np.clip(factor, 1 / _LARGEST_CHANGE, _LARGEST_CHANGE))
 
     def feasible(self) -> tuple[FloatArray, float]:
         """A point of the set near the current one, and its distance."""
-        point = self.X * min(1.0, self.radius / max(_spectral_norm(self.X), _TINY))
+        point = _scaled_into_ball(self.X, self.radius)
         return point, _spectral_norm(point - self.Y)
 
     def lower_bound(self) -> float:
@@ -235,6 +223,11 @@ class _Solver:
         price = float(np.sum(np.minimum(T[bounded], 0.0) * self.upper[bounded]))
         lift = np.where(bounded, 0.0, np.maximum(-T, 0.0))
         return price - float(np.vdot(W, self.Y)) - self.radius * _nuclear_norm(M + lift)
+
+
+def _scaled_into_ball(X: FloatArray, radius: float) -> FloatArray:
+    """The matrix, scaled down to the radius if necessary: the box contains 0, so entries stay valid."""
+    return X * min(1.0, radius / max(_spectral_norm(X), _TINY))
 
 
 def _spectral_norm(X: FloatArray) -> float:

@@ -10,14 +10,12 @@ the last projection x_i. For every z in the intersection <p_i, z - x_i> <= 0, so
 
 which is a lower bound on the squared distance from Y to the intersection, known at no extra cost.
 
-**Acceleration.** Dykstra's method is coordinate ascent on the dual problem in the p_i; for two sets it is the proximal
-gradient method with unit step. Safeguarded Anderson acceleration of p_2, p_3, ... keeps everything above true, because
-each sweep recomputes every p_i, and saves most of the sweeps (n = 1000: accuracy 1e-6 after 20 instead of about 150).
+**Acceleration.** For two sets this is the proximal gradient method with unit step on the dual problem. Safeguarded
+Anderson acceleration of p_2, p_3, ... keeps everything above true, because each sweep recomputes every p_i.
 
 **Implied bounds.** A positive semidefinite matrix has X_ii >= 0 and |X_ij| <= sqrt(X_ii X_jj), so that next to the cone
-most of the constraints of a box follow from its bounds on the diagonal. They are dropped while the method runs, which
-then carries n numbers instead of n^2 from sweep to sweep (n = 1000, rank 4 and noise: 23 sweeps instead of 65). The
-points found are clipped to them, so that everything reported is about the sets that were asked for.
+most of the constraints of a box follow from its bounds on the diagonal. The sweeps leave them out; the points found are
+clipped to them, so that everything reported is about the sets that were asked for.
 """
 
 import math
@@ -51,16 +49,15 @@ def dykstra(
     sets : ConvexSet or sequence of ConvexSet
         Sets with a nonempty intersection. The result is computed by the last one, and so lies in it exactly.
     tol : float, default 1e-6
-        Absolute accuracy, Frobenius norm: the method stops when the points of all sets agree within `tol` and the
-        distance agrees with its lower bound within `tol`. (Neither is a proof that the point itself is within `tol`
-        of the projection; near convergence its error is a small multiple of `tol`.)
+        Stop when the points of all sets agree, and the distance and its lower bound, within `tol` (absolute, Frobenius
+        norm). Neither proves that the point is within `tol` of the projection; its error is a small multiple of it.
     max_iter : int, default 1000
         Largest number of sweeps; each projects once onto every set.
 
     Returns
     -------
     ProjectionResult
-        ``converged`` is False if `max_iter` came first, and stays False when the sets do not meet.
+        ``converged`` is False if `max_iter` came first, as it does when the sets do not meet.
 
     Raises
     ------
@@ -157,7 +154,7 @@ def averaged_projections(
     Parameters
     ----------
     Y, sets
-        As for :func:`~dpgraph.projections.dykstra`; `Y` is the starting point.
+        As for :func:`~dpgraph.projections.dykstra`, like the errors; `Y` is the starting point.
     iterations : int
         Largest number of averaging steps, each ``X <- mean_i P_i(X)``.
     tol : float, default 1e-6
@@ -168,11 +165,6 @@ def averaged_projections(
     ProjectionResult
         ``residual`` is the largest distance to one of the sets, ``converged`` says whether it reached `tol`. The limit
         is in general **not** the nearest point of the intersection, so no lower bound on the distance is given.
-
-    Raises
-    ------
-    InvalidParameterError
-        No sets, or `Y`, `iterations` or `tol` out of range.
 
     References
     ----------
@@ -185,8 +177,8 @@ def averaged_projections(
     >>> averaged_projections([3.0, 0.5], [Box(-1, 1), FrobeniusBall(2.0)], iterations=60).converged
     True
     """
-    x, sets = as_array(Y), check_arguments(sets, tol, iterations)
-    start = x
+    start, sets = as_array(Y), check_arguments(sets, tol, iterations)
+    x = start
     for step in range(iterations + 1):
         points = [convex.project(x) for convex in sets]
         residual = max(float(np.linalg.norm((p - x).ravel())) for p in points)

@@ -5,7 +5,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy import linalg, sparse
 
-from dpgraph.arguments import check_choice
+from dpgraph.arguments import check_choice, check_nonnegative
 from dpgraph.bounds.neighbours import row_norms
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.inputs.graphs import as_graph
@@ -65,17 +65,12 @@ def basic_coherence(A: Any) -> float:
     Parameters
     ----------
     A : ndarray or sparse array, shape (n, m)
-        Any matrix; all singular vectors count.
+        Any finite matrix, or else :class:`~dpgraph.InvalidParameterError`; all singular vectors count.
 
     Returns
     -------
     float
         Between 1 and max(n, m) (DN25a, Definition 1.1; HP14). **Not private.**
-
-    Raises
-    ------
-    InvalidParameterError
-        The matrix has NaN or infinite entries.
 
     Examples
     --------
@@ -84,8 +79,7 @@ def basic_coherence(A: Any) -> float:
     >>> basic_coherence(np.diag([2.0, 1.0]))
     2.0
     """
-    matrix = _dense(A)
-    left, _, right = linalg.svd(matrix, full_matrices=False)
+    left, _, right = linalg.svd(_dense(A), full_matrices=False)
     return float(max(left.shape[0] * np.max(left**2), right.shape[1] * np.max(right**2)))
 
 
@@ -120,10 +114,8 @@ def degree_corrected_coherence(G: Any, rank: int, regularization: float, *, weig
     >>> round(degree_corrected_coherence(nx.star_graph(9), rank=1, regularization=0.0), 6)
     1.0
     """
-    if not (np.isfinite(regularization) and regularization >= 0):
-        raise InvalidParameterError(f"regularization must be a finite number >= 0; got {regularization!r}")
     graph = as_graph(G, weight=weight, signed=False)
-    scale = graph.degrees() + regularization
+    scale = graph.degrees() + check_nonnegative("regularization", regularization)
     if scale.min() <= 0:
         raise InvalidGraphError("regularization=0 needs a graph without isolated vertices; pass a positive number")
     half = sparse.diags_array(1 / np.sqrt(scale))

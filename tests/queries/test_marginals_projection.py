@@ -182,7 +182,7 @@ def test_a_projection_that_is_stopped_early_says_so():
 def test_with_positive_weights_on_all_moments_it_agrees_with_dykstra():
     basis, y, _, cones, _, variances, _ = problem([2] * 6, 2, 2, 0.5)
     side = 7
-    codes = basis.codes(slice(0, side))
+    codes = basis.codes[:side]
     labels = basis.lookup(codes[:, None] ^ codes[None, :])
     structure = MomentStructure(labels, fixed={0: 1.0})
     reference = dykstra(y[labels], [PSDCone(), structure], tol=1e-9, max_iter=20_000)
