@@ -4,10 +4,8 @@ Released rows are true rows plus Gaussian noise of a known covariance. Rows of r
 are close to 0 and a few are large, or they gather around one point for each community. That law is estimated from the
 released rows, as a mixture whose weights maximise their likelihood; each row becomes its posterior mean under it.
 
-References
-----------
-X. Zhong, C. Su, Z. Fan, "Empirical Bayes PCA in high dimensions", JRSS B 2022, for nonparametric priors of principal
-components; J. Kiefer, J. Wolfowitz, Ann. Math. Statist. 1956, for the maximum likelihood estimate of a mixture.
+X. Zhong, C. Su, Z. Fan, "Empirical Bayes PCA in high dimensions", JRSS B 2022 (nonparametric priors); J. Kiefer,
+J. Wolfowitz, Ann. Math. Statist. 1956 (the maximum likelihood estimate of a mixture).
 """
 
 import numpy as np
@@ -21,6 +19,7 @@ __all__ = ["enough_rows", "posterior_basis", "posterior_means", "posterior_means
 _EVEN, _LONGEST = 160, 40
 #: Rows that the weights are fitted to, and steps of expectation maximisation: few, or the law would fit the noise.
 _FITTED, _STEPS = 3000, 40
+#: Rows whose posterior means are computed at a time.
 _CHUNK = 4096
 #: Least number of rows for each column: fewer say too little about their law.
 _ROWS_PER_COLUMN = 30

@@ -28,23 +28,11 @@ def refined_eigenvectors(
 ) -> tuple[FloatArray, FloatArray]:
     """Estimate the space of leading eigenvectors of the matrix behind a noisy one, and what the noise says on it.
 
-    Parameters
-    ----------
-    multiply : callable
-        Product of the noisy symmetric matrix with an array of shape (n, r).
-    values, vectors : ndarray, shapes (r,) and (n, r)
-        Leading eigenpairs of the noisy matrix.
-    variance, scales : float and ndarray, shape (n,)
-        The noise of entry (i, j) has variance `variance` scales[i]**2 scales[j]**2.
-
-    Returns
-    -------
-    X : ndarray, shape (n, r)
-        Estimates of the eigenvectors, not orthonormal.
-    bias : ndarray, shape (r, r)
-        Expectation of X' W X for the noise W: (noisy matrix on the space of X) - bias is unbiased. W X is Onsager's
-        term of a product plus Gaussian noise, and by Stein's lemma that noise has the same inner product with the next
-        posterior means as the term itself: `bias` is twice the term.
+    `multiply` is the product of the noisy symmetric matrix with an array of shape (n, r), `values` and `vectors`, shape
+    (n, r), are its leading eigenpairs, and the noise W of entry (i, j) has variance `variance` scales[i]**2
+    scales[j]**2. Returned are the estimates X, shape (n, r), not orthonormal, and the bias E X' W X, shape (r, r):
+    (noisy matrix on the space of X) - bias is unbiased. W X is Onsager's term of a product plus Gaussian noise, and by
+    Stein's lemma that noise has the same inner product with the next posterior means as the term: bias is twice it.
     """
     before = vectors / values
     estimate, covariance = vectors, variance * _weighted_gram(before, scales)

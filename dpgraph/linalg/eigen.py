@@ -113,21 +113,12 @@ def leading_values(
     and then takes long to converge, is the norm of what is left, as found by Lanczos, with the certificate of this
     module. Where the whole matrix is decomposed (:func:`is_decomposed`) there are `count` vectors.
 
-    Parameters
-    ----------
-    operator, count, generator
-        As in :func:`leading_eigenpairs`; NotConvergedError also where LAPACK's rounding errors exceed `tolerance`.
-    tolerance : float
-        Bound on the error of each absolute value; a public number.
-    residual : float
-        Spectral norm of the residual of the vectors that is aimed at; a quarter of `tolerance` is accepted.
-    failure : float
-        Probability, over the random starts, that the values are not within `tolerance` and nobody notices. Of no
-        meaning where the whole matrix is decomposed. A private call subtracts it from its delta
-        (:func:`dpgraph.releases.eigenspaces.spectrum.certified_values`).
+    The residual of the vectors aims at the spectral norm `residual`; a quarter of `tolerance`, a public number, is
+    accepted. `failure` is the probability, over the random starts, that the values are not within `tolerance` and
+    nobody notices, of no meaning where the whole matrix is decomposed. A private call subtracts it from its delta
+    (:func:`dpgraph.releases.eigenspaces.spectrum.certified_values`). NotConvergedError as in
+    :func:`leading_eigenpairs`, and where LAPACK's rounding errors exceed `tolerance`.
 
-    Notes
-    -----
     *Error.* Let U be the computed vectors, Theta their Ritz values, t the smallest of these in absolute value,
     R = A U - U Theta with ||R|| <= rho, B = (I - UU') A (I - UU'). In the basis (U, U_perp), A is Theta and B on the
     diagonal and R, U'R = 0, off it, so the sorted absolute eigenvalues of A are within rho of those of Theta and B

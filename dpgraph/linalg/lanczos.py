@@ -169,7 +169,7 @@ class Lanczos:
 def lower_bound(run: Lanczos, target: float, *, steps: int, failure: float) -> float:
     """A number that all eigenvalues exceed: `target` if `steps` in all show it, or else what is known a priori.
 
-    The target is chosen independently of the start of the run, which is continued. The number is wrong with probability
+    The target is independent of the start of the run, which is continued. The number is wrong with probability
     `failure` over the start, in exact arithmetic.
     """
     return target if run.look(target, failure / 2, steps) else run.smallest(failure / 2)

@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.typing import FloatArray, IntArray
 
-__all__ = ["ParityBasis", "TableGroup", "character_table", "elementary_symmetric"]
+__all__ = ["CodeArray", "ParityBasis", "TableGroup", "character_table", "elementary_symmetric"]
 
 CodeArray = NDArray[np.uint64]
 
@@ -34,10 +34,7 @@ _CHUNK = 4096
 
 
 def character_table(size: int) -> FloatArray:
-    """Return psi: `size` x `size`, row x, column a, psi[:, 0] = 1, columns orthogonal of squared length `size`.
-
-    Helmert contrasts; for two values the signs (1, 1), (1, -1).
-    """
+    """Helmert contrasts psi: row x, column a, psi[:, 0] = 1, columns orthogonal of squared length `size`."""
     psi = np.ones((size, size))
     for a in range(1, size):
         psi[:, a] = np.where(np.arange(size) < a, 1.0, 0.0)

@@ -46,7 +46,10 @@ class Elliptope(ConvexSet):
             raise InvalidParameterError(f"expected tol > 0 and max_iter >= 1; got {self.tol!r} and {self.max_iter!r}")
 
     def project(self, X: ArrayLike) -> FloatArray:
-        """Nearest point of the set; :class:`NotConvergedError` if `tol` is not reached."""
+        """Nearest point to the symmetric part of `X`; :class:`NotConvergedError` if `tol` is not reached.
+
+        The diagonal constraint holds exactly, positive semidefiniteness up to rounding.
+        """
         result = self.solve(X)
         if not result.converged:
             raise NotConvergedError(
@@ -56,10 +59,7 @@ class Elliptope(ConvexSet):
         return result.matrix
 
     def solve(self, X: ArrayLike) -> ProjectionResult:
-        """Nearest point of the set to a square matrix, whose symmetric part decides, with its certificate.
-
-        The matrix found satisfies the diagonal constraint exactly and is positive semidefinite up to rounding.
-        """
+        """As :meth:`project`, with the certificate, and with the point found so far if `tol` is not reached."""
         S = as_symmetric(X)
 
         def dual(y: FloatArray) -> tuple[float, FloatArray]:
@@ -118,7 +118,7 @@ def project_elliptope(X: ArrayLike, *, unit_diagonal: bool = False, tol: float =
     Returns
     -------
     ndarray, shape (n, n)
-        The diagonal constraint holds exactly; eigenvalues are nonnegative up to rounding.
+        The diagonal constraint holds exactly, positive semidefiniteness up to rounding.
 
     Raises
     ------

@@ -175,7 +175,7 @@ def project_nonnegative(X: ArrayLike) -> FloatArray:
     Parameters
     ----------
     X : array_like
-        Any shape, real and finite, or else :class:`InvalidParameterError`.
+        Any shape, real and finite, or else :class:`~dpgraph.InvalidParameterError`.
 
     Examples
     --------

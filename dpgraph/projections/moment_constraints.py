@@ -22,9 +22,8 @@ from typing import Protocol
 
 import numpy as np
 import scipy.sparse
-from numpy.typing import NDArray
 
-from dpgraph.linalg.parities import ParityBasis, TableGroup, character_table
+from dpgraph.linalg.parities import CodeArray, ParityBasis, TableGroup, character_table
 from dpgraph.projections.spectral_sets import project_psd
 from dpgraph.typing import FloatArray, IntArray
 
@@ -37,8 +36,6 @@ __all__ = [
     "parity_matrix",
     "sparsity_rows",
 ]
-
-CodeArray = NDArray[np.uint64]
 
 #: Largest side of a moment matrix that callers should build: its eigendecomposition takes about half a second.
 SIDE_LIMIT = 1500

@@ -129,7 +129,7 @@ def project_psd_trace(X: ArrayLike, trace: float) -> FloatArray:
     X : array_like, shape (n, n)
         As for :func:`~dpgraph.projections.project_psd`, like the result and the errors.
     trace : float
-        Nonnegative, or else :class:`InvalidParameterError`.
+        Nonnegative, or else :class:`~dpgraph.InvalidParameterError`.
 
     Examples
     --------
@@ -146,21 +146,14 @@ def project_psd_trace(X: ArrayLike, trace: float) -> FloatArray:
 
 
 def project_spectral_ball(X: ArrayLike, radius: float = 1.0) -> FloatArray:
-    """Nearest matrix of spectral norm at most `radius`: singular values are clipped.
-
-    Nearest in the Frobenius norm, and also in the spectral norm.
+    """Nearest matrix of spectral norm at most `radius`, in the Frobenius norm and in the spectral norm.
 
     Parameters
     ----------
     X : array_like, shape (n, m)
-        Any matrix. The result has its shape.
+        Any finite real matrix, or else :class:`~dpgraph.InvalidParameterError`. The result has its shape.
     radius : float, default 1.0
-        Nonnegative.
-
-    Raises
-    ------
-    InvalidParameterError
-        `X` is not a finite real matrix, or `radius` is negative.
+        Nonnegative, or else :class:`~dpgraph.InvalidParameterError`.
 
     Examples
     --------

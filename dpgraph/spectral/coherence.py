@@ -86,8 +86,6 @@ def basic_coherence(A: Any) -> float:
 def degree_corrected_coherence(G: Any, rank: int, regularization: float, *, weight: str | None = None) -> float:
     """Degree-corrected coherence nu = max_i (||U_i||^2 / c_i) sum(c) / r of the normalized adjacency, c = d + tau.
 
-    docs/normalized-adjacency.md says what it is for.
-
     Parameters
     ----------
     G, weight
@@ -100,7 +98,8 @@ def degree_corrected_coherence(G: Any, rank: int, regularization: float, *, weig
     Returns
     -------
     float
-        At least 1, with equality when the leading eigenvectors are flat relative to sqrt(c). **Not private.**
+        At least 1, with equality when the leading eigenvectors are flat relative to sqrt(c)
+        (docs/normalized-adjacency.md). **Not private.**
 
     Raises
     ------
