@@ -1,14 +1,11 @@
 r"""Generalised parities of categorical records, and the marginal tables that they determine.
 
-Attribute g has q_g values and the functions psi_{g,0} = 1, psi_{g,1}, ..., psi_{g,q_g - 1}, orthonormal in the sense
-(1/q_g) sum_x psi_{g,a}(x) psi_{g,b}(x) = [a = b]. For a binary attribute psi_{g,1}(x) = (-1)^x. A *coordinate* picks
+Attribute g has q_g values and functions psi_{g,0} = 1, psi_{g,1}, ..., psi_{g,q_g - 1}, orthonormal in the sense
+(1/q_g) sum_x psi_{g,a}(x) psi_{g,b}(x) = [a = b]; for a binary attribute psi_{g,1}(x) = (-1)^x. A *coordinate* picks
 nonconstant functions of at most `order` different attributes; its value on a record is their product, and its mean over
-the records is theta. For binary attributes these are the parities of at most `order` attributes.
-
-The table of the attributes T is p(x) = prod_{g in T} (1/q_g) sum_a theta_a prod_g psi_{g,a_g}(x_g), over all choices a:
-an orthogonal transform up to scale. So the parities of at most k attributes and the tables of k attributes are the same
-information, tables made from parities agree on what they share, and the one-hot constraint "exactly one value" holds by
-construction: it is what reduces q_g indicator columns to q_g - 1 coordinates.
+the records is theta. The table of the attributes T, p(x) = prod_{g in T} (1/q_g) sum_a theta_a prod_g psi_{g,a_g}(x_g)
+over all choices a, is an orthogonal transform up to scale. So tables made from parities agree on what they share, and
+the one-hot constraint "exactly one value" holds by construction: q_g indicator columns become q_g - 1 coordinates.
 """
 
 import itertools
