@@ -89,7 +89,6 @@ REFERENCE = {
         (
             "dpgraph.interfaces.planning",
             "dpgraph.results.files",
-            "dpgraph.inputs.frames",
             "dpgraph.inputs.public_nodes",
         ),
     ),

@@ -56,7 +56,7 @@ _EXPORTS = {
     "private_max_k_cut": "dpgraph.problems.csp.api",
     # planning, files and tables
     "Plan": "dpgraph.interfaces.planning",
-    "edge_frame": "dpgraph.inputs.frames",
+    "edge_frame": "dpgraph.inputs.public_nodes",
     "load_result": "dpgraph.results.files",
     "plan": "dpgraph.interfaces.planning",
     "save_result": "dpgraph.results.files",

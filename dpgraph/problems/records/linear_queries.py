@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from dpgraph.arguments import as_number, check_choice
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.inputs.histogram import as_counted_histogram, as_histogram
+from dpgraph.inputs.records import as_counted_histogram, as_histogram
 from dpgraph.linalg.ellipsoid import Ellipsoid, minimum_volume_ellipsoid
 from dpgraph.linalg.query_matrix import QueryMatrix
 from dpgraph.privacy.accountant import PrivacyAccountant
