@@ -23,7 +23,7 @@ from dpgraph.problems.records.histogram_hull import project_histogram_answers
 from dpgraph.problems.records.query_mechanisms import MECHANISMS, allowed_rates, choose_encoding, error_of
 from dpgraph.releases.records.answers import open_answers
 from dpgraph.releases.records.histogram import release_encoded
-from dpgraph.results.answers import PrivateAnswers
+from dpgraph.results.records import PrivateAnswers
 from dpgraph.typing import FloatArray
 
 __all__ = [
