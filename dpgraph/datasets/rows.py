@@ -1,26 +1,27 @@
-"""Lines of an edge list as arrays.
+"""Edge lists, and Gset files (a line ``n m``, then m lines ``i j w`` with vertices 1..n), as arrays.
 
-Files of plain nonnegative integers, which is nearly all of them, are parsed by whole-array operations.
-Everything else (names, weights, malformed lines) goes line by line; the two agree wherever the fast one
-answers.
+Files of plain nonnegative integers, which is nearly all of them, are parsed by whole-array operations. Everything else
+(names, weights, malformed lines) goes line by line; the two agree wherever the fast one answers.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-import os
 import re
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
-from dpgraph.datasets.files import decode, malformed
-from dpgraph.exceptions import DatasetError
+from dpgraph.datasets.edge_table import MAX_VERTICES, EdgeTable, merge_arcs
+from dpgraph.datasets.files import Malformed, decode, naturals
 from dpgraph.typing import FloatArray, IntArray
 
-__all__ = ["Rows", "Table", "open_table", "parse_rows"]
+__all__ = ["Labels", "Rows", "looks_like_gset", "open_table", "parse_gset", "parse_rows"]
+
+Labels = type[int] | type[str]
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _DATA_LINE = re.compile(rb"[^\n]*[^\s][^\n]*")
@@ -38,7 +39,6 @@ class Table:
     Columns end at the `delimiter`, None for any white space; `header` holds their names, if a line of them was above.
     """
 
-    path: str | os.PathLike[str]
     text: bytes
     line: int = 1
     delimiter: str | None = None
@@ -50,19 +50,23 @@ class Table:
         for match in _DATA_LINE.finditer(self.text):
             number += self.text.count(b"\n", seen, match.start())
             seen = match.start()
-            yield number, match.end(), _split(decode(match.group(), self.path, number), self.delimiter)
+            yield number, match.end(), _split(decode(match.group(), number), self.delimiter)
 
     def below(self, number: int, end: int, header: tuple[str, ...] | None = None) -> Table:
         """The table below data line `number`, which ends at offset `end`."""
-        return Table(self.path, self.text[end:], number, self.delimiter, header)
+        return Table(self.text[end:], number, self.delimiter, header)
+
+    def widths(self, lines: int) -> list[int]:
+        """Numbers of columns of the first lines."""
+        return [len(fields) for _, _, fields in islice(self.data_lines(), lines)]
 
 
-def open_table(path: str | os.PathLike[str], text: bytes, labels: type[int] | type[str]) -> Table:
+def open_table(text: bytes, labels: Labels) -> Table:
     """Recognise delimiter and header line of a text whose comments are blank."""
     match = _DATA_LINE.search(text)
     first = match.group() if match else b""
     delimiter = "," if b"," in first else "\t" if labels is str and b"\t" in first else None
-    table = Table(path, text, delimiter=delimiter)
+    table = Table(text, delimiter=delimiter)
     for number, end, fields in table.data_lines():
         if delimiter == "," and (labels is str or not all(map(_INTEGER.fullmatch, fields[:2]))):
             return table.below(number, end, tuple(fields))
@@ -90,8 +94,8 @@ class Rows:
         return tuple(labels), tails, heads
 
 
-def parse_rows(table: Table, *, labels: type[int] | type[str], weight: str | None) -> Rows:
-    """All lines of a table; DatasetError for other numbers of columns than in the first, bad labels and bad weights."""
+def parse_rows(table: Table, *, labels: Labels, weight: str | None) -> Rows:
+    """All lines of a table; Malformed for other numbers of columns than in the first, bad labels and bad weights."""
     if labels is int and weight is None:
         plain = _plain_integers(table.text)
         if plain is not None:
@@ -106,7 +110,7 @@ def _weight_column(table: Table, weight: str | None) -> int | None:
         return 2
     if weight in table.header:
         return table.header.index(weight)
-    raise DatasetError(f"{table.path}: no column is named {weight!r} in its header line; name the column of weights")
+    raise Malformed(f"no column is named {weight!r} in the header line; name the column of weights")
 
 
 def _plain_integers(text: bytes) -> IntArray | None:
@@ -131,7 +135,7 @@ def _plain_integers(text: bytes) -> IntArray | None:
     return values.reshape(-1, on_line[0])
 
 
-def _line_by_line(table: Table, labels: type[int] | type[str], weight_column: int | None) -> Rows:
+def _line_by_line(table: Table, labels: Labels, weight_column: int | None) -> Rows:
     tails: list[Hashable] = []
     heads: list[Hashable] = []
     weights: list[float] = []
@@ -139,13 +143,12 @@ def _line_by_line(table: Table, labels: type[int] | type[str], weight_column: in
     for number, _, fields in table.data_lines():
         width = width or len(fields)
         if len(fields) != width or width < 2:
-            raise malformed(
-                table.path, number, f"{width} columns as on the lines above" if width >= 2 else "two vertex labels"
-            )
-        tails.append(_label(fields[0], labels, table.path, number))
-        heads.append(_label(fields[1], labels, table.path, number))
+            expected = f"{width} columns as on the lines above" if width >= 2 else "two vertex labels"
+            raise Malformed(f"expected {expected}", number)
+        tails.append(_label(fields[0], labels, number))
+        heads.append(_label(fields[1], labels, number))
         if weight_column is not None:
-            weights.append(_number(fields, weight_column, table.path, number))
+            weights.append(_number(fields, weight_column, number))
     return Rows(tails, heads, None if weight_column is None else np.array(weights, dtype=np.float64))
 
 
@@ -156,18 +159,47 @@ def _split(line: str, delimiter: str | None) -> list[str]:
     return [field.strip() for field in line.split(delimiter)]
 
 
-def _label(field: str, labels: type[int] | type[str], path: str | os.PathLike[str], line: int) -> Hashable:
+def _label(field: str, labels: Labels, line: int) -> Hashable:
     if labels is str:
         if field:
             return field
-        raise malformed(path, line, "two vertex names; one is empty")
+        raise Malformed("expected two vertex names; one is empty", line)
     if _INTEGER.fullmatch(field) and len(field) <= _LONGEST_LABEL:
         return int(field)
-    raise malformed(path, line, f"two integer vertex labels of at most {_LONGEST_LABEL} digits (or pass labels=str)")
+    raise Malformed(f"expected two integer vertex labels of at most {_LONGEST_LABEL} digits (or pass labels=str)", line)
 
 
-def _number(fields: list[str], column: int, path: str | os.PathLike[str], line: int) -> float:
+def _number(fields: list[str], column: int, line: int) -> float:
     try:
         return float(fields[column])
     except (ValueError, IndexError):
-        raise malformed(path, line, f"a number in column {column + 1}, the weight") from None
+        raise Malformed(f"expected a number in column {column + 1}, the weight", line) from None
+
+
+def looks_like_gset(table: Table) -> bool:
+    """Two columns on the first line, three on the second, separated by white space."""
+    return table.delimiter is None and table.header is None and table.widths(2) == [2, 3]
+
+
+def parse_gset(table: Table) -> EdgeTable:
+    """Read a Gset file. Vertices are 1..n whether they have edges or not; a missing weight column means 1."""
+    number, end, fields = next(table.data_lines(), (1, 0, []))
+    size = naturals(fields)
+    if not len(fields) == len(size) == 2 or not 1 <= size[0] < MAX_VERTICES:
+        found = "" if fields else "; the file is empty"
+        raise Malformed(f"expected the numbers of vertices and edges of a Gset file: n m{found}", number)
+    n, m = size
+    body = table.below(number, end)
+    rows = parse_rows(body, labels=int, weight=None if body.widths(1) == [2] else "weight")
+    if len(rows.tails) != m:
+        raise Malformed(
+            "expected as many edges as the first line announces; the file may be truncated, or it is no Gset file "
+            '(then pass format="edgelist")'
+        )
+    present, tails, heads = rows.positions()
+    vertices = np.array(present, dtype=object)
+    if len(vertices) and not (vertices[0] >= 1 and vertices[-1] <= n):
+        raise Malformed(f"expected vertices in 1..{n}, as the first line announces; found another")
+    index = vertices.astype(np.int64) - 1
+    weights = rows.weights if rows.weights is not None else np.ones(m)
+    return merge_arcs(tuple(range(1, n + 1)), index[tails], index[heads], weights)
