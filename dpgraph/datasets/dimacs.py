@@ -30,51 +30,36 @@ _TOO_MANY = "expected a number of variables that fits into memory"
 def parse_cnf(text: str, *, weighted: bool) -> TwoCSP:
     """Max-2-SAT instance of a (W)CNF text: variables 1..n, labels False and True."""
     n, announced, top, lines = _problem(text, "wcnf" if weighted else "cnf", optional=weighted)
-    pairs: list[tuple[int, int]] = []
-    tables: list[list[list[float]]] = []
-    hard: list[int] = []
+    clauses: list[tuple[int, int]] = []
+    weights: list[float | None] = []  # None: hard
     for line, fields in _statements(lines, weighted):
         weight, literals = _clause(fields, weighted, line)
-        if weight is None:
-            hard.append(len(pairs))
-        elif top is not None and weight >= top:
-            weight = float(top)
-        first, second = literals[0], literals[-1]
-        pairs.append((abs(first), abs(second)))
-        if n is not None and max(pairs[-1]) > n:
+        largest = max(map(abs, literals))
+        if n is not None and largest > n:
             raise Malformed(f"expected variables in 1..{n}, as the problem line announces", line)
-        if max(pairs[-1]) > MOST_VARIABLES:
+        if largest > MOST_VARIABLES:
             raise Malformed(_TOO_MANY, line)
-        tables.append(_table(first > 0, second > 0, pairs[-1], weight if weight is not None else 1.0))
-    if announced is not None and announced != len(pairs):
+        clauses.append((literals[0], literals[-1]))
+        weights.append(weight if weight is None or top is None else min(weight, top))
+    if announced is not None and announced != len(clauses):
         raise Malformed("expected as many clauses as the problem line announces; the file may be truncated")
-    if hard:  # only now is it known what outweighs all others
-        firm = set(hard)
-        weight = 1.0 + math.fsum(max(map(max, table)) for e, table in enumerate(tables) if e not in firm)
-        for e in hard:
-            tables[e] = [[entry * weight for entry in row] for row in tables[e]]
-    n = max((max(pair) for pair in pairs), default=1) if n is None else n
-    return _instance(n, pairs, tables)
-
-
-def _table(first: bool, second: bool, pair: tuple[int, int], weight: float) -> list[list[float]]:
-    """What labels (False, True) of the two variables earn; for one variable, its values twice."""
-    if pair[0] == pair[1]:
-        values = [weight if first != second or value == first else 0.0 for value in (False, True)]
-        return [[values[0]] * 2, [values[1]] * 2]
-    return [[weight if a == first or b == second else 0.0 for b in (False, True)] for a in (False, True)]
-
-
-def _instance(n: int, pairs: list[tuple[int, int]], tables: list[list[list[float]]]) -> TwoCSP:
+    n = n or max((abs(literal) for clause in clauses for literal in clause), default=1)
     instance = TwoCSP(range(1, n + 1), (False, True))
-    if not pairs:
-        return instance
-    ends, entries = np.array(pairs) - 1, np.array(tables)
-    single = ends[:, 0] == ends[:, 1]
-    for (u, _), table in zip(ends[single].tolist(), entries[single], strict=True):
-        instance.add_unary(u + 1, table[:, 0])
-    instance.add_constraints(ends[~single], entries[~single])
+    hard = 1.0 + math.fsum(weight for weight in weights if weight is not None)  # outweighs all others
+    _add_clauses(instance, clauses, [hard if weight is None else weight for weight in weights])
     return instance
+
+
+def _add_clauses(instance: TwoCSP, clauses: list[tuple[int, int]], weights: list[float]) -> None:
+    """Constraints that earn `weights` where one of two literals holds, perhaps both of the same variable."""
+    literals = np.array(clauses, dtype=np.int64).reshape(-1, 2)
+    holds = np.arange(2) == (literals > 0)[:, :, None]  # clause, literal, label of its variable
+    earned = np.array(weights)[:, None, None] * (holds[:, 0, :, None] | holds[:, 1, None, :])
+    ends = np.abs(literals) - 1
+    single = ends[:, 0] == ends[:, 1]
+    for (u, _), table in zip(ends[single].tolist(), earned[single], strict=True):
+        instance.add_unary(u + 1, table.diagonal())
+    instance.add_constraints(ends[~single], earned[~single])
 
 
 def _problem(

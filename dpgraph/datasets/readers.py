@@ -48,11 +48,10 @@ def read_edgelist(
     format : {"auto", "edgelist", "gset", "gml"}
         Force a format instead of recognising it.
     nodes : "file", int, or iterable of labels
-        **The public vertex set of an edge list.** A differentially private result speaks about every vertex, so which
-        vertices exist must not be a secret. ``"file"``: you state that the vertices named in the file are public (then
-        they are sorted by label, because their order of appearance would tell which edges come first). An integer n:
-        the vertices 0..n-1. An iterable: these labels in this order. With the last two, vertices without an edge exist.
-        Gset and GML files list their vertices themselves.
+        **The public vertex set of an edge list**, which must not be a secret. ``"file"``: you state that the vertices
+        named in the file are public (they are sorted by label). An integer n: the vertices 0..n-1. An iterable: these
+        labels in this order. With the last two, vertices without an edge exist. Gset and GML files list their vertices
+        themselves.
     labels : {int, str}
         Type of the vertex labels of an edge list. With ``str`` a comma-separated file must have a header line.
     weight : str, optional

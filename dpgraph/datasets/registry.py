@@ -35,12 +35,10 @@ class DatasetInfo:
 
     Parameters
     ----------
-    name : str
-        What :func:`load` takes.
+    name, file : str
+        What :func:`load` takes, and the name of its file.
     collection : str
         ``"bundled"``, ``"snap"``, ``"facebook100"``, ``"gset"`` or ``"local"``.
-    file : str
-        Its file name.
     nodes, edges : int or None
         As the publisher states them (edges may count self-loops and both directions); None when unknown.
     directed : bool

@@ -26,51 +26,49 @@ Labels = type[int] | type[str]
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _DATA_LINE = re.compile(rb"[^\n]*[^\s][^\n]*")
 _PLAIN_BYTES = b"0123456789 \t,\n"
-#: Decimal numbers of at most this many digits fit into int64.
-_MAX_DIGITS = 18
+#: Decimal numbers of fewer digits fit into int64.
+_LONG_NUMBER = re.compile(rb"[0-9]{19}")
 #: Longer numbers are no labels; converting them takes time that grows with the square, and Python stops at 4300.
 _LONGEST_LABEL = 1000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Table:
-    """Data lines of a file (comments blank), the first of which has number `line` in it.
+    """Lines of a file; comments, and what is above the data, are blank.
 
     Columns end at the `delimiter`, None for any white space; `header` holds their names, if a line of them was above.
     """
 
     text: bytes
-    line: int = 1
     delimiter: str | None = None
     header: tuple[str, ...] | None = None
 
-    def data_lines(self) -> Iterator[tuple[int, int, list[str]]]:
-        """Number, end offset and fields of each line that is not blank."""
-        number, seen = self.line, 0
+    def data_lines(self) -> Iterator[tuple[int, list[str]]]:
+        """Number and fields of each line that is not blank."""
+        number, seen = 1, 0
         for match in _DATA_LINE.finditer(self.text):
             number += self.text.count(b"\n", seen, match.start())
             seen = match.start()
-            yield number, match.end(), _split(decode(match.group(), number), self.delimiter)
+            yield number, _split(decode(match.group(), number), self.delimiter)
 
-    def below(self, number: int, end: int, header: tuple[str, ...] | None = None) -> Table:
-        """The table below data line `number`, which ends at offset `end`."""
-        return Table(self.text[end:], number, self.delimiter, header)
+    def below(self, number: int, header: tuple[str, ...] | None = None) -> Table:
+        """The table with blanks instead of its first `number` lines."""
+        rest = b"".join(self.text.split(b"\n", number)[number:])
+        return Table(b"\n" * number + rest, self.delimiter, header)
 
     def widths(self, lines: int) -> list[int]:
         """Numbers of columns of the first lines."""
-        return [len(fields) for _, _, fields in islice(self.data_lines(), lines)]
+        return [len(fields) for _, fields in islice(self.data_lines(), lines)]
 
 
 def open_table(text: bytes, labels: Labels) -> Table:
     """Recognise delimiter and header line of a text whose comments are blank."""
     match = _DATA_LINE.search(text)
     first = match.group() if match else b""
-    delimiter = "," if b"," in first else "\t" if labels is str and b"\t" in first else None
-    table = Table(text, delimiter=delimiter)
-    for number, end, fields in table.data_lines():
-        if delimiter == "," and (labels is str or not all(map(_INTEGER.fullmatch, fields[:2]))):
-            return table.below(number, end, tuple(fields))
-        break
+    table = Table(text, "," if b"," in first else "\t" if labels is str and b"\t" in first else None)
+    number, fields = next(table.data_lines(), (0, []))
+    if table.delimiter == "," and (labels is str or not all(map(_INTEGER.fullmatch, fields[:2]))):
+        return table.below(number, tuple(fields))
     return table
 
 
@@ -89,9 +87,8 @@ class Rows:
             return tuple(present.tolist()), ends[: len(self.tails)], ends[len(self.tails) :]
         labels = sorted({*self.tails, *self.heads})
         index = {label: i for i, label in enumerate(labels)}
-        tails = np.array([index[label] for label in self.tails], dtype=np.int64)
-        heads = np.array([index[label] for label in self.heads], dtype=np.int64)
-        return tuple(labels), tails, heads
+        tails, heads = ([index[label] for label in ends] for ends in (self.tails, self.heads))
+        return tuple(labels), np.array(tails, dtype=np.int64), np.array(heads, dtype=np.int64)
 
 
 def parse_rows(table: Table, *, labels: Labels, weight: str | None) -> Rows:
@@ -115,24 +112,16 @@ def _weight_column(table: Table, weight: str | None) -> int | None:
 
 def _plain_integers(text: bytes) -> IntArray | None:
     """All numbers of a text of short nonnegative integers, as many on each line; None for any other text."""
-    if text.translate(None, _PLAIN_BYTES) or b",," in text:
+    if text.translate(None, _PLAIN_BYTES) or b",," in text or _LONG_NUMBER.search(text):
         return None
     buffer = np.frombuffer(text + b"\n", dtype=np.uint8)
     digit = buffer >= ord("0")
-    edges = np.flatnonzero(digit[1:] != digit[:-1]) + 1
-    starts_with_digit = bool(digit[0])
-    starts = np.concatenate([[0], edges[1::2]]) if starts_with_digit else edges[0::2]
-    ends = edges[0::2] if starts_with_digit else edges[1::2]
+    starts = np.flatnonzero(digit & ~np.concatenate([[False], digit[:-1]]))
     on_line = np.diff(np.searchsorted(starts, np.flatnonzero(buffer == ord("\n"))), prepend=0)
     on_line = on_line[on_line > 0]
-    lengths = ends - starts
-    if not on_line.size or on_line.min() != on_line.max() or on_line[0] < 2 or lengths.max() > _MAX_DIGITS:
+    if not on_line.size or on_line.min() != on_line.max() or on_line[0] < 2:
         return None
-    values = np.zeros(len(starts), dtype=np.int64)
-    for offset in range(int(lengths.max())):
-        longer = np.flatnonzero(lengths > offset)
-        values[longer] = values[longer] * 10 + (buffer[starts[longer] + offset] - ord("0"))
-    return values.reshape(-1, on_line[0])
+    return np.fromstring(text.replace(b",", b" "), dtype=np.int64, sep=" ").reshape(-1, on_line[0])
 
 
 def _line_by_line(table: Table, labels: Labels, weight_column: int | None) -> Rows:
@@ -140,7 +129,7 @@ def _line_by_line(table: Table, labels: Labels, weight_column: int | None) -> Ro
     heads: list[Hashable] = []
     weights: list[float] = []
     width = 0
-    for number, _, fields in table.data_lines():
+    for number, fields in table.data_lines():
         width = width or len(fields)
         if len(fields) != width or width < 2:
             expected = f"{width} columns as on the lines above" if width >= 2 else "two vertex labels"
@@ -183,13 +172,13 @@ def looks_like_gset(table: Table) -> bool:
 
 def parse_gset(table: Table) -> EdgeTable:
     """Read a Gset file. Vertices are 1..n whether they have edges or not; a missing weight column means 1."""
-    number, end, fields = next(table.data_lines(), (1, 0, []))
+    number, fields = next(table.data_lines(), (1, []))
     size = naturals(fields)
     if not len(fields) == len(size) == 2 or not 1 <= size[0] < MAX_VERTICES:
         found = "" if fields else "; the file is empty"
         raise Malformed(f"expected the numbers of vertices and edges of a Gset file: n m{found}", number)
     n, m = size
-    body = table.below(number, end)
+    body = table.below(number)
     rows = parse_rows(body, labels=int, weight=None if body.widths(1) == [2] else "weight")
     if len(rows.tails) != m:
         raise Malformed(
