@@ -23,10 +23,10 @@ from dpgraph.exceptions import DatasetError, InvalidParameterError
 from dpgraph.instance import TwoCSP
 from dpgraph.typing import FloatArray
 
-__all__ = ["CSP_FORMATS", "is_csp_file", "read_csp", "write_csp"]
+__all__ = ["is_csp_file", "read_csp", "write_csp"]
 
 CSPFormat = Literal["auto", "json", "csv", "cnf", "wcnf", "col"]
-CSP_FORMATS = get_args(CSPFormat)[1:]
+_FORMATS = get_args(CSPFormat)[1:]
 
 #: Positions of the variables, and table, of each constraint of a CSV file.
 Tables = dict[str, tuple[tuple[int, int], FloatArray]]
@@ -80,11 +80,11 @@ def read_csp(path: AnyPath, *, format: CSPFormat = "auto", colours: int = 3) -> 
     >>> formula.value({1: True, 2: True}), formula.value({1: False, 2: True})
     (2.0, 1.0)
     """
-    check_choice("format", format, ("auto", *CSP_FORMATS))
+    check_choice("format", format, ("auto", *_FORMATS))
     colours = check_integer("colours", colours, 2)
     kind = _format_of(path) if format == "auto" else format
     if kind is None:
-        raise DatasetError(f"{path}: cannot tell the format from the name; state one of {', '.join(CSP_FORMATS)}")
+        raise DatasetError(f"{path}: cannot tell the format from the name; state one of {', '.join(_FORMATS)}")
     parse = partial(parse_col, colours=colours) if kind == "col" else _READERS[kind]
     try:
         with naming(path):
@@ -104,7 +104,7 @@ def is_csp_file(path: AnyPath) -> bool:
 def _format_of(path: AnyPath) -> str | None:
     """Format that the ending of a name stands for, None if it stands for none."""
     ending = Path(path).name.removesuffix(".gz").rpartition(".")[2].lower()
-    return ending if ending in CSP_FORMATS else None
+    return ending if ending in _FORMATS else None
 
 
 def write_csp(instance: TwoCSP, path: AnyPath) -> None:

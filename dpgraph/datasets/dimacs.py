@@ -109,13 +109,13 @@ def _clause(fields: list[str], weighted: bool, line: int) -> tuple[float | None,
         try:
             weight = None if first == "h" else float(first)
         except ValueError:
-            raise Malformed(_WEIGHTED, line) from None
+            weight = math.nan
         if weight is not None and not 0.0 <= weight < math.inf:
             raise Malformed(_WEIGHTED, line)
     try:
         literals = [int(field) for field in fields]
     except ValueError:
-        raise Malformed(_CLAUSE, line) from None
+        literals = []
     if not 2 <= len(literals) <= 3 or literals[-1] != 0 or 0 in literals[:-1]:
         raise Malformed(_CLAUSE, line)
     return weight, literals[:-1]

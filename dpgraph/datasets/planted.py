@@ -155,9 +155,9 @@ def planted_csp(
     """Random unique game in which an assignment is planted.
 
     Every variable gets a uniformly random planted label. Every pair of variables u < v has a constraint independently
-    with probability ``degree / (n - 1)``. A constraint is a permutation s of the labels and is satisfied when v has
-    label s(label of u). Of the m constraints exactly ``round(satisfiable * m)``, chosen uniformly, have a uniformly
-    random permutation among those that the planted assignment satisfies, the others one among those that it does not.
+    with probability ``degree / (n - 1)``: a permutation s of the labels, satisfied when v has label s(label of u). Of
+    the m constraints exactly ``round(satisfiable * m)``, chosen uniformly, have a uniformly random permutation among
+    those that the planted assignment satisfies, the others one among those that it does not.
 
     Parameters
     ----------

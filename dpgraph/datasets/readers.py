@@ -180,21 +180,20 @@ def _refuse_vertices(vertices: tuple[Hashable, ...] | None, format: str) -> None
 
 
 def _edge_list(rows: Rows, vertices: tuple[Hashable, ...] | None) -> EdgeTable:
-    present, tails, heads = rows.positions()
     if vertices is None:
-        if not present:
+        if not rows.labels:
             raise Malformed(
                 "the file names no vertex; state the public vertex set with nodes= if the graph has no edges"
             )
-        return merge_arcs(present, tails, heads, rows.weights)
+        return merge_arcs(*rows)
     index = {label: i for i, label in enumerate(vertices)}
-    position = np.array([index.get(label, -1) for label in present], dtype=np.int64)
+    position = np.array([index.get(label, -1) for label in rows.labels], dtype=np.int64)
     if position.size and position.min() < 0:
         raise Malformed(
             f"the file names a vertex outside nodes=, the public vertex set of {len(vertices)} vertices; correct the "
             "set, or drop the edges of other vertices from the file"
         )
-    return merge_arcs(vertices, position[tails], position[heads], rows.weights)
+    return merge_arcs(vertices, position[rows.tails], position[rows.heads], rows.weights)
 
 
 # --- GML, by networkx --------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ import re
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from itertools import islice
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -72,32 +73,23 @@ def open_table(text: bytes, labels: Labels) -> Table:
     return table
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Rows:
-    """The two labels of each line, and its weight if weights were asked for."""
+class Rows(NamedTuple):
+    """Sorted labels that occur, positions among them of the two ends of each line, and weights if asked for."""
 
-    tails: IntArray | list[Hashable]
-    heads: IntArray | list[Hashable]
+    labels: tuple[Hashable, ...]
+    tails: IntArray
+    heads: IntArray
     weights: FloatArray | None
-
-    def positions(self) -> tuple[tuple[Hashable, ...], IntArray, IntArray]:
-        """Sorted labels that occur, and the position among them of each tail and each head."""
-        if isinstance(self.tails, np.ndarray):
-            present, ends = np.unique(np.concatenate([self.tails, self.heads]), return_inverse=True)
-            return tuple(present.tolist()), ends[: len(self.tails)], ends[len(self.tails) :]
-        labels = sorted({*self.tails, *self.heads})
-        index = {label: i for i, label in enumerate(labels)}
-        tails, heads = ([index[label] for label in ends] for ends in (self.tails, self.heads))
-        return tuple(labels), np.array(tails, dtype=np.int64), np.array(heads, dtype=np.int64)
 
 
 def parse_rows(table: Table, *, labels: Labels, weight: str | None) -> Rows:
     """All lines of a table; Malformed for other numbers of columns than in the first, bad labels and bad weights."""
-    if labels is int and weight is None:
-        plain = _plain_integers(table.text)
-        if plain is not None:
-            return Rows(plain[:, 0], plain[:, 1], None)
-    return _line_by_line(table, labels, _weight_column(table, weight))
+    plain = _plain_integers(table.text) if labels is int and weight is None else None
+    if plain is None:
+        return _line_by_line(table, labels, _weight_column(table, weight))
+    present, ends = np.unique(plain[:, :2].T.ravel(), return_inverse=True)
+    tails, heads = ends.reshape(2, -1)
+    return Rows(tuple(present.tolist()), tails, heads, None)
 
 
 def _weight_column(table: Table, weight: str | None) -> int | None:
@@ -125,8 +117,7 @@ def _plain_integers(text: bytes) -> IntArray | None:
 
 
 def _line_by_line(table: Table, labels: Labels, weight_column: int | None) -> Rows:
-    tails: list[Hashable] = []
-    heads: list[Hashable] = []
+    ends: list[Any] = []
     weights: list[float] = []
     width = 0
     for number, fields in table.data_lines():
@@ -134,11 +125,13 @@ def _line_by_line(table: Table, labels: Labels, weight_column: int | None) -> Ro
         if len(fields) != width or width < 2:
             expected = f"{width} columns as on the lines above" if width >= 2 else "two vertex labels"
             raise Malformed(f"expected {expected}", number)
-        tails.append(_label(fields[0], labels, number))
-        heads.append(_label(fields[1], labels, number))
+        ends += (_label(field, labels, number) for field in fields[:2])
         if weight_column is not None:
             weights.append(_number(fields, weight_column, number))
-    return Rows(tails, heads, None if weight_column is None else np.array(weights, dtype=np.float64))
+    present = tuple(sorted(set(ends)))
+    index = {label: i for i, label in enumerate(present)}
+    tails, heads = (np.array([index[label] for label in side], dtype=np.int64) for side in (ends[::2], ends[1::2]))
+    return Rows(present, tails, heads, None if weight_column is None else np.array(weights, dtype=np.float64))
 
 
 def _split(line: str, delimiter: str | None) -> list[str]:
@@ -185,10 +178,9 @@ def parse_gset(table: Table) -> EdgeTable:
             "expected as many edges as the first line announces; the file may be truncated, or it is no Gset file "
             '(then pass format="edgelist")'
         )
-    present, tails, heads = rows.positions()
-    vertices = np.array(present, dtype=object)
+    vertices = np.array(rows.labels, dtype=object)
     if len(vertices) and not (vertices[0] >= 1 and vertices[-1] <= n):
         raise Malformed(f"expected vertices in 1..{n}, as the first line announces; found another")
     index = vertices.astype(np.int64) - 1
     weights = rows.weights if rows.weights is not None else np.ones(m)
-    return merge_arcs(tuple(range(1, n + 1)), index[tails], index[heads], weights)
+    return merge_arcs(tuple(range(1, n + 1)), index[rows.tails], index[rows.heads], weights)
