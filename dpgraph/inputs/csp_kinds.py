@@ -12,7 +12,7 @@ from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.inputs.graphs import as_graph
 from dpgraph.typing import FloatArray
 
-__all__ = ["KINDS", "csp_from_graph"]
+__all__ = ["csp_from_graph"]
 
 #: Makes an empty instance from variables and alphabet: :class:`dpgraph.instance.TwoCSP`, which imports this module.
 Make = Callable[[Any, Any], Any]
@@ -72,6 +72,8 @@ def csp_from_graph(make: Make, G: Any, kind: str, alphabet: Any, weight: str | N
     0.0
     """
     check_choice("kind", kind, KINDS)
+    if kind == "coloring" and weight is not None:
+        raise InvalidParameterError("kind='coloring' has no weights; use kind='max-k-cut'")
     return KINDS[kind](make, G, alphabet, weight)
 
 
@@ -84,20 +86,8 @@ def _max_k_cut(make: Make, G: Any, alphabet: Any, weight: str | None) -> Any:
     return instance
 
 
-def _coloring(make: Make, G: Any, alphabet: Any, weight: str | None) -> Any:
-    if weight is not None:
-        raise InvalidParameterError("kind='coloring' has no weights; use kind='max-k-cut'")
-    return _max_k_cut(make, G, alphabet, None)
-
-
 def _on_edges(
-    make: Make,
-    G: Any,
-    alphabet: Any,
-    weight: str | None,
-    *,
-    attribute: str,
-    table: Callable[[Any, int], FloatArray],
+    make: Make, G: Any, alphabet: Any, weight: str | None, *, attribute: str, table: Callable[[Any, int], FloatArray]
 ) -> Any:
     """2-CSP of edges whose `attribute` says, by `table` of it and q, what labels of u and v earn on an edge u -> v."""
     instance = make(G.nodes, alphabet)
@@ -147,7 +137,7 @@ def _edges(G: Any, attribute: str, weight: str | None) -> Iterator[tuple[Hashabl
 #: Constructor of each kind of instance.
 KINDS: dict[str, Callable[[Make, Any, Any, str | None], Any]] = {
     "max-k-cut": _max_k_cut,
-    "coloring": _coloring,
+    "coloring": _max_k_cut,
     "unique-games": partial(_on_edges, attribute="permutation", table=_permutation_table),
     "max-2-sat": _max_2_sat,
     "relations": partial(_on_edges, attribute="relation", table=lambda table, _: np.asarray(table, dtype=np.float64)),

@@ -6,7 +6,7 @@ dpgraph takes the vertices of a graph object as it finds them, since only its ow
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -24,9 +24,9 @@ def with_public_nodes(G: nx.Graph, nodes: Iterable[Hashable] | int | Literal["so
     """Copy a networkx graph with a public vertex set in a public order.
 
     Use it for a graph that was built from its edges (``networkx.Graph(edges)``, ``networkx.read_edgelist``,
-    ``networkx.from_pandas_edgelist``, an igraph graph by ``to_networkx``). Results list vertices in the order of
-    ``G.nodes``, which there is the order of first appearance in the list of edges, and a vertex without an edge is
-    missing: without this step two neighbouring edge lists may differ in what is taken to be public.
+    ``networkx.from_pandas_edgelist``, an igraph graph by ``to_networkx``). There the order of ``G.nodes``, in which
+    results list vertices, tells which edges come first, and a vertex without an edge is missing: without this step two
+    neighbouring edge lists may differ in what is taken to be public.
 
     Parameters
     ----------
@@ -139,13 +139,13 @@ def _public_labels(nodes: Iterable[Hashable] | int | str, word: str, present: It
     if isinstance(nodes, str):
         if nodes != word:
             raise InvalidParameterError(f'nodes must be "{word}", an iterable of vertices or a number; got {nodes!r}')
-        labels = list(present)
+        found: list[Any] = list(present)
         try:
-            return sorted(labels)  # type: ignore[type-var]
+            return sorted(found)
         except TypeError:
             # They cannot be compared; sorted by their texts they still keep no order of appearance.
-            return sorted(labels, key=repr)
-    labels = list(range(int(nodes)) if isinstance(nodes, (int, np.integer)) else nodes)
+            return sorted(found, key=repr)
+    labels: list[Hashable] = list(range(int(nodes)) if isinstance(nodes, (int, np.integer)) else nodes)
     if len(set(labels)) < len(labels):
         raise InvalidParameterError("the vertices in nodes= must differ")
     return labels
