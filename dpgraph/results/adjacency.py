@@ -17,7 +17,6 @@ from dpgraph.typing import FloatArray
 
 __all__ = ["FactoredOperator", "PrivateNormalizedAdjacency"]
 
-
 #: Largest n for which the n x n matrix is formed on request (200 MB).
 DENSE_LIMIT = 5000
 

@@ -15,7 +15,6 @@ from dpgraph.typing import FloatArray
 
 __all__ = ["PrivateMarginals"]
 
-
 #: Largest order-k tensor that is formed.
 _TENSOR_LIMIT = 10_000_000
 
@@ -120,10 +119,7 @@ class PrivateMarginals(Result):
     def conjunction(self, subset: Any) -> float:
         """Share of the records in which all binary attributes in `subset` are 1 (CDEMZ24, Definition A.2, as a mean).
 
-        Raises
-        ------
-        InvalidParameterError
-            As for :meth:`parity`.
+        Errors are those of :meth:`parity`.
         """
         places = self._places(subset, binary=True, empty=True)
         subsets = itertools.chain.from_iterable(itertools.combinations(places, j) for j in range(len(places) + 1))
