@@ -145,7 +145,8 @@ def _matrix_side(G: Any, weight: str | None, symmetrize: bool) -> Side:
         if symmetrize:
             A = A.maximum(A.T)
         transposed = A.T.tocsr()
-        if _identical(A, transposed) and not A.diagonal().any():
+        identical = all(np.array_equal(getattr(A, x), getattr(transposed, x)) for x in ("indptr", "indices", "data"))
+        if identical and not A.diagonal().any():
             return _compact_copy(A)
         if A.nnz and abs(A - transposed).max() > 1e-12 * max(1.0, float(abs(A).max())):
             raise InvalidGraphError(
@@ -199,10 +200,6 @@ def _mirrored(upper: sparse.coo_array) -> sparse.csr_array:
     keep = row != col
     half = sparse.coo_array((upper.data[keep], (row[keep], col[keep])), shape=upper.shape).tocsr()
     return _compact_copy(half + half.T.tocsr())
-
-
-def _identical(A: sparse.csr_array, B: sparse.csr_array) -> bool:
-    return all(np.array_equal(getattr(A, part), getattr(B, part)) for part in ("indptr", "indices", "data"))
 
 
 def _compact_copy(A: sparse.csr_array) -> sparse.csr_array:

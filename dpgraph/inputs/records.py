@@ -65,21 +65,15 @@ def read_schema(data: Any, categories: Mapping[Any, Sequence[Any]] | None) -> Sc
 
 def _declared_values(data: Any, label: Any, declared: Sequence[Any] | None) -> tuple[Any, ...]:
     if declared is None and hasattr(data, "columns"):
-        declared = _dtype_categories(data[label].dtype)
+        # Those of pandas.CategoricalDtype or polars.Enum. polars.Categorical collects its own from the private entries.
+        dtype = data[label].dtype
+        declared = None if type(dtype).__name__ == "Categorical" else getattr(dtype, "categories", None)
     if declared is None:
         return (0, 1)
     values = tuple(declared)
     if len(values) < 2 or len(set(values)) < len(values):
         raise InvalidParameterError(f"column {label!r} needs at least two different categories; got {len(values)}")
     return values
-
-
-def _dtype_categories(dtype: Any) -> Sequence[Any] | None:
-    """Categories that a column declares: of pandas.CategoricalDtype or polars.Enum.
-
-    Those of polars.Categorical are not declared but collected from the entries, which are private.
-    """
-    return None if type(dtype).__name__ == "Categorical" else getattr(dtype, "categories", None)
 
 
 def read_records(data: Any, schema: Schema) -> IntArray:
