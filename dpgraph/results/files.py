@@ -35,6 +35,7 @@ _TYPES = {
     "PrivateAnswers": "dpgraph.results.answers",
     "PrivateCSPResult": "dpgraph.results.csp",
     "PrivateCoherence": "dpgraph.problems.matrices.diagnostics",
+    "PrivateCounts": "dpgraph.results.counts",
     "PrivateCovariance": "dpgraph.results.covariance",
     "PrivateCutResult": "dpgraph.results.cut",
     "PrivateDegreeDistribution": "dpgraph.results.degree_distribution",
