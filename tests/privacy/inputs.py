@@ -79,7 +79,7 @@ def all_graph_neighbours() -> Iterator[tuple[str, Data, Data]]:
 
 def dense_graph_neighbours() -> Pairs:
     """Complete graphs, in which one edge is part of as many subgraphs as can be, and others."""
-    for n in (5, 24):
+    for n in (24, 5):
         weights = np.ones((n, n)) - np.eye(n)
         changed = weights.copy()
         changed[0, 1] = changed[1, 0] = 0.0
