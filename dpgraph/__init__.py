@@ -23,6 +23,7 @@ _EXPORTS = {
     "PrivacyReport": "dpgraph.privacy.report",
     "gaussian_scale": "dpgraph.privacy.accounting",
     # graph privatisation
+    "PrivateCounts": "dpgraph.results.counts",
     "PrivateDegreeDistribution": "dpgraph.results.degrees",
     "PrivateDegrees": "dpgraph.results.degrees",
     "PrivateNormalizedAdjacency": "dpgraph.results.adjacency",
@@ -33,6 +34,9 @@ _EXPORTS = {
     "private_low_rank": "dpgraph.problems.matrices.subspaces",
     "private_normalized_adjacency": "dpgraph.problems.embedding.api",
     "private_projector": "dpgraph.problems.matrices.subspaces",
+    "private_subgraph_counts": "dpgraph.problems.counts.subgraphs",
+    "private_transitivity": "dpgraph.problems.counts.subgraphs",
+    "PrivateEstimate": "dpgraph.results.counts",
     "private_singular_subspace": "dpgraph.problems.matrices.singular",
     "private_spectrum": "dpgraph.problems.matrices.diagnostics",
     # convex sets and perturb-and-project

@@ -35,6 +35,7 @@ _TYPES = {
     "PrivateAnswers": "dpgraph.results.records",
     "PrivateCSPResult": "dpgraph.results.csp",
     "PrivateCoherence": "dpgraph.problems.matrices.diagnostics",
+    "PrivateCounts": "dpgraph.results.counts",
     "PrivateCovariance": "dpgraph.results.records",
     "PrivateCutResult": "dpgraph.results.cut",
     "PrivateDegreeDistribution": "dpgraph.results.degrees",
