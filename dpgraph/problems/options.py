@@ -35,7 +35,21 @@ class BoundedIterates:
 
 
 @dataclass(frozen=True)
-class Coherence:
+class _Ranked:
+    rank: int | Literal["auto"] = "auto"
+    max_rank: int = 8
+    regularization: float | Literal["auto"] = "auto"
+
+
+@dataclass(frozen=True)
+class _Denoised(_Ranked):
+    denoise: bool = True
+    seeds: int = 0
+    rounds: int = 64
+
+
+@dataclass(frozen=True)
+class Coherence(_Ranked):
     """A low-rank matrix from the coherence-aware projector (DN25a), which is solved like an exact one. May halt.
 
     ``Coherence(rank=r, regularization=0.0, coherence="rank", certificate="gap-and-coherence", projection="spectral",
@@ -57,9 +71,6 @@ class Coherence:
         Of the solver, as in :func:`~dpgraph.max_cut`.
     """
 
-    rank: int | Literal["auto"] = "auto"
-    max_rank: int = 8
-    regularization: float | Literal["auto"] = "auto"
     coherence: Literal["degree-corrected", "rank"] = "degree-corrected"
     certificate: Literal["stability", "gap-and-coherence"] = "stability"
     core_noise: Literal["gaussian", "wishart-difference"] = "gaussian"
@@ -71,7 +82,7 @@ class Coherence:
 
 
 @dataclass(frozen=True)
-class Gaussian:
+class Gaussian(_Ranked):
     """Noise on all entries of the normalized adjacency (DTTZ14), for n <= 5000.
 
     Parameters
@@ -85,16 +96,13 @@ class Gaussian:
         Of the solver, as in :func:`~dpgraph.max_cut`.
     """
 
-    rank: int | Literal["auto"] = "auto"
-    max_rank: int = 8
-    regularization: float | Literal["auto"] = "auto"
     projection: Literal["auto", "spectral", "frobenius", "none"] = "auto"
     seeds: int = 0
     rounds: int = 64
 
 
 @dataclass(frozen=True)
-class NoisyPower:
+class NoisyPower(_Denoised):
     """The noisy power method (HP14) with averaged products of bounded iterates.
 
     Parameters
@@ -105,16 +113,9 @@ class NoisyPower:
         Of the solver, as in :func:`~dpgraph.max_cut`.
     """
 
-    rank: int | Literal["auto"] = "auto"
-    max_rank: int = 8
-    regularization: float | Literal["auto"] = "auto"
-    denoise: bool = True
-    seeds: int = 0
-    rounds: int = 64
-
 
 @dataclass(frozen=True)
-class RandomizedResponse:
+class RandomizedResponse(_Denoised):
     """Every pair of vertices answers at random, and the answers are solved like an exact graph. Pure.
 
     Parameters
@@ -124,13 +125,6 @@ class RandomizedResponse:
     seeds, rounds : int
         Of the solver, as in :func:`~dpgraph.max_cut`.
     """
-
-    rank: int | Literal["auto"] = "auto"
-    max_rank: int = 8
-    regularization: float | Literal["auto"] = "auto"
-    denoise: bool = True
-    seeds: int = 0
-    rounds: int = 64
 
 
 @dataclass(frozen=True)
