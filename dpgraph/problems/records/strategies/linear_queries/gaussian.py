@@ -6,8 +6,6 @@ from dpgraph.linalg.query_matrix import QueryMatrix
 from dpgraph.problems.records.encodings import Encoding
 from dpgraph.problems.strategy import Strategy
 
-__all__ = ["STRATEGY", "GaussianAnswers"]
-
 
 @dataclass(frozen=True)
 class GaussianAnswers:
