@@ -87,13 +87,11 @@ class Gaussian(_Ranked):
 
     Parameters
     ----------
-    rank, max_rank, regularization
-        As for :func:`~dpgraph.private_normalized_adjacency`.
+    rank, max_rank, regularization, seeds, rounds
+        As for :class:`Coherence`.
     projection : {"auto", "spectral", "frobenius", "none"}
         Projection of the noisy matrix onto the nonnegative spectral ball, in either norm. "auto" is "frobenius" up to
         n = 1000, and "none" above.
-    seeds, rounds : int
-        Of the solver, as in :func:`~dpgraph.max_cut`.
     """
 
     projection: Literal["auto", "spectral", "frobenius", "none"] = "auto"
@@ -107,10 +105,8 @@ class NoisyPower(_Denoised):
 
     Parameters
     ----------
-    rank, max_rank, regularization, denoise
-        As for :func:`~dpgraph.private_normalized_adjacency`; `rank` "auto" is 2.
-    seeds, rounds : int
-        Of the solver, as in :func:`~dpgraph.max_cut`.
+    rank, max_rank, regularization, denoise, seeds, rounds
+        As for :class:`Coherence`; `rank` "auto" is 2.
     """
 
 
@@ -120,10 +116,8 @@ class RandomizedResponse(_Denoised):
 
     Parameters
     ----------
-    rank, max_rank, regularization, denoise
-        As for :func:`~dpgraph.private_normalized_adjacency`.
-    seeds, rounds : int
-        Of the solver, as in :func:`~dpgraph.max_cut`.
+    rank, max_rank, regularization, denoise, seeds, rounds
+        As for :class:`Coherence`.
     """
 
 

@@ -75,10 +75,8 @@ def private_max_2csp(
 
     Raises
     ------
-    InvalidParameterError
-        Bad input; after the debit, for "edge", a table that is not a multiple of the relation.
-    BudgetExceededError
-        The accountant refuses.
+    InvalidParameterError, BudgetExceededError
+        Bad input; after the debit, for "edge", a table that is not a multiple of the relation. The accountant refuses.
     MechanismHalted
         "coherence" could not certify what it needs, and ``on_halt="raise"``.
 
@@ -169,10 +167,8 @@ def private_max_k_cut(
 
     Raises
     ------
-    InvalidGraphError, InvalidParameterError
-        Bad input.
-    BudgetExceededError
-        The accountant refuses.
+    InvalidGraphError, InvalidParameterError, BudgetExceededError
+        Bad input; the accountant refuses.
 
     Notes
     -----

@@ -135,10 +135,8 @@ def private_spectrum(
 
     Raises
     ------
-    InvalidGraphError, InvalidParameterError
-        Bad input.
-    BudgetExceededError
-        The accountant refuses.
+    InvalidGraphError, InvalidParameterError, BudgetExceededError
+        Bad input; the accountant refuses.
     MechanismHalted
         A graph with a given `regularization` has no private lower bound on its degrees.
 
@@ -229,10 +227,8 @@ def private_coherence(
 
     Raises
     ------
-    InvalidGraphError, InvalidParameterError
-        Bad input.
-    BudgetExceededError
-        The accountant refuses.
+    InvalidGraphError, InvalidParameterError, BudgetExceededError
+        Bad input; the accountant refuses.
     MechanismHalted
         The gap sigma_r - sigma_{r+1} could not be certified to exceed twice the sensitivity (stage ``"gap"``).
 

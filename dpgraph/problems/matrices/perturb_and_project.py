@@ -100,10 +100,9 @@ def perturb_and_project(
 
     Raises
     ------
-    InvalidParameterError
-        A parameter is out of range, the sets do not accept arrays of this shape, or `A` is not real and finite.
-    BudgetExceededError
-        The accountant refuses.
+    InvalidParameterError, BudgetExceededError
+        A parameter is out of range, the sets do not accept arrays of this shape, or `A` is not real and finite; the
+        accountant refuses.
 
     Notes
     -----

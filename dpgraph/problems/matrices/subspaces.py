@@ -71,10 +71,8 @@ def private_projector(
 
     Raises
     ------
-    InvalidGraphError, InvalidParameterError
-        Bad input.
-    BudgetExceededError
-        The accountant refuses.
+    InvalidGraphError, InvalidParameterError, BudgetExceededError
+        Bad input; the accountant refuses.
     MechanismHalted
         No eigenspace could be certified privately to be stable (stage ``"gap"``).
 

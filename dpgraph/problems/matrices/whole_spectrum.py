@@ -65,10 +65,8 @@ def private_whole_spectrum(
 
     Raises
     ------
-    InvalidGraphError, InvalidParameterError
-        Bad input, or more than 5000 vertices.
-    BudgetExceededError
-        The accountant refuses.
+    InvalidGraphError, InvalidParameterError, BudgetExceededError
+        Bad input, or more than 5000 vertices; the accountant refuses.
 
     Notes
     -----

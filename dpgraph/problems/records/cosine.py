@@ -107,20 +107,14 @@ def private_cosine_similarities(
 
     Raises
     ------
-    InvalidParameterError
-        A parameter is out of range, or `V` is not a matrix of finite real numbers.
-    BudgetExceededError
-        The accountant refuses.
+    InvalidParameterError, BudgetExceededError
+        A parameter is out of range, or `V` is not a matrix of finite real numbers; the accountant refuses.
 
     Notes
     -----
     *Guarantee.* (epsilon, delta)-DP for V, V' with ||VV' - V'V''||_F <= sensitivity. Noise (W + W')/2, W iid normal
     with the analytic Gaussian scale. (The scale printed in Algorithm 4 has delta in place of Delta, and the Frobenius
-    bound there, "sum of squared eigenvalues at most n", should read n^2.)
-
-    *Error.* With the exact projection, "elliptope", E||X - VV'||_F^2 <= 2 sqrt(2) sigma n^{3/2} (1 + o(1)), because
-    with S = (W + W')/2 it is at most <S, X - VV'> <= ||S|| (tr X + tr VV'), and ||S|| is about sqrt(2 n) sigma; the
-    noise alone has sigma^2 n^2/2.
+    bound there, "sum of squared eigenvalues at most n", should read n^2.) docs/cosine.md has the errors.
 
     References
     ----------

@@ -92,11 +92,9 @@ def private_covariance(
 
     Raises
     ------
-    InvalidParameterError
+    InvalidParameterError, BudgetExceededError
         A parameter is out of range, `n_records` is missing for ``"add-remove"``, or `X` is not a matrix of finite real
-        numbers.
-    BudgetExceededError
-        The accountant refuses.
+        numbers; the accountant refuses.
 
     Notes
     -----
@@ -104,12 +102,8 @@ def private_covariance(
     their proofs in :mod:`dpgraph.bounds.moments`. The pure laws follow the nuclear norm for ``"add-remove"``
     (:mod:`dpgraph.privacy.nuclear_noise`), and for ``"replace"`` the larger trace max(tr E_+, tr E_-), which moves half
     as far (:mod:`dpgraph.privacy.replacement_noise`). The centred version releases the second moments of the records
-    with one more coordinate, which has the same sensitivity, and takes a Schur complement; everything after the noise
-    is post-processing.
-
-    *Error.* Without projection the Frobenius error of the Wishart difference is about 0.74 r d^{3/2}, and less for few
-    columns, where r epsilon n is 1 for ``"add-remove"`` and 2 for ``"replace"``; with it, of the order of
-    min(d^{3/2}, sqrt(d tr(Sigma) epsilon n) + sqrt(d log d))/(epsilon n).
+    with one more coordinate, which has the same sensitivity, and takes a Schur complement. docs/covariance.md has the
+    proofs and the errors.
 
     References
     ----------

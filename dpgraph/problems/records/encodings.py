@@ -114,10 +114,9 @@ class Encoding:
     def _widths(self) -> tuple[float, float]:
         """Largest length, and largest entry, of the vectors v with <noise of the answers, a_i - m> = <z, v>.
 
-        m is 0, or the mean of the columns for replaced records. Where nothing is decoded v is a column, or for replaced
-        records a difference from the mean, which is no longer than the sensitivity.
+        m is 0, or the mean of the columns for replaced records.
         """
-        if self.decode is None:
+        if self.decode is None:  # v is a column, or a difference from the mean, no longer than the sensitivity
             longest = self.sensitivity if self.law == "gaussian" else self.encode.longest
             return longest, longest
         # decode'a_i = decode'decode c_i, and the noise of the answers is decode z.

@@ -106,11 +106,9 @@ def private_linear_queries(
 
     Notes
     -----
-    *Guarantee.* (epsilon, delta)-DP. The vector C x (:mod:`dpgraph.problems.records.encodings`) is released once, on a
-    grid, with discrete Gaussian noise or, for epsilon-DP, discrete Laplace noise. Its sensitivity, in the l2 or the l1
-    norm, is the longest column of C *as computed*, or for replaced records the largest difference of two columns
-    (:mod:`dpgraph.bounds.histogram`). The product is exact, however many records there are
-    (:mod:`dpgraph.linalg.exact_product`). Everything else depends on A, and on n where that is public, or is
+    *Guarantee.* (epsilon, delta)-DP. The vector C x (:mod:`dpgraph.problems.records.encodings`) is computed exactly
+    (:mod:`dpgraph.linalg.exact_product`) and released once, on a grid, with noise for its sensitivity
+    (:mod:`dpgraph.bounds.histogram`). Everything else depends on A, and on n where that is public, or is
     post-processing.
 
     References

@@ -74,10 +74,9 @@ def private_marginals(
 
     Raises
     ------
-    InvalidParameterError
-        k or an option is out of range, the data is not a table of declared values, or the marginals are too many.
-    BudgetExceededError
-        The accountant refuses.
+    InvalidParameterError, BudgetExceededError
+        k or an option is out of range, the data is not a table of declared values, or the marginals are too many; the
+        accountant refuses.
 
     Notes
     -----
@@ -87,8 +86,7 @@ def private_marginals(
     post-processing.
 
     *Accuracy.* All tables are computed from one vector of parities. It is projected onto a convex set that holds the
-    parities of every data set, in the metric of the k-way tables, which never increases their squared error. That gains
-    most when the number of records is below about n**(3k/4) times 1/mu.
+    parities of every data set, in the metric of the k-way tables, which never increases their squared error.
 
     References
     ----------

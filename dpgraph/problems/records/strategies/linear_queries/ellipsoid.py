@@ -86,15 +86,11 @@ def _split_by_axes(columns: FloatArray, centre: FloatArray | None) -> tuple[list
     return levels, radii
 
 
-def _encodings(_options: EllipsoidNoise, A: QueryMatrix, adjacency: str) -> list[Encoding]:
-    return [ellipsoid_encoding(A, adjacency), recursive_encoding(A, adjacency)]
-
-
 STRATEGY = Strategy(
     "ellipsoid",
     EllipsoidNoise,
     "Gaussian noise shaped by the least-volume ellipsoid of the columns, with recursion on its long axes if better",
     pure=lambda _: False,
-    run=_encodings,
+    run=lambda _, A, adjacency: [ellipsoid_encoding(A, adjacency), recursive_encoding(A, adjacency)],
     order=2,
 )

@@ -38,15 +38,11 @@ def factorization_encoding(A: QueryMatrix, adjacency: str = "add-remove") -> Enc
     return known.setdefault(adjacency, shaped("factorization", space, factorization.root, adjacency, centre))
 
 
-def _encodings(_options: FactorizationNoise, A: QueryMatrix, adjacency: str) -> list[Encoding]:
-    return [factorization_encoding(A, adjacency)]
-
-
 STRATEGY = Strategy(
     "factorization",
     FactorizationNoise,
     "least total variance of all Gaussian noise, certified to 0.5 % in variance (replaced records: 1 %)",
     pure=lambda _: False,
-    run=_encodings,
+    run=lambda _, A, adjacency: [factorization_encoding(A, adjacency)],
     order=3,
 )
