@@ -91,13 +91,11 @@ def private_cosine_similarities(
         ||X||_F <= n} and {|X_ij| <= 1} (CDEMZ24 Algorithm 4); ``"elliptope"`` computes the nearest point of {X psd,
         X_ii <= 1} (Algorithm 3) through its dual.
     iterations : int, optional
-        Largest number of averaging steps, or of dual evaluations; ``20 + 30 log2(n)`` and 1000 if omitted. Shrinkage
-        has none.
+        Largest number of averaging steps (20 + 30 log2(n) if omitted), or of dual evaluations (1000).
     tol : float, optional
         Accuracy of the projection, Frobenius norm. ``"practical"``: largest distance of the returned matrix from a
         positive semidefinite one with ||X||_F <= n (its entries are in [-1, 1] exactly), so that no eigenvalue is below
-        -`tol`; if omitted, 1e-3 sqrt(n), a thousandth of the norm of the identity. ``"elliptope"``: certified accuracy
-        of the distance, 1e-6 n if omitted. Shrinkage has none.
+        -`tol`; 1e-3 sqrt(n) if omitted. ``"elliptope"``: certified accuracy of the distance, 1e-6 n if omitted.
     adjacency, accountant, rng
         As for :func:`~dpgraph.private_symmetric_matrix`.
 

@@ -135,13 +135,8 @@ def private_linear_queries(
     sparse = sparse if sparse == "auto" else bool(sparse)
     rates = allowed_rates(epsilon, delta)
     encoding, _ = choose_encoding(matrix, rates, mechanism, records if sparse else None, adjacency)
-    call = open_answers(
-        epsilon=epsilon,
-        delta=delta if encoding.law == "gaussian" else 0.0,
-        accountant=accountant,
-        relation=RECORDS[adjacency],
-        noise=noise,
-    )
+    spent = delta if encoding.law == "gaussian" else 0.0
+    call = open_answers(epsilon=epsilon, delta=spent, accountant=accountant, relation=RECORDS[adjacency], noise=noise)
     if adjacency == "replace":
         histogram, records = as_counted_histogram(values)
     else:
@@ -222,10 +217,7 @@ def _least_squares(
     sparse: str | bool,
     records: float | None,
 ) -> tuple[FloatArray, float | None]:
-    """Decoded answers, projected if wanted; the number of records that was used if they were.
-
-    Where records are replaced, `records` is their number, and else a public bound on it.
-    """
+    """Decoded answers, projected if wanted; the number of records (given, public or estimated) if they were."""
     answers = encoding.answers(released, records)
     if sparse is False or std == 0 or (sparse == "auto" and not matrix.fits_in_memory):
         return answers, None

@@ -115,13 +115,8 @@ def private_marginals(
     else:
         check_epsilon(epsilon)
     model = MarginalModel(schema, Request(k, epsilon, delta, sparsity, degree, adjacency))
-    call = open_answers(
-        epsilon=epsilon,
-        delta=delta if model.noise.law == "gaussian" else 0.0,
-        accountant=accountant,
-        relation=RECORDS[adjacency],
-        noise=noise_source(rng),
-    )
+    spent, noise = delta if model.noise.law == "gaussian" else 0.0, noise_source(rng)
+    call = open_answers(epsilon=epsilon, delta=spent, accountant=accountant, relation=RECORDS[adjacency], noise=noise)
     statistics = model.statistics
     means, variances, count = release_means(statistics.sums(data), statistics, call)
     found = model.project(means, variances, tol=tol, max_iter=max_iter)
