@@ -1,6 +1,7 @@
 """The program: commands put together, and every error turned into one line and an exit status."""
 
 import os
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
@@ -11,25 +12,25 @@ import typer
 from typer.core import TyperGroup
 
 from dpgraph.exceptions import DPGraphError, MechanismHalted, NotConvergedError
-from dpgraph.interfaces.cli.wording import in_options
+from dpgraph.interfaces.cli.options import as_command
 
 __all__ = ["BAD_INPUT", "FAILED", "HALTED", "INTERRUPTED", "app", "main"]
 
 FAILED, BAD_INPUT, HALTED, INTERRUPTED = 1, 2, 3, 130
 
-#: Command -> module of this package, and its function or group there.
+#: Command -> module of this package, and its class (or group of commands) there.
 _COMMANDS = {
-    "max-cut": ("max_cut", "max_cut"),
-    "max-bisection": ("max_cut", "max_bisection"),
-    "csp": ("csp", "csp"),
-    "degrees": ("degrees", "degrees"),
-    "spectrum": ("spectrum", "spectrum"),
-    "embed": ("embed", "embed"),
-    "covariance": ("covariance", "covariance"),
-    "marginals": ("marginals", "marginals"),
-    "benchmark": ("benchmark", "benchmark"),
-    "convert": ("convert", "convert"),
-    "datasets": ("datasets", "datasets_app"),
+    "max-cut": ("graphs", "MaxCut"),
+    "max-bisection": ("graphs", "MaxBisection"),
+    "csp": ("csp", "CSP"),
+    "degrees": ("graphs", "Degrees"),
+    "spectrum": ("graphs", "Spectrum"),
+    "embed": ("graphs", "Embed"),
+    "covariance": ("tables", "Covariance"),
+    "marginals": ("tables", "Marginals"),
+    "benchmark": ("public", "Benchmark"),
+    "convert": ("public", "Convert"),
+    "datasets": ("public", "datasets_app"),
 }
 
 
@@ -38,12 +39,12 @@ class _Commands(Mapping[str, Any]):
 
     def __getitem__(self, name: str) -> Any:
         module, attribute = _COMMANDS[name]
-        command = getattr(import_module(f"{__package__}.{module}"), attribute)
+        found = getattr(import_module(f"{__package__}.{module}"), attribute)
         group = typer.Typer(rich_markup_mode="markdown")
-        if isinstance(command, typer.Typer):
-            group.add_typer(command, name=name)
+        if isinstance(found, typer.Typer):
+            group.add_typer(found, name=name)
         else:
-            group.command(name)(command)
+            group.command(name)(as_command(found))
         return typer.main.get_group(group).commands[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -146,3 +147,29 @@ def _unexpected(error: Exception) -> int:
 def _complain(message: str, status: int) -> int:
     typer.echo("dpgraph: error: " + " ".join(message.split()), err=True)
     return status
+
+
+#: Arguments that a message may advise, and that commands have as options.
+_ADVISED = (
+    "coherence|data_dir|delta|labels|max_weight|mechanism|nodes|on_halt|rank|regularization|weight"  # as in Python
+)
+_ADVICE = re.compile(rf"\b({_ADVISED})=(?!None)(?:'([^']*)'|\"([^\"]*)\"|([\w.+-]*))")
+_FLAGS = {"symmetrize=True": "--symmetrize", "download=False": "--no-download"}
+
+
+def in_options(message: str) -> str:
+    """An error of the library in the words of the command line: ``labels=str`` is ``--labels str``.
+
+    Examples
+    --------
+    >>> in_options("Pass symmetrize=True, or mechanism='laplace'")
+    'Pass --symmetrize, or --mechanism laplace'
+    """
+    for argument, flag in _FLAGS.items():
+        message = message.replace(argument, flag)
+
+    def option(advice: re.Match[str]) -> str:
+        value = advice[2] or advice[3] or advice[4] or ""
+        return f"--{advice[1].replace('_', '-')} {value}".rstrip()
+
+    return _ADVICE.sub(option, message)
