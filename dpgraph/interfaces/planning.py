@@ -1,8 +1,7 @@
 """Planning without spending: what each mechanism would do, from public quantities alone.
 
-No formula can drift away from the mechanisms: they themselves are run, with the budget in question, on *stand-ins*:
-public random graphs with the expected degrees, with a planted cut if one is expected. Their ledgers give the noise
-scales, their outcomes the share of halts and the quality of the cuts.
+No formula can drift away from the mechanisms: they themselves are run, with the budget in question, on *stand-ins*.
+Their ledgers give the noise scales, their outcomes the share of halts and the quality of the cuts.
 """
 
 import math
@@ -15,10 +14,9 @@ from scipy import sparse
 
 from dpgraph import evaluate
 from dpgraph.arguments import as_number, check_choice, check_integer, check_scale
-from dpgraph.datasets import planted_cut_sparse
-from dpgraph.denoise.state_evolution import one_sweep, random_graph
 from dpgraph.exceptions import InvalidParameterError, MechanismHalted
 from dpgraph.inputs.graphs import is_weighted
+from dpgraph.interfaces.stand_ins import expected_degrees, one_look, stand_in
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import check_epsilon, check_optional_delta
 from dpgraph.privacy.report import LedgerEntry, PrivacyReport
@@ -28,22 +26,16 @@ from dpgraph.problems.cut.rule import MAIN_SHARE, decide
 from dpgraph.problems.cut.strategy import CUTS, CutFacts, CutStrategy
 from dpgraph.problems.matrices.diagnostics import private_spectrum
 from dpgraph.problems.strategy import Undecided
-from dpgraph.tuning import CORE
-from dpgraph.typing import FloatArray
 
-__all__ = ["MechanismPlan", "Plan", "plan", "stand_in"]
+__all__ = ["MechanismPlan", "Plan", "plan"]
 
-Problem = Literal["max-cut", "max-bisection"]
 _SOLVERS: dict[str, Callable[..., Any]] = {"max-cut": private_max_cut, "max-bisection": private_max_bisection}
 
-#: Mechanisms that make all pairs of many vertices noisy: their noise grows with n, and stand-ins are smaller than the
-#: graph.
+#: Mechanisms that make all pairs noisy: their noise grows with n, and stand-ins are smaller than the graph.
 _DENSE = ("gaussian", "randomized-response", "core-response")
 #: What is planned for unless the caller says otherwise, beside what "auto" would take.
 _USUAL = ("bounded-iterates", "coherence", "noisy-power")
 _GROWS = "noise grows with n: expect less than here"
-#: Vertices of a stand-in, where the average degree allows it: the per-vertex noise of the others does not depend on n.
-STAND_IN = 600
 
 
 @dataclass(frozen=True)
@@ -60,12 +52,10 @@ class MechanismPlan:
         Share of the runs on stand-ins that halted, and mean share of the weight that their cuts cross (0.5 for a halt).
     value_std : float
         Standard deviation of the noise of ``estimated_value``; NaN if every run halted.
-    ledger : tuple of LedgerEntry
-        The releases of a run on a stand-in, with their noise scales.
+    ledger, delta : tuple of LedgerEntry, float
+        The releases of a run on a stand-in, with their noise scales; the delta that it spends, 0 where it is pure.
     note : str
         What else matters for the choice, or why it is not available.
-    delta : float
-        The delta that a run would spend: 0 where it is pure.
     """
 
     mechanism: str
@@ -88,24 +78,20 @@ class Plan:
         The public quantities it was asked for.
     stand_in : int
         Number of vertices of the stand-ins.
-    planted_fraction : float
-        Share of the weight that the planted cut of a stand-in crosses.
-    one_look : float
-        Share of the weight that one pure look at every vertex cuts where no cut is planted, by a formula for any n
-        (:func:`dpgraph.denoise.state_evolution.one_sweep`): where degrees are small for epsilon, little more is found.
+    planted_fraction, one_look : float
+        Shares of the weight: what the planted cut of a stand-in crosses, and what one pure look at every vertex cuts
+        where none is planted, by a formula (:func:`dpgraph.denoise.state_evolution.one_sweep`).
     degrees_std, pure_degrees_scale : float
         Noise of :func:`dpgraph.private_degrees`: standard deviation, and scale of pure (Laplace) noise.
     spectrum_std : float
         Noise of each value of :func:`dpgraph.private_spectrum`; NaN if delta = 0, which it cannot do with.
     mechanisms : tuple of MechanismPlan
         In the order asked for.
-    automatic : str
+    automatic, recommended : str
         What ``mechanism="auto"`` would take for these public quantities: for edges that weigh 0 or 1 if
-        `max_weight` is 1 and ``weight=`` was not given, else for weights up to `max_weight`.
-    recommended : str
-        The available mechanism with the largest cut fraction; `automatic`, or else ``"bounded-iterates"``, if it is
-        within 0.005 of that. A mechanism whose noise grows beyond that on the stand-ins is recommended only if it is
-        `automatic`.
+        `max_weight` is 1 and ``weight=`` was not given, else for weights up to `max_weight`. Recommended is
+        the available mechanism with the largest cut fraction; `automatic`, or else ``"bounded-iterates"``, if it is
+        within 0.005 of that. A mechanism whose noise grows beyond that on the stand-ins must be `automatic` for it.
     """
 
     n: int
@@ -132,10 +118,10 @@ class Plan:
 
     def __getitem__(self, mechanism: str) -> MechanismPlan:
         """The plan of one mechanism."""
-        for one in self.mechanisms:
-            if one.mechanism == mechanism:
-                return one
-        raise InvalidParameterError(f"this plan has no mechanism {mechanism!r}")
+        found = next((one for one in self.mechanisms if one.mechanism == mechanism), None)
+        if found is None:
+            raise InvalidParameterError(f"this plan has no mechanism {mechanism!r}")
+        return found
 
     def table(self) -> str:
         """Return the plan as aligned text."""
@@ -165,7 +151,7 @@ def plan(
     delta: float = 0.0,
     max_weight: float = 1.0,
     correlation: float = 0.0,
-    problem: Problem = "max-cut",
+    problem: Literal["max-cut", "max-bisection"] = "max-cut",
     mechanisms: Sequence[Any] | None = None,
     repeats: int = 3,
     seed: int = 0,
@@ -194,10 +180,8 @@ def plan(
     mechanisms : sequence of str or options objects, optional
         As ``mechanism=`` of :func:`dpgraph.private_max_cut`; by default what "auto" would take, bounded iterates and
         the low-rank mechanisms.
-    repeats : int, default 3
-        Runs of each mechanism.
-    seed : int, default 0
-        Of the stand-ins and their noise.
+    repeats, seed : int
+        Runs of each mechanism, seed of the stand-ins and their noise.
     **options
         Further arguments of :func:`dpgraph.private_max_cut`. ``weight=`` says, by any name, that edges will have
         weights of their own.
@@ -209,12 +193,11 @@ def plan(
     Raises
     ------
     InvalidParameterError
-        An argument is out of range, or none of the mechanisms takes this graph and this budget.
+        An argument is out of range, or no mechanism takes this graph and this budget.
 
     Examples
     --------
-    >>> import dpgraph
-    >>> from dpgraph.interfaces.planning import plan
+    >>> from dpgraph import plan
     >>> expected = plan(n=20_000, average_degree=100, epsilon=4.0, delta=1e-6, mechanisms=["bounded-iterates"])
     >>> expected.recommended, 0.53 < expected["bounded-iterates"].cut_fraction < 0.6
     ('bounded-iterates', True)
@@ -227,7 +210,7 @@ def plan(
     check_choice("problem", problem, _SOLVERS)
     if not -1 <= as_number(correlation) <= 1:
         raise InvalidParameterError(f"correlation must lie in [-1, 1]; got {correlation!r}")
-    expected = _expected(average_degree, degrees, (n - 1) * max_weight)
+    expected = expected_degrees(average_degree, degrees, n, max_weight)
     names = _USUAL if mechanisms is None else mechanisms
     if isinstance(names, str) or not names or any(CUTS.resolve(name)[0] is None for name in names):
         raise InvalidParameterError(f"mechanisms must be a list out of {', '.join(CUTS.strategies)}; got {names!r}")
@@ -252,7 +235,7 @@ def plan(
         **shape,
         stand_in=graphs[0].shape[0],
         planted_fraction=(1 - correlation) / 2,
-        one_look=_one_look(n, expected / max_weight, correlation, epsilon),
+        one_look=one_look(n, expected / max_weight, correlation, epsilon),
         degrees_std=quiet.scale * (math.sqrt(2) if quiet.mechanism == pure.mechanism else 1.0),
         pure_degrees_scale=pure.scale,
         spectrum_std=_alone(private_spectrum, graphs[0], k=2, **common).std if delta > 0 else math.nan,
@@ -260,51 +243,6 @@ def plan(
         automatic=automatic,
         recommended=_best(outcomes, automatic),
     )
-
-
-def _expected(average_degree: float | None, degrees: Sequence[float] | None, largest: float) -> FloatArray:
-    """The expected degrees, or the one that is expected everywhere."""
-    if (average_degree is None) == (degrees is None):
-        raise InvalidParameterError("give average_degree or degrees, the one or the other")
-    given = np.asarray([as_number(average_degree)] if degrees is None else degrees, dtype=np.float64)
-    expected = given if degrees is None else np.maximum(given, 0.0)
-    if expected.ndim != 1 or expected.size == 0 or not 0 < expected.mean() <= largest:
-        got = average_degree if degrees is None else f"degrees of shape {given.shape}"
-        raise InvalidParameterError(
-            f"average_degree, or the mean of degrees, must lie in (0, (n - 1) max_weight = {largest:g}]; got {got!r}"
-        )
-    return expected
-
-
-def stand_in(
-    n: int, degrees: FloatArray, *, max_weight: float = 1.0, correlation: float = 0.0, seed: int = 0
-) -> sparse.csr_array:
-    """A public random graph in place of one of n vertices with these (weighted) degrees, or this one everywhere.
-
-    It has at most :data:`STAND_IN` vertices, or as many as its degree needs.
-    """
-    expected = degrees / max_weight
-    vertices, degree = _size(n, float(expected.mean()), correlation)
-    if expected.size == 1:
-        return planted_cut_sparse(vertices, degree, correlation, rng=seed)[0] * max_weight
-    rng = np.random.default_rng(seed)
-    return sparse.csr_array(random_graph(expected, vertices, correlation, rng)) * max_weight
-
-
-def _size(n: int, degree: float, correlation: float) -> tuple[int, float]:
-    """Vertices and degree of a stand-in: a planted cut needs (1 + |correlation|) degree <= vertices."""
-    spread = 1 + abs(correlation)
-    vertices = min(n, max(STAND_IN, math.ceil(spread * degree) + 1))
-    return vertices, min(degree, vertices / spread)
-
-
-def _one_look(n: int, degrees: FloatArray, correlation: float, epsilon: float) -> float:
-    """What one pure look at every vertex cuts, in the order of the degrees."""
-    if degrees.size == 1:
-        degrees = np.full(1, _size(n, float(degrees[0]), correlation)[1])
-    std = math.sqrt(2) / (epsilon * MAIN_SHARE * (1 - CORE.degree_share))
-    places = (np.arange(min(n, 10_000)) * degrees.size) // min(n, 10_000)
-    return one_sweep(np.sort(degrees)[places][::-1], std**2)
 
 
 def _alone(function: Callable[..., Any], graph: sparse.csr_array, **arguments: Any) -> Any:
@@ -321,27 +259,23 @@ def _simulate(
     strategy, chosen = cast(CutStrategy, found[0]), found[1]
     if reason := _refusal(strategy, chosen, n, arguments):
         return MechanismPlan(strategy.name, False, note=reason)
-    fractions: list[float] = []
-    halts, std = 0, math.nan
+    fractions, halts, std = [], 0, math.nan
     privacy: PrivacyReport | None = None
     for k, graph in enumerate(graphs):
         try:
             result = _alone(solver, graph, **arguments | {"mechanism": asked, "rng": arguments["rng"] + k})
+            fractions.append(evaluate.cut_fraction(graph, result))
+            std, privacy = result.estimated_value_std, result.privacy
         except MechanismHalted as halted:
             halts += 1
             fractions.append(0.5)
             privacy = privacy or halted.privacy
-        else:
-            fractions.append(evaluate.cut_fraction(graph, result))
-            std, privacy = result.estimated_value_std, result.privacy
-    note = ""
+    certainty = "will probably halt" if halts == len(graphs) else "may halt"
+    note = f"{certainty}: raise epsilon, or use a mechanism without a gap test" if halts else ""
     if strategy.name in _DENSE and n > graphs[0].shape[0]:
         note = _GROWS
-    elif halts:
-        certainty = "will probably halt" if halts == len(graphs) else "may halt"
-        note = f"{certainty}: raise epsilon, or use a mechanism without a gap test"
-    entries, delta = (privacy.entries, privacy.delta) if privacy else ((), math.nan)
     share = float(np.mean(fractions))
+    entries, delta = (privacy.entries, privacy.delta) if privacy else ((), math.nan)
     return MechanismPlan(strategy.name, True, halts / len(graphs), share, std, entries, note, delta)
 
 

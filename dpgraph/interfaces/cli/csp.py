@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from dpgraph.interfaces.cli.graph_input import Planning
 from dpgraph.interfaces.cli.options import argument, option, written
 from dpgraph.interfaces.cli.release import Source, StrategyRelease
@@ -80,11 +78,11 @@ class CSP(Planning, StrategyRelease):
         from dpgraph.datasets import planted_csp
         from dpgraph.evaluate import csp_value
         from dpgraph.instance import TwoCSP
-        from dpgraph.interfaces.planning import STAND_IN, stand_in
+        from dpgraph.interfaces.stand_ins import STAND_IN, expected_degrees, stand_in
 
         n, degree = self.public_size()
         if self.adjacency == "edge":
-            problem = TwoCSP.from_networkx(stand_in(n, np.full(1, degree)), "max-k-cut", self.colours)
+            problem = TwoCSP.from_networkx(stand_in(n, expected_degrees(degree, None, n)), "max-k-cut", self.colours)
             kind, at_random = "random graph", 1 - 1 / self.colours
         else:
             size = min(n, STAND_IN)

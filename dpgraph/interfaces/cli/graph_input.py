@@ -180,11 +180,12 @@ class GraphRelease(Planning, Release, GraphRequest):
 
     def _rehearse(self, given: dict[str, Any]) -> tuple[list[str], PrivacyReport]:
         # Release from a public random graph.
-        from dpgraph.interfaces.planning import stand_in
+        from dpgraph.interfaces.stand_ins import expected_degrees, stand_in
 
         n, degree = self.public_size()
         max_weight, correlation = self.max_weight or 1.0, getattr(self, "correlation", 0.0)
-        A = stand_in(n, np.full(1, degree), max_weight=max_weight, correlation=correlation)
+        expected = expected_degrees(degree, None, n, max_weight)
+        A = stand_in(n, expected, max_weight=max_weight, correlation=correlation)
         name = f"a public random graph of {A.shape[0]} vertices, average degree {degree:g}"
         try:
             result, privacy = self._rehearsed(A, given)
