@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import inspect
 import pkgutil
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Hashable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from types import UnionType
@@ -72,11 +72,14 @@ class Release:
             lines, privacy = self._rehearse(given)
             typer.echo("\n".join(["DRY RUN: nothing was read, nothing was spent", *lines, privacy.table()]))
             return
-        with _stages(self.progress and "progress" not in given) as begin:
-            begin("reading the data")
+        # Some functions show how far they are; of the others two stages are known.
+        hidden = "progress" in given or not self.progress
+        with tqdm(total=2, desc="reading", disable=hidden, bar_format="{desc} |{bar}| {n}/{total} [{elapsed}]") as bar:
             source = self.read()
-            begin("releasing")
+            bar.update()
+            bar.set_description("releasing")
             result = self._release(source.data, self._given(source, given), self.seed)
+            bar.update()
         write_table(self.output, lambda: self._table(source, result))
         chosen = {name: getattr(self, name) for name in ("weight", "seed") if hasattr(self, name)}
         parameters = {name: value for name, value in (given | chosen).items() if name != "progress"}
@@ -187,19 +190,3 @@ def _value(name: str, text: str, hint: Any) -> Any:
             return kind(text)
     expected = [{int: "an integer", float: "a number"}[kind] for kind in numbers] + [", ".join(words)] * bool(words)
     raise InvalidParameterError(f"--option {name} must be {' or '.join(expected)}; got {text!r}")
-
-
-@contextmanager
-def _stages(shown: bool) -> Iterator[Callable[[str], None]]:
-    """Yield a function that names the stage that begins: a bar for two calls that cannot say how far they are."""
-    with tqdm(total=2, disable=not shown, bar_format="{desc} |{bar}| {n_fmt}/{total_fmt} [{elapsed}]") as bar:
-        begun = 0
-
-        def begin(stage: str) -> None:
-            nonlocal begun
-            bar.update(begun)
-            bar.set_description(stage)
-            begun = 1
-
-        yield begin
-        bar.update(1)

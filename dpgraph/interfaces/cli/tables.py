@@ -34,11 +34,9 @@ class TableRelease(Release):
     dry_run: bool = option(False, "Print the noise for a table of --shape and stop; TABLE is not read.")
     shape: tuple[int, int] | None = option(None, "With --dry-run: the public numbers of records and of columns.")
 
-    def public_shape(self, declared: int = 0) -> tuple[int, int]:
-        """The shape for a dry run, with room for so many declared columns."""
+    def _public_shape(self, wanted: str = "", declared: int = 0) -> tuple[int, int]:
         if self.shape is None or self.shape[1] < declared:
-            columns = ", with at least the columns of --categories" if declared else ""
-            raise InvalidParameterError(f"--dry-run reads nothing, so it needs --shape RECORDS COLUMNS{columns}")
+            raise InvalidParameterError(f"--dry-run reads nothing, so it needs --shape RECORDS COLUMNS{wanted}")
         return self.shape
 
     def read(self) -> Source:
@@ -97,18 +95,15 @@ class Covariance(TableRelease, StrategyRelease):
         from dpgraph.problems.records.covariance_noise import choose_noise
         from dpgraph.releases.records.moments import SecondMoments
 
-        rows, columns = self.public_shape()
+        rows, columns = self._public_shape()
         _, privacy = self._rehearsed(np.zeros((rows, columns)), given)
         n = rows if self.n_records is None else self.n_records
         moments = SecondMoments(n, self.adjacency, columns + self.centered)
         law = choose_noise(given["mechanism"], moments, self.epsilon, self.delta)
         share = sum(entry.share for entry in privacy.entries[:-1])
         size = math.sqrt(law.size(self.epsilon, share).square) * self.max_norm**2
-        line = (
-            f"the noise of the matrix has Frobenius norm {size:.3g} (root mean square); the projection to covariance "
-            "matrices lowers it"
-        )
-        return [line], privacy
+        line = f"the noise of the matrix has Frobenius norm {size:.3g} (root mean square)"
+        return [f"{line}; the projection to covariance matrices lowers it"], privacy
 
     def _table(self, source: Source, result: Any) -> Table:
         names = [str(name) for name in source.labels]
@@ -169,7 +164,7 @@ class Marginals(TableRelease):
     def _rehearse(self, given: dict[str, Any]) -> tuple[list[str], PrivacyReport]:
         # The noise does not depend on the records: a public table shows it, its columns those declared, then 0/1.
         declared = given["categories"]
-        rows, columns = self.public_shape(len(declared))
+        rows, columns = self._public_shape(", with at least the columns of --categories", len(declared))
         data = np.zeros((rows, columns), dtype=object)
         for j, values in enumerate(declared.values()):
             data[:, j] = values[0]
@@ -181,11 +176,9 @@ class Marginals(TableRelease):
         rows: list[tuple[str, str, float]] = []
         for places, table in result.tables().items():
             names = " x ".join(str(source.labels[j]) for j in places)
-            values = itertools.product(*(result.categories[j] for j in places))
-            rows += [
-                (names, " x ".join(map(str, cell)), count)
-                for cell, count in zip(values, table.ravel().tolist(), strict=True)
-            ]
+            cells = itertools.product(*(result.categories[j] for j in places))
+            values = (" x ".join(map(str, cell)) for cell in cells)
+            rows += zip(itertools.repeat(names), values, table.ravel().tolist(), strict=False)
         return ["columns", "values", "count"], list(zip(*rows, strict=True))
 
     def _finish(self, source: Source, result: Any) -> None:
@@ -194,11 +187,9 @@ class Marginals(TableRelease):
             write_picture(self.plot, "plot_marginal", result, places, names=self.pair)
 
     def _lines(self, source: Source, result: Any) -> list[str]:
-        line = (
-            f"{source.name}: tables of up to {self.k} of {len(source.labels)} columns; the noise alone would move a "
-            f"cell of a {self.k}-column table by {result.expected_rmse:.4g} records (root mean square)"
-        )
-        return [line]
+        noise = f"{self.k}-column table by {result.expected_rmse:.4g} records (root mean square)"
+        tables = f"{source.name}: tables of up to {self.k} of {len(source.labels)} columns"
+        return [f"{tables}; the noise alone would move a cell of a {noise}"]
 
 
 def _declared(path: Path | None) -> dict[str, list[str]]:
