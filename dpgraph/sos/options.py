@@ -4,6 +4,8 @@ import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from tqdm import tqdm
+
 from dpgraph.arguments import as_number, check_choice, check_integer
 from dpgraph.exceptions import InvalidParameterError
 
@@ -17,38 +19,7 @@ MOST_LEAVES = 1024
 
 @dataclass(frozen=True)
 class SolverOptions:
-    """Options of a solver, checked when they are made.
-
-    Parameters
-    ----------
-    seeds : int, default 1
-        Largest number of pinned variables. In a cut the first one only fixes the sign and costs nothing; every other
-        seed costs `beam` times q warm re-solves, q the number of labels.
-    rounds : int, default 100
-        Random roundings of each node of the search that is left.
-    local_search : bool, default True
-        Improve the best roundings by annealing and changes of single variables.
-    target_correlation : float, default 0
-        Stop pinning once the global correlation is at most this.
-    beam : int, default 2
-        Nodes of the search that are kept after each seed.
-    starts : int, default 8
-        Rounded solutions from which the local search starts.
-    sweeps : int, optional
-        Annealing sweeps for each start; by default as many as take a few seconds in all.
-    tol : float, optional
-        Relative gap at which the relaxation stops. By default 1e-6 for cuts of up to 1000 vertices and 1e-4 above;
-        1e-5 for CSPs of up to 300 variables and 1e-4 above.
-    search : {"beam", "all", "sampled"}, default "beam"
-        How seeds and their labels are chosen, see :mod:`dpgraph.sos.seed_search`.
-    progress : bool, default False
-        Show a progress bar on stderr.
-
-    Raises
-    ------
-    InvalidParameterError
-        A count, a tolerance or the target is out of range, or the search is unknown.
-    """
+    """Options of a solver, as :func:`dpgraph.max_cut` explains them, checked when they are made."""
 
     seeds: int = 1
     rounds: int = 100
@@ -81,7 +52,5 @@ class SolverOptions:
             )
 
     def progress_bar(self, title: str) -> Any:
-        """A tqdm bar with one step for the relaxation, one for each seed and one for the local search."""
-        from tqdm import tqdm
-
+        """A bar with one step for the relaxation, one for each seed and one for the local search."""
         return tqdm(total=self.seeds + 2, disable=not self.progress, desc=title, unit="stage")

@@ -10,7 +10,7 @@ from dpgraph.problems.embedding.strategies.coherence import check_coherence, rel
 from dpgraph.problems.options import Coherence
 from dpgraph.releases.constraints import PrivateTables, release_extended_weight
 from dpgraph.releases.eigenspaces.projector import SLACK_SHARE
-from dpgraph.sos.csp.factored import solve_factored_csp
+from dpgraph.sos.csp.rounding import solve_factored_csp
 
 #: Shares for the weight of the label-extended graph, and for its matrix: 0.005 and 0.97 of a call that leaves 0.975.
 _EXTENDED_SHARE, _MATRIX_SHARE = 0.005 / 0.975, 0.97 / 0.975
