@@ -4,11 +4,6 @@ All proofs follow Rump (2006): if a floating-point Cholesky factorisation of A -
 its backward error, then A is positive definite. The backward error of a Cholesky (or LDL') factorisation without
 pivoting is at most ``gamma tr(A)`` in norm, ``gamma = (n + 2) u/(1 - (n + 2) u)``, whatever the order of the sums,
 the blocking or the elimination order (Higham 2002, Theorem 10.3, and |L||L'| <= sqrt(a_ii a_jj) entrywise).
-
-References
-----------
-S. M. Rump, Verification of positive definiteness, BIT Numerical Mathematics 46 (2006), section 2.
-N. J. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., SIAM 2002, section 10.1.
 """
 
 import numpy as np

@@ -1,8 +1,6 @@
-"""Symmetric elimination of the sparse part of a matrix, in minimum-degree order; LAPACK gets the dense rest.
+"""Symmetric elimination of the sparse part of a matrix, in minimum-degree order (George, Liu 1989).
 
-References
-----------
-A. George, J. W. H. Liu, The evolution of the minimum degree ordering algorithm, SIAM Review 31 (1989).
+LAPACK gets the dense rest.
 """
 
 from typing import NamedTuple

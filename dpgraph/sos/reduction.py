@@ -1,15 +1,9 @@
-"""Exact elimination of vertices of degree at most three before local search.
+"""Exact elimination of vertices of degree at most three before local search (Charfreitag et al. 2022).
 
 With its neighbours fixed, the best side of a vertex v contributes (sum_k w_k + |sum_k w_k x_k|)/2. For one, two or
 three neighbours |sum_k w_k x_k| = alpha + sum_{k<l} beta_kl x_k x_l, so v can be replaced by edges of weight -beta_kl
-between its neighbours. Every cut of what is left extends to a cut of the whole graph that is optimal on the
-eliminated vertices. Sparse graphs lose most of their vertices this way, forests and cycles all but one.
-
-References
-----------
-M. E. Fisher, Transformations of Ising models, Physical Review 113 (1959): the star-triangle transformation.
-J. Charfreitag, M. Juenger, S. Mallach, P. Mutzel, McSparse: exact solutions of sparse maximum cut and sparse
-unconstrained binary quadratic optimization problems, ALENEX 2022: data reduction for sparse weighted graphs.
+between its neighbours (Fisher 1959). Every cut of what is left extends to a cut of the whole graph that is optimal on
+the eliminated vertices. Sparse graphs lose most of their vertices this way, forests and cycles all but one.
 """
 
 from dataclasses import dataclass

@@ -23,19 +23,7 @@ __all__ = ["Correlation", "SeedSearch", "TraceEntry", "search_seeds", "shares"]
 
 @dataclass(frozen=True)
 class TraceEntry:
-    """State of the search after a number of seeds.
-
-    Attributes
-    ----------
-    seeds : int
-        Pinned variables.
-    value : float
-        Largest relaxation value among the nodes that are left.
-    upper_bound : float
-        Certified upper bound on every solution at this stage.
-    global_correlation, local_correlation : float
-        Of the node with the largest value.
-    """
+    """State of the search after a number of seeds: certified bound, and the node of largest value among those left."""
 
     seeds: int
     value: float

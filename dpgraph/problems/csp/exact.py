@@ -93,8 +93,6 @@ def max_2csp(
     References
     ----------
     P. Raghavendra, Optimal algorithms and inapproximability results for every CSP?, STOC 2008.
-    B. Barak, P. Raghavendra, D. Steurer, Rounding semidefinite programming hierarchies via global correlation,
-    FOCS 2011.
     V. Guruswami, A. K. Sinop, Lasserre hierarchy, higher eigenvalues, and approximation schemes for graph
     partitioning and quadratic integer programming with PSD objectives, FOCS 2011.
 

@@ -76,8 +76,7 @@ def ascend_blocks(C: Constraints, S: FloatArray, penalty: float, E: FloatArray, 
         gain = 0.0
         for i in range(n):
             G[:] = 0.0
-            for a in range(q):
-                G[a, 0] = C.unary[i, a]
+            G[:, 0] = C.unary[i]
             proximal = _gradient(i, C, S, penalty, V, G)
             for a in range(q):
                 for z in range(k):
@@ -100,12 +99,10 @@ def ascend_blocks(C: Constraints, S: FloatArray, penalty: float, E: FloatArray, 
 @njit()
 def label_gradients(C: Constraints, V: FloatArray) -> FloatArray:
     """G[i, a] = unary[i, a] v_0 + sum of T[(i,a), (j,b)] V[j, b], shape (n, q, k)."""
-    n, q, _ = V.shape
     G = np.zeros_like(V)
     S = np.zeros_like(C.tables)
-    for i in range(n):
-        for a in range(q):
-            G[i, a, 0] = C.unary[i, a]
+    G[:, :, 0] = C.unary
+    for i in range(len(V)):
         _gradient(i, C, S, 0.0, V, G[i])
     return G
 

@@ -1,16 +1,9 @@
-"""The degree-2 relaxation of a 2-CSP at scale: label vectors of low rank, side constraints by multipliers.
+"""The degree-2 relaxation of a 2-CSP (Raghavendra 2008) at scale: label vectors of low rank, multipliers.
 
 Maximise the sum of tables[e, a, b] <V_ua, V_vb> over vectors with <V_ia, V_ib> = 0, sum_a V_ia = v_0, |v_0| = 1, and,
 if asked for, <V_ua, V_vb> >= 0 on the constraints. The label constraints hold exactly at every step, because the
-vectors of a variable are built from an orthonormal frame; one frame at a time is improved with the others fixed (in
-the manner of the mixing method). The inequalities are relaxed by an augmented Lagrangian.
-
-References
-----------
-P. Raghavendra, Optimal algorithms and inapproximability results for every CSP?, STOC 2008 (the relaxation).
-S. Burer, R. D. C. Monteiro, A nonlinear programming algorithm for solving semidefinite programs via low-rank
-factorization, Mathematical Programming 95 (2003).
-P.-W. Wang, W.-C. Chang, J. Z. Kolter, The mixing method, arXiv:1706.00476.
+vectors of a variable are built from an orthonormal frame; one frame at a time is improved with the others fixed, in
+the manner of the mixing method (Wang, Chang, Kolter 2017). The inequalities are relaxed by an augmented Lagrangian.
 """
 
 import math

@@ -1,10 +1,4 @@
-"""From label vectors to assignments, and their local improvement.
-
-References
-----------
-B. Barak, P. Raghavendra, D. Steurer, Rounding semidefinite programming hierarchies via global correlation, FOCS 2011.
-A. Frieze, M. Jerrum, Improved approximation algorithms for MAX k-CUT and MAX BISECTION, Algorithmica 18 (1997).
-"""
+"""From label vectors to assignments (Barak, Raghavendra, Steurer 2011; Frieze, Jerrum 1997), and local improvement."""
 
 import numpy as np
 

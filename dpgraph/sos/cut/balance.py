@@ -1,15 +1,9 @@
-"""Cut objectives with a price on imbalance, for max-bisection.
+"""Cut objectives with a price on imbalance, for max-bisection (Frieze, Jerrum 1997; Raghavendra, Tan 2012).
 
 A cut x with |sum x| = s has the penalised value ``cut - penalty s^2``. The relaxation of the penalised objective plus
 ``penalty k^2`` therefore bounds every cut with |sum x| <= k, for every penalty >= 0: the penalty is the multiplier of
 the constraint <11', X> <= k^2. Conditioning, rounding and certificates of max-cut work on it unchanged.
-
 With another constant the same objective is the cut of a sparse matrix plus a multiple of 11', which is not filled in.
-
-References
-----------
-A. Frieze, M. Jerrum, Improved approximation algorithms for MAX k-CUT and MAX BISECTION, Algorithmica 18 (1997).
-P. Raghavendra, N. Tan, Approximating CSPs with global cardinality constraints using SDP hierarchies, SODA 2012.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ class CutObjective(ABC):
 
     @abstractmethod
     def ascend(self, vectors: FloatArray, sweeps: int, tol: float) -> tuple[int, float]:
-        """Coordinate ascent on unit rows, in place, until a sweep gains at most `tol`: sweeps done, the last one's gain."""
+        """Coordinate ascent on unit rows, in place, until one gains at most `tol`: sweeps done, gain of the last."""
 
     @abstractmethod
     def anneal(self, signs: FloatArray, temperatures: FloatArray, tol: float, seed: int) -> None:

@@ -1,4 +1,4 @@
-"""Driving down global correlation at degree 2: pin seeds, re-solve warm, search the outcomes with a beam.
+"""Driving down global correlation at degree 2 (Barak, Raghavendra, Steurer 2011; Raghavendra, Tan 2012).
 
 Unit rows V_i and a unit vector v_0 are a degree-2 pseudo-distribution of signs: E x_i = <V_i, v_0>,
 E x_i x_j = <V_i, V_j>. By the symmetry x -> -x the first pinned vertex is only a gauge: it becomes v_0. Pinning more
@@ -11,11 +11,6 @@ one of the four entries is +-c_ij/4, hence
     global correlation = sum_ij p_i p_j c_ij^2/4,   local correlation = <W, c> = -1/4 sum_ij M_ij c_ij.
 
 The local correlation is in units of the cut value: independent rounding has expected value ``value - local``.
-
-References
-----------
-B. Barak, P. Raghavendra, D. Steurer, Rounding semidefinite programming hierarchies via global correlation, FOCS 2011.
-P. Raghavendra, N. Tan, Approximating CSPs with global cardinality constraints using SDP hierarchies, SODA 2012.
 """
 
 from collections.abc import Callable

@@ -1,17 +1,9 @@
 """The degree-2 relaxation of max-cut in low-rank form, with a certificate that decides when to stop.
 
 Maximise constant + <W, V V'> over V with unit rows in R^k (Burer, Monteiro 2003) by exact maximisation over one row
-at a time. For k > sqrt(2n) local optima are global for almost every objective; smaller k are faster and nearly
-always enough, so the rank starts small and grows only if the certified gap stalls.
-
-References
-----------
-S. Burer, R. D. C. Monteiro, A nonlinear programming algorithm for solving semidefinite programs via low-rank
-factorization, Mathematical Programming 95 (2003).
-N. Boumal, V. Voroninski, A. Bandeira, The non-convex Burer-Monteiro approach works on smooth semidefinite programs,
-NIPS 2016, Theorem 2.
-P.-W. Wang, W.-C. Chang, J. Z. Kolter, The mixing method: low-rank coordinate descent for semidefinite programming
-with diagonal constraints, arXiv:1706.00476.
+at a time (Wang, Chang, Kolter 2017). For k > sqrt(2n) local optima are global for almost every objective (Boumal,
+Voroninski, Bandeira 2016); smaller k are faster and nearly always enough, so the rank starts small and grows only if
+the certified gap stalls.
 """
 
 import math

@@ -1,17 +1,9 @@
 """From a relaxation to cuts, and their local improvement: annealing that ends in a 1-opt local optimum, recombination.
 
-Recombination keeps what several good cuts agree on and searches the rest: connected vertices whose relative sides
-are the same in all of them become one vertex of a much smaller problem, which is annealed in turn. On grids, where
-annealing is slow because whole domains have to turn over, it gains several times what longer annealing does.
-
-References
-----------
-M. X. Goemans, D. P. Williamson, Improved approximation algorithms for maximum cut and satisfiability problems using
-semidefinite programming, J. ACM 42 (1995).
-B. Barak, P. Raghavendra, D. Steurer, Rounding semidefinite programming hierarchies via global correlation, FOCS 2011.
-S. Kirkpatrick, C. D. Gelatt, M. P. Vecchi, Optimization by simulated annealing, Science 220 (1983).
-T. G. J. Myklebust, Solving maximum cut problems by simulated annealing, arXiv:1505.03068.
-J. Houdayer, O. C. Martin, Renormalization for discrete optimization, Physical Review Letters 83 (1999).
+Recombination keeps what several good cuts agree on and searches the rest (Houdayer, Martin 1999): connected vertices
+whose relative sides are the same in all of them become one vertex of a much smaller problem, which is annealed in turn
+(Kirkpatrick, Gelatt, Vecchi 1983; Myklebust 2015). On grids, where annealing is slow because whole domains have to
+turn over, it gains several times what longer annealing does.
 """
 
 import numpy as np

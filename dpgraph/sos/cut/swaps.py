@@ -1,11 +1,5 @@
-"""Exactly balanced cuts: annealing with a price on imbalance, repair, and exchanges of two vertices.
-
-References
-----------
-B. W. Kernighan, S. Lin, An efficient heuristic procedure for partitioning graphs, Bell System Technical Journal 49
-(1970).
-D. S. Johnson, C. R. Aragon, L. A. McGeoch, C. Schevon, Optimization by simulated annealing: an experimental
-evaluation; part I, graph partitioning, Operations Research 37 (1989).
+"""Exactly balanced cuts: annealing with a price on imbalance (Johnson, Aragon, McGeoch, Schevon 1989), repair, and
+exchanges of two vertices (Kernighan, Lin 1970).
 """
 
 import numpy as np

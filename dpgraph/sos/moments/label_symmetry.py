@@ -1,12 +1,8 @@
 """Permutations of the labels that leave a 2-CSP unchanged, and the moments that are left after averaging over them.
 
 If every table is unchanged when both its ends are relabelled, the average of an optimal pseudo-distribution over the
-relabellings is optimal too. Relaxing over averaged moments only has fewer unknowns and the same value.
-
-References
-----------
-K. Gatermann, P. A. Parrilo, Symmetry groups, semidefinite programs, and sums of squares, J. Pure Appl. Algebra 192
-(2004).
+relabellings is optimal too (Gatermann, Parrilo 2004). Relaxing over averaged moments only has fewer unknowns and the
+same value.
 """
 
 import itertools

@@ -1,14 +1,9 @@
-"""The degree-d moment (Lasserre) relaxation of a 2-CSP, solved exactly for small instances, with a proven bound.
+"""The degree-d moment relaxation of a 2-CSP (Lasserre 2001), solved exactly for small instances, with a proven bound.
 
 Unknowns are the moments of multilinear monomials without the last label; the label constraints have been used up.
-The dual of the moment problem is a sum-of-squares proof that no assignment exceeds a number. What the solver returns
-as dual point is only a proposal: it is moved onto the dual equations, made positive semidefinite by a proven shift,
-and both corrections are added to the bound.
-
-References
-----------
-J. B. Lasserre, Global optimization with polynomials and the problem of moments, SIAM J. Optim. 11 (2001).
-P. A. Parrilo, Semidefinite programming relaxations for semialgebraic problems, Mathematical Programming 96 (2003).
+The dual of the moment problem is a sum-of-squares proof that no assignment exceeds a number (Parrilo 2003). What the
+solver returns as dual point is only a proposal: it is moved onto the dual equations, made positive semidefinite by a
+proven shift, and both corrections are added to the bound.
 """
 
 from __future__ import annotations
