@@ -149,8 +149,10 @@ def anneal_sparse(
     for t in range(temperatures.size):
         flips = 0
         for i in range(n):
-            gain = x[i] * (field[i] + prices[t] * u[i] * (total - u[i] * x[i]))
-            if accept(gain, temperatures[t], tol, state):
+            force = field[i]
+            if prices[t] != 0.0:
+                force += prices[t] * u[i] * (total - u[i] * x[i])
+            if accept(x[i] * force, temperatures[t], tol, state):
                 x[i] = -x[i]
                 step = 2.0 * x[i]
                 total += u[i] * step
