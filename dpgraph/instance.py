@@ -193,10 +193,10 @@ class TwoCSP:
         Entry ((u, a), (v, b)) is what the constraint on {u, v} earns with these labels; the matrix is symmetric, and
         zero where u = v. The indicator x of an assignment has value x'Mx/2.
         """
-        n, q = self.n_variables, self.alphabet_size
+        size, q = self.n_variables * self.alphabet_size, self.alphabet_size
         rows = self.pairs[:, :1] * q + np.repeat(np.arange(q), q)
         columns = self.pairs[:, 1:] * q + np.tile(np.arange(q), q)
-        upper = sparse.coo_array((self.tables.ravel(), (rows.ravel(), columns.ravel())), shape=(n * q, n * q)).tocsr()
+        upper = sparse.coo_array((self.tables.ravel(), (rows.ravel(), columns.ravel())), shape=(size, size)).tocsr()
         M = (upper + upper.T).tocsr()
         M.eliminate_zeros()
         M.sort_indices()
@@ -211,10 +211,8 @@ class TwoCSP:
         if isinstance(assignment, Mapping):
             if len(assignment) != n:
                 raise InvalidParameterError(f"an assignment needs a label for each of {n} variables")
-            labels = np.empty(n, dtype=np.int64)
-            for variable, label in assignment.items():
-                labels[self.position(variable)] = self.label_position(label)
-            return labels
+            labels = {self.position(variable): self.label_position(label) for variable, label in assignment.items()}
+            return np.array([labels[i] for i in range(n)])
         given = assignment if isinstance(assignment, np.ndarray) else np.empty(0)
         if given.shape != (n,) or given.dtype.kind not in "iu" or given.min() < 0 or given.max() >= q:
             raise InvalidParameterError(
@@ -248,9 +246,7 @@ def _names(given: Any, what: str, least: int) -> tuple[Hashable, ...]:
         names = tuple(given)
         distinct = len(set(names))
     except TypeError:
-        raise InvalidParameterError(
-            f"{what}: need a number or distinct hashables; got {type(given).__name__}"
-        ) from None
+        raise InvalidParameterError(f"{what}: need a number or distinct hashables; got {_kind(given)}") from None
     if len(names) < least or distinct != len(names):
         raise InvalidParameterError(
             f"need at least {least} distinct {what}; got {len(names)} names, {distinct} of them distinct"

@@ -241,23 +241,18 @@ def _objective(G: Any, weight: str | None) -> tuple[CutObjective, tuple[Hashable
     """What is cut, and its vertices."""
     if isinstance(G, CutObjective):
         return G, tuple(range(G.n_vertices))
+    if isinstance(G, FactoredOperator):
+        return FactoredObjective(G.factor, G.core), tuple(range(G.shape[0]))
     if isinstance(G, LinearOperator):
-        return _objective_of_operator(G), tuple(range(G.shape[0]))
+        n = G.shape[0]
+        if G.shape != (n, n) or not 0 < n <= DENSE_LIMIT:
+            raise InvalidGraphError(
+                f"expected an n x n operator with n from 1 to {DENSE_LIMIT}, as its matrix is formed; got shape "
+                f"{G.shape}. Larger ones must be sparse, or factored: dpgraph.sos.cut.objective.FactoredObjective"
+            )
+        G, weight = np.asarray(G @ np.eye(n)), None  # the reader of graphs refuses what is not symmetric or not finite
     graph = as_graph(G, weight=weight)
     return SparseObjective(graph.adjacency), graph.nodes
-
-
-def _objective_of_operator(operator: LinearOperator) -> CutObjective:
-    if isinstance(operator, FactoredOperator):
-        return FactoredObjective(operator.factor, operator.core)
-    n = operator.shape[0]
-    if operator.shape != (n, n) or not 0 < n <= DENSE_LIMIT:
-        raise InvalidGraphError(
-            f"expected an n x n operator with n from 1 to {DENSE_LIMIT}, as its matrix is formed; got shape "
-            f"{operator.shape}. Larger ones must be sparse, or factored: dpgraph.sos.cut.objective.FactoredObjective"
-        )
-    # The reader of graphs refuses what is not symmetric or not finite.
-    return SparseObjective(as_graph(np.asarray(operator @ np.eye(n))).adjacency)
 
 
 def _cut_result(solution: Solution, nodes: tuple[Hashable, ...]) -> CutResult:

@@ -12,6 +12,7 @@ import itertools
 import math
 import warnings
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, Literal
 
 import numpy as np
@@ -148,7 +149,7 @@ class _MomentProblem:
 
 def _solve(problem: _MomentProblem, solver: str) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Moments, proposed dual matrix, and proposed multipliers of the pair probabilities."""
-    import cvxpy as cp
+    cp = import_module("cvxpy")  # takes two seconds, and few need it
 
     N, K = problem.entries.shape[0], len(problem.names)
     unknowns = problem.free.shape[1]
