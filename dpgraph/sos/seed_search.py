@@ -1,4 +1,4 @@
-"""The search over seeds: which variables are pinned to which labels, and what is kept. Shared by cuts and 2-CSPs.
+"""The search over seeds: how hard it tries, which variables are pinned to which labels, and what is kept.
 
 "beam" and "all" pin the variable of largest expected drop of variance to each of its labels and keep the most promising
 nodes, or all that can still beat the best known solution; the largest bound over all leaves, dropped ones included, is
@@ -9,16 +9,63 @@ the bound of the root, but costs one re-solve for each seed and sample instead o
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeVar
 
 import numpy as np
+from tqdm import tqdm
 
-from dpgraph.sos.options import MOST_LEAVES, SolverOptions
+from dpgraph.arguments import as_number, check_choice, check_integer
+from dpgraph.exceptions import InvalidParameterError
 from dpgraph.typing import FloatArray
 
-__all__ = ["Correlation", "SeedSearch", "TraceEntry", "search_seeds", "shares"]
+__all__ = ["Correlation", "SearchMode", "SeedSearch", "SolverOptions", "TraceEntry", "search_seeds", "shares"]
+
+SearchMode = Literal["beam", "all", "sampled"]
+
+#: Largest number of leaves of search="all".
+MOST_LEAVES = 1024
+
+
+@dataclass(frozen=True)
+class SolverOptions:
+    """Options of a solver, as :func:`dpgraph.max_cut` explains them, checked when they are made."""
+
+    seeds: int = 1
+    rounds: int = 100
+    local_search: bool = True
+    target_correlation: float = 0.0
+    beam: int = 2
+    starts: int = 8
+    sweeps: int | None = None
+    tol: float | None = None
+    search: SearchMode = "beam"
+    progress: bool = False
+
+    def __post_init__(self) -> None:
+        for name, least in (("seeds", 0), ("rounds", 1), ("beam", 1), ("starts", 1)):
+            check_integer(name, getattr(self, name), least)
+        if self.sweeps is not None:
+            check_integer("sweeps", self.sweeps, 0)
+        if self.tol is not None and not 0.0 < as_number(self.tol) < 1.0:
+            raise InvalidParameterError(f"tol must be in (0, 1); got {self.tol!r}")
+        if math.isnan(as_number(self.target_correlation)):
+            raise InvalidParameterError(f"target_correlation must be a number; got {self.target_correlation!r}")
+        check_choice("search", self.search, ("beam", "all", "sampled"))
+
+    def check_tree(self, seeds: int, alphabet_size: int) -> None:
+        """Refuse search="all" where `seeds` variables of `alphabet_size` labels make more leaves than are kept."""
+        if self.search == "all" and alphabet_size ** min(seeds, MOST_LEAVES) > MOST_LEAVES:
+            raise InvalidParameterError(
+                f"search='all' with {seeds} seeds and {alphabet_size} labels may make {alphabet_size}**{seeds} nodes; "
+                f"at most {MOST_LEAVES} are kept: use fewer seeds, or search='beam'"
+            )
+
+    def progress_bar(self, title: str) -> Any:
+        """A bar with one step for the relaxation, one for each seed and one for the local search."""
+        return tqdm(total=self.seeds + 2, disable=not self.progress, desc=title, unit="stage")
 
 
 @dataclass(frozen=True)

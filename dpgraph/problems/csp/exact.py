@@ -13,7 +13,7 @@ from dpgraph.results.igraph_views import igraph_clustering
 from dpgraph.sos.csp.objective import CSPObjective
 from dpgraph.sos.csp.solver import solve_csp
 from dpgraph.sos.moments.rounding import solve_by_moments
-from dpgraph.sos.options import SearchMode, SolverOptions
+from dpgraph.sos.seed_search import SearchMode, SolverOptions
 from dpgraph.sos.solution import ExactResult
 
 __all__ = ["CSPResult", "max_2csp"]

@@ -17,7 +17,7 @@ from dpgraph.sos.cut.bisection import solve_bisection
 from dpgraph.sos.cut.objective import FactoredObjective, SparseObjective
 from dpgraph.sos.cut.solver import solve_max_cut
 from dpgraph.sos.moments.rounding import solve_cut_by_moments
-from dpgraph.sos.options import SearchMode, SolverOptions
+from dpgraph.sos.seed_search import SearchMode, SolverOptions
 from dpgraph.sos.solution import ExactResult, Solution
 
 __all__ = ["CutResult", "max_bisection", "max_cut"]

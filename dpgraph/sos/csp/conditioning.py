@@ -12,8 +12,7 @@ import numpy as np
 from dpgraph.sos.csp.kernels import pair_moments
 from dpgraph.sos.csp.objective import CSPObjective
 from dpgraph.sos.csp.relaxation import CSPRelaxation, solve_csp_relaxation
-from dpgraph.sos.options import SolverOptions
-from dpgraph.sos.seed_search import Correlation, SeedSearch, search_seeds
+from dpgraph.sos.seed_search import Correlation, SeedSearch, SolverOptions, search_seeds
 from dpgraph.typing import FloatArray, IntArray
 
 __all__ = ["UNCERTAIN", "CSPNode", "condition_csp", "csp_correlation"]

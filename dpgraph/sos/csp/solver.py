@@ -10,7 +10,7 @@ from dpgraph.sos.csp.objective import CSPObjective
 from dpgraph.sos.csp.relaxation import solve_csp_relaxation
 from dpgraph.sos.csp.rounding import best_rows, improve_labels, one_opt_labels, round_vectors
 from dpgraph.sos.cut.solver import solve_max_cut
-from dpgraph.sos.options import SolverOptions
+from dpgraph.sos.seed_search import SolverOptions
 from dpgraph.sos.solution import Solution, to_beat
 
 __all__ = ["solve_csp"]

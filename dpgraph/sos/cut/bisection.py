@@ -11,8 +11,7 @@ from dpgraph.sos.cut.objective import SparseObjective
 from dpgraph.sos.cut.rounding import best_columns, hyperplane_rounding, improve, independent_signs
 from dpgraph.sos.cut.swaps import anneal_balanced, repair_and_swap
 from dpgraph.sos.definiteness import DENSE_LIMIT
-from dpgraph.sos.options import SolverOptions
-from dpgraph.sos.seed_search import SeedSearch
+from dpgraph.sos.seed_search import SeedSearch, SolverOptions
 from dpgraph.sos.solution import Solution, is_optimal, to_beat
 from dpgraph.typing import FloatArray
 

@@ -20,8 +20,7 @@ import numpy as np
 
 from dpgraph.sos.cut.base import CutObjective
 from dpgraph.sos.cut.low_rank_sdp import LowRankSolution, solve_low_rank
-from dpgraph.sos.options import SolverOptions
-from dpgraph.sos.seed_search import Correlation, SeedSearch, search_seeds
+from dpgraph.sos.seed_search import Correlation, SeedSearch, SolverOptions, search_seeds
 from dpgraph.typing import FloatArray, IntArray
 
 __all__ = ["PinnedNode", "condition", "correlation"]

@@ -10,8 +10,7 @@ from dpgraph.sos.cut.base import CutObjective
 from dpgraph.sos.cut.conditioning import PinnedNode, condition
 from dpgraph.sos.cut.low_rank_sdp import solve_low_rank
 from dpgraph.sos.cut.rounding import best_columns, hyperplane_rounding, improve, independent_signs, one_opt
-from dpgraph.sos.options import SolverOptions
-from dpgraph.sos.seed_search import SeedSearch
+from dpgraph.sos.seed_search import SeedSearch, SolverOptions
 from dpgraph.sos.solution import Solution, is_optimal, to_beat
 from dpgraph.typing import FloatArray
 

@@ -13,8 +13,7 @@ from dpgraph.sos.csp.rounding import best_rows, draw_labels, improve_labels
 from dpgraph.sos.cut.base import CutObjective
 from dpgraph.sos.moments.pseudo_distribution import PseudoDistribution, global_correlation, local_correlation
 from dpgraph.sos.moments.relaxation import lasserre
-from dpgraph.sos.options import SolverOptions
-from dpgraph.sos.seed_search import TraceEntry
+from dpgraph.sos.seed_search import SolverOptions, TraceEntry
 from dpgraph.sos.solution import Solution
 from dpgraph.typing import FloatArray
 
