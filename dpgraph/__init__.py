@@ -23,6 +23,7 @@ _EXPORTS = {
     "PrivacyReport": "dpgraph.privacy.report",
     "gaussian_scale": "dpgraph.privacy.accounting",
     # graph privatisation
+    "PrivateCounts": "dpgraph.results.counts",
     "PrivateDegreeDistribution": "dpgraph.results.degrees",
     "PrivateDegrees": "dpgraph.results.degrees",
     "PrivateNormalizedAdjacency": "dpgraph.results.adjacency",
@@ -33,6 +34,9 @@ _EXPORTS = {
     "private_low_rank": "dpgraph.problems.matrices.subspaces",
     "private_normalized_adjacency": "dpgraph.problems.embedding.api",
     "private_projector": "dpgraph.problems.matrices.subspaces",
+    "private_subgraph_counts": "dpgraph.problems.counts.subgraphs",
+    "private_transitivity": "dpgraph.problems.counts.subgraphs",
+    "PrivateEstimate": "dpgraph.results.counts",
     "private_singular_subspace": "dpgraph.problems.matrices.singular",
     "private_spectrum": "dpgraph.problems.matrices.diagnostics",
     # convex sets and perturb-and-project
@@ -47,7 +51,7 @@ _EXPORTS = {
     "PrivateCommunities": "dpgraph.results.communities",
     "PrivateCutResult": "dpgraph.results.cut",
     "max_2csp": "dpgraph.problems.csp.exact",
-    "max_bisection": "dpgraph.problems.cut.exact_bisection",
+    "max_bisection": "dpgraph.problems.cut.exact",
     "max_cut": "dpgraph.problems.cut.exact",
     "PrivateCSPResult": "dpgraph.results.csp",
     "TwoCSP": "dpgraph.instance",

@@ -36,6 +36,7 @@ _TYPES = {
     "PrivateCSPResult": "dpgraph.results.csp",
     "PrivateCommunities": "dpgraph.results.communities",
     "PrivateCoherence": "dpgraph.problems.matrices.diagnostics",
+    "PrivateCounts": "dpgraph.results.counts",
     "PrivateCovariance": "dpgraph.results.records",
     "PrivateCutResult": "dpgraph.results.cut",
     "PrivateDegreeDistribution": "dpgraph.results.degrees",

@@ -16,7 +16,7 @@ from dpgraph.sos.cut.objective import CutObjective, DenseObjective
 from dpgraph.sos.cut.solver import solve_max_cut
 from dpgraph.sos.moments.relaxation import check_size
 from dpgraph.sos.moments.rounding import solve_cut_by_moments
-from dpgraph.sos.options import SolverOptions
+from dpgraph.sos.seed_search import SolverOptions
 from dpgraph.sos.solution import Solution
 from dpgraph.typing import FloatArray
 
