@@ -71,7 +71,9 @@ def release_communities(
     run = _Run(graph, degrees, call.part(shared - sweeps * for_blocks), sweeps, start, resolution)
     for sweep in tqdm(range(sweeps), desc="sweeps", disable=not progress):
         run.sweep(sweep)
-        groups, weights = merge_labels(_release_weights(graph, run, call.part(for_blocks)), resolution, communities)
+        last, weights = sweep == sweeps - 1, _release_weights(graph, run, call.part(for_blocks))
+        most, margin = (communities or n, 0.0) if last else (n, COMMUNITIES.merge_margin)
+        groups, weights = merge_labels(weights, resolution, least=communities or 1, most=most, margin=margin)
         run.merge(groups)
     return ReleasedCommunities(run.labels, weights, degrees.values)
 
