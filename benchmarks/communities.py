@@ -13,7 +13,7 @@ from functools import cache
 
 import igraph
 import numpy as np
-from common import RESULTS, ResumableTable, interval, markdown_table, real_graph
+from common import DOCS, RESULTS, ResumableTable, interval, markdown_table, quote, real_graph
 from scipy import sparse
 
 import dpgraph
@@ -87,12 +87,13 @@ def write_page(table: ResumableTable) -> None:
     covered, runs = (sum(int(row[column]) for row in table.rows.values()) for column in ("covered", "runs"))
     header = ("graph", "vertices", "degree", "Louvain", *(f"epsilon {epsilon:g}" for epsilon in EPSILONS), "seconds")
     text = (
-        "# Communities\n\nShare of the modularity that Louvain finds without privacy (fourth column: mean of its runs), "
+        "# Communities\n\nShare of the modularity that Louvain finds without privacy (fourth column), "
         "with 95 % intervals of the mean. Purely private, nothing chosen by hand.\n\n"
         f"{markdown_table(header, lines)}\n"
         f"The estimated modularity was within 1.96 of its standard deviations in {covered} of {runs} runs.\n"
     )
     (RESULTS / "communities.md").write_text(text)
+    quote(DOCS / "communities.md", "communities", text.split("\n\n", 1)[1])
 
 
 def main() -> None:

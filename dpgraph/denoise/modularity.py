@@ -89,9 +89,9 @@ def merge_labels(
         shares = np.maximum(merged.symmetric, 0.0)
         shares += np.diag(np.diag(shares))
         total = max(float(shares.sum()), np.finfo(np.float64).tiny)
-        volumes = shares.sum(axis=1) / total
-        noise = merged.std * np.sqrt(merged.numbers) / total
-        gains = shares / total - resolution * np.outer(volumes, volumes) - margin * noise
+        volumes = shares.sum(axis=1)
+        expected = resolution * np.outer(volumes, volumes / total)
+        gains = shares - expected - margin * merged.std * np.sqrt(merged.numbers)
         gains[np.tril_indices(len(gains))] = -np.inf
         first, second = divmod(int(np.argmax(gains)), len(gains))
         if len(gains) <= most and not gains[first, second] > 0:

@@ -195,7 +195,7 @@ def rows_read_ahead(monkeypatch):
 
 
 def rows_without_a_label_are_counted(monkeypatch):
-    """Communities: rows that have not been set in a sweep count as of the first label, so that both ends read an edge."""
+    """Communities: rows that have not been set in a sweep count as of the first label: both ends read an edge."""
     choose = community_sweeps._Run._choose
 
     def guessed(run, block, seen, *arguments):
