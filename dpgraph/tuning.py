@@ -127,9 +127,10 @@ class Communities:
 
     degree_share: float = 0.07  # Share for the degrees
     block_share: float = 0.01  # Share for the weights between labels after each sweep
+    merge_margin: float = 1.5  # Before the last sweep a merge gains this many standard deviations of its noise; >= 0
     # A second, third, ... sweep is worth its price from this epsilon (average degree) on; > 0, increasing
     sweep_signals: tuple[float, ...] = (18.0, 60.0, 250.0)
-    signal_per_label: float = 14.0  # Labels to begin with = epsilon (root mean square degree)/signal_per_label; > 0
+    signal_per_label: float = 12.5  # Labels to begin with = epsilon (root mean square degree)/signal_per_label; > 0
     least_labels: int = 3  # At least so many; >= 2
     most_labels: int = 24  # At most so many
     head: float = 0.2  # Share of the rows that read each other first, for all of the budget; in (0, 1)
