@@ -87,8 +87,7 @@ class PrivateSimilarities(Result):
     @property
     def _factor(self) -> FloatArray:
         """The vectors, where they are what is stored."""
-        assert self.vectors is not None
-        return self.vectors
+        return np.asarray(self.vectors)
 
     @cached_property
     def _place(self) -> dict[Hashable, int]:
