@@ -200,7 +200,7 @@ class PrivateSpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
     @property
     def _n_features_out(self) -> int:
-        return self.embedding_.shape[1]
+        return int(self.embedding_.shape[1])
 
 
 class PrivateCommunities(ClusterMixin, _GraphEstimator):

@@ -141,4 +141,5 @@ def _vectors(private: PrivateNormalizedAdjacency) -> FloatArray:
     held = min(float(squares.sum()) / whole, 1.0) if whole > 0 else 1.0
     least = w * np.maximum(degrees, SIMILARITIES.least_degree * mean)
     lengths = np.sqrt(np.maximum(least, squares / held if held > 0 else squares))
-    return np.divide(rows, lengths[:, None], out=np.zeros_like(rows), where=lengths[:, None] > 0)
+    vectors: FloatArray = np.divide(rows, lengths[:, None], out=np.zeros_like(rows), where=lengths[:, None] > 0)
+    return vectors
