@@ -23,12 +23,12 @@ from dpgraph.privacy.grid import (
     sum_on_grid,
 )
 from dpgraph.privacy.ledger import open_ledger
+from dpgraph.privacy.matrix_noise import MatrixLaw
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.reading_norm import reading_grid
 from dpgraph.privacy.relation import Custom
 from dpgraph.problems.matrices.perturb_and_project import perturb_and_project
 from dpgraph.projections import Box
-from dpgraph.releases import symmetric as symmetric_release
 
 EVERYTHING = Box(-1e151, 1e151)
 STEPS = st.sampled_from([2.0**-40, 1.0, 2.0**70])
@@ -249,7 +249,7 @@ def test_entries_of_any_size_are_released_with_their_noise():
 @pytest.mark.parametrize("size", [2.0**51, 2.0**60])
 def test_the_nuclear_distance_of_two_matrices_does_not_grow_on_the_grid(d, size, monkeypatch):
     """A Hadamard pattern at the end of a range, of which clipping moves half of the entries: 2.25, 4.4, 8.4 of s."""
-    monkeypatch.setattr(symmetric_release, "wishart_difference", lambda noise, d, scale: np.zeros((d, d)))
+    monkeypatch.setattr(MatrixLaw, "difference", lambda laws, noise, d, scale: np.zeros((d, d)))
     H = np.array([[1.0]])
     while len(H) < d:
         H = np.block([[H, H], [H, -H]])

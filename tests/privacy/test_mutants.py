@@ -18,6 +18,7 @@ from dpgraph.privacy import PrivacyAccountant, exact_sampling
 from dpgraph.privacy import accountant as accountant_module
 from dpgraph.privacy.call import Call, Released
 from dpgraph.privacy.ledger import Ledger
+from dpgraph.privacy.matrix_noise import MatrixLaw
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.problems.counts import degrees as degree_problem
 from dpgraph.problems.cut.strategies import randomized_response as cut_by_answers
@@ -26,7 +27,6 @@ from dpgraph.problems.matrices import diagnostics
 from dpgraph.problems.records import encodings
 from dpgraph.releases import all_cuts, degrees
 from dpgraph.releases import answers as randomized_response
-from dpgraph.releases import symmetric as symmetric_release
 from dpgraph.releases import totals as weights
 from dpgraph.releases.eigenspaces import spectrum
 from dpgraph.releases.records import histogram as histogram_release
@@ -335,8 +335,8 @@ def budget_refunded_on_failure(monkeypatch):
 
 
 def noise_of_a_replaced_record_halved(monkeypatch):
-    draw = symmetric_release.tied_wishart_difference
-    monkeypatch.setattr(symmetric_release, "tied_wishart_difference", lambda noise, d, scale: draw(noise, d, scale / 2))
+    draw = MatrixLaw.difference
+    monkeypatch.setattr(MatrixLaw, "difference", lambda laws, noise, d, scale: draw(laws, noise, d, scale / 2))
 
 
 def nuclear_noise_at_the_scale_of_the_larger_trace(monkeypatch):

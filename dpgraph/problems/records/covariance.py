@@ -64,8 +64,8 @@ def private_covariance(
         Law of the noise, or an options object of :mod:`dpgraph.strategies`. ``"wishart-difference"`` is pure and exact
         for every d, ``"nuclear-laplace"`` (DN25b Algorithm 1 on symmetric matrices) has about 10 % less noise, but is
         exact up to d = 5 only and a Markov chain above, which the result says. Both follow the nuclear norm for
-        ``"add-remove"`` (:mod:`dpgraph.privacy.nuclear_noise`), and for ``"replace"`` the larger trace
-        max(tr E_+, tr E_-), which moves half as far (:mod:`dpgraph.privacy.replacement_noise`). ``"gaussian"`` (DTTZ14)
+        ``"add-remove"``, and for ``"replace"`` the larger trace
+        max(tr E_+, tr E_-), which moves half as far (:mod:`dpgraph.privacy.matrix_noise`). ``"gaussian"`` (DTTZ14)
         has less noise from about ten columns on, and needs `delta`. ``"auto"`` is the exact law of least expected
         squared error, Gaussian noise among them if delta > 0. The pure ones ignore `delta`; the report then says 0.
     project : bool, "unit-trace" or "twice-trace", default True
@@ -118,7 +118,7 @@ def private_covariance(
     References
     ----------
     DN25b, Algorithms 1 and 2, Theorems 1.1 and 1.2 (Theorem 4.4 is false as printed: the constant is pi, not 1.1, which
-    changes no order; docs/covariance.md). :mod:`dpgraph.privacy.nuclear_noise` (the Wishart difference).
+    changes no order; docs/covariance.md). :mod:`dpgraph.privacy.matrix_noise` (the Wishart difference).
     DTTZ14: C. Dwork, K. Talwar, A. Thakurta, L. Zhang, "Analyze Gauss", STOC 2014 (here with the exact scale of BW18).
 
     Examples
