@@ -8,8 +8,7 @@ import dpgraph
 from dpgraph.bounds.neighbours import EdgeNeighbours, MatrixNeighbours
 from dpgraph.exceptions import DPGraphError, InvalidParameterError
 from dpgraph.privacy.accounting import pure_dp_epsilon, pure_dp_mu
-from dpgraph.privacy.call import Call
-from dpgraph.privacy.ledger import open_ledger
+from dpgraph.privacy.call import Call, open_call
 from dpgraph.privacy.matrix_noise import MatrixLaw
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
@@ -21,7 +20,7 @@ CALL = {"epsilon": 60.0, "delta": 1e-6, "rank": 2}
 
 
 def gaussian_call(epsilon=1.0, delta=1e-6):
-    return open_ledger(epsilon=epsilon, delta=delta, accountant=None, relation=Edge(), noise=noise_source(0))
+    return open_call(epsilon=epsilon, delta=delta, accountant=None, relation=Edge(), noise=noise_source(0)).ledger
 
 
 def released(neighbours, Q, law, mu, seeds):

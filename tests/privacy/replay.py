@@ -108,9 +108,6 @@ class RecordingSource(NoiseSource):
                 return number
         raise AssertionError(f"a {kind} release of scale {scale} has no line in the ledger: {self.lines}")
 
-    def spawn(self) -> NoiseSource:
-        return self
-
     def door(self, kind: str, exact: Any, scale: float, primitive: Callable[[], np.ndarray]) -> np.ndarray:
         """Release by a primitive whose own draws are internal."""
         outer, self._inside = self._inside, True

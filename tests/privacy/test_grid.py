@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import dpgraph
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy import gdp_mu
+from dpgraph.privacy.call import open_call
 from dpgraph.privacy.grid import (
     LAPLACE_BITS,
     add_on_grid,
@@ -22,7 +23,6 @@ from dpgraph.privacy.grid import (
     nearest_points,
     sum_on_grid,
 )
-from dpgraph.privacy.ledger import open_ledger
 from dpgraph.privacy.matrix_noise import MatrixLaw
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.reading_norm import reading_grid
@@ -225,7 +225,7 @@ def test_a_noisy_maximum_whose_noise_no_sampler_can_hold_looks_at_nothing(rng):
 def test_noise_that_cannot_be_drawn_exactly_is_refused_by_public_numbers_alone():
     with pytest.raises(InvalidParameterError, match="drawn exactly"):
         reading_grid(1.0, 1, 2.0**-8, 2.0**-31)
-    ledger = open_ledger(epsilon=1e-90, delta=1e-6, accountant=None, relation=Custom(""), noise=noise_source(0))
+    ledger = open_call(epsilon=1e-90, delta=1e-6, accountant=None, relation=Custom(""), noise=noise_source(0)).ledger
     with pytest.raises(InvalidParameterError, match="drawn exactly"):
         ledger.gaussian_on_grid("a number", sensitivity=1.0, mu=1e-14, count=1)
     assert not ledger.entries
