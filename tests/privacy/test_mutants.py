@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import dpgraph
-from dpgraph.bounds import sensitivity
+from dpgraph.bounds import sensitivity, spectra
 from dpgraph.exceptions import BudgetExceededError, InvalidGraphError
 from dpgraph.privacy import PrivacyAccountant, exact_sampling
 from dpgraph.privacy import accountant as accountant_module
@@ -130,7 +130,7 @@ def one_endpoint_of_the_fields_forgotten(monkeypatch):
 
 
 def spectrum_charged_as_one_eigenvalue(monkeypatch):
-    monkeypatch.setattr(sensitivity, "frobenius", lambda w, m: 0.5 * w / m)
+    monkeypatch.setattr(spectra, "frobenius", lambda w, m: 0.5 * w / m)
 
 
 def degrees_published_without_noise(monkeypatch):
