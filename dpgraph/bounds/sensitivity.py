@@ -139,30 +139,14 @@ def repeated_readings(envelope: float, norm: ReadingNorm, *, from_zero: bool) ->
     """Change of all readings of all rows in repeated sweeps, in a norm N for each number, summed.
 
     N is :class:`~dpgraph.privacy.reading_norm.ReadingNorm`: N(y, z) = a |y| + b max(max|z| - |y|, 0), y the first
-    reading of a number and z the others, a + b = 1, a >= b (a = 1 where there are no others).
+    reading of a number and z the others, a + b = 1, a >= b (a = 1 where there are no others). `envelope` is the sum,
+    over the numbers in a row of fields, of the most that an edge moves each of them in any reading: w for signs.
 
-    Parameters
-    ----------
-    envelope : float
-        Sum, over the numbers in a row of fields, of the most that an edge moves each of them in any reading: w for
-        signs.
-    norm : ReadingNorm
-        N.
-    from_zero : bool
-        Whether row i of X is zero until row i of the fields has been read once (or has forgone its first reading).
-
-    Returns
-    -------
-    float
-        `envelope` if `from_zero`, otherwise 2 a `envelope` (:meth:`~dpgraph.privacy.reading_norm.ReadingNorm.edge`).
-
-    Notes
-    -----
     *Theorem.* Let X be public at all times. Rows of the fields at X are read, and rows of X are set, each row as often
     as its noise was drawn for. Let X_i be zero until row i has been read once, or has forgone its first reading, for
-    every i. If the readings of each number together get noise of density proportional to exp(-N / s), independent
-    between numbers, all outputs together are (`envelope` / s)-DP, although X and the order of the rows depend on the
-    outputs before. Without that condition they are (2 a `envelope` / s)-DP.
+    every i (`from_zero`). If the readings of each number together get noise of density proportional to exp(-N / s),
+    independent between numbers, all outputs together are (`envelope` / s)-DP, although X and the order of the rows
+    depend on the outputs before. Without that condition they are (2 a `envelope` / s)-DP.
 
     *Proof.* Fix the outputs. Then X is fixed at all times, and neighbours that differ in the edge {i, j} have the same
     exact readings but of rows i and j, whose number k moves by at most w_k each time, sum_k w_k = `envelope`. A
@@ -177,13 +161,10 @@ def repeated_readings(envelope: float, norm: ReadingNorm, *, from_zero: bool) ->
     *The condition is needed otherwise.* Let X_i = X_j = 1 from the start, and read both rows: both move by (w, ..., w),
     at a price of 2 a w, 2/1.7 of w at ratio 0.7 and 2 w for a single reading.
 
-    For T separate Laplace releases the change would be 2 T w.
-
-    References
-    ----------
-    M. Hardt, K. Talwar, "On the geometry of differential privacy", STOC 2010, section 4 (the K-norm mechanism);
-    T. Steinke, J. Ullman, "Between pure and approximate differential privacy", JPC 2016 (noise from a cube). That later
-    queries may depend on earlier answers, and the nested cubes, are proved here.
+    For T separate Laplace releases the change would be 2 T w. M. Hardt, K. Talwar, "On the geometry of differential
+    privacy", STOC 2010, section 4 (the K-norm mechanism); T. Steinke, J. Ullman, "Between pure and approximate
+    differential privacy", JPC 2016 (noise from a cube). That later queries may depend on earlier answers, and the
+    nested cubes, are proved here.
     """
     return envelope * norm.edge(from_zero=from_zero)
 

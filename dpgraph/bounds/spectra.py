@@ -114,33 +114,21 @@ def degree_corrected_product(max_weight: float, lower: float, regularization: fl
     alpha_i sqrt(a) <= w/(2 sqrt(m)), sum_k A'_ki^2 <= w/m: their squares sum to at most kappa_D^2 (w^2/m)(w/m).
     Adding rows i, j and the rest gives D^2 kappa_D^2.
     """
-    _check(max_weight, lower)
-    w, m, tau = max_weight, lower, _check_regularization(regularization, lower)
+    _check(max_weight, lower, regularization)
+    w, m, tau = max_weight, lower, regularization
     return (w / math.sqrt(m)) * math.sqrt(2 * (1.5 - tau / (2 * m)) ** 2 + w / m)
 
 
 def projector(product: float, coherence: float, gap: float, norm: float) -> float:
     """Bound on ||P - P'||_F, P the projector on the top-r |eigenvalue| space: sqrt(2) D kappa / (g - e).
 
+    D = `product` bounds ||E U||_F / kappa (:func:`degree_corrected_product` or :func:`basis_product`), `coherence` is
+    an upper bound on kappa_D, or kappa, of the input, `gap` a lower bound g on its sigma_r - sigma_{r+1}, and `norm`
+    bounds the spectral norm e of E. Where g <= e one neighbour could close the gap, and nothing bounds the change.
+
     *Proof.* Davis-Kahan: the top |eigenvalues| of A lie outside, the rest of A' inside an interval, at distance at
     least g - e; hence ||U_perp'' U||_F <= ||E U||_F / (g - e) (constant 1 for this configuration) and ||P - P'||_F is
     sqrt(2) times the left side.
-
-    Parameters
-    ----------
-    product : float
-        Bound on ||E U||_F / coherence (:func:`degree_corrected_product` or :func:`basis_product`).
-    coherence : float
-        Upper bound on kappa_D (or kappa) of the input.
-    gap : float
-        Lower bound g on sigma_r - sigma_{r+1} of the input, g > norm.
-    norm : float
-        Bound e on the spectral norm of E.
-
-    Raises
-    ------
-    InvalidParameterError
-        `gap` is not larger than `norm`: one neighbour could close it, and nothing bounds the change.
     """
     return math.sqrt(2.0) * product * coherence / _open_gap(gap, norm)
 
@@ -199,8 +187,8 @@ def core_release(max_weight: float, lower: float, row_norm: float, regularizatio
     it is at most delta/sqrt(ab) <= w/(m+w), and the sum is as stated; if E_ij < 0, |E_ij| <= (alpha_i + alpha_j) A'_ij
     completes S_i and S_j, and the first term is not needed.
     """
-    _check(max_weight, lower)
-    w, m, tau = max_weight, lower, _check_regularization(regularization, lower)
+    _check(max_weight, lower, regularization)
+    w, m, tau = max_weight, lower, regularization
     x = max(m, 3 * tau)
     return 2 * row_norm**2 * (w / (m + w) + w * (1 - tau / x) / math.sqrt(m * x))
 
@@ -266,19 +254,15 @@ def _eigenvalue_rounding(n: int, norm: float) -> float:
     return 2 * math.sqrt(n) * _BACKWARD_ERROR * n * float(np.finfo(np.float64).eps) * norm
 
 
-def _check(max_weight: float, lower: float) -> None:
+def _check(max_weight: float, lower: float, regularization: float = 0.0) -> None:
     if not (max_weight > 0 and lower >= max_weight):
         raise InvalidParameterError(
             f"sensitivity bounds need lower >= max_weight > 0; got lower={lower!r}, max_weight={max_weight!r}"
         )
-
-
-def _check_regularization(regularization: float, lower: float) -> float:
     if not 0 <= regularization <= lower:
         raise InvalidParameterError(
             f"regularization must lie in [0, lower]; got {regularization!r} with lower={lower!r}"
         )
-    return regularization
 
 
 def _open_gap(gap: float, norm: float) -> float:
