@@ -22,7 +22,7 @@ import numpy as np
 import pytest
 
 from dpgraph.privacy.accounting import gdp_epsilon
-from dpgraph.privacy.audit import epsilon_lower_bound, mu_lower_bound
+from tests.privacy.audit import epsilon_lower_bound, mu_lower_bound
 from tests.privacy.inputs import Data
 from tests.privacy.registry import ENTRIES, Entry
 from tests.privacy.replay import RecordingSource, Release, larger_trace, observe, open_doors, reading_norms, replay

@@ -414,7 +414,7 @@ def test_a_fault_is_caught(mutant, monkeypatch):
 
 def test_half_the_noise_is_also_seen_in_the_published_degrees_alone(monkeypatch):
     """From outputs only, without replay: the sum of two degrees on the graph with one edge and without."""
-    from dpgraph.privacy.audit import mu_lower_bound
+    from tests.privacy.audit import mu_lower_bound
 
     def found():
         samples = [

@@ -61,7 +61,7 @@ def mu_lower_bound(first: ArrayLike, second: ArrayLike, *, confidence: float = 0
     Examples
     --------
     >>> import numpy as np
-    >>> from dpgraph.privacy.audit import mu_lower_bound
+    >>> from tests.privacy.audit import mu_lower_bound
     >>> rng = np.random.default_rng(0)
     >>> bound = mu_lower_bound(rng.normal(size=20_000), rng.normal(1.0, size=20_000))
     >>> bool(0.9 < bound <= 1.0)
@@ -84,7 +84,7 @@ def epsilon_lower_bound(first: ArrayLike, second: ArrayLike, *, delta: float = 0
     Examples
     --------
     >>> import numpy as np
-    >>> from dpgraph.privacy.audit import epsilon_lower_bound
+    >>> from tests.privacy.audit import epsilon_lower_bound
     >>> rng = np.random.default_rng(0)
     >>> bound = epsilon_lower_bound(rng.laplace(size=20_000), rng.laplace(1.0, size=20_000))
     >>> bool(0.8 < bound <= 1.0)
