@@ -70,11 +70,6 @@ class SafeSet:
     #: Of (sigma_r - sigma_{r+1})/e.
     least_gap: float
 
-    @classmethod
-    def constant(cls, limit: float, least_gap: float) -> SafeSet:
-        """The same limit at all times."""
-        return cls(np.zeros(1), np.array([limit]), least_gap)
-
     def limit(self, remaining: float) -> float:
         """Limit while so many steps remain."""
         return float(np.exp(_piecewise(max(remaining, 0.0), self.steps, np.log(self.limits))))

@@ -1,11 +1,8 @@
 r"""How many edges a graph is away from one whose leading eigenspace one more edge could move far.
 
-The papers test the spectral gap and then the coherence, each with a slack for one neighbour's change. Here both are one
-test. Move from a graph to a neighbour along the path of graphs on which one weight grows linearly, and write what
-matters as a state: sigma_r and sigma_{r+1}, the coherence kappa_D and the largest degree. The speed of each of them is
-bounded by the state alone, and by much less than the spectral norm of an edge: an eigenvector of eigenvalue lambda has
-entries of at most (row norm)/lambda, so that an edge moves sigma_{r+1} by O(d w/(lambda^2 m)) of e = w/m, and
-sigma_r by O(kappa_D^2 w).
+Move from a graph to a neighbour along the path of graphs on which one weight grows linearly, and write what matters as
+a state: sigma_r and sigma_{r+1}, the coherence kappa_D and the largest degree. The speed of each of them is bounded by
+the state alone, and by much less than the spectral norm of an edge.
 
 **Theorem.** Let F be the vector of these bounds for x = (-sigma_r, sigma_{r+1}, kappa, largest degree), x(s) the
 solution of x' = F(x) that starts at the state of G, and rate(x) the bound on the speed of the projector. Let the
@@ -20,12 +17,8 @@ the solution that starts at the state of G' is at most x(s + 1) at time s. Rate 
 on that solution rate <= limit((D(G) - 1) - s) for s in [0, D(G) - 1], that is D(G') >= D(G) - 1; and the same with G
 and G' exchanged. ||P - P'||_F is at most the integral of rate(y(s)) <= limit(T - s) <= limit(T - 1) over [0, 1]. QED.
 
-With a constant limit, D is the number of edges to the nearest graph that might be unstable, and D + noise - slack >= 1
-a test that passes or fails. With a limit that falls as steps remain it is a measurement: the more steps are found, the
-smaller the limit that is certified.
-
 So D is a statistic of sensitivity 1, and its noisy value is all that the projector's noise needs (after the
-propose-test-release of C. Dwork, J. Lei, STOC 2009).
+propose-test-release of C. Dwork, J. Lei, STOC 2009): the more steps are found, the smaller the limit that is certified.
 """
 
 import math
