@@ -177,25 +177,17 @@ class Call:
         Pure parts use discrete Laplace noise of scale l1/epsilon, others Gaussian noise of standard deviation l2/mu;
         both on a public grid (:mod:`dpgraph.privacy.grid`).
         """
-        if self.pure:
-            return self._laplace(measurement)
-        if measurement.few:
-            count = np.size(_first(measurement.value))
-            law = self._lines().gaussian_on_grid(measurement.name, sensitivity=measurement.l2, mu=self.mu, count=count)
-            return Released(self.noise.scalars(measurement.value, law.unit, law.scale), law.scale)
-        return self._gaussian(measurement)
+        return self._laplace(measurement) if self.pure else self._gaussian(measurement)
 
     def _laplace(self, measurement: Measurement) -> Released:
         """Laplace noise on multiples of the unit.
 
         Several real numbers are rounded up or down at random to a grid of 2**-28 noise scales, which costs nothing
-        (:mod:`dpgraph.privacy.grid`).
-
-        A single real number is rounded to a grid of 2**-20 noise scales. Rounding adds one step to the bound, and one
-        more is an allowance: on either of two neighbours floating-point arithmetic may miss the number by half a step.
-        That is so unless the sum that it is made of has more than some 2**30 noise scales, and is not proven beyond:
-        with hundreds of millions of edges and an epsilon in the thousands, the bound may be exceeded by about a
-        billionth of itself.
+        (:mod:`dpgraph.privacy.grid`). A single real number is rounded to a grid of 2**-20 noise scales. Rounding adds
+        one step to the bound, and one more is an allowance: on either of two neighbours floating-point arithmetic may
+        miss the number by half a step. That is so unless the sum that it is made of has more than some 2**30 noise
+        scales, and is not proven beyond: with hundreds of millions of edges and an epsilon in the thousands, the bound
+        may be exceeded by about a billionth of itself.
         """
         unit, bound, value = measurement.unit, measurement.l1, measurement.value
         count = np.size(_first(value))
@@ -209,11 +201,14 @@ class Call:
         return Released(self.noise.laplace_on_grid(value, unit, scale), math.sqrt(2.0) * scale)
 
     def _gaussian(self, measurement: Measurement) -> Released:
-        ledger, value, bound = self._lines(), measurement.value, measurement.l2
+        value, bound, shape = measurement.value, measurement.l2, np.shape(_first(measurement.value))
+        if measurement.few:
+            count = math.prod(shape)
+            grid = self._lines().gaussian_on_grid(measurement.name, sensitivity=bound, mu=self.mu, count=count)
+            return Released(self.noise.scalars(value, grid.unit, grid.scale), grid.scale)
         if measurement.unit > 0:
-            scale = ledger.gaussian(measurement.name, sensitivity=bound, mu=self.mu)
+            scale = self.scale(measurement.name, bound, law="Gaussian")
             return Released(self.noise.gaussian_on_grid(np.asarray(value), measurement.unit, scale), scale)
-        shape = np.shape(_first(value))
         error = measurement.error
         if error is None:
             error = bound / self.mu * _ALLOWANCE * math.sqrt(math.prod(shape))

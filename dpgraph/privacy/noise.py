@@ -17,15 +17,8 @@ from randomgen import ChaCha
 
 from dpgraph.arguments import as_generator
 from dpgraph.exceptions import DPGraphError
-from dpgraph.privacy.exact_sampling import (
-    EXPONENT_BITS,
-    LARGEST_SCALE,
-    discrete_gaussian,
-    discrete_laplace,
-    exponential_coins,
-    nested_cubes,
-    random_subset,
-)
+from dpgraph.privacy import exact_sampling as exact
+from dpgraph.privacy.exact_sampling import EXPONENT_BITS
 from dpgraph.privacy.grid import (
     LAPLACE_BITS,
     Terms,
@@ -117,7 +110,7 @@ class NoiseSource:
         Where L is discrete Laplace, max(L, -L - 1) is geometric. Below epsilon = 2**-29 the noise is too wide for
         the exact sampler; then the column is drawn uniformly.
         """
-        if scale > LARGEST_SCALE * unit:
+        if scale > exact.LARGEST_SCALE * unit:
             return self.generator.integers(scores.shape[1], size=len(scores))
         draws = self._laplace(scores.shape, scale / unit)
         steps = np.maximum(draws, -draws - 1)
@@ -140,7 +133,7 @@ class NoiseSource:
             drawn = _seeded_cubes(self._generator, count, norm.readings - 1, rates)
         else:
             exponents = math.floor(rates[0] * 2.0**EXPONENT_BITS), math.floor(rates[1] * 2.0**EXPONENT_BITS)
-            drawn = nested_cubes(count, norm.readings - 1, exponents, self.generator)
+            drawn = exact.nested_cubes(count, norm.readings - 1, exponents, self.generator)
         cubes = np.zeros((2, *shape), dtype=np.int64)
         cubes[:, rows] = np.reshape(drawn, (2, -1, shape[1]))
         return ReadingNoise(self, norm, unit, scale, rows, cubes)
@@ -151,7 +144,7 @@ class NoiseSource:
         if self.seeded:
             draws = _seeded_discrete(self._generator, "gaussian", points[0].size, scale / unit)
         else:
-            draws = discrete_gaussian(points[0].size, scale / unit, self.generator).astype(np.float64)
+            draws = exact.discrete_gaussian(points[0].size, scale / unit, self.generator).astype(np.float64)
         return sum_on_grid(points, draws, unit)
 
     def flipped_pairs(self, pairs: IntArray, shares: FloatArray, count: int, exponent: int) -> IntArray:
@@ -162,7 +155,7 @@ class NoiseSource:
         `exponent` in units of 2**-EXPONENT_BITS (:func:`~dpgraph.privacy.exact_sampling.flip_exponent`).
         """
         true = pairs[self.generator.random(shares.size) < shares]
-        return np.setxor1d(true, random_subset(count, exponent, self.generator), assume_unique=True)
+        return np.setxor1d(true, exact.random_subset(count, exponent, self.generator), assume_unique=True)
 
     def noisy_best(self, scores: IntArray, epsilon: float) -> int:
         """Draw a position by permute-and-flip.
@@ -172,7 +165,7 @@ class NoiseSource:
         multiple of 2**-20, and to 2**13, so that the exponents are exact integers.
         """
         rate = int(min(epsilon, 2.0**13) * 2.0 ** (EXPONENT_BITS - 20))
-        accepted = np.flatnonzero(exponential_coins((scores.max() - scores) * rate, self.generator))
+        accepted = np.flatnonzero(exact.exponential_coins((scores.max() - scores) * rate, self.generator))
         return int(accepted[self.generator.integers(accepted.size)])
 
     def on_grid(self, values: FloatArray, unit: float, noise: FloatArray) -> FloatArray:
@@ -187,7 +180,7 @@ class NoiseSource:
         generator = self.generator  # first: it empties the reserve of a forked child
         kept = self._reserve.get(scale, np.zeros(0))
         if kept.size < size:
-            fresh = discrete_laplace(max(size, _RESERVE), scale, generator).astype(np.float64)
+            fresh = exact.discrete_laplace(max(size, _RESERVE), scale, generator).astype(np.float64)
             kept = np.concatenate([kept, fresh])
         draws, self._reserve[scale] = kept[:size], kept[size:]
         return draws.reshape(shape)

@@ -12,7 +12,7 @@ that are replaced. The accountant does not convert them; such calls need two acc
 """
 
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from dpgraph.arguments import check_choice, check_scale
 from dpgraph.exceptions import InvalidParameterError
@@ -117,7 +117,6 @@ class Record(Relation):
     change: Literal["replace", "add-remove"]
 
     def __post_init__(self) -> None:
-        """Refuse other changes."""
         check_choice("change", self.change, ("replace", "add-remove"))
 
     @property
@@ -166,8 +165,7 @@ class Shift(Relation):
     sensitivity: float
 
     def __post_init__(self) -> None:
-        """Refuse other norms and bounds."""
-        check_choice("what", self.what, get_args(Shifted))
+        check_choice("what", self.what, _SHIFT_WORDS)
         object.__setattr__(self, "sensitivity", check_scale("sensitivity", self.sensitivity))
 
     @property
