@@ -71,10 +71,7 @@ class Released(NamedTuple):
 
 
 class Call:
-    """A private call, or a part of one: a share of the ledger's budget, or a GDP parameter or epsilon of its own.
-
-    Use :func:`open_call` and :meth:`part`.
-    """
+    """A private call (:func:`open_call`), or a part of one: a share of its budget, or a mu or an epsilon of its own."""
 
     def __init__(
         self,
@@ -240,10 +237,7 @@ class Call:
         return self.epsilon if self.ledger.delta == 0 else self.ledger.epsilon_beside()
 
     def look(self, name: str, sensitivity: float, *, law: str, pairs: Pairs) -> float:
-        """The scale of pure noise, beside Gaussian lines about other pairs where there are such.
-
-        See :meth:`~dpgraph.privacy.ledger.Ledger.pure_beside`.
-        """
+        """The scale of pure noise, beside Gaussian lines where there are such: see :meth:`Ledger.pure_beside`."""
         if self.ledger.delta == 0:
             return self.scale(name, sensitivity, law=law, pairs=pairs)
         return self.ledger.pure_beside(name, mechanism=law, sensitivity=sensitivity, pairs=pairs)
