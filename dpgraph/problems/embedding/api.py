@@ -121,7 +121,7 @@ def private_normalized_adjacency(
     -----
     *Guarantee.* (epsilon, delta)-DP for graphs that differ in the weight of one vertex pair by at most `max_weight`,
     (epsilon, 0)-DP with "randomized-response", and with "noisy-power" and "auto" at rank 1; the sensitivity bounds are
-    those of :mod:`dpgraph.bounds.sensitivity`. All other releases compose in Gaussian DP; with "coherence", or a
+    those of :mod:`dpgraph.bounds.spectra`. All other releases compose in Gaussian DP; with "coherence", or a
     given `regularization` and "gaussian", 30 % of delta pays for the good events.
 
     References

@@ -239,7 +239,7 @@ def private_coherence(
 
     References
     ----------
-    DN25a, Algorithm 5.5 and its sensitivity lemma; :func:`dpgraph.bounds.sensitivity.general_log_coherence`.
+    DN25a, Algorithm 5.5 and its sensitivity lemma; :func:`dpgraph.bounds.spectra.general_log_coherence`.
 
     Examples
     --------

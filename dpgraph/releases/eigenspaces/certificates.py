@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dpgraph.bounds import sensitivity
+from dpgraph.bounds import spectra
 from dpgraph.bounds.neighbours import SpectralNeighbours
 from dpgraph.exceptions import MechanismHalted
 from dpgraph.linalg.eigen import Eigenpairs, leading_eigenpairs, value_tolerance, vector_tolerance
@@ -103,8 +103,8 @@ def accurate_vectors(
 
 
 def computed_error(rank: int, neighbours: SpectralNeighbours, gap: float) -> float:
-    """What the residuals of :func:`accurate_vectors` add; see :func:`sensitivity.computed_subspace`."""
-    return sensitivity.computed_subspace(rank, vector_tolerance(neighbours.norm), gap, neighbours.norm)
+    """What the residuals of :func:`accurate_vectors` add; see :func:`spectra.computed_subspace`."""
+    return spectra.computed_subspace(rank, vector_tolerance(neighbours.norm), gap, neighbours.norm)
 
 
 def halted(call: Call, what: str) -> MechanismHalted:

@@ -41,7 +41,7 @@ class ReleasedSpectrum:
         """Lower bounds on sigma_r - sigma_{r+1} for r = 1, ..., k - 1, each failing with the quantile's probability.
 
         Either value is off by at most the tolerance; the third one covers what the residuals of the eigenvectors
-        (at most a thousandth of it each) take from the gap, see :func:`dpgraph.bounds.sensitivity.computed_subspace`.
+        (at most a thousandth of it each) take from the gap, see :func:`dpgraph.bounds.spectra.computed_subspace`.
         """
         return self.values[:-1] - self.values[1:] - math.sqrt(2.0) * self.scale * quantile - 3 * self.tolerance
 
