@@ -55,7 +55,7 @@ ONE_SIDED: Final = OneSided()
 
 @dataclass(frozen=True)
 class Repeated:
-    """Sweeps that read rows repeatedly with pure noise (releases.sweeps.repeated).
+    """Sweeps that read rows repeatedly with pure noise (releases.sweeps.core).
 
     Fitted to planted cuts of 500 to 8000 vertices; validated on SNAP and Facebook100 graphs.
     """
@@ -117,7 +117,7 @@ LABEL_REPEATS: Final = LabelRepeats()
 
 @dataclass(frozen=True)
 class Core:
-    """Which rows of Gaussian or repeated sweeps iterate, and what degrees cost (releases.sweeps.core and gaussian).
+    """Which rows of Gaussian or repeated sweeps iterate, and what degrees cost (releases.sweeps).
 
     Fitted to planted cuts of 500 to 8000 vertices; validated on SNAP and Facebook100 graphs.
     """

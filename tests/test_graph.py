@@ -14,12 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from dpgraph.denoise.iterates import ITERATE_UNIT
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.graph import Graph
 from dpgraph.inputs.frames import edge_frame
 from dpgraph.inputs.graphs import as_graph, open_graph
 from dpgraph.inputs.weight_grid import WEIGHT_BITS, WeightGrid
-from dpgraph.releases.sweeps.oracle import ITERATE_UNIT
 
 TRIANGLE_WITH_TAIL = [(0, 1), (1, 2), (0, 2), (2, 3)]
 

@@ -11,7 +11,7 @@ from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call
 from dpgraph.privacy.exact_sampling import flip_exponent, flip_probability
 from dpgraph.privacy.report import Pairs
-from dpgraph.releases.sweeps.oracle import Core
+from dpgraph.releases.sweeps.iteration import Core
 from dpgraph.typing import IntArray
 
 __all__ = ["FLIP_LIMIT", "FlippedGraph", "answer_noise", "check_response", "expected_flips", "release_flipped_graph"]

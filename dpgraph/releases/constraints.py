@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from dpgraph.denoise.iterates import ITERATE_UNIT
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import Graph
 from dpgraph.inputs.weight_grid import WeightGrid
 from dpgraph.instance import TwoCSP
 from dpgraph.privacy.call import Call
-from dpgraph.releases.sweeps.oracle import ITERATE_UNIT
 from dpgraph.releases.totals import WeightEstimate, release_weight
 from dpgraph.typing import FloatArray, IntArray
 

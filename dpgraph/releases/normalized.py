@@ -15,8 +15,8 @@ from dpgraph.bounds.neighbours import EdgeNeighbours
 from dpgraph.exceptions import InvalidParameterError, MechanismHalted
 from dpgraph.graph import GraphOperator
 from dpgraph.privacy.call import Call, Measurement, Released
-from dpgraph.releases.degrees import release_degrees
 from dpgraph.releases.eigenspaces.projector import MINIMUM_DEGREE_SLACK
+from dpgraph.releases.totals import release_degrees
 from dpgraph.tuning import EMBEDDING
 from dpgraph.typing import FloatArray
 

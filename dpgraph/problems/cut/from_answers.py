@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 from scipy import sparse
 
+from dpgraph.denoise.iterates import shrunken_degrees
 from dpgraph.problems.cut.solve import SolverSettings, solver_options
 from dpgraph.releases.answers import FlippedGraph
-from dpgraph.releases.sweeps.core import shrunken_degrees
 from dpgraph.sos.cut.balance import BalancedObjective, penalise_imbalance
 from dpgraph.sos.cut.objective import SparseObjective
 from dpgraph.sos.cut.solver import solve_max_cut

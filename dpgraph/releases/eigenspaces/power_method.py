@@ -25,12 +25,12 @@ import numpy as np
 from dpgraph.bounds import sensitivity
 from dpgraph.bounds.neighbours import SpectralNeighbours
 from dpgraph.denoise.empirical_bayes import enough_rows, posterior_basis
+from dpgraph.denoise.iterates import shrunken_degrees
 from dpgraph.denoise.products import Products
 from dpgraph.graph import GraphOperator
 from dpgraph.privacy.call import Call, Measurement
-from dpgraph.releases.degrees import release_degrees
 from dpgraph.releases.eigenspaces.projector import CORE_ALLOWANCE
-from dpgraph.releases.sweeps.core import shrunken_degrees
+from dpgraph.releases.totals import release_degrees
 from dpgraph.tuning import POWER
 from dpgraph.typing import FloatArray
 

@@ -18,15 +18,15 @@ import numpy as np
 
 from dpgraph.bounds import sensitivity
 from dpgraph.denoise.empirical_bayes import enough_rows, posterior_basis
+from dpgraph.denoise.iterates import shrunken_degrees
 from dpgraph.denoise.leading_vector import Steer, average, capped_posterior, posterior
 from dpgraph.denoise.products import Products
 from dpgraph.graph import GraphOperator
 from dpgraph.privacy.call import Call, Measurement
 from dpgraph.privacy.reading_norm import ReadingNorm, reading_grid
-from dpgraph.releases.degrees import release_degrees
 from dpgraph.releases.eigenspaces.power_method import LowRankAdjacency, row_scales
 from dpgraph.releases.eigenspaces.residual import DegreeResidual
-from dpgraph.releases.sweeps.core import shrunken_degrees
+from dpgraph.releases.totals import release_degrees
 from dpgraph.tuning import VECTOR
 from dpgraph.typing import FloatArray
 

@@ -8,11 +8,11 @@ import numpy as np
 from dpgraph.arguments import check_choice
 from dpgraph.bounds.neighbours import EdgeNeighbours
 from dpgraph.denoise.empirical_bayes import enough_rows, posterior_basis
+from dpgraph.denoise.iterates import shrunken_degrees
 from dpgraph.graph import GraphOperator
 from dpgraph.privacy.call import Call
 from dpgraph.problems.embedding.strategy import SOLVER_OPTIONS, EmbeddingFacts, EmbeddingStrategy, check_options
 from dpgraph.problems.options import Coherence
-from dpgraph.releases.degrees import release_degrees
 from dpgraph.releases.eigenspaces.certificates import Guess, SubspaceInput
 from dpgraph.releases.eigenspaces.projector import (
     CERTIFICATES,
@@ -23,8 +23,7 @@ from dpgraph.releases.eigenspaces.projector import (
     release_subspace,
 )
 from dpgraph.releases.normalized import normalized_operator, release_lower_bound
-from dpgraph.releases.sweeps.core import shrunken_degrees
-from dpgraph.releases.totals import release_total_weight
+from dpgraph.releases.totals import release_degrees, release_total_weight
 from dpgraph.results.adjacency import PrivateNormalizedAdjacency
 from dpgraph.tuning import EMBEDDING
 

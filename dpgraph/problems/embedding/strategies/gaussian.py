@@ -10,11 +10,10 @@ from dpgraph.graph import GraphOperator
 from dpgraph.privacy.call import Call
 from dpgraph.problems.embedding.strategy import SOLVER_OPTIONS, EmbeddingFacts, EmbeddingStrategy, check_options
 from dpgraph.problems.options import Gaussian
-from dpgraph.releases.degrees import release_degrees
 from dpgraph.releases.eigenspaces.projector import SLACK_SHARE, check_rank
 from dpgraph.releases.eigenspaces.sampler import canonical_signs
 from dpgraph.releases.normalized import release_lower_bound, release_matrix
-from dpgraph.releases.totals import release_total_weight
+from dpgraph.releases.totals import release_degrees, release_total_weight
 from dpgraph.results.adjacency import DENSE_LIMIT, PrivateNormalizedAdjacency
 from dpgraph.tuning import EMBEDDING
 from dpgraph.typing import FloatArray
