@@ -23,7 +23,7 @@ from dpgraph.denoise import iterates
 from dpgraph.denoise.iterates import FieldTracker
 from dpgraph.denoise.state_evolution import one_sweep, random_graph
 from dpgraph.privacy.reading_norm import ReadingNorm
-from dpgraph.problems.cut.rule import MAIN_SHARE
+from dpgraph.problems.cut.api import MAIN_SHARE
 from dpgraph.releases.sweeps.iteration import degree_order, repeated_core
 from dpgraph.tuning import CORE, ONE_SIDED, REPEATED, REPEATS
 

@@ -67,6 +67,11 @@ class Strategy:
     unread: tuple[str, ...] = ()
     order: int = 0
 
+    @cached_property
+    def defaults(self) -> Any:
+        """What the name alone means."""
+        return self.options()
+
 
 @dataclasses.dataclass(frozen=True)
 class Undecided:
@@ -134,7 +139,7 @@ class Registry:
             if mechanism == "auto" and self._automatic:
                 return None, None
             if mechanism in known:
-                return known[mechanism], known[mechanism].options()
+                return known[mechanism], known[mechanism].defaults
         for strategy in known.values():
             if type(mechanism) is strategy.options:
                 self._refuse_unread(strategy, mechanism)

@@ -13,7 +13,7 @@ from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
 from dpgraph.problems.csp.rule import decide_labels
 from dpgraph.problems.csp.strategy import EDGES
-from dpgraph.problems.cut.rule import decide, decide_by_degree
+from dpgraph.problems.cut.api import decide, decide_by_degree
 from dpgraph.problems.cut.strategy import CUTS
 from dpgraph.problems.embedding.rule import choose_mechanism
 from dpgraph.problems.embedding.strategy import EMBEDDINGS

@@ -94,10 +94,10 @@ STRATEGY = EmbeddingStrategy(
     "coherence",
     Coherence,
     "the coherence-aware projector of DN25a; halts where no spectral gap can be certified",
-    pure=lambda options: False,
+    pure=lambda _: False,
     run=_run,
     check=_check,
-    slack_share=lambda options: SLACK_SHARE,
+    slack_share=lambda _: SLACK_SHARE,
     unread=SOLVER_OPTIONS,
     order=1,
 )

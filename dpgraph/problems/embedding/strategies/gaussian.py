@@ -77,7 +77,7 @@ STRATEGY = EmbeddingStrategy(
     "gaussian",
     Gaussian,
     "noise on all entries (n <= 5000); never halts without a given `regularization`",
-    pure=lambda options: False,
+    pure=lambda _: False,
     run=_run,
     check=_check,
     slack_share=lambda options: 0.0 if options.regularization == "auto" else SLACK_SHARE,

@@ -120,7 +120,7 @@ STRATEGY = EmbeddingStrategy(
     "randomized-response",
     RandomizedResponse,
     "every pair answers at random; pure, the most accurate for a large epsilon and for small graphs",
-    pure=lambda options: True,
+    pure=lambda _: True,
     run=_run,
     check=_check,
     unread=SOLVER_OPTIONS,
