@@ -63,13 +63,7 @@ class RelatedEdges:
 
     @classmethod
     def read(cls, instance: TwoCSP, relation: FloatArray, max_weight: float) -> RelatedEdges:
-        """Weights of an instance whose tables are weights times the relation, capped and on the public grid.
-
-        Raises
-        ------
-        InvalidParameterError
-            A table is not a multiple of the relation.
-        """
+        """Weights of an instance whose tables are weights times the relation, capped and on the public grid."""
         tables = instance.tables
         a, b = np.unravel_index(int(np.argmax(relation)), relation.shape)
         weights = tables[:, a, b] / relation[a, b]

@@ -21,11 +21,11 @@ from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.problems.counts import degrees as degree_problem
 from dpgraph.problems.cut.strategies import randomized_response as cut_by_answers
-from dpgraph.problems.embedding.strategies import gaussian as normalized_adjacency
 from dpgraph.problems.matrices import diagnostics
 from dpgraph.problems.records import encodings
 from dpgraph.releases import all_cuts
 from dpgraph.releases import answers as randomized_response
+from dpgraph.releases import normalized as normalized_adjacency
 from dpgraph.releases import symmetric as symmetric_release
 from dpgraph.releases import totals as weights
 from dpgraph.releases.eigenspaces import spectrum

@@ -17,8 +17,8 @@ def _check(options: Gaussian, facts: CutFacts) -> None:
 
 
 def _run(options: Gaussian, graph: Graph, call: Call, task: CutTask) -> Cut:
-    scale, matrix = release_noisy_matrix(graph, options.regularization, task.mean_degree, call)
-    return solve_dense(matrix, scale, options, call.generator, balanced=task.balanced)
+    noisy = release_noisy_matrix(graph, options.regularization, task.mean_degree, call)
+    return solve_dense(noisy.matrix, noisy.scale, options, call.generator, balanced=task.balanced)
 
 
 STRATEGY = CutStrategy(

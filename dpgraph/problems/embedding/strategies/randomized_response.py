@@ -85,7 +85,8 @@ def _unbiased(values: FloatArray, edges: FloatArray) -> FloatArray:
     For a spike theta in noise of size s, edges = 4 s^2, the eigenvalue is theta + s^2/theta and its eigenvector has a
     squared cosine of 1 - s^2/theta^2 with the true one: the product of theta with it is sqrt(eigenvalue^2 - 4 s^2).
     """
-    return np.sign(values) * np.sqrt(np.maximum(values**2 - edges, (EMBEDDING.left * values) ** 2))
+    size: FloatArray = np.sqrt(np.maximum(values**2 - edges, (EMBEDDING.left * values) ** 2))
+    return np.sign(values) * size
 
 
 def _operator(flipped: FlippedGraph, root: FloatArray) -> LinearOperator:
