@@ -25,31 +25,18 @@ RESIDUAL_SHARE = sum(RESIDUAL.shares)
 
 @dataclass(frozen=True)
 class DegreeResidual:
-    """What :func:`release_degree_residual` found.
+    """What :func:`release_degree_residual` found."""
 
-    Parameters
-    ----------
-    quotient : float
-        Released Rayleigh quotient of the clipped degrees, at least 0.
-    is_large : bool
-        Whether the degrees are far from the leading eigenvector, as far as can be said through the noise.
-    """
-
+    # Released Rayleigh quotient of the clipped degrees, at least 0
     quotient: float
+    # Whether the degrees are far from the leading eigenvector, as far as can be said through the noise
     is_large: bool
 
 
 def release_degree_residual(graph: GraphOperator, mean_degree: float, call: Call) -> DegreeResidual:
     """Release the Rayleigh quotient of the degrees and, where noise allows, whether their residual is large.
 
-    Parameters
-    ----------
-    graph : GraphOperator
-        The private graph.
-    mean_degree : float
-        Released average degree.
-    call : Call
-        Pure part of a budget, of which at most :data:`RESIDUAL_SHARE` is spent.
+    At most :data:`RESIDUAL_SHARE` of a pure part of a budget is spent.
 
     Notes
     -----

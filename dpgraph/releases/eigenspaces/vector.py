@@ -41,18 +41,10 @@ _UNIT = 2.0**-13
 def release_leading_vector(
     graph: GraphOperator, residual: DegreeResidual, call: Call, *, regularization: float, denoise: bool = False
 ) -> LowRankAdjacency:
-    """Release degrees and a rank-one adjacency.
+    """Release degrees and a rank-one adjacency, for a pure part of a budget.
 
-    Parameters
-    ----------
-    graph : GraphOperator
-        The private graph.
-    residual : DegreeResidual
-        Whether the degrees, from which it starts, are far from the eigenvector.
-    call : Call
-        Pure part of a budget.
-    regularization, denoise
-        As for :func:`~dpgraph.releases.eigenspaces.power_method.release_low_rank_adjacency`.
+    `residual` says whether the degrees, from which it starts, are far from the eigenvector; `regularization` and
+    `denoise` are those of :func:`~dpgraph.releases.eigenspaces.power_method.release_low_rank_adjacency`.
 
     Notes
     -----
@@ -84,10 +76,9 @@ def _iterations(epsilon: float, residual: DegreeResidual, size: float) -> int:
     """
     if residual.is_large:
         found = VECTOR.far_products * epsilon * residual.quotient / size
-        return min(
-            max(round(found), round(VECTOR.unknown_products * epsilon**VECTOR.power), VECTOR.far_least), VECTOR.far_most
-        )
-    return min(max(round(VECTOR.products * epsilon**VECTOR.power), VECTOR.least), VECTOR.most)
+        unknown = VECTOR.unknown_products * epsilon**VECTOR.power
+        return int(min(max(round(found), round(unknown), VECTOR.far_least), VECTOR.far_most))
+    return int(min(max(round(VECTOR.products * epsilon**VECTOR.power), VECTOR.least), VECTOR.most))
 
 
 def _iterate(

@@ -18,7 +18,6 @@ from dpgraph.problems.embedding.strategy import (
     release_mean_degree,
 )
 from dpgraph.problems.options import Coherence
-from dpgraph.releases.eigenspaces.certificates import Guess, SubspaceInput
 from dpgraph.releases.eigenspaces.projector import (
     CERTIFICATES,
     CORE_NOISES,
@@ -27,6 +26,7 @@ from dpgraph.releases.eigenspaces.projector import (
     release_core,
     release_subspace,
 )
+from dpgraph.releases.eigenspaces.spectrum import Guess, SubspaceInput
 from dpgraph.releases.normalized import normalized_operator, release_lower_bound
 from dpgraph.releases.totals import release_degrees
 from dpgraph.results.adjacency import PrivateNormalizedAdjacency

@@ -96,7 +96,8 @@ def _operator(flipped: FlippedGraph, root: FloatArray) -> LinearOperator:
     def multiply(x: FloatArray) -> FloatArray:
         y = root[:, None] * x.reshape(n, -1)
         others = y.sum(axis=0) - y
-        return (root[:, None] * flipped.gain * (flipped.adjacency @ y - flipped.flip * others)).reshape(x.shape)
+        product: FloatArray = root[:, None] * flipped.gain * (flipped.adjacency @ y - flipped.flip * others)
+        return product.reshape(x.shape)
 
     return LinearOperator((n, n), matvec=multiply, matmat=multiply, rmatvec=multiply, dtype=np.float64)
 
