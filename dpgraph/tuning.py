@@ -224,7 +224,7 @@ VECTOR: Final = Vector()
 
 @dataclass(frozen=True)
 class Residual:
-    """How far degrees are from a leading eigenvector (releases.eigenspaces.residual).
+    """How far degrees are from a leading eigenvector (releases.eigenspaces.vector).
 
     Fitted to planted groups and power-law random graphs; validated on SNAP and Facebook100 graphs.
     """

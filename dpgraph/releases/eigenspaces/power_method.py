@@ -1,16 +1,11 @@
 """The noisy power method: private low-rank matrices from public iterates, with exact Gaussian composition.
 
 The iterate Q (n x r, orthonormal) is public, so releasing A Q + noise costs w sqrt(||Q_i||^2 + ||Q_j||^2) for an edge
-{i, j}: the coherence that matters is that of the public iterate, and it may be read off at no cost (M. Hardt, E. Price,
-NIPS 2014, Algorithm 1). Three things are done beyond the published method; all are computed from what is public
-already. All products A Q_t + noise are kept and averaged (:mod:`dpgraph.denoise.products`). The first column starts
-from the noisy degrees, which are close to the leading eigenvector of a real graph. A few more columns than asked for
-are iterated as long as their Ritz values show no gap after the rank.
-
-For an embedding (`denoise`) there are two more. While an iterate is mostly noise, its rows are clipped to one length
-before they multiply, because the two longest rows set the noise of the next product; this is not done where released
-degrees show that some rows are long by nature. At the end every row becomes its posterior mean under the law of all
-rows (:mod:`dpgraph.denoise.empirical_bayes`), before the core is released on the space that they span.
+{i, j} (M. Hardt, E. Price, NIPS 2014, Algorithm 1). Beyond the published method, all products are kept and averaged
+(:mod:`dpgraph.denoise.products`), the first column starts from the noisy degrees, and a few more columns than asked for
+are iterated as long as their Ritz values show no gap. For an embedding (`denoise`), rows are clipped to one length
+while the iterate is mostly noise, unless released degrees show that some are long by nature, and become posterior means
+under the law of all rows at the end (:mod:`dpgraph.denoise.empirical_bayes`).
 """
 
 import math

@@ -1,10 +1,8 @@
 """The coherence-aware private projector: DN25a, Algorithms 5.2, 5.5, 5.8, 5.10 and 6.2 with every constant fixed.
 
 Steps: the private spectrum; a certificate that the leading eigenspace moves little when one edge changes, which may
-halt (:mod:`~dpgraph.releases.eigenspaces.stability_test`, or with the papers' tests
-:mod:`~dpgraph.releases.eigenspaces.gap_test`); Gaussian noise on the projector, of which only the top eigenspace Q is
-kept; the core Q' A Q plus noise. Scales of later steps come from earlier releases through good events, each a ledger
-line.
+halt; Gaussian noise on the projector, of which only the top eigenspace Q is kept; the core Q' A Q plus noise. Scales of
+later steps come from earlier releases through good events, each a ledger line.
 """
 
 import math

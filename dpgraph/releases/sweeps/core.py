@@ -1,11 +1,9 @@
 """Bounded iterates: released degrees choose the rows that iterate, which are read several times, all others once.
 
-With noise that is drawn for all readings of a row together, rows are read here: what one edge adds to a row is bounded
-in each reading, so that the readings of a row, taken as one vector, move inside a cube, and noise made for the cube
-(:class:`~dpgraph.privacy.reading_norm.ReadingNorm`) has a sixth of the variance that Laplace noise has by composition,
-and less than Gaussian noise at delta = 1e-6 up to two dozen sweeps. It is pure. Gaussian sweeps are in
-:mod:`~dpgraph.releases.sweeps.gaussian`; where a field is weak beside its noise, all rows are swept a few times, each
-edge being read at one of its ends (:mod:`~dpgraph.releases.sweeps.one_sided`).
+Pure noise is drawn for all readings of a row together: one edge moves each reading by a bounded number, so that they
+move inside a cube, and noise made for the cube (:class:`~dpgraph.privacy.reading_norm.ReadingNorm`) has a sixth of the
+variance that Laplace noise has by composition, and less than Gaussian noise at delta = 1e-6 up to two dozen sweeps.
+Where a field is weak beside its noise, all rows are swept a few times (:mod:`~dpgraph.releases.sweeps.one_sided`).
 """
 
 from __future__ import annotations

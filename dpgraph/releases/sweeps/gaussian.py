@@ -1,9 +1,8 @@
 """Gaussian sweeps of a core: no coherence, no gap, no halting.
 
-The iterate X (one row for each variable, entries of absolute value at most 1) is public at all times. A step reads the
-exact fields of a block of rows, releases them with Gaussian noise, and moves the block against (or along) its estimated
-fields. What one edge {i, j} changes is at most w |X_j| at row i and w |X_i| at row j, whatever n, the degrees and the
-spectrum. A sweep releases every row once; one Kalman filter for each row averages the noise of all sweeps.
+A step reads the exact fields of a block of rows at the public iterate X, releases them with Gaussian noise, and lets
+the block answer. One edge {i, j} changes at most w |X_j| at row i and w |X_i| at row j, whatever n, the degrees and the
+spectrum. One Kalman filter for each row averages the noise of all sweeps.
 """
 
 import math

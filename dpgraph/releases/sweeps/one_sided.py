@@ -1,14 +1,11 @@
 """Sweeps that read every edge at one of its ends, and still let every row know all its neighbours.
 
 Rows are set one after another, forwards through a public order and then backwards, and so on. A row reads only rows
-that have been set in the same sweep, so that each sweep reads an edge once, at the later of its ends: half the price of
-reading every row in full. What a row has read in the sweep before, about the rows on its other side, is still true:
-they have not moved again since. One such sweep is the best that a small budget or a sparse graph can pay for; a few
-find a cut that spans the graph. Where sweeps are few, the first rows, which start the cut with little to read, spend
-the whole budget on what they read of each other at once, and it is not read again.
-
-Where it is public what each label earns, the last sweep releases no readings but choices, the noisy maximum of the
-scores, whose noise has half the variance.
+that have been set in the same sweep: half the price of reading every row in full. What it has read in the sweep before,
+about the rows on its other side, is still true. Where sweeps are few, the first rows, which start with little to read,
+spend the whole budget on what they read of each other at once, and it is not read again. Where it is public what each
+label earns, the last sweep releases no readings but choices, the noisy maximum of the scores, whose noise has half the
+variance.
 """
 
 from __future__ import annotations

@@ -18,9 +18,13 @@ from dpgraph.problems.embedding.strategy import (
 from dpgraph.problems.options import NoisyPower
 from dpgraph.releases.eigenspaces.power_method import POWER_RANK, LowRankAdjacency, release_low_rank_adjacency
 from dpgraph.releases.eigenspaces.projector import check_rank
-from dpgraph.releases.eigenspaces.residual import RESIDUAL_SHARE, DegreeResidual, release_degree_residual
 from dpgraph.releases.eigenspaces.sampler import canonical_signs
-from dpgraph.releases.eigenspaces.vector import release_leading_vector
+from dpgraph.releases.eigenspaces.vector import (
+    RESIDUAL_SHARE,
+    DegreeResidual,
+    release_degree_residual,
+    release_leading_vector,
+)
 from dpgraph.releases.normalized import regularize
 from dpgraph.releases.totals import release_total_weight
 from dpgraph.results.adjacency import PrivateNormalizedAdjacency
