@@ -136,13 +136,7 @@ def _failure(delta: float) -> float:
 
 
 def release_spectrum(
-    operator: Any,
-    count: int,
-    neighbours: SpectralNeighbours,
-    call: Call,
-    *,
-    stride: int = 1,
-    accurate: bool = False,
+    operator: Any, count: int, neighbours: SpectralNeighbours, call: Call, *, stride: int = 1, accurate: bool = False
 ) -> tuple[Eigenpairs, ReleasedSpectrum]:
     """Release the `count` leading |eigenvalues| of a private symmetric operator.
 

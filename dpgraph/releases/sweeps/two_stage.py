@@ -38,12 +38,7 @@ def _answers_share(epsilon: float) -> float:
 
 
 def release_core_response(
-    graph: Graph,
-    iteration: Iteration,
-    solve: Callable[[FlippedGraph], FloatArray],
-    call: Call,
-    *,
-    mean_degree: float,
+    graph: Graph, iteration: Iteration, solve: Callable[[FlippedGraph], FloatArray], call: Call, *, mean_degree: float
 ) -> tuple[FloatArray, FloatArray]:
     """Release a row of the iterate for each vertex; return them and fields, 0 inside the core.
 

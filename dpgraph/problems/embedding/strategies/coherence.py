@@ -11,12 +11,7 @@ from dpgraph.denoise.empirical_bayes import enough_rows, posterior_basis
 from dpgraph.denoise.iterates import shrunken_degrees
 from dpgraph.graph import GraphOperator
 from dpgraph.privacy.call import Call
-from dpgraph.problems.embedding.strategy import (
-    SOLVER_OPTIONS,
-    EmbeddingStrategy,
-    check_options,
-    release_mean_degree,
-)
+from dpgraph.problems.embedding.strategy import SOLVER_OPTIONS, EmbeddingStrategy, check_options, release_mean_degree
 from dpgraph.problems.options import Coherence
 from dpgraph.releases.eigenspaces.projector import (
     CERTIFICATES,

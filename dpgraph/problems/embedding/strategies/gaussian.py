@@ -8,12 +8,7 @@ from scipy import linalg
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import GraphOperator
 from dpgraph.privacy.call import Call
-from dpgraph.problems.embedding.strategy import (
-    SOLVER_OPTIONS,
-    EmbeddingStrategy,
-    check_options,
-    release_mean_degree,
-)
+from dpgraph.problems.embedding.strategy import SOLVER_OPTIONS, EmbeddingStrategy, check_options, release_mean_degree
 from dpgraph.problems.options import Gaussian
 from dpgraph.releases.eigenspaces.projector import SLACK_SHARE, check_rank
 from dpgraph.releases.eigenspaces.sampler import canonical_signs

@@ -9,12 +9,7 @@ import numpy as np
 
 from dpgraph.graph import GraphOperator
 from dpgraph.privacy.call import Call
-from dpgraph.problems.embedding.strategy import (
-    SOLVER_OPTIONS,
-    EmbeddingStrategy,
-    check_options,
-    release_mean_degree,
-)
+from dpgraph.problems.embedding.strategy import SOLVER_OPTIONS, EmbeddingStrategy, check_options, release_mean_degree
 from dpgraph.problems.options import NoisyPower
 from dpgraph.releases.eigenspaces.power_method import POWER_RANK, LowRankAdjacency, release_low_rank_adjacency
 from dpgraph.releases.eigenspaces.projector import check_rank
