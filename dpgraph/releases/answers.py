@@ -14,7 +14,15 @@ from dpgraph.privacy.report import Pairs
 from dpgraph.releases.sweeps.iteration import Core
 from dpgraph.typing import IntArray
 
-__all__ = ["FLIP_LIMIT", "FlippedGraph", "answer_noise", "check_response", "expected_flips", "release_flipped_graph"]
+__all__ = [
+    "FLIP_LIMIT",
+    "LARGEST_EPSILON",
+    "FlippedGraph",
+    "answer_noise",
+    "check_response",
+    "expected_flips",
+    "release_flipped_graph",
+]
 
 
 #: False answers beyond this number would not fit into memory.
@@ -22,6 +30,8 @@ FLIP_LIMIT = 5e7
 #: Randomised response below this epsilon tells nothing in floating point. (Above the least epsilon of a flip, so that a
 #: share of a budget that passes here is not refused there because it was rounded.)
 _LEAST_EPSILON = 1e-6
+#: No answer is false with less than probability 2**-39, about 1/(1 + e**27).
+LARGEST_EPSILON = 27.0
 #: A share of a budget may have lost its last digits since it was checked.
 _ROUNDED = 1 + 1e-9
 
@@ -58,7 +68,7 @@ def expected_flips(n: int, epsilon: float) -> float:
     """
     if epsilon < _LEAST_EPSILON:
         return math.inf
-    return n * (n - 1) / 2 / (1 + math.exp(min(epsilon, 700.0)))
+    return n * (n - 1) / 2 / (1 + math.exp(min(epsilon, LARGEST_EPSILON)))
 
 
 def check_response(n: int, epsilon: float) -> None:

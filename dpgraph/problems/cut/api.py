@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from typing import Any, Literal, NamedTuple, cast
 
@@ -18,7 +19,7 @@ from dpgraph.privacy.relation import Edge
 from dpgraph.problems.cut.strategy import CUTS, Cut, CutFacts, CutStrategy, CutTask
 from dpgraph.problems.strategy import Undecided
 from dpgraph.releases.all_cuts import LARGEST
-from dpgraph.releases.answers import FLIP_LIMIT, expected_flips
+from dpgraph.releases.answers import FLIP_LIMIT, LARGEST_EPSILON, expected_flips
 from dpgraph.releases.totals import release_cut_weight, release_total_weight
 from dpgraph.results.cut import PrivateCutResult, make_partition
 
@@ -278,22 +279,21 @@ def decide(n: int, epsilon: float, *, weighted: bool) -> str | Undecided:
     """
     if n <= LARGEST:
         return "permute-and-flip"
-    if weighted or decide_by_degree(n, epsilon, n - 1) == "bounded-iterates":
+    if weighted:
         return "bounded-iterates"
     return Undecided("average degree, in edges", partial(decide_by_degree, n, epsilon))
 
 
 def decide_by_degree(n: int, epsilon: float, mean_degree: float) -> str:
-    """The choice for a released average degree, in edges."""
+    """The choice for a released average degree, in edges; answers are not chosen where they would be refused."""
     ratio = edges_per_flip(n, epsilon, mean_degree)
-    if epsilon < _CORE_EPSILON:
-        return "randomized-response" if ratio >= _ALL_ANSWER_EARLY else "bounded-iterates"
-    if ratio < _CORE_ANSWERS:
+    if ratio < (_ALL_ANSWER_EARLY if epsilon < _CORE_EPSILON else _CORE_ANSWERS):
         return "bounded-iterates"
-    return "randomized-response" if ratio >= _ALL_ANSWER else "core-response"
+    if expected_flips(n, epsilon * MAIN_SHARE) > FLIP_LIMIT:
+        return "bounded-iterates"
+    return "randomized-response" if epsilon < _CORE_EPSILON or ratio >= _ALL_ANSWER else "core-response"
 
 
 def edges_per_flip(n: int, epsilon: float, mean_degree: float) -> float:
-    """Edges of a vertex for each false answer at it; 0 where there are no pairs, or no answers to be had."""
-    flips = expected_flips(n, epsilon * MAIN_SHARE)
-    return mean_degree / (2 * flips / n) if 0 < flips <= FLIP_LIMIT else 0.0
+    """Edges of a vertex for each of the (n - 1)/(1 + e**epsilon) false answers at it; 0 where there are no pairs."""
+    return mean_degree * (1 + math.exp(min(epsilon * MAIN_SHARE, LARGEST_EPSILON))) / (n - 1) if n > 1 else 0.0
