@@ -30,7 +30,8 @@ OnHalt = Literal["raise", "fallback"]
 #: Shares of the budget (of mu**2, or of epsilon if pure): the chosen mechanism, the weight of the cut, all weight.
 MAIN_SHARE = 0.975
 _VALUE_SHARE = 0.02
-_TOTAL_SHARE = 1 - _VALUE_SHARE - MAIN_SHARE
+#: Neighbours differ in the weight of one pair.
+_NEIGHBOURS = Edge()
 #: Edges of a vertex for each false answer at it from which all vertices answer, below and above this epsilon, and a
 #: core does (tuned on planted, uniform and power-law random graphs, validated on SNAP and Facebook100 graphs).
 _CORE_EPSILON, _ALL_ANSWER_EARLY = 6.0, 1.9
@@ -231,11 +232,11 @@ def _release_cut(
         epsilon=plan.epsilon,
         delta=plan.delta,
         accountant=accountant,
-        relation=Edge(),
+        relation=_NEIGHBOURS,
         noise=noise_source(rng),
         slack=plan.slack,
     )
-    first, main, last = call.split(_TOTAL_SHARE, MAIN_SHARE, _VALUE_SHARE)
+    first, main, last = call.split(1 - _VALUE_SHARE - MAIN_SHARE, MAIN_SHARE, _VALUE_SHARE)
     graph = source.read()
     total = release_total_weight(graph, first)
     mean_degree = 2 * total.value / graph.n_vertices
@@ -263,9 +264,6 @@ def _release_cut(
         mechanism=used,
         privacy=call.report(),
     )
-
-
-# --- what mechanism="auto" stands for --------------------------------------------------------------------------------
 
 
 def decide(n: int, epsilon: float, *, weighted: bool) -> str | Undecided:
