@@ -23,7 +23,8 @@ _EXPORTS = {
     "PrivacyReport": "dpgraph.privacy.report",
     "gaussian_scale": "dpgraph.privacy.accounting",
     # graph privatisation
-    "PrivateDegreeDistribution": "dpgraph.results.degree_distribution",
+    "PrivateCounts": "dpgraph.results.counts",
+    "PrivateDegreeDistribution": "dpgraph.results.degrees",
     "PrivateDegrees": "dpgraph.results.degrees",
     "PrivateNormalizedAdjacency": "dpgraph.results.adjacency",
     "private_coherence": "dpgraph.problems.matrices.diagnostics",
@@ -33,6 +34,9 @@ _EXPORTS = {
     "private_low_rank": "dpgraph.problems.matrices.subspaces",
     "private_normalized_adjacency": "dpgraph.problems.embedding.api",
     "private_projector": "dpgraph.problems.matrices.subspaces",
+    "private_subgraph_counts": "dpgraph.problems.counts.subgraphs",
+    "private_transitivity": "dpgraph.problems.counts.subgraphs",
+    "PrivateEstimate": "dpgraph.results.counts",
     "private_singular_subspace": "dpgraph.problems.matrices.singular",
     "private_spectrum": "dpgraph.problems.matrices.diagnostics",
     # convex sets and perturb-and-project
@@ -56,15 +60,15 @@ _EXPORTS = {
     "private_max_k_cut": "dpgraph.problems.csp.api",
     # planning, files and tables
     "Plan": "dpgraph.interfaces.planning",
-    "edge_frame": "dpgraph.inputs.frames",
+    "edge_frame": "dpgraph.inputs.public_nodes",
     "load_result": "dpgraph.results.files",
     "plan": "dpgraph.interfaces.planning",
     "save_result": "dpgraph.results.files",
     "with_public_nodes": "dpgraph.inputs.public_nodes",
     # queries
-    "PrivateAnswers": "dpgraph.results.answers",
+    "PrivateAnswers": "dpgraph.results.records",
     "PrivateMarginals": "dpgraph.results.marginals",
-    "PrivateCovariance": "dpgraph.results.covariance",
+    "PrivateCovariance": "dpgraph.results.records",
     "PrivateSimilarities": "dpgraph.problems.records.cosine",
     "private_cosine_similarities": "dpgraph.problems.records.cosine",
     "private_covariance": "dpgraph.problems.records.covariance",

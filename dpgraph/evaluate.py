@@ -3,7 +3,7 @@
 Publishing one of these numbers for a private graph spends privacy that no ledger sees.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,10 @@ from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import Graph
 from dpgraph.inputs.graphs import as_graph
 from dpgraph.instance import TwoCSP
+from dpgraph.linalg.subgraphs import ORDERS, Subgraphs
 from dpgraph.typing import BoolArray
 
-__all__ = ["csp_value", "cut_fraction", "cut_value"]
+__all__ = ["csp_value", "cut_fraction", "cut_value", "subgraph_counts"]
 
 
 def cut_value(G: Any, partition: Any, *, weight: str | None = None) -> float:
@@ -63,6 +64,28 @@ def cut_fraction(G: Any, partition: Any, *, weight: str | None = None) -> float:
     graph = as_graph(G, weight=weight)
     total = float(graph.adjacency.sum()) / 2.0
     return _cut(graph, _sides(graph, partition)) / total if total != 0.0 else 0.0
+
+
+def subgraph_counts(G: Any, patterns: str | Sequence[str] = ("triangle",)) -> dict[str, int]:
+    """Copies of patterns in the graph, as :func:`dpgraph.private_subgraph_counts` counts them. Not private.
+
+    Raises
+    ------
+    InvalidParameterError
+        A pattern is unknown.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> subgraph_counts(nx.complete_graph(5), ("triangle", "4-cycle", "4-clique"))
+    {'triangle': 10, '4-cycle': 15, '4-clique': 5}
+    """
+    names = (patterns,) if isinstance(patterns, str) else tuple(patterns)
+    if not set(names) <= set(ORDERS):
+        raise InvalidParameterError(f"patterns must be some of {', '.join(map(repr, ORDERS))}; got {patterns!r}")
+    A = as_graph(G).adjacency
+    subgraphs = Subgraphs(A.indptr, A.indices)
+    return {name: subgraphs.count(name) for name in names}
 
 
 def csp_value(instance: TwoCSP, assignment: Any) -> float:

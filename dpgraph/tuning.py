@@ -15,6 +15,7 @@ from typing import Final
 
 __all__ = [
     "CORE",
+    "COUNTS",
     "EMBEDDING",
     "EMBEDDING_RULE",
     "GAP_TEST",
@@ -195,7 +196,7 @@ POWER: Final = Power()
 
 @dataclass(frozen=True)
 class Vector:
-    """A single leading vector (releases.eigenspaces.vector, denoise.leading_vector).
+    """A single leading vector (releases.eigenspaces.vector, denoise.products).
 
     Fitted to planted groups and power-law random graphs; validated on SNAP and Facebook100 graphs.
     """
@@ -342,3 +343,19 @@ class EmbeddingRule:
 
 
 EMBEDDING_RULE: Final = EmbeddingRule()
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Counts of subgraphs (releases.subgraphs).
+
+    Fitted by hand; benchmarks/subgraph_counts.py shows what other floors give: it is a law, no graph is needed.
+    """
+
+    floor: float = 8.0  # Widths are raised to floor/epsilon times the next one, rounded up; > 0
+    width_share: float = 0.05  # Share of epsilon for the published width of a count of order 1, two of 2 shares at 2
+    bound_share: float = 0.25  # Share of epsilon for each bound on a width
+    triangle_share: float = 0.7  # Transitivity: share of epsilon for the triangles, the rest for the wedges
+
+
+COUNTS: Final = Counts()

@@ -4,6 +4,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from dpgraph.problems.counts.strategy import COUNTS
 from dpgraph.problems.csp.strategy import EDGES, TABLES
 from dpgraph.problems.cut.strategy import CUTS
 from dpgraph.problems.embedding.strategy import EMBEDDINGS
@@ -16,6 +17,8 @@ REGISTRIES: dict[str, Callable[[dict[str, Any]], Registry]] = {
     "private_normalized_adjacency": lambda arguments: EMBEDDINGS,
     "private_max_cut": lambda arguments: CUTS,
     "private_max_bisection": lambda arguments: CUTS,
+    "private_subgraph_counts": lambda arguments: COUNTS,
+    "private_transitivity": lambda arguments: COUNTS,
 }
 #: What an option of a call with ``mechanism="auto"`` speaks of.
 _READ_BY = {"noise": "bounded-iterates"}

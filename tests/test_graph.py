@@ -16,10 +16,9 @@ from scipy import sparse
 
 from dpgraph.denoise.iterates import ITERATE_UNIT
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
-from dpgraph.graph import Graph
-from dpgraph.inputs.frames import edge_frame
+from dpgraph.graph import WEIGHT_BITS, Graph, WeightGrid
 from dpgraph.inputs.graphs import as_graph, open_graph
-from dpgraph.inputs.weight_grid import WEIGHT_BITS, WeightGrid
+from dpgraph.inputs.public_nodes import edge_frame
 
 TRIANGLE_WITH_TAIL = [(0, 1), (1, 2), (0, 2), (2, 3)]
 

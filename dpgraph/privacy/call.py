@@ -281,6 +281,10 @@ class Call:
         """Quantile for a good event that may fail with this share of the call's slack (see the ledger's method)."""
         return self.ledger.good_event(name, self.ledger.slack * slack_share, candidates=candidates)
 
+    def event(self, name: str, delta: float) -> None:
+        """Enter an event that fails with probability `delta` at most, which is part of the call's slack."""
+        self._lines().event(name, delta)
+
     def _lines(self) -> Ledger:
         """Where lines of this part are entered: the ledger, or a stage of its own in a call that goes in stages."""
         if not self.ledger.staged:

@@ -31,6 +31,7 @@ __all__ = [
     "exponential_coins",
     "flip_exponent",
     "flip_probability",
+    "geometric",
     "nested_cubes",
     "random_subset",
 ]
@@ -100,7 +101,7 @@ def discrete_laplace(count: int, scale: float, generator: np.random.Generator) -
         Source of uniform bits.
     """
     exponent = min(math.floor(_ONE / Fraction(scale)), 1 << 62)
-    draws = _geometric(2 * count, exponent, generator)
+    draws = geometric(2 * count, exponent, generator)
     return draws[:count] - draws[count:]
 
 
@@ -133,7 +134,7 @@ def discrete_gaussian(count: int, scale: float, generator: np.random.Generator) 
     draws = np.empty(count, dtype=np.int64)
     wanted = np.arange(count)
     while wanted.size:
-        proposed = _geometric(2 * wanted.size, 1, generator, one=t)
+        proposed = geometric(2 * wanted.size, 1, generator, one=t)
         draws[wanted] = proposed[: wanted.size] - proposed[wanted.size :]
         numerators = [(a * y - b) ** 2 for y in np.abs(draws[wanted]).tolist()]
         wanted = wanted[~_rational_coins(numerators, denominator, generator)]
@@ -208,7 +209,7 @@ def random_subset(size: int, exponent: int, generator: np.random.Generator) -> I
     while start < size:
         expected = (size - start) * flip_probability(exponent)
         count = min(int(expected + 6 * math.sqrt(expected)) + 16, _BATCH)
-        members = start + np.cumsum(np.minimum(_geometric(count, exponent, generator), size) + 1) - 1
+        members = start + np.cumsum(np.minimum(geometric(count, exponent, generator), size) + 1) - 1
         found.append(members[members < size])
         start = int(members[-1]) + 1
     return np.concatenate(found) if found else np.zeros(0, dtype=np.int64)
@@ -225,7 +226,7 @@ def _ratio_powers(count: int, largest: int, exponents: tuple[int, int], generato
     powers = np.zeros(count, dtype=np.int64)
     alive = np.arange(count)
     while alive.size:
-        first, second = (_geometric(alive.size, e, generator) for e in (exponents[1], exponents[0] - exponents[1]))
+        first, second = (geometric(alive.size, e, generator) for e in (exponents[1], exponents[0] - exponents[1]))
         alive = alive[first <= second]
         powers[alive] += 1
         powers[alive[powers[alive] > largest]] = 0  # from the start again
@@ -235,10 +236,10 @@ def _ratio_powers(count: int, largest: int, exponents: tuple[int, int], generato
 def _geometric_sums(terms: IntArray, exponent: int, generator: np.random.Generator) -> IntArray:
     """Entry i is a sum of ``terms[i]`` >= 1 independent geometric variables."""
     starts = np.concatenate([[0], np.cumsum(terms)[:-1]])
-    return np.add.reduceat(_geometric(int(terms.sum()), exponent, generator), starts)
+    return np.add.reduceat(geometric(int(terms.sum()), exponent, generator), starts)
 
 
-def _geometric(count: int, exponent: int, generator: np.random.Generator, one: int = _ONE) -> IntArray:
+def geometric(count: int, exponent: int, generator: np.random.Generator, one: int = _ONE) -> IntArray:
     """Independent integers with P[Y >= y] = exp(-y exponent / `one`)."""
     fine = np.empty(count, dtype=np.int64)
     wanted = np.arange(count)

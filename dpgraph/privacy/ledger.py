@@ -151,8 +151,12 @@ class Ledger:
         DN25a, Lemma B.5 in its GDP form (docs/theory.md, section 1);
         :func:`~dpgraph.privacy.discrete_tail.grid_quantile` (proof).
         """
-        self._record(LedgerEntry(name, "good event", 0.0, 0.0, delta_share=delta_share))
+        self.event(name, delta_share)
         return grid_quantile(delta_share / candidates, ratio=_GRID_RATIO)
+
+    def event(self, name: str, delta_share: float) -> None:
+        """Enter an event that fails with probability `delta_share` at most."""
+        self._record(LedgerEntry(name, "good event", 0.0, 0.0, delta_share=delta_share))
 
     def pure(
         self,

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 import os
 import secrets
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 
 from dpgraph.arguments import as_generator
 from dpgraph.exceptions import DPGraphError
+from dpgraph.privacy.count_noise import cauchy_offset, ladder_offset
 from dpgraph.privacy.exact_sampling import (
     EXPONENT_BITS,
     LARGEST_SCALE,
@@ -195,6 +197,14 @@ class NoiseSource:
         rate = int(min(epsilon, 2.0**13) * 2.0 ** (EXPONENT_BITS - 20))
         accepted = np.flatnonzero(exponential_coins((scores.max() - scores) * rate, self.generator))
         return int(accepted[self.generator.integers(accepted.size)])
+
+    def on_ladder(self, count: int, widths: Sequence[int], exponent: int) -> int:
+        """Release an integer by the ladder with these widths: :func:`~dpgraph.privacy.count_noise.ladder_offset`."""
+        return count + ladder_offset(widths, exponent, self.generator)
+
+    def cauchy(self, count: int, scale: int, bits: int) -> int:
+        """Release an integer with noise of weight 1/(s^2 + z^2), s = `scale` / 2**`bits`."""
+        return count + cauchy_offset(scale, bits, self.generator)
 
     def on_grid(self, values: FloatArray, unit: float, noise: FloatArray) -> FloatArray:
         """Round `values` to multiples of `unit`, and add `noise` units exactly."""

@@ -15,8 +15,7 @@ from scipy import sparse
 
 from dpgraph.denoise.iterates import ITERATE_UNIT
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.graph import Graph
-from dpgraph.inputs.weight_grid import WeightGrid
+from dpgraph.graph import Graph, WeightGrid
 from dpgraph.instance import TwoCSP
 from dpgraph.privacy.call import Call
 from dpgraph.releases.totals import WeightEstimate, release_weight

@@ -77,6 +77,16 @@ def all_graph_neighbours() -> Iterator[tuple[str, Data, Data]]:
     yield from large_graph_neighbours()
 
 
+def dense_graph_neighbours() -> Pairs:
+    """Complete graphs, in which one edge is part of as many subgraphs as can be, and others."""
+    for n in (24, 5):
+        weights = np.ones((n, n)) - np.eye(n)
+        changed = weights.copy()
+        changed[0, 1] = changed[1, 0] = 0.0
+        yield f"complete, n = {n}", graph_data(weights, 1.0), graph_data(changed, 1.0)
+    yield from graph_neighbours()
+
+
 def undecided_neighbours() -> Pairs:
     """Graphs of the size at which the degrees choose the mechanism of an embedding: uneven, few and many of them."""
     n = 400

@@ -50,6 +50,7 @@ from tests.privacy.inputs import (
     bit_neighbours,
     cosine_neighbours,
     csp_neighbours,
+    dense_graph_neighbours,
     edge_csp_neighbours,
     hidden_neighbours,
     histogram_neighbours,
@@ -187,6 +188,24 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("private_degrees", all_graph_neighbours, poisoned_graph(), options={"mechanism": "laplace"}, pure=True),
     Entry("private_degrees", all_graph_neighbours, poisoned_graph(), options={"mechanism": "auto"}),
     Entry("private_degree_distribution", all_graph_neighbours, poisoned_graph(), pure=True),
+    *(
+        Entry(
+            "private_subgraph_counts",
+            dense_graph_neighbours,
+            poisoned_graph(),
+            options={"mechanism": mechanism, "patterns": patterns},
+            pure=mechanism != "local-sensitivity",
+        )
+        for mechanism, patterns in (
+            ("auto", "triangle"),
+            ("ladder", "triangle"),
+            ("ladder", ("edge", "wedge", "3-star")),
+            ("ladder", ("4-cycle", "4-clique")),
+            ("smooth", ("triangle", "4-cycle")),
+            ("local-sensitivity", ("triangle", "4-cycle")),
+        )
+    ),
+    Entry("private_transitivity", dense_graph_neighbours, poisoned_graph(), pure=True),
     *(
         Entry(
             "private_normalized_adjacency",

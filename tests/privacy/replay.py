@@ -17,7 +17,7 @@ import dataclasses
 import itertools
 import math
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -181,6 +181,28 @@ class RecordingSource(NoiseSource):
             self.door("permute and flip", exact, line.scale, lambda: np.array(apart.noisy_best(scores, epsilon)))
         )
 
+    def on_ladder(self, count: int, widths: Sequence[int], exponent: int) -> int:
+        """What a neighbour may move is the rung that the output is on."""
+        apart, line = self._apart(), self.lines[-1]
+        assert exponent / 2.0**40 * line.scale <= 1 + 1e-12, "rungs fall off faster than the ledger says"
+        output = self._next_output(lambda: apart.on_ladder(count, widths, exponent))
+        return int(self.release("ladder", float(rung_of(abs(output - count), widths)), line.scale, np.array(output)))
+
+    def cauchy(self, count: int, scale: int, bits: int) -> int:
+        """What a neighbour may move is the logarithm of the probability of the output."""
+        apart, line = self._apart(), self.lines[-1]
+        output = self._next_output(lambda: apart.cauchy(count, scale, bits))
+        s = scale / 2**bits
+        log_probability = math.log(s / math.pi * math.tanh(math.pi * s)) - math.log(s * s + (output - count) ** 2)
+        return int(self.release("Cauchy", log_probability * line.scale, line.scale, np.array(output)))
+
+    def _next_output(self, primitive: Callable[[], int]) -> int:
+        """What comes out next: of this run, or of the one that is replayed."""
+        drawn, number = primitive(), len(self.releases)
+        if self._replayed is None or number >= len(self._replayed.releases):
+            return drawn
+        return int(self._replayed.releases[number].output)
+
     def _apart(self) -> NoiseSource:
         """For a primitive that draws more or less for other data: what is drawn here afterwards must not shift."""
         return NoiseSource(np.random.default_rng(self.generator.integers(2**63, size=4)))
@@ -202,6 +224,15 @@ class RecordedReadings:
     def _release(self, rows: np.ndarray, values: np.ndarray, output: np.ndarray, *, first: bool) -> np.ndarray:
         reading = {"rows": np.array(rows), "first": first, "norm": self.noise.norm}
         return self.source.release("K-norm", values, self.noise.scale, output, **reading)
+
+
+def rung_of(distance: int, widths: Sequence[int]) -> int:
+    """The rung of an integer at this distance from the count: rung k has sum_j c_j C(k - 1, j) integers a side."""
+    end = k = 0
+    while end < distance:
+        end += sum(width * math.comb(k, j) for j, width in enumerate(widths))
+        k += 1
+    return k
 
 
 def exact_sum(values: Terms) -> np.ndarray:

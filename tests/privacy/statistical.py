@@ -112,6 +112,10 @@ def evidence(release: Release, there: np.ndarray) -> float:
         output = output @ output.T
     if release.kind == "Laplace":
         return float(np.sum(np.abs(output - here) - np.abs(output - there))) / release.scale
+    if release.kind == "ladder":  # up to the normaliser, which is the same in all runs
+        return float(here - there) / release.scale
+    if release.kind == "Cauchy":  # logarithms of probabilities
+        return float(there - here) / release.scale
     if "larger trace" in release.kind:
         return (larger_trace(output - here) - larger_trace(output - there)) / release.scale
     if "wishart" in release.kind or "nuclear" in release.kind:

@@ -14,9 +14,8 @@ from dpgraph.privacy.noise import NoiseSource
 from dpgraph.problems.records.covariance import _mean_weight, private_covariance, short_rows
 from dpgraph.problems.records.covariance_noise import choose_noise
 from dpgraph.releases import symmetric as symmetric_release
-from dpgraph.releases.records import exact_moments
-from dpgraph.releases.records.exact_moments import grid_records, integer_gram, quotient
-from dpgraph.releases.records.moments import SecondMoments
+from dpgraph.releases.records import moments
+from dpgraph.releases.records.moments import SecondMoments, grid_records, integer_gram, quotient
 
 
 def records(n, d, seed=0, trace=0.3):
@@ -397,8 +396,8 @@ def test_moments_are_sums_of_integers_however_they_are_split(monkeypatch):
     rows = grid_records(rng.normal(size=(60, 3)) / 5)
     assert np.array_equal(rows, np.trunc(rows))
     expected = sum(np.outer(row, row) for row in np.array([[int(x) for x in row] for row in rows], dtype=object))
-    monkeypatch.setattr(exact_moments, "_BLOCK", 7)
-    monkeypatch.setattr(exact_moments, "_CHUNK", 20)
+    monkeypatch.setattr(moments, "_BLOCK", 7)
+    monkeypatch.setattr(moments, "_CHUNK", 20)
     gram = integer_gram(rows)
     assert np.array_equal(gram, expected)
     first, second = quotient(gram, 12345)

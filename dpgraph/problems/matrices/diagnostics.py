@@ -40,7 +40,6 @@ from dpgraph.typing import FloatArray
 
 __all__ = ["PrivateCoherence", "PrivateSpectrum", "private_coherence", "private_spectrum"]
 
-
 _GAP_SHARE = 0.6
 #: Share of the slack of each of two good events; the certificate of the eigenvalues has the rest.
 _EVENT_SLACK = 0.498
@@ -122,18 +121,12 @@ def private_spectrum(
         With `sensitivity`: a private matrix (symmetric or rectangular). Without: a private graph.
     k : int
         Number of values, at least 1 and at most the smaller dimension.
-    epsilon : float
-        epsilon > 0.
-    delta : float, default 0.0
-        0 < delta < 1 is needed.
+    epsilon, delta, accountant, rng
+        As for :func:`~dpgraph.private_projector`.
     sensitivity : float, optional
         Bound on ||A - A'||_F between neighbours, for a matrix.
     regularization, weight, max_weight, symmetrize
         For a graph, as in :func:`~dpgraph.private_normalized_adjacency`.
-    accountant : PrivacyAccountant, optional
-        Debited before anything is read.
-    rng : int or numpy.random.Generator, optional
-        For reproducible experiments only; the default is cryptographic noise.
 
     Returns
     -------
@@ -141,10 +134,8 @@ def private_spectrum(
 
     Raises
     ------
-    InvalidGraphError, InvalidParameterError
-        Bad input.
-    BudgetExceededError
-        The accountant refuses.
+    InvalidGraphError, InvalidParameterError, BudgetExceededError
+        Bad input; the accountant refuses.
     MechanismHalted
         A graph with a given `regularization` has no private lower bound on its degrees.
 
@@ -226,16 +217,8 @@ def private_coherence(
         Private symmetric matrix.
     rank : int
         1 <= rank < n.
-    sensitivity : float
+    sensitivity, epsilon, delta, accountant, rng
         As for :func:`~dpgraph.private_projector`.
-    epsilon : float
-        epsilon > 0.
-    delta : float, default 0.0
-        0 < delta < 1 is needed.
-    accountant : PrivacyAccountant, optional
-        Debited before the matrix is read.
-    rng : int or numpy.random.Generator, optional
-        For reproducible experiments only; the default is cryptographic noise.
 
     Returns
     -------
@@ -243,10 +226,8 @@ def private_coherence(
 
     Raises
     ------
-    InvalidGraphError, InvalidParameterError
-        Bad input.
-    BudgetExceededError
-        The accountant refuses.
+    InvalidGraphError, InvalidParameterError, BudgetExceededError
+        Bad input; the accountant refuses.
     MechanismHalted
         The gap sigma_r - sigma_{r+1} could not be certified to exceed twice the sensitivity (stage ``"gap"``).
 

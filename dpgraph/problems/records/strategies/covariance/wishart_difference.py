@@ -1,12 +1,8 @@
 """Difference of two Wishart matrices."""
 
 from dataclasses import dataclass
-from functools import partial
 
-from dpgraph.problems.records.covariance_noise import pure_size, release_purely
-from dpgraph.problems.strategy import Strategy
-
-__all__ = ["STRATEGY", "WishartDifference"]
+from dpgraph.problems.records.covariance_noise import pure_law
 
 
 @dataclass(frozen=True)
@@ -18,12 +14,9 @@ class WishartDifference:
     """
 
 
-STRATEGY = Strategy(
+STRATEGY = pure_law(
     "wishart-difference",
     WishartDifference,
     "difference of two Wishart matrices, exact for any number of columns",
-    pure=lambda _: True,
-    run=partial(release_purely, "wishart-difference"),
-    expected=partial(pure_size, "wishart-difference"),
     order=1,
 )

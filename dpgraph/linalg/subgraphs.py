@@ -1,0 +1,297 @@
+"""Counts of small subgraphs, and the most that one pair of vertices adds to each, in compressed sparse rows.
+
+Loops over the neighbours of neighbours of one vertex at a time: memory in proportion to the number of vertices.
+"""
+
+import math
+from collections.abc import Callable
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpgraph.compiled import njit
+from dpgraph.typing import BoolArray, IntArray
+
+__all__ = ["ORDERS", "Subgraphs"]
+
+#: Patterns, and their orders J: how many steps it takes from what one pair adds to a constant (:class:`Subgraphs`).
+ORDERS = {"edge": 0, "wedge": 1, "triangle": 1, "3-star": 2, "4-cycle": 2, "4-clique": 2}
+
+Index = NDArray[np.int32]
+
+
+class Subgraphs:
+    r"""What one graph holds of each pattern (copies, not necessarily induced), and what one pair adds at most.
+
+    Parameters
+    ----------
+    indptr, indices : ndarray of int32
+        Neighbours in compressed sparse rows, each edge in both directions.
+
+    Notes
+    -----
+    A pair {u, v} adds to the count, by the presence of its edge: a number that does not depend on whether it is there.
+    c_0 is the largest over all pairs. Another edge e changes what {u, v} adds by at most c_1, of the graph with or
+    without e, and c_1 changes by at most c_2 = 1:
+
+    ========  ===============================================  ====================================================
+    pattern   {u, v} adds                                      e changes that by at most
+    ========  ===============================================  ====================================================
+    edge      1                                                0
+    wedge     d_u + d_v, without their own edge                1: e meets one of u, v
+    triangle  the common neighbours of u and v                 1
+    3-star    C(d_u, 2) + C(d_v, 2), without their own edge    the largest degree D: C(d + 1, 2) - C(d, 2) = d
+    4-cycle   the paths u-a-b-v                                max(A, 2), A the most common neighbours of two
+                                                               vertices: if e = {u, a}, then b is a common neighbour
+                                                               of a and v; if e = {a, b}, there are two paths
+    4-clique  the edges between common neighbours of u and v   max(A, 1): if e = {u, a}, the other end of a new edge
+                                                               at a is a common neighbour of u and v
+    ========  ===============================================  ====================================================
+
+    D and A change by at most 1.
+    """
+
+    def __init__(self, indptr: Index, indices: Index) -> None:
+        self._rows, self._degrees = (indptr, indices), np.diff(indptr)
+
+    @cached_property
+    def _by_degree(self) -> IntArray:
+        return np.argsort(-self._degrees, kind="stable")
+
+    @cached_property
+    def _oriented(self) -> tuple[IntArray, IntArray, IntArray]:
+        return oriented(*self._rows)
+
+    @cached_property
+    def _codegree(self) -> int:
+        return int(largest_codegree(*self._rows, self._by_degree))
+
+    def _stars(self, leaves: int) -> int:
+        degrees, vertices = np.unique(self._degrees, return_counts=True)
+        return sum(int(k) * math.comb(int(d), leaves) for d, k in zip(degrees, vertices, strict=True))
+
+    def count(self, pattern: str) -> int:
+        """How many copies of the pattern there are."""
+        counts: dict[str, Callable[[], int]] = {
+            "edge": lambda: self._rows[1].size // 2,
+            "wedge": lambda: self._stars(2),
+            "triangle": lambda: triangle_count(*self._oriented[1:]),
+            "3-star": lambda: self._stars(3),
+            "4-cycle": lambda: cycle_count(*self._rows, self._oriented[0]),
+            "4-clique": lambda: clique_count(*self._oriented[1:]),
+        }
+        return int(counts[pattern]())
+
+    def widths(self, pattern: str) -> tuple[int, ...]:
+        """c_0, ..., c_J, the last of which is 1."""
+        rows, order = self._rows, self._by_degree
+        widths: dict[str, Callable[[], tuple[int, ...]]] = {
+            "edge": lambda: (),
+            "wedge": lambda: (largest_star_growth(*rows, order, 2),),
+            "triangle": lambda: (self._codegree,),
+            "3-star": lambda: (largest_star_growth(*rows, order, 3), self._degrees.max(initial=0)),
+            "4-cycle": lambda: (largest_cycle_growth(*rows, order, self._codegree), max(self._codegree, 2)),
+            "4-clique": lambda: (largest_clique_growth(*rows, order, self._codegree), max(self._codegree, 1)),
+        }
+        return (*(int(width) for width in widths[pattern]()), 1)
+
+
+def oriented(indptr: Index, indices: Index) -> tuple[IntArray, IntArray, IntArray]:
+    """Ranks by increasing degree, and the neighbours of higher rank of each rank, as row pointers and increasing ranks.
+
+    No vertex has more than sqrt(2 m) neighbours of higher rank, m the number of edges.
+    """
+    degrees = np.diff(indptr)
+    rank = np.empty(degrees.size, dtype=np.int64)
+    rank[np.argsort(degrees, kind="stable")] = np.arange(degrees.size)
+    tails, heads = np.repeat(rank, degrees), rank[indices]
+    upwards = heads > tails
+    tails, heads = tails[upwards], heads[upwards]
+    order = np.lexsort((heads, tails))
+    return rank, np.concatenate([[0], np.cumsum(np.bincount(tails, minlength=degrees.size))]), heads[order]
+
+
+@njit()
+def triangle_count(start: IntArray, higher: IntArray) -> int:
+    """Triangles of an oriented graph, each at its lowest vertex."""
+    n = start.size - 1
+    marked = np.zeros(n, dtype=np.bool_)
+    total = 0
+    for u in range(n):
+        marked[higher[start[u] : start[u + 1]]] = True
+        for v in higher[start[u] : start[u + 1]]:
+            for w in higher[start[v] : start[v + 1]]:
+                total += marked[w]
+        marked[higher[start[u] : start[u + 1]]] = False
+    return total
+
+
+@njit()
+def clique_count(start: IntArray, higher: IntArray) -> int:
+    """Sets of four mutually adjacent vertices of an oriented graph, each at its lowest edge."""
+    n = start.size - 1
+    above, common = np.zeros(n, dtype=np.bool_), np.zeros(n, dtype=np.bool_)
+    members = np.empty(n, dtype=np.int64)
+    total = 0
+    for u in range(n):
+        above[higher[start[u] : start[u + 1]]] = True
+        for v in higher[start[u] : start[u + 1]]:
+            size = 0
+            for w in higher[start[v] : start[v + 1]]:
+                if above[w]:
+                    common[w], members[size] = True, w
+                    size += 1
+            for w in members[:size]:
+                for x in higher[start[w] : start[w + 1]]:
+                    total += common[x]
+            common[members[:size]] = False
+        above[higher[start[u] : start[u + 1]]] = False
+    return total
+
+
+@njit()
+def cycle_count(indptr: Index, indices: Index, rank: IntArray) -> int:
+    """Cycles of four vertices, each at its vertex of highest rank and the one opposite."""
+    n = indptr.size - 1
+    paths = np.zeros(n, dtype=np.int64)
+    total = 0
+    for u in range(n):
+        for again in range(2):  # count the paths to each opposite vertex, then forget them
+            for v in indices[indptr[u] : indptr[u + 1]]:
+                if rank[v] < rank[u]:
+                    for w in indices[indptr[v] : indptr[v + 1]]:
+                        if rank[w] < rank[u]:
+                            if again:
+                                paths[w] = 0
+                            else:
+                                total += paths[w]
+                                paths[w] += 1
+    return total
+
+
+@njit()
+def _codegrees(u: int, indptr: Index, indices: Index, codegrees: IntArray, found: IntArray) -> int:
+    """Write the numbers of common neighbours of u and each vertex; return how many are `found` to have some."""
+    size = 0
+    for v in indices[indptr[u] : indptr[u + 1]]:
+        for w in indices[indptr[v] : indptr[v + 1]]:
+            if w != u:
+                if codegrees[w] == 0:
+                    found[size] = w
+                    size += 1
+                codegrees[w] += 1
+    return size
+
+
+@njit()
+def largest_codegree(indptr: Index, indices: Index, by_degree: IntArray) -> int:
+    """The most common neighbours of two vertices; `by_degree` holds the vertices in decreasing order of degree.
+
+    Two vertices have no more common neighbours than the smaller of their degrees.
+    """
+    n = indptr.size - 1
+    codegrees, found = np.zeros(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+    best = 0
+    for u in by_degree:
+        if indptr[u + 1] - indptr[u] <= best:
+            break
+        size = _codegrees(u, indptr, indices, codegrees, found)
+        for w in found[:size]:
+            best = max(best, codegrees[w])
+            codegrees[w] = 0
+    return best
+
+
+@njit()
+def largest_cycle_growth(indptr: Index, indices: Index, by_degree: IntArray, codegree: int) -> int:
+    """The most paths u-a-b-v of three edges between two vertices; no more than `codegree`, the largest, a neighbour."""
+    n = indptr.size - 1
+    codegrees, paths = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
+    found = np.empty(n, dtype=np.int64)
+    best = 0
+    for u in by_degree:
+        degree = indptr[u + 1] - indptr[u]
+        if degree * codegree <= best:
+            break
+        size = _codegrees(u, indptr, indices, codegrees, found)
+        for b in found[:size]:
+            for v in indices[indptr[b] : indptr[b + 1]]:
+                paths[v] += codegrees[b]
+            codegrees[b] = 0
+        for v in indices[indptr[u] : indptr[u + 1]]:  # u-v-b-v is no path
+            paths[v] -= indptr[v + 1] - indptr[v] - 1
+        paths[u] = 0
+        best = max(best, paths.max())
+        paths[:] = 0
+    return best
+
+
+@njit()
+def largest_clique_growth(indptr: Index, indices: Index, by_degree: IntArray, codegree: int) -> int:
+    """The most edges between common neighbours of two vertices; of k of these, at most k (k - 1)/2."""
+    n = indptr.size - 1
+    codegrees, found = np.zeros(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+    near, common = np.zeros(n, dtype=np.bool_), np.zeros(n, dtype=np.bool_)
+    best = 0
+    for u in by_degree:
+        most = min(indptr[u + 1] - indptr[u], codegree)
+        if most * (most - 1) // 2 <= best:
+            break
+        size = _codegrees(u, indptr, indices, codegrees, found)
+        near[indices[indptr[u] : indptr[u + 1]]] = True
+        for v in found[:size]:
+            if codegrees[v] * (codegrees[v] - 1) // 2 > best:
+                best = max(best, _edges_between(v, indptr, indices, near, common))
+            codegrees[v] = 0
+        near[indices[indptr[u] : indptr[u + 1]]] = False
+    return best
+
+
+@njit()
+def _edges_between(v: int, indptr: Index, indices: Index, near: BoolArray, common: BoolArray) -> int:
+    """Edges between the neighbours of v that are `near`."""
+    for w in indices[indptr[v] : indptr[v + 1]]:
+        common[w] = near[w]
+    ends = 0
+    for w in indices[indptr[v] : indptr[v + 1]]:
+        if common[w]:
+            for x in indices[indptr[w] : indptr[w + 1]]:
+                ends += common[x]
+    for w in indices[indptr[v] : indptr[v + 1]]:
+        common[w] = False
+    return ends // 2
+
+
+@njit()
+def largest_star_growth(indptr: Index, indices: Index, by_degree: IntArray, leaves: int) -> int:
+    """The most stars of 2 or 3 `leaves` that the edge of a pair is part of, were the pair adjacent.
+
+    A pair u, v of degrees a, b without its own edge is part of a + b, or C(a, 2) + C(b, 2), stars. The best partner of
+    u is its neighbour of largest degree, or the vertex of largest degree that is no neighbour.
+    """
+    n = indptr.size - 1
+    near = np.zeros(n, dtype=np.bool_)
+    best = 0
+    for position in range(n):
+        u = by_degree[position]
+        degree = indptr[u + 1] - indptr[u]
+        if 2 * _part(degree, leaves) <= best:  # no partner further on has a larger degree
+            break
+        near[indices[indptr[u] : indptr[u + 1]]] = True
+        neighbour_seen = False
+        for v in by_degree[position + 1 :]:
+            other = indptr[v + 1] - indptr[v]
+            if not near[v]:
+                best = max(best, _part(degree, leaves) + _part(other, leaves))
+                break
+            if not neighbour_seen:
+                best = max(best, _part(degree - 1, leaves) + _part(other - 1, leaves))
+                neighbour_seen = True
+        near[indices[indptr[u] : indptr[u + 1]]] = False
+    return best
+
+
+@njit()
+def _part(degree: int, leaves: int) -> int:
+    return degree if leaves == 2 else degree * (degree - 1) // 2

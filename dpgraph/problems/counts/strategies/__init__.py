@@ -1,0 +1,1 @@
+"""Ways to release a count of subgraphs, one module each."""

@@ -1,0 +1,29 @@
+"""Counts by the ladder mechanism."""
+
+from dataclasses import dataclass
+
+from dpgraph.problems.counts.strategy import CountStrategy
+from dpgraph.releases.subgraphs import release_by_ladder
+
+__all__ = ["STRATEGY", "Ladder"]
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """Integers around the count, less probable the more edges away from the graph they could be a count. Pure.
+
+    References
+    ----------
+    J. Zhang, G. Cormode, C. Procopiuc, D. Srivastava, X. Xiao, "Private release of graph statistics using ladder
+    functions", SIGMOD 2015; :mod:`dpgraph.bounds.ladder` (raised widths, nearly twice the rate).
+    """
+
+
+STRATEGY = CountStrategy(
+    "ladder",
+    Ladder,
+    "the ladder mechanism with raised widths; the least noise of all",
+    pure=lambda _: True,
+    run=lambda _, subgraphs, pattern, call, delta: release_by_ladder(subgraphs, pattern, call),
+    order=1,
+)

@@ -1,0 +1,118 @@
+"""Counts of subgraphs, released by ladders, by smooth sensitivity, or after a bound on local sensitivity.
+
+The theorems: :mod:`dpgraph.bounds.ladder`. What one pair adds to a count: :class:`~dpgraph.linalg.subgraphs.Subgraphs`.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dpgraph.bounds import ladder
+from dpgraph.graph import Graph
+from dpgraph.linalg.subgraphs import ORDERS, Subgraphs
+from dpgraph.privacy.call import Call, Measurement
+from dpgraph.tuning import COUNTS
+
+__all__ = [
+    "ReleasedCount",
+    "release_by_ladder",
+    "release_by_local_bounds",
+    "release_by_smooth_sensitivity",
+    "subgraphs_of",
+]
+
+
+class ReleasedCount(NamedTuple):
+    """A released count and the public law of its noise, as :attr:`dpgraph.PrivateCounts.noise` states it."""
+
+    value: int
+    noise: dict[str, Any]
+
+
+def subgraphs_of(graph: Graph) -> Subgraphs:
+    """The exact counts of a private graph, and how far they may move."""
+    return Subgraphs(graph.adjacency.indptr, graph.adjacency.indices)
+
+
+def release_by_ladder(subgraphs: Subgraphs, pattern: str, call: Call) -> ReleasedCount:
+    """Release a count by the ladder of its raised widths, and each width by that of the later ones."""
+    floor, order = _floor(call), ORDERS[pattern]
+    widths = ladder.raised_widths(subgraphs.widths(pattern), floor)
+    published, exponents = _release_widths(pattern, widths, floor, call)
+    value, exponent = _on_ladder(f"{pattern} count", subgraphs.count(pattern), widths, floor, _count_part(call, order))
+    return ReleasedCount(value, {"law": "ladder", "widths": published, "exponents": (exponent, *exponents)})
+
+
+def release_by_smooth_sensitivity(subgraphs: Subgraphs, pattern: str, call: Call) -> ReleasedCount:
+    """Release a count with Cauchy noise in proportion to its smooth sensitivity, and each width by a ladder."""
+    floor, order = _floor(call), ORDERS[pattern]
+    widths = ladder.raised_widths(subgraphs.widths(pattern), floor)
+    published, exponents = _release_widths(pattern, widths, floor, call)
+    part = _count_part(call, order)
+    scale = ladder.smooth_scale(widths, part.epsilon)
+    relative = part.epsilon / ladder.smooth_shift_epsilon(
+        part.epsilon
+    )  # the line is in units of the smooth sensitivity
+    part.scale(f"{pattern} count", relative, law="Cauchy")
+    value = part.noise.cauchy(subgraphs.count(pattern), scale, ladder.SCALE_BITS)
+    noise = {"law": "Cauchy", "widths": published, "exponents": (0, *exponents), "epsilon": part.epsilon}
+    return ReleasedCount(value, noise)
+
+
+def release_by_local_bounds(subgraphs: Subgraphs, pattern: str, call: Call, delta: float) -> ReleasedCount:
+    """Release upper bounds on the widths, from the last to the first, and the count with Laplace noise for the last.
+
+    Notes
+    -----
+    Each bound is c_j, with Laplace noise for the bound on c_{j+1}, plus a quantile. It is below c_j with probability
+    `delta`/J at most. Where no bound fails, neighbouring values differ by no more than the bound: they differ by at
+    most min(c_{j+1}, c_{j+1}').
+    """
+    widths, order, bound = subgraphs.widths(pattern), ORDERS[pattern], 1
+    for j in reversed(range(order)):
+        part = call.part(COUNTS.bound_share)
+        released, scale = _with_laplace(f"{pattern}, bound on width {j}", widths[j], bound, part)
+        part.event(f"{pattern}, width {j} below its bound", delta / order)
+        bound = max(released + ladder.local_bound_quantile(scale, delta / order), 1)
+    last = call.part(1 - order * COUNTS.bound_share)
+    count, scale = _with_laplace(f"{pattern} count", subgraphs.count(pattern), bound, last)
+    return ReleasedCount(count, {"law": "Laplace", "scale": scale})
+
+
+def _floor(call: Call) -> int:
+    return math.ceil(COUNTS.floor / call.epsilon)
+
+
+def _count_part(call: Call, order: int) -> Call:
+    """What the widths leave to the count: each of `order` takes `order` shares, as an earlier one needs the later."""
+    return call.part(1 - order**2 * COUNTS.width_share)
+
+
+def _release_widths(
+    pattern: str, widths: Sequence[int], floor: int, call: Call
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Published widths, and the exponents of their ladders, both from the first width to the last."""
+    found: list[tuple[int, int]] = []
+    order = len(widths) - 1
+    for j in range(order):
+        part = call.part(order * COUNTS.width_share)
+        found.append(_on_ladder(f"{pattern}, width {j}", widths[j], widths[j + 1 :], floor, part))
+    values = ladder.raised_widths((*(value for value, _ in found), 1), floor)
+    return values, tuple(exponent for _, exponent in found)
+
+
+def _on_ladder(name: str, value: int, widths: Sequence[int], floor: int, call: Call) -> tuple[int, int]:
+    """Release an integer for all of this part; the scale of its line is in rungs."""
+    exponent = ladder.rung_exponent(call.epsilon, len(widths) - 1, floor)
+    call.scale(name, call.epsilon / (exponent / 2.0**ladder.RATE_BITS), law="ladder")
+    return call.noise.on_ladder(value, widths, exponent), exponent
+
+
+def _with_laplace(name: str, value: int, bound: int, call: Call) -> tuple[int, float]:
+    """Release an integer; the scale of the noise too. A large integer is the sum of two doubles."""
+    low = value % 2**50
+    parts = np.array([float(value - low)]), np.array([float(low)])
+    released = call.release(Measurement(name, parts, l1=float(bound), unit=1.0))
+    return round(released.number), bound / call.epsilon

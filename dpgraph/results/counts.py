@@ -1,0 +1,102 @@
+"""The published form of private counts, and of a number computed from them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dpgraph.arguments import as_number
+from dpgraph.bounds.count_noise_size import half_width
+from dpgraph.exceptions import InvalidParameterError
+from dpgraph.privacy.report import PrivacyReport
+from dpgraph.result import Result, TableResult
+
+__all__ = ["PrivateCounts", "PrivateEstimate"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PrivateCounts(TableResult):
+    """How often each pattern is a subgraph.
+
+    Parameters
+    ----------
+    counts : dict of str to int
+        Copies of each pattern, not necessarily induced, with noise of mean 0: they may be negative.
+    std : dict of str to float
+        Standard deviations of the noise. With a ladder they are estimates from released widths; Cauchy noise has none
+        (inf).
+    noise : dict of str to dict
+        The law of the noise of each count: ``law`` ("ladder", "Cauchy" or "Laplace"), and its public parameters:
+        released ``widths``, ``exponents`` of the ladders of the count and of its widths in units of 2**-40, ``scale``,
+        ``epsilon`` (see :mod:`dpgraph.bounds.ladder`).
+    mechanism : str
+        The strategy.
+    privacy : PrivacyReport
+        The guarantee.
+    """
+
+    counts: dict[str, int]
+    std: dict[str, float]
+    noise: dict[str, dict[str, Any]]
+    mechanism: str
+    privacy: PrivacyReport
+
+    def __repr__(self) -> str:
+        found = ", ".join(f"{name} {count} +- {self.std[name]:.3g}" for name, count in self.counts.items())
+        return f"PrivateCounts({found}, {self.mechanism!r}, {self.privacy!r})"
+
+    def interval(self, pattern: str, level: float = 0.95) -> tuple[float, float]:
+        """An interval that holds the exact count with probability at least `level`, whatever the graph.
+
+        Raises
+        ------
+        InvalidParameterError
+            The pattern was not counted, or `level` is not in (0, 1).
+        """
+        if pattern not in self.counts:
+            raise InvalidParameterError(f"pattern must be one of {', '.join(map(repr, self.counts))}; got {pattern!r}")
+        width = half_width(self.noise[pattern], _miss(level))
+        return self.counts[pattern] - width, self.counts[pattern] + width
+
+    def columns(self) -> dict[str, Sequence[Any]]:
+        """Columns ``pattern``, ``count`` and ``std``."""
+        return {"pattern": list(self.counts), "count": list(self.counts.values()), "std": list(self.std.values())}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PrivateEstimate(Result):
+    """A number computed from released counts.
+
+    Parameters
+    ----------
+    value : float
+        The estimate.
+    counts : PrivateCounts
+        What it is computed from.
+    privacy : PrivacyReport
+        The guarantee.
+    """
+
+    value: float
+    counts: PrivateCounts
+    privacy: PrivacyReport
+
+    def __repr__(self) -> str:
+        low, high = self.interval()
+        return f"PrivateEstimate({self.value:.4g}, 95 % in [{low:.4g}, {high:.4g}], {self.privacy!r})"
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """An interval that holds the exact transitivity with probability at least `level`, whatever the graph.
+
+        Both counts lie in their intervals at half of 1 - `level` each; the quotients of what lies there, within [0, 1].
+        """
+        half = 1 - _miss(level) / 2
+        (few, many), (least, most) = (self.counts.interval(pattern, half) for pattern in ("triangle", "wedge"))
+        low, high = 3 * max(few, 0.0) / max(most, 1.0), 3 * max(many, 0.0) / max(least, 1.0)
+        return min(low, 1.0), min(high, 1.0)
+
+
+def _miss(level: Any) -> float:
+    """1 - `level`, which must lie in (0, 1)."""
+    if not 0 < (number := as_number(level)) < 1:
+        raise InvalidParameterError(f"level must lie in (0, 1), such as 0.95; got {level!r}")
+    return 1 - number

@@ -1,0 +1,239 @@
+"""Counts of subgraphs: what one edge may move, and the laws of noise that follow it, against every neighbour."""
+
+import itertools
+import math
+
+import networkx as nx
+import numpy as np
+import pytest
+from scipy.stats import chisquare
+
+import dpgraph
+from dpgraph.bounds import ladder
+from dpgraph.bounds.count_noise_size import half_width, ladder_quantile, standard_deviation
+from dpgraph.exceptions import InvalidParameterError
+from dpgraph.linalg.subgraphs import ORDERS, Subgraphs
+from dpgraph.privacy.count_noise import cauchy_offset, ladder_offset
+
+PATTERNS = tuple(ORDERS)
+FLOOR = 3
+
+
+def subgraphs_of(edges, n):
+    graph = nx.empty_graph(n)
+    graph.add_edges_from(edges)
+    A = nx.to_scipy_sparse_array(graph, format="csr")
+    return Subgraphs(A.indptr, A.indices)
+
+
+def counted_by_hand(graph, pattern):
+    """Copies of a pattern by trying all sets of vertices."""
+    degrees = dict(graph.degree).values()
+    if pattern in ("edge", "wedge", "3-star"):
+        stars = sum(math.comb(d, {"edge": 1, "wedge": 2, "3-star": 3}[pattern]) for d in degrees)
+        return stars // 2 if pattern == "edge" else stars
+    if pattern == "triangle":
+        return sum(nx.triangles(graph).values()) // 3
+    found = 0
+    for a, b, c, d in itertools.combinations(graph, 4):
+        if pattern == "4-clique":
+            found += graph.subgraph((a, b, c, d)).number_of_edges() == 6
+        else:
+            cycles = ((a, b, c, d), (a, b, d, c), (a, c, b, d))
+            found += sum(all(graph.has_edge(q[i], q[(i + 1) % 4]) for i in range(4)) for q in cycles)
+    return found
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_counts_and_what_one_pair_adds_are_those_of_every_set_of_vertices(pattern):
+    rng = np.random.default_rng(0)
+    for seed in range(25):
+        graph = nx.gnp_random_graph(int(rng.integers(4, 8)), rng.uniform(0.1, 1), seed=seed)
+        found = subgraphs_of(graph.edges, len(graph))
+        exact = counted_by_hand(graph, pattern)
+        assert found.count(pattern) == exact
+        moves = []
+        for u, v in itertools.combinations(graph, 2):
+            other = graph.copy()
+            (other.remove_edge if graph.has_edge(u, v) else other.add_edge)(u, v)
+            moves.append(abs(counted_by_hand(other, pattern) - exact))
+        assert found.widths(pattern)[0] == max(moves), "the width is the local sensitivity"
+
+
+@pytest.fixture(scope="module")
+def all_graphs():
+    """Every graph on five vertices, by its set of pairs as bits."""
+    pairs = list(itertools.combinations(range(5), 2))
+    return [subgraphs_of([p for k, p in enumerate(pairs) if bits >> k & 1], 5) for bits in range(1 << len(pairs))]
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_widths_move_by_the_next_width_on_all_neighbours_of_all_graphs_on_five_vertices(pattern, all_graphs):
+    """Equation (1) of bounds/ladder.py, for raised widths too; and it is attained."""
+    numbers = [(g.count(pattern), *g.widths(pattern)) for g in all_graphs]
+    raised = [(f, *ladder.raised_widths(widths, FLOOR)) for f, *widths in numbers]
+    tight = [False] * ORDERS[pattern]
+    for table in (numbers, raised):
+        for bits, here in enumerate(table):
+            for k in range(10):
+                there = table[bits ^ (1 << k)]
+                for j in range(len(here) - 1):
+                    bound = min(here[j + 1], there[j + 1])
+                    assert abs(here[j] - there[j]) <= bound
+                    if table is numbers and 0 < j <= len(tight):
+                        tight[j - 1] = tight[j - 1] or abs(here[j] - there[j]) == bound
+    assert all(tight)
+
+
+def log_probabilities(count, widths, rate, outputs):
+    """Logarithm of the probability of each output of the ladder, from its definition."""
+    ends = [0]
+    while ends[-1] < max(abs(y - count) for y in outputs):
+        ends.append(ends[-1] + sum(c * math.comb(len(ends) - 1, j) for j, c in enumerate(widths)))
+    y = 1 / math.expm1(rate)
+    normaliser = 1 + 2 * sum(c * y ** (j + 1) for j, c in enumerate(widths))
+    return np.array([-rate * np.searchsorted(ends, abs(out - count)) - math.log(normaliser) for out in outputs])
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_no_output_of_a_ladder_is_more_than_e_to_the_epsilon_likelier_on_a_neighbour(pattern, epsilon, all_graphs):
+    order, floor = ORDERS[pattern], 2
+    rate = ladder.rung_exponent(epsilon, order, floor) / 2**40
+    laws = {}
+    outputs = range(-60, 120)
+    worst = 0.0
+    for bits in range(0, len(all_graphs), 7):
+        for k in range(10):
+            pair = []
+            for graph in (all_graphs[bits], all_graphs[bits ^ (1 << k)]):
+                key = (graph.count(pattern), ladder.raised_widths(graph.widths(pattern), floor))
+                if key not in laws:
+                    laws[key] = log_probabilities(*key, rate, outputs)
+                pair.append(laws[key])
+            worst = max(worst, float(np.abs(pair[0] - pair[1]).max()))
+    assert worst <= epsilon
+    assert worst >= 0.55 * epsilon, "the rate is not absurdly small"
+
+
+def test_the_published_rate_doubled_breaks_the_guarantee():
+    """The mutant of the proof: epsilon for the rung alone, nothing for the normaliser."""
+    epsilon, here, there = 0.5, (3, (3, 1)), (0, (2, 1))
+    outputs = range(-60, 60)
+    losses = log_probabilities(*here, epsilon, outputs) - log_probabilities(*there, epsilon, outputs)
+    assert np.abs(losses).max() > 1.2 * epsilon
+
+
+def test_a_large_width_costs_nearly_nothing():
+    """With raised widths a ladder has nearly twice the published rate."""
+    for epsilon in (0.1, 1.0):
+        for order in (1, 2):
+            assert ladder.rung_exponent(epsilon, order, math.ceil(50 / epsilon)) / 2**40 > 0.97 * epsilon
+
+
+@pytest.mark.parametrize(("widths", "rate"), [((1,), 0.7), ((3, 1), 0.3), ((12, 4, 1), 1.1), ((200, 5, 1), 0.05)])
+def test_the_sampler_of_a_ladder_draws_from_its_law(widths, rate):
+    generator, runs = np.random.default_rng(3), 3000
+    drawn = np.array([ladder_offset(widths, int(rate * 2**40), generator) for _ in range(runs)])
+    near = np.unique(drawn)
+    probabilities = np.exp(log_probabilities(0, widths, rate, near.tolist()))
+    common = probabilities * runs > 5
+    if common.any():  # single integers where they are frequent
+        counts = np.array([np.sum(drawn == value) for value in near[common]])
+        expected = probabilities[common] * runs
+        rest = runs - counts.sum(), runs - expected.sum()
+        assert chisquare([*counts, rest[0]], [*expected, rest[1]]).pvalue > 1e-4
+    far = [ladder_quantile(widths, int(rate * 2**40), miss) for miss in (0.5, 0.1)]
+    beyond = [np.mean(np.abs(drawn) > end) for end in far]
+    assert beyond[0] <= 0.5 + 0.04
+    assert beyond[1] <= 0.1 + 0.03
+    noise = {"law": "ladder", "widths": widths, "exponents": (int(rate * 2**40),)}
+    assert standard_deviation(noise) == pytest.approx(drawn.std(), rel=0.15)
+
+
+@pytest.mark.parametrize("scale", [2.0, 7.25])
+def test_the_sampler_of_cauchy_noise_draws_from_its_law(scale):
+    generator, runs = np.random.default_rng(4), 4000
+    drawn = np.array([cauchy_offset(int(scale * 2**20), 20, generator) for _ in range(runs)])
+    z = np.arange(-8, 9)
+    probabilities = scale / math.pi * math.tanh(math.pi * scale) / (scale**2 + z**2)
+    counts = np.array([np.sum(drawn == value) for value in z])
+    observed, expected = [*counts, runs - counts.sum()], [*probabilities * runs, runs * (1 - probabilities.sum())]
+    assert chisquare(observed, expected).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("epsilon", [0.2, 1.0, 5.0])
+def test_cauchy_noise_of_smooth_sensitivity_loses_no_more_than_epsilon(epsilon, all_graphs):
+    """Every output, in closed form, for triangles and 4-cycles of all neighbours of some graphs on five vertices."""
+    z = np.arange(-400, 400)
+
+    def law(graph, pattern):
+        s = ladder.smooth_scale(graph.widths(pattern), epsilon) / 2**ladder.SCALE_BITS
+        return np.log(s / math.pi * math.tanh(math.pi * s)) - np.log(s**2 + (z - graph.count(pattern)) ** 2)
+
+    worst = 0.0
+    for pattern in ("triangle", "4-cycle"):
+        for bits in range(0, len(all_graphs), 11):
+            here = law(all_graphs[bits], pattern)
+            for k in range(10):
+                worst = max(worst, float(np.abs(here - law(all_graphs[bits ^ (1 << k)], pattern)).max()))
+    assert 0.25 * epsilon < worst <= epsilon
+
+
+def test_intervals_hold_the_exact_counts_as_often_as_they_say():
+    graph = nx.powerlaw_cluster_graph(300, 8, 0.5, seed=2)
+    A = nx.to_scipy_sparse_array(graph)
+    subgraphs = Subgraphs(A.tocsr().indptr, A.tocsr().indices)
+    for mechanism, delta in (("ladder", 0.0), ("smooth", 0.0), ("local-sensitivity", 1e-6)):
+        inside = 0
+        for seed in range(60):
+            counted = dpgraph.private_subgraph_counts(
+                graph, ("triangle", "wedge"), epsilon=1.0, delta=delta, mechanism=mechanism, rng=seed
+            )
+            for pattern in ("triangle", "wedge"):
+                low, high = counted.interval(pattern, 0.9)
+                inside += low <= subgraphs.count(pattern) <= high
+        assert inside >= 96, mechanism  # of 120; 108 are promised, and fewer than 97 happen once in 2,000
+
+
+def test_half_widths_grow_with_confidence_and_fall_with_epsilon():
+    noise = [
+        dpgraph.private_subgraph_counts(nx.complete_graph(30), epsilon=epsilon, rng=0).noise["triangle"]
+        for epsilon in (0.5, 5.0)
+    ]
+    for law in noise:
+        assert half_width(law, 0.2) < half_width(law, 0.01)
+    assert half_width(noise[1], 0.05) < half_width(noise[0], 0.05)
+
+
+@pytest.mark.parametrize("patterns", [(), ("triangle", "triangle"), ("square",), "square"])
+def test_unknown_patterns_are_refused_before_anything_is_spent(patterns):
+    with dpgraph.PrivacyAccountant(epsilon=1.0) as accountant, pytest.raises(InvalidParameterError, match="4-clique"):
+        dpgraph.private_subgraph_counts(nx.path_graph(4), patterns, epsilon=0.5)
+    assert accountant.spent.epsilon == 0
+
+
+def test_a_bound_on_local_sensitivity_needs_delta_and_names_the_pure_alternative():
+    with pytest.raises(InvalidParameterError, match="mechanism='ladder'"):
+        dpgraph.private_subgraph_counts(nx.path_graph(4), epsilon=1.0, mechanism="local-sensitivity")
+
+
+@pytest.mark.parametrize("graph", [nx.empty_graph(1), nx.empty_graph(5), nx.star_graph(30), nx.complete_graph(12)])
+@pytest.mark.parametrize("mechanism", ["ladder", "local-sensitivity"])  # Cauchy noise always has a heavy tail
+def test_all_patterns_of_extreme_graphs_are_counted(graph, mechanism):
+    delta = 1e-6 if mechanism == "local-sensitivity" else 0.0
+    exact = {p: counted_by_hand(graph, p) for p in PATTERNS}
+    found = dpgraph.private_subgraph_counts(graph, PATTERNS, epsilon=1e4, delta=delta, mechanism=mechanism, rng=1)
+    assert found.counts == pytest.approx(exact, abs=2)
+
+
+def test_transitivity_stays_within_its_range():
+    for graph in (nx.empty_graph(6), nx.complete_graph(6)):
+        found = dpgraph.private_transitivity(graph, epsilon=0.1, rng=0)
+        assert 0 <= found.value <= 1
+        low, high = found.interval()
+        assert 0 <= low <= high <= 1
+    exact = nx.transitivity(nx.karate_club_graph())
+    assert dpgraph.private_transitivity(nx.karate_club_graph(), epsilon=1e4, rng=0).value == pytest.approx(
+        exact, rel=0.02
+    )
