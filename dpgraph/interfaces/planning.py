@@ -21,8 +21,7 @@ from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import check_epsilon, check_optional_delta
 from dpgraph.privacy.report import LedgerEntry, PrivacyReport
 from dpgraph.problems.counts.degrees import private_degrees
-from dpgraph.problems.cut.api import private_max_bisection, private_max_cut
-from dpgraph.problems.cut.rule import MAIN_SHARE, decide
+from dpgraph.problems.cut.api import MAIN_SHARE, decide, private_max_bisection, private_max_cut
 from dpgraph.problems.cut.strategy import CUTS, CutFacts, CutStrategy
 from dpgraph.problems.matrices.diagnostics import private_spectrum
 from dpgraph.problems.strategy import Undecided

@@ -127,6 +127,8 @@ class Call:
         """One of `count` equal parts."""
         if self._mu is not None:
             return self.at_mu(self._mu / math.sqrt(count))
+        if self._epsilon is not None:
+            return self.at_epsilon(self._epsilon / count)
         return Call(self.ledger, self.noise, self.share / count)
 
     def split(self, *shares: float) -> tuple[Call, ...]:

@@ -60,27 +60,12 @@ class PrivateSymmetricMatrix(Result):
 def release_symmetric(
     measurement: Measurement, mechanism: NuclearMechanism, call: Call, *, norm: MatrixNorm = "nuclear"
 ) -> tuple[FloatArray, bool]:
-    """Add noise that makes a symmetric matrix purely private, rounded to a public grid.
+    """Add noise that makes a symmetric matrix purely private; also whether it came from a Markov chain.
 
-    Parameters
-    ----------
-    measurement : Measurement
-        The square matrix B, of which the symmetric part (B + B')/2 is released; `l1` bounds the change between
-        neighbours in `norm`, and `error` (0 by default) what rounding adds to it, in the nuclear norm, on either of
-        them.
-    mechanism : {"wishart-difference", "nuclear-laplace"}
-        Law of the noise: the difference of two positive semidefinite matrices, or the Laplace law of the norm.
-    call : Call
-        Pays for the release: its epsilon if it is pure, otherwise the largest epsilon that its mu pays for.
-    norm : {"nuclear", "larger-trace"}
-        Norm of the bound, which the law of the noise follows (:mod:`dpgraph.privacy.matrix_noise`).
-
-    Returns
-    -------
-    matrix : ndarray, shape (d, d)
-        Symmetric.
-    approximate : bool
-        Whether the noise came from a Markov chain.
+    The symmetric part (B + B')/2 of a square B is released, rounded to a public grid. `l1` of the measurement bounds
+    the change between neighbours in `norm`, and `error` (0 by default) what rounding adds to it, in the nuclear norm,
+    on either of them. The call pays with its epsilon if it is pure, otherwise with the largest epsilon that its mu pays
+    for. The law of the noise follows the norm (:mod:`dpgraph.privacy.matrix_noise`).
     """
     B = measurement.value
     d = len(B[0] if isinstance(B, tuple) else B)

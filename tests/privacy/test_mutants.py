@@ -22,18 +22,18 @@ from dpgraph.privacy.matrix_noise import MatrixLaw
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.problems.counts import degrees as degree_problem
 from dpgraph.problems.cut.strategies import randomized_response as cut_by_answers
-from dpgraph.problems.embedding.strategies import gaussian as normalized_adjacency
 from dpgraph.problems.matrices import diagnostics
 from dpgraph.problems.records import encodings
-from dpgraph.releases import all_cuts, degrees
+from dpgraph.releases import all_cuts
 from dpgraph.releases import answers as randomized_response
+from dpgraph.releases import normalized as normalized_adjacency
 from dpgraph.releases import totals as weights
 from dpgraph.releases.eigenspaces import spectrum
 from dpgraph.releases.records import histogram as histogram_release
 from dpgraph.releases.records import moments as covariance_noise
 from dpgraph.releases.sweeps import core as degree_core
 from dpgraph.releases.sweeps import one_sided as one_sided_sweeps
-from dpgraph.releases.sweeps.oracle import Core
+from dpgraph.releases.sweeps.iteration import Core
 from tests.privacy.inputs import edge_pair
 from tests.privacy.registry import ENTRIES
 from tests.privacy.replay import doors, replay, replayed_sweeps  # noqa: F401
@@ -134,7 +134,7 @@ def spectrum_charged_as_one_eigenvalue(monkeypatch):
 
 
 def degrees_published_without_noise(monkeypatch):
-    release = degrees.release_degrees
+    release = weights.release_degrees
 
     def exact(graph, call):
         return release(graph, call)._replace(value=graph.degrees())
@@ -144,7 +144,7 @@ def degrees_published_without_noise(monkeypatch):
 
 def degrees_reused_without_noise(monkeypatch):
     """The noisy degrees are published, but the exact ones steer the iteration."""
-    release = degrees.release_degrees
+    release = weights.release_degrees
 
     def exact(graph, call):
         return release(graph, call)._replace(value=graph.degrees())
@@ -288,7 +288,7 @@ def shape_that_depends_on_the_data(monkeypatch):
 
 
 def number_of_releases_depends_on_the_data(monkeypatch):
-    release = degrees.release_degrees
+    release = weights.release_degrees
 
     def twice(graph, call):
         if graph.degrees().sum() % 4 == 0:

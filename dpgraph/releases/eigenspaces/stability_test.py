@@ -16,8 +16,15 @@ from dpgraph.bounds.exit_time import SafeSet, steps_to_exit
 from dpgraph.bounds.stability import Rates, SpectralState, Tolerances, predicted_paths
 from dpgraph.linalg.eigen import COARSE_ROWS, Eigenpairs, value_tolerance, vector_tolerance
 from dpgraph.privacy.call import Call, Measurement
-from dpgraph.releases.eigenspaces.certificates import Certified, SubspaceInput, accurate_vectors, computed_error, halted
-from dpgraph.releases.eigenspaces.spectrum import ReleasedSpectrum, release_spectrum
+from dpgraph.releases.eigenspaces.spectrum import (
+    Certified,
+    ReleasedSpectrum,
+    SubspaceInput,
+    accurate_vectors,
+    computed_error,
+    halted,
+    release_spectrum,
+)
 from dpgraph.tuning import STABILITY_TEST
 from dpgraph.typing import FloatArray
 

@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from dpgraph.bounds import sensitivity
+from dpgraph.denoise.iterates import ITERATE_UNIT, Simplex
 from dpgraph.graph import WeightGrid
 from dpgraph.privacy.call import Call, open_call
 from dpgraph.privacy.ledger import _GRID_RATIO
@@ -34,8 +35,7 @@ from dpgraph.privacy.relation import Edge
 from dpgraph.privacy.report import Pairs
 from dpgraph.releases import totals as weights
 from dpgraph.releases.sweeps import one_sided as one_sided_sweeps
-from dpgraph.releases.sweeps.labels import Simplex
-from dpgraph.releases.sweeps.oracle import ITERATE_UNIT, Core, FieldOracle, LabelScores
+from dpgraph.releases.sweeps.iteration import Core, FieldOracle, LabelScores
 from tests.privacy.attack.genes import Choice, Gene, Genome, Log, Seed, Share, Whole
 from tests.privacy.attack.trial import Comparison
 
