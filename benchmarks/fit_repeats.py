@@ -22,7 +22,7 @@ from dpgraph.bounds import sensitivity
 from dpgraph.denoise import iterates
 from dpgraph.denoise.iterates import FieldTracker
 from dpgraph.denoise.state_evolution import one_sweep, random_graph
-from dpgraph.privacy.reading_norm import ReadingNorm
+from dpgraph.privacy.grid import ReadingNorm
 from dpgraph.problems.cut.api import MAIN_SHARE
 from dpgraph.releases.sweeps.iteration import degree_order, repeated_core
 from dpgraph.tuning import CORE, ONE_SIDED, REPEATED, REPEATS

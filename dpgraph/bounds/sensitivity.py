@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.privacy.reading_norm import ReadingNorm
+from dpgraph.privacy.grid import ReadingNorm
 from dpgraph.typing import FloatArray
 
 __all__ = [
@@ -138,7 +138,7 @@ def first_sweep(max_weight: float, entry: float = 1.0) -> float:
 def repeated_readings(envelope: float, norm: ReadingNorm, *, from_zero: bool) -> float:
     """Change of all readings of all rows in repeated sweeps, in a norm N for each number, summed.
 
-    N is :class:`~dpgraph.privacy.reading_norm.ReadingNorm`: N(y, z) = a |y| + b max(max|z| - |y|, 0), y the first
+    N is :class:`~dpgraph.privacy.grid.ReadingNorm`: N(y, z) = a |y| + b max(max|z| - |y|, 0), y the first
     reading of a number and z the others, a + b = 1, a >= b (a = 1 where there are no others). `envelope` is the sum,
     over the numbers in a row of fields, of the most that an edge moves each of them in any reading: w for signs.
 

@@ -4,28 +4,19 @@ from __future__ import annotations
 
 import os
 import threading
-from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
+from dpgraph.arguments import check_epsilon, check_optional_delta
 from dpgraph.exceptions import BudgetExceededError, InvalidParameterError
-from dpgraph.privacy.accounting import check_epsilon, check_optional_delta, gdp_delta, gdp_epsilon, gdp_mu
+from dpgraph.privacy.accounting import gdp_delta, gdp_epsilon, gdp_mu
+from dpgraph.privacy.ledger import ENCLOSING, OPEN_BLOCKS, ROUNDING
 from dpgraph.privacy.report import PrivacyReport
 
 if TYPE_CHECKING:
     from dpgraph.privacy.ledger import Ledger
     from dpgraph.privacy.relation import Relation
 
-__all__ = ["Budget", "PrivacyAccountant", "PrivacyLoss", "ambient_accountant"]
-
-#: Relative slack in comparisons of budgets: rounding of sums, nothing that a user could notice.
-ROUNDING = 1e-9
-
-#: Accountants whose ``with`` block encloses the running code, outermost first. Immutable, so that threads and tasks
-#: that enter the same accountant cannot disturb each other.
-_enclosing: ContextVar[tuple[PrivacyAccountant, ...]] = ContextVar("dpgraph_accountants", default=())
-
-#: Accountants with an open ``with`` block anywhere in the process: a new thread does not inherit `_enclosing`.
-_open_blocks: list[PrivacyAccountant] = []
+__all__ = ["Budget", "PrivacyAccountant", "PrivacyLoss"]
 
 
 class Budget(NamedTuple):
@@ -107,13 +98,13 @@ class PrivacyAccountant:
         raise TypeError("a PrivacyAccountant cannot be copied or pickled: two copies of a budget are twice the budget")
 
     def __enter__(self) -> Self:
-        _enclosing.set((*_enclosing.get(), self))
-        _open_blocks.append(self)
+        ENCLOSING.set((*ENCLOSING.get(), self))
+        OPEN_BLOCKS.append(self)
         return self
 
     def __exit__(self, *exc_info: object) -> None:
-        _enclosing.set(_enclosing.get()[:-1])
-        _open_blocks.remove(self)
+        ENCLOSING.set(ENCLOSING.get()[:-1])
+        OPEN_BLOCKS.remove(self)
 
     @property
     def total(self) -> Budget:
@@ -195,21 +186,3 @@ class PrivacyAccountant:
             seeded=any(ledger.seeded for ledger in self._ledgers),
             delta_slack=self._slack,
         )
-
-
-def ambient_accountant() -> PrivacyAccountant | None:
-    """Return the accountant that a call without ``accountant=`` is charged to, or ``None``.
-
-    That is the innermost enclosing ``with`` block. A thread started inside a block does not know that it was; it is
-    charged to the block that is open in the process, because charging nobody would spend a budget twice. If several
-    are open elsewhere, it is refused.
-    """
-    if enclosing := _enclosing.get():
-        return enclosing[-1]
-    candidates = set(_open_blocks)
-    if len(candidates) > 1:
-        raise InvalidParameterError(
-            "this thread has no `with PrivacyAccountant` block of its own and several are open in other threads, so "
-            "it is unclear which budget pays; pass accountant= to the call"
-        )
-    return candidates.pop() if candidates else None

@@ -19,13 +19,10 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import erfcx, erfinv, log_expit, log_ndtr, ndtri, ndtri_exp
 
-from dpgraph.arguments import as_number, check_nonnegative, check_positive
+from dpgraph.arguments import check_delta, check_epsilon, check_nonnegative, check_positive
 from dpgraph.exceptions import InvalidParameterError
 
 __all__ = [
-    "check_delta",
-    "check_epsilon",
-    "check_optional_delta",
     "gaussian_scale",
     "gdp_delta",
     "gdp_epsilon",
@@ -33,7 +30,6 @@ __all__ = [
     "pure_beside_gaussian",
     "pure_dp_epsilon",
     "pure_dp_mu",
-    "require_delta",
 ]
 
 _SQRT2 = math.sqrt(2.0)
@@ -41,44 +37,8 @@ _ROOT_TOLERANCE = 4 * np.finfo(float).eps
 #: Most steps of a root search: a bracket may span 300 orders of magnitude, and each halving gains one binary digit.
 #: Logarithms below the second number count as it, so that the search sees finite numbers.
 _ROOT_STEPS, _LEAST_EXCESS = 4000, -1e4
-#: Noise scales and their squares neither overflow nor underflow for epsilon in this range.
-_LEAST_EPSILON, _MOST_EPSILON = 1e-100, 1e300
 #: Below this mu the two terms of the curve agree in nearly all digits.
 _SMALL_MU = 1e-5
-
-
-def check_epsilon(epsilon: float) -> float:
-    """Return `epsilon` as a float, or raise :class:`InvalidParameterError` unless it is in [1e-100, 1e300]."""
-    value = as_number(epsilon)
-    if not _LEAST_EPSILON <= value <= _MOST_EPSILON:
-        raise InvalidParameterError(
-            f"epsilon must be positive and finite, in [{_LEAST_EPSILON:g}, {_MOST_EPSILON:g}]; got {epsilon!r}"
-        )
-    return value
-
-
-def check_delta(delta: float) -> float:
-    """Return `delta` as a float, or raise :class:`InvalidParameterError` unless 0 < delta < 1."""
-    value = as_number(delta)
-    if not 0 < value < 1:
-        raise InvalidParameterError(f"delta must be a number strictly between 0 and 1; got {delta!r}")
-    return value
-
-
-def check_optional_delta(delta: float) -> float:
-    """Return `delta` as a float, 0 for pure differential privacy, or raise :class:`InvalidParameterError`."""
-    return 0.0 if as_number(delta) == 0 else check_delta(delta)
-
-
-def require_delta(delta: float, what: str, pure: str) -> float:
-    """Return `delta` > 0, or raise :class:`InvalidParameterError` that says what needs it and what is pure."""
-    delta = check_optional_delta(delta)
-    if delta == 0:
-        raise InvalidParameterError(
-            f"{what} needs 0 < delta < 1; got delta=0. Pass delta=1e-6, say (well below 1/number of edges), or use "
-            f"{pure}, which is pure"
-        )
-    return delta
 
 
 def _log_gdp_delta(mu: float, epsilon: float) -> float:

@@ -13,11 +13,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dpgraph.arguments import check_epsilon, check_optional_delta
 from dpgraph.exceptions import DPGraphError, InvalidParameterError
-from dpgraph.privacy.accountant import ROUNDING, PrivacyAccountant, PrivacyLoss, ambient_accountant
-from dpgraph.privacy.accounting import check_epsilon, check_optional_delta, pure_dp_epsilon
+from dpgraph.privacy.accountant import PrivacyAccountant, PrivacyLoss
+from dpgraph.privacy.accounting import pure_dp_epsilon
 from dpgraph.privacy.grid import Terms, add_on_grid, grid_step, symmetric_part
-from dpgraph.privacy.ledger import Ledger
+from dpgraph.privacy.ledger import ROUNDING, Ledger, ambient_accountant
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.privacy.relation import Relation
 from dpgraph.privacy.report import Pairs, PrivacyReport

@@ -4,8 +4,8 @@ import math
 
 from scipy.special import ndtri
 
+from dpgraph.arguments import check_delta
 from dpgraph.exceptions import DPGraphError
-from dpgraph.privacy.accounting import check_delta
 
 __all__ = ["grid_quantile"]
 

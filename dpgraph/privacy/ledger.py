@@ -1,19 +1,32 @@
-"""The budget of one private call, and one line for each release."""
+"""The budget of one private call, with one line for each release, and which accountant is debited."""
 
 from __future__ import annotations
 
 import math
+from contextvars import ContextVar
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from dpgraph.exceptions import DPGraphError, InvalidParameterError
-from dpgraph.privacy.accountant import ROUNDING
 from dpgraph.privacy.accounting import free_choice_epsilon, gdp_mu, pure_beside_gaussian, pure_dp_mu
 from dpgraph.privacy.discrete_tail import grid_quantile
 from dpgraph.privacy.relation import Relation
 from dpgraph.privacy.report import LedgerEntry, Pairs, PrivacyReport
 
-__all__ = ["Ledger"]
+if TYPE_CHECKING:
+    from dpgraph.privacy.accountant import PrivacyAccountant
+
+__all__ = ["ENCLOSING", "OPEN_BLOCKS", "ROUNDING", "Ledger", "ambient_accountant"]
+
+#: Relative slack in comparisons of budgets: rounding of sums, nothing that a user could notice.
+ROUNDING = 1e-9
+
+#: Accountants whose ``with`` block encloses the running code, outermost first. Immutable, so that threads and tasks
+#: that enter the same accountant cannot disturb each other.
+ENCLOSING: ContextVar[tuple[PrivacyAccountant, ...]] = ContextVar("dpgraph_accountants", default=())
+
+#: Accountants with an open ``with`` block anywhere in the process: a new thread does not inherit `ENCLOSING`.
+OPEN_BLOCKS: list[PrivacyAccountant] = []
 
 #: Grid of scalar releases: at most sigma / 10**4, so that the discrete Gaussian is within a relative 1e-6 of the
 #: Gaussian-DP curve of the continuous one (docs/theory.md, section 1).
@@ -220,3 +233,21 @@ class Ledger:
 
 def _within(used: float, limit: float) -> bool:
     return used <= limit * (1 + ROUNDING)
+
+
+def ambient_accountant() -> PrivacyAccountant | None:
+    """Return the accountant that a call without ``accountant=`` is charged to, or ``None``.
+
+    That is the innermost enclosing ``with`` block. A thread started inside a block does not know that it was; it is
+    charged to the block that is open in the process, because charging nobody would spend a budget twice. If several
+    are open elsewhere, it is refused.
+    """
+    if enclosing := ENCLOSING.get():
+        return enclosing[-1]
+    candidates = set(OPEN_BLOCKS)
+    if len(candidates) > 1:
+        raise InvalidParameterError(
+            "this thread has no `with PrivacyAccountant` block of its own and several are open in other threads, so "
+            "it is unclear which budget pays; pass accountant= to the call"
+        )
+    return candidates.pop() if candidates else None

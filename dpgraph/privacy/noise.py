@@ -23,6 +23,7 @@ from dpgraph.privacy.count_noise import cauchy_offset, ladder_offset
 from dpgraph.privacy.exact_sampling import EXPONENT_BITS
 from dpgraph.privacy.grid import (
     LAPLACE_BITS,
+    ReadingNorm,
     Terms,
     add_on_grid,
     coins,
@@ -31,7 +32,6 @@ from dpgraph.privacy.grid import (
     split,
     sum_on_grid,
 )
-from dpgraph.privacy.reading_norm import ReadingNorm
 from dpgraph.typing import FloatArray, IntArray
 
 __all__ = ["NoiseSource", "ReadingNoise", "noise_source"]
@@ -128,7 +128,7 @@ class NoiseSource:
         """Noise for all readings of `rows` of an array: for each number one vector, of density exp(-norm / scale).
 
         The noise is rounded to a grid whose step `unit` should be thousands of times smaller
-        (:func:`~dpgraph.privacy.reading_norm.reading_grid`).
+        (:func:`~dpgraph.privacy.grid.reading_grid`).
         """
         count, rates = rows.size * shape[1], (norm.first * unit / scale, norm.later * unit / scale)
         if self.seeded:

@@ -62,19 +62,12 @@ class Edge(Relation):
 
     Parameters
     ----------
-    between : {"vertices", "variables"}
-        How the words call the ends of a pair. It changes nothing else.
+    words : str
+        How people are told; it changes nothing else.
     """
 
-    between: Literal["vertices", "variables"] = field(default="vertices", compare=False)
+    words: str = field(default="the weight of one vertex pair, by at most max_weight", compare=False)
     key = "edge"
-
-    @property
-    def words(self) -> str:
-        """As for :class:`Relation`."""
-        if self.between == "variables":
-            return "the weight of one pair of variables, by at most max_weight, under a public relation"
-        return "the weight of one vertex pair, by at most max_weight"
 
 
 @dataclass(frozen=True)

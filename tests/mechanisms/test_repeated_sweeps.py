@@ -11,8 +11,8 @@ from dpgraph.denoise.iterates import ITERATE_UNIT, Signs, number_of_label_repeat
 from dpgraph.exceptions import DPGraphError
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.call import open_call as open_any_call
+from dpgraph.privacy.grid import ReadingNorm
 from dpgraph.privacy.noise import noise_source
-from dpgraph.privacy.reading_norm import ReadingNorm
 from dpgraph.privacy.relation import Edge
 from dpgraph.privacy.report import Pairs
 from dpgraph.releases.sweeps.core import PublicIterate, release_repeated_sweeps

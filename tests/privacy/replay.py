@@ -31,11 +31,10 @@ from dpgraph.exceptions import DPGraphError
 from dpgraph.privacy import call as private_call
 from dpgraph.privacy.accounting import pure_dp_mu
 from dpgraph.privacy.exact_sampling import flip_exponent
-from dpgraph.privacy.grid import Terms
+from dpgraph.privacy.grid import ReadingNorm, Terms
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.matrix_noise import LARGER_TRACE, MatrixLaw
 from dpgraph.privacy.noise import NoiseSource, ReadingNoise, noise_source
-from dpgraph.privacy.reading_norm import ReadingNorm
 from dpgraph.privacy.report import LedgerEntry, PrivacyReport
 from dpgraph.releases import symmetric as symmetric_release
 from dpgraph.releases.eigenspaces import projector as subspace

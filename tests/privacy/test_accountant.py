@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 from dpgraph.exceptions import BudgetExceededError, DPGraphError, InvalidParameterError
 from dpgraph.privacy import PrivacyAccountant, gdp_delta, gdp_epsilon, gdp_mu
-from dpgraph.privacy.accountant import ambient_accountant
 from dpgraph.privacy.accounting import pure_beside_gaussian
 from dpgraph.privacy.call import open_call
+from dpgraph.privacy.ledger import ambient_accountant
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge, Record
 from dpgraph.privacy.report import Pairs

@@ -11,10 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import erfc, mp, mpf
 
+from dpgraph.arguments import check_delta, check_epsilon
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.accounting import (
-    check_delta,
-    check_epsilon,
     free_choice_epsilon,
     gaussian_scale,
     gdp_delta,

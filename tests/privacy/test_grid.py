@@ -21,11 +21,11 @@ from dpgraph.privacy.grid import (
     grid_step,
     nearest_multiples,
     nearest_points,
+    reading_grid,
     sum_on_grid,
 )
 from dpgraph.privacy.matrix_noise import MatrixLaw
 from dpgraph.privacy.noise import noise_source
-from dpgraph.privacy.reading_norm import reading_grid
 from dpgraph.privacy.relation import Custom
 from dpgraph.problems.matrices.perturb_and_project import perturb_and_project
 from dpgraph.projections import Box

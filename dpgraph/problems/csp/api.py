@@ -7,12 +7,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 import dpgraph.linalg.kernels  # noqa: F401 - what a release needs is imported before its debit
-from dpgraph.arguments import check_choice, check_integer, check_scale
+from dpgraph.arguments import check_choice, check_epsilon, check_integer, check_optional_delta, check_scale
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.inputs.graphs import is_weighted, open_graph
+from dpgraph.graph import is_weighted
+from dpgraph.inputs.graphs import open_graph
 from dpgraph.instance import TwoCSP
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.accounting import check_epsilon, check_optional_delta
 from dpgraph.privacy.relation import Constraint, Edge, LabelEdge, Relation
 from dpgraph.problems.csp.release import Choice, release_assignment
 from dpgraph.problems.csp.rule import decide

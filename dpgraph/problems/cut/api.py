@@ -8,11 +8,10 @@ from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 
-from dpgraph.arguments import check_choice
+from dpgraph.arguments import check_choice, check_epsilon, check_optional_delta, require_delta
 from dpgraph.exceptions import MechanismHalted
 from dpgraph.inputs.graphs import GraphSource, open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.accounting import check_epsilon, check_optional_delta, require_delta
 from dpgraph.privacy.call import open_call
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge

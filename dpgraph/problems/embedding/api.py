@@ -7,12 +7,11 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from dpgraph.arguments import check_choice
+from dpgraph.arguments import check_choice, check_epsilon, check_optional_delta, require_delta
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import Graph
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.accounting import check_epsilon, check_optional_delta, require_delta
 from dpgraph.privacy.call import Call, open_call
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge

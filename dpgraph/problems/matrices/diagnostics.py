@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from dpgraph.arguments import check_integer
+from dpgraph.arguments import check_integer, check_optional_delta, require_delta
 from dpgraph.bounds.neighbours import EdgeNeighbours
 from dpgraph.exceptions import InvalidParameterError, MechanismHalted
 from dpgraph.inputs.graphs import GraphSource, open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.accounting import check_optional_delta, require_delta
 from dpgraph.privacy.call import Measurement, open_call
 from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.privacy.relation import Edge

@@ -10,12 +10,11 @@ import numpy as np
 from scipy import linalg
 from scipy.optimize import isotonic_regression
 
-from dpgraph.arguments import check_choice
+from dpgraph.arguments import check_choice, require_delta
 from dpgraph.bounds import spectra
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.accounting import require_delta
 from dpgraph.privacy.call import Measurement, open_call
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge

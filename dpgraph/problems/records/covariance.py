@@ -8,11 +8,10 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpgraph.arguments import as_number, check_choice, check_integer, check_scale
+from dpgraph.arguments import as_number, check_choice, check_epsilon, check_integer, check_scale
 from dpgraph.bounds.matrix_noise_size import NoiseSize
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.accounting import check_epsilon
 from dpgraph.privacy.call import open_call
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import RECORDS

@@ -1,7 +1,7 @@
 """The leading eigenvector by the power method, with pure noise that is drawn for all products together.
 
 One edge adds to a row of a product A x at most the largest entry of the public x, in every product, and the noise of
-all products at a row is one vector (:class:`~dpgraph.privacy.reading_norm.ReadingNorm`). Several columns would each
+all products at a row is one vector (:class:`~dpgraph.privacy.grid.ReadingNorm`). Several columns would each
 have to be paid for. If the degrees are close to the eigenvector, an iterate is the posterior mean of it, with its
 largest entries cut off as far as that pays, and few products are enough; otherwise posterior means are taken whole, and
 more products are released.
@@ -18,7 +18,7 @@ from dpgraph.denoise.iterates import shrunken_degrees
 from dpgraph.denoise.products import Products, Steer, average, capped_posterior, posterior
 from dpgraph.graph import GraphOperator
 from dpgraph.privacy.call import Call, Measurement
-from dpgraph.privacy.reading_norm import ReadingNorm, reading_grid
+from dpgraph.privacy.grid import ReadingNorm, reading_grid
 from dpgraph.releases.eigenspaces.power_method import LowRankAdjacency, row_scales
 from dpgraph.releases.totals import release_degrees
 from dpgraph.tuning import RESIDUAL, VECTOR

@@ -1,7 +1,7 @@
 """Bounded iterates: released degrees choose the rows that iterate, which are read several times, all others once.
 
 Pure noise is drawn for all readings of a row together: one edge moves each reading by a bounded number, so that they
-move inside a cube, and noise made for the cube (:class:`~dpgraph.privacy.reading_norm.ReadingNorm`) has a sixth of the
+move inside a cube, and noise made for the cube (:class:`~dpgraph.privacy.grid.ReadingNorm`) has a sixth of the
 variance that Laplace noise has by composition, and less than Gaussian noise at delta = 1e-6 up to two dozen sweeps.
 Where a field is weak beside its noise, all rows are swept a few times (:mod:`~dpgraph.releases.sweeps.one_sided`).
 """
@@ -28,8 +28,8 @@ from dpgraph.denoise.iterates import (
 from dpgraph.exceptions import DPGraphError
 from dpgraph.graph import GraphOperator
 from dpgraph.privacy.call import Call
+from dpgraph.privacy.grid import ReadingNorm, reading_grid
 from dpgraph.privacy.noise import ReadingNoise
-from dpgraph.privacy.reading_norm import ReadingNorm, reading_grid
 from dpgraph.releases.sweeps.gaussian import release_iterates
 from dpgraph.releases.sweeps.iteration import Core, FieldOracle, Iteration, choose_core, repeated_core, row_blocks
 from dpgraph.releases.sweeps.one_sided import release_one_sided_sweeps

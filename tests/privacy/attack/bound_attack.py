@@ -28,9 +28,9 @@ from dpgraph.bounds import sensitivity
 from dpgraph.denoise.iterates import ITERATE_UNIT, Simplex
 from dpgraph.graph import WeightGrid
 from dpgraph.privacy.call import Call, open_call
+from dpgraph.privacy.grid import ReadingNorm
 from dpgraph.privacy.ledger import _GRID_RATIO
 from dpgraph.privacy.noise import NoiseSource, noise_source
-from dpgraph.privacy.reading_norm import ReadingNorm
 from dpgraph.privacy.relation import Edge
 from dpgraph.privacy.report import Pairs
 from dpgraph.releases import totals as weights
