@@ -55,7 +55,9 @@ def release_weight(name: str, weight: float, graph: GraphOperator, call: Call, *
     return WeightEstimate(released.number, released.std)
 
 
-def release_block_weights(graph: GraphOperator, groups: NDArray[np.int64], call: Call) -> NDArray[np.float64]:
+def release_block_weights(
+    graph: GraphOperator, groups: NDArray[np.int64], call: Call, *, name: str = "group weights"
+) -> Released:
     """Release the weight between every two groups of a public grouping, and inside each, for this part of the budget.
 
     Every vertex pair counts in one of these weights, so that all of them together move by at most w, in l1 and in l2.
@@ -68,9 +70,9 @@ def release_block_weights(graph: GraphOperator, groups: NDArray[np.int64], call:
     exact[np.diag_indices(k)] /= 2.0
     bound, place = sensitivity.partition_weight(graph.max_weight), np.triu_indices(k)
     weights = np.zeros((k, k))
-    measurement = Measurement("group weights", exact[place], l1=bound, l2=bound, unit=graph.weight_unit, few=True)
-    weights[place] = call.release(measurement).value
-    return weights
+    measurement = Measurement(name, exact[place], l1=bound, l2=bound, unit=graph.weight_unit, few=True)
+    weights[place], std = call.release(measurement)
+    return Released(weights, std)
 
 
 def release_degrees(graph: GraphOperator, call: Call) -> Released:

@@ -227,6 +227,25 @@ def degree_statistics(pairs: Pairs) -> Ratios:
     yield "partition_weight (volume, twice)", np.abs(volume) / (2 * sensitivity.partition_weight(w))
 
 
+def label_counts(pairs: Pairs) -> Ratios:
+    """Counts and scores of labels in a sweep through a public order, and in one whose first rows read before."""
+    w, n = pairs.max_weight, pairs.source.c.shape[1]
+    rng = np.random.default_rng(n)
+    labels, place = rng.integers(0, 3, n), rng.permutation(n)
+    change = pairs.source.weights - pairs.target.weights
+    before, first = place[:, None] > place[None, :], place < n // 3
+    for name, sees in (
+        ("label_counts", before),
+        ("label_counts (later rows)", before & ~(first[:, None] & first[None, :])),
+        ("label_counts (first rows)", before & first[:, None] & first[None, :]),
+    ):
+        moved = (change * sees) @ np.eye(3)[labels]
+        yield name, np.abs(moved).sum(axis=(1, 2)) / sensitivity.label_counts(w)
+        rows = np.abs(moved).max(axis=2).sum(axis=1)  # of one row, and of one sign: one entry of the changes is not 0
+        assert np.all((moved.min(axis=(1, 2)) >= 0) | (moved.max(axis=(1, 2)) <= 0))
+        yield f"label_scores{name.removeprefix('label_counts')}", rows / sensitivity.label_scores(w)
+
+
 def clipped_degrees(pairs: Pairs) -> Ratios:
     """Excess of degrees over a multiple of their mean, and the numbers about clipped degrees and their product."""
     w, degrees = pairs.max_weight, [graphs.weights.sum(axis=2) for graphs in (pairs.source, pairs.target)]
@@ -297,6 +316,7 @@ CHECKS = (
     coherence_bounds,
     public_bases,
     degree_statistics,
+    label_counts,
     whole_spectra,
     adversarial_products,
 )

@@ -190,6 +190,10 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("private_degrees", all_graph_neighbours, poisoned_graph(), options={"mechanism": "auto"}),
     Entry("private_degree_distribution", all_graph_neighbours, poisoned_graph(), pure=True),
     *(
+        Entry("private_communities", iterate_neighbours, poisoned_graph(), options=options, pure=True)
+        for options in ({"communities": "auto"}, {"communities": 3, "resolution": 2.0})
+    ),
+    *(
         Entry(
             "private_subgraph_counts",
             dense_graph_neighbours,

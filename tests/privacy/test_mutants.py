@@ -31,6 +31,7 @@ from dpgraph.releases import totals as weights
 from dpgraph.releases.eigenspaces import spectrum
 from dpgraph.releases.records import histogram as histogram_release
 from dpgraph.releases.records import moments as covariance_noise
+from dpgraph.releases.sweeps import communities as community_sweeps
 from dpgraph.releases.sweeps import core as degree_core
 from dpgraph.releases.sweeps import one_sided as one_sided_sweeps
 from dpgraph.releases.sweeps.iteration import Core
@@ -57,6 +58,7 @@ SPECTRAL = entry_of("private_normalized_adjacency", mechanism="coherence", rank=
 SPECTRUM = entry_of("private_spectrum", k=3)
 ANSWERS = entry_of("private_max_cut", mechanism="randomized-response")
 BEST_CUT = entry_of("private_max_cut", mechanism="permute-and-flip")
+COMMUNITIES = entry_of("private_communities", communities="auto")
 K_CUT = entry_of("private_max_k_cut", noise="laplace")
 COVARIANCE = entry_of("private_covariance", adjacency="replace", mechanism="wishart-difference")
 QUERIES = entry_of("private_linear_queries", adjacency="replace", mechanism="gaussian")
@@ -190,6 +192,18 @@ def rows_read_ahead(monkeypatch):
         return release(dataclasses.replace(iteration, oracle=oracle), *arguments, **options)
 
     monkeypatch.setattr(degree_core, "release_one_sided_sweeps", guessed)
+
+
+def rows_without_a_label_are_counted(monkeypatch):
+    """Communities: rows that have not been set in a sweep count as of the first label: both ends read an edge."""
+    choose = community_sweeps._Run._choose
+
+    def guessed(run, block, seen, *arguments):
+        guess = seen.copy()
+        guess[~seen.any(axis=1), 0] = 1.0
+        choose(run, block, guess, *arguments)
+
+    monkeypatch.setattr(community_sweeps._Run, "_choose", guessed)
 
 
 def first_rows_read_each_other_again(monkeypatch):
@@ -373,6 +387,7 @@ MUTANTS = {
     core_sees_the_other_rows: (replay_check, CUT),
     core_is_looked_at_again: (replay_check, CUT),
     rows_read_ahead: (replay_check, K_CUT),
+    rows_without_a_label_are_counted: (replay_check, COMMUNITIES),
     first_rows_read_each_other_again: (sweeps_check, CUT),
     readings_of_one_end_forgotten: (replay_check, TOGETHER),
     residual_told_without_noise: (replay_check, VECTOR),

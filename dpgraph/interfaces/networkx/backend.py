@@ -211,7 +211,7 @@ def _release_cut(
     """
     graph, call = _opened(G, asked, weight)
     kinds, groups = np.unique(np.column_stack(_sides(graph, S, T)), axis=0, return_inverse=True)
-    released = release_block_weights(graph, groups.ravel(), call)
+    released = release_block_weights(graph, groups.ravel(), call).value
     weights = np.rint(released) if weight is None else released
     ends = kinds[:, None, :] + kinds[None, :, :]  # how many ends of an edge between two groups lie in S, and in T
     crosses = np.outer(kinds[:, 0], kinds[:, 1])
