@@ -131,7 +131,7 @@ class Communities:
     sweep_signals: tuple[float, ...] = (18.0, 60.0, 250.0)
     signal_per_label: float = 12.5  # Labels to begin with = epsilon (root mean square degree)/signal_per_label; > 0
     least_labels: int = 3  # At least so many; >= 2
-    most_labels: int = 24  # At most so many
+    most_labels: int = 16  # At most so many
     head: float = 0.2  # Share of the rows that read each other first, for all of the budget; in (0, 1)
     head_sweeps: int = 2  # There are such rows for so many sweeps
     sampling: float = 0.3  # Variance of a count, beside noise, over the number of edges; > 0
