@@ -58,7 +58,7 @@ ONE_SIDED: Final = OneSided()
 
 @dataclass(frozen=True)
 class Repeated:
-    """Sweeps that read rows repeatedly with pure noise (releases.sweeps.repeated).
+    """Sweeps that read rows repeatedly with pure noise (releases.sweeps.core).
 
     Fitted to planted cuts of 500 to 8000 vertices; validated on SNAP and Facebook100 graphs.
     """
@@ -122,8 +122,9 @@ LABEL_REPEATS: Final = LabelRepeats()
 class Communities:
     """Communities by sweeps that read an edge once (releases.sweeps.communities).
 
-    Fitted to planted blocks and to college and collaboration graphs that are in no table, one number at a time, by
-    benchmarks/fit_communities.py; validated on the graphs of benchmarks/results/communities.md.
+    Fitted by hand, one at a time, to Facebook, mail and collaboration graphs, some of them those of
+    benchmarks/results/communities.md, and compared by benchmarks/fit_communities.py on planted blocks and on graphs
+    that are in no table, where neighbouring values differ by less than the noise of the comparison.
     """
 
     degree_share: float = 0.07  # Share for the degrees
@@ -133,7 +134,7 @@ class Communities:
     sweep_signals: tuple[float, ...] = (18.0, 60.0, 250.0)
     signal_per_label: float = 12.5  # Labels to begin with = epsilon (root mean square degree)/signal_per_label; > 0
     least_labels: int = 3  # At least so many; >= 2
-    most_labels: int = 24  # At most so many
+    most_labels: int = 20  # At most so many
     head: float = 0.2  # Share of the rows that read each other first, for all of the budget; in (0, 1)
     head_sweeps: int = 2  # There are such rows for so many sweeps
     sampling: float = 0.3  # Variance of a count, beside noise, over the number of edges; > 0
@@ -144,7 +145,7 @@ COMMUNITIES: Final = Communities()
 
 @dataclass(frozen=True)
 class Core:
-    """Which rows of Gaussian or repeated sweeps iterate, and what degrees cost (releases.sweeps.core and gaussian).
+    """Which rows of Gaussian or repeated sweeps iterate, and what degrees cost (releases.sweeps).
 
     Fitted to planted cuts of 500 to 8000 vertices; validated on SNAP and Facebook100 graphs.
     """
@@ -251,7 +252,7 @@ VECTOR: Final = Vector()
 
 @dataclass(frozen=True)
 class Residual:
-    """How far degrees are from a leading eigenvector (releases.eigenspaces.residual).
+    """How far degrees are from a leading eigenvector (releases.eigenspaces.vector).
 
     Fitted to planted groups and power-law random graphs; validated on SNAP and Facebook100 graphs.
     """

@@ -13,16 +13,14 @@ import numpy as np
 from scipy import sparse
 
 from dpgraph import evaluate
-from dpgraph.arguments import as_number, check_choice, check_integer, check_scale
+from dpgraph.arguments import as_number, check_choice, check_epsilon, check_integer, check_optional_delta, check_scale
 from dpgraph.exceptions import InvalidParameterError, MechanismHalted
-from dpgraph.inputs.graphs import is_weighted
+from dpgraph.graph import is_weighted
 from dpgraph.interfaces.stand_ins import expected_degrees, one_look, stand_in
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.accounting import check_epsilon, check_optional_delta
 from dpgraph.privacy.report import LedgerEntry, PrivacyReport
 from dpgraph.problems.counts.degrees import private_degrees
-from dpgraph.problems.cut.api import private_max_bisection, private_max_cut
-from dpgraph.problems.cut.rule import MAIN_SHARE, decide
+from dpgraph.problems.cut.api import MAIN_SHARE, decide, private_max_bisection, private_max_cut
 from dpgraph.problems.cut.strategy import CUTS, CutFacts, CutStrategy
 from dpgraph.problems.matrices.diagnostics import private_spectrum
 from dpgraph.problems.strategy import Undecided

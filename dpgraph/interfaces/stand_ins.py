@@ -10,7 +10,7 @@ from dpgraph.arguments import as_number
 from dpgraph.datasets import planted_cut_sparse
 from dpgraph.denoise.state_evolution import one_sweep, random_graph
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.problems.cut.rule import MAIN_SHARE
+from dpgraph.problems.cut.api import MAIN_SHARE
 from dpgraph.tuning import CORE
 from dpgraph.typing import FloatArray
 

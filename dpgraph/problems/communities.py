@@ -4,11 +4,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dpgraph.arguments import check_choice, check_integer, check_positive
+from dpgraph.arguments import check_choice, check_integer, check_optional_delta, check_positive
 from dpgraph.denoise.modularity import modularity
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.accounting import check_optional_delta
 from dpgraph.privacy.call import open_call
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge

@@ -22,11 +22,10 @@ import numpy as np
 import pytest
 
 from dpgraph.privacy.accounting import gdp_epsilon
-from dpgraph.privacy.audit import epsilon_lower_bound, mu_lower_bound
-from dpgraph.privacy.replacement_noise import larger_trace
+from tests.privacy.audit import epsilon_lower_bound, mu_lower_bound
 from tests.privacy.inputs import Data
 from tests.privacy.registry import ENTRIES, Entry
-from tests.privacy.replay import RecordingSource, Release, observe, open_doors, reading_norms, replay
+from tests.privacy.replay import RecordingSource, Release, larger_trace, observe, open_doors, reading_norms, replay
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "audit.md"
 
@@ -132,7 +131,7 @@ def log_choice(scores: np.ndarray, chosen: np.ndarray) -> np.ndarray:
     """
     p = np.exp(scores - scores.max(axis=1, keepdims=True))
     rows, q = np.arange(len(p)), p.shape[1]
-    others = np.array([[b for b in range(q) if b != a] for a in range(q)])[chosen]
+    others = np.array([[b for b in range(q) if b != a] for a in range(q)], dtype=np.int64)[chosen]
     wins = np.zeros(len(p))
     for size in range(q):
         for positions in itertools.combinations(range(q - 1), size):

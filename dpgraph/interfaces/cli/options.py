@@ -7,8 +7,8 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from dpgraph.arguments import check_epsilon, check_optional_delta
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.privacy.accounting import check_epsilon, check_optional_delta
 
 __all__ = ["argument", "as_command", "auto_or", "data_dir", "delta", "epsilon", "option", "progress", "seed", "written"]
 

@@ -7,12 +7,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 import dpgraph.linalg.kernels  # noqa: F401 - what a release needs is imported before its debit
-from dpgraph.arguments import check_choice, check_integer, check_scale
+from dpgraph.arguments import check_choice, check_epsilon, check_integer, check_optional_delta, check_scale
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.inputs.graphs import is_weighted, open_graph
+from dpgraph.graph import is_weighted
+from dpgraph.inputs.graphs import open_graph
 from dpgraph.instance import TwoCSP
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.accounting import check_epsilon, check_optional_delta
 from dpgraph.privacy.relation import Constraint, Edge, LabelEdge, Relation
 from dpgraph.problems.csp.release import Choice, release_assignment
 from dpgraph.problems.csp.rule import decide
@@ -86,7 +86,7 @@ def private_max_2csp(
     sqrt(2) w for each sweep under "label-edge" and sqrt(2 q) w under "constraint"
     (:func:`dpgraph.bounds.sensitivity.constraint_rows`); all readings of repeated sweeps together move by w, or q w,
     in the norm of their noise (:func:`dpgraph.bounds.sensitivity.repeated_readings`). "edge" is proved at
-    :func:`dpgraph.releases.sweeps.labels.label_iteration`. The value of a released assignment has sensitivity
+    :func:`dpgraph.releases.sweeps.iteration.label_iteration`. The value of a released assignment has sensitivity
     w.
 
     References
@@ -174,7 +174,7 @@ def private_max_k_cut(
     -----
     *Guarantee.* (epsilon, delta)-DP for graphs that differ in the weight of one vertex pair by at most `max_weight`.
     Each pure sweep reads an edge at one of its ends; proved at
-    :func:`~dpgraph.releases.sweeps.labels.label_iteration`. The mechanism never halts.
+    :func:`~dpgraph.releases.sweeps.iteration.label_iteration`. The mechanism never halts.
 
     References
     ----------

@@ -6,9 +6,9 @@ from typing import Any, cast
 
 import numpy as np
 
+from dpgraph.arguments import require_delta
 from dpgraph.exceptions import MechanismHalted
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.accounting import require_delta
 from dpgraph.privacy.call import Call, open_call
 from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.problems.csp.rule import MAIN_SHARE, TOTAL_SHARE, VALUE_SHARE

@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from dpgraph.arguments import check_integer
+from dpgraph.arguments import check_integer, check_optional_delta, require_delta
 from dpgraph.bounds.neighbours import EdgeNeighbours
 from dpgraph.exceptions import InvalidParameterError, MechanismHalted
 from dpgraph.inputs.graphs import GraphSource, open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.accounting import check_optional_delta, require_delta
 from dpgraph.privacy.call import Measurement, open_call
 from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.privacy.relation import Edge
@@ -24,10 +23,9 @@ from dpgraph.problems.matrices.call import (
     read_symmetric,
     symmetric_embedding,
 )
-from dpgraph.releases.eigenspaces.certificates import accurate_vectors
 from dpgraph.releases.eigenspaces.gap_test import log_coherence_change
 from dpgraph.releases.eigenspaces.projector import SLACK_SHARE
-from dpgraph.releases.eigenspaces.spectrum import release_spectrum, spectrum_slack
+from dpgraph.releases.eigenspaces.spectrum import accurate_vectors, release_spectrum, spectrum_slack
 from dpgraph.releases.normalized import (
     Regularization,
     check_regularization,
@@ -239,7 +237,7 @@ def private_coherence(
 
     References
     ----------
-    DN25a, Algorithm 5.5 and its sensitivity lemma; :func:`dpgraph.bounds.sensitivity.general_log_coherence`.
+    DN25a, Algorithm 5.5 and its sensitivity lemma; :func:`dpgraph.bounds.spectra.general_log_coherence`.
 
     Examples
     --------

@@ -7,10 +7,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpgraph.arguments import check_choice, check_scale
+from dpgraph.arguments import check_choice, check_scale, require_delta
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.accounting import require_delta
 from dpgraph.privacy.call import Measurement, open_call
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Relation, Shift, stated_relation

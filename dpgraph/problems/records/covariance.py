@@ -8,11 +8,10 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpgraph.arguments import as_number, check_choice, check_integer, check_scale
+from dpgraph.arguments import as_number, check_choice, check_epsilon, check_integer, check_scale
 from dpgraph.bounds.matrix_noise_size import NoiseSize
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.accounting import check_epsilon
 from dpgraph.privacy.call import open_call
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import RECORDS
@@ -100,8 +99,8 @@ def private_covariance(
     -----
     *Guarantee.* epsilon-DP, or (epsilon, delta)-DP for Gaussian noise, for the stated neighbours; sensitivities and
     their proofs in :mod:`dpgraph.bounds.moments`. The pure laws follow the nuclear norm for ``"add-remove"``
-    (:mod:`dpgraph.privacy.nuclear_noise`), and for ``"replace"`` the larger trace max(tr E_+, tr E_-), which moves half
-    as far (:mod:`dpgraph.privacy.replacement_noise`). The centred version releases the second moments of the records
+    (:mod:`dpgraph.privacy.matrix_noise`), and for ``"replace"`` the larger trace max(tr E_+, tr E_-), which moves half
+    as far. The centred version releases the second moments of the records
     with one more coordinate, which has the same sensitivity, and takes a Schur complement. docs/covariance.md has the
     proofs and the errors.
 

@@ -5,11 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from dpgraph.arguments import check_choice, check_integer, check_positive
+from dpgraph.arguments import check_choice, check_epsilon, check_integer, check_optional_delta, check_positive
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.inputs.records import read_schema
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.accounting import check_epsilon, check_optional_delta
 from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.privacy.relation import RECORDS
 from dpgraph.problems.records.marginal_model import MarginalModel, Request

@@ -4,9 +4,10 @@ from contextlib import suppress
 from operator import itemgetter
 from typing import Any
 
+from dpgraph.arguments import check_epsilon, check_optional_delta, require_delta
 from dpgraph.exceptions import DPGraphError, InvalidParameterError, NotConvergedError
 from dpgraph.linalg.query_matrix import QueryMatrix
-from dpgraph.privacy.accounting import check_epsilon, check_optional_delta, gdp_mu, require_delta
+from dpgraph.privacy.accounting import gdp_mu
 from dpgraph.problems.records.encodings import Encoding, Rates, fits_shaping
 from dpgraph.problems.records.strategies.linear_queries.k_norm import draws_exactly
 from dpgraph.problems.strategy import Registry, Strategy

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from dpgraph.exceptions import BudgetExceededError
-from dpgraph.privacy.accountant import PrivacyAccountant, ambient_accountant
+from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import Call, Measurement, Released, open_call
-from dpgraph.privacy.ledger import Ledger
+from dpgraph.privacy.ledger import Ledger, ambient_accountant
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.privacy.relation import Relation
 
