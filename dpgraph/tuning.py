@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 __all__ = [
+    "COMMUNITIES",
     "CORE",
     "COUNTS",
     "EMBEDDING",
@@ -114,6 +115,29 @@ class LabelRepeats:
 
 
 LABEL_REPEATS: Final = LabelRepeats()
+
+
+@dataclass(frozen=True)
+class Communities:
+    """Communities by sweeps that read an edge once (releases.sweeps.communities).
+
+    Fitted to planted blocks and to college and collaboration graphs that are in no table, one number at a time, by
+    benchmarks/fit_communities.py; validated on the graphs of benchmarks/results/communities.md.
+    """
+
+    degree_share: float = 0.07  # Share for the degrees
+    block_share: float = 0.01  # Share for the weights between labels after each sweep
+    # A second, third, ... sweep is worth its price from this epsilon (average degree) on; > 0, increasing
+    sweep_signals: tuple[float, ...] = (18.0, 60.0, 250.0)
+    signal_per_label: float = 14.0  # Labels to begin with = epsilon (root mean square degree)/signal_per_label; > 0
+    least_labels: int = 3  # At least so many; >= 2
+    most_labels: int = 24  # At most so many
+    head: float = 0.2  # Share of the rows that read each other first, for all of the budget; in (0, 1)
+    head_sweeps: int = 2  # There are such rows for so many sweeps
+    sampling: float = 0.3  # Variance of a count, beside noise, over the number of edges; > 0
+
+
+COMMUNITIES: Final = Communities()
 
 
 @dataclass(frozen=True)

@@ -134,7 +134,7 @@ def test_one_edge_moves_the_weights_between_groups_by_one_in_all():
             graph = open_graph(PrivateGraph(G)).read()
             noise = noise_source(0)
             call = open_call(epsilon=1e9, accountant=None, relation=Edge(), noise=noise)
-            found.append(release_block_weights(graph, groups, call))
+            found.append(release_block_weights(graph, groups, call).value)
             assert found[-1].sum() == G.number_of_edges()
         assert np.abs(found[0] - found[1]).sum() == 1
 

@@ -45,6 +45,7 @@ __all__ = [
     "general_core",
     "general_log_coherence",
     "general_projector",
+    "label_counts",
     "label_rows",
     "label_scores",
     "log_coherence",
@@ -257,6 +258,17 @@ def label_rows(max_weight: float, alphabet: int, centre: float) -> float:
     if not 0 <= centre <= 0.5:
         raise InvalidParameterError(f"centre must lie in [0, 1/2]; got {centre!r}")
     return math.hypot(1 - centre, math.sqrt(alphabet - 1) * centre) * max_weight
+
+
+def label_counts(max_weight: float) -> float:
+    """Change in l1 of what a sweep counts: the weight of a row's edges to each label, among rows it has seen.
+
+    The labels and the order are public, or have been released before. Entry k of row u is the sum of w_uv over the rows
+    v of label k that come before u in the sweep. So the pair {i, j} counts at the later of its two rows only, in the
+    one entry of the other row's label, which moves by at most w. Rows that read first what they alone see of each other
+    do so in a sweep of their own, over pairs that later sweeps leave out.
+    """
+    return max_weight
 
 
 def label_scores(max_weight: float) -> float:

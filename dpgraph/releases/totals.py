@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from dpgraph.bounds import sensitivity
 from dpgraph.graph import GraphOperator
-from dpgraph.privacy.call import Call, Measurement
+from dpgraph.privacy.call import Call, Measurement, Released
 
 __all__ = ["WeightEstimate", "release_block_weights", "release_cut_weight", "release_total_weight", "release_weight"]
 
@@ -47,15 +47,15 @@ def release_weight(name: str, weight: float, graph: GraphOperator, call: Call, *
     return WeightEstimate(released.number, released.std)
 
 
-def release_block_weights(graph: GraphOperator, groups: NDArray[np.int64], call: Call) -> NDArray[np.float64]:
+def release_block_weights(graph: GraphOperator, groups: NDArray[np.int64], call: Call) -> Released:
     """Release the weight between every two groups of a public grouping, and inside each, for this part of the budget.
 
     Every vertex pair counts in one of these weights, so that all of them together move by at most w, in l1 and in l2.
 
     Returns
     -------
-    ndarray, shape (k, k)
-        Upper triangular: entry (a, b) is the weight between groups a < b, entry (a, a) that inside a.
+    Released
+        Upper triangular, shape (k, k): entry (a, b) is the weight between groups a < b, entry (a, a) that inside a.
     """
     k = int(groups.max(initial=0)) + 1
     member = (groups[:, None] == np.arange(k)).astype(np.float64)
@@ -64,5 +64,5 @@ def release_block_weights(graph: GraphOperator, groups: NDArray[np.int64], call:
     bound, place = sensitivity.partition_weight(graph.max_weight), np.triu_indices(k)
     weights = np.zeros((k, k))
     measurement = Measurement("group weights", exact[place], l1=bound, l2=bound, unit=graph.weight_unit, few=True)
-    weights[place] = call.release(measurement).value
-    return weights
+    weights[place], std = call.release(measurement)
+    return Released(weights, std)

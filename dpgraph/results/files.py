@@ -34,6 +34,7 @@ _READABLE = (1, 2)
 _TYPES = {
     "PrivateAnswers": "dpgraph.results.answers",
     "PrivateCSPResult": "dpgraph.results.csp",
+    "PrivateCommunities": "dpgraph.results.communities",
     "PrivateCoherence": "dpgraph.problems.matrices.diagnostics",
     "PrivateCounts": "dpgraph.results.counts",
     "PrivateCovariance": "dpgraph.results.covariance",

@@ -249,7 +249,7 @@ class _Cut:
         s = _indicator(graph, S)
         t = 1.0 - s if T is None else _indicator(graph, T)
         kinds, groups = np.unique(np.column_stack([s, t]), axis=0, return_inverse=True)
-        released = release_block_weights(graph, groups.ravel(), call)
+        released = release_block_weights(graph, groups.ravel(), call).value
         weights = np.rint(released) if weight is None else released
         ends = kinds[:, None, :] + kinds[None, :, :]  # how many ends of an edge between two groups lie in S, and in T
         crosses = np.outer(kinds[:, 0], kinds[:, 1])

@@ -1,0 +1,99 @@
+"""Modularity of communities from released weights between them, and which of them belong together."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpgraph.typing import FloatArray, IntArray
+
+__all__ = ["BlockWeights", "merge_labels", "modularity"]
+
+
+@dataclass(frozen=True)
+class BlockWeights:
+    """Noisy weight between every two of k groups, and inside each.
+
+    `values` is upper triangular, shape (k, k); `numbers` says how many noisy numbers each entry is the sum of, and
+    `std` is the standard deviation of the noise on each of those.
+    """
+
+    values: FloatArray
+    numbers: FloatArray
+    std: float
+
+    @classmethod
+    def released(cls, values: FloatArray, std: float) -> "BlockWeights":
+        """Weights of which each is one noisy number."""
+        return cls(values, np.triu(np.ones_like(values)), std)
+
+    def grouped(self, groups: IntArray) -> "BlockWeights":
+        """Weights between groups of the groups."""
+        member = np.eye(int(groups.max()) + 1)[groups]
+        values, numbers = (_folded(member.T @ entries @ member) for entries in (self.values, self.numbers))
+        return BlockWeights(values, numbers, self.std)
+
+    @property
+    def symmetric(self) -> FloatArray:
+        """The weights as a symmetric matrix."""
+        return self.values + np.triu(self.values, 1).T
+
+
+def _folded(sums: FloatArray) -> FloatArray:
+    """Upper triangle of a matrix, with what stood below the diagonal added."""
+    return np.asarray(np.triu(sums) + np.tril(sums, -1).T)
+
+
+def modularity(weights: BlockWeights, resolution: float) -> tuple[float, float]:
+    """Modularity Q of the groups, and its standard deviation to first order; NaN and infinity if no weight was found.
+
+    With inside weights e_aa, total m and degree sums D_a = e_aa + sum_b e_ab, Q = sum_a (e_aa/m - gamma D_a^2/(4 m^2)),
+    and dQ/de_ab = [a = b]/m - sum_c e_cc/m^2 - gamma ((D_a + D_b)/(2 m^2) - sum_c D_c^2/(2 m^3)).
+    """
+    total = float(weights.values.sum())
+    if not total > 0:
+        return math.nan, math.inf
+    inside = np.diag(weights.values) / total
+    volumes = (weights.values.sum(axis=0) + weights.values.sum(axis=1)) / total
+    squares = float(volumes @ volumes)
+    value = float(inside.sum()) - resolution * squares / 4
+    slopes = np.eye(volumes.size) - inside.sum() - resolution * (np.add.outer(volumes, volumes) - squares) / 2
+    return value, weights.std / total * math.sqrt(float((weights.numbers * slopes**2).sum()))
+
+
+def merge_labels(weights: BlockWeights, resolution: float, communities: int | None) -> tuple[IntArray, BlockWeights]:
+    """Merge the two groups that raise modularity most (or lower it least), as long as it rises, or down to a number.
+
+    Parameters
+    ----------
+    weights : BlockWeights
+        Weights below 0 count as 0.
+    resolution : float
+        Of the modularity.
+    communities : int, optional
+        How many groups to stop at.
+
+    Returns
+    -------
+    groups : ndarray of int, shape (k,)
+        New number of each group.
+    weights : BlockWeights
+        Between the new groups.
+    """
+    shares = BlockWeights(np.maximum(weights.values, 0.0), weights.numbers, weights.std).symmetric
+    shares += np.diag(np.diag(shares))
+    shares /= max(shares.sum(), np.finfo(np.float64).tiny)
+    groups = np.arange(len(shares))
+    while len(shares) > (communities or 1):
+        volumes = shares.sum(axis=1)
+        gains = shares - resolution * np.outer(volumes, volumes)
+        gains[np.tril_indices(len(shares))] = -np.inf
+        first, second = divmod(int(np.argmax(gains)), len(shares))
+        if communities is None and not gains[first, second] > 0:
+            break
+        joined = np.delete(np.arange(len(shares)), second)
+        shares[first] += shares[second]
+        shares[:, first] += shares[:, second]
+        shares = shares[np.ix_(joined, joined)]
+        groups = np.where(groups == second, first, groups - (groups > second))
+    return groups, weights.grouped(groups)

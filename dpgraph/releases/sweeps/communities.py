@@ -1,0 +1,212 @@
+"""Communities by sweeps in which a row takes the label that most of its edges lead to, beyond what degrees explain.
+
+Rows are set one after another, forwards through a public order and then backwards, and so on, as in
+:mod:`~dpgraph.releases.sweeps.one_sided`: a row counts its edges to each label among the rows that have been set in the
+same sweep, so that a sweep reads an edge once, at the later of its ends. What a row has counted in the sweep before,
+about the rows on its other side, is still known. Rows answer with one label, not with weights of several: where noise
+is large beside what a row reads, answers that hedge find nothing to agree on.
+
+The sum of a row's counts says how many edges it has, and is worth more than its released degree: it has less noise.
+What is expected of a label is its share of the degrees that were seen, times that number.
+
+Where sweeps are two, the rows of largest degree spend the whole budget on what they read of each other at once. After
+each sweep the weights between all labels are released for a hundredth of the budget, and labels that belong together
+are merged: later noise competes for fewer labels, and how many communities there are need not be asked for. The last
+sweep releases no counts but choices, the noisy maximum of the scores, whose noise has half the variance.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from tqdm import tqdm
+
+from dpgraph.bounds import sensitivity
+from dpgraph.denoise.modularity import BlockWeights, merge_labels
+from dpgraph.graph import GraphOperator
+from dpgraph.privacy.call import Call
+from dpgraph.privacy.grid import LAPLACE_BITS, grid_step
+from dpgraph.privacy.report import Pairs
+from dpgraph.releases.degrees import release_degrees
+from dpgraph.releases.sweeps.core import degree_order
+from dpgraph.releases.sweeps.one_sided import row_blocks
+from dpgraph.releases.totals import release_block_weights
+from dpgraph.tuning import COMMUNITIES
+from dpgraph.typing import FloatArray, IntArray
+
+__all__ = ["ReleasedCommunities", "release_communities"]
+
+#: Squares of larger scales overflow.
+_LARGEST_SCALE = 1e150
+#: Rows that have seen less than this part of all degrees choose by what they knew before.
+_LEAST_WEIGHT = 1e-3
+
+
+@dataclass(frozen=True)
+class ReleasedCommunities:
+    """Labels 0, 1, ... of all rows, weights between them, and the degrees; all released."""
+
+    labels: IntArray
+    weights: BlockWeights
+    degrees: FloatArray
+
+
+def release_communities(
+    graph: GraphOperator, call: Call, *, communities: int | None, resolution: float, progress: bool
+) -> ReleasedCommunities:
+    """Spend a pure call on communities of high modularity: as many as `communities`, or as pay off.
+
+    *Guarantee.* The budget is shared by the degrees, the sweeps and the weights between labels. A sweep reads a pair
+    {u, v} at the later of its rows only, in one entry of its counts (:func:`~dpgraph.bounds.sensitivity.label_counts`);
+    where a label is chosen it moves the scores of one row in one direction
+    (:func:`~dpgraph.bounds.sensitivity.label_scores`). Pairs among the first rows are read for all of the budget of the
+    sweeps in the beginning and not again: the public order says which they are. Everything else is a function of what
+    has been released, and of a generator.
+    """
+    degrees = _Degrees.release(graph, call.part(COMMUNITIES.degree_share))
+    w, n = graph.max_weight, graph.n_vertices
+    sweeps = 1 + sum(call.epsilon * degrees.mean / w >= signal for signal in COMMUNITIES.sweep_signals)
+    start = min(max(_number_of_labels(call.epsilon * degrees.typical / w, resolution), communities or 1), n)
+    for_blocks, shared = COMMUNITIES.block_share, 1 - COMMUNITIES.degree_share
+    run = _Run(graph, degrees, call.part(shared - sweeps * for_blocks), sweeps, start, resolution)
+    for sweep in tqdm(range(sweeps), desc="sweeps", disable=not progress):
+        run.sweep(sweep)
+        groups, weights = merge_labels(_release_weights(graph, run, call.part(for_blocks)), resolution, communities)
+        run.merge(groups)
+    return ReleasedCommunities(run.labels, weights, degrees.values)
+
+
+def _release_weights(graph: GraphOperator, run: "_Run", call: Call) -> BlockWeights:
+    """Release the weights between the labels that are in use, and forget the others."""
+    run.forget_unused()
+    values, std = release_block_weights(graph, run.labels, call)
+    return BlockWeights.released(values, std)
+
+
+def _number_of_labels(signal: float, resolution: float) -> int:
+    """Labels to begin with: as many as rows of many edges can tell apart, more where small communities are wanted."""
+    labels = min(resolution * signal / COMMUNITIES.signal_per_label, COMMUNITIES.most_labels)
+    return max(round(labels), COMMUNITIES.least_labels)
+
+
+@dataclass(frozen=True)
+class _Degrees:
+    """Released degrees, shrunk by what is noise in them: all positive, and the variance of each that is left.
+
+    `mean` is the average, `typical` the root mean square.
+    """
+
+    values: FloatArray
+    variance: float
+    mean: float
+    typical: float
+
+    @classmethod
+    def release(cls, graph: GraphOperator, call: Call) -> "_Degrees":
+        noisy, std = release_degrees(graph, call)
+        std = min(std, _LARGEST_SCALE)
+        mean = max(float(noisy.mean()), graph.max_weight)
+        spread = float(np.mean((noisy - mean) ** 2))
+        signal = max(spread - std**2, 0.0) / spread if spread > 0 else 0.0
+        values = np.maximum(mean + signal * (noisy - mean), mean / 4)
+        typical = math.sqrt(max(float(np.mean(noisy**2)) - std**2, mean**2))
+        return cls(values, std**2 * signal, mean, typical)
+
+
+@dataclass(frozen=True)
+class _Law:
+    """Noise of a sweep: its scale, the square of that, its grid, and whether it is added to scores of a choice."""
+
+    scale: float
+    variance: float
+    step: float
+    chooses: bool
+
+
+class _Run:
+    """The public labels, what is known of the counts of each row, and how rows are set.
+
+    ``known[side]`` are counts of the rows before (side 0) and after (side 1), less what degrees explain, times how much
+    they say: the number of edges that were counted over the variance.
+    """
+
+    def __init__(
+        self, graph: GraphOperator, degrees: _Degrees, call: Call, sweeps: int, labels: int, resolution: float
+    ) -> None:
+        self.graph, self.degrees, self.call, self.sweeps, self.resolution = graph, degrees, call, sweeps, resolution
+        n = graph.n_vertices
+        order = degree_order(degrees.values, call.generator)
+        head = round(COMMUNITIES.head * n) if sweeps == COMMUNITIES.head_sweeps else 0
+        self.head, self.tail = (order[:head], order[head:]) if head > 1 else (order[:0], order)
+        self.labels = np.zeros(n, dtype=np.int64)
+        self.count = labels
+        self.known = np.zeros((2, n, labels))
+
+    def sweep(self, sweep: int) -> None:
+        """Set all rows for an equal part of the budget."""
+        seen = np.zeros((self.graph.n_vertices, self.count))
+        if sweep == 0 and self.head.size:
+            self._set(self.head, seen, self._open(sweep, Pairs.FIRST_ROWS), side=0)
+        side = sweep % 2
+        law = self._open(sweep, Pairs.LATER_ROWS if self.head.size else Pairs.ANY)
+        self._set(self.tail[::-1] if side else self.tail, seen, law, side=side)
+        if side:
+            self._set(self.head[::-1], seen, law, side=side, apart=True)
+
+    def forget_unused(self) -> None:
+        """Number the labels that rows have, and drop the others."""
+        used, self.labels = np.unique(self.labels, return_inverse=True)
+        self.known, self.count = self.known[:, :, used], used.size
+
+    def merge(self, groups: IntArray) -> None:
+        """Replace each label by its group."""
+        self.labels, self.count = groups[self.labels], int(groups.max()) + 1
+        self.known = self.known @ np.eye(self.count)[groups]
+
+    def _open(self, sweep: int, pairs: Pairs) -> "_Law":
+        """Enter a sweep in the ledger, or what the first rows read of each other."""
+        first = pairs is Pairs.FIRST_ROWS
+        chooses = sweep == self.sweeps - 1 and not first
+        call, w, unit = self.call, self.graph.max_weight, self.graph.weight_unit
+        call = call if first else call.equal_part(self.sweeps)
+        bound = sensitivity.label_counts(w)
+        step = grid_step(bound / call.epsilon, unit, bits=LAPLACE_BITS)
+        if chooses:  # rounding is monotone: scores still move in one direction, by a step more
+            bound = sensitivity.label_scores(w) + (step if step > unit else 0.0)
+        name = f"labels, {'first rows' if first else f'sweep {sweep + 1}'}"
+        scale = call.look(name, bound, law="noisy maximum" if chooses else "Laplace", pairs=pairs)
+        return _Law(scale, min(scale, _LARGEST_SCALE) ** 2, step, chooses)
+
+    def _set(self, rows: IntArray, seen: FloatArray, law: "_Law", *, side: int, apart: bool = False) -> None:
+        """Set rows one after another by the labels that are `seen`, and add them to these; `apart`, in the end only."""
+        weight, totals = self.degrees.values, self.degrees.values @ seen
+        for block in row_blocks(rows):
+            if totals.any():  # otherwise counts are zero whatever the data
+                self._choose(block, seen, totals, law, side)
+            if not apart:
+                seen[block, self.labels[block]] = 1.0
+                totals += np.bincount(self.labels[block], weights=weight[block], minlength=self.count)
+
+    def _choose(self, block: IntArray, seen: FloatArray, totals: FloatArray, law: "_Law", side: int) -> None:
+        """Labels of a block by its private counts and by what is known of its other side."""
+        exact, other = self.graph.multiply_rows(block, seen), self.known[1 - side, block]
+        unit, w = self.graph.weight_unit, self.graph.max_weight
+        shares, part = totals / totals.sum(), float(totals.sum() / self.degrees.values.sum())
+        expected = np.maximum(self.degrees.values[block] * part, _LEAST_WEIGHT * w)
+        if law.chooses:
+            says = expected / (law.variance + COMMUNITIES.sampling * w * expected)
+            public = other / says[:, None] - self.resolution * np.outer(expected, shares)
+            self.labels[block] = self.call.noise.noisy_argmax(exact, law.step, law.scale, public=public)
+            return
+        counts = self.call.noise.laplace_on_grid(exact, unit, law.scale)
+        number = self._number_of_edges(counts.sum(axis=1), expected, part, law)
+        says = expected / (2 * law.variance + COMMUNITIES.sampling * w * expected)
+        excess = counts - self.resolution * np.outer(number, shares)
+        self.known[side, block] = says[:, None] * excess
+        self.labels[block] = np.argmax(self.known[side, block] + other, axis=1)
+
+    def _number_of_edges(self, counted: FloatArray, expected: FloatArray, part: float, law: "_Law") -> FloatArray:
+        """Weight of the edges to the rows seen: what was counted and what the degree says, by their variances."""
+        of_degrees = self.degrees.variance * part**2 + self.graph.max_weight * expected
+        of_counts = 2 * self.count * law.variance
+        return np.maximum((expected * of_counts + counted * of_degrees) / (of_counts + of_degrees), 0.0)

@@ -1,0 +1,75 @@
+"""The published form of private communities."""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpgraph.privacy.report import PrivacyReport
+from dpgraph.result import TableResult
+from dpgraph.results.igraph_views import igraph_clustering
+
+__all__ = ["PrivateCommunities", "make_communities"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PrivateCommunities(TableResult):
+    """Communities of a private graph: everything here may be published.
+
+    Parameters
+    ----------
+    communities : list of sets
+        The communities in the caller's vertex labels, the largest first; none is empty.
+    labels : ndarray of int, shape (n,)
+        Community of each vertex, in the order of `nodes`: label k is ``communities[k]``.
+    nodes : tuple of hashable
+        Vertex labels in the caller's order.
+    estimated_modularity : float
+        Private estimate of the modularity of `communities`, from `block_weights`; NaN if these add up to nothing.
+    estimated_modularity_std : float
+        Its standard deviation.
+    block_weights : ndarray, shape (k, k)
+        Private estimates of the weight between every two communities, and inside each. Symmetric; some may be negative.
+    degrees : ndarray, shape (n,)
+        Private degrees in the order of `nodes`, shrunk by what is noise in them, all positive.
+    mechanism : str
+        The mechanism that was used.
+    privacy : PrivacyReport
+        The guarantee.
+    """
+
+    communities: list[set[Hashable]]
+    labels: NDArray[np.int64]
+    nodes: tuple[Hashable, ...]
+    estimated_modularity: float
+    estimated_modularity_std: float
+    block_weights: NDArray[np.float64]
+    degrees: NDArray[np.float64]
+    mechanism: str
+    privacy: PrivacyReport
+
+    def __repr__(self) -> str:
+        return (
+            f"PrivateCommunities({len(self.communities)} communities of {len(self.nodes)} vertices, estimated "
+            f"modularity {self.estimated_modularity:.4g} ± {self.estimated_modularity_std:.2g}, {self.privacy!r})"
+        )
+
+    def columns(self) -> dict[str, Sequence[Any]]:
+        """Columns ``node``, ``community`` and ``degree``."""
+        return {"node": self.nodes, "community": self.labels.tolist(), "degree": self.degrees.tolist()}
+
+    def to_igraph_clustering(self, g: Any) -> Any:
+        """Return an ``igraph.VertexClustering`` of `g`, the graph that they are of; cluster k is ``communities[k]``."""
+        return igraph_clustering(
+            g, dict(zip(self.nodes, self.labels.tolist(), strict=True)), range(len(self.communities))
+        )
+
+
+def make_communities(nodes: tuple[Hashable, ...], labels: NDArray[np.int64]) -> list[set[Hashable]]:
+    """Set number k holds the vertices of label k."""
+    found: list[set[Hashable]] = [set() for _ in range(int(labels.max()) + 1)]
+    for node, label in zip(nodes, labels.tolist(), strict=True):
+        found[label].add(node)
+    return found
