@@ -48,7 +48,7 @@ def project_by_scs(
     theta = cp.Variable(y.size)
     constraints = [theta[0] == 1]
     for cone in cones:
-        image = cone.matrix @ theta
+        image = _matrix(cone, y.size) @ theta
         if isinstance(cone, MomentMatrix):
             square = cp.reshape(image, (cone.side, cone.side), order="C")
             constraints.append(square >> 0)
@@ -78,3 +78,9 @@ def project_by_scs(
     )
     iterations = int(problem.solver_stats.num_iters or 0)
     return MomentProjection(value, iterations, residual, problem.status == cp.OPTIMAL and residual <= tol)
+
+
+def _matrix(cone: ConeConstraint, size: int) -> scipy.sparse.csr_array:
+    """The map of a cone, its image flattened, shape (M, D)."""
+    columns = [scipy.sparse.csc_array(cone.forward(unit).reshape(-1, 1)) for unit in np.eye(size)]
+    return scipy.sparse.csr_array(scipy.sparse.hstack(columns))

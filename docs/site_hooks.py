@@ -77,8 +77,7 @@ REFERENCE = {
         (
             "dpgraph.problems.records",
             "dpgraph.linear_queries",
-            "dpgraph.results.answers",
-            "dpgraph.results.covariance",
+            "dpgraph.results.records",
             "dpgraph.results.marginals",
             "dpgraph.cosine_sensitivity",
         ),
@@ -89,7 +88,6 @@ REFERENCE = {
         (
             "dpgraph.interfaces.planning",
             "dpgraph.results.files",
-            "dpgraph.inputs.frames",
             "dpgraph.inputs.public_nodes",
         ),
     ),

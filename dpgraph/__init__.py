@@ -24,7 +24,7 @@ _EXPORTS = {
     "gaussian_scale": "dpgraph.privacy.accounting",
     # graph privatisation
     "PrivateCounts": "dpgraph.results.counts",
-    "PrivateDegreeDistribution": "dpgraph.results.degree_distribution",
+    "PrivateDegreeDistribution": "dpgraph.results.degrees",
     "PrivateDegrees": "dpgraph.results.degrees",
     "PrivateNormalizedAdjacency": "dpgraph.results.adjacency",
     "private_coherence": "dpgraph.problems.matrices.diagnostics",
@@ -62,15 +62,15 @@ _EXPORTS = {
     "private_max_k_cut": "dpgraph.problems.csp.api",
     # planning, files and tables
     "Plan": "dpgraph.interfaces.planning",
-    "edge_frame": "dpgraph.inputs.frames",
+    "edge_frame": "dpgraph.inputs.public_nodes",
     "load_result": "dpgraph.results.files",
     "plan": "dpgraph.interfaces.planning",
     "save_result": "dpgraph.results.files",
     "with_public_nodes": "dpgraph.inputs.public_nodes",
     # queries
-    "PrivateAnswers": "dpgraph.results.answers",
+    "PrivateAnswers": "dpgraph.results.records",
     "PrivateMarginals": "dpgraph.results.marginals",
-    "PrivateCovariance": "dpgraph.results.covariance",
+    "PrivateCovariance": "dpgraph.results.records",
     "PrivateSimilarities": "dpgraph.problems.records.cosine",
     "private_cosine_similarities": "dpgraph.problems.records.cosine",
     "private_covariance": "dpgraph.problems.records.covariance",

@@ -73,10 +73,7 @@ def as_number(value: Any) -> float:
 
 
 def check_scale(name: str, value: Any) -> float:
-    """Return a bound that noise is scaled by as a float, or raise :class:`InvalidParameterError`.
-
-    The ends of the range keep grids, and squares of sums, away from underflow and overflow.
-    """
+    """Return a bound that noise is scaled by as a float; its range keeps grids, and squares of sums, from underflow."""
     number = as_number(value)
     if not 1e-100 <= number <= 1e100:
         raise InvalidParameterError(f"{name} must be a positive number in [1e-100, 1e100]; got {value!r}")
@@ -84,13 +81,7 @@ def check_scale(name: str, value: Any) -> float:
 
 
 def as_generator(rng: Any) -> np.random.Generator:
-    """Return the generator that a public argument ``rng`` stands for; ``None`` takes entropy of the operating system.
-
-    Raises
-    ------
-    InvalidParameterError
-        `rng` is not None, a nonnegative int or a numpy.random.Generator.
-    """
+    """Return the generator that an argument ``rng`` stands for; ``None`` takes entropy of the operating system."""
     if isinstance(rng, np.random.Generator):
         return rng
     is_seed = isinstance(rng, (int, np.integer)) and not isinstance(rng, bool) and rng >= 0

@@ -8,19 +8,9 @@ __all__ = ["write_atomically"]
 
 
 def write_atomically(path: str | os.PathLike[str], content: str | bytes) -> None:
-    """Write a file beside its target and rename it, so that no reader sees half of it.
+    """Write a file (text as UTF-8) beside its target and rename it, so that no reader sees half of it.
 
-    Parameters
-    ----------
-    path : path-like
-        The target; an existing file is replaced.
-    content : str or bytes
-        Text is written as UTF-8.
-
-    Raises
-    ------
-    OSError
-        The folder does not take the file. The target is as before, and no temporary file is left.
+    If the folder does not take the file (OSError), the target is as before, and no temporary file is left.
 
     Examples
     --------

@@ -15,13 +15,7 @@ _EXTRAS = {
 
 
 def require(package: str) -> Any:
-    """The imported package.
-
-    Raises
-    ------
-    DPGraphError
-        It is not installed; the message says how to install it.
-    """
+    """The imported package; DPGraphError says how to install one that is not."""
     try:
         return import_module(package)
     except ModuleNotFoundError:

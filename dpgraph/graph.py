@@ -1,16 +1,54 @@
-"""The private graph: a frozen symmetric matrix with public vertices, and what a mechanism may ask of it."""
+"""The private graph: a frozen symmetric matrix, the public grid of its weights, and what a mechanism may ask of it."""
 
+import math
 from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import Protocol, Self
 
 import numpy as np
 from scipy import sparse
 
 from dpgraph.typing import FloatArray, IntArray
 
-__all__ = ["Graph", "GraphOperator"]
+__all__ = ["WEIGHT_BITS", "Graph", "GraphOperator", "WeightGrid"]
+
+#: Weights of a weighted private graph are at most 2**WEIGHT_BITS steps of their grid.
+WEIGHT_BITS = 20
+
+
+@dataclass(frozen=True)
+class WeightGrid:
+    """Public grid of the weights of a private graph: integer multiples of `unit`, a power of two, up to `largest`.
+
+    Sums of weights, and of products with multiples of another power of two, are then sums of integers: they are exact
+    in double precision below 2**53 units of the product, in any order. A unit that is no power of two, such as
+    ``max_weight * 2**-20`` for max_weight = 0.1, is not good enough: multiples of it are rounded, and so are sums.
+    """
+
+    unit: float  # the smallest power of two that is at least max_weight * 2**-WEIGHT_BITS
+    largest: float  # the largest multiple of it that is at most max_weight
+
+    @classmethod
+    def of(cls, max_weight: float) -> Self:
+        """The grid for a public bound on a weight.
+
+        Examples
+        --------
+        >>> WeightGrid.of(1.0).unit == 2.0**-20, WeightGrid.of(0.1).largest
+        (True, 0.09999990463256836)
+        """
+        mantissa, exponent = math.frexp(max_weight)
+        unit = math.ldexp(1.0, exponent - (mantissa == 0.5) - WEIGHT_BITS)
+        return cls(unit, math.floor(max_weight / unit) * unit)
+
+    def round(self, weights: FloatArray) -> FloatArray:
+        """Nearest points of the grid, weights beyond it at its end: new numbers, in [0, `largest`] for weights >= 0.
+
+        So a pair whose weight changes by at most max_weight changes by at most `largest` <= max_weight on the grid:
+        rounding is monotone, and no two of its values are further apart than that.
+        """
+        return np.asarray(np.minimum(np.rint(np.minimum(weights, self.largest) / self.unit) * self.unit, self.largest))
 
 
 class GraphOperator(Protocol):
@@ -19,56 +57,37 @@ class GraphOperator(Protocol):
     @property
     def max_weight(self) -> float:
         """Public upper bound on a weight."""
-        ...
 
     @property
     def weight_unit(self) -> float:
         """Every weight is an integer multiple of this public power of two."""
-        ...
 
     @property
     def nodes(self) -> tuple[Hashable, ...]:
         """Vertex labels in the caller's order (public)."""
-        ...
 
     @property
     def n_vertices(self) -> int:
         """Number of vertices (public)."""
-        ...
 
     def degrees(self) -> FloatArray:
         """Weighted degrees, shape ``(n,)``."""
-        ...
 
     def multiply(self, block: FloatArray) -> FloatArray:
         """Product of the adjacency matrix with an array of shape ``(n,)`` or ``(n, k)``."""
-        ...
 
     def multiply_rows(self, rows: IntArray, block: FloatArray) -> FloatArray:
         """Rows ``rows`` of the product of the adjacency matrix with an ``(n, k)`` array, shape ``(len(rows), k)``."""
-        ...
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Graph:
-    """Symmetric weighted graph without self-loops, in compressed sparse rows.
+    """Symmetric weighted graph without self-loops, in compressed sparse rows."""
 
-    Parameters
-    ----------
-    adjacency : scipy.sparse.csr_array, shape (n, n)
-        Symmetric, float64, zero diagonal, no explicit zeros.
-    nodes : tuple of hashable
-        Vertex labels in the caller's own order.
-    max_weight : float
-        Public upper bound on a weight; ``inf`` for exact data that never meets a private mechanism.
-    weight_unit : float
-        Every weight is an integer multiple of this power of two (0 when weights are arbitrary reals).
-    """
-
-    adjacency: sparse.csr_array
-    nodes: tuple[Hashable, ...]
-    max_weight: float = 1.0
-    weight_unit: float = 1.0
+    adjacency: sparse.csr_array  # float64, shape (n, n), symmetric, zero diagonal, no explicit zeros
+    nodes: tuple[Hashable, ...]  # in the caller's own order
+    max_weight: float = 1.0  # inf for exact data that never meets a private mechanism
+    weight_unit: float = 1.0  # 0 where weights are arbitrary reals
 
     def __repr__(self) -> str:
         # The number of edges is private, so it is not shown.

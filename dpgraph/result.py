@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -29,7 +29,9 @@ class Result:
 
     def _repr_html_(self) -> str:
         """The fields, the first lines of the table if there is one, and the lines of the privacy ledger."""
-        facts = [(name, text) for name, value in self._shown().items() if (text := _brief(value))]
+        names = (field.name for field in fields(cast(Any, self)))  # every result is a dataclass
+        shown = [name for name in names if name != "privacy" and not name.startswith("_")]
+        facts = [(name, text) for name in shown if (text := _brief(getattr(self, name)))]
         parts = [f"<b>{escape(type(self).__name__)}</b>", _html_table((), facts)]
         if isinstance(self, TableResult):
             columns = self.columns()
@@ -42,10 +44,6 @@ class Result:
             lines = ((line.name, line.mechanism, line.sensitivity, line.scale) for line in privacy.entries)
             parts.append(_html_table(("release", "mechanism", "sensitivity", "scale"), lines))
         return f"<div>{''.join(parts)}</div>"
-
-    def _shown(self) -> dict[str, Any]:
-        names = (field.name for field in fields(self))  # type: ignore[arg-type]  # every result is a dataclass
-        return {name: getattr(self, name) for name in names if name != "privacy" and not name.startswith("_")}
 
 
 class TableResult(Result):

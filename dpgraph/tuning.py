@@ -220,7 +220,7 @@ POWER: Final = Power()
 
 @dataclass(frozen=True)
 class Vector:
-    """A single leading vector (releases.eigenspaces.vector, denoise.leading_vector).
+    """A single leading vector (releases.eigenspaces.vector, denoise.products).
 
     Fitted to planted groups and power-law random graphs; validated on SNAP and Facebook100 graphs.
     """

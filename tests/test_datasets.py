@@ -149,6 +149,7 @@ def test_sparse_and_networkx_readers_agree(write):
     [
         (b"", "empty.txt", "names no vertex"),
         (b"# only comments\n", "comments.txt", "names no vertex"),
+        (b"source,target", "header.csv", "names no vertex"),
         (b"1 2\n3\n", "short.txt", "line 2: expected 2 columns"),
         (b"1 2\n2 3\n3 4 5\n", "wide.txt", "line 3: expected 2 columns"),
         (b"1\n2\n3\n", "one-column.txt", "line 1: expected two vertex labels"),

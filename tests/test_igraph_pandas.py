@@ -7,8 +7,8 @@ import pytest
 
 import dpgraph
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
-from dpgraph.inputs.frames import edge_frame
 from dpgraph.inputs.graphs import as_graph, open_graph
+from dpgraph.inputs.public_nodes import edge_frame
 
 pd = pytest.importorskip("pandas")
 

@@ -19,7 +19,7 @@ from scipy import sparse
 
 import dpgraph
 from dpgraph import strategies
-from dpgraph.datasets.planted_csp import planted_csp
+from dpgraph.datasets import planted_csp
 from dpgraph.sos.csp.factored import solve_factored_csp
 from frontier_problems.base import Instance, Mechanism, Outcome, Problem
 

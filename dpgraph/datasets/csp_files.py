@@ -5,34 +5,38 @@ Variables and labels are public and stated by the file; the constraints are the 
 
 import csv
 import gzip
-import io
 import json
 import math
-import os
 from collections.abc import Callable, Hashable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from dpgraph.arguments import check_choice, check_integer
 from dpgraph.atomic_write import write_atomically
 from dpgraph.datasets.dimacs import MOST_VARIABLES, parse_cnf, parse_col
-from dpgraph.datasets.files import decode, malformed, read_text
+from dpgraph.datasets.files import AnyPath, Malformed, naming, read_bytes, read_text
 from dpgraph.datasets.writers import csv_text, label_texts
 from dpgraph.exceptions import DatasetError, InvalidParameterError
 from dpgraph.instance import TwoCSP
+from dpgraph.typing import FloatArray
 
-__all__ = ["CSP_FORMATS", "is_csp_file", "read_csp", "write_csp"]
+__all__ = ["is_csp_file", "read_csp", "write_csp"]
 
 CSPFormat = Literal["auto", "json", "csv", "cnf", "wcnf", "col"]
-CSP_FORMATS = ("json", "csv", "cnf", "wcnf", "col")
+_FORMATS = get_args(CSPFormat)[1:]
+
+#: Positions of the variables, and table, of each constraint of a CSV file.
+Tables = dict[str, tuple[tuple[int, int], FloatArray]]
 
 _CSV_HEADER = ["constraint", "u", "v", "label_u", "label_v", "weight"]
+_CSV_ENTRY = f"{','.join(_CSV_HEADER)} with two different stated variables, stated labels, and a weight >= 0"
 _JSON_FORM = '{"variables": [...], "alphabet": [...], "constraints": [{"u": ..., "v": ..., "relation": [[...]]}]}'
 
 
-def read_csp(path: str | os.PathLike[str], *, format: CSPFormat = "auto", colours: int = 3) -> TwoCSP:
+def read_csp(path: AnyPath, *, format: CSPFormat = "auto", colours: int = 3) -> TwoCSP:
     r"""Read a 2-CSP from a file, plain or gzip-compressed.
 
     Parameters
@@ -76,33 +80,34 @@ def read_csp(path: str | os.PathLike[str], *, format: CSPFormat = "auto", colour
     >>> formula.value({1: True, 2: True}), formula.value({1: False, 2: True})
     (2.0, 1.0)
     """
-    check_choice("format", format, ("auto", *CSP_FORMATS))
+    check_choice("format", format, ("auto", *_FORMATS))
     colours = check_integer("colours", colours, 2)
     kind = _format_of(path) if format == "auto" else format
     if kind is None:
-        raise DatasetError(f"{path}: cannot tell the format from the name; state one of {', '.join(CSP_FORMATS)}")
-    text = read_text(path)
+        raise DatasetError(f"{path}: cannot tell the format from the name; state one of {', '.join(_FORMATS)}")
+    parse = partial(parse_col, colours=colours) if kind == "col" else _READERS[kind]
     try:
-        return _READERS[kind](decode(text, path), path, colours)
+        with naming(path):
+            return parse(read_text(path))
     except InvalidParameterError as error:
         raise DatasetError(f"{path}: {error}") from None
 
 
-def is_csp_file(path: str | os.PathLike[str]) -> bool:
+def is_csp_file(path: AnyPath) -> bool:
     """Whether a file is a 2-CSP and not an edge list, by the ending of its name; CSV by its first lines."""
     kind = _format_of(path)
     if kind != "csv" or not Path(path).is_file():
         return kind not in (None, "csv")
-    return any(line.startswith(b"# variables:") for line in read_text(path).split(b"\n", 20)[:20])
+    return any(line.startswith(b"# variables:") for line in read_bytes(path).split(b"\n", 20)[:20])
 
 
-def _format_of(path: str | os.PathLike[str]) -> str | None:
+def _format_of(path: AnyPath) -> str | None:
     """Format that the ending of a name stands for, None if it stands for none."""
     ending = Path(path).name.removesuffix(".gz").rpartition(".")[2].lower()
-    return ending if ending in CSP_FORMATS else None
+    return ending if ending in _FORMATS else None
 
 
-def write_csp(instance: TwoCSP, path: str | os.PathLike[str]) -> None:
+def write_csp(instance: TwoCSP, path: AnyPath) -> None:
     """Write a 2-CSP that :func:`read_csp` reads back the same; ``.json`` or ``.csv``, with ``.gz`` compressed.
 
     Parameters
@@ -144,28 +149,21 @@ def _names(given: Any) -> Any:
     return tuple(map(_names, given)) if isinstance(given, list) else given
 
 
-def _parse_json(text: str, path: str | os.PathLike[str], colours: int) -> TwoCSP:
+def _parse_json(text: str) -> TwoCSP:
     try:
         content = json.loads(text)
         if any(isinstance(content[name], int) and content[name] > MOST_VARIABLES for name in ("variables", "alphabet")):
-            raise DatasetError(f"{path}: expected numbers of variables and labels that fit into memory")
+            raise Malformed("expected numbers of variables and labels that fit into memory")
         instance = TwoCSP(_names(content["variables"]), _names(content["alphabet"]))
         for constraint in content["constraints"]:
             u, v, weight = _names(constraint["u"]), _names(constraint["v"]), constraint.get("weight", 1.0)
             instance.add_constraint(u, v, constraint["relation"], weight)
-    except DatasetError:
-        raise
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        if isinstance(error, InvalidParameterError) and not _quotes(error):
+        # A message that names a variable of a constraint, which is private, is not passed on.
+        if isinstance(error, InvalidParameterError) and "of the instance" not in str(error):
             raise
-        # What is wrong could be a private constraint, so only the expected form is shown.
-        raise DatasetError(f"{path}: expected JSON of the form {_JSON_FORM}") from None
+        raise Malformed(f"expected JSON of the form {_JSON_FORM}") from None
     return instance
-
-
-def _quotes(error: InvalidParameterError) -> bool:
-    """Whether a message names a variable of a constraint."""
-    return "of the instance" in str(error)
 
 
 def _json_names(names: tuple[Hashable, ...], what: str) -> str:
@@ -181,6 +179,12 @@ def _json_names(names: tuple[Hashable, ...], what: str) -> str:
     return text
 
 
+def _constraints(instance: TwoCSP) -> Iterator[tuple[int, int, Any]]:
+    pairs, tables = instance.constraints()
+    for (u, v), table in zip(pairs.tolist(), tables, strict=True):
+        yield u, v, table
+
+
 def _json(instance: TwoCSP) -> str:
     variables, alphabet = _json_names(instance.variables, "variables"), _json_names(instance.alphabet, "labels")
     lines = (
@@ -190,100 +194,86 @@ def _json(instance: TwoCSP) -> str:
     return f'{{"variables": {variables},\n"alphabet": {alphabet},\n"constraints": [\n' + ",\n".join(lines) + "\n]}\n"
 
 
-def _constraints(instance: TwoCSP) -> Iterator[tuple[int, int, Any]]:
-    pairs, tables = instance.constraints()
-    for (u, v), table in zip(pairs.tolist(), tables, strict=True):
-        yield u, v, table
-
-
 # --- CSV ---------------------------------------------------------------------------------------------------------
 
 
-def _parse_csv(text: str, path: str | os.PathLike[str], colours: int) -> TwoCSP:
+def _parse_csv(text: str) -> TwoCSP:
     stated: dict[str, tuple[Hashable, ...]] = {}
     body: list[str] = []
     for line in text.split("\n"):
         name, _, value = line.lstrip("# ").partition(":")
         if line.startswith("#") and name in ("variables", "alphabet"):
-            stated[name] = _stated(value, name, path)
+            stated[name] = _stated(value, name)
         body.append("\n" if line.startswith("#") else f"{line}\n")
     if len(stated) < 2:
-        raise DatasetError(f"{path}: expected the lines '# variables: [...]' and '# alphabet: [...]' with JSON lists")
+        raise Malformed("expected the lines '# variables: [...]' and '# alphabet: [...]' with JSON lists")
     instance = TwoCSP(stated["variables"], stated["alphabet"])
-    variables, labels = (
-        {text: i for i, text in enumerate(label_texts(names))} for names in (instance.variables, instance.alphabet)
-    )
-    tables: dict[str, tuple[int, int, Any]] = {}
-    header: list[str] | None = None
+    variables = {text: i for i, text in enumerate(label_texts(instance.variables))}
+    labels = {text: i for i, text in enumerate(label_texts(instance.alphabet))}
+    tables: Tables = {}
     reader = csv.reader(body, strict=True)
     try:
-        for fields in reader:
-            if not fields or header is None:
-                header = fields or header
-                if header is not None and header != _CSV_HEADER:
-                    raise malformed(path, reader.line_num, f"the header line {','.join(_CSV_HEADER)}")
-                continue
-            _add_entry(tables, fields, variables, labels, lambda: malformed(path, reader.line_num, _ENTRY))
+        lines = filter(None, reader)
+        if next(lines, _CSV_HEADER) != _CSV_HEADER:
+            raise Malformed(f"expected the header line {','.join(_CSV_HEADER)}", reader.line_num)
+        for fields in lines:
+            if not _add_entry(tables, fields, variables, labels):
+                raise Malformed(f"expected {_CSV_ENTRY}", reader.line_num)
     except csv.Error:
-        raise malformed(path, reader.line_num, "comma-separated fields with matching quotes") from None
+        raise Malformed("expected comma-separated fields with matching quotes", reader.line_num) from None
     if tables:
-        pairs, entries = [(u, v) for u, v, _ in tables.values()], [table for _, _, table in tables.values()]
+        pairs, entries = zip(*tables.values(), strict=True)
         instance.add_constraints(np.array(pairs), np.array(entries))
     return instance
 
 
-_ENTRY = "constraint,u,v,label_u,label_v,weight with two different stated variables, stated labels, and a weight >= 0"
-
-
-def _stated(text: str, what: str, path: str | os.PathLike[str]) -> tuple[Hashable, ...]:
+def _stated(text: str, what: str) -> tuple[Hashable, ...]:
     try:
         names = json.loads(text)
     except (ValueError, RecursionError):
         names = None
     if not isinstance(names, list):
-        raise DatasetError(f"{path}: expected a JSON list after '# {what}:'")
+        raise Malformed(f"expected a JSON list after '# {what}:'")
     return tuple(map(_names, names))
 
 
 def _add_entry(
-    tables: dict[str, tuple[int, int, Any]],
+    tables: Tables,
     fields: list[str],
     variables: dict[str, int],
     labels: dict[str, int],
-    error: Callable[[], DatasetError],
-) -> None:
-    """Enter one line into the table of its constraint."""
+) -> bool:
+    """Enter one line into the table of its constraint, unless it is malformed."""
     try:
-        number, u, v = fields[0], variables[fields[1]], variables[fields[2]]
-        a, b, weight = labels[fields[3]], labels[fields[4]], float(fields[5])
-    except (KeyError, ValueError, IndexError):
-        raise error() from None
-    first, second, table = tables.setdefault(number, (u, v, np.zeros((len(labels), len(labels)))))
-    if len(fields) != len(_CSV_HEADER) or u == v or (u, v) != (first, second) or not 0.0 <= weight < math.inf:
-        raise error()
-    table[a, b] += weight
+        number, u, v, a, b, text = fields
+        ends, place, weight = (variables[u], variables[v]), (labels[a], labels[b]), float(text)
+    except (KeyError, ValueError):
+        return False
+    stated, table = tables.setdefault(number, (ends, np.zeros((len(labels), len(labels)))))
+    if u == v or ends != stated or not 0.0 <= weight < math.inf:
+        return False
+    table[place] += weight
+    return True
 
 
 def _csv(instance: TwoCSP) -> str:
     names, labels = label_texts(instance.variables), label_texts(instance.alphabet)
-    buffer = io.StringIO()
-    buffer.write(f"# variables: {_json_names(instance.variables, 'variables')}\n")
-    buffer.write(f"# alphabet: {_json_names(instance.alphabet, 'labels')}\n")
-    columns: list[list[str]] = [[] for _ in _CSV_HEADER]
-    for number, (u, v, table) in enumerate(_constraints(instance)):
-        for a, b in np.argwhere(table > 0.0).tolist():
-            entry = (str(number), names[u], names[v], labels[a], labels[b], repr(float(table[a, b])))
-            for column, field in zip(columns, entry, strict=True):
-                column.append(field)
-    buffer.write(csv_text(_CSV_HEADER, columns))
-    return buffer.getvalue()
+    entries = [
+        (number, names[u], names[v], labels[a], labels[b], repr(float(table[a, b])))
+        for number, (u, v, table) in enumerate(_constraints(instance))
+        for a, b in np.argwhere(table > 0.0).tolist()
+    ]
+    stated = (
+        f"# variables: {_json_names(instance.variables, 'variables')}\n"
+        f"# alphabet: {_json_names(instance.alphabet, 'labels')}\n"
+    )
+    return stated + csv_text(_CSV_HEADER, list(zip(*entries, strict=True)))
 
 
-_READERS: dict[str, Callable[[str, str | os.PathLike[str], int], TwoCSP]] = {
+_READERS: dict[str, Callable[[str], TwoCSP]] = {
     "json": _parse_json,
     "csv": _parse_csv,
-    "cnf": lambda text, path, colours: parse_cnf(text, path, weighted=False),
-    "wcnf": lambda text, path, colours: parse_cnf(text, path, weighted=True),
-    "col": parse_col,
+    "cnf": partial(parse_cnf, weighted=False),
+    "wcnf": partial(parse_cnf, weighted=True),
 }
 _WRITERS: dict[str | None, Callable[[TwoCSP], str]] = {"json": _json, "csv": _csv}

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 
+from dpgraph.typing import FloatArray, IntArray
+
 if TYPE_CHECKING:
     import networkx as nx
-from dpgraph.typing import FloatArray, IntArray
 
 __all__ = ["MAX_VERTICES", "EdgeTable", "merge_arcs"]
 
@@ -21,15 +22,12 @@ MAX_VERTICES = 2**31
 
 @dataclass(frozen=True, eq=False, repr=False)
 class EdgeTable:
-    """Simple undirected graph: the positions ``low < high`` in `nodes` of the ends of each edge, once, no self-loops.
-
-    Every edge counts 1 if `weights` is None.
-    """
+    """Simple undirected graph: positions ``low < high`` in `nodes` of the ends of each edge, once, no self-loops."""
 
     nodes: tuple[Hashable, ...]
     low: IntArray
     high: IntArray
-    weights: FloatArray | None = None
+    weights: FloatArray | None = None  # every edge counts 1 if None
 
     def to_networkx(self, weight: str = "weight") -> nx.Graph:
         """As a networkx graph; weights, if there are any, become edge attribute `weight`."""
@@ -37,8 +35,7 @@ class EdgeTable:
 
         G = nx.Graph()
         G.add_nodes_from(self.nodes)
-        tails = [self.nodes[i] for i in self.low.tolist()]
-        heads = [self.nodes[i] for i in self.high.tolist()]
+        tails, heads = ([self.nodes[i] for i in ends.tolist()] for ends in (self.low, self.high))
         if self.weights is None:
             G.add_edges_from(zip(tails, heads, strict=True))
         else:
@@ -62,10 +59,9 @@ def merge_arcs(
 ) -> EdgeTable:
     """Undirected simple graph from a list of arcs between positions in `nodes`.
 
-    Self-loops are dropped. Unweighted repetitions, in either direction, count once. Weights of arcs repeated
-    in the same direction are summed; if a pair is listed in both directions it gets the larger of its two
-    arcs, because most files that list both directions mean one edge. Both rules map neighbouring graphs to
-    neighbouring graphs.
+    Self-loops are dropped. Unweighted repetitions, in either direction, count once. Weights of arcs repeated in the
+    same direction are summed; of the two directions the larger counts, because most files that list both mean one edge.
+    Both rules map neighbouring graphs to neighbouring graphs.
     """
     n = max(len(nodes), 1)
     proper = tails != heads

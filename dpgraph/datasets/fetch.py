@@ -1,15 +1,12 @@
 """Fetching a public graph once: download cache, checksums recorded on first use, interrupted downloads resumed."""
 
 import hashlib
-import logging
 import os
-import shutil
 from pathlib import Path
-from typing import Any
 
 from dpgraph.exceptions import DatasetError
 
-__all__ = ["cache_folder", "fetch", "verify"]
+__all__ = ["fetch", "verify"]
 
 _CHUNK = 1 << 16
 _TIMEOUT = 30.0
@@ -19,20 +16,15 @@ _BY_HAND = (
 )
 
 
-def cache_folder() -> Path:
-    """Folder of downloaded graphs: ``DPGRAPH_CACHE``, or the user's cache folder."""
-    import pooch
-
-    return Path(os.environ.get("DPGRAPH_CACHE") or pooch.os_cache("dpgraph"))
-
-
 def fetch(name: str, file: str, url: str, *, download: bool = True, progress: bool = False) -> Path:
-    """Path of a graph in the download cache, fetched if it is not there yet.
+    """Path of a graph in the download cache (``DPGRAPH_CACHE``, or the user's), fetched if it is not there yet.
 
     The SHA-256 of a file is recorded beside it when it is fetched first, and verified from then on; DatasetError if it
     disagrees, or if the file cannot be fetched. What an interrupted download left (``.part``) is continued by the next.
     """
-    path = cache_folder() / file
+    import pooch
+
+    path = Path(os.environ.get("DPGRAPH_CACHE") or pooch.os_cache("dpgraph")) / file
     record = path.with_name(f"{file}.sha256")
     known = record.read_text().strip() if record.is_file() else None
     if not path.is_file():
@@ -62,34 +54,21 @@ def _sha256(path: Path) -> str:
 
 
 def _download(name: str, url: str, path: Path, known: str | None, progress: bool) -> None:
-    import pooch
-
     part = path.with_name(f"{path.name}.part")
-
-    def resumed(url: str, output_file: str, _: Any) -> None:
-        _fetch_rest(url, part, progress)
-        shutil.copyfile(part, output_file)
-
-    logger = pooch.get_logger()
-    level = logger.level
-    # pooch announces every download and its checksum on stderr.
-    logger.setLevel(logging.WARNING)
     try:
-        known_hash = f"sha256:{known}" if known else None
-        pooch.retrieve(url, known_hash=known_hash, fname=path.name, path=path.parent, downloader=resumed)
-    except ValueError:
-        part.unlink(missing_ok=True)
-        raise DatasetError(
-            f"{url} no longer has the checksum recorded for {name}; if its publisher replaced it, delete "
-            f"{path}.sha256 to accept the new file"
-        ) from None
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _fetch_rest(url, part, progress)
     except OSError as error:
         # The network's own errors are OSErrors too (requests.RequestException).
         kept = f" {part.name} keeps what has arrived; the next attempt continues there." if part.is_file() else ""
         raise DatasetError(f"cannot fetch {name} from {url} ({type(error).__name__}).{kept} {_BY_HAND}") from None
-    finally:
-        logger.setLevel(level)
-    part.unlink()
+    if known and _sha256(part) != known:
+        part.unlink()
+        raise DatasetError(
+            f"{url} no longer has the checksum recorded for {name}; if its publisher replaced it, delete "
+            f"{path}.sha256 to accept the new file"
+        )
+    part.replace(path)
 
 
 def _fetch_rest(url: str, part: Path, progress: bool) -> None:
@@ -111,12 +90,8 @@ def _fetch_rest(url: str, part: Path, progress: bool) -> None:
             tag.write_text(identity)
         rest = int(answer.headers.get("Content-Length") or 0)
         start = have if continued else 0
-        with (
-            part.open("ab" if continued else "wb") as stream,
-            tqdm(
-                desc=part.stem, total=start + rest, initial=start, unit="B", unit_scale=True, disable=not progress
-            ) as bar,
-        ):
+        bar = tqdm(desc=part.stem, total=start + rest, initial=start, unit="B", unit_scale=True, disable=not progress)
+        with part.open("ab" if continued else "wb") as stream, bar:
             for chunk in answer.iter_content(_CHUNK):
                 stream.write(chunk)
                 bar.update(len(chunk))

@@ -1,4 +1,4 @@
-"""From a path to plain text: opening, gunzipping, recognising what is not text, with errors to act on.
+"""From a path to text: opening, gunzipping, recognising what is not text, with errors to act on.
 
 Errors name the file and a line number. They never quote the content: a line of an edge list is private.
 """
@@ -7,44 +7,73 @@ import gzip
 import os
 import re
 import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import BinaryIO
 
 from dpgraph.exceptions import DatasetError
 
-__all__ = ["MAX_BYTES", "MAX_LINE", "blank_comments", "decode", "malformed", "read_text", "refuse_long_lines"]
+__all__ = [
+    "AnyPath",
+    "Malformed",
+    "blank_comments",
+    "decode",
+    "naming",
+    "naturals",
+    "read_bytes",
+    "read_text",
+    "refuse_long_lines",
+]
+
+AnyPath = str | os.PathLike[str]
 
 #: Largest content of a file, unpacked. The environment variable ``DPGRAPH_MAX_BYTES`` sets another limit.
-MAX_BYTES = 4 * 2**30
+_MAX_BYTES = 4 * 2**30
 #: Largest ratio of unpacked to packed size, beyond the first mebibytes. Edge lists shrink to a third or a tenth; a
 #: thousandth is a file made to fill the memory.
 _MAX_RATIO = 200
 _FREE_BYTES = 64 * 2**20
 _CHUNK = 2**20
 #: Longest line of an edge list. No edge needs more, and the csv module stops at twice as much.
-MAX_LINE = 2**16
+_MAX_LINE = 2**16
+#: Decimal numbers of at most this many digits are exact as int64 and as float64.
+_MAX_DIGITS = 15
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _COMMENT = re.compile(rb"^[ \t]*[#%][^\n]*", re.MULTILINE)
 
 
-class _Readable(Protocol):
-    """What a plain file and an unpacked one have in common."""
+class Malformed(Exception):
+    """What is wrong with a file, or with one of its lines: what was expected, never what stands there."""
 
-    def read(self, size: int = ..., /) -> bytes: ...
+    def __init__(self, message: str, line: int | None = None) -> None:
+        super().__init__(message)
+        self.place = "" if line is None else f", line {line}"
 
 
-def read_text(path: str | os.PathLike[str]) -> bytes:
+@contextmanager
+def naming(path: AnyPath) -> Iterator[None]:
+    """Make a DatasetError with the name of the file of what is found malformed."""
+    try:
+        yield
+    except Malformed as error:
+        raise DatasetError(f"{path}{error.place}: {error}") from None
+
+
+def read_text(path: AnyPath) -> str:
+    """:func:`read_bytes` as a string; DatasetError also where it is not UTF-8."""
+    with naming(path):
+        return decode(read_bytes(path))
+
+
+def read_bytes(path: AnyPath) -> bytes:
     r"""Content of a text file with ``\n`` line ends, decompressed if it is gzip (by content, not by name).
 
-    Memory is bounded: a file is unpacked in pieces, and reading stops at :data:`MAX_BYTES`, or where a gzip file
-    grows more than two hundredfold beyond 64 MiB.
-
-    Raises
-    ------
-    DatasetError
-        The file is missing, unreadable, too large, a truncated or damaged gzip file, or not text.
+    Memory is bounded: a file is unpacked in pieces, and reading stops at a limit of 4 GiB, or where a gzip file grows
+    more than two hundredfold beyond 64 MiB. DatasetError if the file is missing, unreadable, too large, damaged, or not
+    text.
     """
     path = Path(path)
     try:
@@ -66,13 +95,13 @@ def read_text(path: str | os.PathLike[str]) -> bytes:
 
 
 def _limit() -> int:
-    wanted = os.environ.get("DPGRAPH_MAX_BYTES") or str(MAX_BYTES)
-    if not (wanted.isascii() and wanted.isdigit() and len(wanted) <= 18):
+    wanted = os.environ.get("DPGRAPH_MAX_BYTES") or str(_MAX_BYTES)
+    if not naturals([wanted]):
         raise DatasetError("the environment variable DPGRAPH_MAX_BYTES must be a number of bytes")
     return int(wanted)
 
 
-def _read_up_to(stream: _Readable, limit: int, path: Path) -> bytes:
+def _read_up_to(stream: BinaryIO | gzip.GzipFile, limit: int, path: Path) -> bytes:
     """All of a stream, in pieces, or an error as soon as it is longer than `limit`."""
     content = bytearray()
     while piece := stream.read(_CHUNK):
@@ -92,26 +121,24 @@ def _unpack(stream: BinaryIO, path: Path) -> bytes:
         return _read_up_to(unpacked, min(_limit(), allowed), path)
 
 
-def refuse_long_lines(text: bytes, path: str | os.PathLike[str]) -> None:
-    """Raise DatasetError if a line is longer than :data:`MAX_LINE` bytes."""
+def refuse_long_lines(text: bytes) -> None:
+    """Raise Malformed if a line is longer than 64 KiB."""
     start = 0
-    while len(text) - start > MAX_LINE:
-        end = text.rfind(b"\n", start, start + MAX_LINE + 1)
+    while len(text) - start > _MAX_LINE:
+        end = text.rfind(b"\n", start, start + _MAX_LINE + 1)
         if end < 0:
             line = text.count(b"\n", 0, start) + 1
-            raise malformed(path, line, f"at most {MAX_LINE} bytes on a line (an edge list has one edge on each line)")
+            raise Malformed(f"expected at most {_MAX_LINE} bytes on a line (an edge list has one edge on each)", line)
         start = end + 1
 
 
-def decode(text: bytes, path: str | os.PathLike[str], line: int = 1) -> str:
-    """Text of `path`, from line number `line` on, as a string; DatasetError when it is not UTF-8."""
+def decode(text: bytes, line: int = 1) -> str:
+    """Text from line number `line` on as a string; Malformed where it is not UTF-8."""
     try:
         return text.decode("utf-8")
     except UnicodeDecodeError as error:
         line += text.count(b"\n", 0, error.start)
-        raise DatasetError(
-            f"{path}, line {line}: expected UTF-8 text; found other bytes. Save the file as UTF-8"
-        ) from None
+        raise Malformed("expected UTF-8 text; found other bytes. Save the file as UTF-8", line) from None
 
 
 def blank_comments(text: bytes) -> bytes:
@@ -119,6 +146,6 @@ def blank_comments(text: bytes) -> bytes:
     return _COMMENT.sub(b"", text)
 
 
-def malformed(path: str | os.PathLike[str], line: int, expected: str) -> DatasetError:
-    """Error for one bad line. It says where and what was expected, never what stands there."""
-    return DatasetError(f"{path}, line {line}: expected {expected}")
+def naturals(fields: Iterable[str]) -> list[int]:
+    """Those of the fields that are nonnegative integers of a sensible size."""
+    return [int(field) for field in fields if field.isascii() and field.isdigit() and len(field) <= _MAX_DIGITS]

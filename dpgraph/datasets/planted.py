@@ -1,8 +1,8 @@
-"""Random graphs with a planted cut, drawn in time and memory proportional to their edges."""
+"""Random graphs with a planted cut, and 2-CSPs with a planted assignment, drawn in time proportional to their size."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,12 +12,13 @@ from scipy import sparse
 from dpgraph.arguments import as_generator, as_number, check_integer
 from dpgraph.datasets.edge_table import EdgeTable
 from dpgraph.exceptions import InvalidParameterError
+from dpgraph.instance import TwoCSP
+from dpgraph.typing import IntArray
 
 if TYPE_CHECKING:
     import networkx as nx
-from dpgraph.typing import IntArray
 
-__all__ = ["planted_bisection", "planted_cut", "planted_cut_sparse"]
+__all__ = ["PlantedCSP", "planted_bisection", "planted_csp", "planted_cut", "planted_cut_sparse"]
 
 #: Draws positions out of 0..size-1, given size and the probability (or share) of each.
 Draw = Callable[[np.random.Generator, int, float], IntArray]
@@ -26,8 +27,8 @@ Draw = Callable[[np.random.Generator, int, float], IntArray]
 def planted_cut(n: int, degree: float, correlation: float, rng: int | np.random.Generator | None = None) -> nx.Graph:
     """Random graph in which one balanced cut is planted (two-block stochastic block model).
 
-    A uniformly random half of the vertices gets s_i = +1, the other half s_i = -1, and every pair {i, j}
-    becomes an edge independently with probability ``(1 + correlation * s_i * s_j) * degree / n``.
+    A uniformly random half of the vertices gets s_i = +1, the other half s_i = -1, and every pair {i, j} becomes an
+    edge independently with probability ``(1 + correlation * s_i * s_j) * degree / n``.
 
     Parameters
     ----------
@@ -66,7 +67,7 @@ def planted_cut(n: int, degree: float, correlation: float, rng: int | np.random.
     >>> f"{across / G.number_of_edges():.1f}"
     '0.9'
     """
-    return _to_networkx(*_block_model(n, degree, correlation, rng, independent_subset))
+    return _to_networkx(*_block_model(n, degree, correlation, rng, _independent_subset))
 
 
 def planted_cut_sparse(
@@ -77,7 +78,7 @@ def planted_cut_sparse(
     Parameters
     ----------
     n, degree, correlation, rng
-        As in :func:`planted_cut`.
+        As for :func:`planted_cut`, and so are errors.
 
     Returns
     -------
@@ -85,11 +86,6 @@ def planted_cut_sparse(
         Symmetric 0/1 matrix, float64, zero diagonal.
     labels : ndarray of int8, shape (n,)
         The planted side of each vertex, 0 or 1.
-
-    Raises
-    ------
-    InvalidParameterError
-        As :func:`planted_cut`.
 
     Examples
     --------
@@ -99,7 +95,7 @@ def planted_cut_sparse(
     >>> float(A[labels == 0][:, labels == 0].sum())  # correlation -1: no edge inside a side
     0.0
     """
-    edges, labels = _block_model(n, degree, correlation, rng, independent_subset)
+    edges, labels = _block_model(n, degree, correlation, rng, _independent_subset)
     return edges.to_sparse(), labels
 
 
@@ -108,25 +104,20 @@ def planted_bisection(
 ) -> nx.Graph:
     """Random graph in which a bisection of known value is planted.
 
-    As :func:`planted_cut`, except that the *numbers* of edges inside each side and across are fixed to their
-    expected values (rounded) and the edges are placed uniformly: the planted bisection cuts exactly
+    As :func:`planted_cut`, except that the *numbers* of edges inside each side and across are fixed to their expected
+    values (rounded) and the edges are placed uniformly: the planted bisection cuts exactly
     ``round((1 - correlation) * degree * (n // 2) * ((n + 1) // 2) / n)`` edges in every draw.
 
     Parameters
     ----------
     n, degree, correlation, rng
-        As in :func:`planted_cut`. Positive correlation plants a small bisection (two communities), negative
-        correlation a large one.
+        As for :func:`planted_cut`, and so are errors. Positive correlation plants a small bisection (two communities),
+        negative correlation a large one.
 
     Returns
     -------
     networkx.Graph
         Vertices 0..n-1, with node attribute ``"side"`` (0 or 1), the planted bisection.
-
-    Raises
-    ------
-    InvalidParameterError
-        As :func:`planted_cut`.
 
     References
     ----------
@@ -140,6 +131,83 @@ def planted_bisection(
     200
     """
     return _to_networkx(*_block_model(n, degree, correlation, rng, _fixed_number))
+
+
+class PlantedCSP(TwoCSP):
+    """A :class:`~dpgraph.instance.TwoCSP` that knows the assignment planted in it.
+
+    Attributes
+    ----------
+    planted : dict
+        Variable -> label. Not always optimal, but its value is known.
+    """
+
+    planted: dict[Hashable, Hashable]
+
+
+def planted_csp(
+    n: int,
+    degree: float,
+    alphabet: int | Iterable[Hashable],
+    satisfiable: float,
+    rng: int | np.random.Generator | None = None,
+) -> PlantedCSP:
+    """Random unique game in which an assignment is planted.
+
+    Every variable gets a uniformly random planted label. Every pair of variables u < v has a constraint independently
+    with probability ``degree / (n - 1)``: a permutation s of the labels, satisfied when v has label s(label of u). Of
+    the m constraints exactly ``round(satisfiable * m)``, chosen uniformly, have a uniformly random permutation among
+    those that the planted assignment satisfies, the others one among those that it does not.
+
+    Parameters
+    ----------
+    n : int
+        Number of variables, at least 2.
+    degree : float
+        Expected number of constraints on a variable, in [0, n - 1].
+    alphabet : int or iterable of hashable
+        Labels; a random assignment satisfies one constraint in q, q their number.
+    satisfiable : float
+        Share of the constraints that the planted assignment satisfies, in [0, 1].
+    rng : int, numpy.random.Generator or None
+        Seed. The instance is public test data, so this is ordinary pseudo-randomness.
+
+    Returns
+    -------
+    PlantedCSP
+        A :class:`~dpgraph.instance.TwoCSP` on the variables 0..n-1, with the assignment as attribute ``planted``.
+
+    Raises
+    ------
+    InvalidParameterError
+        An argument is out of range.
+
+    References
+    ----------
+    S. Khot, On the power of unique 2-prover 1-round games, STOC 2002.
+
+    Examples
+    --------
+    >>> instance = planted_csp(200, 30, 3, 0.9, rng=0)
+    >>> instance.value(instance.planted) / instance.total_weight
+    0.9
+    """
+    n = check_integer("n, the number of variables,", n, 2)
+    if not 0.0 <= as_number(degree) <= n - 1:
+        raise InvalidParameterError(f"degree must lie in [0, n - 1] = [0, {n - 1}]; got {degree!r}")
+    if not 0.0 <= as_number(satisfiable) <= 1.0:
+        raise InvalidParameterError(f"satisfiable must lie in [0, 1]; got {satisfiable!r}")
+    instance = PlantedCSP(n, alphabet)
+    q = instance.alphabet_size
+    generator = as_generator(rng)
+    labels = generator.integers(q, size=n)
+    v, u = _triangle_pairs(_independent_subset(generator, n * (n - 1) // 2, degree / (n - 1)))
+    image = labels[v]
+    broken = generator.permutation(len(u))[round(satisfiable * len(u)) :]
+    image[broken] = (image[broken] + generator.integers(1, q, size=len(broken))) % q
+    instance.add_constraints(np.stack([u, v], axis=1), np.eye(q)[_permutations(generator, labels[u], image, q)])
+    instance.planted = instance.decode(labels)
+    return instance
 
 
 def _to_networkx(edges: EdgeTable, labels: NDArray[np.int8]) -> nx.Graph:
@@ -159,7 +227,7 @@ def _block_model(
     first, second = order[: n // 2], order[n // 2 :]
     tails, heads = [], []
     for side in (first, second):
-        i, j = triangle_pairs(draw(generator, len(side) * (len(side) - 1) // 2, inside))
+        i, j = _triangle_pairs(draw(generator, len(side) * (len(side) - 1) // 2, inside))
         tails.append(side[i])
         heads.append(side[j])
     i, j = np.divmod(draw(generator, len(first) * len(second), across), len(second))
@@ -181,11 +249,11 @@ def _pair_probabilities(n: int, degree: float, correlation: float) -> tuple[floa
     return (1 + correlation) * degree / n, (1 - correlation) * degree / n
 
 
-def independent_subset(generator: np.random.Generator, size: int, probability: float) -> IntArray:
+def _independent_subset(generator: np.random.Generator, size: int, probability: float) -> IntArray:
     """Sorted subset of 0..size-1 that holds each element independently with `probability`.
 
-    The gaps between successive elements are independent geometric variables, so the work is proportional to
-    the subset (Batagelj and Brandes, Phys. Rev. E 71, 2005) and each probability is exact.
+    The gaps between successive elements are independent geometric variables, so the work is proportional to the subset
+    (Batagelj and Brandes, Phys. Rev. E 71, 2005) and each probability is exact.
     """
     chosen: list[IntArray] = []
     last = -1
@@ -212,10 +280,20 @@ def _fixed_number(generator: np.random.Generator, size: int, share: float) -> In
     return chosen
 
 
-def triangle_pairs(index: IntArray) -> tuple[IntArray, IntArray]:
+def _triangle_pairs(index: IntArray) -> tuple[IntArray, IntArray]:
     """The pair (i, j), i > j >= 0, at each position of (1,0), (2,0), (2,1), (3,0), ..."""
     i = np.asarray((1 + np.sqrt(1 + 8 * index.astype(np.float64))) / 2, dtype=np.int64)
     # The square root may round across an integer.
     i -= i * (i - 1) // 2 > index
     i += i * (i + 1) // 2 <= index
     return i, index - i * (i - 1) // 2
+
+
+def _permutations(generator: np.random.Generator, argument: IntArray, image: IntArray, q: int) -> IntArray:
+    """Uniformly random permutations of 0..q-1 among those that map argument[e] to image[e], shape (m, q)."""
+    rows = np.arange(len(argument))
+    s = np.argsort(generator.random((len(argument), q)), axis=1)
+    elsewhere = np.argmax(s == image[:, None], axis=1)
+    s[rows, elsewhere] = s[rows, argument]
+    s[rows, argument] = image
+    return s

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Hashable, Iterable
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 from scipy import sparse
 
 from dpgraph.arguments import check_choice
 from dpgraph.datasets.edge_table import MAX_VERTICES, EdgeTable, merge_arcs
-from dpgraph.datasets.files import blank_comments, decode, read_text, refuse_long_lines
-from dpgraph.datasets.gml import parse_gml
-from dpgraph.datasets.gset import looks_like_gset, parse_gset
-from dpgraph.datasets.rows import Rows, open_table, parse_rows
-from dpgraph.exceptions import DatasetError, InvalidParameterError
+from dpgraph.datasets.files import AnyPath, Malformed, blank_comments, decode, naming, read_bytes, refuse_long_lines
+from dpgraph.datasets.rows import Labels, Rows, looks_like_gset, open_table, parse_gset, parse_rows
+from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.inputs.graphs import as_graph
 
 if TYPE_CHECKING:
@@ -25,23 +23,23 @@ if TYPE_CHECKING:
 __all__ = ["read_edgelist", "read_sparse"]
 
 Format = Literal["auto", "edgelist", "gset", "gml"]
-FORMATS = ("auto", "edgelist", "gset", "gml")
+Nodes = Literal["file"] | int | Iterable[Hashable]
 
 
 def read_edgelist(
-    path: str | os.PathLike[str],
+    path: AnyPath,
     *,
     format: Format = "auto",
-    nodes: Literal["file"] | int | Iterable[Hashable] = "file",
-    labels: type[int] | type[str] = int,
+    nodes: Nodes = "file",
+    labels: Labels = int,
     weight: str | None = None,
     symmetrize: bool = False,
 ) -> nx.Graph:
     r"""Read an undirected graph from a file.
 
-    The format is recognised by content: edge lists in the style of SNAP (one edge a line; separated by tabs,
-    spaces or commas; comment lines start with ``#`` or ``%``; a comma-separated file may have a header line),
-    Gset files (``n m`` header, then 1-based ``i j w`` lines) and GML. gzip compression is recognised too.
+    The format is recognised by content: edge lists in the style of SNAP (one edge a line; separated by tabs, spaces or
+    commas; comment lines start with ``#`` or ``%``; a comma-separated file may have a header line), Gset files (``n m``
+    header, then 1-based ``i j w`` lines) and GML. gzip compression is recognised too.
 
     Parameters
     ----------
@@ -50,34 +48,31 @@ def read_edgelist(
     format : {"auto", "edgelist", "gset", "gml"}
         Force a format instead of recognising it.
     nodes : "file", int, or iterable of labels
-        **The public vertex set of an edge list.** A differentially private result speaks about every vertex,
-        so which vertices exist must not be a secret. ``"file"``: you state that the vertices named in the
-        file are public (then they are sorted by label, because their order of appearance would tell which
-        edges come first). An integer n: the vertices 0..n-1. An iterable: these labels in this order. With
-        the last two, vertices without an edge exist. Gset and GML files list their vertices themselves.
+        **The public vertex set of an edge list**, which must not be a secret. ``"file"``: you state that the vertices
+        named in the file are public (they are sorted by label). An integer n: the vertices 0..n-1. An iterable: these
+        labels in this order. With the last two, vertices without an edge exist. Gset and GML files list their vertices
+        themselves.
     labels : {int, str}
-        Type of the vertex labels of an edge list. With ``str`` a comma-separated file must have a header
-        line.
+        Type of the vertex labels of an edge list. With ``str`` a comma-separated file must have a header line.
     weight : str, optional
-        Edge attribute that receives the weights of an edge list: the column of this name in the header line,
-        or the third column where there is no header. ``None``: further columns (time stamps, ratings) are
-        ignored. The weights of a Gset file always become the attribute ``"weight"``; GML attributes are kept
-        as they are.
+        Edge attribute that receives the weights of an edge list: the column of this name in the header line, or the
+        third column where there is no header. ``None``: further columns (time stamps, ratings) are ignored. The weights
+        of a Gset file always become the attribute ``"weight"``; GML attributes are kept as they are.
     symmetrize : bool, default False
         Accept a GML file that declares itself directed; a pair gets the heavier of its two arcs.
 
     Returns
     -------
     networkx.Graph
-        Undirected, without self-loops (their vertices stay). **An edge list is read as a list of unordered
-        pairs**: repeated lines and the two directions of a pair are one edge, so reading a list of arcs
-        symmetrises it. Weights of repeated lines are summed; of the two directions the heavier one counts.
+        Undirected, without self-loops (their vertices stay). **An edge list is read as a list of unordered pairs**:
+        repeated lines and the two directions of a pair are one edge, so reading a list of arcs symmetrises it. Weights
+        of repeated lines are summed; of the two directions the heavier one counts.
 
     Raises
     ------
     DatasetError
-        The file is missing, truncated, not text or malformed, or names a vertex outside `nodes`. The message
-        names the file and the line but never quotes it: an edge is private.
+        The file is missing, truncated, not text or malformed, or names a vertex outside `nodes`. The message names the
+        file and the line but never quotes it: an edge is private.
     InvalidGraphError
         A GML file is directed and `symmetrize` is false.
     InvalidParameterError
@@ -103,31 +98,25 @@ def read_edgelist(
 
 
 def read_sparse(
-    path: str | os.PathLike[str],
+    path: AnyPath,
     *,
     format: Format = "auto",
-    nodes: Literal["file"] | int | Iterable[Hashable] = "file",
-    labels: type[int] | type[str] = int,
+    nodes: Nodes = "file",
+    labels: Labels = int,
     weight: str | None = None,
     symmetrize: bool = False,
 ) -> tuple[sparse.csr_array, tuple[Hashable, ...]]:
     r"""Read an undirected graph from a file as a sparse adjacency matrix.
 
-    Parameters are those of :func:`read_edgelist`. Every function of dpgraph that takes a graph takes the
+    Parameters and errors are those of :func:`read_edgelist`. Every function of dpgraph that takes a graph takes the
     matrix; row i belongs to vertex ``nodes[i]``.
 
     Returns
     -------
     adjacency : scipy.sparse.csr_array, shape (n, n)
-        Symmetric, zero diagonal, float64. Entries are weights for a Gset file or with `weight`, and 1
-        otherwise.
+        Symmetric, zero diagonal, float64. Entries are weights for a Gset file or with `weight`, and 1 otherwise.
     nodes : tuple of hashable
         Vertex labels.
-
-    Raises
-    ------
-    DatasetError, InvalidGraphError, InvalidParameterError
-        As :func:`read_edgelist`.
 
     Examples
     --------
@@ -150,34 +139,26 @@ def read_sparse(
 
 
 def _read(
-    path: str | os.PathLike[str],
-    format: str,
-    nodes: Literal["file"] | int | Iterable[Hashable],
-    labels: type[int] | type[str],
-    weight: str | None,
-    symmetrize: bool,
+    path: AnyPath, format: str, nodes: Nodes, labels: Labels, weight: str | None, symmetrize: bool
 ) -> EdgeTable | nx.Graph:
-    check_choice("format", format, FORMATS)
+    check_choice("format", format, get_args(Format))
     if labels not in (int, str):
         raise InvalidParameterError(f"labels must be int or str; got {labels!r}")
     vertices = _public_vertices(nodes)
-    text = read_text(path)
-    if format == "gml" or (format == "auto" and _looks_like_gml(path, text)):
-        _refuse_vertices(vertices, "GML")
-        return parse_gml(decode(text, path), path, symmetrize=symmetrize)
-    refuse_long_lines(text, path)
-    table = open_table(path, blank_comments(text), labels)
-    if format == "gset" or (format == "auto" and looks_like_gset(table)):
-        _refuse_vertices(vertices, "Gset")
-        return parse_gset(table)
-    return _edge_list(parse_rows(table, labels=labels, weight=weight), vertices, path)
+    text = read_bytes(path)
+    with naming(path):
+        if format == "gml" or (format == "auto" and _looks_like_gml(path, text)):
+            _refuse_vertices(vertices, "GML")
+            return _parse_gml(decode(text), symmetrize)
+        refuse_long_lines(text)
+        table = open_table(blank_comments(text), labels)
+        if format == "gset" or (format == "auto" and looks_like_gset(table)):
+            _refuse_vertices(vertices, "Gset")
+            return parse_gset(table)
+        return _edge_list(parse_rows(table, labels=labels, weight=weight), vertices)
 
 
-def _looks_like_gml(path: str | os.PathLike[str], text: bytes) -> bool:
-    return Path(path).name.removesuffix(".gz").endswith(".gml") or text.lstrip().startswith((b"graph [", b"graph\n["))
-
-
-def _public_vertices(nodes: Literal["file"] | int | Iterable[Hashable]) -> tuple[Hashable, ...] | None:
+def _public_vertices(nodes: Nodes) -> tuple[Hashable, ...] | None:
     """Labels of the caller's vertex set, None when the file's own vertices are public."""
     if isinstance(nodes, str):
         if nodes == "file":
@@ -198,19 +179,65 @@ def _refuse_vertices(vertices: tuple[Hashable, ...] | None, format: str) -> None
         raise InvalidParameterError(f'a {format} file lists its own vertices; leave nodes="file"')
 
 
-def _edge_list(rows: Rows, vertices: tuple[Hashable, ...] | None, path: str | os.PathLike[str]) -> EdgeTable:
-    present, tails, heads = rows.positions()
+def _edge_list(rows: Rows, vertices: tuple[Hashable, ...] | None) -> EdgeTable:
     if vertices is None:
-        if not present:
-            raise DatasetError(
-                f"{path} names no vertex; state the public vertex set with nodes= if the graph has no edges"
+        if not rows.labels:
+            raise Malformed(
+                "the file names no vertex; state the public vertex set with nodes= if the graph has no edges"
             )
-        return merge_arcs(present, tails, heads, rows.weights)
+        return merge_arcs(*rows)
     index = {label: i for i, label in enumerate(vertices)}
-    position = np.array([index.get(label, -1) for label in present], dtype=np.int64)
+    position = np.array([index.get(label, -1) for label in rows.labels], dtype=np.int64)
     if position.size and position.min() < 0:
-        raise DatasetError(
-            f"{path} names a vertex outside nodes=, the public vertex set of {len(vertices)} vertices; "
-            "correct the set, or drop the edges of other vertices from the file"
+        raise Malformed(
+            f"the file names a vertex outside nodes=, the public vertex set of {len(vertices)} vertices; correct the "
+            "set, or drop the edges of other vertices from the file"
         )
-    return merge_arcs(vertices, position[tails], position[heads], rows.weights)
+    return merge_arcs(vertices, position[rows.tails], position[rows.heads], rows.weights)
+
+
+# --- GML, by networkx --------------------------------------------------------------------------------------------
+
+
+def _looks_like_gml(path: AnyPath, text: bytes) -> bool:
+    return Path(path).name.removesuffix(".gz").endswith(".gml") or text.lstrip().startswith((b"graph [", b"graph\n["))
+
+
+def _parse_gml(text: str, symmetrize: bool) -> nx.Graph:
+    """Graph of a GML text. Vertices are named by their labels, or by their ids in a file without labels."""
+    import networkx as nx
+
+    # What a malformed file makes networkx's parser raise. Its messages quote the file, so they stop here.
+    errors = (nx.NetworkXException, ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError)
+    G = None
+    for label in ("label", "id"):
+        with suppress(*errors):
+            G = nx.parse_gml(text, label=label)
+            break
+    if G is None:
+        raise Malformed("expected valid GML (a graph [ ... ] of node [ ... ] and edge [ ... ] records)")
+    if G.is_directed():
+        G = _undirected(G, symmetrize)
+    G.remove_edges_from(list(nx.selfloop_edges(G, keys=True) if G.is_multigraph() else nx.selfloop_edges(G)))
+    return G
+
+
+def _undirected(G: nx.DiGraph, symmetrize: bool) -> nx.Graph:
+    import networkx as nx
+
+    if not symmetrize:
+        raise InvalidGraphError(
+            "expected an undirected graph; the file declares itself directed. "
+            "Pass symmetrize=True to join each pair of vertices by the heavier of its two arcs"
+        )
+    if G.is_multigraph():
+        raise InvalidGraphError(
+            "expected at most one arc from a vertex to another; the file declares a directed multigraph. "
+            "Merge its parallel arcs first"
+        )
+    H = nx.Graph()
+    H.add_nodes_from(G.nodes(data=True))
+    for u, v, data in G.edges(data=True):
+        if not H.has_edge(u, v) or data.get("weight", 1) > H[u][v].get("weight", 1):
+            H.add_edge(u, v, **data)
+    return H

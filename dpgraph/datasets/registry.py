@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 from scipy import sparse
 
 from dpgraph.datasets.fetch import fetch, verify
-from dpgraph.datasets.files import blank_comments, decode, read_text
+from dpgraph.datasets.files import AnyPath, read_text
 from dpgraph.datasets.readers import read_edgelist, read_sparse
 from dpgraph.exceptions import DatasetError
 
@@ -35,12 +35,10 @@ class DatasetInfo:
 
     Parameters
     ----------
-    name : str
-        What :func:`load` takes.
+    name, file : str
+        What :func:`load` takes, and the name of its file.
     collection : str
         ``"bundled"``, ``"snap"``, ``"facebook100"``, ``"gset"`` or ``"local"``.
-    file : str
-        Its file name.
     nodes, edges : int or None
         As the publisher states them (edges may count self-loops and both directions); None when unknown.
     directed : bool
@@ -58,7 +56,7 @@ class DatasetInfo:
     url: str
 
 
-def available(data_dir: str | os.PathLike[str] | None = None) -> dict[str, DatasetInfo]:
+def available(data_dir: AnyPath | None = None) -> dict[str, DatasetInfo]:
     """All graphs that :func:`load` knows by name.
 
     Parameters
@@ -83,9 +81,7 @@ def available(data_dir: str | os.PathLike[str] | None = None) -> dict[str, Datas
     return infos
 
 
-def load(
-    name: str, *, data_dir: str | os.PathLike[str] | None = None, download: bool = True, progress: bool = False
-) -> nx.Graph:
+def load(name: str, *, data_dir: AnyPath | None = None, download: bool = True, progress: bool = False) -> nx.Graph:
     """Load a graph by name.
 
     Searched in this order: graphs bundled with the package; the folder `data_dir`, or the one that the environment
@@ -125,14 +121,14 @@ def load(
 
 
 def load_sparse(
-    name: str, *, data_dir: str | os.PathLike[str] | None = None, download: bool = True, progress: bool = False
+    name: str, *, data_dir: AnyPath | None = None, download: bool = True, progress: bool = False
 ) -> tuple[sparse.csr_array, tuple[Hashable, ...]]:
-    """Load a graph by name as a sparse matrix: :func:`load`, several times faster for large graphs.
+    """Load a graph by name as a sparse matrix, several times faster for large graphs.
 
     Parameters
     ----------
     name, data_dir, download, progress
-        As in :func:`load`.
+        As for :func:`load`, and so are errors.
 
     Returns
     -------
@@ -140,11 +136,6 @@ def load_sparse(
         Symmetric, zero diagonal, float64.
     nodes : tuple of hashable
         Vertex labels, one for each row.
-
-    Raises
-    ------
-    DatasetError
-        As :func:`load`.
 
     Examples
     --------
@@ -156,9 +147,7 @@ def load_sparse(
     return read_sparse(path, nodes=vertices)
 
 
-def _locate(
-    name: str, data_dir: str | os.PathLike[str] | None, download: bool, progress: bool
-) -> tuple[Path, int | Literal["file"]]:
+def _locate(name: str, data_dir: AnyPath | None, download: bool, progress: bool) -> tuple[Path, int | Literal["file"]]:
     """File of a named graph, and its public vertex set in the sense of `nodes=` of the readers."""
     if not (isinstance(name, str) and _NAME.fullmatch(name)):
         raise DatasetError(
@@ -174,18 +163,13 @@ def _locate(
         return local, "file"
     if info is None:
         close = difflib.get_close_matches(name, available(data_dir), n=3)
-        raise DatasetError(
-            f"unknown dataset {name!r}; "
-            + (
-                f"did you mean {' or '.join(close)}?"
-                if close
-                else "datasets.available(), or the command dpgraph datasets list, shows the known names"
-            )
-        )
+        known = "datasets.available(), or the command dpgraph datasets list, shows the known names"
+        hint = f"did you mean {' or '.join(close)}?" if close else known
+        raise DatasetError(f"unknown dataset {name!r}; {hint}")
     return fetch(info.name, info.file, info.url, download=download, progress=progress), "file"
 
 
-def _local_folder(data_dir: str | os.PathLike[str] | None) -> Path | None:
+def _local_folder(data_dir: AnyPath | None) -> Path | None:
     chosen = data_dir if data_dir is not None else os.environ.get("DPGRAPH_DATA") or None
     if chosen is None:
         return None
@@ -231,23 +215,15 @@ def _manifest(folder: Path) -> dict[str, tuple[str, str]]:
 
 @cache
 def _registry() -> dict[str, DatasetInfo]:
-    def number(text: str) -> int | None:
-        return int(text) if text else None
-
-    return {
-        row["name"]: DatasetInfo(
-            row["name"],
-            row["collection"],
-            row["file"],
-            number(row["nodes"]),
-            number(row["edges"]),
-            row["directed"] == "yes",
-            row["url"],
-        )
-        for row in _tab_separated(_DATA / "registry.tsv")
-    }
+    infos = {}
+    for row in _tab_separated(_DATA / "registry.tsv"):
+        nodes, edges = (int(row[size]) if row[size] else None for size in ("nodes", "edges"))
+        directed = row["directed"] == "yes"
+        name = row["name"]
+        infos[name] = DatasetInfo(name, row["collection"], row["file"], nodes, edges, directed, row["url"])
+    return infos
 
 
 def _tab_separated(path: Path) -> list[dict[str, str]]:
-    lines = decode(blank_comments(read_text(path)), path).splitlines()
-    return list(csv.DictReader((line for line in lines if line), delimiter="\t", restval=""))
+    lines = (line for line in read_text(path).splitlines() if line and not line.lstrip().startswith(("#", "%")))
+    return list(csv.DictReader(lines, delimiter="\t", restval=""))

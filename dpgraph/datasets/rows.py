@@ -1,102 +1,95 @@
-"""Lines of an edge list as arrays.
+"""Edge lists, and Gset files (a line ``n m``, then m lines ``i j w`` with vertices 1..n), as arrays.
 
-Files of plain nonnegative integers, which is nearly all of them, are parsed by whole-array operations.
-Everything else (names, weights, malformed lines) goes line by line; the two agree wherever the fast one
-answers.
+Files of plain nonnegative integers, which is nearly all of them, are parsed by whole-array operations. Everything else
+(names, weights, malformed lines) goes line by line; the two agree wherever the fast one answers.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-import os
 import re
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
+from itertools import islice
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpgraph.datasets.files import decode, malformed
-from dpgraph.exceptions import DatasetError
+from dpgraph.datasets.edge_table import MAX_VERTICES, EdgeTable, merge_arcs
+from dpgraph.datasets.files import Malformed, decode, naturals
 from dpgraph.typing import FloatArray, IntArray
 
-__all__ = ["Rows", "Table", "open_table", "parse_rows"]
+__all__ = ["Labels", "Rows", "looks_like_gset", "open_table", "parse_gset", "parse_rows"]
+
+Labels = type[int] | type[str]
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _DATA_LINE = re.compile(rb"[^\n]*[^\s][^\n]*")
 _PLAIN_BYTES = b"0123456789 \t,\n"
-#: Decimal numbers of at most this many digits fit into int64.
-_MAX_DIGITS = 18
+#: Decimal numbers of fewer digits fit into int64.
+_LONG_NUMBER = re.compile(rb"[0-9]{19}")
 #: Longer numbers are no labels; converting them takes time that grows with the square, and Python stops at 4300.
 _LONGEST_LABEL = 1000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Table:
-    """Data lines of a file (comments blank), the first of which has number `line` in it.
+    """Lines of a file; comments, and what is above the data, are blank.
 
     Columns end at the `delimiter`, None for any white space; `header` holds their names, if a line of them was above.
     """
 
-    path: str | os.PathLike[str]
     text: bytes
-    line: int = 1
     delimiter: str | None = None
     header: tuple[str, ...] | None = None
 
-    def data_lines(self) -> Iterator[tuple[int, int, list[str]]]:
-        """Number, end offset and fields of each line that is not blank."""
-        number, seen = self.line, 0
+    def data_lines(self) -> Iterator[tuple[int, list[str]]]:
+        """Number and fields of each line that is not blank."""
+        number, seen = 1, 0
         for match in _DATA_LINE.finditer(self.text):
             number += self.text.count(b"\n", seen, match.start())
             seen = match.start()
-            yield number, match.end(), _split(decode(match.group(), self.path, number), self.delimiter)
+            yield number, _split(decode(match.group(), number), self.delimiter)
 
-    def below(self, number: int, end: int, header: tuple[str, ...] | None = None) -> Table:
-        """The table below data line `number`, which ends at offset `end`."""
-        return Table(self.path, self.text[end:], number, self.delimiter, header)
+    def below(self, number: int, header: tuple[str, ...] | None = None) -> Table:
+        """The table with blanks instead of its first `number` lines."""
+        rest = b"".join(self.text.split(b"\n", number)[number:])
+        return Table(b"\n" * number + rest, self.delimiter, header)
+
+    def widths(self, lines: int) -> list[int]:
+        """Numbers of columns of the first lines."""
+        return [len(fields) for _, fields in islice(self.data_lines(), lines)]
 
 
-def open_table(path: str | os.PathLike[str], text: bytes, labels: type[int] | type[str]) -> Table:
+def open_table(text: bytes, labels: Labels) -> Table:
     """Recognise delimiter and header line of a text whose comments are blank."""
     match = _DATA_LINE.search(text)
     first = match.group() if match else b""
-    delimiter = "," if b"," in first else "\t" if labels is str and b"\t" in first else None
-    table = Table(path, text, delimiter=delimiter)
-    for number, end, fields in table.data_lines():
-        if delimiter == "," and (labels is str or not all(map(_INTEGER.fullmatch, fields[:2]))):
-            return table.below(number, end, tuple(fields))
-        break
+    table = Table(text, "," if b"," in first else "\t" if labels is str and b"\t" in first else None)
+    number, fields = next(table.data_lines(), (0, []))
+    if table.delimiter == "," and (labels is str or not all(map(_INTEGER.fullmatch, fields[:2]))):
+        return table.below(number, tuple(fields))
     return table
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Rows:
-    """The two labels of each line, and its weight if weights were asked for."""
+class Rows(NamedTuple):
+    """Sorted labels that occur, positions among them of the two ends of each line, and weights if asked for."""
 
-    tails: IntArray | list[Hashable]
-    heads: IntArray | list[Hashable]
+    labels: tuple[Hashable, ...]
+    tails: IntArray
+    heads: IntArray
     weights: FloatArray | None
 
-    def positions(self) -> tuple[tuple[Hashable, ...], IntArray, IntArray]:
-        """Sorted labels that occur, and the position among them of each tail and each head."""
-        if isinstance(self.tails, np.ndarray):
-            present, ends = np.unique(np.concatenate([self.tails, self.heads]), return_inverse=True)
-            return tuple(present.tolist()), ends[: len(self.tails)], ends[len(self.tails) :]
-        labels = sorted({*self.tails, *self.heads})
-        index = {label: i for i, label in enumerate(labels)}
-        tails = np.array([index[label] for label in self.tails], dtype=np.int64)
-        heads = np.array([index[label] for label in self.heads], dtype=np.int64)
-        return tuple(labels), tails, heads
 
-
-def parse_rows(table: Table, *, labels: type[int] | type[str], weight: str | None) -> Rows:
-    """All lines of a table; DatasetError for other numbers of columns than in the first, bad labels and bad weights."""
-    if labels is int and weight is None:
-        plain = _plain_integers(table.text)
-        if plain is not None:
-            return Rows(plain[:, 0], plain[:, 1], None)
-    return _line_by_line(table, labels, _weight_column(table, weight))
+def parse_rows(table: Table, *, labels: Labels, weight: str | None) -> Rows:
+    """All lines of a table; Malformed for other numbers of columns than in the first, bad labels and bad weights."""
+    plain = _plain_integers(table.text) if labels is int and weight is None else None
+    if plain is None:
+        return _line_by_line(table, labels, _weight_column(table, weight))
+    present, ends = np.unique(plain[:, :2].T.ravel(), return_inverse=True)
+    tails, heads = ends.reshape(2, -1)
+    return Rows(tuple(present.tolist()), tails, heads, None)
 
 
 def _weight_column(table: Table, weight: str | None) -> int | None:
@@ -106,47 +99,39 @@ def _weight_column(table: Table, weight: str | None) -> int | None:
         return 2
     if weight in table.header:
         return table.header.index(weight)
-    raise DatasetError(f"{table.path}: no column is named {weight!r} in its header line; name the column of weights")
+    raise Malformed(f"no column is named {weight!r} in the header line; name the column of weights")
 
 
 def _plain_integers(text: bytes) -> IntArray | None:
     """All numbers of a text of short nonnegative integers, as many on each line; None for any other text."""
-    if text.translate(None, _PLAIN_BYTES) or b",," in text:
+    if text.translate(None, _PLAIN_BYTES) or b",," in text or _LONG_NUMBER.search(text):
         return None
     buffer = np.frombuffer(text + b"\n", dtype=np.uint8)
     digit = buffer >= ord("0")
-    edges = np.flatnonzero(digit[1:] != digit[:-1]) + 1
-    starts_with_digit = bool(digit[0])
-    starts = np.concatenate([[0], edges[1::2]]) if starts_with_digit else edges[0::2]
-    ends = edges[0::2] if starts_with_digit else edges[1::2]
+    starts = np.flatnonzero(digit & ~np.concatenate([[False], digit[:-1]]))
     on_line = np.diff(np.searchsorted(starts, np.flatnonzero(buffer == ord("\n"))), prepend=0)
     on_line = on_line[on_line > 0]
-    lengths = ends - starts
-    if not on_line.size or on_line.min() != on_line.max() or on_line[0] < 2 or lengths.max() > _MAX_DIGITS:
+    if not on_line.size or on_line.min() != on_line.max() or on_line[0] < 2:
         return None
-    values = np.zeros(len(starts), dtype=np.int64)
-    for offset in range(int(lengths.max())):
-        longer = np.flatnonzero(lengths > offset)
-        values[longer] = values[longer] * 10 + (buffer[starts[longer] + offset] - ord("0"))
-    return values.reshape(-1, on_line[0])
+    return np.fromstring(text.replace(b",", b" "), dtype=np.int64, sep=" ").reshape(-1, on_line[0])
 
 
-def _line_by_line(table: Table, labels: type[int] | type[str], weight_column: int | None) -> Rows:
-    tails: list[Hashable] = []
-    heads: list[Hashable] = []
+def _line_by_line(table: Table, labels: Labels, weight_column: int | None) -> Rows:
+    ends: list[Any] = []
     weights: list[float] = []
     width = 0
-    for number, _, fields in table.data_lines():
+    for number, fields in table.data_lines():
         width = width or len(fields)
         if len(fields) != width or width < 2:
-            raise malformed(
-                table.path, number, f"{width} columns as on the lines above" if width >= 2 else "two vertex labels"
-            )
-        tails.append(_label(fields[0], labels, table.path, number))
-        heads.append(_label(fields[1], labels, table.path, number))
+            expected = f"{width} columns as on the lines above" if width >= 2 else "two vertex labels"
+            raise Malformed(f"expected {expected}", number)
+        ends += (_label(field, labels, number) for field in fields[:2])
         if weight_column is not None:
-            weights.append(_number(fields, weight_column, table.path, number))
-    return Rows(tails, heads, None if weight_column is None else np.array(weights, dtype=np.float64))
+            weights.append(_number(fields, weight_column, number))
+    present = tuple(sorted(set(ends)))
+    index = {label: i for i, label in enumerate(present)}
+    tails, heads = (np.array([index[label] for label in side], dtype=np.int64) for side in (ends[::2], ends[1::2]))
+    return Rows(present, tails, heads, None if weight_column is None else np.array(weights, dtype=np.float64))
 
 
 def _split(line: str, delimiter: str | None) -> list[str]:
@@ -156,18 +141,46 @@ def _split(line: str, delimiter: str | None) -> list[str]:
     return [field.strip() for field in line.split(delimiter)]
 
 
-def _label(field: str, labels: type[int] | type[str], path: str | os.PathLike[str], line: int) -> Hashable:
+def _label(field: str, labels: Labels, line: int) -> Hashable:
     if labels is str:
         if field:
             return field
-        raise malformed(path, line, "two vertex names; one is empty")
+        raise Malformed("expected two vertex names; one is empty", line)
     if _INTEGER.fullmatch(field) and len(field) <= _LONGEST_LABEL:
         return int(field)
-    raise malformed(path, line, f"two integer vertex labels of at most {_LONGEST_LABEL} digits (or pass labels=str)")
+    raise Malformed(f"expected two integer vertex labels of at most {_LONGEST_LABEL} digits (or pass labels=str)", line)
 
 
-def _number(fields: list[str], column: int, path: str | os.PathLike[str], line: int) -> float:
+def _number(fields: list[str], column: int, line: int) -> float:
     try:
         return float(fields[column])
     except (ValueError, IndexError):
-        raise malformed(path, line, f"a number in column {column + 1}, the weight") from None
+        raise Malformed(f"expected a number in column {column + 1}, the weight", line) from None
+
+
+def looks_like_gset(table: Table) -> bool:
+    """Two columns on the first line, three on the second, separated by white space."""
+    return table.delimiter is None and table.header is None and table.widths(2) == [2, 3]
+
+
+def parse_gset(table: Table) -> EdgeTable:
+    """Read a Gset file. Vertices are 1..n whether they have edges or not; a missing weight column means 1."""
+    number, fields = next(table.data_lines(), (1, []))
+    size = naturals(fields)
+    if not len(fields) == len(size) == 2 or not 1 <= size[0] < MAX_VERTICES:
+        found = "" if fields else "; the file is empty"
+        raise Malformed(f"expected the numbers of vertices and edges of a Gset file: n m{found}", number)
+    n, m = size
+    body = table.below(number)
+    rows = parse_rows(body, labels=int, weight=None if body.widths(1) == [2] else "weight")
+    if len(rows.tails) != m:
+        raise Malformed(
+            "expected as many edges as the first line announces; the file may be truncated, or it is no Gset file "
+            '(then pass format="edgelist")'
+        )
+    vertices = np.array(rows.labels, dtype=object)
+    if len(vertices) and not (vertices[0] >= 1 and vertices[-1] <= n):
+        raise Malformed(f"expected vertices in 1..{n}, as the first line announces; found another")
+    index = vertices.astype(np.int64) - 1
+    weights = rows.weights if rows.weights is not None else np.ones(m)
+    return merge_arcs(tuple(range(1, n + 1)), index[rows.tails], index[rows.heads], weights)

@@ -71,7 +71,7 @@ def _text(A: sparse.csr_array, nodes: Sequence[Hashable], weight: str | None) ->
     return "\n".join([header, *lines, ""])
 
 
-def _gset(A: sparse.csr_array, nodes: Sequence[Hashable], weight: str | None) -> str:
+def _gset(A: sparse.csr_array, nodes: Sequence[Hashable], _: str | None) -> str:
     tails, heads, weights = _edges(A)
     lines = (f"{i + 1} {j + 1} {w:.17g}" for i, j, w in zip(tails, heads, weights, strict=True))
     return "\n".join([f"{len(nodes)} {len(tails)}", *lines, ""])

@@ -1,14 +1,11 @@
 """Noise is taken out of released eigenvectors by what their own rows say about the law of rows (empirical Bayes).
 
-The rows of a released basis are true rows plus Gaussian noise of a known covariance. Rows of real graphs are far from
-Gaussian: most are close to 0 and a few are large, or they gather around one point for each community. That law is
-estimated from the released rows themselves, as a mixture whose weights maximise their likelihood, and every row is
-replaced by its posterior mean under it. This is post-processing: it reads released values and public noise scales only.
+Released rows are true rows plus Gaussian noise of a known covariance. Rows of real graphs are far from Gaussian: most
+are close to 0 and a few are large, or they gather around one point for each community. That law is estimated from the
+released rows, as a mixture whose weights maximise their likelihood; each row becomes its posterior mean under it.
 
-References
-----------
-X. Zhong, C. Su, Z. Fan, "Empirical Bayes PCA in high dimensions", JRSS B 2022, for nonparametric priors of principal
-components; J. Kiefer, J. Wolfowitz, Ann. Math. Statist. 1956, for the maximum likelihood estimate of a mixture.
+X. Zhong, C. Su, Z. Fan, "Empirical Bayes PCA in high dimensions", JRSS B 2022 (nonparametric priors); J. Kiefer,
+J. Wolfowitz, Ann. Math. Statist. 1956 (the maximum likelihood estimate of a mixture).
 """
 
 import numpy as np
@@ -18,11 +15,11 @@ from dpgraph.typing import FloatArray
 
 __all__ = ["enough_rows", "posterior_basis", "posterior_means", "posterior_means_and_response", "unless_vanished"]
 
-
 #: Rows that components of the mixture are centred at: spread evenly, and the longest ones.
 _EVEN, _LONGEST = 160, 40
 #: Rows that the weights are fitted to, and steps of expectation maximisation: few, or the law would fit the noise.
 _FITTED, _STEPS = 3000, 40
+#: Rows whose posterior means are computed at a time.
 _CHUNK = 4096
 #: Least number of rows for each column: fewer say too little about their law.
 _ROWS_PER_COLUMN = 30
@@ -51,40 +48,24 @@ def unless_vanished(means: FloatArray, rows: FloatArray) -> FloatArray:
 
 
 def posterior_means(rows: FloatArray, covariance: FloatArray, scales: FloatArray | None = None) -> FloatArray:
-    """Posterior means of true rows given noisy ones, under the law of rows that explains them best.
+    """Posterior means of true rows given noisy ones, under the law of rows that explains them best, shape (n, r).
 
-    Parameters
-    ----------
-    rows : ndarray, shape (n, r)
-        Released; row i is a true row plus noise N(0, scales[i]**2 covariance).
-    covariance : ndarray, shape (r, r)
-        Positive semidefinite; where it is 0 nothing is changed.
-    scales : ndarray, shape (n,), optional
-        Positive; 1 unless given.
-
-    Notes
-    -----
-    Components are Gaussians centred at some of the rows, as wide as the distance to the next of these centres: where
-    rows are dense beside the noise, they are points, and where rows are few and far apart, rows stay as they are.
+    Row i is a true row plus noise N(0, scales[i]**2 covariance), scales 1 unless given. Nothing is changed where
+    `covariance` is 0. Components are Gaussians centred at some of the rows, as wide as the distance to the next of
+    these centres: where rows are dense beside the noise, they are points, and rows that are few and far apart stay.
     """
-    return _posterior(rows, covariance, np.ones(len(rows)) if scales is None else scales**2, respond=False)[0]
+    scales = np.ones(len(rows)) if scales is None else scales
+    return posterior_means_and_response(rows, covariance, scales, respond=False)[0]
 
 
 def posterior_means_and_response(
-    rows: FloatArray, covariance: FloatArray, scales: FloatArray
+    rows: FloatArray, covariance: FloatArray, scales: FloatArray, *, respond: bool = True
 ) -> tuple[FloatArray, FloatArray]:
-    """:func:`posterior_means`, and how they respond to the rows, the law being fixed.
+    """:func:`posterior_means`, and how they respond to the rows, the law being fixed; zeros unless `respond`.
 
-    The response, shape (r, r), is the sum of scales[i]**2 times the derivative of mean i (first axis) by row i (second
-    axis).
+    The response (r, r) is the sum of scales[i]**2 times the derivative of mean i (first axis) by row i (second axis).
     """
-    return _posterior(rows, covariance, scales**2, respond=True)
-
-
-def _posterior(
-    rows: FloatArray, covariance: FloatArray, noise: FloatArray, *, respond: bool
-) -> tuple[FloatArray, FloatArray]:
-    """Posterior means, and the response or zeros in its place."""
+    noise = scales**2
     variances, axes = np.linalg.eigh(covariance)
     if not variances[-1] > 0.0:
         return rows, noise.sum() * np.eye(len(axes))
@@ -103,7 +84,7 @@ def _posterior(
         means[part] = kept[:, None] * white[part] + pulled
         if respond:
             scores = posterior * precision * noise[part, None]
-            response += (noise[part] @ kept) * np.eye(len(axes))
+            response += float(noise[part] @ kept) * np.eye(len(axes))
             response += _response_of_weights(white[part], means[part], scores, centres, widths * precision)
     return means @ colour, colour.T @ response @ whiten.T
 
@@ -130,9 +111,10 @@ def _response_of_weights(
     times p_k/(width_k + noise); m_k and s_k are multiplied out.
     """
     near, far = scores * share, scores * (1 - share)
-    products = white.T @ (near @ centres) - (far @ centres).T @ white
+    products: FloatArray = white.T @ (near @ centres) - (far @ centres).T @ white
     products += (centres.T * far.sum(axis=0)) @ centres - (white.T * near.sum(axis=1)) @ white
-    return products - means.T @ (scores @ centres - scores.sum(axis=1)[:, None] * white)
+    products -= means.T @ (scores @ centres - scores.sum(axis=1)[:, None] * white)
+    return products
 
 
 def _centres(white: FloatArray) -> FloatArray:

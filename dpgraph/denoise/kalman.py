@@ -1,9 +1,8 @@
 """Estimating a slowly moving field from noisy block releases: one scalar Kalman filter for each row.
 
-A bounded-iterate solver sees, for a block of rows b, noisy fields f_b = (A x)_b + N(0, sigma**2) at the present public
-iterate x. Between two looks at a row the field drifts because x moved. For a row of degree d the drift has variance
-about d times the mean square change of x, so rows of high degree should trust their last look and rows of low degree
-should average all of them. Everything here is post-processing of releases.
+A solver sees, for a block of rows b, noisy fields f_b = (A x)_b + N(0, sigma**2) at the present public iterate x.
+Between two looks at a row of degree d the field drifts because x moved, with a variance of about d times the mean
+square change of x: rows of high degree should trust their last look, and rows of low degree average all of them.
 """
 
 import numpy as np
@@ -14,16 +13,10 @@ __all__ = ["FieldTracker"]
 
 
 class FieldTracker:
-    """Posterior mean and variance of the field at each row.
+    """Posterior mean and variance of the field at each row, shapes (n, columns) and (n,).
 
-    Parameters
-    ----------
-    degrees : ndarray, shape (n,)
-        Released (positive) degrees: the prior variance of a field is `prior` times the degree.
-    columns : int
-        Number of columns of the iterate.
-    prior, drift : float
-        Multiples of the degree: variance before the first look, and of the drift for one unit of squared movement.
+    Of the released (positive) degree, `prior` is the multiple that is the variance before the first look, and `drift`
+    the multiple that is the variance of the drift for one unit of squared movement.
     """
 
     def __init__(self, degrees: FloatArray, columns: int, *, prior: float, drift: float) -> None:

@@ -1,14 +1,10 @@
 """Leading eigenvectors of a matrix of answers, by approximate message passing from its spectral estimate.
 
 The answers to randomised response, made unbiased, are the adjacency matrix plus noise that is independent in all pairs
-and has a known variance. Eigenvectors are not the best estimate then: rows have a law that can be learned
-(:mod:`dpgraph.denoise.empirical_bayes`). Products of the matrix with posterior means are corrected for what the
-noise has already said about them (Onsager's term), so that their error is Gaussian with a known covariance once more,
-and posterior means are taken again. Everything here is post-processing of the answers, without further budget.
-
-References
-----------
-A. Montanari, R. Venkataramanan, "Estimation of low-rank matrices via approximate message passing", Ann. Statist. 2021.
+and has a known variance. Products of the matrix with posterior means of rows are corrected for what the noise has
+already said about them (Onsager's term), so that their error is Gaussian with a known covariance once more, and
+posterior means are taken again: A. Montanari, R. Venkataramanan, "Estimation of low-rank matrices via approximate
+message passing", Ann. Statist. 2021.
 """
 
 from collections.abc import Callable
@@ -17,7 +13,6 @@ from dpgraph.denoise.empirical_bayes import posterior_means_and_response
 from dpgraph.typing import FloatArray
 
 __all__ = ["refined_eigenvectors"]
-
 
 #: Products after the spectral estimate; where that is good, the first one is what matters.
 _PRODUCTS = 5
@@ -33,27 +28,11 @@ def refined_eigenvectors(
 ) -> tuple[FloatArray, FloatArray]:
     """Estimate the space of leading eigenvectors of the matrix behind a noisy one, and what the noise says on it.
 
-    Parameters
-    ----------
-    multiply : callable
-        Product of the noisy symmetric matrix with an array of shape (n, r).
-    values, vectors : ndarray, shapes (r,) and (n, r)
-        Leading eigenpairs of the noisy matrix.
-    variance, scales : float and ndarray, shape (n,)
-        The noise of entry (i, j) has variance `variance` scales[i]**2 scales[j]**2.
-
-    Returns
-    -------
-    X : ndarray, shape (n, r)
-        Estimates of the eigenvectors, not orthonormal.
-    bias : ndarray, shape (r, r)
-        Expectation of X' W X for the noise W, which X depends on: (noisy matrix on the space of X) - bias is unbiased.
-
-    Notes
-    -----
-    W X is Onsager's term of a product plus Gaussian noise, and by Stein's lemma that noise has the same inner product
-    with the next posterior means as the term itself: `bias` is twice the term. (For the eigenvector of a spike it is
-    2 n variance/eigenvalue, as random matrix theory says.)
+    `multiply` is the product of the noisy symmetric matrix with an array of shape (n, r), `values` and `vectors`, shape
+    (n, r), are its leading eigenpairs, and the noise W of entry (i, j) has variance `variance` scales[i]**2
+    scales[j]**2. Returned are the estimates X, shape (n, r), not orthonormal, and the bias E X' W X, shape (r, r):
+    (noisy matrix on the space of X) - bias is unbiased. W X is Onsager's term of a product plus Gaussian noise, and by
+    Stein's lemma that noise has the same inner product with the next posterior means as the term: bias is twice it.
     """
     before = vectors / values
     estimate, covariance = vectors, variance * _weighted_gram(before, scales)

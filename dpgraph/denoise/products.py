@@ -1,25 +1,26 @@
-"""Released products of a private matrix with public bases: what is computed from all of them together.
+"""Released products Y_t = A Q_t + noise of a private matrix with public bases: the next basis, the average at the end.
 
-The products Y_t = A Q_t + noise are public, and so are the bases Q_t. The next basis comes from the weighted sum
-sum_t a_t Y_t (Q_t' Q), in which noise averages out, while products with bases that had not yet found the leading space
-count for little. (The published power method throws all but the last product away.)
+The next basis comes from the weighted sum sum_t a_t Y_t (Q_t' Q), in which noise averages out, while products with
+bases that had not yet found the leading space count for little. (The published method keeps the last product only.)
 """
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
-from dpgraph.tuning import POWER
+from dpgraph.denoise.empirical_bayes import posterior_basis, posterior_means_and_response, unless_vanished
+from dpgraph.tuning import POWER, VECTOR
 from dpgraph.typing import FloatArray
 
-__all__ = ["Products"]
+__all__ = ["Products", "Steer", "average", "capped_posterior", "posterior"]
 
 
 class Products:
     """Released products Y_t of the matrix with public bases Q_t.
 
-    Every basis is a linear combination of the first one and of products, so that these columns are all that is kept;
-    what is done with the bases is done with their coefficients and the Gram matrix of the columns.
+    Every basis is a linear combination of the first one and of products. Only these columns, their Gram matrix and the
+    coefficients of the bases are kept.
     """
 
     def __init__(self, first: FloatArray, iterations: int) -> None:
@@ -28,8 +29,7 @@ class Products:
         self._gram = np.zeros((self._columns.shape[1],) * 2)
         self._used = 0
         self._steps: list[tuple[FloatArray, slice, float]] = []
-        self.coefficients = np.zeros((self._columns.shape[1], k))
-        self.coefficients[self._append(first)] = np.eye(k)
+        self.replace_basis(first)
 
     def _append(self, columns: FloatArray) -> slice:
         new = slice(self._used, self._used + columns.shape[1])
@@ -61,11 +61,9 @@ class Products:
         """Drop the extra columns, which cost noise, where the Ritz values Q' Y show a gap after the rank."""
         if self.coefficients.shape[1] == rank:
             return
-        ritz = self.coefficients.T @ self._gram[:, self._steps[-1][1]]
-        values, vectors = np.linalg.eigh((ritz + ritz.T) / 2)
-        order = np.argsort(-np.abs(values))
-        if abs(values[order[rank]]) <= POWER.no_gap * abs(values[order[rank - 1]]):
-            self.coefficients = self.coefficients @ vectors[:, order[:rank]]
+        sizes, vectors = _ritz_pairs(self.coefficients.T @ self._gram[:, self._steps[-1][1]], rank)
+        if sizes[rank] <= POWER.no_gap * sizes[rank - 1]:
+            self.coefficients = self.coefficients @ vectors
 
     def improve(self, decay: float) -> None:
         """Turn the basis Q into an orthonormal one of sum_t decay^age/variance_t Y_t (Q_t' Q)."""
@@ -82,11 +80,81 @@ class Products:
             overlap = basis.T @ self._gram @ self.coefficients
             total[product] += weight * overlap
             known += weight * overlap.T @ overlap
-        ritz = self.coefficients.T @ self._gram @ total @ np.linalg.pinv(known)
-        values, vectors = np.linalg.eigh((ritz + ritz.T) / 2)
-        self.coefficients = self.coefficients @ vectors[:, np.argsort(-np.abs(values))[:rank]]
+        _, vectors = _ritz_pairs(self.coefficients.T @ self._gram @ total @ np.linalg.pinv(known), rank)
+        self.coefficients = self.coefficients @ vectors
 
     def covariance(self) -> FloatArray:
         """Covariance of the noise in a row of the basis, for products whose noise has one variance in all rows."""
         parts = [self.coefficients[product] / math.sqrt(weight) for _, product, weight in self._steps]
         return sum((part.T @ part for part in parts), start=np.zeros((self.coefficients.shape[1],) * 2))
+
+
+def _ritz_pairs(ritz: FloatArray, rank: int) -> tuple[FloatArray, FloatArray]:
+    """Decreasing absolute eigenvalues of the symmetric part, and the eigenvectors of the first `rank`."""
+    values, vectors = np.linalg.eigh((ritz + ritz.T) / 2)
+    order = np.argsort(-np.abs(values))
+    return np.abs(values[order]), vectors[:, order[:rank]]
+
+
+#: ``steer(seen, rows, variance)``: the next iterate, shape (n, 1), of which `seen` takes note.
+Steer = Callable[[Products, FloatArray, float], FloatArray]
+
+
+def posterior(seen: Products, rows: FloatArray, _variance: float) -> FloatArray:
+    """Go on from the posterior means of the rows: what lives on a small group loses all noise elsewhere."""
+    return seen.replace_basis(posterior_basis(seen.basis(), seen.covariance(), rows))
+
+
+def capped_posterior(seen: Products, rows: FloatArray, variance: float) -> FloatArray:
+    """Go on from posterior means whose largest entries are cut off where that promises the best next product.
+
+    The noise of a product with x is proportional to the largest entry of x. Let c be the cosine of x with the means,
+    which stand for the eigenvector. The next estimate then has a squared error, in units of the eigenvalue, of
+
+        (left (largest entry of rows * x)^2 + 0.6^2 (1 - c^2)) / c^2,
+
+    where left = 0.8 (response of the means to their noise) variance. The cap that makes it smallest is taken. The
+    `variance` is of the noise at a row of scale 1, of a product with an iterate of largest entry 1, over the squared
+    eigenvalue.
+    """
+    Q = seen.basis()
+    means, response = posterior_means_and_response(Q, seen.covariance(), rows)
+    means = unless_vanished(means, Q)
+    means = means / np.linalg.norm(means)
+    left = VECTOR.left * min(max(float(response[0, 0]), 0.0), float(np.sum(rows**2))) * variance
+
+    def error(x: FloatArray) -> float:
+        kept = min(float(np.sum(x * means)) ** 2, 1.0)
+        return (left * float(np.abs(rows[:, None] * x).max()) ** 2 + VECTOR.second**2 * (1 - kept)) / kept
+
+    return seen.replace_basis(min((_capped(means, cap) for cap in VECTOR.caps), key=error))
+
+
+def _capped(x: FloatArray, cap: float) -> FloatArray:
+    """Return a unit vector close to `x`, shape (n, 1), whose entries are about `cap`/sqrt(n) at most in size."""
+    largest = cap / math.sqrt(len(x))
+    x = x / np.linalg.norm(x)
+    for _ in range(VECTOR.cappings):
+        x = np.clip(x, -largest, largest)
+        x = x / np.linalg.norm(x)
+    return np.asarray(x)
+
+
+def average(seen: Products, rows: FloatArray) -> None:
+    """Average the products, as far as that takes away more noise than it brings back of earlier iterates.
+
+    An average with noise a beside the last product with noise b, in parts of the squared norm, differs from it by b - a
+    through noise; what it differs by in excess is what earlier iterates had not found yet.
+    """
+    last, noise = seen.coefficients, seen.noise_share(rows)
+    Q = seen.basis()
+    best, least = last, noise
+    for decay in VECTOR.last_decays:
+        seen.coefficients = last
+        seen.improve(decay)
+        less, other = seen.noise_share(rows), seen.basis()
+        apart = 2 - 2 * abs(float(np.sum(Q * other)) / float(np.linalg.norm(Q) * np.linalg.norm(other)))
+        error = less + max(apart - (noise - less), 0.0)
+        if error < least:
+            best, least = seen.coefficients, error
+    seen.coefficients = best

@@ -24,10 +24,8 @@ def number_of_sweeps(epsilon: float, mean_degree: float, labels: int = 1) -> int
     signal = epsilon * math.sqrt(max(mean_degree, 0.0) * part_of_labels(labels))
     if is_sparse(epsilon, mean_degree) or (labels > 1 and signal < ONE_SIDED.choice_signal):
         return 1
-    return min(
-        max(round(signal / (ONE_SIDED.choice_per_sweep if labels > 1 else ONE_SIDED.signal_per_sweep)), 2),
-        ONE_SIDED.most_sweeps,
-    )
+    each = ONE_SIDED.choice_per_sweep if labels > 1 else ONE_SIDED.signal_per_sweep
+    return min(max(round(signal / each), 2), ONE_SIDED.most_sweeps)
 
 
 def number_of_core_sweeps(epsilon: float) -> int:

@@ -1,8 +1,7 @@
 """What a sweep of a bounded iteration would cut, predicted from public numbers: degrees and the scale of the noise.
 
-Nothing private is read here. One sweep has a formula (:func:`one_sweep`). In later sweeps a vertex meets neighbours
-that have answered to its own earlier choice; that memory has no short formula, so what many sweeps cut is found by
-running them on a public random graph of such degrees (:func:`random_graph`).
+One sweep has a formula (:func:`one_sweep`). In later sweeps neighbours have answered to a vertex's own earlier choice.
+That memory has no short formula, so they are run on a public random graph of such degrees (:func:`random_graph`).
 """
 
 import math
@@ -13,7 +12,6 @@ from dpgraph.typing import FloatArray
 
 __all__ = ["one_sweep", "random_graph"]
 
-
 #: Steps of the fixed point for the odds of edges.
 _FITTING = 12
 
@@ -21,18 +19,10 @@ _FITTING = 12
 def one_sweep(degrees: FloatArray, variance: float) -> float:
     """Share of the edges that one sweep cuts in a graph of these degrees in which no cut is planted.
 
-    Parameters
-    ----------
-    degrees : ndarray, shape (n,)
-        In the order in which vertices choose their sides.
-    variance : float
-        Of the noise of a reading.
-
-    Notes
-    -----
-    A vertex of degree d, a share t of whose neighbours has chosen before it, sees a field of variance t d through noise
-    of variance s^2. Against its reading it wins sqrt(2/pi) t d/sqrt(t d + s^2) more edges than it loses, in expectation
-    over a Gaussian field. t is the share of all degrees that earlier vertices have.
+    Vertices choose their sides in the order of `degrees`, and their readings have noise of this `variance`. A vertex of
+    degree d, a share t of whose neighbours has chosen before it, sees a field of variance t d through noise of variance
+    s^2. Against its reading it wins sqrt(2/pi) t d/sqrt(t d + s^2) more edges than it loses, in expectation over a
+    Gaussian field. t is the share of all degrees that earlier vertices have.
     """
     total = float(degrees.sum())
     seen = degrees * (np.cumsum(degrees) - degrees) / total
@@ -41,23 +31,11 @@ def one_sweep(degrees: FloatArray, variance: float) -> float:
 
 
 def random_graph(degrees: FloatArray, vertices: int, correlation: float, generator: np.random.Generator) -> FloatArray:
-    """Adjacency matrix of a random graph whose expected degrees have the law of these.
+    """Adjacency matrix of a public random graph whose expected degrees are quantiles of `degrees`, of any number.
 
-    Parameters
-    ----------
-    degrees : ndarray
-        Wanted degrees, of any number of vertices.
-    vertices : int
-        Vertices of the graph; their expected degrees are quantiles of `degrees`, less than `vertices` - 1.
-    correlation : float
-        In [-1, 1]. Negative: a share (1 - correlation)/2 of the edges runs across a planted bisection.
-    generator : Generator
-        The graph is public: ordinary pseudo-randomness.
-
-    Notes
-    -----
-    The pair {i, j} is an edge with probability p (1 + correlation s_i s_j), at most 1, where s are the planted sides,
-    p/(1 - p) = x_i x_j, and x_i = d_i / sum_j x_j/(1 + x_i x_j): the law of largest entropy with these degrees.
+    The pair {i, j} is an edge with probability p (1 + correlation s_i s_j), at most 1, where s are planted sides,
+    p/(1 - p) = x_i x_j, and x_i = d_i / sum_j x_j/(1 + x_i x_j): the law of largest entropy with these degrees. So a
+    share (1 - correlation)/2 of the edges runs across a planted bisection, correlation in [-1, 1].
     """
     places = (np.arange(vertices) + generator.random()) / vertices * degrees.size
     wanted = np.clip(np.sort(degrees)[places.astype(np.int64)], 0.0, 0.999 * (vertices - 1))

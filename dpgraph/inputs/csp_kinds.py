@@ -1,6 +1,7 @@
 """Ready-made 2-CSPs on graphs: max-k-cut, colouring, unique games, max-2-SAT, and arbitrary relations on edges."""
 
 from collections.abc import Callable, Hashable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.inputs.graphs import as_graph
 from dpgraph.typing import FloatArray
 
-__all__ = ["KINDS", "csp_from_graph"]
+__all__ = ["csp_from_graph"]
 
 #: Makes an empty instance from variables and alphabet: :class:`dpgraph.instance.TwoCSP`, which imports this module.
 Make = Callable[[Any, Any], Any]
@@ -71,6 +72,8 @@ def csp_from_graph(make: Make, G: Any, kind: str, alphabet: Any, weight: str | N
     0.0
     """
     check_choice("kind", kind, KINDS)
+    if kind == "coloring" and weight is not None:
+        raise InvalidParameterError("kind='coloring' has no weights; use kind='max-k-cut'")
     return KINDS[kind](make, G, alphabet, weight)
 
 
@@ -83,28 +86,28 @@ def _max_k_cut(make: Make, G: Any, alphabet: Any, weight: str | None) -> Any:
     return instance
 
 
-def _coloring(make: Make, G: Any, alphabet: Any, weight: str | None) -> Any:
-    if weight is not None:
-        raise InvalidParameterError("kind='coloring' has no weights; use kind='max-k-cut'")
-    return _max_k_cut(make, G, alphabet, None)
-
-
-def _unique_games(make: Make, G: Any, alphabet: Any, weight: str | None) -> Any:
+def _on_edges(
+    make: Make, G: Any, alphabet: Any, weight: str | None, *, attribute: str, table: Callable[[Any, int], FloatArray]
+) -> Any:
+    """2-CSP of edges whose `attribute` says, by `table` of it and q, what labels of u and v earn on an edge u -> v."""
     instance = make(G.nodes, alphabet)
-    q = instance.alphabet_size
-    for u, v, permutation, w in _edges(G, "permutation", weight):
-        image = np.asarray(permutation)
-        if image.shape != (q,) or sorted(image.tolist()) != list(range(q)):
-            raise InvalidParameterError(f"a permutation must hold each of 0..{q - 1} once")
-        _add_directed(instance, G, u, v, np.eye(q)[image], w)
+    for u, v, stated, w in _edges(G, attribute, weight):
+        relation = table(stated, instance.alphabet_size)
+        if not G.is_directed() and not np.array_equal(relation, relation.T):
+            raise InvalidGraphError(
+                "a constraint that treats its two ends differently needs a directed graph "
+                "(nx.DiGraph or nx.MultiDiGraph)"
+            )
+        instance.add_constraint(u, v, relation, w)
     return instance
 
 
-def _relations(make: Make, G: Any, alphabet: Any, weight: str | None) -> Any:
-    instance = make(G.nodes, alphabet)
-    for u, v, relation, w in _edges(G, "relation", weight):
-        _add_directed(instance, G, u, v, np.asarray(relation, dtype=np.float64), w)
-    return instance
+def _permutation_table(permutation: Any, q: int) -> FloatArray:
+    image = np.asarray(permutation)
+    if image.shape != (q,) or sorted(image.tolist()) != list(range(q)):
+        raise InvalidParameterError(f"a permutation must hold each of 0..{q - 1} once")
+    table: FloatArray = np.eye(q)[image]
+    return table
 
 
 def _max_2_sat(make: Make, G: Any, alphabet: Any, weight: str | None) -> Any:
@@ -131,19 +134,11 @@ def _edges(G: Any, attribute: str, weight: str | None) -> Iterator[tuple[Hashabl
         yield u, v, data[attribute], 1.0 if weight is None else data[weight]
 
 
-def _add_directed(instance: Any, G: Any, u: Hashable, v: Hashable, table: FloatArray, weight: float) -> None:
-    if not G.is_directed() and not np.array_equal(table, table.T):
-        raise InvalidGraphError(
-            "a constraint that treats its two ends differently needs a directed graph (nx.DiGraph or nx.MultiDiGraph)"
-        )
-    instance.add_constraint(u, v, table, weight)
-
-
 #: Constructor of each kind of instance.
 KINDS: dict[str, Callable[[Make, Any, Any, str | None], Any]] = {
     "max-k-cut": _max_k_cut,
-    "coloring": _coloring,
-    "unique-games": _unique_games,
+    "coloring": _max_k_cut,
+    "unique-games": partial(_on_edges, attribute="permutation", table=_permutation_table),
     "max-2-sat": _max_2_sat,
-    "relations": _relations,
+    "relations": partial(_on_edges, attribute="relation", table=lambda table, _: np.asarray(table, dtype=np.float64)),
 }

@@ -8,7 +8,6 @@ import numpy as np
 from scipy import sparse
 
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
-from dpgraph.inputs.frames import edges_of, vertices_of
 from dpgraph.typing import FloatArray, IntArray
 
 __all__ = ["is_matrix", "is_private_graph", "public_side"]
@@ -23,7 +22,8 @@ def public_side(G: Any, weight: str | None, symmetrize: bool) -> Side:
     """Vertex labels and a reader of the edges."""
     readers = (
         (_instance_of(G, "networkx", "Graph"), _networkx_side),
-        (is_private_graph(G), _private_graph_side),
+        # Functions of networkx count an edge without the attribute as 1, and so does its backend.
+        (is_private_graph(G), lambda G, w, s: _networkx_side(G._graph, w, s, missing=1.0)),
         (_instance_of(G, "igraph", "Graph"), _igraph_side),
         (_instance_of(G, "pandas", "DataFrame"), _edge_frame_side),
         (is_matrix(G), _matrix_side),
@@ -65,11 +65,6 @@ def _refuse_directed(directed: bool, symmetrize: bool) -> None:
         )
 
 
-def _private_graph_side(G: Any, weight: str | None, symmetrize: bool) -> Side:
-    # Functions of networkx count an edge without the attribute as 1, and so does its backend.
-    return _networkx_side(G._graph, weight, symmetrize, missing=1.0)
-
-
 def _networkx_side(G: Any, weight: str | None, symmetrize: bool, missing: float | None = None) -> Side:
     _refuse_directed(G.is_directed(), symmetrize)
     nodes = tuple(G.nodes)
@@ -85,8 +80,7 @@ def _networkx_side(G: Any, weight: str | None, symmetrize: bool, missing: float 
 
 def _igraph_side(G: Any, weight: str | None, symmetrize: bool) -> Side:
     _refuse_directed(G.is_directed(), symmetrize)
-    names = G.vs["name"] if "name" in G.vs.attributes() else range(G.vcount())
-    nodes = tuple(names)
+    nodes = tuple(G.vs["name"] if "name" in G.vs.attributes() else range(G.vcount()))
     try:
         distinct = len(set(nodes)) == len(nodes)
     except TypeError:
@@ -98,7 +92,6 @@ def _igraph_side(G: Any, weight: str | None, symmetrize: bool) -> Side:
             "expected distinct vertex names; got an igraph.Graph in which a name repeats. "
             "Make them distinct, or delete the 'name' attribute to use vertex numbers"
         )
-
     if weight is not None and weight not in G.es.attributes():  # which attributes there are is public
         raise _missing_weight(weight)
 
@@ -111,13 +104,24 @@ def _igraph_side(G: Any, weight: str | None, symmetrize: bool) -> Side:
 
 
 def _edge_frame_side(G: Any, weight: str | None, symmetrize: bool) -> Side:
-    nodes = vertices_of(G)
+    if not {"source", "target"} <= set(G.columns):
+        raise InvalidGraphError("a table of edges needs the columns 'source' and 'target'; see dpgraph.edge_frame")
+    first, second = (getattr(G[end].dtype, "categories", None) for end in ("source", "target"))
+    if first is None or second is None or not first.equals(second):
+        raise InvalidGraphError(
+            "a table of edges must declare its public vertices: both columns categorical with the same categories. "
+            "Use dpgraph.edge_frame(frame, nodes=...)"
+        )
+    nodes = tuple(first.tolist())
     if weight is not None and weight not in G.columns:
         raise InvalidGraphError(f"the table has no column {weight!r} of weights")
 
     def edges(signed: bool) -> sparse.csr_array:
-        ends, values = edges_of(G, weight)
-        return _edge_array(ends, _weights(values or (), weight), len(nodes), directed=symmetrize, signed=signed)
+        ends = np.stack([G[end].cat.codes.to_numpy(dtype=np.int64) for end in ("source", "target")], axis=1)
+        if np.any(ends < 0):
+            raise InvalidGraphError("expected two declared vertices in every row; at least one row lacks one")
+        values = _weights(G[weight].tolist() if weight is not None else (), weight)
+        return _edge_array(ends, values, len(nodes), directed=symmetrize, signed=signed)
 
     return nodes, edges
 
@@ -141,7 +145,8 @@ def _matrix_side(G: Any, weight: str | None, symmetrize: bool) -> Side:
         if symmetrize:
             A = A.maximum(A.T)
         transposed = A.T.tocsr()
-        if _identical(A, transposed) and not A.diagonal().any():
+        identical = all(np.array_equal(getattr(A, x), getattr(transposed, x)) for x in ("indptr", "indices", "data"))
+        if identical and not A.diagonal().any():
             return _compact_copy(A)
         if A.nnz and abs(A - transposed).max() > 1e-12 * max(1.0, float(abs(A).max())):
             raise InvalidGraphError(
@@ -195,10 +200,6 @@ def _mirrored(upper: sparse.coo_array) -> sparse.csr_array:
     keep = row != col
     half = sparse.coo_array((upper.data[keep], (row[keep], col[keep])), shape=upper.shape).tocsr()
     return _compact_copy(half + half.T.tocsr())
-
-
-def _identical(A: sparse.csr_array, B: sparse.csr_array) -> bool:
-    return all(np.array_equal(getattr(A, part), getattr(B, part)) for part in ("indptr", "indices", "data"))
 
 
 def _compact_copy(A: sparse.csr_array) -> sparse.csr_array:

@@ -1,8 +1,8 @@
 """The one door by which a graph enters: every supported input becomes one frozen :class:`~dpgraph.graph.Graph`.
 
 Entering happens in two steps, because a privacy budget must be debited between them. :func:`open_graph` looks at
-public facts only (the kind of the input, its vertex set, whether it is directed); :meth:`GraphSource.read` reads
-the edges. What a networkx or igraph graph looks like is known to :mod:`dpgraph.inputs.edges` alone.
+public facts only (the kind of the input, its vertex set, whether it is directed); :attr:`GraphSource.read` reads the
+edges. What a networkx or igraph graph looks like is known to :mod:`dpgraph.inputs.edges` alone.
 """
 
 from collections.abc import Callable, Hashable
@@ -13,25 +13,20 @@ import numpy as np
 
 from dpgraph.arguments import check_scale
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
-from dpgraph.graph import Graph
+from dpgraph.graph import Graph, WeightGrid
 from dpgraph.inputs.edges import is_matrix, is_private_graph, public_side
-from dpgraph.inputs.weight_grid import WeightGrid
 
 __all__ = ["GraphSource", "as_graph", "is_weighted", "open_graph"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GraphSource:
-    """Public facts about an input graph, and the door to its private edges.
-
-    Pairs may weigh something between 0 and the public bound `max_weight` if the graph is `weighted`, by what is
-    declared: see :func:`is_weighted`. Call :attr:`read` only after the budget has been debited.
-    """
+    """Public facts about an input graph, and the door to its private edges."""
 
     nodes: tuple[Hashable, ...]
     max_weight: float
-    weighted: bool
-    read: Callable[[], Graph]
+    weighted: bool  # as declared: see is_weighted
+    read: Callable[[], Graph]  # to be called only after the budget has been debited
 
     @property
     def n_vertices(self) -> int:
@@ -42,10 +37,9 @@ class GraphSource:
 def is_weighted(weight: str | None, max_weight: float = 1.0, *, counted: bool = False) -> bool:
     """Whether pairs may weigh something between 0 and `max_weight`, by public declarations alone.
 
-    This is the one definition of *weighted*, by which automatic choices avoid one-bit answers, which tell little about
-    such a weight. Whether a private matrix *has* other entries is private, so that nothing may depend on it; every
-    mechanism protects weights that were not declared, and is only chosen as if there were none. Naming the default,
-    ``max_weight=1.0``, declares nothing.
+    Automatic choices avoid one-bit answers for weighted graphs. Whether a private matrix *has* other entries is
+    private, so that nothing may depend on it; every mechanism protects weights that were not declared, and is only
+    chosen as if there were none. Naming the default, ``max_weight=1.0``, declares nothing.
 
     - With `weight`, weights are declared.
     - Without it, edges of a list (`counted`: networkx, igraph, tables) count 1 each, parallel ones add up, and sums are
@@ -71,35 +65,11 @@ def open_graph(
 ) -> GraphSource:
     """Check the public side of a graph and return the door to its private side.
 
-    Parameters
-    ----------
-    G : networkx.Graph, igraph.Graph, scipy sparse array or matrix, or numpy.ndarray
-        The graph. **Its vertices and their order are public**, and taken as they are. A networkx graph that was built
-        from a list of edges holds the vertices that occur in an edge, in their order of appearance, which depends on
-        private edges: pass it through :func:`dpgraph.with_public_nodes` first. Parallel edges are merged by summing,
-        self-loops are dropped, and weights above `max_weight` are capped: each of these maps neighbouring graphs to
-        neighbouring graphs.
-    weight : str, optional
-        Edge attribute that holds the weight. ``None`` means unweighted (every edge counts 1); then the entries of
-        a matrix are its weights, capped at `max_weight`. ``"weight"`` declares that the entries of a matrix may lie
-        between 0 and `max_weight`, so that automatic choices expect it: see :func:`is_weighted`.
-    max_weight : float, optional
-        Public upper bound on a weight, required with `weight`; 1 otherwise.
-    symmetrize : bool, default False
-        Accept directed input; the weight of a pair is the larger of its two arcs.
-    products : bool, default True
-        The caller multiplies by the matrix: what that needs is imported here, hence before the debit.
-
-    Returns
-    -------
-    GraphSource
-
-    Raises
-    ------
-    InvalidGraphError
-        `G` is of an unknown kind, directed, not square, or has no vertices.
-    InvalidParameterError
-        `weight` without `max_weight`, or a `max_weight` that is not positive and finite.
+    **Its vertices and their order are public**, and taken as they are: see :func:`dpgraph.with_public_nodes`. Parallel
+    edges are summed, self-loops are dropped, weights are capped at `max_weight`; with `symmetrize` a pair gets the
+    heavier of its two arcs. Each of these maps neighbouring graphs to neighbouring graphs. ``weight=None`` counts every
+    edge as 1; entries of a matrix are weights in any case, and ``weight="weight"`` declares them: see
+    :func:`is_weighted`. With `products`, what multiplying by the matrix needs is imported here, hence before the debit.
     """
     if weight is not None and max_weight is None:
         raise InvalidParameterError(
@@ -127,25 +97,8 @@ def open_graph(
 def as_graph(G: Any, *, weight: str | None = None, symmetrize: bool = False, signed: bool = True) -> Graph:
     """Read a graph for an exact (not private) computation: weights are neither capped nor rounded.
 
-    Parameters
-    ----------
-    G : networkx.Graph, igraph.Graph, scipy sparse array or matrix, numpy.ndarray or Graph
-        The graph; parallel edges are merged by summing (unweighted ones count once), self-loops are dropped.
-    weight : str, optional
-        Edge attribute that holds the weight; ``None`` means unweighted. Matrix entries always are weights.
-    symmetrize : bool, default False
-        Accept directed input; the weight of a pair is the larger of its two arcs, which must not be negative.
-    signed : bool, default True
-        Accept negative weights.
-
-    Returns
-    -------
-    Graph
-
-    Raises
-    ------
-    InvalidGraphError
-        As :func:`open_graph`, and for NaN or infinite weights, a missing weight attribute or a ``PrivateGraph``.
+    As :func:`open_graph`, but for negative weights, which are accepted if `signed` and not `symmetrize`, and parallel
+    unweighted edges, which count once. A ``PrivateGraph`` is refused.
     """
     if isinstance(G, Graph):
         return G

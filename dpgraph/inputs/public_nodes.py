@@ -1,32 +1,32 @@
-"""The public vertex set of a networkx graph, and its order, declared apart from the edges.
+"""The public vertex set of a networkx graph or a pandas table of edges, and its order, declared apart from the edges.
 
-``networkx.Graph(edges)`` and every reader that adds edges one by one makes the vertices that occur in an edge, in the
-order in which they occur first. Both tell of the edges: which comes first, and whether a vertex has any. dpgraph takes
-the vertices of a graph object as it finds them, since only its owner knows how it was made.
+dpgraph takes the vertices of a graph object as it finds them, since only its owner knows how it was made.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
+from dpgraph.extras import require
 
 if TYPE_CHECKING:
     import networkx as nx
+    import pandas as pd
 
-__all__ = ["public_labels", "with_public_nodes"]
+__all__ = ["edge_frame", "with_public_nodes"]
 
 
 def with_public_nodes(G: nx.Graph, nodes: Iterable[Hashable] | int | Literal["sorted"] = "sorted") -> nx.Graph:
     """Copy a networkx graph with a public vertex set in a public order.
 
     Use it for a graph that was built from its edges (``networkx.Graph(edges)``, ``networkx.read_edgelist``,
-    ``networkx.from_pandas_edgelist``, an igraph graph by ``to_networkx``). Results list vertices in the order of
-    ``G.nodes``, which there is the order of first appearance in the list of edges, and a vertex without an edge is
-    missing: without this step two neighbouring edge lists may differ in what is taken to be public.
+    ``networkx.from_pandas_edgelist``, an igraph graph by ``to_networkx``). There the order of ``G.nodes``, in which
+    results list vertices, tells which edges come first, and a vertex without an edge is missing: without this step two
+    neighbouring edge lists may differ in what is taken to be public.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def with_public_nodes(G: nx.Graph, nodes: Iterable[Hashable] | int | Literal["so
             f"G must be a networkx graph; got {type(G).__name__}. Matrices and igraph graphs have numbered vertices; "
             "for a pandas table of edges use dpgraph.edge_frame"
         )
-    labels = public_labels(nodes, "sorted", G.nodes)
+    labels = _public_labels(nodes, "sorted", G.nodes)
     if not set(G.nodes) <= set(labels):
         raise InvalidGraphError(
             "G has a vertex outside nodes=, the public vertex set; correct the set, or drop it from G"
@@ -83,25 +83,69 @@ def with_public_nodes(G: nx.Graph, nodes: Iterable[Hashable] | int | Literal["so
     return H
 
 
-def public_labels(nodes: Iterable[Hashable] | int | str, word: str, present: Iterable[Hashable]) -> list[Hashable]:
-    """The vertices that an argument ``nodes=`` declares; `word` stands for those that are `present`, sorted.
+def edge_frame(
+    frame: pd.DataFrame,
+    *,
+    nodes: Iterable[Hashable] | int | Literal["frame"],
+    source: str = "source",
+    target: str = "target",
+) -> pd.DataFrame:
+    """Declare the public vertex set of a table of edges, so that every function of dpgraph accepts it as a graph.
 
-    They are sorted by their text form where they cannot be compared: no order of appearance is left.
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        One row for each edge. It is not changed.
+    nodes : iterable of hashable, int or "frame"
+        As for :func:`with_public_nodes`, with ``"frame"`` in place of ``"sorted"``.
+    source, target : str
+        Columns of the ends of an edge.
+
+    Returns
+    -------
+    pandas.DataFrame
+        With the other columns of `frame`, and with categorical columns ``source`` and ``target``, whose categories are
+        the public vertices.
 
     Raises
     ------
     InvalidParameterError
-        Another word, or a vertex repeats.
+        A column is missing, or the vertices repeat.
+    DPGraphError
+        pandas is not installed.
+
+    Examples
+    --------
+    >>> import dpgraph, pandas as pd
+    >>> calls = pd.DataFrame({"caller": ["ann", "bob"], "callee": ["bob", "cem"]})
+    >>> G = edge_frame(calls, nodes=["ann", "bob", "cem", "dan"], source="caller", target="callee")
+    >>> dpgraph.private_degrees(G, epsilon=1.0, delta=1e-6).nodes
+    ('ann', 'bob', 'cem', 'dan')
     """
+    pd = require("pandas")
+    missing = [column for column in (source, target) if column not in frame.columns]
+    if missing:
+        raise InvalidParameterError(
+            f"the table has no column {missing[0]!r}; name the columns with source= and target="
+        )
+    ends = pd.concat([frame[source], frame[target]], ignore_index=True) if isinstance(nodes, str) else pd.Series()
+    kind = pd.CategoricalDtype(_public_labels(nodes, "frame", pd.unique(ends.dropna()).tolist()))
+    columns = {"source": frame[source].astype(kind), "target": frame[target].astype(kind)}
+    return frame.drop(columns=list({source, target, *columns} & set(frame.columns))).assign(**columns)
+
+
+def _public_labels(nodes: Iterable[Hashable] | int | str, word: str, present: Iterable[Hashable]) -> list[Hashable]:
+    """The vertices that an argument ``nodes=`` declares; `word` stands for those that are `present`, sorted."""
     if isinstance(nodes, str):
         if nodes != word:
             raise InvalidParameterError(f'nodes must be "{word}", an iterable of vertices or a number; got {nodes!r}')
-        labels = list(present)
+        found: list[Any] = list(present)
         try:
-            return sorted(labels)  # type: ignore[type-var]
+            return sorted(found)
         except TypeError:
-            return sorted(labels, key=repr)
-    labels = list(range(int(nodes)) if isinstance(nodes, (int, np.integer)) else nodes)
+            # They cannot be compared; sorted by their texts they still keep no order of appearance.
+            return sorted(found, key=repr)
+    labels: list[Hashable] = list(range(int(nodes)) if isinstance(nodes, (int, np.integer)) else nodes)
     if len(set(labels)) < len(labels):
         raise InvalidParameterError("the vertices in nodes= must differ")
     return labels

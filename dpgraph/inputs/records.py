@@ -1,5 +1,6 @@
-"""Records with public attributes: what is known before the data is read, and how a record is read."""
+"""Private records, tables and histograms: what is public of them, and how they are read."""
 
+import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,28 +10,21 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.typing import IntArray
+from dpgraph.typing import FloatArray, IntArray
 
-__all__ = ["Schema", "read_records", "read_schema", "truncate_rows"]
+__all__ = ["Schema", "as_counted_histogram", "as_histogram", "read_records", "read_schema", "truncate_rows"]
+
+#: Numbers of records up to here are counted exactly in double precision.
+_MOST_RECORDS = 2.0**52
 
 
 @dataclass(frozen=True)
 class Schema:
-    """Public description of a table.
+    """Public description of a table."""
 
-    Parameters
-    ----------
-    columns : tuple
-        Labels in the order of the data; 0, 1, ... for an array.
-    categories : tuple of tuple
-        Values of each attribute in the order of the axes of its tables; (0, 1) for a binary one.
-    rows : int
-        Number of records: public when neighbours replace a record, not to be shown otherwise.
-    """
-
-    columns: tuple[Hashable, ...]
-    categories: tuple[tuple[Any, ...], ...]
-    rows: int
+    columns: tuple[Hashable, ...]  # labels in the order of the data; 0, 1, ... for an array
+    categories: tuple[tuple[Any, ...], ...]  # values of each attribute, in the order of the axes of its tables
+    rows: int  # public when neighbours replace a record, not to be shown otherwise
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -48,7 +42,10 @@ def read_schema(data: Any, categories: Mapping[Any, Sequence[Any]] | None) -> Sc
 
     The categories of a pandas categorical or polars enum column are part of its declaration and count as public.
     """
-    shape = _shape(data)
+    try:
+        shape = tuple(data.shape) if hasattr(data, "shape") else np.shape(data)
+    except ValueError as error:
+        raise InvalidParameterError("data must be a table: every record needs the same number of entries") from error
     if len(shape) != 2 or shape[1] < 1:
         raise InvalidParameterError(f"data must be a table with one record a row; got shape {shape}")
     columns = tuple(data.columns) if hasattr(data, "columns") else tuple(range(shape[1]))
@@ -66,32 +63,17 @@ def read_schema(data: Any, categories: Mapping[Any, Sequence[Any]] | None) -> Sc
     return Schema(columns, values, int(shape[0]))
 
 
-def _shape(data: Any) -> tuple[int, ...]:
-    if hasattr(data, "shape"):
-        return tuple(data.shape)
-    try:
-        return np.shape(data)
-    except ValueError as error:
-        raise InvalidParameterError("data must be a table: every record needs the same number of entries") from error
-
-
 def _declared_values(data: Any, label: Any, declared: Sequence[Any] | None) -> tuple[Any, ...]:
     if declared is None and hasattr(data, "columns"):
-        declared = _dtype_categories(data[label].dtype)
+        # Those of pandas.CategoricalDtype or polars.Enum. polars.Categorical collects its own from the private entries.
+        dtype = data[label].dtype
+        declared = None if type(dtype).__name__ == "Categorical" else getattr(dtype, "categories", None)
     if declared is None:
         return (0, 1)
     values = tuple(declared)
     if len(values) < 2 or len(set(values)) < len(values):
         raise InvalidParameterError(f"column {label!r} needs at least two different categories; got {len(values)}")
     return values
-
-
-def _dtype_categories(dtype: Any) -> Sequence[Any] | None:
-    """Categories that a column declares: of pandas.CategoricalDtype or polars.Enum.
-
-    Those of polars.Categorical are not declared but collected from the entries, which are private.
-    """
-    return None if type(dtype).__name__ == "Categorical" else getattr(dtype, "categories", None)
 
 
 def read_records(data: Any, schema: Schema) -> IntArray:
@@ -107,7 +89,7 @@ def read_records(data: Any, schema: Schema) -> IntArray:
 
 def _binary(column: NDArray[Any], label: Any) -> IntArray:
     try:
-        numbers = column.astype(np.float64, casting="unsafe" if column.dtype.kind in "OSU" else "same_kind")
+        numbers = _floats(column)
     except (TypeError, ValueError):
         numbers = np.full(column.shape, np.nan)
     if not np.all((numbers == 0) | (numbers == 1)):
@@ -134,3 +116,39 @@ def truncate_rows(records: IntArray, limit: int) -> IntArray:
     Each record is changed by a rule that sees that record alone, so neighbours stay neighbours.
     """
     return records * (np.cumsum(records, axis=1) <= limit)
+
+
+def as_histogram(x: Any) -> FloatArray:
+    """Read a histogram, with entries above 2**52 as 2**52: a cap moves no neighbour further away; a refusal tells."""
+    return np.minimum(_read_histogram(x), _MOST_RECORDS)
+
+
+def as_counted_histogram(x: Any) -> tuple[FloatArray, float]:
+    """Read a histogram whose number of records is public, because neighbours replace a record; return both.
+
+    The count is the exact sum, rounded once, so that it is the same number for all neighbours. Entries are not clipped:
+    clipping one end of a replacement only would move neighbours apart by a column in place of a difference of columns.
+    """
+    histogram = _read_histogram(x)
+    try:
+        count = math.fsum(histogram.tolist())
+    except OverflowError:
+        count = math.inf
+    if count > _MOST_RECORDS:
+        raise InvalidParameterError("the histogram must have at most 2**52 records, which floating point can count")
+    return histogram, count
+
+
+def _read_histogram(x: Any) -> FloatArray:
+    try:
+        histogram = _floats(np.asarray(x))
+    except (TypeError, ValueError) as error:
+        raise InvalidParameterError("the histogram must be numeric") from error
+    if not np.all(np.isfinite(histogram)) or np.any(histogram < 0):
+        raise InvalidParameterError("the histogram must be finite and nonnegative: numbers of records of each type")
+    return histogram
+
+
+def _floats(array: NDArray[Any]) -> FloatArray:
+    """Numbers, or texts of numbers, as float64; complex numbers and dates raise TypeError."""
+    return array.astype(np.float64, casting="unsafe" if array.dtype.kind in "OSU" else "same_kind")

@@ -7,7 +7,7 @@ certificate of :mod:`dpgraph.linalg.lanczos`.
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from dpgraph.typing import FloatArray
 
 __all__ = [
     "COARSE_ROWS",
+    "DENSE_LIMIT",
     "Eigenpairs",
     "is_decomposed",
     "leading_eigenpairs",
@@ -34,8 +35,8 @@ COARSE_ROWS = 50_000
 DENSE_LIMIT = 700
 #: A certificate that protects nobody fails with this probability, over the random start.
 _FAILURE_PROBABILITY = 1e-9
-#: LAPACK's eigenvalues of a symmetric matrix err by at most this many units of rounding, times n and its norm.
-_BACKWARD_ERROR = 10.0
+#: LAPACK's eigenvalues of a symmetric matrix err by at most this, times n and its norm.
+_BACKWARD_ERROR = 10.0 * float(np.finfo(np.float64).eps)
 #: :func:`leading_eigenpairs` notices a missed eigenvalue that is larger than the last one by this factor.
 _MISSED_FACTOR = 1.1
 #: Residuals may take this share of the tolerance of values; the certificate has the rest.
@@ -54,8 +55,8 @@ _EXHAUSTED = 1 / 16
 def value_tolerance(n: int, norm: float) -> float:
     """Public bound on the error of a computed eigenvalue, `norm` what one neighbour changes in spectral norm.
 
-    Twice this is added to the sensitivity of each value. On large matrices eigenvalues lie densely and certificates
-    take hundreds of multiplications, so some noise is traded for time there.
+    Twice this is added to the sensitivity of each value. On large matrices, where certificates take hundreds of
+    multiplications, some noise is traded for time.
     """
     return norm * (5e-3 if n <= COARSE_ROWS else 5e-2)
 
@@ -82,11 +83,10 @@ def leading_eigenpairs(
 ) -> Eigenpairs:
     """Compute the `count` eigenpairs of largest absolute value of a symmetric operator, 1 <= count <= n.
 
-    The residual A U - U Theta has at most the norm `tolerance`, a public number. Starting vectors come from
-    `generator`, independent of the data. Where `count` absolute eigenvalues are known to exceed a number `least`, and
-    no more, none is missed if those found exceed it. By default a certificate shows that none larger than the last one
-    by 10 % is missed, except with probability 1e-9. NotConvergedError if residuals stay above `tolerance`, or
-    eigenvalues keep being missed.
+    The residual A U - U Theta has at most the norm `tolerance`, a public number, or else NotConvergedError is raised.
+    Starting vectors come from `generator`, independent of the data. By default a certificate shows that no eigenvalue
+    larger than the last one by 10 % is missed, except with probability 1e-9. Where `count` absolute eigenvalues are
+    known to exceed a number `least`, and no more, none is missed if those found exceed it.
     """
     if _check_count(operator, count):
         pairs = _dense(operator, count)
@@ -94,11 +94,9 @@ def leading_eigenpairs(
             return pairs
         raise _not_converged(operator, count, tolerance)
     for pairs in _tries(operator, count, tolerance, generator, aim=tolerance):
-        last = float(np.abs(pairs.values[-1]))
-        level = _MISSED_FACTOR * last + tolerance
-        if least is not None:
-            found, level = least, last
-        else:
+        found, level = least, float(np.abs(pairs.values[-1]))
+        if found is None:
+            level = _MISSED_FACTOR * level + tolerance
             failure = _FAILURE_PROBABILITY / _ATTEMPTS
             found = _largest_value(operator, pairs, generator, level=level, failure=failure)
         if found <= level:
@@ -109,28 +107,18 @@ def leading_eigenpairs(
 def leading_values(
     operator: Any, count: int, *, tolerance: float, residual: float, failure: float, generator: np.random.Generator
 ) -> Eigenpairs:
-    r"""Compute the `count` largest absolute eigenvalues of a symmetric operator, each with an error that is certified.
+    r"""Compute the `count` largest absolute eigenvalues of a symmetric operator, each within `tolerance`, certified.
 
     The first count - 1 come with vectors, by a Krylov method; the last one, which may lie at the dense edge of a bulk
     and then takes long to converge, is the norm of what is left, as found by Lanczos, with the certificate of this
-    module. Where the whole matrix is decomposed (:func:`is_decomposed`) there are `count` vectors. NotConvergedError as
-    in :func:`leading_eigenpairs`, and where LAPACK's rounding errors exceed `tolerance`.
+    module. Where the whole matrix is decomposed (:func:`is_decomposed`) there are `count` vectors.
 
-    Parameters
-    ----------
-    operator, count, generator
-        As in :func:`leading_eigenpairs`.
-    tolerance : float
-        Bound on the error of each absolute value; a public number.
-    residual : float
-        Spectral norm of the residual of the vectors that is aimed at; a quarter of `tolerance` is accepted.
-    failure : float
-        Probability, over the random starts, that the values are not within `tolerance` and nobody notices. Of no
-        meaning where the whole matrix is decomposed. A private call subtracts it from its delta
-        (:func:`dpgraph.releases.eigenspaces.spectrum.certified_values`).
+    The residual of the vectors aims at the spectral norm `residual`; a quarter of `tolerance`, a public number, is
+    accepted. `failure` is the probability, over the random starts, that the values are not within `tolerance` and
+    nobody notices, of no meaning where the whole matrix is decomposed. A private call subtracts it from its delta
+    (:func:`dpgraph.releases.eigenspaces.spectrum.certified_values`). NotConvergedError as in
+    :func:`leading_eigenpairs`, and where LAPACK's rounding errors exceed `tolerance`.
 
-    Notes
-    -----
     *Error.* Let U be the computed vectors, Theta their Ritz values, t the smallest of these in absolute value,
     R = A U - U Theta with ||R|| <= rho, B = (I - UU') A (I - UU'). In the basis (U, U_perp), A is Theta and B on the
     diagonal and R, U'R = 0, off it, so the sorted absolute eigenvalues of A are within rho of those of Theta and B
@@ -142,10 +130,10 @@ def leading_values(
     *Failure.* Each try has its own certificate, which fails with probability `failure` over their number.
     """
     if _check_count(operator, count):
-        pairs, n = _dense(operator, count), operator.shape[0]
-        if not _BACKWARD_ERROR * n * float(np.finfo(np.float64).eps) * abs(float(pairs.values[0])) <= tolerance:
-            raise _not_converged(operator, count, tolerance)
-        return pairs
+        pairs = _dense(operator, count)
+        if _BACKWARD_ERROR * operator.shape[0] * abs(float(pairs.values[0])) <= tolerance:
+            return pairs
+        raise _not_converged(operator, count, tolerance)
     coarse = _RESIDUAL_SHARE * tolerance
     fine = min(residual, coarse)
     for pairs in _tries(operator, count - 1, coarse, generator, aim=fine):
@@ -180,27 +168,31 @@ def _not_converged(operator: Any, count: int, tolerance: float) -> NotConvergedE
 
 
 def _dense(operator: Any, count: int) -> Eigenpairs:
-    n = operator.shape[0]
-    matrix = operator if isinstance(operator, np.ndarray) else operator @ np.eye(n)
+    matrix = operator if isinstance(operator, np.ndarray) else operator @ np.eye(operator.shape[0])
     values, vectors = linalg.eigh((matrix + matrix.T) / 2)
-    return _with_residual(operator, _sorted_by_size(values, vectors, count))
+    return _leading(operator, values, vectors, count)
 
 
-def _sorted_by_size(values: FloatArray, vectors: FloatArray, count: int) -> Eigenpairs:
+def _leading(operator: Any, values: FloatArray, vectors: FloatArray, count: int) -> Eigenpairs:
+    """The leading pairs among these, with their residual."""
     order = np.argsort(-np.abs(values), kind="stable")[:count]
-    return Eigenpairs(np.ascontiguousarray(values[order]), np.ascontiguousarray(vectors[:, order]))
+    values, vectors = np.ascontiguousarray(values[order]), np.ascontiguousarray(vectors[:, order])
+    R = operator @ vectors - vectors * values
+    size = float(np.abs(R).max(initial=0.0))  # squares of tiny entries vanish
+    scaled = R / size if size > 0 else R
+    residual = size * math.sqrt(max(float(np.linalg.eigvalsh(scaled.T @ scaled)[-1]), 0.0))
+    return Eigenpairs(values, vectors, residual)
 
 
 def _tries(
     operator: Any, count: int, tolerance: float, generator: np.random.Generator, *, aim: float
 ) -> Iterator[Eigenpairs]:
     """Pairs with residual at most `tolerance`; `aim` may be a smaller residual that is worth a few restarts."""
-    n = operator.shape[0]
     width = max(3 * count + 16, 40)
     targets = [(aim, _FEW_RESTARTS), (tolerance, _MANY_RESTARTS)]
     for _ in range(_ATTEMPTS):
         for target, restarts in targets if aim < tolerance else targets[1:]:
-            pairs = _krylov(operator, count, min(width, n - 1), target, restarts, generator)
+            pairs = _krylov(operator, count, width, target, restarts, generator)
             if pairs is not None and pairs.residual <= tolerance:
                 yield pairs
                 break
@@ -217,20 +209,12 @@ def _krylov(
     if norm == 0:  # the zero matrix, for which ARPACK has no answer
         return Eigenpairs(np.zeros(count), np.linalg.qr(generator.standard_normal((n, count)))[0])
     # ARPACK's tolerance is relative to the eigenvalues, most of which are smaller; the residual is verified.
-    relative = tolerance / norm
-    start = generator.standard_normal(n)
+    options = {"ncv": min(width, n - 1), "tol": tolerance / norm, "maxiter": restarts}
     try:
-        values, vectors = eigsh(operator, k=count, which="LM", ncv=width, tol=relative, maxiter=restarts, v0=start)
+        values, vectors = eigsh(operator, k=count, which="LM", v0=generator.standard_normal(n), **options)
     except ArpackNoConvergence:
         return None
-    return _with_residual(operator, _sorted_by_size(values, vectors, count))
-
-
-def _with_residual(operator: Any, pairs: Eigenpairs) -> Eigenpairs:
-    R = operator @ pairs.vectors - pairs.vectors * pairs.values
-    size = float(np.abs(R).max(initial=0.0))  # squares of tiny entries vanish
-    scaled = R / size if size > 0 else R
-    return replace(pairs, residual=size * math.sqrt(max(float(np.linalg.eigvalsh(scaled.T @ scaled)[-1]), 0.0)))
+    return _leading(operator, values, vectors, count)
 
 
 def _largest_value(

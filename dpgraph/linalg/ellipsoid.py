@@ -12,10 +12,8 @@ from dpgraph.typing import FloatArray
 
 __all__ = ["Ellipsoid", "minimum_volume_ellipsoid"]
 
-
 #: The inverse that rank-one updates carry along is recomputed after this many of them.
 _REFRESH = 500
-
 #: Weights below this are dropped: their points no longer carry the ellipsoid.
 _NEGLIGIBLE = 1e-15
 
@@ -50,7 +48,7 @@ class Ellipsoid:
     @property
     def semi_axes(self) -> FloatArray:
         """Lengths of the semi-axes in decreasing order, shape (d,)."""
-        return 1.0 / np.sqrt(np.linalg.eigvalsh(self.matrix))
+        return np.asarray(1.0 / np.sqrt(np.linalg.eigvalsh(self.matrix)))
 
     @property
     def log_volume(self) -> float:
@@ -70,9 +68,6 @@ def minimum_volume_ellipsoid(
 ) -> Ellipsoid:
     """Ellipsoid of least volume that contains all points, and by default their mirror images.
 
-    The dual problem, maximise log det(sum_i p_i x_i x_i') over the simplex, is solved by exact line searches towards
-    the point with the largest x' M^{-1} x and away from the support point with the smallest one.
-
     Parameters
     ----------
     points : array_like, shape (N, d)
@@ -88,14 +83,12 @@ def minimum_volume_ellipsoid(
     Returns
     -------
     Ellipsoid
-        It contains every point exactly as computed (it is scaled by the largest x' M^{-1} x), and its volume is at
-        most (1 + gap)**(d/2) times the minimum, gap <= tol.
+        It contains every point exactly as computed: it is scaled by the largest x' M^{-1} x.
 
     Raises
     ------
-    InvalidParameterError
-        `points` is not a finite N x d array or does not span the space; `tol` or `max_iter` is out of range.
-    NotConvergedError
+    InvalidParameterError, NotConvergedError
+        `points` is not a finite N x d array or does not span the space, or `tol` or `max_iter` is out of range;
         `max_iter` steps did not reach `tol`.
 
     References
@@ -116,14 +109,18 @@ def minimum_volume_ellipsoid(
     if not (0 < tol < 1 and max_iter >= 1):
         raise InvalidParameterError(f"need 0 < tol < 1 and max_iter >= 1; got tol={tol!r}, max_iter={max_iter!r}")
     lifted = X if symmetric else np.hstack([X, np.ones((X.shape[0], 1))])
-    _check_span(lifted, "span" if symmetric else "affinely span")
+    if np.linalg.matrix_rank(lifted) < lifted.shape[1]:
+        verb = "span" if symmetric else "affinely span"
+        raise InvalidParameterError(
+            f"the {X.shape[0]} points do not {verb} the space, so the least volume is 0; points are rows: pass A.T "
+            "for the columns of a query matrix, or project onto their span first"
+        )
     weights, gap, iterations = _optimal_design(lifted, tol, max_iter)
     if gap > tol:
         raise NotConvergedError(
             f"the ellipsoid reached gap {gap:.2e} after {iterations} steps, needed {tol:.2e}; raise max_iter or tol"
         )
-    d = X.shape[1]
-    center = np.zeros(d) if symmetric else weights @ X
+    center = np.zeros(X.shape[1]) if symmetric else weights @ X
     shifted = X - center
     H = scipy.linalg.inv((shifted.T * weights) @ shifted)
     H = (H + H.T) / 2
@@ -143,22 +140,17 @@ def _check_points(points: Any) -> FloatArray:
     return X
 
 
-def _check_span(X: FloatArray, verb: str) -> None:
-    if np.linalg.matrix_rank(X) < X.shape[1]:
-        raise InvalidParameterError(
-            f"the {X.shape[0]} points do not {verb} the space, so the least volume is 0; points are rows: pass A.T "
-            "for the columns of a query matrix, or project onto their span first"
-        )
-
-
 def _optimal_design(X: FloatArray, tol: float, max_iter: int) -> tuple[FloatArray, float, int]:
-    """Weights p maximising log det(sum p_i x_i x_i'); the gap is max_i x_i' M^{-1} x_i / d - 1 at the end."""
+    """Weights p of the dual problem: log det M is largest, M = sum p_i x_i x_i'. The gap and the number of steps, too.
+
+    Exact line searches go towards the point with the largest x' M^{-1} x, and away from the support point with the
+    smallest one. The gap is max_i x_i' M^{-1} x_i / d - 1.
+    """
     N, d = X.shape
     if d == 1:  # the longest point decides, and a step towards it would divide by zero
         return (np.arange(N) == np.abs(X[:, 0]).argmax()).astype(np.float64), 0.0, 0
-    p = np.full(N, 1.0 / N)
+    p, done = np.full(N, 1.0 / N), 0
     inverse, heights = _refresh(X, p)
-    done = 0
     while True:
         done += _ascend(X, p, inverse, heights, tol, min(_REFRESH, max_iter - done))
         inverse, heights = _refresh(X, p)

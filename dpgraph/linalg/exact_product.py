@@ -28,7 +28,6 @@ from dpgraph.typing import FloatArray
 
 __all__ = ["KEPT_BITS", "exact_product"]
 
-
 #: Bits that are kept of entries of C below the longest column, and of numbers of records below one record.
 KEPT_BITS = 60
 #: Bits of a double.
@@ -38,22 +37,16 @@ _SUM_BITS = 3
 
 
 def exact_product(matrix: QueryMatrix, histogram: FloatArray) -> tuple[FloatArray, ...]:
-    """Vectors of d numbers each, whose exact sum is C~ x~ (see the head of this module).
+    """Vectors of d numbers each, whose exact sum is C~ x~ (see the head of this module), for x between 0 and 2**52.
 
-    Parameters
-    ----------
-    matrix : QueryMatrix
-        C. An operator is asked for its columns again, and must give the same ones whenever it is asked.
-    histogram : ndarray, shape (N,)
-        x, between 0 and 2**52.
+    If C is an operator, it is asked for its columns again, and must give the same ones whenever it is asked.
     """
     d, N = matrix.shape
     bits = (_BITS - _SUM_BITS - (N - 1).bit_length()) // 2
     digits, powers = _digits_of_records(histogram, bits)
     products = np.zeros((math.ceil(KEPT_BITS / bits), d, len(powers)))
     for columns, block in matrix.column_blocks():
-        entries = block.data if scipy.sparse.issparse(block) else block
-        left = entries * 2.0 ** (bits - matrix.exponent)
+        left = (block.data if scipy.sparse.issparse(block) else block) * 2.0 ** (bits - matrix.exponent)
         for product in products:
             whole = np.trunc(left)
             product += _with_entries(block, whole) @ digits[columns]

@@ -19,9 +19,7 @@ def csr_times_block(A: Any, block: FloatArray) -> FloatArray:
     """Sparse CSR matrix times a dense array of shape (n, k)."""
     if not _worth_sharing(A, block):
         return np.asarray(A @ block)  # on one thread nothing here is faster than scipy
-    if block.shape[1] == 1:
-        return _vector_parallel(A.indptr, A.indices, A.data, _column(block))[:, None]
-    return _block_parallel(A.indptr, A.indices, A.data, np.ascontiguousarray(block))
+    return csr_rows_times_block(A, np.arange(A.shape[0]), block)
 
 
 def csr_rows_times_block(A: Any, rows: IntArray, block: FloatArray) -> FloatArray:
@@ -29,7 +27,7 @@ def csr_rows_times_block(A: Any, rows: IntArray, block: FloatArray) -> FloatArra
     shared = _worth_sharing(A, block)
     if block.shape[1] == 1:
         vector_kernel = _vector_rows_parallel if shared else _vector_rows
-        return vector_kernel(A.indptr, A.indices, A.data, rows, _column(block))[:, None]
+        return vector_kernel(A.indptr, A.indices, A.data, rows, np.ascontiguousarray(block[:, 0]))[:, None]
     kernel = _block_rows_parallel if shared else _block_rows
     return kernel(A.indptr, A.indices, A.data, rows, np.ascontiguousarray(block))
 
@@ -38,39 +36,8 @@ def _worth_sharing(A: Any, block: FloatArray) -> bool:
     return A.nnz * block.shape[1] > _PARALLEL_WORK and get_num_threads() > 1
 
 
-def _column(block: FloatArray) -> FloatArray:
-    return np.ascontiguousarray(block[:, 0])
-
-
 # A sum that is kept in a register is three times as fast as one that is kept in the array of results, so that single
 # columns, the common case, have kernels of their own.
-
-
-@njit(parallel=True)
-def _vector_parallel(
-    indptr: NDArray[np.int32], indices: NDArray[np.int32], data: FloatArray, x: FloatArray
-) -> FloatArray:
-    out = np.empty(indptr.size - 1)
-    for i in prange(out.size):
-        total = 0.0
-        for p in range(indptr[i], indptr[i + 1]):
-            total += data[p] * x[indices[p]]
-        out[i] = total
-    return out
-
-
-@njit(parallel=True)
-def _block_parallel(
-    indptr: NDArray[np.int32], indices: NDArray[np.int32], data: FloatArray, block: FloatArray
-) -> FloatArray:
-    n, k = indptr.size - 1, block.shape[1]
-    out = np.zeros((n, k))
-    for i in prange(n):
-        for p in range(indptr[i], indptr[i + 1]):
-            j = indices[p]
-            for c in range(k):
-                out[i, c] += data[p] * block[j, c]
-    return out
 
 
 def _vector_rows_source(

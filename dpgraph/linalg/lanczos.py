@@ -17,13 +17,9 @@ The vectors v_j need not be orthogonal, so that the loss of orthogonality does n
 of a_0 by some units of 1e-16 would, and no run claims to have seen that abs(a_0) is below 1e-12, so that one run fails
 with probability 1e-9 at best for n = 10^6. Where less is asked for, several runs from independent starts must all
 exclude x: if it is wrong, all of them failed (:mod:`dpgraph.linalg.eigen` says with which probability). The number of
-steps is that of the a-priori bounds of Kuczynski and Wozniakowski for spectra that fill an interval evenly, and much
-smaller for others.
-
-References
-----------
-J. Kuczynski, H. Wozniakowski, Estimating the largest eigenvalue by the power and Lanczos algorithms with a random
-start, SIAM J. Matrix Anal. Appl. 13 (1992), Theorem 4.2.
+steps is that of the a-priori bounds (J. Kuczynski, H. Wozniakowski, Estimating the largest eigenvalue by the power and
+Lanczos algorithms with a random start, SIAM J. Matrix Anal. Appl. 13, 1992, Theorem 4.2) for spectra that fill an
+interval evenly, and much smaller for others.
 """
 
 from __future__ import annotations
@@ -57,7 +53,7 @@ class Lanczos:
     """Lanczos from a random start, in the orthogonal complement of the orthonormal columns U of `complement`, if any.
 
     The `start` holds normal random numbers, possibly zero outside a set of coordinates that `multiply` maps to itself.
-    `scale` is the norm of what U holds: rounding errors of products are that large.
+    `scale` is the norm of what U holds, and so of rounding errors of products.
     """
 
     def __init__(
@@ -69,6 +65,7 @@ class Lanczos:
     ) -> None:
         self._multiply, self._U, self._scale = multiply, complement, scale
         self._live = int(np.count_nonzero(start))
+        self._chance = math.sqrt(2 * self._live / math.pi)  # P(abs(a_0) <= s) is at most this times s
         self._size = 0.0  # largest coefficient so far
         self._before = np.zeros(start.size)
         self._v = self._normalised(np.array(start, dtype=np.float64))
@@ -121,26 +118,26 @@ class Lanczos:
         """Largest absolute Ritz value."""
         return float(np.abs(self.ritz()[[0, -1]]).max())
 
-    def lies_above(self, x: float, failure: float) -> bool:
-        """Whether all eigenvalues exceed x, which is below all Ritz values, by the certificate of this module."""
+    def look(self, x: float, failure: float, steps: int) -> bool:
+        """Continue until all eigenvalues are known to exceed x, by the certificate, or for `steps` in all."""
         enough = self._chance / failure
-        return self.exhausted or self._growth(x, enough) >= enough
+        while True:
+            if self.steps and float(self.ritz()[0]) > x and (self.exhausted or self._growth(x, enough) >= enough):
+                return True
+            if self.exhausted or self.steps >= steps:
+                return False
+            self.run(min(_LOOK, steps - self.steps))
 
     @property
     def least_doubt(self) -> float:
         """What a single run can show at best, because of rounding."""
         return self._chance * _LEAST_COMPONENT
 
-    @property
-    def _chance(self) -> float:
-        """P(abs(a_0) <= s) is at most this times s."""
-        return math.sqrt(2 * self._live / math.pi)
-
     def doubt(self, x: float, aim: float) -> float:
         """Probability, over the start, that a run excludes ||B|| >= x as this one does although it is false.
 
         By the certificate of this module; x is larger than all absolute Ritz values. No smaller than `aim`, which is at
-        least :attr:`least_doubt`; 1 if nothing is shown yet. Exhausted runs prove no more: what is left is rounding.
+        least :attr:`least_doubt`. Exhausted runs prove no more: what is left is rounding.
         """
         enough = self._chance / aim
         growth = min(self._growth(x, enough), self._growth(-x, enough))
@@ -157,17 +154,6 @@ class Lanczos:
                 return enough
         return most
 
-    def look(self, x: float, failure: float, steps: int) -> bool:
-        """Continue until all eigenvalues are known to exceed x, or for `steps` in all; whether they are.
-
-        Not where a Ritz value is at most x.
-        """
-        while not (self.steps and float(self.ritz()[0]) > x and self.lies_above(x, failure)):
-            if self.exhausted or self.steps >= steps:
-                return False
-            self.run(min(_LOOK, steps - self.steps))
-        return True
-
     def smallest(self, failure: float) -> float:
         """A number that all eigenvalues exceed, except with probability `failure`: a-priori, whatever the spectrum.
 
@@ -183,7 +169,7 @@ class Lanczos:
 def lower_bound(run: Lanczos, target: float, *, steps: int, failure: float) -> float:
     """A number that all eigenvalues exceed: `target` if `steps` in all show it, or else what is known a priori.
 
-    The target is chosen independently of the start of the run, which is continued. The number is wrong with probability
+    The target is independent of the start of the run, which is continued. The number is wrong with probability
     `failure` over the start, in exact arithmetic.
     """
     return target if run.look(target, failure / 2, steps) else run.smallest(failure / 2)

@@ -1,21 +1,18 @@
 r"""Generalised parities of categorical records, and the marginal tables that they determine.
 
-Attribute g has q_g values and the functions psi_{g,0} = 1, psi_{g,1}, ..., psi_{g,q_g - 1}, orthonormal in the sense
-(1/q_g) sum_x psi_{g,a}(x) psi_{g,b}(x) = [a = b]. For a binary attribute psi_{g,1}(x) = (-1)^x. A *coordinate* picks
+Attribute g has q_g values and functions psi_{g,0} = 1, psi_{g,1}, ..., psi_{g,q_g - 1}, orthonormal in the sense
+(1/q_g) sum_x psi_{g,a}(x) psi_{g,b}(x) = [a = b]; for a binary attribute psi_{g,1}(x) = (-1)^x. A *coordinate* picks
 nonconstant functions of at most `order` different attributes; its value on a record is their product, and its mean over
-the records is theta. For binary attributes these are the parities of at most `order` attributes.
-
-The table of the attributes T is p(x) = prod_{g in T} (1/q_g) sum_a theta_a prod_g psi_{g,a_g}(x_g), over all choices a:
-an orthogonal transform up to scale. So the parities of at most k attributes and the tables of k attributes are the same
-information, tables made from parities agree on what they share, and the one-hot constraint "exactly one value" holds by
-construction: it is what reduces q_g indicator columns to q_g - 1 coordinates.
+the records is theta. The table of the attributes T, p(x) = prod_{g in T} (1/q_g) sum_a theta_a prod_g psi_{g,a_g}(x_g)
+over all choices a, is an orthogonal transform up to scale. So tables made from parities agree on what they share, and
+the one-hot constraint "exactly one value" holds by construction: q_g indicator columns become q_g - 1 coordinates.
 """
 
 import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,23 +20,18 @@ from numpy.typing import ArrayLike, NDArray
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.typing import FloatArray, IntArray
 
-__all__ = ["ParityBasis", "TableGroup", "character_table", "elementary_symmetric"]
+__all__ = ["CodeArray", "ParityBasis", "TableGroup", "character_table", "elementary_symmetric"]
 
 CodeArray = NDArray[np.uint64]
 
 #: Largest number of coordinates, and of table cells, that are handled: arrays of at most a few hundred megabytes.
-COORDINATE_LIMIT = 2**22
-CELL_LIMIT = 2**24
-
+COORDINATE_LIMIT, CELL_LIMIT = 2**22, 2**24
 #: Records are summed this many at a time.
 _CHUNK = 4096
 
 
 def character_table(size: int) -> FloatArray:
-    """Return psi: `size` x `size`, row x, column a, psi[:, 0] = 1, columns orthogonal of squared length `size`.
-
-    Helmert contrasts; for two values the signs (1, 1), (1, -1).
-    """
+    """Helmert contrasts psi: row x, column a, psi[:, 0] = 1, columns orthogonal of squared length `size`."""
     psi = np.ones((size, size))
     for a in range(1, size):
         psi[:, a] = np.where(np.arange(size) < a, 1.0, 0.0)
@@ -50,26 +42,19 @@ def character_table(size: int) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class TableGroup:
-    """Tables over attribute sets of equal shape.
+    """Tables over attribute sets of equal shape, prod q cells each."""
 
-    Parameters
-    ----------
-    attributes : ndarray, shape (m, k)
-        One attribute set a row, increasing.
-    index : ndarray, shape (m, prod q)
-        Coordinate of each choice of functions, last attribute fastest.
-    kernel : ndarray, shape (prod q, prod q)
-        Products of psi: cells = theta[index] @ kernel.T / prod q.
-    """
-
+    #: One attribute set a row, increasing, shape (m, k).
     attributes: IntArray
+    #: Coordinate of each choice of functions, last attribute fastest, shape (m, prod q).
     index: IntArray
+    #: Products of psi: cells = theta[index] @ kernel.T / prod q.
     kernel: FloatArray
 
     @property
     def cells(self) -> int:
         """Number of cells of one table."""
-        return self.kernel.shape[0]
+        return len(self.kernel)
 
     def tables(self, theta: FloatArray) -> FloatArray:
         """Probabilities of the cells of all tables, shape (m, prod q)."""
@@ -82,20 +67,7 @@ class TableGroup:
 
 
 class ParityBasis:
-    """Coordinates of at most `order` attributes.
-
-    Parameters
-    ----------
-    sizes : sequence of int
-        Numbers of values q_g >= 2.
-    order : int
-        Largest number of attributes in a coordinate.
-
-    Raises
-    ------
-    InvalidParameterError
-        There would be more than ``COORDINATE_LIMIT`` coordinates.
-    """
+    """Coordinates of at most `order` attributes, which have `sizes` q_g >= 2 values."""
 
     def __init__(self, sizes: Sequence[int], order: int) -> None:
         self.sizes: IntArray = np.asarray(sizes, dtype=np.int64)
@@ -111,9 +83,10 @@ class ParityBasis:
         #: members[j]: the coordinates of order j as rows of j increasing function numbers.
         self.members = self._enumerate()
         self._function_codes = np.random.default_rng(0).integers(2**63, size=self.owner.size, dtype=np.uint64)
-        self._codes = np.concatenate([self._xor(rows) for rows in self.members])
-        self._sorter = np.argsort(self._codes)
-        self._sorted = self._codes[self._sorter]
+        #: Codes of the coordinates: exclusive or of random codes of their functions.
+        self.codes = np.concatenate([self._xor(rows) for rows in self.members])
+        self._sorter = np.argsort(self.codes)
+        self._sorted = self.codes[self._sorter]
         if np.any(self._sorted[1:] == self._sorted[:-1]):  # 64-bit codes of at most 4 million sets: about 1e-6
             raise InvalidParameterError("two parities share a hash code; change the order of the attributes")
 
@@ -126,7 +99,7 @@ class ParityBasis:
     @property
     def size(self) -> int:
         """Number D of coordinates, the constant one included."""
-        return self._codes.size
+        return len(self.codes)
 
     @cached_property
     def counts(self) -> FloatArray:
@@ -139,7 +112,7 @@ class ParityBasis:
         return np.repeat(np.arange(len(self.members)), [rows.shape[0] for rows in self.members])
 
     def lookup(self, codes: CodeArray) -> IntArray:
-        """Coordinates with the given codes (XOR of function codes), which must exist."""
+        """Coordinates with the given codes, which must exist."""
         return np.asarray(self._sorter[np.searchsorted(self._sorted, codes)], dtype=np.int64)
 
     def coordinate(self, attributes: Sequence[int]) -> int:
@@ -147,30 +120,22 @@ class ParityBasis:
         members = self.offsets[np.asarray(sorted(attributes), dtype=np.int64)]
         return int(self.lookup(self._xor(members[None, :]))[0])
 
-    def codes(self, coordinates: IntArray | slice = slice(None)) -> CodeArray:
-        """Codes of coordinates."""
-        return self._codes[coordinates]
-
     def subset_index(self, order: int) -> IntArray:
         """Coordinates of all subsets of the coordinates of one order, shape (count, 2**order), bit i = member i."""
-        codes = self._function_codes[self.members[order]]
-        columns = np.zeros((codes.shape[0], 2**order), dtype=np.uint64)
-        for bits in range(2**order):
-            for i in range(order):
-                if bits >> i & 1:
-                    columns[:, bits] ^= codes[:, i]
-        return self.lookup(columns)
+        codes = np.zeros((len(self.members[order]), 1), dtype=np.uint64)
+        for member in self._function_codes[self.members[order]].T:
+            codes = np.hstack([codes, codes ^ member[:, None]])
+        return self.lookup(codes)
 
     def group(self, attributes: IntArray) -> TableGroup:
         """Tables over the rows of `attributes`, all of the same shape."""
         sizes = self.sizes[attributes[0]]
-        codes = np.zeros((attributes.shape[0], 1), dtype=np.uint64)
-        for i, q in enumerate(sizes):
-            functions = self.offsets[attributes[:, i], None] + np.arange(q - 1)
-            options = np.hstack([np.zeros((attributes.shape[0], 1), np.uint64), self._function_codes[functions]])
-            codes = (codes[:, :, None] ^ options[:, None, :]).reshape(attributes.shape[0], -1)
+        codes = constant = np.zeros((len(attributes), 1), dtype=np.uint64)
         kernel: FloatArray = np.ones((1, 1))
-        for q in sizes:
+        for q, attribute in zip(sizes, attributes.T, strict=True):
+            functions = self.offsets[attribute, None] + np.arange(q - 1)
+            options = np.hstack([constant, self._function_codes[functions]])
+            codes = (codes[:, :, None] ^ options[:, None, :]).reshape(len(attributes), -1)
             kernel = np.asarray(np.kron(kernel, character_table(int(q))), dtype=np.float64)
         return TableGroup(attributes, self.lookup(codes), kernel)
 
@@ -182,30 +147,23 @@ class ParityBasis:
                 f"the tables over {k} attributes have {cells:.3g} cells; at most {CELL_LIMIT} are supported. "
                 "Ask for a smaller k, or for fewer attributes"
             )
-        sets = np.array(list(itertools.combinations(range(self.sizes.size), k)), dtype=np.int64)
+        sets = np.array(list(itertools.combinations(range(len(self.sizes)), k)), dtype=np.int64)
         shapes, which = np.unique(self.sizes[sets], axis=0, return_inverse=True)
         return [self.group(sets[which == i]) for i in range(len(shapes))]
 
     def sums(self, values: IntArray) -> FloatArray:
         """Sums of all coordinates over records, shape (D,); `values` (N x n) holds attribute values 0..q_g - 1."""
         tables = [character_table(int(q))[:, 1:] for q in self.sizes]
-        blocks = (
-            np.hstack([tables[g][values[rows, g]] for g in range(self.sizes.size)]) for rows in _chunks(len(values))
+        chunks = (values[start : start + _CHUNK] for start in range(0, len(values), _CHUNK))
+        return self.product_sums(
+            np.hstack([table[c] for table, c in zip(tables, rows.T, strict=True)]) for rows in chunks
         )
-        return self.product_sums(blocks)
 
     def product_sums(self, blocks: Iterator[FloatArray]) -> FloatArray:
-        """Sums over records of the products of the functions in each coordinate.
+        """Sums over records of the products of the functions in each coordinate, from their values on each record.
 
-        Parameters
-        ----------
-        blocks : iterator of ndarray, shape (records, functions)
-            Values of the functions; each record is in one block.
-
-        Notes
-        -----
-        A coordinate is the product of one of at most ceil(order/2) and one of at most floor(order/2) functions, so that
-        all sums are entries of one matrix product.
+        A block has the shape (records, functions). A coordinate is the product of one of at most ceil(order/2) and one
+        of at most floor(order/2) functions, so that all sums are entries of one matrix product.
         """
         high = -(-self.order // 2)
         widths = np.cumsum([rows.shape[0] for rows in self.members])
@@ -214,32 +172,26 @@ class ParityBasis:
         for block in blocks:
             products = self._products(block, high)
             total += products.T @ products[:, :right]
-        row, column = [], []
-        for members in self.members:
-            row.append(self.lookup(self._xor(members[:, :high])))
-            column.append(self.lookup(self._xor(members[:, high:])))
-        return total[np.concatenate(row), np.concatenate(column)]
+        row = np.concatenate([self.lookup(self._xor(members[:, :high])) for members in self.members])
+        column = np.concatenate([self.lookup(self._xor(members[:, high:])) for members in self.members])
+        return np.asarray(total[row, column])
 
     def _products(self, block: FloatArray, order: int) -> FloatArray:
         columns = [np.ones((block.shape[0], 1))]
         for members in self.members[1 : order + 1]:
-            product = block[:, members[:, 0]]
-            for i in range(1, members.shape[1]):
-                product = product * block[:, members[:, i]]
-            columns.append(product)
-        return np.hstack(columns)
+            columns.append(reduce(np.multiply, (block[:, functions] for functions in members.T)))
+        return np.asarray(np.hstack(columns))
 
     def _xor(self, members: IntArray) -> CodeArray:
-        return np.bitwise_xor.reduce(self._function_codes[members], axis=1, initial=np.uint64(0))
+        return np.asarray(np.bitwise_xor.reduce(self._function_codes[members], axis=1, initial=np.uint64(0)))
 
     def _enumerate(self) -> list[IntArray]:
         """Rows of increasing function numbers of different attributes, each order grown from the one below."""
         levels = [np.zeros((1, 0), dtype=np.int64)]
-        total = self.owner.size
         for order in range(1, self.order + 1):
             rows = levels[-1]
             start = self.offsets[self.owner[rows[:, -1]] + 1] if order > 1 else np.zeros(1, dtype=np.int64)
-            repeats = total - start
+            repeats = len(self.owner) - start
             ends = np.cumsum(repeats)
             last = np.arange(repeats.sum()) - np.repeat(ends - repeats - start, repeats)
             levels.append(np.hstack([np.repeat(rows, repeats, axis=0), last[:, None]]))
@@ -253,7 +205,3 @@ def elementary_symmetric(values: ArrayLike, order: int) -> FloatArray:
     for value in np.asarray(values, dtype=np.float64):
         e[1:] = e[1:] + value * e[:-1]
     return e
-
-
-def _chunks(N: int) -> Iterator[slice]:
-    return (slice(start, start + _CHUNK) for start in range(0, N, _CHUNK))

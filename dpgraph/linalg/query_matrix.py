@@ -1,7 +1,4 @@
-"""The public side of a linear-query release: the query matrix, its columns, its column space.
-
-Nothing here is private: the matrix A (d x N) is an argument that neighbours share.
-"""
+"""The public side of a linear-query release: the query matrix A (d x N) that neighbours share, and its columns."""
 
 import math
 from collections.abc import Iterator
@@ -21,15 +18,12 @@ __all__ = ["DENSE_LIMIT", "QueryMatrix", "RowSpace"]
 
 #: Largest number of entries (d N) for which a query matrix is held as a dense array: 512 MB.
 DENSE_LIMIT = 2**26
-
 #: Columns of an operator are materialised this many at a time.
 _BLOCK = 256
 #: Columns of an array are taken so many entries at a time, at least so many columns: blocks that stay in the cache.
 _BLOCK_ENTRIES, _LEAST_BLOCK = 2**16, 16
-
 #: Lengths of the longest column whose square, and that of 2**-40 of it, is far from what floating point can hold.
 _SMALLEST, _LARGEST = 1e-120, 1e120
-
 #: Singular values below this share of the largest one count as zero.
 _RANK_TOLERANCE = 1e-12
 
@@ -50,16 +44,7 @@ class RowSpace:
 class QueryMatrix:
     """A d x N query matrix given as a dense array, a sparse array or a linear operator.
 
-    Parameters
-    ----------
-    A : array_like, scipy.sparse array or matrix, or scipy.sparse.linalg.LinearOperator
-        One query a row, one type of record a column.
-
-    Raises
-    ------
-    InvalidParameterError
-        `A` is not two-dimensional, is empty, has an entry that is not finite, has no nonzero entry, or its longest
-        column is shorter than 1e-120 or longer than 1e120.
+    One query a row, one type of record a column; finite, not empty, not zero, neither huge nor tiny.
     """
 
     def __init__(self, A: Any) -> None:
@@ -97,56 +82,50 @@ class QueryMatrix:
 
     @cached_property
     def longest(self) -> float:
-        """Upper bound on the Euclidean length of the longest column.
+        """Upper bound on the Euclidean length of the longest column."""
+        return float(self.column_norms.max()) * (1 + self._rounding)
 
-        A computed length of d numbers is off by less than (d + 8) roundoffs of it.
-        """
-        return float(self.column_norms.max()) * (1 + 2 * (self.shape[0] + 8) * 2.0**-53)
+    @property
+    def _rounding(self) -> float:
+        """Twice (d + 8) roundoffs: a computed length of d numbers is off by less than half of that, relatively."""
+        return 2 * (self.shape[0] + 8) * 2.0**-53
 
     @cached_property
     def column_l1_norms(self) -> FloatArray:
         """Sums of the absolute values of the N columns."""
-        sums = (np.asarray(abs(block).sum(axis=0)).ravel() for _, block in self.column_blocks())
-        return np.concatenate(list(sums))
+        return np.concatenate([np.asarray(abs(block).sum(axis=0)).ravel() for _, block in self.column_blocks()])
 
     @property
     def longest_l1(self) -> float:
-        """Upper bound on the largest l1 norm of a column; rounding as for :attr:`longest`."""
-        return float(self.column_l1_norms.max()) * (1 + 2 * (self.shape[0] + 8) * 2.0**-53)
+        """Upper bound on the largest l1 norm of a column."""
+        return float(self.column_l1_norms.max()) * (1 + self._rounding)
 
     @property
     def exponent(self) -> int:
         """The e for which :attr:`longest` lies in [2**(e - 1), 2**e)."""
         return math.frexp(self.longest)[1]
 
-    @cached_property
+    @property
     def nonnegative(self) -> bool:
         """Whether no entry is negative; False for an operator, whose entries nobody lists."""
         if isinstance(self._matrix, LinearOperator):
             return False
-        entries = self._matrix.data if scipy.sparse.issparse(self._matrix) else self._matrix
-        return bool(np.all(entries >= 0))
+        return bool(np.all((self._matrix.data if scipy.sparse.issparse(self._matrix) else self._matrix) >= 0))
 
     def distances(self, point: FloatArray) -> FloatArray:
         """Euclidean distances of the N columns from a point, rounded upwards."""
         if isinstance(self._matrix, LinearOperator):
-            blocks = (block for _, block in self.column_blocks())
-            return np.concatenate([np.linalg.norm(block - point[:, None], axis=0) for block in blocks])
+            blocks = self.column_blocks()
+            return np.concatenate([np.linalg.norm(block - point[:, None], axis=0) for _, block in blocks])
         if scipy.sparse.issparse(self._matrix):
             squares = self.column_norms**2 + point @ point
-            rounding = 8 * (self.shape[0] + 8) * 2.0**-53 * squares
+            rounding = 4 * self._rounding * squares
             return np.asarray(np.sqrt(np.maximum(squares - 2 * (self._matrix.T @ point), 0.0) + rounding))
         return np.asarray(np.linalg.norm(self._matrix - point[:, None], axis=0))
 
     @cached_property
     def dense(self) -> FloatArray:
-        """The matrix as a dense array.
-
-        Raises
-        ------
-        InvalidParameterError
-            It would have more than ``DENSE_LIMIT`` entries.
-        """
+        """The matrix as a dense array of at most ``DENSE_LIMIT`` entries."""
         if not self.fits_in_memory:
             raise InvalidParameterError(
                 f"this needs the query matrix as a dense array of at most {DENSE_LIMIT} entries; got {self.shape[0]} x "
@@ -177,13 +156,9 @@ class QueryMatrix:
         implicit = isinstance(self._matrix, LinearOperator)
         width = _BLOCK if implicit else max(_LEAST_BLOCK, _BLOCK_ENTRIES // d)
         for start in range(0, N, width):
-            columns = slice(start, min(start + width, N))
-            if not implicit:
-                yield columns, self._matrix[:, columns]
-                continue
-            unit = np.zeros((N, columns.stop - start))
-            unit[np.arange(start, columns.stop), np.arange(columns.stop - start)] = 1.0
-            yield columns, self.apply(unit)
+            stop = min(start + width, N)
+            block = self.apply(np.eye(N, stop - start, k=-start)) if implicit else self._matrix[:, start:stop]
+            yield slice(start, stop), block
 
 
 def _as_matrix(A: Any) -> Any:

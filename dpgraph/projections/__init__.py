@@ -3,12 +3,13 @@
 Everything here is post-processing of public or already private data.
 """
 
-from dpgraph.projections.base import ConvexSet
+from dpgraph.projections.base import ConvexSet, ProjectionResult
 from dpgraph.projections.elliptope import Elliptope, project_elliptope
 from dpgraph.projections.entrywise_sets import (
     BoundedDiagonal,
     Box,
     FrobeniusBall,
+    MomentStructure,
     Nonnegative,
     UnitDiagonal,
     ZeroDiagonal,
@@ -16,8 +17,6 @@ from dpgraph.projections.entrywise_sets import (
     project_nonnegative,
 )
 from dpgraph.projections.l1_hull import L1Hull, project_l1_hull
-from dpgraph.projections.moments import MomentStructure
-from dpgraph.projections.result import ProjectionResult
 from dpgraph.projections.shrinkage import shrink_psd_trace
 from dpgraph.projections.spectral_ball import project_nonnegative_spectral_ball
 from dpgraph.projections.spectral_sets import (

@@ -17,16 +17,8 @@ _AFFORDABLE = 20_000_000
 
 
 class AndersonAccelerator:
-    """Extrapolates the iterates of ``z <- F(z)`` from their last differences.
+    """Extrapolates the iterates of ``z <- F(z)`` from at most `memory` of their last differences.
 
-    Parameters
-    ----------
-    memory : int
-        Number of differences kept; 0 gives the plain iteration. Lowered where z is so large that they would not fit
-        into 320 MB.
-
-    Notes
-    -----
     A rejected point is replaced by the plain step from the point before it. If F is averaged (as the splitting methods
     here are for two sets), every limit is a fixed point: accepted residuals are bounded by a summable sequence, and
     plain steps converge.
@@ -62,7 +54,7 @@ class AndersonAccelerator:
             self._accepted += 1
         self._first = size if np.isinf(self._first) else self._first
         self._smallest = min(self._smallest, size)
-        if self._previous is not None and self._limit:
+        if self._previous is not None:
             self._store((image - self._previous[0]).ravel(), (residual - self._previous[1]).ravel())
         self._previous = (image, residual)
         return self._extrapolate(image, residual)

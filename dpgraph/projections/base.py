@@ -1,16 +1,28 @@
-"""What every convex set offers, and the checks that all of them share."""
+"""What every convex set offers, what a projection reports, and the checks that all of them share."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from dpgraph.arguments import check_nonnegative
 from dpgraph.exceptions import InvalidParameterError
+from dpgraph.result import Result
 from dpgraph.typing import FloatArray
 
-__all__ = ["Ball", "ConvexSet", "as_array", "as_matrix", "as_square", "as_symmetric", "is_symmetric", "public_shape"]
+__all__ = [
+    "Ball",
+    "ConvexSet",
+    "ProjectionResult",
+    "as_array",
+    "as_matrix",
+    "as_square",
+    "as_symmetric",
+    "is_symmetric",
+    "public_shape",
+]
 
 #: Entries of a symmetric matrix may differ from their mirror image by this much, relative to the largest entry.
 _SYMMETRY = 1e-12
@@ -39,27 +51,70 @@ class Ball(ConvexSet):
         check_nonnegative("radius", self.radius)
 
 
-def public_shape(X: ArrayLike) -> tuple[int, ...]:
-    """Shape of an array of real numbers; what its entries are is not looked at.
+@dataclass(frozen=True, eq=False, repr=False)
+class ProjectionResult(Result):
+    """A point of a convex set near a given point, with what is known about its quality.
 
-    Raises
-    ------
-    InvalidParameterError
-        Entries of another type, or rows of different lengths.
+    Parameters
+    ----------
+    matrix : ndarray
+        The point found, in the shape of the input.
+    distance : float
+        Its distance to the input, in the norm of the projection.
+    residual : float
+        Infeasibility of `matrix`: an upper bound on its largest Frobenius distance to one of the sets.
+    iterations : int
+        Sweeps over the sets that were made.
+    converged : bool
+        Whether `tol` was reached. If not, `max_iter` came first: `matrix` is as good as `residual` and `gap` say.
+    lower_bound : float
+        No point of the intersection is nearer to the input than this (0 where nothing is known).
+    tol : float
+        Absolute accuracy that was asked for; what it is measured by is said where the projection is documented.
+    max_iter : int
+        Number of iterations that was allowed.
     """
-    if isinstance(X, np.ndarray) and X.dtype.kind not in "biuf":
-        raise InvalidParameterError(f"expected an array of real numbers; got entries of type {X.dtype}")
+
+    matrix: FloatArray
+    distance: float
+    residual: float
+    iterations: int
+    converged: bool
+    lower_bound: float = 0.0
+    tol: float = 0.0
+    max_iter: int = 1
+
+    @property
+    def gap(self) -> float:
+        """Certified accuracy of :attr:`distance` when the residual is 0: ``distance - lower_bound``."""
+        return self.distance - self.lower_bound
+
+    def __repr__(self) -> str:
+        return (
+            f"ProjectionResult(shape={self.matrix.shape}, distance={self.distance:.6g}, residual={self.residual:.2g}, "
+            f"iterations={self.iterations} of {self.max_iter}, tol={self.tol:.2g}, converged={self.converged})"
+        )
+
+
+def public_shape(X: ArrayLike) -> tuple[int, ...]:
+    """Shape of an array of real numbers; what its entries are is not looked at."""
+    if isinstance(X, np.ndarray):
+        _check_real(X)
     try:
         return np.shape(X)
     except ValueError:
         raise InvalidParameterError("expected an array; got rows of different lengths") from None
 
 
+def _check_real(X: NDArray[Any]) -> None:
+    if X.dtype.kind not in "biuf":
+        raise InvalidParameterError(f"expected an array of real numbers; got entries of type {X.dtype}")
+
+
 def as_array(X: ArrayLike) -> FloatArray:
     """Return `X` as float64, or raise :class:`InvalidParameterError` unless it is real and finite."""
     array = np.asarray(X)
-    if array.dtype.kind not in "biuf":
-        raise InvalidParameterError(f"expected an array of real numbers; got entries of type {array.dtype}")
+    _check_real(array)
     array = array.astype(np.float64, copy=False)
     if not np.isfinite(array).all():
         raise InvalidParameterError("expected finite entries; at least one entry is NaN or infinite")
@@ -84,16 +139,10 @@ def as_square(X: ArrayLike) -> FloatArray:
 
 def is_symmetric(X: FloatArray) -> bool:
     """Whether a matrix equals its transpose up to rounding."""
-    if X.shape[0] != X.shape[1]:
-        return False
-    return bool(np.abs(X - X.T).max() <= _SYMMETRY * np.abs(X).max())
+    return X.shape[0] == X.shape[1] and bool(np.abs(X - X.T).max() <= _SYMMETRY * np.abs(X).max())
 
 
 def as_symmetric(X: ArrayLike) -> FloatArray:
-    """Return the symmetric part (X + X')/2 of a square matrix.
-
-    It is the nearest symmetric matrix, and the projection of `X` onto any set of symmetric matrices equals that of its
-    symmetric part.
-    """
+    """Return the symmetric part (X + X')/2 of a square matrix, whose projection onto symmetric sets is that of `X`."""
     matrix = as_square(X)
     return matrix / 2 + matrix.T / 2

@@ -4,9 +4,8 @@ The nearest point solves a smooth dual problem in n variables instead of n^2: wi
 
     minimise f(y) = ||(S - Diag y)_+||_F^2 / 2 + sum(y),   grad f(y) = 1 - diag (S - Diag y)_+,   X = (S - Diag y)_+,
 
-over y >= 0 (X_ii <= 1) or over all y (X_ii = 1), where the diagonal of X is repaired by scaling. One evaluation costs
-one positive part; about two dozen are needed, as many as by accelerated Dykstra, and the point found is feasible and
-carries a proven bound on its error.
+over y >= 0 (X_ii <= 1) or over all y (X_ii = 1), where the diagonal of X is repaired by scaling. It needs about two
+dozen positive parts, as many as accelerated Dykstra; the point found is feasible and has a proven bound on its error.
 """
 
 from dataclasses import dataclass
@@ -17,8 +16,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import minimize
 
 from dpgraph.exceptions import InvalidParameterError, NotConvergedError
-from dpgraph.projections.base import ConvexSet, as_symmetric
-from dpgraph.projections.result import ProjectionResult
+from dpgraph.projections.base import ConvexSet, ProjectionResult, as_symmetric
 from dpgraph.projections.spectral_sets import project_psd
 from dpgraph.typing import BoolArray, FloatArray
 
@@ -48,7 +46,10 @@ class Elliptope(ConvexSet):
             raise InvalidParameterError(f"expected tol > 0 and max_iter >= 1; got {self.tol!r} and {self.max_iter!r}")
 
     def project(self, X: ArrayLike) -> FloatArray:
-        """Nearest point of the set; :class:`NotConvergedError` if `tol` is not reached."""
+        """Nearest point to the symmetric part of `X`; :class:`NotConvergedError` if `tol` is not reached.
+
+        The diagonal constraint holds exactly, positive semidefiniteness up to rounding.
+        """
         result = self.solve(X)
         if not result.converged:
             raise NotConvergedError(
@@ -58,28 +59,19 @@ class Elliptope(ConvexSet):
         return result.matrix
 
     def solve(self, X: ArrayLike) -> ProjectionResult:
-        """Nearest point of the set to a square matrix, whose symmetric part decides, with its certificate.
-
-        The matrix found satisfies the diagonal constraint exactly and is positive semidefinite up to rounding.
-        """
+        """As :meth:`project`, with the certificate, and with the point found so far if `tol` is not reached."""
         S = as_symmetric(X)
-        n = len(S)
 
         def dual(y: FloatArray) -> tuple[float, FloatArray]:
             positive = project_psd(S - np.diag(y))
             return 0.5 * float(np.sum(positive**2)) + float(y.sum()), 1.0 - np.diagonal(positive)
 
         start = np.diagonal(S) - 1.0
-        bounds: Any = None if self.unit_diagonal else [(0.0, None)] * n
+        bounds: Any = None
         if not self.unit_diagonal:
-            start = np.maximum(start, 0.0)
-        options: Any = {
-            "maxfun": self.max_iter,
-            "maxiter": self.max_iter,
-            "ftol": 1e-15,
-            "gtol": 0.1 * self.tol,
-            "maxcor": 20,
-        }
+            start, bounds = np.maximum(start, 0.0), [(0.0, None)] * len(S)
+        limits = {"maxfun": self.max_iter, "maxiter": self.max_iter}
+        options: Any = limits | {"ftol": 1e-15, "gtol": 0.1 * self.tol, "maxcor": 20}
         found = minimize(dual, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
         return self._certified(S, found.x, int(found.nfev))
 
@@ -119,23 +111,19 @@ def project_elliptope(X: ArrayLike, *, unit_diagonal: bool = False, tol: float =
     ----------
     X : array_like, shape (n, n)
         Any square matrix; its symmetric part decides.
-    unit_diagonal : bool, default False
-        Ask for X_ii = 1: the nearest correlation matrix, which also repairs an infeasible point of the max-cut
-        relaxation.
-    tol : float, default 1e-7
-        Proven accuracy in the Frobenius norm, relative to max(1, ||X||_F).
+    unit_diagonal, tol
+        As for :class:`~dpgraph.projections.Elliptope`. With X_ii = 1 it finds the nearest correlation matrix, and
+        repairs an infeasible point of the max-cut relaxation.
 
     Returns
     -------
     ndarray, shape (n, n)
-        The diagonal constraint holds exactly; eigenvalues are nonnegative up to rounding.
+        The diagonal constraint holds exactly, positive semidefiniteness up to rounding.
 
     Raises
     ------
-    InvalidParameterError
-        `X` is not a finite real square matrix.
-    NotConvergedError
-        The accuracy was not reached.
+    InvalidParameterError, NotConvergedError
+        `X` is not a finite real square matrix; `tol` was not reached.
 
     References
     ----------

@@ -1,8 +1,9 @@
 """Projection onto nK, K the l1-hull of a point set: the convex hull of the points and their mirror images, scaled by n.
 
 The answers of linear queries on n records lie in nK, where the points are the columns of the query matrix (NTZ13). The
-nearest point is found by Wolfe's active-set method, which is exact after finitely many steps and carries the
-Frank-Wolfe certificate: gap = <x - y, x - v> over the best vertex v bounds the squared error of x.
+nearest point is found by the active-set method of P. Wolfe, "Finding the nearest point in a polytope", Math.
+Programming 11 (1976), which is exact after finitely many steps and carries the Frank-Wolfe certificate: gap =
+<x - y, x - v> over the best vertex v bounds the squared error of x.
 """
 
 from dataclasses import dataclass
@@ -28,11 +29,11 @@ class L1Hull(ConvexSet):
     Parameters
     ----------
     points : array_like, shape (d, N)
-        The points are the columns.
+        The points are the columns; their mirror images are implied.
     radius : float, default 1.0
-        Nonnegative.
+        n in nK, nonnegative.
     tol : float, default 1e-7
-        Proven accuracy of projections relative to the size of the point and of the set.
+        Proven bound on the error of a projection, relative to the largest norm among its input and the vertices.
     """
 
     points: ArrayLike
@@ -53,29 +54,15 @@ def project_l1_hull(
     ----------
     y : array_like, shape (d,)
         The vector to be projected.
-    points : array_like, shape (d, N)
-        The points are the columns; their mirror images are implied.
-    radius : float, default 1.0
-        n in nK, nonnegative.
-    tol : float, default 1e-7
-        Proven bound on the error of the result, relative to the largest norm among `y` and the vertices.
+    points, radius, tol
+        As for :class:`~dpgraph.projections.L1Hull`.
     max_iter : int, optional
         Largest number of vertices that may enter; ``10 (d + N) + 100`` if omitted.
 
-    Returns
-    -------
-    ndarray, shape (d,)
-
     Raises
     ------
-    InvalidParameterError
-        Shapes do not fit, or an argument is out of range.
-    NotConvergedError
-        `max_iter` came first.
-
-    References
-    ----------
-    P. Wolfe, "Finding the nearest point in a polytope", Math. Programming 11 (1976). NTZ13 (the use of nK).
+    InvalidParameterError, NotConvergedError
+        Shapes do not fit, or an argument is out of range; `max_iter` came first.
 
     Examples
     --------
@@ -146,7 +133,5 @@ class _Corral:
         stacked = np.vstack([shifted / unit, np.ones(shifted.shape[1])])
         R = np.asarray(np.linalg.qr(stacked, mode="r"))
         # (B'B)^{-1} 1 with B = QR; least squares covers a corral that has become affinely dependent.
-        ones = np.ones(shifted.shape[1])
-        half: FloatArray = np.linalg.lstsq(R.T, ones)[0]
-        weights: FloatArray = np.linalg.lstsq(R, half)[0]
+        weights = np.linalg.lstsq(R, np.linalg.lstsq(R.T, np.ones(shifted.shape[1]))[0])[0]
         return np.asarray(weights / weights.sum())

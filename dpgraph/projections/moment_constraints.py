@@ -2,8 +2,7 @@ r"""Linear images of the parities that must lie in a cone: tables, moment matric
 
 All constraints hold for the parities of every data set:
 
-- *tables*: every table over k attributes is nonnegative (all of them agree on what they share, as they are made from
-  the same parities);
+- *tables*: every table over k attributes is nonnegative (those made from the same parities agree on what they share);
 - *moment matrix*: (E m_S m_T) over the monomials m_S of degree at most d/2 is positive semidefinite. With degree d the
   parities are those of a degree-d pseudo-distribution over {-1, 1}^n: the hypercube relations x_i^2 = 1 are built in.
   With more than two values it is the moment matrix of the one-hot columns x_gv modulo the relations x_gv^2 = x_gv,
@@ -19,18 +18,13 @@ because the Gram matrix commutes with all permutations of values, under which th
 attributes are inequivalent irreducible representations).
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 import scipy.sparse
-from numpy.typing import NDArray
 
-from dpgraph.linalg.parities import ParityBasis, TableGroup, character_table
-from dpgraph.projections import project_psd
+from dpgraph.linalg.parities import CodeArray, ParityBasis, TableGroup, character_table
+from dpgraph.projections.spectral_sets import project_psd
 from dpgraph.typing import FloatArray, IntArray
 
 __all__ = [
@@ -43,18 +37,12 @@ __all__ = [
     "sparsity_rows",
 ]
 
-CodeArray = NDArray[np.uint64]
-
 #: Largest side of a moment matrix that callers should build: its eigendecomposition takes about half a second.
 SIDE_LIMIT = 1500
 
 
 class ConeConstraint(Protocol):
     """A linear map of theta whose image must lie in a cone, with diagonal Gram matrix."""
-
-    @property
-    def matrix(self) -> scipy.sparse.csr_array:
-        """The map, its image flattened, shape (M, D)."""
 
     @property
     def gram(self) -> FloatArray:
@@ -77,15 +65,6 @@ class NonnegativeTables:
         self._group, self._size = group, size
         self.gram = np.bincount(group.index.ravel(), minlength=size) / group.cells
 
-    @property
-    def matrix(self) -> scipy.sparse.csr_array:
-        """The map, its image flattened, shape (m cells, D)."""
-        index, cells = self._group.index, self._group.cells
-        columns = np.repeat(index, cells, axis=0)
-        values = np.tile(self._group.kernel / cells, (index.shape[0], 1))
-        starts = np.arange(columns.shape[0] + 1) * columns.shape[1]
-        return scipy.sparse.csr_array((values.ravel(), columns.ravel(), starts), shape=(columns.shape[0], self._size))
-
     def forward(self, theta: FloatArray) -> FloatArray:
         """Probabilities of the cells, shape (m, cells)."""
         return self._group.tables(theta)
@@ -99,35 +78,28 @@ class NonnegativeTables:
         return np.maximum(image, 0.0)
 
 
-@dataclass(frozen=True, eq=False)
 class MomentMatrix:
-    """The moment matrix of degree `degree` is positive semidefinite.
+    """The moment matrix of an even degree, up to the order of the basis, is positive semidefinite.
 
     Rows of monomials of order j are scaled by (number of them)^{-1/2}: a congruence, which changes the cone constraint
     in nothing and makes the Gram matrix nearly proportional to that of the tables.
     """
 
-    matrix: scipy.sparse.csr_array
-    transpose: scipy.sparse.csr_array
-    side: int
-    gram: FloatArray
-
-    @classmethod
-    def build(cls, basis: ParityBasis, degree: int) -> MomentMatrix:
-        """Any even degree up to the order of the basis."""
-        side = int(basis.counts[: degree // 2 + 1].sum())
-        scale = 1.0 / np.sqrt(basis.counts[basis.orders[:side]])
-        matrix = scipy.sparse.csr_array(_moments(basis, degree // 2, side) * np.outer(scale, scale).reshape(-1, 1))
-        gram = np.asarray(matrix.multiply(matrix).sum(axis=0)).ravel()
-        return cls(matrix, scipy.sparse.csr_array(matrix.T), side, gram)
+    def __init__(self, basis: ParityBasis, degree: int) -> None:
+        self.side = int(basis.counts[: degree // 2 + 1].sum())
+        scale = 1.0 / np.sqrt(basis.counts[basis.orders[: self.side]])
+        moments = _moments(basis, degree // 2, self.side)
+        self._matrix = scipy.sparse.csr_array(moments * np.outer(scale, scale).reshape(-1, 1))
+        self._transpose = scipy.sparse.csr_array(self._matrix.T)
+        self.gram = np.asarray(self._matrix.multiply(self._matrix).sum(axis=0)).ravel()
 
     def forward(self, theta: FloatArray) -> FloatArray:
         """Scaled moment matrix, shape (side, side)."""
-        return (self.matrix @ theta).reshape(self.side, self.side)
+        return np.asarray(self._matrix @ theta).reshape(self.side, self.side)
 
     def adjoint(self, image: FloatArray) -> FloatArray:
         """Transpose of `forward`."""
-        return self.transpose @ image.ravel()
+        return np.asarray(self._transpose @ image.ravel())
 
     def project(self, image: FloatArray) -> FloatArray:
         """Drop negative eigenvalues."""
@@ -144,7 +116,7 @@ def _moments(basis: ParityBasis, half: int, side: int) -> scipy.sparse.csr_array
         [m.ravel() for m in basis.members[: half + 1]]
     )
     owners = np.where(functions < 0, -1, basis.owner[functions])
-    codes = basis.codes(slice(0, side))
+    codes = basis.codes[:side]
     row, code = np.arange(side * side), (codes[:, None] ^ codes[None, :]).ravel()
     value = np.ones(row.size)
     for position in range(half):
@@ -159,8 +131,7 @@ def _moments(basis: ParityBasis, half: int, side: int) -> scipy.sparse.csr_array
             chosen = np.flatnonzero(shared)[at][where]
             expanded.append((row[chosen], code[chosen] ^ change, value[chosen] * factor))
         row, code, value = (np.concatenate(parts) for parts in zip(*expanded, strict=True))
-    entries = (value, (row, basis.lookup(code)))
-    return scipy.sparse.csr_array(scipy.sparse.coo_array(entries, shape=(side * side, basis.size)))
+    return _sparse([value], [row], [basis.lookup(code)], (side * side, basis.size))
 
 
 def _attribute_products(
@@ -172,61 +143,63 @@ def _attribute_products(
     products = np.einsum("xa,xb,xc->abc", psi[:, 1:], psi[:, 1:], psi) / q
     factors = products[first - start, second - start]
     where, c = np.nonzero(np.abs(factors) > 1e-12)
-    alone = np.append(np.uint64(0), basis.codes(1 + start + np.arange(q - 1)))
-    change = basis.codes(1 + first[where]) ^ basis.codes(1 + second[where]) ^ alone[c]
+    alone = np.append(np.uint64(0), basis.codes[1 + start : start + q])
+    change = basis.codes[1 + first[where]] ^ basis.codes[1 + second[where]] ^ alone[c]
     return where, change, factors[where, c]
 
 
-def sparsity_rows(basis: ParityBasis, k: int, t: int, limit: int = SIDE_LIMIT) -> scipy.sparse.csr_array:
+def sparsity_rows(basis: ParityBasis, k: int, t: int) -> scipy.sparse.csr_array:
     """Rows r with r theta = E x_S (t - sum_i x_i) for conjunctions of order at most k - 1, lowest orders first.
 
-    Orders are left out when there would be more than `limit` rows.
+    Orders are left out when there would be more than :data:`SIDE_LIMIT` rows.
     """
-    conjunctions = conjunction_matrix(basis, k)
     n = basis.sizes.size
+    single = basis.codes[1 : n + 1]
     rows, columns, values = [], [], []
     start = 0
-    for order in range(k):
-        members = basis.members[order]
+    for order, members in enumerate(basis.members[:k]):
         count = members.shape[0]
-        if start + count > limit:
+        if start + count > SIDE_LIMIT:
             break
         number = np.arange(start, start + count)
-        codes = basis.codes(number)
-        single = basis.codes(np.arange(1, n + 1))
         outside = np.ones((count, n), dtype=bool)
         outside[np.repeat(np.arange(count), order), members.ravel()] = False
         s, i = np.nonzero(outside)
         rows += [number, number[s]]
-        columns += [number, basis.lookup(codes[s] ^ single[i])]
+        columns += [number, basis.lookup(basis.codes[number[s]] ^ single[i])]
         values += [np.full(count, float(t - order)), -np.ones(s.size)]
         start += count
-    entries = (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns)))
-    combine = scipy.sparse.coo_array(entries, shape=(start, conjunctions.shape[0]))
-    return scipy.sparse.csr_array(combine.tocsr() @ conjunctions)
+    conjunctions = conjunction_matrix(basis, k)
+    return _sparse(values, rows, columns, (start, conjunctions.shape[0])) @ conjunctions
 
 
 def conjunction_matrix(basis: ParityBasis, k: int) -> scipy.sparse.csr_array:
     """Parities of binary attributes to conjunctions: E x_S = 2^{-|S|} sum over subsets U of (-1)^{|U|} theta_U."""
-    return _subset_matrix(basis, k, lambda order, sizes: np.power(-1.0, sizes) / 2.0**order)
+    return _subset_matrix(basis, k, 0.5, -1.0)
 
 
 def parity_matrix(basis: ParityBasis, k: int) -> scipy.sparse.csr_array:
     """Conjunctions of binary attributes to parities: theta_S = sum over subsets U of (-2)^{|U|} E x_U."""
-    return _subset_matrix(basis, k, lambda order, sizes: np.power(-2.0, sizes))
+    return _subset_matrix(basis, k, 1.0, -2.0)
 
 
-def _subset_matrix(
-    basis: ParityBasis, k: int, coefficient: Callable[[int, IntArray], FloatArray]
-) -> scipy.sparse.csr_array:
+def _subset_matrix(basis: ParityBasis, k: int, of_set: float, of_subset: float) -> scipy.sparse.csr_array:
+    """Sums over the subsets U of sets S of at most k attributes, with coefficients of_set^{|S|} of_subset^{|U|}."""
     rows, columns, values = [], [], []
     start = 0
     for order in range(k + 1):
         index = basis.subset_index(order)
+        count = index.shape[0]
         sizes = np.array([bits.bit_count() for bits in range(2**order)])
-        rows.append(np.repeat(np.arange(start, start + index.shape[0]), 2**order))
+        rows.append(np.repeat(np.arange(start, start + count), 2**order))
         columns.append(index.ravel())
-        values.append(np.tile(coefficient(order, sizes), index.shape[0]))
-        start += index.shape[0]
+        values.append(np.tile(of_set**order * np.power(of_subset, sizes), count))
+        start += count
+    return _sparse(values, rows, columns, (start, basis.size))
+
+
+def _sparse(
+    values: list[FloatArray], rows: list[IntArray], columns: list[IntArray], shape: tuple[int, int]
+) -> scipy.sparse.csr_array:
     entries = (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns)))
-    return scipy.sparse.csr_array(scipy.sparse.coo_array(entries, shape=(start, basis.size)))
+    return scipy.sparse.csr_array(scipy.sparse.coo_array(entries, shape=shape))

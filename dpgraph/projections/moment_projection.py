@@ -6,9 +6,8 @@ with w the weights of the squared error of all k-way tables, so that the project
 parities are feasible). Parities of order above k, which a moment matrix brings in, were not released: w = 0.
 
 The solver is the alternating direction method of multipliers. Its theta-step is a division, because all maps but G have
-diagonal Gram matrices (:mod:`moment_constraints`); G, a few hundred rows, enters by the Woodbury identity. Coordinates
-of weight 0 need no special treatment. Dykstra's method (benchmarks/marginal_dykstra.py) and SCS
-(benchmarks/marginal_scs.py) solve the same problem for comparison.
+diagonal Gram matrices (:mod:`dpgraph.projections.moment_constraints`); G, a few hundred rows, enters by the Woodbury
+identity. Dykstra's method (benchmarks/marginal_dykstra.py) and SCS (benchmarks/marginal_scs.py) solve it as well.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,28 +22,16 @@ from dpgraph.typing import FloatArray
 
 __all__ = ["InequalityRows", "MomentProjection", "matched_penalty", "noise_size", "project_by_admm", "theta_step"]
 
-
 #: Penalty in units of the metric, and over-relaxation (measured: 40 to 200 iterations on all benchmark shapes).
-_PENALTY = 3.0
-_RELAXATION = 1.6
+_PENALTY, _RELAXATION = 3.0, 1.6
 
 
 @dataclass(frozen=True, eq=False)
 class MomentProjection:
-    """Parities after projection.
+    """Parities theta after projection, which satisfy the constraints up to `residual`.
 
-    Parameters
-    ----------
-    theta : ndarray, shape (D,)
-        Satisfies the constraints up to `residual`.
-    iterations : int
-        Sweeps made.
-    residual : float
-        Larger of the infeasibility and the last change, relative to the size of the noise in each constraint.
-    converged : bool
-        Whether `residual` reached the tolerance.
-    degree : int
-        Degree of the moment matrix among the constraints; 0 if there was none.
+    The `residual` is the larger of the infeasibility and the last change, relative to the noise in each constraint, and
+    `degree` that of the moment matrix among the constraints, 0 if there was none.
     """
 
     theta: FloatArray
@@ -64,40 +51,22 @@ def project_by_admm(
     tol: float = 2e-3,
     max_iter: int = 300,
 ) -> MomentProjection:
-    """Project released parities onto the constraints.
+    """Project released parities onto the constraints: those of the cones, and ``rows @ theta >= 0``.
 
-    Parameters
-    ----------
-    y : ndarray, shape (D,)
-        Released parities, y[0] = 1; the entries of weight zero are starting values only.
-    weights : ndarray, shape (D,)
-        Nonnegative; positive where no cone sees the coordinate.
-    cones : sequence of ConeConstraint
-        Maps with diagonal Gram matrices.
-    rows : scipy.sparse.csr_array, shape (R, D), optional
-        Asks for ``rows @ theta >= 0``.
-    variances : ndarray, shape (D,)
-        Public variances of the noise: the unit in which `tol` is measured.
-    tol : float, default 2e-3
-        Relative tolerance.
-    max_iter : int, default 300
-        Largest number of sweeps.
+    `y`, shape (D,), has y[0] = 1; where `weights` are 0, its entries are starting values only. Weights are positive
+    where no cone sees the coordinate. The public `variances` of the noise are the unit in which `tol` is measured.
 
     References
     ----------
     S. Boyd, N. Parikh, E. Chu, B. Peleato, J. Eckstein, "Distributed optimization and statistical learning via the
     alternating direction method of multipliers", 2011, sections 3.2, 3.3 and 3.4.3.
     """
-    splits = [_Split(cone, _PENALTY * matched_penalty(cone, weights), variances) for cone in cones]
+    splits = [_Split(cone, y, _PENALTY * matched_penalty(cone, weights), variances) for cone in cones]
     diagonal = weights + sum(split.penalty * split.cone.gram for split in splits)
     inequalities = None if rows is None else InequalityRows(rows, diagonal)
     if inequalities is not None:
-        splits.append(_Split(inequalities, _PENALTY, variances))
+        splits.append(_Split(inequalities, y, _PENALTY, variances))
     solve = theta_step(diagonal, inequalities, _PENALTY)
-    theta = y.copy()
-    for split in splits:
-        split.start(theta)
-    residual = np.inf
     for iteration in range(1, max_iter + 1):  # noqa: B007 (the count is part of the result)
         theta = solve(weights * y + sum((split.pull() for split in splits), np.zeros_like(y)))
         residual = max(split.update(theta) for split in splits)
@@ -109,12 +78,10 @@ def project_by_admm(
 class _Split:
     """Copy z of F theta inside the cone, with the scaled multiplier u."""
 
-    def __init__(self, cone: ConeConstraint, penalty: float, variances: FloatArray) -> None:
+    def __init__(self, cone: ConeConstraint, start: FloatArray, penalty: float, variances: FloatArray) -> None:
         self.cone, self.penalty = cone, penalty
         self._size = noise_size(cone, variances)
-
-    def start(self, theta: FloatArray) -> None:
-        self._z = self.cone.forward(theta)
+        self._z = cone.forward(start)
         self._u = np.zeros_like(self._z)
 
     def pull(self) -> FloatArray:
@@ -148,11 +115,11 @@ class InequalityRows:
 
     def forward(self, theta: FloatArray) -> FloatArray:
         """Scaled left-hand sides, with the constants."""
-        return self.matrix @ theta + self._constant
+        return np.asarray(self.matrix @ theta + self._constant)
 
     def adjoint(self, image: FloatArray) -> FloatArray:
         """Transpose of the linear part of `forward`."""
-        return self._transpose @ (image - self._constant)
+        return np.asarray(self._transpose @ (image - self._constant))
 
     def project(self, image: FloatArray) -> FloatArray:
         """Raise negative left-hand sides to 0."""

@@ -1,27 +1,24 @@
 """Eigenpairs of a dense symmetric matrix beyond a threshold, without paying for the rest.
 
-A dense symmetric eigendecomposition spends a third of its time on the reduction to tridiagonal form, which gives all
-eigenvalues, and two thirds on the eigenvectors. A projection that changes only some eigenvalues needs only their
-eigenvectors, so :class:`SymmetricSpectrum` computes eigenvalues first and eigenvectors on demand.
+All eigenvalues cost a third of a decomposition, the reduction to tridiagonal form; eigenvectors are the rest. So
+:class:`SymmetricSpectrum` computes eigenvalues first, and only those eigenvectors that a projection changes.
 """
 
 import numpy as np
 from scipy.linalg import eigh_tridiagonal, eigvalsh_tridiagonal, lapack
 
-from dpgraph.exceptions import InvalidParameterError, NotConvergedError
+from dpgraph.exceptions import NotConvergedError
 from dpgraph.linalg.eigen import DENSE_LIMIT, leading_eigenpairs
 from dpgraph.typing import FloatArray
 
-__all__ = ["SymmetricSpectrum", "beyond_radius", "outer"]
+__all__ = ["SymmetricSpectrum", "excess", "outer"]
 
 #: Below this size the full decomposition (divide and conquer) is as fast as a partial one.
 _FULL_LIMIT = 200
 #: Above this share of wanted eigenvectors divide and conquer wins over MRRR with back-transformation.
 _FULL_SHARE = 0.6
-#: Number of eigenpairs that the Krylov attempt of :func:`beyond_radius` asks for.
-_KRYLOV_COUNT = 8
-#: Relative accuracy of Krylov eigenpairs.
-_KRYLOV_TOLERANCE = 1e-11
+#: Number of eigenpairs that a Krylov attempt asks for, and their relative accuracy.
+_KRYLOV_COUNT, _KRYLOV_TOLERANCE = 8, 1e-11
 
 
 class SymmetricSpectrum:
@@ -85,18 +82,18 @@ def outer(vectors: FloatArray, values: FloatArray) -> FloatArray:
     return (product + product.T) / 2
 
 
-def beyond_radius(X: FloatArray, radius: float) -> tuple[FloatArray, FloatArray]:
-    """Eigenvalues (k,) of a symmetric matrix whose absolute value exceeds `radius`, and their eigenvectors (n, k).
+def excess(X: FloatArray, radius: float) -> FloatArray:
+    """What the eigenvalues of a symmetric matrix have beyond `radius`: X - excess is X with eigenvalues clipped.
 
-    Large matrices are tried with a Krylov method first: a matrix that is nearly inside the ball has only a few such
-    pairs. If its last pair still lies beyond the radius, or it does not converge, the tridiagonal reduction decides.
+    A large matrix that is nearly inside the ball has only a few such pairs, so a Krylov method is tried on it first. If
+    its last pair still lies beyond the radius, or it does not converge, the tridiagonal reduction decides.
     """
-    if radius < 0:
-        raise InvalidParameterError(f"radius must be nonnegative; got {radius!r}")
-    if len(X) > DENSE_LIMIT:
-        found = _krylov_beyond(X, radius)
-        if found is not None:
-            return found
+    found = _krylov_beyond(X, radius) if len(X) > DENSE_LIMIT else None
+    values, vectors = _all_beyond(X, radius) if found is None else found
+    return outer(vectors, values - np.clip(values, -radius, radius))
+
+
+def _all_beyond(X: FloatArray, radius: float) -> tuple[FloatArray, FloatArray]:
     spectrum = SymmetricSpectrum(X)
     low = int(np.searchsorted(spectrum.values, -radius, side="left"))
     high = len(X) - int(np.searchsorted(spectrum.values, radius, side="right"))

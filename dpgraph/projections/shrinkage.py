@@ -1,10 +1,4 @@
-"""Eigenvalues of a noisy symmetric matrix, shrunk to what they should be for least mean squared error.
-
-Noise drives eigenvalues apart: that of C + W exceeds the one that belongs to its eigenvector by about the variance
-times the sum of 1/(gap to each other eigenvalue), and the best multiple of its eigenprojection is smaller by as much
-again, because the eigenvector is off as well. All this can be read off the noisy eigenvalues and the variance, which is
-public: nothing is paid for it.
-"""
+"""Eigenvalues of a noisy symmetric matrix, shrunk to what they should be for least mean squared error."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,7 +7,7 @@ from scipy.optimize import isotonic_regression
 from dpgraph.arguments import check_nonnegative, check_positive
 from dpgraph.projections.base import as_symmetric
 from dpgraph.projections.partial_eigen import SymmetricSpectrum
-from dpgraph.projections.simplex import project_solid_simplex
+from dpgraph.projections.spectral_sets import project_solid_simplex
 from dpgraph.typing import FloatArray
 
 __all__ = ["shrink_psd_trace", "shrunken_eigenvalues"]
@@ -29,14 +23,16 @@ _BLOCK = 256
 def shrunken_eigenvalues(values: FloatArray, std: float) -> FloatArray:
     r"""Eigenvalues that minimise Stein's estimate of the squared error, ascending, with the sum of the noisy ones.
 
+    Noise drives eigenvalues apart: that of C + W exceeds the one that belongs to its eigenvector by about the variance
+    times the sum of 1/(gap to each other eigenvalue). The best multiple of its eigenprojection is smaller by as much
+    again, because the eigenvector is off as well.
+
     `values` are the eigenvalues of C + W, ascending; `std` > 0 is the standard deviation of a diagonal entry of W, off
     the diagonal it is smaller by sqrt(2). For Gaussian W and an estimate with the eigenvectors of C + W and eigenvalues
     f_i(values), Stein's unbiased estimate of the squared Frobenius error is a constant plus sum (f_i - l_i)^2 + 2 std^2
     (sum_i df_i/dl_i + sum_{i<j} (f_i - f_j)/(l_i - l_j)). Without the derivatives it is least at f_i = l_i - std^2
     sum_{j != i} 1/(l_i - l_j); pooling neighbours that are out of order (isotonic regression) tames the small gaps.
 
-    References
-    ----------
     C. Stein, "Estimation of a covariance matrix", Rietz lecture, 1975 (for sample covariances). J. Bun, R. Allez,
     J.-P. Bouchaud, M. Potters, "Rotational invariant estimator for general noisy matrices", IEEE Trans. Inf. Theory 62
     (2016), section IV.A: this rule, for many rows, is the best of all that keep the eigenvectors.
@@ -56,10 +52,8 @@ def shrink_psd_trace(X: ArrayLike, trace: float, *, std: float) -> FloatArray:
 
     Parameters
     ----------
-    X : array_like, shape (d, d)
-        The noisy matrix; its symmetric part decides.
-    trace : float
-        Nonnegative.
+    X, trace
+        As for :func:`~dpgraph.projections.project_psd_trace`, like the errors; `X` is the noisy matrix, shape (d, d).
     std : float
         Standard deviation of a diagonal entry of the noise, positive; off the diagonal it is smaller by sqrt(2).
 
@@ -67,11 +61,6 @@ def shrink_psd_trace(X: ArrayLike, trace: float, *, std: float) -> FloatArray:
     -------
     ndarray, shape (d, d)
         Positive semidefinite, of trace at most `trace`, with the eigenvectors of `X`.
-
-    Raises
-    ------
-    InvalidParameterError
-        `X` is not a finite real square matrix, `trace` is negative, or `std` is not positive.
 
     Examples
     --------

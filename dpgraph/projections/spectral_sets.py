@@ -7,8 +7,7 @@ from numpy.typing import ArrayLike
 
 from dpgraph.arguments import check_nonnegative
 from dpgraph.projections.base import Ball, ConvexSet, as_matrix, as_symmetric, is_symmetric
-from dpgraph.projections.partial_eigen import SymmetricSpectrum, beyond_radius, outer
-from dpgraph.projections.simplex import l1_threshold, project_l1_ball, project_solid_simplex
+from dpgraph.projections.partial_eigen import SymmetricSpectrum, excess, outer
 from dpgraph.typing import FloatArray
 
 __all__ = [
@@ -20,6 +19,7 @@ __all__ = [
     "project_nuclear_ball",
     "project_psd",
     "project_psd_trace",
+    "project_solid_simplex",
     "project_spectral_ball",
 ]
 
@@ -83,8 +83,6 @@ class PSDFrobeniusBall(Ball):
 def project_psd(X: ArrayLike) -> FloatArray:
     """Nearest positive semidefinite matrix in the Frobenius norm.
 
-    Only the eigenvectors of the smaller side of the spectrum are computed.
-
     Parameters
     ----------
     X : array_like, shape (n, n)
@@ -114,10 +112,10 @@ def project_psd(X: ArrayLike) -> FloatArray:
     """
     S = as_symmetric(X)
     spectrum = SymmetricSpectrum(S)
+    # Only the eigenvectors of the smaller side of the spectrum are computed.
     negative = int(np.searchsorted(spectrum.values, 0.0))
     if negative > len(S) // 2:
-        count = len(S) - negative
-        vectors = spectrum.high(count)
+        vectors = spectrum.high(len(S) - negative)
         return outer(vectors, np.maximum(spectrum.values[negative:], 0.0))
     vectors = spectrum.low(negative)
     return S - outer(vectors, np.minimum(spectrum.values[:negative], 0.0))
@@ -129,18 +127,9 @@ def project_psd_trace(X: ArrayLike, trace: float) -> FloatArray:
     Parameters
     ----------
     X : array_like, shape (n, n)
-        Any square matrix; its symmetric part decides.
+        As for :func:`~dpgraph.projections.project_psd`, like the result and the errors.
     trace : float
-        Nonnegative.
-
-    Returns
-    -------
-    ndarray, shape (n, n)
-
-    Raises
-    ------
-    InvalidParameterError
-        `X` is not a finite real square matrix, or `trace` is negative.
+        Nonnegative, or else :class:`~dpgraph.InvalidParameterError`.
 
     Examples
     --------
@@ -157,26 +146,14 @@ def project_psd_trace(X: ArrayLike, trace: float) -> FloatArray:
 
 
 def project_spectral_ball(X: ArrayLike, radius: float = 1.0) -> FloatArray:
-    """Nearest matrix of spectral norm at most `radius`: singular values are clipped.
-
-    Nearest in the Frobenius norm, and also in the spectral norm. For symmetric input only the eigenpairs beyond the
-    radius are computed.
+    """Nearest matrix of spectral norm at most `radius`, in the Frobenius norm and in the spectral norm.
 
     Parameters
     ----------
     X : array_like, shape (n, m)
-        Any matrix.
+        Any finite real matrix, or else :class:`~dpgraph.InvalidParameterError`. The result has its shape.
     radius : float, default 1.0
-        Nonnegative.
-
-    Returns
-    -------
-    ndarray, shape (n, m)
-
-    Raises
-    ------
-    InvalidParameterError
-        `X` is not a finite real matrix, or `radius` is negative.
+        Nonnegative, or else :class:`~dpgraph.InvalidParameterError`.
 
     Examples
     --------
@@ -191,8 +168,7 @@ def project_spectral_ball(X: ArrayLike, radius: float = 1.0) -> FloatArray:
         left, values, right = np.linalg.svd(X, full_matrices=False)
         return np.asarray((left * np.minimum(values, radius)) @ right)
     S = as_symmetric(X)
-    values, vectors = beyond_radius(S, radius)
-    return S - outer(vectors, values - np.clip(values, -radius, radius))
+    return S - excess(S, radius)
 
 
 def project_nuclear_ball(X: ArrayLike, radius: float = 1.0) -> FloatArray:
@@ -200,19 +176,8 @@ def project_nuclear_ball(X: ArrayLike, radius: float = 1.0) -> FloatArray:
 
     Parameters
     ----------
-    X : array_like, shape (n, m)
-        Any matrix.
-    radius : float, default 1.0
-        Nonnegative.
-
-    Returns
-    -------
-    ndarray, shape (n, m)
-
-    Raises
-    ------
-    InvalidParameterError
-        `X` is not a finite real matrix, or `radius` is negative.
+    X, radius
+        As for :func:`~dpgraph.projections.project_spectral_ball`, like the result and the errors.
 
     Examples
     --------
@@ -225,10 +190,31 @@ def project_nuclear_ball(X: ArrayLike, radius: float = 1.0) -> FloatArray:
     X, radius = as_matrix(X), check_nonnegative("radius", radius)
     if not is_symmetric(X):
         left, values, right = np.linalg.svd(X, full_matrices=False)
-        return np.asarray((left * project_l1_ball(values, radius)) @ right)
+        return np.asarray((left * project_solid_simplex(values, radius)) @ right)
     spectrum = SymmetricSpectrum(as_symmetric(X))
     values = spectrum.values
-    theta = l1_threshold(np.abs(values), radius)
+    theta = _l1_threshold(np.abs(values), radius)
     low, high = int(np.count_nonzero(values < -theta)), int(np.count_nonzero(values > theta))
     kept = np.concatenate([values[:low] + theta, values[len(values) - high :] - theta])
     return outer(np.hstack([spectrum.low(low), spectrum.high(high)]), kept)
+
+
+def project_solid_simplex(v: FloatArray, radius: float) -> FloatArray:
+    """Nearest point of ``{x : x_i >= 0, sum x_i <= radius}``, shape (n,)."""
+    positive = np.maximum(v, 0.0)
+    return np.maximum(positive - _l1_threshold(positive, radius), 0.0)
+
+
+def _l1_threshold(magnitudes: FloatArray, radius: float) -> float:
+    """Return theta >= 0 with ``sum(max(magnitudes - theta, 0)) = min(radius, sum(magnitudes))``; all are nonnegative.
+
+    Duchi, Shalev-Shwartz, Singer, Chandra, "Efficient projections onto the l1-ball for learning in high dimensions",
+    ICML 2008.
+    """
+    if magnitudes.sum() <= radius:
+        return 0.0
+    decreasing = np.sort(magnitudes)[::-1]
+    candidates = (np.cumsum(decreasing) - radius) / np.arange(1, len(decreasing) + 1)
+    # The first entry always qualifies in exact arithmetic (radius 0 makes it a tie).
+    support = np.flatnonzero(decreasing > candidates)
+    return float(candidates[support[-1]] if len(support) else decreasing[0])

@@ -1,8 +1,7 @@
 r"""Points of an intersection of convex sets by projecting onto one set at a time.
 
 :func:`dykstra` converges to the *projection* onto the intersection; :func:`averaged_projections`, the method of
-CDEMZ24 Algorithm 2, converges to *some* point of it (Theorem 5.4 of that paper needs affine subspaces).
-docs/projections.md has an example in which the two differ.
+CDEMZ24 Algorithm 2, converges to *some* point of it. docs/projections.md has an example in which the two differ.
 
 **The lower bound of Dykstra's method.** After any sweep, Y = x + sum_i p_i, where p_i lies in the normal cone of S_i at
 the last projection x_i. For every z in the intersection <p_i, z - x_i> <= 0, so that
@@ -11,13 +10,12 @@ the last projection x_i. For every z in the intersection <p_i, z - x_i> <= 0, so
 
 which is a lower bound on the squared distance from Y to the intersection, known at no extra cost.
 
-**Acceleration.** Dykstra's method is coordinate ascent on the dual problem in the p_i; for two sets it is the proximal
-gradient method with unit step. Safeguarded Anderson acceleration of p_2, p_3, ... keeps everything above true, because
-each sweep recomputes every p_i, and saves most of the sweeps (n = 1000: accuracy 1e-6 after 20 instead of about 150).
+**Acceleration.** For two sets this is the proximal gradient method with unit step on the dual problem. Safeguarded
+Anderson acceleration of p_2, p_3, ... keeps everything above true, because each sweep recomputes every p_i.
 
-**Presolve.** Entrywise bounds that follow from positive semidefiniteness are not carried along
-(:mod:`dpgraph.projections.implied_bounds`); the points found are clipped to them, so that everything reported is about
-the sets that were asked for.
+**Implied bounds.** A positive semidefinite matrix has X_ii >= 0 and |X_ij| <= sqrt(X_ii X_jj), so that next to the cone
+most of the constraints of a box follow from its bounds on the diagonal. The sweeps leave them out; the points found are
+clipped to them, so that everything reported is about the sets that were asked for.
 """
 
 import math
@@ -29,10 +27,10 @@ from numpy.typing import ArrayLike
 from dpgraph.arguments import check_integer, check_nonnegative
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.projections.anderson import AndersonAccelerator
-from dpgraph.projections.base import ConvexSet, as_array
-from dpgraph.projections.implied_bounds import movable_entries, without_implied_bounds
-from dpgraph.projections.result import ProjectionResult
-from dpgraph.typing import FloatArray
+from dpgraph.projections.base import ConvexSet, ProjectionResult, as_array
+from dpgraph.projections.entrywise_sets import Box
+from dpgraph.projections.spectral_sets import PSDCone, PSDFrobeniusBall, PSDTraceBall
+from dpgraph.typing import BoolArray, FloatArray
 
 __all__ = ["averaged_projections", "check_arguments", "dykstra"]
 
@@ -51,16 +49,15 @@ def dykstra(
     sets : ConvexSet or sequence of ConvexSet
         Sets with a nonempty intersection. The result is computed by the last one, and so lies in it exactly.
     tol : float, default 1e-6
-        Absolute accuracy, Frobenius norm: the method stops when the points of all sets agree within `tol` and the
-        distance agrees with its lower bound within `tol`. (Neither is a proof that the point itself is within `tol`
-        of the projection; near convergence its error is a small multiple of `tol`.)
+        Stop when the points of all sets agree, and the distance and its lower bound, within `tol` (absolute, Frobenius
+        norm). Neither proves that the point is within `tol` of the projection; its error is a small multiple of it.
     max_iter : int, default 1000
         Largest number of sweeps; each projects once onto every set.
 
     Returns
     -------
     ProjectionResult
-        ``converged`` is False if `max_iter` came first, and stays False when the sets do not meet.
+        ``converged`` is False if `max_iter` came first, as it does when the sets do not meet.
 
     Raises
     ------
@@ -87,9 +84,9 @@ def dykstra(
         x = sets[0].project(Y)
         distance = float(np.linalg.norm((x - Y).ravel()))
         return ProjectionResult(x, distance, 0.0, 1, True, distance, tol, max_iter)
-    wider = without_implied_bounds(sets, Y.shape)
+    wider = _without_implied_bounds(sets, Y.shape)
     # The first set's correction is recomputed from the others, so those are the state of the iteration.
-    movable, accelerator = movable_entries(wider[1:], Y.shape), AndersonAccelerator(_ANDERSON_MEMORY)
+    movable, accelerator = _movable_entries(wider[1:], Y.shape), AndersonAccelerator(_ANDERSON_MEMORY)
     state = np.zeros(movable.shape)
     for sweep in range(1, max_iter + 1):  # noqa: B007 (the count is part of the result)
         points, corrections = _sweep(Y, wider, state)
@@ -120,6 +117,35 @@ def _sweep(Y: FloatArray, sets: tuple[ConvexSet, ...], state: FloatArray) -> tup
     return points, corrections
 
 
+def _without_implied_bounds(sets: tuple[ConvexSet, ...], shape: tuple[int, ...]) -> tuple[ConvexSet, ...]:
+    """Sets of arrays of a shape with the same intersection, in the same order, whose boxes are as wide as possible."""
+    conic = any(isinstance(convex, (PSDCone, PSDTraceBall, PSDFrobeniusBall)) for convex in sets)
+    if not conic or len(shape) != 2 or shape[0] != shape[1]:
+        return sets
+    return tuple(_widened(convex, shape) if isinstance(convex, Box) else convex for convex in sets)
+
+
+def _widened(box: Box, shape: tuple[int, ...]) -> Box:
+    lower, upper = (np.broadcast_to(np.asarray(bound, dtype=np.float64), shape) for bound in (box.lower, box.upper))
+    diagonal = np.diagonal(upper)
+    if np.any(diagonal < 0):
+        return box  # the sets do not meet, and sqrt has nothing to say
+    root = np.sqrt(diagonal)
+    with np.errstate(invalid="ignore"):  # 0 * inf: no bound, and NaN compares as "not implied"
+        implied = np.outer(root, root)
+        wider_upper = np.where((upper >= implied) & ~np.eye(len(root), dtype=bool), np.inf, upper)
+        wider_lower = np.where(lower <= -implied, -np.inf, lower)
+    # On the diagonal the lower bound is implied where it is at most 0.
+    np.fill_diagonal(wider_lower, np.where(np.diagonal(lower) <= 0, -np.inf, np.diagonal(lower)))
+    return Box(wider_lower, wider_upper)
+
+
+def _movable_entries(sets: tuple[ConvexSet, ...], shape: tuple[int, ...]) -> BoolArray:
+    """Entries that the projection onto each set may change, shape (number of sets, *shape)."""
+    moved = [np.isfinite(s.lower) | np.isfinite(s.upper) if isinstance(s, Box) else True for s in sets]
+    return np.stack([np.broadcast_to(entries, shape) for entries in moved])
+
+
 def averaged_projections(
     Y: ArrayLike, sets: ConvexSet | Sequence[ConvexSet], iterations: int, *, tol: float = 1e-6
 ) -> ProjectionResult:
@@ -127,10 +153,8 @@ def averaged_projections(
 
     Parameters
     ----------
-    Y : array_like
-        The starting point, of any shape that the sets accept.
-    sets : ConvexSet or sequence of ConvexSet
-        Sets with a nonempty intersection.
+    Y, sets
+        As for :func:`~dpgraph.projections.dykstra`, like the errors; `Y` is the starting point.
     iterations : int
         Largest number of averaging steps, each ``X <- mean_i P_i(X)``.
     tol : float, default 1e-6
@@ -141,11 +165,6 @@ def averaged_projections(
     ProjectionResult
         ``residual`` is the largest distance to one of the sets, ``converged`` says whether it reached `tol`. The limit
         is in general **not** the nearest point of the intersection, so no lower bound on the distance is given.
-
-    Raises
-    ------
-    InvalidParameterError
-        No sets, or `Y`, `iterations` or `tol` out of range.
 
     References
     ----------
@@ -158,8 +177,8 @@ def averaged_projections(
     >>> averaged_projections([3.0, 0.5], [Box(-1, 1), FrobeniusBall(2.0)], iterations=60).converged
     True
     """
-    x, sets = as_array(Y), check_arguments(sets, tol, iterations)
-    start = x
+    start, sets = as_array(Y), check_arguments(sets, tol, iterations)
+    x = start
     for step in range(iterations + 1):
         points = [convex.project(x) for convex in sets]
         residual = max(float(np.linalg.norm((p - x).ravel())) for p in points)

@@ -4,8 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgraph.bounds import sensitivity
-from dpgraph.graph import GraphOperator
-from dpgraph.inputs.weight_grid import WEIGHT_BITS
+from dpgraph.graph import WEIGHT_BITS, GraphOperator
 from dpgraph.privacy.call import Call
 from dpgraph.typing import IntArray
 

@@ -14,8 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.graph import Graph
-from dpgraph.inputs.weight_grid import WeightGrid
+from dpgraph.graph import Graph, WeightGrid
 from dpgraph.instance import TwoCSP
 from dpgraph.privacy.call import Call
 from dpgraph.releases.sweeps.oracle import ITERATE_UNIT

@@ -17,7 +17,6 @@ from dpgraph.typing import FloatArray
 
 __all__ = ["FactoredOperator", "PrivateNormalizedAdjacency"]
 
-
 #: Largest n for which the n x n matrix is formed on request (200 MB).
 DENSE_LIMIT = 5000
 
@@ -75,7 +74,7 @@ class PrivateNormalizedAdjacency(TableResult):
     @property
     def rank(self) -> int:
         """Number of columns of the basis."""
-        return self.basis.shape[1]
+        return int(self.basis.shape[1])
 
     @property
     def scale(self) -> FloatArray:
@@ -127,7 +126,7 @@ class PrivateNormalizedAdjacency(TableResult):
         """
         values, vectors = np.linalg.eigh(self.core)
         order = np.argsort(-np.abs(values))[: self.rank if dimensions is None else dimensions]
-        return (self.basis @ vectors[:, order]) * np.sqrt(np.abs(values[order]))
+        return np.asarray((self.basis @ vectors[:, order]) * np.sqrt(np.abs(values[order])))
 
     def columns(self) -> dict[str, Sequence[Any]]:
         """Columns ``node``, and ``x1``, ``x2``, ... of :meth:`embedding`."""
@@ -160,13 +159,7 @@ class PrivateNormalizedAdjacency(TableResult):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read what :meth:`save` wrote.
-
-        Raises
-        ------
-        InvalidParameterError
-            The file holds something else.
-        """
+        """Read what :meth:`save` wrote, or raise :class:`InvalidParameterError` if the file holds something else."""
         from dpgraph.results.files import load_result
 
         result = load_result(path)

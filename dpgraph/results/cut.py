@@ -83,8 +83,7 @@ class PrivateCutResult(TableResult):
 
 def make_partition(nodes: tuple[Hashable, ...], labels: NDArray[np.int8]) -> tuple[set[Hashable], set[Hashable]]:
     """Two sets of labels from a 0/1 array."""
-    first: set[Hashable] = set()
-    second: set[Hashable] = set()
+    partition: tuple[set[Hashable], set[Hashable]] = (set(), set())
     for node, side in zip(nodes, labels.tolist(), strict=True):
-        (second if side else first).add(node)
-    return first, second
+        partition[side].add(node)
+    return partition

@@ -32,14 +32,14 @@ _READABLE = (1, 2)
 
 #: Results that can be saved: their fields are arrays, labels, numbers, texts and a privacy report.
 _TYPES = {
-    "PrivateAnswers": "dpgraph.results.answers",
+    "PrivateAnswers": "dpgraph.results.records",
     "PrivateCSPResult": "dpgraph.results.csp",
     "PrivateCommunities": "dpgraph.results.communities",
     "PrivateCoherence": "dpgraph.problems.matrices.diagnostics",
     "PrivateCounts": "dpgraph.results.counts",
-    "PrivateCovariance": "dpgraph.results.covariance",
+    "PrivateCovariance": "dpgraph.results.records",
     "PrivateCutResult": "dpgraph.results.cut",
-    "PrivateDegreeDistribution": "dpgraph.results.degree_distribution",
+    "PrivateDegreeDistribution": "dpgraph.results.degrees",
     "PrivateDegrees": "dpgraph.results.degrees",
     "PrivateLowRank": "dpgraph.results.subspaces",
     "PrivateNormalizedAdjacency": "dpgraph.results.adjacency",
@@ -118,7 +118,9 @@ def load_result(path: str | os.PathLike[str]) -> Any:
             arrays = {name: archive[name] for name in metadata["arrays"]}
         kind = _class_of(metadata["type"])
         values = {key: _decode(value) for key, value in metadata["fields"].items()}
-        return kind(**arrays, **values, privacy=_report(_decode(metadata["privacy"])))
+        report = _decode(metadata["privacy"])
+        report["entries"] = tuple(map(_entry, report["entries"]))
+        return kind(**arrays, **values, privacy=PrivacyReport(**report))
     except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
         if isinstance(error, InvalidParameterError):
             raise
@@ -137,10 +139,6 @@ def _check(metadata: Any, path: str | os.PathLike[str]) -> None:
 
 def _class_of(name: str) -> Any:
     return getattr(importlib.import_module(_TYPES[name]), name)
-
-
-def _report(values: dict[str, Any]) -> PrivacyReport:
-    return PrivacyReport(entries=tuple(map(_entry, values.pop("entries"))), **values)
 
 
 def _entry(values: dict[str, Any]) -> LedgerEntry:

@@ -1,7 +1,7 @@
-"""Results as objects of igraph: what every kind of result needs for its ``to_igraph_...`` methods.
+"""Results as objects of igraph, for the ``to_igraph_...`` methods.
 
-igraph is imported where it is used, and the vertices of a graph are recognised by name (attribute ``"name"``) or, where
-a result speaks of the vertices 0, ..., n - 1, by number.
+The vertices of a graph are recognised by name (attribute ``"name"``) or, where a result speaks of the vertices
+0, ..., n - 1, by number.
 """
 
 from collections.abc import Hashable, Iterable, Mapping
@@ -9,7 +9,7 @@ from typing import Any
 
 from dpgraph.exceptions import InvalidParameterError
 
-__all__ = ["crossing_edges", "igraph_clustering", "igraph_cut", "membership", "sides"]
+__all__ = ["crossing_edges", "igraph_clustering", "igraph_cut", "sides"]
 
 
 def sides(partition: tuple[set[Hashable], set[Hashable]]) -> dict[Hashable, int]:
@@ -17,14 +17,8 @@ def sides(partition: tuple[set[Hashable], set[Hashable]]) -> dict[Hashable, int]
     return {node: side for side, nodes in enumerate(partition) for node in nodes}
 
 
-def membership(g: Any, assignment: Mapping[Hashable, Any]) -> list[Any]:
-    """What `assignment` says about each vertex of an igraph graph, in the order of its vertices.
-
-    Raises
-    ------
-    InvalidParameterError
-        The vertices of `g` are not those of the assignment.
-    """
+def _membership(g: Any, assignment: Mapping[Hashable, Any]) -> list[Any]:
+    """What `assignment` says about each vertex of an igraph graph, in the order of its vertices."""
     n = g.vcount()
     for names in (g.vs["name"] if "name" in g.vs.attributes() else None, range(n)):
         if names is not None and len(assignment) == n and all(name in assignment for name in names):
@@ -39,18 +33,18 @@ def igraph_clustering(g: Any, assignment: Mapping[Hashable, Any], labels: Iterab
     import igraph
 
     number = {label: k for k, label in enumerate(labels)}
-    return igraph.VertexClustering(g, membership=[number[label] for label in membership(g, assignment)])
+    return igraph.VertexClustering(g, membership=[number[label] for label in _membership(g, assignment)])
 
 
 def igraph_cut(g: Any, side: Mapping[Hashable, int], *, value: float, edges: list[int]) -> Any:
     """``igraph.Cut`` of `g` with the vertices of side 0 first."""
     import igraph
 
-    first = [vertex for vertex, which in enumerate(membership(g, side)) if which == 0]
+    first = [vertex for vertex, which in enumerate(_membership(g, side)) if which == 0]
     return igraph.Cut(g, value=value, cut=edges, partition=first)
 
 
 def crossing_edges(g: Any, side: Mapping[Hashable, int]) -> list[int]:
     """Numbers of the edges of `g` between the two sides. Exact, not private."""
-    where = membership(g, side)
+    where = _membership(g, side)
     return [edge for edge, (u, v) in enumerate(g.get_edgelist()) if where[u] != where[v]]

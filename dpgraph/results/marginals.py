@@ -15,7 +15,6 @@ from dpgraph.typing import FloatArray
 
 __all__ = ["PrivateMarginals"]
 
-
 #: Largest order-k tensor that is formed.
 _TENSOR_LIMIT = 10_000_000
 
@@ -99,7 +98,7 @@ class PrivateMarginals(Result):
         shape = tuple(len(self.categories[g]) for g in sorted(places))
         table = group.tables(self.theta).reshape(shape)
         # Cells that are zero up to rounding may come out of the transform as -1e-17.
-        return self.count * np.maximum(table, 0.0).transpose(np.argsort(order))
+        return np.asarray(self.count * np.maximum(table, 0.0).transpose(np.argsort(order)))
 
     def tables(self) -> dict[tuple[Hashable, ...], FloatArray]:
         """All tables of 1 to k attributes by their labels, in column order."""
@@ -120,15 +119,12 @@ class PrivateMarginals(Result):
     def conjunction(self, subset: Any) -> float:
         """Share of the records in which all binary attributes in `subset` are 1 (CDEMZ24, Definition A.2, as a mean).
 
-        Raises
-        ------
-        InvalidParameterError
-            As for :meth:`parity`.
+        Errors are those of :meth:`parity`.
         """
         places = self._places(subset, binary=True, empty=True)
         subsets = itertools.chain.from_iterable(itertools.combinations(places, j) for j in range(len(places) + 1))
-        signed = sum((-1) ** len(s) * float(self.theta[self._basis.coordinate(s)]) for s in subsets)
-        return max(signed / 2 ** len(places), 0.0)
+        signed = sum((-1.0) ** len(s) * float(self.theta[self._basis.coordinate(s)]) for s in subsets)
+        return max(signed / 2.0 ** len(places), 0.0)
 
     @property
     def tensor(self) -> FloatArray:

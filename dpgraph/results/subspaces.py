@@ -34,7 +34,7 @@ class PrivateSubspace(Result):
     @property
     def rank(self) -> int:
         """Dimension of the subspace."""
-        return self.basis.shape[1]
+        return int(self.basis.shape[1])
 
     def projector(self) -> FloatArray:
         """Q Q', shape (n, n)."""

@@ -1,16 +1,11 @@
-"""Exact (not private) coherence and threshold rank: diagnostics for the data owner.
-
-References
-----------
-DN25a, Definitions 1.1 (basic coherence) and 1.4 (rank-r coherence); docs/normalized-adjacency.md (degree-corrected).
-"""
+"""Exact (not private) coherence and threshold rank: diagnostics for the data owner."""
 
 from typing import Any, Literal
 
 import numpy as np
 from scipy import linalg, sparse
 
-from dpgraph.arguments import check_choice
+from dpgraph.arguments import check_choice, check_nonnegative
 from dpgraph.bounds.neighbours import row_norms
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.inputs.graphs import as_graph
@@ -37,16 +32,12 @@ def coherence(A_or_U: Any, rank: int | None = None) -> float:
     Returns
     -------
     float
-        Between 1 (flat) and n / r. **Not private.**
+        Between 1 (flat) and n / r (DN25a, Definition 1.4). **Not private.**
 
     Raises
     ------
     InvalidParameterError
         `rank` is out of range, or a basis is not orthonormal.
-
-    References
-    ----------
-    DN25a, Definition 1.4.
 
     Examples
     --------
@@ -74,21 +65,12 @@ def basic_coherence(A: Any) -> float:
     Parameters
     ----------
     A : ndarray or sparse array, shape (n, m)
-        Any matrix; all singular vectors count.
+        Any finite matrix, or else :class:`~dpgraph.InvalidParameterError`; all singular vectors count.
 
     Returns
     -------
     float
-        Between 1 and max(n, m). **Not private.**
-
-    Raises
-    ------
-    InvalidParameterError
-        The matrix has NaN or infinite entries.
-
-    References
-    ----------
-    DN25a, Definition 1.1; HP14.
+        Between 1 and max(n, m) (DN25a, Definition 1.1; HP14). **Not private.**
 
     Examples
     --------
@@ -97,8 +79,7 @@ def basic_coherence(A: Any) -> float:
     >>> basic_coherence(np.diag([2.0, 1.0]))
     2.0
     """
-    matrix = _dense(A)
-    left, _, right = linalg.svd(matrix, full_matrices=False)
+    left, _, right = linalg.svd(_dense(A), full_matrices=False)
     return float(max(left.shape[0] * np.max(left**2), right.shape[1] * np.max(right**2)))
 
 
@@ -107,19 +88,18 @@ def degree_corrected_coherence(G: Any, rank: int, regularization: float, *, weig
 
     Parameters
     ----------
-    G : graph
+    G, weight
         As for :func:`dpgraph.max_cut`; nonnegative weights.
     rank : int
         Number of leading eigenvectors by absolute eigenvalue, 1 <= rank <= n.
     regularization : float
         tau >= 0; positive if there are isolated vertices.
-    weight : str, optional
-        Edge attribute with the weights.
 
     Returns
     -------
     float
-        At least 1, with equality when the leading eigenvectors are flat relative to sqrt(c). **Not private.**
+        At least 1, with equality when the leading eigenvectors are flat relative to sqrt(c)
+        (docs/normalized-adjacency.md). **Not private.**
 
     Raises
     ------
@@ -133,7 +113,12 @@ def degree_corrected_coherence(G: Any, rank: int, regularization: float, *, weig
     >>> round(degree_corrected_coherence(nx.star_graph(9), rank=1, regularization=0.0), 6)
     1.0
     """
-    normalized, scale = _normalized_adjacency(G, regularization, weight)
+    graph = as_graph(G, weight=weight, signed=False)
+    scale = graph.degrees() + check_nonnegative("regularization", regularization)
+    if scale.min() <= 0:
+        raise InvalidGraphError("regularization=0 needs a graph without isolated vertices; pass a positive number")
+    half = sparse.diags_array(1 / np.sqrt(scale))
+    normalized = sparse.csr_array(half @ graph.adjacency @ half)
     pairs = leading_eigenpairs(normalized, rank, tolerance=_RESIDUAL, generator=np.random.default_rng(0))
     kappa = np.max(row_norms(pairs.vectors) / np.sqrt(scale))
     return float(kappa**2 * scale.sum() / rank)
@@ -154,16 +139,12 @@ def threshold_rank(A: Any, threshold: float, *, order: Literal["absolute", "larg
     Returns
     -------
     int
-        **Not private.** All eigenvalues are computed: meant for n up to a few thousand.
+        As in BRS11 and DN25a, section 7.1. **Not private.** All eigenvalues are computed: for n up to a few thousand.
 
     Raises
     ------
     InvalidParameterError
-        The threshold is negative, or `order` is unknown.
-
-    References
-    ----------
-    BRS11; DN25a, section 7.1.
+        The threshold is negative, `order` is unknown, or the matrix is not symmetric.
 
     Examples
     --------
@@ -195,14 +176,3 @@ def _scaled_coherence(U: FloatArray) -> float:
 
 def _dense(A: Any) -> FloatArray:
     return as_matrix(A.toarray() if sparse.issparse(A) else A)
-
-
-def _normalized_adjacency(G: Any, regularization: float, weight: str | None) -> tuple[sparse.csr_array, FloatArray]:
-    if not (np.isfinite(regularization) and regularization >= 0):
-        raise InvalidParameterError(f"regularization must be a finite number >= 0; got {regularization!r}")
-    graph = as_graph(G, weight=weight, signed=False)
-    scale = graph.degrees() + regularization
-    if scale.min() <= 0:
-        raise InvalidGraphError("regularization=0 needs a graph without isolated vertices; pass a positive number")
-    half = sparse.diags_array(1 / np.sqrt(scale))
-    return sparse.csr_array(half @ graph.adjacency @ half), scale

@@ -7,8 +7,7 @@ from scipy.sparse.linalg import eigsh
 
 import dpgraph
 from dpgraph.datasets import planted_cut_sparse
-from dpgraph.denoise.leading_vector import average, capped_posterior, posterior
-from dpgraph.denoise.products import Products
+from dpgraph.denoise.products import Products, average, capped_posterior, posterior
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.call import open_call
 from dpgraph.privacy.noise import noise_source

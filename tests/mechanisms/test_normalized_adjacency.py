@@ -9,7 +9,7 @@ from scipy import sparse
 
 import dpgraph
 from dpgraph.datasets.planted import planted_cut_sparse
-from dpgraph.denoise import leading_vector
+from dpgraph.denoise import products
 from dpgraph.problems.options import Coherence
 from dpgraph.releases.eigenspaces import power_method as noisy_power
 from dpgraph.tuning import POWER, VECTOR
@@ -131,7 +131,7 @@ def test_averaged_products_beat_the_last_product_on_a_real_graph(rank, graphs_di
 
     averaged = mean_error()
     monkeypatch.setattr(noisy_power, "POWER", replace(POWER, decay=0.0, refinements=0))
-    monkeypatch.setattr(leading_vector, "VECTOR", replace(VECTOR, last_decays=()))
+    monkeypatch.setattr(products, "VECTOR", replace(VECTOR, last_decays=()))
     assert averaged < 0.85 * mean_error()
 
 

@@ -5,7 +5,7 @@ import pytest
 from conic import solved
 
 from dpgraph.projections import Box, FrobeniusBall, PSDCone, PSDTraceBall, dykstra
-from dpgraph.projections.implied_bounds import movable_entries, without_implied_bounds
+from dpgraph.projections.splitting import _movable_entries, _without_implied_bounds
 
 
 def symmetric(n, seed, scale=1.0):
@@ -22,7 +22,7 @@ def uneven_box(n, seed):
 
 
 def widened(box, n):
-    return without_implied_bounds((PSDCone(), box), (n, n))[1]
+    return _without_implied_bounds((PSDCone(), box), (n, n))[1]
 
 
 def test_only_the_diagonal_of_the_unit_box_is_left_beside_the_cone():
@@ -59,16 +59,16 @@ def test_bounds_that_the_cone_does_not_imply_are_kept():
 
 def test_nothing_is_dropped_without_a_set_of_positive_semidefinite_matrices():
     sets = (FrobeniusBall(2.0), Box(-1.0, 1.0))
-    assert without_implied_bounds(sets, (3, 3)) is sets
+    assert _without_implied_bounds(sets, (3, 3)) is sets
     sets = (PSDTraceBall(1.0), Box(-1.0, 1.0))
-    assert without_implied_bounds(sets, (3, 3)) is not sets
+    assert _without_implied_bounds(sets, (3, 3)) is not sets
 
 
 def test_only_bounded_entries_are_carried_from_sweep_to_sweep():
-    moved = movable_entries((PSDCone(), Box(np.array([-np.inf, 0.0]), np.array([np.inf, np.inf]))), (2,))
+    moved = _movable_entries((PSDCone(), Box(np.array([-np.inf, 0.0]), np.array([np.inf, np.inf]))), (2,))
     assert moved.tolist() == [[True, True], [False, True]]
-    sets = without_implied_bounds((PSDCone(), Box(-1.0, 1.0)), (5, 5))
-    assert np.array_equal(movable_entries(sets[1:], (5, 5))[0], np.eye(5, dtype=bool))
+    sets = _without_implied_bounds((PSDCone(), Box(-1.0, 1.0)), (5, 5))
+    assert np.array_equal(_movable_entries(sets[1:], (5, 5))[0], np.eye(5, dtype=bool))
 
 
 @pytest.mark.parametrize("order", [1, -1])

@@ -10,7 +10,7 @@ from scipy.sparse.linalg import aslinearoperator
 
 from dpgraph.bounds.histogram import column_diameter, encoded_sensitivity
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.inputs.histogram import as_counted_histogram
+from dpgraph.inputs.records import as_counted_histogram
 from dpgraph.linalg.query_matrix import QueryMatrix
 from dpgraph.privacy import PrivacyAccountant, gdp_mu
 from dpgraph.problems.records.factorization import trace_factorization

@@ -35,7 +35,7 @@ def test_the_coordinates_are_all_products_of_functions_of_different_attributes(s
         expected = [c for c in itertools.combinations(range(len(owners)), j) if len({owners[f] for f in c}) == j]
         assert [tuple(row) for row in members] == expected
     assert basis.size == basis.counts.sum()
-    assert np.array_equal(basis.lookup(basis.codes()), np.arange(basis.size))
+    assert np.array_equal(basis.lookup(basis.codes), np.arange(basis.size))
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ def test_few_distinct_eigenvalues_exhaust_the_krylov_space(values):
     assert run.exhausted
     assert run.steps == len(values)
     assert run.ritz() == pytest.approx(sorted(values), abs=1e-12)
-    assert run.lies_above(min(values) - 1e-9, 1e-10)
+    assert run.look(min(values) - 1e-9, 1e-10, run.steps)
 
 
 def test_coordinates_that_start_at_zero_are_left_out():

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from dpgraph import datasets
-from dpgraph.datasets.files import decode, read_text
+from dpgraph.datasets.files import read_text
 from dpgraph.exceptions import DatasetError, InvalidParameterError
 from dpgraph.interfaces.cli import options
 
@@ -124,7 +124,7 @@ def _vertex_set(nodes: str, kind: type[int] | type[str]) -> Literal["file"] | in
     if nodes == "file":
         return "file"
     if nodes.startswith("@"):
-        lines = [line.strip() for line in decode(read_text(nodes[1:]), nodes[1:]).splitlines()]
+        lines = [line.strip() for line in read_text(nodes[1:]).splitlines()]
         try:
             return [kind(line) for line in lines if line]
         except ValueError:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from dpgraph.datasets.files import decode, read_text
+from dpgraph.datasets.files import read_text
 from dpgraph.exceptions import DatasetError, InvalidParameterError
 from dpgraph.interfaces.cli.bundles import spelled_out
 from dpgraph.interfaces.cli.options import Budget, Run
@@ -118,7 +118,7 @@ def _declared(path: Path | None) -> dict[str, list[str]]:
     if path is None:
         return {}
     try:
-        content = json.loads(decode(read_text(path), path))
+        content = json.loads(read_text(path))
         return {str(column): [str(value) for value in values] for column, values in content.items()}
     except (ValueError, TypeError, AttributeError):
         raise DatasetError(f'{path}: expected JSON of the form {{"column": ["value", "value", ...]}}') from None

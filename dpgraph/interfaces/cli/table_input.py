@@ -10,7 +10,7 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
-from dpgraph.datasets.files import decode, read_text
+from dpgraph.datasets.files import read_text
 from dpgraph.exceptions import DatasetError
 
 __all__ = ["TableInput", "TableRequest", "read_table"]
@@ -84,7 +84,7 @@ def read_table(path: Path) -> TableInput:
         raise DatasetError(f"no such file: {path}")
     if path.suffix == ".npy":
         return _read_npy(path)
-    rows = [row for row in csv.reader(io.StringIO(decode(read_text(path), path))) if row]
+    rows = [row for row in csv.reader(io.StringIO(read_text(path))) if row]
     if not rows or any(len(row) != len(rows[0]) for row in rows):
         raise DatasetError(f"{path}: expected CSV with a header line and as many entries in every row")
     names = tuple(name.strip() for name in rows[0])

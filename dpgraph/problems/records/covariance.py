@@ -19,7 +19,7 @@ from dpgraph.problems.records.covariance_noise import choose_noise
 from dpgraph.projections import project_psd_trace, shrink_psd_trace
 from dpgraph.projections.base import public_shape
 from dpgraph.releases.records.moments import SecondMoments, release_twice_the_trace
-from dpgraph.results.covariance import PrivateCovariance
+from dpgraph.results.records import PrivateCovariance
 from dpgraph.typing import FloatArray
 
 __all__ = ["PrivateCovariance", "private_covariance"]

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from dpgraph.arguments import as_number, check_choice
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.inputs.histogram import as_counted_histogram, as_histogram
+from dpgraph.inputs.records import as_counted_histogram, as_histogram
 from dpgraph.linalg.ellipsoid import Ellipsoid, minimum_volume_ellipsoid
 from dpgraph.linalg.query_matrix import QueryMatrix
 from dpgraph.privacy.accountant import PrivacyAccountant
@@ -23,7 +23,7 @@ from dpgraph.problems.records.histogram_hull import project_histogram_answers
 from dpgraph.problems.records.query_mechanisms import MECHANISMS, allowed_rates, choose_encoding, error_of
 from dpgraph.releases.records.answers import open_answers
 from dpgraph.releases.records.histogram import release_encoded
-from dpgraph.results.answers import PrivateAnswers
+from dpgraph.results.records import PrivateAnswers
 from dpgraph.typing import FloatArray
 
 __all__ = [

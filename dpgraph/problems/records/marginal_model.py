@@ -150,7 +150,7 @@ class MarginalModel:
         project = partial(project_by_admm, rows=rows, variances=noise, tol=tol, max_iter=max_iter)
         found = MomentProjection(y, 0, math.inf, False)
         if self.degree:
-            found = project(y, metric, [*self._tables, MomentMatrix.build(self._basis, self.degree)])
+            found = project(y, metric, [*self._tables, MomentMatrix(self._basis, self.degree)])
             found = replace(found, degree=self.degree)
         if found.residual > _USABLE:
             tables = project(y, tables_metric, self._tables)

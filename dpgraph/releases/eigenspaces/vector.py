@@ -18,8 +18,7 @@ import numpy as np
 
 from dpgraph.bounds import sensitivity
 from dpgraph.denoise.empirical_bayes import enough_rows, posterior_basis
-from dpgraph.denoise.leading_vector import Steer, average, capped_posterior, posterior
-from dpgraph.denoise.products import Products
+from dpgraph.denoise.products import Products, Steer, average, capped_posterior, posterior
 from dpgraph.graph import GraphOperator
 from dpgraph.privacy.call import Call, Measurement
 from dpgraph.privacy.reading_norm import ReadingNorm, reading_grid

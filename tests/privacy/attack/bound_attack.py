@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from dpgraph.bounds import sensitivity
-from dpgraph.inputs.weight_grid import WeightGrid
+from dpgraph.graph import WeightGrid
 from dpgraph.privacy.call import Call, open_call
 from dpgraph.privacy.ledger import _GRID_RATIO, open_ledger
 from dpgraph.privacy.noise import NoiseSource, noise_source

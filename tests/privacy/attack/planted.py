@@ -12,7 +12,7 @@ from scipy.special import ndtri
 
 from dpgraph.bounds import neighbours, stability
 from dpgraph.bounds.stability import DIRECTION
-from dpgraph.inputs.weight_grid import WEIGHT_BITS, WeightGrid
+from dpgraph.graph import WEIGHT_BITS, WeightGrid
 from dpgraph.linalg import eigen
 from dpgraph.privacy import exact_sampling, grid
 from dpgraph.privacy import ledger as ledger_module
