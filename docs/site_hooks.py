@@ -66,6 +66,7 @@ REFERENCE = {
         "Graphs and matrices",
         (
             "dpgraph.problems.counts",
+            "dpgraph.problems.communities",
             "dpgraph.releases",
             "dpgraph.problems.embedding",
             "dpgraph.problems.matrices",

@@ -51,7 +51,7 @@ _EXPORTS = {
     "PrivateCommunities": "dpgraph.results.communities",
     "PrivateCutResult": "dpgraph.results.cut",
     "max_2csp": "dpgraph.problems.csp.exact",
-    "max_bisection": "dpgraph.problems.cut.exact_bisection",
+    "max_bisection": "dpgraph.problems.cut.exact",
     "max_cut": "dpgraph.problems.cut.exact",
     "PrivateCSPResult": "dpgraph.results.csp",
     "TwoCSP": "dpgraph.instance",

@@ -15,11 +15,18 @@ __all__ = [
     "as_generator",
     "as_number",
     "check_choice",
+    "check_delta",
+    "check_epsilon",
     "check_integer",
     "check_nonnegative",
+    "check_optional_delta",
     "check_positive",
     "check_scale",
+    "require_delta",
 ]
+
+#: Noise scales and their squares neither overflow nor underflow for epsilon in this range.
+_LEAST_EPSILON, _MOST_EPSILON = 1e-100, 1e300
 
 
 def check_choice(name: str, value: Any, allowed: Iterable[str]) -> None:
@@ -90,3 +97,37 @@ def as_generator(rng: Any) -> np.random.Generator:
     raise InvalidParameterError(
         f"rng must be None, a nonnegative int or a numpy.random.Generator; got {type(rng).__name__}"
     )
+
+
+def check_epsilon(epsilon: float) -> float:
+    """Return `epsilon` as a float, or raise :class:`InvalidParameterError` unless it is in [1e-100, 1e300]."""
+    value = as_number(epsilon)
+    if not _LEAST_EPSILON <= value <= _MOST_EPSILON:
+        raise InvalidParameterError(
+            f"epsilon must be positive and finite, in [{_LEAST_EPSILON:g}, {_MOST_EPSILON:g}]; got {epsilon!r}"
+        )
+    return value
+
+
+def check_delta(delta: float) -> float:
+    """Return `delta` as a float, or raise :class:`InvalidParameterError` unless 0 < delta < 1."""
+    value = as_number(delta)
+    if not 0 < value < 1:
+        raise InvalidParameterError(f"delta must be a number strictly between 0 and 1; got {delta!r}")
+    return value
+
+
+def check_optional_delta(delta: float) -> float:
+    """Return `delta` as a float, 0 for pure differential privacy, or raise :class:`InvalidParameterError`."""
+    return 0.0 if as_number(delta) == 0 else check_delta(delta)
+
+
+def require_delta(delta: float, what: str, pure: str) -> float:
+    """Return `delta` > 0, or raise :class:`InvalidParameterError` that says what needs it and what is pure."""
+    delta = check_optional_delta(delta)
+    if delta == 0:
+        raise InvalidParameterError(
+            f"{what} needs 0 < delta < 1; got delta=0. Pass delta=1e-6, say (well below 1/number of edges), or use "
+            f"{pure}, which is pure"
+        )
+    return delta

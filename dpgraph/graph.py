@@ -119,3 +119,24 @@ class Graph:
         from dpgraph.linalg.kernels import csr_rows_times_block
 
         return csr_rows_times_block(self.adjacency, rows, block)
+
+
+def is_weighted(weight: str | None, max_weight: float = 1.0, *, counted: bool = False) -> bool:
+    """Whether pairs may weigh something between 0 and `max_weight`, by public declarations alone.
+
+    Automatic choices avoid one-bit answers for weighted graphs. Whether a private matrix *has* other entries is
+    private, so that nothing may depend on it; every mechanism protects weights that were not declared, and is only
+    chosen as if there were none. Naming the default, ``max_weight=1.0``, declares nothing.
+
+    - With `weight`, weights are declared.
+    - Without it, edges of a list (`counted`: networkx, igraph, tables) count 1 each, parallel ones add up, and sums are
+      capped: pairs weigh 0 or max_weight if max_weight <= 1, and may weigh less than max_weight if it is larger.
+    - Without it, entries of a matrix (or of constraint tables) are taken to be 0 or 1 if max_weight = 1; any other
+      bound speaks of weights.
+
+    Examples
+    --------
+    >>> is_weighted(None), is_weighted(None, 1.0), is_weighted("weight", 1.0), is_weighted(None, 5.0)
+    (False, False, True, True)
+    """
+    return weight is not None or (max_weight > 1.0 if counted else max_weight != 1.0)

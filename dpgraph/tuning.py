@@ -57,7 +57,7 @@ ONE_SIDED: Final = OneSided()
 
 @dataclass(frozen=True)
 class Repeated:
-    """Sweeps that read rows repeatedly with pure noise (releases.sweeps.repeated).
+    """Sweeps that read rows repeatedly with pure noise (releases.sweeps.core).
 
     Fitted to planted cuts of 500 to 8000 vertices; validated on SNAP and Facebook100 graphs.
     """
@@ -127,9 +127,10 @@ class Communities:
 
     degree_share: float = 0.07  # Share for the degrees
     block_share: float = 0.01  # Share for the weights between labels after each sweep
+    merge_margin: float = 1.5  # Before the last sweep a merge gains this many standard deviations of its noise; >= 0
     # A second, third, ... sweep is worth its price from this epsilon (average degree) on; > 0, increasing
     sweep_signals: tuple[float, ...] = (18.0, 60.0, 250.0)
-    signal_per_label: float = 14.0  # Labels to begin with = epsilon (root mean square degree)/signal_per_label; > 0
+    signal_per_label: float = 12.5  # Labels to begin with = epsilon (root mean square degree)/signal_per_label; > 0
     least_labels: int = 3  # At least so many; >= 2
     most_labels: int = 24  # At most so many
     head: float = 0.2  # Share of the rows that read each other first, for all of the budget; in (0, 1)
@@ -142,7 +143,7 @@ COMMUNITIES: Final = Communities()
 
 @dataclass(frozen=True)
 class Core:
-    """Which rows of Gaussian or repeated sweeps iterate, and what degrees cost (releases.sweeps.core and gaussian).
+    """Which rows of Gaussian or repeated sweeps iterate, and what degrees cost (releases.sweeps).
 
     Fitted to planted cuts of 500 to 8000 vertices; validated on SNAP and Facebook100 graphs.
     """
@@ -249,7 +250,7 @@ VECTOR: Final = Vector()
 
 @dataclass(frozen=True)
 class Residual:
-    """How far degrees are from a leading eigenvector (releases.eigenspaces.residual).
+    """How far degrees are from a leading eigenvector (releases.eigenspaces.vector).
 
     Fitted to planted groups and power-law random graphs; validated on SNAP and Facebook100 graphs.
     """

@@ -24,6 +24,7 @@ PAGES = [
     "docs/cuts.md",
     "docs/bisections.md",
     "docs/constraint-problems.md",
+    "docs/communities.md",
     "docs/degrees.md",
     "docs/spectra.md",
     "docs/normalized-adjacency.md",

@@ -61,8 +61,10 @@ def modularity(weights: BlockWeights, resolution: float) -> tuple[float, float]:
     return value, weights.std / total * math.sqrt(float((weights.numbers * slopes**2).sum()))
 
 
-def merge_labels(weights: BlockWeights, resolution: float, communities: int | None) -> tuple[IntArray, BlockWeights]:
-    """Merge the two groups that raise modularity most (or lower it least), as long as it rises, or down to a number.
+def merge_labels(
+    weights: BlockWeights, resolution: float, *, least: int, most: int, margin: float = 0.0
+) -> tuple[IntArray, BlockWeights]:
+    """Merge the two groups that raise modularity most (or lower it least), and again.
 
     Parameters
     ----------
@@ -70,8 +72,10 @@ def merge_labels(weights: BlockWeights, resolution: float, communities: int | No
         Weights below 0 count as 0.
     resolution : float
         Of the modularity.
-    communities : int, optional
-        How many groups to stop at.
+    least, most : int
+        At least and at most so many groups are left; between these, groups are merged while modularity rises.
+    margin : float, default 0.0
+        It rises if the gain exceeds this many standard deviations of the weight between the two groups.
 
     Returns
     -------
@@ -80,20 +84,18 @@ def merge_labels(weights: BlockWeights, resolution: float, communities: int | No
     weights : BlockWeights
         Between the new groups.
     """
-    shares = BlockWeights(np.maximum(weights.values, 0.0), weights.numbers, weights.std).symmetric
-    shares += np.diag(np.diag(shares))
-    shares /= max(shares.sum(), np.finfo(np.float64).tiny)
-    groups = np.arange(len(shares))
-    while len(shares) > (communities or 1):
+    groups, merged = np.arange(len(weights.values)), weights
+    while len(merged.values) > least:
+        shares = np.maximum(merged.symmetric, 0.0)
+        shares += np.diag(np.diag(shares))
+        total = max(float(shares.sum()), np.finfo(np.float64).tiny)
         volumes = shares.sum(axis=1)
-        gains = shares - resolution * np.outer(volumes, volumes)
-        gains[np.tril_indices(len(shares))] = -np.inf
-        first, second = divmod(int(np.argmax(gains)), len(shares))
-        if communities is None and not gains[first, second] > 0:
+        expected = resolution * np.outer(volumes, volumes / total)
+        gains = shares - expected - margin * merged.std * np.sqrt(merged.numbers)
+        gains[np.tril_indices(len(gains))] = -np.inf
+        first, second = divmod(int(np.argmax(gains)), len(gains))
+        if len(gains) <= most and not gains[first, second] > 0:
             break
-        joined = np.delete(np.arange(len(shares)), second)
-        shares[first] += shares[second]
-        shares[:, first] += shares[:, second]
-        shares = shares[np.ix_(joined, joined)]
         groups = np.where(groups == second, first, groups - (groups > second))
-    return groups, weights.grouped(groups)
+        merged = weights.grouped(groups)
+    return groups, merged

@@ -2,21 +2,28 @@
 
 Entering happens in two steps, because a privacy budget must be debited between them. :func:`open_graph` looks at
 public facts only (the kind of the input, its vertex set, whether it is directed); :attr:`GraphSource.read` reads the
-edges. What a networkx or igraph graph looks like is known to :mod:`dpgraph.inputs.edges` alone.
+edges. What a networkx or igraph graph, a table or a matrix looks like is known here alone.
 """
 
-from collections.abc import Callable, Hashable
+import sys
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from dpgraph.arguments import check_scale
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
-from dpgraph.graph import Graph, WeightGrid
-from dpgraph.inputs.edges import is_matrix, is_private_graph, public_side
+from dpgraph.graph import Graph, WeightGrid, is_weighted
+from dpgraph.typing import FloatArray, IntArray
 
-__all__ = ["GraphSource", "as_graph", "is_weighted", "open_graph"]
+__all__ = ["GraphSource", "as_graph", "is_matrix", "is_private_graph", "open_graph"]
+
+#: Reads the edges into a symmetric CSR array without diagonal that shares no memory with the input; the argument says
+#: whether negative weights are accepted.
+EdgeReader = Callable[[bool], sparse.csr_array]
+Side = tuple[tuple[Hashable, ...], EdgeReader]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -32,27 +39,6 @@ class GraphSource:
     def n_vertices(self) -> int:
         """Number of vertices (public)."""
         return len(self.nodes)
-
-
-def is_weighted(weight: str | None, max_weight: float = 1.0, *, counted: bool = False) -> bool:
-    """Whether pairs may weigh something between 0 and `max_weight`, by public declarations alone.
-
-    Automatic choices avoid one-bit answers for weighted graphs. Whether a private matrix *has* other entries is
-    private, so that nothing may depend on it; every mechanism protects weights that were not declared, and is only
-    chosen as if there were none. Naming the default, ``max_weight=1.0``, declares nothing.
-
-    - With `weight`, weights are declared.
-    - Without it, edges of a list (`counted`: networkx, igraph, tables) count 1 each, parallel ones add up, and sums are
-      capped: pairs weigh 0 or max_weight if max_weight <= 1, and may weigh less than max_weight if it is larger.
-    - Without it, entries of a matrix (or of constraint tables) are taken to be 0 or 1 if max_weight = 1; any other
-      bound speaks of weights.
-
-    Examples
-    --------
-    >>> is_weighted(None), is_weighted(None, 1.0), is_weighted("weight", 1.0), is_weighted(None, 5.0)
-    (False, False, True, True)
-    """
-    return weight is not None or (max_weight > 1.0 if counted else max_weight != 1.0)
 
 
 def open_graph(
@@ -115,3 +101,203 @@ def as_graph(G: Any, *, weight: str | None = None, symmetrize: bool = False, sig
         return Graph(A, nodes, float("inf"), 1.0)
     A.eliminate_zeros()
     return Graph(A, nodes, float("inf"), 0.0)
+
+
+def public_side(G: Any, weight: str | None, symmetrize: bool) -> Side:
+    """Vertex labels and a reader of the edges."""
+    readers = (
+        (_instance_of(G, "networkx", "Graph"), _networkx_side),
+        # Functions of networkx count an edge without the attribute as 1, and so does its backend.
+        (is_private_graph(G), lambda G, w, s: _networkx_side(G._graph, w, s, missing=1.0)),
+        (_instance_of(G, "igraph", "Graph"), _igraph_side),
+        (_instance_of(G, "pandas", "DataFrame"), _edge_frame_side),
+        (is_matrix(G), _matrix_side),
+    )
+    side = next((side for matches, side in readers if matches), None)
+    if side is None:
+        raise InvalidGraphError(
+            "expected a networkx.Graph, an igraph.Graph, a pandas table of edges (dpgraph.edge_frame), or a symmetric "
+            "scipy.sparse or numpy matrix; "
+            f"got {type(G).__module__}.{type(G).__qualname__}"
+        )
+    nodes, edges = side(G, weight, symmetrize)
+    if not nodes:
+        raise InvalidGraphError("expected a graph with at least one vertex; got a graph without vertices")
+    return nodes, edges
+
+
+def is_matrix(G: Any) -> bool:
+    """Whether the entries of a graph are its weights."""
+    return sparse.issparse(G) or isinstance(G, np.ndarray)
+
+
+def is_private_graph(G: Any) -> bool:
+    """Whether G is a graph of the networkx backend, which only private functions read."""
+    return _instance_of(G, "dpgraph.interfaces.networkx.private_graph", "PrivateGraph")
+
+
+def _instance_of(G: Any, module: str, name: str) -> bool:
+    """Check isinstance without importing: an instance can only exist if its module was imported."""
+    loaded = sys.modules.get(module)
+    return loaded is not None and isinstance(G, getattr(loaded, name))
+
+
+def _refuse_directed(directed: bool, symmetrize: bool) -> None:
+    if directed and not symmetrize:
+        raise InvalidGraphError(
+            "expected an undirected graph; got a directed one. Pass symmetrize=True to join each pair of vertices "
+            "by the heavier of its two arcs"
+        )
+
+
+def _networkx_side(G: Any, weight: str | None, symmetrize: bool, missing: float | None = None) -> Side:
+    _refuse_directed(G.is_directed(), symmetrize)
+    nodes = tuple(G.nodes)
+
+    def edges(signed: bool) -> sparse.csr_array:
+        index = {node: i for i, node in enumerate(nodes)}
+        ends = np.fromiter((index[end] for pair in G.edges() for end in pair), dtype=np.int64)
+        values = _weights((w for _, _, w in G.edges(data=weight, default=missing)), weight)
+        return _edge_array(ends, values, len(nodes), directed=G.is_directed(), signed=signed)
+
+    return nodes, edges
+
+
+def _igraph_side(G: Any, weight: str | None, symmetrize: bool) -> Side:
+    _refuse_directed(G.is_directed(), symmetrize)
+    nodes = tuple(G.vs["name"] if "name" in G.vs.attributes() else range(G.vcount()))
+    try:
+        distinct = len(set(nodes)) == len(nodes)
+    except TypeError:
+        raise InvalidGraphError(
+            "expected hashable vertex names; got an igraph.Graph in which a name is not hashable"
+        ) from None
+    if not distinct:
+        raise InvalidGraphError(
+            "expected distinct vertex names; got an igraph.Graph in which a name repeats. "
+            "Make them distinct, or delete the 'name' attribute to use vertex numbers"
+        )
+    if weight is not None and weight not in G.es.attributes():  # which attributes there are is public
+        raise _missing_weight(weight)
+
+    def edges(signed: bool) -> sparse.csr_array:
+        values = _weights(G.es[weight] if weight is not None else (), weight)
+        ends = np.array(G.get_edgelist(), dtype=np.int64)
+        return _edge_array(ends, values, len(nodes), directed=G.is_directed(), signed=signed)
+
+    return nodes, edges
+
+
+def _edge_frame_side(G: Any, weight: str | None, symmetrize: bool) -> Side:
+    if not {"source", "target"} <= set(G.columns):
+        raise InvalidGraphError("a table of edges needs the columns 'source' and 'target'; see dpgraph.edge_frame")
+    first, second = (getattr(G[end].dtype, "categories", None) for end in ("source", "target"))
+    if first is None or second is None or not first.equals(second):
+        raise InvalidGraphError(
+            "a table of edges must declare its public vertices: both columns categorical with the same categories. "
+            "Use dpgraph.edge_frame(frame, nodes=...)"
+        )
+    nodes = tuple(first.tolist())
+    if weight is not None and weight not in G.columns:
+        raise InvalidGraphError(f"the table has no column {weight!r} of weights")
+
+    def edges(signed: bool) -> sparse.csr_array:
+        ends = np.stack([G[end].cat.codes.to_numpy(dtype=np.int64) for end in ("source", "target")], axis=1)
+        if np.any(ends < 0):
+            raise InvalidGraphError("expected two declared vertices in every row; at least one row lacks one")
+        values = _weights(G[weight].tolist() if weight is not None else (), weight)
+        return _edge_array(ends, values, len(nodes), directed=symmetrize, signed=signed)
+
+    return nodes, edges
+
+
+def _matrix_side(G: Any, weight: str | None, symmetrize: bool) -> Side:
+    if weight is not None and weight != "weight":
+        raise InvalidParameterError(
+            f"a matrix has no edge attribute {weight!r}: its entries are the weights; leave weight=None"
+        )
+    if G.ndim != 2 or G.shape[0] != G.shape[1]:
+        raise InvalidGraphError(f"expected a square adjacency matrix; got shape {tuple(G.shape)}")
+    if np.dtype(G.dtype).kind not in "biuf":
+        raise InvalidGraphError(f"expected a real adjacency matrix; got entries of type {G.dtype}")
+
+    def edges(signed: bool) -> sparse.csr_array:
+        A = sparse.csr_array(G, dtype=np.float64)
+        if not A.has_canonical_format:
+            A = A.copy()  # summing works in place, on arrays that belong to the caller
+            A.sum_duplicates()
+        _check_values(A.data, signed and not symmetrize)
+        if symmetrize:
+            A = A.maximum(A.T)
+        transposed = A.T.tocsr()
+        identical = all(np.array_equal(getattr(A, x), getattr(transposed, x)) for x in ("indptr", "indices", "data"))
+        if identical and not A.diagonal().any():
+            return _compact_copy(A)
+        if A.nnz and abs(A - transposed).max() > 1e-12 * max(1.0, float(abs(A).max())):
+            raise InvalidGraphError(
+                "expected a symmetric adjacency matrix; this one differs from its transpose. "
+                "Pass symmetrize=True to keep the larger of the two entries of each pair"
+            )
+        return _mirrored(sparse.triu(A, k=1, format="coo"))
+
+    return tuple(range(G.shape[0])), edges
+
+
+# --- assembling ------------------------------------------------------------------------------------------------
+
+
+def _weights(values: Iterable[Any], weight: str | None) -> FloatArray | None:
+    if weight is None:
+        return None
+    collected = list(values)
+    if any(value is None for value in collected):
+        raise _missing_weight(weight)
+    try:
+        return np.array(collected, dtype=np.float64).reshape(len(collected))
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidGraphError(
+            f"expected a number in edge attribute {weight!r} of every edge; at least one edge holds something else"
+        ) from None
+
+
+def _missing_weight(weight: str) -> InvalidGraphError:
+    return InvalidGraphError(
+        f"expected edge attribute {weight!r} on every edge; at least one edge lacks it. "
+        "Set it everywhere, or pass weight=None to count every edge as 1"
+    )
+
+
+def _edge_array(ends: IntArray, values: FloatArray | None, n: int, *, directed: bool, signed: bool) -> sparse.csr_array:
+    """Both entries of each edge; for directed input, the larger of the two (summed) arcs."""
+    pairs = ends.reshape(-1, 2)
+    data = np.ones(len(pairs)) if values is None else values
+    _check_values(data, signed and not directed)
+    if directed:
+        arcs = sparse.coo_array((data, (pairs[:, 0], pairs[:, 1])), shape=(n, n)).tocsr()
+        return _mirrored(sparse.triu(arcs.maximum(arcs.T), k=1, format="coo"))
+    low, high = pairs.min(axis=1, initial=n), pairs.max(axis=1, initial=0)
+    return _mirrored(sparse.coo_array((data, (low, high)), shape=(n, n)))
+
+
+def _mirrored(upper: sparse.coo_array) -> sparse.csr_array:
+    """Symmetric CSR without diagonal from entries (i <= j), of which parallel ones are summed."""
+    row, col = upper.coords
+    keep = row != col
+    half = sparse.coo_array((upper.data[keep], (row[keep], col[keep])), shape=upper.shape).tocsr()
+    return _compact_copy(half + half.T.tocsr())
+
+
+def _compact_copy(A: sparse.csr_array) -> sparse.csr_array:
+    """Copy with indices of 32 bits where these suffice: products with a vector are bound by memory."""
+    index = np.int32 if max(A.shape[0], A.nnz) < np.iinfo(np.int32).max else np.int64
+    return sparse.csr_array((A.data.copy(), A.indices.astype(index), A.indptr.astype(index)), shape=A.shape)
+
+
+def _check_values(data: FloatArray, signed: bool) -> None:
+    if not np.all(np.isfinite(data)):
+        raise InvalidGraphError("expected finite weights; at least one weight is NaN or infinite")
+    if not signed and data.size and data.min() < 0:
+        raise InvalidGraphError(
+            "expected nonnegative weights; at least one weight is negative. Private mechanisms bound what one edge "
+            "can change by weights in [0, max_weight], and directed graphs are joined by the heavier arc"
+        )

@@ -4,28 +4,19 @@ from __future__ import annotations
 
 import os
 import threading
-from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
+from dpgraph.arguments import check_epsilon, check_optional_delta
 from dpgraph.exceptions import BudgetExceededError, InvalidParameterError
-from dpgraph.privacy.accounting import check_delta, check_epsilon, gdp_delta, gdp_epsilon, gdp_mu
+from dpgraph.privacy.accounting import gdp_delta, gdp_epsilon, gdp_mu
+from dpgraph.privacy.ledger import ENCLOSING, OPEN_BLOCKS, ROUNDING
 from dpgraph.privacy.report import PrivacyReport
 
 if TYPE_CHECKING:
     from dpgraph.privacy.ledger import Ledger
     from dpgraph.privacy.relation import Relation
 
-__all__ = ["Budget", "PrivacyAccountant", "PrivacyLoss", "ambient_accountant"]
-
-#: Relative slack in comparisons of budgets: rounding of sums, nothing that a user could notice.
-ROUNDING = 1e-9
-
-#: Accountants whose ``with`` block encloses the running code, outermost first. Immutable, so that threads and tasks
-#: that enter the same accountant cannot disturb each other.
-_enclosing: ContextVar[tuple[PrivacyAccountant, ...]] = ContextVar("dpgraph_accountants", default=())
-
-#: Accountants with an open ``with`` block anywhere in the process: a new thread does not inherit `_enclosing`.
-_open_blocks: list[PrivacyAccountant] = []
+__all__ = ["Budget", "PrivacyAccountant", "PrivacyLoss"]
 
 
 class Budget(NamedTuple):
@@ -90,7 +81,7 @@ class PrivacyAccountant:
     """
 
     def __init__(self, *, epsilon: float, delta: float = 0.0) -> None:
-        self._total = Budget(check_epsilon(epsilon), 0.0 if delta == 0 else check_delta(delta))
+        self._total = Budget(check_epsilon(epsilon), check_optional_delta(delta))
         self._mu_squared = 0.0
         self._slack = 0.0
         self._pure = 0.0
@@ -107,13 +98,13 @@ class PrivacyAccountant:
         raise TypeError("a PrivacyAccountant cannot be copied or pickled: two copies of a budget are twice the budget")
 
     def __enter__(self) -> Self:
-        _enclosing.set((*_enclosing.get(), self))
-        _open_blocks.append(self)
+        ENCLOSING.set((*ENCLOSING.get(), self))
+        OPEN_BLOCKS.append(self)
         return self
 
     def __exit__(self, *exc_info: object) -> None:
-        _enclosing.set(_enclosing.get()[:-1])
-        _open_blocks.remove(self)
+        ENCLOSING.set(ENCLOSING.get()[:-1])
+        OPEN_BLOCKS.remove(self)
 
     @property
     def total(self) -> Budget:
@@ -133,26 +124,21 @@ class PrivacyAccountant:
     def remaining(self) -> Budget:
         """The largest (epsilon, delta) that one further purely Gaussian call could still be given."""
         epsilon, delta = self._total.epsilon - self._pure, self._total.delta - self._slack
+        nothing = Budget(0.0, 0.0)
         if epsilon <= ROUNDING * self._total.epsilon:
-            return Budget(0.0, 0.0)
+            return nothing
         if self._total.delta == 0:
             return Budget(epsilon, 0.0)
         if delta <= ROUNDING * self._total.delta:
-            return Budget(0.0, 0.0)
+            return nothing
         room = gdp_mu(epsilon, delta) ** 2 - self._mu_squared
-        if room <= ROUNDING * self._mu_squared:
-            return Budget(0.0, 0.0)
-        return Budget(gdp_epsilon(room**0.5, delta), delta)
+        return Budget(gdp_epsilon(room**0.5, delta), delta) if room > ROUNDING * self._mu_squared else nothing
 
     def charge(self, loss: PrivacyLoss, ledger: Ledger) -> None:
         """Debit one call, all of it, or refuse and change nothing.
 
-        Raises
-        ------
-        BudgetExceededError
-            The call does not fit, or the accountant was inherited by a forked process.
-        InvalidParameterError
-            The call has another neighbouring relation than the earlier ones.
+        A call that does not fit, or comes from a forked process, raises BudgetExceededError, and one of another
+        neighbouring relation than the earlier ones InvalidParameterError.
         """
         # Before the lock: a fork may have copied it in its locked state.
         if os.getpid() != self._pid:
@@ -181,13 +167,11 @@ class PrivacyAccountant:
             self._ledgers.append(ledger)
 
     def _fits(self, mu_squared: float, slack: float, pure: float) -> bool:
-        epsilon, delta = self._total
+        left, delta = self._total.epsilon * (1 + ROUNDING) - pure, self._total.delta
         if mu_squared == 0:
-            return pure <= epsilon * (1 + ROUNDING) and slack <= delta * (1 + ROUNDING)
-        if delta == 0:  # the delta of a small Gaussian loss may underflow, but it is never 0
-            return False
-        left = max(epsilon * (1 + ROUNDING) - pure, 0.0)
-        return pure <= epsilon * (1 + ROUNDING) and gdp_delta(mu_squared**0.5, left) + slack <= delta * (1 + 1e-6)
+            return left >= 0 and slack <= delta * (1 + ROUNDING)
+        # The delta of a small Gaussian loss may underflow, but it is never 0.
+        return left >= 0 and delta > 0 and gdp_delta(mu_squared**0.5, left) + slack <= delta * (1 + 1e-6)
 
     def report(self) -> PrivacyReport:
         """Everything released so far under this accountant, as one :class:`PrivacyReport`."""
@@ -202,25 +186,3 @@ class PrivacyAccountant:
             seeded=any(ledger.seeded for ledger in self._ledgers),
             delta_slack=self._slack,
         )
-
-
-def ambient_accountant() -> PrivacyAccountant | None:
-    """Return the accountant that a call without ``accountant=`` is charged to, or ``None``.
-
-    That is the innermost enclosing ``with`` block. A thread started inside a block does not know that it was; it is
-    charged to the block that is open in the process, because charging nobody would spend a budget twice.
-
-    Raises
-    ------
-    InvalidParameterError
-        The thread has no block of its own, and several are open elsewhere.
-    """
-    if enclosing := _enclosing.get():
-        return enclosing[-1]
-    candidates = set(_open_blocks)
-    if len(candidates) > 1:
-        raise InvalidParameterError(
-            "this thread has no `with PrivacyAccountant` block of its own and several are open in other threads, so "
-            "it is unclear which budget pays; pass accountant= to the call"
-        )
-    return candidates.pop() if candidates else None

@@ -4,11 +4,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dpgraph.arguments import check_choice, check_integer, check_positive
+from dpgraph.arguments import check_choice, check_integer, check_optional_delta, check_positive
 from dpgraph.denoise.modularity import modularity
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.accounting import check_optional_delta
 from dpgraph.privacy.call import open_call
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
@@ -44,8 +43,8 @@ def private_communities(
     delta : float, default 0.0
         0 <= delta < 1. Not spent: the release is pure.
     communities : "auto" or int
-        How many to find, from 1 to the number of vertices. "auto" merges as long as the estimated modularity rises. Of
-        a number, fewer may come back where some would be empty.
+        At most how many to find, at least 1. "auto" merges as long as the estimated modularity rises; a number of them
+        is also merged down to. Fewer come back where some would be empty.
     resolution : float, default 1.0
         gamma > 0 in the modularity Q = sum_ij (A_ij - gamma d_i d_j / 2m) [c_i = c_j] / 2m: above 1 for smaller
         communities, below 1 for larger ones.
@@ -102,7 +101,7 @@ def private_communities(
     resolution = check_positive("resolution", resolution)
     noise = noise_source(rng)
     source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
-    wanted = None if communities == "auto" else check_integer("communities", communities, 1, source.n_vertices)
+    wanted = None if communities == "auto" else check_integer("communities", communities, 1)
     call = open_call(epsilon=epsilon, accountant=accountant, relation=Edge(), noise=noise)
     graph = source.read()
     found = release_communities(graph, call, communities=wanted, resolution=resolution, progress=progress)

@@ -35,7 +35,21 @@ class BoundedIterates:
 
 
 @dataclass(frozen=True)
-class Coherence:
+class _Ranked:
+    rank: int | Literal["auto"] = "auto"
+    max_rank: int = 8
+    regularization: float | Literal["auto"] = "auto"
+
+
+@dataclass(frozen=True)
+class _Denoised(_Ranked):
+    denoise: bool = True
+    seeds: int = 0
+    rounds: int = 64
+
+
+@dataclass(frozen=True)
+class Coherence(_Ranked):
     """A low-rank matrix from the coherence-aware projector (DN25a), which is solved like an exact one. May halt.
 
     ``Coherence(rank=r, regularization=0.0, coherence="rank", certificate="gap-and-coherence", projection="spectral",
@@ -57,9 +71,6 @@ class Coherence:
         Of the solver, as in :func:`~dpgraph.max_cut`.
     """
 
-    rank: int | Literal["auto"] = "auto"
-    max_rank: int = 8
-    regularization: float | Literal["auto"] = "auto"
     coherence: Literal["degree-corrected", "rank"] = "degree-corrected"
     certificate: Literal["stability", "gap-and-coherence"] = "stability"
     core_noise: Literal["gaussian", "wishart-difference"] = "gaussian"
@@ -71,66 +82,43 @@ class Coherence:
 
 
 @dataclass(frozen=True)
-class Gaussian:
+class Gaussian(_Ranked):
     """Noise on all entries of the normalized adjacency (DTTZ14), for n <= 5000.
 
     Parameters
     ----------
-    rank, max_rank, regularization
-        As for :func:`~dpgraph.private_normalized_adjacency`.
+    rank, max_rank, regularization, seeds, rounds
+        As for :class:`Coherence`.
     projection : {"auto", "spectral", "frobenius", "none"}
         Projection of the noisy matrix onto the nonnegative spectral ball, in either norm. "auto" is "frobenius" up to
         n = 1000, and "none" above.
-    seeds, rounds : int
-        Of the solver, as in :func:`~dpgraph.max_cut`.
     """
 
-    rank: int | Literal["auto"] = "auto"
-    max_rank: int = 8
-    regularization: float | Literal["auto"] = "auto"
     projection: Literal["auto", "spectral", "frobenius", "none"] = "auto"
     seeds: int = 0
     rounds: int = 64
 
 
 @dataclass(frozen=True)
-class NoisyPower:
+class NoisyPower(_Denoised):
     """The noisy power method (HP14) with averaged products of bounded iterates.
 
     Parameters
     ----------
-    rank, max_rank, regularization, denoise
-        As for :func:`~dpgraph.private_normalized_adjacency`; `rank` "auto" is 2.
-    seeds, rounds : int
-        Of the solver, as in :func:`~dpgraph.max_cut`.
+    rank, max_rank, regularization, denoise, seeds, rounds
+        As for :class:`Coherence`; `rank` "auto" is 2.
     """
-
-    rank: int | Literal["auto"] = "auto"
-    max_rank: int = 8
-    regularization: float | Literal["auto"] = "auto"
-    denoise: bool = True
-    seeds: int = 0
-    rounds: int = 64
 
 
 @dataclass(frozen=True)
-class RandomizedResponse:
+class RandomizedResponse(_Denoised):
     """Every pair of vertices answers at random, and the answers are solved like an exact graph. Pure.
 
     Parameters
     ----------
-    rank, max_rank, regularization, denoise
-        As for :func:`~dpgraph.private_normalized_adjacency`.
-    seeds, rounds : int
-        Of the solver, as in :func:`~dpgraph.max_cut`.
+    rank, max_rank, regularization, denoise, seeds, rounds
+        As for :class:`Coherence`.
     """
-
-    rank: int | Literal["auto"] = "auto"
-    max_rank: int = 8
-    regularization: float | Literal["auto"] = "auto"
-    denoise: bool = True
-    seeds: int = 0
-    rounds: int = 64
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from dpgraph.exceptions import InvalidParameterError
 __all__ = ["Registry", "Strategy", "Undecided", "names_in"]
 
 
-def _unlimited(options: Any, public: Any) -> None:
+def _unlimited(_options: Any, _public: Any) -> None:
     """Nothing is refused."""
 
 
@@ -29,58 +29,41 @@ def _unpredicted(*_: Any) -> float:
 
 @dataclasses.dataclass(frozen=True)
 class Strategy:
-    """One way to solve a problem privately.
+    """One way to solve a problem privately."""
 
-    Parameters
-    ----------
-    name : str
-        What ``mechanism=`` calls it.
-    options : type
-        Frozen dataclass of its options, public as a name of :mod:`dpgraph.strategies`. The name alone means its
-        defaults.
-    summary : str
-        What it does, for whom, in one sentence.
-    pure : callable
-        ``pure(options)``: whether it spends no delta.
-    run : callable
-        ``run(options, ...)``: the release; each problem says with which arguments.
-    check : callable
-        ``check(options, public)``: raises :class:`InvalidParameterError` for values that are out of range, or too large
-        for the `public` facts of a call (its number of vertices, epsilon, ...).
-    expected : callable
-        ``expected(options, ...)``: the error that public facts predict, by which "auto" compares; each problem says
-        with which arguments.
-    unread : tuple of str
-        Options that this problem does not read, although others that share the dataclass do: only their defaults may be
-        passed.
-    order : int
-        Place in lists; equal numbers by name.
-    """
-
+    #: What ``mechanism=`` calls it.
     name: str
+    #: Frozen dataclass of its options, public as a name of :mod:`dpgraph.strategies`.
     options: type
+    #: What it does, for whom, in one sentence.
     summary: str
+    #: ``pure(options)``: whether it spends no delta.
     pure: Callable[[Any], bool]
+    #: ``run(options, ...)``: the release; each problem says with which arguments.
     run: Callable[..., Any]
+    #: ``check(options, public)``: raises :class:`InvalidParameterError` for values that are out of range, or too large
+    #: for the `public` facts of a call (its number of vertices, epsilon, ...).
     check: Callable[[Any, Any], None] = _unlimited
+    #: ``expected(options, ...)``: the error that public facts predict, by which "auto" compares.
     expected: Callable[..., Any] = _unpredicted
+    #: Options that this problem does not read, although others that share the dataclass do: they keep their defaults.
     unread: tuple[str, ...] = ()
+    #: Place in lists; equal numbers by name.
     order: int = 0
+
+    @cached_property
+    def defaults(self) -> Any:
+        """What the name alone means."""
+        return self.options()
 
 
 @dataclasses.dataclass(frozen=True)
 class Undecided:
-    """The choice of a strategy that needs a released number.
+    """The choice of a strategy that needs a released number."""
 
-    Parameters
-    ----------
-    question : str
-        What has to be released.
-    then : callable
-        Name of the strategy for the answer.
-    """
-
+    #: What has to be released.
     question: str
+    #: Name of the strategy for the answer.
     then: Callable[[Any], str]
 
 
@@ -91,18 +74,10 @@ def names_in(package: str) -> tuple[str, ...]:
 
 
 class Registry:
-    """The strategies of one problem, found in the modules of a package.
+    """The strategies of one problem: each module of a package that defines ``STRATEGY`` adds one."""
 
-    Parameters
-    ----------
-    package : str
-        Each of its modules that defines ``STRATEGY`` adds one.
-    automatic : bool
-        Whether ``mechanism="auto"`` is a choice too.
-    """
-
-    def __init__(self, package: str, *, automatic: bool = True) -> None:
-        self._package, self._automatic = package, automatic
+    def __init__(self, package: str) -> None:
+        self._package = package
 
     @cached_property
     def strategies(self) -> dict[str, Strategy]:
@@ -115,7 +90,7 @@ class Registry:
     @property
     def names(self) -> tuple[str, ...]:
         """What ``mechanism=`` may be called."""
-        return (("auto",) if self._automatic else ()) + tuple(self.strategies)
+        return ("auto", *self.strategies)
 
     def __getitem__(self, name: str) -> Strategy:
         return self.strategies[name]
@@ -123,41 +98,39 @@ class Registry:
     def resolve(self, mechanism: Any) -> tuple[Strategy | None, Any]:
         """Strategy and options for the argument ``mechanism``; ``(None, None)`` for "auto".
 
-        Raises
-        ------
-        InvalidParameterError
-            It is neither the name of a strategy of this problem nor an options object of one, or it sets an option that
-            this problem does not read.
+        An :class:`InvalidParameterError` says that it is neither the name of a strategy of this problem nor an options
+        object of one, or that it sets an option that this problem does not read.
         """
         known = self.strategies  # imported here: what may run is imported before a budget is debited
         if isinstance(mechanism, str):
-            if mechanism == "auto" and self._automatic:
+            if mechanism == "auto":
                 return None, None
             if mechanism in known:
-                return known[mechanism], known[mechanism].options()
+                return known[mechanism], known[mechanism].defaults
         for strategy in known.values():
             if type(mechanism) is strategy.options:
-                self._refuse_unread(strategy, mechanism)
+                _refuse_unread(strategy, mechanism)
                 return strategy, mechanism
-        objects = ", ".join(dict.fromkeys(f"strategies.{s.options.__name__}" for s in self.strategies.values()))
+        objects = ", ".join(dict.fromkeys(f"strategies.{s.options.__name__}" for s in known.values()))
         raise InvalidParameterError(
             f"mechanism must be one of {', '.join(map(repr, self.names))}, or an options object ({objects}); "
             f"got {mechanism!r}"
         )
-
-    def _refuse_unread(self, strategy: Strategy, options: Any) -> None:
-        for field in dataclasses.fields(options):
-            if field.name in strategy.unread and getattr(options, field.name) != field.default:
-                raise InvalidParameterError(
-                    f"{type(options).__name__}({field.name}=...) is not read by this function; leave it out"
-                )
 
     def table(self) -> str:
         """The strategies as a table in Markdown, for the documents."""
         rows = ["| `mechanism=` | options | delta | |", "| --- | --- | --- | --- |"]
         for strategy in self.strategies.values():
             names = [f.name for f in dataclasses.fields(strategy.options) if f.name not in strategy.unread]
-            delta = "pure" if strategy.pure(strategy.options()) else "needed"
+            delta = "pure" if strategy.pure(strategy.defaults) else "needed"
             options = ", ".join(f"`{name}`" for name in names) or "none"
             rows.append(f'| `"{strategy.name}"` | {options} | {delta} | {strategy.summary} |')
         return "\n".join(rows)
+
+
+def _refuse_unread(strategy: Strategy, options: Any) -> None:
+    for field in dataclasses.fields(options):
+        if field.name in strategy.unread and getattr(options, field.name) != field.default:
+            raise InvalidParameterError(
+                f"{type(options).__name__}({field.name}=...) is not read by this function; leave it out"
+            )

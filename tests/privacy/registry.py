@@ -36,7 +36,8 @@ import numpy as np
 
 import dpgraph
 from dpgraph.interfaces.networkx.private_graph import PrivateGraph
-from dpgraph.privacy.accountant import PrivacyAccountant, ambient_accountant
+from dpgraph.privacy.accountant import PrivacyAccountant
+from dpgraph.privacy.ledger import ambient_accountant
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.projections import Box
@@ -188,6 +189,10 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("private_degrees", all_graph_neighbours, poisoned_graph(), options={"mechanism": "laplace"}, pure=True),
     Entry("private_degrees", all_graph_neighbours, poisoned_graph(), options={"mechanism": "auto"}),
     Entry("private_degree_distribution", all_graph_neighbours, poisoned_graph(), pure=True),
+    *(
+        Entry("private_communities", iterate_neighbours, poisoned_graph(), options=options, pure=True)
+        for options in ({"communities": "auto"}, {"communities": 3, "resolution": 2.0})
+    ),
     *(
         Entry(
             "private_subgraph_counts",

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from dpgraph.bounds import sensitivity
 from dpgraph.exceptions import DPGraphError
+from dpgraph.privacy.grid import ReadingNorm, reading_grid
 from dpgraph.privacy.noise import noise_source
-from dpgraph.privacy.reading_norm import ReadingNorm, reading_grid
 
 ROWS = np.arange(20_000)
 

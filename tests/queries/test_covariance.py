@@ -8,15 +8,15 @@ from scipy import stats
 
 from dpgraph.exceptions import BudgetExceededError, InvalidParameterError
 from dpgraph.privacy import call as private_call
-from dpgraph.privacy import gaussian_scale, nuclear_noise
+from dpgraph.privacy import gaussian_scale
 from dpgraph.privacy.accountant import PrivacyAccountant
+from dpgraph.privacy.matrix_noise import MatrixLaw
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.problems.records.covariance import _mean_weight, private_covariance, short_rows
 from dpgraph.problems.records.covariance_noise import choose_noise
 from dpgraph.releases import symmetric as symmetric_release
-from dpgraph.releases.records import exact_moments
-from dpgraph.releases.records.exact_moments import grid_records, integer_gram, quotient
-from dpgraph.releases.records.moments import SecondMoments
+from dpgraph.releases.records import moments
+from dpgraph.releases.records.moments import SecondMoments, grid_records, integer_gram, quotient
 
 
 def records(n, d, seed=0, trace=0.3):
@@ -304,9 +304,9 @@ def certified_epsilon(pair, event, runs=2500, **options):
 
 
 def halve_matrix_noise(monkeypatch):
-    for name in ("wishart_difference", "nuclear_laplace"):
-        honest = getattr(nuclear_noise, name)
-        monkeypatch.setattr(symmetric_release, name, lambda noise, d, scale, honest=honest: honest(noise, d, scale / 2))
+    for name in ("difference", "laplace"):
+        honest = getattr(MatrixLaw, name)
+        monkeypatch.setattr(MatrixLaw, name, lambda laws, noise, d, scale, f=honest: f(laws, noise, d, scale / 2))
 
 
 @pytest.mark.parametrize("mechanism", ["wishart-difference", "nuclear-laplace"])
@@ -397,8 +397,8 @@ def test_moments_are_sums_of_integers_however_they_are_split(monkeypatch):
     rows = grid_records(rng.normal(size=(60, 3)) / 5)
     assert np.array_equal(rows, np.trunc(rows))
     expected = sum(np.outer(row, row) for row in np.array([[int(x) for x in row] for row in rows], dtype=object))
-    monkeypatch.setattr(exact_moments, "_BLOCK", 7)
-    monkeypatch.setattr(exact_moments, "_CHUNK", 20)
+    monkeypatch.setattr(moments, "_BLOCK", 7)
+    monkeypatch.setattr(moments, "_CHUNK", 20)
     gram = integer_gram(rows)
     assert np.array_equal(gram, expected)
     first, second = quotient(gram, 12345)

@@ -211,3 +211,34 @@ def test_largest_histogram_that_is_counted_stays_within_its_line():
     A, x = np.ones((1, 2)), np.array([2.0**51, 2.0**51])
     result = private_linear_queries(A, x, adjacency="replace", mechanism="gaussian", sparse=False, rng=0, **BUDGET)
     assert result.answers[0] == pytest.approx(2.0**52, rel=1e-9)
+
+
+# --- what floating point cannot shape ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mechanism", ["gaussian", "ellipsoid", "factorization", "laplace", "auto"])
+def test_columns_that_differ_from_their_mean_by_rounding_only_count_as_equal(mechanism):
+    A = np.repeat(np.random.default_rng(0).normal(size=(40, 1)), 6, axis=1)
+    assert (A - A.mean(axis=1, keepdims=True)).any()
+    error = expected_error(A, adjacency="replace", mechanism=mechanism, **BUDGET)
+    assert 0 < error < 1e-8
+
+
+def test_the_factorization_is_the_same_in_every_unit():
+    A, options = np.random.default_rng(1).normal(size=(6, 5)), {"adjacency": "replace", "mechanism": "factorization"}
+    error = expected_error(A, **options, **BUDGET)
+    for unit in (2.0**300, 2.0**-300):
+        assert expected_error(unit * A, **options, **BUDGET) == unit * error
+
+
+def test_columns_of_too_different_lengths_are_refused_by_the_name_of_the_mechanism_and_auto_takes_another():
+    rng, refused = np.random.default_rng(0), []
+    for _ in range(25):
+        A = rng.normal(size=(6, 5)) * 10.0 ** rng.uniform(-14, 0, size=5)
+        for adjacency in ("replace", "add-remove"):
+            assert np.isfinite(expected_error(A, adjacency=adjacency, **BUDGET))
+            try:
+                expected_error(A, adjacency=adjacency, mechanism="ellipsoid", **BUDGET)
+            except InvalidParameterError as error:
+                refused.append(str(error))
+    assert any("mechanism='ellipsoid'" in text for text in refused)

@@ -4,14 +4,14 @@ from typing import Any
 
 import numpy as np
 
+from dpgraph.arguments import check_optional_delta
 from dpgraph.denoise.degree_tails import degree_counts
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.accounting import check_optional_delta
 from dpgraph.privacy.call import open_call
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
-from dpgraph.releases.degrees import release_degree_tails
+from dpgraph.releases.totals import release_degree_tails
 from dpgraph.results.degrees import PrivateDegreeDistribution
 
 __all__ = ["private_degree_distribution"]

@@ -5,15 +5,15 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dpgraph.arguments import check_choice
+from dpgraph.arguments import check_choice, check_epsilon, check_optional_delta, require_delta
 from dpgraph.bounds import sensitivity
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.accounting import check_epsilon, check_optional_delta, gdp_mu, require_delta
+from dpgraph.privacy.accounting import gdp_mu
 from dpgraph.privacy.call import open_call
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
-from dpgraph.releases.degrees import release_degrees
+from dpgraph.releases.totals import release_degrees
 from dpgraph.results.degrees import PrivateDegrees
 
 __all__ = ["private_degrees"]

@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from dpgraph.arguments import check_epsilon, check_optional_delta, require_delta
 from dpgraph.bounds.count_noise_size import standard_deviation
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.linalg.subgraphs import ORDERS
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.accounting import check_epsilon, check_optional_delta, require_delta
 from dpgraph.privacy.call import open_call
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge

@@ -7,12 +7,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 import dpgraph.linalg.kernels  # noqa: F401 - what a release needs is imported before its debit
-from dpgraph.arguments import check_choice, check_integer, check_scale
+from dpgraph.arguments import check_choice, check_epsilon, check_integer, check_optional_delta, check_scale
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.inputs.graphs import is_weighted, open_graph
+from dpgraph.graph import is_weighted
+from dpgraph.inputs.graphs import open_graph
 from dpgraph.instance import TwoCSP
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.accounting import check_epsilon, check_optional_delta
 from dpgraph.privacy.relation import Constraint, Edge, LabelEdge, Relation
 from dpgraph.problems.csp.release import Choice, release_assignment
 from dpgraph.problems.csp.rule import decide
@@ -66,12 +66,8 @@ def private_max_2csp(
         Public upper bound on a table entry; for "edge" on the weight of a pair.
     on_halt : {"raise", "fallback"}
         What to do when "coherence" halts: raise, or return random labels.
-    accountant : PrivacyAccountant, optional
-        Debited before the constraints are read.
-    rng : int or numpy.random.Generator, optional
-        For reproducible experiments only; the default is cryptographic noise.
-    progress : bool, default False
-        Show a progress bar on stderr.
+    accountant, rng, progress
+        As for :func:`~dpgraph.private_max_cut`.
 
     Returns
     -------
@@ -79,10 +75,8 @@ def private_max_2csp(
 
     Raises
     ------
-    InvalidParameterError
-        Bad input; after the debit, for "edge", a table that is not a multiple of the relation.
-    BudgetExceededError
-        The accountant refuses.
+    InvalidParameterError, BudgetExceededError
+        Bad input; after the debit, for "edge", a table that is not a multiple of the relation. The accountant refuses.
     MechanismHalted
         "coherence" could not certify what it needs, and ``on_halt="raise"``.
 
@@ -92,7 +86,7 @@ def private_max_2csp(
     sqrt(2) w for each sweep under "label-edge" and sqrt(2 q) w under "constraint"
     (:func:`dpgraph.bounds.sensitivity.constraint_rows`); all readings of repeated sweeps together move by w, or q w,
     in the norm of their noise (:func:`dpgraph.bounds.sensitivity.repeated_readings`). "edge" is proved at
-    :func:`dpgraph.releases.sweeps.labels.label_iteration`. The value of a released assignment has sensitivity
+    :func:`dpgraph.releases.sweeps.iteration.label_iteration`. The value of a released assignment has sensitivity
     w.
 
     References
@@ -155,18 +149,15 @@ def private_max_k_cut(
         The private graph; its vertices and their order are public: see :func:`dpgraph.with_public_nodes`.
     k : int
         Number of parts, 2 <= k <= 256.
-    epsilon, delta : float
-        epsilon > 0, 0 <= delta < 1; with delta = 0, the default, the call is pure.
+    epsilon, delta, accountant, rng, progress
+        As for :func:`~dpgraph.private_max_2csp`.
     mechanism : str or options object, default "auto"
-        "bounded-iterates", "core-response", "randomized-response": as for :func:`~dpgraph.private_max_cut`, vertices
-        choose one after another; every pair, or every pair inside a core of large degrees, answers at random, and the
-        answers are labelled. Or an object of :mod:`dpgraph.strategies`; a name means its defaults. "auto" takes one of
-        them by a public rule from a privately released average degree, and bounded iterates with declared weights.
-        ``result.mechanism`` names the choice.
+        "bounded-iterates", "core-response" or "randomized-response", as for :func:`~dpgraph.private_max_cut`, or an
+        object of :mod:`dpgraph.strategies`; a name means its defaults. "auto" takes one of them by a public rule from a
+        privately released average degree, and bounded iterates with declared weights. ``result.mechanism`` names the
+        choice.
     weight, max_weight, symmetrize
         See :func:`dpgraph.inputs.graphs.open_graph`.
-    accountant, rng, progress
-        As for :func:`~dpgraph.private_max_2csp`.
 
     Returns
     -------
@@ -176,21 +167,14 @@ def private_max_k_cut(
 
     Raises
     ------
-    InvalidGraphError, InvalidParameterError
-        Bad input.
-    BudgetExceededError
-        The accountant refuses.
-
-    See Also
-    --------
-    private_max_cut : two parts.
-    private_max_2csp : the same mechanism for other public relations (``adjacency="edge"``), and private relations.
+    InvalidGraphError, InvalidParameterError, BudgetExceededError
+        Bad input; the accountant refuses.
 
     Notes
     -----
     *Guarantee.* (epsilon, delta)-DP for graphs that differ in the weight of one vertex pair by at most `max_weight`.
     Each pure sweep reads an edge at one of its ends; proved at
-    :func:`~dpgraph.releases.sweeps.labels.label_iteration`. The mechanism never halts.
+    :func:`~dpgraph.releases.sweeps.iteration.label_iteration`. The mechanism never halts.
 
     References
     ----------
@@ -207,20 +191,8 @@ def private_max_k_cut(
     """
     k = check_integer("k, the number of parts,", k, 2, MOST_PARTS)
     graph = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
-    task = CSPTask(
-        graph.nodes,
-        tuple(range(k)),
-        check_epsilon(epsilon),
-        check_optional_delta(delta),
-        Edge(),
-        graph.max_weight,
-        progress,
-    )
+    epsilon, delta = check_epsilon(epsilon), check_optional_delta(delta)
+    task = CSPTask(graph.nodes, tuple(range(k)), epsilon, delta, Edge(), graph.max_weight, progress)
+    choice = Choice(EDGES, mechanism, decide(task, weighted=graph.weighted))
     differ = public_relation(None, k)
-    return release_assignment(
-        task,
-        Choice(EDGES, mechanism, decide(task, weighted=graph.weighted)),
-        lambda: RelatedEdges(graph.read(), differ),
-        accountant=accountant,
-        rng=rng,
-    )
+    return release_assignment(task, choice, lambda: RelatedEdges(graph.read(), differ), accountant=accountant, rng=rng)

@@ -3,14 +3,13 @@
 import numpy as np
 from scipy import sparse
 
-from dpgraph.problems.cut.from_answers import answer_weights
+from dpgraph.problems.cut.solve import answer_weights
 from dpgraph.releases.answers import FlippedGraph
 from dpgraph.sos.csp.objective import CSPObjective
 from dpgraph.sos.csp.rounding import improve_labels
 from dpgraph.typing import FloatArray, IntArray
 
 __all__ = ["label_answers"]
-
 
 #: Random starts of the annealing, and its sweeps.
 _STARTS, _SWEEPS = 2, 500
@@ -21,15 +20,6 @@ def label_answers(flipped: FlippedGraph, relation: FloatArray, *, rng: np.random
 
     What the other pairs weigh is left out: together they are a small share of the edges, spread over all pairs, and
     favour nothing but balance, as the others do too.
-
-    Parameters
-    ----------
-    flipped : FlippedGraph
-        What was released.
-    relation : ndarray, shape (q, q)
-        What a pair of labels earns.
-    rng : numpy.random.Generator
-        Public randomness.
     """
     n, q = flipped.adjacency.shape[0], len(relation)
     pairs = sparse.triu(answer_weights(flipped)[0], k=1).tocoo()

@@ -6,14 +6,14 @@ from typing import Any, cast
 
 import numpy as np
 
+from dpgraph.arguments import require_delta
 from dpgraph.exceptions import MechanismHalted
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.accounting import require_delta
 from dpgraph.privacy.call import Call, open_call
 from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.problems.csp.rule import MAIN_SHARE, TOTAL_SHARE, VALUE_SHARE
 from dpgraph.problems.csp.strategy import CSPStrategy, CSPTask
-from dpgraph.problems.strategy import Registry, Undecided
+from dpgraph.problems.strategy import Registry, Strategy, Undecided
 from dpgraph.releases.constraints import PrivateCSP, release_total, release_value
 from dpgraph.results.csp import PrivateCSPResult
 
@@ -22,23 +22,12 @@ __all__ = ["Choice", "release_assignment"]
 
 @dataclass(frozen=True)
 class Choice:
-    """Which strategy runs.
-
-    Parameters
-    ----------
-    registry : Registry
-        The strategies.
-    mechanism : str or options object
-        As for :func:`~dpgraph.private_max_2csp`.
-    auto : str or Undecided
-        The strategy that "auto" takes, or by which it is chosen for the released average weight of the constraints on a
-        variable. It is then opened as bounded iterates: whatever else it may be is pure.
-    on_halt : {"raise", "fallback"}
-        Whether a halt is raised or answered by random labels.
-    """
+    """Which strategy runs: `mechanism` and `on_halt` are those of :func:`~dpgraph.private_max_2csp`."""
 
     registry: Registry
     mechanism: Any
+    #: The strategy that "auto" takes, or by which it is chosen for the released average weight of the constraints on a
+    #: variable. It is then opened as bounded iterates: whatever else it may be is pure.
     auto: str | Undecided
     on_halt: str = "raise"
 
@@ -51,21 +40,11 @@ def release_assignment(
     accountant: PrivacyAccountant | None,
     rng: int | np.random.Generator | None,
 ) -> PrivateCSPResult:
-    """Check a call, debit its budget, read the private side and release an assignment of it.
-
-    Parameters
-    ----------
-    task, choice
-        The public side.
-    read : callable
-        Reads the private side.
-    accountant, rng
-        As for :func:`~dpgraph.private_max_2csp`.
-    """
+    """Check a call, debit its budget, read the private side and release an assignment of it."""
     strategy, options = choice.registry.resolve(choice.mechanism)
     if strategy is None:
         strategy = choice.registry["bounded-iterates" if isinstance(choice.auto, Undecided) else choice.auto]
-        options = strategy.options()
+        options = strategy.defaults
     call = _open(task, strategy, options, accountant, noise_source(rng))
     private = read()
     first, main, last = call.split(TOTAL_SHARE, MAIN_SHARE, VALUE_SHARE)
@@ -73,7 +52,7 @@ def release_assignment(
     mean_degree = 2 * total.value / task.n
     if choice.mechanism == "auto" and isinstance(choice.auto, Undecided):
         strategy = choice.registry[choice.auto.then(mean_degree)]
-        options = strategy.options()
+        options = strategy.defaults
     try:
         labels, used = strategy.run(options, private, main, task, mean_degree), strategy.name
     except MechanismHalted:
@@ -93,7 +72,9 @@ def release_assignment(
     )
 
 
-def _open(task: CSPTask, strategy: Any, options: Any, accountant: PrivacyAccountant | None, noise: NoiseSource) -> Call:
+def _open(
+    task: CSPTask, strategy: Strategy, options: Any, accountant: PrivacyAccountant | None, noise: NoiseSource
+) -> Call:
     """Check a strategy and debit the budget."""
     if not strategy.pure(options):
         require_delta(task.delta, f"mechanism={options!r}", "mechanism='bounded-iterates'")

@@ -14,19 +14,7 @@ __all__ = ["EDGES", "TABLES", "CSPStrategy", "CSPTask", "Spending", "spending_of
 
 @dataclass(frozen=True)
 class CSPTask:
-    """What is public about a call.
-
-    Parameters
-    ----------
-    variables, alphabet : tuple of hashable
-        Names.
-    epsilon, delta, progress
-        As for :func:`~dpgraph.private_max_2csp`.
-    neighbours : Relation
-        What neighbours differ in.
-    max_weight : float
-        Bound on a weight.
-    """
+    """What is public about a call of :func:`~dpgraph.private_max_2csp`; `neighbours` is what neighbours differ in."""
 
     variables: tuple[Hashable, ...]
     alphabet: tuple[Hashable, ...]
@@ -60,15 +48,10 @@ class CSPStrategy(Strategy):
     """One way to label privately: ``run(options, private, call, task, mean_degree)`` returns labels.
 
     `call` is the part of the budget for it, `mean_degree` the released average weight of the constraints on a variable;
-    ``check(options, task)`` sees a :class:`CSPTask` too.
-
-    Parameters
-    ----------
-    spending : callable
-        ``spending(options, task)``.
+    ``check(options, task)`` and ``spending(options, task)`` see a :class:`CSPTask` too.
     """
 
-    spending: Callable[[Any, CSPTask], Spending] = lambda options, task: Spending()
+    spending: Callable[[Any, CSPTask], Spending] = lambda _options, _task: Spending()
 
 
 def spending_of_iterates(options: BoundedIterates, task: CSPTask) -> Spending:

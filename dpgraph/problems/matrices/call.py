@@ -13,16 +13,15 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from dpgraph.arguments import check_scale
+from dpgraph.arguments import check_scale, require_delta
 from dpgraph.bounds.neighbours import MatrixNeighbours
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.accounting import require_delta
 from dpgraph.privacy.call import Call, open_call
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Shift
-from dpgraph.releases.eigenspaces.certificates import Guess, SubspaceInput
 from dpgraph.releases.eigenspaces.projector import SLACK_SHARE, Rank, check_rank
+from dpgraph.releases.eigenspaces.spectrum import Guess, SubspaceInput
 
 __all__ = [
     "MatrixBudget",

@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from dpgraph.arguments import check_integer
+from dpgraph.arguments import check_integer, check_optional_delta, require_delta
 from dpgraph.bounds.neighbours import EdgeNeighbours
 from dpgraph.exceptions import InvalidParameterError, MechanismHalted
 from dpgraph.inputs.graphs import GraphSource, open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.accounting import check_optional_delta, require_delta
 from dpgraph.privacy.call import Measurement, open_call
 from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.privacy.relation import Edge
@@ -24,10 +23,9 @@ from dpgraph.problems.matrices.call import (
     read_symmetric,
     symmetric_embedding,
 )
-from dpgraph.releases.eigenspaces.certificates import accurate_vectors
 from dpgraph.releases.eigenspaces.gap_test import log_coherence_change
 from dpgraph.releases.eigenspaces.projector import SLACK_SHARE
-from dpgraph.releases.eigenspaces.spectrum import release_spectrum, spectrum_slack
+from dpgraph.releases.eigenspaces.spectrum import accurate_vectors, release_spectrum, spectrum_slack
 from dpgraph.releases.normalized import (
     Regularization,
     check_regularization,
@@ -40,7 +38,6 @@ from dpgraph.tuning import EMBEDDING
 from dpgraph.typing import FloatArray
 
 __all__ = ["PrivateCoherence", "PrivateSpectrum", "private_coherence", "private_spectrum"]
-
 
 _GAP_SHARE = 0.6
 #: Share of the slack of each of two good events; the certificate of the eigenvalues has the rest.
@@ -123,18 +120,12 @@ def private_spectrum(
         With `sensitivity`: a private matrix (symmetric or rectangular). Without: a private graph.
     k : int
         Number of values, at least 1 and at most the smaller dimension.
-    epsilon : float
-        epsilon > 0.
-    delta : float, default 0.0
-        0 < delta < 1 is needed.
+    epsilon, delta, accountant, rng
+        As for :func:`~dpgraph.private_projector`.
     sensitivity : float, optional
         Bound on ||A - A'||_F between neighbours, for a matrix.
     regularization, weight, max_weight, symmetrize
         For a graph, as in :func:`~dpgraph.private_normalized_adjacency`.
-    accountant : PrivacyAccountant, optional
-        Debited before anything is read.
-    rng : int or numpy.random.Generator, optional
-        For reproducible experiments only; the default is cryptographic noise.
 
     Returns
     -------
@@ -142,10 +133,8 @@ def private_spectrum(
 
     Raises
     ------
-    InvalidGraphError, InvalidParameterError
-        Bad input.
-    BudgetExceededError
-        The accountant refuses.
+    InvalidGraphError, InvalidParameterError, BudgetExceededError
+        Bad input; the accountant refuses.
     MechanismHalted
         A graph with a given `regularization` has no private lower bound on its degrees.
 
@@ -227,16 +216,8 @@ def private_coherence(
         Private symmetric matrix.
     rank : int
         1 <= rank < n.
-    sensitivity : float
+    sensitivity, epsilon, delta, accountant, rng
         As for :func:`~dpgraph.private_projector`.
-    epsilon : float
-        epsilon > 0.
-    delta : float, default 0.0
-        0 < delta < 1 is needed.
-    accountant : PrivacyAccountant, optional
-        Debited before the matrix is read.
-    rng : int or numpy.random.Generator, optional
-        For reproducible experiments only; the default is cryptographic noise.
 
     Returns
     -------
@@ -244,10 +225,8 @@ def private_coherence(
 
     Raises
     ------
-    InvalidGraphError, InvalidParameterError
-        Bad input.
-    BudgetExceededError
-        The accountant refuses.
+    InvalidGraphError, InvalidParameterError, BudgetExceededError
+        Bad input; the accountant refuses.
     MechanismHalted
         The gap sigma_r - sigma_{r+1} could not be certified to exceed twice the sensitivity (stage ``"gap"``).
 
@@ -258,7 +237,7 @@ def private_coherence(
 
     References
     ----------
-    DN25a, Algorithm 5.5 and its sensitivity lemma; :func:`dpgraph.bounds.sensitivity.general_log_coherence`.
+    DN25a, Algorithm 5.5 and its sensitivity lemma; :func:`dpgraph.bounds.spectra.general_log_coherence`.
 
     Examples
     --------

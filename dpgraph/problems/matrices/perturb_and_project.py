@@ -7,10 +7,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpgraph.arguments import check_choice, check_scale
+from dpgraph.arguments import check_choice, check_scale, require_delta
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.accounting import require_delta
 from dpgraph.privacy.call import Measurement, open_call
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Relation, Shift, stated_relation
@@ -31,8 +30,7 @@ class PrivateProjection(Result):
     Parameters
     ----------
     projection : ProjectionResult
-        How the noisy array was projected. All of it is post-processing: ``projection.distance`` is a distance to the
-        *noisy* array.
+        How the noisy array was projected: ``projection.distance`` is a distance to the *noisy* array.
     privacy : PrivacyReport
         The guarantee.
     """
@@ -80,10 +78,8 @@ def perturb_and_project(
         relies on that; privacy does not.
     sensitivity : float
         Largest l2 (Frobenius) distance between the arrays of two neighbouring data sets.
-    epsilon : float
-        epsilon > 0.
-    delta : float, default 0.0
-        0 < delta < 1 is needed.
+    epsilon, delta : float
+        epsilon > 0; 0 < delta < 1 is needed.
     method : {"dykstra", "averaged"}, default "dykstra"
         Dykstra's method converges to the nearest point of the intersection; averaged projections converge to some point
         of it.
@@ -94,13 +90,8 @@ def perturb_and_project(
         Accuracy of the projection (absolute, Frobenius norm).
     max_iter : int, default 1000
         Largest number of sweeps of the projection.
-    adjacency : str or Relation, optional
-        What neighbouring data sets differ in, in words or as a relation of :mod:`dpgraph.privacy.relation`. Calls share
-        an accountant if they name the same; the default is a change of this input by at most `sensitivity`.
-    accountant : PrivacyAccountant, optional
-        Debited before `A` is read.
-    rng : int or numpy.random.Generator, optional
-        For reproducible experiments only; the default is cryptographic noise.
+    adjacency, accountant, rng
+        As for :func:`~dpgraph.private_symmetric_matrix`.
 
     Returns
     -------
@@ -108,16 +99,15 @@ def perturb_and_project(
 
     Raises
     ------
-    InvalidParameterError
-        A parameter is out of range, the sets do not accept arrays of this shape, or `A` is not real and finite.
-    BudgetExceededError
-        The accountant refuses.
+    InvalidParameterError, BudgetExceededError
+        A parameter is out of range, the sets do not accept arrays of this shape, or `A` is not real and finite; the
+        accountant refuses.
 
     Notes
     -----
     *Guarantee.* (epsilon, delta)-DP for arrays at l2 distance at most `sensitivity`; the noise is the smallest Gaussian
-    noise with that guarantee, and everything after it is post-processing. The sum of data and noise is rounded to a
-    public grid 2**-30 times the noise, however large the entries are (:mod:`dpgraph.privacy.grid`).
+    noise with that guarantee, on a public grid (:mod:`dpgraph.privacy.grid`), and everything after it is
+    post-processing.
 
     *Error.* If the input A lies in S, the exact projection P of A + W has ||P - A||^2 <= <W, P - A> (obtuse angle), so
     the expected squared error is at most 2 sigma G(S), with G the Gaussian complexity, and at most that of the noise.
@@ -144,7 +134,6 @@ def perturb_and_project(
     shape = public_shape(A)
     if symmetric and (len(shape) != 2 or shape[0] != shape[1]):
         raise InvalidParameterError(f"symmetric=True needs a square matrix; got shape {shape}")
-
     for convex in check_arguments(sets, tol, max_iter):
         convex.project(np.zeros(shape))  # a set that does not accept this shape must say so before budget is spent
     delta = require_delta(delta, "perturb_and_project", "private_symmetric_matrix")

@@ -56,9 +56,8 @@ def private_singular_subspace(
     --------
     >>> import numpy as np, dpgraph
     >>> u, v = np.ones(300) / np.sqrt(300), np.ones(200) / np.sqrt(200)
-    >>> private = dpgraph.private_singular_subspace(
-    ...     500 * np.outer(u, v), 1, sensitivity=1.0, epsilon=1.0, delta=1e-6, rng=0
-    ... )
+    >>> A, budget = 500 * np.outer(u, v), {"epsilon": 1.0, "delta": 1e-6}
+    >>> private = dpgraph.private_singular_subspace(A, 1, sensitivity=1.0, rng=0, **budget)
     >>> bool(abs(u @ private.left[:, 0]) > 0.98 and abs(v @ private.right[:, 0]) > 0.98)
     True
     """

@@ -1,7 +1,4 @@
-"""Private eigenspaces, projectors and low-rank approximations of symmetric matrices (DN25a, section 5).
-
-All three functions share one release, :func:`dpgraph.releases.eigenspaces.projector.release_subspace`.
-"""
+"""Private projectors, eigenspaces and low-rank approximations of symmetric matrices (DN25a, section 5)."""
 
 from typing import Any, Literal, get_args
 
@@ -11,29 +8,14 @@ from scipy import sparse
 from dpgraph.arguments import check_choice
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import Call, Measurement
-from dpgraph.problems.matrices.call import (
-    MatrixBudget,
-    MatrixCall,
-    open_matrix,
-    read_symmetric,
-)
+from dpgraph.problems.matrices.call import MatrixBudget, MatrixCall, open_matrix, read_symmetric
 from dpgraph.releases.eigenspaces.power_method import POWER_RANK, release_low_rank_matrix
-from dpgraph.releases.eigenspaces.projector import (
-    CERTIFICATES,
-    Certificate,
-    Rank,
-    release_core,
-    release_subspace,
-)
+from dpgraph.releases.eigenspaces.projector import CERTIFICATES, Certificate, Rank, release_core, release_subspace
 from dpgraph.releases.eigenspaces.spectrum import certified_values
 from dpgraph.results.subspaces import PrivateLowRank, PrivateSubspace
 from dpgraph.typing import FloatArray
 
-__all__ = [
-    "private_eigenspace",
-    "private_low_rank",
-    "private_projector",
-]
+__all__ = ["private_eigenspace", "private_low_rank", "private_projector"]
 
 Mechanism = Literal["coherence", "noisy-power"]
 MECHANISMS: tuple[str, ...] = get_args(Mechanism)
@@ -67,21 +49,19 @@ def private_projector(
     sensitivity : float
         Neighbours satisfy ||(A - A') U||_F <= sensitivity for every U with rows of norm at most 1; sufficient is
         sqrt(sum of squared l1 norms of the rows of A - A').
-    epsilon : float
-        epsilon > 0.
-    delta : float, default 0.0
-        0 < delta < 1 is needed.
+    epsilon, delta : float
+        epsilon > 0; 0 < delta < 1 is needed.
     max_rank : int, default 8
         Largest rank considered by "auto".
     mechanism : {"coherence", "noisy-power"}
         The paper's projector, or the noisy power method (HP14, with averaged products), which never halts and needs no
         gap: better on matrices with a few heavy rows. `rank` "auto" is 2 then.
     certificate : {"gap-and-coherence", "stability"}
-        With "coherence", how the motion of the eigenspace is bounded: the paper's tests of the gap and of the
-        coherence, or one measurement of the number of neighbours until it becomes unstable
-        (:mod:`dpgraph.bounds.stability`). The latter needs less of a gap if rows of the eigenvectors are alike.
+        With "coherence", how the motion of the eigenspace is bounded: the paper's tests, or the number of neighbours
+        until it becomes unstable (:mod:`dpgraph.bounds.stability`), which needs less of a gap if rows of the
+        eigenvectors are alike.
     accountant : PrivacyAccountant, optional
-        Debited before the matrix is read.
+        Debited before the input is read.
     rng : int or numpy.random.Generator, optional
         For reproducible experiments only; the default is cryptographic noise.
 
@@ -91,10 +71,8 @@ def private_projector(
 
     Raises
     ------
-    InvalidGraphError, InvalidParameterError
-        Bad input.
-    BudgetExceededError
-        The accountant refuses.
+    InvalidGraphError, InvalidParameterError, BudgetExceededError
+        Bad input; the accountant refuses.
     MechanismHalted
         No eigenspace could be certified privately to be stable (stage ``"gap"``).
 
@@ -113,9 +91,7 @@ def private_projector(
     --------
     >>> import numpy as np, dpgraph
     >>> v = np.ones(300) / np.sqrt(300)
-    >>> private = dpgraph.private_projector(
-    ...     500 * np.outer(v, v), 1, sensitivity=1.0, epsilon=1.0, delta=1e-6, rng=0
-    ... )
+    >>> private = dpgraph.private_projector(500 * np.outer(v, v), 1, sensitivity=1.0, epsilon=1.0, delta=1e-6, rng=0)
     >>> bool(abs(v @ private.basis[:, 0]) > 0.99)
     True
     """
@@ -143,9 +119,6 @@ def private_eigenspace(
 ) -> PrivateSubspace:
     """Release the eigenspace of the algebraically largest (or smallest) eigenvalues of a symmetric matrix.
 
-    The matrix is shifted by a private upper bound on its spectral norm, which makes the order of the eigenvalues that
-    of their absolute values.
-
     Parameters
     ----------
     A, rank, sensitivity, epsilon, delta, max_rank, accountant, rng
@@ -165,7 +138,9 @@ def private_eigenspace(
 
     Notes
     -----
-    *Guarantee.* (epsilon, delta)-DP. The spectral norm has sensitivity `sensitivity`; a shift does not change E.
+    *Guarantee.* (epsilon, delta)-DP. The matrix is shifted by a private upper bound on its spectral norm, which makes
+    the order of its eigenvalues that of their absolute values. The norm has sensitivity `sensitivity`, and a shift does
+    not change A - A'.
 
     References
     ----------
@@ -175,9 +150,8 @@ def private_eigenspace(
     --------
     >>> import numpy as np, dpgraph
     >>> v = np.ones(300) / np.sqrt(300)
-    >>> private = dpgraph.private_eigenspace(
-    ...     -500 * np.outer(v, v), 1, which="smallest", sensitivity=1.0, epsilon=1.0, delta=1e-6, rng=0
-    ... )
+    >>> A, budget = -500 * np.outer(v, v), {"epsilon": 1.0, "delta": 1e-6}
+    >>> private = dpgraph.private_eigenspace(A, 1, which="smallest", sensitivity=1.0, rng=0, **budget)
     >>> bool(abs(v @ private.basis[:, 0]) > 0.99)
     True
     """
@@ -234,9 +208,7 @@ def private_low_rank(
     --------
     >>> import numpy as np, dpgraph
     >>> v = np.ones(300) / np.sqrt(300)
-    >>> private = dpgraph.private_low_rank(
-    ...     500 * np.outer(v, v), 1, sensitivity=1.0, epsilon=1.0, delta=1e-6, rng=0
-    ... )
+    >>> private = dpgraph.private_low_rank(500 * np.outer(v, v), 1, sensitivity=1.0, epsilon=1.0, delta=1e-6, rng=0)
     >>> bool(abs(private.core[0, 0] - 500) < 10)
     True
     """

@@ -1,8 +1,6 @@
 """All eigenvalues of an adjacency matrix or of a Laplacian, at the price of one count.
 
-The matrices here are not normalised, so nothing has to be known about the degrees and nothing halts. One edge changes
-the adjacency matrix by w (e_i e_j' + e_j e_i') and the Laplacian by w (e_i - e_j)(e_i - e_j)'. By Hoffman and Wielandt
-(and Mirsky) the whole sorted vector of eigenvalues then moves by at most the Frobenius norm of the change.
+The matrices are not normalised, so nothing has to be known about the degrees and nothing halts.
 """
 
 from collections.abc import Callable
@@ -12,14 +10,12 @@ import numpy as np
 from scipy import linalg
 from scipy.optimize import isotonic_regression
 
-from dpgraph.arguments import check_choice
-from dpgraph.bounds import sensitivity
+from dpgraph.arguments import check_choice, require_delta
+from dpgraph.bounds import spectra
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.graph import GraphOperator
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.accounting import require_delta
-from dpgraph.privacy.call import Call, Measurement, Released, open_call
+from dpgraph.privacy.call import Measurement, open_call
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
 from dpgraph.problems.matrices.diagnostics import PrivateSpectrum
@@ -30,8 +26,8 @@ __all__ = ["private_whole_spectrum"]
 Matrix = Literal["adjacency", "laplacian"]
 
 _BOUNDS: dict[Matrix, Callable[[float, int], float]] = {
-    "adjacency": sensitivity.whole_adjacency_spectrum,
-    "laplacian": sensitivity.whole_laplacian_spectrum,
+    "adjacency": spectra.whole_adjacency_spectrum,
+    "laplacian": spectra.whole_laplacian_spectrum,
 }
 
 
@@ -55,16 +51,10 @@ def private_whole_spectrum(
         The private graph; its vertices and their order are public: see :func:`dpgraph.with_public_nodes`.
     matrix : {"adjacency", "laplacian"}
         A, or diag(degrees) - A; neither is normalised.
-    epsilon : float
-        epsilon > 0.
-    delta : float, default 0.0
-        0 < delta < 1 is needed.
+    epsilon, delta, accountant, rng
+        As for :func:`~dpgraph.private_projector`.
     weight, max_weight, symmetrize
         See :func:`dpgraph.inputs.graphs.open_graph`.
-    accountant : PrivacyAccountant, optional
-        Debited before the graph is read.
-    rng : int or numpy.random.Generator, optional
-        For reproducible experiments only; the default is cryptographic noise.
 
     Returns
     -------
@@ -74,16 +64,14 @@ def private_whole_spectrum(
 
     Raises
     ------
-    InvalidGraphError, InvalidParameterError
-        Bad input, or more than 5000 vertices.
-    BudgetExceededError
-        The accountant refuses.
+    InvalidGraphError, InvalidParameterError, BudgetExceededError
+        Bad input, or more than 5000 vertices; the accountant refuses.
 
     Notes
     -----
     *Guarantee.* (epsilon, delta)-DP for graphs that differ in the weight of one vertex pair by at most w, w being
     `max_weight`; the l2-sensitivity of all values together is
-    :func:`~dpgraph.bounds.sensitivity.whole_adjacency_spectrum` or its twin for the Laplacian. Eigenvalues
+    :func:`~dpgraph.bounds.spectra.whole_adjacency_spectrum` or its twin for the Laplacian. Eigenvalues
     smaller than the noise (``std``, about 6 w for an adjacency matrix at epsilon = 1, delta = 1e-6) say little.
 
     References
@@ -110,16 +98,11 @@ def private_whole_spectrum(
         delta, "private_whole_spectrum", "private_normalized_adjacency(mechanism='randomized-response')"
     )
     call = open_call(epsilon=epsilon, delta=delta, accountant=accountant, relation=Edge(), noise=noise_source(rng))
-    values, std = _release(source.read(), matrix, call)
-    return PrivateSpectrum(values, std, None, call.report())
-
-
-def _release(graph: GraphOperator, matrix: Matrix, call: Call) -> Released:
-    n = graph.n_vertices
-    dense = graph.multiply(np.eye(n))
+    graph = source.read()
+    dense = graph.multiply(np.eye(graph.n_vertices))
     if matrix == "laplacian":
         dense = np.diag(graph.degrees()) - dense
-    bound = _BOUNDS[matrix](graph.max_weight, n)
+    bound = _BOUNDS[matrix](graph.max_weight, graph.n_vertices)
     noisy, std = call.release(Measurement(f"{matrix} spectrum", linalg.eigvalsh(dense), l2=bound, few=True))
-    sorted_values = isotonic_regression(noisy).x
-    return Released(np.maximum(sorted_values, 0.0) if matrix == "laplacian" else sorted_values, std)
+    values = isotonic_regression(noisy).x
+    return PrivateSpectrum(np.maximum(values, 0.0) if matrix == "laplacian" else values, std, None, call.report())

@@ -7,10 +7,9 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 
-from dpgraph.arguments import check_choice, check_integer, check_positive, check_scale
+from dpgraph.arguments import check_choice, check_integer, check_positive, check_scale, require_delta
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.accounting import require_delta
 from dpgraph.privacy.call import Measurement, open_call
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Relation, Shift, stated_relation
@@ -27,7 +26,6 @@ from dpgraph.result import Result
 from dpgraph.typing import FloatArray
 
 __all__ = ["PrivateSimilarities", "private_cosine_similarities"]
-
 
 METHODS = ("shrinkage", "practical", "elliptope")
 _PURE = "dpgraph.private_symmetric_matrix(G, sensitivity=...) with a bound in nuclear norm on the Gram matrix G"
@@ -82,11 +80,9 @@ def private_cosine_similarities(
         Bound on ||VV' - V'V''||_F over neighbours V, V', rows normalised. It *is* the neighbouring relation:
         :mod:`dpgraph.bounds.cosine` computes it for the usual ones (one row replaced, a few coordinates of
         sign vectors flipped, one edge of a graph whose rows are neighbourhoods).
-    epsilon : float
-        epsilon > 0.
-    delta : float
-        0 < delta < 1: nothing here is pure. :func:`~dpgraph.private_symmetric_matrix` is, for a Gram matrix with a
-        bound on its change in nuclear norm.
+    epsilon, delta : float
+        epsilon > 0, 0 < delta < 1: nothing here is pure. :func:`~dpgraph.private_symmetric_matrix` is, for a Gram
+        matrix with a bound on its change in nuclear norm.
     method : {"shrinkage", "practical", "elliptope"}, default "shrinkage"
         ``"shrinkage"`` moves the eigenvalues to where the squared error is least
         (:func:`~dpgraph.projections.shrink_psd_trace`) and scales rows whose diagonal entry exceeds 1: one
@@ -94,20 +90,13 @@ def private_cosine_similarities(
         ||X||_F <= n} and {|X_ij| <= 1} (CDEMZ24 Algorithm 4); ``"elliptope"`` computes the nearest point of {X psd,
         X_ii <= 1} (Algorithm 3) through its dual.
     iterations : int, optional
-        Largest number of averaging steps, or of dual evaluations; ``20 + 30 log2(n)`` and 1000 if omitted. Shrinkage
-        has none.
+        Largest number of averaging steps (20 + 30 log2(n) if omitted), or of dual evaluations (1000).
     tol : float, optional
         Accuracy of the projection, Frobenius norm. ``"practical"``: largest distance of the returned matrix from a
         positive semidefinite one with ||X||_F <= n (its entries are in [-1, 1] exactly), so that no eigenvalue is below
-        -`tol`; if omitted, 1e-3 sqrt(n), a thousandth of the norm of the identity. ``"elliptope"``: certified accuracy
-        of the distance, 1e-6 n if omitted. Shrinkage has none.
-    adjacency : str or Relation, optional
-        What neighbouring data sets differ in, in words or as a relation of :mod:`dpgraph.privacy.relation`. Calls share
-        an accountant if they name the same; the default is a change of this input by at most `sensitivity`.
-    accountant : PrivacyAccountant, optional
-        Debited before `V` is read.
-    rng : int or numpy.random.Generator, optional
-        For reproducible experiments only; the default is cryptographic noise.
+        -`tol`; 1e-3 sqrt(n) if omitted. ``"elliptope"``: certified accuracy of the distance, 1e-6 n if omitted.
+    adjacency, accountant, rng
+        As for :func:`~dpgraph.private_symmetric_matrix`.
 
     Returns
     -------
@@ -115,20 +104,14 @@ def private_cosine_similarities(
 
     Raises
     ------
-    InvalidParameterError
-        A parameter is out of range, or `V` is not a matrix of finite real numbers.
-    BudgetExceededError
-        The accountant refuses.
+    InvalidParameterError, BudgetExceededError
+        A parameter is out of range, or `V` is not a matrix of finite real numbers; the accountant refuses.
 
     Notes
     -----
     *Guarantee.* (epsilon, delta)-DP for V, V' with ||VV' - V'V''||_F <= sensitivity. Noise (W + W')/2, W iid normal
     with the analytic Gaussian scale. (The scale printed in Algorithm 4 has delta in place of Delta, and the Frobenius
-    bound there, "sum of squared eigenvalues at most n", should read n^2.)
-
-    *Error.* With the exact projection, "elliptope", E||X - VV'||_F^2 <= 2 sqrt(2) sigma n^{3/2} (1 + o(1)), because
-    with S = (W + W')/2 it is at most <S, X - VV'> <= ||S|| (tr X + tr VV'), and ||S|| is about sqrt(2 n) sigma; the
-    noise alone has sigma^2 n^2/2.
+    bound there, "sum of squared eigenvalues at most n", should read n^2.) docs/cosine.md has the errors.
 
     References
     ----------
@@ -177,8 +160,8 @@ def _shrunk(noisy: FloatArray, scale: float) -> ProjectionResult:
 def _averaged(noisy: FloatArray, limit: int, tol: float) -> ProjectionResult:
     """A point near {psd, ||X||_F <= n}, with entries in [-1, 1]; its `residual` is its distance to the first set.
 
-    Averaging ends near the box, not in it, and clipping moves it away from the first set by no more than it was away
-    from the box: so both distances are asked to be half of `tol`.
+    Averaging ends near the box, and clipping moves it away from the first set by no more than it was away from the box:
+    both distances are asked to be half of `tol`.
     """
     ball, box = PSDFrobeniusBall(len(noisy)), Box(-1.0, 1.0)
     found = averaged_projections(noisy, [ball, box], limit, tol=tol / 2)
@@ -227,9 +210,8 @@ def _shape(V: Any) -> tuple[int, int]:
 
 def _defaults(method: str, n: int, iterations: int | None, tol: float | None) -> tuple[int, float]:
     """Number of steps and absolute accuracy of a projection."""
-    if iterations is None:
-        iterations = math.ceil(20 + 30 * math.log2(n)) if method != "elliptope" else 1000
-    iterations = check_integer("iterations", iterations, 1)
-    if tol is None:
-        tol = 1e-3 * math.sqrt(n) if method != "elliptope" else 1e-6 * n
-    return iterations, check_positive("tol", tol)
+    steps, accuracy = (
+        (1000, 1e-6 * n) if method == "elliptope" else (math.ceil(20 + 30 * math.log2(n)), 1e-3 * math.sqrt(n))
+    )
+    iterations = check_integer("iterations", steps if iterations is None else iterations, 1)
+    return iterations, check_positive("tol", accuracy if tol is None else tol)

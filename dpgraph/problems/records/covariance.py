@@ -2,16 +2,16 @@
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpgraph.arguments import as_number, check_choice, check_integer, check_scale
+from dpgraph.arguments import as_number, check_choice, check_epsilon, check_integer, check_scale
 from dpgraph.bounds.matrix_noise_size import NoiseSize
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.accounting import check_epsilon
 from dpgraph.privacy.call import open_call
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import RECORDS
@@ -23,7 +23,6 @@ from dpgraph.results.records import PrivateCovariance
 from dpgraph.typing import FloatArray
 
 __all__ = ["PrivateCovariance", "private_covariance"]
-
 
 Projection = Literal["unit-trace", "twice-trace"]
 
@@ -56,24 +55,20 @@ def private_covariance(
     ----------
     X : array_like, shape (N, d)
         Private records, one a row. Rows longer than `max_norm` are scaled down to it.
-    epsilon : float
-        epsilon > 0.
-    delta : float, default 0.0
-        0 <= delta < 1. 0 stands for a pure release.
+    epsilon, delta : float
+        epsilon > 0, 0 <= delta < 1. 0, the default of delta, stands for a pure release.
     mechanism : {"auto", "wishart-difference", "nuclear-laplace", "gaussian"}, default "auto"
         Law of the noise, or an options object of :mod:`dpgraph.strategies`. ``"wishart-difference"`` is pure and exact
-        for every d, ``"nuclear-laplace"`` (DN25b Algorithm 1 on symmetric matrices) has about 10 % less noise, but is
-        exact up to d = 5 only and a Markov chain above, which the result says. Both follow the nuclear norm for
-        ``"add-remove"`` (:mod:`dpgraph.privacy.nuclear_noise`), and for ``"replace"`` the larger trace
-        max(tr E_+, tr E_-), which moves half as far (:mod:`dpgraph.privacy.replacement_noise`). ``"gaussian"`` (DTTZ14)
-        has less noise from about ten columns on, and needs `delta`. ``"auto"`` is the exact law of least expected
-        squared error, Gaussian noise among them if delta > 0. The pure ones ignore `delta`; the report then says 0.
+        for every d. ``"nuclear-laplace"`` has about 10 % less noise, but is exact up to d = 5 only and a Markov chain
+        above, which the result says. ``"gaussian"`` (DTTZ14) has less noise from about ten columns on, and needs
+        `delta`. ``"auto"`` is the exact law of least expected squared error, Gaussian noise among them if delta > 0.
+        The pure ones ignore `delta`; the report then says 0.
     project : bool, "unit-trace" or "twice-trace", default True
         ``True``: the eigenvalues are shrunk for least squared error (:func:`~dpgraph.projections.shrink_psd_trace`),
-        with a trace of at most a private estimate of the true one, from a release of the trace and from that of the
-        noisy matrix. ``"unit-trace"``: the nearest positive semidefinite matrix with the public bound ``max_norm**2``
-        on its trace. ``"twice-trace"``: the projection of DN25b Algorithm 2, half of the budget for a bound of twice
-        the trace; docs/covariance.md says where it differs. ``False``: unbiased, possibly indefinite.
+        with a trace of at most a private estimate of the true one. ``"unit-trace"``: the nearest positive semidefinite
+        matrix with the public bound ``max_norm**2`` on its trace. ``"twice-trace"``: the projection of DN25b Algorithm
+        2, half of the budget for a bound of twice the trace; docs/covariance.md says where it differs. ``False``:
+        unbiased, possibly indefinite.
     adjacency : {"replace", "add-remove"}, default "replace"
         Neighbours differ by one record replaced, or by one record added or removed while n stays what it is.
     centered : bool, default False
@@ -87,10 +82,8 @@ def private_covariance(
     trace_share : float, optional
         Share of epsilon (for Gaussian noise, of mu**2) for the private trace, in [1e-6, 1). By default
         1.5 d/(epsilon n), at least 0.005 and at most a half, and a half with ``project="twice-trace"``.
-    accountant : PrivacyAccountant, optional
-        Debited before `X` is read.
-    rng : int or numpy.random.Generator, optional
-        For reproducible experiments only; the default is cryptographic noise.
+    accountant, rng
+        As for :func:`~dpgraph.private_max_cut`.
 
     Returns
     -------
@@ -98,27 +91,23 @@ def private_covariance(
 
     Raises
     ------
-    InvalidParameterError
+    InvalidParameterError, BudgetExceededError
         A parameter is out of range, `n_records` is missing for ``"add-remove"``, or `X` is not a matrix of finite real
-        numbers.
-    BudgetExceededError
-        The accountant refuses.
+        numbers; the accountant refuses.
 
     Notes
     -----
     *Guarantee.* epsilon-DP, or (epsilon, delta)-DP for Gaussian noise, for the stated neighbours; sensitivities and
-    their proofs in :mod:`dpgraph.bounds.moments`. The centred version releases the second moments of the
-    records with one more coordinate (see :func:`_augmented`), which has the same sensitivity, and takes a Schur
-    complement; everything after the noise is post-processing.
-
-    *Error.* Without projection the Frobenius error of the Wishart difference is about 0.74 r d^{3/2}, and less for few
-    columns, where r epsilon n is 1 for ``"add-remove"`` and 2 for ``"replace"``; with it, of the order of
-    min(d^{3/2}, sqrt(d tr(Sigma) epsilon n) + sqrt(d log d))/(epsilon n).
+    their proofs in :mod:`dpgraph.bounds.moments`. The pure laws follow the nuclear norm for ``"add-remove"``
+    (:mod:`dpgraph.privacy.matrix_noise`), and for ``"replace"`` the larger trace max(tr E_+, tr E_-), which moves half
+    as far. The centred version releases the second moments of the records
+    with one more coordinate, which has the same sensitivity, and takes a Schur complement. docs/covariance.md has the
+    proofs and the errors.
 
     References
     ----------
     DN25b, Algorithms 1 and 2, Theorems 1.1 and 1.2 (Theorem 4.4 is false as printed: the constant is pi, not 1.1, which
-    changes no order; docs/covariance.md). :mod:`dpgraph.privacy.nuclear_noise` (the Wishart difference).
+    changes no order; docs/covariance.md).
     DTTZ14: C. Dwork, K. Talwar, A. Thakurta, L. Zhang, "Analyze Gauss", STOC 2014 (here with the exact scale of BW18).
 
     Examples
@@ -136,20 +125,13 @@ def private_covariance(
     plan.check(X, max_norm)
     law = choose_noise(mechanism, SecondMoments(plan.n, adjacency, plan.size), epsilon, delta)
     share = plan.share_of_trace(epsilon)
-    call = open_call(
-        epsilon=epsilon,
-        delta=law.delta,
-        accountant=accountant,
-        relation=RECORDS[adjacency],
-        noise=noise_source(rng),
-    )
+    noise = noise_source(rng)
+    call = open_call(epsilon=epsilon, delta=law.delta, accountant=accountant, relation=RECORDS[adjacency], noise=noise)
     rows = short_rows(X, max_norm)
     trace = release_twice_the_trace(rows, plan.n, call.part(share)) if share else None
-    noisy, approximate = law.release(
-        _augmented(rows, plan.mean_weight) if centered else rows,
-        "augmented covariance" if centered else "covariance",
-        call.part(1 - share),
-    )
+    name = "augmented covariance" if centered else "covariance"
+    released = _augmented(rows, plan.mean_weight) if centered else rows
+    noisy, approximate = law.release(released, name, call.part(1 - share))
     size = law.size(call.ledger.epsilon, share)
     bound = plan.trace_bound(trace, noisy, size)
     inside = False
@@ -158,7 +140,7 @@ def private_covariance(
         inside = not centered  # within the bound, but a Schur complement need not be
     mean = None
     if centered:
-        noisy, mean = _schur_complement(noisy, plan.mean_weight, count_is_public=adjacency == "replace", n=plan.n)
+        noisy, mean = plan.schur_complement(noisy)
         mean = mean * max_norm
     matrix = noisy if bound is None or inside else project_psd_trace(noisy, bound)
     scaled_bound = None if bound is None else bound * max_norm**2
@@ -177,7 +159,7 @@ class _Plan:
     trace_share: float | None
 
     def check(self, X: ArrayLike, max_norm: float) -> None:
-        """Check everything that is public, so that a mistake costs no budget."""
+        """Refuse what is public and wrong before it costs budget."""
         if len(self.shape) != 2 or self.shape[1] == 0:
             raise InvalidParameterError(f"expected records as the rows of a matrix; got shape {self.shape}")
         if (kind := np.asarray(X).dtype).kind not in "biuf":
@@ -206,19 +188,14 @@ class _Plan:
         return check_integer("the number of records", given, 1, 10**15)
 
     @property
-    def dimension(self) -> int:
-        """Number of columns."""
-        return self.shape[1]
-
-    @property
     def size(self) -> int:
         """Rows of the matrix that is released: the centred version has one more."""
-        return self.dimension + bool(self.centered)
+        return self.shape[1] + bool(self.centered)
 
-    @property
+    @cached_property
     def mean_weight(self) -> float:
         """Weight of the constant coordinate; 0 unless the covariance is centred."""
-        return _mean_weight(self.dimension) if self.centered else 0.0
+        return _mean_weight(self.shape[1]) if self.centered else 0.0
 
     def share_of_trace(self, epsilon: float) -> float:
         """Share of the budget for the private trace; 0 if it is not released."""
@@ -226,7 +203,7 @@ class _Plan:
             return self.trace_share or _LARGEST_SHARE
         if isinstance(self.project, str) or not self.project:
             return 0.0
-        typical = _TRACE_SHARE * self.dimension / (check_epsilon(epsilon) * self.n)
+        typical = _TRACE_SHARE * self.shape[1] / (check_epsilon(epsilon) * self.n)
         return self.trace_share or min(max(typical, _LEAST_SHARE), _LARGEST_SHARE)
 
     def trace_bound(self, twice: tuple[float, float] | None, noisy: FloatArray, size: NoiseSize) -> float | None:
@@ -238,7 +215,7 @@ class _Plan:
         if self.project == "twice-trace":
             estimate = twice[0]
         else:
-            d, units = self.dimension, 1 + self.mean_weight**2
+            d, units = self.shape[1], 1 + self.mean_weight**2
             first, second = twice[0] / 2, units * float(np.trace(noisy[:d, :d]))
             variances = twice[1], units**2 * size.block_trace_variance(d)
             precisions = 4 / max(variances[0], _LEAST_VARIANCE), 1 / max(variances[1], _LEAST_VARIANCE)
@@ -247,8 +224,17 @@ class _Plan:
         return min(max(estimate, 0.0), 1.0) if self.adjacency == "replace" else max(estimate, 0.0)
 
     def augmented_trace(self, bound: float) -> float:
-        """The same for the matrix that was released, whose constant coordinate, if any, has a share of at most 1."""
+        """:meth:`trace_bound` for augmented records, whose constant coordinate, if any, has a share of at most 1."""
         return (bound + self.mean_weight**2) / (1 + self.mean_weight**2)
+
+    def schur_complement(self, moments: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Centred covariance and mean from the (noisy) second moments of augmented records."""
+        weight = self.mean_weight
+        second = (1 + weight**2) * moments[:-1, :-1]
+        first = (1 + weight**2) / weight * moments[:-1, -1]
+        count = (1 + weight**2) / weight**2 * float(moments[-1, -1])
+        share = 1.0 if self.adjacency == "replace" else max(count, 1.0 / self.n)
+        return second - np.outer(first, first) / share, first / share
 
 
 def short_rows(X: ArrayLike, max_norm: float) -> FloatArray:
@@ -259,7 +245,8 @@ def short_rows(X: ArrayLike, max_norm: float) -> FloatArray:
     # Squares of entries beyond 1e154 overflow: rows with entries beyond max_norm are brought to entries of at most 1.
     largest = np.abs(rows).max(axis=1, initial=max_norm, keepdims=True)
     unit, ratio = rows / largest, np.minimum(largest / max_norm, 1e200)
-    return unit * (ratio / np.maximum(ratio * np.linalg.norm(unit, axis=1, keepdims=True), 1.0))
+    short: FloatArray = unit * (ratio / np.maximum(ratio * np.linalg.norm(unit, axis=1, keepdims=True), 1.0))
+    return short
 
 
 def _mean_weight(d: int) -> float:
@@ -273,20 +260,9 @@ def _mean_weight(d: int) -> float:
 
 
 def _augmented(rows: FloatArray, weight: float) -> FloatArray:
-    """Records (x, c)/sqrt(1 + c^2), of norm at most 1.
+    """Records (x, c)/sqrt(1 + c^2): their second moments hold those of x, the mean and the count.
 
-    Their second moments hold those of x, the mean and the count. The bounds of
-    :func:`~dpgraph.bounds.moments.moments_sensitivity` ask for no more than the norm, so they hold.
+    Their norm is at most 1, and :func:`~dpgraph.bounds.moments.moments_sensitivity` asks for no more.
     """
     constant = np.full((len(rows), 1), weight)
     return np.hstack([rows, constant]) / math.sqrt(1 + weight**2)
-
-
-def _schur_complement(
-    moments: FloatArray, weight: float, *, count_is_public: bool, n: int
-) -> tuple[FloatArray, FloatArray]:
-    """Centred covariance and mean from the (noisy) second moments of augmented records."""
-    second = (1 + weight**2) * moments[:-1, :-1]
-    first = (1 + weight**2) / weight * moments[:-1, -1]
-    share = 1.0 if count_is_public else max((1 + weight**2) / weight**2 * float(moments[-1, -1]), 1.0 / n)
-    return second - np.outer(first, first) / share, first / share

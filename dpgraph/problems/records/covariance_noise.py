@@ -1,20 +1,18 @@
-"""The noise of a private covariance: its law, how large it is, and how the budget is split with the trace."""
+"""The noise of a private covariance: its laws, how large they are, and the choice among them."""
 
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from dpgraph.arguments import check_epsilon, check_optional_delta, require_delta
 from dpgraph.bounds.matrix_noise_size import NoiseSize, noise_size
-from dpgraph.privacy.accounting import check_epsilon, check_optional_delta, require_delta
 from dpgraph.privacy.call import Call
-from dpgraph.privacy.nuclear_noise import EXACT_NUCLEAR_LAPLACE_DIMENSION
+from dpgraph.privacy.matrix_noise import EXACT_NUCLEAR_LAPLACE_DIMENSION
 from dpgraph.problems.strategy import Registry, Strategy
 from dpgraph.releases.records.moments import SecondMoments
 from dpgraph.releases.symmetric import NuclearMechanism
+from dpgraph.typing import FloatArray
 
-__all__ = ["LAWS", "CovarianceNoise", "choose_noise", "pure_size", "release_purely"]
+__all__ = ["LAWS", "CovarianceNoise", "choose_noise", "pure_law"]
 
 #: The laws that ``mechanism=`` names.
 LAWS = Registry("dpgraph.problems.records.strategies.covariance")
@@ -22,19 +20,7 @@ LAWS = Registry("dpgraph.problems.records.strategies.covariance")
 
 @dataclass(frozen=True)
 class CovarianceNoise:
-    """The law of the noise of the matrix, and what is known about it in advance; see :func:`choose_noise`.
-
-    Parameters
-    ----------
-    strategy : Strategy
-        Law of the noise.
-    options : object
-        Its options.
-    moments : SecondMoments
-        What is released.
-    delta : float
-        0 for a pure law, whatever the caller allows.
-    """
+    """The law of the noise of what is released; `delta` is 0 for a pure law, whatever the caller allows."""
 
     strategy: Strategy
     options: Any
@@ -50,7 +36,7 @@ class CovarianceNoise:
         kept = (1 - trace_share) if self.delta else (1 - trace_share) ** 2
         return NoiseSize(unsplit.d, unsplit.square / kept, unsplit.trace_variance / kept)
 
-    def release(self, rows: NDArray[np.float64], name: str, call: Call) -> tuple[NDArray[np.float64], bool]:
+    def release(self, rows: FloatArray, name: str, call: Call) -> tuple[FloatArray, bool]:
         """Noisy moments of the rows, and whether the sampler was only approximate."""
         noisy, approximate = self.strategy.run(self.options, rows, name, self.moments, call)
         return noisy, approximate
@@ -67,28 +53,23 @@ def choose_noise(mechanism: Any, moments: SecondMoments, epsilon: float, delta: 
         return CovarianceNoise(strategy, options, moments, 0.0 if pure else delta)
     candidates = []
     for law in LAWS.strategies.values():
-        options = law.options()
+        pure = law.pure(law.defaults)
         exact = law.name != "nuclear-laplace" or moments.size <= EXACT_NUCLEAR_LAPLACE_DIMENSION
-        if exact and (delta > 0 or law.pure(options)):
-            candidates.append(CovarianceNoise(law, options, moments, 0.0 if law.pure(options) else delta))
+        if exact and (pure or delta > 0):
+            candidates.append(CovarianceNoise(law, law.defaults, moments, 0.0 if pure else delta))
     return min(candidates, key=lambda noise: noise.size(epsilon).square)
 
 
-def pure_size(
-    mechanism: NuclearMechanism, _options: Any, moments: SecondMoments, epsilon: float, _delta: float
-) -> NoiseSize:
-    """Size of a pure law."""
-    scale, unit = moments.pure_move / epsilon, noise_size(mechanism, moments.norm, moments.size)
-    return NoiseSize(moments.size, scale**2 * unit.square, scale**2 * unit.trace_variance)
+def pure_law(name: NuclearMechanism, options: type, summary: str, order: int) -> Strategy:
+    """A strategy with noise of :func:`~dpgraph.releases.symmetric.release_symmetric`."""
 
+    def release(
+        _options: Any, rows: FloatArray, line: str, moments: SecondMoments, call: Call
+    ) -> tuple[FloatArray, bool]:
+        return moments.release_purely(rows, line, call, name)
 
-def release_purely(
-    mechanism: NuclearMechanism,
-    _options: Any,
-    rows: NDArray[np.float64],
-    name: str,
-    moments: SecondMoments,
-    call: Call,
-) -> tuple[NDArray[np.float64], bool]:
-    """Release the moments with a pure law."""
-    return moments.release_purely(rows, name, call, mechanism)
+    def size(_options: Any, moments: SecondMoments, epsilon: float, _delta: float) -> NoiseSize:
+        scale, unit = moments.pure_move / epsilon, noise_size(name, moments.norm, moments.size)
+        return NoiseSize(moments.size, scale**2 * unit.square, scale**2 * unit.trace_variance)
+
+    return Strategy(name, options, summary, pure=lambda _: True, run=release, expected=size, order=order)

@@ -1,4 +1,4 @@
-r"""Bounds on the hereditary discrepancy of a matrix, each with its theorem and explicit constants.
+"""Bounds on the hereditary discrepancy of a matrix, each with its theorem and explicit constants.
 
 disc(A) = min over x in {-1, 1}^N of max_j |(A x)_j|; herdisc(A) is its maximum over all sets of columns. It governs the
 error of every private mechanism for the queries A up to logarithms (NTZ13; Muthukrishnan and Nikolov 2012).
@@ -16,7 +16,6 @@ from dpgraph.problems.records.factorization import factorization_norm
 from dpgraph.typing import FloatArray
 
 __all__ = ["HereditaryDiscrepancyBounds", "hereditary_discrepancy_bounds"]
-
 
 #: Constant of Banaszczyk's theorem: vectors of length at most 1 have a signed sum in 5 K if K has Gaussian measure 1/2.
 _BANASZCZYK = 5.0

@@ -1,10 +1,8 @@
-r"""Ways to shape noise for linear queries: A = decode @ encode, release encode @ x + noise, then decode.
+"""Ways to shape noise for linear queries: A = decode @ encode, release encode @ x + noise, then decode.
 
-An encoding is public. Neighbours move the released vector by at most a `sensitivity`: the longest column of `encode`,
-or for replaced records the largest difference of two columns (:mod:`dpgraph.bounds.histogram`), in the l2 norm for
-Gaussian noise and in the l1 norm for Laplace noise. So spherical Gaussian noise of standard deviation sensitivity/mu is
-mu-GDP, and independent Laplace noise of scale sensitivity/epsilon is epsilon-DP. The sensitivity is that of `encode`
-*as computed*, so an inaccurate shape costs accuracy, never privacy.
+An encoding is public. Neighbours move encode @ x by at most a sensitivity (:mod:`dpgraph.bounds.histogram`), in the l2
+norm for Gaussian noise and in the l1 norm for Laplace noise. It is that of `encode` *as computed*, so an inaccurate
+shape costs accuracy, never privacy.
 
 **Replaced records.** All histograms have the same public number n of records, so that A x = n m + (A - m 1')x for every
 m: shapes are computed for the columns minus their mean m, and n m is added to the decoded answers. A query that counts
@@ -38,42 +36,25 @@ _SHAPING_LIMIT = 2048
 
 @dataclass(frozen=True, eq=False)
 class Encoding:
-    """A = decode @ encode.
+    """A = decode @ encode."""
 
-    Parameters
-    ----------
-    name : str
-        Name of the mechanism.
-    encode : QueryMatrix
-        Shape (r, N).
-    decode : ndarray, shape (d, r), or None
-        None stands for the identity (r = d).
-    adjacency : {"add-remove", "replace"}
-        Who is protected.
-    centre : ndarray, shape (d,), or None
-        What every record adds to the answers besides, for replaced records.
-    law : {"gaussian", "laplace", "k-norm"}
-        Law of the noise.
-    hull : Hull, optional
-        For "k-norm": of all moves of a neighbour.
-    """
-
+    #: Name of the mechanism.
     name: str
+    #: Shape (r, N).
     encode: QueryMatrix
+    #: Shape (d, r); None stands for the identity.
     decode: FloatArray | None
     adjacency: str = "add-remove"
+    #: What every record adds to the answers besides, for replaced records, shape (d,).
     centre: FloatArray | None = None
     law: Literal["gaussian", "laplace", "k-norm"] = "gaussian"
+    #: For "k-norm": of all moves of a neighbour.
     hull: Hull | None = None
 
     @cached_property
     def sensitivity(self) -> float:
-        """How far neighbours move the released vector, in the norm of the law.
-
-        In the norm of the hull it is 1. Its certificate, and the rounding of 2**-60 in the exact product, take less
-        than 2 SLACK.
-        """
-        if self.hull is not None:
+        """How far neighbours move the released vector, in the norm of the law."""
+        if self.hull is not None:  # 1; its certificate and the rounding of 2**-60 in the product take less than 2 SLACK
             return 1 + 2 * SLACK
         return encoded_sensitivity(self.encode, self.adjacency, order=2 if self.law == "gaussian" else 1)
 
@@ -82,22 +63,19 @@ class Encoding:
         """Number r of released coordinates."""
         return self.encode.shape[0]
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Shape (d, N) of A."""
-        return (self.size if self.decode is None else self.decode.shape[0]), self.encode.shape[1]
-
     def answers(self, released: FloatArray, records: float | None) -> FloatArray:
         """Post-process the released vector into answers, shape (d,); `records` is n where it is public."""
-        decoded = released if self.decode is None else self.decode @ released
-        return decoded if self.centre is None or records is None else decoded + records * self.centre
+        decoded: FloatArray = released if self.decode is None else self.decode @ released
+        if self.centre is not None and records is not None:
+            decoded = decoded + records * self.centre
+        return decoded
 
     @cached_property
     def answer_scales(self) -> FloatArray:
         """Standard deviations of the answers for unit noise on the released coordinates, shape (d,)."""
         if self.decode is None:
             return np.ones(self.size)
-        return np.linalg.norm(self.decode if self.hull is None else self.decode @ self.hull.spread, axis=1)
+        return np.asarray(np.linalg.norm(self.decode if self.hull is None else self.decode @ self.hull.spread, axis=1))
 
     def std(self, rates: Rates) -> float:
         """Standard deviation of the noise on a released coordinate; the scale of the noise for "k-norm"."""
@@ -107,6 +85,11 @@ class Encoding:
     def error(self, std: float) -> float:
         """Root-mean-square error of an answer."""
         return std * float(np.sqrt(np.mean(self.answer_scales**2)))
+
+    def expected_error(self, std: float, records: float | None) -> float:
+        """Error of the noise, or the sparse bound if that is smaller."""
+        error = self.error(std)
+        return error if records is None else min(error, self.sparse_bound(std, records))
 
     def sparse_bound(self, std: float, records: float) -> float:
         """Bound on the error after the least-squares step, derived in :func:`~dpgraph.linear_queries.expected_error`.
@@ -118,7 +101,7 @@ class Encoding:
         K-norm noise z of scale b has E ||z||_K = r b, and <z, v> is at most ||z||_K times the largest |<c_i, v>|, or
         <c_i - c_j, v> where records are replaced.
         """
-        d, N = self.shape
+        d, N = self.answer_scales.size, self.encode.shape[1]
         lengths, entries = self._widths
         if self.law == "gaussian":
             return math.sqrt(2 * records * (std * lengths) * math.sqrt(2 * math.log(N + 1)) / d)
@@ -131,10 +114,9 @@ class Encoding:
     def _widths(self) -> tuple[float, float]:
         """Largest length, and largest entry, of the vectors v with <noise of the answers, a_i - m> = <z, v>.
 
-        m is 0, or the mean of the columns for replaced records. Where nothing is decoded v is a column, or for replaced
-        records a difference from the mean, which is no longer than the sensitivity.
+        m is 0, or the mean of the columns for replaced records.
         """
-        if self.decode is None:
+        if self.decode is None:  # v is a column, or a difference from the mean, no longer than the sensitivity
             longest = self.sensitivity if self.law == "gaussian" else self.encode.longest
             return longest, longest
         # decode'a_i = decode'decode c_i, and the noise of the answers is decode z.
@@ -165,7 +147,7 @@ def centred_columns(A: QueryMatrix, adjacency: str) -> tuple[FloatArray, FloatAr
     if adjacency == "replace":
         centre = A.dense.mean(axis=1)
         centred = A.dense - centre[:, None]
-        if centred.any():  # equal columns leave nothing to shape
+        if np.abs(centred).max() > A.shape[1] * A.longest * 2.0**-52:  # equal columns leave rounding, nothing to shape
             return centred, centre
     return A.dense, None
 

@@ -34,7 +34,6 @@ from dpgraph.typing import FloatArray
 
 __all__ = ["FactorizationNorm", "TraceFactorization", "factorization_norm", "trace_factorization"]
 
-
 #: Eigenvalues of M below this share of the largest are lifted to it: the noise gets a floor in directions in which the
 #: queries hardly vary, which keeps M^{-1/2} accurate and costs nothing that could be measured.
 _FLOOR = 1e-14
@@ -42,27 +41,14 @@ _FLOOR = 1e-14
 
 @dataclass(frozen=True, eq=False)
 class TraceFactorization:
-    """Near-optimal solution of the trace problem (P) of this module.
+    """Near-optimal solution of the trace problem (P) of this module."""
 
-    Parameters
-    ----------
-    root : ndarray, shape (r, r)
-        S^{1/2}, symmetric positive definite: noise `root` z, z standard normal.
-    value : float
-        tr S, at most ``(1 + gap)`` times `lower_bound`.
-    lower_bound : float
-        No feasible S has a smaller trace.
-    weights : ndarray, shape (N,), or (N, N) for differences
-        The dual solution p.
-    iterations : int
-        Eigendecompositions computed.
-    """
-
+    #: S^{1/2}, symmetric positive definite, shape (r, r): noise `root` z, z standard normal.
     root: FloatArray
+    #: tr S.
     value: float
+    #: No feasible S has a smaller trace.
     lower_bound: float
-    weights: FloatArray
-    iterations: int
 
     @property
     def gap(self) -> float:
@@ -75,16 +61,9 @@ def trace_factorization(
 ) -> TraceFactorization:
     """Noise covariance of least trace that hides all columns, or all differences of two columns.
 
-    Parameters
-    ----------
-    columns : ndarray, shape (r, N)
-        Of rank r; for differences, of rank r after their mean has been subtracted.
-    differences : bool, default False
-        Hide differences. Memory and time grow with N^2.
-    tol : float, default 5e-3
-        Certified relative gap in the trace (a quarter of a per cent of the error of an answer).
-    max_iter : int, default 500
-        The best covariance found is returned when `tol` has not been reached by then; its gap says so.
+    Columns, or columns minus their mean for differences, are of rank r. `tol` is the relative gap in the trace (twice
+    that in the error of an answer); where `max_iter` eigendecompositions do not reach it, the best covariance is
+    returned.
 
     References
     ----------
@@ -95,21 +74,22 @@ def trace_factorization(
     """
     N = columns.shape[1]
     p = (np.ones((N, N)) - np.eye(N)) / (N * (N - 1)) if differences else np.full(N, 1.0 / N)
-    best, g = _certify(columns, p, 1)
-    for iterations in range(2, max_iter + 1):
+    best, g = _certify(columns, p)
+    for _ in range(1, max_iter):
         if best.gap <= tol:
             break
+        g = np.ldexp(g, -int(np.frexp(g.max())[1]))  # exactly: large powers of large units overflow
         p = p * g**2
         if differences:
             p *= g**2
         p /= p.sum()
-        found, g = _certify(columns, p, iterations)
+        found, g = _certify(columns, p)
         lower = max(found.lower_bound, best.lower_bound)
-        best = replace(found if found.value < best.value else best, lower_bound=lower, iterations=iterations)
+        best = replace(found if found.value < best.value else best, lower_bound=lower)
     return best
 
 
-def _certify(columns: FloatArray, p: FloatArray, iterations: int) -> tuple[TraceFactorization, FloatArray]:
+def _certify(columns: FloatArray, p: FloatArray) -> tuple[TraceFactorization, FloatArray]:
     """The feasible covariance and the lower bound that weights p prove, and g = a' M^{-1/2} a for every point a."""
     differences = p.ndim == 2
     weighted = 2 * (columns * p.sum(axis=1) - columns @ p) if differences else columns * p
@@ -126,7 +106,7 @@ def _certify(columns: FloatArray, p: FloatArray, iterations: int) -> tuple[Trace
     root = (V * np.sqrt(scale * lengths)) @ V.T
     # The floor enlarges t: the lower bound must use the eigenvalues of M itself.
     lower = float(np.sqrt(np.maximum(eigenvalues, 0.0)).sum()) ** 2
-    return TraceFactorization(root, scale * float(lengths.sum()), lower, p, iterations), g
+    return TraceFactorization(root, scale * float(lengths.sum()), lower), g
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,23 +116,14 @@ class FactorizationNorm:
     lower: float
     upper: float
     column_weights: FloatArray
-    iterations: int
 
 
 def factorization_norm(A: FloatArray, *, tol: float = 1e-2, max_iter: int = 300) -> FactorizationNorm:
-    """Factorization norm gamma_2(A): the least (longest row of B) times (longest column of C) over A = B C.
+    """Factorization norm gamma_2(A): the least (longest row of B) times (longest column of C) over A = B C, not zero.
 
     By duality gamma_2(A) is the largest nuclear norm of D_q^{1/2} A D_p^{1/2} over distributions p on columns and q on
-    rows; the same alternating maximisation as in the one-sided problem applies.
-
-    Parameters
-    ----------
-    A : ndarray, shape (d, N)
-        Not zero.
-    tol : float, default 1e-2
-        Certified relative gap at which the iteration stops.
-    max_iter : int, default 300
-        Number of singular value decompositions after which it stops anyway.
+    rows; the same alternating maximisation as in the one-sided problem applies. It stops at a certified relative gap of
+    `tol`, or after `max_iter` singular value decompositions.
 
     References
     ----------
@@ -160,8 +131,8 @@ def factorization_norm(A: FloatArray, *, tol: float = 1e-2, max_iter: int = 300)
     """
     d, N = A.shape
     q, p = np.full(d, 1.0 / d), np.full(N, 1.0 / N)
-    lower, upper, iterations = 0.0, np.inf, 0
-    for iterations in range(1, max_iter + 1):  # noqa: B007 (the count is part of the result)
+    lower, upper = 0.0, np.inf
+    for _ in range(max_iter):
         left, singular, right = scipy.linalg.svd(np.sqrt(q)[:, None] * A * np.sqrt(p), full_matrices=False)
         total = float(singular.sum())
         rows = (left**2) @ singular  # q_j times the squared length of row j of B
@@ -173,7 +144,7 @@ def factorization_norm(A: FloatArray, *, tol: float = 1e-2, max_iter: int = 300)
         # rows sum to t, so both updates stay on the simplex; the geometric mean of the old weights and of the
         # one-sided step rows**2 / q keeps the pair from overshooting.
         q, p = rows / rows.sum(), cols / cols.sum()
-    return FactorizationNorm(lower, upper, p, iterations)
+    return FactorizationNorm(lower, upper, p)
 
 
 def _longest(mass: FloatArray, weights: FloatArray) -> float:

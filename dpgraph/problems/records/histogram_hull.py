@@ -20,27 +20,7 @@ __all__ = ["covering_combination", "project_histogram_answers"]
 
 
 def project_histogram_answers(y: FloatArray, columns: FloatArray, records: float, *, exactly: bool) -> FloatArray:
-    """Nearest point of ``{columns @ z : z >= 0, sum z <= records}`` to `y`.
-
-    Parameters
-    ----------
-    y : ndarray, shape (r,)
-        Noisy answers.
-    columns : ndarray, shape (r, N)
-        Query matrix.
-    records : float
-        Nonnegative.
-    exactly : bool
-        Ask for ``sum z == records`` instead.
-
-    Returns
-    -------
-    ndarray, shape (r,)
-
-    Raises
-    ------
-    NotConvergedError
-        The active-set method exceeded its iteration limit.
+    """Nearest point of ``{columns @ z : z >= 0, sum z <= records}`` to `y`, or of sum z = records if `exactly`.
 
     References
     ----------
@@ -76,4 +56,5 @@ def _shortest_vector(points: FloatArray) -> FloatArray:
         raise NotConvergedError(
             "the projection onto the answers of all data sets did not finish; use sparse=False, or fewer queries"
         ) from error
-    return points @ (weights / weights.sum())
+    shortest: FloatArray = points @ (weights / weights.sum())
+    return shortest

@@ -1,7 +1,7 @@
-r"""Private answers to linear queries A x on a histogram x: one release, shaped by the public matrix A.
+"""Private answers to linear queries A x on a histogram x: one release, shaped by the public matrix A.
 
-Choosing the shape, predicting the error and bounding the hereditary discrepancy are data-free. After the release come
-decoding and, when records are few, least squares over all data sets of that size; both are post-processing.
+The choice of the shape reads no data. After the release come decoding and, when records are few, least squares over all
+data sets of that size; both are post-processing.
 """
 
 from typing import Any
@@ -20,7 +20,7 @@ from dpgraph.privacy.relation import RECORDS
 from dpgraph.problems.records.discrepancy import HereditaryDiscrepancyBounds, hereditary_discrepancy_bounds
 from dpgraph.problems.records.encodings import Encoding
 from dpgraph.problems.records.histogram_hull import project_histogram_answers
-from dpgraph.problems.records.query_mechanisms import MECHANISMS, allowed_rates, choose_encoding, error_of
+from dpgraph.problems.records.query_mechanisms import allowed_rates, choose_encoding
 from dpgraph.releases.records.answers import open_answers
 from dpgraph.releases.records.histogram import release_encoded
 from dpgraph.results.records import PrivateAnswers
@@ -36,14 +36,11 @@ __all__ = [
     "private_linear_queries",
 ]
 
-
 #: Larger public bounds on the number of records are refused: floating point cannot count so far.
 _MOST_RECORDS = 2.0**53
-
 #: The record count read off the noisy answers is raised by this many standard deviations, so that the true data set is
 #: a candidate of the least-squares step in 97.7 % of the runs. Utility only: it is post-processing.
 _COUNT_MARGIN = 2.0
-
 #: sparse="auto" projects when the bound for the sparse case is below this multiple of the error of the noise. The bound
 #: is pessimistic by about that factor, and a projection onto a set that holds the truth costs time but no accuracy.
 _PROJECTION_FACTOR = 4.0
@@ -76,18 +73,13 @@ def private_linear_queries(
     delta : float, default 0.0
         0 <= delta < 1; 0 stands for pure privacy. The pure mechanisms ignore it; the report then says 0.
     mechanism : {"auto", "gaussian", "ellipsoid", "factorization", "laplace", "k-norm"}, default "auto"
-        Law and shape of the noise, or an options object of :mod:`dpgraph.strategies`. ``"gaussian"``: independent
-        Gaussian noise on the answers. ``"ellipsoid"``: the minimum-volume ellipsoid of the columns, with or without
-        recursion on its long axes, whichever has the smaller expected error. ``"factorization"``: Gaussian noise of
-        least total variance. ``"laplace"``: pure; Laplace noise on the answers, on the histogram, on sums over a tree
-        of its cells, or on the coordinates of the factorization, whichever has the least expected error. ``"k-norm"``:
-        pure; for rank up to 6, density following the hull of the columns. ``"auto"``:
-        the smallest :func:`expected_error` of all that `delta` allows (noise on the answers themselves if the matrix is
-        too large for anything else).
+        Law and shape of the noise, or an options object of :mod:`dpgraph.strategies`, where each is explained.
+        ``"auto"``: the smallest :func:`expected_error` of all that `delta` allows (noise on the answers themselves if
+        the matrix is too large for anything else). ``"laplace"`` and ``"k-norm"`` are pure.
     sparse : {"auto", True, False}, default "auto"
         Least-squares projection onto the answers of all data sets with at most n records (exactly n for
-        ``adjacency="replace"``). ``"auto"`` projects when the
-        bound of :func:`expected_error` for the sparse case is below four times the error of the noise.
+        ``adjacency="replace"``). ``"auto"`` projects when the bound of :func:`expected_error` for the sparse case is
+        below four times the error of the noise.
     records : float, optional
         Public upper bound on n (the number of records), used as an inequality; one that is too small costs accuracy,
         not privacy. If omitted: an upper confidence bound read off the noisy answers, which costs no privacy. For
@@ -95,10 +87,8 @@ def private_linear_queries(
         before `x` is read.
     adjacency : {"add-remove", "replace"}, default "add-remove"
         Neighbours have one record more or less, or one record replaced by another (and then n is public).
-    accountant : PrivacyAccountant, optional
-        Who is debited, before `x` is read.
-    rng : None, int or numpy.random.Generator
-        ``None``: cryptographic noise. Seeds are for experiments.
+    accountant, rng
+        As for :func:`~dpgraph.private_max_cut`.
 
     Returns
     -------
@@ -107,20 +97,19 @@ def private_linear_queries(
     Raises
     ------
     InvalidParameterError
-        Shapes do not fit, `A` or `x` is not finite, `A` has a longest column below 1e-120 or above 1e120, `x` has a
-        negative entry or (for ``adjacency="replace"``, where their number is public) more than 2**52 records, an option
-        is unknown, or ``sparse=True`` without `records` for queries from which the number of records cannot be bounded.
+        Shapes do not fit, `A` or `x` is not finite, `A` has a longest column below 1e-120 or above 1e120 or columns of
+        too different lengths for `mechanism`, `x` has a negative entry or (for ``adjacency="replace"``, where their
+        number is public) more than 2**52 records, an option is unknown, or ``sparse=True`` without `records` for
+        queries from which the number of records cannot be bounded.
     BudgetExceededError
         The accountant refuses.
 
     Notes
     -----
-    *Guarantee.* (epsilon, delta)-DP. The vector C x (:mod:`dpgraph.problems.records.encodings`) is released once, on a
-    grid, with discrete Gaussian noise or, for epsilon-DP, discrete Laplace noise. Its sensitivity, in the l2 or the l1
-    norm, is the longest column of C *as computed*, or for replaced records the largest difference of two columns
-    (:mod:`dpgraph.bounds.histogram`). The product is exact,
-    however many records there are (:mod:`dpgraph.linalg.exact_product`). Everything else depends on A, and on n where
-    that is public, or is post-processing.
+    *Guarantee.* (epsilon, delta)-DP. The vector C x (:mod:`dpgraph.problems.records.encodings`) is computed exactly
+    (:mod:`dpgraph.linalg.exact_product`) and released once, on a grid, with noise for its sensitivity
+    (:mod:`dpgraph.bounds.histogram`). Everything else depends on A, and on n where that is public, or is
+    post-processing.
 
     References
     ----------
@@ -140,19 +129,14 @@ def private_linear_queries(
     True
     """
     matrix = QueryMatrix(A)
-    _check_options(mechanism, sparse, records, adjacency)
+    _check_options(sparse, records, adjacency)
     values = _as_vector(x, matrix.shape[1])
     noise = noise_source(rng)
     sparse = sparse if sparse == "auto" else bool(sparse)
     rates = allowed_rates(epsilon, delta)
-    encoding = choose_encoding(matrix, rates, mechanism, records if sparse else None, adjacency)
-    call = open_answers(
-        epsilon=epsilon,
-        delta=delta if encoding.law == "gaussian" else 0.0,
-        accountant=accountant,
-        relation=RECORDS[adjacency],
-        noise=noise,
-    )
+    encoding, _ = choose_encoding(matrix, rates, mechanism, records if sparse else None, adjacency)
+    spent = delta if encoding.law == "gaussian" else 0.0
+    call = open_answers(epsilon=epsilon, delta=spent, accountant=accountant, relation=RECORDS[adjacency], noise=noise)
     if adjacency == "replace":
         histogram, records = as_counted_histogram(values)
     else:
@@ -163,7 +147,7 @@ def private_linear_queries(
         answers=answers,
         standard_deviation=std * encoding.answer_scales,
         mechanism=encoding.name,
-        expected_rmse=error_of(encoding, encoding.std(rates), bound),
+        expected_rmse=encoding.expected_error(encoding.std(rates), bound),
         projected=bound is not None,
         records=bound,
         privacy=call.report(),
@@ -183,19 +167,13 @@ def expected_error(
 
     Parameters
     ----------
-    A : array_like, scipy.sparse array, or scipy.sparse.linalg.LinearOperator, shape (d, N)
-        Query matrix.
-    epsilon, delta : float
-        Privacy budget; delta = 0 for pure privacy.
-    mechanism : {"auto", "gaussian", "ellipsoid", "factorization", "laplace", "k-norm"}, default "auto"
-        As in :func:`private_linear_queries`.
+    A, epsilon, delta, mechanism, adjacency
+        As for :func:`private_linear_queries`.
     records : float, optional
         Public bound on the number of records n. If given, the result is the smaller of the exact error of the noise and
         the bound sqrt(2 n w sqrt(2 ln(N + 1)) / d) for the sparse case, w the largest standard deviation of
         <noise, a_i> over the columns (for Laplace noise a larger one, see
         :meth:`~dpgraph.problems.records.encodings.Encoding.sparse_bound`).
-    adjacency : {"add-remove", "replace"}, default "add-remove"
-        Neighbouring relation.
 
     Returns
     -------
@@ -226,10 +204,8 @@ def expected_error(
     (67.6, True)
     """
     matrix = QueryMatrix(A)
-    _check_options(mechanism, False, records, adjacency)
-    rates = allowed_rates(epsilon, delta)
-    encoding = choose_encoding(matrix, rates, mechanism, records, adjacency)
-    return error_of(encoding, encoding.std(rates), records)
+    _check_options(False, records, adjacency)
+    return choose_encoding(matrix, allowed_rates(epsilon, delta), mechanism, records, adjacency)[1]
 
 
 def _least_squares(
@@ -241,11 +217,7 @@ def _least_squares(
     sparse: str | bool,
     records: float | None,
 ) -> tuple[FloatArray, float | None]:
-    """Decoded answers, projected if wanted; the number of records that was used if they were.
-
-    Where records are replaced, `records` is their number, and else a public bound on it.
-    """
-    exactly = encoding.adjacency == "replace"
+    """Decoded answers, projected if wanted; the number of records (given, public or estimated) if they were."""
     answers = encoding.answers(released, records)
     if sparse is False or std == 0 or (sparse == "auto" and not matrix.fits_in_memory):
         return answers, None
@@ -264,13 +236,13 @@ def _least_squares(
     ):
         return answers, None
     space = matrix.row_space
+    exactly = encoding.adjacency == "replace"
     nearest = project_histogram_answers(space.basis.T @ answers, space.columns, records, exactly=exactly)
     return space.basis @ nearest, records
 
 
-def _check_options(mechanism: str, sparse: str | bool, records: float | None, adjacency: str) -> None:
+def _check_options(sparse: str | bool, records: float | None, adjacency: str) -> None:
     check_choice("adjacency", adjacency, RECORDS)
-    MECHANISMS.resolve(mechanism)
     if not (isinstance(sparse, (bool, np.bool_)) or (isinstance(sparse, str) and sparse == "auto")):
         raise InvalidParameterError(f"sparse must be 'auto', True or False; got {sparse!r}")
     if records is not None and not 0 <= as_number(records) <= _MOST_RECORDS:

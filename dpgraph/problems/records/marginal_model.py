@@ -25,38 +25,19 @@ from dpgraph.typing import FloatArray
 
 __all__ = ["MarginalModel", "Request"]
 
-
 #: Largest side of a moment matrix that degree="auto" chooses.
 _AUTO_SIDE = 1000
-
 #: A projection that is still infeasible by this share of the noise would do harm; nonnegative tables alone are then
 #: used. (Seen with noise of a millionth of the count, when the data sit at a corner of the moment set.)
 _USABLE = 0.01
-
-
 #: Tolerance and steps of the last projection, onto nonnegative tables alone. It is cheap, and it has to be accurate:
 #: the repair after it moves all tables by 2**k times the most negative cell.
-_POLISH = 1e-5
-_POLISH_STEPS = 1000
+_POLISH, _POLISH_STEPS = 1e-5, 1000
 
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked of :func:`dpgraph.problems.records.marginals.private_marginals`.
-
-    Parameters
-    ----------
-    k : int
-        Largest order of a table.
-    epsilon, delta : float
-        Budget; delta = 0 for pure noise, and with epsilon = infinity.
-    sparsity : int or None
-        Largest number of ones in a record.
-    degree : int or "auto"
-        Degree of the moment matrix.
-    adjacency : {"replace", "add-remove"}
-        Neighbouring relation.
-    """
+    """What is asked of :func:`~dpgraph.private_marginals`; delta = 0 for pure noise, and with epsilon = infinity."""
 
     k: int
     epsilon: float
@@ -67,15 +48,7 @@ class Request:
 
 
 class MarginalModel:
-    """The public part of a call: statistics, noise, constraints.
-
-    Parameters
-    ----------
-    schema : Schema
-        Attributes and their values.
-    request : Request
-        What is asked for.
-    """
+    """The public part of a call: statistics, noise, constraints."""
 
     def __init__(self, schema: Schema, request: Request) -> None:
         n, k, sparsity = len(schema.sizes), request.k, request.sparsity
@@ -128,8 +101,7 @@ class MarginalModel:
     def project(self, means: FloatArray, variances: FloatArray, *, tol: float, max_iter: int) -> MomentProjection:
         """Nearest consistent parities with nonnegative tables, from the noisy statistics.
 
-        What it says about itself is about the projection that gave them: with a moment matrix, or onto tables alone
-        where the former did not become feasible in time.
+        The projection is one with a moment matrix, or onto tables alone where that did not become feasible in time.
         """
         if self._to_parities is not None:
             means, variances = self._to_parities @ means, self._to_parities.power(2) @ variances
@@ -182,12 +154,9 @@ def _quietest(basis: ParityBasis, losses: dict[bool, FloatArray], request: Reque
     scales: dict[Law, float] = {"laplace": math.sqrt(2.0) / request.epsilon}
     if request.delta > 0:
         scales["gaussian"] = 1 / gdp_mu(request.epsilon, request.delta)
-    shapes = [
-        shape_noise(
-            basis.sizes, losses, sparsity=request.sparsity, add_remove=request.adjacency == "add-remove", law=law
-        )
-        for law in scales
-    ]
+    add_remove = request.adjacency == "add-remove"
+    shape = partial(shape_noise, basis.sizes, losses, sparsity=request.sparsity, add_remove=add_remove)
+    shapes = [shape(law=law) for law in scales]
     return min(shapes, key=lambda shape: shape.loss * scales[shape.law] ** 2)
 
 

@@ -5,11 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from dpgraph.arguments import check_choice, check_integer, check_positive
+from dpgraph.arguments import check_choice, check_epsilon, check_integer, check_optional_delta, check_positive
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.inputs.records import read_schema
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.accounting import check_epsilon, check_optional_delta
 from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.privacy.relation import RECORDS
 from dpgraph.problems.records.marginal_model import MarginalModel, Request
@@ -44,8 +43,7 @@ def private_marginals(
     k : int
         Largest number of attributes in a table, 1 <= k <= n.
     epsilon : float
-        epsilon > 0. ``math.inf`` promises nothing and gives the exact tables, which is useful to check a pipeline; an
-        accountant refuses it.
+        epsilon > 0. ``math.inf`` promises nothing and gives the exact tables; an accountant refuses it.
     delta : float, default 0.0
         0 <= delta < 1. 0 stands for pure privacy, with Laplace noise. Otherwise noise is Gaussian, or Laplace where its
         expected error is smaller: the report then says that delta is 0.
@@ -56,8 +54,7 @@ def private_marginals(
         Degree of the pseudo-distribution onto whose moments the parities are projected; 0 asks for nonnegative tables
         only. ``"auto"``: k for even k, k + 1 for odd k (the 2k - 2 of CDEMZ24 for k = 3), 2 if that moment matrix would
         have more than 1000 rows, 0 if even that is too large. 2 as well when records are so sparse that conjunctions
-        are released: beside the sparsity inequalities a matrix of degree 4 lowers the error by about 1 % (CDEMZ24's
-        4k - 4 is for variables that coincide for 0/1 records, see :mod:`dpgraph.projections.moment_constraints`).
+        are released (:mod:`dpgraph.projections.moment_constraints`).
     categories : mapping, optional
         Public values of the categorical columns, by label. Declared categories of pandas columns are used as they are.
     adjacency : {"replace", "add-remove"}, default "replace"
@@ -67,10 +64,8 @@ def private_marginals(
         Tolerance of the projection relative to the noise.
     max_iter : int, default 300
         Largest number of iterations of the projection.
-    accountant : PrivacyAccountant, optional
-        Who is debited, before the data is read.
-    rng : None, int or numpy.random.Generator
-        ``None``: cryptographic noise. Seeds are for experiments.
+    accountant, rng
+        As for :func:`~dpgraph.private_max_cut`.
 
     Returns
     -------
@@ -78,24 +73,19 @@ def private_marginals(
 
     Raises
     ------
-    InvalidParameterError
-        k or an option is out of range, the data is not a table of declared values, or the marginals are too many.
-    BudgetExceededError
-        The accountant refuses.
+    InvalidParameterError, BudgetExceededError
+        k or an option is out of range, the data is not a table of declared values, or the marginals are too many; the
+        accountant refuses.
 
     Notes
     -----
     *Guarantee.* (epsilon, delta)-DP. The weighted means of the generalised parities (with `sparsity`: of the
     conjunctions) of at most k attributes are released once, on a grid, with discrete Gaussian or discrete Laplace
-    noise. Their l2-sensitivity is exact, and so is their l1-sensitivity for 0/1 attributes
-    (:mod:`dpgraph.bounds.parities`). Projection, repair and tables are post-processing.
+    noise; their sensitivities are proved in :mod:`dpgraph.bounds.parities`. Projection, repair and tables are
+    post-processing.
 
-    *Consistency.* All tables are computed from one vector of parities. The projection ends with the smallest mixture
-    with the uniform distribution that makes all cells of the k-way tables nonnegative.
-
-    *Accuracy.* The projection is the nearest point in the metric of the k-way tables, of a convex set that holds the
-    parities of every data set, so it never increases their squared error. It gains most when the number of records is
-    below about n**(3k/4) times 1/mu.
+    *Accuracy.* All tables are computed from one vector of parities. It is projected onto a convex set that holds the
+    parities of every data set, in the metric of the k-way tables, which never increases their squared error.
 
     References
     ----------
@@ -124,13 +114,8 @@ def private_marginals(
     else:
         check_epsilon(epsilon)
     model = MarginalModel(schema, Request(k, epsilon, delta, sparsity, degree, adjacency))
-    call = open_answers(
-        epsilon=epsilon,
-        delta=delta if model.noise.law == "gaussian" else 0.0,
-        accountant=accountant,
-        relation=RECORDS[adjacency],
-        noise=noise_source(rng),
-    )
+    spent, noise = delta if model.noise.law == "gaussian" else 0.0, noise_source(rng)
+    call = open_answers(epsilon=epsilon, delta=spent, accountant=accountant, relation=RECORDS[adjacency], noise=noise)
     statistics = model.statistics
     means, variances, count = release_means(statistics.sums(data), statistics, call)
     found = model.project(means, variances, tol=tol, max_iter=max_iter)

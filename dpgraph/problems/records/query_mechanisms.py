@@ -1,22 +1,22 @@
 """The mechanisms for linear queries by name, and the choice among them, which reads no data."""
 
+from contextlib import suppress
+from operator import itemgetter
 from typing import Any
 
+from dpgraph.arguments import check_epsilon, check_optional_delta, require_delta
+from dpgraph.exceptions import DPGraphError, InvalidParameterError, NotConvergedError
 from dpgraph.linalg.query_matrix import QueryMatrix
-from dpgraph.privacy.accounting import check_epsilon, check_optional_delta, gdp_mu, require_delta
+from dpgraph.privacy.accounting import gdp_mu
 from dpgraph.problems.records.encodings import Encoding, Rates, fits_shaping
 from dpgraph.problems.records.strategies.linear_queries.k_norm import draws_exactly
-from dpgraph.problems.strategy import Registry
+from dpgraph.problems.strategy import Registry, Strategy
 from dpgraph.releases.records.answers import is_unlimited
 
-__all__ = ["MECHANISMS", "allowed_rates", "choose_encoding", "error_of"]
+__all__ = ["allowed_rates", "choose_encoding"]
 
-#: What ``mechanism=`` names.
+#: What ``mechanism=`` names. None of them has options.
 MECHANISMS = Registry("dpgraph.problems.records.strategies.linear_queries")
-#: Optimal factorization noise is at least as good as any other Gaussian shape, so "auto" does not try the ellipsoids.
-_DOMINATED = ("ellipsoid",)
-#: They never form a matrix that is too large.
-_ANY_SIZE = ("gaussian", "laplace")
 
 
 def allowed_rates(epsilon: float, delta: float) -> Rates:
@@ -30,25 +30,46 @@ def allowed_rates(epsilon: float, delta: float) -> Rates:
 
 def choose_encoding(
     matrix: QueryMatrix, rates: Rates, mechanism: Any, records: float | None, adjacency: str
-) -> Encoding:
-    """The candidate with the least data-free expected error."""
+) -> tuple[Encoding, float]:
+    """The candidate with the least data-free expected error, and that error."""
     strategy, options = MECHANISMS.resolve(mechanism)
     if strategy is not None:
         if "gaussian" not in rates and not strategy.pure(options):
             require_delta(0.0, f"mechanism={strategy.name!r}", "mechanism='laplace'")
-        candidates = strategy.run(options, matrix, adjacency)
-    else:
-        candidates = []
-        for other in MECHANISMS.strategies.values():
-            tried = other.name not in _DOMINATED and (fits_shaping(matrix) or other.name in _ANY_SIZE)
-            if other.name == "k-norm":  # of linearly independent columns it is among those of "laplace"
-                tried = tried and draws_exactly(matrix, adjacency) and matrix.row_space.rank < matrix.shape[1]
-            if tried and ("gaussian" in rates or other.pure(other.options())):
-                candidates += other.run(other.options(), matrix, adjacency)
-    return min(candidates, key=lambda encoding: error_of(encoding, encoding.std(rates), records))
+        return min(_candidates(strategy, matrix, rates, records, adjacency), key=itemgetter(1))
+    found: list[tuple[Encoding, float]] = []
+    for other in MECHANISMS.strategies.values():
+        if _is_tried(other, matrix, rates, adjacency):
+            with suppress(InvalidParameterError, NotConvergedError):
+                found += _candidates(other, matrix, rates, records, adjacency)
+    if not found:
+        raise InvalidParameterError("no pure noise could be computed for these queries; give delta=")
+    return min(found, key=itemgetter(1))
 
 
-def error_of(encoding: Encoding, std: float, records: float | None) -> float:
-    """Expected error of the noise, or the sparse bound if that is smaller."""
-    error = encoding.error(std)
-    return error if records is None else min(error, encoding.sparse_bound(std, records))
+def _is_tried(strategy: Strategy, matrix: QueryMatrix, rates: Rates, adjacency: str) -> bool:
+    """Whether "auto" tries a strategy: not what is too large for it, nor what another one does at least as well."""
+    if not ("gaussian" in rates or strategy.pure(strategy.defaults)):
+        return False
+    if strategy.name == "k-norm":  # of linearly independent columns it is among those of "laplace"
+        possible = fits_shaping(matrix) and draws_exactly(matrix, adjacency)
+        return possible and matrix.row_space.rank < matrix.shape[1]
+    if strategy.name == "ellipsoid":  # the factorization is at least as good as any other Gaussian shape
+        return False
+    return fits_shaping(matrix) or strategy.name != "factorization"
+
+
+def _candidates(
+    strategy: Strategy, matrix: QueryMatrix, rates: Rates, records: float | None, adjacency: str
+) -> list[tuple[Encoding, float]]:
+    """What a strategy offers, with the expected error of its noise, or the sparse bound if that is smaller."""
+    try:
+        encodings = strategy.run(strategy.defaults, matrix, adjacency)
+        return [(encoding, encoding.expected_error(encoding.std(rates), records)) for encoding in encodings]
+    except DPGraphError:
+        raise
+    except (ArithmeticError, ValueError) as error:  # of a decomposition
+        raise InvalidParameterError(
+            f"mechanism={strategy.name!r} needs columns, or differences of columns, whose lengths floating point can "
+            "compare; those of this query matrix differ too much. Use mechanism='gaussian', or 'laplace'"
+        ) from error

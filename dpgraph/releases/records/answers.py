@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from dpgraph.exceptions import BudgetExceededError
-from dpgraph.privacy.accountant import PrivacyAccountant, ambient_accountant
+from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import Call, Measurement, Released, open_call
-from dpgraph.privacy.ledger import Ledger
+from dpgraph.privacy.ledger import Ledger, ambient_accountant
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.privacy.relation import Relation
 
@@ -33,13 +33,7 @@ def is_unlimited(epsilon: Any) -> bool:
 def open_answers(
     *, epsilon: float, delta: float, accountant: PrivacyAccountant | None, relation: Relation, noise: NoiseSource
 ) -> Call:
-    """Open a call (:func:`~dpgraph.privacy.call.open_call`), whose epsilon may be ``math.inf``.
-
-    Raises
-    ------
-    BudgetExceededError
-        The accountant refuses; every accountant refuses ``math.inf``.
-    """
+    """Open a call (:func:`~dpgraph.privacy.call.open_call`); every accountant refuses an infinite epsilon."""
     if not is_unlimited(epsilon):
         return open_call(epsilon=epsilon, delta=delta, accountant=accountant, relation=relation, noise=noise)
     if accountant is not None or ambient_accountant() is not None:

@@ -12,42 +12,27 @@ from dpgraph.typing import FloatArray
 
 __all__ = ["Statistics", "release_means"]
 
-
 #: Records are multiplied this many at a time.
 _CHUNK = 4096
 
 
 @dataclass(frozen=True, eq=False)
 class Statistics:
-    """What is counted in each record, and how far a neighbour moves it; public.
-
-    Parameters
-    ----------
-    schema : Schema
-        Attributes and their values.
-    basis : ParityBasis
-        Sets of attributes, the empty one first: its sum is the number of records.
-    conjunctions : bool
-        Products of 0/1 columns in place of parities.
-    sparsity : int or None
-        Of a record with more ones than this, the first in column order are kept.
-    adjacency : {"replace", "add-remove"}
-        Neighbours.
-    factors : ndarray, shape (D,)
-        By which the sums are multiplied before they get noise.
-    sensitivity : float
-        Of the sums times their factors, in the norm of the noise: l1 for Laplace noise, l2 for Gaussian noise.
-    error_of_means : float
-        Bound on the rounding of the vector of means times their factors, in the l1 norm.
-    """
+    """What is counted in each record, and how far a neighbour moves it; public."""
 
     schema: Schema
+    #: Sets of attributes, the empty one first: its sum is the number of records.
     basis: ParityBasis
+    #: Products of 0/1 columns in place of parities.
     conjunctions: bool
+    #: Of a record with more ones than this, the first in column order are kept.
     sparsity: int | None
     adjacency: str
+    #: By which the sums are multiplied before they get noise, shape (D,).
     factors: FloatArray
+    #: Of the sums times their factors, in the norm of the noise: l1 for Laplace noise, l2 for Gaussian noise.
     sensitivity: float
+    #: Bound on the rounding of the vector of means times their factors, in the l1 norm.
     error_of_means: float
 
     def sums(self, data: Any) -> FloatArray:

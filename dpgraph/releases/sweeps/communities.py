@@ -27,10 +27,9 @@ from dpgraph.graph import GraphOperator
 from dpgraph.privacy.call import Call
 from dpgraph.privacy.grid import LAPLACE_BITS, grid_step
 from dpgraph.privacy.report import Pairs
-from dpgraph.releases.degrees import release_degrees
-from dpgraph.releases.sweeps.core import degree_order
+from dpgraph.releases.sweeps.iteration import degree_order
 from dpgraph.releases.sweeps.one_sided import row_blocks
-from dpgraph.releases.totals import release_block_weights
+from dpgraph.releases.totals import release_block_weights, release_degrees
 from dpgraph.tuning import COMMUNITIES
 from dpgraph.typing import FloatArray, IntArray
 
@@ -71,16 +70,13 @@ def release_communities(
     run = _Run(graph, degrees, call.part(shared - sweeps * for_blocks), sweeps, start, resolution)
     for sweep in tqdm(range(sweeps), desc="sweeps", disable=not progress):
         run.sweep(sweep)
-        groups, weights = merge_labels(_release_weights(graph, run, call.part(for_blocks)), resolution, communities)
+        run.forget_unused()
+        name, last = f"weights after sweep {sweep + 1}", sweep == sweeps - 1
+        weights = BlockWeights.released(*release_block_weights(graph, run.labels, call.part(for_blocks), name=name))
+        most, margin = (communities or n, 0.0) if last else (n, COMMUNITIES.merge_margin)
+        groups, weights = merge_labels(weights, resolution, least=communities or 1, most=most, margin=margin)
         run.merge(groups)
     return ReleasedCommunities(run.labels, weights, degrees.values)
-
-
-def _release_weights(graph: GraphOperator, run: "_Run", call: Call) -> BlockWeights:
-    """Release the weights between the labels that are in use, and forget the others."""
-    run.forget_unused()
-    values, std = release_block_weights(graph, run.labels, call)
-    return BlockWeights.released(values, std)
 
 
 def _number_of_labels(signal: float, resolution: float) -> int:

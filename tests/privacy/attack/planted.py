@@ -17,7 +17,7 @@ from dpgraph.linalg import eigen
 from dpgraph.privacy import exact_sampling, grid
 from dpgraph.privacy import ledger as ledger_module
 from dpgraph.privacy import noise as noise_module
-from dpgraph.privacy.reading_norm import ReadingNorm
+from dpgraph.privacy.grid import ReadingNorm
 from dpgraph.releases import answers as randomized_response
 from dpgraph.releases import normalized
 from dpgraph.releases import totals as weights_module

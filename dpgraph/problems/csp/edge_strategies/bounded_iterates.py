@@ -1,22 +1,20 @@
 """Labels, vertex by vertex."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgraph.privacy.call import Call
 from dpgraph.problems.csp.strategy import CSPStrategy, CSPTask, spending_of_iterates
 from dpgraph.problems.options import BoundedIterates
 from dpgraph.releases.constraints import RelatedEdges
 from dpgraph.releases.sweeps.core import release_core_iterates
-from dpgraph.releases.sweeps.labels import label_iteration
+from dpgraph.releases.sweeps.iteration import label_iteration
+from dpgraph.typing import IntArray
 
 
-def _run(
-    options: BoundedIterates, private: RelatedEdges, call: Call, task: CSPTask, mean_degree: float
-) -> NDArray[np.int64]:
-    iteration = label_iteration(private.graph, private.relation, task.progress)
+def _run(options: BoundedIterates, private: RelatedEdges, call: Call, task: CSPTask, mean_degree: float) -> IntArray:
+    iteration = label_iteration(private.graph, private.relation, progress=task.progress)
     X, _ = release_core_iterates(private.graph, iteration, call, mean_degree=mean_degree)
-    return np.argmax(X, axis=1)
+    return np.asarray(np.argmax(X, axis=1))
 
 
 STRATEGY = CSPStrategy(

@@ -1,7 +1,6 @@
 """Randomised response inside a core, then one look at every other vertex."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgraph.privacy.call import Call
 from dpgraph.problems.csp.from_answers import label_answers
@@ -9,13 +8,12 @@ from dpgraph.problems.csp.rule import MAIN_SHARE
 from dpgraph.problems.csp.strategy import CSPStrategy, CSPTask
 from dpgraph.problems.options import CoreResponse
 from dpgraph.releases.constraints import RelatedEdges
-from dpgraph.releases.sweeps.labels import label_iteration
+from dpgraph.releases.sweeps.iteration import label_iteration
 from dpgraph.releases.sweeps.two_stage import check_core_response, release_core_response
+from dpgraph.typing import IntArray
 
 
-def _run(
-    options: CoreResponse, private: RelatedEdges, call: Call, task: CSPTask, mean_degree: float
-) -> NDArray[np.int64]:
+def _run(options: CoreResponse, private: RelatedEdges, call: Call, task: CSPTask, mean_degree: float) -> IntArray:
     graph, relation, rows = private.graph, private.relation, np.eye(len(private.relation))
     X, _ = release_core_response(
         graph,
@@ -24,7 +22,7 @@ def _run(
         call.one_stage(),
         mean_degree=mean_degree,
     )
-    return np.argmax(X, axis=1)
+    return np.asarray(np.argmax(X, axis=1))
 
 
 STRATEGY = CSPStrategy(

@@ -1,8 +1,5 @@
 """Randomised response on every pair, then a search among the answers."""
 
-import numpy as np
-from numpy.typing import NDArray
-
 from dpgraph.privacy.call import Call
 from dpgraph.problems.csp.from_answers import label_answers
 from dpgraph.problems.csp.rule import MAIN_SHARE
@@ -10,11 +7,10 @@ from dpgraph.problems.csp.strategy import CSPStrategy, CSPTask
 from dpgraph.problems.options import RandomizedResponse
 from dpgraph.releases.answers import check_response, release_flipped_graph
 from dpgraph.releases.constraints import RelatedEdges
+from dpgraph.typing import IntArray
 
 
-def _run(
-    options: RandomizedResponse, private: RelatedEdges, call: Call, task: CSPTask, mean_degree: float
-) -> NDArray[np.int64]:
+def _run(options: RandomizedResponse, private: RelatedEdges, call: Call, task: CSPTask, mean_degree: float) -> IntArray:
     flipped = release_flipped_graph(private.graph, call.one_stage())
     return label_answers(flipped, private.relation, rng=call.generator)
 

@@ -1,18 +1,14 @@
 """Private mean field in the simplex."""
 
-import numpy as np
-from numpy.typing import NDArray
-
 from dpgraph.privacy.call import Call
 from dpgraph.problems.csp.strategy import CSPStrategy, CSPTask, spending_of_iterates
 from dpgraph.problems.options import BoundedIterates
 from dpgraph.releases.constraints import PrivateTables
 from dpgraph.releases.sweeps.tables import release_table_iterates
+from dpgraph.typing import IntArray
 
 
-def _run(
-    options: BoundedIterates, private: PrivateTables, call: Call, task: CSPTask, mean_degree: float
-) -> NDArray[np.int64]:
+def _run(options: BoundedIterates, private: PrivateTables, call: Call, task: CSPTask, mean_degree: float) -> IntArray:
     return release_table_iterates(
         private,
         call,

@@ -1,8 +1,5 @@
 """A label-extended matrix of low rank (DN25a, section 7), which is then labelled."""
 
-import numpy as np
-from numpy.typing import NDArray
-
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.call import Call
 from dpgraph.problems.csp.strategy import CSPStrategy, CSPTask, Spending
@@ -10,7 +7,8 @@ from dpgraph.problems.embedding.strategies.coherence import check_coherence, rel
 from dpgraph.problems.options import Coherence
 from dpgraph.releases.constraints import PrivateTables, release_extended_weight
 from dpgraph.releases.eigenspaces.projector import SLACK_SHARE
-from dpgraph.sos.csp.factored import solve_factored_csp
+from dpgraph.sos.csp.rounding import solve_factored_csp
+from dpgraph.typing import IntArray
 
 #: Shares for the weight of the label-extended graph, and for its matrix: 0.005 and 0.97 of a call that leaves 0.975.
 _EXTENDED_SHARE, _MATRIX_SHARE = 0.005 / 0.975, 0.97 / 0.975
@@ -26,9 +24,7 @@ def _check(options: Coherence, task: CSPTask) -> None:
     check_coherence(options, task.n * len(task.alphabet), task.max_weight)
 
 
-def _run(
-    options: Coherence, private: PrivateTables, call: Call, task: CSPTask, mean_degree: float
-) -> NDArray[np.int64]:
+def _run(options: Coherence, private: PrivateTables, call: Call, task: CSPTask, mean_degree: float) -> IntArray:
     extended = release_extended_weight(private, call.part(_EXTENDED_SHARE))
     mean = 2 * extended.value / private.graph.n_vertices
     released = release_normalized_adjacency(private.graph, options, mean, call.part(_MATRIX_SHARE))

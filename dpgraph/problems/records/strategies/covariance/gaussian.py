@@ -2,16 +2,12 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from dpgraph.bounds.matrix_noise_size import NoiseSize
 from dpgraph.privacy.accounting import gdp_mu
 from dpgraph.privacy.call import Call
 from dpgraph.problems.strategy import Strategy
 from dpgraph.releases.records.moments import SecondMoments
-
-__all__ = ["STRATEGY", "SymmetricGaussian"]
+from dpgraph.typing import FloatArray
 
 
 @dataclass(frozen=True)
@@ -25,12 +21,12 @@ class SymmetricGaussian:
 
 
 def _release(
-    _options: SymmetricGaussian, rows: NDArray[np.float64], name: str, moments: SecondMoments, call: Call
-) -> tuple[NDArray[np.float64], bool]:
+    _: SymmetricGaussian, rows: FloatArray, name: str, moments: SecondMoments, call: Call
+) -> tuple[FloatArray, bool]:
     return moments.release_gaussian(rows, name, call), False
 
 
-def _size(_options: SymmetricGaussian, moments: SecondMoments, epsilon: float, delta: float) -> NoiseSize:
+def _size(_: SymmetricGaussian, moments: SecondMoments, epsilon: float, delta: float) -> NoiseSize:
     d, scale = moments.size, moments.frobenius_move / gdp_mu(epsilon, delta)
     return NoiseSize(d, scale**2 * (d * (d + 1) / 2), scale**2 * d)
 

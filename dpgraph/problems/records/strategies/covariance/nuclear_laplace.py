@@ -1,12 +1,8 @@
 """Laplace noise in a matrix norm."""
 
 from dataclasses import dataclass
-from functools import partial
 
-from dpgraph.problems.records.covariance_noise import pure_size, release_purely
-from dpgraph.problems.strategy import Strategy
-
-__all__ = ["STRATEGY", "NuclearLaplace"]
+from dpgraph.problems.records.covariance_noise import pure_law
 
 
 @dataclass(frozen=True)
@@ -22,12 +18,9 @@ class NuclearLaplace:
     """
 
 
-STRATEGY = Strategy(
+STRATEGY = pure_law(
     "nuclear-laplace",
     NuclearLaplace,
     "Laplace noise of the norm of the sensitivity; exact up to five columns, a Markov chain above",
-    pure=lambda _: True,
-    run=partial(release_purely, "nuclear-laplace"),
-    expected=partial(pure_size, "nuclear-laplace"),
     order=2,
 )

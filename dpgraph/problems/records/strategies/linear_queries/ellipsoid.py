@@ -11,12 +11,9 @@ from dpgraph.problems.records.encodings import Encoding, centred_space, shaped
 from dpgraph.problems.strategy import Strategy
 from dpgraph.typing import FloatArray
 
-__all__ = ["STRATEGY", "EllipsoidNoise"]
-
-
 #: Accuracy of the ellipsoid inside a mechanism: more of it does not change the error visibly, and privacy does not
 #: depend on it.
-_ELLIPSOID_TOLERANCE = 1e-2
+ELLIPSOID_TOLERANCE = 1e-2
 #: An ellipsoid whose longest axis is at most this many times its shortest one counts as round.
 _ROUND = 2.0
 
@@ -40,8 +37,7 @@ def ellipsoid_encoding(A: QueryMatrix, adjacency: str = "add-remove") -> Encodin
     For replaced records its centre is free.
     """
     space, centre = centred_space(A, adjacency)
-    eigenvalues, V = scipy.linalg.eigh(_ellipsoid(space.columns, centre).matrix)
-    return shaped("ellipsoid", space, (V / np.sqrt(eigenvalues)) @ V.T, adjacency, centre)
+    return shaped("ellipsoid", space, root_of(_ellipsoid(space.columns, centre)), adjacency, centre)
 
 
 def recursive_encoding(A: QueryMatrix, adjacency: str = "add-remove") -> Encoding:
@@ -62,7 +58,14 @@ def recursive_encoding(A: QueryMatrix, adjacency: str = "add-remove") -> Encodin
 
 def _ellipsoid(columns: FloatArray, centre: FloatArray | None) -> Ellipsoid:
     """Minimum-volume ellipsoid of the columns: around the origin, or around any point once they have been centred."""
-    return minimum_volume_ellipsoid(columns.T, symmetric=centre is None, tol=_ELLIPSOID_TOLERANCE)
+    return minimum_volume_ellipsoid(columns.T, symmetric=centre is None, tol=ELLIPSOID_TOLERANCE)
+
+
+def root_of(ellipsoid: Ellipsoid) -> FloatArray:
+    """H^{-1/2}: it maps the unit ball to the ellipsoid around the origin."""
+    eigenvalues, V = scipy.linalg.eigh(ellipsoid.matrix)
+    root: FloatArray = (V / np.sqrt(eigenvalues)) @ V.T
+    return root
 
 
 def _split_by_axes(columns: FloatArray, centre: FloatArray | None) -> tuple[list[FloatArray], list[float]]:
@@ -83,15 +86,11 @@ def _split_by_axes(columns: FloatArray, centre: FloatArray | None) -> tuple[list
     return levels, radii
 
 
-def _encodings(_options: EllipsoidNoise, A: QueryMatrix, adjacency: str) -> list[Encoding]:
-    return [ellipsoid_encoding(A, adjacency), recursive_encoding(A, adjacency)]
-
-
 STRATEGY = Strategy(
     "ellipsoid",
     EllipsoidNoise,
     "Gaussian noise shaped by the least-volume ellipsoid of the columns, with recursion on its long axes if better",
     pure=lambda _: False,
-    run=_encodings,
+    run=lambda _, A, adjacency: [ellipsoid_encoding(A, adjacency), recursive_encoding(A, adjacency)],
     order=2,
 )

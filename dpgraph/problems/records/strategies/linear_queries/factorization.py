@@ -8,8 +8,6 @@ from dpgraph.problems.records.encodings import Encoding, centred_space, shaped
 from dpgraph.problems.records.factorization import trace_factorization
 from dpgraph.problems.strategy import Strategy
 
-__all__ = ["STRATEGY", "FactorizationNoise"]
-
 #: Factorizations for all differences of N columns of rank r are computed up to this N^2 r, and N, in so many steps.
 _DIFFERENCES_LIMIT, _MOST_DIFFERENCES, _DIFFERENCE_STEPS = 2**31, 2048, 60
 #: Encodings of matrices that are in use: Gaussian and Laplace noise may be tried on the same one.
@@ -37,12 +35,7 @@ def factorization_encoding(A: QueryMatrix, adjacency: str = "add-remove") -> Enc
         factorization = trace_factorization(space.columns, differences=True, max_iter=_DIFFERENCE_STEPS)
     else:
         factorization = trace_factorization(space.columns)
-    known[adjacency] = shaped("factorization", space, factorization.root, adjacency, centre)
-    return known[adjacency]
-
-
-def _encodings(_options: FactorizationNoise, A: QueryMatrix, adjacency: str) -> list[Encoding]:
-    return [factorization_encoding(A, adjacency)]
+    return known.setdefault(adjacency, shaped("factorization", space, factorization.root, adjacency, centre))
 
 
 STRATEGY = Strategy(
@@ -50,6 +43,6 @@ STRATEGY = Strategy(
     FactorizationNoise,
     "least total variance of all Gaussian noise, certified to 0.5 % in variance (replaced records: 1 %)",
     pure=lambda _: False,
-    run=_encodings,
+    run=lambda _, A, adjacency: [factorization_encoding(A, adjacency)],
     order=3,
 )

@@ -2,11 +2,8 @@
 
 from dataclasses import dataclass
 
-from dpgraph.linalg.query_matrix import QueryMatrix
 from dpgraph.problems.records.encodings import Encoding
 from dpgraph.problems.strategy import Strategy
-
-__all__ = ["STRATEGY", "GaussianAnswers"]
 
 
 @dataclass(frozen=True)
@@ -14,15 +11,11 @@ class GaussianAnswers:
     """Independent Gaussian noise, the same for each answer; for matrices of any size."""
 
 
-def _encodings(_options: GaussianAnswers, A: QueryMatrix, adjacency: str) -> list[Encoding]:
-    return [Encoding("gaussian", A, None, adjacency)]
-
-
 STRATEGY = Strategy(
     "gaussian",
     GaussianAnswers,
     "independent Gaussian noise, the same for each answer; any size, sparse matrices and operators",
     pure=lambda _: False,
-    run=_encodings,
+    run=lambda _, A, adjacency: [Encoding("gaussian", A, None, adjacency)],
     order=1,
 )

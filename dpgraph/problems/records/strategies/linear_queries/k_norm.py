@@ -3,20 +3,17 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy.linalg
 
 from dpgraph.bounds.k_norm import Hull
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.linalg.ellipsoid import minimum_volume_ellipsoid
 from dpgraph.linalg.query_matrix import QueryMatrix
 from dpgraph.problems.records.encodings import Encoding, cells_encoding, centred_space, shaped
+from dpgraph.problems.records.strategies.linear_queries.ellipsoid import ELLIPSOID_TOLERANCE, root_of
 from dpgraph.problems.strategy import Strategy
-
-__all__ = ["STRATEGY", "KNormNoise"]
 
 #: Draws are exact by rejection, of up to r^(r/2) candidates; so many columns, or differences of columns.
 _MOST_RANK, _MOST_COLUMNS, _MOST_REPLACED = 6, 2000, 100
-_ELLIPSOID_TOLERANCE = 1e-2
 
 
 @dataclass(frozen=True)
@@ -52,9 +49,8 @@ def _encodings(_options: KNormNoise, A: QueryMatrix, adjacency: str) -> list[Enc
     if centre is not None:
         first, second = np.triu_indices(len(points), 1)
         points = points[first] - points[second]
-    ellipsoid = minimum_volume_ellipsoid(points, tol=_ELLIPSOID_TOLERANCE)
-    eigenvalues, V = scipy.linalg.eigh(ellipsoid.matrix)
-    found = shaped("k-norm", space, (V / np.sqrt(eigenvalues)) @ V.T, adjacency, centre)
+    ellipsoid = minimum_volume_ellipsoid(points, tol=ELLIPSOID_TOLERANCE)
+    found = shaped("k-norm", space, root_of(ellipsoid), adjacency, centre)
     hull = Hull(found.encode.dense, differences=centre is not None, gap=ellipsoid.gap)
     return [replace(found, law="k-norm", hull=hull)]
 

@@ -11,8 +11,6 @@ from dpgraph.problems.records.encodings import Encoding, cells_encoding, centred
 from dpgraph.problems.records.strategies.linear_queries.factorization import factorization_encoding
 from dpgraph.problems.strategy import Strategy
 
-__all__ = ["STRATEGY", "LaplaceAnswers"]
-
 #: Children of a node of the trees that are tried, and the most cells that they are tried for.
 _BRANCHINGS, _MOST_CELLS = (2, 4, 8, 16), 2048
 
@@ -56,11 +54,9 @@ def range_sums(N: int, children: int, *, root: bool) -> scipy.sparse.csr_array:
 
     A record lies in one range of each length. Without `root` the sum over all cells, which may be public, is left out.
     """
-    widths = [children**level for level in range(N.bit_length()) if children**level < N]
+    widths = [children**level for level in range(N.bit_length()) if children**level < N] + [N] * root
     cells = np.arange(N)
-    levels = [
-        scipy.sparse.csr_array((np.ones(N), (cells // width, cells))) for width in (*widths, *([N] if root else []))
-    ]
+    levels = [scipy.sparse.csr_array((np.ones(N), (cells // width, cells))) for width in widths]
     return scipy.sparse.csr_array(scipy.sparse.vstack(levels))
 
 
