@@ -27,6 +27,7 @@ __all__ = [
     "REPEATS",
     "RESIDUAL",
     "STABILITY_TEST",
+    "SYNTHESIS",
     "TWO_STAGE",
     "VECTOR",
 ]
@@ -139,6 +140,23 @@ class Communities:
 
 
 COMMUNITIES: Final = Communities()
+
+
+@dataclass(frozen=True)
+class Synthesis:
+    """Shares of a synthetic graph (problems.synthesis); they add up to 1.
+
+    Fitted to fb100-Haverford76 and fb100-Reed98, which are in no table, by benchmarks/synthetic_graphs.py --fit.
+    """
+
+    communities: float = 0.8  # For communities, the degree of each vertex, and the weights between communities
+    degrees: float = 0.3  # Part of that for the degrees
+    tails: float = 0.1  # For the degree distribution
+    triangles: float = 0.08  # For the count of triangles
+    edges: float = 0.02  # For the count of edges
+
+
+SYNTHESIS: Final = Synthesis()
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,8 @@ r"""Random graphs with given degrees, communities, edges between these, and tria
 Two steps, as in BTER (Seshadhri, Kolda, Pinar 2012), here inside communities:
 
 1. *Groups.* Vertices of one community are sorted by degree and cut into groups, each with as many vertices as its least
-   degree allows. In a group each pair is an edge with probability rho. That makes about rho^3 s^3/6 triangles in a group
-   of s vertices, and uses up rho (s - 1) of each degree.
+   degree allows. In a group each pair is an edge with probability rho. That makes about rho^3 s^3/6 triangles in a
+   group of s vertices, and uses up rho (s - 1) of each degree.
 2. *Stubs.* What is left of each degree is as many stubs. A stub of a vertex in community a goes to community b with
    probability proportional to the edges between a and b that are still missing. Stubs are joined at random; pairs that
    are loops or are edges already are broken up, and in the end exchanged with edges of other vertices.
@@ -26,8 +26,8 @@ __all__ = ["draw_graph", "fit_density"]
 
 #: How often what is left of the stubs is joined anew, and how many exchanges a pair that is left over tries.
 _ROUNDS, _TRIES = 4, 50
-#: Steps of the search for the density of groups.
-_STEPS = 7
+#: Steps of the search for the density of groups, and the relative error of the triangles at which it ends.
+_STEPS, _CLOSE = 7, 0.01
 
 
 def draw_graph(
@@ -66,14 +66,27 @@ def draw_graph(
 def fit_density(
     degrees: IntArray, labels: IntArray, edges: FloatArray, triangles: float, rng: np.random.Generator
 ) -> float:
-    """The density of groups at which a drawn graph has about so many triangles: bisection in rho^3, by drawing."""
+    """The density of groups at which a drawn graph has about so many triangles.
+
+    Triangles grow about linearly with rho^3: the search interpolates between two densities, one with too few triangles
+    and one with too many, by drawing a graph at each.
+    """
+
+    def excess(cube: float) -> float:
+        A = draw_graph(degrees, labels, edges, cube ** (1 / 3), rng)
+        return float(Subgraphs(A.indptr, A.indices).count("triangle")) - triangles
+
     low, high = 0.0, 1.0
+    few, many = excess(low), excess(high)
+    if few >= 0 or many <= 0:
+        return 0.0 if few >= 0 else 1.0
     for _ in range(_STEPS):
-        middle = (low + high) / 2
-        A = draw_graph(degrees, labels, edges, middle ** (1 / 3), rng)
-        enough = Subgraphs(A.indptr, A.indices).count("triangle") >= triangles
-        low, high = (low, middle) if enough else (middle, high)
-    return float(((low + high) / 2) ** (1 / 3))
+        middle = low + (high - low) * min(max(-few / (many - few), 0.1), 0.9)
+        found = excess(middle)
+        if abs(found) <= _CLOSE * triangles:
+            return float(middle ** (1 / 3))
+        low, high, few, many = (middle, high, found, many) if found < 0 else (low, middle, few, found)
+    return float((low + (high - low) * -few / (many - few)) ** (1 / 3))
 
 
 def _codes(tails: IntArray, heads: IntArray, n: int) -> IntArray:
