@@ -1,10 +1,10 @@
 """Synthetic graphs, judged as the literature does (PrivGraph, USENIX Security 2023, section 5).
 
-``python benchmarks/synthetic_graphs.py`` prints, and writes to benchmarks/results/synthetic_graphs.md: normalised mutual
-information of Louvain communities of the drawn and of the true graph; relative errors of the modularity, of the
-transitivity and of the number of edges; Kullback-Leibler divergence of the degree distributions; overlap of the one per
-cent of vertices of largest eigenvector centrality; error of 1,000 random cut queries over sqrt(m n)/epsilon.
-``--fit`` shows what other shares of the budget give on graphs that are in no table.
+``python benchmarks/synthetic_graphs.py`` writes benchmarks/results/synthetic_graphs.md: normalised mutual information
+of Louvain communities of the drawn and of the true graph; relative errors of the modularity, of the transitivity and
+of the number of edges; Kullback-Leibler divergence of the degree distributions; overlap of the one per cent of vertices of
+largest eigenvector centrality; error of 1,000 random cut queries over sqrt(m n)/epsilon. ``--fit`` shows what other
+shares of the budget give on graphs that are in no table.
 """
 
 from __future__ import annotations
@@ -29,8 +29,6 @@ GRAPHS = ("fb100-Caltech36", "ego-Facebook", "fb100-Rice31", "ca-HepTh")
 FIT_GRAPHS = ("fb100-Haverford76", "fb100-Reed98")
 EPSILONS = (0.5, 1.0, 2.0, 4.0)
 RUNS = 5
-#: PrivGraph's published code on ego-Facebook, two runs, epsilon 1 and 2; and what a cell of this table calls it.
-PRIVGRAPH = {1.0: (0.20, 0.45, 0.51, 0.19, 0.45, 0.74), 2.0: (0.19, 0.33, 0.55, float("nan"), 0.32, 0.73)}
 MEASURES = ("NMI", "modularity", "transitivity", "edges", "degrees", "top 1 %", "cuts")
 
 
@@ -50,6 +48,7 @@ class Facts:
         self.top = set(np.argsort(-vector)[: max(n // 100, 1)].tolist())
 
     def judged(self, other: Facts, epsilon: float) -> tuple[float, ...]:
+        """All measures of another graph beside this one."""
         n, m = self.A.shape[0], self.A.nnz / 2
         sides = np.random.default_rng(0).integers(0, 2, (n, 1000)).astype(float)
         cuts = [np.einsum("ik,ik->k", sides, A @ (1 - sides)) for A in (self.A, other.A)]
@@ -65,7 +64,7 @@ class Facts:
 
 
 def divergence(degrees: np.ndarray, others: np.ndarray) -> float:
-    """Kullback-Leibler divergence of the degree distributions; a degree that nobody has counts as a hundredth vertex."""
+    """Kullback-Leibler divergence of the degree distributions; a degree that nobody has counts 0.01 vertices."""
     size, n = max(degrees.max(), others.max()) + 1, degrees.size
     p, q = (np.bincount(values, minlength=size) / n for values in (degrees, others))
     seen = p > 0
@@ -89,7 +88,7 @@ def measured(A: sparse.csr_array, true: Facts, epsilon: float) -> np.ndarray:
 
 def table() -> list[str]:
     lines = [
-        f"# Synthetic graphs\n\nMeans of {RUNS} runs, pure. Relative errors but for NMI and the top 1 % (larger is better).",
+        f"# Synthetic graphs\n\nMeans of {RUNS} runs, pure. Errors, but for NMI and the top 1 % (larger is better).",
         "",
         "| graph | epsilon | " + " | ".join(MEASURES) + " |",
         "| --- | --- | " + " | ".join("---" for _ in MEASURES) + " |",

@@ -150,7 +150,7 @@ class Synthesis:
     """
 
     communities: float = 0.8  # For communities, the degree of each vertex, and the weights between communities
-    degrees: float = 0.3  # Part of that for the degrees
+    degrees: float = 0.2  # Part of that for the degrees
     tails: float = 0.1  # For the degree distribution
     triangles: float = 0.08  # For the count of triangles
     edges: float = 0.02  # For the count of edges

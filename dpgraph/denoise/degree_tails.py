@@ -31,12 +31,13 @@ def degree_counts(tails: FloatArray, n: int, std: float, total: float | None = N
 
 
 def _without_plateaus(values: FloatArray, std: float) -> FloatArray:
-    """Decreasing numbers, joined by lines between the middles of plateaus that are followed by a small step."""
+    """Decreasing numbers, joined by lines between the middles of plateaus wherever the step between them is small."""
     starts = np.flatnonzero(np.diff(values, prepend=np.inf))
     ends = np.append(starts[1:] - 1, values.size - 1)
-    steps = -np.diff(values[starts], append=np.nan)
     middle = (starts + ends) / 2
-    joined = (starts > 0) & (steps < _CLEAR * std)  # the last plateau has no step, and stands
-    places = np.concatenate([np.where(joined, middle, starts), np.where(joined, middle, ends)])
-    order = np.argsort(places, kind="stable")
-    return np.interp(np.arange(values.size), places[order], np.tile(values[starts], 2)[order])
+    small = -np.diff(values[starts]) < _CLEAR * std
+    before, after = np.append(False, small), np.append(small, False)
+    left = np.where(before, middle, starts)
+    right = np.where(after, middle, ends)
+    places, levels = np.column_stack([left, right]).ravel(), np.repeat(values[starts], 2)
+    return np.interp(np.arange(values.size), places, levels)
