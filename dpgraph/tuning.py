@@ -398,6 +398,7 @@ class Counts:
     floor: float = 8.0  # Widths are raised to floor/epsilon times the next one, rounded up; > 0
     width_share: float = 0.05  # Share of epsilon for the published width of a count of order 1, two of 2 shares at 2
     bound_share: float = 0.25  # Share of epsilon for each bound on a width
+    clear_step: float = 4.0  # Smaller steps of a degree distribution, in standard deviations of the noise, are smoothed
     triangle_share: float = 0.7  # Transitivity: share of epsilon for the triangles, the rest for the wedges
 
 

@@ -3,12 +3,10 @@
 import numpy as np
 from scipy.optimize import brentq, isotonic_regression
 
+from dpgraph.tuning import COUNTS
 from dpgraph.typing import FloatArray, IntArray
 
 __all__ = ["degree_counts"]
-
-#: Steps of less than so many standard deviations of the noise are no steps.
-_CLEAR = 4.0
 
 
 def degree_counts(tails: FloatArray, n: int, std: float, total: float | None = None) -> IntArray:
@@ -35,7 +33,7 @@ def _without_plateaus(values: FloatArray, std: float) -> FloatArray:
     starts = np.flatnonzero(np.diff(values, prepend=np.inf))
     ends = np.append(starts[1:] - 1, values.size - 1)
     middle = (starts + ends) / 2
-    small = -np.diff(values[starts]) < _CLEAR * std
+    small = -np.diff(values[starts]) < COUNTS.clear_step * std
     before, after = np.append(False, small), np.append(small, False)
     left = np.where(before, middle, starts)
     right = np.where(after, middle, ends)

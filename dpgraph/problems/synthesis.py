@@ -29,6 +29,8 @@ def private_synthetic_graph(
     delta: float = 0.0,
     communities: Literal["auto"] | int = "auto",
     resolution: float = 1.0,
+    weight: str | None = None,
+    max_weight: float | None = None,
     symmetrize: bool = False,
     accountant: PrivacyAccountant | None = None,
     rng: int | np.random.Generator | None = None,
@@ -49,7 +51,7 @@ def private_synthetic_graph(
         0 <= delta < 1. Not spent: the release is pure.
     communities, resolution
         As for :func:`dpgraph.private_communities`.
-    symmetrize
+    weight, max_weight, symmetrize
         See :func:`dpgraph.inputs.graphs.open_graph`.
     accountant : PrivacyAccountant, optional
         Debited before the graph is read.
@@ -96,14 +98,14 @@ def private_synthetic_graph(
     check_optional_delta(delta)
     resolution = check_positive("resolution", resolution)
     noise = noise_source(rng)
-    source = open_graph(G, symmetrize=symmetrize)
+    source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
     n = source.n_vertices
     wanted = None if communities == "auto" else check_integer("communities", communities, 1, n)
     call = open_call(epsilon=epsilon, accountant=accountant, relation=Edge(), noise=noise)
     of_communities, of_tails, of_triangles, of_edges = call.split(
         SYNTHESIS.communities, SYNTHESIS.tails, SYNTHESIS.triangles, SYNTHESIS.edges
     )
-    graph = source.read()
+    graph = source.read().unweighted()
     found = release_communities(
         graph,
         of_communities,
