@@ -122,8 +122,9 @@ LABEL_REPEATS: Final = LabelRepeats()
 class Communities:
     """Communities by sweeps that read an edge once (releases.sweeps.communities).
 
-    Fitted to planted blocks and to college and collaboration graphs that are in no table, one number at a time, by
-    benchmarks/fit_communities.py; validated on the graphs of benchmarks/results/communities.md.
+    Fitted by hand, one at a time, to Facebook, mail and collaboration graphs, some of them those of
+    benchmarks/results/communities.md, and compared by benchmarks/fit_communities.py on planted blocks and on graphs
+    that are in no table, where neighbouring values differ by less than the noise of the comparison.
     """
 
     degree_share: float = 0.07  # Share for the degrees
@@ -133,7 +134,7 @@ class Communities:
     sweep_signals: tuple[float, ...] = (18.0, 60.0, 250.0)
     signal_per_label: float = 12.5  # Labels to begin with = epsilon (root mean square degree)/signal_per_label; > 0
     least_labels: int = 3  # At least so many; >= 2
-    most_labels: int = 24  # At most so many
+    most_labels: int = 20  # At most so many
     head: float = 0.2  # Share of the rows that read each other first, for all of the budget; in (0, 1)
     head_sweeps: int = 2  # There are such rows for so many sweeps
     sampling: float = 0.3  # Variance of a count, beside noise, over the number of edges; > 0
