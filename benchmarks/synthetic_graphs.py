@@ -2,9 +2,9 @@
 
 ``python benchmarks/synthetic_graphs.py`` writes benchmarks/results/synthetic_graphs.md: normalised mutual information
 of Louvain communities of the drawn and of the true graph; relative errors of the modularity, of the transitivity and
-of the number of edges; Kullback-Leibler divergence of the degree distributions; overlap of the one per cent of vertices of
-largest eigenvector centrality; error of 1,000 random cut queries over sqrt(m n)/epsilon. ``--fit`` shows what other
-shares of the budget give on graphs that are in no table.
+of the number of edges; Kullback-Leibler divergence of the degree distributions; overlap of the one per cent of
+vertices of largest eigenvector centrality; error of 1,000 random cut queries over sqrt(m n)/epsilon. ``--fit`` shows
+what other shares of the budget give on graphs that are in no table.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Synthetic graphs: what is drawn has the released degrees, communities and triangles, and the vertices of the graph."""
+"""Synthetic graphs: what is drawn has the vertices of the graph, and the released degrees, communities, triangles."""
 
 import networkx as nx
 import numpy as np
