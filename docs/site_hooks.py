@@ -93,6 +93,7 @@ REFERENCE = {
             "dpgraph.inputs.public_nodes",
         ),
     ),
+    "sklearn": ("scikit-learn", ("dpgraph.sklearn",)),
     "datasets": ("Data sets", ("dpgraph.datasets",)),
     "plot": ("Pictures", ("dpgraph.plot",)),
     "projections": ("Projections", ("dpgraph.projections",)),

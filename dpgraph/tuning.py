@@ -26,6 +26,7 @@ __all__ = [
     "REPEATED",
     "REPEATS",
     "RESIDUAL",
+    "SIMILARITIES",
     "STABILITY_TEST",
     "SYNTHESIS",
     "TWO_STAGE",
@@ -404,3 +405,18 @@ class Counts:
 
 
 COUNTS: Final = Counts()
+
+
+@dataclass(frozen=True)
+class Similarities:
+    """Similarities of vertices from an embedding (problems.embedding.similarities).
+
+    Fitted to fb100-Caltech36 and email-Eu-core, epsilon 1 to 4; measured by benchmarks/similarities.py.
+    """
+
+    answers_rank: int = 32  # Of randomised response: more finds more of the nearest from epsilon = 2 on; >= 1
+    products_rank: int = 5  # Of the noisy power method, which pays for every column; >= 1
+    least_degree: float = 0.5  # No vertex counts for less than this many average degrees; in (0, 1)
+
+
+SIMILARITIES: Final = Similarities()

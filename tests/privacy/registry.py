@@ -242,6 +242,10 @@ ENTRIES: tuple[Entry, ...] = (
         )
     ),
     *(
+        Entry("private_node_similarities", all_graph_neighbours, poisoned_graph(), options=options)
+        for options in ({"mechanism": "auto"}, {"mechanism": "noisy-power"}, {"mechanism": "gaussian", "rank": 2})
+    ),
+    *(
         Entry(
             "private_max_cut", cut_neighbours(options), poisoned_graph(), options=options, epsilon=audited_at(options)
         )
