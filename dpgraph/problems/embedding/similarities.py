@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from dpgraph.arguments import check_epsilon, check_optional_delta, require_delta
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.accounting import check_epsilon, check_optional_delta, require_delta
 from dpgraph.problems.embedding.api import ANSWERS, PRODUCTS, private_normalized_adjacency
 from dpgraph.problems.embedding.rule import choose_mechanism
 from dpgraph.releases.answers import FLIP_LIMIT, expected_flips
