@@ -65,8 +65,9 @@ REFERENCE = {
     "graphs": (
         "Graphs and matrices",
         (
-            "dpgraph.problems.counts",
             "dpgraph.problems.communities",
+            "dpgraph.problems.counts",
+            "dpgraph.problems.synthesis",
             "dpgraph.releases",
             "dpgraph.problems.embedding",
             "dpgraph.problems.matrices",

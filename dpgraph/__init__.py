@@ -37,6 +37,8 @@ _EXPORTS = {
     "private_projector": "dpgraph.problems.matrices.subspaces",
     "private_subgraph_counts": "dpgraph.problems.counts.subgraphs",
     "private_transitivity": "dpgraph.problems.counts.subgraphs",
+    "PrivateGraphModel": "dpgraph.results.graph_model",
+    "private_synthetic_graph": "dpgraph.problems.synthesis",
     "PrivateEstimate": "dpgraph.results.counts",
     "private_singular_subspace": "dpgraph.problems.matrices.singular",
     "private_spectrum": "dpgraph.problems.matrices.diagnostics",

@@ -28,6 +28,7 @@ __all__ = [
     "RESIDUAL",
     "SIMILARITIES",
     "STABILITY_TEST",
+    "SYNTHESIS",
     "TWO_STAGE",
     "VECTOR",
 ]
@@ -141,6 +142,23 @@ class Communities:
 
 
 COMMUNITIES: Final = Communities()
+
+
+@dataclass(frozen=True)
+class Synthesis:
+    """Shares of a synthetic graph (problems.synthesis); they add up to 1.
+
+    Fitted to fb100-Haverford76 and fb100-Reed98, which are in no table, by benchmarks/synthetic_graphs.py --fit.
+    """
+
+    communities: float = 0.8  # For communities, the degree of each vertex, and the weights between communities
+    degrees: float = 0.2  # Part of that for the degrees
+    tails: float = 0.1  # For the degree distribution
+    triangles: float = 0.08  # For the count of triangles
+    edges: float = 0.02  # For the count of edges
+
+
+SYNTHESIS: Final = Synthesis()
 
 
 @dataclass(frozen=True)
@@ -382,6 +400,7 @@ class Counts:
     floor: float = 8.0  # Widths are raised to floor/epsilon times the next one, rounded up; > 0
     width_share: float = 0.05  # Share of epsilon for the published width of a count of order 1, two of 2 shares at 2
     bound_share: float = 0.25  # Share of epsilon for each bound on a width
+    clear_step: float = 4.0  # Smaller steps of a degree distribution, in standard deviations of the noise, are smoothed
     triangle_share: float = 0.7  # Transitivity: share of epsilon for the triangles, the rest for the wedges
 
 

@@ -41,6 +41,7 @@ _TYPES = {
     "PrivateCutResult": "dpgraph.results.cut",
     "PrivateDegreeDistribution": "dpgraph.results.degrees",
     "PrivateDegrees": "dpgraph.results.degrees",
+    "PrivateGraphModel": "dpgraph.results.graph_model",
     "PrivateLowRank": "dpgraph.results.subspaces",
     "PrivateNormalizedAdjacency": "dpgraph.results.adjacency",
     "PrivateSimilarities": "dpgraph.results.similarities",

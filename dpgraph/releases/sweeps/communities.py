@@ -51,7 +51,13 @@ class ReleasedCommunities:
 
 
 def release_communities(
-    graph: GraphOperator, call: Call, *, communities: int | None, resolution: float, progress: bool
+    graph: GraphOperator,
+    call: Call,
+    *,
+    communities: int | None,
+    resolution: float,
+    progress: bool = False,
+    degree_share: float = COMMUNITIES.degree_share,
 ) -> ReleasedCommunities:
     """Spend a pure call on communities of high modularity: as many as `communities`, or as pay off.
 
@@ -62,11 +68,11 @@ def release_communities(
     sweeps in the beginning and not again: the public order says which they are. Everything else is a function of what
     has been released, and of a generator.
     """
-    degrees = _Degrees.release(graph, call.part(COMMUNITIES.degree_share))
+    degrees = _Degrees.release(graph, call.part(degree_share))
     w, n = graph.max_weight, graph.n_vertices
     sweeps = 1 + sum(call.epsilon * degrees.mean / w >= signal for signal in COMMUNITIES.sweep_signals)
     start = min(max(_number_of_labels(call.epsilon * degrees.typical / w, resolution), communities or 1), n)
-    for_blocks, shared = COMMUNITIES.block_share, 1 - COMMUNITIES.degree_share
+    for_blocks, shared = COMMUNITIES.block_share, 1 - degree_share
     run = _Run(graph, degrees, call.part(shared - sweeps * for_blocks), sweeps, start, resolution)
     for sweep in tqdm(range(sweeps), desc="sweeps", disable=not progress):
         run.sweep(sweep)
