@@ -45,8 +45,8 @@ def private_node_similarities(
     epsilon : float
         epsilon > 0.
     delta : float, default 0.0
-        0 <= delta < 1. With 0 the call is pure, and takes randomized response: that ends at 29,000 vertices at epsilon =
-        2, above which a delta is needed.
+        0 <= delta < 1. With 0 the call is pure, and takes randomized response: that ends at 29,000 vertices at
+        epsilon = 2, above which a delta is needed.
     rank : int or "auto"
         Rank of the private matrix, 1 <= rank <= n. "auto" is 32 where randomized response is taken, for which all ranks
         cost the same, and 5 for the noisy power method.
