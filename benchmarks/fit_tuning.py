@@ -283,7 +283,8 @@ CERTIFIED = tuple(embedding(GAPS, 2, epsilon, STABLE, DELTA) for epsilon in (1.0
 EMBEDDINGS = (embedding(TWO, 2, 4.0, "noisy-power", DELTA), embedding(GAPS, 2, 3.0, STABLE, DELTA))
 BY_RATIO = (
     embedding(TWO, 2, 1.5, delta=DELTA), embedding(TWO, 2, 3.0, delta=DELTA),
-    embedding(UNEVEN_TWO, 2, 1.5, delta=DELTA), embedding(UNEVEN_TWO, 2, 3.0, delta=DELTA), embedding(block(300, 2, 20, 0.0), 2, 2.0, delta=DELTA),
+    embedding(UNEVEN_TWO, 2, 1.5, delta=DELTA), embedding(UNEVEN_TWO, 2, 3.0, delta=DELTA),
+    embedding(block(300, 2, 20, 0.0), 2, 2.0, delta=DELTA),
 )  # fmt: skip
 BY_SIZE = (
     embedding(block(1600, 2, 60, 0.6), 2, 2.0, delta=DELTA),
