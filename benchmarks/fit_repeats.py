@@ -19,12 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgraph.bounds import sensitivity
-from dpgraph.denoise import schedules
-from dpgraph.denoise.kalman import FieldTracker
+from dpgraph.denoise import iterates
+from dpgraph.denoise.iterates import FieldTracker
 from dpgraph.denoise.state_evolution import one_sweep, random_graph
 from dpgraph.privacy.reading_norm import ReadingNorm
-from dpgraph.problems.cut.rule import MAIN_SHARE
-from dpgraph.releases.sweeps.core import degree_order, repeated_core
+from dpgraph.problems.cut.api import MAIN_SHARE
+from dpgraph.releases.sweeps.iteration import degree_order, repeated_core
 from dpgraph.tuning import CORE, ONE_SIDED, REPEATED, REPEATS
 
 FloatArray = NDArray[np.float64]
@@ -147,7 +147,7 @@ def table() -> dict[tuple[float, float], FloatArray]:
             A = random_graph(degrees, VERTICES, correlation, rng)
             runs.append([outcome(A, epsilon, repeats, rng) for repeats in READINGS])
         found[epsilon, mean] = np.mean(runs, axis=0)
-        taken = schedules.number_of_repeats(epsilon, mean)
+        taken = iterates.number_of_repeats(epsilon, mean)
         formula = one_sweep(laws(mean)[0], 2 / (epsilon * MAIN_SHARE * (1 - CORE.degree_share)) ** 2)
         shown = " ".join(f"{value:.3f}" for value in found[epsilon, mean])
         print(f"{epsilon:5g} {mean:5g}  {shown}  rule {taken:2d}  formula {formula:.3f}", flush=True)
@@ -158,7 +158,7 @@ def loss(found: dict[tuple[float, float], FloatArray]) -> float:
     """Mean loss of the rule against the best number of readings; between two numbers, the table is interpolated."""
     losses = []
     for (epsilon, mean), values in found.items():
-        taken = schedules.number_of_repeats(epsilon, mean)
+        taken = iterates.number_of_repeats(epsilon, mean)
         got = np.interp(math.log(taken), np.log(READINGS[1:]), values[1:]) if taken else values[0]
         losses.append(float(values.max() - got))
     return float(np.mean(losses))
@@ -174,12 +174,12 @@ def main() -> None:
         "most": (12, 16, 24, 40),
     }.items():
         for value in values:
-            schedules.REPEATS = replace(REPEATS, **{name: value})
+            iterates.REPEATS = replace(REPEATS, **{name: value})
             print(f"{name} = {value}: {loss(found):.4f}")
-        schedules.REPEATS = REPEATS
+        iterates.REPEATS = REPEATS
     for degree, power in itertools.product((12.0, 18.0, 23.5, 30.0), (1 / 2, 2 / 3, 0.8)):
-        schedules.ONE_SIDED = replace(ONE_SIDED, sparse_degree=degree)
-        schedules.REPEATS = replace(REPEATS, sparse_power=power)
+        iterates.ONE_SIDED = replace(ONE_SIDED, sparse_degree=degree)
+        iterates.REPEATS = replace(REPEATS, sparse_power=power)
         print(f"sparse_degree = {degree}, sparse_power = {power:.3f}: {loss(found):.4f}")
 
 

@@ -50,7 +50,7 @@ _EXPORTS = {
     "CutResult": "dpgraph.problems.cut.exact",
     "PrivateCutResult": "dpgraph.results.cut",
     "max_2csp": "dpgraph.problems.csp.exact",
-    "max_bisection": "dpgraph.problems.cut.exact_bisection",
+    "max_bisection": "dpgraph.problems.cut.exact",
     "max_cut": "dpgraph.problems.cut.exact",
     "PrivateCSPResult": "dpgraph.results.csp",
     "TwoCSP": "dpgraph.instance",

@@ -1,8 +1,6 @@
 """Constraint satisfaction on pairs of variables: instances of max-2-CSP and their label-extended graphs.
 
-A constraint is a pair of variables {u, v} with a q x q table of nonnegative numbers: entry (a, b) is earned when u has
-label a and v has label b. Constraints on the same pair are summed. Variables and alphabet are public, constraints are
-the data.
+Variables and alphabet are public, constraints are the data.
 """
 
 from __future__ import annotations
@@ -26,6 +24,9 @@ __all__ = ["TwoCSP"]
 
 class TwoCSP:
     """A weighted 2-CSP: maximise the total entry of the constraint tables that an assignment earns.
+
+    A constraint is a pair of variables {u, v} with a q x q table of nonnegative numbers: entry (a, b) is earned when u
+    has label a and v has label b. Constraints on the same pair are summed.
 
     Parameters
     ----------
@@ -95,8 +96,7 @@ class TwoCSP:
         u, v : hashable
             Two different variables.
         relation : array_like, shape (q, q)
-            Entry (a, b) is earned, times `weight`, when u has the a-th and v the b-th label; finite and nonnegative
-            (0/1 for a relation in the narrow sense).
+            What it earns, times `weight`; finite and nonnegative (0/1 for a relation in the narrow sense).
         weight : float, default 1
             Finite and nonnegative.
 
@@ -110,14 +110,9 @@ class TwoCSP:
         self.add_constraints(ends, table[None])
 
     def add_unary(self, u: Hashable, values: ArrayLike, weight: float = 1.0) -> None:
-        """Add a constraint on one variable: `values` (shape (q,)) of its labels, times `weight`.
+        """Add a constraint on one of two or more variables: `values` (shape (q,)) of its labels, times `weight`.
 
-        It is stored as a constraint on u and the next variable (cyclically) that ignores the latter.
-
-        Raises
-        ------
-        InvalidParameterError
-            As :meth:`add_constraint`, or the instance has a single variable.
+        It is stored as an :meth:`add_constraint` on u and the next variable (cyclically) that ignores the latter.
         """
         if self.n_variables < 2:
             raise InvalidParameterError("a constraint on one variable needs a second variable to be stored with")
@@ -135,19 +130,13 @@ class TwoCSP:
         pairs : array_like of int, shape (m, 2)
             Positions in :attr:`variables`.
         tables : array_like, shape (m, q, q) or (q, q)
-            Weighted relations, or one for all pairs; finite and nonnegative.
-
-        Raises
-        ------
-        InvalidParameterError
-            Positions or entries out of range, or arrays of the wrong shape.
+            Weighted relations, or one for all pairs, as for :meth:`add_constraint`.
         """
         ends, entries, q = np.asarray(pairs), _numbers(tables), self.alphabet_size
         if ends.size == 0:
             return
         if ends.ndim != 2 or ends.shape[1] != 2 or ends.dtype.kind not in "iu":
-            got = f"shape {ends.shape} of type {ends.dtype}"
-            raise InvalidParameterError(f"pairs must be an (m, 2) array of integers; got {got}")
+            raise InvalidParameterError(f"pairs must be an (m, 2) array of integers; got {_kind(ends)}")
         if entries.shape not in ((q, q), (len(ends), q, q)):
             raise InvalidParameterError(
                 f"a relation must have shape ({q}, {q}), one for each pair or one for all; got {entries.shape}"
@@ -168,17 +157,15 @@ class TwoCSP:
     @cached_property
     def _merged(self) -> tuple[IntArray, FloatArray, float]:
         """Pairs, tables and total weight, constraints on the same pair summed."""
-        n, (pairs, tables) = self.n_variables, self.constraints()
+        pairs, tables = self.constraints()
         if not self._pairs:
             return pairs, tables, 0.0
-        keys, group = np.unique(pairs[:, 0] * n + pairs[:, 1], return_inverse=True)
-        order = np.argsort(group, kind="stable")
-        starts = np.searchsorted(group[order], np.arange(keys.size))
+        order = np.lexsort(pairs.T[::-1])
+        ends, starts = np.unique(pairs[order], axis=0, return_index=True)
         merged = np.add.reduceat(tables[order], starts, axis=0)
-        total = math.fsum(tables.max(axis=(1, 2)))
-        for array in (merged, ends := np.stack(np.divmod(keys, n), axis=1)):
+        for array in (merged, ends):
             array.setflags(write=False)
-        return ends, merged, total
+        return ends, merged, math.fsum(tables.max(axis=(1, 2)))
 
     @property
     def pairs(self) -> IntArray:
@@ -206,10 +193,10 @@ class TwoCSP:
         Entry ((u, a), (v, b)) is what the constraint on {u, v} earns with these labels; the matrix is symmetric, and
         zero where u = v. The indicator x of an assignment has value x'Mx/2.
         """
-        n, q = self.n_variables, self.alphabet_size
+        size, q = self.n_variables * self.alphabet_size, self.alphabet_size
         rows = self.pairs[:, :1] * q + np.repeat(np.arange(q), q)
         columns = self.pairs[:, 1:] * q + np.tile(np.arange(q), q)
-        upper = sparse.coo_array((self.tables.ravel(), (rows.ravel(), columns.ravel())), shape=(n * q, n * q)).tocsr()
+        upper = sparse.coo_array((self.tables.ravel(), (rows.ravel(), columns.ravel())), shape=(size, size)).tocsr()
         M = (upper + upper.T).tocsr()
         M.eliminate_zeros()
         M.sort_indices()
@@ -218,25 +205,19 @@ class TwoCSP:
     def encode(self, assignment: Any) -> IntArray:
         """Positions of the labels of an assignment, shape (n,): of a mapping variable -> label, or given themselves.
 
-        Raises
-        ------
-        InvalidParameterError
-            A variable without a label, an unknown variable or label, or an array that does not fit.
+        Refused are a variable without a label, an unknown variable or label, and an array that does not fit.
         """
         n, q = self.n_variables, self.alphabet_size
         if isinstance(assignment, Mapping):
             if len(assignment) != n:
                 raise InvalidParameterError(f"an assignment needs a label for each of {n} variables")
-            labels = np.empty(n, dtype=np.int64)
-            for variable, label in assignment.items():
-                labels[self.position(variable)] = self.label_position(label)
-            return labels
+            labels = {self.position(variable): self.label_position(label) for variable, label in assignment.items()}
+            return np.array([labels[i] for i in range(n)])
         given = assignment if isinstance(assignment, np.ndarray) else np.empty(0)
         if given.shape != (n,) or given.dtype.kind not in "iu" or given.min() < 0 or given.max() >= q:
-            what = f"shape {given.shape} of type {given.dtype}" if given is assignment else type(assignment).__name__
             raise InvalidParameterError(
                 f"an assignment is a mapping variable -> label, or an array of {n} integers in 0..{q - 1} (positions "
-                f"of labels); got {what}"
+                f"of labels); got {_kind(assignment)}"
             )
         return given.astype(np.int64)
 
@@ -265,14 +246,16 @@ def _names(given: Any, what: str, least: int) -> tuple[Hashable, ...]:
         names = tuple(given)
         distinct = len(set(names))
     except TypeError:
-        raise InvalidParameterError(
-            f"{what}: need a number or distinct hashables; got {type(given).__name__}"
-        ) from None
+        raise InvalidParameterError(f"{what}: need a number or distinct hashables; got {_kind(given)}") from None
     if len(names) < least or distinct != len(names):
         raise InvalidParameterError(
             f"need at least {least} distinct {what}; got {len(names)} names, {distinct} of them distinct"
         )
     return names
+
+
+def _kind(given: Any) -> str:
+    return f"shape {given.shape} of type {given.dtype}" if isinstance(given, np.ndarray) else type(given).__name__
 
 
 def _numbers(given: ArrayLike) -> FloatArray:

@@ -56,7 +56,7 @@ ONE_SIDED: Final = OneSided()
 
 @dataclass(frozen=True)
 class Repeated:
-    """Sweeps that read rows repeatedly with pure noise (releases.sweeps.repeated).
+    """Sweeps that read rows repeatedly with pure noise (releases.sweeps.core).
 
     Fitted to planted cuts of 500 to 8000 vertices; validated on SNAP and Facebook100 graphs.
     """
@@ -118,7 +118,7 @@ LABEL_REPEATS: Final = LabelRepeats()
 
 @dataclass(frozen=True)
 class Core:
-    """Which rows of Gaussian or repeated sweeps iterate, and what degrees cost (releases.sweeps.core and gaussian).
+    """Which rows of Gaussian or repeated sweeps iterate, and what degrees cost (releases.sweeps).
 
     Fitted to planted cuts of 500 to 8000 vertices; validated on SNAP and Facebook100 graphs.
     """
@@ -225,7 +225,7 @@ VECTOR: Final = Vector()
 
 @dataclass(frozen=True)
 class Residual:
-    """How far degrees are from a leading eigenvector (releases.eigenspaces.residual).
+    """How far degrees are from a leading eigenvector (releases.eigenspaces.vector).
 
     Fitted to planted groups and power-law random graphs; validated on SNAP and Facebook100 graphs.
     """

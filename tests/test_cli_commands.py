@@ -274,11 +274,64 @@ def test_a_dry_run_opens_no_graph_and_shows_the_noise(run, command):
     assert "sensitivity" in out
 
 
-@pytest.mark.parametrize("command", ["max-cut", "max-bisection", "degrees", "spectrum", "embed"])
-def test_a_dry_run_without_a_delta_asks_for_one(run, command):
-    status, out, err = run(command, "planted-cut", "--epsilon", 1, "--dry-run")
+@pytest.mark.parametrize("command", ["max-cut", "max-bisection", "degrees", "embed", "csp"])
+def test_a_dry_run_without_a_delta_shows_what_is_pure(run, command):
+    status, out, err = run(command, "mine.txt", "--epsilon", 2, "--dry-run", "--nodes", 3000, "--average-degree", 30)
+    assert (status, err) == (0, "")
+    assert out.splitlines()[-1].startswith("total: epsilon = 2, delta = 0, ")
+
+
+@pytest.mark.parametrize("command", [["spectrum"], ["max-cut", "--mechanism", "coherence"]], ids=" ".join)
+def test_a_dry_run_of_what_needs_a_delta_says_so(run, command):
+    status, out, err = run(command[0], "planted-cut", *command[1:], "--epsilon", 1, "--dry-run")
     assert (status, out) == (2, "")
-    assert "pass --delta" in err
+    assert "needs 0 < delta" in err or "needs delta > 0" in err
+
+
+def test_a_dry_run_shows_the_releases_of_its_own_command(run):
+    size = ["--dry-run", "--nodes", 400, "--average-degree", 30]
+    _, out, _ = run("degrees", "mine.txt", *PRIVACY, "--mechanism", "gaussian", *size)
+    real = dpgraph.private_degrees(np.zeros((400, 400)), epsilon=2.0, delta=1e-6, mechanism="gaussian")
+    assert out.endswith(real.privacy.table() + "\n")
+    _, out, _ = run("embed", "mine.txt", *PRIVACY, "--mechanism", "gaussian", *size)
+    assert "cut weight" not in out
+    status, out, _ = run("embed", "mine.txt", *PRIVACY, "--mechanism", "coherence", *size)
+    assert status == 0
+    assert "halts at the gap test" in out
+
+
+# --- options of strategies ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("command", "mechanism", "option", "others"),
+    [
+        (["max-bisection", "planted-cut"], "noisy-power", "rank=2", "rank, seeds, rounds"),
+        (["csp", "planted-cut"], "bounded-iterates", "noise=laplace", "noise"),
+        (["csp", "planted-cut", "--adjacency", "edge"], "randomized-response", None, "none"),
+        (["embed", "planted-cut"], "noisy-power", "denoise=false", "rank, regularization, denoise"),
+        (["covariance", "numbers.csv"], "wishart-difference", None, "none"),
+    ],
+)
+def test_every_command_with_strategies_takes_their_options(run, tmp_path, command, mechanism, option, others):
+    (tmp_path / "numbers.csv").write_text("a,b\n0.1,0.2\n0.3,0.1\n")
+    given = [*command, "--epsilon", 4, "--delta", 1e-6, "--mechanism", mechanism]
+    status, out, err = run(*given, "--option", "magic=1")
+    assert (status, out) == (2, "")
+    assert f"--option magic: the options of {mechanism} are {others}" in err
+    if option is not None:
+        status, _, err = run(*given, "--option", option, "--report", "report.json", "--seed", 0)
+        assert (status, err) == (0, "")
+        name, value = option.split("=")
+        stated = json.loads((tmp_path / "report.json").read_text())["parameters"]["mechanism"]
+        assert f"{name}={value.title()}" in stated or f"{name}={value!r}" in stated
+
+
+@pytest.mark.parametrize("command", ["csp", "embed", "covariance"])
+def test_an_unknown_strategy_is_named_before_anything_is_read(run, command):
+    status, out, err = run(command, "there-is-no-such.csv", *PRIVACY, "--mechanism", "magic")
+    assert (status, out) == (2, "")
+    assert "--mechanism must be one of auto, " in err
 
 
 def test_an_unknown_mechanism_is_answered_with_the_names_of_the_command_line(run):

@@ -14,11 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from dpgraph.denoise.iterates import ITERATE_UNIT
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.graph import WEIGHT_BITS, Graph, WeightGrid
 from dpgraph.inputs.graphs import as_graph, open_graph
 from dpgraph.inputs.public_nodes import edge_frame
-from dpgraph.releases.sweeps.oracle import ITERATE_UNIT
 
 TRIANGLE_WITH_TAIL = [(0, 1), (1, 2), (0, 2), (2, 3)]
 

@@ -25,11 +25,27 @@ def test_the_noise_scales_are_those_of_a_real_call():
     assert [(e.name, e.mechanism, e.scale) for e in planned["bounded-iterates"].ledger] == expected
     assert planned["bounded-iterates"].value_std == pytest.approx(real.estimated_value_std)
     degrees = dpgraph.private_degrees(G, epsilon=2.0, delta=1e-6)
-    assert planned.degrees_std == pytest.approx(degrees.privacy.entries[0].scale)
+    assert degrees.privacy.entries[0].mechanism == "Laplace"
+    assert planned.degrees_std == pytest.approx(np.sqrt(2) * degrees.privacy.entries[0].scale)
     laplace = dpgraph.private_degrees(G, epsilon=2.0, mechanism="laplace")
     assert planned.pure_degrees_scale == pytest.approx(laplace.privacy.entries[0].scale)
     spectrum = dpgraph.private_spectrum(G, 2, epsilon=2.0, delta=1e-6)
     assert planned.spectrum_std == pytest.approx(spectrum.std, rel=0.1)  # its scale depends on a noisy average degree
+
+
+def test_without_a_delta_what_is_pure_is_planned_for():
+    planned = plan(n=400, average_degree=20, epsilon=2.0, repeats=1)
+    real = dpgraph.private_max_cut(dpgraph.datasets.planted_cut(400, 20, 0.0, rng=1), epsilon=2.0, rng=0)
+    assert planned.recommended == planned.automatic == real.mechanism
+    assert (planned["bounded-iterates"].available, planned["bounded-iterates"].delta) == (True, 0.0)
+    for name in ("coherence", "noisy-power"):
+        assert not planned[name].available
+        assert planned[name].note == "needs delta > 0"
+    assert planned.degrees_std == pytest.approx(np.sqrt(2) * planned.pure_degrees_scale)
+    assert np.isnan(planned.spectrum_std)
+    assert "spectrum of the normalized adjacency: needs delta > 0" in planned.table()
+    with pytest.raises(InvalidParameterError, match=r"none of the mechanisms .*coherence: needs delta > 0"):
+        plan(n=400, average_degree=20, epsilon=2.0, mechanisms=["coherence"])
 
 
 def test_a_mechanism_that_will_halt_is_announced_and_not_recommended():

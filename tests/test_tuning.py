@@ -17,6 +17,7 @@ REASONS = {
     "_LEAST_SHARE_ASKED _NO_NOISE",
     "units": "_UNIT ITERATE_UNIT",
     "limits of memory and of arguments": "FLIP_LIMIT _FLIPS _TABLE_LIMIT _LEAST_EPSILON _DEFAULT_RANGE _MOST_RECORDS "
+    "LARGEST_EPSILON "
     "_LARGEST_REGULARIZATION _MULTIPLE",
     "theorems: a probability of failure is shared out, or a constant of the paper": "SLACK_SHARE MINIMUM_DEGREE_SLACK "
     "_CERTIFICATE_SHARE _ENOUGH _EVENT_SLACK _SHIFT_SLACK _BANASZCZYK",

@@ -20,7 +20,7 @@ from scipy import sparse
 import dpgraph
 from dpgraph import strategies
 from dpgraph.datasets import planted_csp
-from dpgraph.sos.csp.factored import solve_factored_csp
+from dpgraph.sos.csp.rounding import solve_factored_csp
 from frontier_problems.base import Instance, Mechanism, Outcome, Problem
 
 #: Dense peers anneal a matrix of all pairs of (variable, label).

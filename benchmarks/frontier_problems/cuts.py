@@ -20,10 +20,10 @@ from scipy import sparse
 
 import dpgraph
 from dpgraph.datasets import planted_cut_sparse
-from dpgraph.sos.cut.local_search import one_opt
 from dpgraph.sos.cut.objective import FactoredObjective, SparseObjective
+from dpgraph.sos.cut.rounding import one_opt
 from dpgraph.sos.cut.solver import solve_max_cut
-from dpgraph.sos.options import SolverOptions
+from dpgraph.sos.seed_search import SolverOptions
 from frontier_problems.base import Instance, Mechanism, Outcome, Problem
 
 Graph = sparse.csr_array

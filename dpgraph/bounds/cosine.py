@@ -7,7 +7,6 @@ tests/queries/test_cosine.py enumerates small cases; docs/cosine.md says how clo
 import math
 
 from dpgraph.arguments import check_integer
-from dpgraph.exceptions import InvalidParameterError
 
 __all__ = ["edge_sensitivity", "row_sensitivity", "sign_flip_sensitivity"]
 
@@ -30,7 +29,7 @@ def row_sensitivity(n: int, *, nonnegative: bool = False) -> float:
     Raises
     ------
     InvalidParameterError
-        n < 1.
+        A count is below 1, here and below.
 
     Notes
     -----
@@ -40,11 +39,10 @@ def row_sensitivity(n: int, *, nonnegative: bool = False) -> float:
 
     Examples
     --------
-    >>> from dpgraph.bounds.cosine import row_sensitivity
     >>> row_sensitivity(51)
     20.0
     """
-    _check_counts(n=n)
+    check_integer("n", n, 1)
     with_zero_row = 2 * (n - 1) + 1
     return math.sqrt(with_zero_row if nonnegative else max(8 * (n - 1), with_zero_row))
 
@@ -54,20 +52,13 @@ def sign_flip_sensitivity(n: int, m: int, flips: int) -> float:
 
     Parameters
     ----------
-    n, m : int
-        Numbers of rows and columns, at least 1.
-    flips : int
-        Number of entries that may change, at least 1.
+    n, m, flips : int
+        Numbers of rows, of columns, and of entries that may change, at least 1.
 
     Returns
     -------
     float
         min(2 flips/m, 2) sqrt(2(n - 1)), and at most 2 sqrt(n(n - 1)): constant for m = n and sqrt(n) flips.
-
-    Raises
-    ------
-    InvalidParameterError
-        A count is below 1.
 
     Notes
     -----
@@ -82,11 +73,11 @@ def sign_flip_sensitivity(n: int, m: int, flips: int) -> float:
 
     Examples
     --------
-    >>> from dpgraph.bounds.cosine import sign_flip_sensitivity
     >>> sign_flip_sensitivity(401, 400, 20)
     2.8284
     """
-    _check_counts(n=n, m=m, flips=flips)
+    for name, count in (("n", n), ("m", m), ("flips", flips)):
+        check_integer(name, count, 1)
     one_row = 2.0 * flips / m * math.sqrt(2 * (n - 1))
     return min(one_row, 2.0 * math.sqrt(n * (n - 1)))
 
@@ -96,10 +87,8 @@ def edge_sensitivity(max_degree: int, *, min_degree: int = 0) -> float:
 
     Parameters
     ----------
-    max_degree : int
-        Public bound on every degree, in both graphs; at least 1.
-    min_degree : int, default 0
-        Public lower bound on every degree, in both graphs; less than `max_degree`.
+    max_degree, min_degree : int
+        Public bounds on every degree, in both graphs: 0 <= min_degree < max_degree.
 
     Returns
     -------
@@ -107,11 +96,6 @@ def edge_sensitivity(max_degree: int, *, min_degree: int = 0) -> float:
         The square root of the largest value, over degrees d and d' in [min_degree, max_degree - 1] of the two ends
         before the edge is added, of 2 R(d, d') + 2 R(d', d) + 2/(m + 1)^2 [d, d' > 0] + [d = 0] + [d' = 0], where
         m = max(min_degree, 1) and R(d, d') = d'/((d + 1) m) + (D - 1) / ((d + 1)(sqrt(d + 1) + sqrt(d))^2) [d > 0].
-
-    Raises
-    ------
-    InvalidParameterError
-        The bounds are not integers with 0 <= min_degree < max_degree.
 
     Notes
     -----
@@ -126,15 +110,11 @@ def edge_sensitivity(max_degree: int, *, min_degree: int = 0) -> float:
 
     Examples
     --------
-    >>> from dpgraph.bounds.cosine import edge_sensitivity
     >>> round(edge_sensitivity(20), 2), round(edge_sensitivity(20, min_degree=10), 2)
     (6.25, 0.75)
     """
-    _check_counts(max_degree=max_degree)
-    if isinstance(min_degree, bool) or not isinstance(min_degree, int) or not 0 <= min_degree < max_degree:
-        raise InvalidParameterError(
-            f"min_degree must be an integer, at least 0 and less than max_degree = {max_degree}; got {min_degree!r}"
-        )
+    check_integer("max_degree", max_degree, 1)
+    check_integer("min_degree", min_degree, 0, max_degree - 1)
     m = max(min_degree, 1)
 
     def row(d: int, other: int) -> float:
@@ -147,8 +127,3 @@ def edge_sensitivity(max_degree: int, *, min_degree: int = 0) -> float:
 
     degrees = {min_degree, min(m, max_degree - 1), max_degree - 1}
     return math.sqrt(max(change(d, other) for d in degrees for other in degrees))
-
-
-def _check_counts(**counts: int) -> None:
-    for name, value in counts.items():
-        check_integer(name, value, 1)

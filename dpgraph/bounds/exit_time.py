@@ -37,14 +37,12 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgraph.bounds.stability import DIRECTION, Rates, SpectralState
 from dpgraph.exceptions import DPGraphError
-from dpgraph.typing import FloatArray
+from dpgraph.typing import BoolArray, FloatArray
 
 __all__ = ["SafeSet", "steps_to_exit"]
-
 
 #: Relative rounding errors of speeds, and of rates; thousands of times what they are.
 _ROUNDING, _RATE_ROUNDING = 1e-9, 1e-12
@@ -63,27 +61,14 @@ _SPARE = 1.5
 
 @dataclass(frozen=True)
 class SafeSet:
-    """How fast the projector may move while so many steps remain, and the least gap; all public.
+    """How fast the projector may move while so many steps remain, and the least gap; all public."""
 
-    Parameters
-    ----------
-    steps : ndarray, shape (k,)
-        Steps that remain, 0 = steps[0] < steps[1] < ...
-    limits : ndarray, shape (k,)
-        Limits then, decreasing; between them and beyond the last two, logarithms are interpolated. One alone is
-        constant.
-    least_gap : float
-        Of (sigma_r - sigma_{r+1})/e.
-    """
-
+    #: Steps that remain, 0 = steps[0] < steps[1] < ...
     steps: FloatArray
+    #: Limits then, decreasing; between them and beyond the last two, logarithms are interpolated. One is constant.
     limits: FloatArray
+    #: Of (sigma_r - sigma_{r+1})/e.
     least_gap: float
-
-    @classmethod
-    def constant(cls, limit: float, least_gap: float) -> SafeSet:
-        """The same limit at all times."""
-        return cls(np.zeros(1), np.array([limit]), least_gap)
 
     def limit(self, remaining: float) -> float:
         """Limit while so many steps remain."""
@@ -124,36 +109,8 @@ def _piecewise(x: FloatArray | float, nodes: FloatArray, values: FloatArray) -> 
 def steps_to_exit(state: SpectralState, rates: Rates, safe: SafeSet, *, cap: float, width: float) -> float:
     """D from below: the number of edges, at worst, after which the state has left the safe set; at most `cap`.
 
-    Parameters
-    ----------
-    state : SpectralState
-        Private.
-    rates : Rates
-        The neighbouring relation.
-    safe : SafeSet
-        Public.
-    cap : float
-        Public; min(D, cap) has the sensitivity of D.
-    width : float
-        Public: the result lies between min(D, cap) - width and min(D, cap).
-
-    Returns
-    -------
-    float
-        Between 0 and `cap`.
-
-    Raises
-    ------
-    DPGraphError
-        The curve or the cap, which are public, leave no room for rounding.
-
-    Examples
-    --------
-    >>> from dpgraph.bounds.stability import MatrixRates, Tolerances
-    >>> rates = MatrixRates(Tolerances(0.01))
-    >>> safe = SafeSet.constant(limit=1.0, least_gap=50.0)
-    >>> round(steps_to_exit(SpectralState(100.0, 0.0, 0.1), rates, safe, cap=500.0, width=0.01), 1)
-    44.1
+    The result lies between min(D, cap) - width and min(D, cap), which has the sensitivity of D. The state alone is
+    private; a curve or a cap that leaves no room for rounding is refused.
     """
     if not (2 * _RATE_ROUNDING * safe.steepest() <= _CURVE * width and 8 * _ROUNDING * cap <= _GROWTH * width):
         raise DPGraphError("internal error: the curve of limits is too flat, or too many steps are counted")
@@ -204,7 +161,7 @@ class _Pieces:
         least, most = safe.remaining_at(self.states, rates)
         return self.early[..., :-1] + least[..., 1:], float(np.min(self.late + most))
 
-    def _cut(self, chosen: NDArray[np.bool_], width: float) -> _Pieces:
+    def _cut(self, chosen: BoolArray, width: float) -> _Pieces:
         """Cut some pieces into parts that take no longer than their share of the width; along the last axis."""
         length = float(np.max(np.diff(self.late)[chosen]))
         weights = np.linspace(0.0, 1.0, max(1, math.ceil(length / (_PIECE * width))) + 1)

@@ -30,25 +30,11 @@ _LEAST_SHARE = 2.0**-40
 
 
 def encoded_sensitivity(matrix: QueryMatrix, adjacency: str, *, order: int = 2) -> float:
-    """Sensitivity of C x, as :func:`~dpgraph.linalg.exact_product.exact_product` computes it.
+    """Sensitivity of C x in l1 or l2, as :func:`~dpgraph.linalg.exact_product.exact_product` computes it.
 
-    Parameters
-    ----------
-    matrix : QueryMatrix
-        C.
-    adjacency : {"add-remove", "replace"}
-        Neighbours: one record more or less, or one record replaced.
-    order : {1, 2}
-        In the l1 or in the l2 norm.
+    For one record more or less the longest column in that norm, for one record replaced the largest distance of two
+    columns; and 2**-60 (N + 4 sqrt(d)) of the longest column, with d in place of sqrt(d) in l1.
 
-    Returns
-    -------
-    float
-        The longest column in that norm, or the largest distance of two columns (:func:`column_diameter`,
-        :func:`column_l1_diameter`), and 2**-60 (N + 4 sqrt(d)) of the longest column, with d in place of sqrt(d) in l1.
-
-    Notes
-    -----
     *Proof.* The product is C~ x~ exactly. x~ is the histogram, capped at 2**52 in each entry for "add-remove" and
     rounded down to multiples of at most g = 2**-60; C~ is C with entries rounded towards 0 by less than 2**(e - 60),
     which is at most 2**-59 of the longest column.
@@ -73,8 +59,6 @@ def encoded_sensitivity(matrix: QueryMatrix, adjacency: str, *, order: int = 2) 
 def column_l1_diameter(matrix: QueryMatrix) -> float:
     """Upper bound on the largest l1 distance of two columns, tight to rounding up to some hundred columns.
 
-    Notes
-    -----
     *Proof.* All pairs, where there are few enough; a sum of d terms has an error of at most d roundoffs of itself.
     Otherwise the triangle inequality with the mean of the columns in the middle, or the sum of the two longest ones.
     """
@@ -94,8 +78,6 @@ def column_l1_diameter(matrix: QueryMatrix) -> float:
 def column_diameter(matrix: QueryMatrix) -> float:
     """Upper bound on the largest distance |c_i - c_j| of two columns, tight to rounding up to some thousand columns.
 
-    Notes
-    -----
     *Proof.* All pairs, where there are few enough: |u - v|^2 = |u|^2 + |v|^2 - 2 <u, v> for the columns minus their
     mean m. Its floating-point error is at most (d + 2) roundoffs times (|u| + |v|)^2 <= 4 R^2, R the longest, and
     subtracting m moves a column by a roundoff times R; both together are below the term that is added.

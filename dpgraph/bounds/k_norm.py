@@ -30,7 +30,6 @@ from dpgraph.typing import FloatArray
 
 __all__ = ["SLACK", "Hull"]
 
-
 #: Accuracy of the norm.
 SLACK = 2.0**-20
 #: Directions, and steps of reweighted least squares, for the estimated size of the noise.
@@ -38,16 +37,9 @@ _DIRECTIONS, _STEPS = 128, 25
 
 
 class Hull:
-    """K, in coordinates in which its least-volume ellipsoid is the unit ball.
+    """K, in coordinates in which its least-volume ellipsoid, computed up to `gap`, is the unit ball.
 
-    Parameters
-    ----------
-    columns : ndarray, shape (r, N)
-        C.
-    differences : bool
-        A record is replaced.
-    gap : float
-        Gap of the ellipsoid.
+    `columns` are C, shape (r, N); K is that of `differences` where a record is replaced.
     """
 
     def __init__(self, columns: FloatArray, *, differences: bool, gap: float) -> None:
@@ -63,13 +55,7 @@ class Hull:
         return len(self.columns)
 
     def norm(self, z: FloatArray) -> float:
-        """Lower bound on ||z||_K, within :data:`SLACK`.
-
-        Raises
-        ------
-        NotConvergedError
-            The linear program was not solved so accurately.
-        """
+        """Lower bound on ||z||_K, within :data:`SLACK`, unless the linear program is not solved so accurately."""
         N = self.columns.shape[1]
         target = np.append(z, 0.0) if self.differences else z
         found = linprog(np.ones(2 * N), A_eq=np.hstack([self._rows, -self._rows]), b_eq=target, method="highs-ds")
@@ -99,7 +85,8 @@ class Hull:
         rho = 1 / self._norms(u)
         weights = r * (r + 1) * rho ** (r + 2) / np.sum(rho**r)
         eigenvalues, V = np.linalg.eigh((u.T * weights) @ u)
-        return (V * np.sqrt(np.maximum(eigenvalues, 0.0))) @ V.T
+        root: FloatArray = (V * np.sqrt(np.maximum(eigenvalues, 0.0))) @ V.T
+        return root
 
     def _norms(self, points: FloatArray) -> FloatArray:
         """Upper bounds on the norms of many points, to about a per cent: iteratively reweighted least squares."""
@@ -111,4 +98,5 @@ class Hull:
             solved = np.linalg.solve(gram, target[:, :, None])[:, :, 0]
             combination = weights * (solved @ rows)
             weights = np.abs(combination) + 1e-6 * np.abs(combination).max(axis=1, keepdims=True)
-        return self._unit * np.abs(combination).sum(axis=1)
+        lengths: FloatArray = np.abs(combination).sum(axis=1)
+        return self._unit * lengths

@@ -1,7 +1,7 @@
-r"""How large the matrix noise of pure releases is: second moments of its laws, known in advance.
+r"""How large the noise of :mod:`dpgraph.privacy.matrix_noise` is: second moments of its laws for rho = 1.
 
 All laws are invariant under rotations, so two numbers say everything: the variance of the trace, and the variance in
-any other direction of unit Frobenius norm. They are stated for scale rho = 1. D = d(d + 1)/2.
+any other direction of unit Frobenius norm. D = d(d + 1)/2.
 
 *Wishart difference.* X is a Wishart matrix with d + 1 degrees of freedom over 2: every direction of X - Y has variance
 d + 1.
@@ -43,20 +43,12 @@ _LAPLACE = {
 
 @dataclass(frozen=True)
 class NoiseSize:
-    """Second moments of a rotation-invariant law of symmetric d x d matrices with mean zero.
-
-    Parameters
-    ----------
-    d : int
-        Dimension.
-    square : float
-        E ||Z||_F^2.
-    trace_variance : float
-        E (tr Z)^2.
-    """
+    """Second moments of a rotation-invariant law of symmetric d x d matrices with mean zero."""
 
     d: int
+    #: E ||Z||_F^2.
     square: float
+    #: E (tr Z)^2.
     trace_variance: float
 
     @property
@@ -72,22 +64,7 @@ class NoiseSize:
 
 
 def noise_size(mechanism: str, norm: str, d: int) -> NoiseSize:
-    """Moments of the law of :func:`~dpgraph.releases.symmetric.release_symmetric` for rho = 1.
-
-    Parameters
-    ----------
-    mechanism : {"wishart-difference", "nuclear-laplace"}
-        Law of the noise.
-    norm : {"nuclear", "larger-trace"}
-        Norm that it follows.
-    d : int
-        Dimension.
-
-    Examples
-    --------
-    >>> noise_size("wishart-difference", "nuclear", 3).square, noise_size("nuclear-laplace", "larger-trace", 3).square
-    (24.0, 56.0)
-    """
+    """Moments of the law of :func:`~dpgraph.releases.symmetric.release_symmetric` for rho = 1, with its arguments."""
     if mechanism == "nuclear-laplace" and d in _LAPLACE[norm]:
         return NoiseSize(d, *_LAPLACE[norm][d])
     if norm == "nuclear":

@@ -55,13 +55,10 @@ Law = Literal["gaussian", "laplace"]
 
 #: Attribute sizes of many different values have too many patterns of differing attributes to enumerate.
 _PATTERN_LIMIT = 200_000
-
 #: Gap at which the weights count as optimal.
 _GAP = 1e-6
-
 #: Share of the squared l2-sensitivity, or of the l1-sensitivity, that the number of records takes when it is private.
 _COUNT_SHARE = 0.1
-
 #: Relative factor of a statistic that no record moves: it gets a millionth of the noise of the others.
 _NO_NOISE = 1e6
 #: Factors of Laplace noise keep so many bits: their products with whole numbers of records are then exact.
@@ -133,51 +130,29 @@ def optimal_weights(loss: FloatArray, moves: FloatArray, *, power: int = 1, max_
 
 @dataclass(frozen=True, eq=False)
 class NoiseShape:
-    """Which statistics are released, and with which noise.
-
-    Parameters
-    ----------
-    law : {"gaussian", "laplace"}
-        Law of the noise.
-    conjunctions : bool
-        Conjunctions of 0/1 columns instead of parities.
-    factors : ndarray, shape (k + 1,)
-        f_0 (of the count; not released when records are replaced), ..., f_k.
-    sensitivity : float
-        Of the sums over the records times their factors: l2 for Gaussian noise (exact), l1 for Laplace noise.
-    loss : float
-        Squared error of all k-way tables (as sums) at noise of that standard deviation.
-    """
+    """Which statistics are released, and with which noise."""
 
     law: Law
+    #: Conjunctions of 0/1 columns instead of parities.
     conjunctions: bool
+    #: f_0 (of the count; not released when records are replaced), ..., f_k, shape (k + 1,).
     factors: FloatArray
+    #: Of the sums over the records times their factors: l2 for Gaussian noise (exact), l1 for Laplace noise.
     sensitivity: float
+    #: Squared error of all k-way tables (as sums) at noise of that standard deviation.
     loss: float
 
 
 def shape_noise(
     sizes: IntArray, losses: dict[bool, FloatArray], *, sparsity: int | None, add_remove: bool, law: Law = "gaussian"
 ) -> NoiseShape:
-    """Noise of least loss among parities and, for sparse records, conjunctions.
+    """Noise of least loss among parities and, for records with at most `sparsity` ones, conjunctions.
 
-    Parameters
-    ----------
-    sizes : ndarray, shape (n,)
-        Numbers of values.
-    losses : dict
-        Loss c_1, ..., c_k of parities (False) and of conjunctions (True).
-    sparsity : int or None
-        Largest number of ones in a record.
-    add_remove : bool
-        Neighbours differ by one record more, instead of one record replaced.
-    law : {"gaussian", "laplace"}
-        Law of the noise.
+    `sizes` are the numbers of values, `losses` the loss c_1, ..., c_k of parities (False) and of conjunctions (True).
     """
-    statistics = (False,) if sparsity is None else (False, True)
     shapes = [
         _shape(losses[s], s, _moves(sizes, losses[s].size, s, sparsity, add_remove, law), add_remove, law)
-        for s in statistics
+        for s in ((False,) if sparsity is None else (False, True))
     ]
     return min(shapes, key=lambda shape: shape.loss)
 
@@ -218,4 +193,5 @@ def _shape(loss: FloatArray, conjunctions: bool, moves: FloatArray, add_remove: 
 def _rounded(factors: FloatArray) -> FloatArray:
     """Factors with few binary digits."""
     mantissas, exponents = np.frexp(factors)
-    return np.ldexp(np.rint(mantissas * 2.0**_FACTOR_BITS), exponents - _FACTOR_BITS)
+    rounded: FloatArray = np.ldexp(np.rint(mantissas * 2.0**_FACTOR_BITS), exponents - _FACTOR_BITS)
+    return rounded

@@ -1,11 +1,8 @@
 r"""How many edges a graph is away from one whose leading eigenspace one more edge could move far.
 
-The papers test the spectral gap and then the coherence, each with a slack for one neighbour's change. Here both are one
-test. Move from a graph to a neighbour along the path of graphs on which one weight grows linearly, and write what
-matters as a state: sigma_r and sigma_{r+1}, the coherence kappa_D and the largest degree. The speed of each of them is
-bounded by the state alone, and by much less than the spectral norm of an edge: an eigenvector of eigenvalue lambda has
-entries of at most (row norm)/lambda, so that an edge moves sigma_{r+1} by O(d w/(lambda^2 m)) of e = w/m, and
-sigma_r by O(kappa_D^2 w).
+Move from a graph to a neighbour along the path of graphs on which one weight grows linearly, and write what matters as
+a state: sigma_r and sigma_{r+1}, the coherence kappa_D and the largest degree. The speed of each of them is bounded by
+the state alone, and by much less than the spectral norm of an edge.
 
 **Theorem.** Let F be the vector of these bounds for x = (-sigma_r, sigma_{r+1}, kappa, largest degree), x(s) the
 solution of x' = F(x) that starts at the state of G, and rate(x) the bound on the speed of the projector. Let the
@@ -20,17 +17,12 @@ the solution that starts at the state of G' is at most x(s + 1) at time s. Rate 
 on that solution rate <= limit((D(G) - 1) - s) for s in [0, D(G) - 1], that is D(G') >= D(G) - 1; and the same with G
 and G' exchanged. ||P - P'||_F is at most the integral of rate(y(s)) <= limit(T - s) <= limit(T - 1) over [0, 1]. QED.
 
-With a constant limit, D is the number of edges to the nearest graph that might be unstable, and D + noise - slack >= 1
-a test that passes or fails. With a limit that falls as steps remain it is a measurement: the more steps are found, the
-smaller the limit that is certified.
-
 So D is a statistic of sensitivity 1, and its noisy value is all that the projector's noise needs (after the
-propose-test-release of C. Dwork, J. Lei, STOC 2009).
+propose-test-release of C. Dwork, J. Lei, STOC 2009): the more steps are found, the smaller the limit that is certified.
 """
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
@@ -53,20 +45,15 @@ class SpectralState:
 
     The unit of eigenvalues is e, what one neighbour changes in spectral norm (w/m, or Delta). So nothing here depends
     on the unit of the weights or on the size of tau, and no constant has to be small compared with either.
-
-    Parameters
-    ----------
-    inside, outside : float
-        sigma_r/e and sigma_{r+1}/e.
-    coherence : float
-        sqrt(m) kappa_D, or kappa; it never counts as more than 1, which stands for the bound from sigma_r too.
-    largest_degree : float
-        max_i d_i/w; of no meaning for a general matrix.
     """
 
+    #: sigma_r/e.
     inside: float
+    #: sigma_{r+1}/e.
     outside: float
+    #: sqrt(m) kappa_D, or kappa; it never counts as more than 1, which stands for the bound from sigma_r too.
     coherence: float
+    #: max_i d_i/w; of no meaning for a general matrix.
     largest_degree: float = 0.0
 
     def array(self) -> FloatArray:
@@ -80,43 +67,21 @@ class Tolerances:
 
     If every coordinate of a computed state is off by at most `shift` times its least speed, then D of the computed
     state is off by at most `shift`, in either direction.
-
-    Parameters
-    ----------
-    shift : float
-        In steps.
-    inside, outside, coherence : float
-        Bounds on the errors of these coordinates of a state, in their units.
     """
 
+    #: In steps.
     shift: float
+    #: Bounds on the errors of these coordinates of a state, in their units.
     inside: float = 0.0
     outside: float = 0.0
     coherence: float = 0.0
 
 
-class Rates(Protocol):
-    """Bounds on speeds along the path between two neighbours; states are columns, shape (4,) or (4, k)."""
-
-    def speeds(self, x: FloatArray, own: FloatArray | None = None) -> FloatArray:
-        """Bounds on the speeds of (sigma_r downwards, sigma_{r+1}, coherence, largest degree), all > 0.
-
-        Call a state worse if its sigma_r is smaller and the rest larger. With `own` the speeds are a function f(x, own)
-        that does not fall as x gets worse and does not grow as `own` does; f(x, x) are the speeds at x. So all speeds
-        between a state x and a worse one y lie between f(x, y) and f(y, x). That holds as long as the gap of y is open,
-        sigma_r - sigma_{r+1} >= 1e-6 e. Beyond, speeds need only be finite and positive: the path has left every safe
-        set before (:mod:`dpgraph.bounds.exit_time`).
-        """
-        ...
-
-    def projector(self, x: FloatArray) -> FloatArray:
-        """Bound on the speed of the projector in Frobenius norm, shape () or (k,)."""
-        ...
-
-
 @dataclass(frozen=True)
 class EdgeRates:
-    r"""One edge of a graph, seen through the regularised normalized adjacency.
+    r"""Bounds on speeds on the path to a neighbour: one edge, seen through the regularised normalized adjacency.
+
+    States are columns, shape (4,) or (4, k).
 
     Let the weight of the pair {i, l} grow at speed theta, abs(theta) <= w, and y_j = C^{-1/2} u_j for unit eigenvectors
     u_j of A_tau. Differentiating C^{-1/2} A C^{-1/2},
@@ -171,17 +136,13 @@ class EdgeRates:
         sigma_r: min(1, 2 (1 + t) k^2),    sigma_{r+1}: min(1, 2 (1 + b) rho/B^2),    k <= min(1, sqrt(rho)/T),
         e R(i,i) <= (1 + S/(T G))/T,    e abs(R(i,l)) <= (1 + S/T + S/G)/T^2,
         e q <= sqrt(1 + 2 S (3T - 2B)/(T G^2) + S/T^2 + 2/T)/T.
-
-    Parameters
-    ----------
-    lower, regularization : float
-        m/w >= 1 and tau/w.
-    tolerances : Tolerances
-        Errors of computed states.
     """
 
+    #: m/w >= 1.
     lower: float
+    #: tau/w.
     regularization: float
+    #: Errors of computed states.
     tolerances: Tolerances
 
     def _rows(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -193,10 +154,18 @@ class EdgeRates:
 
     def _coherence(self, x: FloatArray, rho: FloatArray) -> FloatArray:
         """Capped by what follows from sigma_r and the largest degree, and by 1."""
-        return np.minimum(np.minimum(x[2], np.sqrt(rho) / np.maximum(x[0], _LEAST_VALUE)), 1.0)
+        bound: FloatArray = np.minimum(x[2], np.sqrt(rho) / np.maximum(x[0], _LEAST_VALUE))
+        return np.minimum(bound, 1.0)
 
     def speeds(self, x: FloatArray, own: FloatArray | None = None) -> FloatArray:
-        """See the class and :class:`Rates`."""
+        """Bounds on the speeds of (sigma_r downwards, sigma_{r+1}, coherence, largest degree), all > 0.
+
+        Call a state worse if its sigma_r is smaller and the rest larger. With `own` the speeds are a function f(x, own)
+        that does not fall as x gets worse and does not grow as `own` does; f(x, x) are the speeds at x. So all speeds
+        between a state x and a worse one y lie between f(x, y) and f(y, x). That holds as long as the gap of y is open,
+        sigma_r - sigma_{r+1} >= 1e-6 e. Beyond, speeds need only be finite and positive: the path has left every safe
+        set before (:mod:`dpgraph.bounds.exit_time`).
+        """
         own, e, b = x if own is None else own, 1 / self.lower, np.maximum(x[1], 0.0)
         g = np.maximum(x[0] - b, _LEAST_GAP)
         t = np.maximum(x[0], b + g)
@@ -210,7 +179,7 @@ class EdgeRates:
         return _at_least(np.array([inside, outside, kappa * turn, np.ones_like(b)]), self.tolerances)
 
     def projector(self, x: FloatArray) -> FloatArray:
-        """See the class."""
+        """Bound on the speed of the projector in Frobenius norm, shape () or (k,)."""
         e, b = 1 / self.lower, np.maximum(x[1], 0.0)
         g = np.maximum(x[0] - b, _LEAST_GAP)
         t = np.maximum(x[0], b + g)
@@ -227,25 +196,23 @@ class MatrixRates:
     Unit vectors of the leading space have entries of at most kappa, so ||E u|| <= Delta kappa bounds the speed of
     sigma_r; that of sigma_{r+1} is at most ||E|| <= Delta. Rows of the leading space move by at most
     ||R_k|| ||E U||_F <= Delta kappa/g, and ||dP||_F <= sqrt(2) Delta kappa/g. The unit of eigenvalues is Delta.
-
-    Parameters
-    ----------
-    tolerances : Tolerances
-        Errors of computed states.
     """
 
     tolerances: Tolerances
 
-    def speeds(self, x: FloatArray, own: FloatArray | None = None) -> FloatArray:
-        """See the class: no coordinate slows itself down."""
+    def speeds(self, x: FloatArray, _: FloatArray | None = None) -> FloatArray:
+        """As for :meth:`EdgeRates.speeds`; no coordinate slows itself down."""
         kappa, g = np.minimum(x[2], 1.0), np.maximum(x[0] - x[1], _LEAST_GAP)
         return _at_least(np.array([kappa, np.ones_like(g), kappa / g, np.zeros_like(g)]), self.tolerances)
 
     def projector(self, x: FloatArray) -> FloatArray:
-        """See the class."""
+        """As for :meth:`EdgeRates.projector`."""
         gap = x[0] - x[1]
         rate = math.sqrt(2.0) * np.minimum(x[2], 1.0) / np.maximum(gap, _LEAST_GAP)
         return np.where(gap > _LEAST_GAP, rate, np.inf)
+
+
+Rates = EdgeRates | MatrixRates
 
 
 def _at_least(speeds: FloatArray, tolerances: Tolerances) -> FloatArray:

@@ -1,85 +1,68 @@
 """Planning without spending: what each mechanism would do, from public quantities alone.
 
-Nothing is estimated by formulas that could drift away from the mechanisms: the mechanisms themselves are run, with the
-budget in question, on *stand-ins*: public random graphs with the expected degrees, with a planted cut if one is
-expected. Their ledgers give the noise scales, their outcomes the share of halts and the quality of the cuts.
+No formula can drift away from the mechanisms: they themselves are run, with the budget in question, on *stand-ins*.
+Their ledgers give the noise scales, their outcomes the share of halts and the quality of the cuts.
 """
 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from dpgraph import evaluate
 from dpgraph.arguments import as_number, check_choice, check_integer, check_scale
-from dpgraph.datasets import planted_cut_sparse
-from dpgraph.denoise.state_evolution import one_sweep, random_graph
 from dpgraph.exceptions import InvalidParameterError, MechanismHalted
 from dpgraph.inputs.graphs import is_weighted
+from dpgraph.interfaces.stand_ins import expected_degrees, one_look, stand_in
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.accounting import check_delta, check_epsilon
+from dpgraph.privacy.accounting import check_epsilon, check_optional_delta
 from dpgraph.privacy.report import LedgerEntry, PrivacyReport
 from dpgraph.problems.counts.degrees import private_degrees
-from dpgraph.problems.cut.api import private_max_bisection, private_max_cut
-from dpgraph.problems.cut.rule import MAIN_SHARE, decide
-from dpgraph.problems.cut.strategy import CUTS
+from dpgraph.problems.cut.api import MAIN_SHARE, decide, private_max_bisection, private_max_cut
+from dpgraph.problems.cut.strategy import CUTS, CutFacts, CutStrategy
 from dpgraph.problems.matrices.diagnostics import private_spectrum
 from dpgraph.problems.strategy import Undecided
-from dpgraph.releases.all_cuts import LARGEST
-from dpgraph.releases.answers import FLIP_LIMIT, expected_flips
-from dpgraph.releases.sweeps.two_stage import core_may_answer
-from dpgraph.results.adjacency import DENSE_LIMIT
-from dpgraph.tuning import CORE
 
 __all__ = ["MechanismPlan", "Plan", "plan"]
 
-Problem = Literal["max-cut", "max-bisection"]
 _SOLVERS: dict[str, Callable[..., Any]] = {"max-cut": private_max_cut, "max-bisection": private_max_bisection}
 
-#: Mechanisms that make all pairs of many vertices noisy: their noise grows with n, and stand-ins are smaller than the
-#: graph.
+#: Mechanisms that make all pairs noisy: their noise grows with n, and stand-ins are smaller than the graph.
 _DENSE = ("gaussian", "randomized-response", "core-response")
 #: What is planned for unless the caller says otherwise, beside what "auto" would take.
 _USUAL = ("bounded-iterates", "coherence", "noisy-power")
 _GROWS = "noise grows with n: expect less than here"
-#: Vertices of a stand-in, where the average degree allows it: the per-vertex noise of the others does not depend on n.
-STAND_IN = 600
 
 
 @dataclass(frozen=True)
 class MechanismPlan:
-    """What one mechanism would do.
+    """What one mechanism would do; numbers are NaN where it is not available.
 
     Parameters
     ----------
     mechanism : str
         Its name.
     available : bool
-        Whether it takes a graph of this size and these weights.
-    halts : float
-        Share of the runs on stand-ins that halted.
-    cut_fraction : float
-        Mean share of the weight that the cuts of stand-ins cross, 0.5 for each halt; NaN if not available.
+        Whether it takes a graph of this size and this budget.
+    halts, cut_fraction : float
+        Share of the runs on stand-ins that halted, and mean share of the weight that their cuts cross (0.5 for a halt).
     value_std : float
-        Standard deviation of the noise of ``estimated_value``; NaN if not available or always halted.
-    ledger : tuple of LedgerEntry
-        The releases of a run on a stand-in, with their noise scales.
+        Standard deviation of the noise of ``estimated_value``; NaN if every run halted.
+    ledger, delta : tuple of LedgerEntry, float
+        The releases of a run on a stand-in, with their noise scales; the delta that it spends, 0 where it is pure.
     note : str
-        What else matters for the choice.
-    delta : float
-        The delta that a run would spend: 0 where it is pure.
+        What else matters for the choice, or why it is not available.
     """
 
     mechanism: str
     available: bool
-    halts: float
-    cut_fraction: float
-    value_std: float
-    ledger: tuple[LedgerEntry, ...]
+    halts: float = math.nan
+    cut_fraction: float = math.nan
+    value_std: float = math.nan
+    ledger: tuple[LedgerEntry, ...] = ()
     note: str = ""
     delta: float = math.nan
 
@@ -94,24 +77,20 @@ class Plan:
         The public quantities it was asked for.
     stand_in : int
         Number of vertices of the stand-ins.
-    planted_fraction : float
-        Share of the weight that the planted cut of a stand-in crosses.
-    one_look : float
-        Share of the weight that one pure look at every vertex cuts where no cut is planted, by a formula for any n
-        (:func:`dpgraph.denoise.state_evolution.one_sweep`): where degrees are small for epsilon, little more is found.
+    planted_fraction, one_look : float
+        Shares of the weight: what the planted cut of a stand-in crosses, and what one pure look at every vertex cuts
+        where none is planted, by a formula (:func:`dpgraph.denoise.state_evolution.one_sweep`).
     degrees_std, pure_degrees_scale : float
-        Noise of :func:`dpgraph.private_degrees`: standard deviation (Gaussian) and scale (Laplace, pure).
+        Noise of :func:`dpgraph.private_degrees`: standard deviation, and scale of pure (Laplace) noise.
     spectrum_std : float
-        Noise of each value of :func:`dpgraph.private_spectrum`.
+        Noise of each value of :func:`dpgraph.private_spectrum`; NaN if delta = 0, which it cannot do with.
     mechanisms : tuple of MechanismPlan
         In the order asked for.
-    automatic : str
+    automatic, recommended : str
         What ``mechanism="auto"`` would take for these public quantities: for edges that weigh 0 or 1 if
-        `max_weight` is 1 and ``weight=`` was not given, else for weights up to `max_weight`.
-    recommended : str
-        The available mechanism with the largest cut fraction; `automatic`, or else ``"bounded-iterates"``, if it is
-        within 0.005 of that. A mechanism whose noise grows beyond that on the stand-ins is recommended only if it is
-        `automatic`.
+        `max_weight` is 1 and ``weight=`` was not given, else for weights up to `max_weight`. Recommended is
+        the available mechanism with the largest cut fraction; `automatic`, or else ``"bounded-iterates"``, if it is
+        within 0.005 of that. A mechanism whose noise grows beyond that on the stand-ins must be `automatic` for it.
     """
 
     n: int
@@ -138,18 +117,19 @@ class Plan:
 
     def __getitem__(self, mechanism: str) -> MechanismPlan:
         """The plan of one mechanism."""
-        for one in self.mechanisms:
-            if one.mechanism == mechanism:
-                return one
-        raise InvalidParameterError(f"this plan has no mechanism {mechanism!r}")
+        found = next((one for one in self.mechanisms if one.mechanism == mechanism), None)
+        if found is None:
+            raise InvalidParameterError(f"this plan has no mechanism {mechanism!r}")
+        return found
 
     def table(self) -> str:
         """Return the plan as aligned text."""
+        spectrum = "needs delta > 0" if self.delta == 0 else f"{self.spectrum_std:.2g}"
         lines = [
             f"{self.n} vertices, average degree {self.average_degree:g}, weights up to {self.max_weight:g}, "
             f"epsilon = {self.epsilon:g}, delta = {self.delta:g}",
             f"degrees: noise of standard deviation {self.degrees_std:.4g} (pure, Laplace scale: "
-            f"{self.pure_degrees_scale:.4g}); spectrum of the normalized adjacency: {self.spectrum_std:.2g}",
+            f"{self.pure_degrees_scale:.4g}); spectrum of the normalized adjacency: {spectrum}",
             f"cuts, on public random graphs of {self.stand_in} vertices with planted correlation {self.correlation:g} "
             f"(planted cut {self.planted_fraction:.3f}, random cut 0.500, one look by formula {self.one_look:.3f}):",
             f"  {'mechanism':<22}{'cut fraction':>13}{'halts':>8}{'noise of value':>16}  note",
@@ -167,10 +147,10 @@ def plan(
     average_degree: float | None = None,
     degrees: Sequence[float] | None = None,
     epsilon: float,
-    delta: float,
+    delta: float = 0.0,
     max_weight: float = 1.0,
     correlation: float = 0.0,
-    problem: Problem = "max-cut",
+    problem: Literal["max-cut", "max-bisection"] = "max-cut",
     mechanisms: Sequence[Any] | None = None,
     repeats: int = 3,
     seed: int = 0,
@@ -188,7 +168,7 @@ def plan(
         Expected (weighted) degrees in place of their average, of any number of vertices: a private release of them, or
         those of a public graph of the same kind. Negative ones count as 0.
     epsilon, delta : float
-        The budget to plan for: epsilon > 0, 0 < delta < 1.
+        The budget to plan for: epsilon > 0, 0 <= delta < 1. With delta = 0, the default, what is pure is run.
     max_weight : float, default 1.0
         Public upper bound on a weight; stand-ins have edges of this weight.
     correlation : float, default 0.0
@@ -199,10 +179,8 @@ def plan(
     mechanisms : sequence of str or options objects, optional
         As ``mechanism=`` of :func:`dpgraph.private_max_cut`; by default what "auto" would take, bounded iterates and
         the low-rank mechanisms.
-    repeats : int, default 3
-        Runs of each mechanism.
-    seed : int, default 0
-        Of the stand-ins and their noise.
+    repeats, seed : int
+        Runs of each mechanism, seed of the stand-ins and their noise.
     **options
         Further arguments of :func:`dpgraph.private_max_cut`. ``weight=`` says, by any name, that edges will have
         weights of their own.
@@ -214,115 +192,56 @@ def plan(
     Raises
     ------
     InvalidParameterError
-        An argument is out of range.
+        An argument is out of range, or no mechanism takes this graph and this budget.
 
     Examples
     --------
-    >>> import dpgraph
-    >>> from dpgraph.interfaces.planning import plan
+    >>> from dpgraph import plan
     >>> expected = plan(n=20_000, average_degree=100, epsilon=4.0, delta=1e-6, mechanisms=["bounded-iterates"])
     >>> expected.recommended, 0.53 < expected["bounded-iterates"].cut_fraction < 0.6
     ('bounded-iterates', True)
     """
-    epsilon, delta = check_epsilon(epsilon), check_delta(delta)
+    check_epsilon(epsilon)
+    delta = check_optional_delta(delta)
+    check_integer("n", n, 2)
+    check_integer("repeats", repeats, 1)
+    check_scale("max_weight", max_weight)
+    check_choice("problem", problem, _SOLVERS)
+    if not -1 <= as_number(correlation) <= 1:
+        raise InvalidParameterError(f"correlation must lie in [-1, 1]; got {correlation!r}")
+    expected = expected_degrees(average_degree, degrees, n, max_weight)
     names = _USUAL if mechanisms is None else mechanisms
-    average_degree = _average(average_degree, degrees)
-    _check(n, average_degree, max_weight, correlation, problem, names, repeats)
+    if isinstance(names, str) or not names or any(CUTS.resolve(name)[0] is None for name in names):
+        raise InvalidParameterError(f"mechanisms must be a list out of {', '.join(CUTS.strategies)}; got {names!r}")
     if options.get("weight") is not None:
         options["weight"] = "weight"  # stand-ins are matrices, of which this is the only attribute
-    weighted = is_weighted(options.get("weight"), max_weight)
-    taken = decide(n, epsilon, weighted=weighted)
-    automatic = taken.then(average_degree) if isinstance(taken, Undecided) else taken
+    taken = decide(n, epsilon, weighted=is_weighted(options.get("weight"), max_weight))
+    automatic = taken.then(float(expected.mean())) if isinstance(taken, Undecided) else taken
     if mechanisms is None and automatic not in names:
         names = (automatic, *names)
-    vertices, degree = _stand_in_size(n, average_degree / max_weight, correlation)
-    expected = np.full(1, degree) if degrees is None else np.maximum(degrees, 0.0) / max_weight
-    graphs = [_stand_in(vertices, expected, correlation, seed + k) * max_weight for k in range(repeats)]
-    budget = {"epsilon": epsilon, "delta": delta}
-    common = budget | {"max_weight": max_weight, "rng": seed}
-    outcomes = tuple(
-        _simulate(name, n, graphs, _SOLVERS[problem], budget | options | {"max_weight": max_weight}, seed)
-        for name in names
+    shape = {"max_weight": max_weight, "correlation": correlation}
+    graphs = [stand_in(n, expected, **shape, seed=seed + k) for k in range(repeats)]
+    common = {"epsilon": epsilon, "delta": delta, "max_weight": max_weight, "rng": seed}
+    outcomes = tuple(_simulate(name, n, graphs, _SOLVERS[problem], common | options) for name in names)
+    quiet, pure = (
+        _alone(private_degrees, graphs[0], **common, mechanism=law).privacy.entries[0] for law in ("auto", "laplace")
     )
     return Plan(
         n=n,
-        average_degree=average_degree,
-        **budget,
-        max_weight=max_weight,
-        correlation=correlation,
-        stand_in=vertices,
+        average_degree=float(expected.mean()),
+        epsilon=float(epsilon),
+        delta=delta,
+        **shape,
+        stand_in=graphs[0].shape[0],
         planted_fraction=(1 - correlation) / 2,
-        one_look=_one_look(n, expected, epsilon),
-        degrees_std=_alone(private_degrees, graphs[0], **common).privacy.entries[0].scale,
-        pure_degrees_scale=_alone(private_degrees, graphs[0], **common, mechanism="laplace").privacy.entries[0].scale,
-        spectrum_std=_alone(private_spectrum, graphs[0], k=2, **common).std,
+        one_look=one_look(n, expected / max_weight, correlation, epsilon),
+        degrees_std=quiet.scale * (math.sqrt(2) if quiet.mechanism == pure.mechanism else 1.0),
+        pure_degrees_scale=pure.scale,
+        spectrum_std=_alone(private_spectrum, graphs[0], k=2, **common).std if delta > 0 else math.nan,
         mechanisms=outcomes,
         automatic=automatic,
         recommended=_best(outcomes, automatic),
     )
-
-
-def _average(average_degree: float | None, degrees: Sequence[float] | None) -> float:
-    """The average degree, which is asked for in one of two ways."""
-    if (average_degree is None) == (degrees is None):
-        raise InvalidParameterError("give average_degree or degrees, the one or the other")
-    if average_degree is not None:
-        return average_degree
-    values = np.asarray(degrees, dtype=np.float64)
-    if values.ndim != 1 or values.size == 0 or not np.isfinite(values).all():
-        raise InvalidParameterError("degrees must be a sequence of finite numbers, not empty")
-    return float(np.maximum(values, 0.0).mean())
-
-
-def _stand_in(vertices: int, degrees: NDArray[np.float64], correlation: float, seed: int) -> sparse.csr_array:
-    """A public random graph with these degrees, or with this one everywhere."""
-    if degrees.size == 1:
-        return planted_cut_sparse(vertices, float(degrees[0]), correlation, rng=seed)[0]
-    return sparse.csr_array(random_graph(degrees, vertices, correlation, np.random.default_rng(seed)))
-
-
-def _one_look(n: int, degrees: NDArray[np.float64], epsilon: float) -> float:
-    """What one pure look at every vertex cuts, in the order of the degrees."""
-    std = math.sqrt(2) / (epsilon * MAIN_SHARE * (1 - CORE.degree_share))
-    places = (np.arange(min(n, 10_000)) * degrees.size) // min(n, 10_000)
-    return one_sweep(np.sort(degrees)[places][::-1], std**2)
-
-
-def _check(
-    n: int, average_degree: float, max_weight: float, correlation: float, problem: str, names: Any, repeats: int
-) -> None:
-    check_integer("n", n, 2)
-    check_scale("max_weight", max_weight)
-    if not 0 < as_number(average_degree) <= (n - 1) * max_weight:
-        raise InvalidParameterError(
-            f"average_degree must lie in (0, (n - 1) max_weight = {(n - 1) * max_weight:g}]; got {average_degree!r}"
-        )
-    if not -1 <= as_number(correlation) <= 1:
-        raise InvalidParameterError(f"correlation must lie in [-1, 1]; got {correlation!r}")
-    check_choice("problem", problem, _SOLVERS)
-    if isinstance(names, str) or not names or any(CUTS.resolve(name)[0] is None for name in names):
-        raise InvalidParameterError(f"mechanisms must be a list out of {', '.join(CUTS.strategies)}; got {names!r}")
-    check_integer("repeats", repeats, 1)
-
-
-def _too_large(mechanism: str, n: int, epsilon: float) -> str:
-    """Why a mechanism does not take this many vertices or this epsilon; empty if it does."""
-    if mechanism == "gaussian" and n > DENSE_LIMIT:
-        return f"not for more than {DENSE_LIMIT} vertices"
-    if mechanism == "permute-and-flip" and n > LARGEST:
-        return f"not for more than {LARGEST} vertices"
-    if mechanism == "randomized-response" and expected_flips(n, epsilon * MAIN_SHARE) > FLIP_LIMIT:
-        return "too many false answers"
-    if mechanism == "core-response" and not core_may_answer(epsilon * MAIN_SHARE):
-        return "epsilon too small for answers"
-    return ""
-
-
-def _stand_in_size(n: int, degree: float, correlation: float) -> tuple[int, float]:
-    """Vertices and degree of a stand-in: a planted cut needs (1 + |correlation|) degree <= vertices."""
-    wanted = math.ceil((1 + abs(correlation)) * degree) + 1
-    vertices = min(n, max(STAND_IN, wanted))
-    return vertices, min(degree, vertices / (1 + abs(correlation)))
 
 
 def _alone(function: Callable[..., Any], graph: sparse.csr_array, **arguments: Any) -> Any:
@@ -332,51 +251,48 @@ def _alone(function: Callable[..., Any], graph: sparse.csr_array, **arguments: A
 
 
 def _simulate(
-    asked: Any,
-    n: int,
-    graphs: list[sparse.csr_array],
-    solver: Callable[..., Any],
-    arguments: dict[str, Any],
-    seed: int,
+    asked: Any, n: int, graphs: list[sparse.csr_array], solver: Callable[..., Any], arguments: dict[str, Any]
 ) -> MechanismPlan:
-    mechanism = CUTS.resolve(asked)[0].name  # type: ignore[union-attr]  # _check has refused "auto"
-    if reason := _too_large(mechanism, n, arguments["epsilon"]):
-        return MechanismPlan(mechanism, False, math.nan, math.nan, math.nan, (), reason)
-    fractions: list[float] = []
+    """Run one mechanism on every stand-in."""
+    found = CUTS.resolve(asked)
+    strategy, chosen = cast(CutStrategy, found[0]), found[1]
+    if reason := _refusal(strategy, chosen, n, arguments):
+        return MechanismPlan(strategy.name, False, note=reason)
+    fractions, halts, std = [], 0, math.nan
     privacy: PrivacyReport | None = None
-    halts, std = 0, math.nan
     for k, graph in enumerate(graphs):
         try:
-            result = _alone(solver, graph, mechanism=asked, rng=seed + k, **arguments)
+            result = _alone(solver, graph, **arguments | {"mechanism": asked, "rng": arguments["rng"] + k})
+            fractions.append(evaluate.cut_fraction(graph, result))
+            std, privacy = result.estimated_value_std, result.privacy
         except MechanismHalted as halted:
             halts += 1
             fractions.append(0.5)
             privacy = privacy or halted.privacy
-        else:
-            fractions.append(evaluate.cut_fraction(graph, result))
-            std, privacy = result.estimated_value_std, result.privacy
-    smaller = mechanism in _DENSE and n > graphs[0].shape[0]
-    note = _GROWS if smaller else _explain(halts, len(graphs))
+    certainty = "will probably halt" if halts == len(graphs) else "may halt"
+    note = f"{certainty}: raise epsilon, or use a mechanism without a gap test" if halts else ""
+    if strategy.name in _DENSE and n > graphs[0].shape[0]:
+        note = _GROWS
     share = float(np.mean(fractions))
     entries, delta = (privacy.entries, privacy.delta) if privacy else ((), math.nan)
-    return MechanismPlan(mechanism, True, halts / len(graphs), share, std, entries, note, delta)
+    return MechanismPlan(strategy.name, True, halts / len(graphs), share, std, entries, note, delta)
 
 
-def _explain(halts: int, runs: int) -> str:
-    if halts == 0:
-        return ""
-    certainty = "will probably halt" if halts == runs else "may halt"
-    return f"{certainty}: raise epsilon, or use a mechanism without a gap test"
+def _refusal(strategy: CutStrategy, options: Any, n: int, arguments: dict[str, Any]) -> str:
+    """Why a real call would refuse this strategy; empty if it would not."""
+    try:
+        strategy.check(options, CutFacts(n, arguments["max_weight"], arguments["epsilon"] * MAIN_SHARE))
+    except InvalidParameterError as error:
+        return str(error)
+    return "" if arguments["delta"] > 0 or strategy.pure(options) else "needs delta > 0"
 
 
 def _best(outcomes: tuple[MechanismPlan, ...], automatic: str) -> str:
     available = [one for one in outcomes if one.available]
     if not available:
-        raise InvalidParameterError("none of the mechanisms takes a graph of this size; include 'bounded-iterates'")
+        reasons = "; ".join(f"{one.mechanism}: {one.note}" for one in outcomes)
+        raise InvalidParameterError(f"none of the mechanisms would run; include 'bounded-iterates' ({reasons})")
     comparable = [one for one in available if one.note != _GROWS or one.mechanism == automatic] or available
     best = max(comparable, key=lambda one: one.cut_fraction)
-    for preferred in (automatic, "bounded-iterates"):
-        for one in comparable:
-            if one.mechanism == preferred and one.cut_fraction >= best.cut_fraction - 0.005:
-                return preferred
-    return best.mechanism
+    near = [one.mechanism for one in comparable if one.cut_fraction >= best.cut_fraction - 0.005]
+    return next((name for name in (automatic, "bounded-iterates") if name in near), best.mechanism)

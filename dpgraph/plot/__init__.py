@@ -7,26 +7,18 @@ matplotlib is touched; save one with ``figure.savefig("cut.png")``.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.extras import require
 from dpgraph.inputs.graphs import as_graph
-from dpgraph.plot.base import (
-    ACROSS,
-    GREY,
-    INSIDE,
-    PALE,
-    SIDES,
-    WARNING,
-    figure_bytes,
-    guarantee,
-    require_format,
-)
+from dpgraph.plot import base
+from dpgraph.plot.base import ACROSS, GREY, INSIDE, PALE, SIDES, WARNING, figure_bytes, require_format
 from dpgraph.plot.curves import plot_correlation_trace, plot_marginal, plot_privacy_utility, plot_spectrum
+from dpgraph.typing import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,12 +37,10 @@ __all__ = [
     "require_format",
 ]
 
-#: Up to this many vertices every entry of a matrix is drawn; above, densities on a grid of MAX_CELLS a side.
-EVERY_ENTRY = 1000
-MAX_CELLS = 500
+#: Up to this many vertices every entry of a matrix is drawn; above, densities on a grid of so many cells a side.
+_EVERY_ENTRY, _MAX_CELLS = 1000, 500
 #: At most this many releases are drawn one by one.
-MAX_RELEASES = 10
-# --- the published picture -------------------------------------------------------------------------------------
+_MAX_RELEASES = 10
 
 
 def plot_cut(result: Any, *, title: str = "") -> Figure:
@@ -69,27 +59,19 @@ def plot_cut(result: Any, *, title: str = "") -> Figure:
         The two sides, the private estimate of the cut's weight beside that of a random cut (half of the estimated
         total weight), and how the privacy budget was shared among the releases.
 
-    Raises
-    ------
-    DPGraphError
-        matplotlib is not installed.
-
     Examples
     --------
     >>> import dpgraph
     >>> result = dpgraph.private_max_cut(dpgraph.datasets.load("five-cycle"), epsilon=1.0, delta=1e-6, rng=0)
     >>> plot_cut(result, title="five-cycle").savefig("/dev/null", format="png")
     """
-    require("matplotlib")
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9, 4.4), layout="constrained")
+    figure = base.new_figure(9, 4.4)
     grid = figure.add_gridspec(2, 2, width_ratios=(1.3, 1), height_ratios=(1, 2.4))
     _draw_sides(figure.add_subplot(grid[0, 0]), result)
     _draw_value(figure.add_subplot(grid[1, 0]), result)
     _draw_budget(figure.add_subplot(grid[:, 1]), result.privacy)
-    heading = f"Private cut of {title}" if title else "Private cut"
-    figure.suptitle(f"{heading}\n{guarantee(result.privacy)}, mechanism: {result.mechanism}", fontsize=11)
+    guarantee = f"{base.guarantee(result.privacy)}, mechanism: {result.mechanism}"
+    figure.suptitle(f"{base.heading('Private cut', title)}\n{guarantee}", fontsize=11)
     return figure
 
 
@@ -127,8 +109,7 @@ def _draw_value(axes: Axes, result: Any) -> None:
     axes.set_xlim(1.45 * min(0.0, *weights), 1.45 * max(weights))
     axes.set_xticks([])
     axes.set_title("private estimates: weight across, 95 % interval", fontsize=10, loc="left")
-    axes.spines[["top", "right", "bottom"]].set_visible(False)
-    axes.tick_params(axis="y", length=0)
+    base.without_frame(axes, "top", "right", "bottom", ticks="y")
 
 
 def _draw_budget(axes: Axes, privacy: PrivacyReport) -> None:
@@ -141,28 +122,24 @@ def _draw_budget(axes: Axes, privacy: PrivacyReport) -> None:
     axes.invert_yaxis()
     axes.set_xlim(0, 125)
     axes.set_xticks([])
-    axes.spines[["top", "right", "bottom"]].set_visible(False)
-    axes.tick_params(axis="y", length=0)
+    base.without_frame(axes, "top", "right", "bottom", ticks="y")
     axes.set_title("privacy budget spent on", fontsize=10, loc="left")
 
 
 def _shares(privacy: PrivacyReport) -> list[tuple[float, str]]:
     """Share and name of each release, largest first; numbered releases ("sweep 1", "sweep 2", ...) as one."""
-    groups: dict[str, list[float]] = {}
+    groups: dict[str, list[float]] = defaultdict(list)
     for entry in privacy.entries:
         if entry.share > 0:
-            groups.setdefault(re.sub(r"\s*\d+$", "", entry.name), []).append(entry.share)
-    shares = sorted(
-        ((sum(group), name if len(group) == 1 else f"{name}\n{len(group)} releases") for name, group in groups.items()),
-        reverse=True,
-    )
-    if len(shares) <= MAX_RELEASES:
+            groups[re.sub(r"\s*\d+$", "", entry.name)].append(entry.share)
+    named = {
+        name if len(group) == 1 else f"{name}\n{len(group)} releases": sum(group) for name, group in groups.items()
+    }
+    shares = sorted(((share, name) for name, share in named.items()), reverse=True)
+    if len(shares) <= _MAX_RELEASES:
         return shares
-    rest = shares[MAX_RELEASES - 1 :]
-    return [*shares[: MAX_RELEASES - 1], (sum(share for share, _ in rest), f"{len(rest)} smaller ones")]
-
-
-# --- the data owner's picture ----------------------------------------------------------------------------------
+    rest = shares[_MAX_RELEASES - 1 :]
+    return [*shares[: _MAX_RELEASES - 1], (sum(share for share, _ in rest), f"{len(rest)} smaller ones")]
 
 
 def plot_adjacency(G: Any, labels: ArrayLike, *, weight: str | None = None, title: str = "") -> Figure:
@@ -182,94 +159,78 @@ def plot_adjacency(G: Any, labels: ArrayLike, *, weight: str | None = None, titl
     Returns
     -------
     matplotlib.figure.Figure
-        Each side ordered by degree. Up to 1000 vertices every entry is drawn; above, the density of the entries on a
-        grid. Beside it the exact weights inside the sides and across. The picture says that it is not private.
+        Each side ordered by degree, entries as densities above 1000 vertices; beside it the exact weights inside the
+        sides and across. The picture says that it is not private.
 
     Raises
     ------
     InvalidParameterError
         `labels` does not hold one 0 or 1 for each vertex.
-    DPGraphError
-        matplotlib is not installed.
 
     Examples
     --------
     >>> import networkx as nx
     >>> plot_adjacency(nx.cycle_graph(6), [0, 1, 0, 1, 0, 1]).savefig("/dev/null", format="png")
     """
-    require("matplotlib")
-    from matplotlib.figure import Figure
-
     graph = as_graph(G, weight=weight)
     sides = np.asarray(labels)
     if sides.shape != (graph.n_vertices,) or not np.isin(sides, (0, 1)).all():
         raise InvalidParameterError(
             f"labels must hold one 0 or 1 for each of the {graph.n_vertices} vertices; got shape {sides.shape}"
         )
-    entries = graph.adjacency.tocoo()
-    row, col = entries.coords
-    across = sides[row] != sides[col]
-    order = np.lexsort((-graph.degrees(), sides))
-    position = np.empty_like(order)
-    position[order] = np.arange(len(order))
-
-    figure = Figure(figsize=(8.4, 5.2), layout="constrained")
+    sides = sides.astype(np.int64)
+    figure = base.new_figure(8.4, 5.2)
     matrix, bars = figure.subplots(1, 2, width_ratios=(1.9, 1))
-    n_first = int(np.count_nonzero(sides == 0))
-    _draw_matrix(matrix, position[row], position[col], entries.data, across, graph.n_vertices, n_first)
-    _draw_weights(bars, entries.data, sides[row], across)
-    heading = f"Exact adjacency of {title}, ordered by the cut" if title else "Exact adjacency, ordered by the cut"
-    figure.suptitle(f"NOT PRIVATE: data owner only\n{heading}", color=WARNING, fontsize=11)
+    entries = graph.adjacency.tocoo()
+    across = sides[entries.row] != sides[entries.col]
+    place = np.argsort(np.lexsort((-graph.degrees(), sides)))
+    _draw_matrix(
+        matrix, (place[entries.row], place[entries.col]), entries.data, across, np.bincount(sides, minlength=2)
+    )
+    _draw_weights(bars, entries.data, sides[entries.row], across)
+    heading = base.heading("Exact adjacency", title)
+    figure.suptitle(f"NOT PRIVATE: data owner only\n{heading}, ordered by the cut", color=WARNING, fontsize=11)
     return figure
 
 
 def _draw_matrix(
-    axes: Axes,
-    row: NDArray[np.int64],
-    col: NDArray[np.int64],
-    weights: NDArray[np.float64],
-    across: NDArray[np.bool_],
-    n: int,
-    n_first: int,
+    axes: Axes, places: tuple[IntArray, IntArray], weights: FloatArray, across: BoolArray, sizes: IntArray
 ) -> None:
     from matplotlib.colors import to_rgb
 
-    cells = n if n <= EVERY_ENTRY else MAX_CELLS
-    picture = np.ones((cells, cells, 3))
-    layers = []
-    for chosen in (across, ~across):
-        density, _, _ = np.histogram2d(
-            row[chosen], col[chosen], bins=cells, range=[[0, n], [0, n]], weights=np.abs(weights[chosen])
-        )
-        layers.append(density)
+    n, first = int(sizes.sum()), int(sizes[0])
+    cells = n if n <= _EVERY_ENTRY else _MAX_CELLS
+    bins: Any = {"bins": cells, "range": [[0, n], [0, n]]}
+    row, col = places
+    layers = [
+        np.histogram2d(row[chosen], col[chosen], weights=np.abs(weights[chosen]), **bins)[0]
+        for chosen in (across, ~across)
+    ]
     # The square root keeps sparse corners visible; the 99th percentile keeps a few heavy cells from hiding the rest.
     filled = np.concatenate([layer[layer > 0] for layer in layers])
     top = np.quantile(filled, 0.99) if filled.size else 1.0
+    picture = np.ones((cells, cells, 3))
     for layer, colour in zip(layers, (ACROSS, INSIDE), strict=True):
-        strength = np.sqrt(np.clip(layer / top, 0, 1))[..., None]
-        picture -= strength * (1 - np.array(to_rgb(colour)))
+        picture -= np.sqrt(np.clip(layer / top, 0, 1))[..., None] * (1 - np.array(to_rgb(colour)))
     axes.imshow(np.clip(picture, 0, 1), extent=(0, n, n, 0), interpolation="nearest")
     for line in (axes.axhline, axes.axvline):
-        line(n_first, color=GREY, linewidth=0.8)
-    middles = [(0, n_first, "side 0"), (n_first, n, "side 1")]
-    ticks = [((start + stop) / 2, f"{name}\n{stop - start:,}") for start, stop, name in middles if stop > start]
-    axes.set_xticks([at for at, _ in ticks], [text for _, text in ticks])
-    axes.set_yticks([at for at, _ in ticks], [text for _, text in ticks], rotation=90, va="center")
+        line(first, color=GREY, linewidth=0.8)
+    ends = [(0, first, "side 0"), (first, n, "side 1")]
+    ticks = {(start + stop) / 2: f"{name}\n{stop - start:,}" for start, stop, name in ends if stop > start}
+    axes.set_xticks(list(ticks), list(ticks.values()))
+    axes.set_yticks(list(ticks), list(ticks.values()), rotation=90, va="center")
     axes.tick_params(length=0)
 
 
-def _draw_weights(axes: Axes, weights: NDArray[np.float64], side: NDArray[np.int64], across: NDArray[np.bool_]) -> None:
+def _draw_weights(axes: Axes, weights: FloatArray, side: IntArray, across: BoolArray) -> None:
     # Every edge has two entries.
     totals = [weights[chosen].sum() / 2 for chosen in (across, ~across & (side == 0), ~across & (side == 1))]
-    share = np.array(totals) / (sum(totals) or 1.0)
     axes.bar(range(3), totals, color=(ACROSS, INSIDE, INSIDE), width=0.65)
-    for at, (total, part) in enumerate(zip(totals, share, strict=True)):
-        axes.annotate(
-            f"{total:,.0f}\n{part:.1%}", (at, total), xytext=(0, 3), textcoords="offset points", ha="center", fontsize=9
-        )
+    for at, total in enumerate(totals):
+        text = f"{total:,.0f}\n{total / (sum(totals) or 1.0):.1%}"
+        axes.annotate(text, (at, total), xytext=(0, 3), textcoords="offset points", ha="center", fontsize=9)
     axes.set_xticks(range(3), ["across", "inside\nside 0", "inside\nside 1"])
     axes.set_yticks([])
     axes.margins(y=0.15)
-    axes.spines[["top", "right", "left"]].set_visible(False)
-    axes.tick_params(length=0)
+    base.without_frame(axes, "top", "right", "left", ticks="both")
     axes.set_title("exact edge weight", fontsize=10)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.extras import require
-from dpgraph.plot.base import ACROSS, GREY, INSIDE, PALE, SIDES, guarantee
+from dpgraph.plot import base
+from dpgraph.plot.base import ACROSS, GREY, INSIDE, PALE, SIDES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,13 +21,6 @@ __all__ = ["plot_correlation_trace", "plot_marginal", "plot_privacy_utility", "p
 _CURVES = (ACROSS, INSIDE, "#009988", SIDES[0], "#CC3311", GREY)
 #: Up to this many cells, a heat map shows the number in each.
 _NUMBERED_CELLS = 144
-
-
-def _figure(width: float, height: float) -> Figure:
-    require("matplotlib")
-    from matplotlib.figure import Figure
-
-    return Figure(figsize=(width, height), layout="constrained")
 
 
 def _whole_numbers(axes: Axes) -> None:
@@ -57,30 +50,23 @@ def plot_spectrum(result: Any, *, title: str = "") -> Figure:
     >>> result = dpgraph.private_spectrum(dpgraph.datasets.load("planted-cut"), 6, epsilon=2.0, delta=1e-6)
     >>> plot_spectrum(result).savefig("/dev/null", format="png")
     """
-    figure = _figure(6.4, 3.8)
+    figure = base.new_figure(6.4, 3.8)
     axes = figure.subplots()
     order = np.arange(1, len(result.values) + 1)
     half = result.privacy.half_width(next(e.name for e in result.privacy.entries if e.name.endswith("spectrum")))
     axes.fill_between(order, result.values - half, result.values + half, color=ACROSS, alpha=0.2, linewidth=0)
     axes.plot(order, result.values, "o-", color=ACROSS, markersize=4, linewidth=1)
     axes.axhline(half, color=GREY, linewidth=0.8, linestyle="--")
-    axes.annotate(
-        "noise, 95 %",
-        (1, half),
-        xycoords=("axes fraction", "data"),
-        xytext=(-4, 3),
-        textcoords="offset points",
-        color=GREY,
-        fontsize=9,
-        ha="right",
-    )
+    beside: Any = {"xycoords": ("axes fraction", "data"), "xytext": (-4, 3), "textcoords": "offset points"}
+    axes.annotate("noise, 95 %", (1, half), **beside, color=GREY, fontsize=9, ha="right")
     axes.set_xlabel("number of the value")
     axes.set_ylabel("singular value")
     _whole_numbers(axes)
-    axes.spines[["top", "right"]].set_visible(False)
+    base.without_frame(axes, "top", "right")
     regularised = "" if result.regularization is None else f"\nnormalized adjacency, τ = {result.regularization:.3g}"
-    heading = f"Private spectrum of {title}" if title else "Private spectrum"
-    figure.suptitle(f"{heading}\n{guarantee(result.privacy)}{regularised}", fontsize=10)
+    figure.suptitle(
+        f"{base.heading('Private spectrum', title)}\n{base.guarantee(result.privacy)}{regularised}", fontsize=10
+    )
     return figure
 
 
@@ -115,7 +101,7 @@ def plot_privacy_utility(
     """
     if not curves or not all(curves.values()):
         raise InvalidParameterError("curves must hold at least one curve, and each curve at least one point")
-    figure = _figure(7.6, 4.2)
+    figure = base.new_figure(7.6, 4.2)
     axes = figure.subplots()
     for (name, points), colour in zip(curves.items(), _CURVES * len(curves), strict=False):
         epsilon, mean, std = (np.array(column, dtype=float) for column in zip(*sorted(points), strict=True))
@@ -130,7 +116,7 @@ def plot_privacy_utility(
     axes.minorticks_off()
     axes.set_xlabel("ε (smaller is more private)")
     axes.set_ylabel("share of the edges across the cut")
-    axes.spines[["top", "right"]].set_visible(False)
+    base.without_frame(axes, "top", "right")
     figure.legend(frameon=False, fontsize=9, loc="outside right center")  # inside, it could cover a curve
     axes.set_title(title or "Privacy and utility", fontsize=11, loc="left")
     return figure
@@ -166,26 +152,27 @@ def plot_correlation_trace(result: Any, *, title: str = "") -> Figure:
     """
     if not result.trace:
         raise InvalidParameterError("the result has no trace; call max_cut with seeds of at least 1")
-    figure = _figure(11.0, 3.6)
+    figure = base.new_figure(11.0, 3.6)
     left, middle, right = figure.subplots(1, 3)
     seeds = [entry.seeds for entry in result.trace]
-    left.plot(seeds, [entry.global_correlation for entry in result.trace], "o-", color=ACROSS)
-    left.set_ylabel("global correlation")
-    middle.plot(seeds, [entry.local_correlation for entry in result.trace], "o-", color=ACROSS)
-    middle.set_ylabel("local correlation")
-    right.plot(seeds, [entry.value for entry in result.trace], "o-", color=ACROSS, label="relaxation")
-    right.plot(seeds, [entry.upper_bound for entry in result.trace], "s--", color=INSIDE, label="upper bound")
-    right.axhline(result.value, color="black", linewidth=0.8, label="found")
-    right.set_ylabel("weight")
-    right.legend(frameon=False, fontsize=9)
-    for axes in (left, middle, right):
+    for axes, label, lines in (
+        (left, "global correlation", {"global_correlation": "o-"}),
+        (middle, "local correlation", {"local_correlation": "o-"}),
+        (right, "weight", {"value": "o-", "upper_bound": "s--"}),
+    ):
+        for name, style in lines.items():
+            values = [getattr(entry, name) for entry in result.trace]
+            colour, shown = (INSIDE, "upper bound") if name == "upper_bound" else (ACROSS, "relaxation")
+            axes.plot(seeds, values, style, color=colour, label=shown)
+        axes.set_ylabel(label)
         axes.set_xlabel("seeds")
         _whole_numbers(axes)
-        axes.spines[["top", "right"]].set_visible(False)
+        base.without_frame(axes, "top", "right")
+    right.axhline(result.value, color="black", linewidth=0.8, label="found")
+    right.legend(frameon=False, fontsize=9)
     left.set_ylim(bottom=0)
     middle.set_ylim(bottom=min(0.0, middle.get_ylim()[0]))
-    heading = f"Conditioning on seeds: {title}" if title else "Conditioning on seeds"
-    figure.suptitle(f"{heading} (exact data, not private)", fontsize=11)
+    figure.suptitle(f"{base.heading('Conditioning on seeds', title, ': ')} (exact data, not private)", fontsize=11)
     return figure
 
 
@@ -222,7 +209,7 @@ def plot_marginal(result: Any, columns: Sequence[Any], *, names: Sequence[str] |
         raise InvalidParameterError(f"a heat map shows two columns; got {len(columns)}")
     table = result.table(list(columns))  # refuses unknown columns
     values = [result.categories[result.columns.index(column)] for column in columns]
-    figure = _figure(max(1.6 + 0.8 * len(values[1]), 5.6), 1.6 + 0.5 * max(len(values[0]), 4))
+    figure = base.new_figure(max(1.6 + 0.8 * len(values[1]), 5.6), 1.6 + 0.5 * max(len(values[0]), 4))
     axes = figure.subplots()
     top = max(float(table.max()), 1.0)
     image = axes.imshow(table, cmap="Blues", vmin=0, vmax=top, aspect="auto")
@@ -238,5 +225,5 @@ def plot_marginal(result: Any, columns: Sequence[Any], *, names: Sequence[str] |
     axes.tick_params(length=0)
     axes.spines[:].set_color(PALE)
     figure.colorbar(image, ax=axes, shrink=0.8).outline.set_visible(False)
-    figure.suptitle(f"Private counts\n{guarantee(result.privacy)}", fontsize=10)
+    figure.suptitle(f"Private counts\n{base.guarantee(result.privacy)}", fontsize=10)
     return figure

@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from dpgraph.exceptions import BudgetExceededError, InvalidParameterError
-from dpgraph.privacy.accounting import check_delta, check_epsilon, gdp_delta, gdp_epsilon, gdp_mu
+from dpgraph.privacy.accounting import check_epsilon, check_optional_delta, gdp_delta, gdp_epsilon, gdp_mu
 from dpgraph.privacy.report import PrivacyReport
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class PrivacyAccountant:
     """
 
     def __init__(self, *, epsilon: float, delta: float = 0.0) -> None:
-        self._total = Budget(check_epsilon(epsilon), 0.0 if delta == 0 else check_delta(delta))
+        self._total = Budget(check_epsilon(epsilon), check_optional_delta(delta))
         self._mu_squared = 0.0
         self._slack = 0.0
         self._pure = 0.0
@@ -133,26 +133,21 @@ class PrivacyAccountant:
     def remaining(self) -> Budget:
         """The largest (epsilon, delta) that one further purely Gaussian call could still be given."""
         epsilon, delta = self._total.epsilon - self._pure, self._total.delta - self._slack
+        nothing = Budget(0.0, 0.0)
         if epsilon <= ROUNDING * self._total.epsilon:
-            return Budget(0.0, 0.0)
+            return nothing
         if self._total.delta == 0:
             return Budget(epsilon, 0.0)
         if delta <= ROUNDING * self._total.delta:
-            return Budget(0.0, 0.0)
+            return nothing
         room = gdp_mu(epsilon, delta) ** 2 - self._mu_squared
-        if room <= ROUNDING * self._mu_squared:
-            return Budget(0.0, 0.0)
-        return Budget(gdp_epsilon(room**0.5, delta), delta)
+        return Budget(gdp_epsilon(room**0.5, delta), delta) if room > ROUNDING * self._mu_squared else nothing
 
     def charge(self, loss: PrivacyLoss, ledger: Ledger) -> None:
         """Debit one call, all of it, or refuse and change nothing.
 
-        Raises
-        ------
-        BudgetExceededError
-            The call does not fit, or the accountant was inherited by a forked process.
-        InvalidParameterError
-            The call has another neighbouring relation than the earlier ones.
+        A call that does not fit, or comes from a forked process, raises BudgetExceededError, and one of another
+        neighbouring relation than the earlier ones InvalidParameterError.
         """
         # Before the lock: a fork may have copied it in its locked state.
         if os.getpid() != self._pid:
@@ -181,13 +176,11 @@ class PrivacyAccountant:
             self._ledgers.append(ledger)
 
     def _fits(self, mu_squared: float, slack: float, pure: float) -> bool:
-        epsilon, delta = self._total
+        left, delta = self._total.epsilon * (1 + ROUNDING) - pure, self._total.delta
         if mu_squared == 0:
-            return pure <= epsilon * (1 + ROUNDING) and slack <= delta * (1 + ROUNDING)
-        if delta == 0:  # the delta of a small Gaussian loss may underflow, but it is never 0
-            return False
-        left = max(epsilon * (1 + ROUNDING) - pure, 0.0)
-        return pure <= epsilon * (1 + ROUNDING) and gdp_delta(mu_squared**0.5, left) + slack <= delta * (1 + 1e-6)
+            return left >= 0 and slack <= delta * (1 + ROUNDING)
+        # The delta of a small Gaussian loss may underflow, but it is never 0.
+        return left >= 0 and delta > 0 and gdp_delta(mu_squared**0.5, left) + slack <= delta * (1 + 1e-6)
 
     def report(self) -> PrivacyReport:
         """Everything released so far under this accountant, as one :class:`PrivacyReport`."""
@@ -208,12 +201,8 @@ def ambient_accountant() -> PrivacyAccountant | None:
     """Return the accountant that a call without ``accountant=`` is charged to, or ``None``.
 
     That is the innermost enclosing ``with`` block. A thread started inside a block does not know that it was; it is
-    charged to the block that is open in the process, because charging nobody would spend a budget twice.
-
-    Raises
-    ------
-    InvalidParameterError
-        The thread has no block of its own, and several are open elsewhere.
+    charged to the block that is open in the process, because charging nobody would spend a budget twice. If several
+    are open elsewhere, it is refused.
     """
     if enclosing := _enclosing.get():
         return enclosing[-1]

@@ -1,8 +1,8 @@
-"""The privacy curve of the Gaussian mechanism and exact composition in Gaussian differential privacy (GDP).
+"""The privacy curve of the Gaussian mechanism, and exact composition in Gaussian differential privacy (GDP).
 
-A release of a statistic with l2-sensitivity ``s`` plus Gaussian noise of standard deviation ``sigma`` is mu-GDP with
-``mu = s / sigma``; adaptive composition is ``mu = sqrt(sum mu_k**2)`` and nothing is lost by composing in this form
-(DRS22, Theorem 2.7 and Corollary 3.3). The conversion to (epsilon, delta) is exact (BW18, Theorem 8):
+Noise of standard deviation sigma on a statistic of l2-sensitivity s is mu-GDP with mu = s/sigma. Adaptive composition
+is mu = sqrt(sum mu_k**2), and nothing is lost by composing in this form (DRS22, Theorem 2.7 and Corollary 3.3). The
+conversion to (epsilon, delta) is exact (BW18, Theorem 8):
 
     delta(epsilon) = Phi(-epsilon/mu + mu/2) - exp(epsilon) Phi(-epsilon/mu - mu/2).
 
@@ -19,7 +19,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import erfcx, erfinv, log_expit, log_ndtr, ndtri, ndtri_exp
 
-from dpgraph.arguments import check_positive
+from dpgraph.arguments import as_number, check_nonnegative, check_positive
 from dpgraph.exceptions import InvalidParameterError
 
 __all__ = [
@@ -30,7 +30,6 @@ __all__ = [
     "gdp_delta",
     "gdp_epsilon",
     "gdp_mu",
-    "group_privacy",
     "pure_beside_gaussian",
     "pure_dp_epsilon",
     "pure_dp_mu",
@@ -50,43 +49,29 @@ _SMALL_MU = 1e-5
 
 def check_epsilon(epsilon: float) -> float:
     """Return `epsilon` as a float, or raise :class:`InvalidParameterError` unless it is in [1e-100, 1e300]."""
-    if not isinstance(epsilon, (int, float, np.integer, np.floating)) or isinstance(epsilon, bool):
-        raise InvalidParameterError(f"epsilon must be a positive finite number; got {epsilon!r}")
-    try:
-        value = float(epsilon)
-    except OverflowError:  # a Python integer
-        value = math.inf
+    value = as_number(epsilon)
     if not _LEAST_EPSILON <= value <= _MOST_EPSILON:
         raise InvalidParameterError(
-            f"epsilon must be positive and finite, in [{_LEAST_EPSILON:g}, {_MOST_EPSILON:g}]; got {value!r}"
+            f"epsilon must be positive and finite, in [{_LEAST_EPSILON:g}, {_MOST_EPSILON:g}]; got {epsilon!r}"
         )
     return value
 
 
 def check_delta(delta: float) -> float:
     """Return `delta` as a float, or raise :class:`InvalidParameterError` unless 0 < delta < 1."""
-    if not isinstance(delta, (int, float, np.integer, np.floating)) or isinstance(delta, bool):
-        raise InvalidParameterError(f"delta must be a number in (0, 1); got {delta!r}")
-    if not 0 < delta < 1:
-        raise InvalidParameterError(f"delta must lie strictly between 0 and 1; got {delta!r}")
-    return float(delta)
+    value = as_number(delta)
+    if not 0 < value < 1:
+        raise InvalidParameterError(f"delta must be a number strictly between 0 and 1; got {delta!r}")
+    return value
 
 
 def check_optional_delta(delta: float) -> float:
     """Return `delta` as a float, 0 for pure differential privacy, or raise :class:`InvalidParameterError`."""
-    if isinstance(delta, (int, float, np.integer, np.floating)) and not isinstance(delta, bool) and delta == 0:
-        return 0.0
-    return check_delta(delta)
+    return 0.0 if as_number(delta) == 0 else check_delta(delta)
 
 
 def require_delta(delta: float, what: str, pure: str) -> float:
-    """Return `delta` > 0, or raise :class:`InvalidParameterError` that says what needs it and what is pure.
-
-    Examples
-    --------
-    >>> require_delta(1e-6, "mechanism='gaussian'", "mechanism='laplace'")
-    1e-06
-    """
+    """Return `delta` > 0, or raise :class:`InvalidParameterError` that says what needs it and what is pure."""
     delta = check_optional_delta(delta)
     if delta == 0:
         raise InvalidParameterError(
@@ -103,15 +88,12 @@ def _log_gdp_delta(mu: float, epsilon: float) -> float:
     exp(-a**2/2), and what remains is a difference of scaled complementary error functions. For small mu that difference
     is mu times a derivative.
     """
-    a = -epsilon / mu + mu / 2
-    b = -epsilon / mu - mu / 2
+    a, b = -epsilon / mu + mu / 2, -epsilon / mu - mu / 2
     if mu < _SMALL_MU:
         return math.log(mu / (2 * _SQRT2)) + _log_slope(epsilon / mu / _SQRT2) - a * a / 2
     if a <= 0:
         difference = float(erfcx(-a / _SQRT2) - erfcx(-b / _SQRT2))
-        if difference <= 0:
-            return -math.inf
-        return math.log(0.5 * difference) - a * a / 2
+        return math.log(0.5 * difference) - a * a / 2 if difference > 0 else -math.inf
     log_first = float(log_ndtr(a))
     log_ratio = epsilon + float(log_ndtr(b)) - log_first
     return log_first + math.log(-math.expm1(log_ratio)) if log_ratio < 0 else -math.inf
@@ -134,10 +116,8 @@ def gdp_delta(mu: float, epsilon: float) -> float:
 
     Parameters
     ----------
-    mu : float
-        GDP parameter, mu >= 0 (l2-sensitivity divided by noise standard deviation).
-    epsilon : float
-        epsilon >= 0.
+    mu, epsilon : float
+        At least 0; mu is the l2-sensitivity divided by the standard deviation of the noise.
 
     Returns
     -------
@@ -159,11 +139,8 @@ def gdp_delta(mu: float, epsilon: float) -> float:
     >>> gdp_delta(1.0, 1.0)
     0.126936737507
     """
-    if not (math.isfinite(mu) and mu >= 0):
-        raise InvalidParameterError(f"mu must be a nonnegative finite number; got {mu!r}")
-    if not (math.isfinite(epsilon) and epsilon >= 0):
-        raise InvalidParameterError(f"epsilon must be a nonnegative finite number; got {epsilon!r}")
-    return 0.0 if mu == 0 else math.exp(_log_gdp_delta(float(mu), float(epsilon)))
+    mu, epsilon = check_nonnegative("mu", mu), check_nonnegative("epsilon", epsilon)
+    return 0.0 if mu == 0 else math.exp(_log_gdp_delta(mu, epsilon))
 
 
 def gdp_epsilon(mu: float, delta: float) -> float:
@@ -171,20 +148,8 @@ def gdp_epsilon(mu: float, delta: float) -> float:
 
     Parameters
     ----------
-    mu : float
-        GDP parameter, mu >= 0.
-    delta : float
-        0 < delta < 1.
-
-    Returns
-    -------
-    float
-        epsilon >= 0.
-
-    Raises
-    ------
-    InvalidParameterError
-        `mu` is negative or not finite, or `delta` is outside (0, 1).
+    mu, delta : float
+        mu >= 0 and 0 < delta < 1; otherwise an error as for :func:`gdp_delta`.
 
     Examples
     --------
@@ -192,14 +157,11 @@ def gdp_epsilon(mu: float, delta: float) -> float:
     >>> round(gdp_epsilon(0.2367044, 1e-6), 6)
     1.0
     """
-    target = math.log(check_delta(delta))
-    if not (math.isfinite(mu) and mu >= 0):
-        raise InvalidParameterError(f"mu must be a nonnegative finite number; got {mu!r}")
+    mu, target = check_nonnegative("mu", mu), math.log(check_delta(delta))
     if mu == 0 or _log_gdp_delta(mu, 0.0) <= target:
         return 0.0
     # delta(epsilon) <= Phi(-epsilon/mu + mu/2), which is at most delta here.
-    high = mu * (mu / 2 - float(ndtri_exp(target)))
-    high += 1e-9
+    high = mu * (mu / 2 - float(ndtri_exp(target))) + 1e-9
     while _log_gdp_delta(mu, high) > target:  # a rounding error of the bracket, for gigantic mu
         high *= 1 + 1e-9
     return _root(lambda e: max(_log_gdp_delta(mu, e) - target, _LEAST_EXCESS), 0.0, high)
@@ -210,20 +172,8 @@ def gdp_mu(epsilon: float, delta: float) -> float:
 
     Parameters
     ----------
-    epsilon : float
-        epsilon > 0.
-    delta : float
-        0 < delta < 1.
-
-    Returns
-    -------
-    float
-        The Gaussian-DP budget that (epsilon, delta) buys.
-
-    Raises
-    ------
-    InvalidParameterError
-        `epsilon` or `delta` is out of range.
+    epsilon, delta : float
+        epsilon > 0 and 0 < delta < 1; otherwise an error as for :func:`gdp_delta`.
 
     References
     ----------
@@ -249,30 +199,15 @@ def gdp_mu(epsilon: float, delta: float) -> float:
 
 
 def gaussian_scale(sensitivity: float, *, epsilon: float, delta: float) -> float:
-    """Smallest standard deviation at which Gaussian noise is (epsilon, delta)-DP.
+    """Smallest standard deviation at which Gaussian noise is (epsilon, delta)-DP (BW18, Theorem 8 and Algorithm 1).
 
     Parameters
     ----------
     sensitivity : float
-        l2-sensitivity of the released vector, > 0.
-    epsilon : float
-        epsilon > 0, of any size (unlike the classical formula, which is not private for large epsilon).
-    delta : float
-        0 < delta < 1.
-
-    Returns
-    -------
-    float
-        Standard deviation, in the units of `sensitivity`.
-
-    Raises
-    ------
-    InvalidParameterError
-        An argument is out of range.
-
-    References
-    ----------
-    BW18, Theorem 8 and Algorithm 1.
+        l2-sensitivity of the released vector, > 0. The standard deviation has its unit.
+    epsilon, delta : float
+        0 < delta < 1, and epsilon > 0 of any size (the classical formula is not private for large epsilon); otherwise
+        an error as for :func:`gdp_delta`.
 
     Examples
     --------
@@ -286,8 +221,6 @@ def gaussian_scale(sensitivity: float, *, epsilon: float, delta: float) -> float
 def pure_dp_mu(epsilon: float) -> float:
     """GDP parameter that an epsilon-DP mechanism satisfies: 2 Phi^{-1}(e^eps / (1 + e^eps)).
 
-    References
-    ----------
     DRS22, Proposition 2.12 with the trade-off function of randomised response.
 
     Examples
@@ -305,45 +238,24 @@ def pure_dp_epsilon(mu: float) -> float:
     """Largest epsilon such that every epsilon-DP mechanism is `mu`-GDP: ln(Phi(mu/2) / Phi(-mu/2)).
 
     The inverse of :func:`pure_dp_mu`.
-
-    Examples
-    --------
-    >>> from dpgraph.privacy.accounting import pure_dp_epsilon, pure_dp_mu
-    >>> round(pure_dp_epsilon(pure_dp_mu(1.0)), 6)
-    1.0
     """
-    if not (mu > 0 and math.isfinite(mu)):
-        raise InvalidParameterError(f"mu must be positive and finite; got {mu!r}")
-    if mu < 1:  # the same formula, written without cancellation
+    if check_positive("mu", mu) < 1:  # the same formula, written without cancellation
         return 2 * math.atanh(math.erf(mu / (2 * _SQRT2)))
     return float(log_ndtr(mu / 2) - log_ndtr(-mu / 2))
 
 
 def pure_beside_gaussian(mu: float, epsilon: float, delta: float) -> float:
-    """Largest e such that an e-DP release and a `mu`-GDP release together are (`epsilon`, `delta`)-DP.
+    """Largest e such that an e-DP release and a `mu`-GDP release, mu >= 0, are (`epsilon`, `delta`)-DP together.
 
     Of all e-DP releases the worst is randomised response, whose privacy loss is e with probability p = e^e/(1 + e^e)
     and -e otherwise. So the two are (epsilon, d)-DP with
     ``d = p delta_mu(epsilon - e) + (1 - p) delta_mu(epsilon + e)``, where ``delta_mu`` is the curve of
     :func:`gdp_delta`, continued to negative arguments.
 
-    Parameters
-    ----------
-    mu : float
-        mu >= 0.
-    epsilon, delta : float
-        epsilon > 0, 0 < delta < 1.
-
     References
     ----------
     P. Kairouz, S. Oh, P. Viswanath, "The composition theorem for differential privacy", ICML 2015 (randomised response
     is the worst pure mechanism).
-
-    Examples
-    --------
-    >>> from dpgraph.privacy.accounting import pure_beside_gaussian
-    >>> round(pure_beside_gaussian(0.05, 1.0, 1e-6), 3)
-    0.81...
     """
     epsilon, delta = check_epsilon(epsilon), check_delta(delta)
     if mu == 0:
@@ -378,45 +290,8 @@ def free_choice_epsilon(epsilon: float, delta: float) -> float:
     1/(1 + exp(e)), where both bounds on b meet, this is ``(1 + s) ln(1 - u) - s ln(1 - exp(e) u)``, whose derivative
     changes sign once, from - to +: its maximum is at an end. It is 0 at u = 0, and at the other end at most 0 if
     ``s e <= ln(1 + exp(-e))``; for larger u only ln a changes, and it falls.
-
-    Parameters
-    ----------
-    epsilon, delta : float
-        epsilon > 0, 0 < delta < 1.
-
-    Examples
-    --------
-    >>> from dpgraph.privacy.accounting import free_choice_epsilon
-    >>> round(free_choice_epsilon(1.0, 1e-6), 3)
-    0.03...
     """
     mu = gdp_mu(epsilon, delta)
     slope = math.exp(epsilon + float(log_ndtr(-epsilon / mu - mu / 2)) - math.log(delta))
     limit = _root(lambda e: slope * e - math.log1p(math.exp(-e)), 0.0, math.log(2) / slope)
     return min(limit * (1 - 1e-6), epsilon)
-
-
-def group_privacy(epsilon: float, delta: float, size: int) -> tuple[float, float]:
-    """Budget for one element so that a group of `size` elements is (epsilon, delta)-protected.
-
-    Returns
-    -------
-    tuple of float
-        ``(epsilon / size, delta * (exp(epsilon / size) - 1) / (exp(epsilon) - 1))``.
-
-    References
-    ----------
-    docs/theory.md, section 6; S. Vadhan, "The complexity of differential privacy", Lemma 2.2.
-
-    Examples
-    --------
-    >>> from dpgraph.privacy.accounting import group_privacy
-    >>> group_privacy(2.0, 1e-6, 2)
-    (1.0, 2.69e-07)
-    """
-    if size < 1:
-        raise InvalidParameterError(f"group size must be at least 1; got {size!r}")
-    epsilon, delta = check_epsilon(epsilon), check_delta(delta)
-    # (e^{eps/k} - 1)/(e^eps - 1), written so that neither exponential overflows.
-    ratio = math.expm1(-epsilon / size) / math.expm1(-epsilon) * math.exp(epsilon / size - epsilon)
-    return epsilon / size, delta * ratio

@@ -1,14 +1,8 @@
 """A private call: the budget it was opened with, its source of noise, and the one place where noise is added.
 
 A call is opened, and its whole budget debited, before private data is read. Parts of it are handed to the functions
-that release something::
-
-    call = open_call(epsilon=1.0, relation=Edge(), ...)
-    first, main, last = call.split(0.005, 0.975, 0.02)
-    total = first.release(Measurement("total weight", exact, l1=w, l2=w, unit=unit))
-
-A share is one of epsilon where the call is pure, and of mu**2 where it is Gaussian: both add up. So nothing but the
-call says how much a release may cost, and in which currency.
+that release something. A share is one of epsilon where the call is pure, and of mu**2 where it is Gaussian: both add
+up. So nothing but the call says how much a release may cost, and in which currency.
 """
 
 from __future__ import annotations
@@ -19,11 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpgraph.exceptions import DPGraphError
-from dpgraph.privacy.accountant import ROUNDING, PrivacyAccountant
-from dpgraph.privacy.accounting import pure_dp_epsilon
+from dpgraph.exceptions import DPGraphError, InvalidParameterError
+from dpgraph.privacy.accountant import ROUNDING, PrivacyAccountant, PrivacyLoss, ambient_accountant
+from dpgraph.privacy.accounting import check_epsilon, check_optional_delta, pure_dp_epsilon
 from dpgraph.privacy.grid import Terms, add_on_grid, grid_step, symmetric_part
-from dpgraph.privacy.ledger import Ledger, open_ledger
+from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.privacy.relation import Relation
 from dpgraph.privacy.report import Pairs, PrivacyReport
@@ -31,46 +25,36 @@ from dpgraph.typing import FloatArray
 
 __all__ = ["Call", "Measurement", "Released", "open_call"]
 
-
 #: The grid of a real number with Laplace noise is this many bits finer than the noise.
 _SCALAR_BITS = 20
 #: What floating-point arithmetic may do to an entry of an array of real numbers, in noise scales.
 _ALLOWANCE = 2.0**-30
+#: Thousandths of this delta are still exact.
+_LEAST_SHARED_DELTA = 1e-300
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """Numbers that are to be released, and what one neighbour changes in them.
+    """Numbers that are to be released, and what one neighbour changes in them."""
 
-    Parameters
-    ----------
-    name : str
-        Name of the line in the ledger.
-    value : ndarray, or tuple of ndarray
-        Private; several arrays stand for their exact sum.
-    l1, l2 : float
-        Bounds on the change between neighbours in the l1 and in the l2 norm, were the value computed exactly. The one
-        that the noise does not need may be left out.
-    unit : float
-        The value is a multiple of this power of two; 0 for real numbers.
-    few : bool
-        A handful of numbers: Gaussian noise is drawn from the exact discrete law.
-    symmetric : bool
-        Replace a square matrix by (A + A')/2, which moves no two data sets apart, and use noise (W + W')/2.
-    error : float, optional
-        For real numbers that are not `few`, and for vectors with Laplace noise: public bound on the distance of the
-        value from what an exact computation would give, in the norm of the noise. It counts twice, once for each of two
-        neighbours. By default 2**-30 noise scales an entry, which covers rounding unless sums in it are 2**22 over
-        their number of terms noise scales large.
-    """
-
+    #: Of the line in the ledger.
     name: str
+    #: Private; several arrays stand for their exact sum.
     value: Terms
+    #: Bounds on the change between neighbours in the l1 and in the l2 norm, were the value computed exactly. The one
+    #: that the noise does not need may be left out.
     l1: float = math.inf
     l2: float = math.inf
+    #: The value is a multiple of this power of two; 0 for real numbers.
     unit: float = 0.0
+    #: A handful of numbers: Gaussian noise is drawn from the exact discrete law.
     few: bool = False
+    #: Replace a square matrix by (A + A')/2, which moves no two data sets apart, and use noise (W + W')/2.
     symmetric: bool = False
+    #: For real numbers that are not `few`, and for vectors with Laplace noise: public bound on the distance of the
+    #: value from what an exact computation would give, in the norm of the noise. It counts twice, once for each of two
+    #: neighbours. By default 2**-30 noise scales an entry, which covers rounding unless sums in it are 2**22 over their
+    #: number of terms noise scales large.
     error: float | None = None
 
 
@@ -87,19 +71,7 @@ class Released(NamedTuple):
 
 
 class Call:
-    """A private call, or a part of one. Use :func:`open_call` and :meth:`part`.
-
-    Parameters
-    ----------
-    ledger : Ledger
-        The debited budget and its lines.
-    noise : NoiseSource
-        Where all noise of the call comes from.
-    share : float
-        Part of the ledger's budget: of epsilon, or of mu**2.
-    mu, epsilon : float, optional
-        GDP parameter or epsilon of this part, if it is not given by `share`.
-    """
+    """A private call (:func:`open_call`), or a part of one: a share of its budget, or a mu or an epsilon of its own."""
 
     def __init__(
         self,
@@ -155,6 +127,8 @@ class Call:
         """One of `count` equal parts."""
         if self._mu is not None:
             return self.at_mu(self._mu / math.sqrt(count))
+        if self._epsilon is not None:
+            return self.at_epsilon(self._epsilon / count)
         return Call(self.ledger, self.noise, self.share / count)
 
     def split(self, *shares: float) -> tuple[Call, ...]:
@@ -202,25 +176,17 @@ class Call:
         Pure parts use discrete Laplace noise of scale l1/epsilon, others Gaussian noise of standard deviation l2/mu;
         both on a public grid (:mod:`dpgraph.privacy.grid`).
         """
-        if self.pure:
-            return self._laplace(measurement)
-        if measurement.few:
-            count = np.size(_first(measurement.value))
-            law = self._lines().gaussian_on_grid(measurement.name, sensitivity=measurement.l2, mu=self.mu, count=count)
-            return Released(self.noise.scalars(measurement.value, law.unit, law.scale), law.scale)
-        return self._gaussian(measurement)
+        return self._laplace(measurement) if self.pure else self._gaussian(measurement)
 
     def _laplace(self, measurement: Measurement) -> Released:
         """Laplace noise on multiples of the unit.
 
         Several real numbers are rounded up or down at random to a grid of 2**-28 noise scales, which costs nothing
-        (:mod:`dpgraph.privacy.grid`).
-
-        A single real number is rounded to a grid of 2**-20 noise scales. Rounding adds one step to the bound, and one
-        more is an allowance: on either of two neighbours floating-point arithmetic may miss the number by half a step.
-        That is so unless the sum that it is made of has more than some 2**30 noise scales, and is not proven beyond:
-        with hundreds of millions of edges and an epsilon in the thousands, the bound may be exceeded by about a
-        billionth of itself.
+        (:mod:`dpgraph.privacy.grid`). A single real number is rounded to a grid of 2**-20 noise scales. Rounding adds
+        one step to the bound, and one more is an allowance: on either of two neighbours floating-point arithmetic may
+        miss the number by half a step. That is so unless the sum that it is made of has more than some 2**30 noise
+        scales, and is not proven beyond: with hundreds of millions of edges and an epsilon in the thousands, the bound
+        may be exceeded by about a billionth of itself.
         """
         unit, bound, value = measurement.unit, measurement.l1, measurement.value
         count = np.size(_first(value))
@@ -230,24 +196,28 @@ class Call:
         elif unit == 0.0:
             unit = grid_step(bound / self.epsilon, bits=_SCALAR_BITS)
             bound += 2 * unit
-        scale = self._lines().laplace(measurement.name, sensitivity=bound, epsilon=self.epsilon)
+        scale = self._lines().pure(measurement.name, mechanism="Laplace", sensitivity=bound, epsilon=self.epsilon)
         return Released(self.noise.laplace_on_grid(value, unit, scale), math.sqrt(2.0) * scale)
 
     def _gaussian(self, measurement: Measurement) -> Released:
-        ledger, value, bound = self._lines(), measurement.value, measurement.l2
+        value, bound, shape = measurement.value, measurement.l2, np.shape(_first(measurement.value))
+        if measurement.few:
+            count = math.prod(shape)
+            grid = self._lines().gaussian_on_grid(measurement.name, sensitivity=bound, mu=self.mu, count=count)
+            return Released(self.noise.scalars(value, grid.unit, grid.scale), grid.scale)
         if measurement.unit > 0:
-            scale = ledger.gaussian(measurement.name, sensitivity=bound, mu=self.mu)
+            scale = self.scale(measurement.name, bound, law="Gaussian")
             return Released(self.noise.gaussian_on_grid(np.asarray(value), measurement.unit, scale), scale)
-        shape = np.shape(_first(value))
         error = measurement.error
         if error is None:
             error = bound / self.mu * _ALLOWANCE * math.sqrt(math.prod(shape))
+        law = "symmetric Gaussian" if measurement.symmetric else "Gaussian"
+        scale = self.scale(measurement.name, bound + 2 * error, law=law)
         if measurement.symmetric:
-            scale = self.scale(measurement.name, bound + 2 * error, law="symmetric Gaussian")
-            draws = self.noise.symmetric_gaussian(shape[0], scale)
-            return Released(add_on_grid(symmetric_part(value), draws, grid_step(scale)), scale)
-        scale = self.scale(measurement.name, bound + 2 * error, law="Gaussian")
-        return Released(add_on_grid(value, self.noise.gaussian(shape, scale), grid_step(scale)), scale)
+            value, draws = symmetric_part(value), self.noise.symmetric_gaussian(shape[0], scale)
+        else:
+            draws = self.noise.gaussian(shape, scale)
+        return Released(add_on_grid(value, draws, grid_step(scale)), scale)
 
     def scale(
         self, name: str, sensitivity: float, *, law: str, pairs: Pairs = Pairs.ANY, purely: bool = False
@@ -269,10 +239,7 @@ class Call:
         return self.epsilon if self.ledger.delta == 0 else self.ledger.epsilon_beside()
 
     def look(self, name: str, sensitivity: float, *, law: str, pairs: Pairs) -> float:
-        """The scale of pure noise, beside Gaussian lines about other pairs where there are such.
-
-        See :meth:`~dpgraph.privacy.ledger.Ledger.pure_beside`.
-        """
+        """The scale of pure noise, beside Gaussian lines where there are such: see :meth:`Ledger.pure_beside`."""
         if self.ledger.delta == 0:
             return self.scale(name, sensitivity, law=law, pairs=pairs)
         return self.ledger.pure_beside(name, mechanism=law, sensitivity=sensitivity, pairs=pairs)
@@ -311,17 +278,27 @@ def open_call(
 ) -> Call:
     """Validate a budget and debit all of it; to be called before any private data is read.
 
-    ``delta = 0`` opens a pure call. With `staged`, pure parts may come before, or beside, a Gaussian stage
-    (:meth:`Call.stage`), and the accountant is charged (epsilon, delta) in place of a GDP parameter. Other arguments
-    and all errors are those of :func:`~dpgraph.privacy.ledger.open_ledger`.
+    ``delta = 0`` opens a pure call. ``accountant = None`` means that of the enclosing ``with`` block, if any. Good
+    events may use `slack` < delta of delta. With `staged`, pure parts may come before, or beside, a Gaussian stage
+    (:meth:`Call.stage`), and the accountant is charged (epsilon, delta) in place of a GDP parameter. A number out of
+    range raises InvalidParameterError, an accountant that refuses BudgetExceededError.
     """
-    ledger = open_ledger(
-        epsilon=epsilon,
-        delta=delta or None,
-        accountant=accountant,
-        relation=relation,
-        noise=noise,
-        slack=slack,
-        staged=staged,
-    )
+    if accountant is not None and not isinstance(accountant, PrivacyAccountant):
+        raise InvalidParameterError(
+            f"accountant must be a dpgraph.PrivacyAccountant or None; got {type(accountant).__name__}"
+        )
+    epsilon, delta = check_epsilon(epsilon), check_optional_delta(delta)
+    if slack > 0 and delta < _LEAST_SHARED_DELTA:
+        raise InvalidParameterError(
+            f"delta must be at least {_LEAST_SHARED_DELTA:g} where good events share it; got {delta!r}"
+        )
+    if not 0 <= slack <= delta or slack == delta > 0:
+        raise InvalidParameterError(f"the slack share of delta must lie in [0, delta); got {slack!r}")
+    ledger = Ledger(epsilon, delta, slack, relation, noise.seeded, mixed=staged)
+    ledger.staged = staged
+    accountant = accountant if accountant is not None else ambient_accountant()
+    if accountant is not None:
+        gaussian = delta > 0 and not staged
+        loss = PrivacyLoss(mu=ledger.mu, slack=slack) if gaussian else PrivacyLoss(epsilon=epsilon, slack=delta)
+        accountant.charge(loss, ledger)
     return Call(ledger, noise)

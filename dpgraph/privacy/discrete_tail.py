@@ -20,24 +20,10 @@ def grid_quantile(failure: float, *, ratio: float, terms: int = 2) -> float:
     P[X = k] proportional to exp(-k**2 / (2 s**2)) for integers k, with s >= `ratio`. Then for up to `terms` such
     releases R_1, ..., R_k with independent noise of one scale sigma = g s, and any signs,
 
-        P[sum of +-(R_i - v_i) > z sqrt(k) sigma] <= `failure`.
+        P[sum of +-(R_i - v_i) > z sqrt(k) sigma] <= `failure`,
 
-    Parameters
-    ----------
-    failure : float
-        0 < failure < 1.
-    ratio : float
-        At least 1: a lower bound on sigma in steps of the grid.
-    terms : int, default 2
-        How many scalars are added or subtracted at most (two: a gap).
+    for z the normal quantile of `failure` plus ``1.5 sqrt(terms) / ratio``.
 
-    Returns
-    -------
-    float
-        The normal quantile of `failure` plus ``1.5 sqrt(terms) / ratio``.
-
-    Notes
-    -----
     *Theorem.* Let Z be normal with mean 0 and standard deviation s >= 1. Then P[X >= t] <= P[Z + 1 >= t] for every t.
 
     *Proof.* X is an integer, so let t = m be one. f is the density of Z and C = sum_k exp(-k**2/(2 s**2)), which by
@@ -55,16 +41,8 @@ def grid_quantile(failure: float, *, ratio: float, terms: int = 2) -> float:
     are at most sqrt(k) Z + k in this order, and k roundings add at most k/2. What is asked for holds if z sqrt(k) s >=
     q sqrt(k) s + 3 k/2, with q the normal quantile, P[Z > q s] = `failure`.
 
-    References
-    ----------
     C. Canonne, G. Kamath, T. Steinke, "The discrete Gaussian for differential privacy", NeurIPS 2020, section 3.2 (the
     first half: the tail of X beside that of a rounded Z).
-
-    Examples
-    --------
-    >>> from dpgraph.privacy.discrete_tail import grid_quantile
-    >>> round(grid_quantile(1e-7, ratio=1e5), 6)
-    5.199359
     """
     if not ratio >= 1 or terms < 1:
         raise DPGraphError("internal error: the noise of a good event must be at least one step of its grid wide")

@@ -1,10 +1,8 @@
 """Random draws with exact probabilities, in integer arithmetic.
 
-A bound on a likelihood ratio does not survive floating point. Comparing floating-point numbers gives a probability that
-is off by rounding, and the tails of a binomial or geometric sampler in floating point may be off by any factor. Here
-every probability is an exact function of integers, given independent uniform bits. There are coins of probability
-exp(-x) for rational x. Made of them are discrete Laplace noise, discrete Gaussian noise, and a random subset of a huge
-set that holds each element with the same exact probability, in time proportional to the size of the subset.
+A bound on a likelihood ratio does not survive floating point: compared numbers are off by rounding, and the tails of a
+floating-point sampler may be off by any factor. Here every probability is an exact function of integers, given
+independent uniform bits; all draws are made of coins of probability exp(-x) for rational x.
 
 References
 ----------
@@ -36,7 +34,6 @@ __all__ = [
     "random_subset",
 ]
 
-
 #: Exponents are multiples of 2**-EXPONENT_BITS.
 EXPONENT_BITS = 40
 _ONE = 1 << EXPONENT_BITS
@@ -65,12 +62,7 @@ def flip_exponent(epsilon: float) -> int:
 
     A flip is epsilon-private when 1/(1 + e**epsilon) <= p <= e**epsilon/(1 + e**epsilon). The first holds for g >=
     ln(1 + e**-epsilon). Two units are added, far more than the rounding of the logarithm. The second still holds then
-    for every epsilon above 1e-11.
-
-    Raises
-    ------
-    InvalidParameterError
-        `epsilon` is below :data:`LEAST_FLIP_EPSILON`. All randomised response takes its probability from here.
+    for every epsilon above 1e-11. All randomised response takes its probability from here.
     """
     if not epsilon >= LEAST_FLIP_EPSILON:
         raise InvalidParameterError(
@@ -86,19 +78,10 @@ def flip_probability(exponent: int) -> float:
 
 
 def discrete_laplace(count: int, scale: float, generator: np.random.Generator) -> IntArray:
-    """Independent integers with P[Z = z] proportional to exp(-g |z|) exactly.
+    """Independent integers with P[Z = z] proportional to exp(-g |z|) exactly, for 0 < `scale` <= LARGEST_SCALE.
 
     g is 1/`scale` rounded down to a multiple of 2**-EXPONENT_BITS: the noise is a little wider than asked for, so that
     adding it to integers of l1-sensitivity s is (s / scale)-DP. A difference of two geometric variables has this law.
-
-    Parameters
-    ----------
-    count : int
-        Number of draws.
-    scale : float
-        0 < scale <= LARGEST_SCALE.
-    generator : numpy.random.Generator
-        Source of uniform bits.
     """
     exponent = min(math.floor(_ONE / Fraction(scale)), 1 << 62)
     draws = geometric(2 * count, exponent, generator)
@@ -110,19 +93,8 @@ def discrete_gaussian(count: int, scale: float, generator: np.random.Generator) 
 
     Nothing is rounded: `scale` is a double, hence a rational number, and probabilities are compared with as many random
     bits as it takes. So adding the noise to integers of l2-sensitivity s costs exactly what the theorems on the
-    discrete Gaussian say for s / `scale`.
+    discrete Gaussian say for s / `scale`. Beyond a scale of 2**46, 64-bit integers may overflow.
 
-    Parameters
-    ----------
-    count : int
-        Number of draws.
-    scale : float
-        0 < scale <= 2**46: beyond, 64-bit integers may overflow.
-    generator : numpy.random.Generator
-        Source of uniform bits.
-
-    Notes
-    -----
     Algorithm 3 of Canonne, Kamath and Steinke. With t = floor(scale) + 1, discrete Laplace noise of scale t is accepted
     with probability exp(-g), g = (|y| - scale**2 / t)**2 / (2 scale**2), because |y| / t + g = y**2 / (2 scale**2) + a
     constant. More than half of the draws of a scale above one are accepted. How often one is rejected depends on the
@@ -147,24 +119,10 @@ def nested_cubes(
     """First entries of `count` independent integer vectors, and half-widths of the cubes that hold their other entries.
 
     A vector (y, z), z of `later` entries, has probability proportional to exp(-g |y| - h max(max|z| - |y|, 0)) exactly,
-    if z is drawn uniformly from {-r, ..., r}^later, r its half-width.
+    if z is drawn uniformly from {-r, ..., r}^later, r its half-width. `exponents` are g >= h > 0, in units of
+    2**-EXPONENT_BITS; it is fast where both are much smaller than 1/`later`, the noise being many steps wide. Returned
+    are y and r, each of shape (count,).
 
-    Parameters
-    ----------
-    count, later : int
-        Number of vectors, and number of entries of each after the first.
-    exponents : tuple of int
-        g >= h > 0 in units of 2**-EXPONENT_BITS. Fast where both are much smaller than 1/`later`, that is, where the
-        noise is many steps wide.
-    generator : numpy.random.Generator
-        Source of uniform bits.
-
-    Returns
-    -------
-    y, r : ndarray of int64, shape (count,)
-
-    Notes
-    -----
     Given y the weight of z is sum over r >= max(|y|, max|z|) of e^(-h (r - |y|)) (1 - e^-h). So (y, r) has weight
     (2 r + 1)^m e^(-g |y| - h (r - |y|)) for r >= |y|, m = `later`. Let |y| be a sum of j + 1 geometric variables of
     rate g and r - |y| one of m - j + 1 of rate h, where j = 0, ..., m has weight ((1 - e^-h)/(1 - e^-g))^j: their joint
@@ -190,19 +148,9 @@ def nested_cubes(
 def random_subset(size: int, exponent: int, generator: np.random.Generator) -> IntArray:
     """A random subset of {0, ..., size - 1}, increasing: each element independently, with probability 1 - exp(-g).
 
-    Parameters
-    ----------
-    size : int
-        0 <= size <= MOST_ELEMENTS.
-    exponent : int
-        g in units of 2**-EXPONENT_BITS, positive.
-    generator : numpy.random.Generator
-        Source of uniform bits.
-
-    Notes
-    -----
-    The gaps between successive members are geometric, P[gap >= y] = exp(-g y), and are drawn as such (Algorithm 2 of
-    Canonne, Kamath and Steinke), so that nothing is done for the elements in between.
+    `size` is at most MOST_ELEMENTS, and g > 0 is `exponent` in units of 2**-EXPONENT_BITS. The gaps between successive
+    members are geometric, P[gap >= y] = exp(-g y), and are drawn as such (Algorithm 2 of Canonne, Kamath and Steinke),
+    so that nothing is done for the elements in between.
     """
     found: list[IntArray] = []
     start = 0

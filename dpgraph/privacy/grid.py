@@ -30,10 +30,9 @@ import math
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgraph.exceptions import InvalidGraphError
-from dpgraph.typing import FloatArray
+from dpgraph.typing import BoolArray, FloatArray
 
 __all__ = [
     "GRID_BITS",
@@ -65,16 +64,10 @@ _CLOSE_TO_HALF = 2.0**-40
 
 
 def grid_step(scale: float, unit: float = 0.0, *, bits: int = GRID_BITS) -> float:
-    """Step of the grid for noise of scale `scale`: `unit`, or a power of two about ``scale * 2**-bits`` if larger.
+    """Step of the grid for noise of this public scale: `unit`, or a power of two about ``scale * 2**-bits`` if larger.
 
-    Parameters
-    ----------
-    scale : float
-        Public.
-    unit : float
-        The data are multiples of this power of two; 0 if the noise is real, whose grid costs nothing.
-    bits : int
-        The noise is less than ``2**(bits + 1)`` steps wide.
+    The data are multiples of `unit`, a power of two; it is 0 if the noise is real, whose grid costs nothing. The noise
+    is less than ``2**(bits + 1)`` steps wide.
     """
     return max(unit, 2.0 ** (math.floor(math.log2(scale)) - bits))
 
@@ -82,10 +75,7 @@ def grid_step(scale: float, unit: float = 0.0, *, bits: int = GRID_BITS) -> floa
 def nearest_points(values: FloatArray, step: float) -> tuple[FloatArray, FloatArray]:
     """Nearest multiples of `step`, a power of two, and the remainders in steps. Both are exact, down to 2**-1074 steps.
 
-    Raises
-    ------
-    InvalidGraphError
-        A value is NaN or infinite. (The functions that read data refuse those before.)
+    A value that is NaN or infinite is refused; the functions that read data refuse those before.
     """
     if not np.all(np.isfinite(values)):
         raise InvalidGraphError("expected finite numbers to release on a grid; at least one is not")
@@ -142,7 +132,7 @@ def add_on_grid(values: Terms, noise: FloatArray, unit: float) -> FloatArray:
     return sum_on_grid(points, np.rint(left + noise / unit), unit)
 
 
-def coins(probabilities: FloatArray, generator: np.random.Generator) -> NDArray[np.bool_]:
+def coins(probabilities: FloatArray, generator: np.random.Generator) -> BoolArray:
     """True with exactly these probabilities, doubles in [0, 1], by comparing their binary digits with random ones."""
     result = np.zeros(probabilities.shape, dtype=bool)
     left, tied = probabilities.ravel().copy(), np.arange(probabilities.size)

@@ -1,26 +1,19 @@
-"""The budget of one private call: opened (and debited) before data is read, one line for each release."""
+"""The budget of one private call, and one line for each release."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from dpgraph.exceptions import DPGraphError, InvalidParameterError
-from dpgraph.privacy.accountant import ROUNDING, PrivacyAccountant, PrivacyLoss, ambient_accountant
-from dpgraph.privacy.accounting import (
-    check_delta,
-    check_epsilon,
-    free_choice_epsilon,
-    gdp_mu,
-    pure_beside_gaussian,
-    pure_dp_mu,
-)
+from dpgraph.privacy.accountant import ROUNDING
+from dpgraph.privacy.accounting import free_choice_epsilon, gdp_mu, pure_beside_gaussian, pure_dp_mu
 from dpgraph.privacy.discrete_tail import grid_quantile
-from dpgraph.privacy.noise import NoiseSource
 from dpgraph.privacy.relation import Relation
 from dpgraph.privacy.report import LedgerEntry, Pairs, PrivacyReport
 
-__all__ = ["GridNoise", "Ledger", "open_ledger"]
+__all__ = ["Ledger"]
 
 #: Grid of scalar releases: at most sigma / 10**4, so that the discrete Gaussian is within a relative 1e-6 of the
 #: Gaussian-DP curve of the continuous one (docs/theory.md, section 1).
@@ -29,12 +22,9 @@ _DISCRETE_INFLATION = 1 + 1e-6
 _LARGEST_MU = 2.0**20
 #: Most grid steps in a standard deviation: draws stay integers that a double holds.
 _MOST_STEPS = 2.0**46
-#: Thousandths of it are still exact.
-_LEAST_SHARED_DELTA = 1e-300
 
 
-@dataclass(frozen=True)
-class GridNoise:
+class GridNoise(NamedTuple):
     """Standard deviation of a discrete Gaussian and the grid on which it lives."""
 
     scale: float
@@ -44,7 +34,8 @@ class GridNoise:
 class Ledger:
     """Records the releases of one call and refuses to record more than was debited.
 
-    Use :func:`open_ledger`. Every noise scale of the package is handed out by one of the methods below.
+    It is debited by :func:`~dpgraph.privacy.call.open_call`. Every noise scale of the package is handed out by one of
+    the methods below. `pairs` are the vertex pairs that a release reads.
     """
 
     def __init__(
@@ -74,11 +65,8 @@ class Ledger:
         So a call that has not been debited in Gaussian DP may release something purely first and decide by it between a
         pure and a Gaussian mechanism. Its lines appear in this ledger, which takes no others.
 
-        Parameters
-        ----------
-        epsilon, delta, slack
-            As for :func:`open_ledger`; delta = 0 makes a pure stage. Beside the Gaussian lines of another one, pure
-            lines about disjoint pairs may stand (:meth:`pure_beside`).
+        delta = 0 makes a pure stage. Beside the Gaussian lines of another one, pure lines about disjoint pairs may
+        stand (:meth:`pure_beside`).
         """
         stage = Ledger(epsilon, delta, slack, self.relation, self.seeded, mixed=delta > 0)
         stages = [*self._stages, stage]
@@ -113,8 +101,7 @@ class Ledger:
     ) -> float:
         """Standard deviation of Gaussian noise for l2-sensitivity `sensitivity` at GDP parameter `mu`.
 
-        `pairs` are the vertex pairs that the release reads. The lines that spend the same budget again on disjoint
-        pairs have share 0.
+        Lines that spend the same budget again on disjoint pairs have share 0.
         """
         scale, share = sensitivity / mu, 0.0 if pairs.disjoint else (mu / self.mu) ** 2
         self._record(LedgerEntry(name, mechanism, sensitivity, scale, mu=mu, share=share, pairs=pairs))
@@ -136,20 +123,15 @@ class Ledger:
                 f"release {name!r} gets so little of the budget that its noise cannot be drawn exactly: Gaussian-DP "
                 f"parameter {mu:.3g}, at least about 1e-13 is needed. Raise epsilon or delta"
             )
-        entry = LedgerEntry(name, "discrete Gaussian", rounded, scale, mu=mu, share=(mu / self.mu) ** 2)
-        self._record(entry)
+        self._record(LedgerEntry(name, "discrete Gaussian", rounded, scale, mu=mu, share=(mu / self.mu) ** 2))
         return GridNoise(scale, unit)
 
     def good_event(self, name: str, delta_share: float, *, candidates: int = 1) -> float:
         """Quantile z such that `candidates` one-sided slacks of z standard deviations fail with `delta_share`.
 
         A slack bounds a scalar released on the grid of :meth:`gaussian_on_grid`, or the difference of two of one
-        release: rounding and the discrete law of the noise are part of z.
-
-        References
-        ----------
-        DN25a, Lemma B.5 in its GDP form (docs/theory.md, section 1);
-        :func:`~dpgraph.privacy.discrete_tail.grid_quantile` (proof).
+        release: rounding and the discrete law of the noise are part of z. DN25a, Lemma B.5 in its GDP form
+        (docs/theory.md, section 1); :func:`~dpgraph.privacy.discrete_tail.grid_quantile` (proof).
         """
         self.event(name, delta_share)
         return grid_quantile(delta_share / candidates, ratio=_GRID_RATIO)
@@ -172,7 +154,6 @@ class Ledger:
 
         A call with delta > 0 must say with which GDP parameter `mu` the release is charged, at least
         :func:`~dpgraph.privacy.accounting.pure_dp_mu` of epsilon, which every epsilon-DP release satisfies.
-        `pairs` as for :meth:`gaussian`.
         """
         if mu and mu < pure_dp_mu(epsilon) * (1 - ROUNDING):
             raise DPGraphError(f"internal error: release {name!r} is charged with less than it costs")
@@ -181,10 +162,6 @@ class Ledger:
         share = 0.0 if pairs.disjoint else share
         self._record(LedgerEntry(name, mechanism, sensitivity, scale, mu=mu, epsilon=epsilon, share=share, pairs=pairs))
         return scale
-
-    def laplace(self, name: str, *, sensitivity: float, epsilon: float, pairs: Pairs = Pairs.ANY) -> float:
-        """Scale of Laplace noise for l1-sensitivity `sensitivity`; `pairs` as for :meth:`gaussian`."""
-        return self.pure(name, mechanism="Laplace", sensitivity=sensitivity, epsilon=epsilon, pairs=pairs)
 
     def epsilon_beside(self) -> float:
         """What :meth:`pure_beside` spends."""
@@ -198,23 +175,13 @@ class Ledger:
         ``self.mu``-GDP with the lines about any pair, or by this release. Which of them may depend on the lines about
         any pair, so that the trade-off function of the call is that of these lines composed with the smaller of the
         two; its delta is at most the sum of both, and this release is charged with the slack of the call, delta being
-        split for it.
-
-        References
-        ----------
-        DRS22, Theorem 3.2 (composition of mechanisms that satisfy one trade-off function whatever came before);
-        :func:`~dpgraph.privacy.accounting.pure_beside_gaussian`.
+        split for it: DRS22, Theorem 3.2 (composition of mechanisms that satisfy one trade-off function whatever came
+        before), and :func:`~dpgraph.privacy.accounting.pure_beside_gaussian`.
         """
         epsilon = self.epsilon_beside()
-        scale = sensitivity / epsilon
-        self._record(
-            LedgerEntry(name, mechanism, sensitivity, scale, epsilon=epsilon, delta_share=self.slack, pairs=pairs)
-        )
+        scale, delta = sensitivity / epsilon, self.slack
+        self._record(LedgerEntry(name, mechanism, sensitivity, scale, epsilon=epsilon, delta_share=delta, pairs=pairs))
         return scale
-
-    def remaining_mu(self) -> float:
-        """Gaussian-DP parameter that is not yet used by a line of this ledger."""
-        return math.sqrt(max(self.mu**2 - sum(e.mu**2 for e in self.entries), 0.0))
 
     def report(self) -> PrivacyReport:
         """The ledger as it stands, for a result object or a halt."""
@@ -253,68 +220,3 @@ class Ledger:
 
 def _within(used: float, limit: float) -> bool:
     return used <= limit * (1 + ROUNDING)
-
-
-def open_ledger(
-    *,
-    epsilon: float,
-    delta: float | None,
-    accountant: PrivacyAccountant | None,
-    relation: Relation,
-    noise: NoiseSource,
-    slack: float = 0.0,
-    staged: bool = False,
-) -> Ledger:
-    """Validate a call's budget and debit all of it; to be called before any private data is read.
-
-    Parameters
-    ----------
-    epsilon : float
-        epsilon > 0.
-    delta : float or None
-        0 < delta < 1, or ``None`` for a pure-DP call.
-    accountant : PrivacyAccountant or None
-        Who is debited; ``None`` means the accountant of the enclosing ``with`` block, if any.
-    relation : Relation
-        What neighbouring data sets differ in; the accountant adds up calls with one relation only.
-    noise : NoiseSource
-        Says whether the call is seeded.
-    slack : float, default 0.0
-        Part of delta that good events may use, 0 <= slack < delta.
-    staged : bool, default False
-        Pure and Gaussian stages will follow one another (:meth:`Ledger.stage`). The accountant is charged
-        (epsilon, delta) for such a call, not a GDP parameter.
-
-    Returns
-    -------
-    Ledger
-
-    Raises
-    ------
-    InvalidParameterError
-        epsilon, delta or slack is out of range.
-    BudgetExceededError
-        The accountant refuses.
-    """
-    if accountant is not None and not isinstance(accountant, PrivacyAccountant):
-        raise InvalidParameterError(
-            f"accountant must be a dpgraph.PrivacyAccountant or None; got {type(accountant).__name__}"
-        )
-    epsilon = check_epsilon(epsilon)
-    delta = 0.0 if delta is None else check_delta(delta)
-    if slack > 0 and delta < _LEAST_SHARED_DELTA:
-        raise InvalidParameterError(
-            f"delta must be at least {_LEAST_SHARED_DELTA:g} where good events share it; got {delta!r}"
-        )
-    if not 0 <= slack <= delta or slack == delta > 0:
-        raise InvalidParameterError(f"the slack share of delta must lie in [0, delta); got {slack!r}")
-    ledger = Ledger(epsilon, delta, slack, relation, noise.seeded, mixed=staged)
-    ledger.staged = staged
-    accountant = accountant if accountant is not None else ambient_accountant()
-    if accountant is not None:
-        if delta and not staged:
-            loss = PrivacyLoss(mu=ledger.mu, slack=slack)
-        else:
-            loss = PrivacyLoss(epsilon=epsilon, slack=delta)
-        accountant.charge(loss, ledger)
-    return ledger

@@ -1,12 +1,8 @@
-"""The only source of randomness that protects private data.
+"""The only source of randomness that protects private data: ChaCha with 20 rounds, a fresh 256-bit key for every call.
 
-By default it comes from ChaCha with 20 rounds. Every call takes a fresh 256-bit key from the operating system. A seed
-is for tests and reproducible experiments: whoever knows it can subtract the noise, so results that are made with one
-say so.
-
-Floating point. Coins, random subsets, discrete Laplace and discrete Gaussian noise have exact probabilities
-(exact_sampling.py). Every number is released on a public grid (grid.py, with the proofs): no low-order bits of data or
-noise remain. Real noise, before it is rounded, is floating point; docs/guarantee.md says what that means.
+Coins, random subsets, discrete Laplace and discrete Gaussian noise have exact probabilities (exact_sampling.py). Every
+number is released on a public grid (grid.py, with the proofs): no low-order bits of data or noise remain. Real noise,
+before it is rounded, is floating point; docs/guarantee.md says what that means.
 """
 
 from __future__ import annotations
@@ -18,20 +14,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from randomgen import ChaCha
 
 from dpgraph.arguments import as_generator
 from dpgraph.exceptions import DPGraphError
+from dpgraph.privacy import exact_sampling as exact
 from dpgraph.privacy.count_noise import cauchy_offset, ladder_offset
-from dpgraph.privacy.exact_sampling import (
-    EXPONENT_BITS,
-    LARGEST_SCALE,
-    discrete_gaussian,
-    discrete_laplace,
-    exponential_coins,
-    nested_cubes,
-    random_subset,
-)
+from dpgraph.privacy.exact_sampling import EXPONENT_BITS
 from dpgraph.privacy.grid import (
     LAPLACE_BITS,
     Terms,
@@ -43,16 +32,12 @@ from dpgraph.privacy.grid import (
     sum_on_grid,
 )
 from dpgraph.privacy.reading_norm import ReadingNorm
-from dpgraph.typing import FloatArray
+from dpgraph.typing import FloatArray, IntArray
 
 __all__ = ["NoiseSource", "ReadingNoise", "noise_source"]
 
-Shape = int | tuple[int, ...]
-
 #: Discrete Laplace numbers are drawn this many at a time: drawing one takes as long as drawing a hundred.
 _RESERVE = 2048
-
-
 #: A public part of a score is at least this many units below the best one: more than noise can make up for.
 _MOST_BEHIND = 2.0**50
 
@@ -60,15 +45,8 @@ _MOST_BEHIND = 2.0**50
 class NoiseSource:
     """Source of noise for one private call. Use :func:`noise_source`.
 
-    Parameters
-    ----------
-    generator : numpy.random.Generator or None
-        ``None`` for cryptographic noise keyed by the operating system.
-
-    Notes
-    -----
-    A cryptographic source that finds itself in a forked child takes a new key, so that no two processes draw the
-    same noise. A source cannot be pickled or copied.
+    A cryptographic source (without a generator) that finds itself in a forked child takes a new key, so that no two
+    processes draw the same noise. A source cannot be pickled or copied.
     """
 
     def __init__(self, generator: np.random.Generator | None) -> None:
@@ -87,13 +65,7 @@ class NoiseSource:
             self._generator, self._pid, self._reserve = _cryptographic_generator(), os.getpid(), {}
         return self._generator
 
-    def spawn(self) -> NoiseSource:
-        """Return an independent source of the same kind for another release."""
-        if not self.seeded:
-            return NoiseSource(None)
-        return NoiseSource(np.random.default_rng(self._generator.integers(0, 2**63, size=4)))
-
-    def gaussian(self, shape: Shape, scale: float) -> FloatArray:
+    def gaussian(self, shape: int | tuple[int, ...], scale: float) -> FloatArray:
         """Independent normals of standard deviation `scale`, in floating point."""
         return self.generator.standard_normal(shape) * scale
 
@@ -102,11 +74,10 @@ class NoiseSource:
         W = self.gaussian((n, n), scale)
         return (W + W.T) / 2
 
-    def chi(self, degrees_of_freedom: NDArray[np.int64]) -> FloatArray:
+    def chi(self, degrees_of_freedom: IntArray) -> FloatArray:
         """Draw chi variables with the given degrees of freedom (0 gives 0)."""
-        degrees = np.asarray(degrees_of_freedom)
-        draws = self.generator.chisquare(np.maximum(degrees, 1))
-        return np.where(degrees > 0, np.sqrt(draws), 0.0)
+        draws = self.generator.chisquare(np.maximum(degrees_of_freedom, 1))
+        return np.where(degrees_of_freedom > 0, np.sqrt(draws), 0.0)
 
     def gaussian_on_grid(self, values: FloatArray, unit: float, scale: float) -> FloatArray:
         """Release `values`, exact multiples of `unit`, plus Gaussian noise, rounded to that grid.
@@ -132,7 +103,7 @@ class NoiseSource:
 
     def noisy_argmax(
         self, scores: FloatArray, unit: float, scale: float, *, public: FloatArray | None = None
-    ) -> NDArray[np.int64]:
+    ) -> IntArray:
         """Column of the largest of scores, multiples of `unit`, plus geometric noise of scale `scale`, for each row.
 
         This is the report of a noisy maximum (permute-and-flip); of equal sums the first counts. Where neighbours move
@@ -141,17 +112,18 @@ class NoiseSource:
         Where L is discrete Laplace, max(L, -L - 1) is geometric. Below epsilon = 2**-29 the noise is too wide for
         the exact sampler; then the column is drawn uniformly.
         """
-        if scale > LARGEST_SCALE * unit:
+        if scale > exact.LARGEST_SCALE * unit:
             return self.generator.integers(scores.shape[1], size=len(scores))
         draws = self._laplace(scores.shape, scale / unit)
         steps = np.maximum(draws, -draws - 1)
         if public is not None:
             ahead = np.rint(public / unit)
             steps = steps + np.maximum(ahead - ahead.max(axis=1, keepdims=True), -_MOST_BEHIND)
-        return np.argmax(self.on_grid(scores, unit, steps), axis=1)
+        largest: IntArray = np.argmax(self.on_grid(scores, unit, steps), axis=1)
+        return largest
 
     def readings(
-        self, shape: tuple[int, int], rows: NDArray[np.int64], norm: ReadingNorm, unit: float, scale: float
+        self, shape: tuple[int, int], rows: IntArray, norm: ReadingNorm, unit: float, scale: float
     ) -> ReadingNoise:
         """Noise for all readings of `rows` of an array: for each number one vector, of density exp(-norm / scale).
 
@@ -163,8 +135,10 @@ class NoiseSource:
             drawn = _seeded_cubes(self._generator, count, norm.readings - 1, rates)
         else:
             exponents = math.floor(rates[0] * 2.0**EXPONENT_BITS), math.floor(rates[1] * 2.0**EXPONENT_BITS)
-            drawn = nested_cubes(count, norm.readings - 1, exponents, self.generator)
-        return ReadingNoise(self, shape, rows, norm, unit, scale, drawn)
+            drawn = exact.nested_cubes(count, norm.readings - 1, exponents, self.generator)
+        cubes = np.zeros((2, *shape), dtype=np.int64)
+        cubes[:, rows] = np.reshape(drawn, (2, -1, shape[1]))
+        return ReadingNoise(self, norm, unit, scale, rows, cubes)
 
     def scalars(self, values: Terms, unit: float, scale: float) -> FloatArray:
         """Release a few reals: rounded to the grid `unit`, plus discrete Gaussian noise of parameter `scale`."""
@@ -172,12 +146,10 @@ class NoiseSource:
         if self.seeded:
             draws = _seeded_discrete(self._generator, "gaussian", points[0].size, scale / unit)
         else:
-            draws = discrete_gaussian(points[0].size, scale / unit, self.generator).astype(np.float64)
+            draws = exact.discrete_gaussian(points[0].size, scale / unit, self.generator).astype(np.float64)
         return sum_on_grid(points, draws, unit)
 
-    def flipped_pairs(
-        self, pairs: NDArray[np.int64], shares: FloatArray, count: int, exponent: int
-    ) -> NDArray[np.int64]:
+    def flipped_pairs(self, pairs: IntArray, shares: FloatArray, count: int, exponent: int) -> IntArray:
         """Answer one bit for each of the numbers 0, ..., `count` - 1, and return those that answer 1, increasing.
 
         Number ``pairs[k]`` (increasing) is true with probability ``shares[k]``, a multiple of 2**-52, the others never.
@@ -185,9 +157,9 @@ class NoiseSource:
         `exponent` in units of 2**-EXPONENT_BITS (:func:`~dpgraph.privacy.exact_sampling.flip_exponent`).
         """
         true = pairs[self.generator.random(shares.size) < shares]
-        return np.setxor1d(true, random_subset(count, exponent, self.generator), assume_unique=True)
+        return np.setxor1d(true, exact.random_subset(count, exponent, self.generator), assume_unique=True)
 
-    def noisy_best(self, scores: NDArray[np.int64], epsilon: float) -> int:
+    def noisy_best(self, scores: IntArray, epsilon: float) -> int:
         """Draw a position by permute-and-flip.
 
         Each position is accepted with probability exp(epsilon (score - best)). One of the accepted is drawn uniformly.
@@ -195,7 +167,7 @@ class NoiseSource:
         multiple of 2**-20, and to 2**13, so that the exponents are exact integers.
         """
         rate = int(min(epsilon, 2.0**13) * 2.0 ** (EXPONENT_BITS - 20))
-        accepted = np.flatnonzero(exponential_coins((scores.max() - scores) * rate, self.generator))
+        accepted = np.flatnonzero(exact.exponential_coins((scores.max() - scores) * rate, self.generator))
         return int(accepted[self.generator.integers(accepted.size)])
 
     def on_ladder(self, count: int, widths: Sequence[int], exponent: int) -> int:
@@ -210,21 +182,18 @@ class NoiseSource:
         """Round `values` to multiples of `unit`, and add `noise` units exactly."""
         return sum_on_grid(split(values, unit)[0], noise, unit)
 
-    def _laplace(self, shape: Shape, scale: float) -> FloatArray:
-        size = math.prod(shape) if isinstance(shape, tuple) else shape
+    def _laplace(self, shape: tuple[int, ...], scale: float) -> FloatArray:
+        """Discrete Laplace numbers: exact ones come from the reserve of their scale, each is handed out once."""
+        size = math.prod(shape)
         if self.seeded:
             return _seeded_discrete(self._generator, "laplace", size, scale).reshape(shape)
-        return self._exact_laplace(size, scale).reshape(shape)
-
-    def _exact_laplace(self, size: int, scale: float) -> FloatArray:
-        """Discrete Laplace numbers from the reserve of this scale, each of which is handed out once."""
         generator = self.generator  # first: it empties the reserve of a forked child
         kept = self._reserve.get(scale, np.zeros(0))
         if kept.size < size:
-            fresh = discrete_laplace(max(size, _RESERVE), scale, generator).astype(np.float64)
+            fresh = exact.discrete_laplace(max(size, _RESERVE), scale, generator).astype(np.float64)
             kept = np.concatenate([kept, fresh])
         draws, self._reserve[scale] = kept[:size], kept[size:]
-        return draws
+        return draws.reshape(shape)
 
 
 class ReadingNoise:
@@ -235,30 +204,22 @@ class ReadingNoise:
     """
 
     def __init__(
-        self,
-        source: NoiseSource,
-        shape: tuple[int, int],
-        rows: NDArray[np.int64],
-        norm: ReadingNorm,
-        unit: float,
-        scale: float,
-        drawn: tuple[NDArray[np.int64], NDArray[np.int64]],
+        self, source: NoiseSource, norm: ReadingNorm, unit: float, scale: float, rows: IntArray, cubes: IntArray
     ) -> None:
         self.norm, self.scale = norm, scale
         self._source, self._unit = source, unit
-        self._first, self._half_widths = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
-        self._left = np.zeros(shape[0], dtype=np.int64)
-        self._first[rows], self._half_widths[rows] = (part.reshape(-1, shape[1]) for part in drawn)
+        self._first, self._half_widths = cubes
+        self._left = np.zeros(len(self._first), dtype=np.int64)
         self._left[rows] = norm.readings
 
-    def first(self, rows: NDArray[np.int64], values: FloatArray) -> FloatArray:
+    def first(self, rows: IntArray, values: FloatArray) -> FloatArray:
         """Release the first reading of `rows`: `values`, rounded to the grid, plus noise."""
         if np.any(self._left[rows] != self.norm.readings):
             raise DPGraphError("internal error: a row has been read before its first reading")
         self._left[rows] -= 1
         return self._source.on_grid(values, self._unit, self._first[rows].astype(np.float64))
 
-    def later(self, rows: NDArray[np.int64], values: FloatArray) -> FloatArray:
+    def later(self, rows: IntArray, values: FloatArray) -> FloatArray:
         """Release a further reading of `rows`. A row that has not been read yet gives up its first reading."""
         self._left[rows] = np.minimum(self._left[rows], self.norm.readings - 1) - 1
         if np.any(self._left[rows] < 0):
@@ -269,22 +230,10 @@ class ReadingNoise:
 
 
 def noise_source(rng: int | np.random.Generator | NoiseSource | None) -> NoiseSource:
-    """Interpret the public argument ``rng``.
+    """Interpret the public argument ``rng``: ``None`` for cryptographic noise; an int or a Generator are a seed.
 
-    Parameters
-    ----------
-    rng : None, int, numpy.random.Generator or NoiseSource
-        ``None`` (the default everywhere): cryptographic noise. An int or a Generator: reproducible, marked as seeded.
-
-    Raises
-    ------
-    InvalidParameterError
-        Anything else.
-
-    Examples
-    --------
-    >>> noise_source(None).seeded, noise_source(7).seeded
-    (False, True)
+    Seeded noise is for tests and reproducible experiments: whoever knows the seed can subtract it, so results say so.
+    Anything else raises :class:`InvalidParameterError`.
     """
     if isinstance(rng, NoiseSource):
         return rng
@@ -292,8 +241,6 @@ def noise_source(rng: int | np.random.Generator | NoiseSource | None) -> NoiseSo
 
 
 def _cryptographic_generator() -> np.random.Generator:
-    from randomgen import ChaCha
-
     return np.random.Generator(ChaCha(key=secrets.randbits(256), rounds=20))
 
 
@@ -307,7 +254,7 @@ def _seeded_discrete(generator: np.random.Generator, law: str, size: int, scale:
 
 def _seeded_cubes(
     generator: np.random.Generator, count: int, later: int, rates: tuple[float, float]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+) -> tuple[IntArray, IntArray]:
     """Reproducible stand-in for :func:`~dpgraph.privacy.exact_sampling.nested_cubes`, of the same law up to a step."""
     weights = (rates[1] / rates[0]) ** np.arange(later + 1)
     terms = generator.choice(later + 1, size=count, p=weights / weights.sum())

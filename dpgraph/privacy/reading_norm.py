@@ -1,13 +1,9 @@
 """K-norm noise for several readings of one row: less noise than composition needs.
 
-An iteration reads the same rows again and again, and what one edge adds to a row is bounded by w in each reading.
-Composition treats the readings as separate releases: with Laplace noise T of them have T**2 times the variance of one.
-But the T readings of a row are one vector, which an edge moves inside a cube, so that noise of density
-exp(-max|z| / b) over the whole vector protects it, with a sixth of that variance. The vector need not be known in
-advance: a reading may depend on all that has been released before
-(:func:`dpgraph.bounds.sensitivity.repeated_readings`, theorem and proof).
-
-A row may hold several numbers (one for each label); each has its own noise, and what an edge costs adds up over them.
+T separate Laplace releases of a row have T**2 times the variance of one. But its T readings are one vector, which an
+edge moves inside a cube: noise of density exp(-max|z| / b) over the vector protects it, with a sixth of that variance.
+The vector need not be known in advance (:func:`dpgraph.bounds.sensitivity.repeated_readings`, theorem and proof). A row
+may hold several numbers, one for each label; each has its own noise, and what an edge costs adds up over them.
 """
 
 import math
@@ -34,18 +30,12 @@ class ReadingNorm:
     y is the first reading, z are the others, a = 1/(1 + ratio), b = ratio/(1 + ratio); a = 1 for a single reading,
     which has no others, so that N(y) = |y|. As the larger of a |y| and (a - b) |y| + b max|z| it is a norm. At
     ratio = 1 its unit ball is a cube.
-
-    Parameters
-    ----------
-    readings : int
-        At least 1.
-    ratio : float
-        0 < ratio <= 1. A smaller ratio makes the first reading more precise and the others less. At 0.7 most of the
-        gain in the first reading is there and little is lost in the others (tuned on planted cuts, checked on SNAP and
-        Facebook100 graphs).
     """
 
+    #: At least 1.
     readings: int
+    #: In (0, 1]. A smaller ratio makes the first reading more precise and the others less. At 0.7 most of the gain in
+    #: the first is there and little is lost in the others (tuned on planted cuts, checked on SNAP and Facebook100).
     ratio: float = 0.7
 
     def __post_init__(self) -> None:
@@ -65,13 +55,9 @@ class ReadingNorm:
     def edge(self, *, from_zero: bool) -> float:
         """Largest cost of an edge, both its rows together, if it adds at most 1 to every reading of either row.
 
-        Parameters
-        ----------
-        from_zero : bool
-            Whether of any two rows at most one sees the other in its first reading. Then one row is moved by (0, z),
-            which costs at most b (nothing where there is no z), and the other by (y, z), which costs at most a:
-            together 1, for any number of readings. Otherwise both are moved by (y, z): 2 a, which is 1 for two
-            readings or more at ratio = 1, and 2 for a single one.
+        With `from_zero`, at most one of any two rows sees the other in its first reading. Then one row is moved by
+        (0, z), which costs at most b (nothing where there is no z), and the other by (y, z), which costs at most a:
+        together 1. Otherwise both are moved by (y, z): 2 a.
         """
         return 1.0 if from_zero else 2 * self.first
 
@@ -95,32 +81,12 @@ class ReadingNorm:
 
 
 def reading_grid(envelope: float, columns: int, unit: float, epsilon: float) -> tuple[float, float, float]:
-    """Grid on which readings get their noise.
+    """Step of the grid on which readings get their noise; the envelope on it; and the epsilon to spend.
 
-    Parameters
-    ----------
-    envelope : float
-        Sum, over the numbers in a row, of the largest change that an edge makes to that number in any reading.
-    columns : int
-        Numbers in a row.
-    unit : float
-        Readings are multiples of this.
-    epsilon : float
-        Budget of all readings together.
-
-    Returns
-    -------
-    step : float
-        Step of the grid: `unit` times a power of two, so small that the noise is many steps wide.
-    envelope : float
-        The envelope on that grid: where the grid is coarser than `unit`, it grows by one step for each number.
-    epsilon : float
-        `epsilon`, or the largest epsilon for which there is a grid.
-
-    Raises
-    ------
-    InvalidParameterError
-        `epsilon`, which is public, is too small for exact noise.
+    Readings are multiples of `unit`. The step is `unit` times a power of two, so small that the noise is many steps
+    wide. `envelope` is the sum, over the `columns` numbers in a row, of the largest change that an edge makes to that
+    number in any reading; where the grid is coarser than `unit`, it grows by one step for each number. `epsilon`, the
+    public budget of all readings together, is refused if it is too small for exact noise, and cut if there is no grid.
     """
     if epsilon < _LEAST_EPSILON:
         raise InvalidParameterError(

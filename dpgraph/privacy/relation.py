@@ -3,19 +3,16 @@
 A :class:`~dpgraph.privacy.PrivacyAccountant` adds the budgets of calls on one data set D. The sum is a guarantee for a
 relation R if every call is private for R, because composition compares, call by call, the laws on the *same* two data
 sets. So calls may share an accountant where it is proven that each of them protects the same R. They do if their
-:attr:`Relation.key` are equal; each class below says why.
+:attr:`Relation.key` are equal; each class below says why, by one argument: let f map the data set to what a call reads
+(a graph, a table, a matrix). If f maps neighbours in R to neighbours of the mechanism, or to equal inputs, then the
+call is private for R, by the definition of differential privacy applied to the images.
 
-One relation may imply another: a replacement is a removal and an addition, so that an epsilon-DP call for records that
-are added or removed is 2 epsilon-DP for records that are replaced. The accountant does not convert them; such calls
-need two accountants.
-
-The argument is the same for every class. Let f map the data set to what a call reads (a graph, a table, a matrix). If f
-maps neighbours in R to neighbours of the mechanism, or to equal inputs, then the call is private for R, by the
-definition of differential privacy applied to the images.
+One relation may imply another: an epsilon-DP call for records that are added or removed is 2 epsilon-DP for records
+that are replaced. The accountant does not convert them; such calls need two accountants.
 """
 
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from dpgraph.arguments import check_choice, check_scale
 from dpgraph.exceptions import InvalidParameterError
@@ -70,15 +67,11 @@ class Edge(Relation):
     """
 
     between: Literal["vertices", "variables"] = field(default="vertices", compare=False)
-
-    @property
-    def key(self) -> str:
-        """Canonical text."""
-        return "edge"
+    key = "edge"
 
     @property
     def words(self) -> str:
-        """The relation for people."""
+        """As for :class:`Relation`."""
         if self.between == "variables":
             return "the weight of one pair of variables, by at most max_weight, under a public relation"
         return "the weight of one vertex pair, by at most max_weight"
@@ -91,15 +84,8 @@ class LabelEdge(Relation):
     Entries are capped at the `max_weight` of a call, so that it is no part of the relation: see :class:`Edge`.
     """
 
-    @property
-    def key(self) -> str:
-        """Canonical text."""
-        return "label-edge"
-
-    @property
-    def words(self) -> str:
-        """The relation for people."""
-        return "one entry of the constraint table of one pair of variables, by at most max_weight"
+    key = "label-edge"
+    words = "one entry of the constraint table of one pair of variables, by at most max_weight"
 
 
 @dataclass(frozen=True)
@@ -109,15 +95,8 @@ class Constraint(Relation):
     Entries are capped at the `max_weight` of a call, so that it is no part of the relation: see :class:`Edge`.
     """
 
-    @property
-    def key(self) -> str:
-        """Canonical text."""
-        return "constraint"
-
-    @property
-    def words(self) -> str:
-        """The relation for people."""
-        return "the whole constraint table of one pair of variables, every entry by at most max_weight"
+    key = "constraint"
+    words = "the whole constraint table of one pair of variables, every entry by at most max_weight"
 
 
 @dataclass(frozen=True)
@@ -138,17 +117,16 @@ class Record(Relation):
     change: Literal["replace", "add-remove"]
 
     def __post_init__(self) -> None:
-        """Refuse other changes."""
         check_choice("change", self.change, ("replace", "add-remove"))
 
     @property
     def key(self) -> str:
-        """Canonical text."""
+        """As for :class:`Relation`."""
         return f"record:{self.change}"
 
     @property
     def words(self) -> str:
-        """The relation for people."""
+        """As for :class:`Relation`."""
         return "one record, " + ("replaced by another" if self.change == "replace" else "added or removed")
 
 
@@ -187,13 +165,12 @@ class Shift(Relation):
     sensitivity: float
 
     def __post_init__(self) -> None:
-        """Refuse other norms and bounds."""
-        check_choice("what", self.what, get_args(Shifted))
+        check_choice("what", self.what, _SHIFT_WORDS)
         object.__setattr__(self, "sensitivity", check_scale("sensitivity", self.sensitivity))
 
     @property
     def key(self) -> str:
-        """Canonical text."""
+        """As for :class:`Relation`."""
         return f"shift:{self.what}:{self.sensitivity!r}"
 
     @property
@@ -217,12 +194,12 @@ class Custom(Relation):
 
     @property
     def key(self) -> str:
-        """Canonical text."""
+        """As for :class:`Relation`."""
         return f"custom:{self.text}"
 
     @property
     def words(self) -> str:
-        """The relation for people."""
+        """As for :class:`Relation`."""
         return self.text
 
 
@@ -236,18 +213,6 @@ def stated_relation(adjacency: Any, default: Shift) -> Relation:
 
     A text that repeats a relation of this module word for word is that relation, so that an array derived from records
     can share the accountant of their covariance.
-
-    Raises
-    ------
-    InvalidParameterError
-        `adjacency` is no string, relation or None.
-
-    Examples
-    --------
-    >>> stated_relation("one record, replaced by another", Shift("array", 1.0))
-    Record(change='replace')
-    >>> stated_relation("one day of traffic", Shift("array", 1.0))
-    Custom(text='one day of traffic')
     """
     if adjacency is None:
         return default

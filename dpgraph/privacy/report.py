@@ -41,14 +41,12 @@ class LedgerEntry:
         What was released, for instance ``"degrees"``.
     mechanism : str
         Law of the noise: ``"Gaussian"``, ``"Laplace"``, ...; ``"good event"`` for a line that only spends delta.
-    sensitivity : float
-        Bound on the change between neighbours, in the norm that the mechanism needs.
-    scale : float
-        Standard deviation of Gaussian noise, scale parameter of Laplace noise.
-    mu : float
-        Gaussian-DP parameter of this release (0 for a good event, and for a pure-DP release in a pure call).
-    epsilon : float
-        Pure epsilon of this release (0 for a Gaussian release).
+    sensitivity, scale : float
+        Bound on the change between neighbours, in the norm that the mechanism needs; standard deviation of Gaussian
+        noise, scale parameter of Laplace noise.
+    mu, epsilon : float
+        Gaussian-DP parameter of this release (0 for a good event, and for a pure-DP release in a pure call), and its
+        pure epsilon (0 for a Gaussian release).
     share : float
         Share of the call's budget: of mu**2 for Gaussian, of epsilon for pure releases.
     delta_share : float

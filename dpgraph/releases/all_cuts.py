@@ -45,7 +45,7 @@ def release_best_cut(graph: GraphOperator, call: Call, *, balanced: bool = False
         ones = np.bitwise_count(codes)
         codes = codes[(ones == n // 2) | (ones == n - n // 2)]
     best = codes[call.noise.noisy_best(_cut_weights(weights)[codes], call.epsilon)]
-    return (best >> np.arange(n) & 1).astype(np.int8)
+    return np.asarray(best >> np.arange(n) & 1, dtype=np.int8)
 
 
 def _cut_weights(A: IntArray) -> IntArray:

@@ -11,10 +11,18 @@ from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call
 from dpgraph.privacy.exact_sampling import flip_exponent, flip_probability
 from dpgraph.privacy.report import Pairs
-from dpgraph.releases.sweeps.oracle import Core
+from dpgraph.releases.sweeps.iteration import Core
 from dpgraph.typing import IntArray
 
-__all__ = ["FLIP_LIMIT", "FlippedGraph", "answer_noise", "check_response", "expected_flips", "release_flipped_graph"]
+__all__ = [
+    "FLIP_LIMIT",
+    "LARGEST_EPSILON",
+    "FlippedGraph",
+    "answer_noise",
+    "check_response",
+    "expected_flips",
+    "release_flipped_graph",
+]
 
 
 #: False answers beyond this number would not fit into memory.
@@ -22,30 +30,24 @@ FLIP_LIMIT = 5e7
 #: Randomised response below this epsilon tells nothing in floating point. (Above the least epsilon of a flip, so that a
 #: share of a budget that passes here is not refused there because it was rounded.)
 _LEAST_EPSILON = 1e-6
+#: No answer is false with less than probability 2**-39, about 1/(1 + e**27).
+LARGEST_EPSILON = 27.0
 #: A share of a budget may have lost its last digits since it was checked.
 _ROUNDED = 1 + 1e-9
 
 
 @dataclass(frozen=True)
 class FlippedGraph:
-    """A released graph: every pair of the private one has told the truth with probability 1 - `flip`.
+    """A released graph: every pair of the private one has told the truth with probability 1 - p.
 
-    Parameters
-    ----------
-    adjacency : scipy.sparse.csr_array, shape (n, n)
-        The answers, 0 or 1, symmetric.
-    flip : float
-        Probability p of a false answer.
-    max_weight : float
-        Weight w of an edge.
-
-    Notes
-    -----
     ``w (answer - p)/(1 - 2p)`` is an unbiased estimate of the weight of a pair.
     """
 
+    # The answers, 0 or 1, symmetric, shape (n, n)
     adjacency: sparse.csr_array
+    # Probability p of a false answer
     flip: float
+    # Weight w of an edge
     max_weight: float
 
     @property
@@ -60,23 +62,17 @@ def answer_noise(epsilon: float) -> float:
 
 
 def expected_flips(n: int, epsilon: float) -> float:
-    """Expected number of false answers of n vertices, all pairs together; infinite where answers are fair coins.
+    """Expected number n (n - 1)/2 1/(1 + e^eps) of false answers of n vertices; infinite where they are fair coins.
 
     So no rule that compares false answers with a limit, or with edges, ever chooses answers that would be refused.
     """
     if epsilon < _LEAST_EPSILON:
         return math.inf
-    return n * (n - 1) / 2 * flip_probability(flip_exponent(epsilon))
+    return n * (n - 1) / 2 / (1 + math.exp(min(epsilon, LARGEST_EPSILON)))
 
 
 def check_response(n: int, epsilon: float) -> None:
-    """Refuse an epsilon at which answers are worthless or too many.
-
-    Raises
-    ------
-    InvalidParameterError
-        The false answers would not fit into memory, or answers are fair coins in floating point.
-    """
+    """Refuse an epsilon at which answers are fair coins, or false ones would not fit into memory."""
     if epsilon < _LEAST_EPSILON:
         raise InvalidParameterError(
             f"randomized response needs epsilon >= {_LEAST_EPSILON:g}: below, its answers are fair coins; "
@@ -92,20 +88,9 @@ def check_response(n: int, epsilon: float) -> None:
 def release_flipped_graph(graph: Graph, call: Call, *, core: Core | None = None) -> FlippedGraph:
     """Release one answer for each pair, true with probability 1 - p, p = 1/(1 + e^eps) up to 2**-39.
 
-    Parameters
-    ----------
-    graph : Graph
-        The private graph. A pair of weight u < w first becomes an edge with probability u/w, so that every estimate
-        stays unbiased; graphs with weights 0 and w are not touched.
-    call : Call
-        Part of a pure budget.
-    core : Core, optional
-        Only pairs inside this released core answer; the vertices of the result are ``core.rows``.
-
-    Raises
-    ------
-    InvalidParameterError
-        As :func:`check_response`, for the vertices that answer; before anything private is looked at.
+    A pair of weight u < w first becomes an edge with probability u/w, so that every estimate stays unbiased; graphs
+    with weights 0 and w are not touched. With `core`, only pairs inside this released core answer; the vertices of the
+    result are ``core.rows``. What :func:`check_response` refuses is refused before anything private is looked at.
 
     Notes
     -----
@@ -122,7 +107,7 @@ def release_flipped_graph(graph: Graph, call: Call, *, core: Core | None = None)
     n = graph.n_vertices if core is None else core.size
     check_response(n, call.epsilon * _ROUNDED)
     adjacency = graph.adjacency if core is None else graph.adjacency[core.rows][:, core.rows]
-    pairs_read = core.pairs if core is not None else Pairs.ANY
+    pairs_read = Pairs.ANY if core is None else core.pairs
     call.scale("adjacency bits", 1.0, law="randomized response", pairs=pairs_read)
     exponent = flip_exponent(call.epsilon)
     lower = sparse.tril(adjacency, k=-1, format="coo")

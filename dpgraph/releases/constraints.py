@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from dpgraph.denoise.iterates import ITERATE_UNIT
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import Graph, WeightGrid
 from dpgraph.instance import TwoCSP
 from dpgraph.privacy.call import Call
-from dpgraph.releases.sweeps.oracle import ITERATE_UNIT
 from dpgraph.releases.totals import WeightEstimate, release_weight
 from dpgraph.typing import FloatArray, IntArray
 
@@ -62,13 +62,7 @@ class RelatedEdges:
 
     @classmethod
     def read(cls, instance: TwoCSP, relation: FloatArray, max_weight: float) -> RelatedEdges:
-        """Weights of an instance whose tables are weights times the relation, capped and on the public grid.
-
-        Raises
-        ------
-        InvalidParameterError
-            A table is not a multiple of the relation.
-        """
+        """Weights of an instance whose tables are weights times the relation, capped and on the public grid."""
         tables = instance.tables
         a, b = np.unravel_index(int(np.argmax(relation)), relation.shape)
         weights = tables[:, a, b] / relation[a, b]

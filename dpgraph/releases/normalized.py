@@ -14,20 +14,18 @@ from dpgraph.bounds import sensitivity
 from dpgraph.bounds.neighbours import EdgeNeighbours
 from dpgraph.exceptions import InvalidParameterError, MechanismHalted
 from dpgraph.graph import GraphOperator
-from dpgraph.privacy.call import Call, Measurement, Released
-from dpgraph.releases.degrees import release_degrees
+from dpgraph.privacy.call import Call, Measurement
 from dpgraph.releases.eigenspaces.projector import MINIMUM_DEGREE_SLACK
+from dpgraph.releases.totals import release_degrees
 from dpgraph.tuning import EMBEDDING
 from dpgraph.typing import FloatArray
 
 __all__ = [
-    "LowerBound",
     "Regularization",
     "check_regularization",
     "normalized_operator",
     "regularize",
     "release_lower_bound",
-    "release_matrix",
     "release_noisy_matrix",
 ]
 
@@ -71,11 +69,10 @@ class LowerBound(NamedTuple):
 def release_lower_bound(
     graph: GraphOperator, regularization: Regularization, mean_degree: float, call: Call
 ) -> LowerBound:
-    """Release what is needed for a lower bound on the regularised degrees c.
+    """Release what is needed for a lower bound on the regularised degrees c; halts if m does not reach w.
 
-    With an automatic tau, m = tau needs no test and cannot fail. With a tau given by the caller,
-    m = max(tau, L + tau - w) for a lower bound L on the minimum degree, L = noisy minimum degree - slack: the minimum
-    degree of a neighbour is smaller by at most w. Halts if m does not reach w.
+    With an automatic tau, m = tau needs no test. With a given one, m = max(tau, L + tau - w) for L = noisy minimum
+    degree - slack: the minimum degree of a neighbour is smaller by at most w.
     """
     w = graph.max_weight
     tau = regularize(regularization, mean_degree, w)
@@ -104,31 +101,36 @@ def normalized_operator(graph: GraphOperator, scale: FloatArray) -> LinearOperat
     def multiply(x: FloatArray) -> FloatArray:
         return root * graph.multiply(root * x) if x.ndim == 1 else root[:, None] * graph.multiply(root[:, None] * x)
 
-    return LinearOperator(
-        (n, n), matvec=multiply, rmatvec=multiply, matmat=multiply, rmatmat=multiply, dtype=np.float64
-    )
+    return LinearOperator((n, n), multiply, rmatvec=multiply, matmat=multiply, rmatmat=multiply, dtype=np.float64)
 
 
-def release_matrix(graph: GraphOperator, bound: LowerBound, call: Call) -> Released:
-    """A_tau with symmetric Gaussian noise on all entries (DTTZ14), shape (n, n)."""
-    n, degrees = graph.n_vertices, graph.degrees()
+class NoisyMatrix(NamedTuple):
+    """Released degrees d, the bound on c = d + tau, and A_tau plus noise of this deviation, shape (n, n)."""
+
+    degrees: FloatArray
+    tau: float
+    lower: float
+    matrix: FloatArray
+    std: float
+
+    @property
+    def scale(self) -> FloatArray:
+        """Noisy c, floored at its bound."""
+        return np.maximum(self.degrees + self.tau, self.lower)
+
+
+def release_noisy_matrix(
+    graph: GraphOperator, regularization: Regularization, mean_degree: float, call: Call
+) -> NoisyMatrix:
+    """Release the degrees, and A_tau with symmetric Gaussian noise on all entries (DTTZ14)."""
+    call = call.at_mu(call.mu)  # all shares below are shares of this part
+    n, bound = graph.n_vertices, release_lower_bound(graph, regularization, mean_degree, call)
+    for_degrees = call.part(EMBEDDING.degree_share)
+    released, degrees = release_degrees(graph, for_degrees).value, graph.degrees()
     neighbours = EdgeNeighbours(graph.max_weight, bound.lower, bound.tau, degrees)
     exact = normalized_operator(graph, degrees + bound.tau).matmat(np.eye(n))
     # Each entry is a weight times two roots, of relative error 6 u, and the matrix has norm at most 1.
     error = 6 * float(np.finfo(np.float64).eps) * math.sqrt(n)
     measured = Measurement("normalized adjacency", exact, l2=neighbours.frobenius, symmetric=True, error=error)
-    return call.release(measured)
-
-
-def release_noisy_matrix(
-    graph: GraphOperator, regularization: Regularization, mean_degree: float, call: Call
-) -> tuple[FloatArray, FloatArray]:
-    """Release (c, Y): noisy c = d + tau floored at its bound, and A_tau plus noise on all entries, shape (n, n)."""
-    call = call.at_mu(call.mu)  # all shares below are shares of this part
-    bound, for_degrees = (
-        release_lower_bound(graph, regularization, mean_degree, call),
-        call.part(EMBEDDING.degree_share),
-    )
-    degrees = release_degrees(graph, for_degrees).value
-    matrix = release_matrix(graph, bound, bound.left.without(for_degrees)).value
-    return np.maximum(degrees + bound.tau, bound.lower), matrix
+    matrix, std = bound.left.without(for_degrees).release(measured)
+    return NoisyMatrix(released, bound.tau, bound.lower, matrix, std)

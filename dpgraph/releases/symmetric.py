@@ -11,19 +11,9 @@ from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import Call, Measurement, open_call
 from dpgraph.privacy.grid import add_on_grid, grid_step, symmetric_part
-from dpgraph.privacy.noise import NoiseSource, noise_source
-from dpgraph.privacy.nuclear_noise import (
-    EXACT_NUCLEAR_LAPLACE_DIMENSION,
-    nuclear_laplace,
-    nuclear_laplace_markov,
-    wishart_difference,
-)
+from dpgraph.privacy.matrix_noise import EXACT_NUCLEAR_LAPLACE_DIMENSION, LARGER_TRACE, NUCLEAR
+from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Relation, Shift, stated_relation
-from dpgraph.privacy.replacement_noise import (
-    replacement_laplace,
-    replacement_laplace_markov,
-    tied_wishart_difference,
-)
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.projections.base import as_array, public_shape
 from dpgraph.result import Result
@@ -70,28 +60,12 @@ class PrivateSymmetricMatrix(Result):
 def release_symmetric(
     measurement: Measurement, mechanism: NuclearMechanism, call: Call, *, norm: MatrixNorm = "nuclear"
 ) -> tuple[FloatArray, bool]:
-    """Add noise that makes a symmetric matrix purely private, rounded to a public grid.
+    """Add noise that makes a symmetric matrix purely private; also whether it came from a Markov chain.
 
-    Parameters
-    ----------
-    measurement : Measurement
-        The square matrix B, of which the symmetric part (B + B')/2 is released; `l1` bounds the change between
-        neighbours in `norm`, and `error` (0 by default) what rounding adds to it, in the nuclear norm, on either of
-        them.
-    mechanism : {"wishart-difference", "nuclear-laplace"}
-        Law of the noise: the difference of two positive semidefinite matrices, or the Laplace law of the norm.
-    call : Call
-        Pays for the release: its epsilon if it is pure, otherwise the largest epsilon that its mu pays for.
-    norm : {"nuclear", "larger-trace"}
-        Norm of the bound, which the law of the noise follows (:mod:`dpgraph.privacy.nuclear_noise`,
-        :mod:`dpgraph.privacy.replacement_noise`).
-
-    Returns
-    -------
-    matrix : ndarray, shape (d, d)
-        Symmetric.
-    approximate : bool
-        Whether the noise came from a Markov chain.
+    The symmetric part (B + B')/2 of a square B is released, rounded to a public grid. `l1` of the measurement bounds
+    the change between neighbours in `norm`, and `error` (0 by default) what rounding adds to it, in the nuclear norm,
+    on either of them. The call pays with its epsilon if it is pure, otherwise with the largest epsilon that its mu pays
+    for. The law of the noise follows the norm (:mod:`dpgraph.privacy.matrix_noise`).
     """
     B = measurement.value
     d = len(B[0] if isinstance(B, tuple) else B)
@@ -100,20 +74,10 @@ def release_symmetric(
     law += " (Markov chain: approximate)" if approximate else ""
     moved = measurement.l1 + 2 * (measurement.error or 0.0)
     scale = call.scale(measurement.name, moved, law=law, purely=True)
-    draw = _draw(call.noise, d, scale, mechanism, norm, approximate)
-    return add_on_grid(symmetric_part(B), draw, grid_step(scale)), approximate
-
-
-def _draw(
-    noise: NoiseSource, d: int, scale: float, mechanism: NuclearMechanism, norm: MatrixNorm, approximate: bool
-) -> FloatArray:
-    """Noise of one of the laws."""
-    nuclear = norm == "nuclear"
-    if mechanism == "wishart-difference":
-        return wishart_difference(noise, d, scale) if nuclear else tied_wishart_difference(noise, d, scale)
-    if approximate:
-        return nuclear_laplace_markov(noise, d, scale) if nuclear else replacement_laplace_markov(noise, d, scale)
-    return nuclear_laplace(noise, d, scale) if nuclear else replacement_laplace(noise, d, scale)
+    laws = LARGER_TRACE if norm == "larger-trace" else NUCLEAR
+    exact = laws.difference if mechanism == "wishart-difference" else laws.laplace
+    draw = laws.laplace_markov if approximate else exact
+    return add_on_grid(symmetric_part(B), draw(call.noise, d, scale), grid_step(scale)), approximate
 
 
 def private_symmetric_matrix(
@@ -162,7 +126,7 @@ def private_symmetric_matrix(
     Notes
     -----
     *Guarantee.* epsilon-DP for matrices at nuclear-norm distance at most `sensitivity`; proofs in
-    :mod:`dpgraph.privacy.nuclear_noise`. The sum of matrix and noise is rounded to a public grid 2**-30 times the
+    :mod:`dpgraph.privacy.matrix_noise`. The sum of matrix and noise is rounded to a public grid 2**-30 times the
     noise, however large the entries are (:mod:`dpgraph.privacy.grid`).
 
     References

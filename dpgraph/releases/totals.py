@@ -1,4 +1,4 @@
-"""Private total weights: of all edges, or of the cut of a partition that is already public."""
+"""Released degrees and total weights: of all edges, between groups, or of the cut of a partition that is public."""
 
 from typing import NamedTuple
 
@@ -6,10 +6,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgraph.bounds import sensitivity
-from dpgraph.graph import GraphOperator
-from dpgraph.privacy.call import Call, Measurement
+from dpgraph.graph import Graph, GraphOperator
+from dpgraph.privacy.call import Call, Measurement, Released
 
-__all__ = ["WeightEstimate", "release_block_weights", "release_cut_weight", "release_total_weight", "release_weight"]
+__all__ = [
+    "WeightEstimate",
+    "release_block_weights",
+    "release_cut_weight",
+    "release_degree_tails",
+    "release_degrees",
+    "release_total_weight",
+    "release_weight",
+]
 
 
 class WeightEstimate(NamedTuple):
@@ -51,11 +59,8 @@ def release_block_weights(graph: GraphOperator, groups: NDArray[np.int64], call:
     """Release the weight between every two groups of a public grouping, and inside each, for this part of the budget.
 
     Every vertex pair counts in one of these weights, so that all of them together move by at most w, in l1 and in l2.
-
-    Returns
-    -------
-    ndarray, shape (k, k)
-        Upper triangular: entry (a, b) is the weight between groups a < b, entry (a, a) that inside a.
+    They come as an upper triangle, shape (k, k): entry (a, b) is the weight between groups a < b, entry (a, a) that
+    inside a.
     """
     k = int(groups.max(initial=0)) + 1
     member = (groups[:, None] == np.arange(k)).astype(np.float64)
@@ -66,3 +71,18 @@ def release_block_weights(graph: GraphOperator, groups: NDArray[np.int64], call:
     measurement = Measurement("group weights", exact[place], l1=bound, l2=bound, unit=graph.weight_unit, few=True)
     weights[place] = call.release(measurement).value
     return weights
+
+
+def release_degrees(graph: GraphOperator, call: Call) -> Released:
+    """Release all weighted degrees for this part of the budget: one edge moves two of them by at most w each."""
+    w = graph.max_weight
+    l1, l2 = sensitivity.degrees_l1(w), sensitivity.degrees_l2(w)
+    return call.release(Measurement("degrees", graph.degrees(), l1=l1, l2=l2, unit=graph.weight_unit))
+
+
+def release_degree_tails(graph: Graph, call: Call) -> Released:
+    """Release the numbers of vertices with at least k edges, k = 1, ..., n - 1, for this part of a pure budget."""
+    n = graph.n_vertices
+    counts = np.bincount(np.diff(graph.adjacency.indptr), minlength=n)
+    tails = np.cumsum(counts[::-1], dtype=np.float64)[::-1][1:]
+    return call.release(Measurement("vertices of at least k edges", tails, l1=sensitivity.degree_tails(), unit=1.0))

@@ -4,11 +4,6 @@ All proofs follow Rump (2006): if a floating-point Cholesky factorisation of A -
 its backward error, then A is positive definite. The backward error of a Cholesky (or LDL') factorisation without
 pivoting is at most ``gamma tr(A)`` in norm, ``gamma = (n + 2) u/(1 - (n + 2) u)``, whatever the order of the sums,
 the blocking or the elimination order (Higham 2002, Theorem 10.3, and |L||L'| <= sqrt(a_ii a_jj) entrywise).
-
-References
-----------
-S. M. Rump, Verification of positive definiteness, BIT Numerical Mathematics 46 (2006), section 2.
-N. J. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., SIAM 2002, section 10.1.
 """
 
 import numpy as np
@@ -26,24 +21,10 @@ DENSE_LIMIT = 6000
 _UNIT_ROUNDOFF = 2.0**-53
 
 
-def _backward_error(n: int, trace: float) -> float:
-    """Bound on the norm of the backward error; twice Rump's, which covers the rounding of the shift as well."""
-    gamma = (n + 4) * _UNIT_ROUNDOFF
-    return 2.0 * gamma / (1.0 - gamma) * trace
-
-
-def dense_semidefinite(M: FloatArray, diagonal: FloatArray) -> bool | None:
-    """Whether Diag(diagonal) + M/4 is proven positive semidefinite (M dense; its diagonal is ignored)."""
-    if np.any(diagonal < 0.0):
-        return False
-    live = np.flatnonzero(np.any(M != 0.0, axis=1))  # the other vertices are 1 x 1 blocks, checked above
-    if live.size > DENSE_LIMIT:
-        return None
-    if live.size == 0:
-        return True
-    A = 0.25 * M[np.ix_(live, live)]
-    np.fill_diagonal(A, diagonal[live] - _backward_error(live.size, float(diagonal[live].sum())))
-    return _cholesky_completes(A)
+def _shifted(diagonal: FloatArray) -> FloatArray:
+    """The diagonal less a bound on the backward error; twice Rump's, which covers the rounding of the shift as well."""
+    gamma = (diagonal.size + 4) * _UNIT_ROUNDOFF
+    return diagonal - 2.0 * gamma / (1.0 - gamma) * float(diagonal.sum())
 
 
 def _cholesky_completes(A: FloatArray) -> bool:
@@ -54,6 +35,18 @@ def _cholesky_completes(A: FloatArray) -> bool:
     except LinAlgError:
         return False
     return True
+
+
+def dense_semidefinite(M: FloatArray, diagonal: FloatArray) -> bool | None:
+    """Whether Diag(diagonal) + M/4 is proven positive semidefinite (M dense; its diagonal is ignored)."""
+    if np.any(diagonal < 0.0):
+        return False
+    live = np.flatnonzero(np.any(M != 0.0, axis=1))  # the other vertices are 1 x 1 blocks, checked above
+    if live.size > DENSE_LIMIT:
+        return None
+    A = 0.25 * M[np.ix_(live, live)]
+    np.fill_diagonal(A, _shifted(diagonal[live]))
+    return _cholesky_completes(A)
 
 
 def sparse_semidefinite(M: sparse.csr_array, diagonal: FloatArray) -> bool | None:
@@ -69,8 +62,7 @@ def sparse_semidefinite(M: sparse.csr_array, diagonal: FloatArray) -> bool | Non
         return True
     A = M[live][:, live].tocsr()
     A.sort_indices()
-    d = diagonal[live] - _backward_error(live.size, float(diagonal[live].sum()))
-    outcome, rest = eliminate_low_degree(A.indptr, A.indices, 0.25 * A.data, d, DENSE_LIMIT)
+    outcome, rest = eliminate_low_degree(A.indptr, A.indices, 0.25 * A.data, _shifted(diagonal[live]), DENSE_LIMIT)
     if outcome == TOO_LARGE:
         return None
     return outcome == DENSE and _cholesky_completes(rest)

@@ -1,13 +1,12 @@
-"""Symmetric elimination of the sparse part of a matrix, in minimum-degree order; LAPACK gets the dense rest.
+"""Symmetric elimination of the sparse part of a matrix, in minimum-degree order (George, Liu 1989).
 
-References
-----------
-A. George, J. W. H. Liu, The evolution of the minimum degree ordering algorithm, SIAM Review 31 (1989).
+LAPACK gets the dense rest.
 """
 
 from typing import NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from dpgraph.compiled import njit
 from dpgraph.typing import FloatArray, IntArray
@@ -18,10 +17,10 @@ __all__ = [
     "TOO_LARGE",
     "RowPool",
     "eliminate_low_degree",
-    "enlarged",
     "merge_row",
     "row_pool",
     "store_row",
+    "with_room",
 ]
 
 #: Outcomes of :func:`eliminate_low_degree`.
@@ -32,6 +31,13 @@ _DENSE_SHARE = 0.1
 _LARGEST_PIVOT_DEGREE = 400
 _FIRST_FORECAST = 20  # pivot degree
 _FORECAST = 2  # times what fell away last is taken to be what can still fall away
+
+
+class Row(NamedTuple):
+    """Room for one row of a pool."""
+
+    columns: IntArray
+    values: FloatArray
 
 
 class RowPool(NamedTuple):
@@ -48,11 +54,13 @@ class RowPool(NamedTuple):
     capacity: IntArray
 
 
-class Row(NamedTuple):
-    """Room for one row of the pool."""
-
-    columns: IntArray
-    values: FloatArray
+@njit()
+def _grown(columns: IntArray, values: FloatArray, size: int) -> tuple[IntArray, FloatArray]:
+    """Copies with room for `size` entries."""
+    more_columns, more_values = np.empty(size, dtype=np.int64), np.empty(size)
+    more_columns[: columns.size] = columns
+    more_values[: values.size] = values
+    return more_columns, more_values
 
 
 @njit()
@@ -66,35 +74,16 @@ def row_pool(indptr: IntArray, indices: IntArray, data: FloatArray, size: int) -
 
 
 @njit()
-def _relink(v: int, new_degree: int, degree: IntArray, head: IntArray, after: IntArray, before: IntArray) -> None:
-    """Move v to the list of its new degree (-1: to none)."""
-    if before[v] >= 0:
-        after[before[v]] = after[v]
-    else:
-        head[degree[v]] = after[v]
-    if after[v] >= 0:
-        before[after[v]] = before[v]
-    degree[v] = new_degree
-    if new_degree >= 0:
-        after[v] = head[new_degree]
-        before[v] = -1
-        if head[new_degree] >= 0:
-            before[head[new_degree]] = v
-        head[new_degree] = v
-
-
-@njit()
 def merge_row(pool: RowPool, u: int, pivot: int, count: int, factor: float, drop_zeros: bool, out: Row) -> int:
     """Row u minus `factor` times the `count` entries of the pivot row, without u and the pivot: length of the union.
 
     Drop zeros only where both triangles of a symmetric matrix get exactly the same values.
     """
     columns, values = pool.columns, pool.values
-    first, last = pool.start[u], pool.start[u] + pool.length[u]
-    pivot_first, pivot_last = pool.start[pivot], pool.start[pivot] + count
+    p, last = pool.start[u], pool.start[u] + pool.length[u]
+    q, pivot_last = pool.start[pivot], pool.start[pivot] + count
     none = np.int64(1) << 62
     length = 0
-    p, q = first, pivot_first
     while p < last or q < pivot_last:
         left = columns[p] if p < last else none
         right = columns[q] if q < pivot_last else none
@@ -114,6 +103,39 @@ def merge_row(pool: RowPool, u: int, pivot: int, count: int, factor: float, drop
 
 
 @njit()
+def with_room(pool: RowPool, length: int, used: int) -> RowPool:
+    """The pool, enlarged if a row of this length might not fit behind its `used` part."""
+    if used + 2 * length <= pool.columns.size:
+        return pool
+    columns, values = _grown(pool.columns, pool.values, 2 * (used + 2 * length))
+    return RowPool(columns, values, pool.start, pool.length, pool.capacity)
+
+
+@njit()
+def store_row(pool: RowPool, u: int, length: int, row: Row, used: int) -> int:
+    """Write row u back, behind the `used` part if it has outgrown its place: the used size of the pool."""
+    if length > pool.capacity[u]:
+        pool.capacity[u] = length + length // 2
+        pool.start[u] = used
+        used += pool.capacity[u]
+    first = pool.start[u]
+    pool.columns[first : first + length] = row.columns[:length]
+    pool.values[first : first + length] = row.values[:length]
+    return used
+
+
+def remaining(pool: RowPool) -> tuple[sparse.csr_array, IntArray]:
+    """The rows that were not eliminated, as a matrix, and their numbers."""
+    kept = np.flatnonzero(pool.length >= 0)
+    position = np.full(pool.length.size, -1, dtype=np.int64)
+    position[kept] = np.arange(kept.size)
+    lengths = pool.length[kept]
+    ends = np.cumsum(lengths)
+    entry = np.repeat(pool.start[kept] - ends + lengths, lengths) + np.arange(int(lengths.sum()))
+    rows = pool.values[entry], position[pool.columns[entry]], np.concatenate([[0], ends])
+    return sparse.csr_array(rows, shape=(kept.size, kept.size)), kept
+
+
 def eliminate_low_degree(
     indptr: IntArray, indices: IntArray, data: FloatArray, diagonal: FloatArray, dense_limit: int
 ) -> tuple[int, FloatArray]:
@@ -123,18 +145,48 @@ def eliminate_low_degree(
     the Schur complement, of at most `dense_limit` rows; INDEFINITE when a pivot is not positive; TOO_LARGE when
     elimination would cost too much.
     """
+    outcome, pool = _eliminate(indptr, indices, data, diagonal, dense_limit)
+    if outcome != DENSE:
+        return outcome, np.empty((0, 0))
+    rest, kept = remaining(pool)
+    complement = rest.toarray()
+    np.fill_diagonal(complement, diagonal[kept])
+    return outcome, complement
+
+
+@njit()
+def _link(v: int, degree: IntArray, head: IntArray, after: IntArray, before: IntArray) -> None:
+    """Put v at the head of the doubly linked list of its degree."""
+    first = head[degree[v]]
+    after[v], before[v] = first, -1
+    if first >= 0:
+        before[first] = v
+    head[degree[v]] = v
+
+
+@njit()
+def _unlink(v: int, degree: IntArray, head: IntArray, after: IntArray, before: IntArray) -> None:
+    if before[v] >= 0:
+        after[before[v]] = after[v]
+    else:
+        head[degree[v]] = after[v]
+    if after[v] >= 0:
+        before[after[v]] = before[v]
+
+
+@njit()
+def _eliminate(
+    indptr: IntArray, indices: IntArray, data: FloatArray, diagonal: FloatArray, dense_limit: int
+) -> tuple[int, RowPool]:
+    """The outcome, and the rows that are left."""
     n = diagonal.size
     used = indices.size
     pool, row = row_pool(indptr, indices, data, 3 * used + n)
     degree = pool.length
-    head = np.full(n + 1, -1, dtype=np.int64)  # doubly linked lists of the vertices of each degree
-    after = np.full(n, -1, dtype=np.int64)
-    before = np.full(n, -1, dtype=np.int64)
+    lists = np.full((3, n + 1), -1, dtype=np.int64)
+    head, after, before = lists[0], lists[1], lists[2]
     for v in range(n):
-        after[v] = head[degree[v]]
-        if after[v] >= 0:
-            before[after[v]] = v
-        head[degree[v]] = v
+        _link(v, degree, head, after, before)
     left = n
     smallest = 0
     milestone, left_before = _FIRST_FORECAST, 0
@@ -147,76 +199,24 @@ def eliminate_low_degree(
             # What falls away at twice the degree is half as much in random graphs and little less in grids.
             hopeless = left_before > 0 and left - _FORECAST * (left_before - left) > dense_limit
             if hopeless or smallest > _LARGEST_PIVOT_DEGREE:
-                return TOO_LARGE, np.empty((0, 0))
+                return TOO_LARGE, pool
             milestone, left_before = 2 * smallest, left
         v = head[smallest]
         if not diagonal[v] > 0.0:
-            return INDEFINITE, np.empty((0, 0))
+            return INDEFINITE, pool
         first, count = pool.start[v], degree[v]
-        _relink(v, -1, degree, head, after, before)
+        _unlink(v, degree, head, after, before)
+        degree[v] = -1
         left -= 1
         for p in range(first, first + count):
             u = pool.columns[p]
             factor = pool.values[p] / diagonal[v]
             diagonal[u] -= factor * pool.values[p]
             length = merge_row(pool, u, v, count, factor, False, row)
-            if used + 2 * length > pool.columns.size:
-                pool = enlarged(pool, 2 * (used + 2 * length))
+            pool = with_room(pool, length, used)
             used = store_row(pool, u, length, row, used)
-            _relink(u, length, degree, head, after, before)
+            _unlink(u, degree, head, after, before)
+            degree[u] = length
+            _link(u, degree, head, after, before)
             smallest = min(smallest, length)
-    return DENSE, _dense_rest(left, pool, diagonal)
-
-
-@njit()
-def store_row(pool: RowPool, u: int, length: int, row: Row, used: int) -> int:
-    """Write row u back, at the end of the pool if it has outgrown its place: the used size of the pool.
-
-    The pool must have room for ``2 * length`` entries behind `used`.
-    """
-    if length > pool.capacity[u]:
-        pool.capacity[u] = length + length // 2
-        pool.start[u] = used
-        used += pool.capacity[u]
-    first = pool.start[u]
-    for p in range(length):
-        pool.columns[first + p] = row.columns[p]
-        pool.values[first + p] = row.values[p]
-    return used
-
-
-@njit()
-def enlarged(pool: RowPool, size: int) -> RowPool:
-    """The pool with room for `size` entries."""
-    columns, values = _grown(pool.columns, pool.values, size)
-    return RowPool(columns, values, pool.start, pool.length, pool.capacity)
-
-
-@njit()
-def _grown(columns: IntArray, values: FloatArray, size: int) -> tuple[IntArray, FloatArray]:
-    """Copies with room for `size` entries."""
-    more_columns = np.empty(size, dtype=np.int64)
-    more_values = np.empty(size)
-    for p in range(columns.size):
-        more_columns[p] = columns[p]
-        more_values[p] = values[p]
-    return more_columns, more_values
-
-
-@njit()
-def _dense_rest(left: int, pool: RowPool, diagonal: FloatArray) -> FloatArray:
-    """The Schur complement on the vertices that were not eliminated (length >= 0)."""
-    n = diagonal.size
-    position = np.full(n, -1, dtype=np.int64)
-    count = 0
-    for v in range(n):
-        if pool.length[v] >= 0:
-            position[v] = count
-            count += 1
-    rest = np.zeros((left, left))
-    for v in range(n):
-        if pool.length[v] >= 0:
-            rest[position[v], position[v]] = diagonal[v]
-            for p in range(pool.start[v], pool.start[v] + pool.length[v]):
-                rest[position[v], position[pool.columns[p]]] = pool.values[p]
-    return rest
+    return DENSE, pool

@@ -1,15 +1,9 @@
-"""Exact elimination of vertices of degree at most three before local search.
+"""Exact elimination of vertices of degree at most three before local search (Charfreitag et al. 2022).
 
 With its neighbours fixed, the best side of a vertex v contributes (sum_k w_k + |sum_k w_k x_k|)/2. For one, two or
 three neighbours |sum_k w_k x_k| = alpha + sum_{k<l} beta_kl x_k x_l, so v can be replaced by edges of weight -beta_kl
-between its neighbours. Every cut of what is left extends to a cut of the whole graph that is optimal on the
-eliminated vertices. Sparse graphs lose most of their vertices this way, forests and cycles all but one.
-
-References
-----------
-M. E. Fisher, Transformations of Ising models, Physical Review 113 (1959): the star-triangle transformation.
-J. Charfreitag, M. Juenger, S. Mallach, P. Mutzel, McSparse: exact solutions of sparse maximum cut and sparse
-unconstrained binary quadratic optimization problems, ALENEX 2022: data reduction for sparse weighted graphs.
+between its neighbours (Fisher 1959). Every cut of what is left extends to a cut of the whole graph that is optimal on
+the eliminated vertices. Sparse graphs lose most of their vertices this way, forests and cycles all but one.
 """
 
 from dataclasses import dataclass
@@ -18,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from dpgraph.compiled import njit
-from dpgraph.sos.elimination import RowPool, enlarged, merge_row, row_pool, store_row
+from dpgraph.sos.elimination import RowPool, merge_row, remaining, row_pool, store_row, with_room
 from dpgraph.typing import FloatArray, IntArray
 
 __all__ = ["Reduction", "reduce_low_degree"]
@@ -53,16 +47,8 @@ def reduce_low_degree(matrix: sparse.csr_array) -> Reduction:
     constant. The matrix is symmetric with zero diagonal.
     """
     A = matrix.sorted_indices()
-    n = int(A.shape[0])
     pool, order, neighbours, weights = _eliminate(A.indptr, A.indices, A.data)
-    kept = np.flatnonzero(pool.length >= 0)
-    position = np.full(n, -1, dtype=np.int64)
-    position[kept] = np.arange(kept.size)
-    lengths = pool.length[kept]
-    entry = np.repeat(pool.start[kept] - np.cumsum(lengths) + lengths, lengths) + np.arange(int(lengths.sum()))
-    indptr = np.concatenate([[0], np.cumsum(lengths)])
-    small = sparse.csr_array((pool.values[entry], position[pool.columns[entry]], indptr), shape=(kept.size, kept.size))
-    return Reduction(small, kept, order, neighbours, weights)
+    return Reduction(*remaining(pool), order, neighbours, weights)
 
 
 @njit()
@@ -92,12 +78,10 @@ def _eliminate(indptr: IntArray, indices: IntArray, data: FloatArray) -> tuple[R
     neighbours = np.full((n, 3), -1, dtype=np.int64)
     weights = np.zeros((n, 3))
     delta = np.empty(3)
+    few = np.flatnonzero(degree <= 3)
     stack = np.empty(5 * n, dtype=np.int64)
-    height = 0
-    for v in range(n - 1, -1, -1):
-        if degree[v] <= 3:
-            stack[height] = v
-            height += 1
+    stack[: few.size] = few[::-1]
+    height = few.size
     done = 0
     while height > 0 and done < n - 1:
         height -= 1
@@ -106,9 +90,8 @@ def _eliminate(indptr: IntArray, indices: IntArray, data: FloatArray) -> tuple[R
         if count < 0 or count > 3:
             continue
         first = pool.start[v]
-        for t in range(count):
-            neighbours[done, t] = pool.columns[first + t]
-            weights[done, t] = pool.values[first + t]
+        neighbours[done, :count] = pool.columns[first : first + count]
+        weights[done, :count] = pool.values[first : first + count]
         _replacement(weights[done], count, delta)
         order[done] = v
         degree[v] = -1
@@ -117,8 +100,7 @@ def _eliminate(indptr: IntArray, indices: IntArray, data: FloatArray) -> tuple[R
             for s in range(count):  # the row that is added to row u, written where row v was
                 pool.values[first + s] = 0.0 if s == t else delta[s + t - 1]
             length = merge_row(pool, u, v, count, -1.0, True, row)
-            if used + 2 * length > pool.columns.size:
-                pool = enlarged(pool, 2 * (used + 2 * length))
+            pool = with_room(pool, length, used)
             used = store_row(pool, u, length, row, used)
             degree[u] = length
             if length <= 3:

@@ -1,46 +1,76 @@
-"""The search over seeds: which variables are pinned to which labels, and what is kept. Shared by cuts and 2-CSPs.
+"""The search over seeds: how hard it tries, which variables are pinned to which labels, and what is kept.
 
-Three ways. "beam" and "all" pin the variable of largest expected drop of variance to each of its labels and keep the
-most promising nodes, or all that can still beat the best known solution; the largest bound over all leaves, dropped
-ones included, is an upper bound. "sampled" is what the papers analyse: the seeds are drawn at random with the weights
-of the global correlation, and their labels from the pseudo-distribution as it is conditioned; it proves nothing beyond
+"beam" and "all" pin the variable of largest expected drop of variance to each of its labels and keep the most promising
+nodes, or all that can still beat the best known solution; the largest bound over all leaves, dropped ones included, is
+an upper bound. "sampled" is what Barak, Raghavendra and Steurer analyse (FOCS 2011, section 5): seeds drawn with the
+weights of the global correlation, labels from the pseudo-distribution as it is conditioned. It proves nothing beyond
 the bound of the root, but costs one re-solve for each seed and sample instead of q.
-
-References
-----------
-B. Barak, P. Raghavendra, D. Steurer, Rounding semidefinite programming hierarchies via global correlation, FOCS 2011,
-section 5.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeVar
 
 import numpy as np
+from tqdm import tqdm
 
-from dpgraph.sos.options import MOST_LEAVES, SolverOptions
+from dpgraph.arguments import as_number, check_choice, check_integer
+from dpgraph.exceptions import InvalidParameterError
 from dpgraph.typing import FloatArray
 
-__all__ = ["Correlation", "SeedProblem", "SeedSearch", "TraceEntry", "search_seeds"]
+__all__ = ["Correlation", "SearchMode", "SeedSearch", "SolverOptions", "TraceEntry", "search_seeds", "shares"]
+
+SearchMode = Literal["beam", "all", "sampled"]
+
+#: Largest number of leaves of search="all".
+MOST_LEAVES = 1024
+
+
+@dataclass(frozen=True)
+class SolverOptions:
+    """Options of a solver, as :func:`dpgraph.max_cut` explains them, checked when they are made."""
+
+    seeds: int = 1
+    rounds: int = 100
+    local_search: bool = True
+    target_correlation: float = 0.0
+    beam: int = 2
+    starts: int = 8
+    sweeps: int | None = None
+    tol: float | None = None
+    search: SearchMode = "beam"
+    progress: bool = False
+
+    def __post_init__(self) -> None:
+        for name, least in (("seeds", 0), ("rounds", 1), ("beam", 1), ("starts", 1)):
+            check_integer(name, getattr(self, name), least)
+        if self.sweeps is not None:
+            check_integer("sweeps", self.sweeps, 0)
+        if self.tol is not None and not 0.0 < as_number(self.tol) < 1.0:
+            raise InvalidParameterError(f"tol must be in (0, 1); got {self.tol!r}")
+        if math.isnan(as_number(self.target_correlation)):
+            raise InvalidParameterError(f"target_correlation must be a number; got {self.target_correlation!r}")
+        check_choice("search", self.search, ("beam", "all", "sampled"))
+
+    def check_tree(self, seeds: int, alphabet_size: int) -> None:
+        """Refuse search="all" where `seeds` variables of `alphabet_size` labels make more leaves than are kept."""
+        if self.search == "all" and alphabet_size ** min(seeds, MOST_LEAVES) > MOST_LEAVES:
+            raise InvalidParameterError(
+                f"search='all' with {seeds} seeds and {alphabet_size} labels may make {alphabet_size}**{seeds} nodes; "
+                f"at most {MOST_LEAVES} are kept: use fewer seeds, or search='beam'"
+            )
+
+    def progress_bar(self, title: str) -> Any:
+        """A bar with one step for the relaxation, one for each seed and one for the local search."""
+        return tqdm(total=self.seeds + 2, disable=not self.progress, desc=title, unit="stage")
 
 
 @dataclass(frozen=True)
 class TraceEntry:
-    """State of the search after a number of seeds.
-
-    Attributes
-    ----------
-    seeds : int
-        Pinned variables.
-    value : float
-        Largest relaxation value among the nodes that are left.
-    upper_bound : float
-        Certified upper bound on every solution at this stage.
-    global_correlation, local_correlation : float
-        Of the node with the largest value.
-    """
+    """State of the search after a number of seeds: certified bound, and the node of largest value among those left."""
 
     seeds: int
     value: float
@@ -55,9 +85,10 @@ class TraceEntry:
 
 @dataclass(frozen=True, eq=False)
 class Correlation:
-    """Global correlation, local correlation in units of the value, and the expected drop of variance for each variable.
+    """Correlations of a node, the local one in units of the value.
 
-    A drop is that of the weighted variance when the variable is conditioned on: 0 for deterministic ones.
+    The `drops` are the expected drops of the weighted variance when a variable is conditioned on: 0 for deterministic
+    ones.
     """
 
     global_: float
@@ -66,15 +97,13 @@ class Correlation:
 
 
 class SeedNode(Protocol):
-    """A node of the search: a relaxation with some variables pinned."""
+    """A relaxation with some variables pinned; its `bound` is one on the solutions that agree with the pins."""
 
     @property
-    def value(self) -> float:
-        """Value of the relaxation."""
+    def value(self) -> float: ...
 
     @property
-    def bound(self) -> float:
-        """Upper bound on the solutions that agree with the pins."""
+    def bound(self) -> float: ...
 
 
 Node = TypeVar("Node", bound=SeedNode)
@@ -87,8 +116,7 @@ class SeedProblem(Protocol[Node]):
     def free_seeds(self) -> int:
         """How many of the first seeds cost no re-solve."""
 
-    def correlation(self, node: Node) -> Correlation:
-        """Correlations of a node."""
+    def correlation(self, node: Node) -> Correlation: ...
 
     def weights(self, node: Node) -> FloatArray:
         """Nonnegative weights of the variables in the global correlation, 0 for pinned ones."""
@@ -121,7 +149,6 @@ def search_seeds(
     """Pin seeds until the global correlation falls to its target, at most `options.seeds` and no more than there are.
 
     Nodes that cannot beat `lower_bound` are closed. `rng` serves search="sampled"; `on_seed` is called after each seed.
-    The upper bound is the maximum over all leaves, the last bound of every dropped node included.
     """
     mode, beam = options.search, options.beam
     nodes = [root] * (beam if mode == "sampled" else 1)
@@ -164,8 +191,12 @@ def _children(problem: SeedProblem[Node], node: Node) -> list[Node]:
 
 
 def _sampled(problem: SeedProblem[Node], node: Node, rng: np.random.Generator) -> Node:
-    weights = problem.weights(node)
-    weights = weights / weights.sum() if weights.any() else np.full(weights.size, 1.0 / weights.size)
+    weights = shares(problem.weights(node))
     variable = int(rng.choice(weights.size, p=weights))
-    probabilities = np.maximum(problem.probabilities(node, variable), 0.0)
-    return problem.pin(node, variable, int(rng.choice(probabilities.size, p=probabilities / probabilities.sum())))
+    probabilities = shares(np.maximum(problem.probabilities(node, variable), 0.0))
+    return problem.pin(node, variable, int(rng.choice(probabilities.size, p=probabilities)))
+
+
+def shares(weights: FloatArray) -> FloatArray:
+    """Nonnegative weights scaled to sum 1, uniform if all are zero."""
+    return weights / weights.sum() if weights.any() else np.full(weights.size, 1.0 / weights.size)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, fields
+from typing import Any, Protocol
 
+from dpgraph.result import Result
 from dpgraph.sos.seed_search import TraceEntry
 from dpgraph.typing import IntArray
 
-__all__ = ["Solution", "is_optimal", "to_beat"]
+__all__ = ["ExactResult", "Solution", "is_optimal", "to_beat"]
 
 #: Bounds are rounded up by less than this share of their size, and values are rounded too.
 _ROUNDING = 1e-12
@@ -24,6 +25,9 @@ class Objective(Protocol):
     def integral(self) -> bool:
         """Whether every solution has an integer value."""
 
+    def value(self, labels: IntArray) -> float:
+        """Value of one solution, as exactly as the objective is known."""
+
     def least_weight(self) -> float:
         """Least nonzero difference that one entry makes, rounding errors left out; infinite where nobody lists them."""
 
@@ -32,9 +36,8 @@ def is_optimal(objective: Objective, value: float, bound: float) -> bool:
     """Whether `bound`, which no solution exceeds, leaves no room above `value` but for rounding.
 
     Integral objectives: no integer above `value` is at most `bound`. Others: `bound` exceeds `value` by at most 1e-12
-    of its size, and by at most a thousandth of the least weight. The second condition matters where weights are of
-    mixed scales: beside a weight of 1e13 the first would let ten units pass as rounding, and a better solution with
-    them.
+    of its size, and by at most a thousandth of the least weight: beside a weight of 1e13 the first condition alone
+    would let ten units pass as rounding, and a better solution with them.
     """
     if objective.integral:
         return value >= math.floor(bound + 1e-6)
@@ -46,54 +49,63 @@ def to_beat(objective: Objective, value: float) -> float:
     return value + (1.0 - 1e-6 if objective.integral else 0.0)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Solution:
-    """A cut or an assignment, with a certified upper bound on all of them.
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class ExactResult(Result):
+    """A solution for exact data with an upper bound on every solution.
 
     Attributes
     ----------
-    labels : numpy.ndarray of int, shape (n,)
-        Side of each vertex, 0 or 1, vertex 0 on side 0; or position of the label of each variable.
     value : float
-        Its value.
-    relaxation_value : float
-        Value of the relaxation that was rounded (after pinning seeds).
+        What the solution is worth: the weight across a cut, the total that an assignment earns.
     upper_bound : float
-        No solution has a larger value; `certificate` says how that is known.
-    certificate : str
-        "proven", "trivial" or "lanczos", see :class:`dpgraph.sos.cut.certificate.Certificate`.
+        No solution is worth more. How that is known: `certificate`.
     global_correlation, local_correlation : float
-        Of the rounded pseudo-distribution; independent rounding of it has expected value
-        ``relaxation_value - local_correlation``.
-    trace : tuple of TraceEntry
-        One entry for each number of seeds, from 0.
+        Of the pseudo-distribution that was rounded (:mod:`dpgraph.sos.cut.conditioning`); independent rounding of it
+        has expected value ``relaxation_value - local_correlation``.
     status : str
-        "optimal" when the bound proves it, otherwise "bounded".
+        "optimal" when the upper bound proves the solution optimal, otherwise "bounded".
+    certificate : str
+        "proven" (rounding errors included), "trivial" (the sum of the positive weights, or of the largest entries), or
+        "lanczos" (holds with probability 1 - 1e-10, see :mod:`dpgraph.sos.cut.certificate`).
+    relaxation_value : float
+        Value of the relaxation after pinning seeds.
+    trace : tuple of TraceEntry
+        Relaxation value, upper bound and correlations after each seed.
+    """
+
+    value: float
+    upper_bound: float
+    global_correlation: float
+    local_correlation: float
+    status: str
+    certificate: str
+    relaxation_value: float
+    trace: tuple[TraceEntry, ...]
+
+    @property
+    def gap(self) -> float:
+        """Relative gap ``(upper_bound - value)/max(|upper_bound|, |value|)``; 0 when both are 0."""
+        scale = max(abs(self.upper_bound), abs(self.value))
+        return (self.upper_bound - self.value) / scale if scale > 0.0 else 0.0
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Solution(ExactResult):
+    """What a solver found, in its own numbers.
+
+    The `labels`, shape (n,), are the side of each vertex, 0 or 1, vertex 0 on side 0; or the position of the label of
+    each variable.
     """
 
     labels: IntArray
-    value: float
-    relaxation_value: float
-    upper_bound: float
-    certificate: str
-    global_correlation: float
-    local_correlation: float
-    trace: tuple[TraceEntry, ...]
-    status: str
 
     @classmethod
     def of(
-        cls,
-        objective: Objective,
-        labels: IntArray,
-        value: float,
-        *,
-        bound: float,
-        certificate: str,
-        trace: tuple[TraceEntry, ...],
+        cls, objective: Objective, labels: IntArray, *, bound: float, certificate: str, trace: tuple[TraceEntry, ...]
     ) -> Solution:
-        """The solution at the end of a search; `bound` may be below `value` by rounding errors."""
-        bound, last = max(bound, value), trace[-1]
+        """The solution at the end of a search; `bound` may be below its value by rounding errors."""
+        value, last = objective.value(labels), trace[-1]
+        bound = max(bound, value)
         return cls(
             labels=labels,
             value=value,
@@ -106,8 +118,6 @@ class Solution:
             status="optimal" if is_optimal(objective, value, bound) else "bounded",
         )
 
-    def __repr__(self) -> str:
-        return (
-            f"Solution(n={self.labels.size}, value={self.value:.6g}, upper_bound={self.upper_bound:.6g}, "
-            f"status={self.status!r})"
-        )
+    def shared(self) -> dict[str, Any]:
+        """What a result in the caller's names takes over as it is."""
+        return {field.name: getattr(self, field.name) for field in fields(ExactResult)}

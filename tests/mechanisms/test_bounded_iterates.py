@@ -6,29 +6,30 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from dpgraph.denoise.kalman import FieldTracker
-from dpgraph.denoise.schedules import is_sparse, number_of_core_sweeps, number_of_sweeps
+from dpgraph.denoise.iterates import (
+    ITERATE_UNIT,
+    FieldTracker,
+    Signs,
+    is_sparse,
+    number_of_core_sweeps,
+    number_of_sweeps,
+    shrunken_degrees,
+)
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.call import open_call as open_any_call
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
 from dpgraph.privacy.report import Pairs
-from dpgraph.releases.sweeps import signs as cut_iterates
-from dpgraph.releases.sweeps.core import (
-    choose_core,
-    large_first,
-    shrunken_degrees,
-)
 from dpgraph.releases.sweeps.gaussian import (
     LOOK_DELTA,
     is_pure,
     release_iterates,
     shares_of,
 )
+from dpgraph.releases.sweeps.iteration import Core, FieldOracle, Iteration, choose_core, large_first
 from dpgraph.releases.sweeps.one_sided import release_one_sided_sweeps
-from dpgraph.releases.sweeps.oracle import ITERATE_UNIT, Core, FieldOracle, Iteration
-from dpgraph.releases.sweeps.signs import release_cut_labels
+from tests.cut_labels import release_cut_labels
 
 
 def open_call(epsilon=1.0, rng=0, delta=1e-6, **options):
@@ -109,7 +110,7 @@ def test_rows_outside_the_core_are_looked_at_once_after_all_sweeps_and_never_see
 
     oracle = FieldOracle(30, 1, fields, unit=ITERATE_UNIT, row_bound=1.0, row_bound_l1=1.0, envelope=1.0)
     call, core = open_call(), Core(np.arange(30), 10)
-    arguments = Iteration(oracle, cut_iterates.Signs()), np.ones(30), core
+    arguments = Iteration(oracle, Signs()), np.ones(30), core
     X, _ = release_iterates(*arguments, call, sweeps=4)
     assert not X[core.others].any()
     X, _ = release_one_sided_sweeps(*arguments, X, call, sweeps=1)
@@ -196,7 +197,7 @@ def test_each_sweep_releases_every_row_once_and_the_first_skips_its_first_block(
         envelope=1.0,
     )
     call, everybody = open_call(), Core(np.random.default_rng(0).permutation(50), 50)
-    iteration = Iteration(oracle, cut_iterates.Signs())
+    iteration = Iteration(oracle, Signs())
     release_iterates(iteration, np.ones(50), everybody, call, sweeps=3)
     assert sorted(np.concatenate(looks[:15])) == sorted(set(np.concatenate(looks[:15])))
     for sweep in range(2):

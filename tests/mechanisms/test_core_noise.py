@@ -8,8 +8,8 @@ import dpgraph
 from dpgraph.bounds.neighbours import EdgeNeighbours, MatrixNeighbours
 from dpgraph.exceptions import DPGraphError, InvalidParameterError
 from dpgraph.privacy.accounting import pure_dp_epsilon, pure_dp_mu
-from dpgraph.privacy.call import Call
-from dpgraph.privacy.ledger import open_ledger
+from dpgraph.privacy.call import Call, open_call
+from dpgraph.privacy.matrix_noise import MatrixLaw
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
 from dpgraph.problems.options import Coherence
@@ -20,7 +20,7 @@ CALL = {"epsilon": 60.0, "delta": 1e-6, "rank": 2}
 
 
 def gaussian_call(epsilon=1.0, delta=1e-6):
-    return open_ledger(epsilon=epsilon, delta=delta, accountant=None, relation=Edge(), noise=noise_source(0))
+    return open_call(epsilon=epsilon, delta=delta, accountant=None, relation=Edge(), noise=noise_source(0)).ledger
 
 
 def released(neighbours, Q, law, mu, seeds):
@@ -84,8 +84,6 @@ def test_a_general_matrix_moves_its_core_by_sqrt_r_times_more_in_nuclear_norm():
 
 
 def test_half_the_noise_on_the_core_is_found_by_an_audit(monkeypatch):
-    from dpgraph.releases import symmetric as symmetric_release
-
     Q = np.full((50, 1), 50**-0.5)
     neighbours = EdgeNeighbours(1.0, 30.0, 20.0, np.full(50, 20.0))
     mu, runs = pure_dp_mu(1.0), 1500
@@ -100,8 +98,8 @@ def test_half_the_noise_on_the_core_is_found_by_an_audit(monkeypatch):
         return np.log(low / high)
 
     assert 0.6 < certified() <= 1.0
-    honest = symmetric_release.wishart_difference
-    monkeypatch.setattr(symmetric_release, "wishart_difference", lambda noise, d, scale: honest(noise, d, scale / 2))
+    honest = MatrixLaw.difference
+    monkeypatch.setattr(MatrixLaw, "difference", lambda laws, noise, d, scale: honest(laws, noise, d, scale / 2))
     assert certified() > 1.0
 
 

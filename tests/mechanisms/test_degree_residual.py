@@ -9,7 +9,7 @@ from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.call import open_call
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
-from dpgraph.releases.eigenspaces.residual import RESIDUAL_SHARE, release_degree_residual
+from dpgraph.releases.eigenspaces.vector import RESIDUAL_SHARE, release_degree_residual
 
 
 def residual(matrix, epsilon, rng=0, **public):

@@ -13,8 +13,7 @@ from dpgraph.privacy.call import open_call
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
 from dpgraph.releases.eigenspaces.power_method import release_low_rank_adjacency
-from dpgraph.releases.eigenspaces.residual import DegreeResidual
-from dpgraph.releases.eigenspaces.vector import release_leading_vector
+from dpgraph.releases.eigenspaces.vector import DegreeResidual, release_leading_vector
 
 FLAT = 1e9  # so much regularization that every vertex is normalised alike
 

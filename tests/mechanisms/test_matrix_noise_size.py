@@ -9,15 +9,14 @@ import numpy as np
 import pytest
 
 from dpgraph.bounds.matrix_noise_size import NoiseSize, noise_size
+from dpgraph.privacy.matrix_noise import LARGER_TRACE, NUCLEAR
 from dpgraph.privacy.noise import noise_source
-from dpgraph.privacy.nuclear_noise import nuclear_laplace, wishart_difference
-from dpgraph.privacy.replacement_noise import replacement_laplace, tied_wishart_difference
 
 SAMPLERS = {
-    ("wishart-difference", "nuclear"): wishart_difference,
-    ("wishart-difference", "larger-trace"): tied_wishart_difference,
-    ("nuclear-laplace", "nuclear"): nuclear_laplace,
-    ("nuclear-laplace", "larger-trace"): replacement_laplace,
+    ("wishart-difference", "nuclear"): NUCLEAR.difference,
+    ("wishart-difference", "larger-trace"): LARGER_TRACE.difference,
+    ("nuclear-laplace", "nuclear"): NUCLEAR.laplace,
+    ("nuclear-laplace", "larger-trace"): LARGER_TRACE.laplace,
 }
 
 

@@ -8,8 +8,7 @@ import pytest
 import dpgraph
 from dpgraph.bounds import sensitivity
 from dpgraph.inputs.graphs import open_graph
-from dpgraph.privacy.call import Call
-from dpgraph.privacy.ledger import open_ledger
+from dpgraph.privacy.call import Call, open_call
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
 from dpgraph.releases.totals import release_weight
@@ -63,7 +62,6 @@ def test_answers_between_two_grid_points_move_by_no_more_steps_than_the_largest_
     largest = graph.max_weight / graph.weight_unit
     for value in np.arange(0.0, 4.0, 0.25):
         for moved in (0.0, largest):
-            ledger = open_ledger(epsilon=1.0, delta=None, accountant=None, relation=Edge(), noise=noise)
-            weight = (value + moved) * graph.weight_unit
-            release_weight("a weight", weight, graph, Call(ledger, noise))
+            call = open_call(epsilon=1.0, accountant=None, relation=Edge(), noise=noise)
+            release_weight("a weight", (value + moved) * graph.weight_unit, graph, call)
         assert seen[-1] - seen[-2] <= largest

@@ -7,8 +7,8 @@ import pytest
 from numba import njit
 from scipy import stats
 
+from dpgraph.privacy.matrix_noise import NUCLEAR
 from dpgraph.privacy.noise import noise_source
-from dpgraph.privacy.nuclear_noise import nuclear_laplace, nuclear_laplace_markov, wishart_difference
 
 # Every statistical claim below is tested at this level; seeds are fixed, so that a pass is a pass for ever.
 LEVEL = 1e-3
@@ -23,21 +23,21 @@ def nuclear_norms(Z):
     return np.abs(np.linalg.eigvalsh(Z)).sum(axis=-1)
 
 
-@pytest.mark.parametrize("sampler", [wishart_difference, nuclear_laplace, nuclear_laplace_markov])
+@pytest.mark.parametrize("sampler", [NUCLEAR.difference, NUCLEAR.laplace, NUCLEAR.laplace_markov])
 def test_for_one_dimension_the_noise_is_laplace(sampler):
-    count = 400 if sampler is nuclear_laplace_markov else 4000
+    count = 400 if sampler == NUCLEAR.laplace_markov else 4000
     Z = draws(sampler, 1, 0.7, count)[:, 0, 0]
     assert stats.kstest(Z, stats.laplace(scale=0.7).cdf).pvalue > LEVEL
     assert stats.kstest(Z / 2, stats.laplace(scale=0.7).cdf).pvalue < LEVEL
 
 
-@pytest.mark.parametrize(("sampler", "size"), [(wishart_difference, 0.74), (nuclear_laplace_markov, 0.67)])
+@pytest.mark.parametrize(("sampler", "size"), [(NUCLEAR.difference, 0.74), (NUCLEAR.laplace_markov, 0.67)])
 def test_noise_of_twenty_dimensions_has_the_documented_size(sampler, size):
     Z = draws(sampler, 20, 3.0, 60)
     ratio = np.linalg.norm(Z, axis=(1, 2)).mean() / (3.0 * 20**1.5)
     assert ratio == pytest.approx(size, abs=0.02)
     # The exact mean square of the Wishart difference is rho^2 d (d + 1)^2 / 2.
-    if sampler is wishart_difference:
+    if sampler == NUCLEAR.difference:
         assert 0.70 < ratio < 0.80
         assert np.mean(Z**2) * 20**2 == pytest.approx(9.0 * 20 * 21**2 / 2, rel=0.05)
 
@@ -65,14 +65,14 @@ def test_the_spectral_norm_of_the_noise_is_pi_rho_d_and_not_what_theorem_4_4_of_
         norms.append(values.max() / d)
     assert values.sum() / d**2 == pytest.approx(1.0, abs=0.1)  # the nuclear norm is Gamma(d^2)
     assert 0.88 * np.pi < np.mean(norms[20:]) < 1.02 * np.pi
-    symmetric = np.abs(np.linalg.eigvalsh(draws(nuclear_laplace_markov, d, 1.0, 30))).max(axis=1) / d
+    symmetric = np.abs(np.linalg.eigvalsh(draws(NUCLEAR.laplace_markov, d, 1.0, 30))).max(axis=1) / d
     assert 0.92 * np.pi / 2 < symmetric.mean() < 1.05 * np.pi / 2
     assert min(*norms[20:], *symmetric) > 1.1
 
 
-@pytest.mark.parametrize("sampler", [wishart_difference, nuclear_laplace, nuclear_laplace_markov])
+@pytest.mark.parametrize("sampler", [NUCLEAR.difference, NUCLEAR.laplace, NUCLEAR.laplace_markov])
 def test_noise_is_symmetric_centred_and_rotation_invariant(sampler):
-    count = 300 if sampler is nuclear_laplace_markov else 3000
+    count = 300 if sampler == NUCLEAR.laplace_markov else 3000
     Z = draws(sampler, 3, 1.0, count)
     assert np.array_equal(Z, Z.transpose(0, 2, 1))
     v = np.array([2.0, -1.0, 2.0]) / 3
@@ -83,7 +83,7 @@ def test_noise_is_symmetric_centred_and_rotation_invariant(sampler):
 
 @pytest.mark.parametrize("d", [2, 3])
 def test_the_nuclear_norm_of_nuclear_laplace_noise_is_gamma(d):
-    norms = nuclear_norms(draws(nuclear_laplace, d, 2.0, 4000))
+    norms = nuclear_norms(draws(NUCLEAR.laplace, d, 2.0, 4000))
     assert stats.kstest(norms, stats.gamma(d * (d + 1) / 2, scale=2.0).cdf).pvalue > LEVEL
     # The law on all d x d matrices, Gamma(d^2), would be wrong here.
     assert stats.kstest(norms, stats.gamma(d**2, scale=2.0).cdf).pvalue < LEVEL
@@ -92,7 +92,7 @@ def test_the_nuclear_norm_of_nuclear_laplace_noise_is_gamma(d):
 def test_the_eigenvalues_of_nuclear_laplace_noise_have_the_stated_density():
     # d = 2, density |l1 - l2| exp(-|l1| - |l2|): signs ++, --, +- have probability 1/6, 1/6, 2/3, and with opposite
     # signs the share l1/(l1 - l2) of the positive one is uniform.
-    values = np.linalg.eigvalsh(draws(nuclear_laplace, 2, 1.0, 6000))
+    values = np.linalg.eigvalsh(draws(NUCLEAR.laplace, 2, 1.0, 6000))
     low, high = values.T
     counts = [np.sum(low > 0), np.sum(high < 0), np.sum((low < 0) & (high > 0))]
     assert stats.chisquare(counts, np.array([1, 1, 4]) / 6 * len(values)).pvalue > LEVEL
@@ -102,14 +102,14 @@ def test_the_eigenvalues_of_nuclear_laplace_noise_have_the_stated_density():
     same = np.sort(np.abs(values[low * high > 0]), axis=1)
     assert stats.kstest(same[:, 1] / same.sum(axis=1), lambda s: (2 * s - 1) ** 2).pvalue > LEVEL
     # The Wishart difference is another law: it must fail the same test.
-    other = np.linalg.eigvalsh(draws(wishart_difference, 2, 1.0, 6000))
+    other = np.linalg.eigvalsh(draws(NUCLEAR.difference, 2, 1.0, 6000))
     counts = [np.sum(other[:, 0] > 0), np.sum(other[:, 1] < 0), np.sum(other[:, 0] * other[:, 1] < 0)]
     assert stats.chisquare(counts, np.array([1, 1, 4]) / 6 * len(other)).pvalue < LEVEL
 
 
 def test_the_eigenvalues_of_three_dimensional_nuclear_laplace_noise_have_the_stated_density():
     # d = 3: integrating prod |l_i - l_j| exp(-sum |l_i|) gives the signatures ---, +--, ++-, +++ the odds 1:13:13:1.
-    values = np.linalg.eigvalsh(draws(nuclear_laplace, 3, 1.0, 5000))
+    values = np.linalg.eigvalsh(draws(NUCLEAR.laplace, 3, 1.0, 5000))
     positive = np.sum(values > 0, axis=1)
     odds = np.array([1, 13, 13, 1]) / 28
     assert stats.chisquare(np.bincount(positive, minlength=4), odds * len(values)).pvalue > LEVEL
@@ -123,13 +123,13 @@ def test_the_eigenvalues_of_three_dimensional_nuclear_laplace_noise_have_the_sta
     assert cdf(1.0) == pytest.approx(1.0)
     assert stats.kstest(share, cdf).pvalue > LEVEL
     # The Wishart difference is another law.
-    other = np.sum(np.linalg.eigvalsh(draws(wishart_difference, 3, 1.0, 5000)) > 0, axis=1)
+    other = np.sum(np.linalg.eigvalsh(draws(NUCLEAR.difference, 3, 1.0, 5000)) > 0, axis=1)
     assert stats.chisquare(np.bincount(other, minlength=4), odds * len(other)).pvalue < LEVEL
 
 
 @pytest.mark.parametrize("d", [2, 4])
 def test_the_markov_chain_agrees_with_the_exact_sampler_where_both_exist(d):
-    exact, chain = draws(nuclear_laplace, d, 1.0, 1000), draws(nuclear_laplace_markov, d, 1.0, 250, seed=1)
+    exact, chain = draws(NUCLEAR.laplace, d, 1.0, 1000), draws(NUCLEAR.laplace_markov, d, 1.0, 250, seed=1)
     for statistic in (nuclear_norms, lambda Z: np.linalg.eigvalsh(Z)[:, -1], lambda Z: np.linalg.norm(Z, axis=(1, 2))):
         assert stats.ks_2samp(statistic(exact), statistic(chain)).pvalue > LEVEL
 
@@ -145,7 +145,7 @@ def random_change(rng, d, size):
 def test_the_likelihood_ratio_of_nuclear_laplace_noise_never_exceeds_epsilon(d):
     rng, epsilon = np.random.default_rng(d), 0.8
     ratios = []
-    for Z in draws(nuclear_laplace if d <= 3 else wishart_difference, d, 1 / epsilon, 200):
+    for Z in draws(NUCLEAR.laplace if d <= 3 else NUCLEAR.difference, d, 1 / epsilon, 200):
         E = random_change(rng, d, 1.0)
         ratios.append((nuclear_norms(Z - E) - nuclear_norms(Z)) * epsilon)
     assert np.abs(ratios).max() <= epsilon * (1 + 1e-12)
@@ -187,7 +187,7 @@ def test_the_quadrature_density_of_the_wishart_difference_fits_its_sampler():
     # The share of definite draws and the density near the two sides of a sign change pin the oracle down.
     near = log_wishart_difference_density(np.diag([1e-9, 1.3]))
     assert log_wishart_difference_density(np.diag([-1e-9, 1.3])) == pytest.approx(near, abs=2e-3)
-    values = np.linalg.eigvalsh(draws(wishart_difference, 2, 1.0, 20000))
+    values = np.linalg.eigvalsh(draws(NUCLEAR.difference, 2, 1.0, 20000))
     definite = np.mean(values[:, 0] * values[:, 1] > 0)
     # Integrate |l1 - l2| f over each region of the eigenvalues.
     grid = (np.arange(30) + 0.5) / 30
@@ -208,7 +208,7 @@ def test_the_quadrature_density_of_the_wishart_difference_fits_its_sampler():
 
 def test_the_likelihood_ratio_of_the_wishart_difference_never_exceeds_epsilon():
     rng, largest = np.random.default_rng(0), 0.0
-    noise = draws(wishart_difference, 2, 1.0, 100)
+    noise = draws(NUCLEAR.difference, 2, 1.0, 100)
     for Z in np.concatenate([noise, 3 * noise[:50]]):
         E = random_change(rng, 2, 0.8)  # epsilon = 0.8 at scale 1
         ratio = abs(log_wishart_difference_density(Z) - log_wishart_difference_density(Z - E))

@@ -8,7 +8,8 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from dpgraph.denoise import schedules as sweep_counts
+from dpgraph.denoise import iterates
+from dpgraph.denoise.iterates import ITERATE_UNIT
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.call import open_call
 from dpgraph.privacy.noise import NoiseSource, noise_source
@@ -17,11 +18,10 @@ from dpgraph.privacy.report import Pairs
 from dpgraph.problems.csp.api import private_max_k_cut
 from dpgraph.releases.sweeps import core as degree_core
 from dpgraph.releases.sweeps import one_sided as one_sided_sweeps
-from dpgraph.releases.sweeps.labels import label_iteration
+from dpgraph.releases.sweeps.iteration import label_iteration
 from dpgraph.releases.sweeps.one_sided import score_units
-from dpgraph.releases.sweeps.oracle import ITERATE_UNIT
-from dpgraph.releases.sweeps.signs import release_cut_labels
 from dpgraph.tuning import ONE_SIDED
+from tests.cut_labels import release_cut_labels
 from tests.privacy.statistical import log_choice
 
 DIFFER = 1.0 - np.eye(3)
@@ -97,7 +97,7 @@ def test_without_noise_more_sweeps_cut_more(monkeypatch):
     G = nx.random_regular_graph(4, 600, seed=3)
     cuts = []
     for sweeps in (1, 2, 5):
-        monkeypatch.setattr(sweep_counts, "ONE_SIDED", replace(ONE_SIDED, most_sweeps=sweeps))
+        monkeypatch.setattr(iterates, "ONE_SIDED", replace(ONE_SIDED, most_sweeps=sweeps))
         labels, _ = sweep(open_graph(G).read(), 1e6)
         cuts.append(sum(labels[u] != labels[v] for u, v in G.edges))
     assert cuts[0] < cuts[1] < cuts[2]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import dpgraph
-from dpgraph.denoise.schedules import number_of_label_repeats, number_of_repeats
+from dpgraph.denoise.iterates import ITERATE_UNIT, Signs, number_of_label_repeats, number_of_repeats
 from dpgraph.exceptions import DPGraphError
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.call import open_call as open_any_call
@@ -15,11 +15,10 @@ from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.reading_norm import ReadingNorm
 from dpgraph.privacy.relation import Edge
 from dpgraph.privacy.report import Pairs
-from dpgraph.releases.sweeps.core import repeated_core
-from dpgraph.releases.sweeps.oracle import ITERATE_UNIT, Core, FieldOracle, Iteration
-from dpgraph.releases.sweeps.repeated import PublicIterate, release_repeated_sweeps
-from dpgraph.releases.sweeps.signs import Signs, release_cut_labels
+from dpgraph.releases.sweeps.core import PublicIterate, release_repeated_sweeps
+from dpgraph.releases.sweeps.iteration import Core, FieldOracle, Iteration, repeated_core
 from dpgraph.tuning import REPEATS
+from tests.cut_labels import release_cut_labels
 
 EVEN = np.full(2000, 50.0)
 

@@ -4,15 +4,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from dpgraph.privacy.matrix_noise import LARGER_TRACE, NUCLEAR, MatrixLaw
 from dpgraph.privacy.noise import noise_source
-from dpgraph.privacy.replacement_noise import (
-    larger_trace,
-    replacement_laplace,
-    replacement_laplace_markov,
-    tied_wishart_difference,
-)
 from dpgraph.problems.records.covariance import private_covariance
-from dpgraph.releases import symmetric as symmetric_release
+from tests.privacy.replay import larger_trace
 
 # Every statistical claim below is tested at this level; seeds are fixed, so that a pass is a pass for ever.
 LEVEL = 1e-3
@@ -50,9 +45,9 @@ def test_the_larger_trace_is_a_norm_between_half_the_nuclear_norm_and_all_of_it(
 # --- exact laws --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("sampler", [tied_wishart_difference, replacement_laplace, replacement_laplace_markov])
+@pytest.mark.parametrize("sampler", [LARGER_TRACE.difference, LARGER_TRACE.laplace, LARGER_TRACE.laplace_markov])
 def test_for_one_dimension_the_noise_is_laplace(sampler):
-    count = 400 if sampler is replacement_laplace_markov else 4000
+    count = 400 if sampler == LARGER_TRACE.laplace_markov else 4000
     Z = draws(sampler, 1, 0.7, count)[:, 0, 0]
     assert stats.kstest(Z, stats.laplace(scale=0.7).cdf).pvalue > LEVEL
     assert stats.kstest(Z / 2, stats.laplace(scale=0.7).cdf).pvalue < LEVEL
@@ -60,7 +55,7 @@ def test_for_one_dimension_the_noise_is_laplace(sampler):
 
 @pytest.mark.parametrize("d", [2, 4, pytest.param(5, marks=pytest.mark.slow)])
 def test_the_norm_of_replacement_laplace_noise_is_gamma(d):
-    norms = np.maximum(*sides(draws(replacement_laplace, d, 2.0, 3000, seed=1)))
+    norms = np.maximum(*sides(draws(LARGER_TRACE.laplace, d, 2.0, 3000, seed=1)))
     assert stats.kstest(norms, stats.gamma(d * (d + 1) / 2, scale=2.0).cdf).pvalue > LEVEL
     # As many draws tell a shape apart that is larger by a half.
     assert stats.kstest(norms, stats.gamma((d * (d + 1) + 1) / 2, scale=2.0).cdf).pvalue < LEVEL
@@ -69,7 +64,7 @@ def test_the_norm_of_replacement_laplace_noise_is_gamma(d):
 def test_the_eigenvalues_of_replacement_laplace_noise_have_the_stated_density():
     # d = 2, density |l1 - l2| exp(-max(tr+, tr-)). Over a > b > 0, a - b times exp(-a - b) has the integral 1/2; over
     # a, b > 0, a + b times exp(-max(a, b)) has the integral 6. So ++, --, +- have the odds 1:1:12.
-    values = np.linalg.eigvalsh(draws(replacement_laplace, 2, 1.0, 6000))
+    values = np.linalg.eigvalsh(draws(LARGER_TRACE.laplace, 2, 1.0, 6000))
     low, high = values.T
     counts = [np.sum(low > 0), np.sum(high < 0), np.sum((low < 0) & (high > 0))]
     odds = np.array([1, 1, 12]) / 14
@@ -79,7 +74,7 @@ def test_the_eigenvalues_of_replacement_laplace_noise_have_the_stated_density():
     share = mixed.min(axis=1) / mixed.max(axis=1)
     assert stats.kstest(share, lambda t: (t + t**2 / 2) / 1.5).pvalue > LEVEL
     # The tied Wishart difference is another law: it must fail the same test.
-    other = np.linalg.eigvalsh(draws(tied_wishart_difference, 2, 1.0, 6000))
+    other = np.linalg.eigvalsh(draws(LARGER_TRACE.difference, 2, 1.0, 6000))
     counts = [np.sum(other[:, 0] > 0), np.sum(other[:, 1] < 0), np.sum(other[:, 0] * other[:, 1] < 0)]
     assert stats.chisquare(counts, odds * len(other)).pvalue < LEVEL
 
@@ -87,11 +82,9 @@ def test_the_eigenvalues_of_replacement_laplace_noise_have_the_stated_density():
 @pytest.mark.parametrize("d", [2, 3])
 def test_the_law_is_the_nuclear_laplace_law_after_one_more_acceptance(d):
     """An independent sampler: exp(-N) = exp(-||Z||_*/2) exp(-|tr Z|/2), so nuclear noise of scale 2 is thinned."""
-    from dpgraph.privacy.nuclear_noise import nuclear_laplace
-
-    rng, nuclear = np.random.default_rng(0), draws(nuclear_laplace, d, 2.0, 9000, seed=5)
+    rng, nuclear = np.random.default_rng(0), draws(NUCLEAR.laplace, d, 2.0, 9000, seed=5)
     thinned = nuclear[rng.random(len(nuclear)) < np.exp(-np.abs(np.trace(nuclear, axis1=1, axis2=2)) / 2)]
-    direct = draws(replacement_laplace, d, 1.0, 4000, seed=6)
+    direct = draws(LARGER_TRACE.laplace, d, 1.0, 4000, seed=6)
     for statistic in (lambda Z: sides(Z)[0], lambda Z: Z[:, 0, 1], lambda Z: np.linalg.norm(Z, axis=(1, 2))):
         assert stats.ks_2samp(statistic(thinned), statistic(direct)).pvalue > LEVEL
     assert stats.ks_2samp(sides(nuclear)[0], sides(direct)[0]).pvalue < LEVEL
@@ -99,17 +92,15 @@ def test_the_law_is_the_nuclear_laplace_law_after_one_more_acceptance(d):
 
 @pytest.mark.parametrize("d", [2, 4])
 def test_the_markov_chain_agrees_with_the_exact_sampler_where_both_exist(d):
-    exact, chain = draws(replacement_laplace, d, 1.0, 1500), draws(replacement_laplace_markov, d, 1.0, 600, seed=2)
+    exact, chain = draws(LARGER_TRACE.laplace, d, 1.0, 1500), draws(LARGER_TRACE.laplace_markov, d, 1.0, 600, seed=2)
     for statistic in (lambda Z: sides(Z)[0], lambda Z: np.linalg.eigvalsh(Z)[:, -1], lambda Z: Z[:, 0, 0]):
         assert stats.ks_2samp(statistic(exact), statistic(chain)).pvalue > LEVEL
 
 
 @pytest.mark.parametrize("d", [1, 2, 4])
 def test_the_tied_pair_has_the_joint_law_of_its_proof(d):
-    from dpgraph.privacy.replacement_noise import _tied_pair
-
     noise, D = noise_source(3), d * (d + 1) / 2
-    pairs = np.array([_tied_pair(noise, d, 2.0) for _ in range(4000)])
+    pairs = np.array([LARGER_TRACE.pair(noise, d, 2.0) for _ in range(4000)])
     traces = np.trace(pairs, axis1=2, axis2=3)
     assert np.linalg.eigvalsh(pairs).min() > -1e-12
     # Density (a b)^(D - 1) exp(-max(a, b) / 2): the larger is Gamma(2 D), the smaller a share U^(1/D) of it.
@@ -130,7 +121,7 @@ def test_the_tied_pair_has_the_joint_law_of_its_proof(d):
 @pytest.mark.parametrize("d", [1, 2, 3])
 def test_the_likelihood_ratio_for_a_replaced_record_reaches_epsilon_and_never_exceeds_it(d):
     rng, ratios = np.random.default_rng(d), []
-    for Z in draws(replacement_laplace, d, 1.0, 300):
+    for Z in draws(LARGER_TRACE.laplace, d, 1.0, 300):
         x, y = rng.normal(size=(2, d))
         x, y = x / np.linalg.norm(x), y / np.linalg.norm(y) * (rng.random() < 0.5 and d > 1)
         E = np.outer(x, x) - np.outer(y, y)
@@ -140,9 +131,9 @@ def test_the_likelihood_ratio_for_a_replaced_record_reaches_epsilon_and_never_ex
 
 
 def halve(monkeypatch):
-    for name in ("tied_wishart_difference", "replacement_laplace"):
-        honest = getattr(symmetric_release, name)
-        monkeypatch.setattr(symmetric_release, name, lambda noise, d, scale, honest=honest: honest(noise, d, scale / 2))
+    for name in ("difference", "laplace"):
+        honest = getattr(MatrixLaw, name)
+        monkeypatch.setattr(MatrixLaw, name, lambda laws, noise, d, scale, f=honest: f(laws, noise, d, scale / 2))
 
 
 @pytest.mark.parametrize("mechanism", ["wishart-difference", "nuclear-laplace"])

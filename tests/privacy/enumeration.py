@@ -13,7 +13,7 @@ from functools import cached_property
 import networkx as nx
 import numpy as np
 
-from dpgraph.bounds import sensitivity
+from dpgraph.bounds import sensitivity, spectra
 
 #: Ratios may exceed 1 by rounding of eigenvectors only.
 ROUNDING = 1e-9
@@ -143,7 +143,7 @@ Ratios = Iterator[tuple[str, np.ndarray]]
 
 
 def norms(pairs: Pairs) -> Ratios:
-    spectral, frobenius = pairs.bound(sensitivity.spectral_norm), pairs.bound(sensitivity.frobenius)
+    spectral, frobenius = pairs.bound(spectra.spectral_norm), pairs.bound(spectra.frobenius)
     moved = pairs.source.eigen[0] - pairs.target.eigen[0]
     yield "spectral_norm", np.abs(np.linalg.eigvalsh(pairs.change)).max(axis=1) / spectral
     yield "spectral_norm (one singular value)", np.abs(moved).max(axis=1) / spectral
@@ -158,8 +158,8 @@ def products(pairs: Pairs) -> Ratios:
 
 
 def _product_bounds(pairs: Pairs) -> Iterator[tuple[str, bool, np.ndarray]]:
-    yield "basis_product", False, pairs.bound(sensitivity.basis_product)
-    corrected = pairs.bound(sensitivity.degree_corrected_product, pairs.source.tau)
+    yield "basis_product", False, pairs.bound(spectra.basis_product)
+    corrected = pairs.bound(spectra.degree_corrected_product, pairs.source.tau)
     yield "degree_corrected_product", True, corrected
 
 
@@ -167,7 +167,7 @@ def subspaces(pairs: Pairs) -> Ratios:
     """Projectors and coherences at every rank where the gap is wide enough for the bound to speak."""
     values, U = pairs.source.eigen
     gaps = values[:, :-1] - values[:, 1:]
-    norm = pairs.bound(sensitivity.spectral_norm)
+    norm = pairs.bound(spectra.spectral_norm)
     overlap = (U.transpose(0, 2, 1) @ pairs.target.eigen[1]) ** 2
     captured = np.diagonal(overlap.cumsum(axis=1).cumsum(axis=2), axis1=1, axis2=2)
     moved = np.sqrt(np.maximum(2 * (np.arange(1, values.shape[1] + 1) - captured), 0.0))
@@ -176,8 +176,8 @@ def subspaces(pairs: Pairs) -> Ratios:
         kappa, kappa_target = pairs.source.coherence(corrected), pairs.target.coherence(corrected)
         ratios, logs = [0.0], [0.0]
         for b, r in open_gap:
-            ratios.append(moved[b, r] / sensitivity.projector(product[b], kappa[b, r], gaps[b, r], norm[b]))
-            bound = sensitivity.log_coherence(pairs.max_weight, pairs.lower[b], product[b], gaps[b, r])
+            ratios.append(moved[b, r] / spectra.projector(product[b], kappa[b, r], gaps[b, r], norm[b]))
+            bound = spectra.log_coherence(pairs.max_weight, pairs.lower[b], product[b], gaps[b, r])
             if corrected and bound is not None:
                 logs.append(abs(np.log(kappa[b, r] / kappa_target[b, r])) / bound)
         yield f"projector ({name})", np.array(ratios)
@@ -187,7 +187,7 @@ def subspaces(pairs: Pairs) -> Ratios:
 def coherence_bounds(pairs: Pairs) -> Ratios:
     values, kappa = pairs.source.eigen[0], pairs.source.coherence(True)
     for b, m in enumerate(pairs.lower):
-        bound = [sensitivity.coherence_bound(pairs.max_weight, m, sigma) for sigma in values[b]]
+        bound = [spectra.coherence_bound(pairs.max_weight, m, sigma) for sigma in values[b]]
         yield "coherence_bound", kappa[b] / np.array(bound)
 
 
@@ -200,7 +200,7 @@ def public_bases(pairs: Pairs) -> Ratios:
     for Q in (extreme, pairs.source.eigen[1][:, :, :2], unit):
         kappa = np.linalg.norm(Q, axis=2).max(axis=1)
         core, tau = Q.transpose(0, 2, 1) @ E @ Q, pairs.source.tau
-        bound = [sensitivity.core_release(w, m, k, tau) for m, k in zip(pairs.lower, kappa, strict=True)]
+        bound = [spectra.core_release(w, m, k, tau) for m, k in zip(pairs.lower, kappa, strict=True)]
         yield "core_release (nuclear norm)", np.linalg.norm(core, "nuc", axis=(1, 2)) / bound
         yield "core_release", np.linalg.norm(core, axis=(1, 2)) / bound
 
@@ -252,7 +252,7 @@ def clipped_degrees(pairs: Pairs) -> Ratios:
 
 def whole_spectra(pairs: Pairs) -> Ratios:
     w, n = pairs.max_weight, pairs.source.c.shape[1]
-    bounds = (sensitivity.whole_adjacency_spectrum(w, n), sensitivity.whole_laplacian_spectrum(w, n))
+    bounds = (spectra.whole_adjacency_spectrum(w, n), spectra.whole_laplacian_spectrum(w, n))
     for matrix, bound in zip(("adjacency", "laplacian"), bounds, strict=True):
         before, after = (np.linalg.eigvalsh(_plain(graphs.weights, matrix)) for graphs in (pairs.source, pairs.target))
         yield f"whole_{matrix}_spectrum", np.linalg.norm(before - after, axis=1) / bound

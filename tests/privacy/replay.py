@@ -33,9 +33,9 @@ from dpgraph.privacy.accounting import pure_dp_mu
 from dpgraph.privacy.exact_sampling import flip_exponent
 from dpgraph.privacy.grid import Terms
 from dpgraph.privacy.ledger import Ledger
+from dpgraph.privacy.matrix_noise import LARGER_TRACE, MatrixLaw
 from dpgraph.privacy.noise import NoiseSource, ReadingNoise, noise_source
 from dpgraph.privacy.reading_norm import ReadingNorm
-from dpgraph.privacy.replacement_noise import larger_trace
 from dpgraph.privacy.report import LedgerEntry, PrivacyReport
 from dpgraph.releases import symmetric as symmetric_release
 from dpgraph.releases.eigenspaces import projector as subspace
@@ -107,9 +107,6 @@ class RecordingSource(NoiseSource):
             if self.lines[number].scale == scale and (kind.lower() in law or law in kind.lower()):
                 return number
         raise AssertionError(f"a {kind} release of scale {scale} has no line in the ledger: {self.lines}")
-
-    def spawn(self) -> NoiseSource:
-        return self
 
     def door(self, kind: str, exact: Any, scale: float, primitive: Callable[[], np.ndarray]) -> np.ndarray:
         """Release by a primitive whose own draws are internal."""
@@ -296,15 +293,16 @@ def open_doors(monkeypatch: pytest.MonkeyPatch) -> None:
             return output
         return noise.source.release(noise.kind, exact_sum(values), noise.scale, output)
 
-    def matrix_noise(law: str, kind: str) -> None:
-        draw = getattr(symmetric_release, law)
+    def matrix_noise(method: str, kind: str) -> None:
+        draw = getattr(MatrixLaw, method)
 
-        def wrapped(noise: NoiseSource, d: int, scale: float) -> np.ndarray:
+        def wrapped(laws: MatrixLaw, noise: NoiseSource, d: int, scale: float) -> np.ndarray:
             if not isinstance(noise, RecordingSource):
-                return draw(noise, d, scale)
-            return noise.noise_from(kind, scale, lambda: draw(noise, d, scale))
+                return draw(laws, noise, d, scale)
+            norm = ", larger trace" if laws is LARGER_TRACE else ""
+            return noise.noise_from(kind + norm, scale, lambda: draw(laws, noise, d, scale))
 
-        monkeypatch.setattr(symmetric_release, law, wrapped)
+        monkeypatch.setattr(MatrixLaw, method, wrapped)
 
     draw_k_norm = histogram_release.k_norm_noise
 
@@ -322,12 +320,9 @@ def open_doors(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(subspace, "sample_noisy_eigenspace", sample_projector)
     monkeypatch.setattr(private_call, "add_on_grid", add_on_grid)
     monkeypatch.setattr(symmetric_release, "add_on_grid", add_on_grid)
-    matrix_noise("wishart_difference", "wishart-difference")
-    matrix_noise("nuclear_laplace", "nuclear-laplace")
-    matrix_noise("nuclear_laplace_markov", "nuclear-laplace")
-    matrix_noise("tied_wishart_difference", "wishart-difference, larger trace")
-    matrix_noise("replacement_laplace", "nuclear-laplace, larger trace")
-    matrix_noise("replacement_laplace_markov", "nuclear-laplace, larger trace")
+    matrix_noise("difference", "wishart-difference")
+    matrix_noise("laplace", "nuclear-laplace")
+    matrix_noise("laplace_markov", "nuclear-laplace")
 
 
 def observe(call: Callable[[RecordingSource], Any], source: RecordingSource) -> Any:
@@ -414,6 +409,11 @@ _hulls: list[Hull] = []
 def last_hull() -> Hull:
     """Unit ball of the K-norm noise that was drawn last."""
     return _hulls[-1]
+
+
+def larger_trace(E: np.ndarray) -> float:
+    """max(tr E_+, tr E_-) of a symmetric matrix."""
+    return LARGER_TRACE.norm(np.linalg.eigvalsh(E))
 
 
 def distance_of(mechanism: str, change: np.ndarray) -> float:

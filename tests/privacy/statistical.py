@@ -22,11 +22,10 @@ import numpy as np
 import pytest
 
 from dpgraph.privacy.accounting import gdp_epsilon
-from dpgraph.privacy.audit import epsilon_lower_bound, mu_lower_bound
-from dpgraph.privacy.replacement_noise import larger_trace
+from tests.privacy.audit import epsilon_lower_bound, mu_lower_bound
 from tests.privacy.inputs import Data
 from tests.privacy.registry import ENTRIES, Entry
-from tests.privacy.replay import RecordingSource, Release, observe, open_doors, reading_norms, replay
+from tests.privacy.replay import RecordingSource, Release, larger_trace, observe, open_doors, reading_norms, replay
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "audit.md"
 

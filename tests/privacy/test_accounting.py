@@ -20,7 +20,6 @@ from dpgraph.privacy.accounting import (
     gdp_delta,
     gdp_epsilon,
     gdp_mu,
-    group_privacy,
     pure_beside_gaussian,
     pure_dp_epsilon,
     pure_dp_mu,
@@ -190,25 +189,6 @@ def test_the_curve_falls_in_epsilon_and_rises_in_mu(mu, epsilon, factor):
     assert 0 <= gdp_delta(mu, epsilon) <= 1
 
 
-@settings(max_examples=150, deadline=None)
-@given(st.floats(1e-3, 50.0), st.floats(1e-15, 1e-1), st.integers(1, 50))
-def test_group_privacy_protects_the_whole_group(epsilon, delta, size):
-    one_epsilon, one_delta = group_privacy(epsilon, delta, size)
-    assert one_epsilon * size == pytest.approx(epsilon, rel=1e-12)
-    # k steps of one-element privacy: delta_group = delta_1 sum_{l<k} e^{l eps_1} (Vadhan, Lemma 2.2).
-    with mp.workdps(60):
-        total = mpf(one_delta) * sum(mp.exp(mpf(one_epsilon) * step) for step in range(size))
-        assert float(total / mpf(delta)) == pytest.approx(1.0, rel=1e-9)
-
-
-def test_group_privacy_survives_epsilons_whose_exponential_overflows():
-    epsilon, delta = group_privacy(1e4, 1e-6, 2)
-    assert epsilon == 5000.0
-    assert delta == 0.0 or delta > 0  # e^{-5000} underflows to zero: callers must then refuse, not divide by it
-    with pytest.raises(InvalidParameterError, match="delta"):
-        gdp_mu(epsilon, delta)
-
-
 def test_no_budget_and_no_loss_are_the_ends_of_the_curve():
     assert gdp_delta(0.0, 1.0) == 0.0
     assert gdp_epsilon(0.0, 1e-6) == 0.0
@@ -249,12 +229,6 @@ def test_numpy_numbers_are_numbers(value):
 def test_an_impossible_sensitivity_is_refused(sensitivity):
     with pytest.raises(InvalidParameterError, match="sensitivity"):
         gaussian_scale(sensitivity, epsilon=1.0, delta=1e-6)
-
-
-@pytest.mark.parametrize("size", [0, -1])
-def test_an_impossible_group_size_is_refused(size):
-    with pytest.raises(InvalidParameterError, match="group size"):
-        group_privacy(1.0, 1e-6, size)
 
 
 @pytest.mark.parametrize("mu", [-1.0, math.nan, math.inf])

@@ -5,7 +5,7 @@ import pytest
 
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.accounting import gdp_epsilon
-from dpgraph.privacy.audit import epsilon_lower_bound, mu_lower_bound
+from tests.privacy.audit import epsilon_lower_bound, mu_lower_bound
 
 
 @pytest.mark.parametrize("mu", [0.0, 0.3, 1.0, 4.0])

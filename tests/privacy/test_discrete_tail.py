@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from scipy.special import ndtri
 
 from dpgraph.exceptions import DPGraphError, InvalidParameterError
+from dpgraph.privacy.call import open_call
 from dpgraph.privacy.discrete_tail import grid_quantile
-from dpgraph.privacy.ledger import _GRID_RATIO, open_ledger
+from dpgraph.privacy.ledger import _GRID_RATIO
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
 
@@ -86,7 +87,7 @@ def test_the_quantile_is_above_the_normal_one_by_a_step_and_a_half_for_each_term
 def test_the_ledger_hands_out_this_quantile_and_a_grid_for_which_it_holds():
     for sensitivity, mu, count in ((1.0, 0.3, 1), (3e-7, 2.0, 9), (1e90, 1e-5, 40)):
         noise = noise_source(0)
-        ledger = open_ledger(epsilon=60.0, delta=0.5, accountant=None, relation=Edge(), noise=noise, slack=0.1)
+        ledger = open_call(epsilon=60.0, delta=0.5, accountant=None, relation=Edge(), noise=noise, slack=0.1).ledger
         grid = ledger.gaussian_on_grid("numbers", sensitivity=sensitivity, mu=mu, count=count)
         assert grid.scale >= _GRID_RATIO * grid.unit
         assert ledger.good_event("bound", 0.06, candidates=3) == grid_quantile(0.02, ratio=_GRID_RATIO)

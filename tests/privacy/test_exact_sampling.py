@@ -118,7 +118,7 @@ def test_default_laplace_noise_comes_from_an_exact_sampler_whose_range_holds_it(
         used.append(scale)
         return np.zeros(count)
 
-    monkeypatch.setattr(noise_module, "discrete_laplace", spy)
+    monkeypatch.setattr(noise_module.exact, "discrete_laplace", spy)
     noise_source(None).laplace_on_grid(np.zeros(3), 1.0, scale)
     assert used == [scale] if scale < 2**29 else used[0] <= LARGEST_SCALE
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import dpgraph
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy import gdp_mu
+from dpgraph.privacy.call import open_call
 from dpgraph.privacy.grid import (
     LAPLACE_BITS,
     add_on_grid,
@@ -22,13 +23,12 @@ from dpgraph.privacy.grid import (
     nearest_points,
     sum_on_grid,
 )
-from dpgraph.privacy.ledger import open_ledger
+from dpgraph.privacy.matrix_noise import MatrixLaw
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.reading_norm import reading_grid
 from dpgraph.privacy.relation import Custom
 from dpgraph.problems.matrices.perturb_and_project import perturb_and_project
 from dpgraph.projections import Box
-from dpgraph.releases import symmetric as symmetric_release
 
 EVERYTHING = Box(-1e151, 1e151)
 STEPS = st.sampled_from([2.0**-40, 1.0, 2.0**70])
@@ -225,7 +225,7 @@ def test_a_noisy_maximum_whose_noise_no_sampler_can_hold_looks_at_nothing(rng):
 def test_noise_that_cannot_be_drawn_exactly_is_refused_by_public_numbers_alone():
     with pytest.raises(InvalidParameterError, match="drawn exactly"):
         reading_grid(1.0, 1, 2.0**-8, 2.0**-31)
-    ledger = open_ledger(epsilon=1e-90, delta=1e-6, accountant=None, relation=Custom(""), noise=noise_source(0))
+    ledger = open_call(epsilon=1e-90, delta=1e-6, accountant=None, relation=Custom(""), noise=noise_source(0)).ledger
     with pytest.raises(InvalidParameterError, match="drawn exactly"):
         ledger.gaussian_on_grid("a number", sensitivity=1.0, mu=1e-14, count=1)
     assert not ledger.entries
@@ -249,7 +249,7 @@ def test_entries_of_any_size_are_released_with_their_noise():
 @pytest.mark.parametrize("size", [2.0**51, 2.0**60])
 def test_the_nuclear_distance_of_two_matrices_does_not_grow_on_the_grid(d, size, monkeypatch):
     """A Hadamard pattern at the end of a range, of which clipping moves half of the entries: 2.25, 4.4, 8.4 of s."""
-    monkeypatch.setattr(symmetric_release, "wishart_difference", lambda noise, d, scale: np.zeros((d, d)))
+    monkeypatch.setattr(MatrixLaw, "difference", lambda laws, noise, d, scale: np.zeros((d, d)))
     H = np.array([[1.0]])
     while len(H) < d:
         H = np.block([[H, H], [H, -H]])

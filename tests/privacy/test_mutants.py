@@ -12,28 +12,28 @@ import numpy as np
 import pytest
 
 import dpgraph
-from dpgraph.bounds import sensitivity
+from dpgraph.bounds import sensitivity, spectra
 from dpgraph.exceptions import BudgetExceededError, InvalidGraphError
 from dpgraph.privacy import PrivacyAccountant, exact_sampling
 from dpgraph.privacy import accountant as accountant_module
 from dpgraph.privacy.call import Call, Released
 from dpgraph.privacy.ledger import Ledger
+from dpgraph.privacy.matrix_noise import MatrixLaw
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.problems.counts import degrees as degree_problem
 from dpgraph.problems.cut.strategies import randomized_response as cut_by_answers
-from dpgraph.problems.embedding.strategies import gaussian as normalized_adjacency
 from dpgraph.problems.matrices import diagnostics
 from dpgraph.problems.records import encodings
-from dpgraph.releases import all_cuts, degrees
+from dpgraph.releases import all_cuts
 from dpgraph.releases import answers as randomized_response
-from dpgraph.releases import symmetric as symmetric_release
+from dpgraph.releases import normalized as normalized_adjacency
 from dpgraph.releases import totals as weights
 from dpgraph.releases.eigenspaces import spectrum
 from dpgraph.releases.records import histogram as histogram_release
 from dpgraph.releases.records import moments as covariance_noise
 from dpgraph.releases.sweeps import core as degree_core
 from dpgraph.releases.sweeps import one_sided as one_sided_sweeps
-from dpgraph.releases.sweeps.oracle import Core
+from dpgraph.releases.sweeps.iteration import Core
 from tests.privacy.inputs import edge_pair
 from tests.privacy.registry import ENTRIES
 from tests.privacy.replay import doors, replay, replayed_sweeps  # noqa: F401
@@ -130,11 +130,11 @@ def one_endpoint_of_the_fields_forgotten(monkeypatch):
 
 
 def spectrum_charged_as_one_eigenvalue(monkeypatch):
-    monkeypatch.setattr(sensitivity, "frobenius", lambda w, m: 0.5 * w / m)
+    monkeypatch.setattr(spectra, "frobenius", lambda w, m: 0.5 * w / m)
 
 
 def degrees_published_without_noise(monkeypatch):
-    release = degrees.release_degrees
+    release = weights.release_degrees
 
     def exact(graph, call):
         return release(graph, call)._replace(value=graph.degrees())
@@ -144,7 +144,7 @@ def degrees_published_without_noise(monkeypatch):
 
 def degrees_reused_without_noise(monkeypatch):
     """The noisy degrees are published, but the exact ones steer the iteration."""
-    release = degrees.release_degrees
+    release = weights.release_degrees
 
     def exact(graph, call):
         return release(graph, call)._replace(value=graph.degrees())
@@ -288,7 +288,7 @@ def shape_that_depends_on_the_data(monkeypatch):
 
 
 def number_of_releases_depends_on_the_data(monkeypatch):
-    release = degrees.release_degrees
+    release = weights.release_degrees
 
     def twice(graph, call):
         if graph.degrees().sum() % 4 == 0:
@@ -335,8 +335,8 @@ def budget_refunded_on_failure(monkeypatch):
 
 
 def noise_of_a_replaced_record_halved(monkeypatch):
-    draw = symmetric_release.tied_wishart_difference
-    monkeypatch.setattr(symmetric_release, "tied_wishart_difference", lambda noise, d, scale: draw(noise, d, scale / 2))
+    draw = MatrixLaw.difference
+    monkeypatch.setattr(MatrixLaw, "difference", lambda laws, noise, d, scale: draw(laws, noise, d, scale / 2))
 
 
 def nuclear_noise_at_the_scale_of_the_larger_trace(monkeypatch):
@@ -414,7 +414,7 @@ def test_a_fault_is_caught(mutant, monkeypatch):
 
 def test_half_the_noise_is_also_seen_in_the_published_degrees_alone(monkeypatch):
     """From outputs only, without replay: the sum of two degrees on the graph with one edge and without."""
-    from dpgraph.privacy.audit import mu_lower_bound
+    from tests.privacy.audit import mu_lower_bound
 
     def found():
         samples = [

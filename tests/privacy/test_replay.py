@@ -8,7 +8,7 @@ import pytest
 
 import dpgraph
 from dpgraph.releases.sweeps import two_stage as core_response
-from dpgraph.releases.sweeps.oracle import Core
+from dpgraph.releases.sweeps.iteration import Core
 from tests.privacy.inputs import CORE_PAIRS, HUBS, VERTICES, core_neighbours
 from tests.privacy.registry import ENTRIES, EPSILON
 from tests.privacy.replay import doors, replay, replayed_sweeps  # noqa: F401

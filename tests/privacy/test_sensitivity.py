@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpgraph.bounds import sensitivity
+from dpgraph.bounds import sensitivity, spectra
 from dpgraph.exceptions import InvalidParameterError
 from tests.privacy.enumeration import CHECKS, ROUNDING, Graphs, Pairs, graph_family, neighbours, table, worst_ratios
 from tests.privacy.statistical import log_choice
@@ -50,7 +50,7 @@ def test_no_neighbour_of_any_graph_of_the_family_exceeds_a_bound(worst):
 
 def test_every_bound_of_the_package_is_enumerated_or_has_its_own_test(worst):
     enumerated = {re.sub(r" \(.*", "", bound) for bound in worst}
-    assert enumerated | OWN_TESTS == set(sensitivity.__all__)
+    assert enumerated | OWN_TESTS == {*sensitivity.__all__, *spectra.__all__}
 
 
 def test_the_table_of_the_docs_is_what_the_enumeration_finds(worst):
@@ -149,11 +149,11 @@ def attack(bound_ratio, seed, n=7, w=1.0):
 
 
 def spectral_norm_ratio(pairs):
-    return np.abs(np.linalg.eigvalsh(pairs.change[0])).max() / sensitivity.spectral_norm(1.0, pairs.lower[0])
+    return np.abs(np.linalg.eigvalsh(pairs.change[0])).max() / spectra.spectral_norm(1.0, pairs.lower[0])
 
 
 def frobenius_ratio(pairs):
-    return np.linalg.norm(pairs.change[0]) / sensitivity.frobenius(1.0, pairs.lower[0])
+    return np.linalg.norm(pairs.change[0]) / spectra.frobenius(1.0, pairs.lower[0])
 
 
 def product_ratio(corrected):
@@ -164,7 +164,7 @@ def product_ratio(corrected):
         signs = np.array(list(itertools.product([1.0, -1.0], repeat=n - 1)))
         signs = np.hstack([np.ones((len(signs), 1)), signs])
         radii = np.sqrt(np.maximum(pairs.source.c[0], pairs.target.c[0])) if corrected else np.ones(n)
-        product = sensitivity.degree_corrected_product(1.0, m, tau) if corrected else sensitivity.basis_product(1.0, m)
+        product = spectra.degree_corrected_product(1.0, m, tau) if corrected else spectra.basis_product(1.0, m)
         return np.linalg.norm(E @ (radii * signs).T, axis=0).max() / product
 
     return ratio
@@ -196,7 +196,7 @@ def test_the_degree_corrected_product_is_attained_at_every_regularisation(tau_sh
     before, after = Graphs(weights[None], tau), Graphs(changed[None], tau)
     U = np.sqrt(after.c[0]) * np.repeat([1.0, -1.0], half)
     m = float(before.c.min())
-    ratio = np.linalg.norm((after.matrix - before.matrix)[0] @ U) / sensitivity.degree_corrected_product(1.0, m, tau)
+    ratio = np.linalg.norm((after.matrix - before.matrix)[0] @ U) / spectra.degree_corrected_product(1.0, m, tau)
     assert 1 - 2 / half < ratio <= 1
 
 
@@ -327,11 +327,11 @@ def general_ratios(seed):
         gap = values[r - 1] - values[r]
         P, Q = U[:, :r], W[:, :r]
         kappa, kappa_neighbour = (np.linalg.norm(B, axis=1).max() for B in (P, Q))
-        yield "general_core", np.linalg.norm(P.T @ E @ P) / sensitivity.general_core(Delta, kappa)
+        yield "general_core", np.linalg.norm(P.T @ E @ P) / spectra.general_core(Delta, kappa)
         if gap > 2 * Delta:
             change = np.sqrt(max(2 * (r - np.linalg.norm(P.T @ Q) ** 2), 0.0))
-            yield "general_projector", change / sensitivity.general_projector(Delta, kappa, gap)
-            if (bound := sensitivity.general_log_coherence(Delta, gap)) is not None:
+            yield "general_projector", change / spectra.general_projector(Delta, kappa, gap)
+            if (bound := spectra.general_log_coherence(Delta, gap)) is not None:
                 yield "general_log_coherence", abs(np.log(kappa / kappa_neighbour)) / bound
 
 
@@ -368,15 +368,15 @@ def test_vectors_with_a_residual_move_by_no_more_than_the_bound_for_computed_one
     gap = singular[r - 1] - singular[r] - 4 * np.sqrt(r) * residual
     moved = np.linalg.norm(bases[1] - bases[0] @ (bases[0].T @ bases[1]))
     product = np.linalg.norm(E @ bases[0])
-    own = sensitivity.computed_subspace(r, residual, gap, 0.05)
+    own = spectra.computed_subspace(r, residual, gap, 0.05)
     assert own > 0
     assert moved <= product / (gap - 0.05) + own
 
 
 def test_residuals_enter_the_log_coherence_bounds():
-    assert sensitivity.log_coherence(1.0, 10.0, 1.0, 0.9, 0.1) > sensitivity.log_coherence(1.0, 10.0, 1.0, 0.9)
-    assert sensitivity.log_coherence(1.0, 10.0, 1.0, 0.9, 1.0) is None
-    assert sensitivity.general_log_coherence(0.1, 0.9, 0.1) == pytest.approx(-np.log1p(-(0.1 / 0.8 + 0.1)))
+    assert spectra.log_coherence(1.0, 10.0, 1.0, 0.9, 0.1) > spectra.log_coherence(1.0, 10.0, 1.0, 0.9)
+    assert spectra.log_coherence(1.0, 10.0, 1.0, 0.9, 1.0) is None
+    assert spectra.general_log_coherence(0.1, 0.9, 0.1) == pytest.approx(-np.log1p(-(0.1 / 0.8 + 0.1)))
 
 
 # --- arguments -------------------------------------------------------------------------------------------------
@@ -386,34 +386,34 @@ def test_residuals_enter_the_log_coherence_bounds():
 @pytest.mark.parametrize(("w", "m"), [(0.0, 1.0), (-1.0, 1.0), (1.0, 0.99), (1.0, float("nan"))])
 def test_a_bound_is_not_computed_outside_its_range(name, w, m):
     with pytest.raises(InvalidParameterError, match="lower >= max_weight"):
-        getattr(sensitivity, name)(w, m)
+        getattr(spectra, name)(w, m)
 
 
 @pytest.mark.parametrize("tau", [-0.1, 5.1, float("nan")])
 def test_a_regularisation_above_the_lower_bound_is_refused(tau):
     with pytest.raises(InvalidParameterError, match="regularization"):
-        sensitivity.degree_corrected_product(1.0, 5.0, tau)
+        spectra.degree_corrected_product(1.0, 5.0, tau)
 
 
 @pytest.mark.parametrize("gap_factor", [-1.0, 0.0, 0.5, 1.0, float("nan")])
 def test_a_gap_that_one_edge_can_close_gives_no_bound_on_the_subspace(gap_factor):
-    e = sensitivity.spectral_norm(1.0, 10.0)
+    e = spectra.spectral_norm(1.0, 10.0)
     with pytest.raises(InvalidParameterError, match="gap"):
-        sensitivity.projector(1.0, 0.1, gap_factor * e, e)
-    assert sensitivity.log_coherence(1.0, 10.0, 1.0, gap_factor * e) is None
+        spectra.projector(1.0, 0.1, gap_factor * e, e)
+    assert spectra.log_coherence(1.0, 10.0, 1.0, gap_factor * e) is None
 
 
 @pytest.mark.parametrize("gap_factor", [-1.0, 0.0, 1.0, 2.0, float("nan")])
 def test_a_general_gap_within_twice_the_sensitivity_gives_no_bound(gap_factor):
     with pytest.raises(InvalidParameterError, match="gap"):
-        sensitivity.general_projector(0.1, 0.5, gap_factor * 0.1)
-    assert sensitivity.general_log_coherence(0.1, gap_factor * 0.1) is None
+        spectra.general_projector(0.1, 0.5, gap_factor * 0.1)
+    assert spectra.general_log_coherence(0.1, gap_factor * 0.1) is None
 
 
 def test_without_a_bound_on_the_spectrum_the_coherence_bound_is_the_trivial_one():
-    assert sensitivity.coherence_bound(1.0, 16.0, 0.0) == sensitivity.coherence_bound(1.0, 16.0, -1.0) == 0.25
+    assert spectra.coherence_bound(1.0, 16.0, 0.0) == spectra.coherence_bound(1.0, 16.0, -1.0) == 0.25
 
 
 def test_every_bound_states_its_proof_or_its_source():
-    for name in sensitivity.__all__:
-        assert len(inspect.getdoc(getattr(sensitivity, name))) > 40
+    for module in (sensitivity, spectra):
+        assert all(len(inspect.getdoc(getattr(module, name))) > 40 for name in module.__all__)

@@ -10,8 +10,7 @@ from scipy import sparse
 from dpgraph.datasets import planted_bisection, read_edgelist
 from dpgraph.evaluate import cut_value
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
-from dpgraph.problems.cut.exact import max_cut
-from dpgraph.problems.cut.exact_bisection import max_bisection
+from dpgraph.problems.cut.exact import max_bisection, max_cut
 from dpgraph.sos.cut.balance import penalise_imbalance
 from dpgraph.sos.cut.objective import DenseObjective, FactoredObjective, SparseObjective
 from dpgraph.sos.cut.swaps import repair_and_swap

@@ -8,8 +8,9 @@ from scipy import stats
 
 from dpgraph.exceptions import BudgetExceededError, InvalidParameterError
 from dpgraph.privacy import call as private_call
-from dpgraph.privacy import gaussian_scale, nuclear_noise
+from dpgraph.privacy import gaussian_scale
 from dpgraph.privacy.accountant import PrivacyAccountant
+from dpgraph.privacy.matrix_noise import MatrixLaw
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.problems.records.covariance import _mean_weight, private_covariance, short_rows
 from dpgraph.problems.records.covariance_noise import choose_noise
@@ -303,9 +304,9 @@ def certified_epsilon(pair, event, runs=2500, **options):
 
 
 def halve_matrix_noise(monkeypatch):
-    for name in ("wishart_difference", "nuclear_laplace"):
-        honest = getattr(nuclear_noise, name)
-        monkeypatch.setattr(symmetric_release, name, lambda noise, d, scale, honest=honest: honest(noise, d, scale / 2))
+    for name in ("difference", "laplace"):
+        honest = getattr(MatrixLaw, name)
+        monkeypatch.setattr(MatrixLaw, name, lambda laws, noise, d, scale, f=honest: f(laws, noise, d, scale / 2))
 
 
 @pytest.mark.parametrize("mechanism", ["wishart-difference", "nuclear-laplace"])

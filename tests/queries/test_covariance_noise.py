@@ -5,10 +5,10 @@ import pytest
 
 from dpgraph.bounds.moments import moments_sensitivity
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.privacy.replacement_noise import larger_trace
 from dpgraph.problems.records.covariance import _augmented, private_covariance, short_rows
 from dpgraph.problems.records.covariance_noise import choose_noise
 from dpgraph.releases.records.moments import SecondMoments
+from tests.privacy.replay import larger_trace
 
 # --- sensitivities ---------------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from dpgraph.sos.cut.conditioning import condition, correlation
 from dpgraph.sos.cut.low_rank_sdp import solve_low_rank
 from dpgraph.sos.cut.objective import DenseObjective, SparseObjective
 from dpgraph.sos.cut.rounding import independent_signs
-from dpgraph.sos.options import SolverOptions
+from dpgraph.sos.seed_search import SolverOptions
 
 
 def signed_objective(n, seed, density=0.6):

@@ -14,7 +14,7 @@ from dpgraph.sos.csp.objective import CSPObjective
 from dpgraph.sos.csp.solver import solve_csp
 from dpgraph.sos.cut.balance import BalancedObjective, penalise_imbalance
 from dpgraph.sos.cut.objective import DenseObjective, FactoredObjective, SparseObjective
-from dpgraph.sos.options import SolverOptions
+from dpgraph.sos.seed_search import SolverOptions
 from dpgraph.sos.solution import is_optimal
 
 

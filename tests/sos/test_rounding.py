@@ -4,10 +4,17 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from dpgraph.sos.cut.local_search import anneal, improve, one_opt, recombine
 from dpgraph.sos.cut.low_rank_sdp import solve_low_rank
 from dpgraph.sos.cut.objective import DenseObjective, FactoredObjective, SparseObjective
-from dpgraph.sos.cut.rounding import best_columns, hyperplane_rounding, independent_signs
+from dpgraph.sos.cut.rounding import (
+    anneal,
+    best_columns,
+    hyperplane_rounding,
+    improve,
+    independent_signs,
+    one_opt,
+    recombine,
+)
 
 
 def graph_objective(n=60, p=0.2, seed=0):

@@ -9,10 +9,8 @@ import pytest
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.instance import TwoCSP
 from dpgraph.problems.csp.exact import max_2csp
-from dpgraph.problems.cut.exact import max_cut
-from dpgraph.problems.cut.exact_bisection import max_bisection
-from dpgraph.sos.options import SolverOptions
-from dpgraph.sos.seed_search import Correlation, search_seeds
+from dpgraph.problems.cut.exact import max_bisection, max_cut
+from dpgraph.sos.seed_search import Correlation, SolverOptions, search_seeds
 
 MODES = ["beam", "all", "sampled"]
 

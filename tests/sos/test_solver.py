@@ -10,7 +10,7 @@ from dpgraph.exceptions import InvalidParameterError
 from dpgraph.sos.cut.low_rank_sdp import solve_low_rank
 from dpgraph.sos.cut.objective import DenseObjective, FactoredObjective, SparseObjective
 from dpgraph.sos.cut.solver import solve_max_cut
-from dpgraph.sos.options import SolverOptions
+from dpgraph.sos.seed_search import SolverOptions
 
 
 def best_value(objective):

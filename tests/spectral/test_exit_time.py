@@ -7,7 +7,7 @@ import pytest
 from scipy.integrate import solve_ivp
 from scipy.optimize import minimize_scalar
 
-from dpgraph.bounds import exit_time, sensitivity
+from dpgraph.bounds import exit_time, spectra
 from dpgraph.bounds.exit_time import SafeSet, steps_to_exit
 from dpgraph.bounds.stability import DIRECTION, EdgeRates, MatrixRates, SpectralState, Tolerances
 
@@ -108,16 +108,16 @@ def computed(state, rates, safe):
 
 
 def test_one_edge_moves_the_computed_steps_by_at_most_what_the_ledger_says():
-    assert 0.9 < largest_change(computed, range(25)) <= sensitivity.stability_steps(0.0, WIDTH)
+    assert 0.9 < largest_change(computed, range(25)) <= spectra.stability_steps(0.0, WIDTH)
 
 
 @pytest.mark.slow
 def test_one_edge_moves_the_computed_steps_by_at_most_what_the_ledger_says_for_a_thousand_plans():
-    assert largest_change(computed, range(60, 1060)) <= sensitivity.stability_steps(0.0, WIDTH)
+    assert largest_change(computed, range(60, 1060)) <= spectra.stability_steps(0.0, WIDTH)
 
 
 def test_steps_and_width_are_one_and_twice_the_shift_and_the_width():
-    assert sensitivity.stability_steps(0.02, 0.01) == pytest.approx(1 + 0.04 + 0.01)
+    assert spectra.stability_steps(0.02, 0.01) == pytest.approx(1 + 0.04 + 0.01)
 
 
 # --- mutants -------------------------------------------------------------------------------------------------------
@@ -144,7 +144,7 @@ def on_65_points(state, rates, safe):
 def test_mutant_exit_on_65_points_is_caught_by_one_edge():
     seeds = [227, 248]
     assert largest_change(on_65_points, seeds) > 1.25
-    assert largest_change(computed, seeds) <= sensitivity.stability_steps(0.0, WIDTH)
+    assert largest_change(computed, seeds) <= spectra.stability_steps(0.0, WIDTH)
 
 
 def test_mutant_bracket_that_is_not_narrowed_is_caught_by_the_accurate_solution(monkeypatch):

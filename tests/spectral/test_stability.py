@@ -19,6 +19,11 @@ FAMILY = graph_family()
 WIDTH, ROUNDING = 0.1, 0.101
 
 
+def constant_limit(limit, least_gap):
+    """The same limit at all times."""
+    return SafeSet(np.zeros(1), np.array([limit]), least_gap)
+
+
 def edges(weights, w, lower, tau):
     """The neighbouring relation of a graph, whose units states are in."""
     return EdgeNeighbours(w, lower, tau, weights.sum(axis=1))
@@ -38,8 +43,8 @@ def sets_worth_testing(state, rates):
     rate, gap = float(rates.projector(state.array())), state.inside - state.outside
     kinked = np.array([0.0, 2.0, 3.0, 20.0])
     return [
-        SafeSet.constant(1.3 * rate, gap * 0.5),
-        SafeSet.constant(4.0 * rate, gap * 0.2),
+        constant_limit(1.3 * rate, gap * 0.5),
+        constant_limit(4.0 * rate, gap * 0.2),
         SafeSet(np.array([0.0, 5.0]), rate * np.array([4.0, 3.0]), gap * 0.2),
         SafeSet(kinked, rate * np.array([3.0, 1.5, 1.4, 0.9]), gap * 0.1),
     ]
@@ -168,15 +173,15 @@ def test_errors_within_the_tolerances_move_the_steps_by_at_most_the_shift(coordi
     exact = np.array([50.0, 10.0, 0.02, 30.0])
     wrong = exact.copy()
     wrong[coordinate] += (-1, 1, 1)[coordinate] * errors[coordinate]
-    safe = SafeSet.constant(3 * float(rates.projector(exact)), 10.0)
+    safe = constant_limit(3 * float(rates.projector(exact)), 10.0)
     steps = [steps_to_exit(SpectralState(*x), rates, safe, cap=100.0, width=1e-4) for x in (exact, wrong)]
     assert 1e-5 < steps[0] - steps[1] <= 0.0201
 
 
 def test_a_state_outside_the_safe_set_has_no_steps_left_and_a_closed_gap_is_outside():
     rates = MatrixRates(EXACT)
-    assert steps_to_exit(SpectralState(10.0, 9.0, 0.5), rates, SafeSet.constant(0.1, 0.5), cap=10.0, width=WIDTH) == 0.0
-    assert steps_to_exit(SpectralState(9.0, 9.0, 0.5), rates, SafeSet.constant(10.0, 0.5), cap=10.0, width=WIDTH) == 0.0
+    assert steps_to_exit(SpectralState(10.0, 9.0, 0.5), rates, constant_limit(0.1, 0.5), cap=10.0, width=WIDTH) == 0.0
+    assert steps_to_exit(SpectralState(9.0, 9.0, 0.5), rates, constant_limit(10.0, 0.5), cap=10.0, width=WIDTH) == 0.0
     assert rates.projector(SpectralState(9.0, 9.0, 0.5).array()) == np.inf
 
 
@@ -194,7 +199,7 @@ def test_many_edges_are_needed_where_weyl_would_count_few():
     rates = EdgeRates(m, m, EXACT)
     state = SpectralState(100.0, 20.0, 1.22 * np.sqrt(2 / 2000 * m / (m + 150)), 191.0)
     weyl = 80 - 50
-    assert steps_to_exit(state, rates, SafeSet.constant(np.inf, 50.0), cap=1e4, width=WIDTH) > 2 * weyl
+    assert steps_to_exit(state, rates, constant_limit(np.inf, 50.0), cap=1e4, width=WIDTH) > 2 * weyl
 
 
 def test_mutant_speeds_of_one_endpoint_are_caught_by_the_enumeration(monkeypatch):

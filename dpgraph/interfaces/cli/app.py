@@ -1,6 +1,7 @@
 """The program: commands put together, and every error turned into one line and an exit status."""
 
 import os
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
@@ -11,25 +12,24 @@ import typer
 from typer.core import TyperGroup
 
 from dpgraph.exceptions import DPGraphError, MechanismHalted, NotConvergedError
-from dpgraph.interfaces.cli.wording import in_options
 
-__all__ = ["BAD_INPUT", "FAILED", "HALTED", "INTERRUPTED", "app", "main"]
+__all__ = ["app", "in_options", "main"]
 
-FAILED, BAD_INPUT, HALTED, INTERRUPTED = 1, 2, 3, 130
+_FAILED, _BAD_INPUT, _HALTED, _INTERRUPTED = 1, 2, 3, 130
 
-#: Command -> module of this package, and its function or group there.
+#: Command -> module of this package, and its class (or group of commands) there.
 _COMMANDS = {
-    "max-cut": ("max_cut", "max_cut"),
-    "max-bisection": ("max_cut", "max_bisection"),
-    "csp": ("csp", "csp"),
-    "degrees": ("degrees", "degrees"),
-    "spectrum": ("spectrum", "spectrum"),
-    "embed": ("embed", "embed"),
-    "covariance": ("covariance", "covariance"),
-    "marginals": ("marginals", "marginals"),
-    "benchmark": ("benchmark", "benchmark"),
-    "convert": ("convert", "convert"),
-    "datasets": ("datasets", "datasets_app"),
+    "max-cut": ("graphs", "MaxCut"),
+    "max-bisection": ("graphs", "MaxBisection"),
+    "csp": ("csp", "CSP"),
+    "degrees": ("graphs", "Degrees"),
+    "spectrum": ("graphs", "Spectrum"),
+    "embed": ("graphs", "Embed"),
+    "covariance": ("tables", "Covariance"),
+    "marginals": ("tables", "Marginals"),
+    "benchmark": ("public", "Benchmark"),
+    "convert": ("public", "Convert"),
+    "datasets": ("public", "datasets_app"),
 }
 
 
@@ -37,13 +37,15 @@ class _Commands(Mapping[str, Any]):
     """The commands by name; the module of one is imported when it is looked up, so that others cost no time."""
 
     def __getitem__(self, name: str) -> Any:
+        from dpgraph.interfaces.cli.options import as_command
+
         module, attribute = _COMMANDS[name]
-        command = getattr(import_module(f"{__package__}.{module}"), attribute)
+        found = getattr(import_module(f"{__package__}.{module}"), attribute)
         group = typer.Typer(rich_markup_mode="markdown")
-        if isinstance(command, typer.Typer):
-            group.add_typer(command, name=name)
+        if isinstance(found, typer.Typer):
+            group.add_typer(found, name=name)
         else:
-            group.command(name)(command)
+            group.command(name)(as_command(found))
         return typer.main.get_group(group).commands[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -97,36 +99,25 @@ def _program(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit status.
-
-    Parameters
-    ----------
-    arguments : sequence of str, optional
-        Default: those of the process.
-
-    Returns
-    -------
-    int
-        0 done, 1 failed, 2 bad input, 3 the mechanism halted, 130 interrupted.
-    """
+    """Run the command line, by default with the arguments of the process, and return its exit status."""
     command = typer.main.get_command(app)
     argv = list(sys.argv[1:] if arguments is None else arguments)
     try:
         status = command.main(args=argv, prog_name="dpgraph", standalone_mode=False)
         # Some versions of typer turn an interrupt into a status, others raise Abort.
-        return _complain("interrupted", INTERRUPTED) if status == INTERRUPTED else int(status or 0)
+        return _complain("interrupted", _INTERRUPTED) if status == _INTERRUPTED else int(status or 0)
     except MechanismHalted as error:
         return _complain(
-            f"halted at the {error.stage} test: {in_options(str(error))} (privacy spent: {error.privacy!r})", HALTED
+            f"halted at the {error.stage} test: {in_options(str(error))} (privacy spent: {error.privacy!r})", _HALTED
         )
     except NotConvergedError as error:
-        return _complain(str(error), FAILED)
+        return _complain(str(error), _FAILED)
     except DPGraphError as error:
-        return _complain(in_options(str(error)), BAD_INPUT)
+        return _complain(in_options(str(error)), _BAD_INPUT)
     except (KeyboardInterrupt, typer.Abort):
-        return _complain("interrupted", INTERRUPTED)
+        return _complain("interrupted", _INTERRUPTED)
     except OSError as error:
-        return _complain(f"{error.filename or 'input or output'}: {error.strerror or type(error).__name__}", BAD_INPUT)
+        return _complain(f"{error.filename or 'input or output'}: {error.strerror or type(error).__name__}", _BAD_INPUT)
     except Exception as error:
         return _unexpected(error)
 
@@ -136,13 +127,37 @@ def _unexpected(error: Exception) -> int:
     explain = getattr(error, "format_message", None)
     if explain is not None:
         # A bare "dpgraph" has shown its help already and explains nothing more.
-        return _complain(f"{explain()} Try 'dpgraph --help'.", BAD_INPUT) if explain() else BAD_INPUT
+        return _complain(f"{explain()} Try 'dpgraph --help'.", _BAD_INPUT) if explain() else _BAD_INPUT
     if os.environ.get("DPGRAPH_DEBUG"):
         raise error
     # The text of an unforeseen error may hold private values, so only its type is shown.
-    return _complain(f"internal error ({type(error).__name__}); set DPGRAPH_DEBUG=1 for the traceback", FAILED)
+    return _complain(f"internal error ({type(error).__name__}); set DPGRAPH_DEBUG=1 for the traceback", _FAILED)
 
 
 def _complain(message: str, status: int) -> int:
     typer.echo("dpgraph: error: " + " ".join(message.split()), err=True)
     return status
+
+
+#: Arguments that a message may advise, and that commands have as options.
+_ADVISED = "coherence|data_dir|delta|labels|max_weight|mechanism|nodes|on_halt|rank|regularization|weight"
+_ADVICE = re.compile(rf"\b({_ADVISED})=(?!None)(?:'([^']*)'|\"([^\"]*)\"|([\w.+-]*))")
+_FLAGS = {"symmetrize=True": "--symmetrize", "download=False": "--no-download"}
+
+
+def in_options(message: str) -> str:
+    """An error of the library in the words of the command line: ``labels=str`` is ``--labels str``.
+
+    Examples
+    --------
+    >>> in_options("Pass symmetrize=True, or mechanism='laplace'")
+    'Pass --symmetrize, or --mechanism laplace'
+    """
+    for argument, flag in _FLAGS.items():
+        message = message.replace(argument, flag)
+
+    def option(advice: re.Match[str]) -> str:
+        value = advice[2] or advice[3] or advice[4] or ""
+        return f"--{advice[1].replace('_', '-')} {value}".rstrip()
+
+    return _ADVICE.sub(option, message)

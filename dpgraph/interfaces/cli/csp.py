@@ -2,150 +2,104 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-from scipy import sparse
-
-from dpgraph.datasets.writers import label_texts
-from dpgraph.interfaces.cli.bundles import spelled_out
-from dpgraph.interfaces.cli.dry_run import Planning, public_size
-from dpgraph.interfaces.cli.graph_input import GraphFile, GraphInput
-from dpgraph.interfaces.cli.options import Budget, Run
-from dpgraph.interfaces.cli.output import require_writable, write_report, write_table
+from dpgraph.interfaces.cli.graph_input import Planning
+from dpgraph.interfaces.cli.options import argument, option, written
+from dpgraph.interfaces.cli.release import Source, StrategyRelease
 
 if TYPE_CHECKING:
-    from dpgraph.instance import TwoCSP
+    from dpgraph.privacy.report import PrivacyReport
+    from dpgraph.problems.strategy import Registry
 
-__all__ = ["csp"]
+__all__ = ["CSP"]
 
-Instance = Annotated[
-    str,
-    typer.Argument(
-        metavar="INSTANCE",
-        help='A .json file {"variables": [...], "alphabet": [...], "constraints": [{"u": ..., "v": ..., "relation": '
-        '[[...]], "weight": 1}]}, a .csv file of weighted relations, clauses of at most two literals in DIMACS .cnf or '
-        ".wcnf, a DIMACS graph .col (all of them .gz too), or a graph as for the other commands.",
-        show_default=False,
-    ),
-]
-Colours = Annotated[
-    int, typer.Option(help="For a graph (.col too): the number of labels; the ends of an edge should differ.")
-]
-Adjacency = Annotated[
-    str,
-    typer.Option(
-        help="What is protected: label-edge (one entry of a constraint table), constraint (a whole table), or edge "
-        "(that there is an edge, where all edges of a graph ask for two different labels: max-k-cut)."
-    ),
-]
-Mechanism = Annotated[
-    str,
-    typer.Option(
-        help="auto, bounded-iterates, or coherence (for label-edge); with --adjacency edge: auto, bounded-iterates, "
-        "core-response or randomized-response."
-    ),
-]
-Output = Annotated[Path | None, typer.Option(help="Write the assignment as CSV with columns variable, label.")]
 #: Share of the constraints of a stand-in for --dry-run that its planted assignment satisfies.
 _SATISFIABLE = 0.8
-Bound = Annotated[float, typer.Option(help="Public upper bound on an entry of a constraint table.")]
 
 
-@dataclass(frozen=True)
-class InstanceFile(GraphFile):
-    """A file of constraints, or a graph."""
-
-    graph: Instance
-
-
-@spelled_out
-def csp(
-    request: InstanceFile,
-    budget: Budget,
-    run: Run,
-    planning: Planning,
-    colours: Colours = 3,
-    output: Output = None,
-    mechanism: Mechanism = "auto",
-    adjacency: Adjacency = "label-edge",
-    max_weight: Bound = 1.0,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class CSP(Planning, StrategyRelease):
     """Assign labels so that many constraints on pairs of variables hold, with private constraints.
 
     Variables and labels are public. For a graph: colour the vertices so that many edges have ends of two colours.
 
     Example: `dpgraph csp planted-cut --colours 3 --adjacency edge --epsilon 2 --delta 1e-6 --output colours.csv`
     """
-    from dpgraph import private_max_2csp
 
-    require_writable(output, run.report)
-    settings = asdict(budget) | {"mechanism": mechanism, "adjacency": adjacency, "max_weight": max_weight}
-    if planning.dry_run:
-        _dry_run(*public_size(request, planning), colours, settings)
-        return
-    problem, source = _read(request, colours)
-    result = private_max_2csp(problem, **settings, rng=run.seed, progress=run.progress)
-    chosen = [problem.alphabet[label] for label in result.labels.tolist()]
-    write_table(output, ["variable", "label"], [label_texts(source.nodes), label_texts(chosen)])
-    names = ("mechanism", "estimated_value", "estimated_value_std", "estimated_total_weight")
-    parameters = settings | {"weight": request.weight, "seed": run.seed}
-    summary = {name: getattr(result, name) for name in names}
-    write_report(run.report, "csp", source, parameters, summary, result.privacy)
-    typer.echo(f"{source.source}: {problem.n_variables} variables, mechanism {result.mechanism}")
-    typer.echo(
-        f"estimated weight earned: {result.estimated_value:.6g} ± {result.estimated_value_std:.3g} "
-        f"of about {result.estimated_total_weight:.6g}"
+    command = "csp"
+    function = "private_max_2csp"
+    reported = ("mechanism", "estimated_value", "estimated_value_std", "estimated_total_weight")
+
+    graph: str = argument(
+        "INSTANCE",
+        'A .json file {"variables": [...], "alphabet": [...], "constraints": [{"u": ..., "v": ..., "relation": '
+        '[[...]], "weight": 1}]}, a .csv file of weighted relations, clauses of at most two literals in DIMACS .cnf or '
+        ".wcnf, a DIMACS graph .col (all of them .gz too), or a graph as for the other commands.",
     )
-    typer.echo(result.privacy.table())
-
-
-def _dry_run(n: int, degree: float, colours: int, settings: dict[str, Any]) -> None:
-    """Run the mechanism on a public random instance with a planted assignment."""
-    from dpgraph import evaluate, private_max_2csp
-    from dpgraph.interfaces.planning import STAND_IN
-
-    size = min(n, STAND_IN)
-    edge = settings["adjacency"] == "edge"
-    stand_in = _random_colouring(size, degree, colours) if edge else _planted(size, degree, colours)
-    planned = private_max_2csp(stand_in, **settings, rng=0)
-    share = evaluate.csp_value(stand_in, planned) / stand_in.total_weight
-    typer.echo("DRY RUN: nothing was read, nothing was spent")
-    kind = "random graph" if edge else f"random instance of which a planted assignment satisfies {_SATISFIABLE:g}"
-    at_random = 1 - 1 / colours if edge else 1 / colours
-    typer.echo(
-        f"on a public {kind}, {size} variables with {colours} labels, {degree:g} constraints on each: "
-        f"{share:.3f} satisfied (at random {at_random:.3f})"
+    colours: int = option(3, "For a graph (.col too): the number of labels; the ends of an edge should differ.")
+    output: Path | None = written("Write the assignment as CSV with columns variable, label.")
+    mechanism: str = option(
+        "auto",
+        "auto, bounded-iterates, or coherence (for label-edge); with --adjacency edge: auto, bounded-iterates, "
+        "core-response or randomized-response.",
     )
-    typer.echo(planned.privacy.table())
+    adjacency: str = option(
+        "label-edge",
+        "What is protected: label-edge (one entry of a constraint table), constraint (a whole table), or edge "
+        "(that there is an edge, where all edges of a graph ask for two different labels: max-k-cut).",
+    )
+    max_weight: float = option(1.0, "Public upper bound on an entry of a constraint table.")
 
+    def _registry(self) -> Registry:
+        # Edges have other strategies than tables.
+        from dpgraph.problems.csp.strategy import EDGES, TABLES
 
-def _planted(size: int, degree: float, colours: int) -> TwoCSP:
-    from dpgraph.datasets import planted_csp
+        return EDGES if self.adjacency == "edge" else TABLES
 
-    return planted_csp(size, min(degree, size - 1.0), colours, _SATISFIABLE, rng=0)
+    def read(self) -> Source:
+        """The instance, with the names of its variables."""
+        from dpgraph.datasets import read_csp
+        from dpgraph.datasets.csp_files import is_csp_file
+        from dpgraph.instance import TwoCSP
 
+        if is_csp_file(self.graph):
+            problem = read_csp(self.graph, colours=self.colours)
+            about = {"graph": {"source": self.graph, "n_vertices": problem.n_variables}}
+            return Source(problem, problem.variables, self.graph, about)
+        source = super().read()
+        problem = TwoCSP.from_networkx(source.data, "max-k-cut", self.colours)
+        return Source(problem, source.labels, source.name, source.description)
 
-def _random_colouring(size: int, degree: float, colours: int) -> TwoCSP:
-    """Max-k-cut of a random graph."""
-    import networkx as nx
+    def _rehearse(self, given: dict[str, Any]) -> tuple[list[str], PrivacyReport]:
+        # Run the mechanism on a public random instance with a planted assignment, or colour a random graph.
+        from dpgraph.datasets import planted_csp
+        from dpgraph.evaluate import csp_value
+        from dpgraph.instance import TwoCSP
+        from dpgraph.interfaces.stand_ins import STAND_IN, expected_degrees, stand_in
 
-    from dpgraph.instance import TwoCSP
+        n, degree = self.public_size()
+        if self.adjacency == "edge":
+            problem = TwoCSP.from_networkx(stand_in(n, expected_degrees(degree, None, n)), "max-k-cut", self.colours)
+            kind, at_random = "random graph", 1 - 1 / self.colours
+        else:
+            size = min(n, STAND_IN)
+            problem = planted_csp(size, min(degree, size - 1.0), self.colours, _SATISFIABLE, rng=0)
+            kind = f"random instance of which a planted assignment satisfies {_SATISFIABLE:g}"
+            at_random = 1 / self.colours
+        result, privacy = self._rehearsed(problem, given)
+        share = csp_value(problem, result) / problem.total_weight
+        line = (
+            f"on a public {kind}, {problem.n_variables} variables with {self.colours} labels, {degree:g} constraints "
+            f"on each: {share:.3f} satisfied (at random {at_random:.3f})"
+        )
+        return [line], privacy
 
-    return TwoCSP.from_networkx(nx.gnm_random_graph(size, round(size * degree / 2), seed=0), "max-k-cut", colours)
-
-
-def _read(request: GraphFile, colours: int) -> tuple[TwoCSP, GraphInput]:
-    """The instance, and a description of it with the names of its variables."""
-    from dpgraph.datasets import read_csp
-    from dpgraph.datasets.csp_files import is_csp_file
-    from dpgraph.instance import TwoCSP
-
-    if not is_csp_file(request.graph):
-        source = request.read()
-        return TwoCSP.from_networkx(source.adjacency, "max-k-cut", colours), source
-    problem = read_csp(request.graph, colours=colours)
-    nothing = sparse.csr_array((problem.n_variables, problem.n_variables))
-    return problem, GraphInput(nothing, problem.variables, request.graph)
+    def _lines(self, source: Source, result: Any) -> list[str]:
+        value, deviation, total = result.estimated_value, result.estimated_value_std, result.estimated_total_weight
+        return [
+            f"{source.name}: {len(source.labels)} variables, mechanism {result.mechanism}",
+            f"estimated weight earned: {value:.6g} ± {deviation:.3g} of about {total:.6g}",
+        ]

@@ -1,48 +1,71 @@
-"""The GRAPH argument: a file, or the name of a dataset."""
+"""The GRAPH argument, a file or the name of a dataset, and the commands that publish something of a graph."""
+
+from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from scipy import sparse
 
 from dpgraph import datasets
 from dpgraph.datasets.files import read_text
-from dpgraph.exceptions import DatasetError, InvalidParameterError
+from dpgraph.exceptions import DatasetError, InvalidParameterError, MechanismHalted
 from dpgraph.interfaces.cli import options
+from dpgraph.interfaces.cli.options import argument, option
+from dpgraph.interfaces.cli.release import Release, Source
 
-__all__ = ["GraphFile", "GraphInput", "GraphRequest"]
+if TYPE_CHECKING:
+    from scipy import sparse
 
+    from dpgraph.privacy.report import PrivacyReport
 
-@dataclass(frozen=True)
-class GraphInput:
-    """A graph as the commands use it: matrix, labels, and what the user called it."""
-
-    adjacency: sparse.csr_array
-    nodes: tuple[Hashable, ...]
-    source: str
-
-    def description(self) -> dict[str, dict[str, Any]]:
-        """What a report says about it (public)."""
-        return {"graph": {"source": self.source, "n_vertices": len(self.nodes)}}
+__all__ = ["GraphFile", "GraphRelease", "GraphRequest", "Planning", "planned"]
 
 
-@dataclass(frozen=True)
+_reads = partial(option, panel="What is read")
+#: What is asked for before anything is spent.
+planned = partial(option, panel="Before you spend anything")
+
+
+def _complete_graph(incomplete: str) -> list[str]:
+    """Datasets and files for the shell's completion."""
+    names = [name for name in datasets.available() if name.startswith(incomplete)]
+    return names + [str(path) for path in Path().glob(f"{incomplete}*")]
+
+
+@dataclass(frozen=True, kw_only=True)
 class GraphFile:
     """What the command line says about its graph."""
 
-    graph: options.GraphArgument
-    weight: options.WeightName = None
-    nodes: options.Nodes = "file"
-    labels: options.Labels = "int"
-    format: options.FileFormat = "auto"
-    symmetrize: options.Symmetrize = False
-    data_dir: options.DataDir = None
-    download: options.Download = True
+    graph: str = argument(
+        "GRAPH",
+        "A graph file (edge list, CSV, Gset, GML; .gz too) or a dataset name (see `dpgraph datasets list`).",
+        autocompletion=_complete_graph,
+    )
+    weight: str | None = _reads(
+        None,
+        "Use weights: the column of this name in a header line (else the third column), or the attribute of a "
+        "GML edge. Default: every edge counts 1.",
+    )
+    nodes: str = _reads(
+        "file",
+        "The public vertex set of an edge list: `file` (you state that the vertices named in the file are no "
+        "secret), a number N (vertices 0..N-1), or @FILE with one label a line.",
+    )
+    labels: str = _reads("int", "Vertex labels of an edge list: int or str.")
+    format: str = _reads("auto", "auto, edgelist, gset or gml.")
+    symmetrize: bool = _reads(
+        False,
+        "Accept a file that declares itself directed; a pair gets the heavier of its two arcs. (Edge lists do "
+        "not say; they are read as unordered pairs.)",
+    )
+    data_dir: Path | None = options.data_dir()
+    download: bool = _reads(True, "Fetch a dataset that is not here.", "--download/--no-download")
 
-    def read(self) -> GraphInput:
+    def read(self) -> Source:
         """Read the file if there is one of this name, else the dataset."""
         if self.labels not in ("int", "str"):
             raise InvalidParameterError(f"--labels must be int or str; got {self.labels!r}")
@@ -50,7 +73,14 @@ class GraphFile:
         if path.is_dir():
             raise DatasetError(f"{self.graph} is a folder; expected a graph file or a dataset name")
         if path.exists():
-            adjacency, nodes = self._read_file(path)
+            adjacency, nodes = datasets.read_sparse(
+                path,
+                format=self.format,  # type: ignore[arg-type]  # checked by the reader, which says what it takes
+                nodes=self._vertex_set(),
+                labels=str if self.labels == "str" else int,
+                weight=self.weight,
+                symmetrize=self.symmetrize,
+            )
         elif _looks_like_path(self.graph):
             raise DatasetError(f"no such file: {self.graph}")
         else:
@@ -58,25 +88,7 @@ class GraphFile:
         if self.weight is None:
             # Gset files always carry weights; without --weight every edge counts 1.
             adjacency.data = np.ones_like(adjacency.data)
-        return GraphInput(adjacency, nodes, self.graph)
-
-    def public_vertices(self) -> int | None:
-        """Number of vertices, if the options state the public vertex set; the graph is not opened."""
-        if self.nodes == "file":
-            return None
-        vertices = _vertex_set(self.nodes, str if self.labels == "str" else int)
-        return vertices if isinstance(vertices, int) else len(vertices)
-
-    def _read_file(self, path: Path) -> tuple[sparse.csr_array, tuple[Hashable, ...]]:
-        kind = str if self.labels == "str" else int
-        return datasets.read_sparse(
-            path,
-            format=self.format,  # type: ignore[arg-type]  # checked by the reader, which says what it takes
-            nodes=_vertex_set(self.nodes, kind),
-            labels=kind,
-            weight=self.weight,
-            symmetrize=self.symmetrize,
-        )
+        return Source(adjacency, nodes, self.graph, {"graph": {"source": self.graph, "n_vertices": len(nodes)}})
 
     def _read_dataset(self) -> tuple[sparse.csr_array, tuple[Hashable, ...]]:
         if (self.nodes, self.format, self.labels, self.symmetrize) != ("file", "auto", "int", False):
@@ -92,21 +104,33 @@ class GraphFile:
         except DatasetError as error:
             raise error if self.graph in known else DatasetError(f"no such file, and {error}") from None
 
+    def _vertex_set(self) -> Literal["file"] | int | list[Hashable]:
+        """The public vertices that --nodes states, or how many; "file" if the file names them."""
+        if self.nodes == "file":
+            return "file"
+        if not self.nodes.startswith("@"):
+            try:
+                return int(self.nodes)
+            except ValueError:
+                raise InvalidParameterError(f"--nodes must be file, a number, or @FILE; got {self.nodes!r}") from None
+        path = self.nodes[1:]
+        lines = [line.strip() for line in read_text(path).splitlines()]
+        try:
+            return [line if self.labels == "str" else int(line) for line in lines if line]
+        except ValueError:
+            raise DatasetError(f"{path}: expected one integer label a line (for names, pass --labels str)") from None
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, kw_only=True)
 class GraphRequest(GraphFile):
-    """A graph that is to be released from, with the public bound on its weights."""
+    """A graph whose weights count, with the public bound on them."""
 
-    max_weight: options.MaxWeight = None
+    max_weight: float | None = _reads(
+        None, "Public upper bound on a weight; needed with --weight. Larger weights are capped."
+    )
 
     def weights(self) -> dict[str, Any]:
-        """``weight=`` and ``max_weight=`` for the matrix of a file, of which the weights are the one attribute.
-
-        Raises
-        ------
-        InvalidParameterError
-            One of the two options is given without the other.
-        """
+        """``weight=`` and ``max_weight=`` for the matrix of a file, of which the weights are the one attribute."""
         if self.weight is not None and self.max_weight is None:
             raise InvalidParameterError(
                 "--weight needs --max-weight, a public upper bound on a weight (it sets the noise)"
@@ -116,22 +140,59 @@ class GraphRequest(GraphFile):
         return {"weight": None if self.weight is None else "weight", "max_weight": self.max_weight}
 
 
+@dataclass(frozen=True, kw_only=True)
+class Planning(GraphFile):
+    """What is to be planned for a graph before anything is spent."""
+
+    dry_run: bool = planned(
+        False,
+        "Print the noise scales and the expected utility, and stop: no edge is read, no budget is spent. "
+        "Needs the number of vertices (--nodes N) and --average-degree, unless GRAPH is a dataset of known size.",
+    )
+    average_degree: float | None = planned(None, "With --dry-run: a public guess of the average (weighted) degree.")
+
+    def public_size(self) -> tuple[int, float]:
+        """Number of vertices and average degree, from the options or from what the publisher of a dataset states."""
+        known = datasets.available(self.data_dir).get(self.graph)
+        stated, degree = self._vertex_set(), self.average_degree
+        n = None if known is None else known.nodes
+        if degree is None and known is not None and known.edges is not None and known.nodes:
+            degree = 2 * known.edges / known.nodes
+        if stated != "file":
+            n = stated if isinstance(stated, int) else len(stated)
+        if n is None or degree is None:
+            raise InvalidParameterError(
+                "--dry-run reads no edge, so it needs --nodes N (or --nodes @FILE) and --average-degree for this graph"
+            )
+        return n, degree
+
+
+@dataclass(frozen=True, kw_only=True)
+class GraphRelease(Planning, Release, GraphRequest):
+    """A command that publishes something of a graph."""
+
+    def _arguments(self) -> dict[str, Any]:
+        # The matrix of a file is symmetric, and has one attribute.
+        given = super()._arguments()
+        last = {name: given[name] for name in ("mechanism", "on_halt", "progress") if name in given}
+        reading = ("weight", "max_weight", "symmetrize", *last)
+        return {name: value for name, value in given.items() if name not in reading} | self.weights() | last
+
+    def _rehearse(self, given: dict[str, Any]) -> tuple[list[str], PrivacyReport]:
+        # Release from a public random graph.
+        from dpgraph.interfaces.stand_ins import expected_degrees, stand_in
+
+        n, degree = self.public_size()
+        max_weight, correlation = self.max_weight or 1.0, getattr(self, "correlation", 0.0)
+        expected = expected_degrees(degree, None, n, max_weight)
+        A = stand_in(n, expected, max_weight=max_weight, correlation=correlation)
+        name = f"a public random graph of {A.shape[0]} vertices, average degree {degree:g}"
+        try:
+            result, privacy = self._rehearsed(A, given)
+        except MechanismHalted as halted:
+            return [f"{name}: halts at the {halted.stage} test"], replace(halted.privacy, seeded=False)
+        return self._lines(Source(A, range(A.shape[0]), name, {}), result), privacy
+
+
 def _looks_like_path(graph: str) -> bool:
     return "/" in graph or "\\" in graph or graph.removesuffix(".gz").endswith((".txt", ".csv", ".tsv", ".gml"))
-
-
-def _vertex_set(nodes: str, kind: type[int] | type[str]) -> Literal["file"] | int | list[Hashable]:
-    if nodes == "file":
-        return "file"
-    if nodes.startswith("@"):
-        lines = [line.strip() for line in read_text(nodes[1:]).splitlines()]
-        try:
-            return [kind(line) for line in lines if line]
-        except ValueError:
-            raise DatasetError(
-                f"{nodes[1:]}: expected one integer label a line (for names, pass --labels str)"
-            ) from None
-    try:
-        return int(nodes)
-    except ValueError:
-        raise InvalidParameterError(f"--nodes must be file, a number, or @FILE; got {nodes!r}") from None

@@ -1,95 +1,69 @@
 """What the commands write, checked before any budget is spent."""
 
-from __future__ import annotations
-
 import json
 import math
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import fields, is_dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from dpgraph.atomic_write import write_atomically
-from dpgraph.datasets.writers import csv_text
+from dpgraph.datasets.writers import csv_text, label_texts
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.extras import require
 
-if TYPE_CHECKING:
-    from dpgraph.interfaces.cli.graph_input import GraphInput
-    from dpgraph.interfaces.cli.table_input import TableInput
-    from dpgraph.privacy.report import PrivacyReport
-
-__all__ = [
-    "require_pictures",
-    "require_writable",
-    "write_atomically",
-    "write_picture",
-    "write_report",
-    "write_table",
-]
+__all__ = ["require_outputs", "require_writable", "write_atomically", "write_picture", "write_report", "write_table"]
 
 
-def require_writable(*paths: Path | None) -> None:
-    """Refuse an output that could not be written, before any privacy budget is spent on it."""
-    wanted = [path for path in paths if path is not None]
-    if len({path.absolute() for path in wanted}) < len(wanted):
+def require_outputs(command: Any) -> None:
+    """Refuse the outputs of a command that could not be written or drawn, before any privacy budget is spent."""
+    asked = [(one, getattr(command, one.name)) for one in fields(command) if "endings" in one.metadata]
+    asked = [(one, path) for one, path in asked if path is not None]
+    require_writable(*(path for _, path in asked))
+    for one, path in asked:
+        endings = one.metadata["endings"]
+        if endings and path.suffix not in endings:
+            raise InvalidParameterError(f"--{one.name} writes an {' or '.join(endings)} file; got {path.name!r}")
+        if one.metadata["picture"]:
+            require("matplotlib")
+            from dpgraph.plot import require_format
+
+            require_format(path.suffix)
+
+
+def require_writable(*paths: Path) -> None:
+    """Refuse files that could not be written."""
+    if len({path.absolute() for path in paths}) < len(paths):
         raise InvalidParameterError("two outputs have the same path; give each its own")
-    for path in wanted:
+    for path in paths:
+        folder = path.absolute().parent
         if path.is_dir():
             raise InvalidParameterError(f"cannot write {path}: it is a folder")
-        if not path.absolute().parent.is_dir():
-            raise InvalidParameterError(f"cannot write {path}: the folder {path.absolute().parent} does not exist")
+        if not folder.is_dir():
+            raise InvalidParameterError(f"cannot write {path}: the folder {folder} does not exist")
         try:
             # Permissions do not tell everything: some file systems refuse a file only when asked.
-            tempfile.NamedTemporaryFile(dir=path.absolute().parent, prefix=f".{path.name}.").close()
+            tempfile.NamedTemporaryFile(dir=folder, prefix=f".{path.name}.").close()
         except OSError as error:
             raise InvalidParameterError(f"cannot write {path}: {error.strerror or type(error).__name__}") from None
 
 
-def require_pictures(*paths: Path | None) -> None:
-    """Refuse a picture that could not be drawn, before any privacy budget is spent."""
-    wanted = [path for path in paths if path is not None]
-    if wanted:
-        from dpgraph.plot import require_format
-
-        require("matplotlib")
-        for path in wanted:
-            require_format(path.suffix)
-
-
-def write_report(
-    path: Path | None,
-    command: str,
-    source: GraphInput | TableInput,
-    parameters: dict[str, Any],
-    result: dict[str, Any],
-    privacy: PrivacyReport,
-) -> None:
-    """JSON report of one command, if one was asked for: parameters, published values and the privacy ledger.
-
-    Numbers that JSON does not have (infinities) become null.
-    """
-    if path is None:
-        return
-    report = {
-        "program": "dpgraph",
-        "version": version("dpgraph"),
-        "command": command,
-        **source.description(),
-        "parameters": parameters,
-        "result": result,
-        "privacy": privacy.to_dict(),
-    }
-    write_atomically(path, json.dumps(_plain(report), indent=2, allow_nan=False) + "\n")
-
-
-def write_table(path: Path | None, header: Sequence[str], columns: Sequence[Sequence[Any]]) -> None:
-    """CSV, if it was asked for."""
+def write_report(path: Path | None, **content: Any) -> None:
+    """JSON report of one command, if one was asked for. Numbers that JSON does not have (infinities) become null."""
     if path is not None:
-        write_atomically(path, csv_text(header, columns))
+        report = _plain({"program": "dpgraph", "version": version("dpgraph"), **content})
+        write_atomically(path, json.dumps(report, indent=2, allow_nan=False) + "\n")
+
+
+def write_table(path: Path | None, table: Callable[[], tuple[Sequence[str], Sequence[Sequence[Any]]]]) -> None:
+    """Header and columns as CSV, if it was asked for."""
+    if path is not None:
+        header, columns = table()
+        write_atomically(path, csv_text(header, [label_texts(values) for values in columns]))
 
 
 def write_picture(path: Path | None, plot: str, *of: Any, **options: Any) -> None:
@@ -101,17 +75,13 @@ def write_picture(path: Path | None, plot: str, *of: Any, **options: Any) -> Non
 
 
 def _plain(value: Any) -> Any:
-    """Python objects of JSON from numpy scalars, paths, tuples and non-finite numbers."""
+    """Python objects of JSON from numpy scalars, paths, tuples, options objects and non-finite numbers."""
     if isinstance(value, dict):
         return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, np.ndarray):
+    if isinstance(value, (np.ndarray, np.generic)):
         return _plain(value.tolist())
     if isinstance(value, (list, tuple)):
         return [_plain(item) for item in value]
-    if isinstance(value, np.generic):
-        return _plain(value.item())
     if isinstance(value, float) and not math.isfinite(value):
         return None
-    if isinstance(value, Path):
-        return str(value)
-    return value
+    return repr(value) if is_dataclass(value) else str(value) if isinstance(value, Path) else value

@@ -2,30 +2,24 @@
 
     nx.approximation.one_exchange(G, backend="dpgraph", epsilon=1.0, delta=1e-6)
 
-A converted graph is a :class:`PrivateGraph`, which hands its edges to private mechanisms only: networkx can neither
-read it nor turn it back, so that no setting of networkx makes it answer exactly. Every function debits its budget
-before it reads an edge and returns Python numbers and sets; the ledger is that of the
-:class:`~dpgraph.PrivacyAccountant` in use.
-
-Functions have the parameters of networkx, then keyword-only ones that reach them as ``asked``: ``epsilon``, ``delta``,
-``max_weight`` (defaults: ``nx.config.backends.dpgraph``; delta 0 if nothing is set there) and ``accountant``. As
-everywhere in networkx a missing edge attribute counts as 1.
+A converted graph is a :class:`PrivateGraph`: networkx can neither read it nor turn it back, so that no setting of
+networkx makes it answer exactly. Functions debit their budget before they read an edge, and return Python numbers and
+sets. They have the parameters of networkx, then those of :class:`Asked`, with the defaults in
+``nx.config.backends.dpgraph``. As everywhere in networkx a missing edge attribute counts as 1.
 networkx passes its global random generator where no seed was given; the noise is then cryptographic.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgraph.exceptions import InvalidParameterError, MechanismHalted
 from dpgraph.graph import Graph
 from dpgraph.inputs.graphs import open_graph
-from dpgraph.interfaces.networkx.info import REFUSED
+from dpgraph.interfaces.networkx.info import ANSWERED, REFUSED
 from dpgraph.interfaces.networkx.private_graph import (
     Asked,
     PrivateGraph,
@@ -46,31 +40,21 @@ from dpgraph.problems.cut.api import private_max_cut
 from dpgraph.problems.embedding.api import private_normalized_adjacency
 from dpgraph.problems.matrices.whole_spectrum import private_whole_spectrum
 from dpgraph.releases.totals import release_block_weights, release_weight
+from dpgraph.typing import FloatArray
 
 __all__ = [
+    *ANSWERED,
+    *REFUSED,
     "PrivateGraph",
-    "adjacency_spectrum",
     "can_run",
-    "conductance",
     "convert_from_nx",
     "convert_to_nx",
-    "cut_size",
-    "degree_centrality",
-    "density",
-    "edge_expansion",
-    "effective_graph_resistance",
-    "laplacian_spectrum",
-    "mixing_expansion",
-    "normalized_cut_size",
     "on_start_tests",
-    "one_exchange",
-    "randomized_partitioning",
     "should_run",
-    "spectral_bisection",
-    "volume",
 ]
 
 Nodes = Collection[Hashable]
+Partition = tuple[set[Hashable], set[Hashable]]
 
 
 def _number(value: float, weight: str | None) -> float:
@@ -80,34 +64,34 @@ def _number(value: float, weight: str | None) -> float:
 
 def _opened(G: PrivateGraph, asked: Asked, weight: str | None, rng: Any = None) -> tuple[Graph, Call]:
     """The budget is debited before an edge is read."""
-    budget = asked.arguments(weight)
-    source = open_graph(G, weight=weight, max_weight=budget["max_weight"])
-    call = open_call(
-        epsilon=asked.epsilon,
-        delta=asked.delta,
-        accountant=asked.accountant,
-        relation=Edge(),
-        noise=noise_source(rng),
-    )
+    source = open_graph(G, weight=weight, max_weight=asked.arguments(weight)["max_weight"])
+    call = open_call(**asked.budget, relation=Edge(), noise=noise_source(rng))
     return source.read(), call
 
 
-def _indicator(graph: Graph, nodes: Nodes) -> NDArray[np.float64]:
+def _indicator(graph: Graph, nodes: Nodes) -> FloatArray:
     """1 at the given vertices; labels that are no vertices are ignored, as networkx does."""
     chosen = np.zeros(graph.n_vertices)
     chosen[[graph.index[node] for node in set(nodes) if node in graph.index]] = 1.0
     return chosen
 
 
+def _sides(graph: Graph, S: Nodes, T: Nodes | None) -> tuple[FloatArray, FloatArray]:
+    """Indicators of two public sets, of which the second is by default the rest."""
+    first = _indicator(graph, S)
+    return first, 1.0 - first if T is None else _indicator(graph, T)
+
+
 def _between(graph: Graph, S: Nodes, T: Nodes | None) -> float:
     """Weight of the edges with one end in S and the other in T, each counted once."""
-    s = _indicator(graph, S)
-    t = 1.0 - s if T is None else _indicator(graph, T)
+    s, t = _sides(graph, S, T)
     both = s * t  # an edge inside the common part is counted from both its ends
     return float(s @ graph.multiply(t) - both @ graph.multiply(both) / 2)
 
 
-# --- cuts ------------------------------------------------------------------------------------------------------------
+def _noisy_cut(G: PrivateGraph, S: Nodes, T: Nodes | None, weight: str | None, asked: Asked, rng: Any = None) -> float:
+    graph, call = _opened(G, asked, weight, rng)
+    return _number(release_weight("cut weight", _between(graph, S, T), graph, call).value, weight)
 
 
 @answered_privately
@@ -119,7 +103,7 @@ def one_exchange(
     *,
     asked: Asked,
     mechanism: Any = "auto",
-) -> tuple[float, tuple[set[Hashable], set[Hashable]]]:
+) -> tuple[float, Partition]:
     """A large cut and its weight, both private: :func:`dpgraph.private_max_cut`."""
     if initial_cut is not None:
         raise InvalidParameterError(
@@ -132,23 +116,20 @@ def one_exchange(
 @answered_privately
 def randomized_partitioning(
     G: PrivateGraph, seed: Any = None, p: float = 0.5, weight: str | None = None, *, asked: Asked
-) -> tuple[float, tuple[set[Hashable], set[Hashable]]]:
+) -> tuple[float, Partition]:
     """A random cut, drawn without looking at the edges, and its weight with noise."""
     if not 0 <= p <= 1:
         raise InvalidParameterError(f"p must lie in [0, 1]; got {p!r}")
     noise = noise_source(as_rng(seed))
     nodes = list(G)
     first = {node for node, draw in zip(nodes, noise.generator.random(len(nodes)).tolist(), strict=True) if draw < p}
-    graph, call = _opened(G, asked, weight, noise)
-    value = release_weight("cut weight", _between(graph, first, None), graph, call).value
-    return _number(value, weight), (first, set(nodes) - first)
+    return _noisy_cut(G, first, None, weight, asked, noise), (first, set(nodes) - first)
 
 
 @answered_privately
 def cut_size(G: PrivateGraph, S: Nodes, T: Nodes | None = None, weight: str | None = None, *, asked: Asked) -> float:
     """Weight of the edges between the public sets S and T (by default the rest) with noise: sensitivity w."""
-    graph, call = _opened(G, asked, weight)
-    return _number(release_weight("cut weight", _between(graph, S, T), graph, call).value, weight)
+    return _noisy_cut(G, S, T, weight, asked)
 
 
 @answered_privately
@@ -157,10 +138,6 @@ def volume(G: PrivateGraph, S: Nodes, weight: str | None = None, *, asked: Asked
     graph, call = _opened(G, asked, weight)
     exact = float(_indicator(graph, S) @ graph.degrees())
     return _number(release_weight("volume", exact, graph, call, times=2).value, weight)
-
-
-#: The bisection is in the second largest eigenvector; a third column leaves room for one of negative eigenvalue.
-_BISECTION_RANK = 3
 
 
 @answered_privately
@@ -173,14 +150,14 @@ def spectral_bisection(
     seed: Any = None,
     *,
     asked: Asked,
-) -> tuple[set[Hashable], set[Hashable]]:
+) -> Partition:
     """Signs of the second largest eigenvector of :func:`dpgraph.private_normalized_adjacency` (regularised)."""
     if not normalized:
         raise InvalidParameterError(
             "the eigenvectors of the Laplacian that is not normalised have no bounded sensitivity; pass normalized=True"
         )
-    budget, rank = asked.arguments(weight), min(_BISECTION_RANK, len(G))
-    private = private_normalized_adjacency(G, **budget, rank=rank, mechanism="auto", rng=as_rng(seed))
+    rank = min(3, len(G))  # the second column is wanted; a third leaves room for one of negative eigenvalue
+    private = private_normalized_adjacency(G, **asked.arguments(weight), rank=rank, rng=as_rng(seed))
     values, vectors = np.linalg.eigh(private.core)
     if private.rank < 2 or values[-2] <= 0:
         raise MechanismHalted(
@@ -192,9 +169,6 @@ def spectral_bisection(
     positive = private.basis @ vectors[:, -2] >= 0
     sides = ({node for node, up in zip(private.nodes, positive, strict=True) if up == side} for side in (False, True))
     return next(sides), next(sides)
-
-
-# --- counts, degrees, spectra ----------------------------------------------------------------------------------------
 
 
 @answered_privately
@@ -216,46 +190,34 @@ def degree_centrality(G: PrivateGraph, *, asked: Asked) -> dict[Hashable, float]
 
 
 @answered_privately
-def adjacency_spectrum(G: PrivateGraph, weight: str | None = "weight", *, asked: Asked) -> NDArray[np.float64]:
+def adjacency_spectrum(G: PrivateGraph, weight: str | None = "weight", *, asked: Asked) -> FloatArray:
     """All eigenvalues of the adjacency matrix, noisy, increasing: :mod:`dpgraph.problems.matrices.whole_spectrum`."""
     return private_whole_spectrum(G, "adjacency", **asked.arguments(weight)).values
 
 
 @answered_privately
-def laplacian_spectrum(G: PrivateGraph, weight: str | None = "weight", *, asked: Asked) -> NDArray[np.float64]:
+def laplacian_spectrum(G: PrivateGraph, weight: str | None = "weight", *, asked: Asked) -> FloatArray:
     """All eigenvalues of the Laplacian, increasing, with noise: see :mod:`dpgraph.problems.matrices.whole_spectrum`."""
     return private_whole_spectrum(G, "laplacian", **asked.arguments(weight)).values
 
 
-# --- what combines several counts ------------------------------------------------------------------------------------
+def _release_cut(
+    G: PrivateGraph, S: Nodes, T: Nodes | None, weight: str | None, asked: Asked
+) -> tuple[float, tuple[float, float], float]:
+    """Noisy weight across, noisy volumes, noisy total weight.
 
-
-@dataclass(frozen=True)
-class _Cut:
-    """What is known of a cut after one release: noisy numbers about two public sets."""
-
-    across: float
-    volumes: tuple[float, float]
-    total: float
-
-    @classmethod
-    def release(cls, G: PrivateGraph, S: Nodes, T: Nodes | None, weight: str | None, asked: Asked) -> _Cut:
-        """Release the weights between all groups of vertices that S and T (by default the rest) tell apart.
-
-        A vertex pair counts in one of them, so that all have the noise of one count. Everything else is computed from
-        them.
-        """
-        graph, call = _opened(G, asked, weight)
-        s = _indicator(graph, S)
-        t = 1.0 - s if T is None else _indicator(graph, T)
-        kinds, groups = np.unique(np.column_stack([s, t]), axis=0, return_inverse=True)
-        released = release_block_weights(graph, groups.ravel(), call)
-        weights = np.rint(released) if weight is None else released
-        ends = kinds[:, None, :] + kinds[None, :, :]  # how many ends of an edge between two groups lie in S, and in T
-        crosses = np.outer(kinds[:, 0], kinds[:, 1])
-        across = float((weights * np.maximum(crosses, crosses.T)).sum())
-        first, second = (float((weights * ends[:, :, side]).sum()) for side in (0, 1))
-        return cls(across, (first, second), float(weights.sum()))
+    They come from one release, of the weights between all groups of vertices that S and T (by default the rest) tell
+    apart: a vertex pair counts in one of them, so that all have the noise of one count.
+    """
+    graph, call = _opened(G, asked, weight)
+    kinds, groups = np.unique(np.column_stack(_sides(graph, S, T)), axis=0, return_inverse=True)
+    released = release_block_weights(graph, groups.ravel(), call)
+    weights = np.rint(released) if weight is None else released
+    ends = kinds[:, None, :] + kinds[None, :, :]  # how many ends of an edge between two groups lie in S, and in T
+    crosses = np.outer(kinds[:, 0], kinds[:, 1])
+    across = float((weights * np.maximum(crosses, crosses.T)).sum())
+    first, second = (float((weights * ends[:, :, side]).sum()) for side in (0, 1))
+    return across, (first, second), float(weights.sum())
 
 
 def _quotient(numerator: float, denominator: float, most: float) -> float:
@@ -268,8 +230,8 @@ def _quotient(numerator: float, denominator: float, most: float) -> float:
 @answered_privately
 def conductance(G: PrivateGraph, S: Nodes, T: Nodes | None = None, weight: str | None = None, *, asked: Asked) -> float:
     """Noisy cut over the smaller noisy volume, in [0, 1]."""
-    cut = _Cut.release(G, S, T, weight, asked)
-    return _quotient(cut.across, min(cut.volumes), 1.0)
+    across, volumes, _ = _release_cut(G, S, T, weight, asked)
+    return _quotient(across, min(volumes), 1.0)
 
 
 @answered_privately
@@ -277,8 +239,8 @@ def normalized_cut_size(
     G: PrivateGraph, S: Nodes, T: Nodes | None = None, weight: str | None = None, *, asked: Asked
 ) -> float:
     """Noisy cut over the one noisy volume, plus over the other, in [0, 2]."""
-    cut = _Cut.release(G, S, T, weight, asked)
-    return sum(_quotient(cut.across, volume, 1.0) for volume in cut.volumes)
+    across, volumes, _ = _release_cut(G, S, T, weight, asked)
+    return sum(_quotient(across, volume, 1.0) for volume in volumes)
 
 
 @answered_privately
@@ -290,8 +252,8 @@ def mixing_expansion(
         raise InvalidParameterError(
             "weight must be None: networkx divides a weight by a number of edges here; release nx.cut_size instead"
         )
-    cut = _Cut.release(G, S, T, weight, asked)
-    return _quotient(cut.across, 2.0 * cut.total, 0.5)
+    across, _, total = _release_cut(G, S, T, weight, asked)
+    return _quotient(across, 2.0 * total, 0.5)
 
 
 @answered_privately
@@ -302,8 +264,7 @@ def edge_expansion(
     smaller = min(len(S), len(set(G) - set(S)) if T is None else len(T))
     if smaller == 0:
         raise InvalidParameterError("both sets must hold a vertex; got an empty one")
-    graph, call = _opened(G, asked, weight)
-    return max(_number(release_weight("cut weight", _between(graph, S, T), graph, call).value, weight), 0) / smaller
+    return max(_noisy_cut(G, S, T, weight, asked), 0) / smaller
 
 
 (effective_graph_resistance,) = (refused(name, instead) for name, instead in REFUSED.items())

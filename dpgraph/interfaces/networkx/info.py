@@ -21,50 +21,31 @@ _WEIGHT = {
 }
 _PARTITION = "The vertices and the sets of vertices in the arguments are public; which edges exist is private."
 
-#: Function -> (what it answers, additional parameters).
-_FUNCTIONS: dict[str, tuple[str, dict[str, str]]] = {
-    "adjacency_spectrum": (
-        "All eigenvalues with noise, real, in increasing order, for at most 5000 vertices.",
-        _BUDGET | _WEIGHT,
-    ),
-    "conductance": (f"Quotient of the noisy cut and volume, moved into [0, 1]. {_PARTITION}", _BUDGET | _WEIGHT),
-    "cut_size": (f"The weight of the cut with noise. {_PARTITION}", _BUDGET | _WEIGHT),
-    "degree_centrality": ("Every degree with noise, divided by n - 1; some may be negative.", _BUDGET),
-    "density": (
-        "The number of edges with noise over the number of possible ones. "
-        f"nodes=None gives the density of a graph that is not bipartite. {_PARTITION}",
-        _BUDGET,
-    ),
-    "edge_expansion": (
-        f"The noisy weight of the cut, at least 0, over the size of the smaller set. {_PARTITION}",
-        _BUDGET | _WEIGHT,
-    ),
-    "laplacian_spectrum": (
-        "All eigenvalues with noise, nonnegative and in increasing order, for at most 5000 vertices.",
-        _BUDGET | _WEIGHT,
-    ),
-    "mixing_expansion": (
-        f"The noisy cut over twice the noisy number of edges, moved into [0, 1/2]. weight must be None. {_PARTITION}",
-        _BUDGET | _WEIGHT,
-    ),
-    "normalized_cut_size": (
-        f"The noisy cut over each of the noisy volumes, moved into [0, 2]. {_PARTITION}",
-        _BUDGET | _WEIGHT,
-    ),
-    "one_exchange": (
-        "A large cut by dpgraph.private_max_cut, and its weight with noise. initial_cut must be None.",
-        _BUDGET | _WEIGHT | {"mechanism : str, default 'auto'": "As in dpgraph.private_max_cut."},
-    ),
-    "randomized_partitioning": (
-        "A random cut, drawn without looking at the edges, and its weight with noise.",
-        _BUDGET | _WEIGHT,
-    ),
-    "spectral_bisection": (
-        "The signs of the second eigenvector of a private normalized adjacency. Needs normalized=True; tol and method "
-        "are not used. Raises dpgraph.MechanismHalted where that eigenvector cannot be released.",
-        _BUDGET | _WEIGHT,
-    ),
-    "volume": (f"The sum of the degrees of S with noise. {_PARTITION}", _BUDGET | _WEIGHT),
+#: Function -> what it answers.
+_FUNCTIONS = {
+    "adjacency_spectrum": "All eigenvalues with noise, real, in increasing order, for at most 5000 vertices.",
+    "conductance": f"Quotient of the noisy cut and volume, moved into [0, 1]. {_PARTITION}",
+    "cut_size": f"The weight of the cut with noise. {_PARTITION}",
+    "degree_centrality": "Every degree with noise, divided by n - 1; some may be negative.",
+    "density": "The number of edges with noise over the number of possible ones. "
+    f"nodes=None gives the density of a graph that is not bipartite. {_PARTITION}",
+    "edge_expansion": f"The noisy weight of the cut, at least 0, over the size of the smaller set. {_PARTITION}",
+    "laplacian_spectrum": "All eigenvalues with noise, nonnegative and in increasing order, for at most 5000 vertices.",
+    "mixing_expansion": "The noisy cut over twice the noisy number of edges, moved into [0, 1/2]. weight must be None. "
+    f"{_PARTITION}",
+    "normalized_cut_size": f"The noisy cut over each of the noisy volumes, moved into [0, 2]. {_PARTITION}",
+    "one_exchange": "A large cut by dpgraph.private_max_cut, and its weight with noise. initial_cut must be None.",
+    "randomized_partitioning": "A random cut, drawn without looking at the edges, and its weight with noise.",
+    "spectral_bisection": "The signs of the second eigenvector of a private normalized adjacency. Needs "
+    "normalized=True; tol and method are not used. Raises dpgraph.MechanismHalted where that eigenvector cannot be "
+    "released.",
+    "volume": f"The sum of the degrees of S with noise. {_PARTITION}",
+}
+#: Parameters beside the budget, where they are not those of :data:`_WEIGHT`.
+_PARAMETERS: dict[str, dict[str, str]] = {
+    "degree_centrality": {},
+    "density": {},
+    "one_exchange": _WEIGHT | {"mechanism : str, default 'auto'": "As in dpgraph.private_max_cut."},
 }
 
 #: Function that calls one of the above -> what to do instead. The backend refuses it: networkx would answer one part
@@ -92,8 +73,11 @@ def get_info() -> dict[str, Any]:
         "package": "dpgraph",
         "short_summary": "Differentially private answers (edge privacy); never falls back to exact ones.",
         "functions": {
-            name: {"additional_docs": f"{text} (epsilon, delta)-differentially private.", "additional_parameters": more}
-            for name, (text, more) in _FUNCTIONS.items()
+            name: {
+                "additional_docs": f"{text} (epsilon, delta)-differentially private.",
+                "additional_parameters": _BUDGET | _PARAMETERS.get(name, _WEIGHT),
+            }
+            for name, text in _FUNCTIONS.items()
         }
         | {
             name: {"additional_docs": f"Refused wherever an epsilon is given. {instead}", "additional_parameters": {}}

@@ -17,7 +17,6 @@ from dpgraph.privacy.accountant import PrivacyAccountant
 __all__ = [
     "Asked",
     "PrivateGraph",
-    "Seed",
     "answered_privately",
     "as_rng",
     "can_run",
@@ -28,21 +27,14 @@ __all__ = [
     "should_run",
 ]
 
-Seed = int | np.random.Generator | None
-
 
 class PrivateGraph:
     """A networkx graph whose edges only private mechanisms may read.
 
-    Vertices and their order are public and can be listed (for a graph that was built from its edges see
-    :func:`dpgraph.with_public_nodes`). Pass it to networkx functions without ``backend=``, or to a private function
-    of dpgraph; whatever is not answered privately is not answered at all. The exact functions of dpgraph
-    (``max_cut``, ``evaluate``, ``spectral``, ...) refuse it: keep the original graph for them.
-
-    Parameters
-    ----------
-    graph : networkx.Graph
-        The private graph. It is kept, not copied: later changes of it are seen.
+    Vertices and their order are public (for a graph that was built from its edges see
+    :func:`dpgraph.with_public_nodes`). Pass it to networkx functions without ``backend=``, or to a private function of
+    dpgraph; whatever is not answered privately is not answered at all, nor by the exact functions of dpgraph. The graph
+    is kept, not copied: later changes of it are seen.
 
     Examples
     --------
@@ -80,9 +72,6 @@ class PrivateGraph:
     def is_multigraph(self) -> bool:
         """Whether the graph may hold parallel edges (public)."""
         return bool(self._graph.is_multigraph())
-
-
-# --- what networkx asks of a backend ---------------------------------------------------------------------------------
 
 
 def convert_from_nx(graph: Any, **_: Any) -> PrivateGraph:
@@ -144,16 +133,20 @@ class Asked:
 
     epsilon: float
     delta: float
-    accountant: PrivacyAccountant | None
+    accountant: PrivacyAccountant | None = None
     max_weight: float | None = None
+
+    @property
+    def budget(self) -> dict[str, Any]:
+        """Who pays how much."""
+        return {"epsilon": self.epsilon, "delta": self.delta, "accountant": self.accountant}
 
     def arguments(self, weight: str | None = None) -> dict[str, Any]:
         """What the private functions of dpgraph are called with; the configured bound is meant for weighted graphs."""
         bound = self.max_weight
         if bound is None and weight is not None:
             bound = nx.config.backends.dpgraph.max_weight
-        budget = {"epsilon": self.epsilon, "delta": self.delta, "accountant": self.accountant}
-        return budget | {"weight": weight, "max_weight": bound}
+        return self.budget | {"weight": weight, "max_weight": bound}
 
 
 def answered_privately(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -175,11 +168,10 @@ def answered_privately(function: Callable[..., Any]) -> Callable[..., Any]:
                 f"{function.__name__}() of the dpgraph backend requires epsilon=; pass it, or set "
                 "nx.config.backends.dpgraph.epsilon"
             )
-        if asked["delta"] is None:
-            asked["delta"] = 0.0
+        asked["delta"] = 0.0 if asked["delta"] is None else asked["delta"]
         _forget_conversions(args[0] if args else None)
         try:
-            return function(*args, **kwargs, asked=Asked(**({"accountant": None} | asked)))
+            return function(*args, **kwargs, asked=Asked(**asked))
         except NotImplementedError as error:
             # networkx answers this error by trying another backend, perhaps its own exact one.
             raise DPGraphError(f"internal error: {function.__name__}() is incomplete") from error
@@ -213,7 +205,7 @@ def _forget_conversions(G: Any) -> None:
     cache.get("backends", {}).pop("dpgraph", None)
 
 
-def as_rng(seed: Any) -> Seed:
+def as_rng(seed: Any) -> int | np.random.Generator | None:
     """The seed of a networkx call as an ``rng`` of this package: a global generator means that no seed was given."""
     wrapped = getattr(seed, "_rng", seed)  # networkx wraps numpy generators for functions that want random.Random
     unseeded = (None, random, random._inst, np.random, np.random.mtrand._rand)

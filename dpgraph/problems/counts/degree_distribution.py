@@ -12,7 +12,7 @@ from dpgraph.privacy.accounting import check_optional_delta
 from dpgraph.privacy.call import open_call
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
-from dpgraph.releases.degrees import release_degree_tails
+from dpgraph.releases.totals import release_degree_tails
 from dpgraph.results.degrees import PrivateDegreeDistribution
 
 __all__ = ["private_degree_distribution"]

@@ -13,7 +13,7 @@ from dpgraph.privacy.accounting import check_epsilon, check_optional_delta, gdp_
 from dpgraph.privacy.call import open_call
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
-from dpgraph.releases.degrees import release_degrees
+from dpgraph.releases.totals import release_degrees
 from dpgraph.results.degrees import PrivateDegrees
 
 __all__ = ["private_degrees"]

@@ -86,7 +86,7 @@ def private_max_2csp(
     sqrt(2) w for each sweep under "label-edge" and sqrt(2 q) w under "constraint"
     (:func:`dpgraph.bounds.sensitivity.constraint_rows`); all readings of repeated sweeps together move by w, or q w,
     in the norm of their noise (:func:`dpgraph.bounds.sensitivity.repeated_readings`). "edge" is proved at
-    :func:`dpgraph.releases.sweeps.labels.label_iteration`. The value of a released assignment has sensitivity
+    :func:`dpgraph.releases.sweeps.iteration.label_iteration`. The value of a released assignment has sensitivity
     w.
 
     References
@@ -174,7 +174,7 @@ def private_max_k_cut(
     -----
     *Guarantee.* (epsilon, delta)-DP for graphs that differ in the weight of one vertex pair by at most `max_weight`.
     Each pure sweep reads an edge at one of its ends; proved at
-    :func:`~dpgraph.releases.sweeps.labels.label_iteration`. The mechanism never halts.
+    :func:`~dpgraph.releases.sweeps.iteration.label_iteration`. The mechanism never halts.
 
     References
     ----------

@@ -9,12 +9,12 @@ import numpy as np
 from dpgraph.arguments import check_choice
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.instance import TwoCSP
-from dpgraph.problems.exact import ExactResult, shared_fields
 from dpgraph.results.igraph_views import igraph_clustering
 from dpgraph.sos.csp.objective import CSPObjective
 from dpgraph.sos.csp.solver import solve_csp
 from dpgraph.sos.moments.rounding import solve_by_moments
-from dpgraph.sos.options import SearchMode, SolverOptions
+from dpgraph.sos.seed_search import SearchMode, SolverOptions
+from dpgraph.sos.solution import ExactResult
 
 __all__ = ["CSPResult", "max_2csp"]
 
@@ -28,7 +28,7 @@ class CSPResult(ExactResult):
     assignment : dict
         Variable -> label.
     value, upper_bound, gap, status, certificate, trace, ...
-        See :class:`~dpgraph.problems.exact.ExactResult`.
+        See :class:`~dpgraph.sos.solution.ExactResult`.
     """
 
     assignment: dict[Hashable, Hashable]
@@ -71,23 +71,10 @@ def max_2csp(
     relaxation : {"auto", "lowrank", "lasserre"}, default "auto"
         "lowrank" is of degree 2 and for large instances; "lasserre" solves the moment relaxation of any even degree
         exactly, for small ones. "auto" is "lowrank" at degree 2 and "lasserre" above.
-    degree : int, default 2
-        Degree of the relaxation.
     nonnegative : bool, optional
         Require nonnegative pair probabilities on the constraints; by default for more than two labels.
-    seeds : int, default 1
-        Largest number of variables that are conditioned on; "lasserre" spends one degree for each.
-    rounds, local_search, target_correlation, starts, sweeps
-        As :class:`dpgraph.sos.options.SolverOptions`.
-    beam, tol, progress
-        The same, for "lowrank" only.
-    search : {"beam", "all", "sampled"}, default "beam"
-        "beam" conditions on the variables of largest expected drop of variance and keeps the `beam` best nodes
-        ("lasserre": their labels are sampled in each round); "all" keeps every assignment of labels to the seeds that
-        can beat the best known solution; "sampled" is the papers' way, random seeds with sampled labels, `beam` times
-        ("lasserre": in each round).
-    rng : int or numpy.random.Generator, optional
-        Makes the result reproducible.
+    degree, seeds, rounds, local_search, rng, target_correlation, beam, starts, sweeps, tol, search, progress
+        As :func:`dpgraph.max_cut`.
 
     Returns
     -------
@@ -106,8 +93,6 @@ def max_2csp(
     References
     ----------
     P. Raghavendra, Optimal algorithms and inapproximability results for every CSP?, STOC 2008.
-    B. Barak, P. Raghavendra, D. Steurer, Rounding semidefinite programming hierarchies via global correlation,
-    FOCS 2011.
     V. Guruswami, A. K. Sinop, Lasserre hierarchy, higher eigenvalues, and approximation schemes for graph
     partitioning and quadratic integer programming with PSD objectives, FOCS 2011.
 
@@ -134,5 +119,5 @@ def max_2csp(
         raise InvalidParameterError(f"relaxation='lowrank' is of degree 2; got degree={degree!r}")
     else:
         solution = solve_csp(CSPObjective.of(instance), options, nonnegative=nonnegative, rng=rng)
-    shared = shared_fields(solution) | {"value": instance.value(solution.labels)}
+    shared = solution.shared() | {"value": instance.value(solution.labels)}
     return CSPResult(assignment=instance.decode(solution.labels), **shared)

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import sparse
 
-from dpgraph.problems.cut.from_answers import answer_weights
+from dpgraph.problems.cut.solve import answer_weights
 from dpgraph.releases.answers import FlippedGraph
 from dpgraph.sos.csp.objective import CSPObjective
 from dpgraph.sos.csp.rounding import improve_labels

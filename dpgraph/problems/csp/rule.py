@@ -1,7 +1,7 @@
 """What ``mechanism="auto"`` stands for where edges are private: a public rule, from one released number."""
 
 from dpgraph.problems.csp.strategy import CSPTask
-from dpgraph.problems.cut.rule import MAIN_SHARE, edges_per_flip
+from dpgraph.problems.cut.api import MAIN_SHARE, edges_per_flip
 from dpgraph.problems.strategy import Undecided
 from dpgraph.releases.answers import expected_flips
 from dpgraph.releases.sweeps.two_stage import core_may_answer

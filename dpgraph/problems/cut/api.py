@@ -1,9 +1,10 @@
-"""Private max-cut and max-bisection: a strategy releases, the exact solver does the rest."""
+"""Private max-cut and max-bisection, and what ``mechanism="auto"`` stands for: a public rule."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal, cast
+import math
+from functools import partial
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 
@@ -15,19 +16,26 @@ from dpgraph.privacy.accounting import check_epsilon, check_optional_delta, requ
 from dpgraph.privacy.call import open_call
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
-from dpgraph.problems.cut.rule import MAIN_SHARE, decide
 from dpgraph.problems.cut.strategy import CUTS, Cut, CutFacts, CutStrategy, CutTask
 from dpgraph.problems.strategy import Undecided
+from dpgraph.releases.all_cuts import LARGEST
+from dpgraph.releases.answers import FLIP_LIMIT, LARGEST_EPSILON, expected_flips
 from dpgraph.releases.totals import release_cut_weight, release_total_weight
 from dpgraph.results.cut import PrivateCutResult, make_partition
 
-__all__ = ["CutPlan", "private_max_bisection", "private_max_cut"]
+__all__ = ["MAIN_SHARE", "decide", "decide_by_degree", "edges_per_flip", "private_max_bisection", "private_max_cut"]
 
 OnHalt = Literal["raise", "fallback"]
 
-#: Shares of the budget for the weight of the cut and for the total weight (of mu**2, or of epsilon if pure).
+#: Shares of the budget (of mu**2, or of epsilon if pure): the chosen mechanism, the weight of the cut, all weight.
+MAIN_SHARE = 0.975
 _VALUE_SHARE = 0.02
-_TOTAL_SHARE = 1 - _VALUE_SHARE - MAIN_SHARE
+#: Neighbours differ in the weight of one pair.
+_NEIGHBOURS = Edge()
+#: Edges of a vertex for each false answer at it from which all vertices answer, below and above this epsilon, and a
+#: core does (tuned on planted, uniform and power-law random graphs, validated on SNAP and Facebook100 graphs).
+_CORE_EPSILON, _ALL_ANSWER_EARLY = 6.0, 1.9
+_ALL_ANSWER, _CORE_ANSWERS = 3.0, 1.25
 
 
 def private_max_cut(
@@ -55,33 +63,27 @@ def private_max_cut(
     delta : float, default 0.0
         0 <= delta < 1. Strategies that add Gaussian noise need it, the others do not use it.
     mechanism : str or options object, default "auto"
-        A name means the defaults of its options, an object of :mod:`dpgraph.strategies` sets them:
-        ``mechanism=strategies.Coherence(rank=4, projection="spectral")``.
+        A name means the defaults of its options, an object of :mod:`dpgraph.strategies` sets them.
 
         ``"bounded-iterates"``, :class:`~dpgraph.problems.options.BoundedIterates`
-            Private block coordinate descent on a public iterate. Never halts; any size. Pure, unless Gaussian noise is
-            asked for.
+            Private block coordinate descent on a public iterate. Never halts; any size. Pure without Gaussian noise.
         ``"randomized-response"``, :class:`~dpgraph.problems.options.RandomizedResponse`
-            Every pair flipped at random, then the solver. Pure. Good where the average degree exceeds the
-            n/(1 + e**epsilon) false answers at a vertex.
+            Every pair flipped at random, then the solver. Pure. For average degrees above n/(1 + e**epsilon).
         ``"core-response"``, :class:`~dpgraph.problems.options.CoreResponse`
             Randomized response inside a core of large degrees, one noisy look at every other vertex. Pure.
         ``"permute-and-flip"``, :class:`~dpgraph.problems.options.PermuteAndFlip`
             The noisily largest of all cuts of at most 20 vertices. Pure.
         ``"coherence"``, :class:`~dpgraph.problems.options.Coherence`
-            :func:`~dpgraph.private_normalized_adjacency`, projected on request, then the max-cut solver on the private
-            matrix or its factors. Needs delta; may halt.
+            :func:`~dpgraph.private_normalized_adjacency`, then the max-cut solver. Needs delta; may halt.
         ``"gaussian"``, :class:`~dpgraph.problems.options.Gaussian`
-            Noise on all entries of the normalized adjacency, projection, then the solver (n <= 5000). Needs delta.
+            Noise on all entries of the normalized adjacency, projection, the solver (n <= 5000). Needs delta.
         ``"noisy-power"``, :class:`~dpgraph.problems.options.NoisyPower`
-            Noisy power method, then the solver on the private factors. Needs delta.
+            Noisy power method, then the solver. Needs delta.
         ``"auto"``
-            A public rule (docs/choosing.md) among pure strategies: all cuts of at most 20 vertices; randomized
-            response, of all vertices or of a core, where a privately released average degree says that it tells enough;
-            otherwise, and with declared weights, bounded iterates. ``result.mechanism`` names the choice.
+            A public rule among pure strategies, by n, epsilon and a privately released average degree
+            (docs/choosing.md). ``result.mechanism`` names the choice.
     on_halt : {"raise", "fallback"}
-        What to do when the mechanism halts: raise, or return a random balanced cut that does not depend on the data,
-        with its private value where the budget still holds it.
+        When the mechanism halts: raise, or return a random balanced cut that does not depend on the data.
     weight, max_weight, symmetrize
         See :func:`dpgraph.inputs.graphs.open_graph`.
     accountant : PrivacyAccountant, optional
@@ -107,30 +109,28 @@ def private_max_cut(
     Notes
     -----
     *Guarantee.* (epsilon, delta)-DP for graphs that differ in the weight of one vertex pair by at most `max_weight`;
-    (epsilon, 0)-DP, delta not being spent, with a pure strategy. Every release is a line of ``result.privacy``. Two per
-    cent of the budget buys `estimated_value`, the weight of the released cut: its sensitivity is `max_weight`, because
-    the cut is fixed when it is weighed. Solvers see released values only.
+    (epsilon, 0)-DP, delta not being spent, with a pure strategy. Two per cent of the budget buys `estimated_value`, the
+    weight of the released cut: its sensitivity is `max_weight`, because the cut is fixed when it is weighed. Solvers
+    see released values only.
 
     References
     ----------
-    DN25a (``"coherence"``); DTTZ14 (``"gaussian"``); HP14 (``"noisy-power"``); docs/cuts.md (``"bounded-iterates"``),
-    and :func:`dpgraph.bounds.sensitivity.repeated_readings`; Warner 1965 (``"randomized-response"``); McKenna, Sheldon
-    2020 (``"permute-and-flip"``).
+    DN25a (``"coherence"``); DTTZ14 (``"gaussian"``); HP14 (``"noisy-power"``); docs/cuts.md (``"bounded-iterates"``);
+    Warner 1965 (``"randomized-response"``); McKenna, Sheldon 2020 (``"permute-and-flip"``).
 
     Examples
     --------
     >>> import dpgraph
     >>> G = dpgraph.datasets.planted_cut(600, 100, -0.8, rng=0)
-    >>> cut = dpgraph.private_max_cut(G, epsilon=2.0, rng=0)
-    >>> sorted(len(side) for side in cut.partition) == [300, 300] or cut.estimated_fraction > 0.8
+    >>> dpgraph.private_max_cut(G, epsilon=2.0, rng=0).estimated_fraction > 0.8
     True
     >>> spectral = dpgraph.strategies.Coherence(rank=2, projection="frobenius")
     >>> dpgraph.private_max_cut(G, epsilon=16.0, delta=1e-6, mechanism=spectral, rng=0).estimated_fraction > 0.8
     True
     """
     source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
-    plan = CutPlan.of(source, mechanism, epsilon, delta, on_halt)
-    return _release_cut(source, plan, accountant=accountant, rng=rng, progress=progress)
+    plan = _plan(source, mechanism, epsilon, delta)
+    return _release_cut(source, plan, on_halt=on_halt, accountant=accountant, rng=rng, progress=progress)
 
 
 def private_max_bisection(
@@ -151,17 +151,11 @@ def private_max_bisection(
 
     Parameters
     ----------
-    G : networkx.Graph, igraph.Graph, scipy sparse or numpy matrix
-        The private graph; its vertices and their order are public: see :func:`dpgraph.with_public_nodes`.
-    epsilon : float
-        epsilon > 0.
-    delta : float, default 0.0
-        0 <= delta < 1.
+    G, epsilon, delta, on_halt, weight, max_weight, symmetrize, accountant, rng, progress
+        As for :func:`private_max_cut`.
     mechanism : str or options object, default "auto"
         As for :func:`private_max_cut`, with its rule for "auto". Bounded iterates get a multiplier on the sum of the
         iterate, released graphs are cut with a price on imbalance, and vertices exchanged.
-    on_halt, weight, max_weight, symmetrize, accountant, rng, progress
-        As for :func:`private_max_cut`.
 
     Returns
     -------
@@ -170,12 +164,8 @@ def private_max_bisection(
 
     Raises
     ------
-    InvalidGraphError, InvalidParameterError
-        Bad input, or a strategy that needs delta without one.
-    BudgetExceededError
-        The accountant refuses.
-    MechanismHalted
-        ``"coherence"`` could not certify what it needs, and ``on_halt="raise"``.
+    DPGraphError
+        The errors of :func:`private_max_cut`.
 
     Notes
     -----
@@ -195,84 +185,69 @@ def private_max_bisection(
     [200, 200]
     """
     source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
-    plan = CutPlan.of(source, mechanism, epsilon, delta, on_halt)
-    return _release_cut(source, plan, balanced=True, accountant=accountant, rng=rng, progress=progress)
+    plan = _plan(source, mechanism, epsilon, delta)
+    return _release_cut(source, plan, True, on_halt=on_halt, accountant=accountant, rng=rng, progress=progress)
 
 
-@dataclass(frozen=True)
-class CutPlan:
-    """What public arguments say about a call.
+class _Plan(NamedTuple):
+    """What public arguments say about a call: what it spends, of which `slack` is the part that good events may use."""
 
-    Parameters
-    ----------
-    choice : (Strategy, options), or Undecided
-        The strategy, or by which released number it is chosen among pure ones.
-    epsilon, delta, slack : float
-        What the call spends, and the part of delta that good events may use.
-    fallback : bool
-        Whether a halt gives a random cut.
-    """
-
+    # The strategy and its options, or by which released number it is chosen among pure ones
     choice: tuple[CutStrategy, Any] | Undecided
     epsilon: float
-    delta: float
-    slack: float
-    fallback: bool
+    delta: float = 0.0
+    slack: float = 0.0
 
-    @classmethod
-    def of(cls, source: GraphSource, mechanism: Any, epsilon: float, delta: float, on_halt: str) -> CutPlan:
-        """Check public arguments; raises :class:`InvalidParameterError` before the budget is touched."""
-        epsilon, delta = check_epsilon(epsilon), check_optional_delta(delta)
-        check_choice("on_halt", on_halt, ("raise", "fallback"))
-        fallback = on_halt == "fallback"
-        found, options = CUTS.resolve(mechanism)
-        if found is None:
-            taken = decide(source.n_vertices, epsilon, weighted=source.weighted)
-            if isinstance(taken, Undecided):
-                return cls(taken, epsilon, 0.0, 0.0, fallback)
-            found, options = CUTS.resolve(taken)
-        strategy = cast(CutStrategy, found)
-        strategy.check(options, CutFacts(source.n_vertices, source.max_weight, epsilon * MAIN_SHARE))
-        if strategy.pure(options):
-            return cls((strategy, options), epsilon, 0.0, 0.0, fallback)
-        require_delta(delta, f"mechanism={mechanism!r}", "mechanism='bounded-iterates'")
-        return cls((strategy, options), epsilon, delta, delta * strategy.slack_share(options), fallback)
 
-    def decide(self, mean_degree: float) -> tuple[CutStrategy, Any]:
-        """The strategy and its options, for a released average degree in edges."""
-        if isinstance(self.choice, Undecided):
-            strategy = cast(CutStrategy, CUTS[self.choice.then(mean_degree)])
-            return strategy, strategy.options()
-        return self.choice
+def _plan(source: GraphSource, mechanism: Any, epsilon: float, delta: float) -> _Plan:
+    """Check public arguments; raises :class:`InvalidParameterError` before the budget is touched."""
+    epsilon, delta = check_epsilon(epsilon), check_optional_delta(delta)
+    found, options = CUTS.resolve(mechanism)
+    if found is None:
+        taken = decide(source.n_vertices, epsilon, weighted=source.weighted)
+        if isinstance(taken, Undecided):
+            return _Plan(taken, epsilon)
+        found, options = CUTS.resolve(taken)
+    strategy = cast(CutStrategy, found)
+    strategy.check(options, CutFacts(source.n_vertices, source.max_weight, epsilon * MAIN_SHARE))
+    if strategy.pure(options):
+        return _Plan((strategy, options), epsilon)
+    require_delta(delta, f"mechanism={mechanism!r}", "mechanism='bounded-iterates'")
+    return _Plan((strategy, options), epsilon, delta, delta * strategy.slack_share(options))
 
 
 def _release_cut(
     source: GraphSource,
-    plan: CutPlan,
+    plan: _Plan,
+    balanced: bool = False,
     *,
+    on_halt: OnHalt,
     accountant: PrivacyAccountant | None,
     rng: int | np.random.Generator | None,
-    balanced: bool = False,
-    progress: bool = False,
+    progress: bool,
 ) -> PrivateCutResult:
     """Debit the budget, read the graph, release and solve."""
+    check_choice("on_halt", on_halt, ("raise", "fallback"))
     call = open_call(
         epsilon=plan.epsilon,
         delta=plan.delta,
         accountant=accountant,
-        relation=Edge(),
+        relation=_NEIGHBOURS,
         noise=noise_source(rng),
         slack=plan.slack,
     )
-    first, main, last = call.split(_TOTAL_SHARE, MAIN_SHARE, _VALUE_SHARE)
+    first, main, last = call.split(1 - _VALUE_SHARE - MAIN_SHARE, MAIN_SHARE, _VALUE_SHARE)
     graph = source.read()
     total = release_total_weight(graph, first)
     mean_degree = 2 * total.value / graph.n_vertices
-    strategy, options = plan.decide(2 * total.value / graph.max_weight / graph.n_vertices)
+    choice = plan.choice
+    if isinstance(choice, Undecided):
+        choice = cast(tuple[CutStrategy, Any], CUTS.resolve(choice.then(mean_degree / graph.max_weight)))
+    strategy, options = choice
     try:
         cut, used = strategy.run(options, graph, main, CutTask(balanced, mean_degree, progress)), strategy.name
     except MechanismHalted:
-        if not plan.fallback:
+        if on_halt == "raise":
             raise
         # A random balanced cut, which cuts at least half of the edges in expectation.
         cut = Cut((call.generator.permutation(graph.n_vertices) % 2).astype(np.int8))
@@ -289,3 +264,34 @@ def _release_cut(
         mechanism=used,
         privacy=call.report(),
     )
+
+
+def decide(n: int, epsilon: float, *, weighted: bool) -> str | Undecided:
+    """The strategy that "auto" takes, or by which released number it is chosen. All of them are pure.
+
+    All cuts of a few vertices can be weighed. Randomised response hides the edges of a vertex among n p false answers,
+    p = 1/(1 + e**epsilon): where the average degree is twice that, the exact solver sees enough of the graph. Where
+    epsilon is large enough for a single look to be precise, a core of large degrees answers alone until the degree is
+    three times that. Elsewhere, and where edges may weigh something between 0 and `max_weight`, of which a one-bit
+    answer tells little (`weighted`), bounded iterates pay for one row at a time, whatever n.
+    """
+    if n <= LARGEST:
+        return "permute-and-flip"
+    if weighted:
+        return "bounded-iterates"
+    return Undecided("average degree, in edges", partial(decide_by_degree, n, epsilon))
+
+
+def decide_by_degree(n: int, epsilon: float, mean_degree: float) -> str:
+    """The choice for a released average degree, in edges; answers are not chosen where they would be refused."""
+    ratio = edges_per_flip(n, epsilon, mean_degree)
+    if ratio < (_ALL_ANSWER_EARLY if epsilon < _CORE_EPSILON else _CORE_ANSWERS):
+        return "bounded-iterates"
+    if expected_flips(n, epsilon * MAIN_SHARE) > FLIP_LIMIT:
+        return "bounded-iterates"
+    return "randomized-response" if epsilon < _CORE_EPSILON or ratio >= _ALL_ANSWER else "core-response"
+
+
+def edges_per_flip(n: int, epsilon: float, mean_degree: float) -> float:
+    """Edges of a vertex for each of the (n - 1)/(1 + e**epsilon) false answers at it; 0 where there are no pairs."""
+    return mean_degree * (1 + math.exp(min(epsilon * MAIN_SHARE, LARGEST_EPSILON))) / (n - 1) if n > 1 else 0.0

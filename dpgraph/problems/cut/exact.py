@@ -1,4 +1,4 @@
-"""Max-cut of exact data (no privacy)."""
+"""Max-cut and max-bisection of exact data (no privacy)."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -7,20 +7,20 @@ from typing import Any, Literal
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from dpgraph.arguments import check_choice
+from dpgraph.arguments import check_choice, check_integer
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.inputs.graphs import as_graph
-from dpgraph.problems.exact import ExactResult, shared_fields
 from dpgraph.results.adjacency import DENSE_LIMIT, FactoredOperator
 from dpgraph.results.igraph_views import crossing_edges, igraph_clustering, igraph_cut, sides
 from dpgraph.sos.cut.base import CutObjective
+from dpgraph.sos.cut.bisection import solve_bisection
 from dpgraph.sos.cut.objective import FactoredObjective, SparseObjective
 from dpgraph.sos.cut.solver import solve_max_cut
 from dpgraph.sos.moments.rounding import solve_cut_by_moments
-from dpgraph.sos.options import SearchMode, SolverOptions
-from dpgraph.sos.solution import Solution
+from dpgraph.sos.seed_search import SearchMode, SolverOptions
+from dpgraph.sos.solution import ExactResult, Solution
 
-__all__ = ["CutResult", "cut_result", "max_cut"]
+__all__ = ["CutResult", "max_bisection", "max_cut"]
 
 Relaxation = Literal["auto", "lowrank", "lasserre", "admm"]
 
@@ -34,7 +34,7 @@ class CutResult(ExactResult):
     partition : (set, set)
         The two sides, in the caller's labels; the first holds the first vertex.
     value, upper_bound, gap, status, certificate, trace, ...
-        See :class:`~dpgraph.problems.exact.ExactResult`.
+        See :class:`~dpgraph.sos.solution.ExactResult`.
     """
 
     partition: tuple[set[Hashable], set[Hashable]]
@@ -94,19 +94,34 @@ def max_cut(
     degree : int, default 2
         Degree of the relaxation, even.
     seeds : int, default 1
-        Largest number of pinned vertices. The first is a gauge and free; each further one costs 2 * `beam` re-solves.
+        Largest number of pinned variables. In a cut the first one only fixes the sign and is free; every other seed
+        costs `beam` times q warm re-solves, q the number of labels (2 sides). "lasserre" spends one degree for each.
     rounds : int, default 100
-        Random hyperplanes and independent samples.
+        Random roundings of each node of the search that is left.
     local_search : bool, default True
-        Improve the best rounded cuts.
+        Improve the best roundings by annealing and changes of single variables.
     rng : int or numpy.random.Generator, optional
         Makes the result reproducible.
     weight : str, optional
         Edge attribute that holds the weight; None counts every edge as 1. Entries of a matrix are weights.
+    target_correlation : float, default 0
+        Stop pinning once the global correlation is at most this.
+    beam : int, default 2
+        Nodes of the search that are kept after each seed.
+    starts : int, default 8
+        Rounded solutions from which the local search starts.
+    sweeps : int, optional
+        Annealing sweeps for each start; by default as many as take a few seconds in all.
+    tol : float, optional
+        Relative gap at which the relaxation stops. By default 1e-6 for cuts of up to 1000 vertices, 1e-5 for CSPs of
+        up to 300 variables, and 1e-4 above.
     search : {"beam", "all", "sampled"}, default "beam"
-        How seeds and their signs are chosen, as for :func:`dpgraph.max_2csp`.
-    target_correlation, beam, starts, sweeps, tol, progress
-        As :class:`dpgraph.sos.options.SolverOptions`. "lasserre" and "admm" do not read `beam`, `tol`, `progress`.
+        "beam" pins the variables of largest expected drop of variance and keeps the `beam` best nodes ("lasserre":
+        their labels are sampled in each round); "all" keeps every assignment of labels to the seeds that can beat the
+        best known solution; "sampled" is the papers' way, random seeds with sampled labels, `beam` times ("lasserre":
+        in each round).
+    progress : bool, default False
+        Show a progress bar on stderr. "lasserre" and "admm" read neither this nor `beam` and `tol`.
 
     Returns
     -------
@@ -152,36 +167,97 @@ def max_cut(
     )  # fmt: skip
     if relaxation in ("lasserre", "admm") or degree != 2:
         solver: Literal["auto", "scs"] = "scs" if relaxation == "admm" else "auto"
-        return cut_result(solve_cut_by_moments(objective, degree, options, solver=solver, rng=rng), nodes)
-    return cut_result(solve_max_cut(objective, options, rng), nodes)
+        return _cut_result(solve_cut_by_moments(objective, degree, options, solver=solver, rng=rng), nodes)
+    return _cut_result(solve_max_cut(objective, options, rng), nodes)
+
+
+def max_bisection(
+    G: Any,
+    *,
+    imbalance: int = 1,
+    seeds: int = 1,
+    rounds: int = 100,
+    local_search: bool = True,
+    rng: int | np.random.Generator | None = None,
+    weight: str | None = None,
+    target_correlation: float = 0.0,
+    beam: int = 2,
+    starts: int = 8,
+    sweeps: int | None = None,
+    tol: float | None = None,
+    search: SearchMode = "beam",
+) -> CutResult:
+    """Cut a graph into two halves with as much weight across as possible. Not private.
+
+    As :func:`max_cut` with the constraint ``<11', X> <= k^2``, k the largest allowed difference of the sizes, and a
+    multiplier for it; improved by annealing near balance and exchanges of vertices.
+
+    Parameters
+    ----------
+    G : networkx.Graph, igraph.Graph, scipy sparse or numpy matrix
+        The graph; weights may be negative. For a *minimum* bisection negate them.
+    imbalance : int, default 1
+        The sizes of the two sides may differ by at most this, at least 1 for an odd number of vertices (for an even
+        number 0 and 1 are the same).
+    seeds, rounds, local_search, rng, weight, target_correlation, beam, starts, sweeps, tol, search
+        As :func:`dpgraph.max_cut`.
+
+    Returns
+    -------
+    CutResult
+        ``upper_bound`` holds for all cuts within the imbalance.
+
+    Raises
+    ------
+    InvalidGraphError, InvalidParameterError
+        As :func:`dpgraph.max_cut`.
+
+    References
+    ----------
+    A. Frieze, M. Jerrum, Improved approximation algorithms for MAX k-CUT and MAX BISECTION, Algorithmica 18 (1997).
+    P. Raghavendra, N. Tan, Approximating CSPs with global cardinality constraints using SDP hierarchies, SODA 2012.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> star = nx.star_graph(5)  # a centre and five leaves: every bisection separates three leaves from the centre
+    >>> result = max_bisection(star, rng=0)
+    >>> result.value, sorted(map(len, result.partition))
+    (3.0, [3, 3])
+    >>> 3.0 <= result.upper_bound < 3.1  # the best cut without the constraint has 5 edges
+    True
+    """
+    graph = as_graph(G, weight=weight)
+    n = graph.n_vertices
+    imbalance = check_integer(f"imbalance (for {n} vertices)", imbalance, n % 2)
+    options = SolverOptions(
+        seeds=seeds, rounds=rounds, local_search=local_search, target_correlation=target_correlation, beam=beam,
+        starts=starts, sweeps=sweeps, tol=tol, search=search,
+    )  # fmt: skip
+    return _cut_result(solve_bisection(SparseObjective(graph.adjacency), imbalance, options, rng), graph.nodes)
 
 
 def _objective(G: Any, weight: str | None) -> tuple[CutObjective, tuple[Hashable, ...]]:
     """What is cut, and its vertices."""
     if isinstance(G, CutObjective):
         return G, tuple(range(G.n_vertices))
+    if isinstance(G, FactoredOperator):
+        return FactoredObjective(G.factor, G.core), tuple(range(G.shape[0]))
     if isinstance(G, LinearOperator):
-        return _objective_of_operator(G), tuple(range(G.shape[0]))
+        n = G.shape[0]
+        if G.shape != (n, n) or not 0 < n <= DENSE_LIMIT:
+            raise InvalidGraphError(
+                f"expected an n x n operator with n from 1 to {DENSE_LIMIT}, as its matrix is formed; got shape "
+                f"{G.shape}. Larger ones must be sparse, or factored: dpgraph.sos.cut.objective.FactoredObjective"
+            )
+        G, weight = np.asarray(G @ np.eye(n)), None  # the reader of graphs refuses what is not symmetric or not finite
     graph = as_graph(G, weight=weight)
     return SparseObjective(graph.adjacency), graph.nodes
 
 
-def _objective_of_operator(operator: LinearOperator) -> CutObjective:
-    if isinstance(operator, FactoredOperator):
-        return FactoredObjective(operator.factor, operator.core)
-    n = operator.shape[0]
-    if operator.shape != (n, n) or not 0 < n <= DENSE_LIMIT:
-        raise InvalidGraphError(
-            f"expected an n x n operator with n from 1 to {DENSE_LIMIT}, as its matrix is formed; got shape "
-            f"{operator.shape}. Larger ones must be sparse, or factored: dpgraph.sos.cut.objective.FactoredObjective"
-        )
-    # The reader of graphs refuses what is not symmetric or not finite.
-    return SparseObjective(as_graph(np.asarray(operator @ np.eye(n))).adjacency)
-
-
-def cut_result(solution: Solution, nodes: tuple[Hashable, ...]) -> CutResult:
+def _cut_result(solution: Solution, nodes: tuple[Hashable, ...]) -> CutResult:
     """The solution in the labels of the caller."""
     partition: tuple[set[Hashable], set[Hashable]] = (set(), set())
     for node, label in zip(nodes, solution.labels, strict=True):
         partition[label].add(node)
-    return CutResult(partition=partition, **shared_fields(solution))
+    return CutResult(partition=partition, **solution.shared())

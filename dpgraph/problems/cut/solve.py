@@ -1,50 +1,63 @@
-"""Cuts of a released matrix: everything here is post-processing."""
+"""Cuts of what was released, a matrix or answers: everything here is post-processing."""
 
 import math
-from typing import Literal, Protocol
+from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from dpgraph.arguments import check_choice, check_integer
+from dpgraph.denoise.iterates import shrunken_degrees
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.problems.cut.strategy import Cut
+from dpgraph.problems.options import Coherence, CoreResponse, Gaussian, NoisyPower, RandomizedResponse
 from dpgraph.projections import project_nonnegative_spectral_ball
+from dpgraph.releases.answers import FlippedGraph
 from dpgraph.results.adjacency import DENSE_LIMIT
-from dpgraph.sos.cut.balance import penalise_imbalance
-from dpgraph.sos.cut.objective import CutObjective, DenseObjective
+from dpgraph.sos.cut.balance import BalancedObjective, penalise_imbalance
+from dpgraph.sos.cut.base import CutObjective
+from dpgraph.sos.cut.objective import DenseObjective, SparseObjective
 from dpgraph.sos.cut.solver import solve_max_cut
+from dpgraph.sos.cut.swaps import repair_and_swap
 from dpgraph.sos.moments.relaxation import check_size
 from dpgraph.sos.moments.rounding import solve_cut_by_moments
-from dpgraph.sos.options import SolverOptions
+from dpgraph.sos.seed_search import SolverOptions
 from dpgraph.sos.solution import Solution
 from dpgraph.typing import FloatArray
 
-__all__ = ["SolverSettings", "check_degree", "check_projection", "solve", "solve_dense", "solver_options"]
+__all__ = [
+    "answer_weights",
+    "check_degree",
+    "check_projection",
+    "cut_answers",
+    "flipped_objective",
+    "solve",
+    "solve_dense",
+    "solver_options",
+]
 
+#: Options that say how hard the solver tries.
+Settings = Coherence | CoreResponse | Gaussian | NoisyPower | RandomizedResponse
 
 #: Relative accuracy of relaxations and projections of what was released: more would be lost in its noise.
 RELEASED_GAP = 1e-2
-#: Price of the imbalance of a private bisection, in units of the mean row norm: the solver stays within a few vertices.
-_PRICE = 1 / 40
+#: Price of the imbalance of a private bisection, in units of the mean row norm, for a matrix and for answers: the
+#: solver stays within a few vertices.
+_PRICE, _PRICE_OF_ANSWERS = 1 / 40, 1 / 400
 #: Annealing sweeps on a private objective: polishing it far below its noise would be wasted.
 _SWEEPS = 100
 #: projection="auto" projects a dense noisy matrix up to this size.
 _PROJECTION_LIMIT = 1000
 
 
-class SolverSettings(Protocol):
-    """What the solver reads of the options of a strategy."""
+def solver_options(options: Settings, *, sweeps: int | None = None) -> SolverOptions:
+    """How hard the solver tries on what was released; counts out of range are refused."""
+    return SolverOptions(seeds=options.seeds, rounds=options.rounds, starts=2, tol=RELEASED_GAP, sweeps=sweeps)
 
-    @property
-    def seeds(self) -> int:
-        """Largest number of pinned vertices."""
-        ...
 
-    @property
-    def rounds(self) -> int:
-        """Number of roundings."""
-        ...
+# --- a matrix --------------------------------------------------------------------------------------------------------
 
 
 def check_projection(projection: str, n: int) -> None:
@@ -66,22 +79,28 @@ def check_degree(degree: int, n: int) -> None:
 def solve_dense(
     normalized: FloatArray,
     scale: FloatArray,
-    options: SolverSettings,
+    options: Coherence | Gaussian,
     rng: np.random.Generator,
     *,
-    projection: str,
     balanced: bool,
     degree: int = 2,
 ) -> Cut:
     """Project a released normalized adjacency if asked to, undo the normalisation, and cut."""
     root = np.sqrt(scale)
-    adjacency = _project(normalized, projection) * np.outer(root, root)
+    adjacency = _project(normalized, options.projection) * np.outer(root, root)
     np.fill_diagonal(adjacency, 0.0)
     return solve(DenseObjective((adjacency + adjacency.T) / 2), options, rng, balanced=balanced, degree=degree)
 
 
+def _project(matrix: FloatArray, projection: str) -> FloatArray:
+    if projection == "none" or (projection == "auto" and len(matrix) > _PROJECTION_LIMIT):
+        return matrix
+    norm: Literal["spectral", "frobenius"] = "spectral" if projection == "spectral" else "frobenius"
+    return project_nonnegative_spectral_ball(matrix, norm=norm, tol=RELEASED_GAP, zero_diagonal=True).matrix
+
+
 def solve(
-    objective: CutObjective, options: SolverSettings, rng: np.random.Generator, *, balanced: bool, degree: int = 2
+    objective: CutObjective, options: Settings, rng: np.random.Generator, *, balanced: bool, degree: int = 2
 ) -> Cut:
     """Cut a released objective by the relaxation of this degree; with `balanced`, in halves."""
     if not balanced:
@@ -94,7 +113,7 @@ def solve(
     return Cut(_halved(objective, solution.labels), bound)
 
 
-def _solve(objective: CutObjective, options: SolverSettings, rng: np.random.Generator, degree: int) -> Solution:
+def _solve(objective: CutObjective, options: Settings, rng: np.random.Generator, degree: int) -> Solution:
     if degree > 2:
         chosen = SolverOptions(seeds=options.seeds, rounds=options.rounds)
         return solve_cut_by_moments(objective, degree, chosen, rng=rng)
@@ -113,13 +132,54 @@ def _halved(objective: CutObjective, labels: NDArray[np.int64]) -> NDArray[np.in
     return (signs < 0).astype(np.int8)
 
 
-def _project(matrix: FloatArray, projection: str) -> FloatArray:
-    if projection == "none" or (projection == "auto" and len(matrix) > _PROJECTION_LIMIT):
-        return matrix
-    norm: Literal["spectral", "frobenius"] = "spectral" if projection == "spectral" else "frobenius"
-    return project_nonnegative_spectral_ball(matrix, norm=norm, tol=RELEASED_GAP, zero_diagonal=True).matrix
+# --- answers ---------------------------------------------------------------------------------------------------------
 
 
-def solver_options(options: SolverSettings, *, sweeps: int | None = None) -> SolverOptions:
-    """How hard the solver tries on what was released; counts out of range are refused."""
-    return SolverOptions(seeds=options.seeds, rounds=options.rounds, starts=2, tol=RELEASED_GAP, sweeps=sweeps)
+def answer_weights(flipped: FlippedGraph) -> tuple[sparse.csr_array, float]:
+    """Expected weights of the pairs that answered 1, shape (n, n), and of any other pair.
+
+    If edges choose their ends in proportion to the degrees, and where false answers are not much rarer than true ones,
+    an answer says less about two vertices of few edges than about two of many: a pair of degrees a and b is an edge
+    with probability about ab/(2m) beforehand. Degrees are estimated from the answers. Pairs that answered 0 have little
+    weight left, and every pair gets its mean.
+    """
+    B, p, n = flipped.adjacency, flipped.flip, flipped.adjacency.shape[0]
+    answers = np.asarray(B.sum(axis=1)).ravel()
+    unbiased = (answers - p * (n - 1)) / (1 - 2 * p)
+    spread = math.sqrt((n - 1) * p * (1 - p)) / (1 - 2 * p)
+    degrees = shrunken_degrees(unbiased, float(unbiased.mean()), spread, 1.0)
+    total = float(degrees.sum())
+    row = np.repeat(np.arange(n), np.diff(B.indptr))
+    odds = degrees[row] * degrees[B.indices] / total * (1 - p) / p
+    w = flipped.max_weight
+    weights = sparse.csr_array((w * odds / (1 + odds), B.indices, B.indptr), shape=B.shape)
+    return weights, w * p / (1 - p) * total / n**2
+
+
+def flipped_objective(flipped: FlippedGraph) -> BalancedObjective:
+    """Cuts of the expected weights; what other pairs weigh is a multiple of 11' that need not be filled in."""
+    weights, rest = answer_weights(flipped)
+    n = weights.shape[0]
+    base = SparseObjective(weights)
+    return BalancedObjective(base, np.ones(n), rest / 4, base.constant + rest / 4 * n * (n - 1))
+
+
+def cut_answers(flipped: FlippedGraph, options: Settings, *, balanced: bool, rng: np.random.Generator) -> Solution:
+    """Cut a released graph, on request in halves; `upper_bound` holds for every such cut of the expected weights."""
+    objective = flipped_objective(flipped)
+    solver = solver_options(options)
+    if not balanced:
+        return solve_max_cut(objective, solver, rng)
+    # A multiple of 11' is the same for all halves.
+    base, n = objective.base, objective.n_vertices
+    price = _PRICE_OF_ANSWERS * float(base.row_norms().mean())
+    solution = solve_max_cut(penalise_imbalance(base, price), solver, rng)
+    signs = np.where(solution.labels == 1, -1.0, 1.0)
+    halves = repair_and_swap(base, signs[:, None], n % 2)[:, 0]
+    between = objective.penalty * (n**2 - n % 2)
+    return replace(
+        solution,
+        labels=(halves < 0).astype(np.int64),
+        value=float(base.values(halves)) + between,
+        upper_bound=solution.upper_bound + price * (n % 2) + between,
+    )

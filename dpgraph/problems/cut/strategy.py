@@ -13,17 +13,7 @@ __all__ = ["CUTS", "Cut", "CutFacts", "CutStrategy", "CutTask"]
 
 
 class CutFacts(NamedTuple):
-    """What is public before anything is read.
-
-    Parameters
-    ----------
-    n : int
-        Number of vertices.
-    max_weight : float
-        Bound on a weight.
-    epsilon : float
-        What is left for the strategy.
-    """
+    """What is public before anything is read; `epsilon` is what is left for the strategy."""
 
     n: int
     max_weight: float
@@ -31,17 +21,7 @@ class CutFacts(NamedTuple):
 
 
 class CutTask(NamedTuple):
-    """What a strategy is asked for.
-
-    Parameters
-    ----------
-    balanced : bool
-        Whether the sides may differ by one vertex at most.
-    mean_degree : float
-        A released average degree.
-    progress : bool
-        Show a bar on stderr.
-    """
+    """What a strategy is asked for: on request halves, given a released average degree."""
 
     balanced: bool
     mean_degree: float
@@ -60,15 +40,10 @@ class CutStrategy(Strategy):
     """One way to cut privately: ``run(options, graph, call, task)`` returns a :class:`Cut`.
 
     `call` is the part of the budget for it, `task` a :class:`CutTask`; ``check(options, facts)`` sees
-    :class:`CutFacts`.
-
-    Parameters
-    ----------
-    slack_share : callable
-        ``slack_share(options)``: part of delta that good events may use.
+    :class:`CutFacts`; ``slack_share(options)`` is the part of delta that good events may use.
     """
 
-    slack_share: Callable[[Any], float] = lambda options: 0.0
+    slack_share: Callable[[Any], float] = lambda _: 0.0
 
 
 #: The strategies.

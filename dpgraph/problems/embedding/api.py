@@ -61,10 +61,8 @@ def private_normalized_adjacency(
 
     Parameters
     ----------
-    G : networkx.Graph, igraph.Graph, scipy sparse or numpy matrix
-        The private graph; its vertices and their order are public: see :func:`dpgraph.with_public_nodes`.
-    epsilon : float
-        epsilon > 0.
+    G, epsilon, weight, max_weight, symmetrize, accountant, rng
+        As for :func:`dpgraph.private_max_cut`.
     delta : float, default 0.0
         0 <= delta < 1. With 0 the call is pure: "auto" and "randomized-response", and "noisy-power" with `rank` 1.
     rank : int or "auto"
@@ -94,12 +92,6 @@ def private_normalized_adjacency(
 
         Or an object of :mod:`dpgraph.strategies`, such as ``strategies.Coherence(certificate="gap-and-coherence")``; a
         name means its defaults. `rank`, `regularization` and `coherence` may stand there too.
-    weight, max_weight, symmetrize
-        See :func:`dpgraph.inputs.graphs.open_graph`.
-    accountant : PrivacyAccountant, optional
-        Debited before the graph is read.
-    rng : int or numpy.random.Generator, optional
-        For reproducible experiments only; the default is cryptographic noise.
 
     Returns
     -------
@@ -121,7 +113,7 @@ def private_normalized_adjacency(
     -----
     *Guarantee.* (epsilon, delta)-DP for graphs that differ in the weight of one vertex pair by at most `max_weight`,
     (epsilon, 0)-DP with "randomized-response", and with "noisy-power" and "auto" at rank 1; the sensitivity bounds are
-    those of :mod:`dpgraph.bounds.sensitivity`. All other releases compose in Gaussian DP; with "coherence", or a
+    those of :mod:`dpgraph.bounds.spectra`. All other releases compose in Gaussian DP; with "coherence", or a
     given `regularization` and "gaussian", 30 % of delta pays for the good events.
 
     References
@@ -162,13 +154,7 @@ def private_normalized_adjacency(
 
 
 def _filled(options: Any, given: dict[str, Any]) -> Any:
-    """Options with what was given beside them.
-
-    Raises
-    ------
-    InvalidParameterError
-        An argument is given twice, or is not read by the strategy.
-    """
+    """Options with what was given beside them; refuses what is given twice, or is not read by the strategy."""
     for name, value in given.items():
         default = "degree-corrected" if name == "coherence" else "auto"
         if isinstance(value, str) and value == default:

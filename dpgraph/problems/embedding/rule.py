@@ -1,20 +1,13 @@
 """What ``mechanism="auto"`` of a private normalized adjacency stands for.
 
-Randomised response adds noise of standard deviation s = 1/(2 sinh(epsilon/2)) to every pair, so that an eigenvector of
-eigenvalue lambda comes out with an error of about s sqrt(n)/lambda. The noisy power method adds noise of standard
-deviation sqrt(2) k/mu to every row of a product with r columns whose longest rows have length k, mu the parameter of
-Gaussian differential privacy: an error of about k sqrt(2 n)/(mu lambda). The eigenvalue is the same in both.
+Randomised response adds noise of standard deviation s = 1/(2 sinh(epsilon/2)) to every pair: an eigenvector of
+eigenvalue lambda comes out with an error of about s sqrt(n)/lambda. The noisy power method, with r columns whose
+longest rows have length k, has an error of about k sqrt(2 n)/(mu lambda). If degrees are even, k = sqrt(r/n), and
+public arguments say which error is smaller. If they are uneven, as in nearly all real graphs, k hardly depends on n,
+and answers win up to a ratio of the order of sqrt(n). Where the two cases differ, one private bit decides.
 
-If degrees are even, rows are about equally long, k = sqrt(r/n), and public arguments say which error is smaller; but
-the more noise there is beside the average degree, the more message passing over all pairs makes of answers. If degrees
-are uneven, as in nearly all real graphs, the longest rows of leading eigenvectors hold much the same share of them
-whatever n, and answers win up to a ratio of the order of sqrt(n). Where these two cases differ, one private bit
-decides: whether much of all degrees lies above their average, or all of them are few.
-
-A single vector comes from pure products of capped iterates (:mod:`~dpgraph.releases.eigenspaces.vector`), whose noise
-does not grow with degrees of ordinary unevenness. Answers take over at large epsilon, earlier if a few vertices hold
-much of all degrees, and in between if the degrees are far from the vector
-(:mod:`~dpgraph.releases.eigenspaces.residual`).
+The noise of a single vector does not grow with degrees of ordinary unevenness. Answers take over at large epsilon,
+earlier if a few vertices hold much of all degrees, and in between if the degrees are far from the vector.
 """
 
 import math
@@ -47,16 +40,10 @@ def noise_ratio(n: int, rank: int, epsilon: float, delta: float) -> float:
 
 
 def choose_mechanism(n: int, rank: int, epsilon: float, delta: float, *, weighted: bool) -> str | Undecided:
-    """The strategy of an embedding, from public arguments as far as they can say.
+    """The strategy of an embedding of this rank, from public arguments as far as they can say.
 
-    Parameters
-    ----------
-    n, rank
-        Number of vertices and of eigenvectors.
-    epsilon, delta
-        Budget; with delta = 0 only pure strategies are chosen: answers, and products of a single vector.
-    weighted : bool
-        Whether edges may have weights between 0 and `max_weight`, of which a one-bit answer tells little.
+    With delta = 0 only pure strategies are chosen: answers, and products of a single vector. If edges may have weights
+    between 0 and `max_weight` (`weighted`), a one-bit answer tells little.
     """
     if rank > 1 and delta == 0:
         return "randomized-response"
@@ -102,16 +89,8 @@ def _by_residual(n: int, epsilon: float, start: Start) -> str:
 def release_unevenness(graph: GraphOperator, rank: int, call: Call) -> float:
     """A number that is positive if a few vertices hold much of all degrees, or there are few edges for the noise.
 
-    Only its sign may be published.
-
-    Parameters
-    ----------
-    graph : GraphOperator
-        The private graph, without weights.
-    rank : int
-        Number of eigenvectors.
-    call : Call
-        The whole call, of which a small stage is spent (:meth:`~dpgraph.privacy.call.Call.decide` gives the rest).
+    Only its sign may be published. A small stage of the whole call is spent
+    (:meth:`~dpgraph.privacy.call.Call.decide` gives the rest).
     """
     n, whole, delta = graph.n_vertices, call.ledger.epsilon, call.ledger.delta
     epsilon = EMBEDDING_RULE.share * whole

@@ -21,8 +21,8 @@ from dpgraph.privacy.accounting import require_delta
 from dpgraph.privacy.call import Call, open_call
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Shift
-from dpgraph.releases.eigenspaces.certificates import Guess, SubspaceInput
 from dpgraph.releases.eigenspaces.projector import SLACK_SHARE, Rank, check_rank
+from dpgraph.releases.eigenspaces.spectrum import Guess, SubspaceInput
 
 __all__ = [
     "MatrixBudget",

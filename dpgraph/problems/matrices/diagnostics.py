@@ -24,10 +24,9 @@ from dpgraph.problems.matrices.call import (
     read_symmetric,
     symmetric_embedding,
 )
-from dpgraph.releases.eigenspaces.certificates import accurate_vectors
 from dpgraph.releases.eigenspaces.gap_test import log_coherence_change
 from dpgraph.releases.eigenspaces.projector import SLACK_SHARE
-from dpgraph.releases.eigenspaces.spectrum import release_spectrum, spectrum_slack
+from dpgraph.releases.eigenspaces.spectrum import accurate_vectors, release_spectrum, spectrum_slack
 from dpgraph.releases.normalized import (
     Regularization,
     check_regularization,
@@ -239,7 +238,7 @@ def private_coherence(
 
     References
     ----------
-    DN25a, Algorithm 5.5 and its sensitivity lemma; :func:`dpgraph.bounds.sensitivity.general_log_coherence`.
+    DN25a, Algorithm 5.5 and its sensitivity lemma; :func:`dpgraph.bounds.spectra.general_log_coherence`.
 
     Examples
     --------

@@ -11,7 +11,7 @@ from scipy import linalg
 from scipy.optimize import isotonic_regression
 
 from dpgraph.arguments import check_choice
-from dpgraph.bounds import sensitivity
+from dpgraph.bounds import spectra
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
@@ -27,8 +27,8 @@ __all__ = ["private_whole_spectrum"]
 Matrix = Literal["adjacency", "laplacian"]
 
 _BOUNDS: dict[Matrix, Callable[[float, int], float]] = {
-    "adjacency": sensitivity.whole_adjacency_spectrum,
-    "laplacian": sensitivity.whole_laplacian_spectrum,
+    "adjacency": spectra.whole_adjacency_spectrum,
+    "laplacian": spectra.whole_laplacian_spectrum,
 }
 
 
@@ -72,7 +72,7 @@ def private_whole_spectrum(
     -----
     *Guarantee.* (epsilon, delta)-DP for graphs that differ in the weight of one vertex pair by at most w, w being
     `max_weight`; the l2-sensitivity of all values together is
-    :func:`~dpgraph.bounds.sensitivity.whole_adjacency_spectrum` or its twin for the Laplacian. Eigenvalues
+    :func:`~dpgraph.bounds.spectra.whole_adjacency_spectrum` or its twin for the Laplacian. Eigenvalues
     smaller than the noise (``std``, about 6 w for an adjacency matrix at epsilon = 1, delta = 1e-6) say little.
 
     References

@@ -6,7 +6,7 @@ from typing import Any
 from dpgraph.bounds.matrix_noise_size import NoiseSize, noise_size
 from dpgraph.privacy.accounting import check_epsilon, check_optional_delta, require_delta
 from dpgraph.privacy.call import Call
-from dpgraph.privacy.nuclear_noise import EXACT_NUCLEAR_LAPLACE_DIMENSION
+from dpgraph.privacy.matrix_noise import EXACT_NUCLEAR_LAPLACE_DIMENSION
 from dpgraph.problems.strategy import Registry, Strategy
 from dpgraph.releases.records.moments import SecondMoments
 from dpgraph.releases.symmetric import NuclearMechanism

@@ -12,8 +12,15 @@ from scipy.optimize import minimize_scalar
 
 from dpgraph.bounds.neighbours import SpectralNeighbours
 from dpgraph.privacy.call import Call, Measurement
-from dpgraph.releases.eigenspaces.certificates import Certified, SubspaceInput, accurate_vectors, computed_error, halted
-from dpgraph.releases.eigenspaces.spectrum import ReleasedSpectrum, release_spectrum
+from dpgraph.releases.eigenspaces.spectrum import (
+    Certified,
+    ReleasedSpectrum,
+    SubspaceInput,
+    accurate_vectors,
+    computed_error,
+    halted,
+    release_spectrum,
+)
 from dpgraph.tuning import GAP_TEST
 from dpgraph.typing import FloatArray
 

@@ -1,18 +1,11 @@
-"""The noisy power method: private low-rank matrices from public iterates (HP14), with averaged products.
+"""The noisy power method: private low-rank matrices from public iterates, with exact Gaussian composition.
 
 The iterate Q (n x r, orthonormal) is public, so releasing A Q + noise costs w sqrt(||Q_i||^2 + ||Q_j||^2) for an edge
-{i, j}: the coherence that matters is that of the public iterate, and it may be read off at no cost.
-
-Three things are done beyond the published method; all are computed from what is public already:
-
-- All products A Q_t + noise are kept and averaged (:mod:`dpgraph.denoise.products`).
-- The first column starts from the noisy degrees, which are close to the leading eigenvector of a real graph.
-- A few more columns than asked for are iterated as long as their Ritz values show no gap after the rank.
-
-For an embedding (`denoise`) there are two more. While an iterate is mostly noise, its rows are clipped to one length
-before they multiply, because the two longest rows set the noise of the next product; this is not done where released
-degrees show that some rows are long by nature. At the end every row becomes its posterior mean under the law of all
-rows (:mod:`dpgraph.denoise.empirical_bayes`), before the core is released on the space that they span.
+{i, j} (M. Hardt, E. Price, NIPS 2014, Algorithm 1). Beyond the published method, all products are kept and averaged
+(:mod:`dpgraph.denoise.products`), the first column starts from the noisy degrees, and a few more columns than asked for
+are iterated as long as their Ritz values show no gap. For an embedding (`denoise`), rows are clipped to one length
+while the iterate is mostly noise, unless released degrees show that some are long by nature, and become posterior means
+under the law of all rows at the end (:mod:`dpgraph.denoise.empirical_bayes`).
 """
 
 import math
@@ -25,12 +18,12 @@ import numpy as np
 from dpgraph.bounds import sensitivity
 from dpgraph.bounds.neighbours import SpectralNeighbours
 from dpgraph.denoise.empirical_bayes import enough_rows, posterior_basis
+from dpgraph.denoise.iterates import shrunken_degrees
 from dpgraph.denoise.products import Products
 from dpgraph.graph import GraphOperator
 from dpgraph.privacy.call import Call, Measurement
-from dpgraph.releases.degrees import release_degrees
 from dpgraph.releases.eigenspaces.projector import CORE_ALLOWANCE
-from dpgraph.releases.sweeps.core import shrunken_degrees
+from dpgraph.releases.totals import release_degrees
 from dpgraph.tuning import POWER
 from dpgraph.typing import FloatArray
 
@@ -43,77 +36,44 @@ POWER_RANK = 2
 
 @dataclass(frozen=True)
 class LowRankAdjacency:
-    """R A R, R = diag(rows), is close to Q B Q'.
+    """R A R, R = diag(rows), is close to Q B Q'."""
 
-    Parameters
-    ----------
-    degrees : ndarray, shape (n,)
-        Noisy degrees.
-    basis : ndarray, shape (n, r)
-        Q, orthonormal.
-    core : ndarray, shape (r, r)
-        B, diagonal, in decreasing order of |entry|: Q' R A R Q plus noise.
-    """
-
+    # Noisy
     degrees: FloatArray
+    # Q, orthonormal, shape (n, r)
     basis: FloatArray
+    # B, diagonal, in decreasing order of |entry|: Q' R A R Q plus noise
     core: FloatArray
 
 
 @dataclass(frozen=True)
 class _Matrix:
-    """A private symmetric matrix that is seen through its products with public bases.
+    """A private symmetric matrix that is seen through its products with public bases."""
 
-    Parameters
-    ----------
-    rows : ndarray, shape (n,)
-        Public factors of the rows.
-    multiply : callable
-        ``rows * multiply(Q)`` is the exact product, private.
-    bound : callable
-        How far multiply(Q) moves between neighbours, in l2.
-    error : callable
-        What rounding adds to that on either neighbour, or None for the allowance of
-        :class:`~dpgraph.privacy.call.Measurement`.
-    core_bound : callable
-        How far Q' (rows * multiply(Q)) moves, in the Frobenius norm.
-    """
-
+    # Public factors of the rows
     rows: FloatArray
+    # rows * multiply(Q) is the exact product, private
     multiply: Callable[[FloatArray], FloatArray]
+    # How far multiply(Q) moves between neighbours, in l2
     bound: Callable[[FloatArray], float]
+    # How far Q' (rows * multiply(Q)) moves, in the Frobenius norm
     core_bound: Callable[[FloatArray], float]
+    # What rounding adds to `bound` on either neighbour, or None for the allowance of a Measurement
     error: Callable[[FloatArray], float | None] = lambda _: None
 
 
 def release_low_rank_adjacency(
     graph: GraphOperator, rank: int, call: Call, *, regularization: float | None = None, denoise: bool = False
 ) -> LowRankAdjacency:
-    """Release degrees and a low-rank adjacency by the noisy power method.
+    """Release degrees and a low-rank adjacency by the noisy power method, for a Gaussian part of a budget.
 
-    Parameters
-    ----------
-    graph : GraphOperator
-        The private graph.
-    rank : int
-        Number of columns, 1 <= rank <= n.
-    call : Call
-        Gaussian part of a budget.
-    regularization : float, optional
-        Public tau: the matrix is R A R with R_i = (released d_i + tau)^{-1/2}, the sum floored at max(tau, w). None
-        stands for A itself.
-    denoise : bool
-        Clip rows of noisy iterates, and take posterior means of the rows at the end, where there are enough of them.
+    With a public tau = `regularization` the matrix is R A R with the R of :func:`row_scales`, else A itself. `denoise`
+    clips rows of noisy iterates, and takes posterior means of the rows at the end, where there are enough of them.
 
     Notes
     -----
     *Guarantee.* Gaussian DP of the part's mu: degrees, products (:func:`~dpgraph.bounds.sensitivity.row_release`) and
     core (:func:`~dpgraph.bounds.sensitivity.adjacency_core`) compose, as each iterate is a function of releases before.
-
-    References
-    ----------
-    HP14: M. Hardt, E. Price, "The noisy power method", NIPS 2014, Algorithm 1 (here with exact Gaussian composition,
-    degrees as the start, and averaged products).
     """
     call = call.at_mu(call.mu)  # all shares below are shares of this part
     w, for_degrees, for_core = graph.max_weight, call.part(POWER.degree_share), call.part(POWER.core_share)
@@ -151,10 +111,7 @@ def _unevenness_of(degrees: FloatArray) -> float:
 def release_low_rank_matrix(
     matrix: Any, rank: int, neighbours: SpectralNeighbours, call: Call
 ) -> tuple[FloatArray, FloatArray]:
-    """Release (Q, B) with a symmetric matrix close to Q B Q', as :func:`release_low_rank_adjacency` does.
-
-    The products move by at most `neighbours.core(Q)`, the bound on ||E Q||_F for a public orthonormal Q.
-    """
+    """Release (Q, B) with a matrix close to Q B Q'; products move by at most `neighbours.core(Q)` >= ||E Q||_F."""
     seen = _Matrix(
         np.ones(matrix.shape[0]),
         multiply=lambda Q: np.asarray(matrix @ Q),

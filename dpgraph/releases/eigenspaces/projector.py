@@ -1,10 +1,8 @@
 """The coherence-aware private projector: DN25a, Algorithms 5.2, 5.5, 5.8, 5.10 and 6.2 with every constant fixed.
 
 Steps: the private spectrum; a certificate that the leading eigenspace moves little when one edge changes, which may
-halt (:mod:`~dpgraph.releases.eigenspaces.stability_test`, or with the papers' tests
-:mod:`~dpgraph.releases.eigenspaces.gap_test`); Gaussian noise on the projector, of which only the top eigenspace Q is
-kept; the core Q' A Q plus noise. Scales of later steps come from earlier releases through good events, each a ledger
-line.
+halt; Gaussian noise on the projector, of which only the top eigenspace Q is kept; the core Q' A Q plus noise. Scales of
+later steps come from earlier releases through good events, each a ledger line.
 """
 
 import math
@@ -17,9 +15,9 @@ from dpgraph.arguments import check_integer
 from dpgraph.bounds.neighbours import SpectralNeighbours
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.call import Call, Measurement
-from dpgraph.releases.eigenspaces.certificates import SubspaceInput
 from dpgraph.releases.eigenspaces.gap_test import certify_separately
 from dpgraph.releases.eigenspaces.sampler import sample_noisy_eigenspace
+from dpgraph.releases.eigenspaces.spectrum import SubspaceInput
 from dpgraph.releases.eigenspaces.stability_test import certify_jointly
 from dpgraph.releases.symmetric import release_symmetric
 from dpgraph.typing import FloatArray
@@ -59,23 +57,13 @@ SLACK_SHARE, MINIMUM_DEGREE_SLACK = 0.3, 0.29
 
 @dataclass(frozen=True)
 class ReleasedSubspace:
-    """A private orthonormal basis.
-
-    Parameters
-    ----------
-    basis : ndarray, shape (n, r)
-        Orthonormal columns.
-    spectrum : ndarray, shape (k,)
-        Noisy leading |eigenvalues|.
-    gap : float
-        Accepted lower bound on sigma_r - sigma_{r+1}.
-    scale : float
-        Standard deviation of the noise on the diagonal of the projector.
-    """
+    """A released orthonormal basis, shape (n, r), and noisy leading |eigenvalues|."""
 
     basis: FloatArray
     spectrum: FloatArray
+    # Accepted lower bound on sigma_r - sigma_{r+1}
     gap: float
+    # Standard deviation of the noise on the diagonal of the projector
     scale: float = 0.0
 
 
@@ -91,21 +79,10 @@ def check_rank(rank: Rank, n: int, max_rank: int, *, least: int = 1) -> range:
 
 
 def release_subspace(private: SubspaceInput, certificate: Certificate, call: Call) -> ReleasedSubspace:
-    """Release the space of the top |eigenvalues| of a private symmetric operator.
+    """Release the space of the top |eigenvalues| of a private symmetric operator for a Gaussian part of a budget.
 
-    Parameters
-    ----------
-    private : SubspaceInput
-        The operator, what one neighbour can change in it, and the candidate ranks, all considered at once.
-    certificate : {"stability", "gap-and-coherence"}
-        One test of both, or the papers' two.
-    call : Call
-        Gaussian part of a budget; good events use the slack of the whole call.
-
-    Raises
-    ------
-    MechanismHalted
-        No candidate could be certified.
+    All candidate ranks are considered at once; raises :class:`MechanismHalted` when none could be certified. Good
+    events use the slack of the whole call.
     """
     if private.candidates[-1] == private.n:
         return ReleasedSubspace(np.eye(private.n), np.zeros(0), math.inf)

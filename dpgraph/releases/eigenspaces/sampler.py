@@ -12,6 +12,9 @@ Householder rotations is Haar and independent of the blocks. Eigenvectors of the
 block index, so that a few blocks are enough; more are drawn until the last one is negligible.
 """
 
+from collections.abc import Iterator
+from itertools import islice
+
 import numpy as np
 from scipy import linalg, sparse
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
@@ -31,30 +34,10 @@ _BALANCED = 10
 
 
 def sample_noisy_eigenspace(U: FloatArray, scale: float, noise: NoiseSource) -> FloatArray:
-    """Draw the top-r eigenvectors of U U' + (W + W')/2, W iid N(0, scale**2).
+    """Draw the top-r eigenvectors of U U' + (W + W')/2, W iid N(0, scale**2), for an orthonormal U, shape (n, r).
 
-    Parameters
-    ----------
-    U : ndarray, shape (n, r)
-        Orthonormal basis of the private eigenspace. The law of the result depends on U U' only.
-    scale : float
-        Standard deviation of the diagonal of the noise; off-diagonal entries have scale/sqrt(2).
-    noise : NoiseSource
-        Source of the noise.
-
-    Returns
-    -------
-    ndarray, shape (n, r)
-        Orthonormal eigenvectors in decreasing order of eigenvalue, the largest entry of each column positive, so that
-        no sign is inherited from the private eigenvectors.
-
-    Examples
-    --------
-    >>> from dpgraph.privacy.noise import noise_source
-    >>> U = np.eye(50)[:, :2]
-    >>> Q = sample_noisy_eigenspace(U, 1e-6, noise_source(0))
-    >>> bool(np.allclose(Q @ Q.T, U @ U.T, atol=1e-4))
-    True
+    They come in decreasing order of eigenvalue, the largest entry of each column positive, so that no sign is inherited
+    from the private eigenvectors: the law depends on U U' only.
     """
     n, r = U.shape
     if n < 2 * r or n <= 4 * _BALANCED:
@@ -74,7 +57,7 @@ def _dense(U: FloatArray, scale: float, noise: NoiseSource) -> FloatArray:
     n, r = U.shape
     noisy = U @ U.T + noise.symmetric_gaussian(n, scale)
     _, vectors = linalg.eigh(noisy, subset_by_index=[n - r, n - 1])
-    return vectors[:, ::-1]
+    return np.asarray(vectors[:, ::-1])
 
 
 def _haar_frame(U: FloatArray, noise: NoiseSource) -> FloatArray:
@@ -91,37 +74,22 @@ def _haar_frame(U: FloatArray, noise: NoiseSource) -> FloatArray:
 
 def _band_eigenvectors(n: int, r: int, scale: float, noise: NoiseSource) -> FloatArray:
     """Top-r eigenvectors of the block tridiagonal model, cut where they have decayed."""
-    diagonal: list[FloatArray] = []
-    below: list[FloatArray] = []
-    blocks = _FIRST_BLOCKS
+    blocks, count = _blocks(n, r, scale, noise), _FIRST_BLOCKS
+    drawn: list[tuple[FloatArray, FloatArray | None]] = []
     while True:
-        whole = _extend(diagonal, below, blocks, n, r, scale, noise)
-        Y = _top_eigenvectors(diagonal, below[: len(diagonal) - 1], r)
-        if whole or np.abs(Y[-r:]).max() < _TAIL:
+        drawn += islice(blocks, count - len(drawn))
+        Y = _top_eigenvectors(drawn, r)
+        if drawn[-1][1] is None or np.abs(Y[-r:]).max() < _TAIL:
             return Y
-        blocks *= 2
+        count *= 2
 
 
-def _extend(
-    diagonal: list[FloatArray],
-    below: list[FloatArray],
-    blocks: int,
-    n: int,
-    r: int,
-    scale: float,
-    noise: NoiseSource,
-) -> bool:
-    """Draw further blocks (never redraw); True when the whole matrix has been drawn."""
-    while len(diagonal) < blocks:
-        k = len(diagonal)
-        size = min(r, n - k * r)
+def _blocks(n: int, r: int, scale: float, noise: NoiseSource) -> Iterator[tuple[FloatArray, FloatArray | None]]:
+    """Draw each diagonal block and the one below it, when they are asked for; none is below the last one."""
+    for start in range(0, n, r):
+        size, left = min(r, n - start), n - start - r
         block = noise.symmetric_gaussian(size, scale)
-        diagonal.append(block + np.eye(size) if k == 0 else block)
-        left = n - (k + 1) * r
-        if left <= 0:
-            return True
-        below.append(_triangular_block(left, r, scale, noise))
-    return False
+        yield block if start else block + np.eye(size), _triangular_block(left, r, scale, noise) if left > 0 else None
 
 
 def _triangular_block(left: int, r: int, scale: float, noise: NoiseSource) -> FloatArray:
@@ -132,16 +100,16 @@ def _triangular_block(left: int, r: int, scale: float, noise: NoiseSource) -> Fl
     return R
 
 
-def _top_eigenvectors(diagonal: list[FloatArray], below: list[FloatArray], r: int) -> FloatArray:
-    size = sum(len(block) for block in diagonal)
-    grid: list[list[FloatArray | None]] = [[None] * len(diagonal) for _ in diagonal]
-    for k, block in enumerate(diagonal):
-        grid[k][k] = block
-    for k, block in enumerate(below):
-        grid[k + 1][k], grid[k][k + 1] = block, block.T
+def _top_eigenvectors(blocks: list[tuple[FloatArray, FloatArray | None]], r: int) -> FloatArray:
+    grid: list[list[FloatArray | None]] = [[None] * len(blocks) for _ in blocks]
+    for k, (diagonal, below) in enumerate(blocks):
+        grid[k][k] = diagonal
+        if below is not None and k + 1 < len(blocks):
+            grid[k + 1][k], grid[k][k + 1] = below, below.T
     band = sparse.block_array(grid, format="csr")
+    size = band.shape[0]
     if size <= _DENSE_BAND:
-        return linalg.eigh(band.toarray(), subset_by_index=[size - r, size - 1])[1][:, ::-1]
+        return np.asarray(linalg.eigh(band.toarray(), subset_by_index=[size - r, size - 1])[1][:, ::-1])
     start = np.random.default_rng(0).standard_normal(size)  # any public vector
     try:
         values, vectors = eigsh(band, k=r, which="LA", ncv=max(6 * r, 60), tol=1e-14, v0=start, maxiter=20 * size)
@@ -152,4 +120,4 @@ def _top_eigenvectors(diagonal: list[FloatArray], below: list[FloatArray], r: in
     residual = np.abs(band @ vectors - vectors * values).max()
     if residual > 1e-10:
         raise NotConvergedError(f"the band eigensolver stopped at residual {residual:.1g}, needed 1e-10")
-    return vectors[:, np.argsort(-values)]
+    return np.asarray(vectors[:, np.argsort(-values)])

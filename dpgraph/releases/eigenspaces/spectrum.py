@@ -1,17 +1,41 @@
-"""Private singular values of a symmetric matrix: the whole top of the spectrum at the price of one value."""
+"""What the release of an eigenspace starts from: private singular values, and eigenvectors that are accurate enough.
+
+The whole top of the spectrum is released at the price of one value.
+"""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from dpgraph.bounds import spectra
 from dpgraph.bounds.neighbours import SpectralNeighbours
-from dpgraph.linalg.eigen import Eigenpairs, is_decomposed, leading_values, value_tolerance, vector_tolerance
+from dpgraph.exceptions import MechanismHalted
+from dpgraph.linalg.eigen import (
+    Eigenpairs,
+    is_decomposed,
+    leading_eigenpairs,
+    leading_values,
+    value_tolerance,
+    vector_tolerance,
+)
 from dpgraph.privacy.call import Call, Measurement
 from dpgraph.typing import FloatArray
 
-__all__ = ["ReleasedSpectrum", "certified_values", "release_spectrum", "spectrum_slack"]
+__all__ = [
+    "Certified",
+    "Guess",
+    "ReleasedSpectrum",
+    "SubspaceInput",
+    "accurate_vectors",
+    "certified_values",
+    "computed_error",
+    "halted",
+    "release_spectrum",
+    "spectrum_slack",
+]
 
 
 #: A certificate of eigenvalues may be wrong with probability min(delta/1000, 1e-9), which is less than what good events
@@ -20,28 +44,61 @@ _CERTIFICATE_SHARE, _ENOUGH = 1e-3, 1e-9
 
 
 @dataclass(frozen=True)
-class ReleasedSpectrum:
-    """Noisy absolute eigenvalues.
+class Guess:
+    """Public guesses, which steer choices, never privacy: the coherence at a rank, and max_i d_i of a graph."""
 
-    Parameters
-    ----------
-    values : ndarray, shape (k,)
-        Noisy |eigenvalues|, the exact ones in decreasing order; noise may disturb the order.
-    scale : float
-        Standard deviation of the noise of each value.
-    tolerance : float
-        Public bound on the residuals of the eigenpairs.
-    """
+    coherence: Callable[[int], float]
+    largest_degree: float = 0.0
+
+
+@dataclass(frozen=True)
+class SubspaceInput:
+    """A private symmetric operator, matrix or LinearOperator, and what is public about it."""
+
+    operator: Any
+    # What one neighbour can change
+    neighbours: SpectralNeighbours
+    # Candidate ranks
+    candidates: range
+    guess: Guess
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return int(self.operator.shape[0])
+
+
+@dataclass(frozen=True)
+class Certified:
+    """A private eigenspace and what has been certified about it."""
+
+    # Private orthonormal basis, shape (n, r)
+    U: FloatArray
+    # Released leading |eigenvalues|
+    spectrum: FloatArray
+    # Accepted lower bound on sigma_r - sigma_{r+1}
+    gap: float
+    # Accepted upper bound on the Frobenius change of U U'
+    sensitivity: float
+    # What is left for the projector
+    call: Call
+
+
+@dataclass(frozen=True)
+class ReleasedSpectrum:
+    """Noisy |eigenvalues|, shape (k,): the exact ones are in decreasing order, noise may disturb it."""
 
     values: FloatArray
+    # Standard deviation of the noise of each value
     scale: float
+    # Public bound on the residuals of the eigenpairs
     tolerance: float
 
     def gap_lower_bounds(self, quantile: float) -> FloatArray:
         """Lower bounds on sigma_r - sigma_{r+1} for r = 1, ..., k - 1, each failing with the quantile's probability.
 
         Either value is off by at most the tolerance; the third one covers what the residuals of the eigenvectors
-        (at most a thousandth of it each) take from the gap, see :func:`dpgraph.bounds.sensitivity.computed_subspace`.
+        (at most a thousandth of it each) take from the gap, see :func:`dpgraph.bounds.spectra.computed_subspace`.
         """
         return self.values[:-1] - self.values[1:] - math.sqrt(2.0) * self.scale * quantile - 3 * self.tolerance
 
@@ -79,13 +136,7 @@ def _failure(delta: float) -> float:
 
 
 def release_spectrum(
-    operator: Any,
-    count: int,
-    neighbours: SpectralNeighbours,
-    call: Call,
-    *,
-    stride: int = 1,
-    accurate: bool = False,
+    operator: Any, count: int, neighbours: SpectralNeighbours, call: Call, *, stride: int = 1, accurate: bool = False
 ) -> tuple[Eigenpairs, ReleasedSpectrum]:
     """Release the `count` leading |eigenvalues| of a private symmetric operator.
 
@@ -102,3 +153,36 @@ def release_spectrum(
     bound = neighbours.frobenius + 2 * tolerance * math.sqrt(len(sizes))
     values, std = call.release(Measurement("spectrum", sizes, l2=bound, few=True))
     return pairs, ReleasedSpectrum(values, std, tolerance)
+
+
+def accurate_vectors(
+    operator: Any, pairs: Eigenpairs, rank: int, neighbours: SpectralNeighbours, call: Call
+) -> FloatArray:
+    """Eigenvectors of the chosen rank with the (smaller) residual that the projector's sensitivity assumes.
+
+    `pairs` are those of :func:`release_spectrum`. Without a gap of twice the
+    spectral norm of a neighbour's change no certificate can follow, and the vectors, whose accuracy has no bound then,
+    stay coarse.
+    """
+    tolerance = vector_tolerance(neighbours.norm)
+    above, below = np.abs(pairs.values[rank - 1 : rank + 1])
+    error = value_tolerance(operator.shape[0], neighbours.norm)
+    if above - below + 3 * error < 2 * neighbours.norm or pairs.residual <= tolerance:
+        return pairs.vectors[:, :rank]
+    middle = float(above + below) / 2
+    return leading_eigenpairs(operator, rank, tolerance=tolerance, generator=call.generator, least=middle).vectors
+
+
+def computed_error(rank: int, neighbours: SpectralNeighbours, gap: float) -> float:
+    """What the residuals of :func:`accurate_vectors` add; see :func:`spectra.computed_subspace`."""
+    return spectra.computed_subspace(rank, vector_tolerance(neighbours.norm), gap, neighbours.norm)
+
+
+def halted(call: Call, what: str) -> MechanismHalted:
+    """Build the error of a failed test of the gap."""
+    return MechanismHalted(
+        f"{what} Raise epsilon, choose another rank, or use a mechanism that needs no gap "
+        "(mechanism='bounded-iterates' or 'noisy-power'). The budget of this call is spent",
+        stage="gap",
+        privacy=call.report(),
+    )

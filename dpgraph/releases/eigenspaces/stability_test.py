@@ -11,13 +11,20 @@ from functools import cache
 
 import numpy as np
 
-from dpgraph.bounds import sensitivity
+from dpgraph.bounds import spectra
 from dpgraph.bounds.exit_time import SafeSet, steps_to_exit
 from dpgraph.bounds.stability import Rates, SpectralState, Tolerances, predicted_paths
 from dpgraph.linalg.eigen import COARSE_ROWS, Eigenpairs, value_tolerance, vector_tolerance
 from dpgraph.privacy.call import Call, Measurement
-from dpgraph.releases.eigenspaces.certificates import Certified, SubspaceInput, accurate_vectors, computed_error, halted
-from dpgraph.releases.eigenspaces.spectrum import ReleasedSpectrum, release_spectrum
+from dpgraph.releases.eigenspaces.spectrum import (
+    Certified,
+    ReleasedSpectrum,
+    SubspaceInput,
+    accurate_vectors,
+    computed_error,
+    halted,
+    release_spectrum,
+)
 from dpgraph.tuning import STABILITY_TEST
 from dpgraph.typing import FloatArray
 
@@ -186,7 +193,7 @@ def _shift(n: int) -> float:
 
 def _sensitivity(n: int) -> float:
     """Of a computed number of steps."""
-    return sensitivity.stability_steps(_shift(n), _WIDTH)
+    return spectra.stability_steps(_shift(n), _WIDTH)
 
 
 def _rates(private: SubspaceInput, rank: int, least_gap: float) -> Rates:

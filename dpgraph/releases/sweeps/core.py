@@ -1,52 +1,53 @@
-"""Which rows of a bounded iteration are its core: released degrees decide.
+"""Bounded iterates: released degrees choose the rows that iterate, which are read several times, all others once.
 
-Most vertices of real graphs have few edges, far below the noise of one sweep among many, while a few vertices hold most
-of the sum of squared degrees. With Gaussian noise, or pure noise that is drawn for all readings of a row together
-(:mod:`~dpgraph.releases.sweeps.repeated`), the latter settle the global structure among themselves; then each other
-vertex reads its neighbours once, with the noise of a single release. Where a field is weak beside its noise, all rows
-are swept a few times, each edge being read at one of its ends (:mod:`~dpgraph.releases.sweeps.one_sided`).
+Pure noise is drawn for all readings of a row together: one edge moves each reading by a bounded number, so that they
+move inside a cube, and noise made for the cube (:class:`~dpgraph.privacy.reading_norm.ReadingNorm`) has a sixth of the
+variance that Laplace noise has by composition, and less than Gaussian noise at delta = 1e-6 up to two dozen sweeps.
+Where a field is weak beside its noise, all rows are swept a few times (:mod:`~dpgraph.releases.sweeps.one_sided`).
 """
 
+from __future__ import annotations
+
 import math
+from dataclasses import dataclass
 
 import numpy as np
+from tqdm import tqdm
 
-from dpgraph.denoise.schedules import (
-    is_even,
+from dpgraph.bounds import sensitivity
+from dpgraph.denoise.iterates import (
+    FieldTracker,
     is_sparse,
     number_of_core_sweeps,
     number_of_label_repeats,
     number_of_repeats,
     number_of_sweeps,
     part_of_labels,
+    shrunken_degrees,
 )
+from dpgraph.exceptions import DPGraphError
 from dpgraph.graph import GraphOperator
 from dpgraph.privacy.call import Call
-from dpgraph.releases.degrees import release_degrees
+from dpgraph.privacy.noise import ReadingNoise
+from dpgraph.privacy.reading_norm import ReadingNorm, reading_grid
 from dpgraph.releases.sweeps.gaussian import release_iterates
+from dpgraph.releases.sweeps.iteration import Core, FieldOracle, Iteration, choose_core, repeated_core, row_blocks
 from dpgraph.releases.sweeps.one_sided import release_one_sided_sweeps
-from dpgraph.releases.sweeps.oracle import Core, FieldOracle, Iteration
-from dpgraph.releases.sweeps.repeated import release_repeated_sweeps
-from dpgraph.tuning import CORE
+from dpgraph.releases.totals import release_degrees
+from dpgraph.tuning import CORE, REPEATED
 from dpgraph.typing import FloatArray, IntArray
 
-__all__ = [
-    "choose_core",
-    "degree_order",
-    "large_first",
-    "release_core_iterates",
-    "release_usable_degrees",
-    "shrunken_degrees",
-]
+__all__ = ["PublicIterate", "release_core_iterates", "release_repeated_sweeps", "release_usable_degrees"]
+
+
+#: Blocks of a repeated sweep after the first; rows of a block do not see each other move.
+_BLOCKS = 200
+#: With fewer repeated sweeps half of them settle nothing that could be put right.
+_REVISED_HALFWAY = 6
 
 
 def release_core_iterates(
-    graph: GraphOperator,
-    iteration: Iteration,
-    call: Call,
-    *,
-    mean_degree: float,
-    together: bool = False,
+    graph: GraphOperator, iteration: Iteration, call: Call, *, mean_degree: float, together: bool = False
 ) -> tuple[FloatArray, FloatArray]:
     """Release degrees, let them choose the core and the scale of the fields, and iterate.
 
@@ -109,45 +110,6 @@ def _degree_share(call: Call, sweeps: int) -> float:
     return CORE.sparse_degree_share if sweeps == 1 else CORE.pure_degree_share
 
 
-def choose_core(degrees: FloatArray, sweeps: int, sparse: bool, call: Call) -> Core:
-    """Core and order of all rows, from (released, positive) degrees in units of max_weight.
-
-    No row is in the core of a sparse graph, or in a pure call, or, in a call that goes in stages, if degrees are small
-    for its epsilon (:func:`_is_weak`). Otherwise the core is as few vertices as hold the wanted share
-    of the sum of squared degrees: nearly every vertex in a graph of equal degrees, few where few have most edges.
-    """
-    order, epsilon = degree_order(degrees, call.generator), call.ledger.epsilon
-    weak = call.pure_noise and _is_weak(degrees, epsilon)
-    if sparse or weak or call.ledger.delta == 0:
-        return Core(order if sweeps == 1 else large_first(degrees, call.generator), 0)
-    return Core(order, _number_holding(degrees[order], epsilon))
-
-
-def repeated_core(degrees: FloatArray, epsilon: float, generator: np.random.Generator) -> Core:
-    """Core of repeated sweeps, from (released, positive) degrees: as few vertices as hold the wanted share of squares.
-
-    All vertices if their degrees are nearly equal. Rows of many edges come early.
-    """
-    if is_even(degrees):
-        return Core(large_first(degrees, generator), degrees.size)
-    order = degree_order(degrees, generator)
-    size = _number_holding(degrees[order], epsilon)
-    inside = order[:size]
-    return Core(np.concatenate([inside[large_first(degrees[inside], generator)], order[size:]]), size)
-
-
-def _number_holding(degrees: FloatArray, epsilon: float) -> int:
-    """How many of decreasing degrees hold the share of the sum of squares that a core wants."""
-    held = np.cumsum(degrees**2)
-    wanted = 1 - min(CORE.left_out / epsilon, CORE.most_left_out)
-    return min(int(np.searchsorted(held, wanted * held[-1])) + 1, degrees.size)
-
-
-def _is_weak(degrees: FloatArray, epsilon: float) -> bool:
-    """Whether a few pure sweeps of all rows find more than many Gaussian ones of a core."""
-    return epsilon * math.sqrt(float((degrees**2).sum() / degrees.sum())) < CORE.weak_signal
-
-
 def _repeats(oracle: FieldOracle, epsilon: float, w: float, mean_degree: float, degrees: FloatArray) -> int:
     """How often rows are read with noise that is drawn together; 0 where they are not."""
     if oracle.columns == 1:
@@ -157,30 +119,138 @@ def _repeats(oracle: FieldOracle, epsilon: float, w: float, mean_degree: float, 
     return number_of_label_repeats(each, mean_degree, degrees, columns=oracle.columns, choices=choices)
 
 
-def degree_order(degrees: FloatArray, generator: np.random.Generator) -> IntArray:
-    """Rows by decreasing (released) degree, equal degrees in random order."""
-    shuffled = generator.permutation(degrees.size)
-    return shuffled[np.argsort(-degrees[shuffled], kind="stable")]
-
-
-def large_first(degrees: FloatArray, generator: np.random.Generator) -> IntArray:
-    """Random order that draws the next row with probability proportional to its squared (released, positive) degree.
-
-    Rows of many edges should come early, so that others read what they have chosen. Strictly by degree is worse if rows
-    move again: the largest are often neighbours, and their first, nearly random choices settle a cut of their own.
-    """
-    return np.argsort(generator.exponential(size=degrees.size) / degrees**2)
-
-
 def release_usable_degrees(graph: GraphOperator, mean_degree: float, call: Call) -> FloatArray:
     """Release the degrees for a part of the budget, shrunk by what is noise in them."""
     released = release_degrees(graph, call)
     return shrunken_degrees(released.value, mean_degree, released.std, graph.max_weight)
 
 
-def shrunken_degrees(noisy: FloatArray, mean: float, scale: float, floor: float) -> FloatArray:
-    """Shrink noisy degrees towards their mean by the share of their variance that is noise, and keep them positive."""
-    mean = max(mean, floor)
-    spread = float(np.mean((noisy - mean) ** 2))
-    signal = max(spread - scale**2, 0.0) / spread if spread > 0 else 0.0
-    return np.maximum(mean + signal * (noisy - mean), mean / 4)
+# --- noise for all readings of a row together ------------------------------------------------------------------------
+
+
+def release_repeated_sweeps(
+    iteration: Iteration, variances: FloatArray, core: Core, call: Call, *, sweeps: int
+) -> tuple[FloatArray, FloatArray]:
+    """Set the rows of the core for a part of a pure budget; return the iterate and estimates of the last fields.
+
+    Both are zero outside the core. `variances` are those of :func:`~dpgraph.releases.sweeps.gaussian.release_iterates`;
+    `revise` is asked after all sweeps, and if there are many also after half of them.
+
+    Notes
+    -----
+    *Guarantee.* Pure, by the theorem at :func:`~dpgraph.bounds.sensitivity.repeated_readings`, whose condition
+    :class:`PublicIterate` keeps: no row is set before its first reading is gone. Fields of core rows read pairs inside
+    the core only, because all other rows of the iterate are zero.
+    """
+    oracle, response, revise = iteration.oracle, iteration.response, iteration.revise
+    norm, generator = ReadingNorm(sweeps), call.generator
+    step, envelope, epsilon = reading_grid(oracle.envelope, oracle.columns, oracle.unit, call.epsilon)
+    moved = sensitivity.repeated_readings(envelope, norm, from_zero=True)  # by PublicIterate
+    name = f"fields, {sweeps} sweeps"
+    scale = call.ledger.pure(name, mechanism="K-norm", sensitivity=moved, epsilon=epsilon, pairs=core.pairs)
+    drawn = call.noise.readings((oracle.rows, oracle.columns), core.rows, norm, step, scale)
+    iterate = PublicIterate(oracle, drawn, norm.variances(scale))
+    filters = _Filters.before(oracle, core, variances)
+    questions = (sweeps // 2, sweeps) if sweeps >= _REVISED_HALFWAY else (sweeps,)
+    for t in tqdm(range(sweeps), desc="sweeps", disable=not iteration.progress):
+        blocks = row_blocks(generator.permutation(core.rows), _BLOCKS) if t else row_blocks(core.rows)
+        for k, block in enumerate(blocks):
+            if t == k == 0:  # nothing is set yet: fields are zero whatever the data
+                new = response.start(block.size, generator)
+            else:
+                filters.observe(block, *iterate.read(block))
+                new = response.answer(block, *filters.ratio(block, t, sweeps), iterate.X)
+            filters.moved(block, new - iterate.X[block])
+            iterate.set(block, new)
+        if t == 0:
+            filters.see_all()
+        if revise is not None and t + 1 in questions:
+            revised = revise(iterate.X, filters.last.mean, 1 / len(questions), f"after sweep {t + 1}")
+            if revised is not iterate.X:  # what was read of another iterate says nothing of this one
+                iterate.replace(revised)
+                filters = _Filters.before(oracle, core, variances)
+                filters.see_all()
+    return iterate.X, filters.last.mean
+
+
+class PublicIterate:
+    """The public iterate X, zero at every row that can still be read for the first time.
+
+    This is what :func:`~dpgraph.bounds.sensitivity.repeated_readings` asks for, and nothing else sets or reads rows:
+    X starts at zero, and a row that is set without having been read forgoes its first reading. `variances` are those of
+    a first reading, and of a later one.
+    """
+
+    def __init__(self, oracle: FieldOracle, readings: ReadingNoise, variances: tuple[float, float]) -> None:
+        self.X = np.zeros((oracle.rows, oracle.columns))
+        self._oracle, self._readings, self._variances = oracle, readings, variances
+        self._fresh = np.ones(oracle.rows, dtype=bool)
+
+    def read(self, block: IntArray) -> tuple[FloatArray, float]:
+        """Release the fields of `block`, rows that are all read for the first time or all again; also the variance."""
+        fresh = self._fresh[block]
+        if fresh.any() and not fresh.all():
+            raise DPGraphError("internal error: some rows of a block are read for the first time, others again")
+        self._fresh[block] = False
+        release = self._readings.first if fresh.all() else self._readings.later
+        return release(block, self._oracle.fields(block, self.X)), self._variances[0 if fresh.all() else 1]
+
+    def set(self, block: IntArray, new: FloatArray) -> None:
+        """Set rows."""
+        self._fresh[block] = False
+        self.X[block] = new
+
+    def replace(self, X: FloatArray) -> None:
+        """Go on with another public iterate that is zero at rows without a reading."""
+        if X[self._fresh].any():
+            raise DPGraphError("internal error: a row would be set before its first reading")
+        self.X = X
+
+
+@dataclass
+class _Filters:
+    """Two filters of the fields, and the prior variance of what no row has seen yet.
+
+    Rows that will move again answer to the last reading nearly alone: what was read earlier was said of a worse
+    iterate, and a cut that spans the graph grows fastest if it is forgotten. The last answer weighs all readings.
+    """
+
+    steering: FieldTracker
+    last: FieldTracker
+    unseen: FloatArray
+
+    @classmethod
+    def before(cls, oracle: FieldOracle, core: Core, variances: FloatArray) -> _Filters:
+        """Before the first sweep, in which a row sees only those before it; degrees are those inside the core."""
+        place, scales = np.zeros(oracle.rows), np.zeros(oracle.rows)
+        place[core.rows] = (np.arange(core.size) + 0.5) / core.size
+        scales[core.rows] = core.inside(variances)[core.rows]
+        steering, last = (
+            FieldTracker(scales, oracle.columns, prior=REPEATED.prior, drift=drift)
+            for drift in (REPEATED.steering_drift, REPEATED.last_drift)
+        )
+        steering.variance *= place
+        last.variance *= place
+        return cls(steering, last, REPEATED.prior * scales * (1 - place))
+
+    def see_all(self) -> None:
+        """From now on rows see all others."""
+        self.steering.variance += self.unseen
+        self.last.variance += self.unseen
+
+    def observe(self, block: IntArray, fields: FloatArray, variance: float) -> None:
+        """Take in a reading."""
+        self.steering.observe(block, fields, variance)
+        self.last.observe(block, fields, variance)
+
+    def moved(self, block: IntArray, change: FloatArray) -> None:
+        """Take in a move."""
+        self.steering.moved(block, change)
+        self.last.moved(block, change)
+
+    def ratio(self, block: IntArray, sweep: int, sweeps: int) -> tuple[FloatArray, float]:
+        """Signal-to-noise ratio to answer to in this sweep, counted from 0, and how sharply."""
+        if sweep == sweeps - 1:
+            return self.last.signal_to_noise(block), math.inf
+        growth = (REPEATED.sharpness - REPEATED.softness) * sweep / sweeps
+        return self.steering.signal_to_noise(block), REPEATED.softness + growth

@@ -1,21 +1,11 @@
-"""Bounded public iterates: no coherence, no gap, no halting.
+"""Gaussian sweeps of a core: no coherence, no gap, no halting.
 
-The iterate X (one row for each variable, entries of absolute value at most 1) is public at all times. A step reads the
-exact fields of a block of rows, releases them with Gaussian noise, and moves the block against (or along) its estimated
-fields. What one edge {i, j} changes is at most w |X_j| at row i and w |X_i| at row j, whatever n, the degrees and the
-spectrum. A sweep releases every row once; one Kalman filter for each row averages the noise of all sweeps.
-
-A pair whose two rows are never read while both are set costs nothing. So only a core of rows, of large released degree
-(:class:`~dpgraph.releases.sweeps.oracle.Core`), iterates; each other row is looked at when the core stands
-(:mod:`~dpgraph.releases.sweeps.one_sided`), and that look may spend the whole budget again.
-
-The same loop solves max-cut (one column, signs), bisection (the same with balanced blocks) and 2-CSPs (one column for
-each label, simplex rows): a :class:`~dpgraph.releases.sweeps.oracle.Response` says how a block answers.
+A step reads the exact fields of a block of rows at the public iterate X, releases them with Gaussian noise, and lets
+the block answer. One edge {i, j} changes at most w |X_j| at row i and w |X_i| at row j, whatever n, the degrees and the
+spectrum. One Kalman filter for each row averages the noise of all sweeps.
 """
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -23,10 +13,9 @@ from tqdm import tqdm
 
 from dpgraph.arguments import check_choice
 from dpgraph.bounds import sensitivity
-from dpgraph.denoise.kalman import FieldTracker
+from dpgraph.denoise.iterates import FieldTracker
 from dpgraph.privacy.call import Call
-from dpgraph.privacy.report import Pairs
-from dpgraph.releases.sweeps.oracle import Core, FieldOracle, IntArray, Iteration, Response
+from dpgraph.releases.sweeps.iteration import Core, Iteration
 from dpgraph.tuning import CORE
 from dpgraph.typing import FloatArray
 
@@ -45,27 +34,13 @@ def is_pure(noise: str, epsilon: float) -> bool:
 
 
 def release_iterates(
-    iteration: Iteration,
-    variances: FloatArray,
-    core: Core,
-    call: Call,
-    *,
-    sweeps: int,
+    iteration: Iteration, variances: FloatArray, core: Core, call: Call, *, sweeps: int
 ) -> tuple[FloatArray, FloatArray]:
-    """Run the iteration for a share of a Gaussian budget; return the last iterate and estimates of the last fields.
+    """Run the iteration for a part of a Gaussian budget; return the last iterate and estimates of the last fields.
 
-    Parameters
-    ----------
-    iteration : Iteration
-        What is iterated; `revise` is asked after half of the sweeps and after all.
-    variances : ndarray, shape (rows,)
-        Public scale of the variance of a field at each row (released degrees).
-    core : Core
-        Rows that iterate; the others stay zero.
-    call : Call
-        Part of a Gaussian budget.
-    sweeps : int
-        Number of sweeps; each releases every row once. They are many, because composition is quadratic.
+    Rows outside the core stay zero. `variances`, shape (rows,), is the public scale of the variance of a field at each
+    row (released degrees). `revise` is asked after half of the sweeps and after all. Sweeps are many, because
+    composition is quadratic.
 
     Notes
     -----
@@ -74,64 +49,34 @@ def release_iterates(
     shows at one of its rows only, as in a first sweep (:func:`~dpgraph.bounds.sensitivity.first_sweep`). Which kind a
     pair is, the released core says: whatever the pair, one of the two stages reads it. Both may spend the same budget.
     """
-    oracle, revise = iteration.oracle, iteration.revise
-    run = _Run(oracle, iteration.response, call.generator, np.zeros((oracle.rows, oracle.columns)))
-    scales = core.inside(variances)
+    oracle, response, revise = iteration.oracle, iteration.response, iteration.revise
+    X, scales = np.zeros((oracle.rows, oracle.columns)), core.inside(variances)
     new_tracker = partial(FieldTracker, scales, oracle.columns, prior=CORE.prior, drift=CORE.drift)
     tracker = new_tracker()
     for t, share in enumerate(tqdm(shares_of(sweeps), desc="sweeps", disable=not iteration.progress)):
-        release = _sweep_release(oracle, t, call.part(float(share)), core.pairs)
-        order = core.rows if t == 0 else call.generator.permutation(core.rows)
+        # In the first sweep an edge is seen by one of its ends only, the later one: it costs one row, not two.
+        bound = (sensitivity.row_release if t else sensitivity.first_sweep)(oracle.row_bound)
+        part = call.part(float(share))
+        scale = part.scale(f"fields, sweep {t + 1}", bound, law="Gaussian", pairs=core.pairs)
+        order = call.generator.permutation(core.rows) if t else core.rows
         sharpness = math.inf if t == sweeps - 1 else CORE.softness + (CORE.sharpness - CORE.softness) * t / sweeps
-        run.sweep(order, release, tracker, sharpness)
+        for block in np.array_split(order, min(CORE.blocks, order.size)):
+            if not X.any():  # nothing is set yet: fields are zero whatever the data
+                new = response.start(block.size, call.generator)
+            else:
+                noisy = call.noise.gaussian_on_grid(oracle.fields(block, X), oracle.unit, scale)
+                tracker.observe(block, noisy, scale**2)
+                new = response.answer(block, tracker.signal_to_noise(block), sharpness, X)
+            tracker.moved(block, new - X[block])
+            X[block] = new
         if revise is not None and t + 1 in (sweeps // 2, sweeps):
-            revised = revise(run.X, tracker.mean, 0.5, f"after sweep {t + 1}")
-            if revised is not run.X:  # what was read of another iterate says nothing of this one
-                run.X, tracker = revised, new_tracker()
-    return run.X, tracker.mean
+            revised = revise(X, tracker.mean, 0.5, f"after sweep {t + 1}")
+            if revised is not X:  # what was read of another iterate says nothing of this one
+                X, tracker = revised, new_tracker()
+    return X, tracker.mean
 
 
 def shares_of(sweeps: int) -> FloatArray:
     """Share of mu**2 of each sweep."""
     weights = np.arange(1, sweeps + 1, dtype=np.float64) ** CORE.growth
-    return weights / weights.sum()
-
-
-@dataclass(frozen=True)
-class _Release:
-    """Adds the noise of one sweep to exact fields; its variance."""
-
-    add_noise: Callable[[FloatArray], FloatArray]
-    variance: float
-
-
-@dataclass
-class _Run:
-    """The public iterate X and how a sweep changes it."""
-
-    oracle: FieldOracle
-    response: Response
-    generator: np.random.Generator
-    X: FloatArray
-
-    def sweep(self, order: IntArray, release: _Release, tracker: FieldTracker, sharpness: float) -> None:
-        """Release the rows in `order` block by block and let each block answer."""
-        for block in np.array_split(order, min(CORE.blocks, order.size)):
-            if not self.X.any():  # nothing is set yet: fields are zero whatever the data
-                new = self.response.start(block.size, self.generator)
-            else:
-                tracker.observe(block, release.add_noise(self.oracle.fields(block, self.X)), release.variance)
-                new = self.response.answer(block, tracker.signal_to_noise(block), sharpness, self.X)
-            tracker.moved(block, new - self.X[block])
-            self.X[block] = new
-
-
-def _sweep_release(oracle: FieldOracle, sweep: int, call: Call, pairs: Pairs) -> _Release:
-    """Enter one sweep in the ledger.
-
-    While X is still zero on the rows that come later, an edge is seen by one of its ends only, so that the first sweep
-    costs one row and each further one two.
-    """
-    bound = (sensitivity.first_sweep if sweep == 0 else sensitivity.row_release)(oracle.row_bound)
-    scale = call.scale(f"fields, sweep {sweep + 1}", bound, law="Gaussian", pairs=pairs)
-    return _Release(lambda fields: call.noise.gaussian_on_grid(fields, oracle.unit, scale), scale**2)
+    return np.asarray(weights / weights.sum())

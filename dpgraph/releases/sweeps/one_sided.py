@@ -1,17 +1,11 @@
 """Sweeps that read every edge at one of its ends, and still let every row know all its neighbours.
 
 Rows are set one after another, forwards through a public order and then backwards, and so on. A row reads only rows
-that have been set in the same sweep, so that each sweep reads an edge once, at the later of its ends: half the price of
-reading every row in full. What a row has read in the sweep before, about the rows on its other side, is still true:
-they have not moved again since. One such sweep is the best that a small budget or a sparse graph can pay for; a few
-find a cut that spans the graph.
-
-The two readings of a row count for what they say: a row that comes late has few rows after it, and what it reads of
-them is mostly noise. Where sweeps are few, the first rows, which start the cut with little to read, spend the whole
-budget on what they read of each other at once, and it is not read again.
-
-Where it is public what each label earns, the last sweep releases no readings but choices, the noisy maximum of the
-scores, whose noise has half the variance.
+that have been set in the same sweep: half the price of reading every row in full. What it has read in the sweep before,
+about the rows on its other side, is still true. Where sweeps are few, the first rows, which start with little to read,
+spend the whole budget on what they read of each other at once, and it is not read again. Where it is public what each
+label earns, the last sweep releases no readings but choices, the noisy maximum of the scores, whose noise has half the
+variance.
 """
 
 from __future__ import annotations
@@ -24,18 +18,17 @@ import numpy as np
 from tqdm import tqdm
 
 from dpgraph.bounds import sensitivity
+from dpgraph.denoise.iterates import ITERATE_UNIT, Response
 from dpgraph.privacy.call import Call
 from dpgraph.privacy.grid import LAPLACE_BITS, grid_step
 from dpgraph.privacy.report import Pairs
-from dpgraph.releases.sweeps.oracle import ITERATE_UNIT, Core, FieldOracle, Iteration, LabelScores, Response
+from dpgraph.releases.sweeps.iteration import Core, FieldOracle, Iteration, LabelScores, row_blocks
 from dpgraph.tuning import ONE_SIDED
 from dpgraph.typing import FloatArray, IntArray
 
-__all__ = ["release_one_sided_sweeps", "row_blocks", "score_units"]
+__all__ = ["release_one_sided_sweeps", "score_units"]
 
 
-#: Rows of a block do not read each other: nearly one row after another.
-_BLOCKS = 1000
 #: Squares of larger scales overflow; nothing is learnt from either.
 _LARGEST_SCALE = 1e150
 #: Least weight of a reading that known readings are put in proportion to.
@@ -43,22 +36,16 @@ _LEAST_WEIGHT = 1e-3
 
 
 def release_one_sided_sweeps(
-    iteration: Iteration,
-    variances: FloatArray,
-    core: Core,
-    X: FloatArray,
-    call: Call,
-    *,
-    sweeps: int,
+    iteration: Iteration, variances: FloatArray, core: Core, X: FloatArray, call: Call, *, sweeps: int
 ) -> tuple[FloatArray, FloatArray]:
-    """Set the rows outside the core for a part of the budget; return the iterate and estimates of the last fields.
+    """Set the rows outside the core for a part of the budget; return the iterate and posterior means of its fields.
 
     Parameters
     ----------
     iteration, variances
         As for :func:`~dpgraph.releases.sweeps.gaussian.release_iterates`; `revise` is not asked.
     core : Core
-        Rows that stand; the order of the others.
+        Rows that stand; the order of the others. The means of its fields stay zero.
     X : ndarray, shape (rows, columns)
         The iterate, zero outside the core.
     call : Call
@@ -66,12 +53,6 @@ def release_one_sided_sweeps(
         stages does so beside the core, another Gaussian call pays for Gaussian noise.
     sweeps : int
         At least 1; 1 where there is a core, whose rows are read in the first sweep only.
-
-    Returns
-    -------
-    X, estimates : ndarray, shape (rows, columns)
-        Posterior means of the fields; zero where nothing has been read (inside the core, in the first row of a single
-        sweep, and where labels were chosen in it).
 
     Notes
     -----
@@ -150,15 +131,9 @@ class _Run:
 def score_units(counts: FloatArray, relation: FloatArray, unit: float) -> IntArray:
     """Scores ``counts @ relation`` of private counts, in whole units, rounded down and free of other errors.
 
-    Parameters
-    ----------
-    counts : ndarray, shape (rows, columns)
-        Multiples of `unit`. A neighbour moves the scores of one row, all in one direction, by at most a bound that is a
-        multiple of `unit` (:class:`~dpgraph.releases.sweeps.oracle.LabelScores`).
-    relation : ndarray, shape (columns, columns)
-        Multiples of :data:`~dpgraph.releases.sweeps.oracle.ITERATE_UNIT` in [0, 1].
-    unit : float
-        Grid of the counts and of the noise.
+    Counts are multiples of `unit`, the grid of the noise too. A neighbour moves the scores of one row, all in one
+    direction, by at most a bound that is a multiple of `unit`. The relation, shape (columns, columns), has multiples of
+    :data:`~dpgraph.denoise.iterates.ITERATE_UNIT` in [0, 1].
 
     Notes
     -----
@@ -171,12 +146,6 @@ def score_units(counts: FloatArray, relation: FloatArray, unit: float) -> IntArr
     high, low = np.divmod(np.rint(counts / unit).astype(np.int64), steps)
     weights = np.rint(relation / ITERATE_UNIT).astype(np.int64)
     return high @ weights + (low @ weights) // steps
-
-
-def row_blocks(order: IntArray, blocks: int = _BLOCKS) -> list[IntArray]:
-    """The first row alone, because it reads nothing, then blocks of nearly one row; none of no rows."""
-    first, rest = order[:1], order[1:]
-    return [block for block in (first, *np.array_split(rest, min(blocks, max(rest.size, 1)))) if block.size]
 
 
 @dataclass
@@ -216,13 +185,13 @@ class _Readings:
     def signal_to_noise(self, block: IntArray) -> FloatArray:
         """The same over the posterior standard deviation."""
         variance = np.sum(self._weights(block) * self.variance[:, block], axis=0)
-        return self.means(block) / np.sqrt(np.maximum(variance, 1e-300))[:, None]
+        return np.asarray(self.means(block) / np.sqrt(np.maximum(variance, 1e-300))[:, None])
 
     def in_proportion(self, block: IntArray, side: int, variance: float) -> FloatArray:
         """Readings of one side, such that exact fields of the other, to be released with this variance, weigh 1."""
         prior = self.prior[1 - side, block]
         weights = self._weights(block)[side] / np.maximum(prior / (prior + variance), _LEAST_WEIGHT)
-        return weights[:, None] * self.values[side, block]
+        return np.asarray(weights[:, None] * self.values[side, block])
 
 
 @dataclass(frozen=True)

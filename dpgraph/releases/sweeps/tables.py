@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgraph.bounds import sensitivity
+from dpgraph.denoise.iterates import ITERATE_UNIT, Simplex
 from dpgraph.privacy.call import Call
 from dpgraph.releases.constraints import PrivateTables
 from dpgraph.releases.sweeps.core import release_core_iterates
-from dpgraph.releases.sweeps.labels import Simplex
-from dpgraph.releases.sweeps.oracle import ITERATE_UNIT, FieldOracle, Iteration, LabelScores
+from dpgraph.releases.sweeps.iteration import FieldOracle, Iteration, LabelScores
 from dpgraph.releases.totals import release_weight
 from dpgraph.typing import FloatArray, IntArray
 
@@ -44,7 +44,7 @@ def release_table_iterates(
     oracle = _oracle(private, constraints.n_vertices, whole_table)
     iteration = Iteration(oracle, Simplex(private.q), partial(_best_rank, private, choice), progress)
     X, _ = release_core_iterates(constraints, iteration, sweeps, mean_degree=mean_degree, together=together)
-    return np.argmax(X, axis=1)
+    return np.asarray(np.argmax(X, axis=1), dtype=np.int64)
 
 
 def _oracle(private: PrivateTables, n: int, whole_table: bool) -> FieldOracle:

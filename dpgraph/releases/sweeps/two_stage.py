@@ -12,16 +12,10 @@ import numpy as np
 
 from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call
-from dpgraph.releases.answers import (
-    FLIP_LIMIT,
-    FlippedGraph,
-    check_response,
-    expected_flips,
-    release_flipped_graph,
-)
-from dpgraph.releases.sweeps.core import degree_order, release_usable_degrees
+from dpgraph.releases.answers import FLIP_LIMIT, FlippedGraph, check_response, expected_flips, release_flipped_graph
+from dpgraph.releases.sweeps.core import release_usable_degrees
+from dpgraph.releases.sweeps.iteration import Core, Iteration, degree_order
 from dpgraph.releases.sweeps.one_sided import release_one_sided_sweeps
-from dpgraph.releases.sweeps.oracle import Core, Iteration
 from dpgraph.tuning import TWO_STAGE
 from dpgraph.typing import FloatArray
 
@@ -34,13 +28,7 @@ def core_may_answer(epsilon: float) -> bool:
 
 
 def check_core_response(epsilon: float) -> None:
-    """Refuse an epsilon of this mechanism at which the answers of a core are worthless, whatever its size.
-
-    Raises
-    ------
-    InvalidParameterError
-        As :func:`~dpgraph.releases.answers.check_response`.
-    """
+    """Refuse an epsilon of this mechanism at which the answers of a core are worthless, whatever its size."""
     check_response(1, _answers_share(epsilon))
 
 
@@ -50,27 +38,12 @@ def _answers_share(epsilon: float) -> float:
 
 
 def release_core_response(
-    graph: Graph,
-    iteration: Iteration,
-    solve: Callable[[FlippedGraph], FloatArray],
-    call: Call,
-    *,
-    mean_degree: float,
+    graph: Graph, iteration: Iteration, solve: Callable[[FlippedGraph], FloatArray], call: Call, *, mean_degree: float
 ) -> tuple[FloatArray, FloatArray]:
     """Release a row of the iterate for each vertex; return them and fields, 0 inside the core.
 
-    Parameters
-    ----------
-    graph : Graph
-        The private graph.
-    iteration : Iteration
-        What a vertex outside the core sees of the others, and how it answers.
-    solve : callable
-        Rows for the vertices of a released graph, those of the core.
-    call : Call
-        Part of a pure budget, in one stage.
-    mean_degree : float
-        A private (released) average degree.
+    `solve` gives rows for the vertices of a released graph, those of the core; `iteration` says what a vertex outside
+    the core sees of the others, and how it answers. `call` is part of a pure budget, in one stage.
     """
     w, oracle = graph.max_weight, iteration.oracle
     first, answers = call.split(TWO_STAGE.degree_share, 1 - TWO_STAGE.degree_share)

@@ -130,10 +130,10 @@ class _ShiftedDual:
 def _likely_label_last(
     objective: CSPObjective, tables: FloatArray, V: FloatArray, G: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Tables, single values, vectors and gradients with the likeliest label of each variable moved to the end.
+    """Tables, single values, vectors and gradients with the likeliest label of each variable last, to be eliminated.
 
-    The last label is the one to be eliminated; if it were one of probability 0, as in a nearly integral solution, the
-    multipliers of the other such labels would be undetermined.
+    If that were one of probability 0, as in a nearly integral solution, the multipliers of the other such labels would
+    be undetermined.
     """
     n, q = objective.unary.shape
     rows = np.arange(n)
@@ -183,13 +183,13 @@ def _arrow(pairs: IntArray, tables: FloatArray, row: FloatArray, blocks: FloatAr
     label = np.arange(d)
     upper_a, upper_b = np.triu_indices(d, 1)
     own = 1 + d * np.arange(n)[:, None]
-    rows = [np.zeros(n * d, dtype=np.int64), (own + upper_a).ravel()]
-    columns = [1 + np.arange(n * d), (own + upper_b).ravel()]
-    rows.append(np.repeat(1 + d * u[:, None] + label, d))
-    columns.append(np.tile(1 + d * v[:, None] + label, (1, d)).ravel())
-    data = [row.ravel(), blocks[:, upper_a, upper_b].ravel(), -0.5 * cross.ravel()]
-    entries = (np.concatenate(data), (np.concatenate(rows), np.concatenate(columns)))
-    upper = sparse.coo_array(entries, shape=(1 + n * d, 1 + n * d)).tocsr()
+    rows = np.zeros(n * d, dtype=np.int64), own + upper_a, np.repeat(1 + d * u[:, None] + label, d)
+    columns = 1 + np.arange(n * d), own + upper_b, np.tile(1 + d * v[:, None] + label, (1, d))
+    data, *ends = (
+        np.concatenate([part.ravel() for part in parts])
+        for parts in ((row, blocks[:, upper_a, upper_b], -0.5 * cross), rows, columns)
+    )
+    upper = sparse.coo_array((data, tuple(ends)), shape=(1 + n * d, 1 + n * d)).tocsr()
     Z = (upper + upper.T).tocsr()
     Z.eliminate_zeros()
     Z.sort_indices()

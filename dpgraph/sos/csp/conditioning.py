@@ -9,16 +9,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dpgraph.sos.csp import kernels as csp_kernels
+from dpgraph.sos.csp.kernels import pair_moments
 from dpgraph.sos.csp.objective import CSPObjective
 from dpgraph.sos.csp.relaxation import CSPRelaxation, solve_csp_relaxation
-from dpgraph.sos.options import SolverOptions
-from dpgraph.sos.seed_search import Correlation, SeedSearch, search_seeds
+from dpgraph.sos.seed_search import Correlation, SeedSearch, SolverOptions, search_seeds
 from dpgraph.typing import FloatArray, IntArray
 
-__all__ = ["CSPNode", "condition_csp", "csp_correlation"]
+__all__ = ["UNCERTAIN", "CSPNode", "condition_csp", "csp_correlation"]
 
-_UNCERTAIN = 1e-6  # a label of smaller probability is not divided by
+#: A label of smaller probability is not divided by.
+UNCERTAIN = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,10 +54,10 @@ def csp_correlation(objective: CSPObjective, V: FloatArray, weights: FloatArray)
     U = np.ascontiguousarray(V[:, :, 1:])
     weighted = (weights[:, None, None] * U).reshape(-1, U.shape[2])
     gram = U.reshape(-1, U.shape[2]).T @ weighted
-    local = float(np.sum(objective.tables * csp_kernels.pair_moments(objective.pairs, U)))
+    local = float(np.sum(objective.tables * pair_moments(objective.pairs, U)))
     explained = np.einsum("iaz,iaz->ia", U @ gram, U)
     p = V[:, :, 0]
-    drops = np.where(p > _UNCERTAIN, explained / np.maximum(p, _UNCERTAIN), 0.0).sum(axis=1)
+    drops = np.where(p > UNCERTAIN, explained / np.maximum(p, UNCERTAIN), 0.0).sum(axis=1)
     return Correlation(float(np.sum(gram * gram)), local, drops)
 
 
@@ -104,6 +104,7 @@ class _PinnedCSP:
         labels[np.flatnonzero(labels < 0)[variable]] = label
         rest = node.objective.condition(variable, label)
         root = node.relaxation
-        start = root.without(variable, np.all(node.objective.pairs != variable, axis=1))
+        kept = np.all(node.objective.pairs != variable, axis=1)
+        start = np.delete(root.frames, variable, axis=0), root.multipliers[kept]
         solved = solve_csp_relaxation(rest, self.rng, nonnegative=root.nonnegative, tol=root.tol, start=start)
         return CSPNode(labels, rest, solved, min(node.bound, solved.certificate.bound))

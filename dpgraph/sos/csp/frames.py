@@ -121,9 +121,7 @@ def improve_block(E: FloatArray, G: FloatArray, Q: FloatArray, R: FloatArray, F:
                 W[c - 1, z - 1] += R[c, a] * R[0, a] * G[a, z]
     d = q - 1
     if _polar_rows(W[:, : k - 1], work[1, :d, :d], work[2, :d, :d], work[3, :d, :d]):
-        for c in range(1, q):
-            for z in range(1, k):
-                Q[c, z] = W[c - 1, z - 1]
+        Q[1:, 1:] = W[:, : k - 1]
     g = work[4]
     shift = 0.0
     for a in range(q):
@@ -185,9 +183,7 @@ def best_pair(E: FloatArray, G: FloatArray) -> None:
         if rest == 0.0:
             E[small, 1] = rest = 1.0
         norms[small] = rest
-        for z in range(k):
-            E[1 - small, z] = 1.0 if z == 0 else 0.0
-        norms[1 - small] = 1.0
+        E[1 - small] = 0.0
+        E[1 - small, 0] = norms[1 - small] = 1.0
     for a in range(2):
-        for z in range(k):
-            E[a, z] /= np.sqrt(norms[a])
+        E[a] /= np.sqrt(norms[a])

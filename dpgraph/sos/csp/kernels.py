@@ -13,7 +13,7 @@ from dpgraph.sos.csp.frames import best_pair, improve_block
 from dpgraph.sos.kernels import REORDER, uniform
 from dpgraph.typing import FloatArray, IntArray
 
-__all__ = ["Constraints", "anneal_labels", "ascend_blocks", "label_gradients", "pair_moments"]
+__all__ = ["Constraints", "anneal_labels", "ascend_blocks", "ascend_factored", "label_gradients", "pair_moments"]
 
 
 class Constraints(NamedTuple):
@@ -76,8 +76,7 @@ def ascend_blocks(C: Constraints, S: FloatArray, penalty: float, E: FloatArray, 
         gain = 0.0
         for i in range(n):
             G[:] = 0.0
-            for a in range(q):
-                G[a, 0] = C.unary[i, a]
+            G[:, 0] = C.unary[i]
             proximal = _gradient(i, C, S, penalty, V, G)
             for a in range(q):
                 for z in range(k):
@@ -100,12 +99,10 @@ def ascend_blocks(C: Constraints, S: FloatArray, penalty: float, E: FloatArray, 
 @njit()
 def label_gradients(C: Constraints, V: FloatArray) -> FloatArray:
     """G[i, a] = unary[i, a] v_0 + sum of T[(i,a), (j,b)] V[j, b], shape (n, q, k)."""
-    n, q, _ = V.shape
     G = np.zeros_like(V)
     S = np.zeros_like(C.tables)
-    for i in range(n):
-        for a in range(q):
-            G[i, a, 0] = C.unary[i, a]
+    G[:, :, 0] = C.unary
+    for i in range(len(V)):
         _gradient(i, C, S, 0.0, V, G[i])
     return G
 
@@ -126,21 +123,6 @@ def pair_moments(pairs: IntArray, V: FloatArray) -> FloatArray:
     return moments
 
 
-@njit()
-def _fields(C: Constraints, labels: IntArray) -> FloatArray:
-    """What variable i earns with label a while the others keep theirs, shape (n, q)."""
-    T = C.tables
-    n, q = C.unary.shape
-    field = C.unary.copy()
-    for i in range(n):
-        for p in range(C.indptr[i], C.indptr[i + 1]):
-            j, e = C.neighbour[p], C.number[p]
-            b = labels[j]
-            for a in range(q):
-                field[i, a] += T[e, a, b] if i < j else T[e, b, a]
-    return field
-
-
 @njit(nogil=True)
 def anneal_labels(C: Constraints, labels: IntArray, temperatures: FloatArray, tol: float, seed: np.uint64) -> None:
     """Metropolis annealing of labels in place, one sweep for each temperature; at 0 every variable moves to its best.
@@ -150,7 +132,12 @@ def anneal_labels(C: Constraints, labels: IntArray, temperatures: FloatArray, to
     T = C.tables
     n, q = C.unary.shape
     state = np.array([seed], dtype=np.uint64)
-    field = _fields(C, labels)
+    field = C.unary.copy()  # what variable i earns with label a while the others keep theirs
+    for i in range(n):
+        for p in range(C.indptr[i], C.indptr[i + 1]):
+            j, e = C.neighbour[p], C.number[p]
+            for a in range(q):
+                field[i, a] += T[e, a, labels[j]] if i < j else T[e, labels[j], a]
     for temperature in temperatures:
         moves = 0
         for i in range(n):
@@ -172,3 +159,31 @@ def anneal_labels(C: Constraints, labels: IntArray, temperatures: FloatArray, to
                     field[j, b] += T[e, new, b] - T[e, old, b] if i < j else T[e, b, new] - T[e, b, old]
         if moves == 0 and temperature == 0.0:
             return
+
+
+@njit()
+def ascend_factored(U: FloatArray, UB: FloatArray, q: int, labels: IntArray, order: IntArray, sweeps: int) -> float:
+    """Give each variable in turn the label of largest field, in place, until nothing moves; the value of the result."""
+    n, r = labels.size, U.shape[1]
+    total = np.zeros(r)
+    for i in range(n):
+        total += U[i * q + labels[i]]
+    value = 0.0
+    for _ in range(sweeps):
+        moved = False
+        value = 0.0
+        for i in order:
+            old = labels[i]
+            total -= U[i * q + old]  # a variable does not interact with itself
+            best, best_field = old, np.dot(UB[i * q + old], total)
+            for a in range(q):
+                field = np.dot(UB[i * q + a], total)
+                if field > best_field + 1e-12:
+                    best, best_field = a, field
+            labels[i] = best
+            moved = moved or best != old
+            value += 0.5 * best_field
+            total += U[i * q + best]
+        if not moved:
+            break
+    return value

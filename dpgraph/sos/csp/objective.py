@@ -11,8 +11,9 @@ from scipy import sparse
 
 from dpgraph.instance import TwoCSP
 from dpgraph.sos.csp import kernels as csp_kernels
+from dpgraph.sos.cut.base import on_binary_grid, rounding_slack
 from dpgraph.sos.cut.objective import SparseObjective
-from dpgraph.sos.rounding_errors import on_binary_grid, rounding_slack
+from dpgraph.sos.seed_search import shares
 from dpgraph.typing import FloatArray, IntArray
 
 __all__ = ["CSPObjective"]
@@ -20,42 +21,25 @@ __all__ = ["CSPObjective"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CSPObjective:
-    """Maximise constant + sum_i unary[i, x_i] + sum_e tables[e, x_u, x_v] over labels x, e on the pair (u, v).
+    """Maximise constant + sum_i unary[i, x_i] + sum_e tables[e, x_u, x_v] over labels x, e on the pair (u, v)."""
 
-    Attributes
-    ----------
-    pairs : numpy.ndarray of int, shape (m, 2)
-        u < v.
-    tables : numpy.ndarray, shape (m, q, q)
-        Entries of any sign.
-    unary : numpy.ndarray, shape (n, q)
-        Values of single labels.
-    constant : float
-        Earned by every assignment.
-    integral : bool
-        Whether every assignment has an integer value; all sums are then exact.
-    slack : float
-        A bound on the rounding errors of :meth:`condition`: no value is further from that of the instance. Every upper
-        bound contains it, because what is conditioned on can cancel and then no margin relative to the rest covers it.
-    """
-
-    pairs: IntArray
-    tables: FloatArray
-    unary: FloatArray
+    pairs: IntArray  # shape (m, 2), u < v
+    tables: FloatArray  # shape (m, q, q), entries of any sign
+    unary: FloatArray  # shape (n, q), values of single labels
     constant: float = 0.0
+    #: Whether every assignment has an integer value; all sums are then exact.
     integral: bool = False
+    #: No value is further from that of the instance, by the rounding errors of :meth:`condition`. Every upper bound
+    #: contains it: what is conditioned on can cancel, and then no margin relative to the rest covers it.
     slack: float = 0.0
 
     @cached_property
     def _constraints(self) -> csp_kernels.Constraints:
         """What the kernels work on."""
-        m = len(self.pairs)
-        ends = self.pairs.T.ravel()
+        ends, others = self.pairs.T.ravel(), self.pairs[:, ::-1].T.ravel()
         order = np.argsort(ends, kind="stable")
-        indptr = np.searchsorted(ends[order], np.arange(self.n_variables + 1))
-        others = self.pairs[:, ::-1].T.ravel()[order]
-        incidence = indptr.astype(np.int64), np.ascontiguousarray(others), order % max(m, 1)
-        return csp_kernels.Constraints(*incidence, self.tables, self.unary)
+        indptr = np.searchsorted(ends[order], np.arange(self.n_variables + 1)).astype(np.int64)
+        return csp_kernels.Constraints(indptr, others[order], order % max(len(self.pairs), 1), self.tables, self.unary)
 
     @classmethod
     def of(cls, instance: TwoCSP) -> CSPObjective:
@@ -79,8 +63,6 @@ class CSPObjective:
     def trivial_bound(self) -> float:
         """Sum of the largest entries, rounded up for rounding errors."""
         parts = np.concatenate([[self.constant], self.unary.max(axis=1), self.tables.max(axis=(1, 2), initial=0.0)])
-        if not len(self.pairs):
-            parts = parts[: 1 + self.n_variables]
         return math.fsum(parts) + (0.0 if self.integral else 1e-15 * math.fsum(np.abs(parts)) + self.slack)
 
     def _rounded(self, roundings: int) -> float:
@@ -103,16 +85,15 @@ class CSPObjective:
         return float(np.min(sizes[sizes > self.slack], initial=math.inf))
 
     def variable_weights(self) -> FloatArray:
-        """Weights p of the global correlation: :meth:`spread` scaled to sum 1, uniform if it is zero."""
-        spread = self.spread()
-        return spread / spread.sum() if spread.any() else np.full(self.n_variables, 1.0 / self.n_variables)
+        """Weights p of the global correlation: the shares of :meth:`spread`."""
+        return shares(self.spread())
 
     def spread(self) -> FloatArray:
         """How far apart the labels of each variable can be, shape (n,): root sum of squared half ranges."""
         square = (0.5 * np.ptp(self.unary, axis=1)) ** 2
-        half_range = 0.5 * np.ptp(self.tables.reshape(len(self.tables), -1), axis=1) if len(self.tables) else []
+        of_tables = (0.5 * np.ptp(self.tables.reshape(-1, self.alphabet_size**2), axis=1)) ** 2
         for end in (0, 1):
-            np.add.at(square, self.pairs[:, end], np.square(half_range))
+            np.add.at(square, self.pairs[:, end], of_tables)
         return np.asarray(np.sqrt(square))
 
     def value(self, labels: IntArray) -> float:
@@ -120,6 +101,10 @@ class CSPObjective:
         u, v = self.pairs.T
         single = self.unary[np.arange(labels.size), labels]
         return math.fsum([self.constant, *single, *self.tables[np.arange(len(u)), labels[u], labels[v]]])
+
+    def relaxed_value(self, V: FloatArray, moments: FloatArray) -> float:
+        """Pseudo-expectation of the value from label vectors and their pair moments."""
+        return self.constant + float(np.sum(self.unary * V[:, :, 0])) + float(np.sum(self.tables * moments))
 
     def ascend(self, E: FloatArray, V: FloatArray, S: FloatArray, penalty: float, sweeps: int) -> float:
         """Block ascent on label vectors, in place; see :func:`dpgraph.sos.csp.kernels.ascend_blocks`."""
@@ -144,12 +129,9 @@ class CSPObjective:
         np.add.at(unary, v[u == i], self.tables[u == i, a, :])
         np.add.at(unary, u[v == i], self.tables[v == i, :, a])
         keep = (u != i) & (v != i)
-        pairs = self.pairs[keep]
-        pairs = pairs - (pairs > i)
-        return CSPObjective(
-            pairs, self.tables[keep], np.delete(unary, i, axis=0), self.constant + float(unary[i, a]), self.integral,
-            self._rounded(2),
-        )  # fmt: skip
+        pairs = self.pairs[keep] - (self.pairs[keep] > i)
+        constant, rest = self.constant + float(unary[i, a]), np.delete(unary, i, axis=0)
+        return CSPObjective(pairs, self.tables[keep], rest, constant, self.integral, self._rounded(2))
 
     def signed(self) -> SparseObjective:
         """For two labels: the same values as cuts of n + 1 vertices, vertex 0 on the side of label 0.

@@ -1,16 +1,9 @@
-"""The degree-2 relaxation of a 2-CSP at scale: label vectors of low rank, side constraints by multipliers.
+"""The degree-2 relaxation of a 2-CSP (Raghavendra 2008) at scale: label vectors of low rank, multipliers.
 
 Maximise the sum of tables[e, a, b] <V_ua, V_vb> over vectors with <V_ia, V_ib> = 0, sum_a V_ia = v_0, |v_0| = 1, and,
 if asked for, <V_ua, V_vb> >= 0 on the constraints. The label constraints hold exactly at every step, because the
-vectors of a variable are built from an orthonormal frame; one frame at a time is improved with the others fixed (in
-the manner of the mixing method). The inequalities are relaxed by an augmented Lagrangian.
-
-References
-----------
-P. Raghavendra, Optimal algorithms and inapproximability results for every CSP?, STOC 2008 (the relaxation).
-S. Burer, R. D. C. Monteiro, A nonlinear programming algorithm for solving semidefinite programs via low-rank
-factorization, Mathematical Programming 95 (2003).
-P.-W. Wang, W.-C. Chang, J. Z. Kolter, The mixing method, arXiv:1706.00476.
+vectors of a variable are built from an orthonormal frame; one frame at a time is improved with the others fixed, in
+the manner of the mixing method (Wang, Chang, Kolter 2017). The inequalities are relaxed by an augmented Lagrangian.
 """
 
 import math
@@ -18,11 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpgraph.sos.csp import kernels as csp_kernels
 from dpgraph.sos.csp.certificate import certify_csp, estimate_bound
+from dpgraph.sos.csp.kernels import pair_moments
 from dpgraph.sos.csp.objective import CSPObjective
-from dpgraph.sos.cut.certificate import Certificate
-from dpgraph.typing import BoolArray, FloatArray
+from dpgraph.sos.cut.certificate import Certificate, by_bound
+from dpgraph.typing import FloatArray
 
 __all__ = ["CSPRelaxation", "solve_csp_relaxation"]
 
@@ -61,10 +54,6 @@ class CSPRelaxation:
         """Pseudo-probabilities <V_ia, v_0>, shape (n, q)."""
         return self.frames[:, :, 0] ** 2
 
-    def without(self, i: int, keep: BoolArray) -> tuple[FloatArray, FloatArray]:
-        """Start for the problem without variable i: frames and multipliers of the constraints in `keep`."""
-        return np.delete(self.frames, i, axis=0), self.multipliers[keep]
-
 
 def solve_csp_relaxation(
     objective: CSPObjective,
@@ -82,23 +71,18 @@ def solve_csp_relaxation(
     and 2000. `nonnegative` requires nonnegative pair probabilities on the constraints; without, they are required
     first and then released. `start` holds frames and multipliers to start from.
     """
-    n, q = objective.n_variables, objective.alphabet_size
     known: list[Certificate] = []
     if start is None and not nonnegative:
         # From a random start block ascent may end where no single frame improves; with the inequalities it does not.
         inside = solve_csp_relaxation(objective, rng, tol=min(_LOOSE * tol, 0.01), max_sweeps=max_sweeps)
         start = inside.frames, np.zeros_like(objective.tables)
         known.append(inside.certificate)  # multipliers of the inequalities only add to the value, so it still holds
-    if start is None:
-        E = _random_frames(n, q, min(n * (q - 1) + 1, max(_RANK, q + 1)), rng)
-        S = np.zeros_like(objective.tables)
-    else:
-        E, S = (np.array(part, order="C") for part in start)
+    E, S = _random_start(objective, rng) if start is None else (np.array(part, order="C") for part in start)
     V = E * E[:, :, :1]
     entry = float(np.abs(objective.tables).max(axis=(1, 2), initial=0.0).mean()) if len(objective.pairs) else 0.0
     penalty = _PENALTY * entry if nonnegative else 0.0
     if max_sweeps is None:
-        work = 4.0 * len(objective.pairs) * q**2 * E.shape[2] + 1.0
+        work = 4.0 * len(objective.pairs) * objective.alphabet_size**2 * E.shape[2] + 1.0
         max_sweeps = int(np.clip(_OPERATIONS / work, _FEWEST_SWEEPS, _MOST_SWEEPS))
     sweeps, before = 0, -math.inf
     # A nearly integral solution no longer shows all of its multipliers, so the best dual point is kept.
@@ -107,11 +91,11 @@ def solve_csp_relaxation(
     while True:
         for _ in range(_ROUNDS if nonnegative else 1):
             objective.ascend(E, V, S, penalty, 1 if nonnegative else _ROUNDS)
-            moments = csp_kernels.pair_moments(objective.pairs, V)
+            moments = pair_moments(objective.pairs, V)
             if nonnegative:
                 S = np.maximum(S - penalty * moments, 0.0)
         sweeps += _ROUNDS
-        value = relaxation_value(objective, V, moments)
+        value = objective.relaxed_value(V, moments)
         missing = np.maximum(-moments, 0.0) if nonnegative else np.zeros(1)
         error = abs(value - before) + abs(float(np.sum(S * moments))) + entry * float(missing.sum())
         before = value
@@ -125,18 +109,17 @@ def solve_csp_relaxation(
                 break
         if sweeps >= max_sweeps:
             break
-    known.append(certify_csp(objective, *(dual or (V, S)), rng))
-    certificate = min(known, key=lambda certificate: certificate.bound)
+    certificate = min([*known, certify_csp(objective, *(dual or (V, S)), rng)], key=by_bound)
     return CSPRelaxation(E, S, value, float(missing.max(initial=0.0)), certificate, nonnegative, tol)
 
 
-def relaxation_value(objective: CSPObjective, V: FloatArray, moments: FloatArray) -> float:
-    """Pseudo-expectation of the value from label vectors and pair moments."""
-    return objective.constant + float(np.sum(objective.unary * V[:, :, 0])) + float(np.sum(objective.tables * moments))
+def _random_start(objective: CSPObjective, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+    """Random frames with uniform marginals, and no multipliers.
 
-
-def _random_frames(n: int, q: int, k: int, rng: np.random.Generator) -> FloatArray:
-    """Frames with uniform marginals, otherwise at random: E = R'(v_0, W), R swaps e_0 and (1, ..., 1)/sqrt(q)."""
+    E = R'(v_0, W), where R swaps e_0 and (1, ..., 1)/sqrt(q).
+    """
+    n, q = objective.n_variables, objective.alphabet_size
+    k = min(n * (q - 1) + 1, max(_RANK, q + 1))
     W = np.zeros((n, q, k))
     W[:, 0, 0] = 1.0
     basis, _ = np.linalg.qr(rng.standard_normal((n, k - 1, q - 1)))
@@ -144,4 +127,4 @@ def _random_frames(n: int, q: int, k: int, rng: np.random.Generator) -> FloatArr
     h = np.full(q, 1.0 / math.sqrt(q))
     h[0] -= 1.0
     R = np.eye(q) - 2.0 * np.outer(h, h) / (h @ h)
-    return np.ascontiguousarray(np.einsum("ca,nck->nak", R, W))
+    return np.ascontiguousarray(np.einsum("ca,nck->nak", R, W)), np.zeros_like(objective.tables)

@@ -1,25 +1,27 @@
-"""From label vectors to assignments, and their local improvement.
-
-References
-----------
-B. Barak, P. Raghavendra, D. Steurer, Rounding semidefinite programming hierarchies via global correlation, FOCS 2011.
-A. Frieze, M. Jerrum, Improved approximation algorithms for MAX k-CUT and MAX BISECTION, Algorithmica 18 (1997).
-"""
+"""From label vectors to assignments (Barak, Raghavendra, Steurer 2011; Frieze, Jerrum 1997), and local improvement."""
 
 import numpy as np
 
+from dpgraph.sos.csp.kernels import ascend_factored
 from dpgraph.sos.csp.objective import CSPObjective
 from dpgraph.sos.kernels import default_sweeps, on_threads
-from dpgraph.sos.sampling import draw_labels
 from dpgraph.typing import FloatArray, IntArray
 
-__all__ = ["best_rows", "improve_labels", "one_opt_labels", "round_vectors"]
+__all__ = ["best_rows", "draw_labels", "improve_labels", "one_opt_labels", "round_vectors", "solve_factored_csp"]
 
 _OPERATIONS = 4e8  # elementary operations of the default annealing, all starts together (a few seconds)
 # Temperatures in units of a typical change of value in a random assignment.
 _HOT, _COLD = 0.45, 0.05
 _GREEDY_SWEEPS = 1000
 _MOST_SWEEPS = 2000
+_FACTORED_SWEEPS = 200
+
+
+def draw_labels(marginals: FloatArray, rng: np.random.Generator) -> IntArray:
+    """Positions of labels drawn independently from the rows of `marginals` (n, q), clipped and scaled to sum 1."""
+    p = np.cumsum(np.maximum(marginals, 0.0), axis=1)
+    threshold = rng.random(len(p)) * p[:, -1]
+    return np.asarray(np.minimum((threshold[:, None] >= p).sum(axis=1), p.shape[1] - 1))
 
 
 def round_vectors(V: FloatArray, rounds: int, rng: np.random.Generator) -> IntArray:
@@ -77,3 +79,23 @@ def _run(objective: CSPObjective, assignments: IntArray, temperatures: FloatArra
     rows = np.array(assignments, dtype=np.int64, order="C")
     on_threads(lambda row, seed: objective.anneal(row, temperatures, int(seed)), rows, seeds)
     return rows
+
+
+def solve_factored_csp(
+    factor: FloatArray, core: FloatArray, q: int, *, starts: int, rng: np.random.Generator
+) -> IntArray:
+    """Best of `starts` coordinate ascents on U B U', all that is known of a label-extended matrix, shape (n,).
+
+    Row ``i * q + a`` of U, shape (n q, r), is variable i with label a; B is symmetric. The diagonal q x q blocks of
+    U B U' are ignored.
+    """
+    n = factor.shape[0] // q
+    U = np.ascontiguousarray(factor)
+    UB = np.ascontiguousarray(U @ core)
+    best, best_value = np.zeros(n, dtype=np.int64), -np.inf
+    for _ in range(starts):
+        labels = rng.integers(0, q, size=n)
+        value = ascend_factored(U, UB, q, labels, rng.permutation(n), _FACTORED_SWEEPS)
+        if value > best_value:
+            best, best_value = labels, value
+    return best

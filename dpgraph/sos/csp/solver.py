@@ -5,15 +5,13 @@ from dataclasses import replace
 import numpy as np
 
 from dpgraph.arguments import as_generator
-from dpgraph.sos.csp.conditioning import CSPNode, condition_csp
+from dpgraph.sos.csp.conditioning import condition_csp
 from dpgraph.sos.csp.objective import CSPObjective
 from dpgraph.sos.csp.relaxation import solve_csp_relaxation
 from dpgraph.sos.csp.rounding import best_rows, improve_labels, one_opt_labels, round_vectors
 from dpgraph.sos.cut.solver import solve_max_cut
-from dpgraph.sos.options import SolverOptions
-from dpgraph.sos.seed_search import SeedSearch
+from dpgraph.sos.seed_search import SolverOptions
 from dpgraph.sos.solution import Solution, to_beat
-from dpgraph.typing import IntArray
 
 __all__ = ["solve_csp"]
 
@@ -44,31 +42,13 @@ def solve_csp(
         known = best_rows(objective, one_opt_labels(objective, rounded), 1)[0]
         bound = to_beat(objective, objective.value(known))
         tree = condition_csp(objective, root, options, generator, lower_bound=bound, on_seed=bar.update)
-        rounded = _round_nodes(objective, tree, rounded, options, generator)
+        pool = [rounded]
+        for node in tree.nodes:
+            if np.any(node.labels >= 0):
+                pool.append(node.complete(round_vectors(node.relaxation.vectors, options.rounds, generator)))
+        rounded = best_rows(objective, np.concatenate(pool), options.starts)
         labels = rounded[0]
         if options.local_search:
             labels = improve_labels(objective, rounded, generator, sweeps=options.sweeps)
         bar.update()
-    return Solution.of(
-        objective,
-        labels,
-        objective.value(labels),
-        bound=tree.upper_bound,
-        certificate=root.certificate.kind,
-        trace=tree.trace,
-    )
-
-
-def _round_nodes(
-    objective: CSPObjective,
-    tree: SeedSearch[CSPNode],
-    rounded: IntArray,
-    options: SolverOptions,
-    rng: np.random.Generator,
-) -> IntArray:
-    """The best of `rounded` and of roundings of every node that is left."""
-    pool = [rounded]
-    for node in tree.nodes:
-        if np.any(node.labels >= 0):
-            pool.append(node.complete(round_vectors(node.relaxation.vectors, options.rounds, rng)))
-    return best_rows(objective, np.concatenate(pool), options.starts)
+    return Solution.of(objective, labels, bound=tree.upper_bound, certificate=root.certificate.kind, trace=tree.trace)

@@ -3,8 +3,6 @@
 A cut objective is a symmetric matrix M with zero diagonal; the cut x in {-1, 1}^n has the value
 
     1'M1/4 - x'Mx/4 = sum over pairs i < j with x_i != x_j of M_ij.
-
-Entries may be negative.
 """
 
 from __future__ import annotations
@@ -15,33 +13,26 @@ from collections.abc import Callable
 
 import numpy as np
 
+from dpgraph.sos.seed_search import shares
 from dpgraph.typing import FloatArray, IntArray
 
-__all__ = ["CutObjective"]
+__all__ = ["CutObjective", "on_binary_grid", "rounding_slack"]
 
 
 class CutObjective(ABC):
     """Maximise ``constant - x'Mx/4`` over x in {-1, 1}^n; relaxed: ``constant + <W, X>``, W = -M/4, X_ii = 1.
 
-    Attributes
-    ----------
-    n_vertices : int
-        Number of vertices n.
-    constant : float
-        1'M1/4 plus the value of pairs fixed by :meth:`contract`.
-    integral : bool
-        Whether every cut has an integer value.
-    exact_sums : bool
-        Whether sums of entries of M are free of rounding errors.
-    slack : float
-        A bound on the rounding errors of :meth:`contract` and of the sums that made M: no value of this objective is
-        further from that of the objective it stands for. Every upper bound contains it.
+    Entries of M may be negative. The `constant` is 1'M1/4 plus the value of pairs fixed by :meth:`contract`.
     """
 
     n_vertices: int
     constant: float
+    #: Whether every cut has an integer value.
     integral: bool = False
+    #: Whether sums of entries of M are free of rounding errors.
     exact_sums: bool = False
+    #: No value is further from that of the objective that this one stands for, by the rounding errors of
+    #: :meth:`contract` and of the sums that made M. Every upper bound contains it.
     slack: float = 0.0
 
     @abstractmethod
@@ -54,10 +45,7 @@ class CutObjective(ABC):
 
     @abstractmethod
     def ascend(self, vectors: FloatArray, sweeps: int, tol: float) -> tuple[int, float]:
-        """Coordinate ascent on unit rows, in place, until one sweep gains at most `tol`.
-
-        Returns the number of sweeps done and the gain of the last one.
-        """
+        """Coordinate ascent on unit rows, in place, until one gains at most `tol`: sweeps done, gain of the last."""
 
     @abstractmethod
     def anneal(self, signs: FloatArray, temperatures: FloatArray, tol: float, seed: int) -> None:
@@ -101,6 +89,10 @@ class CutObjective(ABC):
         """Value of one cut (n,), as exactly as the objective is known."""
         return float(self.values(signs))
 
+    def value(self, labels: IntArray) -> float:
+        """Value of the cut between labels 0 and 1."""
+        return self.cut_value(np.where(labels == 1, -1.0, 1.0))
+
     def ranks(self) -> tuple[int, int]:
         """Ranks at which the low-rank relaxation starts, and beyond which it need not be widened.
 
@@ -119,7 +111,20 @@ class CutObjective(ABC):
         return math.inf
 
     def vertex_weights(self) -> FloatArray:
-        """Default vertex weights p of the global correlation: row norms scaled to sum 1 (uniform if M = 0)."""
-        norms = self.row_norms()
-        total = float(norms.sum())
-        return norms / total if total > 0 else np.full(self.n_vertices, 1.0 / self.n_vertices)
+        """Default vertex weights p of the global correlation: the shares of the row norms."""
+        return shares(self.row_norms())
+
+
+def rounding_slack(roundings: int, magnitude: float) -> float:
+    """Bound on the error of a sum of terms of total size `magnitude`, each of which is rounded `roundings` times.
+
+    The error is at most ``gamma magnitude`` with ``gamma = k u/(1 - k u)``, k the number of roundings and u = 2^-53
+    (Higham 2002, Lemma 3.1). Sixteen times ``k u`` also covers the rounding of `magnitude` and of the slack itself.
+    """
+    return 16.0 * roundings * 2.0**-53 * magnitude
+
+
+def on_binary_grid(numbers: FloatArray) -> bool:
+    """Multiples of 2**-12 whose sums, and quarters of sums, are exact in double precision."""
+    scaled = numbers * 2.0**12
+    return bool(np.all(scaled == np.rint(scaled))) and float(np.abs(scaled).sum()) < 2.0**50

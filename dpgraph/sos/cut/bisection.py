@@ -4,17 +4,14 @@ import numpy as np
 
 from dpgraph.arguments import as_generator
 from dpgraph.sos.cut.balance import penalise_imbalance
-from dpgraph.sos.cut.base import CutObjective
+from dpgraph.sos.cut.base import CutObjective, rounding_slack
 from dpgraph.sos.cut.conditioning import PinnedNode, condition
-from dpgraph.sos.cut.local_search import improve
 from dpgraph.sos.cut.low_rank_sdp import LowRankSolution, solve_low_rank
 from dpgraph.sos.cut.objective import SparseObjective
-from dpgraph.sos.cut.rounding import best_columns, hyperplane_rounding, independent_signs
+from dpgraph.sos.cut.rounding import best_columns, hyperplane_rounding, improve, independent_signs
 from dpgraph.sos.cut.swaps import anneal_balanced, repair_and_swap
 from dpgraph.sos.definiteness import DENSE_LIMIT
-from dpgraph.sos.options import SolverOptions
-from dpgraph.sos.rounding_errors import rounding_slack
-from dpgraph.sos.seed_search import SeedSearch
+from dpgraph.sos.seed_search import SeedSearch, SolverOptions
 from dpgraph.sos.solution import Solution, is_optimal, to_beat
 from dpgraph.typing import FloatArray
 
@@ -41,14 +38,9 @@ def solve_bisection(
     cuts = hyperplane_rounding(objective, root.vectors, options.rounds, generator, keep=options.starts)
     cuts = repair_and_swap(objective, cuts, largest)
     known = float(objective.values(cuts).max())
-    tree = condition(
-        penalised,
-        root,
-        options,
-        generator,
-        weights=objective.vertex_weights(),
-        lower_bound=to_beat(objective, known) - allowance,
-    )
+    beat = to_beat(objective, known) - allowance
+    weights = objective.vertex_weights()
+    tree = condition(penalised, root, options, generator, weights=weights, lower_bound=beat)
     cuts = repair_and_swap(objective, _round_nodes(objective, tree, cuts, options.rounds, generator), largest)
     cuts = best_columns(objective, cuts, options.starts)
     # What the penalty takes from a bound and the allowance gives back are both rounded.
@@ -57,14 +49,9 @@ def solve_bisection(
     if options.local_search and not is_optimal(objective, known, bound):
         cuts = _improve(objective, cuts, largest, generator, options.sweeps)
     cut = best_columns(objective, cuts, 1)[:, 0]
-    return Solution.of(
-        objective,
-        (cut != cut[0]).astype(np.int64),
-        objective.cut_value(cut),
-        bound=bound,
-        certificate=(free if bound == free.certificate.bound else root).certificate.kind,
-        trace=tuple(entry.shifted(allowance) for entry in tree.trace),
-    )
+    certificate = (free if bound == free.certificate.bound else root).certificate.kind
+    trace = tuple(entry.shifted(allowance) for entry in tree.trace)
+    return Solution.of(objective, (cut != cut[0]).astype(np.int64), bound=bound, certificate=certificate, trace=trace)
 
 
 def _balanced_relaxation(

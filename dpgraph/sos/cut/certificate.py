@@ -18,11 +18,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from dpgraph.linalg.lanczos import Lanczos, lower_bound
-from dpgraph.sos.cut.base import CutObjective
-from dpgraph.sos.rounding_errors import on_binary_grid
+from dpgraph.sos.cut.base import CutObjective, on_binary_grid
 from dpgraph.typing import FloatArray
 
-__all__ = ["FAILURE_PROBABILITY", "LONG_RUN", "Certificate", "certify", "certify_within"]
+__all__ = ["FAILURE_PROBABILITY", "LONG_RUN", "Certificate", "by_bound", "certify", "certify_within"]
 
 #: Probability that a bound of kind "lanczos" fails (over the random start, in exact arithmetic).
 FAILURE_PROBABILITY = 1e-10
@@ -39,17 +38,11 @@ LONG_RUN = 1000
 class Certificate:
     """An upper bound on a relaxation, hence on every cut or assignment.
 
-    Attributes
-    ----------
-    bound : float
-        The bound, a rounding margin and the slack of the objective included.
-    kind : str
-        "proven": a dual matrix was proven positive semidefinite, rounding errors included (sparse elimination and
-        Cholesky, or the inertia of diagonal + low rank). "lanczos": holds with probability 1 - 1e-10 over the random
-        start of a Lanczos run in exact arithmetic. "trivial": the sum of the positive weights, of the largest entries,
-        or a diagonal dominance bound.
-    diagonal : numpy.ndarray, shape (n,), or None
-        Of a cut the dual point t: the bound is ``constant + sum(t)`` plus margin and slack.
+    The `bound` includes a rounding margin and the slack of the objective. Its `kind` is "proven" if a dual matrix was
+    proven positive semidefinite, rounding errors included (sparse elimination and Cholesky, or the inertia of diagonal
+    + low rank); "lanczos" if it holds with probability 1 - 1e-10 over the random start of a Lanczos run in exact
+    arithmetic; "trivial" for the sum of the positive weights, of the largest entries, or a diagonal dominance bound.
+    Of a cut the `diagonal` is the dual point t, shape (n,): the bound is ``constant + sum(t)`` plus margin and slack.
     """
 
     bound: float
@@ -59,7 +52,6 @@ class Certificate:
 
 def certify(objective: CutObjective, vectors: FloatArray, rng: np.random.Generator) -> Certificate:
     """Certified upper bound from any unit rows, shape (n, k): the closer they are to optimal, the better the bound."""
-    trivial = trivial_certificate(objective)
     line = _DualLine.through(objective, vectors)
     guess = float(line.lanczos(rng).run(_SHORT_RUN).ritz()[0])
     step = max(0.05 * abs(guess), 1e-7)
@@ -68,10 +60,10 @@ def certify(objective: CutObjective, vectors: FloatArray, rng: np.random.Generat
         step *= 2.0
         found = line.prove(guess, line.lanczos(rng))
         if found is not None:
-            return min(found, trivial, key=_by_bound)
-        if line.bound(guess) > trivial.bound:
+            return found
+        if line.bound(guess) > line.trivial.bound:
             break
-    return trivial
+    return line.trivial
 
 
 def certify_within(
@@ -82,20 +74,18 @@ def certify_within(
     Costs little when the answer is None: the Lanczos run, which underestimates the gap, is asked before a proof.
     Where no proof is affordable the bound of kind "lanczos" may be further above: better rows would not help it.
     """
-    trivial = trivial_certificate(objective)
     line = _DualLine.through(objective, vectors)
-    value = line.bound(0.0)
-    if trivial.bound - value <= gap:
-        return trivial, gap
-    shift = -gap / line.total_weight
+    if line.trivial.bound - line.bound(0.0) <= gap:
+        return line.trivial, gap
+    total_weight = max(math.fsum(line.weights), 1e-300)
+    shift = -gap / total_weight
     run = line.lanczos(rng)
     for steps in (_SHORT_RUN, _CAREFUL_RUN if objective.n_vertices > _COSTLY else _SHORT_RUN):
         run.look(shift, FAILURE_PROBABILITY / 2, steps)
         smallest = float(run.ritz()[0])
         if smallest <= shift:
-            return None, -smallest * line.total_weight
-    found = line.prove(shift, run)
-    return (None if found is None else min(found, trivial, key=_by_bound)), gap
+            return None, -smallest * total_weight
+    return line.prove(shift, run), gap
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,17 +95,18 @@ class _DualLine:
     objective: CutObjective
     multipliers: FloatArray
     weights: FloatArray
+    trivial: Certificate
 
     @classmethod
     def through(cls, objective: CutObjective, vectors: FloatArray) -> _DualLine:
         live = objective.row_norms() > 0.0
         y = np.where(live, -0.25 * np.sum(vectors * objective.multiply(vectors), axis=1), 0.0)
         floor = 0.05 * float(np.abs(y).sum()) / max(int(live.sum()), 1)
-        return cls(objective, y, np.where(live, np.maximum(y, floor) if floor > 0.0 else 1.0, 0.0))
-
-    @property
-    def total_weight(self) -> float:
-        return max(math.fsum(self.weights), 1e-300)
+        weights = np.where(live, np.maximum(y, floor) if floor > 0.0 else 1.0, 0.0)
+        # The sum of all positive weights: with t_i = |M_i|_1/4, Diag(t) + M/4 is diagonally dominant.
+        dominant = 0.25 * objective.absolute_row_sums()
+        trivial = Certificate(_bound(objective, dominant), "trivial", dominant)
+        return cls(objective, y, weights, trivial)
 
     def point(self, shift: float) -> FloatArray:
         return self.multipliers - shift * self.weights
@@ -124,16 +115,18 @@ class _DualLine:
         return _bound(self.objective, self.point(shift))
 
     def prove(self, shift: float, run: Lanczos) -> Certificate | None:
-        """The certificate at `shift`, or None if its dual point could not be shown to be feasible.
+        """The better of the trivial bound and that at `shift`, or None if its point could not be shown to be feasible.
 
         Where no proof is affordable, `run` is continued until it shows the same, or its bound is taken instead.
         """
-        t = self.point(shift)
+        t, kind = self.point(shift), "proven"
         proven = self.objective.is_semidefinite(t)
         if proven is None:
             t = self.point(lower_bound(run, shift, steps=LONG_RUN, failure=FAILURE_PROBABILITY))
-            return Certificate(_bound(self.objective, t), "lanczos", t)
-        return Certificate(_bound(self.objective, t), "proven", t) if proven else None
+            kind = "lanczos"
+        elif not proven:
+            return None
+        return min(Certificate(_bound(self.objective, t), kind, t), self.trivial, key=by_bound)
 
     def lanczos(self, rng: np.random.Generator) -> Lanczos:
         """A run for the smallest eigenvalue of S^{-1/2} (Diag(y) + M/4) S^{-1/2} on the vertices of positive weight."""
@@ -147,16 +140,8 @@ class _DualLine:
         return Lanczos(multiply, np.where(live, rng.standard_normal(live.size), 0.0))
 
 
-def trivial_certificate(objective: CutObjective) -> Certificate:
-    """The sum of all positive weights, as the dual point t_i = |M_i|_1/4: Diag(t) + M/4 is diagonally dominant.
-
-    Never below the relaxation. (A factored objective uses |M_i|_1 <= sqrt(n) |M_i|_2.)
-    """
-    t = 0.25 * objective.absolute_row_sums()
-    return Certificate(_bound(objective, t), "trivial", t)
-
-
-def _by_bound(certificate: Certificate) -> float:
+def by_bound(certificate: Certificate) -> float:
+    """The key by which certificates are compared."""
     return certificate.bound
 
 

@@ -1,4 +1,4 @@
-"""Driving down global correlation at degree 2: pin seeds, re-solve warm, search the outcomes with a beam.
+"""Driving down global correlation at degree 2 (Barak, Raghavendra, Steurer 2011; Raghavendra, Tan 2012).
 
 Unit rows V_i and a unit vector v_0 are a degree-2 pseudo-distribution of signs: E x_i = <V_i, v_0>,
 E x_i x_j = <V_i, V_j>. By the symmetry x -> -x the first pinned vertex is only a gauge: it becomes v_0. Pinning more
@@ -11,11 +11,6 @@ one of the four entries is +-c_ij/4, hence
     global correlation = sum_ij p_i p_j c_ij^2/4,   local correlation = <W, c> = -1/4 sum_ij M_ij c_ij.
 
 The local correlation is in units of the cut value: independent rounding has expected value ``value - local``.
-
-References
-----------
-B. Barak, P. Raghavendra, D. Steurer, Rounding semidefinite programming hierarchies via global correlation, FOCS 2011.
-P. Raghavendra, N. Tan, Approximating CSPs with global cardinality constraints using SDP hierarchies, SODA 2012.
 """
 
 from collections.abc import Callable
@@ -25,8 +20,7 @@ import numpy as np
 
 from dpgraph.sos.cut.base import CutObjective
 from dpgraph.sos.cut.low_rank_sdp import LowRankSolution, solve_low_rank
-from dpgraph.sos.options import SolverOptions
-from dpgraph.sos.seed_search import Correlation, SeedSearch, search_seeds
+from dpgraph.sos.seed_search import Correlation, SeedSearch, SolverOptions, search_seeds
 from dpgraph.typing import FloatArray, IntArray
 
 __all__ = ["PinnedNode", "condition", "correlation"]
@@ -60,9 +54,7 @@ class PinnedNode:
         return rows
 
     def means(self) -> FloatArray:
-        """Pseudo-expectations E x_i, shape (n,); all zero at the root."""
-        if not self.pins:
-            return np.zeros(self.group.size)
+        """Pseudo-expectations E x_i, shape (n,), once there is a gauge."""
         return np.asarray(np.clip(self.vectors() @ self.solution.vectors[0], -1.0, 1.0))
 
 
@@ -131,31 +123,25 @@ class _PinnedCuts:
 
     def pin(self, node: PinnedNode, variable: int, label: int) -> PinnedNode:
         if not node.pins:
-            return _gauged(self.objective, node, variable)
-        return _pinned(node, variable, 1.0 - 2.0 * label, self.rng, self.tol)
+            return self._gauged(node, variable)
+        removed, sign = node.group[variable], 1.0 - 2.0 * label
+        signs = np.ones(node.objective.n_vertices)
+        signs[removed] = sign
+        contracted = node.objective.contract(_merged(np.arange(signs.size), removed), signs)
+        start = np.delete(node.solution.vectors, removed, axis=0)
+        solution = solve_low_rank(contracted, self.rng, tol=self.tol, start=start)
+        bound = min(node.bound, solution.certificate.bound)
+        return PinnedNode((*node.pins, (variable, sign)), _merged(node.group, removed), contracted, solution, bound)
+
+    def _gauged(self, root: PinnedNode, vertex: int) -> PinnedNode:
+        """The root with the vertex as gauge: it becomes group 0."""
+        n = self.objective.n_vertices
+        order = np.concatenate([[vertex], np.delete(np.arange(n), vertex)])
+        group = np.argsort(order)
+        moved = replace(root.solution, vectors=root.solution.vectors[order])
+        return PinnedNode(((vertex, 1.0),), group, self.objective.contract(group, np.ones(n)), moved, root.bound)
 
 
-def _gauged(objective: CutObjective, node: PinnedNode, vertex: int) -> PinnedNode:
-    n = objective.n_vertices
-    order = np.concatenate([[vertex], np.delete(np.arange(n), vertex)])
-    group = np.empty(n, dtype=np.int64)
-    group[order] = np.arange(n)
-    root = node.solution
-    moved = LowRankSolution(root.vectors[order], root.value, root.certificate, 0, root.converged)
-    return PinnedNode(((vertex, 1.0),), group, objective.contract(group, np.ones(n)), moved, node.bound)
-
-
-def _pinned(node: PinnedNode, vertex: int, sign: float, rng: np.random.Generator, tol: float | None) -> PinnedNode:
-    removed = node.group[vertex]
-    group = np.where(node.group > removed, node.group - 1, node.group)
-    group[vertex] = 0
-    pins = (*node.pins, (vertex, sign))
-    signs = np.ones(node.objective.n_vertices)
-    signs[removed] = sign
-    merge = np.arange(signs.size)
-    merge = np.where(merge > removed, merge - 1, merge)
-    merge[removed] = 0
-    contracted = node.objective.contract(merge, signs)
-    start = np.delete(node.solution.vectors, removed, axis=0)
-    solution = solve_low_rank(contracted, rng, tol=tol, start=start)
-    return PinnedNode(pins, group, contracted, solution, min(node.bound, solution.certificate.bound))
+def _merged(group: IntArray, removed: int) -> IntArray:
+    """Numbers of groups after the one that is removed was merged with group 0."""
+    return np.where(group == removed, 0, group - (group > removed))

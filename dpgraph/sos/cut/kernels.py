@@ -10,7 +10,7 @@ from dpgraph.compiled import njit
 from dpgraph.sos.kernels import REORDER, Rows, accept
 from dpgraph.typing import FloatArray as Floats
 
-__all__ = ["anneal_csr", "anneal_dense", "anneal_factored", "ascend_csr", "ascend_dense", "ascend_factored", "move_row"]
+__all__ = ["anneal_dense", "anneal_factored", "anneal_sparse", "ascend_dense", "ascend_factored", "ascend_sparse"]
 
 # Over-relaxation of coordinate ascent, in [0, 1): measured on Gset, 0.9 needs a tenth of the sweeps of 0.
 _BEYOND = 0.9
@@ -20,7 +20,7 @@ _BLOCK = 32
 
 
 @njit(fastmath=REORDER)
-def move_row(V: Floats, i: int, g: Floats) -> float:
+def _move_row(V: Floats, i: int, g: Floats) -> float:
     """Move row i beyond the best unit vector u = g/|g| and return how much the relaxation value grows.
 
     The row goes to the direction of u + _BEYOND (u - V_i): on the sphere this stays closer to u than V_i was, so the
@@ -45,22 +45,35 @@ def move_row(V: Floats, i: int, g: Floats) -> float:
 
 
 @njit(fastmath=REORDER)
-def ascend_csr(rows: Rows, V: Floats, sweeps: int, tol: float) -> tuple[int, float]:
-    """Over-relaxed coordinate ascent until a sweep gains at most `tol`: (sweeps done, gain of the last one)."""
+def ascend_sparse(rows: Rows, u: Floats, price: float, V: Floats, sweeps: int, tol: float) -> tuple[int, float]:
+    """Over-relaxed coordinate ascent on M + price (u u' - diag(u^2)), M sparse, until a sweep gains at most `tol`.
+
+    Returns the number of sweeps done and the gain of the last one.
+    """
     indptr, indices, data = rows
     n, k = V.shape
-    g = np.empty(k)
+    g = np.zeros(k)
+    old = np.empty(k)
     gain = 0.0
     for sweep in range(sweeps):
+        total = np.dot(u, V)  # afresh in every sweep, so that rounding errors do not pile up
         gain = 0.0
         for i in range(n):
-            g[:] = 0.0
+            if price == 0.0:
+                g[:] = 0.0
+            else:
+                for c in range(k):
+                    old[c] = V[i, c]
+                    g[c] = -price * u[i] * (total[c] - u[i] * V[i, c])
             for p in range(indptr[i], indptr[i + 1]):
                 a = data[p]
                 j = indices[p]
                 for c in range(k):
                     g[c] -= a * V[j, c]
-            gain += move_row(V, i, g)
+            gain += _move_row(V, i, g)
+            if price != 0.0:
+                for c in range(k):
+                    total[c] += u[i] * (V[i, c] - old[c])
         if gain <= tol:
             return sweep + 1, gain
     return sweeps, gain
@@ -68,7 +81,7 @@ def ascend_csr(rows: Rows, V: Floats, sweeps: int, tol: float) -> tuple[int, flo
 
 @njit(fastmath=REORDER)
 def ascend_dense(M: Floats, V: Floats, sweeps: int, tol: float) -> tuple[int, float]:
-    """Coordinate ascent on a dense M: one matrix product for a block of rows, which then see each other's moves."""
+    """The same on a dense M: one matrix product for a block of rows, which then see each other's moves."""
     n, k = V.shape
     gain = 0.0
     for sweep in range(sweeps):
@@ -78,7 +91,7 @@ def ascend_dense(M: Floats, V: Floats, sweeps: int, tol: float) -> tuple[int, fl
             G = -np.dot(M[start:stop], V)
             for i in range(start, stop):
                 old = V[i].copy()
-                gain += move_row(V, i, G[i - start])
+                gain += _move_row(V, i, G[i - start])
                 for j in range(i + 1, stop):
                     for c in range(k):
                         G[j - start, c] -= M[i, j] * (V[i, c] - old[c])
@@ -89,7 +102,7 @@ def ascend_dense(M: Floats, V: Floats, sweeps: int, tol: float) -> tuple[int, fl
 
 @njit(fastmath=REORDER)
 def ascend_factored(U: Floats, UB: Floats, diagonal: Floats, V: Floats, sweeps: int, tol: float) -> tuple[int, float]:
-    """Coordinate ascent on M = U B U' - diag, UB = U B: P = U'V (r x k) is maintained, O(n r k) for a sweep."""
+    """The same on M = U B U' - diag, UB = U B: P = U'V (r x k) is maintained, O(n r k) for a sweep."""
     n, k = V.shape
     r = U.shape[1]
     g = np.empty(k)
@@ -106,7 +119,7 @@ def ascend_factored(U: Floats, UB: Floats, diagonal: Floats, V: Floats, sweeps: 
                 b = UB[i, a]
                 for c in range(k):
                     g[c] -= b * P[a, c]
-            gain += move_row(V, i, g)
+            gain += _move_row(V, i, g)
             for a in range(r):
                 u = U[i, a]
                 for c in range(k):
@@ -117,31 +130,42 @@ def ascend_factored(U: Floats, UB: Floats, diagonal: Floats, V: Floats, sweeps: 
 
 
 @njit(nogil=True)
-def anneal_csr(rows: Rows, x: Floats, temperatures: Floats, tol: float, seed: np.uint64) -> None:
-    """Metropolis annealing of x in place, one sweep for each temperature; stops early at a local optimum of T = 0."""
+def anneal_sparse(
+    rows: Rows, u: Floats, x: Floats, temperatures: Floats, prices: Floats, tol: float, seed: np.uint64
+) -> None:
+    """Metropolis annealing of x in place on M + c (u u' - diag(u^2)), a temperature and a price c for each sweep.
+
+    Stops early at a local optimum of temperature 0.
+    """
     indptr, indices, data = rows
     n = x.size
     state = np.array([seed], dtype=np.uint64)
     field = np.zeros(n)
+    total = 0.0
     for i in range(n):
+        total += u[i] * x[i]
         for p in range(indptr[i], indptr[i + 1]):
             field[i] += data[p] * x[indices[p]]
-    for temperature in temperatures:
+    for t in range(temperatures.size):
         flips = 0
         for i in range(n):
-            if accept(x[i] * field[i], temperature, tol, state):
+            force = field[i]
+            if prices[t] != 0.0:
+                force += prices[t] * u[i] * (total - u[i] * x[i])
+            if accept(x[i] * force, temperatures[t], tol, state):
                 x[i] = -x[i]
                 step = 2.0 * x[i]
+                total += u[i] * step
                 for p in range(indptr[i], indptr[i + 1]):
                     field[indices[p]] += data[p] * step
                 flips += 1
-        if flips == 0 and temperature == 0.0:
+        if flips == 0 and temperatures[t] == 0.0:
             return
 
 
 @njit(nogil=True, fastmath=REORDER)
 def anneal_dense(M: Floats, x: Floats, temperatures: Floats, tol: float, seed: np.uint64) -> None:
-    """Metropolis annealing on a dense M."""
+    """The same on a dense M."""
     state = np.array([seed], dtype=np.uint64)
     field = np.dot(M, x)
     for temperature in temperatures:
@@ -159,7 +183,7 @@ def anneal_dense(M: Floats, x: Floats, temperatures: Floats, tol: float, seed: n
 def anneal_factored(
     U: Floats, UB: Floats, diagonal: Floats, x: Floats, temperatures: Floats, tol: float, seed: np.uint64
 ) -> None:
-    """Metropolis annealing on M = U B U' - diag, O(r) for a trial."""
+    """The same on M = U B U' - diag, O(r) for a trial."""
     n, r = U.shape
     state = np.array([seed], dtype=np.uint64)
     for temperature in temperatures:

@@ -1,17 +1,9 @@
 """The degree-2 relaxation of max-cut in low-rank form, with a certificate that decides when to stop.
 
 Maximise constant + <W, V V'> over V with unit rows in R^k (Burer, Monteiro 2003) by exact maximisation over one row
-at a time. For k > sqrt(2n) local optima are global for almost every objective; smaller k are faster and nearly
-always enough, so the rank starts small and grows only if the certified gap stalls.
-
-References
-----------
-S. Burer, R. D. C. Monteiro, A nonlinear programming algorithm for solving semidefinite programs via low-rank
-factorization, Mathematical Programming 95 (2003).
-N. Boumal, V. Voroninski, A. Bandeira, The non-convex Burer-Monteiro approach works on smooth semidefinite programs,
-NIPS 2016, Theorem 2.
-P.-W. Wang, W.-C. Chang, J. Z. Kolter, The mixing method: low-rank coordinate descent for semidefinite programming
-with diagonal constraints, arXiv:1706.00476.
+at a time (Wang, Chang, Kolter 2017). For k > sqrt(2n) local optima are global for almost every objective (Boumal,
+Voroninski, Bandeira 2016); smaller k are faster and nearly always enough, so the rank starts small and grows only if
+the certified gap stalls.
 """
 
 import math
@@ -33,20 +25,10 @@ _SPREAD = 0.1  # length of the new coordinates of a row; measured
 
 @dataclass(frozen=True, eq=False)
 class LowRankSolution:
-    """A feasible point of the relaxation and an upper bound on it.
+    """A feasible point of the relaxation, X = V V', and an upper bound on it and on every cut.
 
-    Attributes
-    ----------
-    vectors : numpy.ndarray, shape (n, k)
-        Unit rows; the moments are X = V V'.
-    value : float
-        Value of the relaxation at X: a lower bound on its optimum (not on the max-cut).
-    certificate : Certificate
-        Upper bound on the relaxation and on every cut.
-    sweeps : int
-        Sweeps of coordinate ascent.
-    converged : bool
-        Whether the relative gap between bound and value reached the tolerance.
+    The `vectors` V are unit rows, shape (n, k); `value`, that of the relaxation at X, is a lower bound on its optimum
+    (not on the max-cut). `converged` tells whether bound and value are within the tolerance.
     """
 
     vectors: FloatArray
@@ -54,13 +36,6 @@ class LowRankSolution:
     certificate: Certificate
     sweeps: int
     converged: bool
-
-    def __repr__(self) -> str:
-        n, k = self.vectors.shape
-        return (
-            f"LowRankSolution(n={n}, rank={k}, value={self.value:.6g}, bound={self.certificate.bound:.6g}, "
-            f"converged={self.converged})"
-        )
 
 
 def solve_low_rank(
@@ -83,16 +58,16 @@ def solve_low_rank(
     if max_sweeps is None:
         max_sweeps = min(20_000, math.ceil(20 / tol))
     first, most = objective.ranks()
-    V = _random_rows(n, first, rng) if start is None else np.array(start, dtype=np.float64, order="C")
+    V = _unit_rows(rng.standard_normal((n, first))) if start is None else np.array(start, dtype=np.float64, order="C")
     threshold = 0.01 * tol
     sweeps = objective.ascend(V, min(_FIRST, max_sweeps), 0.0)[0] if tol >= _COARSE else 0
     stalls, last_gap = 0, math.inf
     while True:
-        done, gain = objective.ascend(V, min(_BATCH, max_sweeps - sweeps), threshold * _scale(objective, V))
+        scale = _value_and_scale(objective, V)[1]
+        done, gain = objective.ascend(V, min(_BATCH, max_sweeps - sweeps), threshold * scale)
         sweeps += done
-        V /= np.linalg.norm(V, axis=1, keepdims=True)
-        value = _relaxed_value(objective, V)
-        scale = _scale(objective, V)
+        V = _unit_rows(V)
+        value, scale = _value_and_scale(objective, V)
         out_of_sweeps = sweeps >= max_sweeps
         if gain > threshold * scale and not out_of_sweeps:
             continue
@@ -104,7 +79,8 @@ def solve_low_rank(
         last_gap = gap
         exhausted = gain <= 1e-13 * scale
         if (stalls >= 2 or exhausted) and not out_of_sweeps and V.shape[1] < most:
-            V = _widen(V, rng)
+            # Twice the rank, the new coordinates random: a way out of what is only optimal among the smaller rank.
+            V = _unit_rows(np.hstack([V, _SPREAD * rng.standard_normal(V.shape) / math.sqrt(V.shape[1])]))
             threshold, stalls, last_gap = 0.01 * tol, 0, math.inf
             continue
         if exhausted or out_of_sweeps:
@@ -112,21 +88,11 @@ def solve_low_rank(
         threshold = max(threshold / 5.0, 1e-14)
 
 
-def _relaxed_value(objective: CutObjective, V: FloatArray) -> float:
-    return objective.constant - 0.25 * float(np.sum(V * objective.multiply(V)))
+def _value_and_scale(objective: CutObjective, V: FloatArray) -> tuple[float, float]:
+    """Value of the relaxation, and what gaps are relative to: the larger of |constant| and |value|, never 0."""
+    value = objective.constant - 0.25 * float(np.sum(V * objective.multiply(V)))
+    return value, max(abs(objective.constant), abs(value), 1e-300)
 
 
-def _scale(objective: CutObjective, V: FloatArray) -> float:
-    """What gaps are relative to: the larger of |constant| and |value| of the relaxation, never 0."""
-    return max(abs(objective.constant), abs(_relaxed_value(objective, V)), 1e-300)
-
-
-def _random_rows(n: int, k: int, rng: np.random.Generator) -> FloatArray:
-    V = rng.standard_normal((n, k))
+def _unit_rows(V: FloatArray) -> FloatArray:
     return np.asarray(V / np.linalg.norm(V, axis=1, keepdims=True))
-
-
-def _widen(V: FloatArray, rng: np.random.Generator) -> FloatArray:
-    """Twice the rank, the new coordinates random: a way out of what is only optimal among the smaller rank."""
-    wide = np.hstack([V, _SPREAD * rng.standard_normal(V.shape) / math.sqrt(V.shape[1])])
-    return np.asarray(wide / np.linalg.norm(wide, axis=1, keepdims=True))

@@ -12,16 +12,45 @@ from scipy import sparse
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.sos import definiteness
 from dpgraph.sos.cut import kernels
-from dpgraph.sos.cut.base import CutObjective
+from dpgraph.sos.cut.base import CutObjective, on_binary_grid, rounding_slack
 from dpgraph.sos.kernels import Rows
 from dpgraph.sos.reduction import reduce_low_degree
-from dpgraph.sos.rounding_errors import on_binary_grid, rounding_slack
 from dpgraph.typing import FloatArray, IntArray
 
 __all__ = ["DenseObjective", "FactoredObjective", "SparseObjective"]
 
 
-class SparseObjective(CutObjective):
+class _ListedObjective(CutObjective):
+    """Objective of a matrix whose `entries` are listed, each twice; zeros may be left out."""
+
+    def __init__(self, n: int, entries: FloatArray, constant: float) -> None:
+        self.n_vertices = n
+        self.entries = entries
+        self.constant = constant
+        self.exact_sums = on_binary_grid(entries)
+        self.integral = self.exact_sums and bool(np.all(entries == np.rint(entries)))
+
+    def least_weight(self) -> float:
+        """Least absolute entry of M above its rounding errors."""
+        sizes = np.abs(self.entries)
+        return float(np.min(sizes[sizes > self.slack], initial=math.inf))
+
+    def _contraction_slack(self, group: IntArray) -> float:
+        """By how much P'MP and its constant can miss the values of M.
+
+        With g vertices in the largest group, an entry of P'(MP) is a sum of entries of M (times signs, which is
+        exact), each rounded at most 2 (g - 1) times. Their errors reach a value x'Mx/4 with a quarter of their sum.
+        The constant is rounded when it is made, in the sum of the diagonal, and in the difference. Hence at most
+        ``2 g u (sum |M| + |constant|)`` for g >= 2; :func:`rounding_slack` makes that 64 u for a pair. Nothing is
+        rounded where nothing is merged, or where all sums are exact.
+        """
+        g = _largest(group)
+        if g == 1 or (self.exact_sums and on_binary_grid(np.array([self.constant]))):
+            return 0.0
+        return rounding_slack(2 * g, float(np.abs(self.entries).sum()) + abs(self.constant))
+
+
+class SparseObjective(_ListedObjective):
     """Objective of an exactly symmetric sparse matrix with zero diagonal, as :attr:`dpgraph.graph.Graph.adjacency`.
 
     A cut has the value ``constant - x'Mx/4``, with the constant 1'M1/4 by default.
@@ -29,11 +58,9 @@ class SparseObjective(CutObjective):
 
     def __init__(self, matrix: sparse.csr_array, constant: float | None = None) -> None:
         self.matrix = matrix.astype(np.float64).tocsr()
-        self.n_vertices = int(matrix.shape[0])
+        entries = self.matrix.data
         self._counts_crossing = constant is None
-        self.constant = 0.25 * math.fsum(self.matrix.data) if constant is None else constant
-        self.exact_sums = on_binary_grid(self.matrix.data)
-        self.integral = self.exact_sums and bool(np.all(self.matrix.data == np.rint(self.matrix.data)))
+        super().__init__(int(matrix.shape[0]), entries, 0.25 * math.fsum(entries) if constant is None else constant)
 
     @cached_property
     def rows(self) -> Rows:
@@ -46,8 +73,7 @@ class SparseObjective(CutObjective):
 
     def cut_value(self, signs: FloatArray) -> float:
         """Correctly rounded: ``constant - x'Mx/4`` would cancel where weights are of mixed scales."""
-        row = np.repeat(signs, np.diff(self.matrix.indptr))
-        same = row * signs[self.matrix.indices]
+        same = np.repeat(signs, np.diff(self.matrix.indptr)) * signs[self.matrix.indices]
         if self._counts_crossing:
             return 0.5 * math.fsum(self.matrix.data[same < 0.0])
         return math.fsum(np.append(-0.25 * self.matrix.data * same, self.constant))
@@ -56,28 +82,24 @@ class SparseObjective(CutObjective):
         """Euclidean norms of the rows of M."""
         return np.sqrt(np.asarray((self.matrix**2).sum(axis=1), dtype=np.float64).ravel())
 
-    def least_weight(self) -> float:
-        """Least absolute entry of M above its rounding errors."""
-        return _least_above(np.abs(self.matrix.data), self.slack)
-
     def absolute_row_sums(self) -> FloatArray:
         """Sums of the absolute entries of the rows of M."""
         return np.asarray(abs(self.matrix).sum(axis=1), dtype=np.float64).ravel()
 
     def ascend(self, vectors: FloatArray, sweeps: int, tol: float) -> tuple[int, float]:
         """Coordinate ascent, O(nnz k) for a sweep."""
-        return kernels.ascend_csr(self.rows, vectors, sweeps, tol)
+        return kernels.ascend_sparse(self.rows, np.ones(self.n_vertices), 0.0, vectors, sweeps, tol)
 
     def anneal(self, signs: FloatArray, temperatures: FloatArray, tol: float, seed: int) -> None:
         """Metropolis sweeps, O(degree) for an accepted flip."""
-        kernels.anneal_csr(self.rows, signs, temperatures, tol, np.uint64(seed))
+        free = np.zeros(temperatures.size)
+        kernels.anneal_sparse(self.rows, np.ones(signs.size), signs, temperatures, free, tol, np.uint64(seed))
 
     def connected_groups(self, pattern: IntArray) -> IntArray:
         """Connected parts of the vertices with equal `pattern`."""
-        entries = self.matrix.tocoo()
-        row, col = entries.coords
+        row, col = self.matrix.tocoo().coords
         same = pattern[row] == pattern[col]
-        inside = sparse.coo_array((np.ones(int(same.sum())), (row[same], col[same])), shape=entries.shape)
+        inside = sparse.coo_array((np.ones(int(same.sum())), (row[same], col[same])), shape=self.matrix.shape)
         return np.asarray(sparse.csgraph.connected_components(inside, directed=False)[1].astype(np.int64))
 
     def flip_cost(self) -> float:
@@ -89,12 +111,11 @@ class SparseObjective(CutObjective):
         rows = np.arange(self.n_vertices)
         P = sparse.csr_array((signs, (rows, group)), shape=(self.n_vertices, int(group.max()) + 1))
         inner = (P.T @ self.matrix @ P).tocsr()
-        constant = self.constant - 0.25 * math.fsum(inner.diagonal())
         upper = sparse.triu(inner, k=1)  # the triangles may differ by rounding errors
         symmetric = (upper + upper.T).tocsr()
         symmetric.eliminate_zeros()
-        merged = SparseObjective(symmetric, constant)
-        merged.slack = self.slack + _contraction_slack(self, self.matrix.data, group)
+        merged = SparseObjective(symmetric, self.constant - 0.25 * math.fsum(inner.diagonal()))
+        merged.slack = self.slack + self._contraction_slack(group)
         return merged
 
     def reduced(self) -> tuple[CutObjective, IntArray, Callable[[FloatArray], FloatArray]]:
@@ -107,18 +128,15 @@ class SparseObjective(CutObjective):
         return definiteness.sparse_semidefinite(self.matrix, diagonal)
 
 
-class DenseObjective(CutObjective):
+class DenseObjective(_ListedObjective):
     """Objective of a dense symmetric matrix, whose diagonal is ignored; constants as of :class:`SparseObjective`."""
 
     def __init__(self, matrix: FloatArray, constant: float | None = None) -> None:
-        self.matrix = np.array(matrix, dtype=np.float64, order="C")
-        np.fill_diagonal(self.matrix, 0.0)
-        self.n_vertices = int(matrix.shape[0])
-        self.constant = 0.25 * math.fsum(self.matrix.sum(axis=1)) if constant is None else constant
-        self.exact_sums = on_binary_grid(self.matrix)
-        self.integral = self.exact_sums and bool(np.all(self.matrix == np.rint(self.matrix)))
+        self.matrix = M = np.array(matrix, dtype=np.float64, order="C")
+        np.fill_diagonal(M, 0.0)
+        super().__init__(len(M), M, 0.25 * math.fsum(M.sum(axis=1)) if constant is None else constant)
         if constant is None and not self.exact_sums:  # the rows are summed in blocks of 128 terms, then pairwise
-            self.slack = rounding_slack(4, float(np.abs(self.matrix).sum()))
+            self.slack = rounding_slack(4, float(np.abs(M).sum()))
 
     def multiply(self, block: FloatArray) -> FloatArray:
         """M times an array of shape (n,) or (n, k)."""
@@ -127,10 +145,6 @@ class DenseObjective(CutObjective):
     def row_norms(self) -> FloatArray:
         """Euclidean norms of the rows of M."""
         return np.asarray(np.linalg.norm(self.matrix, axis=1))
-
-    def least_weight(self) -> float:
-        """Least absolute entry of M above its rounding errors."""
-        return _least_above(np.abs(self.matrix), self.slack)
 
     def absolute_row_sums(self) -> FloatArray:
         """Sums of the absolute entries of the rows of M."""
@@ -154,7 +168,7 @@ class DenseObjective(CutObjective):
         P[np.arange(self.n_vertices), group] = signs
         inner = P.T @ self.matrix @ P
         merged = DenseObjective(inner, self.constant - 0.25 * math.fsum(inner.diagonal()))
-        merged.slack = self.slack + _contraction_slack(self, self.matrix, group)
+        merged.slack = self.slack + self._contraction_slack(group)
         return merged
 
     def is_semidefinite(self, diagonal: FloatArray) -> bool | None:
@@ -180,10 +194,10 @@ class FactoredObjective(CutObjective):
         self.n_vertices = int(self.factor.shape[0])
         self.scaled_factor = self.factor @ self.core  # U B
         self.diagonal = np.sum(self.scaled_factor * self.factor, axis=1)  # of U B U', to be taken off
-        total = self.factor.sum(axis=0)
-        self.constant = (
-            0.25 * (float(total @ self.core @ total) - math.fsum(self.diagonal)) if constant is None else constant
-        )
+        if constant is None:
+            total = self.factor.sum(axis=0)
+            constant = 0.25 * (float(total @ self.core @ total) - math.fsum(self.diagonal))
+        self.constant = constant
 
     def multiply(self, block: FloatArray) -> FloatArray:
         """M times an array of shape (n,) or (n, k), in O(n r k)."""
@@ -202,9 +216,8 @@ class FactoredObjective(CutObjective):
 
     def anneal(self, signs: FloatArray, temperatures: FloatArray, tol: float, seed: int) -> None:
         """Metropolis sweeps, O(r) for a trial."""
-        kernels.anneal_factored(
-            self.factor, self.scaled_factor, self.diagonal, signs, temperatures, tol, np.uint64(seed)
-        )
+        U, UB = self.factor, self.scaled_factor
+        kernels.anneal_factored(U, UB, self.diagonal, signs, temperatures, tol, np.uint64(seed))
 
     def flip_cost(self) -> float:
         """One inner product."""
@@ -235,25 +248,6 @@ class FactoredObjective(CutObjective):
         return definiteness.factored_semidefinite(self.factor, self.core, diagonal - 0.25 * self.diagonal)
 
 
-def _least_above(sizes: FloatArray, slack: float) -> float:
-    return float(np.min(sizes[sizes > slack], initial=math.inf))
-
-
 def _largest(group: IntArray) -> int:
     """Size of the largest group."""
     return int(np.bincount(group).max())
-
-
-def _contraction_slack(objective: CutObjective, entries: FloatArray, group: IntArray) -> float:
-    """By how much P'MP and its constant can miss the values of M, `entries` being those of M.
-
-    With g vertices in the largest group, an entry of P'(MP) is a sum of entries of M (times signs, which is exact),
-    each rounded at most 2 (g - 1) times. Their errors reach a value x'Mx/4 with a quarter of their sum. The constant
-    is rounded when it is made, in the sum of the diagonal, and in the difference. Hence at most
-    ``2 g u (sum |M| + |constant|)`` for g >= 2; :func:`rounding_slack` makes that 64 u for a pair. Nothing is rounded
-    where nothing is merged, or where all sums are exact.
-    """
-    g = _largest(group)
-    if g == 1 or (objective.exact_sums and on_binary_grid(np.array([objective.constant]))):
-        return 0.0
-    return rounding_slack(2 * g, float(np.abs(entries).sum()) + abs(objective.constant))

@@ -8,15 +8,15 @@ import numpy as np
 from dpgraph.arguments import as_generator
 from dpgraph.sos.cut.base import CutObjective
 from dpgraph.sos.cut.conditioning import PinnedNode, condition
-from dpgraph.sos.cut.local_search import improve, one_opt
 from dpgraph.sos.cut.low_rank_sdp import solve_low_rank
-from dpgraph.sos.cut.rounding import best_columns, hyperplane_rounding, independent_signs
-from dpgraph.sos.options import SolverOptions
-from dpgraph.sos.seed_search import SeedSearch
+from dpgraph.sos.cut.rounding import best_columns, hyperplane_rounding, improve, independent_signs, one_opt
+from dpgraph.sos.seed_search import SeedSearch, SolverOptions
 from dpgraph.sos.solution import Solution, is_optimal, to_beat
 from dpgraph.typing import FloatArray
 
 __all__ = ["solve_max_cut"]
+
+_MOST_SAMPLES = 20_000_000  # entries of the independent samples of a node
 
 
 def solve_max_cut(
@@ -48,14 +48,8 @@ def solve_max_cut(
         if options.local_search and not is_optimal(objective, objective.cut_value(cut), tree.upper_bound):
             cut = improve(objective, cuts, generator, sweeps=options.sweeps)
         bar.update()
-    return Solution.of(
-        objective,
-        (cut != cut[0]).astype(np.int64),
-        objective.cut_value(cut),
-        bound=tree.upper_bound,
-        certificate=root.certificate.kind,
-        trace=tree.trace,
-    )
+    labels = (cut != cut[0]).astype(np.int64)
+    return Solution.of(objective, labels, bound=tree.upper_bound, certificate=root.certificate.kind, trace=tree.trace)
 
 
 def _round_nodes(
@@ -71,9 +65,8 @@ def _round_nodes(
     for node in tree.nodes:
         if not node.pins:
             continue
-        means = node.means()
-        count = max(1, min(rounds, 20_000_000 // means.size))
-        pool.append(best_columns(objective, independent_signs(means, count, rng), keep))
+        count = max(1, min(rounds, _MOST_SAMPLES // objective.n_vertices))
+        pool.append(best_columns(objective, independent_signs(node.means(), count, rng), keep))
         if len(node.pins) > 1:  # before that, the hyperplanes of the root are the node's own
             pool.append(hyperplane_rounding(objective, node.vectors(), rounds, rng, keep=keep))
     return best_columns(objective, np.hstack(pool), keep)

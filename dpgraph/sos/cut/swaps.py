@@ -1,17 +1,11 @@
-"""Exactly balanced cuts: annealing with a price on imbalance, repair, and exchanges of two vertices.
-
-References
-----------
-B. W. Kernighan, S. Lin, An efficient heuristic procedure for partitioning graphs, Bell System Technical Journal 49
-(1970).
-D. S. Johnson, C. R. Aragon, L. A. McGeoch, C. Schevon, Optimization by simulated annealing: an experimental
-evaluation; part I, graph partitioning, Operations Research 37 (1989).
+"""Exactly balanced cuts: annealing with a price on imbalance (Johnson, Aragon, McGeoch, Schevon 1989), repair, and
+exchanges of two vertices (Kernighan, Lin 1970).
 """
 
 import numpy as np
 
 from dpgraph.compiled import njit
-from dpgraph.sos.cut.balance import BalancedObjective
+from dpgraph.sos.cut.kernels import anneal_sparse
 from dpgraph.sos.cut.objective import SparseObjective
 from dpgraph.sos.kernels import Rows, default_sweeps, on_columns
 from dpgraph.typing import FloatArray
@@ -56,10 +50,10 @@ def anneal_balanced(
     if sweeps is None:
         sweeps = default_sweeps(_OPERATIONS, count * n * objective.flip_cost())
     temperatures = np.linspace(hot, _COLD, sweeps) * float(norms[norms > 0.0].mean())
-    penalised = BalancedObjective(objective, np.ones(n), 0.0)
+    prices = 4.0 * _PRICE * temperatures
 
     def cool(x: FloatArray, seed: np.int64) -> None:
-        penalised.anneal_penalties(x, temperatures, _PRICE * temperatures, 0.0, int(seed))
+        anneal_sparse(objective.rows, np.ones(n), x, temperatures, prices, 0.0, np.uint64(seed))
 
     annealed = on_columns(cool, signs, rng.integers(2**63, size=(count,)))
     return repair_and_swap(objective, annealed, imbalance)
@@ -113,12 +107,10 @@ def _repair_and_swap(rows: Rows, x: FloatArray, imbalance: int, tol: float) -> N
             continue
         if i < 0 or j < 0:
             return
-        for p in range(indptr[i], indptr[i + 1]):  # the edge between the two stays cut
-            extra[indices[p]] = 2.0 * data[p]
+        extra[indices[indptr[i] : indptr[i + 1]]] = 2.0 * data[indptr[i] : indptr[i + 1]]  # their edge stays cut
         j = _best(-1.0, x, gain, extra)
         together = gain[i] + gain[j] + extra[j]
-        for p in range(indptr[i], indptr[i + 1]):
-            extra[indices[p]] = 0.0
+        extra[indices[indptr[i] : indptr[i + 1]]] = 0.0
         if together <= tol:
             return
         _flip(i, rows, x, gain)

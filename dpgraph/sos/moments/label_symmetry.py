@@ -1,22 +1,17 @@
 """Permutations of the labels that leave a 2-CSP unchanged, and the moments that are left after averaging over them.
 
 If every table is unchanged when both its ends are relabelled, the average of an optimal pseudo-distribution over the
-relabellings is optimal too. Relaxing over averaged moments only has fewer unknowns and the same value.
-
-References
-----------
-K. Gatermann, P. A. Parrilo, Symmetry groups, semidefinite programs, and sums of squares, J. Pure Appl. Algebra 192
-(2004).
+relabellings is optimal too (Gatermann, Parrilo 2004). Relaxing over averaged moments only has fewer unknowns and the
+same value.
 """
 
 import itertools
-import math
 
 import numpy as np
 from scipy import linalg, sparse
 
 from dpgraph.instance import TwoCSP
-from dpgraph.sos.moments.pseudo_distribution import Monomial
+from dpgraph.sos.moments.monomials import Monomial, linear_in_moments
 
 __all__ = ["averaging", "free_moments", "label_symmetries"]
 
@@ -46,34 +41,16 @@ def _unchanged(instance: TwoCSP, g: Permutation) -> bool:
 
 def averaging(group: list[Permutation], names: list[Monomial]) -> list[sparse.csr_array]:
     """For each permutation the matrix that maps the moments of `names` to those after relabelling."""
-    number = {name: k for k, name in enumerate(names)}
-    return [_relabelling(g, names, number) for g in group]
-
-
-def _relabelling(g: Permutation, names: list[Monomial], number: dict[Monomial, int]) -> sparse.csr_array:
-    """Row S: the monomial S relabelled, its last labels expanded as 1 minus the others."""
-    last = len(g) - 1
-    data: list[float] = []
-    row: list[int] = []
-    col: list[int] = []
-    for at, name in enumerate(names):
-        factors: list[list[tuple[float, Monomial]]] = [
-            [(1.0, ((i, g[a]),))] if g[a] < last else [(1.0, ()), *((-1.0, ((i, b),)) for b in range(last))]
-            for i, a in name
-        ]
-        for terms in itertools.product(*factors):
-            data.append(math.prod(sign for sign, _ in terms))
-            row.append(at)
-            col.append(number[tuple(itertools.chain.from_iterable(S for _, S in terms))])
-    return sparse.coo_array((data, (row, col)), shape=(len(names), len(names))).tocsr()
+    relabelled = ([tuple((i, g[a]) for i, a in name) for name in names] for g in group)
+    return [linear_in_moments(rows, names, len(group[0]) - 1) for rows in relabelled]
 
 
 def free_moments(average: sparse.csr_array, names: list[Monomial], labels: int) -> sparse.csr_array:
     """Matrix T, shape (K, r), with T z the moments that averaging leaves unchanged; z holds r of them, z_0 = y_0.
 
     Moments of k variables are an affine function of moments of fewer and of some of their own, the same function for
-    every set of k variables. `names` are ordered as by :func:`dpgraph.sos.moments.pseudo_distribution.monomials`;
-    `labels` is q - 1.
+    every set of k variables. `names` are ordered as by :func:`dpgraph.sos.moments.monomials.monomials`; `labels` is
+    q - 1.
     """
     T = sparse.csr_array(np.ones((1, 1)))
     sizes = np.array([len(name) for name in names])

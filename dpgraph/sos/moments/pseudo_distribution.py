@@ -1,20 +1,14 @@
 """Pseudo-distributions over assignments, their correlations, and independent rounding.
 
 A pseudo-distribution of degree d gives every monomial of at most d label indicators x_ia a pseudo-expectation, such
-that x_ia^2 = x_ia, x_ia x_ib = 0 for a != b, sum_a x_ia = 1, and squares have nonnegative expectation. Stored are the
-moments of the monomials without the last label; the others follow from x_iq = 1 - sum of the rest.
-
-References
-----------
-B. Barak, P. Raghavendra, D. Steurer, Rounding semidefinite programming hierarchies via global correlation, FOCS 2011.
-V. Guruswami, A. K. Sinop, Lasserre hierarchy, higher eigenvalues, and approximation schemes for graph partitioning and
-quadratic integer programming with PSD objectives, FOCS 2011.
+that x_ia^2 = x_ia, x_ia x_ib = 0 for a != b, sum_a x_ia = 1, and squares have nonnegative expectation (Barak,
+Raghavendra, Steurer 2011; Guruswami, Sinop 2011). Stored are the moments of the monomials without the last label; the
+others follow from x_iq = 1 - sum of the rest.
 """
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -25,30 +19,13 @@ from scipy import sparse
 from dpgraph.arguments import as_generator
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.instance import TwoCSP
-from dpgraph.sos.sampling import draw_labels
+from dpgraph.sos.csp.rounding import draw_labels
+from dpgraph.sos.moments.monomials import Monomial, monomials
 from dpgraph.typing import FloatArray
 
-__all__ = [
-    "Monomial",
-    "PseudoDistribution",
-    "global_correlation",
-    "independent_rounding",
-    "local_correlation",
-    "monomials",
-]
-
-#: Pairs (position of a variable, position of a label below q - 1), variables ascending, each once.
-Monomial = tuple[tuple[int, int], ...]
+__all__ = ["PseudoDistribution", "global_correlation", "independent_rounding", "local_correlation"]
 
 _LEAST_PROBABILITY = 1e-9  # smaller ones are solver noise
-
-
-def monomials(n: int, q: int, degree: int) -> Iterator[Monomial]:
-    """All monomials of at most `degree` different variables, labels 0..q-2, shorter ones first."""
-    for size in range(degree + 1):
-        for variables in itertools.combinations(range(n), size):
-            for labels in itertools.product(range(q - 1), repeat=size):
-                yield tuple(zip(variables, labels, strict=True))
 
 
 class PseudoDistribution:
@@ -141,20 +118,15 @@ class PseudoDistribution:
         n, q = self.instance.n_variables, self.instance.alphabet_size
         size = n * (q - 1)
         reduced = np.zeros((1 + size, 1 + size))
-        reduced[0, 0] = 1.0
         for monomial in monomials(n, q, 2):
-            at = [1 + i * (q - 1) + a for i, a in monomial]
-            if len(at) == 1:
-                reduced[0, at[0]] = reduced[at[0], 0] = reduced[at[0], at[0]] = self._moments[monomial]
-            elif at:
-                reduced[at[0], at[1]] = reduced[at[1], at[0]] = self._moments[monomial]
-        expand = np.zeros((n * q, 1 + size))
-        for i in range(n):
-            labels = 1 + i * (q - 1) + np.arange(q - 1)
-            expand[i * q + np.arange(q - 1), labels] = 1.0
-            expand[i * q + q - 1, labels] = -1.0
-            expand[i * q + q - 1, 0] = 1.0
-        return expand @ reduced @ expand.T
+            at = [0, 0, *(1 + i * (q - 1) + a for i, a in monomial)][-2:]
+            reduced[at[0], at[1]] = reduced[at[1], at[0]] = self._moments[monomial]
+        np.fill_diagonal(reduced, reduced[0])  # x^2 = x
+        expand = np.zeros((n, q, 1 + size))
+        expand[:, :-1, 1:] = np.eye(size).reshape(n, q - 1, size)
+        expand[:, -1] = np.eye(1, 1 + size) - expand[:, :-1].sum(axis=1)  # x_iq = 1 - the rest
+        flat = expand.reshape(n * q, 1 + size)
+        return flat @ reduced @ flat.T
 
     def second_moments(self) -> FloatArray:
         """Matrix of E x_ia x_jb, shape (n q, n q), rows in the order of the label-extended graph."""

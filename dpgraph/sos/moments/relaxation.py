@@ -1,14 +1,9 @@
-"""The degree-d moment (Lasserre) relaxation of a 2-CSP, solved exactly for small instances, with a proven bound.
+"""The degree-d moment relaxation of a 2-CSP (Lasserre 2001), solved exactly for small instances, with a proven bound.
 
 Unknowns are the moments of multilinear monomials without the last label; the label constraints have been used up.
-The dual of the moment problem is a sum-of-squares proof that no assignment exceeds a number. What the solver returns
-as dual point is only a proposal: it is moved onto the dual equations, made positive semidefinite by a proven shift,
-and both corrections are added to the bound.
-
-References
-----------
-J. B. Lasserre, Global optimization with polynomials and the problem of moments, SIAM J. Optim. 11 (2001).
-P. A. Parrilo, Semidefinite programming relaxations for semialgebraic problems, Mathematical Programming 96 (2003).
+The dual of the moment problem is a sum-of-squares proof that no assignment exceeds a number (Parrilo 2003). What the
+solver returns as dual point is only a proposal: it is moved onto the dual equations, made positive semidefinite by a
+proven shift, and both corrections are added to the bound.
 """
 
 from __future__ import annotations
@@ -17,6 +12,7 @@ import itertools
 import math
 import warnings
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, Literal
 
 import numpy as np
@@ -27,7 +23,8 @@ from dpgraph.exceptions import InvalidParameterError, NotConvergedError
 from dpgraph.instance import TwoCSP
 from dpgraph.sos.definiteness import dense_semidefinite
 from dpgraph.sos.moments.label_symmetry import averaging, free_moments, label_symmetries
-from dpgraph.sos.moments.pseudo_distribution import Monomial, PseudoDistribution, monomials
+from dpgraph.sos.moments.monomials import Monomial, linear_in_moments, monomials, product
+from dpgraph.sos.moments.pseudo_distribution import PseudoDistribution
 from dpgraph.typing import FloatArray, IntArray
 
 __all__ = ["check_size", "lasserre"]
@@ -93,10 +90,8 @@ def lasserre(
     """
     if not isinstance(instance, TwoCSP):
         instance = TwoCSP.from_networkx(instance)
-    if check_integer("degree, an even number,", degree, 2) % 2:
-        raise InvalidParameterError(f"degree must be an even integer, at least 2; got {degree!r}")
-    check_choice("solver", solver, ("auto", "clarabel", "scs"))
     check_size(instance.n_variables, instance.alphabet_size, degree)
+    check_choice("solver", solver, ("auto", "clarabel", "scs"))
     problem = _MomentProblem.of(instance, min(int(degree), 2 * instance.n_variables), nonnegative, symmetry)
     if solver == "auto":
         solver = "clarabel" if len(problem.entries) <= _INTERIOR_POINT_LIMIT else "scs"
@@ -107,13 +102,7 @@ def lasserre(
 
 
 def check_size(n: int, q: int, degree: int) -> None:
-    """Refuse a degree that is odd, or too large for n variables with q labels.
-
-    Raises
-    ------
-    InvalidParameterError
-        The degree is odd or below 2, or the moment matrix would have more than 700 rows.
-    """
+    """Refuse a degree that is odd, or that needs more than 700 rows for n variables with q labels."""
     if check_integer("degree, an even number,", degree, 2) % 2:
         raise InvalidParameterError(f"degree must be an even integer, at least 2; got {degree!r}")
     size = sum(math.comb(n, k) * (q - 1) ** k for k in range(min(degree // 2, n) + 1))
@@ -126,31 +115,27 @@ def check_size(n: int, q: int, degree: int) -> None:
 
 @dataclass(frozen=True, eq=False)
 class _MomentProblem:
-    """Maximise gain'y over y with y_0 = 1, matrix y[entries] positive semidefinite, and pairs @ y >= 0.
-
-    The moments y have `names`, the empty monomial first. Of `entries`, shape (N, N), -1 is the constant zero. `free` is
-    the moments as a linear function of those that symmetry leaves free, y_0 first; `average` their average over the
-    symmetries, each of which maps the rows of the moment matrix by one of `rows`.
-    """
+    """Maximise gain'y over y with y_0 = 1, matrix y[entries] positive semidefinite, and pairs @ y >= 0."""
 
     degree: int
-    names: list[Monomial]
-    entries: IntArray
+    names: list[Monomial]  # of the moments y, the empty monomial first
+    entries: IntArray  # shape (N, N); -1 is the constant zero
     gain: FloatArray
     pairs: sparse.csr_array
-    free: sparse.csr_array
-    average: sparse.csr_array
-    rows: list[sparse.csr_array]
+    free: sparse.csr_array  # the moments as a function of those that symmetry leaves free, y_0 first
+    average: sparse.csr_array  # of the moments over the symmetries
+    rows: list[sparse.csr_array]  # what each symmetry does to the rows of the moment matrix
 
     @classmethod
     def of(cls, instance: TwoCSP, degree: int, nonnegative: bool, symmetry: bool) -> _MomentProblem:
         n, q = instance.n_variables, instance.alphabet_size
         basis = list(monomials(n, q, degree // 2))
         names = list(monomials(n, q, min(degree, n)))
-        number = {name: k for k, name in enumerate(names)}
-        products = [[_product(S, T) for T in basis] for S in basis]
-        entries = np.array([[-1 if name is None else number[name] for name in row] for row in products])
-        probabilities = _pair_probabilities(instance, number)
+        number: dict[Monomial | None, int] = {name: k for k, name in enumerate(names)}
+        entries = np.array([[number.get(product(S, T), -1) for T in basis] for S in basis])
+        labels = list(itertools.product(range(q), repeat=2))
+        indicators = (((u, a), (v, b)) for u, v in instance.pairs.tolist() for a, b in labels)
+        probabilities = linear_in_moments(indicators, names, q - 1)
         gain = np.asarray(probabilities.T @ instance.tables.ravel(), dtype=np.float64)
         pairs = probabilities if nonnegative and degree == 2 else probabilities[:0]
         group = label_symmetries(instance) if symmetry and q ** min(degree, n) <= _SYMMETRY_LIMIT else []
@@ -162,44 +147,9 @@ class _MomentProblem:
         return cls(degree, names, entries, gain, pairs, free, average, averaging(group, basis))
 
 
-def _product(S: Monomial, T: Monomial) -> Monomial | None:
-    """Product of two monomials, None when it gives two labels to one variable."""
-    union = sorted({*S, *T})
-    inconsistent = any(x[0] == y[0] for x, y in itertools.pairwise(union))
-    return None if inconsistent else tuple(union)
-
-
-def _pair_probabilities(instance: TwoCSP, number: dict[Monomial, int]) -> sparse.csr_array:
-    """Rows E x_ua x_vb for all constraints (u, v) and labels (a, b), as linear functions of the moments."""
-    last = instance.alphabet_size - 1
-    labels = [((a,), 1.0, 0.0) if a < last else (tuple(range(last)), -1.0, 1.0) for a in range(last + 1)]
-    data: list[float] = []
-    row: list[int] = []
-    col: list[int] = []
-
-    def add(at: int, name: Monomial, coefficient: float) -> None:
-        data.append(coefficient)
-        row.append(at)
-        col.append(number[name])
-
-    at = 0
-    for u, v in instance.pairs.tolist():
-        for of_u, sign_u, constant_u in labels:
-            for of_v, sign_v, constant_v in labels:
-                for a in of_u:
-                    for b in of_v:
-                        add(at, ((u, a), (v, b)), sign_u * sign_v)
-                    add(at, ((u, a),), sign_u * constant_v)
-                for b in of_v:
-                    add(at, ((v, b),), constant_u * sign_v)
-                add(at, (), constant_u * constant_v)
-                at += 1
-    return sparse.coo_array((data, (row, col)), shape=(at, len(number))).tocsr()
-
-
 def _solve(problem: _MomentProblem, solver: str) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Moments, proposed dual matrix, and proposed multipliers of the pair probabilities."""
-    import cvxpy as cp
+    cp = import_module("cvxpy")  # takes two seconds, and few need it
 
     N, K = problem.entries.shape[0], len(problem.names)
     unknowns = problem.free.shape[1]

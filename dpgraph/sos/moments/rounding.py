@@ -7,20 +7,17 @@ import numpy as np
 
 from dpgraph.arguments import as_generator
 from dpgraph.instance import TwoCSP
+from dpgraph.sos.csp.conditioning import UNCERTAIN
 from dpgraph.sos.csp.objective import CSPObjective
-from dpgraph.sos.csp.rounding import best_rows, improve_labels
+from dpgraph.sos.csp.rounding import best_rows, draw_labels, improve_labels
 from dpgraph.sos.cut.base import CutObjective
 from dpgraph.sos.moments.pseudo_distribution import PseudoDistribution, global_correlation, local_correlation
 from dpgraph.sos.moments.relaxation import lasserre
-from dpgraph.sos.options import SolverOptions
-from dpgraph.sos.sampling import draw_labels
-from dpgraph.sos.seed_search import TraceEntry
+from dpgraph.sos.seed_search import SolverOptions, TraceEntry
 from dpgraph.sos.solution import Solution
 from dpgraph.typing import FloatArray
 
 __all__ = ["expected_drops", "solve_by_moments", "solve_cut_by_moments"]
-
-_UNCERTAIN = 1e-6
 
 
 def solve_by_moments(
@@ -53,8 +50,7 @@ def solve_by_moments(
     drawn = np.array([draw_labels(leaf.marginals(), generator) for leaf in leaves for _ in range(repeats)])
     best = best_rows(objective, drawn, options.starts)
     labels = improve_labels(objective, best, generator, sweeps=options.sweeps) if options.local_search else best[0]
-    value = objective.value(labels)
-    return Solution.of(objective, labels, value, bound=bound, certificate="proven", trace=tree.trace(bound))
+    return Solution.of(objective, labels, bound=bound, certificate="proven", trace=tree.trace(bound))
 
 
 def solve_cut_by_moments(
@@ -79,14 +75,9 @@ def solve_cut_by_moments(
     solution = solve_by_moments(instance, degree, options, solver=solver, rng=rng)
     labels = np.where(solution.labels != solution.labels[0], 1, 0)
     constant = objective.constant - 0.5 * float(w.sum()) + float(np.minimum(w, 0.0).sum())
-    return Solution.of(
-        objective,
-        labels,
-        objective.cut_value(1.0 - 2.0 * labels),
-        bound=solution.upper_bound + constant + 1e-13 * float(np.abs(w).sum()),
-        certificate=solution.certificate,
-        trace=tuple(entry.shifted(constant) for entry in solution.trace),
-    )
+    bound = solution.upper_bound + constant + 1e-13 * float(np.abs(w).sum())
+    trace = tuple(entry.shifted(constant) for entry in solution.trace)
+    return Solution.of(objective, labels, bound=bound, certificate=solution.certificate, trace=trace)
 
 
 def expected_drops(pd: PseudoDistribution, weights: FloatArray) -> FloatArray:
@@ -94,7 +85,7 @@ def expected_drops(pd: PseudoDistribution, weights: FloatArray) -> FloatArray:
     n, q = pd.instance.n_variables, pd.instance.alphabet_size
     explained = (np.square(pd.covariance()) @ np.repeat(weights, q)).reshape(n, q)
     p = pd.marginals()
-    return np.asarray(np.where(p > _UNCERTAIN, explained / np.maximum(p, _UNCERTAIN), 0.0).sum(axis=1))
+    return np.asarray(np.where(p > UNCERTAIN, explained / np.maximum(p, UNCERTAIN), 0.0).sum(axis=1))
 
 
 class _SeedTree:
@@ -110,24 +101,17 @@ class _SeedTree:
         pd = self._root
         pins: tuple[tuple[int, int], ...] = ()
         for _ in range(self._seeds):
-            pd, i = self._node(pd, pins, rng)
+            pd, i = self._known.get(pins) or (pd, self._seed(pd))
             if i < 0:
                 break
+            if self._random:
+                i = int(rng.choice(self._weights.size, p=self._weights))
+            else:
+                self._known[pins] = pd, i
             a = int(draw_labels(pd.marginals()[i : i + 1], rng)[0])
             pins = (*pins, (i, a))
             pd = self._known[pins][0] if pins in self._known else _conditioned(pd, i, a)
         return pd
-
-    def _node(
-        self, pd: PseudoDistribution, pins: tuple[tuple[int, int], ...], rng: np.random.Generator
-    ) -> tuple[PseudoDistribution, int]:
-        """A node and its seed."""
-        if self._random:
-            i = self._seed(pd)
-            return pd, i if i < 0 else int(rng.choice(self._weights.size, p=self._weights))
-        if pins not in self._known:
-            self._known[pins] = pd, self._seed(pd)
-        return self._known[pins]
 
     def leaves(self) -> Iterator[PseudoDistribution]:
         """The leaves of all assignments of possible labels to the seeds."""
@@ -139,7 +123,7 @@ class _SeedTree:
                 if i < 0:
                     yield pd
                 else:
-                    labels = np.flatnonzero(pd.marginals()[i] > _UNCERTAIN)
+                    labels = np.flatnonzero(pd.marginals()[i] > UNCERTAIN)
                     below += [_conditioned(pd, i, int(a)) for a in labels]
             level = below
         yield from level

@@ -25,17 +25,17 @@ from typing import Any
 import numpy as np
 
 from dpgraph.bounds import sensitivity
+from dpgraph.denoise.iterates import ITERATE_UNIT, Simplex
 from dpgraph.graph import WeightGrid
 from dpgraph.privacy.call import Call, open_call
-from dpgraph.privacy.ledger import _GRID_RATIO, open_ledger
+from dpgraph.privacy.ledger import _GRID_RATIO
 from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.privacy.reading_norm import ReadingNorm
 from dpgraph.privacy.relation import Edge
 from dpgraph.privacy.report import Pairs
 from dpgraph.releases import totals as weights
 from dpgraph.releases.sweeps import one_sided as one_sided_sweeps
-from dpgraph.releases.sweeps.labels import Simplex
-from dpgraph.releases.sweeps.oracle import ITERATE_UNIT, Core, FieldOracle, LabelScores
+from dpgraph.releases.sweeps.iteration import Core, FieldOracle, LabelScores
 from tests.privacy.attack.genes import Choice, Gene, Genome, Log, Seed, Share, Whole
 from tests.privacy.attack.trial import Comparison
 
@@ -73,7 +73,7 @@ def _weight(genome: Genome) -> float:
     for weight in (exact, exact + grid.largest):
         seen: list[np.ndarray] = []
         noise = SimpleNamespace(laplace_on_grid=lambda values, unit, scale, seen=seen: seen.append(values) or values)
-        ledger = open_ledger(epsilon=1.0, delta=None, accountant=None, relation=Edge(), noise=noise_source(0))
+        ledger = open_call(epsilon=1.0, accountant=None, relation=Edge(), noise=noise_source(0)).ledger
         graph: Any = SimpleNamespace(max_weight=genome["max weight"], weight_unit=grid.unit)
         weights.release_weight("weight", weight, graph, Call(ledger, noise))  # type: ignore[arg-type]
         handed.append(Fraction(float(seen[0][0])))
@@ -164,14 +164,8 @@ def _norm(norm: ReadingNorm, moved: np.ndarray) -> float:
 def _good_event(genome: Genome) -> float:
     """P[rounding + noise > slack] / (what the ledger has for it), at the grid of the package."""
     failure, part = genome["failure"], genome["rounding"] / 2
-    ledger = open_ledger(
-        epsilon=1.0,
-        delta=min(2.5 * failure, 0.99),
-        accountant=None,
-        relation=Edge(),
-        noise=noise_source(0),
-        slack=failure,
-    )
+    delta, noise = min(2.5 * failure, 0.99), noise_source(0)
+    ledger = open_call(epsilon=1.0, delta=delta, accountant=None, relation=Edge(), noise=noise, slack=failure).ledger
     s = _GRID_RATIO
     least = math.floor(ledger.good_event("slack", failure) * s - part) + 1
     k = np.arange(least, math.ceil(9 * s))

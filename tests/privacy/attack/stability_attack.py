@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from dpgraph.bounds import sensitivity
+from dpgraph.bounds import spectra
 from dpgraph.exceptions import DPGraphError
 from dpgraph.releases.eigenspaces import stability_test
 from tests.privacy.attack.genes import Choice, Gene, Genome, Share, Whole, draw
@@ -120,7 +120,7 @@ class DrawnPlans(Sequence[Record]):
     def __getitem__(self, seed: int) -> Record:
         if seed not in self._made:
             options = {"cap": stability_test._CAP, "width": stability_test._WIDTH}
-            moved = sensitivity.stability_steps(test_exit_time.ERRORS.shift, stability_test._WIDTH)
+            moved = spectra.stability_steps(test_exit_time.ERRORS.shift, stability_test._WIDTH)
             drawn = test_exit_time.drawn(seed)
             self._made[seed] = Record(stability_test.steps_to_exit, drawn, options, None, moved, f"drawn, seed {seed}")
         return self._made[seed]

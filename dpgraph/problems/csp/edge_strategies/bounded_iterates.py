@@ -7,12 +7,12 @@ from dpgraph.problems.csp.strategy import CSPStrategy, CSPTask, spending_of_iter
 from dpgraph.problems.options import BoundedIterates
 from dpgraph.releases.constraints import RelatedEdges
 from dpgraph.releases.sweeps.core import release_core_iterates
-from dpgraph.releases.sweeps.labels import label_iteration
+from dpgraph.releases.sweeps.iteration import label_iteration
 from dpgraph.typing import IntArray
 
 
 def _run(options: BoundedIterates, private: RelatedEdges, call: Call, task: CSPTask, mean_degree: float) -> IntArray:
-    iteration = label_iteration(private.graph, private.relation, task.progress)
+    iteration = label_iteration(private.graph, private.relation, progress=task.progress)
     X, _ = release_core_iterates(private.graph, iteration, call, mean_degree=mean_degree)
     return np.asarray(np.argmax(X, axis=1))
 

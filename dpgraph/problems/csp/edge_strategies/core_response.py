@@ -8,7 +8,7 @@ from dpgraph.problems.csp.rule import MAIN_SHARE
 from dpgraph.problems.csp.strategy import CSPStrategy, CSPTask
 from dpgraph.problems.options import CoreResponse
 from dpgraph.releases.constraints import RelatedEdges
-from dpgraph.releases.sweeps.labels import label_iteration
+from dpgraph.releases.sweeps.iteration import label_iteration
 from dpgraph.releases.sweeps.two_stage import check_core_response, release_core_response
 from dpgraph.typing import IntArray
 

@@ -7,7 +7,7 @@ from dpgraph.problems.embedding.strategies.coherence import check_coherence, rel
 from dpgraph.problems.options import Coherence
 from dpgraph.releases.constraints import PrivateTables, release_extended_weight
 from dpgraph.releases.eigenspaces.projector import SLACK_SHARE
-from dpgraph.sos.csp.factored import solve_factored_csp
+from dpgraph.sos.csp.rounding import solve_factored_csp
 from dpgraph.typing import IntArray
 
 #: Shares for the weight of the label-extended graph, and for its matrix: 0.005 and 0.97 of a call that leaves 0.975.

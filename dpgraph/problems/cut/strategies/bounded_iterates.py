@@ -1,27 +1,20 @@
 """Private block coordinate descent on a public iterate."""
 
 from dpgraph.arguments import check_choice
+from dpgraph.denoise.iterates import cut_labels
 from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call
-from dpgraph.problems.cut.strategy import Cut, CutFacts, CutStrategy, CutTask
+from dpgraph.problems.cut.strategy import Cut, CutStrategy, CutTask
 from dpgraph.problems.options import BoundedIterates
-from dpgraph.releases.sweeps.signs import release_cut_labels
-
-
-def _check(options: BoundedIterates, facts: CutFacts) -> None:
-    check_choice("noise", options.noise, ("auto", "gaussian", "laplace"))
+from dpgraph.releases.sweeps.core import release_core_iterates
+from dpgraph.releases.sweeps.iteration import cut_iteration
 
 
 def _run(options: BoundedIterates, graph: Graph, call: Call, task: CutTask) -> Cut:
-    labels = release_cut_labels(
-        graph,
-        call,
-        mean_degree=task.mean_degree,
-        balanced=task.balanced,
-        together=options.noise == "auto",
-        progress=task.progress,
-    )
-    return Cut(labels)
+    iteration = cut_iteration(graph, balanced=task.balanced, progress=task.progress)
+    together, mean_degree = options.noise == "auto", task.mean_degree
+    X, fields = release_core_iterates(graph, iteration, call, mean_degree=mean_degree, together=together)
+    return Cut(cut_labels(X, fields, balanced=task.balanced))
 
 
 STRATEGY = CutStrategy(
@@ -30,6 +23,6 @@ STRATEGY = CutStrategy(
     "private block coordinate descent on a public iterate; never halts, any size",
     pure=lambda options: options.noise != "gaussian",
     run=_run,
-    check=_check,
+    check=lambda options, _: check_choice("noise", options.noise, ("auto", "gaussian", "laplace")),
     order=4,
 )

@@ -24,8 +24,7 @@ def _run(options: Coherence, graph: Graph, call: Call, task: CutTask) -> Cut:
     private = release_normalized_adjacency(graph, options, task.mean_degree, call, least_rank=2)
     asked: Any = {"balanced": task.balanced, "degree": options.degree}
     if options.projection in ("spectral", "frobenius"):
-        matrix, scale = private.matrix(), private.scale
-        return solve_dense(matrix, scale, options, call.generator, projection=options.projection, **asked)
+        return solve_dense(private.matrix(), private.scale, options, call.generator, **asked)
     return solve(FactoredObjective(private.adjacency_factor(), private.core), options, call.generator, **asked)
 
 
@@ -33,9 +32,9 @@ STRATEGY = CutStrategy(
     "coherence",
     Coherence,
     "`private_normalized_adjacency`, then the max-cut solver on the private factors; may halt",
-    pure=lambda options: False,
+    pure=lambda _: False,
     run=_run,
     check=_check,
-    slack_share=lambda options: SLACK_SHARE,
+    slack_share=lambda _: SLACK_SHARE,
     order=1,
 )

@@ -3,14 +3,14 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from dpgraph.denoise.iterates import cut_labels
 from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call
-from dpgraph.problems.cut.from_answers import cut_answers
-from dpgraph.problems.cut.solve import solver_options
+from dpgraph.problems.cut.solve import cut_answers, solver_options
 from dpgraph.problems.cut.strategy import Cut, CutFacts, CutStrategy, CutTask
 from dpgraph.problems.options import CoreResponse
 from dpgraph.releases.answers import FlippedGraph
-from dpgraph.releases.sweeps.signs import cut_iteration, cut_labels
+from dpgraph.releases.sweeps.iteration import cut_iteration
 from dpgraph.releases.sweeps.two_stage import check_core_response, release_core_response
 
 
@@ -33,7 +33,7 @@ STRATEGY = CutStrategy(
     "core-response",
     CoreResponse,
     "randomized response inside a core of large degrees, one noisy look at every other vertex; for a large epsilon",
-    pure=lambda options: True,
+    pure=lambda _: True,
     run=_run,
     check=_check,
     order=6,

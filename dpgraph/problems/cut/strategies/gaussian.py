@@ -17,15 +17,15 @@ def _check(options: Gaussian, facts: CutFacts) -> None:
 
 
 def _run(options: Gaussian, graph: Graph, call: Call, task: CutTask) -> Cut:
-    scale, matrix = release_noisy_matrix(graph, options.regularization, task.mean_degree, call)
-    return solve_dense(matrix, scale, options, call.generator, projection=options.projection, balanced=task.balanced)
+    noisy = release_noisy_matrix(graph, options.regularization, task.mean_degree, call)
+    return solve_dense(noisy.matrix, noisy.scale, options, call.generator, balanced=task.balanced)
 
 
 STRATEGY = CutStrategy(
     "gaussian",
     Gaussian,
     "noise on all entries of the normalized adjacency, projection, then the solver (n <= 5000)",
-    pure=lambda options: False,
+    pure=lambda _: False,
     run=_run,
     check=_check,
     slack_share=lambda options: 0.0 if options.regularization == "auto" else SLACK_SHARE,

@@ -26,7 +26,7 @@ STRATEGY = CutStrategy(
     "noisy-power",
     NoisyPower,
     "the noisy power method, then the solver on the private factors",
-    pure=lambda options: False,
+    pure=lambda _: False,
     run=_run,
     check=_check,
     unread=("max_rank", "regularization", "denoise"),

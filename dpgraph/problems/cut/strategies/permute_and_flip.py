@@ -23,7 +23,7 @@ STRATEGY = CutStrategy(
     "permute-and-flip",
     PermuteAndFlip,
     "the noisily largest of all cuts of at most 20 vertices",
-    pure=lambda options: True,
+    pure=lambda _: True,
     run=_run,
     check=_check,
     order=7,

@@ -4,8 +4,7 @@ import numpy as np
 
 from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call
-from dpgraph.problems.cut.from_answers import cut_answers
-from dpgraph.problems.cut.solve import solver_options
+from dpgraph.problems.cut.solve import cut_answers, solver_options
 from dpgraph.problems.cut.strategy import Cut, CutFacts, CutStrategy, CutTask
 from dpgraph.problems.options import RandomizedResponse
 from dpgraph.releases.answers import check_response, release_flipped_graph
@@ -27,7 +26,7 @@ STRATEGY = CutStrategy(
     RandomizedResponse,
     "every pair flipped at random, then the solver; good where the average degree exceeds the n/(1 + e**epsilon) false "
     "answers at a vertex",
-    pure=lambda options: True,
+    pure=lambda _: True,
     run=_run,
     check=_check,
     unread=("rank", "max_rank", "regularization", "denoise"),

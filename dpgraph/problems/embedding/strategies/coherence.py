@@ -8,12 +8,11 @@ import numpy as np
 from dpgraph.arguments import check_choice
 from dpgraph.bounds.neighbours import EdgeNeighbours
 from dpgraph.denoise.empirical_bayes import enough_rows, posterior_basis
+from dpgraph.denoise.iterates import shrunken_degrees
 from dpgraph.graph import GraphOperator
 from dpgraph.privacy.call import Call
-from dpgraph.problems.embedding.strategy import SOLVER_OPTIONS, EmbeddingFacts, EmbeddingStrategy, check_options
+from dpgraph.problems.embedding.strategy import SOLVER_OPTIONS, EmbeddingStrategy, check_options, release_mean_degree
 from dpgraph.problems.options import Coherence
-from dpgraph.releases.degrees import release_degrees
-from dpgraph.releases.eigenspaces.certificates import Guess, SubspaceInput
 from dpgraph.releases.eigenspaces.projector import (
     CERTIFICATES,
     CORE_NOISES,
@@ -22,9 +21,9 @@ from dpgraph.releases.eigenspaces.projector import (
     release_core,
     release_subspace,
 )
+from dpgraph.releases.eigenspaces.spectrum import Guess, SubspaceInput
 from dpgraph.releases.normalized import normalized_operator, release_lower_bound
-from dpgraph.releases.sweeps.core import shrunken_degrees
-from dpgraph.releases.totals import release_total_weight
+from dpgraph.releases.totals import release_degrees
 from dpgraph.results.adjacency import PrivateNormalizedAdjacency
 from dpgraph.tuning import EMBEDDING
 
@@ -80,25 +79,20 @@ def release_normalized_adjacency(
     )
 
 
-def _check(options: Coherence, facts: EmbeddingFacts) -> None:
-    check_coherence(options, facts.n, facts.max_weight)
-
-
 def _run(options: Coherence, graph: GraphOperator, call: Call) -> PrivateNormalizedAdjacency:
-    first = call.part(EMBEDDING.total_share)
-    mean = 2 * release_total_weight(graph, first).value / graph.n_vertices
+    mean, left = release_mean_degree(graph, call)
     options = replace(options, denoise=options.denoise is not False)  # "auto" does: the rows are published
-    return release_normalized_adjacency(graph, options, mean, call.without(first))
+    return release_normalized_adjacency(graph, options, mean, left)
 
 
 STRATEGY = EmbeddingStrategy(
     "coherence",
     Coherence,
     "the coherence-aware projector of DN25a; halts where no spectral gap can be certified",
-    pure=lambda options: False,
+    pure=lambda _: False,
     run=_run,
-    check=_check,
-    slack_share=lambda options: SLACK_SHARE,
+    check=lambda options, facts: check_coherence(options, facts.n, facts.max_weight),
+    slack_share=lambda _: SLACK_SHARE,
     unread=SOLVER_OPTIONS,
     order=1,
 )

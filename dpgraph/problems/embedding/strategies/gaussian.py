@@ -8,15 +8,12 @@ from scipy import linalg
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import GraphOperator
 from dpgraph.privacy.call import Call
-from dpgraph.problems.embedding.strategy import SOLVER_OPTIONS, EmbeddingFacts, EmbeddingStrategy, check_options
+from dpgraph.problems.embedding.strategy import SOLVER_OPTIONS, EmbeddingStrategy, check_options, release_mean_degree
 from dpgraph.problems.options import Gaussian
-from dpgraph.releases.degrees import release_degrees
 from dpgraph.releases.eigenspaces.projector import SLACK_SHARE, check_rank
 from dpgraph.releases.eigenspaces.sampler import canonical_signs
-from dpgraph.releases.normalized import release_lower_bound, release_matrix
-from dpgraph.releases.totals import release_total_weight
+from dpgraph.releases.normalized import release_noisy_matrix
 from dpgraph.results.adjacency import DENSE_LIMIT, PrivateNormalizedAdjacency
-from dpgraph.tuning import EMBEDDING
 from dpgraph.typing import FloatArray
 
 __all__ = ["check_gaussian"]
@@ -32,26 +29,15 @@ def check_gaussian(options: Gaussian, n: int, max_weight: float) -> None:
         )
 
 
-def _check(options: Gaussian, facts: EmbeddingFacts) -> None:
-    check_gaussian(options, facts.n, facts.max_weight)
-
-
 def _run(options: Gaussian, graph: GraphOperator, call: Call) -> PrivateNormalizedAdjacency:
-    first = call.part(EMBEDDING.total_share)
-    mean = 2 * release_total_weight(graph, first).value / graph.n_vertices
-    rest = call.without(first)
-    bound, for_degrees = (
-        release_lower_bound(graph, options.regularization, mean, rest),
-        rest.part(EMBEDDING.degree_share),
-    )
-    degrees = release_degrees(graph, for_degrees).value
-    matrix, std = release_matrix(graph, bound, bound.left.without(for_degrees))
-    basis, core, spectrum = _leading_part(matrix, std, options)
+    mean, left = release_mean_degree(graph, call)
+    noisy = release_noisy_matrix(graph, options.regularization, mean, left)
+    basis, core, spectrum = _leading_part(noisy.matrix, noisy.std, options)
     return PrivateNormalizedAdjacency(
         nodes=graph.nodes,
-        degrees=degrees,
-        regularization=bound.tau,
-        lower=bound.lower,
+        degrees=noisy.degrees,
+        regularization=noisy.tau,
+        lower=noisy.lower,
         basis=basis,
         core=core,
         spectrum=spectrum,
@@ -78,9 +64,9 @@ STRATEGY = EmbeddingStrategy(
     "gaussian",
     Gaussian,
     "noise on all entries (n <= 5000); never halts without a given `regularization`",
-    pure=lambda options: False,
+    pure=lambda _: False,
     run=_run,
-    check=_check,
+    check=lambda options, facts: check_gaussian(options, facts.n, facts.max_weight),
     slack_share=lambda options: 0.0 if options.regularization == "auto" else SLACK_SHARE,
     unread=SOLVER_OPTIONS,
     order=2,

@@ -9,13 +9,17 @@ import numpy as np
 
 from dpgraph.graph import GraphOperator
 from dpgraph.privacy.call import Call
-from dpgraph.problems.embedding.strategy import SOLVER_OPTIONS, EmbeddingFacts, EmbeddingStrategy, check_options
+from dpgraph.problems.embedding.strategy import SOLVER_OPTIONS, EmbeddingStrategy, check_options, release_mean_degree
 from dpgraph.problems.options import NoisyPower
 from dpgraph.releases.eigenspaces.power_method import POWER_RANK, LowRankAdjacency, release_low_rank_adjacency
 from dpgraph.releases.eigenspaces.projector import check_rank
-from dpgraph.releases.eigenspaces.residual import RESIDUAL_SHARE, DegreeResidual, release_degree_residual
 from dpgraph.releases.eigenspaces.sampler import canonical_signs
-from dpgraph.releases.eigenspaces.vector import release_leading_vector
+from dpgraph.releases.eigenspaces.vector import (
+    RESIDUAL_SHARE,
+    DegreeResidual,
+    release_degree_residual,
+    release_leading_vector,
+)
 from dpgraph.releases.normalized import regularize
 from dpgraph.releases.totals import release_total_weight
 from dpgraph.results.adjacency import PrivateNormalizedAdjacency
@@ -63,11 +67,10 @@ def release_vector_of_even_degrees(options: NoisyPower, graph: GraphOperator, ca
 def _run(options: NoisyPower, graph: GraphOperator, call: Call) -> PrivateNormalizedAdjacency:
     if options.rank == 1:
         return release_vector(options, graph, release_start(graph, call.epsilon, call), call.part(1 - FIRST_SHARE))
-    first = call.part(EMBEDDING.total_share)
-    mean = 2 * release_total_weight(graph, first).value / graph.n_vertices
+    mean, left = release_mean_degree(graph, call)
     tau = regularize(options.regularization, mean, graph.max_weight)
     rank = check_rank(options.rank, graph.n_vertices, POWER_RANK)[-1]
-    released = release_low_rank_adjacency(graph, rank, call.without(first), regularization=tau, denoise=options.denoise)
+    released = release_low_rank_adjacency(graph, rank, left, regularization=tau, denoise=options.denoise)
     return _result(graph, released, tau, call)
 
 
@@ -87,17 +90,13 @@ def _result(graph: GraphOperator, released: LowRankAdjacency, tau: float, call: 
     )
 
 
-def _check(options: NoisyPower, facts: EmbeddingFacts) -> None:
-    check_options(options, facts.n, facts.max_weight)
-
-
 STRATEGY = EmbeddingStrategy(
     "noisy-power",
     NoisyPower,
     "averaged products with public iterates; any size, never halts; pure for `rank=1`",
     pure=lambda options: options.rank == 1,
     run=_run,
-    check=_check,
+    check=lambda options, facts: check_options(options, facts.n, facts.max_weight),
     unread=("max_rank", *SOLVER_OPTIONS),
     order=3,
 )

@@ -85,7 +85,8 @@ def _unbiased(values: FloatArray, edges: FloatArray) -> FloatArray:
     For a spike theta in noise of size s, edges = 4 s^2, the eigenvalue is theta + s^2/theta and its eigenvector has a
     squared cosine of 1 - s^2/theta^2 with the true one: the product of theta with it is sqrt(eigenvalue^2 - 4 s^2).
     """
-    return np.sign(values) * np.sqrt(np.maximum(values**2 - edges, (EMBEDDING.left * values) ** 2))
+    size: FloatArray = np.sqrt(np.maximum(values**2 - edges, (EMBEDDING.left * values) ** 2))
+    return np.sign(values) * size
 
 
 def _operator(flipped: FlippedGraph, root: FloatArray) -> LinearOperator:
@@ -95,7 +96,8 @@ def _operator(flipped: FlippedGraph, root: FloatArray) -> LinearOperator:
     def multiply(x: FloatArray) -> FloatArray:
         y = root[:, None] * x.reshape(n, -1)
         others = y.sum(axis=0) - y
-        return (root[:, None] * flipped.gain * (flipped.adjacency @ y - flipped.flip * others)).reshape(x.shape)
+        product: FloatArray = root[:, None] * flipped.gain * (flipped.adjacency @ y - flipped.flip * others)
+        return product.reshape(x.shape)
 
     return LinearOperator((n, n), matvec=multiply, matmat=multiply, rmatvec=multiply, dtype=np.float64)
 
@@ -120,7 +122,7 @@ STRATEGY = EmbeddingStrategy(
     "randomized-response",
     RandomizedResponse,
     "every pair answers at random; pure, the most accurate for a large epsilon and for small graphs",
-    pure=lambda options: True,
+    pure=lambda _: True,
     run=_run,
     check=_check,
     unread=SOLVER_OPTIONS,

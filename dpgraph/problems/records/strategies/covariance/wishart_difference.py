@@ -9,8 +9,8 @@ from dpgraph.problems.records.covariance_noise import pure_law
 class WishartDifference:
     """Noise that is the difference of two positive semidefinite matrices: pure, and exact for any number of columns.
 
-    For ``adjacency="replace"`` both have one trace in common (:mod:`dpgraph.privacy.replacement_noise`), otherwise they
-    are independent (:mod:`dpgraph.privacy.nuclear_noise`, with the proof).
+    For ``adjacency="replace"`` both have one trace in common, otherwise they are independent
+    (:mod:`dpgraph.privacy.matrix_noise`, with the proof).
     """
 
 

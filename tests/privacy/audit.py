@@ -1,9 +1,8 @@
 """Lower bounds on the privacy loss of a mechanism from runs on two neighbouring inputs.
 
-An audit can only refute. A lower bound above the promised parameter proves a fault, up to the stated confidence; a
-lower bound below it proves nothing. Run the mechanism many times on two neighbours. From each output compute one number
-that tends to be larger on the second input, such as a log-likelihood ratio or a trained linear statistic. Pass both
-samples.
+An audit can only refute: a lower bound above the promised parameter proves a fault, up to the stated confidence; one
+below it proves nothing. Run the mechanism many times on two neighbours. From each output compute one number that tends
+to be larger on the second input, such as a log-likelihood ratio or a trained linear statistic. Pass both samples.
 
 The threshold of the test "second input if the number exceeds t" is chosen on one half of each sample; error rates are
 bounded on the other half by Clopper-Pearson intervals, so that the choice costs no confidence.
@@ -62,7 +61,7 @@ def mu_lower_bound(first: ArrayLike, second: ArrayLike, *, confidence: float = 0
     Examples
     --------
     >>> import numpy as np
-    >>> from dpgraph.privacy.audit import mu_lower_bound
+    >>> from tests.privacy.audit import mu_lower_bound
     >>> rng = np.random.default_rng(0)
     >>> bound = mu_lower_bound(rng.normal(size=20_000), rng.normal(1.0, size=20_000))
     >>> bool(0.9 < bound <= 1.0)
@@ -71,7 +70,8 @@ def mu_lower_bound(first: ArrayLike, second: ArrayLike, *, confidence: float = 0
 
     def bound(power: FloatArray, false_positives: FloatArray) -> FloatArray:
         with np.errstate(invalid="ignore"):  # all runs above or below the threshold: no information
-            return np.nan_to_num(ndtri(power) - ndtri(false_positives), nan=-np.inf)
+            difference: FloatArray = ndtri(power) - ndtri(false_positives)
+        return np.nan_to_num(difference, nan=-np.inf)
 
     return _lower_bound(first, second, confidence, bound)
 
@@ -79,28 +79,12 @@ def mu_lower_bound(first: ArrayLike, second: ArrayLike, *, confidence: float = 0
 def epsilon_lower_bound(first: ArrayLike, second: ArrayLike, *, delta: float = 0.0, confidence: float = 0.99) -> float:
     """Lower bound on the epsilon at which a mechanism can be (epsilon, `delta`)-DP.
 
-    Parameters
-    ----------
-    first, second, confidence
-        As for :func:`mu_lower_bound`.
-    delta : float, default 0
-        In [0, 1).
-
-    Returns
-    -------
-    float
-        At least 0. If the mechanism is (epsilon, delta)-DP, it is at most epsilon with probability at least
-        `confidence`.
-
-    Raises
-    ------
-    InvalidParameterError
-        As for :func:`mu_lower_bound`, or `delta` is outside [0, 1).
+    Arguments, errors and confidence are those of :func:`mu_lower_bound`; 0 <= `delta` < 1.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from dpgraph.privacy.audit import epsilon_lower_bound
+    >>> from tests.privacy.audit import epsilon_lower_bound
     >>> rng = np.random.default_rng(0)
     >>> bound = epsilon_lower_bound(rng.laplace(size=20_000), rng.laplace(1.0, size=20_000))
     >>> bool(0.8 < bound <= 1.0)

@@ -1,0 +1,236 @@
+"""The public half of bounded iterates: how often rows are read, what is believed of their fields, how they answer.
+
+A row is a vertex or a variable, its field what its neighbours have chosen. Fields are released with noise in
+:mod:`dpgraph.releases.sweeps`; everything here is computed from released values.
+"""
+
+import math
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpgraph.tuning import CORE, LABEL_REPEATS, ONE_SIDED, REPEATED, REPEATS
+from dpgraph.typing import FloatArray, IntArray
+
+__all__ = [
+    "ITERATE_UNIT",
+    "FieldTracker",
+    "Response",
+    "Signs",
+    "Simplex",
+    "cut_labels",
+    "is_even",
+    "is_sparse",
+    "number_of_core_sweeps",
+    "number_of_label_repeats",
+    "number_of_repeats",
+    "number_of_sweeps",
+    "part_of_labels",
+    "shrunken_degrees",
+]
+
+#: Iterates are multiples of this, so that fields lie exactly on a public grid.
+ITERATE_UNIT = 2.0**-8
+
+
+# --- how often rows are read -----------------------------------------------------------------------------------------
+
+
+def number_of_sweeps(epsilon: float, mean_degree: float, labels: int = 1) -> int:
+    """How many sweeps that read an edge once a graph of this (released) average degree deserves.
+
+    With `labels` >= 2 rows choose between labels of public worth, each of which gets its part of the edges.
+    """
+    signal = epsilon * math.sqrt(max(mean_degree, 0.0) * part_of_labels(labels))
+    if is_sparse(epsilon, mean_degree) or (labels > 1 and signal < ONE_SIDED.choice_signal):
+        return 1
+    per_sweep = ONE_SIDED.choice_per_sweep if labels > 1 else ONE_SIDED.signal_per_sweep
+    return min(max(round(signal / per_sweep), 2), ONE_SIDED.most_sweeps)
+
+
+def number_of_core_sweeps(epsilon: float) -> int:
+    """How many Gaussian sweeps a core gets: 4.5 epsilon, from 24 to 48."""
+    return min(max(CORE.sweeps, round(CORE.sweeps_per_epsilon * epsilon)), CORE.most_sweeps)
+
+
+def is_sparse(epsilon: float, mean_degree: float, power: float = ONE_SIDED.sparse_power) -> bool:
+    """Whether in a graph of this (released) average degree all sweeps but one are lost in their noise."""
+    scale = epsilon**-power if epsilon > 1 else min(epsilon**-2, 2 / epsilon)
+    return mean_degree < ONE_SIDED.sparse_degree * scale
+
+
+def part_of_labels(labels: int) -> float:
+    """Degree of a row against two labels, over its degree: the difference of two labels is worth one of signs."""
+    return min(2.0 / labels, 1.0)
+
+
+def number_of_repeats(epsilon: float, mean_degree: float) -> int:
+    """How often signs are read with noise that is drawn together, at this (released) average degree; 0 if once.
+
+    repeats = min(epsilon sqrt(degree), degree)/2, at least 4 and at most 24; never in a sparse graph, where one look
+    at the noise of a single release sees more. `mean_degree` is in units of max_weight.
+    """
+    if is_sparse(epsilon, mean_degree, REPEATS.sparse_power):
+        return 0
+    wanted = min(epsilon * math.sqrt(mean_degree), mean_degree) / REPEATS.signal_per_repeat
+    return min(max(round(wanted), REPEATS.least), REPEATS.most)
+
+
+def number_of_label_repeats(
+    epsilon: float, mean_degree: float, degrees: FloatArray, *, columns: int, choices: bool
+) -> int:
+    """The same for labels, one of `columns` numbers in a row each: `epsilon` for each number; 0 if never.
+
+    `choices` says whether rows could choose labels in one sweep instead.
+    """
+    signal = epsilon * math.sqrt(max(mean_degree, 0.0) / columns)
+    least, most, edges = (LABEL_REPEATS.beside_choices if choices else LABEL_REPEATS.beside_gaussian)[is_even(degrees)]
+    if not least <= signal < most or mean_degree < edges:
+        return 0
+    return min(round(LABEL_REPEATS.per_signal * signal + LABEL_REPEATS.at_least), LABEL_REPEATS.most)
+
+
+def is_even(degrees: FloatArray) -> bool:
+    """Whether the degree at the end of a typical edge is little more than the mean."""
+    return float((degrees**2).sum() / degrees.sum()) < REPEATED.even * float(degrees.mean())
+
+
+def shrunken_degrees(noisy: FloatArray, mean: float, scale: float, floor: float) -> FloatArray:
+    """Shrink noisy degrees towards their mean by the share of their variance that is noise, and keep them positive."""
+    mean = max(mean, floor)
+    spread = float(np.mean((noisy - mean) ** 2))
+    signal = max(spread - scale**2, 0.0) / spread if spread > 0 else 0.0
+    return np.maximum(mean + signal * (noisy - mean), mean / 4)
+
+
+# --- what is believed of a field -------------------------------------------------------------------------------------
+
+
+class FieldTracker:
+    """Posterior mean and variance of the field at each row: one scalar Kalman filter for each.
+
+    Between two looks at a row its field drifts because the iterate moved, by a variance of about its degree times the
+    mean square change: rows of high degree trust their last look, rows of low degree average all of them.
+
+    Parameters
+    ----------
+    degrees : ndarray, shape (n,)
+        Released (positive) degrees: the prior variance of a field is `prior` times the degree.
+    columns : int
+        Number of columns of the iterate.
+    prior, drift : float
+        Multiples of the degree: variance before the first look, and of the drift for one unit of squared movement.
+    """
+
+    def __init__(self, degrees: FloatArray, columns: int, *, prior: float, drift: float) -> None:
+        self._degrees = degrees
+        self._share = degrees / degrees.sum()
+        self._drift = drift
+        self._clock = 0.0
+        self._last = np.zeros(degrees.size)
+        self.mean = np.zeros((degrees.size, columns))
+        self.variance = prior * degrees
+
+    def observe(self, rows: IntArray, fields: FloatArray, noise_variance: float) -> None:
+        """Update `rows` with the released `fields`, shape (len(rows), columns)."""
+        moved = self._clock - self._last[rows]
+        predicted = self.variance[rows] + self._drift * self._degrees[rows] * moved
+        gain = predicted / (predicted + noise_variance)
+        self.mean[rows] += gain[:, None] * (fields - self.mean[rows])
+        self.variance[rows] = predicted * (1 - gain)
+        self._last[rows] = self._clock
+
+    def moved(self, rows: IntArray, change: FloatArray) -> None:
+        """Account for a change of the iterate at `rows`, shape (len(rows), columns)."""
+        self._clock += float(np.sum(self._share[rows] * np.einsum("ij,ij->i", change, change)))
+
+    def signal_to_noise(self, rows: IntArray) -> FloatArray:
+        """Posterior mean over posterior standard deviation, shape (len(rows), columns)."""
+        return self.mean[rows] / np.sqrt(np.maximum(self.variance[rows], 1e-12))[:, None]
+
+
+# --- how rows answer -------------------------------------------------------------------------------------------------
+
+
+class Response(Protocol):
+    """How a block of rows answers to its fields; answers are multiples of :data:`ITERATE_UNIT`."""
+
+    def start(self, size: int, generator: np.random.Generator, /) -> FloatArray:
+        """Rows for the first block, drawn independently of the data."""
+        ...
+
+    def answer(self, block: IntArray, ratio: FloatArray, sharpness: float, X: FloatArray, /) -> FloatArray:
+        """Rows of `block` for fields of signal-to-noise `ratio` at X; infinitely sharp in the last sweep."""
+        ...
+
+
+class Signs:
+    """Each row takes the side opposite to its field, as certain as that is precise.
+
+    If `balanced`, a multiplier for each block keeps the sum of the iterate within its chance fluctuation. A random half
+    of the vertices has sum of order sqrt(n), so that much is left alone: forcing every block to balance exactly would
+    misplace vertices of a planted bisection. So is a tenth of what the rows that are not yet set can make up for: if
+    hubs were all left on one side, every later row would be forced to the other.
+    """
+
+    def __init__(self, *, balanced: bool = False) -> None:
+        self._balanced = balanced
+
+    def start(self, size: int, generator: np.random.Generator, /) -> FloatArray:
+        """Random signs."""
+        return generator.choice(np.array([-1.0, 1.0]), size=(size, 1))
+
+    def answer(self, block: IntArray, ratio: FloatArray, sharpness: float, X: FloatArray, /) -> FloatArray:
+        """-tanh(sharpness (ratio - multiplier)), on the grid."""
+        if self._balanced and (excess := self._excess(block, ratio, X)):
+            ups = np.sum(ratio < 0) - excess / 2
+            ratio = ratio - np.quantile(ratio, min(max(ups / len(ratio), 0.0), 1.0))
+        opinion = -np.sign(ratio) if math.isinf(sharpness) else -np.tanh(sharpness * ratio)
+        return np.rint(opinion / ITERATE_UNIT) * ITERATE_UNIT
+
+    def _excess(self, block: IntArray, ratio: FloatArray, X: FloatArray) -> float:
+        """How much more than may be left alone the sum would be if the block took the sides against its fields."""
+        others = float(X.sum() - X[block].sum())
+        total = others - float(np.sign(ratio).sum())
+        unset = np.count_nonzero(X == 0.0) - np.count_nonzero(X[block] == 0.0)
+        return math.copysign(max(abs(total) - math.sqrt(len(X)) - CORE.balance_slack * unset, 0.0), total)
+
+
+class Simplex:
+    """Each row moves towards the label of largest score: its field, or its field times a public relation."""
+
+    def __init__(self, q: int, relation: FloatArray | None = None) -> None:
+        self._q, self._relation = q, relation
+
+    def start(self, size: int, generator: np.random.Generator, /) -> FloatArray:
+        """Random labels."""
+        return np.asarray(np.eye(self._q)[generator.integers(0, self._q, size)])
+
+    def answer(self, _block: IntArray, ratio: FloatArray, sharpness: float, _X: FloatArray, /) -> FloatArray:
+        """Weights of the labels by the exponential of their scores; the best label in the end."""
+        scores = ratio if self._relation is None else ratio @ self._relation
+        if math.isinf(sharpness):
+            return np.asarray(np.eye(self._q)[np.argmax(scores, axis=1)])
+        weights = np.exp(sharpness * (scores - scores.max(axis=1, keepdims=True)))
+        weights /= weights.sum(axis=1, keepdims=True)
+        # Rounded down, so that no row sums to more than 1: the sensitivity relies on it.
+        return np.asarray(np.floor(weights / ITERATE_UNIT) * ITERATE_UNIT)
+
+
+def cut_labels(X: FloatArray, fields: FloatArray, *, balanced: bool) -> NDArray[np.int8]:
+    """Sides 0 and 1 of a released iterate of signs; on request halves, for which rows of small fields change sides.
+
+    Rows of field 0 have read nothing, and others have relied on them: they stay as long as others can move.
+    """
+    labels = (X[:, 0] < 0).astype(np.int8)
+    if not balanced:
+        return labels
+    n, ones = labels.size, int(labels.sum())
+    larger = int(2 * ones > n)
+    rows = np.flatnonzero(labels == larger)
+    # A row on side 0 costs as much as its field is negative; the multiplier may have put it against its field.
+    cost = fields[rows, 0] if larger else -fields[rows, 0]
+    moved = np.argsort(np.where(cost == 0.0, np.inf, cost), kind="stable")[: rows.size - (n + 1) // 2]
+    labels[rows[moved]] = 1 - larger
+    return labels

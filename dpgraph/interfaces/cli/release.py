@@ -1,0 +1,192 @@
+"""What all commands have in common that publish something: one class, whose steps come in one order."""
+
+from __future__ import annotations
+
+import inspect
+import pkgutil
+from collections.abc import Callable, Hashable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from types import UnionType
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Union, get_args, get_origin, get_type_hints
+
+import typer
+from tqdm import tqdm
+
+import dpgraph
+from dpgraph.exceptions import InvalidParameterError
+from dpgraph.interfaces.cli import options
+from dpgraph.interfaces.cli.options import option, written
+from dpgraph.interfaces.cli.output import require_outputs, write_report, write_table
+
+if TYPE_CHECKING:
+    from dpgraph.privacy.report import PrivacyReport
+    from dpgraph.problems.strategy import Registry
+
+__all__ = ["Release", "Source", "StrategyRelease", "Table"]
+
+#: Header and columns.
+Table = tuple[Sequence[str], Sequence[Sequence[Any]]]
+
+
+@dataclass(frozen=True)
+class Source:
+    """What a command has read: private data, and in public its labels, its name, and what a report says about it."""
+
+    data: Any
+    labels: Sequence[Hashable]
+    name: str
+    description: dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Release:
+    """A command that publishes the result of one private function.
+
+    Options that are called like a parameter of the function are passed on. A command says how to :meth:`read` its
+    data, and what becomes of the result.
+    """
+
+    command: ClassVar[str]
+    #: Name of the private function in ``dpgraph``.
+    function: ClassVar[str]
+    #: Reads the private data: a method.
+    read: ClassVar[Callable[..., Source]]
+    #: Fields of the result that a report holds.
+    reported: ClassVar[tuple[str, ...]] = ()
+
+    epsilon: float = options.epsilon()
+    delta: float = options.delta()
+    seed: int | None = options.seed()
+    report: Path | None = written("Write the guarantee, the ledger and the parameters as JSON.")
+    progress: bool = options.progress()
+    dry_run: bool = option(False, "Print the noise scales and stop.")
+    output: Path | None = written("Write the table as CSV.")
+
+    def run(self) -> None:
+        """Check, then read, then release, then write."""
+        require_outputs(self)
+        given = self._arguments()
+        if self.dry_run:
+            lines, privacy = self._rehearse(given)
+            typer.echo("\n".join(["DRY RUN: nothing was read, nothing was spent", *lines, privacy.table()]))
+            return
+        # Some functions show how far they are; of the others two stages are known.
+        hidden = "progress" in given or not self.progress
+        with tqdm(total=2, desc="reading", disable=hidden, bar_format="{desc} |{bar}| {n}/{total} [{elapsed}]") as bar:
+            source = self.read()
+            bar.update()
+            bar.set_description("releasing")
+            result = self._release(source.data, self._given(source, given), self.seed)
+            bar.update()
+        write_table(self.output, lambda: self._table(source, result))
+        chosen = {name: getattr(self, name) for name in ("weight", "seed") if hasattr(self, name)}
+        parameters = {name: value for name, value in (given | chosen).items() if name != "progress"}
+        about = {"command": self.command, **source.description, "parameters": parameters}
+        write_report(self.report, **about, result=self._summary(source, result), privacy=result.privacy.to_dict())
+        self._finish(source, result)
+        typer.echo("\n".join([*self._lines(source, result), result.privacy.table()]))
+
+    def _arguments(self) -> dict[str, Any]:
+        """What the function is called with: those options that it reads."""
+        read = inspect.signature(getattr(dpgraph, self.function)).parameters
+        return {one.name: getattr(self, one.name) for one in fields(self) if one.name in read}
+
+    def _given(self, source: Source, given: dict[str, Any]) -> dict[str, Any]:
+        """The arguments in the terms of the data."""
+        return given
+
+    def _release(self, data: Any, given: dict[str, Any], seed: int | None) -> Any:
+        """The result of the private function."""
+        return getattr(dpgraph, self.function)(data, **given, rng=seed)
+
+    def _rehearse(self, given: dict[str, Any]) -> tuple[list[str], PrivacyReport]:
+        """What a dry run prints: some lines, then the ledger."""
+        raise NotImplementedError
+
+    def _rehearsed(self, data: Any, given: dict[str, Any]) -> tuple[Any, PrivacyReport]:
+        """The result of a release from public data, and its ledger."""
+        result = self._release(data, given, 0)
+        return result, replace(result.privacy, seeded=False)
+
+    def _table(self, source: Source, result: Any) -> Table:
+        """Header and columns of the CSV output; vertices have the labels of the file."""
+        (first, _), *rest = result.columns().items()
+        return [first, *(name for name, _ in rest)], [source.labels, *(values for _, values in rest)]
+
+    def _summary(self, source: Source, result: Any) -> dict[str, Any]:
+        """What a report says about the result."""
+        return {name: getattr(result, name) for name in self.reported}
+
+    def _finish(self, source: Source, result: Any) -> None:
+        """Write what only this command writes."""
+
+    def _lines(self, source: Source, result: Any) -> list[str]:
+        """What is printed about the result, above its ledger."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, kw_only=True)
+class StrategyRelease(Release):
+    """A command whose function has strategies."""
+
+    #: Where they are registered, unless that depends on options.
+    strategies: ClassVar[str]
+
+    mechanism: str = option("auto", "One of the strategies.")
+    options: list[str] | None = option(
+        None,
+        "An option of the mechanism, such as rank=4; repeat for more. Names and meaning: the class of that mechanism "
+        "in dpgraph.strategies.",
+        "--option",
+        metavar="NAME=VALUE",
+    )
+
+    def _registry(self) -> Registry:
+        found: Registry = pkgutil.resolve_name(self.strategies)
+        return found
+
+    def _arguments(self) -> dict[str, Any]:
+        return super()._arguments() | {"mechanism": self._chosen(self.options or [])}
+
+    def _chosen(self, given: list[str]) -> Any:
+        """What to pass as ``mechanism=``: the name, or an options object where options were given."""
+        registry = self._registry()
+        if self.mechanism not in registry.names:
+            names = ", ".join(registry.names)
+            raise InvalidParameterError(f"--mechanism must be one of {names}; got {self.mechanism!r}")
+        if not given:
+            return self.mechanism
+        strategy = registry.resolve(self.mechanism)[0]
+        if strategy is None:
+            raise InvalidParameterError("--option belongs to one mechanism; name it with --mechanism")
+        hints = {name: hint for name, hint in get_type_hints(strategy.options).items() if name not in strategy.unread}
+        values = {}
+        for text in given:
+            name, _, value = text.partition("=")
+            if name not in hints:
+                names = ", ".join(hints) or "none"
+                raise InvalidParameterError(f"--option {name}: the options of {self.mechanism} are {names}")
+            values[name] = _value(name, value, hints[name])
+        return strategy.options(**values)
+
+
+def _value(name: str, text: str, hint: Any) -> Any:
+    """An option as its type says: a number, or one of the words."""
+    words: dict[str, Any] = {}
+    numbers = []
+    for kind in get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,):
+        if get_origin(kind) is Literal:
+            words |= {word: word for word in get_args(kind)}
+        elif kind is bool:
+            words |= {"true": True, "false": False}
+        else:
+            numbers.append(kind)
+    if text in words:
+        return words[text]
+    for kind in numbers:
+        with suppress(ValueError):
+            return kind(text)
+    expected = [{int: "an integer", float: "a number"}[kind] for kind in numbers] + [", ".join(words)] * bool(words)
+    raise InvalidParameterError(f"--option {name} must be {' or '.join(expected)}; got {text!r}")

@@ -1,0 +1,223 @@
+"""``dpgraph covariance`` and ``dpgraph marginals``."""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import json
+import math
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpgraph.datasets.files import read_text
+from dpgraph.exceptions import DatasetError, InvalidParameterError
+from dpgraph.interfaces.cli.options import argument, option, written
+from dpgraph.interfaces.cli.output import write_picture
+from dpgraph.interfaces.cli.release import Release, Source, StrategyRelease, Table
+
+if TYPE_CHECKING:
+    from dpgraph.privacy.report import PrivacyReport
+
+__all__ = ["Covariance", "Marginals"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableRelease(Release):
+    """A command that publishes something of a table of records."""
+
+    table_file: Path = argument("TABLE", "CSV with a header line (.gz too) or .npy; a record a row.")
+    adjacency: str = option("replace", "What is protected: replace (a record) or add-remove.")
+    dry_run: bool = option(False, "Print the noise for a table of --shape and stop; TABLE is not read.")
+    shape: tuple[int, int] | None = option(None, "With --dry-run: the public numbers of records and of columns.")
+
+    def _public_shape(self, wanted: str = "", declared: int = 0) -> tuple[int, int]:
+        if self.shape is None or self.shape[1] < declared:
+            raise InvalidParameterError(f"--dry-run reads nothing, so it needs --shape RECORDS COLUMNS{wanted}")
+        return self.shape
+
+    def read(self) -> Source:
+        """Read ``.csv`` (with a header line, .gz too) or ``.npy``; numbers, or texts for CSV."""
+        path = self.table_file
+        if not path.is_file():
+            raise DatasetError(f"no such file: {path}")
+        values, names = _read_npy(path) if path.suffix == ".npy" else _read_csv(path)
+        return Source(values, names, str(path), {"table": {"source": str(path), "columns": names}})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Covariance(TableRelease, StrategyRelease):
+    """Publish the covariance matrix of a table of numbers with pure differential privacy, unless --delta is given.
+
+    One record more or less, or replaced, hardly changes what is published. The number of records is public unless
+    --adjacency add-remove.
+
+    Example: `dpgraph covariance survey.csv --epsilon 1 --max-norm 10 --centered --output covariance.csv`
+    """
+
+    command = "covariance"
+    function = "private_covariance"
+    strategies = "dpgraph.problems.records.covariance_noise:LAWS"
+    reported = ("matrix", "mean", "trace_bound")
+
+    max_norm: float = option(1.0, "Public bound on the Euclidean norm of a record; longer ones are scaled down to it.")
+    centered: bool = option(False, "Subtract the mean, which is released too.")
+    mechanism: str = option("auto", "auto, wishart-difference, nuclear-laplace, or (with --delta) gaussian.")
+    n_records: int | None = option(
+        None,
+        "The public number to divide by: needed with --adjacency add-remove, an upper bound on the records.",
+        "--records",
+    )
+    output: Path | None = written("Write the matrix as CSV with the names of the columns.")
+
+    def _arguments(self) -> dict[str, Any]:
+        if self.adjacency == "add-remove" and self.n_records is None:
+            raise InvalidParameterError(
+                "--adjacency add-remove keeps the number of records private, so it needs --records: a public number to "
+                "divide by, at least as large as their number can be"
+            )
+        return super()._arguments()
+
+    def read(self) -> Source:
+        """The records as numbers."""
+        source = super().read()
+        try:
+            return replace(source, data=source.data.astype(np.float64))
+        except ValueError:
+            # The entry itself is private, so it is not shown.
+            raise DatasetError(f"{source.name}: expected numbers only; at least one entry is something else") from None
+
+    def _rehearse(self, given: dict[str, Any]) -> tuple[list[str], PrivacyReport]:
+        # The noise does not depend on the records, so a public table of zeros shows it.
+        from dpgraph.problems.records.covariance_noise import choose_noise
+        from dpgraph.releases.records.moments import SecondMoments
+
+        rows, columns = self._public_shape()
+        _, privacy = self._rehearsed(np.zeros((rows, columns)), given)
+        n = rows if self.n_records is None else self.n_records
+        moments = SecondMoments(n, self.adjacency, columns + self.centered)
+        law = choose_noise(given["mechanism"], moments, self.epsilon, self.delta)
+        share = sum(entry.share for entry in privacy.entries[:-1])
+        size = math.sqrt(law.size(self.epsilon, share).square) * self.max_norm**2
+        line = f"the noise of the matrix has Frobenius norm {size:.3g} (root mean square)"
+        return [f"{line}; the projection to covariance matrices lowers it"], privacy
+
+    def _table(self, source: Source, result: Any) -> Table:
+        names = [str(name) for name in source.labels]
+        return ["", *names], [names, *result.matrix.T.tolist()]
+
+    def _summary(self, source: Source, result: Any) -> dict[str, Any]:
+        return super()._summary(source, result) | {"columns": source.labels}
+
+    def _lines(self, source: Source, result: Any) -> list[str]:
+        variances = np.linalg.eigvalsh(result.matrix)[::-1]
+        return [
+            f"{source.name}: {len(variances)} columns; principal variances, from the released matrix:",
+            " ".join(f"{value:.4g}" for value in variances[:10]),
+        ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Marginals(TableRelease):
+    """Publish all tables of counts of up to k columns: nonnegative, consistent with each other, and private.
+
+    Pure differential privacy, unless --delta is given and Gaussian noise is smaller.
+
+    Example: `dpgraph marginals survey.csv --k 2 --epsilon 1 --delta 1e-6 --output tables.csv`
+    """
+
+    command = "marginals"
+    function = "private_marginals"
+    reported = ("count", "expected_rmse", "converged")
+
+    k: int = option(2, "Tables of up to this many columns.", "--k")
+    categories: Path | None = option(
+        None, 'JSON {"column": ["value", ...]}: the public values of columns that are not 0/1.'
+    )
+    output: Path | None = written("Write all tables as CSV with columns columns, values, count (one line a cell).")
+    plot: Path | None = written("Write a picture (PNG, PDF, SVG) of the table of two columns.", picture=True)
+    pair: tuple[str, str] | None = option(None, "The two columns of --plot.")
+
+    def _arguments(self) -> dict[str, Any]:
+        # Categories as texts, as they stand in the CSV file.
+        if (self.plot is None) != (self.pair is None):
+            raise InvalidParameterError("--plot and --pair go together: a picture shows the table of two columns")
+        return super()._arguments() | {"categories": _declared(self.categories)}
+
+    def read(self) -> Source:
+        """A table that has the columns which options name."""
+        source = super().read()
+        unknown = [name for name in (*_declared(self.categories), *(self.pair or ())) if name not in source.labels]
+        if unknown:
+            names = ", ".join(map(str, source.labels))
+            raise InvalidParameterError(f"there is no column {unknown[0]!r}; the columns are {names}")
+        return source
+
+    def _given(self, source: Source, given: dict[str, Any]) -> dict[str, Any]:
+        # Columns are known by their place.
+        places = {source.labels.index(name): values for name, values in given["categories"].items()}
+        return given | {"categories": places}
+
+    def _rehearse(self, given: dict[str, Any]) -> tuple[list[str], PrivacyReport]:
+        # The noise does not depend on the records: a public table shows it, its columns those declared, then 0/1.
+        declared = given["categories"]
+        rows, columns = self._public_shape(", with at least the columns of --categories", len(declared))
+        data = np.zeros((rows, columns), dtype=object)
+        for j, values in enumerate(declared.values()):
+            data[:, j] = values[0]
+        result, privacy = self._rehearsed(data, given | {"categories": dict(enumerate(declared.values()))})
+        line = f"the noise alone would move a cell by {result.expected_rmse:.4g} records (root mean square)"
+        return [line], privacy
+
+    def _table(self, source: Source, result: Any) -> Table:
+        rows: list[tuple[str, str, float]] = []
+        for places, table in result.tables().items():
+            names = " x ".join(str(source.labels[j]) for j in places)
+            cells = itertools.product(*(result.categories[j] for j in places))
+            values = (" x ".join(map(str, cell)) for cell in cells)
+            rows += zip(itertools.repeat(names), values, table.ravel().tolist(), strict=False)
+        return ["columns", "values", "count"], list(zip(*rows, strict=True))
+
+    def _finish(self, source: Source, result: Any) -> None:
+        if self.pair is not None:
+            places = [source.labels.index(name) for name in self.pair]
+            write_picture(self.plot, "plot_marginal", result, places, names=self.pair)
+
+    def _lines(self, source: Source, result: Any) -> list[str]:
+        noise = f"{self.k}-column table by {result.expected_rmse:.4g} records (root mean square)"
+        tables = f"{source.name}: tables of up to {self.k} of {len(source.labels)} columns"
+        return [f"{tables}; the noise alone would move a cell of a {noise}"]
+
+
+def _declared(path: Path | None) -> dict[str, list[str]]:
+    if path is None:
+        return {}
+    try:
+        content = json.loads(read_text(path))
+        return {str(column): [str(value) for value in values] for column, values in content.items()}
+    except (ValueError, TypeError, AttributeError):
+        raise DatasetError(f'{path}: expected JSON of the form {{"column": ["value", "value", ...]}}') from None
+
+
+def _read_csv(path: Path) -> tuple[Any, tuple[str, ...]]:
+    rows = [row for row in csv.reader(io.StringIO(read_text(path))) if row]
+    if not rows or any(len(row) != len(rows[0]) for row in rows):
+        raise DatasetError(f"{path}: expected CSV with a header line and as many entries in every row")
+    names = tuple(name.strip() for name in rows[0])
+    if len(set(names)) < len(names):
+        raise DatasetError(f"{path}: column names in the header line must differ")
+    values = np.array([[entry.strip() for entry in row] for row in rows[1:]], dtype=object)
+    return values.reshape(-1, len(names)), names
+
+
+def _read_npy(path: Path) -> tuple[Any, tuple[str, ...]]:
+    try:
+        values = np.load(path, allow_pickle=False)
+    except (ValueError, EOFError):
+        raise DatasetError(f"{path} is no .npy file of numbers, or it is damaged") from None
+    if values.ndim != 2:
+        raise DatasetError(f"{path}: expected one record a row; got an array with {values.ndim} dimensions")
+    return values, tuple(str(j) for j in range(values.shape[1]))

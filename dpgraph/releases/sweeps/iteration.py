@@ -1,0 +1,225 @@
+"""What bounded iterations read: private fields, of cuts and of labels. And which rows iterate: released degrees decide.
+
+Most vertices of real graphs have few edges, far below the noise of one sweep among many, while a few vertices hold most
+of the sum of squared degrees. The latter settle the global structure among themselves; then each other vertex reads its
+neighbours once, with the noise of a single release.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpgraph.bounds import sensitivity
+from dpgraph.denoise.iterates import ITERATE_UNIT, Response, Signs, Simplex, is_even
+from dpgraph.graph import GraphOperator
+from dpgraph.privacy.call import Call
+from dpgraph.privacy.report import Pairs
+from dpgraph.tuning import CORE
+from dpgraph.typing import FloatArray, IntArray
+
+__all__ = [
+    "Core",
+    "FieldOracle",
+    "Iteration",
+    "LabelScores",
+    "choose_core",
+    "cut_iteration",
+    "degree_order",
+    "label_iteration",
+    "large_first",
+    "repeated_core",
+    "row_blocks",
+]
+
+
+# --- what is read ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class LabelScores:
+    """Private counts whose product with a public relation says what each label is worth."""
+
+    # counts(block, X): weight of the edges of the rows `block` to each label. Private.
+    counts: Callable[[IntArray, FloatArray], FloatArray]
+    # What a pair of labels earns, public, shape (columns, columns)
+    relation: FloatArray
+    # Bound on the l1 change of one row of counts, and on the change of the scores of a row, all in one direction
+    bound: float
+    # Labels are chosen in a single sweep of all rows only; otherwise fields are released, for what they tell of the
+    # labels that are not best.
+    single: bool = False
+
+
+@dataclass(frozen=True)
+class FieldOracle:
+    """The private data behind a bounded iteration, and how far a neighbour moves it: at most two rows change."""
+
+    # Shape of the iterate
+    rows: int
+    columns: int
+    # fields(block, X): exact fields of the rows `block`, shape (len(block), columns). Private.
+    fields: Callable[[IntArray, FloatArray], FloatArray]
+    # Fields of iterates on the grid ITERATE_UNIT are multiples of this
+    unit: float
+    # Bounds on the l2 and on the l1 change of one row of the fields
+    row_bound: float
+    row_bound_l1: float
+    # Sum over the entries of a row of the most that each of them changes at any iterate
+    envelope: float
+    # What each column is worth as a label, where that is public
+    scores: LabelScores | None = None
+
+
+@dataclass(frozen=True)
+class Iteration:
+    """Private fields, and the public answer of the rows to them."""
+
+    oracle: FieldOracle
+    response: Response
+    # revise(X, fields, part, when) is asked on the way, and in the end, whether to go on with another iterate that is
+    # zero on the same rows, or with X itself, for a part of what all such questions may cost. In a call that goes in
+    # stages that is a pure stage, which may come at any time (Ledger.stage).
+    revise: Callable[[FloatArray, FloatArray, float, str], FloatArray] | None = None
+    # Show a bar on stderr (its length is public)
+    progress: bool = False
+
+
+def cut_iteration(graph: GraphOperator, *, balanced: bool, progress: bool = False) -> Iteration:
+    """Signs against their fields: one column, which an edge moves by at most its weight."""
+    w = graph.max_weight
+    oracle = FieldOracle(
+        rows=graph.n_vertices,
+        columns=1,
+        fields=graph.multiply_rows,
+        unit=graph.weight_unit * ITERATE_UNIT,
+        row_bound=w,
+        row_bound_l1=w,
+        envelope=w,
+    )
+    return Iteration(oracle, Signs(balanced=balanced), progress=progress)
+
+
+def label_iteration(graph: GraphOperator, relation: FloatArray, *, progress: bool = False) -> Iteration:
+    """Labels that earn much weight, one column for each label.
+
+    `relation`, shape (q, q), is what a pair of labels earns times the weight of the edge: public, symmetric, multiples
+    of :data:`~dpgraph.denoise.iterates.ITERATE_UNIT` in [0, 1].
+
+    Notes
+    -----
+    *Guarantee.* Fields of a core are A (X - c 1) on the rows that are set, c about 1/q if all labels are worth the same
+    on average (then c does not change which is best) and 0 otherwise: a row moves by
+    :func:`~dpgraph.bounds.sensitivity.label_rows`, less than by w. Readings of the other rows, counts of labels, move
+    by at most w in l1, and choices of theirs cost :func:`~dpgraph.bounds.sensitivity.label_scores`.
+    """
+    w, q = graph.max_weight, len(relation)
+    regular = np.ptp(relation.sum(axis=0)) == 0.0
+    centre = math.floor(1 / q / ITERATE_UNIT) * ITERATE_UNIT if regular else 0.0
+
+    def fields(block: IntArray, X: FloatArray) -> FloatArray:
+        return graph.multiply_rows(block, X - centre * X.any(axis=1, keepdims=True))
+
+    oracle = FieldOracle(
+        rows=graph.n_vertices,
+        columns=q,
+        fields=fields,
+        unit=graph.weight_unit * ITERATE_UNIT,
+        row_bound=sensitivity.label_rows(w, q, centre),
+        row_bound_l1=(1 + (q - 2) * centre) * w,
+        envelope=q * (1 - centre) * w,
+        scores=LabelScores(graph.multiply_rows, relation, sensitivity.label_scores(w)),
+    )
+    return Iteration(oracle, Simplex(q, relation), progress=progress)
+
+
+# --- which rows iterate ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Core:
+    """A public order of all rows, of the first sweep and of the last look, and how many of the first ones iterate."""
+
+    order: IntArray
+    size: int
+
+    @property
+    def rows(self) -> IntArray:
+        """The rows that iterate."""
+        return self.order[: self.size]
+
+    @property
+    def others(self) -> IntArray:
+        """The rows that are looked at once."""
+        return self.order[self.size :]
+
+    @property
+    def pairs(self) -> Pairs:
+        """Which pairs the sweeps of the core read, for the ledger."""
+        return Pairs.INSIDE_CORE if self.others.size else Pairs.ANY
+
+    @property
+    def other_pairs(self) -> Pairs:
+        """Which pairs the looks at the other rows read."""
+        return Pairs.OUTSIDE_CORE if self.size else Pairs.ANY
+
+    def inside(self, degrees: FloatArray) -> FloatArray:
+        """Expected degrees inside the core, if edges choose their ends in proportion to the degrees."""
+        return degrees * float(degrees[self.rows].sum() / degrees.sum())
+
+
+def choose_core(degrees: FloatArray, sweeps: int, sparse: bool, call: Call) -> Core:
+    """Core and order of all rows, from (released, positive) degrees in units of max_weight.
+
+    No row is in the core of a sparse graph, or in a pure call, or, in a call that goes in stages, if degrees are small
+    for its epsilon. Otherwise the core is as few vertices as hold the wanted share of the sum of squared degrees:
+    nearly every vertex in a graph of equal degrees, few where few have most edges.
+    """
+    order, epsilon = degree_order(degrees, call.generator), call.ledger.epsilon
+    # A few pure sweeps of all rows find more than many Gaussian ones of a core.
+    weak = epsilon * math.sqrt(float((degrees**2).sum() / degrees.sum())) < CORE.weak_signal
+    if sparse or (weak and call.pure_noise) or call.ledger.delta == 0:
+        return Core(order if sweeps == 1 else large_first(degrees, call.generator), 0)
+    return Core(order, _number_holding(degrees[order], epsilon))
+
+
+def repeated_core(degrees: FloatArray, epsilon: float, generator: np.random.Generator) -> Core:
+    """Core of repeated sweeps, from (released, positive) degrees: as few vertices as hold the wanted share of squares.
+
+    All vertices if their degrees are nearly equal. Rows of many edges come early.
+    """
+    if is_even(degrees):
+        return Core(large_first(degrees, generator), degrees.size)
+    order = degree_order(degrees, generator)
+    size = _number_holding(degrees[order], epsilon)
+    inside = order[:size]
+    return Core(np.concatenate([inside[large_first(degrees[inside], generator)], order[size:]]), size)
+
+
+def _number_holding(degrees: FloatArray, epsilon: float) -> int:
+    """How many of decreasing degrees hold the share of the sum of squares that a core wants."""
+    held = np.cumsum(degrees**2)
+    wanted = 1 - min(CORE.left_out / epsilon, CORE.most_left_out)
+    return min(int(np.searchsorted(held, wanted * held[-1])) + 1, degrees.size)
+
+
+def degree_order(degrees: FloatArray, generator: np.random.Generator) -> IntArray:
+    """Rows by decreasing (released) degree, equal degrees in random order."""
+    shuffled = generator.permutation(degrees.size)
+    return shuffled[np.argsort(-degrees[shuffled], kind="stable")]
+
+
+def large_first(degrees: FloatArray, generator: np.random.Generator) -> IntArray:
+    """Random order that draws the next row with probability proportional to its squared (released, positive) degree.
+
+    Rows of many edges should come early, so that others read what they have chosen. Strictly by degree is worse if rows
+    move again: the largest are often neighbours, and their first, nearly random choices settle a cut of their own.
+    """
+    return np.argsort(generator.exponential(size=degrees.size) / degrees**2)
+
+
+def row_blocks(order: IntArray, blocks: int = 1000) -> list[IntArray]:
+    """The first row alone, because it reads nothing, then blocks whose rows do not read each other; none of no rows."""
+    first, rest = order[:1], order[1:]
+    return [block for block in (first, *np.array_split(rest, min(blocks, max(rest.size, 1)))) if block.size]
