@@ -21,10 +21,12 @@ from __future__ import annotations
 import argparse
 import fcntl
 import math
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -38,7 +40,6 @@ from dpgraph.denoise.state_evolution import random_graph
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.releases.subgraphs import subgraphs_of
 
-Number = float | tuple[Any, ...]
 Graph = sparse.csr_array
 
 SEEDS, GRAPHS = 12, 4
@@ -165,13 +166,16 @@ def labels(make: Callable[[int], dpgraph.TwoCSP], epsilon: float, adjacency: str
 
 
 def embedding(
-    make: Callable[[int], Graph], rank: int, epsilon: float, mechanism: Any = "auto", delta: float = 0.0, **options: Any
+    make: Callable[[int], Graph], rank: int, epsilon: float, mechanism: Any = "auto", delta: float = 0.0
 ) -> Run:
-    """Mean of the squared cosines with the leading space, and of the part of the low-rank matrix that is recovered."""
-    asked = {"rank": rank, **options}
+    """Mean of the squared cosines with the leading space, and of the part of the low-rank matrix that is recovered.
+
+    With rank 0, the call's own, the share of the matrix that is explained.
+    """
+    asked = {"rank": rank or "auto"}
 
     def run(graph: int, seed: int) -> float:
-        space, best = leading(make, graph, rank)
+        space, best = leading(make, graph, rank or 1)
         budget = {"epsilon": epsilon, "delta": delta, "mechanism": mechanism, "rng": seed}
         try:
             private = dpgraph.private_normalized_adjacency(
@@ -180,6 +184,9 @@ def embedding(
         except dpgraph.MechanismHalted:
             return 0.0
         factor = private.adjacency_factor()
+        if rank == 0:
+            A = make(graph).toarray()
+            return 1 - float(np.sum((A - factor @ private.core @ factor.T) ** 2) / np.sum(A**2))
         overlap = float(np.sum((space.T @ np.linalg.qr(factor)[0]) ** 2)) / rank
         missed = float(np.linalg.norm(best - factor @ private.core @ factor.T) / np.linalg.norm(best))
         return (overlap + 1 - min(missed, 1.0)) / 2
@@ -299,6 +306,15 @@ COUNTED = (
     count(SPARSE, "wedge", 0.3),
 )  # fmt: skip
 
+BY_FLIPS = (
+    cut(EVEN, 2.3, "auto"), cut(EVEN, 2.8, "auto"), cut(UNEVEN, 2.5, "auto"), cut(even(1200, 12, -0.6), 5.0, "auto"),
+    cut(even(1200, 5, -0.6), 6.2, "auto"), cut(uneven(1200, 6, -0.4), 6.5, "auto"), cut(HUBS, 3.2, "auto"),
+)  # fmt: skip
+LABELS_BY_FLIPS = (
+    parts(uneven(600, 12, -0.4), 3.2, "auto"), parts(UNEVEN, 2.3, "auto"), parts(UNEVEN, 3.0, "auto"),
+    parts(EVEN, 2.5, "auto"), parts(even(600, 12, -0.6), 3.8, "auto"),
+)  # fmt: skip
+
 #: The calls that a class is fitted to, and those of single numbers that these calls do not ask for.
 SCENARIOS: dict[str, tuple[Run, ...]] = {
     "OneSided": ONE_SIDED,
@@ -321,6 +337,12 @@ SCENARIOS: dict[str, tuple[Run, ...]] = {
     "Core.pure_below": STAGED,
     "Core.look_delta": (*STAGED, parts(UNEVEN, 6.0, delta=DELTA)),
     "Core.balance_slack": (halves(EVEN, 1.0, "bounded-iterates"), halves(UNEVEN, 2.0, "bounded-iterates")),
+    "AnswerRule": BY_FLIPS,
+    "AnswerRule.all_late": (*BY_FLIPS[3:6], *LABELS_BY_FLIPS),
+    "AnswerRule.core": (*BY_FLIPS[3:6], *LABELS_BY_FLIPS),
+    "AnswerRule.core_labels": LABELS_BY_FLIPS,
+    "AnswerRule.labels_epsilon": LABELS_BY_FLIPS,
+    "Tables": (*ONE_ENTRY[:2], *WHOLE_TABLE[:2], labels(game(200, 30, 3), 1.2, "label-edge")),
     "TwoStage": tuple(cut(make, epsilon, "core-response") for make in (UNEVEN, HUBS, SPARSE) for epsilon in (4.0, 7.0)),
     "TwoStage.edges_per_flip_choices": tuple(
         parts(make, epsilon, "core-response") for make in (UNEVEN, HUBS, SPARSE) for epsilon in (3.0, 6.0)
@@ -336,8 +358,8 @@ SCENARIOS: dict[str, tuple[Run, ...]] = {
     ),
     "Embedding.typical_coherence": CERTIFIED,
     "Embedding.above_noise": tuple(
-        embedding(make, 2, epsilon, strategies.RandomizedResponse())
-        for make in (TWO, UNEVEN_TWO)
+        embedding(make, 0, epsilon, "randomized-response")
+        for make in (TWO, UNEVEN_TWO, GROUP)
         for epsilon in (2.0, 3.0)
     ),
     "Embedding.left": ANSWERS,
@@ -401,6 +423,11 @@ TRIED: dict[str, tuple[Any, ...]] = {
     "Embedding.regularization": (1.0, 4.0, 8.0, 32.0),
     "EmbeddingRule.even_ratio": (0.7, 1.0, 2.0),
     "EmbeddingRule.largest_ratio": (2.0, 3.0, 8.0),
+    "AnswerRule.core_epsilon": (4.0, 5.5, 8.0),
+    "AnswerRule.all_early": (1.25, 2.5, 4.0),
+    "AnswerRule.all_late": (1.5, 2.0, 5.0),
+    "AnswerRule.core": (0.6, 0.9, 2.0),
+    "AnswerRule.labels_epsilon": (2.0, 4.0),
     "Counts.triangle_share": (0.3, 0.5, 0.9),
     "Counts.bound_share": (0.1, 0.15, 0.35),
 }  # fmt: skip
@@ -518,7 +545,7 @@ def lines_of_page() -> dict[str, tuple[str, ...]]:
 
 def write(line: tuple[str, ...]) -> None:
     """Put one line into the page, in the order of the numbers; several processes may do so."""
-    with PAGE.with_suffix(".lock").open("w") as lock:
+    with (Path(tempfile.gettempdir()) / "tuning.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         lines = lines_of_page() | {line[0]: line}
         kept = [lines[name] for name, _, _ in numbers([]) if name in lines]

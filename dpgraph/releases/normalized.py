@@ -52,9 +52,10 @@ def _is_auto(regularization: Regularization) -> bool:
 
 
 def regularize(
-    regularization: Regularization, mean_degree: float, max_weight: float, multiple: float = EMBEDDING.regularization
+    regularization: Regularization, mean_degree: float, max_weight: float, multiple: float | None = None
 ) -> float:
-    """Return tau, "auto" being this multiple of a released average degree."""
+    """Return tau, "auto" being this multiple of a released average degree, by default that of `tuning`."""
+    multiple = EMBEDDING.regularization if multiple is None else multiple
     return max(multiple * mean_degree, max_weight) if _is_auto(regularization) else float(regularization)
 
 
