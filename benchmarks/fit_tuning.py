@@ -301,6 +301,12 @@ BY_SIZE = (
 MANY = block(1600, 2, 30, 0.0)
 HIDDEN = group(1600, 30, 0.6, 10)
 FOR_HIDDEN = tuple(embedding(HIDDEN, 1, epsilon) for epsilon in (1.2, 2.0, 2.7))
+FAR = (
+    embedding(group(1600, 100, 0.7, 25), 1, 4.0, "noisy-power"),
+    embedding(group(1600, 100, 0.7, 25), 1, 6.0, "noisy-power"),
+    embedding(group(1600, 200, 0.3, 30), 1, 6.0, "noisy-power"),
+    embedding(group(1600, 30, 0.6, 4), 1, 2.0, "noisy-power"),
+)
 FOR_VECTOR = (
     embedding(HUBS, 1, 4.0), embedding(GROUP, 1, 2.0), embedding(SMALL_GROUP, 1, 3.5), embedding(UNEVEN_TWO, 1, 2.5),
     embedding(GROUP, 1, 5.5),
@@ -353,7 +359,11 @@ SCENARIOS: dict[str, tuple[Run, ...]] = {
     ),
     "Power": PRODUCTS,
     "Vector": LEADING,
-    "Residual": (*LEADING, embedding(GROUP, 1, 2.0), embedding(HUBS, 1, 2.5)),
+    "Residual": FAR,
+    "Vector.far_products": FAR,
+    "Vector.unknown_products": FAR,
+    "Vector.far_least": FAR,
+    "Vector.far_most": FAR,
     "GapTest.accepted_noise": tuple(
         embedding(make, 0, 4.0, strategies.Coherence(certificate="gap-and-coherence"), DELTA) for make in BY_RANK
     ),
