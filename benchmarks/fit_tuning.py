@@ -338,8 +338,8 @@ SCENARIOS: dict[str, tuple[Run, ...]] = {
     "LabelRepeats.beside_choices": ONE_ENTRY,
     "LabelRepeats.beside_gaussian": WHOLE_TABLE,
     "Core": SWEEPS,
+    "Core.prior": (*SWEEPS[:2], *REPEATED[:3], *ONE_SIDED[1:4]),
     "Core.left_out": (*SWEEPS, *REPEATED[2:4]),
-    "Core.most_left_out": tuple(cut(uneven(800, 330, -0.3), epsilon) for epsilon in (0.15, 0.18)),
     "Core.degree_share": (*SWEEPS, *REPEATED[:3]),
     "Core.pure_degree_share": (cut(EVEN, 2.0), cut(UNEVEN, 2.0), cut(UNEVEN, 4.0), *ONE_SIDED[3:4]),
     "Core.sparse_degree_share": (cut(uneven(400, 6, -0.6), 2.0), cut(uneven(400, 10, -0.6), 3.0), cut(SPARSE, 3.0)),
@@ -353,9 +353,10 @@ SCENARIOS: dict[str, tuple[Run, ...]] = {
     "AnswerRule.core_labels": LABELS_BY_FLIPS,
     "AnswerRule.labels_epsilon": LABELS_BY_FLIPS,
     "Tables": (*ONE_ENTRY[:2], *WHOLE_TABLE[:2], labels(game(200, 30, 3), 1.2, "label-edge")),
-    "TwoStage": tuple(cut(make, epsilon, "core-response") for make in (UNEVEN, HUBS, SPARSE) for epsilon in (4.0, 7.0)),
-    "TwoStage.edges_per_flip_choices": tuple(
-        parts(make, epsilon, "core-response") for make in (UNEVEN, HUBS, SPARSE) for epsilon in (3.0, 6.0)
+    "TwoStage": tuple(
+        call(make, epsilon, "core-response")
+        for make in (UNEVEN, HUBS, SPARSE)
+        for call, epsilon in ((cut, 4.0), (cut, 7.0), (parts, 3.0), (parts, 6.0))
     ),
     "Power": PRODUCTS,
     "Vector": LEADING,
@@ -383,9 +384,10 @@ SCENARIOS: dict[str, tuple[Run, ...]] = {
         for make in (TWO, UNEVEN_TWO, GROUP)
         for epsilon in (2.0, 3.0)
     ),
-    "Embedding.left": (
-        *(embedding(make, 2, 0.3, "randomized-response") for make in (TWO, UNEVEN_TWO)),
-        embedding(TWO, 0, 0.6, "randomized-response"),
+    "Embedding.left": tuple(
+        embedding(make, 2, epsilon, strategies.RandomizedResponse(rank=2, denoise=False))
+        for make in (TWO, UNEVEN_TWO)
+        for epsilon in (0.4, 0.8)
     ),
     "Embedding.little_noise": (*ANSWERS, *(embedding(make, 2, 8.0, "randomized-response") for make in (TWO, THREE))),
     "Embedding.vector_total_share": LEADING,
@@ -419,7 +421,6 @@ TRIED: dict[str, tuple[Any, ...]] = {
     "Repeated.even": (1.02, 1.3, 2.0),
     "Repeats.least": (2, 3, 6),
     "Repeats.sparse_power": (0.4, 0.6, 1.0),
-    "Core.most_left_out": (0.25, 0.75, 0.9),
     "Core.sharpness": (4.0, 8.0, 32.0),
     "Core.growth": (0.0, 0.25, 1.0),
     "Core.balance_slack": (0.0, 0.3, 1.0),

@@ -49,7 +49,6 @@ class OneSided:
     choice_signal: float = 11.0
     choice_per_sweep: float = 7.0  # signal_per_sweep where rows choose labels; > 0
     sharpness: float = 3.0  # Before the last sweep a row answers tanh(sharpness field/standard deviation); > 0
-    prior: float = 3.0  # Prior variance of a field over the released degree; > 0
     head: float = 0.1  # Share of the rows that read each other in the first sweep only; in (0, 1)
     head_sweeps: int = 3  # There are such rows for 2 to head_sweeps sweeps
 
@@ -64,7 +63,6 @@ class Repeated:
     Checked on planted cuts of even and uneven degrees by ``benchmarks/fit_tuning.py Repeated``.
     """
 
-    prior: float = 3.0  # Prior variance of a field over the released degree; > 0
     # Variance of the drift of a field for one unit of movement, over the degree, in the filter that steers; >= 0
     steering_drift: float = 4.0
     last_drift: float = 0.5  # The same in the filter that gives the last answer; >= 0
@@ -125,8 +123,8 @@ class Core:
     Checked on planted cuts of even and uneven degrees by ``benchmarks/fit_tuning.py Core``.
     """
 
-    left_out: float = 0.1  # The core leaves out the share left_out/epsilon of the sum of squared degrees; >= 0
-    most_left_out: float = 0.5  # But at most this share
+    # The core leaves out the share left_out/epsilon of the sum of squared degrees, and no more than all rows but one; >= 0
+    left_out: float = 0.1
     degree_share: float = 0.02  # Share for the degrees, in Gaussian noise and below pure_below
     pure_degree_share: float = 0.05  # Share for pure degrees
     sparse_degree_share: float = 0.1  # Share for pure degrees where rows look once
@@ -143,7 +141,7 @@ class Core:
     growth: float = 0.5  # Sweep t = 1, 2, ... gets a share proportional to t**growth; >= 0
     softness: float = 2.0  # As Repeated.softness
     sharpness: float = 16.0  # As Repeated.sharpness
-    prior: float = 3.0  # As Repeated.prior
+    prior: float = 3.0  # Of all sweeps: prior variance of a field over the released degree; > 0
     drift: float = 0.5  # As Repeated.last_drift
     # Halves: part of what rows to come can make up for that an imbalance may have; in [0, 1]
     balance_slack: float = 0.1
@@ -195,7 +193,6 @@ class TwoStage:
     degree_share: float = 0.04  # Share for the degrees
     # A vertex is in the core if it expects so many edges inside it for each false answer; > 0
     edges_per_flip: float = 1.5
-    edges_per_flip_choices: float = 1.2  # The same if the other vertices choose labels; > 0
 
 
 TWO_STAGE: Final = TwoStage()
@@ -341,9 +338,8 @@ class Embedding:
 
     typical_coherence: float = 1.35  # Guess of the coherence over that of rows of equal norm; >= 1
     total_share: float = 0.002  # Share for the total weight
-    degree_share: float = 0.02  # Share for the degrees
+    side_share: float = 0.02  # Share for the degrees, and for the r x r matrix
     minimum_share: float = 0.1  # Share for the smallest regularised degree
-    core_share: float = 0.02  # Share for the r x r matrix
     # regularization="auto" is this many average degrees; > 0. Large values make all rows alike
     regularization: float = 16.0
     # rank="auto" keeps eigenvalues of answers above this many edges of the spectrum of their noise; >= 1

@@ -126,7 +126,7 @@ def release_noisy_matrix(
     """Release the degrees, and A_tau with symmetric Gaussian noise on all entries (DTTZ14)."""
     call = call.at_mu(call.mu)  # all shares below are shares of this part
     n, bound = graph.n_vertices, release_lower_bound(graph, regularization, mean_degree, call)
-    for_degrees = call.part(EMBEDDING.degree_share)
+    for_degrees = call.part(EMBEDDING.side_share)
     released, degrees = release_degrees(graph, for_degrees).value, graph.degrees()
     neighbours = EdgeNeighbours(graph.max_weight, bound.lower, bound.tau, degrees)
     exact = normalized_operator(graph, degrees + bound.tau).matmat(np.eye(n))
