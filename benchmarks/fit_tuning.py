@@ -299,8 +299,8 @@ BY_SIZE = (
     embedding(block(1600, 2, 60, 0.0), 2, 1.5, delta=DELTA),
 )
 MANY = block(1600, 2, 30, 0.0)
-HIDDEN = group(1600, 30, 0.6, 10)
-FOR_HIDDEN = tuple(embedding(HIDDEN, 1, epsilon) for epsilon in (1.2, 2.0, 2.7))
+HIDDEN = group(1600, 40, 0.6, 2.8)
+FOR_HIDDEN = tuple(embedding(HIDDEN, 1, epsilon) for epsilon in (2.0, 2.4, 2.8))
 FAR = (
     embedding(group(1600, 100, 0.7, 25), 1, 4.0, "noisy-power"),
     embedding(group(1600, 100, 0.7, 25), 1, 6.0, "noisy-power"),

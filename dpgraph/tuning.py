@@ -123,7 +123,7 @@ class Core:
     Checked on planted cuts of even and uneven degrees by ``benchmarks/fit_tuning.py Core``.
     """
 
-    # The core leaves out the share left_out/epsilon of the sum of squared degrees, and no more than all rows but one; >= 0
+    # The core leaves out the share left_out/epsilon of the sum of squared degrees, but one row stays; >= 0
     left_out: float = 0.1
     degree_share: float = 0.02  # Share for the degrees, in Gaussian noise and below pure_below
     pure_degree_share: float = 0.05  # Share for pure degrees
