@@ -389,7 +389,6 @@ SCENARIOS: dict[str, tuple[Run, ...]] = {
         for make in (TWO, UNEVEN_TWO)
         for epsilon in (0.4, 0.8)
     ),
-    "Embedding.little_noise": (*ANSWERS, *(embedding(make, 2, 8.0, "randomized-response") for make in (TWO, THREE))),
     "Embedding.vector_total_share": LEADING,
     "Embedding.answers_find": FOR_HIDDEN,
     "Embedding.products_find": FOR_HIDDEN,

@@ -65,7 +65,6 @@ class Repeated:
 
     # Variance of the drift of a field for one unit of movement, over the degree, in the filter that steers; >= 0
     steering_drift: float = 4.0
-    last_drift: float = 0.5  # The same in the filter that gives the last answer; >= 0
     softness: float = 4.0  # In the first sweep a row answers tanh(softness field/standard deviation); > 0
     sharpness: float = 16.0  # The factor grows from softness towards this; > softness
     even: float = 1.15  # Degrees are even if sum d^2/sum d < even (average d); > 1. Then every row is read repeatedly
@@ -142,7 +141,8 @@ class Core:
     softness: float = 2.0  # As Repeated.softness
     sharpness: float = 16.0  # As Repeated.sharpness
     prior: float = 3.0  # Of all sweeps: prior variance of a field over the released degree; > 0
-    drift: float = 0.5  # As Repeated.last_drift
+    # Of all sweeps: as Repeated.steering_drift, in the filter that gives the last answer; >= 0
+    drift: float = 0.5
     # Halves: part of what rows to come can make up for that an imbalance may have; in [0, 1]
     balance_slack: float = 0.1
 
@@ -316,7 +316,6 @@ class StabilityTest:
         (0.0, 1.5, 0.2),
     )
     accepted_value: float = 0.75  # The largest rank is taken whose value is at least this; in [0, 1]
-    times: int = 41  # Points of a predicted path
     far: float = 2.0  # Its length, in units of the slack of the least share; > 0
     steeper: float = 2.0  # Beyond it the curve rises so many times steeper; >= 1
     room: float = 0.7  # And within this part of the steps until the gap would close; in (0, 1)
@@ -345,8 +344,6 @@ class Embedding:
     # rank="auto" keeps eigenvalues of answers above this many edges of the spectrum of their noise; >= 1
     above_noise: float = 1.1
     left: float = 0.01  # Eigenvalues that are all noise keep this part of themselves; in (0, 1)
-    # Eigenvectors with less noise than this part of their eigenvalue are left as they are; >= 0
-    little_noise: float = 0.012
     vector_total_share: float = 0.01  # Share of epsilon for the total weight, for a single vector
     answers_find: float = 2.2  # Answers find a vector if their noise is below this many quotients; > 0
     products_find: float = 1.2  # Products find it if their noise is; > 0

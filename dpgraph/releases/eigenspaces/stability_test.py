@@ -31,6 +31,8 @@ from dpgraph.typing import FloatArray
 __all__ = ["certify_jointly"]
 
 
+#: Points of a predicted path.
+_POINTS = 41
 #: Larger numbers of steps are not told apart, and computed ones are below the exact ones by at most this.
 _CAP, _WIDTH = 1e5, 0.02
 #: Limits of the curve differ by at least this factor, so that rounding of a rate does not move its steps.
@@ -111,7 +113,7 @@ def _plan(private: SubspaceInput, spectrum: ReleasedSpectrum, mu: float, z: floa
     ).T
     first_speeds = rates.speeds(states)
     growth, closing = first_speeds[2] / states[2], first_speeds[0] + first_speeds[1]
-    times = np.linspace(0.0, STABILITY_TEST.far * slacks[0], STABILITY_TEST.times)
+    times = np.linspace(0.0, STABILITY_TEST.far * slacks[0], _POINTS)
     paths = predicted_paths(states, rates, times)
     gaps = paths[0] - paths[1]
     plans = []

@@ -227,7 +227,7 @@ class _Filters:
         scales[core.rows] = core.inside(variances)[core.rows]
         steering, last = (
             FieldTracker(scales, oracle.columns, prior=CORE.prior, drift=drift)
-            for drift in (REPEATED.steering_drift, REPEATED.last_drift)
+            for drift in (REPEATED.steering_drift, CORE.drift)
         )
         steering.variance *= place
         last.variance *= place
