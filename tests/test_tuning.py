@@ -52,9 +52,9 @@ def floats_outside_tuning():
                             yield f"{path.relative_to(PACKAGE)}: {', '.join(sorted(names))}", count
 
 
-def test_at_most_twentyfive_fitted_numbers_are_outside_tuning():
+def test_at_most_thirty_fitted_numbers_are_outside_tuning():
     found = dict(floats_outside_tuning())
-    assert sum(found.values()) <= 25, found
+    assert sum(found.values()) <= 30, found
 
 
 def test_every_fitted_number_is_frozen_explained_and_says_where_it_comes_from():
