@@ -1,12 +1,15 @@
 """Numbers of vertices of each degree from noisy numbers of those of degree at least 1, 2, ..., all released."""
 
 import numpy as np
-from scipy.optimize import brentq, isotonic_regression
+from scipy.optimize import isotonic_regression
 
 from dpgraph.tuning import COUNTS
 from dpgraph.typing import FloatArray, IntArray
 
 __all__ = ["degree_counts"]
+
+#: Steps of the search for a constant: rounded sums no longer change then.
+_HALVINGS = 50
 
 
 def degree_counts(tails: FloatArray, n: int, std: float, total: float | None = None) -> IntArray:
@@ -20,10 +23,19 @@ def degree_counts(tails: FloatArray, n: int, std: float, total: float | None = N
     below 0.
     """
     decreasing = np.clip(isotonic_regression(tails, increasing=False).x if tails.size else tails, 0, n)
-    if total is not None and decreasing.sum() > total > 0:
-        shift = brentq(lambda c: np.maximum(decreasing - c, 0).sum() - total, 0, decreasing.max())
-        decreasing = np.maximum(decreasing - shift, 0)
-    at_least = np.rint(_without_plateaus(np.concatenate([[n], decreasing, [0]]), std)).astype(np.int64)
+
+    def rounded(shift: float) -> IntArray:
+        """Whole numbers, the constant being subtracted."""
+        at_least = np.concatenate([[n], np.maximum(decreasing - shift, 0), [0]])
+        return np.rint(_without_plateaus(at_least, std)).astype(np.int64)
+
+    at_least = rounded(0.0)
+    if total is not None and at_least[1:].sum() > total > 0:
+        low, high = 0.0, float(decreasing.max())
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            low, high = (middle, high) if rounded(middle)[1:].sum() > total else (low, middle)
+        at_least = rounded(high)
     counts = at_least[:-1] - at_least[1:]
     return counts[: np.flatnonzero(counts)[-1] + 1]
 
@@ -35,6 +47,7 @@ def _without_plateaus(values: FloatArray, std: float) -> FloatArray:
     middle = (starts + ends) / 2
     small = -np.diff(values[starts]) < COUNTS.clear_step * std
     before, after = np.append(False, small), np.append(small, False)
+    before[-1] = False  # no vertex has a degree of the last plateau, however long it is
     left = np.where(before, middle, starts)
     right = np.where(after, middle, ends)
     places, levels = np.column_stack([left, right]).ravel(), np.repeat(values[starts], 2)
