@@ -1,0 +1,142 @@
+"""``dpgraph communities``, ``degree-distribution`` and ``count``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dpgraph.interfaces.cli.graph_input import GraphRelease, planned
+from dpgraph.interfaces.cli.options import argument, auto_or, option, written
+from dpgraph.interfaces.cli.output import write_picture
+from dpgraph.interfaces.cli.release import Source, StrategyRelease, Table
+from dpgraph.problems.strategy import names_in
+
+__all__ = ["Communities", "Count", "DegreeDistribution"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Communities(GraphRelease):
+    """Find groups of vertices with many edges inside and few between them, with edge-level differential privacy.
+
+    Published are the community of each vertex, the weights between communities, and an estimate of the modularity.
+
+    Example: `dpgraph communities ego-Facebook --epsilon 1 --output communities.csv --plot communities.png`
+    """
+
+    command = "communities"
+    function = "private_communities"
+    reported = ("estimated_modularity", "estimated_modularity_std", "block_weights", "mechanism")
+
+    correlation: float = planned(
+        0.5,
+        "With --dry-run: how strong two planted communities you expect, from 0 (none) to 1. Edges inside: "
+        "(1 + correlation) / 2.",
+    )
+    communities: str = auto_or(
+        int, "auto", "At most how many communities: auto (as many as the modularity asks for) or a number.",
+        "--communities",
+    )  # fmt: skip
+    resolution: float = option(1.0, "Above 1 for smaller communities, below 1 for larger ones.")
+    output: Path | None = written("Write the communities as CSV with columns node, community (0 is the largest).")
+    plot: Path | None = written("Write a picture (PNG, PDF, SVG) of the weights between communities.", picture=True)
+    graph_plot: Path | None = written(
+        "Write a picture (PNG, PDF, SVG) of the vertices, laid out by published values only.", picture=True
+    )
+
+    def _table(self, source: Source, result: Any) -> Table:
+        return ["node", "community"], [source.labels, result.labels.tolist()]
+
+    def _summary(self, source: Source, result: Any) -> dict[str, Any]:
+        return super()._summary(source, result) | {"sizes": np.bincount(result.labels)}
+
+    def _finish(self, source: Source, result: Any) -> None:
+        write_picture(self.plot, "plot_communities", result, title=source.name)
+        write_picture(self.graph_plot, "plot_graph", result, title=source.name)
+
+    def _lines(self, source: Source, result: Any) -> list[str]:
+        sizes = [f"{len(community):,}" for community in result.communities[:12]]
+        more = [f"and {len(result.communities) - 12} smaller ones"] * (len(result.communities) > 12)
+        value, deviation = result.estimated_modularity, result.estimated_modularity_std
+        return [
+            f"{source.name}: {len(result.communities)} communities of {', '.join([*sizes, *more])} vertices",
+            f"estimated modularity: {value:.4g} ± {deviation:.2g} (standard deviation of the noise)",
+        ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DegreeDistribution(GraphRelease):
+    """Publish how many vertices have which degree, with edge-level differential privacy. Whose they are is not said.
+
+    Example: `dpgraph degree-distribution wiki-Vote --epsilon 1 --output degrees.csv --plot degrees.png`
+    """
+
+    command = "degree-distribution"
+    function = "private_degree_distribution"
+    reported = ("mean_degree", "std", "counts")
+
+    output: Path | None = written(
+        "Write the distribution as CSV with columns degree, count, ccdf (share of vertices of at least this degree)."
+    )
+    plot: Path | None = written("Write a picture (PNG, PDF, SVG) of the distribution and its noise.", picture=True)
+
+    def _table(self, source: Source, result: Any) -> Table:
+        return list(result.columns()), list(result.columns().values())
+
+    def _finish(self, source: Source, result: Any) -> None:
+        write_picture(self.plot, "plot_degree_distribution", result, title=source.name)
+
+    def _lines(self, source: Source, result: Any) -> list[str]:
+        size, largest = f"{len(source.labels):,} vertices", len(result.counts) - 1
+        quartiles = np.quantile(result.degree_sequence, (0.25, 0.5, 0.75), method="inverted_cdf")
+        quarters = ", ".join(str(degree) for degree in quartiles)
+        return [
+            f"{source.name}: {size}, mean degree {result.mean_degree:.4g}, quartiles {quarters}, largest {largest}",
+            f"noise on each number of vertices of at least a degree: ± {result.std:.3g} (standard deviation)",
+        ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Count(GraphRelease, StrategyRelease):
+    """Publish how many triangles, or other small subgraphs, a graph has, with edge-level differential privacy.
+
+    The budget is divided evenly among the patterns. Each comes with an interval that holds the exact count with
+    probability 95 %, whatever the graph.
+
+    Example: `dpgraph count ca-GrQc triangle wedge --epsilon 1 --output counts.csv`
+    """
+
+    command = "count"
+    function = "private_subgraph_counts"
+    strategies = "dpgraph.problems.counts.strategy:COUNTS"
+    reported = ("counts", "std", "noise", "mechanism")
+
+    patterns: list[str] | None = argument(
+        "PATTERN", "edge, wedge, triangle (the default), 3-star, 4-cycle or 4-clique.", default=None
+    )
+    output: Path | None = written("Write the counts as CSV with columns pattern, count, std, low, high.")
+    mechanism: str = option(
+        "auto",
+        f"auto (the ladder), {', '.join(names_in('dpgraph.problems.counts.strategies'))}. local-sensitivity needs "
+        "--delta, the others are pure.",
+    )
+
+    def _arguments(self) -> dict[str, Any]:
+        return super()._arguments() | {"patterns": tuple(self.patterns or ("triangle",))}
+
+    def _table(self, source: Source, result: Any) -> Table:
+        columns = result.columns()
+        low, high = zip(*(result.interval(pattern) for pattern in columns["pattern"]), strict=True)
+        return [*columns, "low", "high"], [*columns.values(), low, high]
+
+    def _summary(self, source: Source, result: Any) -> dict[str, Any]:
+        return super()._summary(source, result) | {"intervals": {name: result.interval(name) for name in result.counts}}
+
+    def _lines(self, source: Source, result: Any) -> list[str]:
+        lines = [f"{source.name}: mechanism {result.mechanism}"]
+        for pattern, count in result.counts.items():
+            low, high = result.interval(pattern)
+            lines.append(f"{pattern}: {count:,}, with probability 95 % between {low:,.0f} and {high:,.0f}")
+        return lines
