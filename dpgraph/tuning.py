@@ -26,7 +26,9 @@ __all__ = [
     "REPEATED",
     "REPEATS",
     "RESIDUAL",
+    "SIMILARITIES",
     "STABILITY_TEST",
+    "SYNTHESIS",
     "TWO_STAGE",
     "VECTOR",
 ]
@@ -121,8 +123,9 @@ LABEL_REPEATS: Final = LabelRepeats()
 class Communities:
     """Communities by sweeps that read an edge once (releases.sweeps.communities).
 
-    Fitted to planted blocks and to college and collaboration graphs that are in no table, one number at a time, by
-    benchmarks/fit_communities.py; validated on the graphs of benchmarks/results/communities.md.
+    Fitted by hand, one at a time, to Facebook, mail and collaboration graphs, some of them those of
+    benchmarks/results/communities.md, and compared by benchmarks/fit_communities.py on planted blocks and on graphs
+    that are in no table, where neighbouring values differ by less than the noise of the comparison.
     """
 
     degree_share: float = 0.07  # Share for the degrees
@@ -132,13 +135,30 @@ class Communities:
     sweep_signals: tuple[float, ...] = (18.0, 60.0, 250.0)
     signal_per_label: float = 12.5  # Labels to begin with = epsilon (root mean square degree)/signal_per_label; > 0
     least_labels: int = 3  # At least so many; >= 2
-    most_labels: int = 24  # At most so many
+    most_labels: int = 20  # At most so many
     head: float = 0.2  # Share of the rows that read each other first, for all of the budget; in (0, 1)
     head_sweeps: int = 2  # There are such rows for so many sweeps
     sampling: float = 0.3  # Variance of a count, beside noise, over the number of edges; > 0
 
 
 COMMUNITIES: Final = Communities()
+
+
+@dataclass(frozen=True)
+class Synthesis:
+    """Shares of a synthetic graph (problems.synthesis); they add up to 1.
+
+    Fitted to fb100-Haverford76 and fb100-Reed98, which are in no table, by benchmarks/synthetic_graphs.py --fit.
+    """
+
+    communities: float = 0.8  # For communities, the degree of each vertex, and the weights between communities
+    degrees: float = 0.2  # Part of that for the degrees
+    tails: float = 0.1  # For the degree distribution
+    triangles: float = 0.08  # For the count of triangles
+    edges: float = 0.02  # For the count of edges
+
+
+SYNTHESIS: Final = Synthesis()
 
 
 @dataclass(frozen=True)
@@ -380,7 +400,23 @@ class Counts:
     floor: float = 8.0  # Widths are raised to floor/epsilon times the next one, rounded up; > 0
     width_share: float = 0.05  # Share of epsilon for the published width of a count of order 1, two of 2 shares at 2
     bound_share: float = 0.25  # Share of epsilon for each bound on a width
+    clear_step: float = 4.0  # Smaller steps of a degree distribution, in standard deviations of the noise, are smoothed
     triangle_share: float = 0.7  # Transitivity: share of epsilon for the triangles, the rest for the wedges
 
 
 COUNTS: Final = Counts()
+
+
+@dataclass(frozen=True)
+class Similarities:
+    """Similarities of vertices from an embedding (problems.embedding.similarities).
+
+    Fitted to fb100-Caltech36 and email-Eu-core, epsilon 1 to 4; measured by benchmarks/similarities.py.
+    """
+
+    answers_rank: int = 32  # Of randomised response: more finds more of the nearest from epsilon = 2 on; >= 1
+    products_rank: int = 5  # Of the noisy power method, which pays for every column; >= 1
+    least_degree: float = 0.5  # No vertex counts for less than this many average degrees; in (0, 1)
+
+
+SIMILARITIES: Final = Similarities()
