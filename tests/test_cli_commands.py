@@ -179,6 +179,23 @@ def test_patterns_are_counted_with_intervals(run, tmp_path):
     assert (status, "--mechanism ladder" in err) == (2, True)
 
 
+def test_a_synthetic_graph_is_drawn_with_the_labels_of_the_file(run, tmp_path):
+    G = nx.planted_partition_graph(3, 60, 0.5, 0.03, seed=1)
+    path, output, picture, saved = (tmp_path / name for name in ("g.txt", "twin.csv", "twin.png", "twin.npz"))
+    path.write_text("".join(f"{u + 1000} {v + 1000}\n" for u, v in G.edges))
+    options = ["--epsilon", 4, "--seed", 1, "--draw", 5, "--output", output, "--plot", picture, "--save", saved]
+    status, out, err = run("synthesize", path, *options, "--report", tmp_path / "r.json")
+    assert (status, err) == (0, "")
+    model = load_result(saved)
+    drawn, nodes = datasets.read_sparse(output)
+    assert set(nodes) == set(model.nodes) == set(range(1000, 1180))
+    twin = nx.relabel_nodes(nx.from_scipy_sparse_array(drawn), dict(enumerate(nodes)))
+    assert {frozenset(edge) for edge in twin.edges} == {frozenset(edge) for edge in model.sample(5).edges}
+    assert f"{model.triangles:,} triangles" in out
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert json.loads((tmp_path / "r.json").read_text())["result"]["triangles"] == model.triangles
+
+
 # --- constraints -------------------------------------------------------------------------------------------------
 
 
@@ -338,7 +355,7 @@ def test_progress_is_shown_on_request_only_and_on_stderr(run, survey, command):
 # --- dry runs ----------------------------------------------------------------------------------------------------
 
 
-EVERYDAY = ["communities", "degree-distribution", "count"]
+EVERYDAY = ["communities", "degree-distribution", "count", "synthesize"]
 
 
 @pytest.mark.parametrize("command", ["max-cut", "max-bisection", "degrees", "spectrum", "embed", "csp", *EVERYDAY])

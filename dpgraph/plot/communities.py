@@ -289,7 +289,7 @@ def _draw_sample(
     count = len(edges)
     edges = edges[:: max(1, -(-count // _EDGES))]
     inside = labels[edges[:, 0]] == labels[edges[:, 1]]
-    alpha = float(np.clip(1500 / max(len(edges), 1), 0.08, 0.6))
+    alpha = float(np.clip(900 / max(len(edges), 1), 0.025, 0.6))
     colours = [to_rgba(_colour(labels[u]) if same else GREY, alpha) for (u, _), same in zip(edges, inside, strict=True)]
     axes.add_collection(
         LineCollection(list(places[edges]), colors=colours, linewidths=0.5, zorder=2.5, rasterized=len(edges) > 2000)

@@ -26,6 +26,7 @@ _COMMANDS = {
     "degrees": ("graphs", "Degrees"),
     "degree-distribution": ("everyday", "DegreeDistribution"),
     "count": ("everyday", "Count"),
+    "synthesize": ("everyday", "Synthesize"),
     "spectrum": ("graphs", "Spectrum"),
     "embed": ("graphs", "Embed"),
     "covariance": ("tables", "Covariance"),

@@ -1,20 +1,29 @@
-"""``dpgraph communities``, ``degree-distribution`` and ``count``."""
+"""``dpgraph communities``, ``degree-distribution``, ``count`` and ``synthesize``."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from dpgraph.interfaces.cli.graph_input import GraphRelease, planned
 from dpgraph.interfaces.cli.options import argument, auto_or, option, written
 from dpgraph.interfaces.cli.output import write_picture
 from dpgraph.interfaces.cli.release import Source, StrategyRelease, Table
 from dpgraph.problems.strategy import names_in
+from dpgraph.results.files import save_result
 
-__all__ = ["Communities", "Count", "DegreeDistribution"]
+__all__ = ["Communities", "Count", "DegreeDistribution", "Synthesize"]
+
+_CORRELATION = (
+    "With --dry-run: how strong two planted communities you expect, from 0 (none) to 1. Edges inside: "
+    "(1 + correlation) / 2."
+)
+_COMMUNITIES = "At most how many communities: auto (as many as the modularity asks for) or a number."
+_RESOLUTION = "Above 1 for smaller communities, below 1 for larger ones."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,16 +39,9 @@ class Communities(GraphRelease):
     function = "private_communities"
     reported = ("estimated_modularity", "estimated_modularity_std", "block_weights", "mechanism")
 
-    correlation: float = planned(
-        0.5,
-        "With --dry-run: how strong two planted communities you expect, from 0 (none) to 1. Edges inside: "
-        "(1 + correlation) / 2.",
-    )
-    communities: str = auto_or(
-        int, "auto", "At most how many communities: auto (as many as the modularity asks for) or a number.",
-        "--communities",
-    )  # fmt: skip
-    resolution: float = option(1.0, "Above 1 for smaller communities, below 1 for larger ones.")
+    correlation: float = planned(0.5, _CORRELATION)
+    communities: str = auto_or(int, "auto", _COMMUNITIES, "--communities")
+    resolution: float = option(1.0, _RESOLUTION)
     output: Path | None = written("Write the communities as CSV with columns node, community (0 is the largest).")
     plot: Path | None = written("Write a picture (PNG, PDF, SVG) of the weights between communities.", picture=True)
     graph_plot: Path | None = written(
@@ -140,3 +142,47 @@ class Count(GraphRelease, StrategyRelease):
             low, high = result.interval(pattern)
             lines.append(f"{pattern}: {count:,}, with probability 95 % between {low:,.0f} and {high:,.0f}")
         return lines
+
+
+@dataclass(frozen=True, kw_only=True)
+class Synthesize(GraphRelease):
+    """Draw a synthetic graph with about the degrees, communities and triangles of a private one.
+
+    Drawn graphs have the vertices of the graph. The model may be kept with --save; whatever is drawn from it is covered
+    by its guarantee.
+
+    Example: `dpgraph synthesize ego-Facebook --epsilon 2 --output twin.csv --plot twin.png`
+    """
+
+    command = "synthesize"
+    function = "private_synthetic_graph"
+    reported = ("degrees", "block_weights", "triangles", "density")
+
+    correlation: float = planned(0.5, _CORRELATION)
+    communities: str = auto_or(int, "auto", _COMMUNITIES, "--communities")
+    resolution: float = option(1.0, _RESOLUTION)
+    draw: int = option(0, "Seed by which the graph is drawn from the model. Public: it protects nothing.")
+    output: Path | None = written(
+        "Write a drawn graph as CSV with columns source, target. A vertex without edges is a loop."
+    )
+    plot: Path | None = written("Write a picture (PNG, PDF, SVG) of the drawn graph.", picture=True)
+    save: Path | None = written("Write the model, with its ledger, to an .npz file for Python.", ".npz")
+
+    def _table(self, source: Source, result: Any) -> Table:
+        A = result.adjacency(self.draw)
+        alone = np.flatnonzero(np.diff(A.indptr) == 0)
+        tails, heads = sparse.triu(A, k=1, format="coo").coords
+        ends = [np.concatenate([column, alone]).tolist() for column in (tails, heads)]
+        return ["source", "target"], [[source.labels[vertex] for vertex in column] for column in ends]
+
+    def _finish(self, source: Source, result: Any) -> None:
+        write_picture(self.plot, "plot_graph", result, title=source.name, rng=self.draw)
+        if self.save is not None:
+            save_result(replace(result, nodes=tuple(source.labels)), self.save)
+
+    def _lines(self, source: Source, result: Any) -> list[str]:
+        edges, groups = int(result.degrees.sum()) // 2, len(result.block_weights)
+        return [
+            f"{source.name}: drawn graphs have {len(source.labels):,} vertices and about {edges:,} edges in {groups} "
+            f"communities, and {result.triangles:,} triangles"
+        ]
