@@ -260,7 +260,9 @@ def test_a_bad_graph_file_is_exit_status_2_and_one_clear_line(run, tmp_path, nam
     assert message in one_clear_line(err)
 
 
-@pytest.mark.parametrize("command", ["max-cut", "max-bisection", "csp", "degrees", "spectrum", "embed", "benchmark"])
+@pytest.mark.parametrize(
+    "command", ["max-cut", "max-bisection", "csp", "degrees", "spectrum", "embed", "communities", "count", "benchmark"]
+)
 def test_a_directed_graph_is_refused_in_the_words_of_the_command_line(run, tmp_path, command):
     path = tmp_path / "directed.gml"
     nx.write_gml(nx.path_graph(3, nx.DiGraph), path)

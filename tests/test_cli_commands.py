@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 
+import networkx as nx
 import numpy as np
 import pytest
 
@@ -105,6 +106,94 @@ def test_the_picture_of_a_spectrum_is_written(run, tmp_path):
     picture = tmp_path / "spectrum.png"
     assert run("spectrum", "planted-cut", *PRIVACY, "--k", 4, "--plot", picture)[0] == 0
     assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+# --- communities and counts --------------------------------------------------------------------------------------
+
+
+def test_communities_are_those_of_the_library_with_the_labels_of_the_file(run, tmp_path):
+    G = nx.planted_partition_graph(3, 60, 0.5, 0.03, seed=1)
+    path, output, report = tmp_path / "g.txt", tmp_path / "c.csv", tmp_path / "r.json"
+    path.write_text("".join(f"{u + 1000} {v + 1000}\n" for u, v in G.edges))
+    pictures = {name: tmp_path / f"{name}.png" for name in ("plot", "graph-plot")}
+    drawn = [argument for name, picture in pictures.items() for argument in (f"--{name}", picture)]
+    options = ["--epsilon", 4, "--seed", 1, "--resolution", 1.1, "--output", output, "--report", report, *drawn]
+    status, out, err = run("communities", path, *options)
+    assert (status, err) == (0, "")
+    A, nodes = datasets.read_sparse(path)
+    found = dpgraph.private_communities(A, epsilon=4.0, resolution=1.1, rng=1)
+    table = rows(output)
+    assert table[0] == ["node", "community"]
+    assert table[1:] == [[str(node), str(k)] for node, k in zip(nodes, found.labels.tolist(), strict=True)]
+    assert set(nodes) == set(range(1000, 1180))
+    content = json.loads(report.read_text())
+    assert content["command"] == "communities"
+    assert content["parameters"]["resolution"] == 1.1
+    assert content["result"]["sizes"] == [len(community) for community in found.communities]
+    assert content["result"]["block_weights"] == found.block_weights.tolist()
+    assert f"estimated modularity: {found.estimated_modularity:.4g}" in out
+    assert all(picture.read_bytes().startswith(b"\x89PNG") for picture in pictures.values())
+    assert run("communities", path, "--epsilon", 4, "--communities", 2, "--output", output)[0] == 0
+    assert {community for _, community in rows(output)[1:]} == {"0", "1"}
+    status, out, err = run("communities", path, "--epsilon", 4, "--communities", "many")
+    assert (status, out) == (2, "")
+    assert "--communities must be auto or a number" in err
+
+
+def test_a_degree_distribution_is_written_and_drawn(run, tmp_path):
+    output, picture, report = tmp_path / "d.csv", tmp_path / "d.pdf", tmp_path / "r.json"
+    options = ["--epsilon", 1, "--seed", 2, "--output", output, "--plot", picture, "--report", report]
+    status, out, err = run("degree-distribution", "planted-cut", *options)
+    assert (status, err) == (0, "")
+    found = dpgraph.private_degree_distribution(datasets.load_sparse("planted-cut")[0], epsilon=1.0, rng=2)
+    table = rows(output)
+    assert table[0] == ["degree", "count", "ccdf"]
+    assert [int(count) for _, count, _ in table[1:]] == found.counts.tolist()
+    assert [float(share) for _, _, share in table[1:]] == found.ccdf.tolist()
+    assert json.loads(report.read_text())["result"]["counts"] == found.counts.tolist()
+    assert f"600 vertices, mean degree {found.mean_degree:.4g}" in out
+    assert picture.read_bytes().startswith(b"%PDF")
+
+
+def test_patterns_are_counted_with_intervals(run, tmp_path):
+    output, report = tmp_path / "n.csv", tmp_path / "r.json"
+    options = ["--epsilon", 1, "--seed", 3, "--output", output, "--report", report]
+    status, out, err = run("count", "planted-cut", "wedge", "triangle", *options)
+    assert (status, err) == (0, "")
+    graph = datasets.load_sparse("planted-cut")[0]
+    found = dpgraph.private_subgraph_counts(graph, ("wedge", "triangle"), epsilon=1.0, rng=3)
+    table = rows(output)
+    assert table[0] == ["pattern", "count", "std", "low", "high"]
+    for name, count, std, low, high in table[1:]:
+        assert (int(count), float(std)) == (found.counts[name], found.std[name])
+        assert (float(low), float(high)) == found.interval(name)
+        assert f"{name}: {int(count):,}, with probability 95 % between {float(low):,.0f} and {float(high):,.0f}" in out
+    assert json.loads(report.read_text())["result"]["counts"] == found.counts
+    assert "triangle: " in run("count", "planted-cut", "--epsilon", 1)[1]
+    for patterns in (["house"], ["edge", "edge"]):
+        status, out, err = run("count", "there-is-no-such.txt", *patterns, "--epsilon", 1, "--nodes", 3)
+        assert (status, out) == (2, "")
+    status, _, err = run("count", "planted-cut", "house", "--epsilon", 1)
+    assert "'4-clique'" in err
+    status, _, err = run("count", "planted-cut", "--epsilon", 1, "--mechanism", "local-sensitivity")
+    assert (status, "--mechanism ladder" in err) == (2, True)
+
+
+def test_a_synthetic_graph_is_drawn_with_the_labels_of_the_file(run, tmp_path):
+    G = nx.planted_partition_graph(3, 60, 0.5, 0.03, seed=1)
+    path, output, picture, saved = (tmp_path / name for name in ("g.txt", "twin.csv", "twin.png", "twin.npz"))
+    path.write_text("".join(f"{u + 1000} {v + 1000}\n" for u, v in G.edges))
+    options = ["--epsilon", 4, "--seed", 1, "--draw", 5, "--output", output, "--plot", picture, "--save", saved]
+    status, out, err = run("synthesize", path, *options, "--report", tmp_path / "r.json")
+    assert (status, err) == (0, "")
+    model = load_result(saved)
+    drawn, nodes = datasets.read_sparse(output)
+    assert set(nodes) == set(model.nodes) == set(range(1000, 1180))
+    twin = nx.relabel_nodes(nx.from_scipy_sparse_array(drawn), dict(enumerate(nodes)))
+    assert {frozenset(edge) for edge in twin.edges} == {frozenset(edge) for edge in model.sample(5).edges}
+    assert f"{model.triangles:,} triangles" in out
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert json.loads((tmp_path / "r.json").read_text())["result"]["triangles"] == model.triangles
 
 
 # --- constraints -------------------------------------------------------------------------------------------------
@@ -250,6 +339,7 @@ def test_a_bad_table_is_one_clear_line_without_its_entries(run, tmp_path, comman
         ["max-cut", "planted-cut", *PRIVACY],
         ["spectrum", "planted-cut", *PRIVACY],
         ["embed", "planted-cut", "--epsilon", "20", "--delta", "1e-6"],
+        ["communities", "planted-cut", "--epsilon", "2"],
         ["marginals", "survey.csv", *PRIVACY, "--categories", "values.json"],
         ["benchmark", "five-cycle", "--runs", "1", "--epsilon", "1"],
     ],
@@ -265,7 +355,10 @@ def test_progress_is_shown_on_request_only_and_on_stderr(run, survey, command):
 # --- dry runs ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("command", ["max-cut", "max-bisection", "degrees", "spectrum", "embed", "csp"])
+EVERYDAY = ["communities", "degree-distribution", "count", "synthesize"]
+
+
+@pytest.mark.parametrize("command", ["max-cut", "max-bisection", "degrees", "spectrum", "embed", "csp", *EVERYDAY])
 def test_a_dry_run_opens_no_graph_and_shows_the_noise(run, command):
     size = ["--nodes", 2000, "--average-degree", 100]
     status, out, err = run(command, "there-is-no-such.txt", *PRIVACY, "--dry-run", *size)
@@ -274,7 +367,7 @@ def test_a_dry_run_opens_no_graph_and_shows_the_noise(run, command):
     assert "sensitivity" in out
 
 
-@pytest.mark.parametrize("command", ["max-cut", "max-bisection", "degrees", "embed", "csp"])
+@pytest.mark.parametrize("command", ["max-cut", "max-bisection", "degrees", "embed", "csp", *EVERYDAY])
 def test_a_dry_run_without_a_delta_shows_what_is_pure(run, command):
     status, out, err = run(command, "mine.txt", "--epsilon", 2, "--dry-run", "--nodes", 3000, "--average-degree", 30)
     assert (status, err) == (0, "")
@@ -311,6 +404,7 @@ def test_a_dry_run_shows_the_releases_of_its_own_command(run):
         (["csp", "planted-cut", "--adjacency", "edge"], "randomized-response", None, "none"),
         (["embed", "planted-cut"], "noisy-power", "denoise=false", "rank, regularization, denoise"),
         (["covariance", "numbers.csv"], "wishart-difference", None, "none"),
+        (["count", "planted-cut"], "smooth", None, "none"),
     ],
 )
 def test_every_command_with_strategies_takes_their_options(run, tmp_path, command, mechanism, option, others):
@@ -327,7 +421,7 @@ def test_every_command_with_strategies_takes_their_options(run, tmp_path, comman
         assert f"{name}={value.title()}" in stated or f"{name}={value!r}" in stated
 
 
-@pytest.mark.parametrize("command", ["csp", "embed", "covariance"])
+@pytest.mark.parametrize("command", ["csp", "embed", "covariance", "count"])
 def test_an_unknown_strategy_is_named_before_anything_is_read(run, command):
     status, out, err = run(command, "there-is-no-such.csv", *PRIVACY, "--mechanism", "magic")
     assert (status, out) == (2, "")

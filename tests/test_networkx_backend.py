@@ -29,7 +29,9 @@ from dpgraph.privacy.relation import Edge
 from dpgraph.problems.matrices.whole_spectrum import private_whole_spectrum
 from dpgraph.releases.totals import release_block_weights
 
-FUNCTIONS = sorted(_nx_backend_info.ANSWERED)
+#: Some are as new as networkx 3.6.
+FUNCTIONS = sorted(set(_nx_backend_info.ANSWERED) & set(nx.utils.backends._registered_algorithms))
+COMMUNITIES = [name for name in FUNCTIONS if name.endswith("_communities")]
 SPLIT = ("conductance", "edge_expansion", "mixing_expansion", "normalized_cut_size")
 BUDGET = {"epsilon": 1.0, "delta": 1e-6}
 #: At this epsilon the noise of a count is far below 1/2 and rounding recovers the exact count.
@@ -56,6 +58,7 @@ def call(name, G, **more):
     public = {
         **{one: {"S": nodes} for one in (*SPLIT, "cut_size", "volume")},
         "density": {"nodes": nodes},
+        "modularity": {"communities": [set(nodes), set(G) - set(nodes)]},
         "adjacency_spectrum": {"weight": None},
         "laplacian_spectrum": {"weight": None},
         "spectral_bisection": {"weight": None, "normalized": True},
@@ -196,6 +199,104 @@ def test_spectral_bisection_finds_planted_halves_and_refuses_the_unbounded_lapla
     assert dpgraph.evaluate.cut_fraction(G, sides) < 0.2
     with pytest.raises(InvalidParameterError, match="normalized=True"):
         nx.spectral_bisection(G, None, backend="dpgraph", **BUDGET)
+
+
+# --- communities -------------------------------------------------------------------------------------------------
+
+
+def planted():
+    return nx.relabel_nodes(nx.planted_partition_graph(3, 60, 0.5, 0.03, seed=1), lambda v: f"v{v}")
+
+
+@pytest.mark.parametrize("name", COMMUNITIES)
+def test_communities_are_those_of_the_private_function_as_sets_of_the_callers_labels(name):
+    G = planted()
+    with dpgraph.PrivacyAccountant(epsilon=4.0, delta=0.0) as budget:
+        found = call(name, G, backend="dpgraph", epsilon=4.0)
+    assert type(found) is list
+    assert {type(community) for community in found} == {frozenset if "greedy" in name else set}
+    assert nx.community.is_partition(G, found)
+    assert [len(community) for community in found] == [60, 60, 60]
+    assert nx.community.modularity(G, found) > 0.5
+    assert budget.spent == (4.0, 0.0)
+
+
+def test_a_seed_and_a_resolution_reach_the_private_function():
+    G = planted()
+    for resolution in (0.5, 2.0):
+        found = nx.community.louvain_communities(G, resolution=resolution, seed=7, backend="dpgraph", epsilon=4.0)
+        again = dpgraph.private_communities(G, epsilon=4.0, resolution=resolution, rng=as_rng(random.Random(7)))
+        assert found == again.communities
+
+
+def test_the_number_of_communities_is_bounded_from_above_only():
+    G = planted()
+    assert len(nx.community.greedy_modularity_communities(G, best_n=2, backend="dpgraph", epsilon=4.0)) == 2
+    with pytest.raises(InvalidParameterError, match="cutoff"):
+        nx.community.greedy_modularity_communities(G, cutoff=2, backend="dpgraph", epsilon=4.0)
+
+
+def test_the_default_weight_of_communities_counts_where_a_bound_is_public(clean_configuration):
+    def sensitivities(function, *public, **more):
+        with dpgraph.PrivacyAccountant(epsilon=9.0, delta=0.0) as budget:
+            function(G, *public, backend="dpgraph", epsilon=1.0, **more)
+        return {round(line.sensitivity, 2) for line in budget.report().entries}
+
+    G = planted()
+    nx.set_edge_attributes(G, 2.5, "weight")
+    halves = [set(list(G)[:90]), set(list(G)[90:])]
+    for function, public in ((nx.community.louvain_communities, ()), (nx.community.modularity, (halves,))):
+        assert 1.0 in sensitivities(function, *public)
+        assert 1.0 in sensitivities(function, *public, weight=None)
+        assert 2.5 in sensitivities(function, *public, max_weight=2.5)
+        with pytest.raises(InvalidParameterError, match="max_weight"):
+            function(G, *public, weight="length", backend="dpgraph", epsilon=1.0)
+    clean_configuration.max_weight = 2.5
+    assert 2.5 in sensitivities(nx.community.louvain_communities)
+
+
+def test_the_modularity_of_public_communities_is_that_of_networkx_when_the_noise_is_negligible():
+    G = planted()
+    nodes = list(G)
+    for communities in ([set(nodes[:90]), set(nodes[90:])], [nodes[k::5] for k in range(5)], [nodes], [nodes, []]):
+        for resolution in (1, 1.7):
+            exact = nx.community.modularity(G, communities, resolution=resolution)
+            found = nx.community.modularity(G, iter(communities), resolution=resolution, backend="dpgraph", **LOUD)
+            assert found == pytest.approx(exact, abs=1e-12)
+    weights = {edge: 0.5 + k % 3 / 4 for k, edge in enumerate(G.edges)}
+    nx.set_edge_attributes(G, weights, "weight")
+    found = nx.community.modularity(G, [nodes[:90], nodes[90:]], max_weight=1.0, backend="dpgraph", **LOUD)
+    assert found == pytest.approx(nx.community.modularity(G, [nodes[:90], nodes[90:]]), abs=1e-3)
+
+
+def test_a_modularity_stays_in_its_range_and_costs_one_release():
+    G = nx.path_graph(10)
+    with dpgraph.PrivacyAccountant(epsilon=1.0, delta=0.0) as budget:
+        values = [
+            nx.community.modularity(G, [range(5), range(5, 10)], backend="dpgraph", epsilon=0.02) for _ in range(50)
+        ]
+    assert all(-1 <= value <= 1 for value in values)
+    assert {line.name for line in budget.report().entries} == {"group weights"}
+    assert nx.community.modularity(nx.empty_graph(4), [{0, 1}, {2, 3}], backend="dpgraph", **LOUD) == 0.0
+
+
+@pytest.mark.parametrize("communities", [[{0, 1}], [{0, 1, 2}, {2, 3}], [{0, 1, 2, 3, 4}], [{0, 1}, {2, 9}]])
+def test_what_is_no_partition_of_the_vertices_is_refused_as_networkx_does_and_costs_nothing(communities):
+    with (
+        dpgraph.PrivacyAccountant(epsilon=1.0, delta=0.0) as budget,
+        pytest.raises(nx.community.quality.NotAPartition),
+    ):
+        nx.community.modularity(nx.path_graph(4), communities, backend="dpgraph", epsilon=1.0)
+    assert budget.spent == (0.0, 0.0)
+
+
+def test_transitivity_is_private_and_pure():
+    G = nx.powerlaw_cluster_graph(1000, 10, 0.6, seed=1)
+    with dpgraph.PrivacyAccountant(epsilon=2.0, delta=0.0) as budget:
+        found = nx.transitivity(G, backend="dpgraph", epsilon=2.0)
+    assert type(found) is float
+    assert found == pytest.approx(nx.transitivity(G), rel=0.2)
+    assert budget.spent == (2.0, 0.0)
 
 
 # --- budgets -----------------------------------------------------------------------------------------------------
@@ -385,7 +486,8 @@ def test_results_hold_python_numbers(name):
     def leaves(value):
         if isinstance(value, dict):
             value = [*value, *value.values()]
-        return [leaf for item in value for leaf in leaves(item)] if isinstance(value, (list, set, tuple)) else [value]
+        several = isinstance(value, (list, set, frozenset, tuple))
+        return [leaf for item in value for leaf in leaves(item)] if several else [value]
 
     # Arrays are what networkx returns for spectra too.
     assert all(isinstance(leaf, np.ndarray) or type(leaf) in (int, float) for leaf in leaves(result))
@@ -422,7 +524,13 @@ def test_the_tests_of_networkx_that_concern_the_backend_fail_only_where_the_list
         "algorithms/bipartite/tests/test_centrality.py",
         "algorithms/centrality/tests/test_degree_centrality.py",
         "algorithms/centrality/tests/test_group.py",
+        "algorithms/community/tests/test_label_propagation.py",
+        "algorithms/community/tests/test_leiden.py",
+        "algorithms/community/tests/test_louvain.py",
+        "algorithms/community/tests/test_modularity_max.py",
+        "algorithms/community/tests/test_quality.py",
         "algorithms/connectivity/tests/test_kcutsets.py",
+        "algorithms/tests/test_cluster.py",
         "algorithms/tests/test_cuts.py",
         "algorithms/tests/test_distance_measures.py",
         "linalg/tests/test_algebraic_connectivity.py",

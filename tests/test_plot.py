@@ -1,6 +1,9 @@
 """Pictures: what they show, what they say about privacy, and that they can be saved."""
 
+import itertools
 import sys
+from dataclasses import replace
+from types import SimpleNamespace
 
 import networkx as nx
 import numpy as np
@@ -214,3 +217,90 @@ def test_a_table_of_two_columns_is_a_heat_map_of_its_counts():
     for columns in ([0], [0, 1, 2], [0, 9]):
         with pytest.raises(InvalidParameterError):
             plot.plot_marginal(result, columns)
+
+
+# --- communities and degree distributions --------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def communities():
+    return dpgraph.private_communities(nx.planted_partition_graph(3, 60, 0.5, 0.03, seed=1), epsilon=4.0, rng=0)
+
+
+def test_communities_are_drawn_with_the_released_weights_and_sizes(communities):
+    figure = plot.plot_communities(communities, title="office")
+    shown = texts(figure)
+    value, weights = communities.estimated_modularity, communities.block_weights
+    for expected in (
+        "office",
+        "ε = 4, δ = 0",
+        "SEEDED",
+        f"modularity {value:.3f}",
+        f"{weights[0, 1]:,.0f}",
+        "% inside",
+    ):
+        assert expected in shown
+    assert [bar.get_width() for bar in figure.axes[1].patches] == [len(one) for one in communities.communities]
+    first, second = (plot.figure_bytes(plot.plot_communities(communities)) for _ in range(2))
+    assert first == second
+    assert first.startswith(PNG)
+
+
+def test_many_communities_are_summed_so_that_the_picture_stays_legible(communities):
+    labels = np.repeat(np.arange(40), 2)
+    many = replace(communities, labels=labels, nodes=tuple(range(80)), degrees=np.ones(80), block_weights=np.eye(40))
+    shown = texts(plot.plot_communities(many))
+    assert "25 more" in shown
+    assert "50 in all" in shown
+    assert plot.figure_bytes(plot.plot_graph(many)).startswith(PNG)
+
+
+def test_what_is_unusual_in_communities_still_gives_a_picture(communities):
+    nothing = replace(communities, block_weights=np.full((3, 3), -1.0), estimated_modularity=np.nan)
+    alone = dpgraph.private_communities(nx.empty_graph(1), epsilon=1.0)
+    for unusual in (nothing, alone):
+        for draw in (plot.plot_communities, plot.plot_graph):
+            assert plot.figure_bytes(draw(unusual)).startswith(PNG)
+
+
+def test_the_graph_is_laid_out_by_community_and_discs_do_not_overlap(communities):
+    figure = plot.plot_graph(communities, title="office")
+    assert "office" in texts(figure)
+    axes = figure.axes[0]
+    discs = {(patch.center, patch.radius) for patch in axes.patches}
+    assert len(discs) == len(communities.communities)
+    for (first, r), (second, s) in itertools.combinations(discs, 2):
+        assert np.hypot(*np.subtract(first, second)) > r + s
+    dots = axes.collections[0].get_offsets()
+    centre = {at: min(discs, key=lambda disc, at=at: np.hypot(*(dots[at] - disc[0]))) for at in range(len(dots))}
+    assert len({(label, centre[at]) for at, label in enumerate(communities.labels.tolist())}) == len(discs)
+
+
+def test_a_result_that_can_be_sampled_is_drawn_with_the_edges_of_one_sample(communities):
+    names = ("labels", "nodes", "degrees", "block_weights", "privacy")
+    sampled = nx.path_graph(180)
+    model = SimpleNamespace(**{name: getattr(communities, name) for name in names}, sample=lambda rng: sampled)
+    figure = plot.plot_graph(model, title="office")
+    assert "A synthetic graph of office: 180 vertices, 179 edges" in texts(figure)
+    assert len(figure.axes[0].collections[0].get_segments()) == 179
+    with pytest.raises(InvalidParameterError, match="expected communities"):
+        plot.plot_graph(result_with([0, 1]))
+
+
+def test_a_degree_distribution_is_drawn_with_the_band_of_its_noise():
+    found = dpgraph.private_degree_distribution(nx.barabasi_albert_graph(500, 4, seed=1), epsilon=1.0, rng=0)
+    figure = plot.plot_degree_distribution(found, title="web")
+    assert all(
+        word in texts(figure) for word in ("web", "500 vertices", "ε = 1", "SEEDED", f"mean {found.mean_degree:.3g}")
+    )
+    axes = figure.axes[0]
+    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
+    np.testing.assert_array_equal(axes.lines[0].get_ydata(), found.ccdf[1:])
+    half = 2 * np.log(20) / 500  # Laplace noise of scale 2
+    band = axes.collections[0].get_paths()[0].vertices[:, 1]
+    middle = found.ccdf[(found.ccdf > 1.1 * half) & (found.ccdf < 0.9)][0]
+    assert np.isclose(band, middle + half).any()
+    assert np.isclose(band, middle - half).any()
+    for graph in (nx.empty_graph(3), nx.path_graph(2)):
+        small = dpgraph.private_degree_distribution(graph, epsilon=0.1)
+        assert plot.figure_bytes(plot.plot_degree_distribution(small)).startswith(PNG)

@@ -17,7 +17,14 @@ from dpgraph.exceptions import InvalidParameterError
 from dpgraph.inputs.graphs import as_graph
 from dpgraph.plot import base
 from dpgraph.plot.base import ACROSS, GREY, INSIDE, PALE, SIDES, WARNING, figure_bytes, require_format
-from dpgraph.plot.curves import plot_correlation_trace, plot_marginal, plot_privacy_utility, plot_spectrum
+from dpgraph.plot.communities import plot_communities, plot_graph
+from dpgraph.plot.curves import (
+    plot_correlation_trace,
+    plot_degree_distribution,
+    plot_marginal,
+    plot_privacy_utility,
+    plot_spectrum,
+)
 from dpgraph.typing import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -29,8 +36,11 @@ if TYPE_CHECKING:
 __all__ = [
     "figure_bytes",
     "plot_adjacency",
+    "plot_communities",
     "plot_correlation_trace",
     "plot_cut",
+    "plot_degree_distribution",
+    "plot_graph",
     "plot_marginal",
     "plot_privacy_utility",
     "plot_spectrum",

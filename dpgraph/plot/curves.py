@@ -1,4 +1,4 @@
-"""Pictures of spectra, budgets against utility, solver traces and tables of counts."""
+"""Pictures of spectra, degree distributions, budgets against utility, solver traces and tables of counts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["plot_correlation_trace", "plot_marginal", "plot_privacy_utility", "plot_spectrum"]
+__all__ = [
+    "plot_correlation_trace",
+    "plot_degree_distribution",
+    "plot_marginal",
+    "plot_privacy_utility",
+    "plot_spectrum",
+]
 
 #: The curves of a comparison, in colours that readers with any colour vision tell apart.
 _CURVES = (ACROSS, INSIDE, "#009988", SIDES[0], "#CC3311", GREY)
@@ -67,6 +73,57 @@ def plot_spectrum(result: Any, *, title: str = "") -> Figure:
     figure.suptitle(
         f"{base.heading('Private spectrum', title)}\n{base.guarantee(result.privacy)}{regularised}", fontsize=10
     )
+    return figure
+
+
+def plot_degree_distribution(result: Any, *, title: str = "") -> Figure:
+    """Picture of a private degree distribution with the 95 % band of its noise; published values only.
+
+    Parameters
+    ----------
+    result : PrivateDegreeDistribution
+        What :func:`dpgraph.private_degree_distribution` returned.
+    title : str
+        Name of the graph.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The share of the vertices that have at least so many edges, on logarithmic axes. The band is that of the noise
+        of each number as it was released; making them decrease has taken most of it out of the line.
+
+    Examples
+    --------
+    >>> import dpgraph
+    >>> result = dpgraph.private_degree_distribution(dpgraph.datasets.load("planted-cut"), epsilon=1.0)
+    >>> plot_degree_distribution(result).savefig("/dev/null", format="png")
+    """
+    figure = base.new_figure(6.8, 4.4)
+    axes = figure.subplots()
+    n, share = int(result.counts.sum()), result.ccdf[1:]
+    degree = np.arange(1, share.size + 1)
+    half = result.privacy.half_width(result.privacy.entries[0].name) / n
+    floor = 0.5 / n  # less than one vertex
+    low, high = np.maximum(share - half, floor), np.minimum(share + half, 1.0)
+    band: Any = {"color": ACROSS, "alpha": 0.2, "linewidth": 0, "step": "pre"}
+    axes.fill_between(degree, low, high, label="noise of each number, 95 %", **band)
+    axes.step(degree, share, where="pre", color=ACROSS, linewidth=1.6, label="released")
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlim(1, 1.15 * max(share.size, 2))
+    axes.set_ylim(floor, 1.4)
+    mean = result.mean_degree
+    if 1 < mean < share.size:
+        axes.axvline(mean, color=GREY, linewidth=0.8, linestyle="--")
+        beside: Any = {"xycoords": ("data", "axes fraction"), "xytext": (-4, 6), "textcoords": "offset points"}
+        axes.annotate(f"mean {mean:.3g}", (mean, 0), **beside, color=GREY, fontsize=9, ha="right")
+    axes.set_xlabel("degree")
+    axes.set_ylabel("share of the vertices of at least this degree")
+    axes.legend(frameon=False, fontsize=9, loc="lower left", bbox_to_anchor=(0, 0.08))
+    base.without_frame(axes, "top", "right")
+    facts = f"{n:,} vertices, largest degree {share.size:,}"
+    heading = base.heading("Private degree distribution", title)
+    figure.suptitle(f"{heading}: {facts}\n{base.guarantee(result.privacy)}", fontsize=10)
     return figure
 
 

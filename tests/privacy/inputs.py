@@ -170,7 +170,8 @@ def networkx_neighbours(
     """The same graphs for functions of networkx.
 
     `sets` names the argument that takes a public vertex set: the even vertices, or the first half with `inside`, so
-    that the changed pair 0-1 crosses it or lies in it. `weighted` keeps only the weighted graphs and says so.
+    that the changed pair 0-1 crosses it or lies in it; "communities" are this set and the rest. `weighted` keeps only
+    the weighted graphs and says so.
     """
 
     def generate() -> Pairs:
@@ -180,7 +181,9 @@ def networkx_neighbours(
             n = len(data.value)
             arguments = dict(public)
             if sets is not None:
-                arguments[sets] = list(range(n // 2) if inside else range(0, n, 2))
+                chosen = list(range(n // 2) if inside else range(0, n, 2))
+                rest = [vertex for vertex in range(n) if vertex not in chosen]
+                arguments[sets] = [chosen, rest] if sets == "communities" else chosen
             if weighted:
                 arguments |= {"weight": "weight"} | data.public
             yield label, *(Data(nx.Graph(side.value), arguments) for side in (data, neighbour))

@@ -526,7 +526,23 @@ ENTRIES: tuple[Entry, ...] = (
             ("mixing_expansion", networkx_neighbours("S"), {"S": [0, 1]}),
             ("density", networkx_neighbours(nodes=None), {"nodes": None}),
             ("degree_centrality", networkx_neighbours(), {}),
+            ("modularity", networkx_neighbours("communities"), {"communities": [{0, 1}, {2, 3, 4, 5}]}),
         )
+    ),
+    *(
+        NetworkxEntry(function, networkx_neighbours(graphs=iterate_neighbours), poisoned_networkx_graph(), pure=True)
+        for function in (
+            "louvain_communities",
+            "leiden_communities",
+            "greedy_modularity_communities",
+            "label_propagation_communities",
+            "asyn_lpa_communities",
+            "fast_label_propagation_communities",
+        )
+        if function in nx.utils.backends._registered_algorithms  # some are as new as networkx 3.6
+    ),
+    NetworkxEntry(
+        "transitivity", networkx_neighbours(graphs=dense_graph_neighbours), poisoned_networkx_graph(), pure=True
     ),
 )
 

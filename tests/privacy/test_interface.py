@@ -56,7 +56,8 @@ def test_every_public_private_function_is_entered_in_the_registry():
 
 def test_every_function_of_the_networkx_backend_spends_a_budget_and_is_entered():
     assert set(ANSWERED) <= set(FUNCTIONS)
-    assert set(ANSWERED) == {e.function for e in ENTRIES if isinstance(e, NetworkxEntry)}
+    here = set(ANSWERED) & set(nx.utils.backends._registered_algorithms)  # some are as new as networkx 3.6
+    assert here == {e.function for e in ENTRIES if isinstance(e, NetworkxEntry)}
 
 
 def test_every_exported_name_that_promises_privacy_is_a_function_that_spends_a_budget():

@@ -21,8 +21,12 @@ _FAILED, _BAD_INPUT, _HALTED, _INTERRUPTED = 1, 2, 3, 130
 _COMMANDS = {
     "max-cut": ("graphs", "MaxCut"),
     "max-bisection": ("graphs", "MaxBisection"),
+    "communities": ("everyday", "Communities"),
     "csp": ("csp", "CSP"),
     "degrees": ("graphs", "Degrees"),
+    "degree-distribution": ("everyday", "DegreeDistribution"),
+    "count": ("everyday", "Count"),
+    "synthesize": ("everyday", "Synthesize"),
     "spectrum": ("graphs", "Spectrum"),
     "embed": ("graphs", "Embed"),
     "covariance": ("tables", "Covariance"),

@@ -22,10 +22,10 @@ def option(default: Any, help: str, *names: str, panel: str | None = None, **mor
     return field(default=default, metadata={"kind": typer.Option, "names": names, "more": more})
 
 
-def argument(metavar: str, help: str, **more: Any) -> Any:
-    """A field that is an argument without a name."""
+def argument(metavar: str, help: str, *, default: Any = MISSING, **more: Any) -> Any:
+    """A field that is an argument without a name, required unless it has a default."""
     more |= {"metavar": metavar, "help": help, "show_default": False}
-    return field(metadata={"kind": typer.Argument, "names": (), "more": more})
+    return field(default=default, metadata={"kind": typer.Argument, "names": (), "more": more})
 
 
 def written(help: str, *endings: str, picture: bool = False) -> Any:

@@ -19,6 +19,15 @@ import numpy as np
 from dpgraph.exceptions import InvalidParameterError, MechanismHalted
 from dpgraph.graph import Graph
 from dpgraph.inputs.graphs import open_graph
+from dpgraph.interfaces.networkx.community import (  # noqa: F401, what networkx looks for here
+    asyn_lpa_communities,
+    fast_label_propagation_communities,
+    greedy_modularity_communities,
+    label_propagation_communities,
+    leiden_communities,
+    louvain_communities,
+    modularity,
+)
 from dpgraph.interfaces.networkx.info import ANSWERED, REFUSED
 from dpgraph.interfaces.networkx.private_graph import (
     Asked,
@@ -36,6 +45,7 @@ from dpgraph.privacy.call import Call, open_call
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
 from dpgraph.problems.counts.degrees import private_degrees
+from dpgraph.problems.counts.subgraphs import private_transitivity
 from dpgraph.problems.cut.api import private_max_cut
 from dpgraph.problems.embedding.api import private_normalized_adjacency
 from dpgraph.problems.matrices.whole_spectrum import private_whole_spectrum
@@ -187,6 +197,12 @@ def degree_centrality(G: PrivateGraph, *, asked: Asked) -> dict[Hashable, float]
     n = len(G)
     released = private_degrees(G, **asked.arguments())
     return {node: degree / (n - 1) if n > 1 else 1.0 for node, degree in released.as_dict().items()}
+
+
+@answered_privately
+def transitivity(G: PrivateGraph, *, asked: Asked) -> float:
+    """3 triangles over wedges, both with noise: :func:`dpgraph.private_transitivity`, which is pure."""
+    return private_transitivity(G, **asked.arguments()).value
 
 
 @answered_privately

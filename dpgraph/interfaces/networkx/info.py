@@ -21,30 +21,45 @@ _WEIGHT = {
 }
 _PARTITION = "The vertices and the sets of vertices in the arguments are public; which edges exist is private."
 
+_COMMUNITIES = (
+    "The communities of dpgraph.private_communities, of high modularity, the largest first; delta is not spent."
+)
+_DEFAULT_WEIGHT = "Weights count if max_weight is given or configured; otherwise every edge counts 1."
+
 #: Function -> what it answers.
 _FUNCTIONS = {
     "adjacency_spectrum": "All eigenvalues with noise, real, in increasing order, for at most 5000 vertices.",
+    "asyn_lpa_communities": _COMMUNITIES,
     "conductance": f"Quotient of the noisy cut and volume, moved into [0, 1]. {_PARTITION}",
     "cut_size": f"The weight of the cut with noise. {_PARTITION}",
     "degree_centrality": "Every degree with noise, divided by n - 1; some may be negative.",
     "density": "The number of edges with noise over the number of possible ones. "
     f"nodes=None gives the density of a graph that is not bipartite. {_PARTITION}",
     "edge_expansion": f"The noisy weight of the cut, at least 0, over the size of the smaller set. {_PARTITION}",
+    "fast_label_propagation_communities": _COMMUNITIES,
+    "greedy_modularity_communities": f"{_COMMUNITIES} There are at most best_n; cutoff must be 1. The sets are frozen.",
+    "label_propagation_communities": _COMMUNITIES,
     "laplacian_spectrum": "All eigenvalues with noise, nonnegative and in increasing order, for at most 5000 vertices.",
+    "leiden_communities": f"{_COMMUNITIES} max_level is not used. {_DEFAULT_WEIGHT}",
+    "louvain_communities": f"{_COMMUNITIES} threshold and max_level are not used. {_DEFAULT_WEIGHT}",
     "mixing_expansion": "The noisy cut over twice the noisy number of edges, moved into [0, 1/2]. weight must be None. "
     f"{_PARTITION}",
+    "modularity": f"Modularity by the noisy weights between communities and inside. {_DEFAULT_WEIGHT} {_PARTITION}",
     "normalized_cut_size": f"The noisy cut over each of the noisy volumes, moved into [0, 2]. {_PARTITION}",
     "one_exchange": "A large cut by dpgraph.private_max_cut, and its weight with noise. initial_cut must be None.",
     "randomized_partitioning": "A random cut, drawn without looking at the edges, and its weight with noise.",
     "spectral_bisection": "The signs of the second eigenvector of a private normalized adjacency. Needs "
     "normalized=True; tol and method are not used. Raises dpgraph.MechanismHalted where that eigenvector cannot be "
     "released.",
+    "transitivity": "The transitivity of dpgraph.private_transitivity, in [0, 1]; delta is not spent.",
     "volume": f"The sum of the degrees of S with noise. {_PARTITION}",
 }
 #: Parameters beside the budget, where they are not those of :data:`_WEIGHT`.
 _PARAMETERS: dict[str, dict[str, str]] = {
     "degree_centrality": {},
     "density": {},
+    "label_propagation_communities": {},
+    "transitivity": {},
     "one_exchange": _WEIGHT | {"mechanism : str, default 'auto'": "As in dpgraph.private_max_cut."},
 }
 

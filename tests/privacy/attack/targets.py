@@ -205,6 +205,8 @@ def _networkx(genome: Genome, entry: Entry) -> tuple[Data, Data]:
         public["S"] = list(range(0, n, 2)) if function == "cut_size" else list(range((n + 1) // 2))
     if function == "density":
         public["nodes"] = None
+    if function == "modularity":
+        public["communities"] = [list(range(0, n, 2)), list(range(1, n, 2))]
     if function == "spectral_bisection":
         public["normalized"] = True
     if "weight" in inspect.signature(entry.code).parameters:

@@ -1,0 +1,188 @@
+"""``dpgraph communities``, ``degree-distribution``, ``count`` and ``synthesize``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from dpgraph.interfaces.cli.graph_input import GraphRelease, planned
+from dpgraph.interfaces.cli.options import argument, auto_or, option, written
+from dpgraph.interfaces.cli.output import write_picture
+from dpgraph.interfaces.cli.release import Source, StrategyRelease, Table
+from dpgraph.problems.strategy import names_in
+from dpgraph.results.files import save_result
+
+__all__ = ["Communities", "Count", "DegreeDistribution", "Synthesize"]
+
+_CORRELATION = (
+    "With --dry-run: how strong two planted communities you expect, from 0 (none) to 1. Edges inside: "
+    "(1 + correlation) / 2."
+)
+_COMMUNITIES = "At most how many communities: auto (as many as the modularity asks for) or a number."
+_RESOLUTION = "Above 1 for smaller communities, below 1 for larger ones."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Communities(GraphRelease):
+    """Find groups of vertices with many edges inside and few between them, with edge-level differential privacy.
+
+    Published are the community of each vertex, the weights between communities, and an estimate of the modularity.
+
+    Example: `dpgraph communities ego-Facebook --epsilon 1 --output communities.csv --plot communities.png`
+    """
+
+    command = "communities"
+    function = "private_communities"
+    reported = ("estimated_modularity", "estimated_modularity_std", "block_weights", "mechanism")
+
+    correlation: float = planned(0.5, _CORRELATION)
+    communities: str = auto_or(int, "auto", _COMMUNITIES, "--communities")
+    resolution: float = option(1.0, _RESOLUTION)
+    output: Path | None = written("Write the communities as CSV with columns node, community (0 is the largest).")
+    plot: Path | None = written("Write a picture (PNG, PDF, SVG) of the weights between communities.", picture=True)
+    graph_plot: Path | None = written(
+        "Write a picture (PNG, PDF, SVG) of the vertices, laid out by published values only.", picture=True
+    )
+
+    def _table(self, source: Source, result: Any) -> Table:
+        return ["node", "community"], [source.labels, result.labels.tolist()]
+
+    def _summary(self, source: Source, result: Any) -> dict[str, Any]:
+        return super()._summary(source, result) | {"sizes": np.bincount(result.labels)}
+
+    def _finish(self, source: Source, result: Any) -> None:
+        write_picture(self.plot, "plot_communities", result, title=source.name)
+        write_picture(self.graph_plot, "plot_graph", result, title=source.name)
+
+    def _lines(self, source: Source, result: Any) -> list[str]:
+        sizes = [f"{len(community):,}" for community in result.communities[:12]]
+        more = [f"and {len(result.communities) - 12} smaller ones"] * (len(result.communities) > 12)
+        value, deviation = result.estimated_modularity, result.estimated_modularity_std
+        return [
+            f"{source.name}: {len(result.communities)} communities of {', '.join([*sizes, *more])} vertices",
+            f"estimated modularity: {value:.4g} ± {deviation:.2g} (standard deviation of the noise)",
+        ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DegreeDistribution(GraphRelease):
+    """Publish how many vertices have which degree, with edge-level differential privacy. Whose they are is not said.
+
+    Example: `dpgraph degree-distribution wiki-Vote --epsilon 1 --output degrees.csv --plot degrees.png`
+    """
+
+    command = "degree-distribution"
+    function = "private_degree_distribution"
+    reported = ("mean_degree", "std", "counts")
+
+    output: Path | None = written(
+        "Write the distribution as CSV with columns degree, count, ccdf (share of vertices of at least this degree)."
+    )
+    plot: Path | None = written("Write a picture (PNG, PDF, SVG) of the distribution and its noise.", picture=True)
+
+    def _table(self, source: Source, result: Any) -> Table:
+        return list(result.columns()), list(result.columns().values())
+
+    def _finish(self, source: Source, result: Any) -> None:
+        write_picture(self.plot, "plot_degree_distribution", result, title=source.name)
+
+    def _lines(self, source: Source, result: Any) -> list[str]:
+        size, largest = f"{len(source.labels):,} vertices", len(result.counts) - 1
+        quartiles = np.quantile(result.degree_sequence, (0.25, 0.5, 0.75), method="inverted_cdf")
+        quarters = ", ".join(str(degree) for degree in quartiles)
+        return [
+            f"{source.name}: {size}, mean degree {result.mean_degree:.4g}, quartiles {quarters}, largest {largest}",
+            f"noise on each number of vertices of at least a degree: ± {result.std:.3g} (standard deviation)",
+        ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Count(GraphRelease, StrategyRelease):
+    """Publish how many triangles, or other small subgraphs, a graph has, with edge-level differential privacy.
+
+    The budget is divided evenly among the patterns. Each comes with an interval that holds the exact count with
+    probability 95 %, whatever the graph.
+
+    Example: `dpgraph count ca-GrQc triangle wedge --epsilon 1 --output counts.csv`
+    """
+
+    command = "count"
+    function = "private_subgraph_counts"
+    strategies = "dpgraph.problems.counts.strategy:COUNTS"
+    reported = ("counts", "std", "noise", "mechanism")
+
+    patterns: list[str] | None = argument(
+        "PATTERN", "edge, wedge, triangle (the default), 3-star, 4-cycle or 4-clique.", default=None
+    )
+    output: Path | None = written("Write the counts as CSV with columns pattern, count, std, low, high.")
+    mechanism: str = option(
+        "auto",
+        f"auto (the ladder), {', '.join(names_in('dpgraph.problems.counts.strategies'))}. local-sensitivity needs "
+        "--delta, the others are pure.",
+    )
+
+    def _arguments(self) -> dict[str, Any]:
+        return super()._arguments() | {"patterns": tuple(self.patterns or ("triangle",))}
+
+    def _table(self, source: Source, result: Any) -> Table:
+        columns = result.columns()
+        low, high = zip(*(result.interval(pattern) for pattern in columns["pattern"]), strict=True)
+        return [*columns, "low", "high"], [*columns.values(), low, high]
+
+    def _summary(self, source: Source, result: Any) -> dict[str, Any]:
+        return super()._summary(source, result) | {"intervals": {name: result.interval(name) for name in result.counts}}
+
+    def _lines(self, source: Source, result: Any) -> list[str]:
+        lines = [f"{source.name}: mechanism {result.mechanism}"]
+        for pattern, count in result.counts.items():
+            low, high = result.interval(pattern)
+            lines.append(f"{pattern}: {count:,}, with probability 95 % between {low:,.0f} and {high:,.0f}")
+        return lines
+
+
+@dataclass(frozen=True, kw_only=True)
+class Synthesize(GraphRelease):
+    """Draw a synthetic graph with about the degrees, communities and triangles of a private one.
+
+    Drawn graphs have the vertices of the graph. The model may be kept with --save; whatever is drawn from it is covered
+    by its guarantee.
+
+    Example: `dpgraph synthesize ego-Facebook --epsilon 2 --output twin.csv --plot twin.png`
+    """
+
+    command = "synthesize"
+    function = "private_synthetic_graph"
+    reported = ("degrees", "block_weights", "triangles", "density")
+
+    correlation: float = planned(0.5, _CORRELATION)
+    communities: str = auto_or(int, "auto", _COMMUNITIES, "--communities")
+    resolution: float = option(1.0, _RESOLUTION)
+    draw: int = option(0, "Seed by which the graph is drawn from the model. Public: it protects nothing.")
+    output: Path | None = written(
+        "Write a drawn graph as CSV with columns source, target. A vertex without edges is a loop."
+    )
+    plot: Path | None = written("Write a picture (PNG, PDF, SVG) of the drawn graph.", picture=True)
+    save: Path | None = written("Write the model, with its ledger, to an .npz file for Python.", ".npz")
+
+    def _table(self, source: Source, result: Any) -> Table:
+        A = result.adjacency(self.draw)
+        alone = np.flatnonzero(np.diff(A.indptr) == 0)
+        tails, heads = sparse.triu(A, k=1, format="coo").coords
+        ends = [np.concatenate([column, alone]).tolist() for column in (tails, heads)]
+        return ["source", "target"], [[source.labels[vertex] for vertex in column] for column in ends]
+
+    def _finish(self, source: Source, result: Any) -> None:
+        write_picture(self.plot, "plot_graph", result, title=source.name, rng=self.draw)
+        if self.save is not None:
+            save_result(replace(result, nodes=tuple(source.labels)), self.save)
+
+    def _lines(self, source: Source, result: Any) -> list[str]:
+        edges, groups = int(result.degrees.sum()) // 2, len(result.block_weights)
+        return [
+            f"{source.name}: drawn graphs have {len(source.labels):,} vertices and about {edges:,} edges in {groups} "
+            f"communities, and {result.triangles:,} triangles"
+        ]

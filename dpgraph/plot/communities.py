@@ -1,0 +1,297 @@
+"""Pictures of communities: the weights between them, and a graph that is laid out by what is published about it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpgraph.exceptions import InvalidParameterError
+from dpgraph.plot import base
+from dpgraph.plot.base import GREY, PALE, SIDES
+from dpgraph.typing import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["plot_communities", "plot_graph"]
+
+#: Colours of communities that readers with any colour vision tell apart (Paul Tol, "muted"); the others are grey.
+_COMMUNITIES = ("#332288", "#CC6677", "#117733", "#DDCC77", "#88CCEE", "#AA4499", "#44AA99", "#882255", "#999933")
+#: At most so many communities are listed, and so many vertices and edges drawn, one by one.
+_LISTED, _VERTICES, _EDGES = 16, 20_000, 30_000
+#: Cells of at least this share of the vertices on either side say what they weigh.
+_LEGIBLE = 0.1
+#: Distance of two communities from centre to centre, in sums of their radii: with the strongest tie, and with none.
+_NEAR, _FAR = 1.25, 2.3
+_STEPS = 200
+#: Width in points of a line of the largest weight that is between two communities or inside one.
+_THICKEST = 16.0
+_GOLDEN_ANGLE = np.pi * (3 - np.sqrt(5))
+
+
+def plot_communities(result: Any, *, title: str = "") -> Figure:
+    """Picture of private communities, their sizes and the weights between them; published values only.
+
+    Parameters
+    ----------
+    result : PrivateCommunities
+        What :func:`dpgraph.private_communities` returned.
+    title : str
+        Name of the graph.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The matrix of communities, each as wide as it has vertices, with the private weight for each pair of vertices
+        as colour; beside it the number of vertices of each, and the share of their edge ends that stay inside.
+
+    Examples
+    --------
+    >>> import dpgraph
+    >>> graph = dpgraph.datasets.load("planted-cut")
+    >>> result = dpgraph.private_communities(graph, epsilon=2.0, communities=2)
+    >>> plot_communities(result, title="planted-cut").savefig("/dev/null", format="png")
+    """
+    figure = base.new_figure(9.6, 5.2)
+    matrix, bars = figure.subplots(1, 2, width_ratios=(1.5, 1))
+    weights, sizes = np.asarray(result.block_weights), np.bincount(result.labels)
+    _draw_blocks(figure, matrix, weights, sizes)
+    _draw_sizes(bars, weights, sizes)
+    value, std = result.estimated_modularity, result.estimated_modularity_std
+    found = f"modularity {value:.3f} ± {std:.2g} (private estimate)" if np.isfinite(value) else "no edges were found"
+    guarantee = base.guarantee(result.privacy)
+    figure.suptitle(f"{base.heading('Private communities', title)}: {found}\n{guarantee}", fontsize=11)
+    return figure
+
+
+def _draw_blocks(figure: Figure, axes: Axes, weights: FloatArray, sizes: IntArray) -> None:
+    pairs = np.outer(sizes, sizes).astype(np.float64)
+    np.fill_diagonal(pairs, np.maximum(sizes * (sizes - 1) / 2, 1))
+    density = np.maximum(weights / pairs, 0.0)
+    ends = np.concatenate([[0], np.cumsum(sizes)])
+    # The square root keeps what is sparse visible.
+    image = axes.pcolormesh(ends, ends, density, cmap="Blues", norm=_square_root(float(density.max())), edgecolors=PALE)
+    image.set_linewidth(0.4)
+    axes.set_aspect("equal")
+    axes.invert_yaxis()
+    middle, wide = (ends[:-1] + ends[1:]) / 2, sizes >= _LEGIBLE * sizes.sum()
+    dark = 0.35 * density.max()
+    for a, b in np.argwhere(np.outer(wide, wide)):
+        colour = "white" if density[a, b] > dark else "black"
+        text = f"{max(weights[a, b], 0.0):,.0f}"
+        axes.text(middle[b], middle[a], text, ha="center", va="center", fontsize=8, color=colour)
+    named = np.flatnonzero(sizes >= _LEGIBLE / 3 * sizes.sum())
+    axes.set_xticks(middle[named], [str(k) for k in named])
+    axes.set_yticks(middle[named], [str(k) for k in named])
+    axes.tick_params(length=0)
+    axes.spines[:].set_color(PALE)
+    axes.set_title("weight between communities", fontsize=10, loc="left")
+    bar = figure.colorbar(image, ax=axes, shrink=0.8, label="for each pair of vertices")
+    bar.outline.set_visible(False)
+
+
+def _square_root(top: float) -> Any:
+    from matplotlib.colors import PowerNorm
+
+    return PowerNorm(0.5, vmin=0.0, vmax=top or 1.0)
+
+
+def _draw_sizes(axes: Axes, weights: FloatArray, sizes: IntArray) -> None:
+    inside = np.maximum(np.diag(weights), 0.0)
+    volumes = np.maximum(weights, 0.0).sum(axis=1) + inside
+    shown = len(sizes) if len(sizes) <= _LISTED else _LISTED - 1
+    for k in range(shown):
+        kept = f", {2 * inside[k] / volumes[k]:.0%} inside" if volumes[k] > 0 else ""
+        axes.barh(k, sizes[k], color=_colour(k), height=0.65)
+        axes.annotate(
+            f"{sizes[k]:,}{kept}", (sizes[k], k), xytext=(5, 0), textcoords="offset points", va="center", fontsize=9
+        )
+    names = [str(k) for k in range(shown)]
+    if shown < len(sizes):
+        rest = sizes[shown:]
+        axes.barh(shown, rest.sum(), color=PALE, height=0.65)
+        axes.annotate(
+            f"{rest.sum():,} in all", (rest.sum(), shown), xytext=(5, 0), textcoords="offset points", va="center",
+            fontsize=9,
+        )  # fmt: skip
+        names.append(f"{len(rest)} more")
+    axes.set_yticks(range(len(names)), names)
+    axes.set_ylim(max(len(names), 4) - 0.4, -0.6)
+    axes.set_xlim(0, 1.75 * max(sizes.max(), sizes[shown:].sum()))
+    axes.set_xticks([])
+    base.without_frame(axes, "top", "right", "bottom", ticks="y")
+    axes.set_title("vertices, share of edge ends that stay", fontsize=10, loc="left")
+
+
+def _colour(k: int) -> str:
+    return _COMMUNITIES[k] if k < len(_COMMUNITIES) else GREY
+
+
+def plot_graph(result: Any, *, title: str = "", rng: int | np.random.Generator | None = 0) -> Figure:
+    """Draw of a private graph what may be published: its communities as clusters, or a sampled synthetic graph.
+
+    Parameters
+    ----------
+    result : PrivateCommunities or a model with ``sample``
+        Communities with `labels`, `nodes`, `degrees` and `block_weights`. If it has a method ``sample``, the edges of
+        one sample are drawn, otherwise the private weights between communities.
+    title : str
+        Name of the graph.
+    rng : int or numpy.random.Generator, default 0
+        What is sampled. Public: it protects nothing.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A dot for each vertex (of at most 20,000), the larger its private degree the larger, in the disc of its
+        community; communities with strong ties are close. The layout is made of published values only.
+
+    Raises
+    ------
+    InvalidParameterError
+        The result has no communities.
+
+    Examples
+    --------
+    >>> import networkx as nx, dpgraph
+    >>> result = dpgraph.private_communities(nx.planted_partition_graph(3, 60, 0.4, 0.02, seed=1), epsilon=3.0)
+    >>> plot_graph(result).savefig("/dev/null", format="png")
+    """
+    for name in ("labels", "nodes", "degrees", "block_weights"):
+        if not hasattr(result, name):
+            raise InvalidParameterError(f"expected communities; a {type(result).__name__} has no {name}")
+    labels, weights = np.asarray(result.labels), np.maximum(np.asarray(result.block_weights), 0.0)
+    sizes, degrees = np.bincount(labels), np.maximum(np.asarray(result.degrees, dtype=np.float64), 0.0)
+    centres = _centres(weights, np.sqrt(sizes))
+    places = centres[labels] + _in_discs(labels, degrees)
+    figure = base.new_figure(7.6, 7.2)
+    axes = figure.subplots()
+    sampled = hasattr(result, "sample")
+    _draw_discs(axes, centres, sizes)
+    if sampled:
+        what = _draw_sample(axes, result, places, labels, rng)
+    else:
+        what = _draw_ties(axes, weights, centres, labels, result.privacy)
+    _draw_vertices(axes, places, labels, degrees, share=0.4 if sampled else 1.0)
+    axes.set_aspect("equal")
+    axes.margins(0.06)
+    axes.set_axis_off()
+    kind = base.heading("A synthetic graph" if sampled else "Private communities", title)
+    figure.suptitle(f"{kind}: {what}\n{base.guarantee(result.privacy)}", fontsize=11)
+    return figure
+
+
+def _centres(weights: FloatArray, radii: FloatArray) -> FloatArray:
+    """Where the discs of the communities lie: near each other by their ties, and never one on another.
+
+    Stress majorisation (de Leeuw 1977) from a circle. The tie of two communities is their weight over that of their
+    degrees at random, as a share of the largest.
+    """
+    k = len(radii)
+    if k == 1:
+        return np.zeros((1, 2))
+    volumes = weights.sum(axis=1) + np.diag(weights)
+    ties = weights / np.maximum(np.outer(volumes, volumes), np.finfo(np.float64).tiny)
+    np.fill_diagonal(ties, 0.0)
+    apart = np.add.outer(radii, radii)
+    wanted = apart * (_FAR - (_FAR - _NEAR) * np.sqrt(ties / (ties.max() or 1.0)))
+    angles = 2 * np.pi * np.arange(k) / k
+    places = radii.sum() / 2 * np.column_stack([np.cos(angles), np.sin(angles)])
+    np.fill_diagonal(wanted, 0.0)
+    np.fill_diagonal(apart, 0.0)
+    for _ in range(_STEPS):
+        places = _majorised(places, wanted)
+    for _ in range(_STEPS):  # distances that overlap become those of discs that touch
+        distances = _distances(places)
+        if (distances >= _NEAR * apart - 1e-6).all():
+            break
+        places = _majorised(places, np.maximum(distances, _NEAR * apart))
+    return places - places.mean(axis=0)
+
+
+def _distances(places: FloatArray) -> FloatArray:
+    return np.asarray(np.linalg.norm(places[:, None] - places[None], axis=2))
+
+
+def _majorised(places: FloatArray, wanted: FloatArray) -> FloatArray:
+    """One step towards places of the wanted distances (the transform of Guttman)."""
+    ratios = -wanted / np.maximum(_distances(places), 1e-9)
+    np.fill_diagonal(ratios, 0.0)
+    np.fill_diagonal(ratios, -ratios.sum(axis=1))
+    return np.asarray(ratios @ places / len(places))
+
+
+def _in_discs(labels: IntArray, degrees: FloatArray) -> FloatArray:
+    """Place of each vertex in the disc of its community: a sunflower, those of large degree in the middle."""
+    places = np.zeros((labels.size, 2))
+    order = np.lexsort((-degrees, labels))
+    starts = np.searchsorted(labels[order], np.arange(labels.max() + 1))
+    rank = np.arange(labels.size) - starts[labels[order]]
+    radius, angle = np.sqrt(rank + 0.5), rank * _GOLDEN_ANGLE
+    places[order] = radius[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+    return places
+
+
+def _draw_discs(axes: Axes, centres: FloatArray, sizes: IntArray) -> None:
+    """The discs of the communities, and the names of the larger ones."""
+    from matplotlib.patches import Circle
+
+    halo: Any = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.8}
+    for k, (x, y) in enumerate(centres):
+        radius = np.sqrt(sizes[k])
+        for colour, alpha in (("white", 1.0), (_colour(k), 0.12)):  # lines end at the disc
+            axes.add_patch(Circle((x, y), 1.04 * radius, facecolor=colour, alpha=alpha, linewidth=0, zorder=2))
+        if sizes[k] >= sizes.sum() / 50:
+            text = f"{k}: {sizes[k]:,}"
+            axes.text(
+                x, y + 1.1 * radius, text, ha="center", va="bottom", fontsize=9, color=SIDES[0], bbox=halo, zorder=4
+            )
+
+
+def _draw_vertices(axes: Axes, places: FloatArray, labels: IntArray, degrees: FloatArray, share: float) -> None:
+    step = max(1, -(-labels.size // _VERTICES))
+    drawn = np.arange(labels.size)[::step]
+    # The area of a dot in points: this share of its place in the sunflower, in a picture of about 480 points.
+    area = share * min(90.0, 2.2 * step * (480 / max(float(np.ptp(places, axis=0).max()), 1.0)) ** 2)
+    size = area * (0.2 + 0.8 * np.sqrt(degrees / (np.quantile(degrees, 0.99) or 1.0)).clip(0, 1.2))
+    colours = np.array([_colour(k) for k in range(labels.max() + 1)])[labels]
+    x, y = places[drawn].T
+    axes.scatter(
+        x, y, s=size[drawn], c=colours[drawn], edgecolors="white", linewidths=0.05 * np.sqrt(area),
+        zorder=3, rasterized=drawn.size > 2000,
+    )  # fmt: skip
+
+
+def _draw_ties(axes: Axes, weights: FloatArray, centres: FloatArray, labels: IntArray, privacy: Any) -> str:
+    """Lines between communities, their width the root of the weight, where this stands out of its noise."""
+    noise = privacy.half_width([entry.name for entry in privacy.entries if entry.name.startswith("weights")][-1])
+    between = np.triu(weights, 1)
+    shown = np.where(between > noise, between, 0.0)
+    for a, b in np.argwhere(shown):
+        width = _THICKEST * np.sqrt(shown[a, b] / weights.max())
+        axes.plot(*centres[[a, b]].T, color=PALE, linewidth=width, zorder=1)
+    size = f"{len(weights)} communities of {int(labels.size):,} vertices"
+    return f"{size}, lines up to weight {shown.max():,.0f}" if shown.any() else size
+
+
+def _draw_sample(
+    axes: Axes, result: Any, places: FloatArray, labels: IntArray, rng: int | np.random.Generator | None
+) -> str:
+    """The edges of one sample: those inside a community in its colour, the others grey."""
+    from matplotlib.collections import LineCollection
+    from matplotlib.colors import to_rgba
+
+    graph = result.sample(rng)
+    number = {node: at for at, node in enumerate(result.nodes)}
+    edges = np.array([(number[u], number[v]) for u, v in graph.edges], dtype=np.int64).reshape(-1, 2)
+    count = len(edges)
+    edges = edges[:: max(1, -(-count // _EDGES))]
+    inside = labels[edges[:, 0]] == labels[edges[:, 1]]
+    alpha = float(np.clip(900 / max(len(edges), 1), 0.025, 0.6))
+    colours = [to_rgba(_colour(labels[u]) if same else GREY, alpha) for (u, _), same in zip(edges, inside, strict=True)]
+    axes.add_collection(
+        LineCollection(list(places[edges]), colors=colours, linewidths=0.5, zorder=2.5, rasterized=len(edges) > 2000)
+    )
+    return f"{len(result.nodes):,} vertices, {count:,} edges"
