@@ -2,8 +2,8 @@
 
     python benchmarks/communities_beside_peers.py [--only GRAPH] [--again METHOD]
 
-writes results/communities_peers.csv, row by row (rows that are present are not computed again; `--again` forgets those
-of one method), and results/communities_peers.md. A share is the modularity over that of Louvain without privacy (best
+writes results/communities_peers.csv, row by row (rows that are present are not computed again; `--again` measures one
+method, and that one again), and results/communities_peers.md. A share is the modularity over that of Louvain without privacy (best
 of 5 runs). A cell that takes more than 60 s of processor time is not finished.
 """
 
@@ -257,7 +257,8 @@ def main() -> None:
     table = ResumableTable(RESULTS / "communities_peers.csv", ("graph", "epsilon", "method"), COLUMNS)
     with table.writing():
         table.drop(lambda row: row["method"] == options.again)
-        cells = itertools.product([options.only] if options.only else GRAPHS, EPSILONS, METHODS)
+        methods = [options.again] if options.again else METHODS
+        cells = itertools.product([options.only] if options.only else GRAPHS, EPSILONS, methods)
         for method in METHODS.values():  # compiled or loaded once, not in every process
             with contextlib.suppress(peers.InfeasibleError):
                 method(graph(GRAPHS[0]), 8.0, np.random.default_rng(0))
