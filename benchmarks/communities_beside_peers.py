@@ -2,9 +2,9 @@
 
     python benchmarks/communities_beside_peers.py [--only GRAPH] [--again METHOD]
 
-writes results/communities_peers.csv, row by row (rows that are present are not computed again; `--again` measures one
-method, and that one again), and results/communities_peers.md. A share is the modularity over that of Louvain without privacy (best
-of 5 runs). A cell that takes more than 60 s of processor time is not finished.
+writes results/communities_peers.csv, row by row (rows that are present are not computed again; `--again` forgets those
+of one method and measures that method only), and results/communities_peers.md. A share is the modularity over that of
+Louvain without privacy (best of 5 runs). A cell that takes more than 60 s of processor time is not finished.
 """
 
 import argparse
