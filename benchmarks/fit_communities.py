@@ -1,4 +1,4 @@
-"""Fits the numbers of `dpgraph.tuning.Communities`, one at a time, on graphs that are in no table.
+"""Compares values of the numbers of `dpgraph.tuning.Communities`, one at a time, on graphs that are in no table.
 
     python benchmarks/fit_communities.py [--runs 4] [--only FIELD]
 
@@ -29,9 +29,9 @@ CANDIDATES = {
     "block_share": (0.002, 0.005, 0.01, 0.02, 0.03),
     "merge_margin": (0.0, 1.0, 1.5, 2.0, 4.0),
     "sweep_signals": ((10, 60, 250), (18, 60, 250), (30, 60, 250), (18, 40, 250), (18, 90, 250), (18, 60, 150)),
-    "signal_per_label": (8.0, 11.0, 14.0, 18.0, 24.0),
+    "signal_per_label": (8.0, 10.0, 12.5, 15.0, 18.0, 24.0),
     "least_labels": (2, 3, 4, 5),
-    "most_labels": (12, 16, 24, 32),
+    "most_labels": (12, 16, 20, 24, 32),
     "head": (0.0, 0.1, 0.2, 0.3),
     "head_sweeps": (2, 3),
     "sampling": (0.1, 0.3, 1.0),

@@ -65,8 +65,9 @@ REFERENCE = {
     "graphs": (
         "Graphs and matrices",
         (
-            "dpgraph.problems.counts",
             "dpgraph.problems.communities",
+            "dpgraph.problems.counts",
+            "dpgraph.problems.synthesis",
             "dpgraph.releases",
             "dpgraph.problems.embedding",
             "dpgraph.problems.matrices",
@@ -92,6 +93,7 @@ REFERENCE = {
             "dpgraph.inputs.public_nodes",
         ),
     ),
+    "sklearn": ("scikit-learn", ("dpgraph.sklearn",)),
     "datasets": ("Data sets", ("dpgraph.datasets",)),
     "plot": ("Pictures", ("dpgraph.plot",)),
     "projections": ("Projections", ("dpgraph.projections",)),

@@ -7,10 +7,11 @@ from dpgraph.exceptions import DPGraphError
 
 __all__ = ["require"]
 
-#: Package -> what needs it, and the extra of dpgraph that installs it.
+#: Package -> what needs it, the name under which it is installed, and the extra of dpgraph that does so.
 _EXTRAS = {
-    "matplotlib": ("pictures", "plot"),
-    "pandas": ("tables of edges", "pandas"),
+    "matplotlib": ("pictures", "matplotlib", "plot"),
+    "pandas": ("tables of edges", "pandas", "pandas"),
+    "sklearn": ("estimators", "scikit-learn", "sklearn"),
 }
 
 
@@ -19,5 +20,5 @@ def require(package: str) -> Any:
     try:
         return import_module(package)
     except ModuleNotFoundError:
-        purpose, extra = _EXTRAS[package]
-        raise DPGraphError(f"{purpose} need {package}; install it with: pip install 'dpgraph[{extra}]'") from None
+        purpose, name, extra = _EXTRAS[package]
+        raise DPGraphError(f"{purpose} need {name}; install it with: pip install 'dpgraph[{extra}]'") from None

@@ -103,6 +103,11 @@ class Graph:
         """Position of each label in :attr:`nodes`."""
         return {node: i for i, node in enumerate(self.nodes)}
 
+    def unweighted(self) -> "Graph":
+        """The graph in which every edge counts 1: graphs that differ in one pair become such graphs, or equal ones."""
+        A = self.adjacency
+        return Graph(sparse.csr_array((np.ones_like(A.data), A.indices, A.indptr), shape=A.shape), self.nodes)
+
     def degrees(self) -> FloatArray:
         """Weighted degrees, shape ``(n,)``."""
         return np.asarray(self.adjacency.sum(axis=1), dtype=np.float64).ravel()

@@ -4,9 +4,10 @@ A number is *fitted* if it was chosen because results were better with it. None 
 public numbers how a budget is spent or what is done with released values. Numbers that a theorem, a unit, a limit of
 memory or the accuracy of arithmetic gives stay where they are used.
 
-Unless a class says otherwise, its numbers were found by hand, one at a time, on the graphs that it names, and are *not
-reproduced by a script*. A script is named where there is one. Shares are parts of a budget: of epsilon where the
-release is pure, else of mu**2, all in (0, 1).
+The values were found by hand, on larger planted graphs, and were looked at on SNAP and Facebook100 graphs.
+``benchmarks/fit_tuning.py NAME`` checks them on public random graphs alone: it tries other values, one at a time, and
+``benchmarks/results/tuning.md`` says what each number's worst one loses, and where another one is better. Shares are
+parts of a budget: of epsilon where the release is pure, else of mu**2, all in (0, 1).
 """
 
 import math
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from typing import Final
 
 __all__ = [
+    "ANSWER_RULE",
     "COMMUNITIES",
     "CORE",
     "COUNTS",
@@ -26,7 +28,10 @@ __all__ = [
     "REPEATED",
     "REPEATS",
     "RESIDUAL",
+    "SIMILARITIES",
     "STABILITY_TEST",
+    "SYNTHESIS",
+    "TABLES",
     "TWO_STAGE",
     "VECTOR",
 ]
@@ -36,7 +41,7 @@ __all__ = [
 class OneSided:
     """Sweeps that read an edge once (releases.sweeps.one_sided): how many, and how rows answer.
 
-    Fitted to planted cuts of 500 to 8000 vertices; validated on SNAP and Facebook100 graphs.
+    Checked on planted cuts of even and uneven degrees by ``benchmarks/fit_tuning.py OneSided``.
     """
 
     sparse_degree: float = 23.5  # Average degree at epsilon = 1 below which a second sweep is lost in its noise; > 0
@@ -47,7 +52,6 @@ class OneSided:
     choice_signal: float = 11.0
     choice_per_sweep: float = 7.0  # signal_per_sweep where rows choose labels; > 0
     sharpness: float = 3.0  # Before the last sweep a row answers tanh(sharpness field/standard deviation); > 0
-    prior: float = 3.0  # Prior variance of a field over the released degree; > 0
     head: float = 0.1  # Share of the rows that read each other in the first sweep only; in (0, 1)
     head_sweeps: int = 3  # There are such rows for 2 to head_sweeps sweeps
 
@@ -59,13 +63,11 @@ ONE_SIDED: Final = OneSided()
 class Repeated:
     """Sweeps that read rows repeatedly with pure noise (releases.sweeps.core).
 
-    Fitted to planted cuts of 500 to 8000 vertices; validated on SNAP and Facebook100 graphs.
+    Checked on planted cuts of even and uneven degrees by ``benchmarks/fit_tuning.py Repeated``.
     """
 
-    prior: float = 3.0  # Prior variance of a field over the released degree; > 0
     # Variance of the drift of a field for one unit of movement, over the degree, in the filter that steers; >= 0
     steering_drift: float = 4.0
-    last_drift: float = 0.5  # The same in the filter that gives the last answer; >= 0
     softness: float = 4.0  # In the first sweep a row answers tanh(softness field/standard deviation); > 0
     sharpness: float = 16.0  # The factor grows from softness towards this; > softness
     even: float = 1.15  # Degrees are even if sum d^2/sum d < even (average d); > 1. Then every row is read repeatedly
@@ -78,8 +80,7 @@ REPEATED: Final = Repeated()
 class Repeats:
     """How often signs are read: repeats = min(epsilon sqrt(d), d)/signal_per_repeat at average degree d.
 
-    Fitted by hand. benchmarks/fit_repeats.py measures what other values lose on public random graphs: little for the
-    first three; 0.8 is the best sparse_power tried at this OneSided.sparse_degree.
+    Checked on planted cuts, sparse and dense, by ``benchmarks/fit_tuning.py Repeats``.
     """
 
     signal_per_repeat: float = 2.0  # > 0
@@ -95,7 +96,7 @@ REPEATS: Final = Repeats()
 class LabelRepeats:
     """How often labels are read: repeats = at_least + per_signal signal, where signal = epsilon sqrt(degree/labels).
 
-    Fitted to planted 3-cuts and planted 2-CSPs; validated on SNAP and Facebook100 graphs. The triples are (least
+    Checked on planted games and colourings by ``benchmarks/fit_tuning.py LabelRepeats``. The triples are (least
     signal, largest signal, least average degree), first for uneven and then for even degrees.
     """
 
@@ -121,8 +122,9 @@ LABEL_REPEATS: Final = LabelRepeats()
 class Communities:
     """Communities by sweeps that read an edge once (releases.sweeps.communities).
 
-    Fitted to planted blocks and to college and collaboration graphs that are in no table, one number at a time, by
-    benchmarks/fit_communities.py; validated on the graphs of benchmarks/results/communities.md.
+    Fitted by hand, one at a time, to Facebook, mail and collaboration graphs, some of them those of
+    benchmarks/results/communities.md, and compared by benchmarks/fit_communities.py on planted blocks and on graphs
+    that are in no table, where neighbouring values differ by less than the noise of the comparison.
     """
 
     degree_share: float = 0.07  # Share for the degrees
@@ -132,7 +134,7 @@ class Communities:
     sweep_signals: tuple[float, ...] = (18.0, 60.0, 250.0)
     signal_per_label: float = 12.5  # Labels to begin with = epsilon (root mean square degree)/signal_per_label; > 0
     least_labels: int = 3  # At least so many; >= 2
-    most_labels: int = 24  # At most so many
+    most_labels: int = 20  # At most so many
     head: float = 0.2  # Share of the rows that read each other first, for all of the budget; in (0, 1)
     head_sweeps: int = 2  # There are such rows for so many sweeps
     sampling: float = 0.3  # Variance of a count, beside noise, over the number of edges; > 0
@@ -142,14 +144,31 @@ COMMUNITIES: Final = Communities()
 
 
 @dataclass(frozen=True)
+class Synthesis:
+    """Shares of a synthetic graph (problems.synthesis); they add up to 1.
+
+    Fitted to fb100-Haverford76 and fb100-Reed98, which are in no table, by benchmarks/synthetic_graphs.py --fit.
+    """
+
+    communities: float = 0.8  # For communities, the degree of each vertex, and the weights between communities
+    degrees: float = 0.2  # Part of that for the degrees
+    tails: float = 0.1  # For the degree distribution
+    triangles: float = 0.08  # For the count of triangles
+    edges: float = 0.02  # For the count of edges
+
+
+SYNTHESIS: Final = Synthesis()
+
+
+@dataclass(frozen=True)
 class Core:
     """Which rows of Gaussian or repeated sweeps iterate, and what degrees cost (releases.sweeps).
 
-    Fitted to planted cuts of 500 to 8000 vertices; validated on SNAP and Facebook100 graphs.
+    Checked on planted cuts of even and uneven degrees by ``benchmarks/fit_tuning.py Core``.
     """
 
-    left_out: float = 0.1  # The core leaves out the share left_out/epsilon of the sum of squared degrees; >= 0
-    most_left_out: float = 0.5  # But at most this share
+    # The core leaves out the share left_out/epsilon of the sum of squared degrees, but one row stays; >= 0
+    left_out: float = 0.1
     degree_share: float = 0.02  # Share for the degrees, in Gaussian noise and below pure_below
     pure_degree_share: float = 0.05  # Share for pure degrees
     sparse_degree_share: float = 0.1  # Share for pure degrees where rows look once
@@ -166,8 +185,9 @@ class Core:
     growth: float = 0.5  # Sweep t = 1, 2, ... gets a share proportional to t**growth; >= 0
     softness: float = 2.0  # As Repeated.softness
     sharpness: float = 16.0  # As Repeated.sharpness
-    prior: float = 3.0  # As Repeated.prior
-    drift: float = 0.5  # As Repeated.last_drift
+    prior: float = 3.0  # Of all sweeps: prior variance of a field over the released degree; > 0
+    # Of all sweeps: as Repeated.steering_drift, in the filter that gives the last answer; >= 0
+    drift: float = 0.5
     # Halves: part of what rows to come can make up for that an imbalance may have; in [0, 1]
     balance_slack: float = 0.1
 
@@ -176,16 +196,48 @@ CORE: Final = Core()
 
 
 @dataclass(frozen=True)
+class AnswerRule:
+    """When pairs answer at random (problems.cut.api, problems.csp.rule): edges of a vertex for each false answer at it.
+
+    Checked on random graphs and planted games by ``benchmarks/fit_tuning.py AnswerRule``.
+    """
+
+    core_epsilon: float = 6.0  # Cuts: below this epsilon all vertices answer or none; > 0
+    all_early: float = 1.9  # And all do from so many edges on; > 0
+    core: float = 1.25  # Elsewhere a core answers from so many edges on; > 0
+    all_late: float = 3.0  # And all vertices do from so many on; > core
+    core_labels: float = 0.6  # In place of `core` for labels, from labels_epsilon on; > 0
+    labels_epsilon: float = 3.0  # > 0
+
+
+ANSWER_RULE: Final = AnswerRule()
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Labels where whole tables are private (releases.sweeps.tables).
+
+    Checked on random graphs and planted games by ``benchmarks/fit_tuning.py Tables``.
+    """
+
+    choice_share: float = 0.03 / 0.975  # Share for the weights of all candidates, of what is left beside two totals
+    # Standard deviations of a noisy weight by which a candidate must be better than the labels that are there; >= 0
+    clearly: float = 4.0
+
+
+TABLES: Final = Tables()
+
+
+@dataclass(frozen=True)
 class TwoStage:
     """A core answers by randomised response, each other vertex looks once (releases.sweeps.two_stage).
 
-    Fitted to planted, uniform and power-law random graphs; validated on SNAP and Facebook100 graphs.
+    Checked on planted and power-law random graphs by ``benchmarks/fit_tuning.py TwoStage``.
     """
 
     degree_share: float = 0.04  # Share for the degrees
     # A vertex is in the core if it expects so many edges inside it for each false answer; > 0
     edges_per_flip: float = 1.5
-    edges_per_flip_choices: float = 1.2  # The same if the other vertices choose labels; > 0
 
 
 TWO_STAGE: Final = TwoStage()
@@ -195,7 +247,7 @@ TWO_STAGE: Final = TwoStage()
 class Power:
     """The noisy power method (releases.eigenspaces.power_method, denoise.products).
 
-    Fitted to planted blocks and planted cuts; validated on SNAP and Facebook100 graphs.
+    Checked on planted blocks of even and uneven degrees by ``benchmarks/fit_tuning.py Power``.
     """
 
     iterations: float = 16.0  # iterations = 16 sqrt(mu): with little noise, what is missing is convergence; > 0
@@ -223,7 +275,7 @@ POWER: Final = Power()
 class Vector:
     """A single leading vector (releases.eigenspaces.vector, denoise.products).
 
-    Fitted to planted groups and power-law random graphs; validated on SNAP and Facebook100 graphs.
+    Checked on planted groups and power-law random graphs by ``benchmarks/fit_tuning.py Vector``.
     """
 
     degree_share: float = 0.06  # Share of epsilon for the degrees
@@ -252,7 +304,7 @@ VECTOR: Final = Vector()
 class Residual:
     """How far degrees are from a leading eigenvector (releases.eigenspaces.vector).
 
-    Fitted to planted groups and power-law random graphs; validated on SNAP and Facebook100 graphs.
+    Checked on planted groups and power-law random graphs by ``benchmarks/fit_tuning.py Residual``.
     """
 
     cap: float = 3.0  # Degrees are clipped at this many average degrees; > 0
@@ -264,6 +316,11 @@ class Residual:
     sparse: float = 4.5  # Only a small group can be found if w sqrt(n)/epsilon is above this many average degrees; > 0
     findable: float = 1.5  # And from this epsilon on it often is; > 0
 
+    @property
+    def share(self) -> float:
+        """Share of epsilon that the residual of the degrees may cost."""
+        return sum(self.shares)
+
 
 RESIDUAL: Final = Residual()
 
@@ -272,7 +329,7 @@ RESIDUAL: Final = Residual()
 class GapTest:
     """Gap and coherence certified one after the other (releases.eigenspaces.gap_test).
 
-    Fitted to planted cuts of degrees 100 to 400.
+    Checked on planted cuts of degree 100 by ``benchmarks/fit_tuning.py GapTest``.
     """
 
     gap_slack: float = 0.4  # Part of the slack for the gap
@@ -288,7 +345,7 @@ GAP_TEST: Final = GapTest()
 class StabilityTest:
     """Gap and coherence certified together (releases.eigenspaces.stability_test).
 
-    Fitted to planted cuts of degrees 100 to 400.
+    Checked on planted cuts of degree 100 by ``benchmarks/fit_tuning.py StabilityTest``.
     """
 
     attempt_slacks: tuple[float, ...] = (0.6, 0.1)  # Parts of the slack for the first and for the second attempt
@@ -304,7 +361,6 @@ class StabilityTest:
         (0.0, 1.5, 0.2),
     )
     accepted_value: float = 0.75  # The largest rank is taken whose value is at least this; in [0, 1]
-    times: int = 41  # Points of a predicted path
     far: float = 2.0  # Its length, in units of the slack of the least share; > 0
     steeper: float = 2.0  # Beyond it the curve rises so many times steeper; >= 1
     room: float = 0.7  # And within this part of the steps until the gap would close; in (0, 1)
@@ -321,21 +377,18 @@ STABILITY_TEST: Final = StabilityTest()
 class Embedding:
     """Private embeddings: shares and guesses (problems.embedding).
 
-    Fitted to planted blocks; validated on SNAP and Facebook100 graphs.
+    Checked on planted blocks, cuts and groups by ``benchmarks/fit_tuning.py Embedding``.
     """
 
     typical_coherence: float = 1.35  # Guess of the coherence over that of rows of equal norm; >= 1
     total_share: float = 0.002  # Share for the total weight
-    degree_share: float = 0.02  # Share for the degrees
+    side_share: float = 0.02  # Share for the degrees, and for the r x r matrix
     minimum_share: float = 0.1  # Share for the smallest regularised degree
-    core_share: float = 0.02  # Share for the r x r matrix
     # regularization="auto" is this many average degrees; > 0. Large values make all rows alike
     regularization: float = 16.0
     # rank="auto" keeps eigenvalues of answers above this many edges of the spectrum of their noise; >= 1
     above_noise: float = 1.1
     left: float = 0.01  # Eigenvalues that are all noise keep this part of themselves; in (0, 1)
-    # Eigenvectors with less noise than this part of their eigenvalue are left as they are; >= 0
-    little_noise: float = 0.012
     vector_total_share: float = 0.01  # Share of epsilon for the total weight, for a single vector
     answers_find: float = 2.2  # Answers find a vector if their noise is below this many quotients; > 0
     products_find: float = 1.2  # Products find it if their noise is; > 0
@@ -348,8 +401,8 @@ EMBEDDING: Final = Embedding()
 class EmbeddingRule:
     """What "auto" takes for an embedding (problems.embedding.rule).
 
-    Fitted to 2 to 6 planted blocks of 800 to 3000 vertices, densities 0.06 to 0.25, epsilon 0.18 to 5, and validated on
-    Facebook, mail and collaboration graphs of 769 to 37,000 vertices. Noise of answers is in units of that of products.
+    Checked on planted blocks and groups by ``benchmarks/fit_tuning.py EmbeddingRule``. Noise of answers is in
+    units of that of products.
     """
 
     even_ratio: float = 1.35  # Answers are taken up to this much noise; > 0
@@ -374,13 +427,29 @@ EMBEDDING_RULE: Final = EmbeddingRule()
 class Counts:
     """Counts of subgraphs (releases.subgraphs).
 
-    Fitted by hand; benchmarks/subgraph_counts.py shows what other floors give: it is a law, no graph is needed.
+    Checked on counts of planted cuts by ``benchmarks/fit_tuning.py Counts``.
     """
 
     floor: float = 8.0  # Widths are raised to floor/epsilon times the next one, rounded up; > 0
     width_share: float = 0.05  # Share of epsilon for the published width of a count of order 1, two of 2 shares at 2
     bound_share: float = 0.25  # Share of epsilon for each bound on a width
+    clear_step: float = 4.0  # Smaller steps of a degree distribution, in standard deviations of the noise, are smoothed
     triangle_share: float = 0.7  # Transitivity: share of epsilon for the triangles, the rest for the wedges
 
 
 COUNTS: Final = Counts()
+
+
+@dataclass(frozen=True)
+class Similarities:
+    """Similarities of vertices from an embedding (problems.embedding.similarities).
+
+    Fitted to fb100-Caltech36 and email-Eu-core, epsilon 1 to 4; measured by benchmarks/similarities.py.
+    """
+
+    answers_rank: int = 32  # Of randomised response: more finds more of the nearest from epsilon = 2 on; >= 1
+    products_rank: int = 5  # Of the noisy power method, which pays for every column; >= 1
+    least_degree: float = 0.5  # No vertex counts for less than this many average degrees; in (0, 1)
+
+
+SIMILARITIES: Final = Similarities()

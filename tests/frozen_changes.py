@@ -26,6 +26,7 @@ CHANGED = {
     r"private_max_cut\((even 2600|heavy 1500)\) epsilon=1 ": "signs are read once in sparse graphs, else min(epsilon sqrt(d), d)/2 times",
     r"private_max_(cut|bisection)\(planted-bisection\) mechanism=auto noise=laplace epsilon=1 ": "auto without delta may take any pure strategy, so also repeated sweeps",
     r"(tables\(bits 60\)|plot\(\) kind=plot_marginal)": LAPLACE,
+    r"private_cosine_similarities\(": "the matrix is the field `entries`, beside the labels of its rows; its numbers are the same",
     r"private_max_2csp\(": LAST_BIT,
     r"private_normalized_adjacency\((few|regular) 400\) mechanism=auto rank=1 epsilon=4 ": LAST_BIT,
     r"private_normalized_adjacency\(weighted 80\) mechanism=auto rank=1 epsilon=3 ": LAST_BIT,
@@ -37,6 +38,8 @@ CHANGED = {
     r"(private_linear_queries\(.*mechanism=auto|linear_queries\()": "auto takes pure Laplace noise where its expected error is smaller; delta is 0 by default",
     r"private_marginals\(.*(solver=|geometry=)": "one solver and one distribution of the noise: the others were peers, which are in benchmarks/",
     r"(private_)?linear_queries\(": "C x is an exact product: answers move by less than 1e-10 of the largest, scales lose a term that grew with the number of records",
+    r"private_max_(k_cut|2csp)\(.*mechanism=core-response ": "a core of labels answers from as many edges for each false answer on as one of sides, 1.5, not 1.2",
+    r"private_normalized_adjacency\(.*mechanism=(auto|randomized-response) (rank=\d )?epsilon=16 ": "eigenvectors of answers are refined at every epsilon: little noise was left as it is",
 }
 
 

@@ -7,13 +7,13 @@ import pytest
 from tests.test_examples import REPOSITORY, run_example
 
 
-# Thirty seeded private runs stayed above 0.97; exact similarities have 1.000, random ones 0.5.
+# Private runs are at 0.99 to 1.000; exact similarities have 1.000, random ones 0.5.
 def test_the_private_similarities_of_a_graph_find_vertices_of_the_same_side(capsys, monkeypatch):
     numbers = run_example("node_similarity", monkeypatch, "nothing")
     assert numbers["exact"] > 0.99
-    assert 0.9 < numbers["private"] < 1.0
-    assert numbers["error"] < numbers["plain"] / 10
-    assert "PrivacyReport(epsilon=2, delta=1e-06" in capsys.readouterr().out
+    assert numbers["private"] > 0.97
+    assert numbers["error"] < numbers["entries"] < numbers["identity"]
+    assert "PrivacyReport(epsilon=2, delta=0" in capsys.readouterr().out
 
 
 def test_the_elliptope_makes_a_sloppy_relaxation_feasible_and_no_worse(capsys, monkeypatch):

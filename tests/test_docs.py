@@ -28,6 +28,8 @@ PAGES = [
     "docs/degrees.md",
     "docs/spectra.md",
     "docs/normalized-adjacency.md",
+    "docs/similarities.md",
+    "docs/scikit-learn.md",
     "docs/subspaces.md",
 ]
 

@@ -19,11 +19,11 @@ def test_the_extra_that_the_error_names_installs_the_package(package, monkeypatc
     monkeypatch.setitem(sys.modules, package, None)  # as if it were not installed
     with pytest.raises(DPGraphError) as caught:
         extras.require(package)
-    extra = extras._EXTRAS[package][1]
-    assert f"{package}; install it with: pip install 'dpgraph[{extra}]'" in str(caught.value)
+    _, name, extra = extras._EXTRAS[package]
+    assert f"{name}; install it with: pip install 'dpgraph[{extra}]'" in str(caught.value)
     assert "\n" not in str(caught.value)
-    assert any(line.startswith(package) for line in DECLARED["optional-dependencies"][extra])
-    assert not any(line.startswith(package) for line in DECLARED["dependencies"])
+    assert any(line.startswith(name) for line in DECLARED["optional-dependencies"][extra])
+    assert not any(line.startswith(name) for line in DECLARED["dependencies"])
 
 
 def test_a_table_of_edges_without_pandas(monkeypatch):

@@ -39,6 +39,7 @@ def results():
     yield dpgraph.private_symmetric_matrix(np.eye(3), sensitivity=0.1, epsilon=1.0, rng=0)
     yield dpgraph.private_covariance(np.eye(3), epsilon=1.0, rng=0)
     yield dpgraph.private_cosine_similarities(np.eye(4), sensitivity=0.1, epsilon=4.0, delta=1e-6, rng=0)
+    yield dpgraph.private_node_similarities(G, **BUDGET)
     yield dpgraph.private_marginals(np.eye(4, dtype=int), 2, **BUDGET)
     yield dpgraph.private_linear_queries(np.eye(4), np.full(4, 9), **BUDGET)
     yield dpgraph.max_cut(G, rng=0)

@@ -54,8 +54,9 @@ def number_of_core_sweeps(epsilon: float) -> int:
     return min(max(CORE.sweeps, round(CORE.sweeps_per_epsilon * epsilon)), CORE.most_sweeps)
 
 
-def is_sparse(epsilon: float, mean_degree: float, power: float = ONE_SIDED.sparse_power) -> bool:
+def is_sparse(epsilon: float, mean_degree: float, power: float | None = None) -> bool:
     """Whether in a graph of this (released) average degree all sweeps but one are lost in their noise."""
+    power = ONE_SIDED.sparse_power if power is None else power
     scale = epsilon**-power if epsilon > 1 else min(epsilon**-2, 2 / epsilon)
     return mean_degree < ONE_SIDED.sparse_degree * scale
 

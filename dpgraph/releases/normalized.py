@@ -52,9 +52,10 @@ def _is_auto(regularization: Regularization) -> bool:
 
 
 def regularize(
-    regularization: Regularization, mean_degree: float, max_weight: float, multiple: float = EMBEDDING.regularization
+    regularization: Regularization, mean_degree: float, max_weight: float, multiple: float | None = None
 ) -> float:
-    """Return tau, "auto" being this multiple of a released average degree."""
+    """Return tau, "auto" being this multiple of a released average degree, by default that of `tuning`."""
+    multiple = EMBEDDING.regularization if multiple is None else multiple
     return max(multiple * mean_degree, max_weight) if _is_auto(regularization) else float(regularization)
 
 
@@ -125,7 +126,7 @@ def release_noisy_matrix(
     """Release the degrees, and A_tau with symmetric Gaussian noise on all entries (DTTZ14)."""
     call = call.at_mu(call.mu)  # all shares below are shares of this part
     n, bound = graph.n_vertices, release_lower_bound(graph, regularization, mean_degree, call)
-    for_degrees = call.part(EMBEDDING.degree_share)
+    for_degrees = call.part(EMBEDDING.side_share)
     released, degrees = release_degrees(graph, for_degrees).value, graph.degrees()
     neighbours = EdgeNeighbours(graph.max_weight, bound.lower, bound.tau, degrees)
     exact = normalized_operator(graph, degrees + bound.tau).matmat(np.eye(n))

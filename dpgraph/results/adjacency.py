@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from typing import Any, Self
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
+from dpgraph.arguments import as_number
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.result import TableResult
@@ -19,6 +21,8 @@ __all__ = ["FactoredOperator", "PrivateNormalizedAdjacency"]
 
 #: Largest n for which the n x n matrix is formed on request (200 MB).
 DENSE_LIMIT = 5000
+#: PageRank is exact to this, in l1.
+_PAGERANK_ERROR = 1e-10
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -151,6 +155,43 @@ class PrivateNormalizedAdjacency(TableResult):
         graph.es["weight"] = [w for _, _, w in pairs]
         return graph
 
+    def personalized_pagerank(self, node: Hashable, *, alpha: float = 0.85) -> FloatArray:
+        """How near each vertex is to `node`: PageRank of the private adjacency, restarted there; n up to 5000.
+
+        It is that of entries clipped to [0, max_weight], with the private degrees that they add up to; shape (n,), sum
+        1. What it is worth: docs/similarities.md. Give :func:`~dpgraph.private_normalized_adjacency` a rank of 32.
+
+        Parameters
+        ----------
+        node : hashable
+            One of `nodes`.
+        alpha : float, default 0.85
+            Probability of another step, in (0, 1).
+
+        Raises
+        ------
+        InvalidParameterError
+            `node` is no vertex, alpha is out of range, or there are too many vertices.
+        """
+        if node not in self.nodes:
+            raise InvalidParameterError(f"expected one of the {len(self.nodes)} vertices; got {node!r}")
+        if not 0 < as_number(alpha) < 1:
+            raise InvalidParameterError(f"alpha must lie in (0, 1); got {alpha!r}")
+        weights = self._clipped("PageRank of the private adjacency")
+        np.fill_diagonal(weights, 0.0)
+        degrees = weights.sum(axis=0)
+        start = np.zeros(len(weights))
+        start[self.nodes.index(node)] = 1.0
+        found = start
+        for _ in range(math.ceil(math.log(_PAGERANK_ERROR) / math.log(alpha))):
+            steps = np.divide(found, degrees, out=np.zeros_like(found), where=degrees > 0)
+            stuck = float(found[degrees <= 0].sum())  # they start anew
+            following = alpha * (weights @ steps + stuck * start) + (1 - alpha) * start
+            if np.abs(following - found).sum() < _PAGERANK_ERROR:
+                break
+            found = following
+        return found
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything, with the ledger, to an ``.npz`` file: :func:`dpgraph.results.files.save_result`."""
         from dpgraph.results.files import save_result
@@ -169,15 +210,19 @@ class PrivateNormalizedAdjacency(TableResult):
 
     def _pairs_above(self, threshold: float) -> list[tuple[int, int, float]]:
         """Vertex numbers and weights of the pairs whose clipped private adjacency exceeds `threshold`."""
+        weights = np.triu(self._clipped("a synthetic graph"), k=1)
+        rows, columns = np.nonzero(weights > threshold)
+        return list(zip(rows.tolist(), columns.tolist(), weights[rows, columns].tolist(), strict=True))
+
+    def _clipped(self, what: str) -> FloatArray:
+        """Private adjacency with entries in [0, max_weight], its diagonal included, shape (n, n)."""
         if len(self.nodes) > DENSE_LIMIT:
             raise InvalidParameterError(
-                f"a synthetic graph examines all pairs and is limited to {DENSE_LIMIT} vertices; "
+                f"{what} examines all pairs and is limited to {DENSE_LIMIT} vertices; "
                 f"got {len(self.nodes)}. Use adjacency_operator()"
             )
         factor = self.adjacency_factor()
-        weights = np.triu(np.clip(factor @ self.core @ factor.T, 0.0, self.max_weight), k=1)
-        rows, columns = np.nonzero(weights > threshold)
-        return list(zip(rows.tolist(), columns.tolist(), weights[rows, columns].tolist(), strict=True))
+        return np.clip(factor @ self.core @ factor.T, 0.0, self.max_weight)
 
 
 class FactoredOperator(LinearOperator):

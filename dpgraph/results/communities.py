@@ -33,7 +33,8 @@ class PrivateCommunities(TableResult):
     block_weights : ndarray, shape (k, k)
         Private estimates of the weight between every two communities, and inside each. Symmetric; some may be negative.
     degrees : ndarray, shape (n,)
-        Private degrees in the order of `nodes`, shrunk by what is noise in them, all positive.
+        Private estimates of the degrees in the order of `nodes`, all positive: posterior means of the released degrees
+        and of what the sweeps have counted.
     mechanism : str
         The mechanism that was used.
     privacy : PrivacyReport

@@ -41,8 +41,10 @@ _TYPES = {
     "PrivateCutResult": "dpgraph.results.cut",
     "PrivateDegreeDistribution": "dpgraph.results.degrees",
     "PrivateDegrees": "dpgraph.results.degrees",
+    "PrivateGraphModel": "dpgraph.results.graph_model",
     "PrivateLowRank": "dpgraph.results.subspaces",
     "PrivateNormalizedAdjacency": "dpgraph.results.adjacency",
+    "PrivateSimilarities": "dpgraph.results.similarities",
     "PrivateSingularSubspace": "dpgraph.results.subspaces",
     "PrivateSymmetricMatrix": "dpgraph.releases.symmetric",
     "PrivateSpectrum": "dpgraph.problems.matrices.diagnostics",
@@ -77,7 +79,8 @@ def save_result(result: Any, path: str | os.PathLike[str]) -> None:
     name = type(result).__name__
     if name not in _TYPES or type(result) is not _class_of(name):
         raise InvalidParameterError(f"can save {', '.join(_TYPES)}; got {name}")
-    values = {field.name: getattr(result, field.name) for field in fields(result)}
+    kept = [field.name for field in fields(result) if field.metadata.get("saved", True)]
+    values = {key: getattr(result, key) for key in kept}
     arrays: dict[str, Any] = {key: value for key, value in values.items() if isinstance(value, np.ndarray)}
     metadata = {
         "format": FORMAT,

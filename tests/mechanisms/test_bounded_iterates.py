@@ -22,13 +22,13 @@ from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
 from dpgraph.privacy.report import Pairs
 from dpgraph.releases.sweeps.gaussian import (
-    LOOK_DELTA,
     is_pure,
     release_iterates,
     shares_of,
 )
 from dpgraph.releases.sweeps.iteration import Core, FieldOracle, Iteration, choose_core, large_first
 from dpgraph.releases.sweeps.one_sided import release_one_sided_sweeps
+from dpgraph.tuning import CORE
 from tests.cut_labels import release_cut_labels
 
 
@@ -63,7 +63,7 @@ def test_noise_is_chosen_by_public_epsilon_alone():
         is_pure("cauchy", 1.0)
 
 
-STAGED = {"slack": LOOK_DELTA * 1e-6, "staged": True}
+STAGED = {"slack": CORE.look_delta * 1e-6, "staged": True}
 
 
 @pytest.mark.parametrize("options", [{}, STAGED])

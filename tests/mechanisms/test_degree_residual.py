@@ -9,7 +9,8 @@ from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.call import open_call
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
-from dpgraph.releases.eigenspaces.vector import RESIDUAL_SHARE, release_degree_residual
+from dpgraph.releases.eigenspaces.vector import release_degree_residual
+from dpgraph.tuning import RESIDUAL
 
 
 def residual(matrix, epsilon, rng=0, **public):
@@ -38,7 +39,7 @@ def test_it_tells_where_the_leading_eigenvector_hides_on_a_group(name, is_large,
         found, entries = residual(A, 2.0, seed)
         assert found.is_large == is_large
         assert found.quotient == pytest.approx(quotient, rel=0.02)
-        assert sum(entry.epsilon for entry in entries) == pytest.approx(2.0 * RESIDUAL_SHARE)
+        assert sum(entry.epsilon for entry in entries) == pytest.approx(2.0 * RESIDUAL.share)
 
 
 def clique_and_star(n):

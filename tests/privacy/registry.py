@@ -210,6 +210,7 @@ ENTRIES: tuple[Entry, ...] = (
             ("local-sensitivity", ("triangle", "4-cycle")),
         )
     ),
+    Entry("private_synthetic_graph", all_graph_neighbours, poisoned_graph(), pure=True),
     Entry("private_transitivity", dense_graph_neighbours, poisoned_graph(), pure=True),
     *(
         Entry(
@@ -239,6 +240,10 @@ ENTRIES: tuple[Entry, ...] = (
             (undecided_neighbours, {"mechanism": "auto", "rank": 1}, 3.0),
             (hidden_neighbours, {"mechanism": "auto", "rank": 1, "regularization": "auto"}, 2.0),
         )
+    ),
+    *(
+        Entry("private_node_similarities", all_graph_neighbours, poisoned_graph(), options=options)
+        for options in ({"mechanism": "auto"}, {"mechanism": "noisy-power"}, {"mechanism": "gaussian", "rank": 2})
     ),
     *(
         Entry(

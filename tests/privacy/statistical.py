@@ -131,7 +131,7 @@ def log_choice(scores: np.ndarray, chosen: np.ndarray) -> np.ndarray:
     """
     p = np.exp(scores - scores.max(axis=1, keepdims=True))
     rows, q = np.arange(len(p)), p.shape[1]
-    others = np.array([[b for b in range(q) if b != a] for a in range(q)])[chosen]
+    others = np.array([[b for b in range(q) if b != a] for a in range(q)], dtype=np.int64)[chosen]
     wins = np.zeros(len(p))
     for size in range(q):
         for positions in itertools.combinations(range(q - 1), size):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import dpgraph
+from dpgraph.releases.sweeps import communities as community_sweeps
 from dpgraph.releases.sweeps import two_stage as core_response
 from dpgraph.releases.sweeps.iteration import Core
 from tests.privacy.inputs import CORE_PAIRS, HUBS, VERTICES, core_neighbours
@@ -113,6 +114,29 @@ def test_pairs_among_the_first_rows_are_read_once_for_the_whole_budget_and_other
     for loss in losses:
         if loss.read == "among the first rows":
             assert loss.lines["fields, sweep 1"] == loss.lines["fields, sweep 2"] == 0.0
+
+
+def replayed_communities():
+    """Losses of calls with two sweeps of forty rows, of which the first eight read each other before."""
+    A = dpgraph.datasets.planted_cut_sparse(40, 30, -0.1, rng=3)[0].toarray()
+    for seed, i in itertools.product(range(6), range(0, 40, 2)):
+        B = A.copy()
+        B[i, i + 1] = B[i + 1, i] = 1.0 - A[i, i + 1]
+        yield replay(
+            *(lambda rng, M=M: dpgraph.private_communities(M, epsilon=1.0, rng=rng) for M in (A, B)), seed=seed
+        )
+
+
+def test_pairs_among_the_first_rows_of_communities_are_read_once_for_all_of_the_budget(monkeypatch):
+    losses = list(replayed_communities())
+    assert max(loss.lines.get("labels, first rows", 0.0) for loss in losses) == 1.0
+    assert max(loss.lines["labels, sweep 1"] for loss in losses) == 1.0
+    setter = community_sweeps._Run._set
+    monkeypatch.setattr(
+        community_sweeps._Run, "_set", lambda run, *a, apart=False, **more: setter(run, *a, apart=False, **more)
+    )
+    with pytest.raises(AssertionError):
+        list(replayed_communities())
 
 
 @pytest.mark.slow

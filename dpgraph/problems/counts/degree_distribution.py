@@ -3,10 +3,9 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.optimize import isotonic_regression
 
 from dpgraph.arguments import check_optional_delta
+from dpgraph.denoise.degree_tails import degree_counts
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import open_call
@@ -66,7 +65,7 @@ def private_degree_distribution(
     *Guarantee.* epsilon-DP for graphs that differ in one vertex pair. The numbers N_k of vertices of degree at least k,
     k = 1, ..., n - 1, change by 2 in l1 (:func:`dpgraph.bounds.sensitivity.degree_tails`) and are released once, with
     discrete Laplace noise of scale 2/epsilon each. The rest is post-processing: the nearest numbers that decrease with
-    k, rounded, and their differences.
+    k, without steps that are smaller than the noise, rounded, and their differences.
 
     *Accuracy.* The Kolmogorov-Smirnov distance to the true distribution is about the largest of the errors that are
     left, over n: 0.003 at epsilon = 1 for 4,000 vertices. Noise on the sorted degrees (Hay et al.), which has the same
@@ -89,12 +88,4 @@ def private_degree_distribution(
     source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize, products=False)
     call = open_call(epsilon=epsilon, accountant=accountant, relation=Edge(), noise=noise)
     tails = release_degree_tails(source.read(), call)
-    return PrivateDegreeDistribution(_counts(tails.value, source.n_vertices), tails.std, call.report())
-
-
-def _counts(tails: NDArray[np.float64], n: int) -> NDArray[np.int64]:
-    """Numbers of vertices of each degree, from noisy numbers of those of degree at least 1, 2, ..."""
-    decreasing = isotonic_regression(tails, increasing=False).x if tails.size else tails
-    at_least = np.concatenate([[n], np.clip(np.rint(decreasing), 0, n), [0]]).astype(np.int64)
-    counts = at_least[:-1] - at_least[1:]
-    return counts[: np.flatnonzero(counts)[-1] + 1]
+    return PrivateDegreeDistribution(degree_counts(tails.value, source.n_vertices, tails.std), tails.std, call.report())

@@ -5,6 +5,7 @@ from dpgraph.problems.cut.api import MAIN_SHARE, edges_per_flip
 from dpgraph.problems.strategy import Undecided
 from dpgraph.releases.answers import expected_flips
 from dpgraph.releases.sweeps.two_stage import core_may_answer
+from dpgraph.tuning import ANSWER_RULE
 
 __all__ = ["MAIN_SHARE", "TOTAL_SHARE", "VALUE_SHARE", "decide", "decide_labels"]
 
@@ -12,9 +13,6 @@ __all__ = ["MAIN_SHARE", "TOTAL_SHARE", "VALUE_SHARE", "decide", "decide_labels"
 TOTAL_SHARE = 0.005
 VALUE_SHARE = 1 - MAIN_SHARE - TOTAL_SHARE
 
-#: Edges of a vertex for each false answer at it, above which all vertices answer, and above which a core does; the
-#: latter is smaller from this epsilon on.
-_ALL_LABEL, _CORE_LABELS, _FEW_LABELS, _FEW_EPSILON = 3.0, 1.25, 0.6, 3.0
 #: Expected answers times squared labels beyond this number would not fit into memory.
 _TABLE_LIMIT = 3e7
 
@@ -42,8 +40,9 @@ def decide_labels(n: int, epsilon: float, mean_degree: float, labels: int) -> st
     """
     ratio = edges_per_flip(n, epsilon, mean_degree)
     answers = n * max(mean_degree, 0.0) / 2 + expected_flips(n, epsilon * MAIN_SHARE)
-    if ratio < (_FEW_LABELS if epsilon >= _FEW_EPSILON else _CORE_LABELS) or answers * labels**2 > _TABLE_LIMIT:
+    least = ANSWER_RULE.core_labels if epsilon >= ANSWER_RULE.labels_epsilon else ANSWER_RULE.core
+    if ratio < least or answers * labels**2 > _TABLE_LIMIT:
         return "bounded-iterates"
-    if ratio >= _ALL_LABEL:
+    if ratio >= ANSWER_RULE.all_late:
         return "randomized-response"
     return "core-response" if core_may_answer(epsilon * MAIN_SHARE) else "bounded-iterates"

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 from dpgraph.privacy.relation import Constraint, Relation
 from dpgraph.problems.options import BoundedIterates
 from dpgraph.problems.strategy import Registry, Strategy
-from dpgraph.releases.sweeps.gaussian import LOOK_DELTA, is_pure
+from dpgraph.releases.sweeps.gaussian import is_pure
+from dpgraph.tuning import CORE
 
 __all__ = ["EDGES", "TABLES", "CSPStrategy", "CSPTask", "Spending", "spending_of_iterates"]
 
@@ -63,7 +64,7 @@ def spending_of_iterates(options: BoundedIterates, task: CSPTask) -> Spending:
     # A whole table moves a row by more in l1 than in l2: one look at it is not worth Laplace noise.
     if task.delta == 0 or (pure and not (auto and task.whole_table)):
         return Spending()
-    return Spending(task.delta, LOOK_DELTA * task.delta * auto, staged=auto)
+    return Spending(task.delta, CORE.look_delta * task.delta * auto, staged=auto)
 
 
 #: Strategies where edges are private, and where tables are.

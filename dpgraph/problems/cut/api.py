@@ -21,6 +21,7 @@ from dpgraph.releases.all_cuts import LARGEST
 from dpgraph.releases.answers import FLIP_LIMIT, LARGEST_EPSILON, expected_flips
 from dpgraph.releases.totals import release_cut_weight, release_total_weight
 from dpgraph.results.cut import PrivateCutResult, make_partition
+from dpgraph.tuning import ANSWER_RULE
 
 __all__ = ["MAIN_SHARE", "decide", "decide_by_degree", "edges_per_flip", "private_max_bisection", "private_max_cut"]
 
@@ -31,10 +32,6 @@ MAIN_SHARE = 0.975
 _VALUE_SHARE = 0.02
 #: Neighbours differ in the weight of one pair.
 _NEIGHBOURS = Edge()
-#: Edges of a vertex for each false answer at it from which all vertices answer, below and above this epsilon, and a
-#: core does (tuned on planted, uniform and power-law random graphs, validated on SNAP and Facebook100 graphs).
-_CORE_EPSILON, _ALL_ANSWER_EARLY = 6.0, 1.9
-_ALL_ANSWER, _CORE_ANSWERS = 3.0, 1.25
 
 
 def private_max_cut(
@@ -284,11 +281,12 @@ def decide(n: int, epsilon: float, *, weighted: bool) -> str | Undecided:
 def decide_by_degree(n: int, epsilon: float, mean_degree: float) -> str:
     """The choice for a released average degree, in edges; answers are not chosen where they would be refused."""
     ratio = edges_per_flip(n, epsilon, mean_degree)
-    if ratio < (_ALL_ANSWER_EARLY if epsilon < _CORE_EPSILON else _CORE_ANSWERS):
+    if ratio < (ANSWER_RULE.all_early if epsilon < ANSWER_RULE.core_epsilon else ANSWER_RULE.core):
         return "bounded-iterates"
     if expected_flips(n, epsilon * MAIN_SHARE) > FLIP_LIMIT:
         return "bounded-iterates"
-    return "randomized-response" if epsilon < _CORE_EPSILON or ratio >= _ALL_ANSWER else "core-response"
+    all_answer = epsilon < ANSWER_RULE.core_epsilon or ratio >= ANSWER_RULE.all_late
+    return "randomized-response" if all_answer else "core-response"
 
 
 def edges_per_flip(n: int, epsilon: float, mean_degree: float) -> float:

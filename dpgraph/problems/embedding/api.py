@@ -223,8 +223,8 @@ def _by_residual(
     call: Call,
 ) -> PrivateNormalizedAdjacency:
     """Release how far the degrees are from the leading eigenvector; products go on from there."""
-    start = noisy_power.release_start(graph, call.epsilon, call.part(noisy_power.FIRST_SHARE).stage())
-    rest = call.part(1 - noisy_power.FIRST_SHARE).stage()
+    start = noisy_power.release_start(graph, call.epsilon, call.part(noisy_power.first_share()).stage())
+    rest = call.part(1 - noisy_power.first_share()).stage()
     if chosen.then(start) == ANSWERS:
         return answers(graph, rest)
     return noisy_power.release_vector(products, graph, start, rest)

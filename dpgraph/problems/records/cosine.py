@@ -1,7 +1,7 @@
 """Private pairwise cosine similarities: noise on the normalised Gram matrix, then shrinkage or a projection."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -13,7 +13,6 @@ from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import Measurement, open_call
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Relation, Shift, stated_relation
-from dpgraph.privacy.report import PrivacyReport
 from dpgraph.projections import (
     Box,
     Elliptope,
@@ -22,35 +21,13 @@ from dpgraph.projections import (
     averaged_projections,
     shrink_psd_trace,
 )
-from dpgraph.result import Result
+from dpgraph.results.similarities import PrivateSimilarities
 from dpgraph.typing import FloatArray
 
 __all__ = ["PrivateSimilarities", "private_cosine_similarities"]
 
 METHODS = ("shrinkage", "practical", "elliptope")
 _PURE = "dpgraph.private_symmetric_matrix(G, sensitivity=...) with a bound in nuclear norm on the Gram matrix G"
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class PrivateSimilarities(Result):
-    """Private cosine similarities of the rows of a matrix.
-
-    Parameters
-    ----------
-    matrix : ndarray, shape (n, n)
-        Symmetric, entries in [-1, 1].
-    privacy : PrivacyReport
-        The guarantee.
-    projection : ProjectionResult
-        How far the matrix is from the noisy Gram matrix, and how well it was projected (post-processing).
-    """
-
-    matrix: FloatArray
-    privacy: PrivacyReport
-    projection: ProjectionResult
-
-    def __repr__(self) -> str:
-        return f"PrivateSimilarities({len(self.matrix)} rows, {self.privacy!r})"
 
 
 def private_cosine_similarities(
@@ -66,7 +43,11 @@ def private_cosine_similarities(
     accountant: PrivacyAccountant | None = None,
     rng: int | np.random.Generator | None = None,
 ) -> PrivateSimilarities:
-    r"""Release the cosine similarities of all pairs of rows.
+    r"""Release the cosine similarities of all pairs of rows, entry by entry.
+
+    For the similarities of groups of rows that are alike, of which there are few, and for neighbours that differ in a
+    row of a table or in signs. For the vertices of a graph use :func:`~dpgraph.private_node_similarities`: entry by
+    entry their similarities drown in the noise (docs/similarities.md).
 
     The rows are normalised here (a zero row stays zero and has similarity 0 with everything, itself included), so the
     Gram matrix VV' is positive semidefinite with diagonal at most 1. It is released with symmetric Gaussian noise, of
@@ -145,7 +126,8 @@ def private_cosine_similarities(
     else:
         projection = Elliptope(tol=accuracy / n, max_iter=limit).solve(noisy)
     # Entries of psd matrices with unit diagonal may exceed 1 by rounding.
-    return PrivateSimilarities(np.clip(projection.matrix, -1.0, 1.0), call.report(), projection)
+    entries = np.clip(projection.matrix, -1.0, 1.0)
+    return PrivateSimilarities(tuple(range(n)), call.report(), entries, projection=projection)
 
 
 def _shrunk(noisy: FloatArray, scale: float) -> ProjectionResult:

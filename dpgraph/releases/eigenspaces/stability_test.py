@@ -31,8 +31,8 @@ from dpgraph.typing import FloatArray
 __all__ = ["certify_jointly"]
 
 
-#: Shares of what is left that the test may take.
-_TEST_SHARES = np.linspace(*STABILITY_TEST.test_shares, 25)
+#: Points of a predicted path.
+_POINTS = 41
 #: Larger numbers of steps are not told apart, and computed ones are below the exact ones by at most this.
 _CAP, _WIDTH = 1e5, 0.02
 #: Limits of the curve differ by at least this factor, so that rounding of a rate does not move its steps.
@@ -94,10 +94,15 @@ def _useless_limit(n: int, mu: float) -> float:
     return STABILITY_TEST.useless_noise * mu / math.sqrt(2 * n)
 
 
+def _test_shares() -> FloatArray:
+    """Shares of what is left that the test may take."""
+    return np.linspace(*STABILITY_TEST.test_shares, 25)
+
+
 def _plan(private: SubspaceInput, spectrum: ReleasedSpectrum, mu: float, z: float, coherence: float) -> _Plan:
     """Choose the rank, the curve and the share of the budget of the largest expected value."""
     rates = _rates(private, private.candidates[-1], STABILITY_TEST.least_gap)
-    slacks = _sensitivity(private.n) * z / (mu * np.sqrt(_TEST_SHARES)) + _shift(private.n)
+    slacks = _sensitivity(private.n) * z / (mu * np.sqrt(_test_shares())) + _shift(private.n)
     useless = _useless_limit(private.n, mu)
     states = np.array(
         [
@@ -108,7 +113,7 @@ def _plan(private: SubspaceInput, spectrum: ReleasedSpectrum, mu: float, z: floa
     ).T
     first_speeds = rates.speeds(states)
     growth, closing = first_speeds[2] / states[2], first_speeds[0] + first_speeds[1]
-    times = np.linspace(0.0, STABILITY_TEST.far * slacks[0], STABILITY_TEST.times)
+    times = np.linspace(0.0, STABILITY_TEST.far * slacks[0], _POINTS)
     paths = predicted_paths(states, rates, times)
     gaps = paths[0] - paths[1]
     plans = []
@@ -146,7 +151,7 @@ def _plan_of_rank(
 ) -> _Plan:
     """Plan from the speeds that the scenarios reach at `times`, with the best share of the budget."""
     steps = [_steps_on_grid(safe, times, speeds[:, s]) for s in range(len(STABILITY_TEST.scenarios))]
-    mus = mu * np.sqrt(_TEST_SHARES)
+    mus = mu * np.sqrt(_test_shares())
     useless = np.array([_useless_limit(n, math.sqrt(mu**2 - m**2)) for m in mus])
     value = np.zeros_like(mus)
     for (_, _, weight), expected in zip(STABILITY_TEST.scenarios, steps, strict=True):

@@ -24,11 +24,9 @@ from dpgraph.releases.totals import release_degrees
 from dpgraph.tuning import RESIDUAL, VECTOR
 from dpgraph.typing import FloatArray
 
-__all__ = ["RESIDUAL_SHARE", "DegreeResidual", "release_degree_residual", "release_leading_vector"]
+__all__ = ["DegreeResidual", "release_degree_residual", "release_leading_vector"]
 
 
-#: Share of epsilon that the residual of the degrees may cost.
-RESIDUAL_SHARE = sum(RESIDUAL.shares)
 #: Iterates are multiples of this, times their largest entry, so that products lie exactly on a public grid, of weighted
 #: graphs of up to a million edges a vertex too.
 _UNIT = 2.0**-13
@@ -52,7 +50,7 @@ def release_degree_residual(graph: GraphOperator, mean_degree: float, call: Call
     (random and planted graphs, friendships, mail, votes), and 0.15 where that lives on a group that they do not show
     (the circles of one person, co-authors of long papers), so that an iteration from them needs many more products. An
     edge moves these sums by a few times what it moves the total weight by, and they are of the order of the number of
-    vertices and more. At most :data:`RESIDUAL_SHARE` of a pure part of a budget is spent.
+    vertices and more. At most ``RESIDUAL.share`` of a pure part of a budget is spent.
 
     Notes
     -----

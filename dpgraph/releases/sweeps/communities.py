@@ -6,8 +6,8 @@ same sweep, so that a sweep reads an edge once, at the later of its ends. What a
 about the rows on its other side, is still known. Rows answer with one label, not with weights of several: where noise
 is large beside what a row reads, answers that hedge find nothing to agree on.
 
-The sum of a row's counts says how many edges it has, and is worth more than its released degree: it has less noise.
-What is expected of a label is its share of the degrees that were seen, times that number.
+The sum of a row's counts says how many edges it has, with less noise than its released degree: degrees are learnt on
+the way. What is expected of a label is its share of the degrees that were seen, times the number of edges counted.
 
 Where sweeps are two, the rows of largest degree spend the whole budget on what they read of each other at once. After
 each sweep the weights between all labels are released for a hundredth of the budget, and labels that belong together
@@ -43,7 +43,7 @@ _LEAST_WEIGHT = 1e-3
 
 @dataclass(frozen=True)
 class ReleasedCommunities:
-    """Labels 0, 1, ... of all rows, weights between them, and the degrees; all released."""
+    """Labels 0, 1, ... of all rows, weights between them, and estimates of the degrees; all released."""
 
     labels: IntArray
     weights: BlockWeights
@@ -51,7 +51,13 @@ class ReleasedCommunities:
 
 
 def release_communities(
-    graph: GraphOperator, call: Call, *, communities: int | None, resolution: float, progress: bool
+    graph: GraphOperator,
+    call: Call,
+    *,
+    communities: int | None,
+    resolution: float,
+    progress: bool = False,
+    degree_share: float = COMMUNITIES.degree_share,
 ) -> ReleasedCommunities:
     """Spend a pure call on communities of high modularity: as many as `communities`, or as pay off.
 
@@ -62,11 +68,11 @@ def release_communities(
     sweeps in the beginning and not again: the public order says which they are. Everything else is a function of what
     has been released, and of a generator.
     """
-    degrees = _Degrees.release(graph, call.part(COMMUNITIES.degree_share))
+    degrees = _Degrees.release(graph, call.part(degree_share))
     w, n = graph.max_weight, graph.n_vertices
     sweeps = 1 + sum(call.epsilon * degrees.mean / w >= signal for signal in COMMUNITIES.sweep_signals)
     start = min(max(_number_of_labels(call.epsilon * degrees.typical / w, resolution), communities or 1), n)
-    for_blocks, shared = COMMUNITIES.block_share, 1 - COMMUNITIES.degree_share
+    for_blocks, shared = COMMUNITIES.block_share, 1 - degree_share
     run = _Run(graph, degrees, call.part(shared - sweeps * for_blocks), sweeps, start, resolution)
     for sweep in tqdm(range(sweeps), desc="sweeps", disable=not progress):
         run.sweep(sweep)
@@ -87,13 +93,13 @@ def _number_of_labels(signal: float, resolution: float) -> int:
 
 @dataclass(frozen=True)
 class _Degrees:
-    """Released degrees, shrunk by what is noise in them: all positive, and the variance of each that is left.
+    """Estimated degrees, all positive, and the variance that is left of each: released ones, shrunk by what is noise.
 
-    `mean` is the average, `typical` the root mean square.
+    `mean` is the released average, `typical` the root mean square.
     """
 
     values: FloatArray
-    variance: float
+    variance: FloatArray
     mean: float
     typical: float
 
@@ -104,9 +110,23 @@ class _Degrees:
         mean = max(float(noisy.mean()), graph.max_weight)
         spread = float(np.mean((noisy - mean) ** 2))
         signal = max(spread - std**2, 0.0) / spread if spread > 0 else 0.0
-        values = np.maximum(mean + signal * (noisy - mean), mean / 4)
+        variance = std**2 * signal
+        values = np.maximum(mean + signal * (noisy - mean), min(mean / 4, math.sqrt(variance) + _LEAST_WEIGHT * mean))
         typical = math.sqrt(max(float(np.mean(noisy**2)) - std**2, mean**2))
-        return cls(values, std**2 * signal, mean, typical)
+        return cls(values, np.full(values.size, variance), mean, typical)
+
+    def learn(self, rows: IntArray, counted: FloatArray, part: float, variance: float, w: float) -> FloatArray:
+        """Learn from noisy counts of the edges of rows to vertices that hold this part of all degrees.
+
+        Returns posterior means of what was counted.
+        """
+        values, left = self.values[rows], self.variance[rows]
+        expected = values * part
+        spread = left * part**2 + w * expected
+        surprise = (counted - expected) / (spread + variance)
+        self.values[rows] = np.maximum(values + left * part * surprise, _LEAST_WEIGHT * self.mean)
+        self.variance[rows] = left * (1 - left * part**2 / (spread + variance))
+        return np.maximum(expected + spread * surprise, 0.0)
 
 
 @dataclass(frozen=True)
@@ -195,14 +215,8 @@ class _Run:
             self.labels[block] = self.call.noise.noisy_argmax(exact, law.step, law.scale, public=public)
             return
         counts = self.call.noise.laplace_on_grid(exact, unit, law.scale)
-        number = self._number_of_edges(counts.sum(axis=1), expected, part, law)
+        number = self.degrees.learn(block, counts.sum(axis=1), part, 2 * self.count * law.variance, w)
         says = expected / (2 * law.variance + COMMUNITIES.sampling * w * expected)
         excess = counts - self.resolution * np.outer(number, shares)
         self.known[side, block] = says[:, None] * excess
         self.labels[block] = np.argmax(self.known[side, block] + other, axis=1)
-
-    def _number_of_edges(self, counted: FloatArray, expected: FloatArray, part: float, law: "_Law") -> FloatArray:
-        """Weight of the edges to the rows seen: what was counted and what the degree says, by their variances."""
-        of_degrees = self.degrees.variance * part**2 + self.graph.max_weight * expected
-        of_counts = 2 * self.count * law.variance
-        return np.maximum((expected * of_counts + counted * of_degrees) / (of_counts + of_degrees), 0.0)

@@ -226,12 +226,12 @@ class _Filters:
         place[core.rows] = (np.arange(core.size) + 0.5) / core.size
         scales[core.rows] = core.inside(variances)[core.rows]
         steering, last = (
-            FieldTracker(scales, oracle.columns, prior=REPEATED.prior, drift=drift)
-            for drift in (REPEATED.steering_drift, REPEATED.last_drift)
+            FieldTracker(scales, oracle.columns, prior=CORE.prior, drift=drift)
+            for drift in (REPEATED.steering_drift, CORE.drift)
         )
         steering.variance *= place
         last.variance *= place
-        return cls(steering, last, REPEATED.prior * scales * (1 - place))
+        return cls(steering, last, CORE.prior * scales * (1 - place))
 
     def see_all(self) -> None:
         """From now on rows see all others."""

@@ -19,12 +19,7 @@ from dpgraph.releases.sweeps.iteration import Core, Iteration
 from dpgraph.tuning import CORE
 from dpgraph.typing import FloatArray
 
-__all__ = ["LOOK_DELTA", "is_pure", "release_iterates", "shares_of"]
-
-
-#: Share of delta that pays for a Laplace look beside Gaussian sweeps
-#: (:meth:`~dpgraph.privacy.ledger.Ledger.pure_beside`).
-LOOK_DELTA = CORE.look_delta
+__all__ = ["is_pure", "release_iterates", "shares_of"]
 
 
 def is_pure(noise: str, epsilon: float) -> bool:

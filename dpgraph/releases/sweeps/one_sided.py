@@ -23,7 +23,7 @@ from dpgraph.privacy.call import Call
 from dpgraph.privacy.grid import LAPLACE_BITS, grid_step
 from dpgraph.privacy.report import Pairs
 from dpgraph.releases.sweeps.iteration import Core, FieldOracle, Iteration, LabelScores, row_blocks
-from dpgraph.tuning import ONE_SIDED
+from dpgraph.tuning import CORE, ONE_SIDED
 from dpgraph.typing import FloatArray, IntArray
 
 __all__ = ["release_one_sided_sweeps", "score_units"]
@@ -159,7 +159,7 @@ class _Readings:
     @classmethod
     def none(cls, oracle: FieldOracle, variances: FloatArray, rows: IntArray, *, head: int, several: bool) -> _Readings:
         """Before the first sweep; a field has the part of its prior variance that the rows it sees are of all rows."""
-        prior = np.tile(ONE_SIDED.prior * variances, (2, 1))
+        prior = np.tile(CORE.prior * variances, (2, 1))
         if several:
             place = (np.arange(rows.size) + 0.5) / rows.size
             prior[0, rows] *= place

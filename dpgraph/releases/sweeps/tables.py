@@ -12,16 +12,10 @@ from dpgraph.releases.constraints import PrivateTables
 from dpgraph.releases.sweeps.core import release_core_iterates
 from dpgraph.releases.sweeps.iteration import FieldOracle, Iteration, LabelScores
 from dpgraph.releases.totals import release_weight
+from dpgraph.tuning import TABLES
 from dpgraph.typing import FloatArray, IntArray
 
 __all__ = ["release_table_iterates"]
-
-
-#: Shares for the weights of all candidates together, and for degrees and sweeps: 0.03 and 0.945 of a call that leaves
-#: 0.975 to its labels.
-_CHOICE_SHARE, _SWEEP_SHARE = 0.03 / 0.975, 0.945 / 0.975
-#: Standard deviations of a noisy weight by which a candidate must be better than the labels that are there.
-_CLEARLY = 4.0
 
 
 def release_table_iterates(
@@ -40,7 +34,7 @@ def release_table_iterates(
     :func:`~dpgraph.releases.sweeps.core.release_core_iterates`.
     """
     constraints = private.constraint_graph()
-    sweeps, choice = call.split(_SWEEP_SHARE, _CHOICE_SHARE)
+    sweeps, choice = call.split(1 - TABLES.choice_share, TABLES.choice_share)
     oracle = _oracle(private, constraints.n_vertices, whole_table)
     iteration = Iteration(oracle, Simplex(private.q), partial(_best_rank, private, choice), progress)
     X, _ = release_core_iterates(constraints, iteration, sweeps, mean_degree=mean_degree, together=together)
@@ -88,6 +82,6 @@ def _best_rank(
         for k in range(private.q)
     ]
     best = max(range(private.q), key=lambda k: weights[k].value)
-    if weights[best].value - weights[0].value <= _CLEARLY * weights[0].std:
+    if weights[best].value - weights[0].value <= TABLES.clearly * weights[0].std:
         return X
     return np.where(rows[:, None], np.eye(private.q)[ranked[:, best]], 0.0)

@@ -48,8 +48,7 @@ def release_core_response(
     w, oracle = graph.max_weight, iteration.oracle
     first, answers = call.split(TWO_STAGE.degree_share, 1 - TWO_STAGE.degree_share)
     degrees = release_usable_degrees(graph, mean_degree, first)
-    wanted = TWO_STAGE.edges_per_flip if oracle.scores is None else TWO_STAGE.edges_per_flip_choices
-    core = response_core(degrees / w, answers.epsilon, wanted, call.generator)
+    core = response_core(degrees / w, answers.epsilon, TWO_STAGE.edges_per_flip, call.generator)
     X = np.zeros((oracle.rows, oracle.columns))
     X[core.rows] = solve(release_flipped_graph(graph, answers, core=core))
     fields = np.zeros_like(X)

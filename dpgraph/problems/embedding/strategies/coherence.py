@@ -49,7 +49,7 @@ def release_normalized_adjacency(
     call = call.at_mu(call.mu)  # all shares below are shares of this part
     n, w = graph.n_vertices, graph.max_weight
     tau, lower, left = release_lower_bound(graph, options.regularization, mean_degree, call)
-    for_degrees, for_core = call.part(EMBEDDING.degree_share), call.part(EMBEDDING.core_share)
+    for_degrees = for_core = call.part(EMBEDDING.side_share)
     degrees, std = release_degrees(graph, for_degrees)
     neighbours = EdgeNeighbours(w, lower, tau, graph.degrees(), options.coherence == "degree-corrected")
     operator = normalized_operator(graph, graph.degrees() + tau)

@@ -15,7 +15,6 @@ from dpgraph.releases.eigenspaces.power_method import POWER_RANK, LowRankAdjacen
 from dpgraph.releases.eigenspaces.projector import check_rank
 from dpgraph.releases.eigenspaces.sampler import canonical_signs
 from dpgraph.releases.eigenspaces.vector import (
-    RESIDUAL_SHARE,
     DegreeResidual,
     release_degree_residual,
     release_leading_vector,
@@ -23,12 +22,9 @@ from dpgraph.releases.eigenspaces.vector import (
 from dpgraph.releases.normalized import regularize
 from dpgraph.releases.totals import release_total_weight
 from dpgraph.results.adjacency import PrivateNormalizedAdjacency
-from dpgraph.tuning import EMBEDDING
+from dpgraph.tuning import EMBEDDING, RESIDUAL
 
-__all__ = ["FIRST_SHARE", "Start", "release_start", "release_vector"]
-
-#: Shares of epsilon, for a single vector: the total weight, and what is released before the products altogether.
-FIRST_SHARE = EMBEDDING.vector_total_share + RESIDUAL_SHARE
+__all__ = ["Start", "first_share", "release_start", "release_vector"]
 
 
 class Start(NamedTuple):
@@ -38,8 +34,13 @@ class Start(NamedTuple):
     residual: DegreeResidual
 
 
+def first_share() -> float:
+    """Share of epsilon that is spent before the products of a single vector."""
+    return EMBEDDING.vector_total_share + RESIDUAL.share
+
+
 def release_start(graph: GraphOperator, epsilon: float, call: Call, *, are_even: bool = False) -> Start:
-    """Release what the products of a single vector start from, for at most :data:`FIRST_SHARE` of epsilon.
+    """Release what the products of a single vector start from, for at most :func:`first_share` of epsilon.
 
     `call` takes the lines; `are_even` says that degrees are known to be even, so that how far they are from the vector
     need not be asked.
@@ -66,7 +67,7 @@ def release_vector_of_even_degrees(options: NoisyPower, graph: GraphOperator, ca
 
 def _run(options: NoisyPower, graph: GraphOperator, call: Call) -> PrivateNormalizedAdjacency:
     if options.rank == 1:
-        return release_vector(options, graph, release_start(graph, call.epsilon, call), call.part(1 - FIRST_SHARE))
+        return release_vector(options, graph, release_start(graph, call.epsilon, call), call.part(1 - first_share()))
     mean, left = release_mean_degree(graph, call)
     tau = regularize(options.regularization, mean, graph.max_weight)
     rank = check_rank(options.rank, graph.n_vertices, POWER_RANK)[-1]

@@ -1,0 +1,602 @@
+#!/usr/bin/env python
+"""Fit every number of :mod:`dpgraph.tuning` to public random graphs, or show that it does not matter.
+
+For each class there is a scenario: calls of public functions on planted cuts, blocks, groups and constraints, with
+even and with uneven degrees. No graph of a table of a private mechanism is among them. A number is replaced by other
+values of its range, one at a time. All values see the same graphs and the same seeds, so that differences to the
+default are paired. Utilities are shares in [0, 1]: of the edges that a cut cuts, of the weight that labels earn, of an
+eigenspace and a low-rank matrix that are found.
+
+    python benchmarks/fit_tuning.py                          # all, into results/tuning.md
+    python benchmarks/fit_tuning.py OneSided                 # one class
+    python benchmarks/fit_tuning.py OneSided.sharpness       # one number
+    python benchmarks/fit_tuning.py --quick                  # two seeds, nothing is written
+
+Verdicts: *better: v* if v gains more than 0.002 and three standard errors; *does not matter* if all differences
+are below 0.002 by two standard errors; *not reached* if no call changes at all; else *best or level*.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fcntl
+import math
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from common import RESULTS, markdown_table
+from scipy import sparse
+
+import dpgraph
+from dpgraph import strategies, tuning
+from dpgraph.datasets import planted_csp, planted_cut_sparse
+from dpgraph.denoise.state_evolution import random_graph
+from dpgraph.inputs.graphs import open_graph
+from dpgraph.releases.subgraphs import subgraphs_of
+
+Graph = sparse.csr_array
+
+SEEDS, GRAPHS = 12, 4
+#: What a difference must exceed, and in standard errors.
+LEAST, ERRORS = 0.002, 3.0
+PAGE = RESULTS / "tuning.md"
+HEADER = ("number", "default", "tried", "verdict", "worst loss")
+DELTA = 1e-6
+
+
+# --- graphs: a new one for each of the first seeds, then again -------------------------------------------------------
+
+
+@cache
+def cut_graph(n: int, degree: float, correlation: float, seed: int) -> Graph:
+    """A planted cut, even degrees."""
+    return planted_cut_sparse(n, degree, correlation, rng=seed)[0]
+
+
+@cache
+def uneven_graph(n: int, degree: float, correlation: float, seed: int) -> Graph:
+    """Power-law degrees of exponent 3, and a planted cut."""
+    power = (1 - (np.arange(n) + 0.5) / n) ** -0.5
+    return sparse.csr_array(random_graph(degree * power / power.mean(), n, correlation, np.random.default_rng(seed)))
+
+
+@cache
+def block_graph(n: int, blocks: int, degree: float, uneven: float, seed: int) -> Graph:
+    """As many blocks of equal size, four times as dense inside; degrees lognormal of this standard deviation."""
+    rng = np.random.default_rng(seed)
+    block = rng.integers(blocks, size=n)
+    odds = np.where(block[:, None] == block, 4.0, 1.0) * np.outer(*2 * [rng.lognormal(0, uneven, n)])
+    p = np.minimum(odds * degree * n / odds.sum(), 1.0)
+    upper = np.triu(rng.random((n, n)) < p, 1).astype(np.float64)
+    return sparse.csr_array(upper + upper.T)
+
+
+@cache
+def group_graph(n: int, size: int, inside: float, degree: float, seed: int) -> Graph:
+    """A dense group, and as many edges at all others as at its members: degrees do not show it."""
+    rng = np.random.default_rng(seed)
+    members = rng.permutation(n) < size
+    missing = np.where(members, max(degree - inside * size, 1.0), degree)
+    p = np.minimum(np.outer(missing, missing) / missing.sum() + inside * np.outer(members, members), 1.0)
+    upper = np.triu(rng.random((n, n)) < p, 1).astype(np.float64)
+    return sparse.csr_array(upper + upper.T)
+
+
+@cache
+def constraints(n: int, degree: float, labels: int, seed: int) -> dpgraph.TwoCSP:
+    """A planted unique game of which 85 per cent can be satisfied."""
+    return planted_csp(n, degree, labels, 0.85, rng=seed)
+
+
+@cache
+def uneven_constraints(n: int, degree: float, labels: int, seed: int) -> dpgraph.TwoCSP:
+    """Labels must differ along the edges of a graph of power-law degrees."""
+    return dpgraph.TwoCSP.from_networkx(nx_of(uneven_graph(n, degree, 0.0, seed)), "max-k-cut", labels)
+
+
+def nx_of(A: Graph) -> Any:
+    import networkx as nx
+
+    return nx.from_scipy_sparse_array(A)
+
+
+@cache
+def leading(make: Callable[[int], Graph], seed: int, rank: int) -> tuple[np.ndarray, np.ndarray]:
+    """Leading eigenvectors of a graph, and its best approximation of this rank."""
+    values, vectors = np.linalg.eigh(make(seed).toarray())
+    kept = np.argsort(-np.abs(values))[:rank]
+    return vectors[:, kept], vectors[:, kept] * values[kept] @ vectors[:, kept].T
+
+
+# --- calls and what they are worth -----------------------------------------------------------------------------------
+
+#: make(seed of the graph, seed of the noise) -> utility
+Run = Callable[[int, int], float]
+
+
+def cut(make: Callable[[int], Graph], epsilon: float, mechanism: Any = "bounded-iterates", delta: float = 0.0) -> Run:
+    """Share of the edges that a private cut cuts."""
+
+    def run(graph: int, seed: int) -> float:
+        A = make(graph)
+        found = dpgraph.private_max_cut(A, epsilon=epsilon, delta=delta, mechanism=mechanism, rng=seed)
+        return float(dpgraph.evaluate.cut_fraction(A, found.labels))
+
+    return run
+
+
+def halves(make: Callable[[int], Graph], epsilon: float, mechanism: Any, delta: float = 0.0) -> Run:
+    """The same with two halves."""
+
+    def run(graph: int, seed: int) -> float:
+        A = make(graph)
+        found = dpgraph.private_max_bisection(A, epsilon=epsilon, delta=delta, mechanism=mechanism, rng=seed)
+        return float(dpgraph.evaluate.cut_fraction(A, found.labels))
+
+    return run
+
+
+def parts(make: Callable[[int], Graph], epsilon: float, mechanism: Any = "bounded-iterates", delta: float = 0.0) -> Run:
+    """Share of the edges between three parts."""
+
+    def run(graph: int, seed: int) -> float:
+        A = make(graph)
+        found = dpgraph.private_max_k_cut(A, 3, epsilon=epsilon, delta=delta, mechanism=mechanism, rng=seed)
+        tails, heads = A.nonzero()
+        return float(np.mean(found.labels[tails] != found.labels[heads]))
+
+    return run
+
+
+def labels(make: Callable[[int], dpgraph.TwoCSP], epsilon: float, adjacency: str, delta: float = 0.0) -> Run:
+    """Share of the weight that released labels earn."""
+
+    def run(graph: int, seed: int) -> float:
+        instance = make(graph)
+        found = dpgraph.private_max_2csp(instance, epsilon=epsilon, delta=delta, adjacency=adjacency, rng=seed)
+        return float(dpgraph.evaluate.csp_value(instance, found)) / instance.total_weight
+
+    return run
+
+
+def embedding(
+    make: Callable[[int], Graph], rank: int, epsilon: float, mechanism: Any = "auto", delta: float = 0.0
+) -> Run:
+    """Mean of the squared cosines with the leading space, and of the part of the low-rank matrix that is recovered.
+
+    With rank 0, the call's own, the share of the matrix that is explained.
+    """
+    asked = {"rank": rank or "auto"}
+
+    def run(graph: int, seed: int) -> float:
+        space, best = leading(make, graph, rank or 1)
+        budget = {"epsilon": epsilon, "delta": delta, "mechanism": mechanism, "rng": seed}
+        try:
+            private = dpgraph.private_normalized_adjacency(
+                make(graph), **budget, **(asked if isinstance(mechanism, str) else {})
+            )
+        except dpgraph.MechanismHalted:
+            return 0.0
+        factor = private.adjacency_factor()
+        if rank == 0:
+            A = make(graph).toarray()
+            return 1 - float(np.sum((A - factor @ private.core @ factor.T) ** 2) / np.sum(A**2))
+        overlap = float(np.sum((space.T @ np.linalg.qr(factor)[0]) ** 2)) / rank
+        missed = float(np.linalg.norm(best - factor @ private.core @ factor.T) / np.linalg.norm(best))
+        return (overlap + 1 - min(missed, 1.0)) / 2
+
+    return run
+
+
+def count(
+    make: Callable[[int], Graph], pattern: str, epsilon: float, mechanism: str = "auto", delta: float = 0.0
+) -> Run:
+    """One minus the relative error of a count."""
+
+    def run(graph: int, seed: int) -> float:
+        A = make(graph)
+        found = dpgraph.private_subgraph_counts(
+            A, [pattern], epsilon=epsilon, delta=delta, mechanism=mechanism, rng=seed
+        )
+        exact = true_count(make, graph, pattern)
+        return 1 - min(abs(found.counts[pattern] - exact) / exact, 1.0)
+
+    return run
+
+
+def transitivity(make: Callable[[int], Graph], epsilon: float) -> Run:
+    """One minus the relative error of the transitivity."""
+
+    def run(graph: int, seed: int) -> float:
+        found = dpgraph.private_transitivity(make(graph), epsilon=epsilon, rng=seed)
+        exact = 3 * true_count(make, graph, "triangle") / true_count(make, graph, "wedge")
+        return 1 - min(abs(found.value - exact) / exact, 1.0)
+
+    return run
+
+
+@cache
+def true_count(make: Callable[[int], Graph], seed: int, pattern: str) -> int:
+    return subgraphs_of(open_graph(make(seed), products=False).read()).count(pattern)
+
+
+# --- scenarios -------------------------------------------------------------------------------------------------------
+
+
+def graphs(make: Callable[..., Any], *arguments: float) -> Callable[[int], Any]:
+    """The graphs of one law, by their seed."""
+    return partial(make, *arguments)
+
+
+LAPLACE, GAUSSIAN = strategies.BoundedIterates("laplace"), strategies.BoundedIterates("gaussian")
+GAP = strategies.Coherence(rank=2, certificate="gap-and-coherence")
+STABLE = strategies.Coherence(rank=2)
+POWER = strategies.NoisyPower(rank=2, denoise=False)
+even, uneven, block, group = (partial(graphs, make) for make in (cut_graph, uneven_graph, block_graph, group_graph))
+game, colouring = partial(graphs, constraints), partial(graphs, uneven_constraints)
+
+EVEN, UNEVEN, DENSE, SPARSE = even(300, 40, -0.4), uneven(300, 40, -0.3), even(300, 120, -0.25), even(400, 10, -0.6)
+TWO, UNEVEN_TWO, THREE = block(300, 2, 80, 0.0), block(300, 2, 60, 0.6), block(300, 3, 90, 0.3)
+HUBS, GROUP, SMALL_GROUP = uneven(400, 30, 0.0), group(400, 60, 0.6, 40), group(400, 40, 0.9, 25)
+GAPS = even(300, 100, -0.6)
+
+ONE_SIDED = (
+    cut(SPARSE, 2.0, LAPLACE), cut(uneven(300, 20, -0.4), 1.0, LAPLACE), cut(EVEN, 1.0, LAPLACE),
+    cut(UNEVEN, 3.0, LAPLACE), cut(DENSE, 0.5, LAPLACE),
+)  # fmt: skip
+CHOICES = parts(EVEN, 1.5), parts(EVEN, 3.0), parts(even(300, 20, -0.6), 3.0), parts(UNEVEN, 2.0)
+REPEATED = (
+    cut(EVEN, 1.0), cut(DENSE, 1.0), cut(UNEVEN, 1.0), cut(UNEVEN, 3.0), cut(block(300, 2, 40, 0.35), 2.0),
+    halves(EVEN, 2.0, "bounded-iterates"),
+)  # fmt: skip
+REPEATS = (
+    cut(SPARSE, 1.0), cut(SPARSE, 2.0), cut(SPARSE, 5.0), cut(uneven(300, 20, -0.4), 2.0), cut(EVEN, 0.5),
+    cut(DENSE, 4.0), cut(even(300, 60, 0.0), 8.0),
+)  # fmt: skip
+ONE_ENTRY = (
+    labels(game(200, 30, 3), 0.7, "label-edge"), labels(game(200, 30, 3), 2.0, "label-edge"),
+    labels(colouring(300, 30, 3), 1.5, "label-edge"), labels(colouring(300, 40, 3), 3.0, "label-edge"),
+)  # fmt: skip
+WHOLE_TABLE = (
+    labels(game(200, 30, 3), 1.5, "constraint", DELTA), labels(game(200, 30, 3), 6.0, "constraint", DELTA),
+    labels(colouring(300, 20, 3), 3.0, "constraint", DELTA), labels(colouring(300, 30, 3), 6.0, "constraint", DELTA),
+)  # fmt: skip
+SWEEPS = (
+    cut(EVEN, 2.0, GAUSSIAN, DELTA), cut(UNEVEN, 2.0, GAUSSIAN, DELTA), cut(DENSE, 2.0, GAUSSIAN, DELTA),
+    cut(UNEVEN, 8.0, GAUSSIAN, DELTA),
+)  # fmt: skip
+STAGED = (
+    parts(EVEN, 1.0, delta=DELTA), parts(EVEN, 2.0, delta=DELTA), parts(UNEVEN, 2.0, delta=DELTA),
+    parts(DENSE, 3.0, delta=DELTA),
+)  # fmt: skip
+PRODUCTS = (
+    embedding(TWO, 2, 1.5, "noisy-power", DELTA), embedding(TWO, 2, 4.0, "noisy-power", DELTA),
+    embedding(UNEVEN_TWO, 2, 2.0, "noisy-power", DELTA), embedding(THREE, 2, 6.0, "noisy-power", DELTA),
+    embedding(TWO, 2, 4.0, POWER, DELTA), embedding(THREE, 3, 3.0, "noisy-power", DELTA),
+)  # fmt: skip
+LEADING = (
+    embedding(HUBS, 1, 0.5, "noisy-power"), embedding(HUBS, 1, 2.0, "noisy-power"),
+    embedding(TWO, 1, 0.3, "noisy-power"), embedding(GROUP, 1, 1.0, "noisy-power"),
+    embedding(GROUP, 1, 4.0, "noisy-power"), embedding(SMALL_GROUP, 1, 3.0, "noisy-power"),
+)  # fmt: skip
+ANSWERS = embedding(TWO, 2, 2.0, "randomized-response"), embedding(UNEVEN_TWO, 2, 4.0, "randomized-response")
+CERTIFIED = tuple(embedding(GAPS, 2, epsilon, STABLE, DELTA) for epsilon in (1.0, 2.0, 4.0))
+BY_RANK = GAPS, even(300, 100, -0.9), block(300, 3, 120, 0.0)
+EMBEDDINGS = (embedding(TWO, 2, 4.0, "noisy-power", DELTA), embedding(GAPS, 2, 3.0, STABLE, DELTA))
+BY_RATIO = (
+    embedding(TWO, 2, 1.5, delta=DELTA), embedding(TWO, 2, 3.0, delta=DELTA),
+    embedding(UNEVEN_TWO, 2, 1.5, delta=DELTA), embedding(UNEVEN_TWO, 2, 3.0, delta=DELTA),
+    embedding(block(300, 2, 20, 0.0), 2, 2.0, delta=DELTA),
+)  # fmt: skip
+BY_SIZE = (
+    embedding(block(1600, 2, 60, 0.6), 2, 2.0, delta=DELTA),
+    embedding(block(1600, 2, 60, 0.0), 2, 1.5, delta=DELTA),
+)
+MANY = block(1600, 2, 30, 0.0)
+HIDDEN = group(1600, 40, 0.6, 2.8)
+FOR_HIDDEN = tuple(embedding(HIDDEN, 1, epsilon) for epsilon in (2.0, 2.4, 2.8))
+FAR = (
+    embedding(group(1600, 100, 0.7, 25), 1, 4.0, "noisy-power"),
+    embedding(group(1600, 100, 0.7, 25), 1, 6.0, "noisy-power"),
+    embedding(group(1600, 200, 0.3, 30), 1, 6.0, "noisy-power"),
+    embedding(group(1600, 30, 0.6, 4), 1, 2.0, "noisy-power"),
+)
+FOR_VECTOR = (
+    embedding(HUBS, 1, 4.0), embedding(GROUP, 1, 2.0), embedding(SMALL_GROUP, 1, 3.5), embedding(UNEVEN_TWO, 1, 2.5),
+    embedding(GROUP, 1, 5.5),
+)  # fmt: skip
+COUNTED = (
+    count(UNEVEN, "triangle", 1.0), count(SPARSE, "triangle", 1.0), count(UNEVEN, "4-clique", 1.0),
+    count(SPARSE, "wedge", 0.3),
+)  # fmt: skip
+
+BY_FLIPS = (
+    cut(EVEN, 2.3, "auto"), cut(EVEN, 2.8, "auto"), cut(UNEVEN, 2.5, "auto"), cut(even(1200, 12, -0.6), 5.0, "auto"),
+    cut(even(1200, 5, -0.6), 6.2, "auto"), cut(uneven(1200, 6, -0.4), 6.5, "auto"), cut(HUBS, 3.2, "auto"),
+)  # fmt: skip
+LABELS_BY_FLIPS = (
+    parts(uneven(600, 12, -0.4), 3.2, "auto"), parts(UNEVEN, 2.3, "auto"), parts(UNEVEN, 3.0, "auto"),
+    parts(EVEN, 2.5, "auto"), parts(even(600, 12, -0.6), 3.8, "auto"),
+)  # fmt: skip
+
+#: The calls that a class is fitted to, and those of single numbers that these calls do not ask for.
+SCENARIOS: dict[str, tuple[Run, ...]] = {
+    "OneSided": ONE_SIDED,
+    "OneSided.sparse_degree": (*ONE_SIDED[:2], *REPEATS[:4]),
+    "OneSided.sparse_power": (*ONE_SIDED[:1], cut(SPARSE, 3.0, LAPLACE), cut(uneven(300, 12, -0.6), 4.0, LAPLACE)),
+    "OneSided.choice_signal": CHOICES,
+    "OneSided.choice_per_sweep": CHOICES,
+    "Repeated": REPEATED,
+    "Repeats": REPEATS,
+    "LabelRepeats": (*ONE_ENTRY, *WHOLE_TABLE),
+    "LabelRepeats.beside_choices": ONE_ENTRY,
+    "LabelRepeats.beside_gaussian": WHOLE_TABLE,
+    "Core": SWEEPS,
+    "Core.prior": (*SWEEPS[:2], *REPEATED[:3], *ONE_SIDED[1:4]),
+    "Core.left_out": (*SWEEPS, *REPEATED[2:4]),
+    "Core.degree_share": (*SWEEPS, *REPEATED[:3]),
+    "Core.pure_degree_share": (cut(EVEN, 2.0), cut(UNEVEN, 2.0), cut(UNEVEN, 4.0), *ONE_SIDED[3:4]),
+    "Core.sparse_degree_share": (cut(uneven(400, 6, -0.6), 2.0), cut(uneven(400, 10, -0.6), 3.0), cut(SPARSE, 3.0)),
+    "Core.weak_signal": STAGED,
+    "Core.pure_below": STAGED,
+    "Core.look_delta": (*STAGED, parts(UNEVEN, 6.0, delta=DELTA)),
+    "Core.balance_slack": (halves(EVEN, 1.0, "bounded-iterates"), halves(UNEVEN, 2.0, "bounded-iterates")),
+    "AnswerRule": BY_FLIPS,
+    "AnswerRule.all_late": (*BY_FLIPS[3:6], *LABELS_BY_FLIPS),
+    "AnswerRule.core": (*BY_FLIPS[3:6], *LABELS_BY_FLIPS),
+    "AnswerRule.core_labels": LABELS_BY_FLIPS,
+    "AnswerRule.labels_epsilon": LABELS_BY_FLIPS,
+    "Tables": (*ONE_ENTRY[:2], *WHOLE_TABLE[:2], labels(game(200, 30, 3), 1.2, "label-edge")),
+    "TwoStage": tuple(
+        call(make, epsilon, "core-response")
+        for make in (UNEVEN, HUBS, SPARSE)
+        for call, epsilon in ((cut, 4.0), (cut, 7.0), (parts, 3.0), (parts, 6.0))
+    ),
+    "Power": PRODUCTS,
+    "Vector": LEADING,
+    "Residual": FAR,
+    "Vector.far_products": FAR,
+    "Vector.unknown_products": FAR,
+    "Vector.far_least": FAR,
+    "Vector.far_most": FAR,
+    "GapTest.accepted_noise": tuple(
+        embedding(make, 0, 4.0, strategies.Coherence(certificate="gap-and-coherence"), DELTA) for make in BY_RANK
+    ),
+    "StabilityTest.accepted_value": tuple(
+        embedding(make, 0, epsilon, "coherence", DELTA) for make in BY_RANK for epsilon in (2.0, 4.0)
+    ),
+    "Power.least": tuple(embedding(block(300, 2, 150, 0.0), 2, epsilon, POWER, DELTA) for epsilon in (0.3, 0.6)),
+    "GapTest": tuple(embedding(GAPS, 2, epsilon, GAP, DELTA) for epsilon in (1.0, 2.0, 4.0)),
+    "StabilityTest": CERTIFIED,
+    "Embedding": EMBEDDINGS,
+    "Embedding.minimum_share": tuple(
+        embedding(GAPS, 2, epsilon, strategies.Coherence(rank=2, regularization=50.0), DELTA) for epsilon in (2.0, 4.0)
+    ),
+    "Embedding.typical_coherence": CERTIFIED,
+    "Embedding.above_noise": tuple(
+        embedding(make, 0, epsilon, "randomized-response")
+        for make in (TWO, UNEVEN_TWO, GROUP)
+        for epsilon in (2.0, 3.0)
+    ),
+    "Embedding.left": tuple(
+        embedding(make, 2, epsilon, strategies.RandomizedResponse(rank=2, denoise=False))
+        for make in (TWO, UNEVEN_TWO)
+        for epsilon in (0.4, 0.8)
+    ),
+    "Embedding.vector_total_share": LEADING,
+    "Embedding.answers_find": FOR_HIDDEN,
+    "Embedding.products_find": FOR_HIDDEN,
+    "EmbeddingRule": FOR_VECTOR,
+    "EmbeddingRule.even_ratio": BY_RATIO,
+    "EmbeddingRule.ratio_per_noise": BY_RATIO,
+    "EmbeddingRule.vector_entry": tuple(embedding(make, 1, 5.0) for make in (HIDDEN, MANY, uneven(1600, 20, 0.0))),
+    "EmbeddingRule.vector_by_residual": FOR_HIDDEN,
+    "EmbeddingRule.largest_ratio": (embedding(MANY, 2, 2.0, delta=DELTA), *BY_SIZE),
+    "EmbeddingRule.uneven_ratio": BY_SIZE,
+    "EmbeddingRule.columns_uneven": tuple(
+        embedding(block(300, 2, 150, spread), 2, epsilon, delta=DELTA)
+        for spread in (0.3, 0.6)
+        for epsilon in (0.7, 1.2)
+    ),
+    "EmbeddingRule.share": (*BY_RATIO[:3], *FOR_VECTOR[:1]),
+    "Counts": COUNTED,
+    "Counts.bound_share": tuple(count(make, "triangle", 1.0, "local-sensitivity", DELTA) for make in (UNEVEN, SPARSE)),
+    "Counts.triangle_share": (transitivity(UNEVEN, 0.5), transitivity(EVEN, 0.5), transitivity(SPARSE, 2.0)),
+}  # fmt: skip
+
+#: Other values than half and double, where the range or the kind of the number asks for it.
+TRIED: dict[str, tuple[Any, ...]] = {
+    "OneSided.sparse_power": (0.3, 0.5, 0.8, 1.0),
+    "OneSided.head_sweeps": (1, 2, 5),
+    "OneSided.most_sweeps": (2, 3, 8),
+    "Repeated.sharpness": (5.0, 8.0, 32.0),
+    "Repeated.softness": (2.0, 8.0, 15.0),
+    "Repeated.even": (1.02, 1.3, 2.0),
+    "Repeats.least": (2, 3, 6),
+    "Repeats.sparse_power": (0.4, 0.6, 1.0),
+    "Core.sharpness": (4.0, 8.0, 32.0),
+    "Core.growth": (0.0, 0.25, 1.0),
+    "Core.balance_slack": (0.0, 0.3, 1.0),
+    "Power.trial": (0.0, 0.7, 1.0),
+    "Power.no_gap": (0.0, 0.75, 1.0),
+    "Power.decay": (0.0, 0.25, 0.75, 1.0),
+    "Power.extra": (0, 1, 6),
+    "Power.refinements": (0, 1, 6),
+    "Vector.power": (0.25, 0.75, 1.0),
+    "Vector.decay": (0.0, 0.3, 0.6),
+    "Vector.last_decays": ((), (0.5,), (1.0,), (0.25, 0.5, 0.75, 1.0)),
+    "Vector.caps": ((math.inf,), (3.0,), (2.0, 4.5), (1.5, 3.0, 7.0, math.inf)),
+    "Vector.second": (0.3, 0.8, 1.0),
+    "Vector.left": (0.4, 1.0),
+    "Residual.margin": (0.0, 0.4, 1.5),
+    "StabilityTest.attempt_slacks": ((0.7,), (0.35, 0.35), (0.6, 0.05)),
+    "StabilityTest.scenarios": (
+        ((0.0, 1.0, 1.0),), ((0.5, 1.0, 0.3), (0.0, 1.0, 0.7)), ((0.5, 1.0, 0.25), (0.0, 1.0, 0.5), (-1.0, 1.0, 0.25)),
+    ),
+    "StabilityTest.test_shares": ((0.1, 0.4), (0.3, 0.7), (0.05, 0.9)),
+    "StabilityTest.accepted_value": (0.4, 0.6, 0.9),
+    "StabilityTest.room": (0.35, 0.9),
+    "StabilityTest.steeper": (1.0, 4.0),
+    "StabilityTest.least_gap": (2.5, 4.5, 6.0),
+    "StabilityTest.close": (0.25, 0.8),
+    "GapTest.spectrum_share": (0.2, 0.3, 0.6),
+    "GapTest.gap_slack": (0.2, 0.6),
+    "GapTest.coherence_slack": (0.15, 0.5),
+    "Embedding.typical_coherence": (1.0, 2.0, 3.0),
+    "Embedding.above_noise": (1.0, 1.3, 2.0),
+    "Embedding.regularization": (1.0, 4.0, 8.0, 32.0),
+    "EmbeddingRule.even_ratio": (0.7, 1.0, 2.0),
+    "EmbeddingRule.largest_ratio": (2.0, 3.0, 8.0),
+    "AnswerRule.core_epsilon": (4.0, 5.5, 8.0),
+    "AnswerRule.all_early": (1.25, 2.5, 4.0),
+    "AnswerRule.all_late": (1.5, 2.0, 5.0),
+    "AnswerRule.core": (0.6, 0.9, 2.0),
+    "AnswerRule.labels_epsilon": (2.0, 4.0),
+    "Counts.triangle_share": (0.3, 0.5, 0.9),
+    "Counts.bound_share": (0.1, 0.15, 0.35),
+}  # fmt: skip
+
+
+def candidates(name: str, value: Any) -> tuple[Any, ...]:
+    """Other values of a number: those of :data:`TRIED`, else half and double, of a tuple one number at a time."""
+    return TRIED.get(name) or tuple(_others(value))
+
+
+def _others(value: Any) -> Iterator[Any]:
+    if isinstance(value, tuple):
+        for k, entry in enumerate(value):
+            yield from ((*value[:k], other, *value[k + 1 :]) for other in _others(entry))
+    elif isinstance(value, int):
+        yield from {max(value // 2, 1), value * 2} - {value}
+    elif 0 < value < math.inf:
+        yield from (value / 2, value * 2)
+
+
+# --- the fit ---------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def replaced(topic: Any, field: str, value: Any) -> Iterator[None]:
+    """Set a number of a frozen class for a while: everything that reads it holds this object."""
+    before = getattr(topic, field)
+    object.__setattr__(topic, field, value)
+    try:
+        yield
+    finally:
+        object.__setattr__(topic, field, before)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What a value gains over the default, and its standard error, the calls being fixed and the seeds random."""
+
+    value: Any
+    mean: float
+    error: float
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is more than chance, and more than a trifle."""
+        return abs(self.mean) > max(LEAST, ERRORS * self.error)
+
+    def __str__(self) -> str:
+        return f"{self.mean:+.4f} ({self.error:.4f})"
+
+
+@cache
+def default(run: Run, seed: int) -> float:
+    return run(seed % GRAPHS, seed)
+
+
+def differences(run: Run, topic: Any, field: str, value: Any, seeds: range) -> np.ndarray:
+    """Gains of a value by seed."""
+    gains: list[float] = []
+    for seed in seeds:
+        before = default(run, seed)
+        with replaced(topic, field, value):
+            gains.append(run(seed % GRAPHS, seed) - before)
+    return np.array(gains)
+
+
+def difference(calls: tuple[Run, ...], topic: Any, field: str, value: Any, seeds: range) -> Difference:
+    gains = np.array([differences(run, topic, field, value, seeds) for run in calls])
+    errors = gains.var(axis=1, ddof=1) / len(seeds)
+    return Difference(value, float(gains.mean()), float(np.sqrt(errors.sum())) / len(calls))
+
+
+def fit(name: str, topic: Any, field: str, seeds: int) -> tuple[str, ...]:
+    """The line of one number; a gain must hold on twice as many new seeds."""
+    calls, value = SCENARIOS.get(name) or SCENARIOS[type(topic).__name__], getattr(topic, field)
+    tried = [difference(calls, topic, field, other, range(seeds)) for other in candidates(name, value)]
+    for found in tried:
+        print(f"{name:34s} {shown(value):>10s} -> {shown(found.value):24s} {found}", flush=True)
+    worst, best = min(tried, key=lambda found: found.mean), max(tried, key=lambda found: found.mean)
+    verdict = "best or level"
+    if best.counts and best.mean > 0:
+        best = difference(calls, topic, field, best.value, range(seeds, 3 * seeds))
+        verdict = f"better: {shown(best.value)} by {best}" if best.counts and best.mean > 0 else verdict
+    elif not any(found.mean or found.error for found in tried):
+        verdict = "not reached"
+    elif all(abs(found.mean) + 2 * found.error < LEAST for found in tried):
+        verdict = "does not matter"
+    print(f"{name:34s} {verdict}", flush=True)
+    return name, shown(value), ", ".join(shown(found.value) for found in tried), verdict, str(worst)
+
+
+def shown(value: Any) -> str:
+    if isinstance(value, tuple):
+        return f"({' '.join(map(shown, value))})"
+    return f"{value:.4g}"
+
+
+def numbers(wanted: list[str]) -> Iterator[tuple[str, Any, str]]:
+    """Name, object and field of the numbers of these classes or names, or of all."""
+    for topic in (getattr(tuning, name) for name in tuning.__all__):
+        kind = type(topic).__name__
+        for field in fields(topic):
+            name = f"{kind}.{field.name}"
+            if not wanted or name in wanted or kind in wanted:
+                yield name, topic, field.name
+
+
+def lines_of_page() -> dict[str, tuple[str, ...]]:
+    """The table that is there, by the name of the number."""
+    if not PAGE.exists():
+        return {}
+    rows = [line.strip("| ").split(" | ") for line in PAGE.read_text().splitlines() if line.startswith("| ")]
+    return {row[0]: tuple(row) for row in rows[2:]}
+
+
+def write(line: tuple[str, ...]) -> None:
+    """Put one line into the page, in the order of the numbers; several processes may do so."""
+    with (Path(tempfile.gettempdir()) / "tuning.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        lines = lines_of_page() | {line[0]: line}
+        kept = [lines[name] for name, _, _ in numbers([]) if name in lines]
+        PAGE.write_text(
+            "# Fitted numbers\n\nMade by `benchmarks/fit_tuning.py`, which says what is measured. Losses and gains are "
+            "mean differences of utilities in [0, 1] to the default, with standard errors.\n\n"
+            + markdown_table(HEADER, kept)
+        )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", help="classes or numbers, such as OneSided or OneSided.sharpness")
+    parser.add_argument("--seeds", type=int, default=SEEDS)
+    parser.add_argument("--quick", action="store_true", help="two seeds; nothing is written")
+    arguments = parser.parse_args()
+    for name, topic, field in numbers(arguments.names):
+        line = fit(name, topic, field, 2 if arguments.quick else arguments.seeds)
+        if not arguments.quick:
+            write(line)
+
+
+if __name__ == "__main__":
+    main()

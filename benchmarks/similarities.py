@@ -1,0 +1,174 @@
+"""Private similarities of vertices beside those released entry by entry, and what else an embedding could tell.
+
+    python benchmarks/similarities.py [RUNS]
+
+prints the tables of docs/similarities.md and writes them to ``benchmarks/results/similarities.md``. Delta is 1e-6
+for the release entry by entry, whose sensitivity is computed from the smallest and the largest degree of the graph,
+which it would not know. `private_node_similarities` is given delta = 0.
+
+The second table is about measures of nearness that can be computed from the private low-rank matrix and degrees: is
+that better than what degrees alone say?
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+
+import dpgraph
+from dpgraph.bounds.cosine import edge_sensitivity
+from dpgraph.problems.records.cosine import normalized_gram, private_cosine_similarities
+
+RESULTS = Path(__file__).parent / "results" / "similarities.md"
+GRAPHS = ("fb100-Caltech36", "email-Eu-core", "ego-Facebook", "fb100-Rice31")
+EPSILONS = (1.0, 2.0, 4.0)
+NEAREST, RANK = 10, 32
+#: Entry by entry takes an eigendecomposition of n x n; how many runs of it for large graphs.
+LARGE = 2000
+#: Vertices from which personalised PageRank starts, and to which resistances are computed.
+SOURCES = 100
+TELEPORT, KATZ = 0.15, 0.85
+
+
+def nearest(similarities: np.ndarray) -> np.ndarray:
+    others = similarities.copy()
+    np.fill_diagonal(others, -np.inf)
+    return np.argpartition(-others, NEAREST, axis=1)[:, :NEAREST]
+
+
+def precision(found: np.ndarray, exact: np.ndarray) -> float:
+    """Share of the nearest by `exact` that are among the nearest by `found`."""
+    pairs = zip(nearest(found), nearest(exact), strict=True)
+    return float(np.mean([len(np.intersect1d(a, b)) for a, b in pairs]) / NEAREST)
+
+
+def similarities(runs: int) -> list[str]:
+    """Precision at 10 and squared error of three ways to similarities of vertices."""
+    lines = [
+        "| graph | ε | precision at 10 | squared error | entry by entry: precision | squared error | identity |",
+        "|" + " --- |" * 7,
+    ]
+    for name in GRAPHS:
+        A = nx.to_scipy_sparse_array(dpgraph.datasets.load(name), weight=None, dtype=float)
+        exact, degrees = normalized_gram(A), A.sum(axis=0).astype(int)
+        sensitivity = edge_sensitivity(int(degrees.max()) + 1, min_degree=int(degrees.min()))
+        identity = float(np.sum((exact - np.eye(len(exact))) ** 2))
+        for epsilon in EPSILONS:
+            ours = [dpgraph.private_node_similarities(A, epsilon=epsilon, rng=seed).matrix for seed in range(runs)]
+            peers = [
+                private_cosine_similarities(A, sensitivity=sensitivity, epsilon=epsilon, delta=1e-6, rng=seed).matrix
+                for seed in range(1 if len(exact) > LARGE else runs)
+            ]
+            cells = [
+                f"{np.mean([precision(X, exact) for X in found]):.3f} | "
+                f"{np.mean([np.sum((X - exact) ** 2) for X in found]):,.0f}"
+                for found in (ours, peers)
+            ]
+            lines.append(f"| {name} | {epsilon:g} | {' | '.join(cells)} | {identity:,.0f} |")
+            print(lines[-1], flush=True)
+    return lines
+
+
+# --- other measures, from a matrix and degrees -----------------------------------------------------------------
+
+
+def page_rank(A: np.ndarray, degrees: np.ndarray, sources: np.ndarray) -> np.ndarray:
+    """Personalised PageRank of all vertices, one column for each source."""
+    n = len(A)
+    starts = np.eye(n)[:, sources]
+    return np.linalg.solve(np.eye(n) - (1 - TELEPORT) * A / degrees, TELEPORT * starts)
+
+
+def katz(A: np.ndarray, degrees: np.ndarray, sources: np.ndarray) -> np.ndarray:
+    """Katz centrality of all vertices, walks weighed by `KATZ` over the largest eigenvalue at every step."""
+    n, largest = len(A), np.abs(np.linalg.eigvalsh(A)).max(initial=1e-9)
+    return np.linalg.solve(np.eye(n) - KATZ / largest * A, np.ones((n, 1)))
+
+
+def resistance(A: np.ndarray, degrees: np.ndarray, sources: np.ndarray) -> np.ndarray:
+    """Effective resistances between all vertices and the sources; a little of D keeps the inverse finite."""
+    inverse = np.linalg.inv(np.diag(1.001 * degrees) - A)
+    own = inverse.diagonal()
+    return -(own[:, None] + own[sources] - 2 * inverse[:, sources])  # near vertices first
+
+
+MEASURES: dict[str, Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]] = {
+    "personalised PageRank": page_rank,
+    "Katz centrality": katz,
+    "effective resistance": resistance,
+}
+
+
+def ranks(scores: np.ndarray) -> np.ndarray:
+    return np.argsort(np.argsort(scores, axis=0), axis=0).astype(float)
+
+
+def correlation(found: np.ndarray, exact: np.ndarray) -> float:
+    """Mean rank correlation of the columns."""
+    pairs = zip(ranks(found).T, ranks(exact).T, strict=True)
+    return float(np.mean([np.corrcoef(a, b)[0, 1] for a, b in pairs]))
+
+
+def top(found: np.ndarray, exact: np.ndarray, sources: np.ndarray) -> float:
+    """Share of the ten best of each column, sources aside, that are found."""
+    shares = []
+    for j in range(exact.shape[1]):
+        a, b = found[:, j].copy(), exact[:, j].copy()
+        if exact.shape[1] > 1:
+            a[sources[j]] = b[sources[j]] = -np.inf
+        shares.append(len(np.intersect1d(np.argsort(-a)[:NEAREST], np.argsort(-b)[:NEAREST])) / NEAREST)
+    return float(np.mean(shares))
+
+
+def other_measures(runs: int) -> list[str]:
+    """Rank correlation and precision at 10 of what the private matrix says, and of what degrees say alone."""
+    lines = [
+        "| graph | measure | ε | low rank: rank correlation | precision at 10 "
+        "| degrees alone: rank correlation | precision at 10 |",
+        "|" + " --- |" * 7,
+    ]
+    for name in GRAPHS[:2]:
+        G = dpgraph.datasets.load(name)
+        component = max(nx.connected_components(G), key=len)
+        G = G.subgraph(component)
+        A = nx.to_numpy_array(G, weight=None)
+        sources = np.random.default_rng(0).choice(len(A), SOURCES, replace=False)
+        exact = {measure: compute(A, A.sum(axis=0), sources) for measure, compute in MEASURES.items()}
+        for epsilon in EPSILONS:
+            rows: dict[str, list[list[float]]] = {measure: [] for measure in MEASURES}
+            for seed in range(runs):
+                low, degrees, noisy = private_matrices(G, epsilon, seed)
+                for measure, compute in MEASURES.items():
+                    product = np.outer(noisy, noisy) / noisy.sum()
+                    pair = compute(low, degrees, sources), compute(product, noisy, sources)
+                    truth = exact[measure]
+                    rows[measure].append([f for x in pair for f in (correlation(x, truth), top(x, truth, sources))])
+            for measure, values in rows.items():
+                cells = " | ".join(f"{value:.3f}" for value in np.mean(values, axis=0))
+                lines.append(f"| {name} | {measure} | {epsilon:g} | {cells} |")
+                print(lines[-1], flush=True)
+    return lines
+
+
+def private_matrices(G: nx.Graph, epsilon: float, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The private low-rank adjacency, clipped to [0, 1], its degrees, and as a peer degrees for all of epsilon."""
+    private = dpgraph.private_normalized_adjacency(G, epsilon=epsilon, delta=1e-6, rank=RANK, rng=seed)
+    factor = private.adjacency_factor()
+    low = np.clip(factor @ private.core @ factor.T, 0.0, 1.0)
+    np.fill_diagonal(low, 0.0)
+    noisy = dpgraph.private_degrees(G, epsilon=epsilon, rng=seed).values
+    return low, np.maximum(low.sum(axis=0), 1.0), np.maximum(noisy, 1.0)
+
+
+def main(runs: int = 5) -> None:
+    title = f"# Private similarities of vertices, mean of {runs} runs (entry by entry: 1 above {LARGE:,} vertices)"
+    parts = [title, "\n".join(similarities(runs)), "\n".join(other_measures(runs))]
+    RESULTS.write_text("\n\n".join(parts) + "\n")
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:2]))

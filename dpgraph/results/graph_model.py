@@ -1,0 +1,104 @@
+"""The published form of a synthetic graph: a model that any number of graphs can be drawn from."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpgraph.arguments import as_generator
+from dpgraph.denoise.block_model import draw_graph
+from dpgraph.privacy.report import PrivacyReport
+from dpgraph.result import TableResult
+from dpgraph.results.communities import make_communities
+from dpgraph.typing import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    import igraph
+    import networkx as nx
+    from scipy import sparse
+
+__all__ = ["PrivateGraphModel"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PrivateGraphModel(TableResult):
+    """Random graphs with the private communities, degrees, edges between communities and triangles of a graph.
+
+    Parameters
+    ----------
+    nodes : tuple of hashable
+        Vertex labels in the caller's order.
+    labels : ndarray of int64, shape (n,)
+        Community of each vertex.
+    degrees : ndarray of int64, shape (n,)
+        Degree of each vertex in a drawn graph, up to a few.
+    block_weights : ndarray, shape (k, k)
+        Private numbers of edges between every two communities, and inside each; symmetric, not negative.
+    triangles : int
+        Private number of triangles.
+    density : float
+        Probability of an edge inside the groups that make triangles (:mod:`dpgraph.denoise.block_model`); found such
+        that drawn graphs have about as many `triangles`.
+    privacy : PrivacyReport
+        The guarantee. Whatever is drawn is covered by it, however often.
+    """
+
+    nodes: tuple[Hashable, ...]
+    labels: IntArray
+    degrees: IntArray
+    block_weights: FloatArray
+    triangles: int
+    density: float
+    privacy: PrivacyReport
+
+    def __repr__(self) -> str:
+        return (
+            f"PrivateGraphModel({len(self.nodes)} vertices, {int(self.degrees.sum()) // 2} edges, "
+            f"{len(self.block_weights)} communities, {self.triangles} triangles, {self.privacy!r})"
+        )
+
+    @property
+    def communities(self) -> list[set[Hashable]]:
+        """The communities in the caller's labels; set k holds the vertices of label k."""
+        return make_communities(self.nodes, self.labels)
+
+    def adjacency(self, rng: int | np.random.Generator | None = None) -> sparse.csr_array:
+        """Draw a graph as a symmetric 0/1 matrix, rows in the order of `nodes`.
+
+        Parameters
+        ----------
+        rng : int or numpy.random.Generator, optional
+            Public randomness: it protects nothing, and may be seeded.
+        """
+        generator = np.random.default_rng() if rng is None else as_generator(rng)
+        return draw_graph(self.degrees, self.labels, self.block_weights, self.density, generator)
+
+    def sample(self, rng: int | np.random.Generator | None = None) -> nx.Graph:
+        """Draw a ``networkx.Graph`` with the caller's vertex labels; `rng` as for :meth:`adjacency`."""
+        import networkx as nx
+
+        graph = nx.Graph()
+        graph.add_nodes_from(self.nodes)
+        graph.add_edges_from((self.nodes[u], self.nodes[v]) for u, v in self._pairs(rng))
+        return graph
+
+    def to_igraph(self, rng: int | np.random.Generator | None = None) -> igraph.Graph:
+        """Draw an ``igraph.Graph`` with the caller's labels as vertex attribute ``name``; `rng` as above."""
+        import igraph
+
+        graph = igraph.Graph(n=len(self.nodes), edges=self._pairs(rng))
+        graph.vs["name"] = list(self.nodes)
+        return graph
+
+    def _pairs(self, rng: int | np.random.Generator | None) -> list[list[int]]:
+        A = self.adjacency(rng).tocoo()
+        upper = A.row < A.col
+        pairs: list[list[int]] = np.column_stack([A.row[upper], A.col[upper]]).tolist()
+        return pairs
+
+    def columns(self) -> dict[str, Sequence[Any]]:
+        """Columns ``node``, ``community`` and ``degree``."""
+        return {"node": self.nodes, "community": self.labels.tolist(), "degree": self.degrees.tolist()}

@@ -1,0 +1,399 @@
+"""Private estimators for scikit-learn, to stand in its pipelines: ``pip install 'dpgraph[sklearn]'``.
+
+`epsilon` has no default. Every `fit` is a release of its own, and spends epsilon and delta once more; an `accountant`
+(or an enclosing ``with PrivacyAccountant(...)``) adds them up and refuses what does not fit. Clones share it, since two
+copies of a budget would be twice the budget. ``random_state=None`` is cryptographic noise; an int, a numpy Generator or
+a RandomState is for experiments, and the report says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from copy import deepcopy
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dpgraph.exceptions import InvalidParameterError
+from dpgraph.extras import require
+from dpgraph.inputs.graphs import open_graph
+from dpgraph.privacy.accountant import PrivacyAccountant
+from dpgraph.privacy.report import PrivacyReport
+from dpgraph.problems.communities import private_communities
+from dpgraph.problems.embedding.api import private_normalized_adjacency
+from dpgraph.problems.records.covariance import private_covariance
+from dpgraph.typing import FloatArray
+
+require("sklearn")  # one line of error where it is missing
+
+from sklearn.base import (  # noqa: E402
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    TransformerMixin,
+    clone,
+)
+from sklearn.utils.validation import check_is_fitted, validate_data  # noqa: E402
+
+__all__ = ["PrivateCommunities", "PrivatePCA", "PrivateSpectralEmbedding"]
+
+RandomState = int | np.random.Generator | np.random.RandomState | None
+
+
+class _PrivateEstimator(BaseEstimator):
+    """What the estimators share: the budget of a fit, and clones that share an accountant."""
+
+    epsilon: float
+    accountant: PrivacyAccountant | None
+    random_state: RandomState
+    privacy_: PrivacyReport
+
+    def __sklearn_clone__(self) -> Self:
+        """A clone that spends the same budget: that of scikit-learn would copy the accountant."""
+        shared = {"accountant": self.accountant}
+        given = {name: value for name, value in self.get_params(deep=False).items() if name not in shared}
+        copy = type(self)(**{name: clone(value, safe=False) for name, value in given.items()}, **shared)
+        for name in ("_metadata_request", "_sklearn_output_config"):
+            if hasattr(self, name):
+                setattr(copy, name, deepcopy(getattr(self, name)))
+        return copy
+
+    def _budget(self) -> dict[str, Any]:
+        """Arguments of a private function."""
+        state = self.random_state
+        if isinstance(state, np.random.RandomState):
+            state = np.random.default_rng(state.randint(2**31, size=4))
+        return {"epsilon": self.epsilon, "accountant": self.accountant, "rng": state}
+
+
+class _GraphEstimator(_PrivateEstimator):
+    """An estimator that is fitted to a graph, whose vertices and their order are public."""
+
+    nodes_: tuple[Hashable, ...]
+    n_features_in_: int
+
+    def _read_by(self) -> dict[str, Any]:
+        """How the graph is read."""
+        names = ("weight", "max_weight", "symmetrize")
+        return {name: getattr(self, name) for name in names}
+
+    def _keep_nodes(self, nodes: tuple[Hashable, ...]) -> None:
+        self.nodes_, self.n_features_in_ = nodes, len(nodes)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = True
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        tags.non_deterministic = self.random_state is None
+        return tags
+
+
+class PrivateSpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _GraphEstimator):
+    """Points for the vertices of a private graph: leading eigenvectors of its normalized adjacency.
+
+    Parameters
+    ----------
+    n_components : int, default 2
+        Dimension of the points.
+    epsilon, delta : float
+        Budget of a fit, as for :func:`~dpgraph.private_normalized_adjacency`; delta is 0 by default.
+    mechanism, weight, max_weight, symmetrize, accountant
+        As there.
+    random_state : int, numpy Generator, RandomState or None
+        None for cryptographic noise; anything else for experiments.
+
+    Attributes
+    ----------
+    embedding_ : ndarray, shape (n, n_components)
+        The points, in the order of `nodes_`.
+    adjacency_ : PrivateNormalizedAdjacency
+        Everything that was released.
+    nodes_ : tuple
+        The vertices.
+    privacy_ : PrivacyReport
+        The guarantee.
+    n_features_in_ : int
+        Number of vertices.
+
+    Notes
+    -----
+    *Guarantee.* (epsilon, delta)-DP for graphs that differ in one vertex pair, as
+    :func:`~dpgraph.private_normalized_adjacency` says. `transform` reads the (public) vertices of its argument
+    only, and costs nothing.
+
+    Examples
+    --------
+    The friends of a karate club, split as they did:
+
+    >>> import networkx as nx
+    >>> from sklearn.cluster import KMeans
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from dpgraph.sklearn import PrivateSpectralEmbedding
+    >>> club = nx.karate_club_graph()
+    >>> embedding = PrivateSpectralEmbedding(2, epsilon=6.0, random_state=0)
+    >>> pipeline = make_pipeline(embedding, KMeans(2, n_init=10, random_state=0))
+    >>> labels = pipeline.fit_predict(club)
+    >>> officer = np.array([club.nodes[node]["club"] == "Officer" for node in club])
+    >>> agreement = np.mean(labels == officer)
+    >>> bool(max(agreement, 1 - agreement) > 0.9), embedding.privacy_.epsilon
+    (True, 6.0)
+    """
+
+    embedding_: FloatArray
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        epsilon: float,
+        delta: float = 0.0,
+        mechanism: Any = "auto",
+        weight: str | None = None,
+        max_weight: float | None = None,
+        symmetrize: bool = False,
+        accountant: PrivacyAccountant | None = None,
+        random_state: RandomState = None,
+    ) -> None:
+        self.n_components = n_components
+        self.epsilon = epsilon
+        self.delta = delta
+        self.mechanism = mechanism
+        self.weight = weight
+        self.max_weight = max_weight
+        self.symmetrize = symmetrize
+        self.accountant = accountant
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Release an embedding of a graph: networkx, igraph, or an adjacency matrix, dense or sparse."""
+        self.adjacency_ = private_normalized_adjacency(
+            X,
+            delta=self.delta,
+            rank=self.n_components,
+            mechanism=self.mechanism,
+            **self._read_by(),
+            **self._budget(),
+        )
+        self._keep_nodes(self.adjacency_.nodes)
+        self.embedding_ = self.adjacency_.embedding(self.n_components)
+        self.privacy_ = self.adjacency_.privacy
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> FloatArray:
+        """Fit, and return the points."""
+        return self.fit(X).embedding_
+
+    def transform(self, X: Any) -> FloatArray:
+        """Return the points of the vertices of X, which must be among those that were fitted. No edge is read."""
+        check_is_fitted(self)
+        place = {node: i for i, node in enumerate(self.nodes_)}
+        nodes = open_graph(X, **self._read_by(), products=False).nodes
+        unknown = [node for node in nodes if node not in place]
+        if unknown:
+            raise InvalidParameterError(
+                f"an embedding has points for the {len(place)} vertices of the graph it was fitted to; "
+                f"got {len(unknown)} others. Fit the larger graph"
+            )
+        return self.embedding_[[place[node] for node in nodes]]
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.embedding_.shape[1])
+
+
+class PrivateCommunities(ClusterMixin, _GraphEstimator):
+    """Communities of high modularity in a private graph.
+
+    Parameters
+    ----------
+    communities : "auto" or int
+        How many to find; "auto" by default.
+    resolution : float, default 1.0
+        Above 1 for smaller communities, below 1 for larger ones.
+    epsilon : float
+        Budget of a fit, which is pure.
+    weight, max_weight, symmetrize, accountant
+        As for :func:`~dpgraph.private_communities`.
+    random_state : int, numpy Generator, RandomState or None
+        None for cryptographic noise; anything else for experiments.
+
+    Attributes
+    ----------
+    labels_ : ndarray of int, shape (n,)
+        Community of each vertex, in the order of `nodes_`; 0 is the largest.
+    communities_ : dpgraph.PrivateCommunities
+        Everything that was released: sets, estimated modularity, block weights, degrees.
+    nodes_ : tuple
+        The vertices.
+    privacy_ : PrivacyReport
+        The guarantee.
+    n_features_in_ : int
+        Number of vertices.
+
+    Notes
+    -----
+    *Guarantee.* epsilon-DP for graphs that differ in one vertex pair, as :func:`~dpgraph.private_communities` says.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> from dpgraph.sklearn import PrivateCommunities
+    >>> graph = nx.planted_partition_graph(3, 100, 0.4, 0.02, seed=1)
+    >>> np.bincount(PrivateCommunities(epsilon=2.0, random_state=0).fit_predict(graph))
+    array([100, 100, 100])
+    """
+
+    labels_: NDArray[np.int64]
+
+    def __init__(
+        self,
+        communities: Literal["auto"] | int = "auto",
+        *,
+        epsilon: float,
+        resolution: float = 1.0,
+        weight: str | None = None,
+        max_weight: float | None = None,
+        symmetrize: bool = False,
+        accountant: PrivacyAccountant | None = None,
+        random_state: RandomState = None,
+    ) -> None:
+        self.communities = communities
+        self.epsilon = epsilon
+        self.resolution = resolution
+        self.weight = weight
+        self.max_weight = max_weight
+        self.symmetrize = symmetrize
+        self.accountant = accountant
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Release communities of a graph: networkx, igraph, or an adjacency matrix, dense or sparse."""
+        self.communities_ = private_communities(
+            X, communities=self.communities, resolution=self.resolution, **self._read_by(), **self._budget()
+        )
+        self._keep_nodes(self.communities_.nodes)
+        self.labels_, self.privacy_ = self.communities_.labels, self.communities_.privacy
+        return self
+
+
+class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _PrivateEstimator):
+    """Principal components of private records, from a private covariance matrix.
+
+    Parameters
+    ----------
+    n_components : int or None, default None
+        How many to keep; None keeps all.
+    epsilon, delta, max_norm, adjacency, n_records
+        As for :func:`~dpgraph.private_covariance`: neighbours differ in one record, and records longer than the public
+        `max_norm`, 1 by default, are scaled down to it in `fit`. With delta = 0, the default, the release is pure.
+    centered : bool, default True
+        Whether the mean, which is released too, is taken off.
+    accountant : PrivacyAccountant, optional
+        Debited before the records are read.
+    random_state : int, numpy Generator, RandomState or None
+        None for cryptographic noise; anything else for experiments.
+
+    Attributes
+    ----------
+    components_ : ndarray, shape (n_components, d)
+        Unit vectors, the largest variance first; the largest entry of each is positive.
+    explained_variance_, explained_variance_ratio_ : ndarray, shape (n_components,)
+        Private variances along them (none is negative), and their shares of the private total.
+    mean_ : ndarray, shape (d,)
+        The private mean; zero if not `centered`.
+    covariance_ : PrivateCovariance
+        Everything that was released.
+    privacy_ : PrivacyReport
+        The guarantee.
+    n_features_in_ : int
+        d.
+
+    Notes
+    -----
+    *Guarantee.* What `fit` keeps is (epsilon, delta)-DP, as :func:`~dpgraph.private_covariance` says. `transform`
+    applies it to the records that it is given, as they are: **scores of private records are private data.**
+
+    Examples
+    --------
+    >>> from dpgraph.sklearn import PrivatePCA
+    >>> X = np.random.default_rng(0).normal(size=(20_000, 3)) * [0.1, 0.4, 0.2] + [0.0, 0.3, 0.0]
+    >>> pca = PrivatePCA(2, epsilon=1.0, max_norm=1.0, random_state=0).fit(X)
+    >>> np.abs(pca.components_).round(1)
+    array([[0., 1., 0.], [0., 0., 1.]])
+    """
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        epsilon: float,
+        delta: float = 0.0,
+        max_norm: float = 1.0,
+        centered: bool = True,
+        adjacency: Literal["replace", "add-remove"] = "replace",
+        n_records: int | None = None,
+        accountant: PrivacyAccountant | None = None,
+        random_state: RandomState = None,
+    ) -> None:
+        self.n_components = n_components
+        self.epsilon = epsilon
+        self.delta = delta
+        self.max_norm = max_norm
+        self.centered = centered
+        self.adjacency = adjacency
+        self.n_records = n_records
+        self.accountant = accountant
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: Any = None) -> Self:
+        """Release the covariance matrix of the rows of X, and keep its eigenvectors."""
+        # Entries are looked at after the debit, and so is whether there are any records where their number is private.
+        least = 0 if self.adjacency == "add-remove" else 1
+        records = validate_data(self, X, dtype=None, ensure_all_finite=False, ensure_min_samples=least)
+        dimension = records.shape[1]
+        kept = dimension if self.n_components is None else self.n_components
+        if isinstance(kept, bool) or not isinstance(kept, (int, np.integer)) or not 1 <= kept <= dimension:
+            raise InvalidParameterError(f"n_components must be None or an integer in [1, {dimension}]; got {kept!r}")
+        self.covariance_ = private_covariance(
+            records,
+            delta=self.delta,
+            centered=self.centered,
+            max_norm=self.max_norm,
+            adjacency=self.adjacency,
+            n_records=self.n_records,
+            **self._budget(),
+        )
+        values, vectors = np.linalg.eigh(self.covariance_.matrix)
+        values, rows = np.maximum(values[::-1], 0.0), vectors.T[::-1]
+        signs = np.sign(rows[np.arange(dimension), np.abs(rows).argmax(axis=1)])
+        total = float(values.sum())
+        self.components_ = (signs[:, None] * rows)[:kept]
+        self.explained_variance_ = values[:kept]
+        self.explained_variance_ratio_ = values[:kept] / total if total > 0 else np.zeros(kept)
+        self.mean_ = np.zeros(dimension) if self.covariance_.mean is None else self.covariance_.mean
+        self.privacy_ = self.covariance_.privacy
+        return self
+
+    def transform(self, X: ArrayLike) -> FloatArray:
+        """Scores of the rows of X, which are as private as X."""
+        check_is_fitted(self)
+        records = validate_data(self, X, reset=False, dtype=np.float64)
+        scores: FloatArray = (records - self.mean_) @ self.components_.T
+        return scores
+
+    def inverse_transform(self, X: ArrayLike) -> FloatArray:
+        """Records that have these scores, and nothing beside the components."""
+        check_is_fitted(self)
+        records: FloatArray = np.asarray(X, dtype=np.float64) @ self.components_ + self.mean_
+        return records
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic = self.random_state is None
+        return tags

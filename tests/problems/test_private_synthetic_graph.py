@@ -1,0 +1,112 @@
+"""Synthetic graphs: what is drawn has the vertices of the graph, and the released degrees, communities, triangles."""
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import dpgraph
+from dpgraph.denoise.block_model import draw_graph, fit_density
+from dpgraph.denoise.degree_tails import degree_counts
+from dpgraph.exceptions import InvalidParameterError
+from dpgraph.linalg.subgraphs import Subgraphs
+
+CAVES = nx.relaxed_caveman_graph(20, 15, 0.1, seed=1)
+NAMED = nx.relabel_nodes(CAVES, {node: f"v{node}" for node in CAVES})
+
+
+def model_of(seed=0, epsilon=20.0, **options):
+    return dpgraph.private_synthetic_graph(NAMED, epsilon=epsilon, rng=seed, **options)
+
+
+def test_a_drawn_graph_is_simple_and_has_the_vertices_of_the_graph():
+    twin = model_of().sample(rng=3)
+    assert list(twin) == list(NAMED)
+    assert nx.number_of_selfloops(twin) == 0
+    assert not twin.is_multigraph()
+
+
+def test_a_drawn_graph_has_the_degrees_of_the_model():
+    model = model_of()
+    drawn = np.diff(model.adjacency(rng=1).indptr)
+    assert np.abs(drawn - model.degrees).sum() <= 0.01 * model.degrees.sum()
+
+
+def test_at_a_large_epsilon_edges_triangles_and_communities_are_those_of_the_graph():
+    model = model_of(epsilon=100.0)
+    twin = model.sample(rng=1)
+    assert twin.number_of_edges() == pytest.approx(NAMED.number_of_edges(), rel=0.01)
+    exact = sum(nx.triangles(NAMED).values()) // 3
+    assert sum(nx.triangles(twin).values()) // 3 == pytest.approx(exact, rel=0.1)
+    found = nx.community.modularity(twin, [side for side in model.communities if side])
+    assert found == pytest.approx(nx.community.modularity(NAMED, model.communities), abs=0.05)
+
+
+def test_any_number_of_different_graphs_can_be_drawn_and_a_seed_repeats_one():
+    model = model_of()
+    first, again, other = (model.sample(rng=seed) for seed in (1, 1, 2))
+    assert set(first.edges) == set(again.edges) != set(other.edges)
+    assert set(model.sample().edges) != set(model.sample().edges)
+
+
+def test_igraph_gets_the_same_graph():
+    model = model_of()
+    drawn = model.to_igraph(rng=5)
+    edges = {frozenset(drawn.vs[end]["name"] for end in edge.tuple) for edge in drawn.es}
+    assert edges == {frozenset(edge) for edge in model.sample(rng=5).edges}
+
+
+def test_a_model_survives_a_file(tmp_path):
+    model = model_of()
+    dpgraph.save_result(model, tmp_path / "model.npz")
+    assert set(dpgraph.load_result(tmp_path / "model.npz").sample(rng=1).edges) == set(model.sample(rng=1).edges)
+
+
+@pytest.mark.parametrize("graph", [nx.empty_graph(1), nx.empty_graph(30), nx.star_graph(40), nx.complete_graph(12)])
+@pytest.mark.parametrize("epsilon", [1e-3, 1.0, 1e4])
+def test_extreme_graphs_and_budgets_give_a_model_that_can_be_drawn_from(graph, epsilon):
+    model = dpgraph.private_synthetic_graph(graph, epsilon=epsilon, rng=0)
+    assert len(model.sample(rng=0)) == len(graph)
+    assert model.degrees.max(initial=0) < max(len(graph), 1)
+
+
+def test_bad_arguments_are_refused_before_anything_is_spent():
+    with dpgraph.PrivacyAccountant(epsilon=1.0) as accountant:
+        for bad in ({"communities": 0}, {"resolution": -1.0}, {"delta": 2.0}):
+            with pytest.raises(InvalidParameterError):
+                dpgraph.private_synthetic_graph(CAVES, epsilon=0.5, **bad)
+    assert accountant.spent.epsilon == 0
+
+
+@pytest.mark.parametrize("density", [0.0, 0.5, 1.0])
+def test_groups_make_triangles_and_leave_the_degrees_alone(density):
+    rng = np.random.default_rng(0)
+    degrees = np.minimum(np.rint(rng.pareto(2.0, 600) * 5 + 3).astype(np.int64), 80)
+    labels = rng.integers(0, 4, 600)
+    edges = np.full((4, 4), degrees.sum() / 40)
+    np.fill_diagonal(edges, degrees.sum() / 16)
+    A = draw_graph(degrees, labels, edges, density, rng)
+    assert np.abs(np.diff(A.indptr) - degrees).sum() <= 0.01 * degrees.sum()
+    assert set(A.data) == {1.0}
+    assert A.diagonal().sum() == 0
+    assert abs(A - A.T).sum() == 0
+
+
+def test_the_density_is_found_that_gives_the_triangles():
+    rng = np.random.default_rng(1)
+    degrees, labels = np.full(400, 12), np.repeat([0, 1], 200)
+    edges = np.array([[1000.0, 400.0], [400.0, 1000.0]])
+    for triangles in (400, 1500):
+        density = fit_density(degrees, labels, edges, triangles, rng)
+        A = draw_graph(degrees, labels, edges, density, rng)
+        assert Subgraphs(A.indptr, A.indices).count("triangle") == pytest.approx(triangles, rel=0.15)
+
+
+def test_noisy_numbers_of_vertices_become_a_distribution_with_the_wanted_sum():
+    rng = np.random.default_rng(2)
+    degrees = rng.poisson(12, 1000)
+    exact = np.array([np.sum(degrees >= k) for k in range(1, 1000)], dtype=float)
+    noisy = exact + rng.laplace(0, 8, 999)
+    counts = degree_counts(noisy, 1000, 8 * 2**0.5, total=float(degrees.sum()))
+    assert counts.sum() == 1000
+    assert counts @ np.arange(counts.size) == pytest.approx(degrees.sum(), rel=0.01)
+    assert np.array_equal(degree_counts(exact, 1000, 0.0), np.bincount(degrees))
