@@ -14,7 +14,7 @@ export OPENBLAS_NUM_THREADS ?= 2
 export NO_MKDOCS_2_WARNING := 1
 
 .PHONY: demo test coverage walk test-slow test-networkx lint docs release pictures notebooks bench-utility bench-utility-full bench-speed \
-  bench-speed-full bench-science bench-million clean
+  bench-speed-full bench-science bench-everyday bench-million clean
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "dpgraph needs Python 3.11 or newer, this is " + sys.version.split()[0])'
@@ -91,6 +91,13 @@ bench-speed-full: $(STAMP)
 
 bench-science: $(STAMP)
 	$(BIN)/python benchmarks/science.py
+
+# Communities, degree distributions and subgraph counts beside those of others: hours, but rows of the CSV files stay.
+bench-everyday: $(STAMP)
+	$(BIN)/python benchmarks/communities.py
+	$(BIN)/python benchmarks/communities_beside_peers.py
+	$(BIN)/python benchmarks/degree_distribution.py
+	$(BIN)/python -m benchmarks.subgraph_counts
 
 bench-million: $(STAMP)
 	$(BIN)/python benchmarks/million_vertices.py
