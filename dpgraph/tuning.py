@@ -167,8 +167,8 @@ class Core:
     Checked on planted cuts of even and uneven degrees by ``benchmarks/fit_tuning.py Core``.
     """
 
-    # The core leaves out the share left_out/epsilon of the sum of squared degrees, but one row stays; >= 0
-    left_out: float = 0.1
+    left_out: float = 0.1  # The core leaves out the share left_out/epsilon of the sum of squared degrees; >= 0
+    most_left_out: float = 0.5  # But at most this share
     degree_share: float = 0.02  # Share for the degrees, in Gaussian noise and below pure_below
     pure_degree_share: float = 0.05  # Share for pure degrees
     sparse_degree_share: float = 0.1  # Share for pure degrees where rows look once

@@ -102,7 +102,7 @@ def test_large_scales_are_exponential_on_both_sides():
 def test_discrete_laplace_noise_is_never_narrower_than_asked_for(scale, monkeypatch):
     used = []
     monkeypatch.setattr(
-        exact_sampling, "_geometric", lambda count, exponent, _: used.append(exponent) or np.zeros(count, dtype=int)
+        exact_sampling, "geometric", lambda count, exponent, _: used.append(exponent) or np.zeros(count, dtype=int)
     )
     discrete_laplace(1, scale, rng(0))
     rate = Fraction(used[0], ONE)
@@ -177,7 +177,7 @@ def test_proposal_and_acceptance_multiply_to_the_discrete_gaussian_exactly(scale
         exponents.extend(Fraction(numerator, denominator) for numerator in numerators)
         return np.ones(len(numerators), dtype=bool)
 
-    monkeypatch.setattr(exact_sampling, "_geometric", proposals)
+    monkeypatch.setattr(exact_sampling, "geometric", proposals)
     monkeypatch.setattr(exact_sampling, "_rational_coins", accept)
     draws = discrete_gaussian(20, scale, rng(0))
     [(exponent, one)] = proposed
@@ -191,7 +191,7 @@ def test_proposal_and_acceptance_multiply_to_the_discrete_gaussian_exactly(scale
 
 @pytest.mark.parametrize("one", [1, 3, 2**46 + 1])
 def test_proposals_are_geometric_in_units_of_any_integer(one):
-    draws = exact_sampling._geometric(DRAWS, 1, rng(one), one=one)
+    draws = exact_sampling.geometric(DRAWS, 1, rng(one), one=one)
     least = max(one // 4, 1)
     for y in (least, 3 * least, 8 * least):
         assert stats.binomtest(int(np.sum(draws >= y)), DRAWS, math.exp(-y / one)).pvalue > REJECT

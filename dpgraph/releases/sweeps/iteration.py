@@ -200,7 +200,7 @@ def repeated_core(degrees: FloatArray, epsilon: float, generator: np.random.Gene
 def _number_holding(degrees: FloatArray, epsilon: float) -> int:
     """How many of decreasing degrees hold the share of the sum of squares that a core wants."""
     held = np.cumsum(degrees**2)
-    wanted = 1 - CORE.left_out / epsilon
+    wanted = 1 - min(CORE.left_out / epsilon, CORE.most_left_out)
     return min(int(np.searchsorted(held, wanted * held[-1])) + 1, degrees.size)
 
 
