@@ -79,13 +79,13 @@ def test_every_fitted_number_is_frozen_explained_and_says_where_it_comes_from():
 
 #: Numbers whose scenario has not been run: remove the name once ``benchmarks/fit_tuning.py NAME`` has written its line.
 NOT_YET_MEASURED = """
-    AnswerRule.all_late AnswerRule.core_labels AnswerRule.labels_epsilon Core.most_left_out Counts.clear_step EmbeddingRule.uneven_ratio
-    EmbeddingRule.vector_entry EmbeddingRule.vector_by_residual Repeated.softness Repeated.sharpness Repeated.even
-    Repeats.sparse_power Repeats.most Residual.cap Residual.limit Residual.shares Residual.large Residual.margin
-    Residual.clear Residual.sparse Residual.findable Tables.choice_share Tables.clearly TwoStage.degree_share
-    TwoStage.edges_per_flip Vector.degree_share Vector.value_share Vector.products Vector.power Vector.least
-    Vector.most Vector.far_products Vector.unknown_products Vector.far_least Vector.far_most Vector.cappings
-    Vector.second Vector.left
+    AnswerRule.all_late AnswerRule.core_labels AnswerRule.labels_epsilon Core.most_left_out Counts.clear_step
+    EmbeddingRule.uneven_ratio EmbeddingRule.vector_entry EmbeddingRule.vector_by_residual Repeated.softness
+    Repeated.sharpness Repeated.even Repeats.sparse_power Repeats.most Residual.cap Residual.limit
+    Residual.shares Residual.large Residual.margin Residual.clear Residual.sparse Residual.findable
+    Tables.choice_share Tables.clearly TwoStage.degree_share TwoStage.edges_per_flip Vector.degree_share
+    Vector.value_share Vector.products Vector.power Vector.least Vector.most Vector.far_products
+    Vector.unknown_products Vector.far_least Vector.far_most Vector.cappings Vector.second Vector.left
 """
 NUMBERS = {
     name: getattr(topic, field)

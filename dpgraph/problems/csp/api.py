@@ -24,7 +24,11 @@ __all__ = ["private_max_2csp", "private_max_k_cut"]
 
 #: Fields of n vertices are arrays of shape (n, k).
 MOST_PARTS = 256
-_RELATIONS: dict[str, Relation] = {"label-edge": LabelEdge(), "constraint": Constraint(), "edge": Edge("variables")}
+_RELATIONS: dict[str, Relation] = {
+    "label-edge": LabelEdge(),
+    "constraint": Constraint(),
+    "edge": Edge("the weight of one pair of variables, by at most max_weight, under a public relation"),
+}
 
 
 def private_max_2csp(
