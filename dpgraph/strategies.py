@@ -17,14 +17,14 @@ import pkgutil
 from functools import cache
 from typing import Any
 
+from dpgraph import problems
+
 
 @cache
 def _classes() -> dict[str, type]:
     """Options class of every strategy by its name: of each module below :mod:`dpgraph.problems` with a ``STRATEGY``."""
-    import dpgraph.problems
-
     found: dict[str, type] = {}
-    for module in pkgutil.walk_packages(dpgraph.problems.__path__, "dpgraph.problems."):
+    for module in pkgutil.walk_packages(problems.__path__, "dpgraph.problems."):
         if "strategies" in module.name.rpartition(".")[0]:
             strategy = getattr(importlib.import_module(module.name), "STRATEGY", None)
             if strategy is not None:

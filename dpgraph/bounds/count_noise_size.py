@@ -35,7 +35,7 @@ def half_width(noise: Mapping[str, Any], miss: float) -> float:
     The widths that the law depends on are released as well: upper bounds on them are used, from the last to the first.
     """
     if noise["law"] == "Laplace":
-        return max(0.0, noise["scale"] * math.log(1 / miss))
+        return max(0.0, float(noise["scale"]) * math.log(1 / miss))
     widths, (own, *others) = noise["widths"], noise["exponents"]
     order = len(widths) - 1
     upper: tuple[int, ...] = (1,)
@@ -44,7 +44,7 @@ def half_width(noise: Mapping[str, Any], miss: float) -> float:
     left = miss * (1 - _WIDTHS_SHARE) if order else miss
     if noise["law"] == "ladder":
         return ladder_quantile(upper, own, left)
-    scale = smooth_scale(upper, noise["epsilon"]) / 2**SCALE_BITS
+    scale = smooth_scale(upper, noise["epsilon"]) / 2.0**SCALE_BITS
     return scale / math.tan(math.pi * left / 2)
 
 

@@ -147,7 +147,7 @@ def smooth_scale(widths: Sequence[int], epsilon: float) -> int:
     t = np.arange(math.ceil((len(widths) - 1) / growth) + 2, dtype=np.float64)
     local = local_growth(widths, t)
     scale = float(np.max(np.exp(-growth * t) * local)) / shift
-    return math.ceil(max(scale, _LEAST_SCALE) * (1 + _ROUNDING) * 2**SCALE_BITS)
+    return math.ceil(max(scale, _LEAST_SCALE) * (1 + _ROUNDING) * 2.0**SCALE_BITS)
 
 
 def smooth_shift_epsilon(epsilon: float) -> float:

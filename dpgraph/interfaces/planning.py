@@ -140,7 +140,7 @@ class Plan:
         return "\n".join([*lines, f'mechanism="auto" takes: {self.automatic}', f"recommended: {self.recommended}"])
 
 
-def plan(
+def plan(  # noqa: PLR0913
     *,
     n: int,
     average_degree: float | None = None,

@@ -208,7 +208,7 @@ def _centres(weights: FloatArray, radii: FloatArray) -> FloatArray:
         if (distances >= _NEAR * apart - 1e-6).all():
             break
         places = _majorised(places, np.maximum(distances, _NEAR * apart))
-    return places - places.mean(axis=0)
+    return np.asarray(places - places.mean(axis=0))
 
 
 def _distances(places: FloatArray) -> FloatArray:

@@ -17,7 +17,7 @@ from dpgraph.results.communities import PrivateCommunities, make_communities
 __all__ = ["private_communities"]
 
 
-def private_communities(
+def private_communities(  # noqa: PLR0913
     G: Any,
     *,
     epsilon: float,

@@ -22,7 +22,7 @@ from dpgraph.typing import FloatArray, IntArray
 __all__ = ["private_synthetic_graph"]
 
 
-def private_synthetic_graph(
+def private_synthetic_graph(  # noqa: PLR0913
     G: Any,
     *,
     epsilon: float,

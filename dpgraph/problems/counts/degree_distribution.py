@@ -17,7 +17,7 @@ from dpgraph.results.degrees import PrivateDegreeDistribution
 __all__ = ["private_degree_distribution"]
 
 
-def private_degree_distribution(
+def private_degree_distribution(  # noqa: PLR0913
     G: Any,
     *,
     epsilon: float,

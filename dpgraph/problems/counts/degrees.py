@@ -19,7 +19,7 @@ from dpgraph.results.degrees import PrivateDegrees
 __all__ = ["private_degrees"]
 
 
-def private_degrees(
+def private_degrees(  # noqa: PLR0913
     G: Any,
     *,
     epsilon: float,

@@ -22,7 +22,7 @@ from dpgraph.tuning import COUNTS as TUNING
 __all__ = ["private_subgraph_counts", "private_transitivity"]
 
 
-def private_subgraph_counts(
+def private_subgraph_counts(  # noqa: PLR0913
     G: Any,
     patterns: str | Sequence[str] = ("triangle",),
     *,
@@ -115,7 +115,7 @@ def private_subgraph_counts(
     return _count(G, shares, door, (epsilon, delta), mechanism, accountant, rng)
 
 
-def private_transitivity(
+def private_transitivity(  # noqa: PLR0913
     G: Any,
     *,
     epsilon: float,

@@ -31,7 +31,7 @@ _RELATIONS: dict[str, Relation] = {
 }
 
 
-def private_max_2csp(
+def private_max_2csp(  # noqa: PLR0913
     instance: TwoCSP,
     *,
     epsilon: float,
@@ -131,7 +131,7 @@ def private_max_2csp(
     return release_assignment(task, edges, partial(RelatedEdges.read, instance, table, task.max_weight), **who)
 
 
-def private_max_k_cut(
+def private_max_k_cut(  # noqa: PLR0913
     G: Any,
     k: int,
     *,

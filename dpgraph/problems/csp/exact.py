@@ -44,7 +44,7 @@ class CSPResult(ExactResult):
         )
 
 
-def max_2csp(
+def max_2csp(  # noqa: PLR0913
     instance: TwoCSP,
     *,
     relaxation: Literal["auto", "lowrank", "lasserre"] = "auto",

@@ -34,7 +34,7 @@ _VALUE_SHARE = 0.02
 _NEIGHBOURS = Edge()
 
 
-def private_max_cut(
+def private_max_cut(  # noqa: PLR0913
     G: Any,
     *,
     epsilon: float,
@@ -129,7 +129,7 @@ def private_max_cut(
     return _release_cut(source, plan, on_halt=on_halt, accountant=accountant, rng=rng, progress=progress)
 
 
-def private_max_bisection(
+def private_max_bisection(  # noqa: PLR0913
     G: Any,
     *,
     epsilon: float,

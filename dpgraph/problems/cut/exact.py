@@ -56,7 +56,7 @@ class CutResult(ExactResult):
         )
 
 
-def max_cut(
+def max_cut(  # noqa: PLR0913
     G_or_operator: Any,
     *,
     relaxation: Relaxation = "auto",
@@ -171,7 +171,7 @@ def max_cut(
     return _cut_result(solve_max_cut(objective, options, rng), nodes)
 
 
-def max_bisection(
+def max_bisection(  # noqa: PLR0913
     G: Any,
     *,
     imbalance: int = 1,

@@ -38,7 +38,7 @@ class _Plan(NamedTuple):
     staged: bool = False
 
 
-def private_normalized_adjacency(
+def private_normalized_adjacency(  # noqa: PLR0913
     G: Any,
     *,
     epsilon: float,

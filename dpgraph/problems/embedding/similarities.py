@@ -19,7 +19,7 @@ from dpgraph.typing import FloatArray
 __all__ = ["private_node_similarities"]
 
 
-def private_node_similarities(
+def private_node_similarities(  # noqa: PLR0913
     G: Any,
     *,
     epsilon: float,

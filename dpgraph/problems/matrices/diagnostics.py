@@ -98,7 +98,7 @@ class PrivateCoherence(Result):
         return f"PrivateCoherence(value={self.value:.4g}, upper_bound={self.upper_bound:.4g}, {self.privacy!r})"
 
 
-def private_spectrum(
+def private_spectrum(  # noqa: PLR0913
     A: Any,
     k: int,
     *,

@@ -52,7 +52,7 @@ class PrivateProjection(Result):
         return f"PrivateProjection(shape={self.matrix.shape}, converged={self.converged}, {self.privacy!r})"
 
 
-def perturb_and_project(
+def perturb_and_project(  # noqa: PLR0913
     A: ArrayLike,
     sets: ConvexSet | Sequence[ConvexSet],
     *,

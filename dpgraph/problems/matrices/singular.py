@@ -13,7 +13,7 @@ from dpgraph.results.subspaces import PrivateSingularSubspace
 __all__ = ["private_singular_subspace"]
 
 
-def private_singular_subspace(
+def private_singular_subspace(  # noqa: PLR0913
     A: Any,
     rank: Rank = "auto",
     *,

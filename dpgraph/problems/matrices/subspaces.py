@@ -25,7 +25,7 @@ _SHIFT_SHARE = 0.1
 _SHIFT_SLACK = 0.2
 
 
-def private_projector(
+def private_projector(  # noqa: PLR0913
     A: Any,
     rank: Rank = "auto",
     *,
@@ -105,7 +105,7 @@ def private_projector(
     return PrivateSubspace(released.basis, released.spectrum, opened.call.report())
 
 
-def private_eigenspace(
+def private_eigenspace(  # noqa: PLR0913
     A: Any,
     rank: Rank = "auto",
     *,
@@ -167,7 +167,7 @@ def private_eigenspace(
     return PrivateSubspace(released.basis, released.spectrum, opened.call.report())
 
 
-def private_low_rank(
+def private_low_rank(  # noqa: PLR0913
     A: Any,
     rank: Rank = "auto",
     *,

@@ -31,7 +31,7 @@ _BOUNDS: dict[Matrix, Callable[[float, int], float]] = {
 }
 
 
-def private_whole_spectrum(
+def private_whole_spectrum(  # noqa: PLR0913
     G: Any,
     matrix: Matrix = "adjacency",
     *,

@@ -30,7 +30,7 @@ METHODS = ("shrinkage", "practical", "elliptope")
 _PURE = "dpgraph.private_symmetric_matrix(G, sensitivity=...) with a bound in nuclear norm on the Gram matrix G"
 
 
-def private_cosine_similarities(
+def private_cosine_similarities(  # noqa: PLR0913
     V: Any,
     *,
     sensitivity: float,

@@ -34,7 +34,7 @@ _LEAST_SHARE_ASKED = 1e-6
 _LEAST_VARIANCE = 1e-300
 
 
-def private_covariance(
+def private_covariance(  # noqa: PLR0913
     X: ArrayLike,
     *,
     epsilon: float,

@@ -46,7 +46,7 @@ _COUNT_MARGIN = 2.0
 _PROJECTION_FACTOR = 4.0
 
 
-def private_linear_queries(
+def private_linear_queries(  # noqa: PLR0913
     A: Any,
     x: ArrayLike,
     *,

@@ -19,7 +19,7 @@ from dpgraph.results.marginals import PrivateMarginals
 __all__ = ["PrivateMarginals", "private_marginals"]
 
 
-def private_marginals(
+def private_marginals(  # noqa: PLR0913
     data: Any,
     k: int,
     *,

@@ -26,7 +26,7 @@ from dpgraph.releases.sweeps.iteration import Core, FieldOracle, Iteration, Labe
 from dpgraph.tuning import CORE, ONE_SIDED
 from dpgraph.typing import FloatArray, IntArray
 
-__all__ = ["release_one_sided_sweeps", "score_units"]
+__all__ = ["release_one_sided_sweeps", "row_blocks", "score_units"]
 
 
 #: Squares of larger scales overflow; nothing is learnt from either.
