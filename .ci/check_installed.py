@@ -47,8 +47,14 @@ def check_package() -> None:
     require(dpgraph.__version__ == version("dpgraph"), f"version {dpgraph.__version__} is that of the metadata")
     require((files("dpgraph") / "py.typed").is_file(), "type hints are declared (py.typed)")
     for name in dpgraph.__all__:
-        getattr(dpgraph, name)
-    require(True, f"all {len(dpgraph.__all__)} public names load without an extra")
+        if name != "sklearn":
+            getattr(dpgraph, name)
+    require(True, f"all {len(dpgraph.__all__)} public names but sklearn load without an extra")
+    try:
+        message = f"dpgraph.sklearn is {dpgraph.sklearn}"
+    except dpgraph.DPGraphError as error:
+        message = str(error)
+    require("pip install 'dpgraph[sklearn]'" in message, "dpgraph.sklearn says how to install scikit-learn")
     cut = dpgraph.private_max_cut(dpgraph.datasets.load("planted-cut"), epsilon=2.0, delta=1e-6)
     require(not cut.privacy.seeded, "a bundled graph gets a private cut")
 
