@@ -152,9 +152,10 @@ def test_a_bad_file_is_an_error_that_names_it_and_never_quotes_it(write, name, c
     path = write(content, name)
     with pytest.raises(DatasetError, match=message) as error:
         read_csp(path)
-    assert name in str(error.value)
-    assert "77" not in str(error.value)
-    assert "secret" not in str(error.value)
+    said = str(error.value).replace(str(path.parent), "")  # pytest numbers its folders
+    assert name in said
+    assert "77" not in said
+    assert "secret" not in said
 
 
 def test_wrong_arguments_and_names_that_no_file_can_hold_are_refused(tmp_path):
