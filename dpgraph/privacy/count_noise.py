@@ -40,11 +40,11 @@ def ladder_offset(widths: Sequence[int], exponent: int, generator: np.random.Gen
 
     weights = [1, *(2 * width * m ** (j + 1) for j, width in enumerate(widths))]
     while True:
-        place, terms = _below(sum(weights), generator), 0
+        place, terms = _uniform(sum(weights), generator), 0
         while place >= weights[terms]:
             place -= weights[terms]
             terms += 1
-        inside = all(coin(1) and coin(_below(m, generator)) for _ in range(terms))
+        inside = all(coin(1) and coin(_uniform(m, generator)) for _ in range(terms))
         if inside and not any(coin(m) for _ in range(order + 1 - terms)):
             break
     if terms == 0:
@@ -52,8 +52,8 @@ def ladder_offset(widths: Sequence[int], exponent: int, generator: np.random.Gen
     k = terms + int(geometric(terms, exponent, generator).sum())
     inner = sum(width * math.comb(k - 1, j + 1) for j, width in enumerate(widths))
     rung = sum(width * math.comb(k - 1, j) for j, width in enumerate(widths))
-    offset = inner + 1 + _below(rung, generator)
-    return offset if _below(2, generator) else -offset
+    offset = inner + 1 + _uniform(rung, generator)
+    return offset if _uniform(2, generator) else -offset
 
 
 def cauchy_offset(scale: int, bits: int, generator: np.random.Generator) -> int:
@@ -66,19 +66,19 @@ def cauchy_offset(scale: int, bits: int, generator: np.random.Generator) -> int:
     N = -(-scale // (1 << bits))
     near, far = (N + 1) * N * one, 2 * square
     while True:
-        if _below(near + far, generator) < near:
-            z, most = _below(N + 1, generator), square
+        if _uniform(near + far, generator) < near:
+            z, most = _uniform(N + 1, generator), square
         else:
             a = N
-            while _below(2, generator):
+            while _uniform(2, generator):
                 a *= 2
-            z, most = a + 1 + _below(a, generator), one * a * a
-        negative = _below(2, generator) == 1
-        if _below(square + one * z * z, generator) < most and not (negative and z == 0):
+            z, most = a + 1 + _uniform(a, generator), one * a * a
+        negative = _uniform(2, generator) == 1
+        if _uniform(square + one * z * z, generator) < most and not (negative and z == 0):
             return -z if negative else z
 
 
-def _below(bound: int, generator: np.random.Generator) -> int:
+def _uniform(bound: int, generator: np.random.Generator) -> int:
     """A uniform integer below `bound`, of any size."""
     bits = (bound - 1).bit_length()
     while True:

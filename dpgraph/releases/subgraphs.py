@@ -38,24 +38,19 @@ def subgraphs_of(graph: Graph) -> Subgraphs:
 
 def release_by_ladder(subgraphs: Subgraphs, pattern: str, call: Call) -> ReleasedCount:
     """Release a count by the ladder of its raised widths, and each width by that of the later ones."""
-    floor, order = _floor(call), ORDERS[pattern]
-    widths = ladder.raised_widths(subgraphs.widths(pattern), floor)
-    published, exponents = _release_widths(pattern, widths, floor, call)
-    value, exponent = _on_ladder(f"{pattern} count", subgraphs.count(pattern), widths, floor, _count_part(call, order))
+    widths, published, exponents = _raised_and_released(subgraphs, pattern, call)
+    part = _count_part(call, ORDERS[pattern])
+    value, exponent = _on_ladder(f"{pattern} count", subgraphs.count(pattern), widths, _floor(call), part)
     return ReleasedCount(value, {"law": "ladder", "widths": published, "exponents": (exponent, *exponents)})
 
 
 def release_by_smooth_sensitivity(subgraphs: Subgraphs, pattern: str, call: Call) -> ReleasedCount:
     """Release a count with Cauchy noise in proportion to its smooth sensitivity, and each width by a ladder."""
-    floor, order = _floor(call), ORDERS[pattern]
-    widths = ladder.raised_widths(subgraphs.widths(pattern), floor)
-    published, exponents = _release_widths(pattern, widths, floor, call)
-    part = _count_part(call, order)
+    widths, published, exponents = _raised_and_released(subgraphs, pattern, call)
+    part = _count_part(call, ORDERS[pattern])
     scale = ladder.smooth_scale(widths, part.epsilon)
-    relative = part.epsilon / ladder.smooth_shift_epsilon(
-        part.epsilon
-    )  # the line is in units of the smooth sensitivity
-    part.scale(f"{pattern} count", relative, law="Cauchy")
+    # The line is in units of the smooth sensitivity.
+    part.scale(f"{pattern} count", part.epsilon / ladder.smooth_shift_epsilon(part.epsilon), law="Cauchy")
     value = part.noise.cauchy(subgraphs.count(pattern), scale, ladder.SCALE_BITS)
     noise = {"law": "Cauchy", "widths": published, "exponents": (0, *exponents), "epsilon": part.epsilon}
     return ReleasedCount(value, noise)
@@ -90,17 +85,18 @@ def _count_part(call: Call, order: int) -> Call:
     return call.part(1 - order**2 * COUNTS.width_share)
 
 
-def _release_widths(
-    pattern: str, widths: Sequence[int], floor: int, call: Call
-) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Published widths, and the exponents of their ladders, both from the first width to the last."""
+def _raised_and_released(
+    subgraphs: Subgraphs, pattern: str, call: Call
+) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+    """Raised widths, which are private; published ones, and the exponents of their ladders; each from first to last."""
+    floor, order = _floor(call), ORDERS[pattern]
+    widths = ladder.raised_widths(subgraphs.widths(pattern), floor)
     found: list[tuple[int, int]] = []
-    order = len(widths) - 1
     for j in range(order):
         part = call.part(order * COUNTS.width_share)
         found.append(_on_ladder(f"{pattern}, width {j}", widths[j], widths[j + 1 :], floor, part))
-    values = ladder.raised_widths((*(value for value, _ in found), 1), floor)
-    return values, tuple(exponent for _, exponent in found)
+    published = ladder.raised_widths((*(value for value, _ in found), 1), floor)
+    return widths, published, tuple(exponent for _, exponent in found)
 
 
 def _on_ladder(name: str, value: int, widths: Sequence[int], floor: int, call: Call) -> tuple[int, int]:
