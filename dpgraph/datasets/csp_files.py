@@ -7,7 +7,7 @@ import csv
 import gzip
 import json
 import math
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -54,9 +54,8 @@ def read_csp(path: AnyPath, *, format: CSPFormat = "auto", colours: int = 3) -> 
           Lines with the same number in the first column belong to one constraint; all its lines have the same u and v.
         - "cnf", "wcnf": DIMACS clauses of one or two literals (max-2-SAT): variables 1..n, labels False and True. A
           clause earns its weight (1 in "cnf") when it is satisfied; a hard clause without a weight (``h``) counts as
-          one more than all others together. Clauses of more literals are refused.
+          one more than all others together.
         - "col": DIMACS graph colouring; vertices 1..n, and labels 0..`colours`-1 that differ at the ends of an edge.
-          An edge that is listed in both directions is one edge.
     colours : int, default 3
         Number of labels for "col".
 
@@ -66,10 +65,9 @@ def read_csp(path: AnyPath, *, format: CSPFormat = "auto", colours: int = 3) -> 
 
     Raises
     ------
-    DatasetError
-        The file is missing, damaged, malformed, or not of this kind. The message never quotes a constraint.
-    InvalidParameterError
-        `format` or `colours` is not as above.
+    DatasetError, InvalidParameterError
+        The file is missing, damaged, malformed, or not of this kind (the message never quotes a constraint); `format`
+        or `colours` is not as above.
 
     Examples
     --------
@@ -179,17 +177,11 @@ def _json_names(names: tuple[Hashable, ...], what: str) -> str:
     return text
 
 
-def _constraints(instance: TwoCSP) -> Iterator[tuple[int, int, Any]]:
-    pairs, tables = instance.constraints()
-    for (u, v), table in zip(pairs.tolist(), tables, strict=True):
-        yield u, v, table
-
-
 def _json(instance: TwoCSP) -> str:
     variables, alphabet = _json_names(instance.variables, "variables"), _json_names(instance.alphabet, "labels")
     lines = (
         json.dumps({"u": instance.variables[u], "v": instance.variables[v], "relation": table.tolist()})
-        for u, v, table in _constraints(instance)
+        for (u, v), table in zip(*instance.constraints(), strict=True)
     )
     return f'{{"variables": {variables},\n"alphabet": {alphabet},\n"constraints": [\n' + ",\n".join(lines) + "\n]}\n"
 
@@ -237,12 +229,7 @@ def _stated(text: str, what: str) -> tuple[Hashable, ...]:
     return tuple(map(_names, names))
 
 
-def _add_entry(
-    tables: Tables,
-    fields: list[str],
-    variables: dict[str, int],
-    labels: dict[str, int],
-) -> bool:
+def _add_entry(tables: Tables, fields: list[str], variables: dict[str, int], labels: dict[str, int]) -> bool:
     """Enter one line into the table of its constraint, unless it is malformed."""
     try:
         number, u, v, a, b, text = fields
@@ -260,7 +247,7 @@ def _csv(instance: TwoCSP) -> str:
     names, labels = label_texts(instance.variables), label_texts(instance.alphabet)
     entries = [
         (number, names[u], names[v], labels[a], labels[b], repr(float(table[a, b])))
-        for number, (u, v, table) in enumerate(_constraints(instance))
+        for number, ((u, v), table) in enumerate(zip(*instance.constraints(), strict=True))
         for a, b in np.argwhere(table > 0.0).tolist()
     ]
     stated = (

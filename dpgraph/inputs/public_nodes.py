@@ -23,9 +23,8 @@ __all__ = ["edge_frame", "with_public_nodes"]
 def with_public_nodes(G: nx.Graph, nodes: Iterable[Hashable] | int | Literal["sorted"] = "sorted") -> nx.Graph:
     """Copy a networkx graph with a public vertex set in a public order.
 
-    Use it for a graph that was built from its edges (``networkx.Graph(edges)``, ``networkx.read_edgelist``,
-    ``networkx.from_pandas_edgelist``, an igraph graph by ``to_networkx``). There the order of ``G.nodes``, in which
-    results list vertices, tells which edges come first, and a vertex without an edge is missing: without this step two
+    Use it for a graph that was built from its edges (``networkx.Graph(edges)``, ``networkx.read_edgelist``). There the
+    order of ``G.nodes`` tells which edges come first, and a vertex without an edge is missing: without this step two
     neighbouring edge lists may differ in what is taken to be public.
 
     Parameters
@@ -44,10 +43,8 @@ def with_public_nodes(G: nx.Graph, nodes: Iterable[Hashable] | int | Literal["so
 
     Raises
     ------
-    InvalidGraphError
-        `G` has a vertex outside `nodes`. The message does not name it.
-    InvalidParameterError
-        `G` is no networkx graph, or a vertex of `nodes` repeats.
+    InvalidGraphError, InvalidParameterError
+        `G` has a vertex outside `nodes` (the message does not name it); `G` is no networkx graph, or `nodes` repeats.
 
     Notes
     -----
@@ -111,8 +108,6 @@ def edge_frame(
     ------
     InvalidParameterError
         A column is missing, or the vertices repeat.
-    DPGraphError
-        pandas is not installed.
 
     Examples
     --------

@@ -78,7 +78,7 @@ class CSP(Planning, StrategyRelease):
         from dpgraph.datasets import planted_csp
         from dpgraph.evaluate import csp_value
         from dpgraph.instance import TwoCSP
-        from dpgraph.interfaces.stand_ins import STAND_IN, expected_degrees, stand_in
+        from dpgraph.interfaces.planning import STAND_IN, expected_degrees, stand_in
 
         n, degree = self.public_size()
         if self.adjacency == "edge":

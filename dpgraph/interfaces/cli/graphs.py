@@ -212,7 +212,7 @@ class Embed(GraphRelease, StrategyRelease):
 
     def _rehearse(self, given: dict[str, Any]) -> tuple[list[str], PrivacyReport]:
         # Answers suit small graphs, as stand-ins are; "auto" of a larger graph stands for what does not grow with n.
-        from dpgraph.interfaces.stand_ins import STAND_IN
+        from dpgraph.interfaces.planning import STAND_IN
 
         grows = self.mechanism == "auto" and self.public_size()[0] > STAND_IN
         if grows and self.delta > 0:
