@@ -10,7 +10,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from scipy import sparse
 
@@ -211,8 +211,8 @@ def _manifest(folder: Path) -> dict[str, tuple[str, str]]:
 def _registry() -> dict[str, DatasetInfo]:
     infos = {}
     for row in _tab_separated(_DATA / "registry.tsv"):
-        sizes = {size: int(row[size]) if row[size] else None for size in ("nodes", "edges")}
-        infos[row["name"]] = DatasetInfo(**row | sizes | {"directed": row["directed"] == "yes"})
+        read: dict[str, Any] = {size: int(row[size]) if row[size] else None for size in ("nodes", "edges")}
+        infos[row["name"]] = DatasetInfo(**row | read | {"directed": row["directed"] == "yes"})
     return infos
 
 

@@ -11,8 +11,7 @@ import typer
 
 from dpgraph.interfaces.cli.graph_input import GraphRelease, planned
 from dpgraph.interfaces.cli.options import auto_or, option, written
-from dpgraph.interfaces.cli.output import write_picture
-from dpgraph.interfaces.cli.release import Source, StrategyRelease, Table
+from dpgraph.interfaces.cli.release import Source, StrategyRelease, Table, write_picture
 from dpgraph.problems.strategy import names_in
 
 if TYPE_CHECKING:
@@ -166,7 +165,7 @@ class Spectrum(GraphRelease):
     reported = ("values", "std", "regularization")
 
     k: int = option(8, "How many values, from the largest down. All cost what one costs.", "--k")
-    regularization: str = auto_or(float, "auto", _REGULARIZATION, "--regularization")
+    regularization: str = auto_or(float, _REGULARIZATION, "--regularization")
     output: Path | None = written("Write the noisy values as CSV with columns index, value.")
     plot: Path | None = written("Write a picture (PNG, PDF, SVG) of the noisy values and their noise.", picture=True)
 
@@ -198,13 +197,13 @@ class Embed(GraphRelease, StrategyRelease):
     reported = ("rank", "spectrum", "regularization")
 
     correlation: float = planned(0.0, _CORRELATION)
-    rank: str = auto_or(int, "auto", "Number of coordinates: auto or a number.", "--rank")
+    rank: str = auto_or(int, "Number of coordinates: auto or a number.", "--rank")
     mechanism: str = option(
         "auto",
         "auto (one of the next two, never halts); noisy-power; randomized-response (pure, for a large epsilon "
         "or a small graph); coherence; or gaussian (up to 5000 vertices).",
     )
-    regularization: str = auto_or(float, "auto", _REGULARIZATION, "--regularization")
+    regularization: str = auto_or(float, _REGULARIZATION, "--regularization")
     output: Path | None = written("Write the coordinates as CSV with columns node, x1, x2, ...")
     save: Path | None = written(
         "Write the whole private normalized adjacency, with its ledger, to an .npz file for Python.", ".npz"
