@@ -36,7 +36,7 @@ class CSP(Planning, StrategyRelease):
     graph: str = argument(
         "INSTANCE",
         'A .json file {"variables": [...], "alphabet": [...], "constraints": [{"u": ..., "v": ..., "relation": '
-        '[[...]], "weight": 1}]}, a .csv file of weighted relations, clauses of at most two literals in DIMACS .cnf or '
+        '[[...]], "weight": 1}]}, clauses of at most two literals in DIMACS .cnf or '
         ".wcnf, a DIMACS graph .col (all of them .gz too), or a graph as for the other commands.",
     )
     colours: int = option(3, "For a graph (.col too): the number of labels; the ends of an edge should differ.")
