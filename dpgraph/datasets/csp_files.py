@@ -146,14 +146,13 @@ def _names(given: Any) -> Any:
 def _parse_json(text: str) -> TwoCSP:
     try:
         content = json.loads(text)
-        if any(
-            isinstance(content[name], int) and content[name] > _MOST_VARIABLES for name in ("variables", "alphabet")
-        ):
+        named = _names(content["variables"]), _names(content["alphabet"])
+        if any(isinstance(number, int) and number > _MOST_VARIABLES for number in named):
             raise Malformed("expected numbers of variables and labels that fit into memory")
-        instance = TwoCSP(_names(content["variables"]), _names(content["alphabet"]))
+        instance = TwoCSP(*named)
         for constraint in content["constraints"]:
-            u, v, weight = _names(constraint["u"]), _names(constraint["v"]), constraint.get("weight", 1.0)
-            instance.add_constraint(u, v, constraint["relation"], weight)
+            u, v = _names(constraint["u"]), _names(constraint["v"])
+            instance.add_constraint(u, v, constraint["relation"], constraint.get("weight", 1.0))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         # A message that names a variable of a constraint, which is private, is not passed on.
         if isinstance(error, InvalidParameterError) and "of the instance" not in str(error):

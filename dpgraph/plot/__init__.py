@@ -180,7 +180,8 @@ def plot_adjacency(G: Any, labels: ArrayLike, *, weight: str | None = None, titl
     totals = [(name, entries.data[chosen].sum() / 2, colour) for name, chosen, colour in counted]
     all_edges = sum(total for _, total, _ in totals) or 1.0
     rows = [(name, total, f"{total:,.0f}\n{total / all_edges:.1%}", colour) for name, total, colour in totals]
-    base.bars(bars, rows, "exact edge weight")
+    base.bars(bars, rows)
+    bars.set_title("exact edge weight", fontsize=10)
     exact = f"Exact adjacency of {title}" if title else "Exact adjacency"
     figure.suptitle(f"NOT PRIVATE: data owner only\n{exact}, ordered by the cut", color=WARNING, fontsize=10)
     return figure

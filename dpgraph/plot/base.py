@@ -62,7 +62,7 @@ def without_frame(axes: Axes, *sides: str, ticks: Literal["x", "y", "both"] | No
         axes.tick_params(axis=ticks, length=0)
 
 
-def bars(axes: Axes, rows: Sequence[tuple[str, float, str, str]], title: str, *, least: int = 4) -> None:
+def bars(axes: Axes, rows: Sequence[tuple[str, float, str, str]], title: str = "", *, least: int = 4) -> None:
     """Horizontal bars from the top down, with place for at least so many: name, length, text at the end, colour."""
     for at, (_, length, text, colour) in enumerate(rows):
         axes.barh(at, length, color=colour, height=0.6)
