@@ -95,10 +95,8 @@ class TwoCSP:
         ----------
         u, v : hashable
             Two different variables.
-        relation : array_like, shape (q, q)
-            What it earns, times `weight`; finite and nonnegative (0/1 for a relation in the narrow sense).
-        weight : float, default 1
-            Finite and nonnegative.
+        relation, weight : array_like of shape (q, q), float
+            What it earns is their product; both finite and nonnegative (0/1 for a relation in the narrow sense).
 
         Raises
         ------
@@ -203,10 +201,7 @@ class TwoCSP:
         return M
 
     def encode(self, assignment: Any) -> IntArray:
-        """Positions of the labels of an assignment, shape (n,): of a mapping variable -> label, or given themselves.
-
-        Refused are a variable without a label, an unknown variable or label, and an array that does not fit.
-        """
+        """Positions of the labels of an assignment, shape (n,): of a mapping variable -> label, or given themselves."""
         n, q = self.n_variables, self.alphabet_size
         if isinstance(assignment, Mapping):
             if len(assignment) != n:

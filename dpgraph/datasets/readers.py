@@ -11,11 +11,12 @@ import numpy as np
 from scipy import sparse
 
 from dpgraph.arguments import check_choice
-from dpgraph.datasets.edge_table import MAX_VERTICES, EdgeTable, merge_arcs
+from dpgraph.datasets.edge_table import EdgeTable, merge_arcs
 from dpgraph.datasets.files import AnyPath, Malformed, blank_comments, decode, naming, read_bytes, refuse_long_lines
 from dpgraph.datasets.rows import Labels, Rows, looks_like_gset, open_table, parse_gset, parse_rows
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
-from dpgraph.inputs.graphs import as_graph
+from dpgraph.inputs.graphs import as_graph, refuse_directed
+from dpgraph.inputs.public_nodes import public_labels
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -132,7 +133,7 @@ def _read(
     check_choice("format", format, get_args(Format))
     if labels not in (int, str):
         raise InvalidParameterError(f"labels must be int or str; got {labels!r}")
-    vertices = _public_vertices(nodes)
+    vertices = public_labels(nodes, "file")
     text = read_bytes(path)
     with naming(path):
         if format == "gml" or (format == "auto" and _looks_like_gml(path, text)):
@@ -144,22 +145,6 @@ def _read(
             _refuse_vertices(vertices, "Gset")
             return parse_gset(table)
         return _edge_list(parse_rows(table, labels=labels, weight=weight), vertices)
-
-
-def _public_vertices(nodes: Nodes) -> tuple[Hashable, ...] | None:
-    """Labels of the caller's vertex set, None when the file's own vertices are public."""
-    if isinstance(nodes, str):
-        if nodes == "file":
-            return None
-        raise InvalidParameterError(f'nodes must be "file", an integer or an iterable of labels; got {nodes!r}')
-    if isinstance(nodes, (int, np.integer)):
-        if isinstance(nodes, bool) or not 1 <= nodes < MAX_VERTICES:
-            raise InvalidParameterError(f"nodes, the number of vertices, must lie in [1, 2**31); got {nodes!r}")
-        return tuple(range(int(nodes)))
-    vertices = tuple(nodes)
-    if not vertices or len(set(vertices)) != len(vertices):
-        raise InvalidParameterError("nodes must hold at least one label and no label twice")
-    return vertices
 
 
 def _refuse_vertices(vertices: tuple[Hashable, ...] | None, format: str) -> None:
@@ -204,20 +189,16 @@ def _parse_gml(text: str, symmetrize: bool) -> nx.Graph:
             break
     if G is None:
         raise Malformed("expected valid GML (a graph [ ... ] of node [ ... ] and edge [ ... ] records)")
+    refuse_directed(G.is_directed(), symmetrize)
     if G.is_directed():
-        G = _undirected(G, symmetrize)
-    G.remove_edges_from(list(nx.selfloop_edges(G, keys=True) if G.is_multigraph() else nx.selfloop_edges(G)))
+        G = _undirected(G)
+    G.remove_edges_from(list(nx.selfloop_edges(G, keys=G.is_multigraph())))
     return G
 
 
-def _undirected(G: nx.DiGraph, symmetrize: bool) -> nx.Graph:
+def _undirected(G: nx.DiGraph) -> nx.Graph:
     import networkx as nx
 
-    if not symmetrize:
-        raise InvalidGraphError(
-            "expected an undirected graph; the file declares itself directed. "
-            "Pass symmetrize=True to join each pair of vertices by the heavier of its two arcs"
-        )
     if G.is_multigraph():
         raise InvalidGraphError(
             "expected at most one arc from a vertex to another; the file declares a directed multigraph. "

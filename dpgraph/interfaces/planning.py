@@ -75,10 +75,8 @@ class Plan:
 
     Parameters
     ----------
-    n, average_degree, epsilon, delta, max_weight, correlation
-        The public quantities it was asked for.
-    stand_in : int
-        Number of vertices of the stand-ins.
+    n, average_degree, epsilon, delta, max_weight, correlation, stand_in
+        The public quantities it was asked for, and the number of vertices of the stand-ins.
     planted_fraction, one_look : float
         Shares of the weight: what the planted cut of a stand-in crosses, and what one pure look at every vertex cuts
         where none is planted, by a formula (:func:`dpgraph.denoise.state_evolution.one_sweep`).
@@ -89,10 +87,9 @@ class Plan:
     mechanisms : tuple of MechanismPlan
         In the order asked for.
     automatic, recommended : str
-        What ``mechanism="auto"`` would take for these public quantities: for edges that weigh 0 or 1 if
-        `max_weight` is 1 and ``weight=`` was not given, else for weights up to `max_weight`. Recommended is
-        the available mechanism with the largest cut fraction; `automatic`, or else ``"bounded-iterates"``, if it is
-        within 0.005 of that. A mechanism whose noise grows beyond that on the stand-ins must be `automatic` for it.
+        What ``mechanism="auto"`` would take; and the available mechanism with the largest cut fraction, or `automatic`,
+        or else ``"bounded-iterates"``, if it is within 0.005 of that. A mechanism whose noise grows beyond that on the
+        stand-ins must be `automatic` for it.
     """
 
     n: int
@@ -164,18 +161,16 @@ def plan(  # noqa: PLR0913
     ----------
     n : int
         Number of vertices, at least 2.
-    average_degree : float, optional
-        Expected average (weighted) degree: a public guess or a private release, in (0, (n - 1) max_weight].
-    degrees : sequence of float, optional
-        Expected (weighted) degrees in place of their average, of any number of vertices: a private release of them, or
-        those of a public graph of the same kind. Negative ones count as 0.
+    average_degree, degrees : float, sequence of float
+        One of them: the expected average (weighted) degree, in (0, (n - 1) max_weight], or the expected degrees of any
+        number of vertices. A public guess, a private release, or those of a public graph of the same kind.
     epsilon, delta : float
         The budget to plan for: epsilon > 0, 0 <= delta < 1. With delta = 0, the default, what is pure is run.
     max_weight : float, default 1.0
         Public upper bound on a weight; stand-ins have edges of this weight.
     correlation : float, default 0.0
-        Strength of a cut that you expect to be planted, in [-1, 1], as in :func:`dpgraph.datasets.planted_cut`: -1 is
-        bipartite, 0 has no structure. Few real networks have such a cut: expect it only if you know why it is there.
+        Strength of a planted cut, in [-1, 1], as in :func:`dpgraph.datasets.planted_cut`. Few real networks have one:
+        expect it only if you know why it is there.
     problem : {"max-cut", "max-bisection"}
         What will be asked.
     mechanisms : sequence of str or options objects, optional
@@ -198,7 +193,6 @@ def plan(  # noqa: PLR0913
 
     Examples
     --------
-    >>> from dpgraph import plan
     >>> expected = plan(n=20_000, average_degree=100, epsilon=4.0, delta=1e-6, mechanisms=["bounded-iterates"])
     >>> expected.recommended, 0.53 < expected["bounded-iterates"].cut_fraction < 0.6
     ('bounded-iterates', True)
@@ -258,8 +252,13 @@ def _simulate(
     """Run one mechanism on every stand-in."""
     found = CUTS.resolve(asked)
     strategy, chosen = cast(CutStrategy, found[0]), found[1]
-    if reason := _refusal(strategy, chosen, n, arguments):
-        return MechanismPlan(strategy.name, False, note=reason)
+    # Why a real call would refuse this strategy.
+    try:
+        strategy.check(chosen, CutFacts(n, arguments["max_weight"], arguments["epsilon"] * MAIN_SHARE))
+    except InvalidParameterError as error:
+        return MechanismPlan(strategy.name, False, note=str(error))
+    if arguments["delta"] == 0 and not strategy.pure(chosen):
+        return MechanismPlan(strategy.name, False, note="needs delta > 0")
     fractions, halts, std = [], 0, math.nan
     privacy: PrivacyReport | None = None
     for k, graph in enumerate(graphs):
@@ -278,15 +277,6 @@ def _simulate(
     share = float(np.mean(fractions))
     entries, delta = (privacy.entries, privacy.delta) if privacy else ((), math.nan)
     return MechanismPlan(strategy.name, True, halts / len(graphs), share, std, entries, note, delta)
-
-
-def _refusal(strategy: CutStrategy, options: Any, n: int, arguments: dict[str, Any]) -> str:
-    """Why a real call would refuse this strategy; empty if it would not."""
-    try:
-        strategy.check(options, CutFacts(n, arguments["max_weight"], arguments["epsilon"] * MAIN_SHARE))
-    except InvalidParameterError as error:
-        return str(error)
-    return "" if arguments["delta"] > 0 or strategy.pure(options) else "needs delta > 0"
 
 
 def _best(outcomes: tuple[MechanismPlan, ...], automatic: str) -> str:

@@ -22,7 +22,7 @@ _COMMANDS = {
     "max-cut": ("graphs", "MaxCut"),
     "max-bisection": ("graphs", "MaxBisection"),
     "communities": ("everyday", "Communities"),
-    "csp": ("csp", "CSP"),
+    "csp": ("graphs", "CSP"),
     "degrees": ("graphs", "Degrees"),
     "degree-distribution": ("everyday", "DegreeDistribution"),
     "count": ("everyday", "Count"),

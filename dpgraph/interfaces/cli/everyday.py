@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
+from dpgraph.datasets.writers import edge_columns
 from dpgraph.interfaces.cli.graph_input import GraphRelease, planned
 from dpgraph.interfaces.cli.options import argument, auto_or, option, written
 from dpgraph.interfaces.cli.release import Source, StrategyRelease, Table, write_picture
@@ -168,11 +168,7 @@ class Synthesize(GraphRelease):
     save: Path | None = written("Write the model, with its ledger, to an .npz file for Python.", ".npz")
 
     def _table(self, source: Source, result: Any) -> Table:
-        A = result.adjacency(self.draw)
-        alone = np.flatnonzero(np.diff(A.indptr) == 0)
-        tails, heads = sparse.triu(A, k=1, format="coo").coords
-        ends = [np.concatenate([column, alone]).tolist() for column in (tails, heads)]
-        return ["source", "target"], [[source.labels[vertex] for vertex in column] for column in ends]
+        return ["source", "target"], edge_columns(result.adjacency(self.draw), source.labels)
 
     def _finish(self, source: Source, result: Any) -> None:
         write_picture(self.plot, "plot_graph", result, title=source.name, rng=self.draw)
