@@ -173,8 +173,10 @@ class GraphRelease(Planning, Release, GraphRequest):
 
     def _arguments(self) -> dict[str, Any]:
         # The matrix of a file is symmetric, and has one attribute.
-        given = super()._arguments() | self.weights()
-        return {name: value for name, value in given.items() if name != "symmetrize"}
+        given = super()._arguments()
+        last = {name: given[name] for name in ("mechanism", "on_halt", "progress") if name in given}
+        reading = ("weight", "max_weight", "symmetrize", *last)
+        return {name: value for name, value in given.items() if name not in reading} | self.weights() | last
 
     def _rehearse(self, given: dict[str, Any]) -> tuple[list[str], PrivacyReport]:
         # Release from a public random graph.
