@@ -205,20 +205,16 @@ def _parse_cnf(text: str, *, weighted: bool) -> TwoCSP:
     n = n or max((abs(literal) for clause in clauses for literal in clause), default=1)
     instance = TwoCSP(range(1, n + 1), (False, True))
     hard = 1.0 + math.fsum(weight for weight in weights if weight is not None)  # outweighs all others
-    _add_clauses(instance, clauses, [hard if weight is None else weight for weight in weights])
-    return instance
-
-
-def _add_clauses(instance: TwoCSP, clauses: list[tuple[int, int]], weights: list[float]) -> None:
-    """Constraints that earn `weights` where one of two literals holds, perhaps both of the same variable."""
-    literals = np.array(clauses, dtype=np.int64).reshape(-1, 2)
-    holds = np.arange(2) == (literals > 0)[:, :, None]  # clause, literal, label of its variable
-    earned = np.array(weights)[:, None, None] * (holds[:, 0, :, None] | holds[:, 1, None, :])
-    ends = np.abs(literals) - 1
-    single = ends[:, 0] == ends[:, 1]
+    signed = np.array(clauses, dtype=np.int64).reshape(-1, 2)
+    holds = np.arange(2) == (signed > 0)[:, :, None]  # clause, literal, label of its variable
+    earned = np.array([hard if weight is None else weight for weight in weights])[:, None, None]
+    earned = earned * (holds[:, 0, :, None] | holds[:, 1, None, :])
+    ends = np.abs(signed) - 1
+    single = ends[:, 0] == ends[:, 1]  # one literal, or two of the same variable
     for (u, _), table in zip(ends[single].tolist(), earned[single], strict=True):
         instance.add_unary(u + 1, table.diagonal())
     instance.add_constraints(ends[~single], earned[~single])
+    return instance
 
 
 def _problem(
