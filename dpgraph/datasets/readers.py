@@ -134,6 +134,8 @@ def _read(
     if labels not in (int, str):
         raise InvalidParameterError(f"labels must be int or str; got {labels!r}")
     vertices = public_labels(nodes, "file")
+    if vertices == ():
+        raise InvalidParameterError("nodes must hold at least one vertex")
     text = read_bytes(path)
     with naming(path):
         if format == "gml" or (format == "auto" and _looks_like_gml(path, text)):

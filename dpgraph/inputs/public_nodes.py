@@ -145,8 +145,8 @@ def public_labels(nodes: Iterable[Hashable] | int | str, word: str) -> tuple[Has
             raise InvalidParameterError(f"nodes, the number of vertices, must lie in [1, 2**31); got {nodes!r}")
         return tuple(range(int(nodes)))
     labels = tuple(nodes)
-    if not labels or len(set(labels)) < len(labels):
-        raise InvalidParameterError("the vertices in nodes= must differ, and there must be at least one")
+    if len(set(labels)) < len(labels):
+        raise InvalidParameterError("the vertices in nodes= must differ")
     return labels
 
 

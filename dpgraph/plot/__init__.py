@@ -138,10 +138,8 @@ def plot_adjacency(G: Any, labels: ArrayLike, *, weight: str | None = None, titl
         The exact graph.
     labels : array-like of 0 and 1, shape (n,)
         Side of each vertex, in the order of the vertices of `G` (the `labels` of a result).
-    weight : str, optional
-        Edge attribute that holds the weight; default every edge counts 1.
-    title : str
-        Name of the graph.
+    weight, title : str, optional
+        Edge attribute that holds the weight (default every edge counts 1); name of the graph.
 
     Returns
     -------

@@ -115,10 +115,8 @@ def plot_graph(result: Any, *, title: str = "", rng: int | np.random.Generator |
     result : PrivateCommunities or a model with ``sample``
         Communities with `labels`, `nodes`, `degrees` and `block_weights`. If it has a method ``sample``, the edges of
         one sample are drawn, otherwise the private weights between communities.
-    title : str
-        Name of the graph.
-    rng : int or numpy.random.Generator, default 0
-        What is sampled. Public: it protects nothing.
+    title, rng : str, int or numpy.random.Generator
+        Name of the graph; what is sampled, which is public and protects nothing.
 
     Returns
     -------
