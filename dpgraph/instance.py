@@ -8,15 +8,15 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from dpgraph.arguments import check_integer, check_nonnegative
-from dpgraph.exceptions import InvalidParameterError
-from dpgraph.inputs.csp_kinds import csp_from_graph
+from dpgraph.arguments import check_choice, check_integer, check_nonnegative
+from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
+from dpgraph.inputs.graphs import as_graph
 from dpgraph.typing import FloatArray, IntArray
 
 __all__ = ["TwoCSP"]
@@ -33,7 +33,7 @@ class TwoCSP:
     n_or_variables : int or iterable of hashable
         Number of variables (then they are 0..n-1), or the variables in the order of all arrays.
     alphabet : int or iterable of hashable
-        Number of labels (then they are 0..q-1), or the labels; at least two.
+        Likewise the labels; at least two.
 
     Raises
     ------
@@ -95,10 +95,8 @@ class TwoCSP:
         ----------
         u, v : hashable
             Two different variables.
-        relation : array_like, shape (q, q)
-            What it earns, times `weight`; finite and nonnegative (0/1 for a relation in the narrow sense).
-        weight : float, default 1
-            Finite and nonnegative.
+        relation, weight : array_like of shape (q, q), float
+            What it earns is their product; both finite and nonnegative (0/1 for a relation in the narrow sense).
 
         Raises
         ------
@@ -203,10 +201,7 @@ class TwoCSP:
         return M
 
     def encode(self, assignment: Any) -> IntArray:
-        """Positions of the labels of an assignment, shape (n,): of a mapping variable -> label, or given themselves.
-
-        Refused are a variable without a label, an unknown variable or label, and an array that does not fit.
-        """
+        """Positions of the labels of an assignment, shape (n,): of a mapping variable -> label, or given themselves."""
         n, q = self.n_variables, self.alphabet_size
         if isinstance(assignment, Mapping):
             if len(assignment) != n:
@@ -232,10 +227,111 @@ class TwoCSP:
         return math.fsum(self.tables[np.arange(len(u)), labels[u], labels[v]])
 
     @classmethod
-    def from_networkx(cls, G: Any, kind: str = "max-k-cut", alphabet: Any = 2, *, weight: str | None = None) -> TwoCSP:
-        """Instance on the vertices of a graph; see :func:`dpgraph.inputs.csp_kinds.csp_from_graph`."""
-        instance: TwoCSP = csp_from_graph(cls, G, kind, alphabet, weight)
+    def from_networkx(cls, G: Any, kind: str = "max-k-cut", alphabet: Any = 2, *, weight: str | None = None) -> Self:
+        """2-CSP whose variables are the vertices of a graph and whose constraints are its edges.
+
+        Parameters
+        ----------
+        G : networkx graph; for "max-k-cut" and "coloring" also igraph.Graph, scipy sparse or numpy matrix
+            The graph. Its vertices in their order are the variables, which private functions take to be public: see
+            :func:`dpgraph.with_public_nodes`. Parallel edges are separate constraints (for "max-k-cut" and "coloring"
+            they are merged).
+        kind : {"max-k-cut", "coloring", "unique-games", "max-2-sat", "relations"}
+            - "max-k-cut": the ends of an edge must differ. "coloring" is the same without weights: a proper colouring
+              with the given colours exists exactly if the optimum is the number of edges.
+            - "unique-games": an edge u -> v with attribute ``permutation``, a sequence of q positions, is satisfied
+              when the position of v's label is ``permutation[a]``, a the position of u's.
+            - "max-2-sat": an edge with attribute ``clause``, a mapping of its ends to bool, is satisfied when one of
+              them has the stated truth value. A loop is a unit clause.
+            - "relations": attribute ``relation``, a q x q array, rows for u and columns for v of an edge u -> v.
+
+            A permutation or a relation that treats the ends differently needs a directed graph.
+        alphabet : int or iterable of hashable
+            The labels; for "max-2-sat" always (False, True).
+        weight : str, optional
+            Edge attribute that holds the weight (nonnegative); None counts every edge as 1.
+
+        Raises
+        ------
+        InvalidGraphError
+            An edge without a needed attribute, a negative weight, or a direction that is missing.
+        InvalidParameterError
+            An unknown kind or an attribute that does not fit the alphabet.
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> instance = TwoCSP.from_networkx(nx.cycle_graph(5), "coloring", ["r", "g", "b"])
+        >>> instance.value({0: "r", 1: "g", 2: "r", 3: "g", 4: "b"})
+        5.0
+        >>> game = nx.DiGraph()
+        >>> game.add_edge("u", "v", permutation=[1, 2, 0])
+        >>> TwoCSP.from_networkx(game, "unique-games", 3).value({"u": 2, "v": 0})
+        1.0
+        >>> formula = nx.MultiGraph()
+        >>> _ = formula.add_edge("p", "q", clause={"p": True, "q": False})
+        >>> TwoCSP.from_networkx(formula, "max-2-sat").value({"p": False, "q": True})
+        0.0
+        """
+        check_choice("kind", kind, ("max-k-cut", "coloring", *_EDGE_ATTRIBUTES))
+        if kind in _EDGE_ATTRIBUTES:
+            return cls._from_attributes(G, kind, alphabet, weight)
+        if kind == "coloring" and weight is not None:
+            raise InvalidParameterError("kind='coloring' has no weights; use kind='max-k-cut'")
+        graph = as_graph(G, weight=weight, signed=False)
+        instance = cls(graph.nodes, alphabet)
+        upper = sparse.triu(graph.adjacency, 1).tocoo()
+        differ = 1.0 - np.eye(instance.alphabet_size)
+        instance.add_constraints(np.stack(upper.coords, axis=1), upper.data[:, None, None] * differ)
         return instance
+
+    @classmethod
+    def _from_attributes(cls, G: Any, kind: str, alphabet: Any, weight: str | None) -> Self:
+        """A constraint for each edge, as one of its attributes says."""
+        clauses = kind == "max-2-sat"
+        if clauses and alphabet != 2 and tuple(alphabet) != (False, True):
+            raise InvalidParameterError("kind='max-2-sat' has the alphabet (False, True)")
+        instance = cls(G.nodes, (False, True) if clauses else alphabet)
+        attribute = _EDGE_ATTRIBUTES[kind]
+        for u, v, data in G.edges(data=True):
+            for name in (attribute, weight):
+                if name is not None and name not in data:
+                    raise InvalidGraphError(f"every edge needs the attribute {name!r}; at least one has none")
+            stated, w = data[attribute], 1.0 if weight is None else data[weight]
+            if clauses:
+                table = _clause_table(stated, u, v)
+            elif kind == "unique-games":
+                table = _permutation_table(stated, instance.alphabet_size)
+            else:
+                table = np.asarray(stated, dtype=np.float64)
+            if clauses and u == v:
+                instance.add_unary(u, table.diagonal(), w)
+                continue
+            if not clauses and not G.is_directed() and not np.array_equal(table, table.T):
+                raise InvalidGraphError(
+                    "a constraint that treats its two ends differently needs a directed graph "
+                    "(nx.DiGraph or nx.MultiDiGraph)"
+                )
+            instance.add_constraint(u, v, table, w)
+        return instance
+
+
+#: Kind of an instance: the attribute of an edge that says what its ends earn.
+_EDGE_ATTRIBUTES = {"unique-games": "permutation", "max-2-sat": "clause", "relations": "relation"}
+
+
+def _permutation_table(permutation: Any, q: int) -> FloatArray:
+    image = np.asarray(permutation)
+    if image.shape != (q,) or sorted(image.tolist()) != list(range(q)):
+        raise InvalidParameterError(f"a permutation must hold each of 0..{q - 1} once")
+    return np.asarray(np.eye(q)[image])
+
+
+def _clause_table(clause: Any, u: Hashable, v: Hashable) -> FloatArray:
+    if not isinstance(clause, Mapping) or set(clause) != {u, v}:
+        raise InvalidParameterError("a clause must map each end of its edge to True or False")
+    true_at_u, true_at_v = ((np.arange(2) == bool(clause[end])).astype(float) for end in (u, v))
+    return np.asarray(np.maximum.outer(true_at_u, true_at_v))
 
 
 def _names(given: Any, what: str, least: int) -> tuple[Hashable, ...]:

@@ -10,16 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from copy import deepcopy
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.extras import require
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.report import PrivacyReport
 from dpgraph.problems.communities import private_communities
 from dpgraph.problems.embedding.api import private_normalized_adjacency
 from dpgraph.problems.records.covariance import private_covariance
@@ -41,17 +41,17 @@ __all__ = ["PrivateCommunities", "PrivatePCA", "PrivateSpectralEmbedding"]
 RandomState = int | np.random.Generator | np.random.RandomState | None
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class _PrivateEstimator(BaseEstimator):
-    """What the estimators share: the budget of a fit, and clones that share an accountant."""
+    """What the estimators share: the budget of a fit, and clones that share an accountant. Fields are parameters."""
 
     epsilon: float
-    accountant: PrivacyAccountant | None
-    random_state: RandomState
-    privacy_: PrivacyReport
+    accountant: PrivacyAccountant | None = None
+    random_state: RandomState = None
 
     def __sklearn_clone__(self) -> Self:
         """A clone that spends the same budget: that of scikit-learn would copy the accountant."""
-        shared = {"accountant": self.accountant}
+        shared: dict[str, Any] = {"accountant": self.accountant}
         given = {name: value for name, value in self.get_params(deep=False).items() if name not in shared}
         copy = type(self)(**{name: clone(value, safe=False) for name, value in given.items()}, **shared)
         for name in ("_metadata_request", "_sklearn_output_config"):
@@ -66,30 +66,34 @@ class _PrivateEstimator(BaseEstimator):
             state = np.random.default_rng(state.randint(2**31, size=4))
         return {"epsilon": self.epsilon, "accountant": self.accountant, "rng": state}
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic = self.random_state is None
+        return tags
 
+
+@dataclass(eq=False, repr=False, kw_only=True)
 class _GraphEstimator(_PrivateEstimator):
     """An estimator that is fitted to a graph, whose vertices and their order are public."""
 
-    nodes_: tuple[Hashable, ...]
-    n_features_in_: int
+    weight: str | None = None
+    max_weight: float | None = None
+    symmetrize: bool = False
 
     def _read_by(self) -> dict[str, Any]:
         """How the graph is read."""
-        names = ("weight", "max_weight", "symmetrize")
-        return {name: getattr(self, name) for name in names}
+        return {"weight": self.weight, "max_weight": self.max_weight, "symmetrize": self.symmetrize}
 
     def _keep_nodes(self, nodes: tuple[Hashable, ...]) -> None:
         self.nodes_, self.n_features_in_ = nodes, len(nodes)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = True
-        tags.input_tags.sparse = True
-        tags.input_tags.positive_only = True
-        tags.non_deterministic = self.random_state is None
+        tags.input_tags.pairwise = tags.input_tags.sparse = tags.input_tags.positive_only = True
         return tags
 
 
+@dataclass(eq=False, repr=False)
 class PrivateSpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _GraphEstimator):
     """Points for the vertices of a private graph: leading eigenvectors of its normalized adjacency.
 
@@ -110,12 +114,10 @@ class PrivateSpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         The points, in the order of `nodes_`.
     adjacency_ : PrivateNormalizedAdjacency
         Everything that was released.
-    nodes_ : tuple
-        The vertices.
+    nodes_, n_features_in_ : tuple, int
+        The vertices, and their number.
     privacy_ : PrivacyReport
         The guarantee.
-    n_features_in_ : int
-        Number of vertices.
 
     Notes
     -----
@@ -141,41 +143,15 @@ class PrivateSpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin
     (True, 6.0)
     """
 
-    embedding_: FloatArray
-
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        epsilon: float,
-        delta: float = 0.0,
-        mechanism: Any = "auto",
-        weight: str | None = None,
-        max_weight: float | None = None,
-        symmetrize: bool = False,
-        accountant: PrivacyAccountant | None = None,
-        random_state: RandomState = None,
-    ) -> None:
-        self.n_components = n_components
-        self.epsilon = epsilon
-        self.delta = delta
-        self.mechanism = mechanism
-        self.weight = weight
-        self.max_weight = max_weight
-        self.symmetrize = symmetrize
-        self.accountant = accountant
-        self.random_state = random_state
+    n_components: int = 2
+    _: KW_ONLY
+    delta: float = 0.0
+    mechanism: Any = "auto"
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Release an embedding of a graph: networkx, igraph, or an adjacency matrix, dense or sparse."""
-        self.adjacency_ = private_normalized_adjacency(
-            X,
-            delta=self.delta,
-            rank=self.n_components,
-            mechanism=self.mechanism,
-            **self._read_by(),
-            **self._budget(),
-        )
+        asked = {"delta": self.delta, "rank": self.n_components, "mechanism": self.mechanism}
+        self.adjacency_ = private_normalized_adjacency(X, **asked, **self._read_by(), **self._budget())
         self._keep_nodes(self.adjacency_.nodes)
         self.embedding_ = self.adjacency_.embedding(self.n_components)
         self.privacy_ = self.adjacency_.privacy
@@ -203,6 +179,7 @@ class PrivateSpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         return int(self.embedding_.shape[1])
 
 
+@dataclass(eq=False, repr=False)
 class PrivateCommunities(ClusterMixin, _GraphEstimator):
     """Communities of high modularity in a private graph.
 
@@ -225,12 +202,10 @@ class PrivateCommunities(ClusterMixin, _GraphEstimator):
         Community of each vertex, in the order of `nodes_`; 0 is the largest.
     communities_ : dpgraph.PrivateCommunities
         Everything that was released: sets, estimated modularity, block weights, degrees.
-    nodes_ : tuple
-        The vertices.
+    nodes_, n_features_in_ : tuple, int
+        The vertices, and their number.
     privacy_ : PrivacyReport
         The guarantee.
-    n_features_in_ : int
-        Number of vertices.
 
     Notes
     -----
@@ -245,28 +220,9 @@ class PrivateCommunities(ClusterMixin, _GraphEstimator):
     array([100, 100, 100])
     """
 
-    labels_: NDArray[np.int64]
-
-    def __init__(
-        self,
-        communities: Literal["auto"] | int = "auto",
-        *,
-        epsilon: float,
-        resolution: float = 1.0,
-        weight: str | None = None,
-        max_weight: float | None = None,
-        symmetrize: bool = False,
-        accountant: PrivacyAccountant | None = None,
-        random_state: RandomState = None,
-    ) -> None:
-        self.communities = communities
-        self.epsilon = epsilon
-        self.resolution = resolution
-        self.weight = weight
-        self.max_weight = max_weight
-        self.symmetrize = symmetrize
-        self.accountant = accountant
-        self.random_state = random_state
+    communities: Literal["auto"] | int = "auto"
+    _: KW_ONLY
+    resolution: float = 1.0
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Release communities of a graph: networkx, igraph, or an adjacency matrix, dense or sparse."""
@@ -278,6 +234,7 @@ class PrivateCommunities(ClusterMixin, _GraphEstimator):
         return self
 
 
+@dataclass(eq=False, repr=False)
 class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _PrivateEstimator):
     """Principal components of private records, from a private covariance matrix.
 
@@ -290,10 +247,8 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _PrivateEsti
         `max_norm`, 1 by default, are scaled down to it in `fit`. With delta = 0, the default, the release is pure.
     centered : bool, default True
         Whether the mean, which is released too, is taken off.
-    accountant : PrivacyAccountant, optional
-        Debited before the records are read.
-    random_state : int, numpy Generator, RandomState or None
-        None for cryptographic noise; anything else for experiments.
+    accountant, random_state
+        Debited before the records are read; None for cryptographic noise, anything else for experiments.
 
     Attributes
     ----------
@@ -301,14 +256,12 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _PrivateEsti
         Unit vectors, the largest variance first; the largest entry of each is positive.
     explained_variance_, explained_variance_ratio_ : ndarray, shape (n_components,)
         Private variances along them (none is negative), and their shares of the private total.
-    mean_ : ndarray, shape (d,)
-        The private mean; zero if not `centered`.
+    mean_, n_features_in_ : ndarray of shape (d,), int
+        The private mean, zero if not `centered`; d.
     covariance_ : PrivateCovariance
         Everything that was released.
     privacy_ : PrivacyReport
         The guarantee.
-    n_features_in_ : int
-        d.
 
     Notes
     -----
@@ -324,28 +277,13 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _PrivateEsti
     array([[0., 1., 0.], [0., 0., 1.]])
     """
 
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        epsilon: float,
-        delta: float = 0.0,
-        max_norm: float = 1.0,
-        centered: bool = True,
-        adjacency: Literal["replace", "add-remove"] = "replace",
-        n_records: int | None = None,
-        accountant: PrivacyAccountant | None = None,
-        random_state: RandomState = None,
-    ) -> None:
-        self.n_components = n_components
-        self.epsilon = epsilon
-        self.delta = delta
-        self.max_norm = max_norm
-        self.centered = centered
-        self.adjacency = adjacency
-        self.n_records = n_records
-        self.accountant = accountant
-        self.random_state = random_state
+    n_components: int | None = None
+    _: KW_ONLY
+    delta: float = 0.0
+    max_norm: float = 1.0
+    centered: bool = True
+    adjacency: Literal["replace", "add-remove"] = "replace"
+    n_records: int | None = None
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Release the covariance matrix of the rows of X, and keep its eigenvectors."""
@@ -380,20 +318,13 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _PrivateEsti
         """Scores of the rows of X, which are as private as X."""
         check_is_fitted(self)
         records = validate_data(self, X, reset=False, dtype=np.float64)
-        scores: FloatArray = (records - self.mean_) @ self.components_.T
-        return scores
+        return np.asarray((records - self.mean_) @ self.components_.T)
 
     def inverse_transform(self, X: ArrayLike) -> FloatArray:
         """Records that have these scores, and nothing beside the components."""
         check_is_fitted(self)
-        records: FloatArray = np.asarray(X, dtype=np.float64) @ self.components_ + self.mean_
-        return records
+        return np.asarray(np.asarray(X, dtype=np.float64) @ self.components_ + self.mean_)
 
     @property
     def _n_features_out(self) -> int:
         return len(self.components_)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.non_deterministic = self.random_state is None
-        return tags

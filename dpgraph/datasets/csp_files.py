@@ -1,14 +1,19 @@
-"""2-CSP instances in files: JSON and CSV (both ways), DIMACS CNF and WCNF, and DIMACS colouring.
+"""2-CSP instances in files: JSON (both ways), DIMACS CNF and WCNF, and DIMACS colouring.
 
 Variables and labels are public and stated by the file; the constraints are the data. Errors never quote them.
+
+References
+----------
+DIMACS, Satisfiability: suggested format, 1993; Clique and coloring: suggested format, 1993.
+MaxSAT Evaluation 2022, rules for input (WCNF without a problem line).
 """
 
-import csv
 import gzip
 import json
 import math
 from collections.abc import Callable, Hashable, Iterator
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -16,24 +21,24 @@ import numpy as np
 
 from dpgraph.arguments import check_choice, check_integer
 from dpgraph.atomic_write import write_atomically
-from dpgraph.datasets.dimacs import MOST_VARIABLES, parse_cnf, parse_col
-from dpgraph.datasets.files import AnyPath, Malformed, naming, read_bytes, read_text
-from dpgraph.datasets.writers import csv_text, label_texts
+from dpgraph.datasets.files import AnyPath, Malformed, naming, naturals, read_text
 from dpgraph.exceptions import DatasetError, InvalidParameterError
 from dpgraph.instance import TwoCSP
-from dpgraph.typing import FloatArray
 
 __all__ = ["is_csp_file", "read_csp", "write_csp"]
 
-CSPFormat = Literal["auto", "json", "csv", "cnf", "wcnf", "col"]
+CSPFormat = Literal["auto", "json", "cnf", "wcnf", "col"]
 _FORMATS = get_args(CSPFormat)[1:]
 
-#: Positions of the variables, and table, of each constraint of a CSV file.
-Tables = dict[str, tuple[tuple[int, int], FloatArray]]
+#: Number and fields of a line.
+Line = tuple[int, list[str]]
+#: Variables of a problem line or a literal: more than this is a damaged file, and would fill the memory.
+_MOST_VARIABLES = 50_000_000
 
-_CSV_HEADER = ["constraint", "u", "v", "label_u", "label_v", "weight"]
-_CSV_ENTRY = f"{','.join(_CSV_HEADER)} with two different stated variables, stated labels, and a weight >= 0"
 _JSON_FORM = '{"variables": [...], "alphabet": [...], "constraints": [{"u": ..., "v": ..., "relation": [[...]]}]}'
+_CLAUSE = "expected a clause of one or two literals that ends with 0"
+_WEIGHTED = "expected a weight >= 0 (or h) before the literals of a clause, and 0 after them"
+_TOO_MANY = "expected a number of variables that fits into memory"
 
 
 def read_csp(path: AnyPath, *, format: CSPFormat = "auto", colours: int = 3) -> TwoCSP:
@@ -43,20 +48,16 @@ def read_csp(path: AnyPath, *, format: CSPFormat = "auto", colours: int = 3) -> 
     ----------
     path : str or path-like
         The file.
-    format : {"auto", "json", "csv", "cnf", "wcnf", "col"}
+    format : {"auto", "json", "cnf", "wcnf", "col"}
         "auto" goes by the ending of the name (without ``.gz``).
 
         - "json": an object with ``variables`` and ``alphabet`` (lists of names, or numbers n and q) and
           ``constraints``, a list of objects with ``u``, ``v``, ``relation`` (q x q) and optionally ``weight``. Lists
           among the names are read as tuples.
-        - "csv": lines ``# variables: [...]`` and ``# alphabet: [...]`` (JSON, as above), a header line
-          ``constraint,u,v,label_u,label_v,weight``, and a line for each entry of a constraint's table that is not 0.
-          Lines with the same number in the first column belong to one constraint; all its lines have the same u and v.
         - "cnf", "wcnf": DIMACS clauses of one or two literals (max-2-SAT): variables 1..n, labels False and True. A
           clause earns its weight (1 in "cnf") when it is satisfied; a hard clause without a weight (``h``) counts as
-          one more than all others together. Clauses of more literals are refused.
+          one more than all others together.
         - "col": DIMACS graph colouring; vertices 1..n, and labels 0..`colours`-1 that differ at the ends of an edge.
-          An edge that is listed in both directions is one edge.
     colours : int, default 3
         Number of labels for "col".
 
@@ -66,10 +67,9 @@ def read_csp(path: AnyPath, *, format: CSPFormat = "auto", colours: int = 3) -> 
 
     Raises
     ------
-    DatasetError
-        The file is missing, damaged, malformed, or not of this kind. The message never quotes a constraint.
-    InvalidParameterError
-        `format` or `colours` is not as above.
+    DatasetError, InvalidParameterError
+        The file is missing, damaged, malformed, or not of this kind (the message never quotes a constraint); `format`
+        or `colours` is not as above.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def read_csp(path: AnyPath, *, format: CSPFormat = "auto", colours: int = 3) -> 
     kind = _format_of(path) if format == "auto" else format
     if kind is None:
         raise DatasetError(f"{path}: cannot tell the format from the name; state one of {', '.join(_FORMATS)}")
-    parse = partial(parse_col, colours=colours) if kind == "col" else _READERS[kind]
+    parse = partial(_parse_col, colours=colours) if kind == "col" else _READERS[kind]
     try:
         with naming(path):
             return parse(read_text(path))
@@ -94,11 +94,8 @@ def read_csp(path: AnyPath, *, format: CSPFormat = "auto", colours: int = 3) -> 
 
 
 def is_csp_file(path: AnyPath) -> bool:
-    """Whether a file is a 2-CSP and not an edge list, by the ending of its name; CSV by its first lines."""
-    kind = _format_of(path)
-    if kind != "csv" or not Path(path).is_file():
-        return kind not in (None, "csv")
-    return any(line.startswith(b"# variables:") for line in read_bytes(path).split(b"\n", 20)[:20])
+    """Whether a file is a 2-CSP and not an edge list, by the ending of its name."""
+    return _format_of(path) is not None
 
 
 def _format_of(path: AnyPath) -> str | None:
@@ -108,7 +105,7 @@ def _format_of(path: AnyPath) -> str | None:
 
 
 def write_csp(instance: TwoCSP, path: AnyPath) -> None:
-    """Write a 2-CSP that :func:`read_csp` reads back the same; ``.json`` or ``.csv``, with ``.gz`` compressed.
+    """Write a 2-CSP as ``.json``, or compressed as ``.json.gz``; :func:`read_csp` reads it back the same.
 
     Parameters
     ----------
@@ -125,23 +122,20 @@ def write_csp(instance: TwoCSP, path: AnyPath) -> None:
     Examples
     --------
     >>> import pathlib, tempfile
-    >>> file = pathlib.Path(tempfile.mkdtemp()) / "instance.csv.gz"
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "instance.json.gz"
     >>> instance = TwoCSP(["x", "y"], ["a", "b"])
     >>> instance.add_constraint("x", "y", [[0, 0.25], [2, 0]])
     >>> write_csp(instance, file)
     >>> read_csp(file).value({"x": "b", "y": "a"})
     2.0
     """
-    kind = _format_of(path)
-    if kind not in _WRITERS:
-        raise InvalidParameterError(
-            f"a 2-CSP is written as .json or .csv, with or without .gz; got {Path(path).name!r}"
-        )
-    content = _WRITERS[kind](instance).encode()
+    if _format_of(path) != "json":
+        raise InvalidParameterError(f"a 2-CSP is written as .json, with or without .gz; got {Path(path).name!r}")
+    content = _json(instance).encode()
     write_atomically(path, gzip.compress(content, mtime=0) if Path(path).name.endswith(".gz") else content)
 
 
-# --- JSON --------------------------------------------------------------------------------------------------------
+# --- JSON ----------------------------------------------------------------------------------------------------
 
 
 def _names(given: Any) -> Any:
@@ -152,12 +146,13 @@ def _names(given: Any) -> Any:
 def _parse_json(text: str) -> TwoCSP:
     try:
         content = json.loads(text)
-        if any(isinstance(content[name], int) and content[name] > MOST_VARIABLES for name in ("variables", "alphabet")):
+        named = _names(content["variables"]), _names(content["alphabet"])
+        if any(isinstance(number, int) and number > _MOST_VARIABLES for number in named):
             raise Malformed("expected numbers of variables and labels that fit into memory")
-        instance = TwoCSP(_names(content["variables"]), _names(content["alphabet"]))
+        instance = TwoCSP(*named)
         for constraint in content["constraints"]:
-            u, v, weight = _names(constraint["u"]), _names(constraint["v"]), constraint.get("weight", 1.0)
-            instance.add_constraint(u, v, constraint["relation"], weight)
+            u, v = _names(constraint["u"]), _names(constraint["v"])
+            instance.add_constraint(u, v, constraint["relation"], constraint.get("weight", 1.0))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         # A message that names a variable of a constraint, which is private, is not passed on.
         if isinstance(error, InvalidParameterError) and "of the instance" not in str(error):
@@ -179,101 +174,128 @@ def _json_names(names: tuple[Hashable, ...], what: str) -> str:
     return text
 
 
-def _constraints(instance: TwoCSP) -> Iterator[tuple[int, int, Any]]:
-    pairs, tables = instance.constraints()
-    for (u, v), table in zip(pairs.tolist(), tables, strict=True):
-        yield u, v, table
-
-
 def _json(instance: TwoCSP) -> str:
     variables, alphabet = _json_names(instance.variables, "variables"), _json_names(instance.alphabet, "labels")
     lines = (
         json.dumps({"u": instance.variables[u], "v": instance.variables[v], "relation": table.tolist()})
-        for u, v, table in _constraints(instance)
+        for (u, v), table in zip(*instance.constraints(), strict=True)
     )
     return f'{{"variables": {variables},\n"alphabet": {alphabet},\n"constraints": [\n' + ",\n".join(lines) + "\n]}\n"
 
 
-# --- CSV ---------------------------------------------------------------------------------------------------------
+# --- DIMACS --------------------------------------------------------------------------------------------------
 
 
-def _parse_csv(text: str) -> TwoCSP:
-    stated: dict[str, tuple[Hashable, ...]] = {}
-    body: list[str] = []
-    for line in text.split("\n"):
-        name, _, value = line.lstrip("# ").partition(":")
-        if line.startswith("#") and name in ("variables", "alphabet"):
-            stated[name] = _stated(value, name)
-        body.append("\n" if line.startswith("#") else f"{line}\n")
-    if len(stated) < 2:
-        raise Malformed("expected the lines '# variables: [...]' and '# alphabet: [...]' with JSON lists")
-    instance = TwoCSP(stated["variables"], stated["alphabet"])
-    variables = {text: i for i, text in enumerate(label_texts(instance.variables))}
-    labels = {text: i for i, text in enumerate(label_texts(instance.alphabet))}
-    tables: Tables = {}
-    reader = csv.reader(body, strict=True)
-    try:
-        lines = filter(None, reader)
-        if next(lines, _CSV_HEADER) != _CSV_HEADER:
-            raise Malformed(f"expected the header line {','.join(_CSV_HEADER)}", reader.line_num)
-        for fields in lines:
-            if not _add_entry(tables, fields, variables, labels):
-                raise Malformed(f"expected {_CSV_ENTRY}", reader.line_num)
-    except csv.Error:
-        raise Malformed("expected comma-separated fields with matching quotes", reader.line_num) from None
-    if tables:
-        pairs, entries = zip(*tables.values(), strict=True)
-        instance.add_constraints(np.array(pairs), np.array(entries))
+def _parse_cnf(text: str, *, weighted: bool) -> TwoCSP:
+    """Max-2-SAT instance of a (W)CNF text: variables 1..n, labels False and True."""
+    n, announced, top, lines = _problem(text, "wcnf" if weighted else "cnf", optional=weighted)
+    clauses: list[tuple[int, int]] = []
+    weights: list[float | None] = []  # None: hard
+    for line, fields in _statements(lines, weighted):
+        weight, literals = _clause(fields, weighted, line)
+        largest = max(map(abs, literals))
+        if n is not None and largest > n:
+            raise Malformed(f"expected variables in 1..{n}, as the problem line announces", line)
+        if largest > _MOST_VARIABLES:
+            raise Malformed(_TOO_MANY, line)
+        clauses.append((literals[0], literals[-1]))
+        weights.append(weight if weight is None or top is None else min(weight, top))
+    if announced is not None and announced != len(clauses):
+        raise Malformed("expected as many clauses as the problem line announces; the file may be truncated")
+    n = n or max((abs(literal) for clause in clauses for literal in clause), default=1)
+    instance = TwoCSP(range(1, n + 1), (False, True))
+    hard = 1.0 + math.fsum(weight for weight in weights if weight is not None)  # outweighs all others
+    signed = np.array(clauses, dtype=np.int64).reshape(-1, 2)
+    holds = np.arange(2) == (signed > 0)[:, :, None]  # clause, literal, label of its variable
+    earned = np.array([hard if weight is None else weight for weight in weights])[:, None, None]
+    earned = earned * (holds[:, 0, :, None] | holds[:, 1, None, :])
+    ends = np.abs(signed) - 1
+    single = ends[:, 0] == ends[:, 1]  # one literal, or two of the same variable
+    for (u, _), table in zip(ends[single].tolist(), earned[single], strict=True):
+        instance.add_unary(u + 1, table.diagonal())
+    instance.add_constraints(ends[~single], earned[~single])
     return instance
 
 
-def _stated(text: str, what: str) -> tuple[Hashable, ...]:
+def _problem(
+    text: str, kind: str, *, optional: bool = False
+) -> tuple[int | None, int | None, float | None, Iterator[Line]]:
+    """Numbers of the problem line (variables, clauses or edges, weight of hard clauses), and the lines that follow."""
+    lines = ((i, line.split()) for i, line in enumerate(text.split("\n"), 1))
+    content = ((i, fields) for i, fields in lines if fields and not fields[0].startswith("c"))
+    line, fields = next(content, (1, []))
+    if not fields:
+        raise Malformed(f"expected a DIMACS problem line 'p {kind} ...'; the file has no content")
+    if fields[0] != "p" and optional:
+        return None, None, None, chain([(line, fields)], content)
+    kinds = ("edge", "col", "edges") if kind == "edge" else (kind,)
+    numbers = naturals(fields[2:])
+    if len(fields) < 4 or fields[1] not in kinds or len(numbers) != len(fields) - 2 or numbers[0] < 1:
+        counted = "EDGES" if kind == "edge" else "CLAUSES"
+        raise Malformed(f"expected the problem line 'p {kind} VARIABLES {counted}'", line)
+    if numbers[0] > _MOST_VARIABLES:
+        raise Malformed(_TOO_MANY, line)
+    return numbers[0], numbers[1], float(numbers[2]) if len(numbers) > 2 else None, content
+
+
+def _statements(lines: Iterator[Line], weighted: bool) -> Iterator[Line]:
+    """Clauses, which may span lines or share one; a line of ``%`` ends the file (SATLIB)."""
+    pending: list[str] = []
+    line = 0
+    for number, fields in lines:
+        if fields[0] == "%":
+            break
+        for field in fields:
+            line = line if pending else number
+            pending.append(field)
+            # A weight of 0 stands first, where the end of a clause cannot.
+            if field == "0" and not (weighted and len(pending) == 1):
+                yield line, pending
+                pending = []
+    if pending:
+        yield line, pending
+
+
+def _clause(fields: list[str], weighted: bool, line: int) -> tuple[float | None, list[int]]:
+    """Weight (None: hard) and literals."""
+    weight: float | None = 1.0
+    if weighted:
+        first, *fields = fields
+        try:
+            weight = None if first == "h" else float(first)
+        except ValueError:
+            weight = math.nan
+        if weight is not None and not 0.0 <= weight < math.inf:
+            raise Malformed(_WEIGHTED, line)
     try:
-        names = json.loads(text)
-    except (ValueError, RecursionError):
-        names = None
-    if not isinstance(names, list):
-        raise Malformed(f"expected a JSON list after '# {what}:'")
-    return tuple(map(_names, names))
+        literals = [int(field) for field in fields]
+    except ValueError:
+        literals = []
+    if not 2 <= len(literals) <= 3 or literals[-1] != 0 or 0 in literals[:-1]:
+        raise Malformed(_CLAUSE, line)
+    return weight, literals[:-1]
 
 
-def _add_entry(
-    tables: Tables,
-    fields: list[str],
-    variables: dict[str, int],
-    labels: dict[str, int],
-) -> bool:
-    """Enter one line into the table of its constraint, unless it is malformed."""
-    try:
-        number, u, v, a, b, text = fields
-        ends, place, weight = (variables[u], variables[v]), (labels[a], labels[b]), float(text)
-    except (KeyError, ValueError):
-        return False
-    stated, table = tables.setdefault(number, (ends, np.zeros((len(labels), len(labels)))))
-    if u == v or ends != stated or not 0.0 <= weight < math.inf:
-        return False
-    table[place] += weight
-    return True
-
-
-def _csv(instance: TwoCSP) -> str:
-    names, labels = label_texts(instance.variables), label_texts(instance.alphabet)
-    entries = [
-        (number, names[u], names[v], labels[a], labels[b], repr(float(table[a, b])))
-        for number, (u, v, table) in enumerate(_constraints(instance))
-        for a, b in np.argwhere(table > 0.0).tolist()
-    ]
-    stated = (
-        f"# variables: {_json_names(instance.variables, 'variables')}\n"
-        f"# alphabet: {_json_names(instance.alphabet, 'labels')}\n"
-    )
-    return stated + csv_text(_CSV_HEADER, list(zip(*entries, strict=True)))
+def _parse_col(text: str, colours: int) -> TwoCSP:
+    """Colouring instance of a DIMACS graph: vertices 1..n, labels 0..colours-1."""
+    n, _, _, lines = _problem(text, "edge")
+    edges: set[tuple[int, int]] = set()
+    for line, fields in lines:
+        if fields[0] in ("n", "d", "v", "x"):  # colours or positions of vertices
+            continue
+        ends = naturals(fields[1:])
+        if fields[0] != "e" or len(fields) != 3 or len(ends) != 2 or not all(1 <= end <= (n or 0) for end in ends):
+            raise Malformed(f"expected an edge 'e U V' with vertices in 1..{n}, as the problem line announces", line)
+        if ends[0] != ends[1]:
+            edges.add((min(ends), max(ends)))
+    instance = TwoCSP(range(1, (n or 0) + 1), colours)
+    if edges:
+        instance.add_constraints(np.array(sorted(edges)) - 1, 1.0 - np.eye(colours))
+    return instance
 
 
 _READERS: dict[str, Callable[[str], TwoCSP]] = {
     "json": _parse_json,
-    "csv": _parse_csv,
-    "cnf": partial(parse_cnf, weighted=False),
-    "wcnf": partial(parse_cnf, weighted=True),
+    "cnf": partial(_parse_cnf, weighted=False),
+    "wcnf": partial(_parse_cnf, weighted=True),
 }
-_WRITERS: dict[str | None, Callable[[TwoCSP], str]] = {"json": _json, "csv": _csv}

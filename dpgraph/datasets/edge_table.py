@@ -14,10 +14,7 @@ from dpgraph.typing import FloatArray, IntArray
 if TYPE_CHECKING:
     import networkx as nx
 
-__all__ = ["MAX_VERTICES", "EdgeTable", "merge_arcs"]
-
-#: Positions are 32-bit integers in a matrix.
-MAX_VERTICES = 2**31
+__all__ = ["EdgeTable", "merge_arcs"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

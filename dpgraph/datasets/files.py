@@ -78,9 +78,7 @@ def read_bytes(path: AnyPath) -> bytes:
     path = Path(path)
     try:
         with path.open("rb") as stream:
-            packed = stream.read(2) == _GZIP_MAGIC
-            stream.seek(0)
-            raw = _unpack(stream, path) if packed else _read_up_to(stream, _limit(), path)
+            raw = _unpacked(stream, path)
     except FileNotFoundError:
         raise DatasetError(f"no such file: {path}") from None
     except (EOFError, gzip.BadGzipFile, zlib.error):
@@ -94,17 +92,20 @@ def read_bytes(path: AnyPath) -> bytes:
     return raw.removeprefix(_BYTE_ORDER_MARK).replace(b"\r\n", b"\n").replace(b"\r", b"\n")
 
 
-def _limit() -> int:
+def _unpacked(stream: BinaryIO, path: Path) -> bytes:
+    """All of a file, read in pieces; an error as soon as it is longer than allowed."""
     wanted = os.environ.get("DPGRAPH_MAX_BYTES") or str(_MAX_BYTES)
     if not naturals([wanted]):
         raise DatasetError("the environment variable DPGRAPH_MAX_BYTES must be a number of bytes")
-    return int(wanted)
-
-
-def _read_up_to(stream: BinaryIO | gzip.GzipFile, limit: int, path: Path) -> bytes:
-    """All of a stream, in pieces, or an error as soon as it is longer than `limit`."""
+    limit = int(wanted)
+    opened: BinaryIO | gzip.GzipFile = stream
+    packed = stream.read(2) == _GZIP_MAGIC
+    stream.seek(0)
+    if packed:
+        limit = min(limit, max(_FREE_BYTES, _MAX_RATIO * os.fstat(stream.fileno()).st_size))
+        opened = gzip.GzipFile(fileobj=stream)
     content = bytearray()
-    while piece := stream.read(_CHUNK):
+    while piece := opened.read(_CHUNK):
         content += piece
         if len(content) > limit:
             raise DatasetError(
@@ -113,12 +114,6 @@ def _read_up_to(stream: BinaryIO | gzip.GzipFile, limit: int, path: Path) -> byt
                 "compressed file first"
             )
     return bytes(content)
-
-
-def _unpack(stream: BinaryIO, path: Path) -> bytes:
-    allowed = max(_FREE_BYTES, _MAX_RATIO * os.fstat(stream.fileno()).st_size)
-    with gzip.GzipFile(fileobj=stream) as unpacked:
-        return _read_up_to(unpacked, min(_limit(), allowed), path)
 
 
 def refuse_long_lines(text: bytes) -> None:

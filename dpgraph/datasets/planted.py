@@ -25,17 +25,16 @@ Draw = Callable[[np.random.Generator, int, float], IntArray]
 
 
 def planted_cut(n: int, degree: float, correlation: float, rng: int | np.random.Generator | None = None) -> nx.Graph:
-    """Random graph in which one balanced cut is planted (two-block stochastic block model).
+    """Random graph in which one balanced cut is planted (stochastic block model; Holland, Laskey, Leinhardt 1983).
 
     A uniformly random half of the vertices gets s_i = +1, the other half s_i = -1, and every pair {i, j} becomes an
     edge independently with probability ``(1 + correlation * s_i * s_j) * degree / n``.
 
     Parameters
     ----------
-    n : int
-        Number of vertices, at least 2. If n is odd, one side has one vertex more.
-    degree : float
-        Expected degree (up to one pair in n), with ``(1 + |correlation|) * degree <= n``.
+    n, degree : int, float
+        Number of vertices, at least 2 (if n is odd, one side has one more), and expected degree (up to one pair in n),
+        with ``(1 + |correlation|) * degree <= n``.
     correlation : float
         In [-1, 1]. Negative: more edges run across the planted cut than inside the sides, a share of ``(1 -
         correlation) / 2`` for large n. -1 is bipartite, 0 has no structure, positive values are communities.
@@ -52,14 +51,6 @@ def planted_cut(n: int, degree: float, correlation: float, rng: int | np.random.
     InvalidParameterError
         An argument is out of range, or a pair would need a probability above 1.
 
-    See Also
-    --------
-    planted_cut_sparse : the same graph as a sparse matrix, for a million vertices.
-
-    References
-    ----------
-    .. [1] Holland, Laskey, Leinhardt, *Stochastic blockmodels: first steps*, Social Networks 5 (1983).
-
     Examples
     --------
     >>> G = planted_cut(400, 20, -0.75, rng=0)
@@ -73,19 +64,17 @@ def planted_cut(n: int, degree: float, correlation: float, rng: int | np.random.
 def planted_cut_sparse(
     n: int, degree: float, correlation: float, rng: int | np.random.Generator | None = None
 ) -> tuple[sparse.csr_array, NDArray[np.int8]]:
-    """The graph of :func:`planted_cut` (the same one for the same seed) as a sparse matrix.
+    """The graph of :func:`planted_cut` (the same one for the same seed) as a sparse matrix, for a million vertices.
 
     Parameters
     ----------
     n, degree, correlation, rng
-        As for :func:`planted_cut`, and so are errors.
+        As there, and so are errors.
 
     Returns
     -------
-    adjacency : scipy.sparse.csr_array, shape (n, n)
-        Symmetric 0/1 matrix, float64, zero diagonal.
-    labels : ndarray of int8, shape (n,)
-        The planted side of each vertex, 0 or 1.
+    adjacency, labels : scipy.sparse.csr_array of shape (n, n), ndarray of int8
+        Symmetric 0/1 matrix with zero diagonal, and the planted side of each vertex, 0 or 1.
 
     Examples
     --------
@@ -102,7 +91,7 @@ def planted_cut_sparse(
 def planted_bisection(
     n: int, degree: float, correlation: float, rng: int | np.random.Generator | None = None
 ) -> nx.Graph:
-    """Random graph in which a bisection of known value is planted.
+    """Random graph in which a bisection of known value is planted (Bui, Chaudhuri, Leighton, Sipser 1987).
 
     As :func:`planted_cut`, except that the *numbers* of edges inside each side and across are fixed to their expected
     values (rounded) and the edges are placed uniformly: the planted bisection cuts exactly
@@ -117,12 +106,7 @@ def planted_bisection(
     Returns
     -------
     networkx.Graph
-        Vertices 0..n-1, with node attribute ``"side"`` (0 or 1), the planted bisection.
-
-    References
-    ----------
-    .. [1] Bui, Chaudhuri, Leighton, Sipser, *Graph bisection algorithms with good average case behavior*,
-       Combinatorica 7 (1987): random graphs with a planted bisection of fixed width.
+        As there.
 
     Examples
     --------
@@ -134,15 +118,9 @@ def planted_bisection(
 
 
 class PlantedCSP(TwoCSP):
-    """A :class:`~dpgraph.instance.TwoCSP` that knows the assignment planted in it.
+    """A :class:`~dpgraph.instance.TwoCSP` that knows the assignment planted in it."""
 
-    Attributes
-    ----------
-    planted : dict
-        Variable -> label. Not always optimal, but its value is known.
-    """
-
-    planted: dict[Hashable, Hashable]
+    planted: dict[Hashable, Hashable]  # not always optimal, but its value is known
 
 
 def planted_csp(
@@ -152,7 +130,7 @@ def planted_csp(
     satisfiable: float,
     rng: int | np.random.Generator | None = None,
 ) -> PlantedCSP:
-    """Random unique game in which an assignment is planted.
+    """Random unique game (Khot 2002) in which an assignment is planted.
 
     Every variable gets a uniformly random planted label. Every pair of variables u < v has a constraint independently
     with probability ``degree / (n - 1)``: a permutation s of the labels, satisfied when v has label s(label of u). Of
@@ -161,10 +139,8 @@ def planted_csp(
 
     Parameters
     ----------
-    n : int
-        Number of variables, at least 2.
-    degree : float
-        Expected number of constraints on a variable, in [0, n - 1].
+    n, degree : int, float
+        Number of variables, at least 2, and expected number of constraints on each, in [0, n - 1].
     alphabet : int or iterable of hashable
         Labels; a random assignment satisfies one constraint in q, q their number.
     satisfiable : float
@@ -181,10 +157,6 @@ def planted_csp(
     ------
     InvalidParameterError
         An argument is out of range.
-
-    References
-    ----------
-    S. Khot, On the power of unique 2-prover 1-round games, STOC 2002.
 
     Examples
     --------
@@ -220,7 +192,15 @@ def _to_networkx(edges: EdgeTable, labels: NDArray[np.int8]) -> nx.Graph:
 def _block_model(
     n: int, degree: float, correlation: float, rng: int | np.random.Generator | None, draw: Draw
 ) -> tuple[EdgeTable, NDArray[np.int8]]:
-    inside, across = _pair_probabilities(n, degree, correlation)
+    n = check_integer("n, the number of vertices,", n, 2)
+    if not -1 <= as_number(correlation) <= 1:
+        raise InvalidParameterError(f"correlation must lie in [-1, 1]; got {correlation!r}")
+    if not (as_number(degree) >= 0 and (1 + abs(correlation)) * degree <= n):
+        raise InvalidParameterError(
+            f"degree must lie in [0, n / (1 + |correlation|)] = [0, {n / (1 + abs(correlation)):g}], "
+            f"so that every pair has a probability; got {degree!r}"
+        )
+    inside, across = (1 + correlation) * degree / n, (1 - correlation) * degree / n
     generator = as_generator(rng)
     # Sides at random: with consecutive labels a rule that looks at vertex numbers alone would find the cut.
     order = generator.permutation(n)
@@ -235,18 +215,6 @@ def _block_model(
     labels = np.zeros(n, dtype=np.int8)
     labels[second] = 1
     return EdgeTable(tuple(range(n)), np.minimum(tail, head), np.maximum(tail, head)), labels
-
-
-def _pair_probabilities(n: int, degree: float, correlation: float) -> tuple[float, float]:
-    n = check_integer("n, the number of vertices,", n, 2)
-    if not -1 <= as_number(correlation) <= 1:
-        raise InvalidParameterError(f"correlation must lie in [-1, 1]; got {correlation!r}")
-    if not (as_number(degree) >= 0 and (1 + abs(correlation)) * degree <= n):
-        raise InvalidParameterError(
-            f"degree must lie in [0, n / (1 + |correlation|)] = [0, {n / (1 + abs(correlation)):g}], "
-            f"so that every pair has a probability; got {degree!r}"
-        )
-    return (1 + correlation) * degree / n, (1 - correlation) * degree / n
 
 
 def _independent_subset(generator: np.random.Generator, size: int, probability: float) -> IntArray:

@@ -11,11 +11,12 @@ import numpy as np
 from scipy import sparse
 
 from dpgraph.arguments import check_choice
-from dpgraph.datasets.edge_table import MAX_VERTICES, EdgeTable, merge_arcs
+from dpgraph.datasets.edge_table import EdgeTable, merge_arcs
 from dpgraph.datasets.files import AnyPath, Malformed, blank_comments, decode, naming, read_bytes, refuse_long_lines
 from dpgraph.datasets.rows import Labels, Rows, looks_like_gset, open_table, parse_gset, parse_rows
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
-from dpgraph.inputs.graphs import as_graph
+from dpgraph.inputs.graphs import as_graph, refuse_directed
+from dpgraph.inputs.public_nodes import public_labels
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -37,9 +38,9 @@ def read_edgelist(
 ) -> nx.Graph:
     r"""Read an undirected graph from a file.
 
-    The format is recognised by content: edge lists in the style of SNAP (one edge a line; separated by tabs, spaces or
-    commas; comment lines start with ``#`` or ``%``; a comma-separated file may have a header line), Gset files (``n m``
-    header, then 1-based ``i j w`` lines) and GML. gzip compression is recognised too.
+    Format and gzip compression are recognised by content: edge lists in the style of SNAP (one edge a line; separated
+    by tabs, spaces or commas; comment lines start with ``#`` or ``%``; a comma-separated file may have a header line),
+    Gset files (``n m`` header, then 1-based ``i j w`` lines) and GML.
 
     Parameters
     ----------
@@ -48,16 +49,15 @@ def read_edgelist(
     format : {"auto", "edgelist", "gset", "gml"}
         Force a format instead of recognising it.
     nodes : "file", int, or iterable of labels
-        **The public vertex set of an edge list**, which must not be a secret. ``"file"``: you state that the vertices
-        named in the file are public (they are sorted by label). An integer n: the vertices 0..n-1. An iterable: these
-        labels in this order. With the last two, vertices without an edge exist. Gset and GML files list their vertices
-        themselves.
+        **The public vertex set of an edge list.** ``"file"``: you state that the vertices named in the file are public
+        (they are sorted by label). An integer n: the vertices 0..n-1. An iterable: these labels in this order. With the
+        last two, vertices without an edge exist. Gset and GML files list their vertices themselves.
     labels : {int, str}
         Type of the vertex labels of an edge list. With ``str`` a comma-separated file must have a header line.
     weight : str, optional
         Edge attribute that receives the weights of an edge list: the column of this name in the header line, or the
-        third column where there is no header. ``None``: further columns (time stamps, ratings) are ignored. The weights
-        of a Gset file always become the attribute ``"weight"``; GML attributes are kept as they are.
+        third column where there is no header. ``None``: further columns are ignored. The weights of a Gset file always
+        become the attribute ``"weight"``; GML attributes are kept as they are.
     symmetrize : bool, default False
         Accept a GML file that declares itself directed; a pair gets the heavier of its two arcs.
 
@@ -73,14 +73,8 @@ def read_edgelist(
     DatasetError
         The file is missing, truncated, not text or malformed, or names a vertex outside `nodes`. The message names the
         file and the line but never quotes it: an edge is private.
-    InvalidGraphError
-        A GML file is directed and `symmetrize` is false.
-    InvalidParameterError
-        An argument is not one of the above.
-
-    See Also
-    --------
-    read_sparse : the same file as a sparse matrix, several times faster for large graphs.
+    InvalidGraphError, InvalidParameterError
+        A GML file is directed and `symmetrize` is false; an argument is not one of the above.
 
     Examples
     --------
@@ -106,17 +100,16 @@ def read_sparse(
     weight: str | None = None,
     symmetrize: bool = False,
 ) -> tuple[sparse.csr_array, tuple[Hashable, ...]]:
-    r"""Read an undirected graph from a file as a sparse adjacency matrix.
+    r"""Read an undirected graph as a sparse adjacency matrix: several times faster than :func:`read_edgelist`.
 
-    Parameters and errors are those of :func:`read_edgelist`. Every function of dpgraph that takes a graph takes the
-    matrix; row i belongs to vertex ``nodes[i]``.
+    Parameters and errors are the same. Every function of dpgraph that takes a graph takes the matrix.
 
     Returns
     -------
     adjacency : scipy.sparse.csr_array, shape (n, n)
         Symmetric, zero diagonal, float64. Entries are weights for a Gset file or with `weight`, and 1 otherwise.
     nodes : tuple of hashable
-        Vertex labels.
+        Vertex labels, one for each row.
 
     Examples
     --------
@@ -124,12 +117,8 @@ def read_sparse(
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "graph.csv"
     >>> _ = file.write_text("source,target\n10,20\n20,30\n")
     >>> A, nodes = read_sparse(file)
-    >>> A.toarray()
-    array([[0., 1., 0.],
-           [1., 0., 1.],
-           [0., 1., 0.]])
-    >>> nodes
-    (10, 20, 30)
+    >>> A.sum(axis=0), nodes
+    (array([1., 2., 1.]), (10, 20, 30))
     """
     graph = _read(path, format, nodes, labels, weight, symmetrize)
     if isinstance(graph, EdgeTable):
@@ -144,7 +133,9 @@ def _read(
     check_choice("format", format, get_args(Format))
     if labels not in (int, str):
         raise InvalidParameterError(f"labels must be int or str; got {labels!r}")
-    vertices = _public_vertices(nodes)
+    vertices = public_labels(nodes, "file")
+    if vertices == ():
+        raise InvalidParameterError("nodes must hold at least one vertex")
     text = read_bytes(path)
     with naming(path):
         if format == "gml" or (format == "auto" and _looks_like_gml(path, text)):
@@ -156,22 +147,6 @@ def _read(
             _refuse_vertices(vertices, "Gset")
             return parse_gset(table)
         return _edge_list(parse_rows(table, labels=labels, weight=weight), vertices)
-
-
-def _public_vertices(nodes: Nodes) -> tuple[Hashable, ...] | None:
-    """Labels of the caller's vertex set, None when the file's own vertices are public."""
-    if isinstance(nodes, str):
-        if nodes == "file":
-            return None
-        raise InvalidParameterError(f'nodes must be "file", an integer or an iterable of labels; got {nodes!r}')
-    if isinstance(nodes, (int, np.integer)):
-        if isinstance(nodes, bool) or not 1 <= nodes < MAX_VERTICES:
-            raise InvalidParameterError(f"nodes, the number of vertices, must lie in [1, 2**31); got {nodes!r}")
-        return tuple(range(int(nodes)))
-    vertices = tuple(nodes)
-    if not vertices or len(set(vertices)) != len(vertices):
-        raise InvalidParameterError("nodes must hold at least one label and no label twice")
-    return vertices
 
 
 def _refuse_vertices(vertices: tuple[Hashable, ...] | None, format: str) -> None:
@@ -216,20 +191,16 @@ def _parse_gml(text: str, symmetrize: bool) -> nx.Graph:
             break
     if G is None:
         raise Malformed("expected valid GML (a graph [ ... ] of node [ ... ] and edge [ ... ] records)")
+    refuse_directed(G.is_directed(), symmetrize)
     if G.is_directed():
-        G = _undirected(G, symmetrize)
-    G.remove_edges_from(list(nx.selfloop_edges(G, keys=True) if G.is_multigraph() else nx.selfloop_edges(G)))
+        G = _undirected(G)
+    G.remove_edges_from(list(nx.selfloop_edges(G, keys=G.is_multigraph())))
     return G
 
 
-def _undirected(G: nx.DiGraph, symmetrize: bool) -> nx.Graph:
+def _undirected(G: nx.DiGraph) -> nx.Graph:
     import networkx as nx
 
-    if not symmetrize:
-        raise InvalidGraphError(
-            "expected an undirected graph; the file declares itself directed. "
-            "Pass symmetrize=True to join each pair of vertices by the heavier of its two arcs"
-        )
     if G.is_multigraph():
         raise InvalidGraphError(
             "expected at most one arc from a vertex to another; the file declares a directed multigraph. "

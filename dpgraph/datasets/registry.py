@@ -10,7 +10,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from scipy import sparse
 
@@ -35,10 +35,8 @@ class DatasetInfo:
 
     Parameters
     ----------
-    name, file : str
-        What :func:`load` takes, and the name of its file.
-    collection : str
-        ``"bundled"``, ``"snap"``, ``"facebook100"``, ``"gset"`` or ``"local"``.
+    name, collection, file : str
+        What :func:`load` takes; ``"bundled"``, ``"snap"``, ``"facebook100"``, ``"gset"`` or ``"local"``; its file.
     nodes, edges : int or None
         As the publisher states them (edges may count self-loops and both directions); None when unknown.
     directed : bool
@@ -93,12 +91,10 @@ def load(name: str, *, data_dir: AnyPath | None = None, download: bool = True, p
         A key of :func:`available`, or the name of a graph file in the local folder, with or without its ending.
     data_dir : path-like, optional
         Folder of local graphs.
-    download : bool, default True
-        Fetch a graph that is on this machine nowhere. Files are kept in the cache (the environment variable
-        ``DPGRAPH_CACHE``, by default the user's cache folder); their checksum is recorded the first time and
-        verified from then on. A download that was interrupted is continued.
-    progress : bool, default False
-        Show a progress bar of a download on stderr.
+    download, progress : bool
+        Fetch a graph that is on this machine nowhere (the default), and show a progress bar of that on stderr. Files
+        are kept in the cache (the environment variable ``DPGRAPH_CACHE``, by default the user's cache folder); their
+        checksum is recorded the first time and verified from then on. An interrupted download is continued.
 
     Returns
     -------
@@ -132,10 +128,8 @@ def load_sparse(
 
     Returns
     -------
-    adjacency : scipy.sparse.csr_array, shape (n, n)
-        Symmetric, zero diagonal, float64.
-    nodes : tuple of hashable
-        Vertex labels, one for each row.
+    adjacency, nodes : scipy.sparse.csr_array of shape (n, n), tuple of hashable
+        Symmetric matrix with zero diagonal, and the vertex of each row.
 
     Examples
     --------
@@ -217,10 +211,8 @@ def _manifest(folder: Path) -> dict[str, tuple[str, str]]:
 def _registry() -> dict[str, DatasetInfo]:
     infos = {}
     for row in _tab_separated(_DATA / "registry.tsv"):
-        nodes, edges = (int(row[size]) if row[size] else None for size in ("nodes", "edges"))
-        directed = row["directed"] == "yes"
-        name = row["name"]
-        infos[name] = DatasetInfo(name, row["collection"], row["file"], nodes, edges, directed, row["url"])
+        read: dict[str, Any] = {size: int(row[size]) if row[size] else None for size in ("nodes", "edges")}
+        infos[row["name"]] = DatasetInfo(**row | read | {"directed": row["directed"] == "yes"})
     return infos
 
 

@@ -16,8 +16,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpgraph.datasets.edge_table import MAX_VERTICES, EdgeTable, merge_arcs
+from dpgraph.datasets.edge_table import EdgeTable, merge_arcs
 from dpgraph.datasets.files import Malformed, decode, naturals
+from dpgraph.inputs.public_nodes import MAX_VERTICES
 from dpgraph.typing import FloatArray, IntArray
 
 __all__ = ["Labels", "Rows", "looks_like_gset", "open_table", "parse_gset", "parse_rows"]

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from dpgraph.exceptions import InvalidParameterError
 
-__all__ = ["WRITERS", "csv_text", "label_texts"]
+__all__ = ["WRITERS", "csv_text", "edge_columns", "label_texts"]
 
 
 def label_texts(nodes: Sequence[Hashable]) -> list[str]:
@@ -45,7 +45,7 @@ def _edges(A: sparse.csr_array) -> tuple[list[int], list[int], list[float]]:
     return row.tolist(), col.tolist(), upper.data.tolist()
 
 
-def _columns(A: sparse.csr_array, nodes: Sequence[Hashable], weight: str | None) -> list[list[str]]:
+def edge_columns(A: sparse.csr_array, nodes: Sequence[Hashable], weight: str | None = None) -> list[list[str]]:
     """Two columns of labels, and one of weights. A vertex without edges appears as a self-loop."""
     names = label_texts(nodes)
     tails, heads, weights = _edges(A)
@@ -57,7 +57,7 @@ def _columns(A: sparse.csr_array, nodes: Sequence[Hashable], weight: str | None)
 
 
 def _csv(A: sparse.csr_array, nodes: Sequence[Hashable], weight: str | None) -> str:
-    return csv_text(["source", "target", *([weight] if weight else [])], _columns(A, nodes, weight))
+    return csv_text(["source", "target", *([weight] if weight else [])], edge_columns(A, nodes, weight))
 
 
 def _text(A: sparse.csr_array, nodes: Sequence[Hashable], weight: str | None) -> str:
@@ -67,7 +67,7 @@ def _text(A: sparse.csr_array, nodes: Sequence[Hashable], weight: str | None) ->
             "write a .csv file"
         )
     header = "# FromNodeId\tToNodeId" + (f"\t{weight}" if weight else "")
-    lines = map("\t".join, zip(*_columns(A, nodes, weight), strict=True))
+    lines = map("\t".join, zip(*edge_columns(A, nodes, weight), strict=True))
     return "\n".join([header, *lines, ""])
 
 

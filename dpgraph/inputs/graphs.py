@@ -18,7 +18,7 @@ from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.graph import Graph, WeightGrid, is_weighted
 from dpgraph.typing import FloatArray, IntArray
 
-__all__ = ["GraphSource", "as_graph", "is_matrix", "is_private_graph", "open_graph"]
+__all__ = ["GraphSource", "as_graph", "is_matrix", "is_private_graph", "open_graph", "refuse_directed"]
 
 #: Reads the edges into a symmetric CSR array without diagonal that shares no memory with the input; the argument says
 #: whether negative weights are accepted.
@@ -142,7 +142,8 @@ def _instance_of(G: Any, module: str, name: str) -> bool:
     return loaded is not None and isinstance(G, getattr(loaded, name))
 
 
-def _refuse_directed(directed: bool, symmetrize: bool) -> None:
+def refuse_directed(directed: bool, symmetrize: bool) -> None:
+    """Raise InvalidGraphError for a directed graph that is not to be symmetrised."""
     if directed and not symmetrize:
         raise InvalidGraphError(
             "expected an undirected graph; got a directed one. Pass symmetrize=True to join each pair of vertices "
@@ -151,7 +152,7 @@ def _refuse_directed(directed: bool, symmetrize: bool) -> None:
 
 
 def _networkx_side(G: Any, weight: str | None, symmetrize: bool, missing: float | None = None) -> Side:
-    _refuse_directed(G.is_directed(), symmetrize)
+    refuse_directed(G.is_directed(), symmetrize)
     nodes = tuple(G.nodes)
 
     def edges(signed: bool) -> sparse.csr_array:
@@ -164,17 +165,15 @@ def _networkx_side(G: Any, weight: str | None, symmetrize: bool, missing: float 
 
 
 def _igraph_side(G: Any, weight: str | None, symmetrize: bool) -> Side:
-    _refuse_directed(G.is_directed(), symmetrize)
+    refuse_directed(G.is_directed(), symmetrize)
     nodes = tuple(G.vs["name"] if "name" in G.vs.attributes() else range(G.vcount()))
     try:
         distinct = len(set(nodes)) == len(nodes)
-    except TypeError:
-        raise InvalidGraphError(
-            "expected hashable vertex names; got an igraph.Graph in which a name is not hashable"
-        ) from None
+    except TypeError:  # not hashable
+        distinct = False
     if not distinct:
         raise InvalidGraphError(
-            "expected distinct vertex names; got an igraph.Graph in which a name repeats. "
+            "expected distinct hashable vertex names; got an igraph.Graph in which a name repeats or is not hashable. "
             "Make them distinct, or delete the 'name' attribute to use vertex numbers"
         )
     if weight is not None and weight not in G.es.attributes():  # which attributes there are is public

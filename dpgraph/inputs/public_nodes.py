@@ -17,15 +17,17 @@ if TYPE_CHECKING:
     import networkx as nx
     import pandas as pd
 
-__all__ = ["edge_frame", "with_public_nodes"]
+__all__ = ["MAX_VERTICES", "edge_frame", "public_labels", "with_public_nodes"]
+
+#: Positions are 32-bit integers in a matrix.
+MAX_VERTICES = 2**31
 
 
 def with_public_nodes(G: nx.Graph, nodes: Iterable[Hashable] | int | Literal["sorted"] = "sorted") -> nx.Graph:
     """Copy a networkx graph with a public vertex set in a public order.
 
-    Use it for a graph that was built from its edges (``networkx.Graph(edges)``, ``networkx.read_edgelist``,
-    ``networkx.from_pandas_edgelist``, an igraph graph by ``to_networkx``). There the order of ``G.nodes``, in which
-    results list vertices, tells which edges come first, and a vertex without an edge is missing: without this step two
+    Use it for a graph that was built from its edges (``networkx.Graph(edges)``, ``networkx.read_edgelist``). There the
+    order of ``G.nodes`` tells which edges come first, and a vertex without an edge is missing: without this step two
     neighbouring edge lists may differ in what is taken to be public.
 
     Parameters
@@ -44,10 +46,8 @@ def with_public_nodes(G: nx.Graph, nodes: Iterable[Hashable] | int | Literal["so
 
     Raises
     ------
-    InvalidGraphError
-        `G` has a vertex outside `nodes`. The message does not name it.
-    InvalidParameterError
-        `G` is no networkx graph, or a vertex of `nodes` repeats.
+    InvalidGraphError, InvalidParameterError
+        `G` has a vertex outside `nodes` (the message does not name it); `G` is no networkx graph, or `nodes` repeats.
 
     Notes
     -----
@@ -71,7 +71,7 @@ def with_public_nodes(G: nx.Graph, nodes: Iterable[Hashable] | int | Literal["so
             f"G must be a networkx graph; got {type(G).__name__}. Matrices and igraph graphs have numbered vertices; "
             "for a pandas table of edges use dpgraph.edge_frame"
         )
-    labels = _public_labels(nodes, "sorted", G.nodes)
+    labels = _sorted(G.nodes) if (given := public_labels(nodes, "sorted")) is None else given
     if not set(G.nodes) <= set(labels):
         raise InvalidGraphError(
             "G has a vertex outside nodes=, the public vertex set; correct the set, or drop it from G"
@@ -111,8 +111,6 @@ def edge_frame(
     ------
     InvalidParameterError
         A column is missing, or the vertices repeat.
-    DPGraphError
-        pandas is not installed.
 
     Examples
     --------
@@ -128,24 +126,34 @@ def edge_frame(
         raise InvalidParameterError(
             f"the table has no column {missing[0]!r}; name the columns with source= and target="
         )
-    ends = pd.concat([frame[source], frame[target]], ignore_index=True) if isinstance(nodes, str) else pd.Series()
-    kind = pd.CategoricalDtype(_public_labels(nodes, "frame", pd.unique(ends.dropna()).tolist()))
+    if (labels := public_labels(nodes, "frame")) is None:
+        ends = pd.concat([frame[source], frame[target]], ignore_index=True)
+        labels = _sorted(pd.unique(ends.dropna()).tolist())
+    kind = pd.CategoricalDtype(list(labels))
     columns = {"source": frame[source].astype(kind), "target": frame[target].astype(kind)}
     return frame.drop(columns=list({source, target, *columns} & set(frame.columns))).assign(**columns)
 
 
-def _public_labels(nodes: Iterable[Hashable] | int | str, word: str, present: Iterable[Hashable]) -> list[Hashable]:
-    """The vertices that an argument ``nodes=`` declares; `word` stands for those that are `present`, sorted."""
+def public_labels(nodes: Iterable[Hashable] | int | str, word: str) -> tuple[Hashable, ...] | None:
+    """The vertices that an argument ``nodes=`` declares; None for `word`, which stands for those that are there."""
     if isinstance(nodes, str):
-        if nodes != word:
-            raise InvalidParameterError(f'nodes must be "{word}", an iterable of vertices or a number; got {nodes!r}')
-        found: list[Any] = list(present)
-        try:
-            return sorted(found)
-        except TypeError:
-            # They cannot be compared; sorted by their texts they still keep no order of appearance.
-            return sorted(found, key=repr)
-    labels: list[Hashable] = list(range(int(nodes)) if isinstance(nodes, (int, np.integer)) else nodes)
+        if nodes == word:
+            return None
+        raise InvalidParameterError(f'nodes must be "{word}", a number or an iterable of vertices; got {nodes!r}')
+    if isinstance(nodes, (int, np.integer)):
+        if isinstance(nodes, bool) or not 1 <= nodes < MAX_VERTICES:
+            raise InvalidParameterError(f"nodes, the number of vertices, must lie in [1, 2**31); got {nodes!r}")
+        return tuple(range(int(nodes)))
+    labels = tuple(nodes)
     if len(set(labels)) < len(labels):
         raise InvalidParameterError("the vertices in nodes= must differ")
     return labels
+
+
+def _sorted(labels: Iterable[Any]) -> tuple[Hashable, ...]:
+    """Labels by size; by their texts if they cannot be compared, so that they keep no order of appearance."""
+    found = list(labels)
+    try:
+        return tuple(sorted(found))
+    except TypeError:
+        return tuple(sorted(found, key=repr))

@@ -1,7 +1,7 @@
 """Planning without spending: what each mechanism would do, from public quantities alone.
 
-No formula can drift away from the mechanisms: they themselves are run, with the budget in question, on *stand-ins*.
-Their ledgers give the noise scales, their outcomes the share of halts and the quality of the cuts.
+No formula can drift away from the mechanisms: they themselves are run, with the budget in question, on *stand-ins*
+(public random graphs). Their ledgers give the noise scales, their outcomes the share of halts and of the edges cut.
 """
 
 import math
@@ -14,9 +14,10 @@ from scipy import sparse
 
 from dpgraph import evaluate
 from dpgraph.arguments import as_number, check_choice, check_epsilon, check_integer, check_optional_delta, check_scale
+from dpgraph.datasets import planted_cut_sparse
+from dpgraph.denoise.state_evolution import one_sweep, random_graph
 from dpgraph.exceptions import InvalidParameterError, MechanismHalted
 from dpgraph.graph import is_weighted
-from dpgraph.interfaces.stand_ins import expected_degrees, one_look, stand_in
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.report import LedgerEntry, PrivacyReport
 from dpgraph.problems.counts.degrees import private_degrees
@@ -24,9 +25,13 @@ from dpgraph.problems.cut.api import MAIN_SHARE, decide, private_max_bisection, 
 from dpgraph.problems.cut.strategy import CUTS, CutFacts, CutStrategy
 from dpgraph.problems.matrices.diagnostics import private_spectrum
 from dpgraph.problems.strategy import Undecided
+from dpgraph.tuning import CORE
+from dpgraph.typing import FloatArray
 
-__all__ = ["MechanismPlan", "Plan", "plan"]
+__all__ = ["STAND_IN", "MechanismPlan", "Plan", "expected_degrees", "plan", "stand_in"]
 
+#: Vertices of a stand-in, where the average degree allows it: most noise at a vertex does not depend on n.
+STAND_IN = 600
 _SOLVERS: dict[str, Callable[..., Any]] = {"max-cut": private_max_cut, "max-bisection": private_max_bisection}
 
 #: Mechanisms that make all pairs noisy: their noise grows with n, and stand-ins are smaller than the graph.
@@ -42,16 +47,14 @@ class MechanismPlan:
 
     Parameters
     ----------
-    mechanism : str
-        Its name.
-    available : bool
-        Whether it takes a graph of this size and this budget.
+    mechanism, available : str, bool
+        Its name, and whether it takes a graph of this size and this budget.
     halts, cut_fraction : float
         Share of the runs on stand-ins that halted, and mean share of the weight that their cuts cross (0.5 for a halt).
     value_std : float
         Standard deviation of the noise of ``estimated_value``; NaN if every run halted.
     ledger, delta : tuple of LedgerEntry, float
-        The releases of a run on a stand-in, with their noise scales; the delta that it spends, 0 where it is pure.
+        The releases of a run on a stand-in, and the delta that it spends, 0 where it is pure.
     note : str
         What else matters for the choice, or why it is not available.
     """
@@ -72,10 +75,8 @@ class Plan:
 
     Parameters
     ----------
-    n, average_degree, epsilon, delta, max_weight, correlation
-        The public quantities it was asked for.
-    stand_in : int
-        Number of vertices of the stand-ins.
+    n, average_degree, epsilon, delta, max_weight, correlation, stand_in
+        The public quantities it was asked for, and the number of vertices of the stand-ins.
     planted_fraction, one_look : float
         Shares of the weight: what the planted cut of a stand-in crosses, and what one pure look at every vertex cuts
         where none is planted, by a formula (:func:`dpgraph.denoise.state_evolution.one_sweep`).
@@ -86,10 +87,9 @@ class Plan:
     mechanisms : tuple of MechanismPlan
         In the order asked for.
     automatic, recommended : str
-        What ``mechanism="auto"`` would take for these public quantities: for edges that weigh 0 or 1 if
-        `max_weight` is 1 and ``weight=`` was not given, else for weights up to `max_weight`. Recommended is
-        the available mechanism with the largest cut fraction; `automatic`, or else ``"bounded-iterates"``, if it is
-        within 0.005 of that. A mechanism whose noise grows beyond that on the stand-ins must be `automatic` for it.
+        What ``mechanism="auto"`` would take; and the available mechanism with the largest cut fraction, or `automatic`,
+        or else ``"bounded-iterates"``, if it is within 0.005 of that. A mechanism whose noise grows beyond that on the
+        stand-ins must be `automatic` for it.
     """
 
     n: int
@@ -161,18 +161,16 @@ def plan(  # noqa: PLR0913
     ----------
     n : int
         Number of vertices, at least 2.
-    average_degree : float, optional
-        Expected average (weighted) degree: a public guess or a private release, in (0, (n - 1) max_weight].
-    degrees : sequence of float, optional
-        Expected (weighted) degrees in place of their average, of any number of vertices: a private release of them, or
-        those of a public graph of the same kind. Negative ones count as 0.
+    average_degree, degrees : float, sequence of float
+        One of them: the expected average (weighted) degree, in (0, (n - 1) max_weight], or the expected degrees of any
+        number of vertices. A public guess, a private release, or those of a public graph of the same kind.
     epsilon, delta : float
         The budget to plan for: epsilon > 0, 0 <= delta < 1. With delta = 0, the default, what is pure is run.
     max_weight : float, default 1.0
         Public upper bound on a weight; stand-ins have edges of this weight.
     correlation : float, default 0.0
-        Strength of a cut that you expect to be planted, in [-1, 1], as in :func:`dpgraph.datasets.planted_cut`: -1 is
-        bipartite, 0 has no structure. Few real networks have such a cut: expect it only if you know why it is there.
+        Strength of a planted cut, in [-1, 1], as in :func:`dpgraph.datasets.planted_cut`. Few real networks have one:
+        expect it only if you know why it is there.
     problem : {"max-cut", "max-bisection"}
         What will be asked.
     mechanisms : sequence of str or options objects, optional
@@ -195,7 +193,6 @@ def plan(  # noqa: PLR0913
 
     Examples
     --------
-    >>> from dpgraph import plan
     >>> expected = plan(n=20_000, average_degree=100, epsilon=4.0, delta=1e-6, mechanisms=["bounded-iterates"])
     >>> expected.recommended, 0.53 < expected["bounded-iterates"].cut_fraction < 0.6
     ('bounded-iterates', True)
@@ -255,8 +252,13 @@ def _simulate(
     """Run one mechanism on every stand-in."""
     found = CUTS.resolve(asked)
     strategy, chosen = cast(CutStrategy, found[0]), found[1]
-    if reason := _refusal(strategy, chosen, n, arguments):
-        return MechanismPlan(strategy.name, False, note=reason)
+    # Why a real call would refuse this strategy.
+    try:
+        strategy.check(chosen, CutFacts(n, arguments["max_weight"], arguments["epsilon"] * MAIN_SHARE))
+    except InvalidParameterError as error:
+        return MechanismPlan(strategy.name, False, note=str(error))
+    if arguments["delta"] == 0 and not strategy.pure(chosen):
+        return MechanismPlan(strategy.name, False, note="needs delta > 0")
     fractions, halts, std = [], 0, math.nan
     privacy: PrivacyReport | None = None
     for k, graph in enumerate(graphs):
@@ -277,15 +279,6 @@ def _simulate(
     return MechanismPlan(strategy.name, True, halts / len(graphs), share, std, entries, note, delta)
 
 
-def _refusal(strategy: CutStrategy, options: Any, n: int, arguments: dict[str, Any]) -> str:
-    """Why a real call would refuse this strategy; empty if it would not."""
-    try:
-        strategy.check(options, CutFacts(n, arguments["max_weight"], arguments["epsilon"] * MAIN_SHARE))
-    except InvalidParameterError as error:
-        return str(error)
-    return "" if arguments["delta"] > 0 or strategy.pure(options) else "needs delta > 0"
-
-
 def _best(outcomes: tuple[MechanismPlan, ...], automatic: str) -> str:
     available = [one for one in outcomes if one.available]
     if not available:
@@ -295,3 +288,54 @@ def _best(outcomes: tuple[MechanismPlan, ...], automatic: str) -> str:
     best = max(comparable, key=lambda one: one.cut_fraction)
     near = [one.mechanism for one in comparable if one.cut_fraction >= best.cut_fraction - 0.005]
     return next((name for name in (automatic, "bounded-iterates") if name in near), best.mechanism)
+
+
+# --- stand-ins ---------------------------------------------------------------------------------------------------
+
+
+def expected_degrees(
+    average_degree: float | None, degrees: Sequence[float] | None, n: int, max_weight: float = 1.0
+) -> FloatArray:
+    """The expected degrees, or the one that is expected everywhere."""
+    if (average_degree is None) == (degrees is None):
+        raise InvalidParameterError("give average_degree or degrees, the one or the other")
+    largest = (n - 1) * max_weight
+    given = np.asarray([as_number(average_degree)] if degrees is None else degrees, dtype=np.float64)
+    expected = given if degrees is None else np.maximum(given, 0.0)
+    if expected.ndim != 1 or expected.size == 0 or not 0 < expected.mean() <= largest:
+        got = average_degree if degrees is None else f"degrees of shape {given.shape}"
+        raise InvalidParameterError(
+            f"average_degree, or the mean of degrees, must lie in (0, (n - 1) max_weight = {largest:g}]; got {got!r}"
+        )
+    return expected
+
+
+def stand_in(
+    n: int, degrees: FloatArray, *, max_weight: float = 1.0, correlation: float = 0.0, seed: int = 0
+) -> sparse.csr_array:
+    """A public random graph in place of one of n vertices with these (weighted) degrees, or this one everywhere.
+
+    It has at most :data:`STAND_IN` vertices, or as many as its degree needs.
+    """
+    expected = degrees / max_weight
+    vertices, degree = _size(n, float(expected.mean()), correlation)
+    if expected.size == 1:
+        return planted_cut_sparse(vertices, degree, correlation, rng=seed)[0] * max_weight
+    rng = np.random.default_rng(seed)
+    return sparse.csr_array(random_graph(expected, vertices, correlation, rng)) * max_weight
+
+
+def _size(n: int, degree: float, correlation: float) -> tuple[int, float]:
+    """Vertices and degree of a stand-in: a planted cut needs (1 + |correlation|) degree <= vertices."""
+    spread = 1 + abs(correlation)
+    vertices = min(n, max(STAND_IN, math.ceil(spread * degree) + 1))
+    return vertices, min(degree, vertices / spread)
+
+
+def one_look(n: int, degrees: FloatArray, correlation: float, epsilon: float) -> float:
+    """What one pure look at every vertex cuts, in the order of the degrees."""
+    if degrees.size == 1:
+        degrees = np.full(1, _size(n, float(degrees[0]), correlation)[1])
+    std = math.sqrt(2) / (epsilon * MAIN_SHARE * (1 - CORE.degree_share))
+    places = (np.arange(min(n, 10_000)) * degrees.size) // min(n, 10_000)
+    return one_sweep(np.sort(degrees)[places][::-1], std**2)

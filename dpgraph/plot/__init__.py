@@ -58,10 +58,8 @@ def plot_cut(result: Any, *, title: str = "") -> Figure:
 
     Parameters
     ----------
-    result : PrivateCutResult
-        What :func:`dpgraph.private_max_cut` returned.
-    title : str
-        Name of the graph.
+    result, title : PrivateCutResult, str
+        What :func:`dpgraph.private_max_cut` returned; name of the graph.
 
     Returns
     -------
@@ -79,9 +77,9 @@ def plot_cut(result: Any, *, title: str = "") -> Figure:
     grid = figure.add_gridspec(2, 2, width_ratios=(1.3, 1), height_ratios=(1, 2.4))
     _draw_sides(figure.add_subplot(grid[0, 0]), result)
     _draw_value(figure.add_subplot(grid[1, 0]), result)
-    _draw_budget(figure.add_subplot(grid[:, 1]), result.privacy)
-    guarantee = f"{base.guarantee(result.privacy)}, mechanism: {result.mechanism}"
-    figure.suptitle(f"{base.heading('Private cut', title)}\n{guarantee}", fontsize=11)
+    budget = [(name, share, f"{100 * share:.3g} %", SIDES[0]) for share, name in _shares(result.privacy)]
+    base.bars(figure.add_subplot(grid[:, 1]), budget, "privacy budget spent on")
+    base.entitle(figure, "Private cut", title, result.privacy, more=f", mechanism: {result.mechanism}")
     return figure
 
 
@@ -102,38 +100,17 @@ def _draw_sides(axes: Axes, result: Any) -> None:
 def _draw_value(axes: Axes, result: Any) -> None:
     value, half = float(result.estimated_value), result.privacy.half_width("cut weight")
     total = float(result.estimated_total_weight)
-    rows = [("this cut", value, ACROSS), ("random cut", total / 2, PALE)]
-    if result.upper_bound is not None:
-        rows.append(("bound, released\nmatrix only", float(result.upper_bound), PALE))
-    rows = [row for row in rows if np.isfinite(row[1])]
     share = f"\n{value / total:.1%} of all edges" if total > 0 else ""
-    for at, (name, weight, colour) in enumerate(rows):
-        axes.barh(at, weight, color=colour, height=0.55)
-        text = f"{weight:,.0f} ± {half:,.0f}{share}" if name == "this cut" else f"{weight:,.0f}"
-        axes.annotate(text, (weight, at), xytext=(8, 0), textcoords="offset points", va="center", fontsize=9)
+    rows = [("this cut", value, f"{value:,.0f} ± {half:,.0f}{share}", ACROSS)]
+    rows.append(("random cut", total / 2, f"{total / 2:,.0f}", PALE))
+    if (bound := result.upper_bound) is not None:
+        rows.append(("bound, released\nmatrix only", float(bound), f"{bound:,.0f}", PALE))
+    rows = [row for row in rows if np.isfinite(row[1])]
+    base.bars(axes, rows, "private estimates: weight across, 95 % interval", least=2)
     if np.isfinite(value):
         axes.errorbar(value, 0, xerr=half, fmt="none", ecolor="black", capsize=3)
-    axes.set_yticks(range(len(rows)), [name for name, _, _ in rows])
-    axes.set_ylim(max(len(rows), 2) - 0.5, -0.5)
-    weights = [total if total > 0 else 0.0, 1.0, *(weight for _, weight, _ in rows)]
+    weights = [total if total > 0 else 0.0, 1.0, *(weight for _, weight, *_ in rows)]
     axes.set_xlim(1.45 * min(0.0, *weights), 1.45 * max(weights))
-    axes.set_xticks([])
-    axes.set_title("private estimates: weight across, 95 % interval", fontsize=10, loc="left")
-    base.without_frame(axes, "top", "right", "bottom", ticks="y")
-
-
-def _draw_budget(axes: Axes, privacy: PrivacyReport) -> None:
-    shares = _shares(privacy)
-    axes.set_ylim(-0.6, max(len(shares), 4) - 0.4)
-    axes.barh(range(len(shares)), [100 * share for share, _ in shares], color=SIDES[0], height=0.6)
-    for row, (share, _) in enumerate(shares):
-        axes.text(100 * share + 1, row, f"{100 * share:.3g} %", va="center", fontsize=9)
-    axes.set_yticks(range(len(shares)), [name for _, name in shares], fontsize=9)
-    axes.invert_yaxis()
-    axes.set_xlim(0, 125)
-    axes.set_xticks([])
-    base.without_frame(axes, "top", "right", "bottom", ticks="y")
-    axes.set_title("privacy budget spent on", fontsize=10, loc="left")
 
 
 def _shares(privacy: PrivacyReport) -> list[tuple[float, str]]:
@@ -161,10 +138,8 @@ def plot_adjacency(G: Any, labels: ArrayLike, *, weight: str | None = None, titl
         The exact graph.
     labels : array-like of 0 and 1, shape (n,)
         Side of each vertex, in the order of the vertices of `G` (the `labels` of a result).
-    weight : str, optional
-        Edge attribute that holds the weight; default every edge counts 1.
-    title : str
-        Name of the graph.
+    weight, title : str, optional
+        Edge attribute that holds the weight (default every edge counts 1); name of the graph.
 
     Returns
     -------
@@ -197,9 +172,16 @@ def plot_adjacency(G: Any, labels: ArrayLike, *, weight: str | None = None, titl
     _draw_matrix(
         matrix, (place[entries.row], place[entries.col]), entries.data, across, np.bincount(sides, minlength=2)
     )
-    _draw_weights(bars, entries.data, sides[entries.row], across)
-    heading = base.heading("Exact adjacency", title)
-    figure.suptitle(f"NOT PRIVATE: data owner only\n{heading}, ordered by the cut", color=WARNING, fontsize=11)
+    # Every edge has two entries.
+    counted = [("across", across, ACROSS)]
+    counted += [(f"inside\nside {side}", ~across & (sides[entries.row] == side), INSIDE) for side in (0, 1)]
+    totals = [(name, entries.data[chosen].sum() / 2, colour) for name, chosen, colour in counted]
+    all_edges = sum(total for _, total, _ in totals) or 1.0
+    rows = [(name, total, f"{total:,.0f}\n{total / all_edges:.1%}", colour) for name, total, colour in totals]
+    base.bars(bars, rows)
+    bars.set_title("exact edge weight", fontsize=10)
+    exact = f"Exact adjacency of {title}" if title else "Exact adjacency"
+    figure.suptitle(f"NOT PRIVATE: data owner only\n{exact}, ordered by the cut", color=WARNING, fontsize=10)
     return figure
 
 
@@ -230,17 +212,3 @@ def _draw_matrix(
     axes.set_xticks(list(ticks), list(ticks.values()))
     axes.set_yticks(list(ticks), list(ticks.values()), rotation=90, va="center")
     axes.tick_params(length=0)
-
-
-def _draw_weights(axes: Axes, weights: FloatArray, side: IntArray, across: BoolArray) -> None:
-    # Every edge has two entries.
-    totals = [weights[chosen].sum() / 2 for chosen in (across, ~across & (side == 0), ~across & (side == 1))]
-    axes.bar(range(3), totals, color=(ACROSS, INSIDE, INSIDE), width=0.65)
-    for at, total in enumerate(totals):
-        text = f"{total:,.0f}\n{total / (sum(totals) or 1.0):.1%}"
-        axes.annotate(text, (at, total), xytext=(0, 3), textcoords="offset points", ha="center", fontsize=9)
-    axes.set_xticks(range(3), ["across", "inside\nside 0", "inside\nside 1"])
-    axes.set_yticks([])
-    axes.margins(y=0.15)
-    base.without_frame(axes, "top", "right", "left", ticks="both")
-    axes.set_title("exact edge weight", fontsize=10)

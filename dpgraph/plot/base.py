@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 from dpgraph.exceptions import InvalidParameterError
@@ -61,9 +62,23 @@ def without_frame(axes: Axes, *sides: str, ticks: Literal["x", "y", "both"] | No
         axes.tick_params(axis=ticks, length=0)
 
 
-def heading(what: str, of: str, joined: str = " of ") -> str:
-    """What a picture shows, of which data if that has a name."""
-    return f"{what}{joined}{of}" if of else what
+def bars(axes: Axes, rows: Sequence[tuple[str, float, str, str]], title: str = "", *, least: int = 4) -> None:
+    """Horizontal bars from the top down, with place for at least so many: name, length, text at the end, colour."""
+    for at, (_, length, text, colour) in enumerate(rows):
+        axes.barh(at, length, color=colour, height=0.6)
+        axes.annotate(text, (length, at), xytext=(6, 0), textcoords="offset points", va="center", fontsize=9)
+    axes.set_yticks(range(len(rows)), [name for name, *_ in rows])
+    axes.set_ylim(max(len(rows), least) - 0.4, -0.6)
+    axes.set_xlim(0, 1.6 * max((length for _, length, *_ in rows), default=0.0) or 1.0)
+    axes.set_xticks([])
+    axes.set_title(title, fontsize=10, loc="left")
+    without_frame(axes, "top", "right", "bottom", ticks="y")
+
+
+def entitle(figure: Figure, what: str, of: str, privacy: PrivacyReport, *, found: str = "", more: str = "") -> None:
+    """What a picture shows, of which data if that has a name; what was found; and the guarantee."""
+    shown = (f"{what} of {of}" if of else what) + (f": {found}" if found else "")
+    figure.suptitle(f"{shown}\n{guarantee(privacy)}{more}", fontsize=10)
 
 
 def guarantee(privacy: PrivacyReport) -> str:

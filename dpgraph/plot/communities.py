@@ -36,10 +36,8 @@ def plot_communities(result: Any, *, title: str = "") -> Figure:
 
     Parameters
     ----------
-    result : PrivateCommunities
-        What :func:`dpgraph.private_communities` returned.
-    title : str
-        Name of the graph.
+    result, title : PrivateCommunities, str
+        What :func:`dpgraph.private_communities` returned; name of the graph.
 
     Returns
     -------
@@ -61,18 +59,20 @@ def plot_communities(result: Any, *, title: str = "") -> Figure:
     _draw_sizes(bars, weights, sizes)
     value, std = result.estimated_modularity, result.estimated_modularity_std
     found = f"modularity {value:.3f} ± {std:.2g} (private estimate)" if np.isfinite(value) else "no edges were found"
-    guarantee = base.guarantee(result.privacy)
-    figure.suptitle(f"{base.heading('Private communities', title)}: {found}\n{guarantee}", fontsize=11)
+    base.entitle(figure, "Private communities", title, result.privacy, found=found)
     return figure
 
 
 def _draw_blocks(figure: Figure, axes: Axes, weights: FloatArray, sizes: IntArray) -> None:
+    from matplotlib.colors import PowerNorm
+
     pairs = np.outer(sizes, sizes).astype(np.float64)
     np.fill_diagonal(pairs, np.maximum(sizes * (sizes - 1) / 2, 1))
     density = np.maximum(weights / pairs, 0.0)
     ends = np.concatenate([[0], np.cumsum(sizes)])
     # The square root keeps what is sparse visible.
-    image = axes.pcolormesh(ends, ends, density, cmap="Blues", norm=_square_root(float(density.max())), edgecolors=PALE)
+    norm = PowerNorm(0.5, vmin=0.0, vmax=float(density.max()) or 1.0)
+    image = axes.pcolormesh(ends, ends, density, cmap="Blues", norm=norm, edgecolors=PALE)
     image.set_linewidth(0.4)
     axes.set_aspect("equal")
     axes.invert_yaxis()
@@ -92,37 +92,15 @@ def _draw_blocks(figure: Figure, axes: Axes, weights: FloatArray, sizes: IntArra
     bar.outline.set_visible(False)
 
 
-def _square_root(top: float) -> Any:
-    from matplotlib.colors import PowerNorm
-
-    return PowerNorm(0.5, vmin=0.0, vmax=top or 1.0)
-
-
 def _draw_sizes(axes: Axes, weights: FloatArray, sizes: IntArray) -> None:
     inside = np.maximum(np.diag(weights), 0.0)
     volumes = np.maximum(weights, 0.0).sum(axis=1) + inside
     shown = len(sizes) if len(sizes) <= _LISTED else _LISTED - 1
-    for k in range(shown):
-        kept = f", {2 * inside[k] / volumes[k]:.0%} inside" if volumes[k] > 0 else ""
-        axes.barh(k, sizes[k], color=_colour(k), height=0.65)
-        axes.annotate(
-            f"{sizes[k]:,}{kept}", (sizes[k], k), xytext=(5, 0), textcoords="offset points", va="center", fontsize=9
-        )
-    names = [str(k) for k in range(shown)]
-    if shown < len(sizes):
-        rest = sizes[shown:]
-        axes.barh(shown, rest.sum(), color=PALE, height=0.65)
-        axes.annotate(
-            f"{rest.sum():,} in all", (rest.sum(), shown), xytext=(5, 0), textcoords="offset points", va="center",
-            fontsize=9,
-        )  # fmt: skip
-        names.append(f"{len(rest)} more")
-    axes.set_yticks(range(len(names)), names)
-    axes.set_ylim(max(len(names), 4) - 0.4, -0.6)
-    axes.set_xlim(0, 1.75 * max(sizes.max(), sizes[shown:].sum()))
-    axes.set_xticks([])
-    base.without_frame(axes, "top", "right", "bottom", ticks="y")
-    axes.set_title("vertices, share of edge ends that stay", fontsize=10, loc="left")
+    kept = [f", {2 * inside[k] / volumes[k]:.0%} inside" if volumes[k] > 0 else "" for k in range(shown)]
+    rows = [(str(k), sizes[k], f"{sizes[k]:,}{kept[k]}", _colour(k)) for k in range(shown)]
+    if len(rest := sizes[shown:]):
+        rows.append((f"{len(rest)} more", rest.sum(), f"{rest.sum():,} in all", PALE))
+    base.bars(axes, rows, "vertices, share of edge ends that stay")
 
 
 def _colour(k: int) -> str:
@@ -137,10 +115,8 @@ def plot_graph(result: Any, *, title: str = "", rng: int | np.random.Generator |
     result : PrivateCommunities or a model with ``sample``
         Communities with `labels`, `nodes`, `degrees` and `block_weights`. If it has a method ``sample``, the edges of
         one sample are drawn, otherwise the private weights between communities.
-    title : str
-        Name of the graph.
-    rng : int or numpy.random.Generator, default 0
-        What is sampled. Public: it protects nothing.
+    title, rng : str, int or numpy.random.Generator
+        Name of the graph; what is sampled, which is public and protects nothing.
 
     Returns
     -------
@@ -178,49 +154,30 @@ def plot_graph(result: Any, *, title: str = "", rng: int | np.random.Generator |
     axes.set_aspect("equal")
     axes.margins(0.06)
     axes.set_axis_off()
-    kind = base.heading("A synthetic graph" if sampled else "Private communities", title)
-    figure.suptitle(f"{kind}: {what}\n{base.guarantee(result.privacy)}", fontsize=11)
+    base.entitle(figure, "A synthetic graph" if sampled else "Private communities", title, result.privacy, found=what)
     return figure
 
 
 def _centres(weights: FloatArray, radii: FloatArray) -> FloatArray:
     """Where the discs of the communities lie: near each other by their ties, and never one on another.
 
-    Stress majorisation (de Leeuw 1977) from a circle. The tie of two communities is their weight over that of their
-    degrees at random, as a share of the largest.
+    Stress majorisation (de Leeuw 1977) from a circle, then as large as discs that do not overlap need. The tie of two
+    communities is their weight over that of their degrees at random, as a share of the largest.
     """
-    k = len(radii)
-    if k == 1:
-        return np.zeros((1, 2))
     volumes = weights.sum(axis=1) + np.diag(weights)
     ties = weights / np.maximum(np.outer(volumes, volumes), np.finfo(np.float64).tiny)
     np.fill_diagonal(ties, 0.0)
     apart = np.add.outer(radii, radii)
     wanted = apart * (_FAR - (_FAR - _NEAR) * np.sqrt(ties / (ties.max() or 1.0)))
-    angles = 2 * np.pi * np.arange(k) / k
+    angles = 2 * np.pi * np.arange(len(radii)) / len(radii)
     places = radii.sum() / 2 * np.column_stack([np.cos(angles), np.sin(angles)])
-    np.fill_diagonal(wanted, 0.0)
-    np.fill_diagonal(apart, 0.0)
     for _ in range(_STEPS):
-        places = _majorised(places, wanted)
-    for _ in range(_STEPS):  # distances that overlap become those of discs that touch
-        distances = _distances(places)
-        if (distances >= _NEAR * apart - 1e-6).all():
-            break
-        places = _majorised(places, np.maximum(distances, _NEAR * apart))
-    return np.asarray(places - places.mean(axis=0))
-
-
-def _distances(places: FloatArray) -> FloatArray:
-    return np.asarray(np.linalg.norm(places[:, None] - places[None], axis=2))
-
-
-def _majorised(places: FloatArray, wanted: FloatArray) -> FloatArray:
-    """One step towards places of the wanted distances (the transform of Guttman)."""
-    ratios = -wanted / np.maximum(_distances(places), 1e-9)
-    np.fill_diagonal(ratios, 0.0)
-    np.fill_diagonal(ratios, -ratios.sum(axis=1))
-    return np.asarray(ratios @ places / len(places))
+        distances = np.linalg.norm(places[:, None] - places, axis=2)
+        np.fill_diagonal(distances, np.inf)
+        pull = -wanted / np.maximum(distances, 1e-9)
+        np.fill_diagonal(pull, -pull.sum(axis=1))
+        places = pull @ places / len(radii)
+    return np.asarray(places * max(1.0, (_NEAR * apart / distances).max()))
 
 
 def _in_discs(labels: IntArray, degrees: FloatArray) -> FloatArray:

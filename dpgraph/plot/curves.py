@@ -12,7 +12,6 @@ from dpgraph.plot import base
 from dpgraph.plot.base import ACROSS, GREY, INSIDE, PALE, SIDES
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 __all__ = [
@@ -29,21 +28,13 @@ _CURVES = (ACROSS, INSIDE, "#009988", SIDES[0], "#CC3311", GREY)
 _NUMBERED_CELLS = 144
 
 
-def _whole_numbers(axes: Axes) -> None:
-    from matplotlib.ticker import MaxNLocator
-
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-
-
 def plot_spectrum(result: Any, *, title: str = "") -> Figure:
     """Picture of a private spectrum with the 95 % band of its noise; published values only.
 
     Parameters
     ----------
-    result : PrivateSpectrum
-        What :func:`dpgraph.private_spectrum` returned.
-    title : str
-        Name of the data.
+    result, title : PrivateSpectrum, str
+        What :func:`dpgraph.private_spectrum` returned; name of the data.
 
     Returns
     -------
@@ -67,12 +58,10 @@ def plot_spectrum(result: Any, *, title: str = "") -> Figure:
     axes.annotate("noise, 95 %", (1, half), **beside, color=GREY, fontsize=9, ha="right")
     axes.set_xlabel("number of the value")
     axes.set_ylabel("singular value")
-    _whole_numbers(axes)
+    axes.locator_params(axis="x", integer=True)
     base.without_frame(axes, "top", "right")
     regularised = "" if result.regularization is None else f"\nnormalized adjacency, τ = {result.regularization:.3g}"
-    figure.suptitle(
-        f"{base.heading('Private spectrum', title)}\n{base.guarantee(result.privacy)}{regularised}", fontsize=10
-    )
+    base.entitle(figure, "Private spectrum", title, result.privacy, more=regularised)
     return figure
 
 
@@ -81,10 +70,8 @@ def plot_degree_distribution(result: Any, *, title: str = "") -> Figure:
 
     Parameters
     ----------
-    result : PrivateDegreeDistribution
-        What :func:`dpgraph.private_degree_distribution` returned.
-    title : str
-        Name of the graph.
+    result, title : PrivateDegreeDistribution, str
+        What :func:`dpgraph.private_degree_distribution` returned; name of the graph.
 
     Returns
     -------
@@ -122,8 +109,7 @@ def plot_degree_distribution(result: Any, *, title: str = "") -> Figure:
     axes.legend(frameon=False, fontsize=9, loc="lower left", bbox_to_anchor=(0, 0.08))
     base.without_frame(axes, "top", "right")
     facts = f"{n:,} vertices, largest degree {share.size:,}"
-    heading = base.heading("Private degree distribution", title)
-    figure.suptitle(f"{heading}: {facts}\n{base.guarantee(result.privacy)}", fontsize=10)
+    base.entitle(figure, "Private degree distribution", title, result.privacy, found=facts)
     return figure
 
 
@@ -137,10 +123,8 @@ def plot_privacy_utility(
     curves : mapping
         Name -> (epsilon, mean cut fraction, standard deviation over runs) in increasing epsilon. Exact cut fractions
         belong to public graphs only.
-    best : float, optional
-        Cut fraction of the best cut known without privacy.
-    title : str
-        Name of the graph.
+    best, title : float, str, optional
+        Cut fraction of the best cut known without privacy; name of the graph.
 
     Returns
     -------
@@ -185,8 +169,7 @@ def plot_correlation_trace(result: Any, *, title: str = "") -> Figure:
     Parameters
     ----------
     result : CutResult or CSPResult
-        What :func:`dpgraph.max_cut`, :func:`dpgraph.max_bisection` or :func:`dpgraph.max_2csp` returned, with ``seeds``
-        of at least 1.
+        Of :func:`dpgraph.max_cut`, :func:`dpgraph.max_bisection` or :func:`dpgraph.max_2csp`, with ``seeds`` >= 1.
     title : str
         Name of the graph.
 
@@ -223,13 +206,14 @@ def plot_correlation_trace(result: Any, *, title: str = "") -> Figure:
             axes.plot(seeds, values, style, color=colour, label=shown)
         axes.set_ylabel(label)
         axes.set_xlabel("seeds")
-        _whole_numbers(axes)
+        axes.locator_params(axis="x", integer=True)
         base.without_frame(axes, "top", "right")
     right.axhline(result.value, color="black", linewidth=0.8, label="found")
     right.legend(frameon=False, fontsize=9)
     left.set_ylim(bottom=0)
     middle.set_ylim(bottom=min(0.0, middle.get_ylim()[0]))
-    figure.suptitle(f"{base.heading('Conditioning on seeds', title, ': ')} (exact data, not private)", fontsize=11)
+    of = f": {title}" if title else ""
+    figure.suptitle(f"Conditioning on seeds{of} (exact data, not private)", fontsize=10)
     return figure
 
 
@@ -282,5 +266,5 @@ def plot_marginal(result: Any, columns: Sequence[Any], *, names: Sequence[str] |
     axes.tick_params(length=0)
     axes.spines[:].set_color(PALE)
     figure.colorbar(image, ax=axes, shrink=0.8).outline.set_visible(False)
-    figure.suptitle(f"Private counts\n{base.guarantee(result.privacy)}", fontsize=10)
+    base.entitle(figure, "Private counts", "", result.privacy)
     return figure

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import dpgraph
-from dpgraph.interfaces.cli.output import write_atomically
+from dpgraph.atomic_write import write_atomically
 from dpgraph.privacy import PrivacyAccountant
 
 #: Calls whose every function call is a moment at which they may be interrupted.

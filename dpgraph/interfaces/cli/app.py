@@ -22,7 +22,7 @@ _COMMANDS = {
     "max-cut": ("graphs", "MaxCut"),
     "max-bisection": ("graphs", "MaxBisection"),
     "communities": ("everyday", "Communities"),
-    "csp": ("csp", "CSP"),
+    "csp": ("graphs", "CSP"),
     "degrees": ("graphs", "Degrees"),
     "degree-distribution": ("everyday", "DegreeDistribution"),
     "count": ("everyday", "Count"),
@@ -123,19 +123,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         return _complain(f"{error.filename or 'input or output'}: {error.strerror or type(error).__name__}", _BAD_INPUT)
     except Exception as error:
-        return _unexpected(error)
-
-
-def _unexpected(error: Exception) -> int:
-    # The usage errors of typer have two homes (click, or its own copy of click), but one method in common.
-    explain = getattr(error, "format_message", None)
-    if explain is not None:
-        # A bare "dpgraph" has shown its help already and explains nothing more.
-        return _complain(f"{explain()} Try 'dpgraph --help'.", _BAD_INPUT) if explain() else _BAD_INPUT
-    if os.environ.get("DPGRAPH_DEBUG"):
-        raise error
-    # The text of an unforeseen error may hold private values, so only its type is shown.
-    return _complain(f"internal error ({type(error).__name__}); set DPGRAPH_DEBUG=1 for the traceback", _FAILED)
+        # The usage errors of typer have two homes (click, or its own copy of click), but one method in common.
+        if (explain := getattr(error, "format_message", None)) is not None:
+            # A bare "dpgraph" has shown its help already and explains nothing more.
+            return _complain(f"{explain()} Try 'dpgraph --help'.", _BAD_INPUT) if explain() else _BAD_INPUT
+        if os.environ.get("DPGRAPH_DEBUG"):
+            raise
+        # The text of an unforeseen error may hold private values, so only its type is shown.
+        return _complain(f"internal error ({type(error).__name__}); set DPGRAPH_DEBUG=1 for the traceback", _FAILED)
 
 
 def _complain(message: str, status: int) -> int:

@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
+from dpgraph.datasets.writers import edge_columns
 from dpgraph.interfaces.cli.graph_input import GraphRelease, planned
 from dpgraph.interfaces.cli.options import argument, auto_or, option, written
-from dpgraph.interfaces.cli.output import write_picture
-from dpgraph.interfaces.cli.release import Source, StrategyRelease, Table
+from dpgraph.interfaces.cli.release import Source, StrategyRelease, Table, write_picture
 from dpgraph.problems.strategy import names_in
 from dpgraph.results.files import save_result
 
@@ -40,7 +39,7 @@ class Communities(GraphRelease):
     reported = ("estimated_modularity", "estimated_modularity_std", "block_weights", "mechanism")
 
     correlation: float = planned(0.5, _CORRELATION)
-    communities: str = auto_or(int, "auto", _COMMUNITIES, "--communities")
+    communities: str = auto_or(int, _COMMUNITIES, "--communities")
     resolution: float = option(1.0, _RESOLUTION)
     output: Path | None = written("Write the communities as CSV with columns node, community (0 is the largest).")
     plot: Path | None = written("Write a picture (PNG, PDF, SVG) of the weights between communities.", picture=True)
@@ -159,7 +158,7 @@ class Synthesize(GraphRelease):
     reported = ("degrees", "block_weights", "triangles", "density")
 
     correlation: float = planned(0.5, _CORRELATION)
-    communities: str = auto_or(int, "auto", _COMMUNITIES, "--communities")
+    communities: str = auto_or(int, _COMMUNITIES, "--communities")
     resolution: float = option(1.0, _RESOLUTION)
     draw: int = option(0, "Seed by which the graph is drawn from the model. Public: it protects nothing.")
     output: Path | None = written(
@@ -169,11 +168,7 @@ class Synthesize(GraphRelease):
     save: Path | None = written("Write the model, with its ledger, to an .npz file for Python.", ".npz")
 
     def _table(self, source: Source, result: Any) -> Table:
-        A = result.adjacency(self.draw)
-        alone = np.flatnonzero(np.diff(A.indptr) == 0)
-        tails, heads = sparse.triu(A, k=1, format="coo").coords
-        ends = [np.concatenate([column, alone]).tolist() for column in (tails, heads)]
-        return ["source", "target"], [[source.labels[vertex] for vertex in column] for column in ends]
+        return ["source", "target"], edge_columns(result.adjacency(self.draw), source.labels)
 
     def _finish(self, source: Source, result: Any) -> None:
         write_picture(self.plot, "plot_graph", result, title=source.name, rng=self.draw)

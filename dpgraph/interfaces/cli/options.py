@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Callable
 from dataclasses import MISSING, field, fields
+from functools import partial
 from typing import Annotated, Any, get_type_hints
 
 import typer
@@ -34,39 +35,22 @@ def written(help: str, *endings: str, picture: bool = False) -> Any:
     return field(default=None, metadata=declared)
 
 
-def epsilon() -> Any:
-    """The epsilon of every private command, checked before a file is read or fetched."""
-    text = "Privacy parameter, > 0. Smaller is more private: 1 is usual."
-    return option(MISSING, text, panel=_PRIVACY, show_default=False, callback=check_epsilon)
+#: What several commands have. A budget is checked before a file is read or fetched.
+_EPSILON = "Privacy parameter, > 0. Smaller is more private: 1 is usual."
+_DELTA = "Chance that the guarantee fails, below 1. Far below 1 / number of edges: 1e-6. Or 0: pure."
+_SEED = (
+    "Reproducible noise, FOR EXPERIMENTS ONLY: whoever knows the seed can remove it. "
+    "Default: cryptographic noise from the operating system."
+)
+epsilon = partial(option, MISSING, _EPSILON, panel=_PRIVACY, show_default=False, callback=check_epsilon)
+delta = partial(option, help=_DELTA, panel=_PRIVACY, callback=check_optional_delta)
+seed = partial(option, help=_SEED, panel=_PRIVACY)
+progress = partial(option, False, "Show a progress bar on stderr.")
+data_dir = partial(option, None, "Folder of local graphs. Default: $DPGRAPH_DATA.", panel=_INPUT)
 
 
-def delta(default: float = 0.0) -> Any:
-    """The delta of every command."""
-    text = "Chance that the guarantee fails, below 1. Far below 1 / number of edges: 1e-6. Or 0: pure."
-    return option(default, text, panel=_PRIVACY, callback=check_optional_delta)
-
-
-def seed(default: int | None = None) -> Any:
-    """The seed of every command."""
-    text = (
-        "Reproducible noise, FOR EXPERIMENTS ONLY: whoever knows the seed can remove it. "
-        "Default: cryptographic noise from the operating system."
-    )
-    return option(default, text, panel=_PRIVACY)
-
-
-def progress() -> Any:
-    """The bar of every command."""
-    return option(False, "Show a progress bar on stderr.")
-
-
-def data_dir() -> Any:
-    """The folder of every command that takes the name of a dataset."""
-    return option(None, "Folder of local graphs. Default: $DPGRAPH_DATA.", panel=_INPUT)
-
-
-def auto_or(kind: type[int] | type[float], default: str, help: str, name: str) -> Any:
-    """A field that is an option which takes a number or the word auto."""
+def auto_or(kind: type[int] | type[float], help: str, name: str) -> Any:
+    """A field that is an option which takes a number or, by default, the word auto."""
 
     def read(text: str) -> Any:
         try:
@@ -74,7 +58,7 @@ def auto_or(kind: type[int] | type[float], default: str, help: str, name: str) -
         except ValueError:
             raise InvalidParameterError(f"{name} must be auto or a number; got {text!r}") from None
 
-    return option(default, help, name, callback=read)
+    return option("auto", help, name, callback=read)
 
 
 def as_command(kind: Any) -> Callable[..., None]:

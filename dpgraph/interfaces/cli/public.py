@@ -10,18 +10,13 @@ import typer
 from tqdm import tqdm
 
 from dpgraph import datasets
+from dpgraph.atomic_write import write_atomically
 from dpgraph.datasets.writers import WRITERS
 from dpgraph.exceptions import InvalidParameterError, MechanismHalted
 from dpgraph.interfaces.cli import options
 from dpgraph.interfaces.cli.graph_input import GraphFile, GraphRequest
 from dpgraph.interfaces.cli.options import argument, option, written
-from dpgraph.interfaces.cli.output import (
-    require_outputs,
-    require_writable,
-    write_atomically,
-    write_picture,
-    write_table,
-)
+from dpgraph.interfaces.cli.release import require_outputs, require_writable, write_picture, write_table
 
 __all__ = ["Benchmark", "Convert", "datasets_app"]
 
@@ -64,8 +59,9 @@ class Benchmark(GraphRequest):
             (name, epsilon, self.runs, *self._measure(source.data, mechanism=name, epsilon=epsilon, **budget))
             for name, epsilon in tqdm(cases, desc="cases", disable=not self.progress)
         ]
-        header = ["mechanism", "epsilon", "runs", "halts", "mean", "std"]
-        write_table(self.output, lambda: (header, list(zip(*rows, strict=True))))
+        if self.output is not None:
+            header = ["mechanism", "epsilon", "runs", "halts", "mean", "std"]
+            write_table(self.output, header, list(zip(*rows, strict=True)))
         curves = {name: [(row[1], row[4], row[5]) for row in rows if row[0] == name] for name in names}
         write_picture(self.plot, "plot_privacy_utility", curves, best=best, title=source.name)
         typer.echo(f"{source.name}: {len(source.labels)} vertices, best cut found without privacy {best:.4f}")

@@ -1,30 +1,49 @@
-"""What all commands have in common that publish something: one class, whose steps come in one order."""
+"""What all commands have in common that publish something: one class, whose steps come in one order.
+
+What they write is checked before any budget is spent.
+"""
 
 from __future__ import annotations
 
 import inspect
+import json
+import math
 import pkgutil
+import tempfile
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
+from importlib.metadata import version
 from pathlib import Path
 from types import UnionType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Union, get_args, get_origin, get_type_hints
 
+import numpy as np
 import typer
 from tqdm import tqdm
 
 import dpgraph
+from dpgraph.atomic_write import write_atomically
+from dpgraph.datasets.writers import csv_text, label_texts
 from dpgraph.exceptions import InvalidParameterError
+from dpgraph.extras import require
 from dpgraph.interfaces.cli import options
 from dpgraph.interfaces.cli.options import option, written
-from dpgraph.interfaces.cli.output import require_outputs, write_report, write_table
 
 if TYPE_CHECKING:
     from dpgraph.privacy.report import PrivacyReport
     from dpgraph.problems.strategy import Registry
 
-__all__ = ["Release", "Source", "StrategyRelease", "Table"]
+__all__ = [
+    "Release",
+    "Source",
+    "StrategyRelease",
+    "Table",
+    "require_outputs",
+    "require_writable",
+    "write_picture",
+    "write_table",
+]
 
 #: Header and columns.
 Table = tuple[Sequence[str], Sequence[Sequence[Any]]]
@@ -57,8 +76,8 @@ class Release:
     reported: ClassVar[tuple[str, ...]] = ()
 
     epsilon: float = options.epsilon()
-    delta: float = options.delta()
-    seed: int | None = options.seed()
+    delta: float = options.delta(0.0)
+    seed: int | None = options.seed(None)
     report: Path | None = written("Write the guarantee, the ledger and the parameters as JSON.")
     progress: bool = options.progress()
     dry_run: bool = option(False, "Print the noise scales and stop.")
@@ -80,11 +99,15 @@ class Release:
             bar.set_description("releasing")
             result = self._release(source.data, self._given(source, given), self.seed)
             bar.update()
-        write_table(self.output, lambda: self._table(source, result))
+        if self.output is not None:
+            write_table(self.output, *self._table(source, result))
         chosen = {name: getattr(self, name) for name in ("weight", "seed") if hasattr(self, name)}
         parameters = {name: value for name, value in (given | chosen).items() if name != "progress"}
-        about = {"command": self.command, **source.description, "parameters": parameters}
-        write_report(self.report, **about, result=self._summary(source, result), privacy=result.privacy.to_dict())
+        if self.report is not None:
+            about: dict[str, Any] = {"program": "dpgraph", "version": version("dpgraph"), "command": self.command}
+            about |= {**source.description, "parameters": parameters, "result": self._summary(source, result)}
+            about["privacy"] = result.privacy.to_dict()
+            write_atomically(self.report, json.dumps(_plain(about), indent=2, allow_nan=False) + "\n")
         self._finish(source, result)
         typer.echo("\n".join([*self._lines(source, result), result.privacy.table()]))
 
@@ -190,3 +213,65 @@ def _value(name: str, text: str, hint: Any) -> Any:
             return kind(text)
     expected = [{int: "an integer", float: "a number"}[kind] for kind in numbers] + [", ".join(words)] * bool(words)
     raise InvalidParameterError(f"--option {name} must be {' or '.join(expected)}; got {text!r}")
+
+
+# --- files -------------------------------------------------------------------------------------------------------
+
+
+def require_outputs(command: Any) -> None:
+    """Refuse the outputs of a command that could not be written or drawn, before any privacy budget is spent."""
+    asked = [(one, getattr(command, one.name)) for one in fields(command) if "endings" in one.metadata]
+    asked = [(one, path) for one, path in asked if path is not None]
+    require_writable(*(path for _, path in asked))
+    for one, path in asked:
+        endings = one.metadata["endings"]
+        if endings and path.suffix not in endings:
+            raise InvalidParameterError(f"--{one.name} writes an {' or '.join(endings)} file; got {path.name!r}")
+        if one.metadata["picture"]:
+            require("matplotlib")
+            from dpgraph.plot import require_format
+
+            require_format(path.suffix)
+
+
+def require_writable(*paths: Path) -> None:
+    """Refuse files that could not be written."""
+    if len({path.absolute() for path in paths}) < len(paths):
+        raise InvalidParameterError("two outputs have the same path; give each its own")
+    for path in paths:
+        folder = path.absolute().parent
+        if path.is_dir():
+            raise InvalidParameterError(f"cannot write {path}: it is a folder")
+        if not folder.is_dir():
+            raise InvalidParameterError(f"cannot write {path}: the folder {folder} does not exist")
+        try:
+            # Permissions do not tell everything: some file systems refuse a file only when asked.
+            tempfile.NamedTemporaryFile(dir=folder, prefix=f".{path.name}.").close()
+        except OSError as error:
+            raise InvalidParameterError(f"cannot write {path}: {error.strerror or type(error).__name__}") from None
+
+
+def write_table(path: Path, header: Sequence[str], columns: Sequence[Sequence[Any]]) -> None:
+    """Header and columns as CSV."""
+    write_atomically(path, csv_text(header, [label_texts(values) for values in columns]))
+
+
+def write_picture(path: Path | None, plot: str, *of: Any, **options: Any) -> None:
+    """The picture that a function of :mod:`dpgraph.plot` draws, if it was asked for."""
+    if path is not None:
+        from dpgraph import plot as pictures
+
+        write_atomically(path, pictures.figure_bytes(getattr(pictures, plot)(*of, **options), path.suffix))
+
+
+def _plain(value: Any) -> Any:
+    """Python objects of JSON from numpy scalars, paths, tuples, options objects and non-finite numbers."""
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (np.ndarray, np.generic)):
+        return _plain(value.tolist())
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return repr(value) if is_dataclass(value) else str(value) if isinstance(value, Path) else value

@@ -16,8 +16,7 @@ import numpy as np
 from dpgraph.datasets.files import read_text
 from dpgraph.exceptions import DatasetError, InvalidParameterError
 from dpgraph.interfaces.cli.options import argument, option, written
-from dpgraph.interfaces.cli.output import write_picture
-from dpgraph.interfaces.cli.release import Release, Source, StrategyRelease, Table
+from dpgraph.interfaces.cli.release import Release, Source, StrategyRelease, Table, write_picture
 
 if TYPE_CHECKING:
     from dpgraph.privacy.report import PrivacyReport

@@ -7,27 +7,31 @@ networkx makes it answer exactly. Functions debit their budget before they read 
 sets. They have the parameters of networkx, then those of :class:`Asked`, with the defaults in
 ``nx.config.backends.dpgraph``. As everywhere in networkx a missing edge attribute counts as 1.
 networkx passes its global random generator where no seed was given; the noise is then cryptographic.
+
+Examples
+--------
+>>> import networkx as nx
+>>> G = nx.planted_partition_graph(3, 100, 0.6, 0.02, seed=1)
+>>> found = nx.community.louvain_communities(G, backend="dpgraph", epsilon=1)
+>>> nx.community.is_partition(G, found)
+True
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable
+import inspect
+import math
+from collections.abc import Callable, Collection, Hashable, Iterable
 from typing import Any
 
+import networkx as nx
 import numpy as np
 
+from dpgraph.denoise.modularity import BlockWeights
+from dpgraph.denoise.modularity import modularity as modularity_of
 from dpgraph.exceptions import InvalidParameterError, MechanismHalted
 from dpgraph.graph import Graph
 from dpgraph.inputs.graphs import open_graph
-from dpgraph.interfaces.networkx.community import (  # noqa: F401, what networkx looks for here
-    asyn_lpa_communities,
-    fast_label_propagation_communities,
-    greedy_modularity_communities,
-    label_propagation_communities,
-    leiden_communities,
-    louvain_communities,
-    modularity,
-)
 from dpgraph.interfaces.networkx.info import ANSWERED, REFUSED
 from dpgraph.interfaces.networkx.private_graph import (
     Asked,
@@ -44,13 +48,14 @@ from dpgraph.interfaces.networkx.private_graph import (
 from dpgraph.privacy.call import Call, open_call
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
+from dpgraph.problems.communities import private_communities
 from dpgraph.problems.counts.degrees import private_degrees
 from dpgraph.problems.counts.subgraphs import private_transitivity
 from dpgraph.problems.cut.api import private_max_cut
 from dpgraph.problems.embedding.api import private_normalized_adjacency
 from dpgraph.problems.matrices.whole_spectrum import private_whole_spectrum
 from dpgraph.releases.totals import release_block_weights, release_weight
-from dpgraph.typing import FloatArray
+from dpgraph.typing import FloatArray, IntArray
 
 __all__ = [
     *ANSWERED,
@@ -281,6 +286,84 @@ def edge_expansion(
     if smaller == 0:
         raise InvalidParameterError("both sets must hold a vertex; got an empty one")
     return max(_noisy_cut(G, S, T, weight, asked), 0) / smaller
+
+
+# --- nx.community ------------------------------------------------------------------------------------------------
+
+
+def _counted(weight: str | None, asked: Asked) -> str | None:
+    """The weights that count. The default of networkx, "weight", does only where a bound on them is public."""
+    return None if weight == "weight" and asked.arguments(weight)["max_weight"] is None else weight
+
+
+def _finds_communities(name: str) -> Callable[..., Any]:
+    """A function of networkx that finds communities, answered by :func:`dpgraph.private_communities`, which is pure.
+
+    It has the parameters that networkx gives it; those that steer its own method are not used.
+    """
+    registered = nx.utils.backends._registered_algorithms.get(name)  # not every networkx has all of them
+    theirs = inspect.signature(registered.orig_func) if registered else inspect.Signature()
+
+    def find(*args: Any, asked: Asked, **kwargs: Any) -> list[Any]:
+        given = theirs.bind(*args, **kwargs)
+        given.apply_defaults()
+        use = given.arguments
+        if use.get("cutoff", 1) != 1:
+            raise InvalidParameterError(
+                f"cutoff must be 1: private communities have no smallest number; got {use['cutoff']!r}"
+            )
+        found = private_communities(
+            use["G"],
+            **asked.arguments(_counted(use.get("weight"), asked)),
+            communities="auto" if use.get("best_n") is None else use["best_n"],
+            resolution=use.get("resolution", 1.0),
+            rng=as_rng(use.get("seed")),
+        ).communities
+        return [frozenset(community) for community in found] if "best_n" in use else found
+
+    find.__name__, find.__doc__ = name, "Private communities, the largest first."
+    find.__signature__ = theirs  # type: ignore[attr-defined]
+    return answered_privately(find)
+
+
+asyn_lpa_communities = _finds_communities("asyn_lpa_communities")
+fast_label_propagation_communities = _finds_communities("fast_label_propagation_communities")
+greedy_modularity_communities = _finds_communities("greedy_modularity_communities")
+label_propagation_communities = _finds_communities("label_propagation_communities")
+leiden_communities = _finds_communities("leiden_communities")
+louvain_communities = _finds_communities("louvain_communities")
+
+
+@answered_privately
+def modularity(
+    G: PrivateGraph,
+    communities: Iterable[Nodes],
+    weight: str | None = "weight",
+    resolution: float = 1,
+    *,
+    asked: Asked,
+) -> float:
+    """Modularity of public communities, from the weights between every two and inside each, with noise.
+
+    A vertex pair counts in one of them, so that all have the noise of one count. At most 1 and at least -resolution; 0
+    if the weights add up to nothing.
+    """
+    weight = _counted(weight, asked)
+    groups = _groups(G, communities)
+    graph, call = _opened(G, asked, weight)
+    released = release_block_weights(graph, groups, call)
+    weights = np.rint(released.value) if weight is None else released.value
+    value, _ = modularity_of(BlockWeights.released(weights, released.std), resolution)
+    return min(max(value, -float(resolution)), 1.0) if math.isfinite(value) else 0.0
+
+
+def _groups(G: PrivateGraph, communities: Iterable[Nodes]) -> IntArray:
+    """Number of the community of each vertex; both are public."""
+    nodes, sets = list(G), [set(community) for community in communities if len(community) > 0]
+    number = {node: k for k, community in enumerate(sets) for node in community}
+    if sum(map(len, sets)) != len(nodes) or number.keys() != set(nodes):
+        raise nx.community.quality.NotAPartition(G, sets)
+    return np.array([number[node] for node in nodes], dtype=np.int64)
 
 
 (effective_graph_resistance,) = (refused(name, instead) for name, instead in REFUSED.items())

@@ -97,7 +97,7 @@ def can_run(name: str, args: Any, kwargs: Any) -> bool:
 def should_run(name: str, args: Any, kwargs: Any) -> bool | str:
     """Run in automatic dispatch only where a budget was given, and only for the user's own call.
 
-    A function of networkx that calls others would mix their private answers with edges that it reads itself.
+    Functions of networkx that call others would mix their private answers with edges that they read themselves.
     """
     given = kwargs.get("epsilon") is not None or nx.config.backends.dpgraph.epsilon is not None
     if given and _called_by_networkx():
@@ -183,10 +183,7 @@ def answered_privately(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def refused(name: str, instead: str) -> Callable[..., Any]:
-    """A function of networkx that combines several answers, and is not answered by this backend.
-
-    It is there so that networkx asks this backend, and does not compute one part privately and another exactly.
-    """
+    """A function that this backend refuses, so that networkx does not answer one part privately and another exactly."""
     theirs = nx.utils.backends._registered_algorithms[name].orig_func
 
     @functools.wraps(theirs)
