@@ -21,9 +21,9 @@ from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.report import LedgerEntry, PrivacyReport
 from dpgraph.problems.counts.degrees import private_degrees
 from dpgraph.problems.cut.api import MAIN_SHARE, decide, private_max_bisection, private_max_cut
-from dpgraph.problems.cut.strategy import CUTS, CutFacts, CutStrategy
+from dpgraph.problems.cut.strategy import CUTS
 from dpgraph.problems.matrices.diagnostics import private_spectrum
-from dpgraph.problems.strategy import Undecided
+from dpgraph.problems.strategy import Facts, Strategy, Undecided
 
 __all__ = ["MechanismPlan", "Plan", "plan"]
 
@@ -254,7 +254,7 @@ def _simulate(
 ) -> MechanismPlan:
     """Run one mechanism on every stand-in."""
     found = CUTS.resolve(asked)
-    strategy, chosen = cast(CutStrategy, found[0]), found[1]
+    strategy, chosen = cast(Strategy, found[0]), found[1]
     if reason := _refusal(strategy, chosen, n, arguments):
         return MechanismPlan(strategy.name, False, note=reason)
     fractions, halts, std = [], 0, math.nan
@@ -277,10 +277,10 @@ def _simulate(
     return MechanismPlan(strategy.name, True, halts / len(graphs), share, std, entries, note, delta)
 
 
-def _refusal(strategy: CutStrategy, options: Any, n: int, arguments: dict[str, Any]) -> str:
+def _refusal(strategy: Strategy, options: Any, n: int, arguments: dict[str, Any]) -> str:
     """Why a real call would refuse this strategy; empty if it would not."""
     try:
-        strategy.check(options, CutFacts(n, arguments["max_weight"], arguments["epsilon"] * MAIN_SHARE))
+        strategy.check(options, Facts(n, arguments["max_weight"], arguments["epsilon"] * MAIN_SHARE))
     except InvalidParameterError as error:
         return str(error)
     return "" if arguments["delta"] > 0 or strategy.pure(options) else "needs delta > 0"

@@ -11,11 +11,24 @@ import math
 import pkgutil
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from dpgraph.exceptions import InvalidParameterError
 
-__all__ = ["Registry", "Strategy", "Undecided", "names_in"]
+__all__ = ["Facts", "Registry", "Strategy", "Undecided", "names_in"]
+
+
+class Facts(NamedTuple):
+    """What is public about a graph and a call before anything is read; `epsilon` is what is left for the strategy.
+
+    Edges may have weights between 0 and `max_weight` if the graph is `weighted`.
+    """
+
+    n: int
+    max_weight: float
+    epsilon: float
+    delta: float = 0.0
+    weighted: bool = False
 
 
 def _unlimited(_options: Any, _public: Any) -> None:
@@ -42,8 +55,10 @@ class Strategy:
     #: ``run(options, ...)``: the release; each problem says with which arguments.
     run: Callable[..., Any]
     #: ``check(options, public)``: raises :class:`InvalidParameterError` for values that are out of range, or too large
-    #: for the `public` facts of a call (its number of vertices, epsilon, ...).
+    #: for the `public` facts of a call (:class:`Facts` where it is about a graph).
     check: Callable[[Any, Any], None] = _unlimited
+    #: ``slack_share(options)``: the part of delta that good events may use.
+    slack_share: Callable[[Any], float] = lambda _: 0.0
     #: ``expected(options, ...)``: the error that public facts predict, by which "auto" compares.
     expected: Callable[..., Any] = _unpredicted
     #: Options that this problem does not read, although others that share the dataclass do: they keep their defaults.

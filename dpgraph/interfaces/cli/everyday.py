@@ -112,7 +112,7 @@ class Count(GraphRelease, StrategyRelease):
 
     command = "count"
     function = "private_subgraph_counts"
-    strategies = "dpgraph.problems.counts.strategy:COUNTS"
+    strategies = "dpgraph.problems.counts.subgraphs:COUNTS"
     reported = ("counts", "std", "noise", "mechanism")
 
     patterns: list[str] | None = argument(

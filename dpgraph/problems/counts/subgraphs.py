@@ -12,14 +12,18 @@ from dpgraph.inputs.graphs import open_graph
 from dpgraph.linalg.subgraphs import ORDERS
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import open_call
-from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
-from dpgraph.problems.counts.strategy import COUNTS
+from dpgraph.problems.strategy import Registry
 from dpgraph.releases.subgraphs import subgraphs_of
 from dpgraph.results.counts import PrivateCounts, PrivateEstimate
 from dpgraph.tuning import COUNTS as TUNING
 
-__all__ = ["private_subgraph_counts", "private_transitivity"]
+__all__ = ["COUNTS", "private_subgraph_counts", "private_transitivity"]
+
+#: The strategies: ``run(options, subgraphs, pattern, call, delta)`` returns a
+#: :class:`~dpgraph.releases.subgraphs.ReleasedCount`. `subgraphs` is private
+#: (:class:`~dpgraph.linalg.subgraphs.Subgraphs`), `call` and `delta` are the parts of the budget for this pattern.
+COUNTS = Registry("dpgraph.problems.counts.strategies")
 
 
 def private_subgraph_counts(  # noqa: PLR0913
@@ -41,13 +45,11 @@ def private_subgraph_counts(  # noqa: PLR0913
 
     Parameters
     ----------
-    G : networkx.Graph, igraph.Graph, scipy sparse or numpy matrix
-        The private graph; its vertices are public: see :func:`dpgraph.with_public_nodes`.
+    G, epsilon, weight, max_weight, symmetrize, accountant, rng
+        As for :func:`dpgraph.private_max_cut`.
     patterns : str or sequence of str, default ("triangle",)
         Of "edge", "wedge" (two edges at a vertex), "triangle", "3-star" (three edges at a vertex), "4-cycle" and
         "4-clique". The budget is divided evenly among them.
-    epsilon : float
-        epsilon > 0.
     delta : float, default 0.0
         0 <= delta < 1. Spent by ``"local-sensitivity"`` only.
     mechanism : str or options object, default "auto"
@@ -60,12 +62,6 @@ def private_subgraph_counts(  # noqa: PLR0913
             Needs delta.
         ``"auto"``
             The ladder, whose noise is the least on every graph that was tried, with delta or without.
-    weight, max_weight, symmetrize
-        See :func:`dpgraph.inputs.graphs.open_graph`.
-    accountant : PrivacyAccountant, optional
-        Debited before the graph is read.
-    rng : int or numpy.random.Generator, optional
-        For reproducible experiments only; the default is cryptographic noise.
 
     Returns
     -------
@@ -73,12 +69,8 @@ def private_subgraph_counts(  # noqa: PLR0913
 
     Raises
     ------
-    InvalidGraphError
-        The input is no undirected graph.
-    InvalidParameterError
-        A pattern is unknown or twice there, or epsilon or delta is out of range.
-    BudgetExceededError
-        The accountant refuses.
+    InvalidGraphError, InvalidParameterError, BudgetExceededError
+        Bad input, such as a pattern that is unknown or named twice; the accountant refuses.
 
     Notes
     -----
@@ -182,19 +174,13 @@ def _count(
     epsilon, delta = check_epsilon(budget[0]), check_optional_delta(budget[1])
     found, options = COUNTS.resolve(mechanism)
     strategy = found or COUNTS["ladder"]
-    options = options or strategy.options()
+    options = options or strategy.defaults
     pure = strategy.pure(options)
     if not pure:
         require_delta(delta, f"mechanism={mechanism!r}", "mechanism='ladder'")
     source = open_graph(G, **door, products=False)
-    call = open_call(
-        epsilon=epsilon,
-        delta=0.0 if pure else delta,
-        accountant=accountant,
-        relation=Edge(),
-        noise=noise_source(rng),
-        staged=not pure,
-    )
+    spent = 0.0 if pure else delta
+    call = open_call(epsilon=epsilon, delta=spent, accountant=accountant, relation=Edge(), noise=rng, staged=not pure)
     part = call if pure else call.stage(slack=delta)
     subgraphs = subgraphs_of(source.read())
     released = {

@@ -15,8 +15,8 @@ from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import open_call
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
-from dpgraph.problems.cut.strategy import CUTS, Cut, CutFacts, CutStrategy, CutTask
-from dpgraph.problems.strategy import Undecided
+from dpgraph.problems.cut.strategy import CUTS, Cut, CutTask
+from dpgraph.problems.strategy import Facts, Strategy, Undecided
 from dpgraph.releases.all_cuts import LARGEST
 from dpgraph.releases.answers import FLIP_LIMIT, LARGEST_EPSILON, expected_flips
 from dpgraph.releases.totals import release_cut_weight, release_total_weight
@@ -189,7 +189,7 @@ class _Plan(NamedTuple):
     """What public arguments say about a call: what it spends, of which `slack` is the part that good events may use."""
 
     # The strategy and its options, or by which released number it is chosen among pure ones
-    choice: tuple[CutStrategy, Any] | Undecided
+    choice: tuple[Strategy, Any] | Undecided
     epsilon: float
     delta: float = 0.0
     slack: float = 0.0
@@ -204,8 +204,8 @@ def _plan(source: GraphSource, mechanism: Any, epsilon: float, delta: float) -> 
         if isinstance(taken, Undecided):
             return _Plan(taken, epsilon)
         found, options = CUTS.resolve(taken)
-    strategy = cast(CutStrategy, found)
-    strategy.check(options, CutFacts(source.n_vertices, source.max_weight, epsilon * MAIN_SHARE))
+    strategy = cast(Strategy, found)
+    strategy.check(options, Facts(source.n_vertices, source.max_weight, epsilon * MAIN_SHARE))
     if strategy.pure(options):
         return _Plan((strategy, options), epsilon)
     require_delta(delta, f"mechanism={mechanism!r}", "mechanism='bounded-iterates'")
@@ -238,7 +238,7 @@ def _release_cut(
     mean_degree = 2 * total.value / graph.n_vertices
     choice = plan.choice
     if isinstance(choice, Undecided):
-        choice = cast(tuple[CutStrategy, Any], CUTS.resolve(choice.then(mean_degree / graph.max_weight)))
+        choice = cast(tuple[Strategy, Any], CUTS.resolve(choice.then(mean_degree / graph.max_weight)))
     strategy, options = choice
     try:
         cut, used = strategy.run(options, graph, main, CutTask(balanced, mean_degree, progress)), strategy.name

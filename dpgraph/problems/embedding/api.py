@@ -13,12 +13,11 @@ from dpgraph.graph import Graph
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import Call, open_call
-from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
 from dpgraph.problems.embedding.rule import RESIDUAL, choose_mechanism, release_unevenness
 from dpgraph.problems.embedding.strategies import noisy_power
-from dpgraph.problems.embedding.strategy import EMBEDDINGS, EmbeddingFacts
-from dpgraph.problems.strategy import Undecided
+from dpgraph.problems.embedding.strategy import EMBEDDINGS
+from dpgraph.problems.strategy import Facts, Undecided
 from dpgraph.releases.eigenspaces.power_method import POWER_RANK
 from dpgraph.releases.eigenspaces.projector import Rank, check_rank
 from dpgraph.releases.normalized import Regularization
@@ -98,10 +97,8 @@ def private_normalized_adjacency(  # noqa: PLR0913
 
     Raises
     ------
-    InvalidGraphError, InvalidParameterError
-        Bad input.
-    BudgetExceededError
-        The accountant refuses.
+    InvalidGraphError, InvalidParameterError, BudgetExceededError
+        Bad input; the accountant refuses.
     MechanismHalted
         "coherence" certified no spectral gap (stage ``"gap"``), or "coherence" or "gaussian" with a given
         `regularization` no minimum degree (stage ``"minimum degree"``).
@@ -130,24 +127,19 @@ def private_normalized_adjacency(  # noqa: PLR0913
     >>> private.basis.shape, private.mechanism, private.privacy.delta
     ((400, 2), 'randomized-response', 0.0)
     """
-    noise = noise_source(rng)
     source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
     epsilon, delta = check_epsilon(epsilon), check_optional_delta(delta)
-    facts = EmbeddingFacts(source.n_vertices, source.max_weight, epsilon, delta, source.weighted)
+    facts = Facts(source.n_vertices, source.max_weight, epsilon, delta, source.weighted)
     check_choice("coherence", coherence, ("degree-corrected", "rank"))
     if coherence != "degree-corrected" and isinstance(mechanism, str) and mechanism == "auto":
         mechanism = "coherence"  # the only strategy that reads it
     strategy, options = EMBEDDINGS.resolve(mechanism)
     given = {"rank": rank, "regularization": regularization, "coherence": coherence}
     plan = _automatic(facts, given) if strategy is None else _plan(strategy.name, _filled(options, given), facts)
+    delta = 0.0 if plan.pure else delta
+    slack = plan.slack_share * delta
     call = open_call(
-        epsilon=epsilon,
-        delta=0.0 if plan.pure else delta,
-        accountant=accountant,
-        relation=Edge(),
-        noise=noise,
-        slack=0.0 if plan.pure else plan.slack_share * delta,
-        staged=plan.staged,
+        epsilon=epsilon, delta=delta, accountant=accountant, relation=Edge(), noise=rng, slack=slack, staged=plan.staged
     )
     return replace(plan.run(source.read(), call), privacy=call.report())
 
@@ -168,9 +160,9 @@ def _filled(options: Any, given: dict[str, Any]) -> Any:
     return options
 
 
-def _plan(name: str, options: Any, facts: EmbeddingFacts) -> _Plan:
+def _plan(name: str, options: Any, facts: Facts) -> _Plan:
     """The plan of one strategy, whose options are validated."""
-    strategy: Any = EMBEDDINGS[name]
+    strategy = EMBEDDINGS[name]
     strategy.check(options, facts)
     pure = strategy.pure(options)
     if not pure:
@@ -180,7 +172,7 @@ def _plan(name: str, options: Any, facts: EmbeddingFacts) -> _Plan:
     return _Plan(partial(strategy.run, options), pure, strategy.slack_share(options))
 
 
-def _automatic(facts: EmbeddingFacts, given: dict[str, Any]) -> _Plan:
+def _automatic(facts: Facts, given: dict[str, Any]) -> _Plan:
     """What "auto" runs; products of a pure call have one column."""
     answers, products = (_filled(EMBEDDINGS[name].options(), given) for name in (ANSWERS, PRODUCTS))
     columns = check_rank(products.rank, facts.n, POWER_RANK)[-1]

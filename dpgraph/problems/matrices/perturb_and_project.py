@@ -11,7 +11,6 @@ from dpgraph.arguments import check_choice, check_scale, require_delta
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import Measurement, open_call
-from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Relation, Shift, stated_relation
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.projections import ConvexSet, ProjectionResult, averaged_projections, dykstra
@@ -137,7 +136,7 @@ def perturb_and_project(  # noqa: PLR0913
     for convex in check_arguments(sets, tol, max_iter):
         convex.project(np.zeros(shape))  # a set that does not accept this shape must say so before budget is spent
     delta = require_delta(delta, "perturb_and_project", "private_symmetric_matrix")
-    call = open_call(epsilon=epsilon, delta=delta, accountant=accountant, relation=relation, noise=noise_source(rng))
+    call = open_call(epsilon=epsilon, delta=delta, accountant=accountant, relation=relation, noise=rng)
     noisy = call.release(Measurement("array", as_array(A), l2=sensitivity, symmetric=symmetric, error=0.0)).value
     if method == "averaged":
         projection = averaged_projections(noisy, sets, max_iter, tol=tol)

@@ -11,7 +11,6 @@ from dpgraph.arguments import check_choice, check_integer, check_positive, check
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import Measurement, open_call
-from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Relation, Shift, stated_relation
 from dpgraph.projections import (
     Box,
@@ -113,7 +112,7 @@ def private_cosine_similarities(  # noqa: PLR0913
     relation = stated_relation(adjacency, Shift("Gram matrix", sensitivity))
     n, d = _shape(V)
     limit, accuracy = _defaults(method, n, iterations, tol)
-    call = open_call(epsilon=epsilon, delta=delta, accountant=accountant, relation=relation, noise=noise_source(rng))
+    call = open_call(epsilon=epsilon, delta=delta, accountant=accountant, relation=relation, noise=rng)
     # Lengths and inner products of unit vectors are sums of d terms, of size at most 1.
     error = n * (3 * d + 20) * float(np.finfo(np.float64).eps)
     noisy, std = call.release(

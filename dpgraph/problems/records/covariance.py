@@ -13,7 +13,6 @@ from dpgraph.bounds.matrix_noise_size import NoiseSize
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import open_call
-from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import RECORDS
 from dpgraph.problems.records.covariance_noise import choose_noise
 from dpgraph.projections import project_psd_trace, shrink_psd_trace
@@ -125,8 +124,7 @@ def private_covariance(  # noqa: PLR0913
     plan.check(X, max_norm)
     law = choose_noise(mechanism, SecondMoments(plan.n, adjacency, plan.size), epsilon, delta)
     share = plan.share_of_trace(epsilon)
-    noise = noise_source(rng)
-    call = open_call(epsilon=epsilon, delta=law.delta, accountant=accountant, relation=RECORDS[adjacency], noise=noise)
+    call = open_call(epsilon=epsilon, delta=law.delta, accountant=accountant, relation=RECORDS[adjacency], noise=rng)
     rows = short_rows(X, max_norm)
     trace = release_twice_the_trace(rows, plan.n, call.part(share)) if share else None
     name = "augmented covariance" if centered else "covariance"

@@ -15,7 +15,6 @@ from dpgraph.inputs.records import as_counted_histogram, as_histogram
 from dpgraph.linalg.ellipsoid import Ellipsoid, minimum_volume_ellipsoid
 from dpgraph.linalg.query_matrix import QueryMatrix
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.privacy.relation import RECORDS
 from dpgraph.problems.records.discrepancy import HereditaryDiscrepancyBounds, hereditary_discrepancy_bounds
 from dpgraph.problems.records.encodings import Encoding
@@ -57,7 +56,7 @@ def private_linear_queries(  # noqa: PLR0913
     records: float | None = None,
     adjacency: str = "add-remove",
     accountant: PrivacyAccountant | None = None,
-    rng: int | np.random.Generator | NoiseSource | None = None,
+    rng: int | np.random.Generator | None = None,
 ) -> PrivateAnswers:
     r"""Answer d linear queries about a histogram privately.
 
@@ -131,12 +130,11 @@ def private_linear_queries(  # noqa: PLR0913
     matrix = QueryMatrix(A)
     _check_options(sparse, records, adjacency)
     values = _as_vector(x, matrix.shape[1])
-    noise = noise_source(rng)
     sparse = sparse if sparse == "auto" else bool(sparse)
     rates = allowed_rates(epsilon, delta)
     encoding, _ = choose_encoding(matrix, rates, mechanism, records if sparse else None, adjacency)
     spent = delta if encoding.law == "gaussian" else 0.0
-    call = open_answers(epsilon=epsilon, delta=spent, accountant=accountant, relation=RECORDS[adjacency], noise=noise)
+    call = open_answers(epsilon=epsilon, delta=spent, accountant=accountant, relation=RECORDS[adjacency], noise=rng)
     if adjacency == "replace":
         histogram, records = as_counted_histogram(values)
     else:

@@ -9,7 +9,6 @@ from dpgraph.arguments import check_choice, check_epsilon, check_integer, check_
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.inputs.records import read_schema
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.privacy.relation import RECORDS
 from dpgraph.problems.records.marginal_model import MarginalModel, Request
 from dpgraph.releases.records.answers import is_unlimited, open_answers
@@ -32,7 +31,7 @@ def private_marginals(  # noqa: PLR0913
     tol: float = 2e-3,
     max_iter: int = 300,
     accountant: PrivacyAccountant | None = None,
-    rng: int | np.random.Generator | NoiseSource | None = None,
+    rng: int | np.random.Generator | None = None,
 ) -> PrivateMarginals:
     r"""Release all marginal tables of at most k attributes privately.
 
@@ -114,8 +113,8 @@ def private_marginals(  # noqa: PLR0913
     else:
         check_epsilon(epsilon)
     model = MarginalModel(schema, Request(k, epsilon, delta, sparsity, degree, adjacency))
-    spent, noise = delta if model.noise.law == "gaussian" else 0.0, noise_source(rng)
-    call = open_answers(epsilon=epsilon, delta=spent, accountant=accountant, relation=RECORDS[adjacency], noise=noise)
+    spent = delta if model.noise.law == "gaussian" else 0.0
+    call = open_answers(epsilon=epsilon, delta=spent, accountant=accountant, relation=RECORDS[adjacency], noise=rng)
     statistics = model.statistics
     means, variances, count = release_means(statistics.sums(data), statistics, call)
     found = model.project(means, variances, tol=tol, max_iter=max_iter)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from dpgraph.problems.counts.strategy import CountStrategy
+from dpgraph.problems.strategy import Strategy
 from dpgraph.releases.subgraphs import release_by_ladder
 
 __all__ = ["STRATEGY", "Ladder"]
@@ -19,7 +19,7 @@ class Ladder:
     """
 
 
-STRATEGY = CountStrategy(
+STRATEGY = Strategy(
     "ladder",
     Ladder,
     "the ladder mechanism with raised widths; the least noise of all",

@@ -4,8 +4,9 @@ from dpgraph.arguments import check_choice
 from dpgraph.denoise.iterates import cut_labels
 from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call
-from dpgraph.problems.cut.strategy import Cut, CutStrategy, CutTask
+from dpgraph.problems.cut.strategy import Cut, CutTask
 from dpgraph.problems.options import BoundedIterates
+from dpgraph.problems.strategy import Strategy
 from dpgraph.releases.sweeps.core import release_core_iterates
 from dpgraph.releases.sweeps.iteration import cut_iteration
 
@@ -17,7 +18,7 @@ def _run(options: BoundedIterates, graph: Graph, call: Call, task: CutTask) -> C
     return Cut(cut_labels(X, fields, balanced=task.balanced))
 
 
-STRATEGY = CutStrategy(
+STRATEGY = Strategy(
     "bounded-iterates",
     BoundedIterates,
     "private block coordinate descent on a public iterate; never halts, any size",

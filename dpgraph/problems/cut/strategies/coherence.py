@@ -5,14 +5,15 @@ from typing import Any
 from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call
 from dpgraph.problems.cut.solve import check_degree, check_projection, solve, solve_dense, solver_options
-from dpgraph.problems.cut.strategy import Cut, CutFacts, CutStrategy, CutTask
+from dpgraph.problems.cut.strategy import Cut, CutTask
 from dpgraph.problems.embedding.strategies.coherence import check_coherence, release_normalized_adjacency
 from dpgraph.problems.options import Coherence
+from dpgraph.problems.strategy import Facts, Strategy
 from dpgraph.releases.eigenspaces.projector import SLACK_SHARE
 from dpgraph.sos.cut.objective import FactoredObjective
 
 
-def _check(options: Coherence, facts: CutFacts) -> None:
+def _check(options: Coherence, facts: Facts) -> None:
     solver_options(options)
     check_projection(options.projection, facts.n)
     check_degree(options.degree, facts.n)
@@ -28,7 +29,7 @@ def _run(options: Coherence, graph: Graph, call: Call, task: CutTask) -> Cut:
     return solve(FactoredObjective(private.adjacency_factor(), private.core), options, call.generator, **asked)
 
 
-STRATEGY = CutStrategy(
+STRATEGY = Strategy(
     "coherence",
     Coherence,
     "`private_normalized_adjacency`, then the max-cut solver on the private factors; may halt",

@@ -7,14 +7,15 @@ from dpgraph.denoise.iterates import cut_labels
 from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call
 from dpgraph.problems.cut.solve import cut_answers, solver_options
-from dpgraph.problems.cut.strategy import Cut, CutFacts, CutStrategy, CutTask
+from dpgraph.problems.cut.strategy import Cut, CutTask
 from dpgraph.problems.options import CoreResponse
+from dpgraph.problems.strategy import Facts, Strategy
 from dpgraph.releases.answers import FlippedGraph
 from dpgraph.releases.sweeps.iteration import cut_iteration
 from dpgraph.releases.sweeps.two_stage import check_core_response, release_core_response
 
 
-def _check(options: CoreResponse, facts: CutFacts) -> None:
+def _check(options: CoreResponse, facts: Facts) -> None:
     solver_options(options)
     check_core_response(facts.epsilon)
 
@@ -29,7 +30,7 @@ def _run(options: CoreResponse, graph: Graph, call: Call, task: CutTask) -> Cut:
     return Cut(cut_labels(X, fields, balanced=task.balanced))
 
 
-STRATEGY = CutStrategy(
+STRATEGY = Strategy(
     "core-response",
     CoreResponse,
     "randomized response inside a core of large degrees, one noisy look at every other vertex; for a large epsilon",

@@ -11,8 +11,9 @@ from dpgraph.denoise.empirical_bayes import enough_rows, posterior_basis
 from dpgraph.denoise.iterates import shrunken_degrees
 from dpgraph.graph import GraphOperator
 from dpgraph.privacy.call import Call
-from dpgraph.problems.embedding.strategy import SOLVER_OPTIONS, EmbeddingStrategy, check_options, release_mean_degree
+from dpgraph.problems.embedding.strategy import SOLVER_OPTIONS, check_options, release_mean_degree
 from dpgraph.problems.options import Coherence
+from dpgraph.problems.strategy import Strategy
 from dpgraph.releases.eigenspaces.projector import (
     CERTIFICATES,
     CORE_NOISES,
@@ -85,7 +86,7 @@ def _run(options: Coherence, graph: GraphOperator, call: Call) -> PrivateNormali
     return release_normalized_adjacency(graph, options, mean, left)
 
 
-STRATEGY = EmbeddingStrategy(
+STRATEGY = Strategy(
     "coherence",
     Coherence,
     "the coherence-aware projector of DN25a; halts where no spectral gap can be certified",

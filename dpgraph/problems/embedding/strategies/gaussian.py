@@ -8,8 +8,9 @@ from scipy import linalg
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import GraphOperator
 from dpgraph.privacy.call import Call
-from dpgraph.problems.embedding.strategy import SOLVER_OPTIONS, EmbeddingStrategy, check_options, release_mean_degree
+from dpgraph.problems.embedding.strategy import SOLVER_OPTIONS, check_options, release_mean_degree
 from dpgraph.problems.options import Gaussian
+from dpgraph.problems.strategy import Strategy
 from dpgraph.releases.eigenspaces.projector import SLACK_SHARE, check_rank
 from dpgraph.releases.eigenspaces.sampler import canonical_signs
 from dpgraph.releases.normalized import release_noisy_matrix
@@ -60,7 +61,7 @@ def _leading_part(matrix: FloatArray, std: float, options: Gaussian) -> tuple[Fl
     return canonical_signs(vectors[:, chosen]), np.diag(values[chosen]), np.abs(values[order[: largest + 1]])
 
 
-STRATEGY = EmbeddingStrategy(
+STRATEGY = Strategy(
     "gaussian",
     Gaussian,
     "noise on all entries (n <= 5000); never halts without a given `regularization`",
