@@ -53,15 +53,10 @@ def private_subgraph_counts(  # noqa: PLR0913
     delta : float, default 0.0
         0 <= delta < 1. Spent by ``"local-sensitivity"`` only.
     mechanism : str or options object, default "auto"
-        ``"ladder"``, :class:`~dpgraph.problems.counts.strategies.ladder.Ladder`
-            Pure. The count of triangles has noise of standard deviation about 1.6 A/epsilon, A the most common
-            neighbours of two vertices.
-        ``"smooth"``, :class:`~dpgraph.problems.counts.strategies.smooth.Smooth`
-            Pure. About the same median error, but heavy tails.
-        ``"local-sensitivity"``, :class:`~dpgraph.problems.counts.strategies.local_sensitivity.LocalSensitivity`
-            Needs delta.
-        ``"auto"``
-            The ladder, whose noise is the least on every graph that was tried, with delta or without.
+        "ladder" (pure: noise of standard deviation about 1.6 A/epsilon on the triangles, A the most common neighbours
+        of two vertices), "smooth" (pure; about the same median error, but heavy tails) or "local-sensitivity" (needs
+        delta); see :mod:`dpgraph.strategies`. "auto" is the ladder, whose noise is the least on every graph that was
+        tried, with delta or without.
 
     Returns
     -------

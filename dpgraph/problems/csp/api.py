@@ -149,19 +149,17 @@ def private_max_k_cut(  # noqa: PLR0913
 
     Parameters
     ----------
-    G : networkx.Graph, igraph.Graph, scipy sparse or numpy matrix
-        The private graph; its vertices and their order are public: see :func:`dpgraph.with_public_nodes`.
+    G, epsilon, weight, max_weight, symmetrize, accountant, rng, progress
+        As for :func:`~dpgraph.private_max_cut`.
     k : int
         Number of parts, 2 <= k <= 256.
-    epsilon, delta, accountant, rng, progress
-        As for :func:`~dpgraph.private_max_2csp`.
     mechanism : str or options object, default "auto"
         "bounded-iterates", "core-response" or "randomized-response", as for :func:`~dpgraph.private_max_cut`, or an
         object of :mod:`dpgraph.strategies`; a name means its defaults. "auto" takes one of them by a public rule from a
         privately released average degree, and bounded iterates with declared weights. ``result.mechanism`` names the
         choice.
-    weight, max_weight, symmetrize
-        See :func:`dpgraph.inputs.graphs.open_graph`.
+    delta : float, default 0.0
+        0 <= delta < 1; with 0 the call is pure.
 
     Returns
     -------

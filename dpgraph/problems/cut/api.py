@@ -59,25 +59,12 @@ def private_max_cut(  # noqa: PLR0913
     delta : float, default 0.0
         0 <= delta < 1. Strategies that add Gaussian noise need it, the others do not use it.
     mechanism : str or options object, default "auto"
-        A name means the defaults of its options, an object of :mod:`dpgraph.strategies` sets them.
-
-        ``"bounded-iterates"``, :class:`~dpgraph.problems.options.BoundedIterates`
-            Private block coordinate descent on a public iterate. Never halts; any size. Pure without Gaussian noise.
-        ``"randomized-response"``, :class:`~dpgraph.problems.options.RandomizedResponse`
-            Every pair flipped at random, then the solver. Pure. For average degrees above n/(1 + e**epsilon).
-        ``"core-response"``, :class:`~dpgraph.problems.options.CoreResponse`
-            Randomized response inside a core of large degrees, one noisy look at every other vertex. Pure.
-        ``"permute-and-flip"``, :class:`~dpgraph.problems.options.PermuteAndFlip`
-            The noisily largest of all cuts of at most 20 vertices. Pure.
-        ``"coherence"``, :class:`~dpgraph.problems.options.Coherence`
-            :func:`~dpgraph.private_normalized_adjacency`, then the max-cut solver. Needs delta; may halt.
-        ``"gaussian"``, :class:`~dpgraph.problems.options.Gaussian`
-            Noise on all entries of the normalized adjacency, projection, the solver (n <= 5000). Needs delta.
-        ``"noisy-power"``, :class:`~dpgraph.problems.options.NoisyPower`
-            Noisy power method, then the solver. Needs delta.
-        ``"auto"``
-            A public rule among pure strategies, by n, epsilon and a privately released average degree
-            (docs/choosing.md). ``result.mechanism`` names the choice.
+        A name means the defaults of its options, an object of :mod:`dpgraph.strategies`, where each strategy is
+        explained, sets them. Pure: "bounded-iterates" (for any size), "randomized-response" (for average degrees above
+        n/(1 + e**epsilon)), "core-response" and "permute-and-flip" (at most 20 vertices). Delta is needed by
+        "coherence", which may halt, "gaussian" (n <= 5000) and "noisy-power": these release a matrix, which the solver
+        cuts. "auto" is a public rule among the pure ones, by n, epsilon and a privately released average degree
+        (docs/choosing.md); ``result.mechanism`` names the choice.
     on_halt : {"raise", "fallback"}
         When the mechanism halts: raise, or return a random balanced cut that does not depend on the data.
     weight, max_weight, symmetrize
@@ -95,10 +82,8 @@ def private_max_cut(  # noqa: PLR0913
 
     Raises
     ------
-    InvalidGraphError, InvalidParameterError
-        Bad input, or a strategy that needs delta without one.
-    BudgetExceededError
-        The accountant refuses.
+    InvalidGraphError, InvalidParameterError, BudgetExceededError
+        Bad input, or a strategy that needs delta without one; the accountant refuses.
     MechanismHalted
         ``"coherence"`` could not certify what it needs, and ``on_halt="raise"``.
 

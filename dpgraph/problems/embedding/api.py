@@ -74,22 +74,13 @@ def private_normalized_adjacency(  # noqa: PLR0913
         The coherence that the noise of "coherence" is scaled by: max ||U_i||/sqrt(c_i), or the papers' max ||U_i||;
         "rank" makes "auto" take that strategy.
     mechanism : str or options object, default "auto"
-        ``"noisy-power"``
-            Averaged products with public iterates, normalised by released degrees. Never halts; any size. With `rank` 1
-            the noise of all products is drawn together and the call is pure (delta is not spent).
-        ``"randomized-response"``
-            Every pair answers at random. Pure (delta is not spent); the most accurate for a large epsilon and for small
-            graphs.
-        ``"coherence"``
-            The coherence-aware projector. May halt.
-        ``"gaussian"``
-            Noise on all entries (n <= 5000).
-        ``"auto"``
-            One of the first two, by n, `rank`, epsilon and delta, and by what degrees say privately where these do not
-            decide (docs/choosing.md); it never halts, and the result says which one ran.
-
-        Or an object of :mod:`dpgraph.strategies`, such as ``strategies.Coherence(certificate="gap-and-coherence")``; a
-        name means its defaults. `rank`, `regularization` and `coherence` may stand there too.
+        "noisy-power" (averaged products with public iterates; any size; pure with `rank` 1), "randomized-response"
+        (pure; the most accurate for a large epsilon and for small graphs), "coherence" (the coherence-aware projector;
+        may halt) or "gaussian" (noise on all entries; n <= 5000). "auto" is one of the first two, by n, `rank`, epsilon
+        and delta, and by what degrees say privately where these do not decide (docs/choosing.md); it never halts, and
+        the result says which one ran. Or an object of :mod:`dpgraph.strategies`, where each is explained, such as
+        ``strategies.Coherence(certificate="gap-and-coherence")``; a name means its defaults. `rank`, `regularization`
+        and `coherence` may stand there too.
 
     Returns
     -------
