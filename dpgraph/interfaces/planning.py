@@ -20,7 +20,7 @@ from dpgraph.interfaces.stand_ins import expected_degrees, one_look, stand_in
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.report import LedgerEntry, PrivacyReport
 from dpgraph.problems.counts.degrees import private_degrees
-from dpgraph.problems.cut.api import MAIN_SHARE, decide, private_max_bisection, private_max_cut
+from dpgraph.problems.cut.api import decide, private_max_bisection, private_max_cut
 from dpgraph.problems.cut.strategy import CUTS
 from dpgraph.problems.matrices.diagnostics import private_spectrum
 from dpgraph.problems.strategy import Facts, Strategy, Undecided
@@ -280,7 +280,7 @@ def _simulate(
 def _refusal(strategy: Strategy, options: Any, n: int, arguments: dict[str, Any]) -> str:
     """Why a real call would refuse this strategy; empty if it would not."""
     try:
-        strategy.check(options, Facts(n, arguments["max_weight"], arguments["epsilon"] * MAIN_SHARE))
+        strategy.check(options, Facts(n, arguments["max_weight"], arguments["epsilon"]))
     except InvalidParameterError as error:
         return str(error)
     return "" if arguments["delta"] > 0 or strategy.pure(options) else "needs delta > 0"

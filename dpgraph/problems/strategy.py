@@ -1,4 +1,4 @@
-"""What a strategy of a problem is, and how the strategies of a problem are found.
+"""What a strategy of a problem is, how the strategies of a problem are found, and the steps of those that label.
 
 A strategy is one way to solve a problem privately. It is one module in the folder ``strategies`` of its problem that
 defines ``STRATEGY``. Validation, the automatic rule, planning, the command line, the tables of the documents and the
@@ -13,13 +13,34 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from dpgraph.exceptions import InvalidParameterError
+import numpy as np
 
-__all__ = ["Facts", "Registry", "Strategy", "Undecided", "names_in"]
+from dpgraph.arguments import check_choice, require_delta
+from dpgraph.exceptions import InvalidParameterError, MechanismHalted
+from dpgraph.privacy.accountant import PrivacyAccountant
+from dpgraph.privacy.call import Call, open_call
+from dpgraph.privacy.report import PrivacyReport
+from dpgraph.releases.totals import WeightEstimate
+
+__all__ = [
+    "MAIN_SHARE",
+    "Facts",
+    "Labelling",
+    "Registry",
+    "Request",
+    "Spending",
+    "Strategy",
+    "Undecided",
+    "release_labels",
+]
+
+#: Share of the budget (of mu**2, or of epsilon if pure) that a strategy for labels has; the rest goes to two weights.
+MAIN_SHARE = 0.975
 
 
-class Facts(NamedTuple):
-    """What is public about a graph and a call before anything is read; `epsilon` is what is left for the strategy.
+@dataclasses.dataclass(frozen=True)
+class Facts:
+    """What is public about a graph and a call before anything is read.
 
     Edges may have weights between 0 and `max_weight` if the graph is `weighted`.
     """
@@ -29,6 +50,14 @@ class Facts(NamedTuple):
     epsilon: float
     delta: float = 0.0
     weighted: bool = False
+
+
+class Spending(NamedTuple):
+    """How a strategy spends: with this delta, so much of it for good events, in one stage or in several."""
+
+    delta: float = 0.0
+    slack: float = 0.0
+    staged: bool = False
 
 
 def _unlimited(_options: Any, _public: Any) -> None:
@@ -59,6 +88,9 @@ class Strategy:
     check: Callable[[Any, Any], None] = _unlimited
     #: ``slack_share(options)``: the part of delta that good events may use.
     slack_share: Callable[[Any], float] = lambda _: 0.0
+    #: ``spending(options, public)``: what a call spends, for a strategy that may be pure or not. By default all of
+    #: delta, or nothing if it is pure.
+    spending: Callable[[Any, Any], Spending] | None = None
     #: ``expected(options, ...)``: the error that public facts predict, by which "auto" compares.
     expected: Callable[..., Any] = _unpredicted
     #: Options that this problem does not read, although others that share the dataclass do: they keep their defaults.
@@ -71,6 +103,17 @@ class Strategy:
         """What the name alone means."""
         return self.options()
 
+    def spends(self, options: Any, public: Any, pure_alternative: str) -> Spending:
+        """Check the options for the public facts of a call, its delta among them; what it will spend of delta."""
+        self.check(options, public)
+        pure = self.pure(options)
+        if not pure:
+            shown = repr(self.name) if options == self.defaults else options
+            require_delta(public.delta, f"mechanism={shown}", pure_alternative)
+        if self.spending is not None:
+            return self.spending(options, public)
+        return Spending() if pure else Spending(public.delta, self.slack_share(options) * public.delta)
+
 
 @dataclasses.dataclass(frozen=True)
 class Undecided:
@@ -80,12 +123,6 @@ class Undecided:
     question: str
     #: Name of the strategy for the answer.
     then: Callable[[Any], str]
-
-
-def names_in(package: str) -> tuple[str, ...]:
-    """Names of the strategies in a package, without importing them: those of their modules, with hyphens."""
-    path = importlib.import_module(package).__path__
-    return tuple(module.name.replace("_", "-") for module in pkgutil.iter_modules(path))
 
 
 class Registry:
@@ -132,6 +169,11 @@ class Registry:
             f"got {mechanism!r}"
         )
 
+    def take(self, mechanism: Any, auto: str) -> tuple[Strategy, Any]:
+        """The same, with the defaults of the strategy `auto` for "auto"."""
+        strategy, options = self.resolve(mechanism)
+        return (self[auto], self[auto].defaults) if strategy is None else (strategy, options)
+
     def table(self) -> str:
         """The strategies as a table in Markdown, for the documents."""
         rows = ["| `mechanism=` | options | delta | |", "| --- | --- | --- | --- |"]
@@ -149,3 +191,70 @@ def _refuse_unread(strategy: Strategy, options: Any) -> None:
             raise InvalidParameterError(
                 f"{type(options).__name__}({field.name}=...) is not read by this function; leave it out"
             )
+
+
+# --- labels ----------------------------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class Labelling:
+    """A problem that labels vertices or variables: its strategies, and what is released beside their labels.
+
+    Strategies ``run(options, private, call, task, mean_degree)``: `call` is their part of the budget, `task` says what
+    is public, `mean_degree` is the released average weight at a vertex or variable.
+    """
+
+    strategies: Registry
+    #: Shares for the total weight, for the strategy, and for the weight that the labels earn.
+    shares: tuple[float, float, float]
+    #: ``total(private, call)`` and ``value(private, labels, call)`` release these weights.
+    total: Callable[[Any, Call], WeightEstimate]
+    value: Callable[[Any, Any, Call], WeightEstimate]
+    #: ``at_random(generator, task)``: labels that do not depend on the data.
+    at_random: Callable[[np.random.Generator, Any], Any]
+
+
+class Request(NamedTuple):
+    """Arguments of a public function, as its caller gave them."""
+
+    mechanism: Any
+    accountant: PrivacyAccountant | None
+    rng: int | np.random.Generator | None
+    on_halt: str = "raise"
+
+
+def release_labels(
+    problem: Labelling, task: Any, request: Request, auto: str | Undecided, read: Callable[[], Any]
+) -> tuple[Any, str, WeightEstimate, WeightEstimate, PrivacyReport]:
+    """Check a call, debit its budget, read the private side, and release labels and what they earn.
+
+    Returns the labels, the name of what found them, the total weight, the weight that they earn, and the report. `auto`
+    is the strategy that "auto" takes, or by which it is chosen for the released average degree, in units of the largest
+    weight: the call is then opened as for bounded iterates, as whatever else may be chosen is pure.
+    """
+    check_choice("on_halt", request.on_halt, ("raise", "fallback"))
+    registry, first_choice = problem.strategies, "bounded-iterates" if isinstance(auto, Undecided) else auto
+    strategy, options = registry.take(request.mechanism, first_choice)
+    delta, slack, staged = strategy.spends(options, task, "mechanism='bounded-iterates'")
+    call = open_call(
+        epsilon=task.epsilon,
+        delta=delta,
+        accountant=request.accountant,
+        relation=task.neighbours,
+        noise=request.rng,
+        slack=slack,
+        staged=staged,
+    )
+    private = read()
+    first, main, last = call.split(*problem.shares)
+    total = problem.total(private, first)
+    mean_degree = 2 * total.value / task.n
+    if isinstance(auto, Undecided):
+        strategy, options = registry.take(request.mechanism, auto.then(mean_degree / task.max_weight))
+    try:
+        labels, used = strategy.run(options, private, main, task, mean_degree), strategy.name
+    except MechanismHalted:
+        if request.on_halt == "raise":
+            raise
+        labels, used = problem.at_random(call.generator, task), "data-independent"
+    return labels, used, total, problem.value(private, labels, last), call.report()

@@ -13,8 +13,8 @@ from dpgraph.interfaces.cli.graph_input import GraphRelease, planned
 from dpgraph.interfaces.cli.options import argument, auto_or, option, written
 from dpgraph.interfaces.cli.output import write_picture
 from dpgraph.interfaces.cli.release import Source, StrategyRelease, Table
-from dpgraph.problems.strategy import names_in
 from dpgraph.results.files import save_result
+from dpgraph.strategies import names_in
 
 __all__ = ["Communities", "Count", "DegreeDistribution", "Synthesize"]
 

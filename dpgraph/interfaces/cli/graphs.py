@@ -13,7 +13,7 @@ from dpgraph.interfaces.cli.graph_input import GraphRelease, planned
 from dpgraph.interfaces.cli.options import auto_or, option, written
 from dpgraph.interfaces.cli.output import write_picture
 from dpgraph.interfaces.cli.release import Source, StrategyRelease, Table
-from dpgraph.problems.strategy import names_in
+from dpgraph.strategies import names_in
 
 if TYPE_CHECKING:
     from dpgraph.privacy.report import PrivacyReport

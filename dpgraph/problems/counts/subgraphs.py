@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from dpgraph.arguments import check_epsilon, check_optional_delta, require_delta
+from dpgraph.arguments import check_epsilon, check_optional_delta
 from dpgraph.bounds.count_noise_size import standard_deviation
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.inputs.graphs import open_graph
@@ -13,7 +13,7 @@ from dpgraph.linalg.subgraphs import ORDERS
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import open_call
 from dpgraph.privacy.relation import Edge
-from dpgraph.problems.strategy import Registry
+from dpgraph.problems.strategy import Facts, Registry, Request
 from dpgraph.releases.subgraphs import subgraphs_of
 from dpgraph.results.counts import PrivateCounts, PrivateEstimate
 from dpgraph.tuning import COUNTS as TUNING
@@ -99,7 +99,7 @@ def private_subgraph_counts(  # noqa: PLR0913
         )
     shares = dict.fromkeys(names, 1 / len(names))
     door = {"weight": weight, "max_weight": max_weight, "symmetrize": symmetrize}
-    return _count(G, shares, door, (epsilon, delta), mechanism, accountant, rng)
+    return _count(G, shares, door, (epsilon, delta), Request(mechanism, accountant, rng))
 
 
 def private_transitivity(  # noqa: PLR0913
@@ -151,32 +151,23 @@ def private_transitivity(  # noqa: PLR0913
     """
     shares = {"triangle": TUNING.triangle_share, "wedge": 1 - TUNING.triangle_share}
     door = {"weight": weight, "max_weight": max_weight, "symmetrize": symmetrize}
-    counted = _count(G, shares, door, (epsilon, delta), mechanism, accountant, rng)
+    counted = _count(G, shares, door, (epsilon, delta), Request(mechanism, accountant, rng))
     value = 3 * counted.counts["triangle"] / max(counted.counts["wedge"], 1)
     return PrivateEstimate(min(max(value, 0.0), 1.0), counted, counted.privacy)
 
 
 def _count(
-    G: Any,
-    shares: dict[str, float],
-    door: dict[str, Any],
-    budget: tuple[float, float],
-    mechanism: Any,
-    accountant: PrivacyAccountant | None,
-    rng: int | np.random.Generator | None,
+    G: Any, shares: dict[str, float], door: dict[str, Any], budget: tuple[float, float], request: Request
 ) -> PrivateCounts:
     """Debit the budget, read the graph and release each pattern for its share."""
     epsilon, delta = check_epsilon(budget[0]), check_optional_delta(budget[1])
-    found, options = COUNTS.resolve(mechanism)
-    strategy = found or COUNTS["ladder"]
-    options = options or strategy.defaults
-    pure = strategy.pure(options)
-    if not pure:
-        require_delta(delta, f"mechanism={mechanism!r}", "mechanism='ladder'")
+    strategy, options = COUNTS.take(request.mechanism, "ladder")
     source = open_graph(G, **door, products=False)
-    spent = 0.0 if pure else delta
-    call = open_call(epsilon=epsilon, delta=spent, accountant=accountant, relation=Edge(), noise=rng, staged=not pure)
-    part = call if pure else call.stage(slack=delta)
+    facts = Facts(source.n_vertices, source.max_weight, epsilon, delta)
+    spent = strategy.spends(options, facts, "mechanism='ladder'").delta
+    who, rng = request.accountant, request.rng
+    call = open_call(epsilon=epsilon, delta=spent, accountant=who, relation=Edge(), noise=rng, staged=spent > 0)
+    part = call.stage(slack=spent) if spent else call
     subgraphs = subgraphs_of(source.read())
     released = {
         name: strategy.run(options, subgraphs, name, part.part(share), delta * share) for name, share in shares.items()

@@ -1,5 +1,6 @@
 """Private 2-CSPs and private max-k-cut."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Literal
 
@@ -14,14 +15,22 @@ from dpgraph.inputs.graphs import open_graph
 from dpgraph.instance import TwoCSP
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.relation import Constraint, Edge, LabelEdge, Relation
-from dpgraph.problems.csp.release import Choice, release_assignment
 from dpgraph.problems.csp.rule import decide
 from dpgraph.problems.csp.strategy import EDGES, TABLES, CSPTask
-from dpgraph.releases.constraints import PrivateTables, RelatedEdges, public_relation
+from dpgraph.problems.strategy import MAIN_SHARE, Labelling, Registry, Request, Undecided, release_labels
+from dpgraph.releases.constraints import (
+    PrivateCSP,
+    PrivateTables,
+    RelatedEdges,
+    public_relation,
+    release_total,
+    release_value,
+)
 from dpgraph.results.csp import PrivateCSPResult
 
 __all__ = ["private_max_2csp", "private_max_k_cut"]
 
+_TOTAL_SHARE = 0.005
 #: Fields of n vertices are arrays of shape (n, k).
 MOST_PARTS = 256
 _RELATIONS: dict[str, Relation] = {
@@ -108,7 +117,6 @@ def private_max_2csp(  # noqa: PLR0913
     if not isinstance(instance, TwoCSP):
         raise InvalidParameterError(f"instance must be a dpgraph.TwoCSP; got {type(instance).__name__}")
     check_choice("adjacency", adjacency, _RELATIONS)
-    check_choice("on_halt", on_halt, ("raise", "fallback"))
     if adjacency != "edge" and relation is not None:
         raise InvalidParameterError(
             f"relation= is public and belongs to adjacency='edge'; with adjacency={adjacency!r} all tables are private"
@@ -122,13 +130,12 @@ def private_max_2csp(  # noqa: PLR0913
         check_scale("max_weight", max_weight),
         progress,
     )
-    who: Any = {"accountant": accountant, "rng": rng}
+    request = Request(mechanism, accountant, rng, on_halt)
     if adjacency != "edge":
-        tables = Choice(TABLES, mechanism, "bounded-iterates", on_halt)
-        return release_assignment(task, tables, partial(PrivateTables.read, instance, task.max_weight), **who)
-    table = public_relation(relation, len(task.alphabet))
-    edges = Choice(EDGES, mechanism, decide(task, weighted=is_weighted(None, max_weight)))
-    return release_assignment(task, edges, partial(RelatedEdges.read, instance, table, task.max_weight), **who)
+        tables = partial(PrivateTables.read, instance, task.max_weight)
+        return _release_assignment(TABLES, task, request, "bounded-iterates", tables)
+    edges = partial(RelatedEdges.read, instance, public_relation(relation, len(task.alphabet)), task.max_weight)
+    return _release_assignment(EDGES, task, request, decide(task, weighted=is_weighted(None, max_weight)), edges)
 
 
 def private_max_k_cut(  # noqa: PLR0913
@@ -195,6 +202,29 @@ def private_max_k_cut(  # noqa: PLR0913
     graph = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
     epsilon, delta = check_epsilon(epsilon), check_optional_delta(delta)
     task = CSPTask(graph.nodes, tuple(range(k)), epsilon, delta, Edge(), graph.max_weight, progress)
-    choice = Choice(EDGES, mechanism, decide(task, weighted=graph.weighted))
     differ = public_relation(None, k)
-    return release_assignment(task, choice, lambda: RelatedEdges(graph.read(), differ), accountant=accountant, rng=rng)
+    request, auto = Request(mechanism, accountant, rng), decide(task, weighted=graph.weighted)
+    return _release_assignment(EDGES, task, request, auto, lambda: RelatedEdges(graph.read(), differ))
+
+
+def _release_assignment(
+    strategies: Registry, task: CSPTask, request: Request, auto: str | Undecided, read: Callable[[], PrivateCSP]
+) -> PrivateCSPResult:
+    problem = Labelling(
+        strategies,
+        (_TOTAL_SHARE, MAIN_SHARE, 1 - MAIN_SHARE - _TOTAL_SHARE),
+        total=release_total,
+        value=release_value,
+        at_random=lambda generator, task: generator.integers(0, len(task.alphabet), task.n),
+    )
+    labels, mechanism, total, value, report = release_labels(problem, task, request, auto, read)
+    return PrivateCSPResult(
+        assignment={v: task.alphabet[a] for v, a in zip(task.variables, labels.tolist(), strict=True)},
+        labels=labels,
+        alphabet=task.alphabet,
+        estimated_value=value.value,
+        estimated_value_std=value.std,
+        estimated_total_weight=total.value,
+        mechanism=mechanism,
+        privacy=report,
+    )

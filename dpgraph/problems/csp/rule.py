@@ -1,17 +1,15 @@
 """What ``mechanism="auto"`` stands for where edges are private: a public rule, from one released number."""
 
+from functools import partial
+
 from dpgraph.problems.csp.strategy import CSPTask
-from dpgraph.problems.cut.api import MAIN_SHARE, edges_per_flip
-from dpgraph.problems.strategy import Undecided
+from dpgraph.problems.cut.api import edges_per_flip
+from dpgraph.problems.strategy import MAIN_SHARE, Undecided
 from dpgraph.releases.answers import expected_flips
 from dpgraph.releases.sweeps.two_stage import core_may_answer
 from dpgraph.tuning import ANSWER_RULE
 
-__all__ = ["MAIN_SHARE", "TOTAL_SHARE", "VALUE_SHARE", "decide", "decide_labels"]
-
-#: Shares of the budget (of mu**2, or of epsilon where pure) for the total weight, and for the weight of the assignment.
-TOTAL_SHARE = 0.005
-VALUE_SHARE = 1 - MAIN_SHARE - TOTAL_SHARE
+__all__ = ["decide", "decide_labels"]
 
 #: Expected answers times squared labels beyond this number would not fit into memory.
 _TABLE_LIMIT = 3e7
@@ -24,11 +22,8 @@ def decide(task: CSPTask, *, weighted: bool) -> str | Undecided:
     """
     if weighted:
         return "bounded-iterates"
-    n, epsilon, labels = task.n, task.epsilon, len(task.alphabet)
-    return Undecided(
-        "average weight of the edges at a vertex",
-        lambda mean_weight: decide_labels(n, epsilon, mean_weight / task.max_weight, labels),
-    )
+    by_degree = partial(decide_labels, task.n, task.epsilon, labels=len(task.alphabet))
+    return Undecided("average degree, in edges", by_degree)
 
 
 def decide_labels(n: int, epsilon: float, mean_degree: float, labels: int) -> str:

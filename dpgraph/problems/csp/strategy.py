@@ -1,16 +1,15 @@
-"""What a strategy for private constraint problems is."""
+"""What the strategies for private constraint problems share."""
 
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
 
 from dpgraph.privacy.relation import Constraint, Relation
 from dpgraph.problems.options import BoundedIterates
-from dpgraph.problems.strategy import Registry, Strategy
+from dpgraph.problems.strategy import Registry, Spending
 from dpgraph.releases.sweeps.gaussian import is_pure
 from dpgraph.tuning import CORE
 
-__all__ = ["EDGES", "TABLES", "CSPStrategy", "CSPTask", "Spending", "spending_of_iterates"]
+__all__ = ["EDGES", "TABLES", "CSPTask", "spending_of_iterates"]
 
 
 @dataclass(frozen=True)
@@ -36,25 +35,6 @@ class CSPTask:
         return isinstance(self.neighbours, Constraint)
 
 
-class Spending(NamedTuple):
-    """How a strategy spends: with this delta, so much of it for good events, in one stage or in several."""
-
-    delta: float = 0.0
-    slack: float = 0.0
-    staged: bool = False
-
-
-@dataclass(frozen=True)
-class CSPStrategy(Strategy):
-    """One way to label privately: ``run(options, private, call, task, mean_degree)`` returns labels.
-
-    `call` is the part of the budget for it, `mean_degree` the released average weight of the constraints on a variable;
-    ``check(options, task)`` and ``spending(options, task)`` see a :class:`CSPTask` too.
-    """
-
-    spending: Callable[[Any, CSPTask], Spending] = lambda _options, _task: Spending()
-
-
 def spending_of_iterates(options: BoundedIterates, task: CSPTask) -> Spending:
     """Pure with delta = 0 and with Laplace noise, and where "auto" takes Laplace noise whatever is released.
 
@@ -67,6 +47,6 @@ def spending_of_iterates(options: BoundedIterates, task: CSPTask) -> Spending:
     return Spending(task.delta, CORE.look_delta * task.delta * auto, staged=auto)
 
 
-#: Strategies where edges are private, and where tables are.
+#: Strategies where edges are private, and where tables are: ``run`` returns labels.
 EDGES = Registry("dpgraph.problems.csp.edge_strategies")
 TABLES = Registry("dpgraph.problems.csp.table_strategies")

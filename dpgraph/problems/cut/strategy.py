@@ -1,21 +1,24 @@
 """What the strategies for private cuts take and return."""
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgraph.problems.strategy import Registry
+from dpgraph.privacy.relation import Edge, Relation
+from dpgraph.problems.strategy import Facts, Registry
 
 __all__ = ["CUTS", "Cut", "CutTask"]
 
 
-class CutTask(NamedTuple):
-    """What a strategy is asked for: on request halves, given a released average degree."""
+@dataclass(frozen=True)
+class CutTask(Facts):
+    """What is asked for: on request halves. Neighbours differ in the weight of one pair."""
 
-    balanced: bool
-    mean_degree: float
+    balanced: bool = False
     progress: bool = False
+    neighbours: Relation = Edge()  # noqa: RUF009 - frozen
 
 
 class Cut(NamedTuple):
@@ -25,5 +28,5 @@ class Cut(NamedTuple):
     upper_bound: float | None = None
 
 
-#: The strategies: ``run(options, graph, call, task)`` returns a :class:`Cut` for `call`, its part of the budget.
+#: The strategies: ``run`` returns a :class:`Cut`.
 CUTS = Registry("dpgraph.problems.cut.strategies")

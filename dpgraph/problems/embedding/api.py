@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from dpgraph.arguments import check_choice, check_epsilon, check_optional_delta, require_delta
+from dpgraph.arguments import check_choice, check_epsilon, check_optional_delta
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import Graph
 from dpgraph.inputs.graphs import open_graph
@@ -17,7 +17,7 @@ from dpgraph.privacy.relation import Edge
 from dpgraph.problems.embedding.rule import RESIDUAL, choose_mechanism, release_unevenness
 from dpgraph.problems.embedding.strategies import noisy_power
 from dpgraph.problems.embedding.strategy import EMBEDDINGS
-from dpgraph.problems.strategy import Facts, Undecided
+from dpgraph.problems.strategy import Facts, Spending, Undecided
 from dpgraph.releases.eigenspaces.power_method import POWER_RANK
 from dpgraph.releases.eigenspaces.projector import Rank, check_rank
 from dpgraph.releases.normalized import Regularization
@@ -32,9 +32,7 @@ class _Plan(NamedTuple):
     """How a call spends its budget: ``run(graph, call)`` once it is debited."""
 
     run: Callable[[Graph, Call], PrivateNormalizedAdjacency]
-    pure: bool
-    slack_share: float = 0.0
-    staged: bool = False
+    spending: Spending = Spending()
 
 
 def private_normalized_adjacency(  # noqa: PLR0913
@@ -127,11 +125,8 @@ def private_normalized_adjacency(  # noqa: PLR0913
     strategy, options = EMBEDDINGS.resolve(mechanism)
     given = {"rank": rank, "regularization": regularization, "coherence": coherence}
     plan = _automatic(facts, given) if strategy is None else _plan(strategy.name, _filled(options, given), facts)
-    delta = 0.0 if plan.pure else delta
-    slack = plan.slack_share * delta
-    call = open_call(
-        epsilon=epsilon, delta=delta, accountant=accountant, relation=Edge(), noise=rng, slack=slack, staged=plan.staged
-    )
+    spent: dict[str, Any] = plan.spending._asdict()
+    call = open_call(epsilon=epsilon, accountant=accountant, relation=Edge(), noise=rng, **spent)
     return replace(plan.run(source.read(), call), privacy=call.report())
 
 
@@ -153,14 +148,8 @@ def _filled(options: Any, given: dict[str, Any]) -> Any:
 
 def _plan(name: str, options: Any, facts: Facts) -> _Plan:
     """The plan of one strategy, whose options are validated."""
-    strategy = EMBEDDINGS[name]
-    strategy.check(options, facts)
-    pure = strategy.pure(options)
-    if not pure:
-        products = " with more than one column" if name == PRODUCTS else ""
-        alternative = "mechanism='randomized-response', or 'noisy-power' with rank=1"
-        require_delta(facts.delta, f"mechanism={name!r}{products}", alternative)
-    return _Plan(partial(strategy.run, options), pure, strategy.slack_share(options))
+    pure = "mechanism='randomized-response', or 'noisy-power' with rank=1"
+    return _Plan(partial(EMBEDDINGS[name].run, options), EMBEDDINGS[name].spends(options, facts, pure))
 
 
 def _automatic(facts: Facts, given: dict[str, Any]) -> _Plan:
@@ -179,11 +168,13 @@ def _automatic(facts: Facts, given: dict[str, Any]) -> _Plan:
         ANSWERS: partial(EMBEDDINGS[ANSWERS].run, answers)
     }
     if chosen.question == RESIDUAL:
-        return _Plan(partial(_by_residual, chosen, release[ANSWERS], products), pure=True)
+        return _Plan(partial(_by_residual, chosen, release[ANSWERS], products))
     release[PRODUCTS] = partial(EMBEDDINGS[PRODUCTS].run, products)
     if columns == 1:
         release[PRODUCTS] = partial(noisy_power.release_vector_of_even_degrees, products)
-    return _Plan(partial(_by_unevenness, chosen, release, columns), pure=columns == 1, staged=True)
+    return _Plan(
+        partial(_by_unevenness, chosen, release, columns), Spending(0.0 if columns == 1 else facts.delta, staged=True)
+    )
 
 
 def _by_unevenness(

@@ -11,9 +11,9 @@ from dpgraph.releases.sweeps.core import release_core_iterates
 from dpgraph.releases.sweeps.iteration import cut_iteration
 
 
-def _run(options: BoundedIterates, graph: Graph, call: Call, task: CutTask) -> Cut:
+def _run(options: BoundedIterates, graph: Graph, call: Call, task: CutTask, mean_degree: float) -> Cut:
     iteration = cut_iteration(graph, balanced=task.balanced, progress=task.progress)
-    together, mean_degree = options.noise == "auto", task.mean_degree
+    together = options.noise == "auto"
     X, fields = release_core_iterates(graph, iteration, call, mean_degree=mean_degree, together=together)
     return Cut(cut_labels(X, fields, balanced=task.balanced))
 

@@ -20,9 +20,9 @@ def _check(options: Coherence, facts: Facts) -> None:
     check_coherence(options, facts.n, facts.max_weight)
 
 
-def _run(options: Coherence, graph: Graph, call: Call, task: CutTask) -> Cut:
+def _run(options: Coherence, graph: Graph, call: Call, task: CutTask, mean_degree: float) -> Cut:
     # The first eigenvector of a nonnegative matrix has one sign and cuts nothing.
-    private = release_normalized_adjacency(graph, options, task.mean_degree, call, least_rank=2)
+    private = release_normalized_adjacency(graph, options, mean_degree, call, least_rank=2)
     asked: Any = {"balanced": task.balanced, "degree": options.degree}
     if options.projection in ("spectral", "frobenius"):
         return solve_dense(private.matrix(), private.scale, options, call.generator, **asked)

@@ -17,8 +17,8 @@ def _check(options: Gaussian, facts: Facts) -> None:
     check_gaussian(options, facts.n, facts.max_weight)
 
 
-def _run(options: Gaussian, graph: Graph, call: Call, task: CutTask) -> Cut:
-    noisy = release_noisy_matrix(graph, options.regularization, task.mean_degree, call)
+def _run(options: Gaussian, graph: Graph, call: Call, task: CutTask, mean_degree: float) -> Cut:
+    noisy = release_noisy_matrix(graph, options.regularization, mean_degree, call)
     return solve_dense(noisy.matrix, noisy.scale, options, call.generator, balanced=task.balanced)
 
 

@@ -16,7 +16,7 @@ def _check(options: NoisyPower, facts: Facts) -> None:
     check_rank(options.rank, facts.n, options.max_rank)
 
 
-def _run(options: NoisyPower, graph: Graph, call: Call, task: CutTask) -> Cut:
+def _run(options: NoisyPower, graph: Graph, call: Call, task: CutTask, mean_degree: float) -> Cut:
     rank = min(POWER_RANK, graph.n_vertices) if options.rank == "auto" else options.rank
     released = release_low_rank_adjacency(graph, rank, call)
     objective = FactoredObjective(released.basis, released.core)

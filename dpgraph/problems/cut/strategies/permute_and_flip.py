@@ -16,7 +16,7 @@ def _check(options: PermuteAndFlip, facts: Facts) -> None:
         )
 
 
-def _run(options: PermuteAndFlip, graph: Graph, call: Call, task: CutTask) -> Cut:
+def _run(options: PermuteAndFlip, graph: Graph, call: Call, task: CutTask, mean_degree: float) -> Cut:
     return Cut(release_best_cut(graph, call, balanced=task.balanced))
 
 
