@@ -165,7 +165,7 @@ class Core:
 
 @dataclass(frozen=True)
 class AnswerRule:
-    """When pairs answer at random (problems.cut.api, problems.csp.rule), by edges per false answer at a vertex."""
+    """When pairs answer at random (problems.cut.api, problems.csp.api), by edges per false answer at a vertex."""
 
     core_epsilon: float = 6.0  # Cuts: below this epsilon all vertices answer or none; > 0
     all_early: float = 1.9  # And all do from so many edges on; > 0

@@ -11,7 +11,7 @@ import pytest
 import dpgraph
 from dpgraph import tuning
 from dpgraph.denoise.iterates import number_of_core_sweeps, number_of_repeats, number_of_sweeps
-from dpgraph.problems.csp.rule import decide_labels
+from dpgraph.problems.csp.api import decide_labels
 from dpgraph.problems.cut.api import decide_by_degree
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"

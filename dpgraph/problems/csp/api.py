@@ -1,4 +1,4 @@
-"""Private 2-CSPs and private max-k-cut."""
+"""Private 2-CSPs and private max-k-cut, and what ``mechanism="auto"`` stands for: a public rule."""
 
 from collections.abc import Callable
 from functools import partial
@@ -15,9 +15,10 @@ from dpgraph.inputs.graphs import open_graph
 from dpgraph.instance import TwoCSP
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.relation import Constraint, Edge, LabelEdge, Relation
-from dpgraph.problems.csp.rule import decide
 from dpgraph.problems.csp.strategy import EDGES, TABLES, CSPTask
+from dpgraph.problems.cut.api import edges_per_flip
 from dpgraph.problems.strategy import MAIN_SHARE, Labelling, Registry, Request, Undecided, release_labels
+from dpgraph.releases.answers import expected_flips
 from dpgraph.releases.constraints import (
     PrivateCSP,
     PrivateTables,
@@ -26,11 +27,15 @@ from dpgraph.releases.constraints import (
     release_total,
     release_value,
 )
+from dpgraph.releases.sweeps.two_stage import core_may_answer
 from dpgraph.results.csp import PrivateCSPResult
+from dpgraph.tuning import ANSWER_RULE
 
-__all__ = ["private_max_2csp", "private_max_k_cut"]
+__all__ = ["decide_labels", "private_max_2csp", "private_max_k_cut"]
 
 _TOTAL_SHARE = 0.005
+#: Expected answers times squared labels beyond this number would not fit into memory.
+_TABLE_LIMIT = 3e7
 #: Fields of n vertices are arrays of shape (n, k).
 MOST_PARTS = 256
 _RELATIONS: dict[str, Relation] = {
@@ -135,7 +140,7 @@ def private_max_2csp(  # noqa: PLR0913
         tables = partial(PrivateTables.read, instance, task.max_weight)
         return _release_assignment(TABLES, task, request, "bounded-iterates", tables)
     edges = partial(RelatedEdges.read, instance, public_relation(relation, len(task.alphabet)), task.max_weight)
-    return _release_assignment(EDGES, task, request, decide(task, weighted=is_weighted(None, max_weight)), edges)
+    return _release_assignment(EDGES, task, request, _decide(task, weighted=is_weighted(None, max_weight)), edges)
 
 
 def private_max_k_cut(  # noqa: PLR0913
@@ -203,7 +208,7 @@ def private_max_k_cut(  # noqa: PLR0913
     epsilon, delta = check_epsilon(epsilon), check_optional_delta(delta)
     task = CSPTask(graph.nodes, tuple(range(k)), epsilon, delta, Edge(), graph.max_weight, progress)
     differ = public_relation(None, k)
-    request, auto = Request(mechanism, accountant, rng), decide(task, weighted=graph.weighted)
+    request, auto = Request(mechanism, accountant, rng), _decide(task, weighted=graph.weighted)
     return _release_assignment(EDGES, task, request, auto, lambda: RelatedEdges(graph.read(), differ))
 
 
@@ -228,3 +233,31 @@ def _release_assignment(
         mechanism=mechanism,
         privacy=report,
     )
+
+
+def _decide(task: CSPTask, *, weighted: bool) -> str | Undecided:
+    """The strategy that "auto" takes, or by which released number it is chosen.
+
+    One bit tells little of a weight between 0 and max_weight: where such weights are declared, no pair answers.
+    """
+    if weighted:
+        return "bounded-iterates"
+    by_degree = partial(decide_labels, task.n, task.epsilon, labels=len(task.alphabet))
+    return Undecided("average degree, in edges", by_degree)
+
+
+def decide_labels(n: int, epsilon: float, mean_degree: float, labels: int) -> str:
+    """The strategy for a released average degree, in edges.
+
+    Randomised response hides the edges of a vertex among n/(1 + e**epsilon) false answers: all vertices answer from 3
+    edges for each false answer on, and a core does from 1.25 on (0.6 from epsilon = 3 on). Elsewhere bounded iterates
+    pay for one row at a time, whatever n.
+    """
+    ratio = edges_per_flip(n, epsilon, mean_degree)
+    answers = n * max(mean_degree, 0.0) / 2 + expected_flips(n, epsilon * MAIN_SHARE)
+    least = ANSWER_RULE.core_labels if epsilon >= ANSWER_RULE.labels_epsilon else ANSWER_RULE.core
+    if ratio < least or answers * labels**2 > _TABLE_LIMIT:
+        return "bounded-iterates"
+    if ratio >= ANSWER_RULE.all_late:
+        return "randomized-response"
+    return "core-response" if core_may_answer(epsilon * MAIN_SHARE) else "bounded-iterates"

@@ -3,13 +3,25 @@
 from collections.abc import Hashable
 from dataclasses import dataclass
 
+import numpy as np
+from scipy import sparse
+
 from dpgraph.privacy.relation import Constraint, Relation
+from dpgraph.problems.cut.solve import answer_weights
 from dpgraph.problems.options import BoundedIterates
 from dpgraph.problems.strategy import Registry, Spending
+from dpgraph.releases.answers import FlippedGraph
 from dpgraph.releases.sweeps.gaussian import is_pure
+from dpgraph.sos.csp.objective import CSPObjective
+from dpgraph.sos.csp.rounding import improve_labels
 from dpgraph.tuning import CORE
+from dpgraph.typing import FloatArray, IntArray
 
-__all__ = ["EDGES", "TABLES", "CSPTask", "spending_of_iterates"]
+__all__ = ["EDGES", "TABLES", "CSPTask", "label_answers", "spending_of_iterates"]
+
+
+#: Random starts of the annealing of answers, and its sweeps.
+_STARTS, _SWEEPS = 2, 500
 
 
 @dataclass(frozen=True)
@@ -45,6 +57,19 @@ def spending_of_iterates(options: BoundedIterates, task: CSPTask) -> Spending:
     if task.delta == 0 or (pure and not (auto and task.whole_table)):
         return Spending()
     return Spending(task.delta, CORE.look_delta * task.delta * auto, staged=auto)
+
+
+def label_answers(flipped: FlippedGraph, relation: FloatArray, *, rng: np.random.Generator) -> IntArray:
+    """Label a released graph: much expected weight, times a public relation, of the pairs that answered 1.
+
+    What the other pairs weigh is left out: together they are a small share of the edges, spread over all pairs, and
+    favour nothing but balance, as the others do too.
+    """
+    n, q = flipped.adjacency.shape[0], len(relation)
+    pairs = sparse.triu(answer_weights(flipped)[0], k=1).tocoo()
+    ends = np.stack(pairs.coords, axis=1).astype(np.int64)
+    objective = CSPObjective(ends, pairs.data[:, None, None] * relation, np.zeros((n, q)))
+    return improve_labels(objective, rng.integers(q, size=(_STARTS, n)), rng, sweeps=_SWEEPS)
 
 
 #: Strategies where edges are private, and where tables are: ``run`` returns labels.

@@ -3,8 +3,7 @@
 import numpy as np
 
 from dpgraph.privacy.call import Call
-from dpgraph.problems.csp.from_answers import label_answers
-from dpgraph.problems.csp.strategy import CSPTask
+from dpgraph.problems.csp.strategy import CSPTask, label_answers
 from dpgraph.problems.options import CoreResponse
 from dpgraph.problems.strategy import MAIN_SHARE, Strategy
 from dpgraph.releases.constraints import RelatedEdges

@@ -1,8 +1,7 @@
 """Randomised response on every pair, then a search among the answers."""
 
 from dpgraph.privacy.call import Call
-from dpgraph.problems.csp.from_answers import label_answers
-from dpgraph.problems.csp.strategy import CSPTask
+from dpgraph.problems.csp.strategy import CSPTask, label_answers
 from dpgraph.problems.options import RandomizedResponse
 from dpgraph.problems.strategy import MAIN_SHARE, Strategy
 from dpgraph.releases.answers import check_response, release_flipped_graph
