@@ -103,10 +103,8 @@ def private_normalized_adjacency(  # noqa: PLR0913
 
     References
     ----------
-    DN25a: T. d'Orsi, G. Novikov, "Tight differentially private PCA via matrix coherence", arXiv:2510.26679, Theorem 1.9
-    and Algorithms 5.2-6.2 (``"coherence"``); M. Hardt, E. Price, "The noisy power method", NIPS 2014
-    (``"noisy-power"``); DN25b, section 4 (``core_noise``); C. Dwork, K. Talwar, A. Thakurta, L. Zhang, "Analyze
-    Gauss", STOC 2014 (``"gaussian"``).
+    DN25a, Theorem 1.9 and Algorithms 5.2-6.2 (``"coherence"``); HP14 (``"noisy-power"``); DN25b, section 4
+    (``core_noise``); DTTZ14 (``"gaussian"``). docs/theory.md has their titles.
 
     Examples
     --------

@@ -93,7 +93,7 @@ def private_projector(  # noqa: PLR0913
 
     References
     ----------
-    DN25a, Theorem 1.5, Algorithms 5.2, 5.5 and 5.8; M. Hardt, E. Price, "The noisy power method", NIPS 2014.
+    DN25a, Theorem 1.5, Algorithms 5.2, 5.5 and 5.8; HP14.
 
     Examples
     --------

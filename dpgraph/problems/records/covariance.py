@@ -107,7 +107,7 @@ def private_covariance(  # noqa: PLR0913
     ----------
     DN25b, Algorithms 1 and 2, Theorems 1.1 and 1.2 (Theorem 4.4 is false as printed: the constant is pi, not 1.1, which
     changes no order; docs/covariance.md).
-    DTTZ14: C. Dwork, K. Talwar, A. Thakurta, L. Zhang, "Analyze Gauss", STOC 2014 (here with the exact scale of BW18).
+    DTTZ14 (here with the exact scale of BW18).
 
     Examples
     --------
@@ -129,7 +129,7 @@ def private_covariance(  # noqa: PLR0913
     trace = release_twice_the_trace(rows, plan.n, call.part(share)) if share else None
     name = "augmented covariance" if centered else "covariance"
     released = _augmented(rows, plan.mean_weight) if centered else rows
-    noisy, approximate = law.release(released, name, call.part(1 - share))
+    noisy, approximate = law.strategy.run(law.options, released, name, law.moments, call.part(1 - share))
     size = law.size(call.ledger.epsilon, share)
     bound = plan.trace_bound(trace, noisy, size)
     inside = False

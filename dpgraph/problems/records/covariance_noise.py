@@ -36,11 +36,6 @@ class CovarianceNoise:
         kept = (1 - trace_share) if self.delta else (1 - trace_share) ** 2
         return NoiseSize(unsplit.d, unsplit.square / kept, unsplit.trace_variance / kept)
 
-    def release(self, rows: FloatArray, name: str, call: Call) -> tuple[FloatArray, bool]:
-        """Noisy moments of the rows, and whether the sampler was only approximate."""
-        noisy, approximate = self.strategy.run(self.options, rows, name, self.moments, call)
-        return noisy, approximate
-
 
 def choose_noise(mechanism: Any, moments: SecondMoments, epsilon: float, delta: float) -> CovarianceNoise:
     """Check the arguments; "auto" takes the least expected squared error of the exact laws that `delta` allows."""

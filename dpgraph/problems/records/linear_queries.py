@@ -118,8 +118,7 @@ def private_linear_queries(  # noqa: PLR0913
 
     References
     ----------
-    NTZ13: A. Nikolov, K. Talwar, L. Zhang, "The geometry of differential privacy: the sparse and approximate cases",
-    STOC 2013.
+    NTZ13.
 
     Examples
     --------

@@ -16,7 +16,7 @@ class SymmetricGaussian:
 
     References
     ----------
-    C. Dwork, K. Talwar, A. Thakurta, L. Zhang, "Analyze Gauss", STOC 2014 (here with the exact scale of BW18).
+    DTTZ14 (here with the exact scale of BW18).
     """
 
 

@@ -26,8 +26,7 @@ class EllipsoidNoise:
 
     References
     ----------
-    A. Nikolov, K. Talwar, L. Zhang, "The geometry of differential privacy: the sparse and approximate cases", STOC 2013
-    (NTZ13, dense case).
+    NTZ13, dense case.
     """
 
 
