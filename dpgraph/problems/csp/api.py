@@ -71,8 +71,7 @@ def private_max_2csp(  # noqa: PLR0913
     mechanism : str or options object, default "auto"
         "bounded-iterates" (never halts), which "auto" takes unless the adjacency is "edge"; "coherence", which releases
         a low-rank label-extended matrix and needs "label-edge" and a delta; for "edge" what
-        :func:`~dpgraph.private_max_k_cut` offers, with its rule for "auto". Or an object of :mod:`dpgraph.strategies`,
-        such as ``strategies.BoundedIterates(noise="laplace")``; a name means its defaults.
+        :func:`~dpgraph.private_max_k_cut` offers, with its rule for "auto". Or an object of :mod:`dpgraph.strategies`.
     adjacency : {"label-edge", "constraint", "edge"}
         Neighbours differ in one entry of one pair's table (one edge of the label-extended graph); or in the whole table
         of one pair: a constraint is added, removed or replaced on the same pair; or, all tables being a weight times
@@ -166,10 +165,8 @@ def private_max_k_cut(  # noqa: PLR0913
     k : int
         Number of parts, 2 <= k <= 256.
     mechanism : str or options object, default "auto"
-        "bounded-iterates", "core-response" or "randomized-response", as for :func:`~dpgraph.private_max_cut`, or an
-        object of :mod:`dpgraph.strategies`; a name means its defaults. "auto" takes one of them by a public rule from a
-        privately released average degree, and bounded iterates with declared weights. ``result.mechanism`` names the
-        choice.
+        "bounded-iterates", "core-response" or "randomized-response", as for :func:`~dpgraph.private_max_cut`, which is
+        also where "auto" is explained; with declared weights it is bounded iterates.
     delta : float, default 0.0
         0 <= delta < 1; with 0 the call is pure.
 

@@ -130,10 +130,9 @@ def max_cut(  # noqa: PLR0913
 
     Raises
     ------
-    InvalidGraphError
-        Directed input, no vertices, NaN or infinite weights, a missing weight attribute.
-    InvalidParameterError
-        An argument out of range, or a relaxation that does not offer the degree.
+    InvalidGraphError, InvalidParameterError
+        No undirected graph with finite weights; an argument out of range, or a relaxation that does not offer the
+        degree.
 
     Notes
     -----
@@ -213,7 +212,7 @@ def max_bisection(  # noqa: PLR0913
 
     References
     ----------
-    A. Frieze, M. Jerrum, Improved approximation algorithms for MAX k-CUT and MAX BISECTION, Algorithmica 18 (1997); RT12.
+    A. Frieze, M. Jerrum, Improved approximation algorithms for MAX k-CUT and MAX BISECTION, 1997; RT12.
 
     Examples
     --------

@@ -85,10 +85,8 @@ def perturb_and_project(  # noqa: PLR0913
     symmetric : bool, default False
         State, as a public fact, that `A` is a symmetric matrix. The noise is then (W + W')/2, of half the expected
         squared norm; an input that is not symmetric is replaced by (A + A')/2.
-    tol : float, default 1e-6
-        Accuracy of the projection (absolute, Frobenius norm).
-    max_iter : int, default 1000
-        Largest number of sweeps of the projection.
+    tol, max_iter : float, int
+        Accuracy of the projection (absolute, Frobenius norm), and its largest number of sweeps.
     adjacency, accountant, rng
         As for :func:`~dpgraph.private_symmetric_matrix`.
 

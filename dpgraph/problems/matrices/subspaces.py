@@ -68,10 +68,8 @@ def private_projector(  # noqa: PLR0913
         With "coherence", how the motion of the eigenspace is bounded: the paper's tests, or the number of neighbours
         until it becomes unstable (:mod:`dpgraph.bounds.stability`), which needs less of a gap if rows of the
         eigenvectors are alike.
-    accountant : PrivacyAccountant, optional
-        Debited before the input is read.
-    rng : int or numpy.random.Generator, optional
-        For reproducible experiments only; the default is cryptographic noise.
+    accountant, rng
+        As for :func:`~dpgraph.private_max_cut`.
 
     Returns
     -------

@@ -57,11 +57,10 @@ def private_covariance(  # noqa: PLR0913
     epsilon, delta : float
         epsilon > 0, 0 <= delta < 1. 0, the default of delta, stands for a pure release.
     mechanism : {"auto", "wishart-difference", "nuclear-laplace", "gaussian"}, default "auto"
-        Law of the noise, or an options object of :mod:`dpgraph.strategies`. ``"wishart-difference"`` is pure and exact
-        for every d. ``"nuclear-laplace"`` has about 10 % less noise, but is exact up to d = 5 only and a Markov chain
-        above, which the result says. ``"gaussian"`` (DTTZ14) has less noise from about ten columns on, and needs
-        `delta`. ``"auto"`` is the exact law of least expected squared error, Gaussian noise among them if delta > 0.
-        The pure ones ignore `delta`; the report then says 0.
+        Law of the noise, or an options object of :mod:`dpgraph.strategies`, where each is explained. The first two are
+        pure and ignore `delta`: the report then says 0. ``"nuclear-laplace"`` has about 10 % less noise, but is a
+        Markov chain above d = 5, which the result says; ``"gaussian"`` has less from about ten columns on. ``"auto"``
+        is the exact law of least expected squared error that `delta` allows.
     project : bool, "unit-trace" or "twice-trace", default True
         ``True``: the eigenvalues are shrunk for least squared error (:func:`~dpgraph.projections.shrink_psd_trace`),
         with a trace of at most a private estimate of the true one. ``"unit-trace"``: the nearest positive semidefinite
@@ -99,9 +98,8 @@ def private_covariance(  # noqa: PLR0913
     *Guarantee.* epsilon-DP, or (epsilon, delta)-DP for Gaussian noise, for the stated neighbours; sensitivities and
     their proofs in :mod:`dpgraph.bounds.moments`. The pure laws follow the nuclear norm for ``"add-remove"``
     (:mod:`dpgraph.privacy.matrix_noise`), and for ``"replace"`` the larger trace max(tr E_+, tr E_-), which moves half
-    as far. The centred version releases the second moments of the records
-    with one more coordinate, which has the same sensitivity, and takes a Schur complement. docs/covariance.md has the
-    proofs and the errors.
+    as far. The centred version releases the second moments of the records with one more coordinate, which has the same
+    sensitivity, and takes a Schur complement. docs/covariance.md has the proofs and the errors.
 
     References
     ----------

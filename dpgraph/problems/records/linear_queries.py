@@ -73,10 +73,9 @@ def private_linear_queries(  # noqa: PLR0913
     x : array_like, shape (N,)
         Private histogram: nonnegative numbers of records of each type, whole or not (then neighbours are at an l1
         distance of one record). For ``adjacency="add-remove"`` a number above 2**52 counts as 2**52.
-    epsilon : float
-        epsilon > 0. ``math.inf`` promises nothing and gives the exact answers; an accountant refuses it.
-    delta : float, default 0.0
-        0 <= delta < 1; 0 stands for pure privacy. The pure mechanisms ignore it; the report then says 0.
+    epsilon, delta : float
+        epsilon > 0, 0 <= delta < 1. ``math.inf`` promises nothing and gives the exact answers; an accountant refuses
+        it. 0, the default of delta, stands for pure privacy; pure mechanisms ignore it, and the report then says 0.
     mechanism : {"auto", "gaussian", "ellipsoid", "factorization", "laplace", "k-norm"}, default "auto"
         Law and shape of the noise, or an options object of :mod:`dpgraph.strategies`, where each is explained.
         ``"auto"``: the smallest :func:`expected_error` of all that `delta` allows (noise on the answers themselves if
@@ -101,13 +100,11 @@ def private_linear_queries(  # noqa: PLR0913
 
     Raises
     ------
-    InvalidParameterError
+    InvalidParameterError, BudgetExceededError
         Shapes do not fit, `A` or `x` is not finite, `A` has a longest column below 1e-120 or above 1e120 or columns of
         too different lengths for `mechanism`, `x` has a negative entry or (for ``adjacency="replace"``, where their
         number is public) more than 2**52 records, an option is unknown, or ``sparse=True`` without `records` for
-        queries from which the number of records cannot be bounded.
-    BudgetExceededError
-        The accountant refuses.
+        queries from which the number of records cannot be bounded; the accountant refuses.
 
     Notes
     -----

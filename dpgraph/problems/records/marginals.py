@@ -41,11 +41,10 @@ def private_marginals(  # noqa: PLR0913
         One record a row; entries 0 and 1, or values of declared categories.
     k : int
         Largest number of attributes in a table, 1 <= k <= n.
-    epsilon : float
-        epsilon > 0. ``math.inf`` promises nothing and gives the exact tables; an accountant refuses it.
-    delta : float, default 0.0
-        0 <= delta < 1. 0 stands for pure privacy, with Laplace noise. Otherwise noise is Gaussian, or Laplace where its
-        expected error is smaller: the report then says that delta is 0.
+    epsilon, delta : float
+        epsilon > 0, 0 <= delta < 1. ``math.inf`` promises nothing and gives the exact tables; an accountant refuses it.
+        delta = 0, the default, stands for pure privacy, with Laplace noise. Otherwise noise is Gaussian, or Laplace
+        where its expected error is smaller: the report then says that delta is 0.
     sparsity : int, optional
         Records of 0/1 attributes have at most this many ones: of a record with more, the first ones in column order are
         kept. The noise then depends on the sparsity instead of the number of attributes.
@@ -59,10 +58,8 @@ def private_marginals(  # noqa: PLR0913
     adjacency : {"replace", "add-remove"}, default "replace"
         Neighbours replace one record (CDEMZ24, Definition A.1; the number of records is public), or one has a record
         more (the number of records is estimated).
-    tol : float, default 2e-3
-        Tolerance of the projection relative to the noise.
-    max_iter : int, default 300
-        Largest number of iterations of the projection.
+    tol, max_iter : float, int
+        Tolerance of the projection relative to the noise, and its largest number of iterations.
     accountant, rng
         As for :func:`~dpgraph.private_max_cut`.
 
