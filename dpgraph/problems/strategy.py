@@ -7,6 +7,7 @@ privacy tests read the registry: to add a strategy is to add a file.
 
 import dataclasses
 import importlib
+import inspect
 import math
 import pkgutil
 from collections.abc import Callable
@@ -75,10 +76,9 @@ class Strategy:
 
     #: What ``mechanism=`` calls it.
     name: str
-    #: Frozen dataclass of its options, public as a name of :mod:`dpgraph.strategies`.
+    #: Frozen dataclass of its options, public as a name of :mod:`dpgraph.strategies`. The first line of its docstring
+    #: says what the strategy does.
     options: type
-    #: What it does, for whom, in one sentence.
-    summary: str
     #: ``pure(options)``: whether it spends no delta.
     pure: Callable[[Any], bool]
     #: ``run(options, ...)``: the release; each problem says with which arguments.
@@ -181,7 +181,8 @@ class Registry:
             names = [f.name for f in dataclasses.fields(strategy.options) if f.name not in strategy.unread]
             delta = "pure" if strategy.pure(strategy.defaults) else "needed"
             options = ", ".join(f"`{name}`" for name in names) or "none"
-            rows.append(f'| `"{strategy.name}"` | {options} | {delta} | {strategy.summary} |')
+            summary = (inspect.getdoc(strategy.options) or "").partition("\n")[0]
+            rows.append(f'| `"{strategy.name}"` | {options} | {delta} | {summary} |')
         return "\n".join(rows)
 
 

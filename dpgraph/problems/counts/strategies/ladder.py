@@ -22,7 +22,6 @@ class Ladder:
 STRATEGY = Strategy(
     "ladder",
     Ladder,
-    "the ladder mechanism with raised widths; the least noise of all",
     pure=lambda _: True,
     run=lambda _, subgraphs, pattern, call, delta: release_by_ladder(subgraphs, pattern, call),
     order=1,

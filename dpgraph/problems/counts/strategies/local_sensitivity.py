@@ -21,7 +21,6 @@ class LocalSensitivity:
 STRATEGY = Strategy(
     "local-sensitivity",
     LocalSensitivity,
-    "Laplace noise for a released bound on local sensitivity; its noise is known exactly",
     pure=lambda _: False,
     run=lambda _, subgraphs, pattern, call, delta: release_by_local_bounds(subgraphs, pattern, call, delta),
     order=3,

@@ -22,7 +22,6 @@ class Smooth:
 STRATEGY = Strategy(
     "smooth",
     Smooth,
-    "Cauchy noise of smooth sensitivity; heavy tails",
     pure=lambda _: True,
     run=lambda _, subgraphs, pattern, call, delta: release_by_smooth_sensitivity(subgraphs, pattern, call),
     order=2,

@@ -21,7 +21,6 @@ def _run(options: BoundedIterates, private: RelatedEdges, call: Call, task: CSPT
 STRATEGY = Strategy(
     "bounded-iterates",
     BoundedIterates,
-    "vertices choose one after another, by noisy readings of what the others have chosen; for all graphs",
     pure=lambda options: options.noise != "gaussian",
     run=_run,
     spending=spending_of_iterates,

@@ -27,7 +27,6 @@ def _run(options: CoreResponse, private: RelatedEdges, call: Call, task: CSPTask
 STRATEGY = Strategy(
     "core-response",
     CoreResponse,
-    "pairs inside a core of large degrees answer at random, the other vertices read once; for a large epsilon",
     pure=lambda options: True,
     run=_run,
     check=lambda options, task: check_core_response(task.epsilon * MAIN_SHARE),

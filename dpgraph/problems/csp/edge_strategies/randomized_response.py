@@ -17,7 +17,6 @@ def _run(options: RandomizedResponse, private: RelatedEdges, call: Call, task: C
 STRATEGY = Strategy(
     "randomized-response",
     RandomizedResponse,
-    "every pair answers at random, and the answers are labelled; for dense graphs and a large epsilon",
     pure=lambda options: True,
     run=_run,
     check=lambda options, task: check_response(task.n, task.epsilon * MAIN_SHARE),

@@ -23,7 +23,6 @@ def _run(options: BoundedIterates, private: PrivateTables, call: Call, task: CSP
 STRATEGY = Strategy(
     "bounded-iterates",
     BoundedIterates,
-    "variables choose one after another, by noisy readings of what the others have chosen; for all constraints",
     pure=lambda options: options.noise != "gaussian",
     run=_run,
     spending=spending_of_iterates,

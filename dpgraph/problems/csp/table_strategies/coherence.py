@@ -35,7 +35,6 @@ def _run(options: Coherence, private: PrivateTables, call: Call, task: CSPTask, 
 STRATEGY = Strategy(
     "coherence",
     Coherence,
-    'a label-extended matrix of low rank is released and labelled; for adjacency="label-edge" and dense instances',
     pure=lambda options: False,
     run=_run,
     check=_check,

@@ -21,7 +21,6 @@ def _run(options: BoundedIterates, graph: Graph, call: Call, task: CutTask, mean
 STRATEGY = Strategy(
     "bounded-iterates",
     BoundedIterates,
-    "private block coordinate descent on a public iterate; never halts, any size",
     pure=lambda options: options.noise != "gaussian",
     run=_run,
     check=lambda options, _: check_choice("noise", options.noise, ("auto", "gaussian", "laplace")),

@@ -32,7 +32,6 @@ def _run(options: Coherence, graph: Graph, call: Call, task: CutTask, mean_degre
 STRATEGY = Strategy(
     "coherence",
     Coherence,
-    "`private_normalized_adjacency`, then the max-cut solver on the private factors; may halt",
     pure=lambda _: False,
     run=_run,
     check=_check,

@@ -33,7 +33,6 @@ def _run(options: CoreResponse, graph: Graph, call: Call, task: CutTask, mean_de
 STRATEGY = Strategy(
     "core-response",
     CoreResponse,
-    "randomized response inside a core of large degrees, one noisy look at every other vertex; for a large epsilon",
     pure=lambda _: True,
     run=_run,
     check=_check,

@@ -25,7 +25,6 @@ def _run(options: Gaussian, graph: Graph, call: Call, task: CutTask, mean_degree
 STRATEGY = Strategy(
     "gaussian",
     Gaussian,
-    "noise on all entries of the normalized adjacency, projection, then the solver (n <= 5000)",
     pure=lambda _: False,
     run=_run,
     check=_check,

@@ -26,7 +26,6 @@ def _run(options: NoisyPower, graph: Graph, call: Call, task: CutTask, mean_degr
 STRATEGY = Strategy(
     "noisy-power",
     NoisyPower,
-    "the noisy power method, then the solver on the private factors",
     pure=lambda _: False,
     run=_run,
     check=_check,

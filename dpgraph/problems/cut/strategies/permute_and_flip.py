@@ -23,7 +23,6 @@ def _run(options: PermuteAndFlip, graph: Graph, call: Call, task: CutTask, mean_
 STRATEGY = Strategy(
     "permute-and-flip",
     PermuteAndFlip,
-    "the noisily largest of all cuts of at most 20 vertices",
     pure=lambda _: True,
     run=_run,
     check=_check,

@@ -25,8 +25,6 @@ def _run(options: RandomizedResponse, graph: Graph, call: Call, task: CutTask, m
 STRATEGY = Strategy(
     "randomized-response",
     RandomizedResponse,
-    "every pair flipped at random, then the solver; good where the average degree exceeds the n/(1 + e**epsilon) false "
-    "answers at a vertex",
     pure=lambda _: True,
     run=_run,
     check=_check,

@@ -89,7 +89,6 @@ def _run(options: Coherence, graph: GraphOperator, call: Call) -> PrivateNormali
 STRATEGY = Strategy(
     "coherence",
     Coherence,
-    "the coherence-aware projector of DN25a; halts where no spectral gap can be certified",
     pure=lambda _: False,
     run=_run,
     check=lambda options, facts: check_coherence(options, facts.n, facts.max_weight),

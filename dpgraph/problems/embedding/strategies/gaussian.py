@@ -64,7 +64,6 @@ def _leading_part(matrix: FloatArray, std: float, options: Gaussian) -> tuple[Fl
 STRATEGY = Strategy(
     "gaussian",
     Gaussian,
-    "noise on all entries (n <= 5000); never halts without a given `regularization`",
     pure=lambda _: False,
     run=_run,
     check=lambda options, facts: check_gaussian(options, facts.n, facts.max_weight),

@@ -72,7 +72,6 @@ def _run(options: NoisyPower, graph: GraphOperator, call: Call) -> PrivateNormal
 STRATEGY = Strategy(
     "noisy-power",
     NoisyPower,
-    "averaged products with public iterates; any size, never halts; pure for `rank=1`",
     pure=lambda options: options.rank == 1,
     run=_run,
     check=lambda options, facts: check_options(options, facts.n, facts.max_weight),

@@ -109,7 +109,6 @@ def _check(options: RandomizedResponse, facts: Facts) -> None:
 STRATEGY = Strategy(
     "randomized-response",
     RandomizedResponse,
-    "every pair answers at random; pure, the most accurate for a large epsilon and for small graphs",
     pure=lambda _: True,
     run=_run,
     check=_check,

@@ -34,7 +34,6 @@ def _size(_: SymmetricGaussian, moments: SecondMoments, epsilon: float, delta: f
 STRATEGY = Strategy(
     "gaussian",
     SymmetricGaussian,
-    "symmetric Gaussian noise, less than pure noise from about ten columns on",
     pure=lambda _: False,
     run=_release,
     expected=_size,

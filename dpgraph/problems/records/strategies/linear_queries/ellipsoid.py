@@ -88,7 +88,6 @@ def _split_by_axes(columns: FloatArray, centre: FloatArray | None) -> tuple[list
 STRATEGY = Strategy(
     "ellipsoid",
     EllipsoidNoise,
-    "Gaussian noise shaped by the least-volume ellipsoid of the columns, with recursion on its long axes if better",
     pure=lambda _: False,
     run=lambda _, A, adjacency: [ellipsoid_encoding(A, adjacency), recursive_encoding(A, adjacency)],
     order=2,
