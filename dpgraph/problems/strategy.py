@@ -25,10 +25,10 @@ from dpgraph.releases.totals import WeightEstimate
 
 __all__ = [
     "MAIN_SHARE",
+    "Arguments",
     "Facts",
     "Labelling",
     "Registry",
-    "Request",
     "Spending",
     "Strategy",
     "Undecided",
@@ -61,15 +61,6 @@ class Spending(NamedTuple):
     staged: bool = False
 
 
-def _unlimited(_options: Any, _public: Any) -> None:
-    """Nothing is refused."""
-
-
-def _unpredicted(*_: Any) -> float:
-    """Nothing is known about the error in advance."""
-    return math.inf
-
-
 @dataclasses.dataclass(frozen=True)
 class Strategy:
     """One way to solve a problem privately."""
@@ -85,14 +76,14 @@ class Strategy:
     run: Callable[..., Any]
     #: ``check(options, public)``: raises :class:`InvalidParameterError` for values that are out of range, or too large
     #: for the `public` facts of a call (:class:`Facts` where it is about a graph).
-    check: Callable[[Any, Any], None] = _unlimited
+    check: Callable[[Any, Any], None] = lambda _options, _public: None
     #: ``slack_share(options)``: the part of delta that good events may use.
     slack_share: Callable[[Any], float] = lambda _: 0.0
     #: ``spending(options, public)``: what a call spends, for a strategy that may be pure or not. By default all of
     #: delta, or nothing if it is pure.
     spending: Callable[[Any, Any], Spending] | None = None
     #: ``expected(options, ...)``: the error that public facts predict, by which "auto" compares.
-    expected: Callable[..., Any] = _unpredicted
+    expected: Callable[..., Any] = lambda *_: math.inf
     #: Options that this problem does not read, although others that share the dataclass do: they keep their defaults.
     unread: tuple[str, ...] = ()
     #: Place in lists; equal numbers by name.
@@ -215,7 +206,7 @@ class Labelling:
     at_random: Callable[[np.random.Generator, Any], Any]
 
 
-class Request(NamedTuple):
+class Arguments(NamedTuple):
     """Arguments of a public function, as its caller gave them."""
 
     mechanism: Any
@@ -225,7 +216,7 @@ class Request(NamedTuple):
 
 
 def release_labels(
-    problem: Labelling, task: Any, request: Request, auto: str | Undecided, read: Callable[[], Any]
+    problem: Labelling, task: Any, asked: Arguments, auto: str | Undecided, read: Callable[[], Any]
 ) -> tuple[Any, str, WeightEstimate, WeightEstimate, PrivacyReport]:
     """Check a call, debit its budget, read the private side, and release labels and what they earn.
 
@@ -233,16 +224,16 @@ def release_labels(
     is the strategy that "auto" takes, or by which it is chosen for the released average degree, in units of the largest
     weight: the call is then opened as for bounded iterates, as whatever else may be chosen is pure.
     """
-    check_choice("on_halt", request.on_halt, ("raise", "fallback"))
+    check_choice("on_halt", asked.on_halt, ("raise", "fallback"))
     registry, first_choice = problem.strategies, "bounded-iterates" if isinstance(auto, Undecided) else auto
-    strategy, options = registry.take(request.mechanism, first_choice)
+    strategy, options = registry.take(asked.mechanism, first_choice)
     delta, slack, staged = strategy.spends(options, task, "mechanism='bounded-iterates'")
     call = open_call(
         epsilon=task.epsilon,
         delta=delta,
-        accountant=request.accountant,
+        accountant=asked.accountant,
         relation=task.neighbours,
-        noise=request.rng,
+        noise=asked.rng,
         slack=slack,
         staged=staged,
     )
@@ -251,11 +242,11 @@ def release_labels(
     total = problem.total(private, first)
     mean_degree = 2 * total.value / task.n
     if isinstance(auto, Undecided):
-        strategy, options = registry.take(request.mechanism, auto.then(mean_degree / task.max_weight))
+        strategy, options = registry.take(asked.mechanism, auto.then(mean_degree / task.max_weight))
     try:
         labels, used = strategy.run(options, private, main, task, mean_degree), strategy.name
     except MechanismHalted:
-        if request.on_halt == "raise":
+        if asked.on_halt == "raise":
             raise
         labels, used = problem.at_random(call.generator, task), "data-independent"
     return labels, used, total, problem.value(private, labels, last), call.report()

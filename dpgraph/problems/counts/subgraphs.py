@@ -13,7 +13,7 @@ from dpgraph.linalg.subgraphs import ORDERS
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import open_call
 from dpgraph.privacy.relation import Edge
-from dpgraph.problems.strategy import Facts, Registry, Request
+from dpgraph.problems.strategy import Arguments, Facts, Registry
 from dpgraph.releases.subgraphs import subgraphs_of
 from dpgraph.results.counts import PrivateCounts, PrivateEstimate
 from dpgraph.tuning import COUNTS as TUNING
@@ -99,7 +99,7 @@ def private_subgraph_counts(  # noqa: PLR0913
         )
     shares = dict.fromkeys(names, 1 / len(names))
     door = {"weight": weight, "max_weight": max_weight, "symmetrize": symmetrize}
-    return _count(G, shares, door, (epsilon, delta), Request(mechanism, accountant, rng))
+    return _count(G, shares, door, (epsilon, delta), Arguments(mechanism, accountant, rng))
 
 
 def private_transitivity(  # noqa: PLR0913
@@ -151,21 +151,21 @@ def private_transitivity(  # noqa: PLR0913
     """
     shares = {"triangle": TUNING.triangle_share, "wedge": 1 - TUNING.triangle_share}
     door = {"weight": weight, "max_weight": max_weight, "symmetrize": symmetrize}
-    counted = _count(G, shares, door, (epsilon, delta), Request(mechanism, accountant, rng))
+    counted = _count(G, shares, door, (epsilon, delta), Arguments(mechanism, accountant, rng))
     value = 3 * counted.counts["triangle"] / max(counted.counts["wedge"], 1)
     return PrivateEstimate(min(max(value, 0.0), 1.0), counted, counted.privacy)
 
 
 def _count(
-    G: Any, shares: dict[str, float], door: dict[str, Any], budget: tuple[float, float], request: Request
+    G: Any, shares: dict[str, float], door: dict[str, Any], budget: tuple[float, float], asked: Arguments
 ) -> PrivateCounts:
     """Debit the budget, read the graph and release each pattern for its share."""
     epsilon, delta = check_epsilon(budget[0]), check_optional_delta(budget[1])
-    strategy, options = COUNTS.take(request.mechanism, "ladder")
+    strategy, options = COUNTS.take(asked.mechanism, "ladder")
     source = open_graph(G, **door, products=False)
     facts = Facts(source.n_vertices, source.max_weight, epsilon, delta)
     spent = strategy.spends(options, facts, "mechanism='ladder'").delta
-    who, rng = request.accountant, request.rng
+    who, rng = asked.accountant, asked.rng
     call = open_call(epsilon=epsilon, delta=spent, accountant=who, relation=Edge(), noise=rng, staged=spent > 0)
     part = call.stage(slack=spent) if spent else call
     subgraphs = subgraphs_of(source.read())

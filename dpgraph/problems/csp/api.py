@@ -17,7 +17,7 @@ from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.relation import Constraint, Edge, LabelEdge, Relation
 from dpgraph.problems.csp.strategy import EDGES, TABLES, CSPTask
 from dpgraph.problems.cut.api import edges_per_flip
-from dpgraph.problems.strategy import MAIN_SHARE, Labelling, Registry, Request, Undecided, release_labels
+from dpgraph.problems.strategy import MAIN_SHARE, Arguments, Labelling, Registry, Undecided, release_labels
 from dpgraph.releases.answers import expected_flips
 from dpgraph.releases.constraints import (
     PrivateCSP,
@@ -134,12 +134,12 @@ def private_max_2csp(  # noqa: PLR0913
         check_scale("max_weight", max_weight),
         progress,
     )
-    request = Request(mechanism, accountant, rng, on_halt)
+    asked = Arguments(mechanism, accountant, rng, on_halt)
     if adjacency != "edge":
         tables = partial(PrivateTables.read, instance, task.max_weight)
-        return _release_assignment(TABLES, task, request, "bounded-iterates", tables)
+        return _release_assignment(TABLES, task, asked, "bounded-iterates", tables)
     edges = partial(RelatedEdges.read, instance, public_relation(relation, len(task.alphabet)), task.max_weight)
-    return _release_assignment(EDGES, task, request, _decide(task, weighted=is_weighted(None, max_weight)), edges)
+    return _release_assignment(EDGES, task, asked, _decide(task, weighted=is_weighted(None, max_weight)), edges)
 
 
 def private_max_k_cut(  # noqa: PLR0913
@@ -205,12 +205,12 @@ def private_max_k_cut(  # noqa: PLR0913
     epsilon, delta = check_epsilon(epsilon), check_optional_delta(delta)
     task = CSPTask(graph.nodes, tuple(range(k)), epsilon, delta, Edge(), graph.max_weight, progress)
     differ = public_relation(None, k)
-    request, auto = Request(mechanism, accountant, rng), _decide(task, weighted=graph.weighted)
-    return _release_assignment(EDGES, task, request, auto, lambda: RelatedEdges(graph.read(), differ))
+    asked, auto = Arguments(mechanism, accountant, rng), _decide(task, weighted=graph.weighted)
+    return _release_assignment(EDGES, task, asked, auto, lambda: RelatedEdges(graph.read(), differ))
 
 
 def _release_assignment(
-    strategies: Registry, task: CSPTask, request: Request, auto: str | Undecided, read: Callable[[], PrivateCSP]
+    strategies: Registry, task: CSPTask, asked: Arguments, auto: str | Undecided, read: Callable[[], PrivateCSP]
 ) -> PrivateCSPResult:
     problem = Labelling(
         strategies,
@@ -219,7 +219,7 @@ def _release_assignment(
         value=release_value,
         at_random=lambda generator, task: generator.integers(0, len(task.alphabet), task.n),
     )
-    labels, mechanism, total, value, report = release_labels(problem, task, request, auto, read)
+    labels, mechanism, total, value, report = release_labels(problem, task, asked, auto, read)
     return PrivateCSPResult(
         assignment={v: task.alphabet[a] for v, a in zip(task.variables, labels.tolist(), strict=True)},
         labels=labels,

@@ -12,7 +12,7 @@ from dpgraph.arguments import check_epsilon, check_optional_delta
 from dpgraph.inputs.graphs import GraphSource, open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.problems.cut.strategy import CUTS, Cut, CutTask
-from dpgraph.problems.strategy import MAIN_SHARE, Labelling, Request, Undecided, release_labels
+from dpgraph.problems.strategy import MAIN_SHARE, Arguments, Labelling, Undecided, release_labels
 from dpgraph.releases.all_cuts import LARGEST
 from dpgraph.releases.answers import FLIP_LIMIT, LARGEST_EPSILON, expected_flips
 from dpgraph.releases.totals import release_cut_weight, release_total_weight
@@ -110,8 +110,8 @@ def private_max_cut(  # noqa: PLR0913
     True
     """
     source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
-    request = Request(mechanism, accountant, rng, on_halt)
-    return _release_cut(source, (epsilon, delta), request, progress=progress)
+    asked = Arguments(mechanism, accountant, rng, on_halt)
+    return _release_cut(source, (epsilon, delta), asked, progress=progress)
 
 
 def private_max_bisection(  # noqa: PLR0913
@@ -166,17 +166,17 @@ def private_max_bisection(  # noqa: PLR0913
     [200, 200]
     """
     source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
-    request = Request(mechanism, accountant, rng, on_halt)
-    return _release_cut(source, (epsilon, delta), request, balanced=True, progress=progress)
+    asked = Arguments(mechanism, accountant, rng, on_halt)
+    return _release_cut(source, (epsilon, delta), asked, balanced=True, progress=progress)
 
 
 def _release_cut(
-    source: GraphSource, budget: tuple[float, float], request: Request, *, balanced: bool = False, progress: bool
+    source: GraphSource, budget: tuple[float, float], asked: Arguments, *, balanced: bool = False, progress: bool
 ) -> PrivateCutResult:
     n, epsilon, delta = source.n_vertices, check_epsilon(budget[0]), check_optional_delta(budget[1])
     task = CutTask(n, source.max_weight, epsilon, delta, source.weighted, balanced, progress)
     auto = decide(n, epsilon, weighted=source.weighted)
-    cut, mechanism, total, value, report = release_labels(_CUT, task, request, auto, source.read)
+    cut, mechanism, total, value, report = release_labels(_CUT, task, asked, auto, source.read)
     return PrivateCutResult(
         partition=make_partition(source.nodes, cut.labels),
         labels=cut.labels,

@@ -27,11 +27,14 @@ __all__ = ["private_normalized_adjacency"]
 
 ANSWERS, PRODUCTS = "randomized-response", "noisy-power"
 
+#: What runs once the budget is debited.
+Release = Callable[[Graph, Call], PrivateNormalizedAdjacency]
+
 
 class _Plan(NamedTuple):
-    """How a call spends its budget: ``run(graph, call)`` once it is debited."""
+    """How a call spends its budget."""
 
-    run: Callable[[Graph, Call], PrivateNormalizedAdjacency]
+    run: Release
     spending: Spending = Spending()
 
 
@@ -162,9 +165,7 @@ def _automatic(facts: Facts, given: dict[str, Any]) -> _Plan:
     chosen = choose_mechanism(facts.n, columns, facts.epsilon, facts.delta, weighted=facts.weighted)
     if isinstance(chosen, str):
         return _plan(chosen, answers if chosen == ANSWERS else products, facts)
-    release: dict[str, Callable[[Graph, Call], PrivateNormalizedAdjacency]] = {
-        ANSWERS: partial(EMBEDDINGS[ANSWERS].run, answers)
-    }
+    release: dict[str, Release] = {ANSWERS: partial(EMBEDDINGS[ANSWERS].run, answers)}
     if chosen.question == RESIDUAL:
         return _Plan(partial(_by_residual, chosen, release[ANSWERS], products))
     release[PRODUCTS] = partial(EMBEDDINGS[PRODUCTS].run, products)
@@ -176,11 +177,7 @@ def _automatic(facts: Facts, given: dict[str, Any]) -> _Plan:
 
 
 def _by_unevenness(
-    chosen: Undecided,
-    release: dict[str, Callable[[Graph, Call], PrivateNormalizedAdjacency]],
-    columns: int,
-    graph: Graph,
-    call: Call,
+    chosen: Undecided, release: dict[str, Release], columns: int, graph: Graph, call: Call
 ) -> PrivateNormalizedAdjacency:
     """Release one bit about the degrees, then what it chooses; the rest of the budget is free after it."""
     name = chosen.then(release_unevenness(graph, columns, call))
@@ -188,11 +185,7 @@ def _by_unevenness(
 
 
 def _by_residual(
-    chosen: Undecided,
-    answers: Callable[[Graph, Call], PrivateNormalizedAdjacency],
-    products: Any,
-    graph: Graph,
-    call: Call,
+    chosen: Undecided, answers: Release, products: Any, graph: Graph, call: Call
 ) -> PrivateNormalizedAdjacency:
     """Release how far the degrees are from the leading eigenvector; products go on from there."""
     start = noisy_power.release_start(graph, call.epsilon, call.part(noisy_power.first_share()).stage())

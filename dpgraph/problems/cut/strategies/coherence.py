@@ -2,21 +2,24 @@
 
 from typing import Any
 
+from dpgraph.arguments import check_integer
 from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call
-from dpgraph.problems.cut.solve import check_degree, check_projection, solve, solve_dense, solver_options
+from dpgraph.problems.cut.solve import check_projection, solve, solve_dense, solver_options
 from dpgraph.problems.cut.strategy import Cut, CutTask
 from dpgraph.problems.embedding.strategies.coherence import check_coherence, release_normalized_adjacency
 from dpgraph.problems.options import Coherence
 from dpgraph.problems.strategy import Facts, Strategy
 from dpgraph.releases.eigenspaces.projector import SLACK_SHARE
 from dpgraph.sos.cut.objective import FactoredObjective
+from dpgraph.sos.moments.relaxation import check_size
 
 
 def _check(options: Coherence, facts: Facts) -> None:
     solver_options(options)
     check_projection(options.projection, facts.n)
-    check_degree(options.degree, facts.n)
+    if check_integer("degree", options.degree, 2) != 2:
+        check_size(facts.n, 2, options.degree)  # refuses an odd one too
     check_coherence(options, facts.n, facts.max_weight)
 
 
