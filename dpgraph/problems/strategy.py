@@ -39,8 +39,7 @@ __all__ = [
 MAIN_SHARE = 0.975
 
 
-@dataclasses.dataclass(frozen=True)
-class Facts:
+class Facts(NamedTuple):
     """What is public about a graph and a call before anything is read.
 
     Edges may have weights between 0 and `max_weight` if the graph is `weighted`.

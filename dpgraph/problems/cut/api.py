@@ -174,7 +174,7 @@ def _release_cut(
     source: GraphSource, budget: tuple[float, float], asked: Arguments, *, balanced: bool = False, progress: bool
 ) -> PrivateCutResult:
     n, epsilon, delta = source.n_vertices, check_epsilon(budget[0]), check_optional_delta(budget[1])
-    task = CutTask(n, source.max_weight, epsilon, delta, source.weighted, balanced, progress)
+    task = CutTask(n, source.max_weight, epsilon, delta, balanced, progress)
     auto = decide(n, epsilon, weighted=source.weighted)
     cut, mechanism, total, value, report = release_labels(_CUT, task, asked, auto, source.read)
     return PrivateCutResult(

@@ -1,24 +1,26 @@
 """What the strategies for private cuts take and return."""
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpgraph.privacy.relation import Edge, Relation
-from dpgraph.problems.strategy import Facts, Registry
+from dpgraph.problems.strategy import Registry
 
 __all__ = ["CUTS", "Cut", "CutTask"]
 
 
-@dataclass(frozen=True)
-class CutTask(Facts):
-    """What is asked for: on request halves. Neighbours differ in the weight of one pair."""
+class CutTask(NamedTuple):
+    """What is asked for, on request halves, and what is public. Neighbours differ in the weight of one pair."""
 
-    balanced: bool = False
-    progress: bool = False
-    neighbours: Relation = Edge()  # noqa: RUF009 - frozen
+    n: int
+    max_weight: float
+    epsilon: float
+    delta: float
+    balanced: bool
+    progress: bool
+    neighbours: Relation = Edge()
 
 
 class Cut(NamedTuple):
