@@ -15,28 +15,6 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = [
-    "ANSWER_RULE",
-    "COMMUNITIES",
-    "CORE",
-    "COUNTS",
-    "EMBEDDING",
-    "EMBEDDING_RULE",
-    "GAP_TEST",
-    "LABEL_REPEATS",
-    "ONE_SIDED",
-    "POWER",
-    "REPEATED",
-    "REPEATS",
-    "RESIDUAL",
-    "SIMILARITIES",
-    "STABILITY_TEST",
-    "SYNTHESIS",
-    "TABLES",
-    "TWO_STAGE",
-    "VECTOR",
-]
-
 
 @dataclass(frozen=True)
 class OneSided:
@@ -376,3 +354,5 @@ EMBEDDING: Final = Embedding()
 EMBEDDING_RULE: Final = EmbeddingRule()
 COUNTS: Final = Counts()
 SIMILARITIES: Final = Similarities()
+
+__all__ = [name for name in dir() if name.isupper()]
