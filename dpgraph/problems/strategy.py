@@ -151,7 +151,10 @@ class Registry:
                 return known[mechanism], known[mechanism].defaults
         for strategy in known.values():
             if type(mechanism) is strategy.options:
-                _refuse_unread(strategy, mechanism)
+                for field in dataclasses.fields(strategy.options):
+                    if field.name in strategy.unread and getattr(mechanism, field.name) != field.default:
+                        option = f"{type(mechanism).__name__}({field.name}=...)"
+                        raise InvalidParameterError(f"{option} is not read by this function; leave it out")
                 return strategy, mechanism
         objects = ", ".join(dict.fromkeys(f"strategies.{s.options.__name__}" for s in known.values()))
         raise InvalidParameterError(
@@ -174,14 +177,6 @@ class Registry:
             summary = (inspect.getdoc(strategy.options) or "").partition("\n")[0]
             rows.append(f'| `"{strategy.name}"` | {options} | {delta} | {summary} |')
         return "\n".join(rows)
-
-
-def _refuse_unread(strategy: Strategy, options: Any) -> None:
-    for field in dataclasses.fields(options):
-        if field.name in strategy.unread and getattr(options, field.name) != field.default:
-            raise InvalidParameterError(
-                f"{type(options).__name__}({field.name}=...) is not read by this function; leave it out"
-            )
 
 
 # --- labels ----------------------------------------------------------------------------------------------------------

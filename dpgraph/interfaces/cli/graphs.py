@@ -223,7 +223,9 @@ class Embed(GraphRelease, StrategyRelease):
 
     def _finish(self, source: Source, result: Any) -> None:
         if self.save is not None:
-            replace(result, nodes=source.labels).save(self.save)
+            from dpgraph.results.files import save_result
+
+            save_result(replace(result, nodes=source.labels), self.save)
 
     def _lines(self, source: Source, result: Any) -> list[str]:
         size = f"{len(source.labels)} vertices in {len(result.columns()) - 1} dimensions"
