@@ -22,6 +22,7 @@ from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import Measurement, open_call
 from dpgraph.privacy.relation import Edge
 from dpgraph.privacy.report import PrivacyReport
+from dpgraph.problems.embedding.strategy import release_mean_degree
 from dpgraph.problems.matrices.call import (
     MatrixBudget,
     check_matrix,
@@ -39,10 +40,8 @@ from dpgraph.releases.normalized import (
     normalized_operator,
     release_lower_bound,
 )
-from dpgraph.releases.totals import release_total_weight
 from dpgraph.result import Result, TableResult
 from dpgraph.results.adjacency import DENSE_LIMIT
-from dpgraph.tuning import EMBEDDING
 from dpgraph.typing import FloatArray
 
 __all__ = ["PrivateCoherence", "PrivateSpectrum", "private_coherence", "private_spectrum", "private_whole_spectrum"]
@@ -178,9 +177,9 @@ def private_spectrum(  # noqa: PLR0913
         delta = require_delta(delta, "private_spectrum", _PURE)
         slack = spectrum_slack(n, k, delta) if regularization == "auto" else SLACK_SHARE * delta
         call = open_call(epsilon=epsilon, delta=delta, accountant=accountant, relation=Edge(), noise=rng, slack=slack)
-        graph, first = source.read(), call.part(EMBEDDING.total_share)
-        mean = 2 * release_total_weight(graph, first).value / n
-        tau, lower, left = release_lower_bound(graph, regularization, mean, call.without(first))
+        graph = source.read()
+        mean, left = release_mean_degree(graph, call)
+        tau, lower, left = release_lower_bound(graph, regularization, mean, left)
         of_edges = EdgeNeighbours(graph.max_weight, lower, tau, graph.degrees())
         _, spectrum = release_spectrum(normalized_operator(graph, graph.degrees() + tau), k, of_edges, left)
         return PrivateSpectrum(spectrum.values, spectrum.scale, tau, call.report())
