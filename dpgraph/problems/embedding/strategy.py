@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from dpgraph.graph import GraphOperator
+from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call
 from dpgraph.problems.strategy import Registry
 from dpgraph.releases.eigenspaces.projector import check_rank
@@ -37,14 +37,14 @@ def check_options(options: Any, n: int, max_weight: float) -> None:
     check_regularization(options.regularization, n, max_weight)
 
 
-def release_mean_degree(graph: GraphOperator, call: Call) -> tuple[float, Call]:
+def release_mean_degree(graph: Graph, call: Call) -> tuple[float, Call]:
     """Release the average degree for a small part of a Gaussian call; also what is left of it."""
     first = call.part(EMBEDDING.total_share)
     return 2 * release_total_weight(graph, first).value / graph.n_vertices, call.without(first)
 
 
 def published(
-    graph: GraphOperator, call: Call, name: str, degrees: FloatArray, tau: float, basis: FloatArray, core: FloatArray
+    graph: Graph, call: Call, name: str, degrees: FloatArray, tau: float, basis: FloatArray, core: FloatArray
 ) -> PrivateNormalizedAdjacency:
     """What was released by a strategy that needs no bound on the degrees; `core` is diagonal."""
     return PrivateNormalizedAdjacency(

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import linalg
 
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.graph import GraphOperator
+from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call
 from dpgraph.problems.embedding.strategy import SOLVER_OPTIONS, check_options, release_mean_degree
 from dpgraph.problems.options import Gaussian
@@ -30,7 +30,7 @@ def check_gaussian(options: Gaussian, n: int, max_weight: float) -> None:
         )
 
 
-def _run(options: Gaussian, graph: GraphOperator, call: Call) -> PrivateNormalizedAdjacency:
+def _run(options: Gaussian, graph: Graph, call: Call) -> PrivateNormalizedAdjacency:
     mean, left = release_mean_degree(graph, call)
     noisy = release_noisy_matrix(graph, options.regularization, mean, left)
     basis, core, spectrum = _leading_part(noisy.matrix, noisy.std, options)

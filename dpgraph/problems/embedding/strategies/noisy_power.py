@@ -5,7 +5,7 @@ Both normalise by released degrees: what an edge then moves is public, and no bo
 
 from typing import NamedTuple
 
-from dpgraph.graph import GraphOperator
+from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call
 from dpgraph.problems.embedding.strategy import SOLVER_OPTIONS, check_options, published, release_mean_degree
 from dpgraph.problems.options import NoisyPower
@@ -33,7 +33,7 @@ def first_share() -> float:
     return EMBEDDING.vector_total_share + RESIDUAL.share
 
 
-def release_start(graph: GraphOperator, epsilon: float, call: Call, *, are_even: bool = False) -> Start:
+def release_start(graph: Graph, epsilon: float, call: Call, *, are_even: bool = False) -> Start:
     """Release what the products of a single vector start from, for at most :func:`first_share` of epsilon.
 
     `call` takes the lines; `are_even` says that degrees are known to be even, so that how far they are from the vector
@@ -46,20 +46,20 @@ def release_start(graph: GraphOperator, epsilon: float, call: Call, *, are_even:
     return Start(mean, release_degree_residual(graph, mean, call.at_epsilon(epsilon)))
 
 
-def release_vector(options: NoisyPower, graph: GraphOperator, start: Start, call: Call) -> PrivateNormalizedAdjacency:
+def release_vector(options: NoisyPower, graph: Graph, start: Start, call: Call) -> PrivateNormalizedAdjacency:
     """Release the leading eigenvector for a pure part of a budget."""
     tau = regularize(options.regularization, start.mean_degree, graph.max_weight)
     released = release_leading_vector(graph, start.residual, call, regularization=tau, denoise=options.denoise)
     return published(graph, call, "noisy-power", released.degrees, tau, released.basis, released.core)
 
 
-def release_vector_of_even_degrees(options: NoisyPower, graph: GraphOperator, call: Call) -> PrivateNormalizedAdjacency:
+def release_vector_of_even_degrees(options: NoisyPower, graph: Graph, call: Call) -> PrivateNormalizedAdjacency:
     """The same with its start, where degrees are known to be even."""
     start = release_start(graph, call.epsilon, call, are_even=True)
     return release_vector(options, graph, start, call.part(1 - EMBEDDING.vector_total_share))
 
 
-def _run(options: NoisyPower, graph: GraphOperator, call: Call) -> PrivateNormalizedAdjacency:
+def _run(options: NoisyPower, graph: Graph, call: Call) -> PrivateNormalizedAdjacency:
     if options.rank == 1:
         return release_vector(options, graph, release_start(graph, call.epsilon, call), call.part(1 - first_share()))
     mean, left = release_mean_degree(graph, call)
