@@ -22,7 +22,7 @@ from dpgraph.privacy.call import open_call
 from dpgraph.privacy.count_noise import ladder_offset
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
-from dpgraph.problems.counts.strategy import COUNTS
+from dpgraph.problems.counts.subgraphs import COUNTS
 from dpgraph.releases.subgraphs import subgraphs_of
 
 GRAPHS = ("email-Eu-core", "ca-HepTh", "wiki-Vote", "ego-Facebook", "fb100-Rice31", "email-Enron")

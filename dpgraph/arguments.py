@@ -55,18 +55,18 @@ def check_integer(name: str, value: Any, least: int, most: int | None = None) ->
 
 def check_positive(name: str, value: Any) -> float:
     """Return `value` as a float, or raise :class:`InvalidParameterError` unless 0 < value < inf."""
-    number = as_number(value)
-    if not 0 < number < math.inf:
-        raise InvalidParameterError(f"{name} must be positive and finite; got {value!r}")
-    return number
+    return _inside(name, value, 0 < as_number(value) < math.inf, "positive and finite")
 
 
 def check_nonnegative(name: str, value: Any) -> float:
     """Return `value` as a float, or raise :class:`InvalidParameterError` unless 0 <= value < inf."""
-    number = as_number(value)
-    if not 0 <= number < math.inf:
-        raise InvalidParameterError(f"{name} must be a nonnegative finite number; got {value!r}")
-    return number
+    return _inside(name, value, 0 <= as_number(value) < math.inf, "a nonnegative finite number")
+
+
+def _inside(name: str, value: Any, inside: bool, needed: str) -> float:
+    if not inside:
+        raise InvalidParameterError(f"{name} must be {needed}; got {value!r}")
+    return float(value)
 
 
 def as_number(value: Any) -> float:
@@ -81,10 +81,7 @@ def as_number(value: Any) -> float:
 
 def check_scale(name: str, value: Any) -> float:
     """Return a bound that noise is scaled by as a float; its range keeps grids, and squares of sums, from underflow."""
-    number = as_number(value)
-    if not 1e-100 <= number <= 1e100:
-        raise InvalidParameterError(f"{name} must be a positive number in [1e-100, 1e100]; got {value!r}")
-    return number
+    return _inside(name, value, 1e-100 <= as_number(value) <= 1e100, "a positive number in [1e-100, 1e100]")
 
 
 def as_generator(rng: Any) -> np.random.Generator:
@@ -101,20 +98,13 @@ def as_generator(rng: Any) -> np.random.Generator:
 
 def check_epsilon(epsilon: float) -> float:
     """Return `epsilon` as a float, or raise :class:`InvalidParameterError` unless it is in [1e-100, 1e300]."""
-    value = as_number(epsilon)
-    if not _LEAST_EPSILON <= value <= _MOST_EPSILON:
-        raise InvalidParameterError(
-            f"epsilon must be positive and finite, in [{_LEAST_EPSILON:g}, {_MOST_EPSILON:g}]; got {epsilon!r}"
-        )
-    return value
+    needed = f"positive and finite, in [{_LEAST_EPSILON:g}, {_MOST_EPSILON:g}]"
+    return _inside("epsilon", epsilon, _LEAST_EPSILON <= as_number(epsilon) <= _MOST_EPSILON, needed)
 
 
 def check_delta(delta: float) -> float:
     """Return `delta` as a float, or raise :class:`InvalidParameterError` unless 0 < delta < 1."""
-    value = as_number(delta)
-    if not 0 < value < 1:
-        raise InvalidParameterError(f"delta must be a number strictly between 0 and 1; got {delta!r}")
-    return value
+    return _inside("delta", delta, 0 < as_number(delta) < 1, "a number strictly between 0 and 1")
 
 
 def check_optional_delta(delta: float) -> float:

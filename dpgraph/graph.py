@@ -4,14 +4,14 @@ import math
 from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol, Self
+from typing import Self
 
 import numpy as np
 from scipy import sparse
 
 from dpgraph.typing import FloatArray, IntArray
 
-__all__ = ["WEIGHT_BITS", "Graph", "GraphOperator", "WeightGrid"]
+__all__ = ["WEIGHT_BITS", "Graph", "WeightGrid"]
 
 #: Weights of a weighted private graph are at most 2**WEIGHT_BITS steps of their grid.
 WEIGHT_BITS = 20
@@ -49,35 +49,6 @@ class WeightGrid:
         rounding is monotone, and no two of its values are further apart than that.
         """
         return np.asarray(np.minimum(np.rint(np.minimum(weights, self.largest) / self.unit) * self.unit, self.largest))
-
-
-class GraphOperator(Protocol):
-    """All that a mechanism may ask of a private graph. Another engine can stand in by offering these."""
-
-    @property
-    def max_weight(self) -> float:
-        """Public upper bound on a weight."""
-
-    @property
-    def weight_unit(self) -> float:
-        """Every weight is an integer multiple of this public power of two."""
-
-    @property
-    def nodes(self) -> tuple[Hashable, ...]:
-        """Vertex labels in the caller's order (public)."""
-
-    @property
-    def n_vertices(self) -> int:
-        """Number of vertices (public)."""
-
-    def degrees(self) -> FloatArray:
-        """Weighted degrees, shape ``(n,)``."""
-
-    def multiply(self, block: FloatArray) -> FloatArray:
-        """Product of the adjacency matrix with an array of shape ``(n,)`` or ``(n, k)``."""
-
-    def multiply_rows(self, rows: IntArray, block: FloatArray) -> FloatArray:
-        """Rows ``rows`` of the product of the adjacency matrix with an ``(n, k)`` array, shape ``(len(rows), k)``."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

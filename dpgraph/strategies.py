@@ -32,6 +32,12 @@ def _classes() -> dict[str, type]:
     return found
 
 
+def names_in(package: str) -> tuple[str, ...]:
+    """Names of the strategies in a package, without importing them: those of their modules, with hyphens."""
+    path = importlib.import_module(package).__path__
+    return tuple(module.name.replace("_", "-") for module in pkgutil.iter_modules(path))
+
+
 def __getattr__(name: str) -> Any:
     if name == "__all__":
         return __dir__()

@@ -5,44 +5,20 @@ public numbers how a budget is spent or what is done with released values. Numbe
 memory or the accuracy of arithmetic gives stay where they are used.
 
 The values were found by hand, on larger planted graphs, and were looked at on SNAP and Facebook100 graphs.
-``benchmarks/fit_tuning.py NAME`` checks them on public random graphs alone: it tries other values, one at a time, and
-``benchmarks/results/tuning.md`` says what each number's worst one loses, and where another one is better. Shares are
-parts of a budget: of epsilon where the release is pure, else of mu**2, all in (0, 1).
+``benchmarks/fit_tuning.py NAME`` checks those of a class, unless its docstring names another script, on public random
+graphs alone (its ``SCENARIOS`` say which): it tries other values, one at a time, and ``benchmarks/results/tuning.md``
+says what each number's worst one loses, and where another one is better. Shares are parts of a budget: of epsilon where
+the release is pure, else of mu**2, all in (0, 1).
 """
 
 import math
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = [
-    "ANSWER_RULE",
-    "COMMUNITIES",
-    "CORE",
-    "COUNTS",
-    "EMBEDDING",
-    "EMBEDDING_RULE",
-    "GAP_TEST",
-    "LABEL_REPEATS",
-    "ONE_SIDED",
-    "POWER",
-    "REPEATED",
-    "REPEATS",
-    "RESIDUAL",
-    "SIMILARITIES",
-    "STABILITY_TEST",
-    "SYNTHESIS",
-    "TABLES",
-    "TWO_STAGE",
-    "VECTOR",
-]
-
 
 @dataclass(frozen=True)
 class OneSided:
-    """Sweeps that read an edge once (releases.sweeps.one_sided): how many, and how rows answer.
-
-    Checked on planted cuts of even and uneven degrees by ``benchmarks/fit_tuning.py OneSided``.
-    """
+    """Sweeps that read an edge once (releases.sweeps.one_sided): how many, and how rows answer."""
 
     sparse_degree: float = 23.5  # Average degree at epsilon = 1 below which a second sweep is lost in its noise; > 0
     sparse_power: float = 2 / 3  # For epsilon > 1 that degree is sparse_degree/epsilon**sparse_power; in [0, 1]
@@ -56,15 +32,9 @@ class OneSided:
     head_sweeps: int = 3  # There are such rows for 2 to head_sweeps sweeps
 
 
-ONE_SIDED: Final = OneSided()
-
-
 @dataclass(frozen=True)
 class Repeated:
-    """Sweeps that read rows repeatedly with pure noise (releases.sweeps.core).
-
-    Checked on planted cuts of even and uneven degrees by ``benchmarks/fit_tuning.py Repeated``.
-    """
+    """Sweeps that read rows repeatedly with pure noise (releases.sweeps.core)."""
 
     # Variance of the drift of a field for one unit of movement, over the degree, in the filter that steers; >= 0
     steering_drift: float = 4.0
@@ -73,15 +43,9 @@ class Repeated:
     even: float = 1.15  # Degrees are even if sum d^2/sum d < even (average d); > 1. Then every row is read repeatedly
 
 
-REPEATED: Final = Repeated()
-
-
 @dataclass(frozen=True)
 class Repeats:
-    """How often signs are read: repeats = min(epsilon sqrt(d), d)/signal_per_repeat at average degree d.
-
-    Checked on planted cuts, sparse and dense, by ``benchmarks/fit_tuning.py Repeats``.
-    """
+    """How often signs are read: repeats = min(epsilon sqrt(d), d)/signal_per_repeat at average degree d."""
 
     signal_per_repeat: float = 2.0  # > 0
     least: int = 4  # At least so many readings, outside sparse graphs
@@ -89,14 +53,11 @@ class Repeats:
     most: int = 24  # At most so many
 
 
-REPEATS: Final = Repeats()
-
-
 @dataclass(frozen=True)
 class LabelRepeats:
     """How often labels are read: repeats = at_least + per_signal signal, where signal = epsilon sqrt(degree/labels).
 
-    Checked on planted games and colourings by ``benchmarks/fit_tuning.py LabelRepeats``. The triples are (least
+    The triples are (least
     signal, largest signal, least average degree), first for uneven and then for even degrees.
     """
 
@@ -113,9 +74,6 @@ class LabelRepeats:
     at_least: float = 0.6  # Readings; >= 0
     per_signal: float = 1.1  # Readings for each unit of signal; >= 0
     most: int = 16  # At most so many readings
-
-
-LABEL_REPEATS: Final = LabelRepeats()
 
 
 @dataclass(frozen=True)
@@ -140,9 +98,6 @@ class Communities:
     sampling: float = 0.3  # Variance of a count, beside noise, over the number of edges; > 0
 
 
-COMMUNITIES: Final = Communities()
-
-
 @dataclass(frozen=True)
 class Synthesis:
     """Shares of a synthetic graph (problems.synthesis); they add up to 1.
@@ -157,15 +112,9 @@ class Synthesis:
     edges: float = 0.02  # For the count of edges
 
 
-SYNTHESIS: Final = Synthesis()
-
-
 @dataclass(frozen=True)
 class Core:
-    """Which rows of Gaussian or repeated sweeps iterate, and what degrees cost (releases.sweeps).
-
-    Checked on planted cuts of even and uneven degrees by ``benchmarks/fit_tuning.py Core``.
-    """
+    """Which rows of Gaussian or repeated sweeps iterate, and what degrees cost (releases.sweeps)."""
 
     left_out: float = 0.1  # The core leaves out the share left_out/epsilon of the sum of squared degrees; >= 0
     most_left_out: float = 0.5  # But at most this share
@@ -192,15 +141,9 @@ class Core:
     balance_slack: float = 0.1
 
 
-CORE: Final = Core()
-
-
 @dataclass(frozen=True)
 class AnswerRule:
-    """When pairs answer at random (problems.cut.api, problems.csp.rule): edges of a vertex for each false answer at it.
-
-    Checked on random graphs and planted games by ``benchmarks/fit_tuning.py AnswerRule``.
-    """
+    """When pairs answer at random (problems.cut.api, problems.csp.api), by edges per false answer at a vertex."""
 
     core_epsilon: float = 6.0  # Cuts: below this epsilon all vertices answer or none; > 0
     all_early: float = 1.9  # And all do from so many edges on; > 0
@@ -210,45 +153,27 @@ class AnswerRule:
     labels_epsilon: float = 3.0  # > 0
 
 
-ANSWER_RULE: Final = AnswerRule()
-
-
 @dataclass(frozen=True)
 class Tables:
-    """Labels where whole tables are private (releases.sweeps.tables).
-
-    Checked on random graphs and planted games by ``benchmarks/fit_tuning.py Tables``.
-    """
+    """Labels where whole tables are private (releases.sweeps.tables)."""
 
     choice_share: float = 0.03 / 0.975  # Share for the weights of all candidates, of what is left beside two totals
     # Standard deviations of a noisy weight by which a candidate must be better than the labels that are there; >= 0
     clearly: float = 4.0
 
 
-TABLES: Final = Tables()
-
-
 @dataclass(frozen=True)
 class TwoStage:
-    """A core answers by randomised response, each other vertex looks once (releases.sweeps.two_stage).
-
-    Checked on planted and power-law random graphs by ``benchmarks/fit_tuning.py TwoStage``.
-    """
+    """A core answers by randomised response, each other vertex looks once (releases.sweeps.two_stage)."""
 
     degree_share: float = 0.04  # Share for the degrees
     # A vertex is in the core if it expects so many edges inside it for each false answer; > 0
     edges_per_flip: float = 1.5
 
 
-TWO_STAGE: Final = TwoStage()
-
-
 @dataclass(frozen=True)
 class Power:
-    """The noisy power method (releases.eigenspaces.power_method, denoise.products).
-
-    Checked on planted blocks of even and uneven degrees by ``benchmarks/fit_tuning.py Power``.
-    """
+    """The noisy power method (releases.eigenspaces.power_method, denoise.products)."""
 
     iterations: float = 16.0  # iterations = 16 sqrt(mu): with little noise, what is missing is convergence; > 0
     least: int = 6  # At least so many
@@ -268,15 +193,9 @@ class Power:
     refinements: int = 3  # Projections onto the last estimate in the end
 
 
-POWER: Final = Power()
-
-
 @dataclass(frozen=True)
 class Vector:
-    """A single leading vector (releases.eigenspaces.vector, denoise.products).
-
-    Checked on planted groups and power-law random graphs by ``benchmarks/fit_tuning.py Vector``.
-    """
+    """A single leading vector (releases.eigenspaces.vector, denoise.products)."""
 
     degree_share: float = 0.06  # Share of epsilon for the degrees
     value_share: float = 0.01  # Share of epsilon for the eigenvalue
@@ -297,15 +216,9 @@ class Vector:
     left: float = 0.8  # Part of the squared noise of that product that posterior means keep; in [0, 1]
 
 
-VECTOR: Final = Vector()
-
-
 @dataclass(frozen=True)
 class Residual:
-    """How far degrees are from a leading eigenvector (releases.eigenspaces.vector).
-
-    Checked on planted groups and power-law random graphs by ``benchmarks/fit_tuning.py Residual``.
-    """
+    """How far degrees are from a leading eigenvector (releases.eigenspaces.vector)."""
 
     cap: float = 3.0  # Degrees are clipped at this many average degrees; > 0
     limit: float = 2.0  # Entries of A h are clipped at this many quotients h'Ah/|h|^2; > 0
@@ -322,15 +235,9 @@ class Residual:
         return sum(self.shares)
 
 
-RESIDUAL: Final = Residual()
-
-
 @dataclass(frozen=True)
 class GapTest:
-    """Gap and coherence certified one after the other (releases.eigenspaces.gap_test).
-
-    Checked on planted cuts of degree 100 by ``benchmarks/fit_tuning.py GapTest``.
-    """
+    """Gap and coherence certified one after the other (releases.eigenspaces.gap_test)."""
 
     gap_slack: float = 0.4  # Part of the slack for the gap
     coherence_slack: float = 0.3  # Part of the slack for the coherence
@@ -338,15 +245,9 @@ class GapTest:
     accepted_noise: float = 0.5  # The largest rank is taken whose predicted noise has at most this spectral norm; > 0
 
 
-GAP_TEST: Final = GapTest()
-
-
 @dataclass(frozen=True)
 class StabilityTest:
-    """Gap and coherence certified together (releases.eigenspaces.stability_test).
-
-    Checked on planted cuts of degree 100 by ``benchmarks/fit_tuning.py StabilityTest``.
-    """
+    """Gap and coherence certified together (releases.eigenspaces.stability_test)."""
 
     attempt_slacks: tuple[float, ...] = (0.6, 0.1)  # Parts of the slack for the first and for the second attempt
     spectrum_share: float = 0.12  # Share for the spectrum, which only steers
@@ -370,15 +271,9 @@ class StabilityTest:
     least_gap: float = 3.0  # Gaps below so many e are never certified; > 2
 
 
-STABILITY_TEST: Final = StabilityTest()
-
-
 @dataclass(frozen=True)
 class Embedding:
-    """Private embeddings: shares and guesses (problems.embedding).
-
-    Checked on planted blocks, cuts and groups by ``benchmarks/fit_tuning.py Embedding``.
-    """
+    """Private embeddings: shares and guesses (problems.embedding)."""
 
     typical_coherence: float = 1.35  # Guess of the coherence over that of rows of equal norm; >= 1
     total_share: float = 0.002  # Share for the total weight
@@ -394,14 +289,11 @@ class Embedding:
     products_find: float = 1.2  # Products find it if their noise is; > 0
 
 
-EMBEDDING: Final = Embedding()
-
-
 @dataclass(frozen=True)
 class EmbeddingRule:
     """What "auto" takes for an embedding (problems.embedding.rule).
 
-    Checked on planted blocks and groups by ``benchmarks/fit_tuning.py EmbeddingRule``. Noise of answers is in
+    Noise of answers is in
     units of that of products.
     """
 
@@ -420,24 +312,15 @@ class EmbeddingRule:
     share: float = 0.003  # Share of epsilon for the bit that says so
 
 
-EMBEDDING_RULE: Final = EmbeddingRule()
-
-
 @dataclass(frozen=True)
 class Counts:
-    """Counts of subgraphs (releases.subgraphs).
-
-    Checked on counts of planted cuts by ``benchmarks/fit_tuning.py Counts``.
-    """
+    """Counts of subgraphs (releases.subgraphs)."""
 
     floor: float = 8.0  # Widths are raised to floor/epsilon times the next one, rounded up; > 0
     width_share: float = 0.05  # Share of epsilon for the published width of a count of order 1, two of 2 shares at 2
     bound_share: float = 0.25  # Share of epsilon for each bound on a width
     clear_step: float = 4.0  # Smaller steps of a degree distribution, in standard deviations of the noise, are smoothed
     triangle_share: float = 0.7  # Transitivity: share of epsilon for the triangles, the rest for the wedges
-
-
-COUNTS: Final = Counts()
 
 
 @dataclass(frozen=True)
@@ -452,4 +335,24 @@ class Similarities:
     least_degree: float = 0.5  # No vertex counts for less than this many average degrees; in (0, 1)
 
 
+ONE_SIDED: Final = OneSided()
+REPEATED: Final = Repeated()
+REPEATS: Final = Repeats()
+LABEL_REPEATS: Final = LabelRepeats()
+COMMUNITIES: Final = Communities()
+SYNTHESIS: Final = Synthesis()
+CORE: Final = Core()
+ANSWER_RULE: Final = AnswerRule()
+TABLES: Final = Tables()
+TWO_STAGE: Final = TwoStage()
+POWER: Final = Power()
+VECTOR: Final = Vector()
+RESIDUAL: Final = Residual()
+GAP_TEST: Final = GapTest()
+STABILITY_TEST: Final = StabilityTest()
+EMBEDDING: Final = Embedding()
+EMBEDDING_RULE: Final = EmbeddingRule()
+COUNTS: Final = Counts()
 SIMILARITIES: Final = Similarities()
+
+__all__ = [name for name in dir() if name.isupper()]

@@ -18,10 +18,10 @@ import dpgraph
 def main(arguments: list[str]) -> None:
     path = Path(arguments[0]) if arguments else Path(tempfile.mkdtemp()) / "private.npz"
     G = dpgraph.datasets.planted_bisection(1000, 150, 0.8, rng=0)
-    dpgraph.private_normalized_adjacency(G, epsilon=4.0, delta=1e-6, rank=2).save(path)
+    dpgraph.save_result(dpgraph.private_normalized_adjacency(G, epsilon=4.0, delta=1e-6, rank=2), path)
 
     # From here on nobody needs the graph.
-    private = dpgraph.PrivateNormalizedAdjacency.load(path)
+    private = dpgraph.load_result(path)
     print(private)
     print(f"eigenvalues, by scipy: {np.round(eigsh(private, k=2, return_eigenvectors=False), 3)}")
     community = private.embedding()[:, 1] > 0

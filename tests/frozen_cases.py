@@ -29,7 +29,7 @@ from dpgraph import datasets, evaluate, linear_queries, plot, projections, sos, 
 from tests.spelling import REGISTRIES, spelled
 
 #: Where a public function is, if not in `dpgraph` itself.
-MODULES = {"private_whole_spectrum": "dpgraph.problems.matrices.whole_spectrum"}
+MODULES = {"private_whole_spectrum": "dpgraph.problems.matrices.diagnostics"}
 
 
 @dataclass(frozen=True)

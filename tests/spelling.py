@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from dpgraph.problems.counts.strategy import COUNTS
+from dpgraph.problems.counts.subgraphs import COUNTS
 from dpgraph.problems.csp.strategy import EDGES, TABLES
 from dpgraph.problems.cut.strategy import CUTS
 from dpgraph.problems.embedding.strategy import EMBEDDINGS

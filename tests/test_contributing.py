@@ -65,7 +65,8 @@ def test_a_file_in_the_folder_is_a_name_an_options_object_and_a_row_of_the_table
     assert other.assignment != result.assignment
     with pytest.raises(InvalidParameterError, match=r"'dealt'.*strategies\.Dealt"):
         cut(mechanism="no such")
-    row = '| `"dealt"` | `largest_first` | pure | labels in the order of released degrees; a baseline |'
+    says = "Labels are dealt out in the order of released degrees: a baseline that looks at no edge."
+    row = f'| `"dealt"` | `largest_first` | pure | {says} |'
     assert row in Registry("dpgraph.problems.csp.edge_strategies").table()
 
 

@@ -183,14 +183,15 @@ def test_a_page_shows_the_strategies_that_are_in_the_folder(hooks, tmp_path, mon
         "from dpgraph.problems.strategy import Strategy\n"
         "@dataclass(frozen=True)\n"
         "class Invented:\n"
+        "    'Does nothing.'\n"
         "    dose: float = 1.0\n"
-        "STRATEGY = Strategy('invented', Invented, 'does nothing', pure=lambda _: True, run=print)\n"
+        "STRATEGY = Strategy('invented', Invented, pure=lambda _: True, run=print)\n"
     )
     package = types.ModuleType("dpgraph.problems.invented_strategies")
     package.__path__ = [str(tmp_path)]
     monkeypatch.setitem(sys.modules, package.__name__, package)
     table = hooks.with_tables("before\n\n{{ strategies: invented_strategies }}\n\nafter")
-    assert '| `"invented"` | `dose` | pure | does nothing |' in table
+    assert '| `"invented"` | `dose` | pure | Does nothing. |' in table
     assert "{{" not in table
 
 

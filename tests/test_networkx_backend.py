@@ -26,7 +26,7 @@ from dpgraph.interfaces.networkx.private_graph import PrivateGraph, as_rng
 from dpgraph.privacy.call import open_call
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
-from dpgraph.problems.matrices.whole_spectrum import private_whole_spectrum
+from dpgraph.problems.matrices.diagnostics import private_whole_spectrum
 from dpgraph.releases.totals import release_block_weights
 
 #: Some are as new as networkx 3.6.

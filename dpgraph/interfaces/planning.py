@@ -21,10 +21,10 @@ from dpgraph.graph import is_weighted
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.report import LedgerEntry, PrivacyReport
 from dpgraph.problems.counts.degrees import private_degrees
-from dpgraph.problems.cut.api import MAIN_SHARE, decide, private_max_bisection, private_max_cut
-from dpgraph.problems.cut.strategy import CUTS, CutFacts, CutStrategy
+from dpgraph.problems.cut.api import decide, private_max_bisection, private_max_cut
+from dpgraph.problems.cut.strategy import CUTS
 from dpgraph.problems.matrices.diagnostics import private_spectrum
-from dpgraph.problems.strategy import Undecided
+from dpgraph.problems.strategy import MAIN_SHARE, Facts, Strategy, Undecided
 from dpgraph.tuning import CORE
 from dpgraph.typing import FloatArray
 
@@ -251,10 +251,10 @@ def _simulate(
 ) -> MechanismPlan:
     """Run one mechanism on every stand-in."""
     found = CUTS.resolve(asked)
-    strategy, chosen = cast(CutStrategy, found[0]), found[1]
+    strategy, chosen = cast(Strategy, found[0]), found[1]
     # Why a real call would refuse this strategy.
     try:
-        strategy.check(chosen, CutFacts(n, arguments["max_weight"], arguments["epsilon"] * MAIN_SHARE))
+        strategy.check(chosen, Facts(n, arguments["max_weight"], arguments["epsilon"]))
     except InvalidParameterError as error:
         return MechanismPlan(strategy.name, False, note=str(error))
     if arguments["delta"] == 0 and not strategy.pure(chosen):

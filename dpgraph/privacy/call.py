@@ -19,7 +19,7 @@ from dpgraph.privacy.accountant import PrivacyAccountant, PrivacyLoss
 from dpgraph.privacy.accounting import pure_dp_epsilon
 from dpgraph.privacy.grid import Terms, add_on_grid, grid_step, symmetric_part
 from dpgraph.privacy.ledger import ROUNDING, Ledger, ambient_accountant
-from dpgraph.privacy.noise import NoiseSource
+from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.privacy.relation import Relation
 from dpgraph.privacy.report import Pairs, PrivacyReport
 from dpgraph.typing import FloatArray
@@ -273,22 +273,23 @@ def open_call(
     delta: float = 0.0,
     accountant: PrivacyAccountant | None,
     relation: Relation,
-    noise: NoiseSource,
+    noise: NoiseSource | int | np.random.Generator | None,
     slack: float = 0.0,
     staged: bool = False,
 ) -> Call:
     """Validate a budget and debit all of it; to be called before any private data is read.
 
-    ``delta = 0`` opens a pure call. ``accountant = None`` means that of the enclosing ``with`` block, if any. Good
-    events may use `slack` < delta of delta. With `staged`, pure parts may come before, or beside, a Gaussian stage
-    (:meth:`Call.stage`), and the accountant is charged (epsilon, delta) in place of a GDP parameter. A number out of
-    range raises InvalidParameterError, an accountant that refuses BudgetExceededError.
+    ``delta = 0`` opens a pure call. ``accountant = None`` means that of the enclosing ``with`` block, if any; `noise`
+    is a source, or what a public argument ``rng`` stands for. Good events may use `slack` < delta of delta. With
+    `staged`, pure parts may come before, or beside, a Gaussian stage (:meth:`Call.stage`), and the accountant is
+    charged (epsilon, delta) in place of a GDP parameter. A number out of range raises InvalidParameterError, an
+    accountant that refuses BudgetExceededError.
     """
     if accountant is not None and not isinstance(accountant, PrivacyAccountant):
         raise InvalidParameterError(
             f"accountant must be a dpgraph.PrivacyAccountant or None; got {type(accountant).__name__}"
         )
-    epsilon, delta = check_epsilon(epsilon), check_optional_delta(delta)
+    epsilon, delta, noise = check_epsilon(epsilon), check_optional_delta(delta), noise_source(noise)
     if slack > 0 and delta < _LEAST_SHARED_DELTA:
         raise InvalidParameterError(
             f"delta must be at least {_LEAST_SHARED_DELTA:g} where good events share it; got {delta!r}"

@@ -112,7 +112,7 @@ class NoisyPower(_Denoised):
 
 @dataclass(frozen=True)
 class RandomizedResponse(_Denoised):
-    """Every pair of vertices answers at random, and the answers are solved like an exact graph. Pure.
+    """Every pair answers at random, and the answers are solved like an exact graph: for dense ones. Pure.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ class RandomizedResponse(_Denoised):
 
 @dataclass(frozen=True)
 class CoreResponse:
-    """Pairs inside a core of large (released) degrees answer at random, each other vertex looks once. Pure.
+    """Pairs in a core of large (released) degrees answer at random, others look once: for a large epsilon. Pure.
 
     Parameters
     ----------

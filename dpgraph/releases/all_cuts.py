@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgraph.bounds import sensitivity
-from dpgraph.graph import WEIGHT_BITS, GraphOperator
+from dpgraph.graph import WEIGHT_BITS, Graph
 from dpgraph.privacy.call import Call
 from dpgraph.typing import IntArray
 
@@ -15,7 +15,7 @@ __all__ = ["LARGEST", "release_best_cut"]
 LARGEST = 20
 
 
-def release_best_cut(graph: GraphOperator, call: Call, *, balanced: bool = False) -> NDArray[np.int8]:
+def release_best_cut(graph: Graph, call: Call, *, balanced: bool = False) -> NDArray[np.int8]:
     """Release the 0/1 side of each of at most 20 vertices, one cut out of all (balanced) ones, purely.
 
     Notes

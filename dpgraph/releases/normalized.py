@@ -13,7 +13,7 @@ from dpgraph.arguments import as_number
 from dpgraph.bounds import sensitivity
 from dpgraph.bounds.neighbours import EdgeNeighbours
 from dpgraph.exceptions import InvalidParameterError, MechanismHalted
-from dpgraph.graph import GraphOperator
+from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call, Measurement
 from dpgraph.releases.eigenspaces.projector import MINIMUM_DEGREE_SLACK
 from dpgraph.releases.totals import release_degrees
@@ -67,9 +67,7 @@ class LowerBound(NamedTuple):
     left: Call
 
 
-def release_lower_bound(
-    graph: GraphOperator, regularization: Regularization, mean_degree: float, call: Call
-) -> LowerBound:
+def release_lower_bound(graph: Graph, regularization: Regularization, mean_degree: float, call: Call) -> LowerBound:
     """Release what is needed for a lower bound on the regularised degrees c; halts if m does not reach w.
 
     With an automatic tau, m = tau needs no test. With a given one, m = max(tau, L + tau - w) for L = noisy minimum
@@ -94,7 +92,7 @@ def release_lower_bound(
     return LowerBound(tau, lower, call.without(part))
 
 
-def normalized_operator(graph: GraphOperator, scale: FloatArray) -> LinearOperator:
+def normalized_operator(graph: Graph, scale: FloatArray) -> LinearOperator:
     """C^{-1/2} A C^{-1/2} with C = diag(scale), private, as a LinearOperator."""
     n = graph.n_vertices
     root = 1 / np.sqrt(scale)
@@ -120,9 +118,7 @@ class NoisyMatrix(NamedTuple):
         return np.maximum(self.degrees + self.tau, self.lower)
 
 
-def release_noisy_matrix(
-    graph: GraphOperator, regularization: Regularization, mean_degree: float, call: Call
-) -> NoisyMatrix:
+def release_noisy_matrix(graph: Graph, regularization: Regularization, mean_degree: float, call: Call) -> NoisyMatrix:
     """Release the degrees, and A_tau with symmetric Gaussian noise on all entries (DTTZ14)."""
     call = call.at_mu(call.mu)  # all shares below are shares of this part
     n, bound = graph.n_vertices, release_lower_bound(graph, regularization, mean_degree, call)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgraph.bounds import sensitivity
-from dpgraph.graph import Graph, GraphOperator
+from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call, Measurement, Released
 
 __all__ = [
@@ -27,13 +27,13 @@ class WeightEstimate(NamedTuple):
     std: float
 
 
-def release_total_weight(graph: GraphOperator, call: Call) -> WeightEstimate:
+def release_total_weight(graph: Graph, call: Call) -> WeightEstimate:
     """Release the total weight of all edges (sensitivity w) for this part of the budget."""
     total = float(graph.degrees().sum()) / 2
     return release_weight("total weight", total, graph, call)
 
 
-def release_cut_weight(graph: GraphOperator, labels: NDArray[np.int8], call: Call) -> WeightEstimate:
+def release_cut_weight(graph: Graph, labels: NDArray[np.int8], call: Call) -> WeightEstimate:
     """Release the weight between the sides of a public 0/1 labelling (sensitivity w) for this part of the budget.
 
     The labelling must have been released before: for a fixed labelling one pair changes the cut by at most w.
@@ -43,7 +43,7 @@ def release_cut_weight(graph: GraphOperator, labels: NDArray[np.int8], call: Cal
     return release_weight("cut weight", crossing, graph, call)
 
 
-def release_weight(name: str, weight: float, graph: GraphOperator, call: Call, *, times: int = 1) -> WeightEstimate:
+def release_weight(name: str, weight: float, graph: Graph, call: Call, *, times: int = 1) -> WeightEstimate:
     """Release a multiple of the graph's weight unit that moves by at most `times` w, for this part of the budget."""
     bound = times * sensitivity.partition_weight(graph.max_weight)
     exact = np.array([weight])
@@ -56,7 +56,7 @@ def release_weight(name: str, weight: float, graph: GraphOperator, call: Call, *
 
 
 def release_block_weights(
-    graph: GraphOperator, groups: NDArray[np.int64], call: Call, *, name: str = "group weights"
+    graph: Graph, groups: NDArray[np.int64], call: Call, *, name: str = "group weights"
 ) -> Released:
     """Release the weight between every two groups of a public grouping, and inside each, for this part of the budget.
 
@@ -75,7 +75,7 @@ def release_block_weights(
     return Released(weights, std)
 
 
-def release_degrees(graph: GraphOperator, call: Call) -> Released:
+def release_degrees(graph: Graph, call: Call) -> Released:
     """Release all weighted degrees for this part of the budget: one edge moves two of them by at most w each."""
     w = graph.max_weight
     l1, l2 = sensitivity.degrees_l1(w), sensitivity.degrees_l2(w)

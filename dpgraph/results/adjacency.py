@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
@@ -191,22 +190,6 @@ class PrivateNormalizedAdjacency(TableResult):
                 break
             found = following
         return found
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything, with the ledger, to an ``.npz`` file: :func:`dpgraph.results.files.save_result`."""
-        from dpgraph.results.files import save_result
-
-        save_result(self, path)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read what :meth:`save` wrote, or raise :class:`InvalidParameterError` if the file holds something else."""
-        from dpgraph.results.files import load_result
-
-        result = load_result(path)
-        if not isinstance(result, cls):
-            raise InvalidParameterError(f"{os.fspath(path)} holds a {type(result).__name__}, not a {cls.__name__}")
-        return result
 
     def _pairs_above(self, threshold: float) -> list[tuple[int, int, float]]:
         """Vertex numbers and weights of the pairs whose clipped private adjacency exceeds `threshold`."""

@@ -81,7 +81,7 @@ class PrivateCutResult(TableResult):
         return igraph_cut(g, sides(self.partition), value=self.estimated_value, edges=[])
 
 
-def make_partition(nodes: tuple[Hashable, ...], labels: NDArray[np.int8]) -> tuple[set[Hashable], set[Hashable]]:
+def make_partition(nodes: tuple[Hashable, ...], labels: NDArray[Any]) -> tuple[set[Hashable], set[Hashable]]:
     """Two sets of labels from a 0/1 array."""
     partition: tuple[set[Hashable], set[Hashable]] = (set(), set())
     for node, side in zip(nodes, labels.tolist(), strict=True):

@@ -11,7 +11,7 @@ from dpgraph.privacy.call import open_call
 from dpgraph.privacy.exact_sampling import LEAST_FLIP_EPSILON, flip_exponent
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
-from dpgraph.problems.csp.rule import decide_labels
+from dpgraph.problems.csp.api import decide_labels
 from dpgraph.problems.csp.strategy import EDGES
 from dpgraph.problems.cut.api import decide, decide_by_degree
 from dpgraph.problems.cut.strategy import CUTS

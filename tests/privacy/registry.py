@@ -501,7 +501,7 @@ ENTRIES: tuple[Entry, ...] = (
             all_graph_neighbours,
             poisoned_graph(),
             options={"matrix": matrix},
-            module="dpgraph.problems.matrices.whole_spectrum",
+            module="dpgraph.problems.matrices.diagnostics",
         )
         for matrix in ("adjacency", "laplacian")
     ),

@@ -9,8 +9,7 @@ import pytest
 from scipy import sparse
 
 import dpgraph
-from dpgraph.problems.csp.api import private_max_k_cut
-from dpgraph.problems.csp.rule import decide_labels
+from dpgraph.problems.csp.api import decide_labels, private_max_k_cut
 from dpgraph.problems.csp.strategy import EDGES
 from dpgraph.problems.options import BoundedIterates, Coherence
 

@@ -11,7 +11,7 @@ import dpgraph.problems
 from dpgraph import strategies
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.problems.cut.strategy import CUTS
-from dpgraph.problems.strategy import names_in
+from dpgraph.strategies import names_in
 
 
 def all_strategies():

@@ -12,8 +12,8 @@ from dpgraph.datasets.writers import edge_columns
 from dpgraph.interfaces.cli.graph_input import GraphRelease, planned
 from dpgraph.interfaces.cli.options import argument, auto_or, option, written
 from dpgraph.interfaces.cli.release import Source, StrategyRelease, Table, write_picture
-from dpgraph.problems.strategy import names_in
 from dpgraph.results.files import save_result
+from dpgraph.strategies import names_in
 
 __all__ = ["Communities", "Count", "DegreeDistribution", "Synthesize"]
 
@@ -111,7 +111,7 @@ class Count(GraphRelease, StrategyRelease):
 
     command = "count"
     function = "private_subgraph_counts"
-    strategies = "dpgraph.problems.counts.strategy:COUNTS"
+    strategies = "dpgraph.problems.counts.subgraphs:COUNTS"
     reported = ("counts", "std", "noise", "mechanism")
 
     patterns: list[str] | None = argument(

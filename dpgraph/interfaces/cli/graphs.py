@@ -12,7 +12,7 @@ import typer
 from dpgraph.interfaces.cli.graph_input import GraphRelease, Planning, planned
 from dpgraph.interfaces.cli.options import argument, auto_or, option, written
 from dpgraph.interfaces.cli.release import Source, StrategyRelease, Table, write_picture
-from dpgraph.problems.strategy import names_in
+from dpgraph.strategies import names_in
 
 if TYPE_CHECKING:
     from dpgraph.privacy.report import PrivacyReport
@@ -310,7 +310,9 @@ class Embed(GraphRelease, StrategyRelease):
 
     def _finish(self, source: Source, result: Any) -> None:
         if self.save is not None:
-            replace(result, nodes=source.labels).save(self.save)
+            from dpgraph.results.files import save_result
+
+            save_result(replace(result, nodes=source.labels), self.save)
 
     def _lines(self, source: Source, result: Any) -> list[str]:
         size = f"{len(source.labels)} vertices in {len(result.columns()) - 1} dimensions"

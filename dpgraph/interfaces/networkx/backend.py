@@ -53,7 +53,7 @@ from dpgraph.problems.counts.degrees import private_degrees
 from dpgraph.problems.counts.subgraphs import private_transitivity
 from dpgraph.problems.cut.api import private_max_cut
 from dpgraph.problems.embedding.api import private_normalized_adjacency
-from dpgraph.problems.matrices.whole_spectrum import private_whole_spectrum
+from dpgraph.problems.matrices.diagnostics import private_whole_spectrum
 from dpgraph.releases.totals import release_block_weights, release_weight
 from dpgraph.typing import FloatArray, IntArray
 
@@ -212,13 +212,13 @@ def transitivity(G: PrivateGraph, *, asked: Asked) -> float:
 
 @answered_privately
 def adjacency_spectrum(G: PrivateGraph, weight: str | None = "weight", *, asked: Asked) -> FloatArray:
-    """All eigenvalues of the adjacency matrix, noisy, increasing: :mod:`dpgraph.problems.matrices.whole_spectrum`."""
+    """All eigenvalues of the adjacency matrix, noisy, increasing: :mod:`dpgraph.problems.matrices.diagnostics`."""
     return private_whole_spectrum(G, "adjacency", **asked.arguments(weight)).values
 
 
 @answered_privately
 def laplacian_spectrum(G: PrivateGraph, weight: str | None = "weight", *, asked: Asked) -> FloatArray:
-    """All eigenvalues of the Laplacian, increasing, with noise: see :mod:`dpgraph.problems.matrices.whole_spectrum`."""
+    """All eigenvalues of the Laplacian, increasing, with noise: see :mod:`dpgraph.problems.matrices.diagnostics`."""
     return private_whole_spectrum(G, "laplacian", **asked.arguments(weight)).values
 
 

@@ -1,4 +1,4 @@
-"""Every degree of a graph with noise."""
+"""Every degree of a graph with noise, and how many vertices have which degree."""
 
 import math
 from typing import Any, Literal
@@ -7,16 +7,16 @@ import numpy as np
 
 from dpgraph.arguments import check_choice, check_epsilon, check_optional_delta, require_delta
 from dpgraph.bounds import sensitivity
+from dpgraph.denoise.degree_tails import degree_counts
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import gdp_mu
 from dpgraph.privacy.call import open_call
-from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
-from dpgraph.releases.totals import release_degrees
-from dpgraph.results.degrees import PrivateDegrees
+from dpgraph.releases.totals import release_degree_tails, release_degrees
+from dpgraph.results.degrees import PrivateDegreeDistribution, PrivateDegrees
 
-__all__ = ["private_degrees"]
+__all__ = ["private_degree_distribution", "private_degrees"]
 
 
 def private_degrees(  # noqa: PLR0913
@@ -35,22 +35,14 @@ def private_degrees(  # noqa: PLR0913
 
     Parameters
     ----------
-    G : networkx.Graph, igraph.Graph, scipy sparse or numpy matrix
-        The private graph; its vertices and their order are public: see :func:`dpgraph.with_public_nodes`.
-    epsilon : float
-        epsilon > 0.
+    G, epsilon, weight, max_weight, symmetrize, accountant, rng
+        As for :func:`dpgraph.private_max_cut`.
     delta : float, default 0.0
         0 <= delta < 1; needed by the Gaussian mechanism, not used by the Laplace mechanism, which is pure.
     mechanism : {"auto", "laplace", "gaussian"}
         Discrete Laplace noise of scale ``2 w / epsilon``, or Gaussian noise of standard deviation
         ``sqrt(2) w / mu(epsilon, delta)``, on each degree, rounded to the weight grid. "auto" takes the one of smaller
         standard deviation: Laplace up to about epsilon = 8 for delta = 1e-6, and always for delta = 0.
-    weight, max_weight, symmetrize
-        See :func:`dpgraph.inputs.graphs.open_graph`.
-    accountant : PrivacyAccountant, optional
-        Debited before the graph is read.
-    rng : int or numpy.random.Generator, optional
-        For reproducible experiments only; the default is cryptographic noise.
 
     Returns
     -------
@@ -58,12 +50,8 @@ def private_degrees(  # noqa: PLR0913
 
     Raises
     ------
-    InvalidGraphError
-        The input is no undirected graph with finite nonnegative weights.
-    InvalidParameterError
-        epsilon, delta or mechanism is out of range.
-    BudgetExceededError
-        The accountant refuses.
+    InvalidGraphError, InvalidParameterError, BudgetExceededError
+        Bad input; the accountant refuses.
 
     Notes
     -----
@@ -86,17 +74,72 @@ def private_degrees(  # noqa: PLR0913
     gaussian = mechanism == "gaussian" or (mechanism == "auto" and _gaussian_is_quieter(epsilon, delta))
     if gaussian:
         require_delta(delta, "mechanism='gaussian'", "mechanism='laplace'")
-    noise = noise_source(rng)
     source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize, products=False)
-    call = open_call(
-        epsilon=epsilon,
-        delta=delta if gaussian else 0.0,
-        accountant=accountant,
-        relation=Edge(),
-        noise=noise,
-    )
+    spent = delta if gaussian else 0.0
+    call = open_call(epsilon=epsilon, delta=spent, accountant=accountant, relation=Edge(), noise=rng)
     graph = source.read()
     return PrivateDegrees(release_degrees(graph, call).value, graph.nodes, call.report())
+
+
+def private_degree_distribution(  # noqa: PLR0913
+    G: Any,
+    *,
+    epsilon: float,
+    delta: float = 0.0,
+    weight: str | None = None,
+    max_weight: float | None = None,
+    symmetrize: bool = False,
+    accountant: PrivacyAccountant | None = None,
+    rng: int | np.random.Generator | None = None,
+) -> PrivateDegreeDistribution:
+    """Release how many vertices of a graph have which degree, with edge-level differential privacy.
+
+    Degrees count edges, whatever they weigh; a pair of weight 0 is no edge.
+
+    Parameters
+    ----------
+    G, epsilon, weight, max_weight, symmetrize, accountant, rng
+        As for :func:`dpgraph.private_max_cut`.
+    delta : float, default 0.0
+        0 <= delta < 1. Not spent: the release is pure.
+
+    Returns
+    -------
+    PrivateDegreeDistribution
+
+    Raises
+    ------
+    InvalidGraphError, InvalidParameterError, BudgetExceededError
+        Bad input; the accountant refuses.
+
+    Notes
+    -----
+    *Guarantee.* epsilon-DP for graphs that differ in one vertex pair. The numbers N_k of vertices of degree at least k,
+    k = 1, ..., n - 1, change by 2 in l1 (:func:`dpgraph.bounds.sensitivity.degree_tails`) and are released once, with
+    discrete Laplace noise of scale 2/epsilon each. The rest is post-processing: the nearest numbers that decrease with
+    k, without steps that are smaller than the noise, rounded, and their differences.
+
+    *Accuracy.* The Kolmogorov-Smirnov distance to the true distribution is about the largest of the errors that are
+    left, over n: 0.003 at epsilon = 1 for 4,000 vertices. Noise on the sorted degrees (Hay et al.), which has the same
+    sensitivity, is four to ten times further away: there an error of one in a degree moves all vertices of this degree.
+
+    References
+    ----------
+    M. Hay, C. Li, G. Miklau, D. Jensen, "Accurate estimation of the degree distribution of private networks", ICDM 2009
+    (isotonic regression of noisy sorted degrees, to which this is the transpose).
+
+    Examples
+    --------
+    >>> import networkx as nx, dpgraph
+    >>> found = dpgraph.private_degree_distribution(nx.barabasi_albert_graph(2000, 5, seed=1), epsilon=1.0, rng=0)
+    >>> int(found.counts.sum()), found.privacy.delta, bool(abs(found.mean_degree - 9.975) < 0.1)
+    (2000, 0.0, True)
+    """
+    check_optional_delta(delta)
+    source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize, products=False)
+    call = open_call(epsilon=epsilon, accountant=accountant, relation=Edge(), noise=rng)
+    tails = release_degree_tails(source.read(), call)
+    return PrivateDegreeDistribution(degree_counts(tails.value, source.n_vertices, tails.std), tails.std, call.report())
 
 
 def _gaussian_is_quieter(epsilon: float, delta: float) -> bool:

@@ -5,21 +5,25 @@ from typing import Any
 
 import numpy as np
 
-from dpgraph.arguments import check_epsilon, check_optional_delta, require_delta
+from dpgraph.arguments import check_epsilon, check_optional_delta
 from dpgraph.bounds.count_noise_size import standard_deviation
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.linalg.subgraphs import ORDERS
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import open_call
-from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
-from dpgraph.problems.counts.strategy import COUNTS
+from dpgraph.problems.strategy import Arguments, Facts, Registry
 from dpgraph.releases.subgraphs import subgraphs_of
 from dpgraph.results.counts import PrivateCounts, PrivateEstimate
 from dpgraph.tuning import COUNTS as TUNING
 
-__all__ = ["private_subgraph_counts", "private_transitivity"]
+__all__ = ["COUNTS", "private_subgraph_counts", "private_transitivity"]
+
+#: The strategies: ``run(options, subgraphs, pattern, call, delta)`` returns a
+#: :class:`~dpgraph.releases.subgraphs.ReleasedCount`. `subgraphs` is private
+#: (:class:`~dpgraph.linalg.subgraphs.Subgraphs`), `call` and `delta` are the parts of the budget for this pattern.
+COUNTS = Registry("dpgraph.problems.counts.strategies")
 
 
 def private_subgraph_counts(  # noqa: PLR0913
@@ -41,31 +45,18 @@ def private_subgraph_counts(  # noqa: PLR0913
 
     Parameters
     ----------
-    G : networkx.Graph, igraph.Graph, scipy sparse or numpy matrix
-        The private graph; its vertices are public: see :func:`dpgraph.with_public_nodes`.
+    G, epsilon, weight, max_weight, symmetrize, accountant, rng
+        As for :func:`dpgraph.private_max_cut`.
     patterns : str or sequence of str, default ("triangle",)
         Of "edge", "wedge" (two edges at a vertex), "triangle", "3-star" (three edges at a vertex), "4-cycle" and
         "4-clique". The budget is divided evenly among them.
-    epsilon : float
-        epsilon > 0.
     delta : float, default 0.0
         0 <= delta < 1. Spent by ``"local-sensitivity"`` only.
     mechanism : str or options object, default "auto"
-        ``"ladder"``, :class:`~dpgraph.problems.counts.strategies.ladder.Ladder`
-            Pure. The count of triangles has noise of standard deviation about 1.6 A/epsilon, A the most common
-            neighbours of two vertices.
-        ``"smooth"``, :class:`~dpgraph.problems.counts.strategies.smooth.Smooth`
-            Pure. About the same median error, but heavy tails.
-        ``"local-sensitivity"``, :class:`~dpgraph.problems.counts.strategies.local_sensitivity.LocalSensitivity`
-            Needs delta.
-        ``"auto"``
-            The ladder, whose noise is the least on every graph that was tried, with delta or without.
-    weight, max_weight, symmetrize
-        See :func:`dpgraph.inputs.graphs.open_graph`.
-    accountant : PrivacyAccountant, optional
-        Debited before the graph is read.
-    rng : int or numpy.random.Generator, optional
-        For reproducible experiments only; the default is cryptographic noise.
+        "ladder" (pure: noise of standard deviation about 1.6 A/epsilon on the triangles, A the most common neighbours
+        of two vertices), "smooth" (pure; about the same median error, but heavy tails) or "local-sensitivity" (needs
+        delta); see :mod:`dpgraph.strategies`. "auto" is the ladder, whose noise is the least on every graph that was
+        tried, with delta or without.
 
     Returns
     -------
@@ -73,12 +64,8 @@ def private_subgraph_counts(  # noqa: PLR0913
 
     Raises
     ------
-    InvalidGraphError
-        The input is no undirected graph.
-    InvalidParameterError
-        A pattern is unknown or twice there, or epsilon or delta is out of range.
-    BudgetExceededError
-        The accountant refuses.
+    InvalidGraphError, InvalidParameterError, BudgetExceededError
+        Bad input, such as a pattern that is unknown or named twice; the accountant refuses.
 
     Notes
     -----
@@ -112,7 +99,7 @@ def private_subgraph_counts(  # noqa: PLR0913
         )
     shares = dict.fromkeys(names, 1 / len(names))
     door = {"weight": weight, "max_weight": max_weight, "symmetrize": symmetrize}
-    return _count(G, shares, door, (epsilon, delta), mechanism, accountant, rng)
+    return _count(G, shares, door, (epsilon, delta), Arguments(mechanism, accountant, rng))
 
 
 def private_transitivity(  # noqa: PLR0913
@@ -164,38 +151,23 @@ def private_transitivity(  # noqa: PLR0913
     """
     shares = {"triangle": TUNING.triangle_share, "wedge": 1 - TUNING.triangle_share}
     door = {"weight": weight, "max_weight": max_weight, "symmetrize": symmetrize}
-    counted = _count(G, shares, door, (epsilon, delta), mechanism, accountant, rng)
+    counted = _count(G, shares, door, (epsilon, delta), Arguments(mechanism, accountant, rng))
     value = 3 * counted.counts["triangle"] / max(counted.counts["wedge"], 1)
     return PrivateEstimate(min(max(value, 0.0), 1.0), counted, counted.privacy)
 
 
 def _count(
-    G: Any,
-    shares: dict[str, float],
-    door: dict[str, Any],
-    budget: tuple[float, float],
-    mechanism: Any,
-    accountant: PrivacyAccountant | None,
-    rng: int | np.random.Generator | None,
+    G: Any, shares: dict[str, float], door: dict[str, Any], budget: tuple[float, float], asked: Arguments
 ) -> PrivateCounts:
     """Debit the budget, read the graph and release each pattern for its share."""
     epsilon, delta = check_epsilon(budget[0]), check_optional_delta(budget[1])
-    found, options = COUNTS.resolve(mechanism)
-    strategy = found or COUNTS["ladder"]
-    options = options or strategy.options()
-    pure = strategy.pure(options)
-    if not pure:
-        require_delta(delta, f"mechanism={mechanism!r}", "mechanism='ladder'")
+    strategy, options = COUNTS.take(asked.mechanism, "ladder")
     source = open_graph(G, **door, products=False)
-    call = open_call(
-        epsilon=epsilon,
-        delta=0.0 if pure else delta,
-        accountant=accountant,
-        relation=Edge(),
-        noise=noise_source(rng),
-        staged=not pure,
-    )
-    part = call if pure else call.stage(slack=delta)
+    facts = Facts(source.n_vertices, source.max_weight, epsilon, delta)
+    spent = strategy.spends(options, facts, "mechanism='ladder'").delta
+    who, rng = asked.accountant, asked.rng
+    call = open_call(epsilon=epsilon, delta=spent, accountant=who, relation=Edge(), noise=rng, staged=spent > 0)
+    part = call.stage(slack=spent) if spent else call
     subgraphs = subgraphs_of(source.read())
     released = {
         name: strategy.run(options, subgraphs, name, part.part(share), delta * share) for name, share in shares.items()

@@ -1,5 +1,6 @@
-"""Private 2-CSPs and private max-k-cut."""
+"""Private 2-CSPs and private max-k-cut, and what ``mechanism="auto"`` stands for: a public rule."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Literal
 
@@ -14,14 +15,27 @@ from dpgraph.inputs.graphs import open_graph
 from dpgraph.instance import TwoCSP
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.relation import Constraint, Edge, LabelEdge, Relation
-from dpgraph.problems.csp.release import Choice, release_assignment
-from dpgraph.problems.csp.rule import decide
 from dpgraph.problems.csp.strategy import EDGES, TABLES, CSPTask
-from dpgraph.releases.constraints import PrivateTables, RelatedEdges, public_relation
+from dpgraph.problems.cut.api import edges_per_flip
+from dpgraph.problems.strategy import MAIN_SHARE, Arguments, Labelling, Registry, Undecided, release_labels
+from dpgraph.releases.answers import expected_flips
+from dpgraph.releases.constraints import (
+    PrivateCSP,
+    PrivateTables,
+    RelatedEdges,
+    public_relation,
+    release_total,
+    release_value,
+)
+from dpgraph.releases.sweeps.two_stage import core_may_answer
 from dpgraph.results.csp import PrivateCSPResult
+from dpgraph.tuning import ANSWER_RULE
 
-__all__ = ["private_max_2csp", "private_max_k_cut"]
+__all__ = ["decide_labels", "private_max_2csp", "private_max_k_cut"]
 
+_TOTAL_SHARE = 0.005
+#: Expected answers times squared labels beyond this number would not fit into memory.
+_TABLE_LIMIT = 3e7
 #: Fields of n vertices are arrays of shape (n, k).
 MOST_PARTS = 256
 _RELATIONS: dict[str, Relation] = {
@@ -57,8 +71,7 @@ def private_max_2csp(  # noqa: PLR0913
     mechanism : str or options object, default "auto"
         "bounded-iterates" (never halts), which "auto" takes unless the adjacency is "edge"; "coherence", which releases
         a low-rank label-extended matrix and needs "label-edge" and a delta; for "edge" what
-        :func:`~dpgraph.private_max_k_cut` offers, with its rule for "auto". Or an object of :mod:`dpgraph.strategies`,
-        such as ``strategies.BoundedIterates(noise="laplace")``; a name means its defaults.
+        :func:`~dpgraph.private_max_k_cut` offers, with its rule for "auto". Or an object of :mod:`dpgraph.strategies`.
     adjacency : {"label-edge", "constraint", "edge"}
         Neighbours differ in one entry of one pair's table (one edge of the label-extended graph); or in the whole table
         of one pair: a constraint is added, removed or replaced on the same pair; or, all tables being a weight times
@@ -108,7 +121,6 @@ def private_max_2csp(  # noqa: PLR0913
     if not isinstance(instance, TwoCSP):
         raise InvalidParameterError(f"instance must be a dpgraph.TwoCSP; got {type(instance).__name__}")
     check_choice("adjacency", adjacency, _RELATIONS)
-    check_choice("on_halt", on_halt, ("raise", "fallback"))
     if adjacency != "edge" and relation is not None:
         raise InvalidParameterError(
             f"relation= is public and belongs to adjacency='edge'; with adjacency={adjacency!r} all tables are private"
@@ -122,13 +134,12 @@ def private_max_2csp(  # noqa: PLR0913
         check_scale("max_weight", max_weight),
         progress,
     )
-    who: Any = {"accountant": accountant, "rng": rng}
+    asked = Arguments(mechanism, accountant, rng, on_halt)
     if adjacency != "edge":
-        tables = Choice(TABLES, mechanism, "bounded-iterates", on_halt)
-        return release_assignment(task, tables, partial(PrivateTables.read, instance, task.max_weight), **who)
-    table = public_relation(relation, len(task.alphabet))
-    edges = Choice(EDGES, mechanism, decide(task, weighted=is_weighted(None, max_weight)))
-    return release_assignment(task, edges, partial(RelatedEdges.read, instance, table, task.max_weight), **who)
+        tables = partial(PrivateTables.read, instance, task.max_weight)
+        return _release_assignment(TABLES, task, asked, "bounded-iterates", tables)
+    edges = partial(RelatedEdges.read, instance, public_relation(relation, len(task.alphabet)), task.max_weight)
+    return _release_assignment(EDGES, task, asked, _decide(task, weighted=is_weighted(None, max_weight)), edges)
 
 
 def private_max_k_cut(  # noqa: PLR0913
@@ -149,19 +160,15 @@ def private_max_k_cut(  # noqa: PLR0913
 
     Parameters
     ----------
-    G : networkx.Graph, igraph.Graph, scipy sparse or numpy matrix
-        The private graph; its vertices and their order are public: see :func:`dpgraph.with_public_nodes`.
+    G, epsilon, weight, max_weight, symmetrize, accountant, rng, progress
+        As for :func:`~dpgraph.private_max_cut`.
     k : int
         Number of parts, 2 <= k <= 256.
-    epsilon, delta, accountant, rng, progress
-        As for :func:`~dpgraph.private_max_2csp`.
     mechanism : str or options object, default "auto"
-        "bounded-iterates", "core-response" or "randomized-response", as for :func:`~dpgraph.private_max_cut`, or an
-        object of :mod:`dpgraph.strategies`; a name means its defaults. "auto" takes one of them by a public rule from a
-        privately released average degree, and bounded iterates with declared weights. ``result.mechanism`` names the
-        choice.
-    weight, max_weight, symmetrize
-        See :func:`dpgraph.inputs.graphs.open_graph`.
+        "bounded-iterates", "core-response" or "randomized-response", as for :func:`~dpgraph.private_max_cut`, which is
+        also where "auto" is explained; with declared weights it is bounded iterates.
+    delta : float, default 0.0
+        0 <= delta < 1; with 0 the call is pure.
 
     Returns
     -------
@@ -197,6 +204,57 @@ def private_max_k_cut(  # noqa: PLR0913
     graph = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
     epsilon, delta = check_epsilon(epsilon), check_optional_delta(delta)
     task = CSPTask(graph.nodes, tuple(range(k)), epsilon, delta, Edge(), graph.max_weight, progress)
-    choice = Choice(EDGES, mechanism, decide(task, weighted=graph.weighted))
     differ = public_relation(None, k)
-    return release_assignment(task, choice, lambda: RelatedEdges(graph.read(), differ), accountant=accountant, rng=rng)
+    asked, auto = Arguments(mechanism, accountant, rng), _decide(task, weighted=graph.weighted)
+    return _release_assignment(EDGES, task, asked, auto, lambda: RelatedEdges(graph.read(), differ))
+
+
+def _release_assignment(
+    strategies: Registry, task: CSPTask, asked: Arguments, auto: str | Undecided, read: Callable[[], PrivateCSP]
+) -> PrivateCSPResult:
+    problem = Labelling(
+        strategies,
+        (_TOTAL_SHARE, MAIN_SHARE, 1 - MAIN_SHARE - _TOTAL_SHARE),
+        total=release_total,
+        value=release_value,
+        at_random=lambda generator, task: generator.integers(0, len(task.alphabet), task.n),
+    )
+    labels, mechanism, total, value, report = release_labels(problem, task, asked, auto, read)
+    return PrivateCSPResult(
+        assignment={v: task.alphabet[a] for v, a in zip(task.variables, labels.tolist(), strict=True)},
+        labels=labels,
+        alphabet=task.alphabet,
+        estimated_value=value.value,
+        estimated_value_std=value.std,
+        estimated_total_weight=total.value,
+        mechanism=mechanism,
+        privacy=report,
+    )
+
+
+def _decide(task: CSPTask, *, weighted: bool) -> str | Undecided:
+    """The strategy that "auto" takes, or by which released number it is chosen.
+
+    One bit tells little of a weight between 0 and max_weight: where such weights are declared, no pair answers.
+    """
+    if weighted:
+        return "bounded-iterates"
+    by_degree = partial(decide_labels, task.n, task.epsilon, labels=len(task.alphabet))
+    return Undecided("average degree, in edges", by_degree)
+
+
+def decide_labels(n: int, epsilon: float, mean_degree: float, labels: int) -> str:
+    """The strategy for a released average degree, in edges.
+
+    Randomised response hides the edges of a vertex among n/(1 + e**epsilon) false answers: all vertices answer from 3
+    edges for each false answer on, and a core does from 1.25 on (0.6 from epsilon = 3 on). Elsewhere bounded iterates
+    pay for one row at a time, whatever n.
+    """
+    ratio = edges_per_flip(n, epsilon, mean_degree)
+    answers = n * max(mean_degree, 0.0) / 2 + expected_flips(n, epsilon * MAIN_SHARE)
+    least = ANSWER_RULE.core_labels if epsilon >= ANSWER_RULE.labels_epsilon else ANSWER_RULE.core
+    if ratio < least or answers * labels**2 > _TABLE_LIMIT:
+        return "bounded-iterates"
+    if ratio >= ANSWER_RULE.all_late:
+        return "randomized-response"
+    return "core-response" if core_may_answer(epsilon * MAIN_SHARE) else "bounded-iterates"

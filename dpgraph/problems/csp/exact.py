@@ -92,9 +92,7 @@ def max_2csp(  # noqa: PLR0913
 
     References
     ----------
-    P. Raghavendra, Optimal algorithms and inapproximability results for every CSP?, STOC 2008.
-    V. Guruswami, A. K. Sinop, Lasserre hierarchy, higher eigenvalues, and approximation schemes for graph
-    partitioning and quadratic integer programming with PSD objectives, FOCS 2011.
+    P. Raghavendra, Optimal algorithms and inapproximability results for every CSP?, STOC 2008; GS11.
 
     Examples
     --------

@@ -1,16 +1,27 @@
-"""What a strategy for private constraint problems is."""
+"""What the strategies for private constraint problems share."""
 
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
 
 from dpgraph.privacy.relation import Constraint, Relation
+from dpgraph.problems.cut.solve import answer_weights
 from dpgraph.problems.options import BoundedIterates
-from dpgraph.problems.strategy import Registry, Strategy
+from dpgraph.problems.strategy import Registry, Spending
+from dpgraph.releases.answers import FlippedGraph
 from dpgraph.releases.sweeps.gaussian import is_pure
+from dpgraph.sos.csp.objective import CSPObjective
+from dpgraph.sos.csp.rounding import improve_labels
 from dpgraph.tuning import CORE
+from dpgraph.typing import FloatArray, IntArray
 
-__all__ = ["EDGES", "TABLES", "CSPStrategy", "CSPTask", "Spending", "spending_of_iterates"]
+__all__ = ["EDGES", "TABLES", "CSPTask", "label_answers", "spending_of_iterates"]
+
+
+#: Random starts of the annealing of answers, and its sweeps.
+_STARTS, _SWEEPS = 2, 500
 
 
 @dataclass(frozen=True)
@@ -36,25 +47,6 @@ class CSPTask:
         return isinstance(self.neighbours, Constraint)
 
 
-class Spending(NamedTuple):
-    """How a strategy spends: with this delta, so much of it for good events, in one stage or in several."""
-
-    delta: float = 0.0
-    slack: float = 0.0
-    staged: bool = False
-
-
-@dataclass(frozen=True)
-class CSPStrategy(Strategy):
-    """One way to label privately: ``run(options, private, call, task, mean_degree)`` returns labels.
-
-    `call` is the part of the budget for it, `mean_degree` the released average weight of the constraints on a variable;
-    ``check(options, task)`` and ``spending(options, task)`` see a :class:`CSPTask` too.
-    """
-
-    spending: Callable[[Any, CSPTask], Spending] = lambda _options, _task: Spending()
-
-
 def spending_of_iterates(options: BoundedIterates, task: CSPTask) -> Spending:
     """Pure with delta = 0 and with Laplace noise, and where "auto" takes Laplace noise whatever is released.
 
@@ -67,6 +59,19 @@ def spending_of_iterates(options: BoundedIterates, task: CSPTask) -> Spending:
     return Spending(task.delta, CORE.look_delta * task.delta * auto, staged=auto)
 
 
-#: Strategies where edges are private, and where tables are.
+def label_answers(flipped: FlippedGraph, relation: FloatArray, *, rng: np.random.Generator) -> IntArray:
+    """Label a released graph: much expected weight, times a public relation, of the pairs that answered 1.
+
+    What the other pairs weigh is left out: together they are a small share of the edges, spread over all pairs, and
+    favour nothing but balance, as the others do too.
+    """
+    n, q = flipped.adjacency.shape[0], len(relation)
+    pairs = sparse.triu(answer_weights(flipped)[0], k=1).tocoo()
+    ends = np.stack(pairs.coords, axis=1).astype(np.int64)
+    objective = CSPObjective(ends, pairs.data[:, None, None] * relation, np.zeros((n, q)))
+    return improve_labels(objective, rng.integers(q, size=(_STARTS, n)), rng, sweeps=_SWEEPS)
+
+
+#: Strategies where edges are private, and where tables are: ``run`` returns labels.
 EDGES = Registry("dpgraph.problems.csp.edge_strategies")
 TABLES = Registry("dpgraph.problems.csp.table_strategies")

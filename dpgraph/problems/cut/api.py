@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal
 
 import numpy as np
 
-from dpgraph.arguments import check_choice, check_epsilon, check_optional_delta, require_delta
-from dpgraph.exceptions import MechanismHalted
+from dpgraph.arguments import check_epsilon, check_optional_delta
 from dpgraph.inputs.graphs import GraphSource, open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import open_call
-from dpgraph.privacy.noise import noise_source
-from dpgraph.privacy.relation import Edge
-from dpgraph.problems.cut.strategy import CUTS, Cut, CutFacts, CutStrategy, CutTask
-from dpgraph.problems.strategy import Undecided
+from dpgraph.problems.cut.strategy import CUTS, Cut, CutTask
+from dpgraph.problems.strategy import MAIN_SHARE, Arguments, Labelling, Undecided, release_labels
 from dpgraph.releases.all_cuts import LARGEST
 from dpgraph.releases.answers import FLIP_LIMIT, LARGEST_EPSILON, expected_flips
 from dpgraph.releases.totals import release_cut_weight, release_total_weight
@@ -27,11 +23,15 @@ __all__ = ["MAIN_SHARE", "decide", "decide_by_degree", "edges_per_flip", "privat
 
 OnHalt = Literal["raise", "fallback"]
 
-#: Shares of the budget (of mu**2, or of epsilon if pure): the chosen mechanism, the weight of the cut, all weight.
-MAIN_SHARE = 0.975
 _VALUE_SHARE = 0.02
-#: Neighbours differ in the weight of one pair.
-_NEIGHBOURS = Edge()
+_CUT = Labelling(
+    CUTS,
+    (1 - _VALUE_SHARE - MAIN_SHARE, MAIN_SHARE, _VALUE_SHARE),
+    total=release_total_weight,
+    value=lambda graph, cut, call: release_cut_weight(graph, cut.labels, call),
+    # A random balanced cut, which cuts at least half of the edges in expectation.
+    at_random=lambda generator, task: Cut((generator.permutation(task.n) % 2).astype(np.int8)),
+)
 
 
 def private_max_cut(  # noqa: PLR0913
@@ -59,25 +59,12 @@ def private_max_cut(  # noqa: PLR0913
     delta : float, default 0.0
         0 <= delta < 1. Strategies that add Gaussian noise need it, the others do not use it.
     mechanism : str or options object, default "auto"
-        A name means the defaults of its options, an object of :mod:`dpgraph.strategies` sets them.
-
-        ``"bounded-iterates"``, :class:`~dpgraph.problems.options.BoundedIterates`
-            Private block coordinate descent on a public iterate. Never halts; any size. Pure without Gaussian noise.
-        ``"randomized-response"``, :class:`~dpgraph.problems.options.RandomizedResponse`
-            Every pair flipped at random, then the solver. Pure. For average degrees above n/(1 + e**epsilon).
-        ``"core-response"``, :class:`~dpgraph.problems.options.CoreResponse`
-            Randomized response inside a core of large degrees, one noisy look at every other vertex. Pure.
-        ``"permute-and-flip"``, :class:`~dpgraph.problems.options.PermuteAndFlip`
-            The noisily largest of all cuts of at most 20 vertices. Pure.
-        ``"coherence"``, :class:`~dpgraph.problems.options.Coherence`
-            :func:`~dpgraph.private_normalized_adjacency`, then the max-cut solver. Needs delta; may halt.
-        ``"gaussian"``, :class:`~dpgraph.problems.options.Gaussian`
-            Noise on all entries of the normalized adjacency, projection, the solver (n <= 5000). Needs delta.
-        ``"noisy-power"``, :class:`~dpgraph.problems.options.NoisyPower`
-            Noisy power method, then the solver. Needs delta.
-        ``"auto"``
-            A public rule among pure strategies, by n, epsilon and a privately released average degree
-            (docs/choosing.md). ``result.mechanism`` names the choice.
+        A name means the defaults of its options, an object of :mod:`dpgraph.strategies`, where each strategy is
+        explained, sets them. Pure: "bounded-iterates" (for any size), "randomized-response" (for average degrees above
+        n/(1 + e**epsilon)), "core-response" and "permute-and-flip" (at most 20 vertices). Delta is needed by
+        "coherence", which may halt, "gaussian" (n <= 5000) and "noisy-power": these release a matrix, which the solver
+        cuts. "auto" is a public rule among the pure ones, by n, epsilon and a privately released average degree
+        (docs/choosing.md); ``result.mechanism`` names the choice.
     on_halt : {"raise", "fallback"}
         When the mechanism halts: raise, or return a random balanced cut that does not depend on the data.
     weight, max_weight, symmetrize
@@ -95,10 +82,8 @@ def private_max_cut(  # noqa: PLR0913
 
     Raises
     ------
-    InvalidGraphError, InvalidParameterError
-        Bad input, or a strategy that needs delta without one.
-    BudgetExceededError
-        The accountant refuses.
+    InvalidGraphError, InvalidParameterError, BudgetExceededError
+        Bad input, or a strategy that needs delta without one; the accountant refuses.
     MechanismHalted
         ``"coherence"`` could not certify what it needs, and ``on_halt="raise"``.
 
@@ -125,8 +110,8 @@ def private_max_cut(  # noqa: PLR0913
     True
     """
     source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
-    plan = _plan(source, mechanism, epsilon, delta)
-    return _release_cut(source, plan, on_halt=on_halt, accountant=accountant, rng=rng, progress=progress)
+    asked = Arguments(mechanism, accountant, rng, on_halt)
+    return _release_cut(source, (epsilon, delta), asked, progress=progress)
 
 
 def private_max_bisection(  # noqa: PLR0913
@@ -181,84 +166,27 @@ def private_max_bisection(  # noqa: PLR0913
     [200, 200]
     """
     source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
-    plan = _plan(source, mechanism, epsilon, delta)
-    return _release_cut(source, plan, True, on_halt=on_halt, accountant=accountant, rng=rng, progress=progress)
-
-
-class _Plan(NamedTuple):
-    """What public arguments say about a call: what it spends, of which `slack` is the part that good events may use."""
-
-    # The strategy and its options, or by which released number it is chosen among pure ones
-    choice: tuple[CutStrategy, Any] | Undecided
-    epsilon: float
-    delta: float = 0.0
-    slack: float = 0.0
-
-
-def _plan(source: GraphSource, mechanism: Any, epsilon: float, delta: float) -> _Plan:
-    """Check public arguments; raises :class:`InvalidParameterError` before the budget is touched."""
-    epsilon, delta = check_epsilon(epsilon), check_optional_delta(delta)
-    found, options = CUTS.resolve(mechanism)
-    if found is None:
-        taken = decide(source.n_vertices, epsilon, weighted=source.weighted)
-        if isinstance(taken, Undecided):
-            return _Plan(taken, epsilon)
-        found, options = CUTS.resolve(taken)
-    strategy = cast(CutStrategy, found)
-    strategy.check(options, CutFacts(source.n_vertices, source.max_weight, epsilon * MAIN_SHARE))
-    if strategy.pure(options):
-        return _Plan((strategy, options), epsilon)
-    require_delta(delta, f"mechanism={mechanism!r}", "mechanism='bounded-iterates'")
-    return _Plan((strategy, options), epsilon, delta, delta * strategy.slack_share(options))
+    asked = Arguments(mechanism, accountant, rng, on_halt)
+    return _release_cut(source, (epsilon, delta), asked, balanced=True, progress=progress)
 
 
 def _release_cut(
-    source: GraphSource,
-    plan: _Plan,
-    balanced: bool = False,
-    *,
-    on_halt: OnHalt,
-    accountant: PrivacyAccountant | None,
-    rng: int | np.random.Generator | None,
-    progress: bool,
+    source: GraphSource, budget: tuple[float, float], asked: Arguments, *, balanced: bool = False, progress: bool
 ) -> PrivateCutResult:
-    """Debit the budget, read the graph, release and solve."""
-    check_choice("on_halt", on_halt, ("raise", "fallback"))
-    call = open_call(
-        epsilon=plan.epsilon,
-        delta=plan.delta,
-        accountant=accountant,
-        relation=_NEIGHBOURS,
-        noise=noise_source(rng),
-        slack=plan.slack,
-    )
-    first, main, last = call.split(1 - _VALUE_SHARE - MAIN_SHARE, MAIN_SHARE, _VALUE_SHARE)
-    graph = source.read()
-    total = release_total_weight(graph, first)
-    mean_degree = 2 * total.value / graph.n_vertices
-    choice = plan.choice
-    if isinstance(choice, Undecided):
-        choice = cast(tuple[CutStrategy, Any], CUTS.resolve(choice.then(mean_degree / graph.max_weight)))
-    strategy, options = choice
-    try:
-        cut, used = strategy.run(options, graph, main, CutTask(balanced, mean_degree, progress)), strategy.name
-    except MechanismHalted:
-        if on_halt == "raise":
-            raise
-        # A random balanced cut, which cuts at least half of the edges in expectation.
-        cut = Cut((call.generator.permutation(graph.n_vertices) % 2).astype(np.int8))
-        used = "data-independent"
-    value = release_cut_weight(graph, cut.labels, last)
+    n, epsilon, delta = source.n_vertices, check_epsilon(budget[0]), check_optional_delta(budget[1])
+    task = CutTask(n, source.max_weight, epsilon, delta, balanced, progress)
+    auto = decide(n, epsilon, weighted=source.weighted)
+    cut, mechanism, total, value, report = release_labels(_CUT, task, asked, auto, source.read)
     return PrivateCutResult(
-        partition=make_partition(graph.nodes, cut.labels),
+        partition=make_partition(source.nodes, cut.labels),
         labels=cut.labels,
-        nodes=graph.nodes,
+        nodes=source.nodes,
         estimated_value=value.value,
         estimated_value_std=value.std,
         estimated_total_weight=total.value,
         upper_bound=cut.upper_bound,
-        mechanism=used,
-        privacy=call.report(),
+        mechanism=mechanism,
+        privacy=report,
     )
 
 

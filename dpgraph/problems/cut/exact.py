@@ -11,6 +11,7 @@ from dpgraph.arguments import check_choice, check_integer
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.inputs.graphs import as_graph
 from dpgraph.results.adjacency import DENSE_LIMIT, FactoredOperator
+from dpgraph.results.cut import make_partition
 from dpgraph.results.igraph_views import crossing_edges, igraph_clustering, igraph_cut, sides
 from dpgraph.sos.cut.base import CutObjective
 from dpgraph.sos.cut.bisection import solve_bisection
@@ -129,10 +130,9 @@ def max_cut(  # noqa: PLR0913
 
     Raises
     ------
-    InvalidGraphError
-        Directed input, no vertices, NaN or infinite weights, a missing weight attribute.
-    InvalidParameterError
-        An argument out of range, or a relaxation that does not offer the degree.
+    InvalidGraphError, InvalidParameterError
+        No undirected graph with finite weights; an argument out of range, or a relaxation that does not offer the
+        degree.
 
     Notes
     -----
@@ -142,9 +142,7 @@ def max_cut(  # noqa: PLR0913
     References
     ----------
     M. X. Goemans, D. P. Williamson, Improved approximation algorithms for maximum cut and satisfiability problems
-    using semidefinite programming, J. ACM 42 (1995), Theorem 3.3.
-    B. Barak, P. Raghavendra, D. Steurer, Rounding semidefinite programming hierarchies via global correlation,
-    FOCS 2011.
+    using semidefinite programming, J. ACM 42 (1995), Theorem 3.3; BRS11.
 
     Examples
     --------
@@ -214,8 +212,7 @@ def max_bisection(  # noqa: PLR0913
 
     References
     ----------
-    A. Frieze, M. Jerrum, Improved approximation algorithms for MAX k-CUT and MAX BISECTION, Algorithmica 18 (1997).
-    P. Raghavendra, N. Tan, Approximating CSPs with global cardinality constraints using SDP hierarchies, SODA 2012.
+    A. Frieze, M. Jerrum, Improved approximation algorithms for MAX k-CUT and MAX BISECTION, 1997; RT12.
 
     Examples
     --------
@@ -257,7 +254,4 @@ def _objective(G: Any, weight: str | None) -> tuple[CutObjective, tuple[Hashable
 
 def _cut_result(solution: Solution, nodes: tuple[Hashable, ...]) -> CutResult:
     """The solution in the labels of the caller."""
-    partition: tuple[set[Hashable], set[Hashable]] = (set(), set())
-    for node, label in zip(nodes, solution.labels, strict=True):
-        partition[label].add(node)
-    return CutResult(partition=partition, **solution.shared())
+    return CutResult(partition=make_partition(nodes, solution.labels), **solution.shared())

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from dpgraph.arguments import check_choice, check_integer
+from dpgraph.arguments import check_choice
 from dpgraph.denoise.iterates import shrunken_degrees
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.problems.cut.strategy import Cut
@@ -21,7 +21,6 @@ from dpgraph.sos.cut.base import CutObjective
 from dpgraph.sos.cut.objective import DenseObjective, SparseObjective
 from dpgraph.sos.cut.solver import solve_max_cut
 from dpgraph.sos.cut.swaps import repair_and_swap
-from dpgraph.sos.moments.relaxation import check_size
 from dpgraph.sos.moments.rounding import solve_cut_by_moments
 from dpgraph.sos.seed_search import SolverOptions
 from dpgraph.sos.solution import Solution
@@ -29,7 +28,6 @@ from dpgraph.typing import FloatArray
 
 __all__ = [
     "answer_weights",
-    "check_degree",
     "check_projection",
     "cut_answers",
     "flipped_objective",
@@ -68,12 +66,6 @@ def check_projection(projection: str, n: int) -> None:
             f"projection={projection!r} is dense and limited to n <= {DENSE_LIMIT}; got n = {n}. "
             'Use projection="auto" or "none", which keep the matrix factored'
         )
-
-
-def check_degree(degree: int, n: int) -> None:
-    """Refuse a degree of the relaxation that is odd, or too large for so many vertices; before anything is read."""
-    if check_integer("degree", degree, 2) != 2:
-        check_size(n, 2, degree)
 
 
 def solve_dense(

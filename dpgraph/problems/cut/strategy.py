@@ -1,31 +1,26 @@
-"""What a strategy for private cuts is."""
+"""What the strategies for private cuts take and return."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgraph.problems.strategy import Registry, Strategy
+from dpgraph.privacy.relation import Edge, Relation
+from dpgraph.problems.strategy import Registry
 
-__all__ = ["CUTS", "Cut", "CutFacts", "CutStrategy", "CutTask"]
+__all__ = ["CUTS", "Cut", "CutTask"]
 
 
-class CutFacts(NamedTuple):
-    """What is public before anything is read; `epsilon` is what is left for the strategy."""
+class CutTask(NamedTuple):
+    """What is asked for, on request halves, and what is public. Neighbours differ in the weight of one pair."""
 
     n: int
     max_weight: float
     epsilon: float
-
-
-class CutTask(NamedTuple):
-    """What a strategy is asked for: on request halves, given a released average degree."""
-
+    delta: float
     balanced: bool
-    mean_degree: float
-    progress: bool = False
+    progress: bool
+    neighbours: Relation = Edge()
 
 
 class Cut(NamedTuple):
@@ -35,16 +30,5 @@ class Cut(NamedTuple):
     upper_bound: float | None = None
 
 
-@dataclass(frozen=True)
-class CutStrategy(Strategy):
-    """One way to cut privately: ``run(options, graph, call, task)`` returns a :class:`Cut`.
-
-    `call` is the part of the budget for it, `task` a :class:`CutTask`; ``check(options, facts)`` sees
-    :class:`CutFacts`; ``slack_share(options)`` is the part of delta that good events may use.
-    """
-
-    slack_share: Callable[[Any], float] = lambda _: 0.0
-
-
-#: The strategies.
+#: The strategies: ``run`` returns a :class:`Cut`.
 CUTS = Registry("dpgraph.problems.cut.strategies")

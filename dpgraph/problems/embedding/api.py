@@ -7,18 +7,17 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from dpgraph.arguments import check_choice, check_epsilon, check_optional_delta, require_delta
+from dpgraph.arguments import check_choice, check_epsilon, check_optional_delta
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import Graph
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import Call, open_call
-from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
 from dpgraph.problems.embedding.rule import RESIDUAL, choose_mechanism, release_unevenness
 from dpgraph.problems.embedding.strategies import noisy_power
-from dpgraph.problems.embedding.strategy import EMBEDDINGS, EmbeddingFacts
-from dpgraph.problems.strategy import Undecided
+from dpgraph.problems.embedding.strategy import EMBEDDINGS
+from dpgraph.problems.strategy import Facts, Spending, Undecided
 from dpgraph.releases.eigenspaces.power_method import POWER_RANK
 from dpgraph.releases.eigenspaces.projector import Rank, check_rank
 from dpgraph.releases.normalized import Regularization
@@ -28,14 +27,15 @@ __all__ = ["private_normalized_adjacency"]
 
 ANSWERS, PRODUCTS = "randomized-response", "noisy-power"
 
+#: What runs once the budget is debited.
+Release = Callable[[Graph, Call], PrivateNormalizedAdjacency]
+
 
 class _Plan(NamedTuple):
-    """How a call spends its budget: ``run(graph, call)`` once it is debited."""
+    """How a call spends its budget."""
 
-    run: Callable[[Graph, Call], PrivateNormalizedAdjacency]
-    pure: bool
-    slack_share: float = 0.0
-    staged: bool = False
+    run: Release
+    spending: Spending = Spending()
 
 
 def private_normalized_adjacency(  # noqa: PLR0913
@@ -75,22 +75,13 @@ def private_normalized_adjacency(  # noqa: PLR0913
         The coherence that the noise of "coherence" is scaled by: max ||U_i||/sqrt(c_i), or the papers' max ||U_i||;
         "rank" makes "auto" take that strategy.
     mechanism : str or options object, default "auto"
-        ``"noisy-power"``
-            Averaged products with public iterates, normalised by released degrees. Never halts; any size. With `rank` 1
-            the noise of all products is drawn together and the call is pure (delta is not spent).
-        ``"randomized-response"``
-            Every pair answers at random. Pure (delta is not spent); the most accurate for a large epsilon and for small
-            graphs.
-        ``"coherence"``
-            The coherence-aware projector. May halt.
-        ``"gaussian"``
-            Noise on all entries (n <= 5000).
-        ``"auto"``
-            One of the first two, by n, `rank`, epsilon and delta, and by what degrees say privately where these do not
-            decide (docs/choosing.md); it never halts, and the result says which one ran.
-
-        Or an object of :mod:`dpgraph.strategies`, such as ``strategies.Coherence(certificate="gap-and-coherence")``; a
-        name means its defaults. `rank`, `regularization` and `coherence` may stand there too.
+        "noisy-power" (averaged products with public iterates; any size; pure with `rank` 1), "randomized-response"
+        (pure; the most accurate for a large epsilon and for small graphs), "coherence" (the coherence-aware projector;
+        may halt) or "gaussian" (noise on all entries; n <= 5000). "auto" is one of the first two, by n, `rank`, epsilon
+        and delta, and by what degrees say privately where these do not decide (docs/choosing.md); it never halts, and
+        the result says which one ran. Or an object of :mod:`dpgraph.strategies`, where each is explained, such as
+        ``strategies.Coherence(certificate="gap-and-coherence")``; a name means its defaults. `rank`, `regularization`
+        and `coherence` may stand there too.
 
     Returns
     -------
@@ -98,10 +89,8 @@ def private_normalized_adjacency(  # noqa: PLR0913
 
     Raises
     ------
-    InvalidGraphError, InvalidParameterError
-        Bad input.
-    BudgetExceededError
-        The accountant refuses.
+    InvalidGraphError, InvalidParameterError, BudgetExceededError
+        Bad input; the accountant refuses.
     MechanismHalted
         "coherence" certified no spectral gap (stage ``"gap"``), or "coherence" or "gaussian" with a given
         `regularization` no minimum degree (stage ``"minimum degree"``).
@@ -117,10 +106,8 @@ def private_normalized_adjacency(  # noqa: PLR0913
 
     References
     ----------
-    DN25a: T. d'Orsi, G. Novikov, "Tight differentially private PCA via matrix coherence", arXiv:2510.26679, Theorem 1.9
-    and Algorithms 5.2-6.2 (``"coherence"``); M. Hardt, E. Price, "The noisy power method", NIPS 2014
-    (``"noisy-power"``); DN25b, section 4 (``core_noise``); C. Dwork, K. Talwar, A. Thakurta, L. Zhang, "Analyze
-    Gauss", STOC 2014 (``"gaussian"``).
+    DN25a, Theorem 1.9 and Algorithms 5.2-6.2 (``"coherence"``); HP14 (``"noisy-power"``); DN25b, section 4
+    (``core_noise``); DTTZ14 (``"gaussian"``). docs/theory.md has their titles.
 
     Examples
     --------
@@ -130,25 +117,17 @@ def private_normalized_adjacency(  # noqa: PLR0913
     >>> private.basis.shape, private.mechanism, private.privacy.delta
     ((400, 2), 'randomized-response', 0.0)
     """
-    noise = noise_source(rng)
     source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
     epsilon, delta = check_epsilon(epsilon), check_optional_delta(delta)
-    facts = EmbeddingFacts(source.n_vertices, source.max_weight, epsilon, delta, source.weighted)
+    facts = Facts(source.n_vertices, source.max_weight, epsilon, delta, source.weighted)
     check_choice("coherence", coherence, ("degree-corrected", "rank"))
     if coherence != "degree-corrected" and isinstance(mechanism, str) and mechanism == "auto":
         mechanism = "coherence"  # the only strategy that reads it
     strategy, options = EMBEDDINGS.resolve(mechanism)
     given = {"rank": rank, "regularization": regularization, "coherence": coherence}
     plan = _automatic(facts, given) if strategy is None else _plan(strategy.name, _filled(options, given), facts)
-    call = open_call(
-        epsilon=epsilon,
-        delta=0.0 if plan.pure else delta,
-        accountant=accountant,
-        relation=Edge(),
-        noise=noise,
-        slack=0.0 if plan.pure else plan.slack_share * delta,
-        staged=plan.staged,
-    )
+    spent: dict[str, Any] = plan.spending._asdict()
+    call = open_call(epsilon=epsilon, accountant=accountant, relation=Edge(), noise=rng, **spent)
     return replace(plan.run(source.read(), call), privacy=call.report())
 
 
@@ -168,19 +147,13 @@ def _filled(options: Any, given: dict[str, Any]) -> Any:
     return options
 
 
-def _plan(name: str, options: Any, facts: EmbeddingFacts) -> _Plan:
+def _plan(name: str, options: Any, facts: Facts) -> _Plan:
     """The plan of one strategy, whose options are validated."""
-    strategy: Any = EMBEDDINGS[name]
-    strategy.check(options, facts)
-    pure = strategy.pure(options)
-    if not pure:
-        products = " with more than one column" if name == PRODUCTS else ""
-        alternative = "mechanism='randomized-response', or 'noisy-power' with rank=1"
-        require_delta(facts.delta, f"mechanism={name!r}{products}", alternative)
-    return _Plan(partial(strategy.run, options), pure, strategy.slack_share(options))
+    pure = "mechanism='randomized-response', or 'noisy-power' with rank=1"
+    return _Plan(partial(EMBEDDINGS[name].run, options), EMBEDDINGS[name].spends(options, facts, pure))
 
 
-def _automatic(facts: EmbeddingFacts, given: dict[str, Any]) -> _Plan:
+def _automatic(facts: Facts, given: dict[str, Any]) -> _Plan:
     """What "auto" runs; products of a pure call have one column."""
     answers, products = (_filled(EMBEDDINGS[name].options(), given) for name in (ANSWERS, PRODUCTS))
     columns = check_rank(products.rank, facts.n, POWER_RANK)[-1]
@@ -192,23 +165,19 @@ def _automatic(facts: EmbeddingFacts, given: dict[str, Any]) -> _Plan:
     chosen = choose_mechanism(facts.n, columns, facts.epsilon, facts.delta, weighted=facts.weighted)
     if isinstance(chosen, str):
         return _plan(chosen, answers if chosen == ANSWERS else products, facts)
-    release: dict[str, Callable[[Graph, Call], PrivateNormalizedAdjacency]] = {
-        ANSWERS: partial(EMBEDDINGS[ANSWERS].run, answers)
-    }
+    release: dict[str, Release] = {ANSWERS: partial(EMBEDDINGS[ANSWERS].run, answers)}
     if chosen.question == RESIDUAL:
-        return _Plan(partial(_by_residual, chosen, release[ANSWERS], products), pure=True)
+        return _Plan(partial(_by_residual, chosen, release[ANSWERS], products))
     release[PRODUCTS] = partial(EMBEDDINGS[PRODUCTS].run, products)
     if columns == 1:
         release[PRODUCTS] = partial(noisy_power.release_vector_of_even_degrees, products)
-    return _Plan(partial(_by_unevenness, chosen, release, columns), pure=columns == 1, staged=True)
+    return _Plan(
+        partial(_by_unevenness, chosen, release, columns), Spending(0.0 if columns == 1 else facts.delta, staged=True)
+    )
 
 
 def _by_unevenness(
-    chosen: Undecided,
-    release: dict[str, Callable[[Graph, Call], PrivateNormalizedAdjacency]],
-    columns: int,
-    graph: Graph,
-    call: Call,
+    chosen: Undecided, release: dict[str, Release], columns: int, graph: Graph, call: Call
 ) -> PrivateNormalizedAdjacency:
     """Release one bit about the degrees, then what it chooses; the rest of the budget is free after it."""
     name = chosen.then(release_unevenness(graph, columns, call))
@@ -216,11 +185,7 @@ def _by_unevenness(
 
 
 def _by_residual(
-    chosen: Undecided,
-    answers: Callable[[Graph, Call], PrivateNormalizedAdjacency],
-    products: Any,
-    graph: Graph,
-    call: Call,
+    chosen: Undecided, answers: Release, products: Any, graph: Graph, call: Call
 ) -> PrivateNormalizedAdjacency:
     """Release how far the degrees are from the leading eigenvector; products go on from there."""
     start = noisy_power.release_start(graph, call.epsilon, call.part(noisy_power.first_share()).stage())

@@ -16,7 +16,7 @@ from functools import partial
 import numpy as np
 
 from dpgraph.bounds import sensitivity
-from dpgraph.graph import GraphOperator
+from dpgraph.graph import Graph
 from dpgraph.privacy.accounting import free_choice_epsilon, gdp_mu
 from dpgraph.privacy.call import Call, Measurement
 from dpgraph.problems.embedding.strategies.noisy_power import Start
@@ -86,7 +86,7 @@ def _by_residual(n: int, epsilon: float, start: Start) -> str:
     return "randomized-response" if found and start.residual.is_large else "noisy-power"
 
 
-def release_unevenness(graph: GraphOperator, rank: int, call: Call) -> float:
+def release_unevenness(graph: Graph, rank: int, call: Call) -> float:
     """A number that is positive if a few vertices hold much of all degrees, or there are few edges for the noise.
 
     Only its sign may be published. A small stage of the whole call is spent

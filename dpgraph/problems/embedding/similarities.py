@@ -40,10 +40,8 @@ def private_node_similarities(  # noqa: PLR0913
 
     Parameters
     ----------
-    G : networkx.Graph, igraph.Graph, scipy sparse or numpy matrix
-        The private graph; its vertices and their order are public: see :func:`dpgraph.with_public_nodes`.
-    epsilon : float
-        epsilon > 0.
+    G, epsilon, weight, max_weight, symmetrize, accountant, rng
+        As for :func:`dpgraph.private_max_cut`.
     delta : float, default 0.0
         0 <= delta < 1. With 0 the call is pure, and takes randomized response: that ends at 29,000 vertices at
         epsilon = 2, above which a delta is needed.
@@ -52,12 +50,6 @@ def private_node_similarities(  # noqa: PLR0913
         cost the same, and 5 for the noisy power method.
     mechanism : str or options object, default "auto"
         As for :func:`~dpgraph.private_normalized_adjacency`.
-    weight, max_weight, symmetrize
-        See :func:`dpgraph.inputs.graphs.open_graph`.
-    accountant : PrivacyAccountant, optional
-        Debited before the graph is read.
-    rng : int or numpy.random.Generator, optional
-        For reproducible experiments only; the default is cryptographic noise.
 
     Returns
     -------
@@ -66,12 +58,8 @@ def private_node_similarities(  # noqa: PLR0913
 
     Raises
     ------
-    InvalidGraphError, InvalidParameterError
-        Bad input.
-    BudgetExceededError
-        The accountant refuses.
-    MechanismHalted
-        ``mechanism="coherence"`` found no gap.
+    InvalidGraphError, InvalidParameterError, BudgetExceededError, MechanismHalted
+        As for :func:`~dpgraph.private_normalized_adjacency`.
 
     Notes
     -----
@@ -111,17 +99,9 @@ def private_node_similarities(  # noqa: PLR0913
         if mechanism in (ANSWERS, PRODUCTS):
             rank = most if mechanism == ANSWERS else min(SIMILARITIES.products_rank, n)
     private = private_normalized_adjacency(
-        G,
-        epsilon=epsilon,
-        delta=delta,
-        rank=rank,
-        mechanism=mechanism,
-        weight=weight,
-        max_weight=max_weight,
-        symmetrize=symmetrize,
-        accountant=accountant,
-        rng=rng,
-    )
+        G, epsilon=epsilon, delta=delta, rank=rank, mechanism=mechanism, weight=weight, max_weight=max_weight,
+        symmetrize=symmetrize, accountant=accountant, rng=rng,
+    )  # fmt: skip
     return PrivateSimilarities(private.nodes, private.privacy, vectors=_vectors(private))
 
 

@@ -1,49 +1,30 @@
-"""What a strategy for a private normalized adjacency is."""
+"""What the strategies for a private normalized adjacency share."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
-from dpgraph.graph import GraphOperator
+import numpy as np
+
+from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call
-from dpgraph.problems.strategy import Registry, Strategy
+from dpgraph.problems.strategy import Registry
 from dpgraph.releases.eigenspaces.projector import check_rank
+from dpgraph.releases.eigenspaces.sampler import canonical_signs
 from dpgraph.releases.normalized import check_regularization
 from dpgraph.releases.totals import release_total_weight
+from dpgraph.results.adjacency import PrivateNormalizedAdjacency
 from dpgraph.tuning import EMBEDDING
+from dpgraph.typing import FloatArray
 
 __all__ = [
     "EMBEDDINGS",
     "SOLVER_OPTIONS",
-    "EmbeddingFacts",
-    "EmbeddingStrategy",
     "check_options",
+    "published",
     "release_mean_degree",
 ]
 
 
-class EmbeddingFacts(NamedTuple):
-    """What is public before anything is read: edges may have weights between 0 and `max_weight` if it is `weighted`."""
-
-    n: int
-    max_weight: float
-    epsilon: float
-    delta: float
-    weighted: bool = False
-
-
-@dataclass(frozen=True)
-class EmbeddingStrategy(Strategy):
-    """One way to release a normalized adjacency: ``run(options, graph, call)``.
-
-    ``check(options, facts)`` sees :class:`EmbeddingFacts`; ``slack_share(options)`` is the part of delta that good
-    events may use.
-    """
-
-    slack_share: Callable[[Any], float] = lambda _: 0.0
-
-
-#: The strategies.
+#: The strategies: ``run(options, graph, call)`` returns a private normalized adjacency.
 EMBEDDINGS = Registry("dpgraph.problems.embedding.strategies")
 
 #: Options that solvers of cuts read, and an embedding does not.
@@ -56,7 +37,25 @@ def check_options(options: Any, n: int, max_weight: float) -> None:
     check_regularization(options.regularization, n, max_weight)
 
 
-def release_mean_degree(graph: GraphOperator, call: Call) -> tuple[float, Call]:
+def release_mean_degree(graph: Graph, call: Call) -> tuple[float, Call]:
     """Release the average degree for a small part of a Gaussian call; also what is left of it."""
     first = call.part(EMBEDDING.total_share)
     return 2 * release_total_weight(graph, first).value / graph.n_vertices, call.without(first)
+
+
+def published(
+    graph: Graph, call: Call, name: str, degrees: FloatArray, tau: float, basis: FloatArray, core: FloatArray
+) -> PrivateNormalizedAdjacency:
+    """What was released by a strategy that needs no bound on the degrees; `core` is diagonal."""
+    return PrivateNormalizedAdjacency(
+        nodes=graph.nodes,
+        degrees=degrees,
+        regularization=tau,
+        lower=max(tau, graph.max_weight),
+        basis=canonical_signs(basis),
+        core=core,
+        spectrum=np.abs(np.diag(core)),
+        mechanism=name,
+        max_weight=graph.max_weight,
+        privacy=call.report(),
+    )

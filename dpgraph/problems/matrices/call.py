@@ -18,7 +18,6 @@ from dpgraph.bounds.neighbours import MatrixNeighbours
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import Call, open_call
-from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Shift
 from dpgraph.releases.eigenspaces.projector import SLACK_SHARE, Rank, check_rank
 from dpgraph.releases.eigenspaces.spectrum import Guess, SubspaceInput
@@ -97,7 +96,7 @@ def open_matrix(
         delta=delta,
         accountant=budget.accountant,
         relation=Shift("matrix", sensitivity),
-        noise=noise_source(budget.rng),
+        noise=budget.rng,
         slack=SLACK_SHARE * delta if slack is None else slack,
     )
     factor = 2 if rectangular else 1

@@ -11,7 +11,6 @@ from dpgraph.arguments import check_choice, check_scale, require_delta
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import Measurement, open_call
-from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Relation, Shift, stated_relation
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.projections import ConvexSet, ProjectionResult, averaged_projections, dykstra
@@ -86,10 +85,8 @@ def perturb_and_project(  # noqa: PLR0913
     symmetric : bool, default False
         State, as a public fact, that `A` is a symmetric matrix. The noise is then (W + W')/2, of half the expected
         squared norm; an input that is not symmetric is replaced by (A + A')/2.
-    tol : float, default 1e-6
-        Accuracy of the projection (absolute, Frobenius norm).
-    max_iter : int, default 1000
-        Largest number of sweeps of the projection.
+    tol, max_iter : float, int
+        Accuracy of the projection (absolute, Frobenius norm), and its largest number of sweeps.
     adjacency, accountant, rng
         As for :func:`~dpgraph.private_symmetric_matrix`.
 
@@ -137,7 +134,7 @@ def perturb_and_project(  # noqa: PLR0913
     for convex in check_arguments(sets, tol, max_iter):
         convex.project(np.zeros(shape))  # a set that does not accept this shape must say so before budget is spent
     delta = require_delta(delta, "perturb_and_project", "private_symmetric_matrix")
-    call = open_call(epsilon=epsilon, delta=delta, accountant=accountant, relation=relation, noise=noise_source(rng))
+    call = open_call(epsilon=epsilon, delta=delta, accountant=accountant, relation=relation, noise=rng)
     noisy = call.release(Measurement("array", as_array(A), l2=sensitivity, symmetric=symmetric, error=0.0)).value
     if method == "averaged":
         projection = averaged_projections(noisy, sets, max_iter, tol=tol)

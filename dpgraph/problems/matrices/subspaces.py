@@ -1,4 +1,4 @@
-"""Private projectors, eigenspaces and low-rank approximations of symmetric matrices (DN25a, section 5)."""
+"""Private projectors, eigenspaces, low-rank approximations and singular subspaces of matrices (DN25a, section 5)."""
 
 from typing import Any, Literal, get_args
 
@@ -8,14 +8,22 @@ from scipy import sparse
 from dpgraph.arguments import check_choice
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import Call, Measurement
-from dpgraph.problems.matrices.call import MatrixBudget, MatrixCall, open_matrix, read_symmetric
+from dpgraph.problems.matrices.call import (
+    MatrixBudget,
+    MatrixCall,
+    open_matrix,
+    read_rectangular,
+    read_symmetric,
+    symmetric_embedding,
+)
 from dpgraph.releases.eigenspaces.power_method import POWER_RANK, release_low_rank_matrix
 from dpgraph.releases.eigenspaces.projector import CERTIFICATES, Certificate, Rank, release_core, release_subspace
+from dpgraph.releases.eigenspaces.sampler import canonical_signs
 from dpgraph.releases.eigenspaces.spectrum import certified_values
-from dpgraph.results.subspaces import PrivateLowRank, PrivateSubspace
+from dpgraph.results.subspaces import PrivateLowRank, PrivateSingularSubspace, PrivateSubspace
 from dpgraph.typing import FloatArray
 
-__all__ = ["private_eigenspace", "private_low_rank", "private_projector"]
+__all__ = ["private_eigenspace", "private_low_rank", "private_projector", "private_singular_subspace"]
 
 Mechanism = Literal["coherence", "noisy-power"]
 MECHANISMS: tuple[str, ...] = get_args(Mechanism)
@@ -60,10 +68,8 @@ def private_projector(  # noqa: PLR0913
         With "coherence", how the motion of the eigenspace is bounded: the paper's tests, or the number of neighbours
         until it becomes unstable (:mod:`dpgraph.bounds.stability`), which needs less of a gap if rows of the
         eigenvectors are alike.
-    accountant : PrivacyAccountant, optional
-        Debited before the input is read.
-    rng : int or numpy.random.Generator, optional
-        For reproducible experiments only; the default is cryptographic noise.
+    accountant, rng
+        As for :func:`~dpgraph.private_max_cut`.
 
     Returns
     -------
@@ -85,7 +91,7 @@ def private_projector(  # noqa: PLR0913
 
     References
     ----------
-    DN25a, Theorem 1.5, Algorithms 5.2, 5.5 and 5.8; M. Hardt, E. Price, "The noisy power method", NIPS 2014.
+    DN25a, Theorem 1.5, Algorithms 5.2, 5.5 and 5.8; HP14.
 
     Examples
     --------
@@ -222,6 +228,68 @@ def private_low_rank(  # noqa: PLR0913
     released = release_subspace(opened.input(matrix), "gap-and-coherence", call.without(for_core))
     core = release_core(matrix, released.basis, opened.neighbours, for_core)
     return PrivateLowRank(released.basis, released.spectrum, call.report(), core)
+
+
+def private_singular_subspace(  # noqa: PLR0913
+    A: Any,
+    rank: Rank = "auto",
+    *,
+    sensitivity: float,
+    epsilon: float,
+    delta: float = 0.0,
+    max_rank: int = 8,
+    accountant: PrivacyAccountant | None = None,
+    rng: int | np.random.Generator | None = None,
+) -> PrivateSingularSubspace:
+    """Release the leading left and right singular subspaces of a rectangular matrix.
+
+    Parameters
+    ----------
+    A : ndarray or scipy sparse array, shape (n, m)
+        Private matrix.
+    rank, sensitivity, epsilon, delta, max_rank, accountant, rng
+        As for :func:`private_projector`, with ||E U||_F <= sensitivity and ||E' U||_F <= sensitivity for
+        E = A - A'; a change of one entry by t has sensitivity t.
+
+    Returns
+    -------
+    PrivateSingularSubspace
+
+    Raises
+    ------
+    InvalidGraphError, InvalidParameterError, BudgetExceededError, MechanismHalted
+        As for :func:`private_projector`.
+
+    Notes
+    -----
+    *Guarantee.* (epsilon, delta)-DP, through the symmetric embedding [[0, A], [A', 0]], whose sensitivity is sqrt(2)
+    times as large and whose top-2r eigenspace holds both subspaces.
+
+    References
+    ----------
+    DN25a, Theorem 1.5 (rectangular case).
+
+    Examples
+    --------
+    >>> import numpy as np, dpgraph
+    >>> u, v = np.ones(300) / np.sqrt(300), np.ones(200) / np.sqrt(200)
+    >>> A, budget = 500 * np.outer(u, v), {"epsilon": 1.0, "delta": 1e-6}
+    >>> private = dpgraph.private_singular_subspace(A, 1, sensitivity=1.0, rng=0, **budget)
+    >>> bool(abs(u @ private.left[:, 0]) > 0.98 and abs(v @ private.right[:, 0]) > 0.98)
+    True
+    """
+    budget = MatrixBudget(sensitivity, epsilon, delta, accountant, rng)
+    opened = open_matrix(A, budget, rank=rank, max_rank=max_rank, rectangular=True)
+    n = A.shape[0]
+    private = opened.input(symmetric_embedding(read_rectangular(A)))
+    released = release_subspace(private, "gap-and-coherence", opened.call)
+    r = released.basis.shape[1] // 2
+    # Q Q' has the left projector in its upper and the right projector in its lower diagonal block.
+    left, right = (
+        canonical_signs(np.linalg.svd(part, full_matrices=False)[0][:, :r])
+        for part in (released.basis[:n], released.basis[n:])
+    )
+    return PrivateSingularSubspace(left, right, released.spectrum[::2], opened.call.report())
 
 
 def _slack(mechanism: str) -> float | None:

@@ -11,7 +11,6 @@ from dpgraph.arguments import check_choice, check_integer, check_positive, check
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import Measurement, open_call
-from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Relation, Shift, stated_relation
 from dpgraph.projections import (
     Box,
@@ -112,8 +111,12 @@ def private_cosine_similarities(  # noqa: PLR0913
     sensitivity = check_scale("sensitivity", sensitivity)
     relation = stated_relation(adjacency, Shift("Gram matrix", sensitivity))
     n, d = _shape(V)
-    limit, accuracy = _defaults(method, n, iterations, tol)
-    call = open_call(epsilon=epsilon, delta=delta, accountant=accountant, relation=relation, noise=noise_source(rng))
+    steps, accuracy = (
+        (1000, 1e-6 * n) if method == "elliptope" else (math.ceil(20 + 30 * math.log2(n)), 1e-3 * math.sqrt(n))
+    )
+    limit = check_integer("iterations", steps if iterations is None else iterations, 1)
+    accuracy = check_positive("tol", accuracy if tol is None else tol)
+    call = open_call(epsilon=epsilon, delta=delta, accountant=accountant, relation=relation, noise=rng)
     # Lengths and inner products of unit vectors are sums of d terms, of size at most 1.
     error = n * (3 * d + 20) * float(np.finfo(np.float64).eps)
     noisy, std = call.release(
@@ -188,12 +191,3 @@ def _shape(V: Any) -> tuple[int, int]:
     if len(shape) != 2 or 0 in shape or kind not in "biuf":
         raise InvalidParameterError(f"expected a real matrix with rows and columns; got shape {tuple(shape)}")
     return int(shape[0]), int(shape[1])
-
-
-def _defaults(method: str, n: int, iterations: int | None, tol: float | None) -> tuple[int, float]:
-    """Number of steps and absolute accuracy of a projection."""
-    steps, accuracy = (
-        (1000, 1e-6 * n) if method == "elliptope" else (math.ceil(20 + 30 * math.log2(n)), 1e-3 * math.sqrt(n))
-    )
-    iterations = check_integer("iterations", steps if iterations is None else iterations, 1)
-    return iterations, check_positive("tol", accuracy if tol is None else tol)

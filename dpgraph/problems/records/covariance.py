@@ -13,7 +13,6 @@ from dpgraph.bounds.matrix_noise_size import NoiseSize
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import open_call
-from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import RECORDS
 from dpgraph.problems.records.covariance_noise import choose_noise
 from dpgraph.projections import project_psd_trace, shrink_psd_trace
@@ -58,11 +57,10 @@ def private_covariance(  # noqa: PLR0913
     epsilon, delta : float
         epsilon > 0, 0 <= delta < 1. 0, the default of delta, stands for a pure release.
     mechanism : {"auto", "wishart-difference", "nuclear-laplace", "gaussian"}, default "auto"
-        Law of the noise, or an options object of :mod:`dpgraph.strategies`. ``"wishart-difference"`` is pure and exact
-        for every d. ``"nuclear-laplace"`` has about 10 % less noise, but is exact up to d = 5 only and a Markov chain
-        above, which the result says. ``"gaussian"`` (DTTZ14) has less noise from about ten columns on, and needs
-        `delta`. ``"auto"`` is the exact law of least expected squared error, Gaussian noise among them if delta > 0.
-        The pure ones ignore `delta`; the report then says 0.
+        Law of the noise, or an options object of :mod:`dpgraph.strategies`, where each is explained. The first two are
+        pure and ignore `delta`: the report then says 0. ``"nuclear-laplace"`` has about 10 % less noise, but is a
+        Markov chain above d = 5, which the result says; ``"gaussian"`` has less from about ten columns on. ``"auto"``
+        is the exact law of least expected squared error that `delta` allows.
     project : bool, "unit-trace" or "twice-trace", default True
         ``True``: the eigenvalues are shrunk for least squared error (:func:`~dpgraph.projections.shrink_psd_trace`),
         with a trace of at most a private estimate of the true one. ``"unit-trace"``: the nearest positive semidefinite
@@ -100,15 +98,14 @@ def private_covariance(  # noqa: PLR0913
     *Guarantee.* epsilon-DP, or (epsilon, delta)-DP for Gaussian noise, for the stated neighbours; sensitivities and
     their proofs in :mod:`dpgraph.bounds.moments`. The pure laws follow the nuclear norm for ``"add-remove"``
     (:mod:`dpgraph.privacy.matrix_noise`), and for ``"replace"`` the larger trace max(tr E_+, tr E_-), which moves half
-    as far. The centred version releases the second moments of the records
-    with one more coordinate, which has the same sensitivity, and takes a Schur complement. docs/covariance.md has the
-    proofs and the errors.
+    as far. The centred version releases the second moments of the records with one more coordinate, which has the same
+    sensitivity, and takes a Schur complement. docs/covariance.md has the proofs and the errors.
 
     References
     ----------
     DN25b, Algorithms 1 and 2, Theorems 1.1 and 1.2 (Theorem 4.4 is false as printed: the constant is pi, not 1.1, which
     changes no order; docs/covariance.md).
-    DTTZ14: C. Dwork, K. Talwar, A. Thakurta, L. Zhang, "Analyze Gauss", STOC 2014 (here with the exact scale of BW18).
+    DTTZ14 (here with the exact scale of BW18).
 
     Examples
     --------
@@ -125,13 +122,12 @@ def private_covariance(  # noqa: PLR0913
     plan.check(X, max_norm)
     law = choose_noise(mechanism, SecondMoments(plan.n, adjacency, plan.size), epsilon, delta)
     share = plan.share_of_trace(epsilon)
-    noise = noise_source(rng)
-    call = open_call(epsilon=epsilon, delta=law.delta, accountant=accountant, relation=RECORDS[adjacency], noise=noise)
+    call = open_call(epsilon=epsilon, delta=law.delta, accountant=accountant, relation=RECORDS[adjacency], noise=rng)
     rows = short_rows(X, max_norm)
     trace = release_twice_the_trace(rows, plan.n, call.part(share)) if share else None
     name = "augmented covariance" if centered else "covariance"
     released = _augmented(rows, plan.mean_weight) if centered else rows
-    noisy, approximate = law.release(released, name, call.part(1 - share))
+    noisy, approximate = law.strategy.run(law.options, released, name, law.moments, call.part(1 - share))
     size = law.size(call.ledger.epsilon, share)
     bound = plan.trace_bound(trace, noisy, size)
     inside = False

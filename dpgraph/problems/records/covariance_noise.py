@@ -36,11 +36,6 @@ class CovarianceNoise:
         kept = (1 - trace_share) if self.delta else (1 - trace_share) ** 2
         return NoiseSize(unsplit.d, unsplit.square / kept, unsplit.trace_variance / kept)
 
-    def release(self, rows: FloatArray, name: str, call: Call) -> tuple[FloatArray, bool]:
-        """Noisy moments of the rows, and whether the sampler was only approximate."""
-        noisy, approximate = self.strategy.run(self.options, rows, name, self.moments, call)
-        return noisy, approximate
-
 
 def choose_noise(mechanism: Any, moments: SecondMoments, epsilon: float, delta: float) -> CovarianceNoise:
     """Check the arguments; "auto" takes the least expected squared error of the exact laws that `delta` allows."""
@@ -60,7 +55,7 @@ def choose_noise(mechanism: Any, moments: SecondMoments, epsilon: float, delta: 
     return min(candidates, key=lambda noise: noise.size(epsilon).square)
 
 
-def pure_law(name: NuclearMechanism, options: type, summary: str, order: int) -> Strategy:
+def pure_law(name: NuclearMechanism, options: type, order: int) -> Strategy:
     """A strategy with noise of :func:`~dpgraph.releases.symmetric.release_symmetric`."""
 
     def release(
@@ -72,4 +67,4 @@ def pure_law(name: NuclearMechanism, options: type, summary: str, order: int) ->
         scale, unit = moments.pure_move / epsilon, noise_size(name, moments.norm, moments.size)
         return NoiseSize(moments.size, scale**2 * unit.square, scale**2 * unit.trace_variance)
 
-    return Strategy(name, options, summary, pure=lambda _: True, run=release, expected=size, order=order)
+    return Strategy(name, options, pure=lambda _: True, run=release, expected=size, order=order)

@@ -58,11 +58,6 @@ class Encoding:
             return 1 + 2 * SLACK
         return encoded_sensitivity(self.encode, self.adjacency, order=2 if self.law == "gaussian" else 1)
 
-    @property
-    def size(self) -> int:
-        """Number r of released coordinates."""
-        return self.encode.shape[0]
-
     def answers(self, released: FloatArray, records: float | None) -> FloatArray:
         """Post-process the released vector into answers, shape (d,); `records` is n where it is public."""
         decoded: FloatArray = released if self.decode is None else self.decode @ released
@@ -74,7 +69,7 @@ class Encoding:
     def answer_scales(self) -> FloatArray:
         """Standard deviations of the answers for unit noise on the released coordinates, shape (d,)."""
         if self.decode is None:
-            return np.ones(self.size)
+            return np.ones(self.encode.shape[0])
         return np.asarray(np.linalg.norm(self.decode if self.hull is None else self.decode @ self.hull.spread, axis=1))
 
     def std(self, rates: Rates) -> float:
@@ -106,7 +101,7 @@ class Encoding:
         if self.law == "gaussian":
             return math.sqrt(2 * records * (std * lengths) * math.sqrt(2 * math.log(N + 1)) / d)
         if self.hull is not None:
-            return math.sqrt(2 * records * std * self.size * entries / d)
+            return math.sqrt(2 * records * std * self.encode.shape[0] * entries / d)
         logarithm = math.log(N + 1)
         return math.sqrt(2 * records * std * (2 * lengths * math.sqrt(logarithm) + entries * logarithm) / d)
 

@@ -26,6 +26,7 @@ The two-sided problem (row weights too) is the factorization norm gamma_2, which
 """
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -109,8 +110,7 @@ def _certify(columns: FloatArray, p: FloatArray) -> tuple[TraceFactorization, Fl
     return TraceFactorization(root, scale * float(lengths.sum()), lower), g
 
 
-@dataclass(frozen=True, eq=False)
-class FactorizationNorm:
+class FactorizationNorm(NamedTuple):
     """Bounds ``lower <= gamma_2(A) <= upper`` and the column weights that prove the lower one."""
 
     lower: float

@@ -4,24 +4,27 @@ The choice of the shape reads no data. After the release come decoding and, when
 data sets of that size; both are post-processing.
 """
 
+from contextlib import suppress
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpgraph.arguments import as_number, check_choice
-from dpgraph.exceptions import InvalidParameterError
+from dpgraph.arguments import as_number, check_choice, check_epsilon, check_optional_delta, require_delta
+from dpgraph.exceptions import DPGraphError, InvalidParameterError, NotConvergedError
 from dpgraph.inputs.records import as_counted_histogram, as_histogram
 from dpgraph.linalg.ellipsoid import Ellipsoid, minimum_volume_ellipsoid
 from dpgraph.linalg.query_matrix import QueryMatrix
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.noise import NoiseSource, noise_source
+from dpgraph.privacy.accounting import gdp_mu
 from dpgraph.privacy.relation import RECORDS
 from dpgraph.problems.records.discrepancy import HereditaryDiscrepancyBounds, hereditary_discrepancy_bounds
-from dpgraph.problems.records.encodings import Encoding
+from dpgraph.problems.records.encodings import Encoding, Rates, fits_shaping
 from dpgraph.problems.records.histogram_hull import project_histogram_answers
-from dpgraph.problems.records.query_mechanisms import allowed_rates, choose_encoding
-from dpgraph.releases.records.answers import open_answers
+from dpgraph.problems.records.strategies.linear_queries.k_norm import draws_exactly
+from dpgraph.problems.strategy import Registry, Strategy
+from dpgraph.releases.records.answers import is_unlimited, open_answers
 from dpgraph.releases.records.histogram import release_encoded
 from dpgraph.results.records import PrivateAnswers
 from dpgraph.typing import FloatArray
@@ -36,6 +39,8 @@ __all__ = [
     "private_linear_queries",
 ]
 
+#: What ``mechanism=`` names. None of them has options.
+MECHANISMS = Registry("dpgraph.problems.records.strategies.linear_queries")
 #: Larger public bounds on the number of records are refused: floating point cannot count so far.
 _MOST_RECORDS = 2.0**53
 #: The record count read off the noisy answers is raised by this many standard deviations, so that the true data set is
@@ -57,7 +62,7 @@ def private_linear_queries(  # noqa: PLR0913
     records: float | None = None,
     adjacency: str = "add-remove",
     accountant: PrivacyAccountant | None = None,
-    rng: int | np.random.Generator | NoiseSource | None = None,
+    rng: int | np.random.Generator | None = None,
 ) -> PrivateAnswers:
     r"""Answer d linear queries about a histogram privately.
 
@@ -68,10 +73,9 @@ def private_linear_queries(  # noqa: PLR0913
     x : array_like, shape (N,)
         Private histogram: nonnegative numbers of records of each type, whole or not (then neighbours are at an l1
         distance of one record). For ``adjacency="add-remove"`` a number above 2**52 counts as 2**52.
-    epsilon : float
-        epsilon > 0. ``math.inf`` promises nothing and gives the exact answers; an accountant refuses it.
-    delta : float, default 0.0
-        0 <= delta < 1; 0 stands for pure privacy. The pure mechanisms ignore it; the report then says 0.
+    epsilon, delta : float
+        epsilon > 0, 0 <= delta < 1. ``math.inf`` promises nothing and gives the exact answers; an accountant refuses
+        it. 0, the default of delta, stands for pure privacy; pure mechanisms ignore it, and the report then says 0.
     mechanism : {"auto", "gaussian", "ellipsoid", "factorization", "laplace", "k-norm"}, default "auto"
         Law and shape of the noise, or an options object of :mod:`dpgraph.strategies`, where each is explained.
         ``"auto"``: the smallest :func:`expected_error` of all that `delta` allows (noise on the answers themselves if
@@ -96,13 +100,11 @@ def private_linear_queries(  # noqa: PLR0913
 
     Raises
     ------
-    InvalidParameterError
+    InvalidParameterError, BudgetExceededError
         Shapes do not fit, `A` or `x` is not finite, `A` has a longest column below 1e-120 or above 1e120 or columns of
         too different lengths for `mechanism`, `x` has a negative entry or (for ``adjacency="replace"``, where their
         number is public) more than 2**52 records, an option is unknown, or ``sparse=True`` without `records` for
-        queries from which the number of records cannot be bounded.
-    BudgetExceededError
-        The accountant refuses.
+        queries from which the number of records cannot be bounded; the accountant refuses.
 
     Notes
     -----
@@ -113,8 +115,7 @@ def private_linear_queries(  # noqa: PLR0913
 
     References
     ----------
-    NTZ13: A. Nikolov, K. Talwar, L. Zhang, "The geometry of differential privacy: the sparse and approximate cases",
-    STOC 2013.
+    NTZ13.
 
     Examples
     --------
@@ -131,12 +132,11 @@ def private_linear_queries(  # noqa: PLR0913
     matrix = QueryMatrix(A)
     _check_options(sparse, records, adjacency)
     values = _as_vector(x, matrix.shape[1])
-    noise = noise_source(rng)
     sparse = sparse if sparse == "auto" else bool(sparse)
-    rates = allowed_rates(epsilon, delta)
-    encoding, _ = choose_encoding(matrix, rates, mechanism, records if sparse else None, adjacency)
+    rates = _rates(epsilon, delta)
+    encoding, _ = _choose(matrix, rates, mechanism, records if sparse else None, adjacency)
     spent = delta if encoding.law == "gaussian" else 0.0
-    call = open_answers(epsilon=epsilon, delta=spent, accountant=accountant, relation=RECORDS[adjacency], noise=noise)
+    call = open_answers(epsilon=epsilon, delta=spent, accountant=accountant, relation=RECORDS[adjacency], noise=rng)
     if adjacency == "replace":
         histogram, records = as_counted_histogram(values)
     else:
@@ -205,7 +205,63 @@ def expected_error(
     """
     matrix = QueryMatrix(A)
     _check_options(False, records, adjacency)
-    return choose_encoding(matrix, allowed_rates(epsilon, delta), mechanism, records, adjacency)[1]
+    return _choose(matrix, _rates(epsilon, delta), mechanism, records, adjacency)[1]
+
+
+def _rates(epsilon: float, delta: float) -> Rates:
+    """What the budget is for each law of noise that it allows."""
+    delta = check_optional_delta(delta)
+    if is_unlimited(epsilon):
+        return dict.fromkeys(("laplace", "k-norm", "gaussian"), epsilon)
+    pure = dict.fromkeys(("laplace", "k-norm"), check_epsilon(epsilon))
+    return pure | {"gaussian": gdp_mu(epsilon, delta)} if delta > 0 else pure
+
+
+def _choose(
+    matrix: QueryMatrix, rates: Rates, mechanism: Any, records: float | None, adjacency: str
+) -> tuple[Encoding, float]:
+    """The candidate with the least data-free expected error, and that error."""
+    strategy, options = MECHANISMS.resolve(mechanism)
+    if strategy is not None:
+        if "gaussian" not in rates and not strategy.pure(options):
+            require_delta(0.0, f"mechanism={strategy.name!r}", "mechanism='laplace'")
+        return min(_candidates(strategy, matrix, rates, records, adjacency), key=itemgetter(1))
+    found: list[tuple[Encoding, float]] = []
+    for other in MECHANISMS.strategies.values():
+        if _is_tried(other, matrix, rates, adjacency):
+            with suppress(InvalidParameterError, NotConvergedError):
+                found += _candidates(other, matrix, rates, records, adjacency)
+    if not found:
+        raise InvalidParameterError("no pure noise could be computed for these queries; give delta=")
+    return min(found, key=itemgetter(1))
+
+
+def _is_tried(strategy: Strategy, matrix: QueryMatrix, rates: Rates, adjacency: str) -> bool:
+    """Whether "auto" tries a strategy: not what is too large for it, nor what another one does at least as well."""
+    if not ("gaussian" in rates or strategy.pure(strategy.defaults)):
+        return False
+    if strategy.name == "k-norm":  # of linearly independent columns it is among those of "laplace"
+        possible = fits_shaping(matrix) and draws_exactly(matrix, adjacency)
+        return possible and matrix.row_space.rank < matrix.shape[1]
+    if strategy.name == "ellipsoid":  # the factorization is at least as good as any other Gaussian shape
+        return False
+    return fits_shaping(matrix) or strategy.name != "factorization"
+
+
+def _candidates(
+    strategy: Strategy, matrix: QueryMatrix, rates: Rates, records: float | None, adjacency: str
+) -> list[tuple[Encoding, float]]:
+    """What a strategy offers, with the expected error of its noise, or the sparse bound if that is smaller."""
+    try:
+        encodings = strategy.run(strategy.defaults, matrix, adjacency)
+        return [(encoding, encoding.expected_error(encoding.std(rates), records)) for encoding in encodings]
+    except DPGraphError:
+        raise
+    except (ArithmeticError, ValueError) as error:  # of a decomposition
+        raise InvalidParameterError(
+            f"mechanism={strategy.name!r} needs columns, or differences of columns, whose lengths floating point can "
+            "compare; those of this query matrix differ too much. Use mechanism='gaussian', or 'laplace'"
+        ) from error
 
 
 def _least_squares(

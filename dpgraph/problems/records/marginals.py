@@ -9,7 +9,6 @@ from dpgraph.arguments import check_choice, check_epsilon, check_integer, check_
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.inputs.records import read_schema
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.privacy.relation import RECORDS
 from dpgraph.problems.records.marginal_model import MarginalModel, Request
 from dpgraph.releases.records.answers import is_unlimited, open_answers
@@ -32,7 +31,7 @@ def private_marginals(  # noqa: PLR0913
     tol: float = 2e-3,
     max_iter: int = 300,
     accountant: PrivacyAccountant | None = None,
-    rng: int | np.random.Generator | NoiseSource | None = None,
+    rng: int | np.random.Generator | None = None,
 ) -> PrivateMarginals:
     r"""Release all marginal tables of at most k attributes privately.
 
@@ -42,11 +41,10 @@ def private_marginals(  # noqa: PLR0913
         One record a row; entries 0 and 1, or values of declared categories.
     k : int
         Largest number of attributes in a table, 1 <= k <= n.
-    epsilon : float
-        epsilon > 0. ``math.inf`` promises nothing and gives the exact tables; an accountant refuses it.
-    delta : float, default 0.0
-        0 <= delta < 1. 0 stands for pure privacy, with Laplace noise. Otherwise noise is Gaussian, or Laplace where its
-        expected error is smaller: the report then says that delta is 0.
+    epsilon, delta : float
+        epsilon > 0, 0 <= delta < 1. ``math.inf`` promises nothing and gives the exact tables; an accountant refuses it.
+        delta = 0, the default, stands for pure privacy, with Laplace noise. Otherwise noise is Gaussian, or Laplace
+        where its expected error is smaller: the report then says that delta is 0.
     sparsity : int, optional
         Records of 0/1 attributes have at most this many ones: of a record with more, the first ones in column order are
         kept. The noise then depends on the sparsity instead of the number of attributes.
@@ -60,10 +58,8 @@ def private_marginals(  # noqa: PLR0913
     adjacency : {"replace", "add-remove"}, default "replace"
         Neighbours replace one record (CDEMZ24, Definition A.1; the number of records is public), or one has a record
         more (the number of records is estimated).
-    tol : float, default 2e-3
-        Tolerance of the projection relative to the noise.
-    max_iter : int, default 300
-        Largest number of iterations of the projection.
+    tol, max_iter : float, int
+        Tolerance of the projection relative to the noise, and its largest number of iterations.
     accountant, rng
         As for :func:`~dpgraph.private_max_cut`.
 
@@ -114,8 +110,8 @@ def private_marginals(  # noqa: PLR0913
     else:
         check_epsilon(epsilon)
     model = MarginalModel(schema, Request(k, epsilon, delta, sparsity, degree, adjacency))
-    spent, noise = delta if model.noise.law == "gaussian" else 0.0, noise_source(rng)
-    call = open_answers(epsilon=epsilon, delta=spent, accountant=accountant, relation=RECORDS[adjacency], noise=noise)
+    spent = delta if model.noise.law == "gaussian" else 0.0
+    call = open_answers(epsilon=epsilon, delta=spent, accountant=accountant, relation=RECORDS[adjacency], noise=rng)
     statistics = model.statistics
     means, variances, count = release_means(statistics.sums(data), statistics, call)
     found = model.project(means, variances, tol=tol, max_iter=max_iter)

@@ -20,7 +20,7 @@ from dpgraph.bounds.neighbours import SpectralNeighbours
 from dpgraph.denoise.empirical_bayes import enough_rows, posterior_basis
 from dpgraph.denoise.iterates import shrunken_degrees
 from dpgraph.denoise.products import Products
-from dpgraph.graph import GraphOperator
+from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call, Measurement
 from dpgraph.releases.eigenspaces.projector import CORE_ALLOWANCE
 from dpgraph.releases.totals import release_degrees
@@ -63,7 +63,7 @@ class _Matrix:
 
 
 def release_low_rank_adjacency(
-    graph: GraphOperator, rank: int, call: Call, *, regularization: float | None = None, denoise: bool = False
+    graph: Graph, rank: int, call: Call, *, regularization: float | None = None, denoise: bool = False
 ) -> LowRankAdjacency:
     """Release degrees and a low-rank adjacency by the noisy power method, for a Gaussian part of a budget.
 

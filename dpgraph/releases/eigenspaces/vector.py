@@ -16,7 +16,7 @@ from dpgraph.bounds import sensitivity
 from dpgraph.denoise.empirical_bayes import enough_rows, posterior_basis
 from dpgraph.denoise.iterates import shrunken_degrees
 from dpgraph.denoise.products import Products, Steer, average, capped_posterior, posterior
-from dpgraph.graph import GraphOperator
+from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call, Measurement
 from dpgraph.privacy.grid import ReadingNorm, reading_grid
 from dpgraph.releases.eigenspaces.power_method import LowRankAdjacency, row_scales
@@ -42,7 +42,7 @@ class DegreeResidual:
     is_large: bool
 
 
-def release_degree_residual(graph: GraphOperator, mean_degree: float, call: Call) -> DegreeResidual:
+def release_degree_residual(graph: Graph, mean_degree: float, call: Call) -> DegreeResidual:
     """Release the Rayleigh quotient of the degrees and, where noise allows, whether their residual is large.
 
     Let h be the degrees, clipped to a multiple D of their average and divided by it. |h|^2 |Ah|^2/(h'Ah)^2 - 1, the
@@ -88,7 +88,7 @@ def release_degree_residual(graph: GraphOperator, mean_degree: float, call: Call
 
 
 def release_leading_vector(
-    graph: GraphOperator, residual: DegreeResidual, call: Call, *, regularization: float, denoise: bool = False
+    graph: Graph, residual: DegreeResidual, call: Call, *, regularization: float, denoise: bool = False
 ) -> LowRankAdjacency:
     """Release degrees and a rank-one adjacency, for a pure part of a budget.
 
@@ -131,7 +131,7 @@ def _iterations(epsilon: float, residual: DegreeResidual, size: float) -> int:
 
 
 def _iterate(
-    graph: GraphOperator, rows: FloatArray, start: FloatArray, iterations: int, steer: Steer | None, call: Call
+    graph: Graph, rows: FloatArray, start: FloatArray, iterations: int, steer: Steer | None, call: Call
 ) -> FloatArray:
     """Unit vector close to the leading eigenvector of diag(rows) A diag(rows), from a public start, shape (n, 1)."""
     norm = ReadingNorm(iterations, ratio=1.0)

@@ -9,7 +9,7 @@ from dpgraph.exceptions import BudgetExceededError
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import Call, Measurement, Released, open_call
 from dpgraph.privacy.ledger import Ledger, ambient_accountant
-from dpgraph.privacy.noise import NoiseSource
+from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Relation
 
 __all__ = ["is_unlimited", "open_answers"]
@@ -31,11 +31,12 @@ def is_unlimited(epsilon: Any) -> bool:
 
 
 def open_answers(
-    *, epsilon: float, delta: float, accountant: PrivacyAccountant | None, relation: Relation, noise: NoiseSource
+    *, epsilon: float, delta: float, accountant: PrivacyAccountant | None, relation: Relation, noise: Any
 ) -> Call:
     """Open a call (:func:`~dpgraph.privacy.call.open_call`); every accountant refuses an infinite epsilon."""
     if not is_unlimited(epsilon):
         return open_call(epsilon=epsilon, delta=delta, accountant=accountant, relation=relation, noise=noise)
     if accountant is not None or ambient_accountant() is not None:
         raise BudgetExceededError("epsilon = inf gives no privacy and exceeds every budget; choose a finite epsilon")
+    noise = noise_source(noise)
     return _Unlimited(Ledger(math.inf, 0.0, 0.0, relation, noise.seeded), noise)

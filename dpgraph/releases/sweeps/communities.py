@@ -23,7 +23,7 @@ from tqdm import tqdm
 
 from dpgraph.bounds import sensitivity
 from dpgraph.denoise.modularity import BlockWeights, merge_labels
-from dpgraph.graph import GraphOperator
+from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call
 from dpgraph.privacy.grid import LAPLACE_BITS, grid_step
 from dpgraph.privacy.report import Pairs
@@ -51,7 +51,7 @@ class ReleasedCommunities:
 
 
 def release_communities(
-    graph: GraphOperator,
+    graph: Graph,
     call: Call,
     *,
     communities: int | None,
@@ -104,7 +104,7 @@ class _Degrees:
     typical: float
 
     @classmethod
-    def release(cls, graph: GraphOperator, call: Call) -> "_Degrees":
+    def release(cls, graph: Graph, call: Call) -> "_Degrees":
         noisy, std = release_degrees(graph, call)
         std = min(std, _LARGEST_SCALE)
         mean = max(float(noisy.mean()), graph.max_weight)
@@ -147,7 +147,7 @@ class _Run:
     """
 
     def __init__(
-        self, graph: GraphOperator, degrees: _Degrees, call: Call, sweeps: int, labels: int, resolution: float
+        self, graph: Graph, degrees: _Degrees, call: Call, sweeps: int, labels: int, resolution: float
     ) -> None:
         self.graph, self.degrees, self.call, self.sweeps, self.resolution = graph, degrees, call, sweeps, resolution
         n = graph.n_vertices

@@ -26,7 +26,7 @@ from dpgraph.denoise.iterates import (
     shrunken_degrees,
 )
 from dpgraph.exceptions import DPGraphError
-from dpgraph.graph import GraphOperator
+from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call
 from dpgraph.privacy.grid import ReadingNorm, reading_grid
 from dpgraph.privacy.noise import ReadingNoise
@@ -47,13 +47,13 @@ _REVISED_HALFWAY = 6
 
 
 def release_core_iterates(
-    graph: GraphOperator, iteration: Iteration, call: Call, *, mean_degree: float, together: bool = False
+    graph: Graph, iteration: Iteration, call: Call, *, mean_degree: float, together: bool = False
 ) -> tuple[FloatArray, FloatArray]:
     """Release degrees, let them choose the core and the scale of the fields, and iterate.
 
     Parameters
     ----------
-    graph : GraphOperator
+    graph : Graph
         The private graph whose vertices are the rows that iterate: neighbours of the data are neighbours of it.
     iteration : Iteration
         What is iterated; `revise` is asked twice while a core iterates, else once in the end.
@@ -119,7 +119,7 @@ def _repeats(oracle: FieldOracle, epsilon: float, w: float, mean_degree: float, 
     return number_of_label_repeats(each, mean_degree, degrees, columns=oracle.columns, choices=choices)
 
 
-def release_usable_degrees(graph: GraphOperator, mean_degree: float, call: Call) -> FloatArray:
+def release_usable_degrees(graph: Graph, mean_degree: float, call: Call) -> FloatArray:
     """Release the degrees for a part of the budget, shrunk by what is noise in them."""
     released = release_degrees(graph, call)
     return shrunken_degrees(released.value, mean_degree, released.std, graph.max_weight)

@@ -13,7 +13,7 @@ import numpy as np
 
 from dpgraph.bounds import sensitivity
 from dpgraph.denoise.iterates import ITERATE_UNIT, Response, Signs, Simplex, is_even
-from dpgraph.graph import GraphOperator
+from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call
 from dpgraph.privacy.report import Pairs
 from dpgraph.tuning import CORE
@@ -86,7 +86,7 @@ class Iteration:
     progress: bool = False
 
 
-def cut_iteration(graph: GraphOperator, *, balanced: bool, progress: bool = False) -> Iteration:
+def cut_iteration(graph: Graph, *, balanced: bool, progress: bool = False) -> Iteration:
     """Signs against their fields: one column, which an edge moves by at most its weight."""
     w = graph.max_weight
     oracle = FieldOracle(
@@ -101,7 +101,7 @@ def cut_iteration(graph: GraphOperator, *, balanced: bool, progress: bool = Fals
     return Iteration(oracle, Signs(balanced=balanced), progress=progress)
 
 
-def label_iteration(graph: GraphOperator, relation: FloatArray, *, progress: bool = False) -> Iteration:
+def label_iteration(graph: Graph, relation: FloatArray, *, progress: bool = False) -> Iteration:
     """Labels that earn much weight, one column for each label.
 
     `relation`, shape (q, q), is what a pair of labels earns times the weight of the edge: public, symmetric, multiples

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from dpgraph.problems.counts.strategy import CountStrategy
+from dpgraph.problems.strategy import Strategy
 from dpgraph.releases.subgraphs import release_by_ladder
 
 __all__ = ["STRATEGY", "Ladder"]
@@ -19,10 +19,9 @@ class Ladder:
     """
 
 
-STRATEGY = CountStrategy(
+STRATEGY = Strategy(
     "ladder",
     Ladder,
-    "the ladder mechanism with raised widths; the least noise of all",
     pure=lambda _: True,
     run=lambda _, subgraphs, pattern, call, delta: release_by_ladder(subgraphs, pattern, call),
     order=1,

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from dpgraph.problems.counts.strategy import CountStrategy
+from dpgraph.problems.strategy import Strategy
 from dpgraph.releases.subgraphs import release_by_local_bounds
 
 __all__ = ["STRATEGY", "LocalSensitivity"]
@@ -18,10 +18,9 @@ class LocalSensitivity:
     """
 
 
-STRATEGY = CountStrategy(
+STRATEGY = Strategy(
     "local-sensitivity",
     LocalSensitivity,
-    "Laplace noise for a released bound on local sensitivity; its noise is known exactly",
     pure=lambda _: False,
     run=lambda _, subgraphs, pattern, call, delta: release_by_local_bounds(subgraphs, pattern, call, delta),
     order=3,

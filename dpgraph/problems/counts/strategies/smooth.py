@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from dpgraph.problems.counts.strategy import CountStrategy
+from dpgraph.problems.strategy import Strategy
 from dpgraph.releases.subgraphs import release_by_smooth_sensitivity
 
 __all__ = ["STRATEGY", "Smooth"]
@@ -19,10 +19,9 @@ class Smooth:
     """
 
 
-STRATEGY = CountStrategy(
+STRATEGY = Strategy(
     "smooth",
     Smooth,
-    "Cauchy noise of smooth sensitivity; heavy tails",
     pure=lambda _: True,
     run=lambda _, subgraphs, pattern, call, delta: release_by_smooth_sensitivity(subgraphs, pattern, call),
     order=2,

@@ -3,8 +3,9 @@
 import numpy as np
 
 from dpgraph.privacy.call import Call
-from dpgraph.problems.csp.strategy import CSPStrategy, CSPTask, spending_of_iterates
+from dpgraph.problems.csp.strategy import CSPTask, spending_of_iterates
 from dpgraph.problems.options import BoundedIterates
+from dpgraph.problems.strategy import Strategy
 from dpgraph.releases.constraints import RelatedEdges
 from dpgraph.releases.sweeps.core import release_core_iterates
 from dpgraph.releases.sweeps.iteration import label_iteration
@@ -17,10 +18,9 @@ def _run(options: BoundedIterates, private: RelatedEdges, call: Call, task: CSPT
     return np.asarray(np.argmax(X, axis=1))
 
 
-STRATEGY = CSPStrategy(
+STRATEGY = Strategy(
     "bounded-iterates",
     BoundedIterates,
-    "vertices choose one after another, by noisy readings of what the others have chosen; for all graphs",
     pure=lambda options: options.noise != "gaussian",
     run=_run,
     spending=spending_of_iterates,

@@ -3,10 +3,9 @@
 import numpy as np
 
 from dpgraph.privacy.call import Call
-from dpgraph.problems.csp.from_answers import label_answers
-from dpgraph.problems.csp.rule import MAIN_SHARE
-from dpgraph.problems.csp.strategy import CSPStrategy, CSPTask
+from dpgraph.problems.csp.strategy import CSPTask, label_answers
 from dpgraph.problems.options import CoreResponse
+from dpgraph.problems.strategy import MAIN_SHARE, Strategy
 from dpgraph.releases.constraints import RelatedEdges
 from dpgraph.releases.sweeps.iteration import label_iteration
 from dpgraph.releases.sweeps.two_stage import check_core_response, release_core_response
@@ -25,10 +24,9 @@ def _run(options: CoreResponse, private: RelatedEdges, call: Call, task: CSPTask
     return np.asarray(np.argmax(X, axis=1))
 
 
-STRATEGY = CSPStrategy(
+STRATEGY = Strategy(
     "core-response",
     CoreResponse,
-    "pairs inside a core of large degrees answer at random, the other vertices read once; for a large epsilon",
     pure=lambda options: True,
     run=_run,
     check=lambda options, task: check_core_response(task.epsilon * MAIN_SHARE),

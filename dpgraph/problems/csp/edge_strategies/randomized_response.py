@@ -1,10 +1,9 @@
 """Randomised response on every pair, then a search among the answers."""
 
 from dpgraph.privacy.call import Call
-from dpgraph.problems.csp.from_answers import label_answers
-from dpgraph.problems.csp.rule import MAIN_SHARE
-from dpgraph.problems.csp.strategy import CSPStrategy, CSPTask
+from dpgraph.problems.csp.strategy import CSPTask, label_answers
 from dpgraph.problems.options import RandomizedResponse
+from dpgraph.problems.strategy import MAIN_SHARE, Strategy
 from dpgraph.releases.answers import check_response, release_flipped_graph
 from dpgraph.releases.constraints import RelatedEdges
 from dpgraph.typing import IntArray
@@ -15,10 +14,9 @@ def _run(options: RandomizedResponse, private: RelatedEdges, call: Call, task: C
     return label_answers(flipped, private.relation, rng=call.generator)
 
 
-STRATEGY = CSPStrategy(
+STRATEGY = Strategy(
     "randomized-response",
     RandomizedResponse,
-    "every pair answers at random, and the answers are labelled; for dense graphs and a large epsilon",
     pure=lambda options: True,
     run=_run,
     check=lambda options, task: check_response(task.n, task.epsilon * MAIN_SHARE),

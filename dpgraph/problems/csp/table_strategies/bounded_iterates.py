@@ -1,8 +1,9 @@
 """Private mean field in the simplex."""
 
 from dpgraph.privacy.call import Call
-from dpgraph.problems.csp.strategy import CSPStrategy, CSPTask, spending_of_iterates
+from dpgraph.problems.csp.strategy import CSPTask, spending_of_iterates
 from dpgraph.problems.options import BoundedIterates
+from dpgraph.problems.strategy import Strategy
 from dpgraph.releases.constraints import PrivateTables
 from dpgraph.releases.sweeps.tables import release_table_iterates
 from dpgraph.typing import IntArray
@@ -19,10 +20,9 @@ def _run(options: BoundedIterates, private: PrivateTables, call: Call, task: CSP
     )
 
 
-STRATEGY = CSPStrategy(
+STRATEGY = Strategy(
     "bounded-iterates",
     BoundedIterates,
-    "variables choose one after another, by noisy readings of what the others have chosen; for all constraints",
     pure=lambda options: options.noise != "gaussian",
     run=_run,
     spending=spending_of_iterates,

@@ -2,9 +2,10 @@
 
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.call import Call
-from dpgraph.problems.csp.strategy import CSPStrategy, CSPTask, Spending
+from dpgraph.problems.csp.strategy import CSPTask
 from dpgraph.problems.embedding.strategies.coherence import check_coherence, release_normalized_adjacency
 from dpgraph.problems.options import Coherence
+from dpgraph.problems.strategy import Strategy
 from dpgraph.releases.constraints import PrivateTables, release_extended_weight
 from dpgraph.releases.eigenspaces.projector import SLACK_SHARE
 from dpgraph.sos.csp.rounding import solve_factored_csp
@@ -31,14 +32,13 @@ def _run(options: Coherence, private: PrivateTables, call: Call, task: CSPTask, 
     return solve_factored_csp(released.adjacency_factor(), released.core, private.q, starts=_STARTS, rng=call.generator)
 
 
-STRATEGY = CSPStrategy(
+STRATEGY = Strategy(
     "coherence",
     Coherence,
-    'a label-extended matrix of low rank is released and labelled; for adjacency="label-edge" and dense instances',
     pure=lambda options: False,
     run=_run,
     check=_check,
-    spending=lambda options, task: Spending(task.delta, SLACK_SHARE * task.delta),
+    slack_share=lambda options: SLACK_SHARE,
     unread=("certificate", "core_noise", "denoise", "projection", "degree", "seeds", "rounds"),
     order=1,
 )

@@ -4,23 +4,23 @@ from dpgraph.arguments import check_choice
 from dpgraph.denoise.iterates import cut_labels
 from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call
-from dpgraph.problems.cut.strategy import Cut, CutStrategy, CutTask
+from dpgraph.problems.cut.strategy import Cut, CutTask
 from dpgraph.problems.options import BoundedIterates
+from dpgraph.problems.strategy import Strategy
 from dpgraph.releases.sweeps.core import release_core_iterates
 from dpgraph.releases.sweeps.iteration import cut_iteration
 
 
-def _run(options: BoundedIterates, graph: Graph, call: Call, task: CutTask) -> Cut:
+def _run(options: BoundedIterates, graph: Graph, call: Call, task: CutTask, mean_degree: float) -> Cut:
     iteration = cut_iteration(graph, balanced=task.balanced, progress=task.progress)
-    together, mean_degree = options.noise == "auto", task.mean_degree
+    together = options.noise == "auto"
     X, fields = release_core_iterates(graph, iteration, call, mean_degree=mean_degree, together=together)
     return Cut(cut_labels(X, fields, balanced=task.balanced))
 
 
-STRATEGY = CutStrategy(
+STRATEGY = Strategy(
     "bounded-iterates",
     BoundedIterates,
-    "private block coordinate descent on a public iterate; never halts, any size",
     pure=lambda options: options.noise != "gaussian",
     run=_run,
     check=lambda options, _: check_choice("noise", options.noise, ("auto", "gaussian", "laplace")),

@@ -3,28 +3,28 @@
 from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call
 from dpgraph.problems.cut.solve import check_projection, solve_dense, solver_options
-from dpgraph.problems.cut.strategy import Cut, CutFacts, CutStrategy, CutTask
+from dpgraph.problems.cut.strategy import Cut, CutTask
 from dpgraph.problems.embedding.strategies.gaussian import check_gaussian
 from dpgraph.problems.options import Gaussian
+from dpgraph.problems.strategy import Facts, Strategy
 from dpgraph.releases.eigenspaces.projector import SLACK_SHARE
 from dpgraph.releases.normalized import release_noisy_matrix
 
 
-def _check(options: Gaussian, facts: CutFacts) -> None:
+def _check(options: Gaussian, facts: Facts) -> None:
     solver_options(options)
     check_projection(options.projection, facts.n)
     check_gaussian(options, facts.n, facts.max_weight)
 
 
-def _run(options: Gaussian, graph: Graph, call: Call, task: CutTask) -> Cut:
-    noisy = release_noisy_matrix(graph, options.regularization, task.mean_degree, call)
+def _run(options: Gaussian, graph: Graph, call: Call, task: CutTask, mean_degree: float) -> Cut:
+    noisy = release_noisy_matrix(graph, options.regularization, mean_degree, call)
     return solve_dense(noisy.matrix, noisy.scale, options, call.generator, balanced=task.balanced)
 
 
-STRATEGY = CutStrategy(
+STRATEGY = Strategy(
     "gaussian",
     Gaussian,
-    "noise on all entries of the normalized adjacency, projection, then the solver (n <= 5000)",
     pure=lambda _: False,
     run=_run,
     check=_check,

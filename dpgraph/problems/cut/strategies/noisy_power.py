@@ -3,29 +3,29 @@
 from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call
 from dpgraph.problems.cut.solve import solve, solver_options
-from dpgraph.problems.cut.strategy import Cut, CutFacts, CutStrategy, CutTask
+from dpgraph.problems.cut.strategy import Cut, CutTask
 from dpgraph.problems.options import NoisyPower
+from dpgraph.problems.strategy import Facts, Strategy
 from dpgraph.releases.eigenspaces.power_method import POWER_RANK, release_low_rank_adjacency
 from dpgraph.releases.eigenspaces.projector import check_rank
 from dpgraph.sos.cut.objective import FactoredObjective
 
 
-def _check(options: NoisyPower, facts: CutFacts) -> None:
+def _check(options: NoisyPower, facts: Facts) -> None:
     solver_options(options)
     check_rank(options.rank, facts.n, options.max_rank)
 
 
-def _run(options: NoisyPower, graph: Graph, call: Call, task: CutTask) -> Cut:
+def _run(options: NoisyPower, graph: Graph, call: Call, task: CutTask, mean_degree: float) -> Cut:
     rank = min(POWER_RANK, graph.n_vertices) if options.rank == "auto" else options.rank
     released = release_low_rank_adjacency(graph, rank, call)
     objective = FactoredObjective(released.basis, released.core)
     return solve(objective, options, call.generator, balanced=task.balanced)
 
 
-STRATEGY = CutStrategy(
+STRATEGY = Strategy(
     "noisy-power",
     NoisyPower,
-    "the noisy power method, then the solver on the private factors",
     pure=lambda _: False,
     run=_run,
     check=_check,

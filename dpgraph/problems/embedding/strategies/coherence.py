@@ -9,10 +9,11 @@ from dpgraph.arguments import check_choice
 from dpgraph.bounds.neighbours import EdgeNeighbours
 from dpgraph.denoise.empirical_bayes import enough_rows, posterior_basis
 from dpgraph.denoise.iterates import shrunken_degrees
-from dpgraph.graph import GraphOperator
+from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call
-from dpgraph.problems.embedding.strategy import SOLVER_OPTIONS, EmbeddingStrategy, check_options, release_mean_degree
+from dpgraph.problems.embedding.strategy import SOLVER_OPTIONS, check_options, release_mean_degree
 from dpgraph.problems.options import Coherence
+from dpgraph.problems.strategy import Strategy
 from dpgraph.releases.eigenspaces.projector import (
     CERTIFICATES,
     CORE_NOISES,
@@ -39,7 +40,7 @@ def check_coherence(options: Coherence, n: int, max_weight: float) -> None:
 
 
 def release_normalized_adjacency(
-    graph: GraphOperator, options: Coherence, mean_degree: float, call: Call, *, least_rank: int = 1
+    graph: Graph, options: Coherence, mean_degree: float, call: Call, *, least_rank: int = 1
 ) -> PrivateNormalizedAdjacency:
     """Release a private normalized adjacency, given a private average degree, for a Gaussian part of a budget.
 
@@ -79,16 +80,15 @@ def release_normalized_adjacency(
     )
 
 
-def _run(options: Coherence, graph: GraphOperator, call: Call) -> PrivateNormalizedAdjacency:
+def _run(options: Coherence, graph: Graph, call: Call) -> PrivateNormalizedAdjacency:
     mean, left = release_mean_degree(graph, call)
     options = replace(options, denoise=options.denoise is not False)  # "auto" does: the rows are published
     return release_normalized_adjacency(graph, options, mean, left)
 
 
-STRATEGY = EmbeddingStrategy(
+STRATEGY = Strategy(
     "coherence",
     Coherence,
-    "the coherence-aware projector of DN25a; halts where no spectral gap can be certified",
     pure=lambda _: False,
     run=_run,
     check=lambda options, facts: check_coherence(options, facts.n, facts.max_weight),

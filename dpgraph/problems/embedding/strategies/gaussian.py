@@ -6,10 +6,11 @@ import numpy as np
 from scipy import linalg
 
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.graph import GraphOperator
+from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call
-from dpgraph.problems.embedding.strategy import SOLVER_OPTIONS, EmbeddingStrategy, check_options, release_mean_degree
+from dpgraph.problems.embedding.strategy import SOLVER_OPTIONS, check_options, release_mean_degree
 from dpgraph.problems.options import Gaussian
+from dpgraph.problems.strategy import Strategy
 from dpgraph.releases.eigenspaces.projector import SLACK_SHARE, check_rank
 from dpgraph.releases.eigenspaces.sampler import canonical_signs
 from dpgraph.releases.normalized import release_noisy_matrix
@@ -29,7 +30,7 @@ def check_gaussian(options: Gaussian, n: int, max_weight: float) -> None:
         )
 
 
-def _run(options: Gaussian, graph: GraphOperator, call: Call) -> PrivateNormalizedAdjacency:
+def _run(options: Gaussian, graph: Graph, call: Call) -> PrivateNormalizedAdjacency:
     mean, left = release_mean_degree(graph, call)
     noisy = release_noisy_matrix(graph, options.regularization, mean, left)
     basis, core, spectrum = _leading_part(noisy.matrix, noisy.std, options)
@@ -60,10 +61,9 @@ def _leading_part(matrix: FloatArray, std: float, options: Gaussian) -> tuple[Fl
     return canonical_signs(vectors[:, chosen]), np.diag(values[chosen]), np.abs(values[order[: largest + 1]])
 
 
-STRATEGY = EmbeddingStrategy(
+STRATEGY = Strategy(
     "gaussian",
     Gaussian,
-    "noise on all entries (n <= 5000); never halts without a given `regularization`",
     pure=lambda _: False,
     run=_run,
     check=lambda options, facts: check_gaussian(options, facts.n, facts.max_weight),

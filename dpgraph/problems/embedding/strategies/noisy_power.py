@@ -5,20 +5,14 @@ Both normalise by released degrees: what an edge then moves is public, and no bo
 
 from typing import NamedTuple
 
-import numpy as np
-
-from dpgraph.graph import GraphOperator
+from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call
-from dpgraph.problems.embedding.strategy import SOLVER_OPTIONS, EmbeddingStrategy, check_options, release_mean_degree
+from dpgraph.problems.embedding.strategy import SOLVER_OPTIONS, check_options, published, release_mean_degree
 from dpgraph.problems.options import NoisyPower
-from dpgraph.releases.eigenspaces.power_method import POWER_RANK, LowRankAdjacency, release_low_rank_adjacency
+from dpgraph.problems.strategy import Strategy
+from dpgraph.releases.eigenspaces.power_method import POWER_RANK, release_low_rank_adjacency
 from dpgraph.releases.eigenspaces.projector import check_rank
-from dpgraph.releases.eigenspaces.sampler import canonical_signs
-from dpgraph.releases.eigenspaces.vector import (
-    DegreeResidual,
-    release_degree_residual,
-    release_leading_vector,
-)
+from dpgraph.releases.eigenspaces.vector import DegreeResidual, release_degree_residual, release_leading_vector
 from dpgraph.releases.normalized import regularize
 from dpgraph.releases.totals import release_total_weight
 from dpgraph.results.adjacency import PrivateNormalizedAdjacency
@@ -39,7 +33,7 @@ def first_share() -> float:
     return EMBEDDING.vector_total_share + RESIDUAL.share
 
 
-def release_start(graph: GraphOperator, epsilon: float, call: Call, *, are_even: bool = False) -> Start:
+def release_start(graph: Graph, epsilon: float, call: Call, *, are_even: bool = False) -> Start:
     """Release what the products of a single vector start from, for at most :func:`first_share` of epsilon.
 
     `call` takes the lines; `are_even` says that degrees are known to be even, so that how far they are from the vector
@@ -52,49 +46,32 @@ def release_start(graph: GraphOperator, epsilon: float, call: Call, *, are_even:
     return Start(mean, release_degree_residual(graph, mean, call.at_epsilon(epsilon)))
 
 
-def release_vector(options: NoisyPower, graph: GraphOperator, start: Start, call: Call) -> PrivateNormalizedAdjacency:
+def release_vector(options: NoisyPower, graph: Graph, start: Start, call: Call) -> PrivateNormalizedAdjacency:
     """Release the leading eigenvector for a pure part of a budget."""
     tau = regularize(options.regularization, start.mean_degree, graph.max_weight)
     released = release_leading_vector(graph, start.residual, call, regularization=tau, denoise=options.denoise)
-    return _result(graph, released, tau, call)
+    return published(graph, call, "noisy-power", released.degrees, tau, released.basis, released.core)
 
 
-def release_vector_of_even_degrees(options: NoisyPower, graph: GraphOperator, call: Call) -> PrivateNormalizedAdjacency:
+def release_vector_of_even_degrees(options: NoisyPower, graph: Graph, call: Call) -> PrivateNormalizedAdjacency:
     """The same with its start, where degrees are known to be even."""
     start = release_start(graph, call.epsilon, call, are_even=True)
     return release_vector(options, graph, start, call.part(1 - EMBEDDING.vector_total_share))
 
 
-def _run(options: NoisyPower, graph: GraphOperator, call: Call) -> PrivateNormalizedAdjacency:
+def _run(options: NoisyPower, graph: Graph, call: Call) -> PrivateNormalizedAdjacency:
     if options.rank == 1:
         return release_vector(options, graph, release_start(graph, call.epsilon, call), call.part(1 - first_share()))
     mean, left = release_mean_degree(graph, call)
     tau = regularize(options.regularization, mean, graph.max_weight)
     rank = check_rank(options.rank, graph.n_vertices, POWER_RANK)[-1]
     released = release_low_rank_adjacency(graph, rank, left, regularization=tau, denoise=options.denoise)
-    return _result(graph, released, tau, call)
+    return published(graph, call, "noisy-power", released.degrees, tau, released.basis, released.core)
 
 
-def _result(graph: GraphOperator, released: LowRankAdjacency, tau: float, call: Call) -> PrivateNormalizedAdjacency:
-    """What products have released, as a normalized adjacency."""
-    return PrivateNormalizedAdjacency(
-        nodes=graph.nodes,
-        degrees=released.degrees,
-        regularization=tau,
-        lower=max(tau, graph.max_weight),
-        basis=canonical_signs(released.basis),
-        core=released.core,
-        spectrum=np.abs(np.diag(released.core)),
-        mechanism="noisy-power",
-        max_weight=graph.max_weight,
-        privacy=call.report(),
-    )
-
-
-STRATEGY = EmbeddingStrategy(
+STRATEGY = Strategy(
     "noisy-power",
     NoisyPower,
-    "averaged products with public iterates; any size, never halts; pure for `rank=1`",
     pure=lambda options: options.rank == 1,
     run=_run,
     check=lambda options, facts: check_options(options, facts.n, facts.max_weight),

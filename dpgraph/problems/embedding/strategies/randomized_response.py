@@ -11,11 +11,11 @@ from dpgraph.denoise.message_passing import refined_eigenvectors
 from dpgraph.graph import Graph
 from dpgraph.linalg.eigen import DENSE_LIMIT
 from dpgraph.privacy.call import Call
-from dpgraph.problems.embedding.strategy import SOLVER_OPTIONS, EmbeddingFacts, EmbeddingStrategy, check_options
+from dpgraph.problems.embedding.strategy import SOLVER_OPTIONS, check_options, published
 from dpgraph.problems.options import RandomizedResponse
+from dpgraph.problems.strategy import Facts, Strategy
 from dpgraph.releases.answers import FlippedGraph, check_response, release_flipped_graph
 from dpgraph.releases.eigenspaces.projector import check_rank
-from dpgraph.releases.eigenspaces.sampler import canonical_signs
 from dpgraph.releases.normalized import regularize
 from dpgraph.results.adjacency import PrivateNormalizedAdjacency
 from dpgraph.tuning import EMBEDDING
@@ -34,11 +34,10 @@ def _run(options: RandomizedResponse, graph: Graph, call: Call) -> PrivateNormal
     estimated by message passing, where there are rows enough.
     """
     flipped = release_flipped_graph(graph, call)
-    n, w, p = graph.n_vertices, graph.max_weight, flipped.flip
+    n, p = graph.n_vertices, flipped.flip
     degrees = flipped.gain * (np.asarray(flipped.adjacency.sum(axis=1)).ravel() - (n - 1) * p)
-    tau = regularize(options.regularization, float(degrees.mean()), w, _MULTIPLE)
-    lower = max(tau, w)
-    root = 1 / np.sqrt(np.maximum(degrees + tau, lower))
+    tau = regularize(options.regularization, float(degrees.mean()), graph.max_weight, _MULTIPLE)
+    root = 1 / np.sqrt(np.maximum(degrees + tau, max(tau, graph.max_weight)))
     operator = _operator(flipped, root)
     values, vectors = _leading(operator, check_rank(options.rank, n, options.max_rank)[-1], call.generator)
     variance = flipped.gain**2 * p * (1 - p)
@@ -50,18 +49,7 @@ def _run(options: RandomizedResponse, graph: Graph, call: Call) -> PrivateNormal
         values, vectors = _refined(operator, values, vectors, variance, root)
     else:
         values = _unbiased(values, 4 * variance * np.sum(root**2) * (root**2 @ vectors**2))
-    return PrivateNormalizedAdjacency(
-        nodes=graph.nodes,
-        degrees=degrees,
-        regularization=tau,
-        lower=lower,
-        basis=canonical_signs(vectors),
-        core=np.diag(values),
-        spectrum=np.abs(values),
-        mechanism="randomized-response",
-        max_weight=w,
-        privacy=call.report(),
-    )
+    return published(graph, call, "randomized-response", degrees, tau, vectors, np.diag(values))
 
 
 def _refined(
@@ -113,15 +101,14 @@ def _leading(operator: LinearOperator, count: int, generator: np.random.Generato
     return values[order], vectors[:, order]
 
 
-def _check(options: RandomizedResponse, facts: EmbeddingFacts) -> None:
+def _check(options: RandomizedResponse, facts: Facts) -> None:
     check_options(options, facts.n, facts.max_weight)
     check_response(facts.n, facts.epsilon)
 
 
-STRATEGY = EmbeddingStrategy(
+STRATEGY = Strategy(
     "randomized-response",
     RandomizedResponse,
-    "every pair answers at random; pure, the most accurate for a large epsilon and for small graphs",
     pure=lambda _: True,
     run=_run,
     check=_check,

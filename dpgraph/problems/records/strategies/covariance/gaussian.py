@@ -16,7 +16,7 @@ class SymmetricGaussian:
 
     References
     ----------
-    C. Dwork, K. Talwar, A. Thakurta, L. Zhang, "Analyze Gauss", STOC 2014 (here with the exact scale of BW18).
+    DTTZ14 (here with the exact scale of BW18).
     """
 
 
@@ -34,7 +34,6 @@ def _size(_: SymmetricGaussian, moments: SecondMoments, epsilon: float, delta: f
 STRATEGY = Strategy(
     "gaussian",
     SymmetricGaussian,
-    "symmetric Gaussian noise, less than pure noise from about ten columns on",
     pure=lambda _: False,
     run=_release,
     expected=_size,

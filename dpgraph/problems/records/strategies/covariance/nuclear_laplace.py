@@ -21,6 +21,5 @@ class NuclearLaplace:
 STRATEGY = pure_law(
     "nuclear-laplace",
     NuclearLaplace,
-    "Laplace noise of the norm of the sensitivity; exact up to five columns, a Markov chain above",
     order=2,
 )

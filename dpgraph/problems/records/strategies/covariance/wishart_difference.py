@@ -17,6 +17,5 @@ class WishartDifference:
 STRATEGY = pure_law(
     "wishart-difference",
     WishartDifference,
-    "difference of two Wishart matrices, exact for any number of columns",
     order=1,
 )

@@ -26,8 +26,7 @@ class EllipsoidNoise:
 
     References
     ----------
-    A. Nikolov, K. Talwar, L. Zhang, "The geometry of differential privacy: the sparse and approximate cases", STOC 2013
-    (NTZ13, dense case).
+    NTZ13, dense case.
     """
 
 
@@ -89,7 +88,6 @@ def _split_by_axes(columns: FloatArray, centre: FloatArray | None) -> tuple[list
 STRATEGY = Strategy(
     "ellipsoid",
     EllipsoidNoise,
-    "Gaussian noise shaped by the least-volume ellipsoid of the columns, with recursion on its long axes if better",
     pure=lambda _: False,
     run=lambda _, A, adjacency: [ellipsoid_encoding(A, adjacency), recursive_encoding(A, adjacency)],
     order=2,

@@ -41,7 +41,6 @@ def factorization_encoding(A: QueryMatrix, adjacency: str = "add-remove") -> Enc
 STRATEGY = Strategy(
     "factorization",
     FactorizationNoise,
-    "least total variance of all Gaussian noise, certified to 0.5 % in variance (replaced records: 1 %)",
     pure=lambda _: False,
     run=lambda _, A, adjacency: [factorization_encoding(A, adjacency)],
     order=3,

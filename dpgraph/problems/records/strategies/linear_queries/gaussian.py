@@ -14,7 +14,6 @@ class GaussianAnswers:
 STRATEGY = Strategy(
     "gaussian",
     GaussianAnswers,
-    "independent Gaussian noise, the same for each answer; any size, sparse matrices and operators",
     pure=lambda _: False,
     run=lambda _, A, adjacency: [Encoding("gaussian", A, None, adjacency)],
     order=1,

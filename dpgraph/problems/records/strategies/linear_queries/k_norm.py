@@ -58,7 +58,6 @@ def _encodings(_options: KNormNoise, A: QueryMatrix, adjacency: str) -> list[Enc
 STRATEGY = Strategy(
     "k-norm",
     KNormNoise,
-    "density follows the hull of the columns; up to rank 6, or for linearly independent columns",
     pure=lambda _: True,
     run=_encodings,
     order=5,

@@ -17,7 +17,9 @@ _BRANCHINGS, _MOST_CELLS = (2, 4, 8, 16), 2048
 
 @dataclass(frozen=True)
 class LaplaceAnswers:
-    """Independent Laplace noise: pure. On whatever gives the answers the least expected error of
+    """Independent Laplace noise on whatever gives the answers the least expected error. Pure.
+
+    Tried are
 
     - the answers themselves, for matrices of any size;
     - the histogram, from which the answers are computed;
@@ -63,7 +65,6 @@ def range_sums(N: int, children: int, *, root: bool) -> scipy.sparse.csr_array:
 STRATEGY = Strategy(
     "laplace",
     LaplaceAnswers,
-    "independent Laplace noise on the answers, the histogram, sums over a tree of its cells, or the factorization",
     pure=lambda _: True,
     run=_encodings,
     order=4,
