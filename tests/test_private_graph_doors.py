@@ -99,7 +99,7 @@ def test_no_public_function_reads_an_edge_of_a_private_graph_without_a_debit(tmp
         "dpgraph.evaluate.cut_fraction",
         "dpgraph.problems.cut.exact.max_cut",
         "dpgraph.problems.cut.exact.max_bisection",
-        "dpgraph.spectral.coherence.degree_corrected_coherence",
+        "dpgraph.spectral.degree_corrected_coherence",
         "dpgraph.sos.moments.relaxation.lasserre",
         "dpgraph.instance.TwoCSP.from_networkx",
         "dpgraph.plot.plot_adjacency",

@@ -120,8 +120,8 @@ class SparseObjective(_ListedObjective):
 
     def reduced(self) -> tuple[CutObjective, IntArray, Callable[[FloatArray], FloatArray]]:
         """The objective without vertices of degree at most three."""
-        reduction = reduce_low_degree(self.matrix)
-        return SparseObjective(reduction.matrix), reduction.kept, reduction.lift
+        matrix, kept, lift = reduce_low_degree(self.matrix)
+        return SparseObjective(matrix), kept, lift
 
     def is_semidefinite(self, diagonal: FloatArray) -> bool | None:
         """Proof by sparse elimination and a Cholesky factorisation of what remains."""

@@ -22,8 +22,15 @@ from dpgraph.arguments import check_choice, check_integer
 from dpgraph.exceptions import InvalidParameterError, NotConvergedError
 from dpgraph.instance import TwoCSP
 from dpgraph.sos.definiteness import dense_semidefinite
-from dpgraph.sos.moments.label_symmetry import averaging, free_moments, label_symmetries
-from dpgraph.sos.moments.monomials import Monomial, linear_in_moments, monomials, product
+from dpgraph.sos.moments.monomials import (
+    Monomial,
+    averaging,
+    free_moments,
+    label_symmetries,
+    linear_in_moments,
+    monomials,
+    product,
+)
 from dpgraph.sos.moments.pseudo_distribution import PseudoDistribution
 from dpgraph.typing import FloatArray, IntArray
 
