@@ -46,9 +46,7 @@ class L1Hull(ConvexSet):
         return project_l1_hull(X, self.points, self.radius, tol=self.tol)
 
 
-def project_l1_hull(
-    y: ArrayLike, points: ArrayLike, radius: float = 1.0, *, tol: float = 1e-7, max_iter: int | None = None
-) -> FloatArray:
+def project_l1_hull(y: ArrayLike, points: ArrayLike, radius: float = 1.0, *, tol: float = 1e-7) -> FloatArray:
     """Nearest point of ``{points @ c : sum |c_i| <= radius}`` to `y`.
 
     Parameters
@@ -57,13 +55,11 @@ def project_l1_hull(
         The vector to be projected.
     points, radius, tol
         As for :class:`~dpgraph.projections.L1Hull`.
-    max_iter : int, optional
-        Largest number of steps of the active-set method; ``10 (d + N) + 100`` if omitted.
 
     Raises
     ------
     InvalidParameterError, NotConvergedError
-        Shapes do not fit, or an argument is out of range; `max_iter` came first.
+        Shapes do not fit, or an argument is out of range; `tol` was not reached.
 
     Examples
     --------
@@ -75,17 +71,14 @@ def project_l1_hull(
     y, points, radius = as_array(y), as_matrix(points), check_nonnegative("radius", radius)
     if y.shape != (points.shape[0],):
         raise InvalidParameterError(f"expected a vector of length d = {points.shape[0]}; got shape {y.shape}")
-    limit = 10 * sum(points.shape) + 100 if max_iter is None else max_iter
     vertices = radius * np.hstack([points, -points])
     scale = max(float(np.linalg.norm(y)), float(np.linalg.norm(vertices, axis=0).max()), _TINY)
     system = np.vstack([(vertices - y[:, None]) / scale, np.ones(vertices.shape[1])])
     try:
-        weights = nnls(system, np.append(np.zeros_like(y), 1.0), maxiter=limit)[0]
-    except RuntimeError:  # limit
-        weights = np.ones(vertices.shape[1])
+        weights = nnls(system, np.append(np.zeros_like(y), 1.0), maxiter=10 * sum(points.shape) + 100)[0]
+    except RuntimeError as error:
+        raise NotConvergedError(f"the projection onto nK found no solution: {error}; rescale the points") from error
     x = vertices @ (weights / weights.sum())
     if float((x - y) @ x - ((x - y) @ vertices).min()) > (tol * scale) ** 2:
-        raise NotConvergedError(
-            f"the projection onto nK did not reach tol={tol:g} within {limit} steps; raise max_iter or tol"
-        )
+        raise NotConvergedError(f"the projection onto nK did not reach tol={tol:g}; raise it")
     return np.asarray(x)

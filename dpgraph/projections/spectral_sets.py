@@ -187,10 +187,12 @@ def shrunken_eigenvalues(values: FloatArray, std: float) -> FloatArray:
 
     `values` are the eigenvalues l_i of C + W, ascending, and `std` > 0 is the standard deviation of a diagonal entry of
     the Gaussian W; off the diagonal it is smaller by sqrt(2). For an estimate with the eigenvectors of C + W and
-    eigenvalues f_i, Stein's unbiased estimate of the squared Frobenius error is a constant plus sum (f_i - l_i)^2 +
-    2 std^2 (sum_i df_i/dl_i + sum_{i<j} (f_i - f_j)/(l_i - l_j)). Without the derivatives it is least at f_i = l_i - std^2
-    sum_{j != i} 1/(l_i - l_j); pooling neighbours that are out of order (isotonic regression) tames the small gaps.
-    docs/covariance.md says why under "Shrinkage and projection".
+    eigenvalues f_i, Stein's unbiased estimate of the squared Frobenius error is a constant plus
+
+        sum_i (f_i - l_i)^2 + 2 std^2 (sum_i df_i/dl_i + sum_{i<j} (f_i - f_j)/(l_i - l_j)).
+
+    Without the derivatives it is least at f_i = l_i - std^2 sum_{j != i} 1/(l_i - l_j); pooling neighbours that are out
+    of order (isotonic regression) tames the small gaps (docs/covariance.md, "Shrinkage and projection").
 
     C. Stein, "Estimation of a covariance matrix", Rietz lecture, 1975 (for sample covariances). J. Bun, R. Allez,
     J.-P. Bouchaud, M. Potters, "Rotational invariant estimator for general noisy matrices", IEEE Trans. Inf. Theory 62

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
 import numpy as np
@@ -70,7 +71,7 @@ class SolverOptions:
 
 @dataclass(frozen=True)
 class TraceEntry:
-    """State of the search after a number of seeds: certified bound, and the node of largest value among those left."""
+    """State of the search after some seeds: certified bound, and the node of largest value among those left."""
 
     seeds: int
     value: float
@@ -87,8 +88,7 @@ class TraceEntry:
 class Correlation:
     """Correlations of a node, the local one in units of the value.
 
-    The `drops` are the expected drops of the weighted variance when a variable is conditioned on: 0 for deterministic
-    ones.
+    Conditioning on a variable lowers the weighted variance by its entry of `drops` in expectation.
     """
 
     global_: float
@@ -150,7 +150,7 @@ def search_seeds(
 
     Nodes that cannot beat `lower_bound` are closed. `rng` serves search="sampled"; `on_seed` is called after each seed.
     """
-    mode, beam = options.search, options.beam
+    mode, beam, by_value = options.search, options.beam, attrgetter("value")
     nodes = [root] * (beam if mode == "sampled" else 1)
     closed, bound = -np.inf, root.bound  # closed: largest bound among nodes that were dropped
     state = problem.correlation(root)
@@ -165,9 +165,11 @@ def search_seeds(
         if bound <= lower_bound and len(trace) > problem.free_seeds:
             break
         if mode == "sampled":
-            nodes = sorted((_sampled(problem, node, rng) for node in nodes), key=_descending)
+            nodes = sorted((_sampled(problem, node, rng) for node in nodes), key=by_value, reverse=True)
         else:
-            children = sorted((child for node in nodes for child in _children(problem, node)), key=_descending)
+            children = sorted(
+                (child for node in nodes for child in _children(problem, node)), key=by_value, reverse=True
+            )
             open_ = [child for child in children if child.bound > lower_bound]
             nodes = (open_ or children)[: beam if mode == "beam" else MOST_LEAVES]
             kept = set(map(id, nodes))
@@ -179,10 +181,6 @@ def search_seeds(
         if on_seed is not None:
             on_seed()
     return SeedSearch(tuple(nodes), bound, tuple(trace))
-
-
-def _descending(node: SeedNode) -> float:
-    return -node.value
 
 
 def _children(problem: SeedProblem[Node], node: Node) -> list[Node]:

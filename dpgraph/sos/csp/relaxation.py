@@ -8,13 +8,14 @@ the manner of the mixing method (Wang, Chang, Kolter 2017). The inequalities are
 
 import math
 from dataclasses import dataclass
+from operator import attrgetter
 
 import numpy as np
 
 from dpgraph.sos.csp.certificate import certify_csp, estimate_bound
 from dpgraph.sos.csp.kernels import pair_moments
 from dpgraph.sos.csp.objective import CSPObjective
-from dpgraph.sos.cut.certificate import Certificate, by_bound
+from dpgraph.sos.cut.certificate import Certificate
 from dpgraph.typing import FloatArray
 
 __all__ = ["CSPRelaxation", "solve_csp_relaxation"]
@@ -109,7 +110,7 @@ def solve_csp_relaxation(
                 break
         if sweeps >= max_sweeps:
             break
-    certificate = min([*known, certify_csp(objective, *(dual or (V, S)), rng)], key=by_bound)
+    certificate = min([*known, certify_csp(objective, *(dual or (V, S)), rng)], key=attrgetter("bound"))
     return CSPRelaxation(E, S, value, float(missing.max(initial=0.0)), certificate, nonnegative, tol)
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from operator import attrgetter
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from dpgraph.linalg.lanczos import Lanczos, lower_bound
 from dpgraph.sos.cut.base import CutObjective, on_binary_grid
 from dpgraph.typing import FloatArray
 
-__all__ = ["FAILURE_PROBABILITY", "LONG_RUN", "Certificate", "by_bound", "certify", "certify_within"]
+__all__ = ["FAILURE_PROBABILITY", "LONG_RUN", "Certificate", "certify", "certify_within"]
 
 #: Probability that a bound of kind "lanczos" fails (over the random start, in exact arithmetic).
 FAILURE_PROBABILITY = 1e-10
@@ -126,7 +127,7 @@ class _DualLine:
             kind = "lanczos"
         elif not proven:
             return None
-        return min(Certificate(_bound(self.objective, t), kind, t), self.trivial, key=by_bound)
+        return min(Certificate(_bound(self.objective, t), kind, t), self.trivial, key=attrgetter("bound"))
 
     def lanczos(self, rng: np.random.Generator) -> Lanczos:
         """A run for the smallest eigenvalue of S^{-1/2} (Diag(y) + M/4) S^{-1/2} on the vertices of positive weight."""
@@ -138,11 +139,6 @@ class _DualLine:
             return root * (self.multipliers * z + 0.25 * self.objective.multiply(z))
 
         return Lanczos(multiply, np.where(live, rng.standard_normal(live.size), 0.0))
-
-
-def by_bound(certificate: Certificate) -> float:
-    """The key by which certificates are compared."""
-    return certificate.bound
 
 
 def _bound(objective: CutObjective, t: FloatArray) -> float:

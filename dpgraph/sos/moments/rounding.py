@@ -7,9 +7,9 @@ import numpy as np
 
 from dpgraph.arguments import as_generator
 from dpgraph.instance import TwoCSP
-from dpgraph.sos.csp.conditioning import UNCERTAIN
 from dpgraph.sos.csp.objective import CSPObjective
 from dpgraph.sos.csp.rounding import best_rows, draw_labels, improve_labels
+from dpgraph.sos.csp.solver import UNCERTAIN
 from dpgraph.sos.cut.base import CutObjective
 from dpgraph.sos.moments.pseudo_distribution import PseudoDistribution, global_correlation, local_correlation
 from dpgraph.sos.moments.relaxation import lasserre
