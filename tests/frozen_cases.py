@@ -484,7 +484,6 @@ def projection(A: Any, **options: Any) -> Any:
         "frobenius balls": lambda: p.dykstra(A, [p.PSDFrobeniusBall(2.0), p.BoundedDiagonal()], max_iter=50),
         "averaged": lambda: p.averaged_projections(A, [p.Nonnegative(), p.FrobeniusBall(2.0), p.SpectralBall(1.0)], 20),
         "elliptope set": lambda: p.Elliptope().project(A),
-        "moments": lambda: p.MomentStructure(1 - np.eye(n, dtype=int), fixed={0: 1.0}).project(A),
     }
     found = {
         "box": p.project_box(A, -0.5, 0.5),

@@ -18,17 +18,6 @@ from dpgraph.exceptions import InvalidParameterError, NotConvergedError
 from dpgraph.linalg.lanczos import Lanczos
 from dpgraph.typing import FloatArray
 
-__all__ = [
-    "COARSE_ROWS",
-    "DENSE_LIMIT",
-    "Eigenpairs",
-    "is_decomposed",
-    "leading_eigenpairs",
-    "leading_values",
-    "value_tolerance",
-    "vector_tolerance",
-]
-
 #: Above this number of rows eigenvalues are computed coarsely.
 COARSE_ROWS = 50_000
 #: Up to this size LAPACK on the whole matrix is faster and has nothing to miss.

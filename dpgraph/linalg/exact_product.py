@@ -26,8 +26,6 @@ import scipy.sparse
 from dpgraph.linalg.query_matrix import QueryMatrix
 from dpgraph.typing import FloatArray
 
-__all__ = ["KEPT_BITS", "exact_product"]
-
 #: Bits that are kept of entries of C below the longest column, and of numbers of records below one record.
 KEPT_BITS = 60
 #: Bits of a double.

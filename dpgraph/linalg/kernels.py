@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 from dpgraph.compiled import njit
 from dpgraph.typing import FloatArray, IntArray
 
-__all__ = ["csr_rows_times_block", "csr_times_block"]
-
 #: Multiplications below which starting a second thread costs more than it saves.
 _PARALLEL_WORK = 2_000_000
 

@@ -4,8 +4,6 @@ import numpy as np
 
 from dpgraph.typing import FloatArray
 
-__all__ = ["AndersonAccelerator"]
-
 #: An extrapolated point is rejected when its residual exceeds the smallest one so far by this factor ...
 _ACCEPTED_GROWTH = 2.0
 #: ... or when it exceeds (this multiple of the first residual) / (number of accepted points)**1.1: a summable bound.

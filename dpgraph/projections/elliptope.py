@@ -20,8 +20,6 @@ from dpgraph.projections.base import ConvexSet, ProjectionResult, as_symmetric
 from dpgraph.projections.spectral_sets import project_psd
 from dpgraph.typing import BoolArray, FloatArray
 
-__all__ = ["Elliptope", "project_elliptope"]
-
 
 @dataclass(frozen=True)
 class Elliptope(ConvexSet):

@@ -10,17 +10,6 @@ from dpgraph.exceptions import InvalidParameterError
 from dpgraph.projections.base import Ball, ConvexSet, as_array, as_square
 from dpgraph.typing import FloatArray
 
-__all__ = [
-    "BoundedDiagonal",
-    "Box",
-    "FrobeniusBall",
-    "Nonnegative",
-    "UnitDiagonal",
-    "ZeroDiagonal",
-    "project_box",
-    "project_nonnegative",
-]
-
 
 @dataclass(frozen=True)
 class Nonnegative(ConvexSet):

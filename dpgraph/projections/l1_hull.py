@@ -18,8 +18,6 @@ from dpgraph.exceptions import InvalidParameterError, NotConvergedError
 from dpgraph.projections.base import ConvexSet, as_array, as_matrix
 from dpgraph.typing import FloatArray
 
-__all__ = ["L1Hull", "project_l1_hull"]
-
 _TINY = float(np.finfo(float).tiny)
 
 

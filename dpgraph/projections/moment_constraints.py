@@ -27,16 +27,6 @@ from dpgraph.linalg.parities import CodeArray, ParityBasis, TableGroup, characte
 from dpgraph.projections.spectral_sets import project_psd
 from dpgraph.typing import FloatArray, IntArray
 
-__all__ = [
-    "SIDE_LIMIT",
-    "ConeConstraint",
-    "MomentMatrix",
-    "NonnegativeTables",
-    "conjunction_matrix",
-    "parity_matrix",
-    "sparsity_rows",
-]
-
 #: Largest side of a moment matrix that callers should build: its eigendecomposition takes about half a second.
 SIDE_LIMIT = 1500
 

@@ -20,8 +20,6 @@ import scipy.sparse
 from dpgraph.projections.moment_constraints import ConeConstraint
 from dpgraph.typing import FloatArray
 
-__all__ = ["InequalityRows", "MomentProjection", "matched_penalty", "noise_size", "project_by_admm", "theta_step"]
-
 #: Penalty in units of the metric, and over-relaxation (measured: 40 to 200 iterations on all benchmark shapes).
 _PENALTY, _RELAXATION = 3.0, 1.6
 

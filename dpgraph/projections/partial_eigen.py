@@ -11,8 +11,6 @@ from dpgraph.exceptions import NotConvergedError
 from dpgraph.linalg.eigen import DENSE_LIMIT, leading_eigenpairs
 from dpgraph.typing import FloatArray
 
-__all__ = ["SymmetricSpectrum", "excess", "outer"]
-
 #: Below this size the full decomposition (divide and conquer) is as fast as a partial one.
 _FULL_LIMIT = 200
 #: Above this share of wanted eigenvectors divide and conquer wins over MRRR with back-transformation.

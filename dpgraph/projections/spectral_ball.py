@@ -33,8 +33,6 @@ from dpgraph.projections.spectral_sets import SpectralBall, project_nuclear_ball
 from dpgraph.projections.splitting import dykstra
 from dpgraph.typing import FloatArray
 
-__all__ = ["project_nonnegative_spectral_ball"]
-
 #: Asymmetry of an input that is still taken for rounding, relative to its largest entry.
 _ASYMMETRY = 1e-9
 #: Over-relaxation, in the range 1.5 to 1.8 that the literature recommends.

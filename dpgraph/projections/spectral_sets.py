@@ -11,21 +11,6 @@ from dpgraph.projections.base import Ball, ConvexSet, as_matrix, as_symmetric, i
 from dpgraph.projections.partial_eigen import SymmetricSpectrum, excess, outer
 from dpgraph.typing import FloatArray
 
-__all__ = [
-    "NuclearBall",
-    "PSDCone",
-    "PSDFrobeniusBall",
-    "PSDTraceBall",
-    "SpectralBall",
-    "project_nuclear_ball",
-    "project_psd",
-    "project_psd_trace",
-    "project_solid_simplex",
-    "project_spectral_ball",
-    "shrink_psd_trace",
-    "shrunken_eigenvalues",
-]
-
 #: Gaps below this many standard deviations count less, so that none is divided by: pooling cancels them anyway.
 _SMALLEST_GAP = 0.02
 #: Noise below this share of the largest eigenvalue is less than rounding: nothing is to be shrunk.

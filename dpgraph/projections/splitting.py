@@ -32,8 +32,6 @@ from dpgraph.projections.entrywise_sets import Box
 from dpgraph.projections.spectral_sets import PSDCone, PSDFrobeniusBall, PSDTraceBall
 from dpgraph.typing import BoolArray, FloatArray
 
-__all__ = ["averaged_projections", "check_arguments", "dykstra"]
-
 _ANDERSON_MEMORY = 10
 
 

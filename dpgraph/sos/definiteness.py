@@ -13,8 +13,6 @@ from scipy.linalg import LinAlgError, cholesky
 from dpgraph.sos.elimination import DENSE, TOO_LARGE, eliminate_low_degree
 from dpgraph.typing import FloatArray
 
-__all__ = ["DENSE_LIMIT", "dense_semidefinite", "factored_semidefinite", "sparse_semidefinite"]
-
 #: Largest matrix handed to a dense Cholesky factorisation (n^3/3 operations, 8 n^2 bytes).
 DENSE_LIMIT = 6000
 

@@ -11,18 +11,6 @@ from scipy import sparse
 from dpgraph.compiled import njit
 from dpgraph.typing import FloatArray, IntArray
 
-__all__ = [
-    "DENSE",
-    "INDEFINITE",
-    "TOO_LARGE",
-    "RowPool",
-    "eliminate_low_degree",
-    "merge_row",
-    "row_pool",
-    "store_row",
-    "with_room",
-]
-
 #: Outcomes of :func:`eliminate_low_degree`.
 DENSE, INDEFINITE, TOO_LARGE = 0, 1, 2
 

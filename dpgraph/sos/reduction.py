@@ -16,8 +16,6 @@ from dpgraph.compiled import njit
 from dpgraph.sos.elimination import RowPool, merge_row, remaining, row_pool, store_row, with_room
 from dpgraph.typing import FloatArray, IntArray
 
-__all__ = ["reduce_low_degree"]
-
 
 def reduce_low_degree(
     matrix: sparse.csr_array,

@@ -22,8 +22,6 @@ from dpgraph.arguments import as_number, check_choice, check_integer
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.typing import FloatArray
 
-__all__ = ["Correlation", "SearchMode", "SeedSearch", "SolverOptions", "TraceEntry", "search_seeds", "shares"]
-
 SearchMode = Literal["beam", "all", "sampled"]
 
 #: Largest number of leaves of search="all".
@@ -97,13 +95,15 @@ class Correlation:
 
 
 class SeedNode(Protocol):
-    """A relaxation with some variables pinned; its `bound` is one on the solutions that agree with the pins."""
+    """A relaxation with some variables pinned."""
 
     @property
-    def value(self) -> float: ...
+    def value(self) -> float:
+        """Value of the relaxation."""
 
     @property
-    def bound(self) -> float: ...
+    def bound(self) -> float:
+        """No solution that agrees with the pins is worth more."""
 
 
 Node = TypeVar("Node", bound=SeedNode)
@@ -116,7 +116,8 @@ class SeedProblem(Protocol[Node]):
     def free_seeds(self) -> int:
         """How many of the first seeds cost no re-solve."""
 
-    def correlation(self, node: Node) -> Correlation: ...
+    def correlation(self, node: Node) -> Correlation:
+        """Correlations of the pseudo-distribution of a node."""
 
     def weights(self, node: Node) -> FloatArray:
         """Nonnegative weights of the variables in the global correlation, 0 for pinned ones."""

@@ -10,8 +10,6 @@ from dpgraph.result import Result
 from dpgraph.sos.seed_search import TraceEntry
 from dpgraph.typing import IntArray
 
-__all__ = ["ExactResult", "Solution", "is_optimal", "to_beat"]
-
 #: Bounds are rounded up by less than this share of their size, and values are rounded too.
 _ROUNDING = 1e-12
 #: What may be missing besides is less than this share of the least weight.

@@ -25,8 +25,6 @@ from dpgraph.sos.cut.certificate import FAILURE_PROBABILITY, LONG_RUN, Certifica
 from dpgraph.sos.definiteness import sparse_semidefinite
 from dpgraph.typing import FloatArray, IntArray
 
-__all__ = ["certify_csp", "estimate_bound"]
-
 _SHORT_RUN = 120
 _ATTEMPTS = 40
 _REGULARISATION = 1e-6

@@ -9,8 +9,6 @@ import numpy as np
 from dpgraph.compiled import njit
 from dpgraph.typing import FloatArray
 
-__all__ = ["best_pair", "improve_block"]
-
 _JACOBI_SWEEPS = 12
 _ROTATIONS = 2
 

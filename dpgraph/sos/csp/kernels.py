@@ -13,8 +13,6 @@ from dpgraph.sos.csp.frames import best_pair, improve_block
 from dpgraph.sos.kernels import REORDER, uniform
 from dpgraph.typing import FloatArray, IntArray
 
-__all__ = ["Constraints", "anneal_labels", "ascend_blocks", "ascend_factored", "label_gradients", "pair_moments"]
-
 
 class Constraints(NamedTuple):
     """Constraints and single labels, as the kernels take them.

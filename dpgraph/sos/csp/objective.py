@@ -16,8 +16,6 @@ from dpgraph.sos.cut.objective import SparseObjective
 from dpgraph.sos.seed_search import shares
 from dpgraph.typing import FloatArray, IntArray
 
-__all__ = ["CSPObjective"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CSPObjective:

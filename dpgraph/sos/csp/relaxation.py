@@ -18,8 +18,6 @@ from dpgraph.sos.csp.objective import CSPObjective
 from dpgraph.sos.cut.certificate import Certificate
 from dpgraph.typing import FloatArray
 
-__all__ = ["CSPRelaxation", "solve_csp_relaxation"]
-
 _RANK = 48
 _PENALTY = 4.0  # in units of a typical table entry: measured on random instances
 _ROUNDS = 20

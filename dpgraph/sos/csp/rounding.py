@@ -7,8 +7,6 @@ from dpgraph.sos.csp.objective import CSPObjective
 from dpgraph.sos.kernels import default_sweeps, on_threads
 from dpgraph.typing import FloatArray, IntArray
 
-__all__ = ["best_rows", "draw_labels", "improve_labels", "one_opt_labels", "round_vectors", "solve_factored_csp"]
-
 _OPERATIONS = 4e8  # elementary operations of the default annealing, all starts together (a few seconds)
 # Temperatures in units of a typical change of value in a random assignment.
 _HOT, _COLD = 0.45, 0.05

@@ -18,8 +18,6 @@ from dpgraph.sos.seed_search import Correlation, SolverOptions, search_seeds
 from dpgraph.sos.solution import Solution, to_beat
 from dpgraph.typing import FloatArray, IntArray
 
-__all__ = ["UNCERTAIN", "CSPNode", "csp_correlation", "solve_csp"]
-
 #: A label of smaller probability is not divided by.
 UNCERTAIN = 1e-6
 

@@ -17,8 +17,6 @@ from dpgraph.sos.cut.base import CutObjective, rounding_slack
 from dpgraph.sos.cut.objective import DenseObjective, FactoredObjective, SparseObjective
 from dpgraph.typing import FloatArray, IntArray
 
-__all__ = ["BalancedObjective", "penalise_imbalance"]
-
 
 def penalise_imbalance(objective: CutObjective, penalty: float) -> CutObjective:
     """The objective with value ``cut - penalty (sum x)^2``, penalty >= 0."""

@@ -16,8 +16,6 @@ import numpy as np
 from dpgraph.sos.seed_search import shares
 from dpgraph.typing import FloatArray, IntArray
 
-__all__ = ["CutObjective", "on_binary_grid", "rounding_slack"]
-
 
 class CutObjective(ABC):
     """Maximise ``constant - x'Mx/4`` over x in {-1, 1}^n; relaxed: ``constant + <W, X>``, W = -M/4, X_ii = 1.

@@ -22,8 +22,6 @@ from dpgraph.sos.seed_search import SolverOptions
 from dpgraph.sos.solution import Solution, is_optimal, to_beat
 from dpgraph.typing import FloatArray
 
-__all__ = ["repair_and_swap", "solve_bisection"]
-
 _PENALTIES = 6  # tries, each four times the one before
 _WARM = 0.15  # first temperature from a good cut
 # Temperatures in units of the mean row norm of M; the price is this share of the temperature, so that the imbalance

@@ -22,8 +22,6 @@ from dpgraph.linalg.lanczos import Lanczos, lower_bound
 from dpgraph.sos.cut.base import CutObjective, on_binary_grid
 from dpgraph.typing import FloatArray
 
-__all__ = ["FAILURE_PROBABILITY", "LONG_RUN", "Certificate", "certify", "certify_within"]
-
 #: Probability that a bound of kind "lanczos" fails (over the random start, in exact arithmetic).
 FAILURE_PROBABILITY = 1e-10
 

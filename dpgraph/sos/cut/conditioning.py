@@ -23,8 +23,6 @@ from dpgraph.sos.cut.low_rank_sdp import LowRankSolution, solve_low_rank
 from dpgraph.sos.seed_search import Correlation, SeedSearch, SolverOptions, search_seeds
 from dpgraph.typing import FloatArray, IntArray
 
-__all__ = ["PinnedNode", "condition", "correlation"]
-
 
 @dataclass(frozen=True, eq=False)
 class PinnedNode:

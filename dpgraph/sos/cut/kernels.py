@@ -10,8 +10,6 @@ from dpgraph.compiled import njit
 from dpgraph.sos.kernels import REORDER, Rows, accept
 from dpgraph.typing import FloatArray as Floats
 
-__all__ = ["anneal_dense", "anneal_factored", "anneal_sparse", "ascend_dense", "ascend_factored", "ascend_sparse"]
-
 # Over-relaxation of coordinate ascent, in [0, 1): measured on Gset, 0.9 needs a tenth of the sweeps of 0.
 _BEYOND = 0.9
 

@@ -15,8 +15,6 @@ from dpgraph.sos.cut.base import CutObjective
 from dpgraph.sos.cut.certificate import Certificate, certify, certify_within
 from dpgraph.typing import FloatArray
 
-__all__ = ["LowRankSolution", "solve_low_rank"]
-
 _BATCH = 400
 _COARSE, _FIRST = 1e-3, 10  # a coarse tolerance is relative to a value near the optimum, after this many sweeps
 _STALLED = 0.9  # a gap above this share of the one before, at a fifth of the threshold, is the rank's fault

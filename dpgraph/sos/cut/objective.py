@@ -17,8 +17,6 @@ from dpgraph.sos.kernels import Rows
 from dpgraph.sos.reduction import reduce_low_degree
 from dpgraph.typing import FloatArray, IntArray
 
-__all__ = ["DenseObjective", "FactoredObjective", "SparseObjective"]
-
 
 class _ListedObjective(CutObjective):
     """Objective of a matrix whose `entries` are listed, each twice; zeros may be left out."""

@@ -12,8 +12,6 @@ from dpgraph.sos.cut.base import CutObjective
 from dpgraph.sos.kernels import default_sweeps, on_columns
 from dpgraph.typing import FloatArray, IntArray
 
-__all__ = ["anneal", "best_columns", "hyperplane_rounding", "improve", "independent_signs", "one_opt", "recombine"]
-
 _CHUNK_ENTRIES = 2_000_000
 # Temperatures in units of the mean row norm of M, the size of a typical gain in a random cut.
 _HOT = 0.45

@@ -16,8 +16,6 @@ from dpgraph.sos.seed_search import SolverOptions
 from dpgraph.sos.solution import Solution, is_optimal, to_beat
 from dpgraph.typing import FloatArray
 
-__all__ = ["round_nodes", "solve_max_cut"]
-
 _MOST_SAMPLES = 20_000_000  # entries of the independent samples of a node
 
 

@@ -14,8 +14,6 @@ from scipy import linalg, sparse
 
 from dpgraph.instance import TwoCSP
 
-__all__ = ["Monomial", "averaging", "free_moments", "label_symmetries", "linear_in_moments", "monomials", "product"]
-
 #: Pairs (position of a variable, position of a label below q - 1), variables ascending, each once.
 Monomial = tuple[tuple[int, int], ...]
 Permutation = tuple[int, ...]

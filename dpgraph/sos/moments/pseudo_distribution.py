@@ -23,8 +23,6 @@ from dpgraph.sos.csp.rounding import draw_labels
 from dpgraph.sos.moments.monomials import Monomial, monomials
 from dpgraph.typing import FloatArray
 
-__all__ = ["PseudoDistribution", "global_correlation", "independent_rounding", "local_correlation"]
-
 _LEAST_PROBABILITY = 1e-9  # smaller ones are solver noise
 
 

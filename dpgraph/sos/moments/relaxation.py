@@ -34,8 +34,6 @@ from dpgraph.sos.moments.monomials import (
 from dpgraph.sos.moments.pseudo_distribution import PseudoDistribution
 from dpgraph.typing import FloatArray, IntArray
 
-__all__ = ["check_size", "lasserre"]
-
 #: Largest moment matrix that the exact relaxation accepts.
 SIZE_LIMIT = 700
 # Clarabel (interior point) is the more accurate, but factorises a system quadratic in the matrix size.

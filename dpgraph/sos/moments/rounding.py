@@ -17,8 +17,6 @@ from dpgraph.sos.seed_search import SolverOptions, TraceEntry
 from dpgraph.sos.solution import Solution
 from dpgraph.typing import FloatArray
 
-__all__ = ["expected_drops", "solve_by_moments", "solve_cut_by_moments"]
-
 
 def solve_by_moments(
     instance: TwoCSP,
