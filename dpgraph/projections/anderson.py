@@ -23,7 +23,6 @@ class AndersonAccelerator:
 
     References
     ----------
-    H. Walker, P. Ni, "Anderson acceleration for fixed-point iterations", SIAM J. Numer. Anal. 49 (2011).
     J. Zhang, B. O'Donoghue, S. Boyd, "Globally convergent type-I Anderson acceleration for nonsmooth fixed-point
     iterations", SIAM J. Optim. 30 (2020), Algorithm 3.1 and Theorem 6 (the safeguard).
     """

@@ -68,7 +68,24 @@ class NonnegativeTables:
         return np.maximum(image, 0.0)
 
 
-class MomentMatrix:
+class SparseMap:
+    """Image ``matrix @ theta + constant``, of a shape."""
+
+    def __init__(self, matrix: scipy.sparse.csr_array, shape: tuple[int, ...], constant: FloatArray | float = 0.0):
+        self.matrix, self._shape, self._constant = matrix, shape, constant
+        self._transpose = scipy.sparse.csr_array(matrix.T)
+        self.gram = np.asarray(matrix.multiply(matrix).sum(axis=0)).ravel()
+
+    def forward(self, theta: FloatArray) -> FloatArray:
+        """Image of theta."""
+        return np.asarray(self.matrix @ theta + self._constant).reshape(self._shape)
+
+    def adjoint(self, image: FloatArray) -> FloatArray:
+        """Transpose of the linear part of `forward`, of what an image has beyond the constant."""
+        return np.asarray(self._transpose @ (image.ravel() - self._constant))
+
+
+class MomentMatrix(SparseMap):
     """The moment matrix of an even degree, up to the order of the basis, is positive semidefinite.
 
     Rows of monomials of order j are scaled by (number of them)^{-1/2}: a congruence, which changes the cone constraint
@@ -79,17 +96,8 @@ class MomentMatrix:
         self.side = int(basis.counts[: degree // 2 + 1].sum())
         scale = 1.0 / np.sqrt(basis.counts[basis.orders[: self.side]])
         moments = _moments(basis, degree // 2, self.side)
-        self._matrix = scipy.sparse.csr_array(moments * np.outer(scale, scale).reshape(-1, 1))
-        self._transpose = scipy.sparse.csr_array(self._matrix.T)
-        self.gram = np.asarray(self._matrix.multiply(self._matrix).sum(axis=0)).ravel()
-
-    def forward(self, theta: FloatArray) -> FloatArray:
-        """Scaled moment matrix, shape (side, side)."""
-        return np.asarray(self._matrix @ theta).reshape(self.side, self.side)
-
-    def adjoint(self, image: FloatArray) -> FloatArray:
-        """Transpose of `forward`."""
-        return np.asarray(self._transpose @ image.ravel())
+        scaled = scipy.sparse.csr_array(moments * np.outer(scale, scale).reshape(-1, 1))
+        super().__init__(scaled, (self.side, self.side))
 
     def project(self, image: FloatArray) -> FloatArray:
         """Drop negative eigenvalues."""

@@ -1,7 +1,6 @@
 """Eigenpairs of a dense symmetric matrix beyond a threshold, without paying for the rest.
 
-All eigenvalues cost a third of a decomposition, the reduction to tridiagonal form; eigenvectors are the rest. So
-:class:`SymmetricSpectrum` computes eigenvalues first, and only those eigenvectors that a projection changes.
+All eigenvalues cost a third of a decomposition; so they come first, and then only those eigenvectors that are needed.
 """
 
 import numpy as np

@@ -1,9 +1,7 @@
 """The search over seeds: how hard it tries, which variables are pinned to which labels, and what is kept.
 
-"beam" and "all" pin the variable of largest expected drop of variance to each of its labels and keep the most promising
-nodes, or all that can still beat the best known solution; the largest bound over all leaves, dropped ones included, is
-an upper bound. "sampled" is what Barak, Raghavendra and Steurer analyse (FOCS 2011, section 5): seeds drawn with the
-weights of the global correlation, labels from the pseudo-distribution as it is conditioned. It proves nothing beyond
+docs/sos.md describes the three ways of searching under "Seeds". The largest bound over all leaves of "beam" and "all",
+dropped ones included, is an upper bound; "sampled" (Barak, Raghavendra, Steurer 2011, section 5) proves nothing beyond
 the bound of the root, but costs one re-solve for each seed and sample instead of q.
 """
 

@@ -89,13 +89,9 @@ class ExactResult(Result):
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Solution(ExactResult):
-    """What a solver found, in its own numbers.
+    """What a solver found, in its own numbers."""
 
-    The `labels`, shape (n,), are the side of each vertex, 0 or 1, vertex 0 on side 0; or the position of the label of
-    each variable.
-    """
-
-    labels: IntArray
+    labels: IntArray  #: side of each vertex, 0 for vertex 0, or position of the label of each variable
 
     @classmethod
     def of(

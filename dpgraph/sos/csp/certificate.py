@@ -20,6 +20,7 @@ import numpy as np
 from scipy import sparse
 
 from dpgraph.linalg.lanczos import Lanczos, lower_bound
+from dpgraph.sos.csp.kernels import label_gradients
 from dpgraph.sos.csp.objective import CSPObjective
 from dpgraph.sos.cut.certificate import FAILURE_PROBABILITY, LONG_RUN, Certificate
 from dpgraph.sos.definiteness import sparse_semidefinite
@@ -32,15 +33,12 @@ _FREE = 0.5  # share of the diagonal that an undetermined entry gets: measured
 
 
 def certify_csp(objective: CSPObjective, V: FloatArray, S: FloatArray, rng: np.random.Generator) -> Certificate:
-    """Certified upper bound from any label vectors V (n, q, k) and multipliers S >= 0 (m, q, q) of pair probabilities.
-
-    The closer they are to optimal, the better the bound.
-    """
+    """Certified upper bound from any label vectors V (n, q, k) and multipliers S >= 0 (m, q, q) of pair moments."""
     trivial = Certificate(objective.trivial_bound, "trivial")
     if not np.any(objective.tables):
         return trivial  # and attained
     line = _ShiftedDual.through(objective, V, S)
-    guess = float(line.lanczos(rng).run(_SHORT_RUN).ritz()[0])
+    guess = line.guess(rng)
     step = max(0.02 * abs(guess), 1e-9)
     for _ in range(_ATTEMPTS):
         guess -= step
@@ -58,7 +56,7 @@ def estimate_bound(objective: CSPObjective, V: FloatArray, S: FloatArray, rng: n
     if not np.any(objective.tables):
         return objective.trivial_bound
     line = _ShiftedDual.through(objective, V, S)
-    return line.bound(float(line.lanczos(rng).run(_SHORT_RUN).ritz()[0]))
+    return line.bound(line.guess(rng))
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +78,7 @@ class _ShiftedDual:
     def through(cls, objective: CSPObjective, V: FloatArray, S: FloatArray) -> _ShiftedDual:
         d = objective.alphabet_size - 1
         tables = objective.tables + np.maximum(S, 0.0)
-        G = objective.gradients(V, tables)
+        G = label_gradients(objective.constraints._replace(tables=tables), V)
         # <V, G> counts every pair twice and every single label once.
         value = 0.5 * (float(np.sum(V * G)) + float(np.sum(objective.unary * V[:, :, 0]))) + objective.constant
         tables, unary, V, G = _likely_label_last(objective, tables, V, G)
@@ -113,6 +111,9 @@ class _ShiftedDual:
             known = lower_bound(self.lanczos(rng), shift, steps=LONG_RUN, failure=FAILURE_PROBABILITY)
             return Certificate(self.bound(known), "lanczos")
         return Certificate(self.bound(shift), "proven") if proven else None
+
+    def guess(self, rng: np.random.Generator) -> float:
+        return float(self.lanczos(rng).run(_SHORT_RUN).ritz()[0])
 
     def lanczos(self, rng: np.random.Generator) -> Lanczos:
         """A run for the smallest eigenvalue of W^{-1/2} Z W^{-1/2}."""

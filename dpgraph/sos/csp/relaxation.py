@@ -13,7 +13,7 @@ from operator import attrgetter
 import numpy as np
 
 from dpgraph.sos.csp.certificate import certify_csp, estimate_bound
-from dpgraph.sos.csp.kernels import pair_moments
+from dpgraph.sos.csp.kernels import ascend_blocks, pair_moments
 from dpgraph.sos.csp.objective import CSPObjective
 from dpgraph.sos.cut.certificate import Certificate
 from dpgraph.typing import FloatArray
@@ -89,12 +89,13 @@ def solve_csp_relaxation(
     dual: tuple[FloatArray, FloatArray] | None = None
     while True:
         for _ in range(_ROUNDS if nonnegative else 1):
-            objective.ascend(E, V, S, penalty, 1 if nonnegative else _ROUNDS)
+            ascend_blocks(objective.constraints, S, penalty, E, V, 1 if nonnegative else _ROUNDS)
             moments = pair_moments(objective.pairs, V)
             if nonnegative:
                 S = np.maximum(S - penalty * moments, 0.0)
         sweeps += _ROUNDS
-        value = objective.relaxed_value(V, moments)
+        value = objective.constant + float(np.sum(objective.unary * V[:, :, 0]))
+        value += float(np.sum(objective.tables * moments))
         missing = np.maximum(-moments, 0.0) if nonnegative else np.zeros(1)
         error = abs(value - before) + abs(float(np.sum(S * moments))) + entry * float(missing.sum())
         before = value

@@ -32,8 +32,7 @@ def solve_csp(
     """Maximise an objective of values of either sign: relax, condition on seeds, round, improve.
 
     `nonnegative` requires nonnegative pair probabilities, by default for more than two labels. Two labels without it
-    are a max-cut on one more vertex and solved as such. The result is a deterministic function of `rng`, which is
-    public.
+    are a max-cut on one more vertex and solved as such.
     """
     options.check_tree(options.seeds, objective.alphabet_size)
     generator = as_generator(rng)
@@ -69,10 +68,9 @@ def solve_csp(
 
 @dataclass(frozen=True, eq=False)
 class CSPNode:
-    """A node of the search: some variables are pinned.
+    """A node of the search: variables with `labels` >= 0 are pinned.
 
-    The pinned ones have `labels` >= 0; `objective` and `relaxation` are those of the other variables, in their order;
-    `bound` is an upper bound on the assignments that agree with the pins.
+    `objective` and `relaxation` are those of the other variables, in their order.
     """
 
     labels: IntArray
@@ -93,10 +91,7 @@ class CSPNode:
 
 
 def csp_correlation(objective: CSPObjective, V: FloatArray, weights: FloatArray) -> Correlation:
-    """Correlations of the pseudo-distribution of label vectors V (n, q, k); weights p of shape (n,).
-
-    The local correlation is in units of the value: independent rounding has expected value ``value - local``.
-    """
+    """Correlations of the pseudo-distribution of label vectors V (n, q, k), with `weights` p of the variables."""
     U = np.ascontiguousarray(V[:, :, 1:])
     weighted = (weights[:, None, None] * U).reshape(-1, U.shape[2])
     gram = U.reshape(-1, U.shape[2]).T @ weighted

@@ -34,10 +34,7 @@ _OPERATIONS = 1.5e9
 def solve_bisection(
     objective: SparseObjective, imbalance: int, options: SolverOptions, rng: int | np.random.Generator | None = None
 ) -> Solution:
-    """Cut an objective into sides whose sizes differ by at most `imbalance`, which is at least the parity of n.
-
-    The upper bound holds for all cuts within the imbalance.
-    """
+    """The best cut, and an upper bound, among those whose sides differ by at most `imbalance` >= the parity of n."""
     options.check_tree(max(options.seeds - 1, 0), 2)
     n = objective.n_vertices
     largest = min(imbalance, n) - (min(imbalance, n) - n) % 2  # |sum x| has the parity of n
@@ -101,10 +98,9 @@ def _improve(
 
 
 def repair_and_swap(objective: SparseObjective, signs: FloatArray, imbalance: int) -> FloatArray:
-    """Balance each cut, shape (n,) or (n, c), by its cheapest flips, then exchange vertices while that gains.
+    """Balance each cut, shape (n,) or (n, c), by its cheapest flips, then flip and exchange vertices while that gains.
 
-    The cuts returned have |sum x| <= imbalance, a number of the parity of n, and no flip allowed by the balance and no
-    best exchange improves them.
+    Afterwards |sum x| <= imbalance, which is a number of the parity of n.
     """
     tol = 1e-10 * float(objective.row_norms().max(initial=0.0))
     return on_columns(lambda x: _repair_and_swap(objective.rows, x, imbalance, tol), signs)
@@ -119,10 +115,9 @@ def anneal_balanced(
     sweeps: int | None = None,
     hot: float = _HOT,
 ) -> FloatArray:
-    """Anneal each column of `signs` (n, c) near balance, then :func:`repair_and_swap`.
+    """Anneal each column of `signs` (n, c) near balance, from `hot` mean row norms down, then repair and swap.
 
-    `sweeps` are by default as many as take a few seconds in all, between 20 and 2500. The first temperature is `hot`
-    times the mean row norm.
+    `sweeps` are by default as many as take a few seconds in all, between 20 and 2500.
     """
     n, count = signs.shape
     norms = objective.row_norms()

@@ -42,7 +42,7 @@ class _ListedObjective(CutObjective):
         ``2 g u (sum |M| + |constant|)`` for g >= 2; :func:`rounding_slack` makes that 64 u for a pair. Nothing is
         rounded where nothing is merged, or where all sums are exact.
         """
-        g = _largest(group)
+        g = int(np.bincount(group).max())
         if g == 1 or (self.exact_sums and on_binary_grid(np.array([self.constant]))):
             return 0.0
         return rounding_slack(2 * g, float(np.abs(self.entries).sum()) + abs(self.constant))
@@ -238,14 +238,9 @@ class FactoredObjective(CutObjective):
         # U B U' is rounded by the sums of rows of U; a diagonal is a product of length r, twice, before and after.
         sums = np.abs(self.factor).sum(axis=0)
         magnitude = float(sums @ np.abs(self.core) @ sums) + abs(self.constant)
-        merged.slack = self.slack + rounding_slack(2 * _largest(group) + 4 * sums.size, magnitude)
+        merged.slack = self.slack + rounding_slack(2 * int(np.bincount(group).max()) + 4 * sums.size, magnitude)
         return merged
 
     def is_semidefinite(self, diagonal: FloatArray) -> bool | None:
         """Proof by the inertia of diagonal + low rank, in O(n r^2)."""
         return definiteness.factored_semidefinite(self.factor, self.core, diagonal - 0.25 * self.diagonal)
-
-
-def _largest(group: IntArray) -> int:
-    """Size of the largest group."""
-    return int(np.bincount(group).max())

@@ -44,10 +44,7 @@ def hyperplane_rounding(
 
 
 def independent_signs(means: FloatArray, rounds: int, rng: np.random.Generator) -> FloatArray:
-    """Independent signs with the given means E x_i, shape (n, rounds).
-
-    A sample has expected value ``relaxation value - local correlation``.
-    """
+    """Independent signs with given means, shape (n, rounds), worth ``relaxation value - local correlation`` each."""
     return np.where(rng.random((means.size, rounds)) < 0.5 * (1.0 + means[:, None]), 1.0, -1.0)
 
 
@@ -60,10 +57,7 @@ def best_columns(objective: CutObjective, signs: FloatArray, keep: int) -> Float
 def improve(
     objective: CutObjective, signs: FloatArray, rng: np.random.Generator, *, sweeps: int | None = None
 ) -> FloatArray:
-    """One good cut from several, shape (n, c), and never worse than any of them.
-
-    Vertices that can be eliminated exactly are, the rest is annealed from each start and recombined.
-    """
+    """One cut from several, shape (n, c), never worse than the best: eliminate, anneal from each start, recombine."""
     core, kept, lift = objective.reduced()
     if sweeps is None:
         sweeps = default_sweeps(_OPERATIONS, signs.shape[1] * core.n_vertices * core.flip_cost())
@@ -99,10 +93,7 @@ def anneal(
 
 
 def recombine(objective: CutObjective, cuts: FloatArray, rng: np.random.Generator, *, sweeps: int) -> FloatArray:
-    """One cut from several, shape (n, c): never worse than the best of them.
-
-    What they disagree on is annealed in `sweeps`, as by :func:`anneal`.
-    """
+    """One cut from several, shape (n, c), never worse than the best: what they disagree on is annealed."""
     best = cuts[:, int(np.argmax(objective.values(cuts)))]
     disagrees = cuts[:, :_MOST_RECOMBINED] * best[:, None] < 0.0
     group = objective.connected_groups(disagrees @ (1 << np.arange(disagrees.shape[1])))

@@ -24,10 +24,7 @@ def solve_max_cut(
     options: SolverOptions = SolverOptions(),  # noqa: B008 (frozen)
     rng: int | np.random.Generator | None = None,
 ) -> Solution:
-    """Cut an objective: relax, condition on seeds, round, improve.
-
-    A deterministic function of `rng`, which is public.
-    """
+    """Cut an objective: relax, condition on seeds, round, improve."""
     options.check_tree(max(options.seeds - 1, 0), 2)
     generator = as_generator(rng)
     with options.progress_bar("max-cut") as bar:
