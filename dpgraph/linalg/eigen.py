@@ -1,8 +1,7 @@
 r"""Partial eigensolvers behind one small interface, with the checks that privacy needs.
 
-Sensitivity bounds assume exact eigenvalues. A residual shows that a computed one is near *some* eigenvalue; that no
-larger one was missed is shown by a Lanczos run in the orthogonal complement of the computed eigenvectors, by the
-certificate of :mod:`dpgraph.linalg.lanczos`.
+A residual shows that a computed value is near *some* eigenvalue; that no larger one was missed is shown by a Lanczos
+run in the complement of the computed eigenvectors, by the certificate of :mod:`dpgraph.linalg.lanczos`.
 """
 
 import math

@@ -81,22 +81,12 @@ def project_psd(X: ArrayLike) -> FloatArray:
     Parameters
     ----------
     X : array_like, shape (n, n)
-        Any square matrix; its symmetric part decides.
+        Any finite real square matrix, or else :class:`~dpgraph.InvalidParameterError`; its symmetric part decides.
 
     Returns
     -------
     ndarray, shape (n, n)
-        Symmetric; its negative eigenvalues are rounding errors.
-
-    Raises
-    ------
-    InvalidParameterError
-        `X` is not a finite real square matrix.
-
-    References
-    ----------
-    N. J. Higham, "Computing a nearest symmetric positive semidefinite matrix", Linear Algebra Appl. 103 (1988),
-    Theorem 2.1.
+        Symmetric; its negative eigenvalues are rounding errors (Higham 1988, Theorem 2.1).
 
     Examples
     --------
@@ -141,7 +131,7 @@ def project_psd_trace(X: ArrayLike, trace: float) -> FloatArray:
 
 
 def shrink_psd_trace(X: ArrayLike, trace: float, *, std: float) -> FloatArray:
-    """Estimate of a positive semidefinite matrix of trace at most `trace` under isotropic noise of known size.
+    """Estimate of a positive semidefinite matrix under isotropic noise of known size, with the eigenvectors of `X`.
 
     Parameters
     ----------
@@ -149,11 +139,6 @@ def shrink_psd_trace(X: ArrayLike, trace: float, *, std: float) -> FloatArray:
         As for :func:`~dpgraph.projections.project_psd_trace`, like the errors; `X` is the noisy matrix, shape (d, d).
     std : float
         Standard deviation of a diagonal entry of the noise, positive; off the diagonal it is smaller by sqrt(2).
-
-    Returns
-    -------
-    ndarray, shape (d, d)
-        Positive semidefinite, of trace at most `trace`, with the eigenvectors of `X`.
 
     Examples
     --------

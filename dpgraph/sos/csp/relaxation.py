@@ -29,11 +29,9 @@ _LOOSE = 10.0  # the bound may be this many times the tolerance away, as the dua
 
 @dataclass(frozen=True, eq=False)
 class CSPRelaxation:
-    """Label vectors and an upper bound.
+    """Frames (n, q, k) and an upper bound, as `nonnegative` and `tol` asked for.
 
-    The `frames` E[i, a], shape (n, q, k), are orthonormal rows for each variable, whose span contains the first basis
-    vector v_0. The `multipliers`, shape (m, q, q), belong to the nonnegative pair probabilities, none of which is below
-    minus `violation` (0 if not asked for). `nonnegative` and `tol` are what was asked for.
+    The `multipliers` (m, q, q) belong to the nonnegative pair probabilities, none of which is below minus `violation`.
     """
 
     frames: FloatArray
@@ -66,9 +64,8 @@ def solve_csp_relaxation(
     """Solve the degree-2 relaxation to a relative tolerance, and certify it.
 
     Stops once progress, violation and complementarity, summed over the instance, are the share `tol` of the value, and
-    the bound is within ten times that; or after `max_sweeps`, by default as many as take about a minute, between 100
-    and 2000. `nonnegative` requires nonnegative pair probabilities on the constraints; without, they are required
-    first and then released. `start` holds frames and multipliers to start from.
+    the bound is within ten times that; or after `max_sweeps`, by default about a minute. `nonnegative` requires
+    nonnegative pair probabilities; without, they are required first and then released. `start`: frames and multipliers.
     """
     known: list[Certificate] = []
     if start is None and not nonnegative:

@@ -35,13 +35,10 @@ LONG_RUN = 1000
 
 @dataclass(frozen=True)
 class Certificate:
-    """An upper bound on a relaxation, hence on every cut or assignment.
+    """An upper bound on a relaxation, hence on every cut or assignment; docs/sos.md describes the kinds.
 
-    The `bound` includes a rounding margin and the slack of the objective. Its `kind` is "proven" if a dual matrix was
-    proven positive semidefinite, rounding errors included (sparse elimination and Cholesky, or the inertia of diagonal
-    + low rank); "lanczos" if it holds with probability 1 - 1e-10 over the random start of a Lanczos run in exact
-    arithmetic; "trivial" for the sum of the positive weights, of the largest entries, or a diagonal dominance bound.
-    Of a cut the `diagonal` is the dual point t, shape (n,): the bound is ``constant + sum(t)`` plus margin and slack.
+    The `bound` includes a rounding margin and the slack of the objective. Of a cut the `diagonal` is the dual point t,
+    shape (n,): the bound is ``constant + sum(t)`` plus margin and slack.
     """
 
     bound: float

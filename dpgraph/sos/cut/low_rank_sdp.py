@@ -23,17 +23,13 @@ _SPREAD = 0.1  # length of the new coordinates of a row; measured
 
 @dataclass(frozen=True, eq=False)
 class LowRankSolution:
-    """A feasible point of the relaxation, X = V V', and an upper bound on it and on every cut.
-
-    The `vectors` V are unit rows, shape (n, k); `value`, that of the relaxation at X, is a lower bound on its optimum
-    (not on the max-cut). `converged` tells whether bound and value are within the tolerance.
-    """
+    """A feasible point X = V V' of the relaxation, V unit rows (n, k), its `value`, and an upper bound on every cut."""
 
     vectors: FloatArray
     value: float
     certificate: Certificate
     sweeps: int
-    converged: bool
+    converged: bool  #: whether bound and value are within the tolerance
 
 
 def solve_low_rank(

@@ -55,10 +55,7 @@ def linear_in_moments(products: Iterable[Monomial], names: Sequence[Monomial], l
 
 
 def label_symmetries(instance: TwoCSP) -> list[Permutation]:
-    """A group of label permutations that leave every table exactly unchanged; only the identity if none is found.
-
-    Tried are all permutations (for q = 2: the flip) and, failing these, the cyclic shifts.
-    """
+    """All permutations if they leave every table exactly unchanged; or the cyclic shifts; or the identity alone."""
     q = instance.alphabet_size
     shift = (*range(1, q), 0)
     if not _unchanged(instance, shift):

@@ -30,10 +30,9 @@ def solve_by_moments(
     """Maximise a small instance: exact relaxation, conditioning on sampled seeds, independent rounding, annealing.
 
     Up to ``min(seeds, degree - 1)`` variables are conditioned on in turn, the one of largest expected drop of the
-    global variance first (``search="sampled"``: random ones, as in the papers), with labels drawn from their marginals
-    in each round (``search="all"``: with every assignment of labels, `rounds` rounds each); then all labels are drawn
-    independently. The trace follows the most probable labels of the variables of largest drop. `degree`, `nonnegative`
-    and `solver` are those of :func:`dpgraph.sos.lasserre`; the options `beam`, `tol` and `progress` are not read.
+    global variance first (``search="sampled"``: random ones), with labels drawn from their marginals in each round
+    (``search="all"``: with every assignment of labels, `rounds` rounds each); then all labels are drawn independently.
+    The trace follows the most probable labels. The options `beam`, `tol` and `progress` are not read.
     """
     generator = as_generator(rng)
     objective = CSPObjective.of(instance)
