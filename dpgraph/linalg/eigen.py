@@ -56,14 +56,11 @@ def vector_tolerance(norm: float) -> float:
 
 @dataclass(frozen=True)
 class Eigenpairs:
-    """Leading eigenpairs by decreasing absolute value; one vector fewer from :func:`leading_values`.
-
-    The `residual` is the spectral norm of A U - U Theta, U the vectors and Theta their Ritz values.
-    """
+    """Leading eigenpairs by decreasing absolute value; one vector fewer from :func:`leading_values`."""
 
     values: FloatArray
     vectors: FloatArray
-    residual: float = 0.0
+    residual: float = 0.0  #: spectral norm of A U - U Theta, U the vectors and Theta their Ritz values
 
 
 def leading_eigenpairs(

@@ -18,8 +18,6 @@ because the Gram matrix commutes with all permutations of values, under which th
 attributes are inequivalent irreducible representations).
 """
 
-from typing import Protocol
-
 import numpy as np
 import scipy.sparse
 
@@ -29,23 +27,6 @@ from dpgraph.typing import FloatArray, IntArray
 
 #: Largest side of a moment matrix that callers should build: its eigendecomposition takes about half a second.
 SIDE_LIMIT = 1500
-
-
-class ConeConstraint(Protocol):
-    """A linear map of theta whose image must lie in a cone, with diagonal Gram matrix."""
-
-    @property
-    def gram(self) -> FloatArray:
-        """Diagonal of adjoint . forward, shape (D,)."""
-
-    def forward(self, theta: FloatArray) -> FloatArray:
-        """Image of theta."""
-
-    def adjoint(self, image: FloatArray) -> FloatArray:
-        """Transpose of `forward`."""
-
-    def project(self, image: FloatArray) -> FloatArray:
-        """Nearest point of the cone."""
 
 
 class NonnegativeTables:
@@ -102,6 +83,26 @@ class MomentMatrix(SparseMap):
     def project(self, image: FloatArray) -> FloatArray:
         """Drop negative eigenvalues."""
         return project_psd(image)
+
+
+class InequalityRows(SparseMap):
+    """Inequalities rows @ theta >= 0, scaled to unit length in the metric of the theta-step; theta_0 = 1 is known."""
+
+    def __init__(self, rows: scipy.sparse.csr_array, diagonal: FloatArray) -> None:
+        lengths = np.sqrt(np.asarray(rows.multiply(rows) @ (1.0 / diagonal)).ravel())
+        scaled = scipy.sparse.csr_array(scipy.sparse.diags_array(1.0 / lengths) @ rows)
+        variable = np.ones(rows.shape[1])
+        variable[0] = 0.0
+        matrix = scipy.sparse.csr_array(scaled @ scipy.sparse.diags_array(variable))
+        super().__init__(matrix, (matrix.shape[0],), scaled @ (1.0 - variable))
+
+    def project(self, image: FloatArray) -> FloatArray:
+        """Raise negative left-hand sides to 0."""
+        return np.maximum(image, 0.0)
+
+
+#: Linear maps of theta with a diagonal Gram matrix `gram`, and the projection onto the cone that holds their images.
+ConeConstraint = NonnegativeTables | MomentMatrix | InequalityRows
 
 
 def _moments(basis: ParityBasis, half: int, side: int) -> scipy.sparse.csr_array:

@@ -17,7 +17,7 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse
 
-from dpgraph.projections.moment_constraints import ConeConstraint, SparseMap
+from dpgraph.projections.moment_constraints import ConeConstraint, InequalityRows
 from dpgraph.typing import FloatArray
 
 #: Penalty in units of the metric, and over-relaxation (measured: 40 to 200 iterations on all benchmark shapes).
@@ -26,17 +26,13 @@ _PENALTY, _RELAXATION = 3.0, 1.6
 
 @dataclass(frozen=True, eq=False)
 class MomentProjection:
-    """Parities theta after projection, which satisfy the constraints up to `residual`.
-
-    The `residual` is the larger of the infeasibility and the last change, relative to the noise in each constraint, and
-    `degree` that of the moment matrix among the constraints, 0 if there was none.
-    """
+    """Parities theta after projection."""
 
     theta: FloatArray
     iterations: int
-    residual: float
+    residual: float  #: the larger of infeasibility and last change, relative to the noise in each constraint
     converged: bool
-    degree: int = 0
+    degree: int = 0  #: of the moment matrix among the constraints, 0 if there was none
 
 
 def project_by_admm(
@@ -90,25 +86,6 @@ class _Split:
         residual = max(float(np.linalg.norm(image - z)), float(np.linalg.norm(z - self._z)))
         self._z = z
         return residual / self._size
-
-
-class InequalityRows(SparseMap):
-    """Inequalities rows @ theta >= 0, each scaled to unit length in the metric of the theta-step.
-
-    The constant coordinate is known, so its column is moved to the right-hand side.
-    """
-
-    def __init__(self, rows: scipy.sparse.csr_array, diagonal: FloatArray) -> None:
-        lengths = np.sqrt(np.asarray(rows.multiply(rows) @ (1.0 / diagonal)).ravel())
-        scaled = scipy.sparse.csr_array(scipy.sparse.diags_array(1.0 / lengths) @ rows)
-        variable = np.ones(rows.shape[1])
-        variable[0] = 0.0
-        matrix = scipy.sparse.csr_array(scaled @ scipy.sparse.diags_array(variable))
-        super().__init__(matrix, (matrix.shape[0],), scaled @ (1.0 - variable))
-
-    def project(self, image: FloatArray) -> FloatArray:
-        """Raise negative left-hand sides to 0."""
-        return np.maximum(image, 0.0)
 
 
 def matched_penalty(cone: ConeConstraint, weights: FloatArray) -> float:

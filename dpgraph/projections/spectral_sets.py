@@ -239,11 +239,7 @@ def project_solid_simplex(v: FloatArray, radius: float) -> FloatArray:
 
 
 def _l1_threshold(magnitudes: FloatArray, radius: float) -> float:
-    """Return theta >= 0 with ``sum(max(magnitudes - theta, 0)) = min(radius, sum(magnitudes))``; all are nonnegative.
-
-    Duchi, Shalev-Shwartz, Singer, Chandra, "Efficient projections onto the l1-ball for learning in high dimensions",
-    ICML 2008.
-    """
+    """Return theta >= 0 with ``sum(max(magnitudes - theta, 0)) = min(radius, sum(magnitudes))`` (Duchi et al. 2008)."""
     if magnitudes.sum() <= radius:
         return 0.0
     decreasing = np.sort(magnitudes)[::-1]

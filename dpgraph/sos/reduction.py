@@ -22,9 +22,8 @@ def reduce_low_degree(
 ) -> tuple[sparse.csr_array, IntArray, Callable[[FloatArray], FloatArray]]:
     """Eliminate vertices of degree at most three until there are none, or one vertex is left.
 
-    Returned are the smaller matrix, the numbers of its vertices, and the best extension of their signs, shape (k,), to
-    all vertices, shape (n,): its value is that of the signs in the smaller matrix plus a constant. The matrix is
-    symmetric with zero diagonal.
+    Returned are the smaller matrix, the numbers of its vertices, and the best extension of their signs (k,) to all
+    vertices (n,): its value is that in the smaller matrix plus a constant.
     """
     A = matrix.sorted_indices()
     pool, order, neighbours, weights = _eliminate(A.indptr, A.indices, A.data)
@@ -50,10 +49,7 @@ def _replacement(w: FloatArray, count: int, delta: FloatArray) -> None:
 
 @njit()
 def _eliminate(indptr: IntArray, indices: IntArray, data: FloatArray) -> tuple[RowPool, IntArray, IntArray, FloatArray]:
-    """Rows that are left, and the vertices in the order of their elimination.
-
-    With their neighbours then (-1 where there are fewer than three) and the weights to these.
-    """
+    """Rows that are left; vertices in order of elimination, with up to three neighbours then, else -1, and weights."""
     n = indptr.size - 1
     used = indices.size
     pool, row = row_pool(indptr, indices, data, 2 * used + n)

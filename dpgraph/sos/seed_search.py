@@ -82,14 +82,11 @@ class TraceEntry:
 
 @dataclass(frozen=True, eq=False)
 class Correlation:
-    """Correlations of a node, the local one in units of the value.
-
-    Conditioning on a variable lowers the weighted variance by its entry of `drops` in expectation.
-    """
+    """Correlations of a node."""
 
     global_: float
-    local: float
-    drops: FloatArray
+    local: float  #: in units of the value: independent rounding loses it
+    drops: FloatArray  #: by how much conditioning on each variable lowers the weighted variance in expectation
 
 
 class SeedNode(Protocol):

@@ -22,7 +22,7 @@ from scipy import sparse
 from dpgraph.linalg.lanczos import Lanczos, lower_bound
 from dpgraph.sos.csp.kernels import label_gradients
 from dpgraph.sos.csp.objective import CSPObjective
-from dpgraph.sos.cut.certificate import FAILURE_PROBABILITY, LONG_RUN, Certificate
+from dpgraph.sos.cut.certificate import FAILURE_PROBABILITY, LONG_RUN, Certificate, scaled_run
 from dpgraph.sos.definiteness import sparse_semidefinite
 from dpgraph.typing import FloatArray, IntArray
 
@@ -117,13 +117,7 @@ class _ShiftedDual:
 
     def lanczos(self, rng: np.random.Generator) -> Lanczos:
         """A run for the smallest eigenvalue of W^{-1/2} Z W^{-1/2}."""
-        root = 1.0 / np.sqrt(self.weights)
-
-        def multiply(x: FloatArray) -> FloatArray:
-            z = root * x
-            return np.asarray(root * (self.diagonal * z + self.off_diagonal @ z))
-
-        return Lanczos(multiply, rng.standard_normal(root.size))
+        return scaled_run(self.off_diagonal.__matmul__, self.diagonal, self.weights, rng)
 
 
 def _likely_label_last(

@@ -101,17 +101,14 @@ class CSPObjective:
         return math.fsum([self.constant, *single, *self.tables[np.arange(len(u)), labels[u], labels[v]]])
 
     def condition(self, i: int, a: int) -> CSPObjective:
-        """Objective of the other variables, in the same order, once variable i has label a.
-
-        Each label of a neighbour, and the constant, is one rounded sum of two numbers.
-        """
+        """Objective of the other variables, in the same order, once variable i has label a."""
         u, v = self.pairs.T
         unary = self.unary.copy()
         np.add.at(unary, v[u == i], self.tables[u == i, a, :])
         np.add.at(unary, u[v == i], self.tables[v == i, :, a])
         keep = (u != i) & (v != i)
         pairs = self.pairs[keep] - (self.pairs[keep] > i)
-        constant, rest = self.constant + float(unary[i, a]), np.delete(unary, i, axis=0)
+        constant, rest = self.constant + float(unary[i, a]), np.delete(unary, i, axis=0)  # rounded sums of two numbers
         return CSPObjective(pairs, self.tables[keep], rest, constant, self.integral, self._rounded(2))
 
     def signed(self) -> SparseObjective:

@@ -111,10 +111,7 @@ def solve_csp_relaxation(
 
 
 def _random_start(objective: CSPObjective, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-    """Random frames with uniform marginals, and no multipliers.
-
-    E = R'(v_0, W), where R swaps e_0 and (1, ..., 1)/sqrt(q).
-    """
+    """Random frames E = R'(v_0, W), R swapping e_0 and (1, ..., 1)/sqrt(q): uniform marginals; no multipliers."""
     n, q = objective.n_variables, objective.alphabet_size
     k = min(n * (q - 1) + 1, max(_RANK, q + 1))
     W = np.zeros((n, q, k))

@@ -68,10 +68,7 @@ def solve_csp(
 
 @dataclass(frozen=True, eq=False)
 class CSPNode:
-    """A node of the search: variables with `labels` >= 0 are pinned.
-
-    `objective` and `relaxation` are those of the other variables, in their order.
-    """
+    """A node of the search: variables with `labels` >= 0 are pinned, objective and relaxation are those of the rest."""
 
     labels: IntArray
     objective: CSPObjective

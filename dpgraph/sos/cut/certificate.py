@@ -13,6 +13,7 @@ and the certificate says so by ``kind = "lanczos"``.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from operator import attrgetter
 
@@ -125,15 +126,22 @@ class _DualLine:
         return min(Certificate(_bound(self.objective, t), kind, t), self.trivial, key=attrgetter("bound"))
 
     def lanczos(self, rng: np.random.Generator) -> Lanczos:
-        """A run for the smallest eigenvalue of S^{-1/2} (Diag(y) + M/4) S^{-1/2} on the vertices of positive weight."""
-        live = self.weights > 0.0
-        root = np.where(live, 1.0 / np.sqrt(np.where(live, self.weights, 1.0)), 0.0)
+        """A run for the smallest eigenvalue of S^{-1/2} (Diag(y) + M/4) S^{-1/2}."""
+        return scaled_run(lambda z: 0.25 * self.objective.multiply(z), self.multipliers, self.weights, rng)
 
-        def multiply(x: FloatArray) -> FloatArray:
-            z = root * x
-            return root * (self.multipliers * z + 0.25 * self.objective.multiply(z))
 
-        return Lanczos(multiply, np.where(live, rng.standard_normal(live.size), 0.0))
+def scaled_run(
+    rest: Callable[[FloatArray], FloatArray], diagonal: FloatArray, weights: FloatArray, rng: np.random.Generator
+) -> Lanczos:
+    """A run on W^{-1/2} (Diag(diagonal) + rest) W^{-1/2}, on the coordinates of positive weight."""
+    live = weights > 0.0
+    root = np.where(live, 1.0 / np.sqrt(np.where(live, weights, 1.0)), 0.0)
+
+    def multiply(x: FloatArray) -> FloatArray:
+        z = root * x
+        return np.asarray(root * (diagonal * z + rest(z)))
+
+    return Lanczos(multiply, np.where(live, rng.standard_normal(live.size), 0.0))
 
 
 def _bound(objective: CutObjective, t: FloatArray) -> float:

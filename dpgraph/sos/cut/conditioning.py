@@ -56,10 +56,7 @@ class PinnedNode:
 def correlation(
     objective: CutObjective, vectors: FloatArray, weights: FloatArray, gauge: FloatArray | None
 ) -> Correlation:
-    """Correlations of the pseudo-distribution with moments ``vectors @ vectors.T``, rows of length 1, in O(n k^2).
-
-    `weights` are p, with sum 1; `gauge` is v_0, None for the symmetric pseudo-distribution with E x = 0.
-    """
+    """Correlations, with weights p of sum 1, in O(n k^2); the `gauge` is v_0, None for the one with E x = 0."""
     U = vectors if gauge is None else vectors - np.outer(vectors @ gauge, gauge)  # c = U U'
     gram = U.T @ (weights[:, None] * U)
     local = -0.25 * float(np.sum(U * objective.multiply(U)))

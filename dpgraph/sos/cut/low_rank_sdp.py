@@ -43,8 +43,7 @@ def solve_low_rank(
     """Solve the degree-2 relaxation to a certified relative gap.
 
     Stops once ``bound - value <= tol * max(|constant|, |value|)``, `tol` by default 1e-6 up to 1000 vertices and 1e-4
-    above, or after `max_sweeps`, by default 20/tol and at most 20,000. `start` holds unit rows, shape (n, k), of a warm
-    start. The result is a deterministic function of the state of `rng`.
+    above, or after `max_sweeps`, by default 20/tol and at most 20,000. `start` holds unit rows of a warm start.
     """
     n = objective.n_vertices
     if tol is None:

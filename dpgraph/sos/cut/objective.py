@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -21,12 +22,25 @@ from dpgraph.typing import FloatArray, IntArray
 class _ListedObjective(CutObjective):
     """Objective of a matrix whose `entries` are listed, each twice; zeros may be left out."""
 
-    def __init__(self, n: int, entries: FloatArray, constant: float) -> None:
-        self.n_vertices = n
+    def __init__(self, matrix: Any, entries: FloatArray, constant: float) -> None:
+        self.matrix = matrix
+        self.n_vertices = int(matrix.shape[0])
         self.entries = entries
         self.constant = constant
         self.exact_sums = on_binary_grid(entries)
         self.integral = self.exact_sums and bool(np.all(entries == np.rint(entries)))
+
+    def multiply(self, block: FloatArray) -> FloatArray:
+        """M times an array of shape (n,) or (n, k)."""
+        return np.asarray(self.matrix @ block, dtype=np.float64)
+
+    def absolute_row_sums(self) -> FloatArray:
+        """Sums of the absolute entries of the rows of M."""
+        return np.asarray(abs(self.matrix).sum(axis=1), dtype=np.float64).ravel()
+
+    def flip_cost(self) -> float:
+        """One trial; one in ten is taken to be accepted."""
+        return 1.0 + 0.1 * self.entries.size / self.n_vertices
 
     def least_weight(self) -> float:
         """Least absolute entry of M above its rounding errors."""
@@ -55,19 +69,14 @@ class SparseObjective(_ListedObjective):
     """
 
     def __init__(self, matrix: sparse.csr_array, constant: float | None = None) -> None:
-        self.matrix = matrix.astype(np.float64).tocsr()
-        entries = self.matrix.data
+        M = matrix.astype(np.float64).tocsr()
         self._counts_crossing = constant is None
-        super().__init__(int(matrix.shape[0]), entries, 0.25 * math.fsum(entries) if constant is None else constant)
+        super().__init__(M, M.data, 0.25 * math.fsum(M.data) if constant is None else constant)
 
     @cached_property
     def rows(self) -> Rows:
         """The matrix as kernels take it."""
         return Rows(self.matrix.indptr, self.matrix.indices, self.matrix.data)
-
-    def multiply(self, block: FloatArray) -> FloatArray:
-        """M times an array of shape (n,) or (n, k)."""
-        return np.asarray(self.matrix @ block, dtype=np.float64)
 
     def cut_value(self, signs: FloatArray) -> float:
         """Correctly rounded: ``constant - x'Mx/4`` would cancel where weights are of mixed scales."""
@@ -79,10 +88,6 @@ class SparseObjective(_ListedObjective):
     def row_norms(self) -> FloatArray:
         """Euclidean norms of the rows of M."""
         return np.sqrt(np.asarray((self.matrix**2).sum(axis=1), dtype=np.float64).ravel())
-
-    def absolute_row_sums(self) -> FloatArray:
-        """Sums of the absolute entries of the rows of M."""
-        return np.asarray(abs(self.matrix).sum(axis=1), dtype=np.float64).ravel()
 
     def ascend(self, vectors: FloatArray, sweeps: int, tol: float) -> tuple[int, float]:
         """Coordinate ascent, O(nnz k) for a sweep."""
@@ -99,10 +104,6 @@ class SparseObjective(_ListedObjective):
         same = pattern[row] == pattern[col]
         inside = sparse.coo_array((np.ones(int(same.sum())), (row[same], col[same])), shape=self.matrix.shape)
         return np.asarray(sparse.csgraph.connected_components(inside, directed=False)[1].astype(np.int64))
-
-    def flip_cost(self) -> float:
-        """One trial; one in ten is taken to be accepted."""
-        return float(1.0 + 0.1 * self.matrix.nnz / self.n_vertices)
 
     def contract(self, group: IntArray, signs: FloatArray) -> SparseObjective:
         """Objective on groups of vertices, as a sparse matrix."""
@@ -130,23 +131,15 @@ class DenseObjective(_ListedObjective):
     """Objective of a dense symmetric matrix, whose diagonal is ignored; constants as of :class:`SparseObjective`."""
 
     def __init__(self, matrix: FloatArray, constant: float | None = None) -> None:
-        self.matrix = M = np.array(matrix, dtype=np.float64, order="C")
+        M = np.array(matrix, dtype=np.float64, order="C")
         np.fill_diagonal(M, 0.0)
-        super().__init__(len(M), M, 0.25 * math.fsum(M.sum(axis=1)) if constant is None else constant)
+        super().__init__(M, M, 0.25 * math.fsum(M.sum(axis=1)) if constant is None else constant)
         if constant is None and not self.exact_sums:  # the rows are summed in blocks of 128 terms, then pairwise
             self.slack = rounding_slack(4, float(np.abs(M).sum()))
-
-    def multiply(self, block: FloatArray) -> FloatArray:
-        """M times an array of shape (n,) or (n, k)."""
-        return np.asarray(self.matrix @ block)
 
     def row_norms(self) -> FloatArray:
         """Euclidean norms of the rows of M."""
         return np.asarray(np.linalg.norm(self.matrix, axis=1))
-
-    def absolute_row_sums(self) -> FloatArray:
-        """Sums of the absolute entries of the rows of M."""
-        return np.asarray(np.abs(self.matrix).sum(axis=1))
 
     def ascend(self, vectors: FloatArray, sweeps: int, tol: float) -> tuple[int, float]:
         """Coordinate ascent, O(n^2 k) for a sweep."""
@@ -155,10 +148,6 @@ class DenseObjective(_ListedObjective):
     def anneal(self, signs: FloatArray, temperatures: FloatArray, tol: float, seed: int) -> None:
         """Metropolis sweeps, O(n) for an accepted flip."""
         kernels.anneal_dense(self.matrix, signs, temperatures, tol, np.uint64(seed))
-
-    def flip_cost(self) -> float:
-        """One trial; one in ten is taken to be accepted."""
-        return 1.0 + 0.1 * self.n_vertices
 
     def contract(self, group: IntArray, signs: FloatArray) -> DenseObjective:
         """Objective on groups of vertices, as a dense matrix."""
@@ -177,8 +166,7 @@ class DenseObjective(_ListedObjective):
 class FactoredObjective(CutObjective):
     """Objective of M = U B U' with its diagonal set to zero; no n x n array is ever formed.
 
-    The factor U has shape (n, r), the core B is symmetric; for a private normalized adjacency U is
-    ``sqrt(degrees)[:, None] * basis``. Constants are as of :class:`SparseObjective`.
+    The factor U has shape (n, r), the core B is symmetric; constants are as of :class:`SparseObjective`.
     """
 
     def __init__(self, factor: FloatArray, core: FloatArray, constant: float | None = None) -> None:

@@ -30,8 +30,7 @@ def hyperplane_rounding(
 ) -> FloatArray:
     """The `keep` best of many random hyperplane cuts of unit rows, best first, shape (n, min(keep, rounds)).
 
-    For nonnegative weights each has expected value at least 0.878 times that of the relaxation at
-    ``vectors @ vectors.T`` (Goemans, Williamson 1995).
+    For nonnegative weights each is worth 0.878 times the relaxation in expectation (Goemans, Williamson 1995).
     """
     n, k = vectors.shape
     best = np.empty((n, 0))

@@ -79,8 +79,7 @@ def free_moments(average: sparse.csr_array, names: list[Monomial], labels: int) 
     """Matrix T, shape (K, r), with T z the moments that averaging leaves unchanged; z holds r of them, z_0 = y_0.
 
     Moments of k variables are an affine function of moments of fewer and of some of their own, the same function for
-    every set of k variables. `names` are ordered as by :func:`monomials`; `labels` is
-    q - 1.
+    every set of k variables. `names` are in the order of :func:`monomials`; `labels` is q - 1.
     """
     T = sparse.csr_array(np.ones((1, 1)))
     sizes = np.array([len(name) for name in names])

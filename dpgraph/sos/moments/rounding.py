@@ -58,10 +58,7 @@ def solve_cut_by_moments(
     solver: Literal["auto", "clarabel", "scs"] = "auto",
     rng: int | np.random.Generator | None = None,
 ) -> Solution:
-    """Max-cut of a small objective, weights of either sign, as :func:`solve_by_moments`.
-
-    An edge of negative weight is a constraint to be equal, of positive weight; values differ by a constant.
-    """
+    """Max-cut of a small objective as :func:`solve_by_moments`; a negative weight is that of a wish to be equal."""
     n = objective.n_vertices
     M = objective.multiply(np.eye(n))
     u, v = np.triu_indices(n, 1)
