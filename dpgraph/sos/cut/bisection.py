@@ -8,12 +8,11 @@ import numpy as np
 
 from dpgraph.arguments import as_generator
 from dpgraph.compiled import njit
-from dpgraph.sos.cut.balance import penalise_imbalance
 from dpgraph.sos.cut.base import CutObjective, rounding_slack
 from dpgraph.sos.cut.conditioning import condition
 from dpgraph.sos.cut.kernels import anneal_sparse
 from dpgraph.sos.cut.low_rank_sdp import LowRankSolution, solve_low_rank
-from dpgraph.sos.cut.objective import SparseObjective
+from dpgraph.sos.cut.objective import SparseObjective, penalise_imbalance
 from dpgraph.sos.cut.rounding import best_columns, hyperplane_rounding, improve
 from dpgraph.sos.cut.solver import round_nodes
 from dpgraph.sos.definiteness import DENSE_LIMIT
