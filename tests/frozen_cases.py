@@ -467,8 +467,14 @@ def from_networkx(graph: Any, **options: Any) -> Any:
     return dpgraph.TwoCSP.from_networkx(value, **options)
 
 
+def l1_hulls(A: Any, **options: Any) -> Any:
+    """Projections onto l1 hulls."""
+    one = projections.project_l1_hull(A[0], np.vstack([A[1:], np.eye(A.shape[1])]).T, 0.7)
+    return {"function": one, "set": projections.L1Hull(np.eye(A.shape[1])).project(A[0])}
+
+
 def projection(A: Any, **options: Any) -> Any:
-    """All projections of one matrix."""
+    """All other projections of one matrix."""
     p, n = projections, len(A)
     square = {
         "psd": lambda: p.project_psd(A),
@@ -484,15 +490,12 @@ def projection(A: Any, **options: Any) -> Any:
         "frobenius balls": lambda: p.dykstra(A, [p.PSDFrobeniusBall(2.0), p.BoundedDiagonal()], max_iter=50),
         "averaged": lambda: p.averaged_projections(A, [p.Nonnegative(), p.FrobeniusBall(2.0), p.SpectralBall(1.0)], 20),
         "elliptope set": lambda: p.Elliptope().project(A),
-        "moments": lambda: p.MomentStructure(1 - np.eye(n, dtype=int), fixed={0: 1.0}).project(A),
     }
     found = {
         "box": p.project_box(A, -0.5, 0.5),
         "nonnegative": p.project_nonnegative(A),
         "nuclear": p.project_nuclear_ball(A, 2.0),
         "spectral": p.project_spectral_ball(A, 0.8),
-        "l1 hull": p.project_l1_hull(A[0], np.vstack([A[1:], np.eye(A.shape[1])]).T, 0.7),
-        "l1 hull set": p.L1Hull(np.eye(A.shape[1])).project(A[0]),
         "nuclear set": p.NuclearBall(1.0).distance(A),
     }
     chosen = found | ({name: make() for name, make in square.items()} if A.shape[0] == A.shape[1] else {})
@@ -654,6 +657,7 @@ RECIPES: dict[str, Callable[..., Any]] = {
     "exact quantities": measured,
     "TwoCSP": instance_facts,
     "TwoCSP.from_networkx": from_networkx,
+    "l1_hulls": l1_hulls,
     "projections": projection,
     "project_nonnegative_spectral_ball": solved,
     "linear_queries": query_facts,

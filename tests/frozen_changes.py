@@ -38,6 +38,7 @@ CHANGED = {
     r"(private_linear_queries\(.*mechanism=auto|linear_queries\()": "auto takes pure Laplace noise where its expected error is smaller; delta is 0 by default",
     r"private_marginals\(.*(solver=|geometry=)": "one solver and one distribution of the noise: the others were peers, which are in benchmarks/",
     r"(private_)?linear_queries\(": "C x is an exact product: answers move by less than 1e-10 of the largest, scales lose a term that grew with the number of records",
+    r"l1_hulls\(": "the nearest point of an l1 hull is found by nonnegative least squares: other last bits",
     r"private_max_k_cut\((hubs 500|middle 400|heavy 800|random 120|planted 45)\) k=\d (noise=laplace )?epsilon=[134] ": "auto takes a core of labels, which answers from as many edges for each false answer on as one of sides",
     r"private_max_(k_cut|2csp)\(.*mechanism=core-response ": "a core of labels answers from as many edges for each false answer on as one of sides, 1.5, not 1.2",
     r"private_normalized_adjacency\(.*mechanism=(auto|randomized-response) (rank=\d )?epsilon=16 ": "eigenvectors of answers are refined at every epsilon: little noise was left as it is",

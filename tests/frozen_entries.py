@@ -338,6 +338,7 @@ def public() -> Iterator[Case]:
         yield Case("TwoCSP.from_networkx", name, options)
     for name in ("symmetric 3", "symmetric 10", "symmetric 40", "rectangle"):
         yield Case("projections", name, quick=name == "symmetric 3")
+        yield Case("l1_hulls", name, quick=name == "symmetric 3")
     for norm in ("spectral", "frobenius"):
         yield Case("project_nonnegative_spectral_ball", "symmetric 40", {"norm": norm})
     for name in ("prefix 10", "queries 6x20", "queries 40x30"):

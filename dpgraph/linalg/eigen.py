@@ -1,8 +1,7 @@
 r"""Partial eigensolvers behind one small interface, with the checks that privacy needs.
 
-Sensitivity bounds assume exact eigenvalues. A residual shows that a computed one is near *some* eigenvalue; that no
-larger one was missed is shown by a Lanczos run in the orthogonal complement of the computed eigenvectors, by the
-certificate of :mod:`dpgraph.linalg.lanczos`.
+A residual shows that a computed value is near *some* eigenvalue; that no larger one was missed is shown by a Lanczos
+run in the complement of the computed eigenvectors, by the certificate of :mod:`dpgraph.linalg.lanczos`.
 """
 
 import math
@@ -17,17 +16,6 @@ from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 from dpgraph.exceptions import InvalidParameterError, NotConvergedError
 from dpgraph.linalg.lanczos import Lanczos
 from dpgraph.typing import FloatArray
-
-__all__ = [
-    "COARSE_ROWS",
-    "DENSE_LIMIT",
-    "Eigenpairs",
-    "is_decomposed",
-    "leading_eigenpairs",
-    "leading_values",
-    "value_tolerance",
-    "vector_tolerance",
-]
 
 #: Above this number of rows eigenvalues are computed coarsely.
 COARSE_ROWS = 50_000
@@ -68,14 +56,11 @@ def vector_tolerance(norm: float) -> float:
 
 @dataclass(frozen=True)
 class Eigenpairs:
-    """Leading eigenpairs by decreasing absolute value; one vector fewer from :func:`leading_values`.
-
-    The `residual` is the spectral norm of A U - U Theta, U the vectors and Theta their Ritz values.
-    """
+    """Leading eigenpairs by decreasing absolute value; one vector fewer from :func:`leading_values`."""
 
     values: FloatArray
     vectors: FloatArray
-    residual: float = 0.0
+    residual: float = 0.0  #: spectral norm of A U - U Theta, U the vectors and Theta their Ritz values
 
 
 def leading_eigenpairs(

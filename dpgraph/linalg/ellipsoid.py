@@ -10,8 +10,6 @@ import scipy.linalg
 from dpgraph.exceptions import InvalidParameterError, NotConvergedError
 from dpgraph.typing import FloatArray
 
-__all__ = ["Ellipsoid", "minimum_volume_ellipsoid"]
-
 #: The inverse that rank-one updates carry along is recomputed after this many of them.
 _REFRESH = 500
 #: Weights below this are dropped: their points no longer carry the ellipsoid.

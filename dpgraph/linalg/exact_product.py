@@ -26,8 +26,6 @@ import scipy.sparse
 from dpgraph.linalg.query_matrix import QueryMatrix
 from dpgraph.typing import FloatArray
 
-__all__ = ["KEPT_BITS", "exact_product"]
-
 #: Bits that are kept of entries of C below the longest column, and of numbers of records below one record.
 KEPT_BITS = 60
 #: Bits of a double.
@@ -37,10 +35,7 @@ _SUM_BITS = 3
 
 
 def exact_product(matrix: QueryMatrix, histogram: FloatArray) -> tuple[FloatArray, ...]:
-    """Vectors of d numbers each, whose exact sum is C~ x~ (see the head of this module), for x between 0 and 2**52.
-
-    If C is an operator, it is asked for its columns again, and must give the same ones whenever it is asked.
-    """
+    """Vectors of d numbers each, whose exact sum is C~ x~ (see the head of this module), for x between 0 and 2**52."""
     d, N = matrix.shape
     bits = (_BITS - _SUM_BITS - (N - 1).bit_length()) // 2
     digits, powers = _digits_of_records(histogram, bits)

@@ -33,8 +33,6 @@ from scipy.linalg.blas import daxpy
 
 from dpgraph.typing import FloatArray
 
-__all__ = ["Lanczos", "lower_bound"]
-
 #: After a product that leaves less than this of what U holds, the complement of U is projected to once more.
 _LOST_DIGITS = 1e-6
 #: If less than this of it is left then, it was rounding, all of it in the span of U: the Krylov space is exhausted.

@@ -20,8 +20,6 @@ from numpy.typing import ArrayLike, NDArray
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.typing import FloatArray, IntArray
 
-__all__ = ["CodeArray", "ParityBasis", "TableGroup", "character_table", "elementary_symmetric"]
-
 CodeArray = NDArray[np.uint64]
 
 #: Largest number of coordinates, and of table cells, that are handled: arrays of at most a few hundred megabytes.

@@ -14,8 +14,6 @@ from scipy.sparse.linalg import LinearOperator
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.typing import FloatArray
 
-__all__ = ["DENSE_LIMIT", "QueryMatrix", "RowSpace"]
-
 #: Largest number of entries (d N) for which a query matrix is held as a dense array: 512 MB.
 DENSE_LIMIT = 2**26
 #: Columns of an operator are materialised this many at a time.

@@ -9,7 +9,6 @@ from dpgraph.projections.entrywise_sets import (
     BoundedDiagonal,
     Box,
     FrobeniusBall,
-    MomentStructure,
     Nonnegative,
     UnitDiagonal,
     ZeroDiagonal,
@@ -17,7 +16,6 @@ from dpgraph.projections.entrywise_sets import (
     project_nonnegative,
 )
 from dpgraph.projections.l1_hull import L1Hull, project_l1_hull
-from dpgraph.projections.shrinkage import shrink_psd_trace
 from dpgraph.projections.spectral_ball import project_nonnegative_spectral_ball
 from dpgraph.projections.spectral_sets import (
     NuclearBall,
@@ -29,6 +27,7 @@ from dpgraph.projections.spectral_sets import (
     project_psd,
     project_psd_trace,
     project_spectral_ball,
+    shrink_psd_trace,
 )
 from dpgraph.projections.splitting import averaged_projections, dykstra
 
@@ -39,7 +38,6 @@ __all__ = [
     "Elliptope",
     "FrobeniusBall",
     "L1Hull",
-    "MomentStructure",
     "Nonnegative",
     "NuclearBall",
     "PSDCone",

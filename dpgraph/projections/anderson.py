@@ -4,8 +4,6 @@ import numpy as np
 
 from dpgraph.typing import FloatArray
 
-__all__ = ["AndersonAccelerator"]
-
 #: An extrapolated point is rejected when its residual exceeds the smallest one so far by this factor ...
 _ACCEPTED_GROWTH = 2.0
 #: ... or when it exceeds (this multiple of the first residual) / (number of accepted points)**1.1: a summable bound.
@@ -25,7 +23,6 @@ class AndersonAccelerator:
 
     References
     ----------
-    H. Walker, P. Ni, "Anderson acceleration for fixed-point iterations", SIAM J. Numer. Anal. 49 (2011).
     J. Zhang, B. O'Donoghue, S. Boyd, "Globally convergent type-I Anderson acceleration for nonsmooth fixed-point
     iterations", SIAM J. Optim. 30 (2020), Algorithm 3.1 and Theorem 6 (the safeguard).
     """

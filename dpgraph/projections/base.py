@@ -12,18 +12,6 @@ from dpgraph.exceptions import InvalidParameterError
 from dpgraph.result import Result
 from dpgraph.typing import FloatArray
 
-__all__ = [
-    "Ball",
-    "ConvexSet",
-    "ProjectionResult",
-    "as_array",
-    "as_matrix",
-    "as_square",
-    "as_symmetric",
-    "is_symmetric",
-    "public_shape",
-]
-
 #: Entries of a symmetric matrix may differ from their mirror image by this much, relative to the largest entry.
 _SYMMETRY = 1e-12
 

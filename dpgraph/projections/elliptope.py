@@ -20,8 +20,6 @@ from dpgraph.projections.base import ConvexSet, ProjectionResult, as_symmetric
 from dpgraph.projections.spectral_sets import project_psd
 from dpgraph.typing import BoolArray, FloatArray
 
-__all__ = ["Elliptope", "project_elliptope"]
-
 
 @dataclass(frozen=True)
 class Elliptope(ConvexSet):
@@ -46,10 +44,7 @@ class Elliptope(ConvexSet):
             raise InvalidParameterError(f"expected tol > 0 and max_iter >= 1; got {self.tol!r} and {self.max_iter!r}")
 
     def project(self, X: ArrayLike) -> FloatArray:
-        """Nearest point to the symmetric part of `X`; :class:`NotConvergedError` if `tol` is not reached.
-
-        The diagonal constraint holds exactly, positive semidefiniteness up to rounding.
-        """
+        """Nearest point to the symmetric part of `X`; :class:`NotConvergedError` if `tol` is not reached."""
         result = self.solve(X)
         if not result.converged:
             raise NotConvergedError(
@@ -128,8 +123,7 @@ def project_elliptope(X: ArrayLike, *, unit_diagonal: bool = False, tol: float =
     References
     ----------
     CDEMZ24, Algorithm 3. H. Qi, D. Sun, "A quadratically convergent Newton method for computing the nearest correlation
-    matrix", SIAM J. Matrix Anal. Appl. 28 (2006) (the dual problem). N. J. Higham, "Computing the nearest correlation
-    matrix", IMA J. Numer. Anal. 22 (2002) (the same projection by Dykstra).
+    matrix", SIAM J. Matrix Anal. Appl. 28 (2006) (the dual problem).
 
     Examples
     --------

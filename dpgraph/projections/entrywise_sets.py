@@ -1,27 +1,14 @@
-"""Convex sets described entry by entry, sets of entries that are equal, and the Frobenius ball."""
+"""Convex sets described entry by entry, and the Frobenius ball."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from types import MappingProxyType
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.projections.base import Ball, ConvexSet, as_array, as_square
-from dpgraph.typing import BoolArray, FloatArray, IntArray
-
-__all__ = [
-    "BoundedDiagonal",
-    "Box",
-    "FrobeniusBall",
-    "MomentStructure",
-    "Nonnegative",
-    "UnitDiagonal",
-    "ZeroDiagonal",
-    "project_box",
-    "project_nonnegative",
-]
+from dpgraph.typing import FloatArray
 
 
 @dataclass(frozen=True)
@@ -102,71 +89,6 @@ class FrobeniusBall(Ball):
         X = as_array(X)
         norm = float(np.linalg.norm(X.ravel()))
         return X * (self.radius / norm) if norm > self.radius else X.copy()
-
-
-@dataclass(frozen=True, eq=False)
-class MomentStructure(ConvexSet):
-    """Arrays whose entries agree within each group, some groups having a known value.
-
-    In the moment matrix of a (pseudo-)distribution the entry (S, T) is the moment of the monomial x_S x_T: label it by
-    that monomial, and fix the group of the empty monomial at 1.
-
-    Parameters
-    ----------
-    labels : array_like of int
-        Group of every entry, in the shape of the arrays to be projected; a negative label leaves the entry free.
-    fixed : mapping from int to float, optional
-        Known values of groups.
-
-    Raises
-    ------
-    InvalidParameterError
-        Labels are not integers, or a fixed label does not occur.
-
-    Examples
-    --------
-    Second moments of three +-1 variables with equal pairwise correlations:
-
-    >>> import numpy as np
-    >>> from dpgraph.projections import MomentStructure
-    >>> structure = MomentStructure(1 - np.eye(3, dtype=int), fixed={0: 1.0})
-    >>> structure.project([[0.9, 0.1, 0.2], [0.1, 1.3, 0.3], [0.2, 0.3, 1.0]])
-    array([[1. , 0.2, 0.2],
-           [0.2, 1. , 0.2],
-           [0.2, 0.2, 1. ]])
-    """
-
-    labels: ArrayLike
-    fixed: Mapping[int, float] = field(default_factory=lambda: MappingProxyType({}))
-    _grouped: BoolArray = field(init=False, repr=False)
-    _groups: IntArray = field(init=False, repr=False)
-    _fixed_at: IntArray = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        labels = np.asarray(self.labels)
-        if labels.dtype.kind not in "iu" or labels.size == 0:
-            raise InvalidParameterError(
-                f"labels must be a nonempty array of integers; got entries of type {labels.dtype}"
-            )
-        grouped = labels >= 0
-        names, groups = np.unique(labels[grouped], return_inverse=True)
-        missing = sorted(set(self.fixed) - set(names.tolist()))
-        if missing:
-            raise InvalidParameterError(f"fixed values for labels that do not occur: {missing[:5]}")
-        at = np.searchsorted(names, np.fromiter(self.fixed, dtype=np.int64, count=len(self.fixed)))
-        for name, value in (("_grouped", grouped), ("_groups", groups), ("_fixed_at", at)):
-            object.__setattr__(self, name, value)
-
-    def project(self, X: ArrayLike) -> FloatArray:
-        """Average over every group, then set the known values."""
-        X = as_array(X)
-        if X.shape != self._grouped.shape:
-            raise InvalidParameterError(f"expected an array of shape {self._grouped.shape}; got {X.shape}")
-        means = np.bincount(self._groups, weights=X[self._grouped]) / np.bincount(self._groups)
-        means[self._fixed_at] = list(self.fixed.values())
-        result = X.copy()
-        result[self._grouped] = means[self._groups]
-        return result
 
 
 def project_nonnegative(X: ArrayLike) -> FloatArray:

@@ -1,25 +1,24 @@
 """Projection onto nK, K the l1-hull of a point set: the convex hull of the points and their mirror images, scaled by n.
 
 The answers of linear queries on n records lie in nK, where the points are the columns of the query matrix (NTZ13). The
-nearest point is found by the active-set method of P. Wolfe, "Finding the nearest point in a polytope", Math.
-Programming 11 (1976), which is exact after finitely many steps and carries the Frank-Wolfe certificate: gap =
-<x - y, x - v> over the best vertex v bounds the squared error of x.
+nearest point is found by nonnegative least squares: with E the vertices less y, scaled to be of order 1, the minimum of
+||E u||^2 + (sum u - 1)^2 over u >= 0 has <E_i, E u> >= 1 - sum u for all i, with equality where u_i > 0. So E u/sum u
+is the shortest vector in the convex hull of E. The Frank-Wolfe gap <x - y, x - v> over the best vertex v bounds the
+squared error of x.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.optimize import nnls
 
 from dpgraph.arguments import check_nonnegative
 from dpgraph.exceptions import InvalidParameterError, NotConvergedError
 from dpgraph.projections.base import ConvexSet, as_array, as_matrix
 from dpgraph.typing import FloatArray
 
-__all__ = ["L1Hull", "project_l1_hull"]
-
-#: Weights below this are removed from the active set.
-_ZERO_WEIGHT = 1e-12
+_TINY = float(np.finfo(float).tiny)
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,9 +44,7 @@ class L1Hull(ConvexSet):
         return project_l1_hull(X, self.points, self.radius, tol=self.tol)
 
 
-def project_l1_hull(
-    y: ArrayLike, points: ArrayLike, radius: float = 1.0, *, tol: float = 1e-7, max_iter: int | None = None
-) -> FloatArray:
+def project_l1_hull(y: ArrayLike, points: ArrayLike, radius: float = 1.0, *, tol: float = 1e-7) -> FloatArray:
     """Nearest point of ``{points @ c : sum |c_i| <= radius}`` to `y`.
 
     Parameters
@@ -56,13 +53,11 @@ def project_l1_hull(
         The vector to be projected.
     points, radius, tol
         As for :class:`~dpgraph.projections.L1Hull`.
-    max_iter : int, optional
-        Largest number of vertices that may enter; ``10 (d + N) + 100`` if omitted.
 
     Raises
     ------
     InvalidParameterError, NotConvergedError
-        Shapes do not fit, or an argument is out of range; `max_iter` came first.
+        Shapes do not fit, or an argument is out of range; `tol` was not reached.
 
     Examples
     --------
@@ -74,64 +69,14 @@ def project_l1_hull(
     y, points, radius = as_array(y), as_matrix(points), check_nonnegative("radius", radius)
     if y.shape != (points.shape[0],):
         raise InvalidParameterError(f"expected a vector of length d = {points.shape[0]}; got shape {y.shape}")
-    limit = 10 * sum(points.shape) + 100 if max_iter is None else max_iter
-    scale = max(float(np.linalg.norm(y)), radius * float(np.linalg.norm(points, axis=0).max()))
-    corral = _Corral(y, _best_vertex(points, radius, -y))
-    for _ in range(limit):
-        x = corral.point()
-        vertex = _best_vertex(points, radius, x - y)
-        if float((x - y) @ (x - vertex)) <= (tol * scale) ** 2:
-            return x
-        if not corral.improve(vertex):
-            break
-    raise NotConvergedError(
-        f"the projection onto nK did not reach tol={tol:g} within {limit} steps; raise max_iter or tol"
-    )
-
-
-def _best_vertex(points: FloatArray, radius: float, gradient: FloatArray) -> FloatArray:
-    """Vertex of nK with the smallest inner product with `gradient`."""
-    products = points.T @ gradient
-    i = int(np.argmax(np.abs(products)))
-    return points[:, i] * (-radius if products[i] > 0 else radius)
-
-
-class _Corral:
-    """Affinely independent vertices whose convex hull has the current point in its relative interior."""
-
-    def __init__(self, target: FloatArray, vertex: FloatArray) -> None:
-        self._target = target
-        self._vertices = vertex[:, None].copy()
-        self._weights = np.ones(1)
-
-    def point(self) -> FloatArray:
-        """Current point, shape (d,)."""
-        return self._vertices @ self._weights
-
-    def improve(self, vertex: FloatArray) -> bool:
-        """Let a vertex enter and move to the nearest point of the enlarged corral; False if nothing can be gained."""
-        if np.any(np.all(self._vertices == vertex[:, None], axis=0)):
-            return False
-        self._vertices = np.column_stack([self._vertices, vertex])
-        self._weights = np.append(self._weights, 0.0)
-        while True:
-            affine = self._affine_minimiser()
-            if affine.min() > _ZERO_WEIGHT:
-                self._weights = affine
-                return True
-            falling = affine <= _ZERO_WEIGHT
-            step = self._weights[falling] / np.maximum(self._weights[falling] - affine[falling], _ZERO_WEIGHT)
-            self._weights = self._weights + min(1.0, float(step.min())) * (affine - self._weights)
-            keep = self._weights > _ZERO_WEIGHT
-            keep[int(np.argmax(self._weights))] = True
-            self._vertices, self._weights = self._vertices[:, keep], self._weights[keep] / self._weights[keep].sum()
-
-    def _affine_minimiser(self) -> FloatArray:
-        """Weights (of any sign, sum 1) of the nearest point in the affine hull."""
-        shifted = self._vertices - self._target[:, None]
-        unit = max(float(np.linalg.norm(shifted, axis=0).max()), 1e-300)
-        stacked = np.vstack([shifted / unit, np.ones(shifted.shape[1])])
-        R = np.asarray(np.linalg.qr(stacked, mode="r"))
-        # (B'B)^{-1} 1 with B = QR; least squares covers a corral that has become affinely dependent.
-        weights = np.linalg.lstsq(R, np.linalg.lstsq(R.T, np.ones(shifted.shape[1]))[0])[0]
-        return np.asarray(weights / weights.sum())
+    vertices = radius * np.hstack([points, -points])
+    scale = max(float(np.linalg.norm(y)), float(np.linalg.norm(vertices, axis=0).max()), _TINY)
+    system = np.vstack([(vertices - y[:, None]) / scale, np.ones(vertices.shape[1])])
+    try:
+        weights = nnls(system, np.append(np.zeros_like(y), 1.0), maxiter=10 * sum(points.shape) + 100)[0]
+    except RuntimeError as error:
+        raise NotConvergedError(f"the projection onto nK found no solution: {error}; rescale the points") from error
+    x = vertices @ (weights / weights.sum())
+    if float((x - y) @ x - ((x - y) @ vertices).min()) > (tol * scale) ** 2:
+        raise NotConvergedError(f"the projection onto nK did not reach tol={tol:g}; raise it")
+    return np.asarray(x)

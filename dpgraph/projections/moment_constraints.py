@@ -18,8 +18,6 @@ because the Gram matrix commutes with all permutations of values, under which th
 attributes are inequivalent irreducible representations).
 """
 
-from typing import Protocol
-
 import numpy as np
 import scipy.sparse
 
@@ -27,35 +25,8 @@ from dpgraph.linalg.parities import CodeArray, ParityBasis, TableGroup, characte
 from dpgraph.projections.spectral_sets import project_psd
 from dpgraph.typing import FloatArray, IntArray
 
-__all__ = [
-    "SIDE_LIMIT",
-    "ConeConstraint",
-    "MomentMatrix",
-    "NonnegativeTables",
-    "conjunction_matrix",
-    "parity_matrix",
-    "sparsity_rows",
-]
-
 #: Largest side of a moment matrix that callers should build: its eigendecomposition takes about half a second.
 SIDE_LIMIT = 1500
-
-
-class ConeConstraint(Protocol):
-    """A linear map of theta whose image must lie in a cone, with diagonal Gram matrix."""
-
-    @property
-    def gram(self) -> FloatArray:
-        """Diagonal of adjoint . forward, shape (D,)."""
-
-    def forward(self, theta: FloatArray) -> FloatArray:
-        """Image of theta."""
-
-    def adjoint(self, image: FloatArray) -> FloatArray:
-        """Transpose of `forward`."""
-
-    def project(self, image: FloatArray) -> FloatArray:
-        """Nearest point of the cone."""
 
 
 class NonnegativeTables:
@@ -78,7 +49,24 @@ class NonnegativeTables:
         return np.maximum(image, 0.0)
 
 
-class MomentMatrix:
+class SparseMap:
+    """Image ``matrix @ theta + constant``, of a shape."""
+
+    def __init__(self, matrix: scipy.sparse.csr_array, shape: tuple[int, ...], constant: FloatArray | float = 0.0):
+        self.matrix, self._shape, self._constant = matrix, shape, constant
+        self._transpose = scipy.sparse.csr_array(matrix.T)
+        self.gram = np.asarray(matrix.multiply(matrix).sum(axis=0)).ravel()
+
+    def forward(self, theta: FloatArray) -> FloatArray:
+        """Image of theta."""
+        return np.asarray(self.matrix @ theta + self._constant).reshape(self._shape)
+
+    def adjoint(self, image: FloatArray) -> FloatArray:
+        """Transpose of the linear part of `forward`, of what an image has beyond the constant."""
+        return np.asarray(self._transpose @ (image.ravel() - self._constant))
+
+
+class MomentMatrix(SparseMap):
     """The moment matrix of an even degree, up to the order of the basis, is positive semidefinite.
 
     Rows of monomials of order j are scaled by (number of them)^{-1/2}: a congruence, which changes the cone constraint
@@ -89,21 +77,32 @@ class MomentMatrix:
         self.side = int(basis.counts[: degree // 2 + 1].sum())
         scale = 1.0 / np.sqrt(basis.counts[basis.orders[: self.side]])
         moments = _moments(basis, degree // 2, self.side)
-        self._matrix = scipy.sparse.csr_array(moments * np.outer(scale, scale).reshape(-1, 1))
-        self._transpose = scipy.sparse.csr_array(self._matrix.T)
-        self.gram = np.asarray(self._matrix.multiply(self._matrix).sum(axis=0)).ravel()
-
-    def forward(self, theta: FloatArray) -> FloatArray:
-        """Scaled moment matrix, shape (side, side)."""
-        return np.asarray(self._matrix @ theta).reshape(self.side, self.side)
-
-    def adjoint(self, image: FloatArray) -> FloatArray:
-        """Transpose of `forward`."""
-        return np.asarray(self._transpose @ image.ravel())
+        scaled = scipy.sparse.csr_array(moments * np.outer(scale, scale).reshape(-1, 1))
+        super().__init__(scaled, (self.side, self.side))
 
     def project(self, image: FloatArray) -> FloatArray:
         """Drop negative eigenvalues."""
         return project_psd(image)
+
+
+class InequalityRows(SparseMap):
+    """Inequalities rows @ theta >= 0, scaled to unit length in the metric of the theta-step; theta_0 = 1 is known."""
+
+    def __init__(self, rows: scipy.sparse.csr_array, diagonal: FloatArray) -> None:
+        lengths = np.sqrt(np.asarray(rows.multiply(rows) @ (1.0 / diagonal)).ravel())
+        scaled = scipy.sparse.csr_array(scipy.sparse.diags_array(1.0 / lengths) @ rows)
+        variable = np.ones(rows.shape[1])
+        variable[0] = 0.0
+        matrix = scipy.sparse.csr_array(scaled @ scipy.sparse.diags_array(variable))
+        super().__init__(matrix, (matrix.shape[0],), scaled @ (1.0 - variable))
+
+    def project(self, image: FloatArray) -> FloatArray:
+        """Raise negative left-hand sides to 0."""
+        return np.maximum(image, 0.0)
+
+
+#: Linear maps of theta with a diagonal Gram matrix `gram`, and the projection onto the cone that holds their images.
+ConeConstraint = NonnegativeTables | MomentMatrix | InequalityRows
 
 
 def _moments(basis: ParityBasis, half: int, side: int) -> scipy.sparse.csr_array:

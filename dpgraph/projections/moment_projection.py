@@ -7,7 +7,7 @@ parities are feasible). Parities of order above k, which a moment matrix brings 
 
 The solver is the alternating direction method of multipliers. Its theta-step is a division, because all maps but G have
 diagonal Gram matrices (:mod:`dpgraph.projections.moment_constraints`); G, a few hundred rows, enters by the Woodbury
-identity. Dykstra's method (benchmarks/marginal_dykstra.py) and SCS (benchmarks/marginal_scs.py) solve it as well.
+identity. docs/marginals.md compares it with others under "Solver".
 """
 
 from collections.abc import Callable, Sequence
@@ -17,10 +17,8 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse
 
-from dpgraph.projections.moment_constraints import ConeConstraint
+from dpgraph.projections.moment_constraints import ConeConstraint, InequalityRows
 from dpgraph.typing import FloatArray
-
-__all__ = ["InequalityRows", "MomentProjection", "matched_penalty", "noise_size", "project_by_admm", "theta_step"]
 
 #: Penalty in units of the metric, and over-relaxation (measured: 40 to 200 iterations on all benchmark shapes).
 _PENALTY, _RELAXATION = 3.0, 1.6
@@ -28,17 +26,13 @@ _PENALTY, _RELAXATION = 3.0, 1.6
 
 @dataclass(frozen=True, eq=False)
 class MomentProjection:
-    """Parities theta after projection, which satisfy the constraints up to `residual`.
-
-    The `residual` is the larger of the infeasibility and the last change, relative to the noise in each constraint, and
-    `degree` that of the moment matrix among the constraints, 0 if there was none.
-    """
+    """Parities theta after projection."""
 
     theta: FloatArray
     iterations: int
-    residual: float
+    residual: float  #: the larger of infeasibility and last change, relative to the noise in each constraint
     converged: bool
-    degree: int = 0
+    degree: int = 0  #: of the moment matrix among the constraints, 0 if there was none
 
 
 def project_by_admm(
@@ -55,11 +49,8 @@ def project_by_admm(
 
     `y`, shape (D,), has y[0] = 1; where `weights` are 0, its entries are starting values only. Weights are positive
     where no cone sees the coordinate. The public `variances` of the noise are the unit in which `tol` is measured.
-
-    References
-    ----------
-    S. Boyd, N. Parikh, E. Chu, B. Peleato, J. Eckstein, "Distributed optimization and statistical learning via the
-    alternating direction method of multipliers", 2011, sections 3.2, 3.3 and 3.4.3.
+    S. Boyd et al., "Distributed optimization and statistical learning via the alternating direction method of
+    multipliers", 2011, sections 3.2, 3.3 and 3.4.3.
     """
     splits = [_Split(cone, y, _PENALTY * matched_penalty(cone, weights), variances) for cone in cones]
     diagonal = weights + sum(split.penalty * split.cone.gram for split in splits)
@@ -95,35 +86,6 @@ class _Split:
         residual = max(float(np.linalg.norm(image - z)), float(np.linalg.norm(z - self._z)))
         self._z = z
         return residual / self._size
-
-
-class InequalityRows:
-    """Inequalities rows @ theta >= 0, each scaled to unit length in the metric of the theta-step.
-
-    The constant coordinate is known, so its column is moved to the right-hand side.
-    """
-
-    def __init__(self, rows: scipy.sparse.csr_array, diagonal: FloatArray) -> None:
-        lengths = np.sqrt(np.asarray(rows.multiply(rows) @ (1.0 / diagonal)).ravel())
-        scaled = scipy.sparse.csr_array(scipy.sparse.diags_array(1.0 / lengths) @ rows)
-        variable = np.ones(rows.shape[1])
-        variable[0] = 0.0
-        self._constant = scaled @ (1.0 - variable)
-        self.matrix = scipy.sparse.csr_array(scaled @ scipy.sparse.diags_array(variable))
-        self._transpose = scipy.sparse.csr_array(self.matrix.T)
-        self.gram = np.asarray(self.matrix.multiply(self.matrix).sum(axis=0)).ravel()
-
-    def forward(self, theta: FloatArray) -> FloatArray:
-        """Scaled left-hand sides, with the constants."""
-        return np.asarray(self.matrix @ theta + self._constant)
-
-    def adjoint(self, image: FloatArray) -> FloatArray:
-        """Transpose of the linear part of `forward`."""
-        return np.asarray(self._transpose @ (image - self._constant))
-
-    def project(self, image: FloatArray) -> FloatArray:
-        """Raise negative left-hand sides to 0."""
-        return np.maximum(image, 0.0)
 
 
 def matched_penalty(cone: ConeConstraint, weights: FloatArray) -> float:

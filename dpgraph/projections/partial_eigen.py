@@ -1,7 +1,6 @@
 """Eigenpairs of a dense symmetric matrix beyond a threshold, without paying for the rest.
 
-All eigenvalues cost a third of a decomposition, the reduction to tridiagonal form; eigenvectors are the rest. So
-:class:`SymmetricSpectrum` computes eigenvalues first, and only those eigenvectors that a projection changes.
+All eigenvalues cost a third of a decomposition; so they come first, and then only those eigenvectors that are needed.
 """
 
 import numpy as np
@@ -10,8 +9,6 @@ from scipy.linalg import eigh_tridiagonal, eigvalsh_tridiagonal, lapack
 from dpgraph.exceptions import NotConvergedError
 from dpgraph.linalg.eigen import DENSE_LIMIT, leading_eigenpairs
 from dpgraph.typing import FloatArray
-
-__all__ = ["SymmetricSpectrum", "excess", "outer"]
 
 #: Below this size the full decomposition (divide and conquer) is as fast as a partial one.
 _FULL_LIMIT = 200

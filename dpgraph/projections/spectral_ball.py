@@ -1,10 +1,8 @@
 r"""Projection onto the nonnegative spectral ball {0 <= X <= U, ||X|| <= rho}, the set of normalized adjacency matrices.
 
 The point nearest to Y in *spectral* norm minimises ||P' - Y|| over X in the box, P in the ball, P' free, with P = X and
-P' = X. The halves of a step of the alternating direction method of multipliers are a clipping of entries and two
-closed-form spectral operations: clipping eigenvalues at rho, and the proximal map of the spectral norm, which subtracts
-the projection onto a nuclear ball (Moreau): S. Boyd et al., "Distributed optimization and statistical learning via the
-alternating direction method of multipliers", 2011, section 3. The method knows how far it is from the end:
+P' = X. A step of the alternating direction method of multipliers (S. Boyd et al. 2011, section 3) clips entries, clips
+eigenvalues at rho, and subtracts the projection onto a nuclear ball (Moreau). It knows how far it is from the end:
 
 * above: an entrywise feasible X times min(1, rho/||X||) lies in the set S, which is star-shaped around 0;
 * below: for any W with nuclear norm at most 1, any symmetric M and any N >= 0 on the entries without a bound U, with
@@ -12,9 +10,8 @@ alternating direction method of multipliers", 2011, section 3. The method knows 
 
       ||X - Y|| >= -<W, Y> + sum_ij min(0, U_ij T_ij) - rho ||M + N||_*   when T >= 0 where there is no bound.
 
-The multipliers of the method supply W and M; N is the least that makes the bound finite. Written as a fixed-point
-iteration in z = (X + multiplier of P, X + multiplier of P') the method is nonexpansive, and Anderson acceleration
-shortens its last digits.
+The multipliers of the method supply W and M; N is the least that makes the bound finite. As a fixed-point iteration in
+z = (X + multiplier of P, X + multiplier of P') the method is nonexpansive: Anderson acceleration applies.
 """
 
 from dataclasses import replace
@@ -32,8 +29,6 @@ from dpgraph.projections.partial_eigen import SymmetricSpectrum, excess
 from dpgraph.projections.spectral_sets import SpectralBall, project_nuclear_ball
 from dpgraph.projections.splitting import dykstra
 from dpgraph.typing import FloatArray
-
-__all__ = ["project_nonnegative_spectral_ball"]
 
 #: Asymmetry of an input that is still taken for rounding, relative to its largest entry.
 _ASYMMETRY = 1e-9
@@ -114,6 +109,7 @@ def project_nonnegative_spectral_ball(
 
 
 def _upper_bounds(upper: ArrayLike | None, n: int, zero_diagonal: bool) -> FloatArray:
+    """Symmetric and nonnegative, infinite where there is no bound."""
     try:
         bounds = np.broadcast_to(np.asarray(np.inf if upper is None else upper, dtype=np.float64), (n, n)).copy()
     except ValueError:
@@ -142,10 +138,7 @@ def _nearest_in_frobenius_norm(
 def _nearest_in_spectral_norm(
     Y: FloatArray, radius: float, upper: FloatArray, *, tol: float, max_iter: int
 ) -> ProjectionResult:
-    """The best feasible point found, with a proven lower bound on the smallest distance.
-
-    `upper` is symmetric, nonnegative, and infinite where there is no bound.
-    """
+    """The best feasible point found, with a proven lower bound on the smallest distance."""
     solver = _Solver(Y, radius, upper)
     best, distance = solver.feasible()
     lower = max(_spectral_norm(Y) - radius, 0.0)

@@ -10,12 +10,9 @@ the last projection x_i. For every z in the intersection <p_i, z - x_i> <= 0, so
 
 which is a lower bound on the squared distance from Y to the intersection, known at no extra cost.
 
-**Acceleration.** For two sets this is the proximal gradient method with unit step on the dual problem. Safeguarded
-Anderson acceleration of p_2, p_3, ... keeps everything above true, because each sweep recomputes every p_i.
-
-**Implied bounds.** A positive semidefinite matrix has X_ii >= 0 and |X_ij| <= sqrt(X_ii X_jj), so that next to the cone
-most of the constraints of a box follow from its bounds on the diagonal. The sweeps leave them out; the points found are
-clipped to them, so that everything reported is about the sets that were asked for.
+Anderson acceleration of p_2, p_3, ... keeps this true, because each sweep recomputes every p_i. Next to the cone the
+sweeps leave out the bounds of a box that its bounds on the diagonal imply; the points found are clipped to them
+(docs/projections.md, "Dykstra reaches the projection, averaging does not").
 """
 
 import math
@@ -31,8 +28,6 @@ from dpgraph.projections.base import ConvexSet, ProjectionResult, as_array
 from dpgraph.projections.entrywise_sets import Box
 from dpgraph.projections.spectral_sets import PSDCone, PSDFrobeniusBall, PSDTraceBall
 from dpgraph.typing import BoolArray, FloatArray
-
-__all__ = ["averaged_projections", "check_arguments", "dykstra"]
 
 _ANDERSON_MEMORY = 10
 
@@ -62,7 +57,7 @@ def dykstra(
     Raises
     ------
     InvalidParameterError
-        No sets, or `Y`, `tol` or `max_iter` out of range.
+        No sets, or an argument out of range.
 
     References
     ----------

@@ -8,12 +8,10 @@ the blocking or the elimination order (Higham 2002, Theorem 10.3, and |L||L'| <=
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import LinAlgError, cholesky
+from scipy.linalg import lapack
 
 from dpgraph.sos.elimination import DENSE, TOO_LARGE, eliminate_low_degree
 from dpgraph.typing import FloatArray
-
-__all__ = ["DENSE_LIMIT", "dense_semidefinite", "factored_semidefinite", "sparse_semidefinite"]
 
 #: Largest matrix handed to a dense Cholesky factorisation (n^3/3 operations, 8 n^2 bytes).
 DENSE_LIMIT = 6000
@@ -28,13 +26,7 @@ def _shifted(diagonal: FloatArray) -> FloatArray:
 
 
 def _cholesky_completes(A: FloatArray) -> bool:
-    if np.any(A.diagonal() <= 0.0):
-        return False
-    try:
-        cholesky(A, lower=True, overwrite_a=True, check_finite=False)
-    except LinAlgError:
-        return False
-    return True
+    return bool(np.all(A.diagonal() > 0.0)) and lapack.dpotrf(A, lower=1, overwrite_a=1)[1] == 0
 
 
 def dense_semidefinite(M: FloatArray, diagonal: FloatArray) -> bool | None:

@@ -11,18 +11,6 @@ from scipy import sparse
 from dpgraph.compiled import njit
 from dpgraph.typing import FloatArray, IntArray
 
-__all__ = [
-    "DENSE",
-    "INDEFINITE",
-    "TOO_LARGE",
-    "RowPool",
-    "eliminate_low_degree",
-    "merge_row",
-    "row_pool",
-    "store_row",
-    "with_room",
-]
-
 #: Outcomes of :func:`eliminate_low_degree`.
 DENSE, INDEFINITE, TOO_LARGE = 0, 1, 2
 
@@ -139,11 +127,10 @@ def remaining(pool: RowPool) -> tuple[sparse.csr_array, IntArray]:
 def eliminate_low_degree(
     indptr: IntArray, indices: IntArray, data: FloatArray, diagonal: FloatArray, dense_limit: int
 ) -> tuple[int, FloatArray]:
-    """Eliminate vertices of smallest degree until the Schur complement is dense.
+    """Eliminate vertices of smallest degree until the Schur complement is dense, with at most `dense_limit` rows.
 
-    The matrix is symmetric CSR with sorted indices and no diagonal; `diagonal` is overwritten. Returned are DENSE and
-    the Schur complement, of at most `dense_limit` rows; INDEFINITE when a pivot is not positive; TOO_LARGE when
-    elimination would cost too much.
+    The matrix is symmetric CSR with sorted indices and no diagonal; `diagonal` is overwritten. The outcome is
+    INDEFINITE when a pivot is not positive, TOO_LARGE when elimination would cost too much, DENSE otherwise.
     """
     outcome, pool = _eliminate(indptr, indices, data, diagonal, dense_limit)
     if outcome != DENSE:

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from dpgraph.compiled import njit
 from dpgraph.typing import FloatArray
 
-__all__ = ["REORDER", "Rows", "accept", "default_sweeps", "on_columns", "on_threads", "uniform"]
-
 #: Numba's fastmath: sums may be reordered (vectorised); NaN and infinity keep their meaning.
 REORDER = {"reassoc", "contract"}
 

@@ -6,7 +6,8 @@ between its neighbours (Fisher 1959). Every cut of what is left extends to a cut
 the eliminated vertices. Sparse graphs lose most of their vertices this way, forests and cycles all but one.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from scipy import sparse
@@ -15,40 +16,19 @@ from dpgraph.compiled import njit
 from dpgraph.sos.elimination import RowPool, merge_row, remaining, row_pool, store_row, with_room
 from dpgraph.typing import FloatArray, IntArray
 
-__all__ = ["Reduction", "reduce_low_degree"]
 
-
-@dataclass(frozen=True, eq=False)
-class Reduction:
-    """A smaller matrix on the vertices `kept`, and the way back.
-
-    `order` lists the eliminated vertices, first to last, with their `neighbours` at elimination (-1 where there are
-    fewer than three) and the `weights` to them.
-    """
-
-    matrix: sparse.csr_array
-    kept: IntArray
-    order: IntArray
-    neighbours: IntArray
-    weights: FloatArray
-
-    def lift(self, signs: FloatArray) -> FloatArray:
-        """Extend signs (k,) of the kept vertices optimally to all vertices, shape (n,)."""
-        whole = np.ones(self.kept.size + self.order.size)
-        whole[self.kept] = signs
-        _extend(self.order, self.neighbours, self.weights, whole)
-        return whole
-
-
-def reduce_low_degree(matrix: sparse.csr_array) -> Reduction:
+def reduce_low_degree(
+    matrix: sparse.csr_array,
+) -> tuple[sparse.csr_array, IntArray, Callable[[FloatArray], FloatArray]]:
     """Eliminate vertices of degree at most three until there are none, or one vertex is left.
 
-    For all signs x of the kept vertices, the best extension of x has the value of x in the reduced matrix plus a
-    constant. The matrix is symmetric with zero diagonal.
+    Returned are the smaller matrix, the numbers of its vertices, and the best extension of their signs (k,) to all
+    vertices (n,): its value is that in the smaller matrix plus a constant.
     """
     A = matrix.sorted_indices()
     pool, order, neighbours, weights = _eliminate(A.indptr, A.indices, A.data)
-    return Reduction(*remaining(pool), order, neighbours, weights)
+    rest, kept = remaining(pool)
+    return rest, kept, partial(_extend, kept, order, neighbours, weights)
 
 
 @njit()
@@ -69,7 +49,7 @@ def _replacement(w: FloatArray, count: int, delta: FloatArray) -> None:
 
 @njit()
 def _eliminate(indptr: IntArray, indices: IntArray, data: FloatArray) -> tuple[RowPool, IntArray, IntArray, FloatArray]:
-    """Rows that are left, and the record of the elimination: order, neighbours and weights."""
+    """Rows that are left; vertices in order of elimination, with up to three neighbours then, else -1, and weights."""
     n = indptr.size - 1
     used = indices.size
     pool, row = row_pool(indptr, indices, data, 2 * used + n)
@@ -111,11 +91,16 @@ def _eliminate(indptr: IntArray, indices: IntArray, data: FloatArray) -> tuple[R
 
 
 @njit()
-def _extend(order: IntArray, neighbours: IntArray, weights: FloatArray, signs: FloatArray) -> None:
-    """The best sign of each eliminated vertex, last eliminated first."""
+def _extend(
+    kept: IntArray, order: IntArray, neighbours: IntArray, weights: FloatArray, signs: FloatArray
+) -> FloatArray:
+    """The best sign of each eliminated vertex, last eliminated first, beside those of the kept ones."""
+    whole = np.ones(kept.size + order.size)
+    whole[kept] = signs
     for t in range(order.size - 1, -1, -1):
         field = 0.0
         for s in range(3):
             if neighbours[t, s] >= 0:
-                field += weights[t, s] * signs[neighbours[t, s]]
-        signs[order[t]] = -1.0 if field > 0.0 else 1.0
+                field += weights[t, s] * whole[neighbours[t, s]]
+        whole[order[t]] = -1.0 if field > 0.0 else 1.0
+    return whole

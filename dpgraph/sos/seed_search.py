@@ -1,9 +1,7 @@
 """The search over seeds: how hard it tries, which variables are pinned to which labels, and what is kept.
 
-"beam" and "all" pin the variable of largest expected drop of variance to each of its labels and keep the most promising
-nodes, or all that can still beat the best known solution; the largest bound over all leaves, dropped ones included, is
-an upper bound. "sampled" is what Barak, Raghavendra and Steurer analyse (FOCS 2011, section 5): seeds drawn with the
-weights of the global correlation, labels from the pseudo-distribution as it is conditioned. It proves nothing beyond
+docs/sos.md describes the three ways of searching under "Seeds". The largest bound over all leaves of "beam" and "all",
+dropped ones included, is an upper bound; "sampled" (Barak, Raghavendra, Steurer 2011, section 5) proves nothing beyond
 the bound of the root, but costs one re-solve for each seed and sample instead of q.
 """
 
@@ -12,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
 import numpy as np
@@ -20,8 +19,6 @@ from tqdm import tqdm
 from dpgraph.arguments import as_number, check_choice, check_integer
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.typing import FloatArray
-
-__all__ = ["Correlation", "SearchMode", "SeedSearch", "SolverOptions", "TraceEntry", "search_seeds", "shares"]
 
 SearchMode = Literal["beam", "all", "sampled"]
 
@@ -70,7 +67,7 @@ class SolverOptions:
 
 @dataclass(frozen=True)
 class TraceEntry:
-    """State of the search after a number of seeds: certified bound, and the node of largest value among those left."""
+    """State of the search after some seeds: certified bound, and the node of largest value among those left."""
 
     seeds: int
     value: float
@@ -85,25 +82,23 @@ class TraceEntry:
 
 @dataclass(frozen=True, eq=False)
 class Correlation:
-    """Correlations of a node, the local one in units of the value.
-
-    The `drops` are the expected drops of the weighted variance when a variable is conditioned on: 0 for deterministic
-    ones.
-    """
+    """Correlations of a node."""
 
     global_: float
-    local: float
-    drops: FloatArray
+    local: float  #: in units of the value: independent rounding loses it
+    drops: FloatArray  #: by how much conditioning on each variable lowers the weighted variance in expectation
 
 
 class SeedNode(Protocol):
-    """A relaxation with some variables pinned; its `bound` is one on the solutions that agree with the pins."""
+    """A relaxation with some variables pinned."""
 
     @property
-    def value(self) -> float: ...
+    def value(self) -> float:
+        """Value of the relaxation."""
 
     @property
-    def bound(self) -> float: ...
+    def bound(self) -> float:
+        """No solution that agrees with the pins is worth more."""
 
 
 Node = TypeVar("Node", bound=SeedNode)
@@ -116,7 +111,8 @@ class SeedProblem(Protocol[Node]):
     def free_seeds(self) -> int:
         """How many of the first seeds cost no re-solve."""
 
-    def correlation(self, node: Node) -> Correlation: ...
+    def correlation(self, node: Node) -> Correlation:
+        """Correlations of the pseudo-distribution of a node."""
 
     def weights(self, node: Node) -> FloatArray:
         """Nonnegative weights of the variables in the global correlation, 0 for pinned ones."""
@@ -150,7 +146,7 @@ def search_seeds(
 
     Nodes that cannot beat `lower_bound` are closed. `rng` serves search="sampled"; `on_seed` is called after each seed.
     """
-    mode, beam = options.search, options.beam
+    mode, beam, by_value = options.search, options.beam, attrgetter("value")
     nodes = [root] * (beam if mode == "sampled" else 1)
     closed, bound = -np.inf, root.bound  # closed: largest bound among nodes that were dropped
     state = problem.correlation(root)
@@ -165,9 +161,11 @@ def search_seeds(
         if bound <= lower_bound and len(trace) > problem.free_seeds:
             break
         if mode == "sampled":
-            nodes = sorted((_sampled(problem, node, rng) for node in nodes), key=_descending)
+            nodes = sorted((_sampled(problem, node, rng) for node in nodes), key=by_value, reverse=True)
         else:
-            children = sorted((child for node in nodes for child in _children(problem, node)), key=_descending)
+            children = sorted(
+                (child for node in nodes for child in _children(problem, node)), key=by_value, reverse=True
+            )
             open_ = [child for child in children if child.bound > lower_bound]
             nodes = (open_ or children)[: beam if mode == "beam" else MOST_LEAVES]
             kept = set(map(id, nodes))
@@ -179,10 +177,6 @@ def search_seeds(
         if on_seed is not None:
             on_seed()
     return SeedSearch(tuple(nodes), bound, tuple(trace))
-
-
-def _descending(node: SeedNode) -> float:
-    return -node.value
 
 
 def _children(problem: SeedProblem[Node], node: Node) -> list[Node]:

@@ -4,32 +4,22 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from dpgraph.result import Result
 from dpgraph.sos.seed_search import TraceEntry
 from dpgraph.typing import IntArray
 
-__all__ = ["ExactResult", "Solution", "is_optimal", "to_beat"]
+if TYPE_CHECKING:
+    from dpgraph.sos.csp.objective import CSPObjective
+    from dpgraph.sos.cut.base import CutObjective
+
+    Objective = CutObjective | CSPObjective
 
 #: Bounds are rounded up by less than this share of their size, and values are rounded too.
 _ROUNDING = 1e-12
 #: What may be missing besides is less than this share of the least weight.
 _SHARE = 1e-3
-
-
-class Objective(Protocol):
-    """What the rule of optimality asks of an objective."""
-
-    @property
-    def integral(self) -> bool:
-        """Whether every solution has an integer value."""
-
-    def value(self, labels: IntArray) -> float:
-        """Value of one solution, as exactly as the objective is known."""
-
-    def least_weight(self) -> float:
-        """Least nonzero difference that one entry makes, rounding errors left out; infinite where nobody lists them."""
 
 
 def is_optimal(objective: Objective, value: float, bound: float) -> bool:
@@ -91,17 +81,19 @@ class ExactResult(Result):
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Solution(ExactResult):
-    """What a solver found, in its own numbers.
+    """What a solver found, in its own numbers."""
 
-    The `labels`, shape (n,), are the side of each vertex, 0 or 1, vertex 0 on side 0; or the position of the label of
-    each variable.
-    """
-
-    labels: IntArray
+    labels: IntArray  #: side of each vertex, 0 for vertex 0, or position of the label of each variable
 
     @classmethod
     def of(
-        cls, objective: Objective, labels: IntArray, *, bound: float, certificate: str, trace: tuple[TraceEntry, ...]
+        cls,
+        objective: Objective,
+        labels: IntArray,
+        *,
+        bound: float,
+        certificate: str,
+        trace: tuple[TraceEntry, ...],
     ) -> Solution:
         """The solution at the end of a search; `bound` may be below its value by rounding errors."""
         value, last = objective.value(labels), trace[-1]

@@ -14,7 +14,6 @@ from dpgraph.projections import (
     Elliptope,
     FrobeniusBall,
     L1Hull,
-    MomentStructure,
     Nonnegative,
     NuclearBall,
     PSDCone,
@@ -33,12 +32,6 @@ from dpgraph.projections import (
     project_spectral_ball,
 )
 
-
-def toeplitz(n):
-    """Labels |i - j|."""
-    return np.abs(np.subtract.outer(np.arange(n), np.arange(n)))
-
-
 MATRIX_SETS = {
     "psd": PSDCone(),
     "spectral ball": SpectralBall(1.3),
@@ -53,7 +46,6 @@ MATRIX_SETS = {
     "bounded diagonal": BoundedDiagonal(0.5),
     "elliptope": Elliptope(),
     "correlations": Elliptope(unit_diagonal=True),
-    "moments": MomentStructure(toeplitz(4), fixed={0: 1.0}),
 }
 
 each_set = pytest.mark.parametrize("convex", MATRIX_SETS.values(), ids=MATRIX_SETS.keys())
@@ -115,10 +107,6 @@ REFERENCES = {
     "zero diagonal": (ZeroDiagonal().project, lambda cp, X: [cp.diag(X) == 0]),
     "unit diagonal": (UnitDiagonal().project, lambda cp, X: [cp.diag(X) == 1]),
     "bounded diagonal": (BoundedDiagonal(0.5).project, lambda cp, X: [cp.diag(X) <= 0.5]),
-    "moments": (
-        lambda Y: MomentStructure(toeplitz(len(Y)), fixed={0: 1.0}).project(Y),
-        lambda cp, X: [cp.diag(X) == 1, *(X[i, j] == X[0, j - i] for j in range(X.shape[0]) for i in range(1, j))],
-    ),
 }
 
 
@@ -199,11 +187,6 @@ def test_projections_leave_their_input_alone():
         assert np.array_equal(X, before)
 
 
-def test_a_moment_structure_averages_groups_fixes_known_moments_and_leaves_free_entries():
-    structure = MomentStructure([0, 1, 1, 2, -1], fixed={2: 7.0})
-    assert structure.project([5.0, 1.0, 3.0, 0.0, 9.0]).tolist() == [5.0, 2.0, 2.0, 7.0, 9.0]
-
-
 @pytest.mark.parametrize(
     ("call", "words"),
     [
@@ -214,9 +197,6 @@ def test_a_moment_structure_averages_groups_fixes_known_moments_and_leaves_free_
         (lambda: SpectralBall("wide"), "nonnegative finite number"),
         (lambda: Box(1.0, 0.0), "lower <= upper"),
         (lambda: project_l1_hull([1.0, 2.0], np.eye(3)), "length d = 3"),
-        (lambda: MomentStructure(np.eye(2)), "integers"),
-        (lambda: MomentStructure([0, 1], fixed={5: 1.0}), "do not occur"),
-        (lambda: MomentStructure([0, 1]).project([1.0]), "shape"),
         (lambda: project_spectral_ball(np.ones(3)), "matrix"),
         (lambda: Elliptope(tol=0.0), "tol > 0"),
     ],

@@ -5,7 +5,7 @@ import pytest
 
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.projections import project_psd, project_psd_trace, shrink_psd_trace
-from dpgraph.projections.shrinkage import shrunken_eigenvalues
+from dpgraph.projections.spectral_sets import shrunken_eigenvalues
 
 
 def noisy(truth, std, rng):

@@ -9,9 +9,9 @@ import pytest
 from dpgraph.datasets import planted_csp
 from dpgraph.instance import TwoCSP
 from dpgraph.sos.csp.certificate import certify_csp
-from dpgraph.sos.csp.conditioning import csp_correlation
 from dpgraph.sos.csp.objective import CSPObjective
 from dpgraph.sos.csp.relaxation import solve_csp_relaxation
+from dpgraph.sos.csp.solver import csp_correlation
 from dpgraph.sos.cut.low_rank_sdp import solve_low_rank
 from dpgraph.sos.moments.relaxation import lasserre
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from dpgraph.instance import TwoCSP
-from dpgraph.sos.moments.label_symmetry import label_symmetries
+from dpgraph.sos.moments.monomials import label_symmetries
 from dpgraph.sos.moments.relaxation import _MomentProblem, lasserre
 
 

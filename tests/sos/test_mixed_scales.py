@@ -12,8 +12,13 @@ from dpgraph import max_2csp, max_bisection, max_cut
 from dpgraph.instance import TwoCSP
 from dpgraph.sos.csp.objective import CSPObjective
 from dpgraph.sos.csp.solver import solve_csp
-from dpgraph.sos.cut.balance import BalancedObjective, penalise_imbalance
-from dpgraph.sos.cut.objective import DenseObjective, FactoredObjective, SparseObjective
+from dpgraph.sos.cut.objective import (
+    BalancedObjective,
+    DenseObjective,
+    FactoredObjective,
+    SparseObjective,
+    penalise_imbalance,
+)
 from dpgraph.sos.seed_search import SolverOptions
 from dpgraph.sos.solution import is_optimal
 

@@ -16,11 +16,10 @@ from dpgraph.problems.options import Coherence, CoreResponse, Gaussian, NoisyPow
 from dpgraph.projections import project_nonnegative_spectral_ball
 from dpgraph.releases.answers import FlippedGraph
 from dpgraph.results.adjacency import DENSE_LIMIT
-from dpgraph.sos.cut.balance import BalancedObjective, penalise_imbalance
 from dpgraph.sos.cut.base import CutObjective
-from dpgraph.sos.cut.objective import DenseObjective, SparseObjective
+from dpgraph.sos.cut.bisection import repair_and_swap
+from dpgraph.sos.cut.objective import BalancedObjective, DenseObjective, SparseObjective, penalise_imbalance
 from dpgraph.sos.cut.solver import solve_max_cut
-from dpgraph.sos.cut.swaps import repair_and_swap
 from dpgraph.sos.moments.rounding import solve_cut_by_moments
 from dpgraph.sos.seed_search import SolverOptions
 from dpgraph.sos.solution import Solution

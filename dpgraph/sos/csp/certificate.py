@@ -20,12 +20,11 @@ import numpy as np
 from scipy import sparse
 
 from dpgraph.linalg.lanczos import Lanczos, lower_bound
+from dpgraph.sos.csp.kernels import label_gradients
 from dpgraph.sos.csp.objective import CSPObjective
-from dpgraph.sos.cut.certificate import FAILURE_PROBABILITY, LONG_RUN, Certificate
+from dpgraph.sos.cut.certificate import FAILURE_PROBABILITY, LONG_RUN, Certificate, scaled_run
 from dpgraph.sos.definiteness import sparse_semidefinite
 from dpgraph.typing import FloatArray, IntArray
-
-__all__ = ["certify_csp", "estimate_bound"]
 
 _SHORT_RUN = 120
 _ATTEMPTS = 40
@@ -34,15 +33,12 @@ _FREE = 0.5  # share of the diagonal that an undetermined entry gets: measured
 
 
 def certify_csp(objective: CSPObjective, V: FloatArray, S: FloatArray, rng: np.random.Generator) -> Certificate:
-    """Certified upper bound from any label vectors V (n, q, k) and multipliers S >= 0 (m, q, q) of pair probabilities.
-
-    The closer they are to optimal, the better the bound.
-    """
+    """Certified upper bound from any label vectors V (n, q, k) and multipliers S >= 0 (m, q, q) of pair moments."""
     trivial = Certificate(objective.trivial_bound, "trivial")
     if not np.any(objective.tables):
         return trivial  # and attained
     line = _ShiftedDual.through(objective, V, S)
-    guess = float(line.lanczos(rng).run(_SHORT_RUN).ritz()[0])
+    guess = line.guess(rng)
     step = max(0.02 * abs(guess), 1e-9)
     for _ in range(_ATTEMPTS):
         guess -= step
@@ -60,7 +56,7 @@ def estimate_bound(objective: CSPObjective, V: FloatArray, S: FloatArray, rng: n
     if not np.any(objective.tables):
         return objective.trivial_bound
     line = _ShiftedDual.through(objective, V, S)
-    return line.bound(float(line.lanczos(rng).run(_SHORT_RUN).ritz()[0]))
+    return line.bound(line.guess(rng))
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +78,7 @@ class _ShiftedDual:
     def through(cls, objective: CSPObjective, V: FloatArray, S: FloatArray) -> _ShiftedDual:
         d = objective.alphabet_size - 1
         tables = objective.tables + np.maximum(S, 0.0)
-        G = objective.gradients(V, tables)
+        G = label_gradients(objective.constraints._replace(tables=tables), V)
         # <V, G> counts every pair twice and every single label once.
         value = 0.5 * (float(np.sum(V * G)) + float(np.sum(objective.unary * V[:, :, 0]))) + objective.constant
         tables, unary, V, G = _likely_label_last(objective, tables, V, G)
@@ -116,15 +112,12 @@ class _ShiftedDual:
             return Certificate(self.bound(known), "lanczos")
         return Certificate(self.bound(shift), "proven") if proven else None
 
+    def guess(self, rng: np.random.Generator) -> float:
+        return float(self.lanczos(rng).run(_SHORT_RUN).ritz()[0])
+
     def lanczos(self, rng: np.random.Generator) -> Lanczos:
         """A run for the smallest eigenvalue of W^{-1/2} Z W^{-1/2}."""
-        root = 1.0 / np.sqrt(self.weights)
-
-        def multiply(x: FloatArray) -> FloatArray:
-            z = root * x
-            return np.asarray(root * (self.diagonal * z + self.off_diagonal @ z))
-
-        return Lanczos(multiply, rng.standard_normal(root.size))
+        return scaled_run(self.off_diagonal.__matmul__, self.diagonal, self.weights, rng)
 
 
 def _likely_label_last(

@@ -1,7 +1,8 @@
 """Numba kernels for 2-CSPs: block ascent on label vectors, annealing of assignments.
 
 Conventions: constraint e is on the pair (u, v), u < v, with table T[e, a, b]; :class:`Constraints` lists them.
-Label vectors V[i, a] = E[i, a, 0] E[i, a] live in R^k and come from frames E[i], see :mod:`dpgraph.sos.csp.frames`.
+The frame of variable i is E[i, a] in R^k for the labels a: orthonormal rows whose span contains v_0, the first basis
+vector. Its label vectors are V[i, a] = E[i, a, 0] E[i, a]: then sum_a V[i, a] = v_0 and the V[i, a] are orthogonal.
 """
 
 from typing import NamedTuple
@@ -9,25 +10,192 @@ from typing import NamedTuple
 import numpy as np
 
 from dpgraph.compiled import njit
-from dpgraph.sos.csp.frames import best_pair, improve_block
 from dpgraph.sos.kernels import REORDER, uniform
 from dpgraph.typing import FloatArray, IntArray
 
-__all__ = ["Constraints", "anneal_labels", "ascend_blocks", "ascend_factored", "label_gradients", "pair_moments"]
+_JACOBI_SWEEPS = 12
+_ROTATIONS = 2
 
 
 class Constraints(NamedTuple):
-    """Constraints and single labels, as the kernels take them.
-
-    The constraints on variable i are at the positions ``indptr[i] .. indptr[i + 1]`` of `neighbour`, the other
-    variable, and `number`, e.
-    """
+    """Variable i has constraint number[p] with neighbour[p], ``p = indptr[i] .. indptr[i + 1]``."""
 
     indptr: IntArray
     neighbour: IntArray
     number: IntArray
     tables: FloatArray
     unary: FloatArray
+
+
+@njit()
+def _symmetric_eigen(A: FloatArray, Q: FloatArray) -> None:
+    """Jacobi's method: A becomes diagonal, columns of Q its eigenvectors. LAPACK costs ten times as much here."""
+    d = A.shape[0]
+    Q[:] = 0.0
+    for a in range(d):
+        Q[a, a] = 1.0
+    for _ in range(_JACOBI_SWEEPS):
+        off = 0.0
+        trace = 0.0
+        for a in range(d):
+            trace += abs(A[a, a])
+            for b in range(a):
+                off += abs(A[a, b])
+        if off <= 1e-15 * trace:
+            return
+        for a in range(d):
+            for b in range(a):
+                if A[a, b] == 0.0:
+                    continue
+                theta = (A[a, a] - A[b, b]) / (2.0 * A[a, b])
+                t = 1.0 / (abs(theta) + np.sqrt(theta * theta + 1.0))
+                if theta < 0.0:
+                    t = -t
+                c = 1.0 / np.sqrt(t * t + 1.0)
+                s = t * c
+                for z in range(d):
+                    x, y = A[b, z], A[a, z]
+                    A[b, z], A[a, z] = c * x - s * y, s * x + c * y
+                for z in range(d):
+                    x, y = A[z, b], A[z, a]
+                    A[z, b], A[z, a] = c * x - s * y, s * x + c * y
+                    x, y = Q[z, b], Q[z, a]
+                    Q[z, b], Q[z, a] = c * x - s * y, s * x + c * y
+
+
+@njit()
+def _polar_pass(F: FloatArray, gram: FloatArray, Q: FloatArray, root: FloatArray) -> float:
+    """One pass of :func:`_polar_rows`: smallest over largest eigenvalue of F F', 0 when too small to divide by."""
+    d, k = F.shape
+    for a in range(d):
+        for b in range(a + 1):
+            inner = 0.0
+            for c in range(k):
+                inner += F[a, c] * F[b, c]
+            gram[a, b] = gram[b, a] = inner
+    _symmetric_eigen(gram, Q)
+    largest = smallest = gram[0, 0]
+    for a in range(d):
+        largest = max(largest, gram[a, a])
+        smallest = min(smallest, gram[a, a])
+    if smallest <= 1e-12 * largest:
+        return 0.0
+    for a in range(d):
+        for b in range(d):
+            root[a, b] = 0.0
+            for z in range(d):
+                root[a, b] += Q[a, z] * Q[b, z] / np.sqrt(gram[z, z])
+    for c in range(k):
+        for a in range(d):
+            gram[a, 0] = 0.0
+            for b in range(d):
+                gram[a, 0] += root[a, b] * F[b, c]
+        for a in range(d):
+            F[a, c] = gram[a, 0]
+    return float(smallest / largest)
+
+
+@njit()
+def _polar_rows(F: FloatArray, gram: FloatArray, Q: FloatArray, root: FloatArray) -> bool:
+    """Replace the rows of F by the nearest orthonormal ones; False (F untouched) when they are dependent."""
+    condition = _polar_pass(F, gram, Q, root)
+    if 0.0 < condition < 1e-4:  # the square root of the Gram matrix has lost digits
+        _polar_pass(F, gram, Q, root)
+    return condition > 0.0
+
+
+@njit()
+def improve_block(E: FloatArray, G: FloatArray, Q: FloatArray, R: FloatArray, F: FloatArray, work: FloatArray) -> None:
+    """Raise sum_a <G_a, V_a>, V_a = E[a, 0] E[a], over orthonormal frames E whose span contains v_0.
+
+    Frames are E = R'Q with Q = (v_0, W) and R orthogonal. For fixed R the sum is linear in W: W is a polar factor. For
+    fixed Q it is sum_a r_a'H_a r_a over the columns of R, H_a = (e_0 g_a' + g_a e_0')/2 and g_a = Q G_a: with a shift
+    that makes it convex, the polar factor of its gradient never lowers it.
+    """
+    q, k = E.shape
+    h = work[0, 0]  # Householder: R = I - 2 hh'/h'h has the first row (E[a, 0])_a
+    norm = 0.0
+    for a in range(q):
+        h[a] = E[a, 0] - (1.0 if a == 0 else 0.0)
+        norm += h[a] * h[a]
+    for a in range(q):
+        for b in range(q):
+            R[a, b] = (1.0 if a == b else 0.0) - (2.0 * h[a] * h[b] / norm if norm > 1e-24 else 0.0)
+    Q[:] = 0.0
+    Q[0, 0] = 1.0
+    W = F[: q - 1]
+    for c in range(1, q):
+        for z in range(1, k):
+            Q[c, z] = 0.0
+            W[c - 1, z - 1] = 0.0
+            for a in range(q):
+                Q[c, z] += R[c, a] * E[a, z]
+                W[c - 1, z - 1] += R[c, a] * R[0, a] * G[a, z]
+    d = q - 1
+    if _polar_rows(W[:, : k - 1], work[1, :d, :d], work[2, :d, :d], work[3, :d, :d]):
+        Q[1:, 1:] = W[:, : k - 1]
+    g = work[4]
+    shift = 0.0
+    for a in range(q):
+        length = 0.0
+        for c in range(q):
+            g[a, c] = 0.0
+            for z in range(k):
+                g[a, c] += Q[c, z] * G[a, z]
+            length += g[a, c] * g[a, c]
+        shift = max(shift, 0.5 * (np.sqrt(length) - g[a, 0]))
+    shift += 1e-12 * (1.0 + shift)
+    step = work[5]
+    for _ in range(_ROTATIONS):
+        for a in range(q):
+            inner = 0.0
+            for c in range(q):
+                inner += g[a, c] * R[c, a]
+            for c in range(q):
+                step[c, a] = 0.5 * g[a, c] * R[0, a] + shift * R[c, a]
+            step[0, a] += 0.5 * inner
+        if not _polar_rows(step, work[1], work[2], work[3]):
+            break
+        R[:, :] = step
+    for a in range(q):
+        for z in range(k):
+            E[a, z] = 0.0
+            for c in range(q):
+                E[a, z] += R[c, a] * Q[c, z]
+
+
+@njit()
+def best_pair(E: FloatArray, G: FloatArray) -> None:
+    """Maximise <G_0, V_0> + <G_1, V_1>, V_0 = (v_0 + x)/2, V_1 = (v_0 - x)/2: the best unit x is along G_0 - G_1."""
+    k = E.shape[1]
+    length = 0.0
+    for z in range(k):
+        length += (G[0, z] - G[1, z]) ** 2
+    length = np.sqrt(length)
+    if length == 0.0:
+        return
+    small = 0 if G[0, 0] < G[1, 0] else 1  # the label of probability at most 1/2
+    sign = 0.5 / length if small == 0 else -0.5 / length
+    norms = np.zeros(2)
+    for z in range(k):
+        half = sign * (G[0, z] - G[1, z])
+        middle = 0.5 if z == 0 else 0.0
+        # A label of probability 0 keeps a direction: the limit of its vector's.
+        E[small, z], E[1 - small, z] = middle + half, middle - half
+        norms[small] += E[small, z] ** 2
+        norms[1 - small] += E[1 - small, z] ** 2
+    if norms[small] < 1e-24:
+        E[small, 0] = 0.0
+        rest = 0.0
+        for z in range(1, k):
+            rest += E[small, z] ** 2
+        if rest == 0.0:
+            E[small, 1] = rest = 1.0
+        norms[small] = rest
+        E[1 - small] = 0.0
+        E[1 - small, 0] = norms[1 - small] = 1.0
+    for a in range(2):
+        E[a] /= np.sqrt(norms[a])
 
 
 @njit(fastmath=REORDER)
@@ -125,10 +293,7 @@ def pair_moments(pairs: IntArray, V: FloatArray) -> FloatArray:
 
 @njit(nogil=True)
 def anneal_labels(C: Constraints, labels: IntArray, temperatures: FloatArray, tol: float, seed: np.uint64) -> None:
-    """Metropolis annealing of labels in place, one sweep for each temperature; at 0 every variable moves to its best.
-
-    Stops early at a local optimum of temperature 0.
-    """
+    """Metropolis annealing in place, a sweep for each temperature; at 0 to the best labels, until none moves."""
     T = C.tables
     n, q = C.unary.shape
     state = np.array([seed], dtype=np.uint64)

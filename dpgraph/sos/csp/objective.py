@@ -10,13 +10,11 @@ import numpy as np
 from scipy import sparse
 
 from dpgraph.instance import TwoCSP
-from dpgraph.sos.csp import kernels as csp_kernels
+from dpgraph.sos.csp.kernels import Constraints
 from dpgraph.sos.cut.base import on_binary_grid, rounding_slack
 from dpgraph.sos.cut.objective import SparseObjective
 from dpgraph.sos.seed_search import shares
 from dpgraph.typing import FloatArray, IntArray
-
-__all__ = ["CSPObjective"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -34,12 +32,12 @@ class CSPObjective:
     slack: float = 0.0
 
     @cached_property
-    def _constraints(self) -> csp_kernels.Constraints:
+    def constraints(self) -> Constraints:
         """What the kernels work on."""
         ends, others = self.pairs.T.ravel(), self.pairs[:, ::-1].T.ravel()
         order = np.argsort(ends, kind="stable")
         indptr = np.searchsorted(ends[order], np.arange(self.n_variables + 1)).astype(np.int64)
-        return csp_kernels.Constraints(indptr, others[order], order % max(len(self.pairs), 1), self.tables, self.unary)
+        return Constraints(indptr, others[order], order % max(len(self.pairs), 1), self.tables, self.unary)
 
     @classmethod
     def of(cls, instance: TwoCSP) -> CSPObjective:
@@ -102,35 +100,15 @@ class CSPObjective:
         single = self.unary[np.arange(labels.size), labels]
         return math.fsum([self.constant, *single, *self.tables[np.arange(len(u)), labels[u], labels[v]]])
 
-    def relaxed_value(self, V: FloatArray, moments: FloatArray) -> float:
-        """Pseudo-expectation of the value from label vectors and their pair moments."""
-        return self.constant + float(np.sum(self.unary * V[:, :, 0])) + float(np.sum(self.tables * moments))
-
-    def ascend(self, E: FloatArray, V: FloatArray, S: FloatArray, penalty: float, sweeps: int) -> float:
-        """Block ascent on label vectors, in place; see :func:`dpgraph.sos.csp.kernels.ascend_blocks`."""
-        return csp_kernels.ascend_blocks(self._constraints, S, penalty, E, V, sweeps)
-
-    def gradients(self, V: FloatArray, tables: FloatArray) -> FloatArray:
-        """Derivatives of the relaxation value with other `tables`, shape (n, q, k)."""
-        return csp_kernels.label_gradients(self._constraints._replace(tables=tables), V)
-
-    def anneal(self, labels: IntArray, temperatures: FloatArray, seed: int) -> None:
-        """Annealing in place; see :func:`dpgraph.sos.csp.kernels.anneal_labels`."""
-        tol = 1e-10 * float(self.spread().max(initial=0.0))
-        csp_kernels.anneal_labels(self._constraints, labels, temperatures, tol, np.uint64(seed))
-
     def condition(self, i: int, a: int) -> CSPObjective:
-        """Objective of the other variables, in the same order, once variable i has label a.
-
-        Each label of a neighbour, and the constant, is one rounded sum of two numbers.
-        """
+        """Objective of the other variables, in the same order, once variable i has label a."""
         u, v = self.pairs.T
         unary = self.unary.copy()
         np.add.at(unary, v[u == i], self.tables[u == i, a, :])
         np.add.at(unary, u[v == i], self.tables[v == i, :, a])
         keep = (u != i) & (v != i)
         pairs = self.pairs[keep] - (self.pairs[keep] > i)
-        constant, rest = self.constant + float(unary[i, a]), np.delete(unary, i, axis=0)
+        constant, rest = self.constant + float(unary[i, a]), np.delete(unary, i, axis=0)  # rounded sums of two numbers
         return CSPObjective(pairs, self.tables[keep], rest, constant, self.integral, self._rounded(2))
 
     def signed(self) -> SparseObjective:
@@ -153,5 +131,5 @@ class CSPObjective:
         constant = self.constant + 0.5 * math.fsum(self.unary.ravel()) + 0.25 * math.fsum(T.ravel())
         objective = SparseObjective(M, constant)
         objective.integral = self.integral
-        objective.slack = self._rounded(8 + int(np.diff(self._constraints.indptr).max(initial=0)))
+        objective.slack = self._rounded(8 + int(np.diff(self.constraints.indptr).max(initial=0)))
         return objective

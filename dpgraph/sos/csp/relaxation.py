@@ -8,16 +8,15 @@ the manner of the mixing method (Wang, Chang, Kolter 2017). The inequalities are
 
 import math
 from dataclasses import dataclass
+from operator import attrgetter
 
 import numpy as np
 
 from dpgraph.sos.csp.certificate import certify_csp, estimate_bound
-from dpgraph.sos.csp.kernels import pair_moments
+from dpgraph.sos.csp.kernels import ascend_blocks, pair_moments
 from dpgraph.sos.csp.objective import CSPObjective
-from dpgraph.sos.cut.certificate import Certificate, by_bound
+from dpgraph.sos.cut.certificate import Certificate
 from dpgraph.typing import FloatArray
-
-__all__ = ["CSPRelaxation", "solve_csp_relaxation"]
 
 _RANK = 48
 _PENALTY = 4.0  # in units of a typical table entry: measured on random instances
@@ -30,11 +29,9 @@ _LOOSE = 10.0  # the bound may be this many times the tolerance away, as the dua
 
 @dataclass(frozen=True, eq=False)
 class CSPRelaxation:
-    """Label vectors and an upper bound.
+    """Frames (n, q, k) and an upper bound, as `nonnegative` and `tol` asked for.
 
-    The `frames` E[i, a], shape (n, q, k), are orthonormal rows for each variable, whose span contains the first basis
-    vector v_0. The `multipliers`, shape (m, q, q), belong to the nonnegative pair probabilities, none of which is below
-    minus `violation` (0 if not asked for). `nonnegative` and `tol` are what was asked for.
+    The `multipliers` (m, q, q) belong to the nonnegative pair probabilities, none of which is below minus `violation`.
     """
 
     frames: FloatArray
@@ -67,9 +64,8 @@ def solve_csp_relaxation(
     """Solve the degree-2 relaxation to a relative tolerance, and certify it.
 
     Stops once progress, violation and complementarity, summed over the instance, are the share `tol` of the value, and
-    the bound is within ten times that; or after `max_sweeps`, by default as many as take about a minute, between 100
-    and 2000. `nonnegative` requires nonnegative pair probabilities on the constraints; without, they are required
-    first and then released. `start` holds frames and multipliers to start from.
+    the bound is within ten times that; or after `max_sweeps`, by default about a minute. `nonnegative` requires
+    nonnegative pair probabilities; without, they are required first and then released. `start`: frames and multipliers.
     """
     known: list[Certificate] = []
     if start is None and not nonnegative:
@@ -90,12 +86,13 @@ def solve_csp_relaxation(
     dual: tuple[FloatArray, FloatArray] | None = None
     while True:
         for _ in range(_ROUNDS if nonnegative else 1):
-            objective.ascend(E, V, S, penalty, 1 if nonnegative else _ROUNDS)
+            ascend_blocks(objective.constraints, S, penalty, E, V, 1 if nonnegative else _ROUNDS)
             moments = pair_moments(objective.pairs, V)
             if nonnegative:
                 S = np.maximum(S - penalty * moments, 0.0)
         sweeps += _ROUNDS
-        value = objective.relaxed_value(V, moments)
+        value = objective.constant + float(np.sum(objective.unary * V[:, :, 0]))
+        value += float(np.sum(objective.tables * moments))
         missing = np.maximum(-moments, 0.0) if nonnegative else np.zeros(1)
         error = abs(value - before) + abs(float(np.sum(S * moments))) + entry * float(missing.sum())
         before = value
@@ -109,15 +106,12 @@ def solve_csp_relaxation(
                 break
         if sweeps >= max_sweeps:
             break
-    certificate = min([*known, certify_csp(objective, *(dual or (V, S)), rng)], key=by_bound)
+    certificate = min([*known, certify_csp(objective, *(dual or (V, S)), rng)], key=attrgetter("bound"))
     return CSPRelaxation(E, S, value, float(missing.max(initial=0.0)), certificate, nonnegative, tol)
 
 
 def _random_start(objective: CSPObjective, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-    """Random frames with uniform marginals, and no multipliers.
-
-    E = R'(v_0, W), where R swaps e_0 and (1, ..., 1)/sqrt(q).
-    """
+    """Random frames E = R'(v_0, W), R swapping e_0 and (1, ..., 1)/sqrt(q): uniform marginals; no multipliers."""
     n, q = objective.n_variables, objective.alphabet_size
     k = min(n * (q - 1) + 1, max(_RANK, q + 1))
     W = np.zeros((n, q, k))

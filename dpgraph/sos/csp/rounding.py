@@ -2,12 +2,10 @@
 
 import numpy as np
 
-from dpgraph.sos.csp.kernels import ascend_factored
+from dpgraph.sos.csp.kernels import anneal_labels, ascend_factored
 from dpgraph.sos.csp.objective import CSPObjective
 from dpgraph.sos.kernels import default_sweeps, on_threads
 from dpgraph.typing import FloatArray, IntArray
-
-__all__ = ["best_rows", "draw_labels", "improve_labels", "one_opt_labels", "round_vectors", "solve_factored_csp"]
 
 _OPERATIONS = 4e8  # elementary operations of the default annealing, all starts together (a few seconds)
 # Temperatures in units of a typical change of value in a random assignment.
@@ -60,10 +58,7 @@ def one_opt_labels(objective: CSPObjective, assignments: IntArray) -> IntArray:
 def improve_labels(
     objective: CSPObjective, assignments: IntArray, rng: np.random.Generator, *, sweeps: int | None = None
 ) -> IntArray:
-    """The best assignment found by annealing each row (c, n), shape (n,); never worse than 1-opt of the best row.
-
-    `sweeps` for each row are by default as many as take a few seconds in all, between 20 and 2000.
-    """
+    """The best assignment found by annealing each row (c, n), shape (n,); never worse than 1-opt of the best row."""
     count = len(assignments)
     if sweeps is None:
         size = objective.n_variables + 0.2 * len(objective.pairs) * objective.alphabet_size
@@ -77,7 +72,10 @@ def improve_labels(
 
 def _run(objective: CSPObjective, assignments: IntArray, temperatures: FloatArray, seeds: IntArray) -> IntArray:
     rows = np.array(assignments, dtype=np.int64, order="C")
-    on_threads(lambda row, seed: objective.anneal(row, temperatures, int(seed)), rows, seeds)
+    tol = 1e-10 * float(objective.spread().max(initial=0.0))
+    on_threads(
+        lambda row, seed: anneal_labels(objective.constraints, row, temperatures, tol, np.uint64(seed)), rows, seeds
+    )
     return rows
 
 

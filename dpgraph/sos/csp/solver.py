@@ -1,19 +1,25 @@
-"""Max-2-CSP by the degree-2 relaxation, global correlation rounding and local search."""
+"""Max-2-CSP by the degree-2 relaxation, global correlation rounding and local search.
 
-from dataclasses import replace
+Seeds are pinned as for max-cut (:mod:`dpgraph.sos.cut.conditioning`). With U_ia = V_ia minus its component along v_0,
+Cov[(i,a), (j,b)] = <U_ia, U_jb>, so that correlations cost O(n q k^2).
+"""
+
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from dpgraph.arguments import as_generator
-from dpgraph.sos.csp.conditioning import condition_csp
+from dpgraph.sos.csp.kernels import pair_moments
 from dpgraph.sos.csp.objective import CSPObjective
-from dpgraph.sos.csp.relaxation import solve_csp_relaxation
+from dpgraph.sos.csp.relaxation import CSPRelaxation, solve_csp_relaxation
 from dpgraph.sos.csp.rounding import best_rows, improve_labels, one_opt_labels, round_vectors
 from dpgraph.sos.cut.solver import solve_max_cut
-from dpgraph.sos.seed_search import SolverOptions
+from dpgraph.sos.seed_search import Correlation, SolverOptions, search_seeds
 from dpgraph.sos.solution import Solution, to_beat
+from dpgraph.typing import FloatArray, IntArray
 
-__all__ = ["solve_csp"]
+#: A label of smaller probability is not divided by.
+UNCERTAIN = 1e-6
 
 
 def solve_csp(
@@ -26,8 +32,7 @@ def solve_csp(
     """Maximise an objective of values of either sign: relax, condition on seeds, round, improve.
 
     `nonnegative` requires nonnegative pair probabilities, by default for more than two labels. Two labels without it
-    are a max-cut on one more vertex and solved as such. The result is a deterministic function of `rng`, which is
-    public.
+    are a max-cut on one more vertex and solved as such.
     """
     options.check_tree(options.seeds, objective.alphabet_size)
     generator = as_generator(rng)
@@ -40,8 +45,15 @@ def solve_csp(
         bar.update()
         rounded = best_rows(objective, round_vectors(root.vectors, options.rounds, generator), options.starts)
         known = best_rows(objective, one_opt_labels(objective, rounded), 1)[0]
-        bound = to_beat(objective, objective.value(known))
-        tree = condition_csp(objective, root, options, generator, lower_bound=bound, on_seed=bar.update)
+        first = CSPNode(np.full(objective.n_variables, -1), objective, root, root.certificate.bound)
+        tree = search_seeds(
+            _PinnedCSP(objective.variable_weights(), generator),
+            first,
+            replace(options, seeds=min(options.seeds, objective.n_variables - 1)),
+            generator,
+            lower_bound=to_beat(objective, objective.value(known)),
+            on_seed=bar.update,
+        )
         pool = [rounded]
         for node in tree.nodes:
             if np.any(node.labels >= 0):
@@ -52,3 +64,65 @@ def solve_csp(
             labels = improve_labels(objective, rounded, generator, sweeps=options.sweeps)
         bar.update()
     return Solution.of(objective, labels, bound=tree.upper_bound, certificate=root.certificate.kind, trace=tree.trace)
+
+
+@dataclass(frozen=True, eq=False)
+class CSPNode:
+    """A node of the search: variables with `labels` >= 0 are pinned, objective and relaxation are those of the rest."""
+
+    labels: IntArray
+    objective: CSPObjective
+    relaxation: CSPRelaxation
+    bound: float
+
+    @property
+    def value(self) -> float:
+        """Value of the relaxation."""
+        return self.relaxation.value
+
+    def complete(self, rest: IntArray) -> IntArray:
+        """Assignments of all variables, shape (c, n), from those of the free ones."""
+        full = np.repeat(self.labels[None, :], len(rest), axis=0)
+        full[:, self.labels < 0] = rest
+        return full
+
+
+def csp_correlation(objective: CSPObjective, V: FloatArray, weights: FloatArray) -> Correlation:
+    """Correlations of the pseudo-distribution of label vectors V (n, q, k), with `weights` p of the variables."""
+    U = np.ascontiguousarray(V[:, :, 1:])
+    weighted = (weights[:, None, None] * U).reshape(-1, U.shape[2])
+    gram = U.reshape(-1, U.shape[2]).T @ weighted
+    local = float(np.sum(objective.tables * pair_moments(objective.pairs, U)))
+    explained = np.einsum("iaz,iaz->ia", U @ gram, U)
+    p = V[:, :, 0]
+    drops = np.where(p > UNCERTAIN, explained / np.maximum(p, UNCERTAIN), 0.0).sum(axis=1)
+    return Correlation(float(np.sum(gram * gram)), local, drops)
+
+
+@dataclass(frozen=True, eq=False)
+class _PinnedCSP:
+    """2-CSPs for the search; variables are the free ones of a node, in their order."""
+
+    variable_weights: FloatArray
+    rng: np.random.Generator
+    free_seeds: int = 0
+
+    def correlation(self, node: CSPNode) -> Correlation:
+        return csp_correlation(node.objective, node.relaxation.vectors, self.weights(node))
+
+    def weights(self, node: CSPNode) -> FloatArray:
+        return self.variable_weights[node.labels < 0]
+
+    def probabilities(self, node: CSPNode, variable: int) -> FloatArray:
+        # Interchangeable labels: one of them stands for all.
+        return np.ones(1) if node.objective.has_label_symmetry else node.relaxation.marginals()[variable]
+
+    def pin(self, node: CSPNode, variable: int, label: int) -> CSPNode:
+        labels = node.labels.copy()
+        labels[np.flatnonzero(labels < 0)[variable]] = label
+        rest = node.objective.condition(variable, label)
+        root = node.relaxation
+        kept = np.all(node.objective.pairs != variable, axis=1)
+        start = np.delete(root.frames, variable, axis=0), root.multipliers[kept]
+        solved = solve_csp_relaxation(rest, self.rng, nonnegative=root.nonnegative, tol=root.tol, start=start)
+        return CSPNode(labels, rest, solved, min(node.bound, solved.certificate.bound))

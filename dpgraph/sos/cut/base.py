@@ -16,8 +16,6 @@ import numpy as np
 from dpgraph.sos.seed_search import shares
 from dpgraph.typing import FloatArray, IntArray
 
-__all__ = ["CutObjective", "on_binary_grid", "rounding_slack"]
-
 
 class CutObjective(ABC):
     """Maximise ``constant - x'Mx/4`` over x in {-1, 1}^n; relaxed: ``constant + <W, X>``, W = -M/4, X_ii = 1.
@@ -59,8 +57,7 @@ class CutObjective(ABC):
     def contract(self, group: IntArray, signs: FloatArray) -> CutObjective:
         """Objective on groups of vertices: x_i = signs_i z_{group_i}, with the same values up to the growth of `slack`.
 
-        Large entries can cancel, and then the rounding errors of their sums are large beside all that is left: no
-        margin relative to what is left covers them.
+        Large entries can cancel: no margin relative to what is left covers the rounding errors of their sums.
         """
 
     @abstractmethod
@@ -75,10 +72,7 @@ class CutObjective(ABC):
         return np.unique(pattern, return_inverse=True)[1].astype(np.int64)
 
     def reduced(self) -> tuple[CutObjective, IntArray, Callable[[FloatArray], FloatArray]]:
-        """An objective on fewer vertices, their numbers, and the best extension of its cuts to all vertices.
-
-        Values differ by a constant. Here: nothing is left out.
-        """
+        """An objective on fewer vertices, worth a constant less, their numbers, and the best extension of its cuts."""
         return self, np.arange(self.n_vertices), np.copy
 
     def values(self, signs: FloatArray) -> FloatArray:
@@ -94,11 +88,8 @@ class CutObjective(ABC):
         return self.cut_value(np.where(labels == 1, -1.0, 1.0))
 
     def ranks(self) -> tuple[int, int]:
-        """Ranks at which the low-rank relaxation starts, and beyond which it need not be widened.
-
-        Random sparse graphs need more than 32 from 20,000 vertices on.
-        """
-        n = self.n_vertices
+        """Ranks at which the low-rank relaxation starts, and beyond which it need not be widened."""
+        n = self.n_vertices  # random sparse graphs need more than rank 32 from 20,000 vertices on
         most = math.isqrt(2 * n) + 1
         return min(most, max(32, math.ceil(1.6 * n ** (1 / 3)))), most
 

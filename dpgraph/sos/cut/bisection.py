@@ -1,33 +1,39 @@
-"""Max-bisection: the degree-2 relaxation with the balance constraint, conditioning, and balanced local search."""
+"""Max-bisection: the degree-2 relaxation with the balance constraint, conditioning, and balanced local search.
+
+The local search anneals with a price on imbalance (Johnson, Aragon, McGeoch, Schevon 1989), repairs, and exchanges two
+vertices (Kernighan, Lin 1970).
+"""
 
 import numpy as np
 
 from dpgraph.arguments import as_generator
-from dpgraph.sos.cut.balance import penalise_imbalance
+from dpgraph.compiled import njit
 from dpgraph.sos.cut.base import CutObjective, rounding_slack
-from dpgraph.sos.cut.conditioning import PinnedNode, condition
+from dpgraph.sos.cut.conditioning import condition
+from dpgraph.sos.cut.kernels import anneal_sparse
 from dpgraph.sos.cut.low_rank_sdp import LowRankSolution, solve_low_rank
-from dpgraph.sos.cut.objective import SparseObjective
-from dpgraph.sos.cut.rounding import best_columns, hyperplane_rounding, improve, independent_signs
-from dpgraph.sos.cut.swaps import anneal_balanced, repair_and_swap
+from dpgraph.sos.cut.objective import SparseObjective, penalise_imbalance
+from dpgraph.sos.cut.rounding import best_columns, hyperplane_rounding, improve
+from dpgraph.sos.cut.solver import round_nodes
 from dpgraph.sos.definiteness import DENSE_LIMIT
-from dpgraph.sos.seed_search import SeedSearch, SolverOptions
+from dpgraph.sos.kernels import Rows, default_sweeps, on_columns
+from dpgraph.sos.seed_search import SolverOptions
 from dpgraph.sos.solution import Solution, is_optimal, to_beat
 from dpgraph.typing import FloatArray
 
-__all__ = ["solve_bisection"]
-
 _PENALTIES = 6  # tries, each four times the one before
 _WARM = 0.15  # first temperature from a good cut
+# Temperatures in units of the mean row norm of M; the price is this share of the temperature, so that the imbalance
+# keeps fluctuating by a few vertices until the end.
+_HOT, _COLD = 0.45, 0.05
+_PRICE = 0.1
+_OPERATIONS = 1.5e9
 
 
 def solve_bisection(
     objective: SparseObjective, imbalance: int, options: SolverOptions, rng: int | np.random.Generator | None = None
 ) -> Solution:
-    """Cut an objective into sides whose sizes differ by at most `imbalance`, which is at least the parity of n.
-
-    The upper bound holds for all cuts within the imbalance.
-    """
+    """The best cut, and an upper bound, among those whose sides differ by at most `imbalance` >= the parity of n."""
     options.check_tree(max(options.seeds - 1, 0), 2)
     n = objective.n_vertices
     largest = min(imbalance, n) - (min(imbalance, n) - n) % 2  # |sum x| has the parity of n
@@ -41,7 +47,8 @@ def solve_bisection(
     beat = to_beat(objective, known) - allowance
     weights = objective.vertex_weights()
     tree = condition(penalised, root, options, generator, weights=weights, lower_bound=beat)
-    cuts = repair_and_swap(objective, _round_nodes(objective, tree, cuts, options.rounds, generator), largest)
+    pinned = [node for node in tree.nodes if len(node.pins) > 1]
+    cuts = repair_and_swap(objective, round_nodes(objective, pinned, cuts, options, generator), largest)
     cuts = best_columns(objective, cuts, options.starts)
     # What the penalty takes from a bound and the allowance gives back are both rounded.
     rounding = rounding_slack(2, abs(tree.upper_bound) + allowance) if allowance else 0.0
@@ -77,18 +84,6 @@ def _balanced_relaxation(
     return penalised, penalty, root
 
 
-def _round_nodes(
-    objective: SparseObjective, tree: SeedSearch[PinnedNode], cuts: FloatArray, rounds: int, rng: np.random.Generator
-) -> FloatArray:
-    """`cuts`, and as many of the best samples of every pinned node that is left."""
-    pool, keep = [cuts], cuts.shape[1]
-    for node in tree.nodes:
-        if len(node.pins) > 1:
-            pool.append(best_columns(objective, independent_signs(node.means(), rounds, rng), keep))
-            pool.append(hyperplane_rounding(objective, node.vectors(), rounds, rng, keep=keep))
-    return np.hstack(pool)
-
-
 def _improve(
     objective: SparseObjective, cuts: FloatArray, largest: int, rng: np.random.Generator, sweeps: int | None
 ) -> FloatArray:
@@ -99,3 +94,99 @@ def _improve(
     warm = np.repeat(best_columns(objective, np.hstack([annealed, repaired]), 1), cuts.shape[1], axis=1)
     again = anneal_balanced(objective, warm, largest, rng, sweeps=sweeps, hot=_WARM)
     return np.hstack([cuts, annealed, repaired, again])
+
+
+def repair_and_swap(objective: SparseObjective, signs: FloatArray, imbalance: int) -> FloatArray:
+    """Balance each cut, shape (n,) or (n, c), by its cheapest flips, then flip and exchange vertices while that gains.
+
+    Afterwards |sum x| <= imbalance, which is a number of the parity of n.
+    """
+    tol = 1e-10 * float(objective.row_norms().max(initial=0.0))
+    return on_columns(lambda x: _repair_and_swap(objective.rows, x, imbalance, tol), signs)
+
+
+def anneal_balanced(
+    objective: SparseObjective,
+    signs: FloatArray,
+    imbalance: int,
+    rng: np.random.Generator,
+    *,
+    sweeps: int | None = None,
+    hot: float = _HOT,
+) -> FloatArray:
+    """Anneal each column of `signs` (n, c) near balance, from `hot` mean row norms down, then repair and swap.
+
+    `sweeps` are by default as many as take a few seconds in all, between 20 and 2500.
+    """
+    n, count = signs.shape
+    norms = objective.row_norms()
+    if not norms.any():
+        return repair_and_swap(objective, signs, imbalance)
+    if sweeps is None:
+        sweeps = default_sweeps(_OPERATIONS, count * n * objective.flip_cost())
+    temperatures = np.linspace(hot, _COLD, sweeps) * float(norms[norms > 0.0].mean())
+    prices = 4.0 * _PRICE * temperatures
+
+    def cool(x: FloatArray, seed: np.int64) -> None:
+        anneal_sparse(objective.rows, np.ones(n), x, temperatures, prices, 0.0, np.uint64(seed))
+
+    annealed = on_columns(cool, signs, rng.integers(2**63, size=(count,)))
+    return repair_and_swap(objective, annealed, imbalance)
+
+
+@njit(nogil=True)
+def _flip(i: int, rows: Rows, x: FloatArray, gain: FloatArray) -> None:
+    """Flip vertex i; gain[j] = x_j (M x)_j is what flipping j adds to the cut."""
+    indptr, indices, data = rows
+    x[i] = -x[i]
+    gain[i] = -gain[i]
+    for p in range(indptr[i], indptr[i + 1]):
+        j = indices[p]
+        gain[j] += 2.0 * data[p] * x[i] * x[j]
+
+
+@njit(nogil=True)
+def _best(side: float, x: FloatArray, gain: FloatArray, extra: FloatArray) -> int:
+    """Vertex on `side` with the largest gain + extra, -1 if there is none."""
+    best = -1
+    for i in range(x.size):
+        if x[i] == side and (best < 0 or gain[i] + extra[i] > gain[best] + extra[best]):
+            best = i
+    return best
+
+
+@njit(nogil=True)
+def _repair_and_swap(rows: Rows, x: FloatArray, imbalance: int, tol: float) -> None:
+    """Flips and exchanges in place; every step after the repair gains more than tol, so it ends."""
+    indptr, indices, data = rows
+    n = x.size
+    gain = np.zeros(n)
+    extra = np.zeros(n)
+    for i in range(n):
+        for p in range(indptr[i], indptr[i + 1]):
+            gain[i] += data[p] * x[i] * x[indices[p]]
+    total = x.sum()
+    while abs(total) > imbalance:
+        side = 1.0 if total > 0.0 else -1.0
+        _flip(_best(side, x, gain, extra), rows, x, gain)
+        total -= 2.0 * side
+    while True:
+        i, j = _best(1.0, x, gain, extra), _best(-1.0, x, gain, extra)
+        if i >= 0 and gain[i] > tol and abs(total - 2.0) <= imbalance:
+            _flip(i, rows, x, gain)
+            total -= 2.0
+            continue
+        if j >= 0 and gain[j] > tol and abs(total + 2.0) <= imbalance:
+            _flip(j, rows, x, gain)
+            total += 2.0
+            continue
+        if i < 0 or j < 0:
+            return
+        extra[indices[indptr[i] : indptr[i + 1]]] = 2.0 * data[indptr[i] : indptr[i + 1]]  # their edge stays cut
+        j = _best(-1.0, x, gain, extra)
+        together = gain[i] + gain[j] + extra[j]
+        extra[indices[indptr[i] : indptr[i + 1]]] = 0.0
+        if together <= tol:
+            return
+        _flip(i, rows, x, gain)
+        _flip(j, rows, x, gain)

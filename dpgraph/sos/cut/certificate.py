@@ -13,15 +13,15 @@ and the certificate says so by ``kind = "lanczos"``.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from operator import attrgetter
 
 import numpy as np
 
 from dpgraph.linalg.lanczos import Lanczos, lower_bound
 from dpgraph.sos.cut.base import CutObjective, on_binary_grid
 from dpgraph.typing import FloatArray
-
-__all__ = ["FAILURE_PROBABILITY", "LONG_RUN", "Certificate", "by_bound", "certify", "certify_within"]
 
 #: Probability that a bound of kind "lanczos" fails (over the random start, in exact arithmetic).
 FAILURE_PROBABILITY = 1e-10
@@ -36,13 +36,10 @@ LONG_RUN = 1000
 
 @dataclass(frozen=True)
 class Certificate:
-    """An upper bound on a relaxation, hence on every cut or assignment.
+    """An upper bound on a relaxation, hence on every cut or assignment; docs/sos.md describes the kinds.
 
-    The `bound` includes a rounding margin and the slack of the objective. Its `kind` is "proven" if a dual matrix was
-    proven positive semidefinite, rounding errors included (sparse elimination and Cholesky, or the inertia of diagonal
-    + low rank); "lanczos" if it holds with probability 1 - 1e-10 over the random start of a Lanczos run in exact
-    arithmetic; "trivial" for the sum of the positive weights, of the largest entries, or a diagonal dominance bound.
-    Of a cut the `diagonal` is the dual point t, shape (n,): the bound is ``constant + sum(t)`` plus margin and slack.
+    The `bound` includes a rounding margin and the slack of the objective. Of a cut the `diagonal` is the dual point t,
+    shape (n,): the bound is ``constant + sum(t)`` plus margin and slack.
     """
 
     bound: float
@@ -126,23 +123,25 @@ class _DualLine:
             kind = "lanczos"
         elif not proven:
             return None
-        return min(Certificate(_bound(self.objective, t), kind, t), self.trivial, key=by_bound)
+        return min(Certificate(_bound(self.objective, t), kind, t), self.trivial, key=attrgetter("bound"))
 
     def lanczos(self, rng: np.random.Generator) -> Lanczos:
-        """A run for the smallest eigenvalue of S^{-1/2} (Diag(y) + M/4) S^{-1/2} on the vertices of positive weight."""
-        live = self.weights > 0.0
-        root = np.where(live, 1.0 / np.sqrt(np.where(live, self.weights, 1.0)), 0.0)
-
-        def multiply(x: FloatArray) -> FloatArray:
-            z = root * x
-            return root * (self.multipliers * z + 0.25 * self.objective.multiply(z))
-
-        return Lanczos(multiply, np.where(live, rng.standard_normal(live.size), 0.0))
+        """A run for the smallest eigenvalue of S^{-1/2} (Diag(y) + M/4) S^{-1/2}."""
+        return scaled_run(lambda z: 0.25 * self.objective.multiply(z), self.multipliers, self.weights, rng)
 
 
-def by_bound(certificate: Certificate) -> float:
-    """The key by which certificates are compared."""
-    return certificate.bound
+def scaled_run(
+    rest: Callable[[FloatArray], FloatArray], diagonal: FloatArray, weights: FloatArray, rng: np.random.Generator
+) -> Lanczos:
+    """A run on W^{-1/2} (Diag(diagonal) + rest) W^{-1/2}, on the coordinates of positive weight."""
+    live = weights > 0.0
+    root = np.where(live, 1.0 / np.sqrt(np.where(live, weights, 1.0)), 0.0)
+
+    def multiply(x: FloatArray) -> FloatArray:
+        z = root * x
+        return np.asarray(root * (diagonal * z + rest(z)))
+
+    return Lanczos(multiply, np.where(live, rng.standard_normal(live.size), 0.0))
 
 
 def _bound(objective: CutObjective, t: FloatArray) -> float:

@@ -5,12 +5,10 @@ E x_i x_j = <V_i, V_j>. By the symmetry x -> -x the first pinned vertex is only 
 vertices merges them with the first one, up to signs, and the relaxation is solved again on what is left, so each
 seed costs one re-solve instead of two degrees of the hierarchy.
 
-Covariances are those of the label-extended graph (labels a, b in {0, 1}); with c_ij = E x_i x_j - E x_i E x_j every
-one of the four entries is +-c_ij/4, hence
+With c_ij = E x_i x_j - E x_i E x_j the four covariances of the labels of i and j are +-c_ij/4, hence (docs/sos.md,
+"Global and local correlation")
 
     global correlation = sum_ij p_i p_j c_ij^2/4,   local correlation = <W, c> = -1/4 sum_ij M_ij c_ij.
-
-The local correlation is in units of the cut value: independent rounding has expected value ``value - local``.
 """
 
 from collections.abc import Callable
@@ -23,16 +21,13 @@ from dpgraph.sos.cut.low_rank_sdp import LowRankSolution, solve_low_rank
 from dpgraph.sos.seed_search import Correlation, SeedSearch, SolverOptions, search_seeds
 from dpgraph.typing import FloatArray, IntArray
 
-__all__ = ["PinnedNode", "condition", "correlation"]
-
 
 @dataclass(frozen=True, eq=False)
 class PinnedNode:
     """A node of the search: some vertices are pinned relative to the first one.
 
     The `pins` are vertices with their signs, the gauge first; there are none at the root. Each vertex belongs to a
-    `group`, a vertex of the contracted `objective`, pinned ones to group 0; `solution` is its relaxation. `bound` is an
-    upper bound on the cuts that agree with the pins.
+    `group`, a vertex of the contracted `objective`, pinned ones to group 0; `solution` is its relaxation.
     """
 
     pins: tuple[tuple[int, float], ...]
@@ -61,10 +56,7 @@ class PinnedNode:
 def correlation(
     objective: CutObjective, vectors: FloatArray, weights: FloatArray, gauge: FloatArray | None
 ) -> Correlation:
-    """Correlations of the pseudo-distribution with moments ``vectors @ vectors.T``, rows of length 1, in O(n k^2).
-
-    `weights` are p, with sum 1; `gauge` is v_0, None for the symmetric pseudo-distribution with E x = 0.
-    """
+    """Correlations, with weights p of sum 1, in O(n k^2); the `gauge` is v_0, None for the one with E x = 0."""
     U = vectors if gauge is None else vectors - np.outer(vectors @ gauge, gauge)  # c = U U'
     gram = U.T @ (weights[:, None] * U)
     local = -0.25 * float(np.sum(U * objective.multiply(U)))
@@ -85,10 +77,7 @@ def condition(
     lower_bound: float = -np.inf,
     on_seed: Callable[[], None] | None = None,
 ) -> SeedSearch[PinnedNode]:
-    """Pin seeds until the global correlation falls to its target, as :func:`dpgraph.sos.seed_search.search_seeds`.
-
-    `weights` are the vertex weights p of the global correlation, `options.tol` is the relative gap of the re-solves.
-    """
+    """Search over seeds; `weights` are those of the global correlation, `options.tol` is the gap of the re-solves."""
     n = objective.n_vertices
     problem = _PinnedCuts(objective, weights, rng, options.tol)
     first = PinnedNode((), np.arange(n), objective, root, root.certificate.bound)

@@ -10,8 +10,6 @@ from dpgraph.compiled import njit
 from dpgraph.sos.kernels import REORDER, Rows, accept
 from dpgraph.typing import FloatArray as Floats
 
-__all__ = ["anneal_dense", "anneal_factored", "anneal_sparse", "ascend_dense", "ascend_factored", "ascend_sparse"]
-
 # Over-relaxation of coordinate ascent, in [0, 1): measured on Gset, 0.9 needs a tenth of the sweeps of 0.
 _BEYOND = 0.9
 
@@ -24,8 +22,7 @@ def _move_row(V: Floats, i: int, g: Floats) -> float:
     """Move row i beyond the best unit vector u = g/|g| and return how much the relaxation value grows.
 
     The row goes to the direction of u + _BEYOND (u - V_i): on the sphere this stays closer to u than V_i was, so the
-    value grows in every step (as for successive over-relaxation with a factor below 2), and a slowly converging
-    sweep makes several times the progress of the exact maximisation u.
+    value grows in every step, and slowly converging sweeps make several times the progress of the exact maximisation.
     """
     length = 0.0
     inner = 0.0
@@ -46,10 +43,7 @@ def _move_row(V: Floats, i: int, g: Floats) -> float:
 
 @njit(fastmath=REORDER)
 def ascend_sparse(rows: Rows, u: Floats, price: float, V: Floats, sweeps: int, tol: float) -> tuple[int, float]:
-    """Over-relaxed coordinate ascent on M + price (u u' - diag(u^2)), M sparse, until a sweep gains at most `tol`.
-
-    Returns the number of sweeps done and the gain of the last one.
-    """
+    """Over-relaxed ascent on M + price (u u' - diag(u^2)), M sparse, until a sweep gains `tol`: sweeps, last gain."""
     indptr, indices, data = rows
     n, k = V.shape
     g = np.zeros(k)
@@ -133,10 +127,7 @@ def ascend_factored(U: Floats, UB: Floats, diagonal: Floats, V: Floats, sweeps: 
 def anneal_sparse(
     rows: Rows, u: Floats, x: Floats, temperatures: Floats, prices: Floats, tol: float, seed: np.uint64
 ) -> None:
-    """Metropolis annealing of x in place on M + c (u u' - diag(u^2)), a temperature and a price c for each sweep.
-
-    Stops early at a local optimum of temperature 0.
-    """
+    """Metropolis annealing in place on M + price (u u' - diag(u^2)), until nothing moves at temperature 0."""
     indptr, indices, data = rows
     n = x.size
     state = np.array([seed], dtype=np.uint64)

@@ -15,8 +15,6 @@ from dpgraph.sos.cut.base import CutObjective
 from dpgraph.sos.cut.certificate import Certificate, certify, certify_within
 from dpgraph.typing import FloatArray
 
-__all__ = ["LowRankSolution", "solve_low_rank"]
-
 _BATCH = 400
 _COARSE, _FIRST = 1e-3, 10  # a coarse tolerance is relative to a value near the optimum, after this many sweeps
 _STALLED = 0.9  # a gap above this share of the one before, at a fifth of the threshold, is the rank's fault
@@ -25,17 +23,13 @@ _SPREAD = 0.1  # length of the new coordinates of a row; measured
 
 @dataclass(frozen=True, eq=False)
 class LowRankSolution:
-    """A feasible point of the relaxation, X = V V', and an upper bound on it and on every cut.
-
-    The `vectors` V are unit rows, shape (n, k); `value`, that of the relaxation at X, is a lower bound on its optimum
-    (not on the max-cut). `converged` tells whether bound and value are within the tolerance.
-    """
+    """A feasible point X = V V' of the relaxation, V unit rows (n, k), its `value`, and an upper bound on every cut."""
 
     vectors: FloatArray
     value: float
     certificate: Certificate
     sweeps: int
-    converged: bool
+    converged: bool  #: whether bound and value are within the tolerance
 
 
 def solve_low_rank(
@@ -49,8 +43,7 @@ def solve_low_rank(
     """Solve the degree-2 relaxation to a certified relative gap.
 
     Stops once ``bound - value <= tol * max(|constant|, |value|)``, `tol` by default 1e-6 up to 1000 vertices and 1e-4
-    above, or after `max_sweeps`, by default 20/tol and at most 20,000. `start` holds unit rows, shape (n, k), of a warm
-    start. The result is a deterministic function of the state of `rng`.
+    above, or after `max_sweeps`, by default 20/tol and at most 20,000. `start` holds unit rows of a warm start.
     """
     n = objective.n_vertices
     if tol is None:

@@ -1,13 +1,15 @@
-"""Quadratic cut objectives behind one interface: sparse, dense and factored."""
+"""Quadratic cut objectives behind one interface: sparse, dense, factored, and sparse with a price on imbalance."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.linalg import block_diag
 
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.sos import definiteness
@@ -17,18 +19,29 @@ from dpgraph.sos.kernels import Rows
 from dpgraph.sos.reduction import reduce_low_degree
 from dpgraph.typing import FloatArray, IntArray
 
-__all__ = ["DenseObjective", "FactoredObjective", "SparseObjective"]
-
 
 class _ListedObjective(CutObjective):
     """Objective of a matrix whose `entries` are listed, each twice; zeros may be left out."""
 
-    def __init__(self, n: int, entries: FloatArray, constant: float) -> None:
-        self.n_vertices = n
+    def __init__(self, matrix: Any, entries: FloatArray, constant: float) -> None:
+        self.matrix = matrix
+        self.n_vertices = int(matrix.shape[0])
         self.entries = entries
         self.constant = constant
         self.exact_sums = on_binary_grid(entries)
         self.integral = self.exact_sums and bool(np.all(entries == np.rint(entries)))
+
+    def multiply(self, block: FloatArray) -> FloatArray:
+        """M times an array of shape (n,) or (n, k)."""
+        return np.asarray(self.matrix @ block, dtype=np.float64)
+
+    def absolute_row_sums(self) -> FloatArray:
+        """Sums of the absolute entries of the rows of M."""
+        return np.asarray(abs(self.matrix).sum(axis=1), dtype=np.float64).ravel()
+
+    def flip_cost(self) -> float:
+        """One trial; one in ten is taken to be accepted."""
+        return 1.0 + 0.1 * self.entries.size / self.n_vertices
 
     def least_weight(self) -> float:
         """Least absolute entry of M above its rounding errors."""
@@ -44,7 +57,7 @@ class _ListedObjective(CutObjective):
         ``2 g u (sum |M| + |constant|)`` for g >= 2; :func:`rounding_slack` makes that 64 u for a pair. Nothing is
         rounded where nothing is merged, or where all sums are exact.
         """
-        g = _largest(group)
+        g = int(np.bincount(group).max())
         if g == 1 or (self.exact_sums and on_binary_grid(np.array([self.constant]))):
             return 0.0
         return rounding_slack(2 * g, float(np.abs(self.entries).sum()) + abs(self.constant))
@@ -57,19 +70,14 @@ class SparseObjective(_ListedObjective):
     """
 
     def __init__(self, matrix: sparse.csr_array, constant: float | None = None) -> None:
-        self.matrix = matrix.astype(np.float64).tocsr()
-        entries = self.matrix.data
+        M = matrix.astype(np.float64).tocsr()
         self._counts_crossing = constant is None
-        super().__init__(int(matrix.shape[0]), entries, 0.25 * math.fsum(entries) if constant is None else constant)
+        super().__init__(M, M.data, 0.25 * math.fsum(M.data) if constant is None else constant)
 
     @cached_property
     def rows(self) -> Rows:
         """The matrix as kernels take it."""
         return Rows(self.matrix.indptr, self.matrix.indices, self.matrix.data)
-
-    def multiply(self, block: FloatArray) -> FloatArray:
-        """M times an array of shape (n,) or (n, k)."""
-        return np.asarray(self.matrix @ block, dtype=np.float64)
 
     def cut_value(self, signs: FloatArray) -> float:
         """Correctly rounded: ``constant - x'Mx/4`` would cancel where weights are of mixed scales."""
@@ -81,10 +89,6 @@ class SparseObjective(_ListedObjective):
     def row_norms(self) -> FloatArray:
         """Euclidean norms of the rows of M."""
         return np.sqrt(np.asarray((self.matrix**2).sum(axis=1), dtype=np.float64).ravel())
-
-    def absolute_row_sums(self) -> FloatArray:
-        """Sums of the absolute entries of the rows of M."""
-        return np.asarray(abs(self.matrix).sum(axis=1), dtype=np.float64).ravel()
 
     def ascend(self, vectors: FloatArray, sweeps: int, tol: float) -> tuple[int, float]:
         """Coordinate ascent, O(nnz k) for a sweep."""
@@ -102,10 +106,6 @@ class SparseObjective(_ListedObjective):
         inside = sparse.coo_array((np.ones(int(same.sum())), (row[same], col[same])), shape=self.matrix.shape)
         return np.asarray(sparse.csgraph.connected_components(inside, directed=False)[1].astype(np.int64))
 
-    def flip_cost(self) -> float:
-        """One trial; one in ten is taken to be accepted."""
-        return float(1.0 + 0.1 * self.matrix.nnz / self.n_vertices)
-
     def contract(self, group: IntArray, signs: FloatArray) -> SparseObjective:
         """Objective on groups of vertices, as a sparse matrix."""
         rows = np.arange(self.n_vertices)
@@ -120,8 +120,8 @@ class SparseObjective(_ListedObjective):
 
     def reduced(self) -> tuple[CutObjective, IntArray, Callable[[FloatArray], FloatArray]]:
         """The objective without vertices of degree at most three."""
-        reduction = reduce_low_degree(self.matrix)
-        return SparseObjective(reduction.matrix), reduction.kept, reduction.lift
+        matrix, kept, lift = reduce_low_degree(self.matrix)
+        return SparseObjective(matrix), kept, lift
 
     def is_semidefinite(self, diagonal: FloatArray) -> bool | None:
         """Proof by sparse elimination and a Cholesky factorisation of what remains."""
@@ -132,23 +132,15 @@ class DenseObjective(_ListedObjective):
     """Objective of a dense symmetric matrix, whose diagonal is ignored; constants as of :class:`SparseObjective`."""
 
     def __init__(self, matrix: FloatArray, constant: float | None = None) -> None:
-        self.matrix = M = np.array(matrix, dtype=np.float64, order="C")
+        M = np.array(matrix, dtype=np.float64, order="C")
         np.fill_diagonal(M, 0.0)
-        super().__init__(len(M), M, 0.25 * math.fsum(M.sum(axis=1)) if constant is None else constant)
+        super().__init__(M, M, 0.25 * math.fsum(M.sum(axis=1)) if constant is None else constant)
         if constant is None and not self.exact_sums:  # the rows are summed in blocks of 128 terms, then pairwise
             self.slack = rounding_slack(4, float(np.abs(M).sum()))
-
-    def multiply(self, block: FloatArray) -> FloatArray:
-        """M times an array of shape (n,) or (n, k)."""
-        return np.asarray(self.matrix @ block)
 
     def row_norms(self) -> FloatArray:
         """Euclidean norms of the rows of M."""
         return np.asarray(np.linalg.norm(self.matrix, axis=1))
-
-    def absolute_row_sums(self) -> FloatArray:
-        """Sums of the absolute entries of the rows of M."""
-        return np.asarray(np.abs(self.matrix).sum(axis=1))
 
     def ascend(self, vectors: FloatArray, sweeps: int, tol: float) -> tuple[int, float]:
         """Coordinate ascent, O(n^2 k) for a sweep."""
@@ -157,10 +149,6 @@ class DenseObjective(_ListedObjective):
     def anneal(self, signs: FloatArray, temperatures: FloatArray, tol: float, seed: int) -> None:
         """Metropolis sweeps, O(n) for an accepted flip."""
         kernels.anneal_dense(self.matrix, signs, temperatures, tol, np.uint64(seed))
-
-    def flip_cost(self) -> float:
-        """One trial; one in ten is taken to be accepted."""
-        return 1.0 + 0.1 * self.n_vertices
 
     def contract(self, group: IntArray, signs: FloatArray) -> DenseObjective:
         """Objective on groups of vertices, as a dense matrix."""
@@ -179,8 +167,7 @@ class DenseObjective(_ListedObjective):
 class FactoredObjective(CutObjective):
     """Objective of M = U B U' with its diagonal set to zero; no n x n array is ever formed.
 
-    The factor U has shape (n, r), the core B is symmetric; for a private normalized adjacency U is
-    ``sqrt(degrees)[:, None] * basis``. Constants are as of :class:`SparseObjective`.
+    The factor U has shape (n, r), the core B is symmetric; constants are as of :class:`SparseObjective`.
     """
 
     def __init__(self, factor: FloatArray, core: FloatArray, constant: float | None = None) -> None:
@@ -240,7 +227,7 @@ class FactoredObjective(CutObjective):
         # U B U' is rounded by the sums of rows of U; a diagonal is a product of length r, twice, before and after.
         sums = np.abs(self.factor).sum(axis=0)
         magnitude = float(sums @ np.abs(self.core) @ sums) + abs(self.constant)
-        merged.slack = self.slack + rounding_slack(2 * _largest(group) + 4 * sums.size, magnitude)
+        merged.slack = self.slack + rounding_slack(2 * int(np.bincount(group).max()) + 4 * sums.size, magnitude)
         return merged
 
     def is_semidefinite(self, diagonal: FloatArray) -> bool | None:
@@ -248,6 +235,92 @@ class FactoredObjective(CutObjective):
         return definiteness.factored_semidefinite(self.factor, self.core, diagonal - 0.25 * self.diagonal)
 
 
-def _largest(group: IntArray) -> int:
-    """Size of the largest group."""
-    return int(np.bincount(group).max())
+class BalancedObjective(CutObjective):
+    """Objective of the sparse matrix M + 4 penalty (u u' - diag(u^2)), M that of `base`, penalty >= 0.
+
+    The `sizes` u are signed sums of the vertices merged into each. By default a cut is worth its cut of M less its
+    price; another `constant` is added to ``-x'(M + 4 penalty (u u' - diag(u^2)))x/4`` instead. `slack` bounds the
+    rounding errors of the constant so far, beyond those of `base`.
+    """
+
+    def __init__(
+        self, base: SparseObjective, sizes: FloatArray, penalty: float, constant: float | None = None, slack: float = 0
+    ) -> None:
+        self.base = base
+        self.sizes = sizes
+        self.penalty = penalty
+        self.n_vertices = base.n_vertices
+        self.constant = base.constant - penalty * float(sizes @ sizes) if constant is None else constant
+        # Sizes are whole numbers, hence exact; the constants, and M + 4 penalty u u' in a proof, are rounded.
+        magnitude = abs(self.constant) + abs(base.constant) + 4.0 * penalty * float(np.abs(sizes).sum()) ** 2
+        self.slack = base.slack + slack + rounding_slack(4, magnitude + float(np.abs(base.matrix.data).sum()))
+
+    def multiply(self, block: FloatArray) -> FloatArray:
+        """Product in O(nnz k)."""
+        total = (self.sizes @ block) - (self.sizes * block.T).T
+        return self.base.multiply(block) + 4.0 * self.penalty * (self.sizes * total.T).T
+
+    def row_norms(self) -> FloatArray:
+        """Euclidean norms of the rows."""
+        u, c = self.sizes, 4.0 * self.penalty
+        cross = 2.0 * c * u * self.base.multiply(u)
+        square = self.base.row_norms() ** 2 + cross + c**2 * u**2 * (u @ u - u**2)
+        return np.sqrt(np.maximum(square, 0.0))
+
+    def absolute_row_sums(self) -> FloatArray:
+        """An upper bound on the sums of the absolute entries of the rows."""
+        u = np.abs(self.sizes)
+        return np.asarray(self.base.absolute_row_sums() + 4.0 * self.penalty * u * (u.sum() - u))
+
+    def ascend(self, vectors: FloatArray, sweeps: int, tol: float) -> tuple[int, float]:
+        """Coordinate ascent that maintains u'V."""
+        return kernels.ascend_sparse(self.base.rows, self.sizes, 4.0 * self.penalty, vectors, sweeps, tol)
+
+    def anneal(self, signs: FloatArray, temperatures: FloatArray, tol: float, seed: int) -> None:
+        """Metropolis sweeps."""
+        prices = np.full(temperatures.size, 4.0 * self.penalty)
+        kernels.anneal_sparse(self.base.rows, self.sizes, signs, temperatures, prices, tol, np.uint64(seed))
+
+    def flip_cost(self) -> float:
+        """As without the penalty."""
+        return self.base.flip_cost()
+
+    def contract(self, group: IntArray, signs: FloatArray) -> BalancedObjective:
+        """Objective on groups of vertices; sizes are summed with their signs."""
+        sizes = np.bincount(group, weights=signs * self.sizes).astype(np.float64)
+        base = self.base.contract(group, signs)
+        merged = self.penalty * float(self.sizes @ self.sizes - sizes @ sizes)  # pairs inside groups are fixed
+        constant = self.constant + base.constant - self.base.constant + merged
+        return BalancedObjective(base, sizes, self.penalty, constant, self.slack - self.base.slack)
+
+    def is_semidefinite(self, diagonal: FloatArray) -> bool | None:
+        """Proof by a dense Cholesky factorisation, or, for large matrices, without the help of the penalty."""
+        u = self.sizes
+        if self.n_vertices > definiteness.DENSE_LIMIT:  # M + 4 penalty u u', the diagonal included, is at least M
+            return self.base.is_semidefinite(diagonal - self.penalty * u**2) or None
+        dense = self.base.matrix.toarray() + 4.0 * self.penalty * np.outer(u, u)
+        return definiteness.dense_semidefinite(dense, diagonal)
+
+
+def penalise_imbalance(objective: CutObjective, penalty: float) -> CutObjective:
+    """The objective with value ``cut - penalty (sum x)^2``, penalty >= 0 (Frieze, Jerrum 1997; Raghavendra, Tan 2012).
+
+    Its relaxation plus ``penalty k^2`` bounds every cut with |sum x| <= k: the penalty is the multiplier of the
+    constraint <11', X> <= k^2. Conditioning, rounding and certificates of max-cut work on it unchanged.
+    """
+    n = objective.n_vertices
+    constant = objective.constant - penalty * n
+    magnitude = abs(objective.constant) + penalty * n
+    penalised: CutObjective
+    if isinstance(objective, SparseObjective):
+        return BalancedObjective(objective, np.ones(n), penalty)
+    if isinstance(objective, DenseObjective):
+        penalised = DenseObjective(objective.matrix + 4.0 * penalty, constant)
+        magnitude = float(np.abs(penalised.matrix).sum()) + abs(objective.constant) + penalty * n
+    elif isinstance(objective, FactoredObjective):
+        core = block_diag(objective.core, 4.0 * penalty)
+        penalised = FactoredObjective(np.column_stack([objective.factor, np.ones(n)]), core, constant)
+    else:
+        raise TypeError(f"cannot penalise the imbalance of a {type(objective).__name__}")
+    penalised.slack = objective.slack + rounding_slack(2, magnitude)
+    return penalised

@@ -12,8 +12,6 @@ from dpgraph.sos.cut.base import CutObjective
 from dpgraph.sos.kernels import default_sweeps, on_columns
 from dpgraph.typing import FloatArray, IntArray
 
-__all__ = ["anneal", "best_columns", "hyperplane_rounding", "improve", "independent_signs", "one_opt", "recombine"]
-
 _CHUNK_ENTRIES = 2_000_000
 # Temperatures in units of the mean row norm of M, the size of a typical gain in a random cut.
 _HOT = 0.45
@@ -32,8 +30,7 @@ def hyperplane_rounding(
 ) -> FloatArray:
     """The `keep` best of many random hyperplane cuts of unit rows, best first, shape (n, min(keep, rounds)).
 
-    For nonnegative weights each has expected value at least 0.878 times that of the relaxation at
-    ``vectors @ vectors.T`` (Goemans, Williamson 1995).
+    For nonnegative weights each is worth 0.878 times the relaxation in expectation (Goemans, Williamson 1995).
     """
     n, k = vectors.shape
     best = np.empty((n, 0))
@@ -46,10 +43,7 @@ def hyperplane_rounding(
 
 
 def independent_signs(means: FloatArray, rounds: int, rng: np.random.Generator) -> FloatArray:
-    """Independent signs with the given means E x_i, shape (n, rounds).
-
-    A sample has expected value ``relaxation value - local correlation``.
-    """
+    """Independent signs with given means, shape (n, rounds), worth ``relaxation value - local correlation`` each."""
     return np.where(rng.random((means.size, rounds)) < 0.5 * (1.0 + means[:, None]), 1.0, -1.0)
 
 
@@ -62,10 +56,7 @@ def best_columns(objective: CutObjective, signs: FloatArray, keep: int) -> Float
 def improve(
     objective: CutObjective, signs: FloatArray, rng: np.random.Generator, *, sweeps: int | None = None
 ) -> FloatArray:
-    """One good cut from several, shape (n, c), and never worse than any of them.
-
-    Vertices that can be eliminated exactly are, the rest is annealed from each start and recombined.
-    """
+    """One cut from several, shape (n, c), never worse than the best: eliminate, anneal from each start, recombine."""
     core, kept, lift = objective.reduced()
     if sweeps is None:
         sweeps = default_sweeps(_OPERATIONS, signs.shape[1] * core.n_vertices * core.flip_cost())
@@ -101,10 +92,7 @@ def anneal(
 
 
 def recombine(objective: CutObjective, cuts: FloatArray, rng: np.random.Generator, *, sweeps: int) -> FloatArray:
-    """One cut from several, shape (n, c): never worse than the best of them.
-
-    What they disagree on is annealed in `sweeps`, as by :func:`anneal`.
-    """
+    """One cut from several, shape (n, c), never worse than the best: what they disagree on is annealed."""
     best = cuts[:, int(np.argmax(objective.values(cuts)))]
     disagrees = cuts[:, :_MOST_RECOMBINED] * best[:, None] < 0.0
     group = objective.connected_groups(disagrees @ (1 << np.arange(disagrees.shape[1])))

@@ -1,9 +1,8 @@
-"""Pseudo-distributions over assignments, their correlations, and independent rounding.
+"""Pseudo-distributions over assignments (Barak, Raghavendra, Steurer 2011; Guruswami, Sinop 2011), their correlations,
+and independent rounding.
 
-A pseudo-distribution of degree d gives every monomial of at most d label indicators x_ia a pseudo-expectation, such
-that x_ia^2 = x_ia, x_ia x_ib = 0 for a != b, sum_a x_ia = 1, and squares have nonnegative expectation (Barak,
-Raghavendra, Steurer 2011; Guruswami, Sinop 2011). Stored are the moments of the monomials without the last label; the
-others follow from x_iq = 1 - sum of the rest.
+Label indicators obey x_ia^2 = x_ia, x_ia x_ib = 0 for a != b and sum_a x_ia = 1, and squares have nonnegative
+expectation. Stored are moments of monomials without the last label; the others follow from x_iq = 1 - sum of the rest.
 """
 
 from __future__ import annotations
@@ -22,8 +21,6 @@ from dpgraph.instance import TwoCSP
 from dpgraph.sos.csp.rounding import draw_labels
 from dpgraph.sos.moments.monomials import Monomial, monomials
 from dpgraph.typing import FloatArray
-
-__all__ = ["PseudoDistribution", "global_correlation", "independent_rounding", "local_correlation"]
 
 _LEAST_PROBABILITY = 1e-9  # smaller ones are solver noise
 

@@ -22,12 +22,17 @@ from dpgraph.arguments import check_choice, check_integer
 from dpgraph.exceptions import InvalidParameterError, NotConvergedError
 from dpgraph.instance import TwoCSP
 from dpgraph.sos.definiteness import dense_semidefinite
-from dpgraph.sos.moments.label_symmetry import averaging, free_moments, label_symmetries
-from dpgraph.sos.moments.monomials import Monomial, linear_in_moments, monomials, product
+from dpgraph.sos.moments.monomials import (
+    Monomial,
+    averaging,
+    free_moments,
+    label_symmetries,
+    linear_in_moments,
+    monomials,
+    product,
+)
 from dpgraph.sos.moments.pseudo_distribution import PseudoDistribution
 from dpgraph.typing import FloatArray, IntArray
-
-__all__ = ["check_size", "lasserre"]
 
 #: Largest moment matrix that the exact relaxation accepts.
 SIZE_LIMIT = 700
@@ -45,11 +50,10 @@ def lasserre(
     solver: Literal["auto", "clarabel", "scs"] = "auto",
     symmetry: bool = True,
 ) -> PseudoDistribution:
-    """Optimal pseudo-distribution of a given degree.
+    """Optimal pseudo-distribution of a given degree, for small instances.
 
-    Maximises the pseudo-expectation of the value over all pseudo-distributions; at degree 2n and more these are
-    distributions, and the value is the optimum. For small instances: the moment matrix has a row for each monomial of
-    half the degree, of which there are O((n q)^(degree/2)).
+    At degree 2n and more pseudo-distributions are distributions, and the value is the optimum. The moment matrix has a
+    row for each monomial of half the degree, of which there are O((n q)^(degree/2)).
 
     Parameters
     ----------
@@ -63,8 +67,8 @@ def lasserre(
         Interior points (Clarabel) are the more accurate, operator splitting (SCS, an ADMM) needs less memory; "auto"
         takes the former up to 60 rows. The bound is proven either way.
     symmetry : bool, default True
-        Where every table is exactly unchanged by all permutations of the labels (q = 2: by the flip), or by their
-        cyclic shifts, solve for the average over these: fewer unknowns, the same value, uniform marginals.
+        Where permutations of the labels leave every table unchanged, solve for the average over these: fewer unknowns,
+        the same value, uniform marginals.
 
     Returns
     -------

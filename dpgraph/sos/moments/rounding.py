@@ -7,17 +7,15 @@ import numpy as np
 
 from dpgraph.arguments import as_generator
 from dpgraph.instance import TwoCSP
-from dpgraph.sos.csp.conditioning import UNCERTAIN
 from dpgraph.sos.csp.objective import CSPObjective
 from dpgraph.sos.csp.rounding import best_rows, draw_labels, improve_labels
+from dpgraph.sos.csp.solver import UNCERTAIN
 from dpgraph.sos.cut.base import CutObjective
 from dpgraph.sos.moments.pseudo_distribution import PseudoDistribution, global_correlation, local_correlation
 from dpgraph.sos.moments.relaxation import lasserre
 from dpgraph.sos.seed_search import SolverOptions, TraceEntry
 from dpgraph.sos.solution import Solution
 from dpgraph.typing import FloatArray
-
-__all__ = ["expected_drops", "solve_by_moments", "solve_cut_by_moments"]
 
 
 def solve_by_moments(
@@ -32,10 +30,9 @@ def solve_by_moments(
     """Maximise a small instance: exact relaxation, conditioning on sampled seeds, independent rounding, annealing.
 
     Up to ``min(seeds, degree - 1)`` variables are conditioned on in turn, the one of largest expected drop of the
-    global variance first (``search="sampled"``: random ones, as in the papers), with labels drawn from their marginals
-    in each round (``search="all"``: with every assignment of labels, `rounds` rounds each); then all labels are drawn
-    independently. The trace follows the most probable labels of the variables of largest drop. `degree`, `nonnegative`
-    and `solver` are those of :func:`dpgraph.sos.lasserre`; the options `beam`, `tol` and `progress` are not read.
+    global variance first (``search="sampled"``: random ones), with labels drawn from their marginals in each round
+    (``search="all"``: with every assignment of labels, `rounds` rounds each); then all labels are drawn independently.
+    The trace follows the most probable labels. The options `beam`, `tol` and `progress` are not read.
     """
     generator = as_generator(rng)
     objective = CSPObjective.of(instance)
@@ -61,10 +58,7 @@ def solve_cut_by_moments(
     solver: Literal["auto", "clarabel", "scs"] = "auto",
     rng: int | np.random.Generator | None = None,
 ) -> Solution:
-    """Max-cut of a small objective, weights of either sign, as :func:`solve_by_moments`.
-
-    An edge of negative weight is a constraint to be equal, of positive weight; values differ by a constant.
-    """
+    """Max-cut of a small objective as :func:`solve_by_moments`; a negative weight is that of a wish to be equal."""
     n = objective.n_vertices
     M = objective.multiply(np.eye(n))
     u, v = np.triu_indices(n, 1)
