@@ -50,10 +50,12 @@ class MatrixLaw:
 
     #: Two matrices of density proportional to exp(-n(tr X, tr Y) / scale) on the cone.
     pair: Callable[[NoiseSource, int, float], tuple[FloatArray, FloatArray]]
-    #: N, as a function of the eigenvalues.
-    norm: Callable[[FloatArray], float]
-    #: Metropolis sweeps over eigenvalues, in place, with these steps and logarithms of uniform variables.
-    sweep: Callable[[FloatArray, FloatArray, FloatArray], None]
+    #: Whether N is the larger trace, and not the nuclear norm.
+    larger: bool
+
+    def norm(self, values: FloatArray) -> float:
+        """N of a matrix with these eigenvalues."""
+        return float(_norm(values[values > 0].sum(), -values[values < 0].sum(), self.larger))
 
     def difference(self, noise: NoiseSource, d: int, scale: float) -> FloatArray:
         """Wishart difference."""
@@ -76,7 +78,7 @@ class MatrixLaw:
         values = np.asarray(np.linalg.eigvalsh(X - Y), dtype=np.float64)
         steps, first, second = noise.gaussian((3, _SWEEPS, d), 1.0)
         # The halved square of two normals is exponential: minus the logarithm of a uniform variable.
-        self.sweep(values, _STEP * steps, -(first**2 + second**2) / 2)
+        _sweep(values, _STEP * steps, -(first**2 + second**2) / 2, self.larger)
         radius = float(noise.chi(np.array([d * (d + 1)]))[0] ** 2) / 2
         vectors = np.linalg.qr(noise.gaussian((d, d), 1.0)).Q
         product: FloatArray = (vectors * (values * (scale * radius / self.norm(values)))) @ vectors.T
@@ -107,31 +109,15 @@ def _tied_pair(noise: NoiseSource, d: int, scale: float) -> tuple[FloatArray, Fl
     return (X * larger, Y * smaller) if noise.gaussian(1, 1.0)[0] > 0 else (X * smaller, Y * larger)
 
 
-def _nuclear_norm(values: FloatArray) -> float:
-    return float(np.abs(values).sum())
-
-
-def _larger_trace(values: FloatArray) -> float:
-    return float(max(values[values > 0].sum(), -values[values < 0].sum()))
+@njit()
+def _norm(up: float, down: float, larger: bool) -> float:
+    """N of a matrix whose positive and negative parts have these traces."""
+    return max(up, down) if larger else up + down
 
 
 @njit()
-def _nuclear_sweep(values: FloatArray, steps: FloatArray, log_uniforms: FloatArray) -> None:
-    """Propose every eigenvalue once a sweep, for the density prod |l_i - l_j| exp(-sum |l_i|)."""
-    for sweep in range(steps.shape[0]):
-        for i in range(len(values)):
-            proposed = values[i] + steps[sweep, i]
-            gain = abs(values[i]) - abs(proposed)
-            for j in range(len(values)):
-                if j != i:
-                    gain += np.log(abs(proposed - values[j])) - np.log(abs(values[i] - values[j]))
-            if log_uniforms[sweep, i] < gain:
-                values[i] = proposed
-
-
-@njit()
-def _larger_trace_sweep(values: FloatArray, steps: FloatArray, log_uniforms: FloatArray) -> None:
-    """The same for the larger trace in place of the sum."""
+def _sweep(values: FloatArray, steps: FloatArray, log_uniforms: FloatArray, larger: bool) -> None:
+    """Metropolis sweeps over eigenvalues, in place, for the density prod |l_i - l_j| exp(-N)."""
     for sweep in range(steps.shape[0]):
         for i in range(len(values)):
             proposed = values[i] + steps[sweep, i]
@@ -141,11 +127,11 @@ def _larger_trace_sweep(values: FloatArray, steps: FloatArray, log_uniforms: Flo
                     gain += np.log(abs(proposed - values[j])) - np.log(abs(values[i] - values[j]))
                     up += max(values[j], 0.0)
                     down += max(-values[j], 0.0)
-            gain += max(up + max(values[i], 0.0), down + max(-values[i], 0.0))
-            gain -= max(up + max(proposed, 0.0), down + max(-proposed, 0.0))
+            gain += _norm(up + max(values[i], 0.0), down + max(-values[i], 0.0), larger)
+            gain -= _norm(up + max(proposed, 0.0), down + max(-proposed, 0.0), larger)
             if log_uniforms[sweep, i] < gain:
                 values[i] = proposed
 
 
-NUCLEAR = MatrixLaw(_independent_pair, _nuclear_norm, _nuclear_sweep)
-LARGER_TRACE = MatrixLaw(_tied_pair, _larger_trace, _larger_trace_sweep)
+NUCLEAR = MatrixLaw(_independent_pair, larger=False)
+LARGER_TRACE = MatrixLaw(_tied_pair, larger=True)
