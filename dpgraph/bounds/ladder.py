@@ -12,19 +12,15 @@ Where (1) holds, t edges away from a graph no edge moves the count by more than
 because c_j <= c_j' + c'_{j+1} and C(t, j) + C(t, j - 1) = C(t + 1, j).
 
 **The ladder** (Zhang et al. 2015). Around f, rung 0 is f itself, and rung k >= 1 holds the next I_{k-1} integers on
-either side. By (2) an integer on rung k of G is on rung k + 1 of G', at most: if y <= f + I_0 + ... + I_{k-1}, then
-y <= f' + I_0' + I_1' + ... + I_k'. So the release of an integer of rung k with probability proportional to e^{-g k}
-costs g for the rung, and what the normaliser moves by. With y = 1/(e^g - 1), the normaliser is
-
-    C = 1 + 2 sum_j c_j y^{j+1},    and    C - C' <= 2 sum_{j >= 1} c_j' y^j.
-
-The published analysis takes g = epsilon/2. Widths that are not small cost much less, so they are raised first, to
-c_j >= b c_{j+1} with a public number b >= 1. That keeps (1): max(c_j, b c_{j+1}) <= max(c_j' + c'_{j+1}, b (c'_{j+1} +
-c'_{j+2})), and b c'_{j+2} <= c'_{j+1} once that is raised. :func:`normaliser_growth` bounds C/C' for raised widths, and
-:func:`rung_exponent` takes the largest g with g + ln(C/C') <= epsilon, about epsilon - 1/b: nearly twice epsilon/2.
+either side; by (2) an integer on rung k of G is on rung k + 1 of G', at most. An integer of rung k is released with
+probability proportional to e^{-g k}. Widths are raised first, to c_j >= b c_{j+1} with a public number b >= 1.
+:func:`rung_exponent` takes the largest g that is epsilon-DP, about epsilon - 1/b, where the published analysis takes
+epsilon/2.
 
 **Smooth sensitivity** (Nissim, Raskhodnikova and Smith 2007). S = max_t e^{-beta t} I_t is at least c_0, and by (2)
 moves by a factor of at most e^beta. See :func:`smooth_scale` for noise of a Cauchy law.
+
+Proof for raised widths: docs/counts.md, "Why a ladder is private".
 
 References
 ----------

@@ -19,11 +19,7 @@ times its scale (:func:`grid_step`), so that doubles are dense between two point
 **Discrete Laplace noise K of parameter b on data whose own grid is too fine for it**: k = K + C, where C = sign(r) with
 probability abs(r)/G and else 0 (:func:`coins` are exact). Where neighbours differ by s in l1 this is (s / scale)-DP for
 b = scale/G + 1.
-*Proof.* Let x = (m + f) G, 0 <= f <= 1. The output is m + K with probability 1 - f and m + 1 + K with probability f, so
-that the point z has the probability p_x(z) = (1 - f) L(z - m) + f L(z - m - 1), L the law of K. This is continuous and
-piecewise linear in x, of slope at most abs(L(z - m - 1) - L(z - m))/G <= (e^(1/b) - 1) p_x(z)/G, because the two values
-of L differ at most by the factor e^(1/b), and p_x(z) is at least the smaller one. So ln p_x(z) moves by at most
-(e^(1/b) - 1)/G for each unit of x, and e^(1/b) - 1 <= 1/(b - 1) = G/scale. Independent numbers add up.
+Proof: docs/proofs.md, "Numbers in a computer".
 """
 
 import math

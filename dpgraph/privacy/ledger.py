@@ -148,7 +148,7 @@ class Ledger:
 
         A slack bounds a scalar released on the grid of :meth:`gaussian_on_grid`, or the difference of two of one
         release: rounding and the discrete law of the noise are part of z. DN25a, Lemma B.5 in its GDP form
-        (docs/theory.md, section 1); :func:`grid_quantile` (proof).
+        (docs/theory.md, section 1); :func:`grid_quantile`.
         """
         self.event(name, delta_share)
         return grid_quantile(delta_share / candidates, ratio=_GRID_RATIO)
@@ -268,25 +268,7 @@ def grid_quantile(failure: float, *, ratio: float, terms: int = 2) -> float:
 
     for z the normal quantile of `failure` plus ``1.5 sqrt(terms) / ratio``.
 
-    *Theorem.* Let Z be normal with mean 0 and standard deviation s >= 1. Then P[X >= t] <= P[Z + 1 >= t] for every t.
-
-    *Proof.* X is an integer, so let t = m be one. f is the density of Z and C = sum_k exp(-k**2/(2 s**2)), which by
-    Poisson's summation formula is sqrt(2 pi) s (1 + 2 sum_{j >= 1} exp(-2 pi**2 s**2 j**2)).
-
-    For m >= 1: C >= sqrt(2 pi) s, hence P[X = k] <= f(k), which is at most the integral of f over [k - 1, k] as f falls
-    on it. Summed over k >= m that is P[X >= m] <= P[Z >= m - 1].
-
-    For m <= 0 the claim says, X and Z being symmetric, P[X >= k] >= P[Z >= k] for k = 1 - m >= 1. The integral of f
-    over [j, j + 1] is at most f(j) times that of exp(-t**2/(2 s**2)) over [0, 1], which is at most 1 - 1/(6 s**2) +
-    1/(40 s**4) <= 1 - 1/(8 s**2). And P[X = j] >= f(j)/(1 + 3 exp(-2 pi**2 s**2)), where 3 exp(-2 pi**2 s**2) <=
-    1/(8 s**2). So P[X = j] is at least that integral; sum over j >= k.
-
-    *The quantile.* -X has the law of X, and an order of laws is kept by sums of independent terms. So k noises together
-    are at most sqrt(k) Z + k in this order, and k roundings add at most k/2. What is asked for holds if z sqrt(k) s >=
-    q sqrt(k) s + 3 k/2, with q the normal quantile, P[Z > q s] = `failure`.
-
-    C. Canonne, G. Kamath, T. Steinke, "The discrete Gaussian for differential privacy", NeurIPS 2020, section 3.2 (the
-    first half: the tail of X beside that of a rounded Z).
+    Proof: docs/proofs.md, "The quantile of a good event".
     """
     if not ratio >= 1 or terms < 1:
         raise DPGraphError("internal error: the noise of a good event must be at least one step of its grid wide")

@@ -2,28 +2,13 @@ r"""Symmetric matrix noise for pure differential privacy: matrix analogues of th
 
 Neighbouring matrices differ by E = E_+ - E_-, its positive and negative parts. They are at distance N(E) <= s, and
 rho = s/epsilon. N is the **nuclear norm** tr E_+ + tr E_-, or, where one record x is *replaced* by y and E = xx' - yy',
-the **larger trace** max(tr E_+, tr E_-), half of the nuclear norm where tr E = 0. This is a norm, too: tr E_+ is the
-largest <P, E> over 0 <= P <= I, so that it is the largest |<P, E>|; a largest absolute value of linear functions obeys
-the triangle inequality, and it is 0 for E = 0 only.
+the **larger trace** max(tr E_+, tr E_-), half of the nuclear norm where tr E = 0.
 
 **Wishart difference**, exact for every d: Z = X - Y, where the pair (X, Y) of positive semidefinite matrices has the
 density proportional to exp(-n(tr X, tr Y)/rho), n being the sum for the nuclear norm and the larger of the two
-otherwise. The density of (X + E_+, Y + E_-) at a point (P, Q) is that of (X, Y) at (P - E_+, Q - E_-), or 0 outside the
-cones; as n(tr P - tr E_+, tr Q - tr E_-) >= n(tr P, tr Q) - N(E), it is at most exp(N(E)/rho) times that of (X, Y) at
-(P, Q). Z + E is the same function of the shifted pair as Z is of the pair, so the likelihood ratio is at most
-e^epsilon. For d = 1 and the nuclear norm this is the Laplace law.
-
-For the nuclear norm X and Y are independent, X = (rho/2) G G' with G a standard normal d x (d + 1) matrix. For the
-larger trace, with D = d(d + 1)/2, the mass of {tr X <= a, tr Y <= b} without the exponential is proportional to
-(a b)^D. So the larger trace is Gamma(2 D) times rho, either matrix has it with probability 1/2, the other trace is a
-share U^{1/D} of it, U uniform, and both matrices divided by their traces are those of independent Wishart matrices.
-
-**Laplace law**, density proportional to exp(-N(Z)/rho). Draw the pair and accept Z = X - Y when X - Z_+ is positive
-semidefinite: given Z, the accepted X are Z_+ + T with T in the cone, and then Y = Z_- + T. So the accepted Z has
-density proportional to the integral over the cone of exp(-(N(Z) + 2 tr T)/rho), with tr T in place of 2 tr T for the
-larger trace: exp(-N(Z)/rho) up to a constant. For the nuclear norm the acceptance rate is 1, 0.75, 0.44, 0.20 for
-d = 1, ..., 4 and falls quickly. For larger d the sampler is *approximate*: a Markov chain on the eigenvalues (density
-prod |l_i - l_j| exp(-N/rho)) gives their proportions, and N ~ rho Gamma(D) is drawn exactly.
+otherwise. **Laplace law**: density proportional to exp(-N(Z)/rho). Both are epsilon-DP; docs/covariance.md, "The
+noise", has the proofs, and why the samplers below draw from these laws. The Laplace law is sampled by rejection, with
+an acceptance rate that falls quickly with d; for larger d the sampler is *approximate*, a Markov chain.
 """
 
 from collections.abc import Callable
