@@ -189,7 +189,6 @@ class Power:
     noisy: float = 0.12
     # And if mu is below this over (root mean square of the two largest degrees)/(root mean square of all); > 0
     flat: float = 2.8
-    least_from_signs: int = 9  # Least number of iterations where columns start from random signs
     refinements: int = 3  # Projections onto the last estimate in the end
 
 

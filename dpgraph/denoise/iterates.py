@@ -113,14 +113,8 @@ class FieldTracker:
     Between two looks at a row its field drifts because the iterate moved, by a variance of about its degree times the
     mean square change: rows of high degree trust their last look, rows of low degree average all of them.
 
-    Parameters
-    ----------
-    degrees : ndarray, shape (n,)
-        Released (positive) degrees: the prior variance of a field is `prior` times the degree.
-    columns : int
-        Number of columns of the iterate.
-    prior, drift : float
-        Multiples of the degree: variance before the first look, and of the drift for one unit of squared movement.
+    `degrees` are released and positive. `prior` is the variance of a field before the first look, and `drift` that of
+    its drift for one unit of squared movement, both over the degree.
     """
 
     def __init__(self, degrees: FloatArray, columns: int, *, prior: float, drift: float) -> None:

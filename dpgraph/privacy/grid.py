@@ -46,6 +46,7 @@ __all__ = [
     "split",
     "sum_on_grid",
     "symmetric_part",
+    "terms",
 ]
 
 #: The scale of the noise is at least this many steps of the grid. A larger epsilon than the second number counts as it:
@@ -97,8 +98,13 @@ def split(values: Terms, step: float) -> tuple[tuple[FloatArray, ...], FloatArra
     Otherwise each addition may be off by 2**-53 of the sum, which is less than the rounding of real noise, itself a
     double. Discrete Laplace noise is added to several arrays only where the remainder is exact.
     """
-    parts = [nearest_points(part, step) for part in _terms(values)]
+    parts = [nearest_points(part, step) for part in terms(values)]
     return tuple(part[0] for part in parts), sum((part[1] for part in parts[1:]), start=parts[0][1])
+
+
+def terms(values: Terms) -> tuple[FloatArray, ...]:
+    """The arrays that a value is the exact sum of."""
+    return values if isinstance(values, tuple) else (values,)
 
 
 def nearest_multiples(values: Terms, step: float) -> tuple[FloatArray, ...]:
@@ -108,7 +114,7 @@ def nearest_multiples(values: Terms, step: float) -> tuple[FloatArray, ...]:
         return points
     whole = np.rint(left)
     for place in zip(*np.nonzero(np.abs(left - whole) > 0.5 - _CLOSE_TO_HALF), strict=True):
-        exact = [Fraction(float(part[place])) for part in _terms(values)]
+        exact = [Fraction(float(part[place])) for part in terms(values)]
         on_grid = [Fraction(float(part[place])) for part in points]
         whole[place] = round((sum(exact) - sum(on_grid)) / Fraction(step))
     return (*points, whole * step)
@@ -116,18 +122,18 @@ def nearest_multiples(values: Terms, step: float) -> tuple[FloatArray, ...]:
 
 def symmetric_part(A: Terms) -> Terms:
     """(A + A')/2 without rounding."""
-    return tuple(half for part in _terms(A) for half in (part / 2, part.T / 2))
+    return tuple(half for part in terms(A) for half in (part / 2, part.T / 2))
 
 
 def sum_on_grid(points: Terms, steps: FloatArray, step: float) -> FloatArray:
     """Double nearest to the exact value of sum(`points`) + `steps` * `step`; `points` are multiples of `step`."""
-    terms = (*_terms(points), steps * step)
+    parts = (*terms(points), steps * step)
     with np.errstate(over="ignore"):
-        total = np.asarray(sum(terms[1:], start=terms[0]))
-    if len(terms) > 2:  # the first additions are exact for numbers of moderate size; others are summed as fractions
-        sizes = np.max([np.abs(term) for term in terms], axis=0)
+        total = np.asarray(sum(parts[1:], start=parts[0]))
+    if len(parts) > 2:  # the first additions are exact for numbers of moderate size; others are summed as fractions
+        sizes = np.max([np.abs(part) for part in parts], axis=0)
         for place in zip(*np.nonzero(sizes >= _ALL_MULTIPLES / 8 * step), strict=True):
-            total[place] = _rounded_once([float(term[place]) for term in terms])
+            total[place] = _rounded_once([float(part[place]) for part in parts])
     # The sum of two zeros below 0 is -0.0, which would tell on which side of 0 the data are. F(0) is +0.0.
     return np.clip(total, -_LARGEST, _LARGEST) + 0.0
 
@@ -150,10 +156,6 @@ def coins(probabilities: FloatArray, generator: np.random.Generator) -> BoolArra
         more = (drawn == digits) & (left > 0)
         left, tied = left[more], tied[more]
     return result
-
-
-def _terms(values: Terms) -> tuple[FloatArray, ...]:
-    return values if isinstance(values, tuple) else (values,)
 
 
 def _rounded_once(terms: list[float]) -> float:
