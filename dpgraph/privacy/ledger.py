@@ -75,12 +75,9 @@ class Ledger:
         """A ledger for a part of this call's budget, whose kind and size may depend on what earlier stages released.
 
         Each stage is (epsilon, delta)-DP by itself, whatever came before; epsilons and deltas of all stages add up
-        (basic composition, which holds for mechanisms that are chosen adaptively). A pure stage may also come in the
-        midst of a Gaussian one: where p and q are the laws of all Gaussian answers on two neighbours, p' <= e**c q'
-        those of the pure one (each given the answers before it), (p p' - e**(c + a) q q')+ <= p' (p - e**a q)+, whose
-        sum is at most the delta of the Gaussian stage at a, which holds whatever public coin p' is tossed on the way.
-        So a call that has not been debited in Gaussian DP may release something purely first and decide by it between a
-        pure and a Gaussian mechanism. Its lines appear in this ledger, which takes no others.
+        (docs/proofs.md, "Composition", rule 3). So a call that has not been debited in Gaussian DP may release
+        something purely first and decide by it between a pure and a Gaussian mechanism. Its lines appear in this
+        ledger, which takes no others.
 
         delta = 0 makes a pure stage. Beside the Gaussian lines of another one, pure lines about disjoint pairs may
         stand (:meth:`pure_beside`).
@@ -188,12 +185,8 @@ class Ledger:
     def pure_beside(self, name: str, *, mechanism: str, sensitivity: float, pairs: Pairs) -> float:
         """Scale of pure noise in a Gaussian stage, about pairs that its Gaussian lines do not read.
 
-        The pair in which neighbours differ is read either by the Gaussian lines about the other pairs, which are
-        ``self.mu``-GDP with the lines about any pair, or by this release. Which of them may depend on the lines about
-        any pair, so that the trade-off function of the call is that of these lines composed with the smaller of the
-        two; its delta is at most the sum of both, and this release is charged with the slack of the call, delta being
-        split for it: DRS22, Theorem 3.2 (composition of mechanisms that satisfy one trade-off function whatever came
-        before), and :func:`~dpgraph.privacy.accounting.pure_beside_gaussian`.
+        It is charged with the slack of the call, delta being split for it: docs/proofs.md, "Mechanisms" (core and other
+        rows), and :func:`~dpgraph.privacy.accounting.pure_beside_gaussian`.
         """
         epsilon = self.epsilon_beside()
         scale, delta = sensitivity / epsilon, self.slack
