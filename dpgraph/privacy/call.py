@@ -15,7 +15,7 @@ import numpy as np
 
 from dpgraph.arguments import check_epsilon, check_optional_delta
 from dpgraph.exceptions import DPGraphError, InvalidParameterError
-from dpgraph.privacy.accountant import PrivacyAccountant, PrivacyLoss
+from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import pure_dp_epsilon
 from dpgraph.privacy.grid import Terms, add_on_grid, grid_step, symmetric_part, terms
 from dpgraph.privacy.ledger import ROUNDING, Ledger, ambient_accountant
@@ -295,7 +295,5 @@ def open_call(
     ledger.staged = staged
     accountant = accountant if accountant is not None else ambient_accountant()
     if accountant is not None:
-        gaussian = delta > 0 and not staged
-        loss = PrivacyLoss(mu=ledger.mu, slack=slack) if gaussian else PrivacyLoss(epsilon=epsilon, slack=delta)
-        accountant.charge(loss, ledger)
+        accountant.charge(ledger)
     return Call(ledger, noise)

@@ -160,9 +160,8 @@ def accurate_vectors(
 ) -> FloatArray:
     """Eigenvectors of the chosen rank with the (smaller) residual that the projector's sensitivity assumes.
 
-    `pairs` are those of :func:`release_spectrum`. Without a gap of twice the
-    spectral norm of a neighbour's change no certificate can follow, and the vectors, whose accuracy has no bound then,
-    stay coarse.
+    `pairs` are those of :func:`release_spectrum`. Without a gap of twice the spectral norm of a neighbour's change no
+    certificate can follow, and the vectors, whose accuracy has no bound then, stay coarse.
     """
     tolerance = vector_tolerance(neighbours.norm)
     above, below = np.abs(pairs.values[rank - 1 : rank + 1])
