@@ -22,8 +22,6 @@ from dpgraph.bounds.stability import DIRECTION, Rates, SpectralState
 from dpgraph.exceptions import DPGraphError
 from dpgraph.typing import BoolArray, FloatArray
 
-__all__ = ["SafeSet", "steps_to_exit"]
-
 #: Relative rounding errors of speeds, and of rates; thousands of times what they are.
 _ROUNDING, _RATE_ROUNDING = 1e-9, 1e-12
 #: Shares of the width: late - early at the exit, the length of a piece, the rounding of what remains. The first may

@@ -40,22 +40,6 @@ from scipy.stats import nbinom
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.typing import FloatArray
 
-__all__ = [
-    "LEAST_EPSILON",
-    "RATE_BITS",
-    "SCALE_BITS",
-    "half_width",
-    "ladder_quantile",
-    "local_bound_quantile",
-    "local_growth",
-    "normaliser_growth",
-    "raised_widths",
-    "rung_exponent",
-    "smooth_scale",
-    "smooth_shift_epsilon",
-    "standard_deviation",
-]
-
 #: Rates of ladders are multiples of 2**-RATE_BITS, those of exact coins.
 RATE_BITS = 40
 #: A smaller epsilon is refused: noise would be hundreds of thousands of times what one edge moves.

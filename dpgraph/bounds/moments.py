@@ -23,8 +23,6 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["NoiseSize", "moments_sensitivity", "noise_size", "twice_the_trace_sensitivity"]
-
 #: d -> E ||Z||_F^2 and E (tr Z)^2 of the law with density proportional to exp(-norm).
 _LAPLACE = {
     "nuclear": {

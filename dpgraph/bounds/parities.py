@@ -22,8 +22,6 @@ import numpy as np
 from dpgraph.linalg.parities import character_table, elementary_symmetric
 from dpgraph.typing import FloatArray, IntArray
 
-__all__ = ["Law", "NoiseShape", "conjunction_moves", "l1_moves", "optimal_weights", "parity_moves", "shape_noise"]
-
 Law = Literal["gaussian", "laplace"]
 
 #: Attribute sizes of many different values have too many patterns of differing attributes to enumerate.

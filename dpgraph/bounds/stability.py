@@ -22,9 +22,6 @@ import numpy as np
 
 from dpgraph.typing import FloatArray
 
-__all__ = ["DIRECTION", "EdgeRates", "MatrixRates", "Rates", "SpectralState", "Tolerances", "predicted_paths"]
-
-
 #: sigma_r falls along the path, the other coordinates grow.
 DIRECTION = np.array([-1.0, 1.0, 1.0, 1.0])
 #: Every coordinate moves at least so fast, in its unit for a step, so that quotients of speeds are finite.

@@ -12,23 +12,6 @@ from numpy.typing import NDArray
 from dpgraph.tuning import CORE, LABEL_REPEATS, ONE_SIDED, REPEATED, REPEATS
 from dpgraph.typing import FloatArray, IntArray
 
-__all__ = [
-    "ITERATE_UNIT",
-    "FieldTracker",
-    "Response",
-    "Signs",
-    "Simplex",
-    "cut_labels",
-    "is_even",
-    "is_sparse",
-    "number_of_core_sweeps",
-    "number_of_label_repeats",
-    "number_of_repeats",
-    "number_of_sweeps",
-    "part_of_labels",
-    "shrunken_degrees",
-]
-
 #: Iterates are multiples of this, so that fields lie exactly on a public grid.
 ITERATE_UNIT = 2.0**-8
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from dpgraph.privacy.ledger import Ledger
     from dpgraph.privacy.relation import Relation
 
-__all__ = ["Budget", "PrivacyAccountant"]
-
 
 class Budget(NamedTuple):
     """A pair (epsilon, delta)."""

@@ -22,16 +22,6 @@ from scipy.special import erfcx, erfinv, log_expit, log_ndtr, ndtri, ndtri_exp
 from dpgraph.arguments import check_delta, check_epsilon, check_nonnegative, check_positive
 from dpgraph.exceptions import InvalidParameterError
 
-__all__ = [
-    "gaussian_scale",
-    "gdp_delta",
-    "gdp_epsilon",
-    "gdp_mu",
-    "pure_beside_gaussian",
-    "pure_dp_epsilon",
-    "pure_dp_mu",
-]
-
 _SQRT2 = math.sqrt(2.0)
 _ROOT_TOLERANCE = 4 * np.finfo(float).eps
 #: Most steps of a root search: a bracket may span 300 orders of magnitude, and each halving gains one binary digit.

@@ -24,8 +24,6 @@ from dpgraph.privacy.relation import Relation
 from dpgraph.privacy.report import Pairs, PrivacyReport
 from dpgraph.typing import FloatArray
 
-__all__ = ["Call", "Measurement", "Released", "open_call"]
-
 #: The grid of a real number with Laplace noise is this many bits finer than the noise.
 _SCALAR_BITS = 20
 #: What floating-point arithmetic may do to an entry of an array of real numbers, in noise scales.

@@ -7,8 +7,6 @@ import numpy as np
 
 from dpgraph.privacy.exact_sampling import EXPONENT_BITS, exponential_coins, geometric
 
-__all__ = ["cauchy_offset", "ladder_offset"]
-
 _ONE = 1 << EXPONENT_BITS
 
 

@@ -32,23 +32,6 @@ from scipy.special import gammaln, logsumexp
 from dpgraph.exceptions import DPGraphError, InvalidGraphError, InvalidParameterError
 from dpgraph.typing import BoolArray, FloatArray
 
-__all__ = [
-    "GRID_BITS",
-    "LAPLACE_BITS",
-    "ReadingNorm",
-    "Terms",
-    "add_on_grid",
-    "coins",
-    "grid_step",
-    "nearest_multiples",
-    "nearest_points",
-    "reading_grid",
-    "split",
-    "sum_on_grid",
-    "symmetric_part",
-    "terms",
-]
-
 #: The scale of the noise is at least this many steps of the grid. A larger epsilon than the second number counts as it:
 #: there the noise is negligible.
 _READING_STEPS, _LARGEST_EPSILON = 2.0**16, 2.0**16

@@ -18,8 +18,6 @@ from dpgraph.privacy.report import LedgerEntry, Pairs, PrivacyReport
 if TYPE_CHECKING:
     from dpgraph.privacy.accountant import PrivacyAccountant
 
-__all__ = ["ENCLOSING", "OPEN_BLOCKS", "ROUNDING", "Ledger", "ambient_accountant", "grid_quantile"]
-
 #: Relative slack in comparisons of budgets: rounding of sums, nothing that a user could notice.
 ROUNDING = 1e-9
 

@@ -20,8 +20,6 @@ from dpgraph.compiled import njit
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.typing import FloatArray
 
-__all__ = ["EXACT_NUCLEAR_LAPLACE_DIMENSION", "LARGER_TRACE", "NUCLEAR", "MatrixLaw"]
-
 #: Largest dimension for rejection sampling (a few dozen proposals for each draw).
 EXACT_NUCLEAR_LAPLACE_DIMENSION = 5
 #: Sweeps of the Markov chain over all eigenvalues, and its step in units of rho (the spacing of eigenvalues).

@@ -17,18 +17,6 @@ from typing import Any, Literal
 from dpgraph.arguments import check_choice, check_scale
 from dpgraph.exceptions import InvalidParameterError
 
-__all__ = [
-    "RECORDS",
-    "Constraint",
-    "Custom",
-    "Edge",
-    "LabelEdge",
-    "Record",
-    "Relation",
-    "Shift",
-    "stated_relation",
-]
-
 
 @dataclass(frozen=True)
 class Relation:

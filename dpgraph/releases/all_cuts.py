@@ -8,9 +8,6 @@ from dpgraph.graph import WEIGHT_BITS, Graph
 from dpgraph.privacy.call import Call
 from dpgraph.typing import IntArray
 
-__all__ = ["LARGEST", "release_best_cut"]
-
-
 #: Vertices whose 2**(n - 1) cuts are all weighed.
 LARGEST = 20
 

@@ -27,9 +27,6 @@ from dpgraph.releases.totals import release_degrees
 from dpgraph.tuning import POWER
 from dpgraph.typing import FloatArray
 
-__all__ = ["POWER_RANK", "LowRankAdjacency", "release_low_rank_adjacency", "release_low_rank_matrix", "row_scales"]
-
-
 #: Rank under rank="auto".
 POWER_RANK = 2
 

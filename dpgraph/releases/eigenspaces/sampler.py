@@ -17,9 +17,6 @@ from dpgraph.exceptions import NotConvergedError
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.typing import FloatArray
 
-__all__ = ["canonical_signs", "sample_noisy_eigenspace"]
-
-
 #: The band matrix is extended until its eigenvectors' last block is smaller than this.
 _TAIL = 1e-13
 _FIRST_BLOCKS = 24

@@ -24,20 +24,6 @@ from dpgraph.linalg.eigen import (
 from dpgraph.privacy.call import Call, Measurement
 from dpgraph.typing import FloatArray
 
-__all__ = [
-    "Certified",
-    "Guess",
-    "ReleasedSpectrum",
-    "SubspaceInput",
-    "accurate_vectors",
-    "certified_values",
-    "computed_error",
-    "halted",
-    "release_spectrum",
-    "spectrum_slack",
-]
-
-
 #: A certificate of eigenvalues may be wrong with probability min(delta/1000, 1e-9), which is less than what good events
 #: leave of their slack of 0.3 delta.
 _CERTIFICATE_SHARE, _ENOUGH = 1e-3, 1e-9

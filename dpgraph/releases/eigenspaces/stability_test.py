@@ -28,9 +28,6 @@ from dpgraph.releases.eigenspaces.spectrum import (
 from dpgraph.tuning import STABILITY_TEST
 from dpgraph.typing import FloatArray
 
-__all__ = ["certify_jointly"]
-
-
 #: Points of a predicted path.
 _POINTS = 41
 #: Larger numbers of steps are not told apart, and computed ones are below the exact ones by at most this.

@@ -24,9 +24,6 @@ from dpgraph.releases.totals import release_degrees
 from dpgraph.tuning import RESIDUAL, VECTOR
 from dpgraph.typing import FloatArray
 
-__all__ = ["DegreeResidual", "release_degree_residual", "release_leading_vector"]
-
-
 #: Iterates are multiples of this, times their largest entry, so that products lie exactly on a public grid, of weighted
 #: graphs of up to a million edges a vertex too.
 _UNIT = 2.0**-13

@@ -13,8 +13,6 @@ from dpgraph.privacy.ledger import Ledger, ambient_accountant
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Relation
 
-__all__ = ["is_unlimited", "open_answers"]
-
 
 class _Unlimited(Call):
     """A call without noise."""
