@@ -9,8 +9,6 @@ Where (1) holds, t edges away from a graph no edge moves the count by more than
 
     I_t = sum_j c_j C(t, j),    and    I_t(G) <= I_{t+1}(G'),                                                      (2)
 
-because c_j <= c_j' + c'_{j+1} and C(t, j) + C(t, j - 1) = C(t + 1, j).
-
 **The ladder** (Zhang et al. 2015). Around f, rung 0 is f itself, and rung k >= 1 holds the next I_{k-1} integers on
 either side; by (2) an integer on rung k of G is on rung k + 1 of G', at most. An integer of rung k is released with
 probability proportional to e^{-g k}. Widths are raised first, to c_j >= b c_{j+1} with a public number b >= 1.
@@ -20,14 +18,7 @@ epsilon/2.
 **Smooth sensitivity** (Nissim, Raskhodnikova and Smith 2007). S = max_t e^{-beta t} I_t is at least c_0, and by (2)
 moves by a factor of at most e^beta. See :func:`smooth_scale` for noise of a Cauchy law.
 
-Proof for raised widths: docs/counts.md, "Why a ladder is private".
-
-References
-----------
-J. Zhang, G. Cormode, C. Procopiuc, D. Srivastava, X. Xiao, "Private release of graph statistics using ladder
-functions", SIGMOD 2015. K. Nissim, S. Raskhodnikova, A. Smith, "Smooth sensitivity and sampling in private data
-analysis", STOC 2007. V. Karwa, S. Raskhodnikova, A. Smith, G. Yaroslavtsev, "Private analysis of graph structure",
-VLDB 2011 (released bounds on local sensitivity).
+Proof of (2), and for raised widths: docs/counts.md, "Why a ladder is private". Sources: there.
 """
 
 import math
@@ -72,12 +63,7 @@ def raised_widths(widths: Sequence[int], floor: int) -> tuple[int, ...]:
 def normaliser_growth(rate: float, order: int, floor: int) -> float:
     r"""Bound on C/C' for neighbours with raised widths c_0, ..., c_J, J = `order` <= 2, at a rate g.
 
-    Notes
-    -----
-    C/C' - 1 <= sum_{j >= 1} c_j y^j / (1/2 + sum_j c_j y^{j+1}), all widths those of one graph, y = 1/(e^g - 1). It
-    decreases with c_0, so take c_0 = b c_1. For J = 1 that is y/(1/2 + b y + y^2). For J = 2 it is (c_1 + y)/(1/(2 y) +
-    (b + y) c_1 + y^2), a quotient of linear functions of c_1, which lies between its values at the least c_1 = b and at
-    infinity, 1/(b + y).
+    Proof: docs/counts.md, "Why a ladder is private".
     """
     y = 1 / math.expm1(rate)
     if order == 0:

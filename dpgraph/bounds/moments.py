@@ -4,19 +4,9 @@ The noise is that of :mod:`dpgraph.privacy.matrix_noise`, for rho = 1. All laws 
 numbers say everything: the variance of the trace, and the variance in any other direction of unit Frobenius norm.
 D = d(d + 1)/2.
 
-*Wishart difference.* X is a Wishart matrix with d + 1 degrees of freedom over 2: every direction of X - Y has variance
-d + 1.
-
-*Tied Wishart difference.* Let g be the larger trace and t g the other one. V = X/tr X and W = Y/tr Y are independent of
-them, E V = E W = I/d, and E ||V||_F^2 = q = (d + 1)/(D + 1) (the ratio E ||X||_F^2 / E (tr X)^2 for a Wishart matrix).
-With E g^2 = 2D(2D + 1), E t = D/(D + 1) and E t^2 = D/(D + 2),
-
-    E ||Z||_F^2 = E g^2 (q (1 + E t^2) - 2 E t/d),    E (tr Z)^2 = E g^2 E (1 - t)^2.
-
-*Laplace laws.* The eigenvalues have density prod |l_i - l_j| times exp(-norm), whose moments are integrals of
-polynomials and rational. They are listed for the dimensions of the exact samplers (tests/mechanisms/
-test_matrix_noise_size.py integrates them anew); above, where the sampler is a Markov chain, the moments of the Wishart
-difference of the same norm stand in for them, which are larger by about a fifth.
+Where the moments come from: docs/covariance.md, "How large the noise is". Those of Laplace laws are listed for the
+dimensions of the exact samplers; above, where the sampler is a Markov chain, the moments of the Wishart difference of
+the same norm stand in for them, which are larger by about a fifth.
 """
 
 import math

@@ -6,10 +6,7 @@ conversion to (epsilon, delta) is exact (BW18, Theorem 8):
 
     delta(epsilon) = Phi(-epsilon/mu + mu/2) - exp(epsilon) Phi(-epsilon/mu - mu/2).
 
-References
-----------
-BW18: B. Balle, Y.-X. Wang, "Improving the Gaussian mechanism for differential privacy", ICML 2018.
-DRS22: J. Dong, A. Roth, W. Su, "Gaussian differential privacy", JRSS-B 84 (2022).
+BW18 and DRS22 are listed in docs/theory.md.
 """
 
 import math
