@@ -1,4 +1,4 @@
-r"""Release numbers, vectors and matrices, with noise, on a public grid: one implementation, and its proof.
+r"""Release numbers, vectors and matrices, with noise, on a public grid: one implementation, and why it is private.
 
 A sum of data and noise in floating point shows low-order bits of both. Here a release is a function of an integer. Let
 G, the step of the grid, be a public power of two. A double x is p G + r, p G the multiple of G that is nearest to it
