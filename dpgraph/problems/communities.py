@@ -49,8 +49,8 @@ def private_communities(  # noqa: PLR0913
     delta : float, default 0.0
         0 <= delta < 1. Not spent: the release is pure.
     communities : "auto" or int
-        At most how many to find, from 1 to the number of vertices. "auto" merges as long as the estimated modularity rises; a number of them
-        is also merged down to. Fewer come back where some would be empty.
+        At most how many to find, from 1 to the number of vertices. "auto" merges as long as the estimated modularity
+        rises; a number of them is also merged down to. Fewer come back where some would be empty.
     resolution : float, default 1.0
         gamma > 0 in the modularity Q = sum_ij (A_ij - gamma d_i d_j / 2m) [c_i = c_j] / 2m: above 1 for smaller
         communities, below 1 for larger ones.
