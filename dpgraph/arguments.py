@@ -11,20 +11,6 @@ import numpy as np
 
 from dpgraph.exceptions import InvalidParameterError
 
-__all__ = [
-    "as_generator",
-    "as_number",
-    "check_choice",
-    "check_delta",
-    "check_epsilon",
-    "check_integer",
-    "check_nonnegative",
-    "check_optional_delta",
-    "check_positive",
-    "check_scale",
-    "require_delta",
-]
-
 #: Noise scales and their squares neither overflow nor underflow for epsilon in this range.
 _LEAST_EPSILON, _MOST_EPSILON = 1e-100, 1e300
 

@@ -4,8 +4,6 @@ import os
 import tempfile
 from pathlib import Path
 
-__all__ = ["write_atomically"]
-
 
 def write_atomically(path: str | os.PathLike[str], content: str | bytes) -> None:
     """Write a file (text as UTF-8) beside its target and rename it, so that no reader sees half of it.

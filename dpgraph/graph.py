@@ -11,8 +11,6 @@ from scipy import sparse
 
 from dpgraph.typing import FloatArray, IntArray
 
-__all__ = ["WEIGHT_BITS", "Graph", "WeightGrid"]
-
 #: Weights of a weighted private graph are at most 2**WEIGHT_BITS steps of their grid.
 WEIGHT_BITS = 20
 

@@ -10,8 +10,6 @@ from scipy import sparse
 
 from dpgraph.exceptions import InvalidParameterError
 
-__all__ = ["WRITERS", "csv_text", "edge_columns", "label_texts"]
-
 
 def label_texts(nodes: Sequence[Hashable]) -> list[str]:
     """Vertex labels as text from which they can be told apart again.

@@ -6,8 +6,6 @@ from scipy.optimize import isotonic_regression
 from dpgraph.tuning import COUNTS
 from dpgraph.typing import FloatArray, IntArray
 
-__all__ = ["degree_counts"]
-
 #: Steps of the search for a constant: rounded sums no longer change then.
 _HALVINGS = 50
 

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from dpgraph.compiled import njit
 from dpgraph.typing import BoolArray, IntArray
 
-__all__ = ["ORDERS", "Subgraphs"]
-
 #: Patterns, and their orders J: how many steps it takes from what one pair adds to a constant (:class:`Subgraphs`).
 ORDERS = {"edge": 0, "wedge": 1, "triangle": 1, "3-star": 2, "4-cycle": 2, "4-clique": 2}
 

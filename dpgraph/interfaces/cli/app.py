@@ -13,8 +13,6 @@ from typer.core import TyperGroup
 
 from dpgraph.exceptions import DPGraphError, MechanismHalted, NotConvergedError
 
-__all__ = ["app", "in_options", "main"]
-
 _FAILED, _BAD_INPUT, _HALTED, _INTERRUPTED = 1, 2, 3, 130
 
 #: Command -> module of this package, and its class (or group of commands) there.

@@ -11,8 +11,6 @@ import typer
 from dpgraph.arguments import check_epsilon, check_optional_delta
 from dpgraph.exceptions import InvalidParameterError
 
-__all__ = ["argument", "as_command", "auto_or", "data_dir", "delta", "epsilon", "option", "progress", "seed", "written"]
-
 #: Groups of options in the help.
 _PRIVACY, _INPUT = "What is protected", "What is read"
 

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-__all__ = ["ANSWERED", "REFUSED", "get_info"]
-
 _BUDGET = {
     "epsilon : float": "Privacy parameter, > 0; required unless nx.config.backends.dpgraph.epsilon is set.",
     "delta : float, optional": (

@@ -33,8 +33,6 @@ import scipy.linalg
 
 from dpgraph.typing import FloatArray
 
-__all__ = ["FactorizationNorm", "TraceFactorization", "factorization_norm", "trace_factorization"]
-
 #: Eigenvalues of M below this share of the largest are lifted to it: the noise gets a floor in directions in which the
 #: queries hardly vary, which keeps M^{-1/2} accurate and costs nothing that could be measured.
 _FLOOR = 1e-14

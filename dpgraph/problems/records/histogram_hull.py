@@ -16,8 +16,6 @@ from scipy.optimize import nnls
 from dpgraph.exceptions import NotConvergedError
 from dpgraph.typing import FloatArray
 
-__all__ = ["covering_combination", "project_histogram_answers"]
-
 
 def project_histogram_answers(y: FloatArray, columns: FloatArray, records: float, *, exactly: bool) -> FloatArray:
     """Nearest point of ``{columns @ z : z >= 0, sum z <= records}`` to `y`, or of sum z = records if `exactly`.

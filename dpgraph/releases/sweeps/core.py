@@ -37,9 +37,6 @@ from dpgraph.releases.totals import release_degrees
 from dpgraph.tuning import CORE, REPEATED
 from dpgraph.typing import FloatArray, IntArray
 
-__all__ = ["PublicIterate", "release_core_iterates", "release_repeated_sweeps", "release_usable_degrees"]
-
-
 #: Blocks of a repeated sweep after the first; rows of a block do not see each other move.
 _BLOCKS = 200
 #: With fewer repeated sweeps half of them settle nothing that could be put right.

@@ -26,9 +26,6 @@ from dpgraph.releases.sweeps.iteration import Core, FieldOracle, Iteration, Labe
 from dpgraph.tuning import CORE, ONE_SIDED
 from dpgraph.typing import FloatArray, IntArray
 
-__all__ = ["release_one_sided_sweeps", "row_blocks", "score_units"]
-
-
 #: Squares of larger scales overflow; nothing is learnt from either.
 _LARGEST_SCALE = 1e150
 #: Least weight of a reading that known readings are put in proportion to.
