@@ -143,13 +143,7 @@ _FLAGS = {"symmetrize=True": "--symmetrize", "download=False": "--no-download"}
 
 
 def in_options(message: str) -> str:
-    """An error of the library in the words of the command line: ``labels=str`` is ``--labels str``.
-
-    Examples
-    --------
-    >>> in_options("Pass symmetrize=True, or mechanism='laplace'")
-    'Pass --symmetrize, or --mechanism laplace'
-    """
+    """An error of the library in the words of the command line: ``labels=str`` is ``--labels str``."""
     for argument, flag in _FLAGS.items():
         message = message.replace(argument, flag)
 

@@ -60,19 +60,7 @@ def auto_or(kind: type[int] | type[float], help: str, name: str) -> Any:
 
 
 def as_command(kind: Any) -> Callable[..., None]:
-    """The function that typer makes a command of: its parameters are the fields of a dataclass, its help the docstring.
-
-    Examples
-    --------
-    >>> from dataclasses import dataclass
-    >>> @dataclass(frozen=True, kw_only=True)
-    ... class Degrees:
-    ...     epsilon: float = epsilon()
-    ...     def run(self) -> None:
-    ...         print(self)
-    >>> as_command(Degrees)(epsilon=1.0)
-    Degrees(epsilon=1.0)
-    """
+    """What typer makes a command of: a function of the fields of a dataclass, with its docstring for help."""
 
     def run(**given: Any) -> None:
         kind(**given).run()

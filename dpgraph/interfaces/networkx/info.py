@@ -73,13 +73,7 @@ ANSWERED = tuple(_FUNCTIONS)
 
 
 def get_info() -> dict[str, Any]:
-    """Metadata of the backend for the entry point ``networkx.backend_info``.
-
-    Examples
-    --------
-    >>> "one_exchange" in get_info()["functions"]
-    True
-    """
+    """Metadata of the backend for the entry point ``networkx.backend_info``."""
     return {
         "backend_name": "dpgraph",
         "project": "dpgraph",
