@@ -11,34 +11,12 @@ import numpy as np
 
 from dpgraph.exceptions import InvalidParameterError
 
-__all__ = [
-    "as_generator",
-    "as_number",
-    "check_choice",
-    "check_delta",
-    "check_epsilon",
-    "check_integer",
-    "check_nonnegative",
-    "check_optional_delta",
-    "check_positive",
-    "check_scale",
-    "require_delta",
-]
-
 #: Noise scales and their squares neither overflow nor underflow for epsilon in this range.
 _LEAST_EPSILON, _MOST_EPSILON = 1e-100, 1e300
 
 
 def check_choice(name: str, value: Any, allowed: Iterable[str]) -> None:
-    """Raise :class:`InvalidParameterError` unless `value` is one of the `allowed` strings.
-
-    Examples
-    --------
-    >>> check_choice("noise", "gauss", ("gaussian", "laplace"))
-    Traceback (most recent call last):
-    ...
-    dpgraph.exceptions.InvalidParameterError: noise must be one of gaussian, laplace; got 'gauss'
-    """
+    """Raise :class:`InvalidParameterError` unless `value` is one of the `allowed` strings."""
     choices = tuple(allowed)
     if not isinstance(value, str) or value not in choices:
         raise InvalidParameterError(f"{name} must be one of {', '.join(choices)}; got {value!r}")

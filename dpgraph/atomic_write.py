@@ -4,20 +4,11 @@ import os
 import tempfile
 from pathlib import Path
 
-__all__ = ["write_atomically"]
-
 
 def write_atomically(path: str | os.PathLike[str], content: str | bytes) -> None:
     """Write a file (text as UTF-8) beside its target and rename it, so that no reader sees half of it.
 
     If the folder does not take the file (OSError), the target is as before, and no temporary file is left.
-
-    Examples
-    --------
-    >>> folder = Path(tempfile.mkdtemp())
-    >>> write_atomically(folder / "cut.csv", "node,side")
-    >>> [file.name for file in folder.iterdir()]
-    ['cut.csv']
     """
     target = Path(path)
     data = content.encode() if isinstance(content, str) else content

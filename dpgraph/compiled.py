@@ -12,8 +12,6 @@ import numba.core.boxing
 import numba.core.runtime.context
 from numba.core.registry import cpu_target
 
-__all__ = ["njit"]
-
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 # What numba calls before it compiles or loads anything.

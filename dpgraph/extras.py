@@ -5,8 +5,6 @@ from typing import Any
 
 from dpgraph.exceptions import DPGraphError
 
-__all__ = ["require"]
-
 #: Package -> what needs it, the name under which it is installed, and the extra of dpgraph that does so.
 _EXTRAS = {
     "matplotlib": ("pictures", "matplotlib", "plot"),

@@ -11,8 +11,6 @@ from scipy import sparse
 
 from dpgraph.typing import FloatArray, IntArray
 
-__all__ = ["WEIGHT_BITS", "Graph", "WeightGrid"]
-
 #: Weights of a weighted private graph are at most 2**WEIGHT_BITS steps of their grid.
 WEIGHT_BITS = 20
 
@@ -31,13 +29,7 @@ class WeightGrid:
 
     @classmethod
     def of(cls, max_weight: float) -> Self:
-        """The grid for a public bound on a weight.
-
-        Examples
-        --------
-        >>> WeightGrid.of(1.0).unit == 2.0**-20, WeightGrid.of(0.1).largest
-        (True, 0.09999990463256836)
-        """
+        """The grid for a public bound on a weight."""
         mantissa, exponent = math.frexp(max_weight)
         unit = math.ldexp(1.0, exponent - (mantissa == 0.5) - WEIGHT_BITS)
         return cls(unit, math.floor(max_weight / unit) * unit)

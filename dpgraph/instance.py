@@ -19,8 +19,6 @@ from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.inputs.graphs import as_graph
 from dpgraph.typing import FloatArray, IntArray
 
-__all__ = ["TwoCSP"]
-
 
 class TwoCSP:
     """A weighted 2-CSP: maximise the total entry of the constraint tables that an assignment earns.

@@ -18,8 +18,6 @@ from dpgraph.extras import require
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Result", "TableResult"]
-
 #: Lines of a table that a notebook shows.
 _SHOWN = 5
 

@@ -13,27 +13,6 @@ from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.grid import ReadingNorm
 from dpgraph.typing import FloatArray
 
-__all__ = [
-    "adjacency_core",
-    "clipped_degrees",
-    "clipped_product",
-    "constraint_rows",
-    "constraint_rows_l1",
-    "degree_excess",
-    "degree_tails",
-    "degrees_l1",
-    "degrees_l2",
-    "first_sweep",
-    "label_counts",
-    "label_rows",
-    "label_scores",
-    "minimum_degree",
-    "partition_weight",
-    "product_rounding",
-    "repeated_readings",
-    "row_release",
-]
-
 
 def minimum_degree(max_weight: float) -> float:
     """Change of min_i d_i: one pair moves two degrees by at most w, hence a minimum by at most w."""

@@ -19,25 +19,6 @@ import numpy as np
 
 from dpgraph.exceptions import InvalidParameterError
 
-__all__ = [
-    "alpha",
-    "basis_product",
-    "coherence_bound",
-    "computed_subspace",
-    "core_release",
-    "degree_corrected_product",
-    "frobenius",
-    "general_core",
-    "general_log_coherence",
-    "general_projector",
-    "log_coherence",
-    "projector",
-    "spectral_norm",
-    "stability_steps",
-    "whole_adjacency_spectrum",
-    "whole_laplacian_spectrum",
-]
-
 #: LAPACK's symmetric eigenvalues err by at most this many units of rounding, times n and the norm of the matrix.
 _BACKWARD_ERROR = 10.0
 

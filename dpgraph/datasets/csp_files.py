@@ -25,8 +25,6 @@ from dpgraph.datasets.files import AnyPath, Malformed, naming, naturals, read_te
 from dpgraph.exceptions import DatasetError, InvalidParameterError
 from dpgraph.instance import TwoCSP
 
-__all__ = ["is_csp_file", "read_csp", "write_csp"]
-
 CSPFormat = Literal["auto", "json", "cnf", "wcnf", "col"]
 _FORMATS = get_args(CSPFormat)[1:]
 

@@ -14,8 +14,6 @@ from dpgraph.typing import FloatArray, IntArray
 if TYPE_CHECKING:
     import networkx as nx
 
-__all__ = ["EdgeTable", "merge_arcs"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class EdgeTable:

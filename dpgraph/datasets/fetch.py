@@ -6,8 +6,6 @@ from pathlib import Path
 
 from dpgraph.exceptions import DatasetError
 
-__all__ = ["fetch", "verify"]
-
 _CHUNK = 1 << 16
 _TIMEOUT = 30.0
 _BY_HAND = (

@@ -14,18 +14,6 @@ from typing import BinaryIO
 
 from dpgraph.exceptions import DatasetError
 
-__all__ = [
-    "AnyPath",
-    "Malformed",
-    "blank_comments",
-    "decode",
-    "naming",
-    "naturals",
-    "read_bytes",
-    "read_text",
-    "refuse_long_lines",
-]
-
 AnyPath = str | os.PathLike[str]
 
 #: Largest content of a file, unpacked. The environment variable ``DPGRAPH_MAX_BYTES`` sets another limit.

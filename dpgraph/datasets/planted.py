@@ -18,8 +18,6 @@ from dpgraph.typing import IntArray
 if TYPE_CHECKING:
     import networkx as nx
 
-__all__ = ["PlantedCSP", "planted_bisection", "planted_csp", "planted_cut", "planted_cut_sparse"]
-
 #: Draws positions out of 0..size-1, given size and the probability (or share) of each.
 Draw = Callable[[np.random.Generator, int, float], IntArray]
 

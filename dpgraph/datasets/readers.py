@@ -21,8 +21,6 @@ from dpgraph.inputs.public_nodes import public_labels
 if TYPE_CHECKING:
     import networkx as nx
 
-__all__ = ["read_edgelist", "read_sparse"]
-
 Format = Literal["auto", "edgelist", "gset", "gml"]
 Nodes = Literal["file"] | int | Iterable[Hashable]
 

@@ -22,8 +22,6 @@ from dpgraph.exceptions import DatasetError
 if TYPE_CHECKING:
     import networkx as nx
 
-__all__ = ["DatasetInfo", "available", "load", "load_sparse"]
-
 _DATA = Path(__file__).resolve().parent.parent / "data"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
 _ENDINGS = ("", ".gz", ".txt", ".txt.gz", ".csv", ".csv.gz", ".gml", ".gml.gz")

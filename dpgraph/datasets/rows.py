@@ -21,8 +21,6 @@ from dpgraph.datasets.files import Malformed, decode, naturals
 from dpgraph.inputs.public_nodes import MAX_VERTICES
 from dpgraph.typing import FloatArray, IntArray
 
-__all__ = ["Labels", "Rows", "looks_like_gset", "open_table", "parse_gset", "parse_rows"]
-
 Labels = type[int] | type[str]
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")

@@ -10,19 +10,12 @@ from scipy import sparse
 
 from dpgraph.exceptions import InvalidParameterError
 
-__all__ = ["WRITERS", "csv_text", "edge_columns", "label_texts"]
-
 
 def label_texts(nodes: Sequence[Hashable]) -> list[str]:
     """Vertex labels as text from which they can be told apart again.
 
     Integers are written as digits and strings as they are, if all labels are of that one kind; otherwise every
     label is written as its ``repr`` (``1``, ``'1'``, ``(0, 1)``), which ``ast.literal_eval`` reads back.
-
-    Examples
-    --------
-    >>> label_texts([3, 1]), label_texts(["b", "a"]), label_texts([1, "1", (0, 1)])
-    (['3', '1'], ['b', 'a'], ['1', "'1'", '(0, 1)'])
     """
     for kind in (int, str):
         if all(type(node) is kind for node in nodes):

@@ -6,8 +6,6 @@ from scipy.optimize import isotonic_regression
 from dpgraph.tuning import COUNTS
 from dpgraph.typing import FloatArray, IntArray
 
-__all__ = ["degree_counts"]
-
 #: Steps of the search for a constant: rounded sums no longer change then.
 _HALVINGS = 50
 
@@ -17,10 +15,8 @@ def degree_counts(tails: FloatArray, n: int, std: float, total: float | None = N
 
     The nearest decreasing numbers (isotonic regression) have plateaus, where noise has been averaged, and steps between
     them that no vertex took. So between the middles of plateaus they decrease in a straight line, unless the step is
-    clearly larger than noise of standard deviation `std`.
-
-    With `total`, the sum of all degrees, the nearest ones of that sum are taken: a constant is subtracted, but not
-    below 0.
+    clearly larger than noise of standard deviation `std`. With `total`, the sum of all degrees, a constant is
+    subtracted, but not below 0, so that they have that sum.
     """
     decreasing = np.clip(isotonic_regression(tails, increasing=False).x if tails.size else tails, 0, n)
 

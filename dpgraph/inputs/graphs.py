@@ -18,8 +18,6 @@ from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.graph import Graph, WeightGrid, is_weighted
 from dpgraph.typing import FloatArray, IntArray
 
-__all__ = ["GraphSource", "as_graph", "is_matrix", "is_private_graph", "open_graph", "refuse_directed"]
-
 #: Reads the edges into a symmetric CSR array without diagonal that shares no memory with the input; the argument says
 #: whether negative weights are accepted.
 EdgeReader = Callable[[bool], sparse.csr_array]

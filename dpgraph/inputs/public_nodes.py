@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     import networkx as nx
     import pandas as pd
 
-__all__ = ["MAX_VERTICES", "edge_frame", "public_labels", "with_public_nodes"]
-
 #: Positions are 32-bit integers in a matrix.
 MAX_VERTICES = 2**31
 

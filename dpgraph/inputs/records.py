@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.typing import FloatArray, IntArray
 
-__all__ = ["Schema", "as_counted_histogram", "as_histogram", "read_records", "read_schema", "truncate_rows"]
-
 #: Numbers of records up to here are counted exactly in double precision.
 _MOST_RECORDS = 2.0**52
 

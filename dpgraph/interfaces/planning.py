@@ -30,8 +30,6 @@ from dpgraph.problems.strategy import MAIN_SHARE, Facts, Strategy, Undecided
 from dpgraph.tuning import CORE
 from dpgraph.typing import FloatArray, IntArray
 
-__all__ = ["STAND_IN", "MechanismPlan", "Plan", "block_stand_in", "expected_degrees", "plan", "stand_in"]
-
 #: Vertices of a stand-in, where the average degree allows it: most noise at a vertex does not depend on n.
 STAND_IN = 600
 #: For communities: they are harder to begin in a larger graph.

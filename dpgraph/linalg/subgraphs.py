@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from dpgraph.compiled import njit
 from dpgraph.typing import BoolArray, IntArray
 
-__all__ = ["ORDERS", "Subgraphs"]
-
 #: Patterns, and their orders J: how many steps it takes from what one pair adds to a constant (:class:`Subgraphs`).
 ORDERS = {"edge": 0, "wedge": 1, "triangle": 1, "3-star": 2, "4-cycle": 2, "4-clique": 2}
 
@@ -24,13 +22,8 @@ Index = NDArray[np.int32]
 class Subgraphs:
     r"""What one graph holds of each pattern (copies, not necessarily induced), and what one pair adds at most.
 
-    Parameters
-    ----------
-    indptr, indices : ndarray of int32
-        Neighbours in compressed sparse rows, each edge in both directions.
+    The graph is given by compressed sparse rows, with each edge in both directions.
 
-    Notes
-    -----
     A pair {u, v} adds to the count, by the presence of its edge: a number that does not depend on whether it is there.
     c_0 is the largest over all pairs. Another edge e changes what {u, v} adds by at most c_1, of the graph with or
     without e, and c_1 changes by at most c_2 = 1:

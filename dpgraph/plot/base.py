@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from dpgraph.privacy.report import PrivacyReport
 
-__all__ = ["ACROSS", "GREY", "INSIDE", "PALE", "SIDES", "WARNING", "figure_bytes", "require_format"]
-
 #: Colours that readers with any colour vision tell apart: edges across the cut, edges inside a side, the rest.
 ACROSS, INSIDE, GREY, PALE, WARNING = "#0077BB", "#EE7733", "#777777", "#BBBBBB", "#BB2222"
 #: The two sides of the cut: neutral, because a side is no better than the other.

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["plot_communities", "plot_graph"]
-
 #: Colours of communities that readers with any colour vision tell apart (Paul Tol, "muted"); the others are grey.
 _COMMUNITIES = ("#332288", "#CC6677", "#117733", "#DDCC77", "#88CCEE", "#AA4499", "#44AA99", "#882255", "#999933")
 #: At most so many communities are listed, and so many vertices and edges drawn, one by one.

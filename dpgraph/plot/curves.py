@@ -14,14 +14,6 @@ from dpgraph.plot.base import ACROSS, GREY, INSIDE, PALE, SIDES
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = [
-    "plot_correlation_trace",
-    "plot_degree_distribution",
-    "plot_marginal",
-    "plot_privacy_utility",
-    "plot_spectrum",
-]
-
 #: The curves of a comparison, in colours that readers with any colour vision tell apart.
 _CURVES = (ACROSS, INSIDE, "#009988", SIDES[0], "#CC3311", GREY)
 #: Up to this many cells, a heat map shows the number in each.

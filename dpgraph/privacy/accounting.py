@@ -194,15 +194,10 @@ def pure_dp_epsilon(mu: float) -> float:
 def pure_beside_gaussian(mu: float, epsilon: float, delta: float) -> float:
     """Largest e such that an e-DP release and a `mu`-GDP release, mu >= 0, are (`epsilon`, `delta`)-DP together.
 
-    Of all e-DP releases the worst is randomised response, whose privacy loss is e with probability p = e^e/(1 + e^e)
-    and -e otherwise. So the two are (epsilon, d)-DP with
-    ``d = p delta_mu(epsilon - e) + (1 - p) delta_mu(epsilon + e)``, where ``delta_mu`` is the curve of
-    :func:`gdp_delta`, continued to negative arguments.
-
-    References
-    ----------
-    P. Kairouz, S. Oh, P. Viswanath, "The composition theorem for differential privacy", ICML 2015 (randomised response
-    is the worst pure mechanism).
+    Of all e-DP releases the worst is randomised response (P. Kairouz, S. Oh, P. Viswanath, "The composition theorem for
+    differential privacy", ICML 2015), whose privacy loss is e with probability p = e^e/(1 + e^e) and -e otherwise. So
+    the two are (epsilon, d)-DP with ``d = p delta_mu(epsilon - e) + (1 - p) delta_mu(epsilon + e)``, where ``delta_mu``
+    is the curve of :func:`gdp_delta`, continued to negative arguments.
     """
     epsilon, delta = check_epsilon(epsilon), check_delta(delta)
     if mu == 0:

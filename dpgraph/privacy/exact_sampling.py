@@ -19,21 +19,6 @@ import numpy as np
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.typing import BoolArray, IntArray
 
-__all__ = [
-    "EXPONENT_BITS",
-    "LARGEST_SCALE",
-    "LEAST_FLIP_EPSILON",
-    "MOST_ELEMENTS",
-    "discrete_gaussian",
-    "discrete_laplace",
-    "exponential_coins",
-    "flip_exponent",
-    "flip_probability",
-    "geometric",
-    "nested_cubes",
-    "random_subset",
-]
-
 #: Exponents are multiples of 2**-EXPONENT_BITS.
 EXPONENT_BITS = 40
 _ONE = 1 << EXPONENT_BITS

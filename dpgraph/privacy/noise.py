@@ -34,8 +34,6 @@ from dpgraph.privacy.grid import (
 )
 from dpgraph.typing import FloatArray, IntArray
 
-__all__ = ["NoiseSource", "ReadingNoise", "noise_source"]
-
 #: Discrete Laplace numbers are drawn this many at a time: drawing one takes as long as drawing a hundred.
 _RESERVE = 2048
 #: A public part of a score is at least this many units below the best one: more than noise can make up for.

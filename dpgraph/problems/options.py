@@ -6,16 +6,6 @@ A problem that does not read an option takes its default only.
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = [
-    "BoundedIterates",
-    "Coherence",
-    "CoreResponse",
-    "Gaussian",
-    "NoisyPower",
-    "PermuteAndFlip",
-    "RandomizedResponse",
-]
-
 
 @dataclass(frozen=True)
 class BoundedIterates:

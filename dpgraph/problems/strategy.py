@@ -23,18 +23,6 @@ from dpgraph.privacy.call import Call, open_call
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.releases.totals import WeightEstimate
 
-__all__ = [
-    "MAIN_SHARE",
-    "Arguments",
-    "Facts",
-    "Labelling",
-    "Registry",
-    "Spending",
-    "Strategy",
-    "Undecided",
-    "release_labels",
-]
-
 #: Share of the budget (of mu**2, or of epsilon if pure) that a strategy for labels has; the rest goes to two weights.
 MAIN_SHARE = 0.975
 

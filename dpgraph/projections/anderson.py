@@ -19,12 +19,7 @@ class AndersonAccelerator:
 
     A rejected point is replaced by the plain step from the point before it. If F is averaged (as the splitting methods
     here are for two sets), every limit is a fixed point: accepted residuals are bounded by a summable sequence, and
-    plain steps converge.
-
-    References
-    ----------
-    J. Zhang, B. O'Donoghue, S. Boyd, "Globally convergent type-I Anderson acceleration for nonsmooth fixed-point
-    iterations", SIAM J. Optim. 30 (2020), Algorithm 3.1 and Theorem 6 (the safeguard).
+    plain steps converge (J. Zhang, B. O'Donoghue, S. Boyd, SIAM J. Optim. 30 (2020), Algorithm 3.1 and Theorem 6).
     """
 
     def __init__(self, memory: int) -> None:

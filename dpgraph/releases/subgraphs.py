@@ -51,8 +51,6 @@ def release_by_smooth_sensitivity(subgraphs: Subgraphs, pattern: str, call: Call
 def release_by_local_bounds(subgraphs: Subgraphs, pattern: str, call: Call, delta: float) -> ReleasedCount:
     """Release upper bounds on the widths, from the last to the first, and the count with Laplace noise for the last.
 
-    Notes
-    -----
     Each bound is c_j, with Laplace noise for the bound on c_{j+1}, plus a quantile. It is below c_j with probability
     `delta`/J at most. Where no bound fails, neighbouring values differ by no more than the bound: they differ by at
     most min(c_{j+1}, c_{j+1}').

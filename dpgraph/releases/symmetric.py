@@ -19,15 +19,6 @@ from dpgraph.projections.base import as_array, public_shape
 from dpgraph.result import Result
 from dpgraph.typing import FloatArray
 
-__all__ = [
-    "NUCLEAR_MECHANISMS",
-    "MatrixNorm",
-    "NuclearMechanism",
-    "PrivateSymmetricMatrix",
-    "private_symmetric_matrix",
-    "release_symmetric",
-]
-
 NuclearMechanism = Literal["wishart-difference", "nuclear-laplace"]
 NUCLEAR_MECHANISMS: tuple[str, ...] = get_args(NuclearMechanism)
 #: The norm in which neighbours are near: tr E_+ + tr E_-, or max(tr E_+, tr E_-) (a replaced record).

@@ -16,8 +16,6 @@ from dpgraph.privacy.report import PrivacyReport
 from dpgraph.result import TableResult
 from dpgraph.typing import FloatArray
 
-__all__ = ["FactoredOperator", "PrivateNormalizedAdjacency"]
-
 #: Largest n for which the n x n matrix is formed on request (200 MB).
 DENSE_LIMIT = 5000
 #: PageRank is exact to this, in l1.

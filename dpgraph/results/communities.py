@@ -11,8 +11,6 @@ from dpgraph.privacy.report import PrivacyReport
 from dpgraph.result import TableResult
 from dpgraph.results.igraph_views import igraph_clustering
 
-__all__ = ["PrivateCommunities", "make_communities"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PrivateCommunities(TableResult):

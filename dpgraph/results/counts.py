@@ -10,8 +10,6 @@ from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.result import Result, TableResult
 
-__all__ = ["PrivateCounts", "PrivateEstimate"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PrivateCounts(TableResult):

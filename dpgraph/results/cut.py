@@ -11,8 +11,6 @@ from dpgraph.privacy.report import PrivacyReport
 from dpgraph.result import TableResult
 from dpgraph.results.igraph_views import igraph_clustering, igraph_cut, sides
 
-__all__ = ["PrivateCutResult"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PrivateCutResult(TableResult):

@@ -10,8 +10,6 @@ from dpgraph.privacy.report import PrivacyReport
 from dpgraph.result import TableResult
 from dpgraph.typing import FloatArray, IntArray
 
-__all__ = ["PrivateDegreeDistribution", "PrivateDegrees"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PrivateDegrees(TableResult):

@@ -23,8 +23,6 @@ from dpgraph.atomic_write import write_atomically
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.report import LedgerEntry, Pairs, PrivacyReport
 
-__all__ = ["load_result", "save_result"]
-
 FORMAT, VERSION = "dpgraph-result", 2
 
 #: Versions that can be read. Version 1 had no `relation` in its report; it is empty when such a file is read.

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     import networkx as nx
     from scipy import sparse
 
-__all__ = ["PrivateGraphModel"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PrivateGraphModel(TableResult):

@@ -9,8 +9,6 @@ from typing import Any
 
 from dpgraph.exceptions import InvalidParameterError
 
-__all__ = ["crossing_edges", "igraph_clustering", "igraph_cut", "sides"]
-
 
 def sides(partition: tuple[set[Hashable], set[Hashable]]) -> dict[Hashable, int]:
     """Vertex -> 0 or 1."""

@@ -13,8 +13,6 @@ from dpgraph.privacy.report import PrivacyReport
 from dpgraph.result import Result
 from dpgraph.typing import FloatArray
 
-__all__ = ["PrivateMarginals"]
-
 #: Largest order-k tensor that is formed.
 _TENSOR_LIMIT = 10_000_000
 

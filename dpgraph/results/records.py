@@ -6,8 +6,6 @@ from dpgraph.privacy.report import PrivacyReport
 from dpgraph.result import Result, TableResult
 from dpgraph.typing import FloatArray
 
-__all__ = ["PrivateAnswers", "PrivateCovariance"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PrivateAnswers(TableResult):

@@ -14,8 +14,6 @@ from dpgraph.result import Result
 from dpgraph.results.adjacency import DENSE_LIMIT
 from dpgraph.typing import FloatArray
 
-__all__ = ["PrivateSimilarities"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PrivateSimilarities(Result):

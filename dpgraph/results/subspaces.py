@@ -6,8 +6,6 @@ from dpgraph.privacy.report import PrivacyReport
 from dpgraph.result import Result
 from dpgraph.typing import FloatArray
 
-__all__ = ["PrivateLowRank", "PrivateSingularSubspace", "PrivateSubspace"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PrivateSubspace(Result):

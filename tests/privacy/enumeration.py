@@ -19,6 +19,16 @@ from dpgraph.bounds import sensitivity, spectra
 ROUNDING = 1e-9
 
 
+def graph_bounds() -> dict[str, Callable[..., object]]:
+    """Name -> every bound on a graph: what ``sensitivity`` and ``spectra`` define and do not call private."""
+    return {
+        name: bound
+        for module in (sensitivity, spectra)
+        for name, bound in vars(module).items()
+        if not name.startswith("_") and getattr(bound, "__module__", None) == module.__name__
+    }
+
+
 def graph_family() -> dict[str, tuple[np.ndarray, float]]:
     """Name -> (weights, max_weight): extremal, regular, random, disconnected, weighted and near-degenerate graphs."""
     rng = np.random.default_rng(2026)

@@ -13,8 +13,6 @@ from typer.core import TyperGroup
 
 from dpgraph.exceptions import DPGraphError, MechanismHalted, NotConvergedError
 
-__all__ = ["app", "in_options", "main"]
-
 _FAILED, _BAD_INPUT, _HALTED, _INTERRUPTED = 1, 2, 3, 130
 
 #: Command -> module of this package, and its class (or group of commands) there.
@@ -145,13 +143,7 @@ _FLAGS = {"symmetrize=True": "--symmetrize", "download=False": "--no-download"}
 
 
 def in_options(message: str) -> str:
-    """An error of the library in the words of the command line: ``labels=str`` is ``--labels str``.
-
-    Examples
-    --------
-    >>> in_options("Pass symmetrize=True, or mechanism='laplace'")
-    'Pass --symmetrize, or --mechanism laplace'
-    """
+    """An error of the library in the words of the command line: ``labels=str`` is ``--labels str``."""
     for argument, flag in _FLAGS.items():
         message = message.replace(argument, flag)
 

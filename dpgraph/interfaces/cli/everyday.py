@@ -18,8 +18,6 @@ from dpgraph.strategies import names_in
 if TYPE_CHECKING:
     from dpgraph.privacy.report import PrivacyReport
 
-__all__ = ["Communities", "Count", "DegreeDistribution", "Synthesize"]
-
 _CORRELATION = (
     "With --dry-run: how strong two planted communities you expect, from 0 (none) to 1. Edges inside: "
     "(1 + correlation) / 2."

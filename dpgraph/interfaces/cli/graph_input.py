@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 
     from dpgraph.privacy.report import PrivacyReport
 
-__all__ = ["GraphFile", "GraphRelease", "GraphRequest", "Planning", "planned"]
-
-
 _reads = partial(option, panel="What is read")
 #: What is asked for before anything is spent.
 planned = partial(option, panel="Before you spend anything")

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from dpgraph.privacy.report import PrivacyReport
     from dpgraph.problems.strategy import Registry
 
-__all__ = ["CSP", "Degrees", "Embed", "MaxBisection", "MaxCut", "Spectrum"]
-
 _CORRELATION = (
     "With --dry-run: how strong a planted cut you expect, from -1 (bipartite) to 0 (none). Edges across it: "
     "(1 - correlation) / 2."

@@ -11,8 +11,6 @@ import typer
 from dpgraph.arguments import check_epsilon, check_optional_delta
 from dpgraph.exceptions import InvalidParameterError
 
-__all__ = ["argument", "as_command", "auto_or", "data_dir", "delta", "epsilon", "option", "progress", "seed", "written"]
-
 #: Groups of options in the help.
 _PRIVACY, _INPUT = "What is protected", "What is read"
 
@@ -62,19 +60,7 @@ def auto_or(kind: type[int] | type[float], help: str, name: str) -> Any:
 
 
 def as_command(kind: Any) -> Callable[..., None]:
-    """The function that typer makes a command of: its parameters are the fields of a dataclass, its help the docstring.
-
-    Examples
-    --------
-    >>> from dataclasses import dataclass
-    >>> @dataclass(frozen=True, kw_only=True)
-    ... class Degrees:
-    ...     epsilon: float = epsilon()
-    ...     def run(self) -> None:
-    ...         print(self)
-    >>> as_command(Degrees)(epsilon=1.0)
-    Degrees(epsilon=1.0)
-    """
+    """What typer makes a command of: a function of the fields of a dataclass, with its docstring for help."""
 
     def run(**given: Any) -> None:
         kind(**given).run()

@@ -18,8 +18,6 @@ from dpgraph.interfaces.cli.graph_input import GraphFile, GraphRequest
 from dpgraph.interfaces.cli.options import argument, option, written
 from dpgraph.interfaces.cli.release import require_outputs, require_writable, write_picture, write_table
 
-__all__ = ["Benchmark", "Convert", "datasets_app"]
-
 datasets_app = typer.Typer(no_args_is_help=True, help="List and fetch public graphs.")
 
 

@@ -34,17 +34,6 @@ if TYPE_CHECKING:
     from dpgraph.privacy.report import PrivacyReport
     from dpgraph.problems.strategy import Registry
 
-__all__ = [
-    "Release",
-    "Source",
-    "StrategyRelease",
-    "Table",
-    "require_outputs",
-    "require_writable",
-    "write_picture",
-    "write_table",
-]
-
 #: Header and columns.
 Table = tuple[Sequence[str], Sequence[Sequence[Any]]]
 

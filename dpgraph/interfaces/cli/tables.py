@@ -21,8 +21,6 @@ from dpgraph.interfaces.cli.release import Release, Source, StrategyRelease, Tab
 if TYPE_CHECKING:
     from dpgraph.privacy.report import PrivacyReport
 
-__all__ = ["Covariance", "Marginals"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class TableRelease(Release):

@@ -2,19 +2,9 @@
 
     nx.approximation.one_exchange(G, backend="dpgraph", epsilon=1.0, delta=1e-6)
 
-A converted graph is a :class:`PrivateGraph`: networkx can neither read it nor turn it back, so that no setting of
-networkx makes it answer exactly. Functions debit their budget before they read an edge, and return Python numbers and
-sets. They have the parameters of networkx, then those of :class:`Asked`, with the defaults in
-``nx.config.backends.dpgraph``. As everywhere in networkx a missing edge attribute counts as 1.
-networkx passes its global random generator where no seed was given; the noise is then cryptographic.
-
-Examples
---------
->>> import networkx as nx
->>> G = nx.planted_partition_graph(3, 100, 0.6, 0.02, seed=1)
->>> found = nx.community.louvain_communities(G, backend="dpgraph", epsilon=1)
->>> nx.community.is_partition(G, found)
-True
+A converted graph is a :class:`PrivateGraph`, which networkx can neither read nor turn back. Functions debit their
+budget before they read an edge; their parameters are those of networkx, then those of :class:`Asked`. As everywhere in
+networkx a missing edge attribute counts as 1. See docs/networkx.md.
 """
 
 from __future__ import annotations

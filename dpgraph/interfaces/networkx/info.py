@@ -2,8 +2,6 @@
 
 from typing import Any
 
-__all__ = ["ANSWERED", "REFUSED", "get_info"]
-
 _BUDGET = {
     "epsilon : float": "Privacy parameter, > 0; required unless nx.config.backends.dpgraph.epsilon is set.",
     "delta : float, optional": (
@@ -75,13 +73,7 @@ ANSWERED = tuple(_FUNCTIONS)
 
 
 def get_info() -> dict[str, Any]:
-    """Metadata of the backend for the entry point ``networkx.backend_info``.
-
-    Examples
-    --------
-    >>> "one_exchange" in get_info()["functions"]
-    True
-    """
+    """Metadata of the backend for the entry point ``networkx.backend_info``."""
     return {
         "backend_name": "dpgraph",
         "project": "dpgraph",

@@ -14,19 +14,6 @@ import numpy as np
 from dpgraph.exceptions import DPGraphError
 from dpgraph.privacy.accountant import PrivacyAccountant
 
-__all__ = [
-    "Asked",
-    "PrivateGraph",
-    "answered_privately",
-    "as_rng",
-    "can_run",
-    "convert_from_nx",
-    "convert_to_nx",
-    "on_start_tests",
-    "refused",
-    "should_run",
-]
-
 
 class PrivateGraph:
     """A networkx graph whose edges only private mechanisms may read.

@@ -16,8 +16,6 @@ from dpgraph.privacy.relation import Edge
 from dpgraph.releases.totals import release_degree_tails, release_degrees
 from dpgraph.results.degrees import PrivateDegreeDistribution, PrivateDegrees
 
-__all__ = ["private_degree_distribution", "private_degrees"]
-
 
 def private_degrees(  # noqa: PLR0913
     G: Any,

@@ -18,8 +18,6 @@ from dpgraph.releases.subgraphs import subgraphs_of
 from dpgraph.results.counts import PrivateCounts, PrivateEstimate
 from dpgraph.tuning import COUNTS as TUNING
 
-__all__ = ["COUNTS", "private_subgraph_counts", "private_transitivity"]
-
 #: The strategies: ``run(options, subgraphs, pattern, call, delta)`` returns a
 #: :class:`~dpgraph.releases.subgraphs.ReleasedCount`. `subgraphs` is private
 #: (:class:`~dpgraph.linalg.subgraphs.Subgraphs`), `call` and `delta` are the parts of the budget for this pattern.

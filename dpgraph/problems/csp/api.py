@@ -31,8 +31,6 @@ from dpgraph.releases.sweeps.two_stage import core_may_answer
 from dpgraph.results.csp import PrivateCSPResult
 from dpgraph.tuning import ANSWER_RULE
 
-__all__ = ["decide_labels", "private_max_2csp", "private_max_k_cut"]
-
 _TOTAL_SHARE = 0.005
 #: Expected answers times squared labels beyond this number would not fit into memory.
 _TABLE_LIMIT = 3e7

@@ -16,8 +16,6 @@ from dpgraph.sos.moments.rounding import solve_by_moments
 from dpgraph.sos.seed_search import SearchMode, SolverOptions
 from dpgraph.sos.solution import ExactResult
 
-__all__ = ["CSPResult", "max_2csp"]
-
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class CSPResult(ExactResult):

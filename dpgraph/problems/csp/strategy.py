@@ -17,9 +17,6 @@ from dpgraph.sos.csp.rounding import improve_labels
 from dpgraph.tuning import CORE
 from dpgraph.typing import FloatArray, IntArray
 
-__all__ = ["EDGES", "TABLES", "CSPTask", "label_answers", "spending_of_iterates"]
-
-
 #: Random starts of the annealing of answers, and its sweeps.
 _STARTS, _SWEEPS = 2, 500
 

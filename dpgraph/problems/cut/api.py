@@ -19,8 +19,6 @@ from dpgraph.releases.totals import release_cut_weight, release_total_weight
 from dpgraph.results.cut import PrivateCutResult, make_partition
 from dpgraph.tuning import ANSWER_RULE
 
-__all__ = ["MAIN_SHARE", "decide", "decide_by_degree", "edges_per_flip", "private_max_bisection", "private_max_cut"]
-
 OnHalt = Literal["raise", "fallback"]
 
 _VALUE_SHARE = 0.02

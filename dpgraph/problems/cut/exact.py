@@ -21,8 +21,6 @@ from dpgraph.sos.moments.rounding import solve_cut_by_moments
 from dpgraph.sos.seed_search import SearchMode, SolverOptions
 from dpgraph.sos.solution import ExactResult, Solution
 
-__all__ = ["CutResult", "max_bisection", "max_cut"]
-
 Relaxation = Literal["auto", "lowrank", "lasserre", "admm"]
 
 

@@ -25,16 +25,6 @@ from dpgraph.sos.seed_search import SolverOptions
 from dpgraph.sos.solution import Solution
 from dpgraph.typing import FloatArray
 
-__all__ = [
-    "answer_weights",
-    "check_projection",
-    "cut_answers",
-    "flipped_objective",
-    "solve",
-    "solve_dense",
-    "solver_options",
-]
-
 #: Options that say how hard the solver tries.
 Settings = Coherence | CoreResponse | Gaussian | NoisyPower | RandomizedResponse
 

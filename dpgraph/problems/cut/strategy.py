@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from dpgraph.privacy.relation import Edge, Relation
 from dpgraph.problems.strategy import Registry
 
-__all__ = ["CUTS", "Cut", "CutTask"]
-
 
 class CutTask(NamedTuple):
     """What is asked for, on request halves, and what is public. Neighbours differ in the weight of one pair."""

@@ -23,8 +23,6 @@ from dpgraph.releases.eigenspaces.projector import Rank, check_rank
 from dpgraph.releases.normalized import Regularization
 from dpgraph.results.adjacency import PrivateNormalizedAdjacency
 
-__all__ = ["private_normalized_adjacency"]
-
 ANSWERS, PRODUCTS = "randomized-response", "noisy-power"
 
 #: What runs once the budget is debited.

@@ -24,8 +24,6 @@ from dpgraph.problems.strategy import Undecided
 from dpgraph.releases.answers import FLIP_LIMIT, answer_noise, expected_flips
 from dpgraph.tuning import EMBEDDING, EMBEDDING_RULE
 
-__all__ = ["RESIDUAL", "UNEVENNESS", "choose_mechanism", "noise_ratio", "release_unevenness"]
-
 #: Questions that a release answers: :func:`release_unevenness`, and
 #: :func:`~dpgraph.problems.embedding.strategies.noisy_power.release_start`.
 UNEVENNESS, RESIDUAL = "unevenness of the degrees", "residual of the degrees"

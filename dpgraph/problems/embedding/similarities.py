@@ -16,8 +16,6 @@ from dpgraph.results.similarities import PrivateSimilarities
 from dpgraph.tuning import SIMILARITIES
 from dpgraph.typing import FloatArray
 
-__all__ = ["private_node_similarities"]
-
 
 def private_node_similarities(  # noqa: PLR0913
     G: Any,

@@ -15,15 +15,6 @@ from dpgraph.results.adjacency import PrivateNormalizedAdjacency
 from dpgraph.tuning import EMBEDDING
 from dpgraph.typing import FloatArray
 
-__all__ = [
-    "EMBEDDINGS",
-    "SOLVER_OPTIONS",
-    "check_options",
-    "published",
-    "release_mean_degree",
-]
-
-
 #: The strategies: ``run(options, graph, call)`` returns a private normalized adjacency.
 EMBEDDINGS = Registry("dpgraph.problems.embedding.strategies")
 

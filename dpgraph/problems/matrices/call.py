@@ -22,16 +22,6 @@ from dpgraph.privacy.relation import Shift
 from dpgraph.releases.eigenspaces.projector import SLACK_SHARE, Rank, check_rank
 from dpgraph.releases.eigenspaces.spectrum import Guess, SubspaceInput
 
-__all__ = [
-    "MatrixBudget",
-    "MatrixCall",
-    "check_matrix",
-    "open_matrix",
-    "read_rectangular",
-    "read_symmetric",
-    "symmetric_embedding",
-]
-
 #: ndarray or csr_array, shape (n, m); scipy's classes carry no types.
 Matrix = Any
 

@@ -44,8 +44,6 @@ from dpgraph.result import Result, TableResult
 from dpgraph.results.adjacency import DENSE_LIMIT
 from dpgraph.typing import FloatArray
 
-__all__ = ["PrivateCoherence", "PrivateSpectrum", "private_coherence", "private_spectrum", "private_whole_spectrum"]
-
 #: A pure alternative to the spectra.
 _PURE = "private_normalized_adjacency(mechanism='randomized-response')"
 _GAP_SHARE = 0.6

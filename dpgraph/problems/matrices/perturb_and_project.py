@@ -19,8 +19,6 @@ from dpgraph.projections.splitting import check_arguments
 from dpgraph.result import Result
 from dpgraph.typing import FloatArray
 
-__all__ = ["PrivateProjection", "perturb_and_project"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PrivateProjection(Result):

@@ -23,8 +23,6 @@ from dpgraph.releases.eigenspaces.spectrum import certified_values
 from dpgraph.results.subspaces import PrivateLowRank, PrivateSingularSubspace, PrivateSubspace
 from dpgraph.typing import FloatArray
 
-__all__ = ["private_eigenspace", "private_low_rank", "private_projector", "private_singular_subspace"]
-
 Mechanism = Literal["coherence", "noisy-power"]
 MECHANISMS: tuple[str, ...] = get_args(Mechanism)
 

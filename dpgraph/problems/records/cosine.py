@@ -23,8 +23,6 @@ from dpgraph.projections import (
 from dpgraph.results.similarities import PrivateSimilarities
 from dpgraph.typing import FloatArray
 
-__all__ = ["PrivateSimilarities", "private_cosine_similarities"]
-
 METHODS = ("shrinkage", "practical", "elliptope")
 _PURE = "dpgraph.private_symmetric_matrix(G, sensitivity=...) with a bound in nuclear norm on the Gram matrix G"
 

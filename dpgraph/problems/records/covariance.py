@@ -21,8 +21,6 @@ from dpgraph.releases.records.moments import SecondMoments, release_twice_the_tr
 from dpgraph.results.records import PrivateCovariance
 from dpgraph.typing import FloatArray
 
-__all__ = ["PrivateCovariance", "private_covariance"]
-
 Projection = Literal["unit-trace", "twice-trace"]
 
 #: Share of the budget for the private trace: this times d/(epsilon n), within the limits. The more there is to tell

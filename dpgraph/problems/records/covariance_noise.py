@@ -12,8 +12,6 @@ from dpgraph.releases.records.moments import SecondMoments
 from dpgraph.releases.symmetric import NuclearMechanism
 from dpgraph.typing import FloatArray
 
-__all__ = ["LAWS", "CovarianceNoise", "choose_noise", "pure_law"]
-
 #: The laws that ``mechanism=`` names.
 LAWS = Registry("dpgraph.problems.records.strategies.covariance")
 

@@ -15,8 +15,6 @@ from dpgraph.linalg.query_matrix import QueryMatrix
 from dpgraph.problems.records.factorization import factorization_norm
 from dpgraph.typing import FloatArray
 
-__all__ = ["HereditaryDiscrepancyBounds", "hereditary_discrepancy_bounds"]
-
 #: Constant of Banaszczyk's theorem: vectors of length at most 1 have a signed sum in 5 K if K has Gaussian measure 1/2.
 _BANASZCZYK = 5.0
 

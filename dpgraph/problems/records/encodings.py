@@ -25,8 +25,6 @@ from dpgraph.linalg.query_matrix import QueryMatrix, RowSpace
 from dpgraph.problems.records.histogram_hull import covering_combination
 from dpgraph.typing import FloatArray
 
-__all__ = ["Encoding", "Rates", "cells_encoding", "centred_columns", "centred_space", "fits_shaping", "shaped"]
-
 #: What is left of a budget for each law of noise: mu, or epsilon.
 Rates = dict[str, float]
 

@@ -33,8 +33,6 @@ import scipy.linalg
 
 from dpgraph.typing import FloatArray
 
-__all__ = ["FactorizationNorm", "TraceFactorization", "factorization_norm", "trace_factorization"]
-
 #: Eigenvalues of M below this share of the largest are lifted to it: the noise gets a floor in directions in which the
 #: queries hardly vary, which keeps M^{-1/2} accurate and costs nothing that could be measured.
 _FLOOR = 1e-14
@@ -64,14 +62,8 @@ def trace_factorization(
 
     Columns, or columns minus their mean for differences, are of rank r. `tol` is the relative gap in the trace (twice
     that in the error of an answer); where `max_iter` eigendecompositions do not reach it, the best covariance is
-    returned.
-
-    References
-    ----------
-    A. Edmonds, A. Nikolov, J. Ullman, "The power of factorization mechanisms in local and central differential
-    privacy", STOC 2020 (the problem and its dual). S. Denisov, B. McMahan, J. Rush, A. Smith, A. Thakurta, "Improved
-    differential privacy for SGD via optimal private linear operators on adaptive streams", NeurIPS 2022, Theorem 3.2
-    (the fixed point p_i proportional to p_i g_i).
+    returned. The problem and its dual: A. Edmonds, A. Nikolov, J. Ullman, STOC 2020; the fixed point p_i proportional
+    to p_i g_i: S. Denisov et al., NeurIPS 2022, Theorem 3.2.
     """
     N = columns.shape[1]
     p = (np.ones((N, N)) - np.eye(N)) / (N * (N - 1)) if differences else np.full(N, 1.0 / N)
@@ -122,12 +114,8 @@ def factorization_norm(A: FloatArray, *, tol: float = 1e-2, max_iter: int = 300)
     """Factorization norm gamma_2(A): the least (longest row of B) times (longest column of C) over A = B C, not zero.
 
     By duality gamma_2(A) is the largest nuclear norm of D_q^{1/2} A D_p^{1/2} over distributions p on columns and q on
-    rows; the same alternating maximisation as in the one-sided problem applies. It stops at a certified relative gap of
-    `tol`, or after `max_iter` singular value decompositions.
-
-    References
-    ----------
-    J. Matousek, A. Nikolov, K. Talwar, "Factorization norms and hereditary discrepancy", IMRN 2020.
+    rows (J. Matousek, A. Nikolov, K. Talwar, IMRN 2020); the same alternating maximisation as in the one-sided problem
+    applies. It stops at a certified relative gap of `tol`, or after `max_iter` singular value decompositions.
     """
     d, N = A.shape
     q, p = np.full(d, 1.0 / d), np.full(N, 1.0 / N)

@@ -16,16 +16,9 @@ from scipy.optimize import nnls
 from dpgraph.exceptions import NotConvergedError
 from dpgraph.typing import FloatArray
 
-__all__ = ["covering_combination", "project_histogram_answers"]
-
 
 def project_histogram_answers(y: FloatArray, columns: FloatArray, records: float, *, exactly: bool) -> FloatArray:
-    """Nearest point of ``{columns @ z : z >= 0, sum z <= records}`` to `y`, or of sum z = records if `exactly`.
-
-    References
-    ----------
-    NTZ13, "Simple algorithm for the sparse case". C. L. Lawson, R. J. Hanson, "Solving least squares problems", 1974.
-    """
+    """Nearest point of ``{columns @ z : z >= 0, sum z <= records}`` to `y`, or of sum z = records if `exactly`."""
     vertices = records * columns if exactly else np.hstack([records * columns, np.zeros((y.size, 1))])
     return y + _shortest_vector(vertices - y[:, None])
 

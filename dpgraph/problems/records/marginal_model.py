@@ -23,8 +23,6 @@ from dpgraph.projections.moment_projection import MomentProjection, project_by_a
 from dpgraph.releases.records.parities import Statistics
 from dpgraph.typing import FloatArray
 
-__all__ = ["MarginalModel", "Request"]
-
 #: Largest side of a moment matrix that degree="auto" chooses.
 _AUTO_SIDE = 1000
 #: A projection that is still infeasible by this share of the noise would do harm; nonnegative tables alone are then

@@ -15,8 +15,6 @@ from dpgraph.releases.records.answers import is_unlimited, open_answers
 from dpgraph.releases.records.parities import release_means
 from dpgraph.results.marginals import PrivateMarginals
 
-__all__ = ["PrivateMarginals", "private_marginals"]
-
 
 def private_marginals(  # noqa: PLR0913
     data: Any,

@@ -27,8 +27,7 @@ from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call
 from dpgraph.privacy.grid import LAPLACE_BITS, grid_step
 from dpgraph.privacy.report import Pairs
-from dpgraph.releases.sweeps.iteration import degree_order
-from dpgraph.releases.sweeps.one_sided import row_blocks
+from dpgraph.releases.sweeps.iteration import degree_order, row_blocks
 from dpgraph.releases.totals import release_block_weights, release_degrees
 from dpgraph.tuning import COMMUNITIES
 from dpgraph.typing import FloatArray, IntArray

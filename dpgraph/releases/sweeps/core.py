@@ -37,9 +37,6 @@ from dpgraph.releases.totals import release_degrees
 from dpgraph.tuning import CORE, REPEATED
 from dpgraph.typing import FloatArray, IntArray
 
-__all__ = ["PublicIterate", "release_core_iterates", "release_repeated_sweeps", "release_usable_degrees"]
-
-
 #: Blocks of a repeated sweep after the first; rows of a block do not see each other move.
 _BLOCKS = 200
 #: With fewer repeated sweeps half of them settle nothing that could be put right.
@@ -51,25 +48,11 @@ def release_core_iterates(
 ) -> tuple[FloatArray, FloatArray]:
     """Release degrees, let them choose the core and the scale of the fields, and iterate.
 
-    Parameters
-    ----------
-    graph : Graph
-        The private graph whose vertices are the rows that iterate: neighbours of the data are neighbours of it.
-    iteration : Iteration
-        What is iterated; `revise` is asked twice while a core iterates, else once in the end.
-    call : Call
-        Part of the budget; it pays for the degrees too. A call that goes in stages ends with a stage that is pure where
-        no core iterates.
-    mean_degree : float
-        A private (released) average degree of `graph`.
-    together : bool
-        Read rows repeatedly, with pure noise that is drawn together, where the budget may be spent purely and the
-        average degree is large enough.
-
-    Returns
-    -------
-    X, fields : ndarray, shape (rows, columns)
-        The last iterate and estimates of the last fields (0 where none was read), all released.
+    The rows are the vertices of `graph`, neighbours of the data being neighbours of it; `mean_degree` is its released
+    average degree. A call that goes in stages ends with a stage that is pure where no core iterates. With `together`
+    rows are read repeatedly, with pure noise that is drawn together, where the budget may be spent purely and the
+    average degree is large enough. Returned are the last iterate and estimates of the last fields (0 where none was
+    read), all released.
     """
     w, oracle, epsilon = graph.max_weight, iteration.oracle, call.ledger.epsilon
     labels = 1 if oracle.scores is None or oracle.scores.single else oracle.columns

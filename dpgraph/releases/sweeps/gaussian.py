@@ -19,8 +19,6 @@ from dpgraph.releases.sweeps.iteration import Core, Iteration
 from dpgraph.tuning import CORE
 from dpgraph.typing import FloatArray
 
-__all__ = ["is_pure", "release_iterates", "shares_of"]
-
 
 def is_pure(noise: str, epsilon: float) -> bool:
     """Whether bounded iterates with this public choice of noise are pure (Laplace)."""

@@ -19,21 +19,6 @@ from dpgraph.privacy.report import Pairs
 from dpgraph.tuning import CORE
 from dpgraph.typing import FloatArray, IntArray
 
-__all__ = [
-    "Core",
-    "FieldOracle",
-    "Iteration",
-    "LabelScores",
-    "choose_core",
-    "cut_iteration",
-    "degree_order",
-    "label_iteration",
-    "large_first",
-    "repeated_core",
-    "row_blocks",
-]
-
-
 # --- what is read ----------------------------------------------------------------------------------------------------
 
 

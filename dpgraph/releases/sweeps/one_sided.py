@@ -26,9 +26,6 @@ from dpgraph.releases.sweeps.iteration import Core, FieldOracle, Iteration, Labe
 from dpgraph.tuning import CORE, ONE_SIDED
 from dpgraph.typing import FloatArray, IntArray
 
-__all__ = ["release_one_sided_sweeps", "row_blocks", "score_units"]
-
-
 #: Squares of larger scales overflow; nothing is learnt from either.
 _LARGEST_SCALE = 1e150
 #: Least weight of a reading that known readings are put in proportion to.
@@ -40,19 +37,10 @@ def release_one_sided_sweeps(
 ) -> tuple[FloatArray, FloatArray]:
     """Set the rows outside the core for a part of the budget; return the iterate and posterior means of its fields.
 
-    Parameters
-    ----------
-    iteration, variances
-        As for :func:`~dpgraph.releases.sweeps.gaussian.release_iterates`; `revise` is not asked.
-    core : Core
-        Rows that stand; the order of the others. The means of its fields stay zero.
-    X : ndarray, shape (rows, columns)
-        The iterate, zero outside the core.
-    call : Call
-        What the sweeps of the core got too. A pure part pays for Laplace noise, a Gaussian stage of a call that goes in
-        stages does so beside the core, another Gaussian call pays for Gaussian noise.
-    sweeps : int
-        At least 1; 1 where there is a core, whose rows are read in the first sweep only.
+    `X` is zero outside the core, whose rows stand; the means of its fields stay zero, and `revise` is not asked. Where
+    there is a core, `sweeps` is 1: its rows are read in the first sweep only. A pure part pays for Laplace noise, and
+    so does a Gaussian stage of a call that goes in stages, beside the core; another Gaussian call pays for Gaussian
+    noise.
 
     Notes
     -----

@@ -15,8 +15,6 @@ from dpgraph.releases.totals import release_weight
 from dpgraph.tuning import TABLES
 from dpgraph.typing import FloatArray, IntArray
 
-__all__ = ["release_table_iterates"]
-
 
 def release_table_iterates(
     private: PrivateTables,

@@ -19,8 +19,6 @@ from dpgraph.releases.sweeps.one_sided import release_one_sided_sweeps
 from dpgraph.tuning import TWO_STAGE
 from dpgraph.typing import FloatArray
 
-__all__ = ["check_core_response", "core_may_answer", "release_core_response", "response_core"]
-
 
 def core_may_answer(epsilon: float) -> bool:
     """Whether `epsilon` leaves a core more than fair coins for answers (:func:`check_core_response` refuses others)."""

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from dpgraph.problems.strategy import Strategy
 from dpgraph.releases.subgraphs import release_by_ladder
 
-__all__ = ["STRATEGY", "Ladder"]
-
 
 @dataclass(frozen=True)
 class Ladder:

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from dpgraph.problems.strategy import Strategy
 from dpgraph.releases.subgraphs import release_by_local_bounds
 
-__all__ = ["STRATEGY", "LocalSensitivity"]
-
 
 @dataclass(frozen=True)
 class LocalSensitivity:

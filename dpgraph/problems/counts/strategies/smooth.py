@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from dpgraph.problems.strategy import Strategy
 from dpgraph.releases.subgraphs import release_by_smooth_sensitivity
 
-__all__ = ["STRATEGY", "Smooth"]
-
 
 @dataclass(frozen=True)
 class Smooth:

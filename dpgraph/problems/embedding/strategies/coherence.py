@@ -28,8 +28,6 @@ from dpgraph.releases.totals import release_degrees
 from dpgraph.results.adjacency import PrivateNormalizedAdjacency
 from dpgraph.tuning import EMBEDDING
 
-__all__ = ["check_coherence", "release_normalized_adjacency"]
-
 
 def check_coherence(options: Coherence, n: int, max_weight: float) -> None:
     """Validate what :func:`release_normalized_adjacency` reads of the options."""

@@ -17,8 +17,6 @@ from dpgraph.releases.normalized import release_noisy_matrix
 from dpgraph.results.adjacency import DENSE_LIMIT, PrivateNormalizedAdjacency
 from dpgraph.typing import FloatArray
 
-__all__ = ["check_gaussian"]
-
 
 def check_gaussian(options: Gaussian, n: int, max_weight: float) -> None:
     """Validate options for a graph of n vertices."""

@@ -18,8 +18,6 @@ from dpgraph.releases.totals import release_total_weight
 from dpgraph.results.adjacency import PrivateNormalizedAdjacency
 from dpgraph.tuning import EMBEDDING, RESIDUAL
 
-__all__ = ["Start", "first_share", "release_start", "release_vector"]
-
 
 class Start(NamedTuple):
     """Released average degree, and whether the degrees are far from the leading eigenvector."""
