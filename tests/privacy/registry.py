@@ -317,6 +317,16 @@ ENTRIES: tuple[Entry, ...] = (
         for adjacency in ("label-edge", "constraint")
     ),
     Entry("private_max_k_cut", iterate_neighbours, poisoned_graph(), options={"k": 3, "delta": 0.0}, pure=True),
+    *(
+        Entry(  # at the epsilon of the audit labels are read repeatedly
+            "private_max_k_cut",
+            iterate_neighbours,
+            poisoned_graph(),
+            options={"k": k, "delta": 0.0, "mechanism": "bounded-iterates"},
+            pure=True,
+        )
+        for k in (2, 3)
+    ),
     Entry(
         "private_max_2csp",
         edge_csp_neighbours,

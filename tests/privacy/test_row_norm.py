@@ -43,8 +43,9 @@ def name_of(body):
 
 def all_rows(body, far):
     """One representative of each integer row, its first number 0 where constants do not matter."""
-    rows = np.array(list(itertools.product(range(-far, far + 1), repeat=body.columns)))
-    return rows[rows[:, 0] == 0] if body.shifts else rows
+    free = body.columns - body.shifts
+    axes = np.meshgrid(*[np.zeros(1, dtype=np.int64)] * body.shifts, *[np.arange(-far, far + 1)] * free, indexing="ij")
+    return np.stack([axis.ravel() for axis in axes], axis=1)
 
 
 def cells(rows, body):
