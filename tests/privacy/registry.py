@@ -327,6 +327,14 @@ ENTRIES: tuple[Entry, ...] = (
         )
         for k in (2, 3)
     ),
+    Entry(  # the same where labels are not worth the same: a constant that is added to all of them matters
+        "private_max_2csp",
+        edge_csp_neighbours,
+        Data(PoisonedCSP(4, 3)),
+        options={"adjacency": "edge", "delta": 0.0, "mechanism": "bounded-iterates"},
+        private="instance",
+        pure=True,
+    ),
     Entry(
         "private_max_2csp",
         edge_csp_neighbours,

@@ -35,7 +35,9 @@ def quietest_law(oracle: FieldOracle, readings: int, epsilon: float) -> ReadingL
     """The law of smallest mean variance for this pure epsilon: numbers by themselves, or rows together where they can.
 
     Iterates are those of :class:`~dpgraph.releases.sweeps.core.PublicIterate`. The variance of a row that is released
-    up to a constant is that in each of the other directions.
+    up to a constant is that in each of the other directions. Where the grid is coarser than the fields, rounding adds a
+    step at most to the move of each number: to the l1 norm of a row, or to its range, no more steps than it has
+    numbers.
     """
     numbers = ReadingNorm(readings)
     step, size, spent = reading_grid(oracle.envelope, oracle.columns, oracle.unit, epsilon)
