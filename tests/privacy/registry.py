@@ -318,14 +318,15 @@ ENTRIES: tuple[Entry, ...] = (
     ),
     Entry("private_max_k_cut", iterate_neighbours, poisoned_graph(), options={"k": 3, "delta": 0.0}, pure=True),
     *(
-        Entry(  # at the epsilon of the audit labels are read repeatedly
+        Entry(  # at the epsilon of the audit labels are read repeatedly; two labels are so from a small one on
             "private_max_k_cut",
-            iterate_neighbours,
+            neighbours,
             poisoned_graph(),
             options={"k": k, "delta": 0.0, "mechanism": "bounded-iterates"},
             pure=True,
+            epsilon=epsilon,
         )
-        for k in (2, 3)
+        for k, neighbours, epsilon in ((2, large_graph_neighbours, 2.5), (3, iterate_neighbours, EPSILON))
     ),
     Entry(  # the same where labels are not worth the same: a constant that is added to all of them matters
         "private_max_2csp",

@@ -57,6 +57,7 @@ CUT = entry_of("private_max_cut", mechanism="bounded-iterates")
 VECTOR = entry_of("private_normalized_adjacency", mechanism="noisy-power", rank=1)
 TOGETHER = entry_of("private_max_cut", mechanism="bounded-iterates", noise="auto")
 LABELS = entry_of("private_max_k_cut", mechanism="bounded-iterates", delta=0.0, k=3)
+TWO_LABELS = entry_of("private_max_k_cut", mechanism="bounded-iterates", delta=0.0, k=2)
 ADJACENCY = entry_of("private_normalized_adjacency", mechanism="gaussian")
 SPECTRAL = entry_of("private_normalized_adjacency", mechanism="coherence", rank=2)
 SPECTRUM = entry_of("private_spectrum", k=3)
@@ -244,7 +245,9 @@ def noise_of_rows_halved(monkeypatch):
     draw = NoiseSource.readings
 
     def readings(self, shape, rows, norm, unit, scale):
-        return draw(self, shape, rows, norm, unit, scale / (2 if isinstance(norm, RowNorm) else 1))
+        noise = draw(self, shape, rows, norm, unit, scale / (2 if isinstance(norm, RowNorm) else 1))
+        noise.scale = scale  # what the ledger says
+        return noise
 
     monkeypatch.setattr(NoiseSource, "readings", readings)
 
@@ -423,7 +426,7 @@ MUTANTS = {
     noise_of_readings_halved: (audit_check, TOGETHER),
     rows_of_labels_at_half_their_price: (replay_check, LABELS),
     labels_by_themselves_at_the_price_of_one: (replay_check, LABELS),
-    noise_of_rows_halved: (audit_check, LABELS),
+    noise_of_rows_halved: (audit_check, TWO_LABELS),
     first_reading_sees_rows_that_are_not_set: (replay_check, TOGETHER),
     too_few_answers_are_false: (replay_check, ANSWERS),
     exact_graph_is_cut_in_place_of_the_answers: (replay_check, ANSWERS),
