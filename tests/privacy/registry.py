@@ -50,6 +50,7 @@ from tests.privacy.inputs import (
     all_graph_neighbours,
     array_neighbours,
     bit_neighbours,
+    complete_graph_neighbours,
     cosine_neighbours,
     csp_neighbours,
     dense_graph_neighbours,
@@ -326,7 +327,7 @@ ENTRIES: tuple[Entry, ...] = (
             pure=True,
             epsilon=epsilon,
         )
-        for k, neighbours, epsilon in ((2, large_graph_neighbours, 2.5), (3, iterate_neighbours, EPSILON))
+        for k, neighbours, epsilon in ((2, complete_graph_neighbours, 2.5), (3, iterate_neighbours, EPSILON))
     ),
     Entry(  # the same where labels are not worth the same: a constant that is added to all of them matters
         "private_max_2csp",

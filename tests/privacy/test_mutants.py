@@ -21,7 +21,6 @@ from dpgraph.privacy.call import Call, Released
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.matrix_noise import MatrixLaw
 from dpgraph.privacy.noise import NoiseSource
-from dpgraph.privacy.row_norm import RowNorm
 from dpgraph.problems.counts import degrees as degree_problem
 from dpgraph.problems.cut.strategies import randomized_response as cut_by_answers
 from dpgraph.problems.matrices import diagnostics
@@ -57,7 +56,6 @@ CUT = entry_of("private_max_cut", mechanism="bounded-iterates")
 VECTOR = entry_of("private_normalized_adjacency", mechanism="noisy-power", rank=1)
 TOGETHER = entry_of("private_max_cut", mechanism="bounded-iterates", noise="auto")
 LABELS = entry_of("private_max_k_cut", mechanism="bounded-iterates", delta=0.0, k=3)
-TWO_LABELS = entry_of("private_max_k_cut", mechanism="bounded-iterates", delta=0.0, k=2)
 ADJACENCY = entry_of("private_normalized_adjacency", mechanism="gaussian")
 SPECTRAL = entry_of("private_normalized_adjacency", mechanism="coherence", rank=2)
 SPECTRUM = entry_of("private_spectrum", k=3)
@@ -241,17 +239,6 @@ def labels_by_themselves_at_the_price_of_one(monkeypatch):
     monkeypatch.setattr(degree_core, "quietest_law", law)
 
 
-def noise_of_rows_halved(monkeypatch):
-    draw = NoiseSource.readings
-
-    def readings(self, shape, rows, norm, unit, scale):
-        noise = draw(self, shape, rows, norm, unit, scale / (2 if isinstance(norm, RowNorm) else 1))
-        noise.scale = scale  # what the ledger says
-        return noise
-
-    monkeypatch.setattr(NoiseSource, "readings", readings)
-
-
 def residual_told_without_noise(monkeypatch):
     """How far degrees are from the vector decides how many products are released: exactly known, it tells of edges."""
 
@@ -426,7 +413,6 @@ MUTANTS = {
     noise_of_readings_halved: (audit_check, TOGETHER),
     rows_of_labels_at_half_their_price: (replay_check, LABELS),
     labels_by_themselves_at_the_price_of_one: (replay_check, LABELS),
-    noise_of_rows_halved: (audit_check, TWO_LABELS),
     first_reading_sees_rows_that_are_not_set: (replay_check, TOGETHER),
     too_few_answers_are_false: (replay_check, ANSWERS),
     exact_graph_is_cut_in_place_of_the_answers: (replay_check, ANSWERS),

@@ -19,6 +19,8 @@ from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.row_norm import CrossPolytope, Range, RowNorm, nested_rows, seeded_rows
 from dpgraph.releases.sweeps.iteration import FieldOracle, RowMove
 from dpgraph.releases.sweeps.reading_law import quietest_law, repeats_are_quieter
+from tests.privacy.attack.planted import noise_of_rows_halved
+from tests.privacy.audit import epsilon_lower_bound
 from tests.privacy.enumeration import graph_family, neighbours
 from tests.privacy.replay import size_of_rows
 
@@ -349,6 +351,33 @@ def test_the_largest_loss_over_all_outputs_is_epsilon_and_attained():
     assert sees_it_first + sees_it_later == pytest.approx(epsilon)
     moved_to_another_label = losses[1, 2]
     assert moved_to_another_label == pytest.approx(norm.first * epsilon)  # no more than a label that stays
+
+
+def audited(body, epsilon, there, rows=20_000):
+    """Lower bound on the loss between rows of values 0 and rows of the values `there`, shape (readings, columns)."""
+    norm, chosen = RowNorm(len(there), body), np.arange(rows)
+    step, size, used = reading_grid(1.0, body.columns, 2.0**-8, epsilon)
+
+    def log_likelihood_ratios(values, seed):
+        shape = (rows, body.columns)
+        noise = noise_source(seed).readings(shape, chosen, norm, step, size / used)
+        reads = [noise.later if t else noise.first for t in range(len(there))]
+        outputs = np.stack([read(chosen, np.tile(row, (rows, 1))) for read, row in zip(reads, values, strict=True)])
+        sizes = [body.size(outputs - centre[:, None]) for centre in (np.zeros_like(there), there)]
+        norms = [norm.first * s[0] + norm.later * np.maximum(s[1:].max(axis=0) - s[0], 0) for s in sizes]
+        return (norms[0] - norms[1]) * used / size
+
+    return epsilon_lower_bound(log_likelihood_ratios(there * 0, 1), log_likelihood_ratios(there, 2))
+
+
+@pytest.mark.parametrize("body", [CrossPolytope(3, shifts=False), CrossPolytope(3, shifts=True)], ids=name_of)
+def test_an_audit_finds_most_of_the_loss_of_a_label_that_changes_and_half_the_noise_to_be_too_little(body, monkeypatch):
+    """One row sees label 1, then label 2: a epsilon. From outputs alone, exact values known on either side."""
+    there, epsilon = np.eye(3)[:2], 2.0
+    promised = RowNorm(2, body).first * epsilon
+    assert 0.7 * promised < audited(body, epsilon, there) <= promised
+    noise_of_rows_halved(monkeypatch)
+    assert audited(body, epsilon, there) > promised
 
 
 def test_the_range_of_a_row_of_a_constraint_problem_moves_by_two_weights_at_most_and_by_that():
