@@ -29,6 +29,7 @@ CHANGED = {
     r"private_max_(cut|bisection)\(planted-bisection\) mechanism=auto noise=laplace epsilon=1 ": "auto without delta may take any pure strategy, so also repeated sweeps",
     r"(tables\(bits 60\)|plot\(\) kind=plot_marginal)": LAPLACE,
     r"private_cosine_similarities\(": "the matrix is the field `entries`, beside the labels of its rows; its numbers are the same",
+    r"private_max_2csp\(.* adjacency=constraint noise=auto ": "readings of whole tables get noise for the range of their rows, less than for each number by itself",
     r"private_max_2csp\(": LAST_BIT,
     r"private_normalized_adjacency\((few|regular) 400\) mechanism=auto rank=1 epsilon=4 ": LAST_BIT,
     r"private_normalized_adjacency\(weighted 80\) mechanism=auto rank=1 epsilon=3 ": LAST_BIT,

@@ -11,6 +11,7 @@ import numpy as np
 
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.grid import ReadingNorm
+from dpgraph.privacy.row_norm import RowNorm
 from dpgraph.typing import FloatArray
 
 
@@ -149,6 +150,39 @@ def repeated_readings(envelope: float, norm: ReadingNorm, *, from_zero: bool) ->
     return envelope * norm.edge(from_zero=from_zero)
 
 
+def repeated_rows(size: float, norm: RowNorm, *, from_zero: bool) -> float:
+    """Change of all readings of all rows in repeated sweeps, in a norm N for each row of numbers, summed.
+
+    N is :class:`~dpgraph.privacy.row_norm.RowNorm`: N(y, z) = a |y| + b max(max|z| - |y|, 0), y the first reading of a
+    row and z the others, |.| a norm of one reading of a row, or a norm of such a row up to a constant that is added to
+    all its numbers; a + b = 1, a >= b (a = 1 where there are no others). `size` is a bound on |d|, d what an edge adds
+    to a row of fields in any one reading: w in the sum of absolute values for fields A X, X in the simplex.
+
+    *Theorem.* Let X be public at all times, and let rows be read and set as for :func:`repeated_readings`, X_i being
+    zero until row i has been read once, or has forgone its first reading (`from_zero`). If all readings of a row
+    together get noise of density proportional to exp(-N / s), independent between rows, and if rows are released up to
+    a constant where |.| does not see constants, all outputs together are (`size` / s)-DP, although X and the order of
+    the rows depend on the outputs before. Without that condition they are (2 a `size` / s)-DP.
+
+    *Proof.* N(y, z) = max(a |y|, (a - b) |y| + b max|z|) is a norm of all readings of a row, or one of readings up to
+    constants, in which case outputs, noise and densities are those of classes of rows that differ by constants. Fix
+    the outputs, and with them X at all times. Neighbours that differ in the edge {i, j} have the same exact readings
+    but of rows i and j. One of these moves by (y, z) with |y| <= size and |z_t| <= size for each t: by a `size` at most
+    in N, whatever direction each reading moves in. The other one moves by (0, z), b `size` at most: the one that was
+    read first, or that has forgone its first reading. The densities of the noise of both rows at outputs minus exact
+    readings therefore change by factors of at most exp(a `size` / s) and exp(b `size` / s); a + b = 1.
+
+    *The sum over numbers of the largest reading is no such bound.* Let row j have label 1 when row i is first read and
+    label 2 when it is read again. Then number 1 moves by w in one reading, and number 2 by w in another: with noise for
+    each number by itself, in the norm of :func:`repeated_readings`, that costs twice w, and up to K w for K labels.
+    Here it costs w. Where the same number moves in each reading (one entry of a table), the sum over numbers is right,
+    and independent noise for each number is the law of its norm.
+
+    M. Hardt, K. Talwar, "On the geometry of differential privacy", STOC 2010, section 4 (the K-norm mechanism).
+    """
+    return size * norm.edge(from_zero=from_zero)
+
+
 def constraint_rows(max_weight: float, alphabet: int) -> float:
     """Change in l2 of one row of the fields of a 2-CSP when the table of one pair of variables changes.
 
@@ -165,6 +199,15 @@ def constraint_rows_l1(max_weight: float, alphabet: int) -> float:
     return alphabet * max_weight
 
 
+def constraint_rows_range(max_weight: float) -> float:
+    """Change of one row of the fields of a 2-CSP, its largest entry less its smallest, see :func:`constraint_rows`: 2w.
+
+    Each of the q entries is an average of entries of R and zeros, and lies in [-w, w]. The range of a row is what is
+    left of its largest entry if any constant may be added to all of them.
+    """
+    return 2.0 * max_weight
+
+
 def label_rows(max_weight: float, alphabet: int, centre: float) -> float:
     """Change in l2 of one row of (adjacency)(X - c 1) when one edge changes, X in the simplex, 0 <= c <= 1/2.
 
@@ -175,6 +218,15 @@ def label_rows(max_weight: float, alphabet: int, centre: float) -> float:
     if not 0 <= centre <= 0.5:
         raise InvalidParameterError(f"centre must lie in [0, 1/2]; got {centre!r}")
     return math.hypot(1 - centre, math.sqrt(alphabet - 1) * centre) * max_weight
+
+
+def label_rows_l1(max_weight: float) -> float:
+    """Change in l1 of one row of (adjacency) X when one edge changes, X in the simplex, or X_v zero: w.
+
+    Row u moves by t X_v, |t| <= w, and the entries of X_v are nonnegative and sum to at most 1. Up to a constant that
+    is added to all entries the row moves by no more, and (adjacency)(X - c 1) moves by the same.
+    """
+    return max_weight
 
 
 def label_counts(max_weight: float) -> float:

@@ -119,8 +119,8 @@ def nested_cubes(
     while wanted.size:
         some = wanted[: max(_BATCH // (later + 2), 1)]
         terms = _ratio_powers(some.size, later, exponents, generator)
-        inner = _geometric_sums(terms + 1, exponents[0], generator)
-        half_widths = inner + _geometric_sums(later - terms + 1, exponents[1], generator)
+        inner = geometric_sums(terms + 1, exponents[0], generator)
+        half_widths = inner + geometric_sums(later - terms + 1, exponents[1], generator)
         accepted = (inner > 0) | (generator.integers(0, 2, size=some.size) > 0)
         for i in range(2, later + 2):
             accepted &= generator.integers(0, 2 * (half_widths + i)) < 2 * half_widths + 1
@@ -166,7 +166,7 @@ def _ratio_powers(count: int, largest: int, exponents: tuple[int, int], generato
     return powers
 
 
-def _geometric_sums(terms: IntArray, exponent: int, generator: np.random.Generator) -> IntArray:
+def geometric_sums(terms: IntArray, exponent: int, generator: np.random.Generator) -> IntArray:
     """Entry i is a sum of ``terms[i]`` >= 1 independent geometric variables."""
     starts = np.concatenate([[0], np.cumsum(terms)[:-1]])
     return np.add.reduceat(geometric(int(terms.sum()), exponent, generator), starts)

@@ -11,6 +11,7 @@ import math
 import os
 import secrets
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,7 @@ from dpgraph.privacy.grid import (
     split,
     sum_on_grid,
 )
+from dpgraph.privacy.row_norm import NestedRows, RowNorm, nested_rows, seeded_rows
 from dpgraph.typing import FloatArray, IntArray
 
 #: Discrete Laplace numbers are drawn this many at a time: drawing one takes as long as drawing a hundred.
@@ -121,22 +123,30 @@ class NoiseSource:
         return largest
 
     def readings(
-        self, shape: tuple[int, int], rows: IntArray, norm: ReadingNorm, unit: float, scale: float
+        self, shape: tuple[int, int], rows: IntArray, norm: ReadingNorm | RowNorm, unit: float, scale: float
     ) -> ReadingNoise:
-        """Noise for all readings of `rows` of an array: for each number one vector, of density exp(-norm / scale).
+        """Noise for all readings of `rows` of an array, of density exp(-norm / scale): one vector a number, or a row.
 
         The noise is rounded to a grid whose step `unit` should be thousands of times smaller
         (:func:`~dpgraph.privacy.grid.reading_grid`).
         """
-        count, rates = rows.size * shape[1], (norm.first * unit / scale, norm.later * unit / scale)
+        rates = norm.first * unit / scale, norm.later * unit / scale
+        exponents = math.floor(rates[0] * 2.0**EXPONENT_BITS), math.floor(rates[1] * 2.0**EXPONENT_BITS)
+        if isinstance(norm, RowNorm):
+            if self.seeded:
+                first, radii = seeded_rows(rows.size, norm, rates, self._generator)
+            else:
+                first, radii = nested_rows(rows.size, norm, exponents, self.generator)
+            nested = NestedRows.of(shape, rows, norm.body, first, radii)
+            return ReadingNoise(self, norm, unit, scale, rows, nested)
+        count, later = rows.size * shape[1], norm.readings - 1
         if self.seeded:
-            drawn = _seeded_cubes(self._generator, count, norm.readings - 1, rates)
+            drawn = _seeded_cubes(self._generator, count, later, rates)
         else:
-            exponents = math.floor(rates[0] * 2.0**EXPONENT_BITS), math.floor(rates[1] * 2.0**EXPONENT_BITS)
-            drawn = exact.nested_cubes(count, norm.readings - 1, exponents, self.generator)
+            drawn = exact.nested_cubes(count, later, exponents, self.generator)
         cubes = np.zeros((2, *shape), dtype=np.int64)
         cubes[:, rows] = np.reshape(drawn, (2, -1, shape[1]))
-        return ReadingNoise(self, norm, unit, scale, rows, cubes)
+        return ReadingNoise(self, norm, unit, scale, rows, _NestedCubes(*cubes))
 
     def scalars(self, values: Terms, unit: float, scale: float) -> FloatArray:
         """Release a few reals: rounded to the grid `unit`, plus discrete Gaussian noise of parameter `scale`."""
@@ -180,6 +190,12 @@ class NoiseSource:
         """Round `values` to multiples of `unit`, and add `noise` units exactly."""
         return sum_on_grid(split(values, unit)[0], noise, unit)
 
+    def on_grid_up_to_constants(self, values: FloatArray, unit: float, noise: FloatArray) -> FloatArray:
+        """The same for each row up to a constant: differences to its first number are released, rounded once."""
+        (points,) = split(values, unit)[0]
+        first = np.broadcast_to(points[:, :1], points.shape)
+        return sum_on_grid((points, -first), noise - noise[:, :1], unit)
+
     def _laplace(self, shape: tuple[int, ...], scale: float) -> FloatArray:
         """Discrete Laplace numbers: exact ones come from the reserve of their scale, each is handed out once."""
         size = math.prod(shape)
@@ -194,20 +210,40 @@ class NoiseSource:
         return draws.reshape(shape)
 
 
+@dataclass(frozen=True)
+class _NestedCubes:
+    """First readings of all numbers, and half-widths of the cubes that hold the later ones."""
+
+    first: IntArray
+    half_widths: IntArray
+
+    def later(self, rows: IntArray, generator: np.random.Generator) -> IntArray:
+        """Noise for one more reading of each of these rows."""
+        widths = self.half_widths[rows]
+        return generator.integers(-widths, widths + 1)
+
+
 class ReadingNoise:
     """Noise for several readings of the same numbers: one noise vector a number, of which each reading uses one entry.
 
     Use :meth:`NoiseSource.readings`. The entries of a vector lie in a cube, whose half-width is drawn first. Given the
-    half-width, the noise of the later readings is uniform and independent, so it is drawn when it is needed.
+    half-width, the noise of the later readings is uniform and independent, so it is drawn when it is needed. Where a
+    row has one vector for all its numbers (:class:`~dpgraph.privacy.row_norm.RowNorm`), another body stands in for the
+    cube, and rows may be released up to a constant.
     """
 
     def __init__(
-        self, source: NoiseSource, norm: ReadingNorm, unit: float, scale: float, rows: IntArray, cubes: IntArray
+        self,
+        source: NoiseSource,
+        norm: ReadingNorm | RowNorm,
+        unit: float,
+        scale: float,
+        rows: IntArray,
+        nested: _NestedCubes | NestedRows,
     ) -> None:
         self.norm, self.scale = norm, scale
-        self._source, self._unit = source, unit
-        self._first, self._half_widths = cubes
-        self._left = np.zeros(len(self._first), dtype=np.int64)
+        self._source, self._unit, self._nested = source, unit, nested
+        self._left = np.zeros(len(nested.first), dtype=np.int64)
         self._left[rows] = norm.readings
 
     def first(self, rows: IntArray, values: FloatArray) -> FloatArray:
@@ -215,16 +251,19 @@ class ReadingNoise:
         if np.any(self._left[rows] != self.norm.readings):
             raise DPGraphError("internal error: a row has been read before its first reading")
         self._left[rows] -= 1
-        return self._source.on_grid(values, self._unit, self._first[rows].astype(np.float64))
+        return self._release(values, self._nested.first[rows])
 
     def later(self, rows: IntArray, values: FloatArray) -> FloatArray:
         """Release a further reading of `rows`. A row that has not been read yet gives up its first reading."""
         self._left[rows] = np.minimum(self._left[rows], self.norm.readings - 1) - 1
         if np.any(self._left[rows] < 0):
             raise DPGraphError("internal error: a row is read more often than its noise was drawn for")
-        widths = self._half_widths[rows]
-        draws = self._source.generator.integers(-widths, widths + 1)
-        return self._source.on_grid(values, self._unit, draws.astype(np.float64))
+        return self._release(values, self._nested.later(rows, self._source.generator))
+
+    def _release(self, values: FloatArray, draws: IntArray) -> FloatArray:
+        shifts = isinstance(self.norm, RowNorm) and self.norm.body.shifts
+        add = self._source.on_grid_up_to_constants if shifts else self._source.on_grid
+        return add(values, self._unit, draws.astype(np.float64))
 
 
 def noise_source(rng: int | np.random.Generator | NoiseSource | None) -> NoiseSource:

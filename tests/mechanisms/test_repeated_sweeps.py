@@ -218,3 +218,54 @@ def test_weighted_graphs_are_rounded_to_the_grid_of_the_noise_and_pay_for_it(wei
     assert weights[1] < line.sensitivity < weights[1] * (1 + 1e-4)
     assert line.scale == pytest.approx(line.sensitivity / line.epsilon)
     assert math.isfinite(cut.estimated_value)
+
+
+def lines_of(result):
+    return [(line.name, line.mechanism) for line in result.privacy.entries]
+
+
+@pytest.mark.parametrize(
+    ("k", "options", "line"),
+    [
+        (3, {}, ("fields, 4 sweeps", "K-norm")),
+        (2, {"epsilon": 2.0}, ("fields, 3 sweeps", "K-norm")),
+        (3, {"epsilon": 1.0}, ("labels, sweep 1", "noisy maximum")),  # a single sweep
+        (3, {"epsilon": 2.0}, ("labels, sweep 1", "Laplace")),  # two, whose readings are quieter
+        (8, {"epsilon": 6.0}, ("labels, sweep 1", "Laplace")),  # for many labels they are
+        (3, {"noise": "laplace"}, ("labels, sweep 4", "noisy maximum")),
+        (3, {"delta": 1e-6}, None),
+    ],
+)
+def test_labels_under_a_public_relation_are_read_repeatedly_where_that_is_quieter(k, options, line):
+    options = {"epsilon": 4.0, "delta": 0.0, "noise": "auto"} | options
+    mechanism = dpgraph.strategies.BoundedIterates(options.pop("noise"))
+    cut = dpgraph.private_max_k_cut(
+        nx.complete_multipartite_graph(40, 40, 40), k, mechanism=mechanism, rng=0, **options
+    )
+    if line is None:
+        assert "K-norm" not in {mechanism for _, mechanism in lines_of(cut)}
+    else:
+        assert line in lines_of(cut)
+    together = [line for line in cut.privacy.entries if line.mechanism == "K-norm"]
+    assert all(line.sensitivity == pytest.approx(1.0, rel=1e-4) for line in together)  # an edge, whatever k
+
+
+def test_a_planted_colouring_is_found_by_repeated_readings():
+    G = nx.complete_multipartite_graph(60, 60, 60)
+    for seed in range(3):
+        cut = dpgraph.private_max_k_cut(G, 3, epsilon=4.0, mechanism="bounded-iterates", rng=seed)
+        assert "K-norm" in {mechanism for _, mechanism in lines_of(cut)}
+        assert dpgraph.evaluate.csp_value(dpgraph.TwoCSP.from_networkx(G, "max-k-cut", 3), cut.labels) == pytest.approx(
+            G.number_of_edges()
+        )
+
+
+def test_a_whole_table_pays_for_the_range_of_its_rows_and_finds_hidden_labels_more_often():
+    found = []
+    for seed in range(4):
+        instance = dpgraph.datasets.planted_csp(400, 100, 3, 0.9, rng=seed)
+        result = dpgraph.private_max_2csp(instance, epsilon=1.5, adjacency="constraint", rng=seed)
+        (line,) = [line for line in result.privacy.entries if line.mechanism == "K-norm"]
+        assert line.sensitivity == pytest.approx(2.0, rel=1e-3)
+        found.append(dpgraph.evaluate.csp_value(instance, result.labels) / instance.total_weight)
+    assert np.mean(found) > 0.8

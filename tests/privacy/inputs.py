@@ -87,6 +87,13 @@ def dense_graph_neighbours() -> Pairs:
     yield from graph_neighbours()
 
 
+def complete_graph_neighbours() -> Pairs:
+    """Two complete graphs, dense enough for two sweeps of two labels at a small epsilon, without one edge."""
+    for n in (24, 30):
+        weights = np.ones((n, n)) - np.eye(n)
+        yield from _three_pairs(f"complete, n = {n}", weights)
+
+
 def undecided_neighbours() -> Pairs:
     """Graphs of the size at which the degrees choose the mechanism of an embedding: uneven, few and many of them."""
     n = 400

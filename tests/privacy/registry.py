@@ -50,6 +50,7 @@ from tests.privacy.inputs import (
     all_graph_neighbours,
     array_neighbours,
     bit_neighbours,
+    complete_graph_neighbours,
     cosine_neighbours,
     csp_neighbours,
     dense_graph_neighbours,
@@ -317,6 +318,25 @@ ENTRIES: tuple[Entry, ...] = (
         for adjacency in ("label-edge", "constraint")
     ),
     Entry("private_max_k_cut", iterate_neighbours, poisoned_graph(), options={"k": 3, "delta": 0.0}, pure=True),
+    *(
+        Entry(  # at the epsilon of the audit labels are read repeatedly; two labels are so from a small one on
+            "private_max_k_cut",
+            neighbours,
+            poisoned_graph(),
+            options={"k": k, "delta": 0.0, "mechanism": "bounded-iterates"},
+            pure=True,
+            epsilon=epsilon,
+        )
+        for k, neighbours, epsilon in ((2, complete_graph_neighbours, 2.5), (3, iterate_neighbours, EPSILON))
+    ),
+    Entry(  # the same where labels are not worth the same: a constant that is added to all of them matters
+        "private_max_2csp",
+        edge_csp_neighbours,
+        Data(PoisonedCSP(4, 3)),
+        options={"adjacency": "edge", "delta": 0.0, "mechanism": "bounded-iterates"},
+        private="instance",
+        pure=True,
+    ),
     Entry(
         "private_max_2csp",
         edge_csp_neighbours,

@@ -36,6 +36,7 @@ from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.matrix_noise import LARGER_TRACE, MatrixLaw
 from dpgraph.privacy.noise import NoiseSource, ReadingNoise, noise_source
 from dpgraph.privacy.report import LedgerEntry, PrivacyReport
+from dpgraph.privacy.row_norm import Body, Range, RowNorm
 from dpgraph.releases import symmetric as symmetric_release
 from dpgraph.releases.eigenspaces import projector as subspace
 from dpgraph.releases.records import histogram as histogram_release
@@ -53,7 +54,7 @@ class Release:
     #: Of a reading: its rows, whether it is their first one, and the norm of all readings of a row.
     rows: np.ndarray | None = None
     first: bool = False
-    norm: ReadingNorm | None = None
+    norm: ReadingNorm | RowNorm | None = None
 
 
 class Noise(np.ndarray):
@@ -145,7 +146,7 @@ class RecordingSource(NoiseSource):
         primitive = super().laplace_on_grid
         return self.door("Laplace", exact_sum(values), scale, lambda: primitive(values, unit, scale))
 
-    def readings(self, shape: Any, rows: np.ndarray, norm: ReadingNorm, unit: float, scale: float) -> RecordedReadings:
+    def readings(self, shape: Any, rows: np.ndarray, norm: Any, unit: float, scale: float) -> RecordedReadings:
         return RecordedReadings(self, super().readings(shape, rows, norm, unit, scale))
 
     def noisy_argmax(self, scores: np.ndarray, unit: float, scale: float, *, public: Any = None) -> np.ndarray:
@@ -237,17 +238,34 @@ def exact_sum(values: Terms) -> np.ndarray:
 
 
 def reading_norms(releases: list[Release], changes: list[np.ndarray]) -> dict[int, float]:
-    """Row -> norm of the changes of all its readings, by the formula of the theorem (sensitivity.repeated_readings)."""
+    """Row -> norm of the changes of all its readings, by the formula of the theorem.
+
+    sensitivity.repeated_readings adds up the numbers of a row, sensitivity.repeated_rows has one norm for all of them.
+    """
     if not releases:
         return {}
+    norm = releases[0].norm
     rows = np.unique(np.concatenate([release.rows for release in releases]))
-    first, later = (np.zeros((rows.size, changes[0].shape[1])) for _ in range(2))
+    together = isinstance(norm, RowNorm)
+    first, later = (np.zeros((rows.size, 1 if together else changes[0].shape[1])) for _ in range(2))
     for release, change in zip(releases, changes, strict=True):
         largest, place = first if release.first else later, np.searchsorted(rows, release.rows)
-        largest[place] = np.maximum(largest[place], np.abs(change))
-    ratio = releases[0].norm.ratio if releases[0].norm.readings > 1 else 0.0
+        sizes = size_of_rows(norm.body, change)[:, None] if together else np.abs(change)
+        largest[place] = np.maximum(largest[place], sizes)
+    ratio = norm.ratio if norm.readings > 1 else 0.0
     norms = (first + ratio * np.maximum(later - first, 0.0)) / (1 + ratio)
     return dict(zip(rows.tolist(), norms.sum(axis=1).tolist(), strict=True))
+
+
+def size_of_rows(body: Body, rows: np.ndarray) -> np.ndarray:
+    """Norm of each row, once more: a sum of absolute values, around a median with shifts, or a range."""
+    if isinstance(body, Range):
+        return np.asarray(rows.max(axis=1) - rows.min(axis=1))
+    ranked = np.sort(rows, axis=1)
+    if not body.shifts:
+        return np.asarray(np.abs(ranked).sum(axis=1))
+    half = body.columns // 2
+    return np.asarray(ranked[:, -half:].sum(axis=1) - ranked[:, :half].sum(axis=1))
 
 
 #: The source whose call is running; ledger lines are reported to it.

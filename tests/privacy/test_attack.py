@@ -129,6 +129,11 @@ REGISTERED = {
         "line: fields, k sweeps",
         20,
     ),
+    test_mutants.labels_by_themselves_at_the_price_of_one: (
+        "registry: private_max_k_cut, k=3, delta=0.0, mechanism=bounded-iterates",
+        "line: fields, k sweeps",
+        20,
+    ),
 }
 #: The same for faults that take longer to find.
 REGISTERED_SLOW = {
@@ -143,6 +148,11 @@ REGISTERED_SLOW = {
         20,
     ),
     test_mutants.rows_without_a_label_are_counted: ("registry: private_communities", "loss", 40),
+    test_mutants.rows_of_labels_at_half_their_price: (
+        "registry: private_max_k_cut, k=3, delta=0.0, mechanism=bounded-iterates",
+        "line: fields, k sweeps",
+        20,
+    ),
     test_mutants.first_rows_read_each_other_again: ("registry: two sweeps, private_max_cut", "loss", 400),
 }
 
@@ -161,6 +171,12 @@ def test_a_search_from_the_inputs_of_the_registry_finds_what_random_inputs_do_no
 @pytest.mark.parametrize("fault", REGISTERED_SLOW, ids=lambda fault: fault.__name__)
 def test_a_longer_search_from_the_inputs_of_the_registry_finds_the_rest(fault):
     check_found_only_where_planted(fault, *REGISTERED_SLOW[fault])
+
+
+@pytest.mark.slow
+def test_half_the_noise_of_rows_is_found_by_its_law():
+    target = "registry: private_max_k_cut, k=2, delta=0.0, mechanism=bounded-iterates"
+    check_found_only_where_planted(planted.noise_of_rows_halved, target, "noise: K-norm", 60)
 
 
 def test_every_fault_of_the_other_checks_is_found_by_a_search():

@@ -5,10 +5,17 @@ import pytest
 from tests.privacy.attack import planted
 from tests.privacy.attack.bound_attack import bound_targets
 from tests.privacy.attack.search import attack
+from tests.privacy.test_mutants import labels_by_themselves_at_the_price_of_one
 
 TARGETS = {target.name: target for target in bound_targets()}
 #: Trials that take about a second.
-TRIALS = {"weight between grid points": 3000, "noisy choice": 600, "readings of a row": 4000, "good event": 60}
+TRIALS = {
+    "weight between grid points": 3000,
+    "noisy choice": 600,
+    "readings of a row": 4000,
+    "readings of labels": 1500,
+    "good event": 60,
+}
 
 
 @pytest.mark.parametrize("name", TARGETS)
@@ -25,6 +32,7 @@ def test_no_bound_is_exceeded_and_each_is_nearly_attained(name):
         (planted.half_to_even, "weight between grid points"),
         (planted.public_and_private_rounded_together, "noisy choice"),
         (planted.every_norm_costs_the_envelope, "readings of a row"),
+        (labels_by_themselves_at_the_price_of_one, "readings of labels"),
         (planted.normal_quantile, "good event"),
     ],
 )

@@ -5,6 +5,7 @@ docs/guarantee.md lists which check catches which fault; the last test keeps tha
 
 import dataclasses
 import itertools
+import math
 import re
 from pathlib import Path
 
@@ -35,6 +36,7 @@ from dpgraph.releases.sweeps import communities as community_sweeps
 from dpgraph.releases.sweeps import core as degree_core
 from dpgraph.releases.sweeps import one_sided as one_sided_sweeps
 from dpgraph.releases.sweeps.iteration import Core
+from dpgraph.releases.sweeps.reading_law import quietest_law
 from tests.privacy.inputs import edge_pair
 from tests.privacy.registry import ENTRIES
 from tests.privacy.replay import doors, replay, replayed_sweeps  # noqa: F401
@@ -53,6 +55,7 @@ DEGREES = entry_of("private_degrees", mechanism="gaussian")
 CUT = entry_of("private_max_cut", mechanism="bounded-iterates")
 VECTOR = entry_of("private_normalized_adjacency", mechanism="noisy-power", rank=1)
 TOGETHER = entry_of("private_max_cut", mechanism="bounded-iterates", noise="auto")
+LABELS = entry_of("private_max_k_cut", mechanism="bounded-iterates", delta=0.0, k=3)
 ADJACENCY = entry_of("private_normalized_adjacency", mechanism="gaussian")
 SPECTRAL = entry_of("private_normalized_adjacency", mechanism="coherence", rank=2)
 SPECTRUM = entry_of("private_spectrum", k=3)
@@ -218,6 +221,22 @@ def first_rows_read_each_other_again(monkeypatch):
 
 def readings_of_one_end_forgotten(monkeypatch):
     monkeypatch.setattr(sensitivity, "repeated_readings", lambda w, *_, **__: w / 2)
+
+
+def rows_of_labels_at_half_their_price(monkeypatch):
+    monkeypatch.setattr(sensitivity, "repeated_rows", lambda size, *_, **__: size / 2)
+
+
+def labels_by_themselves_at_the_price_of_one(monkeypatch):
+    """Independent noise for each label, as if the sum over labels of the largest change were at most an edge."""
+
+    def law(oracle, readings, epsilon):
+        bound = math.inf if oracle.move is None else oracle.move.size
+        return quietest_law(
+            dataclasses.replace(oracle, envelope=min(bound, oracle.envelope), move=None), readings, epsilon
+        )
+
+    monkeypatch.setattr(degree_core, "quietest_law", law)
 
 
 def residual_told_without_noise(monkeypatch):
@@ -392,6 +411,8 @@ MUTANTS = {
     readings_of_one_end_forgotten: (replay_check, TOGETHER),
     residual_told_without_noise: (replay_check, VECTOR),
     noise_of_readings_halved: (audit_check, TOGETHER),
+    rows_of_labels_at_half_their_price: (replay_check, LABELS),
+    labels_by_themselves_at_the_price_of_one: (replay_check, LABELS),
     first_reading_sees_rows_that_are_not_set: (replay_check, TOGETHER),
     too_few_answers_are_false: (replay_check, ANSWERS),
     exact_graph_is_cut_in_place_of_the_answers: (replay_check, ANSWERS),

@@ -35,13 +35,16 @@ OWN_TESTS = {
     "row_release",
     "constraint_rows",
     "constraint_rows_l1",
+    "constraint_rows_range",  # tests/privacy/test_row_norm.py
     "label_rows",
+    "label_rows_l1",  # tests/privacy/test_row_norm.py
     "label_scores",
     "general_core",
     "general_log_coherence",
     "general_projector",
     "product_rounding",  # tests/mechanisms/test_noise_rounding.py
     "repeated_readings",  # tests/privacy/test_reading_norm.py
+    "repeated_rows",  # tests/privacy/test_row_norm.py
     "stability_steps",  # tests/spectral/test_stability.py
 }
 

@@ -3,6 +3,7 @@
 Pure noise is drawn for all readings of a row together: one edge moves each reading by a bounded number, so that they
 move inside a cube, and noise made for the cube (:class:`~dpgraph.privacy.grid.ReadingNorm`) has a sixth of the
 variance that Laplace noise has by composition, and less than Gaussian noise at delta = 1e-6 up to two dozen sweeps.
+Numbers of a row that an edge moves together get noise together (:mod:`~dpgraph.releases.sweeps.reading_law`).
 Where a field is weak beside its noise, all rows are swept a few times (:mod:`~dpgraph.releases.sweeps.one_sided`).
 """
 
@@ -14,7 +15,6 @@ from dataclasses import dataclass
 import numpy as np
 from tqdm import tqdm
 
-from dpgraph.bounds import sensitivity
 from dpgraph.denoise.iterates import (
     FieldTracker,
     is_sparse,
@@ -28,11 +28,11 @@ from dpgraph.denoise.iterates import (
 from dpgraph.exceptions import DPGraphError
 from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call
-from dpgraph.privacy.grid import ReadingNorm, reading_grid
 from dpgraph.privacy.noise import ReadingNoise
 from dpgraph.releases.sweeps.gaussian import release_iterates
 from dpgraph.releases.sweeps.iteration import Core, FieldOracle, Iteration, choose_core, repeated_core, row_blocks
 from dpgraph.releases.sweeps.one_sided import release_one_sided_sweeps
+from dpgraph.releases.sweeps.reading_law import quietest_law, repeats_are_quieter
 from dpgraph.releases.totals import release_degrees
 from dpgraph.tuning import CORE, REPEATED
 from dpgraph.typing import FloatArray, IntArray
@@ -59,7 +59,7 @@ def release_core_iterates(
     sweeps = number_of_sweeps(epsilon, mean_degree / w, labels)
     for_degrees = _degree_share(call, sweeps)
     degrees = release_usable_degrees(graph, mean_degree, call.part(for_degrees))
-    repeats = _repeats(oracle, epsilon, w, mean_degree / w, degrees) if together and call.pure_noise else 0
+    repeats = _repeats(oracle, call, w, mean_degree / w, degrees, sweeps) if together and call.pure_noise else 0
     if repeats:
         core = repeated_core(degrees, epsilon, call.generator)
     else:
@@ -93,8 +93,15 @@ def _degree_share(call: Call, sweeps: int) -> float:
     return CORE.sparse_degree_share if sweeps == 1 else CORE.pure_degree_share
 
 
-def _repeats(oracle: FieldOracle, epsilon: float, w: float, mean_degree: float, degrees: FloatArray) -> int:
-    """How often rows are read with noise that is drawn together; 0 where they are not."""
+def _repeats(oracle: FieldOracle, call: Call, w: float, mean_degree: float, degrees: FloatArray, sweeps: int) -> int:
+    """How often rows are read with noise that is drawn together; 0 where they are not.
+
+    `sweeps` is how often they would be read one-sidedly.
+    """
+    epsilon = call.ledger.epsilon
+    if oracle.scores is not None and not oracle.scores.single:
+        quieter = call.ledger.delta == 0 and repeats_are_quieter(oracle, oracle.scores.bound, sweeps)
+        return sweeps if quieter else 0
     if oracle.columns == 1:
         return number_of_repeats(epsilon, min(mean_degree, oracle.rows - 1.0))
     each = epsilon * w / oracle.envelope
@@ -121,18 +128,16 @@ def release_repeated_sweeps(
 
     Notes
     -----
-    *Guarantee.* Pure, by the theorem at :func:`~dpgraph.bounds.sensitivity.repeated_readings`, whose condition
-    :class:`PublicIterate` keeps: no row is set before its first reading is gone. Fields of core rows read pairs inside
+    *Guarantee.* Pure, by the theorem at :func:`~dpgraph.bounds.sensitivity.repeated_readings`, or that for whole rows
+    (:func:`~dpgraph.bounds.sensitivity.repeated_rows`), whose condition :class:`PublicIterate` keeps: no row is set
+    before its first reading is gone. Fields of core rows read pairs inside
     the core only, because all other rows of the iterate are zero.
     """
     oracle, response, revise = iteration.oracle, iteration.response, iteration.revise
-    norm, generator = ReadingNorm(sweeps), call.generator
-    step, envelope, epsilon = reading_grid(oracle.envelope, oracle.columns, oracle.unit, call.epsilon)
-    moved = sensitivity.repeated_readings(envelope, norm, from_zero=True)  # by PublicIterate
-    name = f"fields, {sweeps} sweeps"
-    scale = call.ledger.pure(name, mechanism="K-norm", sensitivity=moved, epsilon=epsilon, pairs=core.pairs)
-    drawn = call.noise.readings((oracle.rows, oracle.columns), core.rows, norm, step, scale)
-    iterate = PublicIterate(oracle, drawn, norm.variances(scale))
+    law, generator, name = quietest_law(oracle, sweeps, call.epsilon), call.generator, f"fields, {sweeps} sweeps"
+    scale = call.ledger.pure(name, mechanism="K-norm", sensitivity=law.moved, epsilon=law.epsilon, pairs=core.pairs)
+    drawn = call.noise.readings((oracle.rows, oracle.columns), core.rows, law.norm, law.step, scale)
+    iterate = PublicIterate(oracle, drawn, law.norm.variances(scale))
     filters = _Filters.before(oracle, core, variances)
     questions = (sweeps // 2, sweeps) if sweeps >= _REVISED_HALFWAY else (sweeps,)
     for t in tqdm(range(sweeps), desc="sweeps", disable=not iteration.progress):

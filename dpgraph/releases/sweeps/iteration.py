@@ -16,6 +16,7 @@ from dpgraph.denoise.iterates import ITERATE_UNIT, Response, Signs, Simplex, is_
 from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call
 from dpgraph.privacy.report import Pairs
+from dpgraph.privacy.row_norm import Body, CrossPolytope
 from dpgraph.tuning import CORE
 from dpgraph.typing import FloatArray, IntArray
 
@@ -38,6 +39,14 @@ class LabelScores:
 
 
 @dataclass(frozen=True)
+class RowMove:
+    """A bound on what a neighbour adds to one row of fields at any one iterate, in the norm of a body."""
+
+    body: Body
+    size: float
+
+
+@dataclass(frozen=True)
 class FieldOracle:
     """The private data behind a bounded iteration, and how far a neighbour moves it: at most two rows change."""
 
@@ -53,6 +62,8 @@ class FieldOracle:
     row_bound_l1: float
     # Sum over the entries of a row of the most that each of them changes at any iterate
     envelope: float
+    # What a row changes by at any one iterate, if its entries together change by less than that
+    move: RowMove | None = None
     # What each column is worth as a label, where that is public
     scores: LabelScores | None = None
 
@@ -96,7 +107,8 @@ def label_iteration(graph: Graph, relation: FloatArray, *, progress: bool = Fals
     -----
     *Guarantee.* Fields of a core are A (X - c 1) on the rows that are set, c about 1/q if all labels are worth the same
     on average (then c does not change which is best) and 0 otherwise: a row moves by
-    :func:`~dpgraph.bounds.sensitivity.label_rows`, less than by w. Readings of the other rows, counts of labels, move
+    :func:`~dpgraph.bounds.sensitivity.label_rows`, less than by w, and in l1, up to a constant that is added to all its
+    entries, by :func:`~dpgraph.bounds.sensitivity.label_rows_l1`. Readings of the other rows, counts of labels, move
     by at most w in l1, and choices of theirs cost :func:`~dpgraph.bounds.sensitivity.label_scores`.
     """
     w, q = graph.max_weight, len(relation)
@@ -114,6 +126,8 @@ def label_iteration(graph: Graph, relation: FloatArray, *, progress: bool = Fals
         row_bound=sensitivity.label_rows(w, q, centre),
         row_bound_l1=(1 + (q - 2) * centre) * w,
         envelope=q * (1 - centre) * w,
+        # All labels are worth the same: what is added to every count makes no difference.
+        move=RowMove(CrossPolytope(q, shifts=regular), sensitivity.label_rows_l1(w)) if q > 1 else None,
         scores=LabelScores(graph.multiply_rows, relation, sensitivity.label_scores(w)),
     )
     return Iteration(oracle, Simplex(q, relation), progress=progress)

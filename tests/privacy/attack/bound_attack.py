@@ -9,6 +9,7 @@ number of steps, and compared without slack.
   two points of the grid;
 * ``choice``: the sums of which a noisy choice takes the largest, public scores of any size beside private ones;
 * ``readings``: the norm of what one edge adds to all readings of its two rows, if public iterates move in any way;
+* ``readings of labels``: the same for rows of labels, in the norm of the law that the package takes;
 * ``good event``: how often a number that is released lies further off than its slack, the exact sum of the tail.
 """
 
@@ -33,11 +34,14 @@ from dpgraph.privacy.ledger import _GRID_RATIO
 from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.privacy.relation import Edge
 from dpgraph.privacy.report import Pairs
+from dpgraph.privacy.row_norm import CrossPolytope, RowNorm
 from dpgraph.releases import totals as weights
+from dpgraph.releases.sweeps import core
 from dpgraph.releases.sweeps import one_sided as one_sided_sweeps
-from dpgraph.releases.sweeps.iteration import Core, FieldOracle, LabelScores
+from dpgraph.releases.sweeps.iteration import Core, FieldOracle, LabelScores, RowMove
 from tests.privacy.attack.genes import Choice, Gene, Genome, Log, Seed, Share, Whole
 from tests.privacy.attack.trial import Comparison
+from tests.privacy.replay import size_of_rows
 
 _STEPS = round(1 / ITERATE_UNIT)
 _MAX_WEIGHT = Choice((1.0, 0.1, 0.3, 1 / 3, 0.7, 5.0))
@@ -111,7 +115,7 @@ def _choice(genome: Genome) -> float:
     sums = []
     for counts in (counted, counted + grid.largest * label):
         scores = LabelScores(partial(_counts, counts), relation, w)
-        oracle = FieldOracle(2, q, scores.counts, unit, w, w, w, scores)
+        oracle = FieldOracle(2, q, scores.counts, unit, w, w, w, scores=scores)
         noise = _Sums()
         call = open_call(epsilon=1.0, accountant=None, relation=Edge(), noise=noise)
         release = one_sided_sweeps._Lines(oracle, Core(np.arange(2), 0), 1, call).open(0, Pairs.ANY)
@@ -147,11 +151,42 @@ def _readings(genome: Genome) -> float:
     return cost / sensitivity.repeated_readings(1.0, norm, from_zero=from_zero)
 
 
+def _label_readings(genome: Genome) -> float:
+    """The same for rows of labels, points of the simplex: the sum over numbers is one for each reading, not for all."""
+    rng, q = np.random.default_rng(genome["seed"]), genome["labels"]
+    move = RowMove(CrossPolytope(q, shifts=genome["shifts"]), sensitivity.label_rows_l1(1.0))
+    oracle = FieldOracle(2, q, _nothing, ITERATE_UNIT, 1.0, 1.0, float(q), move)
+    law = core.quietest_law(oracle, genome["readings"], 1.0)
+    X = np.zeros((2, q))
+    read: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
+    for row in rng.permutation([0] * genome["readings"] + [1] * genome["readings"]):
+        read[row].append(X[1 - row].copy())
+        X[row] = _label(rng, q)
+        if read[1 - row]:
+            X[1 - row] = _label(rng, q)
+    cost = sum(_norm(law.norm, size) for moved in read for size in _sizes(law.norm, np.array(moved)))
+    return cost / law.moved
+
+
+def _sizes(norm: ReadingNorm | RowNorm, moved: np.ndarray) -> np.ndarray:
+    """What the norm sees of the readings of a row, shape (readings, labels): of each number, or of the whole row."""
+    return size_of_rows(norm.body, moved)[None] if isinstance(norm, RowNorm) else np.abs(moved).T
+
+
+def _label(rng: np.random.Generator, q: int) -> np.ndarray:
+    weights = np.eye(q)[rng.integers(q)] if rng.random() < 0.8 else rng.dirichlet(np.ones(q))
+    return np.asarray(np.floor(weights / ITERATE_UNIT) * ITERATE_UNIT)
+
+
+def _nothing(block: np.ndarray, X: np.ndarray) -> np.ndarray:
+    return np.zeros_like(X[block])
+
+
 def _iterate(rng: np.random.Generator) -> float:
     return float(rng.choice([-1.0, 1.0])) if rng.random() < 0.8 else float(rng.uniform(-1, 1))
 
 
-def _norm(norm: ReadingNorm, moved: np.ndarray) -> float:
+def _norm(norm: ReadingNorm | RowNorm, moved: np.ndarray) -> float:
     """a |y| + b max(max|z| - |y|, 0), as its definition says."""
     first, later = moved[0], moved[1:].max(initial=0.0)
     a = 1.0 if norm.readings == 1 else 1 / (1 + norm.ratio)
@@ -193,6 +228,11 @@ def bound_targets() -> list[BoundTarget]:
             "readings of a row",
             {"readings": Whole(1, 8), "ratio": ratios, "from zero": Choice((True, False)), "seed": Seed()},
             _readings,
+        ),
+        BoundTarget(
+            "readings of labels",
+            {"readings": Whole(1, 8), "labels": Whole(2, 6), "shifts": Choice((True, False)), "seed": Seed()},
+            _label_readings,
         ),
         BoundTarget("good event", {"failure": Log(((1e-12, 0.3),)), "rounding": Share()}, _good_event),
     ]

@@ -13,6 +13,8 @@ import numpy as np
 from scipy import special
 
 from dpgraph.bounds.k_norm import Hull
+from dpgraph.privacy.row_norm import RowNorm
+from tests.privacy.replay import size_of_rows
 
 #: Numbers of one release that are looked at, and of all releases together before a test says anything.
 _MOST, _LEAST = 24, 100
@@ -59,6 +61,8 @@ def uniforms(kind: str, noise: np.ndarray, scale: float, *, first: bool | None, 
         return special.ndtr(above / sizes)
     if isinstance(norm, Hull):  # of a density exp(-norm) in r dimensions the norm is Gamma(r)
         return np.array([special.gammainc(norm.dimension, norm.norm(z.ravel()))])
+    if kind == "K-norm" and isinstance(norm, RowNorm):
+        return _first_row(size_of_rows(norm.body, z[:_MOST]), norm) if first else np.zeros(0)
     if kind == "K-norm":
         return _first_reading(np.abs(z.ravel()[:_MOST]), norm) if first else np.zeros(0)
     if "nuclear" in kind or "wishart" in kind:
@@ -81,6 +85,14 @@ def _matrix(kind: str, z: np.ndarray) -> np.ndarray:
     values = np.linalg.eigvalsh(z)
     parts = float(values[values > 0].sum()), float(-values[values < 0].sum())
     return np.array([special.gammainc(D, max(parts) if "larger" in kind else sum(parts))])
+
+
+def _first_row(sizes: np.ndarray, norm: RowNorm) -> np.ndarray:
+    """Norm M of the first row, r - M integrated out of M^(D - 1) r^(m D) exp(-first M - later (r - M))."""
+    D, most = norm.dimension, (norm.readings - 1) * norm.dimension
+    j = np.arange(most + 1)
+    weights = special.softmax(special.gammaln(D + j) - special.gammaln(j + 1) + j * math.log(norm.ratio))
+    return np.asarray(weights @ special.gammainc((D + j)[:, None], norm.first * sizes))
 
 
 def _first_reading(sizes: np.ndarray, norm: Any) -> np.ndarray:
