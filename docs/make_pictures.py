@@ -141,6 +141,7 @@ NOTEBOOKS = {
     "frontier": "max_cut_frontier",
     "mesh": "mesh_bisection",
     "pca": "private_pca",
+    "report": "report",
     "survey": "survey_marginals",
     "timetable": "scheduling_csp",
 }

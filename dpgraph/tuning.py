@@ -193,7 +193,6 @@ class Power:
     noisy: float = 0.12
     # And if mu is below this over (root mean square of the two largest degrees)/(root mean square of all); > 0
     flat: float = 2.8
-    least_from_signs: int = 9  # Least number of iterations where columns start from random signs
     refinements: int = 3  # Projections onto the last estimate in the end
 
 
@@ -257,22 +256,9 @@ class StabilityTest:
     spectrum_share: float = 0.12  # Share for the spectrum, which only steers
     test_shares: tuple[float, float] = (0.1, 0.7)  # The test may take 25 shares in this range of what is left
     useless_noise: float = 2.0  # Spectral norm of noise at which nothing is left of a projector; > 0
-    # What a plan expects: (standard deviations by which the spectrum is worse, factor of the guessed coherence,
-    # weight). The first one makes the curve: too steep costs little, too flat much
-    scenarios: tuple[tuple[float, float, float], ...] = (
-        (0.5, 1.0, 0.25),
-        (0.0, 1.0, 0.4),
-        (-1.0, 1.0, 0.15),
-        (0.0, 1.5, 0.2),
-    )
     accepted_value: float = 0.75  # The largest rank is taken whose value is at least this; in [0, 1]
-    far: float = 2.0  # Its length, in units of the slack of the least share; > 0
-    steeper: float = 2.0  # Beyond it the curve rises so many times steeper; >= 1
-    room: float = 0.7  # And within this part of the steps until the gap would close; in (0, 1)
     gap_share: float = 0.25  # The gap must stay above this part of the predicted one; in (0, 1)
-    close: float = 0.5  # No plan assumes sigma_{r+1} above this part of sigma_r; in (0, 1)
     bulk_values: int = 6  # Values of the spectrum beyond those of the candidates, which show where the bulk is
-    least_gap: float = 3.0  # Gaps below so many e are never certified; > 2
 
 
 @dataclass(frozen=True)

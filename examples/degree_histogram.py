@@ -8,10 +8,11 @@ and 1 to z_b: z is a histogram at l1 distance 2 for neighbouring graphs. A Gauss
 the number of edges, which is private.) The degree histogram, z_{j-1} - z_j, is answered by the same release. Because z
 never increases with j, the closest such sequence is taken afterwards: post-processing that removes most of the noise.
 
-What is not offered, and why. The number of triangles, the degree correlations of neighbours, and the degree histogram
-within a set of vertices that depends on the edges (a core, a component) have no such small sensitivity: one edge can
-lie in n - 2 triangles, and can move every vertex in or out of a core. Vertex privacy is not offered either: one vertex
-moves up to n - 1 degrees. For all of these, honest noise would be as large as the answer.
+What is not offered, and why. The degree correlations of neighbours, and the degree histogram within a set of vertices
+that depends on the edges (a core, a component), have no such small sensitivity: one edge changes the terms of up to
+2 (n - 2) others, and can move every vertex in or out of a core. Vertex privacy is not offered either: one vertex moves
+up to n - 1 degrees. For all of these, honest noise would be as large as the answer. Triangles have a large worst case
+too, and still can be counted, since few graphs are near it: `dpgraph.private_subgraph_counts`.
 """
 
 from __future__ import annotations

@@ -349,6 +349,24 @@ def embedding(graph: Any, **options: Any) -> Any:
     }
 
 
+def synthetic(graph: Any, **options: Any) -> Any:
+    """A model and what it draws."""
+    value, public = _split(graph)
+    model = dpgraph.private_synthetic_graph(value, **public, **options)
+    return {"model": model, "sample": model.sample(rng=3), "communities": model.communities}
+
+
+def fitted(data: Any, estimator: str, **options: Any) -> Any:
+    """What an estimator of scikit-learn has learnt."""
+    value, public = _split(data)
+    options["random_state"] = options.pop("rng")
+    if estimator == "PrivatePCA":
+        options["max_norm"] = 1.0
+    made = getattr(importlib.import_module("dpgraph.sklearn"), estimator)(**public, **options).fit(value)
+    learnt = {name: found for name, found in vars(made).items() if name.endswith("_") and not name.startswith("_")}
+    return learnt if estimator == "PrivateCommunities" else learnt | {"transformed": made.transform(value)}
+
+
 def tables(data: np.ndarray, **options: Any) -> Any:
     found = dpgraph.private_marginals(data, 2, **options)
     return {
@@ -646,6 +664,8 @@ def drawn(kind: str) -> Any:
 RECIPES: dict[str, Callable[..., Any]] = {
     "networkx bipartite.density": bipartite_density,
     "embedding": embedding,
+    "synthetic graph": synthetic,
+    "sklearn": fitted,
     "tables": tables,
     "accounting": accounting,
     "formulas": formulas,

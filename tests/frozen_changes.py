@@ -14,12 +14,14 @@ __all__ = ["reason"]
 #: Scales of noise that are the same number by another order of operations: they differ in the last bit.
 LAST_BIT = "shares of a budget are multiplied in another order; a scale differs in its last bit"
 LAPLACE = "pure Laplace noise where its expected error is smaller"
+STABILITY = "a stability test is planned along one predicted path, so that it takes another share of the budget, or another curve"
+PRODUCTS = "products of several columns are at least 6 at every start, as those of a single one: random signs had 9"
 
 CHANGED = {
     r"private_degrees\(planted 24\) mechanism=gaussian epsilon=1 seed=0": "the error that delta is needed names the pure mechanism",
     r"networkx degree_centrality\(.*\) epsilon=\S+ delta=1e-06": "degrees get the law of smaller standard deviation",
     r"(accounting\(\)|save_result\(planted 45\) function=private_degrees)": "private_degrees: delta is 0 by default, and the law of smaller standard deviation is taken",
-    r"plan\(\)": "the noise of degrees that is shown is that of the default, the law of smaller standard deviation",
+    r"plan\(\) n=": "the noise of degrees that is shown is that of the default, the law of smaller standard deviation",
     r"command line\(\) line=max-(cut|bisection) ": "--option in place of --rank, which a report no longer holds; --delta is 0 by default; disjoint lines are called so",
     r"command line\(\) line=(degrees|max-cut .*--dry-run)": "--delta is 0 by default, and the law of smaller standard deviation is taken",
     r"private_max_(cut|bisection)\((middle 400|weighted 300|planted-bisection|planted 45)\)( mechanism=(auto|bounded-iterates))?( noise=auto)? epsilon=(1|2|4) ": "signs are read once in sparse graphs, else min(epsilon sqrt(d), d)/2 times, 4 to 24: other numbers of readings",
@@ -41,6 +43,11 @@ CHANGED = {
     r"l1_hulls\(": "the nearest point of an l1 hull is found by nonnegative least squares: other last bits",
     r"private_max_k_cut\((hubs 500|middle 400|heavy 800|random 120|planted 45)\) k=\d (noise=laplace )?epsilon=[134] ": "auto takes a core of labels, which answers from as many edges for each false answer on as one of sides",
     r"private_max_(k_cut|2csp)\(.*mechanism=core-response ": "a core of labels answers from as many edges for each false answer on as one of sides, 1.5, not 1.2",
+    r"(private_(normalized_adjacency|max_cut|max_bisection)|embedding)\(.*mechanism=coherence (?!.*gap-and-coherence)": STABILITY,
+    r"private_normalized_adjacency\((planted 45|planted-cut)\) epsilon=": STABILITY,
+    r"private_projector\(.*certificate=stability ": STABILITY,
+    r"private_normalized_adjacency\(planted-cut\) mechanism=noisy-power epsilon=(0.3|1) ": PRODUCTS,
+    r"private_normalized_adjacency\((regular 400|weighted 80)\) mechanism=auto rank=2 epsilon=(0.3|1) ": PRODUCTS,
     r"private_normalized_adjacency\(.*mechanism=(auto|randomized-response) (rank=\d )?epsilon=16 ": "eigenvectors of answers are refined at every epsilon: little noise was left as it is",
 }
 

@@ -29,6 +29,7 @@ _QUICK |= {"symmetric 3", "unit rows 8", "share 9"}
 def all_cases() -> list[Case]:
     """Every case, each label once."""
     parts = (degrees, adjacency, cuts, labels, constraints, matrices, arrays, tables, backend, command_lines, public)
+    parts += (everyday,)
     found = {case.label: case for part in parts for case in part()}
     return list(found.values())
 
@@ -304,6 +305,39 @@ def command_lines() -> Iterator[Case]:
         "max-cut nowhere.txt --epsilon 1 --delta 1e-6",
     ):
         yield Case("command line", options={"line": line})
+
+
+def everyday() -> Iterator[Case]:
+    """Communities, counts, synthetic graphs, similarities, estimators of scikit-learn: frozen when they were new."""
+    graphs, both = ("planted 45", "planted-bisection", "heavy 800", "weighted 80", "star 30", "no edges"), (1.0, 8.0)
+    few = graphs[:3]
+    for options in ({}, {"communities": 3}, {"resolution": 2.0}):
+        for function in ("private_communities", "synthetic graph"):
+            yield from private(function, few if options else graphs, delta=None, epsilons=both, **options)
+    yield from private("private_degree_distribution", graphs, delta=None, epsilons=both)
+    patterns = ("edge", "wedge", "triangle", "3-star", "4-cycle", "4-clique")
+    for mechanism in ("ladder", "smooth", "local-sensitivity"):
+        options = {"mechanism": mechanism, "delta": DELTA if mechanism == "local-sensitivity" else None}
+        yield from private("private_subgraph_counts", graphs, epsilons=both, patterns=patterns, **options)
+        yield from private("private_transitivity", few, epsilons=both, **options)
+    for mechanism in ("auto", "noisy-power", "randomized-response"):
+        yield from private("private_node_similarities", few, epsilons=both, mechanism=mechanism)
+    for name, inputs, delta in (
+        ("PrivateSpectralEmbedding", few, DELTA),
+        ("PrivateCommunities", few, None),
+        ("PrivatePCA", ("records 40", "records 500"), None),
+        ("PrivatePCA", ["records 500"], DELTA),
+    ):
+        yield from private("sklearn", inputs, delta=delta, epsilons=(4.0,), estimator=name)
+    scenario = {"problem": "communities", "n": 300, "average_degree": 20, "epsilon": 2.0, "repeats": 1}
+    yield Case("plan", options=scenario | {"blocks": 4})
+    for line in (
+        "communities planted-bisection --output labels.csv",
+        "degree-distribution planted-bisection --output degrees.csv",
+        "count planted-bisection triangle wedge --output counts.csv",
+        "synthesize planted-bisection --output twin.csv",
+    ):
+        yield Case("command line", options={"line": f"{line} --epsilon 2 --seed 0 --report report.json"})
 
 
 def public() -> Iterator[Case]:

@@ -443,6 +443,20 @@ def test_a_dry_run_of_max_cut_shows_the_scales_of_the_real_run(run, tmp_path):
         assert next(line for line in real.splitlines() if line.startswith(name)) in dry
 
 
+def test_a_dry_run_of_communities_predicts_their_modularity(run):
+    size = ["--dry-run", "--nodes", 500, "--average-degree", 40]
+    status, out, err = run("communities", "mine.txt", "--epsilon", 2, *size, "--blocks", 3, "--correlation", 0.8)
+    assert (status, err) == (0, "")
+    expected = dpgraph.plan(
+        problem="communities", n=500, average_degree=40, epsilon=2.0, blocks=3, correlation=0.8, communities="auto"
+    )
+    assert expected.table() in out
+    assert "\nlabels, sweep 1 " in out
+    status, _, err = run("communities", "mine.txt", "--epsilon", 2, *size, "--blocks", 0)
+    assert status == 2
+    assert "blocks must be an integer" in err
+
+
 def test_a_dry_run_knows_whether_the_real_run_is_pure(run):
     for mechanism, delta in (("bounded-iterates", "0"), ("noisy-power", "1e-06")):
         options = ["planted-cut", "--epsilon", "1", "--delta", "1e-6", "--mechanism", mechanism, "--dry-run"]

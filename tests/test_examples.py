@@ -116,12 +116,13 @@ def run_notebook(name):
     )
 
 
-def test_the_six_notebooks_of_the_documentation_are_there():
+def test_the_seven_notebooks_of_the_documentation_are_there():
     assert NOTEBOOKS == [
         "embedding_facebook",
         "max_cut_frontier",
         "mesh_bisection",
         "private_pca",
+        "report",
         "scheduling_csp",
         "survey_marginals",
     ]

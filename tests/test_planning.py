@@ -9,7 +9,7 @@ import pytest
 import dpgraph
 from dpgraph.denoise.state_evolution import one_sweep, random_graph
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.interfaces.planning import plan
+from dpgraph.interfaces.planning import block_stand_in, plan
 from dpgraph.problems.cut.strategy import CUTS
 from dpgraph.strategies import Coherence
 
@@ -165,6 +165,12 @@ def test_bisections_are_planned_with_their_own_solver():
         ({"mechanisms": []}, "mechanisms"),
         ({"repeats": 0}, "repeats"),
         ({"mechanisms": [Coherence(rank=-1)]}, "rank"),
+        ({"blocks": 4}, "blocks"),
+        ({"problem": "communities"}, "mechanisms"),
+        ({"problem": "communities", "mechanisms": None, "blocks": 0}, "blocks"),
+        ({"problem": "communities", "mechanisms": None, "blocks": 51}, "blocks"),
+        ({"problem": "communities", "mechanisms": None, "correlation": -0.1}, "correlation must lie in .0, 1."),
+        ({"problem": "communities", "mechanisms": None, "resolution": 0}, "resolution"),
     ],
 )
 def test_bad_arguments_are_named(change, words):
@@ -226,3 +232,70 @@ def test_what_auto_takes_is_recommended_unless_something_else_is_clearly_better(
     assert plan(n=400, average_degree=12, epsilon=8.0, max_weight=2.0, delta=1e-6, repeats=1).automatic == (
         "bounded-iterates"
     )
+
+
+# --- communities -----------------------------------------------------------------------------------------------------
+
+FOUND = {"problem": "communities", "repeats": 1}
+
+
+@pytest.mark.parametrize(
+    "degrees", [np.array([30.0]), np.random.default_rng(1).pareto(2.5, size=500) * 12 + 4], ids=len
+)
+@pytest.mark.parametrize(("blocks", "correlation"), [(1, 0.5), (4, 0.0), (5, 0.6), (12, 1.0)])
+def test_stand_ins_with_blocks_have_the_degrees_and_the_edges_inside_that_are_asked_for(degrees, blocks, correlation):
+    A, labels = block_stand_in(3000, degrees, blocks=blocks, correlation=correlation, max_weight=2.0, seed=3)
+    assert (abs(A - A.T).sum(), A.diagonal().sum(), A.shape) == (0, 0, (3000, 3000))
+    assert set(A.data) == {2.0}
+    assert np.ptp(np.bincount(labels)) <= 1
+    assert len(set(labels)) == blocks
+    drawn, wanted = A.sum(axis=0), degrees if degrees.size > 1 else np.random.default_rng(0).exponential(30, 10**5)
+    assert drawn.mean() == pytest.approx(degrees.mean(), rel=0.02)
+    assert np.quantile(drawn, [0.3, 0.9]) == pytest.approx(np.quantile(wanted, [0.3, 0.9]), rel=0.2)
+    inside = A.tocoo().data[labels[A.tocoo().row] == labels[A.tocoo().col]].sum() / A.sum()
+    assert inside == pytest.approx(correlation + (1 - correlation) / blocks, abs=0.02)
+
+
+def test_communities_are_planned_for_with_the_noise_scales_of_a_real_call():
+    planned = plan(n=400, average_degree=40, epsilon=2.0, **FOUND)
+    A, _ = block_stand_in(400, np.array([40.0]), blocks=8, correlation=0.5, seed=7)
+    real = dpgraph.private_communities(A, epsilon=2.0, rng=4)
+    one = planned[planned.recommended]
+    assert [(e.name, e.mechanism, e.scale) for e in one.ledger] == [
+        (e.name, e.mechanism, pytest.approx(e.scale)) for e in real.privacy.entries
+    ]
+    assert (planned.automatic, planned.recommended, one.delta) == (real.mechanism, real.mechanism, 0.0)
+    assert one.value_std == pytest.approx(real.estimated_modularity_std, rel=0.3)
+    assert one.modularity == pytest.approx(real.estimated_modularity, abs=0.1)
+    assert planned == plan(n=400, average_degree=40, epsilon=2.0, **FOUND)
+
+
+def test_more_budget_and_stronger_blocks_give_better_communities():
+    weak, usual, loud = (
+        plan(n=600, average_degree=40, epsilon=epsilon, **FOUND)["one-sided-sweeps"] for epsilon in (0.05, 1.0, 20.0)
+    )
+    assert weak.modularity_share < 0.3 < usual.modularity_share < loud.modularity_share
+    assert loud.modularity_share == pytest.approx(1.0, abs=0.05)
+    strong = plan(n=600, average_degree=40, epsilon=1.0, correlation=0.9, blocks=4, **FOUND)
+    assert strong["one-sided-sweeps"].modularity > usual.modularity
+    assert strong.planted_modularity == pytest.approx(0.9 * (1 - 1 / 4), abs=0.05)
+
+
+def test_the_table_of_communities_names_its_scenario_and_planning_them_spends_nothing():
+    with dpgraph.PrivacyAccountant(epsilon=0.01, delta=1e-9) as budget:
+        planned = plan(n=300, degrees=np.linspace(5, 60, 50), epsilon=1.0, blocks=3, correlation=0.4, **FOUND)
+    assert budget.spent == (0.0, 0.0)
+    table = planned.table()
+    assert "300 vertices with 3 planted blocks of correlation 0.4 (60% of the edges inside" in table
+    assert "share" in table
+    assert "cut" not in table
+    assert np.isnan(planned.one_look)
+
+
+@pytest.mark.parametrize(("n", "degree", "blocks"), [(2, 1.0, 2), (3, 2.0, 3), (9, 0.01, 4), (40, 39.0, 8)])
+def test_communities_of_extreme_sizes_are_planned_for(n, degree, blocks):
+    for more in ({}, {"correlation": 1.0}, {"weight": "w", "max_weight": 0.5, "communities": 2, "resolution": 2.0}):
+        degree_of = degree * more.get("max_weight", 1.0)
+        table = plan(n=n, average_degree=degree_of, epsilon=1.0, blocks=blocks, **FOUND, **more).table()
+        assert f"with {blocks} planted blocks" in table
+        assert "nan" not in "".join(table.splitlines()[2:])

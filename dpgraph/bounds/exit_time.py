@@ -2,33 +2,13 @@ r"""The number of edges after which a state has left the safe set at worst, comp
 
 :mod:`dpgraph.bounds.stability` defines D by the solution of x' = F(x) and proves that it moves by at most 1. What is
 released is a computed number, so it must be close to D *by proof*: no error estimate, no grid that might step over the
-moment of exit. Write x <= y if y is the worse state (smaller sigma_r, the rest larger). For s + remaining(rate(x(s)))
-write latest(s): the last moment at which the path may still be at a rate that it has at s. Then
-D = min(cap, inf_s latest(s)), where nothing remains outside of the safe set.
-
-**Enclosure.** Let p_0 <= p_1 <= ... be any states, p_0 the start, each worse than the last in all coordinates. Let
-lo_i <= F_i <= up_i in the box [p_k, p_{k+1}], and d its lengths. If x(s) <= p_k, then x(s + min d_i/up_i) <= p_{k+1}:
-until then p_k + up (time) stays in the box and is an upper solution. If x(s) >= p_k, then
-x(s + max d_i/lo_i) >= p_{k+1}: the smaller of p_k + lo (time) and p_{k+1} is a lower solution. Both by the comparison
-theorem for quasimonotone systems. So there are computed times early_k <= late_k with
-
-    x(early_k) <= p_k <= x(late_k).
-
-States on the segment from p_k to p_{k+1} are as far between the times of its ends as they are between its ends.
-
-**Exit.** Rates do not fall along the path, so that remaining(rate(x(s))) does not grow. For s in
-[early_k, early_{k+1}], latest(s) >= early_k + remaining(rate(p_{k+1})), and later latest(s) >= s. Also
-D <= late_k + remaining(rate(p_k)). These two bounds differ by at most the step early_{k+1} - early_k, which is cut
-until it does not matter, and late_{k+1} - early_{k+1}, which is the error of the states p. These come from a
-Runge-Kutta step and a cubic through its ends, cut into so many pieces that late - early grows by no more than its
-share; otherwise the step is halved. Where the gap closes F is no longer monotone, and times behind the first box in
-which it does are no bounds. They enter neither bound on D: nothing remains at the end of the box, and early times grow.
-Its own late time may; but F is so large where a gap is small that no box of an accepted step spans a whole gap.
-
-**It ends.** F is continuous and positive, and Lipschitz on bounded sets. So in a step of length h all quotients of d_i,
-up_i, lo_i and h are 1 + O(h), and late - early grows by O(h^2): after finitely many halvings a step is accepted,
-whatever the state, and its length has a lower bound on the bounded set that can be reached before the cap. In floating
-point the bounds are widened by 1e-9, and displacements from the start, not states, are subtracted.
+moment of exit. So the exit is bracketed: any chain of states, each worse than the last, is passed by the path no sooner
+and no later than two times that follow from bounds on F in the boxes between them, and the chain is refined until both
+times agree. The states come from a Runge-Kutta step and a cubic through its ends, cut into so many pieces that late -
+early grows by no more than its share of the width; otherwise the step is halved. In floating point the bounds are
+widened by 1e-9, and displacements from the start, not states, are subtracted. Proof, and why it ends: docs/proofs.md,
+"The moment of exit". There, and below, latest(s) is s + remaining(rate(x(s))): the last moment at which the path may
+still be at a rate that it has at s.
 """
 
 from __future__ import annotations
@@ -41,8 +21,6 @@ import numpy as np
 from dpgraph.bounds.stability import DIRECTION, Rates, SpectralState
 from dpgraph.exceptions import DPGraphError
 from dpgraph.typing import BoolArray, FloatArray
-
-__all__ = ["SafeSet", "steps_to_exit"]
 
 #: Relative rounding errors of speeds, and of rates; thousands of times what they are.
 _ROUNDING, _RATE_ROUNDING = 1e-9, 1e-12

@@ -14,8 +14,6 @@ import numpy as np
 from dpgraph.linalg.exact_product import KEPT_BITS
 from dpgraph.linalg.query_matrix import QueryMatrix
 
-__all__ = ["column_diameter", "column_l1_diameter", "encoded_sensitivity"]
-
 #: All pairs of columns are compared up to this many multiplications (some seconds).
 _PAIRWISE_LIMIT = 2**35
 #: In l1, where a comparison is no matrix product, up to this many additions.

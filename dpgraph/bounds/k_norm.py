@@ -28,8 +28,6 @@ from scipy.optimize import linprog
 from dpgraph.exceptions import NotConvergedError
 from dpgraph.typing import FloatArray
 
-__all__ = ["SLACK", "Hull"]
-
 #: Accuracy of the norm.
 SLACK = 2.0**-20
 #: Directions, and steps of reweighted least squares, for the estimated size of the noise.

@@ -9,51 +9,27 @@ Where (1) holds, t edges away from a graph no edge moves the count by more than
 
     I_t = sum_j c_j C(t, j),    and    I_t(G) <= I_{t+1}(G'),                                                      (2)
 
-because c_j <= c_j' + c'_{j+1} and C(t, j) + C(t, j - 1) = C(t + 1, j).
-
 **The ladder** (Zhang et al. 2015). Around f, rung 0 is f itself, and rung k >= 1 holds the next I_{k-1} integers on
-either side. By (2) an integer on rung k of G is on rung k + 1 of G', at most: if y <= f + I_0 + ... + I_{k-1}, then
-y <= f' + I_0' + I_1' + ... + I_k'. So the release of an integer of rung k with probability proportional to e^{-g k}
-costs g for the rung, and what the normaliser moves by. With y = 1/(e^g - 1), the normaliser is
-
-    C = 1 + 2 sum_j c_j y^{j+1},    and    C - C' <= 2 sum_{j >= 1} c_j' y^j.
-
-The published analysis takes g = epsilon/2. Widths that are not small cost much less, so they are raised first, to
-c_j >= b c_{j+1} with a public number b >= 1. That keeps (1): max(c_j, b c_{j+1}) <= max(c_j' + c'_{j+1}, b (c'_{j+1} +
-c'_{j+2})), and b c'_{j+2} <= c'_{j+1} once that is raised. :func:`normaliser_growth` bounds C/C' for raised widths, and
-:func:`rung_exponent` takes the largest g with g + ln(C/C') <= epsilon, about epsilon - 1/b: nearly twice epsilon/2.
+either side; by (2) an integer on rung k of G is on rung k + 1 of G', at most. An integer of rung k is released with
+probability proportional to e^{-g k}. Widths are raised first, to c_j >= b c_{j+1} with a public number b >= 1.
+:func:`rung_exponent` takes the largest g that is epsilon-DP, about epsilon - 1/b, where the published analysis takes
+epsilon/2.
 
 **Smooth sensitivity** (Nissim, Raskhodnikova and Smith 2007). S = max_t e^{-beta t} I_t is at least c_0, and by (2)
 moves by a factor of at most e^beta. See :func:`smooth_scale` for noise of a Cauchy law.
 
-References
-----------
-J. Zhang, G. Cormode, C. Procopiuc, D. Srivastava, X. Xiao, "Private release of graph statistics using ladder
-functions", SIGMOD 2015. K. Nissim, S. Raskhodnikova, A. Smith, "Smooth sensitivity and sampling in private data
-analysis", STOC 2007. V. Karwa, S. Raskhodnikova, A. Smith, G. Yaroslavtsev, "Private analysis of graph structure",
-VLDB 2011 (released bounds on local sensitivity).
+Proof of (2), and for raised widths: docs/counts.md, "Why a ladder is private". Sources: there.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
+from scipy.stats import nbinom
 
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.typing import FloatArray
-
-__all__ = [
-    "LEAST_EPSILON",
-    "RATE_BITS",
-    "SCALE_BITS",
-    "local_bound_quantile",
-    "local_growth",
-    "normaliser_growth",
-    "raised_widths",
-    "rung_exponent",
-    "smooth_scale",
-    "smooth_shift_epsilon",
-]
 
 #: Rates of ladders are multiples of 2**-RATE_BITS, those of exact coins.
 RATE_BITS = 40
@@ -69,6 +45,11 @@ _ROUNDING = 1e-12
 SCALE_BITS, _LEAST_SCALE, _NORMALISER = 20, 2.0, 1e-4
 #: Part of epsilon for the growth of smooth sensitivity.
 _GROWTH_SHARE = 0.2
+#: Rungs beyond this many times 1/g weigh nothing.
+_FAR = 80.0
+_MOST_RUNGS = 20_000
+#: Part of the probability of an interval to miss that is left to the widths, which are released too.
+_WIDTHS_SHARE = 0.2
 
 
 def raised_widths(widths: Sequence[int], floor: int) -> tuple[int, ...]:
@@ -82,12 +63,7 @@ def raised_widths(widths: Sequence[int], floor: int) -> tuple[int, ...]:
 def normaliser_growth(rate: float, order: int, floor: int) -> float:
     r"""Bound on C/C' for neighbours with raised widths c_0, ..., c_J, J = `order` <= 2, at a rate g.
 
-    Notes
-    -----
-    C/C' - 1 <= sum_{j >= 1} c_j y^j / (1/2 + sum_j c_j y^{j+1}), all widths those of one graph, y = 1/(e^g - 1). It
-    decreases with c_0, so take c_0 = b c_1. For J = 1 that is y/(1/2 + b y + y^2). For J = 2 it is (c_1 + y)/(1/(2 y) +
-    (b + y) c_1 + y^2), a quotient of linear functions of c_1, which lies between its values at the least c_1 = b and at
-    infinity, 1/(b + y).
+    Proof: docs/counts.md, "Why a ladder is private".
     """
     y = 1 / math.expm1(rate)
     if order == 0:
@@ -161,3 +137,67 @@ def local_bound_quantile(scale: float, delta: float) -> int:
     P[Z < -q] = e^{-(q + 1)/scale}/(1 + e^{-1/scale}) <= e^{-q/scale}/2.
     """
     return max(math.ceil(scale * math.log(0.5 / delta) * (1 + _ROUNDING)), 0)
+
+
+# --- how large the noise is, known from its law -----------------------------------------------------------------------
+
+
+def standard_deviation(noise: Mapping[str, Any]) -> float:
+    """Standard deviation of a law as :attr:`dpgraph.PrivateCounts.noise` states it, at the released widths."""
+    if noise["law"] == "ladder":
+        probabilities, ends = _rungs(noise["widths"], noise["exponents"][0])
+        inner = np.concatenate([[0.0], ends[:-1]])
+        squares = (inner**2 + inner * ends + ends**2) / 3  # of a uniform number between both ends of a rung
+        return math.sqrt(float(probabilities @ squares))
+    return math.sqrt(2.0) * noise["scale"] if noise["law"] == "Laplace" else math.inf
+
+
+def half_width(noise: Mapping[str, Any], miss: float) -> float:
+    """Half-width of an interval around the released count that misses the count with probability at most `miss`.
+
+    The widths that the law depends on are released as well: upper bounds on them are used, from the last to the first.
+    """
+    if noise["law"] == "Laplace":
+        return max(0.0, float(noise["scale"]) * math.log(1 / miss))
+    widths, (own, *others) = noise["widths"], noise["exponents"]
+    order = len(widths) - 1
+    upper: tuple[int, ...] = (1,)
+    for width, exponent in zip(reversed(widths[:-1]), reversed(others), strict=True):
+        upper = (width + math.ceil(ladder_quantile(upper, exponent, 2 * miss * _WIDTHS_SHARE / order)), *upper)
+    left = miss * (1 - _WIDTHS_SHARE) if order else miss
+    if noise["law"] == "ladder":
+        return ladder_quantile(upper, own, left)
+    scale = smooth_scale(upper, noise["epsilon"]) / 2.0**SCALE_BITS
+    return scale / math.tan(math.pi * left / 2)
+
+
+def ladder_quantile(widths: Sequence[int], exponent: int, miss: float) -> float:
+    """The end of the first rung beyond which there is a probability of at most `miss`, on both sides together.
+
+    Term j of the rungs is negative binomial: weight 2 c_j C(k - 1, j) e^-gk at rung k.
+    """
+    rate = exponent / 2.0**RATE_BITS
+    y, fails = 1 / math.expm1(rate), -math.expm1(-rate)
+    terms = [2 * width * y ** (j + 1) for j, width in enumerate(widths)]
+
+    def beyond(k: int) -> float:
+        tails = (term * nbinom.sf(k - j - 1, j + 1, fails) for j, term in enumerate(terms))
+        return float(sum(tails)) / (1 + sum(terms))
+
+    low, high = 0, math.ceil(_FAR / rate)
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if beyond(middle) <= miss else (middle + 1, high)
+    return float(sum(width * math.comb(low, j + 1) for j, width in enumerate(widths)))
+
+
+def _rungs(widths: Sequence[int], exponent: int) -> tuple[FloatArray, FloatArray]:
+    """Probability of rungs, and their ends; at a low rate one rung in many stands for its neighbours.
+
+    Rung k ends at sum_j c_j C(k, j + 1).
+    """
+    rate = exponent / 2.0**RATE_BITS
+    k = np.arange(0.0, _FAR / rate + 2, math.ceil(_FAR / rate / _MOST_RUNGS))
+    weights = 2 * local_growth(widths, k - 1) * np.exp(-rate * k)
+    weights[0] = 1 / max(k[1], 1)
+    return weights / weights.sum(), local_growth((0, *widths), k)

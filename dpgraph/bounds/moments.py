@@ -1,9 +1,35 @@
-"""How far one record moves the second moments of records of norm at most 1, and their trace."""
+r"""Second moments of records of norm at most 1: how far one record moves them and their trace, and how large noise is.
+
+The noise is that of :mod:`dpgraph.privacy.matrix_noise`, for rho = 1. All laws are invariant under rotations, so two
+numbers say everything: the variance of the trace, and the variance in any other direction of unit Frobenius norm.
+D = d(d + 1)/2.
+
+Where the moments come from: docs/covariance.md, "How large the noise is". Those of Laplace laws are listed for the
+dimensions of the exact samplers; above, where the sampler is a Markov chain, the moments of the Wishart difference of
+the same norm stand in for them, which are larger by about a fifth.
+"""
 
 import math
+from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["moments_sensitivity", "twice_the_trace_sensitivity"]
+#: d -> E ||Z||_F^2 and E (tr Z)^2 of the law with density proportional to exp(-norm).
+_LAPLACE = {
+    "nuclear": {
+        1: (2.0, 2.0),
+        2: (25 / 3, 20 / 3),
+        3: (150 / 7, 96 / 7),
+        4: (744 / 17, 396 / 17),
+        5: (22640 / 291, 10270 / 291),
+    },
+    "larger-trace": {
+        1: (2.0, 2.0),
+        2: (109 / 7, 32 / 7),
+        3: (56.0, 122 / 21),
+        4: (2270762 / 16973, 111878 / 16973),
+        5: (131368223 / 507722, 3552259 / 507722),
+    },
+}
 
 
 def moments_sensitivity(n: int, adjacency: str, norm: Literal["nuclear", "larger-trace", "frobenius"], d: int) -> float:
@@ -28,3 +54,37 @@ def moments_sensitivity(n: int, adjacency: str, norm: Literal["nuclear", "larger
 def twice_the_trace_sensitivity(n: int) -> float:
     """2/n: one record adds between 0 and 2/n to (2/n) sum ||x||^2, whether it comes, goes or is replaced."""
     return 2.0 / n
+
+
+@dataclass(frozen=True)
+class NoiseSize:
+    """Second moments of a rotation-invariant law of symmetric d x d matrices with mean zero."""
+
+    d: int
+    #: E ||Z||_F^2.
+    square: float
+    #: E (tr Z)^2.
+    trace_variance: float
+
+    @property
+    def variance(self) -> float:
+        """Variance of <B, Z> for traceless B of unit Frobenius norm: twice that of an entry off the diagonal."""
+        if self.d == 1:
+            return self.square
+        return (self.square - self.trace_variance / self.d) / (self.d * (self.d + 1) / 2 - 1)
+
+    def block_trace_variance(self, k: int) -> float:
+        """Variance of the trace of the first k rows and columns: of <B, Z> with B = (k/d) I and a traceless rest."""
+        return (k / self.d) ** 2 * self.trace_variance + (k - k**2 / self.d) * self.variance
+
+
+def noise_size(mechanism: str, norm: str, d: int) -> NoiseSize:
+    """Moments of the law of :func:`~dpgraph.releases.symmetric.release_symmetric` for rho = 1, with its arguments."""
+    if mechanism == "nuclear-laplace" and d in _LAPLACE[norm]:
+        return NoiseSize(d, *_LAPLACE[norm][d])
+    if norm == "nuclear":
+        return NoiseSize(d, d * (d + 1) ** 2 / 2, d * (d + 1.0))
+    D = d * (d + 1) / 2
+    q, radius = (d + 1) / (D + 1), 2 * D * (2 * D + 1)
+    first, second = D / (D + 1), D / (D + 2)
+    return NoiseSize(d, radius * (q * (1 + second) - 2 * first / d), radius * (1 - 2 * first + second))

@@ -12,8 +12,6 @@ from dpgraph.bounds import spectra
 from dpgraph.bounds.stability import EdgeRates, MatrixRates, SpectralState, Tolerances
 from dpgraph.typing import FloatArray
 
-__all__ = ["EdgeNeighbours", "MatrixNeighbours", "SpectralNeighbours", "row_norms"]
-
 
 def row_norms(U: FloatArray) -> FloatArray:
     """Euclidean norms of the rows, shape (n,)."""

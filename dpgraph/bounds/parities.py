@@ -4,39 +4,12 @@ r"""How much one record moves the parities, and the noise that costs the tables 
 one scale, Gaussian or Laplace. With w_j = f_j^2 for Gaussian noise the coordinates have variances proportional to
 1/w_j.
 
-**Sensitivity, one record replaced.** Let phi(v) hold the coordinates of a record.
-
-- Parities, l2 (exact: attained by a pair of records). The product of psi over the values x, y of one attribute,
-  kappa_g = sum_a psi_a(x) psi_a(y), is q_g - 1 if x = y and -1 otherwise (the psi are orthogonal). With e_j the
-  elementary symmetric polynomials, <phi_j(v), phi_j(v')> = e_j(kappa), so that
-
-      ||phi(v) - phi(v')||_w^2 = 2 sum_j w_j (e_j(q - 1) - e_j(kappa)),
-
-  which depends on how many attributes of each size differ (for t-sparse 0/1 records: at most 2 t). For n binary
-  attributes of which h differ it is 4 sum_j w_j #{j-sets that meet the h attributes in an odd number}. The mean over
-  N records moves by 1/N of that.
-- Parities, l1. For binary attributes a coordinate moves by 0 or 2, so that |x| = x^2/2: half of the squared moves
-  above, exact. Otherwise a coordinate moves by at most the sum of its sizes on both records. With s_g = max_x sum_a
-  |psi_a(x)| (1 for a binary attribute) the coordinates of order j have an l1 norm of at most e_j(s), and move by
-  2 e_j(s) at most.
-- Conjunctions of t-sparse 0/1 records (products of the 0/1 columns): a record with s ones has C(s, j) nonzero
-  coordinates of order j, all 1, and two records with s and s' ones share at least o = max(0, s + s' - n) ones, so
-
-      ||phi(v) - phi(v')||_w^2 <= max over s, s' <= t of sum_j w_j (C(s, j) + C(s', j) - 2 C(o, j)).
-
-  Coordinates move by 0 or 1: the l1 moves are the same numbers.
-
-**Sensitivity, one record added or removed**: ||phi(v)|| over the sums, the count (order 0) included. In l2, squared:
-sum_j w_j e_j(q - 1), or sum_j w_j C(t, j). In l1: sum_j f_j e_j(s), or sum_j f_j C(t, j).
-
-**The weights.** Let c_j be the total weight of the coordinates of order j in the squared error of all k-way tables, and
-o_jh the moves of order j for the pattern h above. With u_j = w_j and a = 1 for Gaussian noise, u_j = f_j and a = 2 for
-Laplace noise, the best weights minimise sum_j c_j/u_j^a subject to sum_j u_j o_jh <= 1. The dual, maximise
-(sum_j (c_j m_j^a)^(1/(1+a)))^(1+a) with m = sum_h p_h o_h over distributions p, is ascended by p_h <- p_h s_h^(1+a),
-s_h = sum_j o_jh (c_j/m_j)^(1/(1+a)) (concavity of m^(a/(1+a)) minorises the objective by
-sum_h s_h p_h^(1/(1+a)) p'_h^(a/(1+a))); u_j = (c_j/m_j)^(1/(1+a))/max_h s_h is feasible with a certified gap. For
-attributes of equal size the tables are invariant under permuting attributes and values, so for Gaussian noise these
-weights are the optimal noise for the tables, not only within the family.
+**Sensitivity.** phi(v) are the coordinates of a record v. A replaced record moves their sum by phi(v) - phi(v'), one
+that is added or removed by phi(v), the count (order 0) included. :func:`parity_moves` and :func:`conjunction_moves`
+bound the squared l2 norm of the first by orders and patterns h of differing attributes, :func:`l1_moves` the l1 norm.
+Proofs, which moves are attained, and the ascent that finds the weights: docs/marginals.md, "Moves and weights". There
+e_j are the elementary symmetric polynomials, kappa_g is q_g - 1 where the attribute g of size q_g is the same in both
+records and -1 where it differs, and s_g is the largest l1 norm of the contrasts of a value.
 """
 
 import itertools
@@ -48,8 +21,6 @@ import numpy as np
 
 from dpgraph.linalg.parities import character_table, elementary_symmetric
 from dpgraph.typing import FloatArray, IntArray
-
-__all__ = ["Law", "NoiseShape", "conjunction_moves", "l1_moves", "optimal_weights", "parity_moves", "shape_noise"]
 
 Law = Literal["gaussian", "laplace"]
 

@@ -54,15 +54,7 @@ def spectral_norm(max_weight: float, lower: float) -> float:
 
     By Weyl each eigenvalue, and each singular value, moves by at most e.
 
-    *Proof.* Let r = sqrt(m/(m+w)), so that e = (1-r)(1+r)/r^2 and all alpha_i <= 1 - r. Let x be a unit vector with
-    p^2 = x_i^2 + x_j^2. By Cauchy and Schwarz (sum_k A'_ik |x_k|)^2 <= g_i := sum_k w_ik x_k^2/c_k, as the weights w_ik
-    at i sum to at most a'. Since w_ik + w_jk is at most 2 w and at most c_k, g_i + g_j <= t sum_k x_k^2 with
-    t = min(1, 2e), over the k that the sums range over.
-
-    If E_ij >= 0, it is at most w/(m+w) = 1 - r^2, and the sums range over k != i, j: |x'Ex| <= (1-r^2) p^2 +
-    2 (1-r) (|x_i| sqrt(g_i) + |x_j| sqrt(g_j)) <= (1-r^2) p^2 + 2 (1-r) sqrt(t) p sqrt(1-p^2). That is at most e, as
-    e (e - (1-r^2)) = (1-r)^2 (1+r)^2 e/r^2 >= (1-r)^2 4e >= (1-r)^2 t. If E_ij < 0, then |E_ij| is at most
-    (alpha_i + alpha_j) A'_ij, which completes the sums: |x'Ex| <= 2 (1-r) sqrt(t) <= 2 (1-r) <= e.
+    Proof: docs/theory.md, "Proofs".
     """
     _check(max_weight, lower)
     return max_weight / lower
@@ -84,11 +76,7 @@ def basis_product(max_weight: float, lower: float) -> float:
 
     Used with the papers' rank-r coherence mu_r = n kappa^2 / r.
 
-    *Proof.* Row i. As c_k >= m, sum_k A'_ik <= sqrt(a'/m), and alpha_i sqrt(a') <= w/(2 sqrt(m)). So if E_ij >= 0,
-    ||(EU)_i|| <= kappa (E_ij + alpha_i sum_k A'_ik) <= kappa (w/m + w/(2m)). If E_ij < 0, alpha_i A'_ij completes the
-    sum and what is left of |E_ij| is at most alpha_j A'_ij <= alpha_j <= w/m: the same bound. Rows k other than i, j:
-    ||(EU)_k|| <= kappa alpha (A'_ki + A'_kj), whose squares sum to at most kappa^2 alpha^2 4 w/m, as
-    sum_k A'_ik^2 <= w/m. Adding both rows and the rest gives (w/m)^2 (4.5 + 4 (alpha m/w)^2 w/m) kappa^2.
+    Proof: docs/theory.md, "Proofs".
     """
     w, m = max_weight, lower
     return (w / m) * math.sqrt(4.5 + 4 * (alpha(w, m) * m / w) ** 2 * w / m)
@@ -100,19 +88,7 @@ def degree_corrected_product(max_weight: float, lower: float, regularization: fl
     D = (w/sqrt(m)) sqrt(2 (3/2 - tau/(2m))^2 + w/m). At tau = 0 it is about 2.12 w/sqrt(m); at tau = m it is about
     sqrt(2) w/sqrt(m), the bound of an adjacency matrix that is not normalised at all.
 
-    *Proof.* Let kappa_D be taken with the degrees of G (of G' it is the same with smaller numbers).
-
-    Row i. Where E_ij >= 0, E_ij <= delta/sqrt(ab) and ||U_j|| <= kappa_D sqrt(b), while
-    sum_k A'_ik ||U_k|| <= kappa_D sum_k w_ik/sqrt(a') <= kappa_D (a' - tau)/sqrt(a'), so that
-    ||(EU)_i|| <= kappa_D (delta/sqrt(a) + alpha_i sqrt(a') (1 - tau/a')). As alpha_i sqrt(a') =
-    delta sqrt(a') / (sqrt(a) (sqrt(a) + sqrt(a'))) <= delta/(2 sqrt(a)), this is at most
-    kappa_D (w/sqrt(a')) (3/2 - tau/(2a')), which decreases in a' >= tau and so is largest at a' = m. Where E_ij < 0,
-    |E_ij| sqrt(b) <= (alpha_i + alpha_j) v sqrt(b/b')/sqrt(a'), of which alpha_i v/sqrt(a') completes the sum over k
-    and the rest is at most (delta/2)(1 + alpha_i)/sqrt(a') <= delta/sqrt(a) because a <= 2a' (m >= w): the same bound.
-
-    Rows k other than i, j: ||(EU)_k|| <= kappa_D (alpha_i sqrt(a) A'_ki + alpha_j sqrt(b) A'_kj), and
-    alpha_i sqrt(a) <= w/(2 sqrt(m)), sum_k A'_ki^2 <= w/m: their squares sum to at most kappa_D^2 (w^2/m)(w/m).
-    Adding rows i, j and the rest gives D^2 kappa_D^2.
+    Proof: docs/theory.md, "Proofs".
     """
     _check(max_weight, lower, regularization)
     w, m, tau = max_weight, lower, regularization
@@ -136,13 +112,10 @@ def projector(product: float, coherence: float, gap: float, norm: float) -> floa
 def computed_subspace(rank: int, residual: float, gap: float, norm: float) -> float:
     """What residuals of computed eigenvectors add to the bound on ||U_perp'' U||_F: (1 + sqrt(2)) sqrt(r) eta/(g - e).
 
-    *Proof.* Let U be computed orthonormal vectors with Ritz values and a residual R = A U - U Theta whose columns have
-    norm at most eta = `residual`. U spans an invariant subspace of A + H exactly, with H U = -R and H symmetric,
-    ||H||_2 <= ||R||_F <= sqrt(r) eta and ||H||_F <= sqrt(2 r) eta; likewise U' for A' + H'. Between these two matrices
-    Davis-Kahan applies as in :func:`projector`, with ||(E + H - H') U||_F <= ||E U||_F + (1 + sqrt(2)) sqrt(r) eta. The
-    gap between them is smaller by at most 4 sqrt(r) eta, which the caller has subtracted from `gap`
+    The columns of the residual R = A U - U Theta of computed vectors U have norm at most eta = `residual`. The gap is
+    smaller by at most 4 sqrt(r) eta, which the caller has subtracted from `gap`
     (:meth:`dpgraph.releases.eigenspaces.spectrum.ReleasedSpectrum.gap_lower_bounds`). All coherences are those of the
-    computed U.
+    computed U. Proof: docs/theory.md, "Proofs".
     """
     return (1 + math.sqrt(2.0)) * math.sqrt(rank) * residual / _open_gap(gap, norm)
 
@@ -179,13 +152,7 @@ def core_release(max_weight: float, lower: float, row_norm: float, regularizatio
     2 kappa^2 (w/(m+w) + w (1 - tau/x)/sqrt(m x)), x = max(m, 3 tau): at most 4 kappa^2 w/m, and about 2.8 kappa^2 w/m
     when m = tau is large.
 
-    *Proof.* E = e_i f_i' + f_i e_i' + e_j f_j' + f_j e_j' with f_i = (E_ij/2) e_j - alpha_i sum_k A'_ik e_k (k != i, j)
-    and f_j likewise. A matrix q g' + g q' has the eigenvalues q'g +- ||q|| ||g||, hence nuclear norm 2 ||q|| ||g||. So
-    ||Q'EQ||_* <= 2 kappa (||Q'f_i|| + ||Q'f_j||) <= 2 kappa^2 (|E_ij| + alpha_i S_i + alpha_j S_j), S_i = sum_k A'_ik
-    over k != i, j. As c_k >= m, S_i + A'_ij <= (a' - tau)/sqrt(a' m), and alpha_i <= delta/(2a'), so that
-    alpha_i (S_i + A'_ij) <= (w/2) (1 - tau/a')/sqrt(m a'), whose largest value over a' >= m is at a' = x. If E_ij >= 0,
-    it is at most delta/sqrt(ab) <= w/(m+w), and the sum is as stated; if E_ij < 0, |E_ij| <= (alpha_i + alpha_j) A'_ij
-    completes S_i and S_j, and the first term is not needed.
+    Proof: docs/theory.md, "Proofs".
     """
     _check(max_weight, lower, regularization)
     w, m, tau = max_weight, lower, regularization
@@ -196,12 +163,7 @@ def core_release(max_weight: float, lower: float, row_norm: float, regularizatio
 def stability_steps(shift: float, width: float) -> float:
     """Change of D, the number of edges until an eigenspace becomes unstable, as computed: 1 + 2 `shift` + `width`.
 
-    *Proof.* Let D be that of the exact state, D~ that of the computed one, and C the number that is released but for
-    its noise. D moves by at most 1 (:mod:`dpgraph.bounds.stability`, theorem). In each world abs(D - D~) <= shift:
-    errors of the state are overtaken within so many steps, as every speed is at least error/shift there
-    (:class:`dpgraph.bounds.stability.Tolerances`). And D~ - width <= C <= D~, because C is a lower bound which an
-    upper bound exceeds by at most `width` (:mod:`dpgraph.bounds.exit_time`). So D - shift - width <= C <= D + shift,
-    and two such numbers differ by at most 1 + 2 shift + width. A cap on all of them changes nothing.
+    Proof: docs/theory.md, "Proofs".
     """
     return 1 + 2 * shift + width
 

@@ -10,15 +10,9 @@ function limit(u) >= 0 of the steps u >= 0 that remain be public and nonincreasi
 rate(x(s)) <= limit(T - s) and sigma_r - sigma_{r+1} >= least gap for all s in [0, T]. Then |D(G) - D(G')| <= 1 for
 neighbours, and D(G) >= T >= 1 implies ||P - P'||_F <= limit(T - 1).
 
-*Proof.* Let y(s) be the state on the path, s in [0, 1]. As long as the gap is open it is absolutely continuous and
-y' <= F(y) in every coordinate. Every coordinate of F is nondecreasing in the *other* coordinates, so that y(s) <= x(s)
-(comparison theorem for quasimonotone systems; W. Walter, Ordinary Differential Equations, 1998, section 10.XII), and
-the solution that starts at the state of G' is at most x(s + 1) at time s. Rate and gap are monotone in the state. So
-on that solution rate <= limit((D(G) - 1) - s) for s in [0, D(G) - 1], that is D(G') >= D(G) - 1; and the same with G
-and G' exchanged. ||P - P'||_F is at most the integral of rate(y(s)) <= limit(T - s) <= limit(T - 1) over [0, 1]. QED.
-
-So D is a statistic of sensitivity 1, and its noisy value is all that the projector's noise needs (after the
-propose-test-release of C. Dwork, J. Lei, STOC 2009): the more steps are found, the smaller the limit that is certified.
+Proof: docs/proofs.md, "The stability test". So D is a statistic of sensitivity 1, and its noisy value is all that the
+projector's noise needs (after the propose-test-release of C. Dwork, J. Lei, STOC 2009): the more steps are found, the
+smaller the limit that is certified.
 """
 
 import math
@@ -27,9 +21,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpgraph.typing import FloatArray
-
-__all__ = ["DIRECTION", "EdgeRates", "MatrixRates", "Rates", "SpectralState", "Tolerances", "predicted_paths"]
-
 
 #: sigma_r falls along the path, the other coordinates grow.
 DIRECTION = np.array([-1.0, 1.0, 1.0, 1.0])
@@ -83,54 +74,13 @@ class EdgeRates:
 
     States are columns, shape (4,) or (4, k).
 
-    Let the weight of the pair {i, l} grow at speed theta, abs(theta) <= w, and y_j = C^{-1/2} u_j for unit eigenvectors
-    u_j of A_tau. Differentiating C^{-1/2} A C^{-1/2},
+    Derivation: docs/proofs.md, "Speeds for one edge". All bounds grow with sigma_{r+1}, kappa_D and the largest degree
+    and fall with sigma_r, apart from a bound's dependence on its own coordinate, as the theorem needs. The papers'
+    coherence max ||U_i|| may stand for kappa_D sqrt(m), which it bounds: its rows move by the same bounds.
 
-        u_j' (dA) u_k = theta [y_j(i) y_k(l) + y_j(l) y_k(i) - (lambda_j + lambda_k)/2 (y_j(i) y_k(i) + y_j(l) y_k(l))].
-
-    *sigma_r.* For u in the leading space y(i)^2 <= kappa_D^2, so abs(dlambda) <= w (1 + abs(lambda)) 2 kappa_D^2; and
-    at most w/m, the spectral norm of an edge.
-
-    *sigma_{r+1}.* abs(u(i)) = abs((A u)(i))/lambda <= ||A_i||/lambda and ||A_i||^2 <= w d_i/(m c_i), so that
-    y(i)^2 <= w rho/(m lambda^2) with rho = max d/(d + tau)^2 over d between m - tau and the largest degree. This is
-    abs(dlambda) <= 2 w (1 + lambda) w rho/(m lambda^2); and at most w/m. The same bound on rows,
-    kappa_D^2 <= w rho/(m sigma_r^2), holds for the leading space.
-
-    *One vertex seen from the leading space.* Let t, b = sigma_r, sigma_{r+1} and g = t - b; lambda = abs(lambda_k), at
-    least t, abs(lambda_j) <= b < t for j > r (for lambda_k < 0 replace A by -A), and
-    R = sum_{j > r} u_j u_j'/(lambda - lambda_j). The measure sum_{j > r} u_j(i) u_j(l) at lambda_j has mass
-    [i = l] - P(i,l) and first moment A(i,l) - sum_{k <= r} lambda_k u_k(i) u_k(l), where A(i,i) = 0 and
-    0 <= A(i,l) <= w/m. Its second moment comes from sum_j lambda_j^2 u_j(i)^2 = ||A_i||^2 <= s, where
-    s = (w/m) max d/(d + tau) is small however close b is to t. Expand
-    1/(lambda - x) = 1/lambda + x/lambda^2 + x^2/(lambda^2 (lambda - x)).
-    The leading eigenvectors' part of the second moment, divided by t, bounds sum_{k <= r} abs(lambda_k u_k(i) u_k(l)),
-    and divided by t^2 it bounds P(i,l); by Cauchy and Schwarz, for i != l,
-
-        0 <= R(i,i) <= (1 + s/(t g))/t,    abs(R(i,l)) <= (w/m + s/t + s/g)/t^2,
-
-    and likewise, from 1/(lambda - x)^2 = 1/lambda^2 + 2x/lambda^3 + x^2 (3 lambda - 2x)/(lambda^3 (lambda - x)^2), with
-    a := s (3t - 2b)/(t g^2),
-
-        R^2(i,i) <= (1 + a)/t^2,           abs(R^2(i,l)) <= (s/t^2 + 2 (w/m)/t + a)/t^2.
-
-    Everywhere 1/g bounds ||R||: an edge moves a row as if the rest of the spectrum were not there.
-
-    *Coherence.* The row of vertex v moves by sum_j y_j(v) (u_j' dA u_k)/(lambda_k - lambda_j): its main part is at most
-    w/m times the sum of |R_k(v,i)| ||y(l)|| and |R_k(v,l)| ||y(i)||, that is at most (w/m) kappa_D times
-    R(i,i) + |R(i,l)| for v = i, twice an entry off the diagonal for other v, and sqrt(2)/g for all. The normalisation
-    adds (w/m) kappa_D sqrt(2) (t + b)/(2 g), as abs((lambda_j + lambda_k)/(lambda_k - lambda_j)) <= (t + b)/g, and the
-    motion of c_v itself (w/m) kappa_D/2.
-
-    *Projector.* ||dP||_F = sqrt(2) ||Omega||_F with Omega_jk = u_j' dA u_k/(lambda_k - lambda_j): column k has norm at
-    most (w/sqrt(m)) sqrt(y_k(i)^2 + y_k(l)^2) (q + (t + b)/(2 g)), where q^2 bounds the norm of R^2 on the
-    coordinates i and l: q = min(1/g, sqrt(R^2(i,i) + |R^2(i,l)|)). Together 2 (w/sqrt(m)) kappa_D (q + (t + b)/(2 g)).
-
-    All bounds grow with b, kappa_D and the largest degree and fall with t, apart from a bound's dependence on its own
-    coordinate, as the theorem needs. The papers' coherence max ||U_i|| may stand for kappa_D sqrt(m), which it bounds:
-    its rows move by the same bounds, without the last term.
-
-    *Units.* The code has T = t/e, B = b/e, G = g/e, k = sqrt(m) kappa_D, degrees, tau and m over w, and e = 1/m. In
-    these units the bounds hold no number that is large or small because tau or w is:
+    *Units.* There t, b = sigma_r, sigma_{r+1}, and R and q say how a vertex is seen from the leading space. The code
+    has e = w/m, T = t/e, B = b/e, G = T - B, k = sqrt(m) kappa_D, and degrees, tau and m over w. In these units the
+    bounds hold no number that is large or small because tau or w is:
 
         rho = (m/(d + tau))^2 d,    S = m d/(d + tau),
         sigma_r: min(1, 2 (1 + t) k^2),    sigma_{r+1}: min(1, 2 (1 + b) rho/B^2),    k <= min(1, sqrt(rho)/T),

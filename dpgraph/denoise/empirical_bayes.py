@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from dpgraph.typing import FloatArray
 
-__all__ = ["enough_rows", "posterior_basis", "posterior_means", "posterior_means_and_response", "unless_vanished"]
-
 #: Rows that components of the mixture are centred at: spread evenly, and the longest ones.
 _EVEN, _LONGEST = 160, 40
 #: Rows that the weights are fitted to, and steps of expectation maximisation: few, or the law would fit the noise.

@@ -5,30 +5,12 @@ A row is a vertex or a variable, its field what its neighbours have chosen. Fiel
 """
 
 import math
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpgraph.tuning import CORE, LABEL_REPEATS, ONE_SIDED, REPEATED, REPEATS
 from dpgraph.typing import FloatArray, IntArray
-
-__all__ = [
-    "ITERATE_UNIT",
-    "FieldTracker",
-    "Response",
-    "Signs",
-    "Simplex",
-    "cut_labels",
-    "is_even",
-    "is_sparse",
-    "number_of_core_sweeps",
-    "number_of_label_repeats",
-    "number_of_repeats",
-    "number_of_sweeps",
-    "part_of_labels",
-    "shrunken_degrees",
-]
 
 #: Iterates are multiples of this, so that fields lie exactly on a public grid.
 ITERATE_UNIT = 2.0**-8
@@ -114,14 +96,8 @@ class FieldTracker:
     Between two looks at a row its field drifts because the iterate moved, by a variance of about its degree times the
     mean square change: rows of high degree trust their last look, rows of low degree average all of them.
 
-    Parameters
-    ----------
-    degrees : ndarray, shape (n,)
-        Released (positive) degrees: the prior variance of a field is `prior` times the degree.
-    columns : int
-        Number of columns of the iterate.
-    prior, drift : float
-        Multiples of the degree: variance before the first look, and of the drift for one unit of squared movement.
+    `degrees` are released and positive. `prior` is the variance of a field before the first look, and `drift` that of
+    its drift for one unit of squared movement, both over the degree.
     """
 
     def __init__(self, degrees: FloatArray, columns: int, *, prior: float, drift: float) -> None:
@@ -151,19 +127,7 @@ class FieldTracker:
         return self.mean[rows] / np.sqrt(np.maximum(self.variance[rows], 1e-12))[:, None]
 
 
-# --- how rows answer -------------------------------------------------------------------------------------------------
-
-
-class Response(Protocol):
-    """How a block of rows answers to its fields; answers are multiples of :data:`ITERATE_UNIT`."""
-
-    def start(self, size: int, generator: np.random.Generator, /) -> FloatArray:
-        """Rows for the first block, drawn independently of the data."""
-        ...
-
-    def answer(self, block: IntArray, ratio: FloatArray, sharpness: float, X: FloatArray, /) -> FloatArray:
-        """Rows of `block` for fields of signal-to-noise `ratio` at X; infinitely sharp in the last sweep."""
-        ...
+# --- how rows answer: in multiples of ITERATE_UNIT, infinitely sharply in the last sweep ------------------------------
 
 
 class Signs:
@@ -178,11 +142,11 @@ class Signs:
     def __init__(self, *, balanced: bool = False) -> None:
         self._balanced = balanced
 
-    def start(self, size: int, generator: np.random.Generator, /) -> FloatArray:
+    def start(self, size: int, generator: np.random.Generator) -> FloatArray:
         """Random signs."""
         return generator.choice(np.array([-1.0, 1.0]), size=(size, 1))
 
-    def answer(self, block: IntArray, ratio: FloatArray, sharpness: float, X: FloatArray, /) -> FloatArray:
+    def answer(self, block: IntArray, ratio: FloatArray, sharpness: float, X: FloatArray) -> FloatArray:
         """-tanh(sharpness (ratio - multiplier)), on the grid."""
         if self._balanced and (excess := self._excess(block, ratio, X)):
             ups = np.sum(ratio < 0) - excess / 2
@@ -204,11 +168,11 @@ class Simplex:
     def __init__(self, q: int, relation: FloatArray | None = None) -> None:
         self._q, self._relation = q, relation
 
-    def start(self, size: int, generator: np.random.Generator, /) -> FloatArray:
+    def start(self, size: int, generator: np.random.Generator) -> FloatArray:
         """Random labels."""
         return np.asarray(np.eye(self._q)[generator.integers(0, self._q, size)])
 
-    def answer(self, _block: IntArray, ratio: FloatArray, sharpness: float, _X: FloatArray, /) -> FloatArray:
+    def answer(self, _block: IntArray, ratio: FloatArray, sharpness: float, _X: FloatArray) -> FloatArray:
         """Weights of the labels by the exponential of their scores; the best label in the end."""
         scores = ratio if self._relation is None else ratio @ self._relation
         if math.isinf(sharpness):
@@ -217,6 +181,10 @@ class Simplex:
         weights /= weights.sum(axis=1, keepdims=True)
         # Rounded down, so that no row sums to more than 1: the sensitivity relies on it.
         return np.asarray(np.floor(weights / ITERATE_UNIT) * ITERATE_UNIT)
+
+
+#: How a block of rows answers.
+Response = Signs | Simplex
 
 
 def cut_labels(X: FloatArray, fields: FloatArray, *, balanced: bool) -> NDArray[np.int8]:

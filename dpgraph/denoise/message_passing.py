@@ -12,8 +12,6 @@ from collections.abc import Callable
 from dpgraph.denoise.empirical_bayes import posterior_means_and_response
 from dpgraph.typing import FloatArray
 
-__all__ = ["refined_eigenvectors"]
-
 #: Products after the spectral estimate; where that is good, the first one is what matters.
 _PRODUCTS = 5
 

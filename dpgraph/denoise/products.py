@@ -13,8 +13,6 @@ from dpgraph.denoise.empirical_bayes import posterior_basis, posterior_means_and
 from dpgraph.tuning import POWER, VECTOR
 from dpgraph.typing import FloatArray
 
-__all__ = ["Products", "Steer", "average", "capped_posterior", "posterior"]
-
 
 class Products:
     """Released products Y_t of the matrix with public bases Q_t.

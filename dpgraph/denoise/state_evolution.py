@@ -10,8 +10,6 @@ import numpy as np
 
 from dpgraph.typing import FloatArray
 
-__all__ = ["one_sweep", "random_graph"]
-
 #: Steps of the fixed point for the odds of edges.
 _FITTING = 12
 

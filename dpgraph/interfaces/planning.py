@@ -15,23 +15,31 @@ from scipy import sparse
 from dpgraph import evaluate
 from dpgraph.arguments import as_number, check_choice, check_epsilon, check_integer, check_optional_delta, check_scale
 from dpgraph.datasets import planted_cut_sparse
+from dpgraph.denoise.modularity import BlockWeights, modularity
 from dpgraph.denoise.state_evolution import one_sweep, random_graph
 from dpgraph.exceptions import InvalidParameterError, MechanismHalted
 from dpgraph.graph import is_weighted
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.report import LedgerEntry, PrivacyReport
+from dpgraph.problems.communities import private_communities
 from dpgraph.problems.counts.degrees import private_degrees
 from dpgraph.problems.cut.api import decide, private_max_bisection, private_max_cut
 from dpgraph.problems.cut.strategy import CUTS
 from dpgraph.problems.matrices.diagnostics import private_spectrum
 from dpgraph.problems.strategy import MAIN_SHARE, Facts, Strategy, Undecided
 from dpgraph.tuning import CORE
-from dpgraph.typing import FloatArray
+from dpgraph.typing import FloatArray, IntArray
 
-__all__ = ["STAND_IN", "MechanismPlan", "Plan", "expected_degrees", "plan", "stand_in"]
+__all__ = ["STAND_IN", "MechanismPlan", "Plan", "block_stand_in", "expected_degrees", "plan", "stand_in"]
 
 #: Vertices of a stand-in, where the average degree allows it: most noise at a vertex does not depend on n.
 STAND_IN = 600
+#: For communities: they are harder to begin in a larger graph.
+_BLOCK_STAND_IN = 4000
+#: What is planted for communities unless the caller says otherwise: blocks, and how strong they are.
+_BLOCKS, _CORRELATION = 8, 0.5
+#: How often more edges are drawn, where some were loops or there already.
+_ROUNDS = 20
 _SOLVERS: dict[str, Callable[..., Any]] = {"max-cut": private_max_cut, "max-bisection": private_max_bisection}
 
 #: Mechanisms that make all pairs noisy: their noise grows with n, and stand-ins are smaller than the graph.
@@ -52,11 +60,14 @@ class MechanismPlan:
     halts, cut_fraction : float
         Share of the runs on stand-ins that halted, and mean share of the weight that their cuts cross (0.5 for a halt).
     value_std : float
-        Standard deviation of the noise of ``estimated_value``; NaN if every run halted.
+        Standard deviation of the noise of ``estimated_value``, or of ``estimated_modularity``; NaN if every run halted.
     ledger, delta : tuple of LedgerEntry, float
         The releases of a run on a stand-in, and the delta that it spends, 0 where it is pure.
     note : str
         What else matters for the choice, or why it is not available.
+    modularity, modularity_share : float
+        For communities, in place of `cut_fraction`: mean modularity of what was found on stand-ins, and its share of
+        that of the planted blocks (NaN unless this is positive).
     """
 
     mechanism: str
@@ -67,6 +78,8 @@ class MechanismPlan:
     ledger: tuple[LedgerEntry, ...] = ()
     note: str = ""
     delta: float = math.nan
+    modularity: float = math.nan
+    modularity_share: float = math.nan
 
 
 @dataclass(frozen=True, repr=False)
@@ -78,8 +91,9 @@ class Plan:
     n, average_degree, epsilon, delta, max_weight, correlation, stand_in
         The public quantities it was asked for, and the number of vertices of the stand-ins.
     planted_fraction, one_look : float
-        Shares of the weight: what the planted cut of a stand-in crosses, and what one pure look at every vertex cuts
-        where none is planted, by a formula (:func:`dpgraph.denoise.state_evolution.one_sweep`).
+        Shares of the weight: what the planted cut of a stand-in crosses (for communities: what is inside of blocks),
+        and what one pure look at every vertex cuts where none is planted, by a formula
+        (:func:`dpgraph.denoise.state_evolution.one_sweep`; NaN for communities).
     degrees_std, pure_degrees_scale : float
         Noise of :func:`dpgraph.private_degrees`: standard deviation, and scale of pure (Laplace) noise.
     spectrum_std : float
@@ -90,6 +104,8 @@ class Plan:
         What ``mechanism="auto"`` would take; and the available mechanism with the largest cut fraction, or `automatic`,
         or else ``"bounded-iterates"``, if it is within 0.005 of that. A mechanism whose noise grows beyond that on the
         stand-ins must be `automatic` for it.
+    blocks, planted_modularity : int, float
+        For communities: how many are planted (0 for cuts), and the mean of their modularity.
     """
 
     n: int
@@ -107,6 +123,8 @@ class Plan:
     mechanisms: tuple[MechanismPlan, ...]
     automatic: str
     recommended: str
+    blocks: int = 0
+    planted_modularity: float = math.nan
 
     def __repr__(self) -> str:
         return (
@@ -124,18 +142,30 @@ class Plan:
     def table(self) -> str:
         """Return the plan as aligned text."""
         spectrum = "needs delta > 0" if self.delta == 0 else f"{self.spectrum_std:.2g}"
+        graphs, names = f"public random graphs of {self.stand_in} vertices with", ("cut fraction", "halts")
+        told = (
+            f"cuts, on {graphs} planted correlation {self.correlation:g} "
+            f"(planted cut {self.planted_fraction:.3f}, random cut 0.500, one look by formula {self.one_look:.3f}):"
+        )
+        if self.blocks:
+            names = ("modularity", "share")
+            told = (
+                f"communities, on {graphs} {self.blocks} planted blocks of correlation {self.correlation:g} "
+                f"({self.planted_fraction:.0%} of the edges inside, modularity {self.planted_modularity:.3f}):"
+            )
         lines = [
             f"{self.n} vertices, average degree {self.average_degree:g}, weights up to {self.max_weight:g}, "
             f"epsilon = {self.epsilon:g}, delta = {self.delta:g}",
             f"degrees: noise of standard deviation {self.degrees_std:.4g} (pure, Laplace scale: "
             f"{self.pure_degrees_scale:.4g}); spectrum of the normalized adjacency: {spectrum}",
-            f"cuts, on public random graphs of {self.stand_in} vertices with planted correlation {self.correlation:g} "
-            f"(planted cut {self.planted_fraction:.3f}, random cut 0.500, one look by formula {self.one_look:.3f}):",
-            f"  {'mechanism':<22}{'cut fraction':>13}{'halts':>8}{'noise of value':>16}  note",
+            told,
+            f"  {'mechanism':<22}{names[0]:>13}{names[1]:>8}{'noise of value':>16}  note",
         ]
         for one in self.mechanisms:
             shown = [f"{one.cut_fraction:.3f}", f"{one.halts:.0%}", f"{one.value_std:.4g}"]
-            shown = [text if one.available and text != "nan" else "-" for text in shown]
+            if self.blocks:
+                shown = [f"{one.modularity:.3f}", f"{one.modularity_share:.0%}", f"{one.value_std:.2g}"]
+            shown = [text if one.available and "nan" not in text else "-" for text in shown]
             lines.append(f"  {one.mechanism:<22}{shown[0]:>13}{shown[1]:>8}{shown[2]:>16}  {one.note}".rstrip())
         return "\n".join([*lines, f'mechanism="auto" takes: {self.automatic}', f"recommended: {self.recommended}"])
 
@@ -148,8 +178,9 @@ def plan(  # noqa: PLR0913
     epsilon: float,
     delta: float = 0.0,
     max_weight: float = 1.0,
-    correlation: float = 0.0,
-    problem: Literal["max-cut", "max-bisection"] = "max-cut",
+    correlation: float | None = None,
+    blocks: int | None = None,
+    problem: Literal["max-cut", "max-bisection", "communities"] = "max-cut",
     mechanisms: Sequence[Any] | None = None,
     repeats: int = 3,
     seed: int = 0,
@@ -168,19 +199,22 @@ def plan(  # noqa: PLR0913
         The budget to plan for: epsilon > 0, 0 <= delta < 1. With delta = 0, the default, what is pure is run.
     max_weight : float, default 1.0
         Public upper bound on a weight; stand-ins have edges of this weight.
-    correlation : float, default 0.0
-        Strength of a planted cut, in [-1, 1], as in :func:`dpgraph.datasets.planted_cut`. Few real networks have one:
-        expect it only if you know why it is there.
-    problem : {"max-cut", "max-bisection"}
+    correlation : float, optional
+        Strength of a planted cut, in [-1, 1], as in :func:`dpgraph.datasets.planted_cut`; 0 by default. Few real
+        networks have one: expect it only if you know why it is there. For communities c in [0, 1], 0.5 by default: of
+        K blocks, an edge is inside of one with probability c + (1 - c)/K, which is modularity c (1 - 1/K).
+    blocks : int, optional
+        For communities: how many there are, of equal size; 8 by default.
+    problem : {"max-cut", "max-bisection", "communities"}
         What will be asked.
     mechanisms : sequence of str or options objects, optional
         As ``mechanism=`` of :func:`dpgraph.private_max_cut`; by default what "auto" would take, bounded iterates and
-        the low-rank mechanisms.
+        the low-rank mechanisms. For communities there is one.
     repeats, seed : int
         Runs of each mechanism, seed of the stand-ins and their noise.
     **options
-        Further arguments of :func:`dpgraph.private_max_cut`. ``weight=`` says, by any name, that edges will have
-        weights of their own.
+        Further arguments of :func:`dpgraph.private_max_cut` or :func:`dpgraph.private_communities`. ``weight=`` says,
+        by any name, that edges will have weights of their own.
 
     Returns
     -------
@@ -196,48 +230,117 @@ def plan(  # noqa: PLR0913
     >>> expected = plan(n=20_000, average_degree=100, epsilon=4.0, delta=1e-6, mechanisms=["bounded-iterates"])
     >>> expected.recommended, 0.53 < expected["bounded-iterates"].cut_fraction < 0.6
     ('bounded-iterates', True)
+    >>> expected = plan(problem="communities", n=2000, average_degree=50, epsilon=2.0, repeats=1)
+    >>> 0.5 < expected["one-sided-sweeps"].modularity_share <= 1
+    True
     """
     check_epsilon(epsilon)
     delta = check_optional_delta(delta)
     check_integer("n", n, 2)
     check_integer("repeats", repeats, 1)
     check_scale("max_weight", max_weight)
-    check_choice("problem", problem, _SOLVERS)
-    if not -1 <= as_number(correlation) <= 1:
-        raise InvalidParameterError(f"correlation must lie in [-1, 1]; got {correlation!r}")
+    check_choice("problem", problem, (*_SOLVERS, "communities"))
+    usual, least, unread = (_CORRELATION, 0, mechanisms) if problem == "communities" else (0.0, -1, blocks)
+    strength = as_number(usual if correlation is None else correlation)
+    if not least <= strength <= 1:
+        raise InvalidParameterError(f"correlation must lie in [{least}, 1]; got {correlation!r}")
+    if unread is not None:
+        raise InvalidParameterError("mechanisms are for cuts (for communities there is one), blocks for communities")
     expected = expected_degrees(average_degree, degrees, n, max_weight)
-    names = _USUAL if mechanisms is None else mechanisms
-    if isinstance(names, str) or not names or any(CUTS.resolve(name)[0] is None for name in names):
-        raise InvalidParameterError(f"mechanisms must be a list out of {', '.join(CUTS.strategies)}; got {names!r}")
     if options.get("weight") is not None:
         options["weight"] = "weight"  # stand-ins are matrices, of which this is the only attribute
-    taken = decide(n, epsilon, weighted=is_weighted(options.get("weight"), max_weight))
-    automatic = taken.then(float(expected.mean())) if isinstance(taken, Undecided) else taken
-    if mechanisms is None and automatic not in names:
-        names = (automatic, *names)
-    shape = {"max_weight": max_weight, "correlation": correlation}
-    graphs = [stand_in(n, expected, **shape, seed=seed + k) for k in range(repeats)]
     common = {"epsilon": epsilon, "delta": delta, "max_weight": max_weight, "rng": seed}
-    outcomes = tuple(_simulate(name, n, graphs, _SOLVERS[problem], common | options) for name in names)
+    seeds, arguments = range(seed, seed + repeats), common | options
+    if problem == "communities":
+        blocks = min(_BLOCKS, n) if blocks is None else check_integer("blocks", blocks, 1, n)
+        graph, about = _communities(n, expected, strength, blocks, seeds, arguments)
+    else:
+        graph, about = _cuts(n, expected, strength, mechanisms, _SOLVERS[problem], seeds, arguments)
     quiet, pure = (
-        _alone(private_degrees, graphs[0], **common, mechanism=law).privacy.entries[0] for law in ("auto", "laplace")
+        _alone(private_degrees, graph, **common, mechanism=law).privacy.entries[0] for law in ("auto", "laplace")
     )
     return Plan(
         n=n,
         average_degree=float(expected.mean()),
         epsilon=float(epsilon),
         delta=delta,
-        **shape,
-        stand_in=graphs[0].shape[0],
-        planted_fraction=(1 - correlation) / 2,
-        one_look=one_look(n, expected / max_weight, correlation, epsilon),
+        max_weight=max_weight,
+        correlation=strength,
+        stand_in=graph.shape[0],
         degrees_std=quiet.scale * (math.sqrt(2) if quiet.mechanism == pure.mechanism else 1.0),
         pure_degrees_scale=pure.scale,
-        spectrum_std=_alone(private_spectrum, graphs[0], k=2, **common).std if delta > 0 else math.nan,
-        mechanisms=outcomes,
-        automatic=automatic,
-        recommended=_best(outcomes, automatic),
+        spectrum_std=_alone(private_spectrum, graph, k=2, **common).std if delta > 0 else math.nan,
+        **about,
     )
+
+
+def _cuts(
+    n: int,
+    degrees: FloatArray,
+    correlation: float,
+    mechanisms: Sequence[Any] | None,
+    solver: Callable[..., Any],
+    seeds: range,
+    arguments: dict[str, Any],
+) -> tuple[sparse.csr_array, dict[str, Any]]:
+    """A stand-in, and the fields of a plan that are about cuts."""
+    names = _USUAL if mechanisms is None else mechanisms
+    if isinstance(names, str) or not names or any(CUTS.resolve(name)[0] is None for name in names):
+        raise InvalidParameterError(f"mechanisms must be a list out of {', '.join(CUTS.strategies)}; got {names!r}")
+    epsilon, max_weight = arguments["epsilon"], arguments["max_weight"]
+    taken = decide(n, epsilon, weighted=is_weighted(arguments.get("weight"), max_weight))
+    automatic = taken.then(float(degrees.mean())) if isinstance(taken, Undecided) else taken
+    if mechanisms is None and automatic not in names:
+        names = (automatic, *names)
+    graphs = [stand_in(n, degrees, max_weight=max_weight, correlation=correlation, seed=seed) for seed in seeds]
+    outcomes = tuple(_simulate(name, n, graphs, solver, arguments) for name in names)
+    return graphs[0], {
+        "planted_fraction": (1 - correlation) / 2,
+        "one_look": one_look(n, degrees / max_weight, correlation, epsilon),
+        "mechanisms": outcomes,
+        "automatic": automatic,
+        "recommended": _best(outcomes, automatic),
+    }
+
+
+def _communities(
+    n: int, degrees: FloatArray, correlation: float, blocks: int, seeds: range, arguments: dict[str, Any]
+) -> tuple[sparse.csr_array, dict[str, Any]]:
+    """A stand-in, and the fields of a plan that are about communities."""
+    shape = {"blocks": blocks, "correlation": correlation, "max_weight": arguments["max_weight"]}
+    resolution, scores = arguments.get("resolution", 1.0), []
+    for seed in seeds:
+        graph, labels = block_stand_in(n, degrees, **shape, seed=seed)
+        found = _alone(private_communities, graph, **arguments | {"rng": seed})
+        scores.append([_modularity(graph, one, resolution) for one in (labels, found.labels)])
+    planted, reached = np.mean(scores, axis=0).tolist()
+    outcome = MechanismPlan(
+        found.mechanism,
+        True,
+        halts=0.0,
+        value_std=found.estimated_modularity_std,
+        ledger=found.privacy.entries,
+        delta=found.privacy.delta,
+        modularity=reached,
+        modularity_share=reached / planted if planted > 0 else math.nan,
+    )
+    return graph, {
+        "planted_fraction": correlation + (1 - correlation) / blocks,
+        "one_look": math.nan,
+        "mechanisms": (outcome,),
+        "automatic": found.mechanism,
+        "recommended": found.mechanism,
+        "blocks": blocks,
+        "planted_modularity": planted,
+    }
+
+
+def _modularity(graph: sparse.csr_array, labels: IntArray, resolution: float) -> float:
+    """The exact modularity of communities of a stand-in, 0 if it has no edges."""
+    member = np.eye(int(labels.max()) + 1)[labels]
+    weights = np.triu(member.T @ (graph @ member))
+    weights[np.diag_indices_from(weights)] /= 2
+    return float(np.nan_to_num(modularity(BlockWeights.released(weights, 0.0), resolution)[0]))
 
 
 def _alone(function: Callable[..., Any], graph: sparse.csr_array, **arguments: Any) -> Any:
@@ -323,6 +426,42 @@ def stand_in(
         return planted_cut_sparse(vertices, degree, correlation, rng=seed)[0] * max_weight
     rng = np.random.default_rng(seed)
     return sparse.csr_array(random_graph(expected, vertices, correlation, rng)) * max_weight
+
+
+def block_stand_in(
+    n: int, degrees: FloatArray, *, blocks: int, correlation: float, max_weight: float = 1.0, seed: int = 0
+) -> tuple[sparse.csr_array, IntArray]:
+    """A public random graph with planted blocks of equal size in place of one of n vertices, and the block of each.
+
+    Degrees have the quantiles of these, or of an exponential law where there is but one, their mean. An end of an edge
+    is a vertex v with probability d_v / sum d. So is the other end, among the vertices of the same block with
+    probability `correlation`, else among all: a share correlation + (1 - correlation)/blocks of the edges is inside.
+    Pairs are drawn until there are sum d / 2. It has at most 4000 vertices.
+    """
+    rng, vertices = np.random.default_rng(seed), min(n, _BLOCK_STAND_IN)
+    places, mean = (np.arange(vertices) + rng.random()) / vertices, float(degrees.mean()) / max_weight
+    law = np.sort(degrees)[(places * degrees.size).astype(np.int64)] if degrees.size > 1 else -np.log1p(-places)
+    law = np.maximum(law, np.finfo(float).tiny)
+    wanted = rng.permutation(np.minimum(law * (mean / law.mean()), vertices - 1.0))
+    wanted *= min(vertices / (1 + (blocks - 1) * correlation) / wanted.mean(), 1.0)  # as many as blocks have room for
+    labels = np.sort(np.arange(vertices) % blocks)
+    ends = np.concatenate([[0.0], np.cumsum(wanted)])
+    low, high = (ends[np.searchsorted(labels, labels, side=side)] for side in ("left", "right"))
+    pairs = np.zeros(0, dtype=np.int64)
+    for _ in range(_ROUNDS):
+        more = round(ends[-1] / 2) - pairs.size
+        own, first, second = rng.random((3, max(more, 0)))
+        tails = _at(ends, first * ends[-1])
+        heads = _at(ends, np.where(own < correlation, low[tails] + second * (high - low)[tails], second * ends[-1]))
+        found = np.minimum(tails, heads) * vertices + np.maximum(tails, heads)
+        pairs = np.union1d(pairs, found[tails != heads])
+    half = sparse.coo_array((np.full(pairs.size, max_weight), np.divmod(pairs, vertices)), shape=(vertices,) * 2)
+    return sparse.csr_array(half + half.T), labels
+
+
+def _at(ends: FloatArray, drawn: FloatArray) -> IntArray:
+    """Vertex v where a number lies between ends v and v + 1."""
+    return np.clip(np.searchsorted(ends, drawn, side="right") - 1, 0, ends.size - 2)
 
 
 def _size(n: int, degree: float, correlation: float) -> tuple[int, float]:

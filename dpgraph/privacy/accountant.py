@@ -16,22 +16,12 @@ if TYPE_CHECKING:
     from dpgraph.privacy.ledger import Ledger
     from dpgraph.privacy.relation import Relation
 
-__all__ = ["Budget", "PrivacyAccountant", "PrivacyLoss"]
-
 
 class Budget(NamedTuple):
     """A pair (epsilon, delta)."""
 
     epsilon: float
     delta: float
-
-
-class PrivacyLoss(NamedTuple):
-    """Loss of one call: Gaussian releases (mu), good events (slack), pure-DP releases (epsilon)."""
-
-    mu: float = 0.0
-    slack: float = 0.0
-    epsilon: float = 0.0
 
 
 class PrivacyAccountant:
@@ -134,8 +124,8 @@ class PrivacyAccountant:
         room = gdp_mu(epsilon, delta) ** 2 - self._mu_squared
         return Budget(gdp_epsilon(room**0.5, delta), delta) if room > ROUNDING * self._mu_squared else nothing
 
-    def charge(self, loss: PrivacyLoss, ledger: Ledger) -> None:
-        """Debit one call, all of it, or refuse and change nothing.
+    def charge(self, ledger: Ledger) -> None:
+        """Debit one call, all of it, or refuse and change nothing: a GDP parameter, or epsilon and delta otherwise.
 
         A call that does not fit, or comes from a forked process, raises BudgetExceededError, and one of another
         neighbouring relation than the earlier ones InvalidParameterError.
@@ -152,8 +142,11 @@ class PrivacyAccountant:
                     f"this accountant protects neighbours that differ by {self._relation.words}; the call asks for "
                     f"{ledger.relation.words}. Use one accountant for each data set and neighbouring relation"
                 )
-            mu_squared = self._mu_squared + loss.mu**2
-            slack, pure = self._slack + loss.slack, self._pure + loss.epsilon
+            mu_squared, slack, pure = self._mu_squared, self._slack, self._pure
+            if ledger.delta > 0 and not ledger.staged:
+                mu_squared, slack = mu_squared + ledger.mu**2, slack + ledger.slack
+            else:
+                slack, pure = slack + ledger.delta, pure + ledger.epsilon
             if not self._fits(mu_squared, slack, pure):
                 left = self.remaining
                 raise BudgetExceededError(

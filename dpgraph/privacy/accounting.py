@@ -6,10 +6,7 @@ conversion to (epsilon, delta) is exact (BW18, Theorem 8):
 
     delta(epsilon) = Phi(-epsilon/mu + mu/2) - exp(epsilon) Phi(-epsilon/mu - mu/2).
 
-References
-----------
-BW18: B. Balle, Y.-X. Wang, "Improving the Gaussian mechanism for differential privacy", ICML 2018.
-DRS22: J. Dong, A. Roth, W. Su, "Gaussian differential privacy", JRSS-B 84 (2022).
+BW18 and DRS22 are listed in docs/theory.md.
 """
 
 import math
@@ -21,16 +18,6 @@ from scipy.special import erfcx, erfinv, log_expit, log_ndtr, ndtri, ndtri_exp
 
 from dpgraph.arguments import check_delta, check_epsilon, check_nonnegative, check_positive
 from dpgraph.exceptions import InvalidParameterError
-
-__all__ = [
-    "gaussian_scale",
-    "gdp_delta",
-    "gdp_epsilon",
-    "gdp_mu",
-    "pure_beside_gaussian",
-    "pure_dp_epsilon",
-    "pure_dp_mu",
-]
 
 _SQRT2 = math.sqrt(2.0)
 _ROOT_TOLERANCE = 4 * np.finfo(float).eps
@@ -241,15 +228,8 @@ def free_choice_epsilon(epsilon: float, delta: float) -> float:
     mechanism follows, as if nothing had been released before. Together they are (`epsilon`, `delta`)-DP. The reason:
     the first spends no delta, and a 0 can reveal much only where 0 is rare.
 
-    Proof. For neighbours let a and b be the probabilities of 0, Q and Q' the laws of the Gaussian mechanism, and
-    d(x) = ``gdp_delta(mu, x)``. Of an event S, the part with bit 1 adds at most 0 to P[S] - exp(epsilon) P'[S], since
-    1 - a <= exp(e) (1 - b). The part with bit 0 adds ``a Q(S) - exp(epsilon) b Q'(S) <= a d(epsilon - ln(a/b))``, which
-    is at most delta for a <= b. Otherwise 1 - b <= exp(e) (1 - a) and a <= exp(e) b bound ln(a/b). ln d is concave (d
-    is the convolution of the log-concave density of the privacy loss with the log-concave ``max(1 - exp(-x), 0)``,
-    Prekopa), so with s = -d'(epsilon)/d(epsilon) it is enough that ``ln a + s ln(a/b) <= 0``. For u = 1 - a up to
-    1/(1 + exp(e)), where both bounds on b meet, this is ``(1 + s) ln(1 - u) - s ln(1 - exp(e) u)``, whose derivative
-    changes sign once, from - to +: its maximum is at an end. It is 0 at u = 0, and at the other end at most 0 if
-    ``s e <= ln(1 + exp(-e))``; for larger u only ln a changes, and it falls.
+    Proof: docs/proofs.md, "Composition", rule 4. There s = -d'(epsilon)/d(epsilon) for d(x) = ``gdp_delta(mu, x)``, and
+    e is as large as ``s e <= ln(1 + exp(-e))`` allows.
     """
     mu = gdp_mu(epsilon, delta)
     slope = math.exp(epsilon + float(log_ndtr(-epsilon / mu - mu / 2)) - math.log(delta))

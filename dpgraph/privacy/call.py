@@ -15,16 +15,14 @@ import numpy as np
 
 from dpgraph.arguments import check_epsilon, check_optional_delta
 from dpgraph.exceptions import DPGraphError, InvalidParameterError
-from dpgraph.privacy.accountant import PrivacyAccountant, PrivacyLoss
+from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import pure_dp_epsilon
-from dpgraph.privacy.grid import Terms, add_on_grid, grid_step, symmetric_part
+from dpgraph.privacy.grid import Terms, add_on_grid, grid_step, symmetric_part, terms
 from dpgraph.privacy.ledger import ROUNDING, Ledger, ambient_accountant
 from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.privacy.relation import Relation
 from dpgraph.privacy.report import Pairs, PrivacyReport
 from dpgraph.typing import FloatArray
-
-__all__ = ["Call", "Measurement", "Released", "open_call"]
 
 #: The grid of a real number with Laplace noise is this many bits finer than the noise.
 _SCALAR_BITS = 20
@@ -190,7 +188,7 @@ class Call:
         may be exceeded by about a billionth of itself.
         """
         unit, bound, value = measurement.unit, measurement.l1, measurement.value
-        count = np.size(_first(value))
+        count = np.size(terms(value)[0])
         if unit == 0.0 and count > 1:
             error = measurement.error
             bound += 2 * (bound / self.epsilon * _ALLOWANCE * count if error is None else error)
@@ -201,7 +199,7 @@ class Call:
         return Released(self.noise.laplace_on_grid(value, unit, scale), math.sqrt(2.0) * scale)
 
     def _gaussian(self, measurement: Measurement) -> Released:
-        value, bound, shape = measurement.value, measurement.l2, np.shape(_first(measurement.value))
+        value, bound, shape = measurement.value, measurement.l2, np.shape(terms(measurement.value)[0])
         if measurement.few:
             count = math.prod(shape)
             grid = self._lines().gaussian_on_grid(measurement.name, sensitivity=bound, mu=self.mu, count=count)
@@ -262,11 +260,6 @@ class Call:
         return self._stage
 
 
-def _first(value: Terms) -> FloatArray:
-    """One of the arrays that a value is the sum of."""
-    return value[0] if isinstance(value, tuple) else value
-
-
 def open_call(
     *,
     epsilon: float,
@@ -300,7 +293,5 @@ def open_call(
     ledger.staged = staged
     accountant = accountant if accountant is not None else ambient_accountant()
     if accountant is not None:
-        gaussian = delta > 0 and not staged
-        loss = PrivacyLoss(mu=ledger.mu, slack=slack) if gaussian else PrivacyLoss(epsilon=epsilon, slack=delta)
-        accountant.charge(loss, ledger)
+        accountant.charge(ledger)
     return Call(ledger, noise)

@@ -7,22 +7,14 @@ import numpy as np
 
 from dpgraph.privacy.exact_sampling import EXPONENT_BITS, exponential_coins, geometric
 
-__all__ = ["cauchy_offset", "ladder_offset"]
-
 _ONE = 1 << EXPONENT_BITS
 
 
 def ladder_offset(widths: Sequence[int], exponent: int, generator: np.random.Generator) -> int:
     r"""A random integer: 0 is rung 0, and the next I_{k-1} integers on either side are rung k, of weight e^-gk.
 
-    Parameters
-    ----------
-    widths : sequence of int
-        c_0, ..., c_J: rung k has I_{k-1} = sum_j c_j C(k - 1, j) integers on either side.
-    exponent : int
-        g in units of 2**-40, positive.
-    generator : numpy.random.Generator
-        Source of uniform bits.
+    `widths` are c_0, ..., c_J: rung k has I_{k-1} = sum_j c_j C(k - 1, j) integers on either side. `exponent` is g in
+    units of 2**-40, positive.
 
     Notes
     -----

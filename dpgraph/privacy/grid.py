@@ -1,4 +1,4 @@
-r"""Release numbers, vectors and matrices, with noise, on a public grid: one implementation, and its proof.
+r"""Release numbers, vectors and matrices, with noise, on a public grid: one implementation, and why it is private.
 
 A sum of data and noise in floating point shows low-order bits of both. Here a release is a function of an integer. Let
 G, the step of the grid, be a public power of two. A double x is p G + r, p G the multiple of G that is nearest to it
@@ -19,11 +19,7 @@ times its scale (:func:`grid_step`), so that doubles are dense between two point
 **Discrete Laplace noise K of parameter b on data whose own grid is too fine for it**: k = K + C, where C = sign(r) with
 probability abs(r)/G and else 0 (:func:`coins` are exact). Where neighbours differ by s in l1 this is (s / scale)-DP for
 b = scale/G + 1.
-*Proof.* Let x = (m + f) G, 0 <= f <= 1. The output is m + K with probability 1 - f and m + 1 + K with probability f, so
-that the point z has the probability p_x(z) = (1 - f) L(z - m) + f L(z - m - 1), L the law of K. This is continuous and
-piecewise linear in x, of slope at most abs(L(z - m - 1) - L(z - m))/G <= (e^(1/b) - 1) p_x(z)/G, because the two values
-of L differ at most by the factor e^(1/b), and p_x(z) is at least the smaller one. So ln p_x(z) moves by at most
-(e^(1/b) - 1)/G for each unit of x, and e^(1/b) - 1 <= 1/(b - 1) = G/scale. Independent numbers add up.
+Proof: docs/proofs.md, "Numbers in a computer".
 """
 
 import math
@@ -35,22 +31,6 @@ from scipy.special import gammaln, logsumexp
 
 from dpgraph.exceptions import DPGraphError, InvalidGraphError, InvalidParameterError
 from dpgraph.typing import BoolArray, FloatArray
-
-__all__ = [
-    "GRID_BITS",
-    "LAPLACE_BITS",
-    "ReadingNorm",
-    "Terms",
-    "add_on_grid",
-    "coins",
-    "grid_step",
-    "nearest_multiples",
-    "nearest_points",
-    "reading_grid",
-    "split",
-    "sum_on_grid",
-    "symmetric_part",
-]
 
 #: The scale of the noise is at least this many steps of the grid. A larger epsilon than the second number counts as it:
 #: there the noise is negligible.
@@ -101,8 +81,13 @@ def split(values: Terms, step: float) -> tuple[tuple[FloatArray, ...], FloatArra
     Otherwise each addition may be off by 2**-53 of the sum, which is less than the rounding of real noise, itself a
     double. Discrete Laplace noise is added to several arrays only where the remainder is exact.
     """
-    parts = [nearest_points(part, step) for part in _terms(values)]
+    parts = [nearest_points(part, step) for part in terms(values)]
     return tuple(part[0] for part in parts), sum((part[1] for part in parts[1:]), start=parts[0][1])
+
+
+def terms(values: Terms) -> tuple[FloatArray, ...]:
+    """The arrays that a value is the exact sum of."""
+    return values if isinstance(values, tuple) else (values,)
 
 
 def nearest_multiples(values: Terms, step: float) -> tuple[FloatArray, ...]:
@@ -112,7 +97,7 @@ def nearest_multiples(values: Terms, step: float) -> tuple[FloatArray, ...]:
         return points
     whole = np.rint(left)
     for place in zip(*np.nonzero(np.abs(left - whole) > 0.5 - _CLOSE_TO_HALF), strict=True):
-        exact = [Fraction(float(part[place])) for part in _terms(values)]
+        exact = [Fraction(float(part[place])) for part in terms(values)]
         on_grid = [Fraction(float(part[place])) for part in points]
         whole[place] = round((sum(exact) - sum(on_grid)) / Fraction(step))
     return (*points, whole * step)
@@ -120,18 +105,18 @@ def nearest_multiples(values: Terms, step: float) -> tuple[FloatArray, ...]:
 
 def symmetric_part(A: Terms) -> Terms:
     """(A + A')/2 without rounding."""
-    return tuple(half for part in _terms(A) for half in (part / 2, part.T / 2))
+    return tuple(half for part in terms(A) for half in (part / 2, part.T / 2))
 
 
 def sum_on_grid(points: Terms, steps: FloatArray, step: float) -> FloatArray:
     """Double nearest to the exact value of sum(`points`) + `steps` * `step`; `points` are multiples of `step`."""
-    terms = (*_terms(points), steps * step)
+    parts = (*terms(points), steps * step)
     with np.errstate(over="ignore"):
-        total = np.asarray(sum(terms[1:], start=terms[0]))
-    if len(terms) > 2:  # the first additions are exact for numbers of moderate size; others are summed as fractions
-        sizes = np.max([np.abs(term) for term in terms], axis=0)
+        total = np.asarray(sum(parts[1:], start=parts[0]))
+    if len(parts) > 2:  # the first additions are exact for numbers of moderate size; others are summed as fractions
+        sizes = np.max([np.abs(part) for part in parts], axis=0)
         for place in zip(*np.nonzero(sizes >= _ALL_MULTIPLES / 8 * step), strict=True):
-            total[place] = _rounded_once([float(term[place]) for term in terms])
+            total[place] = _rounded_once([float(part[place]) for part in parts])
     # The sum of two zeros below 0 is -0.0, which would tell on which side of 0 the data are. F(0) is +0.0.
     return np.clip(total, -_LARGEST, _LARGEST) + 0.0
 
@@ -154,10 +139,6 @@ def coins(probabilities: FloatArray, generator: np.random.Generator) -> BoolArra
         more = (drawn == digits) & (left > 0)
         left, tied = left[more], tied[more]
     return result
-
-
-def _terms(values: Terms) -> tuple[FloatArray, ...]:
-    return values if isinstance(values, tuple) else (values,)
 
 
 def _rounded_once(terms: list[float]) -> float:

@@ -7,16 +7,16 @@ from contextvars import ContextVar
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from scipy.special import ndtri
+
+from dpgraph.arguments import check_delta
 from dpgraph.exceptions import DPGraphError, InvalidParameterError
 from dpgraph.privacy.accounting import free_choice_epsilon, gdp_mu, pure_beside_gaussian, pure_dp_mu
-from dpgraph.privacy.discrete_tail import grid_quantile
 from dpgraph.privacy.relation import Relation
 from dpgraph.privacy.report import LedgerEntry, Pairs, PrivacyReport
 
 if TYPE_CHECKING:
     from dpgraph.privacy.accountant import PrivacyAccountant
-
-__all__ = ["ENCLOSING", "OPEN_BLOCKS", "ROUNDING", "Ledger", "ambient_accountant"]
 
 #: Relative slack in comparisons of budgets: rounding of sums, nothing that a user could notice.
 ROUNDING = 1e-9
@@ -33,6 +33,8 @@ OPEN_BLOCKS: list[PrivacyAccountant] = []
 _GRID_RATIO = 1e5
 _DISCRETE_INFLATION = 1 + 1e-6
 _LARGEST_MU = 2.0**20
+#: Bound on the relative error of the computed normal quantile (that of scipy is about 1e-15).
+_QUANTILE_ERROR = 1e-12
 #: Most grid steps in a standard deviation: draws stay integers that a double holds.
 _MOST_STEPS = 2.0**46
 
@@ -71,12 +73,9 @@ class Ledger:
         """A ledger for a part of this call's budget, whose kind and size may depend on what earlier stages released.
 
         Each stage is (epsilon, delta)-DP by itself, whatever came before; epsilons and deltas of all stages add up
-        (basic composition, which holds for mechanisms that are chosen adaptively). A pure stage may also come in the
-        midst of a Gaussian one: where p and q are the laws of all Gaussian answers on two neighbours, p' <= e**c q'
-        those of the pure one (each given the answers before it), (p p' - e**(c + a) q q')+ <= p' (p - e**a q)+, whose
-        sum is at most the delta of the Gaussian stage at a, which holds whatever public coin p' is tossed on the way.
-        So a call that has not been debited in Gaussian DP may release something purely first and decide by it between a
-        pure and a Gaussian mechanism. Its lines appear in this ledger, which takes no others.
+        (docs/proofs.md, "Composition", rule 3). So a call that has not been debited in Gaussian DP may release
+        something purely first and decide by it between a pure and a Gaussian mechanism. Its lines appear in this
+        ledger, which takes no others.
 
         delta = 0 makes a pure stage. Beside the Gaussian lines of another one, pure lines about disjoint pairs may
         stand (:meth:`pure_beside`).
@@ -144,7 +143,7 @@ class Ledger:
 
         A slack bounds a scalar released on the grid of :meth:`gaussian_on_grid`, or the difference of two of one
         release: rounding and the discrete law of the noise are part of z. DN25a, Lemma B.5 in its GDP form
-        (docs/theory.md, section 1); :func:`~dpgraph.privacy.discrete_tail.grid_quantile` (proof).
+        (docs/theory.md, section 1); :func:`grid_quantile`.
         """
         self.event(name, delta_share)
         return grid_quantile(delta_share / candidates, ratio=_GRID_RATIO)
@@ -184,12 +183,8 @@ class Ledger:
     def pure_beside(self, name: str, *, mechanism: str, sensitivity: float, pairs: Pairs) -> float:
         """Scale of pure noise in a Gaussian stage, about pairs that its Gaussian lines do not read.
 
-        The pair in which neighbours differ is read either by the Gaussian lines about the other pairs, which are
-        ``self.mu``-GDP with the lines about any pair, or by this release. Which of them may depend on the lines about
-        any pair, so that the trade-off function of the call is that of these lines composed with the smaller of the
-        two; its delta is at most the sum of both, and this release is charged with the slack of the call, delta being
-        split for it: DRS22, Theorem 3.2 (composition of mechanisms that satisfy one trade-off function whatever came
-        before), and :func:`~dpgraph.privacy.accounting.pure_beside_gaussian`.
+        It is charged with the slack of the call, delta being split for it: docs/proofs.md, "Mechanisms" (core and other
+        rows), and :func:`~dpgraph.privacy.accounting.pure_beside_gaussian`.
         """
         epsilon = self.epsilon_beside()
         scale, delta = sensitivity / epsilon, self.slack
@@ -251,3 +246,22 @@ def ambient_accountant() -> PrivacyAccountant | None:
             "it is unclear which budget pays; pass accountant= to the call"
         )
     return candidates.pop() if candidates else None
+
+
+def grid_quantile(failure: float, *, ratio: float, terms: int = 2) -> float:
+    """Slack z of a one-sided good event about scalars on a grid, in standard deviations of their noise.
+
+    A real v is rounded to a multiple of the step g and released as R = round(v) + g X, X a discrete Gaussian:
+    P[X = k] proportional to exp(-k**2 / (2 s**2)) for integers k, with s >= `ratio`. Then for up to `terms` such
+    releases R_1, ..., R_k with independent noise of one scale sigma = g s, and any signs,
+
+        P[sum of +-(R_i - v_i) > z sqrt(k) sigma] <= `failure`,
+
+    for z the normal quantile of `failure` plus ``1.5 sqrt(terms) / ratio``.
+
+    Proof: docs/proofs.md, "The quantile of a good event".
+    """
+    if not ratio >= 1 or terms < 1:
+        raise DPGraphError("internal error: the noise of a good event must be at least one step of its grid wide")
+    quantile = -float(ndtri(check_delta(failure)))
+    return quantile + _QUANTILE_ERROR * abs(quantile) + 1.5 * math.sqrt(terms) / ratio

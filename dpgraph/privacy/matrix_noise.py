@@ -2,28 +2,13 @@ r"""Symmetric matrix noise for pure differential privacy: matrix analogues of th
 
 Neighbouring matrices differ by E = E_+ - E_-, its positive and negative parts. They are at distance N(E) <= s, and
 rho = s/epsilon. N is the **nuclear norm** tr E_+ + tr E_-, or, where one record x is *replaced* by y and E = xx' - yy',
-the **larger trace** max(tr E_+, tr E_-), half of the nuclear norm where tr E = 0. This is a norm, too: tr E_+ is the
-largest <P, E> over 0 <= P <= I, so that it is the largest |<P, E>|; a largest absolute value of linear functions obeys
-the triangle inequality, and it is 0 for E = 0 only.
+the **larger trace** max(tr E_+, tr E_-), half of the nuclear norm where tr E = 0.
 
 **Wishart difference**, exact for every d: Z = X - Y, where the pair (X, Y) of positive semidefinite matrices has the
 density proportional to exp(-n(tr X, tr Y)/rho), n being the sum for the nuclear norm and the larger of the two
-otherwise. The density of (X + E_+, Y + E_-) at a point (P, Q) is that of (X, Y) at (P - E_+, Q - E_-), or 0 outside the
-cones; as n(tr P - tr E_+, tr Q - tr E_-) >= n(tr P, tr Q) - N(E), it is at most exp(N(E)/rho) times that of (X, Y) at
-(P, Q). Z + E is the same function of the shifted pair as Z is of the pair, so the likelihood ratio is at most
-e^epsilon. For d = 1 and the nuclear norm this is the Laplace law.
-
-For the nuclear norm X and Y are independent, X = (rho/2) G G' with G a standard normal d x (d + 1) matrix. For the
-larger trace, with D = d(d + 1)/2, the mass of {tr X <= a, tr Y <= b} without the exponential is proportional to
-(a b)^D. So the larger trace is Gamma(2 D) times rho, either matrix has it with probability 1/2, the other trace is a
-share U^{1/D} of it, U uniform, and both matrices divided by their traces are those of independent Wishart matrices.
-
-**Laplace law**, density proportional to exp(-N(Z)/rho). Draw the pair and accept Z = X - Y when X - Z_+ is positive
-semidefinite: given Z, the accepted X are Z_+ + T with T in the cone, and then Y = Z_- + T. So the accepted Z has
-density proportional to the integral over the cone of exp(-(N(Z) + 2 tr T)/rho), with tr T in place of 2 tr T for the
-larger trace: exp(-N(Z)/rho) up to a constant. For the nuclear norm the acceptance rate is 1, 0.75, 0.44, 0.20 for
-d = 1, ..., 4 and falls quickly. For larger d the sampler is *approximate*: a Markov chain on the eigenvalues (density
-prod |l_i - l_j| exp(-N/rho)) gives their proportions, and N ~ rho Gamma(D) is drawn exactly.
+otherwise. **Laplace law**: density proportional to exp(-N(Z)/rho). Both are epsilon-DP; docs/covariance.md, "The
+noise", has the proofs, and why the samplers below draw from these laws. The Laplace law is sampled by rejection, with
+an acceptance rate that falls quickly with d; for larger d the sampler is *approximate*, a Markov chain.
 """
 
 from collections.abc import Callable
@@ -34,8 +19,6 @@ import numpy as np
 from dpgraph.compiled import njit
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.typing import FloatArray
-
-__all__ = ["EXACT_NUCLEAR_LAPLACE_DIMENSION", "LARGER_TRACE", "NUCLEAR", "MatrixLaw"]
 
 #: Largest dimension for rejection sampling (a few dozen proposals for each draw).
 EXACT_NUCLEAR_LAPLACE_DIMENSION = 5
@@ -50,10 +33,12 @@ class MatrixLaw:
 
     #: Two matrices of density proportional to exp(-n(tr X, tr Y) / scale) on the cone.
     pair: Callable[[NoiseSource, int, float], tuple[FloatArray, FloatArray]]
-    #: N, as a function of the eigenvalues.
-    norm: Callable[[FloatArray], float]
-    #: Metropolis sweeps over eigenvalues, in place, with these steps and logarithms of uniform variables.
-    sweep: Callable[[FloatArray, FloatArray, FloatArray], None]
+    #: Whether N is the larger trace, and not the nuclear norm.
+    larger: bool
+
+    def norm(self, values: FloatArray) -> float:
+        """N of a matrix with these eigenvalues."""
+        return float(_norm(values[values > 0].sum(), -values[values < 0].sum(), self.larger))
 
     def difference(self, noise: NoiseSource, d: int, scale: float) -> FloatArray:
         """Wishart difference."""
@@ -76,7 +61,7 @@ class MatrixLaw:
         values = np.asarray(np.linalg.eigvalsh(X - Y), dtype=np.float64)
         steps, first, second = noise.gaussian((3, _SWEEPS, d), 1.0)
         # The halved square of two normals is exponential: minus the logarithm of a uniform variable.
-        self.sweep(values, _STEP * steps, -(first**2 + second**2) / 2)
+        _sweep(values, _STEP * steps, -(first**2 + second**2) / 2, self.larger)
         radius = float(noise.chi(np.array([d * (d + 1)]))[0] ** 2) / 2
         vectors = np.linalg.qr(noise.gaussian((d, d), 1.0)).Q
         product: FloatArray = (vectors * (values * (scale * radius / self.norm(values)))) @ vectors.T
@@ -107,31 +92,15 @@ def _tied_pair(noise: NoiseSource, d: int, scale: float) -> tuple[FloatArray, Fl
     return (X * larger, Y * smaller) if noise.gaussian(1, 1.0)[0] > 0 else (X * smaller, Y * larger)
 
 
-def _nuclear_norm(values: FloatArray) -> float:
-    return float(np.abs(values).sum())
-
-
-def _larger_trace(values: FloatArray) -> float:
-    return float(max(values[values > 0].sum(), -values[values < 0].sum()))
+@njit()
+def _norm(up: float, down: float, larger: bool) -> float:
+    """N of a matrix whose positive and negative parts have these traces."""
+    return max(up, down) if larger else up + down
 
 
 @njit()
-def _nuclear_sweep(values: FloatArray, steps: FloatArray, log_uniforms: FloatArray) -> None:
-    """Propose every eigenvalue once a sweep, for the density prod |l_i - l_j| exp(-sum |l_i|)."""
-    for sweep in range(steps.shape[0]):
-        for i in range(len(values)):
-            proposed = values[i] + steps[sweep, i]
-            gain = abs(values[i]) - abs(proposed)
-            for j in range(len(values)):
-                if j != i:
-                    gain += np.log(abs(proposed - values[j])) - np.log(abs(values[i] - values[j]))
-            if log_uniforms[sweep, i] < gain:
-                values[i] = proposed
-
-
-@njit()
-def _larger_trace_sweep(values: FloatArray, steps: FloatArray, log_uniforms: FloatArray) -> None:
-    """The same for the larger trace in place of the sum."""
+def _sweep(values: FloatArray, steps: FloatArray, log_uniforms: FloatArray, larger: bool) -> None:
+    """Metropolis sweeps over eigenvalues, in place, for the density prod |l_i - l_j| exp(-N)."""
     for sweep in range(steps.shape[0]):
         for i in range(len(values)):
             proposed = values[i] + steps[sweep, i]
@@ -141,11 +110,11 @@ def _larger_trace_sweep(values: FloatArray, steps: FloatArray, log_uniforms: Flo
                     gain += np.log(abs(proposed - values[j])) - np.log(abs(values[i] - values[j]))
                     up += max(values[j], 0.0)
                     down += max(-values[j], 0.0)
-            gain += max(up + max(values[i], 0.0), down + max(-values[i], 0.0))
-            gain -= max(up + max(proposed, 0.0), down + max(-proposed, 0.0))
+            gain += _norm(up + max(values[i], 0.0), down + max(-values[i], 0.0), larger)
+            gain -= _norm(up + max(proposed, 0.0), down + max(-proposed, 0.0), larger)
             if log_uniforms[sweep, i] < gain:
                 values[i] = proposed
 
 
-NUCLEAR = MatrixLaw(_independent_pair, _nuclear_norm, _nuclear_sweep)
-LARGER_TRACE = MatrixLaw(_tied_pair, _larger_trace, _larger_trace_sweep)
+NUCLEAR = MatrixLaw(_independent_pair, larger=False)
+LARGER_TRACE = MatrixLaw(_tied_pair, larger=True)

@@ -17,34 +17,17 @@ from typing import Any, Literal
 from dpgraph.arguments import check_choice, check_scale
 from dpgraph.exceptions import InvalidParameterError
 
-__all__ = [
-    "RECORDS",
-    "Constraint",
-    "Custom",
-    "Edge",
-    "LabelEdge",
-    "Record",
-    "Relation",
-    "Shift",
-    "stated_relation",
-]
 
-
+@dataclass(frozen=True)
 class Relation:
     """A neighbouring relation: what two neighbouring data sets differ in."""
 
-    @property
-    def key(self) -> str:
-        """Canonical text: relations are the same if and only if their keys are."""
-        raise NotImplementedError
-
-    @property
-    def words(self) -> str:
-        """The relation for people; completes the sentence "neighbours differ by ..."."""
-        raise NotImplementedError
+    #: Canonical text: relations are the same if and only if their keys are.
+    key: str
+    #: The relation for people; completes the sentence "neighbours differ by ...".
+    words: str = field(compare=False)
 
 
-@dataclass(frozen=True)
 class Edge(Relation):
     """All that is known about one pair of vertices: its edge, with its weight.
 
@@ -66,33 +49,32 @@ class Edge(Relation):
         How people are told; it changes nothing else.
     """
 
-    words: str = field(default="the weight of one vertex pair, by at most max_weight", compare=False)
-    key = "edge"
+    def __init__(self, words: str = "the weight of one vertex pair, by at most max_weight") -> None:
+        super().__init__("edge", words)
 
 
-@dataclass(frozen=True)
 class LabelEdge(Relation):
     """One entry of the constraint table of one pair of variables, which is an edge of the label-extended graph.
 
     Entries are capped at the `max_weight` of a call, so that it is no part of the relation: see :class:`Edge`.
     """
 
-    key = "label-edge"
-    words = "one entry of the constraint table of one pair of variables, by at most max_weight"
+    def __init__(self) -> None:
+        what = "one entry of the constraint table of one pair of variables"
+        super().__init__("label-edge", f"{what}, by at most max_weight")
 
 
-@dataclass(frozen=True)
 class Constraint(Relation):
     """The whole constraint table of one pair of variables.
 
     Entries are capped at the `max_weight` of a call, so that it is no part of the relation: see :class:`Edge`.
     """
 
-    key = "constraint"
-    words = "the whole constraint table of one pair of variables, every entry by at most max_weight"
+    def __init__(self) -> None:
+        what = "the whole constraint table of one pair of variables"
+        super().__init__("constraint", f"{what}, every entry by at most max_weight")
 
 
-@dataclass(frozen=True)
 class Record(Relation):
     """One record of a table: replaced by another, the number of records being public, or added or removed.
 
@@ -107,29 +89,17 @@ class Record(Relation):
         How neighbours differ.
     """
 
-    change: Literal["replace", "add-remove"]
-
-    def __post_init__(self) -> None:
-        check_choice("change", self.change, ("replace", "add-remove"))
-
-    @property
-    def key(self) -> str:
-        """As for :class:`Relation`."""
-        return f"record:{self.change}"
-
-    @property
-    def words(self) -> str:
-        """As for :class:`Relation`."""
-        return "one record, " + ("replaced by another" if self.change == "replace" else "added or removed")
+    def __init__(self, change: Literal["replace", "add-remove"]) -> None:
+        check_choice("change", change, ("replace", "add-remove"))
+        what = "replaced by another" if change == "replace" else "added or removed"
+        super().__init__(f"record:{change}", f"one record, {what}")
 
 
 #: Relations of tables, by the name that ``adjacency=`` takes.
 RECORDS: dict[str, Record] = {"replace": Record("replace"), "add-remove": Record("add-remove")}
 
-#: What a stated sensitivity is about.
-Shifted = Literal["array", "symmetric matrix", "Gram matrix", "matrix"]
-
-_SHIFT_WORDS: dict[str, str] = {
+#: What a stated sensitivity is about, in words.
+_SHIFTS: dict[str, str] = {
     "array": "the array, by at most {} in l2 norm",
     "symmetric matrix": "the matrix, by at most {} in nuclear norm",
     "Gram matrix": "the Gram matrix of the normalised rows, by at most {} in Frobenius norm",
@@ -137,7 +107,6 @@ _SHIFT_WORDS: dict[str, str] = {
 }
 
 
-@dataclass(frozen=True)
 class Shift(Relation):
     """A change of the private array itself by at most a stated sensitivity, in the norm of its mechanism.
 
@@ -154,26 +123,14 @@ class Shift(Relation):
         Largest change.
     """
 
-    what: Shifted
-    sensitivity: float
-
-    def __post_init__(self) -> None:
-        check_choice("what", self.what, _SHIFT_WORDS)
-        object.__setattr__(self, "sensitivity", check_scale("sensitivity", self.sensitivity))
-
-    @property
-    def key(self) -> str:
-        """As for :class:`Relation`."""
-        return f"shift:{self.what}:{self.sensitivity!r}"
-
-    @property
-    def words(self) -> str:
-        """The relation for people, with all digits that tell it from others."""
-        short = f"{self.sensitivity:g}"
-        return _SHIFT_WORDS[self.what].format(short if float(short) == self.sensitivity else repr(self.sensitivity))
+    def __init__(self, what: str, sensitivity: float) -> None:
+        check_choice("what", what, _SHIFTS)
+        sensitivity = check_scale("sensitivity", sensitivity)
+        short = f"{sensitivity:g}"
+        digits = short if float(short) == sensitivity else repr(sensitivity)  # all that tell it from others
+        super().__init__(f"shift:{what}:{sensitivity!r}", _SHIFTS[what].format(digits))
 
 
-@dataclass(frozen=True)
 class Custom(Relation):
     """A relation that the caller describes: the same as another one if and only if the texts are equal.
 
@@ -183,17 +140,8 @@ class Custom(Relation):
         Completes the sentence "neighbours differ by ...".
     """
 
-    text: str
-
-    @property
-    def key(self) -> str:
-        """As for :class:`Relation`."""
-        return f"custom:{self.text}"
-
-    @property
-    def words(self) -> str:
-        """As for :class:`Relation`."""
-        return self.text
+    def __init__(self, text: str) -> None:
+        super().__init__(f"custom:{text}", text)
 
 
 _NAMED: dict[str, Relation] = {

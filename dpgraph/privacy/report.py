@@ -9,8 +9,6 @@ from scipy.special import ndtri
 
 from dpgraph.exceptions import InvalidParameterError
 
-__all__ = ["LedgerEntry", "Pairs", "PrivacyReport"]
-
 
 class Pairs(StrEnum):
     """Which vertex pairs a release reads, in words.

@@ -14,7 +14,13 @@ from dpgraph.privacy.relation import Edge
 from dpgraph.releases.sweeps.communities import release_communities
 from dpgraph.results.communities import PrivateCommunities, make_communities
 
-__all__ = ["private_communities"]
+__all__ = ["most_communities", "private_communities"]
+
+
+def most_communities(communities: Any, n: int) -> int | None:
+    """Return the argument ``communities=`` for a graph of n vertices, None for "auto", or refuse it."""
+    automatic = isinstance(communities, str) and communities == "auto"
+    return None if automatic else check_integer("communities", communities, 1, n)
 
 
 def private_communities(  # noqa: PLR0913
@@ -43,8 +49,8 @@ def private_communities(  # noqa: PLR0913
     delta : float, default 0.0
         0 <= delta < 1. Not spent: the release is pure.
     communities : "auto" or int
-        At most how many to find, at least 1. "auto" merges as long as the estimated modularity rises; a number of them
-        is also merged down to. Fewer come back where some would be empty.
+        At most how many to find, from 1 to the number of vertices. "auto" merges as long as the estimated modularity
+        rises; a number of them is also merged down to. Fewer come back where some would be empty.
     resolution : float, default 1.0
         gamma > 0 in the modularity Q = sum_ij (A_ij - gamma d_i d_j / 2m) [c_i = c_j] / 2m: above 1 for smaller
         communities, below 1 for larger ones.
@@ -101,7 +107,7 @@ def private_communities(  # noqa: PLR0913
     resolution = check_positive("resolution", resolution)
     noise = noise_source(rng)
     source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
-    wanted = None if communities == "auto" else check_integer("communities", communities, 1)
+    wanted = most_communities(communities, source.n_vertices)
     call = open_call(epsilon=epsilon, accountant=accountant, relation=Edge(), noise=noise)
     graph = source.read()
     found = release_communities(graph, call, communities=wanted, resolution=resolution, progress=progress)

@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dpgraph.arguments import check_integer, check_optional_delta, check_positive
+from dpgraph.arguments import check_optional_delta, check_positive
 from dpgraph.denoise.block_model import fit_density
 from dpgraph.denoise.degree_tails import degree_counts
 from dpgraph.inputs.graphs import open_graph
@@ -12,6 +12,7 @@ from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import open_call
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
+from dpgraph.problems.communities import most_communities
 from dpgraph.releases.subgraphs import release_by_ladder, subgraphs_of
 from dpgraph.releases.sweeps.communities import release_communities
 from dpgraph.releases.totals import release_degree_tails
@@ -100,7 +101,7 @@ def private_synthetic_graph(  # noqa: PLR0913
     noise = noise_source(rng)
     source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
     n = source.n_vertices
-    wanted = None if communities == "auto" else check_integer("communities", communities, 1, n)
+    wanted = most_communities(communities, n)
     call = open_call(epsilon=epsilon, accountant=accountant, relation=Edge(), noise=noise)
     of_communities, of_tails, of_triangles, of_edges = call.split(
         SYNTHESIS.communities, SYNTHESIS.tails, SYNTHESIS.triangles, SYNTHESIS.edges

@@ -8,9 +8,6 @@ from dpgraph.graph import WEIGHT_BITS, Graph
 from dpgraph.privacy.call import Call
 from dpgraph.typing import IntArray
 
-__all__ = ["LARGEST", "release_best_cut"]
-
-
 #: Vertices whose 2**(n - 1) cuts are all weighed.
 LARGEST = 20
 
@@ -26,10 +23,8 @@ def release_best_cut(graph: Graph, call: Call, *, balanced: bool = False) -> NDA
     exponential, hence the largest of them uniform.
 
     *Guarantee.* A neighbour changes one pair, by at most w: either no cut loses weight, or none gains, and none moves
-    by more than w. Fix the noise of all cuts but one. If that cut wins with noise z on one of the two graphs, it wins
-    with noise z + w on the other, because no rival gains more than w on it; and exponential noise of mean w/eps exceeds
-    t + w with at least e**-eps times the probability with which it exceeds t. (For scores that may move in both
-    directions twice w would be needed.)
+    by more than w. :func:`~dpgraph.bounds.sensitivity.label_scores` has the proof for scores that move in one
+    direction. (For scores that may move in both twice w would be needed.)
 
     References
     ----------

@@ -14,17 +14,6 @@ from dpgraph.privacy.report import Pairs
 from dpgraph.releases.sweeps.iteration import Core
 from dpgraph.typing import IntArray
 
-__all__ = [
-    "FLIP_LIMIT",
-    "LARGEST_EPSILON",
-    "FlippedGraph",
-    "answer_noise",
-    "check_response",
-    "expected_flips",
-    "release_flipped_graph",
-]
-
-
 #: False answers beyond this number would not fit into memory.
 FLIP_LIMIT = 5e7
 #: Randomised response below this epsilon tells nothing in floating point. (Above the least epsilon of a flip, so that a

@@ -21,17 +21,6 @@ from dpgraph.privacy.call import Call
 from dpgraph.releases.totals import WeightEstimate, release_weight
 from dpgraph.typing import FloatArray, IntArray
 
-__all__ = [
-    "PrivateCSP",
-    "PrivateTables",
-    "RelatedEdges",
-    "public_relation",
-    "release_extended_weight",
-    "release_total",
-    "release_value",
-]
-
-
 # --- edges under a public relation -----------------------------------------------------------------------------------
 
 

@@ -20,15 +20,6 @@ from dpgraph.releases.totals import release_degrees
 from dpgraph.tuning import EMBEDDING
 from dpgraph.typing import FloatArray
 
-__all__ = [
-    "Regularization",
-    "check_regularization",
-    "normalized_operator",
-    "regularize",
-    "release_lower_bound",
-    "release_noisy_matrix",
-]
-
 #: A public tau, or "auto": a multiple of a released average degree.
 Regularization = float | Literal["auto"]
 

@@ -15,14 +15,6 @@ from dpgraph.linalg.subgraphs import ORDERS, Subgraphs
 from dpgraph.privacy.call import Call, Measurement
 from dpgraph.tuning import COUNTS
 
-__all__ = [
-    "ReleasedCount",
-    "release_by_ladder",
-    "release_by_local_bounds",
-    "release_by_smooth_sensitivity",
-    "subgraphs_of",
-]
-
 
 class ReleasedCount(NamedTuple):
     """A released count and the public law of its noise, as :attr:`dpgraph.PrivateCounts.noise` states it."""

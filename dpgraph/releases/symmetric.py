@@ -10,7 +10,7 @@ from dpgraph.arguments import check_choice, check_scale
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import Call, Measurement, open_call
-from dpgraph.privacy.grid import add_on_grid, grid_step, symmetric_part
+from dpgraph.privacy.grid import add_on_grid, grid_step, symmetric_part, terms
 from dpgraph.privacy.matrix_noise import EXACT_NUCLEAR_LAPLACE_DIMENSION, LARGER_TRACE, NUCLEAR
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Relation, Shift, stated_relation
@@ -67,8 +67,7 @@ def release_symmetric(
     on either of them. The call pays with its epsilon if it is pure, otherwise with the largest epsilon that its mu pays
     for. The law of the noise follows the norm (:mod:`dpgraph.privacy.matrix_noise`).
     """
-    B = measurement.value
-    d = len(B[0] if isinstance(B, tuple) else B)
+    B, d = measurement.value, len(terms(measurement.value)[0])
     approximate = mechanism == "nuclear-laplace" and d > EXACT_NUCLEAR_LAPLACE_DIMENSION
     law = mechanism + (", larger trace" if norm == "larger-trace" else "")
     law += " (Markov chain: approximate)" if approximate else ""
@@ -125,9 +124,9 @@ def private_symmetric_matrix(
 
     Notes
     -----
-    *Guarantee.* epsilon-DP for matrices at nuclear-norm distance at most `sensitivity`; proofs in
-    :mod:`dpgraph.privacy.matrix_noise`. The sum of matrix and noise is rounded to a public grid 2**-30 times the
-    noise, however large the entries are (:mod:`dpgraph.privacy.grid`).
+    *Guarantee.* epsilon-DP for matrices at nuclear-norm distance at most `sensitivity`; docs/covariance.md, "The
+    noise", has the proofs. The sum of matrix and noise is rounded to a public grid 2**-30 times the noise, however
+    large the entries are (:mod:`dpgraph.privacy.grid`).
 
     References
     ----------

@@ -9,16 +9,6 @@ from dpgraph.bounds import sensitivity
 from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call, Measurement, Released
 
-__all__ = [
-    "WeightEstimate",
-    "release_block_weights",
-    "release_cut_weight",
-    "release_degree_tails",
-    "release_degrees",
-    "release_total_weight",
-    "release_weight",
-]
-
 
 class WeightEstimate(NamedTuple):
     """Unbiased private estimate of a weight, and its standard deviation."""

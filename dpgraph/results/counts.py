@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpgraph.arguments import as_number
-from dpgraph.bounds.count_noise_size import half_width
+from dpgraph.bounds.ladder import half_width
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.result import Result, TableResult

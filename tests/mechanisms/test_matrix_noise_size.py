@@ -8,7 +8,7 @@ from math import factorial, prod
 import numpy as np
 import pytest
 
-from dpgraph.bounds.matrix_noise_size import NoiseSize, noise_size
+from dpgraph.bounds.moments import NoiseSize, noise_size
 from dpgraph.privacy.matrix_noise import LARGER_TRACE, NUCLEAR
 from dpgraph.privacy.noise import noise_source
 

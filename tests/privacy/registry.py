@@ -29,6 +29,7 @@ import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
+from types import ModuleType
 from typing import Any
 
 import networkx as nx
@@ -569,6 +570,12 @@ def strategy_entries() -> list[Entry]:
 ENTRIES += tuple(strategy_entries())
 
 
+def offered(module: ModuleType) -> list[str]:
+    """What a module offers: the names that it lists, or else all that it defines without an underscore."""
+    defined = [name for name, member in vars(module).items() if getattr(member, "__module__", None) == module.__name__]
+    return getattr(module, "__all__", [name for name in defined if not name.startswith("_")])
+
+
 def public_private_functions() -> dict[str, Callable[..., Any]]:
     """Name -> every public function of the package that spends a budget: it takes epsilon and an accountant."""
     found = {}
@@ -576,7 +583,7 @@ def public_private_functions() -> dict[str, Callable[..., Any]]:
         if module.name.endswith("__main__"):
             continue  # importing it runs the command line
         loaded = importlib.import_module(module.name)
-        for name in getattr(loaded, "__all__", ()):
+        for name in offered(loaded):
             function = getattr(loaded, name)
             if not inspect.isfunction(function) or name.startswith("open_"):  # those debit, and release nothing
                 continue

@@ -12,8 +12,7 @@ from scipy.special import ndtri
 
 from dpgraph.exceptions import DPGraphError, InvalidParameterError
 from dpgraph.privacy.call import open_call
-from dpgraph.privacy.discrete_tail import grid_quantile
-from dpgraph.privacy.ledger import _GRID_RATIO
+from dpgraph.privacy.ledger import _GRID_RATIO, grid_quantile
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
 

@@ -49,3 +49,11 @@ def test_the_proofs_cover_every_private_function_and_every_bound():
     own = {"alpha", "degrees_l1", "degrees_l2", "minimum_degree", "partition_weight", "basis_product", "spectral_norm"}
     mentioned = set(re.findall(r"`(\w+)`", text)) | own | set(re.findall(r"^\| `(\w+)", table, flags=re.MULTILINE))
     assert {*sensitivity.__all__, *spectra.__all__} - mentioned - {"constraint_rows_l1"} == set()
+
+
+def test_proofs_that_docstrings_name_by_page_and_heading_are_there():
+    sources = " ".join(" ".join(path.read_text().split()) for path in sorted((ROOT / "dpgraph").rglob("*.py")))
+    named = set(re.findall(r'(docs/[\w-]+\.md), "([^"]+)"', sources))
+    assert len(named) >= 9
+    pages = {page: (ROOT / page).read_text() for page, _ in named}
+    assert [pair for pair in named if not re.search(rf"^#+ {re.escape(pair[1])}$", pages[pair[0]], re.MULTILINE)] == []

@@ -10,7 +10,7 @@ from scipy.stats import chisquare
 
 import dpgraph
 from dpgraph.bounds import ladder
-from dpgraph.bounds.count_noise_size import half_width, ladder_quantile, standard_deviation
+from dpgraph.bounds.ladder import half_width, ladder_quantile, standard_deviation
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.linalg.subgraphs import ORDERS, Subgraphs
 from dpgraph.privacy.count_noise import cauchy_offset, ladder_offset

@@ -328,8 +328,8 @@ def budget_refunded_on_failure(monkeypatch):
     charge = accountant_module.PrivacyAccountant.charge
     last = []
 
-    def remember(self, loss, ledger):
-        charge(self, loss, ledger)
+    def remember(self, ledger):
+        charge(self, ledger)
         last[:] = [self]
 
     def refunding(*arguments, **options):

@@ -131,7 +131,7 @@ def test_every_kind_of_graph_gives_the_same():
     "graph", [nx.empty_graph(1), nx.path_graph(2), nx.empty_graph(40), nx.complete_graph(9)], ids=str
 )
 def test_empty_and_tiny_graphs_are_answered(graph, epsilon):
-    for communities in ("auto", 1, 100):
+    for communities in ("auto", 1, len(graph)):
         found = dpgraph.private_communities(graph, epsilon=epsilon, communities=communities, rng=0)
         assert set().union(*found.communities) == set(graph)
         assert all(found.communities)
@@ -156,8 +156,6 @@ def test_the_ledger_holds_the_whole_budget_and_released_degrees_choose_sweeps_an
     [
         ({"epsilon": 0.0}, "epsilon"),
         ({"delta": 1.0}, "delta"),
-        ({"communities": 0}, "communities"),
-        ({"communities": 2.5}, "communities"),
         ({"resolution": 0.0}, "resolution"),
         ({"resolution": math.nan}, "resolution"),
         ({"mechanism": "louvain"}, "mechanism"),
@@ -167,6 +165,17 @@ def test_the_ledger_holds_the_whole_budget_and_released_degrees_choose_sweeps_an
 def test_bad_arguments_are_refused(arguments, named):
     with pytest.raises(InvalidParameterError, match=named):
         dpgraph.private_communities(nx.path_graph(5), **{"epsilon": 1.0} | arguments)
+
+
+@pytest.mark.parametrize("number", [0, 6, -1, 2.0, True, "many", None, math.nan, [2]], ids=repr)
+@pytest.mark.parametrize("function", ["private_communities", "private_synthetic_graph"])
+def test_a_number_of_communities_is_from_one_to_the_number_of_vertices_or_refused_before_the_debit(function, number):
+    accountant, find = PrivacyAccountant(epsilon=1.0), getattr(dpgraph, function)
+    with pytest.raises(InvalidParameterError, match="communities must be an integer from 1 to 5"):
+        find(nx.path_graph(5), epsilon=1.0, communities=number, accountant=accountant)
+    assert accountant.spent.epsilon == 0
+    for good in (1, 5, np.int64(5), "auto"):
+        assert 1 <= len(find(nx.path_graph(5), epsilon=1.0, communities=good, rng=0).communities) <= 5
 
 
 def test_bad_graphs_and_empty_budgets_are_refused():

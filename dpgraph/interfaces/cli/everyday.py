@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from dpgraph.interfaces.cli.options import argument, auto_or, option, written
 from dpgraph.interfaces.cli.release import Source, StrategyRelease, Table, write_picture
 from dpgraph.results.files import save_result
 from dpgraph.strategies import names_in
+
+if TYPE_CHECKING:
+    from dpgraph.privacy.report import PrivacyReport
 
 __all__ = ["Communities", "Count", "DegreeDistribution", "Synthesize"]
 
@@ -38,7 +41,8 @@ class Communities(GraphRelease):
     function = "private_communities"
     reported = ("estimated_modularity", "estimated_modularity_std", "block_weights", "mechanism")
 
-    correlation: float = planned(0.5, _CORRELATION)
+    correlation: float = planned(0.5, "With --dry-run: how strong communities you expect, from 0 (chance) to 1.")
+    blocks: int | None = planned(None, "With --dry-run: how many communities you expect. Default: 8.")
     communities: str = auto_or(int, _COMMUNITIES, "--communities")
     resolution: float = option(1.0, _RESOLUTION)
     output: Path | None = written("Write the communities as CSV with columns node, community (0 is the largest).")
@@ -46,6 +50,10 @@ class Communities(GraphRelease):
     graph_plot: Path | None = written(
         "Write a picture (PNG, PDF, SVG) of the vertices, laid out by published values only.", picture=True
     )
+
+    def _rehearse(self, given: dict[str, Any]) -> tuple[list[str], PrivacyReport]:
+        asked = {name: given[name] for name in ("communities", "resolution")}
+        return self._planned(given, blocks=self.blocks, **asked)
 
     def _table(self, source: Source, result: Any) -> Table:
         return ["node", "community"], [source.labels, result.labels.tolist()]

@@ -193,6 +193,28 @@ class GraphRelease(Planning, Release, GraphRequest):
             return [f"{name}: halts at the {halted.stage} test"], replace(halted.privacy, seeded=False)
         return self._lines(Source(A, range(A.shape[0]), name, {}), result), privacy
 
+    def _planned(self, given: dict[str, Any], **more: Any) -> tuple[list[str], PrivacyReport]:
+        """What plan() says of the problem that the command is called after, and the ledger that a run would have."""
+        from dpgraph.interfaces.planning import plan
+        from dpgraph.privacy.relation import Edge
+        from dpgraph.privacy.report import PrivacyReport
+
+        n, degree = self.public_size()
+        found = plan(
+            n=n,
+            average_degree=degree,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            correlation=getattr(self, "correlation", None),
+            problem=self.command,  # type: ignore[arg-type]  # one of those that it takes
+            weight=given["weight"],
+            max_weight=given["max_weight"] or 1.0,
+            **more,
+        )
+        chosen = found[found.recommended]
+        privacy = PrivacyReport(self.epsilon, chosen.delta, None, Edge().words, chosen.ledger, relation=Edge().key)
+        return [found.table(), f"\nreleases of {chosen.mechanism}:"], privacy
+
 
 def _looks_like_path(graph: str) -> bool:
     return "/" in graph or "\\" in graph or graph.removesuffix(".gz").endswith((".txt", ".csv", ".tsv", ".gml"))

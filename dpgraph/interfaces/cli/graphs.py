@@ -76,26 +76,7 @@ class MaxCut(GraphRelease, StrategyRelease):
         return super()._chosen([*given, *([] if self.rank is None else [f"rank={self.rank}"])])
 
     def _rehearse(self, given: dict[str, Any]) -> tuple[list[str], PrivacyReport]:
-        # What plan() says, and the ledger that a run would have.
-        from dpgraph.interfaces.planning import plan
-        from dpgraph.privacy.relation import Edge
-        from dpgraph.privacy.report import PrivacyReport
-
-        n, degree = self.public_size()
-        planned = plan(
-            n=n,
-            average_degree=degree,
-            epsilon=self.epsilon,
-            delta=self.delta,
-            correlation=self.correlation,
-            problem="max-cut" if self.command == "max-cut" else "max-bisection",
-            mechanisms=None if self.mechanism == "auto" else [given["mechanism"]],
-            weight=given["weight"],
-            max_weight=given["max_weight"] or 1.0,
-        )
-        chosen = planned[planned.recommended]
-        privacy = PrivacyReport(self.epsilon, chosen.delta, None, Edge().words, chosen.ledger, relation=Edge().key)
-        return [planned.table(), f"\nreleases of {chosen.mechanism}:"], privacy
+        return self._planned(given, mechanisms=None if self.mechanism == "auto" else [given["mechanism"]])
 
     def _summary(self, source: Source, result: Any) -> dict[str, Any]:
         return super()._summary(source, result) | {"side_sizes": [len(side) for side in result.partition]}

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from dpgraph.arguments import check_epsilon, check_optional_delta
-from dpgraph.bounds.count_noise_size import standard_deviation
+from dpgraph.bounds.ladder import standard_deviation
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.linalg.subgraphs import ORDERS

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpgraph.arguments import as_number, check_choice, check_epsilon, check_integer, check_scale
-from dpgraph.bounds.matrix_noise_size import NoiseSize
+from dpgraph.bounds.moments import NoiseSize
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import open_call

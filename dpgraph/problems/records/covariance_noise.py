@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpgraph.arguments import check_epsilon, check_optional_delta, require_delta
-from dpgraph.bounds.matrix_noise_size import NoiseSize, noise_size
+from dpgraph.bounds.moments import NoiseSize, noise_size
 from dpgraph.privacy.call import Call
 from dpgraph.privacy.matrix_noise import EXACT_NUCLEAR_LAPLACE_DIMENSION
 from dpgraph.problems.strategy import Registry, Strategy
@@ -30,7 +30,7 @@ class CovarianceNoise:
     def size(self, epsilon: float, trace_share: float = 0.0) -> NoiseSize:
         """Size of the noise when the trace takes a share of epsilon (of mu**2 where it is Gaussian).
 
-        Exact but for nuclear Laplace noise from a Markov chain (:mod:`dpgraph.bounds.matrix_noise_size`).
+        Exact but for nuclear Laplace noise from a Markov chain (:mod:`dpgraph.bounds.moments`).
         """
         unsplit: NoiseSize = self.strategy.expected(self.options, self.moments, epsilon, self.delta)
         kept = (1 - trace_share) if self.delta else (1 - trace_share) ** 2

@@ -24,8 +24,6 @@ from dpgraph.releases.eigenspaces.spectrum import (
 from dpgraph.tuning import GAP_TEST
 from dpgraph.typing import FloatArray
 
-__all__ = ["certify_separately", "log_coherence_change"]
-
 
 def certify_separately(private: SubspaceInput, call: Call) -> Certified:
     """Certify a gap and then a coherence; raises :class:`MechanismHalted` without a gap above twice the norm e."""

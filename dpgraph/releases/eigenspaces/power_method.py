@@ -27,9 +27,6 @@ from dpgraph.releases.totals import release_degrees
 from dpgraph.tuning import POWER
 from dpgraph.typing import FloatArray
 
-__all__ = ["POWER_RANK", "LowRankAdjacency", "release_low_rank_adjacency", "release_low_rank_matrix", "row_scales"]
-
-
 #: Rank under rank="auto".
 POWER_RANK = 2
 
@@ -91,21 +88,22 @@ def release_low_rank_adjacency(
     )
     products = call.without(for_degrees, for_core)
     first = _first_basis(graph.n_vertices, rank, call, rows * shrunken)
-    if denoise and enough_rows(graph.n_vertices, rank):
-        Q = _denoised_basis(matrix, first, rank, products, _unevenness_of(shrunken))
+    denoise = denoise and enough_rows(graph.n_vertices, rank)
+    # How far the two largest (released) degrees stand out: where rows are alike, long ones are noise.
+    unevenness = pair_norm(shrunken[:, None]) / math.sqrt(float(np.mean(shrunken**2)))
+    clips = denoise and (products.mu < POWER.least_mu or products.mu * unevenness < POWER.flat)
+    seen = _release_products(matrix, first, rank, products, clips=clips)
+    if denoise:
+        seen.keep_leading(rank)
+        Q = posterior_basis(seen.basis(), seen.covariance(), matrix.rows)
     else:
-        Q = _basis(matrix, first, rank, products)
+        Q = np.asarray(np.linalg.qr(seen.basis())[0])
     return LowRankAdjacency(degrees, *_release_core(matrix, Q, rank, for_core))
 
 
 def row_scales(degrees: FloatArray, regularization: float, max_weight: float) -> FloatArray:
     """(released d_i + tau)^{-1/2}, the sum floored at max(tau, w)."""
     return np.asarray(1 / np.sqrt(np.maximum(degrees + regularization, max(regularization, max_weight))))
-
-
-def _unevenness_of(degrees: FloatArray) -> float:
-    """How far the two largest (released) degrees stand out, in units of the root mean square of all."""
-    return pair_norm(degrees[:, None]) / math.sqrt(float(np.mean(degrees**2)))
 
 
 def release_low_rank_matrix(
@@ -119,35 +117,14 @@ def release_low_rank_matrix(
         core_bound=neighbours.core,
     )
     for_core = call.part(POWER.core_share)
-    Q = _basis(seen, _first_basis(matrix.shape[0], rank, call), rank, call.without(for_core))
-    return _release_core(seen, Q, rank, for_core)
+    first = _first_basis(matrix.shape[0], rank, call)
+    basis = _release_products(seen, first, rank, call.without(for_core)).basis()
+    return _release_core(seen, np.asarray(np.linalg.qr(basis)[0]), rank, for_core)
 
 
-def _basis(matrix: _Matrix, first: FloatArray, rank: int, call: Call) -> FloatArray:
-    """Orthonormal basis of the leading space as far as the products show it."""
-    seen = _release_products(matrix, first, rank, call, least=POWER.least)
-    return np.asarray(np.linalg.qr(seen.basis())[0])
-
-
-def _denoised_basis(matrix: _Matrix, first: FloatArray, rank: int, call: Call, unevenness: float) -> FloatArray:
-    """The same, with clipped iterates where rows are alike, and posterior means of the rows at the end."""
-    seen = _release_products(
-        matrix,
-        first,
-        rank,
-        call,
-        least=POWER.least_from_signs if rank > 1 else POWER.least,
-        clips=call.mu < POWER.least_mu or call.mu * unevenness < POWER.flat,
-    )
-    seen.keep_leading(rank)
-    return posterior_basis(seen.basis(), seen.covariance(), matrix.rows)
-
-
-def _release_products(
-    matrix: _Matrix, Q: FloatArray, rank: int, call: Call, *, least: int, clips: bool = False
-) -> Products:
-    """Release products with iterates that improve, at least `least` of them, and refine the last basis."""
-    iterations = min(max(math.ceil(POWER.iterations * math.sqrt(call.mu)), least), POWER.most)
+def _release_products(matrix: _Matrix, Q: FloatArray, rank: int, call: Call, *, clips: bool = False) -> Products:
+    """Release products with iterates that improve, and refine the last basis; on request clip rows of noisy ones."""
+    iterations = min(max(math.ceil(POWER.iterations * math.sqrt(call.mu)), POWER.least), POWER.most)
     step = call.at_mu(call.mu / math.sqrt(iterations))
     seen, rows = Products(Q, iterations), matrix.rows
     for t in range(iterations):

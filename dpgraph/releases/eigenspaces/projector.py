@@ -22,21 +22,6 @@ from dpgraph.releases.eigenspaces.stability_test import certify_jointly
 from dpgraph.releases.symmetric import release_symmetric
 from dpgraph.typing import FloatArray
 
-__all__ = [
-    "CERTIFICATES",
-    "CORE_ALLOWANCE",
-    "CORE_NOISES",
-    "MINIMUM_DEGREE_SLACK",
-    "SLACK_SHARE",
-    "Certificate",
-    "CoreNoise",
-    "Rank",
-    "ReleasedSubspace",
-    "check_rank",
-    "release_core",
-    "release_subspace",
-]
-
 Rank = int | Literal["auto"]
 #: Law of the noise on the core.
 CoreNoise = Literal["gaussian", "wishart-difference"]

@@ -1,15 +1,9 @@
 """Exact sampling of the top eigenspace of (projector + Gaussian noise) in O(n r**2), without an n x n array.
 
-The noise is rotation invariant, so in the basis [U, U_perp] the noisy matrix is diag(I_r, 0) + W. Householder block
-tridiagonalisation from the first r rows turns W into independent blocks. Diagonal blocks have the law of W itself.
-Sub-diagonal blocks are upper triangular, with N(0, s^2/2) above the diagonal and s/sqrt(2) times chi variables on it,
-of n - (k+1) r, n - (k+1) r - 1, ... degrees of freedom for block k = 0, 1, .... (For r = 1 this is the tridiagonal
-model of I. Dumitriu and A. Edelman, "Matrix models for beta ensembles", J. Math. Phys. 2002.)
-
-Let Y = [Y_0; Y_1] be the top-r eigenvectors of this band matrix, Y_0 of shape (r, r), and Y_1 = Q_1 R. Then U Y_0 + F R
-has the law of the dense mechanism up to signs of columns, F being a Haar r-frame orthogonal to U: the product of all
-Householder rotations is Haar and independent of the blocks. Eigenvectors of the band matrix decay exponentially in the
-block index, so that a few blocks are enough; more are drawn until the last one is negligible.
+In the basis [U, U_perp] the noisy matrix is a random block tridiagonal one with independent blocks. Its top
+eigenvectors decay exponentially in the block index, so that a few blocks are enough; more are drawn until the last one
+is negligible. Laws of the blocks, and why the result has the law of the dense mechanism up to signs of columns:
+docs/theory.md, "Sampling without an n x n array".
 """
 
 from collections.abc import Iterator
@@ -22,9 +16,6 @@ from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 from dpgraph.exceptions import NotConvergedError
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.typing import FloatArray
-
-__all__ = ["canonical_signs", "sample_noisy_eigenspace"]
-
 
 #: The band matrix is extended until its eigenvectors' last block is smaller than this.
 _TAIL = 1e-13

@@ -24,20 +24,6 @@ from dpgraph.linalg.eigen import (
 from dpgraph.privacy.call import Call, Measurement
 from dpgraph.typing import FloatArray
 
-__all__ = [
-    "Certified",
-    "Guess",
-    "ReleasedSpectrum",
-    "SubspaceInput",
-    "accurate_vectors",
-    "certified_values",
-    "computed_error",
-    "halted",
-    "release_spectrum",
-    "spectrum_slack",
-]
-
-
 #: A certificate of eigenvalues may be wrong with probability min(delta/1000, 1e-9), which is less than what good events
 #: leave of their slack of 0.3 delta.
 _CERTIFICATE_SHARE, _ENOUGH = 1e-3, 1e-9
@@ -160,9 +146,8 @@ def accurate_vectors(
 ) -> FloatArray:
     """Eigenvectors of the chosen rank with the (smaller) residual that the projector's sensitivity assumes.
 
-    `pairs` are those of :func:`release_spectrum`. Without a gap of twice the
-    spectral norm of a neighbour's change no certificate can follow, and the vectors, whose accuracy has no bound then,
-    stay coarse.
+    `pairs` are those of :func:`release_spectrum`. Without a gap of twice the spectral norm of a neighbour's change no
+    certificate can follow, and the vectors, whose accuracy has no bound then, stay coarse.
     """
     tolerance = vector_tolerance(neighbours.norm)
     above, below = np.abs(pairs.values[rank - 1 : rank + 1])

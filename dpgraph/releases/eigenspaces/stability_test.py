@@ -28,13 +28,12 @@ from dpgraph.releases.eigenspaces.spectrum import (
 from dpgraph.tuning import STABILITY_TEST
 from dpgraph.typing import FloatArray
 
-__all__ = ["certify_jointly"]
-
-
 #: Points of a predicted path.
 _POINTS = 41
 #: Larger numbers of steps are not told apart, and computed ones are below the exact ones by at most this.
 _CAP, _WIDTH = 1e5, 0.02
+#: Gaps below so many e are never certified: where there is none of 2 e, eigenvectors stay coarse.
+_LEAST_GAP = 3.0
 #: Limits of the curve differ by at least this factor, so that rounding of a rate does not move its steps.
 _LEAST_RISE = 1e-4
 
@@ -94,101 +93,63 @@ def _useless_limit(n: int, mu: float) -> float:
     return STABILITY_TEST.useless_noise * mu / math.sqrt(2 * n)
 
 
-def _test_shares() -> FloatArray:
-    """Shares of what is left that the test may take."""
-    return np.linspace(*STABILITY_TEST.test_shares, 25)
-
-
 def _plan(private: SubspaceInput, spectrum: ReleasedSpectrum, mu: float, z: float, coherence: float) -> _Plan:
     """Choose the rank, the curve and the share of the budget of the largest expected value."""
-    rates = _rates(private, private.candidates[-1], STABILITY_TEST.least_gap)
-    slacks = _sensitivity(private.n) * z / (mu * np.sqrt(_test_shares())) + _shift(private.n)
-    useless = _useless_limit(private.n, mu)
-    states = np.array(
-        [
-            _predicted_state(private, spectrum, rank, deviations, coherence * factor).array()
-            for rank in private.candidates
-            for deviations, factor, _ in STABILITY_TEST.scenarios
-        ]
-    ).T
-    first_speeds = rates.speeds(states)
-    growth, closing = first_speeds[2] / states[2], first_speeds[0] + first_speeds[1]
-    times = np.linspace(0.0, STABILITY_TEST.far * slacks[0], _POINTS)
-    paths = predicted_paths(states, rates, times)
-    gaps = paths[0] - paths[1]
+    rates = _rates(private, private.candidates[-1], _LEAST_GAP)
+    mus = mu * np.sqrt(np.linspace(*STABILITY_TEST.test_shares, 25))
+    slacks = _sensitivity(private.n) * z / mus + _shift(private.n)
+    useless = np.array([_useless_limit(private.n, math.sqrt(mu**2 - m**2)) for m in mus])
+    states = np.array([_predicted_state(private, spectrum, rank, coherence) for rank in private.candidates]).T
+    times = np.linspace(0.0, slacks[0], _POINTS)
+    paths, first = predicted_paths(states, rates, times), rates.speeds(states)
     plans = []
-    for rank, first in zip(private.candidates, range(0, states.shape[1], len(STABILITY_TEST.scenarios)), strict=True):
-        scenarios = slice(first, first + len(STABILITY_TEST.scenarios))
-        least_gap = max(STABILITY_TEST.gap_share * float(gaps[0, first]), STABILITY_TEST.least_gap)
-        speeds = np.where(gaps >= least_gap, rates.projector(paths), np.inf)[:, scenarios]
-        speeds = np.maximum.accumulate(np.minimum(speeds, 1e300))
-        worst = min(useless, math.sqrt(2.0 * rank))
-        room = STABILITY_TEST.room * np.maximum(gaps[:, first] - least_gap, 0.0) / closing[first]
-        safe = SafeSet(*_curve(times, speeds[:, 0], float(growth[first]), worst, room), least_gap)
-        plans.append(_plan_of_rank(private.n, rank, safe, mu, slacks, times, speeds))
+    for k, rank in enumerate(private.candidates):
+        path, gaps = paths[:, :, k], paths[0, :, k] - paths[1, :, k]
+        least_gap = max(STABILITY_TEST.gap_share * float(gaps[0]), _LEAST_GAP)
+        speeds = np.maximum.accumulate(np.where(gaps >= least_gap, np.minimum(rates.projector(path), 1e300), 1e300))
+        room = np.maximum(gaps - least_gap, 0.0) / (first[0, k] + first[1, k]) / 2
+        worst = min(_useless_limit(private.n, mu), math.sqrt(2.0 * rank))
+        safe, steps = _safe_set(times, speeds, room, worst, float(first[2, k] / states[2, k]), least_gap)
+        left = steps - slacks - 1
+        limits = np.array([safe.limit(remaining) for remaining in left])
+        value = np.where(left > 0, np.maximum(1 - limits / useless, 0.0), 0.0)
+        best = int(np.argmax(value)) if value.any() else len(mus) // 2
+        plans.append(_Plan(rank, safe, float(mus[best]), steps, float(value[best])))
     good = [plan for plan in plans if plan.value >= STABILITY_TEST.accepted_value]
     return good[-1] if good else max(plans, key=lambda plan: plan.value)
 
 
-def _curve(
-    times: FloatArray, speeds: FloatArray, growth: float, worst: float, room: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Remaining steps and limits: along a predicted path while its gap is open, then up to the worst useful limit."""
+def _safe_set(
+    times: FloatArray, speeds: FloatArray, room: FloatArray, worst: float, growth: float, least_gap: float
+) -> tuple[SafeSet, float]:
+    """The safe set whose limits a predicted path just keeps, and how many steps it keeps them.
+
+    `speeds` are those on the path, `room` half of the steps in which its gap would close. Where that much remains of
+    them, the limit is the speed; then it rises to the `worst` useful one. A state that is better than predicted has
+    more steps: backwards, the path grows by `growth`, as it does at its start.
+    """
     kept = speeds < worst
     kept[1:] &= np.diff(speeds) > _LEAST_RISE * speeds[1:]
-    if not kept.any():
-        times, speeds, kept = times[:1], np.array([worst / math.e]), np.ones(1, dtype=bool)
-        room = room[:1]
-    times, speeds = times[kept], speeds[kept]
-    rise = min(math.log(worst / speeds[-1]) / (STABILITY_TEST.steeper * growth), float(room[kept][-1]))
-    # A state that is better than predicted has more steps: backwards, the path grows as it does at its start.
-    steps = np.concatenate([[0.0], max(rise, 1e-6) + times[-1] - np.append(times[::-1], times[0] - 1 / growth)])
-    return steps, np.concatenate([[worst], speeds[::-1], [speeds[0] / math.e]])
+    if not kept.any():  # the prediction is useless at once; a state that is better need not be
+        times, speeds, room, kept = times[:1], np.array([worst / math.e]), room[:1], np.ones(1, dtype=bool)
+    times, speeds, rise = times[kept], speeds[kept], max(float(room[kept][-1]), 1e-6)
+    steps = np.concatenate([[0.0], rise + times[-1] - np.append(times[::-1], times[0] - 1 / growth)])
+    limits = np.concatenate([[worst], speeds[::-1], [speeds[0] / math.e]])
+    return SafeSet(steps, limits, least_gap), rise + float(times[-1])
 
 
-def _plan_of_rank(
-    n: int, rank: int, safe: SafeSet, mu: float, slacks: FloatArray, times: FloatArray, speeds: FloatArray
-) -> _Plan:
-    """Plan from the speeds that the scenarios reach at `times`, with the best share of the budget."""
-    steps = [_steps_on_grid(safe, times, speeds[:, s]) for s in range(len(STABILITY_TEST.scenarios))]
-    mus = mu * np.sqrt(_test_shares())
-    useless = np.array([_useless_limit(n, math.sqrt(mu**2 - m**2)) for m in mus])
-    value = np.zeros_like(mus)
-    for (_, _, weight), expected in zip(STABILITY_TEST.scenarios, steps, strict=True):
-        left = expected - slacks - 1
-        limits = np.array([safe.limit(steps) for steps in left])
-        value += weight * np.where(left > 0, np.maximum(1 - limits / useless, 0.0), 0.0)
-    best = int(np.argmax(value)) if value.any() else len(mus) // 2
-    return _Plan(rank, safe, float(mus[best]), steps[0], float(value[best]))
-
-
-def _steps_on_grid(safe: SafeSet, times: FloatArray, speeds: FloatArray) -> float:
-    """D of a predicted path."""
-    inside = speeds <= safe.limits[0]
-    if not inside[0]:
-        return 0.0
-    last = len(times) if inside.all() else int(np.argmin(inside))
-    exits = times[:last] + safe.remaining(speeds[:last])
-    return float(min(exits.min(), times[last] if last < len(times) else math.inf))
-
-
-def _predicted_state(
-    private: SubspaceInput, spectrum: ReleasedSpectrum, rank: int, deviations: float, coherence: float
-) -> SpectralState:
+def _predicted_state(private: SubspaceInput, spectrum: ReleasedSpectrum, rank: int, coherence: float) -> FloatArray:
     values, scale = spectrum.values / private.neighbours.norm, spectrum.scale / private.neighbours.norm
     # Values of the bulk are alike: their mean has less noise than the first, which stands out only if it does by more
     # than its noise.
     rest = values[rank:]
     excess = max(float(rest[0] - rest.mean()), 0.0)
-    shrink = excess**2 / (excess**2 + scale**2)
-    error = scale * math.sqrt(1 / len(rest) + shrink**2)
-    outside = max(float(rest.mean()) + shrink * excess, 0.0) + deviations * error
-    inside = max(float(values[rank - 1]) - deviations * scale, STABILITY_TEST.least_gap)
+    outside = max(float(rest.mean()) + excess**3 / (excess**2 + scale**2), 0.0)
+    inside = max(float(values[rank - 1]), _LEAST_GAP)
     # A gap that is not there cannot be planned with: assume some, and let the measurement say.
-    outside = min(outside, STABILITY_TEST.close * inside)
-    return private.neighbours.state(
-        coherence * private.guess.coherence(rank), inside, outside, private.guess.largest_degree
-    )
+    outside = min(outside, inside / 2)
+    coherence *= private.guess.coherence(rank)
+    return private.neighbours.state(coherence, inside, outside, private.guess.largest_degree).array()
 
 
 def _shift(n: int) -> float:

@@ -24,9 +24,6 @@ from dpgraph.releases.totals import release_degrees
 from dpgraph.tuning import RESIDUAL, VECTOR
 from dpgraph.typing import FloatArray
 
-__all__ = ["DegreeResidual", "release_degree_residual", "release_leading_vector"]
-
-
 #: Iterates are multiples of this, times their largest entry, so that products lie exactly on a public grid, of weighted
 #: graphs of up to a million edges a vertex too.
 _UNIT = 2.0**-13
@@ -45,12 +42,9 @@ class DegreeResidual:
 def release_degree_residual(graph: Graph, mean_degree: float, call: Call) -> DegreeResidual:
     """Release the Rayleigh quotient of the degrees and, where noise allows, whether their residual is large.
 
-    Let h be the degrees, clipped to a multiple D of their average and divided by it. |h|^2 |Ah|^2/(h'Ah)^2 - 1, the
-    squared tangent of the angle between h and A h, is 0.00 to 0.07 where degrees are nearly the leading eigenvector
-    (random and planted graphs, friendships, mail, votes), and 0.15 where that lives on a group that they do not show
-    (the circles of one person, co-authors of long papers), so that an iteration from them needs many more products. An
-    edge moves these sums by a few times what it moves the total weight by, and they are of the order of the number of
-    vertices and more. At most ``RESIDUAL.share`` of a pure part of a budget is spent.
+    Let h be the degrees, clipped to a multiple D of their average and divided by it. |h|^2 |Ah|^2/(h'Ah)^2 - 1 is the
+    squared tangent of the angle between h and A h; docs/normalized-adjacency.md says how large it is in real graphs. At
+    most ``RESIDUAL.share`` of a pure part of a budget is spent.
 
     Notes
     -----

@@ -8,11 +8,10 @@ import numpy as np
 from dpgraph.exceptions import BudgetExceededError
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import Call, Measurement, Released, open_call
+from dpgraph.privacy.grid import terms
 from dpgraph.privacy.ledger import Ledger, ambient_accountant
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Relation
-
-__all__ = ["is_unlimited", "open_answers"]
 
 
 class _Unlimited(Call):
@@ -20,9 +19,8 @@ class _Unlimited(Call):
 
     def release(self, measurement: Measurement) -> Released:
         """The value itself."""
-        value = measurement.value
-        terms = value if isinstance(value, tuple) else (value,)
-        return Released(np.asarray(sum(terms[1:], start=terms[0])), 0.0)
+        first, *others = terms(measurement.value)
+        return Released(np.asarray(sum(others, start=first)), 0.0)
 
 
 def is_unlimited(epsilon: Any) -> bool:

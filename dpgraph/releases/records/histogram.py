@@ -12,8 +12,6 @@ from dpgraph.privacy.grid import add_on_grid, grid_step
 from dpgraph.privacy.noise import NoiseSource
 from dpgraph.typing import FloatArray
 
-__all__ = ["k_norm_noise", "release_encoded"]
-
 
 def release_encoded(
     encode: QueryMatrix, histogram: FloatArray, sensitivity: float, call: Call, *, hull: Hull | None = None

@@ -17,8 +17,6 @@ from dpgraph.privacy.grid import Terms, grid_step, split
 from dpgraph.releases.symmetric import MatrixNorm, NuclearMechanism, release_symmetric
 from dpgraph.typing import FloatArray
 
-__all__ = ["SecondMoments", "grid_records", "integer_gram", "quotient", "release_twice_the_trace"]
-
 #: Python integers of any size.
 IntegerArray = NDArray[np.object_]
 

@@ -10,8 +10,6 @@ from dpgraph.linalg.parities import ParityBasis
 from dpgraph.privacy.call import Call, Measurement
 from dpgraph.typing import FloatArray
 
-__all__ = ["Statistics", "release_means"]
-
 #: Records are multiplied this many at a time.
 _CHUNK = 4096
 

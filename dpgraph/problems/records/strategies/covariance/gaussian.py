@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from dpgraph.bounds.matrix_noise_size import NoiseSize
+from dpgraph.bounds.moments import NoiseSize
 from dpgraph.privacy.accounting import gdp_mu
 from dpgraph.privacy.call import Call
 from dpgraph.problems.strategy import Strategy
