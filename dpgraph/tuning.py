@@ -93,8 +93,12 @@ class Communities:
     signal_per_label: float = 12.5  # Labels to begin with = epsilon (root mean square degree)/signal_per_label; > 0
     least_labels: int = 3  # At least so many; >= 2
     most_labels: int = 20  # At most so many
-    head: float = 0.2  # Share of the rows that read each other first, for all of the budget; in (0, 1)
-    head_sweeps: int = 2  # There are such rows for so many sweeps
+    # Rows answer pair by pair while the edges to rows before them are this many standard deviations of answers; > 0
+    core_ratio: float = 4.0
+    core_part: float = 0.8  # ... or this part of the largest such number; in (0, 1]
+    core_best: float = 1.8  # None do if the largest such number is less; > 0
+    least_core: int = 50  # At least so many rows; >= 3
+    most_core: int = 3000  # At most so many
     sampling: float = 0.3  # Variance of a count, beside noise, over the number of edges; > 0
 
 
@@ -105,11 +109,11 @@ class Synthesis:
     Fitted to fb100-Haverford76 and fb100-Reed98, which are in no table, by benchmarks/synthetic_graphs.py --fit.
     """
 
-    communities: float = 0.8  # For communities, the degree of each vertex, and the weights between communities
-    degrees: float = 0.2  # Part of that for the degrees
-    tails: float = 0.1  # For the degree distribution
-    triangles: float = 0.08  # For the count of triangles
-    edges: float = 0.02  # For the count of edges
+    communities: float = 0.87  # For communities, the degree of each vertex, and the weights between communities
+    degrees: float = 0.12  # Part of that for the degrees
+    tails: float = 0.09  # For the degree distribution
+    triangles: float = 0.03  # For the count of triangles
+    edges: float = 0.01  # For the count of edges
 
 
 @dataclass(frozen=True)

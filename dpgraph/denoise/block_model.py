@@ -24,8 +24,10 @@ from dpgraph.typing import FloatArray, IntArray
 
 __all__ = ["draw_graph", "fit_density"]
 
-#: How often what is left of the stubs is joined anew, and how many exchanges a pair that is left over tries.
-_ROUNDS, _TRIES = 4, 50
+#: How often what is left of the stubs is joined anew, and how many edges an unwanted pair tries.
+_ROUNDS, _TRIES = 4, 200
+#: Groups that a vertex looks at before it begins one of its own.
+_GROUPS_TRIED = 20
 #: Steps of the search for the density of groups, and the relative error of the triangles at which it ends.
 _STEPS, _CLOSE = 7, 0.01
 
@@ -48,18 +50,22 @@ def draw_graph(
     """
     n = degrees.size
     order = np.lexsort((-degrees, labels))
-    tails, heads = (order[ends] for ends in _pairs_in_groups(degrees[order], labels[order], density, rng))
-    taken = np.sort(_codes(tails, heads, n))
-    missing = np.array(edges, dtype=np.float64)
-    np.subtract.at(missing, (labels[tails], labels[heads]), 1.0)
-    left = degrees - np.bincount(tails, minlength=n) - np.bincount(heads, minlength=n)
+    inside = 2 * np.diag(edges) / np.maximum(edges.sum(axis=1) + np.diag(edges), 1e-12)
+    within = np.rint(degrees * inside[labels]).astype(np.int64)
+    grouped = _pairs_in_groups(within[order], labels[order], density, rng)
+    pairs = [np.column_stack([order[ends] for ends in grouped])]
+    left, missing = degrees.copy(), np.triu(edges).astype(np.float64)
     for _ in range(_ROUNDS):
-        first, second = _join(np.repeat(np.arange(n), np.maximum(left, 0)), labels, missing, rng)
-        new = np.setdiff1d(_codes(first, second, n)[first != second], taken)
-        taken = np.union1d(taken, new)
-        left = left - np.bincount(new // n, minlength=n) - np.bincount(new % n, minlength=n)
-    taken = _exchange(taken, np.repeat(np.arange(n), np.maximum(left, 0)), n, rng)
-    half = sparse.coo_array((np.ones(taken.size), (taken // n, taken % n)), shape=(n, n)).tocsr()
+        left -= np.bincount(pairs[-1].ravel(), minlength=n)
+        np.subtract.at(missing, tuple(np.sort(labels[pairs[-1]], axis=1).T), 1.0)
+        pairs.append(_join(np.repeat(np.arange(n), np.maximum(left, 0)), labels, missing, rng))
+    left -= np.bincount(pairs[-1].ravel(), minlength=n)
+    rest = rng.permutation(np.repeat(np.arange(n), np.maximum(left, 0)))
+    ends = np.concatenate([*pairs, rest[: rest.size // 2 * 2].reshape(-1, 2)]).ravel()
+    by_label = np.argsort(labels[ends], kind="stable")
+    starts = np.searchsorted(labels[ends][by_label], np.arange(len(edges) + 1))
+    tails, heads = (ends[places] for places in _made_simple(ends, labels, by_label, starts, n, rng))
+    half = sparse.coo_array((np.ones(tails.size), (tails, heads)), shape=(n, n)).tocsr()
     return sparse.csr_array(half + half.T)
 
 
@@ -89,42 +95,65 @@ def fit_density(
     return float((low + (high - low) * -few / (many - few)) ** (1 / 3))
 
 
-def _codes(tails: IntArray, heads: IntArray, n: int) -> IntArray:
-    """One number for each pair: n times the smaller end plus the larger one."""
-    return np.minimum(tails, heads) * n + np.maximum(tails, heads)
-
-
 @njit()
 def _pairs_in_groups(
     degrees: IntArray, labels: IntArray, density: float, rng: np.random.Generator
 ) -> tuple[IntArray, IntArray]:
     """Edges inside groups, by place in the order: communities one after another, degrees decreasing in each."""
     n = degrees.size
-    room = 16
-    tails, heads = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64)
-    size = start = 0
-    while start < n:
-        end = start + 1
-        while end < n and labels[end] == labels[start] and degrees[end] >= end - start:
-            end += 1
-        if end - start > 2:
-            for i in range(start, end):
+    left, spare = degrees.astype(np.float64), np.zeros(n)
+    group, begins, ends = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
+    seen = np.full(n, -1, dtype=np.int64)
+    tails, heads = np.empty(16, dtype=np.int64), np.empty(16, dtype=np.int64)
+    size = count = community = place = 0
+    while place < n:
+        if labels[place] != labels[community]:
+            community = place
+        wanted, near = density * degrees[place], -1
+        for _ in range(_GROUPS_TRIED if place > community else 0):
+            other = group[community + int(rng.random() * (place - community))]
+            if spare[other] >= wanted and ends[other] - begins[other] >= wanted:
+                near = other
+                break
+        if near < 0:  # a new group
+            end = place + 1
+            while end < n and labels[end] == labels[community] and degrees[end] >= end - place:
+                end += 1
+            near, begins[count], ends[count] = count, place, end
+            count += 1
+        else:
+            end = place + 1
+        if size + (end - place) * degrees[place] > tails.size:
+            more = np.empty((2, 2 * (size + (end - place) * degrees[place])), dtype=np.int64)
+            more[0, :size], more[1, :size] = tails[:size], heads[:size]
+            tails, heads = more[0].copy(), more[1].copy()
+        if end - place > 2:
+            for i in range(place, end):
                 for j in range(i + 1, end):
                     if rng.random() < density:
-                        if size == room:
-                            room *= 2
-                            more = np.empty((2, room), dtype=np.int64)
-                            more[0, :size], more[1, :size] = tails, heads
-                            tails, heads = more[0].copy(), more[1].copy()
                         tails[size], heads[size] = i, j
                         size += 1
-        start = end
+                        left[i] -= 1
+                        left[j] -= 1
+        elif end - place == 1 and begins[near] < place:
+            missing = int(wanted + rng.random())
+            for _ in range(2 * missing):
+                i = begins[near] + int(rng.random() * (ends[near] - begins[near]))
+                if missing > 0 and seen[i] != place and left[i] >= 1:
+                    missing -= 1
+                    seen[i] = place
+                    tails[size], heads[size] = i, place
+                    size += 1
+                    left[i] -= 1
+                    spare[near] -= 1
+        group[place:end] = near
+        if begins[near] == place:
+            spare[near] = density * left[place:end].sum() if end - place > 2 else 0.0
+        place = end
     return tails[:size], heads[:size]
 
 
-def _join(
-    stubs: IntArray, labels: IntArray, missing: FloatArray, rng: np.random.Generator
-) -> tuple[IntArray, IntArray]:
+def _join(stubs: IntArray, labels: IntArray, missing: FloatArray, rng: np.random.Generator) -> IntArray:
     """Pairs of stubs: each chooses a community by the missing edges, and stubs that chose each other's are joined."""
     K = len(missing)
     weights = np.maximum(missing + missing.T, 0.0) + 1e-12
@@ -133,30 +162,50 @@ def _join(
     wanted = np.searchsorted(cumulative.ravel(), rng.random(stubs.size) + own, side="right") - K * own
     wanted = np.clip(wanted, 0, K - 1)
     side = np.where(own == wanted, rng.integers(0, 2, stubs.size), own > wanted)
-    between = _codes(own, wanted, K)
+    between = np.minimum(own, wanted) * K + np.maximum(own, wanted)
     order = np.lexsort((rng.random(stubs.size), side, between))
     kind = (2 * between + side)[order]
     place = np.arange(stubs.size) - np.searchsorted(kind, kind)  # among the stubs of one kind
     match = (between[order] << 40) + place
     lower, upper = kind % 2 == 0, kind % 2 == 1
     _, first, second = np.intersect1d(match[lower], match[upper], assume_unique=True, return_indices=True)
-    return stubs[order][lower][first], stubs[order][upper][second]
+    return np.column_stack([stubs[order][lower][first], stubs[order][upper][second]])
 
 
-def _exchange(taken: IntArray, stubs: IntArray, n: int, rng: np.random.Generator) -> IntArray:
-    """Place the stubs u, v that are left: an edge x-y becomes u-x and v-y, where neither is an edge yet."""
-    edges, known = taken.tolist(), set(taken.tolist())
-    stubs = rng.permutation(stubs)
-    if not edges:
-        return taken
-    for u, v in zip(stubs[0::2].tolist(), stubs[1::2].tolist(), strict=False):
-        for place in rng.integers(0, len(edges), _TRIES).tolist():
-            x, y = divmod(edges[place], n)
-            first, second = min(u, x) * n + max(u, x), min(v, y) * n + max(v, y)
-            if u != x and v != y and first != second and first not in known and second not in known:
-                known -= {edges[place]}
-                known |= {first, second}
-                edges[place] = first
-                edges.append(second)
-                break
-    return np.array(sorted(known), dtype=np.int64)
+@njit()
+def _made_simple(
+    ends: IntArray, labels: IntArray, by_label: IntArray, starts: IntArray, n: int, rng: np.random.Generator
+) -> tuple[IntArray, IntArray]:
+    """Break up loops and double edges, in place; `ends` 2 e and 2 e + 1 are those of pair e. Returns places of ends.
+
+    An unwanted pair u-v and an edge x-y, x in the community of u, become u-y and x-v: all degrees, and all numbers of
+    edges between communities, stay as they are. `by_label` are the places of ends in the order of their communities,
+    which begin at `starts`. If no such edge is found, x may be anywhere; pairs for which that fails are left out.
+    """
+    known = set()
+    known.add(np.int64(-1))
+    bad = np.zeros(ends.size // 2, dtype=np.bool_)
+    for e in range(bad.size):
+        code = min(ends[2 * e], ends[2 * e + 1]) * n + max(ends[2 * e], ends[2 * e + 1])
+        bad[e] = ends[2 * e] == ends[2 * e + 1] or code in known
+        if not bad[e]:
+            known.add(code)
+    for e in range(bad.size):
+        tries = _TRIES if bad[e] else 0
+        while tries > 0:
+            tries -= 1
+            mine = 2 * e + (tries & 1)
+            u, v = ends[mine], ends[mine ^ 1]
+            near = tries >= _TRIES // 4
+            first, last = (starts[labels[u]], starts[labels[u] + 1]) if near else (0, ends.size)
+            place = by_label[first + int(rng.random() * (last - first))]
+            x, y = ends[place], ends[place ^ 1]
+            one, two = min(u, y) * n + max(u, y), min(x, v) * n + max(x, v)
+            if not bad[place // 2] and u != y and x != v and one != two and one not in known and two not in known:
+                known.remove(min(x, y) * n + max(x, y))
+                known.add(one)
+                known.add(two)
+                ends[place], ends[mine] = u, x
+                bad[e], tries = False, 0
+    kept = np.flatnonzero(~bad)
+    return 2 * kept, 2 * kept + 1

@@ -138,8 +138,8 @@ def test_empty_and_tiny_graphs_are_answered(graph, epsilon):
         assert found.block_weights.shape == (len(found.communities),) * 2
 
 
-@pytest.mark.parametrize(("degree", "sweeps", "head"), [(10, 1, False), (30, 2, True), (80, 3, False)])
-def test_the_ledger_holds_the_whole_budget_and_released_degrees_choose_the_sweeps(degree, sweeps, head):
+@pytest.mark.parametrize(("degree", "sweeps", "core"), [(10, 1, False), (30, 2, False), (80, 3, True)])
+def test_the_ledger_holds_the_whole_budget_and_released_degrees_choose_sweeps_and_core(degree, sweeps, core):
     accountant = PrivacyAccountant(epsilon=1.0)
     G = nx.gnp_random_graph(400, degree / 400, seed=2)
     lines = dpgraph.private_communities(G, epsilon=1.0, accountant=accountant, rng=0).privacy.entries
@@ -147,7 +147,7 @@ def test_the_ledger_holds_the_whole_budget_and_released_degrees_choose_the_sweep
     assert accountant.remaining.epsilon == pytest.approx(0.0, abs=1e-9)
     names = [line.name for line in lines]
     assert sum(name.startswith("labels, sweep") for name in names) == sweeps
-    assert ("labels, first rows" in names) == head
+    assert ("adjacency bits" in names) == core
     assert [line.mechanism for line in lines if line.name.startswith("labels")][-1] == "noisy maximum"
 
 

@@ -9,10 +9,13 @@ is large beside what a row reads, answers that hedge find nothing to agree on.
 The sum of a row's counts says how many edges it has, with less noise than its released degree: degrees are learnt on
 the way. What is expected of a label is its share of the degrees that were seen, times the number of edges counted.
 
-Where sweeps are two, the rows of largest degree spend the whole budget on what they read of each other at once. After
-each sweep the weights between all labels are released for a hundredth of the budget, and labels that belong together
-are merged: later noise competes for fewer labels, and how many communities there are need not be asked for. The last
-sweep releases no counts but choices, the noisy maximum of the scores, whose noise has half the variance.
+Where degrees stand out of the noise, the rows of largest degree are a core. Every pair of them answers whether it is an
+edge, by randomised response for all of the budget of the sweeps, and their labels are those of the answers
+(:mod:`~dpgraph.denoise.answer_communities`). Sweeps read the other pairs.
+
+After each sweep the weights between all labels are released for a hundredth of the budget, and labels that belong
+together are merged: later noise competes for fewer labels, and how many communities there are need not be asked for.
+The last sweep releases no counts but choices, the noisy maximum of the scores, whose noise has half the variance.
 """
 
 import math
@@ -22,12 +25,13 @@ import numpy as np
 from tqdm import tqdm
 
 from dpgraph.bounds import sensitivity
+from dpgraph.denoise.answer_communities import Excesses, communities_of_answers
 from dpgraph.denoise.modularity import BlockWeights, merge_labels
 from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call
 from dpgraph.privacy.grid import LAPLACE_BITS, grid_step
-from dpgraph.privacy.report import Pairs
-from dpgraph.releases.sweeps.iteration import degree_order, row_blocks
+from dpgraph.releases.answers import answer_noise, release_flipped_graph
+from dpgraph.releases.sweeps.iteration import Core, degree_order, row_blocks
 from dpgraph.releases.totals import release_block_weights, release_degrees
 from dpgraph.tuning import COMMUNITIES
 from dpgraph.typing import FloatArray, IntArray
@@ -63,16 +67,17 @@ def release_communities(
     *Guarantee.* The budget is shared by the degrees, the sweeps and the weights between labels. A sweep reads a pair
     {u, v} at the later of its rows only, in one entry of its counts (:func:`~dpgraph.bounds.sensitivity.label_counts`);
     where a label is chosen it moves the scores of one row in one direction
-    (:func:`~dpgraph.bounds.sensitivity.label_scores`). Pairs among the first rows are read for all of the budget of the
-    sweeps in the beginning and not again: the public order says which they are. Everything else is a function of what
-    has been released, and of a generator.
+    (:func:`~dpgraph.bounds.sensitivity.label_scores`). Pairs inside the core, the first rows of a public order, answer
+    for all of the budget of the sweeps (:func:`~dpgraph.releases.answers.release_flipped_graph`) and are not read
+    again: the pair in which neighbours differ is read by the answers or by the sweeps. Everything else is a function of
+    what has been released, and of a generator.
     """
     degrees = _Degrees.release(graph, call.part(degree_share))
     w, n = graph.max_weight, graph.n_vertices
     sweeps = 1 + sum(call.epsilon * degrees.mean / w >= signal for signal in COMMUNITIES.sweep_signals)
     start = min(max(_number_of_labels(call.epsilon * degrees.typical / w, resolution), communities or 1), n)
     for_blocks, shared = COMMUNITIES.block_share, 1 - degree_share
-    run = _Run(graph, degrees, call.part(shared - sweeps * for_blocks), sweeps, start, resolution)
+    run = _Run(graph, degrees, call.part(shared - sweeps * for_blocks), sweeps, start, resolution, communities or 1)
     for sweep in tqdm(range(sweeps), desc="sweeps", disable=not progress):
         run.sweep(sweep)
         run.forget_unused()
@@ -88,6 +93,21 @@ def _number_of_labels(signal: float, resolution: float) -> int:
     """Labels to begin with: as many as rows of many edges can tell apart, more where small communities are wanted."""
     labels = min(resolution * signal / COMMUNITIES.signal_per_label, COMMUNITIES.most_labels)
     return max(round(labels), COMMUNITIES.least_labels)
+
+
+def core_size(degrees: FloatArray, epsilon: float) -> int:
+    """How many rows answer pair by pair, given decreasing (released) degrees in units of max_weight; 0 for none.
+
+    Row k has about ``d_k (d_1 + ... + d_k)/2m`` edges to the rows before it; a sum of k answers has standard deviation
+    ``s sqrt(k)``, s being :func:`~dpgraph.releases.answers.answer_noise`. Rows take part while the quotient is large.
+    """
+    first = degrees[: min(COMMUNITIES.most_core, degrees.size - 1)]
+    ratio = first * np.cumsum(first) / degrees.sum() / np.sqrt(np.arange(1, first.size + 1))
+    ratio[: COMMUNITIES.least_core] = 0.0
+    best, noise = float(ratio.max(initial=0.0)), answer_noise(epsilon)
+    if best == 0.0 or best < COMMUNITIES.core_best * noise:
+        return 0
+    return int(np.flatnonzero(ratio >= min(COMMUNITIES.core_ratio * noise, COMMUNITIES.core_part * best))[-1]) + 1
 
 
 @dataclass(frozen=True)
@@ -146,27 +166,43 @@ class _Run:
     """
 
     def __init__(
-        self, graph: Graph, degrees: _Degrees, call: Call, sweeps: int, labels: int, resolution: float
+        self, graph: Graph, degrees: _Degrees, call: Call, sweeps: int, labels: int, resolution: float, wanted: int
     ) -> None:
         self.graph, self.degrees, self.call, self.sweeps, self.resolution = graph, degrees, call, sweeps, resolution
         n = graph.n_vertices
         order = degree_order(degrees.values, call.generator)
-        head = round(COMMUNITIES.head * n) if sweeps == COMMUNITIES.head_sweeps else 0
-        self.head, self.tail = (order[:head], order[head:]) if head > 1 else (order[:0], order)
+        self.core = Core(order, core_size(degrees.values[order] / graph.max_weight, call.epsilon))
         self.labels = np.zeros(n, dtype=np.int64)
-        self.count = labels
+        self.count, self.wanted = labels, wanted
         self.known = np.zeros((2, n, labels))
 
     def sweep(self, sweep: int) -> None:
         """Set all rows for an equal part of the budget."""
-        seen = np.zeros((self.graph.n_vertices, self.count))
-        if sweep == 0 and self.head.size:
-            self._set(self.head, seen, self._open(sweep, Pairs.FIRST_ROWS), side=0)
-        side = sweep % 2
-        law = self._open(sweep, Pairs.LATER_ROWS if self.head.size else Pairs.ANY)
-        self._set(self.tail[::-1] if side else self.tail, seen, law, side=side)
+        if sweep == 0 and self.core.size:
+            self._ask_core()
+        rows, side = self.core.others, sweep % 2
+        seen, law = np.zeros((self.graph.n_vertices, self.count)), self._open(sweep)
         if side:
-            self._set(self.head[::-1], seen, law, side=side, apart=True)
+            self._set(rows[::-1], seen, law, side=side)
+            self._set(self.core.rows[::-1], seen, law, side=side, apart=True)
+        else:
+            seen[self.core.rows, self.labels[self.core.rows]] = 1.0
+            self._set(rows, seen, law, side=side)
+
+    def _ask_core(self) -> None:
+        """Set the rows of the core by answers about all of their pairs."""
+        rows, values, w = self.core.rows, self.degrees.values, self.graph.max_weight
+        flipped = release_flipped_graph(self.graph, self.call, core=self.core)
+        excesses = Excesses(
+            flipped.adjacency, flipped.flip, flipped.gain, values[rows], float(values.sum()), self.resolution
+        )
+        self.labels[rows], found = communities_of_answers(excesses, self.call.generator)
+        sizes = np.bincount(self.labels[rows], minlength=found.shape[1])
+        expected = self.core.inside(values)[rows, None]
+        self.count = max(found.shape[1], self.wanted)
+        self.known = np.zeros((2, self.graph.n_vertices, self.count))
+        says = expected / (sizes * excesses.std**2 + COMMUNITIES.sampling * w * expected)
+        self.known[0, rows, : found.shape[1]] = says * found
 
     def forget_unused(self) -> None:
         """Number the labels that rows have, and drop the others."""
@@ -178,18 +214,16 @@ class _Run:
         self.labels, self.count = groups[self.labels], int(groups.max()) + 1
         self.known = self.known @ np.eye(self.count)[groups]
 
-    def _open(self, sweep: int, pairs: Pairs) -> "_Law":
-        """Enter a sweep in the ledger, or what the first rows read of each other."""
-        first = pairs is Pairs.FIRST_ROWS
-        chooses = sweep == self.sweeps - 1 and not first
-        call, w, unit = self.call, self.graph.max_weight, self.graph.weight_unit
-        call = call if first else call.equal_part(self.sweeps)
+    def _open(self, sweep: int) -> "_Law":
+        """Enter a sweep in the ledger."""
+        chooses = sweep == self.sweeps - 1
+        call, w, unit = self.call.equal_part(self.sweeps), self.graph.max_weight, self.graph.weight_unit
         bound = sensitivity.label_counts(w)
         step = grid_step(bound / call.epsilon, unit, bits=LAPLACE_BITS)
         if chooses:  # rounding is monotone: scores still move in one direction, by a step more
             bound = sensitivity.label_scores(w) + (step if step > unit else 0.0)
-        name = f"labels, {'first rows' if first else f'sweep {sweep + 1}'}"
-        scale = call.look(name, bound, law="noisy maximum" if chooses else "Laplace", pairs=pairs)
+        name = f"labels, sweep {sweep + 1}"
+        scale = call.look(name, bound, law="noisy maximum" if chooses else "Laplace", pairs=self.core.other_pairs)
         return _Law(scale, min(scale, _LARGEST_SCALE) ** 2, step, chooses)
 
     def _set(self, rows: IntArray, seen: FloatArray, law: "_Law", *, side: int, apart: bool = False) -> None:
