@@ -142,7 +142,11 @@ REGISTERED_SLOW = {
         "loss",
         20,
     ),
-    test_mutants.rows_without_a_label_are_counted: ("registry: private_communities", "loss", 40),
+    test_mutants.rows_without_a_label_are_counted: (
+        "registry: private_communities, mechanism=bounded-iterates",
+        "loss",
+        40,
+    ),
     test_mutants.first_rows_read_each_other_again: ("registry: two sweeps, private_max_cut", "loss", 400),
 }
 
