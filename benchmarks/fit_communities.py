@@ -18,6 +18,7 @@ from communities import louvain_modularity
 from scipy import sparse
 
 import dpgraph
+from dpgraph.problems.communities import api
 from dpgraph.releases.sweeps import communities as release
 from dpgraph.tuning import COMMUNITIES
 
@@ -28,7 +29,8 @@ CANDIDATES = {
     "degree_share": (0.03, 0.05, 0.07, 0.1, 0.15),
     "block_share": (0.002, 0.005, 0.01, 0.02, 0.03),
     "merge_margin": (0.0, 1.0, 1.5, 2.0, 4.0),
-    "sweep_signals": ((10, 60, 250), (18, 60, 250), (30, 60, 250), (18, 40, 250), (18, 90, 250), (18, 60, 150)),
+    "second_sweep": (12.0, 16.0, 22.0, 30.0),
+    "sweep_signals": ((60, 250), (40, 250), (90, 250), (60, 150)),
     "signal_per_label": (8.0, 10.0, 12.5, 15.0, 18.0, 24.0),
     "least_labels": (2, 3, 4, 5),
     "most_labels": (12, 16, 20, 24, 32),
@@ -38,6 +40,7 @@ CANDIDATES = {
     "least_core": (25, 50, 100),
     "most_core": (1500, 3000),
     "sampling": (0.1, 0.3, 1.0),
+    "edges_per_noise": (0.25, 0.5, 1.0, 2.0),
 }
 
 
@@ -85,7 +88,7 @@ def main() -> None:
     print("| --- | --- |" + " --- |" * (len(EPSILONS) + 1))
     for field in [options.only] if options.only else CANDIDATES:
         for value in CANDIDATES[field]:
-            release.COMMUNITIES = replace(COMMUNITIES, **{field: value})
+            release.COMMUNITIES = api.COMMUNITIES = replace(COMMUNITIES, **{field: value})
             row = shares(options.runs)
             print(f"| {field} | {value} | " + " | ".join(f"{x:.3f}" for x in [*row, np.mean(row)]) + " |", flush=True)
 

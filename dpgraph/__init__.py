@@ -38,7 +38,7 @@ _EXPORTS = {
     "dpgraph.inputs.public_nodes": ("edge_frame", "with_public_nodes"),
     "dpgraph.instance": ("TwoCSP",),
     "dpgraph.interfaces.planning": ("Plan", "plan"),
-    "dpgraph.problems.communities": ("private_communities",),
+    "dpgraph.problems.communities.api": ("private_communities",),
     "dpgraph.problems.counts.degrees": ("private_degree_distribution", "private_degrees"),
     "dpgraph.problems.counts.subgraphs": ("private_subgraph_counts", "private_transitivity"),
     "dpgraph.problems.csp.api": ("private_max_2csp", "private_max_k_cut"),

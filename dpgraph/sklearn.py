@@ -20,7 +20,7 @@ from dpgraph.exceptions import InvalidParameterError
 from dpgraph.extras import require
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.problems.communities import private_communities
+from dpgraph.problems.communities.api import private_communities
 from dpgraph.problems.embedding.api import private_normalized_adjacency
 from dpgraph.problems.records.covariance import private_covariance
 from dpgraph.typing import FloatArray

@@ -78,18 +78,21 @@ class LabelRepeats:
 
 @dataclass(frozen=True)
 class Communities:
-    """Communities by sweeps that read an edge once (releases.sweeps.communities).
+    """Communities by sweeps that read an edge once (releases.sweeps.communities), or by answers.
 
     Fitted by hand, one at a time, to Facebook, mail and collaboration graphs, some of them those of
     benchmarks/results/communities.md, and compared by benchmarks/fit_communities.py on planted blocks and on graphs
     that are in no table, where neighbouring values differ by less than the noise of the comparison.
     """
 
-    degree_share: float = 0.07  # Share for the degrees
-    block_share: float = 0.01  # Share for the weights between labels after each sweep
+    total_share: float = 0.005  # Share for the total weight, which chooses between sweeps and answers
+    degree_share: float = 0.07  # Share of the rest for the degrees
+    block_share: float = 0.01  # Share of the rest for the weights between labels after each sweep, or of answers
     merge_margin: float = 1.5  # Before the last sweep a merge gains this many standard deviations of its noise; >= 0
-    # A second, third, ... sweep is worth its price from this epsilon (average degree) on; > 0, increasing
-    sweep_signals: tuple[float, ...] = (18.0, 60.0, 250.0)
+    # A second sweep is worth its price from this epsilon (root mean square degree) on; > 0
+    second_sweep: float = 22.0
+    # A third, fourth, ... from this epsilon (average degree) on; > 0, increasing
+    sweep_signals: tuple[float, ...] = (60.0, 250.0)
     signal_per_label: float = 12.5  # Labels to begin with = epsilon (root mean square degree)/signal_per_label; > 0
     least_labels: int = 3  # At least so many; >= 2
     most_labels: int = 20  # At most so many
@@ -100,6 +103,8 @@ class Communities:
     least_core: int = 50  # At least so many rows; >= 3
     most_core: int = 3000  # At most so many
     sampling: float = 0.3  # Variance of a count, beside noise, over the number of edges; > 0
+    # All pairs answer at random from so many edges at a vertex, over the variance of its answers, on; > 0
+    edges_per_noise: float = 1.0
 
 
 @dataclass(frozen=True)

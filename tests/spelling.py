@@ -4,6 +4,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from dpgraph.problems.communities.strategy import COMMUNITY_STRATEGIES
 from dpgraph.problems.counts.subgraphs import COUNTS
 from dpgraph.problems.csp.strategy import EDGES, TABLES
 from dpgraph.problems.cut.strategy import CUTS
@@ -17,6 +18,7 @@ REGISTRIES: dict[str, Callable[[dict[str, Any]], Registry]] = {
     "private_normalized_adjacency": lambda arguments: EMBEDDINGS,
     "private_max_cut": lambda arguments: CUTS,
     "private_max_bisection": lambda arguments: CUTS,
+    "private_communities": lambda arguments: COMMUNITY_STRATEGIES,
     "private_subgraph_counts": lambda arguments: COUNTS,
     "private_transitivity": lambda arguments: COUNTS,
 }

@@ -272,12 +272,12 @@ def test_communities_are_planned_for_with_the_noise_scales_of_a_real_call():
 
 def test_more_budget_and_stronger_blocks_give_better_communities():
     weak, usual, loud = (
-        plan(n=600, average_degree=40, epsilon=epsilon, **FOUND)["one-sided-sweeps"] for epsilon in (0.05, 1.0, 20.0)
+        plan(n=600, average_degree=40, epsilon=epsilon, **FOUND).mechanisms[0] for epsilon in (0.05, 1.0, 20.0)
     )
     assert weak.modularity_share < 0.3 < usual.modularity_share < loud.modularity_share
     assert loud.modularity_share == pytest.approx(1.0, abs=0.05)
     strong = plan(n=600, average_degree=40, epsilon=1.0, correlation=0.9, blocks=4, **FOUND)
-    assert strong["one-sided-sweeps"].modularity > usual.modularity
+    assert strong.mechanisms[0].modularity > usual.modularity
     assert strong.planted_modularity == pytest.approx(0.9 * (1 - 1 / 4), abs=0.05)
 
 

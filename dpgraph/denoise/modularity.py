@@ -4,10 +4,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
 
 from dpgraph.typing import FloatArray, IntArray
 
-__all__ = ["BlockWeights", "merge_labels", "modularity"]
+__all__ = ["BlockWeights", "largest_groups", "merge_labels", "modularity", "weights_between"]
 
 
 @dataclass(frozen=True)
@@ -15,12 +16,14 @@ class BlockWeights:
     """Noisy weight between every two of k groups, and inside each.
 
     `values` is upper triangular, shape (k, k); `numbers` says how many noisy numbers each entry is the sum of, and
-    `std` is the standard deviation of the noise on each of those.
+    `std` is the standard deviation of the noise on each of those. Their sum has been corrected by a total with noise of
+    its own (:meth:`with_total`), or by none, where `total_std` is infinite.
     """
 
     values: FloatArray
     numbers: FloatArray
     std: float
+    total_std: float = math.inf
 
     @classmethod
     def released(cls, values: FloatArray, std: float) -> "BlockWeights":
@@ -31,7 +34,36 @@ class BlockWeights:
         """Weights between groups of the groups."""
         member = np.eye(int(groups.max()) + 1)[groups]
         values, numbers = (_folded(member.T @ entries @ member) for entries in (self.values, self.numbers))
-        return BlockWeights(values, numbers, self.std)
+        return BlockWeights(values, numbers, self.std, self.total_std)
+
+    def with_total(self, total: float, std: float) -> "BlockWeights":
+        """The same, where all weights together are known to be `total` with noise of this standard deviation.
+
+        The sum of N noisy numbers moves towards it by the part N sigma^2/(N sigma^2 + std^2) of the difference, evenly
+        for every number: the least-squares estimate.
+        """
+        known = BlockWeights(self.values, self.numbers, self.std, std)
+        excess = total - float(self.values.sum())
+        values = self.values + known.trust * excess / float(self.numbers.sum()) * self.numbers
+        return BlockWeights(values, self.numbers, self.std, std)
+
+    @property
+    def trust(self) -> float:
+        """By which part of the difference the sum was moved to the total."""
+        own = self.std * math.sqrt(float(self.numbers.sum()))
+        if not self.total_std < math.inf:
+            return 0.0
+        larger = max(own, self.total_std)
+        return (own / larger) ** 2 / ((own / larger) ** 2 + (self.total_std / larger) ** 2) if larger > 0 else 0.0
+
+    def deviation(self, slopes: FloatArray) -> float:
+        """Standard deviation of sum_ab slopes_ab values_ab: the noise in it is that of the numbers and of the total.
+
+        With s the mean slope of a number and t the trust, the numbers have slopes less t s, and the total has t s.
+        """
+        common = self.trust * float((self.numbers * slopes).sum()) / float(self.numbers.sum())
+        own = self.std * math.sqrt(float((self.numbers * (slopes - common) ** 2).sum()))
+        return math.hypot(own, common * self.total_std) if common else own
 
     @property
     def symmetric(self) -> FloatArray:
@@ -58,7 +90,22 @@ def modularity(weights: BlockWeights, resolution: float) -> tuple[float, float]:
     squares = float(volumes @ volumes)
     value = float(inside.sum()) - resolution * squares / 4
     slopes = np.eye(volumes.size) - inside.sum() - resolution * (np.add.outer(volumes, volumes) - squares) / 2
-    return value, weights.std / total * math.sqrt(float((weights.numbers * slopes**2).sum()))
+    return value, weights.deviation(slopes) / total
+
+
+def weights_between(pairs: sparse.csr_array, labels: IntArray) -> FloatArray:
+    """Public weights between every two groups, and inside each, as an upper triangle, from those of all pairs."""
+    member = np.eye(int(labels.max()) + 1)[labels]
+    between: FloatArray = np.triu(member.T @ (pairs @ member))
+    between[np.diag_indices_from(between)] /= 2
+    return between
+
+
+def largest_groups(labels: IntArray, sizes: FloatArray, most: int) -> IntArray:
+    """Groups numbered from the largest sum of `sizes` on; all from number `most` on are one."""
+    order = np.argsort(-np.bincount(labels, weights=sizes), kind="stable")
+    rank: IntArray = np.minimum(np.argsort(order), most - 1)
+    return rank[labels]
 
 
 def merge_labels(

@@ -21,7 +21,7 @@ from dpgraph.exceptions import InvalidParameterError, MechanismHalted
 from dpgraph.graph import is_weighted
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.report import LedgerEntry, PrivacyReport
-from dpgraph.problems.communities import private_communities
+from dpgraph.problems.communities.api import private_communities
 from dpgraph.problems.counts.degrees import private_degrees
 from dpgraph.problems.cut.api import decide, private_max_bisection, private_max_cut
 from dpgraph.problems.cut.strategy import CUTS
@@ -229,7 +229,7 @@ def plan(  # noqa: PLR0913
     >>> expected.recommended, 0.53 < expected["bounded-iterates"].cut_fraction < 0.6
     ('bounded-iterates', True)
     >>> expected = plan(problem="communities", n=2000, average_degree=50, epsilon=2.0, repeats=1)
-    >>> 0.5 < expected["one-sided-sweeps"].modularity_share <= 1
+    >>> 0.5 < expected.mechanisms[0].modularity_share <= 1
     True
     """
     check_epsilon(epsilon)

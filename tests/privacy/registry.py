@@ -193,7 +193,11 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("private_degree_distribution", all_graph_neighbours, poisoned_graph(), pure=True),
     *(
         Entry("private_communities", iterate_neighbours, poisoned_graph(), options=options, pure=True)
-        for options in ({"communities": "auto"}, {"communities": 3, "resolution": 2.0})
+        for options in (
+            {"communities": "auto"},
+            {"mechanism": "bounded-iterates", "communities": 3, "resolution": 2.0},
+            {"mechanism": "randomized-response", "communities": 2},
+        )
     ),
     *(
         Entry(

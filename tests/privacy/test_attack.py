@@ -147,7 +147,11 @@ REGISTERED_SLOW = {
         "loss",
         20,
     ),
-    test_mutants.rows_without_a_label_are_counted: ("registry: private_communities", "loss", 40),
+    test_mutants.rows_without_a_label_are_counted: (
+        "registry: private_communities, mechanism=bounded-iterates",
+        "loss",
+        40,
+    ),
     test_mutants.rows_of_labels_at_half_their_price: (
         "registry: private_max_k_cut, k=3, delta=0.0, mechanism=bounded-iterates",
         "line: fields, k sweeps",

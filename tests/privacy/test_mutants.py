@@ -61,7 +61,7 @@ SPECTRAL = entry_of("private_normalized_adjacency", mechanism="coherence", rank=
 SPECTRUM = entry_of("private_spectrum", k=3)
 ANSWERS = entry_of("private_max_cut", mechanism="randomized-response")
 BEST_CUT = entry_of("private_max_cut", mechanism="permute-and-flip")
-COMMUNITIES = entry_of("private_communities", communities="auto")
+COMMUNITIES = entry_of("private_communities", mechanism="bounded-iterates")
 K_CUT = entry_of("private_max_k_cut", noise="laplace")
 COVARIANCE = entry_of("private_covariance", adjacency="replace", mechanism="wishart-difference")
 QUERIES = entry_of("private_linear_queries", adjacency="replace", mechanism="gaussian")

@@ -9,9 +9,12 @@ import pytest
 from scipy import sparse
 
 import dpgraph
-from dpgraph.denoise.modularity import BlockWeights, merge_labels, modularity
+from dpgraph.denoise.louvain import louvain
+from dpgraph.denoise.modularity import BlockWeights, largest_groups, merge_labels, modularity
 from dpgraph.exceptions import BudgetExceededError, InvalidGraphError, InvalidParameterError
 from dpgraph.privacy import PrivacyAccountant
+from dpgraph.problems.communities.api import decide, decide_by_degree
+from dpgraph.problems.strategy import Undecided
 
 SIZES = (120, 90, 60)
 
@@ -34,7 +37,7 @@ def test_planted_blocks_are_found_the_largest_first_in_the_callers_names():
     assert found.nodes == tuple(G)
     assert all(node in found.communities[k] for node, k in zip(found.nodes, found.labels.tolist(), strict=True))
     assert found.to_frame()["community"].tolist() == found.labels.tolist()
-    assert (found.mechanism, found.privacy.delta) == ("one-sided-sweeps", 0.0)
+    assert (found.mechanism, found.privacy.delta) == ("randomized-response", 0.0)
 
 
 def test_the_estimates_are_those_of_the_communities():
@@ -98,7 +101,7 @@ def test_a_number_of_communities_is_kept(count):
 
 def test_resolution_makes_communities_smaller():
     G = nx.ring_of_cliques(12, 12)
-    few, many = (dpgraph.private_communities(G, epsilon=30.0, resolution=r, rng=0) for r in (0.1, 1.0))
+    few, many = (dpgraph.private_communities(G, epsilon=30.0, resolution=r, rng=0) for r in (0.02, 1.0))
     assert len(few.communities) < len(many.communities)
 
 
@@ -183,6 +186,87 @@ def test_bad_graphs_and_empty_budgets_are_refused():
         dpgraph.private_communities(nx.path_graph(4, create_using=nx.DiGraph), epsilon=1.0)
     with pytest.raises(BudgetExceededError):
         dpgraph.private_communities(nx.path_graph(4), epsilon=1.0, accountant=PrivacyAccountant(epsilon=0.5))
+
+
+@pytest.mark.parametrize("mechanism", ["bounded-iterates", "randomized-response"])
+def test_each_mechanism_finds_planted_blocks_estimates_honestly_and_keeps_the_number_asked_for(mechanism):
+    G, blocks = planted()
+    within = 0
+    for seed in range(10):
+        found = dpgraph.private_communities(G, epsilon=3.0, mechanism=mechanism, rng=seed)
+        exact = nx.community.modularity(G, found.communities)
+        within += abs(found.estimated_modularity - exact) < 1.96 * found.estimated_modularity_std
+        assert found.mechanism == mechanism
+    assert within >= 8
+    assert [len(a & b) / len(a | b) > 0.9 for a, b in zip(found.communities, blocks, strict=True)] == [True] * 3
+    for count in (1, 2, 3):
+        few = dpgraph.private_communities(G, epsilon=3.0, mechanism=mechanism, communities=count, rng=0)
+        assert len(few.communities) == count
+        assert np.allclose(few.block_weights, few.block_weights.T)
+    assert few.degrees.min() > 0
+
+
+def test_the_rule_compares_the_noise_of_answers_with_edges():
+    assert decide(1000, 1.0, weighted=True) == "bounded-iterates"
+    assert decide(10**6, 1.0, weighted=False) == "bounded-iterates"  # 1e11 false answers
+    assert decide(1, 1.0, weighted=False) == "bounded-iterates"
+    assert isinstance(decide(1000, 1.0, weighted=False), Undecided)
+    for n, epsilon, degree, chosen in (
+        (1001, 4.0, 15.0, "bounded-iterates"),  # 1000/(4 sinh^2(1.99)) = 19.4
+        (1001, 4.0, 25.0, "randomized-response"),
+        (1001, 1e5, 0.0, "randomized-response"),
+        (1001, 1e-300, 1000.0, "bounded-iterates"),
+        (1001, 4.0, -3.0, "bounded-iterates"),
+    ):
+        assert decide_by_degree(n, epsilon, degree) == chosen
+
+
+def test_louvain_finds_what_igraph_finds():
+    G = nx.gaussian_random_partition_graph(300, 30, 10, 0.3, 0.02, seed=1).to_undirected()
+    A = sparse.csr_array(nx.to_scipy_sparse_array(G), dtype=float)
+    for resolution in (0.5, 1.0, 3.0):
+        labels = louvain(A, resolution, np.random.default_rng(0))
+        assert sorted(set(labels.tolist())) == list(range(labels.max() + 1))
+        g = igraph.Graph.from_networkx(G)
+        best = g.community_multilevel(resolution=resolution).membership
+        mine, other = (g.modularity(found, resolution=resolution) for found in (labels.tolist(), best))
+        assert mine > other - 0.005
+    assert louvain(sparse.csr_array((3, 3)), 1.0, np.random.default_rng(0)).tolist() == [0, 1, 2]
+
+
+def test_no_move_of_one_vertex_or_community_gains_after_louvain():
+    A = sparse.csr_array(nx.to_scipy_sparse_array(nx.karate_club_graph()))
+    labels = louvain(A, 1.0, np.random.default_rng(3), runs=1)
+    g = igraph.Graph.Weighted_Adjacency(A.toarray().tolist(), mode="undirected")
+    value = g.modularity(labels.tolist(), weights="weight")
+    for v in range(34):
+        for k in range(labels.max() + 1):
+            assert g.modularity(np.where(np.arange(34) == v, k, labels).tolist(), weights="weight") <= value + 1e-12
+    for a in range(labels.max() + 1):
+        for b in range(a):
+            assert g.modularity(np.where(labels == a, b, labels).tolist(), weights="weight") <= value + 1e-12
+
+
+def test_communities_beyond_the_largest_are_one():
+    labels = np.array([0, 0, 1, 2, 2, 2, 3])
+    assert largest_groups(labels, np.ones(7), 10).tolist() == [1, 1, 2, 0, 0, 0, 3]
+    assert largest_groups(labels, np.ones(7), 2).tolist() == [1, 1, 1, 0, 0, 0, 1]
+
+
+def test_a_released_total_sharpens_the_weights_and_their_deviation_says_so():
+    rng = np.random.default_rng(0)
+    exact = np.triu(np.full((4, 4), 50.0) + 400 * np.eye(4))
+    slopes = np.triu(rng.random((4, 4)) + 3.0)
+    for total_std in (1.0, 20.0, math.inf):
+        errors = []
+        for _ in range(4000):
+            noisy = BlockWeights.released(np.triu(exact + rng.normal(0, 10.0, (4, 4))), 10.0)
+            total = exact.sum() + (rng.normal(0, total_std) if total_std < math.inf else 1e9)
+            known = noisy.with_total(total, total_std)
+            errors.append(((known.values - exact) * slopes).sum())
+        assert known.deviation(slopes) == pytest.approx(np.std(errors), rel=0.05)
+        assert known.grouped(np.array([0, 0, 1, 2])).values.sum() == pytest.approx(known.values.sum())
+    assert noisy.with_total(total, 1.0).deviation(slopes) < 0.3 * noisy.deviation(slopes)
 
 
 def test_a_result_survives_a_file(tmp_path):

@@ -27,7 +27,7 @@ _RESOLUTION = "Above 1 for smaller communities, below 1 for larger ones."
 
 
 @dataclass(frozen=True, kw_only=True)
-class Communities(GraphRelease):
+class Communities(GraphRelease, StrategyRelease):
     """Find groups of vertices with many edges inside and few between them, with edge-level differential privacy.
 
     Published are the community of each vertex, the weights between communities, and an estimate of the modularity.
@@ -37,12 +37,16 @@ class Communities(GraphRelease):
 
     command = "communities"
     function = "private_communities"
+    strategies = "dpgraph.problems.communities.strategy:COMMUNITY_STRATEGIES"
     reported = ("estimated_modularity", "estimated_modularity_std", "block_weights", "mechanism")
 
     correlation: float = planned(0.5, "With --dry-run: how strong communities you expect, from 0 (chance) to 1.")
     blocks: int | None = planned(None, "With --dry-run: how many communities you expect. Default: 8.")
     communities: str = auto_or(int, _COMMUNITIES, "--communities")
     resolution: float = option(1.0, _RESOLUTION)
+    mechanism: str = option(
+        "auto", f"auto (by the average degree), {', '.join(names_in('dpgraph.problems.communities.strategies'))}."
+    )
     output: Path | None = written("Write the communities as CSV with columns node, community (0 is the largest).")
     plot: Path | None = written("Write a picture (PNG, PDF, SVG) of the weights between communities.", picture=True)
     graph_plot: Path | None = written(

@@ -38,7 +38,7 @@ from dpgraph.interfaces.networkx.private_graph import (
 from dpgraph.privacy.call import Call, open_call
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
-from dpgraph.problems.communities import private_communities
+from dpgraph.problems.communities.api import private_communities
 from dpgraph.problems.counts.degrees import private_degrees
 from dpgraph.problems.counts.subgraphs import private_transitivity
 from dpgraph.problems.cut.api import private_max_cut

@@ -116,22 +116,28 @@ def _halved(objective: CutObjective, labels: NDArray[np.int64]) -> NDArray[np.in
 # --- answers ---------------------------------------------------------------------------------------------------------
 
 
-def answer_weights(flipped: FlippedGraph) -> tuple[sparse.csr_array, float]:
-    """Expected weights of the pairs that answered 1, shape (n, n), and of any other pair.
-
-    If edges choose their ends in proportion to the degrees, and where false answers are not much rarer than true ones,
-    an answer says less about two vertices of few edges than about two of many: a pair of degrees a and b is an edge
-    with probability about ab/(2m) beforehand. Degrees are estimated from the answers. Pairs that answered 0 have little
-    weight left, and every pair gets its mean.
-    """
+def answer_degrees(flipped: FlippedGraph) -> FloatArray:
+    """Numbers of edges of each vertex, estimated from its answers and shrunk towards their mean; all positive."""
     B, p, n = flipped.adjacency, flipped.flip, flipped.adjacency.shape[0]
     answers = np.asarray(B.sum(axis=1)).ravel()
     unbiased = (answers - p * (n - 1)) / (1 - 2 * p)
     spread = math.sqrt((n - 1) * p * (1 - p)) / (1 - 2 * p)
-    degrees = shrunken_degrees(unbiased, float(unbiased.mean()), spread, 1.0)
+    return shrunken_degrees(unbiased, float(unbiased.mean()), spread, 1.0)
+
+
+def answer_weights(flipped: FlippedGraph, more: float = 1.0) -> tuple[sparse.csr_array, float]:
+    """Expected weights of the pairs that answered 1, shape (n, n), and of any other pair.
+
+    If edges choose their ends in proportion to the degrees, and where false answers are not much rarer than true ones,
+    an answer says less about two vertices of few edges than about two of many: a pair of degrees a and b is an edge
+    with probability about ab/(2m) beforehand, or so many times `more`. Degrees are estimated from the answers. Pairs
+    that answered 0 have little weight left, and every pair gets its mean.
+    """
+    B, p, n = flipped.adjacency, flipped.flip, flipped.adjacency.shape[0]
+    degrees = answer_degrees(flipped)
     total = float(degrees.sum())
     row = np.repeat(np.arange(n), np.diff(B.indptr))
-    odds = degrees[row] * degrees[B.indices] / total * (1 - p) / p
+    odds = more * degrees[row] * degrees[B.indices] / total * (1 - p) / p
     w = flipped.max_weight
     weights = sparse.csr_array((w * odds / (1 + odds), B.indices, B.indptr), shape=B.shape)
     return weights, w * p / (1 - p) * total / n**2

@@ -74,8 +74,10 @@ def release_communities(
     """
     degrees = _Degrees.release(graph, call.part(degree_share))
     w, n = graph.max_weight, graph.n_vertices
-    sweeps = 1 + sum(call.epsilon * degrees.mean / w >= signal for signal in COMMUNITIES.sweep_signals)
-    start = min(max(_number_of_labels(call.epsilon * degrees.typical / w, resolution), communities or 1), n)
+    mean, typical = call.epsilon * degrees.mean / w, call.epsilon * degrees.typical / w
+    # What starts communities is the rows of many edges, so that they decide whether there is a second sweep.
+    sweeps = 1 + (typical >= COMMUNITIES.second_sweep) + sum(mean >= signal for signal in COMMUNITIES.sweep_signals)
+    start = min(max(_number_of_labels(typical, resolution), communities or 1), n)
     for_blocks, shared = COMMUNITIES.block_share, 1 - degree_share
     run = _Run(graph, degrees, call.part(shared - sweeps * for_blocks), sweeps, start, resolution, communities or 1)
     for sweep in tqdm(range(sweeps), desc="sweeps", disable=not progress):
