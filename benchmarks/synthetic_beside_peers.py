@@ -1,6 +1,6 @@
 """Graphs of `private_synthetic_graph` beside those of others (synthetic_peers.py), epsilon 0.5 to 4.
 
-    python benchmarks/synthetic_beside_peers.py [--only GRAPH] [--again METHOD]
+    python benchmarks/synthetic_beside_peers.py [--only GRAPH] [--again METHOD] [--workers 2] [--page]
 
 writes results/synthetic_peers.csv, row by row (rows that are present are not computed again; `--again` forgets those of
 one method and measures that method only: `--again ours` after a change of the package), results/synthetic_peers.md and
@@ -12,10 +12,12 @@ the Louvain communities (NMI is large also where nearly every vertex is a commun
 from __future__ import annotations
 
 import argparse
+import itertools
+import multiprocessing
 import random
 import time
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 
 import igraph
 import numpy as np
@@ -31,6 +33,7 @@ Method = Callable[[sparse.csr_array, float, np.random.Generator], np.ndarray]
 METHODS: dict[str, Method] = {
     "ours": peers.ours,
     "PrivGraph": peers.priv_graph_pairs,
+    "PrivGraph as coded": partial(peers.priv_graph_pairs, as_coded=True),
     "TmF": peers.top_m_pairs,
     "DGG": peers.degree_groups,
     "PrivSKG": peers.priv_skg,
@@ -115,30 +118,39 @@ def measure(name: str, epsilon: float, method: str) -> dict[str, object]:
 
 
 def order(name: str, epsilon: float, method: str) -> tuple[float, ...]:
-    """Cells that draw many edges come last, before them Markov chains, then what is farthest from the middle."""
+    """Cells that draw many edges come last, before them Markov chains and the last two graphs."""
     A = real_graph(name)
     edges = A.nnz / 2
     if method == "randomised response":
         edges += A.shape[0] ** 2 / 2 / (1 + np.exp(epsilon))
-    return (edges > _MANY, method in CHAINS, epsilon not in (1.0, 2.0), GRAPHS.index(name), epsilon)
+    place = GRAPHS.index(name)
+    return (edges > _MANY, method in CHAINS or place > 5, epsilon not in (1.0, 2.0), place, epsilon)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", choices=GRAPHS)
     parser.add_argument("--again", choices=METHODS)
+    parser.add_argument("--workers", type=int, default=1, help="processes that measure cells")
+    parser.add_argument(
+        "--page", action="store_true", help="measure nothing, write the pages of the rows that are there"
+    )
     options = parser.parse_args()
     table = ResumableTable(RESULTS / "synthetic_peers.csv", ("graph", "epsilon", "method"), COLUMNS)
-    graphs, methods = [options.only] if options.only else GRAPHS, [options.again] if options.again else METHODS
-    with table.writing():
-        table.drop(lambda row: row["method"] == options.again and row["graph"] in graphs)
-        cells = [(name, epsilon, method) for name in graphs for epsilon in EPSILONS for method in methods]
-        for name, epsilon, method in sorted(cells, key=lambda cell: order(*cell)):
-            if (name, str(epsilon), method) not in table.rows:
-                table.add(measure(name, epsilon, method))
-                print(*table.rows[name, str(epsilon), method].values(), flush=True)
-                write_page(table.rows)
+    if not options.page:
+        graphs, methods = [options.only] if options.only else GRAPHS, [options.again] if options.again else METHODS
+        with table.writing(), multiprocessing.get_context("fork").Pool(options.workers) as pool:
+            table.drop(lambda row: row["method"] == options.again and row["graph"] in graphs)
+            cells = sorted(itertools.product(graphs, EPSILONS, methods), key=lambda cell: order(*cell))
+            missing = [(name, e, method) for name, e, method in cells if (name, str(e), method) not in table.rows]
+            for row in pool.imap_unordered(measure_cell, missing):
+                table.add(row)
+                print(*row.values(), flush=True)
     write_page(table.rows)
+
+
+def measure_cell(cell: tuple[str, float, str]) -> dict[str, object]:
+    return measure(*cell)
 
 
 if __name__ == "__main__":

@@ -87,11 +87,10 @@ def exchanged(ends: IntArray, kinds: IntArray, rng: np.random.Generator) -> IntA
     def code(u: int, v: int) -> int:
         return min(u, v) * n + max(u, v)
 
-    tails, heads = np.concatenate(
-        [ends, ends[::-1]], axis=1
-    ).tolist()  # each pair in both directions, at k and k + size
-    order = np.argsort(kinds[ends[::-1].ravel()], kind="stable")
-    first = np.concatenate([[0], np.cumsum(np.bincount(kinds[ends[::-1].ravel()]))])
+    both = np.concatenate([ends, ends[::-1]], axis=1)  # each pair in both directions, at k and k + size
+    tails, heads = both.tolist()
+    order = np.argsort(kinds[both[1]], kind="stable")
+    first = np.concatenate([[0], np.cumsum(np.bincount(kinds[both[1]]))])
     known, bad = {}, []
     for k in range(size):
         c = code(tails[k], heads[k])
@@ -331,12 +330,14 @@ def priv_skg(A: sparse.csr_array, epsilon: float, rng: np.random.Generator) -> I
     return pairs[(pairs >= 0).all(axis=1)]
 
 
-def priv_graph_pairs(A: sparse.csr_array, epsilon: float, rng: np.random.Generator) -> IntArray:
+def priv_graph_pairs(A: sparse.csr_array, epsilon: float, rng: np.random.Generator, as_coded: bool = False) -> IntArray:
     """PrivGraph (YZD+23), a third of epsilon for each stage: two for the communities, one for what is drawn.
 
     The third releases the degrees inside communities (sensitivity 2) and the edges between every two of them
     (sensitivity 1), each with all of epsilon/3: a pair is either inside or between. Both get the nearest non-negative
-    values of the same sum. Inside, edges are those of Chung-Lu; between, pairs are uniform.
+    values of the same sum. Inside, edges are those of Chung-Lu; between, pairs are uniform. The published code takes
+    one end of *every* pair between communities from the last community (`as_coded`). That is private as well, and
+    keeps the other communities apart.
     """
     n, edges, third = A.shape[0], upper_pairs(A), epsilon / 3
     labels = np.unique(priv_graph(A, 2 * third, rng), return_inverse=True)[1]
@@ -354,7 +355,7 @@ def priv_graph_pairs(A: sparse.csr_array, epsilon: float, rng: np.random.Generat
     if rows.size:
         noisy = np.rint(same_total(between + rng.laplace(scale=1 / third, size=rows.size))).astype(np.int64)
         drawn += [
-            np.column_stack([rng.choice(members[r], number), rng.choice(members[c], number)])
+            np.column_stack([rng.choice(members[-1 if as_coded else r], number), rng.choice(members[c], number)])
             for r, c, number in zip(rows, columns, noisy, strict=True)
             if number
         ]

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 GRAPHS = (
     "fb100-Caltech36", "email-Eu-core", "ego-Facebook", "fb100-Rice31", "ca-GrQc", "ca-HepTh", "lastfm-asia",
-    "wiki-Vote",
 )  # fmt: skip
 EPSILONS = (0.5, 1.0, 2.0, 4.0)
 #: Those that the page of the documentation shows.
 _SHOWN = (("ego-Facebook", 1.0), ("ego-Facebook", 2.0), ("ca-HepTh", 2.0))
 METHODS = (
-    "ours", "PrivGraph", "TmF", "DGG", "PrivSKG", "DP-1K", "DP-1K sorted", "DP-2K", "randomised response", "HRG",
+    "ours", "PrivGraph", "PrivGraph as coded", "TmF", "DGG", "PrivSKG", "DP-1K", "DP-1K sorted", "DP-2K",
+    "randomised response", "HRG",
 )  # fmt: skip
 #: Private in the limit of a Markov chain only.
 CHAINS = frozenset({"HRG"})
@@ -182,8 +182,8 @@ def plot(rows: Iterable[Row], name: str = "ego-Facebook") -> Figure:
             if points:
                 own = method == "ours"
                 handles[method] = axis.plot(
-                    *zip(*points, strict=True), marker="os^vDPX*h"[number % 9], markersize=3.5,
-                    linewidth=2.2 if own else 0.9, color="black" if own else colormaps["tab10"](number % 10),
+                    *zip(*points, strict=True), marker="os<^vDPX*hd"[number % 11], markersize=3.5,
+                    linewidth=2.2 if own else 0.9, color="black" if own else colormaps["tab10"](number - 1),
                     zorder=3 if own else 2,
                 )[0]  # fmt: skip
         axis.set_title(measure if measure in SIMILARITIES else f"{measure} (error)", fontsize=8)
@@ -194,7 +194,7 @@ def plot(rows: Iterable[Row], name: str = "ego-Facebook") -> Figure:
             axis.set_yscale("symlog", linthresh=0.01, linscale=0.3)
             axis.set_ylim(bottom=0)
         axis.tick_params(labelsize=7)
-    figure.legend(handles.values(), handles, loc="upper center", ncols=5, fontsize=8, frameon=False)
+    figure.legend(handles.values(), handles, loc="upper center", ncols=6, fontsize=8, frameon=False)
     figure.supxlabel(f"epsilon, on {name}", fontsize=9)
     figure.subplots_adjust(0.05, 0.1, 0.99, 0.83, 0.3, 0.35)
     return figure

@@ -18,6 +18,7 @@ with pytest.MonkeyPatch.context() as patch:
     import synthetic_hrg
     import synthetic_peers as peers
     import synthetic_tables as tables
+    from common import read_csv
 
 NO_NOISE = 1e7
 DRAWN = {name: method for name, method in table.METHODS.items() if name != "ours"}
@@ -229,8 +230,8 @@ def test_the_verdict_knows_errors_from_similarities():
     assert found.counts("NMI", ["DGG"]) == "0 / 1 / 0"
     assert "ego-Facebook: 0.200 at 1 (0.400 TmF)" in lost
     firsts = {line.split(" | ")[0]: line for line in found.firsts().splitlines()[2:]}
-    assert firsts["| NMI"].startswith("| NMI | 1 | 0 | 0 | 1 | 0 |")  # TmF
-    assert firsts["| edges"].startswith("| edges | 1 | 1 | 0 | 0 | 1 |")  # ours, and DGG
+    assert firsts["| NMI"].startswith("| NMI | 1 | 0 | 0 | 0 | 1 | 0 |")  # TmF
+    assert firsts["| edges"].startswith("| edges | 1 | 1 | 0 | 0 | 0 | 1 |")  # ours, and DGG
     details = found.details("ego-Facebook", 1.0)
     assert details.splitlines()[3].count("**0.400**") == 3
 
@@ -250,18 +251,17 @@ def test_one_command_forgets_and_measures_our_rows_again(tmp_path, monkeypatch):
     monkeypatch.setattr(tables, "DOCS", tmp_path)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # of the lock
     monkeypatch.setattr(table, "EPSILONS", (1.0,))
-    calls = []
-
-    def measure(name, epsilon, method):
-        calls.append(method)
-        return rows_of({method: 0.1 * len(calls)})["ego-Facebook", "1.0", method] | {"epsilon": epsilon}
-
-    monkeypatch.setattr(table, "measure", measure)
-    for options in (["--only", "ego-Facebook"], ["--only", "ego-Facebook", "--again", "ours"]):
-        monkeypatch.setattr(sys, "argv", ["script", *options])
+    for value, options in ((0.1, []), (0.2, []), (0.3, ["--again", "ours"])):
+        fake = lambda name, epsilon, method, value=value: rows_of({method: value})[name, str(epsilon), method]  # noqa: E731
+        monkeypatch.setattr(table, "measure", fake)
+        monkeypatch.setattr(sys, "argv", ["script", "--only", "ego-Facebook", *options])
         table.main()
-    assert sorted(calls) == sorted([*table.METHODS, "ours"])
-    assert (tmp_path / "synthetic_peers.md").exists()
+    rows = read_csv(tmp_path / "synthetic_peers.csv")
+    assert {row["method"]: row["NMI"] for row in rows} == dict.fromkeys(table.METHODS, "0.1") | {"ours": "0.3"}
+    monkeypatch.setattr(sys, "argv", ["script", "--page"])
+    (tmp_path / "synthetic_peers.md").unlink()
+    table.main()
+    assert "| ours | **0.300** |" in (tmp_path / "synthetic_peers.md").read_text()
 
 
 def test_names_of_methods_and_measures_agree():
