@@ -243,6 +243,12 @@ def test_a_chain_is_not_the_best_peer_and_an_infeasible_cell_is_none():
     assert "NMI**: none" in found.lost()
     assert found.counts("NMI", ["HRG"]) == "0 / 0 / 1"
     assert found.counts("NMI", ["randomised response"]) == ""
+    assert "| NMI | 1 / 0 / 0 | 1 / 0 / 0 |" in found.tally()
+
+
+def test_the_best_pure_peer_is_not_the_one_that_spends_delta():
+    tally = tables.Comparison(rows_of({"ours": 0.2, "DP-2K": 0.9, "TmF": 0.1})).tally()
+    assert "| NMI | 0 / 0 / 1 | 1 / 0 / 0 |" in tally
 
 
 def test_one_command_forgets_and_measures_our_rows_again(tmp_path, monkeypatch):
