@@ -92,12 +92,15 @@ bench-speed-full: $(STAMP)
 bench-science: $(STAMP)
 	$(BIN)/python benchmarks/science.py
 
-# Communities, degree distributions and subgraph counts beside those of others: hours, but rows of the CSV files stay.
+# Communities, degree distributions, subgraph counts and synthetic graphs beside those of others: hours, but rows of
+# the CSV files stay.
 bench-everyday: $(STAMP)
 	$(BIN)/python benchmarks/communities.py
 	$(BIN)/python benchmarks/communities_beside_peers.py
 	$(BIN)/python benchmarks/degree_distribution.py
 	$(BIN)/python -m benchmarks.subgraph_counts
+	$(BIN)/python benchmarks/synthetic_graphs.py
+	$(BIN)/python benchmarks/synthetic_beside_peers.py
 
 bench-million: $(STAMP)
 	$(BIN)/python benchmarks/million_vertices.py

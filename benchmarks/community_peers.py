@@ -65,18 +65,23 @@ def random_non_edges(n: int, edges: IntArray, count: int, rng: np.random.Generat
     return np.column_stack(np.divmod(rng.choice(found, count, replace=False), n))
 
 
-def randomized_response(A: sparse.csr_array, epsilon: float, rng: np.random.Generator) -> IntArray:
-    """Louvain on the graph in which every pair is flipped with probability 1/(1 + e**epsilon)."""
+def flipped_pairs(A: sparse.csr_array, epsilon: float, rng: np.random.Generator) -> IntArray:
+    """Edges of the graph in which every pair is flipped with probability 1/(1 + e**epsilon)."""
     n, edges = A.shape[0], upper_pairs(A)
     flip, others = float(expit(-epsilon)), n * (n - 1) // 2 - len(edges)
     if flip * others + len(edges) > MAX_EDGES:
         raise InfeasibleError
     kept = edges[rng.random(len(edges)) >= flip]
-    return louvain(n, np.concatenate([kept, random_non_edges(n, edges, rng.binomial(others, flip), rng)]))
+    return np.concatenate([kept, random_non_edges(n, edges, rng.binomial(others, flip), rng)])
 
 
-def top_m_filter(A: sparse.csr_array, epsilon: float, rng: np.random.Generator) -> IntArray:
-    """Louvain on the graph of TmF (NIR15): all pairs get Laplace noise, the m~ largest become edges, m~ the noisy m.
+def randomized_response(A: sparse.csr_array, epsilon: float, rng: np.random.Generator) -> IntArray:
+    """Louvain on the graph of randomised response."""
+    return louvain(A.shape[0], flipped_pairs(A, epsilon, rng))
+
+
+def top_m_pairs(A: sparse.csr_array, epsilon: float, rng: np.random.Generator) -> IntArray:
+    """Edges of the graph of TmF (NIR15): all pairs get Laplace noise, the m~ largest become edges, m~ the noisy m.
 
     As there, pairs above a threshold theta stand for the largest: theta is where the expected number of pairs
     above it is m~, of the edges they are drawn one by one, of the others as many as are missing.
@@ -88,7 +93,12 @@ def top_m_filter(A: sparse.csr_array, epsilon: float, rng: np.random.Generator) 
     theta = 0.5 + odds / (2 * rest) if rest > odds else math.log((pairs / wanted - 1) / 2 + math.exp(rest) / 2) / rest
     kept = edges[1 + rng.laplace(scale=1 / rest, size=len(edges)) > theta]
     missing = max(0, round(wanted) - len(kept))
-    return louvain(n, np.concatenate([kept, random_non_edges(n, edges, missing, rng)]))
+    return np.concatenate([kept, random_non_edges(n, edges, missing, rng)])
+
+
+def top_m_filter(A: sparse.csr_array, epsilon: float, rng: np.random.Generator) -> IntArray:
+    """Louvain on the graph of TmF."""
+    return louvain(A.shape[0], top_m_pairs(A, epsilon, rng))
 
 
 def group_matrix(A: sparse.csr_array, groups: IntArray) -> FloatArray:

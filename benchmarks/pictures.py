@@ -17,6 +17,7 @@ import covariance
 import frontier_tables
 import science
 import speed_tables
+import synthetic_tables
 from common import RESULTS, Row, read_csv
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ def pictures() -> dict[str, Callable[[], Figure]]:
         "science_wishart.png": lambda: science.plot_wishart(rows),
         "science_schatten.png": lambda: science.plot_schatten(rows),
         "speed.png": speed,
+        "synthetic_peers.png": lambda: synthetic_tables.plot(read_csv(RESULTS / "synthetic_peers.csv")),
     }
     return others | dict(frontiers())
 
