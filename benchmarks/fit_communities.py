@@ -34,6 +34,8 @@ CANDIDATES = {
     "signal_per_label": (8.0, 10.0, 12.5, 15.0, 18.0, 24.0),
     "least_labels": (2, 3, 4, 5),
     "most_labels": (12, 16, 20, 24, 32),
+    "head": (0.0, 0.1, 0.2, 0.3),
+    "head_sweeps": (2, 3),
     "core_ratio": (2.5, 4.0, 6.0),
     "core_part": (0.6, 0.7, 0.8, 0.9, 1.0),
     "core_best": (1.2, 1.8, 2.5),

@@ -96,6 +96,8 @@ class Communities:
     signal_per_label: float = 12.5  # Labels to begin with = epsilon (root mean square degree)/signal_per_label; > 0
     least_labels: int = 3  # At least so many; >= 2
     most_labels: int = 20  # At most so many
+    head: float = 0.2  # Share of the rows that read each other first where none answer; in (0, 1)
+    head_sweeps: int = 2  # There are such rows for so many sweeps
     # Rows answer pair by pair while the edges to rows before them are this many standard deviations of answers; > 0
     core_ratio: float = 4.0
     core_part: float = 0.8  # ... or this part of the largest such number; in (0, 1]

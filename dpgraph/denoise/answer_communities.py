@@ -1,8 +1,8 @@
 r"""Communities of a released graph whose answers are false with a known probability p: eigenvectors, then moves.
 
 ``z_ij = (y_ij - p)/(1 - 2p)`` is an unbiased estimate of edge ij with standard deviation s. The matrix of excesses
-``z_ij - gamma d_i d_j/(2m)`` has its noise in eigenvalues below ``2 s sqrt(n)`` (the semicircle law); larger ones come
-from communities. Their eigenvectors are clustered by k-means. Then vertices move, many at a time, to the community
+``z_ij - gamma d_i d_j/(2m)`` has its noise in eigenvalues below ``2 sqrt(n (s^2 + v))``, v being the variance of an
+edge (the semicircle law); larger ones come from communities. Their eigenvectors are clustered by k-means. Then vertices move, many at a time, to the community
 with which their excess is largest. That is modularity of the unbiased estimates: all answers are used again and again,
 which costs nothing.
 """
@@ -43,6 +43,13 @@ class Excesses:
         """Standard deviation of the noise on one pair."""
         return self.gain * math.sqrt(self.flip * (1 - self.flip))
 
+    @property
+    def edge(self) -> float:
+        """Largest eigenvalue of noise: that of answers, and that of edges drawn at random with these degrees."""
+        weight, n = self.gain * (1 - 2 * self.flip), self.degrees.size
+        sampling = weight * float(self.degrees.sum()) ** 2 / self.total / n**2
+        return 2 * math.sqrt(n * (self.std**2 + sampling))
+
     def with_groups(self, X: FloatArray) -> FloatArray:
         """Sums over the columns of X, shape (n, k)."""
         sums = self.gain * (self.answers @ X - self.flip * (X.sum(axis=0) - X))
@@ -67,7 +74,7 @@ def _significant(excesses: Excesses, rng: np.random.Generator) -> FloatArray:
     n = excesses.degrees.size
     operator = LinearOperator((n, n), matvec=lambda x: excesses.with_groups(x.reshape(-1, 1)).ravel(), dtype=np.float64)
     values, vectors = eigsh(operator, min(_VECTORS, n - 2), which="LA", v0=rng.standard_normal(n))
-    kept = values > _ABOVE * 2 * excesses.std * math.sqrt(n)
+    kept = values > _ABOVE * excesses.edge
     kept[np.argmax(values)] = True
     return np.asarray(vectors[:, kept] * values[kept])
 

@@ -112,7 +112,8 @@ def test_weights_count():
     A = np.triu(rng.random((200, 200)) < 0.5, 1) * np.where(np.equal.outer(block, block), 2.0, 0.25)
     found = dpgraph.private_communities(A + A.T, weight="weight", max_weight=2.0, epsilon=4.0, communities=2, rng=0)
     assert max(np.mean(found.labels == block), np.mean(found.labels != block)) > 0.97
-    assert {line.sensitivity for line in found.privacy.entries} == {4.0, 2.0}
+    bounds = {line.sensitivity for line in found.privacy.entries if line.name != "adjacency bits"}
+    assert bounds == {4.0, 2.0}
 
 
 def test_every_kind_of_graph_gives_the_same():
@@ -141,7 +142,9 @@ def test_empty_and_tiny_graphs_are_answered(graph, epsilon):
         assert found.block_weights.shape == (len(found.communities),) * 2
 
 
-@pytest.mark.parametrize(("degree", "sweeps", "core"), [(10, 1, False), (30, 2, False), (80, 3, True)])
+@pytest.mark.parametrize(
+    ("degree", "sweeps", "core"), [(10, 1, ""), (30, 2, "labels, core"), (80, 3, "adjacency bits")]
+)
 def test_the_ledger_holds_the_whole_budget_and_released_degrees_choose_sweeps_and_core(degree, sweeps, core):
     accountant = PrivacyAccountant(epsilon=1.0)
     G = nx.gnp_random_graph(400, degree / 400, seed=2)
@@ -150,7 +153,7 @@ def test_the_ledger_holds_the_whole_budget_and_released_degrees_choose_sweeps_an
     assert accountant.remaining.epsilon == pytest.approx(0.0, abs=1e-9)
     names = [line.name for line in lines]
     assert sum(name.startswith("labels, sweep") for name in names) == sweeps
-    assert ("adjacency bits" in names) == core
+    assert [name for name in names if name in ("labels, core", "adjacency bits")] == ([core] if core else [])
     assert [line.mechanism for line in lines if line.name.startswith("labels")][-1] == "noisy maximum"
 
 
@@ -170,14 +173,14 @@ def test_bad_arguments_are_refused(arguments, named):
         dpgraph.private_communities(nx.path_graph(5), **{"epsilon": 1.0} | arguments)
 
 
-@pytest.mark.parametrize("number", [0, 6, -1, 2.0, True, "many", None, math.nan, [2]], ids=repr)
+@pytest.mark.parametrize("number", [0, -1, 2.0, True, "many", None, math.nan, [2]], ids=repr)
 @pytest.mark.parametrize("function", ["private_communities", "private_synthetic_graph"])
-def test_a_number_of_communities_is_from_one_to_the_number_of_vertices_or_refused_before_the_debit(function, number):
+def test_a_number_of_communities_is_at_least_one_or_refused_before_the_debit(function, number):
     accountant, find = PrivacyAccountant(epsilon=1.0), getattr(dpgraph, function)
-    with pytest.raises(InvalidParameterError, match="communities must be an integer from 1 to 5"):
+    with pytest.raises(InvalidParameterError, match="communities must be an integer, at least 1"):
         find(nx.path_graph(5), epsilon=1.0, communities=number, accountant=accountant)
     assert accountant.spent.epsilon == 0
-    for good in (1, 5, np.int64(5), "auto"):
+    for good in (1, 5, np.int64(5), 100, "auto"):
         assert 1 <= len(find(nx.path_graph(5), epsilon=1.0, communities=good, rng=0).communities) <= 5
 
 

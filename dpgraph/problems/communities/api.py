@@ -26,9 +26,9 @@ _MAIN_SHARE = 1 - COMMUNITIES.total_share
 
 
 def most_communities(communities: Any, n: int) -> int | None:
-    """Return the argument ``communities=`` for a graph of n vertices, None for "auto", or refuse it."""
+    """Return the argument ``communities=`` for a graph of n vertices, None for "auto", or refuse it; at most n."""
     automatic = isinstance(communities, str) and communities == "auto"
-    return None if automatic else check_integer("communities", communities, 1, n)
+    return None if automatic else min(check_integer("communities", communities, 1), n)
 
 
 def private_communities(  # noqa: PLR0913

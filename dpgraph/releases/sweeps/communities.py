@@ -11,7 +11,8 @@ the way. What is expected of a label is its share of the degrees that were seen,
 
 Where degrees stand out of the noise, the rows of largest degree are a core. Every pair of them answers whether it is an
 edge, by randomised response for all of the budget of the sweeps, and their labels are those of the answers
-(:mod:`~dpgraph.denoise.answer_communities`). Sweeps read the other pairs.
+(:mod:`~dpgraph.denoise.answer_communities`). Sweeps read the other pairs. Where sweeps are two and there is no such
+core, the rows of largest degree read each other once, for all of that budget too.
 
 After each sweep the weights between all labels are released for a hundredth of the budget, and labels that belong
 together are merged: later noise competes for fewer labels, and how many communities there are need not be asked for.
@@ -68,8 +69,8 @@ def release_communities(
     {u, v} at the later of its rows only, in one entry of its counts (:func:`~dpgraph.bounds.sensitivity.label_counts`);
     where a label is chosen it moves the scores of one row in one direction
     (:func:`~dpgraph.bounds.sensitivity.label_scores`). Pairs inside the core, the first rows of a public order, answer
-    for all of the budget of the sweeps (:func:`~dpgraph.releases.answers.release_flipped_graph`) and are not read
-    again: the pair in which neighbours differ is read by the answers or by the sweeps. Everything else is a function of
+    (:func:`~dpgraph.releases.answers.release_flipped_graph`) or are read for all of the budget of the sweeps, and not
+    again: the pair in which neighbours differ is spent on inside the core or outside. Everything else is a function of
     what has been released, and of a generator.
     """
     degrees = _Degrees.release(graph, call.part(degree_share))
@@ -173,15 +174,19 @@ class _Run:
         self.graph, self.degrees, self.call, self.sweeps, self.resolution = graph, degrees, call, sweeps, resolution
         n = graph.n_vertices
         order = degree_order(degrees.values, call.generator)
-        self.core = Core(order, core_size(degrees.values[order] / graph.max_weight, call.epsilon))
+        answering = core_size(degrees.values[order] / graph.max_weight, call.epsilon)
+        reading = round(COMMUNITIES.head * n) if sweeps == COMMUNITIES.head_sweeps and n > 1 else 0
+        self.answers, self.core = answering > 0, Core(order, answering or reading)
         self.labels = np.zeros(n, dtype=np.int64)
         self.count, self.wanted = labels, wanted
         self.known = np.zeros((2, n, labels))
 
     def sweep(self, sweep: int) -> None:
         """Set all rows for an equal part of the budget."""
-        if sweep == 0 and self.core.size:
+        if sweep == 0 and self.answers:
             self._ask_core()
+        elif sweep == 0 and self.core.size:
+            self._set(self.core.rows, np.zeros_like(self.known[0]), self._open(sweep, core=True), side=0)
         rows, side = self.core.others, sweep % 2
         seen, law = np.zeros((self.graph.n_vertices, self.count)), self._open(sweep)
         if side:
@@ -216,16 +221,19 @@ class _Run:
         self.labels, self.count = groups[self.labels], int(groups.max()) + 1
         self.known = self.known @ np.eye(self.count)[groups]
 
-    def _open(self, sweep: int) -> "_Law":
-        """Enter a sweep in the ledger."""
-        chooses = sweep == self.sweeps - 1
-        call, w, unit = self.call.equal_part(self.sweeps), self.graph.max_weight, self.graph.weight_unit
+    def _open(self, sweep: int, *, core: bool = False) -> "_Law":
+        """Enter a sweep in the ledger, or what the rows of the core read of each other."""
+        chooses = sweep == self.sweeps - 1 and not core
+        w, unit = self.graph.max_weight, self.graph.weight_unit
+        call, pairs = (
+            (self.call, self.core.pairs) if core else (self.call.equal_part(self.sweeps), self.core.other_pairs)
+        )
         bound = sensitivity.label_counts(w)
         step = grid_step(bound / call.epsilon, unit, bits=LAPLACE_BITS)
         if chooses:  # rounding is monotone: scores still move in one direction, by a step more
             bound = sensitivity.label_scores(w) + (step if step > unit else 0.0)
-        name = f"labels, sweep {sweep + 1}"
-        scale = call.look(name, bound, law="noisy maximum" if chooses else "Laplace", pairs=self.core.other_pairs)
+        name = f"labels, {'core' if core else f'sweep {sweep + 1}'}"
+        scale = call.look(name, bound, law="noisy maximum" if chooses else "Laplace", pairs=pairs)
         return _Law(scale, min(scale, _LARGEST_SCALE) ** 2, step, chooses)
 
     def _set(self, rows: IntArray, seen: FloatArray, law: "_Law", *, side: int, apart: bool = False) -> None:
