@@ -234,7 +234,7 @@ def graphs(make: Callable[..., Any], *arguments: float) -> Callable[[int], Any]:
     return partial(make, *arguments)
 
 
-LAPLACE, GAUSSIAN = strategies.BoundedIterates("laplace"), strategies.BoundedIterates("gaussian")
+LAPLACE = strategies.BoundedIterates("laplace")
 GAP = strategies.Coherence(rank=2, certificate="gap-and-coherence")
 STABLE = strategies.Coherence(rank=2)
 POWER = strategies.NoisyPower(rank=2, denoise=False)
@@ -267,14 +267,7 @@ WHOLE_TABLE = (
     labels(game(200, 30, 3), 1.5, "constraint", DELTA), labels(game(200, 30, 3), 6.0, "constraint", DELTA),
     labels(colouring(300, 20, 3), 3.0, "constraint", DELTA), labels(colouring(300, 30, 3), 6.0, "constraint", DELTA),
 )  # fmt: skip
-SWEEPS = (
-    cut(EVEN, 2.0, GAUSSIAN, DELTA), cut(UNEVEN, 2.0, GAUSSIAN, DELTA), cut(DENSE, 2.0, GAUSSIAN, DELTA),
-    cut(UNEVEN, 8.0, GAUSSIAN, DELTA),
-)  # fmt: skip
-STAGED = (
-    parts(EVEN, 1.0, delta=DELTA), parts(EVEN, 2.0, delta=DELTA), parts(UNEVEN, 2.0, delta=DELTA),
-    parts(DENSE, 3.0, delta=DELTA),
-)  # fmt: skip
+BY_EPSILON = parts(EVEN, 1.0), parts(EVEN, 2.0), parts(UNEVEN, 2.0), parts(DENSE, 3.0)
 PRODUCTS = (
     embedding(TWO, 2, 1.5, "noisy-power", DELTA), embedding(TWO, 2, 4.0, "noisy-power", DELTA),
     embedding(UNEVEN_TWO, 2, 2.0, "noisy-power", DELTA), embedding(THREE, 2, 6.0, "noisy-power", DELTA),
@@ -336,16 +329,14 @@ SCENARIOS: dict[str, tuple[Run, ...]] = {
     "Repeats": REPEATS,
     "LabelRepeats": (*ONE_ENTRY, *WHOLE_TABLE),
     "LabelRepeats.beside_choices": ONE_ENTRY,
-    "LabelRepeats.beside_gaussian": WHOLE_TABLE,
-    "Core": SWEEPS,
-    "Core.prior": (*SWEEPS[:2], *REPEATED[:3], *ONE_SIDED[1:4]),
-    "Core.left_out": (*SWEEPS, *REPEATED[2:4]),
-    "Core.degree_share": (*SWEEPS, *REPEATED[:3]),
+    "LabelRepeats.of_whole_tables": WHOLE_TABLE,
+    "Core": REPEATED,
+    "Core.prior": (*REPEATED[:3], *ONE_SIDED[1:4]),
+    "Core.left_out": REPEATED[2:4],
+    "Core.degree_share": REPEATED[:3],
     "Core.pure_degree_share": (cut(EVEN, 2.0), cut(UNEVEN, 2.0), cut(UNEVEN, 4.0), *ONE_SIDED[3:4]),
     "Core.sparse_degree_share": (cut(uneven(400, 6, -0.6), 2.0), cut(uneven(400, 10, -0.6), 3.0), cut(SPARSE, 3.0)),
-    "Core.weak_signal": STAGED,
-    "Core.pure_below": STAGED,
-    "Core.look_delta": (*STAGED, parts(UNEVEN, 6.0, delta=DELTA)),
+    "Core.pure_below": BY_EPSILON,
     "Core.balance_slack": (halves(EVEN, 1.0, "bounded-iterates"), halves(UNEVEN, 2.0, "bounded-iterates")),
     "AnswerRule": BY_FLIPS,
     "AnswerRule.all_late": (*BY_FLIPS[3:6], *LABELS_BY_FLIPS),
@@ -420,8 +411,6 @@ TRIED: dict[str, tuple[Any, ...]] = {
     "Repeated.even": (1.02, 1.3, 2.0),
     "Repeats.least": (2, 3, 6),
     "Repeats.sparse_power": (0.4, 0.6, 1.0),
-    "Core.sharpness": (4.0, 8.0, 32.0),
-    "Core.growth": (0.0, 0.25, 1.0),
     "Core.balance_slack": (0.0, 0.3, 1.0),
     "Power.trial": (0.0, 0.7, 1.0),
     "Power.no_gap": (0.0, 0.75, 1.0),

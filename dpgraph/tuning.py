@@ -66,8 +66,8 @@ class LabelRepeats:
         (6.5, math.inf, 25.0),
         (3.0, math.inf, 0.0),
     )
-    # Where they could not, and Gaussian sweeps win at a large signal
-    beside_gaussian: tuple[tuple[float, float, float], tuple[float, float, float]] = (
+    # Where they could not: whole tables
+    of_whole_tables: tuple[tuple[float, float, float], tuple[float, float, float]] = (
         (1.85, 6.0, 15.0),
         (1.85, 8.0, 0.0),
     )
@@ -125,26 +125,14 @@ class Synthesis:
 
 @dataclass(frozen=True)
 class Core:
-    """Which rows of Gaussian or repeated sweeps iterate, and what degrees cost (releases.sweeps)."""
+    """Which rows of repeated sweeps iterate, and what degrees cost (releases.sweeps)."""
 
     left_out: float = 0.1  # The core leaves out the share left_out/epsilon of the sum of squared degrees; >= 0
     most_left_out: float = 0.5  # But at most this share
-    degree_share: float = 0.02  # Share for the degrees, in Gaussian noise and below pure_below
-    pure_degree_share: float = 0.05  # Share for pure degrees
-    sparse_degree_share: float = 0.1  # Share for pure degrees where rows look once
-    # Below this epsilon sqrt(sum d^2/sum d), few pure sweeps find more than many Gaussian ones; > 0
-    weak_signal: float = 19.0
-    # Below this epsilon noise is pure under noise="auto"; > 0. (At epsilon = 1, delta = 1e-6 a Gaussian look is three
-    # times as noisy as a Laplace look, but only a few of those can be afforded.)
-    pure_below: float = 1.5
-    look_delta: float = 0.05  # Share of delta for a Laplace look beside Gaussian sweeps; in (0, 1)
-    sweeps: int = 24  # Gaussian sweeps, at least
-    sweeps_per_epsilon: float = 4.5  # Gaussian sweeps for each unit of epsilon; > 0
-    most_sweeps: int = 48  # Gaussian sweeps, at most
-    blocks: int = 16  # Blocks of a Gaussian sweep; >= 1
-    growth: float = 0.5  # Sweep t = 1, 2, ... gets a share proportional to t**growth; >= 0
-    softness: float = 2.0  # As Repeated.softness
-    sharpness: float = 16.0  # As Repeated.sharpness
+    degree_share: float = 0.02  # Share for the degrees below pure_below
+    pure_degree_share: float = 0.05  # Share for the degrees elsewhere
+    sparse_degree_share: float = 0.1  # And where rows look once
+    pure_below: float = 1.5  # Epsilon; > 0
     prior: float = 3.0  # Of all sweeps: prior variance of a field over the released degree; > 0
     # Of all sweeps: as Repeated.steering_drift, in the filter that gives the last answer; >= 0
     drift: float = 0.5

@@ -10,7 +10,7 @@ import pytest
 
 import dpgraph
 from dpgraph import tuning
-from dpgraph.denoise.iterates import number_of_core_sweeps, number_of_repeats, number_of_sweeps
+from dpgraph.denoise.iterates import number_of_repeats, number_of_sweeps
 from dpgraph.problems.csp.api import decide_labels
 from dpgraph.problems.cut.api import decide_by_degree
 
@@ -117,10 +117,10 @@ def test_scenarios_and_candidates_name_numbers_that_there_are():
 
 
 def test_a_number_is_replaced_where_it_is_used_and_put_back():
-    before = number_of_core_sweeps(1.0)
-    with fit_tuning.replaced(tuning.CORE, "sweeps", 7):
-        assert number_of_core_sweeps(1.0) == 7
-    assert number_of_core_sweeps(1.0) == before
+    before = number_of_repeats(100.0, 1e4)
+    with fit_tuning.replaced(tuning.REPEATS, "most", 7):
+        assert number_of_repeats(100.0, 1e4) == 7
+    assert number_of_repeats(100.0, 1e4) == before
 
 
 def test_schedules_grow_with_what_there_is_to_see_and_are_bounded():

@@ -98,11 +98,7 @@ class EdgeNeighbours:
         return EdgeRates(self.lower / self.max_weight, self.regularization / self.max_weight, tolerances)
 
     def core(self, Q: FloatArray) -> float:
-        """Bound on the Frobenius change of Q' A Q for a public orthonormal Q."""
-        return self.core_nuclear(Q)
-
-    def core_nuclear(self, Q: FloatArray) -> float:
-        """Bound on its change in nuclear norm: :func:`~dpgraph.bounds.spectra.core_release`."""
+        """Bound on the change of Q' A Q for a public orthonormal Q: :func:`~dpgraph.bounds.spectra.core_release`."""
         return spectra.core_release(self.max_weight, self.lower, float(row_norms(Q).max()), self.regularization)
 
 
@@ -155,10 +151,6 @@ class MatrixNeighbours:
     def core(self, Q: FloatArray) -> float:
         """:func:`~dpgraph.bounds.spectra.general_core`."""
         return spectra.general_core(self.norm, float(row_norms(Q).max()))
-
-    def core_nuclear(self, Q: FloatArray) -> float:
-        """The change has rank at most r: sqrt(r) times :meth:`core`."""
-        return float(Q.shape[1] ** 0.5 * self.core(Q))
 
 
 SpectralNeighbours = EdgeNeighbours | MatrixNeighbours

@@ -9,7 +9,6 @@ import math
 
 import numpy as np
 
-from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.grid import ReadingNorm
 from dpgraph.privacy.row_norm import RowNorm
 from dpgraph.typing import FloatArray
@@ -108,7 +107,7 @@ def product_rounding(max_weight: float, X: FloatArray) -> float:
 
 
 def first_sweep(max_weight: float, entry: float = 1.0) -> float:
-    """Change in l2 of a Gauss-Seidel sweep that starts from X = 0 and sets each row when it is released.
+    """Change in l1 and in l2 of a Gauss-Seidel sweep that starts from X = 0 and sets each row when it is released.
 
     When row i of (adjacency) X is released, X_j is still zero unless j was released before. So the pair {i, j} shows
     only at the later of its two rows, where it moves the release by at most w `entry`.
@@ -184,18 +183,12 @@ def repeated_rows(size: float, norm: RowNorm, *, from_zero: bool) -> float:
 
 
 def constraint_rows(max_weight: float, alphabet: int) -> float:
-    """Change in l2 of one row of the fields of a 2-CSP when the table of one pair of variables changes.
+    """Change in l1 of one row of the fields of a 2-CSP when the table of one pair of variables changes: q w.
 
     With X_v in the simplex, row u of the fields moves by R X_v, R the change of the q x q table, entries in [-w, w]:
-    each of its q entries is an average of entries of R, so ||R X_v||_2 <= sqrt(q) w. The pair shows at its two rows, so
-    a sweep moves by sqrt(2 q) w, and a first sweep from X = 0 by sqrt(q) w. This covers adding, removing and replacing
-    a constraint on the same pair.
+    each of its q entries is an average of entries of R. This covers adding, removing and replacing a constraint on the
+    same pair.
     """
-    return math.sqrt(alphabet) * max_weight
-
-
-def constraint_rows_l1(max_weight: float, alphabet: int) -> float:
-    """Change in l1 of one row of the fields of a 2-CSP, see :func:`constraint_rows`: q entries of size at most w."""
     return alphabet * max_weight
 
 
@@ -206,18 +199,6 @@ def constraint_rows_range(max_weight: float) -> float:
     left of its largest entry if any constant may be added to all of them.
     """
     return 2.0 * max_weight
-
-
-def label_rows(max_weight: float, alphabet: int, centre: float) -> float:
-    """Change in l2 of one row of (adjacency)(X - c 1) when one edge changes, X in the simplex, 0 <= c <= 1/2.
-
-    Row u moves by at most w ||x_v - c 1||, or not at all if x_v is not set. The norm is convex, and x_v, whose entries
-    sum to at most 1, lies in the hull of 0 and the q unit vectors: it is at most
-    max(sqrt((1 - c)^2 + (q - 1) c^2), sqrt(q) c), the first for c <= 1/2. At c = 1/q that is sqrt(1 - 1/q) w.
-    """
-    if not 0 <= centre <= 0.5:
-        raise InvalidParameterError(f"centre must lie in [0, 1/2]; got {centre!r}")
-    return math.hypot(1 - centre, math.sqrt(alphabet - 1) * centre) * max_weight
 
 
 def label_rows_l1(max_weight: float) -> float:

@@ -2,9 +2,9 @@ r"""Communities of a released graph whose answers are false with a known probabi
 
 ``z_ij = (y_ij - p)/(1 - 2p)`` is an unbiased estimate of edge ij with standard deviation s. The matrix of excesses
 ``z_ij - gamma d_i d_j/(2m)`` has its noise in eigenvalues below ``2 sqrt(n (s^2 + v))``, v being the variance of an
-edge (the semicircle law); larger ones come from communities. Their eigenvectors are clustered by k-means. Then vertices move, many at a time, to the community
-with which their excess is largest. That is modularity of the unbiased estimates: all answers are used again and again,
-which costs nothing.
+edge (the semicircle law). Larger ones come from communities. Their eigenvectors are clustered by k-means. Then vertices
+move, many at a time, to the community with which their excess is largest: the modularity of the unbiased estimates
+rises. All answers are used again and again, which costs nothing.
 """
 
 import math

@@ -31,11 +31,6 @@ def number_of_sweeps(epsilon: float, mean_degree: float, labels: int = 1) -> int
     return min(max(round(signal / per_sweep), 2), ONE_SIDED.most_sweeps)
 
 
-def number_of_core_sweeps(epsilon: float) -> int:
-    """How many Gaussian sweeps a core gets: 4.5 epsilon, from 24 to 48."""
-    return min(max(CORE.sweeps, round(CORE.sweeps_per_epsilon * epsilon)), CORE.most_sweeps)
-
-
 def is_sparse(epsilon: float, mean_degree: float, power: float | None = None) -> bool:
     """Whether in a graph of this (released) average degree all sweeps but one are lost in their noise."""
     power = ONE_SIDED.sparse_power if power is None else power
@@ -68,7 +63,7 @@ def number_of_label_repeats(
     `choices` says whether rows could choose labels in one sweep instead.
     """
     signal = epsilon * math.sqrt(max(mean_degree, 0.0) / columns)
-    least, most, edges = (LABEL_REPEATS.beside_choices if choices else LABEL_REPEATS.beside_gaussian)[is_even(degrees)]
+    least, most, edges = (LABEL_REPEATS.beside_choices if choices else LABEL_REPEATS.of_whole_tables)[is_even(degrees)]
     if not least <= signal < most or mean_degree < edges:
         return 0
     return min(round(LABEL_REPEATS.per_signal * signal + LABEL_REPEATS.at_least), LABEL_REPEATS.most)

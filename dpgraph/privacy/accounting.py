@@ -17,7 +17,6 @@ from scipy.optimize import brentq
 from scipy.special import erfcx, erfinv, log_expit, log_ndtr, ndtri, ndtri_exp
 
 from dpgraph.arguments import check_delta, check_epsilon, check_nonnegative, check_positive
-from dpgraph.exceptions import InvalidParameterError
 
 _SQRT2 = math.sqrt(2.0)
 _ROOT_TOLERANCE = 4 * np.finfo(float).eps
@@ -179,41 +178,6 @@ def pure_dp_mu(epsilon: float) -> float:
     if check_epsilon(epsilon) < 1:  # the same formula, written without cancellation
         return 2 * _SQRT2 * float(erfinv(math.tanh(epsilon / 2)))
     return -2.0 * float(ndtri_exp(log_expit(-epsilon)))
-
-
-def pure_dp_epsilon(mu: float) -> float:
-    """Largest epsilon such that every epsilon-DP mechanism is `mu`-GDP: ln(Phi(mu/2) / Phi(-mu/2)).
-
-    The inverse of :func:`pure_dp_mu`.
-    """
-    if check_positive("mu", mu) < 1:  # the same formula, written without cancellation
-        return 2 * math.atanh(math.erf(mu / (2 * _SQRT2)))
-    return float(log_ndtr(mu / 2) - log_ndtr(-mu / 2))
-
-
-def pure_beside_gaussian(mu: float, epsilon: float, delta: float) -> float:
-    """Largest e such that an e-DP release and a `mu`-GDP release, mu >= 0, are (`epsilon`, `delta`)-DP together.
-
-    Of all e-DP releases the worst is randomised response (P. Kairouz, S. Oh, P. Viswanath, "The composition theorem for
-    differential privacy", ICML 2015), whose privacy loss is e with probability p = e^e/(1 + e^e) and -e otherwise. So
-    the two are (epsilon, d)-DP with ``d = p delta_mu(epsilon - e) + (1 - p) delta_mu(epsilon + e)``, where ``delta_mu``
-    is the curve of :func:`gdp_delta`, continued to negative arguments.
-    """
-    epsilon, delta = check_epsilon(epsilon), check_delta(delta)
-    if mu == 0:
-        return epsilon
-
-    def excess(pure: float) -> float:
-        log_delta = np.logaddexp(
-            log_expit(pure) + _log_gdp_delta(mu, epsilon - pure), log_expit(-pure) + _log_gdp_delta(mu, epsilon + pure)
-        )
-        return max(float(log_delta) - math.log(delta), _LEAST_EXCESS)
-
-    if excess(0.0) >= 0:
-        raise InvalidParameterError(f"mu = {mu:.4g} alone spends all of epsilon = {epsilon:g}, delta = {delta:g}")
-    if excess(epsilon) <= 0:
-        return epsilon
-    return _root(excess, 0.0, epsilon) * (1 - 1e-9)
 
 
 def free_choice_epsilon(epsilon: float, delta: float) -> float:

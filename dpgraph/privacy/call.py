@@ -16,7 +16,6 @@ import numpy as np
 from dpgraph.arguments import check_epsilon, check_optional_delta
 from dpgraph.exceptions import DPGraphError, InvalidParameterError
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.accounting import pure_dp_epsilon
 from dpgraph.privacy.grid import Terms, add_on_grid, grid_step, symmetric_part, terms
 from dpgraph.privacy.ledger import ROUNDING, Ledger, ambient_accountant
 from dpgraph.privacy.noise import NoiseSource, noise_source
@@ -93,16 +92,9 @@ class Call:
         return self.ledger.delta == 0 or self.ledger.staged
 
     @property
-    def pure_noise(self) -> bool:
-        """Whether some releases of this part may be pure: all of them, or those beside Gaussian ones (:meth:`look`)."""
-        return self.ledger.delta == 0 or self.ledger.mixed
-
-    @property
     def epsilon(self) -> float:
-        """Epsilon of this part, if it is pure; otherwise the largest of a pure release that its mu pays for."""
-        if self._epsilon is not None:
-            return self._epsilon
-        return self.ledger.epsilon * self.share if self.pure else pure_dp_epsilon(self.mu)
+        """Epsilon of this part, if it is pure."""
+        return self.ledger.epsilon * self.share if self._epsilon is None else self._epsilon
 
     @property
     def mu(self) -> float:
@@ -151,13 +143,9 @@ class Call:
             left -= part.mu**2
         return self.at_mu(math.sqrt(left))
 
-    def stage(self, *, delta: float = 0.0, slack: float = 0.0) -> Call:
-        """Make a stage of this part (:meth:`~dpgraph.privacy.ledger.Ledger.stage`), Gaussian where delta > 0."""
-        return Call(self.ledger.stage(self.epsilon, delta=delta, slack=slack), self.noise)
-
-    def one_stage(self) -> Call:
-        """The same part; if the call goes in stages, all its lines stand in one of them."""
-        return self.stage() if self.ledger.staged else self
+    def stage(self, *, slack: float = 0.0) -> Call:
+        """Make a pure stage of this part (:meth:`~dpgraph.privacy.ledger.Ledger.stage`)."""
+        return Call(self.ledger.stage(self.epsilon, slack=slack), self.noise)
 
     def decide(self, *, pure: bool) -> Call:
         """The rest of the budget after one released bit (:meth:`~dpgraph.privacy.ledger.Ledger.decide`)."""
@@ -218,30 +206,11 @@ class Call:
             draws = self.noise.gaussian(shape, scale)
         return Released(add_on_grid(value, draws, grid_step(scale)), scale)
 
-    def scale(
-        self, name: str, sensitivity: float, *, law: str, pairs: Pairs = Pairs.ANY, purely: bool = False
-    ) -> float:
-        """Enter a line with noise of a law of its own, and return its scale: sensitivity/epsilon, or sensitivity/mu.
-
-        With `purely` the release of a Gaussian part is purely private all the same, for :attr:`epsilon`.
-        """
-        if self.pure or purely:
-            mu = 0.0 if self.pure else self.mu
-            return self._lines().pure(
-                name, mechanism=law, sensitivity=sensitivity, epsilon=self.epsilon, mu=mu, pairs=pairs
-            )
+    def scale(self, name: str, sensitivity: float, *, law: str, pairs: Pairs = Pairs.ANY) -> float:
+        """Enter a line with noise of a law of its own, and return its scale: sensitivity/epsilon, or sensitivity/mu."""
+        if self.pure:
+            return self._lines().pure(name, mechanism=law, sensitivity=sensitivity, epsilon=self.epsilon, pairs=pairs)
         return self._lines().gaussian(name, sensitivity=sensitivity, mu=self.mu, mechanism=law, pairs=pairs)
-
-    @property
-    def look_epsilon(self) -> float:
-        """Epsilon of :meth:`look`."""
-        return self.epsilon if self.ledger.delta == 0 else self.ledger.epsilon_beside()
-
-    def look(self, name: str, sensitivity: float, *, law: str, pairs: Pairs) -> float:
-        """The scale of pure noise, beside Gaussian lines where there are such: see :meth:`Ledger.pure_beside`."""
-        if self.ledger.delta == 0:
-            return self.scale(name, sensitivity, law=law, pairs=pairs)
-        return self.ledger.pure_beside(name, mechanism=law, sensitivity=sensitivity, pairs=pairs)
 
     def good_event(self, name: str, slack_share: float, *, candidates: int = 1) -> float:
         """Quantile for a good event that may fail with this share of the call's slack (see the ledger's method)."""
@@ -274,7 +243,7 @@ def open_call(
 
     ``delta = 0`` opens a pure call. ``accountant = None`` means that of the enclosing ``with`` block, if any; `noise`
     is a source, or what a public argument ``rng`` stands for. Good events may use `slack` < delta of delta. With
-    `staged`, pure parts may come before, or beside, a Gaussian stage (:meth:`Call.stage`), and the accountant is
+    `staged`, pure parts may come before a Gaussian one (:meth:`Call.decide`), and the accountant is
     charged (epsilon, delta) in place of a GDP parameter. A number out of range raises InvalidParameterError, an
     accountant that refuses BudgetExceededError.
     """
@@ -289,8 +258,7 @@ def open_call(
         )
     if not 0 <= slack <= delta or slack == delta > 0:
         raise InvalidParameterError(f"the slack share of delta must lie in [0, delta); got {slack!r}")
-    ledger = Ledger(epsilon, delta, slack, relation, noise.seeded, mixed=staged)
-    ledger.staged = staged
+    ledger = Ledger(epsilon, delta, slack, relation, noise.seeded, staged=staged)
     accountant = accountant if accountant is not None else ambient_accountant()
     if accountant is not None:
         accountant.charge(ledger)

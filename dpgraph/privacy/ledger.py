@@ -11,7 +11,7 @@ from scipy.special import ndtri
 
 from dpgraph.arguments import check_delta
 from dpgraph.exceptions import DPGraphError, InvalidParameterError
-from dpgraph.privacy.accounting import free_choice_epsilon, gdp_mu, pure_beside_gaussian, pure_dp_mu
+from dpgraph.privacy.accounting import free_choice_epsilon, gdp_mu
 from dpgraph.privacy.relation import Relation
 from dpgraph.privacy.report import LedgerEntry, Pairs, PrivacyReport
 
@@ -54,14 +54,12 @@ class Ledger:
     """
 
     def __init__(
-        self, epsilon: float, delta: float, slack: float, relation: Relation, seeded: bool, mixed: bool = False
+        self, epsilon: float, delta: float, slack: float, relation: Relation, seeded: bool, staged: bool = False
     ) -> None:
         self.epsilon, self.delta, self.slack = epsilon, delta, slack
         self.relation, self.seeded = relation, seeded
-        #: Whether pure lines may stand beside Gaussian ones, about disjoint pairs or as stages.
-        self.mixed = mixed
         #: Whether releases are stages of their own (:meth:`stage`).
-        self.staged = False
+        self.staged = staged
         #: Total Gaussian-DP budget of the call; 0 for a pure-DP call.
         self.mu = gdp_mu(epsilon, delta - slack) if delta > 0 else 0.0
         self.entries: list[LedgerEntry] = []
@@ -69,21 +67,16 @@ class Ledger:
         self._stages: list[Ledger] = []
         self._free = 0  # how many of the first lines have made a choice that costs what follows nothing
 
-    def stage(self, epsilon: float, *, delta: float = 0.0, slack: float = 0.0) -> Ledger:
-        """A ledger for a part of this call's budget, whose kind and size may depend on what earlier stages released.
+    def stage(self, epsilon: float, *, slack: float = 0.0) -> Ledger:
+        """A ledger for a pure part of this call's budget, whose size may depend on what earlier stages released.
 
-        Each stage is (epsilon, delta)-DP by itself, whatever came before; epsilons and deltas of all stages add up
-        (docs/proofs.md, "Composition", rule 3). So a call that has not been debited in Gaussian DP may release
-        something purely first and decide by it between a pure and a Gaussian mechanism. Its lines appear in this
-        ledger, which takes no others.
-
-        delta = 0 makes a pure stage. Beside the Gaussian lines of another one, pure lines about disjoint pairs may
-        stand (:meth:`pure_beside`).
+        Each stage is (epsilon, slack)-DP by itself, whatever came before; epsilons and slacks of all stages add up
+        (docs/proofs.md, "Composition", rule 3). Its lines appear in this ledger, which takes no others.
         """
-        stage = Ledger(epsilon, delta, slack, self.relation, self.seeded, mixed=delta > 0)
+        stage = Ledger(epsilon, 0.0, slack, self.relation, self.seeded)
         stages = [*self._stages, stage]
-        fits = _within(sum(s.epsilon for s in stages), self.epsilon) and sum(s.delta for s in stages) <= self.delta
-        if not fits or (self.delta > 0 and not self.mixed) or (self.entries and not self._stages):
+        fits = _within(sum(s.epsilon for s in stages), self.epsilon)
+        if not fits or (self.delta > 0 and not self.staged) or (self.entries and not self._stages):
             raise DPGraphError("internal error: a stage exceeds the budget debited for this call")
         self.mu, self.slack = math.hypot(*(s.mu for s in stages)), sum(s.slack for s in stages)
         self._stages, stage._whole = stages, self
@@ -96,7 +89,7 @@ class Ledger:
         :func:`~dpgraph.privacy.accounting.free_choice_epsilon` the choice costs it nothing (theorem there). Nothing but
         the bit may have been published. In a pure call both are pure.
         """
-        if len(self._stages) != 1 or self._stages[0].delta > 0 or not self.mixed:
+        if len(self._stages) != 1 or self._stages[0].delta > 0 or not self.staged:
             raise DPGraphError("internal error: only one pure stage of a staged call may come before a decision")
         spent = self._stages[0].epsilon
         if self.delta > 0 and spent > free_choice_epsilon(self.epsilon, self.delta):
@@ -152,43 +145,10 @@ class Ledger:
         """Enter an event that fails with probability `delta_share` at most."""
         self._record(LedgerEntry(name, "good event", 0.0, 0.0, delta_share=delta_share))
 
-    def pure(
-        self,
-        name: str,
-        *,
-        mechanism: str,
-        sensitivity: float,
-        epsilon: float,
-        mu: float = 0.0,
-        pairs: Pairs = Pairs.ANY,
-    ) -> float:
-        """Scale ``sensitivity / epsilon`` of a pure-DP release (Laplace and its matrix analogues).
-
-        A call with delta > 0 must say with which GDP parameter `mu` the release is charged, at least
-        :func:`~dpgraph.privacy.accounting.pure_dp_mu` of epsilon, which every epsilon-DP release satisfies.
-        """
-        if mu and mu < pure_dp_mu(epsilon) * (1 - ROUNDING):
-            raise DPGraphError(f"internal error: release {name!r} is charged with less than it costs")
-        scale = sensitivity / epsilon
-        share = (mu / self.mu) ** 2 if mu else epsilon / self.epsilon
-        share = 0.0 if pairs.disjoint else share
-        self._record(LedgerEntry(name, mechanism, sensitivity, scale, mu=mu, epsilon=epsilon, share=share, pairs=pairs))
-        return scale
-
-    def epsilon_beside(self) -> float:
-        """What :meth:`pure_beside` spends."""
-        common = math.sqrt(sum(e.mu**2 for e in self.entries if e.pairs is Pairs.ANY))
-        return pure_beside_gaussian(common, self.epsilon, self.slack)
-
-    def pure_beside(self, name: str, *, mechanism: str, sensitivity: float, pairs: Pairs) -> float:
-        """Scale of pure noise in a Gaussian stage, about pairs that its Gaussian lines do not read.
-
-        It is charged with the slack of the call, delta being split for it: docs/proofs.md, "Mechanisms" (core and other
-        rows), and :func:`~dpgraph.privacy.accounting.pure_beside_gaussian`.
-        """
-        epsilon = self.epsilon_beside()
-        scale, delta = sensitivity / epsilon, self.slack
-        self._record(LedgerEntry(name, mechanism, sensitivity, scale, epsilon=epsilon, delta_share=delta, pairs=pairs))
+    def pure(self, name: str, *, mechanism: str, sensitivity: float, epsilon: float, pairs: Pairs = Pairs.ANY) -> float:
+        """Scale ``sensitivity / epsilon`` of a pure-DP release (Laplace and its matrix analogues)."""
+        scale, share = sensitivity / epsilon, 0.0 if pairs.disjoint else epsilon / self.epsilon
+        self._record(LedgerEntry(name, mechanism, sensitivity, scale, epsilon=epsilon, share=share, pairs=pairs))
         return scale
 
     def report(self) -> PrivacyReport:
@@ -218,12 +178,10 @@ class Ledger:
     def _fits(self, entries: list[LedgerEntry]) -> bool:
         """Whether the lines that may read one pair stay within the budget."""
         mu_squared = sum(e.mu**2 for e in entries)
-        pure = sum(e.epsilon for e in entries if not e.mu)
+        pure = sum(e.epsilon for e in entries)
         if self.delta == 0:
             return mu_squared == 0 and _within(pure, self.epsilon)
-        if pure == 0:
-            return _within(mu_squared, self.mu**2)
-        return self.mixed and _within(pure, pure_beside_gaussian(math.sqrt(mu_squared), self.epsilon, self.slack))
+        return pure == 0 and _within(mu_squared, self.mu**2)
 
 
 def _within(used: float, limit: float) -> bool:

@@ -9,7 +9,7 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class BoundedIterates:
-    """Vertices choose one after another, by noisy readings of what the others have chosen. Never halts; any size.
+    """Vertices choose one after another, by noisy readings of what the others have chosen. Pure; any size.
 
     Parameters
     ----------
@@ -21,7 +21,11 @@ class BoundedIterates:
         epsilon ``"laplace"``.
     """
 
-    noise: Literal["auto", "gaussian", "laplace"] = "auto"
+    noise: Literal["auto", "laplace"] = "auto"
+
+
+#: Values of that option.
+ITERATE_NOISES = ("auto", "laplace")
 
 
 @dataclass(frozen=True)
@@ -47,7 +51,7 @@ class Coherence(_Ranked):
 
     Parameters
     ----------
-    rank, max_rank, regularization, coherence, certificate, core_noise
+    rank, max_rank, regularization, coherence, certificate
         As for :func:`~dpgraph.private_normalized_adjacency`.
     denoise : bool or "auto", default "auto"
         Take noise out of the released rows, as for :func:`~dpgraph.private_normalized_adjacency`. "auto" does so where
@@ -63,7 +67,6 @@ class Coherence(_Ranked):
 
     coherence: Literal["degree-corrected", "rank"] = "degree-corrected"
     certificate: Literal["stability", "gap-and-coherence"] = "stability"
-    core_noise: Literal["gaussian", "wishart-difference"] = "gaussian"
     denoise: bool | Literal["auto"] = "auto"
     projection: Literal["auto", "spectral", "frobenius", "none"] = "auto"
     degree: int = 2

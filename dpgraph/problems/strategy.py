@@ -66,9 +66,6 @@ class Strategy:
     check: Callable[[Any, Any], None] = lambda _options, _public: None
     #: ``slack_share(options)``: the part of delta that good events may use.
     slack_share: Callable[[Any], float] = lambda _: 0.0
-    #: ``spending(options, public)``: what a call spends, for a strategy that may be pure or not. By default all of
-    #: delta, or nothing if it is pure.
-    spending: Callable[[Any, Any], Spending] | None = None
     #: ``expected(options, ...)``: the error that public facts predict, by which "auto" compares.
     expected: Callable[..., Any] = lambda *_: math.inf
     #: Options that this problem does not read, although others that share the dataclass do: they keep their defaults.
@@ -88,8 +85,6 @@ class Strategy:
         if not pure:
             shown = repr(self.name) if options == self.defaults else options
             require_delta(public.delta, f"mechanism={shown}", pure_alternative)
-        if self.spending is not None:
-            return self.spending(options, public)
         return Spending() if pure else Spending(public.delta, self.slack_share(options) * public.delta)
 
 
@@ -209,7 +204,7 @@ def release_labels(
     check_choice("on_halt", asked.on_halt, ("raise", "fallback"))
     registry, first_choice = problem.strategies, "bounded-iterates" if isinstance(auto, Undecided) else auto
     strategy, options = registry.take(asked.mechanism, first_choice)
-    delta, slack, staged = strategy.spends(options, task, "mechanism='bounded-iterates'")
+    delta, slack, _ = strategy.spends(options, task, "mechanism='bounded-iterates'")
     call = open_call(
         epsilon=task.epsilon,
         delta=delta,
@@ -217,7 +212,6 @@ def release_labels(
         relation=task.neighbours,
         noise=asked.rng,
         slack=slack,
-        staged=staged,
     )
     private = read()
     first, main, last = call.split(*problem.shares)

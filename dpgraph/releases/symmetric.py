@@ -55,15 +55,14 @@ def release_symmetric(
 
     The symmetric part (B + B')/2 of a square B is released, rounded to a public grid. `l1` of the measurement bounds
     the change between neighbours in `norm`, and `error` (0 by default) what rounding adds to it, in the nuclear norm,
-    on either of them. The call pays with its epsilon if it is pure, otherwise with the largest epsilon that its mu pays
-    for. The law of the noise follows the norm (:mod:`dpgraph.privacy.matrix_noise`).
+    on either of them. The call is pure. The law of the noise follows the norm (:mod:`dpgraph.privacy.matrix_noise`).
     """
     B, d = measurement.value, len(terms(measurement.value)[0])
     approximate = mechanism == "nuclear-laplace" and d > EXACT_NUCLEAR_LAPLACE_DIMENSION
     law = mechanism + (", larger trace" if norm == "larger-trace" else "")
     law += " (Markov chain: approximate)" if approximate else ""
     moved = measurement.l1 + 2 * (measurement.error or 0.0)
-    scale = call.scale(measurement.name, moved, law=law, purely=True)
+    scale = call.scale(measurement.name, moved, law=law)
     laws = LARGER_TRACE if norm == "larger-trace" else NUCLEAR
     exact = laws.difference if mechanism == "wishart-difference" else laws.laplace
     draw = laws.laplace_markov if approximate else exact

@@ -1,47 +1,33 @@
 """The loop of bounded iterates: what it costs, what it publishes, and that it stays on its grid."""
 
-import math
+from functools import partial
 
 import networkx as nx
 import numpy as np
 import pytest
 
+import dpgraph
 from dpgraph.denoise.iterates import (
     ITERATE_UNIT,
     FieldTracker,
     Signs,
-    is_sparse,
-    number_of_core_sweeps,
     number_of_sweeps,
     shrunken_degrees,
 )
-from dpgraph.exceptions import InvalidParameterError
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.call import open_call as open_any_call
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
 from dpgraph.privacy.report import Pairs
-from dpgraph.releases.sweeps.gaussian import (
-    is_pure,
-    release_iterates,
-    shares_of,
-)
-from dpgraph.releases.sweeps.iteration import Core, FieldOracle, Iteration, choose_core, large_first
+from dpgraph.problems.options import BoundedIterates
+from dpgraph.releases.sweeps.core import release_repeated_sweeps
+from dpgraph.releases.sweeps.iteration import Core, FieldOracle, Iteration, large_first, repeated_core
 from dpgraph.releases.sweeps.one_sided import release_one_sided_sweeps
-from dpgraph.tuning import CORE
 from tests.cut_labels import release_cut_labels
 
 
-def open_call(epsilon=1.0, rng=0, delta=1e-6, **options):
-    noise = noise_source(rng)
-    return open_any_call(epsilon=epsilon, delta=delta, accountant=None, relation=Edge(), noise=noise, **options)
-
-
-@pytest.mark.parametrize("sweeps", [1, 7, 24])
-def test_the_shares_of_the_sweeps_add_up_to_one(sweeps):
-    shares = shares_of(sweeps)
-    assert len(shares) == sweeps
-    assert np.sum(shares) == pytest.approx(1.0)
+def open_call(epsilon=1.0, rng=0):
+    return open_any_call(epsilon=epsilon, accountant=None, relation=Edge(), noise=noise_source(rng))
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 0.5, 1.0, 3.0, 100.0])
@@ -54,51 +40,24 @@ def test_an_edge_is_read_in_one_to_five_sweeps_and_in_more_the_larger_budget_and
     assert number_of_sweeps(epsilon, mean_degree, 3) >= number_of_sweeps(epsilon, mean_degree, 5)
 
 
-def test_noise_is_chosen_by_public_epsilon_alone():
-    assert is_pure("auto", 1.0)
-    assert not is_pure("auto", 2.0)
-    assert is_pure("laplace", 4.0)
-    assert not is_pure("gaussian", 1.0)
-    with pytest.raises(InvalidParameterError, match="cauchy"):
-        is_pure("cauchy", 1.0)
-
-
-STAGED = {"slack": CORE.look_delta * 1e-6, "staged": True}
-
-
-@pytest.mark.parametrize("options", [{}, STAGED])
-def test_core_and_other_rows_are_disjoint_and_spend_the_same_budget(options):
-    call = open_call(4.0, **options)
-    ledger = call.ledger
-    G = open_graph(nx.barabasi_albert_graph(300, 20, seed=0)).read()
-    release_cut_labels(G, call.part(0.9), mean_degree=40.0)
-    degrees, *sweeps, look = ledger.entries
+def test_core_and_other_rows_are_disjoint_and_spend_the_same_budget():
+    call = open_call(4.0)
+    G = open_graph(nx.barabasi_albert_graph(300, 5, seed=0)).read()
+    release_cut_labels(G, call.part(0.9), mean_degree=10.0, together=True)
+    degrees, sweeps, look = call.ledger.entries
     assert (degrees.name, look.name) == ("degrees", "fields, other rows")
-    assert {entry.pairs for entry in sweeps} == {Pairs.INSIDE_CORE}
-    assert look.pairs is Pairs.OUTSIDE_CORE
-    assert degrees.share + sum(entry.share for entry in sweeps) == pytest.approx(0.9)
-    first, *rest = sweeps
-    assert [first.sensitivity, *{entry.sensitivity for entry in rest}] == [1.0, math.sqrt(2.0)]
-    assert look.mechanism == ("Laplace" if ledger.staged else "Gaussian")
-    assert [line.disjoint for line in ledger.entries] == [False] * (1 + len(sweeps)) + [True]
-    if ledger.staged:
-        assert (degrees.mechanism, look.epsilon) == ("Laplace", pytest.approx(0.9 * 4.0 - degrees.epsilon))
+    assert (sweeps.pairs, look.pairs) == (Pairs.INSIDE_CORE, Pairs.OUTSIDE_CORE)
+    assert degrees.share + sweeps.share == pytest.approx(0.9)
+    assert [line.disjoint for line in call.ledger.entries] == [False, False, True]
+    assert (degrees.mechanism, look.epsilon) == ("Laplace", pytest.approx(0.9 * 4.0 - degrees.epsilon))
 
 
-@pytest.mark.parametrize(
-    ("epsilon", "options", "laws"),
-    [
-        (1.0, {"delta": 0.0}, {("Laplace", False), ("Laplace", True)}),
-        (2.0, STAGED, {("Laplace", False), ("Laplace", True)}),
-        (8.0, STAGED, {("Laplace", False), ("Gaussian", False), ("Laplace", True)}),
-        (2.0, {}, {("Gaussian", False), ("Gaussian", True)}),
-    ],
-)
-def test_released_degrees_choose_between_pure_sweeps_and_gaussian_ones_where_both_are_paid(epsilon, options, laws):
-    call = open_call(epsilon, **options)
-    G = open_graph(nx.random_regular_graph(40, 300, seed=0)).read()
-    release_cut_labels(G, call, mean_degree=40.0)
-    assert {(entry.mechanism, entry.disjoint) for entry in call.ledger.entries} == laws
+@pytest.mark.parametrize("release", [dpgraph.private_max_cut, partial(dpgraph.private_max_k_cut, k=3)])
+def test_a_law_of_noise_that_does_not_exist_costs_no_budget(release):
+    accountant = dpgraph.PrivacyAccountant(epsilon=1.0)
+    with pytest.raises(dpgraph.InvalidParameterError, match="noise"):
+        release(nx.path_graph(30), epsilon=1.0, mechanism=BoundedIterates("cauchy"), accountant=accountant)
+    assert accountant.spent.epsilon == 0.0
 
 
 def test_rows_outside_the_core_are_looked_at_once_after_all_sweeps_and_never_seen_by_the_core():
@@ -108,12 +67,12 @@ def test_rows_outside_the_core_are_looked_at_once_after_all_sweeps_and_never_see
         looks.append((set(block.tolist()), set(np.flatnonzero(X[:, 0]).tolist())))
         return np.ones((len(block), 1))
 
-    oracle = FieldOracle(30, 1, fields, unit=ITERATE_UNIT, row_bound=1.0, row_bound_l1=1.0, envelope=1.0)
+    oracle = FieldOracle(30, 1, fields, unit=ITERATE_UNIT, row_bound=1.0, envelope=1.0)
     call, core = open_call(), Core(np.arange(30), 10)
     arguments = Iteration(oracle, Signs()), np.ones(30), core
-    X, _ = release_iterates(*arguments, call, sweeps=4)
+    X, _ = release_repeated_sweeps(*arguments, call.part(0.5), sweeps=4)
     assert not X[core.others].any()
-    X, _ = release_one_sided_sweeps(*arguments, X, call, sweeps=1)
+    X, _ = release_one_sided_sweeps(*arguments, X, call.part(0.5), sweeps=1)
     assert X.all()
     inside, outside = set(range(10)), set(range(10, 30))
     sweeps = [(rows, seen) for rows, seen in looks if rows <= inside]
@@ -128,49 +87,11 @@ def test_rows_outside_the_core_are_looked_at_once_after_all_sweeps_and_never_see
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 8.0])
 def test_the_core_holds_the_large_degrees_and_most_of_the_sum_of_squares(epsilon):
     degrees = 20 * (np.random.default_rng(0).pareto(2.0, size=1000) + 1)
-    core = choose_core(degrees, 2, False, open_call(epsilon, rng=1))
+    core = repeated_core(degrees, epsilon, np.random.default_rng(1))
     assert sorted(core.order.tolist()) == list(range(1000))
     assert degrees[core.rows].min() >= degrees[core.others].max(initial=0)
     assert (degrees[core.rows] ** 2).sum() >= (1 - min(0.1 / epsilon, 0.5)) * (degrees**2).sum()
-    assert (degrees[core.rows[:-1]] ** 2).sum() < (1 - min(0.1 / epsilon, 0.5)) * (degrees**2).sum()
-
-
-@pytest.mark.parametrize(
-    ("epsilon", "options", "degree", "sweeps", "empty"),
-    [
-        (1.0, {"delta": 0.0}, 6.0, 1, True),
-        (1.0, {"delta": 0.0}, 60.0, 2, True),
-        (0.25, {"delta": 0.0}, 60.0, 1, True),
-        (4.0, {}, 6.0, 1, True),
-        (4.0, {}, 16.0, 4, False),
-        (4.0, STAGED, 16.0, 4, True),
-        (4.0, STAGED, 60.0, 5, False),
-        (8.0, STAGED, 8.0, 5, False),
-    ],
-)
-def test_sparse_graphs_are_looked_at_once_and_a_core_iterates_under_gaussian_noise_only(
-    epsilon, options, degree, sweeps, empty
-):
-    assert number_of_sweeps(epsilon, degree) == sweeps
-    sparse = is_sparse(epsilon, degree)
-    core = choose_core(np.full(1000, degree), sweeps, sparse, open_call(epsilon, **options))
-    assert (core.size == 0) == empty
-    assert empty or core.size > 900
-    assert core.pairs is (Pairs.ANY if core.size == 1000 else Pairs.INSIDE_CORE)
-    assert core.other_pairs is (Pairs.ANY if empty else Pairs.OUTSIDE_CORE)
-
-
-@pytest.mark.parametrize(
-    ("degrees", "epsilon", "empty"),
-    [
-        (np.full(1000, 50.0), 3.0, False),  # 21 for 19
-        (np.full(1000, 50.0), 2.5, True),
-        (np.repeat([4.0, 300.0], [990, 10]), 2.0, False),  # many edges at hubs: typical degree 132, mean 7
-    ],
-)
-def test_a_core_iterates_where_edges_end_at_large_degrees_for_the_epsilon(degrees, epsilon, empty):
-    core = choose_core(degrees, 5, False, open_call(epsilon, **STAGED))
-    assert (core.size == 0) == empty
+    assert (np.sort(degrees[core.rows])[1:] ** 2).sum() < (1 - min(0.1 / epsilon, 0.5)) * (degrees**2).sum()
 
 
 def test_rows_of_many_edges_mostly_come_first():
@@ -179,31 +100,6 @@ def test_rows_of_many_edges_mostly_come_first():
     place[large_first(degrees, np.random.default_rng(0))] = np.arange(3000)
     means = place.reshape(3, 1000).mean(axis=1)
     assert means[2] < 600 < 1200 < means[1] < 1800 < 2300 < means[0]
-
-
-def test_gaussian_sweeps_of_a_core_are_many():
-    assert [number_of_core_sweeps(epsilon) for epsilon in (0.1, 4.0, 8.0, 100.0)] == [24, 24, 36, 48]
-
-
-def test_each_sweep_releases_every_row_once_and_the_first_skips_its_first_block():
-    looks = []
-    oracle = FieldOracle(
-        rows=50,
-        columns=1,
-        fields=lambda block, X: looks.append(block.copy()) or np.zeros((len(block), 1)),
-        unit=ITERATE_UNIT,
-        row_bound=1.0,
-        row_bound_l1=1.0,
-        envelope=1.0,
-    )
-    call, everybody = open_call(), Core(np.random.default_rng(0).permutation(50), 50)
-    iteration = Iteration(oracle, Signs())
-    release_iterates(iteration, np.ones(50), everybody, call, sweeps=3)
-    assert sorted(np.concatenate(looks[:15])) == sorted(set(np.concatenate(looks[:15])))
-    for sweep in range(2):
-        rows = np.concatenate(looks[15 + 16 * sweep : 31 + 16 * sweep])
-        assert sorted(rows) == list(range(50))
-    assert [entry.sensitivity for entry in call.ledger.entries] == [1.0, math.sqrt(2.0), math.sqrt(2.0)]
 
 
 def test_iterates_seen_by_the_data_are_bounded_and_on_the_public_grid():

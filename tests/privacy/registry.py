@@ -231,7 +231,6 @@ ENTRIES: tuple[Entry, ...] = (
             {"mechanism": "coherence", "rank": 2, "coherence": "rank"},
             {"mechanism": "coherence", "rank": 2, "certificate": "gap-and-coherence"},
             {"mechanism": "coherence", "rank": 1, "regularization": 5.0},
-            {"mechanism": "coherence", "rank": 2, "core_noise": "wishart-difference"},
             {"mechanism": "gaussian", "regularization": 3.0},
             {"mechanism": "noisy-power"},
             {"mechanism": "noisy-power", "rank": 1, "regularization": 3.0},
@@ -257,7 +256,6 @@ ENTRIES: tuple[Entry, ...] = (
         )
         for options in (
             {"mechanism": "auto"},
-            {"mechanism": "bounded-iterates", "noise": "gaussian"},
             {"mechanism": "bounded-iterates", "noise": "laplace"},
             {"mechanism": "bounded-iterates", "noise": "auto"},
             {"mechanism": "coherence", "on_halt": "fallback"},
@@ -281,7 +279,6 @@ ENTRIES: tuple[Entry, ...] = (
             epsilon=audited_at(options),
         )
         for options in (
-            {"mechanism": "bounded-iterates", "noise": "gaussian"},
             {"mechanism": "bounded-iterates", "noise": "laplace"},
             {"mechanism": "bounded-iterates", "noise": "auto"},
             {"mechanism": "coherence", "on_halt": "fallback"},
@@ -302,8 +299,6 @@ ENTRIES: tuple[Entry, ...] = (
         )
         for adjacency, options in (
             ("label-edge", {"mechanism": "auto"}),
-            ("label-edge", {"noise": "gaussian"}),
-            ("constraint", {"noise": "gaussian"}),
             ("constraint", {"noise": "auto"}),
             ("label-edge", {"noise": "laplace"}),
             ("constraint", {"noise": "laplace"}),
@@ -358,7 +353,6 @@ ENTRIES: tuple[Entry, ...] = (
         for neighbours, options in (
             (all_graph_neighbours, {}),
             (all_graph_neighbours, {"noise": "laplace"}),
-            (iterate_neighbours, {"noise": "gaussian"}),
             (iterate_neighbours, {"mechanism": "bounded-iterates"}),
             (all_graph_neighbours, {"mechanism": "core-response"}),
             (all_graph_neighbours, {"mechanism": "randomized-response"}),

@@ -29,7 +29,6 @@ import dpgraph
 from dpgraph.bounds.k_norm import Hull
 from dpgraph.exceptions import DPGraphError
 from dpgraph.privacy import call as private_call
-from dpgraph.privacy.accounting import pure_dp_mu
 from dpgraph.privacy.exact_sampling import flip_exponent
 from dpgraph.privacy.grid import ReadingNorm, Terms
 from dpgraph.privacy.ledger import Ledger
@@ -401,18 +400,14 @@ def realised_loss(original: RecordingSource, copy: RecordingSource, report: Priv
         lines[entry.name] = distance / entry.sensitivity
         read |= {entry.pairs} if entry.pairs and distance else set()
         assert distance <= entry.sensitivity * (1 + 1e-9), f"{entry.name} moves by {lines[entry.name]:.3f} of its bound"
-        if entry.mu and entry.epsilon:  # a pure release, charged in Gaussian DP
-            assert entry.scale * entry.epsilon >= entry.sensitivity * (1 - 1e-12), f"{entry.name}: scale too small"
-            assert entry.mu >= pure_dp_mu(entry.epsilon) * (1 - 1e-9), f"{entry.name}: charged too little"
-            mu_squared += pure_dp_mu(distance / entry.scale) ** 2 if distance else 0.0
-        elif entry.mu:
+        if entry.mu:
             assert entry.scale * entry.mu >= entry.sensitivity * (1 - 1e-12), f"{entry.name}: scale below bound/mu"
             mu_squared += (distance / entry.scale) ** 2
         else:
             assert entry.scale * entry.epsilon >= entry.sensitivity * (1 - 1e-12), f"{entry.name}: scale too small"
             epsilon += distance / entry.scale
     assert len(read) <= 1, f"one pair was read by lines that are said to be disjoint: {read}"
-    # Beside Gaussian lines a pure one has the budget of its own line (Ledger.pure_beside).
+    # A pure bit that chose a Gaussian mechanism has the budget of its own line (Ledger.decide).
     pure_budget = math.fsum(entry.epsilon for entry in original.lines if not entry.mu) if report.mu else report.epsilon
     share = max(math.sqrt(mu_squared) / report.mu if report.mu else 0.0, epsilon / pure_budget if epsilon else 0.0)
     assert share <= 1 + 1e-9, f"realised loss is {share:.3f} of the budget"

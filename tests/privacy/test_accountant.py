@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 
 from dpgraph.exceptions import BudgetExceededError, DPGraphError, InvalidParameterError
 from dpgraph.privacy import PrivacyAccountant, gdp_delta, gdp_epsilon, gdp_mu
-from dpgraph.privacy.accounting import pure_beside_gaussian
 from dpgraph.privacy.call import open_call
 from dpgraph.privacy.ledger import ambient_accountant
 from dpgraph.privacy.noise import noise_source
@@ -256,21 +255,6 @@ def test_lines_about_different_pairs_spend_the_same_budget_once():
     report = ledger.report()
     assert [entry.share for entry in report.entries] == [0.25, 0.75, 0.0]
     assert "disjoint" in report.table()
-
-
-def test_a_laplace_line_beside_gaussian_ones_is_paid_by_the_slack_and_leaves_no_room():
-    ledger = call(2.0, 1e-6, slack=5e-8, staged=True)
-    common, sweeps = 0.2 * ledger.mu, math.sqrt(1 - 0.04) * ledger.mu
-    ledger.gaussian("for all pairs", sensitivity=1.0, mu=common)
-    ledger.gaussian("inside", sensitivity=1.0, mu=sweeps, pairs=Pairs.INSIDE_CORE)
-    scale = ledger.pure_beside("outside", mechanism="Laplace", sensitivity=1.0, pairs=Pairs.OUTSIDE_CORE)
-    pure = pure_beside_gaussian(common, 2.0, 5e-8)
-    assert scale == pytest.approx(1 / pure)
-    assert 1.2 < pure < 2.0
-    with pytest.raises(DPGraphError, match="exceeds the budget"):
-        ledger.gaussian("more", sensitivity=1.0, mu=0.05 * ledger.mu, pairs=Pairs.OUTSIDE_CORE)
-    with pytest.raises(DPGraphError, match="exceeds the budget"):
-        ledger.good_event("more", 1e-9)
 
 
 def test_a_call_with_both_kinds_of_noise_is_charged_as_epsilon_and_delta():

@@ -143,7 +143,7 @@ REGISTERED_SLOW = {
         700,
     ),
     test_mutants.core_sees_the_other_rows: (
-        "registry: private_max_2csp, adjacency=label-edge, noise=gaussian",
+        "registry: private_max_cut, mechanism=bounded-iterates, noise=auto",
         "loss",
         20,
     ),

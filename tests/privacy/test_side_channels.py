@@ -160,7 +160,7 @@ def test_a_private_call_leaves_no_trace_in_the_process(entry, monkeypatch, tmp_p
 def test_functions_with_a_progress_bar_are_watched_and_the_recorder_sees_it(monkeypatch):
     watched = {e.function for e in ENTRIES if "progress" in inspect.signature(e.code).parameters}
     assert {"private_max_cut", "private_max_bisection", "private_max_2csp"} <= watched
-    entry = next(e for e in ENTRIES if e.label == "private_max_cut, mechanism=bounded-iterates, noise=gaussian")
+    entry = next(e for e in ENTRIES if e.label == "private_max_cut, mechanism=bounded-iterates, noise=laplace")
     _, data, _ = pairs_of(entry)[1]
     seen = look(lambda rng: entry.call(data, rng=rng, epsilon=1e4, progress=True), RecordingSource(0), monkeypatch)
     assert [item for item in seen["bars"] if item[0] == "bar"]

@@ -272,11 +272,6 @@ def test_with_or_without_delta_what_can_be_pure_is_pure_and_the_rest_names_what_
         assert call(delta=delta, on_halt="fallback").privacy.delta == delta
 
 
-def test_gaussian_iterates_need_delta():
-    with pytest.raises(dpgraph.InvalidParameterError, match=r"noise='gaussian'.*use mechanism='bounded-iterates'"):
-        dpgraph.private_max_cut(nx.path_graph(30), epsilon=1.0, mechanism=BoundedIterates("gaussian"))
-
-
 @pytest.mark.parametrize("strategy", CUTS.strategies.values(), ids=lambda strategy: strategy.name)
 def test_an_options_object_of_defaults_is_the_name(strategy):
     given = {"epsilon": 40.0, "delta": DELTA, "rng": 0, "on_halt": "fallback"}

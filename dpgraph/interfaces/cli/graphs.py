@@ -129,11 +129,10 @@ class CSP(Planning, StrategyRelease):
 
     graph: str = argument(
         "INSTANCE",
-        'A .json file {"variables": [...], "alphabet": [...], "constraints": [{"u": ..., "v": ..., "relation": '
-        '[[...]], "weight": 1}]}, clauses of at most two literals in DIMACS .cnf or '
-        ".wcnf, a DIMACS graph .col (all of them .gz too), or a graph as for the other commands.",
+        'A file .json or .json.gz, {"variables": [...], "alphabet": [...], "constraints": [{"u": ..., "v": ..., '
+        '"relation": [[...]], "weight": 1}]}, or a graph as for the other commands.',
     )
-    colours: int = option(3, "For a graph (.col too): the number of labels; the ends of an edge should differ.")
+    colours: int = option(3, "For a graph: the number of labels; the ends of an edge should differ.")
     output: Path | None = written("Write the assignment as CSV with columns variable, label.")
     mechanism: str = option(
         "auto",
@@ -160,7 +159,7 @@ class CSP(Planning, StrategyRelease):
         from dpgraph.instance import TwoCSP
 
         if is_csp_file(self.graph):
-            problem = read_csp(self.graph, colours=self.colours)
+            problem = read_csp(self.graph)
             about = {"graph": {"source": self.graph, "n_vertices": problem.n_variables}}
             return Source(problem, problem.variables, self.graph, about)
         source = super().read()

@@ -65,7 +65,7 @@ def private_max_2csp(  # noqa: PLR0913
         Variables and alphabet are public, the constraints are private. Constraints on the same pair are summed, and
         entries of the summed table above `max_weight` are capped.
     epsilon, delta : float
-        epsilon > 0, 0 <= delta < 1; with delta = 0, the default, the call is pure.
+        epsilon > 0, 0 <= delta < 1; only "coherence" needs and spends delta, other calls are pure.
     mechanism : str or options object, default "auto"
         "bounded-iterates" (never halts), which "auto" takes unless the adjacency is "edge"; "coherence", which releases
         a low-rank label-extended matrix and needs "label-edge" and a delta; for "edge" what
@@ -167,7 +167,7 @@ def private_max_k_cut(  # noqa: PLR0913
         "bounded-iterates", "core-response" or "randomized-response", as for :func:`~dpgraph.private_max_cut`, which is
         also where "auto" is explained; with declared weights it is bounded iterates.
     delta : float, default 0.0
-        0 <= delta < 1; with 0 the call is pure.
+        0 <= delta < 1; not spent, as all strategies are pure.
 
     Returns
     -------

@@ -8,13 +8,10 @@ from scipy import sparse
 
 from dpgraph.privacy.relation import Constraint, Relation
 from dpgraph.problems.cut.solve import answer_weights
-from dpgraph.problems.options import BoundedIterates
-from dpgraph.problems.strategy import Registry, Spending
+from dpgraph.problems.strategy import Registry
 from dpgraph.releases.answers import FlippedGraph
-from dpgraph.releases.sweeps.gaussian import is_pure
 from dpgraph.sos.csp.objective import CSPObjective
 from dpgraph.sos.csp.rounding import improve_labels
-from dpgraph.tuning import CORE
 from dpgraph.typing import FloatArray, IntArray
 
 #: Random starts of the annealing of answers, and its sweeps.
@@ -42,18 +39,6 @@ class CSPTask:
     def whole_table(self) -> bool:
         """Whether neighbours differ in the whole table of a pair."""
         return isinstance(self.neighbours, Constraint)
-
-
-def spending_of_iterates(options: BoundedIterates, task: CSPTask) -> Spending:
-    """Pure with delta = 0 and with Laplace noise, and where "auto" takes Laplace noise whatever is released.
-
-    Otherwise "auto" releases degrees purely before they decide: it goes in stages.
-    """
-    pure, auto = is_pure(options.noise, task.epsilon), options.noise == "auto"
-    # A whole table moves a row by more in l1 than in l2: one look at it is not worth Laplace noise.
-    if task.delta == 0 or (pure and not (auto and task.whole_table)):
-        return Spending()
-    return Spending(task.delta, CORE.look_delta * task.delta * auto, staged=auto)
 
 
 def label_answers(flipped: FlippedGraph, relation: FloatArray, *, rng: np.random.Generator) -> IntArray:

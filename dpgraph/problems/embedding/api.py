@@ -104,8 +104,8 @@ def private_normalized_adjacency(  # noqa: PLR0913
 
     References
     ----------
-    DN25a, Theorem 1.9 and Algorithms 5.2-6.2 (``"coherence"``); HP14 (``"noisy-power"``); DN25b, section 4
-    (``core_noise``); DTTZ14 (``"gaussian"``). docs/theory.md has their titles.
+    DN25a, Theorem 1.9 and Algorithms 5.2-6.2 (``"coherence"``); HP14 (``"noisy-power"``); DTTZ14 (``"gaussian"``).
+    docs/theory.md has their titles.
 
     Examples
     --------

@@ -19,13 +19,9 @@ from dpgraph.releases.eigenspaces.gap_test import certify_separately
 from dpgraph.releases.eigenspaces.sampler import sample_noisy_eigenspace
 from dpgraph.releases.eigenspaces.spectrum import SubspaceInput
 from dpgraph.releases.eigenspaces.stability_test import certify_jointly
-from dpgraph.releases.symmetric import release_symmetric
 from dpgraph.typing import FloatArray
 
 Rank = int | Literal["auto"]
-#: Law of the noise on the core.
-CoreNoise = Literal["gaussian", "wishart-difference"]
-CORE_NOISES: tuple[str, ...] = get_args(CoreNoise)
 
 #: How the motion of the eigenspace is bounded: one test, or the papers' two.
 Certificate = Literal["stability", "gap-and-coherence"]
@@ -77,19 +73,9 @@ def release_subspace(private: SubspaceInput, certificate: Certificate, call: Cal
     return ReleasedSubspace(sample_noisy_eigenspace(found.U, scale, call.noise), found.spectrum, found.gap, scale)
 
 
-def release_core(
-    operator: Any, Q: FloatArray, neighbours: SpectralNeighbours, call: Call, *, law: CoreNoise = "gaussian"
-) -> FloatArray:
-    """Release Q' A Q for a public orthonormal Q, shape (r, r).
-
-    With ``law="wishart-difference"`` the release is purely private, with the largest epsilon that the part's mu pays
-    for.
-    """
+def release_core(operator: Any, Q: FloatArray, neighbours: SpectralNeighbours, call: Call) -> FloatArray:
+    """Release Q' A Q for a public orthonormal Q, shape (r, r)."""
     core = Q.T @ (operator @ Q)
-    if law == "wishart-difference":
-        bound = neighbours.core_nuclear(Q)
-        error = CORE_ALLOWANCE * bound / call.epsilon * len(core) ** 1.5
-        return release_symmetric(Measurement("core", core, l1=bound, error=error), law, call)[0]
     bound = neighbours.core(Q)
     error = CORE_ALLOWANCE * bound / call.mu * len(core)
     return call.release(Measurement("core", core, l2=bound, symmetric=True, error=error)).value

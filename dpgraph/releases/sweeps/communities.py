@@ -233,7 +233,7 @@ class _Run:
         if chooses:  # rounding is monotone: scores still move in one direction, by a step more
             bound = sensitivity.label_scores(w) + (step if step > unit else 0.0)
         name = f"labels, {'core' if core else f'sweep {sweep + 1}'}"
-        scale = call.look(name, bound, law="noisy maximum" if chooses else "Laplace", pairs=pairs)
+        scale = call.scale(name, bound, law="noisy maximum" if chooses else "Laplace", pairs=pairs)
         return _Law(scale, min(scale, _LARGEST_SCALE) ** 2, step, chooses)
 
     def _set(self, rows: IntArray, seen: FloatArray, law: "_Law", *, side: int, apart: bool = False) -> None:

@@ -17,20 +17,16 @@ from tqdm import tqdm
 
 from dpgraph.denoise.iterates import (
     FieldTracker,
-    is_sparse,
-    number_of_core_sweeps,
     number_of_label_repeats,
     number_of_repeats,
     number_of_sweeps,
-    part_of_labels,
     shrunken_degrees,
 )
 from dpgraph.exceptions import DPGraphError
 from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call
 from dpgraph.privacy.noise import ReadingNoise
-from dpgraph.releases.sweeps.gaussian import release_iterates
-from dpgraph.releases.sweeps.iteration import Core, FieldOracle, Iteration, choose_core, repeated_core, row_blocks
+from dpgraph.releases.sweeps.iteration import Core, FieldOracle, Iteration, looking_order, repeated_core, row_blocks
 from dpgraph.releases.sweeps.one_sided import release_one_sided_sweeps
 from dpgraph.releases.sweeps.reading_law import quietest_law, repeats_are_quieter
 from dpgraph.releases.totals import release_degrees
@@ -49,9 +45,8 @@ def release_core_iterates(
     """Release degrees, let them choose the core and the scale of the fields, and iterate.
 
     The rows are the vertices of `graph`, neighbours of the data being neighbours of it; `mean_degree` is its released
-    average degree. A call that goes in stages ends with a stage that is pure where no core iterates. With `together`
-    rows are read repeatedly, with pure noise that is drawn together, where the budget may be spent purely and the
-    average degree is large enough. Returned are the last iterate and estimates of the last fields (0 where none was
+    average degree. The call is pure. With `together` rows are read repeatedly, with noise that is drawn together, where
+    the average degree is large enough. Returned are the last iterate and estimates of the last fields (0 where none was
     read), all released.
     """
     w, oracle, epsilon = graph.max_weight, iteration.oracle, call.ledger.epsilon
@@ -59,24 +54,16 @@ def release_core_iterates(
     sweeps = number_of_sweeps(epsilon, mean_degree / w, labels)
     for_degrees = _degree_share(call, sweeps)
     degrees = release_usable_degrees(graph, mean_degree, call.part(for_degrees))
-    repeats = _repeats(oracle, call, w, mean_degree / w, degrees, sweeps) if together and call.pure_noise else 0
+    repeats = _repeats(oracle, call, w, mean_degree / w, degrees, sweeps) if together else 0
     if repeats:
         core = repeated_core(degrees, epsilon, call.generator)
     else:
-        sparse = is_sparse(epsilon, mean_degree / w)
-        core = choose_core(degrees * part_of_labels(labels) / w, sweeps, sparse, call)
+        core = looking_order(degrees, sweeps, call.generator)
     call = call.part(1 - for_degrees)
-    if call.ledger.staged:
-        delta = call.ledger.delta if core.size and not repeats else 0.0
-        call = call.stage(delta=delta, slack=CORE.look_delta * delta)
     variances = w * degrees / oracle.columns  # of d terms of size at most w, of which each column has its part
     X, fields = np.zeros((oracle.rows, oracle.columns)), np.zeros((oracle.rows, oracle.columns))
     if repeats:
         X, fields = release_repeated_sweeps(iteration, variances, core, call, sweeps=repeats)
-    elif core.size:
-        X, fields = release_iterates(
-            iteration, variances, core, call, sweeps=number_of_core_sweeps(call.ledger.epsilon)
-        )
     if core.others.size:
         looks = 1 if core.size else sweeps
         X, others = release_one_sided_sweeps(iteration, variances, core, X, call, sweeps=looks)
@@ -88,7 +75,7 @@ def release_core_iterates(
 
 def _degree_share(call: Call, sweeps: int) -> float:
     """Share of the budget for degrees; pure ones pay off from about epsilon = 1.5, most where rows look once."""
-    if call.ledger.epsilon < CORE.pure_below or not call.pure_noise:
+    if call.ledger.epsilon < CORE.pure_below:
         return CORE.degree_share
     return CORE.sparse_degree_share if sweeps == 1 else CORE.pure_degree_share
 
@@ -100,7 +87,7 @@ def _repeats(oracle: FieldOracle, call: Call, w: float, mean_degree: float, degr
     """
     epsilon = call.ledger.epsilon
     if oracle.scores is not None and not oracle.scores.single:
-        quieter = call.ledger.delta == 0 and repeats_are_quieter(oracle, oracle.scores.bound, sweeps)
+        quieter = repeats_are_quieter(oracle, oracle.scores.bound, sweeps)
         return sweeps if quieter else 0
     if oracle.columns == 1:
         return number_of_repeats(epsilon, min(mean_degree, oracle.rows - 1.0))
@@ -123,8 +110,8 @@ def release_repeated_sweeps(
 ) -> tuple[FloatArray, FloatArray]:
     """Set the rows of the core for a part of a pure budget; return the iterate and estimates of the last fields.
 
-    Both are zero outside the core. `variances` are those of :func:`~dpgraph.releases.sweeps.gaussian.release_iterates`;
-    `revise` is asked after all sweeps, and if there are many also after half of them.
+    Both are zero outside the core. `variances`, shape (rows,), is the public scale of the variance of a field at each
+    row (released degrees). `revise` is asked after all sweeps, and if there are many also after half of them.
 
     Notes
     -----

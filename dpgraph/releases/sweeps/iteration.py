@@ -14,7 +14,6 @@ import numpy as np
 from dpgraph.bounds import sensitivity
 from dpgraph.denoise.iterates import ITERATE_UNIT, Response, Signs, Simplex, is_even
 from dpgraph.graph import Graph
-from dpgraph.privacy.call import Call
 from dpgraph.privacy.report import Pairs
 from dpgraph.privacy.row_norm import Body, CrossPolytope
 from dpgraph.tuning import CORE
@@ -57,9 +56,8 @@ class FieldOracle:
     fields: Callable[[IntArray, FloatArray], FloatArray]
     # Fields of iterates on the grid ITERATE_UNIT are multiples of this
     unit: float
-    # Bounds on the l2 and on the l1 change of one row of the fields
+    # Bound on the l1 change of one row of the fields
     row_bound: float
-    row_bound_l1: float
     # Sum over the entries of a row of the most that each of them changes at any iterate
     envelope: float
     # What a row changes by at any one iterate, if its entries together change by less than that
@@ -75,8 +73,7 @@ class Iteration:
     oracle: FieldOracle
     response: Response
     # revise(X, fields, part, when) is asked on the way, and in the end, whether to go on with another iterate that is
-    # zero on the same rows, or with X itself, for a part of what all such questions may cost. In a call that goes in
-    # stages that is a pure stage, which may come at any time (Ledger.stage).
+    # zero on the same rows, or with X itself, for a part of what all such questions may cost.
     revise: Callable[[FloatArray, FloatArray, float, str], FloatArray] | None = None
     # Show a bar on stderr (its length is public)
     progress: bool = False
@@ -91,7 +88,6 @@ def cut_iteration(graph: Graph, *, balanced: bool, progress: bool = False) -> It
         fields=graph.multiply_rows,
         unit=graph.weight_unit * ITERATE_UNIT,
         row_bound=w,
-        row_bound_l1=w,
         envelope=w,
     )
     return Iteration(oracle, Signs(balanced=balanced), progress=progress)
@@ -105,11 +101,10 @@ def label_iteration(graph: Graph, relation: FloatArray, *, progress: bool = Fals
 
     Notes
     -----
-    *Guarantee.* Fields of a core are A (X - c 1) on the rows that are set, c about 1/q if all labels are worth the same
-    on average (then c does not change which is best) and 0 otherwise: a row moves by
-    :func:`~dpgraph.bounds.sensitivity.label_rows`, less than by w, and in l1, up to a constant that is added to all its
-    entries, by :func:`~dpgraph.bounds.sensitivity.label_rows_l1`. Readings of the other rows, counts of labels, move
-    by at most w in l1, and choices of theirs cost :func:`~dpgraph.bounds.sensitivity.label_scores`.
+    *Guarantee.* Fields are A (X - c 1) on the rows that are set, c about 1/q if all labels are worth the same on
+    average (then c does not change which is best) and 0 otherwise: a row moves in l1, up to a constant that
+    is added to all its entries, by :func:`~dpgraph.bounds.sensitivity.label_rows_l1`. Counts of labels move by at most
+    w in l1, and choices cost :func:`~dpgraph.bounds.sensitivity.label_scores`.
     """
     w, q = graph.max_weight, len(relation)
     regular = np.ptp(relation.sum(axis=0)) == 0.0
@@ -123,8 +118,7 @@ def label_iteration(graph: Graph, relation: FloatArray, *, progress: bool = Fals
         columns=q,
         fields=fields,
         unit=graph.weight_unit * ITERATE_UNIT,
-        row_bound=sensitivity.label_rows(w, q, centre),
-        row_bound_l1=(1 + (q - 2) * centre) * w,
+        row_bound=(1 + (q - 2) * centre) * w,
         envelope=q * (1 - centre) * w,
         # All labels are worth the same: what is added to every count makes no difference.
         move=RowMove(CrossPolytope(q, shifts=regular), sensitivity.label_rows_l1(w)) if q > 1 else None,
@@ -168,19 +162,10 @@ class Core:
         return degrees * float(degrees[self.rows].sum() / degrees.sum())
 
 
-def choose_core(degrees: FloatArray, sweeps: int, sparse: bool, call: Call) -> Core:
-    """Core and order of all rows, from (released, positive) degrees in units of max_weight.
-
-    No row is in the core of a sparse graph, or in a pure call, or, in a call that goes in stages, if degrees are small
-    for its epsilon. Otherwise the core is as few vertices as hold the wanted share of the sum of squared degrees:
-    nearly every vertex in a graph of equal degrees, few where few have most edges.
-    """
-    order, epsilon = degree_order(degrees, call.generator), call.ledger.epsilon
-    # A few pure sweeps of all rows find more than many Gaussian ones of a core.
-    weak = epsilon * math.sqrt(float((degrees**2).sum() / degrees.sum())) < CORE.weak_signal
-    if sparse or (weak and call.pure_noise) or call.ledger.delta == 0:
-        return Core(order if sweeps == 1 else large_first(degrees, call.generator), 0)
-    return Core(order, _number_holding(degrees[order], epsilon))
+def looking_order(degrees: FloatArray, sweeps: int, generator: np.random.Generator) -> Core:
+    """No core, and the order in which all rows are looked at, from (released, positive) degrees."""
+    order = degree_order(degrees, generator)
+    return Core(order if sweeps == 1 else large_first(degrees, generator), 0)
 
 
 def repeated_core(degrees: FloatArray, epsilon: float, generator: np.random.Generator) -> Core:

@@ -38,9 +38,7 @@ def release_one_sided_sweeps(
     """Set the rows outside the core for a part of the budget; return the iterate and posterior means of its fields.
 
     `X` is zero outside the core, whose rows stand; the means of its fields stay zero, and `revise` is not asked. Where
-    there is a core, `sweeps` is 1: its rows are read in the first sweep only. A pure part pays for Laplace noise, and
-    so does a Gaussian stage of a call that goes in stages, beside the core; another Gaussian call pays for Gaussian
-    noise.
+    there is a core, `sweeps` is 1: its rows are read in the first sweep only.
 
     Notes
     -----
@@ -202,32 +200,23 @@ class _Lines:
 
     @property
     def scores(self) -> LabelScores | None:
-        """Scores serve pure noise only: in l2 they move more than fields."""
+        """Scores, where labels are chosen by them."""
         scores = self.oracle.scores
-        if scores is None or (scores.single and (self.core.size or self.sweeps > 1)):
-            return None
-        return scores if self.call.pure_noise else None
+        return None if scores is None or (scores.single and (self.core.size or self.sweeps > 1)) else scores
 
     def open(self, sweep: int, pairs: Pairs) -> _Release:
-        """Enter one sweep, or what the first rows read of each other.
-
-        At delta = 1e-6 one look has a third of the standard deviation with Laplace noise; a Gaussian call that wants to
-        stay one, because it composes better with others, does not go in stages.
-        """
+        """Enter one sweep, or what the first rows read of each other."""
         scores, unit, noise = self.scores, self.oracle.unit, self.call.noise
         first = pairs is Pairs.FIRST_ROWS
         call = self.call if first else self.call.equal_part(self.sweeps)
         rows = "other rows" if self.core.size else "first rows" if first else f"sweep {sweep + 1}"
         name = f"{'fields' if scores is None else 'labels'}, {rows}"
-        if not call.pure_noise:
-            scale = call.scale(name, sensitivity.first_sweep(self.oracle.row_bound), law="Gaussian", pairs=pairs)
-            return _Release(lambda exact: noise.gaussian_on_grid(exact, unit, scale), np.argmax, scale**2)
-        bound = sensitivity.first_sweep(self.oracle.row_bound_l1) if scores is None else scores.bound
+        bound = sensitivity.first_sweep(self.oracle.row_bound) if scores is None else scores.bound
         chooses = scores is not None and sweep == self.sweeps - 1
-        step = grid_step(bound / call.look_epsilon, unit, bits=LAPLACE_BITS)
+        step = grid_step(bound / call.epsilon, unit, bits=LAPLACE_BITS)
         if chooses and step > unit:  # rounding is monotone: scores still move in one direction, by a step more
             bound += step
-        scale = call.look(name, bound, law="noisy maximum" if chooses else "Laplace", pairs=pairs)
+        scale = call.scale(name, bound, law="noisy maximum" if chooses else "Laplace", pairs=pairs)
         return _Release(
             lambda exact: noise.laplace_on_grid(exact, unit, scale),
             lambda exact, public: noise.noisy_argmax(exact, step, scale, public=public),

@@ -48,7 +48,6 @@ def _oracle(private: PrivateTables, n: int, whole_table: bool) -> FieldOracle:
         fields=private.fields,
         unit=private.graph.weight_unit * ITERATE_UNIT,
         row_bound=sensitivity.constraint_rows(w, q) if whole_table else w,
-        row_bound_l1=sensitivity.constraint_rows_l1(w, q) if whole_table else w,
         envelope=q * w if whole_table else w,
         # Which label is best does not change with a constant. One entry of a table moves the same number every time.
         move=RowMove(Range(q), sensitivity.constraint_rows_range(w)) if whole_table and q > 1 else None,
@@ -72,7 +71,7 @@ def _best_rank(
     rows: NDArray[np.bool_] = np.asarray(X.any(axis=1))
     last = X + 1e-9 * np.argsort(np.argsort(fields, axis=1), axis=1)  # rows that were set say themselves what is first
     ranked = np.argsort(-last, axis=1, kind="stable")
-    choice = call.part(part).one_stage()
+    choice = call.part(part)
     weights = [
         release_weight(
             f"weight of candidate {k + 1}, {when}",

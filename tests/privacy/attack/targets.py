@@ -26,7 +26,6 @@ KNOBS: dict[str, Gene] = {
     "regularization": Maybe(REGULARIZATION),
     "certificate": Maybe(Choice(("stability", "gap-and-coherence"))),
     "coherence": Maybe(Choice(("degree-corrected", "rank"))),
-    "core_noise": Maybe(Choice(("gaussian", "wishart-difference"))),
     "centered": Maybe(Choice((True, False))),
     "trace_share": Maybe(Log(((1e-6, 0.99),))),
     "which": Maybe(Choice(("largest", "smallest"))),

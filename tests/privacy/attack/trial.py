@@ -28,7 +28,6 @@ from typing import Any
 import numpy as np
 
 from dpgraph.exceptions import InvalidGraphError, NotConvergedError
-from dpgraph.privacy.accounting import pure_dp_mu
 from tests.privacy.attack.hooks import AttackSource, change_of, response_loss
 from tests.privacy.ratios import line_of
 from tests.privacy.replay import Release, assert_same, distance_of, observe, reading_norms
@@ -226,7 +225,7 @@ def _judge_lines(source: AttackSource, changes: list[float], found: Comparison) 
         if entry.mechanism == "good event":
             continue
         found.add(f"line: {line_of(entry.name)}", distance / entry.sensitivity if distance else 0.0)
-        paid = entry.scale * (entry.mu if entry.mu and not entry.epsilon else entry.epsilon)
+        paid = entry.scale * (entry.mu or entry.epsilon)
         # A sampler may cap its precision: then the scale is larger than asked for.
         found.add(f"scale: {line_of(entry.name)}", entry.sensitivity / paid if paid else math.inf)
 
@@ -238,7 +237,7 @@ def _judge_total(source: AttackSource, changes: list[float], report: Any, found:
             continue
         loss = distance / entry.scale if entry.scale else math.inf
         if entry.mu:
-            mu_squared += (pure_dp_mu(loss) if entry.epsilon else loss) ** 2
+            mu_squared += loss**2
         else:
             pure += loss
     budget = math.fsum(e.epsilon for e in source.lines if not e.mu) if report.mu else report.epsilon

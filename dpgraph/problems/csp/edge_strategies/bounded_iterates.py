@@ -2,9 +2,10 @@
 
 import numpy as np
 
+from dpgraph.arguments import check_choice
 from dpgraph.privacy.call import Call
-from dpgraph.problems.csp.strategy import CSPTask, spending_of_iterates
-from dpgraph.problems.options import BoundedIterates
+from dpgraph.problems.csp.strategy import CSPTask
+from dpgraph.problems.options import ITERATE_NOISES, BoundedIterates
 from dpgraph.problems.strategy import Strategy
 from dpgraph.releases.constraints import RelatedEdges
 from dpgraph.releases.sweeps.core import release_core_iterates
@@ -22,7 +23,7 @@ def _run(options: BoundedIterates, private: RelatedEdges, call: Call, task: CSPT
 STRATEGY = Strategy(
     "bounded-iterates",
     BoundedIterates,
-    pure=lambda options: options.noise != "gaussian",
+    pure=lambda _: True,
     run=_run,
-    spending=spending_of_iterates,
+    check=lambda options, _: check_choice("noise", options.noise, ITERATE_NOISES),
 )

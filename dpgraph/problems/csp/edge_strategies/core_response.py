@@ -18,7 +18,7 @@ def _run(options: CoreResponse, private: RelatedEdges, call: Call, task: CSPTask
         graph,
         label_iteration(graph, relation),
         lambda flipped: rows[label_answers(flipped, relation, rng=call.generator)],
-        call.one_stage(),
+        call,
         mean_degree=mean_degree,
     )
     return np.asarray(np.argmax(X, axis=1))

@@ -10,7 +10,7 @@ from dpgraph.typing import IntArray
 
 
 def _run(options: RandomizedResponse, private: RelatedEdges, call: Call, task: CSPTask, mean_degree: float) -> IntArray:
-    flipped = release_flipped_graph(private.graph, call.one_stage())
+    flipped = release_flipped_graph(private.graph, call)
     return label_answers(flipped, private.relation, rng=call.generator)
 
 

@@ -1,8 +1,9 @@
 """Private mean field in the simplex."""
 
+from dpgraph.arguments import check_choice
 from dpgraph.privacy.call import Call
-from dpgraph.problems.csp.strategy import CSPTask, spending_of_iterates
-from dpgraph.problems.options import BoundedIterates
+from dpgraph.problems.csp.strategy import CSPTask
+from dpgraph.problems.options import ITERATE_NOISES, BoundedIterates
 from dpgraph.problems.strategy import Strategy
 from dpgraph.releases.constraints import PrivateTables
 from dpgraph.releases.sweeps.tables import release_table_iterates
@@ -23,7 +24,7 @@ def _run(options: BoundedIterates, private: PrivateTables, call: Call, task: CSP
 STRATEGY = Strategy(
     "bounded-iterates",
     BoundedIterates,
-    pure=lambda options: options.noise != "gaussian",
+    pure=lambda _: True,
     run=_run,
-    spending=spending_of_iterates,
+    check=lambda options, _: check_choice("noise", options.noise, ITERATE_NOISES),
 )

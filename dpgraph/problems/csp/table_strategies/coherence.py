@@ -39,6 +39,6 @@ STRATEGY = Strategy(
     run=_run,
     check=_check,
     slack_share=lambda options: SLACK_SHARE,
-    unread=("certificate", "core_noise", "denoise", "projection", "degree", "seeds", "rounds"),
+    unread=("certificate", "denoise", "projection", "degree", "seeds", "rounds"),
     order=1,
 )

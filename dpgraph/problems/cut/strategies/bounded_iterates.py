@@ -5,7 +5,7 @@ from dpgraph.denoise.iterates import cut_labels
 from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call
 from dpgraph.problems.cut.strategy import Cut, CutTask
-from dpgraph.problems.options import BoundedIterates
+from dpgraph.problems.options import ITERATE_NOISES, BoundedIterates
 from dpgraph.problems.strategy import Strategy
 from dpgraph.releases.sweeps.core import release_core_iterates
 from dpgraph.releases.sweeps.iteration import cut_iteration
@@ -21,8 +21,8 @@ def _run(options: BoundedIterates, graph: Graph, call: Call, task: CutTask, mean
 STRATEGY = Strategy(
     "bounded-iterates",
     BoundedIterates,
-    pure=lambda options: options.noise != "gaussian",
+    pure=lambda _: True,
     run=_run,
-    check=lambda options, _: check_choice("noise", options.noise, ("auto", "gaussian", "laplace")),
+    check=lambda options, _: check_choice("noise", options.noise, ITERATE_NOISES),
     order=4,
 )

@@ -16,7 +16,6 @@ from dpgraph.problems.options import Coherence
 from dpgraph.problems.strategy import Strategy
 from dpgraph.releases.eigenspaces.projector import (
     CERTIFICATES,
-    CORE_NOISES,
     SLACK_SHARE,
     check_rank,
     release_core,
@@ -33,7 +32,6 @@ def check_coherence(options: Coherence, n: int, max_weight: float) -> None:
     """Validate what :func:`release_normalized_adjacency` reads of the options."""
     check_options(options, n, max_weight)
     check_choice("coherence", options.coherence, ("degree-corrected", "rank"))
-    check_choice("core_noise", options.core_noise, CORE_NOISES)
     check_choice("certificate", options.certificate, CERTIFICATES)
 
 
@@ -63,7 +61,7 @@ def release_normalized_adjacency(
     basis = released.basis
     if options.denoise is True and enough_rows(*basis.shape):
         basis = posterior_basis(basis, released.scale**2 / 2 * np.eye(basis.shape[1]))
-    core = release_core(operator, basis, neighbours, for_core, law=options.core_noise)
+    core = release_core(operator, basis, neighbours, for_core)
     return PrivateNormalizedAdjacency(
         nodes=graph.nodes,
         degrees=degrees,
