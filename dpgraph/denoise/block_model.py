@@ -2,12 +2,15 @@ r"""Random graphs with given degrees, communities, edges between these, and tria
 
 Two steps, as in BTER (Seshadhri, Kolda, Pinar 2012), here inside communities:
 
-1. *Groups.* Vertices of one community are sorted by degree and cut into groups, each with as many vertices as its least
-   degree allows. In a group each pair is an edge with probability rho. That makes about rho^3 s^3/6 triangles in a
-   group of s vertices, and uses up rho (s - 1) of each degree.
+1. *Groups.* The vertices of a community, by decreasing degree, form groups, each with as many vertices as its least
+   degree allows. In a group each pair is an edge with probability rho, which makes about rho^3 s^3/6 triangles in a
+   group of s vertices. A vertex joins a group that has edges to spare, if it finds one, with rho d edges to random
+   members. So few groups stand alone, and triangles do not break a community up. Degrees here are what a vertex has
+   inside its community: d times the part of the community's edges that stay inside.
 2. *Stubs.* What is left of each degree is as many stubs. A stub of a vertex in community a goes to community b with
-   probability proportional to the edges between a and b that are still missing. Stubs are joined at random; pairs that
-   are loops or are edges already are broken up, and in the end exchanged with edges of other vertices.
+   probability proportional to the edges between a and b that are still missing. Stubs are joined at random. Loops and
+   double edges are exchanged with edges at the same community, which changes no degree and no number of edges between
+   communities.
 
 References
 ----------
@@ -99,58 +102,76 @@ def fit_density(
 def _pairs_in_groups(
     degrees: IntArray, labels: IntArray, density: float, rng: np.random.Generator
 ) -> tuple[IntArray, IntArray]:
-    """Edges inside groups, by place in the order: communities one after another, degrees decreasing in each."""
+    """Edges inside groups, by place in the order: communities one after another, degrees decreasing in each.
+
+    Group g are ``sizes[g]`` places from ``begins[g]`` on, and those that have joined it. It can spare ``spare[g]``
+    edges; ``left`` are the edges that a place still has.
+    """
     n = degrees.size
-    left, spare = degrees.astype(np.float64), np.zeros(n)
-    group, begins, ends = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
-    seen = np.full(n, -1, dtype=np.int64)
-    tails, heads = np.empty(16, dtype=np.int64), np.empty(16, dtype=np.int64)
-    size = count = community = place = 0
+    left, spare = degrees.copy(), np.zeros(n)
+    group, begins, sizes = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
+    pairs = np.empty((2, degrees.sum() + 2 * n), dtype=np.int64)
+    size = groups = community = place = 0
     while place < n:
         if labels[place] != labels[community]:
             community = place
-        wanted, near = density * degrees[place], -1
-        for _ in range(_GROUPS_TRIED if place > community else 0):
-            other = group[community + int(rng.random() * (place - community))]
-            if spare[other] >= wanted and ends[other] - begins[other] >= wanted:
-                near = other
-                break
-        if near < 0:  # a new group
-            end = place + 1
-            while end < n and labels[end] == labels[community] and degrees[end] >= end - place:
-                end += 1
-            near, begins[count], ends[count] = count, place, end
-            count += 1
-        else:
-            end = place + 1
-        if size + (end - place) * degrees[place] > tails.size:
-            more = np.empty((2, 2 * (size + (end - place) * degrees[place])), dtype=np.int64)
-            more[0, :size], more[1, :size] = tails[:size], heads[:size]
-            tails, heads = more[0].copy(), more[1].copy()
+        near = _near_group(group[community:place], spare, sizes, density * degrees[place], rng)
+        if near >= 0:
+            members = begins[near], sizes[near]
+            joined = _join_group(place, members, density * degrees[place], left, pairs[:, size:], rng)
+            spare[near] -= joined
+            size, group[place], place = size + joined, near, place + 1
+            continue
+        end = place + 1
+        while end < n and labels[end] == labels[community] and degrees[end] >= end - place:
+            end += 1
         if end - place > 2:
-            for i in range(place, end):
-                for j in range(i + 1, end):
-                    if rng.random() < density:
-                        tails[size], heads[size] = i, j
-                        size += 1
-                        left[i] -= 1
-                        left[j] -= 1
-        elif end - place == 1 and begins[near] < place:
-            missing = int(wanted + rng.random())
-            for _ in range(2 * missing):
-                i = begins[near] + int(rng.random() * (ends[near] - begins[near]))
-                if missing > 0 and seen[i] != place and left[i] >= 1:
-                    missing -= 1
-                    seen[i] = place
-                    tails[size], heads[size] = i, place
-                    size += 1
-                    left[i] -= 1
-                    spare[near] -= 1
-        group[place:end] = near
-        if begins[near] == place:
-            spare[near] = density * left[place:end].sum() if end - place > 2 else 0.0
-        place = end
-    return tails[:size], heads[:size]
+            size += _fill_group(place, end, density, left, pairs[:, size:], rng)
+            spare[groups] = density * left[place:end].sum()
+        begins[groups], sizes[groups], group[place:end] = place, end - place, groups
+        groups, place = groups + 1, end
+    return pairs[0, :size], pairs[1, :size]
+
+
+@njit()
+def _near_group(group: IntArray, spare: FloatArray, sizes: IntArray, wanted: float, rng: np.random.Generator) -> int:
+    """A group of an earlier vertex of the community, with `wanted` members and edges to spare; -1 if none is found."""
+    for _ in range(_GROUPS_TRIED if group.size else 0):
+        other = group[int(rng.random() * group.size)]
+        if spare[other] >= wanted and sizes[other] >= wanted:
+            return int(other)
+    return -1
+
+
+@njit()
+def _fill_group(begin: int, end: int, density: float, left: IntArray, pairs: IntArray, rng: np.random.Generator) -> int:
+    """Write random pairs of the places of a group; return how many."""
+    size = 0
+    for i in range(begin, end):
+        for j in range(i + 1, end):
+            if rng.random() < density:
+                pairs[0, size], pairs[1, size] = i, j
+                size += 1
+                left[i] -= 1
+                left[j] -= 1
+    return size
+
+
+@njit()
+def _join_group(
+    place: int, members: tuple[int, int], wanted: float, left: IntArray, pairs: IntArray, rng: np.random.Generator
+) -> int:
+    """Write pairs of a place and of random members of a group (from a place on, so many); return how many."""
+    begin, count = members
+    size, most = 0, int(wanted + rng.random())
+    for _ in range(2 * most):
+        member = begin + int(rng.random() * count)
+        if size < most and left[member] > 0 and not (pairs[1, :size] == member).any():
+            pairs[0, size], pairs[1, size] = place, member
+            size += 1
+            left[member] -= 1
+    left[place] -= size
+    return size
 
 
 def _join(stubs: IntArray, labels: IntArray, missing: FloatArray, rng: np.random.Generator) -> IntArray:

@@ -397,7 +397,7 @@ def oracle_of(columns, envelope, move):
     def fields(block, X):
         return np.zeros((block.size, columns))
 
-    return FieldOracle(9, columns, fields, ITERATE_UNIT, 1.0, 1.0, envelope, move)
+    return FieldOracle(9, columns, fields, ITERATE_UNIT, 1.0, envelope, move)
 
 
 @pytest.mark.parametrize("readings", [1, 2, 4, 16])

@@ -115,7 +115,7 @@ def _choice(genome: Genome) -> float:
     sums = []
     for counts in (counted, counted + grid.largest * label):
         scores = LabelScores(partial(_counts, counts), relation, w)
-        oracle = FieldOracle(2, q, scores.counts, unit, w, w, w, scores=scores)
+        oracle = FieldOracle(2, q, scores.counts, unit, w, w, scores=scores)
         noise = _Sums()
         call = open_call(epsilon=1.0, accountant=None, relation=Edge(), noise=noise)
         release = one_sided_sweeps._Lines(oracle, Core(np.arange(2), 0), 1, call).open(0, Pairs.ANY)
@@ -155,7 +155,7 @@ def _label_readings(genome: Genome) -> float:
     """The same for rows of labels, points of the simplex: the sum over numbers is one for each reading, not for all."""
     rng, q = np.random.default_rng(genome["seed"]), genome["labels"]
     move = RowMove(CrossPolytope(q, shifts=genome["shifts"]), sensitivity.label_rows_l1(1.0))
-    oracle = FieldOracle(2, q, _nothing, ITERATE_UNIT, 1.0, 1.0, float(q), move)
+    oracle = FieldOracle(2, q, _nothing, ITERATE_UNIT, 1.0, float(q), move)
     law = core.quietest_law(oracle, genome["readings"], 1.0)
     X = np.zeros((2, q))
     read: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
