@@ -116,10 +116,10 @@ class Synthesis:
     Fitted to fb100-Haverford76 and fb100-Reed98, which are in no table, by benchmarks/synthetic_graphs.py --fit.
     """
 
-    communities: float = 0.87  # For communities, the degree of each vertex, and the weights between communities
+    communities: float = 0.84  # For communities, the degree of each vertex, and the weights between communities
     degrees: float = 0.12  # Part of that for the degrees
     tails: float = 0.09  # For the degree distribution
-    triangles: float = 0.03  # For the count of triangles
+    triangles: float = 0.06  # For the count of triangles
     edges: float = 0.01  # For the count of edges
 
 

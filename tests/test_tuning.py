@@ -79,16 +79,6 @@ def test_every_fitted_number_is_frozen_explained_and_says_where_it_comes_from():
             assert all("#" in lines[k] or lines[k - 1].lstrip().startswith("#") for k in places), field.name
 
 
-#: Numbers whose scenario has not been run: remove the name once ``benchmarks/fit_tuning.py NAME`` has written its line.
-NOT_YET_MEASURED = """
-    AnswerRule.all_late AnswerRule.core_labels AnswerRule.labels_epsilon Core.most_left_out Counts.clear_step
-    EmbeddingRule.uneven_ratio EmbeddingRule.vector_entry EmbeddingRule.vector_by_residual Repeated.softness
-    Repeated.sharpness Repeated.even Repeats.sparse_power Repeats.most Residual.cap Residual.limit
-    Residual.shares Residual.large Residual.margin Residual.clear Residual.sparse Residual.findable
-    Tables.choice_share Tables.clearly TwoStage.degree_share TwoStage.edges_per_flip Vector.degree_share
-    Vector.value_share Vector.products Vector.power Vector.least Vector.most Vector.far_products
-    Vector.unknown_products Vector.far_least Vector.far_most Vector.cappings Vector.second Vector.left
-"""
 NUMBERS = {
     name: getattr(topic, field)
     for name, topic, field in fit_tuning.numbers([])
@@ -103,9 +93,6 @@ def test_every_fitted_number_has_been_tried_at_other_values(name):
     assert others
     assert value not in others
     assert name in fit_tuning.SCENARIOS or name.partition(".")[0] in fit_tuning.SCENARIOS
-    if name in NOT_YET_MEASURED.split():
-        assert name not in fit_tuning.lines_of_page()
-        return
     _, default, tried, *_ = fit_tuning.lines_of_page()[name]
     wanted = fit_tuning.shown(value), ", ".join(map(fit_tuning.shown, others))
     assert (default, tried) == wanted, f"run benchmarks/fit_tuning.py {name}"

@@ -1,10 +1,10 @@
 r"""Communities of a released graph whose answers are false with a known probability p: eigenvectors, then moves.
 
 ``z_ij = (y_ij - p)/(1 - 2p)`` is an unbiased estimate of edge ij with standard deviation s. The matrix of excesses
-``z_ij - gamma d_i d_j/(2m)`` has its noise in eigenvalues below ``2 sqrt(n (s^2 + v))``, v being the variance of an
-edge (the semicircle law). Larger ones come from communities. Their eigenvectors are clustered by k-means. Then vertices
-move, many at a time, to the community with which their excess is largest: the modularity of the unbiased estimates
-rises. All answers are used again and again, which costs nothing.
+``z_ij - gamma d_i d_j/(2m)`` has its noise in eigenvalues below ``2 s sqrt(n)`` (the semicircle law). Larger ones come
+from communities, and few from edges drawn at random. Their eigenvectors are clustered by k-means. Then vertices move,
+many at a time, to the community with which their excess is largest: the modularity of the unbiased estimates rises. All
+answers are used again and again, which costs nothing.
 """
 
 import math
@@ -21,9 +21,6 @@ from dpgraph.typing import FloatArray, IntArray
 _VECTORS, _STARTS, _ROUNDS, _PART = 24, 4, 20, 0.7
 #: Eigenvalues this much above the edge of the noise are no noise, at finite sizes too.
 _ABOVE = 1.05
-#: Variance of a pair over its expected weight: less than 1, as most pairs inside communities are edges. At 0 and at 1
-#: colleges in no table (Reed98, Haverford76) or ego-Facebook lose 0.02 to 0.05.
-_DRAWN = 0.25
 
 
 @dataclass(frozen=True)
@@ -45,13 +42,6 @@ class Excesses:
     def std(self) -> float:
         """Standard deviation of the noise on one pair."""
         return self.gain * math.sqrt(self.flip * (1 - self.flip))
-
-    @property
-    def edge(self) -> float:
-        """Largest eigenvalue of noise: that of answers, and that of edges drawn at random."""
-        weight, n = self.gain * (1 - 2 * self.flip), self.degrees.size
-        expected = weight * float(self.degrees.sum()) ** 2 / self.total / n**2
-        return 2 * math.sqrt(n * (self.std**2 + _DRAWN * expected))
 
     def with_groups(self, X: FloatArray) -> FloatArray:
         """Sums over the columns of X, shape (n, k)."""
@@ -77,7 +67,7 @@ def _significant(excesses: Excesses, rng: np.random.Generator) -> FloatArray:
     n = excesses.degrees.size
     operator = LinearOperator((n, n), matvec=lambda x: excesses.with_groups(x.reshape(-1, 1)).ravel(), dtype=np.float64)
     values, vectors = eigsh(operator, min(_VECTORS, n - 2), which="LA", v0=rng.standard_normal(n))
-    kept = values > _ABOVE * excesses.edge
+    kept = values > _ABOVE * 2 * excesses.std * math.sqrt(n)
     kept[np.argmax(values)] = True
     return np.asarray(vectors[:, kept] * values[kept])
 

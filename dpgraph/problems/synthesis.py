@@ -76,7 +76,7 @@ def private_synthetic_graph(  # noqa: PLR0913
 
     Notes
     -----
-    *Guarantee.* epsilon-DP for graphs that differ in one vertex pair. Most of epsilon, 87 %, is spent as by
+    *Guarantee.* epsilon-DP for graphs that differ in one vertex pair. Most of epsilon, 84 %, is spent as by
     :func:`dpgraph.private_communities`, with a larger part for the degrees; the rest on the degree distribution (as by
     :func:`dpgraph.private_degree_distribution`) and on the numbers of triangles and of edges (as by
     :func:`dpgraph.private_subgraph_counts`). The largest degree of the released distribution goes to the vertex of the

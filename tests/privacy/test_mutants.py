@@ -35,8 +35,7 @@ from dpgraph.releases.records import moments as covariance_noise
 from dpgraph.releases.sweeps import communities as community_sweeps
 from dpgraph.releases.sweeps import core as degree_core
 from dpgraph.releases.sweeps import one_sided as one_sided_sweeps
-from dpgraph.releases.sweeps.iteration import Core
-from dpgraph.releases.sweeps.reading_law import quietest_law
+from dpgraph.releases.sweeps.iteration import Core, quietest_law
 from tests.privacy.inputs import edge_pair
 from tests.privacy.registry import ENTRIES
 from tests.privacy.replay import doors, replay, replayed_sweeps  # noqa: F401

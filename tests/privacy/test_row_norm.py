@@ -17,8 +17,7 @@ from dpgraph.privacy.exact_sampling import EXPONENT_BITS
 from dpgraph.privacy.grid import ReadingNorm, reading_grid
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.row_norm import CrossPolytope, Range, RowNorm, nested_rows, seeded_rows
-from dpgraph.releases.sweeps.iteration import FieldOracle, RowMove
-from dpgraph.releases.sweeps.reading_law import quietest_law, repeats_are_quieter
+from dpgraph.releases.sweeps.iteration import FieldOracle, RowMove, quietest_law, repeats_are_quieter
 from tests.privacy.attack.planted import noise_of_rows_halved
 from tests.privacy.audit import epsilon_lower_bound
 from tests.privacy.enumeration import graph_family, neighbours

@@ -3,7 +3,7 @@
 Pure noise is drawn for all readings of a row together: one edge moves each reading by a bounded number, so that they
 move inside a cube, and noise made for the cube (:class:`~dpgraph.privacy.grid.ReadingNorm`) has a sixth of the
 variance that Laplace noise has by composition, and less than Gaussian noise at delta = 1e-6 up to two dozen sweeps.
-Numbers of a row that an edge moves together get noise together (:mod:`~dpgraph.releases.sweeps.reading_law`).
+Numbers of a row that an edge moves together get noise together (:mod:`~dpgraph.releases.sweeps.iteration`).
 Where a field is weak beside its noise, all rows are swept a few times (:mod:`~dpgraph.releases.sweeps.one_sided`).
 """
 
@@ -26,9 +26,17 @@ from dpgraph.exceptions import DPGraphError
 from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call
 from dpgraph.privacy.noise import ReadingNoise
-from dpgraph.releases.sweeps.iteration import Core, FieldOracle, Iteration, looking_order, repeated_core, row_blocks
+from dpgraph.releases.sweeps.iteration import (
+    Core,
+    FieldOracle,
+    Iteration,
+    looking_order,
+    quietest_law,
+    repeated_core,
+    repeats_are_quieter,
+    row_blocks,
+)
 from dpgraph.releases.sweeps.one_sided import release_one_sided_sweeps
-from dpgraph.releases.sweeps.reading_law import quietest_law, repeats_are_quieter
 from dpgraph.releases.totals import release_degrees
 from dpgraph.tuning import CORE, REPEATED
 from dpgraph.typing import FloatArray, IntArray
