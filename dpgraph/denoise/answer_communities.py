@@ -8,10 +8,10 @@ answers are used again and again, which costs nothing.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 from scipy.cluster.vq import kmeans2
 from scipy.sparse.linalg import LinearOperator, eigsh
 
@@ -27,26 +27,19 @@ _ABOVE = 1.05
 class Excesses:
     """Estimated weight of each pair less what degrees explain.
 
-    `answers` are symmetric, 0 or 1, false with probability `flip`; an answer counts ``gain = w/(1 - 2 flip)``. Degrees
-    are those of the whole graph, `total` is their sum over all its vertices.
+    ``product(X)`` multiplies the matrix of estimates by X, shape (n, k); `std` is the standard deviation of the noise
+    on one of them. Degrees are those of the whole graph, `total` is their sum over all its vertices.
     """
 
-    answers: sparse.csr_array
-    flip: float
-    gain: float
+    product: Callable[[FloatArray], FloatArray]
+    std: float
     degrees: FloatArray
     total: float
     resolution: float
 
-    @property
-    def std(self) -> float:
-        """Standard deviation of the noise on one pair."""
-        return self.gain * math.sqrt(self.flip * (1 - self.flip))
-
     def with_groups(self, X: FloatArray) -> FloatArray:
         """Sums over the columns of X, shape (n, k)."""
-        sums = self.gain * (self.answers @ X - self.flip * (X.sum(axis=0) - X))
-        return np.asarray(sums - self.resolution * np.outer(self.degrees, self.degrees @ X / self.total))
+        return self.product(X) - self.resolution * np.outer(self.degrees, self.degrees @ X / self.total)
 
 
 def communities_of_answers(excesses: Excesses, rng: np.random.Generator) -> tuple[IntArray, FloatArray]:

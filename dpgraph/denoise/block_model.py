@@ -25,8 +25,6 @@ from dpgraph.compiled import njit
 from dpgraph.linalg.subgraphs import Subgraphs
 from dpgraph.typing import FloatArray, IntArray
 
-__all__ = ["draw_graph", "fit_density"]
-
 #: How often what is left of the stubs is joined anew, and how many edges an unwanted pair tries.
 _ROUNDS, _TRIES = 4, 200
 #: Groups that a vertex looks at before it begins one of its own.
@@ -194,6 +192,12 @@ def _join(stubs: IntArray, labels: IntArray, missing: FloatArray, rng: np.random
 
 
 @njit()
+def _code(u: int, v: int, n: int) -> int:
+    """One number for the pair of u and v."""
+    return min(u, v) * n + max(u, v)
+
+
+@njit()
 def _made_simple(
     ends: IntArray, labels: IntArray, by_label: IntArray, starts: IntArray, n: int, rng: np.random.Generator
 ) -> tuple[IntArray, IntArray]:
@@ -203,11 +207,10 @@ def _made_simple(
     edges between communities, stay as they are. `by_label` are the places of ends in the order of their communities,
     which begin at `starts`. If no such edge is found, x may be anywhere; pairs for which that fails are left out.
     """
-    known = set()
-    known.add(np.int64(-1))
+    known = {_code(0, 0, n)}  # of a loop: no edge has it
     bad = np.zeros(ends.size // 2, dtype=np.bool_)
     for e in range(bad.size):
-        code = min(ends[2 * e], ends[2 * e + 1]) * n + max(ends[2 * e], ends[2 * e + 1])
+        code = _code(ends[2 * e], ends[2 * e + 1], n)
         bad[e] = ends[2 * e] == ends[2 * e + 1] or code in known
         if not bad[e]:
             known.add(code)
@@ -221,9 +224,9 @@ def _made_simple(
             first, last = (starts[labels[u]], starts[labels[u] + 1]) if near else (0, ends.size)
             place = by_label[first + int(rng.random() * (last - first))]
             x, y = ends[place], ends[place ^ 1]
-            one, two = min(u, y) * n + max(u, y), min(x, v) * n + max(x, v)
+            one, two = _code(u, y, n), _code(x, v, n)
             if not bad[place // 2] and u != y and x != v and one != two and one not in known and two not in known:
-                known.remove(min(x, y) * n + max(x, y))
+                known.remove(_code(x, y, n))
                 known.add(one)
                 known.add(two)
                 ends[place], ends[mine] = u, x

@@ -13,9 +13,8 @@ import numpy as np
 from scipy import sparse
 
 from dpgraph.compiled import njit
+from dpgraph.denoise.modularity import sums_between
 from dpgraph.typing import FloatArray, IntArray
-
-__all__ = ["louvain"]
 
 #: Repetitions of a run, at most.
 _REPETITIONS = 10
@@ -44,7 +43,7 @@ def louvain(weights: sparse.csr_array, resolution: float, rng: np.random.Generat
     [0, 0, 0, 1, 1, 1]
     """
     found = [_one_run(weights, resolution, rng) for _ in range(runs)]
-    return max(found, key=lambda labels: _modularity(_between(weights, labels), resolution))
+    return max(found, key=lambda labels: _modularity(sums_between(weights, labels), resolution))
 
 
 def _one_run(weights: sparse.csr_array, resolution: float, rng: np.random.Generator) -> IntArray:
@@ -53,7 +52,7 @@ def _one_run(weights: sparse.csr_array, resolution: float, rng: np.random.Genera
         moved = _move_all(weights, labels, resolution, rng)
         labels = _numbered(labels)
         while True:
-            smaller = _between(weights, labels)
+            smaller = sums_between(weights, labels)
             groups = np.arange(smaller.shape[0])
             if not _move_all(smaller, groups, resolution, rng):
                 break
@@ -67,13 +66,6 @@ def _one_run(weights: sparse.csr_array, resolution: float, rng: np.random.Genera
 def _numbered(labels: IntArray) -> IntArray:
     """The same groups as numbers 0, 1, ..."""
     return np.unique(labels, return_inverse=True)[1]
-
-
-def _between(weights: sparse.csr_array, labels: IntArray) -> sparse.csr_array:
-    """Weights between groups; inside each, twice, on the diagonal."""
-    pairs, k = weights.tocoo(), int(labels.max()) + 1
-    ends = (labels[pairs.coords[0]], labels[pairs.coords[1]])
-    return sparse.coo_array((pairs.data, ends), shape=(k, k)).tocsr()
 
 
 def _modularity(between: sparse.csr_array, resolution: float) -> float:

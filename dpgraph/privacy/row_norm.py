@@ -22,8 +22,6 @@ from dpgraph.exceptions import DPGraphError
 from dpgraph.privacy.exact_sampling import geometric, geometric_sums
 from dpgraph.typing import BoolArray, FloatArray, IntArray
 
-__all__ = ["Body", "CrossPolytope", "NestedRows", "Range", "RowNorm", "nested_rows", "seeded_rows"]
-
 #: About so many random numbers are drawn at once.
 _BATCH = 1 << 20
 

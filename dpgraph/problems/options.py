@@ -13,12 +13,10 @@ class BoundedIterates:
 
     Parameters
     ----------
-    noise : {"auto", "gaussian", "laplace"}, default "auto"
-        ``"laplace"`` is pure: one to five sweeps over all vertices that read an edge once each. ``"gaussian"`` needs
-        delta and affords 24 or more sweeps of a core of large degrees; several such calls compose exactly under one
-        accountant. ``"auto"`` is pure for cuts, and for others where delta is 0 or epsilon is small: 2 to 40 sweeps
-        with K-norm noise that is drawn for all readings of a vertex together, or in a graph of few edges for its
-        epsilon ``"laplace"``.
+    noise : {"auto", "laplace"}, default "auto"
+        ``"laplace"``: one to five sweeps over all vertices that read an edge once each. ``"auto"``: 2 to 40 sweeps with
+        K-norm noise that is drawn for all readings of a vertex together, or, where that would be noisier or a graph has
+        few edges for its epsilon, ``"laplace"``.
     """
 
     noise: Literal["auto", "laplace"] = "auto"

@@ -10,7 +10,6 @@ from dpgraph.denoise.degree_tails import degree_counts
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import open_call
-from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
 from dpgraph.problems.communities.api import most_communities
 from dpgraph.releases.subgraphs import release_by_ladder, subgraphs_of
@@ -19,8 +18,6 @@ from dpgraph.releases.totals import release_degree_tails
 from dpgraph.results.graph_model import PrivateGraphModel
 from dpgraph.tuning import SYNTHESIS
 from dpgraph.typing import FloatArray, IntArray
-
-__all__ = ["private_synthetic_graph"]
 
 
 def private_synthetic_graph(  # noqa: PLR0913
@@ -98,11 +95,10 @@ def private_synthetic_graph(  # noqa: PLR0913
     """
     check_optional_delta(delta)
     resolution = check_positive("resolution", resolution)
-    noise = noise_source(rng)
     source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
     n = source.n_vertices
     wanted = most_communities(communities, n)
-    call = open_call(epsilon=epsilon, accountant=accountant, relation=Edge(), noise=noise)
+    call = open_call(epsilon=epsilon, accountant=accountant, relation=Edge(), noise=rng)
     of_communities, of_tails, of_triangles, of_edges = call.split(
         SYNTHESIS.communities, SYNTHESIS.tails, SYNTHESIS.triangles, SYNTHESIS.edges
     )

@@ -12,7 +12,7 @@ from dpgraph.privacy.call import Call
 from dpgraph.privacy.exact_sampling import flip_exponent, flip_probability
 from dpgraph.privacy.report import Pairs
 from dpgraph.releases.sweeps.iteration import Core
-from dpgraph.typing import IntArray
+from dpgraph.typing import FloatArray, IntArray
 
 #: False answers beyond this number would not fit into memory.
 FLIP_LIMIT = 5e7
@@ -43,6 +43,15 @@ class FlippedGraph:
     def gain(self) -> float:
         """What an answer counts in the unbiased estimate, w/(1 - 2p)."""
         return self.max_weight / (1 - 2 * self.flip)
+
+    @property
+    def std(self) -> float:
+        """Standard deviation of the noise on the estimate of one pair."""
+        return self.gain * math.sqrt(self.flip * (1 - self.flip))
+
+    def sums(self, X: FloatArray) -> FloatArray:
+        """Sums of (answer - p) x_j over the other vertices j, for each column x: times `gain`, unbiased estimates."""
+        return np.asarray(self.adjacency @ X - self.flip * (X.sum(axis=0) - X))
 
 
 def answer_noise(epsilon: float) -> float:

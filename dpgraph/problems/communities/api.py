@@ -10,7 +10,6 @@ from dpgraph.denoise.modularity import modularity
 from dpgraph.inputs.graphs import GraphSource, open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import open_call
-from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
 from dpgraph.problems.communities.strategy import COMMUNITY_STRATEGIES, CommunityTask
 from dpgraph.problems.strategy import Facts, Strategy, Undecided
@@ -18,8 +17,6 @@ from dpgraph.releases.answers import FLIP_LIMIT, answer_noise, expected_flips
 from dpgraph.releases.totals import release_total_weight
 from dpgraph.results.communities import PrivateCommunities, make_communities
 from dpgraph.tuning import COMMUNITIES
-
-__all__ = ["decide", "decide_by_degree", "most_communities", "private_communities"]
 
 #: Share of the budget for the mechanism.
 _MAIN_SHARE = 1 - COMMUNITIES.total_share
@@ -57,7 +54,7 @@ def private_communities(  # noqa: PLR0913
     delta : float, default 0.0
         0 <= delta < 1. Not spent: the release is pure.
     communities : "auto" or int
-        At most how many to find, from 1 to the number of vertices. "auto" merges as long as the estimated modularity
+        At most how many to find, at least 1. "auto" merges as long as the estimated modularity
         rises; a number of them is also merged down to. Fewer come back where some would be empty.
     resolution : float, default 1.0
         gamma > 0 in the modularity Q = sum_ij (A_ij - gamma d_i d_j / 2m) [c_i = c_j] / 2m: above 1 for smaller
@@ -124,11 +121,10 @@ def private_communities(  # noqa: PLR0913
     """
     check_optional_delta(delta)
     resolution = check_positive("resolution", resolution)
-    noise = noise_source(rng)
     source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
     wanted = most_communities(communities, source.n_vertices)
     choice = _chosen(mechanism, source, check_epsilon(epsilon))
-    call = open_call(epsilon=epsilon, accountant=accountant, relation=Edge(), noise=noise)
+    call = open_call(epsilon=epsilon, accountant=accountant, relation=Edge(), noise=rng)
     main, first = call.split(_MAIN_SHARE, COMMUNITIES.total_share)
     graph = source.read()
     total = release_total_weight(graph, first)

@@ -4,8 +4,6 @@ from typing import NamedTuple
 
 from dpgraph.problems.strategy import Registry
 
-__all__ = ["COMMUNITY_STRATEGIES", "CommunityTask"]
-
 
 class CommunityTask(NamedTuple):
     """At most so many communities, or as many as pay off (None)."""

@@ -37,8 +37,6 @@ from dpgraph.releases.totals import release_block_weights, release_degrees
 from dpgraph.tuning import COMMUNITIES
 from dpgraph.typing import FloatArray, IntArray
 
-__all__ = ["ReleasedCommunities", "release_communities"]
-
 #: Squares of larger scales overflow.
 _LARGEST_SCALE = 1e150
 #: Rows that have seen less than this part of all degrees choose by what they knew before.
@@ -74,28 +72,18 @@ def release_communities(
     what has been released, and of a generator.
     """
     degrees = _Degrees.release(graph, call.part(degree_share))
-    w, n = graph.max_weight, graph.n_vertices
-    mean, typical = call.epsilon * degrees.mean / w, call.epsilon * degrees.typical / w
-    # What starts communities is the rows of many edges, so that they decide whether there is a second sweep.
-    sweeps = 1 + (typical >= COMMUNITIES.second_sweep) + sum(mean >= signal for signal in COMMUNITIES.sweep_signals)
-    start = min(max(_number_of_labels(typical, resolution), communities or 1), n)
-    for_blocks, shared = COMMUNITIES.block_share, 1 - degree_share
-    run = _Run(graph, degrees, call.part(shared - sweeps * for_blocks), sweeps, start, resolution, communities or 1)
-    for sweep in tqdm(range(sweeps), desc="sweeps", disable=not progress):
+    n, for_blocks = graph.n_vertices, COMMUNITIES.block_share
+    schedule = _Schedule.of(degrees, call.epsilon / graph.max_weight, communities or 1, resolution)
+    run = _Run(graph, degrees, call.part(1 - degree_share - schedule.sweeps * for_blocks), schedule)
+    for sweep in tqdm(range(schedule.sweeps), desc="sweeps", disable=not progress):
         run.sweep(sweep)
         run.forget_unused()
-        name, last = f"weights after sweep {sweep + 1}", sweep == sweeps - 1
+        name, last = f"weights after sweep {sweep + 1}", sweep == schedule.sweeps - 1
         weights = BlockWeights.released(*release_block_weights(graph, run.labels, call.part(for_blocks), name=name))
         most, margin = (communities or n, 0.0) if last else (n, COMMUNITIES.merge_margin)
         groups, weights = merge_labels(weights, resolution, least=communities or 1, most=most, margin=margin)
         run.merge(groups)
     return ReleasedCommunities(run.labels, weights, degrees.values)
-
-
-def _number_of_labels(signal: float, resolution: float) -> int:
-    """Labels to begin with: as many as rows of many edges can tell apart, more where small communities are wanted."""
-    labels = min(resolution * signal / COMMUNITIES.signal_per_label, COMMUNITIES.most_labels)
-    return max(round(labels), COMMUNITIES.least_labels)
 
 
 def core_size(degrees: FloatArray, epsilon: float) -> int:
@@ -152,6 +140,29 @@ class _Degrees:
 
 
 @dataclass(frozen=True)
+class _Schedule:
+    """How many sweeps, labels to begin with, labels at least where a core begins with its own, and the resolution."""
+
+    sweeps: int
+    labels: int
+    communities: int
+    resolution: float
+
+    @classmethod
+    def of(cls, degrees: _Degrees, epsilon: float, communities: int, resolution: float) -> "_Schedule":
+        """By released degrees and the epsilon for an edge of weight 1.
+
+        The rows of many edges start communities: they decide whether there is a second sweep, and labels are as many as
+        they can tell apart, more where small communities are wanted.
+        """
+        mean, typical = epsilon * degrees.mean, epsilon * degrees.typical
+        sweeps = 1 + (typical >= COMMUNITIES.second_sweep) + sum(mean >= signal for signal in COMMUNITIES.sweep_signals)
+        labels = min(resolution * typical / COMMUNITIES.signal_per_label, COMMUNITIES.most_labels)
+        labels = max(round(labels), COMMUNITIES.least_labels, communities)
+        return cls(sweeps, min(labels, degrees.values.size), communities, resolution)
+
+
+@dataclass(frozen=True)
 class _Law:
     """Noise of a sweep: its scale, the square of that, its grid, and whether it is added to scores of a choice."""
 
@@ -168,18 +179,16 @@ class _Run:
     they say: the number of edges that were counted over the variance.
     """
 
-    def __init__(
-        self, graph: Graph, degrees: _Degrees, call: Call, sweeps: int, labels: int, resolution: float, wanted: int
-    ) -> None:
-        self.graph, self.degrees, self.call, self.sweeps, self.resolution = graph, degrees, call, sweeps, resolution
+    def __init__(self, graph: Graph, degrees: _Degrees, call: Call, schedule: _Schedule) -> None:
+        self.graph, self.degrees, self.call, self.schedule = graph, degrees, call, schedule
         n = graph.n_vertices
         order = degree_order(degrees.values, call.generator)
         answering = core_size(degrees.values[order] / graph.max_weight, call.epsilon)
-        reading = round(COMMUNITIES.head * n) if sweeps == COMMUNITIES.head_sweeps and n > 1 else 0
+        reading = round(COMMUNITIES.head * n) if schedule.sweeps == COMMUNITIES.head_sweeps and n > 1 else 0
         self.answers, self.core = answering > 0, Core(order, answering or reading)
         self.labels = np.zeros(n, dtype=np.int64)
-        self.count, self.wanted = labels, wanted
-        self.known = np.zeros((2, n, labels))
+        self.count = schedule.labels
+        self.known = np.zeros((2, n, self.count))
 
     def sweep(self, sweep: int) -> None:
         """Set all rows for an equal part of the budget."""
@@ -200,13 +209,12 @@ class _Run:
         """Set the rows of the core by answers about all of their pairs."""
         rows, values, w = self.core.rows, self.degrees.values, self.graph.max_weight
         flipped = release_flipped_graph(self.graph, self.call, core=self.core)
-        excesses = Excesses(
-            flipped.adjacency, flipped.flip, flipped.gain, values[rows], float(values.sum()), self.resolution
-        )
+        product, total = (lambda X: flipped.gain * flipped.sums(X)), float(values.sum())
+        excesses = Excesses(product, flipped.std, values[rows], total, self.schedule.resolution)
         self.labels[rows], found = communities_of_answers(excesses, self.call.generator)
         sizes = np.bincount(self.labels[rows], minlength=found.shape[1])
         expected = self.core.inside(values)[rows, None]
-        self.count = max(found.shape[1], self.wanted)
+        self.count = max(found.shape[1], self.schedule.communities)
         self.known = np.zeros((2, self.graph.n_vertices, self.count))
         says = expected / (sizes * excesses.std**2 + COMMUNITIES.sampling * w * expected)
         self.known[0, rows, : found.shape[1]] = says * found
@@ -223,11 +231,10 @@ class _Run:
 
     def _open(self, sweep: int, *, core: bool = False) -> "_Law":
         """Enter a sweep in the ledger, or what the rows of the core read of each other."""
-        chooses = sweep == self.sweeps - 1 and not core
-        w, unit = self.graph.max_weight, self.graph.weight_unit
-        call, pairs = (
-            (self.call, self.core.pairs) if core else (self.call.equal_part(self.sweeps), self.core.other_pairs)
-        )
+        sweeps, w, unit = self.schedule.sweeps, self.graph.max_weight, self.graph.weight_unit
+        chooses = sweep == sweeps - 1 and not core
+        call = self.call if core else self.call.equal_part(sweeps)
+        pairs = self.core.pairs if core else self.core.other_pairs
         bound = sensitivity.label_counts(w)
         step = grid_step(bound / call.epsilon, unit, bits=LAPLACE_BITS)
         if chooses:  # rounding is monotone: scores still move in one direction, by a step more
@@ -254,12 +261,12 @@ class _Run:
         expected = np.maximum(self.degrees.values[block] * part, _LEAST_WEIGHT * w)
         if law.chooses:
             says = expected / (law.variance + COMMUNITIES.sampling * w * expected)
-            public = other / says[:, None] - self.resolution * np.outer(expected, shares)
+            public = other / says[:, None] - self.schedule.resolution * np.outer(expected, shares)
             self.labels[block] = self.call.noise.noisy_argmax(exact, law.step, law.scale, public=public)
             return
         counts = self.call.noise.laplace_on_grid(exact, unit, law.scale)
         number = self.degrees.learn(block, counts.sum(axis=1), part, 2 * self.count * law.variance, w)
         says = expected / (2 * law.variance + COMMUNITIES.sampling * w * expected)
-        excess = counts - self.resolution * np.outer(number, shares)
+        excess = counts - self.schedule.resolution * np.outer(number, shares)
         self.known[side, block] = says[:, None] * excess
         self.labels[block] = np.argmax(self.known[side, block] + other, axis=1)

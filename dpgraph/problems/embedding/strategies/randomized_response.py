@@ -83,8 +83,7 @@ def _operator(flipped: FlippedGraph, root: FloatArray) -> LinearOperator:
 
     def multiply(x: FloatArray) -> FloatArray:
         y = root[:, None] * x.reshape(n, -1)
-        others = y.sum(axis=0) - y
-        product: FloatArray = root[:, None] * flipped.gain * (flipped.adjacency @ y - flipped.flip * others)
+        product: FloatArray = root[:, None] * flipped.gain * flipped.sums(y)
         return product.reshape(x.shape)
 
     return LinearOperator((n, n), matvec=multiply, matmat=multiply, rmatvec=multiply, dtype=np.float64)
