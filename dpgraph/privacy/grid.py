@@ -149,8 +149,34 @@ def _rounded_once(terms: list[float]) -> float:
         return _LARGEST if total > 0 else -_LARGEST
 
 
+class FirstAndLater:
+    """Weights of the first and of the later readings in a norm on all of them; a subclass has these two fields."""
+
+    readings: int
+    ratio: float
+
+    @property
+    def first(self) -> float:
+        """a, the norm of readings that all have size 1."""
+        return 1.0 if self.readings == 1 else 1 / (1 + self.ratio)
+
+    @property
+    def later(self) -> float:
+        """b, the norm of such readings without the first one."""
+        return self.ratio * self.first
+
+    def edge(self, *, from_zero: bool) -> float:
+        """Largest cost of an edge, both its rows together, if it adds at most 1 to every reading of either row.
+
+        With `from_zero`, at most one of any two rows sees the other in its first reading. Then one row is moved by
+        (0, z), which costs at most b (nothing where there is no z), and the other by (y, z), which costs at most a:
+        together 1. Otherwise both are moved by (y, z): 2 a.
+        """
+        return 1.0 if from_zero else 2 * self.first
+
+
 @dataclass(frozen=True)
-class ReadingNorm:
+class ReadingNorm(FirstAndLater):
     """Norm on all readings of one number: N(y, z) = a |y| + b max(max|z| - |y|, 0).
 
     y is the first reading, z are the others, a = 1/(1 + ratio), b = ratio/(1 + ratio); a = 1 for a single reading,
@@ -167,25 +193,6 @@ class ReadingNorm:
     def __post_init__(self) -> None:
         if self.readings < 1 or not 0 < self.ratio <= 1:
             raise DPGraphError("internal error: a norm of readings needs one reading at least and 0 < ratio <= 1")
-
-    @property
-    def first(self) -> float:
-        """a, the norm of a vector whose entries are all 1."""
-        return 1.0 if self.readings == 1 else 1 / (1 + self.ratio)
-
-    @property
-    def later(self) -> float:
-        """b, the norm of such a vector without the first reading."""
-        return self.ratio * self.first
-
-    def edge(self, *, from_zero: bool) -> float:
-        """Largest cost of an edge, both its rows together, if it adds at most 1 to every reading of either row.
-
-        With `from_zero`, at most one of any two rows sees the other in its first reading. Then one row is moved by
-        (0, z), which costs at most b (nothing where there is no z), and the other by (y, z), which costs at most a:
-        together 1. Otherwise both are moved by (y, z): 2 a.
-        """
-        return 1.0 if from_zero else 2 * self.first
 
     def variances(self, scale: float) -> tuple[float, float]:
         """Variance of the first reading, and of a later one, under density exp(-N / scale).

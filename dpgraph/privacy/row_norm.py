@@ -20,6 +20,7 @@ from scipy.special import gammaln, logsumexp
 
 from dpgraph.exceptions import DPGraphError
 from dpgraph.privacy.exact_sampling import geometric, geometric_sums
+from dpgraph.privacy.grid import FirstAndLater
 from dpgraph.typing import BoolArray, FloatArray, IntArray
 
 #: About so many random numbers are drawn at once.
@@ -167,7 +168,7 @@ class Range:
 
 
 @dataclass(frozen=True)
-class RowNorm:
+class RowNorm(FirstAndLater):
     """Norm on all readings of one row: N(y, z) = a |y| + b max(max|z| - |y|, 0), |.| the norm of a body.
 
     As :class:`~dpgraph.privacy.grid.ReadingNorm`, with rows in place of numbers: y is the first reading, z are the
@@ -188,20 +189,6 @@ class RowNorm:
     def dimension(self) -> int:
         """D, of the body."""
         return self.body.columns - self.body.shifts
-
-    @property
-    def first(self) -> float:
-        """a, the norm of readings whose rows all have norm 1."""
-        return 1.0 if self.readings == 1 else 1 / (1 + self.ratio)
-
-    @property
-    def later(self) -> float:
-        """b, the norm of such readings without the first one."""
-        return self.ratio * self.first
-
-    def edge(self, *, from_zero: bool) -> float:
-        """As :meth:`~dpgraph.privacy.grid.ReadingNorm.edge`."""
-        return 1.0 if from_zero else 2 * self.first
 
     def variances(self, scale: float) -> tuple[float, float]:
         """Variance in each direction of the first reading, and of a later one, under density exp(-N / scale).
