@@ -9,7 +9,8 @@ import pytest
 import dpgraph
 from dpgraph.denoise.state_evolution import one_sweep, random_graph
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.interfaces.planning import block_stand_in, plan
+from dpgraph.interfaces.planning import plan
+from dpgraph.interfaces.stand_ins import block_stand_in
 from dpgraph.problems.cut.strategy import CUTS
 from dpgraph.strategies import Coherence
 

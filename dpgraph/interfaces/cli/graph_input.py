@@ -177,7 +177,7 @@ class GraphRelease(Planning, Release, GraphRequest):
 
     def _rehearse(self, given: dict[str, Any]) -> tuple[list[str], PrivacyReport]:
         # Release from a public random graph.
-        from dpgraph.interfaces.planning import expected_degrees, stand_in
+        from dpgraph.interfaces.stand_ins import expected_degrees, stand_in
 
         n, degree = self.public_size()
         max_weight, correlation = self.max_weight or 1.0, getattr(self, "correlation", 0.0)

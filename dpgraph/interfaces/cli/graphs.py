@@ -171,7 +171,7 @@ class CSP(Planning, StrategyRelease):
         from dpgraph.datasets import planted_csp
         from dpgraph.evaluate import csp_value
         from dpgraph.instance import TwoCSP
-        from dpgraph.interfaces.planning import STAND_IN, expected_degrees, stand_in
+        from dpgraph.interfaces.stand_ins import STAND_IN, expected_degrees, stand_in
 
         n, degree = self.public_size()
         if self.adjacency == "edge":
@@ -277,7 +277,7 @@ class Embed(GraphRelease, StrategyRelease):
 
     def _rehearse(self, given: dict[str, Any]) -> tuple[list[str], PrivacyReport]:
         # Answers suit small graphs, as stand-ins are; "auto" of a larger graph stands for what does not grow with n.
-        from dpgraph.interfaces.planning import STAND_IN
+        from dpgraph.interfaces.stand_ins import STAND_IN
 
         grows = self.mechanism == "auto" and self.public_size()[0] > STAND_IN
         if grows and self.delta > 0:
