@@ -54,8 +54,6 @@ CHANGED = {
     r"private_normalized_adjacency\(planted-cut\) mechanism=noisy-power epsilon=(0.3|1) ": PRODUCTS,
     r"private_normalized_adjacency\((regular 400|weighted 80)\) mechanism=auto rank=2 epsilon=(0.3|1) ": PRODUCTS,
     r"private_normalized_adjacency\(.*mechanism=(auto|randomized-response) (rank=\d )?epsilon=16 ": "eigenvectors of answers are refined at every epsilon: little noise was left as it is",
-    r"(private_communities\(|sklearn\(.*estimator=PrivateCommunities|plan\(\) problem=communities|command line\(\) line=communities )": "communities may come from randomised response; half a per cent of the budget buys the total weight, which decides; a second sweep goes by the root mean square degree",
-    r"(synthetic graph\(|command line\(\) line=synthesize )": "a second sweep of communities goes by the root mean square degree",
 }
 
 
