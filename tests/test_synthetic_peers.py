@@ -251,6 +251,7 @@ def test_the_best_pure_peer_is_not_the_one_that_spends_delta():
     assert "| NMI | 0 / 0 / 1 | 1 / 0 / 0 |" in tally
 
 
+@pytest.mark.usefixtures("graphs_dir")
 def test_one_command_forgets_and_measures_our_rows_again(tmp_path, monkeypatch):
     monkeypatch.setattr(table, "RESULTS", tmp_path)
     monkeypatch.setattr(tables, "RESULTS", tmp_path)
@@ -275,6 +276,7 @@ def test_names_of_methods_and_measures_agree():
     assert tables.MEASURES[: len(synthetic_graphs.MEASURES)] == synthetic_graphs.MEASURES
 
 
+@pytest.mark.usefixtures("graphs_dir")
 def test_a_row_has_every_measure():
     row = table.measure("fb100-Caltech36", 1.0, "TmF")
     assert set(row) == set(table.COLUMNS)
