@@ -9,7 +9,6 @@ import math
 
 import numpy as np
 
-from dpgraph.privacy.grid import ReadingNorm
 from dpgraph.privacy.row_norm import RowNorm
 from dpgraph.typing import FloatArray
 
@@ -115,69 +114,47 @@ def first_sweep(max_weight: float, entry: float = 1.0) -> float:
     return max_weight * entry
 
 
-def repeated_readings(envelope: float, norm: ReadingNorm, *, from_zero: bool) -> float:
-    """Change of all readings of all rows in repeated sweeps, in a norm N for each number, summed.
-
-    N is :class:`~dpgraph.privacy.grid.ReadingNorm`: N(y, z) = a |y| + b max(max|z| - |y|, 0), y the first
-    reading of a number and z the others, a + b = 1, a >= b (a = 1 where there are no others). `envelope` is the sum,
-    over the numbers in a row of fields, of the most that an edge moves each of them in any reading: w for signs.
-
-    *Theorem.* Let X be public at all times. Rows of the fields at X are read, and rows of X are set, each row as often
-    as its noise was drawn for. Let X_i be zero until row i has been read once, or has forgone its first reading, for
-    every i (`from_zero`). If the readings of each number together get noise of density proportional to exp(-N / s),
-    independent between numbers, all outputs together are (`envelope` / s)-DP, although X and the order of the rows
-    depend on the outputs before. Without that condition they are (2 a `envelope` / s)-DP.
-
-    *Proof.* Fix the outputs. Then X is fixed at all times, and neighbours that differ in the edge {i, j} have the same
-    exact readings but of rows i and j, whose number k moves by at most w_k each time, sum_k w_k = `envelope`. A
-    number moves by some (y, z), N(y, z) = max(a |y|, (a - b) |y| + b max|z|) <= a w_k. Under the condition one of the
-    two rows moves by (0, z), N(0, z) <= b w_k: the one that was read first, when the other one was still zero, or that
-    has forgone its first reading. The density of the outputs is a product of conditional densities, which multiply,
-    for each number, to the density of its noise at outputs minus exact readings. N is a norm, so the logarithm of that
-    of one row moves by at most b w_k / s and that of the other by at most a w_k / s; a + b = 1. With a single reading
-    one row does not move at all, and a = 1. On a grid sums take the place of integrals. Where a = b = 1/2 the norm is
-    that of a cube, and 2 a = 1: the condition is not needed.
-
-    *The condition is needed otherwise.* Let X_i = X_j = 1 from the start, and read both rows: both move by (w, ..., w),
-    at a price of 2 a w, 2/1.7 of w at ratio 0.7 and 2 w for a single reading.
-
-    For T separate Laplace releases the change would be 2 T w. M. Hardt, K. Talwar, "On the geometry of differential
-    privacy", STOC 2010, section 4 (the K-norm mechanism); T. Steinke, J. Ullman, "Between pure and approximate
-    differential privacy", JPC 2016 (noise from a cube). That later queries may depend on earlier answers, and the
-    nested cubes, are proved here.
-    """
-    return envelope * norm.edge(from_zero=from_zero)
-
-
-def repeated_rows(size: float, norm: RowNorm, *, from_zero: bool) -> float:
+def repeated_readings(size: float, norm: RowNorm, *, from_zero: bool) -> float:
     """Change of all readings of all rows in repeated sweeps, in a norm N for each row of numbers, summed.
 
     N is :class:`~dpgraph.privacy.row_norm.RowNorm`: N(y, z) = a |y| + b max(max|z| - |y|, 0), y the first reading of a
     row and z the others, |.| a norm of one reading of a row, or a norm of such a row up to a constant that is added to
     all its numbers; a + b = 1, a >= b (a = 1 where there are no others). `size` is a bound on |d|, d what an edge adds
-    to a row of fields in any one reading: w in the sum of absolute values for fields A X, X in the simplex.
+    to a row of fields in any one reading: w in the sum of absolute values for fields A X, X in the simplex. Numbers
+    that get noise by themselves are rows of one number each. Then `size` is the sum, over the numbers in a row of
+    fields, of the most that an edge moves each of them in any reading: w for signs.
 
-    *Theorem.* Let X be public at all times, and let rows be read and set as for :func:`repeated_readings`, X_i being
-    zero until row i has been read once, or has forgone its first reading (`from_zero`). If all readings of a row
-    together get noise of density proportional to exp(-N / s), independent between rows, and if rows are released up to
-    a constant where |.| does not see constants, all outputs together are (`size` / s)-DP, although X and the order of
-    the rows depend on the outputs before. Without that condition they are (2 a `size` / s)-DP.
+    *Theorem.* Let X be public at all times. Rows of the fields at X are read, and rows of X are set, each row as often
+    as its noise was drawn for. Let X_i be zero until row i has been read once, or has forgone its first reading, for
+    every i (`from_zero`). If all readings of a row together get noise of density proportional to exp(-N / s),
+    independent between rows, and if rows are released up to a constant where |.| does not see constants, all outputs
+    together are (`size` / s)-DP, although X and the order of the rows depend on the outputs before. Without that
+    condition they are (2 a `size` / s)-DP.
 
     *Proof.* N(y, z) = max(a |y|, (a - b) |y| + b max|z|) is a norm of all readings of a row, or one of readings up to
     constants, in which case outputs, noise and densities are those of classes of rows that differ by constants. Fix
     the outputs, and with them X at all times. Neighbours that differ in the edge {i, j} have the same exact readings
     but of rows i and j. One of these moves by (y, z) with |y| <= size and |z_t| <= size for each t: by a `size` at most
-    in N, whatever direction each reading moves in. The other one moves by (0, z), b `size` at most: the one that was
-    read first, or that has forgone its first reading. The densities of the noise of both rows at outputs minus exact
-    readings therefore change by factors of at most exp(a `size` / s) and exp(b `size` / s); a + b = 1.
+    in N, whatever direction each reading moves in. Under the condition the other one moves by (0, z), b `size` at most:
+    the one that was read first, when the other one was still zero, or that has forgone its first reading. The density
+    of the outputs is a product of conditional densities, which multiply, for each row, to the density of its noise at
+    outputs minus exact readings. So the logarithms of those of both rows move by at most a `size` / s and b `size` / s;
+    a + b = 1. With a single reading one row does not move at all, and a = 1. Numbers by themselves move by at most
+    their part of `size`, and the parts add up. On a grid sums take the place of integrals. Where a = b = 1/2, 2 a = 1:
+    the condition is not needed.
 
-    *The sum over numbers of the largest reading is no such bound.* Let row j have label 1 when row i is first read and
-    label 2 when it is read again. Then number 1 moves by w in one reading, and number 2 by w in another: with noise for
-    each number by itself, in the norm of :func:`repeated_readings`, that costs twice w, and up to K w for K labels.
-    Here it costs w. Where the same number moves in each reading (one entry of a table), the sum over numbers is right,
-    and independent noise for each number is the law of its norm.
+    *The condition is needed otherwise.* Let X_i = X_j = 1 from the start, and read both rows: both move by (w, ..., w),
+    at a price of 2 a w, 2/1.7 of w at ratio 0.7 and 2 w for a single reading.
 
-    M. Hardt, K. Talwar, "On the geometry of differential privacy", STOC 2010, section 4 (the K-norm mechanism).
+    *The sum over numbers of the largest reading is no bound for a whole row.* Let row j have label 1 when row i is
+    first read and label 2 when it is read again. Then number 1 moves by w in one reading, and number 2 by w in another:
+    with noise for each number by itself that costs twice w, and up to K w for K labels. As a row it costs w. Where the
+    same number moves in each reading (one entry of a table), noise for each number by itself is right.
+
+    For T separate Laplace releases the change would be 2 T w. M. Hardt, K. Talwar, "On the geometry of differential
+    privacy", STOC 2010, section 4 (the K-norm mechanism); T. Steinke, J. Ullman, "Between pure and approximate
+    differential privacy", JPC 2016 (noise from a cube). That later queries may depend on earlier answers, and the
+    nested bodies, are proved here.
     """
     return size * norm.edge(from_zero=from_zero)
 

@@ -6,8 +6,7 @@ independent uniform bits; all draws are made of coins of probability exp(-x) for
 
 References
 ----------
-C. Canonne, G. Kamath, T. Steinke, "The discrete Gaussian for differential privacy", NeurIPS 2020, Algorithms 1 to 3;
-M. Hardt, K. Talwar, "On the geometry of differential privacy", STOC 2010, section 4.1 (:func:`nested_cubes`).
+C. Canonne, G. Kamath, T. Steinke, "The discrete Gaussian for differential privacy", NeurIPS 2020, Algorithms 1 to 3.
 """
 
 import math
@@ -98,38 +97,6 @@ def discrete_gaussian(count: int, scale: float, generator: np.random.Generator) 
     return draws
 
 
-def nested_cubes(
-    count: int, later: int, exponents: tuple[int, int], generator: np.random.Generator
-) -> tuple[IntArray, IntArray]:
-    """First entries of `count` independent integer vectors, and half-widths of the cubes that hold their other entries.
-
-    A vector (y, z), z of `later` entries, has probability proportional to exp(-g |y| - h max(max|z| - |y|, 0)) exactly,
-    if z is drawn uniformly from {-r, ..., r}^later, r its half-width. `exponents` are g >= h > 0, in units of
-    2**-EXPONENT_BITS; it is fast where both are much smaller than 1/`later`, the noise being many steps wide. Returned
-    are y and r, each of shape (count,).
-
-    Given y the weight of z is sum over r >= max(|y|, max|z|) of e^(-h (r - |y|)) (1 - e^-h). So (y, r) has weight
-    (2 r + 1)^m e^(-g |y| - h (r - |y|)) for r >= |y|, m = `later`. Let |y| be a sum of j + 1 geometric variables of
-    rate g and r - |y| one of m - j + 1 of rate h, where j = 0, ..., m has weight ((1 - e^-h)/(1 - e^-g))^j: their joint
-    weight is C(r + m + 1, m) e^(-g |y| - h (r - |y|)) by Vandermonde's identity, of which the product of (2 r + 1)/(2 r
-    + 2 i), i = 2, ..., m + 1, and one half where y = 0, which has one sign, are accepted.
-    """
-    y, r = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64)
-    wanted = np.arange(count)
-    while wanted.size:
-        some = wanted[: max(_BATCH // (later + 2), 1)]
-        terms = _ratio_powers(some.size, later, exponents, generator)
-        inner = geometric_sums(terms + 1, exponents[0], generator)
-        half_widths = inner + geometric_sums(later - terms + 1, exponents[1], generator)
-        accepted = (inner > 0) | (generator.integers(0, 2, size=some.size) > 0)
-        for i in range(2, later + 2):
-            accepted &= generator.integers(0, 2 * (half_widths + i)) < 2 * half_widths + 1
-        r[some] = half_widths
-        y[some] = inner * (2 * generator.integers(0, 2, size=some.size) - 1)
-        wanted = np.concatenate([some[~accepted], wanted[some.size :]])
-    return y, r
-
-
 def random_subset(size: int, exponent: int, generator: np.random.Generator) -> IntArray:
     """A random subset of {0, ..., size - 1}, increasing: each element independently, with probability 1 - exp(-g).
 
@@ -146,24 +113,6 @@ def random_subset(size: int, exponent: int, generator: np.random.Generator) -> I
         found.append(members[members < size])
         start = int(members[-1]) + 1
     return np.concatenate(found) if found else np.zeros(0, dtype=np.int64)
-
-
-def _ratio_powers(count: int, largest: int, exponents: tuple[int, int], generator: np.random.Generator) -> IntArray:
-    """Independent j in {0, ..., largest} of weight t^j, t = (1 - e^-h)/(1 - e^-g) with exponents g >= h.
-
-    t is the probability that of geometric variables of rates h and g - h the first is not larger than the second: it
-    is the first to fail when coins of both kinds are tossed in pairs.
-    """
-    if exponents[0] == exponents[1]:
-        return generator.integers(0, largest + 1, size=count)
-    powers = np.zeros(count, dtype=np.int64)
-    alive = np.arange(count)
-    while alive.size:
-        first, second = (geometric(alive.size, e, generator) for e in (exponents[1], exponents[0] - exponents[1]))
-        alive = alive[first <= second]
-        powers[alive] += 1
-        powers[alive[powers[alive] > largest]] = 0  # from the start again
-    return powers
 
 
 def geometric_sums(terms: IntArray, exponent: int, generator: np.random.Generator) -> IntArray:

@@ -23,13 +23,11 @@ Proof: docs/proofs.md, "Numbers in a computer".
 """
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from scipy.special import gammaln, logsumexp
 
-from dpgraph.exceptions import DPGraphError, InvalidGraphError, InvalidParameterError
+from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.typing import BoolArray, FloatArray
 
 #: The scale of the noise is at least this many steps of the grid. A larger epsilon than the second number counts as it:
@@ -147,70 +145,6 @@ def _rounded_once(terms: list[float]) -> float:
         return float(total)
     except OverflowError:
         return _LARGEST if total > 0 else -_LARGEST
-
-
-class FirstAndLater:
-    """Weights of the first and of the later readings in a norm on all of them; a subclass has these two fields."""
-
-    readings: int
-    ratio: float
-
-    @property
-    def first(self) -> float:
-        """a, the norm of readings that all have size 1."""
-        return 1.0 if self.readings == 1 else 1 / (1 + self.ratio)
-
-    @property
-    def later(self) -> float:
-        """b, the norm of such readings without the first one."""
-        return self.ratio * self.first
-
-    def edge(self, *, from_zero: bool) -> float:
-        """Largest cost of an edge, both its rows together, if it adds at most 1 to every reading of either row.
-
-        With `from_zero`, at most one of any two rows sees the other in its first reading. Then one row is moved by
-        (0, z), which costs at most b (nothing where there is no z), and the other by (y, z), which costs at most a:
-        together 1. Otherwise both are moved by (y, z): 2 a.
-        """
-        return 1.0 if from_zero else 2 * self.first
-
-
-@dataclass(frozen=True)
-class ReadingNorm(FirstAndLater):
-    """Norm on all readings of one number: N(y, z) = a |y| + b max(max|z| - |y|, 0).
-
-    y is the first reading, z are the others, a = 1/(1 + ratio), b = ratio/(1 + ratio); a = 1 for a single reading,
-    which has no others, so that N(y) = |y|. As the larger of a |y| and (a - b) |y| + b max|z| it is a norm. At
-    ratio = 1 its unit ball is a cube.
-    """
-
-    #: At least 1.
-    readings: int
-    #: In (0, 1]. A smaller ratio makes the first reading more precise and the others less. At 0.7 most of the gain in
-    #: the first is there and little is lost in the others (tuned on planted cuts, checked on SNAP and Facebook100).
-    ratio: float = 0.7
-
-    def __post_init__(self) -> None:
-        if self.readings < 1 or not 0 < self.ratio <= 1:
-            raise DPGraphError("internal error: a norm of readings needs one reading at least and 0 < ratio <= 1")
-
-    def variances(self, scale: float) -> tuple[float, float]:
-        """Variance of the first reading, and of a later one, under density exp(-N / scale).
-
-        With M = |y|, half-width M + B of the cube of z and m numbers in z, (M, B) has the density (M + B)^m
-        exp(-a M - b B): by the binomial formula a mixture of gamma variables.
-        """
-        m = self.readings - 1
-        whole = self._log_integral(0, m)
-        half_width = self._log_integral(0, m + 2) - whole
-        return math.exp(self._log_integral(2, m) - whole) * scale**2, math.exp(half_width) / 3 * scale**2
-
-    def _log_integral(self, power: int, m: int) -> float:
-        """Logarithm of the integral of M^power (M + B)^m exp(-a M - b B) over M, B >= 0."""
-        j = np.arange(m + 1)
-        terms = gammaln(power + j + 1) - gammaln(j + 1)
-        terms -= (power + j + 1) * math.log(self.first) + (m - j + 1) * math.log(self.later)
-        return float(logsumexp(terms) + gammaln(m + 1))
 
 
 def reading_grid(envelope: float, columns: int, unit: float, epsilon: float) -> tuple[float, float, float]:

@@ -11,7 +11,6 @@ import math
 import os
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,6 @@ from dpgraph.privacy.count_noise import cauchy_offset, ladder_offset
 from dpgraph.privacy.exact_sampling import EXPONENT_BITS
 from dpgraph.privacy.grid import (
     LAPLACE_BITS,
-    ReadingNorm,
     Terms,
     add_on_grid,
     coins,
@@ -123,30 +121,25 @@ class NoiseSource:
         return largest
 
     def readings(
-        self, shape: tuple[int, int], rows: IntArray, norm: ReadingNorm | RowNorm, unit: float, scale: float
+        self, shape: tuple[int, int], rows: IntArray, norm: RowNorm, unit: float, scale: float
     ) -> ReadingNoise:
-        """Noise for all readings of `rows` of an array, of density exp(-norm / scale): one vector a number, or a row.
+        """Noise for all readings of `rows` of an array, of density exp(-norm / scale).
+
+        A norm of rows as long as those of the array has one vector for each of them, one of single numbers has one for
+        each number.
 
         The noise is rounded to a grid whose step `unit` should be thousands of times smaller
         (:func:`~dpgraph.privacy.grid.reading_grid`).
         """
         rates = norm.first * unit / scale, norm.later * unit / scale
         exponents = math.floor(rates[0] * 2.0**EXPONENT_BITS), math.floor(rates[1] * 2.0**EXPONENT_BITS)
-        if isinstance(norm, RowNorm):
-            if self.seeded:
-                first, radii = seeded_rows(rows.size, norm, rates, self._generator)
-            else:
-                first, radii = nested_rows(rows.size, norm, exponents, self.generator)
-            nested = NestedRows.of(shape, rows, norm.body, first, radii)
-            return ReadingNoise(self, norm, unit, scale, rows, nested)
-        count, later = rows.size * shape[1], norm.readings - 1
+        count = rows.size * (shape[1] // norm.body.columns)
         if self.seeded:
-            drawn = _seeded_cubes(self._generator, count, later, rates)
+            first, radii = seeded_rows(count, norm, rates, self._generator)
         else:
-            drawn = exact.nested_cubes(count, later, exponents, self.generator)
-        cubes = np.zeros((2, *shape), dtype=np.int64)
-        cubes[:, rows] = np.reshape(drawn, (2, -1, shape[1]))
-        return ReadingNoise(self, norm, unit, scale, rows, _NestedCubes(*cubes))
+            first, radii = nested_rows(count, norm, exponents, self.generator)
+        nested = NestedRows.of(shape, rows, norm.body, first, radii)
+        return ReadingNoise(self, norm, unit, scale, rows, nested)
 
     def scalars(self, values: Terms, unit: float, scale: float) -> FloatArray:
         """Release a few reals: rounded to the grid `unit`, plus discrete Gaussian noise of parameter `scale`."""
@@ -210,36 +203,22 @@ class NoiseSource:
         return draws.reshape(shape)
 
 
-@dataclass(frozen=True)
-class _NestedCubes:
-    """First readings of all numbers, and half-widths of the cubes that hold the later ones."""
-
-    first: IntArray
-    half_widths: IntArray
-
-    def later(self, rows: IntArray, generator: np.random.Generator) -> IntArray:
-        """Noise for one more reading of each of these rows."""
-        widths = self.half_widths[rows]
-        return generator.integers(-widths, widths + 1)
-
-
 class ReadingNoise:
-    """Noise for several readings of the same numbers: one noise vector a number, of which each reading uses one entry.
+    """Noise for several readings of the same rows: one vector of noise a row, or a number; each reading uses a part.
 
-    Use :meth:`NoiseSource.readings`. The entries of a vector lie in a cube, whose half-width is drawn first. Given the
-    half-width, the noise of the later readings is uniform and independent, so it is drawn when it is needed. Where a
-    row has one vector for all its numbers (:class:`~dpgraph.privacy.row_norm.RowNorm`), another body stands in for the
-    cube, and rows may be released up to a constant.
+    Use :meth:`NoiseSource.readings`. The later parts of a vector lie in one body (:mod:`dpgraph.privacy.row_norm`),
+    whose size is drawn first. Given the size, they are uniform and independent, so that they are drawn when they are
+    needed. Rows may be released up to a constant.
     """
 
     def __init__(
         self,
         source: NoiseSource,
-        norm: ReadingNorm | RowNorm,
+        norm: RowNorm,
         unit: float,
         scale: float,
         rows: IntArray,
-        nested: _NestedCubes | NestedRows,
+        nested: NestedRows,
     ) -> None:
         self.norm, self.scale = norm, scale
         self._source, self._unit, self._nested = source, unit, nested
@@ -261,8 +240,7 @@ class ReadingNoise:
         return self._release(values, self._nested.later(rows, self._source.generator))
 
     def _release(self, values: FloatArray, draws: IntArray) -> FloatArray:
-        shifts = isinstance(self.norm, RowNorm) and self.norm.body.shifts
-        add = self._source.on_grid_up_to_constants if shifts else self._source.on_grid
+        add = self._source.on_grid_up_to_constants if self.norm.body.shifts else self._source.on_grid
         return add(values, self._unit, draws.astype(np.float64))
 
 
@@ -287,14 +265,3 @@ def _seeded_discrete(generator: np.random.Generator, law: str, size: int, scale:
         return np.rint(generator.standard_normal(size) * scale)
     success = -np.expm1(-1.0 / scale)
     return (generator.geometric(success, size) - generator.geometric(success, size)).astype(np.float64)
-
-
-def _seeded_cubes(
-    generator: np.random.Generator, count: int, later: int, rates: tuple[float, float]
-) -> tuple[IntArray, IntArray]:
-    """Reproducible stand-in for :func:`~dpgraph.privacy.exact_sampling.nested_cubes`, of the same law up to a step."""
-    weights = (rates[1] / rates[0]) ** np.arange(later + 1)
-    terms = generator.choice(later + 1, size=count, p=weights / weights.sum())
-    inner = np.rint(generator.gamma(terms + 1) / rates[0]).astype(np.int64)
-    outer = np.rint(generator.gamma(later - terms + 1) / rates[1]).astype(np.int64)
-    return inner * generator.choice(np.array([-1, 1]), size=count), inner + outer

@@ -11,10 +11,10 @@ from dpgraph.denoise.iterates import ITERATE_UNIT, Signs, number_of_label_repeat
 from dpgraph.exceptions import DPGraphError
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.call import open_call as open_any_call
-from dpgraph.privacy.grid import ReadingNorm
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
 from dpgraph.privacy.report import Pairs
+from dpgraph.privacy.row_norm import NUMBER, RowNorm
 from dpgraph.releases.sweeps.core import PublicIterate, release_repeated_sweeps
 from dpgraph.releases.sweeps.iteration import Core, FieldOracle, Iteration, repeated_core
 from dpgraph.tuning import REPEATS
@@ -73,7 +73,7 @@ def iterate_of(n, readings, looks):
         return np.zeros((block.size, 1))
 
     oracle = FieldOracle(n, 1, fields, unit=ITERATE_UNIT, row_bound=1.0, envelope=1.0)
-    drawn = noise_source(0).readings((n, 1), np.arange(n), ReadingNorm(readings), ITERATE_UNIT, 1.0)
+    drawn = noise_source(0).readings((n, 1), np.arange(n), RowNorm(readings, NUMBER), ITERATE_UNIT, 1.0)
     return PublicIterate(oracle, drawn, (1.0, 2.0))
 
 

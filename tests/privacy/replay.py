@@ -30,12 +30,12 @@ from dpgraph.bounds.k_norm import Hull
 from dpgraph.exceptions import DPGraphError
 from dpgraph.privacy import call as private_call
 from dpgraph.privacy.exact_sampling import flip_exponent
-from dpgraph.privacy.grid import ReadingNorm, Terms
+from dpgraph.privacy.grid import Terms
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.matrix_noise import LARGER_TRACE, MatrixLaw
 from dpgraph.privacy.noise import NoiseSource, ReadingNoise, noise_source
 from dpgraph.privacy.report import LedgerEntry, PrivacyReport
-from dpgraph.privacy.row_norm import Body, Range, RowNorm
+from dpgraph.privacy.row_norm import NUMBER, Body, Range, RowNorm
 from dpgraph.releases import symmetric as symmetric_release
 from dpgraph.releases.eigenspaces import projector as subspace
 from dpgraph.releases.records import histogram as histogram_release
@@ -53,7 +53,7 @@ class Release:
     #: Of a reading: its rows, whether it is their first one, and the norm of all readings of a row.
     rows: np.ndarray | None = None
     first: bool = False
-    norm: ReadingNorm | RowNorm | None = None
+    norm: RowNorm | None = None
 
 
 class Noise(np.ndarray):
@@ -237,15 +237,12 @@ def exact_sum(values: Terms) -> np.ndarray:
 
 
 def reading_norms(releases: list[Release], changes: list[np.ndarray]) -> dict[int, float]:
-    """Row -> norm of the changes of all its readings, by the formula of the theorem.
-
-    sensitivity.repeated_readings adds up the numbers of a row, sensitivity.repeated_rows has one norm for all of them.
-    """
+    """Row -> norm of the changes of all its readings, by the formula of the theorem: of each number, or of the row."""
     if not releases:
         return {}
     norm = releases[0].norm
     rows = np.unique(np.concatenate([release.rows for release in releases]))
-    together = isinstance(norm, RowNorm)
+    together = norm.body != NUMBER
     first, later = (np.zeros((rows.size, 1 if together else changes[0].shape[1])) for _ in range(2))
     for release, change in zip(releases, changes, strict=True):
         largest, place = first if release.first else later, np.searchsorted(rows, release.rows)

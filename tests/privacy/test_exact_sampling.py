@@ -21,7 +21,6 @@ from dpgraph.privacy.exact_sampling import (
     exponential_coins,
     flip_exponent,
     flip_probability,
-    nested_cubes,
     random_subset,
 )
 from dpgraph.privacy.noise import noise_source
@@ -333,50 +332,3 @@ def test_the_best_is_drawn_with_the_law_of_exponential_noise():
 def test_the_best_of_one_and_the_best_at_a_huge_epsilon_are_certain():
     assert noise_source(0).noisy_best(np.array([5]), 1.0) == 0
     assert noise_source(0).noisy_best(np.array([0, (190 << 20) - 1, 190 << 20]), 1e300) == 2
-
-
-# --- nested cubes ----------------------------------------------------------------------------------------------
-
-
-def cube_weight(y, z, g, h):
-    outer = np.abs(z).max(axis=-1, initial=0)
-    return np.exp(-g * np.abs(y) - h * np.maximum(outer - np.abs(y), 0))
-
-
-@pytest.mark.parametrize("later", [0, 1, 2])
-@pytest.mark.parametrize(("g", "h"), [(0.9, 0.5), (0.7, 0.65), (1.5, 0.4)])
-def test_nested_cubes_have_the_law_that_is_written_above_them(later, g, h):
-    y, r = nested_cubes(DRAWS, later, (round(g * ONE), round(h * ONE)), rng(1))
-    z = rng(2).integers(-r[:, None], r[:, None] + 1, size=(DRAWS, later))
-    box, far = 4, 40  # cells near the origin; beyond `far` nothing has weight
-    cells = list(itertools.product(range(-box, box + 1), repeat=1 + later))
-    counts = dict.fromkeys(cells, 0)
-    for drawn in map(tuple, np.column_stack([y, z]).tolist()):
-        if drawn in counts:
-            counts[drawn] += 1
-    everywhere = np.array(list(itertools.product(range(-far, far + 1), repeat=1 + later)))
-    total = cube_weight(everywhere[:, 0], everywhere[:, 1:], g, h).sum()
-    inside = np.array(cells)
-    expected = DRAWS * cube_weight(inside[:, 0], inside[:, 1:], g, h) / total
-    seen = np.array(list(counts.values()))
-    many = expected > 5
-    observed = np.append(seen[many], DRAWS - seen[many].sum())
-    wanted = np.append(expected[many], DRAWS - expected[many].sum())
-    assert stats.chisquare(observed, wanted).pvalue > REJECT
-
-
-@pytest.mark.parametrize("later", [0, 3, 12])
-def test_powers_of_a_ratio_of_rates_have_exactly_their_weights(later):
-    g, h = 0.02, 0.014
-    powers = exact_sampling._ratio_powers(DRAWS, later, (round(g * ONE), round(h * ONE)), rng(5))
-    weights = (math.expm1(-h) / math.expm1(-g)) ** np.arange(later + 1)
-    expected = DRAWS * weights / weights.sum()
-    assert later == 0 or stats.chisquare(np.bincount(powers, minlength=later + 1), expected).pvalue > REJECT
-
-
-def test_nested_cubes_of_many_rows_come_in_batches(monkeypatch):
-    monkeypatch.setattr(exact_sampling, "_BATCH", 64)
-    y, r = nested_cubes(100, 3, (ONE >> 4, ONE >> 5), rng(3))
-    assert y.shape == r.shape == (100,)
-    assert np.all(np.abs(y) <= r)
-    assert len(set(r.tolist())) > 50

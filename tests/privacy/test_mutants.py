@@ -21,6 +21,7 @@ from dpgraph.privacy.call import Call, Released
 from dpgraph.privacy.ledger import Ledger
 from dpgraph.privacy.matrix_noise import MatrixLaw
 from dpgraph.privacy.noise import NoiseSource
+from dpgraph.privacy.row_norm import NUMBER
 from dpgraph.problems.counts import degrees as degree_problem
 from dpgraph.problems.cut.strategies import randomized_response as cut_by_answers
 from dpgraph.problems.matrices import diagnostics
@@ -220,11 +221,20 @@ def first_rows_read_each_other_again(monkeypatch):
 
 
 def readings_of_one_end_forgotten(monkeypatch):
-    monkeypatch.setattr(sensitivity, "repeated_readings", lambda w, *_, **__: w / 2)
+    readings_at_half_their_price(monkeypatch, of_numbers=True)
 
 
 def rows_of_labels_at_half_their_price(monkeypatch):
-    monkeypatch.setattr(sensitivity, "repeated_rows", lambda size, *_, **__: size / 2)
+    readings_at_half_their_price(monkeypatch, of_numbers=False)
+
+
+def readings_at_half_their_price(monkeypatch, *, of_numbers):
+    price = sensitivity.repeated_readings
+
+    def too_low(size, norm, *, from_zero):
+        return price(size, norm, from_zero=from_zero) / (2 if (norm.body == NUMBER) == of_numbers else 1)
+
+    monkeypatch.setattr(sensitivity, "repeated_readings", too_low)
 
 
 def labels_by_themselves_at_the_price_of_one(monkeypatch):

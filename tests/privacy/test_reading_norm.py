@@ -10,10 +10,16 @@ from hypothesis import strategies as st
 
 from dpgraph.bounds import sensitivity
 from dpgraph.exceptions import DPGraphError
-from dpgraph.privacy.grid import ReadingNorm, reading_grid
+from dpgraph.privacy.grid import reading_grid
 from dpgraph.privacy.noise import noise_source
+from dpgraph.privacy.row_norm import NUMBER, RowNorm
 
 ROWS = np.arange(20_000)
+
+
+def number_norm(readings, ratio=0.7):
+    """The norm of all readings of a number by itself."""
+    return RowNorm(readings, NUMBER, ratio)
 
 
 def norm_of(norm, y, z):
@@ -33,7 +39,7 @@ def drawn(norm, scale=1.0, rng=0, rows=ROWS):
 @settings(max_examples=100, deadline=None)
 @given(st.integers(1, 4), st.floats(0.05, 0.99), st.integers(0, 10_000))
 def test_it_is_a_norm(readings, ratio, seed):
-    norm, rng = ReadingNorm(readings, ratio), np.random.default_rng(seed)
+    norm, rng = number_norm(readings, ratio), np.random.default_rng(seed)
     y, z = rng.standard_cauchy(2), rng.standard_cauchy((2, readings - 1))
     each = norm_of(norm, y, z)
     assert norm_of(norm, y.sum(), z.sum(axis=0)) <= each.sum() * (1 + 1e-12)
@@ -45,7 +51,7 @@ def test_it_is_a_norm(readings, ratio, seed):
 @pytest.mark.parametrize("ratio", [0.2, 0.7, 0.99])
 def test_an_edge_costs_one_unit_wherever_it_is_read_and_not_less_than_that(readings, ratio):
     """Row j sees the edge from its first reading on, row i, which is set before it, from the second."""
-    norm = ReadingNorm(readings, ratio)
+    norm = number_norm(readings, ratio)
     costs = []
     for signs in itertools.product((-1.0, 0.0, 1.0), repeat=2 * readings - 1):
         j, i = np.array(signs[:readings]), np.array((0.0, *signs[readings:]))
@@ -67,12 +73,12 @@ def exact_loss(norm, scale, box):
 
 @pytest.mark.parametrize("ratio", [0.3, 0.7, 0.99])
 def test_the_loss_of_an_edge_is_epsilon_and_attained(ratio):
-    assert exact_loss(ReadingNorm(2, ratio), 1 / 0.8, box=12) == pytest.approx(0.8)
+    assert exact_loss(number_norm(2, ratio), 1 / 0.8, box=12) == pytest.approx(0.8)
 
 
 def test_a_second_reading_may_depend_on_the_first_and_nothing_more_is_lost():
     """All outputs of two rows and two readings each, where the label that is read second is chosen by the first."""
-    norm, scale, box = ReadingNorm(2), 1 / 0.9, 7
+    norm, scale, box = number_norm(2), 1 / 0.9, 7
     grid = range(-box, box + 1)
 
     def log_law(first, later):
@@ -91,7 +97,7 @@ def test_a_second_reading_may_depend_on_the_first_and_nothing_more_is_lost():
 @pytest.mark.parametrize("readings", [1, 2, 4, 9])
 @pytest.mark.parametrize("ratio", [0.3, 0.7, 0.99])
 def test_variances_are_those_of_the_noise(readings, ratio):
-    norm = ReadingNorm(readings, ratio)
+    norm = number_norm(readings, ratio)
     first, later = drawn(norm, scale=3.0)
     expected = norm.variances(3.0)
     for noise, variance in ((first, expected[0]), *((reading, expected[1]) for reading in later)):
@@ -101,7 +107,7 @@ def test_variances_are_those_of_the_noise(readings, ratio):
 
 @pytest.mark.parametrize("readings", [3, 12])
 def test_cryptographic_noise_has_the_same_law_as_seeded_noise(readings):
-    norm = ReadingNorm(readings)
+    norm = number_norm(readings)
     for rng in (0, None):
         first, later = drawn(norm, rng=rng, rows=ROWS[:6000])
         moments = [np.mean(first**2), *(np.mean(reading**2) for reading in later)]
@@ -112,18 +118,18 @@ def test_cryptographic_noise_has_the_same_law_as_seeded_noise(readings):
 
 
 def test_one_reading_is_a_laplace_look_and_many_a_sixth_of_the_variance_of_composed_ones():
-    assert ReadingNorm(1).variances(0.5)[0] == pytest.approx(0.5)
+    assert number_norm(1).variances(0.5)[0] == pytest.approx(0.5)
     for readings in (2, 5, 20):
-        cube = ReadingNorm(readings, ratio=1 - 1e-9).variances(1.0)
+        cube = number_norm(readings, ratio=1 - 1e-9).variances(1.0)
         assert cube == pytest.approx([(readings + 1) * (readings + 2) / 3 * 4] * 2)
         assert cube[0] / (2 * (2 * readings) ** 2) == pytest.approx((1 + 1 / readings) * (1 + 2 / readings) / 6)
-    assert ReadingNorm(4).variances(1.0)[0] < 0.6 * ReadingNorm(4, ratio=0.99).variances(1.0)[0]
-    assert ReadingNorm(4).variances(1.0)[1] < 1.2 * ReadingNorm(4, ratio=0.99).variances(1.0)[1]
+    assert number_norm(4).variances(1.0)[0] < 0.6 * number_norm(4, ratio=0.99).variances(1.0)[0]
+    assert number_norm(4).variances(1.0)[1] < 1.2 * number_norm(4, ratio=0.99).variances(1.0)[1]
 
 
 def test_variances_of_many_readings_and_extreme_scales_are_finite():
     for scale in (1e-9, 1.0, 1e9):
-        assert np.isfinite(ReadingNorm(400).variances(scale)).all()
+        assert np.isfinite(number_norm(400).variances(scale)).all()
 
 
 @pytest.mark.parametrize("epsilon", [1e-6, 0.01, 1.0, 100.0, 1e4, 1e12])
@@ -138,7 +144,7 @@ def test_the_grid_is_fine_beside_the_noise_and_rounding_is_paid_for(epsilon, uni
 
 
 def test_a_row_is_not_read_more_often_than_its_noise_was_drawn_for():
-    norm, rows = ReadingNorm(2), np.arange(3)
+    norm, rows = number_norm(2), np.arange(3)
     readings = noise_source(0).readings((5, 1), rows, norm, 2.0**-16, 1.0)
     readings.first(rows[:1], np.zeros((1, 1)))
     readings.later(rows, np.zeros((3, 1)))
@@ -158,7 +164,7 @@ def test_a_row_is_not_read_more_often_than_its_noise_was_drawn_for():
 def test_readings_of_all_rows_move_by_no_more_than_the_bound(n, readings, columns, seed, w):
     """Sweeps in any order and blocks, labels that depend on noisy readings; one edge added, removed or reweighted."""
     rng = np.random.default_rng(seed)
-    norm = ReadingNorm(readings, float(rng.uniform(0.1, 0.99)))
+    norm = number_norm(readings, float(rng.uniform(0.1, 0.99)))
     weights = np.triu(w * rng.random((n, n)), 1)
     weights += weights.T
     changed = weights.copy()
@@ -173,7 +179,7 @@ def test_readings_of_all_rows_move_by_no_more_than_the_bound(n, readings, column
 
 
 def test_the_bound_is_attained_by_labels_that_stay():
-    norm, E, X = ReadingNorm(3), np.array([[0.0, 2.0], [2.0, 0.0]]), np.ones((2, 1))
+    norm, E, X = number_norm(3), np.array([[0.0, 2.0], [2.0, 0.0]]), np.ones((2, 1))
     moved = np.stack([E @ np.array([[1.0], [0.0]]), E @ X, E @ X], axis=1)
     total = norm_of(norm, moved[:, 0], np.moveaxis(moved[:, 1:], 1, -1)).sum()
     assert total == pytest.approx(sensitivity.repeated_readings(2.0, norm, from_zero=True))
@@ -184,7 +190,7 @@ def test_the_bound_is_attained_by_labels_that_stay():
 @pytest.mark.parametrize("from_zero", [True, False])
 def test_the_sensitivity_is_the_worst_change_for_every_norm_and_start(readings, ratio, from_zero):
     """All corners of what an edge moves at its two rows: from zero, one of them has not moved in its first reading."""
-    norm, worst = ReadingNorm(readings, ratio), 0.0
+    norm, worst = number_norm(readings, ratio), 0.0
     for moves in itertools.product((-1.0, 0.0, 1.0), repeat=2 * readings):
         j, i = np.array(moves[:readings]), np.array(moves[readings:])
         if from_zero:
@@ -196,7 +202,7 @@ def test_the_sensitivity_is_the_worst_change_for_every_norm_and_start(readings, 
 def test_without_zeros_at_the_start_readings_cost_more_than_the_theorem_with_them_says():
     """The counterexample: both labels stand before anything is read. 2/1.7 of an edge, and two for one reading."""
     E, X = np.array([[0.0, 1.0], [1.0, 0.0]]), np.ones((2, 1))
-    for norm, cost in ((ReadingNorm(3), 2 / 1.7), (ReadingNorm(1, 1.0), 2.0), (ReadingNorm(4, 1.0), 1.0)):
+    for norm, cost in ((number_norm(3), 2 / 1.7), (number_norm(1, 1.0), 2.0), (number_norm(4, 1.0), 1.0)):
         moved = np.stack([E @ X] * norm.readings, axis=1)
         assert norm_of(norm, moved[:, 0], np.moveaxis(moved[:, 1:], 1, -1)).sum() == pytest.approx(cost)
         assert sensitivity.repeated_readings(1.0, norm, from_zero=False) == pytest.approx(cost)
@@ -205,4 +211,4 @@ def test_without_zeros_at_the_start_readings_cost_more_than_the_theorem_with_the
 @pytest.mark.parametrize(("readings", "ratio"), [(0, 0.7), (2, 0.0), (2, 1.01), (2, math.nan)])
 def test_what_is_no_norm_of_readings_is_refused(readings, ratio):
     with pytest.raises(DPGraphError, match="internal"):
-        ReadingNorm(readings, ratio)
+        number_norm(readings, ratio)

@@ -41,8 +41,7 @@ OWN_TESTS = {
     "general_log_coherence",
     "general_projector",
     "product_rounding",  # tests/mechanisms/test_noise_rounding.py
-    "repeated_readings",  # tests/privacy/test_reading_norm.py
-    "repeated_rows",  # tests/privacy/test_row_norm.py
+    "repeated_readings",  # tests/privacy/test_reading_norm.py, tests/privacy/test_row_norm.py
     "stability_steps",  # tests/spectral/test_stability.py
 }
 

@@ -1,7 +1,7 @@
 """The leading eigenvector by the power method, with pure noise that is drawn for all products together.
 
 One edge adds to a row of a product A x at most the largest entry of the public x, in every product, and the noise of
-all products at a row is one vector (:class:`~dpgraph.privacy.grid.ReadingNorm`). Several columns would each
+all products at a row is one vector (:class:`~dpgraph.privacy.row_norm.RowNorm`). Several columns would each
 have to be paid for. If the degrees are close to the eigenvector, an iterate is the posterior mean of it, with its
 largest entries cut off as far as that pays, and few products are enough; otherwise posterior means are taken whole, and
 more products are released.
@@ -18,7 +18,8 @@ from dpgraph.denoise.iterates import shrunken_degrees
 from dpgraph.denoise.products import Products, Steer, average, capped_posterior, posterior
 from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call, Measurement
-from dpgraph.privacy.grid import ReadingNorm, reading_grid
+from dpgraph.privacy.grid import reading_grid
+from dpgraph.privacy.row_norm import NUMBER, RowNorm
 from dpgraph.releases.eigenspaces.power_method import LowRankAdjacency, row_scales
 from dpgraph.releases.totals import release_degrees
 from dpgraph.tuning import RESIDUAL, VECTOR
@@ -128,7 +129,7 @@ def _iterate(
     graph: Graph, rows: FloatArray, start: FloatArray, iterations: int, steer: Steer | None, call: Call
 ) -> FloatArray:
     """Unit vector close to the leading eigenvector of diag(rows) A diag(rows), from a public start, shape (n, 1)."""
-    norm = ReadingNorm(iterations, ratio=1.0)
+    norm = RowNorm(iterations, NUMBER, ratio=1.0)
     step, envelope, epsilon = reading_grid(graph.max_weight, 1, graph.weight_unit * _UNIT, call.epsilon)
     moved = sensitivity.repeated_readings(envelope, norm, from_zero=False)
     scale = call.at_epsilon(epsilon).scale(f"{iterations} products", moved, law="K-norm")

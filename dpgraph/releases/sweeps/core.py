@@ -1,7 +1,7 @@
 """Bounded iterates: released degrees choose the rows that iterate, which are read several times, all others once.
 
 Pure noise is drawn for all readings of a row together: one edge moves each reading by a bounded number, so that they
-move inside a cube, and noise made for the cube (:class:`~dpgraph.privacy.grid.ReadingNorm`) has a sixth of the
+move inside a cube, and noise made for the cube (:class:`~dpgraph.privacy.row_norm.RowNorm`) has a sixth of the
 variance that Laplace noise has by composition, and less than Gaussian noise at delta = 1e-6 up to two dozen sweeps.
 Numbers of a row that an edge moves together get noise together (:mod:`~dpgraph.releases.sweeps.iteration`).
 Where a field is weak beside its noise, all rows are swept a few times (:mod:`~dpgraph.releases.sweeps.one_sided`).
@@ -123,9 +123,8 @@ def release_repeated_sweeps(
 
     Notes
     -----
-    *Guarantee.* Pure, by the theorem at :func:`~dpgraph.bounds.sensitivity.repeated_readings`, or that for whole rows
-    (:func:`~dpgraph.bounds.sensitivity.repeated_rows`), whose condition :class:`PublicIterate` keeps: no row is set
-    before its first reading is gone. Fields of core rows read pairs inside
+    *Guarantee.* Pure, by the theorem at :func:`~dpgraph.bounds.sensitivity.repeated_readings`, whose condition
+    :class:`PublicIterate` keeps: no row is set before its first reading is gone. Fields of core rows read pairs inside
     the core only, because all other rows of the iterate are zero.
     """
     oracle, response, revise = iteration.oracle, iteration.response, iteration.revise

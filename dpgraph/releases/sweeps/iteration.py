@@ -14,9 +14,9 @@ import numpy as np
 from dpgraph.bounds import sensitivity
 from dpgraph.denoise.iterates import ITERATE_UNIT, Response, Signs, Simplex, is_even
 from dpgraph.graph import Graph
-from dpgraph.privacy.grid import ReadingNorm, reading_grid
+from dpgraph.privacy.grid import reading_grid
 from dpgraph.privacy.report import Pairs
-from dpgraph.privacy.row_norm import Body, CrossPolytope, RowNorm
+from dpgraph.privacy.row_norm import NUMBER, Body, CrossPolytope, RowNorm
 from dpgraph.tuning import CORE
 from dpgraph.typing import FloatArray, IntArray
 
@@ -135,7 +135,7 @@ def label_iteration(graph: Graph, relation: FloatArray, *, progress: bool = Fals
 class ReadingLaw:
     """A norm of all readings, the step of their grid, what an edge moves in that norm, and the epsilon to spend."""
 
-    norm: ReadingNorm | RowNorm
+    norm: RowNorm
     step: float
     moved: float
     epsilon: float
@@ -160,15 +160,13 @@ def quietest_law(oracle: FieldOracle, readings: int, epsilon: float) -> ReadingL
     step at most to the move of each number: to the l1 norm of a row, or to its range, no more steps than it has
     numbers.
     """
-    numbers = ReadingNorm(readings)
-    step, size, spent = reading_grid(oracle.envelope, oracle.columns, oracle.unit, epsilon)
-    law = ReadingLaw(numbers, step, sensitivity.repeated_readings(size, numbers, from_zero=True), spent)
-    if oracle.move is None:
-        return law
-    rows = RowNorm(readings, oracle.move.body)
-    step, size, spent = reading_grid(oracle.move.size, oracle.columns, oracle.unit, epsilon)
-    joint = ReadingLaw(rows, step, sensitivity.repeated_rows(size, rows, from_zero=True), spent)
-    return min(law, joint, key=lambda each: each.mean_variance)
+    laws = []
+    for move in (RowMove(NUMBER, oracle.envelope), oracle.move):
+        if move is not None:
+            norm = RowNorm(readings, move.body)
+            step, size, spent = reading_grid(move.size, oracle.columns, oracle.unit, epsilon)
+            laws.append(ReadingLaw(norm, step, sensitivity.repeated_readings(size, norm, from_zero=True), spent))
+    return min(laws, key=lambda law: law.mean_variance)
 
 
 def repeats_are_quieter(oracle: FieldOracle, bound: float, sweeps: int) -> bool:

@@ -29,12 +29,11 @@ from dpgraph.bounds import sensitivity
 from dpgraph.denoise.iterates import ITERATE_UNIT, Simplex
 from dpgraph.graph import WeightGrid
 from dpgraph.privacy.call import Call, open_call
-from dpgraph.privacy.grid import ReadingNorm
 from dpgraph.privacy.ledger import _GRID_RATIO
 from dpgraph.privacy.noise import NoiseSource, noise_source
 from dpgraph.privacy.relation import Edge
 from dpgraph.privacy.report import Pairs
-from dpgraph.privacy.row_norm import CrossPolytope, RowNorm
+from dpgraph.privacy.row_norm import NUMBER, CrossPolytope, RowNorm
 from dpgraph.releases import totals as weights
 from dpgraph.releases.sweeps import core
 from dpgraph.releases.sweeps import one_sided as one_sided_sweeps
@@ -138,7 +137,7 @@ def _counts(counts: np.ndarray, block: np.ndarray, X: np.ndarray) -> np.ndarray:
 
 def _readings(genome: Genome) -> float:
     """An edge {i, j} of weight 1: row i reads X_j, row j reads X_i, each so often, in any order, X in [-1, 1]."""
-    rng, norm = np.random.default_rng(genome["seed"]), ReadingNorm(genome["readings"], genome["ratio"])
+    rng, norm = np.random.default_rng(genome["seed"]), RowNorm(genome["readings"], NUMBER, genome["ratio"])
     from_zero = genome["from zero"]
     read: tuple[list[float], list[float]] = ([], [])
     X = [0.0, 0.0] if from_zero else [_iterate(rng), _iterate(rng)]
@@ -168,9 +167,9 @@ def _label_readings(genome: Genome) -> float:
     return cost / law.moved
 
 
-def _sizes(norm: ReadingNorm | RowNorm, moved: np.ndarray) -> np.ndarray:
+def _sizes(norm: RowNorm, moved: np.ndarray) -> np.ndarray:
     """What the norm sees of the readings of a row, shape (readings, labels): of each number, or of the whole row."""
-    return size_of_rows(norm.body, moved)[None] if isinstance(norm, RowNorm) else np.abs(moved).T
+    return np.abs(moved).T if norm.body == NUMBER else size_of_rows(norm.body, moved)[None]
 
 
 def _label(rng: np.random.Generator, q: int) -> np.ndarray:
@@ -186,7 +185,7 @@ def _iterate(rng: np.random.Generator) -> float:
     return float(rng.choice([-1.0, 1.0])) if rng.random() < 0.8 else float(rng.uniform(-1, 1))
 
 
-def _norm(norm: ReadingNorm | RowNorm, moved: np.ndarray) -> float:
+def _norm(norm: RowNorm, moved: np.ndarray) -> float:
     """a |y| + b max(max|z| - |y|, 0), as its definition says."""
     first, later = moved[0], moved[1:].max(initial=0.0)
     a = 1.0 if norm.readings == 1 else 1 / (1 + norm.ratio)

@@ -61,10 +61,9 @@ def uniforms(kind: str, noise: np.ndarray, scale: float, *, first: bool | None, 
         return special.ndtr(above / sizes)
     if isinstance(norm, Hull):  # of a density exp(-norm) in r dimensions the norm is Gamma(r)
         return np.array([special.gammainc(norm.dimension, norm.norm(z.ravel()))])
-    if kind == "K-norm" and isinstance(norm, RowNorm):
-        return _first_row(size_of_rows(norm.body, z[:_MOST]), norm) if first else np.zeros(0)
     if kind == "K-norm":
-        return _first_reading(np.abs(z.ravel()[:_MOST]), norm) if first else np.zeros(0)
+        rows = z.reshape(-1, norm.body.columns)[:_MOST]
+        return _first_row(size_of_rows(norm.body, rows), norm) if first else np.zeros(0)
     if "nuclear" in kind or "wishart" in kind:
         return _matrix(kind, z)
     return np.zeros(0)
@@ -93,13 +92,3 @@ def _first_row(sizes: np.ndarray, norm: RowNorm) -> np.ndarray:
     j = np.arange(most + 1)
     weights = special.softmax(special.gammaln(D + j) - special.gammaln(j + 1) + j * math.log(norm.ratio))
     return np.asarray(weights @ special.gammainc((D + j)[:, None], norm.first * sizes))
-
-
-def _first_reading(sizes: np.ndarray, norm: Any) -> np.ndarray:
-    """First coordinate of the density exp(-first |z_1| - later (max_k |z_k| - |z_1|)+), the others integrated out."""
-    later = norm.readings - 1
-    if later and not norm.later > 0:
-        return np.zeros(0)
-    weights = (norm.later / norm.first if later else 1.0) ** np.arange(later + 1)
-    cdf = np.array([special.gammainc(t + 1, norm.first * sizes) for t in range(later + 1)])
-    return np.asarray(weights @ cdf / weights.sum())

@@ -17,8 +17,7 @@ from dpgraph.linalg import eigen
 from dpgraph.privacy import exact_sampling, grid
 from dpgraph.privacy import ledger as ledger_module
 from dpgraph.privacy import noise as noise_module
-from dpgraph.privacy.grid import ReadingNorm
-from dpgraph.privacy.row_norm import RowNorm
+from dpgraph.privacy.row_norm import NUMBER, RowNorm
 from dpgraph.releases import answers as randomized_response
 from dpgraph.releases import normalized
 from dpgraph.releases import totals as weights_module
@@ -180,7 +179,7 @@ def normal_quantile(patch: Patch) -> None:
 
 def every_norm_costs_the_envelope(patch: Patch) -> None:
     """An edge costs the envelope, for any number of readings, ratio and start."""
-    patch.setattr(ReadingNorm, "edge", lambda self, *, from_zero: 1.0)
+    patch.setattr(RowNorm, "edge", lambda self, *, from_zero: 1.0)
 
 
 def noise_of_rows_halved(patch: Patch) -> None:
@@ -188,7 +187,7 @@ def noise_of_rows_halved(patch: Patch) -> None:
     original = noise_module.NoiseSource.readings
 
     def readings(self: Any, shape: Any, rows: Any, norm: Any, unit: float, scale: float) -> Any:
-        noise = original(self, shape, rows, norm, unit, scale / (2 if isinstance(norm, RowNorm) else 1))
+        noise = original(self, shape, rows, norm, unit, scale / (1 if norm.body == NUMBER else 2))
         noise.scale = scale
         return noise
 
