@@ -494,6 +494,10 @@ def l1_hulls(A: Any, **options: Any) -> Any:
 def projection(A: Any, **options: Any) -> Any:
     """All other projections of one matrix."""
     p, n = projections, len(A)
+
+    def diagonal(lower: float, upper: float) -> Any:
+        return p.Box(np.where(np.eye(n), lower, -np.inf), np.where(np.eye(n), upper, np.inf))
+
     square = {
         "psd": lambda: p.project_psd(A),
         "psd trace": lambda: p.project_psd_trace(A, 2.0),
@@ -503,9 +507,9 @@ def projection(A: Any, **options: Any) -> Any:
         "nonnegative ball": lambda: p.project_nonnegative_spectral_ball(A, 1.5),
         "frobenius": lambda: p.project_nonnegative_spectral_ball(A, 1.5, norm="frobenius", zero_diagonal=True),
         "bounded": lambda: p.project_nonnegative_spectral_ball(A, 1.0, upper=np.full((n, n), 0.4)),
-        "dykstra": lambda: p.dykstra(A, [p.PSDCone(), p.Box(-1, 1), p.UnitDiagonal()]),
-        "dykstra, more sets": lambda: p.dykstra(A, [p.PSDTraceBall(3.0), p.ZeroDiagonal()], max_iter=50),
-        "frobenius balls": lambda: p.dykstra(A, [p.PSDFrobeniusBall(2.0), p.BoundedDiagonal()], max_iter=50),
+        "dykstra": lambda: p.dykstra(A, [p.PSDCone(), p.Box(-1, 1), diagonal(1.0, 1.0)]),
+        "dykstra, more sets": lambda: p.dykstra(A, [p.PSDTraceBall(3.0), diagonal(0.0, 0.0)], max_iter=50),
+        "frobenius balls": lambda: p.dykstra(A, [p.PSDFrobeniusBall(2.0), diagonal(-np.inf, 1.0)], max_iter=50),
         "averaged": lambda: p.averaged_projections(A, [p.Nonnegative(), p.FrobeniusBall(2.0), p.SpectralBall(1.0)], 20),
         "elliptope set": lambda: p.Elliptope().project(A),
     }

@@ -5,16 +5,7 @@ Everything here is post-processing of public or already private data.
 
 from dpgraph.projections.base import ConvexSet, ProjectionResult
 from dpgraph.projections.elliptope import Elliptope, project_elliptope
-from dpgraph.projections.entrywise_sets import (
-    BoundedDiagonal,
-    Box,
-    FrobeniusBall,
-    Nonnegative,
-    UnitDiagonal,
-    ZeroDiagonal,
-    project_box,
-    project_nonnegative,
-)
+from dpgraph.projections.entrywise_sets import Box, FrobeniusBall, Nonnegative, project_box, project_nonnegative
 from dpgraph.projections.l1_hull import L1Hull, project_l1_hull
 from dpgraph.projections.spectral_ball import project_nonnegative_spectral_ball
 from dpgraph.projections.spectral_sets import (
@@ -32,7 +23,6 @@ from dpgraph.projections.spectral_sets import (
 from dpgraph.projections.splitting import averaged_projections, dykstra
 
 __all__ = [
-    "BoundedDiagonal",
     "Box",
     "ConvexSet",
     "Elliptope",
@@ -45,8 +35,6 @@ __all__ = [
     "PSDTraceBall",
     "ProjectionResult",
     "SpectralBall",
-    "UnitDiagonal",
-    "ZeroDiagonal",
     "averaged_projections",
     "dykstra",
     "project_box",

@@ -117,14 +117,6 @@ def as_matrix(X: ArrayLike) -> FloatArray:
     return matrix
 
 
-def as_square(X: ArrayLike) -> FloatArray:
-    """Return `X` as a square float64 matrix."""
-    matrix = as_matrix(X)
-    if matrix.shape[0] != matrix.shape[1]:
-        raise InvalidParameterError(f"expected a square matrix; got shape {matrix.shape}")
-    return matrix
-
-
 def is_symmetric(X: FloatArray) -> bool:
     """Whether a matrix equals its transpose up to rounding."""
     return X.shape[0] == X.shape[1] and bool(np.abs(X - X.T).max() <= _SYMMETRY * np.abs(X).max())
@@ -132,5 +124,7 @@ def is_symmetric(X: FloatArray) -> bool:
 
 def as_symmetric(X: ArrayLike) -> FloatArray:
     """Return the symmetric part (X + X')/2 of a square matrix, whose projection onto symmetric sets is that of `X`."""
-    matrix = as_square(X)
+    matrix = as_matrix(X)
+    if matrix.shape[0] != matrix.shape[1]:
+        raise InvalidParameterError(f"expected a square matrix; got shape {matrix.shape}")
     return matrix / 2 + matrix.T / 2

@@ -1,13 +1,12 @@
 """Convex sets described entry by entry, and the Frobenius ball."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.projections.base import Ball, ConvexSet, as_array, as_square
+from dpgraph.projections.base import Ball, ConvexSet, as_array
 from dpgraph.typing import FloatArray
 
 
@@ -44,41 +43,6 @@ class Box(ConvexSet):
     def project(self, X: ArrayLike) -> FloatArray:
         """Clip every entry."""
         return np.clip(as_array(X), self.lower, self.upper)
-
-
-@dataclass(frozen=True)
-class ZeroDiagonal(ConvexSet):
-    """Square matrices with zero diagonal."""
-
-    def project(self, X: ArrayLike) -> FloatArray:
-        """Set the diagonal to 0."""
-        return _with_diagonal(X, np.zeros_like)
-
-
-@dataclass(frozen=True)
-class UnitDiagonal(ConvexSet):
-    """Square matrices with every diagonal entry equal to 1."""
-
-    def project(self, X: ArrayLike) -> FloatArray:
-        """Set the diagonal to 1."""
-        return _with_diagonal(X, np.ones_like)
-
-
-@dataclass(frozen=True)
-class BoundedDiagonal(ConvexSet):
-    """Square matrices with every diagonal entry at most `upper`."""
-
-    upper: float = 1.0
-
-    def project(self, X: ArrayLike) -> FloatArray:
-        """Clip the diagonal from above."""
-        return _with_diagonal(X, lambda diagonal: np.minimum(diagonal, self.upper))
-
-
-def _with_diagonal(X: ArrayLike, change: Callable[[FloatArray], FloatArray]) -> FloatArray:
-    result = as_square(X).copy()
-    np.fill_diagonal(result, change(np.diagonal(result)))
-    return result
 
 
 class FrobeniusBall(Ball):

@@ -1,10 +1,8 @@
 """Projection onto nK, K the l1-hull of a point set: the convex hull of the points and their mirror images, scaled by n.
 
 The answers of linear queries on n records lie in nK, where the points are the columns of the query matrix (NTZ13). The
-nearest point is found by nonnegative least squares: with E the vertices less y, scaled to be of order 1, the minimum of
-||E u||^2 + (sum u - 1)^2 over u >= 0 has <E_i, E u> >= 1 - sum u for all i, with equality where u_i > 0. So E u/sum u
-is the shortest vector in the convex hull of E. The Frank-Wolfe gap <x - y, x - v> over the best vertex v bounds the
-squared error of x.
+nearest point of a polytope to y is y plus the shortest vector in the hull of its vertices less y
+(:func:`shortest_vector`). The Frank-Wolfe gap <x - y, x - v> over the best vertex v bounds the squared error of x.
 """
 
 from dataclasses import dataclass
@@ -17,8 +15,6 @@ from dpgraph.arguments import check_nonnegative
 from dpgraph.exceptions import InvalidParameterError, NotConvergedError
 from dpgraph.projections.base import ConvexSet, as_array, as_matrix
 from dpgraph.typing import FloatArray
-
-_TINY = float(np.finfo(float).tiny)
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,13 +66,29 @@ def project_l1_hull(y: ArrayLike, points: ArrayLike, radius: float = 1.0, *, tol
     if y.shape != (points.shape[0],):
         raise InvalidParameterError(f"expected a vector of length d = {points.shape[0]}; got shape {y.shape}")
     vertices = radius * np.hstack([points, -points])
-    scale = max(float(np.linalg.norm(y)), float(np.linalg.norm(vertices, axis=0).max()), _TINY)
-    system = np.vstack([(vertices - y[:, None]) / scale, np.ones(vertices.shape[1])])
-    try:
-        weights = nnls(system, np.append(np.zeros_like(y), 1.0), maxiter=10 * sum(points.shape) + 100)[0]
-    except RuntimeError as error:
-        raise NotConvergedError(f"the projection onto nK found no solution: {error}; rescale the points") from error
-    x = vertices @ (weights / weights.sum())
+    scale = max(float(np.linalg.norm(y)), float(np.linalg.norm(vertices, axis=0).max()))
+    x = y + shortest_vector(vertices - y[:, None])
     if float((x - y) @ x - ((x - y) @ vertices).min()) > (tol * scale) ** 2:
         raise NotConvergedError(f"the projection onto nK did not reach tol={tol:g}; raise it")
-    return np.asarray(x)
+    return x
+
+
+def shortest_vector(points: FloatArray) -> FloatArray:
+    """Vector of least length in the convex hull of the columns b_i, by nonnegative least squares (an exact method).
+
+    With points of order 1 and a row of ones below them, min ||B l||^2 + (sum l - 1)^2 over l >= 0 has, for each
+    direction l/sum l, the optimal value s/(1 + s), s = ||B l||^2/(sum l)^2, which increases with s.
+    """
+    r, m = points.shape
+    size = float(np.linalg.norm(points, axis=0).max())
+    if size == 0:
+        return np.zeros(r)
+    stacked = np.vstack([points / size, np.ones(m)])
+    try:
+        weights, _ = nnls(stacked, np.append(np.zeros(r), 1.0), maxiter=20 * (m + r))
+    except RuntimeError as error:
+        raise NotConvergedError(
+            f"the nearest point of a polytope was not found: {error}; rescale the points"
+        ) from error
+    shortest: FloatArray = points @ (weights / weights.sum())
+    return shortest

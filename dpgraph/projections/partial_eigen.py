@@ -7,15 +7,12 @@ import numpy as np
 from scipy.linalg import eigh_tridiagonal, eigvalsh_tridiagonal, lapack
 
 from dpgraph.exceptions import NotConvergedError
-from dpgraph.linalg.eigen import DENSE_LIMIT, leading_eigenpairs
 from dpgraph.typing import FloatArray
 
 #: Below this size the full decomposition (divide and conquer) is as fast as a partial one.
 _FULL_LIMIT = 200
 #: Above this share of wanted eigenvectors divide and conquer wins over MRRR with back-transformation.
 _FULL_SHARE = 0.6
-#: Number of eigenpairs that a Krylov attempt asks for, and their relative accuracy.
-_KRYLOV_COUNT, _KRYLOV_TOLERANCE = 8, 1e-11
 
 
 class SymmetricSpectrum:
@@ -80,32 +77,10 @@ def outer(vectors: FloatArray, values: FloatArray) -> FloatArray:
 
 
 def excess(X: FloatArray, radius: float) -> FloatArray:
-    """What the eigenvalues of a symmetric matrix have beyond `radius`: X - excess is X with eigenvalues clipped.
-
-    A large matrix that is nearly inside the ball has only a few such pairs, so a Krylov method is tried on it first. If
-    its last pair still lies beyond the radius, or it does not converge, the tridiagonal reduction decides.
-    """
-    found = _krylov_beyond(X, radius) if len(X) > DENSE_LIMIT else None
-    values, vectors = _all_beyond(X, radius) if found is None else found
-    return outer(vectors, values - np.clip(values, -radius, radius))
-
-
-def _all_beyond(X: FloatArray, radius: float) -> tuple[FloatArray, FloatArray]:
+    """What the eigenvalues of a symmetric matrix have beyond `radius`: X - excess is X with eigenvalues clipped."""
     spectrum = SymmetricSpectrum(X)
     low = int(np.searchsorted(spectrum.values, -radius, side="left"))
     high = len(X) - int(np.searchsorted(spectrum.values, radius, side="right"))
     vectors = np.hstack([spectrum.low(low), spectrum.high(high)])
-    return np.concatenate([spectrum.values[:low], spectrum.values[len(X) - high :]]), vectors
-
-
-def _krylov_beyond(X: FloatArray, radius: float) -> tuple[FloatArray, FloatArray] | None:
-    scale = max(float(np.linalg.norm(X)) / len(X) ** 0.5, radius)
-    try:
-        # The starting vectors are public randomness and need not change from call to call.
-        pairs = leading_eigenpairs(
-            X, _KRYLOV_COUNT, tolerance=_KRYLOV_TOLERANCE * scale, generator=np.random.default_rng(0)
-        )
-    except NotConvergedError:
-        return None
-    outside = np.abs(pairs.values) > radius
-    return None if outside[-1] else (pairs.values[outside], pairs.vectors[:, outside])
+    values = np.concatenate([spectrum.values[:low], spectrum.values[len(X) - high :]])
+    return outer(vectors, values - np.clip(values, -radius, radius))

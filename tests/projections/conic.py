@@ -1,8 +1,10 @@
-"""A conic solver as reference, at the best accuracy that it reaches."""
+"""A conic solver as reference, at the best accuracy that it reaches, and a set that several tests use."""
 
 import warnings
 
 import numpy as np
+
+from dpgraph.projections import Box
 
 
 def solved(problem, variable, near):
@@ -25,3 +27,9 @@ def solved(problem, variable, near):
             )
         values.append(variable.value)
     return min(values, key=lambda value: np.abs(value - near).max())
+
+
+def diagonal_box(n, lower, upper):
+    """Square matrices with bounds on their diagonal entries only."""
+    on = np.eye(n, dtype=bool)
+    return Box(np.where(on, lower, -np.inf), np.where(on, upper, np.inf))

@@ -2,14 +2,13 @@
 
 import numpy as np
 import pytest
-from conic import solved
+from conic import diagonal_box, solved
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.projections import (
-    BoundedDiagonal,
     Box,
     Elliptope,
     FrobeniusBall,
@@ -20,8 +19,6 @@ from dpgraph.projections import (
     PSDFrobeniusBall,
     PSDTraceBall,
     SpectralBall,
-    UnitDiagonal,
-    ZeroDiagonal,
     project_box,
     project_elliptope,
     project_l1_hull,
@@ -41,9 +38,8 @@ MATRIX_SETS = {
     "frobenius ball": FrobeniusBall(1.5),
     "box": Box(-0.5, 1.0),
     "nonnegative": Nonnegative(),
-    "zero diagonal": ZeroDiagonal(),
-    "unit diagonal": UnitDiagonal(),
-    "bounded diagonal": BoundedDiagonal(0.5),
+    "unit diagonal": diagonal_box(4, 1.0, 1.0),
+    "bounded diagonal": diagonal_box(4, -np.inf, 0.5),
     "elliptope": Elliptope(),
     "correlations": Elliptope(unit_diagonal=True),
 }
@@ -104,9 +100,6 @@ REFERENCES = {
     "frobenius": (FrobeniusBall(1.5).project, lambda cp, X: [cp.norm(X, "fro") <= 1.5]),
     "box": (Box(-0.5, 1.0).project, lambda cp, X: [X >= -0.5, X <= 1]),
     "nonnegative": (project_nonnegative, lambda cp, X: [X >= 0]),
-    "zero diagonal": (ZeroDiagonal().project, lambda cp, X: [cp.diag(X) == 0]),
-    "unit diagonal": (UnitDiagonal().project, lambda cp, X: [cp.diag(X) == 1]),
-    "bounded diagonal": (BoundedDiagonal(0.5).project, lambda cp, X: [cp.diag(X) <= 0.5]),
 }
 
 

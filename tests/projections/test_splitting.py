@@ -2,18 +2,15 @@
 
 import numpy as np
 import pytest
-from conic import solved
+from conic import diagonal_box, solved
 
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.projections import (
-    BoundedDiagonal,
     Box,
     ConvexSet,
     Elliptope,
     FrobeniusBall,
     PSDCone,
-    UnitDiagonal,
-    ZeroDiagonal,
     averaged_projections,
     dykstra,
     partial_eigen,
@@ -77,7 +74,7 @@ def test_psd_and_box_agree_with_a_conic_solver(n):
 @pytest.mark.parametrize("unit", [False, True])
 def test_dykstra_and_the_dual_method_agree_on_the_elliptope(unit):
     Y = noisy_gram(40, 1.0)
-    sets = [PSDCone(), UnitDiagonal() if unit else BoundedDiagonal(1.0)]
+    sets = [PSDCone(), diagonal_box(40, 1.0 if unit else -np.inf, 1.0)]
     assert np.allclose(
         dykstra(Y, sets, tol=1e-9, max_iter=3000).matrix, project_elliptope(Y, unit_diagonal=unit), atol=1e-6
     )
@@ -95,7 +92,7 @@ def test_the_lower_bound_holds_at_every_moment_and_meets_the_distance_at_the_end
 
 
 def test_the_residual_bounds_the_distance_to_every_set():
-    Y, sets = noisy_gram(25, 0.7), [PSDCone(), Box(-1.0, 1.0), BoundedDiagonal(0.9)]
+    Y, sets = noisy_gram(25, 0.7), [PSDCone(), Box(-1.0, 1.0), diagonal_box(25, -np.inf, 0.9)]
     for result in (dykstra(Y, sets, max_iter=4), averaged_projections(Y, sets, iterations=4)):
         assert result.residual > 1e-3
         assert max(convex.distance(result.matrix) for convex in sets) <= result.residual + 1e-12
@@ -104,7 +101,7 @@ def test_the_residual_bounds_the_distance_to_every_set():
 
 def test_sets_that_do_not_meet_are_reported_as_not_converged():
     # Unit diagonal and zero diagonal.
-    apart = [UnitDiagonal(), ZeroDiagonal()]
+    apart = [diagonal_box(3, 1.0, 1.0), diagonal_box(3, 0.0, 0.0)]
     for result in (dykstra(np.eye(3), apart, max_iter=50), averaged_projections(np.eye(3), apart, iterations=50)):
         assert not result.converged
         assert result.residual > 0.4
@@ -134,7 +131,7 @@ def test_one_set_is_projected_onto_directly():
 
 def test_a_point_of_the_intersection_stays():
     X = Elliptope().project(noisy_gram(10, 0.4))
-    assert np.allclose(dykstra(X, [PSDCone(), BoundedDiagonal(1.0)]).matrix, X, atol=1e-6)
+    assert np.allclose(dykstra(X, [PSDCone(), diagonal_box(10, -np.inf, 1.0)]).matrix, X, atol=1e-6)
     assert averaged_projections(X, [PSDCone(), Box(-1, 1)], iterations=5, tol=1e-5).iterations == 0
 
 
