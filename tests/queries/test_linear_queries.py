@@ -194,23 +194,20 @@ def test_unseeded_calls_differ_and_seeded_calls_are_marked():
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 @pytest.mark.parametrize("sparse", [True, False, "auto"])
-def test_answers_are_exact_as_epsilon_grows_and_to_rounding_at_infinity(mechanism, sparse):
+def test_answers_are_exact_as_epsilon_grows(mechanism, sparse):
     A, x = counting_queries(20, 12, seed=3), np.random.default_rng(1).poisson(4.0, 12)
-    for epsilon, accuracy in ((1e12, 1e-4), (1e300, 1e-4), (np.inf, 1e-10)):
+    for epsilon in (1e12, 1e300):
         result = private_linear_queries(
             A, x, mechanism=mechanism, sparse=sparse, records=x.sum(), epsilon=epsilon, delta=1e-6, rng=0
         )
-        assert np.abs(result.answers - A @ x).max() < accuracy
+        assert np.abs(result.answers - A @ x).max() < 1e-4
 
 
-def test_infinite_epsilon_promises_nothing_and_no_budget_pays_for_it():
-    result = private_linear_queries(np.eye(2), [1, 2], epsilon=np.inf, delta=1e-6)
-    assert (result.privacy.epsilon, result.privacy.entries, result.expected_rmse) == (np.inf, (), 0.0)
-    assert expected_error(np.eye(2), epsilon=np.inf, delta=1e-6) == 0
-    with pytest.raises(BudgetExceededError):
-        private_linear_queries(
-            np.eye(2), [1, 2], epsilon=np.inf, delta=1e-6, accountant=PrivacyAccountant(epsilon=1e9, delta=1e-3)
-        )
+def test_an_infinite_epsilon_is_refused():
+    for call in (private_linear_queries, expected_error):
+        arguments = (np.eye(2), [1, 2]) if call is private_linear_queries else (np.eye(2),)
+        with pytest.raises(InvalidParameterError, match="epsilon"):
+            call(*arguments, epsilon=np.inf, delta=1e-6)
 
 
 def test_huge_histograms_are_clipped_rather_than_refused():

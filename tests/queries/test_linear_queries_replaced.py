@@ -132,11 +132,10 @@ def test_the_noise_has_the_covariance_that_the_result_states():
 
 @pytest.mark.parametrize("mechanism", [*SHAPES, "auto"])
 @pytest.mark.parametrize("sparse", [True, False, "auto"])
-def test_answers_are_exact_as_epsilon_grows_and_to_rounding_at_infinity(mechanism, sparse):
+def test_answers_are_exact_as_epsilon_grows(mechanism, sparse):
     A, x = (np.random.default_rng(3).random((20, 12)) < 0.5), np.random.default_rng(1).poisson(4.0, 12)
-    for epsilon, accuracy in ((1e12, 1e-4), (np.inf, 1e-10)):
-        options = {"mechanism": mechanism, "sparse": sparse, "adjacency": "replace", "epsilon": epsilon, "delta": 1e-6}
-        assert np.abs(private_linear_queries(A, x, rng=0, **options).answers - A @ x).max() < accuracy
+    options = {"mechanism": mechanism, "sparse": sparse, "adjacency": "replace", "epsilon": 1e12, "delta": 1e-6}
+    assert np.abs(private_linear_queries(A, x, rng=0, **options).answers - A @ x).max() < 1e-4
 
 
 def test_a_query_that_counts_all_records_is_answered_exactly_since_the_count_is_public():

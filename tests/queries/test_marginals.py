@@ -208,9 +208,10 @@ EXACT = [
 
 
 @pytest.mark.parametrize(("N", "k", "options"), EXACT)
-@pytest.mark.parametrize(("epsilon", "accuracy"), [(np.inf, 1e-9), (1e14, 1e-4), (1e300, 1e-4)])
-def test_tables_are_exact_as_epsilon_grows_and_to_rounding_at_infinity(N, k, options, epsilon, accuracy):
-    if np.isfinite(epsilon) and "adjacency" in options:
+@pytest.mark.parametrize("epsilon", [1e14, 1e300])
+def test_tables_are_exact_as_epsilon_grows(N, k, options, epsilon):
+    accuracy = 1e-4
+    if "adjacency" in options:
         accuracy = 0.01  # a private number of records is released with a standard deviation of at least about 1e-4
     t = options.get("sparsity")
     data = clustered(6, N) if t is None else baskets(6, N, t)
@@ -222,16 +223,10 @@ def test_tables_are_exact_as_epsilon_grows_and_to_rounding_at_infinity(N, k, opt
         assert table.min() >= 0
 
 
-def test_infinite_epsilon_promises_nothing_and_no_budget_pays_for_it():
-    data = clustered(4, 30)
-    report = private_marginals(data, 2, epsilon=np.inf, delta=1e-6).privacy
-    assert (report.epsilon, report.mu, report.entries) == (np.inf, None, ())
-    with pytest.raises(BudgetExceededError), PrivacyAccountant(epsilon=1e9, delta=1e-3):
-        private_marginals(data, 2, epsilon=np.inf, delta=1e-6)
-    with pytest.raises(InvalidParameterError, match="delta"):
-        private_marginals(data, 2, epsilon=np.inf, delta=1.5)
+@pytest.mark.parametrize("epsilon", [np.inf, -np.inf])
+def test_an_infinite_epsilon_is_refused(epsilon):
     with pytest.raises(InvalidParameterError, match="epsilon"):
-        private_marginals(data, 2, epsilon=-np.inf, delta=1e-6)
+        private_marginals(clustered(4, 30), 2, epsilon=epsilon, delta=1e-6)
 
 
 def test_parities_conjunctions_and_the_tensor_hold_the_same_numbers():
@@ -299,8 +294,8 @@ def test_polars_frames_are_read_and_only_declared_categories_are_believed():
     result = private_marginals(declared, 2, rng=3, **BUDGET)
     assert result.columns == ("a", "b", "c", "colour")
     assert result.categories[3] == tuple(colours)
-    exact = private_marginals(declared, 2, epsilon=np.inf, delta=1e-6).table(["a", "colour"])
-    assert np.allclose(exact, exact_table(np.column_stack([data[:, 0], codes]), (0, 1), (2, 3)))
+    nearly = private_marginals(declared, 2, epsilon=1e14, delta=1e-6, rng=0).table(["a", "colour"])
+    assert np.allclose(nearly, exact_table(np.column_stack([data[:, 0], codes]), (0, 1), (2, 3)), atol=1e-4)
     # The categories of pl.Categorical are the entries themselves, and entries are private.
     collected = frame.with_columns(pl.Series("colour", names, dtype=pl.Categorical))
     with pytest.raises(InvalidParameterError, match="categories="):
@@ -366,7 +361,6 @@ def test_the_result_states_the_projection_that_gave_it():
     assert alone.residual == fallen.residual
     assert np.array_equal(alone.theta, fallen.theta)
     assert private_marginals(corner, 2, epsilon=1.0, **options).degree == 4
-    assert private_marginals(corner, 2, epsilon=np.inf, **options).degree == 0  # nothing was projected
     hurried = private_marginals(corner, 2, epsilon=1.0, max_iter=2, **options)
     assert (hurried.degree, hurried.converged) == (0, False)
 

@@ -18,13 +18,13 @@ from dpgraph.linalg.ellipsoid import Ellipsoid, minimum_volume_ellipsoid
 from dpgraph.linalg.query_matrix import QueryMatrix
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import gdp_mu
+from dpgraph.privacy.call import open_call
 from dpgraph.privacy.relation import RECORDS
 from dpgraph.problems.records.discrepancy import HereditaryDiscrepancyBounds, hereditary_discrepancy_bounds
 from dpgraph.problems.records.encodings import Encoding, Rates, fits_shaping
 from dpgraph.problems.records.histogram_hull import project_histogram_answers
 from dpgraph.problems.records.strategies.linear_queries.k_norm import draws_exactly
 from dpgraph.problems.strategy import Registry, Strategy
-from dpgraph.releases.records.answers import is_unlimited, open_answers
 from dpgraph.releases.records.histogram import release_encoded
 from dpgraph.results.records import PrivateAnswers
 from dpgraph.typing import FloatArray
@@ -74,8 +74,8 @@ def private_linear_queries(  # noqa: PLR0913
         Private histogram: nonnegative numbers of records of each type, whole or not (then neighbours are at an l1
         distance of one record). For ``adjacency="add-remove"`` a number above 2**52 counts as 2**52.
     epsilon, delta : float
-        epsilon > 0, 0 <= delta < 1. ``math.inf`` promises nothing and gives the exact answers; an accountant refuses
-        it. 0, the default of delta, stands for pure privacy; pure mechanisms ignore it, and the report then says 0.
+        epsilon > 0, 0 <= delta < 1. 0, the default of delta, stands for pure privacy; pure mechanisms ignore it, and
+        the report then says 0.
     mechanism : {"auto", "gaussian", "ellipsoid", "factorization", "laplace", "k-norm"}, default "auto"
         Law and shape of the noise, or an options object of :mod:`dpgraph.strategies`, where each is explained.
         ``"auto"``: the smallest :func:`expected_error` of all that `delta` allows (noise on the answers themselves if
@@ -136,7 +136,7 @@ def private_linear_queries(  # noqa: PLR0913
     rates = _rates(epsilon, delta)
     encoding, _ = _choose(matrix, rates, mechanism, records if sparse else None, adjacency)
     spent = delta if encoding.law == "gaussian" else 0.0
-    call = open_answers(epsilon=epsilon, delta=spent, accountant=accountant, relation=RECORDS[adjacency], noise=rng)
+    call = open_call(epsilon=epsilon, delta=spent, accountant=accountant, relation=RECORDS[adjacency], noise=rng)
     if adjacency == "replace":
         histogram, records = as_counted_histogram(values)
     else:
@@ -211,8 +211,6 @@ def expected_error(
 def _rates(epsilon: float, delta: float) -> Rates:
     """What the budget is for each law of noise that it allows."""
     delta = check_optional_delta(delta)
-    if is_unlimited(epsilon):
-        return dict.fromkeys(("laplace", "k-norm", "gaussian"), epsilon)
     pure = dict.fromkeys(("laplace", "k-norm"), check_epsilon(epsilon))
     return pure | {"gaussian": gdp_mu(epsilon, delta)} if delta > 0 else pure
 
@@ -275,7 +273,7 @@ def _least_squares(
 ) -> tuple[FloatArray, float | None]:
     """Decoded answers, projected if wanted; the number of records (given, public or estimated) if they were."""
     answers = encoding.answers(released, records)
-    if sparse is False or std == 0 or (sparse == "auto" and not matrix.fits_in_memory):
+    if sparse is False or (sparse == "auto" and not matrix.fits_in_memory):
         return answers, None
     if records is None:
         combination = encoding.counting

@@ -35,7 +35,7 @@ _POLISH, _POLISH_STEPS = 1e-5, 1000
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked of :func:`~dpgraph.private_marginals`; delta = 0 for pure noise, and with epsilon = infinity."""
+    """What is asked of :func:`~dpgraph.private_marginals`; delta = 0 for pure noise."""
 
     k: int
     epsilon: float
@@ -105,10 +105,7 @@ class MarginalModel:
             means, variances = self._to_parities @ means, self._to_parities.power(2) @ variances
         y, noise = np.zeros(self._basis.size), np.zeros(self._basis.size)
         y[: means.size], noise[: means.size] = means, variances
-        # Without noise (epsilon = infinity) the parities are those of the data, which satisfy every constraint.
-        found = MomentProjection(y, 0, 0.0, True)
-        if noise.any():
-            found = self._nearest(y, noise, tol=tol, max_iter=max_iter)
+        found = self._nearest(y, noise, tol=tol, max_iter=max_iter)
         return replace(found, theta=self._repaired(found.theta)[: means.size])
 
     def _nearest(self, y: FloatArray, noise: FloatArray, *, tol: float, max_iter: int) -> MomentProjection:

@@ -9,9 +9,9 @@ from dpgraph.arguments import check_choice, check_epsilon, check_integer, check_
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.inputs.records import read_schema
 from dpgraph.privacy.accountant import PrivacyAccountant
+from dpgraph.privacy.call import open_call
 from dpgraph.privacy.relation import RECORDS
 from dpgraph.problems.records.marginal_model import MarginalModel, Request
-from dpgraph.releases.records.answers import is_unlimited, open_answers
 from dpgraph.releases.records.parities import release_means
 from dpgraph.results.marginals import PrivateMarginals
 
@@ -40,9 +40,8 @@ def private_marginals(  # noqa: PLR0913
     k : int
         Largest number of attributes in a table, 1 <= k <= n.
     epsilon, delta : float
-        epsilon > 0, 0 <= delta < 1. ``math.inf`` promises nothing and gives the exact tables; an accountant refuses it.
-        delta = 0, the default, stands for pure privacy, with Laplace noise. Otherwise noise is Gaussian, or Laplace
-        where its expected error is smaller: the report then says that delta is 0.
+        epsilon > 0, 0 <= delta < 1. delta = 0, the default, stands for pure privacy, with Laplace noise. Otherwise
+        noise is Gaussian, or Laplace where its expected error is smaller: the report then says that delta is 0.
     sparsity : int, optional
         Records of 0/1 attributes have at most this many ones: of a record with more, the first ones in column order are
         kept. The noise then depends on the sparsity instead of the number of attributes.
@@ -102,14 +101,10 @@ def private_marginals(  # noqa: PLR0913
     check_integer("max_iter", max_iter, 1)
     if adjacency == "replace" and schema.rows < 1:  # the number of records is public
         raise InvalidParameterError("data has no records; marginals need at least one")
-    delta = check_optional_delta(delta)
-    if is_unlimited(epsilon):
-        delta = 0.0
-    else:
-        check_epsilon(epsilon)
+    epsilon, delta = check_epsilon(epsilon), check_optional_delta(delta)
     model = MarginalModel(schema, Request(k, epsilon, delta, sparsity, degree, adjacency))
     spent = delta if model.noise.law == "gaussian" else 0.0
-    call = open_answers(epsilon=epsilon, delta=spent, accountant=accountant, relation=RECORDS[adjacency], noise=rng)
+    call = open_call(epsilon=epsilon, delta=spent, accountant=accountant, relation=RECORDS[adjacency], noise=rng)
     statistics = model.statistics
     means, variances, count = release_means(statistics.sums(data), statistics, call)
     found = model.project(means, variances, tol=tol, max_iter=max_iter)

@@ -18,12 +18,9 @@ def release_encoded(
 ) -> Released:
     """Noisy C x, and the standard deviation of its noise, with a hull the scale of K-norm noise.
 
-    `sensitivity` is :func:`~dpgraph.bounds.histogram.encoded_sensitivity` in the norm of the noise. A call without
-    noise has no sensitivity, and there the smallest entries of C count too.
+    `sensitivity` is :func:`~dpgraph.bounds.histogram.encoded_sensitivity` in the norm of the noise.
     """
     name = "linear queries"
-    if np.isinf(call.epsilon):
-        return Released(encode.apply(histogram), 0.0)
     product = exact_product(encode, histogram)
     if hull is None:
         return call.release(Measurement(name, product, l1=sensitivity, l2=sensitivity, few=True))
