@@ -20,7 +20,6 @@ import networkx as nx
 import numpy as np
 
 import dpgraph
-from dpgraph.bounds.cosine import edge_sensitivity
 from dpgraph.problems.records.cosine import normalized_gram, private_cosine_similarities
 
 RESULTS = Path(__file__).parent / "results" / "similarities.md"
@@ -46,6 +45,36 @@ def precision(found: np.ndarray, exact: np.ndarray) -> float:
     return float(np.mean([len(np.intersect1d(a, b)) for a, b in pairs]) / NEAREST)
 
 
+def edge_sensitivity(max_degree: int, min_degree: int) -> float:
+    """Change of the cosines of all pairs of neighbourhoods by one edge, all degrees being within these bounds.
+
+    The square root of the largest value, over degrees d and d' in [min_degree, max_degree - 1] of the two ends
+    before the edge is added, of 2 R(d, d') + 2 R(d', d) + 2/(m + 1)^2 [d, d' > 0] + [d = 0] + [d' = 0], where
+    m = max(min_degree, 1) and R(d, d') = d'/((d + 1) m) + (D - 1) / ((d + 1)(sqrt(d + 1) + sqrt(d))^2) [d > 0].
+
+    *Proof.* Let the edge {i, j} be added; d and d' are the degrees of i and j before. For l other than i, j let s_l
+    be the number of common neighbours of i and l before, and e_l = 1 if l is a neighbour of j. The similarity of i and
+    l moves by (b e_l - a s_l)/sqrt(d_l) with b = 1/sqrt(d + 1), a = 1/sqrt(d) - b, hence its square by at most
+    (b^2 e_l + a^2 s_l^2)/d_l. There are d' vertices l with e_l = 1, each with d_l >= m, and
+    sum_l s_l^2/d_l <= sum_l s_l <= d (D - 1): together R(d, d'). Rows and columns i and j give 2 R each. The entry
+    (i, j) and its mirror image move by at most 1 - sqrt(dd'/((d + 1)(d' + 1))) <= 1/(m + 1), and not at all if i or j
+    was isolated; a diagonal entry moves only at an isolated vertex, by 1. R is convex in each degree on [1, D - 1], so
+    the largest value is at the ends of that interval or at 0.
+    """
+    m = max(min_degree, 1)
+
+    def row(d: int, other: int) -> float:
+        shrinking = (max_degree - 1) / ((d + 1) * (np.sqrt(d + 1) + np.sqrt(d)) ** 2) if d else 0.0
+        return other / ((d + 1) * m) + shrinking
+
+    def change(d: int, other: int) -> float:
+        common = 2 / (m + 1) ** 2 if d and other else 0.0
+        return 2 * row(d, other) + 2 * row(other, d) + common + (d == 0) + (other == 0)
+
+    degrees = {min_degree, min(m, max_degree - 1), max_degree - 1}
+    return float(np.sqrt(max(change(d, other) for d in degrees for other in degrees)))
+
+
 def similarities(runs: int) -> list[str]:
     """Precision at 10 and squared error of three ways to similarities of vertices."""
     lines = [
@@ -55,7 +84,7 @@ def similarities(runs: int) -> list[str]:
     for name in GRAPHS:
         A = nx.to_scipy_sparse_array(dpgraph.datasets.load(name), weight=None, dtype=float)
         exact, degrees = normalized_gram(A), A.sum(axis=0).astype(int)
-        sensitivity = edge_sensitivity(int(degrees.max()) + 1, min_degree=int(degrees.min()))
+        sensitivity = edge_sensitivity(int(degrees.max()) + 1, int(degrees.min()))
         identity = float(np.sum((exact - np.eye(len(exact))) ** 2))
         for epsilon in EPSILONS:
             ours = [dpgraph.private_node_similarities(A, epsilon=epsilon, rng=seed).matrix for seed in range(runs)]

@@ -408,7 +408,6 @@ def formulas() -> Any:
         "delta": [privacy.gdp_delta(m, e) for m in grid for e in grid],
         "epsilon": [privacy.gdp_epsilon(m, d) for m in grid for d in deltas],
         "pure": [privacy.pure_dp_mu(e) for e in grid],
-        "cosine edge": [dpgraph.cosine_sensitivity.edge_sensitivity(10, min_degree=m) for m in (0, 1, 4)],
         "cosine row": [dpgraph.cosine_sensitivity.row_sensitivity(10, nonnegative=b) for b in (False, True)],
         "cosine flips": dpgraph.cosine_sensitivity.sign_flip_sensitivity(10, 6, 2),
     }
@@ -510,7 +509,7 @@ def projection(A: Any, **options: Any) -> Any:
         "dykstra": lambda: p.dykstra(A, [p.PSDCone(), p.Box(-1, 1), diagonal(1.0, 1.0)]),
         "dykstra, more sets": lambda: p.dykstra(A, [p.PSDTraceBall(3.0), diagonal(0.0, 0.0)], max_iter=50),
         "frobenius balls": lambda: p.dykstra(A, [p.PSDFrobeniusBall(2.0), diagonal(-np.inf, 1.0)], max_iter=50),
-        "averaged": lambda: p.averaged_projections(A, [p.Nonnegative(), p.FrobeniusBall(2.0), p.SpectralBall(1.0)], 20),
+        "averaged": lambda: p.averaged_projections(A, [p.Box(0.0), p.FrobeniusBall(2.0), p.SpectralBall(1.0)], 20),
         "elliptope set": lambda: p.Elliptope().project(A),
     }
     found = {

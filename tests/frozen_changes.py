@@ -27,6 +27,7 @@ CHANGED = {
     r"private_max_(cut|bisection)\((middle 400|weighted 300|planted-bisection|planted 45)\)( mechanism=(auto|bounded-iterates))?( noise=auto)? epsilon=(1|2|4) ": "signs are read once in sparse graphs, else min(epsilon sqrt(d), d)/2 times, 4 to 24: other numbers of readings",
     r"private_max_cut\((even 2600|heavy 1500)\) epsilon=1 ": "signs are read once in sparse graphs, else min(epsilon sqrt(d), d)/2 times",
     r"private_max_(cut|bisection)\(planted-bisection\) mechanism=auto noise=laplace epsilon=1 ": "auto without delta may take any pure strategy, so also repeated sweeps",
+    r"formulas\(\)": "the bound on cosines of neighbourhoods for one edge is gone: entry by entry they lose to private_node_similarities in every cell",
     r"projections\(symmetric": "bounds on a diagonal are a box, of which dykstra carries the bounded entries only: other last digits",
     r"(tables\(bits 60\)|plot\(\) kind=plot_marginal)": LAPLACE,
     r"private_cosine_similarities\(": "the matrix is the field `entries`, beside the labels of its rows; its numbers are the same",

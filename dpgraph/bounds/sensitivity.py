@@ -146,10 +146,8 @@ def repeated_readings(size: float, norm: RowNorm, *, from_zero: bool) -> float:
     *The condition is needed otherwise.* Let X_i = X_j = 1 from the start, and read both rows: both move by (w, ..., w),
     at a price of 2 a w, 2/1.7 of w at ratio 0.7 and 2 w for a single reading.
 
-    *The sum over numbers of the largest reading is no bound for a whole row.* Let row j have label 1 when row i is
-    first read and label 2 when it is read again. Then number 1 moves by w in one reading, and number 2 by w in another:
-    with noise for each number by itself that costs twice w, and up to K w for K labels. As a row it costs w. Where the
-    same number moves in each reading (one entry of a table), noise for each number by itself is right.
+    *Which of the two.* If row j has label 1 when row i is first read and label 2 when it is read again, two numbers
+    move by w in one reading each: by themselves they cost 2 w, as a row w (docs/proofs.md, "Composition", rule 5).
 
     For T separate Laplace releases the change would be 2 T w. M. Hardt, K. Talwar, "On the geometry of differential
     privacy", STOC 2010, section 4 (the K-norm mechanism); T. Steinke, J. Ullman, "Between pure and approximate

@@ -5,7 +5,7 @@ Everything here is post-processing of public or already private data.
 
 from dpgraph.projections.base import ConvexSet, ProjectionResult
 from dpgraph.projections.elliptope import Elliptope, project_elliptope
-from dpgraph.projections.entrywise_sets import Box, FrobeniusBall, Nonnegative, project_box, project_nonnegative
+from dpgraph.projections.entrywise_sets import Box, FrobeniusBall, project_box, project_nonnegative
 from dpgraph.projections.l1_hull import L1Hull, project_l1_hull
 from dpgraph.projections.spectral_ball import project_nonnegative_spectral_ball
 from dpgraph.projections.spectral_sets import (
@@ -28,7 +28,6 @@ __all__ = [
     "Elliptope",
     "FrobeniusBall",
     "L1Hull",
-    "Nonnegative",
     "NuclearBall",
     "PSDCone",
     "PSDFrobeniusBall",

@@ -10,15 +10,6 @@ from dpgraph.projections.base import Ball, ConvexSet, as_array
 from dpgraph.typing import FloatArray
 
 
-@dataclass(frozen=True)
-class Nonnegative(ConvexSet):
-    """Arrays without negative entries."""
-
-    def project(self, X: ArrayLike) -> FloatArray:
-        """Set negative entries to 0."""
-        return project_nonnegative(X)
-
-
 @dataclass(frozen=True, eq=False)
 class Box(ConvexSet):
     """Arrays with every entry between `lower` and `upper`, numbers or arrays that broadcast.

@@ -51,18 +51,12 @@ class NuclearBall(Ball):
         return project_nuclear_ball(X, self.radius)
 
 
-@dataclass(frozen=True)
-class PSDTraceBall(ConvexSet):
-    """Positive semidefinite matrices of trace at most `trace`: what a covariance matrix of short vectors is."""
-
-    trace: float = 1.0
-
-    def __post_init__(self) -> None:
-        check_nonnegative("trace", self.trace)
+class PSDTraceBall(Ball):
+    """Positive semidefinite matrices of trace at most `radius`: what a covariance matrix of short vectors is."""
 
     def project(self, X: ArrayLike) -> FloatArray:
         """Drop negative eigenvalues and shrink the others by one threshold."""
-        return project_psd_trace(X, self.trace)
+        return project_psd_trace(X, self.radius)
 
 
 class PSDFrobeniusBall(Ball):

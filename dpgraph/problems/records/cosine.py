@@ -56,8 +56,8 @@ def private_cosine_similarities(  # noqa: PLR0913
         Private rows; the shape is public.
     sensitivity : float
         Bound on ||VV' - V'V''||_F over neighbours V, V', rows normalised. It *is* the neighbouring relation:
-        :mod:`dpgraph.bounds.cosine` computes it for the usual ones (one row replaced, a few coordinates of
-        sign vectors flipped, one edge of a graph whose rows are neighbourhoods).
+        :mod:`dpgraph.bounds.cosine` computes it for two of them (one row replaced, a few coordinates of sign vectors
+        flipped).
     epsilon, delta : float
         epsilon > 0, 0 < delta < 1: nothing here is pure. :func:`~dpgraph.private_symmetric_matrix` is, for a Gram
         matrix with a bound on its change in nuclear norm.
