@@ -192,7 +192,7 @@ def _report(report: Any) -> str:
 
 def _law(entry: Any) -> str:
     """Law of the noise of a line, as it was called when this was frozen: disjoint lines said so in it."""
-    return str(entry.mechanism) + " (parallel)" * entry.disjoint
+    return str(entry.mechanism) + " (parallel)" * entry.pairs.disjoint
 
 
 def _exact(record: Any, names: tuple[str, ...]) -> str:

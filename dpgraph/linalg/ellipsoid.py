@@ -55,11 +55,6 @@ class Ellipsoid:
         ball = 0.5 * d * math.log(math.pi) - math.lgamma(0.5 * d + 1)
         return ball - 0.5 * float(np.linalg.slogdet(self.matrix)[1])
 
-    def contains(self, points: Any, *, tol: float = 1e-9) -> bool:
-        """Whether all rows of `points` lie in the ellipsoid, up to a relative `tol`."""
-        shifted = np.atleast_2d(np.asarray(points, dtype=np.float64)) - self.center
-        return bool(np.all(np.einsum("ij,ij->i", shifted @ self.matrix, shifted) <= 1 + tol))
-
 
 def minimum_volume_ellipsoid(
     points: Any, *, symmetric: bool = True, tol: float = 1e-7, max_iter: int = 1_000_000

@@ -9,15 +9,12 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 import scipy.sparse
-from scipy.sparse.linalg import LinearOperator
 
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.typing import FloatArray
 
 #: Largest number of entries (d N) for which a query matrix is held as a dense array: 512 MB.
 DENSE_LIMIT = 2**26
-#: Columns of an operator are materialised this many at a time.
-_BLOCK = 256
 #: Columns of an array are taken so many entries at a time, at least so many columns: blocks that stay in the cache.
 _BLOCK_ENTRIES, _LEAST_BLOCK = 2**16, 16
 #: Lengths of the longest column whose square, and that of 2**-40 of it, is far from what floating point can hold.
@@ -40,7 +37,7 @@ class RowSpace:
 
 
 class QueryMatrix:
-    """A d x N query matrix given as a dense array, a sparse array or a linear operator.
+    """A d x N query matrix given as a dense or a sparse array.
 
     One query a row, one type of record a column; finite, not empty, not zero, neither huge nor tiny.
     """
@@ -72,8 +69,6 @@ class QueryMatrix:
     @cached_property
     def column_norms(self) -> FloatArray:
         """Euclidean norms of the N columns."""
-        if isinstance(self._matrix, LinearOperator):
-            return np.concatenate([np.linalg.norm(block, axis=0) for _, block in self.column_blocks()])
         if scipy.sparse.issparse(self._matrix):
             return np.sqrt(np.asarray(self._matrix.multiply(self._matrix).sum(axis=0), dtype=np.float64).ravel())
         return np.asarray(np.linalg.norm(self._matrix, axis=0))
@@ -105,16 +100,11 @@ class QueryMatrix:
 
     @property
     def nonnegative(self) -> bool:
-        """Whether no entry is negative; False for an operator, whose entries nobody lists."""
-        if isinstance(self._matrix, LinearOperator):
-            return False
+        """Whether no entry is negative."""
         return bool(np.all((self._matrix.data if scipy.sparse.issparse(self._matrix) else self._matrix) >= 0))
 
     def distances(self, point: FloatArray) -> FloatArray:
         """Euclidean distances of the N columns from a point, rounded upwards."""
-        if isinstance(self._matrix, LinearOperator):
-            blocks = self.column_blocks()
-            return np.concatenate([np.linalg.norm(block - point[:, None], axis=0) for _, block in blocks])
         if scipy.sparse.issparse(self._matrix):
             squares = self.column_norms**2 + point @ point
             rounding = 4 * self._rounding * squares
@@ -129,8 +119,6 @@ class QueryMatrix:
                 f"this needs the query matrix as a dense array of at most {DENSE_LIMIT} entries; got {self.shape[0]} x "
                 f"{self.shape[1]}. Use mechanism='gaussian' with sparse=False, which never forms it"
             )
-        if isinstance(self._matrix, LinearOperator):
-            return np.hstack([block for _, block in self.column_blocks()])
         return np.asarray(self._matrix.toarray() if scipy.sparse.issparse(self._matrix) else self._matrix)
 
     @cached_property
@@ -151,19 +139,15 @@ class QueryMatrix:
         if scipy.sparse.issparse(self._matrix):
             yield slice(0, N), self._matrix
             return
-        implicit = isinstance(self._matrix, LinearOperator)
-        width = _BLOCK if implicit else max(_LEAST_BLOCK, _BLOCK_ENTRIES // d)
+        width = max(_LEAST_BLOCK, _BLOCK_ENTRIES // d)
         for start in range(0, N, width):
-            stop = min(start + width, N)
-            block = self.apply(np.eye(N, stop - start, k=-start)) if implicit else self._matrix[:, start:stop]
-            yield slice(start, stop), block
+            columns = slice(start, min(start + width, N))
+            yield columns, self._matrix[:, columns]
 
 
 def _as_matrix(A: Any) -> Any:
     if getattr(getattr(A, "dtype", None), "kind", None) == "c":
         raise InvalidParameterError("the query matrix must be real; it has complex entries")
-    if isinstance(A, LinearOperator):
-        return A
     if scipy.sparse.issparse(A):
         matrix = scipy.sparse.csr_array(A, dtype=np.float64)
         if not matrix.has_canonical_format:  # an entry that is given in parts is their sum as computed, once
@@ -174,7 +158,7 @@ def _as_matrix(A: Any) -> Any:
         matrix = np.asarray(A, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InvalidParameterError(
-            f"the query matrix must be a numeric d x N array, sparse array or LinearOperator; got {type(A).__name__}"
+            f"the query matrix must be a numeric d x N array or sparse array; got {type(A).__name__}"
         ) from error
     if matrix.ndim != 2:
         raise InvalidParameterError(f"the query matrix must be two-dimensional (d x N); got shape {matrix.shape}")

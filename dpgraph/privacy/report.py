@@ -50,7 +50,8 @@ class LedgerEntry:
     delta_share : float
         Probability of the bad event that this line pays for.
     pairs : Pairs
-        Which vertex pairs the release reads. Lines that are :attr:`disjoint` have share 0.
+        Which vertex pairs the release reads. Lines about those that are :attr:`~Pairs.disjoint` have share 0, because
+        other lines hold the share of the budget that they spend again.
     """
 
     name: str
@@ -62,11 +63,6 @@ class LedgerEntry:
     share: float = 0.0
     delta_share: float = 0.0
     pairs: Pairs = Pairs.ANY
-
-    @property
-    def disjoint(self) -> bool:
-        """Whether other lines, about disjoint pairs, hold the share of the budget that this one spends again."""
-        return self.pairs.disjoint
 
 
 @dataclass(frozen=True)
@@ -163,7 +159,7 @@ class PrivacyReport:
         lines = [f"{'release':<34}{'mechanism':<22}{'sensitivity':>12}{'scale':>12}{'share':>8}{'delta':>10}"]
         for e in self.entries:
             delta = f"{e.delta_share:.1e}" if e.delta_share else ""
-            law = e.mechanism + ", disjoint" * e.disjoint
+            law = e.mechanism + ", disjoint" * e.pairs.disjoint
             lines.append(f"{e.name:<34}{law:<22}{e.sensitivity:>12.4g}{e.scale:>12.4g}{e.share:>8.1%}{delta:>10}")
         total = f"total: epsilon = {self.epsilon:g}, delta = {self.delta:g}, neighbours: {self.adjacency}"
         return "\n".join([*lines, total + ("; SEEDED, not for publication" if self.seeded else "")])

@@ -1,7 +1,7 @@
 r"""Norms on all readings of a number, or of a row of numbers, and noise for them that is exact on the grid.
 
 An edge moves the numbers of a row together: for one reading its moves lie in a body, the unit ball of a norm of rows
-(:class:`Body`), often up to a constant that is added to all numbers and says nothing about which is largest. That
+(:data:`Body`), often up to a constant that is added to all numbers and says nothing about which is largest. That
 holds for each of T readings, so that the right norm of all of them is the largest of T norms (:class:`RowNorm`), and
 not a sum over the numbers of the largest reading of each. A number that gets noise by itself is a row of one.
 
@@ -13,7 +13,6 @@ probability 1/(v C(r + D, D)), or 1/(s C(r + D - 1, D - 1)) where its norm shall
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from scipy.special import gammaln, logsumexp
@@ -27,37 +26,6 @@ _BATCH = 1 << 20
 
 
 # --- the norm of one reading -----------------------------------------------------------------------------------------
-
-
-class Body(Protocol):
-    """A norm of rows, whose unit ball is the body."""
-
-    @property
-    def columns(self) -> int:
-        """Numbers in a row."""
-        ...
-
-    @property
-    def shifts(self) -> bool:
-        """Whether rows that differ by a constant have distance 0."""
-        ...
-
-    def size(self, rows: FloatArray, /) -> FloatArray:
-        """The norm of each row."""
-        ...
-
-    def moment(self) -> float:
-        """Variance in each of the D directions of a point drawn uniformly from the body."""
-        ...
-
-    def propose(
-        self, radii: IntArray, generator: np.random.Generator, /, *, surface: bool
-    ) -> tuple[IntArray, BoolArray]:
-        """A row for each radius, of this norm at most, or exactly (on the `surface`), and whether it is accepted.
-
-        Each row is proposed and accepted with probability 1/(v C(r + D, D)), or 1/(s C(r + D - 1, D - 1)).
-        """
-        ...
 
 
 @dataclass(frozen=True)
@@ -165,6 +133,9 @@ class Range:
         for i in range(2, K - ends + 1):
             accepted &= generator.integers(0, radii + i) <= radii
         return rows, accepted
+
+
+Body = CrossPolytope | Range
 
 
 # --- the norm of all readings ----------------------------------------------------------------------------------------

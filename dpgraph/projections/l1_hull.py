@@ -1,7 +1,9 @@
 """Projection onto nK, K the l1-hull of a point set: the convex hull of the points and their mirror images, scaled by n.
 
-The answers of linear queries on n records lie in nK, where the points are the columns of the query matrix (NTZ13). The
-nearest point of a polytope to y is y plus the shortest vector in the hull of its vertices less y
+The answers of linear queries on n records lie in nK, where the points are the columns of the query matrix (NTZ13). A
+histogram is nonnegative, so that they also lie in the smaller polytope of :func:`project_histogram_answers`.
+
+The nearest point of a polytope to y is y plus the shortest vector in the hull of its vertices less y
 (:func:`shortest_vector`). The Frank-Wolfe gap <x - y, x - v> over the best vertex v bounds the squared error of x.
 """
 
@@ -73,6 +75,25 @@ def project_l1_hull(y: ArrayLike, points: ArrayLike, radius: float = 1.0, *, tol
     return x
 
 
+def project_histogram_answers(y: FloatArray, columns: FloatArray, records: float, *, exactly: bool) -> FloatArray:
+    """Nearest point of ``{columns @ z : z >= 0, sum z <= records}`` to `y`, or of sum z = records if `exactly`."""
+    vertices = records * columns if exactly else np.hstack([records * columns, np.zeros((y.size, 1))])
+    return y + shortest_vector(vertices - y[:, None])
+
+
+def covering_combination(columns: FloatArray) -> FloatArray | None:
+    """Shortest w with ``columns.T @ w >= 1``, shape (r,), or None if there is none.
+
+    For every histogram x, <w, A x> >= sum x: a bound on the number of records that can be read off noisy answers.
+    """
+    shortest = shortest_vector(columns)
+    height = float((columns.T @ shortest).min())
+    # The shortest vector v of conv(a_i) has a_i'v >= ||v||^2, so a relative sign test separates the two cases.
+    if height <= 1e-6 * float(np.linalg.norm(columns, axis=0).max()) ** 2:
+        return None
+    return shortest / height
+
+
 def shortest_vector(points: FloatArray) -> FloatArray:
     """Vector of least length in the convex hull of the columns b_i, by nonnegative least squares (an exact method).
 
@@ -88,7 +109,8 @@ def shortest_vector(points: FloatArray) -> FloatArray:
         weights, _ = nnls(stacked, np.append(np.zeros(r), 1.0), maxiter=20 * (m + r))
     except RuntimeError as error:
         raise NotConvergedError(
-            f"the nearest point of a polytope was not found: {error}; rescale the points"
+            f"the nearest point of a polytope was not found: {error}; rescale the points or take fewer "
+            "(private_linear_queries: sparse=False needs none)"
         ) from error
     shortest: FloatArray = points @ (weights / weights.sum())
     return shortest

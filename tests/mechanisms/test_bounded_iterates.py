@@ -48,7 +48,7 @@ def test_core_and_other_rows_are_disjoint_and_spend_the_same_budget():
     assert (degrees.name, look.name) == ("degrees", "fields, other rows")
     assert (sweeps.pairs, look.pairs) == (Pairs.INSIDE_CORE, Pairs.OUTSIDE_CORE)
     assert degrees.share + sweeps.share == pytest.approx(0.9)
-    assert [line.disjoint for line in call.ledger.entries] == [False, False, True]
+    assert [line.pairs.disjoint for line in call.ledger.entries] == [False, False, True]
     assert (degrees.mechanism, look.epsilon) == ("Laplace", pytest.approx(0.9 * 4.0 - degrees.epsilon))
 
 

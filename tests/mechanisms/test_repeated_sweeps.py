@@ -125,7 +125,7 @@ def test_core_and_other_rows_are_disjoint_and_spend_the_same_pure_budget():
     degrees, sweeps, look = call.ledger.entries
     assert (degrees.name, sweeps.name, look.name) == ("degrees", "fields, 20 sweeps", "fields, other rows")
     assert (sweeps.pairs, look.pairs) == (Pairs.INSIDE_CORE, Pairs.OUTSIDE_CORE)
-    assert (look.mechanism, look.disjoint, sweeps.disjoint) == ("Laplace", True, False)
+    assert (look.mechanism, look.pairs.disjoint, sweeps.pairs.disjoint) == ("Laplace", True, False)
     assert degrees.epsilon + sweeps.epsilon == pytest.approx(0.9 * 8.0)
     assert look.epsilon == pytest.approx(sweeps.epsilon)
 

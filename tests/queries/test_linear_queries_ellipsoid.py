@@ -7,6 +7,11 @@ from dpgraph.exceptions import InvalidParameterError, NotConvergedError
 from dpgraph.problems.records.linear_queries import minimum_volume_ellipsoid
 
 
+def contains(ellipsoid, points):
+    shifted = points - ellipsoid.center
+    return np.all(np.einsum("ij,ij->i", shifted @ ellipsoid.matrix, shifted) <= 1 + 1e-12)
+
+
 def reference_log_volume(points, *, symmetric):
     """Convex programme: largest log det of B with |B x - b| <= 1 for all points."""
     import cvxpy as cp
@@ -26,7 +31,7 @@ def test_the_volume_agrees_with_cvxpy_to_one_part_in_a_million(d, N, seed, symme
     points = np.random.default_rng(seed).normal(size=(N, d)) + (0 if symmetric else 3)
     ellipsoid = minimum_volume_ellipsoid(points, symmetric=symmetric)
     expected, B = reference_log_volume(points, symmetric=symmetric)
-    assert ellipsoid.contains(points)
+    assert contains(ellipsoid, points)
     assert abs(ellipsoid.log_volume - expected) < 1e-6
     assert np.abs(ellipsoid.matrix - B @ B).max() < 1e-3 * np.abs(B @ B).max()
 
@@ -49,7 +54,7 @@ def test_linear_maps_move_the_ellipsoid_along():
 def test_even_a_rough_ellipsoid_contains_every_point_and_keeps_its_volume_promise(tol):
     points = np.random.default_rng(4).normal(size=(300, 10))
     rough, exact = minimum_volume_ellipsoid(points, tol=tol), minimum_volume_ellipsoid(points, tol=1e-9)
-    assert rough.contains(points, tol=1e-12)
+    assert contains(rough, points)
     assert rough.gap <= tol
     assert exact.log_volume - 1e-8 <= rough.log_volume <= exact.log_volume + 5 * np.log1p(rough.gap)
 
@@ -65,7 +70,7 @@ def test_points_on_a_line_have_the_obvious_interval():
 def test_two_hundred_dimensions_and_five_thousand_points_reach_one_part_in_a_million():
     points = np.random.default_rng(0).normal(size=(5000, 200))
     ellipsoid = minimum_volume_ellipsoid(points, tol=1e-6)
-    assert ellipsoid.contains(points)
+    assert contains(ellipsoid, points)
     # About 0.2 ms a step on one core.
     assert ellipsoid.iterations < 30_000
 

@@ -22,7 +22,7 @@ import scipy.sparse
 from dpgraph.bounds.histogram import encoded_sensitivity
 from dpgraph.bounds.k_norm import SLACK, Hull
 from dpgraph.linalg.query_matrix import QueryMatrix, RowSpace
-from dpgraph.problems.records.histogram_hull import covering_combination
+from dpgraph.projections.l1_hull import covering_combination
 from dpgraph.typing import FloatArray
 
 #: What is left of a budget for each law of noise: mu, or epsilon.

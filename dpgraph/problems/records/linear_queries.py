@@ -22,9 +22,9 @@ from dpgraph.privacy.call import open_call
 from dpgraph.privacy.relation import RECORDS
 from dpgraph.problems.records.discrepancy import HereditaryDiscrepancyBounds, hereditary_discrepancy_bounds
 from dpgraph.problems.records.encodings import Encoding, Rates, fits_shaping
-from dpgraph.problems.records.histogram_hull import project_histogram_answers
 from dpgraph.problems.records.strategies.linear_queries.k_norm import draws_exactly
 from dpgraph.problems.strategy import Registry, Strategy
+from dpgraph.projections.l1_hull import project_histogram_answers
 from dpgraph.releases.records.histogram import release_encoded
 from dpgraph.results.records import PrivateAnswers
 from dpgraph.typing import FloatArray
@@ -68,7 +68,7 @@ def private_linear_queries(  # noqa: PLR0913
 
     Parameters
     ----------
-    A : array_like, scipy.sparse array, or scipy.sparse.linalg.LinearOperator, shape (d, N)
+    A : array_like or scipy.sparse array, shape (d, N)
         Public query matrix: row j is a query, column i what one record of type i adds to the answers.
     x : array_like, shape (N,)
         Private histogram: nonnegative numbers of records of each type, whole or not (then neighbours are at an l1

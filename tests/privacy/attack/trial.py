@@ -157,7 +157,7 @@ def _compare_releases(original: Outcome, copy: AttackSource, found: Comparison) 
     changes = _changes(source, copy, pairs)
     _judge_lines(source, changes, found)
     _judge_total(source, changes, report, found)
-    if report.mu is None and not any(entry.disjoint for entry in source.lines):
+    if report.mu is None and not any(entry.pairs.disjoint for entry in source.lines):
         evidence = math.fsum(_evidence(source, copy, pairs))
         found.add("likelihood", abs(evidence) / report.epsilon)
     _judge_failures(source, report, found)
