@@ -14,6 +14,7 @@ __all__ = ["reason"]
 #: Scales of noise that are the same number by another order of operations: they differ in the last bit.
 LAST_BIT = "shares of a budget are multiplied in another order; a scale differs in its last bit"
 LAPLACE = "pure Laplace noise where its expected error is smaller"
+READING = "the variance of a reading is that of a row of one number, by the same formula: it differs in its last bit"
 STABILITY = "a stability test is planned along one predicted path, so that it takes another share of the budget, or another curve"
 PRODUCTS = "products of several columns are at least 6 at every start, as those of a single one: random signs had 9"
 
@@ -27,6 +28,8 @@ CHANGED = {
     r"private_max_(cut|bisection)\((middle 400|weighted 300|planted-bisection|planted 45)\)( mechanism=(auto|bounded-iterates))?( noise=auto)? epsilon=(1|2|4) ": "signs are read once in sparse graphs, else min(epsilon sqrt(d), d)/2 times, 4 to 24: other numbers of readings",
     r"private_max_cut\((even 2600|heavy 1500)\) epsilon=1 ": "signs are read once in sparse graphs, else min(epsilon sqrt(d), d)/2 times",
     r"private_max_(cut|bisection)\(planted-bisection\) mechanism=auto noise=laplace epsilon=1 ": "auto without delta may take any pure strategy, so also repeated sweeps",
+    r"private_normalized_adjacency\((planted 45|planted-cut)\) mechanism=noisy-power rank=1 regularization=3.0 epsilon=(0.3|4) ": READING,
+    r"private_normalized_adjacency\((few|uneven|regular|clique|hubs|heavy|random|weighted) \d+\) mechanism=auto rank=1 epsilon=(0.3|4) ": READING,
     r"formulas\(\)": "the bound on cosines of neighbourhoods for one edge is gone: entry by entry they lose to private_node_similarities in every cell",
     r"projections\(symmetric": "bounds on a diagonal are a box, of which dykstra carries the bounded entries only: other last digits",
     r"(tables\(bits 60\)|plot\(\) kind=plot_marginal)": LAPLACE,
