@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpgraph.datasets.edge_table import EdgeTable, merge_arcs
+from dpgraph.datasets.arcs import EdgeList, merge_arcs
 from dpgraph.datasets.files import Malformed, decode, naturals
 from dpgraph.inputs.public_nodes import MAX_VERTICES
 from dpgraph.typing import FloatArray, IntArray
@@ -162,7 +162,7 @@ def looks_like_gset(table: Table) -> bool:
     return table.delimiter is None and table.header is None and table.widths(2) == [2, 3]
 
 
-def parse_gset(table: Table) -> EdgeTable:
+def parse_gset(table: Table) -> EdgeList:
     """Read a Gset file. Vertices are 1..n whether they have edges or not; a missing weight column means 1."""
     number, fields = next(table.data_lines(), (1, []))
     size = naturals(fields)
@@ -182,4 +182,4 @@ def parse_gset(table: Table) -> EdgeTable:
         raise Malformed(f"expected vertices in 1..{n}, as the first line announces; found another")
     index = vertices.astype(np.int64) - 1
     weights = rows.weights if rows.weights is not None else np.ones(m)
-    return merge_arcs(tuple(range(1, n + 1)), index[rows.tails], index[rows.heads], weights)
+    return merge_arcs(n, index[rows.tails], index[rows.heads], weights), tuple(range(1, n + 1)), True

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
 from dpgraph.arguments import as_number
 from dpgraph.exceptions import InvalidParameterError
+from dpgraph.linalg.edges import to_igraph, to_networkx
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.result import TableResult
 from dpgraph.typing import FloatArray
@@ -135,22 +137,11 @@ class PrivateNormalizedAdjacency(TableResult):
 
     def to_networkx(self, *, threshold: float = 0.0) -> Any:
         """Weighted synthetic networkx graph: private adjacency entries above `threshold`, clipped to max_weight."""
-        import networkx as nx
-
-        graph = nx.Graph()
-        graph.add_nodes_from(self.nodes)
-        graph.add_weighted_edges_from((self.nodes[i], self.nodes[j], w) for i, j, w in self._pairs_above(threshold))
-        return graph
+        return to_networkx(self._above(threshold), self.nodes, "weight")
 
     def to_igraph(self, *, threshold: float = 0.0) -> Any:
         """:meth:`to_networkx` for igraph: labels in vertex attribute ``name``, weights in edge attribute ``weight``."""
-        import igraph
-
-        pairs = self._pairs_above(threshold)
-        graph = igraph.Graph(n=len(self.nodes), edges=[(i, j) for i, j, _ in pairs])
-        graph.vs["name"] = list(self.nodes)
-        graph.es["weight"] = [w for _, _, w in pairs]
-        return graph
+        return to_igraph(self._above(threshold), self.nodes, "weight")
 
     def personalized_pagerank(self, node: Hashable, *, alpha: float = 0.85) -> FloatArray:
         """How near each vertex is to `node`: PageRank of the private adjacency, restarted there; n up to 5000.
@@ -189,11 +180,10 @@ class PrivateNormalizedAdjacency(TableResult):
             found = following
         return found
 
-    def _pairs_above(self, threshold: float) -> list[tuple[int, int, float]]:
-        """Vertex numbers and weights of the pairs whose clipped private adjacency exceeds `threshold`."""
-        weights = np.triu(self._clipped("a synthetic graph"), k=1)
-        rows, columns = np.nonzero(weights > threshold)
-        return list(zip(rows.tolist(), columns.tolist(), weights[rows, columns].tolist(), strict=True))
+    def _above(self, threshold: float) -> sparse.csr_array:
+        """The clipped private adjacency where it exceeds `threshold`."""
+        weights = self._clipped("a synthetic graph")
+        return sparse.csr_array(np.where(weights > threshold, weights, 0.0))
 
     def _clipped(self, what: str) -> FloatArray:
         """Private adjacency with entries in [0, max_weight], its diagonal included, shape (n, n)."""
