@@ -34,6 +34,7 @@ _EXPORTS = {
     "dpgraph.results.marginals": ("PrivateMarginals",),
     "dpgraph.results.records": ("PrivateAnswers", "PrivateCovariance"),
     "dpgraph.results.similarities": ("PrivateSimilarities",),
+    "dpgraph.results.subspaces": ("PrivateLowRank", "PrivateSingularSubspace", "PrivateSubspace"),
     # graphs
     "dpgraph.inputs.public_nodes": ("edge_frame", "with_public_nodes"),
     "dpgraph.instance": ("TwoCSP",),
@@ -49,7 +50,12 @@ _EXPORTS = {
     "dpgraph.problems.embedding.similarities": ("private_node_similarities",),
     "dpgraph.problems.synthesis": ("private_synthetic_graph",),
     # matrices and records
-    "dpgraph.problems.matrices.diagnostics": ("private_coherence", "private_spectrum"),
+    "dpgraph.problems.matrices.diagnostics": (
+        "PrivateCoherence",
+        "PrivateSpectrum",
+        "private_coherence",
+        "private_spectrum",
+    ),
     "dpgraph.problems.matrices.perturb_and_project": ("PrivateProjection", "perturb_and_project"),
     "dpgraph.problems.matrices.subspaces": (
         "private_eigenspace",

@@ -9,7 +9,6 @@ a RandomState is for experiments, and the report says so.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from copy import deepcopy
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal, Self
 
@@ -32,7 +31,6 @@ from sklearn.base import (  # noqa: E402
     ClassNamePrefixFeaturesOutMixin,
     ClusterMixin,
     TransformerMixin,
-    clone,
 )
 from sklearn.utils.validation import check_is_fitted, validate_data  # noqa: E402
 
@@ -43,21 +41,11 @@ RandomState = int | np.random.Generator | np.random.RandomState | None
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class _PrivateEstimator(BaseEstimator):
-    """What the estimators share: the budget of a fit, and clones that share an accountant. Fields are parameters."""
+    """What the estimators share: the budget of a fit. Fields are parameters."""
 
     epsilon: float
     accountant: PrivacyAccountant | None = None
     random_state: RandomState = None
-
-    def __sklearn_clone__(self) -> Self:
-        """A clone that spends the same budget: that of scikit-learn would copy the accountant."""
-        shared: dict[str, Any] = {"accountant": self.accountant}
-        given = {name: value for name, value in self.get_params(deep=False).items() if name not in shared}
-        copy = type(self)(**{name: clone(value, safe=False) for name, value in given.items()}, **shared)
-        for name in ("_metadata_request", "_sklearn_output_config"):
-            if hasattr(self, name):
-                setattr(copy, name, deepcopy(getattr(self, name)))
-        return copy
 
     def _budget(self) -> dict[str, Any]:
         """Arguments of a private function."""

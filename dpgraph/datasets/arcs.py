@@ -32,7 +32,12 @@ def merge_arcs(n: int, tails: IntArray, heads: IntArray, weights: FloatArray | N
         data = np.full(len(pairs), -np.inf)
         with np.errstate(invalid="ignore"):  # NaN stays NaN; whoever uses the weights refuses it
             np.maximum.at(data, pair_of, np.bincount(arc_of, weights=weights[proper], minlength=len(arcs)))
-    low, high = (ends.astype(np.int32) for ends in np.divmod(pairs, n))  # half the memory of a large graph
+    return symmetric(n, *np.divmod(pairs, n), data)
+
+
+def symmetric(n: int, low: IntArray, high: IntArray, data: FloatArray) -> sparse.csr_array:
+    """Both entries of each edge."""
+    low, high = low.astype(np.int32), high.astype(np.int32)  # half the memory of a large graph
     ends = np.concatenate([low, high]), np.concatenate([high, low])
     A = sparse.coo_array((np.concatenate([data, data]), ends), shape=(n, n)).tocsr()
     A.sort_indices()

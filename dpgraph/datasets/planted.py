@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from dpgraph.arguments import as_generator, as_number, check_integer
-from dpgraph.datasets.arcs import merge_arcs
+from dpgraph.datasets.arcs import symmetric
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.instance import TwoCSP
 from dpgraph.typing import IntArray
@@ -83,7 +83,7 @@ def planted_cut_sparse(
     0.0
     """
     low, high, labels = _block_model(n, degree, correlation, rng, _independent_subset)
-    return merge_arcs(n, low, high), labels
+    return symmetric(n, low, high, np.ones(len(low))), labels
 
 
 def planted_bisection(
