@@ -1,6 +1,6 @@
 """Edge lists, and Gset files (a line ``n m``, then m lines ``i j w`` with vertices 1..n), as arrays.
 
-Files of plain nonnegative integers, which is nearly all of them, are parsed by whole-array operations. Everything else
+Files of plain nonnegative integers, which is nearly all of them, are parsed by numpy. Everything else
 (names, weights, malformed lines) goes line by line; the two agree wherever the fast one answers.
 """
 
@@ -26,8 +26,6 @@ Labels = type[int] | type[str]
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _DATA_LINE = re.compile(rb"[^\n]*[^\s][^\n]*")
 _PLAIN_BYTES = b"0123456789 \t,\n"
-#: Decimal numbers of fewer digits fit into int64.
-_LONG_NUMBER = re.compile(rb"[0-9]{19}")
 #: Longer numbers are no labels; converting them takes time that grows with the square, and Python stops at 4300.
 _LONGEST_LABEL = 1000
 
@@ -83,7 +81,7 @@ class Rows(NamedTuple):
 
 def parse_rows(table: Table, *, labels: Labels, weight: str | None) -> Rows:
     """All lines of a table; Malformed for other numbers of columns than in the first, bad labels and bad weights."""
-    plain = _plain_integers(table.text) if labels is int and weight is None else None
+    plain = _plain_integers(table) if labels is int and weight is None else None
     if plain is None:
         return _line_by_line(table, labels, _weight_column(table, weight))
     present, ends = np.unique(plain[:, :2].T.ravel(), return_inverse=True)
@@ -101,18 +99,15 @@ def _weight_column(table: Table, weight: str | None) -> int | None:
     raise Malformed(f"no column is named {weight!r} in the header line; name the column of weights")
 
 
-def _plain_integers(text: bytes) -> IntArray | None:
-    """All numbers of a text of short nonnegative integers, as many on each line; None for any other text."""
-    if text.translate(None, _PLAIN_BYTES) or b",," in text or _LONG_NUMBER.search(text):
+def _plain_integers(table: Table) -> IntArray | None:
+    """All numbers of a table of nonnegative integers, as many on each line; None for any other."""
+    if table.text.translate(None, _PLAIN_BYTES) or not table.text.strip():
         return None
-    buffer = np.frombuffer(text + b"\n", dtype=np.uint8)
-    digit = buffer >= ord("0")
-    starts = np.flatnonzero(digit & ~np.concatenate([[False], digit[:-1]]))
-    on_line = np.diff(np.searchsorted(starts, np.flatnonzero(buffer == ord("\n"))), prepend=0)
-    on_line = on_line[on_line > 0]
-    if not on_line.size or on_line.min() != on_line.max() or on_line[0] < 2:
+    try:
+        numbers = np.loadtxt(io.BytesIO(table.text), np.int64, delimiter=table.delimiter, comments=None, ndmin=2)
+    except ValueError:  # it may quote the file, which is private
         return None
-    return np.fromstring(text.replace(b",", b" "), dtype=np.int64, sep=" ").reshape(-1, on_line[0])
+    return numbers if numbers.shape[1] >= 2 else None
 
 
 def _line_by_line(table: Table, labels: Labels, weight_column: int | None) -> Rows:
