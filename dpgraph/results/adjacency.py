@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,8 +19,6 @@ from dpgraph.typing import FloatArray
 
 #: Largest n for which the n x n matrix is formed on request (200 MB).
 DENSE_LIMIT = 5000
-#: PageRank is exact to this, in l1.
-_PAGERANK_ERROR = 1e-10
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -170,15 +167,8 @@ class PrivateNormalizedAdjacency(TableResult):
         degrees = weights.sum(axis=0)
         start = np.zeros(len(weights))
         start[self.nodes.index(node)] = 1.0
-        found = start
-        for _ in range(math.ceil(math.log(_PAGERANK_ERROR) / math.log(alpha))):
-            steps = np.divide(found, degrees, out=np.zeros_like(found), where=degrees > 0)
-            stuck = float(found[degrees <= 0].sum())  # they start anew
-            following = alpha * (weights @ steps + stuck * start) + (1 - alpha) * start
-            if np.abs(following - found).sum() < _PAGERANK_ERROR:
-                break
-            found = following
-        return found
+        steps = np.divide(weights, degrees, out=np.outer(start, degrees <= 0), where=degrees > 0)  # or starts anew
+        return np.linalg.solve(np.eye(len(weights)) - alpha * steps, (1 - alpha) * start)
 
     def _above(self, threshold: float) -> sparse.csr_array:
         """The clipped private adjacency where it exceeds `threshold`."""
