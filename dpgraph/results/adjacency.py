@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.linalg import LinearOperator
+from scipy.sparse.linalg import LinearOperator, gmres
 
 from dpgraph.arguments import as_number
 from dpgraph.exceptions import InvalidParameterError
@@ -168,7 +168,8 @@ class PrivateNormalizedAdjacency(TableResult):
         start = np.zeros(len(weights))
         start[self.nodes.index(node)] = 1.0
         steps = np.divide(weights, degrees, out=np.outer(start, degrees <= 0), where=degrees > 0)  # or starts anew
-        return np.linalg.solve(np.eye(len(weights)) - alpha * steps, (1 - alpha) * start)
+        found, _ = gmres(np.eye(len(weights)) - alpha * steps, (1 - alpha) * start, rtol=1e-12)
+        return np.maximum(found, 0.0)
 
     def _above(self, threshold: float) -> sparse.csr_array:
         """The clipped private adjacency where it exceeds `threshold`."""
