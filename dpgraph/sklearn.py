@@ -145,10 +145,6 @@ class PrivateSpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         self.privacy_ = self.adjacency_.privacy
         return self
 
-    def fit_transform(self, X: Any, y: Any = None) -> FloatArray:
-        """Fit, and return the points."""
-        return self.fit(X).embedding_
-
     def transform(self, X: Any) -> FloatArray:
         """Return the points of the vertices of X, which must be among those that were fitted. No edge is read."""
         check_is_fitted(self)

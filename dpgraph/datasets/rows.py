@@ -24,7 +24,6 @@ from dpgraph.typing import FloatArray, IntArray
 Labels = type[int] | type[str]
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
-_DATA_LINE = re.compile(rb"[^\n]*[^\s][^\n]*")
 _PLAIN_BYTES = b"0123456789 \t,\n"
 #: Longer numbers are no labels; converting them takes time that grows with the square, and Python stops at 4300.
 _LONGEST_LABEL = 1000
@@ -43,11 +42,9 @@ class Table:
 
     def data_lines(self) -> Iterator[tuple[int, list[str]]]:
         """Number and fields of each line that is not blank."""
-        number, seen = 1, 0
-        for match in _DATA_LINE.finditer(self.text):
-            number += self.text.count(b"\n", seen, match.start())
-            seen = match.start()
-            yield number, _split(decode(match.group(), number), self.delimiter)
+        for number, line in enumerate(io.BytesIO(self.text), 1):
+            if not line.isspace():
+                yield number, _split(decode(line, number), self.delimiter)
 
     def below(self, number: int, header: tuple[str, ...] | None = None) -> Table:
         """The table with blanks instead of its first `number` lines."""
@@ -61,8 +58,7 @@ class Table:
 
 def open_table(text: bytes, labels: Labels) -> Table:
     """Recognise delimiter and header line of a text whose comments are blank."""
-    match = _DATA_LINE.search(text)
-    first = match.group() if match else b""
+    first = next((line for line in io.BytesIO(text) if not line.isspace()), b"")
     table = Table(text, "," if b"," in first else "\t" if labels is str and b"\t" in first else None)
     number, fields = next(table.data_lines(), (0, []))
     if table.delimiter == "," and (labels is str or not all(map(_INTEGER.fullmatch, fields[:2]))):

@@ -169,7 +169,7 @@ class PrivateNormalizedAdjacency(TableResult):
         start[self.nodes.index(node)] = 1.0
         steps = np.divide(weights, degrees, out=np.outer(start, degrees <= 0), where=degrees > 0)  # or starts anew
         found, _ = gmres(np.eye(len(weights)) - alpha * steps, (1 - alpha) * start, rtol=1e-12)
-        return np.maximum(found, 0.0)
+        return np.asarray(np.maximum(found, 0.0))
 
     def _above(self, threshold: float) -> sparse.csr_array:
         """The clipped private adjacency where it exceeds `threshold`."""
