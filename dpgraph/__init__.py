@@ -32,7 +32,7 @@ _EXPORTS = {
     "dpgraph.results.files": ("load_result", "save_result"),
     "dpgraph.results.graph_model": ("PrivateGraphModel",),
     "dpgraph.results.marginals": ("PrivateMarginals",),
-    "dpgraph.results.records": ("PrivateAnswers", "PrivateCovariance"),
+    "dpgraph.results.records": ("PrivateAnswers", "PrivateCovariance", "PrivateSymmetricMatrix"),
     "dpgraph.results.similarities": ("PrivateSimilarities",),
     "dpgraph.results.subspaces": ("PrivateLowRank", "PrivateSingularSubspace", "PrivateSubspace"),
     # graphs
@@ -68,7 +68,7 @@ _EXPORTS = {
     "dpgraph.problems.records.linear_queries": ("private_linear_queries",),
     "dpgraph.problems.records.marginals": ("private_marginals",),
     "dpgraph.projections": ("project_nonnegative_spectral_ball",),
-    "dpgraph.releases.symmetric": ("PrivateSymmetricMatrix", "private_symmetric_matrix"),
+    "dpgraph.releases.symmetric": ("private_symmetric_matrix",),
 }
 _HOME = {name: module for module, names in _EXPORTS.items() for name in names}
 

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from dpgraph import evaluate
 from dpgraph.arguments import as_number, check_choice, check_epsilon, check_integer, check_optional_delta, check_scale
-from dpgraph.denoise.modularity import BlockWeights, modularity
+from dpgraph.denoise.modularity import BlockWeights, modularity, weights_between
 from dpgraph.exceptions import InvalidParameterError, MechanismHalted
 from dpgraph.graph import is_weighted
 from dpgraph.interfaces.stand_ins import block_stand_in, expected_degrees, stand_in
@@ -322,10 +322,8 @@ def _communities(
 
 def _modularity(graph: sparse.csr_array, labels: IntArray, resolution: float) -> float:
     """The exact modularity of communities of a stand-in, 0 if it has no edges."""
-    member = np.eye(int(labels.max()) + 1)[labels]
-    weights = np.triu(member.T @ (graph @ member))
-    weights[np.diag_indices_from(weights)] /= 2
-    return float(np.nan_to_num(modularity(BlockWeights.released(weights, 0.0), resolution)[0]))
+    weights = BlockWeights.released(weights_between(graph, labels), 0.0)
+    return float(np.nan_to_num(modularity(weights, resolution)[0]))
 
 
 def _alone(function: Callable[..., Any], graph: sparse.csr_array, **arguments: Any) -> Any:
