@@ -15,6 +15,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dpgraph.arguments import check_integer
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.extras import require
 from dpgraph.inputs.graphs import open_graph
@@ -275,9 +276,9 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _PrivateEsti
         least = 0 if self.adjacency == "add-remove" else 1
         records = validate_data(self, X, dtype=None, ensure_all_finite=False, ensure_min_samples=least)
         dimension = records.shape[1]
-        kept = dimension if self.n_components is None else self.n_components
-        if isinstance(kept, bool) or not isinstance(kept, (int, np.integer)) or not 1 <= kept <= dimension:
-            raise InvalidParameterError(f"n_components must be None or an integer in [1, {dimension}]; got {kept!r}")
+        kept = dimension
+        if self.n_components is not None:
+            kept = check_integer("n_components", self.n_components, 1, dimension)
         self.covariance_ = private_covariance(
             records,
             delta=self.delta,
