@@ -119,9 +119,10 @@ def _check(metadata: Any, path: str | os.PathLike[str]) -> None:
 
 def _class_of(name: str) -> Any:
     """The class of dpgraph that is called so, if its results can be saved, or None."""
+    if not str(name).startswith("Private") or name in _NOT_SAVED:
+        return None
     kind = getattr(importlib.import_module("dpgraph"), name, None)
-    private = isinstance(kind, type) and issubclass(kind, Result) and name.startswith("Private")
-    return kind if private and name not in _NOT_SAVED else None
+    return kind if isinstance(kind, type) and issubclass(kind, Result) else None
 
 
 def _encode(value: Any) -> Any:
