@@ -36,8 +36,8 @@ from scipy import sparse
 import dpgraph
 from dpgraph import strategies, tuning
 from dpgraph.datasets import planted_csp, planted_cut_sparse
-from dpgraph.denoise.state_evolution import random_graph
 from dpgraph.inputs.graphs import open_graph
+from dpgraph.interfaces.stand_ins import random_graph
 from dpgraph.releases.subgraphs import subgraphs_of
 
 Graph = sparse.csr_array

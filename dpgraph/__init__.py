@@ -32,8 +32,9 @@ _EXPORTS = {
     "dpgraph.results.files": ("load_result", "save_result"),
     "dpgraph.results.graph_model": ("PrivateGraphModel",),
     "dpgraph.results.marginals": ("PrivateMarginals",),
-    "dpgraph.results.records": ("PrivateAnswers", "PrivateCovariance"),
+    "dpgraph.results.records": ("PrivateAnswers", "PrivateCovariance", "PrivateSymmetricMatrix"),
     "dpgraph.results.similarities": ("PrivateSimilarities",),
+    "dpgraph.results.subspaces": ("PrivateLowRank", "PrivateSingularSubspace", "PrivateSubspace"),
     # graphs
     "dpgraph.inputs.public_nodes": ("edge_frame", "with_public_nodes"),
     "dpgraph.instance": ("TwoCSP",),
@@ -49,7 +50,12 @@ _EXPORTS = {
     "dpgraph.problems.embedding.similarities": ("private_node_similarities",),
     "dpgraph.problems.synthesis": ("private_synthetic_graph",),
     # matrices and records
-    "dpgraph.problems.matrices.diagnostics": ("private_coherence", "private_spectrum"),
+    "dpgraph.problems.matrices.diagnostics": (
+        "PrivateCoherence",
+        "PrivateSpectrum",
+        "private_coherence",
+        "private_spectrum",
+    ),
     "dpgraph.problems.matrices.perturb_and_project": ("PrivateProjection", "perturb_and_project"),
     "dpgraph.problems.matrices.subspaces": (
         "private_eigenspace",
@@ -62,7 +68,7 @@ _EXPORTS = {
     "dpgraph.problems.records.linear_queries": ("private_linear_queries",),
     "dpgraph.problems.records.marginals": ("private_marginals",),
     "dpgraph.projections": ("project_nonnegative_spectral_ball",),
-    "dpgraph.releases.symmetric": ("PrivateSymmetricMatrix", "private_symmetric_matrix"),
+    "dpgraph.releases.symmetric": ("private_symmetric_matrix",),
 }
 _HOME = {name: module for module, names in _EXPORTS.items() for name in names}
 

@@ -9,13 +9,13 @@ a RandomState is for experiments, and the report says so.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from copy import deepcopy
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dpgraph.arguments import check_integer
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.extras import require
 from dpgraph.inputs.graphs import open_graph
@@ -32,7 +32,6 @@ from sklearn.base import (  # noqa: E402
     ClassNamePrefixFeaturesOutMixin,
     ClusterMixin,
     TransformerMixin,
-    clone,
 )
 from sklearn.utils.validation import check_is_fitted, validate_data  # noqa: E402
 
@@ -43,21 +42,11 @@ RandomState = int | np.random.Generator | np.random.RandomState | None
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class _PrivateEstimator(BaseEstimator):
-    """What the estimators share: the budget of a fit, and clones that share an accountant. Fields are parameters."""
+    """What the estimators share: the budget of a fit. Fields are parameters."""
 
     epsilon: float
     accountant: PrivacyAccountant | None = None
     random_state: RandomState = None
-
-    def __sklearn_clone__(self) -> Self:
-        """A clone that spends the same budget: that of scikit-learn would copy the accountant."""
-        shared: dict[str, Any] = {"accountant": self.accountant}
-        given = {name: value for name, value in self.get_params(deep=False).items() if name not in shared}
-        copy = type(self)(**{name: clone(value, safe=False) for name, value in given.items()}, **shared)
-        for name in ("_metadata_request", "_sklearn_output_config"):
-            if hasattr(self, name):
-                setattr(copy, name, deepcopy(getattr(self, name)))
-        return copy
 
     def _budget(self) -> dict[str, Any]:
         """Arguments of a private function."""
@@ -156,10 +145,6 @@ class PrivateSpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         self.embedding_ = self.adjacency_.embedding(self.n_components)
         self.privacy_ = self.adjacency_.privacy
         return self
-
-    def fit_transform(self, X: Any, y: Any = None) -> FloatArray:
-        """Fit, and return the points."""
-        return self.fit(X).embedding_
 
     def transform(self, X: Any) -> FloatArray:
         """Return the points of the vertices of X, which must be among those that were fitted. No edge is read."""
@@ -291,9 +276,9 @@ class PrivatePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _PrivateEsti
         least = 0 if self.adjacency == "add-remove" else 1
         records = validate_data(self, X, dtype=None, ensure_all_finite=False, ensure_min_samples=least)
         dimension = records.shape[1]
-        kept = dimension if self.n_components is None else self.n_components
-        if isinstance(kept, bool) or not isinstance(kept, (int, np.integer)) or not 1 <= kept <= dimension:
-            raise InvalidParameterError(f"n_components must be None or an integer in [1, {dimension}]; got {kept!r}")
+        kept = dimension
+        if self.n_components is not None:
+            kept = check_integer("n_components", self.n_components, 1, dimension)
         self.covariance_ = private_covariance(
             records,
             delta=self.delta,

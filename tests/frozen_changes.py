@@ -38,7 +38,7 @@ CHANGED = {
     r"private_max_2csp\(": LAST_BIT,
     r"(private_max_(cut|bisection|2csp|k_cut)|networkx one_exchange|command line)\(.*(noise=gaussian|noise gaussian)": "bounded iterates have no Gaussian noise: the pure ones cut as much or more on every input of the tables",
     r"private_max_(2csp|k_cut)\(.*delta=1e-06 ": "bounded iterates are pure also with a delta, where Gaussian sweeps of a core gained nothing",
-    r"(datasets\.read_csp\(\)|command line\(\) line=csp .*\.(col|cnf) )": "instances are read from JSON only",
+    r"(datasets\.read_csp\(\)|command line\(\) line=csp .*\.(col|cnf) )": "instances are read from JSON only, and no longer written: any JSON writer does it",
     r"private_normalized_adjacency\(.* core_noise=wishart-difference ": "the core has Gaussian noise only: pure noise, which did not make the call pure, was 1.25 sqrt(r + 1) times larger",
     r"private_normalized_adjacency\((few|regular) 400\) mechanism=auto rank=1 epsilon=4 ": LAST_BIT,
     r"private_normalized_adjacency\(weighted 80\) mechanism=auto rank=1 epsilon=3 ": LAST_BIT,

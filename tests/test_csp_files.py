@@ -1,7 +1,8 @@
-"""2-CSPs in files: what is written reads back the same, bad files are refused politely."""
+"""2-CSPs in files: they are read to the last digit, bad files are refused politely."""
 
 import gzip
 import itertools
+import json
 
 import numpy as np
 import pytest
@@ -9,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpgraph
-from dpgraph.datasets import read_csp, write_csp
-from dpgraph.exceptions import DatasetError, InvalidParameterError
+from dpgraph.datasets import read_csp
+from dpgraph.exceptions import DatasetError
 from dpgraph.instance import TwoCSP
 from dpgraph.interfaces.cli import main
 
@@ -25,6 +26,17 @@ def write(tmp_path):
         return path
 
     return write
+
+
+def write_csp(instance, path):
+    """The documented form of an instance."""
+    constraints = [
+        {"u": instance.variables[u], "v": instance.variables[v], "relation": table.tolist()}
+        for (u, v), table in zip(*instance.constraints(), strict=True)
+    ]
+    content = {"variables": instance.variables, "alphabet": instance.alphabet, "constraints": constraints}
+    text = json.dumps(content).encode()
+    path.write_bytes(gzip.compress(text, mtime=0) if path.suffix == ".gz" else text)
 
 
 def same(first, second):
@@ -88,14 +100,9 @@ def test_a_bad_file_is_an_error_that_names_it_and_never_quotes_it(write, name, c
     assert "secret" not in said
 
 
-def test_names_that_no_file_can_hold_are_refused(tmp_path):
+def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(DatasetError, match="no such file"):
         read_csp(tmp_path / "f.json")
-    with pytest.raises(InvalidParameterError, match="written as"):
-        write_csp(TwoCSP(2, 2), tmp_path / "f.cnf")
-    with pytest.raises(InvalidParameterError, match="must be strings"):
-        write_csp(TwoCSP([frozenset({1}), 2], 2), tmp_path / "f.json")
-    assert list(tmp_path.iterdir()) == []
 
 
 JSON = """{"variables": [1, 2, 3, 4], "alphabet": ["a", "b"],

@@ -124,9 +124,10 @@ def test_every_command_and_option_that_a_page_shows_exists(page):
     from dpgraph.interfaces.cli.app import app
 
     program = typer.main.get_command(app)
+    commands = {name: program.get_command(None, name) for name in program.commands}
     known = {
         option
-        for command in [program, *program.commands.values(), *program.commands["datasets"].commands.values()]
+        for command in [program, *commands.values(), *commands["datasets"].commands.values()]
         for parameter in command.params
         for option in (*parameter.opts, *parameter.secondary_opts)
     } | {"--help"}

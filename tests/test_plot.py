@@ -14,7 +14,8 @@ from dpgraph import datasets, plot
 from dpgraph.exceptions import DPGraphError, InvalidParameterError
 from dpgraph.privacy.report import LedgerEntry, PrivacyReport
 from dpgraph.problems.records.marginals import private_marginals
-from dpgraph.results.cut import PrivateCutResult, make_partition
+from dpgraph.results.communities import make_communities
+from dpgraph.results.cut import PrivateCutResult
 
 pytest.importorskip("matplotlib")
 
@@ -45,7 +46,15 @@ def result_with(
     ledger += (LedgerEntry("gap", "good event", 0.0, 0.0, delta_share=1e-7),)
     privacy = PrivacyReport(1.0, 1e-6, 0.2367, "the weight of one vertex pair", ledger, seeded=seeded)
     return PrivateCutResult(
-        make_partition(nodes, labels), labels, nodes, value, std, total, upper_bound, "bounded-iterates", privacy
+        tuple(make_communities(nodes, labels, 2)),
+        labels,
+        nodes,
+        value,
+        std,
+        total,
+        upper_bound,
+        "bounded-iterates",
+        privacy,
     )
 
 

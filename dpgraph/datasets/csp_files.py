@@ -3,13 +3,10 @@
 Variables and labels are public and stated by the file; the constraints are the data. Errors never quote them.
 """
 
-import gzip
 import json
-from collections.abc import Hashable
 from pathlib import Path
 from typing import Any
 
-from dpgraph.atomic_write import write_atomically
 from dpgraph.datasets.files import AnyPath, Malformed, naming, read_text
 from dpgraph.exceptions import DatasetError, InvalidParameterError
 from dpgraph.instance import TwoCSP
@@ -62,37 +59,6 @@ def is_csp_file(path: AnyPath) -> bool:
     return Path(path).name.lower().removesuffix(".gz").endswith(".json")
 
 
-def write_csp(instance: TwoCSP, path: AnyPath) -> None:
-    """Write a 2-CSP as ``.json``, or compressed as ``.json.gz``; :func:`read_csp` reads it back the same.
-
-    Parameters
-    ----------
-    instance : TwoCSP
-        Its constraints are written as they were added, without noise: **the file is as private as the instance**.
-    path : str or path-like
-        An existing file is replaced.
-
-    Raises
-    ------
-    InvalidParameterError
-        Another ending, or names that are not made of strings, numbers, booleans, None and tuples of them.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> file = pathlib.Path(tempfile.mkdtemp()) / "instance.json.gz"
-    >>> instance = TwoCSP(["x", "y"], ["a", "b"])
-    >>> instance.add_constraint("x", "y", [[0, 0.25], [2, 0]])
-    >>> write_csp(instance, file)
-    >>> read_csp(file).value({"x": "b", "y": "a"})
-    2.0
-    """
-    if not is_csp_file(path):
-        raise InvalidParameterError(f"a 2-CSP is written as .json, with or without .gz; got {Path(path).name!r}")
-    content = _json(instance).encode()
-    write_atomically(path, gzip.compress(content, mtime=0) if Path(path).name.endswith(".gz") else content)
-
-
 def _names(given: Any) -> Any:
     """Names from JSON: lists become tuples, at every depth."""
     return tuple(map(_names, given)) if isinstance(given, list) else given
@@ -114,25 +80,3 @@ def _parse_json(text: str) -> TwoCSP:
             raise
         raise Malformed(f"expected JSON of the form {_JSON_FORM}") from None
     return instance
-
-
-def _json_names(names: tuple[Hashable, ...], what: str) -> str:
-    try:
-        text = json.dumps(names)
-        same = _names(json.loads(text)) == names
-    except (TypeError, ValueError):
-        same = False
-    if not same:
-        raise InvalidParameterError(
-            f"{what} of an instance in a file must be strings, numbers, booleans, None, or tuples of them"
-        )
-    return text
-
-
-def _json(instance: TwoCSP) -> str:
-    variables, alphabet = _json_names(instance.variables, "variables"), _json_names(instance.alphabet, "labels")
-    lines = (
-        json.dumps({"u": instance.variables[u], "v": instance.variables[v], "relation": table.tolist()})
-        for (u, v), table in zip(*instance.constraints(), strict=True)
-    )
-    return f'{{"variables": {variables},\n"alphabet": {alphabet},\n"constraints": [\n' + ",\n".join(lines) + "\n]}\n"

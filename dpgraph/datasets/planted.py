@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from dpgraph.arguments import as_generator, as_number, check_integer
-from dpgraph.datasets.edge_table import EdgeTable
+from dpgraph.datasets.arcs import symmetric
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.instance import TwoCSP
 from dpgraph.typing import IntArray
@@ -56,7 +56,7 @@ def planted_cut(n: int, degree: float, correlation: float, rng: int | np.random.
     >>> f"{across / G.number_of_edges():.1f}"
     '0.9'
     """
-    return _to_networkx(*_block_model(n, degree, correlation, rng, _independent_subset))
+    return _with_sides(*_block_model(n, degree, correlation, rng, _independent_subset))
 
 
 def planted_cut_sparse(
@@ -82,8 +82,8 @@ def planted_cut_sparse(
     >>> float(A[labels == 0][:, labels == 0].sum())  # correlation -1: no edge inside a side
     0.0
     """
-    edges, labels = _block_model(n, degree, correlation, rng, _independent_subset)
-    return edges.to_sparse(), labels
+    low, high, labels = _block_model(n, degree, correlation, rng, _independent_subset)
+    return symmetric(n, low, high, np.ones(len(low))), labels
 
 
 def planted_bisection(
@@ -112,7 +112,7 @@ def planted_bisection(
     >>> sum(G.nodes[u]["side"] != G.nodes[v]["side"] for u, v in G.edges)
     200
     """
-    return _to_networkx(*_block_model(n, degree, correlation, rng, _fixed_number))
+    return _with_sides(*_block_model(n, degree, correlation, rng, _fixed_number))
 
 
 class PlantedCSP(TwoCSP):
@@ -180,16 +180,18 @@ def planted_csp(
     return instance
 
 
-def _to_networkx(edges: EdgeTable, labels: NDArray[np.int8]) -> nx.Graph:
-    G = edges.to_networkx()
-    for node, side in enumerate(labels.tolist()):
-        G.nodes[node]["side"] = side
+def _with_sides(low: IntArray, high: IntArray, labels: NDArray[np.int8]) -> nx.Graph:
+    import networkx as nx
+
+    G = nx.Graph()
+    G.add_nodes_from((node, {"side": side}) for node, side in enumerate(labels.tolist()))
+    G.add_edges_from(zip(low.tolist(), high.tolist(), strict=True))
     return G
 
 
 def _block_model(
     n: int, degree: float, correlation: float, rng: int | np.random.Generator | None, draw: Draw
-) -> tuple[EdgeTable, NDArray[np.int8]]:
+) -> tuple[IntArray, IntArray, NDArray[np.int8]]:
     n = check_integer("n, the number of vertices,", n, 2)
     if not -1 <= as_number(correlation) <= 1:
         raise InvalidParameterError(f"correlation must lie in [-1, 1]; got {correlation!r}")
@@ -209,10 +211,10 @@ def _block_model(
         tails.append(side[i])
         heads.append(side[j])
     i, j = np.divmod(draw(generator, len(first) * len(second), across), len(second))
-    tail, head = np.concatenate([*tails, first[i]]), np.concatenate([*heads, second[j]])
     labels = np.zeros(n, dtype=np.int8)
     labels[second] = 1
-    return EdgeTable(tuple(range(n)), np.minimum(tail, head), np.maximum(tail, head)), labels
+    tail, head = np.concatenate([*tails, first[i]]), np.concatenate([*heads, second[j]])
+    return np.minimum(tail, head), np.maximum(tail, head), labels
 
 
 def _independent_subset(generator: np.random.Generator, size: int, probability: float) -> IntArray:

@@ -11,12 +11,13 @@ import numpy as np
 from scipy import sparse
 
 from dpgraph.arguments import check_choice
-from dpgraph.datasets.edge_table import EdgeTable, merge_arcs
+from dpgraph.datasets.arcs import EdgeList, merge_arcs
 from dpgraph.datasets.files import AnyPath, Malformed, blank_comments, decode, naming, read_bytes, refuse_long_lines
 from dpgraph.datasets.rows import Labels, Rows, looks_like_gset, open_table, parse_gset, parse_rows
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.inputs.graphs import as_graph, refuse_directed
 from dpgraph.inputs.public_nodes import public_labels
+from dpgraph.linalg.edges import to_networkx
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -86,7 +87,10 @@ def read_edgelist(
     5
     """
     graph = _read(path, format, nodes, labels, weight, symmetrize)
-    return graph.to_networkx(weight or "weight") if isinstance(graph, EdgeTable) else graph
+    if not isinstance(graph, tuple):
+        return graph
+    adjacency, vertices, weighted = graph
+    return to_networkx(adjacency, vertices, (weight or "weight") if weighted else None)
 
 
 def read_sparse(
@@ -119,15 +123,15 @@ def read_sparse(
     (array([1., 2., 1.]), (10, 20, 30))
     """
     graph = _read(path, format, nodes, labels, weight, symmetrize)
-    if isinstance(graph, EdgeTable):
-        return graph.to_sparse(), graph.nodes
+    if isinstance(graph, tuple):
+        return graph[:2]
     opened = as_graph(graph, weight=weight)
     return opened.adjacency, opened.nodes
 
 
 def _read(
     path: AnyPath, format: str, nodes: Nodes, labels: Labels, weight: str | None, symmetrize: bool
-) -> EdgeTable | nx.Graph:
+) -> EdgeList | nx.Graph:
     check_choice("format", format, get_args(Format))
     if labels not in (int, str):
         raise InvalidParameterError(f"labels must be int or str; got {labels!r}")
@@ -152,13 +156,13 @@ def _refuse_vertices(vertices: tuple[Hashable, ...] | None, format: str) -> None
         raise InvalidParameterError(f'a {format} file lists its own vertices; leave nodes="file"')
 
 
-def _edge_list(rows: Rows, vertices: tuple[Hashable, ...] | None) -> EdgeTable:
+def _edge_list(rows: Rows, vertices: tuple[Hashable, ...] | None) -> EdgeList:
     if vertices is None:
         if not rows.labels:
             raise Malformed(
                 "the file names no vertex; state the public vertex set with nodes= if the graph has no edges"
             )
-        return merge_arcs(*rows)
+        vertices = rows.labels
     index = {label: i for i, label in enumerate(vertices)}
     position = np.array([index.get(label, -1) for label in rows.labels], dtype=np.int64)
     if position.size and position.min() < 0:
@@ -166,7 +170,8 @@ def _edge_list(rows: Rows, vertices: tuple[Hashable, ...] | None) -> EdgeTable:
             f"the file names a vertex outside nodes=, the public vertex set of {len(vertices)} vertices; correct the "
             "set, or drop the edges of other vertices from the file"
         )
-    return merge_arcs(vertices, position[rows.tails], position[rows.heads], rows.weights)
+    A = merge_arcs(len(vertices), position[rows.tails], position[rows.heads], rows.weights)
+    return A, vertices, rows.weights is not None
 
 
 # --- GML, by networkx --------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """Edge lists, and Gset files (a line ``n m``, then m lines ``i j w`` with vertices 1..n), as arrays.
 
-Files of plain nonnegative integers, which is nearly all of them, are parsed by whole-array operations. Everything else
+Files of plain nonnegative integers, which is nearly all of them, are parsed by numpy. Everything else
 (names, weights, malformed lines) goes line by line; the two agree wherever the fast one answers.
 """
 
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpgraph.datasets.edge_table import EdgeTable, merge_arcs
+from dpgraph.datasets.arcs import EdgeList, merge_arcs
 from dpgraph.datasets.files import Malformed, decode, naturals
 from dpgraph.inputs.public_nodes import MAX_VERTICES
 from dpgraph.typing import FloatArray, IntArray
@@ -24,10 +24,7 @@ from dpgraph.typing import FloatArray, IntArray
 Labels = type[int] | type[str]
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
-_DATA_LINE = re.compile(rb"[^\n]*[^\s][^\n]*")
 _PLAIN_BYTES = b"0123456789 \t,\n"
-#: Decimal numbers of fewer digits fit into int64.
-_LONG_NUMBER = re.compile(rb"[0-9]{19}")
 #: Longer numbers are no labels; converting them takes time that grows with the square, and Python stops at 4300.
 _LONGEST_LABEL = 1000
 
@@ -45,11 +42,9 @@ class Table:
 
     def data_lines(self) -> Iterator[tuple[int, list[str]]]:
         """Number and fields of each line that is not blank."""
-        number, seen = 1, 0
-        for match in _DATA_LINE.finditer(self.text):
-            number += self.text.count(b"\n", seen, match.start())
-            seen = match.start()
-            yield number, _split(decode(match.group(), number), self.delimiter)
+        for number, line in enumerate(io.BytesIO(self.text), 1):
+            if not line.isspace():
+                yield number, _split(decode(line, number), self.delimiter)
 
     def below(self, number: int, header: tuple[str, ...] | None = None) -> Table:
         """The table with blanks instead of its first `number` lines."""
@@ -63,8 +58,7 @@ class Table:
 
 def open_table(text: bytes, labels: Labels) -> Table:
     """Recognise delimiter and header line of a text whose comments are blank."""
-    match = _DATA_LINE.search(text)
-    first = match.group() if match else b""
+    first = next((line for line in io.BytesIO(text) if not line.isspace()), b"")
     table = Table(text, "," if b"," in first else "\t" if labels is str and b"\t" in first else None)
     number, fields = next(table.data_lines(), (0, []))
     if table.delimiter == "," and (labels is str or not all(map(_INTEGER.fullmatch, fields[:2]))):
@@ -83,7 +77,7 @@ class Rows(NamedTuple):
 
 def parse_rows(table: Table, *, labels: Labels, weight: str | None) -> Rows:
     """All lines of a table; Malformed for other numbers of columns than in the first, bad labels and bad weights."""
-    plain = _plain_integers(table.text) if labels is int and weight is None else None
+    plain = _plain_integers(table) if labels is int and weight is None else None
     if plain is None:
         return _line_by_line(table, labels, _weight_column(table, weight))
     present, ends = np.unique(plain[:, :2].T.ravel(), return_inverse=True)
@@ -101,18 +95,15 @@ def _weight_column(table: Table, weight: str | None) -> int | None:
     raise Malformed(f"no column is named {weight!r} in the header line; name the column of weights")
 
 
-def _plain_integers(text: bytes) -> IntArray | None:
-    """All numbers of a text of short nonnegative integers, as many on each line; None for any other text."""
-    if text.translate(None, _PLAIN_BYTES) or b",," in text or _LONG_NUMBER.search(text):
+def _plain_integers(table: Table) -> IntArray | None:
+    """All numbers of a table of nonnegative integers, as many on each line; None for any other."""
+    if table.text.translate(None, _PLAIN_BYTES) or not table.text.strip():
         return None
-    buffer = np.frombuffer(text + b"\n", dtype=np.uint8)
-    digit = buffer >= ord("0")
-    starts = np.flatnonzero(digit & ~np.concatenate([[False], digit[:-1]]))
-    on_line = np.diff(np.searchsorted(starts, np.flatnonzero(buffer == ord("\n"))), prepend=0)
-    on_line = on_line[on_line > 0]
-    if not on_line.size or on_line.min() != on_line.max() or on_line[0] < 2:
+    try:
+        numbers = np.loadtxt(io.BytesIO(table.text), np.int64, delimiter=table.delimiter, comments=None, ndmin=2)
+    except ValueError:  # it may quote the file, which is private
         return None
-    return np.fromstring(text.replace(b",", b" "), dtype=np.int64, sep=" ").reshape(-1, on_line[0])
+    return numbers if numbers.shape[1] >= 2 else None
 
 
 def _line_by_line(table: Table, labels: Labels, weight_column: int | None) -> Rows:
@@ -162,7 +153,7 @@ def looks_like_gset(table: Table) -> bool:
     return table.delimiter is None and table.header is None and table.widths(2) == [2, 3]
 
 
-def parse_gset(table: Table) -> EdgeTable:
+def parse_gset(table: Table) -> EdgeList:
     """Read a Gset file. Vertices are 1..n whether they have edges or not; a missing weight column means 1."""
     number, fields = next(table.data_lines(), (1, []))
     size = naturals(fields)
@@ -182,4 +173,4 @@ def parse_gset(table: Table) -> EdgeTable:
         raise Malformed(f"expected vertices in 1..{n}, as the first line announces; found another")
     index = vertices.astype(np.int64) - 1
     weights = rows.weights if rows.weights is not None else np.ones(m)
-    return merge_arcs(tuple(range(1, n + 1)), index[rows.tails], index[rows.heads], weights)
+    return merge_arcs(n, index[rows.tails], index[rows.heads], weights), tuple(range(1, n + 1)), True

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from dpgraph.exceptions import InvalidParameterError
+from dpgraph.linalg.edges import to_networkx, upper_edges
 
 
 def label_texts(nodes: Sequence[Hashable]) -> list[str]:
@@ -32,16 +33,10 @@ def csv_text(header: Sequence[str], columns: Sequence[Sequence[Any]]) -> str:
     return buffer.getvalue()
 
 
-def _edges(A: sparse.csr_array) -> tuple[list[int], list[int], list[float]]:
-    upper = sparse.triu(A, k=1, format="coo")
-    row, col = upper.coords
-    return row.tolist(), col.tolist(), upper.data.tolist()
-
-
 def edge_columns(A: sparse.csr_array, nodes: Sequence[Hashable], weight: str | None = None) -> list[list[str]]:
     """Two columns of labels, and one of weights. A vertex without edges appears as a self-loop."""
     names = label_texts(nodes)
-    tails, heads, weights = _edges(A)
+    tails, heads, weights = map(np.ndarray.tolist, upper_edges(A))
     alone = np.flatnonzero(np.diff(A.indptr) == 0).tolist()
     columns = [[names[i] for i in tails + alone], [names[j] for j in heads + alone]]
     if weight is not None:
@@ -65,7 +60,7 @@ def _text(A: sparse.csr_array, nodes: Sequence[Hashable], weight: str | None) ->
 
 
 def _gset(A: sparse.csr_array, nodes: Sequence[Hashable], _: str | None) -> str:
-    tails, heads, weights = _edges(A)
+    tails, heads, weights = map(np.ndarray.tolist, upper_edges(A))
     lines = (f"{i + 1} {j + 1} {w:.17g}" for i, j, w in zip(tails, heads, weights, strict=True))
     return "\n".join([f"{len(nodes)} {len(tails)}", *lines, ""])
 
@@ -73,11 +68,7 @@ def _gset(A: sparse.csr_array, nodes: Sequence[Hashable], _: str | None) -> str:
 def _gml(A: sparse.csr_array, nodes: Sequence[Hashable], weight: str | None) -> str:
     import networkx as nx
 
-    G = nx.Graph()
-    G.add_nodes_from(nodes)
-    for i, j, w in zip(*_edges(A), strict=True):
-        G.add_edge(nodes[i], nodes[j], **({weight: w} if weight else {}))
-    return "\n".join([*nx.generate_gml(G), ""])
+    return "\n".join([*nx.generate_gml(to_networkx(A, nodes, weight)), ""])
 
 
 #: Ending of a file name: function of (adjacency matrix, vertex labels, name of the weights or None) to its text.

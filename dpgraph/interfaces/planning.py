@@ -14,10 +14,10 @@ from scipy import sparse
 
 from dpgraph import evaluate
 from dpgraph.arguments import as_number, check_choice, check_epsilon, check_integer, check_optional_delta, check_scale
-from dpgraph.denoise.modularity import BlockWeights, modularity
+from dpgraph.denoise.modularity import BlockWeights, modularity, weights_between
 from dpgraph.exceptions import InvalidParameterError, MechanismHalted
 from dpgraph.graph import is_weighted
-from dpgraph.interfaces.stand_ins import block_stand_in, expected_degrees, one_look, stand_in
+from dpgraph.interfaces.stand_ins import block_stand_in, expected_degrees, stand_in
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.report import LedgerEntry, PrivacyReport
 from dpgraph.problems.communities.api import private_communities
@@ -80,10 +80,8 @@ class Plan:
     ----------
     n, average_degree, epsilon, delta, max_weight, correlation, stand_in
         The public quantities it was asked for, and the number of vertices of the stand-ins.
-    planted_fraction, one_look : float
-        Shares of the weight: what the planted cut of a stand-in crosses (for communities: what is inside of blocks),
-        and what one pure look at every vertex cuts where none is planted, by a formula
-        (:func:`dpgraph.denoise.state_evolution.one_sweep`; NaN for communities).
+    planted_fraction : float
+        Share of the weight that the planted cut of a stand-in crosses (for communities: that is inside of blocks).
     degrees_std, pure_degrees_scale : float
         Noise of :func:`dpgraph.private_degrees`: standard deviation, and scale of pure (Laplace) noise.
     spectrum_std : float
@@ -106,7 +104,6 @@ class Plan:
     correlation: float
     stand_in: int
     planted_fraction: float
-    one_look: float
     degrees_std: float
     pure_degrees_scale: float
     spectrum_std: float
@@ -135,7 +132,7 @@ class Plan:
         graphs, names = f"public random graphs of {self.stand_in} vertices with", ("cut fraction", "halts")
         told = (
             f"cuts, on {graphs} planted correlation {self.correlation:g} "
-            f"(planted cut {self.planted_fraction:.3f}, random cut 0.500, one look by formula {self.one_look:.3f}):"
+            f"(planted cut {self.planted_fraction:.3f}, random cut 0.500):"
         )
         if self.blocks:
             names = ("modularity", "share")
@@ -286,7 +283,6 @@ def _cuts(
     outcomes = tuple(_simulate(name, n, graphs, solver, arguments) for name in names)
     return graphs[0], {
         "planted_fraction": (1 - correlation) / 2,
-        "one_look": one_look(n, degrees / max_weight, correlation, epsilon),
         "mechanisms": outcomes,
         "automatic": automatic,
         "recommended": _best(outcomes, automatic),
@@ -316,7 +312,6 @@ def _communities(
     )
     return graph, {
         "planted_fraction": correlation + (1 - correlation) / blocks,
-        "one_look": math.nan,
         "mechanisms": (outcome,),
         "automatic": found.mechanism,
         "recommended": found.mechanism,
@@ -327,10 +322,8 @@ def _communities(
 
 def _modularity(graph: sparse.csr_array, labels: IntArray, resolution: float) -> float:
     """The exact modularity of communities of a stand-in, 0 if it has no edges."""
-    member = np.eye(int(labels.max()) + 1)[labels]
-    weights = np.triu(member.T @ (graph @ member))
-    weights[np.diag_indices_from(weights)] /= 2
-    return float(np.nan_to_num(modularity(BlockWeights.released(weights, 0.0), resolution)[0]))
+    weights = BlockWeights.released(weights_between(graph, labels), 0.0)
+    return float(np.nan_to_num(modularity(weights, resolution)[0]))
 
 
 def _alone(function: Callable[..., Any], graph: sparse.csr_array, **arguments: Any) -> Any:

@@ -8,16 +8,15 @@ from scipy import sparse
 
 from dpgraph.arguments import as_number
 from dpgraph.datasets import planted_cut_sparse
-from dpgraph.denoise.state_evolution import one_sweep, random_graph
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.problems.strategy import MAIN_SHARE
-from dpgraph.tuning import CORE
 from dpgraph.typing import FloatArray, IntArray
 
 #: Vertices of a stand-in, where the average degree allows it: most noise at a vertex does not depend on n.
 STAND_IN = 600
 #: For communities: they are harder to begin in a larger graph.
 _BLOCK_STAND_IN = 4000
+#: Steps of the fixed point for the odds of edges.
+_FITTING = 12
 #: How often more edges are drawn, where some were loops or there already.
 _ROUNDS = 20
 
@@ -52,6 +51,26 @@ def stand_in(
         return planted_cut_sparse(vertices, degree, correlation, rng=seed)[0] * max_weight
     rng = np.random.default_rng(seed)
     return sparse.csr_array(random_graph(expected, vertices, correlation, rng)) * max_weight
+
+
+def random_graph(degrees: FloatArray, vertices: int, correlation: float, generator: np.random.Generator) -> FloatArray:
+    """Adjacency matrix of a public random graph whose expected degrees are quantiles of `degrees`, of any number.
+
+    The pair {i, j} is an edge with probability p (1 + correlation s_i s_j), at most 1, where s are planted sides,
+    p/(1 - p) = x_i x_j, and x_i = d_i / sum_j x_j/(1 + x_i x_j): the law of largest entropy with these degrees. So a
+    share (1 - correlation)/2 of the edges runs across a planted bisection, correlation in [-1, 1].
+    """
+    places = (np.arange(vertices) + generator.random()) / vertices * degrees.size
+    wanted = np.clip(np.sort(degrees)[places.astype(np.int64)], 0.0, 0.999 * (vertices - 1))
+    x = wanted / math.sqrt(max(wanted.sum(), 1.0))
+    for _ in range(_FITTING):
+        inverse = 1 / (1 + np.outer(x, x))
+        x = np.sqrt(x * wanted / np.maximum(inverse @ x - inverse.diagonal() * x, 1e-12))  # the root: no oscillation
+    odds = np.outer(x, x)
+    sides = generator.permutation(np.arange(vertices) % 2) * 2.0 - 1
+    p = odds / (1 + odds) * (1 + correlation * np.outer(sides, sides))
+    upper = np.triu(generator.random(p.shape) < p, 1).astype(np.float64)
+    return upper + upper.T
 
 
 def block_stand_in(
@@ -95,12 +114,3 @@ def _size(n: int, degree: float, correlation: float) -> tuple[int, float]:
     spread = 1 + abs(correlation)
     vertices = min(n, max(STAND_IN, math.ceil(spread * degree) + 1))
     return vertices, min(degree, vertices / spread)
-
-
-def one_look(n: int, degrees: FloatArray, correlation: float, epsilon: float) -> float:
-    """What one pure look at every vertex cuts, in the order of the degrees."""
-    if degrees.size == 1:
-        degrees = np.full(1, _size(n, float(degrees[0]), correlation)[1])
-    std = math.sqrt(2) / (epsilon * MAIN_SHARE * (1 - CORE.degree_share))
-    places = (np.arange(min(n, 10_000)) * degrees.size) // min(n, 10_000)
-    return one_sweep(np.sort(degrees)[places][::-1], std**2)

@@ -91,8 +91,7 @@ def _draw_sides(axes: Axes, result: Any) -> None:
         if size > sum(sizes) / 10:
             axes.text(left + size / 2, 0, f"side {number}\n{size:,}", ha="center", va="center", color="white")
         left += size
-    axes.set_xlim(0, max(left, 1))
-    axes.set_ylim(-0.5, 0.5)
+    axes.set(xlim=(0, max(left, 1)), ylim=(-0.5, 0.5))
     axes.set_title(f"vertices on each side: {sizes[0]:,} + {sizes[1]:,}", fontsize=10, loc="left")
     axes.set_axis_off()
 

@@ -66,9 +66,8 @@ def bars(axes: Axes, rows: Sequence[tuple[str, float, str, str]], title: str = "
         axes.barh(at, length, color=colour, height=0.6)
         axes.annotate(text, (length, at), xytext=(6, 0), textcoords="offset points", va="center", fontsize=9)
     axes.set_yticks(range(len(rows)), [name for name, *_ in rows])
-    axes.set_ylim(max(len(rows), least) - 0.4, -0.6)
-    axes.set_xlim(0, 1.6 * max((length for _, length, *_ in rows), default=0.0) or 1.0)
-    axes.set_xticks([])
+    longest = max((length for _, length, *_ in rows), default=0.0)
+    axes.set(ylim=(max(len(rows), least) - 0.4, -0.6), xlim=(0, 1.6 * longest or 1.0), xticks=[])
     axes.set_title(title, fontsize=10, loc="left")
     without_frame(axes, "top", "right", "bottom", ticks="y")
 

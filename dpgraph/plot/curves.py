@@ -48,8 +48,7 @@ def plot_spectrum(result: Any, *, title: str = "") -> Figure:
     axes.axhline(half, color=GREY, linewidth=0.8, linestyle="--")
     beside: Any = {"xycoords": ("axes fraction", "data"), "xytext": (-4, 3), "textcoords": "offset points"}
     axes.annotate("noise, 95 %", (1, half), **beside, color=GREY, fontsize=9, ha="right")
-    axes.set_xlabel("number of the value")
-    axes.set_ylabel("singular value")
+    axes.set(xlabel="number of the value", ylabel="singular value")
     axes.locator_params(axis="x", integer=True)
     base.without_frame(axes, "top", "right")
     regularised = "" if result.regularization is None else f"\nnormalized adjacency, τ = {result.regularization:.3g}"
@@ -87,17 +86,13 @@ def plot_degree_distribution(result: Any, *, title: str = "") -> Figure:
     band: Any = {"color": ACROSS, "alpha": 0.2, "linewidth": 0, "step": "pre"}
     axes.fill_between(degree, low, high, label="noise of each number, 95 %", **band)
     axes.step(degree, share, where="pre", color=ACROSS, linewidth=1.6, label="released")
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    axes.set_xlim(1, 1.15 * max(share.size, 2))
-    axes.set_ylim(floor, 1.4)
+    axes.set(xscale="log", yscale="log", xlim=(1, 1.15 * max(share.size, 2)), ylim=(floor, 1.4))
     mean = result.mean_degree
     if 1 < mean < share.size:
         axes.axvline(mean, color=GREY, linewidth=0.8, linestyle="--")
         beside: Any = {"xycoords": ("data", "axes fraction"), "xytext": (-4, 6), "textcoords": "offset points"}
         axes.annotate(f"mean {mean:.3g}", (mean, 0), **beside, color=GREY, fontsize=9, ha="right")
-    axes.set_xlabel("degree")
-    axes.set_ylabel("share of the vertices of at least this degree")
+    axes.set(xlabel="degree", ylabel="share of the vertices of at least this degree")
     axes.legend(frameon=False, fontsize=9, loc="lower left", bbox_to_anchor=(0, 0.08))
     base.without_frame(axes, "top", "right")
     facts = f"{n:,} vertices, largest degree {share.size:,}"
@@ -143,12 +138,10 @@ def plot_privacy_utility(
     axes.axhline(0.5, color=GREY, linewidth=0.8, linestyle=":", label="random cut")
     if best is not None:
         axes.axhline(best, color="black", linewidth=0.8, linestyle="--", label="without privacy")
-    axes.set_xscale("log")
+    axes.set(xscale="log", xlabel="ε (smaller is more private)", ylabel="share of the edges across the cut")
     ticks = sorted({float(point[0]) for points in curves.values() for point in points})
     axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     axes.minorticks_off()
-    axes.set_xlabel("ε (smaller is more private)")
-    axes.set_ylabel("share of the edges across the cut")
     base.without_frame(axes, "top", "right")
     figure.legend(frameon=False, fontsize=9, loc="outside right center")  # inside, it could cover a curve
     axes.set_title(title or "Privacy and utility", fontsize=11, loc="left")
@@ -196,8 +189,7 @@ def plot_correlation_trace(result: Any, *, title: str = "") -> Figure:
             values = [getattr(entry, name) for entry in result.trace]
             colour, shown = (INSIDE, "upper bound") if name == "upper_bound" else (ACROSS, "relaxation")
             axes.plot(seeds, values, style, color=colour, label=shown)
-        axes.set_ylabel(label)
-        axes.set_xlabel("seeds")
+        axes.set(xlabel="seeds", ylabel=label)
         axes.locator_params(axis="x", integer=True)
         base.without_frame(axes, "top", "right")
     right.axhline(result.value, color="black", linewidth=0.8, label="found")
@@ -253,8 +245,7 @@ def plot_marginal(result: Any, columns: Sequence[Any], *, names: Sequence[str] |
     first, second = names or [str(column) for column in columns]
     axes.set_yticks(range(len(values[0])), [str(value) for value in values[0]])
     axes.set_xticks(range(len(values[1])), [str(value) for value in values[1]])
-    axes.set_ylabel(first)
-    axes.set_xlabel(second)
+    axes.set(xlabel=second, ylabel=first)
     axes.tick_params(length=0)
     axes.spines[:].set_color(PALE)
     figure.colorbar(image, ax=axes, shrink=0.8).outline.set_visible(False)

@@ -87,6 +87,10 @@ class PrivacyAccountant:
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise TypeError("a PrivacyAccountant cannot be copied or pickled: two copies of a budget are twice the budget")
 
+    def __sklearn_clone__(self) -> Self:
+        """Clones of an estimator spend the same budget."""
+        return self
+
     def __enter__(self) -> Self:
         ENCLOSING.set((*ENCLOSING.get(), self))
         OPEN_BLOCKS.append(self)

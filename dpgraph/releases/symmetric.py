@@ -1,6 +1,5 @@
 """Release of a symmetric matrix with pure differential privacy."""
 
-from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
@@ -14,38 +13,14 @@ from dpgraph.privacy.grid import add_on_grid, grid_step, symmetric_part, terms
 from dpgraph.privacy.matrix_noise import EXACT_NUCLEAR_LAPLACE_DIMENSION, LARGER_TRACE, NUCLEAR
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Relation, Shift, stated_relation
-from dpgraph.privacy.report import PrivacyReport
 from dpgraph.projections.base import as_array, public_shape
-from dpgraph.result import Result
+from dpgraph.results.records import PrivateSymmetricMatrix
 from dpgraph.typing import FloatArray
 
 NuclearMechanism = Literal["wishart-difference", "nuclear-laplace"]
 NUCLEAR_MECHANISMS: tuple[str, ...] = get_args(NuclearMechanism)
 #: The norm in which neighbours are near: tr E_+ + tr E_-, or max(tr E_+, tr E_-) (a replaced record).
 MatrixNorm = Literal["nuclear", "larger-trace"]
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class PrivateSymmetricMatrix(Result):
-    """A symmetric matrix with pure-DP noise.
-
-    Parameters
-    ----------
-    matrix : ndarray, shape (d, d)
-        Unbiased; symmetric.
-    privacy : PrivacyReport
-        The guarantee.
-    approximate_sampler : bool
-        True if the noise came from a Markov chain, whose law is only close to the one that the guarantee assumes.
-    """
-
-    matrix: FloatArray
-    privacy: PrivacyReport
-    approximate_sampler: bool = False
-
-    def __repr__(self) -> str:
-        label = ", APPROXIMATE SAMPLER" if self.approximate_sampler else ""
-        return f"PrivateSymmetricMatrix({len(self.matrix)} x {len(self.matrix)}, {self.privacy!r}{label})"
 
 
 def release_symmetric(

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator
+from scipy import sparse
+from scipy.sparse.linalg import LinearOperator, gmres
 
 from dpgraph.arguments import as_number
 from dpgraph.exceptions import InvalidParameterError
+from dpgraph.linalg.edges import to_igraph, to_networkx
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.result import TableResult
 from dpgraph.typing import FloatArray
 
 #: Largest n for which the n x n matrix is formed on request (200 MB).
 DENSE_LIMIT = 5000
-#: PageRank is exact to this, in l1.
-_PAGERANK_ERROR = 1e-10
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -135,22 +134,11 @@ class PrivateNormalizedAdjacency(TableResult):
 
     def to_networkx(self, *, threshold: float = 0.0) -> Any:
         """Weighted synthetic networkx graph: private adjacency entries above `threshold`, clipped to max_weight."""
-        import networkx as nx
-
-        graph = nx.Graph()
-        graph.add_nodes_from(self.nodes)
-        graph.add_weighted_edges_from((self.nodes[i], self.nodes[j], w) for i, j, w in self._pairs_above(threshold))
-        return graph
+        return to_networkx(self._above(threshold), self.nodes, "weight")
 
     def to_igraph(self, *, threshold: float = 0.0) -> Any:
         """:meth:`to_networkx` for igraph: labels in vertex attribute ``name``, weights in edge attribute ``weight``."""
-        import igraph
-
-        pairs = self._pairs_above(threshold)
-        graph = igraph.Graph(n=len(self.nodes), edges=[(i, j) for i, j, _ in pairs])
-        graph.vs["name"] = list(self.nodes)
-        graph.es["weight"] = [w for _, _, w in pairs]
-        return graph
+        return to_igraph(self._above(threshold), self.nodes, "weight")
 
     def personalized_pagerank(self, node: Hashable, *, alpha: float = 0.85) -> FloatArray:
         """How near each vertex is to `node`: PageRank of the private adjacency, restarted there; n up to 5000.
@@ -179,21 +167,14 @@ class PrivateNormalizedAdjacency(TableResult):
         degrees = weights.sum(axis=0)
         start = np.zeros(len(weights))
         start[self.nodes.index(node)] = 1.0
-        found = start
-        for _ in range(math.ceil(math.log(_PAGERANK_ERROR) / math.log(alpha))):
-            steps = np.divide(found, degrees, out=np.zeros_like(found), where=degrees > 0)
-            stuck = float(found[degrees <= 0].sum())  # they start anew
-            following = alpha * (weights @ steps + stuck * start) + (1 - alpha) * start
-            if np.abs(following - found).sum() < _PAGERANK_ERROR:
-                break
-            found = following
-        return found
+        steps = np.divide(weights, degrees, out=np.outer(start, degrees <= 0), where=degrees > 0)  # or starts anew
+        found, _ = gmres(np.eye(len(weights)) - alpha * steps, (1 - alpha) * start, rtol=1e-12)
+        return np.asarray(np.maximum(found, 0.0))
 
-    def _pairs_above(self, threshold: float) -> list[tuple[int, int, float]]:
-        """Vertex numbers and weights of the pairs whose clipped private adjacency exceeds `threshold`."""
-        weights = np.triu(self._clipped("a synthetic graph"), k=1)
-        rows, columns = np.nonzero(weights > threshold)
-        return list(zip(rows.tolist(), columns.tolist(), weights[rows, columns].tolist(), strict=True))
+    def _above(self, threshold: float) -> sparse.csr_array:
+        """The clipped private adjacency where it exceeds `threshold`."""
+        weights = self._clipped("a synthetic graph")
+        return sparse.csr_array(np.where(weights > threshold, weights, 0.0))
 
     def _clipped(self, what: str) -> FloatArray:
         """Private adjacency with entries in [0, max_weight], its diagonal included, shape (n, n)."""

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.result import TableResult
-from dpgraph.results.igraph_views import igraph_clustering
+from dpgraph.results.igraph_views import by_label, igraph_clustering
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -71,4 +71,4 @@ class PrivateCSPResult(TableResult):
 
     def to_igraph_clustering(self, g: Any) -> Any:
         """Return an ``igraph.VertexClustering`` of `g`, whose vertices are the variables: a cluster for each label."""
-        return igraph_clustering(g, self.assignment, sorted(set(self.assignment.values()), key=repr))
+        return igraph_clustering(g, by_label(self.assignment))

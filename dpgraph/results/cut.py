@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.result import TableResult
-from dpgraph.results.igraph_views import igraph_clustering, igraph_cut, sides
+from dpgraph.results.igraph_views import igraph_clustering, igraph_cut
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -68,7 +68,7 @@ class PrivateCutResult(TableResult):
 
     def to_igraph_clustering(self, g: Any) -> Any:
         """Return an ``igraph.VertexClustering`` of `g`, the graph that the cut is of; cluster k is side k."""
-        return igraph_clustering(g, sides(self.partition), (0, 1))
+        return igraph_clustering(g, self.partition)
 
     def to_igraph_cut(self, g: Any) -> Any:
         """Return an ``igraph.Cut`` of `g` whose value is the private estimate.
@@ -76,12 +76,4 @@ class PrivateCutResult(TableResult):
         Its lists of edges (``cut``, ``es``) are empty, because the edges across are the secret; the object refers to
         `g` itself and is for its owner.
         """
-        return igraph_cut(g, sides(self.partition), value=self.estimated_value, edges=[])
-
-
-def make_partition(nodes: tuple[Hashable, ...], labels: NDArray[Any]) -> tuple[set[Hashable], set[Hashable]]:
-    """Two sets of labels from a 0/1 array."""
-    partition: tuple[set[Hashable], set[Hashable]] = (set(), set())
-    for node, side in zip(nodes, labels.tolist(), strict=True):
-        partition[side].add(node)
-    return partition
+        return igraph_cut(g, self.partition, value=self.estimated_value, edges=[])

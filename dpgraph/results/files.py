@@ -22,32 +22,12 @@ import numpy as np
 from dpgraph.atomic_write import write_atomically
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.report import LedgerEntry, Pairs, PrivacyReport
+from dpgraph.result import Result
 
 FORMAT, VERSION = "dpgraph-result", 2
 
-#: Versions that can be read. Version 1 had no `relation` in its report; it is empty when such a file is read.
-_READABLE = (1, 2)
-
-#: Results that can be saved: their fields are arrays, labels, numbers, texts and a privacy report.
-_TYPES = {
-    "PrivateAnswers": "dpgraph.results.records",
-    "PrivateCSPResult": "dpgraph.results.csp",
-    "PrivateCommunities": "dpgraph.results.communities",
-    "PrivateCoherence": "dpgraph.problems.matrices.diagnostics",
-    "PrivateCounts": "dpgraph.results.counts",
-    "PrivateCovariance": "dpgraph.results.records",
-    "PrivateCutResult": "dpgraph.results.cut",
-    "PrivateDegreeDistribution": "dpgraph.results.degrees",
-    "PrivateDegrees": "dpgraph.results.degrees",
-    "PrivateGraphModel": "dpgraph.results.graph_model",
-    "PrivateLowRank": "dpgraph.results.subspaces",
-    "PrivateNormalizedAdjacency": "dpgraph.results.adjacency",
-    "PrivateSimilarities": "dpgraph.results.similarities",
-    "PrivateSingularSubspace": "dpgraph.results.subspaces",
-    "PrivateSymmetricMatrix": "dpgraph.releases.symmetric",
-    "PrivateSpectrum": "dpgraph.problems.matrices.diagnostics",
-    "PrivateSubspace": "dpgraph.results.subspaces",
-}
+#: Results of which a field is an object that the format has no form for.
+_NOT_SAVED = ("PrivateEstimate", "PrivateMarginals", "PrivateProjection")
 
 
 def save_result(result: Any, path: str | os.PathLike[str]) -> None:
@@ -75,8 +55,8 @@ def save_result(result: Any, path: str | os.PathLike[str]) -> None:
     True
     """
     name = type(result).__name__
-    if name not in _TYPES or type(result) is not _class_of(name):
-        raise InvalidParameterError(f"can save {', '.join(_TYPES)}; got {name}")
+    if type(result) is not _class_of(name):
+        raise InvalidParameterError(f"can save private results, other than {', '.join(_NOT_SAVED)}; got {name}")
     kept = [field.name for field in fields(result) if field.metadata.get("saved", True)]
     values = {key: getattr(result, key) for key in kept}
     arrays: dict[str, Any] = {key: value for key, value in values.items() if isinstance(value, np.ndarray)}
@@ -120,8 +100,8 @@ def load_result(path: str | os.PathLike[str]) -> Any:
         kind = _class_of(metadata["type"])
         values = {key: _decode(value) for key, value in metadata["fields"].items()}
         report = _decode(metadata["privacy"])
-        report["entries"] = tuple(map(_entry, report["entries"]))
-        return kind(**arrays, **values, privacy=PrivacyReport(**report))
+        entries = [LedgerEntry(**entry | {"pairs": Pairs(entry["pairs"])}) for entry in report["entries"]]
+        return kind(**arrays, **values, privacy=PrivacyReport(**report | {"entries": tuple(entries)}))
     except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
         if isinstance(error, InvalidParameterError):
             raise
@@ -129,23 +109,20 @@ def load_result(path: str | os.PathLike[str]) -> Any:
 
 
 def _check(metadata: Any, path: str | os.PathLike[str]) -> None:
-    if not isinstance(metadata, dict) or metadata.get("format") != FORMAT or metadata.get("type") not in _TYPES:
+    if not isinstance(metadata, dict) or metadata.get("format") != FORMAT or _class_of(metadata["type"]) is None:
         raise InvalidParameterError(f"{os.fspath(path)} is no file of a dpgraph result")
-    if type(metadata.get("version")) is not int or metadata["version"] not in _READABLE:
+    if type(version := metadata.get("version")) is not int or version != VERSION:
         raise InvalidParameterError(
-            f"{os.fspath(path)} has version {metadata.get('version')!r} of the format; "
-            f"this dpgraph reads versions {_READABLE[0]} to {VERSION}"
+            f"{os.fspath(path)} has version {version!r} of the format; this dpgraph reads version {VERSION}"
         )
 
 
 def _class_of(name: str) -> Any:
-    return getattr(importlib.import_module(_TYPES[name]), name)
-
-
-def _entry(values: dict[str, Any]) -> LedgerEntry:
-    """A line of the ledger. Files of earlier versions say in the mechanism what its pairs say too."""
-    mechanism = values.pop("mechanism").removesuffix(" (parallel)")
-    return LedgerEntry(mechanism=mechanism, pairs=Pairs(values.pop("pairs")), **values)
+    """The class of dpgraph that is called so, if its results can be saved, or None."""
+    if not str(name).startswith("Private") or name in _NOT_SAVED:
+        return None
+    kind = getattr(importlib.import_module("dpgraph"), name, None)
+    return kind if isinstance(kind, type) and issubclass(kind, Result) else None
 
 
 def _encode(value: Any) -> Any:

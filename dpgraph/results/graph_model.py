@@ -10,6 +10,7 @@ import numpy as np
 
 from dpgraph.arguments import as_generator
 from dpgraph.denoise.block_model import draw_graph
+from dpgraph.linalg.edges import to_igraph, to_networkx
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.result import TableResult
 from dpgraph.results.communities import make_communities
@@ -76,26 +77,11 @@ class PrivateGraphModel(TableResult):
 
     def sample(self, rng: int | np.random.Generator | None = None) -> nx.Graph:
         """Draw a ``networkx.Graph`` with the caller's vertex labels; `rng` as for :meth:`adjacency`."""
-        import networkx as nx
-
-        graph = nx.Graph()
-        graph.add_nodes_from(self.nodes)
-        graph.add_edges_from((self.nodes[u], self.nodes[v]) for u, v in self._pairs(rng))
-        return graph
+        return to_networkx(self.adjacency(rng), self.nodes)
 
     def to_igraph(self, rng: int | np.random.Generator | None = None) -> igraph.Graph:
         """Draw an ``igraph.Graph`` with the caller's labels as vertex attribute ``name``; `rng` as above."""
-        import igraph
-
-        graph = igraph.Graph(n=len(self.nodes), edges=self._pairs(rng))
-        graph.vs["name"] = list(self.nodes)
-        return graph
-
-    def _pairs(self, rng: int | np.random.Generator | None) -> list[list[int]]:
-        A = self.adjacency(rng).tocoo()
-        upper = A.row < A.col
-        pairs: list[list[int]] = np.column_stack([A.row[upper], A.col[upper]]).tolist()
-        return pairs
+        return to_igraph(self.adjacency(rng), self.nodes)
 
     def columns(self) -> dict[str, Sequence[Any]]:
         """Columns ``node``, ``community`` and ``degree``."""

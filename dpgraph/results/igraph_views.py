@@ -4,45 +4,41 @@ The vertices of a graph are recognised by name (attribute ``"name"``) or, where 
 0, ..., n - 1, by number.
 """
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 from dpgraph.exceptions import InvalidParameterError
 
-
-def sides(partition: tuple[set[Hashable], set[Hashable]]) -> dict[Hashable, int]:
-    """Vertex -> 0 or 1."""
-    return {node: side for side, nodes in enumerate(partition) for node in nodes}
+Sets = Sequence[set[Hashable]]
 
 
-def _membership(g: Any, assignment: Mapping[Hashable, Any]) -> list[Any]:
-    """What `assignment` says about each vertex of an igraph graph, in the order of its vertices."""
-    n = g.vcount()
+def by_label(assignment: Mapping[Hashable, Hashable]) -> Sets:
+    """The keys with each value, these sorted by their texts."""
+    labels = sorted(set(assignment.values()), key=repr)
+    return [{key for key, value in assignment.items() if value == label} for label in labels]
+
+
+def _membership(g: Any, sets: Sets) -> list[int]:
+    """Number of the set that holds each vertex of an igraph graph, in the order of its vertices."""
+    n, number = g.vcount(), {node: k for k, nodes in enumerate(sets) for node in nodes}
     for names in (g.vs["name"] if "name" in g.vs.attributes() else None, range(n)):
-        if names is not None and len(assignment) == n and all(name in assignment for name in names):
-            return [assignment[name] for name in names]
+        if names is not None and len(number) == n and all(name in number for name in names):
+            return [number[name] for name in names]
     raise InvalidParameterError(
         "the vertices of the igraph.Graph must be those of this result; pass the graph it was computed from"
     )
 
 
-def igraph_clustering(g: Any, assignment: Mapping[Hashable, Any], labels: Iterable[Any]) -> Any:
-    """``igraph.VertexClustering`` of `g`: cluster k holds the vertices with the k-th of `labels`."""
+def igraph_clustering(g: Any, sets: Sets) -> Any:
+    """``igraph.VertexClustering`` of `g` of which cluster k is set k."""
     import igraph
 
-    number = {label: k for k, label in enumerate(labels)}
-    return igraph.VertexClustering(g, membership=[number[label] for label in _membership(g, assignment)])
+    return igraph.VertexClustering(g, membership=_membership(g, sets))
 
 
-def igraph_cut(g: Any, side: Mapping[Hashable, int], *, value: float, edges: list[int]) -> Any:
-    """``igraph.Cut`` of `g` with the vertices of side 0 first."""
+def igraph_cut(g: Any, sets: Sets, *, value: float, edges: list[int]) -> Any:
+    """``igraph.Cut`` of `g` with the vertices of the first set first."""
     import igraph
 
-    first = [vertex for vertex, which in enumerate(_membership(g, side)) if which == 0]
+    first = [vertex for vertex, side in enumerate(_membership(g, sets)) if side == 0]
     return igraph.Cut(g, value=value, cut=edges, partition=first)
-
-
-def crossing_edges(g: Any, side: Mapping[Hashable, int]) -> list[int]:
-    """Numbers of the edges of `g` between the two sides. Exact, not private."""
-    where = _membership(g, side)
-    return [edge for edge, (u, v) in enumerate(g.get_edgelist()) if where[u] != where[v]]

@@ -3,7 +3,7 @@
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 from importlib.metadata import version
 from typing import Any
@@ -35,34 +35,27 @@ _COMMANDS = {
 }
 
 
-class _Commands(Mapping[str, Any]):
-    """The commands by name; the module of one is imported when it is looked up, so that others cost no time."""
-
-    def __getitem__(self, name: str) -> Any:
-        from dpgraph.interfaces.cli.options import as_command
-
-        module, attribute = _COMMANDS[name]
-        found = getattr(import_module(f"{__package__}.{module}"), attribute)
-        group = typer.Typer(rich_markup_mode="markdown")
-        if isinstance(found, typer.Typer):
-            group.add_typer(found, name=name)
-        else:
-            group.command(name)(as_command(found))
-        return typer.main.get_group(group).commands[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(_COMMANDS)
-
-    def __len__(self) -> int:
-        return len(_COMMANDS)
-
-
 class _Program(TyperGroup):
-    """A group whose commands are :class:`_Commands`."""
+    """A group of commands; the module of one is imported when it is looked up, so that others cost no time."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self.commands = _Commands()  # type: ignore[assignment]  # nothing is added to it
+        self.commands = dict.fromkeys(_COMMANDS)  # type: ignore[assignment]  # names only, for lists and hints
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command of this name, if there is one."""
+        from dpgraph.interfaces.cli.options import as_command
+
+        if cmd_name not in _COMMANDS:
+            return None
+        module, attribute = _COMMANDS[cmd_name]
+        found = getattr(import_module(f"{__package__}.{module}"), attribute)
+        group = typer.Typer(rich_markup_mode="markdown")
+        if isinstance(found, typer.Typer):
+            group.add_typer(found, name=cmd_name)
+        else:
+            group.command(cmd_name)(as_command(found))
+        return typer.main.get_group(group).commands[cmd_name]
 
 
 app = typer.Typer(

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import inspect
 import json
-import math
 import pkgutil
 import tempfile
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, fields, replace
 from importlib.metadata import version
 from pathlib import Path
 from types import UnionType
@@ -96,7 +95,9 @@ class Release:
             about: dict[str, Any] = {"program": "dpgraph", "version": version("dpgraph"), "command": self.command}
             about |= {**source.description, "parameters": parameters, "result": self._summary(source, result)}
             about["privacy"] = result.privacy.to_dict()
-            write_atomically(self.report, json.dumps(_plain(about), indent=2, allow_nan=False) + "\n")
+            # JSON has no NaN and no infinity.
+            finite = json.loads(json.dumps(about, default=_plain), parse_constant=lambda _: None)
+            write_atomically(self.report, json.dumps(finite, indent=2, allow_nan=False) + "\n")
         self._finish(source, result)
         typer.echo("\n".join([*self._lines(source, result), result.privacy.table()]))
 
@@ -254,13 +255,7 @@ def write_picture(path: Path | None, plot: str, *of: Any, **options: Any) -> Non
 
 
 def _plain(value: Any) -> Any:
-    """Python objects of JSON from numpy scalars, paths, tuples, options objects and non-finite numbers."""
-    if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
+    """What JSON has no form for: numpy's arrays and numbers, paths, options objects."""
     if isinstance(value, (np.ndarray, np.generic)):
-        return _plain(value.tolist())
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return repr(value) if is_dataclass(value) else str(value) if isinstance(value, Path) else value
+        return value.tolist()
+    return str(value) if isinstance(value, Path) else repr(value)

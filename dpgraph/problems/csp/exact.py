@@ -9,7 +9,7 @@ import numpy as np
 from dpgraph.arguments import check_choice
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.instance import TwoCSP
-from dpgraph.results.igraph_views import igraph_clustering
+from dpgraph.results.igraph_views import by_label, igraph_clustering
 from dpgraph.sos.csp.objective import CSPObjective
 from dpgraph.sos.csp.solver import solve_csp
 from dpgraph.sos.moments.rounding import solve_by_moments
@@ -33,7 +33,7 @@ class CSPResult(ExactResult):
 
     def to_igraph_clustering(self, g: Any) -> Any:
         """Return an ``igraph.VertexClustering`` of `g`, whose vertices are the variables: a cluster for each label."""
-        return igraph_clustering(g, self.assignment, sorted(set(self.assignment.values()), key=repr))
+        return igraph_clustering(g, by_label(self.assignment))
 
     def __repr__(self) -> str:
         return (

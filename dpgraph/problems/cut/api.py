@@ -16,7 +16,8 @@ from dpgraph.problems.strategy import MAIN_SHARE, Arguments, Labelling, Undecide
 from dpgraph.releases.all_cuts import LARGEST
 from dpgraph.releases.answers import FLIP_LIMIT, LARGEST_EPSILON, expected_flips
 from dpgraph.releases.totals import release_cut_weight, release_total_weight
-from dpgraph.results.cut import PrivateCutResult, make_partition
+from dpgraph.results.communities import make_communities
+from dpgraph.results.cut import PrivateCutResult
 from dpgraph.tuning import ANSWER_RULE
 
 OnHalt = Literal["raise", "fallback"]
@@ -175,8 +176,9 @@ def _release_cut(
     task = CutTask(n, source.max_weight, epsilon, delta, balanced, progress)
     auto = decide(n, epsilon, weighted=source.weighted)
     cut, mechanism, total, value, report = release_labels(_CUT, task, asked, auto, source.read)
+    first, second = make_communities(source.nodes, cut.labels, 2)
     return PrivateCutResult(
-        partition=make_partition(source.nodes, cut.labels),
+        partition=(first, second),
         labels=cut.labels,
         nodes=source.nodes,
         estimated_value=value.value,

@@ -11,8 +11,8 @@ from dpgraph.arguments import check_choice, check_integer
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.inputs.graphs import as_graph
 from dpgraph.results.adjacency import DENSE_LIMIT, FactoredOperator
-from dpgraph.results.cut import make_partition
-from dpgraph.results.igraph_views import crossing_edges, igraph_clustering, igraph_cut, sides
+from dpgraph.results.communities import make_communities
+from dpgraph.results.igraph_views import igraph_clustering, igraph_cut
 from dpgraph.sos.cut.base import CutObjective
 from dpgraph.sos.cut.bisection import solve_bisection
 from dpgraph.sos.cut.objective import FactoredObjective, SparseObjective
@@ -40,12 +40,12 @@ class CutResult(ExactResult):
 
     def to_igraph_clustering(self, g: Any) -> Any:
         """Return an ``igraph.VertexClustering`` of `g`, the graph that the cut is of; cluster k is side k."""
-        return igraph_clustering(g, sides(self.partition), (0, 1))
+        return igraph_clustering(g, self.partition)
 
     def to_igraph_cut(self, g: Any) -> Any:
         """Return an ``igraph.Cut`` of `g` with its edges across and their total weight."""
-        side = sides(self.partition)
-        return igraph_cut(g, side, value=self.value, edges=crossing_edges(g, side))
+        across = self.to_igraph_clustering(g).crossing()
+        return igraph_cut(g, self.partition, value=self.value, edges=[edge for edge, it in enumerate(across) if it])
 
     def __repr__(self) -> str:
         left, right = map(len, self.partition)
@@ -252,4 +252,5 @@ def _objective(G: Any, weight: str | None) -> tuple[CutObjective, tuple[Hashable
 
 def _cut_result(solution: Solution, nodes: tuple[Hashable, ...]) -> CutResult:
     """The solution in the labels of the caller."""
-    return CutResult(partition=make_partition(nodes, solution.labels), **solution.shared())
+    first, second = make_communities(nodes, solution.labels, 2)
+    return CutResult(partition=(first, second), **solution.shared())

@@ -138,7 +138,7 @@ def private_covariance(  # noqa: PLR0913
         mean = mean * max_norm
     matrix = noisy if bound is None or inside else project_psd_trace(noisy, bound)
     scaled_bound = None if bound is None else bound * max_norm**2
-    return PrivateCovariance(matrix * max_norm**2, call.report(), scaled_bound, mean, approximate)
+    return PrivateCovariance(matrix * max_norm**2, call.report(), approximate, scaled_bound, mean)
 
 
 @dataclass(frozen=True)
