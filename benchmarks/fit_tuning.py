@@ -340,14 +340,12 @@ SCENARIOS: dict[str, tuple[Run, ...]] = {
     "Core.balance_slack": (halves(EVEN, 1.0, "bounded-iterates"), halves(UNEVEN, 2.0, "bounded-iterates")),
     "AnswerRule": BY_FLIPS,
     "AnswerRule.all_late": (*BY_FLIPS[3:6], *LABELS_BY_FLIPS),
-    "AnswerRule.core": (*BY_FLIPS[3:6], *LABELS_BY_FLIPS),
+    "AnswerRule.core": LABELS_BY_FLIPS,
     "AnswerRule.core_labels": LABELS_BY_FLIPS,
     "AnswerRule.labels_epsilon": LABELS_BY_FLIPS,
     "Tables": (*ONE_ENTRY[:2], *WHOLE_TABLE[:2], labels(game(200, 30, 3), 1.2, "label-edge")),
     "TwoStage": tuple(
-        call(make, epsilon, "core-response")
-        for make in (UNEVEN, HUBS, SPARSE)
-        for call, epsilon in ((cut, 4.0), (cut, 7.0), (parts, 3.0), (parts, 6.0))
+        parts(make, epsilon, "core-response") for make in (UNEVEN, HUBS, SPARSE) for epsilon in (3.0, 6.0)
     ),
     "Power": PRODUCTS,
     "Vector": LEADING,
@@ -435,7 +433,7 @@ TRIED: dict[str, tuple[Any, ...]] = {
     "Embedding.regularization": (1.0, 4.0, 8.0, 32.0),
     "EmbeddingRule.even_ratio": (0.7, 1.0, 2.0),
     "EmbeddingRule.largest_ratio": (2.0, 3.0, 8.0),
-    "AnswerRule.core_epsilon": (4.0, 5.5, 8.0),
+    "AnswerRule.late_epsilon": (4.0, 5.5, 8.0),
     "AnswerRule.all_early": (1.25, 2.5, 4.0),
     "AnswerRule.all_late": (1.5, 2.0, 5.0),
     "AnswerRule.core": (0.6, 0.9, 2.0),

@@ -144,11 +144,11 @@ class Core:
 class AnswerRule:
     """When pairs answer at random (problems.cut.api, problems.csp.api), by edges per false answer at a vertex."""
 
-    core_epsilon: float = 6.0  # Cuts: below this epsilon all vertices answer or none; > 0
-    all_early: float = 1.9  # And all do from so many edges on; > 0
-    core: float = 1.25  # Elsewhere a core answers from so many edges on; > 0
-    all_late: float = 3.0  # And all vertices do from so many on; > core
-    core_labels: float = 0.6  # In place of `core` for labels, from labels_epsilon on; > 0
+    late_epsilon: float = 6.0  # Cuts: below this epsilon, all_early counts, elsewhere all_late; > 0
+    all_early: float = 1.9  # All vertices answer from so many edges on; > 0
+    all_late: float = 3.0  # All vertices answer from so many edges on, also for labels; > core
+    core: float = 1.25  # Labels: a core answers from so many edges on; > 0
+    core_labels: float = 0.6  # In place of `core` from labels_epsilon on; > 0
     labels_epsilon: float = 3.0  # > 0
 
 

@@ -59,6 +59,7 @@ CHANGED = {
     r"private_normalized_adjacency\(planted-cut\) mechanism=noisy-power epsilon=(0.3|1) ": PRODUCTS,
     r"private_normalized_adjacency\((regular 400|weighted 80)\) mechanism=auto rank=2 epsilon=(0.3|1) ": PRODUCTS,
     r"private_normalized_adjacency\(.*mechanism=(auto|randomized-response) (rank=\d )?epsilon=16 ": "eigenvectors of answers are refined at every epsilon: little noise was left as it is",
+    r"max_(cut|2csp)\(.*relaxation=(lasserre|admm) ": "exact moments are searched as the other relaxations are, by a beam, not by a label drawn in each round",
 }
 
 

@@ -115,11 +115,9 @@ def cuts() -> Iterator[Case]:
             {"mechanism": "noisy-power"},
             {"mechanism": "noisy-power", "rank": 4},
             {"mechanism": "randomized-response"},
-            {"mechanism": "core-response"},
         ):
             yield from private(f, both, **options)
-        for mechanism in ("bounded-iterates", "core-response"):
-            yield from private(f, ("hubs 60", "hubs 500", "heavy 800"), mechanism=mechanism)
+        yield from private(f, ("hubs 60", "hubs 500", "heavy 800"), mechanism="bounded-iterates")
         yield from private(f, ("five-cycle", "planted 16"), mechanism="permute-and-flip")
         yield from private(f, ["planted 24"], mechanism="permute-and-flip", seeds=(), epsilons=(1.0,))
         yield from private(f, both, mechanism="coherence", rank=2, epsilons=(32.0, 64.0, 200.0))
@@ -387,7 +385,7 @@ def plans() -> Iterator[Case]:
     more = {"n": 200, "average_degree": 20, "epsilon": 2.0, "delta": DELTA, "repeats": 1}
     yield Case("plan", options=more | {"problem": "max-bisection"})
     yield Case("plan", options=more | {"max_weight": 3.0, "correlation": -0.9})
-    yield Case("plan", options=more | {"mechanisms": ["gaussian", "core-response", "randomized-response"]})
+    yield Case("plan", options=more | {"mechanisms": ["gaussian", "randomized-response"]})
 
 
 def files() -> Iterator[Case]:

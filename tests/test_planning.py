@@ -180,7 +180,7 @@ def test_every_mechanism_can_be_planned_for():
         (300, 20, 1.0, "bounded-iterates"),
         (300, 20, 3.0, "bounded-iterates"),
         (300, 20, 3.5, "randomized-response"),  # 2 edges of a vertex for each false answer: enough below epsilon = 6
-        (2000, 5, 6.8, "core-response"),  # not enough from there on, where a core does better
+        (2000, 5, 6.8, "bounded-iterates"),  # not enough from there on
     ],
 )
 def test_a_plan_names_what_auto_takes_and_a_real_call_takes_it(n, degree, epsilon, expected):

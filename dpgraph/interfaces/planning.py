@@ -33,7 +33,7 @@ _BLOCKS, _CORRELATION = 8, 0.5
 _SOLVERS: dict[str, Callable[..., Any]] = {"max-cut": private_max_cut, "max-bisection": private_max_bisection}
 
 #: Mechanisms that make all pairs noisy: their noise grows with n, and stand-ins are smaller than the graph.
-_DENSE = ("gaussian", "randomized-response", "core-response")
+_DENSE = ("gaussian", "randomized-response")
 #: What is planned for unless the caller says otherwise, beside what "auto" would take.
 _USUAL = ("bounded-iterates", "coherence", "noisy-power")
 _GROWS = "noise grows with n: expect less than here"

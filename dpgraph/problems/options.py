@@ -114,16 +114,7 @@ class RandomizedResponse(_Denoised):
 
 @dataclass(frozen=True)
 class CoreResponse:
-    """Pairs in a core of large (released) degrees answer at random, others look once: for a large epsilon. Pure.
-
-    Parameters
-    ----------
-    seeds, rounds : int
-        Of the solver, as in :func:`~dpgraph.max_cut`.
-    """
-
-    seeds: int = 0
-    rounds: int = 64
+    """Pairs in a core of large (released) degrees answer at random, others look once: for a large epsilon. Pure."""
 
 
 @dataclass(frozen=True)

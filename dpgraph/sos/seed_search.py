@@ -1,8 +1,8 @@
 """The search over seeds: how hard it tries, which variables are pinned to which labels, and what is kept.
 
-docs/sos.md describes the three ways of searching under "Seeds". The largest bound over all leaves of "beam" and "all",
-dropped ones included, is an upper bound; "sampled" (Barak, Raghavendra, Steurer 2011, section 5) proves nothing beyond
-the bound of the root, but costs one re-solve for each seed and sample instead of q.
+docs/sos.md describes the two ways of searching under "Seeds". The largest bound over all leaves of a beam, dropped ones
+included, is an upper bound; "sampled" (Barak, Raghavendra, Steurer 2011, section 5) proves nothing beyond the bound of
+the root, but costs one re-solve for each seed and sample instead of q.
 """
 
 from __future__ import annotations
@@ -20,10 +20,7 @@ from dpgraph.arguments import as_number, check_choice, check_integer
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.typing import FloatArray
 
-SearchMode = Literal["beam", "all", "sampled"]
-
-#: Largest number of leaves of search="all".
-MOST_LEAVES = 1024
+SearchMode = Literal["beam", "sampled"]
 
 
 @dataclass(frozen=True)
@@ -50,15 +47,7 @@ class SolverOptions:
             raise InvalidParameterError(f"tol must be in (0, 1); got {self.tol!r}")
         if math.isnan(as_number(self.target_correlation)):
             raise InvalidParameterError(f"target_correlation must be a number; got {self.target_correlation!r}")
-        check_choice("search", self.search, ("beam", "all", "sampled"))
-
-    def check_tree(self, seeds: int, alphabet_size: int) -> None:
-        """Refuse search="all" where `seeds` variables of `alphabet_size` labels make more leaves than are kept."""
-        if self.search == "all" and alphabet_size ** min(seeds, MOST_LEAVES) > MOST_LEAVES:
-            raise InvalidParameterError(
-                f"search='all' with {seeds} seeds and {alphabet_size} labels may make {alphabet_size}**{seeds} nodes; "
-                f"at most {MOST_LEAVES} are kept: use fewer seeds, or search='beam'"
-            )
+        check_choice("search", self.search, ("beam", "sampled"))
 
     def progress_bar(self, title: str) -> Any:
         """A bar with one step for the relaxation, one for each seed and one for the local search."""
@@ -167,7 +156,7 @@ def search_seeds(
                 (child for node in nodes for child in _children(problem, node)), key=by_value, reverse=True
             )
             open_ = [child for child in children if child.bound > lower_bound]
-            nodes = (open_ or children)[: beam if mode == "beam" else MOST_LEAVES]
+            nodes = (open_ or children)[:beam]
             kept = set(map(id, nodes))
             closed = max([closed, *(child.bound for child in children if id(child) not in kept)])
             bound = min(bound, max([closed, *(node.bound for node in nodes)]))

@@ -173,7 +173,7 @@ class NetworkxEntry(Entry):
 
 def cut_neighbours(options: dict[str, Any]) -> Callable[[], Pairs]:
     """Bounded iterates, and what may choose them, run on graphs with a core too."""
-    iterates = options["mechanism"] in ("auto", "bounded-iterates", "core-response")
+    iterates = options["mechanism"] in ("auto", "bounded-iterates")
     return iterate_neighbours if iterates else all_graph_neighbours
 
 
@@ -262,7 +262,6 @@ ENTRIES: tuple[Entry, ...] = (
             {"mechanism": "coherence", "rank": 1, "regularization": 20.0},
             {"mechanism": "gaussian"},
             {"mechanism": "noisy-power"},
-            {"mechanism": "core-response"},
             {"mechanism": "randomized-response"},
         )
     ),
@@ -284,7 +283,6 @@ ENTRIES: tuple[Entry, ...] = (
             {"mechanism": "coherence", "on_halt": "fallback"},
             {"mechanism": "gaussian"},
             {"mechanism": "noisy-power"},
-            {"mechanism": "core-response"},
             {"mechanism": "randomized-response"},
         )
     ),

@@ -1,4 +1,4 @@
-"""Seeds are chosen, sampled, kept and bounded as the three modes of the search say."""
+"""Seeds are chosen, sampled, kept and bounded as the two modes of the search say."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ from dpgraph.problems.csp.exact import max_2csp
 from dpgraph.problems.cut.exact import max_bisection, max_cut
 from dpgraph.sos.seed_search import Correlation, SolverOptions, search_seeds
 
-MODES = ["beam", "all", "sampled"]
+MODES = ["beam", "sampled"]
 
 
 @dataclass(frozen=True)
@@ -71,11 +71,11 @@ def test_sampled_leaves_prove_no_more_than_the_root():
     assert len(found.nodes) == 2
 
 
-def test_all_keeps_every_assignment_of_the_seeds_of_largest_drop():
-    found = run("all")
+def test_a_wide_beam_keeps_every_assignment_of_the_seeds_of_largest_drop():
+    found = run("beam", beam=4)
     assert {leaf.pins for leaf in found.nodes} == {((0, a), (1, b)) for a in (0, 1) for b in (0, 1)}
     assert found.upper_bound == 10.0
-    open_ = run("all", lower_bound=9.0)  # each label 1 lowers the bound by one: only 0 can still beat 9
+    open_ = run("beam", beam=4, lower_bound=9.0)  # each label 1 lowers the bound by one: only 0 can still beat 9
     assert [leaf.pins for leaf in open_.nodes] == [((0, 0), (1, 0))]
 
 
@@ -108,13 +108,11 @@ def test_every_mode_solves_bisections_and_csps(mode):
 
 def test_all_assignments_are_never_bounded_worse_than_a_beam():
     G = nx.gnp_random_graph(14, 0.5, seed=5)
-    narrow, full = (max_cut(G, seeds=6, search=mode, beam=1, rng=0, sweeps=1).upper_bound for mode in ("beam", "all"))
+    narrow, full = (max_cut(G, seeds=6, beam=beam, rng=0, sweeps=1).upper_bound for beam in (1, 32))
     assert full <= narrow + 1e-6
 
 
 @pytest.mark.parametrize("solve", [max_cut, max_bisection])
-def test_unknown_modes_and_trees_too_large_are_refused(solve):
+def test_unknown_modes_are_refused(solve):
     with pytest.raises(InvalidParameterError, match="search must be one of"):
         solve(nx.path_graph(4), search="random")
-    with pytest.raises(InvalidParameterError, match=r"2\*\*39 nodes"):
-        solve(nx.path_graph(4), search="all", seeds=40)

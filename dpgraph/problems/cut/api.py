@@ -60,10 +60,10 @@ def private_max_cut(  # noqa: PLR0913
     mechanism : str or options object, default "auto"
         A name means the defaults of its options, an object of :mod:`dpgraph.strategies`, where each strategy is
         explained, sets them. Pure: "bounded-iterates" (for any size), "randomized-response" (for average degrees above
-        n/(1 + e**epsilon)), "core-response" and "permute-and-flip" (at most 20 vertices). Delta is needed by
-        "coherence", which may halt, "gaussian" (n <= 5000) and "noisy-power": these release a matrix, which the solver
-        cuts. "auto" is a public rule among the pure ones, by n, epsilon and a privately released average degree
-        (docs/choosing.md); ``result.mechanism`` names the choice.
+        n/(1 + e**epsilon)) and "permute-and-flip" (at most 20 vertices). Delta is needed by "coherence", which may
+        halt, "gaussian" (n <= 5000) and "noisy-power": these release a matrix, which the solver cuts. "auto" is a
+        public rule among the pure ones, by n, epsilon and a privately released average degree (docs/choosing.md);
+        ``result.mechanism`` names the choice.
     on_halt : {"raise", "fallback"}
         When the mechanism halts: raise, or return a random balanced cut that does not depend on the data.
     weight, max_weight, symmetrize
@@ -194,10 +194,10 @@ def decide(n: int, epsilon: float, *, weighted: bool) -> str | Undecided:
     """The strategy that "auto" takes, or by which released number it is chosen. All of them are pure.
 
     All cuts of a few vertices can be weighed. Randomised response hides the edges of a vertex among n p false answers,
-    p = 1/(1 + e**epsilon): where the average degree is twice that, the exact solver sees enough of the graph. Where
-    epsilon is large enough for a single look to be precise, a core of large degrees answers alone until the degree is
-    three times that. Elsewhere, and where edges may weigh something between 0 and `max_weight`, of which a one-bit
-    answer tells little (`weighted`), bounded iterates pay for one row at a time, whatever n.
+    p = 1/(1 + e**epsilon): where the average degree is twice that, the exact solver sees enough of the graph, or three
+    times that where epsilon is large enough for a single look to be precise. Elsewhere, and where edges may weigh
+    something between 0 and `max_weight`, of which a one-bit answer tells little (`weighted`), bounded iterates pay for
+    one row at a time, whatever n.
     """
     if n <= LARGEST:
         return "permute-and-flip"
@@ -208,13 +208,11 @@ def decide(n: int, epsilon: float, *, weighted: bool) -> str | Undecided:
 
 def decide_by_degree(n: int, epsilon: float, mean_degree: float) -> str:
     """The choice for a released average degree, in edges; answers are not chosen where they would be refused."""
-    ratio = edges_per_flip(n, epsilon, mean_degree)
-    if ratio < (ANSWER_RULE.all_early if epsilon < ANSWER_RULE.core_epsilon else ANSWER_RULE.core):
+    enough = ANSWER_RULE.all_early if epsilon < ANSWER_RULE.late_epsilon else ANSWER_RULE.all_late
+    few_edges = edges_per_flip(n, epsilon, mean_degree) < enough
+    if few_edges or expected_flips(n, epsilon * MAIN_SHARE) > FLIP_LIMIT:
         return "bounded-iterates"
-    if expected_flips(n, epsilon * MAIN_SHARE) > FLIP_LIMIT:
-        return "bounded-iterates"
-    all_answer = epsilon < ANSWER_RULE.core_epsilon or ratio >= ANSWER_RULE.all_late
-    return "randomized-response" if all_answer else "core-response"
+    return "randomized-response"
 
 
 def edges_per_flip(n: int, epsilon: float, mean_degree: float) -> float:

@@ -106,7 +106,7 @@ def max_cut(  # noqa: PLR0913
     target_correlation : float, default 0
         Stop pinning once the global correlation is at most this.
     beam : int, default 2
-        Nodes of the search that are kept after each seed.
+        Nodes of the search that are kept after each seed: q**seeds of them are the whole tree.
     starts : int, default 8
         Rounded solutions from which the local search starts.
     sweeps : int, optional
@@ -114,13 +114,11 @@ def max_cut(  # noqa: PLR0913
     tol : float, optional
         Relative gap at which the relaxation stops. By default 1e-6 for cuts of up to 1000 vertices, 1e-5 for CSPs of
         up to 300 variables, and 1e-4 above.
-    search : {"beam", "all", "sampled"}, default "beam"
-        "beam" pins the variables of largest expected drop of variance and keeps the `beam` best nodes ("lasserre":
-        their labels are sampled in each round); "all" keeps every assignment of labels to the seeds that can beat the
-        best known solution; "sampled" is the papers' way, random seeds with sampled labels, `beam` times ("lasserre":
-        in each round).
+    search : {"beam", "sampled"}, default "beam"
+        "beam" pins the variables of largest expected drop of variance and keeps the `beam` best nodes; "sampled" is the
+        papers' way, random seeds with sampled labels, `beam` times.
     progress : bool, default False
-        Show a progress bar on stderr. "lasserre" and "admm" read neither this nor `beam` and `tol`.
+        Show a progress bar on stderr. "lasserre" and "admm" read neither this nor `tol`.
 
     Returns
     -------

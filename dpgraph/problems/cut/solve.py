@@ -12,7 +12,7 @@ from dpgraph.arguments import check_choice
 from dpgraph.denoise.iterates import shrunken_degrees
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.problems.cut.strategy import Cut
-from dpgraph.problems.options import Coherence, CoreResponse, Gaussian, NoisyPower, RandomizedResponse
+from dpgraph.problems.options import Coherence, Gaussian, NoisyPower, RandomizedResponse
 from dpgraph.projections import project_nonnegative_spectral_ball
 from dpgraph.releases.answers import FlippedGraph
 from dpgraph.results.adjacency import DENSE_LIMIT
@@ -26,7 +26,7 @@ from dpgraph.sos.solution import Solution
 from dpgraph.typing import FloatArray
 
 #: Options that say how hard the solver tries.
-Settings = Coherence | CoreResponse | Gaussian | NoisyPower | RandomizedResponse
+Settings = Coherence | Gaussian | NoisyPower | RandomizedResponse
 
 #: Relative accuracy of relaxations and projections of what was released: more would be lost in its noise.
 RELEASED_GAP = 1e-2

@@ -37,8 +37,8 @@ def _answers_share(epsilon: float) -> float:
 
 def release_core_response(
     graph: Graph, iteration: Iteration, solve: Callable[[FlippedGraph], FloatArray], call: Call, *, mean_degree: float
-) -> tuple[FloatArray, FloatArray]:
-    """Release a row of the iterate for each vertex; return them and fields, 0 inside the core.
+) -> FloatArray:
+    """Release a row of the iterate for each vertex.
 
     `solve` gives rows for the vertices of a released graph, those of the core; `iteration` says what a vertex outside
     the core sees of the others, and how it answers. `call` is part of a pure budget, in one stage.
@@ -49,11 +49,9 @@ def release_core_response(
     core = response_core(degrees / w, answers.epsilon, TWO_STAGE.edges_per_flip, call.generator)
     X = np.zeros((oracle.rows, oracle.columns))
     X[core.rows] = solve(release_flipped_graph(graph, answers, core=core))
-    fields = np.zeros_like(X)
     if core.others.size:
-        variances = w * degrees / oracle.columns
-        X, fields = release_one_sided_sweeps(iteration, variances, core, X, answers, sweeps=1)
-    return X, fields
+        X, _ = release_one_sided_sweeps(iteration, w * degrees / oracle.columns, core, X, answers, sweeps=1)
+    return X
 
 
 def response_core(degrees: FloatArray, epsilon: float, wanted: float, generator: np.random.Generator) -> Core:

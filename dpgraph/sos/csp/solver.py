@@ -34,7 +34,6 @@ def solve_csp(
     `nonnegative` requires nonnegative pair probabilities, by default for more than two labels. Two labels without it
     are a max-cut on one more vertex and solved as such.
     """
-    options.check_tree(options.seeds, objective.alphabet_size)
     generator = as_generator(rng)
     if objective.alphabet_size == 2 and not nonnegative:
         cut = solve_max_cut(objective.signed(), replace(options, seeds=options.seeds + 1), generator)

@@ -34,7 +34,6 @@ def solve_bisection(
     objective: SparseObjective, imbalance: int, options: SolverOptions, rng: int | np.random.Generator | None = None
 ) -> Solution:
     """The best cut, and an upper bound, among those whose sides differ by at most `imbalance` >= the parity of n."""
-    options.check_tree(max(options.seeds - 1, 0), 2)
     n = objective.n_vertices
     largest = min(imbalance, n) - (min(imbalance, n) - n) % 2  # |sum x| has the parity of n
     generator = as_generator(rng)

@@ -25,7 +25,6 @@ def solve_max_cut(
     rng: int | np.random.Generator | None = None,
 ) -> Solution:
     """Cut an objective: relax, condition on seeds, round, improve."""
-    options.check_tree(max(options.seeds - 1, 0), 2)
     generator = as_generator(rng)
     with options.progress_bar("max-cut") as bar:
         root = solve_low_rank(objective, generator, tol=options.tol)

@@ -1,6 +1,7 @@
 """Rounding of exact moment relaxations: conditioning by reweighting, at the price of one degree for each seed."""
 
-from collections.abc import Iterator
+import math
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -13,7 +14,7 @@ from dpgraph.sos.csp.solver import UNCERTAIN
 from dpgraph.sos.cut.base import CutObjective
 from dpgraph.sos.moments.pseudo_distribution import PseudoDistribution, global_correlation, local_correlation
 from dpgraph.sos.moments.relaxation import lasserre
-from dpgraph.sos.seed_search import SolverOptions, TraceEntry
+from dpgraph.sos.seed_search import Correlation, SolverOptions, search_seeds
 from dpgraph.sos.solution import Solution
 from dpgraph.typing import FloatArray
 
@@ -27,27 +28,24 @@ def solve_by_moments(
     solver: Literal["auto", "clarabel", "scs"] = "auto",
     rng: int | np.random.Generator | None = None,
 ) -> Solution:
-    """Maximise a small instance: exact relaxation, conditioning on sampled seeds, independent rounding, annealing.
+    """Maximise a small instance: exact relaxation, conditioning by reweighting, independent rounding, annealing.
 
-    Up to ``min(seeds, degree - 1)`` variables are conditioned on in turn, the one of largest expected drop of the
-    global variance first (``search="sampled"``: random ones), with labels drawn from their marginals in each round
-    (``search="all"``: with every assignment of labels, `rounds` rounds each); then all labels are drawn independently.
-    The trace follows the most probable labels. The options `beam`, `tol` and `progress` are not read.
+    A seed costs one degree, so that there are at most degree - 1 of them. The options `tol` and `progress` are
+    not read.
     """
     generator = as_generator(rng)
     objective = CSPObjective.of(instance)
     root = lasserre(instance, degree, nonnegative=nonnegative, solver=solver)
     bound = objective.trivial_bound if root.upper_bound is None else root.upper_bound
-    seeds = min(options.seeds, root.degree - 1, instance.n_variables)
-    options.check_tree(seeds, instance.alphabet_size)
-    tree = _SeedTree(root, seeds, options, objective.variable_weights())
-    every = options.search == "all"
-    leaves = tree.leaves() if every else (tree.sampled_leaf(generator) for _ in range(options.rounds))
-    repeats = options.rounds if every else 1
-    drawn = np.array([draw_labels(leaf.marginals(), generator) for leaf in leaves for _ in range(repeats)])
+    seeds = replace(options, seeds=min(options.seeds, root.degree - 1, instance.n_variables))
+    problem = _Reweighting(objective.variable_weights())
+    tree = search_seeds(problem, _Conditioned(root, bound), seeds, generator, lower_bound=-np.inf)
+    marginals = [node.pd.marginals() for node in tree.nodes]
+    drawn = np.array([draw_labels(p, generator) for p in marginals for _ in range(options.rounds)])
     best = best_rows(objective, drawn, options.starts)
     labels = improve_labels(objective, best, generator, sweeps=options.sweeps) if options.local_search else best[0]
-    return Solution.of(objective, labels, bound=bound, certificate="proven", trace=tree.trace(bound))
+    known = tuple(entry for entry in tree.trace if not math.isnan(entry.global_correlation))
+    return Solution.of(objective, labels, bound=bound, certificate="proven", trace=known)
 
 
 def solve_cut_by_moments(
@@ -82,64 +80,49 @@ def expected_drops(pd: PseudoDistribution, weights: FloatArray) -> FloatArray:
     return np.asarray(np.where(p > UNCERTAIN, explained / np.maximum(p, UNCERTAIN), 0.0).sum(axis=1))
 
 
-class _SeedTree:
-    """Pseudo-distributions conditioned on seeds; every node on the seeds of largest drop is computed once."""
+@dataclass(frozen=True, eq=False)
+class _Conditioned:
+    """A node of the search: `pins` are the variables that were conditioned on. No pin lowers the bound of the root."""
 
-    def __init__(self, root: PseudoDistribution, seeds: int, options: SolverOptions, weights: FloatArray) -> None:
-        self._root, self._seeds, self._weights = root, seeds, weights
-        self._target, self._random = options.target_correlation, options.search == "sampled"
-        self._known: dict[tuple[tuple[int, int], ...], tuple[PseudoDistribution, int]] = {}
+    pd: PseudoDistribution
+    bound: float
+    pins: tuple[int, ...] = ()
 
-    def sampled_leaf(self, rng: np.random.Generator) -> PseudoDistribution:
-        """A leaf on labels drawn from the marginals."""
-        pd = self._root
-        pins: tuple[tuple[int, int], ...] = ()
-        for _ in range(self._seeds):
-            pd, i = self._known.get(pins) or (pd, self._seed(pd))
-            if i < 0:
-                break
-            if self._random:
-                i = int(rng.choice(self._weights.size, p=self._weights))
-            else:
-                self._known[pins] = pd, i
-            a = int(draw_labels(pd.marginals()[i : i + 1], rng)[0])
-            pins = (*pins, (i, a))
-            pd = self._known[pins][0] if pins in self._known else _conditioned(pd, i, a)
-        return pd
-
-    def leaves(self) -> Iterator[PseudoDistribution]:
-        """The leaves of all assignments of possible labels to the seeds."""
-        level = [self._root]
-        for _ in range(self._seeds):
-            below = []
-            for pd in level:
-                i = self._seed(pd)
-                if i < 0:
-                    yield pd
-                else:
-                    labels = np.flatnonzero(pd.marginals()[i] > UNCERTAIN)
-                    below += [_conditioned(pd, i, int(a)) for a in labels]
-            level = below
-        yield from level
-
-    def trace(self, bound: float) -> tuple[TraceEntry, ...]:
-        """Value and correlations after each seed, most probable labels first, while moments of degree 2 are left."""
-        pd, trace = self._root, []
-        for t in range(self._seeds + 1):
-            correlations = global_correlation(pd, self._weights), local_correlation(pd, pd.instance)
-            trace.append(TraceEntry(t, pd.value, bound, *correlations))
-            i = self._seed(pd)
-            if i < 0 or pd.degree < 3:
-                break
-            pd = _conditioned(pd, i, int(pd.marginals()[i].argmax()))
-        return tuple(trace)
-
-    def _seed(self, pd: PseudoDistribution) -> int:
-        """Variable to condition on next, -1 to stop."""
-        if pd.degree < 2 or global_correlation(pd, self._weights) <= self._target:
-            return -1
-        return int(expected_drops(pd, self._weights).argmax())
+    @property
+    def value(self) -> float:
+        """Pseudo-expectation of the value; without second moments, that of independent labels."""
+        if self.pd.degree >= 2:
+            return self.pd.value
+        instance, p = self.pd.instance, self.pd.marginals()
+        u, v = instance.pairs.T
+        return float(np.einsum("ea,eab,eb->", p[u], instance.tables, p[v]))
 
 
-def _conditioned(pd: PseudoDistribution, i: int, a: int) -> PseudoDistribution:
-    return pd.condition(pd.instance.variables[i], pd.instance.alphabet[a])
+@dataclass(frozen=True)
+class _Reweighting:
+    """Conditioning for the search: a moment given a label is a moment of one degree more over a probability."""
+
+    variable_weights: FloatArray
+    free_seeds: int = 0
+
+    def correlation(self, node: _Conditioned) -> Correlation:
+        if node.pd.degree < 2:
+            return Correlation(math.nan, math.nan, np.zeros(self.variable_weights.size))
+        drops = expected_drops(node.pd, self.variable_weights)
+        both = global_correlation(node.pd, self.variable_weights), local_correlation(node.pd, node.pd.instance)
+        return Correlation(*both, drops)
+
+    def weights(self, node: _Conditioned) -> FloatArray:
+        free = self.variable_weights.copy()
+        free[list(node.pins)] = 0.0
+        return free
+
+    def probabilities(self, node: _Conditioned, variable: int) -> FloatArray:
+        return np.asarray(node.pd.marginals()[variable])
+
+    def pin(self, node: _Conditioned, variable: int, label: int) -> _Conditioned:
+        if node.pd.marginals()[variable, label] <= UNCERTAIN:
+            return node  # nothing can be conditioned on a label without probability
+        instance = node.pd.instance
+        pd = node.pd.condition(instance.variables[variable], instance.alphabet[label])
+        return _Conditioned(pd, node.bound, (*node.pins, variable))

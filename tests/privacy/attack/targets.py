@@ -35,7 +35,7 @@ _CHEAP = {"rounds": 1, "seeds": 1, "max_iter": 3, "iterations": 2, "denoise": Fa
 #: Several thousand vertices say nothing that hundreds do not; cuts of all vertices are enumerated.
 _TINY = {"permute-and-flip": 10}
 #: Mechanisms whose faults differ from those of the others of the function are searched by themselves.
-_PURE = ("auto", "core-response", "randomized-response", "permute-and-flip")
+_PURE = ("auto", "randomized-response", "permute-and-flip")
 _APART: dict[str, dict[str, tuple[str, ...]]] = {
     "private_normalized_adjacency": {"coherence": ("coherence",)},
     "private_max_cut": {"pure": _PURE},

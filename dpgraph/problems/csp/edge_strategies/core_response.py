@@ -14,7 +14,7 @@ from dpgraph.typing import IntArray
 
 def _run(options: CoreResponse, private: RelatedEdges, call: Call, task: CSPTask, mean_degree: float) -> IntArray:
     graph, relation, rows = private.graph, private.relation, np.eye(len(private.relation))
-    X, _ = release_core_response(
+    X = release_core_response(
         graph,
         label_iteration(graph, relation),
         lambda flipped: rows[label_answers(flipped, relation, rng=call.generator)],
@@ -30,6 +30,5 @@ STRATEGY = Strategy(
     pure=lambda options: True,
     run=_run,
     check=lambda options, task: check_core_response(task.epsilon * MAIN_SHARE),
-    unread=("seeds", "rounds"),
     order=1,
 )
