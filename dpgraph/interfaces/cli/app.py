@@ -12,7 +12,6 @@ import typer
 from typer.core import TyperGroup
 
 from dpgraph.exceptions import DPGraphError, MechanismHalted, NotConvergedError
-from dpgraph.interfaces.cli.options import BUDGET
 
 _FAILED, _BAD_INPUT, _HALTED, _INTERRUPTED = 1, 2, 3, 130
 
@@ -100,6 +99,8 @@ _BUDGET = typer.Option(None, metavar="FILE", help="Debit what is released in thi
 
 @app.callback()
 def _program(version: bool = _VERSION, budget: Path | None = _BUDGET) -> None:
+    from dpgraph.interfaces.cli.options import BUDGET
+
     del version
     BUDGET.set(budget)
 
