@@ -21,6 +21,7 @@ _EXPORTS = {
     ),
     "dpgraph.privacy.accountant": ("PrivacyAccountant",),
     "dpgraph.privacy.accounting": ("gaussian_scale",),
+    "dpgraph.privacy.budget_file": ("FileAccountant",),
     "dpgraph.privacy.report": ("PrivacyReport",),
     # results
     "dpgraph.results.adjacency": ("PrivateNormalizedAdjacency",),

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+import dpgraph
 from dpgraph.denoise.iterates import ITERATE_UNIT
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.graph import WEIGHT_BITS, Graph, WeightGrid
@@ -411,6 +412,22 @@ def assert_public(message, kind):
     """No digit (a weight, a count, a position) and no label of the private graph appears in a message."""
     public = message.replace("max_weight", "").replace("[0, ", "").replace("weight=None", "").replace("as 1", "")
     assert not re.search(r"\d|heavy|nan\b", public), message
+
+
+COMPRESSED = [("indices", 0, 100), ("indices", 0, -5), ("indptr", 1, 3), ("indptr", 4, 9)]
+DAMAGES = [(kind, *damage) for kind in ("csr", "csc", "bsr") for damage in COMPRESSED]
+
+
+@pytest.mark.parametrize(("kind", "array", "index", "value"), [*DAMAGES, ("coo", "row", 0, 77), ("coo", "row", 0, -1)])
+def test_a_sparse_matrix_with_damaged_indices_is_refused_before_anything_is_spent(kind, array, index, value):
+    entries = (np.ones(4), np.array([1, 0, 3, 2]), np.array([0, 1, 2, 3, 4]))
+    matrix = sparse.csr_matrix(entries, shape=(4, 4)).asformat(kind)
+    accountant = dpgraph.PrivacyAccountant(epsilon=2.0)
+    dpgraph.private_degrees(matrix, epsilon=1.0, accountant=accountant)
+    getattr(matrix, array)[index] = value
+    with pytest.raises(InvalidGraphError, match="well-formed"):
+        dpgraph.private_degrees(matrix, epsilon=1.0, accountant=accountant)
+    assert accountant.spent.epsilon == 1.0
 
 
 @pytest.mark.parametrize("max_weight", [0, -1.0, np.nan, np.inf, 1e-320, 1e308, "1", None])

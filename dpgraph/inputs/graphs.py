@@ -217,6 +217,7 @@ def _matrix_side(G: Any, weight: str | None, symmetrize: bool) -> Side:
         raise InvalidGraphError(f"expected a square adjacency matrix; got shape {tuple(G.shape)}")
     if np.dtype(G.dtype).kind not in "biuf":
         raise InvalidGraphError(f"expected a real adjacency matrix; got entries of type {G.dtype}")
+    _check_structure(G)
 
     def edges(signed: bool) -> sparse.csr_array:
         A = sparse.csr_array(G, dtype=np.float64)
@@ -238,6 +239,24 @@ def _matrix_side(G: Any, weight: str | None, symmetrize: bool) -> Side:
         return _mirrored(sparse.triu(A, k=1, format="coo"))
 
     return tuple(range(G.shape[0])), edges
+
+
+def _check_structure(G: Any) -> None:
+    """Refuse a sparse matrix whose index arrays are no matrix: compiled code would read beyond them.
+
+    Every well-formed matrix passes, so that nothing is told about its entries, and this may come before the debit.
+    """
+    try:
+        if getattr(G, "format", "") in ("csr", "csc", "bsr"):
+            view = type(G)((G.data, G.indices, G.indptr), shape=G.shape, copy=False)  # checking may trim its arrays
+            view.check_format(full_check=True)
+        elif getattr(G, "format", "") == "coo":
+            type(G)((G.data, G.coords), shape=G.shape, copy=False)
+    except ValueError:
+        raise InvalidGraphError(
+            "expected a well-formed sparse matrix; its index arrays are damaged. Its method "
+            "check_format(full_check=True) says how"
+        ) from None
 
 
 # --- assembling ------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from dpgraph.privacy.accountant import Budget, PrivacyAccountant
 from dpgraph.privacy.accounting import gaussian_scale, gdp_delta, gdp_epsilon, gdp_mu, pure_dp_mu
+from dpgraph.privacy.budget_file import FileAccountant
 from dpgraph.privacy.relation import Constraint, Custom, Edge, LabelEdge, Record, Relation, Shift
 from dpgraph.privacy.report import LedgerEntry, PrivacyReport
 
@@ -10,6 +11,7 @@ __all__ = [
     "Constraint",
     "Custom",
     "Edge",
+    "FileAccountant",
     "LabelEdge",
     "LedgerEntry",
     "PrivacyAccountant",

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from dpgraph.arguments import check_epsilon, check_optional_delta
 from dpgraph.exceptions import BudgetExceededError, InvalidParameterError
 from dpgraph.privacy.accounting import gdp_delta, gdp_epsilon, gdp_mu
-from dpgraph.privacy.ledger import ENCLOSING, OPEN_BLOCKS, ROUNDING
+from dpgraph.privacy.ledger import ENCLOSING, OPEN_BLOCK_MARKER, OPEN_BLOCKS, ROUNDING, STARTED_INSIDE
+from dpgraph.privacy.relation import Relation
 from dpgraph.privacy.report import PrivacyReport
 
 if TYPE_CHECKING:
     from dpgraph.privacy.ledger import Ledger
-    from dpgraph.privacy.relation import Relation
 
 
 class Budget(NamedTuple):
@@ -22,6 +22,19 @@ class Budget(NamedTuple):
 
     epsilon: float
     delta: float
+
+
+class Spent(NamedTuple):
+    """What has been charged so far: sums over calls."""
+
+    #: Of Gaussian calls: squared GDP parameters.
+    mu_squared: float = 0.0
+    #: Delta of good events, and of calls that are charged as (epsilon, delta).
+    slack: float = 0.0
+    #: Epsilon of pure calls, and of calls that are charged as (epsilon, delta).
+    pure: float = 0.0
+    #: Of all calls.
+    relation: Relation | None = None
 
 
 class PrivacyAccountant:
@@ -49,7 +62,10 @@ class PrivacyAccountant:
 
     All charges must be for the same neighbouring relation; :mod:`dpgraph.privacy.relation` says which calls share one
     (a cut and the degrees of a graph, or a covariance and marginals of the same records). An accountant cannot be
-    copied or pickled and refuses to work in a forked child, because two copies of a budget are twice the budget.
+    copied or pickled and refuses to work in a forked child, because two copies of a budget are twice the budget. Nor
+    is a process that was started inside the ``with`` block charged: its private calls refuse without ``accountant=``.
+    (A pool of workers that was started before the block cannot know of it: give each call its accountant.)
+    :class:`FileAccountant` serves several processes.
 
     References
     ----------
@@ -72,11 +88,8 @@ class PrivacyAccountant:
 
     def __init__(self, *, epsilon: float, delta: float = 0.0) -> None:
         self._total = Budget(check_epsilon(epsilon), check_optional_delta(delta))
-        self._mu_squared = 0.0
-        self._slack = 0.0
-        self._pure = 0.0
+        self._charged = Spent()
         self._ledgers: list[Ledger] = []
-        self._relation: Relation | None = None
         self._lock = threading.Lock()
         self._pid = os.getpid()
 
@@ -94,11 +107,20 @@ class PrivacyAccountant:
     def __enter__(self) -> Self:
         ENCLOSING.set((*ENCLOSING.get(), self))
         OPEN_BLOCKS.append(self)
+        os.environ[OPEN_BLOCK_MARKER] = str(os.getpid())
         return self
 
     def __exit__(self, *exc_info: object) -> None:
-        ENCLOSING.set(ENCLOSING.get()[:-1])
+        # Blocks of two generators need not nest: each leaves its own, which need not be the innermost.
+        enclosing = list(ENCLOSING.get())
+        if self in enclosing:
+            del enclosing[len(enclosing) - 1 - enclosing[::-1].index(self)]
+            ENCLOSING.set(tuple(enclosing))
         OPEN_BLOCKS.remove(self)
+        if not OPEN_BLOCKS:
+            os.environ.pop(OPEN_BLOCK_MARKER)
+            if STARTED_INSIDE is not None:
+                os.environ[OPEN_BLOCK_MARKER] = STARTED_INSIDE
 
     @property
     def total(self) -> Budget:
@@ -108,16 +130,22 @@ class PrivacyAccountant:
     @property
     def spent(self) -> Budget:
         """The (epsilon, delta) guarantee of everything charged so far, delta the total delta unless all was pure."""
-        if self._mu_squared == 0:
-            return Budget(self._pure, self._slack)
-        left = self._total.delta - self._slack
-        gaussian = gdp_epsilon(self._mu_squared**0.5, left) if left > 0 else self._total.epsilon
-        return Budget(min(self._pure + gaussian, self._total.epsilon), self._total.delta)
+        return self._guarantee(self._state())
+
+    def _guarantee(self, spent: Spent) -> Budget:
+        if spent.mu_squared == 0:
+            return Budget(spent.pure, spent.slack)
+        left = self._total.delta - spent.slack
+        gaussian = gdp_epsilon(spent.mu_squared**0.5, left) if left > 0 else self._total.epsilon
+        return Budget(min(spent.pure + gaussian, self._total.epsilon), self._total.delta)
 
     @property
     def remaining(self) -> Budget:
         """The largest (epsilon, delta) that one further purely Gaussian call could still be given."""
-        epsilon, delta = self._total.epsilon - self._pure, self._total.delta - self._slack
+        return self._room(self._state())
+
+    def _room(self, spent: Spent) -> Budget:
+        epsilon, delta = self._total.epsilon - spent.pure, self._total.delta - spent.slack
         nothing = Budget(0.0, 0.0)
         if epsilon <= ROUNDING * self._total.epsilon:
             return nothing
@@ -125,8 +153,8 @@ class PrivacyAccountant:
             return Budget(epsilon, 0.0)
         if delta <= ROUNDING * self._total.delta:
             return nothing
-        room = gdp_mu(epsilon, delta) ** 2 - self._mu_squared
-        return Budget(gdp_epsilon(room**0.5, delta), delta) if room > ROUNDING * self._mu_squared else nothing
+        room = gdp_mu(epsilon, delta) ** 2 - spent.mu_squared
+        return Budget(gdp_epsilon(room**0.5, delta), delta) if room > ROUNDING * spent.mu_squared else nothing
 
     def charge(self, ledger: Ledger) -> None:
         """Debit one call, all of it, or refuse and change nothing: a GDP parameter, or epsilon and delta otherwise.
@@ -138,30 +166,38 @@ class PrivacyAccountant:
         if os.getpid() != self._pid:
             raise BudgetExceededError(
                 "this accountant belongs to the process that created it; a forked copy may not spend its budget. "
-                "Make the private calls in the parent process, or split the budget among accountants beforehand"
+                "Make the private calls in the parent process, or use a dpgraph.FileAccountant, which several "
+                "processes may share"
             )
         with self._lock:
-            if self._relation is not None and self._relation.key != ledger.relation.key:
-                raise InvalidParameterError(
-                    f"this accountant protects neighbours that differ by {self._relation.words}; the call asks for "
-                    f"{ledger.relation.words}. Use one accountant for each data set and neighbouring relation"
-                )
-            mu_squared, slack, pure = self._mu_squared, self._slack, self._pure
-            if ledger.delta > 0 and not ledger.staged:
-                mu_squared, slack = mu_squared + ledger.mu**2, slack + ledger.slack
-            else:
-                slack, pure = slack + ledger.delta, pure + ledger.epsilon
-            if not self._fits(mu_squared, slack, pure):
-                left = self.remaining
-                raise BudgetExceededError(
-                    f"the call asks for epsilon={ledger.epsilon:g}, delta={ledger.delta:g}, but of the total "
-                    f"epsilon={self._total.epsilon:g}, delta={self._total.delta:g} there is left at most "
-                    f"epsilon={left.epsilon:.4g}, delta={left.delta:.4g}. Nothing was read and nothing was spent; "
-                    "ask for less, or stop releasing from this data set"
-                )
-            self._mu_squared, self._slack, self._pure = mu_squared, slack, pure
-            self._relation = ledger.relation
+            self._charged = self._after(self._charged, ledger)
             self._ledgers.append(ledger)
+
+    def _state(self) -> Spent:
+        """What has been charged so far."""
+        return self._charged
+
+    def _after(self, spent: Spent, ledger: Ledger) -> Spent:
+        """What will have been charged after this call; raises if it may not be charged."""
+        mu_squared, slack, pure, relation = spent
+        if relation is not None and relation.key != ledger.relation.key:
+            raise InvalidParameterError(
+                f"this accountant protects neighbours that differ by {relation.words}; the call asks for "
+                f"{ledger.relation.words}. Use one accountant for each data set and neighbouring relation"
+            )
+        if ledger.delta > 0 and not ledger.staged:
+            mu_squared, slack = mu_squared + ledger.mu**2, slack + ledger.slack
+        else:
+            slack, pure = slack + ledger.delta, pure + ledger.epsilon
+        if not self._fits(mu_squared, slack, pure):
+            left = self._room(spent)
+            raise BudgetExceededError(
+                f"the call asks for epsilon={ledger.epsilon:g}, delta={ledger.delta:g}, but of the total "
+                f"epsilon={self._total.epsilon:g}, delta={self._total.delta:g} there is left at most "
+                f"epsilon={left.epsilon:.4g}, delta={left.delta:.4g}. Nothing was read and nothing was spent; "
+                "ask for less, or stop releasing from this data set"
+            )
+        return Spent(mu_squared, slack, pure, ledger.relation)
 
     def _fits(self, mu_squared: float, slack: float, pure: float) -> bool:
         left, delta = self._total.epsilon * (1 + ROUNDING) - pure, self._total.delta
@@ -172,14 +208,15 @@ class PrivacyAccountant:
 
     def report(self) -> PrivacyReport:
         """Everything released so far under this accountant, as one :class:`PrivacyReport`."""
-        spent = self.spent
+        spent = self._state()
+        guarantee = self._guarantee(spent)
         return PrivacyReport(
-            epsilon=spent.epsilon,
-            delta=spent.delta,
-            mu=self._mu_squared**0.5 or None,
-            adjacency="nothing released yet" if self._relation is None else self._relation.words,
-            relation="" if self._relation is None else self._relation.key,
+            epsilon=guarantee.epsilon,
+            delta=guarantee.delta,
+            mu=spent.mu_squared**0.5 or None,
+            adjacency="nothing released yet" if spent.relation is None else spent.relation.words,
+            relation="" if spent.relation is None else spent.relation.key,
             entries=tuple(entry for ledger in self._ledgers for entry in ledger.report().entries),
             seeded=any(ledger.seeded for ledger in self._ledgers),
-            delta_slack=self._slack,
+            delta_slack=spent.slack,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from contextvars import ContextVar
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
@@ -27,6 +28,11 @@ ENCLOSING: ContextVar[tuple[PrivacyAccountant, ...]] = ContextVar("dpgraph_accou
 
 #: Accountants with an open ``with`` block anywhere in the process: a new thread does not inherit `ENCLOSING`.
 OPEN_BLOCKS: list[PrivacyAccountant] = []
+
+#: Environment variable that is set while a ``with`` block is open. A process that is started then finds it.
+OPEN_BLOCK_MARKER = "DPGRAPH_OPEN_ACCOUNTANT"
+#: What this process found there.
+STARTED_INSIDE = os.environ.get(OPEN_BLOCK_MARKER)
 
 #: Grid of scalar releases: at most sigma / 10**4, so that the discrete Gaussian is within a relative 1e-6 of the
 #: Gaussian-DP curve of the continuous one (docs/theory.md, section 1).
@@ -193,7 +199,7 @@ def ambient_accountant() -> PrivacyAccountant | None:
 
     That is the innermost enclosing ``with`` block. A thread started inside a block does not know that it was; it is
     charged to the block that is open in the process, because charging nobody would spend a budget twice. If several
-    are open elsewhere, it is refused.
+    are open elsewhere, it is refused. So is a process that was started inside a block of another one.
     """
     if enclosing := ENCLOSING.get():
         return enclosing[-1]
@@ -202,6 +208,11 @@ def ambient_accountant() -> PrivacyAccountant | None:
         raise InvalidParameterError(
             "this thread has no `with PrivacyAccountant` block of its own and several are open in other threads, so "
             "it is unclear which budget pays; pass accountant= to the call"
+        )
+    if not candidates and STARTED_INSIDE is not None:
+        raise InvalidParameterError(
+            f"process {STARTED_INSIDE} started this one inside a `with` block of its accountant, which cannot be "
+            "charged from here. Pass accountant= to the call: a dpgraph.FileAccountant serves several processes"
         )
     return candidates.pop() if candidates else None
 

@@ -358,6 +358,21 @@ def test_the_same_accountant_can_be_entered_twice_and_stays_until_the_outer_end(
     assert ambient_accountant() is None
 
 
+def test_blocks_that_do_not_nest_leave_each_its_own():
+    first, second = (PrivacyAccountant(epsilon=1.0) for _ in range(2))
+
+    def block(accountant):
+        with accountant:
+            yield
+
+    one, other = block(first), block(second)
+    next(one), next(other)
+    one.close()
+    assert ambient_accountant() is second
+    other.close()
+    assert ambient_accountant() is None
+
+
 def test_an_exception_leaves_the_with_block_closed():
     accountant = PrivacyAccountant(epsilon=1.0, delta=1e-6)
     with pytest.raises(ValueError), accountant:

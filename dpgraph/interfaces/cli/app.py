@@ -4,8 +4,8 @@ import os
 import re
 import sys
 from collections.abc import Sequence
-from importlib import import_module
-from importlib.metadata import version
+from importlib import import_module, metadata
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -29,6 +29,7 @@ _COMMANDS = {
     "embed": ("graphs", "Embed"),
     "covariance": ("tables", "Covariance"),
     "marginals": ("tables", "Marginals"),
+    "budget": ("budget", "BudgetFile"),
     "benchmark": ("public", "Benchmark"),
     "convert": ("public", "Convert"),
     "datasets": ("public", "datasets_app"),
@@ -70,7 +71,8 @@ app = typer.Typer(
 
     - `dpgraph max-cut planted-cut --epsilon 1 --delta 1e-6 --dry-run` tells the noise and reads nothing;
     - `dpgraph max-cut planted-cut --epsilon 1 --delta 1e-6 --output cut.csv --report report.json` publishes a cut;
-    - every further run on the same graph spends its own budget: epsilons add up.
+    - every further run on the same graph spends its own budget: epsilons add up. `dpgraph budget graph.db --epsilon 2`
+      makes a budget for the graph, and `dpgraph --budget graph.db max-cut ...` is refused when that is spent.
 
     Exit status: 0 done; 1 failed (an iteration did not converge, or a bug in dpgraph); 2 bad input, nothing was
     released; 3 the mechanism halted: a *private* outcome, its budget is spent; 130 interrupted.
@@ -80,17 +82,20 @@ app = typer.Typer(
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"dpgraph {version('dpgraph')}")
+        typer.echo(f"dpgraph {metadata.version('dpgraph')}")
         raise typer.Exit
 
 
+_VERSION = typer.Option(False, "--version", callback=_show_version, is_eager=True, help="Print the version.")
+_BUDGET = typer.Option(None, metavar="FILE", help="Debit what is released in this file; 'dpgraph budget' makes it.")
+
+
 @app.callback()
-def _program(
-    show_version: bool = typer.Option(
-        False, "--version", callback=_show_version, is_eager=True, help="Print the version."
-    ),
-) -> None:
-    pass
+def _program(version: bool = _VERSION, budget: Path | None = _BUDGET) -> None:
+    from dpgraph.interfaces.cli.options import BUDGET
+
+    del version
+    BUDGET.set(budget)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -2,14 +2,19 @@
 
 import inspect
 from collections.abc import Callable
+from contextvars import ContextVar
 from dataclasses import MISSING, field, fields
 from functools import partial
+from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
 import typer
 
 from dpgraph.arguments import check_epsilon, check_optional_delta
 from dpgraph.exceptions import InvalidParameterError
+
+#: The file of ``dpgraph --budget FILE``.
+BUDGET: ContextVar[Path | None] = ContextVar("dpgraph_budget", default=None)
 
 #: Groups of options in the help.
 _PRIVACY, _INPUT = "What is protected", "What is read"

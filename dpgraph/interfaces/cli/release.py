@@ -10,7 +10,7 @@ import json
 import pkgutil
 import tempfile
 from collections.abc import Callable, Hashable, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, fields, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -28,6 +28,7 @@ from dpgraph.exceptions import InvalidParameterError
 from dpgraph.extras import require
 from dpgraph.interfaces.cli import options
 from dpgraph.interfaces.cli.options import option, written
+from dpgraph.privacy.budget_file import FileAccountant
 
 if TYPE_CHECKING:
     from dpgraph.privacy.report import PrivacyReport
@@ -79,13 +80,16 @@ class Release:
             lines, privacy = self._rehearse(given)
             typer.echo("\n".join(["DRY RUN: nothing was read, nothing was spent", *lines, privacy.table()]))
             return
+        file = options.BUDGET.get()
+        accountant = nullcontext() if file is None else FileAccountant(file)
         # Some functions show how far they are; of the others two stages are known.
         hidden = "progress" in given or not self.progress
         with tqdm(total=2, desc="reading", disable=hidden, bar_format="{desc} |{bar}| {n}/{total} [{elapsed}]") as bar:
             source = self.read()
             bar.update()
             bar.set_description("releasing")
-            result = self._release(source.data, self._given(source, given), self.seed)
+            with accountant:
+                result = self._release(source.data, self._given(source, given), self.seed)
             bar.update()
         if self.output is not None:
             write_table(self.output, *self._table(source, result))

@@ -1,0 +1,34 @@
+"""``dpgraph budget``: make a budget file, and show what is left in one."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import typer
+
+from dpgraph.interfaces.cli.options import argument, option
+from dpgraph.privacy.budget_file import FileAccountant
+
+
+@dataclass(frozen=True, kw_only=True)
+class BudgetFile:
+    """Make a budget for one data set, or show what is left of it.
+
+    Give the file to every command that reads this data: `dpgraph --budget FILE max-cut ...`. A command that does not
+    fit into what is left is refused before it reads anything. Several commands at a time may share the file. Never copy
+    it: a copy is a second budget.
+
+    Example: `dpgraph budget graph.db --epsilon 2 --delta 1e-6`, later `dpgraph budget graph.db`
+    """
+
+    file: Path = argument("FILE", "The budget file.")
+    epsilon: float | None = option(None, "Total epsilon of a new file.")
+    delta: float | None = option(None, "Total delta of a new file. Default: 0, for pure releases only.")
+
+    def run(self) -> None:
+        """Make or open the file, and print its budget and its charges."""
+        accountant = FileAccountant(self.file, epsilon=self.epsilon, delta=self.delta)
+        budgets = {"total": accountant.total, "spent": accountant.spent, "left": accountant.remaining}
+        for name, budget in budgets.items():
+            typer.echo(f"{name:<6} epsilon={budget.epsilon:<10.4g} delta={budget.delta:g}")
+        for charge in accountant.charges():
+            typer.echo(f"{charge.time}  epsilon={charge.epsilon:<10.4g} delta={charge.delta:g}")
