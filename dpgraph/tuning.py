@@ -167,7 +167,7 @@ class TwoStage:
 
     degree_share: float = 0.04  # Share for the degrees
     # A vertex is in the core if it expects so many edges inside it for each false answer; > 0
-    edges_per_flip: float = 1.5
+    edges_per_flip: float = 1.2
 
 
 @dataclass(frozen=True)
