@@ -69,9 +69,14 @@ def number_of_label_repeats(
     return min(round(LABEL_REPEATS.per_signal * signal + LABEL_REPEATS.at_least), LABEL_REPEATS.most)
 
 
+def typical_degree(degrees: FloatArray) -> float:
+    """Mean degree at the end of an edge: what most of the weight of a cut sees, more than the mean over vertices."""
+    return float((degrees**2).sum() / degrees.sum())
+
+
 def is_even(degrees: FloatArray) -> bool:
     """Whether the degree at the end of a typical edge is little more than the mean."""
-    return float((degrees**2).sum() / degrees.sum()) < REPEATED.even * float(degrees.mean())
+    return typical_degree(degrees) < REPEATED.even * float(degrees.mean())
 
 
 def shrunken_degrees(noisy: FloatArray, mean: float, scale: float, floor: float) -> FloatArray:

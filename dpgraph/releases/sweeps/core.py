@@ -21,6 +21,7 @@ from dpgraph.denoise.iterates import (
     number_of_repeats,
     number_of_sweeps,
     shrunken_degrees,
+    typical_degree,
 )
 from dpgraph.exceptions import DPGraphError
 from dpgraph.graph import Graph
@@ -62,7 +63,7 @@ def release_core_iterates(
     sweeps = number_of_sweeps(epsilon, mean_degree / w, labels)
     for_degrees = _degree_share(call, sweeps)
     degrees = release_usable_degrees(graph, mean_degree, call.part(for_degrees))
-    repeats = _repeats(oracle, call, w, mean_degree / w, degrees, sweeps) if together else 0
+    repeats = _repeats(oracle, call, w, mean_degree / w, degrees) if together else 0
     if repeats:
         core = repeated_core(degrees, epsilon, call.generator)
     else:
@@ -88,15 +89,13 @@ def _degree_share(call: Call, sweeps: int) -> float:
     return CORE.sparse_degree_share if sweeps == 1 else CORE.pure_degree_share
 
 
-def _repeats(oracle: FieldOracle, call: Call, w: float, mean_degree: float, degrees: FloatArray, sweeps: int) -> int:
-    """How often rows are read with noise that is drawn together; 0 where they are not.
-
-    `sweeps` is how often they would be read one-sidedly.
-    """
+def _repeats(oracle: FieldOracle, call: Call, w: float, mean_degree: float, degrees: FloatArray) -> int:
+    """How often rows are read with noise that is drawn together; 0 where they are not."""
     epsilon = call.ledger.epsilon
     if oracle.scores is not None and not oracle.scores.single:
-        quieter = repeats_are_quieter(oracle, oracle.scores.bound, sweeps)
-        return sweeps if quieter else 0
+        # As often as if every vertex had the degree at the end of a typical edge: most of the weight is between those.
+        repeats = number_of_sweeps(epsilon, typical_degree(degrees) / w, oracle.columns)
+        return repeats if repeats_are_quieter(oracle, oracle.scores.bound, repeats) else 0
     if oracle.columns == 1:
         return number_of_repeats(epsilon, min(mean_degree, oracle.rows - 1.0))
     each = epsilon * w / oracle.envelope
