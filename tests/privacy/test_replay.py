@@ -13,7 +13,7 @@ from dpgraph.releases.sweeps import two_stage as core_response
 from dpgraph.releases.sweeps.iteration import Core
 from tests.privacy.inputs import CORE_PAIRS, HUBS, VERTICES, core_neighbours
 from tests.privacy.registry import ENTRIES, EPSILON
-from tests.privacy.replay import doors, replay, replayed_sweeps  # noqa: F401
+from tests.privacy.replay import doors, replay, replayed_sweeps, replayed_with_other_pairs  # noqa: F401
 
 pytestmark = pytest.mark.usefixtures("doors")
 
@@ -23,7 +23,7 @@ EPSILONS = (1.0, 1e4)
 
 def losses(entry, *, stride=1, **more):
     """Replay every `stride`-th pair of neighbours of an entry, in both directions."""
-    for number, (label, data, neighbour) in enumerate(itertools.islice(entry.neighbours(), None, None, stride)):
+    for number, (label, data, neighbour) in enumerate(entry.pairs[::stride]):
         for epsilon in {*EPSILONS, *({entry.epsilon} - {EPSILON})}:
 
             def call(data, epsilon=epsilon):
@@ -51,14 +51,14 @@ def test_equal_releases_give_equal_outputs_and_every_release_stays_within_its_le
 
 
 def many(entry):
-    return len(list(entry.neighbours())) > 20
+    return len(entry.pairs) > 20
 
 
 def core_pairs(entry):
     """Kind of pair -> neighbours that differ in it, for a mechanism that sweeps a core and looks once at the others."""
     if entry.options.get("noise") != "auto" or entry.function == "private_max_2csp":
         return {}  # on these graphs all rows are swept alike, or answer
-    pairs = ((label.removeprefix("hubs, "), pair) for label, *pair in entry.neighbours())
+    pairs = ((label.removeprefix("hubs, "), pair) for label, *pair in entry.pairs)
     return {kind: pair for kind, pair in pairs if kind in CORE_PAIRS}
 
 
@@ -117,10 +117,7 @@ def replayed_communities():
     """Losses of calls with two sweeps of forty rows, of which the first eight read each other before."""
     A = dpgraph.datasets.planted_cut_sparse(40, 30, -0.1, rng=3)[0].toarray()
     call = partial(dpgraph.private_communities, epsilon=1.0, mechanism="bounded-iterates")
-    for seed, i in itertools.product(range(6), range(0, 40, 2)):
-        B = A.copy()
-        B[i, i + 1] = B[i + 1, i] = 1.0 - A[i, i + 1]
-        yield replay(*(lambda rng, M=M: call(M, rng=rng) for M in (A, B)), seed=seed)
+    return replayed_with_other_pairs(call, A, range(6))
 
 
 def test_pairs_among_the_first_rows_of_communities_are_read_once_for_all_of_the_budget(monkeypatch):
