@@ -360,7 +360,7 @@ EVERYDAY = ["communities", "degree-distribution", "count", "synthesize"]
 
 @pytest.mark.parametrize("command", ["max-cut", "max-bisection", "degrees", "spectrum", "embed", "csp", *EVERYDAY])
 def test_a_dry_run_opens_no_graph_and_shows_the_noise(run, command):
-    size = ["--nodes", 2000, "--average-degree", 100]
+    size = ["--nodes", 500, "--average-degree", 100]
     status, out, err = run(command, "there-is-no-such.txt", *PRIVACY, "--dry-run", *size)
     assert (status, err) == (0, "")
     assert out.startswith("DRY RUN: nothing was read, nothing was spent")
@@ -369,7 +369,7 @@ def test_a_dry_run_opens_no_graph_and_shows_the_noise(run, command):
 
 @pytest.mark.parametrize("command", ["max-cut", "max-bisection", "degrees", "embed", "csp", *EVERYDAY])
 def test_a_dry_run_without_a_delta_shows_what_is_pure(run, command):
-    status, out, err = run(command, "mine.txt", "--epsilon", 2, "--dry-run", "--nodes", 3000, "--average-degree", 30)
+    status, out, err = run(command, "mine.txt", "--epsilon", 2, "--dry-run", "--nodes", 500, "--average-degree", 30)
     assert (status, err) == (0, "")
     assert out.splitlines()[-1].startswith("total: epsilon = 2, delta = 0, ")
 

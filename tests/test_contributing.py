@@ -74,7 +74,7 @@ def replay_it():
     (entry,) = [entry for entry in strategy_entries() if entry.options.get("mechanism") == "dealt"]
     assert entry.pure
     losses = []
-    for number, (_, data, neighbour) in enumerate(entry.neighbours()):
+    for number, (_, data, neighbour) in enumerate(entry.pairs):
         first, second = (lambda rng, G=G: entry.call(G, rng=rng, epsilon=1.0) for G in (data, neighbour))
         losses.append(replay(first, second, seed=number).share)
     return max(losses)

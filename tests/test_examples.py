@@ -86,6 +86,7 @@ def test_the_bisection_example_falls_back_on_the_bundled_graph(tmp_path, monkeyp
     check_bisection(results["planted-cut"], 0.8)
 
 
+@pytest.mark.slow
 @pytest.mark.graphs
 def test_the_bisection_example_takes_real_graphs_if_there_are_some(graphs_dir, monkeypatch):
     results = run_example("max_bisection", monkeypatch, graphs_dir)

@@ -13,7 +13,12 @@ import pytest
 import dpgraph
 
 PACKAGE = Path(dpgraph.__file__).parent
-MODULES = {path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text()) for path in sorted(PACKAGE.rglob("*.py"))}
+
+
+@pytest.fixture(scope="module")
+def modules():
+    """Path of each module -> its syntax tree."""
+    return {path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text()) for path in sorted(PACKAGE.rglob("*.py"))}
 
 
 @pytest.fixture(scope="module")
@@ -32,10 +37,10 @@ def test_no_folder_holds_more_than_twenty_modules():
     assert {folder.name: folders.count(folder) for folder in folders if folders.count(folder) > 20} == {}
 
 
-def test_only_the_privacy_package_makes_generators_for_noise():
+def test_only_the_privacy_package_makes_generators_for_noise(modules):
     made = {
         name
-        for name, tree in MODULES.items()
+        for name, tree in modules.items()
         for node in ast.walk(tree)
         if isinstance(node, ast.ImportFrom | ast.Import)
         and any("randomgen" in part for part in [getattr(node, "module", None) or "", *(a.name for a in node.names)])
@@ -43,5 +48,5 @@ def test_only_the_privacy_package_makes_generators_for_noise():
     assert made == {"privacy/noise.py"}
 
 
-def test_asserts_are_not_used_for_checks():
-    assert [name for name, tree in MODULES.items() if any(isinstance(n, ast.Assert) for n in ast.walk(tree))] == []
+def test_asserts_are_not_used_for_checks(modules):
+    assert [name for name, tree in modules.items() if any(isinstance(n, ast.Assert) for n in ast.walk(tree))] == []

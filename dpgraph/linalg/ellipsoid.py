@@ -115,7 +115,9 @@ def minimum_volume_ellipsoid(
         )
     center = np.zeros(X.shape[1]) if symmetric else weights @ X
     shifted = X - center
-    H = scipy.linalg.inv((shifted.T * weights) @ shifted)
+    Q, R = np.linalg.qr(shifted)  # as in _optimal_design
+    half = scipy.linalg.solve_triangular(R, scipy.linalg.inv((Q.T * weights) @ Q))
+    H = scipy.linalg.solve_triangular(R, half.T)
     H = (H + H.T) / 2
     H /= np.einsum("ij,ij->i", shifted @ H, shifted).max()
     return Ellipsoid(H, center, weights, gap, iterations)
@@ -142,6 +144,9 @@ def _optimal_design(X: FloatArray, tol: float, max_iter: int) -> tuple[FloatArra
     N, d = X.shape
     if d == 1:  # the longest point decides, and a step towards it would divide by zero
         return (np.arange(N) == np.abs(X[:, 0]).argmax()).astype(np.float64), 0.0, 0
+    # The weights are the same in any basis. In an orthonormal one the trace of M^{-1} is a sum of N heights, and at the
+    # optimum none is above d: the condition number of M is at most N d, however long some columns of X are.
+    X = np.linalg.qr(X)[0]
     p, done = np.full(N, 1.0 / N), 0
     inverse, heights = _refresh(X, p)
     while True:

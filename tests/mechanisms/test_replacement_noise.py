@@ -137,7 +137,7 @@ def halve(monkeypatch):
 
 
 @pytest.mark.parametrize("mechanism", ["wishart-difference", "nuclear-laplace"])
-@pytest.mark.parametrize("d", [1, 2])
+@pytest.mark.parametrize("d", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_an_audit_of_replaced_records_does_not_refute_the_guarantee_and_refutes_half_the_noise(
     d, mechanism, monkeypatch
 ):

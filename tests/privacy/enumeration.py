@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 import networkx as nx
 import numpy as np
@@ -29,6 +29,7 @@ def graph_bounds() -> dict[str, Callable[..., object]]:
     }
 
 
+@cache
 def graph_family() -> dict[str, tuple[np.ndarray, float]]:
     """Name -> (weights, max_weight): extremal, regular, random, disconnected, weighted and near-degenerate graphs."""
     rng = np.random.default_rng(2026)

@@ -6,6 +6,7 @@ replay measures which share of the budget each pair really costs, and docs/audit
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -28,6 +29,15 @@ class Data:
 
     value: Any
     public: dict[str, Any] = field(default_factory=dict)
+
+
+@functools.cache
+def pairs_of(neighbours: Callable[[], Pairs]) -> tuple[tuple[str, Data, Data], ...]:
+    """All pairs of a generator, made once in a process: graphs of networkx take longer to make than many a test.
+
+    Tests may share them, as calls leave their inputs alone (``test_interface.py``).
+    """
+    return tuple(neighbours())
 
 
 # --- graphs ----------------------------------------------------------------------------------------------------

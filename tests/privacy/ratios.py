@@ -31,7 +31,7 @@ def worst_lines(seconds: float, only: str = "") -> dict[str, tuple[float, str]]:
     worst: dict[str, tuple[float, str]] = {}
     for entry in (entry for entry in ENTRIES if re.search(only, entry.label)):
         start = time.process_time()
-        for number, (_, data, neighbour) in enumerate(entry.neighbours()):
+        for number, (_, data, neighbour) in enumerate(entry.pairs):
             for epsilon in {*EPSILONS, entry.epsilon} if time.process_time() - start < seconds else ():
                 loss = replay(
                     lambda rng, e=epsilon, d=data, f=entry: f.call(d, rng=rng, epsilon=e),

@@ -62,6 +62,7 @@ from tests.privacy.inputs import (
     matrix_neighbours,
     networkx_neighbours,
     nuclear_neighbours,
+    pairs_of,
     poisoned_graph,
     poisoned_matrix,
     poisoned_networkx_graph,
@@ -117,6 +118,11 @@ class Entry:
     @property
     def label(self) -> str:
         return ", ".join([self.function, *(f"{k}={v}" for k, v in self.options.items())])
+
+    @property
+    def pairs(self) -> tuple[tuple[str, Data, Data], ...]:
+        """All (label, input, neighbour), the same objects for every test."""
+        return pairs_of(self.neighbours)
 
     @property
     def code(self) -> Callable[..., Any]:

@@ -14,10 +14,10 @@ scale that depends on the data shows in one pair of runs, exactly.
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -362,17 +362,34 @@ class Loss:
     halted: bool
 
 
+@dataclasses.dataclass(frozen=True)
+class Recording:
+    """One run, whose releases any number of neighbours may get in place of their own."""
+
+    source: RecordingSource
+    outcome: Any
+    seed: int
+
+    def replay(self, call: Callable[[RecordingSource], Any]) -> Loss:
+        """Run `call` with the recorded releases, and compare everything."""
+        original, copy = self.source, RecordingSource(self.seed, replayed=self.source)
+        assert_same(self.outcome, observe(call, copy))
+        assert original.lines == copy.lines, "the ledgers differ"
+        assert len(original.releases) == len(copy.releases), "the neighbour makes fewer releases"
+        halted = isinstance(self.outcome, tuple)
+        report = self.outcome[3] if halted and len(self.outcome) == 4 else self.outcome.privacy
+        return realised_loss(original, copy, report, halted=halted)
+
+
+def record(call: Callable[[RecordingSource], Any], seed: int) -> Recording:
+    """Run `call`, and keep its releases."""
+    source = RecordingSource(seed)
+    return Recording(source, observe(call, source), seed)
+
+
 def replay(first: Callable[[RecordingSource], Any], second: Callable[[RecordingSource], Any], seed: int) -> Loss:
     """Run `first`, replay its releases to `second`, and compare everything; raises AssertionError on any difference."""
-    original = RecordingSource(seed)
-    outcome = observe(first, original)
-    copy = RecordingSource(seed, replayed=original)
-    replayed = observe(second, copy)
-    assert_same(outcome, replayed)
-    assert original.lines == copy.lines, "the ledgers differ"
-    assert len(original.releases) == len(copy.releases), "the neighbour makes fewer releases"
-    report = outcome[3] if isinstance(outcome, tuple) and len(outcome) == 4 else outcome.privacy
-    return realised_loss(original, copy, report, halted=isinstance(outcome, tuple))
+    return record(first, seed).replay(second)
 
 
 def realised_loss(original: RecordingSource, copy: RecordingSource, report: PrivacyReport | None, halted: bool) -> Loss:
@@ -472,8 +489,15 @@ def replayed_sweeps(release: Callable[..., Any]) -> Iterator[Loss]:
     The order is drawn anew with each seed: a pair lies among the first four in one run of 130.
     """
     A = dpgraph.datasets.planted_cut_sparse(40, 30, -0.1, rng=3)[0].toarray()
-    options = {"epsilon": 1.0, "mechanism": dpgraph.strategies.BoundedIterates("laplace")}
-    for seed, i in itertools.product(range(12), range(0, 40, 2)):
-        B = A.copy()
-        B[i, i + 1] = B[i + 1, i] = 1.0 - A[i, i + 1]
-        yield replay(*(lambda rng, M=M: release(M, **options, rng=rng) for M in (A, B)), seed=seed)
+    call = partial(release, epsilon=1.0, mechanism=dpgraph.strategies.BoundedIterates("laplace"))
+    yield from replayed_with_other_pairs(call, A, range(12))
+
+
+def replayed_with_other_pairs(call: Callable[..., Any], A: np.ndarray, seeds: range) -> Iterator[Loss]:
+    """Losses of calls on A, for every seed on all neighbours that differ in one pair i, i + 1 of even i."""
+    for seed in seeds:
+        recording = record(lambda rng: call(A, rng=rng), seed)
+        for i in range(0, len(A), 2):
+            B = A.copy()
+            B[i, i + 1] = B[i + 1, i] = 1.0 - A[i, i + 1]
+            yield recording.replay(lambda rng, B=B: call(B, rng=rng))

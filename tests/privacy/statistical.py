@@ -53,7 +53,7 @@ class Finding:
 def worst_pair(entry: Entry, epsilon: float, *, largest: int = 60) -> tuple[float, Data, Data]:
     """Among the neighbours of an entry, the pair whose replay loses the largest share of the budget."""
     best: tuple[float, Data, Data] | None = None
-    for number, (_, data, neighbour) in enumerate(entry.neighbours()):
+    for number, (_, data, neighbour) in enumerate(entry.pairs):
         if number >= largest:
             break
         loss = replay(

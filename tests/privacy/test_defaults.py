@@ -54,7 +54,7 @@ def explicit_defaults(entry, data):
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.label)
 def test_explicit_defaults_change_nothing(entry):
-    _, data, _ = next(iter(entry.neighbours()))
+    _, data, _ = entry.pairs[0]
     defaults = explicit_defaults(entry, data)
     outcomes = []
     for more in ({}, defaults):

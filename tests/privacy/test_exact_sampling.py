@@ -6,7 +6,6 @@ from fractions import Fraction
 
 import mpmath
 import numpy as np
-import opendp.prelude as opendp
 import pytest
 from scipy import stats
 
@@ -227,6 +226,8 @@ def test_noise_of_a_tiny_scale_is_zero(scale):
 
 @pytest.mark.parametrize("scale", [0.5, 3.7, 1e6])
 def test_discrete_gaussian_noise_agrees_with_the_sampler_of_opendp(scale):
+    import opendp.prelude as opendp  # takes a second, in every process
+
     opendp.enable_features("contrib")
     space = opendp.vector_domain(opendp.atom_domain(T="i64")), opendp.l2_distance(T="f64")
     reference = np.array(opendp.m.make_gaussian(*space, scale=scale)([0] * 5000))

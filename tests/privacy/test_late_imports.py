@@ -21,7 +21,11 @@ from tests.spelling import spelled
 INSIDE_LIBRARIES = ("__mp_main__",)
 
 #: One entry for each way to release; the others run in `make test-slow`.
-QUICK = ("private_degrees, mechanism=gaussian", "private_max_cut, mechanism=coherence, on_halt=fallback")
+QUICK = (
+    "private_degrees, mechanism=gaussian",
+    "private_max_cut, mechanism=coherence, on_halt=fallback",
+    "private_communities, communities=auto",  # a released number chooses the strategy
+)
 
 
 def described(entry):

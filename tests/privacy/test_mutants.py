@@ -4,7 +4,7 @@ docs/guarantee.md lists which check catches which fault; the last test keeps tha
 """
 
 import dataclasses
-import itertools
+import functools
 import math
 import re
 from pathlib import Path
@@ -80,7 +80,7 @@ def sweeps_check(entry):
 
 def replay_check(entry, stride=3):
     """Replay some neighbours of an entry: raises AssertionError where the guarantee is broken."""
-    for _, data, neighbour in itertools.islice(entry.neighbours(), None, None, stride):
+    for _, data, neighbour in entry.pairs[::stride]:
         for epsilon in (1.0, 8.0, 1e4):  # one look at every row; a core; all rows in the core
             replay(
                 lambda rng, d=data, e=epsilon: entry.call(d, rng=rng, epsilon=e),
@@ -449,10 +449,17 @@ ELSEWHERE = {
 }
 
 
+@functools.cache
+def check_passes(check, label):
+    """Whether a check passes on the real package: several faults share one."""
+    check(next(entry for _, entry in MUTANTS.values() if entry.label == label))
+    return True
+
+
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda fault: fault.__name__)
 def test_a_fault_is_caught(mutant, monkeypatch):
     check, entry = MUTANTS[mutant]
-    check(entry)
+    assert check_passes(check, entry.label)
     mutant(monkeypatch)
     with pytest.raises(AssertionError):
         check(entry)

@@ -13,7 +13,7 @@ from dpgraph.releases.sweeps import two_stage as core_response
 from dpgraph.releases.sweeps.iteration import Core
 from tests.privacy.inputs import CORE_PAIRS, HUBS, VERTICES, core_neighbours
 from tests.privacy.registry import ENTRIES, EPSILON
-from tests.privacy.replay import doors, replay, replayed_sweeps  # noqa: F401
+from tests.privacy.replay import doors, replay, replayed_sweeps, replayed_with_other_pairs  # noqa: F401
 
 pytestmark = pytest.mark.usefixtures("doors")
 
@@ -21,23 +21,24 @@ pytestmark = pytest.mark.usefixtures("doors")
 EPSILONS = (1.0, 1e4)
 
 
-def losses(entry, *, stride=1, **more):
-    """Replay every `stride`-th pair of neighbours of an entry, in both directions."""
-    for number, (label, data, neighbour) in enumerate(itertools.islice(entry.neighbours(), None, None, stride)):
-        for epsilon in {*EPSILONS, *({entry.epsilon} - {EPSILON})}:
+def losses(entry, *, stride, both):
+    """Replay every `stride`-th pair of neighbours of an entry: in both directions, or in turn in one of them."""
+    for number, (label, *pair) in enumerate(entry.pairs[::stride]):
+        for turn, epsilon in enumerate((*EPSILONS, *({entry.epsilon} - {EPSILON, *EPSILONS}))):
 
             def call(data, epsilon=epsilon):
-                return lambda rng: entry.call(data, rng=rng, epsilon=epsilon, **more)
+                return lambda rng: entry.call(data, rng=rng, epsilon=epsilon)
 
-            for first, second in ((data, neighbour), (neighbour, data)):
+            directions = (pair, pair[::-1])
+            for first, second in directions if both else [directions[(number + turn) % 2]]:
                 try:
                     yield replay(call(first), call(second), seed=number)
                 except AssertionError as error:
                     raise AssertionError(f"{entry.label}: {label}, epsilon = {epsilon}: {error}") from error
 
 
-def check(entry, stride):
-    seen = list(losses(entry, stride=stride))
+def check(entry, stride, both):
+    seen = list(losses(entry, stride=stride, both=both))
     assert any(not loss.halted for loss in seen), "no run came to an end: the neighbours test nothing"
     assert max(loss.share for loss in seen) > 0.1, "no neighbour cost a tenth of the budget: they test nothing"
 
@@ -47,18 +48,18 @@ def test_equal_releases_give_equal_outputs_and_every_release_stays_within_its_le
     # Cuts from a whole noisy matrix take a second each; an odd stride visits either kind of pair.
     cut = entry.function in ("private_max_cut", "private_max_bisection", "one_exchange")
     slow = entry.options.get("mechanism") == "gaussian"
-    check(entry, stride=(13 if slow else 5) if cut else 2 if many(entry) else 1)
+    check(entry, stride=(13 if slow else 5) if cut else 2 if many(entry) else 1, both=False)
 
 
 def many(entry):
-    return len(list(entry.neighbours())) > 20
+    return len(entry.pairs) > 20
 
 
 def core_pairs(entry):
     """Kind of pair -> neighbours that differ in it, for a mechanism that sweeps a core and looks once at the others."""
     if entry.options.get("noise") != "auto" or entry.function == "private_max_2csp":
         return {}  # on these graphs all rows are swept alike, or answer
-    pairs = ((label.removeprefix("hubs, "), pair) for label, *pair in entry.neighbours())
+    pairs = ((label.removeprefix("hubs, "), pair) for label, *pair in entry.pairs)
     return {kind: pair for kind, pair in pairs if kind in CORE_PAIRS}
 
 
@@ -116,10 +117,7 @@ def replayed_communities():
     """Losses of calls with two sweeps of forty rows, of which the first eight read each other before."""
     A = dpgraph.datasets.planted_cut_sparse(40, 30, -0.1, rng=3)[0].toarray()
     call = partial(dpgraph.private_communities, epsilon=1.0, mechanism="bounded-iterates")
-    for seed, i in itertools.product(range(6), range(0, 40, 2)):
-        B = A.copy()
-        B[i, i + 1] = B[i + 1, i] = 1.0 - A[i, i + 1]
-        yield replay(*(lambda rng, M=M: call(M, rng=rng) for M in (A, B)), seed=seed)
+    return replayed_with_other_pairs(call, A, range(6))
 
 
 def test_pairs_among_the_first_rows_of_communities_are_read_once_for_all_of_the_budget(monkeypatch):
@@ -158,4 +156,4 @@ def test_pairs_of_a_core_of_communities_answer_and_are_not_read_by_the_sweeps():
 @pytest.mark.slow
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.label)
 def test_the_same_holds_for_all_neighbours_of_the_family(entry):
-    check(entry, stride=1)
+    check(entry, stride=1, both=True)

@@ -124,8 +124,7 @@ def attempt(call, rng):
 
 def pairs_of(entry):
     """The first pair, on which tests halt, and the last one, on which they do not."""
-    pairs = list(entry.neighbours())
-    return pairs[0], pairs[-1]
+    return entry.pairs[0], entry.pairs[-1]
 
 
 @EACH

@@ -154,7 +154,7 @@ def _chosen(mechanism: Any, source: GraphSource, epsilon: float) -> tuple[Strate
     """The strategy and its options, checked before the budget is touched, or by which released number it is chosen."""
     taken = decide(source.n_vertices, epsilon, weighted=source.weighted)
     if isinstance(taken, Undecided):
-        if mechanism == "auto":
+        if COMMUNITY_STRATEGIES.resolve(mechanism) == (None, None):  # this imports what may run, before the debit
             return taken
         taken = "bounded-iterates"  # not read: a mechanism is named
     strategy, options = COMMUNITY_STRATEGIES.take(mechanism, taken)

@@ -11,7 +11,6 @@ One trial in a few hands over the input of the entry that is refused when it is 
 
 from __future__ import annotations
 
-import functools
 import itertools
 import math
 import re
@@ -59,12 +58,6 @@ SWEEPS = tuple(
     )
     for function in ("private_max_cut", "private_max_bisection")
 )
-
-
-@functools.cache
-def pairs_of(neighbours: Callable[[], Pairs]) -> tuple[tuple[str, Data, Data], ...]:
-    """All pairs of an entry; calls leave their inputs alone."""
-    return tuple(neighbours())
 
 
 @dataclass(frozen=True)
@@ -122,7 +115,7 @@ class RegistryTarget:
         )
 
     def _pair(self, genome: Genome) -> tuple[str, Data, Data]:
-        pairs = pairs_of(self.entries[genome["entry"]].neighbours)
+        pairs = self.entries[genome["entry"]].pairs
         return pairs[genome["pair"] % len(pairs)]
 
 

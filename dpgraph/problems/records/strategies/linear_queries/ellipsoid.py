@@ -63,7 +63,8 @@ def _ellipsoid(columns: FloatArray, centre: FloatArray | None) -> Ellipsoid:
 def root_of(ellipsoid: Ellipsoid) -> FloatArray:
     """H^{-1/2}: it maps the unit ball to the ellipsoid around the origin."""
     eigenvalues, V = scipy.linalg.eigh(ellipsoid.matrix)
-    root: FloatArray = (V / np.sqrt(eigenvalues)) @ V.T
+    with np.errstate(invalid="ignore"):  # a smallest one may be rounded to below 0: NaN is refused by QueryMatrix
+        root: FloatArray = (V / np.sqrt(eigenvalues)) @ V.T
     return root
 
 
