@@ -118,6 +118,9 @@ class Synthesis:
 
     communities: float = 0.84  # For communities, the degree of each vertex, and the weights between communities
     degrees: float = 0.12  # Part of that for the degrees
+    first_sweep: float = 0.75  # Part of what sweeps read that the first of two reads; in (0, 1)
+    # Standard deviation of the part of a row's edges that is seen, over 1 less that part, beside chance; >= 0
+    dispersion: float = 0.7
     tails: float = 0.09  # For the degree distribution
     triangles: float = 0.06  # For the count of triangles
     edges: float = 0.01  # For the count of edges
@@ -305,6 +308,9 @@ class Counts:
     width_share: float = 0.05  # Share of epsilon for the published width of a count of order 1, two of 2 shares at 2
     bound_share: float = 0.25  # Share of epsilon for each bound on a width
     clear_step: float = 4.0  # Smaller steps of a degree distribution, in standard deviations of the noise, are smoothed
+    # Smoothed distributions: degree k is averaged with those up to this part of k away; in (0, 1)
+    smooth_part: float = 0.15
+    smooth_steps: float = 3.0  # ... as far as they are within so many standard deviations of the noise; > 0
     triangle_share: float = 0.7  # Transitivity: share of epsilon for the triangles, the rest for the wedges
 
 

@@ -110,12 +110,15 @@ def private_synthetic_graph(  # noqa: PLR0913
         resolution=resolution,
         progress=progress,
         degree_share=SYNTHESIS.degrees,
+        first_share=SYNTHESIS.first_sweep,
+        dispersion=SYNTHESIS.dispersion,
     )
     subgraphs = subgraphs_of(graph)
     tails = release_degree_tails(graph, of_tails)
     triangles = max(release_by_ladder(subgraphs, "triangle", of_triangles).value, 0)
     edges = max(release_by_ladder(subgraphs, "edge", of_edges).value, 0)
-    degrees = _assigned(degree_counts(tails.value, n, tails.std, 2.0 * edges), found.degrees, call.generator)
+    counts = degree_counts(tails.value, n, tails.std, 2.0 * edges, smooth=True)
+    degrees = _assigned(counts, found.degrees, call.generator)
     weights = np.maximum(found.weights.symmetric, 0.0)
     density = fit_density(degrees, found.labels, weights, triangles, call.generator)
     return PrivateGraphModel(graph.nodes, found.labels, degrees, weights, triangles, density, call.report())

@@ -20,7 +20,7 @@ The last sweep releases no counts but choices, the noisy maximum of the scores, 
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from tqdm import tqdm
@@ -60,8 +60,13 @@ def release_communities(
     resolution: float,
     progress: bool = False,
     degree_share: float = COMMUNITIES.degree_share,
+    first_share: float | None = None,
+    dispersion: float = 0.0,
 ) -> ReleasedCommunities:
     """Spend a pure call on communities of high modularity: as many as `communities`, or as pay off.
+
+    With `first_share`, sweeps are two at most, and the first of two has this share: it reads rows of small degree, which
+    come last, with nearly all of their edges.
 
     *Guarantee.* The budget is shared by the degrees, the sweeps and the weights between labels. A sweep reads a pair
     {u, v} at the later of its rows only, in one entry of its counts (:func:`~dpgraph.bounds.sensitivity.label_counts`);
@@ -71,9 +76,11 @@ def release_communities(
     again: the pair in which neighbours differ is spent on inside the core or outside. Everything else is a function of
     what has been released, and of a generator.
     """
-    degrees = _Degrees.release(graph, call.part(degree_share))
+    degrees = _Degrees.release(graph, call.part(degree_share), dispersion)
     n, for_blocks = graph.n_vertices, COMMUNITIES.block_share
     schedule = _Schedule.of(degrees, call.epsilon / graph.max_weight, communities or 1, resolution)
+    if first_share is not None:
+        schedule = replace(schedule, shares=(first_share, 1 - first_share) if schedule.sweeps > 1 else (1.0,))
     run = _Run(graph, degrees, call.part(1 - degree_share - schedule.sweeps * for_blocks), schedule)
     for sweep in tqdm(range(schedule.sweeps), desc="sweeps", disable=not progress):
         run.sweep(sweep)
@@ -105,16 +112,19 @@ def core_size(degrees: FloatArray, epsilon: float) -> int:
 class _Degrees:
     """Estimated degrees, all positive, and the variance that is left of each: released ones, shrunk by what is noise.
 
-    `mean` is the released average, `typical` the root mean square.
+    `mean` is the released average, `typical` the root mean square. Of a row's edges, those to vertices that hold the part
+    p of all degrees are the part p, with standard deviation `dispersion` p (1 - p) beside chance: rows of a community come
+    together, early or late.
     """
 
     values: FloatArray
     variance: FloatArray
     mean: float
     typical: float
+    dispersion: float
 
     @classmethod
-    def release(cls, graph: Graph, call: Call) -> "_Degrees":
+    def release(cls, graph: Graph, call: Call, dispersion: float) -> "_Degrees":
         noisy, std = release_degrees(graph, call)
         std = min(std, _LARGEST_SCALE)
         mean = max(float(noisy.mean()), graph.max_weight)
@@ -123,7 +133,7 @@ class _Degrees:
         variance = std**2 * signal
         values = np.maximum(mean + signal * (noisy - mean), min(mean / 4, math.sqrt(variance) + _LEAST_WEIGHT * mean))
         typical = math.sqrt(max(float(np.mean(noisy**2)) - std**2, mean**2))
-        return cls(values, np.full(values.size, variance), mean, typical)
+        return cls(values, np.full(values.size, variance), mean, typical, dispersion)
 
     def learn(self, rows: IntArray, counted: FloatArray, part: float, variance: float, w: float) -> FloatArray:
         """Learn from noisy counts of the edges of rows to vertices that hold this part of all degrees.
@@ -132,7 +142,7 @@ class _Degrees:
         """
         values, left = self.values[rows], self.variance[rows]
         expected = values * part
-        spread = left * part**2 + w * expected
+        spread = left * part**2 + w * expected + (self.dispersion * expected * (1 - part)) ** 2
         surprise = (counted - expected) / (spread + variance)
         self.values[rows] = np.maximum(values + left * part * surprise, _LEAST_WEIGHT * self.mean)
         self.variance[rows] = left * (1 - left * part**2 / (spread + variance))
@@ -141,9 +151,9 @@ class _Degrees:
 
 @dataclass(frozen=True)
 class _Schedule:
-    """How many sweeps, labels to begin with, labels at least where a core begins with its own, and the resolution."""
+    """Shares of sweeps, labels to begin with, labels at least where a core begins with its own, and the resolution."""
 
-    sweeps: int
+    shares: tuple[float, ...]
     labels: int
     communities: int
     resolution: float
@@ -159,7 +169,12 @@ class _Schedule:
         sweeps = 1 + (typical >= COMMUNITIES.second_sweep) + sum(mean >= signal for signal in COMMUNITIES.sweep_signals)
         labels = min(resolution * typical / COMMUNITIES.signal_per_label, COMMUNITIES.most_labels)
         labels = max(round(labels), COMMUNITIES.least_labels, communities)
-        return cls(sweeps, min(labels, degrees.values.size), communities, resolution)
+        return cls((1 / sweeps,) * sweeps, min(labels, degrees.values.size), communities, resolution)
+
+    @property
+    def sweeps(self) -> int:
+        """How many sweeps."""
+        return len(self.shares)
 
 
 @dataclass(frozen=True)
@@ -191,7 +206,7 @@ class _Run:
         self.known = np.zeros((2, n, self.count))
 
     def sweep(self, sweep: int) -> None:
-        """Set all rows for an equal part of the budget."""
+        """Set all rows for this sweep's share of the budget."""
         if sweep == 0 and self.answers:
             self._ask_core()
         elif sweep == 0 and self.core.size:
@@ -233,7 +248,7 @@ class _Run:
         """Enter a sweep in the ledger, or what the rows of the core read of each other."""
         sweeps, w, unit = self.schedule.sweeps, self.graph.max_weight, self.graph.weight_unit
         chooses = sweep == sweeps - 1 and not core
-        call = self.call if core else self.call.equal_part(sweeps)
+        call = self.call if core else self.call.part(self.schedule.shares[sweep])
         pairs = self.core.pairs if core else self.core.other_pairs
         bound = sensitivity.label_counts(w)
         step = grid_step(bound / call.epsilon, unit, bits=LAPLACE_BITS)
