@@ -116,12 +116,12 @@ class Synthesis:
     Fitted to fb100-Haverford76 and fb100-Reed98, which are in no table, by benchmarks/synthetic_graphs.py --fit.
     """
 
-    communities: float = 0.84  # For communities, the degree of each vertex, and the weights between communities
-    degrees: float = 0.12  # Part of that for the degrees
+    communities: float = 0.87  # For communities, the degree of each vertex, and the weights between communities
+    degrees: float = 0.2  # Part of that for the degrees
     first_sweep: float = 0.75  # Part of what sweeps read that the first of two reads; in (0, 1)
     # Standard deviation of the part of a row's edges that is seen, over 1 less that part, beside chance; >= 0
     dispersion: float = 0.7
-    tails: float = 0.09  # For the degree distribution
+    tails: float = 0.06  # For the degree distribution
     triangles: float = 0.06  # For the count of triangles
     edges: float = 0.01  # For the count of edges
 
