@@ -27,9 +27,9 @@ from dpgraph.linalg.subgraphs import Subgraphs
 from dpgraph.problems import synthesis
 
 GRAPHS = ("fb100-Caltech36", "ego-Facebook", "fb100-Rice31", "ca-HepTh")
-FIT_GRAPHS = ("fb100-Haverford76", "fb100-Reed98")
+FIT_GRAPHS = ("fb100-Haverford76", "fb100-Reed98", "fb100-Swarthmore42")
 EPSILONS = (0.5, 1.0, 2.0, 4.0)
-RUNS = 5
+RUNS, FIT_RUNS = 5, 2
 MEASURES = ("NMI", "modularity", "transitivity", "edges", "degrees", "top 1 %", "cuts")
 
 
@@ -81,10 +81,10 @@ def adjacency(name: str) -> sparse.csr_array:
     return sparse.csr_array(nx.to_scipy_sparse_array(graph, weight=None, dtype=float))
 
 
-def measured(A: sparse.csr_array, true: Facts, epsilon: float) -> np.ndarray:
-    """Means of all measures over runs."""
+def measured(A: sparse.csr_array, true: Facts, epsilon: float, count: int = RUNS) -> np.ndarray:
+    """Means of all measures over so many runs."""
     runs = []
-    for seed in range(RUNS):
+    for seed in range(count):
         drawn = dpgraph.private_synthetic_graph(A, epsilon=epsilon, rng=seed).adjacency(seed)
         drawn.sort_indices()
         runs.append(true.judged(Facts(drawn), epsilon))
@@ -114,9 +114,11 @@ def fit() -> None:
     for name, epsilon in itertools.product(FIT_GRAPHS, (1.0, 2.0)):
         A = adjacency(name)
         true = Facts(A)
-        for degrees, tails in itertools.product((0.1, 0.2, 0.3, 0.45), (0.05, 0.1)):
-            synthesis.SYNTHESIS = replace(tuning.SYNTHESIS, degrees=degrees, tails=tails, communities=0.9 - tails)
-            cells = " | ".join(f"{x:.3f}" for x in measured(A, true, epsilon))
+        shares = tuning.SYNTHESIS
+        for degrees, tails in itertools.product((0.12, 0.2, 0.3), (0.03, 0.06, 0.09)):
+            sweeps = replace(shares.sweeps, degrees=degrees)
+            synthesis.SYNTHESIS = replace(shares, sweeps=sweeps, tails=tails, communities=0.93 - tails)
+            cells = " | ".join(f"{x:.3f}" for x in measured(A, true, epsilon, FIT_RUNS))
             print(f"| {name} | {epsilon:g} | degrees {degrees:g} | tails {tails:g} | {cells} |", flush=True)
 
 
