@@ -135,6 +135,9 @@ class Synthesis:
     edges: float = 0.01  # For the count of edges
     # NMI at epsilon 1, with equal sweeps and with these: Reed98 0.14, 0.14; Haverford76 0.36, 0.43
     sweeps: CommunitySweeps = CommunitySweeps(degrees=0.2, first=0.75, dispersion=0.7, core_best=1.28)
+    # Degree k is averaged with those up to this part of k away; in (0, 1)
+    smooth_part: float = 0.15
+    smooth_steps: float = 3.0  # ... as far as they are within so many standard deviations of the noise; > 0
 
 
 @dataclass(frozen=True)
@@ -319,9 +322,6 @@ class Counts:
     width_share: float = 0.05  # Share of epsilon for the published width of a count of order 1, two of 2 shares at 2
     bound_share: float = 0.25  # Share of epsilon for each bound on a width
     clear_step: float = 4.0  # Smaller steps of a degree distribution, in standard deviations of the noise, are smoothed
-    # Smoothed distributions: degree k is averaged with those up to this part of k away; in (0, 1)
-    smooth_part: float = 0.15
-    smooth_steps: float = 3.0  # ... as far as they are within so many standard deviations of the noise; > 0
     triangle_share: float = 0.7  # Transitivity: share of epsilon for the triangles, the rest for the wedges
 
 

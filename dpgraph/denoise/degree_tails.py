@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.optimize import isotonic_regression
 
-from dpgraph.tuning import COUNTS
+from dpgraph.tuning import COUNTS, SYNTHESIS
 from dpgraph.typing import FloatArray, IntArray
 
 #: Steps of the search for a constant: rounded sums no longer change then.
@@ -61,12 +61,12 @@ def _smoothed(values: FloatArray, std: float) -> FloatArray:
     `smooth_steps` standard deviations, as what is seen there is no noise.
     """
     k = np.arange(values.size)
-    reach = COUNTS.smooth_part * k
+    reach = SYNTHESIS.smooth_part * k
     below, above = np.maximum(np.floor(k - reach), 0).astype(np.int64), np.ceil(k + reach).astype(np.int64)
     above = np.minimum(above, k[-1])
     for _ in range(2):
         falls = (values[below] - values[above]) / np.maximum(above - below, 1)
-        window = np.minimum(reach, COUNTS.smooth_steps * std / np.maximum(falls, 1e-12))
+        window = np.minimum(reach, SYNTHESIS.smooth_steps * std / np.maximum(falls, 1e-12))
         window = np.minimum(np.rint(window), np.minimum(np.maximum(k - 1, 0), k[-1] - k)).astype(np.int64)
         sums = np.append(0.0, np.cumsum(values))
         values = np.minimum.accumulate((sums[k + window + 1] - sums[k - window]) / (2 * window + 1))
