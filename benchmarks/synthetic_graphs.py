@@ -4,7 +4,7 @@
 of Louvain communities of the drawn and of the true graph; relative errors of the modularity, of the transitivity and
 of the number of edges; Kullback-Leibler divergence of the degree distributions; overlap of the one per cent of
 vertices of largest eigenvector centrality; error of 1,000 random cut queries over sqrt(m n)/epsilon. ``--fit`` shows
-what other shares of the budget give on graphs that are in no table.
+what other values of `dpgraph.tuning.Synthesis` give on graphs that are in no table.
 """
 
 from __future__ import annotations
@@ -23,13 +23,16 @@ from scipy.sparse.linalg import eigsh
 
 import dpgraph
 from dpgraph import tuning
+from dpgraph.denoise import degree_tails
 from dpgraph.linalg.subgraphs import Subgraphs
 from dpgraph.problems import synthesis
 
 GRAPHS = ("fb100-Caltech36", "ego-Facebook", "fb100-Rice31", "ca-HepTh")
-FIT_GRAPHS = ("fb100-Haverford76", "fb100-Reed98")
+FIT_GRAPHS = ("fb100-Haverford76", "fb100-Reed98", "fb100-Swarthmore42")
+SWEEP_VALUES = {"first": (0.5, 0.65, 0.85), "dispersion": (0.0, 0.35, 1.0), "core_best": (1.0, 1.6)}
+SMOOTHING_VALUES = {"smooth_part": (0.01, 0.1, 0.2), "smooth_steps": (1.0, 10.0)}
 EPSILONS = (0.5, 1.0, 2.0, 4.0)
-RUNS = 5
+RUNS, FIT_RUNS = 5, 2
 MEASURES = ("NMI", "modularity", "transitivity", "edges", "degrees", "top 1 %", "cuts")
 
 
@@ -81,10 +84,10 @@ def adjacency(name: str) -> sparse.csr_array:
     return sparse.csr_array(nx.to_scipy_sparse_array(graph, weight=None, dtype=float))
 
 
-def measured(A: sparse.csr_array, true: Facts, epsilon: float) -> np.ndarray:
-    """Means of all measures over runs."""
+def measured(A: sparse.csr_array, true: Facts, epsilon: float, count: int = RUNS) -> np.ndarray:
+    """Means of all measures over so many runs."""
     runs = []
-    for seed in range(RUNS):
+    for seed in range(count):
         drawn = dpgraph.private_synthetic_graph(A, epsilon=epsilon, rng=seed).adjacency(seed)
         drawn.sort_indices()
         runs.append(true.judged(Facts(drawn), epsilon))
@@ -110,14 +113,25 @@ def table() -> list[str]:
 
 
 def fit() -> None:
-    """Every measure for other shares of the budget."""
+    """Every measure for other shares of the budget, and for other values of the other numbers, one at a time."""
+    own = tuning.SYNTHESIS
+    trials = {
+        f"degrees {degrees:g}, tails {tails:g}": replace(
+            own, sweeps=replace(own.sweeps, degrees=degrees), tails=tails, communities=0.93 - tails
+        )
+        for degrees, tails in itertools.product((0.12, 0.2, 0.3), (0.03, 0.06, 0.09))
+    }
+    for field, values in SWEEP_VALUES.items():
+        trials |= {f"{field} {value:g}": replace(own, sweeps=replace(own.sweeps, **{field: value})) for value in values}
+    for field, values in SMOOTHING_VALUES.items():
+        trials |= {f"{field} {value:g}": replace(own, **{field: value}) for value in values}
     for name, epsilon in itertools.product(FIT_GRAPHS, (1.0, 2.0)):
         A = adjacency(name)
         true = Facts(A)
-        for degrees, tails in itertools.product((0.1, 0.2, 0.3, 0.45), (0.05, 0.1)):
-            synthesis.SYNTHESIS = replace(tuning.SYNTHESIS, degrees=degrees, tails=tails, communities=0.9 - tails)
-            cells = " | ".join(f"{x:.3f}" for x in measured(A, true, epsilon))
-            print(f"| {name} | {epsilon:g} | degrees {degrees:g} | tails {tails:g} | {cells} |", flush=True)
+        for label, numbers in trials.items():
+            synthesis.SYNTHESIS = degree_tails.SYNTHESIS = numbers
+            cells = " | ".join(f"{x:.3f}" for x in measured(A, true, epsilon, FIT_RUNS))
+            print(f"| {name} | {epsilon:g} | {label} | {cells} |", flush=True)
 
 
 def main() -> None:

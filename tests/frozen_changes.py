@@ -19,6 +19,7 @@ STABILITY = "a stability test is planned along one predicted path, so that it ta
 PRODUCTS = "products of several columns are at least 6 at every start, as those of a single one: random signs had 9"
 
 CHANGED = {
+    r"(synthetic graph\(|command line\(\) line=synthesize )": "two sweeps are not equal, more is spent on degrees, the degree distribution is smoothed",
     r"private_degrees\(planted 24\) mechanism=gaussian epsilon=1 seed=0": "the error that delta is needed names the pure mechanism",
     r"networkx degree_centrality\(.*\) epsilon=\S+ delta=1e-06": "degrees get the law of smaller standard deviation",
     r"(accounting\(\)|save_result\(planted 45\) function=private_degrees)": "private_degrees: delta is 0 by default, and the law of smaller standard deviation is taken",

@@ -9,6 +9,8 @@ from dpgraph.denoise.block_model import draw_graph, fit_density
 from dpgraph.denoise.degree_tails import degree_counts
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.linalg.subgraphs import Subgraphs
+from dpgraph.releases.sweeps.communities import _Degrees
+from dpgraph.tuning import SYNTHESIS
 
 CAVES = nx.relaxed_caveman_graph(20, 15, 0.1, seed=1)
 NAMED = nx.relabel_nodes(CAVES, {node: f"v{node}" for node in CAVES})
@@ -110,3 +112,42 @@ def test_noisy_numbers_of_vertices_become_a_distribution_with_the_wanted_sum():
     assert counts.sum() == 1000
     assert counts @ np.arange(counts.size) == pytest.approx(degrees.sum(), rel=0.01)
     assert np.array_equal(degree_counts(exact, 1000, 0.0), np.bincount(degrees))
+
+
+def test_smoothing_takes_the_spikes_of_noise_and_leaves_what_is_no_noise():
+    rng = np.random.default_rng(3)
+    degrees = np.minimum(rng.lognormal(3.0, 0.8, 4000).astype(np.int64), 999)
+    exact = np.array([np.sum(degrees >= k) for k in range(1, 4000)], dtype=float)
+    noisy, std = exact + rng.laplace(0, 20, exact.size), 20 * 2**0.5
+    true = np.bincount(degrees, minlength=4000)
+
+    def distance(counts):
+        return np.abs(true - np.bincount(np.repeat(np.arange(counts.size), counts), minlength=4000)).sum()
+
+    plain, smooth = (degree_counts(noisy, 4000, std, float(degrees.sum()), smooth=flag) for flag in (False, True))
+    assert distance(smooth) < 0.6 * distance(plain)
+    assert smooth.sum() == 4000
+    assert smooth @ np.arange(smooth.size) == pytest.approx(degrees.sum(), rel=0.01)
+    assert np.array_equal(degree_counts(exact, 4000, 0.0, smooth=True), true[: degrees.max() + 1])
+    regular = np.where(np.arange(1, 400) <= 12, 400.0, 0.0)  # all degrees are 12: a step far above the noise
+    assert degree_counts(regular, 400, 3.0, smooth=True)[12] == 400
+
+
+def test_the_first_of_two_sweeps_has_most_of_what_sweeps_read():
+    G = nx.planted_partition_graph(3, 150, 0.5, 0.05, seed=1)
+    report = dpgraph.private_synthetic_graph(G, epsilon=1.0, rng=0).privacy
+    first, second = (next(e for e in report.entries if e.name == f"labels, sweep {k}") for k in (1, 2))
+    assert not any(e.name == "labels, sweep 3" for e in report.entries)
+    share = SYNTHESIS.sweeps.first
+    assert first.epsilon / second.epsilon == pytest.approx(share / (1 - share))
+    assert report.epsilon == pytest.approx(1.0)
+
+
+def test_a_row_that_was_hardly_seen_keeps_its_released_degree():
+    counted, rows = np.array([40.0]), np.array([0])  # 4 times what its degree says, as in a group of large degrees
+    learnt = []
+    for dispersion in (0.0, 1.0):
+        degrees = _Degrees(np.array([100.0]), np.array([400.0]), 50.0, 60.0, dispersion)
+        degrees.learn(rows, counted, part=0.1, variance=4.0, w=1.0)
+        learnt.append(degrees.values[0])
+    assert learnt[0] > 150 > 120 > learnt[1] > 100

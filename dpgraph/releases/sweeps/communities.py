@@ -20,7 +20,7 @@ The last sweep releases no counts but choices, the noisy maximum of the scores, 
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from tqdm import tqdm
@@ -34,7 +34,7 @@ from dpgraph.privacy.grid import LAPLACE_BITS, grid_step
 from dpgraph.releases.answers import answer_noise, release_flipped_graph
 from dpgraph.releases.sweeps.iteration import Core, degree_order, row_blocks
 from dpgraph.releases.totals import release_block_weights, release_degrees
-from dpgraph.tuning import COMMUNITIES
+from dpgraph.tuning import COMMUNITIES, CommunitySweeps
 from dpgraph.typing import FloatArray, IntArray
 
 #: Squares of larger scales overflow.
@@ -59,9 +59,11 @@ def release_communities(
     communities: int | None,
     resolution: float,
     progress: bool = False,
-    degree_share: float = COMMUNITIES.degree_share,
+    shares: CommunitySweeps | None = None,
 ) -> ReleasedCommunities:
     """Spend a pure call on communities of high modularity: as many as `communities`, or as pay off.
+
+    The first of two unequal sweeps reads rows of small degree, which come last, with nearly all of their edges.
 
     *Guarantee.* The budget is shared by the degrees, the sweeps and the weights between labels. A sweep reads a pair
     {u, v} at the later of its rows only, in one entry of its counts (:func:`~dpgraph.bounds.sensitivity.label_counts`);
@@ -71,10 +73,14 @@ def release_communities(
     again: the pair in which neighbours differ is spent on inside the core or outside. Everything else is a function of
     what has been released, and of a generator.
     """
-    degrees = _Degrees.release(graph, call.part(degree_share))
+    shares = shares or CommunitySweeps(COMMUNITIES.degree_share)
+    degrees = _Degrees.release(graph, call.part(shares.degrees), shares.dispersion)
     n, for_blocks = graph.n_vertices, COMMUNITIES.block_share
     schedule = _Schedule.of(degrees, call.epsilon / graph.max_weight, communities or 1, resolution)
-    run = _Run(graph, degrees, call.part(1 - degree_share - schedule.sweeps * for_blocks), schedule)
+    if shares.first is not None:
+        schedule = replace(schedule, sweeps=min(schedule.sweeps, 2), first=shares.first)
+    for_sweeps = call.part(1 - shares.degrees - schedule.sweeps * for_blocks)
+    run = _Run(graph, degrees, for_sweeps, schedule, shares.core_best)
     for sweep in tqdm(range(schedule.sweeps), desc="sweeps", disable=not progress):
         run.sweep(sweep)
         run.forget_unused()
@@ -86,17 +92,18 @@ def release_communities(
     return ReleasedCommunities(run.labels, weights, degrees.values)
 
 
-def core_size(degrees: FloatArray, epsilon: float) -> int:
+def core_size(degrees: FloatArray, epsilon: float, least: float = 1.0) -> int:
     """How many rows answer pair by pair, given decreasing (released) degrees in units of max_weight; 0 for none.
 
     Row k has about ``d_k (d_1 + ... + d_k)/2m`` edges to the rows before it; a sum of k answers has standard deviation
-    ``s sqrt(k)``, s being :func:`~dpgraph.releases.answers.answer_noise`. Rows take part while the quotient is large.
+    ``s sqrt(k)``, s being :func:`~dpgraph.releases.answers.answer_noise`. Rows take part while the quotient is large;
+    none do if it is nowhere `least` times what is usual.
     """
     first = degrees[: min(COMMUNITIES.most_core, degrees.size - 1)]
     ratio = first * np.cumsum(first) / degrees.sum() / np.sqrt(np.arange(1, first.size + 1))
     ratio[: COMMUNITIES.least_core] = 0.0
     best, noise = float(ratio.max(initial=0.0)), answer_noise(epsilon)
-    if best == 0.0 or best < COMMUNITIES.core_best * noise:
+    if best == 0.0 or best < least * COMMUNITIES.core_best * noise:
         return 0
     return int(np.flatnonzero(ratio >= min(COMMUNITIES.core_ratio * noise, COMMUNITIES.core_part * best))[-1]) + 1
 
@@ -105,16 +112,18 @@ def core_size(degrees: FloatArray, epsilon: float) -> int:
 class _Degrees:
     """Estimated degrees, all positive, and the variance that is left of each: released ones, shrunk by what is noise.
 
-    `mean` is the released average, `typical` the root mean square.
+    `mean` is the released average, `typical` the root mean square. Of a row's edges, the part p leads to vertices with
+    the part p of all degrees, with standard deviation `dispersion` p (1 - p) beside chance: neighbours may come early.
     """
 
     values: FloatArray
     variance: FloatArray
     mean: float
     typical: float
+    dispersion: float
 
     @classmethod
-    def release(cls, graph: Graph, call: Call) -> "_Degrees":
+    def release(cls, graph: Graph, call: Call, dispersion: float) -> "_Degrees":
         noisy, std = release_degrees(graph, call)
         std = min(std, _LARGEST_SCALE)
         mean = max(float(noisy.mean()), graph.max_weight)
@@ -123,7 +132,7 @@ class _Degrees:
         variance = std**2 * signal
         values = np.maximum(mean + signal * (noisy - mean), min(mean / 4, math.sqrt(variance) + _LEAST_WEIGHT * mean))
         typical = math.sqrt(max(float(np.mean(noisy**2)) - std**2, mean**2))
-        return cls(values, np.full(values.size, variance), mean, typical)
+        return cls(values, np.full(values.size, variance), mean, typical, dispersion)
 
     def learn(self, rows: IntArray, counted: FloatArray, part: float, variance: float, w: float) -> FloatArray:
         """Learn from noisy counts of the edges of rows to vertices that hold this part of all degrees.
@@ -132,7 +141,7 @@ class _Degrees:
         """
         values, left = self.values[rows], self.variance[rows]
         expected = values * part
-        spread = left * part**2 + w * expected
+        spread = left * part**2 + w * expected + (self.dispersion * expected * (1 - part)) ** 2
         surprise = (counted - expected) / (spread + variance)
         self.values[rows] = np.maximum(values + left * part * surprise, _LEAST_WEIGHT * self.mean)
         self.variance[rows] = left * (1 - left * part**2 / (spread + variance))
@@ -141,12 +150,16 @@ class _Degrees:
 
 @dataclass(frozen=True)
 class _Schedule:
-    """How many sweeps, labels to begin with, labels at least where a core begins with its own, and the resolution."""
+    """How many sweeps, labels to begin with, labels at least where a core begins with its own, and the resolution.
+
+    `first` is the share of the first of two sweeps, if they are not equal.
+    """
 
     sweeps: int
     labels: int
     communities: int
     resolution: float
+    first: float | None = None
 
     @classmethod
     def of(cls, degrees: _Degrees, epsilon: float, communities: int, resolution: float) -> "_Schedule":
@@ -160,6 +173,12 @@ class _Schedule:
         labels = min(resolution * typical / COMMUNITIES.signal_per_label, COMMUNITIES.most_labels)
         labels = max(round(labels), COMMUNITIES.least_labels, communities)
         return cls(sweeps, min(labels, degrees.values.size), communities, resolution)
+
+    def part(self, call: Call, sweep: int) -> Call:
+        """What a sweep may spend."""
+        if self.first is None or self.sweeps == 1:
+            return call.equal_part(self.sweeps)
+        return call.split(self.first, 1 - self.first)[sweep]
 
 
 @dataclass(frozen=True)
@@ -179,11 +198,11 @@ class _Run:
     they say: the number of edges that were counted over the variance.
     """
 
-    def __init__(self, graph: Graph, degrees: _Degrees, call: Call, schedule: _Schedule) -> None:
+    def __init__(self, graph: Graph, degrees: _Degrees, call: Call, schedule: _Schedule, core_best: float) -> None:
         self.graph, self.degrees, self.call, self.schedule = graph, degrees, call, schedule
         n = graph.n_vertices
         order = degree_order(degrees.values, call.generator)
-        answering = core_size(degrees.values[order] / graph.max_weight, call.epsilon)
+        answering = core_size(degrees.values[order] / graph.max_weight, call.epsilon, core_best)
         reading = round(COMMUNITIES.head * n) if schedule.sweeps == COMMUNITIES.head_sweeps and n > 1 else 0
         self.answers, self.core = answering > 0, Core(order, answering or reading)
         self.labels = np.zeros(n, dtype=np.int64)
@@ -191,7 +210,7 @@ class _Run:
         self.known = np.zeros((2, n, self.count))
 
     def sweep(self, sweep: int) -> None:
-        """Set all rows for an equal part of the budget."""
+        """Set all rows for this sweep's share of the budget."""
         if sweep == 0 and self.answers:
             self._ask_core()
         elif sweep == 0 and self.core.size:
@@ -233,7 +252,7 @@ class _Run:
         """Enter a sweep in the ledger, or what the rows of the core read of each other."""
         sweeps, w, unit = self.schedule.sweeps, self.graph.max_weight, self.graph.weight_unit
         chooses = sweep == sweeps - 1 and not core
-        call = self.call if core else self.call.equal_part(sweeps)
+        call = self.call if core else self.schedule.part(self.call, sweep)
         pairs = self.core.pairs if core else self.core.other_pairs
         bound = sensitivity.label_counts(w)
         step = grid_step(bound / call.epsilon, unit, bits=LAPLACE_BITS)
