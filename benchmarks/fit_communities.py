@@ -18,6 +18,7 @@ from communities import louvain_modularity
 from scipy import sparse
 
 import dpgraph
+from dpgraph.denoise import answer_communities
 from dpgraph.problems.communities import api
 from dpgraph.releases.sweeps import communities as release
 from dpgraph.tuning import COMMUNITIES
@@ -37,10 +38,17 @@ CANDIDATES = {
     "head": (0.0, 0.1, 0.2, 0.3),
     "head_sweeps": (2, 3),
     "core_ratio": (2.5, 4.0, 6.0),
-    "core_part": (0.6, 0.7, 0.8, 0.9, 1.0),
-    "core_best": (1.2, 1.8, 2.5),
+    "core_part": (0.7, 0.8, 0.85, 0.9, 1.0),
+    "core_best": (1.0, 1.25, 1.5, 1.8),
+    "core_beside_head": (1.2, 1.5, 1.8, 2.5),
     "least_core": (25, 50, 100),
     "most_core": (1500, 3000),
+    "most_vectors": (8, 16, 24, 40),
+    "above_noise": (1.0, 1.05, 1.15),
+    "starts": (2, 4, 8),
+    "rounds": (5, 20, 40),
+    "moving_part": (0.5, 0.7, 0.9),
+    "rounds_again": (0, 3, 10, 20),
     "sampling": (0.1, 0.3, 1.0),
     "edges_per_noise": (0.25, 0.5, 1.0, 2.0),
 }
@@ -90,7 +98,9 @@ def main() -> None:
     print("| --- | --- |" + " --- |" * (len(EPSILONS) + 1))
     for field in [options.only] if options.only else CANDIDATES:
         for value in CANDIDATES[field]:
-            release.COMMUNITIES = api.COMMUNITIES = replace(COMMUNITIES, **{field: value})
+            release.COMMUNITIES = api.COMMUNITIES = answer_communities.COMMUNITIES = replace(
+                COMMUNITIES, **{field: value}
+            )
             row = shares(options.runs)
             print(f"| {field} | {value} | " + " | ".join(f"{x:.3f}" for x in [*row, np.mean(row)]) + " |", flush=True)
 

@@ -100,10 +100,17 @@ class Communities:
     head_sweeps: int = 2  # There are such rows for so many sweeps
     # Rows answer pair by pair while the edges to rows before them are this many standard deviations of answers; > 0
     core_ratio: float = 4.0
-    core_part: float = 0.8  # ... or this part of the largest such number; in (0, 1]
-    core_best: float = 1.8  # None do if the largest such number is less; > 0
+    core_part: float = 0.85  # ... or this part of the largest such number; in (0, 1]
+    core_best: float = 1.5  # None do if the largest such number is less; > 0
+    core_beside_head: float = 1.8  # ... or less than this, where the first rows would read each other instead; > 0
     least_core: int = 50  # At least so many rows; >= 3
     most_core: int = 3000  # At most so many
+    most_vectors: int = 24  # Of answers: at most so many eigenvectors; >= 1
+    above_noise: float = 1.05  # Eigenvalues are no noise from so many times the edge of its spectrum on; >= 1
+    starts: int = 4  # Starts of k-means, of which the best counts; >= 1
+    rounds: int = 20  # At most so many rounds of moves by answers; >= 1
+    moving_part: float = 0.7  # In a round this part of the vertices may move; in (0, 1]
+    rounds_again: int = 10  # Rounds by answers and counts together, after a backward sweep; >= 0
     sampling: float = 0.3  # Variance of a count, beside noise, over the number of edges; > 0
     # All pairs answer at random from so many edges at a vertex, over the variance of its answers, on; > 0
     edges_per_noise: float = 1.0

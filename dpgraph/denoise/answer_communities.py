@@ -15,12 +15,8 @@ import numpy as np
 from scipy.cluster.vq import kmeans2
 from scipy.sparse.linalg import LinearOperator, eigsh
 
+from dpgraph.tuning import COMMUNITIES
 from dpgraph.typing import FloatArray, IntArray
-
-#: Most eigenvectors, starts of k-means of which the best counts, and rounds of moves of a part of the vertices.
-_VECTORS, _STARTS, _ROUNDS, _PART = 24, 4, 20, 0.7
-#: Eigenvalues this much above the edge of the noise are no noise, at finite sizes too.
-_ABOVE = 1.05
 
 
 @dataclass(frozen=True)
@@ -42,36 +38,36 @@ class Excesses:
         return self.product(X) - self.resolution * np.outer(self.degrees, self.degrees @ X / self.total)
 
 
-def communities_of_answers(excesses: Excesses, rng: np.random.Generator) -> tuple[IntArray, FloatArray]:
-    """Labels 0, 1, ... of the vertices, and the excess of each vertex with each label, shape (n, k)."""
+def communities_of_answers(excesses: Excesses, rng: np.random.Generator) -> IntArray:
+    """Labels 0, 1, ... of the vertices."""
     points = _significant(excesses, rng)
-    best, found, most = np.zeros(len(points), dtype=np.int64), points, -math.inf
-    for _ in range(_STARTS):
+    best, most = np.zeros(len(points), dtype=np.int64), -math.inf
+    for _ in range(COMMUNITIES.starts):
         labels = kmeans2(points, points.shape[1] + 1, minit="++", missing="warn", seed=rng)[1]
         labels, sums = _moved(excesses, labels.astype(np.int64), rng)
         quality = float(sums[np.arange(labels.size), labels].sum())
         if quality > most:
-            best, found, most = labels, sums, quality
-    return best, found
+            best, most = labels, quality
+    return best
 
 
 def _significant(excesses: Excesses, rng: np.random.Generator) -> FloatArray:
     """Eigenvectors times eigenvalues, of those above the edge of the noise; at least one."""
     n = excesses.degrees.size
     operator = LinearOperator((n, n), matvec=lambda x: excesses.with_groups(x.reshape(-1, 1)).ravel(), dtype=np.float64)
-    values, vectors = eigsh(operator, min(_VECTORS, n - 2), which="LA", v0=rng.standard_normal(n))
-    kept = values > _ABOVE * 2 * excesses.std * math.sqrt(n)
+    values, vectors = eigsh(operator, min(COMMUNITIES.most_vectors, n - 2), which="LA", v0=rng.standard_normal(n))
+    kept = values > COMMUNITIES.above_noise * 2 * excesses.std * math.sqrt(n)
     kept[np.argmax(values)] = True
     return np.asarray(vectors[:, kept] * values[kept])
 
 
 def _moved(excesses: Excesses, labels: IntArray, rng: np.random.Generator) -> tuple[IntArray, FloatArray]:
     """Labels after rounds in which a random part of the vertices moves, and the excesses with them."""
-    for last in range(_ROUNDS, -1, -1):
+    for last in range(COMMUNITIES.rounds, -1, -1):
         labels = np.unique(labels, return_inverse=True)[1]
         sums = excesses.with_groups(np.eye(int(labels.max()) + 1)[labels])
         better = np.argmax(sums, axis=1)
         if not last or np.array_equal(better, labels):
             break
-        labels = np.where(rng.random(labels.size) < _PART, better, labels)
+        labels = np.where(rng.random(labels.size) < COMMUNITIES.moving_part, better, labels)
     return labels, sums

@@ -11,6 +11,7 @@ import dpgraph
 from dpgraph.releases.sweeps import communities as community_sweeps
 from dpgraph.releases.sweeps import two_stage as core_response
 from dpgraph.releases.sweeps.iteration import Core
+from tests.privacy.attack import planted
 from tests.privacy.inputs import CORE_PAIRS, HUBS, VERTICES, core_neighbours
 from tests.privacy.registry import ENTRIES, EPSILON
 from tests.privacy.replay import doors, replay, replayed_sweeps, replayed_with_other_pairs  # noqa: F401
@@ -132,17 +133,23 @@ def test_pairs_among_the_first_rows_of_communities_are_read_once_for_all_of_the_
         list(replayed_communities())
 
 
-def test_pairs_of_a_core_of_communities_answer_and_are_not_read_by_the_sweeps():
+def replayed_answers():
+    """Losses of calls with three sweeps of 160 rows, of which the first, all dense ones, answer pair by pair."""
     rng = np.random.default_rng(5)
     dense = np.arange(160) < 80
     A = np.triu(rng.random((160, 160)) < np.where(np.outer(dense, dense), 0.9, 0.1), 1).astype(float)
     A += A.T
-    call, seen = partial(dpgraph.private_communities, epsilon=2.0, mechanism="bounded-iterates"), set()
+    call = partial(dpgraph.private_communities, epsilon=2.0, mechanism="bounded-iterates")
     for seed, (i, j) in itertools.product(range(3), [(0, 1), (2, 70), (3, 100), (5, 150), (110, 120), (130, 90)]):
         B = A.copy()
         B[i, j] = B[j, i] = 1.0 - A[i, j]
-        loss = replay(*(lambda rng, M=M: call(M, rng=rng) for M in (A, B)), seed=seed)
-        seen.add(loss.read)
+        yield replay(*(lambda rng, M=M: call(M, rng=rng) for M in (A, B)), seed=seed)
+
+
+def test_pairs_of_a_core_of_communities_answer_and_are_not_read_by_the_sweeps():
+    losses = list(replayed_answers())
+    assert {loss.read for loss in losses} == {"inside the core", "outside the core"}
+    for loss in losses:
         sweeps = [lost for name, lost in loss.lines.items() if name.startswith("labels, sweep")]
         if loss.read == "inside the core":
             assert loss.lines["adjacency bits"] == pytest.approx(1.0, abs=1e-9)
@@ -150,7 +157,12 @@ def test_pairs_of_a_core_of_communities_answer_and_are_not_read_by_the_sweeps():
         else:
             assert loss.lines["adjacency bits"] == 0.0
             assert any(sweeps)
-    assert seen == {"inside the core", "outside the core"}
+
+
+def test_half_the_noise_of_the_answers_of_a_core_of_communities_is_found(monkeypatch):
+    planted.noise_of_core_answers_halved(monkeypatch)
+    with pytest.raises(AssertionError):
+        list(replayed_answers())
 
 
 @pytest.mark.slow

@@ -92,18 +92,18 @@ def release_communities(
     return ReleasedCommunities(run.labels, weights, degrees.values)
 
 
-def core_size(degrees: FloatArray, epsilon: float, least: float = 1.0) -> int:
+def core_size(degrees: FloatArray, epsilon: float, least: float) -> int:
     """How many rows answer pair by pair, given decreasing (released) degrees in units of max_weight; 0 for none.
 
     Row k has about ``d_k (d_1 + ... + d_k)/2m`` edges to the rows before it; a sum of k answers has standard deviation
-    ``s sqrt(k)``, s being :func:`~dpgraph.releases.answers.answer_noise`. Rows take part while the quotient is large;
-    none do if it is nowhere `least` times what is usual.
+    ``s sqrt(k)``, s being :func:`~dpgraph.releases.answers.answer_noise`. Rows take part while the quotient is large,
+    and none do if it is below `least` everywhere.
     """
     first = degrees[: min(COMMUNITIES.most_core, degrees.size - 1)]
     ratio = first * np.cumsum(first) / degrees.sum() / np.sqrt(np.arange(1, first.size + 1))
     ratio[: COMMUNITIES.least_core] = 0.0
     best, noise = float(ratio.max(initial=0.0)), answer_noise(epsilon)
-    if best == 0.0 or best < least * COMMUNITIES.core_best * noise:
+    if best == 0.0 or best < least * noise:
         return 0
     return int(np.flatnonzero(ratio >= min(COMMUNITIES.core_ratio * noise, COMMUNITIES.core_part * best))[-1]) + 1
 
@@ -202,12 +202,14 @@ class _Run:
         self.graph, self.degrees, self.call, self.schedule = graph, degrees, call, schedule
         n = graph.n_vertices
         order = degree_order(degrees.values, call.generator)
-        answering = core_size(degrees.values[order] / graph.max_weight, call.epsilon, core_best)
         reading = round(COMMUNITIES.head * n) if schedule.sweeps == COMMUNITIES.head_sweeps and n > 1 else 0
+        least = core_best * (COMMUNITIES.core_beside_head if reading else COMMUNITIES.core_best)
+        answering = core_size(degrees.values[order] / graph.max_weight, call.epsilon, least)
         self.answers, self.core = answering > 0, Core(order, answering or reading)
         self.labels = np.zeros(n, dtype=np.int64)
         self.count = schedule.labels
         self.known = np.zeros((2, n, self.count))
+        self.excesses: Excesses | None = None
 
     def sweep(self, sweep: int) -> None:
         """Set all rows for this sweep's share of the budget."""
@@ -220,23 +222,39 @@ class _Run:
         if side:
             self._set(rows[::-1], seen, law, side=side)
             self._set(self.core.rows[::-1], seen, law, side=side, apart=True)
+            if self.excesses is not None and not law.chooses:
+                self._ask_again(self.excesses)
         else:
             seen[self.core.rows, self.labels[self.core.rows]] = 1.0
             self._set(rows, seen, law, side=side)
 
     def _ask_core(self) -> None:
         """Set the rows of the core by answers about all of their pairs."""
-        rows, values, w = self.core.rows, self.degrees.values, self.graph.max_weight
+        rows, degrees = self.core.rows, self.degrees.values
         flipped = release_flipped_graph(self.graph, self.call, core=self.core)
-        product, total = (lambda X: flipped.gain * flipped.sums(X)), float(values.sum())
-        excesses = Excesses(product, flipped.std, values[rows], total, self.schedule.resolution)
-        self.labels[rows], found = communities_of_answers(excesses, self.call.generator)
-        sizes = np.bincount(self.labels[rows], minlength=found.shape[1])
-        expected = self.core.inside(values)[rows, None]
-        self.count = max(found.shape[1], self.schedule.communities)
+        product, total = (lambda X: flipped.gain * flipped.sums(X)), float(degrees.sum())
+        self.excesses = Excesses(product, flipped.std, degrees[rows], total, self.schedule.resolution)
+        self.labels[rows] = communities_of_answers(self.excesses, self.call.generator)
+        self.count = max(int(self.labels[rows].max()) + 1, self.schedule.communities)
         self.known = np.zeros((2, self.graph.n_vertices, self.count))
-        says = expected / (sizes * excesses.std**2 + COMMUNITIES.sampling * w * expected)
-        self.known[0, rows, : found.shape[1]] = says * found
+        self._know_answers(self.excesses)
+
+    def _know_answers(self, excesses: Excesses) -> None:
+        """What rows of the core know of each other, by their answers and the labels of now."""
+        rows, w = self.core.rows, self.graph.max_weight
+        member = np.eye(self.count)[self.labels[rows]]
+        expected = self.core.inside(self.degrees.values)[rows, None]
+        says = expected / (member.sum(axis=0) * excesses.std**2 + COMMUNITIES.sampling * w * expected)
+        self.known[0, rows] = says * excesses.with_groups(member)
+
+    def _ask_again(self, excesses: Excesses) -> None:
+        """Move rows of the core by their answers together with what they have counted of the other rows."""
+        rows = self.core.rows
+        for _ in range(COMMUNITIES.rounds_again):
+            self._know_answers(excesses)
+            better = np.argmax(self.known[:, rows].sum(axis=0), axis=1)
+            moves = self.call.generator.random(rows.size) < COMMUNITIES.moving_part
+            self.labels[rows] = np.where(moves, better, self.labels[rows])
 
     def forget_unused(self) -> None:
         """Number the labels that rows have, and drop the others."""
