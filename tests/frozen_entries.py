@@ -220,11 +220,10 @@ def tables() -> Iterator[Case]:
         {"adjacency": "replace"},
         {"adjacency": "add-remove", "project": False},
         {"adjacency": "replace", "mechanism": "nuclear-laplace", "project": False},
-        {"adjacency": "replace", "project": "twice-trace"},
         {"adjacency": "replace", "mechanism": "wishart-difference", "project": False},
         {"adjacency": "add-remove", "mechanism": "wishart-difference", "project": False},
         {"centered": True},
-        {"centered": True, "max_norm": 2.0, "trace_share": 0.2},
+        {"centered": True, "max_norm": 2.0},
     ):
         more = {"n_records": 40} if options.get("adjacency") == "add-remove" else {}
         yield from private("private_covariance", both, delta=None, **options, **more)

@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 from common import real_graph
-from covariance import records
+from covariance import algorithm_2, records, unit_trace
 
 import dpgraph
 from frontier_problems.base import Instance, Mechanism, Outcome, Problem
@@ -55,8 +55,15 @@ def with_delta(X: np.ndarray, epsilon: float, delta: float, seed: int) -> Outcom
 
 def gaussian(X: np.ndarray, epsilon: float, delta: float, seed: int) -> Outcome:
     """Analyze Gauss with its exact scale, and the projection with the public bound on the trace."""
-    options = {"mechanism": "gaussian", "project": "unit-trace", "rng": seed}
-    return judged(X, dpgraph.private_covariance(X, epsilon=epsilon, delta=delta, **options).matrix)
+    return judged(X, unit_trace(X, epsilon, seed, mechanism="gaussian", delta=delta))
+
+
+def pure_unit_trace(X: np.ndarray, epsilon: float, delta: float, seed: int) -> Outcome:
+    return judged(X, unit_trace(X, epsilon, seed))
+
+
+def twice_the_trace(X: np.ndarray, epsilon: float, delta: float, seed: int) -> Outcome:
+    return judged(X, algorithm_2(X, epsilon, seed))
 
 
 def gaussian_letter(X: np.ndarray, epsilon: float, delta: float, seed: int) -> Outcome:
@@ -103,8 +110,8 @@ def problem() -> Problem:
     mechanisms = {
         "auto, with delta": Mechanism(with_delta, tier=0),
         "pure, shrunk (default)": Mechanism(package(), tier=0, uses="epsilon"),
-        "pure, twice the trace (DN25b)": Mechanism(package(project="twice-trace"), uses="epsilon"),
-        "pure, unit trace": Mechanism(package(project="unit-trace"), uses="epsilon"),
+        "pure, twice the trace (DN25b)": Mechanism(twice_the_trace, uses="epsilon"),
+        "pure, unit trace": Mechanism(pure_unit_trace, uses="epsilon"),
         "pure, unprojected": Mechanism(package(project=False), uses="epsilon"),
         "nuclear Laplace": Mechanism(package(mechanism="nuclear-laplace"), uses="epsilon", proven=False),
         "Gaussian, unit trace": Mechanism(gaussian),

@@ -426,7 +426,6 @@ ENTRIES: tuple[Entry, ...] = (
             {"adjacency": "replace"},
             {"adjacency": "add-remove", "project": False},
             {"adjacency": "replace", "mechanism": "nuclear-laplace", "project": False},
-            {"adjacency": "replace", "project": "twice-trace"},
             {"adjacency": "replace", "mechanism": "wishart-difference", "project": False},
             {"adjacency": "add-remove", "mechanism": "wishart-difference", "project": False},
         )

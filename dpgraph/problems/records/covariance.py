@@ -3,12 +3,12 @@
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpgraph.arguments import as_number, check_choice, check_epsilon, check_integer, check_scale
+from dpgraph.arguments import check_choice, check_epsilon, check_integer, check_scale
 from dpgraph.bounds.moments import NoiseSize
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.accountant import PrivacyAccountant
@@ -21,12 +21,9 @@ from dpgraph.releases.records.moments import SecondMoments, release_twice_the_tr
 from dpgraph.results.records import PrivateCovariance
 from dpgraph.typing import FloatArray
 
-Projection = Literal["unit-trace", "twice-trace"]
-
 #: Share of the budget for the private trace: this times d/(epsilon n), within the limits. The more there is to tell
 #: about the matrix, the less the bound on its trace matters, and the better the noisy matrix knows it by itself.
 _TRACE_SHARE, _LEAST_SHARE, _LARGEST_SHARE = 1.5, 0.005, 0.5
-_LEAST_SHARE_ASKED = 1e-6
 #: Variances below this have underflowed, or could.
 _LEAST_VARIANCE = 1e-300
 
@@ -37,12 +34,11 @@ def private_covariance(  # noqa: PLR0913
     epsilon: float,
     delta: float = 0.0,
     mechanism: Any = "auto",
-    project: bool | Projection = True,
+    project: bool = True,
     adjacency: Literal["replace", "add-remove"] = "replace",
     centered: bool = False,
     max_norm: float = 1.0,
     n_records: int | None = None,
-    trace_share: float | None = None,
     accountant: PrivacyAccountant | None = None,
     rng: int | np.random.Generator | None = None,
 ) -> PrivateCovariance:
@@ -59,12 +55,9 @@ def private_covariance(  # noqa: PLR0913
         pure and ignore `delta`: the report then says 0. ``"nuclear-laplace"`` has about 10 % less noise, but is a
         Markov chain above d = 5, which the result says; ``"gaussian"`` has less from about ten columns on. ``"auto"``
         is the exact law of least expected squared error that `delta` allows.
-    project : bool, "unit-trace" or "twice-trace", default True
+    project : bool, default True
         ``True``: the eigenvalues are shrunk for least squared error (:func:`~dpgraph.projections.shrink_psd_trace`),
-        with a trace of at most a private estimate of the true one. ``"unit-trace"``: the nearest positive semidefinite
-        matrix with the public bound ``max_norm**2`` on its trace. ``"twice-trace"``: the projection of DN25b Algorithm
-        2, half of the budget for a bound of twice the trace; docs/covariance.md says where it differs. ``False``:
-        unbiased, possibly indefinite.
+        with a trace of at most a private estimate of the true one. ``False``: unbiased, possibly indefinite.
     adjacency : {"replace", "add-remove"}, default "replace"
         Neighbours differ by one record replaced, or by one record added or removed while n stays what it is.
     centered : bool, default False
@@ -75,9 +68,6 @@ def private_covariance(  # noqa: PLR0913
         The normaliser n, a public number. Required for ``"add-remove"``, where the number of rows is private: a public
         upper bound on it, or a count that was released privately. If omitted for ``"replace"``, the number of rows,
         which is public there.
-    trace_share : float, optional
-        Share of epsilon (for Gaussian noise, of mu**2) for the private trace, in [1e-6, 1). By default
-        1.5 d/(epsilon n), at least 0.005 and at most a half, and a half with ``project="twice-trace"``.
     accountant, rng
         As for :func:`~dpgraph.private_max_cut`.
 
@@ -101,7 +91,7 @@ def private_covariance(  # noqa: PLR0913
 
     References
     ----------
-    DN25b, Algorithms 1 and 2, Theorems 1.1 and 1.2 (Theorem 4.4 is false as printed: the constant is pi, not 1.1, which
+    DN25b, Theorems 1.1 and 1.2 (Theorem 4.4 is false as printed: the constant is pi, not 1.1, which
     changes no order; docs/covariance.md).
     DTTZ14 (here with the exact scale of BW18).
 
@@ -116,7 +106,7 @@ def private_covariance(  # noqa: PLR0913
     >>> private.privacy.delta
     0.0
     """
-    plan = _Plan(public_shape(X), project, adjacency, centered, n_records, trace_share)
+    plan = _Plan(public_shape(X), project, adjacency, centered, n_records)
     plan.check(X, max_norm)
     law = choose_noise(mechanism, SecondMoments(plan.n, adjacency, plan.size), epsilon, delta)
     share = plan.share_of_trace(epsilon)
@@ -129,7 +119,7 @@ def private_covariance(  # noqa: PLR0913
     size = law.size(call.ledger.epsilon, share)
     bound = plan.trace_bound(trace, noisy, size)
     inside = False
-    if bound is not None and not isinstance(project, str) and size.variance > 0:  # a tiny variance underflows
+    if bound is not None and size.variance > 0:  # a tiny variance underflows
         noisy = shrink_psd_trace(noisy, plan.augmented_trace(bound), std=math.sqrt(size.variance))
         inside = not centered  # within the bound, but a Schur complement need not be
     mean = None
@@ -146,11 +136,10 @@ class _Plan:
     """The public side of a call, in units of max_norm."""
 
     shape: tuple[int, ...]
-    project: bool | str
+    project: bool
     adjacency: str
     centered: bool
     n_records: int | None
-    trace_share: float | None
 
     def check(self, X: ArrayLike, max_norm: float) -> None:
         """Refuse what is public and wrong before it costs budget."""
@@ -158,15 +147,11 @@ class _Plan:
             raise InvalidParameterError(f"expected records as the rows of a matrix; got shape {self.shape}")
         if (kind := np.asarray(X).dtype).kind not in "biuf":
             raise InvalidParameterError(f"expected real numbers; got entries of type {kind}")
-        if not isinstance(self.project, (bool, np.bool_)):
-            check_choice("project, unless True or False,", self.project, get_args(Projection))
-        if not isinstance(self.centered, (bool, np.bool_)):
-            raise InvalidParameterError(f"centered must be True or False; got {self.centered!r}")
+        for name, value in (("project", self.project), ("centered", self.centered)):
+            if not isinstance(value, (bool, np.bool_)):
+                raise InvalidParameterError(f"{name} must be True or False; got {value!r}")
         check_choice("adjacency", self.adjacency, RECORDS)
         check_scale("max_norm", max_norm)
-        share = self.trace_share
-        if share is not None and not _LEAST_SHARE_ASKED <= as_number(share) < 1:
-            raise InvalidParameterError(f"trace_share must lie in [{_LEAST_SHARE_ASKED:g}, 1); got {share!r}")
         if self.n_records is None and self.adjacency == "add-remove":
             raise InvalidParameterError(
                 "adjacency='add-remove' protects whether a record is there, so that the number of rows is private and "
@@ -192,28 +177,21 @@ class _Plan:
         return _mean_weight(self.shape[1]) if self.centered else 0.0
 
     def share_of_trace(self, epsilon: float) -> float:
-        """Share of the budget for the private trace; 0 if it is not released."""
-        if self.project == "twice-trace":
-            return self.trace_share or _LARGEST_SHARE
-        if isinstance(self.project, str) or not self.project:
+        """Share of the budget (of mu**2 where noise is Gaussian) for the private trace; 0 if it is not released."""
+        if not self.project:
             return 0.0
         typical = _TRACE_SHARE * self.shape[1] / (check_epsilon(epsilon) * self.n)
-        return self.trace_share or min(max(typical, _LEAST_SHARE), _LARGEST_SHARE)
+        return min(max(typical, _LEAST_SHARE), _LARGEST_SHARE)
 
     def trace_bound(self, twice: tuple[float, float] | None, noisy: FloatArray, size: NoiseSize) -> float | None:
         """Bound for the projection, from what was released: twice the trace, and the matrix with noise of `size`."""
-        if not self.project:
-            return None
         if twice is None:
-            return 1.0
-        if self.project == "twice-trace":
-            estimate = twice[0]
-        else:
-            d, units = self.shape[1], 1 + self.mean_weight**2
-            first, second = twice[0] / 2, units * float(np.trace(noisy[:d, :d]))
-            variances = twice[1], units**2 * size.block_trace_variance(d)
-            precisions = 4 / max(variances[0], _LEAST_VARIANCE), 1 / max(variances[1], _LEAST_VARIANCE)
-            estimate = (precisions[0] * first + precisions[1] * second) / sum(precisions)
+            return None
+        d, units = self.shape[1], 1 + self.mean_weight**2
+        first, second = twice[0] / 2, units * float(np.trace(noisy[:d, :d]))
+        variances = twice[1], units**2 * size.block_trace_variance(d)
+        precisions = 4 / max(variances[0], _LEAST_VARIANCE), 1 / max(variances[1], _LEAST_VARIANCE)
+        estimate = (precisions[0] * first + precisions[1] * second) / sum(precisions)
         # With a public number of records the trace is at most 1; a private one may exceed the normaliser.
         return min(max(estimate, 0.0), 1.0) if self.adjacency == "replace" else max(estimate, 0.0)
 

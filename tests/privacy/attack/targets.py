@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from tests.privacy.attack import record_data as records
-from tests.privacy.attack.genes import DELTA, EPSILON, REGULARIZATION, Choice, Gene, Genome, Log, Maybe, Seed, Whole
+from tests.privacy.attack.genes import DELTA, EPSILON, REGULARIZATION, Choice, Gene, Genome, Maybe, Seed, Whole
 from tests.privacy.attack.graph_data import graph_genes, graph_inputs, large_genes, large_inputs, networkx_inputs
 from tests.privacy.attack.trial import Comparison, compare
 from tests.privacy.inputs import Data
@@ -27,7 +27,6 @@ KNOBS: dict[str, Gene] = {
     "certificate": Maybe(Choice(("stability", "gap-and-coherence"))),
     "coherence": Maybe(Choice(("degree-corrected", "rank"))),
     "centered": Maybe(Choice((True, False))),
-    "trace_share": Maybe(Log(((1e-6, 0.99),))),
     "which": Maybe(Choice(("largest", "smallest"))),
 }
 #: Post-processing need not be good here.
