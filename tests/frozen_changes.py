@@ -23,7 +23,7 @@ CHANGED = {
     r"private_degrees\(planted 24\) mechanism=gaussian epsilon=1 seed=0": "the error that delta is needed names the pure mechanism",
     r"networkx degree_centrality\(.*\) epsilon=\S+ delta=1e-06": "degrees get the law of smaller standard deviation",
     r"(accounting\(\)|save_result\(planted 45\) function=private_degrees)": "private_degrees: delta is 0 by default, and the law of smaller standard deviation is taken",
-    r"plan\(\) n=": "the noise of degrees that is shown is that of the default, the law of smaller standard deviation",
+    r"plan\(\) ": "a plan is of cuts or communities only: the noise of degrees and spectra is what those functions print in a dry run",
     r"command line\(\) line=max-(cut|bisection) ": "--option in place of --rank, which a report no longer holds; --delta is 0 by default; disjoint lines are called so",
     r"command line\(\) line=(degrees|max-cut .*--dry-run)": "--delta is 0 by default, and the law of smaller standard deviation is taken",
     r"private_max_(cut|bisection)\((middle 400|weighted 300|planted-bisection|planted 45)\)( mechanism=(auto|bounded-iterates))?( noise=auto)? epsilon=(1|2|4) ": "signs are read once in sparse graphs, else min(epsilon sqrt(d), d)/2 times, 4 to 24: other numbers of readings",

@@ -21,10 +21,8 @@ from dpgraph.interfaces.stand_ins import block_stand_in, expected_degrees, stand
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.report import LedgerEntry, PrivacyReport
 from dpgraph.problems.communities.api import private_communities
-from dpgraph.problems.counts.degrees import private_degrees
 from dpgraph.problems.cut.api import decide, private_max_bisection, private_max_cut
 from dpgraph.problems.cut.strategy import CUTS
-from dpgraph.problems.matrices.diagnostics import private_spectrum
 from dpgraph.problems.strategy import Facts, Strategy, Undecided
 from dpgraph.typing import FloatArray, IntArray
 
@@ -82,10 +80,6 @@ class Plan:
         The public quantities it was asked for, and the number of vertices of the stand-ins.
     planted_fraction : float
         Share of the weight that the planted cut of a stand-in crosses (for communities: that is inside of blocks).
-    degrees_std, pure_degrees_scale : float
-        Noise of :func:`dpgraph.private_degrees`: standard deviation, and scale of pure (Laplace) noise.
-    spectrum_std : float
-        Noise of each value of :func:`dpgraph.private_spectrum`; NaN if delta = 0, which it cannot do with.
     mechanisms : tuple of MechanismPlan
         In the order asked for.
     automatic, recommended : str
@@ -104,9 +98,6 @@ class Plan:
     correlation: float
     stand_in: int
     planted_fraction: float
-    degrees_std: float
-    pure_degrees_scale: float
-    spectrum_std: float
     mechanisms: tuple[MechanismPlan, ...]
     automatic: str
     recommended: str
@@ -128,7 +119,6 @@ class Plan:
 
     def table(self) -> str:
         """Return the plan as aligned text."""
-        spectrum = "needs delta > 0" if self.delta == 0 else f"{self.spectrum_std:.2g}"
         graphs, names = f"public random graphs of {self.stand_in} vertices with", ("cut fraction", "halts")
         told = (
             f"cuts, on {graphs} planted correlation {self.correlation:g} "
@@ -143,8 +133,6 @@ class Plan:
         lines = [
             f"{self.n} vertices, average degree {self.average_degree:g}, weights up to {self.max_weight:g}, "
             f"epsilon = {self.epsilon:g}, delta = {self.delta:g}",
-            f"degrees: noise of standard deviation {self.degrees_std:.4g} (pure, Laplace scale: "
-            f"{self.pure_degrees_scale:.4g}); spectrum of the normalized adjacency: {spectrum}",
             told,
             f"  {'mechanism':<22}{names[0]:>13}{names[1]:>8}{'noise of value':>16}  note",
         ]
@@ -236,16 +224,13 @@ def plan(  # noqa: PLR0913
     expected = expected_degrees(average_degree, degrees, n, max_weight)
     if options.get("weight") is not None:
         options["weight"] = "weight"  # stand-ins are matrices, of which this is the only attribute
-    common = {"epsilon": epsilon, "delta": delta, "max_weight": max_weight, "rng": seed}
-    seeds, arguments = range(seed, seed + repeats), common | options
+    arguments = {"epsilon": epsilon, "delta": delta, "max_weight": max_weight, "rng": seed} | options
+    seeds = range(seed, seed + repeats)
     if problem == "communities":
         blocks = min(_BLOCKS, n) if blocks is None else check_integer("blocks", blocks, 1, n)
-        graph, about = _communities(n, expected, strength, blocks, seeds, arguments)
+        about = _communities(n, expected, strength, blocks, seeds, arguments)
     else:
-        graph, about = _cuts(n, expected, strength, mechanisms, _SOLVERS[problem], seeds, arguments)
-    quiet, pure = (
-        _alone(private_degrees, graph, **common, mechanism=law).privacy.entries[0] for law in ("auto", "laplace")
-    )
+        about = _cuts(n, expected, strength, mechanisms, _SOLVERS[problem], seeds, arguments)
     return Plan(
         n=n,
         average_degree=float(expected.mean()),
@@ -253,10 +238,6 @@ def plan(  # noqa: PLR0913
         delta=delta,
         max_weight=max_weight,
         correlation=strength,
-        stand_in=graph.shape[0],
-        degrees_std=quiet.scale * (math.sqrt(2) if quiet.mechanism == pure.mechanism else 1.0),
-        pure_degrees_scale=pure.scale,
-        spectrum_std=_alone(private_spectrum, graph, k=2, **common).std if delta > 0 else math.nan,
         **about,
     )
 
@@ -269,8 +250,8 @@ def _cuts(
     solver: Callable[..., Any],
     seeds: range,
     arguments: dict[str, Any],
-) -> tuple[sparse.csr_array, dict[str, Any]]:
-    """A stand-in, and the fields of a plan that are about cuts."""
+) -> dict[str, Any]:
+    """The fields of a plan that are about cuts."""
     names = _USUAL if mechanisms is None else mechanisms
     if isinstance(names, str) or not names or any(CUTS.resolve(name)[0] is None for name in names):
         raise InvalidParameterError(f"mechanisms must be a list out of {', '.join(CUTS.strategies)}; got {names!r}")
@@ -281,7 +262,8 @@ def _cuts(
         names = (automatic, *names)
     graphs = [stand_in(n, degrees, max_weight=max_weight, correlation=correlation, seed=seed) for seed in seeds]
     outcomes = tuple(_simulate(name, n, graphs, solver, arguments) for name in names)
-    return graphs[0], {
+    return {
+        "stand_in": graphs[0].shape[0],
         "planted_fraction": (1 - correlation) / 2,
         "mechanisms": outcomes,
         "automatic": automatic,
@@ -291,8 +273,8 @@ def _cuts(
 
 def _communities(
     n: int, degrees: FloatArray, correlation: float, blocks: int, seeds: range, arguments: dict[str, Any]
-) -> tuple[sparse.csr_array, dict[str, Any]]:
-    """A stand-in, and the fields of a plan that are about communities."""
+) -> dict[str, Any]:
+    """The fields of a plan that are about communities."""
     shape = {"blocks": blocks, "correlation": correlation, "max_weight": arguments["max_weight"]}
     resolution, scores = arguments.get("resolution", 1.0), []
     for seed in seeds:
@@ -310,7 +292,8 @@ def _communities(
         modularity=reached,
         modularity_share=reached / planted if planted > 0 else math.nan,
     )
-    return graph, {
+    return {
+        "stand_in": graph.shape[0],
         "planted_fraction": correlation + (1 - correlation) / blocks,
         "mechanisms": (outcome,),
         "automatic": found.mechanism,
