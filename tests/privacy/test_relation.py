@@ -172,7 +172,7 @@ def test_a_relation_is_words_or_a_relation(wrong):
 # --- files ---------------------------------------------------------------------------------------------------------
 
 
-def test_files_carry_the_relation_and_older_ones_are_read(tmp_path):
+def test_files_carry_the_relation_and_those_of_before_the_first_release_are_refused(tmp_path):
     result, path = dpgraph.private_degrees(GRAPH, **BUDGET, rng=0), tmp_path / "degrees.npz"
     dpgraph.save_result(result, path)
     assert dpgraph.load_result(path).privacy == result.privacy
@@ -180,11 +180,10 @@ def test_files_carry_the_relation_and_older_ones_are_read(tmp_path):
     with np.load(path) as archive:
         arrays = dict(archive)
     metadata = json.loads(arrays.pop("metadata").tobytes())
-    privacy = [item for item in metadata["privacy"]["dict"] if item[0] != "relation"]
-    metadata |= {"version": 1, "privacy": {"dict": privacy}}
+    metadata |= {"version": 1}
     np.savez(path, metadata=np.frombuffer(json.dumps(metadata).encode(), dtype=np.uint8), **arrays)
-    older = dpgraph.load_result(path).privacy
-    assert (older.relation, older.adjacency) == ("", result.privacy.adjacency)
+    with pytest.raises(InvalidParameterError, match="version"):
+        dpgraph.load_result(path)
 
 
 def test_pickled_reports_keep_the_relation_and_older_ones_are_read():
