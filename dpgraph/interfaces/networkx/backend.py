@@ -16,6 +16,7 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
+from scipy import linalg
 from scipy.optimize import isotonic_regression
 
 from dpgraph.arguments import require_delta
@@ -221,7 +222,7 @@ def _whole_spectrum(
     if name == "laplacian spectrum":
         dense = np.diag(graph.degrees()) - dense
     bound = change(graph.max_weight, len(G))
-    noisy = call.release(Measurement(name, np.linalg.eigvalsh(dense), l2=bound, few=True)).value
+    noisy = call.release(Measurement(name, linalg.eigvalsh(dense), l2=bound, few=True)).value
     return np.asarray(isotonic_regression(noisy).x)
 
 
