@@ -386,6 +386,9 @@ SCENARIOS: dict[str, tuple[Run, ...]] = {
     "EmbeddingRule.vector_entry": tuple(embedding(make, 1, 5.0) for make in (HIDDEN, MANY, uneven(1600, 20, 0.0))),
     "EmbeddingRule.least_degree": (embedding(MANY, 2, 2.0, delta=DELTA), *BY_RATIO, *BY_SIZE),
     "EmbeddingRule.vector_by_residual": FOR_HIDDEN,
+    "EmbeddingRule.vector_by_answers": tuple(
+        embedding(group(1600, 100, 0.7, 25), 1, epsilon) for epsilon in (2.0, 4.0, 5.0)
+    ),
     "EmbeddingRule.uneven": tuple(
         embedding(block(300, 2, 150, spread), 2, epsilon, delta=DELTA)
         for spread in (0.3, 0.6)
