@@ -382,13 +382,14 @@ SCENARIOS: dict[str, tuple[Run, ...]] = {
     "Embedding.answers_find": FOR_HIDDEN,
     "Embedding.products_find": FOR_HIDDEN,
     "EmbeddingRule": FOR_VECTOR,
-    "EmbeddingRule.even_ratio": BY_RATIO,
-    "EmbeddingRule.ratio_per_noise": BY_RATIO,
+    "EmbeddingRule.even_ratio": (*BY_RATIO, *BY_SIZE),
     "EmbeddingRule.vector_entry": tuple(embedding(make, 1, 5.0) for make in (HIDDEN, MANY, uneven(1600, 20, 0.0))),
+    "EmbeddingRule.least_degree": (embedding(MANY, 2, 2.0, delta=DELTA), *BY_RATIO, *BY_SIZE),
     "EmbeddingRule.vector_by_residual": FOR_HIDDEN,
-    "EmbeddingRule.largest_ratio": (embedding(MANY, 2, 2.0, delta=DELTA), *BY_SIZE),
-    "EmbeddingRule.uneven_ratio": BY_SIZE,
-    "EmbeddingRule.columns_uneven": tuple(
+    "EmbeddingRule.vector_by_answers": tuple(
+        embedding(group(1600, 100, 0.7, 25), 1, epsilon) for epsilon in (2.0, 4.0, 5.0)
+    ),
+    "EmbeddingRule.uneven": tuple(
         embedding(block(300, 2, 150, spread), 2, epsilon, delta=DELTA)
         for spread in (0.3, 0.6)
         for epsilon in (0.7, 1.2)
@@ -431,8 +432,7 @@ TRIED: dict[str, tuple[Any, ...]] = {
     "Embedding.typical_coherence": (1.0, 2.0, 3.0),
     "Embedding.above_noise": (1.0, 1.3, 2.0),
     "Embedding.regularization": (1.0, 4.0, 8.0, 32.0),
-    "EmbeddingRule.even_ratio": (0.7, 1.0, 2.0),
-    "EmbeddingRule.largest_ratio": (2.0, 3.0, 8.0),
+    "EmbeddingRule.even_ratio": (1.0, 1.4, 3.0, 4.0),
     "AnswerRule.late_epsilon": (4.0, 5.5, 8.0),
     "AnswerRule.all_early": (1.25, 2.5, 4.0),
     "AnswerRule.all_late": (1.5, 2.0, 5.0),

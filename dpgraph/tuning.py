@@ -300,24 +300,18 @@ class Embedding:
 
 @dataclass(frozen=True)
 class EmbeddingRule:
-    """What "auto" takes for an embedding (problems.embedding.rule).
+    """What "auto" takes for an embedding (problems.embedding.rule)."""
 
-    Noise of answers is in
-    units of that of products.
-    """
-
-    even_ratio: float = 1.35  # Answers are taken up to this much noise; > 0
-    ratio_per_noise: float = 6.0  # And up to so much more for each unit of their norm in average degrees; >= 0
-    largest_ratio: float = 4.2  # But not beyond this; > even_ratio
-    uneven_ratio: float = 0.128  # With uneven degrees: up to this times sqrt(n); > 0
+    even_ratio: float = 2.0  # Answers are taken up to so many times the noise of products with even degrees; > 0
     # A single vector: answers while the norm of a column of their noise is at most this; > 0
     vector_column: float = 1.8
     vector_entry: float = 0.05  # Or the noise of one answer is; > 0
-    vector_by_degrees: float = 3.0  # From this epsilon on degrees decide; > 0
     vector_by_residual: float = 1.5  # From this epsilon on the residual of the degrees decides; > 0
-    # Several columns: degrees are uneven if the excess over the first number times the average is this share of all
-    columns_uneven: tuple[float, float] = (1.0, 0.2)
-    vector_uneven: tuple[float, float] = (2.0, 0.155)  # The same for a single vector
+    vector_by_answers: float = 3.0  # From this one on a large residual means answers, if they find the vector; > 0
+    # Several columns: degrees are uneven if their excess over the average is this share of all
+    uneven: float = 0.2
+    # Products need so many times their noise with even degrees, sqrt(2 rank)/mu, as an average degree; > 0
+    least_degree: float = 10.0
     share: float = 0.003  # Share of epsilon for the bit that says so
 
 

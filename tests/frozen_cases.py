@@ -28,9 +28,6 @@ import dpgraph
 from dpgraph import datasets, evaluate, linear_queries, plot, projections, sos, spectral
 from tests.spelling import REGISTRIES, spelled
 
-#: Where a public function is, if not in `dpgraph` itself.
-MODULES = {"private_whole_spectrum": "dpgraph.problems.matrices.diagnostics"}
-
 
 @dataclass(frozen=True)
 class Case:
@@ -76,7 +73,7 @@ def call_of(case: Case) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, 
     value, public = _split(INPUTS[case.input]())
     if case.function.startswith("networkx "):
         return networkx_answer, (case.function.split()[1], value), public | case.options | budget | {"seed": case.seed}
-    function = getattr(importlib.import_module(MODULES.get(case.function, "dpgraph")), case.function)
+    function = getattr(dpgraph, case.function)
     arguments = value if isinstance(value, tuple) else (value,)
     given = public | case.options | budget | {"rng": case.seed}
     if case.function == "private_normalized_adjacency":

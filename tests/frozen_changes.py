@@ -17,9 +17,15 @@ LAPLACE = "pure Laplace noise where its expected error is smaller"
 READING = "the variance of a reading is that of a row of one number, by the same formula: it differs in its last bit"
 STABILITY = "a stability test is planned along one predicted path, so that it takes another share of the budget, or another curve"
 PRODUCTS = "products of several columns are at least 6 at every start, as those of a single one: random signs had 9"
+RULE = "auto of an embedding: the residual decides for one vector; for more, answers up to twice the noise of products, else a bit says if degrees are uneven or fewer than 10 sqrt(2 r)/mu"
 
 CHANGED = {
     r"(synthetic graph\(|command line\(\) line=synthesize )": "two sweeps are not equal, more is spent on degrees, the degree distribution is smoothed",
+    r"private_normalized_adjacency\((few|uneven|regular|clique|hubs|heavy|random) \d+\) mechanism=auto rank=1 epsilon=3 ": RULE,
+    r"private_normalized_adjacency\((few|uneven|regular) 400\) mechanism=auto rank=2 epsilon=(2|3) ": RULE,
+    r"private_normalized_adjacency\((clique 150|random 120)\) mechanism=auto rank=2 epsilon=(0.3|1) ": RULE,
+    r"private_normalized_adjacency\((hubs 500|heavy 800)\) mechanism=auto rank=2 epsilon=(3|4) ": RULE,
+    r"command line\(\) line=embed planted-cut ": RULE,
     r"private_degrees\(planted 24\) mechanism=gaussian epsilon=1 seed=0": "the error that delta is needed names the pure mechanism",
     r"networkx degree_centrality\(.*\) epsilon=\S+ delta=1e-06": "degrees get the law of smaller standard deviation",
     r"(accounting\(\)|save_result\(planted 45\) function=private_degrees)": "private_degrees: delta is 0 by default, and the law of smaller standard deviation is taken",

@@ -55,8 +55,6 @@ def degrees() -> Iterator[Case]:
     yield from private("private_degrees", inputs, mechanism="gaussian")
     yield from private("private_degrees", inputs, mechanism="laplace", delta=None)
     yield Case("private_degrees", "planted 24", {"mechanism": "gaussian"}, 1.0, None, 0)
-    for matrix in ("adjacency", "laplacian"):
-        yield from private("private_whole_spectrum", ("planted 24", "planted-bisection", "weighted 80"), matrix=matrix)
     yield from private("private_spectrum", ("planted 45", "planted-cut", "weighted 80", "five-cycle"), k=3)
     yield from private("private_spectrum", ("planted 45", "planted-cut"), k=1)
     yield from private("private_spectrum", ["planted-bisection"], k=2, regularization=5.0)

@@ -517,16 +517,6 @@ ENTRIES: tuple[Entry, ...] = (
         )
         for mechanism in ("wishart-difference", "nuclear-laplace")
     ),
-    *(
-        Entry(
-            "private_whole_spectrum",
-            all_graph_neighbours,
-            poisoned_graph(),
-            options={"matrix": matrix},
-            module="dpgraph.problems.matrices.diagnostics",
-        )
-        for matrix in ("adjacency", "laplacian")
-    ),
     NetworkxEntry("one_exchange", networkx_neighbours(graphs=iterate_neighbours), poisoned_networkx_graph()),
     NetworkxEntry(
         "spectral_bisection",

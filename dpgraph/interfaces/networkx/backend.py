@@ -16,7 +16,11 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
+from scipy import linalg
+from scipy.optimize import isotonic_regression
 
+from dpgraph.arguments import require_delta
+from dpgraph.bounds import spectra
 from dpgraph.denoise.modularity import BlockWeights
 from dpgraph.denoise.modularity import modularity as modularity_of
 from dpgraph.exceptions import InvalidParameterError, MechanismHalted
@@ -35,7 +39,7 @@ from dpgraph.interfaces.networkx.private_graph import (
     refused,
     should_run,
 )
-from dpgraph.privacy.call import Call, open_call
+from dpgraph.privacy.call import Call, Measurement, open_call
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
 from dpgraph.problems.communities.api import private_communities
@@ -43,8 +47,8 @@ from dpgraph.problems.counts.degrees import private_degrees
 from dpgraph.problems.counts.subgraphs import private_transitivity
 from dpgraph.problems.cut.api import private_max_cut
 from dpgraph.problems.embedding.api import private_normalized_adjacency
-from dpgraph.problems.matrices.diagnostics import private_whole_spectrum
 from dpgraph.releases.totals import release_block_weights, release_weight
+from dpgraph.results.adjacency import DENSE_LIMIT
 from dpgraph.typing import FloatArray, IntArray
 
 __all__ = [
@@ -200,16 +204,39 @@ def transitivity(G: PrivateGraph, *, asked: Asked) -> float:
     return private_transitivity(G, **asked.arguments()).value
 
 
+def _whole_spectrum(
+    G: PrivateGraph, weight: str | None, asked: Asked, name: str, change: Callable[[float, int], float]
+) -> FloatArray:
+    """All eigenvalues with noise; the nearest increasing vector is never farther from the exact one.
+
+    Neither matrix is normalised, so that nothing has to be known about the degrees and nothing halts.
+    """
+    if len(G) > DENSE_LIMIT:
+        raise InvalidParameterError(
+            f"all eigenvalues are computed from a dense matrix, for at most {DENSE_LIMIT} vertices; got {len(G)}. "
+            "dpgraph.private_spectrum releases the largest ones of any graph"
+        )
+    require_delta(asked.budget["delta"], name, "private_normalized_adjacency(mechanism='randomized-response')")
+    graph, call = _opened(G, asked, weight)
+    dense = graph.multiply(np.eye(len(G)))
+    if name == "laplacian spectrum":
+        dense = np.diag(graph.degrees()) - dense
+    bound = change(graph.max_weight, len(G))
+    noisy = call.release(Measurement(name, linalg.eigvalsh(dense), l2=bound, few=True)).value
+    return np.asarray(isotonic_regression(noisy).x)
+
+
 @answered_privately
 def adjacency_spectrum(G: PrivateGraph, weight: str | None = "weight", *, asked: Asked) -> FloatArray:
-    """All eigenvalues of the adjacency matrix, noisy, increasing: :mod:`dpgraph.problems.matrices.diagnostics`."""
-    return private_whole_spectrum(G, "adjacency", **asked.arguments(weight)).values
+    """All eigenvalues of the adjacency matrix, noisy and increasing."""
+    return _whole_spectrum(G, weight, asked, "adjacency spectrum", spectra.whole_adjacency_spectrum)
 
 
 @answered_privately
 def laplacian_spectrum(G: PrivateGraph, weight: str | None = "weight", *, asked: Asked) -> FloatArray:
-    """All eigenvalues of the Laplacian, increasing, with noise: see :mod:`dpgraph.problems.matrices.diagnostics`."""
-    return private_whole_spectrum(G, "laplacian", **asked.arguments(weight)).values
+    """All eigenvalues of the Laplacian, noisy, nonnegative and increasing."""
+    values = _whole_spectrum(G, weight, asked, "laplacian spectrum", spectra.whole_laplacian_spectrum)
+    return np.maximum(values, 0.0)
 
 
 def _release_cut(

@@ -163,15 +163,13 @@ def _automatic(facts: Facts, given: dict[str, Any]) -> _Plan:
     chosen = choose_mechanism(facts.n, columns, facts.epsilon, facts.delta, weighted=facts.weighted)
     if isinstance(chosen, str):
         return _plan(chosen, answers if chosen == ANSWERS else products, facts)
-    release: dict[str, Release] = {ANSWERS: partial(EMBEDDINGS[ANSWERS].run, answers)}
+    release: dict[str, Release] = {
+        ANSWERS: partial(EMBEDDINGS[ANSWERS].run, answers),
+        PRODUCTS: partial(EMBEDDINGS[PRODUCTS].run, products),
+    }
     if chosen.question == RESIDUAL:
         return _Plan(partial(_by_residual, chosen, release[ANSWERS], products))
-    release[PRODUCTS] = partial(EMBEDDINGS[PRODUCTS].run, products)
-    if columns == 1:
-        release[PRODUCTS] = partial(noisy_power.release_vector_of_even_degrees, products)
-    return _Plan(
-        partial(_by_unevenness, chosen, release, columns), Spending(0.0 if columns == 1 else facts.delta, staged=True)
-    )
+    return _Plan(partial(_by_unevenness, chosen, release, columns), Spending(facts.delta, staged=True))
 
 
 def _by_unevenness(
@@ -179,7 +177,7 @@ def _by_unevenness(
 ) -> PrivateNormalizedAdjacency:
     """Release one bit about the degrees, then what it chooses; the rest of the budget is free after it."""
     name = chosen.then(release_unevenness(graph, columns, call))
-    return release[name](graph, call.decide(pure=name == ANSWERS or columns == 1))
+    return release[name](graph, call.decide(pure=name == ANSWERS))
 
 
 def _by_residual(

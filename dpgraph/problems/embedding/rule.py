@@ -4,10 +4,10 @@ Randomised response adds noise of standard deviation s = 1/(2 sinh(epsilon/2)) t
 eigenvalue lambda comes out with an error of about s sqrt(n)/lambda. The noisy power method, with r columns whose
 longest rows have length k, has an error of about k sqrt(2 n)/(mu lambda). If degrees are even, k = sqrt(r/n), and
 public arguments say which error is smaller. If they are uneven, as in nearly all real graphs, k hardly depends on n,
-and answers win up to a ratio of the order of sqrt(n). Where the two cases differ, one private bit decides.
+and answers win; so they do where edges are few. Where the cases differ, one private bit decides.
 
 The noise of a single vector does not grow with degrees of ordinary unevenness. Answers take over at large epsilon,
-earlier if a few vertices hold much of all degrees, and in between if the degrees are far from the vector.
+and earlier if the degrees are far from the vector.
 """
 
 import math
@@ -50,67 +50,44 @@ def choose_mechanism(n: int, rank: int, epsilon: float, delta: float, *, weighte
         return "noisy-power"
     if rank == 1:
         return _choose_for_vector(n, epsilon)
-    ratio = noise_ratio(n, rank, epsilon, delta)
-    if ratio <= EMBEDDING_RULE.even_ratio:
+    if noise_ratio(n, rank, epsilon, delta) <= EMBEDDING_RULE.even_ratio:
         return "randomized-response"
-    if ratio <= max(EMBEDDING_RULE.uneven_ratio * math.sqrt(n), EMBEDDING_RULE.largest_ratio):
-        return Undecided(UNEVENNESS, _answers_if_positive)
-    return "noisy-power"
+    return Undecided(UNEVENNESS, lambda excess: "randomized-response" if excess > 0 else "noisy-power")
 
 
 def _choose_for_vector(n: int, epsilon: float) -> str | Undecided:
     answer = answer_noise(epsilon)
     if answer * math.sqrt(n) <= EMBEDDING_RULE.vector_column or answer <= EMBEDDING_RULE.vector_entry:
         return "randomized-response"
-    if epsilon >= EMBEDDING_RULE.vector_by_degrees:
-        return Undecided(UNEVENNESS, _answers_if_positive)
     if epsilon >= EMBEDDING_RULE.vector_by_residual:
         return Undecided(RESIDUAL, partial(_by_residual, n, epsilon))
     return "noisy-power"
 
 
-def _answers_if_positive(excess: float) -> str:
-    return "randomized-response" if excess > 0 else "noisy-power"
-
-
 def _by_residual(n: int, epsilon: float, start: Start) -> str:
-    """Answers where they find a vector that the degrees do not show, and products, starting from those, do not.
+    """Answers where they find a vector that the degrees do not show, and products, starting from those, hardly do.
 
     The noise of answers has norm sqrt(n)/(2 sinh(epsilon/2)), that of one count of each vertex sqrt(n)/epsilon; the
     eigenvalue is larger than the quotient of the degrees.
     """
     answers, counts, quotient = math.sqrt(n) * answer_noise(epsilon), math.sqrt(n) / epsilon, start.residual.quotient
-    found = answers < EMBEDDING.answers_find * quotient and counts > EMBEDDING.products_find * quotient
+    hard = counts > EMBEDDING.products_find * quotient or epsilon >= EMBEDDING_RULE.vector_by_answers
+    found = answers < EMBEDDING.answers_find * quotient and hard
     return "randomized-response" if found and start.residual.is_large else "noisy-power"
 
 
 def release_unevenness(graph: Graph, rank: int, call: Call) -> float:
-    """A number that is positive if a few vertices hold much of all degrees, or there are few edges for the noise.
+    """A number that is positive if a few vertices hold much of all degrees, or there are few edges for the products.
 
     Only its sign may be published. A small stage of the whole call is spent
     (:meth:`~dpgraph.privacy.call.Call.decide` gives the rest).
     """
-    n, whole, delta = graph.n_vertices, call.ledger.epsilon, call.ledger.delta
-    epsilon = EMBEDDING_RULE.share * whole
-    if delta > 0:
-        epsilon = min(epsilon, free_choice_epsilon(whole, delta))
-    multiple, share = EMBEDDING_RULE.vector_uneven if rank == 1 else EMBEDDING_RULE.columns_uneven
-    degrees = graph.degrees()
-    excess = float(np.maximum(degrees - multiple * degrees.mean(), 0.0).sum() - share * degrees.sum())
-    if rank > 1:
-        ratio = noise_ratio(n, rank, whole, delta)
-        missing = n * _even_degree(n, ratio, whole) - float(degrees.sum())
-        excess = max(excess, missing) if ratio <= EMBEDDING_RULE.uneven_ratio * math.sqrt(n) else missing
+    whole, delta = call.ledger.epsilon, call.ledger.delta
+    epsilon = min(EMBEDDING_RULE.share * whole, free_choice_epsilon(whole, delta))
+    degrees, share = graph.degrees(), EMBEDDING_RULE.uneven
+    excess = float(np.maximum(degrees - degrees.mean(), 0.0).sum() - share * degrees.sum())
+    least = min(EMBEDDING_RULE.least_degree * math.sqrt(2 * rank) / gdp_mu(whole, delta), graph.n_vertices)
+    missing = graph.n_vertices * least - float(degrees.sum())
     bound = sensitivity.degree_excess(graph.max_weight, share)
-    measurement = Measurement("choice by degrees", np.array([excess]), l1=bound)
+    measurement = Measurement("choice by degrees", np.array([max(excess, missing)]), l1=bound)
     return call.at_epsilon(epsilon).release(measurement).number
-
-
-def _even_degree(n: int, ratio: float, epsilon: float) -> float:
-    """Average degree up to which answers are taken where degrees are even."""
-    if ratio > EMBEDDING_RULE.largest_ratio:
-        return 0.0
-    return min(
-        EMBEDDING_RULE.ratio_per_noise * math.sqrt(n) * answer_noise(epsilon) / (ratio - EMBEDDING_RULE.even_ratio),
-        float(n),
-    )

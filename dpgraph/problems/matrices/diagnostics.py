@@ -1,20 +1,12 @@
-"""Private spectra and private coherence: look before you choose a rank.
-
-All eigenvalues of an adjacency matrix or of a Laplacian cost what one count costs: these are not normalised, so nothing
-has to be known about the degrees and nothing halts.
-"""
+"""Private spectra and private coherence: look before you choose a rank."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
-from scipy import linalg
-from scipy.optimize import isotonic_regression
 
-from dpgraph.arguments import check_choice, check_integer, check_optional_delta, require_delta
-from dpgraph.bounds import spectra
+from dpgraph.arguments import check_integer, check_optional_delta, require_delta
 from dpgraph.bounds.neighbours import EdgeNeighbours
 from dpgraph.exceptions import InvalidParameterError, MechanismHalted
 from dpgraph.inputs.graphs import open_graph
@@ -41,7 +33,6 @@ from dpgraph.releases.normalized import (
     release_lower_bound,
 )
 from dpgraph.result import Result, TableResult
-from dpgraph.results.adjacency import DENSE_LIMIT
 from dpgraph.typing import FloatArray
 
 #: A pure alternative to the spectra.
@@ -49,12 +40,6 @@ _PURE = "private_normalized_adjacency(mechanism='randomized-response')"
 _GAP_SHARE = 0.6
 #: Share of the slack of each of two good events; the certificate of the eigenvalues has the rest.
 _EVENT_SLACK = 0.498
-
-Matrix = Literal["adjacency", "laplacian"]
-_BOUNDS: dict[Matrix, Callable[[float, int], float]] = {
-    "adjacency": spectra.whole_adjacency_spectrum,
-    "laplacian": spectra.whole_laplacian_spectrum,
-}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -197,79 +182,6 @@ def private_spectrum(  # noqa: PLR0913
     stride = 2 if rectangular else 1
     _, spectrum = release_spectrum(matrix, values, opened.neighbours, opened.call, stride=stride)
     return PrivateSpectrum(spectrum.values, spectrum.scale, None, opened.call.report())
-
-
-def private_whole_spectrum(  # noqa: PLR0913
-    G: Any,
-    matrix: Matrix = "adjacency",
-    *,
-    epsilon: float,
-    delta: float = 0.0,
-    weight: str | None = None,
-    max_weight: float | None = None,
-    symmetrize: bool = False,
-    accountant: PrivacyAccountant | None = None,
-    rng: int | np.random.Generator | None = None,
-) -> PrivateSpectrum:
-    r"""Release all eigenvalues of the adjacency matrix or of the Laplacian of a graph of up to 5000 vertices.
-
-    Parameters
-    ----------
-    G, epsilon, weight, max_weight, symmetrize, accountant, rng
-        As for :func:`dpgraph.private_max_cut`.
-    matrix : {"adjacency", "laplacian"}
-        A, or diag(degrees) - A; neither is normalised.
-    delta : float
-        0 < delta < 1 is needed.
-
-    Returns
-    -------
-    PrivateSpectrum
-        `values` has shape (n,) and increases: the increasing vector (nonnegative for the Laplacian) nearest to the
-        noisy one, which is never farther from the exact one.
-
-    Raises
-    ------
-    InvalidGraphError, InvalidParameterError, BudgetExceededError
-        Bad input, or more than 5000 vertices; the accountant refuses.
-
-    Notes
-    -----
-    *Guarantee.* (epsilon, delta)-DP for graphs that differ in the weight of one vertex pair by at most w, w being
-    `max_weight`; the l2-sensitivity of all values together is
-    :func:`~dpgraph.bounds.spectra.whole_adjacency_spectrum` or its twin for the Laplacian. Eigenvalues
-    smaller than the noise (``std``, about 6 w for an adjacency matrix at epsilon = 1, delta = 1e-6) say little.
-
-    References
-    ----------
-    A. J. Hoffman, H. W. Wielandt, "The variation of the spectrum of a normal matrix", Duke Math. J. 20 (1953).
-    M. Hay, V. Rastogi, G. Miklau, D. Suciu, "Boosting the accuracy of differentially private histograms through
-    consistency", PVLDB 3 (2010) (isotonic regression of a noisy sorted vector).
-
-    Examples
-    --------
-    >>> import networkx as nx
-    >>> private = private_whole_spectrum(nx.complete_graph(200), epsilon=2.0, delta=1e-6, rng=0)
-    >>> len(private.values), bool(abs(private.values[-1] - 199) < 5 * private.std)
-    (200, True)
-    """
-    check_choice("matrix", matrix, _BOUNDS)
-    source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
-    if source.n_vertices > DENSE_LIMIT:
-        raise InvalidParameterError(
-            f"all eigenvalues are computed from a dense matrix, for at most {DENSE_LIMIT} vertices; "
-            f"got {source.n_vertices}. private_spectrum releases the largest ones of any graph"
-        )
-    delta = require_delta(delta, "private_whole_spectrum", _PURE)
-    call = open_call(epsilon=epsilon, delta=delta, accountant=accountant, relation=Edge(), noise=rng)
-    graph = source.read()
-    dense = graph.multiply(np.eye(graph.n_vertices))
-    if matrix == "laplacian":
-        dense = np.diag(graph.degrees()) - dense
-    bound = _BOUNDS[matrix](graph.max_weight, graph.n_vertices)
-    noisy, std = call.release(Measurement(f"{matrix} spectrum", linalg.eigvalsh(dense), l2=bound, few=True))
-    values = isotonic_regression(noisy).x
-    return PrivateSpectrum(np.maximum(values, 0.0) if matrix == "laplacian" else values, std, None, call.report())
 
 
 def private_coherence(

@@ -188,7 +188,7 @@ def _data(entry: Entry) -> tuple[dict[str, Gene], Inputs]:
 
 
 #: Largest number of vertices, by what a call costs.
-_LARGEST = {"private_normalized_adjacency": 400, "private_degrees": 300, "private_whole_spectrum": 60}
+_LARGEST = {"private_normalized_adjacency": 400, "private_degrees": 300}
 
 
 def _graph(genome: Genome, entry: Entry) -> tuple[Data, Data]:

@@ -31,16 +31,13 @@ def first_share() -> float:
     return EMBEDDING.vector_total_share + RESIDUAL.share
 
 
-def release_start(graph: Graph, epsilon: float, call: Call, *, are_even: bool = False) -> Start:
+def release_start(graph: Graph, epsilon: float, call: Call) -> Start:
     """Release what the products of a single vector start from, for at most :func:`first_share` of epsilon.
 
-    `call` takes the lines; `are_even` says that degrees are known to be even, so that how far they are from the vector
-    need not be asked.
+    `call` takes the lines.
     """
     total = call.at_epsilon(EMBEDDING.vector_total_share * epsilon)
     mean = 2 * release_total_weight(graph, total).value / graph.n_vertices
-    if are_even:
-        return Start(mean, DegreeResidual(0.0, is_large=False))
     return Start(mean, release_degree_residual(graph, mean, call.at_epsilon(epsilon)))
 
 
@@ -49,12 +46,6 @@ def release_vector(options: NoisyPower, graph: Graph, start: Start, call: Call) 
     tau = regularize(options.regularization, start.mean_degree, graph.max_weight)
     released = release_leading_vector(graph, start.residual, call, regularization=tau, denoise=options.denoise)
     return published(graph, call, "noisy-power", released.degrees, tau, released.basis, released.core)
-
-
-def release_vector_of_even_degrees(options: NoisyPower, graph: Graph, call: Call) -> PrivateNormalizedAdjacency:
-    """The same with its start, where degrees are known to be even."""
-    start = release_start(graph, call.epsilon, call, are_even=True)
-    return release_vector(options, graph, start, call.part(1 - EMBEDDING.vector_total_share))
 
 
 def _run(options: NoisyPower, graph: Graph, call: Call) -> PrivateNormalizedAdjacency:
