@@ -40,7 +40,6 @@ CANDIDATES = {
     "core_ratio": (2.5, 4.0, 6.0),
     "core_part": (0.7, 0.8, 0.85, 0.9, 1.0),
     "core_best": (1.0, 1.25, 1.5, 1.8),
-    "core_beside_head": (1.2, 1.5, 1.8, 2.5),
     "least_core": (25, 50, 100),
     "most_core": (1500, 3000),
     "most_vectors": (8, 16, 24, 40),

@@ -101,8 +101,7 @@ class Communities:
     # Rows answer pair by pair while the edges to rows before them are this many standard deviations of answers; > 0
     core_ratio: float = 4.0
     core_part: float = 0.8  # ... or this part of the largest such number; in (0, 1]
-    core_best: float = 1.5  # None do if the largest such number is less; > 0
-    core_beside_head: float = 1.8  # ... or less than this, where the first rows would read each other instead; > 0
+    core_best: float = 1.8  # None do if the largest such number is less; > 0
     least_core: int = 50  # At least so many rows; >= 3
     most_core: int = 3000  # At most so many
     most_vectors: int = 24  # Of answers: at most so many eigenvectors; >= 1

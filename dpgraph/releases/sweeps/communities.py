@@ -203,7 +203,7 @@ class _Run:
         n = graph.n_vertices
         order = degree_order(degrees.values, call.generator)
         reading = round(COMMUNITIES.head * n) if schedule.sweeps == COMMUNITIES.head_sweeps and n > 1 else 0
-        least = core_best * (COMMUNITIES.core_beside_head if reading else COMMUNITIES.core_best)
+        least = core_best * COMMUNITIES.core_best
         answering = core_size(degrees.values[order] / graph.max_weight, call.epsilon, least)
         self.answers, self.core = answering > 0, Core(order, answering or reading)
         self.labels = np.zeros(n, dtype=np.int64)
