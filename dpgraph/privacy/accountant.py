@@ -35,6 +35,8 @@ class Spent(NamedTuple):
     pure: float = 0.0
     #: Of all calls.
     relation: Relation | None = None
+    #: Whether the noise of any call can be made again from its seed.
+    seeded: bool = False
 
 
 class PrivacyAccountant:
@@ -179,7 +181,7 @@ class PrivacyAccountant:
 
     def _after(self, spent: Spent, ledger: Ledger) -> Spent:
         """What will have been charged after this call; raises if it may not be charged."""
-        mu_squared, slack, pure, relation = spent
+        mu_squared, slack, pure, relation, seeded = spent
         if relation is not None and relation.key != ledger.relation.key:
             raise InvalidParameterError(
                 f"this accountant protects neighbours that differ by {relation.words}; the call asks for "
@@ -197,7 +199,7 @@ class PrivacyAccountant:
                 f"epsilon={left.epsilon:.4g}, delta={left.delta:.4g}. Nothing was read and nothing was spent; "
                 "ask for less, or stop releasing from this data set"
             )
-        return Spent(mu_squared, slack, pure, ledger.relation)
+        return Spent(mu_squared, slack, pure, ledger.relation, seeded or ledger.seeded)
 
     def _fits(self, mu_squared: float, slack: float, pure: float) -> bool:
         left, delta = self._total.epsilon * (1 + ROUNDING) - pure, self._total.delta
@@ -217,6 +219,6 @@ class PrivacyAccountant:
             adjacency="nothing released yet" if spent.relation is None else spent.relation.words,
             relation="" if spent.relation is None else spent.relation.key,
             entries=tuple(entry for ledger in self._ledgers for entry in ledger.report().entries),
-            seeded=any(ledger.seeded for ledger in self._ledgers),
+            seeded=spent.seeded,
             delta_slack=spent.slack,
         )

@@ -28,8 +28,8 @@ _SCHEMA = (
     "CREATE TABLE total (epsilon REAL NOT NULL, delta REAL NOT NULL)",
     """CREATE TABLE calls (
         id INTEGER PRIMARY KEY, time TEXT NOT NULL, process INTEGER NOT NULL,
-        epsilon REAL NOT NULL, delta REAL NOT NULL, seeded INTEGER NOT NULL,
-        mu_squared REAL NOT NULL, slack REAL NOT NULL, pure REAL NOT NULL,
+        epsilon REAL NOT NULL, delta REAL NOT NULL,
+        mu_squared REAL NOT NULL, slack REAL NOT NULL, pure REAL NOT NULL, seeded INTEGER NOT NULL,
         relation TEXT NOT NULL, words TEXT NOT NULL
     )""",
     "CREATE TRIGGER no_change BEFORE UPDATE ON calls BEGIN SELECT RAISE(ABORT, 'a charge is final'); END",
@@ -128,8 +128,9 @@ class FileAccountant(PrivacyAccountant):
         with self._transaction() as database:
             spent = self._after(_state(database), ledger)
             now = datetime.now(UTC).isoformat(timespec="seconds")
-            call = (now, os.getpid(), ledger.epsilon, ledger.delta, ledger.seeded)
-            line = (*call, spent.mu_squared, spent.slack, spent.pure, ledger.relation.key, ledger.relation.words)
+            call = (now, os.getpid(), ledger.epsilon, ledger.delta)
+            sums = (spent.mu_squared, spent.slack, spent.pure, spent.seeded)
+            line = (*call, *sums, ledger.relation.key, ledger.relation.words)
             database.execute(f"INSERT INTO calls VALUES (NULL{', ?' * len(line)})", line)
         self._ledgers.append(ledger)
 
@@ -162,9 +163,9 @@ class FileAccountant(PrivacyAccountant):
 
 
 def _state(database: sqlite3.Connection) -> Spent:
-    query = "SELECT mu_squared, slack, pure, relation, words FROM calls ORDER BY id DESC LIMIT 1"
-    for mu_squared, slack, pure, *relation in database.execute(query):
+    query = "SELECT mu_squared, slack, pure, seeded, relation, words FROM calls ORDER BY id DESC LIMIT 1"
+    for mu_squared, slack, pure, seeded, *relation in database.execute(query):
         if not all(isinstance(value, float) and 0 <= value < math.inf for value in (mu_squared, slack, pure)):
             raise sqlite3.DatabaseError("damaged")
-        return Spent(mu_squared, slack, pure, Relation(*relation))
+        return Spent(mu_squared, slack, pure, Relation(*relation), bool(seeded))
     return Spent()

@@ -54,6 +54,14 @@ def test_calls_of_two_accountants_of_one_file_add_up(path):
     assert first.remaining.epsilon == 0
 
 
+def test_a_report_says_that_another_process_had_a_seed(path):
+    spend(FileAccountant(path, epsilon=1.0), 0.1, noise=None)
+    assert not FileAccountant(path).report().seeded
+    spend(FileAccountant(path), 0.1, noise=0)
+    spend(FileAccountant(path), 0.1, noise=None)
+    assert FileAccountant(path).report().seeded
+
+
 def test_a_file_protects_one_neighbouring_relation(path):
     spend(FileAccountant(path, epsilon=1.0), 0.1)
     with pytest.raises(InvalidParameterError, match="neighbouring relation"):
