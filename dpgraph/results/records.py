@@ -52,12 +52,12 @@ class PrivateAnswers(TableResult):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PrivateSymmetricMatrix(Result):
-    """A symmetric matrix with pure-DP noise.
+    """A symmetric matrix with noise.
 
     Parameters
     ----------
     matrix : ndarray, shape (d, d)
-        Unbiased; symmetric.
+        Symmetric; unbiased where nothing was projected.
     privacy : PrivacyReport
         The guarantee.
     approximate_sampler : bool
