@@ -45,7 +45,6 @@ def open_graph(
     weight: str | None = None,
     max_weight: float | None = None,
     symmetrize: bool = False,
-    products: bool = True,
 ) -> GraphSource:
     """Check the public side of a graph and return the door to its private side.
 
@@ -53,16 +52,13 @@ def open_graph(
     edges are summed, self-loops are dropped, weights are capped at `max_weight`; with `symmetrize` a pair gets the
     heavier of its two arcs. Each of these maps neighbouring graphs to neighbouring graphs. ``weight=None`` counts every
     edge as 1; entries of a matrix are weights in any case, and ``weight="weight"`` declares them: see
-    :func:`is_weighted`. With `products`, what multiplying by the matrix needs is imported here, hence before the debit.
+    :func:`is_weighted`.
     """
     if weight is not None and max_weight is None:
         raise InvalidParameterError(
             f"weight={weight!r} needs max_weight=, a public upper bound on a weight (it sets the noise); "
             "got max_weight=None"
         )
-    if products:
-        import dpgraph.linalg.kernels  # noqa: F401
-
     cap = 1.0 if max_weight is None else check_scale("max_weight", max_weight)
     nodes, edges = public_side(G, weight, symmetrize)
     counted = not is_matrix(G)

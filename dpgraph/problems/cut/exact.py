@@ -9,9 +9,9 @@ from scipy.sparse.linalg import LinearOperator
 
 from dpgraph.arguments import check_choice, check_integer
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
+from dpgraph.graph import vertex_sets
 from dpgraph.inputs.graphs import as_graph
 from dpgraph.results.adjacency import DENSE_LIMIT, FactoredOperator
-from dpgraph.results.communities import make_communities
 from dpgraph.results.igraph_views import igraph_clustering, igraph_cut
 from dpgraph.sos.cut.base import CutObjective
 from dpgraph.sos.cut.bisection import solve_bisection
@@ -250,5 +250,5 @@ def _objective(G: Any, weight: str | None) -> tuple[CutObjective, tuple[Hashable
 
 def _cut_result(solution: Solution, nodes: tuple[Hashable, ...]) -> CutResult:
     """The solution in the labels of the caller."""
-    first, second = make_communities(nodes, solution.labels, 2)
+    first, second = vertex_sets(nodes, solution.labels, 2)
     return CutResult(partition=(first, second), **solution.shared())
