@@ -140,8 +140,8 @@ def refuse_directed(directed: bool, symmetrize: bool) -> None:
     """Raise InvalidGraphError for a directed graph that is not to be symmetrised."""
     if directed and not symmetrize:
         raise InvalidGraphError(
-            "expected an undirected graph; got a directed one. Pass symmetrize=True to join each pair of vertices "
-            "by the heavier of its two arcs"
+            "expected an undirected graph; got a directed one. Make it undirected first; where the function takes it, "
+            "symmetrize=True joins each pair of vertices by the heavier of its two arcs"
         )
 
 
@@ -230,7 +230,8 @@ def _matrix_side(G: Any, weight: str | None, symmetrize: bool) -> Side:
         if A.nnz and abs(A - transposed).max() > 1e-12 * max(1.0, float(abs(A).max())):
             raise InvalidGraphError(
                 "expected a symmetric adjacency matrix; this one differs from its transpose. "
-                "Pass symmetrize=True to keep the larger of the two entries of each pair"
+                "Pass A.maximum(A.T), or symmetrize=True where the function takes it, to keep the larger of the two "
+                "entries of each pair"
             )
         return _mirrored(sparse.triu(A, k=1, format="coo"))
 
@@ -310,6 +311,7 @@ def _check_values(data: FloatArray, signed: bool) -> None:
         raise InvalidGraphError("expected finite weights; at least one weight is NaN or infinite")
     if not signed and data.size and data.min() < 0:
         raise InvalidGraphError(
-            "expected nonnegative weights; at least one weight is negative. Private mechanisms bound what one edge "
-            "can change by weights in [0, max_weight], and directed graphs are joined by the heavier arc"
+            "expected nonnegative weights; at least one weight is negative. Exact max_cut and max_bisection take "
+            "negative weights; private functions need weights in [0, max_weight], constraint problems and joined arcs "
+            "nonnegative ones"
         )
