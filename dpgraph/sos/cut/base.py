@@ -71,9 +71,16 @@ class CutObjective(ABC):
         """Numbers 0, 1, ... of groups of vertices with equal `pattern`, split into connected parts where known."""
         return np.unique(pattern, return_inverse=True)[1].astype(np.int64)
 
-    def reduced(self) -> tuple[CutObjective, IntArray, Callable[[FloatArray], FloatArray]]:
-        """An objective on fewer vertices, worth a constant less, their numbers, and the best extension of its cuts."""
+    def reduced(self, most: int = 3) -> tuple[CutObjective, IntArray, Callable[[FloatArray], FloatArray]]:
+        """An objective without vertices of degree up to `most`, where known, what is kept, the best extension of cuts.
+
+        Extended cuts are worth the same, up to the growth of `slack`.
+        """
         return self, np.arange(self.n_vertices), np.copy
+
+    def unfrustrated(self) -> FloatArray | None:
+        """Signs (n,) that meet the sum of the positive entries, if there are such, where that is easily known."""
+        return None
 
     def values(self, signs: FloatArray) -> FloatArray:
         """Cut values of the columns of `signs` (n,) or (n, c)."""

@@ -118,10 +118,24 @@ class SparseObjective(_ListedObjective):
         merged.slack = self.slack + self._contraction_slack(group)
         return merged
 
-    def reduced(self) -> tuple[CutObjective, IntArray, Callable[[FloatArray], FloatArray]]:
-        """The objective without vertices of degree at most three."""
-        matrix, kept, lift = reduce_low_degree(self.matrix)
-        return SparseObjective(matrix), kept, lift
+    def reduced(self, most: int = 3) -> tuple[CutObjective, IntArray, Callable[[FloatArray], FloatArray]]:
+        """The objective without vertices of degree at most `most` <= 3.
+
+        The sum of the absolute weights does not grow, so no rounding of an entry is worth more than its share u.
+        """
+        matrix, kept, lift, roundings = reduce_low_degree(self.matrix, most)
+        value = self.cut_value(lift(np.ones(kept.size)))  # all of what is kept is on one side
+        core = SparseObjective(matrix, 0.25 * math.fsum(matrix.data) + value)
+        core.integral = self.integral
+        exact = self.exact_sums and on_binary_grid(np.array([self.constant]))
+        magnitude = float(np.abs(self.entries).sum()) + abs(self.constant)
+        core.slack = self.slack + (0.0 if exact else rounding_slack(roundings + 2, magnitude))
+        return core, kept, lift
+
+    def unfrustrated(self) -> FloatArray | None:
+        """In time O(nnz)."""
+        signs = np.zeros(self.n_vertices)
+        return signs if kernels.satisfy_all(self.rows, signs) else None
 
     def is_semidefinite(self, diagonal: FloatArray) -> bool | None:
         """Proof by sparse elimination and a Cholesky factorisation of what remains."""

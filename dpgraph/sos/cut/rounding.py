@@ -33,6 +33,8 @@ def hyperplane_rounding(
     For nonnegative weights each is worth 0.878 times the relaxation in expectation (Goemans, Williamson 1995).
     """
     n, k = vectors.shape
+    if k == 1:
+        return vectors  # a cut
     best = np.empty((n, 0))
     chunk = max(1, _CHUNK_ENTRIES // n)
     for first in range(0, rounds, chunk):
