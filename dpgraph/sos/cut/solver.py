@@ -33,7 +33,8 @@ def solve_max_cut(
         bar.update()
         cuts = hyperplane_rounding(core, root.vectors, options.rounds, generator, keep=options.starts)
         known = to_beat(core, float(core.values(one_opt(core, cuts)).max()))
-        root = close_gap(core, root, known, generator)
+        if core.integral:
+            root = close_gap(core, root, known, generator)
         tree = condition(
             core, root, options, generator, weights=core.vertex_weights(), lower_bound=known, on_seed=bar.update
         )
@@ -53,12 +54,12 @@ def solve_max_cut(
 def close_gap(
     objective: CutObjective, root: LowRankSolution, beat: float, rng: np.random.Generator
 ) -> LowRankSolution:
-    """The relaxation solved again if its tolerance is all that keeps it from showing that no value above `beat` is left.
+    """The relaxation solved again if its tolerance is all that keeps it from showing that nothing above `beat` is left.
 
-    That is where values are whole numbers and that of the relaxation is below the next one.
+    That is where cuts are whole numbers, `beat` is next to one, and the relaxation is worth less.
     """
     room = beat - root.value
-    if not objective.integral or room < _LEAST_ROOM or root.certificate.bound <= beat:
+    if room < _LEAST_ROOM or root.certificate.bound <= beat:
         return root
     scale = max(abs(objective.constant), abs(root.value))
     again = solve_low_rank(
