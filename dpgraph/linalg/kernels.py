@@ -3,10 +3,11 @@
 from typing import Any
 
 import numpy as np
-from numba import get_num_threads, prange
+from numba import get_num_threads, prange, set_num_threads
 from numpy.typing import NDArray
 
 from dpgraph.compiled import njit
+from dpgraph.threads import thread_count
 from dpgraph.typing import FloatArray, IntArray
 
 #: Multiplications below which starting a second thread costs more than it saves.
@@ -23,11 +24,16 @@ def csr_rows_times_block(A: Any, rows: IntArray, block: FloatArray) -> FloatArra
     """Selected rows of (CSR matrix times dense (n, k) array)."""
     if not _worth_sharing(A, block):
         return np.asarray(A[rows] @ block)  # on one thread nothing here is faster than scipy
-    return _rows_times_block(A.indptr, A.indices, A.data, rows, np.ascontiguousarray(block))
+    threads = get_num_threads()
+    set_num_threads(min(threads, thread_count()))
+    try:
+        return _rows_times_block(A.indptr, A.indices, A.data, rows, np.ascontiguousarray(block))
+    finally:
+        set_num_threads(threads)
 
 
 def _worth_sharing(A: Any, block: FloatArray) -> bool:
-    return A.nnz * block.shape[1] > _PARALLEL_WORK and get_num_threads() > 1
+    return A.nnz * block.shape[1] > _PARALLEL_WORK and thread_count() > 1
 
 
 @njit(parallel=True)

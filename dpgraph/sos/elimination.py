@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from dpgraph.compiled import njit
+from dpgraph.threads import Stop, on_thread
 from dpgraph.typing import FloatArray, IntArray
 
 #: Outcomes of :func:`eliminate_low_degree`.
@@ -74,11 +75,11 @@ def take_row(pool: RowPool, v: int) -> int:
         if pool.degree[pool.columns[p]] >= 0:
             pool.columns[last], pool.values[last] = pool.columns[p], pool.values[p]
             last += 1
-    return last - first
+    return int(last - first)
 
 
 @njit()
-def subtract_row(
+def subtract_row(  # noqa: PLR0913
     pool: RowPool, u: int, pivot: int, count: int, factor: float, drop_zeros: bool, out: Row, used: int
 ) -> tuple[RowPool, int]:
     """Row u minus `factor` times the `count` entries of an eliminated row, without u: the pool, its used size.
@@ -187,7 +188,7 @@ def eliminate_low_degree(
     The matrix is symmetric CSR with sorted indices and no diagonal; `diagonal` is overwritten. The outcome is
     INDEFINITE when a pivot is not positive, TOO_LARGE when elimination would cost too much, DENSE otherwise.
     """
-    outcome, pool = _eliminate(indptr, indices, data, diagonal, dense_limit)
+    outcome, pool = on_thread(_eliminate, indptr, indices, data, diagonal, dense_limit)
     if outcome != DENSE:
         return outcome, np.empty((0, 0))
     rest, kept = remaining(pool)
@@ -216,9 +217,9 @@ def _unlink(v: int, degree: IntArray, head: IntArray, after: IntArray, before: I
         before[after[v]] = before[v]
 
 
-@njit()
+@njit(nogil=True)
 def _eliminate(
-    indptr: IntArray, indices: IntArray, data: FloatArray, diagonal: FloatArray, dense_limit: int
+    indptr: IntArray, indices: IntArray, data: FloatArray, diagonal: FloatArray, dense_limit: int, stop: Stop
 ) -> tuple[int, RowPool]:
     """The outcome, and the rows that are left."""
     n = diagonal.size
@@ -232,7 +233,7 @@ def _eliminate(
     left = n
     smallest = 0
     milestone, left_before = _FIRST_FORECAST, 0
-    while left > 0:
+    while left > 0 and not stop[0]:
         while head[smallest] < 0:
             smallest += 1
         if left <= dense_limit and (smallest >= _DENSE_SHARE * left or smallest > _LARGEST_PIVOT_DEGREE):

@@ -17,6 +17,7 @@ from scipy import sparse
 
 from dpgraph.compiled import njit
 from dpgraph.sos.elimination import RowPool, remaining, row_pool, subtract_row, take_row
+from dpgraph.threads import Stop, on_thread
 from dpgraph.typing import FloatArray, IntArray
 
 
@@ -29,9 +30,9 @@ def reduce_low_degree(
     vertices (n,): its value is that in the smaller matrix plus a constant. Last, how many times an entry was rounded.
     """
     A = matrix.sorted_indices()
-    pool, order, neighbours, weights = _eliminate(A.indptr, A.indices, A.data, most)
+    pool, order, neighbours, weights = on_thread(_eliminate, A.indptr, A.indices, A.data, most)
     rest, kept = remaining(pool)
-    # A vertex of degree 1 or 2 takes one edge with it, and one more where its edge is added to another: that is rounded.
+    # A vertex of degree 1 or 2 takes one edge with it, and one more where its edge is added to another, rounded.
     # One of degree 3 takes those that are added to others; four sums make each of its three edges.
     degrees = np.sum(neighbours >= 0, axis=1)
     single, threes = int(np.sum((degrees == 1) | (degrees == 2))), int(np.sum(degrees == 3))
@@ -55,9 +56,9 @@ def _replacement(w: FloatArray, count: int, delta: FloatArray) -> None:
         delta[2] = 0.25 * (second + third - same - first)
 
 
-@njit()
+@njit(nogil=True)
 def _eliminate(
-    indptr: IntArray, indices: IntArray, data: FloatArray, most: int
+    indptr: IntArray, indices: IntArray, data: FloatArray, most: int, stop: Stop
 ) -> tuple[RowPool, IntArray, IntArray, FloatArray]:
     """Rows that are left; vertices in order of elimination, with up to three neighbours then, else -1, and weights."""
     n = indptr.size - 1
@@ -73,7 +74,7 @@ def _eliminate(
     stack[: few.size] = few[::-1]
     height = few.size
     done = 0
-    while height > 0 and done < n - 1:
+    while height > 0 and done < n - 1 and not stop[0]:
         height -= 1
         v = stack[height]
         if degree[v] < 0 or degree[v] > most:

@@ -14,6 +14,7 @@ from collections.abc import Callable
 import numpy as np
 
 from dpgraph.sos.seed_search import shares
+from dpgraph.threads import NEVER, Stop
 from dpgraph.typing import FloatArray, IntArray
 
 
@@ -46,8 +47,11 @@ class CutObjective(ABC):
         """Coordinate ascent on unit rows, in place, until one gains at most `tol`: sweeps done, gain of the last."""
 
     @abstractmethod
-    def anneal(self, signs: FloatArray, temperatures: FloatArray, tol: float, seed: int) -> None:
-        """Metropolis sweeps on a float array of signs, in place; temperature 0 stops at a 1-opt local optimum."""
+    def anneal(self, signs: FloatArray, temperatures: FloatArray, tol: float, seed: int, stop: Stop = NEVER) -> None:
+        """Metropolis sweeps on a float array of signs, in place; temperature 0 stops at a 1-opt local optimum.
+
+        For :func:`dpgraph.threads.on_threads`.
+        """
 
     @abstractmethod
     def flip_cost(self) -> float:
@@ -76,6 +80,7 @@ class CutObjective(ABC):
 
         Extended cuts are worth the same, up to the growth of `slack`.
         """
+        del most  # nothing is known here
         return self, np.arange(self.n_vertices), np.copy
 
     def unfrustrated(self) -> FloatArray | None:

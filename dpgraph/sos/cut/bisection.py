@@ -21,6 +21,7 @@ from dpgraph.sos.definiteness import DENSE_LIMIT
 from dpgraph.sos.kernels import Rows, default_sweeps, on_columns
 from dpgraph.sos.seed_search import SolverOptions
 from dpgraph.sos.solution import Solution, is_optimal, to_beat
+from dpgraph.threads import Stop
 from dpgraph.typing import FloatArray, IntArray
 
 _PENALTIES = 6  # tries, each four times the one before
@@ -132,7 +133,7 @@ def repair_and_swap(objective: SparseObjective, signs: FloatArray, imbalance: in
     Afterwards |sum x| <= imbalance, which is a number of the parity of n.
     """
     tol = 1e-10 * float(objective.row_norms().max(initial=0.0))
-    return on_columns(lambda x: _repair_and_swap(objective.rows, x, imbalance, tol), signs)
+    return on_columns(lambda x, stop: _repair_and_swap(objective.rows, x, imbalance, tol, stop), signs)
 
 
 def anneal_balanced(
@@ -157,8 +158,8 @@ def anneal_balanced(
     temperatures = np.linspace(hot, _COLD, sweeps) * float(norms[norms > 0.0].mean())
     prices = 4.0 * _PRICE * temperatures
 
-    def cool(x: FloatArray, seed: np.int64) -> None:
-        anneal_sparse(objective.rows, np.ones(n), x, temperatures, prices, 0.0, np.uint64(seed))
+    def cool(x: FloatArray, seed: np.int64, stop: Stop) -> None:
+        anneal_sparse(objective.rows, np.ones(n), x, temperatures, prices, 0.0, np.uint64(seed), stop)
 
     annealed = on_columns(cool, signs, rng.integers(2**63, size=(count,)))
     return repair_and_swap(objective, annealed, imbalance)
@@ -244,7 +245,7 @@ def _best_beside(i: int, rows: Rows, x: FloatArray, T: Tournament) -> tuple[int,
 
 
 @njit(nogil=True)
-def _repair_and_swap(rows: Rows, x: FloatArray, imbalance: int, tol: float) -> None:
+def _repair_and_swap(rows: Rows, x: FloatArray, imbalance: int, tol: float, stop: Stop) -> None:
     """Flips and exchanges in place; every step after the repair gains more than tol, so it ends."""
     indptr, indices, data = rows
     gain = np.zeros(x.size)
@@ -253,11 +254,11 @@ def _repair_and_swap(rows: Rows, x: FloatArray, imbalance: int, tol: float) -> N
             gain[i] += data[p] * x[i] * x[indices[p]]
     T = _tournament(x, gain)
     total = x.sum()
-    while abs(total) > imbalance:
+    while abs(total) > imbalance and not stop[0]:
         side = 1.0 if total > 0.0 else -1.0
         _flip(T.winner[0 if total > 0.0 else 1, 1], rows, x, T)
         total -= 2.0 * side
-    while True:
+    while not stop[0]:
         i, j = T.winner[0, 1], T.winner[1, 1]
         if i >= 0 and gain[i] > tol and abs(total - 2.0) <= imbalance:
             _flip(i, rows, x, T)

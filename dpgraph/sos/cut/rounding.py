@@ -10,6 +10,7 @@ import numpy as np
 
 from dpgraph.sos.cut.base import CutObjective
 from dpgraph.sos.kernels import default_sweeps, on_columns
+from dpgraph.threads import Stop
 from dpgraph.typing import FloatArray, IntArray
 
 _CHUNK_ENTRIES = 2_000_000
@@ -109,7 +110,7 @@ def recombine(objective: CutObjective, cuts: FloatArray, rng: np.random.Generato
 def _run(objective: CutObjective, signs: FloatArray, temperatures: FloatArray, seeds: IntArray) -> FloatArray:
     tol = 1e-10 * float(objective.row_norms().max(initial=0.0))
 
-    def cool(x: FloatArray, seed: np.int64) -> None:
-        objective.anneal(x, temperatures, tol, int(seed))
+    def cool(x: FloatArray, seed: np.int64, stop: Stop) -> None:
+        objective.anneal(x, temperatures, tol, int(seed), stop)
 
     return on_columns(cool, signs, seeds)

@@ -51,9 +51,7 @@ def solve_max_cut(
     return Solution.of(objective, labels, bound=tree.upper_bound, certificate=kind, trace=tree.trace)
 
 
-def close_gap(
-    objective: CutObjective, root: LowRankSolution, beat: float, rng: np.random.Generator
-) -> LowRankSolution:
+def close_gap(objective: CutObjective, root: LowRankSolution, beat: float, rng: np.random.Generator) -> LowRankSolution:
     """The relaxation solved again if its tolerance is all that keeps it from showing that nothing above `beat` is left.
 
     That is where cuts are whole numbers, `beat` is next to one, and the relaxation is worth less.
