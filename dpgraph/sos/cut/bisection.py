@@ -61,9 +61,9 @@ def solve_bisection(
     if options.local_search and not is_optimal(objective, known, bound):
         cuts = _improve(objective, cuts, largest, generator, options.sweeps)
     cut = best_columns(objective, cuts, 1)[:, 0]
-    certificate = (free if bound == free.certificate.bound else root).certificate.kind
+    kind = free.certificate.kind if bound == free.certificate.bound else tree.kind
     trace = tuple(entry.shifted(allowance) for entry in tree.trace)
-    return Solution.of(objective, (cut != cut[0]).astype(np.int64), bound=bound, certificate=certificate, trace=trace)
+    return Solution.of(objective, (cut != cut[0]).astype(np.int64), bound=bound, certificate=kind, trace=trace)
 
 
 def _balanced_relaxation(

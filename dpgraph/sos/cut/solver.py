@@ -45,7 +45,7 @@ def solve_max_cut(
         bar.update()
     cut = lift(cut)
     labels = (cut != cut[0]).astype(np.int64)
-    kind = root.certificate.kind
+    kind = tree.kind
     if kind == "trivial" and core.n_vertices < objective.n_vertices:
         kind = "proven"  # trivial only for what the elimination left
     return Solution.of(objective, labels, bound=tree.upper_bound, certificate=kind, trace=tree.trace)
