@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from dpgraph.arguments import check_scale, require_delta
-from dpgraph.bounds.neighbours import MatrixNeighbours
+from dpgraph.bounds.neighbours import MatrixNeighbours, RectangularNeighbours
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import Call, open_call
@@ -70,8 +70,8 @@ def open_matrix(
 ) -> MatrixCall:
     """Check shapes and parameters, debit the budget.
 
-    Good events get `slack`, by default their usual share of delta. For a rectangular matrix rank and sensitivity become
-    those of its symmetric embedding: twice, and sqrt(2) times.
+    Good events get `slack`, by default their usual share of delta. For a rectangular matrix ranks become those of its
+    symmetric embedding, twice as large.
     """
     check_matrix(A)
     if not rectangular and A.shape[0] != A.shape[1]:
@@ -91,8 +91,8 @@ def open_matrix(
     )
     factor = 2 if rectangular else 1
     largest = factor * ranks[-1]
-    candidates = range(1 if rank == "auto" else largest, largest + 1)
-    neighbours = MatrixNeighbours(math.sqrt(factor) * sensitivity)
+    candidates = range(factor if rank == "auto" else largest, largest + 1, factor)
+    neighbours = RectangularNeighbours(sensitivity, A.shape[0]) if rectangular else MatrixNeighbours(sensitivity)
     return MatrixCall(candidates, factor * min(A.shape), neighbours, call)
 
 

@@ -18,7 +18,6 @@ from dpgraph.problems.matrices.call import (
 )
 from dpgraph.releases.eigenspaces.power_method import POWER_RANK, release_low_rank_matrix
 from dpgraph.releases.eigenspaces.projector import CERTIFICATES, Certificate, Rank, release_core, release_subspace
-from dpgraph.releases.eigenspaces.sampler import canonical_signs
 from dpgraph.releases.eigenspaces.spectrum import certified_values
 from dpgraph.results.subspaces import PrivateLowRank, PrivateSingularSubspace, PrivateSubspace
 from dpgraph.typing import FloatArray
@@ -260,8 +259,9 @@ def private_singular_subspace(  # noqa: PLR0913
 
     Notes
     -----
-    *Guarantee.* (epsilon, delta)-DP, through the symmetric embedding [[0, A], [A', 0]], whose sensitivity is sqrt(2)
-    times as large and whose top-2r eigenspace holds both subspaces.
+    *Guarantee.* (epsilon, delta)-DP. Both projectors together move by at most 2 sensitivity kappa / (gap - sensitivity),
+    with kappa the larger of both coherences (:func:`dpgraph.bounds.spectra.singular_projectors`). Each gets its own
+    noise.
 
     References
     ----------
@@ -282,11 +282,7 @@ def private_singular_subspace(  # noqa: PLR0913
     private = opened.input(symmetric_embedding(read_rectangular(A)))
     released = release_subspace(private, "gap-and-coherence", opened.call)
     r = released.basis.shape[1] // 2
-    # Q Q' has the left projector in its upper and the right projector in its lower diagonal block.
-    left, right = (
-        canonical_signs(np.linalg.svd(part, full_matrices=False)[0][:, :r])
-        for part in (released.basis[:n], released.basis[n:])
-    )
+    left, right = released.basis[:n, :r], released.basis[n:, r:]
     return PrivateSingularSubspace(left, right, released.spectrum[::2], opened.call.report())
 
 
