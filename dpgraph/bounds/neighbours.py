@@ -170,9 +170,9 @@ class MatrixNeighbours:
 
 @dataclass(frozen=True)
 class RectangularNeighbours(MatrixNeighbours):
-    """Matrices with ||E X||_F, ||E' X||_F <= Delta as above, seen through S = [[0, A], [A', 0]], which lists values twice.
+    """Matrices with ||E X||_F, ||E' X||_F <= Delta as above, seen through S = [[0, A], [A', 0]].
 
-    `frobenius` is for the singular values of A, each taken once.
+    S lists each singular value twice; `frobenius` is for each of them taken once.
     """
 
     #: Number of rows of A, the first ones of S.
