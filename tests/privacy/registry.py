@@ -55,6 +55,7 @@ from tests.privacy.inputs import (
     csp_neighbours,
     dense_graph_neighbours,
     edge_csp_neighbours,
+    flat_matrix_neighbours,
     hidden_neighbours,
     histogram_neighbours,
     iterate_neighbours,
@@ -433,6 +434,13 @@ ENTRIES: tuple[Entry, ...] = (
             {"mechanism": "noisy-power"},
             {"mechanism": "gaussian"},
         )
+    ),
+    Entry(
+        "private_singular_subspace",
+        flat_matrix_neighbours,
+        poisoned_matrix(),
+        options={"rank": 1, "mechanism": "projector"},
+        private="A",
     ),
     Entry(
         "perturb_and_project",
