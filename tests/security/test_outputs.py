@@ -1,4 +1,4 @@
-"""What is written goes where it was asked to go and harms nothing else there; a full disk loses no more than it must."""
+"""What is written goes where it was asked to go and harms nothing else; a full disk loses no more than it must."""
 
 import json
 import os

@@ -75,7 +75,7 @@ app = typer.Typer(
       makes a budget for the graph, and `dpgraph --budget graph.db max-cut ...` is refused when that is spent.
 
     Exit status: 0 done; 1 failed (an iteration did not converge, an output could not be written, or a bug in dpgraph);
-    2 bad input, nothing was released; 3 the mechanism halted: a *private* outcome, its budget is spent; 130 interrupted.
+    2 bad input, nothing was released; 3 the mechanism halted: a *private* outcome, its budget is spent; 130 stopped.
     """,
 )
 
