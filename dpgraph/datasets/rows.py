@@ -101,9 +101,11 @@ def _plain_integers(table: Table) -> IntArray | None:
         return None
     try:
         numbers = np.loadtxt(io.BytesIO(table.text), np.int64, delimiter=table.delimiter, comments=None, ndmin=2)
-    except ValueError:  # it may quote the file, which is private
+    except (ValueError, DeprecationWarning):  # it may quote the file, which is private
         return None
-    return numbers if numbers.shape[1] >= 2 else None
+    # Before numpy 2.3 a number beyond 64 bits becomes the least or the largest one.
+    fits = numbers.min() >= 0 and numbers.max() < np.iinfo(np.int64).max
+    return numbers if fits and numbers.shape[1] >= 2 else None
 
 
 def _line_by_line(table: Table, labels: Labels, weight_column: int | None) -> Rows:

@@ -7,7 +7,7 @@ from scipy import sparse
 
 from dpgraph.arguments import check_choice
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import Call, Measurement
+from dpgraph.privacy.call import Call, Measurement, private_function
 from dpgraph.problems.matrices.call import (
     MatrixBudget,
     MatrixCall,
@@ -31,6 +31,7 @@ _SHIFT_SHARE = 0.1
 _SHIFT_SLACK = 0.2
 
 
+@private_function
 def private_projector(  # noqa: PLR0913
     A: Any,
     rank: Rank = "auto",
@@ -109,6 +110,7 @@ def private_projector(  # noqa: PLR0913
     return PrivateSubspace(released.basis, released.spectrum, opened.call.report())
 
 
+@private_function
 def private_eigenspace(  # noqa: PLR0913
     A: Any,
     rank: Rank = "auto",
@@ -171,6 +173,7 @@ def private_eigenspace(  # noqa: PLR0913
     return PrivateSubspace(released.basis, released.spectrum, opened.call.report())
 
 
+@private_function
 def private_low_rank(  # noqa: PLR0913
     A: Any,
     rank: Rank = "auto",
@@ -228,6 +231,7 @@ def private_low_rank(  # noqa: PLR0913
     return PrivateLowRank(released.basis, released.spectrum, call.report(), core)
 
 
+@private_function
 def private_singular_subspace(  # noqa: PLR0913
     A: Any,
     rank: Rank = "auto",
