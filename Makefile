@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 # An environment that holds the built package and nothing else.
 CLEAN := .venv-release
+# The lowest versions that pyproject.toml allows, all extras, and the tests.
+LOWEST := .venv-lowest
 PIP := -m pip --quiet --disable-pip-version-check
 
 # One BLAS thread per test process: two xdist workers share two cores.
@@ -15,7 +17,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # mkdocs-material announces the plans of mkdocs at every build.
 export NO_MKDOCS_2_WARNING := 1
 
-.PHONY: demo test coverage walk test-slow test-networkx lint docs release pictures notebooks bench-utility bench-utility-full bench-speed \
+.PHONY: demo test coverage walk test-slow test-lowest test-networkx lint docs release pictures notebooks bench-utility bench-utility-full bench-speed \
   bench-speed-full bench-science bench-everyday bench-load clean
 
 $(STAMP): pyproject.toml
@@ -57,14 +59,27 @@ docs: $(STAMP)
 	$(BIN)/mkdocs build --strict
 
 # Source distribution and wheel in dist/. The wheel is built from the source distribution, so that one clean environment,
-# into which the wheel is installed, tries both.
+# into which the wheel is installed, tries both. It gets the lowest versions that pyproject.toml allows, where this Python is
+# the lowest too: all other targets have the newest ones.
 release: $(STAMP)
 	rm -rf dist $(CLEAN)
 	$(BIN)/python -m build > /dev/null
 	$(PYTHON) -m venv $(CLEAN)
-	$(CLEAN)/bin/python $(PIP) install dist/*.whl
+	$(PYTHON) .ci/lowest.py > $(CLEAN)/lowest.txt
+	$(CLEAN)/bin/python $(PIP) install --constraint $(CLEAN)/lowest.txt dist/*.whl
 	mkdir $(CLEAN)/work
 	cd $(CLEAN)/work && ../bin/python ../../.ci/check_installed.py
+
+# Tests of what rests on other packages, with the lowest versions of these: three minutes, not part of test, whose release
+# tries the same versions on less.
+test-lowest:
+	$(PYTHON) -m venv --clear $(LOWEST)
+	$(PYTHON) .ci/lowest.py > $(LOWEST)/lowest.txt
+	$(LOWEST)/bin/python $(PIP) install --constraint $(LOWEST)/lowest.txt --editable '.[plot,pandas,sklearn]' \
+	  pytest pytest-xdist hypothesis pyyaml polars
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(LOWEST)/bin/python -m pytest -n 2 --dist worksteal -q tests/projections \
+	  tests/queries tests/spectral tests/sos/test_lasserre.py tests/problems/test_exact_max_cut.py $(addprefix tests/test_, \
+	  cli.py cli_commands.py datasets.py graph.py igraph_pandas.py networkx_backend.py persistence.py plot.py results.py sklearn.py)
 
 # The backend under networkx 3.4 to 3.7, and networkx's own tests with it: ten minutes a version, not part of test.
 test-networkx: $(STAMP)
@@ -109,4 +124,4 @@ bench-load: $(STAMP)
 	$(BIN)/python benchmarks/load.py
 
 clean:
-	rm -rf $(VENV) $(CLEAN) .venv-networkx build dist site .pytest_cache .mypy_cache .ruff_cache htmlcov .coverage*
+	rm -rf $(VENV) $(CLEAN) $(LOWEST) .venv-networkx build dist site .pytest_cache .mypy_cache .ruff_cache htmlcov .coverage*

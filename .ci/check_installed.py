@@ -1,5 +1,7 @@
 """What a user sees after ``pip install dpgraph``: run by `make release` with the Python of a clean environment.
 
+The environment has the lowest versions that the package allows, so that every one of its dependencies is used here.
+
 No extra (pictures, pandas, tests) is installed there, and the working directory is not the repository.
 """
 
@@ -59,6 +61,21 @@ def check_package() -> None:
     require(not cut.privacy.seeded, "a bundled graph gets a private cut")
 
 
+def check_dependencies() -> None:
+    """A call for each dependency that the others here do not reach."""
+    import networkx as nx
+
+    import dpgraph
+
+    for solver in ("clarabel", "scs"):
+        bound = dpgraph.sos.lasserre(nx.cycle_graph(5), 4, solver=solver).upper_bound
+        require(abs(bound - 4.0) < 1e-3, f"the relaxation of degree 4 by {solver} knows the five-cycle")
+    tables = dpgraph.private_marginals([[0, 1, 2], [1, 0, 0]], 2, epsilon=1e9, categories={2: [0, 1, 2]})
+    require(round(tables.count) == 2, "marginals of columns of different sizes")
+    graph = dpgraph.private_synthetic_graph(nx.karate_club_graph(), epsilon=2.0).to_igraph()
+    require(graph.vcount() == 34, "a synthetic graph becomes one of igraph")
+
+
 def check_command_line() -> None:
     program = str(Path(sysconfig.get_path("scripts")) / "dpgraph")
     require(version("dpgraph") in output(program, "--version"), "dpgraph --version")
@@ -80,5 +97,6 @@ def check_networkx() -> None:
 if __name__ == "__main__":
     check_import()
     check_package()
+    check_dependencies()
     check_command_line()
     check_networkx()

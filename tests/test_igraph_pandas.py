@@ -61,7 +61,7 @@ def test_an_exact_cut_becomes_an_igraph_cut_with_its_edges_and_their_weight():
     assert [{g.vs[v]["name"] for v in side} for side in cut.partition] == list(result.partition)
     assert (
         result.to_igraph_clustering(g).membership
-        == result.to_igraph_clustering(g.permute_vertices(range(30))).membership
+        == result.to_igraph_clustering(g.permute_vertices([*range(30)])).membership
     )
     moved = g.permute_vertices(list(range(29, -1, -1)))  # names say where each vertex went
     assert result.to_igraph_clustering(moved).membership == result.to_igraph_clustering(g).membership[::-1]

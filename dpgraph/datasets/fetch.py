@@ -4,6 +4,7 @@ import hashlib
 import os
 from pathlib import Path
 
+from dpgraph.atomic_write import write_atomically
 from dpgraph.exceptions import DatasetError
 
 _CHUNK = 1 << 16
@@ -34,7 +35,7 @@ def fetch(name: str, file: str, url: str, *, download: bool = True, progress: bo
     if known:
         verify(path, known, f"{record.name}, written when it was fetched first")
     else:
-        record.write_text(_sha256(path) + "\n")
+        write_atomically(record, _sha256(path) + "\n")
     return path
 
 
@@ -85,7 +86,7 @@ def _fetch_rest(url: str, part: Path, progress: bool) -> None:
         continued = answer.status_code == requests.codes.partial_content
         identity = answer.headers.get("ETag") or answer.headers.get("Last-Modified")
         if identity:
-            tag.write_text(identity)
+            write_atomically(tag, identity)
         rest = int(answer.headers.get("Content-Length") or 0)
         start = have if continued else 0
         bar = tqdm(desc=part.stem, total=start + rest, initial=start, unit="B", unit_scale=True, disable=not progress)

@@ -8,8 +8,13 @@ up. So nothing but the call says how much a release may cost, and in which curre
 from __future__ import annotations
 
 import math
+import os
+import sys
+import traceback
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import wraps
+from typing import NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -227,6 +232,41 @@ class Call:
         if self._stage is None:
             self._stage = self.ledger.stage(self.epsilon)
         return self._stage
+
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
+def private_function(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Mark a public function that spends a budget: an error leaves it without the private data of its frames.
+
+    A traceback keeps the local variables of every function that it passed: exact degrees, exact eigenvectors. Whoever
+    logs them, or shows the traceback to others, would publish them. So they are dropped, for a halt, an interrupt and a
+    bug alike. Files and lines stay. With the environment variable ``DPGRAPH_DEBUG`` everything stays, for a debugger.
+    """
+
+    @wraps(function)
+    def called(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        handled = sys.exception()  # what the caller is handling is the caller's
+        try:
+            return function(*args, **kwargs)
+        except BaseException as error:
+            if not os.environ.get("DPGRAPH_DEBUG"):
+                del args, kwargs
+                _clear_frames(error, [handled])
+            raise
+
+    return called
+
+
+def _clear_frames(error: BaseException | None, done: list[BaseException | None]) -> None:
+    """Drop the local variables in the traceback of an error, and of those from which it came."""
+    if error is not None and not any(error is one for one in done):
+        done.append(error)
+        traceback.clear_frames(error.__traceback__)
+        _clear_frames(error.__cause__, done)
+        _clear_frames(error.__context__, done)
 
 
 def open_call(

@@ -9,7 +9,7 @@ from dpgraph.denoise.block_model import fit_density
 from dpgraph.denoise.degree_tails import degree_counts
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import open_call
+from dpgraph.privacy.call import open_call, private_function
 from dpgraph.privacy.relation import Edge
 from dpgraph.problems.communities.api import most_communities
 from dpgraph.releases.subgraphs import release_by_ladder, subgraphs_of
@@ -20,6 +20,7 @@ from dpgraph.tuning import SYNTHESIS
 from dpgraph.typing import FloatArray, IntArray
 
 
+@private_function
 def private_synthetic_graph(  # noqa: PLR0913
     G: Any,
     *,

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from dpgraph.arguments import check_choice, check_scale
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import Call, Measurement, open_call
+from dpgraph.privacy.call import Call, Measurement, open_call, private_function
 from dpgraph.privacy.grid import add_on_grid, grid_step, symmetric_part, terms
 from dpgraph.privacy.matrix_noise import EXACT_NUCLEAR_LAPLACE_DIMENSION, LARGER_TRACE, NUCLEAR
 from dpgraph.privacy.noise import noise_source
@@ -44,6 +44,7 @@ def release_symmetric(
     return add_on_grid(symmetric_part(B), draw(call.noise, d, scale), grid_step(scale)), approximate
 
 
+@private_function
 def private_symmetric_matrix(
     B: ArrayLike,
     *,

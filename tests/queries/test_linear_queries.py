@@ -317,7 +317,7 @@ def test_dense_and_sparse_matrices_give_the_same_answers(mechanism):
 
 def test_a_large_sparse_matrix_is_never_made_dense():
     N = 400_000
-    A = scipy.sparse.random_array((300, N), density=1e-4, rng=np.random.default_rng(0), format="csr")
+    A = scipy.sparse.random_array((300, N), density=1e-4, random_state=np.random.default_rng(0), format="csr")
     result = private_linear_queries(A, np.ones(N), rng=0, **BUDGET)
     assert result.mechanism == "laplace"
     assert private_linear_queries(A, np.ones(N), mechanism="gaussian", rng=0, **BUDGET).mechanism == "gaussian"

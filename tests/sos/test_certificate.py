@@ -99,7 +99,7 @@ def test_semidefiniteness_is_decided_on_both_sides_of_the_boundary(kind):
         if kind == "factored":
             objective = FactoredObjective(rng.standard_normal((n, 4)), np.diag([2.0, 1.0, -1.0, -0.5]))
         else:
-            M = sparse.random_array((n, n), density=0.1, rng=rng, data_sampler=rng.standard_normal).toarray()
+            M = sparse.random_array((n, n), density=0.1, random_state=rng, data_sampler=rng.standard_normal).toarray()
             M = np.triu(M, 1) + np.triu(M, 1).T
             objective = SparseObjective(sparse.csr_array(M)) if kind == "sparse" else DenseObjective(M)
         diagonal = rng.uniform(0.0, 2.0, n)

@@ -74,8 +74,8 @@ app = typer.Typer(
     - every further run on the same graph spends its own budget: epsilons add up. `dpgraph budget graph.db --epsilon 2`
       makes a budget for the graph, and `dpgraph --budget graph.db max-cut ...` is refused when that is spent.
 
-    Exit status: 0 done; 1 failed (an iteration did not converge, or a bug in dpgraph); 2 bad input, nothing was
-    released; 3 the mechanism halted: a *private* outcome, its budget is spent; 130 interrupted.
+    Exit status: 0 done; 1 failed (an iteration did not converge, an output could not be written, or a bug in dpgraph);
+    2 bad input, nothing was released; 3 the mechanism halted: a *private* outcome, its budget is spent; 130 stopped.
     """,
 )
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +13,7 @@ import numpy as np
 from dpgraph.datasets.writers import edge_columns
 from dpgraph.interfaces.cli.graph_input import GraphRelease, planned
 from dpgraph.interfaces.cli.options import argument, auto_or, option, written
-from dpgraph.interfaces.cli.release import Source, StrategyRelease, Table, write_picture
+from dpgraph.interfaces.cli.release import Output, Source, StrategyRelease, Table, picture
 from dpgraph.results.files import save_result
 from dpgraph.strategies import names_in
 
@@ -63,9 +65,9 @@ class Communities(GraphRelease, StrategyRelease):
     def _summary(self, source: Source, result: Any) -> dict[str, Any]:
         return super()._summary(source, result) | {"sizes": np.bincount(result.labels)}
 
-    def _finish(self, source: Source, result: Any) -> None:
-        write_picture(self.plot, "plot_communities", result, title=source.name)
-        write_picture(self.graph_plot, "plot_graph", result, title=source.name)
+    def _files(self, source: Source, result: Any) -> Iterator[Output]:
+        yield picture(self.plot, "plot_communities", result, title=source.name)
+        yield picture(self.graph_plot, "plot_graph", result, title=source.name)
 
     def _lines(self, source: Source, result: Any) -> list[str]:
         sizes = [f"{len(community):,}" for community in result.communities[:12]]
@@ -96,8 +98,8 @@ class DegreeDistribution(GraphRelease):
     def _table(self, source: Source, result: Any) -> Table:
         return list(result.columns()), list(result.columns().values())
 
-    def _finish(self, source: Source, result: Any) -> None:
-        write_picture(self.plot, "plot_degree_distribution", result, title=source.name)
+    def _files(self, source: Source, result: Any) -> Iterator[Output]:
+        yield picture(self.plot, "plot_degree_distribution", result, title=source.name)
 
     def _lines(self, source: Source, result: Any) -> list[str]:
         size, largest = f"{len(source.labels):,} vertices", len(result.counts) - 1
@@ -180,10 +182,9 @@ class Synthesize(GraphRelease):
     def _table(self, source: Source, result: Any) -> Table:
         return ["source", "target"], edge_columns(result.adjacency(self.draw), source.labels)
 
-    def _finish(self, source: Source, result: Any) -> None:
-        write_picture(self.plot, "plot_graph", result, title=source.name, rng=self.draw)
-        if self.save is not None:
-            save_result(replace(result, nodes=tuple(source.labels)), self.save)
+    def _files(self, source: Source, result: Any) -> Iterator[Output]:
+        yield picture(self.plot, "plot_graph", result, title=source.name, rng=self.draw)
+        yield self.save, partial(save_result, replace(result, nodes=tuple(source.labels)))
 
     def _lines(self, source: Source, result: Any) -> list[str]:
         edges, groups = int(result.degrees.sum()) // 2, len(result.block_weights)

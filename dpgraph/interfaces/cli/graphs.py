@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +13,7 @@ import typer
 
 from dpgraph.interfaces.cli.graph_input import GraphRelease, Planning, planned
 from dpgraph.interfaces.cli.options import argument, auto_or, option, written
-from dpgraph.interfaces.cli.release import Source, StrategyRelease, Table, write_picture
+from dpgraph.interfaces.cli.release import Output, Source, StrategyRelease, Table, picture
 from dpgraph.strategies import names_in
 
 if TYPE_CHECKING:
@@ -79,16 +81,16 @@ class MaxCut(GraphRelease, StrategyRelease):
     def _summary(self, source: Source, result: Any) -> dict[str, Any]:
         return super()._summary(source, result) | {"side_sizes": [len(side) for side in result.partition]}
 
-    def _finish(self, source: Source, result: Any) -> None:
-        write_picture(self.plot, "plot_cut", result, title=source.name)
-        write_picture(self.owner_plot, "plot_adjacency", source.data, result.labels, title=source.name)
+    def _files(self, source: Source, result: Any) -> Iterator[Output]:
+        yield picture(self.plot, "plot_cut", result, title=source.name)
+        exact = (source.data, result.labels)
+        yield picture(self.owner_plot, "plot_adjacency", *exact, title=source.name, owner_only=True)
         if self.evaluate:
             from dpgraph.evaluate import cut_fraction, cut_value
 
             value, fraction = cut_value(source.data, result.partition), cut_fraction(source.data, result.partition)
-            typer.echo(
-                f"NOT PRIVATE, for the data owner only: exact weight {value:g}, {fraction:.4f} of all edges", err=True
-            )
+            line = f"NOT PRIVATE, for the data owner only: exact weight {value:g}, {fraction:.4f} of all edges"
+            yield Path("standard error"), lambda _: typer.echo(line, err=True)
 
     def _lines(self, source: Source, result: Any) -> list[str]:
         first, second = (len(side) for side in result.partition)
@@ -238,8 +240,8 @@ class Spectrum(GraphRelease):
     def _table(self, source: Source, result: Any) -> Table:
         return ["index", "value"], [range(1, self.k + 1), result.values.tolist()]
 
-    def _finish(self, source: Source, result: Any) -> None:
-        write_picture(self.plot, "plot_spectrum", result, title=source.name)
+    def _files(self, source: Source, result: Any) -> Iterator[Output]:
+        yield picture(self.plot, "plot_spectrum", result, title=source.name)
 
     def _lines(self, source: Source, result: Any) -> list[str]:
         return [
@@ -286,11 +288,10 @@ class Embed(GraphRelease, StrategyRelease):
             given = given | {"mechanism": "noisy-power", "rank": 1}
         return super()._rehearse(given)
 
-    def _finish(self, source: Source, result: Any) -> None:
-        if self.save is not None:
-            from dpgraph.results.files import save_result
+    def _files(self, source: Source, result: Any) -> Iterator[Output]:
+        from dpgraph.results.files import save_result
 
-            save_result(replace(result, nodes=source.labels), self.save)
+        yield self.save, partial(save_result, replace(result, nodes=source.labels))
 
     def _lines(self, source: Source, result: Any) -> list[str]:
         size = f"{len(source.labels)} vertices in {len(result.columns()) - 1} dimensions"

@@ -16,7 +16,7 @@ from dpgraph.exceptions import InvalidParameterError, MechanismHalted
 from dpgraph.interfaces.cli import options
 from dpgraph.interfaces.cli.graph_input import GraphFile, GraphRequest
 from dpgraph.interfaces.cli.options import argument, option, written
-from dpgraph.interfaces.cli.release import require_outputs, require_writable, write_picture, write_table
+from dpgraph.interfaces.cli.release import picture, require_outputs, require_writable, write_all, write_table
 
 datasets_app = typer.Typer(no_args_is_help=True, help="List and fetch public graphs.")
 
@@ -57,11 +57,14 @@ class Benchmark(GraphRequest):
             (name, epsilon, self.runs, *self._measure(source.data, mechanism=name, epsilon=epsilon, **budget))
             for name, epsilon in tqdm(cases, desc="cases", disable=not self.progress)
         ]
-        if self.output is not None:
-            header = ["mechanism", "epsilon", "runs", "halts", "mean", "std"]
-            write_table(self.output, header, list(zip(*rows, strict=True)))
+        header = ["mechanism", "epsilon", "runs", "halts", "mean", "std"]
         curves = {name: [(row[1], row[4], row[5]) for row in rows if row[0] == name] for name in names}
-        write_picture(self.plot, "plot_privacy_utility", curves, best=best, title=source.name)
+        write_all(
+            [
+                (self.output, lambda path: write_table(path, header, list(zip(*rows, strict=True)))),
+                picture(self.plot, "plot_privacy_utility", curves, best=best, title=source.name),
+            ]
+        )
         typer.echo(f"{source.name}: {len(source.labels)} vertices, best cut found without privacy {best:.4f}")
         typer.echo(f"{'mechanism':<22}{'epsilon':>9}{'halts':>7}{'mean':>9}{'std':>9}")
         for name, epsilon, _, halts, mean, std in rows:
@@ -110,7 +113,7 @@ class Convert(GraphFile):
         if ending not in WRITERS:
             known = ", ".join(f".{known}" for known in WRITERS)
             raise InvalidParameterError(f"OUTPUT must end in {known}, or one of these with .gz; got {name!r}")
-        require_writable(self.output)
+        require_writable(self, self.output)
         source = self.read()
         text = WRITERS[ending](source.data, source.labels, self.weight).encode()
         # No time stamp in the gzip header: equal input gives equal bytes.

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import inspect
 import json
+import os
 import pkgutil
-import tempfile
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, fields, replace
 from importlib.metadata import version
@@ -22,7 +22,7 @@ import typer
 from tqdm import tqdm
 
 import dpgraph
-from dpgraph.atomic_write import write_atomically
+from dpgraph.atomic_write import require_room, write_atomically
 from dpgraph.datasets.writers import csv_text, label_texts
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.extras import require
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 #: Header and columns.
 Table = tuple[Sequence[str], Sequence[Sequence[Any]]]
+#: A file that was asked for or not, and what writes it there.
+Output = tuple[Path | None, Callable[[Path], None]]
 
 
 @dataclass(frozen=True)
@@ -91,19 +93,15 @@ class Release:
             with accountant:
                 result = self._release(source.data, self._given(source, given), self.seed)
             bar.update()
-        if self.output is not None:
-            write_table(self.output, *self._table(source, result))
-        chosen = {name: getattr(self, name) for name in ("weight", "seed") if hasattr(self, name)}
-        parameters = {name: value for name, value in (given | chosen).items() if name != "progress"}
-        if self.report is not None:
-            about: dict[str, Any] = {"program": "dpgraph", "version": version("dpgraph"), "command": self.command}
-            about |= {**source.description, "parameters": parameters, "result": self._summary(source, result)}
-            about["privacy"] = result.privacy.to_dict()
-            # JSON has no NaN and no infinity.
-            finite = json.loads(json.dumps(about, default=_plain), parse_constant=lambda _: None)
-            write_atomically(self.report, json.dumps(finite, indent=2, allow_nan=False) + "\n")
-        self._finish(source, result)
-        typer.echo("\n".join([*self._lines(source, result), result.privacy.table()]))
+        text = "\n".join([*self._lines(source, result), result.privacy.table()])
+        write_all(
+            [
+                (self.output, lambda path: write_table(path, *self._table(source, result))),
+                (self.report, lambda path: write_atomically(path, self._report(source, result, given))),
+                *self._files(source, result),
+                (Path("standard output"), lambda _: typer.echo(text)),
+            ]
+        )
 
     def _arguments(self) -> dict[str, Any]:
         """What the function is called with: those options that it reads."""
@@ -136,8 +134,20 @@ class Release:
         """What a report says about the result."""
         return {name: getattr(result, name) for name in self.reported}
 
-    def _finish(self, source: Source, result: Any) -> None:
-        """Write what only this command writes."""
+    def _report(self, source: Source, result: Any, given: dict[str, Any]) -> str:
+        """What the file of the guarantee says, as JSON."""
+        chosen = {name: getattr(self, name) for name in ("weight", "seed") if hasattr(self, name)}
+        parameters = {name: value for name, value in (given | chosen).items() if name != "progress"}
+        about: dict[str, Any] = {"program": "dpgraph", "version": version("dpgraph"), "command": self.command}
+        about |= {**source.description, "parameters": parameters, "result": self._summary(source, result)}
+        about["privacy"] = result.privacy.to_dict()
+        # JSON has no NaN and no infinity.
+        finite = json.loads(json.dumps(about, default=_plain), parse_constant=lambda _: None)
+        return json.dumps(finite, indent=2, allow_nan=False) + "\n"
+
+    def _files(self, source: Source, result: Any) -> Iterator[Output]:
+        """What only this command writes."""
+        yield from ()
 
     def _lines(self, source: Source, result: Any) -> list[str]:
         """What is printed about the result, above its ledger."""
@@ -216,7 +226,7 @@ def require_outputs(command: Any) -> None:
     """Refuse the outputs of a command that could not be written or drawn, before any privacy budget is spent."""
     asked = [(one, getattr(command, one.name)) for one in fields(command) if "endings" in one.metadata]
     asked = [(one, path) for one, path in asked if path is not None]
-    require_writable(*(path for _, path in asked))
+    require_writable(command, *(path for _, path in asked))
     for one, path in asked:
         endings = one.metadata["endings"]
         if endings and path.suffix not in endings:
@@ -228,21 +238,38 @@ def require_outputs(command: Any) -> None:
             require_format(path.suffix)
 
 
-def require_writable(*paths: Path) -> None:
-    """Refuse files that could not be written."""
-    if len({path.absolute() for path in paths}) < len(paths):
+def require_writable(command: Any, *paths: Path) -> None:
+    """Refuse files that could not be written, or that the command reads."""
+    if len({os.path.realpath(path) for path in paths}) < len(paths):
         raise InvalidParameterError("two outputs have the same path; give each its own")
+    reads = [getattr(command, name, None) for name in ("graph", "table_file", "categories")]
+    kept = {os.path.realpath(path) for path in [*reads, options.BUDGET.get()] if path is not None}
     for path in paths:
         folder = path.absolute().parent
-        if path.is_dir():
-            raise InvalidParameterError(f"cannot write {path}: it is a folder")
+        if os.path.realpath(path) in kept and path.is_file():
+            raise InvalidParameterError(f"cannot write {path}: it is a file that this command reads")
         if not folder.is_dir():
             raise InvalidParameterError(f"cannot write {path}: the folder {folder} does not exist")
         try:
-            # Permissions do not tell everything: some file systems refuse a file only when asked.
-            tempfile.NamedTemporaryFile(dir=folder, prefix=f".{path.name}.").close()
+            require_room(path)
         except OSError as error:
             raise InvalidParameterError(f"cannot write {path}: {error.strerror or type(error).__name__}") from None
+
+
+def write_all(outputs: Sequence[Output]) -> None:
+    """Write all that goes, as the budget is spent. If something does not, say so, and end the command."""
+    written, failed = [], []
+    for path, write in outputs:
+        if path is not None:
+            try:
+                write(path)
+                written.append(str(path))
+            except OSError as error:
+                failed.append(f"{path} ({error.strerror or type(error).__name__})")
+    if failed:
+        done = f"written: {', '.join(written)}" if written else "nothing was written"
+        typer.echo(f"dpgraph: error: not written: {', '.join(failed)}; {done}", err=True)
+        raise typer.Exit(1)
 
 
 def write_table(path: Path, header: Sequence[str], columns: Sequence[Sequence[Any]]) -> None:
@@ -250,12 +277,16 @@ def write_table(path: Path, header: Sequence[str], columns: Sequence[Sequence[An
     write_atomically(path, csv_text(header, [label_texts(values) for values in columns]))
 
 
-def write_picture(path: Path | None, plot: str, *of: Any, **options: Any) -> None:
-    """The picture that a function of :mod:`dpgraph.plot` draws, if it was asked for."""
-    if path is not None:
+def picture(path: Path | None, plot: str, *of: Any, owner_only: bool = False, **options: Any) -> Output:
+    """The picture that a function of :mod:`dpgraph.plot` draws."""
+
+    def write(path: Path) -> None:
         from dpgraph import plot as pictures
 
-        write_atomically(path, pictures.figure_bytes(getattr(pictures, plot)(*of, **options), path.suffix))
+        drawn = pictures.figure_bytes(getattr(pictures, plot)(*of, **options), path.suffix)
+        write_atomically(path, drawn, owner_only=owner_only)
+
+    return path, write
 
 
 def _plain(value: Any) -> Any:

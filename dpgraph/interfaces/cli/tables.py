@@ -7,6 +7,7 @@ import io
 import itertools
 import json
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,7 @@ import numpy as np
 from dpgraph.datasets.files import read_text
 from dpgraph.exceptions import DatasetError, InvalidParameterError
 from dpgraph.interfaces.cli.options import argument, option, written
-from dpgraph.interfaces.cli.release import Release, Source, StrategyRelease, Table, write_picture
+from dpgraph.interfaces.cli.release import Output, Release, Source, StrategyRelease, Table, picture
 
 if TYPE_CHECKING:
     from dpgraph.privacy.report import PrivacyReport
@@ -178,10 +179,10 @@ class Marginals(TableRelease):
             rows += zip(itertools.repeat(names), values, table.ravel().tolist(), strict=False)
         return ["columns", "values", "count"], list(zip(*rows, strict=True))
 
-    def _finish(self, source: Source, result: Any) -> None:
+    def _files(self, source: Source, result: Any) -> Iterator[Output]:
         if self.pair is not None:
             places = [source.labels.index(name) for name in self.pair]
-            write_picture(self.plot, "plot_marginal", result, places, names=self.pair)
+            yield picture(self.plot, "plot_marginal", result, places, names=self.pair)
 
     def _lines(self, source: Source, result: Any) -> list[str]:
         noise = f"{self.k}-column table by {result.expected_rmse:.4g} records (root mean square)"

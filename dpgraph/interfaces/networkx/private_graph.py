@@ -13,6 +13,7 @@ import numpy as np
 
 from dpgraph.exceptions import DPGraphError
 from dpgraph.privacy.accountant import PrivacyAccountant
+from dpgraph.privacy.call import private_function
 
 
 class PrivateGraph:
@@ -166,7 +167,7 @@ def answered_privately(function: Callable[..., Any]) -> Callable[..., Any]:
     required, keyword = inspect.Parameter.empty, inspect.Parameter.KEYWORD_ONLY
     more = [inspect.Parameter(name, keyword, default=required if name == "epsilon" else None) for name in names]
     call.__signature__ = inspect.Signature([*theirs, *more])  # type: ignore[attr-defined]
-    return call
+    return private_function(call)
 
 
 def refused(name: str, instead: str) -> Callable[..., Any]:

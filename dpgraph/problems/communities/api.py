@@ -10,7 +10,7 @@ from dpgraph.denoise.modularity import modularity
 from dpgraph.graph import vertex_sets
 from dpgraph.inputs.graphs import GraphSource, open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import open_call
+from dpgraph.privacy.call import open_call, private_function
 from dpgraph.privacy.relation import Edge
 from dpgraph.problems.communities.strategy import COMMUNITY_STRATEGIES, CommunityTask
 from dpgraph.problems.strategy import Facts, Strategy, Undecided
@@ -29,6 +29,7 @@ def most_communities(communities: Any, n: int) -> int | None:
     return None if automatic else min(check_integer("communities", communities, 1), n)
 
 
+@private_function
 def private_communities(  # noqa: PLR0913
     G: Any,
     *,

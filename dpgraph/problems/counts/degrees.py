@@ -11,12 +11,13 @@ from dpgraph.denoise.degree_tails import degree_counts
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import gdp_mu
-from dpgraph.privacy.call import open_call
+from dpgraph.privacy.call import open_call, private_function
 from dpgraph.privacy.relation import Edge
 from dpgraph.releases.totals import release_degree_tails, release_degrees
 from dpgraph.results.degrees import PrivateDegreeDistribution, PrivateDegrees
 
 
+@private_function
 def private_degrees(  # noqa: PLR0913
     G: Any,
     *,
@@ -79,6 +80,7 @@ def private_degrees(  # noqa: PLR0913
     return PrivateDegrees(release_degrees(graph, call).value, graph.nodes, call.report())
 
 
+@private_function
 def private_degree_distribution(  # noqa: PLR0913
     G: Any,
     *,

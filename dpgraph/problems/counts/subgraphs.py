@@ -11,7 +11,7 @@ from dpgraph.exceptions import InvalidParameterError
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.linalg.subgraphs import ORDERS
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import open_call
+from dpgraph.privacy.call import open_call, private_function
 from dpgraph.privacy.relation import Edge
 from dpgraph.problems.strategy import Arguments, Facts, Registry
 from dpgraph.releases.subgraphs import subgraphs_of
@@ -24,6 +24,7 @@ from dpgraph.tuning import COUNTS as TUNING
 COUNTS = Registry("dpgraph.problems.counts.strategies")
 
 
+@private_function
 def private_subgraph_counts(  # noqa: PLR0913
     G: Any,
     patterns: str | Sequence[str] = ("triangle",),
@@ -100,6 +101,7 @@ def private_subgraph_counts(  # noqa: PLR0913
     return _count(G, shares, door, (epsilon, delta), Arguments(mechanism, accountant, rng))
 
 
+@private_function
 def private_transitivity(  # noqa: PLR0913
     G: Any,
     *,

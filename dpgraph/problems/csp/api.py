@@ -13,6 +13,7 @@ from dpgraph.graph import is_weighted
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.instance import TwoCSP
 from dpgraph.privacy.accountant import PrivacyAccountant
+from dpgraph.privacy.call import private_function
 from dpgraph.privacy.relation import Constraint, Edge, LabelEdge, Relation
 from dpgraph.problems.csp.strategy import EDGES, TABLES, CSPTask
 from dpgraph.problems.cut.api import edges_per_flip
@@ -42,6 +43,7 @@ _RELATIONS: dict[str, Relation] = {
 }
 
 
+@private_function
 def private_max_2csp(  # noqa: PLR0913
     instance: TwoCSP,
     *,
@@ -138,6 +140,7 @@ def private_max_2csp(  # noqa: PLR0913
     return _release_assignment(EDGES, task, asked, _decide(task, weighted=is_weighted(None, max_weight)), edges)
 
 
+@private_function
 def private_max_k_cut(  # noqa: PLR0913
     G: Any,
     k: int,

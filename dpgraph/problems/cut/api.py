@@ -12,6 +12,7 @@ from dpgraph.arguments import check_epsilon, check_optional_delta
 from dpgraph.graph import vertex_sets
 from dpgraph.inputs.graphs import GraphSource, open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
+from dpgraph.privacy.call import private_function
 from dpgraph.problems.cut.strategy import CUTS, Cut, CutTask
 from dpgraph.problems.strategy import MAIN_SHARE, Arguments, Labelling, Undecided, release_labels
 from dpgraph.releases.all_cuts import LARGEST
@@ -33,6 +34,7 @@ _CUT = Labelling(
 )
 
 
+@private_function
 def private_max_cut(  # noqa: PLR0913
     G: Any,
     *,
@@ -113,6 +115,7 @@ def private_max_cut(  # noqa: PLR0913
     return _release_cut(source, (epsilon, delta), asked, progress=progress)
 
 
+@private_function
 def private_max_bisection(  # noqa: PLR0913
     G: Any,
     *,

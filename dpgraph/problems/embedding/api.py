@@ -12,7 +12,7 @@ from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import Graph
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import Call, open_call
+from dpgraph.privacy.call import Call, open_call, private_function
 from dpgraph.privacy.relation import Edge
 from dpgraph.problems.embedding.rule import RESIDUAL, choose_mechanism, release_unevenness
 from dpgraph.problems.embedding.strategies import noisy_power
@@ -36,6 +36,7 @@ class _Plan(NamedTuple):
     spending: Spending = Spending()
 
 
+@private_function
 def private_normalized_adjacency(  # noqa: PLR0913
     G: Any,
     *,

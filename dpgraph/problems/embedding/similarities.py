@@ -7,6 +7,7 @@ import numpy as np
 from dpgraph.arguments import check_epsilon, check_optional_delta, require_delta
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
+from dpgraph.privacy.call import private_function
 from dpgraph.problems.embedding.api import ANSWERS, PRODUCTS, private_normalized_adjacency
 from dpgraph.problems.embedding.rule import choose_mechanism
 from dpgraph.releases.answers import FLIP_LIMIT, expected_flips
@@ -17,6 +18,7 @@ from dpgraph.tuning import SIMILARITIES
 from dpgraph.typing import FloatArray
 
 
+@private_function
 def private_node_similarities(  # noqa: PLR0913
     G: Any,
     *,

@@ -11,7 +11,7 @@ from dpgraph.bounds.neighbours import EdgeNeighbours
 from dpgraph.exceptions import InvalidParameterError, MechanismHalted
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import Measurement, open_call
+from dpgraph.privacy.call import Measurement, open_call, private_function
 from dpgraph.privacy.relation import Edge
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.problems.embedding.strategy import release_mean_degree
@@ -96,6 +96,7 @@ class PrivateCoherence(Result):
         return f"PrivateCoherence(value={self.value:.4g}, upper_bound={self.upper_bound:.4g}, {self.privacy!r})"
 
 
+@private_function
 def private_spectrum(  # noqa: PLR0913
     A: Any,
     k: int,
@@ -184,6 +185,7 @@ def private_spectrum(  # noqa: PLR0913
     return PrivateSpectrum(released, spectrum.scale, None, opened.call.report())
 
 
+@private_function
 def private_coherence(
     A: Any,
     rank: int,

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from dpgraph.arguments import check_choice, check_scale, require_delta
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import Measurement, open_call
+from dpgraph.privacy.call import Measurement, open_call, private_function
 from dpgraph.privacy.relation import Relation, Shift, stated_relation
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.projections import ConvexSet, ProjectionResult, averaged_projections, dykstra
@@ -49,6 +49,7 @@ class PrivateProjection(Result):
         return f"PrivateProjection(shape={self.matrix.shape}, converged={self.converged}, {self.privacy!r})"
 
 
+@private_function
 def perturb_and_project(  # noqa: PLR0913
     A: ArrayLike,
     sets: ConvexSet | Sequence[ConvexSet],

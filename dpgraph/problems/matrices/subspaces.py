@@ -10,6 +10,7 @@ import numpy as np
 from dpgraph.arguments import check_choice
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.accountant import PrivacyAccountant
+from dpgraph.privacy.call import private_function
 from dpgraph.problems.matrices.call import (
     MatrixBudget,
     MatrixCall,
@@ -24,6 +25,7 @@ from dpgraph.releases.eigenspaces.projector import CERTIFICATES, Certificate, Ra
 from dpgraph.results.subspaces import PrivateLowRank, PrivateSingularSubspace, PrivateSubspace
 
 
+@private_function
 def private_projector(  # noqa: PLR0913
     A: Any,
     rank: Rank = "auto",
@@ -100,6 +102,7 @@ def private_projector(  # noqa: PLR0913
     return PrivateSubspace(released.left, released.spectrum, opened.call.report())
 
 
+@private_function
 def private_eigenspace(  # noqa: PLR0913
     A: Any,
     rank: Rank = "auto",
@@ -161,6 +164,7 @@ def private_eigenspace(  # noqa: PLR0913
     return PrivateSubspace(released.left, released.spectrum, opened.call.report())
 
 
+@private_function
 def private_low_rank(  # noqa: PLR0913
     A: Any,
     rank: Rank = "auto",
@@ -213,6 +217,7 @@ def private_low_rank(  # noqa: PLR0913
     return PrivateLowRank(released.left, released.spectrum, opened.call.report(), released.core)
 
 
+@private_function
 def private_singular_subspace(  # noqa: PLR0913
     A: Any,
     rank: Rank = "auto",

@@ -10,7 +10,7 @@ from scipy import sparse
 from dpgraph.arguments import check_choice, check_integer, check_positive, check_scale, require_delta
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import Measurement, open_call
+from dpgraph.privacy.call import Measurement, open_call, private_function
 from dpgraph.privacy.relation import Relation, Shift, stated_relation
 from dpgraph.projections import (
     Box,
@@ -27,6 +27,7 @@ METHODS = ("shrinkage", "practical", "elliptope")
 _PURE = "dpgraph.private_symmetric_matrix(G, sensitivity=...) with a bound in nuclear norm on the Gram matrix G"
 
 
+@private_function
 def private_cosine_similarities(  # noqa: PLR0913
     V: Any,
     *,

@@ -12,7 +12,7 @@ from dpgraph.arguments import check_choice, check_epsilon, check_integer, check_
 from dpgraph.bounds.moments import NoiseSize
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import open_call
+from dpgraph.privacy.call import open_call, private_function
 from dpgraph.privacy.relation import RECORDS
 from dpgraph.problems.records.covariance_noise import choose_noise
 from dpgraph.projections import project_psd_trace, shrink_psd_trace
@@ -28,6 +28,7 @@ _TRACE_SHARE, _LEAST_SHARE, _LARGEST_SHARE = 1.5, 0.005, 0.5
 _LEAST_VARIANCE = 1e-300
 
 
+@private_function
 def private_covariance(  # noqa: PLR0913
     X: ArrayLike,
     *,

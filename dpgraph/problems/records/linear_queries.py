@@ -18,7 +18,7 @@ from dpgraph.linalg.ellipsoid import Ellipsoid, minimum_volume_ellipsoid
 from dpgraph.linalg.query_matrix import QueryMatrix
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import gdp_mu
-from dpgraph.privacy.call import open_call
+from dpgraph.privacy.call import open_call, private_function
 from dpgraph.privacy.relation import RECORDS
 from dpgraph.problems.records.discrepancy import HereditaryDiscrepancyBounds, hereditary_discrepancy_bounds
 from dpgraph.problems.records.encodings import Encoding, Rates, fits_shaping
@@ -48,6 +48,7 @@ _MOST_RECORDS = 2.0**53
 _COUNT_MARGIN = 2.0
 
 
+@private_function
 def private_linear_queries(  # noqa: PLR0913
     A: Any,
     x: ArrayLike,

@@ -9,13 +9,14 @@ from dpgraph.arguments import check_choice, check_epsilon, check_integer, check_
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.inputs.records import read_schema
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import open_call
+from dpgraph.privacy.call import open_call, private_function
 from dpgraph.privacy.relation import RECORDS
 from dpgraph.problems.records.marginal_model import MarginalModel, Request
 from dpgraph.releases.records.parities import release_means
 from dpgraph.results.marginals import PrivateMarginals
 
 
+@private_function
 def private_marginals(  # noqa: PLR0913
     data: Any,
     k: int,

@@ -160,15 +160,16 @@ def _solve(problem: _MomentProblem, solver: str) -> tuple[FloatArray, FloatArray
     cp = import_module("cvxpy")  # takes two seconds, and few need it
 
     N, K = problem.entries.shape[0], len(problem.names)
-    unknowns = problem.free.shape[1]
+    # Where nothing is free, one unknown that nothing depends on: before 1.9 cvxpy has no variable of size 0.
+    constant = problem.free.shape[1] == 1
+    T = sparse.csr_matrix(sparse.hstack([problem.free, sparse.csr_array((K, int(constant)))]))
     places = np.flatnonzero(problem.entries.ravel() >= 0)
     spread = sparse.csr_matrix(
         (np.ones(places.size), (places, problem.entries.ravel()[places])), shape=(N * N, K)
     )  # cvxpy wants the matrix class
     scale = max(float(np.abs(problem.gain).max()), 1e-300)
-    free = cp.Variable(unknowns - 1)
+    free = cp.Variable(T.shape[1] - 1)
     z = cp.hstack([np.ones(1), free])
-    T = sparse.csr_matrix(problem.free)
     semidefinite = cp.reshape((spread @ T) @ z, (N, N), order="C") >> 0
     constraints: list[Any] = [semidefinite]
     if problem.pairs.shape[0]:
@@ -177,7 +178,7 @@ def _solve(problem: _MomentProblem, solver: str) -> tuple[FloatArray, FloatArray
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # "may be inaccurate": the bound is proven without the solver
-            if solver == "clarabel" or unknowns == 1:  # SCS refuses a program without variables
+            if solver == "clarabel" or constant:  # SCS refuses such a program
                 program.solve(solver=cp.CLARABEL, chordal_decomposition_enable=False)  # it panics without a gain
             else:
                 program.solve(solver=cp.SCS, eps=1e-7, max_iters=_SPLITTING_STEPS)

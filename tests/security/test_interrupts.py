@@ -80,7 +80,73 @@ def test_whatever_has_been_read_at_an_interrupt_has_been_paid_for(name):
     assert {(False, False), (True, True)} <= outcomes, "the moments lie on one side of the debit: they test nothing"
 
 
-@pytest.mark.parametrize("step", ["fdopen", "fsync", "chmod", "replace"])
+def interrupted_at(function, line):
+    """Whether `function` was interrupted, at the start of that line of Python code of all that it runs."""
+    seen = 0
+
+    def trace(frame, event, argument):
+        nonlocal seen
+        seen += 1
+        if seen == line:
+            sys.settrace(None)
+            raise KeyboardInterrupt
+        return trace
+
+    sys.settrace(trace)
+    try:
+        function()
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(None)
+    return False
+
+
+def lines_of(function):
+    """How many lines of Python code `function` runs."""
+    seen = 0
+
+    def trace(frame, event, argument):
+        nonlocal seen
+        seen += 1
+        return trace
+
+    sys.settrace(trace)
+    try:
+        function()
+    finally:
+        sys.settrace(None)
+    return seen
+
+
+@pytest.mark.parametrize("moments", [300, pytest.param(8000, marks=pytest.mark.slow)])
+def test_after_random_interrupts_of_random_functions_everything_still_works(moments):
+    """Whatever has been read is paid for, and no call is half charged."""
+    rng = np.random.default_rng(3)
+    budget = {"epsilon": 1.0, "delta": 1e-6, "rng": 0}
+    expected, lines = {}, {}
+    for name, call in CALLS.items():
+        call(watched(), **budget)  # imports and compiles
+        lines[name] = lines_of(lambda call=call: call(watched(), **budget))
+        expected[name] = call(watched(), **budget)
+    stopped = 0
+    for _ in range(moments):
+        name = rng.choice(list(CALLS))
+        G, accountant = watched(), PrivacyAccountant(epsilon=1.0, delta=1e-6)
+
+        def attempt(name=name, G=G, accountant=accountant):
+            CALLS[name](G, **budget, accountant=accountant)
+
+        stopped += interrupted_at(attempt, int(rng.integers(1, lines[name])))
+        spent = accountant.spent.epsilon
+        assert spent in (0.0, pytest.approx(1.0)), "part of a debit"
+        assert not G.graph["read"] or spent > 0, "the graph was read and the budget was not debited"
+    assert stopped > 0.9 * moments
+    for name, call in CALLS.items():
+        assert call(watched(), **budget).privacy == expected[name].privacy, "an interrupt has poisoned the process"
+
+
+@pytest.mark.parametrize("step", ["open", "fsync", "replace"])
 def test_an_interrupt_while_a_file_is_written_leaves_the_old_file_or_none(tmp_path, monkeypatch, step):
     def interrupted(*_):
         raise KeyboardInterrupt
