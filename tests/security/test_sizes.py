@@ -76,10 +76,10 @@ def test_cuts_of_a_million_vertices(family):
 
 @pytest.mark.parametrize("solver", [max_cut, max_bisection])
 @pytest.mark.parametrize(
-    "n", [500, 501, pytest.param(3000, marks=pytest.mark.slow), pytest.param(3001, marks=pytest.mark.slow)]
+    "n", [1001, 1002, pytest.param(3000, marks=pytest.mark.slow), pytest.param(3001, marks=pytest.mark.slow)]
 )
 def test_complete_graphs(solver, n):
-    solved(solver, complete(n), n**2 // 4, SLOW if n > 1000 else QUICK)
+    solved(solver, complete(n), n**2 // 4, SLOW if n > 2000 else QUICK)
 
 
 @pytest.mark.parametrize(
