@@ -74,12 +74,13 @@ def test_cuts_of_a_million_vertices(family):
     solved(max_cut, *family(1_000_000), SLOW)
 
 
-@pytest.mark.parametrize("solver", [max_cut, max_bisection])
 @pytest.mark.parametrize(
-    "n", [500, 501, pytest.param(3000, marks=pytest.mark.slow), pytest.param(3001, marks=pytest.mark.slow)]
+    ("solver", "n"),
+    [(max_cut, 1001), (max_bisection, 1002)]
+    + [pytest.param(solver, n, marks=pytest.mark.slow) for solver in (max_cut, max_bisection) for n in (3000, 3001)],
 )
 def test_complete_graphs(solver, n):
-    solved(solver, complete(n), n**2 // 4, SLOW if n > 1000 else QUICK)
+    solved(solver, complete(n), n**2 // 4, SLOW if n > 2000 else QUICK)
 
 
 @pytest.mark.parametrize(

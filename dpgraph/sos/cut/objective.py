@@ -126,6 +126,8 @@ class SparseObjective(_ListedObjective):
         The sum of the absolute weights does not grow, so no rounding of an entry is worth more than its share u.
         """
         matrix, kept, lift, roundings = reduce_low_degree(self.matrix, most)
+        if kept.size == self.n_vertices:
+            return super().reduced(most)
         value = self.cut_value(lift(np.ones(kept.size)))  # all of what is kept is on one side
         core = SparseObjective(matrix, 0.25 * math.fsum(matrix.data) + value)
         core.integral = self.integral
