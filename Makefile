@@ -18,7 +18,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export NO_MKDOCS_2_WARNING := 1
 
 .PHONY: demo test coverage walk test-slow test-lowest test-networkx lint docs release pictures notebooks bench-utility bench-utility-full bench-speed \
-  bench-speed-full bench-science bench-everyday bench-million clean
+  bench-speed-full bench-science bench-everyday bench-load clean
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "dpgraph needs Python 3.11 or newer, this is " + sys.version.split()[0])'
@@ -120,8 +120,8 @@ bench-everyday: $(STAMP)
 	$(BIN)/python benchmarks/synthetic_graphs.py
 	$(BIN)/python benchmarks/synthetic_beside_peers.py
 
-bench-million: $(STAMP)
-	$(BIN)/python benchmarks/million_vertices.py
+bench-load: $(STAMP)
+	$(BIN)/python benchmarks/load.py
 
 clean:
 	rm -rf $(VENV) $(CLEAN) $(LOWEST) .venv-networkx build dist site .pytest_cache .mypy_cache .ruff_cache htmlcov .coverage*

@@ -110,7 +110,7 @@ def spectral(method: str, n: int) -> Callable[[], Outcome]:
 
     8 pairs are the answer itself; the ninth, at the edge of the bulk and slow to converge, is what a gap needs.
     """
-    from million_vertices import planted_blocks
+    from load import planted_blocks
     from scipy.sparse.linalg import eigsh
 
     import dpgraph

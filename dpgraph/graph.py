@@ -77,16 +77,11 @@ class Graph:
 
     def multiply(self, block: FloatArray) -> FloatArray:
         """Product of the adjacency matrix with an array of shape ``(n,)`` or ``(n, k)``."""
-        from dpgraph.linalg.kernels import csr_times_block
-
-        columns = np.asarray(block, dtype=np.float64).reshape(self.n_vertices, -1)
-        return csr_times_block(self.adjacency, columns).reshape(block.shape)
+        return np.asarray(self.adjacency @ block)
 
     def multiply_rows(self, rows: IntArray, block: FloatArray) -> FloatArray:
         """Rows ``rows`` of the product of the adjacency matrix with an ``(n, k)`` array."""
-        from dpgraph.linalg.kernels import csr_rows_times_block
-
-        return csr_rows_times_block(self.adjacency, rows, block)
+        return np.asarray(self.adjacency[rows] @ block)
 
 
 def is_weighted(weight: str | None, max_weight: float = 1.0, *, counted: bool = False) -> bool:
@@ -108,3 +103,11 @@ def is_weighted(weight: str | None, max_weight: float = 1.0, *, counted: bool = 
     (False, False, True, True)
     """
     return weight is not None or (max_weight > 1.0 if counted else max_weight != 1.0)
+
+
+def vertex_sets(nodes: tuple[Hashable, ...], labels: IntArray, count: int = 0) -> list[set[Hashable]]:
+    """Set number k holds the vertices of label k; at least `count` sets."""
+    found: list[set[Hashable]] = [set() for _ in range(max(count, int(labels.max()) + 1))]
+    for node, label in zip(nodes, labels.tolist(), strict=True):
+        found[label].add(node)
+    return found

@@ -150,7 +150,7 @@ class PrivateSpectralEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         """Return the points of the vertices of X, which must be among those that were fitted. No edge is read."""
         check_is_fitted(self)
         place = {node: i for i, node in enumerate(self.nodes_)}
-        nodes = open_graph(X, **self._read_by(), products=False).nodes
+        nodes = open_graph(X, **self._read_by()).nodes
         unknown = [node for node in nodes if node not in place]
         if unknown:
             raise InvalidParameterError(

@@ -18,8 +18,10 @@ READING = "the variance of a reading is that of a row of one number, by the same
 STABILITY = "a stability test is planned along one predicted path, so that it takes another share of the budget, or another curve"
 PRODUCTS = "products of several columns are at least 6 at every start, as those of a single one: random signs had 9"
 RULE = "auto of an embedding: the residual decides for one vector; for more, answers up to twice the noise of products, else a bit says if degrees are uneven or fewer than 10 sqrt(2 r)/mu"
+SUBSPACES = "auto takes products for a given rank: on no table is another strategy better"
 
 CHANGED = {
+    r"sos.lasserre\(unary\) degree=4": "up to 80 rows are solved by interior points, which are more accurate",
     r"(synthetic graph\(|command line\(\) line=synthesize )": "two sweeps are not equal, more is spent on degrees, the degree distribution is smoothed",
     r"private_normalized_adjacency\((few|uneven|regular|clique|hubs|heavy|random) \d+\) mechanism=auto rank=1 epsilon=3 ": RULE,
     r"private_normalized_adjacency\((few|uneven|regular) 400\) mechanism=auto rank=2 epsilon=(2|3) ": RULE,
@@ -61,6 +63,11 @@ CHANGED = {
     r"(private_(normalized_adjacency|max_cut|max_bisection)|embedding)\(.*mechanism=coherence (?!.*gap-and-coherence)": STABILITY,
     r"private_normalized_adjacency\((planted 45|planted-cut)\) epsilon=": STABILITY,
     r"private_projector\(.*certificate=stability ": STABILITY,
+    r"private_projector\(.* rank=3 ": SUBSPACES,
+    r"private_low_rank\(.* rank=2 epsilon": SUBSPACES,
+    r"private_eigenspace\(.* rank=1 ": SUBSPACES,
+    r"private_singular_subspace\(": "noise on both projectors, not on the blocks beside them; products for a given rank",
+    r"private_spectrum\(wide ": "singular values of a rectangular matrix move by Delta, not by sqrt(2) Delta",
     r"private_normalized_adjacency\(planted-cut\) mechanism=noisy-power epsilon=(0.3|1) ": PRODUCTS,
     r"private_normalized_adjacency\((regular 400|weighted 80)\) mechanism=auto rank=2 epsilon=(0.3|1) ": PRODUCTS,
     r"private_normalized_adjacency\(.*mechanism=(auto|randomized-response) (rank=\d )?epsilon=16 ": "eigenvectors of answers are refined at every epsilon: little noise was left as it is",

@@ -9,6 +9,7 @@ from dpgraph.problems.counts.subgraphs import COUNTS
 from dpgraph.problems.csp.strategy import EDGES, TABLES
 from dpgraph.problems.cut.strategy import CUTS
 from dpgraph.problems.embedding.strategy import EMBEDDINGS
+from dpgraph.problems.matrices.strategy import MATRICES
 from dpgraph.problems.strategy import Registry
 
 #: The strategies of a function, by the arguments of a call.
@@ -21,6 +22,10 @@ REGISTRIES: dict[str, Callable[[dict[str, Any]], Registry]] = {
     "private_communities": lambda arguments: COMMUNITY_STRATEGIES,
     "private_subgraph_counts": lambda arguments: COUNTS,
     "private_transitivity": lambda arguments: COUNTS,
+    "private_projector": lambda arguments: MATRICES,
+    "private_eigenspace": lambda arguments: MATRICES,
+    "private_low_rank": lambda arguments: MATRICES,
+    "private_singular_subspace": lambda arguments: MATRICES,
 }
 #: What an option of a call with ``mechanism="auto"`` speaks of.
 _READ_BY = {"noise": "bounded-iterates"}

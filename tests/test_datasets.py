@@ -8,6 +8,7 @@ import re
 import runpy
 import threading
 from pathlib import Path
+from unittest.mock import patch
 
 import networkx as nx
 import numpy as np
@@ -16,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpgraph import datasets
+from dpgraph.datasets.arcs import merge_arcs
 from dpgraph.exceptions import DatasetError, InvalidGraphError, InvalidParameterError
 
 # --- edge lists ------------------------------------------------------------------------------------------------
@@ -64,23 +66,101 @@ def test_every_usual_way_to_write_a_triangle_reads_as_the_triangle(write, conten
     assert edges(datasets.read_edgelist(compressed)) == TRIANGLE
 
 
-@settings(max_examples=60, deadline=None)
+def numbers():
+    plain = st.integers(0, 10**6).map(str) | st.integers(0, 9).map(str)
+    odd = [
+        "007",
+        "+3",
+        "-4",
+        "1_0",
+        "4.5",
+        "2.",
+        ".5",
+        ".",
+        "-.25",
+        "+0",
+        "-0",
+        "1e3",
+        "nan",
+        "inf",
+        "",
+        "x",
+        "é",
+        '"7"',
+    ]
+    odd += ["9" * 15, "9" * 16, "9" * 18, "9" * 19, "1" * 1001, "0.1234567890123", "0.30000000000000004", "0000000.125"]
+    return plain | st.decimals(-9, 9, places=3).map(str) | st.sampled_from(odd)
+
+
+@st.composite
+def tables(draw):
+    """Texts that are mostly tables of numbers: separators, columns, comments and, now and then, anything else."""
+    separator = draw(st.sampled_from([" ", "\t", " \t", ",", " , "]))
+    width = draw(st.sampled_from([1, 2, 2, 2, 3, 3, 4]))
+    row = st.tuples(*[st.integers(0, 20).map(str)] * min(width, 2), *[st.integers(-2, 9).map(str)] * (width - 2))
+    row = row.map(separator.join)
+    other = st.sampled_from(["", " \t", "# note", " % é", "\x0b", "\x1f1 2", "1 2\xa0", "1,2,a day", "#", "a,b,w"])
+    other |= st.lists(numbers(), min_size=1, max_size=4).map(separator.join) | st.text('12 ,\t#%"\x0c\x7f', max_size=6)
+    lines = draw(st.lists(row, max_size=8))
+    for line in draw(st.lists(other, max_size=2)):
+        lines.insert(draw(st.integers(0, len(lines))), line)
+    blanks = draw(st.sampled_from(["", "", " "]))
+    return draw(st.sampled_from(["\n", "\r\n", "\n\n"])).join(blanks + line + blanks for line in lines)
+
+
+def read_with(path, large, **arguments):
+    """All that a reader says about a file, where texts of `large` bytes and more take the compiled loops."""
+    with patch("dpgraph.datasets.rows._LARGE_TEXT", large), patch("dpgraph.datasets.arcs._MANY", large - 1):
+        try:
+            A, nodes = datasets.read_sparse(path, **arguments)
+        except DatasetError as error:
+            return str(error)
+    return nodes, [(x.dtype, x.tolist()) for x in (A.indptr, A.indices, A.data.view(np.int64))]
+
+
+@settings(max_examples=300, deadline=None)
 @given(
-    arcs=st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), min_size=1),
-    separator=st.sampled_from([" ", "\t", "  ", " \t", ","]),
-    newline=st.sampled_from(["\n", "\r\n", "\n\n"]),
+    text=tables(),
+    weight=st.sampled_from([None, None, "w"]),
+    format=st.sampled_from(["auto", "auto", "edgelist", "gset"]),
 )
-def test_the_fast_parser_and_the_line_parser_read_the_same_graph(tmp_path_factory, arcs, separator, newline):
-    path = tmp_path_factory.mktemp("arcs") / "arcs.txt"
-    # Integers take the fast parser, names the line parser (which wants a header in comma-separated files).
-    path.write_text(newline.join(f"{u}{separator}{v}" for u, v in arcs))
-    fast = datasets.read_edgelist(path)
-    header = f"from{separator}to{newline}" if separator == "," else ""
-    path.write_text(header + newline.join(f"{u}{separator}{v}" for u, v in arcs))
-    by_line = datasets.read_edgelist(path, labels=str)
-    assert edges(fast) == {frozenset(map(int, e)) for e in edges(by_line)}
-    assert edges(fast) == {frozenset(arc) for arc in arcs if arc[0] != arc[1]}
-    assert set(fast) == {v for arc in arcs for v in arc}
+def test_the_compiled_loops_read_what_the_careful_reader_does_and_leave_all_else_to_it(
+    tmp_path_factory, text, weight, format
+):
+    path = tmp_path_factory.getbasetemp() / "table.txt"
+    path.write_bytes(text.encode())
+    careful = read_with(path, 10**9, weight=weight, format=format)
+    assert read_with(path, 0, weight=weight, format=format) == careful
+
+
+@pytest.mark.parametrize("separator", [" ", "\t", ","])
+def test_large_files_take_the_compiled_loops_and_bad_lines_in_them_are_named(write, separator):
+    ends = np.random.default_rng(0).integers(0, 70_000, (60_000, 2))
+    lines = ["# comment", *(f"{u}{separator}{v}{separator}{(u + v) / 8}" for u, v in ends)]
+    path = write("\n".join(lines))
+    for weight in (None, "w"):
+        careful = read_with(path, 10**9, weight=weight)
+        with patch("dpgraph.datasets.rows._line_by_line", side_effect=AssertionError("line by line")):
+            A, nodes = datasets.read_sparse(path, weight=weight)
+        data = np.array(careful[1][2][1]).view(float)
+        assert (nodes, A.indices.tolist(), A.data.tolist()) == (careful[0], careful[1][1][1], data.tolist())
+    lines[54_321] += "1,"
+    with pytest.raises(DatasetError, match="line 54322: "):
+        datasets.read_sparse(write("\n".join(lines)), weight="w")
+
+
+def test_arcs_are_merged_alike_by_the_compiled_loop_and_by_sorting():
+    rng = np.random.default_rng(0)
+    for n, arcs in [(1, 3), (5, 0), (12, 100), (3000, 200_000), (300_000, 40_000)]:
+        tails, heads = rng.integers(0, n, (2, arcs))
+        tails[: arcs // 3] = 0  # a long row
+        merged = []
+        for many in (-1, 10**9):
+            with patch("dpgraph.datasets.arcs._MANY", many):
+                A = merge_arcs(n, tails.astype(np.int32), heads.astype(np.int32))
+            merged.append((A.indptr.dtype, A.indices.dtype, A.indptr.tolist(), A.indices.tolist(), A.data.tolist()))
+            assert A.has_canonical_format
+        assert merged[0] == merged[1]
 
 
 def test_labels_of_a_file_are_sorted_so_that_their_order_tells_nothing_about_edges(write):

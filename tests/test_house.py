@@ -11,6 +11,7 @@ import networkx as nx
 import pytest
 
 import dpgraph
+from tests.walk import calls, walk
 
 PACKAGE = Path(dpgraph.__file__).parent
 
@@ -50,3 +51,8 @@ def test_only_the_privacy_package_makes_generators_for_noise(modules):
 
 def test_asserts_are_not_used_for_checks(modules):
     assert [name for name, tree in modules.items() if any(isinstance(n, ast.Assert) for n in ast.walk(tree))] == []
+
+
+def test_a_private_cut_passes_at_most_18_modules():
+    modules, _ = walk(calls()["private cut"])
+    assert len(modules) <= 18, modules

@@ -12,9 +12,9 @@ import pytest
 import dpgraph
 from dpgraph import datasets, plot
 from dpgraph.exceptions import DPGraphError, InvalidParameterError
+from dpgraph.graph import vertex_sets
 from dpgraph.privacy.report import LedgerEntry, PrivacyReport
 from dpgraph.problems.records.marginals import private_marginals
-from dpgraph.results.communities import make_communities
 from dpgraph.results.cut import PrivateCutResult
 
 pytest.importorskip("matplotlib")
@@ -46,7 +46,7 @@ def result_with(
     ledger += (LedgerEntry("gap", "good event", 0.0, 0.0, delta_share=1e-7),)
     privacy = PrivacyReport(1.0, 1e-6, 0.2367, "the weight of one vertex pair", ledger, seeded=seeded)
     return PrivateCutResult(
-        tuple(make_communities(nodes, labels, 2)),
+        tuple(vertex_sets(nodes, labels, 2)),
         labels,
         nodes,
         value,

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from common import real_graph
-from million_vertices import planted_blocks
+from load import planted_blocks
 from peers import analyze_gauss, leading_part, letter_projector, noisy_power_method, randomized_response
 from scipy import sparse
 from scipy.sparse.linalg import eigsh

@@ -1,9 +1,11 @@
 """The neighbouring relation of a symmetric matrix, as the spectral mechanisms need it.
 
 A mechanism asks one object how far one neighbour moves the spectrum, the coherence, the projector and the core. There
-are two: an edge of a graph seen through the regularised normalized adjacency, and a general symmetric matrix.
+are three: an edge of a graph seen through the regularised normalized adjacency, a general symmetric matrix, and the
+symmetric embedding of a rectangular one.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,6 +35,13 @@ class EdgeNeighbours:
     degrees: FloatArray
     #: kappa_D = max ||U_i||/sqrt(c_i) if true, the papers' kappa = max ||U_i|| otherwise.
     degree_corrected: bool = True
+
+    #: How often each |eigenvalue| is listed, and the least gap, in units of `norm`, that may be accepted.
+    copies, least_gap = 1, 2.0
+
+    def blocks(self, U: FloatArray) -> list[FloatArray]:
+        """Bases of the blocks on the diagonal of U U' that may not be zero."""
+        return [U]
 
     @property
     def norm(self) -> float:
@@ -114,6 +123,12 @@ class MatrixNeighbours:
     norm: float
     #: Of no meaning here.
     largest_degree = 0.0
+    #: As for :class:`EdgeNeighbours`.
+    copies, least_gap = 1, 2.0
+
+    def blocks(self, U: FloatArray) -> list[FloatArray]:
+        """As for :class:`EdgeNeighbours`."""
+        return [U]
 
     @property
     def frobenius(self) -> float:
@@ -146,11 +161,36 @@ class MatrixNeighbours:
 
     def rates(self, tolerances: Tolerances) -> MatrixRates:
         """Bounds on the speeds of such a state."""
-        return MatrixRates(tolerances)
+        return MatrixRates(tolerances, self.copies)
 
     def core(self, Q: FloatArray) -> float:
         """:func:`~dpgraph.bounds.spectra.general_core`."""
         return spectra.general_core(self.norm, float(row_norms(Q).max()))
+
+
+@dataclass(frozen=True)
+class RectangularNeighbours(MatrixNeighbours):
+    """Matrices with ||E X||_F, ||E' X||_F <= Delta as above, seen through S = [[0, A], [A', 0]].
+
+    S lists each singular value twice; `frobenius` is for each of them taken once.
+    """
+
+    #: Number of rows of A, the first ones of S.
+    rows: int
+    copies, least_gap = 2, 3.0
+
+    def blocks(self, U: FloatArray) -> list[FloatArray]:
+        """Left and right singular vectors: orthonormal bases of the nearest projectors of half the rank."""
+        halves, r = (U[: self.rows], U[self.rows :]), U.shape[1] // 2
+        return [np.linalg.svd(half, full_matrices=False)[0][:, :r] for half in halves]
+
+    def projector(self, coherence: float, gap: float) -> float:
+        """:func:`~dpgraph.bounds.spectra.singular_projectors`."""
+        return spectra.singular_projectors(self.norm, coherence, gap)
+
+    def core(self, Q: FloatArray) -> float:
+        """Bound on ||F Q||_F, hence on ||Q' F Q||_F, for the change F of S: of its halves E Q_2 and E' Q_1 together."""
+        return self.norm * math.hypot(row_norms(Q[: self.rows]).max(), row_norms(Q[self.rows :]).max())
 
 
 SpectralNeighbours = EdgeNeighbours | MatrixNeighbours

@@ -159,6 +159,39 @@ def general_projector(sensitivity: float, coherence: float, gap: float) -> float
     return math.sqrt(2.0) * sensitivity * coherence / (gap - sensitivity)
 
 
+def singular_projectors(sensitivity: float, coherence: float, gap: float) -> float:
+    """Change of the projectors on the r leading left and right singular vectors together: 2 Delta kappa/(g - Delta).
+
+    That is, of sqrt(||P_U - P_U'||_F^2 + ||P_V - P_V'||_F^2). Neighbours: ||E X||_F <= Delta and ||E' X||_F <= Delta
+    for every X with rows of norm at most 1, Delta = `sensitivity`; kappa = `coherence` bounds the rows of U and of V,
+    and g = `gap` > 3 Delta is a lower bound on sigma_r - sigma_{r+1}. The number of rows and of columns does not enter.
+
+    *Proof.* S = [[0, A], [A', 0]] has the eigenvalues +-sigma_i, with eigenvectors (u_i, +-v_i)/sqrt(2). So its 2r
+    leading eigenvectors span the columns of W = diag(U, V), and their projector is diag(P_U, P_V): its blocks off the
+    diagonal are zero for every A, and need no noise. The change F = [[0, E], [E', 0]] of S has the spectral norm
+    ||E|| <= Delta (X a unit vector), and ||F W||_F^2 = ||E V||_F^2 + ||E' U||_F^2 <= 2 Delta^2 kappa^2. Davis and Kahan
+    as in :func:`projector`: sqrt(2) sqrt(2) Delta kappa/(g - Delta). In spectral norm, where
+    ||F W|| = max(||E V||, ||E' U||) <= Delta kappa, the bound on ln kappa is :func:`general_log_coherence`. Sorted
+    singular values, each taken once, move by at most ||E||_F <= Delta (X = I; Mirsky).
+    """
+    _open_gap(gap, 3 * sensitivity)
+    return 2 * sensitivity * coherence / (gap - sensitivity)
+
+
+def computed_singular_projectors(rank: int, residual: float, gap: float, norm: float) -> float:
+    """What residuals of 2r = `rank` computed eigenvectors W of S add to :func:`singular_projectors`, for gap > 3 norm.
+
+    The blocks X of W on the diagonal of W W' are only nearly projectors; what is released are the nearest projectors
+    of rank r. Let P = diag(P_U, P_V) be exact. By Davis and Kahan ||W W' - P||_F <= sqrt(2) sqrt(2r) eta/h, with h the
+    gap of the matrix itself: at least g for one and g - 2 Delta > g/3 for the other of two neighbours. To set the
+    blocks off the diagonal to zero does not take W W' further from P, nor a neighbour's W W' further from it. The
+    nearest projectors are no further from the blocks than P is. So either side adds at most 3 sqrt(2) sqrt(2r) eta/g
+    to the sqrt(2) :func:`computed_subspace` of W W' itself, and g - Delta < g.
+    """
+    rounded = 6 * math.sqrt(rank) * residual / _open_gap(gap, norm)
+    return math.sqrt(2.0) * (computed_subspace(rank, residual, gap, norm) + rounded)
+
+
 def general_log_coherence(sensitivity: float, gap: float, computed: float = 0.0) -> float | None:
     """Change of ln kappa for general symmetric neighbours: -ln(1 - x), x = Delta/(g - Delta); None when x >= 1.
 

@@ -146,9 +146,14 @@ class MatrixRates:
     Unit vectors of the leading space have entries of at most kappa, so ||E u|| <= Delta kappa bounds the speed of
     sigma_r; that of sigma_{r+1} is at most ||E|| <= Delta. Rows of the leading space move by at most
     ||R_k|| ||E U||_F <= Delta kappa/g, and ||dP||_F <= sqrt(2) Delta kappa/g. The unit of eigenvalues is Delta.
+
+    Of a rectangular matrix both projectors move, by 2 Delta kappa/g together
+    (:func:`~dpgraph.bounds.spectra.singular_projectors`); the other speeds are the same.
     """
 
     tolerances: Tolerances
+    #: 2 for the left and the right projector of a rectangular matrix.
+    projectors: int = 1
 
     def speeds(self, x: FloatArray, _: FloatArray | None = None) -> FloatArray:
         """As for :meth:`EdgeRates.speeds`; no coordinate slows itself down."""
@@ -158,7 +163,7 @@ class MatrixRates:
     def projector(self, x: FloatArray) -> FloatArray:
         """As for :meth:`EdgeRates.projector`."""
         gap = x[0] - x[1]
-        rate = math.sqrt(2.0) * np.minimum(x[2], 1.0) / np.maximum(gap, _LEAST_GAP)
+        rate = math.sqrt(2.0 * self.projectors) * np.minimum(x[2], 1.0) / np.maximum(gap, _LEAST_GAP)
         return np.where(gap > _LEAST_GAP, rate, np.inf)
 
 

@@ -10,6 +10,9 @@ from dpgraph.typing import FloatArray, IntArray
 #: Adjacency matrix, vertices, and whether the entries are weights.
 EdgeList = tuple[sparse.csr_array, tuple[Hashable, ...], bool]
 
+#: Arcs without weights beyond so many are merged by compiled code; below, importing the compiler takes longer.
+_MANY = 2**15
+
 
 def merge_arcs(n: int, tails: IntArray, heads: IntArray, weights: FloatArray | None = None) -> sparse.csr_array:
     """Symmetric matrix without diagonal from a list of arcs between n vertices; entries are 1 without `weights`.
@@ -18,27 +21,32 @@ def merge_arcs(n: int, tails: IntArray, heads: IntArray, weights: FloatArray | N
     of the two directions the larger counts, because most files that list both mean one edge. Both rules map
     neighbouring graphs to neighbouring graphs.
     """
+    if weights is None and len(tails) > _MANY:
+        from dpgraph.datasets.kernels import symmetric_pattern
+
+        index: type[np.integer] = np.int32 if len(tails) < 2**30 else np.int64
+        pointers, columns = symmetric_pattern(np.zeros(n + 1, index), tails, heads)
+        return sparse.csr_array((np.ones(len(columns)), columns, pointers), shape=(n, n))
     proper = tails != heads
-    tails, heads = tails[proper], heads[proper]
-    if weights is None:
-        # Ten times faster than numpy.unique, which hashes.
-        pairs = np.sort(np.minimum(tails, heads) * n + np.maximum(tails, heads))
-        pairs = pairs[np.diff(pairs, prepend=-1) > 0]
-        data = np.ones(len(pairs))
-    else:
-        arcs, arc_of = np.unique(tails * n + heads, return_inverse=True)
-        tails, heads = np.divmod(arcs, n)
-        pairs, pair_of = np.unique(np.minimum(tails, heads) * n + np.maximum(tails, heads), return_inverse=True)
-        data = np.full(len(pairs), -np.inf)
+    tails, heads = tails[proper].astype(np.int64), heads[proper].astype(np.int64)
+    arcs = 2 * (np.minimum(tails, heads) * n + np.maximum(tails, heads)) + (tails < heads)
+    order = np.argsort(arcs, kind="stable")
+    arcs = arcs[order]
+    new = np.diff(arcs, prepend=-1) > 0
+    first = np.flatnonzero(np.diff(arcs[new] // 2, prepend=-1))
+    data = np.ones(len(first))
+    if weights is not None:
+        sums = np.bincount(np.cumsum(new) - 1, weights=weights[proper][order])
         with np.errstate(invalid="ignore"):  # NaN stays NaN; whoever uses the weights refuses it
-            np.maximum.at(data, pair_of, np.bincount(arc_of, weights=weights[proper], minlength=len(arcs)))
-    return symmetric(n, *np.divmod(pairs, n), data)
+            data = np.maximum.reduceat(sums, first, dtype=np.float64)
+    return symmetric(n, *np.divmod(arcs[new][first] // 2, n), data)
 
 
 def symmetric(n: int, low: IntArray, high: IntArray, data: FloatArray) -> sparse.csr_array:
     """Both entries of each edge."""
     low, high = low.astype(np.int32), high.astype(np.int32)  # half the memory of a large graph
-    ends = np.concatenate([low, high]), np.concatenate([high, low])
+    # Rows come out sorted if the edges are: what is left of the diagonal first.
+    ends = np.concatenate([high, low]), np.concatenate([low, high])
     A = sparse.coo_array((np.concatenate([data, data]), ends), shape=(n, n)).tocsr()
     A.sort_indices()
     return A

@@ -5,7 +5,6 @@ Errors name the file and a line number. They never quote the content: a line of 
 
 import gzip
 import os
-import re
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -30,7 +29,6 @@ _MAX_DIGITS = 15
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_COMMENT = re.compile(rb"^[ \t]*[#%][^\n]*", re.MULTILINE)
 
 
 class Malformed(Exception):
@@ -77,7 +75,8 @@ def read_bytes(path: AnyPath) -> bytes:
         raise DatasetError(f"{path} is not a text file; expected an edge list, Gset or GML file in UTF-8, plain or .gz")
     if raw.startswith(b"%%MatrixMarket"):
         raise DatasetError(f"{path} is a Matrix Market file; read it with scipy.io.mmread and pass the matrix")
-    return raw.removeprefix(_BYTE_ORDER_MARK).replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    raw = raw.removeprefix(_BYTE_ORDER_MARK)
+    return raw.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in raw else raw
 
 
 def _unpacked(stream: BinaryIO, path: Path) -> bytes:
@@ -85,23 +84,25 @@ def _unpacked(stream: BinaryIO, path: Path) -> bytes:
     wanted = os.environ.get("DPGRAPH_MAX_BYTES") or str(_MAX_BYTES)
     if not naturals([wanted]):
         raise DatasetError("the environment variable DPGRAPH_MAX_BYTES must be a number of bytes")
-    limit = int(wanted)
+    limit, size = int(wanted), os.fstat(stream.fileno()).st_size
     opened: BinaryIO | gzip.GzipFile = stream
     packed = stream.read(2) == _GZIP_MAGIC
     stream.seek(0)
     if packed:
-        limit = min(limit, max(_FREE_BYTES, _MAX_RATIO * os.fstat(stream.fileno()).st_size))
+        limit = min(limit, max(_FREE_BYTES, _MAX_RATIO * size))
         opened = gzip.GzipFile(fileobj=stream)
-    content = bytearray()
-    while piece := opened.read(_CHUNK):
-        content += piece
-        if len(content) > limit:
+    # What is not compressed comes in one piece, which is not copied.
+    pieces, left, step = [], limit, _CHUNK if packed else max(min(size, limit) + 1, _CHUNK)
+    while piece := opened.read(step):
+        pieces.append(piece)
+        left -= len(piece)
+        if left < 0:
             raise DatasetError(
                 f"{path} holds more than {limit} bytes of text, the limit for one file (if compressed, for what "
                 "it unpacks to). If you trust it, set the environment variable DPGRAPH_MAX_BYTES higher, and unpack a "
                 "compressed file first"
             )
-    return bytes(content)
+    return b"".join(pieces)
 
 
 def refuse_long_lines(text: bytes) -> None:
@@ -122,11 +123,6 @@ def decode(text: bytes, line: int = 1) -> str:
     except UnicodeDecodeError as error:
         line += text.count(b"\n", 0, error.start)
         raise Malformed("expected UTF-8 text; found other bytes. Save the file as UTF-8", line) from None
-
-
-def blank_comments(text: bytes) -> bytes:
-    """Empty every line that starts with ``#`` or ``%``; lines keep their numbers."""
-    return _COMMENT.sub(b"", text)
 
 
 def naturals(fields: Iterable[str]) -> list[int]:

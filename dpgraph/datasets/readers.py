@@ -12,7 +12,7 @@ from scipy import sparse
 
 from dpgraph.arguments import check_choice
 from dpgraph.datasets.arcs import EdgeList, merge_arcs
-from dpgraph.datasets.files import AnyPath, Malformed, blank_comments, decode, naming, read_bytes, refuse_long_lines
+from dpgraph.datasets.files import AnyPath, Malformed, decode, naming, read_bytes, refuse_long_lines
 from dpgraph.datasets.rows import Labels, Rows, looks_like_gset, open_table, parse_gset, parse_rows
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.inputs.graphs import as_graph, refuse_directed
@@ -144,7 +144,7 @@ def _read(
             _refuse_vertices(vertices, "GML")
             return _parse_gml(decode(text), symmetrize)
         refuse_long_lines(text)
-        table = open_table(blank_comments(text), labels)
+        table = open_table(text, labels)
         if format == "gset" or (format == "auto" and looks_like_gset(table)):
             _refuse_vertices(vertices, "Gset")
             return parse_gset(table)
@@ -162,7 +162,7 @@ def _edge_list(rows: Rows, vertices: tuple[Hashable, ...] | None) -> EdgeList:
             raise Malformed(
                 "the file names no vertex; state the public vertex set with nodes= if the graph has no edges"
             )
-        vertices = rows.labels
+        return merge_arcs(len(rows.labels), *rows[1:]), rows.labels, rows.weights is not None
     index = {label: i for i, label in enumerate(vertices)}
     position = np.array([index.get(label, -1) for label in rows.labels], dtype=np.int64)
     if position.size and position.min() < 0:

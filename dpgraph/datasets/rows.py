@@ -1,7 +1,7 @@
 """Edge lists, and Gset files (a line ``n m``, then m lines ``i j w`` with vertices 1..n), as arrays.
 
-Files of plain nonnegative integers, which is nearly all of them, are parsed by numpy. Everything else
-(names, weights, malformed lines) goes line by line; the two agree wherever the fast one answers.
+Large files of plain numbers, which is nearly all of them, are parsed by compiled code. Everything else (names, small or
+malformed files) goes line by line; the two agree wherever the fast one answers.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from array import array
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -24,14 +25,15 @@ from dpgraph.typing import FloatArray, IntArray
 Labels = type[int] | type[str]
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
-_PLAIN_BYTES = b"0123456789 \t,\n"
+#: Texts of fewer bytes go line by line: importing the compiler takes longer.
+_LARGE_TEXT = 2**18
 #: Longer numbers are no labels; converting them takes time that grows with the square, and Python stops at 4300.
 _LONGEST_LABEL = 1000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Table:
-    """Lines of a file; comments, and what is above the data, are blank.
+    """Lines of a file, of which those are blank that are above the data.
 
     Columns end at the `delimiter`, None for any white space; `header` holds their names, if a line of them was above.
     """
@@ -41,9 +43,9 @@ class Table:
     header: tuple[str, ...] | None = None
 
     def data_lines(self) -> Iterator[tuple[int, list[str]]]:
-        """Number and fields of each line that is not blank."""
+        """Number and fields of each line that is neither blank nor a comment."""
         for number, line in enumerate(io.BytesIO(self.text), 1):
-            if not line.isspace():
+            if not _is_empty(line):
                 yield number, _split(decode(line, number), self.delimiter)
 
     def below(self, number: int, header: tuple[str, ...] | None = None) -> Table:
@@ -57,13 +59,18 @@ class Table:
 
 
 def open_table(text: bytes, labels: Labels) -> Table:
-    """Recognise delimiter and header line of a text whose comments are blank."""
-    first = next((line for line in io.BytesIO(text) if not line.isspace()), b"")
+    """Recognise delimiter and header line of a text."""
+    first = next((line for line in io.BytesIO(text) if not _is_empty(line)), b"")
     table = Table(text, "," if b"," in first else "\t" if labels is str and b"\t" in first else None)
     number, fields = next(table.data_lines(), (0, []))
     if table.delimiter == "," and (labels is str or not all(map(_INTEGER.fullmatch, fields[:2]))):
         return table.below(number, tuple(fields))
     return table
+
+
+def _is_empty(line: bytes) -> bool:
+    """Whether a line is blank or a comment."""
+    return line.isspace() or line.lstrip(b" \t")[:1] in (b"#", b"%")
 
 
 class Rows(NamedTuple):
@@ -77,12 +84,9 @@ class Rows(NamedTuple):
 
 def parse_rows(table: Table, *, labels: Labels, weight: str | None) -> Rows:
     """All lines of a table; Malformed for other numbers of columns than in the first, bad labels and bad weights."""
-    plain = _plain_integers(table) if labels is int and weight is None else None
-    if plain is None:
-        return _line_by_line(table, labels, _weight_column(table, weight))
-    present, ends = np.unique(plain[:, :2].T.ravel(), return_inverse=True)
-    tails, heads = ends.reshape(2, -1)
-    return Rows(tuple(present.tolist()), tails, heads, None)
+    column = _weight_column(table, weight)
+    plain = _plain_numbers(table, column) if labels is int and len(table.text) >= _LARGE_TEXT else None
+    return plain or _line_by_line(table, labels, column)
 
 
 def _weight_column(table: Table, weight: str | None) -> int | None:
@@ -95,35 +99,50 @@ def _weight_column(table: Table, weight: str | None) -> int | None:
     raise Malformed(f"no column is named {weight!r} in the header line; name the column of weights")
 
 
-def _plain_integers(table: Table) -> IntArray | None:
-    """All numbers of a table of nonnegative integers, as many on each line; None for any other."""
-    if table.text.translate(None, _PLAIN_BYTES) or not table.text.strip():
+def _plain_numbers(table: Table, weight_column: int | None) -> Rows | None:
+    """All rows, if the compiled loop can read them."""
+    from dpgraph.datasets.kernels import parse_numbers
+
+    if weight_column in (0, 1):
         return None
-    try:
-        numbers = np.loadtxt(io.BytesIO(table.text), np.int64, delimiter=table.delimiter, comments=None, ndmin=2)
-    except (ValueError, DeprecationWarning):  # it may quote the file, which is private
+    most = table.text.count(b"\n") + 1
+    ends, weights = np.empty((most, 2), np.int64), np.empty(0 if weight_column is None else most)
+    text, column = np.frombuffer(table.text, np.uint8), -1 if weight_column is None else weight_column
+    count = parse_numbers(text, table.delimiter == ",", column, ends, weights)
+    if count < 0:
         return None
-    # Before numpy 2.3 a number beyond 64 bits becomes the least or the largest one.
-    fits = numbers.min() >= 0 and numbers.max() < np.iinfo(np.int64).max
-    return numbers if fits and numbers.shape[1] >= 2 else None
+    present, positions = _ranks(ends[:count])
+    tails, heads = positions.T
+    return Rows(tuple(present.tolist()), tails, heads, None if weight_column is None else weights[:count])
+
+
+def _ranks(numbers: IntArray) -> tuple[IntArray, IntArray]:
+    """The distinct nonnegative numbers in order, and for each number its position among them."""
+    span = int(numbers.max(initial=-1)) + 1
+    if span > numbers.size:
+        return np.unique(numbers, return_inverse=True)
+    occurs = np.zeros(span, dtype=bool)
+    occurs[numbers] = True
+    return np.flatnonzero(occurs), (np.cumsum(occurs, dtype=np.int32) - np.int32(1))[numbers]
 
 
 def _line_by_line(table: Table, labels: Labels, weight_column: int | None) -> Rows:
-    ends: list[Any] = []
-    weights: list[float] = []
+    index: dict[Any, int] = {}
+    ends, weights = array("q"), array("d")
     width = 0
     for number, fields in table.data_lines():
         width = width or len(fields)
         if len(fields) != width or width < 2:
             expected = f"{width} columns as on the lines above" if width >= 2 else "two vertex labels"
             raise Malformed(f"expected {expected}", number)
-        ends += (_label(field, labels, number) for field in fields[:2])
+        ends.extend(index.setdefault(_label(field, labels, number), len(index)) for field in fields[:2])
         if weight_column is not None:
             weights.append(_number(fields, weight_column, number))
-    present = tuple(sorted(set(ends)))
-    index = {label: i for i, label in enumerate(present)}
-    tails, heads = (np.array([index[label] for label in side], dtype=np.int64) for side in (ends[::2], ends[1::2]))
-    return Rows(present, tails, heads, None if weight_column is None else np.array(weights, dtype=np.float64))
+    present = sorted(index)
+    rank = np.empty(len(present), dtype=np.int64)
+    rank[[index[label] for label in present]] = np.arange(len(present))
+    tails, heads = rank[np.array(ends, dtype=np.int64)].reshape(-1, 2).T
+    return Rows(tuple(present), tails, heads, None if weight_column is None else np.array(weights))
 
 
 def _split(line: str, delimiter: str | None) -> list[str]:

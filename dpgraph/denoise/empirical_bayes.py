@@ -17,8 +17,8 @@ from dpgraph.typing import FloatArray
 _EVEN, _LONGEST = 160, 40
 #: Rows that the weights are fitted to, and steps of expectation maximisation: few, or the law would fit the noise.
 _FITTED, _STEPS = 3000, 40
-#: Rows whose posterior means are computed at a time.
-_CHUNK = 4096
+#: Rows whose posterior means are computed at a time: their likelihoods stay in the processor's cache.
+_CHUNK = 256
 #: Least number of rows for each column: fewer say too little about their law.
 _ROWS_PER_COLUMN = 30
 #: Columns whose posterior means are below this share of them are all noise.
@@ -72,18 +72,20 @@ def posterior_means_and_response(
     white = rows @ whiten
     centres, widths, weights = _fitted_law(white, noise)
     means, response = np.empty_like(white), np.zeros((len(axes), len(axes)))
+    wide_centres = widths[:, None] * centres
     for start in range(0, len(rows), _CHUNK):
         part = slice(start, start + _CHUNK)
-        posterior = _likelihood(white[part], noise[part], centres, widths) * weights
+        variances = widths + noise[part, None]
+        posterior = _likelihood(white[part], variances, centres)
+        posterior *= weights
         posterior /= posterior.sum(axis=1, keepdims=True)
-        precision = 1 / (widths + noise[part, None])
-        kept = np.sum(posterior * widths * precision, axis=1)
-        pulled = (posterior * (1 - widths * precision)) @ centres
-        means[part] = kept[:, None] * white[part] + pulled
+        pulled, scores = posterior @ centres, posterior / variances
+        kept = scores @ widths
+        means[part] = kept[:, None] * white[part] + pulled - scores @ wide_centres
         if respond:
-            scores = posterior * precision * noise[part, None]
+            scores *= noise[part, None]
             response += float(noise[part] @ kept) * np.eye(len(axes))
-            response += _response_of_weights(white[part], means[part], scores, centres, widths * precision)
+            response += _response_of_weights(white[part], means[part], scores, centres, widths / variances)
     return means @ colour, colour.T @ response @ whiten.T
 
 
@@ -93,7 +95,7 @@ def _fitted_law(white: FloatArray, noise: FloatArray) -> tuple[FloatArray, Float
     widths = _distances_to_next(centres) ** 2
     weights = np.full(len(centres), 1 / len(centres))
     fitted = _evenly(len(white), _FITTED)
-    likelihood = _likelihood(white[fitted], noise[fitted], centres, widths)
+    likelihood = _likelihood(white[fitted], widths + noise[fitted, None], centres)
     for _ in range(_STEPS):
         weights = weights * (likelihood / (likelihood @ weights)[:, None]).mean(axis=0)
     return centres, widths, np.maximum(weights, _LEAST_WEIGHT)
@@ -108,10 +110,11 @@ def _response_of_weights(
     p_k changes by p_k (s_k - s), s the mean score, and the mean by the sum of p_k m_k (s_k - s)'. `scores` are noise
     times p_k/(width_k + noise); m_k and s_k are multiplied out.
     """
-    near, far = scores * share, scores * (1 - share)
-    products: FloatArray = white.T @ (near @ centres) - (far @ centres).T @ white
-    products += (centres.T * far.sum(axis=0)) @ centres - (white.T * near.sum(axis=1)) @ white
-    products -= means.T @ (scores @ centres - scores.sum(axis=1)[:, None] * white)
+    near = scores * share
+    by_all, by_near = scores @ centres, near @ centres
+    products: FloatArray = white.T @ by_near - (by_all - by_near).T @ white
+    products += (centres.T * (scores.sum(axis=0) - near.sum(axis=0))) @ centres - (white.T * near.sum(axis=1)) @ white
+    products -= means.T @ (by_all - scores.sum(axis=1)[:, None] * white)
     return products
 
 
@@ -131,12 +134,16 @@ def _distances_to_next(points: FloatArray) -> FloatArray:
     return np.sqrt(np.maximum(np.where(np.isfinite(nearest), nearest, 0.0), 0.0))
 
 
-def _likelihood(white: FloatArray, noise: FloatArray, centres: FloatArray, widths: FloatArray) -> FloatArray:
+def _likelihood(white: FloatArray, variances: FloatArray, centres: FloatArray) -> FloatArray:
     """Density of each row under each component, up to a factor for each row, shape (rows, components)."""
-    squares = np.einsum("ij,ij->i", white, white)[:, None] + np.einsum("ij,ij->i", centres, centres)
-    variances = noise[:, None] + widths
-    logs = -0.5 * (squares - 2 * white @ centres.T) / variances - 0.5 * white.shape[1] * np.log(variances)
-    return np.asarray(np.exp(logs - logs.max(axis=1, keepdims=True)))
+    logs = white @ (2 * centres.T)
+    logs -= np.einsum("ij,ij->i", white, white)[:, None]
+    logs -= np.einsum("ij,ij->i", centres, centres)
+    logs /= variances
+    logs -= white.shape[1] * np.log(variances)
+    logs -= logs.max(axis=1, keepdims=True)
+    logs *= 0.5
+    return np.asarray(np.exp(logs, out=logs))
 
 
 def _evenly(n: int, count: int) -> NDArray[np.int64]:

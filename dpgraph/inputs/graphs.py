@@ -45,7 +45,6 @@ def open_graph(
     weight: str | None = None,
     max_weight: float | None = None,
     symmetrize: bool = False,
-    products: bool = True,
 ) -> GraphSource:
     """Check the public side of a graph and return the door to its private side.
 
@@ -53,16 +52,13 @@ def open_graph(
     edges are summed, self-loops are dropped, weights are capped at `max_weight`; with `symmetrize` a pair gets the
     heavier of its two arcs. Each of these maps neighbouring graphs to neighbouring graphs. ``weight=None`` counts every
     edge as 1; entries of a matrix are weights in any case, and ``weight="weight"`` declares them: see
-    :func:`is_weighted`. With `products`, what multiplying by the matrix needs is imported here, hence before the debit.
+    :func:`is_weighted`.
     """
     if weight is not None and max_weight is None:
         raise InvalidParameterError(
             f"weight={weight!r} needs max_weight=, a public upper bound on a weight (it sets the noise); "
             "got max_weight=None"
         )
-    if products:
-        import dpgraph.linalg.kernels  # noqa: F401
-
     cap = 1.0 if max_weight is None else check_scale("max_weight", max_weight)
     nodes, edges = public_side(G, weight, symmetrize)
     counted = not is_matrix(G)
@@ -144,8 +140,8 @@ def refuse_directed(directed: bool, symmetrize: bool) -> None:
     """Raise InvalidGraphError for a directed graph that is not to be symmetrised."""
     if directed and not symmetrize:
         raise InvalidGraphError(
-            "expected an undirected graph; got a directed one. Pass symmetrize=True to join each pair of vertices "
-            "by the heavier of its two arcs"
+            "expected an undirected graph; got a directed one. Make it undirected first; where the function takes it, "
+            "symmetrize=True joins each pair of vertices by the heavier of its two arcs"
         )
 
 
@@ -234,7 +230,8 @@ def _matrix_side(G: Any, weight: str | None, symmetrize: bool) -> Side:
         if A.nnz and abs(A - transposed).max() > 1e-12 * max(1.0, float(abs(A).max())):
             raise InvalidGraphError(
                 "expected a symmetric adjacency matrix; this one differs from its transpose. "
-                "Pass symmetrize=True to keep the larger of the two entries of each pair"
+                "Pass A.maximum(A.T), or symmetrize=True where the function takes it, to keep the larger of the two "
+                "entries of each pair"
             )
         return _mirrored(sparse.triu(A, k=1, format="coo"))
 
@@ -314,6 +311,7 @@ def _check_values(data: FloatArray, signed: bool) -> None:
         raise InvalidGraphError("expected finite weights; at least one weight is NaN or infinite")
     if not signed and data.size and data.min() < 0:
         raise InvalidGraphError(
-            "expected nonnegative weights; at least one weight is negative. Private mechanisms bound what one edge "
-            "can change by weights in [0, max_weight], and directed graphs are joined by the heavier arc"
+            "expected nonnegative weights; at least one weight is negative. Exact max_cut and max_bisection take "
+            "negative weights; private functions need weights in [0, max_weight], constraint problems and joined arcs "
+            "nonnegative ones"
         )

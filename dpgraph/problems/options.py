@@ -74,7 +74,7 @@ class Coherence(_Ranked):
 
 @dataclass(frozen=True)
 class Gaussian(_Ranked):
-    """Noise on all entries of the normalized adjacency (DTTZ14), for n <= 5000.
+    """Noise on all entries of the matrix (DTTZ14), for n <= 5000.
 
     Parameters
     ----------

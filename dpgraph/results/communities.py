@@ -62,13 +62,3 @@ class PrivateCommunities(TableResult):
     def to_igraph_clustering(self, g: Any) -> Any:
         """Return an ``igraph.VertexClustering`` of `g`, the graph that they are of; cluster k is ``communities[k]``."""
         return igraph_clustering(g, self.communities)
-
-
-def make_communities(
-    nodes: tuple[Hashable, ...], labels: NDArray[np.integer[Any]], count: int = 0
-) -> list[set[Hashable]]:
-    """Set number k holds the vertices of label k; at least `count` sets."""
-    found: list[set[Hashable]] = [set() for _ in range(max(count, int(labels.max()) + 1))]
-    for node, label in zip(nodes, labels.tolist(), strict=True):
-        found[label].add(node)
-    return found

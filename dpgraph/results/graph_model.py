@@ -10,10 +10,10 @@ import numpy as np
 
 from dpgraph.arguments import as_generator
 from dpgraph.denoise.block_model import draw_graph
+from dpgraph.graph import vertex_sets
 from dpgraph.linalg.edges import to_igraph, to_networkx
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.result import TableResult
-from dpgraph.results.communities import make_communities
 from dpgraph.typing import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class PrivateGraphModel(TableResult):
     @property
     def communities(self) -> list[set[Hashable]]:
         """The communities in the caller's labels; set k holds the vertices of label k."""
-        return make_communities(self.nodes, self.labels)
+        return vertex_sets(self.nodes, self.labels)
 
     def adjacency(self, rng: int | np.random.Generator | None = None) -> sparse.csr_array:
         """Draw a graph as a symmetric 0/1 matrix, rows in the order of `nodes`.

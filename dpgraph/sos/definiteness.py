@@ -8,7 +8,7 @@ the blocking or the elimination order (Higham 2002, Theorem 10.3, and |L||L'| <=
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import lapack
+from scipy.linalg import lapack, solve_triangular
 
 from dpgraph.sos.elimination import DENSE, TOO_LARGE, eliminate_low_degree
 from dpgraph.typing import FloatArray
@@ -16,6 +16,7 @@ from dpgraph.typing import FloatArray
 #: Largest matrix handed to a dense Cholesky factorisation (n^3/3 operations, 8 n^2 bytes).
 DENSE_LIMIT = 6000
 
+_PANEL = 1024  # columns: up to that many one call of LAPACK does it
 _UNIT_ROUNDOFF = 2.0**-53
 
 
@@ -26,7 +27,18 @@ def _shifted(diagonal: FloatArray) -> FloatArray:
 
 
 def _cholesky_completes(A: FloatArray) -> bool:
-    return bool(np.all(A.diagonal() > 0.0)) and lapack.dpotrf(A, lower=1, overwrite_a=1)[1] == 0
+    """Factorise in place, a panel at a time: an interrupt does not wait for all of a large matrix."""
+    if not np.all(A.diagonal() > 0.0):
+        return False
+    for first in range(0, len(A), _PANEL):
+        panel, below = slice(first, first + _PANEL), slice(first + _PANEL, None)
+        A[first:, panel] -= A[first:, :first] @ A[panel, :first].T
+        factor, info = lapack.dpotrf(A[panel, panel], lower=1)
+        if info != 0:
+            return False
+        A[panel, panel] = factor
+        A[below, panel] = solve_triangular(factor, A[below, panel].T, lower=True, check_finite=False).T
+    return True
 
 
 def dense_semidefinite(M: FloatArray, diagonal: FloatArray) -> bool | None:

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from dpgraph.compiled import njit
+from dpgraph.threads import Stop, on_thread
 from dpgraph.typing import FloatArray, IntArray
 
 #: Outcomes of :func:`eliminate_low_degree`.
@@ -18,6 +19,7 @@ DENSE, INDEFINITE, TOO_LARGE = 0, 1, 2
 _DENSE_SHARE = 0.1
 _LARGEST_PIVOT_DEGREE = 400
 _FIRST_FORECAST = 20  # pivot degree
+_LONG = 8  # times the pivot row: a row that is rather searched than copied
 _FORECAST = 2  # times what fell away last is taken to be what can still fall away
 
 
@@ -32,7 +34,8 @@ class RowPool(NamedTuple):
     """Rows of a symmetric matrix that grow by fill-in; sorted, without the diagonal.
 
     Row v is at the positions ``start[v] .. start[v] + length[v]`` of `columns` and `values`, with room for
-    ``capacity[v]`` entries. An eliminated row has length -1.
+    ``capacity[v]`` entries. Those in columns of eliminated rows, whose degree is -1, no longer count: ``degree[v]`` is
+    the number of the others. They go when the row is next written, so that a leaf costs its hub nothing.
     """
 
     columns: IntArray
@@ -40,6 +43,7 @@ class RowPool(NamedTuple):
     start: IntArray
     length: IntArray
     capacity: IntArray
+    degree: IntArray
 
 
 @njit()
@@ -58,15 +62,65 @@ def row_pool(indptr: IntArray, indices: IntArray, data: FloatArray, size: int) -
     columns, values = _grown(indices.astype(np.int64), data, size)
     start = indptr[:-1].astype(np.int64)
     length = (indptr[1:] - indptr[:-1]).astype(np.int64)
-    return RowPool(columns, values, start, length, length.copy()), Row(np.empty(n, dtype=np.int64), np.empty(n))
+    pool = RowPool(columns, values, start, length, length.copy(), length.copy())
+    return pool, Row(np.empty(n, dtype=np.int64), np.empty(n))
 
 
 @njit()
-def merge_row(pool: RowPool, u: int, pivot: int, count: int, factor: float, drop_zeros: bool, out: Row) -> int:
-    """Row u minus `factor` times the `count` entries of the pivot row, without u and the pivot: length of the union.
+def take_row(pool: RowPool, v: int) -> int:
+    """Eliminate row v: what is left of its entries comes first, and is counted."""
+    pool.degree[v] = -1
+    first = last = pool.start[v]
+    for p in range(first, first + pool.length[v]):
+        if pool.degree[pool.columns[p]] >= 0:
+            pool.columns[last], pool.values[last] = pool.columns[p], pool.values[p]
+            last += 1
+    return int(last - first)
+
+
+@njit()
+def subtract_row(  # noqa: PLR0913
+    pool: RowPool, u: int, pivot: int, count: int, factor: float, drop_zeros: bool, out: Row, used: int
+) -> tuple[RowPool, int]:
+    """Row u minus `factor` times the `count` entries of an eliminated row, without u: the pool, its used size.
 
     Drop zeros only where both triangles of a symmetric matrix get exactly the same values.
     """
+    if pool.length[u] > _LONG * count and _subtract_in_place(pool, u, pivot, count, factor, drop_zeros):
+        pool.degree[u] -= 1
+        return pool, used
+    length = _merge_row(pool, u, pivot, count, factor, drop_zeros, out)
+    pool = _with_room(pool, length, used)
+    pool.degree[u] = length
+    return pool, _store_row(pool, u, length, out, used)
+
+
+@njit()
+def _subtract_in_place(pool: RowPool, u: int, pivot: int, count: int, factor: float, drop_zeros: bool) -> bool:
+    """The same where no entry is new and none is dropped: else False, and nothing is changed.
+
+    A hub with many neighbours of low degree is not copied for each of them.
+    """
+    columns, values = pool.columns, pool.values
+    first, last = pool.start[u], pool.start[u] + pool.length[u]
+    for write in (False, True):
+        for q in range(pool.start[pivot], pool.start[pivot] + count):
+            if columns[q] == u:
+                continue
+            p = first + np.searchsorted(columns[first:last], columns[q])
+            if p == last or columns[p] != columns[q]:
+                return False
+            value = values[p] - factor * values[q]
+            if drop_zeros and value == 0.0:
+                return False
+            if write:
+                values[p] = value
+    return True
+
+
+@njit()
+def _merge_row(pool: RowPool, u: int, pivot: int, count: int, factor: float, drop_zeros: bool, out: Row) -> int:
+    """Write what :func:`subtract_row` makes of row u to `out`: its length."""
     columns, values = pool.columns, pool.values
     p, last = pool.start[u], pool.start[u] + pool.length[u]
     q, pivot_last = pool.start[pivot], pool.start[pivot] + count
@@ -83,7 +137,7 @@ def merge_row(pool: RowPool, u: int, pivot: int, count: int, factor: float, drop
         if right == column:
             value -= factor * values[q]
             q += 1
-        if column != pivot and column != u and not (drop_zeros and value == 0.0):
+        if pool.degree[column] >= 0 and column != u and not (drop_zeros and value == 0.0):
             out.columns[length] = column
             out.values[length] = value
             length += 1
@@ -91,16 +145,16 @@ def merge_row(pool: RowPool, u: int, pivot: int, count: int, factor: float, drop
 
 
 @njit()
-def with_room(pool: RowPool, length: int, used: int) -> RowPool:
+def _with_room(pool: RowPool, length: int, used: int) -> RowPool:
     """The pool, enlarged if a row of this length might not fit behind its `used` part."""
     if used + 2 * length <= pool.columns.size:
         return pool
     columns, values = _grown(pool.columns, pool.values, 2 * (used + 2 * length))
-    return RowPool(columns, values, pool.start, pool.length, pool.capacity)
+    return RowPool(columns, values, pool.start, pool.length, pool.capacity, pool.degree)
 
 
 @njit()
-def store_row(pool: RowPool, u: int, length: int, row: Row, used: int) -> int:
+def _store_row(pool: RowPool, u: int, length: int, row: Row, used: int) -> int:
     """Write row u back, behind the `used` part if it has outgrown its place: the used size of the pool."""
     if length > pool.capacity[u]:
         pool.capacity[u] = length + length // 2
@@ -109,18 +163,20 @@ def store_row(pool: RowPool, u: int, length: int, row: Row, used: int) -> int:
     first = pool.start[u]
     pool.columns[first : first + length] = row.columns[:length]
     pool.values[first : first + length] = row.values[:length]
+    pool.length[u] = length
     return used
 
 
 def remaining(pool: RowPool) -> tuple[sparse.csr_array, IntArray]:
     """The rows that were not eliminated, as a matrix, and their numbers."""
-    kept = np.flatnonzero(pool.length >= 0)
-    position = np.full(pool.length.size, -1, dtype=np.int64)
+    kept = np.flatnonzero(pool.degree >= 0)
+    position = np.full(pool.degree.size, -1, dtype=np.int64)
     position[kept] = np.arange(kept.size)
     lengths = pool.length[kept]
     ends = np.cumsum(lengths)
     entry = np.repeat(pool.start[kept] - ends + lengths, lengths) + np.arange(int(lengths.sum()))
-    rows = pool.values[entry], position[pool.columns[entry]], np.concatenate([[0], ends])
+    entry = entry[position[pool.columns[entry]] >= 0]
+    rows = pool.values[entry], position[pool.columns[entry]], np.concatenate([[0], np.cumsum(pool.degree[kept])])
     return sparse.csr_array(rows, shape=(kept.size, kept.size)), kept
 
 
@@ -132,7 +188,7 @@ def eliminate_low_degree(
     The matrix is symmetric CSR with sorted indices and no diagonal; `diagonal` is overwritten. The outcome is
     INDEFINITE when a pivot is not positive, TOO_LARGE when elimination would cost too much, DENSE otherwise.
     """
-    outcome, pool = _eliminate(indptr, indices, data, diagonal, dense_limit)
+    outcome, pool = on_thread(_eliminate, indptr, indices, data, diagonal, dense_limit)
     if outcome != DENSE:
         return outcome, np.empty((0, 0))
     rest, kept = remaining(pool)
@@ -161,15 +217,15 @@ def _unlink(v: int, degree: IntArray, head: IntArray, after: IntArray, before: I
         before[after[v]] = before[v]
 
 
-@njit()
+@njit(nogil=True)
 def _eliminate(
-    indptr: IntArray, indices: IntArray, data: FloatArray, diagonal: FloatArray, dense_limit: int
+    indptr: IntArray, indices: IntArray, data: FloatArray, diagonal: FloatArray, dense_limit: int, stop: Stop
 ) -> tuple[int, RowPool]:
     """The outcome, and the rows that are left."""
     n = diagonal.size
     used = indices.size
     pool, row = row_pool(indptr, indices, data, 3 * used + n)
-    degree = pool.length
+    degree = pool.degree
     lists = np.full((3, n + 1), -1, dtype=np.int64)
     head, after, before = lists[0], lists[1], lists[2]
     for v in range(n):
@@ -177,7 +233,7 @@ def _eliminate(
     left = n
     smallest = 0
     milestone, left_before = _FIRST_FORECAST, 0
-    while left > 0:
+    while left > 0 and not stop[0]:
         while head[smallest] < 0:
             smallest += 1
         if left <= dense_limit and (smallest >= _DENSE_SHARE * left or smallest > _LARGEST_PIVOT_DEGREE):
@@ -191,19 +247,15 @@ def _eliminate(
         v = head[smallest]
         if not diagonal[v] > 0.0:
             return INDEFINITE, pool
-        first, count = pool.start[v], degree[v]
         _unlink(v, degree, head, after, before)
-        degree[v] = -1
+        first, count = pool.start[v], take_row(pool, v)
         left -= 1
         for p in range(first, first + count):
             u = pool.columns[p]
             factor = pool.values[p] / diagonal[v]
             diagonal[u] -= factor * pool.values[p]
-            length = merge_row(pool, u, v, count, factor, False, row)
-            pool = with_room(pool, length, used)
-            used = store_row(pool, u, length, row, used)
             _unlink(u, degree, head, after, before)
-            degree[u] = length
+            pool, used = subtract_row(pool, u, v, count, factor, False, row, used)
             _link(u, degree, head, after, before)
-            smallest = min(smallest, length)
+            smallest = min(smallest, degree[u])
     return DENSE, pool

@@ -1,14 +1,13 @@
 """What the compiled kernels of cuts and 2-CSPs share, and how they are run on many starts at once."""
 
-import os
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpgraph.compiled import njit
+from dpgraph.threads import on_threads
 from dpgraph.typing import FloatArray
 
 #: Numba's fastmath: sums may be reordered (vectorised); NaN and infinity keep their meaning.
@@ -55,14 +54,11 @@ def default_sweeps(operations: float, cost: float, most: int = 2500) -> int:
     return int(np.clip(operations / cost, 20, most))
 
 
-def on_threads(function: Callable[..., None], *arguments: Iterable[Any]) -> None:
-    """Call a function that releases the interpreter lock, as compiled kernels do, for each tuple of arguments."""
-    with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
-        list(pool.map(function, *arguments))
-
-
 def on_columns(function: Callable[..., None], signs: FloatArray, *arguments: Iterable[Any]) -> FloatArray:
-    """Copy of `signs`, shape (n,) or (n, c), whose columns a kernel has changed in place, on threads."""
+    """Copy of `signs`, shape (n,) or (n, c), whose columns a kernel has changed in place, on threads.
+
+    The last argument of the kernel is where it looks whether to stop.
+    """
     columns = np.array(signs.reshape(len(signs), -1).T, dtype=np.float64, order="C")
     on_threads(function, columns, *arguments)
     return np.ascontiguousarray(columns.T).reshape(signs.shape)

@@ -89,6 +89,10 @@ class SeedNode(Protocol):
     def bound(self) -> float:
         """No solution that agrees with the pins is worth more."""
 
+    @property
+    def kind(self) -> str:
+        """How the bound is known: the kind of a :class:`~dpgraph.sos.cut.certificate.Certificate`."""
+
 
 Node = TypeVar("Node", bound=SeedNode)
 
@@ -115,10 +119,11 @@ class SeedProblem(Protocol[Node]):
 
 @dataclass(frozen=True, eq=False)
 class SeedSearch(Generic[Node]):
-    """Outcome of :func:`search_seeds`: the nodes left (best first), the bound on every solution, and the trace."""
+    """Outcome of :func:`search_seeds`: the nodes left (best first), the bound on all solutions, its kind, the trace."""
 
     nodes: tuple[Node, ...]
     upper_bound: float
+    kind: str
     trace: tuple[TraceEntry, ...]
 
 
@@ -137,7 +142,8 @@ def search_seeds(
     """
     mode, beam, by_value = options.search, options.beam, attrgetter("value")
     nodes = [root] * (beam if mode == "sampled" else 1)
-    closed, bound = -np.inf, root.bound  # closed: largest bound among nodes that were dropped
+    bound, kind = root.bound, root.kind
+    closed, kinds = -np.inf, set[str]()  # largest bound, and kinds, of nodes that were dropped
     state = problem.correlation(root)
     trace = [TraceEntry(0, root.value, bound, state.global_, state.local)]
     exhausted = False
@@ -158,14 +164,18 @@ def search_seeds(
             open_ = [child for child in children if child.bound > lower_bound]
             nodes = (open_ or children)[:beam]
             kept = set(map(id, nodes))
-            closed = max([closed, *(child.bound for child in children if id(child) not in kept)])
-            bound = min(bound, max([closed, *(node.bound for node in nodes)]))
+            dropped = [child for child in children if id(child) not in kept]
+            closed = max([closed, *(child.bound for child in dropped)])
+            kinds.update(child.kind for child in dropped)
+            if (lower := max([closed, *(node.bound for node in nodes)])) < bound:
+                # As sure as the least sure leaf. What is trivial in a leaf is not so at the root.
+                bound, kind = lower, "lanczos" if "lanczos" in kinds.union(node.kind for node in nodes) else "proven"
             exhausted = not open_
         state = problem.correlation(nodes[0])
         trace.append(TraceEntry(len(trace), nodes[0].value, bound, state.global_, state.local))
         if on_seed is not None:
             on_seed()
-    return SeedSearch(tuple(nodes), bound, tuple(trace))
+    return SeedSearch(tuple(nodes), bound, kind, tuple(trace))
 
 
 def _children(problem: SeedProblem[Node], node: Node) -> list[Node]:

@@ -12,6 +12,7 @@ from dpgraph.privacy.noise import NoiseSource
 G = nx.gnp_random_graph(60, 0.5, seed=1)
 M = 400 * np.outer(np.ones(60), np.ones(60)) / 60
 
+PROJECTOR = {"sensitivity": 1.0, "delta": 1e-6, "mechanism": "projector", "rng": 0}
 CALLS = {
     "degrees": lambda: dpgraph.private_degrees(G, epsilon=1.0, delta=1e-6, mechanism="gaussian", rng=0),
     "degrees, Laplace": lambda: dpgraph.private_degrees(G, epsilon=1.0, mechanism="laplace", rng=0),
@@ -29,11 +30,10 @@ CALLS = {
         G, epsilon=1.0, mechanism=dpgraph.strategies.BoundedIterates("laplace"), rng=0
     ),
     "max-cut, noisy power": lambda: dpgraph.private_max_cut(G, epsilon=1.0, delta=1e-6, mechanism="noisy-power", rng=0),
-    "low rank": lambda: dpgraph.private_low_rank(M, 1, sensitivity=1.0, epsilon=2.0, delta=1e-6, rng=0),
-    "eigenspace": lambda: dpgraph.private_eigenspace(M, 1, sensitivity=1.0, epsilon=2.0, delta=1e-6, rng=0),
-    "singular subspace": lambda: dpgraph.private_singular_subspace(
-        M[:, :40], 1, sensitivity=1.0, epsilon=4.0, delta=1e-6, rng=0
-    ),
+    "low rank": lambda: dpgraph.private_low_rank(M, 1, epsilon=2.0, **PROJECTOR),
+    "eigenspace": lambda: dpgraph.private_eigenspace(M, 1, epsilon=2.0, **PROJECTOR),
+    "singular subspace": lambda: dpgraph.private_singular_subspace(M[:, :40], 1, epsilon=4.0, **PROJECTOR),
+    "all entries": lambda: dpgraph.private_projector(M, 1, epsilon=4.0, **PROJECTOR | {"mechanism": "gaussian"}),
     "coherence": lambda: dpgraph.private_coherence(M, 1, sensitivity=1.0, epsilon=2.0, delta=1e-6, rng=0),
 }
 

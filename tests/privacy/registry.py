@@ -55,6 +55,7 @@ from tests.privacy.inputs import (
     csp_neighbours,
     dense_graph_neighbours,
     edge_csp_neighbours,
+    flat_matrix_neighbours,
     hidden_neighbours,
     histogram_neighbours,
     iterate_neighbours,
@@ -367,7 +368,20 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("private_spectrum", matrix_neighbours(rectangular=True), poisoned_matrix(), options={"k": 2}, private="A"),
     Entry("private_coherence", matrix_neighbours(), poisoned_matrix(), options={"rank": 2}, private="A"),
     Entry("private_projector", matrix_neighbours(), poisoned_matrix(), options={"rank": "auto"}, private="A"),
-    Entry("private_projector", matrix_neighbours(), poisoned_matrix(), options={"rank": 3}, private="A"),
+    Entry(
+        "private_projector",
+        matrix_neighbours(),
+        poisoned_matrix(),
+        options={"rank": 3, "mechanism": "projector"},
+        private="A",
+    ),
+    Entry(
+        "private_projector",
+        matrix_neighbours(),
+        poisoned_matrix(),
+        options={"rank": 2, "mechanism": "gaussian"},
+        private="A",
+    ),
     Entry(
         "private_projector",
         matrix_neighbours(),
@@ -376,7 +390,13 @@ ENTRIES: tuple[Entry, ...] = (
         private="A",
         epsilon=audited_at({"certificate": "stability"}),
     ),
-    Entry("private_low_rank", matrix_neighbours(), poisoned_matrix(), options={"rank": 2}, private="A"),
+    Entry(
+        "private_low_rank",
+        matrix_neighbours(),
+        poisoned_matrix(),
+        options={"rank": 2, "mechanism": "projector"},
+        private="A",
+    ),
     Entry(
         "private_low_rank",
         matrix_neighbours(),
@@ -391,19 +411,35 @@ ENTRIES: tuple[Entry, ...] = (
         options={"rank": "auto", "mechanism": "noisy-power"},
         private="A",
     ),
-    Entry("private_eigenspace", matrix_neighbours(), poisoned_matrix(), options={"rank": 1}, private="A"),
-    Entry(
-        "private_eigenspace",
-        matrix_neighbours(),
-        poisoned_matrix(),
-        options={"rank": 1, "which": "smallest"},
-        private="A",
+    *(
+        Entry("private_eigenspace", matrix_neighbours(), poisoned_matrix(), options={"rank": 1} | options, private="A")
+        for options in (
+            {"mechanism": "projector"},
+            {"which": "smallest", "mechanism": "projector"},
+            {"which": "smallest", "mechanism": "noisy-power"},
+        )
+    ),
+    *(
+        Entry(
+            "private_singular_subspace",
+            matrix_neighbours(rectangular=True),
+            poisoned_matrix(),
+            options={"rank": 2} | options,
+            private="A",
+            epsilon=audited_at(options),
+        )
+        for options in (
+            {"mechanism": "projector"},
+            {"certificate": "stability"},
+            {"mechanism": "noisy-power"},
+            {"mechanism": "gaussian"},
+        )
     ),
     Entry(
         "private_singular_subspace",
-        matrix_neighbours(rectangular=True),
+        flat_matrix_neighbours,
         poisoned_matrix(),
-        options={"rank": 2},
+        options={"rank": 1, "mechanism": "projector"},
         private="A",
     ),
     Entry(

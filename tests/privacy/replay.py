@@ -327,7 +327,9 @@ def open_doors(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(histogram_release, "k_norm_noise", k_norm_noise)
     monkeypatch.setattr(histogram_release, "add_on_grid", add_on_grid)
-    for module in [m for name, m in sys.modules.items() if name.startswith("dpgraph.") and hasattr(m, "noise_source")]:
+    for module in [
+        m for name, m in list(sys.modules.items()) if name.startswith("dpgraph.") and hasattr(m, "noise_source")
+    ]:
         monkeypatch.setattr(module, "noise_source", running_source)
     monkeypatch.setattr(Ledger, "_record", record_line)
     monkeypatch.setattr(subspace, "sample_noisy_eigenspace", sample_projector)

@@ -13,6 +13,7 @@ n = 750  # more than LAPACK decomposes
 SPREAD = np.full((n, n), 500.0 / n)
 GRAPH = dpgraph.datasets.planted_cut(n, 200, -0.8, rng=0)
 MATRIX = {"sensitivity": 1.0, "epsilon": 20.0}
+PROJECTOR = MATRIX | {"mechanism": "projector"}
 
 CALLS = {
     "spectrum of a matrix": lambda delta, **o: dpgraph.private_spectrum(SPREAD, 2, delta=delta, **MATRIX, **o),
@@ -21,8 +22,8 @@ CALLS = {
         GRAPH, 2, epsilon=20.0, delta=delta, regularization=300.0, **o
     ),
     "coherence": lambda delta, **o: dpgraph.private_coherence(SPREAD, 1, delta=delta, **MATRIX, **o),
-    "projector": lambda delta, **o: dpgraph.private_projector(SPREAD, 1, delta=delta, **MATRIX, **o),
-    "eigenspace": lambda delta, **o: dpgraph.private_eigenspace(SPREAD, 1, delta=delta, **MATRIX, **o),
+    "projector": lambda delta, **o: dpgraph.private_projector(SPREAD, 1, delta=delta, **PROJECTOR, **o),
+    "eigenspace": lambda delta, **o: dpgraph.private_eigenspace(SPREAD, 1, delta=delta, **PROJECTOR, **o),
     "normalized adjacency": lambda delta, **o: dpgraph.private_normalized_adjacency(
         GRAPH, epsilon=20.0, delta=delta, rank=2, mechanism="coherence", regularization=300.0, **o
     ),

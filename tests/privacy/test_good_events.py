@@ -45,8 +45,9 @@ def planted():
 
 def run_projector(planted, rank, certificate):
     A, _ = planted
-    options = {"sensitivity": 1.0, "epsilon": 2.0, "delta": DELTA, "max_rank": 3, "certificate": certificate}
-    return run(lambda seed: dpgraph.private_projector(A, rank, rng=seed, **options))
+    options = {"sensitivity": 1.0, "epsilon": 2.0, "delta": DELTA, "max_rank": 3}
+    mechanism = dpgraph.strategies.Projector(certificate=certificate)
+    return run(lambda seed: dpgraph.private_projector(A, rank, mechanism=mechanism, rng=seed, **options))
 
 
 def separate_failures(planted, monkeypatch, rank):

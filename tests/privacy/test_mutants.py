@@ -14,6 +14,7 @@ import pytest
 
 import dpgraph
 from dpgraph.bounds import sensitivity, spectra
+from dpgraph.bounds.neighbours import MatrixNeighbours, RectangularNeighbours
 from dpgraph.exceptions import BudgetExceededError, InvalidGraphError
 from dpgraph.privacy import PrivacyAccountant, exact_sampling
 from dpgraph.privacy import accountant as accountant_module
@@ -59,6 +60,8 @@ LABELS = entry_of("private_max_k_cut", mechanism="bounded-iterates", delta=0.0, 
 ADJACENCY = entry_of("private_normalized_adjacency", mechanism="gaussian")
 SPECTRAL = entry_of("private_normalized_adjacency", mechanism="coherence", rank=2)
 SPECTRUM = entry_of("private_spectrum", k=3)
+SINGULAR = entry_of("private_singular_subspace", rank=1, mechanism="projector")
+SINGULAR_PRODUCTS = entry_of("private_singular_subspace", mechanism="noisy-power")
 ANSWERS = entry_of("private_max_cut", mechanism="randomized-response")
 POWER = entry_of("private_normalized_adjacency", mechanism="noisy-power")
 BEST_CUT = entry_of("private_max_cut", mechanism="permute-and-flip")
@@ -137,6 +140,14 @@ def one_endpoint_of_the_fields_forgotten(monkeypatch):
 
 def spectrum_charged_as_one_eigenvalue(monkeypatch):
     monkeypatch.setattr(spectra, "frobenius", lambda w, m: 0.5 * w / m)
+
+
+def right_projector_forgotten(monkeypatch):
+    monkeypatch.setattr(spectra, "singular_projectors", spectra.general_projector)
+
+
+def right_half_of_products_forgotten(monkeypatch):
+    monkeypatch.setattr(RectangularNeighbours, "core", lambda self, Q: MatrixNeighbours.core(self, Q[: self.rows]))
 
 
 def degrees_published_without_noise(monkeypatch):
@@ -411,6 +422,8 @@ MUTANTS = {
     one_endpoint_of_the_degrees_forgotten: (replay_check, DEGREES),
     one_endpoint_of_the_fields_forgotten: (replay_check, POWER),
     spectrum_charged_as_one_eigenvalue: (replay_check, SPECTRAL),
+    right_projector_forgotten: (replay_check, SINGULAR),
+    right_half_of_products_forgotten: (replay_check, SINGULAR_PRODUCTS),
     degrees_published_without_noise: (replay_check, ADJACENCY),
     degrees_reused_without_noise: (replay_check, CUT),
     core_sees_the_other_rows: (replay_check, CUT),

@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import linalg
 
 from dpgraph.bounds import sensitivity, spectra
+from dpgraph.bounds.neighbours import RectangularNeighbours
 from dpgraph.exceptions import InvalidParameterError
 from tests.privacy.enumeration import (
     CHECKS,
@@ -30,6 +32,7 @@ DOCS = Path(__file__).resolve().parents[2] / "docs" / "sensitivity.md"
 #: Bounds on graph spectra that the enumeration must speak about; the rest have their own tests below.
 OWN_TESTS = {
     "alpha",
+    "computed_singular_projectors",
     "computed_subspace",
     "first_sweep",
     "row_release",
@@ -42,6 +45,7 @@ OWN_TESTS = {
     "general_projector",
     "product_rounding",  # tests/mechanisms/test_noise_rounding.py
     "repeated_readings",  # tests/privacy/test_reading_norm.py, tests/privacy/test_row_norm.py
+    "singular_projectors",
     "stability_steps",  # tests/spectral/test_stability.py
 }
 
@@ -335,6 +339,80 @@ def test_general_matrices_stay_below_their_bounds():
             worst[bound] = max(worst.get(bound, 0.0), ratio)
     assert set(worst) == {"general_core", "general_projector", "general_log_coherence"}
     assert all(0.2 < ratio <= 1 + 1e-7 for ratio in worst.values()), worst
+
+
+def leading_singular(A, r):
+    U, values, Vt = np.linalg.svd(A, full_matrices=False)
+    return U[:, :r], values, Vt[:r].T
+
+
+def singular_ratio(A, E, Delta, r=1):
+    """How far both projectors move, over their bound; None where the gap allows no bound."""
+    (U, values, V), (U_neighbour, _, V_neighbour) = leading_singular(A, r), leading_singular(A + E, r)
+    gap = values[r - 1] - values[r]
+    if gap <= 3.1 * Delta:
+        return None
+    moved = ((U, U_neighbour), (V, V_neighbour))
+    change = np.hypot(*(np.linalg.norm(here @ here.T - there @ there.T) for here, there in moved))
+    kappa = max(np.linalg.norm(B, axis=1).max() for B in (U, V))
+    return change / spectra.singular_projectors(Delta, kappa, gap)
+
+
+def test_both_projectors_of_a_rectangular_matrix_stay_below_their_bound():
+    rng, ratios = np.random.default_rng(0), []
+    for _ in range(600):
+        n, m = rng.integers(2, 12, size=2)
+        r, Delta = int(rng.integers(1, min(n, m))) if min(n, m) > 1 else 1, 10 ** rng.uniform(-3, -0.5)
+        U, V = (np.linalg.qr(rng.normal(size=(size, min(n, m))))[0] for size in (n, m))
+        A = (U * rng.uniform(0, 4, min(n, m))) @ V.T
+        E = rng.normal(size=(n, m)) * (rng.random((n, m)) < rng.choice([0.1, 1.0]))
+        E[0, 0] += 0.1
+        sums = (np.sqrt(np.sum(np.abs(part).sum(axis=1) ** 2)) for part in (E, E.T))
+        ratios.append(singular_ratio(A, E * (Delta / max(sums)), Delta, r))
+    found = [ratio for ratio in ratios if ratio is not None]
+    assert len(found) > 150
+    assert 0.3 < max(found) <= 1 + ROUNDING
+
+
+def test_the_bound_on_both_projectors_is_attained_by_flat_vectors():
+    # All rows of E have the same l1 norm, and E turns both singular vectors into directions orthogonal to them.
+    n, gap = 16, 1e5
+    ones, signs = np.ones(n), np.repeat([1.0, -1.0], n // 2)
+    E = (np.outer(ones, signs) + np.outer(signs, ones)) / n**1.5
+    assert np.isclose(np.sum(np.abs(E).sum(axis=1) ** 2), 1.0)
+    assert 0.99 < singular_ratio(gap * np.outer(ones, ones) / n, E, 1.0) <= 1 + ROUNDING
+
+
+def test_the_bound_on_both_projectors_is_near_for_one_entry():
+    A, E = np.zeros((5, 9)), np.zeros((5, 9))
+    A[0, 0], E[1, 0] = 1e4, 1.0  # sqrt(1/2): the entry turns the left vector only
+    assert 0.7 < singular_ratio(A, E, 1.0) <= 1 + ROUNDING
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_blocks_of_computed_vectors_move_by_no_more_than_the_bound_for_computed_ones(seed):
+    rng, norm = np.random.default_rng(seed), 0.05
+    n, m, r = 9, 14, int(rng.integers(1, 4))
+    U, V = (np.linalg.qr(rng.normal(size=(size, n)))[0] for size in (n, m))
+    A = (U * np.concatenate([rng.uniform(2, 3, r), rng.uniform(0, 1, n - r)])) @ V.T
+    E = np.zeros((n, m))
+    E[0, 1] = norm
+    neighbours, released, residual = RectangularNeighbours(norm, n), [], 0.0
+    for matrix in (A, A + E):  # as in the test of symmetric matrices
+        S = np.block([[np.zeros((n, n)), matrix], [matrix.T, np.zeros((m, m))]])
+        exact, vectors = np.linalg.eigh(S)
+        W = vectors[:, np.argsort(-np.abs(exact))[: 2 * r]]
+        Q = np.linalg.qr(W + 0.003 * rng.normal(size=W.shape))[0]
+        ritz, rotation = np.linalg.eigh(Q.T @ S @ Q)
+        Q = Q @ rotation
+        residual = max(residual, np.linalg.norm(S @ Q - Q * ritz, axis=0).max())
+        released.append((Q, linalg.block_diag(*neighbours.blocks(Q))))
+    (Q, here), (_, there) = released
+    values = np.linalg.svd(A, compute_uv=False)
+    gap = values[r - 1] - values[r] - 4 * np.sqrt(2 * r) * residual
+    own = spectra.computed_singular_projectors(2 * r, residual, gap, norm)
+    assert here.shape == (n + m, 2 * r)
+    assert np.linalg.norm(here @ here.T - there @ there.T) <= neighbours.projector(neighbours.coherence(Q), gap) + own
 
 
 # --- computed eigenvectors --------------------------------------------------------------------------------------

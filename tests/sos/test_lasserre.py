@@ -9,7 +9,9 @@ import pytest
 from dpgraph import sos
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.instance import TwoCSP
+from dpgraph.problems.csp.exact import max_2csp
 from dpgraph.problems.cut.exact import max_cut
+from dpgraph.sos.moments import relaxation
 from dpgraph.sos.moments.pseudo_distribution import (
     PseudoDistribution,
     global_correlation,
@@ -265,3 +267,19 @@ def test_max_cut_by_moments_is_sandwiched_for_weights_of_either_sign(options):
         assert result.relaxation_value <= result.trace[0].upper_bound + 1e-2
         if options.get("degree") == 4:
             assert result.upper_bound <= best + 0.05 * abs(M).sum()
+
+
+@pytest.mark.parametrize("q", [2, 4, 9])
+def test_an_instance_without_constraints_is_solved(q):
+    relaxed = lasserre(TwoCSP(1, q), 2)
+    assert relaxed.value == 0.0
+    assert 0.0 <= relaxed.upper_bound < 1e-6
+
+
+def test_a_relaxation_says_whether_the_solver_stopped_before_it_was_accurate(monkeypatch):
+    instance = random_instance(0, n=4)
+    assert lasserre(instance, 4).status == "optimal"
+    monkeypatch.setattr(relaxation, "_SPLITTING_STEPS", 5)
+    stopped = lasserre(instance, 4, solver="scs")
+    assert stopped.status != "optimal"
+    assert stopped.upper_bound >= max_2csp(instance, rng=0).value

@@ -29,6 +29,10 @@ class Leaf:
     def bound(self):
         return 10.0 - self.value
 
+    @property
+    def kind(self):
+        return "proven"
+
 
 class Coins:
     """Three variables with weights 0.5, 0.3, 0.2; label 1 has probability 0.7."""
@@ -54,6 +58,27 @@ class Coins:
 def run(mode, *, seeds=2, beam=2, lower_bound=-np.inf):
     options = SolverOptions(search=mode, seeds=seeds, beam=beam)
     return search_seeds(Coins(), Leaf(), options, np.random.default_rng(0), lower_bound=lower_bound)
+
+
+@pytest.mark.parametrize(
+    ("kinds", "expected"), [("tt", "proven"), ("pt", "proven"), ("pl", "lanczos"), ("lp", "lanczos")]
+)
+@pytest.mark.parametrize("beam", [1, 2])
+def test_a_bound_is_as_sure_as_its_least_sure_leaf(kinds, expected, beam):
+    names = {"t": "trivial", "p": "proven", "l": "lanczos"}
+
+    class Tighter(Leaf):
+        bound = property(lambda self: 10.0 - len(self.pins))
+        kind = property(lambda self: names[kinds[self.pins[-1][1]]] if self.pins else "trivial")
+
+    class Tightening(Coins):
+        def pin(self, node, variable, label):
+            return Tighter((*node.pins, (variable, label)))
+
+    found = search_seeds(Tightening(), Tighter(), SolverOptions(seeds=1, beam=beam), None, lower_bound=-np.inf)
+    assert (found.upper_bound, found.kind) == (9.0, expected)
+    unpinned = search_seeds(Tightening(), Tighter(), SolverOptions(seeds=0), None, lower_bound=-np.inf)
+    assert (unpinned.upper_bound, unpinned.kind) == (10.0, "trivial")
 
 
 def test_sampled_seeds_follow_the_weights_and_their_labels_the_probabilities():

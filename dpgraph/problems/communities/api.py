@@ -7,6 +7,7 @@ import numpy as np
 
 from dpgraph.arguments import check_epsilon, check_integer, check_optional_delta, check_positive
 from dpgraph.denoise.modularity import modularity
+from dpgraph.graph import vertex_sets
 from dpgraph.inputs.graphs import GraphSource, open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import open_call, private_function
@@ -15,7 +16,7 @@ from dpgraph.problems.communities.strategy import COMMUNITY_STRATEGIES, Communit
 from dpgraph.problems.strategy import Facts, Strategy, Undecided
 from dpgraph.releases.answers import FLIP_LIMIT, answer_noise, expected_flips
 from dpgraph.releases.totals import release_total_weight
-from dpgraph.results.communities import PrivateCommunities, make_communities
+from dpgraph.results.communities import PrivateCommunities
 from dpgraph.tuning import COMMUNITIES
 
 #: Share of the budget for the mechanism.
@@ -139,7 +140,7 @@ def private_communities(  # noqa: PLR0913
     between = found.weights.with_total(total.value, total.std)
     value, std = modularity(between, resolution)
     return PrivateCommunities(
-        make_communities(graph.nodes, labels),
+        vertex_sets(graph.nodes, labels),
         labels,
         graph.nodes,
         value,

@@ -73,7 +73,7 @@ def private_degrees(  # noqa: PLR0913
     gaussian = mechanism == "gaussian" or (mechanism == "auto" and _gaussian_is_quieter(epsilon, delta))
     if gaussian:
         require_delta(delta, "mechanism='gaussian'", "mechanism='laplace'")
-    source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize, products=False)
+    source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
     spent = delta if gaussian else 0.0
     call = open_call(epsilon=epsilon, delta=spent, accountant=accountant, relation=Edge(), noise=rng)
     graph = source.read()
@@ -136,7 +136,7 @@ def private_degree_distribution(  # noqa: PLR0913
     (2000, 0.0, True)
     """
     check_optional_delta(delta)
-    source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize, products=False)
+    source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
     call = open_call(epsilon=epsilon, accountant=accountant, relation=Edge(), noise=rng)
     tails = release_degree_tails(source.read(), call)
     return PrivateDegreeDistribution(degree_counts(tails.value, source.n_vertices, tails.std), tails.std, call.report())

@@ -162,7 +162,7 @@ def _count(
     """Debit the budget, read the graph and release each pattern for its share."""
     epsilon, delta = check_epsilon(budget[0]), check_optional_delta(budget[1])
     strategy, options = COUNTS.take(asked.mechanism, "ladder")
-    source = open_graph(G, **door, products=False)
+    source = open_graph(G, **door)
     facts = Facts(source.n_vertices, source.max_weight, epsilon, delta)
     spent = strategy.spends(options, facts, "mechanism='ladder'").delta
     who, rng = asked.accountant, asked.rng

@@ -7,7 +7,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-import dpgraph.linalg.kernels  # noqa: F401 - what a release needs is imported before its debit
 from dpgraph.arguments import check_choice, check_epsilon, check_integer, check_optional_delta, check_scale
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import is_weighted

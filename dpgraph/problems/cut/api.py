@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from dpgraph.arguments import check_epsilon, check_optional_delta
+from dpgraph.graph import vertex_sets
 from dpgraph.inputs.graphs import GraphSource, open_graph
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import private_function
@@ -17,7 +18,6 @@ from dpgraph.problems.strategy import MAIN_SHARE, Arguments, Labelling, Undecide
 from dpgraph.releases.all_cuts import LARGEST
 from dpgraph.releases.answers import FLIP_LIMIT, LARGEST_EPSILON, expected_flips
 from dpgraph.releases.totals import release_cut_weight, release_total_weight
-from dpgraph.results.communities import make_communities
 from dpgraph.results.cut import PrivateCutResult
 from dpgraph.tuning import ANSWER_RULE
 
@@ -179,7 +179,7 @@ def _release_cut(
     task = CutTask(n, source.max_weight, epsilon, delta, balanced, progress)
     auto = decide(n, epsilon, weighted=source.weighted)
     cut, mechanism, total, value, report = release_labels(_CUT, task, asked, auto, source.read)
-    first, second = make_communities(source.nodes, cut.labels, 2)
+    first, second = vertex_sets(source.nodes, cut.labels, 2)
     return PrivateCutResult(
         partition=(first, second),
         labels=cut.labels,

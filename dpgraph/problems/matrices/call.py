@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from dpgraph.arguments import check_scale, require_delta
-from dpgraph.bounds.neighbours import MatrixNeighbours
+from dpgraph.bounds.neighbours import MatrixNeighbours, RectangularNeighbours
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import Call, open_call
@@ -42,21 +42,33 @@ class MatrixBudget:
 
 @dataclass(frozen=True)
 class MatrixCall:
-    """A checked and debited call on a general matrix; the matrix itself has not been read.
+    """A checked and debited call on a general matrix; the matrix itself has not been read."""
 
-    `spread` is the number of rows over which the vectors of an eigenspace of dimension r spread r, if they are spread
-    out: for the embedding of a rectangular matrix twice its smaller side, as half of the weight is there.
-    """
-
-    candidates: range
-    spread: int
+    #: Candidates.
+    ranks: range
+    shape: tuple[int, int]
+    #: Those of the embedding of a rectangular matrix, whose ranks are twice as large (`copies`).
     neighbours: MatrixNeighbours
     call: Call
 
+    @property
+    def rectangular(self) -> bool:
+        """Whether left and right singular vectors are asked for."""
+        return self.neighbours.copies == 2
+
+    def symmetric(self, matrix: Matrix) -> Matrix:
+        """The matrix, or its embedding."""
+        return symmetric_embedding(matrix) if self.rectangular else matrix
+
     def input(self, matrix: Matrix) -> SubspaceInput:
-        """The matrix, once it is read, as the input of a projector; its coherence is guessed to be twice the least."""
-        guess = Guess(lambda r: min(1.0, 2.0 * math.sqrt(r / self.spread)))
-        return SubspaceInput(matrix, self.neighbours, self.candidates, guess)
+        """The matrix, once it is read, as the input of a projector; its coherence is guessed to be twice the least.
+
+        The least is sqrt(r/n), n the smaller side: half of the squared norm of vectors of an embedding is there.
+        """
+        copies = self.neighbours.copies
+        guess = Guess(lambda r: min(1.0, 2.0 * math.sqrt(r / (copies * min(self.shape)))))
+        candidates = range(copies * self.ranks[0], copies * self.ranks[-1] + 1, copies)
+        return SubspaceInput(self.symmetric(matrix), self.neighbours, candidates, guess)
 
 
 def open_matrix(
@@ -70,8 +82,7 @@ def open_matrix(
 ) -> MatrixCall:
     """Check shapes and parameters, debit the budget.
 
-    Good events get `slack`, by default their usual share of delta. For a rectangular matrix rank and sensitivity become
-    those of its symmetric embedding: twice, and sqrt(2) times.
+    Good events get `slack`, by default their usual share of delta.
     """
     check_matrix(A)
     if not rectangular and A.shape[0] != A.shape[1]:
@@ -89,11 +100,8 @@ def open_matrix(
         noise=budget.rng,
         slack=SLACK_SHARE * delta if slack is None else slack,
     )
-    factor = 2 if rectangular else 1
-    largest = factor * ranks[-1]
-    candidates = range(1 if rank == "auto" else largest, largest + 1)
-    neighbours = MatrixNeighbours(math.sqrt(factor) * sensitivity)
-    return MatrixCall(candidates, factor * min(A.shape), neighbours, call)
+    neighbours = RectangularNeighbours(sensitivity, A.shape[0]) if rectangular else MatrixNeighbours(sensitivity)
+    return MatrixCall(ranks, A.shape, neighbours, call)
 
 
 def check_matrix(A: Any) -> None:

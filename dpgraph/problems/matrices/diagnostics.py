@@ -180,9 +180,9 @@ def private_spectrum(  # noqa: PLR0913
     slack = spectrum_slack(n, values, check_optional_delta(delta))
     opened = open_matrix(A, budget, rank=k, rectangular=rectangular, slack=slack)
     matrix = symmetric_embedding(read_rectangular(A)) if rectangular else read_symmetric(A)
-    stride = 2 if rectangular else 1
-    _, spectrum = release_spectrum(matrix, values, opened.neighbours, opened.call, stride=stride)
-    return PrivateSpectrum(spectrum.values, spectrum.scale, None, opened.call.report())
+    _, spectrum = release_spectrum(matrix, values, opened.neighbours, opened.call)
+    released = spectrum.values[:: opened.neighbours.copies]
+    return PrivateSpectrum(released, spectrum.scale, None, opened.call.report())
 
 
 @private_function

@@ -1,34 +1,28 @@
 """Private projectors, eigenspaces, low-rank approximations and singular subspaces of matrices (DN25a, section 5)."""
 
-from typing import Any, Literal, get_args
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from dpgraph.arguments import check_choice
+from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import Call, Measurement, private_function
+from dpgraph.privacy.call import private_function
 from dpgraph.problems.matrices.call import (
     MatrixBudget,
     MatrixCall,
+    check_matrix,
     open_matrix,
     read_rectangular,
     read_symmetric,
-    symmetric_embedding,
 )
-from dpgraph.releases.eigenspaces.power_method import POWER_RANK, release_low_rank_matrix
-from dpgraph.releases.eigenspaces.projector import CERTIFICATES, Certificate, Rank, release_core, release_subspace
-from dpgraph.releases.eigenspaces.sampler import canonical_signs
-from dpgraph.releases.eigenspaces.spectrum import certified_values
+from dpgraph.problems.matrices.strategy import MATRICES, Asked, Factors
+from dpgraph.problems.strategy import Strategy
+from dpgraph.releases.eigenspaces.projector import CERTIFICATES, Certificate, Rank
 from dpgraph.results.subspaces import PrivateLowRank, PrivateSingularSubspace, PrivateSubspace
-from dpgraph.typing import FloatArray
-
-Mechanism = Literal["coherence", "noisy-power"]
-MECHANISMS: tuple[str, ...] = get_args(Mechanism)
-
-_CORE_SHARE = 0.1
-_SHIFT_SHARE = 0.1
-_SHIFT_SLACK = 0.2
 
 
 @private_function
@@ -40,7 +34,7 @@ def private_projector(  # noqa: PLR0913
     epsilon: float,
     delta: float = 0.0,
     max_rank: int = 8,
-    mechanism: Mechanism = "coherence",
+    mechanism: Any = "auto",
     certificate: Certificate = "gap-and-coherence",
     accountant: PrivacyAccountant | None = None,
     rng: int | np.random.Generator | None = None,
@@ -52,7 +46,8 @@ def private_projector(  # noqa: PLR0913
     A : ndarray or scipy sparse array, shape (n, n)
         Private symmetric matrix.
     rank : int or "auto"
-        Dimension, 1 <= rank <= n; "auto" chooses among 1, ..., `max_rank` from the private spectrum.
+        Dimension, 1 <= rank <= n; "auto" chooses among 1, ..., `max_rank` by released values, and is 2 for
+        "noisy-power".
     sensitivity : float
         Neighbours satisfy ||(A - A') U||_F <= sensitivity for every U with rows of norm at most 1; sufficient is
         sqrt(sum of squared l1 norms of the rows of A - A').
@@ -60,13 +55,14 @@ def private_projector(  # noqa: PLR0913
         epsilon > 0; 0 < delta < 1 is needed.
     max_rank : int, default 8
         Largest rank considered by "auto".
-    mechanism : {"coherence", "noisy-power"}
-        The paper's projector, or the noisy power method (HP14, with averaged products), which never halts and needs no
-        gap: better on matrices with a few heavy rows. `rank` "auto" is 2 then.
+    mechanism : str or options object, default "auto"
+        "noisy-power" (averaged products with public iterates, HP14: needs no gap and never halts), "projector" (the
+        paper's, which may halt) or "gaussian" (noise on all entries, DTTZ14; at most 5000**2 of them). "auto" is
+        "noisy-power" if `rank` is a number, and else "projector", which chooses one. Or an object of
+        :mod:`dpgraph.strategies`.
     certificate : {"gap-and-coherence", "stability"}
-        With "coherence", how the motion of the eigenspace is bounded: the paper's tests, or the number of neighbours
-        until it becomes unstable (:mod:`dpgraph.bounds.stability`), which needs less of a gap if rows of the
-        eigenvectors are alike.
+        The option of "projector" (:class:`~dpgraph.strategies.Projector`); another one than the default makes "auto"
+        take that strategy.
     accountant, rng
         As for :func:`~dpgraph.private_max_cut`.
 
@@ -79,18 +75,18 @@ def private_projector(  # noqa: PLR0913
     InvalidGraphError, InvalidParameterError, BudgetExceededError
         Bad input; the accountant refuses.
     MechanismHalted
-        No eigenspace could be certified privately to be stable (stage ``"gap"``).
+        "projector" certified no eigenspace to be stable (stage ``"gap"``).
 
     Notes
     -----
     *Guarantee.* (epsilon, delta)-DP. Noise on the projector has Frobenius sensitivity
     sqrt(2) sensitivity kappa / (gap - sensitivity), with private bounds on the gap and on the coherence kappa; or the
     limit that the stability measurement certifies. For "noisy-power", a product with a public orthonormal Q moves by at
-    most `sensitivity` max_i ||Q_i||.
+    most `sensitivity` max_i ||Q_i||, and for "gaussian" the matrix by `sensitivity`.
 
     References
     ----------
-    DN25a, Theorem 1.5, Algorithms 5.2, 5.5 and 5.8; HP14.
+    DN25a, Theorem 1.5, Algorithms 5.2, 5.5 and 5.8; HP14; DTTZ14.
 
     Examples
     --------
@@ -100,14 +96,10 @@ def private_projector(  # noqa: PLR0913
     >>> bool(abs(v @ private.basis[:, 0]) > 0.99)
     True
     """
-    check_choice("certificate", certificate, CERTIFICATES)
-    budget = MatrixBudget(sensitivity, epsilon, delta, accountant, rng)
-    opened = open_matrix(A, budget, rank=rank, max_rank=max_rank, slack=_slack(mechanism))
-    if mechanism == "noisy-power":
-        Q, core = _by_noisy_power(read_symmetric(A), rank, opened)
-        return PrivateSubspace(Q, np.abs(np.diag(core)), opened.call.report())
-    released = release_subspace(opened.input(read_symmetric(A)), certificate, opened.call)
-    return PrivateSubspace(released.basis, released.spectrum, opened.call.report())
+    budget, ranks = MatrixBudget(sensitivity, epsilon, delta, accountant, rng), _Ranks(rank, max_rank)
+    opened, release = _open(A, budget, ranks, mechanism, certificate)
+    released = release(opened, read_symmetric(A), Asked())
+    return PrivateSubspace(released.left, released.spectrum, opened.call.report())
 
 
 @private_function
@@ -120,6 +112,8 @@ def private_eigenspace(  # noqa: PLR0913
     delta: float = 0.0,
     which: Literal["largest", "smallest"] = "largest",
     max_rank: int = 8,
+    mechanism: Any = "auto",
+    certificate: Certificate = "gap-and-coherence",
     accountant: PrivacyAccountant | None = None,
     rng: int | np.random.Generator | None = None,
 ) -> PrivateSubspace:
@@ -127,7 +121,7 @@ def private_eigenspace(  # noqa: PLR0913
 
     Parameters
     ----------
-    A, rank, sensitivity, epsilon, delta, max_rank, accountant, rng
+    A, rank, sensitivity, epsilon, delta, max_rank, mechanism, certificate, accountant, rng
         As for :func:`private_projector`.
     which : {"largest", "smallest"}
         Which end of the spectrum.
@@ -135,7 +129,7 @@ def private_eigenspace(  # noqa: PLR0913
     Returns
     -------
     PrivateSubspace
-        Its `spectrum` is that of the shifted matrix.
+        Its `spectrum` is that of the shifted matrix, for "projector".
 
     Raises
     ------
@@ -144,9 +138,10 @@ def private_eigenspace(  # noqa: PLR0913
 
     Notes
     -----
-    *Guarantee.* (epsilon, delta)-DP. The matrix is shifted by a private upper bound on its spectral norm, which makes
-    the order of its eigenvalues that of their absolute values. The norm has sensitivity `sensitivity`, and a shift does
-    not change A - A'.
+    *Guarantee.* (epsilon, delta)-DP. For "projector" the matrix is shifted by a private upper bound on its spectral
+    norm, which makes the order of its eigenvalues that of their absolute values. The norm has sensitivity
+    `sensitivity`, and a shift does not change A - A'. The other strategies need no shift, and release what they release
+    for :func:`private_projector`.
 
     References
     ----------
@@ -162,15 +157,11 @@ def private_eigenspace(  # noqa: PLR0913
     True
     """
     check_choice("which", which, ("largest", "smallest"))
-    opened = open_matrix(A, MatrixBudget(sensitivity, epsilon, delta, accountant, rng), rank=rank, max_rank=max_rank)
+    budget, ranks = MatrixBudget(sensitivity, epsilon, delta, accountant, rng), _Ranks(rank, max_rank)
+    opened, release = _open(A, budget, ranks, mechanism, certificate)
     matrix = read_symmetric(A)
-    signed = matrix if which == "largest" else -matrix
-    for_shift = opened.call.part(_SHIFT_SHARE)
-    shift = _norm_upper_bound(signed, opened.neighbours.norm, for_shift)
-    eye = sparse.eye_array(A.shape[0], format="csr") if sparse.issparse(signed) else np.eye(A.shape[0])
-    private = opened.input(signed + shift * eye)
-    released = release_subspace(private, "gap-and-coherence", opened.call.without(for_shift))
-    return PrivateSubspace(released.basis, released.spectrum, opened.call.report())
+    released = release(opened, matrix if which == "largest" else -matrix, Asked(signed=True))
+    return PrivateSubspace(released.left, released.spectrum, opened.call.report())
 
 
 @private_function
@@ -182,7 +173,8 @@ def private_low_rank(  # noqa: PLR0913
     epsilon: float,
     delta: float = 0.0,
     max_rank: int = 8,
-    mechanism: Mechanism = "coherence",
+    mechanism: Any = "auto",
+    certificate: Certificate = "gap-and-coherence",
     accountant: PrivacyAccountant | None = None,
     rng: int | np.random.Generator | None = None,
 ) -> PrivateLowRank:
@@ -190,7 +182,7 @@ def private_low_rank(  # noqa: PLR0913
 
     Parameters
     ----------
-    A, rank, sensitivity, epsilon, delta, max_rank, mechanism, accountant, rng
+    A, rank, sensitivity, epsilon, delta, max_rank, mechanism, certificate, accountant, rng
         As for :func:`private_projector`.
 
     Returns
@@ -219,16 +211,10 @@ def private_low_rank(  # noqa: PLR0913
     >>> bool(abs(private.core[0, 0] - 500) < 10)
     True
     """
-    budget = MatrixBudget(sensitivity, epsilon, delta, accountant, rng)
-    opened = open_matrix(A, budget, rank=rank, max_rank=max_rank, slack=_slack(mechanism))
-    matrix, call = read_symmetric(A), opened.call
-    if mechanism == "noisy-power":
-        Q, core = _by_noisy_power(matrix, rank, opened)
-        return PrivateLowRank(Q, np.abs(np.diag(core)), call.report(), core)
-    for_core = call.part(_CORE_SHARE)
-    released = release_subspace(opened.input(matrix), "gap-and-coherence", call.without(for_core))
-    core = release_core(matrix, released.basis, opened.neighbours, for_core)
-    return PrivateLowRank(released.basis, released.spectrum, call.report(), core)
+    budget, ranks = MatrixBudget(sensitivity, epsilon, delta, accountant, rng), _Ranks(rank, max_rank)
+    opened, release = _open(A, budget, ranks, mechanism, certificate)
+    released = release(opened, read_symmetric(A), Asked(core=True))
+    return PrivateLowRank(released.left, released.spectrum, opened.call.report(), released.core)
 
 
 @private_function
@@ -240,6 +226,8 @@ def private_singular_subspace(  # noqa: PLR0913
     epsilon: float,
     delta: float = 0.0,
     max_rank: int = 8,
+    mechanism: Any = "auto",
+    certificate: Certificate = "gap-and-coherence",
     accountant: PrivacyAccountant | None = None,
     rng: int | np.random.Generator | None = None,
 ) -> PrivateSingularSubspace:
@@ -249,7 +237,7 @@ def private_singular_subspace(  # noqa: PLR0913
     ----------
     A : ndarray or scipy sparse array, shape (n, m)
         Private matrix.
-    rank, sensitivity, epsilon, delta, max_rank, accountant, rng
+    rank, sensitivity, epsilon, delta, max_rank, mechanism, certificate, accountant, rng
         As for :func:`private_projector`, with ||E U||_F <= sensitivity and ||E' U||_F <= sensitivity for
         E = A - A'; a change of one entry by t has sensitivity t.
 
@@ -264,8 +252,11 @@ def private_singular_subspace(  # noqa: PLR0913
 
     Notes
     -----
-    *Guarantee.* (epsilon, delta)-DP, through the symmetric embedding [[0, A], [A', 0]], whose sensitivity is sqrt(2)
-    times as large and whose top-2r eigenspace holds both subspaces.
+    *Guarantee.* (epsilon, delta)-DP. For "projector", both projectors together move by at most
+    2 sensitivity kappa / (gap - sensitivity), with kappa the larger of both coherences
+    (:func:`dpgraph.bounds.spectra.singular_projectors`); each gets noise of its own. For "noisy-power", the products
+    A Q_2 and A' Q_1 with public Q_1 and Q_2 together move by at most `sensitivity` times the root of the sum of the
+    squared lengths of the longest row of Q_1 and of Q_2; for "gaussian" the matrix by `sensitivity`.
 
     References
     ----------
@@ -280,37 +271,46 @@ def private_singular_subspace(  # noqa: PLR0913
     >>> bool(abs(u @ private.left[:, 0]) > 0.98 and abs(v @ private.right[:, 0]) > 0.98)
     True
     """
-    budget = MatrixBudget(sensitivity, epsilon, delta, accountant, rng)
-    opened = open_matrix(A, budget, rank=rank, max_rank=max_rank, rectangular=True)
-    n = A.shape[0]
-    private = opened.input(symmetric_embedding(read_rectangular(A)))
-    released = release_subspace(private, "gap-and-coherence", opened.call)
-    r = released.basis.shape[1] // 2
-    # Q Q' has the left projector in its upper and the right projector in its lower diagonal block.
-    left, right = (
-        canonical_signs(np.linalg.svd(part, full_matrices=False)[0][:, :r])
-        for part in (released.basis[:n], released.basis[n:])
-    )
-    return PrivateSingularSubspace(left, right, released.spectrum[::2], opened.call.report())
+    budget, ranks = MatrixBudget(sensitivity, epsilon, delta, accountant, rng), _Ranks(rank, max_rank)
+    opened, release = _open(A, budget, ranks, mechanism, certificate, rectangular=True)
+    released = release(opened, read_rectangular(A), Asked())
+    return PrivateSingularSubspace(released.left, released.right, released.spectrum, opened.call.report())
 
 
-def _slack(mechanism: str) -> float | None:
-    """What good events need of delta; raises :class:`InvalidParameterError` for an unknown mechanism."""
-    check_choice("mechanism", mechanism, MECHANISMS)
-    return None if mechanism == "coherence" else 0.0
+class _Ranks(NamedTuple):
+    rank: Rank
+    max_rank: int
 
 
-def _by_noisy_power(matrix: Any, rank: Rank, opened: MatrixCall) -> tuple[FloatArray, FloatArray]:
-    columns = opened.candidates[-1]
-    columns = min(POWER_RANK, columns) if rank == "auto" else columns
-    return release_low_rank_matrix(matrix, columns, opened.neighbours, opened.call)
+def _open(
+    A: Any,
+    budget: MatrixBudget,
+    ranks: _Ranks,
+    mechanism: Any,
+    certificate: Certificate,
+    *,
+    rectangular: bool = False,
+) -> tuple[MatrixCall, Callable[..., Factors]]:
+    """Check a call, debit its budget; what releases the factors."""
+    check_matrix(A)
+    strategy, options = _chosen(mechanism, certificate, ranks.rank)
+    strategy.check(options, A.shape)
+    slack = None if strategy.slack_share(options) else 0.0
+    opened = open_matrix(A, budget, rank=ranks.rank, max_rank=ranks.max_rank, rectangular=rectangular, slack=slack)
+    return opened, partial(strategy.run, options)
 
 
-def _norm_upper_bound(matrix: Any, norm: float, call: Call) -> float:
-    """Private upper bound on the spectral norm, which moves by at most `norm`, as one eigenvalue does."""
-    pairs, tolerance = certified_values(matrix, 1, norm, call, name="spectral norm", aim=norm)
-    bound = norm + 2 * tolerance
-    noisy = call.release(Measurement("spectral norm", np.abs(pairs.values[:1]), l2=bound, few=True))
-    z = call.good_event("spectral norm upper bound", _SHIFT_SLACK)
-    # One more sensitivity, so that the shift is large enough for the neighbour too.
-    return max(noisy.number + z * noisy.std, 0.0) + bound
+def _chosen(mechanism: Any, certificate: Certificate, rank: Rank) -> tuple[Strategy, Any]:
+    """The strategy, with its options: "auto" takes products, unless a rank or a certificate is asked for.
+
+    On the tables of eigenspaces no other strategy is better than products at any epsilon (docs/frontier.md).
+    """
+    check_choice("certificate", certificate, CERTIFICATES)
+    asked = replace(MATRICES["projector"].defaults, certificate=certificate)
+    given = asked != MATRICES["projector"].defaults
+    strategy, options = MATRICES.take(mechanism, "projector" if given or isinstance(rank, str) else "noisy-power")
+    if given and options not in (MATRICES["projector"].defaults, asked):
+        raise InvalidParameterError(
+            f"certificate={certificate!r} is read by mechanism='projector' only; leave it out, or use that mechanism"
+        )
+    return strategy, asked if given else options

@@ -46,9 +46,6 @@ _MOST_RECORDS = 2.0**53
 #: The record count read off the noisy answers is raised by this many standard deviations, so that the true data set is
 #: a candidate of the least-squares step in 97.7 % of the runs. Utility only: it is post-processing.
 _COUNT_MARGIN = 2.0
-#: sparse="auto" projects when the bound for the sparse case is below this multiple of the error of the noise. The bound
-#: is pessimistic by about that factor, and a projection onto a set that holds the truth costs time but no accuracy.
-_PROJECTION_FACTOR = 4.0
 
 
 @private_function
@@ -83,8 +80,8 @@ def private_linear_queries(  # noqa: PLR0913
         the matrix is too large for anything else). ``"laplace"`` and ``"k-norm"`` are pure.
     sparse : {"auto", True, False}, default "auto"
         Least-squares projection onto the answers of all data sets with at most n records (exactly n for
-        ``adjacency="replace"``). ``"auto"`` projects when the bound of :func:`expected_error` for the sparse case is
-        below four times the error of the noise.
+        ``adjacency="replace"``). It never increases the squared error while n is at most the bound on it.
+        ``"auto"`` projects where the matrix is small enough and n is known or can be bounded.
     records : float, optional
         Public upper bound on n (the number of records), used as an inequality; one that is too small costs accuracy,
         not privacy. If omitted: an upper confidence bound read off the noisy answers, which costs no privacy. For
@@ -286,9 +283,7 @@ def _least_squares(
                 "sparse=True needs records=, a public bound on the number of records: no combination of these queries "
                 "counts every record"
             )
-    if records is None or (
-        sparse == "auto" and encoding.sparse_bound(std, records) > _PROJECTION_FACTOR * encoding.error(std)
-    ):
+    if records is None:
         return answers, None
     space = matrix.row_space
     exactly = encoding.adjacency == "replace"

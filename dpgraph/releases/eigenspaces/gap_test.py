@@ -18,6 +18,7 @@ from dpgraph.releases.eigenspaces.spectrum import (
     SubspaceInput,
     accurate_vectors,
     computed_error,
+    computed_projector,
     halted,
     release_spectrum,
 )
@@ -32,7 +33,7 @@ def certify_separately(private: SubspaceInput, call: Call) -> Certified:
     r, gap = _choose_rank(spectrum, private, call)
     U = accurate_vectors(private.operator, pairs, r, neighbours, call)
     kappa, left = _release_coherence(U, gap, private, call.without(first))
-    bound = neighbours.projector(kappa, gap) + math.sqrt(2.0) * computed_error(r, neighbours, gap)
+    bound = neighbours.projector(kappa, gap) + computed_projector(r, neighbours, gap)
     return Certified(U, spectrum.values, gap, bound, left)
 
 
@@ -41,7 +42,7 @@ def _choose_rank(spectrum: ReleasedSpectrum, private: SubspaceInput, call: Call)
     neighbours = private.neighbours
     z = call.good_event("gap lower bound", GAP_TEST.gap_slack, candidates=len(private.candidates))
     gaps = spectrum.gap_lower_bounds(z)
-    accepted = [r for r in private.candidates if gaps[r - 1] > 2 * neighbours.norm]
+    accepted = [r for r in private.candidates if gaps[r - 1] > neighbours.least_gap * neighbours.norm]
     if not accepted:
         raise halted(
             call,

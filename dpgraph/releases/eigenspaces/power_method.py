@@ -107,26 +107,39 @@ def row_scales(degrees: FloatArray, regularization: float, max_weight: float) ->
 
 
 def release_low_rank_matrix(
-    matrix: Any, rank: int, neighbours: SpectralNeighbours, call: Call
+    matrix: Any,
+    rank: int,
+    neighbours: SpectralNeighbours,
+    call: Call,
+    *,
+    rows: FloatArray | None = None,
+    signed: bool = False,
 ) -> tuple[FloatArray, FloatArray]:
-    """Release (Q, B) with a matrix close to Q B Q'; products move by at most `neighbours.core(Q)` >= ||E Q||_F."""
-    seen = _Matrix(
-        np.ones(matrix.shape[0]),
-        multiply=lambda Q: np.asarray(matrix @ Q),
-        bound=neighbours.core,
-        core_bound=neighbours.core,
-    )
+    """Release (Q, B) with R A R close to Q B Q', R = diag(rows), public factors of at most 1, by default all 1.
+
+    Leading eigenvalues are the largest absolute ones, or if `signed` the algebraically largest.
+
+    Products A R Q move by at most `neighbours.core(R Q)` >= ||E R Q||_F, and cores Q' R A R Q, as ||R Q|| <= 1, too.
+    """
+    rows = np.ones(matrix.shape[0]) if rows is None else rows
+
+    def bound(Q: FloatArray) -> float:
+        return neighbours.core(rows[:, None] * Q)
+
+    seen = _Matrix(rows, lambda Q: np.asarray(matrix @ (rows[:, None] * Q)), bound, bound)
     for_core = call.part(POWER.core_share)
     first = _first_basis(matrix.shape[0], rank, call)
-    basis = _release_products(seen, first, rank, call.without(for_core)).basis()
-    return _release_core(seen, np.asarray(np.linalg.qr(basis)[0]), rank, for_core)
+    basis = _release_products(seen, first, rank, call.without(for_core), signed=signed).basis()
+    return _release_core(seen, np.asarray(np.linalg.qr(basis)[0]), rank, for_core, signed=signed)
 
 
-def _release_products(matrix: _Matrix, Q: FloatArray, rank: int, call: Call, *, clips: bool = False) -> Products:
+def _release_products(
+    matrix: _Matrix, Q: FloatArray, rank: int, call: Call, *, clips: bool = False, signed: bool = False
+) -> Products:
     """Release products with iterates that improve, and refine the last basis; on request clip rows of noisy ones."""
     iterations = min(max(math.ceil(POWER.iterations * math.sqrt(call.mu)), POWER.least), POWER.most)
     step = call.at_mu(call.mu / math.sqrt(iterations))
-    seen, rows = Products(Q, iterations), matrix.rows
+    seen, rows = Products(Q, iterations, rank if signed else None), matrix.rows
     for t in range(iterations):
         if clips and t and seen.noise_share(rows) > POWER.noisy:
             Q = seen.replace_basis(_clipped(Q))
@@ -142,13 +155,15 @@ def _release_products(matrix: _Matrix, Q: FloatArray, rank: int, call: Call, *, 
     return seen
 
 
-def _release_core(matrix: _Matrix, Q: FloatArray, rank: int, call: Call) -> tuple[FloatArray, FloatArray]:
-    """Eigenvectors of Q B Q' of largest |eigenvalue|, and the diagonal core on them, for a released B."""
+def _release_core(
+    matrix: _Matrix, Q: FloatArray, rank: int, call: Call, *, signed: bool = False
+) -> tuple[FloatArray, FloatArray]:
+    """Leading eigenvectors of Q B Q', and the diagonal core on them, for a released B."""
     exact, bound = Q.T @ (matrix.rows[:, None] * matrix.multiply(Q)), matrix.core_bound(Q)
     error = CORE_ALLOWANCE * bound / call.mu * len(exact)
     core = call.release(Measurement("core", exact, l2=bound, symmetric=True, error=error)).value
     values, vectors = np.linalg.eigh(core)
-    kept = np.argsort(-np.abs(values))[:rank]
+    kept = np.argsort(-values if signed else -np.abs(values))[:rank]
     return Q @ vectors[:, kept], np.diag(values[kept])
 
 

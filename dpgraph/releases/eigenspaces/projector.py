@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
+from scipy import linalg
 
 from dpgraph.arguments import check_integer
 from dpgraph.bounds.neighbours import SpectralNeighbours
@@ -38,7 +39,10 @@ SLACK_SHARE, MINIMUM_DEGREE_SLACK = 0.3, 0.29
 
 @dataclass(frozen=True)
 class ReleasedSubspace:
-    """A released orthonormal basis, shape (n, r), and noisy leading |eigenvalues|."""
+    """A released orthonormal basis, shape (n, r), and noisy leading |eigenvalues|.
+
+    That of the embedding of a rectangular matrix is diag(left, right).
+    """
 
     basis: FloatArray
     spectrum: FloatArray
@@ -70,7 +74,8 @@ def release_subspace(private: SubspaceInput, certificate: Certificate, call: Cal
     certify = certify_jointly if certificate == "stability" else certify_separately
     found = certify(private, call)
     scale = found.call.scale("projector", found.sensitivity, law="symmetric Gaussian")
-    return ReleasedSubspace(sample_noisy_eigenspace(found.U, scale, call.noise), found.spectrum, found.gap, scale)
+    bases = [sample_noisy_eigenspace(U, scale, call.noise) for U in private.neighbours.blocks(found.U)]
+    return ReleasedSubspace(linalg.block_diag(*bases), found.spectrum, found.gap, scale)
 
 
 def release_core(operator: Any, Q: FloatArray, neighbours: SpectralNeighbours, call: Call) -> FloatArray:

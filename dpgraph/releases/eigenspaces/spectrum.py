@@ -122,23 +122,23 @@ def _failure(delta: float) -> float:
 
 
 def release_spectrum(
-    operator: Any, count: int, neighbours: SpectralNeighbours, call: Call, *, stride: int = 1, accurate: bool = False
+    operator: Any, count: int, neighbours: SpectralNeighbours, call: Call, *, accurate: bool = False
 ) -> tuple[Eigenpairs, ReleasedSpectrum]:
     """Release the `count` leading |eigenvalues| of a private symmetric operator.
 
     The sorted vector moves by at most `neighbours.frobenius` in l2 (Mirsky), plus twice the public residual tolerance
-    of the eigensolver for each value. With ``stride=2`` every second one is released (a symmetric embedding lists each
-    singular value twice). The exact eigenpairs are returned too, the last one without its vector: they are private.
+    of the eigensolver for each value. Values that the operator lists twice (`neighbours.copies`) are released once, and
+    repeated. The exact eigenpairs are returned too, the last one without its vector: they are private.
     With `accurate` the vectors are tried to be those that a projector needs, which is worth it where no values of the
     bulk are asked for.
     """
     norm = neighbours.norm
     aim = vector_tolerance(norm) if accurate else value_tolerance(operator.shape[0], norm)
     pairs, tolerance = certified_values(operator, count, norm, call, name="spectrum", aim=aim)
-    sizes = np.abs(pairs.values)[::stride]
+    sizes = np.abs(pairs.values)[:: neighbours.copies]
     bound = neighbours.frobenius + 2 * tolerance * math.sqrt(len(sizes))
     values, std = call.release(Measurement("spectrum", sizes, l2=bound, few=True))
-    return pairs, ReleasedSpectrum(values, std, tolerance)
+    return pairs, ReleasedSpectrum(np.repeat(values, neighbours.copies)[:count], std, tolerance)
 
 
 def accurate_vectors(
@@ -161,6 +161,13 @@ def accurate_vectors(
 def computed_error(rank: int, neighbours: SpectralNeighbours, gap: float) -> float:
     """What the residuals of :func:`accurate_vectors` add; see :func:`spectra.computed_subspace`."""
     return spectra.computed_subspace(rank, vector_tolerance(neighbours.norm), gap, neighbours.norm)
+
+
+def computed_projector(rank: int, neighbours: SpectralNeighbours, gap: float) -> float:
+    """What they add to the bound on the projector, or on the two projectors of a rectangular matrix."""
+    if neighbours.copies == 1:
+        return math.sqrt(2.0) * computed_error(rank, neighbours, gap)
+    return spectra.computed_singular_projectors(rank, vector_tolerance(neighbours.norm), gap, neighbours.norm)
 
 
 def halted(call: Call, what: str) -> MechanismHalted:

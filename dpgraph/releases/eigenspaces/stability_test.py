@@ -22,6 +22,7 @@ from dpgraph.releases.eigenspaces.spectrum import (
     SubspaceInput,
     accurate_vectors,
     computed_error,
+    computed_projector,
     halted,
     release_spectrum,
 )
@@ -73,7 +74,7 @@ def certify_jointly(private: SubspaceInput, call: Call) -> Certified:
         slack = z * std + _shift(private.n)
         left = left.without(part)
         gap = plan.safe.least_gap * neighbours.norm
-        error = math.sqrt(2.0) * computed_error(plan.rank, neighbours, gap)
+        error = computed_projector(plan.rank, neighbours, gap)
         limit = plan.safe.limit(measured - slack - 1) + error
         if measured - slack > 1 and limit <= _useless_limit(private.n, left.mu):
             return Certified(U, spectrum.values[: candidates[-1] + 1], gap, limit, left)

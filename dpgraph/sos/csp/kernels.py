@@ -11,6 +11,7 @@ import numpy as np
 
 from dpgraph.compiled import njit
 from dpgraph.sos.kernels import REORDER, uniform
+from dpgraph.threads import Stop
 from dpgraph.typing import FloatArray, IntArray
 
 _JACOBI_SWEEPS = 12
@@ -292,7 +293,9 @@ def pair_moments(pairs: IntArray, V: FloatArray) -> FloatArray:
 
 
 @njit(nogil=True)
-def anneal_labels(C: Constraints, labels: IntArray, temperatures: FloatArray, tol: float, seed: np.uint64) -> None:
+def anneal_labels(
+    C: Constraints, labels: IntArray, temperatures: FloatArray, tol: float, seed: np.uint64, stop: Stop
+) -> None:
     """Metropolis annealing in place, a sweep for each temperature; at 0 to the best labels, until none moves."""
     T = C.tables
     n, q = C.unary.shape
@@ -322,7 +325,7 @@ def anneal_labels(C: Constraints, labels: IntArray, temperatures: FloatArray, to
                 j, e = C.neighbour[p], C.number[p]
                 for b in range(q):
                     field[j, b] += T[e, new, b] - T[e, old, b] if i < j else T[e, b, new] - T[e, b, old]
-        if moves == 0 and temperature == 0.0:
+        if (moves == 0 and temperature == 0.0) or stop[0]:
             return
 
 

@@ -4,7 +4,8 @@ import numpy as np
 
 from dpgraph.sos.csp.kernels import anneal_labels, ascend_factored
 from dpgraph.sos.csp.objective import CSPObjective
-from dpgraph.sos.kernels import default_sweeps, on_threads
+from dpgraph.sos.kernels import default_sweeps
+from dpgraph.threads import Stop, on_threads
 from dpgraph.typing import FloatArray, IntArray
 
 _OPERATIONS = 4e8  # elementary operations of the default annealing, all starts together (a few seconds)
@@ -73,9 +74,11 @@ def improve_labels(
 def _run(objective: CSPObjective, assignments: IntArray, temperatures: FloatArray, seeds: IntArray) -> IntArray:
     rows = np.array(assignments, dtype=np.int64, order="C")
     tol = 1e-10 * float(objective.spread().max(initial=0.0))
-    on_threads(
-        lambda row, seed: anneal_labels(objective.constraints, row, temperatures, tol, np.uint64(seed)), rows, seeds
-    )
+
+    def cool(row: IntArray, seed: np.int64, stop: Stop) -> None:
+        anneal_labels(objective.constraints, row, temperatures, tol, np.uint64(seed), stop)
+
+    on_threads(cool, rows, seeds)
     return rows
 
 

@@ -5,6 +5,7 @@ Cov[(i,a), (j,b)] = <U_ia, U_jb>, so that correlations cost O(n q k^2).
 """
 
 from dataclasses import dataclass, replace
+from operator import attrgetter
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from dpgraph.sos.csp.kernels import pair_moments
 from dpgraph.sos.csp.objective import CSPObjective
 from dpgraph.sos.csp.relaxation import CSPRelaxation, solve_csp_relaxation
 from dpgraph.sos.csp.rounding import best_rows, improve_labels, one_opt_labels, round_vectors
+from dpgraph.sos.cut.certificate import Certificate
 from dpgraph.sos.cut.solver import solve_max_cut
 from dpgraph.sos.seed_search import Correlation, SolverOptions, search_seeds
 from dpgraph.sos.solution import Solution, to_beat
@@ -44,7 +46,7 @@ def solve_csp(
         bar.update()
         rounded = best_rows(objective, round_vectors(root.vectors, options.rounds, generator), options.starts)
         known = best_rows(objective, one_opt_labels(objective, rounded), 1)[0]
-        first = CSPNode(np.full(objective.n_variables, -1), objective, root, root.certificate.bound)
+        first = CSPNode(np.full(objective.n_variables, -1), objective, root, root.certificate)
         tree = search_seeds(
             _PinnedCSP(objective.variable_weights(), generator),
             first,
@@ -62,7 +64,7 @@ def solve_csp(
         if options.local_search:
             labels = improve_labels(objective, rounded, generator, sweeps=options.sweeps)
         bar.update()
-    return Solution.of(objective, labels, bound=tree.upper_bound, certificate=root.certificate.kind, trace=tree.trace)
+    return Solution.of(objective, labels, bound=tree.upper_bound, certificate=tree.kind, trace=tree.trace)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,12 +74,22 @@ class CSPNode:
     labels: IntArray
     objective: CSPObjective
     relaxation: CSPRelaxation
-    bound: float
+    certificate: Certificate
 
     @property
     def value(self) -> float:
         """Value of the relaxation."""
         return self.relaxation.value
+
+    @property
+    def bound(self) -> float:
+        """No solution that agrees with the pins is worth more."""
+        return self.certificate.bound
+
+    @property
+    def kind(self) -> str:
+        """How the bound is known."""
+        return self.certificate.kind
 
     def complete(self, rest: IntArray) -> IntArray:
         """Assignments of all variables, shape (c, n), from those of the free ones."""
@@ -124,4 +136,5 @@ class _PinnedCSP:
         kept = np.all(node.objective.pairs != variable, axis=1)
         start = np.delete(root.frames, variable, axis=0), root.multipliers[kept]
         solved = solve_csp_relaxation(rest, self.rng, nonnegative=root.nonnegative, tol=root.tol, start=start)
-        return CSPNode(labels, rest, solved, min(node.bound, solved.certificate.bound))
+        best = min(node.certificate, solved.certificate, key=attrgetter("bound"))
+        return CSPNode(labels, rest, solved, best)

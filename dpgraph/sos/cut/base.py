@@ -14,6 +14,7 @@ from collections.abc import Callable
 import numpy as np
 
 from dpgraph.sos.seed_search import shares
+from dpgraph.threads import NEVER, Stop
 from dpgraph.typing import FloatArray, IntArray
 
 
@@ -46,8 +47,11 @@ class CutObjective(ABC):
         """Coordinate ascent on unit rows, in place, until one gains at most `tol`: sweeps done, gain of the last."""
 
     @abstractmethod
-    def anneal(self, signs: FloatArray, temperatures: FloatArray, tol: float, seed: int) -> None:
-        """Metropolis sweeps on a float array of signs, in place; temperature 0 stops at a 1-opt local optimum."""
+    def anneal(self, signs: FloatArray, temperatures: FloatArray, tol: float, seed: int, stop: Stop = NEVER) -> None:
+        """Metropolis sweeps on a float array of signs, in place; temperature 0 stops at a 1-opt local optimum.
+
+        For :func:`dpgraph.threads.on_threads`.
+        """
 
     @abstractmethod
     def flip_cost(self) -> float:
@@ -71,9 +75,17 @@ class CutObjective(ABC):
         """Numbers 0, 1, ... of groups of vertices with equal `pattern`, split into connected parts where known."""
         return np.unique(pattern, return_inverse=True)[1].astype(np.int64)
 
-    def reduced(self) -> tuple[CutObjective, IntArray, Callable[[FloatArray], FloatArray]]:
-        """An objective on fewer vertices, worth a constant less, their numbers, and the best extension of its cuts."""
+    def reduced(self, most: int = 3) -> tuple[CutObjective, IntArray, Callable[[FloatArray], FloatArray]]:
+        """An objective without vertices of degree up to `most`, where known, what is kept, the best extension of cuts.
+
+        Extended cuts are worth the same, up to the growth of `slack`.
+        """
+        del most  # nothing is known here
         return self, np.arange(self.n_vertices), np.copy
+
+    def unfrustrated(self) -> FloatArray | None:
+        """Signs (n,) that meet the sum of the positive entries, if there are such, where that is easily known."""
+        return None
 
     def values(self, signs: FloatArray) -> FloatArray:
         """Cut values of the columns of `signs` (n,) or (n, c)."""

@@ -85,6 +85,12 @@ def certify_within(
     return line.prove(shift, run), gap
 
 
+def trivial_certificate(objective: CutObjective) -> Certificate:
+    """The sum of all positive weights: with t_i = |M_i|_1/4, Diag(t) + M/4 is diagonally dominant."""
+    dominant = 0.25 * objective.absolute_row_sums()
+    return Certificate(_bound(objective, dominant), "trivial", dominant)
+
+
 @dataclass(frozen=True, eq=False)
 class _DualLine:
     """The dual points t = y - lambda s of one set of unit rows."""
@@ -100,10 +106,7 @@ class _DualLine:
         y = np.where(live, -0.25 * np.sum(vectors * objective.multiply(vectors), axis=1), 0.0)
         floor = 0.05 * float(np.abs(y).sum()) / max(int(live.sum()), 1)
         weights = np.where(live, np.maximum(y, floor) if floor > 0.0 else 1.0, 0.0)
-        # The sum of all positive weights: with t_i = |M_i|_1/4, Diag(t) + M/4 is diagonally dominant.
-        dominant = 0.25 * objective.absolute_row_sums()
-        trivial = Certificate(_bound(objective, dominant), "trivial", dominant)
-        return cls(objective, y, weights, trivial)
+        return cls(objective, y, weights, trivial_certificate(objective))
 
     def point(self, shift: float) -> FloatArray:
         return self.multipliers - shift * self.weights

@@ -13,10 +13,12 @@ With c_ij = E x_i x_j - E x_i E x_j the four covariances of the labels of i and 
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from operator import attrgetter
 
 import numpy as np
 
 from dpgraph.sos.cut.base import CutObjective
+from dpgraph.sos.cut.certificate import Certificate
 from dpgraph.sos.cut.low_rank_sdp import LowRankSolution, solve_low_rank
 from dpgraph.sos.seed_search import Correlation, SeedSearch, SolverOptions, search_seeds
 from dpgraph.typing import FloatArray, IntArray
@@ -34,12 +36,22 @@ class PinnedNode:
     group: IntArray
     objective: CutObjective
     solution: LowRankSolution
-    bound: float
+    certificate: Certificate
 
     @property
     def value(self) -> float:
         """Value of the relaxation."""
         return self.solution.value
+
+    @property
+    def bound(self) -> float:
+        """No solution that agrees with the pins is worth more."""
+        return self.certificate.bound
+
+    @property
+    def kind(self) -> str:
+        """How the bound is known."""
+        return self.certificate.kind
 
     def vectors(self) -> FloatArray:
         """Unit rows for all vertices, shape (n, k); pinned ones are plus or minus the gauge."""
@@ -80,7 +92,7 @@ def condition(
     """Search over seeds; `weights` are those of the global correlation, `options.tol` is the gap of the re-solves."""
     n = objective.n_vertices
     problem = _PinnedCuts(objective, weights, rng, options.tol)
-    first = PinnedNode((), np.arange(n), objective, root, root.certificate.bound)
+    first = PinnedNode((), np.arange(n), objective, root, root.certificate)
     options = replace(options, seeds=min(options.seeds, n))
     return search_seeds(problem, first, options, rng, lower_bound=lower_bound, on_seed=on_seed)
 
@@ -119,8 +131,8 @@ class _PinnedCuts:
         contracted = node.objective.contract(_merged(np.arange(signs.size), removed), signs)
         start = np.delete(node.solution.vectors, removed, axis=0)
         solution = solve_low_rank(contracted, self.rng, tol=self.tol, start=start)
-        bound = min(node.bound, solution.certificate.bound)
-        return PinnedNode((*node.pins, (variable, sign)), _merged(node.group, removed), contracted, solution, bound)
+        best = min(node.certificate, solution.certificate, key=attrgetter("bound"))
+        return PinnedNode((*node.pins, (variable, sign)), _merged(node.group, removed), contracted, solution, best)
 
     def _gauged(self, root: PinnedNode, vertex: int) -> PinnedNode:
         """The root with the vertex as gauge: it becomes group 0."""
@@ -128,7 +140,7 @@ class _PinnedCuts:
         order = np.concatenate([[vertex], np.delete(np.arange(n), vertex)])
         group = np.argsort(order)
         moved = replace(root.solution, vectors=root.solution.vectors[order])
-        return PinnedNode(((vertex, 1.0),), group, self.objective.contract(group, np.ones(n)), moved, root.bound)
+        return PinnedNode(((vertex, 1.0),), group, self.objective.contract(group, np.ones(n)), moved, root.certificate)
 
 
 def _merged(group: IntArray, removed: int) -> IntArray:

@@ -1,13 +1,15 @@
 """Numba kernels of the max-cut solver: coordinate ascent and annealing on each kind of objective.
 
 Conventions: ``M`` is symmetric with zero diagonal, rows of ``V`` are unit vectors, ``x`` has entries -1 and +1.
-The value of a cut is ``constant - x'Mx/4``; flipping vertex ``i`` gains ``x_i (Mx)_i``.
+The value of a cut is ``constant - x'Mx/4``; flipping vertex ``i`` gains ``x_i (Mx)_i``. Kernels end after the sweep in
+which ``stop[0]`` becomes 1.
 """
 
 import numpy as np
 
 from dpgraph.compiled import njit
 from dpgraph.sos.kernels import REORDER, Rows, accept
+from dpgraph.threads import Stop
 from dpgraph.typing import FloatArray as Floats
 
 # Over-relaxation of coordinate ascent, in [0, 1): measured on Gset, 0.9 needs a tenth of the sweeps of 0.
@@ -41,8 +43,10 @@ def _move_row(V: Floats, i: int, g: Floats) -> float:
     return float(0.5 * (forward * length * length - (1.0 + back) * inner))
 
 
-@njit(fastmath=REORDER)
-def ascend_sparse(rows: Rows, u: Floats, price: float, V: Floats, sweeps: int, tol: float) -> tuple[int, float]:
+@njit(nogil=True, fastmath=REORDER)
+def ascend_sparse(
+    rows: Rows, u: Floats, price: float, V: Floats, sweeps: int, tol: float, stop: Stop
+) -> tuple[int, float]:
     """Over-relaxed ascent on M + price (u u' - diag(u^2)), M sparse, until a sweep gains `tol`: sweeps, last gain."""
     indptr, indices, data = rows
     n, k = V.shape
@@ -68,34 +72,36 @@ def ascend_sparse(rows: Rows, u: Floats, price: float, V: Floats, sweeps: int, t
             if price != 0.0:
                 for c in range(k):
                     total[c] += u[i] * (V[i, c] - old[c])
-        if gain <= tol:
+        if gain <= tol or stop[0]:
             return sweep + 1, gain
     return sweeps, gain
 
 
-@njit(fastmath=REORDER)
-def ascend_dense(M: Floats, V: Floats, sweeps: int, tol: float) -> tuple[int, float]:
+@njit(nogil=True, fastmath=REORDER)
+def ascend_dense(M: Floats, V: Floats, sweeps: int, tol: float, stop: Stop) -> tuple[int, float]:
     """The same on a dense M: one matrix product for a block of rows, which then see each other's moves."""
     n, k = V.shape
     gain = 0.0
     for sweep in range(sweeps):
         gain = 0.0
         for start in range(0, n, _BLOCK):
-            stop = min(start + _BLOCK, n)
-            G = -np.dot(M[start:stop], V)
-            for i in range(start, stop):
+            end = min(start + _BLOCK, n)
+            G = -np.dot(M[start:end], V)
+            for i in range(start, end):
                 old = V[i].copy()
                 gain += _move_row(V, i, G[i - start])
-                for j in range(i + 1, stop):
+                for j in range(i + 1, end):
                     for c in range(k):
                         G[j - start, c] -= M[i, j] * (V[i, c] - old[c])
-        if gain <= tol:
+        if gain <= tol or stop[0]:
             return sweep + 1, gain
     return sweeps, gain
 
 
-@njit(fastmath=REORDER)
-def ascend_factored(U: Floats, UB: Floats, diagonal: Floats, V: Floats, sweeps: int, tol: float) -> tuple[int, float]:
+@njit(nogil=True, fastmath=REORDER)
+def ascend_factored(
+    U: Floats, UB: Floats, diagonal: Floats, V: Floats, sweeps: int, tol: float, stop: Stop
+) -> tuple[int, float]:
     """The same on M = U B U' - diag, UB = U B: P = U'V (r x k) is maintained, O(n r k) for a sweep."""
     n, k = V.shape
     r = U.shape[1]
@@ -118,14 +124,53 @@ def ascend_factored(U: Floats, UB: Floats, diagonal: Floats, V: Floats, sweeps: 
                 u = U[i, a]
                 for c in range(k):
                     P[a, c] += u * (V[i, c] - old[c])
-        if gain <= tol:
+        if gain <= tol or stop[0]:
             return sweep + 1, gain
     return sweeps, gain
 
 
 @njit(nogil=True)
-def anneal_sparse(
-    rows: Rows, u: Floats, x: Floats, temperatures: Floats, prices: Floats, tol: float, seed: np.uint64
+def satisfy_all(rows: Rows, x: Floats) -> bool:
+    """Whether signs can put every positive entry across and no negative one (Harary 1953); if so x, zeros, gets them.
+
+    What is connected has two such halves; they are chosen so that the sum of all signs stays small.
+    """
+    indptr, indices, data = rows
+    queue = np.empty(x.size, dtype=np.int64)
+    total = 0.0
+    last = 0
+    for root in range(x.size):
+        if x[root] != 0.0:
+            continue
+        first = done = last
+        queue[last] = root
+        last += 1
+        x[root] = 1.0
+        while done < last:
+            i = queue[done]
+            done += 1
+            for p in range(indptr[i], indptr[i + 1]):
+                if data[p] == 0.0:
+                    continue
+                j = indices[p]
+                wanted = -x[i] if data[p] > 0.0 else x[i]
+                if x[j] == 0.0:
+                    x[j] = wanted
+                    queue[last] = j
+                    last += 1
+                elif x[j] != wanted:
+                    return False
+        part = queue[first:last]
+        surplus = x[part].sum()
+        if surplus * total > 0.0:
+            x[part] *= -1.0
+        total += -surplus if surplus * total > 0.0 else surplus
+    return True
+
+
+@njit(nogil=True)
+def anneal_sparse(  # noqa: PLR0913
+    rows: Rows, u: Floats, x: Floats, temperatures: Floats, prices: Floats, tol: float, seed: np.uint64, stop: Stop
 ) -> None:
     """Metropolis annealing in place on M + price (u u' - diag(u^2)), until nothing moves at temperature 0."""
     indptr, indices, data = rows
@@ -150,12 +195,12 @@ def anneal_sparse(
                 for p in range(indptr[i], indptr[i + 1]):
                     field[indices[p]] += data[p] * step
                 flips += 1
-        if flips == 0 and temperatures[t] == 0.0:
+        if (flips == 0 and temperatures[t] == 0.0) or stop[0]:
             return
 
 
 @njit(nogil=True, fastmath=REORDER)
-def anneal_dense(M: Floats, x: Floats, temperatures: Floats, tol: float, seed: np.uint64) -> None:
+def anneal_dense(M: Floats, x: Floats, temperatures: Floats, tol: float, seed: np.uint64, stop: Stop) -> None:
     """The same on a dense M."""
     state = np.array([seed], dtype=np.uint64)
     field = np.dot(M, x)
@@ -166,13 +211,13 @@ def anneal_dense(M: Floats, x: Floats, temperatures: Floats, tol: float, seed: n
                 x[i] = -x[i]
                 field += (2.0 * x[i]) * M[i]
                 flips += 1
-        if flips == 0 and temperature == 0.0:
+        if (flips == 0 and temperature == 0.0) or stop[0]:
             return
 
 
 @njit(nogil=True, fastmath=REORDER)
-def anneal_factored(
-    U: Floats, UB: Floats, diagonal: Floats, x: Floats, temperatures: Floats, tol: float, seed: np.uint64
+def anneal_factored(  # noqa: PLR0913
+    U: Floats, UB: Floats, diagonal: Floats, x: Floats, temperatures: Floats, tol: float, seed: np.uint64, stop: Stop
 ) -> None:
     """The same on M = U B U' - diag, O(r) for a trial."""
     n, r = U.shape
@@ -189,5 +234,5 @@ def anneal_factored(
                 for a in range(r):
                     P[a] += 2.0 * x[i] * U[i, a]
                 flips += 1
-        if flips == 0 and temperature == 0.0:
+        if (flips == 0 and temperature == 0.0) or stop[0]:
             return

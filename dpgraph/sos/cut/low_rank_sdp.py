@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpgraph.sos.cut.base import CutObjective
-from dpgraph.sos.cut.certificate import Certificate, certify, certify_within
+from dpgraph.sos.cut.certificate import Certificate, certify, certify_within, trivial_certificate
 from dpgraph.typing import FloatArray
 
 _BATCH = 400
@@ -43,8 +43,12 @@ def solve_low_rank(
     """Solve the degree-2 relaxation to a certified relative gap.
 
     Stops once ``bound - value <= tol * max(|constant|, |value|)``, `tol` by default 1e-6 up to 1000 vertices and 1e-4
-    above, or after `max_sweeps`, by default 20/tol and at most 20,000. `start` holds unit rows of a warm start.
+    above, or after `max_sweeps`, by default 20/tol and at most 20,000. `start` holds unit rows of a warm start. A cut
+    that meets the trivial bound is itself the solution, of rank one.
     """
+    if start is None and (cut := objective.unfrustrated()) is not None:
+        V = cut[:, None]
+        return LowRankSolution(V, _value_and_scale(objective, V)[0], trivial_certificate(objective), 0, True)
     n = objective.n_vertices
     if tol is None:
         tol = 1e-6 if n <= 1000 else 1e-4

@@ -17,6 +17,7 @@ from dpgraph.sos.cut import kernels
 from dpgraph.sos.cut.base import CutObjective, on_binary_grid, rounding_slack
 from dpgraph.sos.kernels import Rows
 from dpgraph.sos.reduction import reduce_low_degree
+from dpgraph.threads import NEVER, Stop, on_thread
 from dpgraph.typing import FloatArray, IntArray
 
 
@@ -92,12 +93,13 @@ class SparseObjective(_ListedObjective):
 
     def ascend(self, vectors: FloatArray, sweeps: int, tol: float) -> tuple[int, float]:
         """Coordinate ascent, O(nnz k) for a sweep."""
-        return kernels.ascend_sparse(self.rows, np.ones(self.n_vertices), 0.0, vectors, sweeps, tol)
+        sweeps, gain = on_thread(kernels.ascend_sparse, self.rows, np.ones(self.n_vertices), 0.0, vectors, sweeps, tol)
+        return sweeps, gain
 
-    def anneal(self, signs: FloatArray, temperatures: FloatArray, tol: float, seed: int) -> None:
+    def anneal(self, signs: FloatArray, temperatures: FloatArray, tol: float, seed: int, stop: Stop = NEVER) -> None:
         """Metropolis sweeps, O(degree) for an accepted flip."""
         free = np.zeros(temperatures.size)
-        kernels.anneal_sparse(self.rows, np.ones(signs.size), signs, temperatures, free, tol, np.uint64(seed))
+        kernels.anneal_sparse(self.rows, np.ones(signs.size), signs, temperatures, free, tol, np.uint64(seed), stop)
 
     def connected_groups(self, pattern: IntArray) -> IntArray:
         """Connected parts of the vertices with equal `pattern`."""
@@ -118,10 +120,24 @@ class SparseObjective(_ListedObjective):
         merged.slack = self.slack + self._contraction_slack(group)
         return merged
 
-    def reduced(self) -> tuple[CutObjective, IntArray, Callable[[FloatArray], FloatArray]]:
-        """The objective without vertices of degree at most three."""
-        matrix, kept, lift = reduce_low_degree(self.matrix)
-        return SparseObjective(matrix), kept, lift
+    def reduced(self, most: int = 3) -> tuple[CutObjective, IntArray, Callable[[FloatArray], FloatArray]]:
+        """The objective without vertices of degree at most `most` <= 3.
+
+        The sum of the absolute weights does not grow, so no rounding of an entry is worth more than its share u.
+        """
+        matrix, kept, lift, roundings = reduce_low_degree(self.matrix, most)
+        value = self.cut_value(lift(np.ones(kept.size)))  # all of what is kept is on one side
+        core = SparseObjective(matrix, 0.25 * math.fsum(matrix.data) + value)
+        core.integral = self.integral
+        exact = self.exact_sums and on_binary_grid(np.array([self.constant]))
+        magnitude = float(np.abs(self.entries).sum()) + abs(self.constant)
+        core.slack = self.slack + (0.0 if exact else rounding_slack(roundings + 2, magnitude))
+        return core, kept, lift
+
+    def unfrustrated(self) -> FloatArray | None:
+        """In time O(nnz)."""
+        signs = np.zeros(self.n_vertices)
+        return signs if kernels.satisfy_all(self.rows, signs) else None
 
     def is_semidefinite(self, diagonal: FloatArray) -> bool | None:
         """Proof by sparse elimination and a Cholesky factorisation of what remains."""
@@ -144,11 +160,12 @@ class DenseObjective(_ListedObjective):
 
     def ascend(self, vectors: FloatArray, sweeps: int, tol: float) -> tuple[int, float]:
         """Coordinate ascent, O(n^2 k) for a sweep."""
-        return kernels.ascend_dense(self.matrix, vectors, sweeps, tol)
+        sweeps, gain = on_thread(kernels.ascend_dense, self.matrix, vectors, sweeps, tol)
+        return sweeps, gain
 
-    def anneal(self, signs: FloatArray, temperatures: FloatArray, tol: float, seed: int) -> None:
+    def anneal(self, signs: FloatArray, temperatures: FloatArray, tol: float, seed: int, stop: Stop = NEVER) -> None:
         """Metropolis sweeps, O(n) for an accepted flip."""
-        kernels.anneal_dense(self.matrix, signs, temperatures, tol, np.uint64(seed))
+        kernels.anneal_dense(self.matrix, signs, temperatures, tol, np.uint64(seed), stop)
 
     def contract(self, group: IntArray, signs: FloatArray) -> DenseObjective:
         """Objective on groups of vertices, as a dense matrix."""
@@ -199,12 +216,15 @@ class FactoredObjective(CutObjective):
 
     def ascend(self, vectors: FloatArray, sweeps: int, tol: float) -> tuple[int, float]:
         """Coordinate ascent that maintains U'V, O(n r k) for a sweep."""
-        return kernels.ascend_factored(self.factor, self.scaled_factor, self.diagonal, vectors, sweeps, tol)
+        sweeps, gain = on_thread(
+            kernels.ascend_factored, self.factor, self.scaled_factor, self.diagonal, vectors, sweeps, tol
+        )
+        return sweeps, gain
 
-    def anneal(self, signs: FloatArray, temperatures: FloatArray, tol: float, seed: int) -> None:
+    def anneal(self, signs: FloatArray, temperatures: FloatArray, tol: float, seed: int, stop: Stop = NEVER) -> None:
         """Metropolis sweeps, O(r) for a trial."""
         U, UB = self.factor, self.scaled_factor
-        kernels.anneal_factored(U, UB, self.diagonal, signs, temperatures, tol, np.uint64(seed))
+        kernels.anneal_factored(U, UB, self.diagonal, signs, temperatures, tol, np.uint64(seed), stop)
 
     def flip_cost(self) -> float:
         """One inner product."""
@@ -274,12 +294,15 @@ class BalancedObjective(CutObjective):
 
     def ascend(self, vectors: FloatArray, sweeps: int, tol: float) -> tuple[int, float]:
         """Coordinate ascent that maintains u'V."""
-        return kernels.ascend_sparse(self.base.rows, self.sizes, 4.0 * self.penalty, vectors, sweeps, tol)
+        sweeps, gain = on_thread(
+            kernels.ascend_sparse, self.base.rows, self.sizes, 4.0 * self.penalty, vectors, sweeps, tol
+        )
+        return sweeps, gain
 
-    def anneal(self, signs: FloatArray, temperatures: FloatArray, tol: float, seed: int) -> None:
+    def anneal(self, signs: FloatArray, temperatures: FloatArray, tol: float, seed: int, stop: Stop = NEVER) -> None:
         """Metropolis sweeps."""
         prices = np.full(temperatures.size, 4.0 * self.penalty)
-        kernels.anneal_sparse(self.base.rows, self.sizes, signs, temperatures, prices, tol, np.uint64(seed))
+        kernels.anneal_sparse(self.base.rows, self.sizes, signs, temperatures, prices, tol, np.uint64(seed), stop)
 
     def flip_cost(self) -> float:
         """As without the penalty."""

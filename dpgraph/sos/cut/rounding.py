@@ -10,6 +10,7 @@ import numpy as np
 
 from dpgraph.sos.cut.base import CutObjective
 from dpgraph.sos.kernels import default_sweeps, on_columns
+from dpgraph.threads import Stop
 from dpgraph.typing import FloatArray, IntArray
 
 _CHUNK_ENTRIES = 2_000_000
@@ -33,6 +34,8 @@ def hyperplane_rounding(
     For nonnegative weights each is worth 0.878 times the relaxation in expectation (Goemans, Williamson 1995).
     """
     n, k = vectors.shape
+    if k == 1:
+        return vectors  # a cut
     best = np.empty((n, 0))
     chunk = max(1, _CHUNK_ENTRIES // n)
     for first in range(0, rounds, chunk):
@@ -107,7 +110,7 @@ def recombine(objective: CutObjective, cuts: FloatArray, rng: np.random.Generato
 def _run(objective: CutObjective, signs: FloatArray, temperatures: FloatArray, seeds: IntArray) -> FloatArray:
     tol = 1e-10 * float(objective.row_norms().max(initial=0.0))
 
-    def cool(x: FloatArray, seed: np.int64) -> None:
-        objective.anneal(x, temperatures, tol, int(seed))
+    def cool(x: FloatArray, seed: np.int64, stop: Stop) -> None:
+        objective.anneal(x, temperatures, tol, int(seed), stop)
 
     return on_columns(cool, signs, seeds)

@@ -38,6 +38,8 @@ class PseudoDistribution:
         Moments of :func:`monomials` of the instance up to `degree`; that of the empty monomial is 1.
     upper_bound : float, optional
         A proven bound on the value of every assignment (from :func:`dpgraph.sos.lasserre`).
+    status : str, optional
+        How the solver ended: "optimal", or "optimal_inaccurate".
 
     Examples
     --------
@@ -52,11 +54,18 @@ class PseudoDistribution:
     """
 
     def __init__(
-        self, instance: TwoCSP, degree: int, moments: Mapping[Monomial, float], *, upper_bound: float | None = None
+        self,
+        instance: TwoCSP,
+        degree: int,
+        moments: Mapping[Monomial, float],
+        *,
+        upper_bound: float | None = None,
+        status: str | None = None,
     ) -> None:
         self.instance = instance
         self.degree = degree
         self.upper_bound = upper_bound
+        self.status = status
         self._moments = dict(moments)
 
     def __repr__(self) -> str:

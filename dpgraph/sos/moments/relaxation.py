@@ -36,8 +36,10 @@ from dpgraph.typing import FloatArray, IntArray
 
 #: Largest moment matrix that the exact relaxation accepts.
 SIZE_LIMIT = 700
-# Clarabel (interior point) is the more accurate, but factorises a system quadratic in the matrix size.
-_INTERIOR_POINT_LIMIT = 60
+# Clarabel (interior point) is the more accurate, but factorises a system quadratic in the matrix size: 11 s at 80.
+_INTERIOR_POINT_LIMIT = 80
+# Steps of SCS at most; the result says if they were not enough.
+_SPLITTING_STEPS = 20_000
 # Symmetries are used where a monomial of full degree has at most this many labellings: beyond, they are not free.
 _SYMMETRY_LIMIT = 1024
 
@@ -65,7 +67,7 @@ def lasserre(
         At degree 2, require E x_ia x_jb >= 0 on the pairs with a constraint. (From degree 4 on it holds anyway.)
     solver : {"auto", "clarabel", "scs"}, default "auto"
         Interior points (Clarabel) are the more accurate, operator splitting (SCS, an ADMM) needs less memory; "auto"
-        takes the former up to 60 rows. The bound is proven either way.
+        takes the former up to 80 rows. The bound is proven either way.
     symmetry : bool, default True
         Where permutations of the labels leave every table unchanged, solve for the average over these: fewer unknowns,
         the same value, uniform marginals.
@@ -73,8 +75,9 @@ def lasserre(
     Returns
     -------
     PseudoDistribution
-        Its ``value`` is that of the relaxation as solved (relative error about 1e-7); its ``upper_bound`` is a proven
-        bound on every assignment, rounding errors included.
+        Its ``value`` is that of the relaxation as solved (relative error about 1e-7 where its ``status`` is
+        "optimal"; "optimal_inaccurate" says that the solver stopped before); its ``upper_bound`` is a proven bound on
+        every assignment, rounding errors included, in either case.
 
     Raises
     ------
@@ -99,10 +102,11 @@ def lasserre(
     problem = _MomentProblem.of(instance, min(int(degree), 2 * instance.n_variables), nonnegative, symmetry)
     if solver == "auto":
         solver = "clarabel" if len(problem.entries) <= _INTERIOR_POINT_LIMIT else "scs"
-    moments, dual, multipliers = _solve(problem, solver)
+    moments, dual, multipliers, status = _solve(problem, solver)
     values = dict(zip(problem.names, moments.tolist(), strict=True))
     bound = _proven_bound(problem, dual, multipliers)
-    return PseudoDistribution(instance, problem.degree, values, upper_bound=min(bound, instance.total_weight))
+    bound = min(bound, instance.total_weight)
+    return PseudoDistribution(instance, problem.degree, values, upper_bound=bound, status=status)
 
 
 def check_size(n: int, q: int, degree: int) -> None:
@@ -151,8 +155,8 @@ class _MomentProblem:
         return cls(degree, names, entries, gain, pairs, free, average, averaging(group, basis))
 
 
-def _solve(problem: _MomentProblem, solver: str) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Moments, proposed dual matrix, and proposed multipliers of the pair probabilities."""
+def _solve(problem: _MomentProblem, solver: str) -> tuple[FloatArray, FloatArray, FloatArray, str]:
+    """Moments, proposed dual matrix, proposed multipliers of the pair probabilities, and how the solver ended."""
     cp = import_module("cvxpy")  # takes two seconds, and few need it
 
     N, K = problem.entries.shape[0], len(problem.names)
@@ -175,9 +179,9 @@ def _solve(problem: _MomentProblem, solver: str) -> tuple[FloatArray, FloatArray
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # "may be inaccurate": the bound is proven without the solver
             if solver == "clarabel" or constant:  # SCS refuses such a program
-                program.solve(solver=cp.CLARABEL)
+                program.solve(solver=cp.CLARABEL, chordal_decomposition_enable=False)  # it panics without a gain
             else:
-                program.solve(solver=cp.SCS, eps=1e-7, max_iters=20_000)
+                program.solve(solver=cp.SCS, eps=1e-7, max_iters=_SPLITTING_STEPS)
     except cp.SolverError as error:
         raise NotConvergedError(f"the moment relaxation could not be solved: {error}") from None
     if free.value is None:
@@ -187,7 +191,7 @@ def _solve(problem: _MomentProblem, solver: str) -> tuple[FloatArray, FloatArray
     dual = np.asarray(semidefinite.dual_value)
     if problem.rows:  # only the average of the dual matrix satisfies the equations of the single moments
         dual = np.mean([g.T @ (g.T @ dual).T for g in problem.rows], axis=0)
-    return moments, scale * dual, multipliers
+    return moments, scale * dual, multipliers, program.status
 
 
 def _proven_bound(problem: _MomentProblem, dual: FloatArray, multipliers: FloatArray) -> float:

@@ -87,6 +87,7 @@ class _Conditioned:
     pd: PseudoDistribution
     bound: float
     pins: tuple[int, ...] = ()
+    kind: str = "proven"
 
     @property
     def value(self) -> float:

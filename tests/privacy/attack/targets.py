@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from dpgraph.problems.matrices.strategy import MATRICES
 from tests.privacy.attack import record_data as records
 from tests.privacy.attack.genes import DELTA, EPSILON, REGULARIZATION, Choice, Gene, Genome, Maybe, Seed, Whole
 from tests.privacy.attack.graph_data import graph_genes, graph_inputs, large_genes, large_inputs, networkx_inputs
 from tests.privacy.attack.trial import Comparison, compare
 from tests.privacy.inputs import Data
 from tests.privacy.registry import ENTRIES, Entry, NetworkxEntry
-from tests.spelling import options_of
+from tests.spelling import REGISTRIES, options_of
 
 Inputs = Callable[[Genome, Entry], tuple[Data, Data]]
 
@@ -106,6 +107,8 @@ def _applies(entry: Entry, knob: str) -> bool:
     """Knobs that another mechanism would refuse only waste trials."""
     if knob == "coherence" and entry.function == "private_normalized_adjacency":
         return entry.options.get("mechanism") == "coherence"
+    if knob == "certificate" and entry.function in REGISTRIES and REGISTRIES[entry.function]({}) is MATRICES:
+        return entry.options.get("mechanism") == "projector"
     return knob in inspect.signature(entry.code).parameters or knob in options_of(entry.function, entry.options)
 
 

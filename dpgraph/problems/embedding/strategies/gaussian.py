@@ -1,9 +1,6 @@
 """Symmetric Gaussian noise on all entries of the normalized adjacency (DTTZ14)."""
 
-import math
-
 import numpy as np
-from scipy import linalg
 
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import Graph
@@ -11,11 +8,10 @@ from dpgraph.privacy.call import Call
 from dpgraph.problems.embedding.strategy import SOLVER_OPTIONS, check_options, release_mean_degree
 from dpgraph.problems.options import Gaussian
 from dpgraph.problems.strategy import Strategy
+from dpgraph.releases.eigenspaces.noisy_matrix import leading_eigenvectors
 from dpgraph.releases.eigenspaces.projector import SLACK_SHARE, check_rank
-from dpgraph.releases.eigenspaces.sampler import canonical_signs
 from dpgraph.releases.normalized import release_noisy_matrix
 from dpgraph.results.adjacency import DENSE_LIMIT, PrivateNormalizedAdjacency
-from dpgraph.typing import FloatArray
 
 
 def check_gaussian(options: Gaussian, n: int, max_weight: float) -> None:
@@ -31,32 +27,20 @@ def check_gaussian(options: Gaussian, n: int, max_weight: float) -> None:
 def _run(options: Gaussian, graph: Graph, call: Call) -> PrivateNormalizedAdjacency:
     mean, left = release_mean_degree(graph, call)
     noisy = release_noisy_matrix(graph, options.regularization, mean, left)
-    basis, core, spectrum = _leading_part(noisy.matrix, noisy.std, options)
+    ranks = check_rank(options.rank, graph.n_vertices, options.max_rank)
+    basis, values, spectrum = leading_eigenvectors(noisy.matrix, noisy.std, ranks)
     return PrivateNormalizedAdjacency(
         nodes=graph.nodes,
         degrees=noisy.degrees,
         regularization=noisy.tau,
         lower=noisy.lower,
         basis=basis,
-        core=core,
+        core=np.diag(values),
         spectrum=spectrum,
         mechanism="gaussian",
         max_weight=graph.max_weight,
         privacy=call.report(),
     )
-
-
-def _leading_part(matrix: FloatArray, std: float, options: Gaussian) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Basis, core and spectrum of the leading eigenpairs of a released matrix (post-processing)."""
-    values, vectors = linalg.eigh(matrix)
-    order = np.argsort(-np.abs(values))
-    kept = largest = check_rank(options.rank, len(matrix), options.max_rank)[-1]
-    if options.rank == "auto":
-        # The noise alone has spectral norm about sqrt(2 n) std: keep what stands out of it.
-        edge = math.sqrt(2 * len(matrix)) * std
-        kept = max(1, int(np.sum(np.abs(values[order[:kept]]) > edge)))
-    chosen = order[:kept]
-    return canonical_signs(vectors[:, chosen]), np.diag(values[chosen]), np.abs(values[order[: largest + 1]])
 
 
 STRATEGY = Strategy(

@@ -1,0 +1,46 @@
+"""Compiled kernels on threads: how many, and how an interrupt ends them."""
+
+import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: Where a kernel that takes long looks from time to time: at 1 it returns, and its result is not used.
+Stop = NDArray[np.uint8]
+#: For those who do not stop.
+NEVER: Stop = np.zeros(1, dtype=np.uint8)
+
+
+def thread_count() -> int:
+    """Threads to use: OMP_NUM_THREADS and NUMBA_NUM_THREADS, at most the cores that this process may run on."""
+    limits = [len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1]
+    for variable in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
+        asked = os.environ.get(variable, "").split(",")[0].strip()  # a list is one number for each nested level
+        limits += [int(asked)] if asked.isdecimal() else []
+    return max(1, min(limits))
+
+
+def on_threads(function: Callable[..., Any], *arguments: Iterable[Any]) -> list[Any]:
+    """Results of ``function(*call, stop)`` for each tuple of arguments; like kernels it releases the interpreter lock.
+
+    Signals reach the main thread only, which waits here, so that it obeys them at once. Inside a kernel it would obey
+    when that returns, and half-way through making Python objects of what was returned, which ends as a SystemError.
+    """
+    stop = np.zeros(1, dtype=np.uint8)
+    pool = ThreadPoolExecutor(thread_count())
+    try:
+        calls = [pool.submit(function, *call, stop) for call in zip(*arguments, strict=True)]
+        return [call.result() for call in calls]
+    except BaseException:
+        stop[0] = 1
+        raise
+    finally:
+        pool.shutdown(wait=not stop[0], cancel_futures=True)
+
+
+def on_thread(kernel: Callable[..., Any], *arguments: Any) -> Any:
+    """Result of ``kernel(*arguments, stop)``, as in :func:`on_threads`."""
+    return on_threads(kernel, *([argument] for argument in arguments))[0]

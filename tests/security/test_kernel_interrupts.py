@@ -1,0 +1,182 @@
+"""Ctrl-C inside compiled kernels: it arrives as KeyboardInterrupt, soon, and ends the threads that computed."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from dpgraph.datasets import planted_cut_sparse
+from dpgraph.sos.csp.objective import CSPObjective
+from dpgraph.sos.csp.rounding import improve_labels
+from dpgraph.sos.cut.bisection import anneal_balanced
+from dpgraph.sos.cut.objective import DenseObjective, FactoredObjective, SparseObjective, penalise_imbalance
+from dpgraph.sos.cut.rounding import anneal
+from dpgraph.sos.definiteness import sparse_semidefinite
+from dpgraph.threads import on_threads, thread_count
+
+pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no interval timers")
+
+#: Seconds; on an idle machine it is one sweep. A kernel below would run for minutes.
+SOON = 5.0
+FOREVER = 10**6
+
+
+def graph(n=3000, degree=20):
+    return planted_cut_sparse(n, degree, 0.1, rng=0)[0].astype(float)
+
+
+def grid(side):
+    path = sparse.diags_array([np.ones(side - 1)] * 2, offsets=[-1, 1])
+    return sparse.csr_array(sparse.kron(path, sparse.eye_array(side)) + sparse.kron(sparse.eye_array(side), path))
+
+
+def rows(objective, k=8):
+    V = np.random.default_rng(0).standard_normal((objective.n_vertices, k))
+    return V / np.linalg.norm(V, axis=1, keepdims=True)
+
+
+def listed():
+    return SparseObjective(graph())
+
+
+def dense():
+    return DenseObjective(graph(800).toarray())
+
+
+def factored():
+    return FactoredObjective(np.random.default_rng(0).standard_normal((3000, 8)), np.eye(8))
+
+
+def coloring():
+    pairs = np.argwhere(np.triu(graph(600).toarray()) > 0)
+    tables = np.repeat((1.0 - np.eye(3))[None], len(pairs), axis=0)
+    objective = CSPObjective(pairs, tables, np.zeros((600, 3)), 0.0, True)
+    return objective, np.zeros((2, 600), dtype=np.int64)
+
+
+def ascend(objective):
+    objective.ascend(rows(objective), FOREVER, -1.0)
+
+
+def cool(objective):
+    anneal(objective, np.ones((objective.n_vertices, 2)), np.random.default_rng(0), sweeps=FOREVER)
+
+
+KERNELS = {
+    "ascent, sparse": lambda: ascend(listed()),
+    "ascent, balanced": lambda: ascend(penalise_imbalance(listed(), 0.1)),
+    "ascent, dense": lambda: ascend(dense()),
+    "ascent, factored": lambda: ascend(factored()),
+    "annealing, sparse": lambda: cool(listed()),
+    "annealing, dense": lambda: cool(dense()),
+    "annealing, factored": lambda: cool(factored()),
+    "annealing, balanced": lambda: anneal_balanced(
+        listed(), np.ones((3000, 2)), 0, np.random.default_rng(0), sweeps=FOREVER
+    ),
+    "annealing, labels": lambda: improve_labels(*coloring(), np.random.default_rng(0), sweeps=FOREVER),
+    "elimination": lambda: sparse_semidefinite(grid(400), np.full(160_000, 99.0)),
+}
+
+
+@pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
+def test_an_interrupt_ends_a_kernel_soon_and_as_what_it_is(kernel):
+    before, sent = threading.active_count(), []
+
+    def interrupt(*_):
+        sent.append(time.monotonic())
+        raise KeyboardInterrupt
+
+    handler = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.5)
+        with pytest.raises(KeyboardInterrupt):
+            kernel()
+        caught = time.monotonic()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, handler)
+    assert caught - sent[0] < SOON
+    while threading.active_count() > before:
+        assert time.monotonic() - caught < SOON, "a thread goes on computing"
+        time.sleep(0.01)
+
+
+def test_an_error_on_one_thread_stops_the_others():
+    def wait_or_fail(number, stop):
+        if number == 0:
+            raise ZeroDivisionError
+        while not stop[0]:
+            time.sleep(0.001)
+
+    with pytest.raises(ZeroDivisionError):
+        on_threads(wait_or_fail, range(4))
+
+
+def test_threads_are_as_many_as_the_variables_and_the_affinity_allow(monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(6)), raising=False)
+    for variables, threads in (
+        ({}, 6),
+        ({"OMP_NUM_THREADS": "3"}, 3),
+        ({"OMP_NUM_THREADS": "4,2"}, 4),
+        ({"NUMBA_NUM_THREADS": "2", "OMP_NUM_THREADS": "3"}, 2),
+        ({"OMP_NUM_THREADS": "64"}, 6),
+        ({"OMP_NUM_THREADS": "0"}, 1),
+        ({"OMP_NUM_THREADS": "many"}, 6),
+    ):
+        for name in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
+            monkeypatch.delenv(name, raising=False)
+        for name, value in variables.items():
+            monkeypatch.setenv(name, value)
+        assert thread_count() == threads
+
+
+PROGRAM = """
+import time
+import dpgraph
+A = dpgraph.datasets.planted_cut_sparse(20_000, 20, 0.1, rng=0)[0]
+print("started", flush=True)
+try:
+    while True:
+        dpgraph.max_cut(A, rng=0)
+        dpgraph.max_bisection(A, rng=0)
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+"""
+
+
+def interrupted(seconds):
+    """What a process says that is interrupted some seconds after it started to compute, and how soon it says so."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    with process:
+        assert process.stdout.readline() == "started\n"
+        time.sleep(seconds)
+        process.send_signal(signal.SIGINT)
+        sent = time.monotonic()
+        said = process.stdout.readline()
+        soon = time.monotonic() - sent
+        _, errors = process.communicate(timeout=120)
+    return said, soon, errors
+
+
+def test_a_process_obeys_ctrl_c():
+    said, soon, errors = interrupted(1.0)
+    assert (said, errors) == ("interrupted\n", "")
+    assert soon < SOON
+
+
+@pytest.mark.slow
+def test_a_process_obeys_ctrl_c_at_any_moment():
+    moments = random.Random(0)
+    for _ in range(30):
+        said, soon, errors = interrupted(moments.uniform(0.0, 20.0))
+        assert (said, errors) == ("interrupted\n", "")
+        assert soon < SOON

@@ -1,0 +1,191 @@
+"""Large and degenerate graphs: cuts and halves whose optimum is known are found, and proven, in seconds."""
+
+import itertools
+import math
+import time
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from dpgraph import max_bisection, max_cut
+from dpgraph.sos.cut.bisection import repair_and_swap
+from dpgraph.sos.cut.objective import SparseObjective
+from dpgraph.sos.definiteness import sparse_semidefinite
+from dpgraph.sos.reduction import reduce_low_degree
+
+#: Processor seconds; a few times what is needed.
+QUICK, SLOW = 10.0, 60.0
+
+
+def symmetric(row, column, n, weights=1.0):
+    upper = sparse.coo_array((np.broadcast_to(weights, np.shape(row)).astype(float), (row, column)), shape=(n, n))
+    return sparse.csr_array(upper + upper.T)
+
+
+def path(n):
+    return symmetric(np.arange(n - 1), np.arange(1, n), n)
+
+
+def cycle(n):
+    return symmetric(np.arange(n), np.roll(np.arange(n), -1), n)
+
+
+def star(n):
+    return symmetric(np.zeros(n - 1, dtype=int), np.arange(1, n), n)
+
+
+def grid(side):
+    return sparse.csr_array(sparse.kron(path(side), np.eye(side)) + sparse.kron(sparse.eye_array(side), path(side)))
+
+
+def complete(n):
+    return np.ones((n, n)) - np.eye(n)
+
+
+def solved(solver, graph, value, seconds):
+    """The optimum, proven, in so many processor seconds."""
+    start = time.process_time()
+    result = solver(graph, rng=0)
+    assert (result.value, result.status) == (value, "optimal")
+    assert value <= result.upper_bound < value + 1
+    assert time.process_time() - start < seconds
+    return result
+
+
+CUTS = {
+    "path": lambda n: (path(n), n - 1),
+    "star": lambda n: (star(n), n - 1),
+    "even cycle": lambda n: (cycle(n), n),
+    "odd cycle": lambda n: (cycle(n + 1), n),
+    "grid": lambda n: (grid(math.isqrt(n)), 2 * math.isqrt(n) * (math.isqrt(n) - 1)),
+}
+
+
+@pytest.mark.parametrize("family", CUTS.values(), ids=CUTS)
+def test_cuts_of_sparse_graphs(family):
+    solved(max_cut, *family(90_000), QUICK)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", CUTS.values(), ids=CUTS)
+def test_cuts_of_a_million_vertices(family):
+    solved(max_cut, *family(1_000_000), SLOW)
+
+
+@pytest.mark.parametrize("solver", [max_cut, max_bisection])
+@pytest.mark.parametrize(
+    "n", [500, 501, pytest.param(3000, marks=pytest.mark.slow), pytest.param(3001, marks=pytest.mark.slow)]
+)
+def test_complete_graphs(solver, n):
+    solved(solver, complete(n), n**2 // 4, SLOW if n > 1000 else QUICK)
+
+
+@pytest.mark.parametrize(
+    ("graph", "value"),
+    [(path(100_000), 99_999), (star(10_000), 5000), (star(10_001), 5001), (sparse.csr_array((10_000, 10_000)), 0)],
+    ids=["path", "star", "odd star", "empty"],
+)
+def test_halves(graph, value):
+    result = solved(max_bisection, graph, value, QUICK)
+    assert abs(len(result.partition[0]) - len(result.partition[1])) <= 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("graph", "value"), [(path(1_000_000), 999_999), (star(100_000), 50_000), (star(100_001), 50_001)]
+)
+def test_halves_of_large_graphs(graph, value):
+    solved(max_bisection, graph, value, SLOW)
+
+
+def test_halves_put_components_on_sides_that_balance():
+    pieces = [star(9)] * 30 + [sparse.csr_array((210, 210))]
+    solved(max_bisection, sparse.block_diag(pieces, format="csr"), 240, QUICK)
+
+
+def test_a_hub_is_not_copied_for_each_of_its_leaves():
+    n = 200_000  # copying takes n^2/2 = 2e10 steps
+    double = symmetric(np.repeat([0, 1], n), np.tile(np.arange(2, n + 2), 2), n + 2)  # two hubs with the same leaves
+    for graph in (star(n), double):
+        start = time.process_time()
+        assert reduce_low_degree(graph)[1].size <= 2
+        assert sparse_semidefinite(graph, 0.26 * graph.sum(axis=1))
+        assert sparse_semidefinite(graph, 0.24 * graph.sum(axis=1)) is False
+        assert time.process_time() - start < QUICK
+
+
+def random_graph(rng, n, weights):
+    A = np.triu(rng.random((n, n)) < 2.2 / n, 1) * weights((n, n))
+    return sparse.csr_array(A + A.T)
+
+
+WEIGHTS = {
+    "ones": lambda rng: np.ones,
+    "signs": lambda rng: lambda shape: rng.choice([-1.0, 1.0], shape),
+    "reals": lambda rng: rng.standard_normal,
+    "scales": lambda rng: lambda shape: rng.choice([-1.0, 1.0], shape) * 10.0 ** rng.integers(-8, 9, shape),
+}
+
+
+def best_cut(graph):
+    """Largest value of a cut, in rational numbers."""
+    upper = sparse.triu(graph, 1).tocoo()
+    edges = [(int(i), int(j), Fraction(float(w))) for i, j, w in zip(*upper.coords, upper.data, strict=True)]
+    sides = itertools.product([0, 1], repeat=graph.shape[0] - 1)
+    return max(sum((w for i, j, w in edges if (0, *x)[i] != (0, *x)[j]), Fraction()) for x in sides)
+
+
+@pytest.mark.parametrize("weights", WEIGHTS.values(), ids=WEIGHTS)
+def test_bounds_hold_after_elimination(weights):
+    rng = np.random.default_rng(0)
+    for _ in range(12):
+        graph = random_graph(rng, 9, weights(rng))
+        best = best_cut(graph)
+        whole = SparseObjective(graph)
+        core, kept, lift = whole.reduced(most=2)
+        for x in rng.choice([-1.0, 1.0], (4, kept.size)):
+            assert core.cut_value(x) == pytest.approx(whole.cut_value(lift(x)), abs=core.slack)
+        result = max_cut(graph, rng=0)
+        assert Fraction(result.upper_bound) >= best
+        assert result.value == pytest.approx(float(best), rel=1e-9, abs=core.slack)
+
+
+def test_elimination_tightens_the_bound_of_an_odd_cycle_with_pendants():
+    pendants = sparse.block_array([[cycle(7), np.eye(7)], [np.eye(7), None]], format="csr")
+    assert solved(max_cut, pendants, 13, QUICK).certificate == "proven"
+
+
+def scanned(graph, x, imbalance, tol):
+    """What :func:`repair_and_swap` does, by looking at every vertex in every step."""
+    x = x.copy()
+    while True:
+        gain = x * (graph @ x)
+        total = x.sum()
+        first, second = (np.where(x == side, gain, -np.inf) for side in (1.0, -1.0))
+        i, j = int(first.argmax()), int(second.argmax())
+        if abs(total) > imbalance:
+            x[i if total > 0 else j] *= -1.0
+        elif gain[i] > tol and abs(total - 2) <= imbalance:
+            x[i] = -1.0
+        elif gain[j] > tol and abs(total + 2) <= imbalance:
+            x[j] = 1.0
+        else:
+            both = second + 2.0 * graph[[i]].toarray().ravel()
+            j = int(both.argmax())
+            if gain[i] + both[j] <= tol:
+                return x
+            x[[i, j]] = -1.0, 1.0
+
+
+@pytest.mark.parametrize("imbalance", [0, 6])
+def test_repairs_take_the_best_step_each_time(imbalance):
+    rng = np.random.default_rng(0)
+    for _ in range(10):
+        graph = random_graph(rng, 60, lambda shape: rng.integers(-3, 6, shape).astype(float))
+        start = np.where(rng.random((60, 2)) < rng.random(), 1.0, -1.0)
+        tol = 1e-10 * float(SparseObjective(graph).row_norms().max())
+        fast = repair_and_swap(SparseObjective(graph), start, imbalance)
+        for column in range(2):
+            assert np.array_equal(fast[:, column], scanned(graph, start[:, column], imbalance, tol))
