@@ -23,6 +23,12 @@ class ReleasedCount(NamedTuple):
     noise: dict[str, Any]
 
 
+def require_epsilon(pattern: str, epsilon: float) -> None:
+    """Refuse an epsilon that would not suffice for the widths of this pattern, or for its count; before the debit."""
+    order = ORDERS[pattern]
+    ladder.require_epsilon(epsilon * (order * COUNTS.width_share if order else 1.0))
+
+
 def subgraphs_of(graph: Graph) -> Subgraphs:
     """The exact counts of a private graph, and how far they may move."""
     return Subgraphs(graph.adjacency.indptr, graph.adjacency.indices)

@@ -188,3 +188,11 @@ def test_ten_thousand_calls_of_all_functions_in_turn_run_in_bounded_memory():
 
     warm = peak(10 * len(inputs))
     assert peak(10_000) - warm < 20_000
+
+
+@pytest.mark.parametrize("name", ["private_subgraph_counts", "private_transitivity", "private_synthetic_graph"])
+def test_an_epsilon_that_is_too_small_for_a_count_is_refused_before_the_debit(name):
+    accountant = dpgraph.PrivacyAccountant(epsilon=1.0)
+    with pytest.raises(dpgraph.InvalidParameterError, match="counts need epsilon"):
+        getattr(dpgraph, name)(nx.path_graph(5), epsilon=1e-6, accountant=accountant)
+    assert accountant.spent.epsilon == 0
