@@ -13,7 +13,7 @@ from unittest.mock import patch
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from dpgraph import datasets
@@ -124,6 +124,12 @@ def read_with(path, large, **arguments):
     weight=st.sampled_from([None, None, "w"]),
     format=st.sampled_from(["auto", "auto", "edgelist", "gset"]),
 )
+@example(text="9" * 19 + " 1\n", weight=None, format="auto")
+@example(text="1 2 0.30000000000000004\n1 2 9007199254740993\n", weight="w", format="auto")
+@example(text="1 2 .\n", weight="w", format="auto")
+@example(text="1 2\n3 4 5\n", weight=None, format="auto")
+@example(text='1,2\n3,4\n"5,6",7\n', weight=None, format="auto")
+@example(text="1 2\n\n# 3\n % \xe9\n3 4 ", weight=None, format="auto")
 def test_the_compiled_loops_read_what_the_careful_reader_does_and_leave_all_else_to_it(
     tmp_path_factory, text, weight, format
 ):
