@@ -212,8 +212,10 @@ def _read_csv(path: Path) -> tuple[Any, tuple[str, ...]]:
 
 def _read_npy(path: Path) -> tuple[Any, tuple[str, ...]]:
     try:
-        values = np.load(path, allow_pickle=False)
-    except (ValueError, EOFError):
+        values = np.array(np.lib.format.open_memmap(path, mode="r"))  # a header that announces more than there is fails
+    except OSError:
+        raise
+    except Exception:  # damaged headers raise errors of many kinds
         raise DatasetError(f"{path} is no .npy file of numbers, or it is damaged") from None
     if values.ndim != 2:
         raise DatasetError(f"{path}: expected one record a row; got an array with {values.ndim} dimensions")
