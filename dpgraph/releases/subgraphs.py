@@ -4,7 +4,7 @@ The theorems: :mod:`dpgraph.bounds.ladder`. What one pair adds to a count: :clas
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +14,9 @@ from dpgraph.graph import Graph
 from dpgraph.linalg.subgraphs import ORDERS, Subgraphs
 from dpgraph.privacy.call import Call, Measurement
 from dpgraph.tuning import COUNTS
+
+#: A share of a budget may have lost its last digits when it is released.
+_ROUNDED = 1 - 1e-9
 
 
 class ReleasedCount(NamedTuple):
@@ -26,6 +29,14 @@ class ReleasedCount(NamedTuple):
 def subgraphs_of(graph: Graph) -> Subgraphs:
     """The exact counts of a private graph, and how far they may move."""
     return Subgraphs(graph.adjacency.indptr, graph.adjacency.indices)
+
+
+def check_counts(shares: Mapping[str, float], epsilon: float) -> None:
+    """Refuse an epsilon of which the share of a pattern has a part that is too small for a release."""
+    for pattern, share in shares.items():
+        order = ORDERS[pattern]
+        part = min(1 - order**2 * COUNTS.width_share, order * COUNTS.width_share or 1.0)
+        ladder.check_counts(epsilon * share * part * _ROUNDED)
 
 
 def release_by_ladder(subgraphs: Subgraphs, pattern: str, call: Call) -> ReleasedCount:

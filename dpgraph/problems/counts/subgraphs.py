@@ -14,7 +14,7 @@ from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import open_call
 from dpgraph.privacy.relation import Edge
 from dpgraph.problems.strategy import Arguments, Facts, Registry
-from dpgraph.releases.subgraphs import subgraphs_of
+from dpgraph.releases.subgraphs import check_counts, subgraphs_of
 from dpgraph.results.counts import PrivateCounts, PrivateEstimate
 from dpgraph.tuning import COUNTS as TUNING
 
@@ -160,6 +160,7 @@ def _count(
     """Debit the budget, read the graph and release each pattern for its share."""
     epsilon, delta = check_epsilon(budget[0]), check_optional_delta(budget[1])
     strategy, options = COUNTS.take(asked.mechanism, "ladder")
+    check_counts(shares, epsilon)
     source = open_graph(G, **door, products=False)
     facts = Facts(source.n_vertices, source.max_weight, epsilon, delta)
     spent = strategy.spends(options, facts, "mechanism='ladder'").delta

@@ -16,9 +16,12 @@ from scipy import sparse
 from dpgraph.arguments import check_scale, require_delta
 from dpgraph.bounds.neighbours import MatrixNeighbours
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
+from dpgraph.linalg.eigen import check_eigenpairs
+from dpgraph.memory import check_memory
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import Call, open_call
 from dpgraph.privacy.relation import Shift
+from dpgraph.releases.eigenspaces.power_method import check_products
 from dpgraph.releases.eigenspaces.projector import SLACK_SHARE, Rank, check_rank
 from dpgraph.releases.eigenspaces.spectrum import Guess, SubspaceInput
 
@@ -67,10 +70,12 @@ def open_matrix(
     max_rank: int = 1,
     rectangular: bool = False,
     slack: float | None = None,
+    products: bool = False,
 ) -> MatrixCall:
     """Check shapes and parameters, debit the budget.
 
-    Good events get `slack`, by default their usual share of delta. For a rectangular matrix rank and sensitivity become
+    Good events get `slack`, by default their usual share of delta. With `products`, no eigenpairs are computed. For a
+    rectangular matrix rank and sensitivity become
     those of its symmetric embedding: twice, and sqrt(2) times.
     """
     check_matrix(A)
@@ -80,6 +85,15 @@ def open_matrix(
         )
     sensitivity = check_scale("sensitivity", budget.sensitivity)
     ranks = check_rank(rank, min(A.shape), max_rank)
+    factor = 2 if rectangular else 1
+    largest = factor * ranks[-1]
+    rows = sum(A.shape) if rectangular else A.shape[0]
+    if not sparse.issparse(A):
+        check_memory(f"a {A.shape[0]} x {A.shape[1]} matrix", copies=(10 if rectangular else 3, *A.shape))
+    if products:
+        check_products(rows, largest)
+    else:
+        check_eigenpairs(rows, min(largest + 1, rows))
     delta = require_delta(budget.delta, "this function", "private_symmetric_matrix")
     call = open_call(
         epsilon=budget.epsilon,
@@ -89,8 +103,6 @@ def open_matrix(
         noise=budget.rng,
         slack=SLACK_SHARE * delta if slack is None else slack,
     )
-    factor = 2 if rectangular else 1
-    largest = factor * ranks[-1]
     candidates = range(1 if rank == "auto" else largest, largest + 1)
     neighbours = MatrixNeighbours(math.sqrt(factor) * sensitivity)
     return MatrixCall(candidates, factor * min(A.shape), neighbours, call)

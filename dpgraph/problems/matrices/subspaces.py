@@ -101,7 +101,7 @@ def private_projector(  # noqa: PLR0913
     """
     check_choice("certificate", certificate, CERTIFICATES)
     budget = MatrixBudget(sensitivity, epsilon, delta, accountant, rng)
-    opened = open_matrix(A, budget, rank=rank, max_rank=max_rank, slack=_slack(mechanism))
+    opened = open_matrix(A, budget, rank=rank, max_rank=max_rank, **_spending(mechanism))
     if mechanism == "noisy-power":
         Q, core = _by_noisy_power(read_symmetric(A), rank, opened)
         return PrivateSubspace(Q, np.abs(np.diag(core)), opened.call.report())
@@ -217,7 +217,7 @@ def private_low_rank(  # noqa: PLR0913
     True
     """
     budget = MatrixBudget(sensitivity, epsilon, delta, accountant, rng)
-    opened = open_matrix(A, budget, rank=rank, max_rank=max_rank, slack=_slack(mechanism))
+    opened = open_matrix(A, budget, rank=rank, max_rank=max_rank, **_spending(mechanism))
     matrix, call = read_symmetric(A), opened.call
     if mechanism == "noisy-power":
         Q, core = _by_noisy_power(matrix, rank, opened)
@@ -290,10 +290,10 @@ def private_singular_subspace(  # noqa: PLR0913
     return PrivateSingularSubspace(left, right, released.spectrum[::2], opened.call.report())
 
 
-def _slack(mechanism: str) -> float | None:
-    """What good events need of delta; raises :class:`InvalidParameterError` for an unknown mechanism."""
+def _spending(mechanism: str) -> dict[str, Any]:
+    """How a mechanism enters; products need nothing of delta for good events."""
     check_choice("mechanism", mechanism, MECHANISMS)
-    return None if mechanism == "coherence" else 0.0
+    return {} if mechanism == "coherence" else {"slack": 0.0, "products": True}
 
 
 def _by_noisy_power(matrix: Any, rank: Rank, opened: MatrixCall) -> tuple[FloatArray, FloatArray]:
