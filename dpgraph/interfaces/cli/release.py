@@ -93,7 +93,8 @@ class Release:
             bar.update()
         if self.output is not None:
             write_table(self.output, *self._table(source, result))
-        chosen = {name: getattr(self, name) for name in ("weight", "seed") if hasattr(self, name)}
+        chosen = {"weight": self.weight} if hasattr(self, "weight") else {}
+        # Whoever knows the seed can remove the noise: a report says that there was one, and not which.
         parameters = {name: value for name, value in (given | chosen).items() if name != "progress"}
         if self.report is not None:
             about: dict[str, Any] = {"program": "dpgraph", "version": version("dpgraph"), "command": self.command}
