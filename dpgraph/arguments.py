@@ -13,6 +13,8 @@ from dpgraph.exceptions import InvalidParameterError
 
 #: Noise scales and their squares neither overflow nor underflow for epsilon in this range.
 _LEAST_EPSILON, _MOST_EPSILON = 1e-100, 1e300
+#: Parts of a smaller delta underflow.
+_LEAST_DELTA = 1e-300
 
 
 def check_choice(name: str, value: Any, allowed: Iterable[str]) -> None:
@@ -87,7 +89,10 @@ def check_delta(delta: float) -> float:
 
 def check_optional_delta(delta: float) -> float:
     """Return `delta` as a float, 0 for pure differential privacy, or raise :class:`InvalidParameterError`."""
-    return 0.0 if as_number(delta) == 0 else check_delta(delta)
+    value = as_number(delta)
+    if value < _LEAST_DELTA and delta > 0:  # a long double may be positive and its float 0
+        raise InvalidParameterError(f"delta must be 0, or at least {_LEAST_DELTA:g}; got {delta!r}")
+    return 0.0 if value == 0 and delta == 0 else check_delta(delta)
 
 
 def require_delta(delta: float, what: str, pure: str) -> float:

@@ -17,6 +17,7 @@ from scipy import sparse
 from dpgraph.arguments import check_choice, check_integer, check_nonnegative
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.inputs.graphs import as_graph
+from dpgraph.memory import check_memory
 from dpgraph.typing import FloatArray, IntArray
 
 
@@ -335,7 +336,9 @@ def _clause_table(clause: Any, u: Hashable, v: Hashable) -> FloatArray:
 def _names(given: Any, what: str, least: int) -> tuple[Hashable, ...]:
     """A count or an iterable of distinct hashables as a tuple."""
     if isinstance(given, (int, np.integer)) and not isinstance(given, bool):
-        return tuple(range(check_integer(f"the number of {what}", given, least)))
+        count = check_integer(f"the number of {what}", given, least)
+        check_memory(f"an instance of {count} {what}", names=(5, count))
+        return tuple(range(count))
     try:
         names = tuple(given)
         distinct = len(set(names))

@@ -29,6 +29,7 @@ CHANGED = {
     r"private_normalized_adjacency\((clique 150|random 120)\) mechanism=auto rank=2 epsilon=(0.3|1) ": RULE,
     r"private_normalized_adjacency\((hubs 500|heavy 800)\) mechanism=auto rank=2 epsilon=(3|4) ": RULE,
     r"command line\(\) line=embed planted-cut ": RULE,
+    r"command line\(\) line=.*--report ": "a report says that there was a seed, and not which",
     r"private_degrees\(planted 24\) mechanism=gaussian epsilon=1 seed=0": "the error that delta is needed names the pure mechanism",
     r"networkx degree_centrality\(.*\) epsilon=\S+ delta=1e-06": "degrees get the law of smaller standard deviation",
     r"(accounting\(\)|save_result\(planted 45\) function=private_degrees)": "private_degrees: delta is 0 by default, and the law of smaller standard deviation is taken",

@@ -19,7 +19,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpgraph.bounds.stability import DIRECTION, Rates, SpectralState
-from dpgraph.exceptions import DPGraphError
 from dpgraph.typing import BoolArray, FloatArray
 
 #: Relative rounding errors of speeds, and of rates; thousands of times what they are.
@@ -88,10 +87,10 @@ def steps_to_exit(state: SpectralState, rates: Rates, safe: SafeSet, *, cap: flo
     """D from below: the number of edges, at worst, after which the state has left the safe set; at most `cap`.
 
     The result lies between min(D, cap) - width and min(D, cap), which has the sensitivity of D. The state alone is
-    private; a curve or a cap that leaves no room for rounding is refused.
+    private; where the curve or the cap leaves no room for rounding, 0 steps are counted for every state.
     """
     if not (2 * _RATE_ROUNDING * safe.steepest() <= _CURVE * width and 8 * _ROUNDING * cap <= _GROWTH * width):
-        raise DPGraphError("internal error: the curve of limits is too flat, or too many steps are counted")
+        return 0.0
     start = state.array()
     most = min(cap, float(safe.remaining_at(start, rates)[1]))
     while _COARSE * most > width:

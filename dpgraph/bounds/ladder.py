@@ -73,8 +73,8 @@ def normaliser_growth(rate: float, order: int, floor: int) -> float:
     return 1 + max((floor + y) / (0.5 / y + (floor + y) * floor + y * y), 1 / (floor + y))
 
 
-def require_epsilon(epsilon: float) -> None:
-    """Refuse an epsilon at which no rung can be drawn; also to be asked before a budget is debited."""
+def check_counts(epsilon: float) -> None:
+    """Refuse an epsilon that is too small for a ladder."""
     if not epsilon >= LEAST_EPSILON:
         raise InvalidParameterError(
             f"counts need epsilon of at least {LEAST_EPSILON:g} for each number that is released; got {epsilon:g}"
@@ -89,7 +89,7 @@ def rung_exponent(epsilon: float, order: int, floor: int) -> int:
     InvalidParameterError
         epsilon is below :data:`LEAST_EPSILON`.
     """
-    require_epsilon(epsilon)
+    check_counts(epsilon)
     one = 1 << RATE_BITS
     low, high = 0, math.floor(min(epsilon, _LARGEST_RATE) * one)
     while low < high:

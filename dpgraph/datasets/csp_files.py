@@ -7,12 +7,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from dpgraph.datasets.files import AnyPath, Malformed, naming, read_text
+from dpgraph.datasets.files import AnyPath, Malformed, naming, read_text, refuse_announced
 from dpgraph.exceptions import DatasetError, InvalidParameterError
 from dpgraph.instance import TwoCSP
-
-#: More variables than this are a damaged file, and would fill the memory.
-_MOST_VARIABLES = 50_000_000
 
 _JSON_FORM = '{"variables": [...], "alphabet": [...], "constraints": [{"u": ..., "v": ..., "relation": [[...]]}]}'
 
@@ -68,8 +65,8 @@ def _parse_json(text: str) -> TwoCSP:
     try:
         content = json.loads(text)
         named = _names(content["variables"]), _names(content["alphabet"])
-        if any(isinstance(number, int) and number > _MOST_VARIABLES for number in named):
-            raise Malformed("expected numbers of variables and labels that fit into memory")
+        for what, given in zip(("variables", "labels"), named, strict=True):
+            refuse_announced(given if isinstance(given, int) else 0, text, what)
         instance = TwoCSP(*named)
         for constraint in content["constraints"]:
             u, v = _names(constraint["u"]), _names(constraint["v"])

@@ -24,6 +24,8 @@ _FREE_BYTES = 64 * 2**20
 _CHUNK = 2**20
 #: Longest line of an edge list. No edge needs more, and the csv module stops at twice as much.
 _MAX_LINE = 2**16
+#: A header may announce this many vertices, or as many as the file has bytes: names of more would fill the memory.
+_FREE_NAMES = 2**20
 #: Decimal numbers of at most this many digits are exact as int64 and as float64.
 _MAX_DIGITS = 15
 
@@ -114,6 +116,16 @@ def refuse_long_lines(text: bytes) -> None:
             line = text.count(b"\n", 0, start) + 1
             raise Malformed(f"expected at most {_MAX_LINE} bytes on a line (an edge list has one edge on each)", line)
         start = end + 1
+
+
+def refuse_announced(number: int, text: bytes | str, what: str, line: int | None = None) -> None:
+    """Raise Malformed if a file announces so many of something that they cannot all occur in it."""
+    if number > max(_FREE_NAMES, len(text)):
+        raise Malformed(
+            f"expected at most {_FREE_NAMES} {what}, or as many as the file has bytes, which is {len(text)}; "
+            "it announces more",
+            line,
+        )
 
 
 def decode(text: bytes, line: int = 1) -> str:

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpgraph.datasets.arcs import EdgeList, merge_arcs
-from dpgraph.datasets.files import Malformed, decode, naturals
+from dpgraph.datasets.files import Malformed, decode, naturals, refuse_announced
 from dpgraph.inputs.public_nodes import MAX_VERTICES
 from dpgraph.typing import FloatArray, IntArray
 
@@ -182,6 +182,7 @@ def parse_gset(table: Table) -> EdgeList:
         found = "" if fields else "; the file is empty"
         raise Malformed(f"expected the numbers of vertices and edges of a Gset file: n m{found}", number)
     n, m = size
+    refuse_announced(n, table.text, "vertices", number)
     body = table.below(number)
     rows = parse_rows(body, labels=int, weight=None if body.widths(1) == [2] else "weight")
     if len(rows.tails) != m:

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Hashable, Sequence
 from typing import Any
 
@@ -10,6 +11,9 @@ from scipy import sparse
 
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.linalg.edges import to_networkx, upper_edges
+
+#: What a spreadsheet would run as a formula, or take for one behind an apostrophe.
+_FORMULA = re.compile(r"'*[=+\-@\t\r]")
 
 
 def label_texts(nodes: Sequence[Hashable]) -> list[str]:
@@ -25,12 +29,23 @@ def label_texts(nodes: Sequence[Hashable]) -> list[str]:
 
 
 def csv_text(header: Sequence[str], columns: Sequence[Sequence[Any]]) -> str:
-    """Columns as comma-separated text with a header line."""
+    """Columns as comma-separated text with a header line; texts that a spreadsheet would run get an apostrophe."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(zip(*columns, strict=True))
+    for row in (header, *zip(*columns, strict=True)):
+        writer.writerow(["'" + cell if is_formula(cell) else cell for cell in row])
     return buffer.getvalue()
+
+
+def is_formula(cell: Any) -> bool:
+    """Whether a spreadsheet would run a text as a formula, which no number is."""
+    if not isinstance(cell, str) or not _FORMULA.match(cell):
+        return False
+    try:
+        float(cell)
+    except ValueError:
+        return True
+    return False
 
 
 def edge_columns(A: sparse.csr_array, nodes: Sequence[Hashable], weight: str | None = None) -> list[list[str]]:
@@ -45,6 +60,10 @@ def edge_columns(A: sparse.csr_array, nodes: Sequence[Hashable], weight: str | N
 
 
 def _csv(A: sparse.csr_array, nodes: Sequence[Hashable], weight: str | None) -> str:
+    if any(map(is_formula, label_texts(nodes))):  # an apostrophe would be another label when it is read
+        raise InvalidParameterError(
+            "a vertex label starts with =, +, - or @, which a spreadsheet would run as a formula; write a .txt file"
+        )
     return csv_text(["source", "target", *([weight] if weight else [])], edge_columns(A, nodes, weight))
 
 

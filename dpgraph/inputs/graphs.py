@@ -16,8 +16,11 @@ from scipy import sparse
 from dpgraph.arguments import check_scale
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.graph import Graph, WeightGrid, is_weighted
+from dpgraph.memory import check_memory
 from dpgraph.typing import FloatArray, IntArray
 
+#: What labels, degrees and results of one vertex take, in doubles, as measured.
+_NUMBERS_PER_VERTEX = 30
 #: Reads the edges into a symmetric CSR array without diagonal that shares no memory with the input; the argument says
 #: whether negative weights are accepted.
 EdgeReader = Callable[[bool], sparse.csr_array]
@@ -99,6 +102,10 @@ def as_graph(G: Any, *, weight: str | None = None, symmetrize: bool = False, sig
 
 def public_side(G: Any, weight: str | None, symmetrize: bool) -> Side:
     """Vertex labels and a reader of the edges."""
+    if weight is not None and not isinstance(weight, str):
+        raise InvalidParameterError(
+            f"weight must be the name of an edge attribute or None; got {type(weight).__name__}"
+        )
     readers = (
         (_instance_of(G, "networkx", "Graph"), _networkx_side),
         # Functions of networkx count an edge without the attribute as 1, and so does its backend.
@@ -182,8 +189,11 @@ def _igraph_side(G: Any, weight: str | None, symmetrize: bool) -> Side:
 
 
 def _edge_frame_side(G: Any, weight: str | None, symmetrize: bool) -> Side:
-    if not {"source", "target"} <= set(G.columns):
-        raise InvalidGraphError("a table of edges needs the columns 'source' and 'target'; see dpgraph.edge_frame")
+    names = list(G.columns)
+    if not names.count("source") == names.count("target") == 1:
+        raise InvalidGraphError(
+            "a table of edges needs the columns 'source' and 'target', each once; see dpgraph.edge_frame"
+        )
     first, second = (getattr(G[end].dtype, "categories", None) for end in ("source", "target"))
     if first is None or second is None or not first.equals(second):
         raise InvalidGraphError(
@@ -191,8 +201,8 @@ def _edge_frame_side(G: Any, weight: str | None, symmetrize: bool) -> Side:
             "Use dpgraph.edge_frame(frame, nodes=...)"
         )
     nodes = tuple(first.tolist())
-    if weight is not None and weight not in G.columns:
-        raise InvalidGraphError(f"the table has no column {weight!r} of weights")
+    if weight is not None and names.count(weight) != 1:
+        raise InvalidGraphError(f"the table needs one column {weight!r} of weights; it has {names.count(weight)}")
 
     def edges(signed: bool) -> sparse.csr_array:
         ends = np.stack([G[end].cat.codes.to_numpy(dtype=np.int64) for end in ("source", "target")], axis=1)
@@ -213,6 +223,9 @@ def _matrix_side(G: Any, weight: str | None, symmetrize: bool) -> Side:
         raise InvalidGraphError(f"expected a square adjacency matrix; got shape {tuple(G.shape)}")
     if np.dtype(G.dtype).kind not in "biuf":
         raise InvalidGraphError(f"expected a real adjacency matrix; got entries of type {G.dtype}")
+    n = G.shape[0]
+    entries = 0 if sparse.issparse(G) else n
+    check_memory(f"a graph of {n} vertices", vertices=(_NUMBERS_PER_VERTEX, n), entries=(entries, n))
     _check_structure(G)
 
     def edges(signed: bool) -> sparse.csr_array:
@@ -235,7 +248,7 @@ def _matrix_side(G: Any, weight: str | None, symmetrize: bool) -> Side:
             )
         return _mirrored(sparse.triu(A, k=1, format="coo"))
 
-    return tuple(range(G.shape[0])), edges
+    return tuple(range(n)), edges
 
 
 def _check_structure(G: Any) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.extras import require
+from dpgraph.memory import check_memory
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -108,7 +109,9 @@ def edge_frame(
     Raises
     ------
     InvalidParameterError
-        A column is missing, or the vertices repeat.
+        A column is missing or there twice, `frame` is no table, or the vertices repeat or stand for what is missing.
+    InvalidGraphError
+        A row holds an end that cannot be a vertex, such as a list.
 
     Examples
     --------
@@ -119,16 +122,28 @@ def edge_frame(
     ('ann', 'bob', 'cem', 'dan')
     """
     pd = require("pandas")
-    missing = [column for column in (source, target) if column not in frame.columns]
-    if missing:
-        raise InvalidParameterError(
-            f"the table has no column {missing[0]!r}; name the columns with source= and target="
-        )
-    if (labels := public_labels(nodes, "frame")) is None:
-        ends = pd.concat([frame[source], frame[target]], ignore_index=True)
-        labels = _sorted(pd.unique(ends.dropna()).tolist())
-    kind = pd.CategoricalDtype(list(labels))
-    columns = {"source": frame[source].astype(kind), "target": frame[target].astype(kind)}
+    if not isinstance(frame, pd.DataFrame):
+        raise InvalidParameterError(f"frame must be a pandas.DataFrame; got {type(frame).__name__}")
+    names = list(frame.columns)
+    for column in (source, target):
+        if names.count(column) != 1 or source == target:
+            raise InvalidParameterError(
+                f"the table needs one column {column!r}, and another one for the other end; it has "
+                f"{names.count(column)}. Name the columns with source= and target="
+            )
+    labels = public_labels(nodes, "frame")
+    if labels is not None and pd.isna(pd.Series(labels, dtype=object)).any():
+        raise InvalidParameterError("None, NaN and NaT are no vertices of a table: they stand for what is missing")
+    try:
+        if labels is None:
+            ends = pd.concat([frame[source], frame[target]], ignore_index=True)
+            labels = _sorted(pd.unique(ends.dropna()).tolist())
+        kind = pd.CategoricalDtype(list(labels))
+        columns = {"source": frame[source].astype(kind), "target": frame[target].astype(kind)}
+    except TypeError:
+        raise InvalidGraphError(
+            "expected hashable vertices in every row; at least one row holds something else"
+        ) from None
     return frame.drop(columns=list({source, target, *columns} & set(frame.columns))).assign(**columns)
 
 
@@ -141,9 +156,16 @@ def public_labels(nodes: Iterable[Hashable] | int | str, word: str) -> tuple[Has
     if isinstance(nodes, (int, np.integer)):
         if isinstance(nodes, bool) or not 1 <= nodes < MAX_VERTICES:
             raise InvalidParameterError(f"nodes, the number of vertices, must lie in [1, 2**31); got {nodes!r}")
+        check_memory(f"a set of {nodes} vertices", labels=(5, int(nodes)))
         return tuple(range(int(nodes)))
-    labels = tuple(nodes)
-    if len(set(labels)) < len(labels):
+    try:
+        labels = tuple(nodes)
+        distinct = len(set(labels))
+    except TypeError:  # not iterable, or not hashable
+        raise InvalidParameterError(
+            f'nodes must be "{word}", a number or an iterable of hashable vertices; got {type(nodes).__name__}'
+        ) from None
+    if distinct < len(labels):
         raise InvalidParameterError("the vertices in nodes= must differ")
     return labels
 

@@ -1,7 +1,7 @@
 """Private records, tables and histograms: what is public of them, and how they are read."""
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,8 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from dpgraph.exceptions import InvalidParameterError
+from dpgraph.linalg.parities import CHUNK
+from dpgraph.memory import check_memory
 from dpgraph.typing import FloatArray, IntArray
 
 #: Numbers of records up to here are counted exactly in double precision.
@@ -46,6 +48,7 @@ def read_schema(data: Any, categories: Mapping[Any, Sequence[Any]] | None) -> Sc
         raise InvalidParameterError("data must be a table: every record needs the same number of entries") from error
     if len(shape) != 2 or shape[1] < 1:
         raise InvalidParameterError(f"data must be a table with one record a row; got shape {shape}")
+    check_memory(f"a table of {shape[1]} columns", columns=(30, shape[1]))
     columns = tuple(data.columns) if hasattr(data, "columns") else tuple(range(shape[1]))
     if len(set(columns)) < len(columns):
         raise InvalidParameterError("column labels must differ")
@@ -67,6 +70,12 @@ def _declared_values(data: Any, label: Any, declared: Sequence[Any] | None) -> t
         dtype = data[label].dtype
         declared = None if type(dtype).__name__ == "Categorical" else getattr(dtype, "categories", None)
     if declared is None:
+        kind = getattr(getattr(data[label] if hasattr(data, "columns") else data, "dtype", None), "kind", "O")
+        if kind in "cmMV":
+            raise InvalidParameterError(
+                f"column {label!r} must hold 0 and 1, or values of categories= that are declared; its type is neither "
+                "number nor text"
+            )
         return (0, 1)
     values = tuple(declared)
     if len(values) < 2 or len(set(values)) < len(values):
@@ -74,15 +83,22 @@ def _declared_values(data: Any, label: Any, declared: Sequence[Any] | None) -> t
     return values
 
 
-def read_records(data: Any, schema: Schema) -> IntArray:
-    """Read every entry as the number of its value, shape (N, n)."""
-    table = data.toarray() if scipy.sparse.issparse(data) else data
-    records = np.empty((schema.rows, len(schema.columns)), dtype=np.int64)
-    array = None if hasattr(table, "columns") else np.asarray(table)
-    for g, (label, values) in enumerate(zip(schema.columns, schema.categories, strict=True)):
-        column = np.asarray(table[label]) if array is None else array[:, g]
-        records[:, g] = _binary(column, label) if values == (0, 1) else _categorical(column, label, values)
-    return records
+def read_records(data: Any, schema: Schema) -> Iterator[IntArray]:
+    """Read every entry as the number of its value, in pieces of shape (at most 4096, n).
+
+    So the public number of columns says how much memory is taken, however many rows there are.
+    """
+    table: Any = data.tocsr() if scipy.sparse.issparse(data) else data
+    if not (hasattr(table, "columns") or scipy.sparse.issparse(table)):
+        table = np.asarray(table)
+    for start in range(0, schema.rows, CHUNK):
+        piece = getattr(table, "iloc", table)[start : start + CHUNK]
+        piece = piece.toarray() if scipy.sparse.issparse(piece) else piece
+        records = np.empty((len(piece), len(schema.columns)), dtype=np.int64)
+        for g, (label, values) in enumerate(zip(schema.columns, schema.categories, strict=True)):
+            column = np.asarray(piece[label] if hasattr(piece, "columns") else piece[:, g])
+            records[:, g] = _binary(column, label) if values == (0, 1) else _categorical(column, label, values)
+        yield records
 
 
 def _binary(column: NDArray[Any], label: Any) -> IntArray:

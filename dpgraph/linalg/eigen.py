@@ -15,6 +15,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
 from dpgraph.exceptions import InvalidParameterError, NotConvergedError
 from dpgraph.linalg.lanczos import Lanczos
+from dpgraph.memory import check_memory
 from dpgraph.typing import FloatArray
 
 #: Above this number of rows eigenvalues are computed coarsely.
@@ -130,6 +131,12 @@ def leading_values(
             raised = np.copysign(np.maximum(np.abs(pairs.values), last), pairs.values)
             return Eigenpairs(np.append(raised, last), pairs.vectors, pairs.residual)
     raise _not_converged(operator, count, tolerance)
+
+
+def check_eigenpairs(n: int, count: int) -> None:
+    """Refuse so many eigenpairs of an n x n operator, as computed here, if they would not fit into memory."""
+    shape = (18, n, n) if is_decomposed(n, count) else (10, n, count + 6)
+    check_memory(f"{count} eigenpairs of a {n} x {n} matrix", vectors=shape)
 
 
 def is_decomposed(n: int, count: int) -> bool:

@@ -10,7 +10,7 @@ the one-hot constraint "exactly one value" holds by construction: q_g indicator 
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 
@@ -18,14 +18,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpgraph.exceptions import InvalidParameterError
+from dpgraph.memory import check_memory
 from dpgraph.typing import FloatArray, IntArray
 
 CodeArray = NDArray[np.uint64]
 
 #: Largest number of coordinates, and of table cells, that are handled: arrays of at most a few hundred megabytes.
 COORDINATE_LIMIT, CELL_LIMIT = 2**22, 2**24
-#: Records are summed this many at a time.
-_CHUNK = 4096
+#: Records come at most so many at a time.
+CHUNK = 4096
 
 
 def character_table(size: int) -> FloatArray:
@@ -76,6 +77,8 @@ class ParityBasis:
                 f"marginals of order {order} of these attributes have {count:.3g} parities; at most {COORDINATE_LIMIT} "
                 "are supported. Ask for a smaller k or degree, or for fewer attributes"
             )
+        half = float(self.counts[: -(-order // 2) + 1].sum())
+        check_memory(f"{count:.3g} parities", parities=(order + 8, float(count)), products=(3, CHUNK, half))
         self.offsets = np.concatenate([[0], np.cumsum(self.sizes - 1)])
         self.owner = np.repeat(np.arange(self.sizes.size), self.sizes - 1)
         #: members[j]: the coordinates of order j as rows of j increasing function numbers.
@@ -149,15 +152,14 @@ class ParityBasis:
         shapes, which = np.unique(self.sizes[sets], axis=0, return_inverse=True)
         return [self.group(sets[which == i]) for i in range(len(shapes))]
 
-    def sums(self, values: IntArray) -> FloatArray:
-        """Sums of all coordinates over records, shape (D,); `values` (N x n) holds attribute values 0..q_g - 1."""
+    def sums(self, pieces: Iterable[IntArray]) -> FloatArray:
+        """Sums of all coordinates over records, shape (D,); pieces of a table hold attribute values 0..q_g - 1."""
         tables = [character_table(int(q))[:, 1:] for q in self.sizes]
-        chunks = (values[start : start + _CHUNK] for start in range(0, len(values), _CHUNK))
         return self.product_sums(
-            np.hstack([table[c] for table, c in zip(tables, rows.T, strict=True)]) for rows in chunks
+            np.hstack([table[c] for table, c in zip(tables, rows.T, strict=True)]) for rows in pieces
         )
 
-    def product_sums(self, blocks: Iterator[FloatArray]) -> FloatArray:
+    def product_sums(self, blocks: Iterable[FloatArray]) -> FloatArray:
         """Sums over records of the products of the functions in each coordinate, from their values on each record.
 
         A block has the shape (records, functions). A coordinate is the product of one of at most ceil(order/2) and one

@@ -11,6 +11,7 @@ import scipy.linalg
 import scipy.sparse
 
 from dpgraph.exceptions import InvalidParameterError
+from dpgraph.memory import check_memory
 from dpgraph.typing import FloatArray
 
 #: Largest number of entries (d N) for which a query matrix is held as a dense array: 512 MB.
@@ -47,6 +48,9 @@ class QueryMatrix:
         self.shape: tuple[int, int] = (int(self._matrix.shape[0]), int(self._matrix.shape[1]))
         if min(self.shape) < 1:
             raise InvalidParameterError(f"the query matrix needs at least one row and one column; got {self.shape}")
+        d, N = self.shape
+        copies = 8 if self.fits_in_memory else 0 if scipy.sparse.issparse(self._matrix) else 3
+        check_memory(f"a {d} x {N} query matrix", copies=(copies, d, N), columns=(8, N), answers=(8, d))
         if not np.all(np.isfinite(self.column_norms)):
             raise InvalidParameterError("the query matrix must have finite entries; it contains NaN or infinity")
         if not np.any(self.column_norms > 0):
@@ -146,9 +150,14 @@ class QueryMatrix:
 
 
 def _as_matrix(A: Any) -> Any:
-    if getattr(getattr(A, "dtype", None), "kind", None) == "c":
-        raise InvalidParameterError("the query matrix must be real; it has complex entries")
+    if (kind := getattr(getattr(A, "dtype", None), "kind", "O")) not in "biufO":
+        raise InvalidParameterError(f"the query matrix must hold real numbers; it has entries of type {A.dtype}")
     if scipy.sparse.issparse(A):
+        if A.ndim != 2 or kind == "O":
+            raise InvalidParameterError(
+                f"the query matrix must be two-dimensional (d x N) and hold numbers; got shape {A.shape} of {A.dtype}"
+            )
+        check_memory(f"a {A.shape[0]} x {A.shape[1]} query matrix", rows=(2, A.shape[0]))
         matrix = scipy.sparse.csr_array(A, dtype=np.float64)
         if not matrix.has_canonical_format:  # an entry that is given in parts is their sum as computed, once
             matrix = matrix.copy()

@@ -39,6 +39,8 @@ STARTED_INSIDE = os.environ.get(OPEN_BLOCK_MARKER)
 _GRID_RATIO = 1e5
 _DISCRETE_INFLATION = 1 + 1e-6
 _LARGEST_MU = 2.0**20
+#: No call buys more: its noise is nothing beside what it protects, and squares of smaller noise underflow.
+_MOST_MU = 2.0**40
 #: Bound on the relative error of the computed normal quantile (that of scipy is about 1e-15).
 _QUANTILE_ERROR = 1e-12
 #: Most grid steps in a standard deviation: draws stay integers that a double holds.
@@ -67,7 +69,7 @@ class Ledger:
         #: Whether releases are stages of their own (:meth:`stage`).
         self.staged = staged
         #: Total Gaussian-DP budget of the call; 0 for a pure-DP call.
-        self.mu = gdp_mu(epsilon, delta - slack) if delta > 0 else 0.0
+        self.mu = min(gdp_mu(epsilon, delta - slack), _MOST_MU) if delta > 0 else 0.0
         self.entries: list[LedgerEntry] = []
         self._whole: Ledger | None = None
         self._stages: list[Ledger] = []

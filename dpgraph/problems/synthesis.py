@@ -12,7 +12,7 @@ from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import open_call, private_function
 from dpgraph.privacy.relation import Edge
 from dpgraph.problems.communities.api import most_communities
-from dpgraph.releases.subgraphs import release_by_ladder, require_epsilon, subgraphs_of
+from dpgraph.releases.subgraphs import check_counts, release_by_ladder, subgraphs_of
 from dpgraph.releases.sweeps.communities import release_communities
 from dpgraph.releases.totals import release_degree_tails
 from dpgraph.results.graph_model import PrivateGraphModel
@@ -95,13 +95,11 @@ def private_synthetic_graph(  # noqa: PLR0913
     (300, True, 0.0)
     """
     check_optional_delta(delta)
-    epsilon = check_epsilon(epsilon)
-    require_epsilon("triangle", epsilon * SYNTHESIS.triangles)
-    require_epsilon("edge", epsilon * SYNTHESIS.edges)
     resolution = check_positive("resolution", resolution)
     source = open_graph(G, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
     n = source.n_vertices
     wanted = most_communities(communities, n)
+    check_counts({"triangle": SYNTHESIS.triangles, "edge": SYNTHESIS.edges}, check_epsilon(epsilon))
     call = open_call(epsilon=epsilon, accountant=accountant, relation=Edge(), noise=rng)
     of_communities, of_tails, of_triangles, of_edges = call.split(
         SYNTHESIS.communities, SYNTHESIS.tails, SYNTHESIS.triangles, SYNTHESIS.edges

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+from scipy import sparse
 
 from dpgraph.arguments import check_nonnegative
 from dpgraph.exceptions import InvalidParameterError
@@ -85,16 +86,19 @@ class ProjectionResult(Result):
 
 
 def public_shape(X: ArrayLike) -> tuple[int, ...]:
-    """Shape of an array of real numbers; what its entries are is not looked at."""
-    if isinstance(X, np.ndarray):
-        _check_real(X)
+    """Shape of a dense array of real numbers. The type of its entries is public too; their values are not looked at."""
+    if sparse.issparse(X):
+        raise InvalidParameterError("expected a dense array; got a sparse one. Pass its toarray(), if that fits")
     try:
-        return np.shape(X)
+        array = X if hasattr(X, "shape") else np.asarray(X)
     except ValueError:
         raise InvalidParameterError("expected an array; got rows of different lengths") from None
+    if hasattr(getattr(array, "dtype", None), "kind"):  # what does not say is asked when it is read
+        _check_real(array)
+    return np.shape(array)
 
 
-def _check_real(X: NDArray[Any]) -> None:
+def _check_real(X: Any) -> None:
     if X.dtype.kind not in "biuf":
         raise InvalidParameterError(f"expected an array of real numbers; got entries of type {X.dtype}")
 

@@ -8,14 +8,17 @@ from scipy import sparse
 
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import Graph
+from dpgraph.memory import memory_limit
 from dpgraph.privacy.call import Call
 from dpgraph.privacy.exact_sampling import flip_exponent, flip_probability
 from dpgraph.privacy.report import Pairs
 from dpgraph.releases.sweeps.iteration import Core
 from dpgraph.typing import FloatArray, IntArray
 
-#: False answers beyond this number would not fit into memory.
+#: False answers beyond this number take minutes.
 FLIP_LIMIT = 5e7
+#: What solvers take for each answer, in bytes, as measured.
+_BYTES_PER_ANSWER = 220
 #: Randomised response below this epsilon tells nothing in floating point. (Above the least epsilon of a flip, so that a
 #: share of a budget that passes here is not refused there because it was rounded.)
 _LEAST_EPSILON = 1e-6
@@ -59,6 +62,11 @@ def answer_noise(epsilon: float) -> float:
     return math.exp(-epsilon / 2) / -math.expm1(-epsilon)
 
 
+def flip_limit() -> float:
+    """How many false answers may be expected: what is quick, and fits into memory."""
+    return min(FLIP_LIMIT, memory_limit() / _BYTES_PER_ANSWER)
+
+
 def expected_flips(n: int, epsilon: float) -> float:
     """Expected number n (n - 1)/2 1/(1 + e^eps) of false answers of n vertices; infinite where they are fair coins.
 
@@ -76,10 +84,10 @@ def check_response(n: int, epsilon: float) -> None:
             f"randomized response needs epsilon >= {_LEAST_EPSILON:g}: below, its answers are fair coins; "
             f"{epsilon:g} is left for them"
         )
-    if (flips := expected_flips(n, epsilon)) > FLIP_LIMIT:
+    if (flips := expected_flips(n, epsilon)) > flip_limit():
         raise InvalidParameterError(
             f"randomized response would give {flips:.2g} false answers for n = {n}, with {epsilon:g} of epsilon for "
-            f"them; at most {FLIP_LIMIT:.2g} fit into memory; raise epsilon or use mechanism='bounded-iterates'"
+            f"them; at most {flip_limit():.2g} fit into memory; raise epsilon or use mechanism='bounded-iterates'"
         )
 
 

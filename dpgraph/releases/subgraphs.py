@@ -4,7 +4,7 @@ The theorems: :mod:`dpgraph.bounds.ladder`. What one pair adds to a count: :clas
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +15,9 @@ from dpgraph.linalg.subgraphs import ORDERS, Subgraphs
 from dpgraph.privacy.call import Call, Measurement
 from dpgraph.tuning import COUNTS
 
+#: A share of a budget may have lost its last digits when it is released.
+_ROUNDED = 1 - 1e-9
+
 
 class ReleasedCount(NamedTuple):
     """A released count and the public law of its noise, as :attr:`dpgraph.PrivateCounts.noise` states it."""
@@ -23,15 +26,17 @@ class ReleasedCount(NamedTuple):
     noise: dict[str, Any]
 
 
-def require_epsilon(pattern: str, epsilon: float) -> None:
-    """Refuse an epsilon that would not suffice for the widths of this pattern, or for its count; before the debit."""
-    order = ORDERS[pattern]
-    ladder.require_epsilon(epsilon * (order * COUNTS.width_share if order else 1.0))
-
-
 def subgraphs_of(graph: Graph) -> Subgraphs:
     """The exact counts of a private graph, and how far they may move."""
     return Subgraphs(graph.adjacency.indptr, graph.adjacency.indices)
+
+
+def check_counts(shares: Mapping[str, float], epsilon: float) -> None:
+    """Refuse an epsilon of which the share of a pattern has a part that is too small for a release."""
+    for pattern, share in shares.items():
+        order = ORDERS[pattern]
+        part = min(1 - order**2 * COUNTS.width_share, order * COUNTS.width_share or 1.0)
+        ladder.check_counts(epsilon * share * part * _ROUNDED)
 
 
 def release_by_ladder(subgraphs: Subgraphs, pattern: str, call: Call) -> ReleasedCount:

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from dpgraph.arguments import check_choice, check_scale
 from dpgraph.exceptions import InvalidParameterError
+from dpgraph.memory import check_memory
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import Call, Measurement, open_call, private_function
 from dpgraph.privacy.grid import add_on_grid, grid_step, symmetric_part, terms
@@ -112,6 +113,7 @@ def private_symmetric_matrix(
     shape = public_shape(B)
     if len(shape) != 2 or shape[0] != shape[1] or shape[0] == 0:
         raise InvalidParameterError(f"expected a square matrix; got shape {shape}")
+    check_memory(f"a {shape[0]} x {shape[0]} matrix", copies=(20, *shape))
     call = open_call(epsilon=epsilon, accountant=accountant, relation=relation, noise=noise_source(rng))
     measurement = Measurement("symmetric matrix", as_array(B), l1=sensitivity)
     matrix, approximate = release_symmetric(measurement, mechanism, call)

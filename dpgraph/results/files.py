@@ -14,17 +14,24 @@ import json
 import math
 import os
 import zipfile
-from dataclasses import fields
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import Any, BinaryIO
 
 import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
 
 from dpgraph.atomic_write import write_atomically
-from dpgraph.exceptions import InvalidParameterError
+from dpgraph.exceptions import DPGraphError, InvalidParameterError
 from dpgraph.privacy.report import LedgerEntry, Pairs, PrivacyReport
 from dpgraph.result import Result
 
 FORMAT, VERSION = "dpgraph-result", 2
+
+#: An archive may unpack to this many bytes, or to this many times its size: a smaller one was made to fill the memory.
+_FREE_BYTES, _MOST_RATIO = 2**23, 20
+#: Ranges may name this many numbers more than the arrays have entries.
+_FREE_LABELS = 2**20
 
 #: Results of which a field is an object that the format has no form for.
 _NOT_SAVED = ("PrivateEstimate", "PrivateMarginals", "PrivateProjection")
@@ -69,9 +76,12 @@ def save_result(result: Any, path: str | os.PathLike[str]) -> None:
         "privacy": _encode(result.privacy.to_dict()),
     }
     text = json.dumps(metadata, allow_nan=False, ensure_ascii=False).encode()
-    buffer = io.BytesIO()
-    np.savez_compressed(buffer, metadata=np.frombuffer(text, dtype=np.uint8), **arrays)
-    write_atomically(path, buffer.getvalue())
+    arrays["metadata"] = np.frombuffer(text, dtype=np.uint8)
+    buffer, plain = io.BytesIO(), io.BytesIO()
+    np.savez_compressed(buffer, **arrays)
+    if sum(array.nbytes for array in arrays.values()) >= _most_unpacked(buffer.tell()):
+        np.savez(plain, **arrays)  # would be taken for a bomb
+    write_atomically(path, plain.getvalue() or buffer.getvalue())
 
 
 def load_result(path: str | os.PathLike[str]) -> Any:
@@ -90,22 +100,68 @@ def load_result(path: str | os.PathLike[str]) -> Any:
     Raises
     ------
     InvalidParameterError
-        The file is no result of dpgraph, or of a newer version of the format.
+        The file is no result of dpgraph, is damaged, or of another version of the format.
+    OSError
+        There is no such file, or it may not be read.
+
+    Notes
+    -----
+    *Memory.* An archive may unpack to 20 times its size, or to 8 MiB, and ranges of labels may hold as many numbers as
+    the arrays have entries, and 2**20 more. Other files are refused.
     """
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            metadata = json.loads(archive["metadata"].tobytes())
-            _check(metadata, path)
-            arrays = {name: archive[name] for name in metadata["arrays"]}
-        kind = _class_of(metadata["type"])
-        values = {key: _decode(value) for key, value in metadata["fields"].items()}
-        report = _decode(metadata["privacy"])
-        entries = [LedgerEntry(**entry | {"pairs": Pairs(entry["pairs"])}) for entry in report["entries"]]
-        return kind(**arrays, **values, privacy=PrivacyReport(**report | {"entries": tuple(entries)}))
-    except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
-        if isinstance(error, InvalidParameterError):
+    with open(path, "rb") as stream:
+        try:
+            return _read(stream, path)
+        except DPGraphError:
             raise
-        raise InvalidParameterError(f"{os.fspath(path)} is no file of a dpgraph result, or it is damaged") from error
+        except Exception as error:  # damaged bytes raise errors of many kinds in zipfile, zlib, numpy and json
+            raise InvalidParameterError(
+                f"{os.fspath(path)} is no file of a dpgraph result, or it is damaged"
+            ) from error
+
+
+def _read(stream: BinaryIO, path: str | os.PathLike[str]) -> Any:
+    with zipfile.ZipFile(stream) as archive:
+        unpacker = _Unpacker(archive, _most_unpacked(os.fstat(stream.fileno()).st_size))
+        metadata = json.loads(unpacker.array("metadata").tobytes())
+        _check(metadata, path)
+        arrays = {name: unpacker.array(name) for name in dict.fromkeys(metadata["arrays"])}
+    decode = _Decoder(_FREE_LABELS + sum(array.size for array in arrays.values()))
+    values = {key: decode(value) for key, value in metadata["fields"].items()}
+    report = decode(metadata["privacy"])
+    entries = [LedgerEntry(**entry | {"pairs": Pairs(entry["pairs"])}) for entry in report["entries"]]
+    privacy = PrivacyReport(**report | {"entries": tuple(entries)})
+    return _class_of(metadata["type"])(**arrays, **values, privacy=privacy)
+
+
+def _most_unpacked(packed: int) -> int:
+    return max(_FREE_BYTES, _MOST_RATIO * packed)
+
+
+@dataclass
+class _Unpacker:
+    """Takes arrays out of an archive, `left` bytes at most."""
+
+    archive: zipfile.ZipFile
+    left: int
+
+    def array(self, name: str) -> NDArray[Any]:
+        """The array of this name; its header is believed only where it fits what follows."""
+        member = self.archive.getinfo(f"{name}.npy")
+        if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise ValueError("other methods are not unpacked in pieces")
+        with self.archive.open(member) as packed:
+            content = packed.read(self.left + 1)
+        self.left -= len(content)
+        if self.left < 0:
+            raise ValueError("the archive unpacks to more than allowed")
+        stream = io.BytesIO(content)
+        header = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}[npy.read_magic(stream)]
+        shape, fortran, dtype = header(stream)
+        if dtype.kind not in "biuf":
+            raise ValueError("not an array of numbers")
+        entries = np.frombuffer(content, dtype, offset=stream.tell())
+        return entries.reshape(shape, order="F" if fortran else "C").copy()
 
 
 def _check(metadata: Any, path: str | os.PathLike[str]) -> None:
@@ -148,16 +204,25 @@ def _encode(value: Any) -> Any:
     )
 
 
-def _decode(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_decode(item) for item in value]
-    if not isinstance(value, dict):
-        return value
-    ((kind, content),) = value.items()
-    if kind == "float":
-        return float(content)
-    if kind == "range":
-        return tuple(range(content))
-    if kind == "dict":
-        return {_decode(key): _decode(item) for key, item in content}
-    return {"tuple": tuple, "set": set}[kind](_decode(item) for item in content)
+@dataclass
+class _Decoder:
+    """Values from their JSON forms, with `left` numbers at most in ranges, which a few bytes announce."""
+
+    left: int
+
+    def __call__(self, value: Any) -> Any:
+        if isinstance(value, list):
+            return [self(item) for item in value]
+        if not isinstance(value, dict):
+            return value
+        ((kind, content),) = value.items()
+        if kind == "float":
+            return float(content)
+        if kind == "range":
+            self.left -= content
+            if content < 0 or self.left < 0:
+                raise ValueError("more labels than the arrays have entries")
+            return tuple(range(content))
+        if kind == "dict":
+            return {self(key): self(item) for key, item in content}
+        return {"tuple": tuple, "set": set}[kind](self(item) for item in content)

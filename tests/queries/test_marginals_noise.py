@@ -24,7 +24,7 @@ def weighted(features, orders, w):
 
 
 def features_of(basis, records):
-    return np.array([basis.sums(record[None, :]) for record in records])
+    return np.array([basis.sums([record[None, :]]) for record in records])
 
 
 def conjunctions_of(basis, records):

@@ -136,7 +136,8 @@ class Release:
 
     def _report(self, source: Source, result: Any, given: dict[str, Any]) -> str:
         """What the file of the guarantee says, as JSON."""
-        chosen = {name: getattr(self, name) for name in ("weight", "seed") if hasattr(self, name)}
+        chosen = {"weight": self.weight} if hasattr(self, "weight") else {}
+        # Whoever knows the seed can remove the noise: a report says that there was one, and not which.
         parameters = {name: value for name, value in (given | chosen).items() if name != "progress"}
         about: dict[str, Any] = {"program": "dpgraph", "version": version("dpgraph"), "command": self.command}
         about |= {**source.description, "parameters": parameters, "result": self._summary(source, result)}

@@ -196,12 +196,15 @@ def _declared(path: Path | None) -> dict[str, list[str]]:
     try:
         content = json.loads(read_text(path))
         return {str(column): [str(value) for value in values] for column, values in content.items()}
-    except (ValueError, TypeError, AttributeError):
+    except (ValueError, TypeError, AttributeError, RecursionError):
         raise DatasetError(f'{path}: expected JSON of the form {{"column": ["value", "value", ...]}}') from None
 
 
 def _read_csv(path: Path) -> tuple[Any, tuple[str, ...]]:
-    rows = [row for row in csv.reader(io.StringIO(read_text(path))) if row]
+    try:
+        rows = [row for row in csv.reader(io.StringIO(read_text(path))) if row]
+    except csv.Error:  # its text may quote the file
+        raise DatasetError(f"{path}: expected CSV of at most {csv.field_size_limit()} characters an entry") from None
     if not rows or any(len(row) != len(rows[0]) for row in rows):
         raise DatasetError(f"{path}: expected CSV with a header line and as many entries in every row")
     names = tuple(name.strip() for name in rows[0])
@@ -213,8 +216,10 @@ def _read_csv(path: Path) -> tuple[Any, tuple[str, ...]]:
 
 def _read_npy(path: Path) -> tuple[Any, tuple[str, ...]]:
     try:
-        values = np.load(path, allow_pickle=False)
-    except (ValueError, EOFError):
+        values = np.array(np.lib.format.open_memmap(path, mode="r"))  # a header that announces more than there is fails
+    except OSError:
+        raise
+    except Exception:  # damaged headers raise errors of many kinds
         raise DatasetError(f"{path} is no .npy file of numbers, or it is damaged") from None
     if values.ndim != 2:
         raise DatasetError(f"{path}: expected one record a row; got an array with {values.ndim} dimensions")

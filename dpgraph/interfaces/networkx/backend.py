@@ -39,6 +39,7 @@ from dpgraph.interfaces.networkx.private_graph import (
     refused,
     should_run,
 )
+from dpgraph.memory import check_memory
 from dpgraph.privacy.call import Call, Measurement, open_call
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
@@ -216,6 +217,7 @@ def _whole_spectrum(
             f"all eigenvalues are computed from a dense matrix, for at most {DENSE_LIMIT} vertices; got {len(G)}. "
             "dpgraph.private_spectrum releases the largest ones of any graph"
         )
+    check_memory(f"all eigenvalues of {len(G)} vertices", copies=(6, len(G), len(G)))
     require_delta(asked.budget["delta"], name, "private_normalized_adjacency(mechanism='randomized-response')")
     graph, call = _opened(G, asked, weight)
     dense = graph.multiply(np.eye(len(G)))

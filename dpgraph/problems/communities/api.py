@@ -9,12 +9,13 @@ from dpgraph.arguments import check_epsilon, check_integer, check_optional_delta
 from dpgraph.denoise.modularity import modularity
 from dpgraph.graph import vertex_sets
 from dpgraph.inputs.graphs import GraphSource, open_graph
+from dpgraph.memory import check_memory
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import open_call, private_function
 from dpgraph.privacy.relation import Edge
 from dpgraph.problems.communities.strategy import COMMUNITY_STRATEGIES, CommunityTask
 from dpgraph.problems.strategy import Facts, Strategy, Undecided
-from dpgraph.releases.answers import FLIP_LIMIT, answer_noise, expected_flips
+from dpgraph.releases.answers import answer_noise, expected_flips, flip_limit
 from dpgraph.releases.totals import release_total_weight
 from dpgraph.results.communities import PrivateCommunities
 from dpgraph.tuning import COMMUNITIES
@@ -26,7 +27,10 @@ _MAIN_SHARE = 1 - COMMUNITIES.total_share
 def most_communities(communities: Any, n: int) -> int | None:
     """Return the argument ``communities=`` for a graph of n vertices, None for "auto", or refuse it; at most n."""
     automatic = isinstance(communities, str) and communities == "auto"
-    return None if automatic else min(check_integer("communities", communities, 1), n)
+    wanted = None if automatic else min(check_integer("communities", communities, 1), n)
+    labels = max(wanted or 1, min(COMMUNITIES.most_labels, n))
+    check_memory(f"{labels} communities of {n} vertices", counts=(6, n, labels), weights=(4, labels, labels))
+    return wanted
 
 
 @private_function
@@ -170,7 +174,7 @@ def decide(n: int, epsilon: float, *, weighted: bool) -> str | Undecided:
     Answers that do not fit into memory are never chosen, nor are they where edges may weigh something between 0 and
     `max_weight` (`weighted`), of which a one-bit answer tells little.
     """
-    if weighted or n < 2 or expected_flips(n, epsilon * _MAIN_SHARE * (1 - COMMUNITIES.block_share)) > FLIP_LIMIT:
+    if weighted or n < 2 or expected_flips(n, epsilon * _MAIN_SHARE * (1 - COMMUNITIES.block_share)) > flip_limit():
         return "bounded-iterates"
     return Undecided("average degree, in edges", partial(decide_by_degree, n, epsilon))
 

@@ -70,6 +70,7 @@ def private_degrees(  # noqa: PLR0913
     (51, 0.0)
     """
     check_choice("mechanism", mechanism, ("auto", "laplace", "gaussian"))
+    epsilon, delta = check_epsilon(epsilon), check_optional_delta(delta)
     gaussian = mechanism == "gaussian" or (mechanism == "auto" and _gaussian_is_quieter(epsilon, delta))
     if gaussian:
         require_delta(delta, "mechanism='gaussian'", "mechanism='laplace'")
@@ -144,7 +145,6 @@ def private_degree_distribution(  # noqa: PLR0913
 
 def _gaussian_is_quieter(epsilon: float, delta: float) -> bool:
     """Whether Gaussian noise on the degrees of a graph has the smaller standard deviation."""
-    epsilon, delta = check_epsilon(epsilon), check_optional_delta(delta)
     if delta == 0:
         return False
     return sensitivity.degrees_l2(1.0) / gdp_mu(epsilon, delta) < math.sqrt(2.0) * sensitivity.degrees_l1(1.0) / epsilon

@@ -14,7 +14,7 @@ from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import open_call, private_function
 from dpgraph.privacy.relation import Edge
 from dpgraph.problems.strategy import Arguments, Facts, Registry
-from dpgraph.releases.subgraphs import require_epsilon, subgraphs_of
+from dpgraph.releases.subgraphs import check_counts, subgraphs_of
 from dpgraph.results.counts import PrivateCounts, PrivateEstimate
 from dpgraph.tuning import COUNTS as TUNING
 
@@ -166,8 +166,7 @@ def _count(
     facts = Facts(source.n_vertices, source.max_weight, epsilon, delta)
     spent = strategy.spends(options, facts, "mechanism='ladder'").delta
     if not spent:
-        for name, share in shares.items():
-            require_epsilon(name, epsilon * share)
+        check_counts(shares, epsilon)
     who, rng = asked.accountant, asked.rng
     call = open_call(epsilon=epsilon, delta=spent, accountant=who, relation=Edge(), noise=rng, staged=spent > 0)
     part = call.stage(slack=spent) if spent else call

@@ -12,6 +12,7 @@ from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import is_weighted
 from dpgraph.inputs.graphs import open_graph
 from dpgraph.instance import TwoCSP
+from dpgraph.memory import check_memory
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import private_function
 from dpgraph.privacy.relation import Constraint, Edge, LabelEdge, Relation
@@ -212,6 +213,8 @@ def private_max_k_cut(  # noqa: PLR0913
 def _release_assignment(
     strategies: Registry, task: CSPTask, asked: Arguments, auto: str | Undecided, read: Callable[[], PrivateCSP]
 ) -> PrivateCSPResult:
+    labels = len(task.alphabet)
+    check_memory(f"{labels} labels of {task.n} variables", fields=(16, task.n, labels))
     problem = Labelling(
         strategies,
         (_TOTAL_SHARE, MAIN_SHARE, 1 - MAIN_SHARE - _TOTAL_SHARE),

@@ -16,7 +16,7 @@ from dpgraph.privacy.call import private_function
 from dpgraph.problems.cut.strategy import CUTS, Cut, CutTask
 from dpgraph.problems.strategy import MAIN_SHARE, Arguments, Labelling, Undecided, release_labels
 from dpgraph.releases.all_cuts import LARGEST
-from dpgraph.releases.answers import FLIP_LIMIT, LARGEST_EPSILON, expected_flips
+from dpgraph.releases.answers import LARGEST_EPSILON, expected_flips, flip_limit
 from dpgraph.releases.totals import release_cut_weight, release_total_weight
 from dpgraph.results.cut import PrivateCutResult
 from dpgraph.tuning import ANSWER_RULE
@@ -213,7 +213,7 @@ def decide_by_degree(n: int, epsilon: float, mean_degree: float) -> str:
     """The choice for a released average degree, in edges; answers are not chosen where they would be refused."""
     enough = ANSWER_RULE.all_early if epsilon < ANSWER_RULE.late_epsilon else ANSWER_RULE.all_late
     few_edges = edges_per_flip(n, epsilon, mean_degree) < enough
-    if few_edges or expected_flips(n, epsilon * MAIN_SHARE) > FLIP_LIMIT:
+    if few_edges or expected_flips(n, epsilon * MAIN_SHARE) > flip_limit():
         return "bounded-iterates"
     return "randomized-response"
 

@@ -11,6 +11,7 @@ from scipy import sparse
 from dpgraph.arguments import check_choice
 from dpgraph.denoise.iterates import shrunken_degrees
 from dpgraph.exceptions import InvalidParameterError
+from dpgraph.memory import check_memory
 from dpgraph.problems.cut.strategy import Cut
 from dpgraph.problems.options import Coherence, Gaussian, NoisyPower, RandomizedResponse
 from dpgraph.projections import project_nonnegative_spectral_ball
@@ -55,6 +56,8 @@ def check_projection(projection: str, n: int) -> None:
             f"projection={projection!r} is dense and limited to n <= {DENSE_LIMIT}; got n = {n}. "
             'Use projection="auto" or "none", which keep the matrix factored'
         )
+    if projection in ("spectral", "frobenius"):
+        check_memory(f"a dense matrix of {n} vertices", copies=(38, n, n))
 
 
 def solve_dense(

@@ -162,7 +162,9 @@ def _automatic(facts: Facts, given: dict[str, Any]) -> _Plan:
         products = replace(products, rank=1)
     EMBEDDINGS[PRODUCTS].check(products, facts)
     chosen = choose_mechanism(facts.n, columns, facts.epsilon, facts.delta, weighted=facts.weighted)
-    if isinstance(chosen, str):
+    if not isinstance(chosen, str):
+        EMBEDDINGS[ANSWERS].check(answers, facts)
+    else:
         return _plan(chosen, answers if chosen == ANSWERS else products, facts)
     release: dict[str, Release] = {
         ANSWERS: partial(EMBEDDINGS[ANSWERS].run, answers),

@@ -10,7 +10,7 @@ from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import private_function
 from dpgraph.problems.embedding.api import ANSWERS, PRODUCTS, private_normalized_adjacency
 from dpgraph.problems.embedding.rule import choose_mechanism
-from dpgraph.releases.answers import FLIP_LIMIT, expected_flips
+from dpgraph.releases.answers import expected_flips, flip_limit
 from dpgraph.releases.eigenspaces.projector import Rank
 from dpgraph.results.adjacency import PrivateNormalizedAdjacency
 from dpgraph.results.similarities import PrivateSimilarities
@@ -91,7 +91,7 @@ def private_node_similarities(  # noqa: PLR0913
     if isinstance(rank, str) and rank == "auto" and isinstance(mechanism, str):
         n, most = source.n_vertices, min(SIMILARITIES.answers_rank, source.n_vertices)
         if mechanism == "auto":
-            if expected_flips(n, epsilon) > FLIP_LIMIT:
+            if expected_flips(n, epsilon) > flip_limit():
                 what = f"a graph of {n} vertices at epsilon={epsilon:g}"
                 require_delta(delta, what, "randomized response at a larger epsilon")
             chosen = choose_mechanism(n, most, epsilon, delta, weighted=source.weighted)

@@ -16,9 +16,12 @@ from scipy import sparse
 from dpgraph.arguments import check_scale, require_delta
 from dpgraph.bounds.neighbours import MatrixNeighbours, RectangularNeighbours
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
+from dpgraph.linalg.eigen import check_eigenpairs
+from dpgraph.memory import check_memory
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import Call, open_call
 from dpgraph.privacy.relation import Shift
+from dpgraph.releases.eigenspaces.power_method import check_products
 from dpgraph.releases.eigenspaces.projector import SLACK_SHARE, Rank, check_rank
 from dpgraph.releases.eigenspaces.spectrum import Guess, SubspaceInput
 
@@ -79,10 +82,11 @@ def open_matrix(
     max_rank: int = 1,
     rectangular: bool = False,
     slack: float | None = None,
+    products: bool = False,
 ) -> MatrixCall:
     """Check shapes and parameters, debit the budget.
 
-    Good events get `slack`, by default their usual share of delta.
+    Good events get `slack`, by default their usual share of delta. With `products`, no eigenpairs are computed.
     """
     check_matrix(A)
     if not rectangular and A.shape[0] != A.shape[1]:
@@ -91,6 +95,15 @@ def open_matrix(
         )
     sensitivity = check_scale("sensitivity", budget.sensitivity)
     ranks = check_rank(rank, min(A.shape), max_rank)
+    factor = 2 if rectangular else 1
+    largest = factor * ranks[-1]
+    rows = sum(A.shape) if rectangular else A.shape[0]
+    if not sparse.issparse(A):
+        check_memory(f"a {A.shape[0]} x {A.shape[1]} matrix", copies=(10 if rectangular else 3, *A.shape))
+    if products:
+        check_products(rows, largest)
+    else:
+        check_eigenpairs(rows, min(largest + 1, rows))
     delta = require_delta(budget.delta, "this function", "private_symmetric_matrix")
     call = open_call(
         epsilon=budget.epsilon,

@@ -10,6 +10,7 @@ from dpgraph.arguments import check_integer, check_optional_delta, require_delta
 from dpgraph.bounds.neighbours import EdgeNeighbours
 from dpgraph.exceptions import InvalidParameterError, MechanismHalted
 from dpgraph.inputs.graphs import open_graph
+from dpgraph.linalg.eigen import check_eigenpairs
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import Measurement, open_call, private_function
 from dpgraph.privacy.relation import Edge
@@ -156,7 +157,7 @@ def private_spectrum(  # noqa: PLR0913
     if sensitivity is None:
         source = open_graph(A, weight=weight, max_weight=max_weight, symmetrize=symmetrize)
         n = source.n_vertices
-        check_integer("k", k, 1, n)
+        check_eigenpairs(n, check_integer("k", k, 1, n))
         check_regularization(regularization, n, source.max_weight)
         delta = require_delta(delta, "private_spectrum", _PURE)
         slack = spectrum_slack(n, k, delta) if regularization == "auto" else SLACK_SHARE * delta

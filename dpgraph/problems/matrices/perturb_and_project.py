@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from dpgraph.arguments import check_choice, check_scale, require_delta
 from dpgraph.exceptions import InvalidParameterError
+from dpgraph.memory import check_memory
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import Measurement, open_call, private_function
 from dpgraph.privacy.relation import Relation, Shift, stated_relation
@@ -130,6 +131,7 @@ def perturb_and_project(  # noqa: PLR0913
     shape = public_shape(A)
     if symmetric and (len(shape) != 2 or shape[0] != shape[1]):
         raise InvalidParameterError(f"symmetric=True needs a square matrix; got shape {shape}")
+    check_memory(f"an array of shape {shape}", copies=(17, *shape))
     for convex in check_arguments(sets, tol, max_iter):
         convex.project(np.zeros(shape))  # a set that does not accept this shape must say so before budget is spent
     delta = require_delta(delta, "perturb_and_project", "private_symmetric_matrix")

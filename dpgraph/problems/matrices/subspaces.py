@@ -296,7 +296,15 @@ def _open(
     strategy, options = _chosen(mechanism, certificate, ranks.rank)
     strategy.check(options, A.shape)
     slack = None if strategy.slack_share(options) else 0.0
-    opened = open_matrix(A, budget, rank=ranks.rank, max_rank=ranks.max_rank, rectangular=rectangular, slack=slack)
+    opened = open_matrix(
+        A,
+        budget,
+        rank=ranks.rank,
+        max_rank=ranks.max_rank,
+        rectangular=rectangular,
+        slack=slack,
+        products=strategy.name == "noisy-power",
+    )
     return opened, partial(strategy.run, options)
 
 

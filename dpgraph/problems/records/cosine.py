@@ -9,6 +9,7 @@ from scipy import sparse
 
 from dpgraph.arguments import check_choice, check_integer, check_positive, check_scale, require_delta
 from dpgraph.exceptions import InvalidParameterError
+from dpgraph.memory import check_memory
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import Measurement, open_call, private_function
 from dpgraph.privacy.relation import Relation, Shift, stated_relation
@@ -20,6 +21,7 @@ from dpgraph.projections import (
     averaged_projections,
     shrink_psd_trace,
 )
+from dpgraph.projections.base import as_array, public_shape
 from dpgraph.results.similarities import PrivateSimilarities
 from dpgraph.typing import FloatArray
 
@@ -110,6 +112,8 @@ def private_cosine_similarities(  # noqa: PLR0913
     sensitivity = check_scale("sensitivity", sensitivity)
     relation = stated_relation(adjacency, Shift("Gram matrix", sensitivity))
     n, d = _shape(V)
+    dense = 0 if sparse.issparse(V) else n
+    check_memory(f"similarities of {n} rows", similarities=(18, n, n), rows=(3, dense, d))
     steps, accuracy = (
         (1000, 1e-6 * n) if method == "elliptope" else (math.ceil(20 + 30 * math.log2(n)), 1e-3 * math.sqrt(n))
     )
@@ -157,10 +161,9 @@ def _averaged(noisy: FloatArray, limit: int, tol: float) -> ProjectionResult:
 
 def normalized_gram(V: Any) -> FloatArray:
     """Cosine similarities of the rows of `V`, exact: shape (n, n). Not private."""
-    rows = sparse.csr_array(V, dtype=np.float64) if sparse.issparse(V) else np.asarray(V, dtype=np.float64)
-    entries = rows.data if sparse.issparse(rows) else rows
-    if not np.isfinite(entries).all():
-        raise InvalidParameterError("expected finite rows; at least one entry is NaN or infinite")
+    rows = sparse.csr_array(V, dtype=np.float64) if sparse.issparse(V) else as_array(V)
+    if sparse.issparse(rows):
+        as_array(rows.data)
     rows = _scaled(rows)
     norms = np.asarray(sparse.linalg.norm(rows, axis=1) if sparse.issparse(rows) else np.linalg.norm(rows, axis=1))
     inverse = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
@@ -185,8 +188,7 @@ def _scaled(rows: Any) -> Any:
 
 
 def _shape(V: Any) -> tuple[int, int]:
-    shape = V.shape if sparse.issparse(V) else np.shape(V)
-    kind = V.dtype.kind if sparse.issparse(V) else np.asarray(V).dtype.kind
-    if len(shape) != 2 or 0 in shape or kind not in "biuf":
+    shape = V.shape if sparse.issparse(V) else public_shape(V)
+    if len(shape) != 2 or 0 in shape or (sparse.issparse(V) and V.dtype.kind not in "biuf"):
         raise InvalidParameterError(f"expected a real matrix with rows and columns; got shape {tuple(shape)}")
     return int(shape[0]), int(shape[1])

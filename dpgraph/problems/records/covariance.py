@@ -11,12 +11,13 @@ from numpy.typing import ArrayLike
 from dpgraph.arguments import check_choice, check_epsilon, check_integer, check_scale
 from dpgraph.bounds.moments import NoiseSize
 from dpgraph.exceptions import InvalidParameterError
+from dpgraph.memory import check_memory
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.call import open_call, private_function
 from dpgraph.privacy.relation import RECORDS
 from dpgraph.problems.records.covariance_noise import choose_noise
 from dpgraph.projections import project_psd_trace, shrink_psd_trace
-from dpgraph.projections.base import public_shape
+from dpgraph.projections.base import as_array, public_shape
 from dpgraph.releases.records.moments import SecondMoments, release_twice_the_trace
 from dpgraph.results.records import PrivateCovariance
 from dpgraph.typing import FloatArray
@@ -108,7 +109,7 @@ def private_covariance(  # noqa: PLR0913
     0.0
     """
     plan = _Plan(public_shape(X), project, adjacency, centered, n_records)
-    plan.check(X, max_norm)
+    plan.check(max_norm)
     law = choose_noise(mechanism, SecondMoments(plan.n, adjacency, plan.size), epsilon, delta)
     share = plan.share_of_trace(epsilon)
     call = open_call(epsilon=epsilon, delta=law.delta, accountant=accountant, relation=RECORDS[adjacency], noise=rng)
@@ -142,12 +143,10 @@ class _Plan:
     centered: bool
     n_records: int | None
 
-    def check(self, X: ArrayLike, max_norm: float) -> None:
+    def check(self, max_norm: float) -> None:
         """Refuse what is public and wrong before it costs budget."""
         if len(self.shape) != 2 or self.shape[1] == 0:
             raise InvalidParameterError(f"expected records as the rows of a matrix; got shape {self.shape}")
-        if (kind := np.asarray(X).dtype).kind not in "biuf":
-            raise InvalidParameterError(f"expected real numbers; got entries of type {kind}")
         for name, value in (("project", self.project), ("centered", self.centered)):
             if not isinstance(value, (bool, np.bool_)):
                 raise InvalidParameterError(f"{name} must be True or False; got {value!r}")
@@ -160,6 +159,9 @@ class _Plan:
                 "records or a count that was released privately; if the number of records is public, use "
                 "adjacency='replace'"
             )
+        rows = self.shape[0] if self.adjacency == "replace" else 0  # private otherwise
+        what = f"the covariance of {self.shape[1]} columns"
+        check_memory(what, moments=(40, self.size, self.size), records=(5, rows, self.shape[1]))
 
     @property
     def n(self) -> int:
@@ -212,9 +214,7 @@ class _Plan:
 
 def short_rows(X: ArrayLike, max_norm: float) -> FloatArray:
     """Rows divided by `max_norm`, those still longer than 1 scaled to norm 1; shape (N, d). Not private."""
-    rows = np.asarray(X).astype(np.float64)
-    if not np.isfinite(rows).all():
-        raise InvalidParameterError("expected finite records; at least one entry is NaN or infinite")
+    rows = as_array(X)
     # Squares of entries beyond 1e154 overflow: rows with entries beyond max_norm are brought to entries of at most 1.
     largest = np.abs(rows).max(axis=1, initial=max_norm, keepdims=True)
     unit, ratio = rows / largest, np.minimum(largest / max_norm, 1e200)

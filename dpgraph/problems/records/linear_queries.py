@@ -24,6 +24,7 @@ from dpgraph.problems.records.discrepancy import HereditaryDiscrepancyBounds, he
 from dpgraph.problems.records.encodings import Encoding, Rates, fits_shaping
 from dpgraph.problems.records.strategies.linear_queries.k_norm import draws_exactly
 from dpgraph.problems.strategy import Registry, Strategy
+from dpgraph.projections.base import public_shape
 from dpgraph.projections.l1_hull import project_histogram_answers
 from dpgraph.releases.records.histogram import release_encoded
 from dpgraph.results.records import PrivateAnswers
@@ -134,7 +135,8 @@ def private_linear_queries(  # noqa: PLR0913
     rates = _rates(epsilon, delta)
     encoding, _ = _choose(matrix, rates, mechanism, records if sparse else None, adjacency)
     spent = delta if encoding.law == "gaussian" else 0.0
-    call = open_call(epsilon=epsilon, delta=spent, accountant=accountant, relation=RECORDS[adjacency], noise=rng)
+    numbers, relation = encoding.encode.shape[0], RECORDS[adjacency]
+    call = open_call(epsilon=epsilon, delta=spent, accountant=accountant, relation=relation, noise=rng, numbers=numbers)
     if adjacency == "replace":
         histogram, records = as_counted_histogram(values)
     else:
@@ -300,10 +302,6 @@ def _check_options(sparse: str | bool, records: float | None, adjacency: str) ->
 
 
 def _as_vector(x: ArrayLike, N: int) -> Any:
-    try:
-        shape = np.shape(x)
-    except ValueError:
-        shape = None
-    if shape != (N,):
+    if (shape := public_shape(x)) != (N,):
         raise InvalidParameterError(f"the histogram must have one entry for each of the {N} columns; got shape {shape}")
     return x

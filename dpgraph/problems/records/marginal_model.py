@@ -11,6 +11,7 @@ from dpgraph.bounds.parities import Law, NoiseShape, shape_noise
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.inputs.records import Schema
 from dpgraph.linalg.parities import ParityBasis, elementary_symmetric
+from dpgraph.memory import check_memory
 from dpgraph.privacy.accounting import gdp_mu
 from dpgraph.projections.moment_constraints import (
     SIDE_LIMIT,
@@ -166,11 +167,13 @@ def _choose_degree(degree: int | str, basis: ParityBasis, *, conjunctions: bool)
         return 0
     if isinstance(degree, (bool, str)) or not isinstance(degree, (int, np.integer)) or degree < 0 or degree % 2:
         raise InvalidParameterError(f"degree must be 'auto' or an even integer, at least 0; got {degree!r}")
-    if _side(basis, int(degree)) > SIDE_LIMIT:
+    side = _side(basis, int(degree))
+    if side > SIDE_LIMIT:
         raise InvalidParameterError(
-            f"degree {degree} needs a moment matrix of side {_side(basis, int(degree))}; at most {SIDE_LIMIT} is "
+            f"degree {degree} needs a moment matrix of side {side}; at most {SIDE_LIMIT} is "
             "supported. Ask for a smaller degree, or degree='auto'"
         )
+    check_memory(f"a moment matrix of side {side}", copies=(20, side, side))
     return int(degree)
 
 

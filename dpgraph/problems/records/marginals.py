@@ -105,8 +105,9 @@ def private_marginals(  # noqa: PLR0913
     epsilon, delta = check_epsilon(epsilon), check_optional_delta(delta)
     model = MarginalModel(schema, Request(k, epsilon, delta, sparsity, degree, adjacency))
     spent = delta if model.noise.law == "gaussian" else 0.0
-    call = open_call(epsilon=epsilon, delta=spent, accountant=accountant, relation=RECORDS[adjacency], noise=rng)
-    statistics = model.statistics
+    statistics, relation = model.statistics, RECORDS[adjacency]
+    numbers = model.released.size
+    call = open_call(epsilon=epsilon, delta=spent, accountant=accountant, relation=relation, noise=rng, numbers=numbers)
     means, variances, count = release_means(statistics.sums(data), statistics, call)
     found = model.project(means, variances, tol=tol, max_iter=max_iter)
     return PrivateMarginals(

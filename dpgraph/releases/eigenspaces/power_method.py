@@ -21,6 +21,7 @@ from dpgraph.denoise.empirical_bayes import enough_rows, posterior_basis
 from dpgraph.denoise.iterates import shrunken_degrees
 from dpgraph.denoise.products import Products
 from dpgraph.graph import Graph
+from dpgraph.memory import check_memory
 from dpgraph.privacy.call import Call, Measurement
 from dpgraph.releases.eigenspaces.projector import CORE_ALLOWANCE
 from dpgraph.releases.totals import release_degrees
@@ -99,6 +100,13 @@ def release_low_rank_adjacency(
     else:
         Q = np.asarray(np.linalg.qr(seen.basis())[0])
     return LowRankAdjacency(degrees, *_release_core(matrix, Q, rank, for_core))
+
+
+def check_products(n: int, rank: int) -> None:
+    """Refuse a low-rank version of an n x n matrix whose products would not fit into memory."""
+    columns = rank + POWER.extra
+    what = f"the noisy power method of rank {rank} on {n} rows"
+    check_memory(what, products=(2 * POWER.most + 2, n, columns))
 
 
 def row_scales(degrees: FloatArray, regularization: float, max_weight: float) -> FloatArray:

@@ -10,9 +10,6 @@ from dpgraph.linalg.parities import ParityBasis
 from dpgraph.privacy.call import Call, Measurement
 from dpgraph.typing import FloatArray
 
-#: Records are multiplied this many at a time.
-_CHUNK = 4096
-
 
 @dataclass(frozen=True, eq=False)
 class Statistics:
@@ -35,13 +32,12 @@ class Statistics:
 
     def sums(self, data: Any) -> FloatArray:
         """Exact sums over the (truncated) records, shape (D,)."""
-        records = read_records(data, self.schema)
+        pieces = read_records(data, self.schema)
         if self.sparsity is not None:
-            records = truncate_rows(records, self.sparsity)
+            pieces = (truncate_rows(records, self.sparsity) for records in pieces)
         if not self.conjunctions:
-            return self.basis.sums(records)
-        blocks = (records[i : i + _CHUNK].astype(np.float64) for i in range(0, len(records), _CHUNK))
-        return self.basis.product_sums(blocks)
+            return self.basis.sums(pieces)
+        return self.basis.product_sums(records.astype(np.float64) for records in pieces)
 
 
 def release_means(sums: FloatArray, statistics: Statistics, call: Call) -> tuple[FloatArray, FloatArray, float]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call
-from dpgraph.releases.answers import FLIP_LIMIT, FlippedGraph, check_response, expected_flips, release_flipped_graph
+from dpgraph.releases.answers import FlippedGraph, check_response, expected_flips, flip_limit, release_flipped_graph
 from dpgraph.releases.sweeps.core import release_usable_degrees
 from dpgraph.releases.sweeps.iteration import Core, Iteration, degree_order
 from dpgraph.releases.sweeps.one_sided import release_one_sided_sweeps
@@ -22,7 +22,7 @@ from dpgraph.typing import FloatArray
 
 def core_may_answer(epsilon: float) -> bool:
     """Whether `epsilon` leaves a core more than fair coins for answers (:func:`check_core_response` refuses others)."""
-    return expected_flips(1, _answers_share(epsilon)) < FLIP_LIMIT
+    return expected_flips(1, _answers_share(epsilon)) < flip_limit()
 
 
 def check_core_response(epsilon: float) -> None:
@@ -65,5 +65,5 @@ def response_core(degrees: FloatArray, epsilon: float, wanted: float, generator:
     sizes = np.arange(1, degrees.size + 1)
     inside = degrees[order] * np.cumsum(degrees[order]) / degrees.sum()
     each = expected_flips(2, epsilon)
-    worth = np.flatnonzero((inside >= wanted * each * sizes) & (each * sizes * (sizes - 1) / 2 <= FLIP_LIMIT))
+    worth = np.flatnonzero((inside >= wanted * each * sizes) & (each * sizes * (sizes - 1) / 2 <= flip_limit()))
     return Core(order, int(worth[-1]) + 1 if worth.size else 1)

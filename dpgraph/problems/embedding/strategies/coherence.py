@@ -10,6 +10,7 @@ from dpgraph.bounds.neighbours import EdgeNeighbours
 from dpgraph.denoise.empirical_bayes import enough_rows, posterior_basis
 from dpgraph.denoise.iterates import shrunken_degrees
 from dpgraph.graph import Graph
+from dpgraph.linalg.eigen import check_eigenpairs
 from dpgraph.privacy.call import Call
 from dpgraph.problems.embedding.strategy import SOLVER_OPTIONS, check_options, release_mean_degree
 from dpgraph.problems.options import Coherence
@@ -33,6 +34,7 @@ def check_coherence(options: Coherence, n: int, max_weight: float) -> None:
     check_options(options, n, max_weight)
     check_choice("coherence", options.coherence, ("degree-corrected", "rank"))
     check_choice("certificate", options.certificate, CERTIFICATES)
+    check_eigenpairs(n, min(check_rank(options.rank, n, options.max_rank)[-1] + 1, n))
 
 
 def release_normalized_adjacency(

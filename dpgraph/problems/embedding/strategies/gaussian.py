@@ -4,6 +4,7 @@ import numpy as np
 
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import Graph
+from dpgraph.memory import check_memory
 from dpgraph.privacy.call import Call
 from dpgraph.problems.embedding.strategy import SOLVER_OPTIONS, check_options, release_mean_degree
 from dpgraph.problems.options import Gaussian
@@ -22,6 +23,7 @@ def check_gaussian(options: Gaussian, n: int, max_weight: float) -> None:
             f"mechanism='gaussian' makes all n**2 entries noisy and is limited to n <= {DENSE_LIMIT}; got n = {n}. "
             "Use mechanism='coherence'"
         )
+    check_memory(f"noise on all entries for {n} vertices", copies=(18, n, n))
 
 
 def _run(options: Gaussian, graph: Graph, call: Call) -> PrivateNormalizedAdjacency:

@@ -5,18 +5,22 @@ Both normalise by released degrees: what an edge then moves is public, and no bo
 
 from typing import NamedTuple
 
+from dpgraph.exceptions import InvalidParameterError
 from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call
 from dpgraph.problems.embedding.strategy import SOLVER_OPTIONS, check_options, published, release_mean_degree
 from dpgraph.problems.options import NoisyPower
-from dpgraph.problems.strategy import Strategy
-from dpgraph.releases.eigenspaces.power_method import POWER_RANK, release_low_rank_adjacency
+from dpgraph.problems.strategy import Facts, Strategy
+from dpgraph.releases.eigenspaces.power_method import POWER_RANK, check_products, release_low_rank_adjacency
 from dpgraph.releases.eigenspaces.projector import check_rank
 from dpgraph.releases.eigenspaces.vector import DegreeResidual, release_degree_residual, release_leading_vector
 from dpgraph.releases.normalized import regularize
 from dpgraph.releases.totals import release_total_weight
 from dpgraph.results.adjacency import PrivateNormalizedAdjacency
 from dpgraph.tuning import EMBEDDING, RESIDUAL
+
+#: Products get most of epsilon, and need 2**-30 (:func:`~dpgraph.privacy.grid.reading_grid`).
+_LEAST_EPSILON = 2.0**-29
 
 
 class Start(NamedTuple):
@@ -48,6 +52,16 @@ def release_vector(options: NoisyPower, graph: Graph, start: Start, call: Call) 
     return published(graph, call, "noisy-power", released.degrees, tau, released.basis, released.core)
 
 
+def _check(options: NoisyPower, facts: Facts) -> None:
+    check_options(options, facts.n, facts.max_weight)
+    check_products(facts.n, check_rank(options.rank, facts.n, POWER_RANK)[-1])
+    if options.rank == 1 and facts.epsilon < _LEAST_EPSILON:
+        raise InvalidParameterError(
+            f"products of a single vector need epsilon >= {_LEAST_EPSILON:.2g}: below, their noise cannot be drawn "
+            f"exactly; got {facts.epsilon:g}"
+        )
+
+
 def _run(options: NoisyPower, graph: Graph, call: Call) -> PrivateNormalizedAdjacency:
     if options.rank == 1:
         return release_vector(options, graph, release_start(graph, call.epsilon, call), call.part(1 - first_share()))
@@ -63,7 +77,7 @@ STRATEGY = Strategy(
     NoisyPower,
     pure=lambda options: options.rank == 1,
     run=_run,
-    check=lambda options, facts: check_options(options, facts.n, facts.max_weight),
+    check=_check,
     unread=("max_rank", *SOLVER_OPTIONS),
     order=3,
 )

@@ -10,6 +10,7 @@ from dpgraph.denoise.empirical_bayes import enough_rows
 from dpgraph.denoise.message_passing import refined_eigenvectors
 from dpgraph.graph import Graph
 from dpgraph.linalg.eigen import DENSE_LIMIT
+from dpgraph.memory import check_memory
 from dpgraph.privacy.call import Call
 from dpgraph.problems.embedding.strategy import SOLVER_OPTIONS, check_options, published
 from dpgraph.problems.options import RandomizedResponse
@@ -103,6 +104,8 @@ def _leading(operator: LinearOperator, count: int, generator: np.random.Generato
 def _check(options: RandomizedResponse, facts: Facts) -> None:
     check_options(options, facts.n, facts.max_weight)
     check_response(facts.n, facts.epsilon)
+    n, count = facts.n, check_rank(options.rank, facts.n, options.max_rank)[-1]
+    check_memory(f"{count} eigenpairs of {n} vertices", vectors=(5, n, n) if 2 * count >= n else (10, n, count + 6))
 
 
 STRATEGY = Strategy(

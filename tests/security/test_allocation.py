@@ -1,0 +1,333 @@
+"""Every public fault is refused before the budget is debited: sizes beyond the memory, types, numbers too small."""
+
+import gc
+import tracemalloc
+
+import networkx as nx
+import numpy as np
+import pytest
+from scipy import sparse
+
+import dpgraph
+from dpgraph import PrivacyAccountant, strategies
+from dpgraph.exceptions import DPGraphError, InvalidParameterError, MechanismHalted, NotConvergedError
+from dpgraph.interfaces.networkx.private_graph import PrivateGraph
+from dpgraph.memory import check_memory, memory_limit
+from dpgraph.projections import Box
+from tests.privacy.registry import ENTRIES, public_private_functions
+
+FUNCTIONS = public_private_functions()
+SENSITIVITY = {"sensitivity": 1.0}
+
+
+def graph(n):
+    """A graph without edges; its vertices are announced, and take no memory."""
+    return sparse.coo_array((n, n))
+
+
+def zeros(*shape):
+    """A matrix that takes no memory."""
+    return np.broadcast_to(0.0, shape)
+
+
+#: Arguments of each public private function that announce far more than a gibibyte.
+TOO_LARGE = {
+    **{
+        name: [(graph(10**8),)]
+        for name in (
+            "private_degrees",
+            "private_degree_distribution",
+            "private_subgraph_counts",
+            "private_transitivity",
+            "private_max_bisection",
+        )
+    },
+    "private_max_cut": [
+        (graph(10**8),),
+        (zeros(10**5, 10**5),),
+        (graph(20_000), {"mechanism": strategies.Coherence(rank=20_000)}),
+        (graph(20_000), {"mechanism": strategies.NoisyPower(rank=20_000)}),
+        (graph(5000), {"mechanism": "gaussian"}),
+        (graph(5000), {"mechanism": strategies.Coherence(rank=2, projection="spectral")}),
+        (graph(20_000), {"mechanism": "randomized-response", "epsilon": 2.0}),
+    ],
+    "private_max_k_cut": [(graph(10**8), 3), (graph(10**5), 256)],
+    "private_max_2csp": [
+        (dpgraph.TwoCSP(10**4, 10**4), {}),
+        (dpgraph.TwoCSP(200, 200), {"mechanism": strategies.Coherence(rank=40_000)}),
+    ],
+    "private_communities": [(graph(10**8),), (graph(10**5), {"communities": 10**5})],
+    "private_synthetic_graph": [(graph(10**8),), (graph(10**5), {"communities": 10**400})],
+    "private_normalized_adjacency": [
+        (graph(10**8),),
+        (graph(5000), {"mechanism": "gaussian"}),
+        *(
+            (graph(20_000), {"rank": 20_000, "mechanism": mechanism, "epsilon": 12.0})
+            for mechanism in ("auto", "coherence", "noisy-power", "randomized-response")
+        ),
+    ],
+    "private_node_similarities": [(graph(10**8),), (graph(20_000), {"rank": 20_000, "epsilon": 12.0})],
+    "private_spectrum": [
+        (graph(10**8), 1),
+        (graph(20_000), 20_000),
+        (graph(20_000), 20_000, SENSITIVITY),
+        (zeros(10**5, 10**5), 1, SENSITIVITY),
+    ],
+    "private_coherence": [(graph(20_000), 19_999, SENSITIVITY), (zeros(10**5, 10**5), 1, SENSITIVITY)],
+    **{
+        name: [(graph(20_000), 20_000, SENSITIVITY), (zeros(10**5, 10**5), 1, SENSITIVITY)]
+        for name in ("private_eigenspace", "private_singular_subspace")
+    },
+    **{
+        name: [
+            (graph(20_000), 20_000, SENSITIVITY),
+            (graph(20_000), 20_000, SENSITIVITY | {"mechanism": "noisy-power"}),
+            (zeros(10**5, 10**5), 1, SENSITIVITY),
+        ]
+        for name in ("private_projector", "private_low_rank")
+    },
+    "private_covariance": [
+        (zeros(3, 2_000_000),),
+        (zeros(10**8, 10),),
+        (zeros(3, 2_000_000), {"adjacency": "add-remove", "n_records": 3}),
+    ],
+    "private_cosine_similarities": [
+        (zeros(10**6, 2), SENSITIVITY),
+        (zeros(2, 10**9), SENSITIVITY),
+        (sparse.csr_array((10**6, 10**6)), SENSITIVITY),
+    ],
+    "private_symmetric_matrix": [(zeros(10**5, 10**5), SENSITIVITY)],
+    "perturb_and_project": [(zeros(10**5, 10**5), Box(-1, 1), SENSITIVITY), (zeros(10**10), Box(-1, 1), SENSITIVITY)],
+    "private_marginals": [(sparse.coo_array((3, 10**9)), 1), (zeros(3, 4000), 2), (zeros(3, 30), 3, {"degree": 6})],
+    "private_linear_queries": [
+        (zeros(10**5, 10**5), np.ones(10**5)),
+        (sparse.coo_array((10**9, 2)), np.ones(2)),
+        (sparse.coo_array((2, 10**9)), zeros(10**9)),
+    ],
+}
+CASES = [(name, case) for name, cases in TOO_LARGE.items() for case in cases]
+
+
+def test_every_private_function_is_asked_for_too_much():
+    """Functions of the networkx backend get a graph that exists, and call one of these, or make a dense matrix."""
+    backend = {name for name, function in FUNCTIONS.items() if function.__module__.startswith("dpgraph.interfaces")}
+    assert set(TOO_LARGE) == set(FUNCTIONS) - backend
+
+
+@pytest.mark.parametrize(("name", "case"), CASES, ids=lambda part: part if isinstance(part, str) else "")
+def test_what_does_not_fit_into_memory_is_refused_before_the_debit(name, case, monkeypatch):
+    monkeypatch.setenv("DPGRAPH_MEMORY", "1GiB")
+    *arguments, options = case if isinstance(case[-1], dict) else (*case, {})
+    accountant = PrivacyAccountant(epsilon=100.0, delta=0.1)
+    if name != "private_symmetric_matrix":
+        options = {"delta": 1e-6} | options
+    tracemalloc.start()
+    try:
+        with pytest.raises(InvalidParameterError, match=r"DPGRAPH_MEMORY|fit into memory|supported"):
+            FUNCTIONS[name](*arguments, **{"epsilon": 1.0, "accountant": accountant} | options)
+        assert tracemalloc.get_traced_memory()[1] < 2**26
+    finally:
+        tracemalloc.stop()
+    assert accountant.spent == PrivacyAccountant(epsilon=100.0, delta=0.1).spent
+
+
+@pytest.mark.parametrize("spectrum", [nx.adjacency_spectrum, nx.laplacian_spectrum])
+def test_a_whole_spectrum_is_refused_before_the_debit(spectrum, monkeypatch):
+    monkeypatch.setenv("DPGRAPH_MEMORY", "1MiB")
+    accountant = PrivacyAccountant(epsilon=1.0, delta=1e-6)
+    G = PrivateGraph(nx.empty_graph(500))
+    with pytest.raises(InvalidParameterError, match="DPGRAPH_MEMORY"):
+        spectrum(G, weight=None, epsilon=1.0, delta=1e-6, accountant=accountant)
+    assert accountant.spent.epsilon == accountant.spent.delta == 0
+
+
+# --- what is listed is what is taken ------------------------------------------------------------------------------
+
+RNG = np.random.default_rng(0)
+NOISE = {"epsilon": 1.0, "rng": 0}
+SPARSE = nx.to_scipy_sparse_array(nx.gnp_random_graph(3000, 0.003, seed=1), format="csr")
+TAKEN = {
+    "covariance": lambda: dpgraph.private_covariance(RNG.normal(size=(20, 120)), **NOISE),
+    "records": lambda: dpgraph.private_covariance(RNG.normal(size=(200_000, 10)), **NOISE),
+    "similarities": lambda: dpgraph.private_cosine_similarities(
+        RNG.normal(size=(400, 3)), sensitivity=1.0, delta=1e-6, **NOISE
+    ),
+    "symmetric": lambda: dpgraph.private_symmetric_matrix(np.eye(400), sensitivity=1.0, **NOISE),
+    "projection": lambda: dpgraph.perturb_and_project(
+        np.eye(400), Box(-1, 1), sensitivity=1.0, max_iter=3, delta=1e-6, **NOISE
+    ),
+    "spectrum": lambda: dpgraph.private_spectrum(SPARSE[:500, :500], 500, delta=1e-6, **NOISE),
+    "noise on all entries": lambda: dpgraph.private_normalized_adjacency(
+        SPARSE[:800, :800], mechanism="gaussian", delta=1e-6, **NOISE
+    ),
+    "labels": lambda: dpgraph.private_max_k_cut(SPARSE[:500, :500], 200, mechanism="bounded-iterates", **NOISE),
+    "communities": lambda: dpgraph.private_communities(
+        SPARSE[:600, :600], communities=600, mechanism="bounded-iterates", **NOISE
+    ),
+}
+
+
+@pytest.mark.parametrize("what", TAKEN)
+def test_a_call_is_refused_at_half_of_what_it_takes_and_runs_at_four_times_as_much(what, monkeypatch):
+    TAKEN[what]()  # what it imports is not counted
+    gc.collect()
+    tracemalloc.start()
+    try:
+        TAKEN[what]()
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    monkeypatch.setenv("DPGRAPH_MEMORY", str(peak // 2))
+    with pytest.raises(InvalidParameterError, match="DPGRAPH_MEMORY"):
+        TAKEN[what]()
+    monkeypatch.setenv("DPGRAPH_MEMORY", str(4 * peak))
+    TAKEN[what]()
+
+
+# --- private sizes do not decide ------------------------------------------------------------------------------------
+
+
+def test_the_number_of_edges_never_decides(monkeypatch):
+    monkeypatch.setenv("DPGRAPH_MEMORY", "1MiB")
+    complete = sparse.csr_array(1 - np.eye(1500))  # takes 27 MB
+    for private in (graph(1500), complete):
+        dpgraph.private_degrees(private, epsilon=1.0)
+    for private in (graph(5000), sparse.csr_array(sparse.eye_array(5000))):
+        with pytest.raises(InvalidParameterError, match="5000 vertices"):
+            dpgraph.private_degrees(private, epsilon=1.0)
+
+
+def test_a_private_number_of_records_never_decides(monkeypatch):
+    monkeypatch.setenv("DPGRAPH_MEMORY", "1MiB")
+    few, many = np.zeros((3, 4)), np.zeros((100_000, 4))
+    for X in (few, many):
+        dpgraph.private_covariance(X, epsilon=1.0, adjacency="add-remove", n_records=100_000)
+    dpgraph.private_covariance(few, epsilon=1.0)
+    with pytest.raises(InvalidParameterError, match="records 15"):
+        dpgraph.private_covariance(many, epsilon=1.0)
+
+
+def test_marginals_of_sparse_records_take_memory_by_the_columns():
+    data = sparse.coo_array(([1.0], ([0], [5])), shape=(100_000, 200))  # 160 MB as integers
+    tracemalloc.start()
+    try:
+        found = dpgraph.private_marginals(data, 1, epsilon=1e6, rng=0)
+        assert tracemalloc.get_traced_memory()[1] < 2**26
+    finally:
+        tracemalloc.stop()
+    assert found.count == 100_000
+    assert found.table([5])[1] == pytest.approx(1.0, abs=0.1)
+
+
+def test_answers_are_not_chosen_where_they_do_not_fit(monkeypatch):
+    G = nx.to_scipy_sparse_array(nx.gnp_random_graph(400, 0.5, seed=1), format="csr")
+    assert dpgraph.private_max_cut(G, epsilon=2.0, rng=0).mechanism == "randomized-response"
+    monkeypatch.setenv("DPGRAPH_MEMORY", "1MiB")
+    assert dpgraph.private_max_cut(G, epsilon=2.0, rng=0).mechanism == "bounded-iterates"
+    accountant = PrivacyAccountant(epsilon=2.0)
+    with pytest.raises(InvalidParameterError, match="false answers"):
+        dpgraph.private_max_cut(G, epsilon=2.0, mechanism="randomized-response", accountant=accountant)
+    assert accountant.spent.epsilon == 0
+
+
+# --- the limit ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "limit"),
+    [("1000", 1000), ("8GiB", 2**33), ("0.5 GiB", 2**29), ("500MB", 5e8), ("2KiB", 2048), ("1TB", 1e12)],
+)
+def test_the_limit_is_a_number_of_bytes_with_or_without_a_unit(text, limit, monkeypatch):
+    monkeypatch.setenv("DPGRAPH_MEMORY", text)
+    assert memory_limit() == limit
+
+
+@pytest.mark.parametrize("text", ["much", "8 parsecs", "-1", "1e400GiB", "8gib", "nan", "1.2.3"])
+def test_another_limit_is_refused_and_costs_nothing(text, monkeypatch):
+    monkeypatch.setenv("DPGRAPH_MEMORY", text)
+    accountant = PrivacyAccountant(epsilon=1.0)
+    with pytest.raises(InvalidParameterError, match="DPGRAPH_MEMORY must be"):
+        dpgraph.private_degrees(graph(3), epsilon=1.0, accountant=accountant)
+    assert accountant.spent.epsilon == 0
+
+
+def test_without_a_stated_limit_it_is_a_part_of_the_machine(monkeypatch):
+    monkeypatch.delenv("DPGRAPH_MEMORY", raising=False)
+    assert 2**28 < memory_limit() < 2**46
+
+
+def test_the_refusal_lists_what_would_be_allocated(monkeypatch):
+    monkeypatch.setenv("DPGRAPH_MEMORY", "1MiB")
+    with pytest.raises(InvalidParameterError, match=r"a thing would take about 3 MiB .*first 1 MiB, second 2 MiB"):
+        check_memory("a thing", first=(2**17,), second=(2, 2**17))
+
+
+# --- types and budgets ------------------------------------------------------------------------------------------------
+
+SPARSE_TABLE = sparse.csr_array(np.eye(3))
+TEXTS, DATES = np.full((3, 3), "a"), np.full((3, 3), "2020", dtype="M8[D]")
+COMPLEX, OBJECTS = np.eye(3) * 1j, np.full((3, 3), None)
+TABLES = {"texts": TEXTS, "dates": DATES, "complex": COMPLEX, "objects": OBJECTS, "list of texts": TEXTS.tolist()}
+NEED_NUMBERS = {
+    "private_covariance": lambda X, **budget: dpgraph.private_covariance(X, **budget),
+    "private_cosine_similarities": lambda X, **budget: dpgraph.private_cosine_similarities(
+        X, sensitivity=1.0, delta=1e-6, **budget
+    ),
+    "private_symmetric_matrix": lambda X, **budget: dpgraph.private_symmetric_matrix(X, sensitivity=1.0, **budget),
+    "perturb_and_project": lambda X, **budget: dpgraph.perturb_and_project(
+        X, Box(-1, 1), sensitivity=1.0, delta=1e-6, **budget
+    ),
+    "private_linear_queries": lambda X, **budget: dpgraph.private_linear_queries(np.eye(3), X[0], **budget),
+}
+
+
+@pytest.mark.parametrize("name", NEED_NUMBERS)
+@pytest.mark.parametrize("kind", TABLES)
+def test_what_is_no_number_is_refused_before_the_debit(name, kind):
+    accountant = PrivacyAccountant(epsilon=1.0, delta=1e-6)
+    with pytest.raises(InvalidParameterError, match="real"):
+        NEED_NUMBERS[name](TABLES[kind], epsilon=1.0, accountant=accountant)
+    assert accountant.spent.epsilon == accountant.spent.delta == 0
+
+
+@pytest.mark.parametrize("name", set(NEED_NUMBERS) - {"private_cosine_similarities"})
+def test_a_sparse_array_is_refused_before_the_debit_where_a_dense_one_is_needed(name):
+    accountant = PrivacyAccountant(epsilon=1.0, delta=1e-6)
+    given = [sparse.coo_array(np.ones(3))] if name == "private_linear_queries" else SPARSE_TABLE
+    with pytest.raises(InvalidParameterError, match="dense"):
+        NEED_NUMBERS[name](given, epsilon=1.0, accountant=accountant)
+    assert accountant.spent.epsilon == accountant.spent.delta == 0
+
+
+@pytest.mark.parametrize("table", [DATES, COMPLEX, sparse.csr_array(COMPLEX)], ids=["dates", "complex", "sparse"])
+def test_marginals_refuse_types_that_are_neither_numbers_nor_texts_before_the_debit(table):
+    accountant = PrivacyAccountant(epsilon=1.0)
+    with pytest.raises(InvalidParameterError, match="column 0"):
+        dpgraph.private_marginals(table, 2, epsilon=1.0, accountant=accountant)
+    assert accountant.spent.epsilon == 0
+
+
+def test_declared_dates_have_marginals():
+    values = [np.datetime64("2020").item(), np.datetime64("2021").item()]
+    dates = np.array([values, values[::-1]], dtype="M8[D]")
+    assert dpgraph.private_marginals(dates, 2, epsilon=1.0, categories={0: values, 1: values}, rng=0).count == 2
+
+
+EXTREMES = [(1e-100, 1e-300), (1e300, 1e-300)]
+BETWEEN = [(epsilon, delta) for epsilon in (1e-30, 1e-8, 1e-3, 1e10) for delta in (1e-300, 1e-15, 0.5, 1 - 1e-15)]
+
+
+@pytest.mark.parametrize("budgets", [EXTREMES, pytest.param(BETWEEN, marks=pytest.mark.slow)], ids=["extreme", "small"])
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.label)
+def test_a_budget_that_is_too_small_for_exact_noise_is_refused_before_the_debit(entry, budgets):
+    _, data, _ = entry.pairs[0]
+    for epsilon, delta in budgets:
+        budget = {"epsilon": epsilon} if entry.pure else {"epsilon": epsilon, "delta": delta}
+        accountant = PrivacyAccountant(epsilon=1e300, delta=1 - 1e-16)
+        try:
+            entry.call(data, rng=0, accountant=accountant, **budget)
+        except (MechanismHalted, NotConvergedError):
+            continue
+        except DPGraphError:
+            assert not accountant.report().entries
+            assert accountant.spent.epsilon == accountant.spent.delta == 0

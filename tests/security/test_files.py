@@ -1,0 +1,236 @@
+"""Files made to break a reader, or to fill the memory: each is refused by an error of the package."""
+
+import gzip
+import io
+import json
+import random
+import tracemalloc
+import zipfile
+from functools import partial
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import dpgraph
+from dpgraph.datasets import read_csp, read_edgelist, read_sparse
+from dpgraph.exceptions import DatasetError, DPGraphError, InvalidParameterError
+from dpgraph.interfaces.cli import main
+from dpgraph.results.files import load_result, save_result
+
+#: Bytes that a refusal may take: the limits of the readers, with the objects that JSON makes of 8 MiB of text.
+ENOUGH = 400 * 2**20
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    """Results of several kinds with the bytes of their files."""
+    G = dpgraph.datasets.planted_cut(60, 12, -0.8, rng=0)
+    results = [
+        dpgraph.private_degrees(G, epsilon=1.0),
+        dpgraph.private_max_cut(G, epsilon=1.0),
+        dpgraph.private_communities(G, epsilon=2.0),
+        dpgraph.private_max_k_cut(G, 3, epsilon=1.0),
+        dpgraph.private_normalized_adjacency(nx.relabel_nodes(G, str), epsilon=2.0, rank=2),
+        dpgraph.private_subgraph_counts(G, epsilon=1.0),
+    ]
+    path = tmp_path_factory.mktemp("saved") / "result.npz"
+    files = []
+    for result in results:
+        save_result(result, path)
+        files.append(path.read_bytes())
+    return list(zip(results, files, strict=True))
+
+
+def equal(first, second):
+    """Whether two results hold the same values."""
+    pairs = [(value, getattr(second, name)) for name, value in vars(first).items()]
+    return all(np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b for a, b in pairs)
+
+
+def damaged(content, rng):
+    """Bytes overwritten, dropped, doubled or cut off."""
+    content, kind = bytearray(content), rng.choice(["bytes", "bytes", "drop", "double", "cut"])
+    where = rng.randrange(len(content))
+    until = where + rng.randrange(1, 40)
+    if kind == "bytes":
+        for _ in range(rng.choice([1, 2, 8])):
+            content[rng.randrange(len(content))] = rng.randrange(256)
+    elif kind == "cut":
+        del content[where:]
+    elif kind == "drop":
+        del content[where:until]
+    else:
+        content[where:where] = content[where:until]
+    return bytes(content)
+
+
+@pytest.mark.parametrize("times", [100, pytest.param(1000, marks=pytest.mark.slow)])
+def test_a_damaged_result_is_refused_by_the_packages_error_or_unchanged(saved, times, tmp_path):
+    rng, path = random.Random(times), tmp_path / "result.npz"
+    refused = 0
+    for result, content in saved:
+        for _ in range(times):
+            path.write_bytes(damaged(content, rng))
+            try:
+                loaded = load_result(path)
+            except InvalidParameterError:
+                refused += 1
+            else:
+                assert equal(result, loaded)
+    assert refused > len(saved) * times / 2
+
+
+@pytest.mark.parametrize("times", [50, pytest.param(1000, marks=pytest.mark.slow)])
+def test_a_result_whose_checksums_are_right_loads_or_is_refused(saved, times, tmp_path):
+    """Whoever rewrites a file can say anything in it, but breaks nothing."""
+    rng, path = random.Random(times), tmp_path / "result.npz"
+    for _, content in saved:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            members = {name: archive.read(name) for name in archive.namelist()}
+        for _ in range(times):
+            changed = rng.choice(list(members))
+            with zipfile.ZipFile(path, "w") as archive:
+                for name, member in members.items():
+                    archive.writestr(name, damaged(member, rng) if name == changed else member)
+            try:
+                load_result(path)
+            except DPGraphError:
+                continue
+
+
+# --- more than there is ------------------------------------------------------------------------------------------
+
+
+def peak_of(refused, error, match):
+    """Bytes that are taken until a call is refused."""
+    tracemalloc.start()
+    try:
+        with pytest.raises(error, match=match):
+            refused()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def npy_header(shape):
+    buffer = io.BytesIO()
+    np.lib.format.write_array_header_1_0(buffer, {"descr": "<f8", "fortran_order": False, "shape": shape})
+    return buffer.getvalue()
+
+
+def write_result(path, content, *, method=zipfile.ZIP_DEFLATED, **changes):
+    """The file of some degrees with other members."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(path, "w", method) as archive:
+        for name, member in (members | changes).items():
+            archive.writestr(name, member)
+
+
+def metadata(content, **fields):
+    """The metadata of a file with other fields."""
+    with np.load(io.BytesIO(content)) as archive:
+        changed = json.loads(archive["metadata"].tobytes())
+    changed["fields"] |= fields
+    return as_npy(json.dumps(changed).encode())
+
+
+def as_npy(text):
+    buffer = io.BytesIO()
+    np.save(buffer, np.frombuffer(text, dtype=np.uint8))
+    return buffer.getvalue()
+
+
+BOMBS = {
+    "5e7 labels": lambda old: {"metadata.npy": metadata(old, nodes={"range": 50_000_000})},
+    "many ranges": lambda old: {"metadata.npy": metadata(old, nodes={"tuple": [{"range": 2**19}] * 1000})},
+    "a number of 10^18": lambda old: {"metadata.npy": metadata(old, nodes={"range": 10**18})},
+    "an array of 10^12": lambda _: {"values.npy": npy_header((10**12,))},
+    "an array of 10^9 x 10^9": lambda _: {"values.npy": npy_header((10**9, 10**9)) + bytes(800)},
+    "zeros": lambda _: {"values.npy": npy_header((2 * 10**7,)) + bytes(16 * 10**7)},
+    "nested text": lambda _: {"metadata.npy": as_npy(b"[" * 10**6)},
+    "text of empty lists": lambda _: {"metadata.npy": as_npy(b"[" + b"[]," * 1_000_000 + b"0]")},
+    "long text": lambda _: {"metadata.npy": as_npy(b"[" + b"[]," * 20_000_000 + b"0]")},
+}
+
+
+@pytest.mark.parametrize("bomb", BOMBS)
+def test_a_result_that_announces_or_unpacks_to_too_much_is_refused_in_little_memory(bomb, saved, tmp_path):
+    path, (_, content) = tmp_path / "result.npz", saved[0]
+    write_result(path, content, **BOMBS[bomb](content))
+    assert path.stat().st_size < 2**20
+    assert peak_of(lambda: load_result(path), InvalidParameterError, r"result\.npz") < ENOUGH
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_only_what_is_unpacked_in_pieces_is_unpacked(method, saved, tmp_path):
+    path, (_, content) = tmp_path / "result.npz", saved[0]
+    zeros = npy_header((10**6,)) + bytes(8 * 10**6)
+    write_result(path, content, method=method, **{"values.npy": zeros})
+    with pytest.raises(InvalidParameterError, match="damaged"):
+        load_result(path)
+
+
+def test_an_array_that_is_named_often_is_unpacked_once(saved, tmp_path):
+    path, (result, content) = tmp_path / "result.npz", saved[0]
+    with np.load(io.BytesIO(content)) as archive:
+        changed = json.loads(archive["metadata"].tobytes())
+    changed["arrays"] *= 100_000
+    write_result(path, content, **{"metadata.npy": as_npy(json.dumps(changed).encode())})
+    assert equal(load_result(path), result)
+
+
+def test_a_result_that_shrinks_a_lot_is_saved_so_that_it_loads(tmp_path):
+    counts = np.zeros(2_000_000, dtype=np.int64)
+    counts[:3] = 5, 7, 9
+    privacy = dpgraph.private_degrees(nx.path_graph(3), epsilon=1.0).privacy
+    result = dpgraph.PrivateDegreeDistribution(counts, 2.0, privacy)
+    save_result(result, tmp_path / "result.npz")
+    assert equal(load_result(tmp_path / "result.npz"), result)
+
+
+def test_a_missing_result_is_the_systems_error(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        load_result(tmp_path / "none.npz")
+
+
+HEADERS = {
+    "graph.txt": ("100000000 1\n1 2 1\n", read_sparse),
+    "graph.gset": ("2000000000 0\n", partial(read_edgelist, format="gset")),
+    "variables.json": ('{"variables": 50000000, "alphabet": 2, "constraints": []}', read_csp),
+    "labels.json": ('{"variables": 2, "alphabet": 50000000, "constraints": []}', read_csp),
+}
+
+
+@pytest.mark.parametrize("name", HEADERS)
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_file_that_announces_more_than_it_holds_is_refused_in_little_memory(name, packed, tmp_path):
+    text, read = HEADERS[name]
+    path = tmp_path / (name + ".gz" * packed)
+    path.write_bytes(gzip.compress(text.encode()) if packed else text.encode())
+    assert peak_of(lambda: read(path), DatasetError, "announces more") < 2**24
+
+
+def test_a_sparse_file_may_have_many_more_vertices_than_edges(tmp_path):
+    (tmp_path / "graph.txt").write_text("100000 1\n1 2 1\n")
+    assert read_sparse(tmp_path / "graph.txt")[0].shape == (100_000, 100_000)
+
+
+@pytest.mark.parametrize("command", ["covariance", "marginals"])
+@pytest.mark.parametrize(
+    "content",
+    [
+        npy_header((10**9, 10)),
+        npy_header((2, 2)),
+        b"\x93NUMPY",
+        b"",
+        b"PK\x03\x04",
+        npy_header((2, 2)).replace(b"}", b"("),
+    ],
+)
+def test_a_damaged_table_of_numbers_is_bad_input(command, content, tmp_path, capsys):
+    path = tmp_path / "table.npy"
+    path.write_bytes(content)
+    assert main([command, str(path), "--epsilon", "1"]) == 2
+    assert "damaged" in capsys.readouterr().err

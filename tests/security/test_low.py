@@ -1,0 +1,208 @@
+"""Odd arguments and files: each ends in an error that says what is wrong, and costs nothing."""
+
+import json
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+import dpgraph
+from dpgraph import PrivacyAccountant, edge_frame, strategies
+from dpgraph.datasets import read_edgelist
+from dpgraph.datasets.writers import WRITERS, csv_text
+from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
+from dpgraph.interfaces.cli import main
+
+PATH = nx.path_graph(30)
+TINY = np.longdouble("1e-400")  # its float is 0
+
+
+# --- numbers ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(TINY == 0, reason="long doubles are doubles here")
+@pytest.mark.parametrize("delta", [TINY, np.longdouble(1e-310), 5e-324, 1e-301])
+@pytest.mark.parametrize("mechanism", ["auto", "gaussian", "laplace"])
+def test_a_delta_whose_parts_would_underflow_is_refused(delta, mechanism):
+    accountant = PrivacyAccountant(epsilon=1.0, delta=1e-6)
+    with pytest.raises(InvalidParameterError, match="at least 1e-300"):
+        dpgraph.private_degrees(PATH, epsilon=1.0, delta=delta, mechanism=mechanism, accountant=accountant)
+    assert accountant.spent.delta == accountant.spent.epsilon == 0
+
+
+@pytest.mark.parametrize("delta", [-TINY, np.longdouble(1) - np.longdouble("1e-19"), np.longdouble("nan")])
+def test_a_long_double_that_is_no_delta_is_refused(delta):
+    with pytest.raises(InvalidParameterError, match="delta must be"):
+        dpgraph.private_degrees(PATH, epsilon=1.0, delta=delta)
+
+
+def test_a_long_double_is_spent_as_the_double_next_to_it():
+    report = dpgraph.private_degrees(PATH, epsilon=1.0, delta=np.longdouble("1e-6"), mechanism="gaussian").privacy
+    assert report.delta == 1e-6
+    assert type(report.delta) is float
+
+
+RANKED = {
+    "embedding": lambda rank, **budget: dpgraph.private_normalized_adjacency(PATH, rank=rank, **budget),
+    "similarities": lambda rank, **budget: dpgraph.private_node_similarities(PATH, rank=rank, **budget),
+    "projector": lambda rank, **budget: dpgraph.private_projector(np.eye(5), rank, sensitivity=1.0, **budget),
+    "spectrum": lambda rank, **budget: dpgraph.private_spectrum(np.eye(5), rank, sensitivity=1.0, **budget),
+    "cut": lambda rank, **budget: dpgraph.private_max_cut(PATH, mechanism=strategies.NoisyPower(rank=rank), **budget),
+    "communities": lambda rank, **budget: dpgraph.private_communities(PATH, communities=rank, **budget),
+    "marginals": lambda rank, **budget: dpgraph.private_marginals(np.zeros((5, 3)), rank, **budget),
+}
+
+
+@pytest.mark.parametrize("name", RANKED)
+@pytest.mark.parametrize("rank", [np.array(1), np.array([1, 2]), np.array("auto"), np.array(["auto"]), [1], 2.0, True])
+def test_a_rank_that_is_no_integer_is_refused(name, rank):
+    accountant = PrivacyAccountant(epsilon=4.0, delta=1e-6)
+    with pytest.raises(InvalidParameterError, match="integer"):
+        RANKED[name](rank, epsilon=4.0, delta=1e-6, accountant=accountant)
+    assert accountant.spent.delta == accountant.spent.epsilon == 0
+
+
+QUERIES = {
+    "1-d": (sparse.coo_array(np.ones(3)), "two-dimensional"),
+    "1-d csr": (sparse.csr_array(np.ones(3)), "two-dimensional"),
+    "3-d": (sparse.coo_array(np.ones((2, 2, 3))), "two-dimensional"),
+    "dates": (np.full((2, 3), "2020", dtype="M8[D]"), "real numbers"),
+    "durations": (np.full((2, 3), 1, dtype="m8[s]"), "real numbers"),
+    "texts": (np.full((2, 3), "1"), "real numbers"),
+    "records": (np.zeros((2, 3), dtype=[("a", int)]), "real numbers"),
+    "complex": (sparse.csr_array(np.eye(3) * 1j), "real numbers"),
+}
+
+
+@pytest.mark.parametrize("kind", QUERIES)
+def test_queries_that_are_no_matrix_of_numbers_are_refused(kind):
+    A, words = QUERIES[kind]
+    accountant = PrivacyAccountant(epsilon=1.0)
+    with pytest.raises(InvalidParameterError, match=words):
+        dpgraph.private_linear_queries(A, np.ones(3), epsilon=1.0, accountant=accountant)
+    assert accountant.spent.epsilon == 0
+
+
+@pytest.mark.parametrize("weight", [["w"], 0, b"weight", np.array(["w"])])
+@pytest.mark.parametrize("G", [PATH, np.eye(3) * 0, edge_frame(pd.DataFrame({"source": [1], "target": [2]}), nodes=3)])
+def test_a_name_of_weights_that_is_no_text_is_refused(G, weight):
+    accountant = PrivacyAccountant(epsilon=1.0)
+    with pytest.raises(InvalidParameterError, match="weight must be the name"):
+        dpgraph.private_degrees(G, epsilon=1.0, weight=weight, max_weight=1.0, accountant=accountant)
+    assert accountant.spent.epsilon == 0
+
+
+# --- tables of edges --------------------------------------------------------------------------------------------------
+
+CALLS = pd.DataFrame({"a": ["x", "y"], "b": ["y", "z"]})
+LISTS = pd.DataFrame({"a": [[1], [2]], "b": [[2], [3]]})
+TABLES = {
+    "no table": ({"a": [1], "b": [2]}, {}, "DataFrame"),
+    "a series": (CALLS["a"], {}, "DataFrame"),
+    "None": (None, {}, "DataFrame"),
+    "one column twice": (CALLS.iloc[:, [0, 0, 1]], {}, "one column 'a'"),
+    "one column for both ends": (CALLS, {"target": "a"}, "another one"),
+    "no such column": (CALLS, {"target": "c"}, "one column 'c'"),
+    "a list of columns": (CALLS, {"source": ["a"]}, "one column"),
+    "levels of columns": (
+        CALLS.set_axis(pd.MultiIndex.from_product([["a", "b"], ["1"]])[:2], axis=1),
+        {},
+        "one column",
+    ),
+    "vertices that are lists": (CALLS, {"nodes": [[1], [2]]}, "hashable"),
+    "no vertices": (CALLS, {"nodes": None}, "iterable"),
+    "a number of vertices that is none": (CALLS, {"nodes": 3.5}, "iterable"),
+    "too many vertices": (CALLS, {"nodes": 2**31 - 1}, "DPGRAPH_MEMORY"),
+    "NaN as a vertex": (CALLS, {"nodes": ["x", float("nan")]}, "missing"),
+    "None as a vertex": (CALLS, {"nodes": ["x", None]}, "missing"),
+    "NaT as a vertex": (CALLS, {"nodes": ["x", pd.NaT]}, "missing"),
+}
+
+
+@pytest.mark.parametrize("case", TABLES)
+def test_a_bad_declaration_of_a_table_is_named(case, monkeypatch):
+    monkeypatch.setenv("DPGRAPH_MEMORY", "1GiB")
+    frame, options, words = TABLES[case]
+    with pytest.raises(InvalidParameterError, match=words):
+        edge_frame(frame, **{"nodes": "frame", "source": "a", "target": "b"} | options)
+
+
+@pytest.mark.parametrize("nodes", ["frame", [1, 2]])
+def test_ends_that_are_no_labels_are_not_quoted(nodes):
+    with pytest.raises(InvalidGraphError, match="hashable vertices") as caught:
+        edge_frame(LISTS, nodes=nodes, source="a", target="b")
+    assert caught.value.__cause__ is None
+
+
+def test_a_table_with_a_column_twice_is_refused_before_the_debit():
+    declared = edge_frame(CALLS.assign(w=1.0), nodes="frame", source="a", target="b")
+    for column, error in (("source", "'source' and 'target'"), ("w", "one column 'w'")):
+        accountant = PrivacyAccountant(epsilon=1.0)
+        doubled = pd.concat([declared, declared[[column]]], axis=1)
+        with pytest.raises(InvalidGraphError, match=error):
+            dpgraph.private_degrees(doubled, epsilon=1.0, weight="w", max_weight=1.0, accountant=accountant)
+        assert accountant.spent.epsilon == 0
+
+
+# --- files ------------------------------------------------------------------------------------------------------------
+
+FORMULAS = ("=1+1", "+cmd", "-x", "@SUM(A1)", "\tx", "\rx", "'=1+1", "=")
+HARMLESS = ("1", "-5", "+1.5e3", "a=b", "'x", "", "x-1")
+
+
+@pytest.mark.parametrize("text", FORMULAS)
+def test_a_text_that_a_spreadsheet_would_run_is_written_behind_an_apostrophe(text):
+    cells = csv_text([text], [["x", text]])
+    assert cells.count("'" + text) == 2
+
+
+@pytest.mark.parametrize("text", HARMLESS)
+def test_other_texts_and_numbers_are_written_as_they_are(text):
+    assert csv_text([text, "x"], [[text], [-1.5]]).startswith(f"{text},x\n{text},-1.5")
+
+
+def test_a_published_table_holds_no_formula(tmp_path):
+    (tmp_path / "graph.csv").write_text("source,target\n=HYPERLINK(1),b\n@c,b\n")
+    command = ["degrees", str(tmp_path / "graph.csv"), "--labels", "str", "--epsilon", "1"]
+    assert main([*command, "--output", str(tmp_path / "out.csv")]) == 0
+    written = (tmp_path / "out.csv").read_text()
+    assert "\n'=HYPERLINK(1)," in written
+    assert "\n'@c," in written
+
+
+@pytest.mark.parametrize("label", ["=x", "@c"])
+def test_a_graph_file_with_formulas_is_not_written_because_it_would_not_read_back(label, tmp_path):
+    A = sparse.csr_array(np.array([[0.0, 1.0], [1.0, 0.0]]))
+    with pytest.raises(InvalidParameterError, match=r"formula.*\.txt"):
+        WRITERS["csv"](A, [label, "b"], None)
+    (tmp_path / "graph.txt").write_text(WRITERS["txt"](A, [label, "b"], None))
+    assert set(read_edgelist(tmp_path / "graph.txt", labels=str)) == {label, "b"}
+    WRITERS["csv"](A, [-1, 2], None)
+
+
+@pytest.mark.parametrize("command", ["covariance", "marginals"])
+def test_an_entry_that_is_too_long_is_bad_input_and_not_quoted(command, tmp_path, capsys):
+    (tmp_path / "table.csv").write_text("a,b\n1," + "7" * 140_000 + "\n")
+    assert main([command, str(tmp_path / "table.csv"), "--epsilon", "1"]) == 2
+    said = capsys.readouterr().err
+    assert "131072 characters" in said
+    assert "777" not in said
+
+
+def test_a_deeply_nested_declaration_is_bad_input(tmp_path, capsys):
+    (tmp_path / "table.csv").write_text("a,b\n1,0\n")
+    (tmp_path / "values.json").write_text("[" * 100_000)
+    options = ["--categories", str(tmp_path / "values.json")]
+    assert main(["marginals", str(tmp_path / "table.csv"), "--epsilon", "1", *options]) == 2
+    assert "expected JSON" in capsys.readouterr().err
+
+
+def test_a_report_says_that_there_was_a_seed_and_not_which(tmp_path):
+    (tmp_path / "graph.txt").write_text("1 2\n2 3\n")
+    command = ["degrees", str(tmp_path / "graph.txt"), "--epsilon", "1", "--seed", "271828"]
+    assert main([*command, "--report", str(tmp_path / "report.json")]) == 0
+    report = (tmp_path / "report.json").read_text()
+    assert "271828" not in report
+    assert json.loads(report)["privacy"]["seeded"] is True
