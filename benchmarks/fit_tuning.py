@@ -31,6 +31,7 @@ from typing import Any
 
 import numpy as np
 from common import RESULTS, markdown_table
+from science import correlation, spike
 from scipy import sparse
 
 import dpgraph
@@ -190,6 +191,17 @@ def embedding(
         overlap = float(np.sum((space.T @ np.linalg.qr(factor)[0]) ** 2)) / rank
         missed = float(np.linalg.norm(best - factor @ private.core @ factor.T) / np.linalg.norm(best))
         return (overlap + 1 - min(missed, 1.0)) / 2
+
+    return run
+
+
+def spiked(n: int, m: int, epsilon: float) -> Run:
+    """Correlation with a spike in noise of 16 times the threshold, of which u is flat (n rows)."""
+
+    def run(graph: int, seed: int) -> float:
+        Y, u = spike(n, m, 16 * math.sqrt(n / m), np.random.default_rng(graph))
+        private = dpgraph.private_singular_subspace(Y, 1, sensitivity=1.0, epsilon=epsilon, delta=DELTA, rng=seed)
+        return correlation(u, private.left)
 
     return run
 
@@ -359,6 +371,9 @@ SCENARIOS: dict[str, tuple[Run, ...]] = {
     ),
     "StabilityTest.accepted_value": tuple(
         embedding(make, 0, epsilon, "coherence", DELTA) for make in BY_RANK for epsilon in (2.0, 4.0)
+    ),
+    "Power.balance_mu": tuple(
+        spiked(*shape, epsilon) for shape in ((60, 6000), (100, 1000), (600, 60)) for epsilon in (2.0, 4.0)
     ),
     "Power.least": tuple(embedding(block(300, 2, 150, 0.0), 2, epsilon, POWER, DELTA) for epsilon in (0.3, 0.6)),
     "GapTest": tuple(embedding(GAPS, 2, epsilon, GAP, DELTA) for epsilon in (1.0, 2.0, 4.0)),

@@ -2,7 +2,7 @@
 
 1. DN25a Theorem 5.12: Gaussian perturbation hardly raises the rank-r coherence.
 2. DN25a Conjectures 1.7 and 1.8: neither does the union with a random graph (adjacency, normalized adjacency).
-3. DN25a section 1.1: a single spike in the Wishart model, private projector against the noisy power method of HP14.
+3. DN25a section 1.1: a single spike in the Wishart model, the strategies for singular subspaces against HP14.
 4. DN25b Theorem 1.1: the error of private covariance in every Schatten norm grows like d**(1 + 1/p).
 5. CDEMZ24 Theorem 2.1: exponent of private cosine similarities, read off the results of ``cosine.py``.
 
@@ -37,7 +37,7 @@ Row = dict[str, object]
 DELTA = 1e-6
 
 
-def row(experiment: str, series: str, n: int, x: float, seed: int, value: float, reference: float) -> Row:
+def row(experiment: str, series: str, n: int | str, x: float, seed: int, value: float, reference: float) -> Row:
     return dict(
         zip(COLUMNS, (experiment, series, n, f"{x:.6g}", seed, f"{value:.6g}", f"{reference:.6g}"), strict=True)
     )
@@ -133,32 +133,47 @@ def correlation(u: np.ndarray, basis: np.ndarray) -> float:
     return float(np.linalg.norm(np.linalg.qr(basis)[0].T @ u))
 
 
+#: Sizes, and strengths of the spike: without a gap the spectrum of the large one takes long.
+SPIKES = {
+    (100, 1000): (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0),
+    (300, 3000): (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0),
+    (100, 20_000): (8.0, 16.0, 32.0),
+}
+#: Estimators of the package, by their ``mechanism=``; "auto" is what a call without one runs.
+SUBSPACES = {"default (products)": "auto", "projectors (DN25a)": "projector", "Gaussian noise": "gaussian"}
+
+
+def subspace_correlation(Y: np.ndarray, u: np.ndarray, epsilon: float, seed: int, mechanism: str) -> float:
+    """Correlation of u with the released left singular vector, 0 where the call halts."""
+    budget = {"sensitivity": 1.0, "epsilon": epsilon, "delta": DELTA, "rng": seed}
+    try:
+        return correlation(u, dpgraph.private_singular_subspace(Y, 1, mechanism=mechanism, **budget).left)
+    except dpgraph.MechanismHalted:
+        return 0.0
+
+
 def wishart(quick: bool) -> Iterator[Row]:
     """Correlation with the spike; x is its strength over the threshold sqrt(n/m) of all algorithms.
 
-    Neighbours differ by at most 1 in one entry. The power method gets its number of steps sigma_1/(sigma_1 -
+    Neighbours differ by at most 1 in one entry. The published power method gets its number of steps sigma_1/(sigma_1 -
     sigma_2) ln n from the exact spectrum, which it should not see, and counts with both of its directions.
     """
-    for n, m in ((100, 1000), (300, 3000))[: 1 if quick else None]:
+    for (n, m), strengths in list(SPIKES.items())[: 1 if quick else None]:
+        size = f"{n} x {m}"
         for seed in range(2 if quick else 3):
-            for x in (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0):
+            for x in strengths:
                 Y, u = spike(n, m, x * math.sqrt(n / m), np.random.default_rng(seed))
                 exact, values, _ = svds(Y, k=2, v0=np.ones(n))
-                yield row("wishart", "not private", n, x, seed, correlation(u, exact[:, 1:]), 1.0)
+                yield row("wishart", "not private", size, x, seed, correlation(u, exact[:, 1:]), 1.0)
                 steps = min(math.ceil(values[1] / (values[1] - values[0]) * math.log(n)), 200)
                 embedding = sparse.block_array([[None, sparse.csr_array(Y)], [sparse.csr_array(Y.T), None]]).tocsr()
                 for epsilon in (1.0, 4.0):
-                    try:
-                        private = dpgraph.private_singular_subspace(
-                            Y, 1, sensitivity=1.0, epsilon=epsilon, delta=DELTA, rng=seed
-                        )
-                        found = correlation(u, private.left)
-                    except dpgraph.MechanismHalted:
-                        found = 0.0
-                    yield row("wishart", f"DN25a, eps {epsilon:g}", n, x, seed, found, 1.0)
+                    for series, mechanism in SUBSPACES.items():
+                        found = subspace_correlation(Y, u, epsilon, seed, mechanism)
+                        yield row("wishart", f"{series}, eps {epsilon:g}", size, x, seed, found, 1.0)
                     noise = np.random.default_rng(seed)
                     _, iterate = noisy_power_method(embedding, 1, epsilon, DELTA, noise, steps=steps)
-                    yield row("wishart", f"HP14, eps {epsilon:g}", n, x, seed, correlation(u, iterate[:n]), 1.0)
+                    yield row("wishart", f"HP14, eps {epsilon:g}", size, x, seed, correlation(u, iterate[:n]), 1.0)
 
 
 # --- 4: Schatten norms -----------------------------------------------------------------------------------------------
@@ -217,12 +232,13 @@ def coherence_table(rows: Sequence[dict[str, str]]) -> str:
 
 def wishart_table(rows: Sequence[dict[str, str]]) -> str:
     own = select(rows, experiment="wishart")
-    lines = []
+    lines, strengths = [], sorted({float(r["x"]) for r in own})
     for n in distinct(own, "n"):
         for series in distinct(own, "series"):
             x, mean, half = curve(select(own, n=n, series=series))
-            lines.append([n, series, *(f"{m:.2f} ± {h:.2f}" for m, h in zip(mean, half, strict=True))])
-    return markdown_table(["n", "estimator", *(f"x = {v:g}" for v in x)], lines)
+            cells = {v: f"{m:.3f} ± {h:.3f}" for v, m, h in zip(x, mean, half, strict=True)}
+            lines.append([n, series, *(cells.get(v, "") for v in strengths)])
+    return markdown_table(["n x m", "estimator", *(f"x = {v:g}" for v in strengths)], lines)
 
 
 def schatten_table(rows: Sequence[dict[str, str]]) -> str:
@@ -311,15 +327,15 @@ def plot_wishart(rows: Sequence[dict[str, str]]) -> Figure:
     own = select(rows, experiment="wishart")
     sizes = distinct(own, "n")
     figure, axes = panels(len(sizes))
-    styles = ("k-o", "C0-o", "C1--s", "C2-o", "C3--s")
+    series = distinct(own, "series")
+    estimators = list(dict.fromkeys(name.partition(", eps")[0] for name in series))
     for axis, n in zip(axes, sizes, strict=True):
-        for series, style in zip(distinct(own, "series"), styles, strict=True):
-            x, mean, half = curve(select(own, n=n, series=series))
-            axis.errorbar(x, mean, half, fmt=style, markersize=4, label=series)
+        for name in series:
+            x, mean, half = curve(select(own, n=n, series=name))
+            color, line = estimators.index(name.partition(", eps")[0]), "--" if name.endswith("eps 1") else "-"
+            axis.errorbar(x, mean, half, fmt=f"C{color}{line}o", markersize=4, label=name)
         axis.axvline(1.0, color="grey", linestyle=":", label="threshold without privacy")
-        axis.set(
-            xscale="log", xlabel="spike strength / sqrt(n/m)", ylim=(-0.03, 1.03), title=f"n = {n}, m = {10 * int(n)}"
-        )
+        axis.set(xscale="log", xlabel="spike strength / sqrt(n/m)", ylim=(-0.03, 1.03), title=f"n x m = {n}")
     axes[0].set_ylabel("correlation with the spike")
     axes[-1].legend(fontsize=7)
     return figure

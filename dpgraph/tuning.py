@@ -212,6 +212,8 @@ class Power:
     # And if mu is below this over (root mean square of the two largest degrees)/(root mean square of all); > 0
     flat: float = 2.8
     refinements: int = 3  # Projections onto the last estimate in the end
+    # From this mu on both sides of a rectangular matrix are scaled nearer to each other; > 0
+    balance_mu: float = 0.5
 
 
 @dataclass(frozen=True)

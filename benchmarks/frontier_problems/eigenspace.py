@@ -148,7 +148,7 @@ def problem() -> Problem:
                 reason="many false answers at small epsilon",
                 uses="epsilon",
             ),
-            "private_projector (DN25a)": Mechanism(partial(projector, mechanism="coherence")),
+            "private_projector (DN25a)": Mechanism(partial(projector, mechanism="projector")),
             "private_projector, noisy power": Mechanism(partial(projector, mechanism="noisy-power")),
             "noisy power, as published (HP14)": Mechanism(published_noisy_power),
             "DN25a to the letter": Mechanism(letter, tier=2, largest=DENSE, runs=10),
@@ -165,6 +165,7 @@ def problem() -> Problem:
             "scale it back by the noisy degrees; how far that is from the space of the adjacency matrix is part of it. "
             "Their rows are denoised (empirical Bayes). Auto is noisy power or randomized response, by n, rank, "
             "epsilon, delta and what degrees say, privately.",
+            "`private_projector` takes noisy power by default for a given rank.",
             "The noisy power method as published returns twice as many dimensions as asked for, which makes its angle "
             "smaller; no mechanism here is told the true rank from private data.",
         ),

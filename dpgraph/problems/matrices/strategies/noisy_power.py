@@ -7,6 +7,7 @@ from dpgraph.problems.matrices.strategy import Asked, Factors
 from dpgraph.problems.options import NoisyPower
 from dpgraph.problems.strategy import Strategy
 from dpgraph.releases.eigenspaces.power_method import POWER_RANK, release_low_rank_matrix
+from dpgraph.tuning import POWER
 
 
 def _run(_options: NoisyPower, opened: MatrixCall, matrix: Matrix, asked: Asked) -> Factors:
@@ -16,9 +17,11 @@ def _run(_options: NoisyPower, opened: MatrixCall, matrix: Matrix, asked: Asked)
         Q, B = release_low_rank_matrix(matrix, rank, neighbours, opened.call, signed=asked.signed)
         return Factors(Q, Q, np.abs(np.diag(B)), B)
     n, m = opened.shape
-    # The noise of a product is the same on both sides. Iterates of n rows are sqrt(m/n) times as long as those of m
-    # rows: with these factors, halfway to equal lengths, either side gets less noise from the other.
-    factors = (np.array([n, m]) / max(n, m)) ** 0.25
+    # The noise of a product is proportional to the longest rows of both halves of the iterate, and those of the shorter
+    # side are about sqrt(m/n) times as long. Factors that leave (m/n)**(1/4) of it take noise from the shorter side,
+    # and add little to the longer one, unless iterates are mostly noise.
+    balance = 0.25 if opened.call.mu >= POWER.balance_mu else 0.0
+    factors = (np.array([n, m]) / max(n, m)) ** balance
     S, rows = opened.symmetric(matrix), np.repeat(factors, (n, m))
     Q, B = release_low_rank_matrix(S, 2 * rank, neighbours, opened.call, rows=rows)
     (left, above), (right, below) = np.linalg.qr(Q[:n]), np.linalg.qr(Q[n:])
