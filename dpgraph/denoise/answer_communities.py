@@ -101,7 +101,8 @@ def _significant(excesses: Excesses, rng: np.random.Generator, *, least: int = 0
 
 def _clusters(points: FloatArray, rng: np.random.Generator) -> IntArray:
     """One cluster more than there are coordinates."""
-    return kmeans2(points, points.shape[1] + 1, minit="++", missing="warn", seed=rng)[1].astype(np.int64)
+    labels = kmeans2(points, points.shape[1] + 1, minit="++", missing="warn", seed=rng)[1]
+    return np.asarray(labels, dtype=np.int64)
 
 
 def _moved(excesses: Excesses, labels: IntArray, rng: np.random.Generator) -> tuple[IntArray, float]:
