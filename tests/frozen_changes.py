@@ -20,7 +20,8 @@ PRODUCTS = "products of several columns are at least 6 at every start, as those 
 RULE = "auto of an embedding: the residual decides for one vector; for more, answers up to twice the noise of products, else a bit says if degrees are uneven or fewer than 10 sqrt(2 r)/mu"
 
 CHANGED = {
-    r"(synthetic graph\(|command line\(\) line=synthesize )": "two sweeps are not equal, more is spent on degrees, the degree distribution is smoothed",
+    r"(synthetic graph\(|command line\(\) line=synthesize )": "two sweeps are not equal, rows of large degree read each other twice and learn their degrees so, more is spent on degrees, the degree distribution is smoothed",
+    r"(private_communities\(weighted 80\) epsilon=8 |command line\(\) line=communities planted-bisection --output labels.csv --epsilon 2 )": "communities of answers of a core are divided again, where a part stands out of the noise inside",
     r"private_normalized_adjacency\((few|uneven|regular|clique|hubs|heavy|random) \d+\) mechanism=auto rank=1 epsilon=3 ": RULE,
     r"private_normalized_adjacency\((few|uneven|regular) 400\) mechanism=auto rank=2 epsilon=(2|3) ": RULE,
     r"private_normalized_adjacency\((clique 150|random 120)\) mechanism=auto rank=2 epsilon=(0.3|1) ": RULE,
