@@ -23,7 +23,8 @@ POSTERIOR = "posterior means of rows are summed in another order: last digits, a
 
 CHANGED = {
     r"sos.lasserre\(unary\) degree=4": "up to 80 rows are solved by interior points, which are more accurate",
-    r"(synthetic graph\(|command line\(\) line=synthesize )": "two sweeps are not equal, more is spent on degrees, the degree distribution is smoothed",
+    r"(synthetic graph\(|command line\(\) line=synthesize )": "two sweeps are not equal, rows of large degree read each other twice and learn their degrees so, more is spent on degrees, the degree distribution is smoothed",
+    r"(private_communities\(weighted 80\) epsilon=8 |command line\(\) line=communities planted-bisection --output labels.csv --epsilon 2 )": "communities of answers of a core are divided again, where a part stands out of the noise inside",
     r"private_normalized_adjacency\((few|uneven|regular|clique|hubs|heavy|random) \d+\) mechanism=auto rank=1 epsilon=3 ": RULE,
     r"private_normalized_adjacency\((few|uneven|regular) 400\) mechanism=auto rank=2 epsilon=(2|3) ": RULE,
     r"private_normalized_adjacency\((clique 150|random 120)\) mechanism=auto rank=2 epsilon=(0.3|1) ": RULE,

@@ -216,7 +216,7 @@ def rows_without_a_label_are_counted(monkeypatch):
     def guessed(run, block, seen, *arguments):
         guess = seen.copy()
         guess[~seen.any(axis=1), 0] = 1.0
-        choose(run, block, guess, *arguments)
+        return choose(run, block, guess, *arguments)
 
     monkeypatch.setattr(community_sweeps._Run, "_choose", guessed)
 

@@ -9,6 +9,7 @@ import pytest
 from scipy import sparse
 
 import dpgraph
+from dpgraph.denoise.answer_communities import Excesses, communities_of_answers
 from dpgraph.denoise.louvain import louvain
 from dpgraph.denoise.modularity import BlockWeights, largest_groups, merge_labels, modularity
 from dpgraph.exceptions import BudgetExceededError, InvalidGraphError, InvalidParameterError
@@ -248,6 +249,23 @@ def test_no_move_of_one_vertex_or_community_gains_after_louvain():
     for a in range(labels.max() + 1):
         for b in range(a):
             assert g.modularity(np.where(labels == a, b, labels).tolist(), weights="weight") <= value + 1e-12
+
+
+def test_a_small_community_of_answers_is_seen_inside_the_group_it_was_put_into():
+    sizes, flip, found = np.array([200, 150, 20, 20, 20, 20]), 0.2, 0
+    block, gain = np.repeat(np.arange(6), sizes), 1 / (1 - 2 * flip)
+    rates = np.where(np.equal.outer(block, block), np.where(sizes > 20, 0.5, 0.8)[block], 0.003)
+    for seed in range(10):
+        edges, lies = (
+            np.triu(np.random.default_rng((seed, i)).random(rates.shape) < rate, 1)
+            for i, rate in enumerate((rates, flip))
+        )
+        answers, degrees = (edges ^ lies) | (edges ^ lies).T, (edges | edges.T).sum(axis=0, dtype=float)
+        std = gain * math.sqrt(flip * (1 - flip))
+        excesses = Excesses(sparse.csr_array(gain * answers), gain * flip, std, 1.0, degrees, float(degrees.sum()), 1.0)
+        labels = communities_of_answers(excesses, np.random.default_rng(seed))
+        found += len({int(np.bincount(labels[block == b]).argmax()) for b in range(6)})
+    assert found >= 42  # eigenvectors of all rows alone find 34 of 60
 
 
 def test_communities_beyond_the_largest_are_one():

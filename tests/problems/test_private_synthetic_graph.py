@@ -6,6 +6,7 @@ import pytest
 
 import dpgraph
 from dpgraph.denoise.block_model import draw_graph, fit_density
+from dpgraph.denoise.degree_readings import Reading, edges_counted
 from dpgraph.denoise.degree_tails import degree_counts
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.linalg.subgraphs import Subgraphs
@@ -151,3 +152,22 @@ def test_a_row_that_was_hardly_seen_keeps_its_released_degree():
         degrees.learn(rows, counted, part=0.1, variance=4.0, w=1.0)
         learnt.append(degrees.values[0])
     assert learnt[0] > 150 > 120 > learnt[1] > 100
+
+
+def test_two_passes_tell_how_many_edges_a_row_has_by_its_community():
+    rng, n, scale, passes = np.random.default_rng(0), 600, 4.0, []
+    labels, place, sums = np.sort(rng.integers(0, 6, n)), rng.permutation(n), np.zeros(n)
+    edges = np.triu(rng.random((n, n)) < np.where(np.equal.outer(labels, labels), 0.6, 0.02), 1)
+    A, member = (edges | edges.T).astype(float), np.eye(6)[labels]
+    degrees, weights = A.sum(axis=1), member.T @ A @ member
+    weights[np.diag_indices(6)] /= 2
+    for places in (place, -place):
+        counts = (A * (places[:, None] > places)) @ member + rng.laplace(0, scale, (n, 6))
+        order, variance = np.argsort(places)[:, None], 2 * scale**2
+        passes.append([Reading(rows, counts[rows], variance, labels[rows]) for rows in order])
+        sums += counts.sum(axis=1)
+    counted, part, variance = edges_counted(passes, degrees, labels, weights)
+    assert np.allclose(part, 1, atol=0.05)  # an edge is seen in one pass or in the other
+    error = np.mean((counted - degrees) ** 2)
+    assert error < 0.6 * np.mean((sums - degrees) ** 2)  # labels that hold few neighbours are little but noise
+    assert 0.7 < error / np.mean(variance) < 1.4

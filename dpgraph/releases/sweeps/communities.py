@@ -27,6 +27,7 @@ from tqdm import tqdm
 
 from dpgraph.bounds import sensitivity
 from dpgraph.denoise.answer_communities import Excesses, communities_of_answers
+from dpgraph.denoise.degree_readings import Reading, edges_counted
 from dpgraph.denoise.modularity import BlockWeights, merge_labels
 from dpgraph.graph import Graph
 from dpgraph.privacy.call import Call
@@ -41,6 +42,8 @@ from dpgraph.typing import FloatArray, IntArray
 _LARGEST_SCALE = 1e150
 #: Rows that have seen less than this part of all degrees choose by what they knew before.
 _LEAST_WEIGHT = 1e-3
+
+_Number = float | FloatArray
 
 
 @dataclass(frozen=True)
@@ -80,6 +83,7 @@ def release_communities(
     if shares.first is not None:
         schedule = replace(schedule, sweeps=min(schedule.sweeps, 2), first=shares.first)
     for_sweeps = call.part(1 - shares.degrees - schedule.sweeps * for_blocks)
+    released = replace(degrees, values=degrees.values.copy(), variance=degrees.variance.copy(), dispersion=0.0)
     run = _Run(graph, degrees, for_sweeps, schedule, shares.core_best)
     for sweep in tqdm(range(schedule.sweeps), desc="sweeps", disable=not progress):
         run.sweep(sweep)
@@ -89,6 +93,12 @@ def release_communities(
         most, margin = (communities or n, 0.0) if last else (n, COMMUNITIES.merge_margin)
         groups, weights = merge_labels(weights, resolution, least=communities or 1, most=most, margin=margin)
         run.merge(groups)
+    if len(run.passes) == 2:  # one of them alone has hardly seen the neighbours of the rows that come first
+        between = np.maximum(weights.symmetric, 0.0)
+        counted, part, variance = edges_counted(run.passes, degrees.values, run.labels, between)
+        rows = np.flatnonzero(part)
+        released.learn(rows, counted[rows], part[rows], variance[rows], graph.max_weight * (1 - part[rows]))
+        degrees.values[rows] = released.values[rows]
     return ReleasedCommunities(run.labels, weights, degrees.values)
 
 
@@ -134,9 +144,10 @@ class _Degrees:
         typical = math.sqrt(max(float(np.mean(noisy**2)) - std**2, mean**2))
         return cls(values, np.full(values.size, variance), mean, typical, dispersion)
 
-    def learn(self, rows: IntArray, counted: FloatArray, part: float, variance: float, w: float) -> FloatArray:
+    def learn(self, rows: IntArray, counted: FloatArray, part: _Number, variance: _Number, w: _Number) -> FloatArray:
         """Learn from noisy counts of the edges of rows to vertices that hold this part of all degrees.
 
+        Which edges these are is a matter of chance, with the variance of w times the number of edges that are expected.
         Returns posterior means of what was counted.
         """
         values, left = self.values[rows], self.variance[rows]
@@ -210,13 +221,14 @@ class _Run:
         self.count = schedule.labels
         self.known = np.zeros((2, n, self.count))
         self.excesses: Excesses | None = None
+        self.passes: list[list[Reading]] = []
 
     def sweep(self, sweep: int) -> None:
         """Set all rows for this sweep's share of the budget."""
         if sweep == 0 and self.answers:
             self._ask_core()
         elif sweep == 0 and self.core.size:
-            self._set(self.core.rows, np.zeros_like(self.known[0]), self._open(sweep, core=True), side=0)
+            self._set_core()
         rows, side = self.core.others, sweep % 2
         seen, law = np.zeros((self.graph.n_vertices, self.count)), self._open(sweep)
         if side:
@@ -228,12 +240,28 @@ class _Run:
             seen[self.core.rows, self.labels[self.core.rows]] = 1.0
             self._set(rows, seen, law, side=side)
 
+    def _set_core(self) -> None:
+        """Set the rows of the core by each other, once, or forwards and then back if sweeps are unequal."""
+        calls = [self.schedule.part(self.call, side) for side in (0, 1)] if self.schedule.first else [self.call]
+        for side, call in enumerate(calls):
+            rows, seen = self.core.rows[:: -1 if side else 1], np.zeros_like(self.known[0])
+            self.passes.append([])
+            self._set(rows, seen, self._open(0, core=call), side=side, readings=self.passes[side])
+        self.known = np.stack([self.known.sum(axis=0), np.zeros_like(self.known[0])])
+
     def _ask_core(self) -> None:
         """Set the rows of the core by answers about all of their pairs."""
         rows, degrees = self.core.rows, self.degrees.values
         flipped = release_flipped_graph(self.graph, self.call, core=self.core)
-        product, total = (lambda X: flipped.gain * flipped.sums(X)), float(degrees.sum())
-        self.excesses = Excesses(product, flipped.std, degrees[rows], total, self.schedule.resolution)
+        self.excesses = Excesses(
+            flipped.gain * flipped.adjacency,
+            flipped.gain * flipped.flip,
+            flipped.std,
+            flipped.max_weight,
+            degrees[rows],
+            float(degrees.sum()),
+            self.schedule.resolution,
+        )
         self.labels[rows] = communities_of_answers(self.excesses, self.call.generator)
         self.count = max(int(self.labels[rows].max()) + 1, self.schedule.communities)
         self.known = np.zeros((2, self.graph.n_vertices, self.count))
@@ -266,11 +294,11 @@ class _Run:
         self.labels, self.count = groups[self.labels], int(groups.max()) + 1
         self.known = self.known @ np.eye(self.count)[groups]
 
-    def _open(self, sweep: int, *, core: bool = False) -> "_Law":
+    def _open(self, sweep: int, *, core: Call | None = None) -> "_Law":
         """Enter a sweep in the ledger, or what the rows of the core read of each other."""
         sweeps, w, unit = self.schedule.sweeps, self.graph.max_weight, self.graph.weight_unit
         chooses = sweep == sweeps - 1 and not core
-        call = self.call if core else self.schedule.part(self.call, sweep)
+        call = core or self.schedule.part(self.call, sweep)
         pairs = self.core.pairs if core else self.core.other_pairs
         bound = sensitivity.label_counts(w)
         step = grid_step(bound / call.epsilon, unit, bits=LAPLACE_BITS)
@@ -280,18 +308,33 @@ class _Run:
         scale = call.scale(name, bound, law="noisy maximum" if chooses else "Laplace", pairs=pairs)
         return _Law(scale, min(scale, _LARGEST_SCALE) ** 2, step, chooses)
 
-    def _set(self, rows: IntArray, seen: FloatArray, law: "_Law", *, side: int, apart: bool = False) -> None:
-        """Set rows one after another by the labels that are `seen`, and add them to these; `apart`, in the end only."""
+    def _set(
+        self,
+        rows: IntArray,
+        seen: FloatArray,
+        law: "_Law",
+        *,
+        side: int,
+        apart: bool = False,
+        readings: list[Reading] | None = None,
+    ) -> None:
+        """Set rows one after another by the labels that are `seen`, and add them to these; `apart`, in the end only.
+
+        What they count is added to the `readings`.
+        """
         weight, totals = self.degrees.values, self.degrees.values @ seen
         for block in row_blocks(rows):
+            counts = np.zeros((block.size, self.count))
             if totals.any():  # otherwise counts are zero whatever the data
-                self._choose(block, seen, totals, law, side)
+                counts = self._choose(block, seen, totals, law, side)
+            if readings is not None:
+                readings.append(Reading(block, counts, 2 * law.variance, self.labels[block]))
             if not apart:
                 seen[block, self.labels[block]] = 1.0
                 totals += np.bincount(self.labels[block], weights=weight[block], minlength=self.count)
 
-    def _choose(self, block: IntArray, seen: FloatArray, totals: FloatArray, law: "_Law", side: int) -> None:
-        """Labels of a block by its private counts and by what is known of its other side."""
+    def _choose(self, block: IntArray, seen: FloatArray, totals: FloatArray, law: "_Law", side: int) -> FloatArray:
+        """Labels of a block by its private counts and by what is known of its other side; returns released counts."""
         exact, other = self.graph.multiply_rows(block, seen), self.known[1 - side, block]
         unit, w = self.graph.weight_unit, self.graph.max_weight
         shares, part = totals / totals.sum(), float(totals.sum() / self.degrees.values.sum())
@@ -300,10 +343,11 @@ class _Run:
             says = expected / (law.variance + COMMUNITIES.sampling * w * expected)
             public = other / says[:, None] - self.schedule.resolution * np.outer(expected, shares)
             self.labels[block] = self.call.noise.noisy_argmax(exact, law.step, law.scale, public=public)
-            return
+            return np.zeros_like(exact)
         counts = self.call.noise.laplace_on_grid(exact, unit, law.scale)
         number = self.degrees.learn(block, counts.sum(axis=1), part, 2 * self.count * law.variance, w)
         says = expected / (2 * law.variance + COMMUNITIES.sampling * w * expected)
         excess = counts - self.schedule.resolution * np.outer(number, shares)
         self.known[side, block] = says[:, None] * excess
         self.labels[block] = np.argmax(self.known[side, block] + other, axis=1)
+        return counts
