@@ -249,7 +249,8 @@ class Residual:
     large: float = 0.08  # A residual is large if it is above large + margin (standard deviation of its noise); > 0
     margin: float = 0.75  # Standard deviations; >= 0
     clear: float = 0.08  # |Ah|^2 is not asked for if the noise of the residual would be above this; > 0
-    sparse: float = 4.5  # Only a small group can be found if w sqrt(n)/epsilon is above this many average degrees; > 0
+    sparse: float = 2.5  # Only a small group can be found if w sqrt(n)/epsilon is above this many average degrees; > 0
+    concentrated: float = 2.0  # And the quotient, which is the average in even graphs, above this many; > 1
     findable: float = 1.5  # And from this epsilon on it often is; > 0
 
     @property

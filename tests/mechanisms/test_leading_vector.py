@@ -13,7 +13,7 @@ from dpgraph.privacy.call import open_call
 from dpgraph.privacy.noise import noise_source
 from dpgraph.privacy.relation import Edge
 from dpgraph.releases.eigenspaces.power_method import release_low_rank_adjacency
-from dpgraph.releases.eigenspaces.vector import DegreeResidual, release_leading_vector
+from dpgraph.releases.eigenspaces.vector import DegreeResidual, release_degree_residual, release_leading_vector
 
 FLAT = 1e9  # so much regularization that every vertex is normalised alike
 
@@ -70,6 +70,17 @@ def test_an_accountant_pays_no_delta_even_where_the_residual_of_the_degrees_deci
     assert private.privacy.entries[1].name == "squared length of degrees"
     assert sum(entry.epsilon for entry in private.privacy.entries) == pytest.approx(4.0, rel=0.011)
     assert (accountant.spent.epsilon, accountant.spent.delta) == (pytest.approx(4.0), 0.0)
+
+
+@pytest.mark.parametrize(("group", "degree", "epsilon", "is_large"), [(0, 6, 2.5, False), (100, 5, 3.5, True)])
+def test_in_a_sparse_graph_the_vector_is_hidden_unless_degrees_are_even(group, degree, epsilon, is_large):
+    G = nx.fast_gnp_random_graph(6000, degree / 6000, seed=0)
+    G.add_edges_from(nx.gnp_random_graph(group, 0.5, seed=0).edges)
+    graph = open_graph(G).read()
+    mean = float(graph.degrees().mean())
+    for seed in range(10):
+        call = open_call(epsilon=epsilon, noise=noise_source(seed), **BUDGET)
+        assert release_degree_residual(graph, mean, call).is_large == is_large
 
 
 def test_with_hardly_any_noise_it_finds_the_eigenvector_and_its_eigenvalue():

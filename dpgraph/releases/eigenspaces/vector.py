@@ -68,7 +68,9 @@ def release_degree_residual(graph: Graph, mean_degree: float, call: Call) -> Deg
     quotient = max(value / length, 0.0)
     if not quotient:
         return DegreeResidual(0.0, False)
-    if epsilon >= RESIDUAL.findable and w * math.sqrt(n) > RESIDUAL.sparse * epsilon * max(mean_degree, w):
+    mean = max(mean_degree, w)
+    spread_is_lost = w * math.sqrt(n) > RESIDUAL.sparse * epsilon * mean
+    if epsilon >= RESIDUAL.findable and spread_is_lost and quotient > RESIDUAL.concentrated * mean:
         return DegreeResidual(quotient, True)
     limit = RESIDUAL.limit * quotient
     of_squares = sensitivity.clipped_product(w, limit)
