@@ -140,7 +140,7 @@ SPIKES = {
     (100, 20_000): (8.0, 16.0, 32.0),
 }
 #: Estimators of the package, by their ``mechanism=``; "auto" is what a call without one runs.
-SUBSPACES = {"default (products)": "auto", "projectors (DN25a)": "projector", "Gaussian noise": "gaussian"}
+SUBSPACES = {"default (products)": "auto", "projectors (DN25a)": "coherence", "Gaussian noise": "gaussian"}
 
 
 def subspace_correlation(Y: np.ndarray, u: np.ndarray, epsilon: float, seed: int, mechanism: str) -> float:

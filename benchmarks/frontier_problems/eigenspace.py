@@ -148,7 +148,7 @@ def problem() -> Problem:
                 reason="many false answers at small epsilon",
                 uses="epsilon",
             ),
-            "private_projector (DN25a)": Mechanism(partial(projector, mechanism="projector")),
+            "private_projector (DN25a)": Mechanism(partial(projector, mechanism="coherence")),
             "private_projector, noisy power": Mechanism(partial(projector, mechanism="noisy-power")),
             "noisy power, as published (HP14)": Mechanism(published_noisy_power),
             "DN25a to the letter": Mechanism(letter, tier=2, largest=DENSE, runs=10),

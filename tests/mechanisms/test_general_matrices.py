@@ -33,7 +33,7 @@ def test_noisy_power_recovers_spikes_of_both_signs_and_answers_without_a_gap():
 
 def test_eigenspace_follows_the_order_of_eigenvalues_not_of_sizes():
     A = U @ np.diag([600.0, -900.0]) @ U.T
-    for mechanism in ("projector", "noisy-power", "gaussian"):
+    for mechanism in ("coherence", "noisy-power", "gaussian"):
         budget = {"sensitivity": 1.0, "epsilon": 4.0, "delta": 1e-6, "rng": 0, "mechanism": mechanism}
         largest = dpgraph.private_eigenspace(A, 1, **budget)
         smallest = dpgraph.private_eigenspace(A, 1, which="smallest", **budget)
@@ -73,7 +73,7 @@ FUNCTIONS = ("private_projector", "private_low_rank", "private_eigenspace", "pri
 def test_a_matrix_without_gap_halts_the_projector_and_not_what_auto_takes(function):
     call = getattr(dpgraph, function)
     with pytest.raises(dpgraph.MechanismHalted) as halt:
-        call(np.eye(50), 2, mechanism="projector", **BUDGET)
+        call(np.eye(50), 2, mechanism="coherence", **BUDGET)
     assert halt.value.stage == "gap"
     assert call(np.eye(50), 2, **BUDGET).privacy.epsilon == 1.0
 
@@ -88,14 +88,14 @@ def test_auto_takes_products_for_a_given_rank_and_a_projector_where_a_rank_or_a_
 
     assert "power iteration 1" in lines(2)
     assert lines(2) == lines(2, certificate="gap-and-coherence") == lines(2, mechanism=dpgraph.strategies.NoisyPower())
-    assert {"spectrum", "projector"} <= lines("auto") == lines("auto", mechanism="projector")
+    assert {"spectrum", "projector"} <= lines("auto") == lines("auto", mechanism="coherence")
     stable = lines(2, certificate="stability")
     assert stable == lines(2, mechanism=dpgraph.strategies.Projector(certificate="stability"))
     assert "steps to instability 1" in stable
     assert {line.partition(" ")[0] for line in lines("auto", mechanism="gaussian")} == {"matrix"}
 
 
-@pytest.mark.parametrize("mechanism", ["auto", "projector", "noisy-power", "gaussian"])
+@pytest.mark.parametrize("mechanism", ["auto", "coherence", "noisy-power", "gaussian"])
 def test_every_strategy_finds_flat_singular_vectors_of_a_wide_matrix(mechanism):
     left, right = np.ones(40) / np.sqrt(40), np.repeat([1.0, -1.0], 150) / np.sqrt(300)
     budget = BUDGET | {"epsilon": 4.0, "mechanism": mechanism}
@@ -108,7 +108,7 @@ def test_every_strategy_finds_flat_singular_vectors_of_a_wide_matrix(mechanism):
 def test_noise_on_left_and_right_projectors_does_not_grow_with_the_other_side():
     # Noise on the whole embedding, with 20,060 rows, left a cosine of 0.1.
     u, v = np.ones(60) / np.sqrt(60), np.ones(20_000) / np.sqrt(20_000)
-    found = dpgraph.private_singular_subspace(40 * np.outer(u, v), 1, mechanism="projector", **BUDGET | {"epsilon": 8})
+    found = dpgraph.private_singular_subspace(40 * np.outer(u, v), 1, mechanism="coherence", **BUDGET | {"epsilon": 8})
     assert abs(u @ found.left[:, 0]) > 0.98
 
 
@@ -117,12 +117,12 @@ def test_what_a_strategy_does_not_read_is_refused_before_the_budget_is_debited()
     budget = {"sensitivity": 1.0, "epsilon": 1.0, "delta": 1e-6, "accountant": accountant}
     A = np.diag([np.nan, 1.0, 0.0])
     for options, message in (
-        ({"mechanism": "noisy-power", "certificate": "stability"}, "read by mechanism='projector' only"),
+        ({"mechanism": "noisy-power", "certificate": "stability"}, "read by mechanism='coherence' only"),
         ({"mechanism": dpgraph.strategies.NoisyPower(denoise=False)}, "denoise"),
         ({"mechanism": dpgraph.strategies.Projector(certificate="gap")}, "certificate"),
         (
             {"mechanism": "randomized-response"},
-            "mechanism must be one of 'auto', 'projector', 'noisy-power', 'gaussian'",
+            "mechanism must be one of 'auto', 'coherence', 'noisy-power', 'gaussian'",
         ),
     ):
         with pytest.raises(dpgraph.InvalidParameterError, match=message):

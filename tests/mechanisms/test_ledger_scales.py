@@ -12,7 +12,7 @@ from dpgraph.privacy.noise import NoiseSource
 G = nx.gnp_random_graph(60, 0.5, seed=1)
 M = 400 * np.outer(np.ones(60), np.ones(60)) / 60
 
-PROJECTOR = {"sensitivity": 1.0, "delta": 1e-6, "mechanism": "projector", "rng": 0}
+PROJECTOR = {"sensitivity": 1.0, "delta": 1e-6, "mechanism": "coherence", "rng": 0}
 CALLS = {
     "degrees": lambda: dpgraph.private_degrees(G, epsilon=1.0, delta=1e-6, mechanism="gaussian", rng=0),
     "degrees, Laplace": lambda: dpgraph.private_degrees(G, epsilon=1.0, mechanism="laplace", rng=0),

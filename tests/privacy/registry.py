@@ -372,7 +372,7 @@ ENTRIES: tuple[Entry, ...] = (
         "private_projector",
         matrix_neighbours(),
         poisoned_matrix(),
-        options={"rank": 3, "mechanism": "projector"},
+        options={"rank": 3, "mechanism": "coherence"},
         private="A",
     ),
     Entry(
@@ -394,7 +394,7 @@ ENTRIES: tuple[Entry, ...] = (
         "private_low_rank",
         matrix_neighbours(),
         poisoned_matrix(),
-        options={"rank": 2, "mechanism": "projector"},
+        options={"rank": 2, "mechanism": "coherence"},
         private="A",
     ),
     Entry(
@@ -414,8 +414,8 @@ ENTRIES: tuple[Entry, ...] = (
     *(
         Entry("private_eigenspace", matrix_neighbours(), poisoned_matrix(), options={"rank": 1} | options, private="A")
         for options in (
-            {"mechanism": "projector"},
-            {"which": "smallest", "mechanism": "projector"},
+            {"mechanism": "coherence"},
+            {"which": "smallest", "mechanism": "coherence"},
             {"which": "smallest", "mechanism": "noisy-power"},
         )
     ),
@@ -429,7 +429,7 @@ ENTRIES: tuple[Entry, ...] = (
             epsilon=audited_at(options),
         )
         for options in (
-            {"mechanism": "projector"},
+            {"mechanism": "coherence"},
             {"certificate": "stability"},
             {"mechanism": "noisy-power"},
             {"mechanism": "gaussian"},
@@ -439,7 +439,7 @@ ENTRIES: tuple[Entry, ...] = (
         "private_singular_subspace",
         flat_matrix_neighbours,
         poisoned_matrix(),
-        options={"rank": 1, "mechanism": "projector"},
+        options={"rank": 1, "mechanism": "coherence"},
         private="A",
     ),
     Entry(

@@ -13,7 +13,7 @@ n = 750  # more than LAPACK decomposes
 SPREAD = np.full((n, n), 500.0 / n)
 GRAPH = dpgraph.datasets.planted_cut(n, 200, -0.8, rng=0)
 MATRIX = {"sensitivity": 1.0, "epsilon": 20.0}
-PROJECTOR = MATRIX | {"mechanism": "projector"}
+PROJECTOR = MATRIX | {"mechanism": "coherence"}
 
 CALLS = {
     "spectrum of a matrix": lambda delta, **o: dpgraph.private_spectrum(SPREAD, 2, delta=delta, **MATRIX, **o),

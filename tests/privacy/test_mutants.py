@@ -60,7 +60,7 @@ LABELS = entry_of("private_max_k_cut", mechanism="bounded-iterates", delta=0.0, 
 ADJACENCY = entry_of("private_normalized_adjacency", mechanism="gaussian")
 SPECTRAL = entry_of("private_normalized_adjacency", mechanism="coherence", rank=2)
 SPECTRUM = entry_of("private_spectrum", k=3)
-SINGULAR = entry_of("private_singular_subspace", rank=1, mechanism="projector")
+SINGULAR = entry_of("private_singular_subspace", rank=1, mechanism="coherence")
 SINGULAR_PRODUCTS = entry_of("private_singular_subspace", mechanism="noisy-power")
 ANSWERS = entry_of("private_max_cut", mechanism="randomized-response")
 POWER = entry_of("private_normalized_adjacency", mechanism="noisy-power")

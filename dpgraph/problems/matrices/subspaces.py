@@ -56,12 +56,12 @@ def private_projector(  # noqa: PLR0913
     max_rank : int, default 8
         Largest rank considered by "auto".
     mechanism : str or options object, default "auto"
-        "noisy-power" (averaged products with public iterates, HP14: needs no gap and never halts), "projector" (the
+        "noisy-power" (averaged products with public iterates, HP14: needs no gap and never halts), "coherence" (the
         paper's, which may halt) or "gaussian" (noise on all entries, DTTZ14; at most 5000**2 of them). "auto" is
-        "noisy-power" if `rank` is a number, and else "projector", which chooses one. Or an object of
+        "noisy-power" if `rank` is a number, and else "coherence", which chooses one. Or an object of
         :mod:`dpgraph.strategies`.
     certificate : {"gap-and-coherence", "stability"}
-        The option of "projector" (:class:`~dpgraph.strategies.Projector`); another one than the default makes "auto"
+        The option of "coherence" (:class:`~dpgraph.strategies.Projector`); another one than the default makes "auto"
         take that strategy.
     accountant, rng
         As for :func:`~dpgraph.private_max_cut`.
@@ -75,7 +75,7 @@ def private_projector(  # noqa: PLR0913
     InvalidGraphError, InvalidParameterError, BudgetExceededError
         Bad input; the accountant refuses.
     MechanismHalted
-        "projector" certified no eigenspace to be stable (stage ``"gap"``).
+        "coherence" certified no eigenspace to be stable (stage ``"gap"``).
 
     Notes
     -----
@@ -129,7 +129,7 @@ def private_eigenspace(  # noqa: PLR0913
     Returns
     -------
     PrivateSubspace
-        Its `spectrum` is that of the shifted matrix, for "projector".
+        Its `spectrum` is that of the shifted matrix, for "coherence".
 
     Raises
     ------
@@ -138,7 +138,7 @@ def private_eigenspace(  # noqa: PLR0913
 
     Notes
     -----
-    *Guarantee.* (epsilon, delta)-DP. For "projector" the matrix is shifted by a private upper bound on its spectral
+    *Guarantee.* (epsilon, delta)-DP. For "coherence" the matrix is shifted by a private upper bound on its spectral
     norm, which makes the order of its eigenvalues that of their absolute values. The norm has sensitivity
     `sensitivity`, and a shift does not change A - A'. The other strategies need no shift, and release what they release
     for :func:`private_projector`.
@@ -252,7 +252,7 @@ def private_singular_subspace(  # noqa: PLR0913
 
     Notes
     -----
-    *Guarantee.* (epsilon, delta)-DP. For "projector", both projectors together move by at most
+    *Guarantee.* (epsilon, delta)-DP. For "coherence", both projectors together move by at most
     2 sensitivity kappa / (gap - sensitivity), with kappa the larger of both coherences
     (:func:`dpgraph.bounds.spectra.singular_projectors`); each gets noise of its own. For "noisy-power", the products
     A Q_2 and A' Q_1 with public Q_1 and Q_2 together move by at most `sensitivity` times the root of the sum of the
@@ -314,11 +314,11 @@ def _chosen(mechanism: Any, certificate: Certificate, rank: Rank) -> tuple[Strat
     On the tables of eigenspaces no other strategy is better than products at any epsilon (docs/frontier.md).
     """
     check_choice("certificate", certificate, CERTIFICATES)
-    asked = replace(MATRICES["projector"].defaults, certificate=certificate)
-    given = asked != MATRICES["projector"].defaults
-    strategy, options = MATRICES.take(mechanism, "projector" if given or isinstance(rank, str) else "noisy-power")
-    if given and options not in (MATRICES["projector"].defaults, asked):
+    asked = replace(MATRICES["coherence"].defaults, certificate=certificate)
+    given = asked != MATRICES["coherence"].defaults
+    strategy, options = MATRICES.take(mechanism, "coherence" if given or isinstance(rank, str) else "noisy-power")
+    if given and options not in (MATRICES["coherence"].defaults, asked):
         raise InvalidParameterError(
-            f"certificate={certificate!r} is read by mechanism='projector' only; leave it out, or use that mechanism"
+            f"certificate={certificate!r} is read by mechanism='coherence' only; leave it out, or use that mechanism"
         )
     return strategy, asked if given else options

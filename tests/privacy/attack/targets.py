@@ -108,7 +108,7 @@ def _applies(entry: Entry, knob: str) -> bool:
     if knob == "coherence" and entry.function == "private_normalized_adjacency":
         return entry.options.get("mechanism") == "coherence"
     if knob == "certificate" and entry.function in REGISTRIES and REGISTRIES[entry.function]({}) is MATRICES:
-        return entry.options.get("mechanism") == "projector"
+        return entry.options.get("mechanism") == "coherence"
     return knob in inspect.signature(entry.code).parameters or knob in options_of(entry.function, entry.options)
 
 

@@ -68,7 +68,7 @@ def _shifted(matrix: Matrix, norm: float, call: Call) -> Matrix:
 
 
 STRATEGY = Strategy(
-    "projector",
+    "coherence",
     Projector,
     pure=lambda _: False,
     run=_run,
