@@ -12,18 +12,22 @@ again, as long as the modularity rises.
 """
 
 import math
+import warnings
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import sparse
+from scipy import linalg, sparse
 from scipy.cluster.vq import kmeans2
-from scipy.sparse.linalg import LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from dpgraph.tuning import COMMUNITIES
 from dpgraph.typing import FloatArray, IntArray
 
 #: Fewer rows are not divided again.
 _LEAST_DIVIDED = 8
+#: Eigenvectors of so many rows are computed from a dense matrix.
+_DENSE = 200
 
 
 @dataclass(frozen=True)
@@ -92,16 +96,29 @@ def _divided(excesses: Excesses, labels: IntArray, rng: np.random.Generator) -> 
 def _significant(excesses: Excesses, rng: np.random.Generator, *, least: int = 0) -> FloatArray:
     """Eigenvectors times eigenvalues, of those above the edge of the noise; at least so many."""
     n = excesses.degrees.size
-    operator = LinearOperator((n, n), matvec=lambda x: excesses.with_groups(x.reshape(-1, 1)).ravel(), dtype=np.float64)
-    values, vectors = eigsh(operator, min(COMMUNITIES.most_vectors, n - 2), which="LA", v0=rng.standard_normal(n))
+    values, vectors = _leading(excesses, min(COMMUNITIES.most_vectors, n - 2), rng.standard_normal(n))
     kept = values > COMMUNITIES.above_noise * 2 * excesses.std * math.sqrt(n)
     kept[values.size - least :] = True  # eigenvalues increase
     return np.asarray(vectors[:, kept] * values[kept])
 
 
+def _leading(excesses: Excesses, count: int, start: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The algebraically largest eigenvalues, increasing, and their eigenvectors."""
+    n = start.size
+    operator = LinearOperator((n, n), matvec=lambda x: excesses.with_groups(x.reshape(-1, 1)).ravel(), dtype=np.float64)
+    if n > _DENSE:
+        with suppress(ArpackError):  # of a matrix with few distinct eigenvalues: rows without any answer
+            values, vectors = eigsh(operator, count, which="LA", v0=start)
+            return values, vectors
+    values, vectors = linalg.eigh(excesses.with_groups(np.eye(n)), subset_by_index=(n - count, n - 1))
+    return values, vectors
+
+
 def _clusters(points: FloatArray, rng: np.random.Generator) -> IntArray:
     """One cluster more than there are coordinates."""
-    labels = kmeans2(points, points.shape[1] + 1, minit="++", missing="warn", seed=rng)[1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a cluster may stay empty
+        labels = kmeans2(points, points.shape[1] + 1, minit="++", missing="warn", seed=rng)[1]
     return np.asarray(labels, dtype=np.int64)
 
 

@@ -297,3 +297,13 @@ def test_a_result_survives_a_file(tmp_path):
     assert again.communities == found.communities
     assert np.array_equal(again.labels, found.labels)
     assert again.privacy == found.privacy
+
+
+@pytest.mark.parametrize("n", [60, 300])
+@pytest.mark.parametrize("blocks", [0, 2])
+def test_answers_with_few_distinct_eigenvalues_have_communities_too(n, blocks):
+    answers = np.kron(np.eye(2), np.ones((n // 2, n // 2))) - np.eye(n) if blocks else np.zeros((n, n))
+    degrees = np.ones(n)
+    excesses = Excesses(sparse.csr_array(answers), 0.0, 0.01, 1.0, degrees, float(n), 1.0)
+    labels = communities_of_answers(excesses, np.random.default_rng(0))
+    assert not blocks or len({*labels[: n // 2]}) == len({*labels[n // 2 :]}) == 1
