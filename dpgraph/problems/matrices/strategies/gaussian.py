@@ -24,7 +24,7 @@ def _check(_: Gaussian, shape: tuple[int, int]) -> None:
 def _run(_options: Gaussian, opened: MatrixCall, matrix: Matrix, asked: Asked) -> Factors:
     dense = matrix.toarray() if sparse.issparse(matrix) else matrix
     l2, symmetric = opened.neighbours.frobenius, not opened.rectangular
-    noisy, std = opened.call.release(Measurement("matrix", dense, l2=l2, symmetric=symmetric, error=0.0))
+    noisy, std = opened.call.release(Measurement("matrix", dense, l2=l2, symmetric=symmetric))
     if symmetric:
         basis, values, spectrum = leading_eigenvectors(noisy, std, opened.ranks, signed=asked.signed)
         return Factors(basis, basis, spectrum, np.diag(values))
