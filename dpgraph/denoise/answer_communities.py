@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import sparse
 from scipy.cluster.vq import kmeans2
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
@@ -110,8 +110,8 @@ def _leading(excesses: Excesses, count: int, start: FloatArray) -> tuple[FloatAr
         with suppress(ArpackError):  # of a matrix with few distinct eigenvalues: rows without any answer
             values, vectors = eigsh(operator, count, which="LA", v0=start)
             return values, vectors
-    values, vectors = linalg.eigh(excesses.with_groups(np.eye(n)), subset_by_index=(n - count, n - 1))
-    return values, vectors
+    values, vectors = np.linalg.eigh(excesses.with_groups(np.eye(n)))  # LAPACK's search for some pairs fails on ties
+    return values[-count:], vectors[:, -count:]
 
 
 def _clusters(points: FloatArray, rng: np.random.Generator) -> IntArray:

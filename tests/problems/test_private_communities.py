@@ -307,3 +307,9 @@ def test_answers_with_few_distinct_eigenvalues_have_communities_too(n, blocks):
     excesses = Excesses(sparse.csr_array(answers), 0.0, 0.01, 1.0, degrees, float(n), 1.0)
     labels = communities_of_answers(excesses, np.random.default_rng(0))
     assert not blocks or len({*labels[: n // 2]}) == len({*labels[n // 2 :]}) == 1
+
+
+def test_groups_without_an_answer_have_communities_whatever_their_size():
+    for n in range(8, 60):
+        excesses = Excesses(sparse.csr_array((n, n)), 0.001, 0.01, 1.0, np.zeros(n), 51.0, 1.0)
+        assert communities_of_answers(excesses, np.random.default_rng(0)).shape == (n,)
