@@ -129,7 +129,11 @@ def test_the_seven_notebooks_of_the_documentation_are_there():
     ]
 
 
-@pytest.mark.parametrize("name", NOTEBOOKS)
+#: These take half a minute, the others a few seconds.
+LONG = {"embedding_facebook", "max_cut_frontier", "scheduling_csp"}
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n in LONG)) for n in NOTEBOOKS])
 def test_a_notebook_runs_and_every_cell_shows_what_it_shows_in_the_repository(name):
     """On the real graphs if they are at hand, as when the committed outputs were made (`make notebooks`)."""
     path = REPOSITORY / "examples" / f"{name}.ipynb"

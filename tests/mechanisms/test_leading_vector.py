@@ -37,7 +37,7 @@ def sine(A, released):
     return np.sqrt(max(1 - float(exact @ released.basis[:, 0]) ** 2, 0.0))
 
 
-@pytest.mark.parametrize("name", ["fb100-Caltech36", "fb100-Rice31", "wiki-Vote"])
+@pytest.mark.parametrize("name", [pytest.param("fb100-Rice31", marks=pytest.mark.slow), "fb100-Caltech36", "wiki-Vote"])
 @pytest.mark.parametrize("epsilon", [1.0, pytest.param(4.0, marks=pytest.mark.slow)])
 def test_it_is_closer_to_the_truth_than_gaussian_products(name, epsilon, graphs_dir):
     A, _ = dpgraph.datasets.read_sparse(graphs_dir / f"{name}.txt.gz")

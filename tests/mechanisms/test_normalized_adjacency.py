@@ -119,7 +119,8 @@ def test_randomized_response_refuses_what_would_not_fit_before_the_budget_is_tou
     assert accountant.spent.epsilon == 0.0
 
 
-@pytest.mark.parametrize("rank", [1, pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("rank", [1, 2])
 def test_averaged_products_beat_the_last_product_on_a_real_graph(rank, graphs_dir, monkeypatch):
     name = "email-Eu-core.txt.gz" if rank == 1 else "fb100-Swarthmore42.txt.gz"
     A, _ = dpgraph.datasets.read_sparse(graphs_dir / name)

@@ -187,6 +187,7 @@ def test_the_default_is_pure_and_reads_rows_together_where_it_pays(function):
     assert {line.mechanism for line in laplace.privacy.entries} == {"Laplace"}
 
 
+@pytest.mark.slow
 def test_a_planted_cut_is_found_where_separate_laplace_noise_often_misses_it():
     G = dpgraph.datasets.planted_cut(2000, 50, -0.4, rng=5)
     shares = {}

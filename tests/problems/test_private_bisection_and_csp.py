@@ -146,7 +146,7 @@ def test_a_graph_with_an_unbalanced_best_cut_is_still_halved(mechanism):
     assert dpgraph.evaluate.cut_value(nx.star_graph(60), half.partition) in (30, 31)
 
 
-@pytest.mark.parametrize("adjacency", ["label-edge", "constraint"])
+@pytest.mark.parametrize("adjacency", [pytest.param("label-edge", marks=pytest.mark.slow), "constraint"])
 def test_a_planted_assignment_is_found_from_every_random_start(adjacency):
     # From a random start the iterates settle on the other two labels about every second time; then the hidden one
     # is the candidate of smallest fields.

@@ -321,6 +321,7 @@ def test_an_audit_does_not_refute_the_guarantee_and_refutes_half_the_noise(mecha
     assert certified() > 1.0
 
 
+@pytest.mark.slow
 def test_an_audit_sees_the_private_trace_through_shrinkage(monkeypatch):
     monkeypatch.setattr(covariance, "_LEAST_SHARE", 0.95)  # else the trace gets too little for an audit to see
     monkeypatch.setattr(covariance, "_LARGEST_SHARE", 0.95)

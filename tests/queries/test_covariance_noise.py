@@ -90,6 +90,7 @@ def test_auto_takes_the_exact_law_of_least_expected_squared_error(d, epsilon, de
     assert choose_noise("auto", moments, epsilon, delta).strategy.name == min(sizes, key=sizes.get)
 
 
+@pytest.mark.slow
 def test_replaced_numbers_get_laplace_noise_for_one_over_n_and_replaced_vectors_less_than_before():
     """Root mean squares of the noise for n = epsilon = 1: 2.83, 6.00 and 9.80 before the larger trace was charged."""
     errors = []

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import networkx as nx
 import numpy as np
+import pytest
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
+@pytest.mark.slow
 def test_cut_queries_beat_independent_noise(capsys):
     numbers = runpy.run_path(str(EXAMPLES / "cut_queries.py"))["main"](1.0)
     assert numbers["error"] < 1.3 * numbers["expected"] < numbers["plain"] / 2

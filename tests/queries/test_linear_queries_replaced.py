@@ -118,6 +118,7 @@ def test_the_factorization_for_differences_agrees_with_cvxpy(seed):
     assert found.gap <= 1e-5
 
 
+@pytest.mark.slow
 def test_the_noise_has_the_covariance_that_the_result_states():
     A, x = (np.random.default_rng(0).random((5, 8)) < 0.5).astype(float), np.arange(8.0)
     for mechanism in SHAPES:

@@ -343,6 +343,7 @@ def test_the_projection_never_does_harm_at_any_noise(epsilon, options):
         assert table_rmse(result, data) <= 1.3 * result.expected_rmse
 
 
+@pytest.mark.slow
 def test_three_way_marginals_of_forty_attributes_gain_a_factor_of_five():
     data = clustered(40, 1000, seed=1)
     result = private_marginals(data, 3, rng=0, tol=1e-2, **BUDGET)
