@@ -104,9 +104,12 @@ class Graphs:
     @cached_property
     def eigen(self) -> tuple[np.ndarray, np.ndarray]:
         """Absolute eigenvalues, decreasing, and eigenvectors in the same order."""
-        values, vectors = np.linalg.eigh(self.matrix)
+        one_graph = self.weights.strides[0] == 0  # repeated, beside each of its neighbours
+        values, vectors = np.linalg.eigh(self.matrix[:1] if one_graph else self.matrix)
         order = np.argsort(-np.abs(values), axis=1)
-        return np.take_along_axis(np.abs(values), order, 1), np.take_along_axis(vectors, order[:, None, :], 2)
+        sizes, vectors = np.take_along_axis(np.abs(values), order, 1), np.take_along_axis(vectors, order[:, None, :], 2)
+        k, n = len(self.weights), values.shape[1]
+        return np.broadcast_to(sizes, (k, n)), np.broadcast_to(vectors, (k, n, n))
 
     def coherence(self, corrected: bool) -> np.ndarray:
         """kappa_D (or kappa) of every rank: column r - 1 belongs to rank r."""
