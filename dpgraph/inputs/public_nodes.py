@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import networkx as nx
     import pandas as pd
 
+#: Words for the vertices that are there, in a graph, a file or a table: each is good for all three.
+_WORDS = ("sorted", "file", "frame")
 #: Positions are 32-bit integers in a matrix.
 MAX_VERTICES = 2**31
 
@@ -85,7 +87,7 @@ def with_public_nodes(G: nx.Graph, nodes: Iterable[Hashable] | int | Literal["so
 def edge_frame(
     frame: pd.DataFrame,
     *,
-    nodes: Iterable[Hashable] | int | Literal["frame"],
+    nodes: Iterable[Hashable] | int | Literal["frame", "file", "sorted"],
     source: str = "source",
     target: str = "target",
 ) -> pd.DataFrame:
@@ -96,7 +98,7 @@ def edge_frame(
     frame : pandas.DataFrame
         One row for each edge. It is not changed.
     nodes : iterable of hashable, int or "frame"
-        As for :func:`with_public_nodes`, with ``"frame"`` in place of ``"sorted"``.
+        As for :func:`with_public_nodes`; ``"frame"``, ``"file"`` and ``"sorted"`` mean the same.
     source, target : str
         Columns of the ends of an edge.
 
@@ -148,9 +150,9 @@ def edge_frame(
 
 
 def public_labels(nodes: Iterable[Hashable] | int | str, word: str) -> tuple[Hashable, ...] | None:
-    """The vertices that an argument ``nodes=`` declares; None for `word`, which stands for those that are there."""
+    """The vertices that an argument ``nodes=`` declares; None for a word that stands for those that are there."""
     if isinstance(nodes, str):
-        if nodes == word:
+        if nodes in _WORDS:
             return None
         raise InvalidParameterError(f'nodes must be "{word}", a number or an iterable of vertices; got {nodes!r}')
     if isinstance(nodes, (int, np.integer)):
