@@ -41,6 +41,11 @@ def results():
     yield dpgraph.private_node_similarities(G, **BUDGET)
     yield dpgraph.private_marginals(np.eye(4, dtype=int), 2, **BUDGET)
     yield dpgraph.private_linear_queries(np.eye(4), np.full(4, 9), **BUDGET)
+    yield dpgraph.private_communities(G, epsilon=4.0, rng=0)
+    yield dpgraph.private_degree_distribution(G, epsilon=1.0, rng=0)
+    yield dpgraph.private_synthetic_graph(G, epsilon=4.0, rng=0)
+    yield dpgraph.private_subgraph_counts(G, ("edge", "triangle"), epsilon=1.0, rng=0)
+    yield dpgraph.private_transitivity(G, epsilon=1.0, rng=0)
     yield dpgraph.max_cut(G, rng=0)
     yield dpgraph.max_2csp(instance, rng=0)
     yield dpgraph.project_nonnegative_spectral_ball(low_rank)
@@ -61,6 +66,39 @@ def test_the_text_is_short_and_a_table_for_notebooks_is_escaped(result):
     if hasattr(result, "privacy"):
         assert result.privacy.entries[0].name in html
         assert "SEEDED" in html
+
+
+def test_pictures_show_published_values_with_a_caption():
+    for name in ("PrivateCommunities", "PrivateDegrees", "PrivateDegreeDistribution", "PrivateSpectrum"):
+        html = RESULTS[name]._repr_html_()
+        caption, heights = RESULTS[name]._bars()
+        assert html.count("M") >= html.split("<path")[1].split("/>")[0].count("v-") == min(len(heights), 60)
+        assert f"<figcaption>{caption}" in html
+
+
+def test_tables_of_marginals_are_labelled_and_all_of_them_survive_a_file(tmp_path):
+    pd = pytest.importorskip("pandas")
+    data = pd.DataFrame({"sex": ["f", "m"] * 40, "vote": ["a", "b", "c", "c"] * 20}).astype("category")
+    result = dpgraph.private_marginals(data, 2, **BUDGET)
+    frame = result.to_frame(["vote", "sex"])
+    assert (frame.index.name, list(frame.index), list(frame.columns)) == ("vote", ["a", "b", "c"], ["f", "m"])
+    np.testing.assert_array_equal(frame.to_numpy(), result.table(["vote", "sex"]))
+    assert list(result.to_frame("vote").columns) == ["count"]
+    save_result(result, tmp_path / "tables.npz")
+    loaded = load_result(tmp_path / "tables.npz")
+    for columns, table in result.tables().items():
+        np.testing.assert_array_equal(loaded.table(columns), table)
+
+
+def test_an_estimate_from_a_file_has_its_counts_and_intervals(tmp_path):
+    result = RESULTS["PrivateEstimate"]
+    save_result(result, tmp_path / "estimate.npz")
+    loaded = load_result(tmp_path / "estimate.npz")
+    assert (loaded.value, loaded.interval(), loaded.counts.counts) == (
+        result.value,
+        result.interval(),
+        result.counts.counts,
+    )
 
 
 def test_labels_of_vertices_are_shown_escaped():
