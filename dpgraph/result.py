@@ -15,12 +15,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpgraph.extras import require
+from dpgraph.typing import FloatArray
 
 if TYPE_CHECKING:
     import pandas as pd
 
 #: Lines of a table that a notebook shows.
 _SHOWN = 5
+#: All whole numbers up to this are floats.
+_EXACT = 2.0**53
 #: Bars of its picture.
 _BARS = 60
 
@@ -70,6 +73,12 @@ class TableResult(Result):
         """
         frame: pd.DataFrame = require("pandas").DataFrame(dict(self.columns()))
         return frame
+
+
+def whole(values: FloatArray) -> list[Any]:
+    """Released numbers for a table: Python integers where all are whole, as counts without weights are."""
+    integral = bool(np.all(np.abs(values) < _EXACT)) and bool(np.all(values == np.rint(values)))
+    return list((values.astype(np.int64) if integral else values).tolist())
 
 
 def _brief(value: Any) -> str:

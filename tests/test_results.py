@@ -2,6 +2,7 @@
 
 import dataclasses
 import pickle
+import warnings
 
 import networkx as nx
 import numpy as np
@@ -99,6 +100,25 @@ def test_an_estimate_from_a_file_has_its_counts_and_intervals(tmp_path):
         result.interval(),
         result.counts.counts,
     )
+
+
+def test_degrees_without_weights_are_whole_in_tables_and_weighted_ones_are_not():
+    G = nx.Graph([("a", "b", {"weight": 0.5}), ("b", "c", {"weight": 0.3})])
+    counted = dpgraph.private_degrees(G, epsilon=1.0, rng=0)
+    assert all(type(degree) is int for degree in [*counted.columns()["degree"], *counted.as_dict().values()])
+    weighted = dpgraph.private_degrees(G, epsilon=1.0, weight="weight", max_weight=0.7, rng=0)
+    assert weighted.columns()["degree"] == weighted.values.tolist()
+    assert not all(value.is_integer() for value in weighted.values)
+
+
+def test_a_covariance_names_its_max_norm_and_warns_where_records_were_shortened():
+    rows = np.random.default_rng(0).normal(size=(4000, 3))
+    with pytest.warns(UserWarning, match="max_norm=0.5"):
+        short = dpgraph.private_covariance(rows, max_norm=0.5, epsilon=4.0, rng=0)
+    assert "max_norm=0.5" in repr(short)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        dpgraph.private_covariance(rows, max_norm=6.0, epsilon=4.0, rng=0)
 
 
 def test_labels_of_vertices_are_shown_escaped():
