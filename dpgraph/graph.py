@@ -45,7 +45,11 @@ class WeightGrid:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Graph:
-    """Symmetric weighted graph without self-loops, in compressed sparse rows."""
+    """Symmetric weighted graph without self-loops, in compressed sparse rows.
+
+    Releases read it by its methods, and by `adjacency` where they need the whole matrix: a graph on a cluster
+    (:class:`~dpgraph.distributed.graph.DistributedGraph`) answers them too.
+    """
 
     adjacency: sparse.csr_array  # float64, shape (n, n), symmetric, zero diagonal, no explicit zeros
     nodes: tuple[Hashable, ...]  # in the caller's own order
@@ -75,6 +79,10 @@ class Graph:
         """Weighted degrees, shape ``(n,)``."""
         return np.asarray(self.adjacency.sum(axis=1), dtype=np.float64).ravel()
 
+    def edge_counts(self) -> IntArray:
+        """Number of edges at each vertex, whatever they weigh."""
+        return np.asarray(np.diff(self.adjacency.indptr))
+
     def multiply(self, block: FloatArray) -> FloatArray:
         """Product of the adjacency matrix with an array of shape ``(n,)`` or ``(n, k)``."""
         return np.asarray(self.adjacency @ block)
@@ -82,6 +90,13 @@ class Graph:
     def multiply_rows(self, rows: IntArray, block: FloatArray) -> FloatArray:
         """Rows ``rows`` of the product of the adjacency matrix with an ``(n, k)`` array."""
         return np.asarray(self.adjacency[rows] @ block)
+
+    def expect(self, rows: IntArray) -> None:
+        """Take note that these rows are about to be multiplied, a few at a time, in this order."""
+
+    def within(self, rows: IntArray) -> sparse.csr_array:
+        """The matrix of the edges between some vertices, in their order."""
+        return self.adjacency[rows][:, rows]
 
 
 def is_weighted(weight: str | None, max_weight: float = 1.0, *, counted: bool = False) -> bool:

@@ -39,7 +39,8 @@ class GraphFile:
 
     graph: str = argument(
         "GRAPH",
-        "A graph file (edge list, CSV, Gset, GML; .gz too) or a dataset name (see `dpgraph datasets list`).",
+        "A graph file (edge list, CSV, Gset, GML; .gz too; - reads standard input) or a dataset name (see `dpgraph "
+        "datasets list`).",
         autocompletion=_complete_graph,
     )
     weight: str | None = _reads(
@@ -66,7 +67,7 @@ class GraphFile:
         """Read the file if there is one of this name, else the dataset."""
         if self.labels not in ("int", "str"):
             raise InvalidParameterError(f"--labels must be int or str; got {self.labels!r}")
-        path = Path(self.graph)
+        path = Path("/dev/stdin" if self.graph == "-" else self.graph)
         if path.is_dir():
             raise DatasetError(f"{self.graph} is a folder; expected a graph file or a dataset name")
         if path.exists():
