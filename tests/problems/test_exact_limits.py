@@ -13,7 +13,7 @@ from dpgraph.exceptions import InvalidParameterError
 from dpgraph.sos.units import in_binary_units
 
 GRAPH = nx.gnm_random_graph(40, 160, seed=1)
-COLOURS = TwoCSP.from_networkx(nx.gnm_random_graph(30, 90, seed=0), "coloring", 3)
+COLOURS = TwoCSP.from_networkx(nx.gnm_random_graph(20, 60, seed=0), "coloring", 3)
 SOLVERS = [
     pytest.param(max_2csp, COLOURS, id="2csp"),
     pytest.param(max_bisection, GRAPH, id="bisection"),
