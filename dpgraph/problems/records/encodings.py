@@ -101,8 +101,8 @@ class Encoding:
         K-norm noise of a ball has a uniform direction u and a length of mean r b, and E exp(t <u, v>) is at most
         exp(t^2 |v|^2/(2 r)): the bound is that of normal noise of standard deviation sqrt(r) b.
 
-        Other K-norm noise z of scale b has E ||z||_K = r b, and <z, v> is at most ||z||_K times the largest |<c_i, v>|, or
-        <c_i - c_j, v> where records are replaced.
+        Other K-norm noise z of scale b has E ||z||_K = r b, and <z, v> is at most ||z||_K times the largest
+        |<c_i, v>|, or <c_i - c_j, v> where records are replaced.
         """
         d, N = self.answer_scales.size, self.encode.shape[1]
         lengths, entries = self._widths

@@ -51,7 +51,7 @@ def _encodings(options: StreamingNoise, A: QueryMatrix, adjacency: str) -> list[
     else:
         # Rows and columns in reverse order make a QR decomposition one into Q and a lower triangle.
         shape = factorization_encoding(A).encode.dense
-        encode = np.linalg.qr(shape[:, ::-1], mode="r")[::-1, ::-1]
+        encode = np.linalg.qr(shape[:, ::-1]).R[::-1, ::-1]
     decode = scipy.linalg.solve_triangular(encode.T, queries.T, lower=False).T
     return [Encoding("streaming", QueryMatrix(np.tril(encode)), np.tril(decode), adjacency)]
 
