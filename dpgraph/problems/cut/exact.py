@@ -17,7 +17,7 @@ from dpgraph.sos.cut.base import CutObjective
 from dpgraph.sos.cut.bisection import solve_bisection
 from dpgraph.sos.cut.objective import FactoredObjective, SparseObjective
 from dpgraph.sos.cut.solver import solve_max_cut
-from dpgraph.sos.moments.rounding import solve_cut_by_moments
+from dpgraph.sos.moments.rounding import solve_bisection_by_moments, solve_cut_by_moments
 from dpgraph.sos.seed_search import SearchMode, SolverOptions
 from dpgraph.sos.solution import ExactResult, Solution
 
@@ -170,6 +170,7 @@ def max_bisection(  # noqa: PLR0913
     G: Any,
     *,
     imbalance: int = 1,
+    degree: int = 2,
     seeds: int = 1,
     rounds: int = 100,
     local_search: bool = True,
@@ -194,6 +195,9 @@ def max_bisection(  # noqa: PLR0913
     imbalance : int, default 1
         The sizes of the two sides may differ by at most this, at least 1 for an odd number of vertices (for an even
         number 0 and 1 are the same).
+    degree : int, default 2
+        Degree of the relaxation. Above 2, for small graphs only: a pseudo-distribution that is balanced, conditioned by
+        reweighting (DN25a, Lemma A.1).
     seeds, rounds, local_search, rng, weight, target_correlation, beam, starts, sweeps, tol, search
         As :func:`dpgraph.max_cut`.
 
@@ -228,7 +232,10 @@ def max_bisection(  # noqa: PLR0913
         seeds=seeds, rounds=rounds, local_search=local_search, target_correlation=target_correlation, beam=beam,
         starts=starts, sweeps=sweeps, tol=tol, search=search,
     )  # fmt: skip
-    return _cut_result(solve_bisection(SparseObjective(graph.adjacency), imbalance, options, rng), graph.nodes)
+    objective = SparseObjective(graph.adjacency)
+    if degree == 2:
+        return _cut_result(solve_bisection(objective, imbalance, options, rng), graph.nodes)
+    return _cut_result(solve_bisection_by_moments(objective, imbalance, degree, options, rng), graph.nodes)
 
 
 def _objective(G: Any, weight: str | None) -> tuple[CutObjective, tuple[Hashable, ...]]:
