@@ -40,7 +40,8 @@ class GraphFile:
 
     graph: str = argument(
         "GRAPH",
-        "A graph file (edge list, CSV, Gset, GML; .gz too) or a dataset name (see `dpgraph datasets list`).",
+        "A graph file (edge list, CSV, Gset, GML; .gz too; - reads standard input) or a dataset name (see `dpgraph "
+        "datasets list`).",
         autocompletion=_complete_graph,
     )
     weight: str | None = _reads(
@@ -69,7 +70,7 @@ class GraphFile:
         kinds, answers = {"auto": "auto", "int": int, "str": str}, {"auto": "auto", "yes": True, "no": False}
         check_choice("--labels", self.labels, tuple(kinds))
         check_choice("--header", self.header, tuple(answers))
-        path = Path(self.graph)
+        path = Path("/dev/stdin" if self.graph == "-" else self.graph)
         if path.is_dir():
             raise DatasetError(f"{self.graph} is a folder; expected a graph file or a dataset name")
         if path.exists():
