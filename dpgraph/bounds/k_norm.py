@@ -17,6 +17,10 @@ vol(E)/vol(K) is accepted, at most one in r^{r/2} (John).
 lower bound on the norm. The l that was found proves an upper bound: what C l misses z by is at most sqrt(r (1 + gap))
 times its length, because K contains E divided by that. The lower bound g is used; both must be within :data:`SLACK`.
 Then the density is exp(-g) with ||z||_K - SLACK <= g <= ||z||_K, and neighbours cost at most 1 + SLACK.
+
+**Ellipsoids.** The norm of an ellipsoid around K is at most ||.||_K, so that noise which follows it is as private. It
+is drawn in any dimension without rejection, and the root of its covariance is sqrt(r + 1) times that of the ellipsoid
+(:class:`Ball`).
 """
 
 import math
@@ -98,3 +102,24 @@ class Hull:
             weights = np.abs(combination) + 1e-6 * np.abs(combination).max(axis=1, keepdims=True)
         lengths: FloatArray = np.abs(combination).sum(axis=1)
         return self._unit * lengths
+
+
+class Ball(Hull):
+    """The Euclidean unit ball in place of K, in coordinates in which K has a known size; for any rank."""
+
+    def __init__(self, dimension: int) -> None:
+        self._dimension = dimension
+
+    @property
+    def dimension(self) -> int:
+        """Number r of coordinates."""
+        return self._dimension
+
+    def norm(self, z: FloatArray) -> float:
+        """Length of z."""
+        return float(np.linalg.norm(z))
+
+    @cached_property
+    def spread(self) -> FloatArray:
+        """Root of the covariance of noise of density proportional to exp(-|z|): E|z|^2 = r (r + 1) for Gamma(r)."""
+        return math.sqrt(self.dimension + 1) * np.eye(self.dimension)

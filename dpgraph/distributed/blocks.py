@@ -63,7 +63,7 @@ class Edges:
     def read(self, table: Any, labels: Any) -> tuple[IntArray, IntArray, FloatArray, BoolArray]:
         """Rows and columns of all edges of a table, their weights, and which of them are well formed."""
         row, col = (self._positions(table[name], labels) for name in (self.source, self.target))
-        weights = np.ones(len(table)) if self.weight is None else _numbers(table[self.weight])
+        weights = np.broadcast_to(1.0, len(table)) if self.weight is None else _numbers(table[self.weight])
         return row, col, weights, (row >= 0) & (col >= 0) & np.isfinite(weights) & (weights >= 0)
 
     def _positions(self, column: Any, labels: Any) -> IntArray:
@@ -117,9 +117,12 @@ class Block:
     def build(cls, arcs: Any, edges: Edges, number: int, grid: WeightGrid) -> "Block":
         """Sum parallel edges, take the heavier of two directions, cap the weights, and round them to their grid."""
         numbers = arcs["arc"].to_numpy()
-        weights = np.ones(numbers.size) if edges.weight is None else arcs["weight"].to_numpy()
-        order = np.argsort(numbers) if edges.weight is None else np.lexsort((weights, numbers))  # both ends sum alike
-        numbers, sums = _grouped(numbers[order], weights[order], np.add)
+        if edges.weight is None:
+            numbers, counts = np.unique(numbers, return_counts=True)
+            sums = counts.astype(np.float64)
+        else:
+            order = np.lexsort((arcs["weight"], numbers))  # so that both ends of an edge add up in one order
+            numbers, sums = _grouped(numbers[order], arcs["weight"].to_numpy()[order], np.add)
         pairs, heavier = _grouped(numbers // 2, sums, np.maximum)
         rounded = grid.round(heavier)
         pairs, rounded = pairs[rounded > 0], rounded[rounded > 0]

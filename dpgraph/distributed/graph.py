@@ -91,9 +91,9 @@ class _Ahead:
     def of(self, rows: IntArray) -> sparse.csr_array | None:
         """The matrix of some rows, None if they are not all expected."""
         places = self._place[rows]
-        first, last = int(places.min(initial=0)), int(places.max(initial=-1))
-        if first < 0 or rows.size == 0:
+        if rows.size == 0 or places.min() < 0:
             return None
+        first, last = int(places.min()), int(places.max())
         if not self._first <= first <= last < self._first + self._read.shape[0]:
             end = int(np.searchsorted(self._entries, self._entries[first] + _AHEAD))
             self._first, self._read = first, self._blocks.matrix(self._rows[first : max(end, last + 1)])

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from dpgraph.distributed.tables import EdgeTable
 
+#: Words for the vertices that are there, in a graph, a file or a table: each is good for all three.
+_WORDS = ("sorted", "file", "frame")
 #: Positions are 32-bit integers in a matrix.
 MAX_VERTICES = 2**31
 
@@ -88,7 +90,7 @@ def with_public_nodes(G: nx.Graph, nodes: Iterable[Hashable] | int | Literal["so
 def edge_frame(
     frame: Any,
     *,
-    nodes: Iterable[Hashable] | int | Path | Literal["frame"],
+    nodes: Iterable[Hashable] | int | Path | Literal["frame", "file", "sorted"],
     source: str = "source",
     target: str = "target",
 ) -> pd.DataFrame | EdgeTable:
@@ -100,8 +102,8 @@ def edge_frame(
         One row for each edge. It is not changed. A path is that of a Parquet or CSV file, or of a folder of them. What
         is not in pandas is read on the Dask cluster of the current ``distributed.Client``: see docs/distributed.md.
     nodes : iterable of hashable, int, pathlib.Path or "frame"
-        As for :func:`with_public_nodes`, with ``"frame"`` (pandas only) in place of ``"sorted"``. A path is that of a
-        text file of one vertex a line.
+        As for :func:`with_public_nodes`; ``"frame"``, ``"file"`` and ``"sorted"`` mean the same, in pandas only. A path
+        is that of a text file of one vertex a line.
     source, target : str
         Columns of the ends of an edge.
 
@@ -159,9 +161,9 @@ def edge_frame(
 
 
 def public_labels(nodes: Iterable[Hashable] | int | Path | str, word: str) -> tuple[Hashable, ...] | None:
-    """The vertices that an argument ``nodes=`` declares; None for `word`, which stands for those that are there."""
+    """The vertices that an argument ``nodes=`` declares; None for a word that stands for those that are there."""
     if isinstance(nodes, str):
-        if nodes == word:
+        if nodes in _WORDS:
             return None
         raise InvalidParameterError(f'nodes must be "{word}", a number or an iterable of vertices; got {nodes!r}')
     if isinstance(nodes, (int, np.integer)):

@@ -115,6 +115,31 @@ def test_a_lost_worker_changes_no_output_and_spends_nothing_twice(tables, client
     assert budget.spent == (2.0, 0.0)
 
 
+def test_a_sweep_moves_each_row_once_and_little_beyond_what_fits(tables, monkeypatch):
+    one, many = tables
+    matrix, read, swept = distributed_graph.Blocks.matrix, [], []
+
+    def counted(blocks, rows, **options):
+        read.append(rows.size)
+        return matrix(blocks, rows, **options)
+
+    monkeypatch.setattr(distributed_graph, "_AHEAD", 2000)
+    monkeypatch.setattr(distributed_graph.Blocks, "matrix", counted)
+    monkeypatch.setattr(
+        distributed_graph.DistributedGraph,
+        "expect",
+        lambda graph, rows, expect=distributed_graph.DistributedGraph.expect: (
+            swept.append(rows.size),
+            expect(graph, rows),
+        ),
+    )
+    options = {"epsilon": 2.0, "mechanism": "bounded-iterates", "rng": 4}
+    found = dpgraph.private_max_cut(many, **options)
+    assert np.array_equal(found.labels, dpgraph.private_max_cut(one, **options).labels)
+    assert len(read) > 2 * len(swept)
+    assert 0.9 * sum(swept) < sum(read) < 1.2 * sum(swept)
+
+
 def test_a_refused_budget_starts_no_task(tables, client, monkeypatch):
     monkeypatch.setattr(client, "compute", lambda *_: pytest.fail("a task was started"))
     monkeypatch.setattr(client, "submit", lambda *_, **__: pytest.fail("a task was started"))

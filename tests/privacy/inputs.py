@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -368,9 +368,11 @@ def bit_neighbours(*, remove: bool = False) -> Iterator[tuple[str, Data, Data]]:
         yield f"{n} records, {d} bits", Data(X), Data(Y)
 
 
-def histogram_neighbours(*, replace: bool = False) -> Iterator[tuple[str, Data, Data]]:
-    """Histograms that differ in one record."""
-    for seed, (d, N) in enumerate([(10, 10), (6, 20)]):
+def histogram_neighbours(
+    *, replace: bool = False, shapes: Sequence[tuple[int, int]] = ((10, 10), (6, 20))
+) -> Iterator[tuple[str, Data, Data]]:
+    """Histograms that differ in one record; square queries are prefix sums."""
+    for seed, (d, N) in enumerate(shapes):
         rng = np.random.default_rng(seed)
         A = np.tril(np.ones((d, N))) if d == N else rng.normal(size=(d, N))
         x = rng.integers(1, 9, N)

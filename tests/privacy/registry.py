@@ -191,6 +191,8 @@ def audited_at(options: dict[str, Any]) -> float:
 
 
 #: Public arguments of the spectral bisection that the backend offers.
+#: Queries and bins.
+_QUERY_SHAPES = ((10, 10), (6, 20))
 _BISECTION = {"weight": None, "normalized": True}
 
 ENTRIES: tuple[Entry, ...] = (
@@ -512,33 +514,35 @@ ENTRIES: tuple[Entry, ...] = (
     *(
         Entry(
             "private_linear_queries",
-            partial(histogram_neighbours, replace=options.get("adjacency") == "replace"),
+            partial(histogram_neighbours, replace=options.get("adjacency") == "replace", shapes=shapes),
             Data(np.array([np.nan, 1.0]), {"A": np.eye(2)}),
             options=options,
             private="x",
         )
-        for options in (
-            {"mechanism": "auto"},
-            {"mechanism": "ellipsoid"},
-            {"mechanism": "factorization", "adjacency": "replace"},
-            {"mechanism": "gaussian", "adjacency": "replace"},
-            {"mechanism": "ellipsoid", "adjacency": "replace"},
-            {"mechanism": "auto", "sparse": True, "records": 200},
+        for shapes, options in (
+            (_QUERY_SHAPES, {"mechanism": "auto"}),
+            (_QUERY_SHAPES, {"mechanism": "ellipsoid"}),
+            (_QUERY_SHAPES, {"mechanism": "factorization", "adjacency": "replace"}),
+            (_QUERY_SHAPES, {"mechanism": "gaussian", "adjacency": "replace"}),
+            (_QUERY_SHAPES, {"mechanism": "ellipsoid", "adjacency": "replace"}),
+            (_QUERY_SHAPES, {"mechanism": "auto", "sparse": True, "records": 200}),
+            (_QUERY_SHAPES[:1], {"mechanism": "streaming"}),
         )
     ),
     *(
         Entry(
             "private_linear_queries",
-            partial(histogram_neighbours, replace=options.get("adjacency") == "replace"),
+            partial(histogram_neighbours, replace=options.get("adjacency") == "replace", shapes=shapes),
             Data(np.array([np.nan, 1.0]), {"A": np.eye(2)}),
             options=options,
             private="x",
             pure=True,
         )
-        for options in (
-            {"mechanism": "laplace"},
-            {"mechanism": "laplace", "adjacency": "replace"},
-            {"mechanism": "k-norm"},
+        for shapes, options in (
+            (_QUERY_SHAPES, {"mechanism": "laplace"}),
+            (_QUERY_SHAPES, {"mechanism": "laplace", "adjacency": "replace"}),
+            # Noise on the histogram, of the hull, and of the ellipsoid around it.
+            ((*_QUERY_SHAPES, (8, 40)), {"mechanism": "k-norm"}),
         )
     ),
     *(

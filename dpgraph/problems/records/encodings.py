@@ -20,7 +20,7 @@ import scipy.linalg
 import scipy.sparse
 
 from dpgraph.bounds.histogram import encoded_sensitivity
-from dpgraph.bounds.k_norm import SLACK, Hull
+from dpgraph.bounds.k_norm import SLACK, Ball, Hull
 from dpgraph.linalg.query_matrix import QueryMatrix, RowSpace
 from dpgraph.projections.l1_hull import covering_combination
 from dpgraph.typing import FloatArray
@@ -46,15 +46,22 @@ class Encoding:
     #: What every record adds to the answers besides, for replaced records, shape (d,).
     centre: FloatArray | None = None
     law: Literal["gaussian", "laplace", "k-norm"] = "gaussian"
-    #: For "k-norm": of all moves of a neighbour.
+    #: For "k-norm": of all moves of a neighbour, or a ball that holds it.
     hull: Hull | None = None
 
     @cached_property
     def sensitivity(self) -> float:
         """How far neighbours move the released vector, in the norm of the law."""
-        if self.hull is not None:  # 1; its certificate and the rounding of 2**-60 in the product take less than 2 SLACK
+        if (
+            self.hull is not None and not self.round
+        ):  # 1; its certificate and the rounding of 2**-60 in the product take less than 2 SLACK
             return 1 + 2 * SLACK
-        return encoded_sensitivity(self.encode, self.adjacency, order=2 if self.law == "gaussian" else 1)
+        return encoded_sensitivity(self.encode, self.adjacency, order=1 if self.law == "laplace" else 2)
+
+    @property
+    def round(self) -> bool:
+        """Whether the noise has the same law in every direction of the released coordinates."""
+        return self.law == "gaussian" or isinstance(self.hull, Ball)
 
     def answers(self, released: FloatArray, records: float | None) -> FloatArray:
         """Post-process the released vector into answers, shape (d,); `records` is n where it is public."""
@@ -91,12 +98,16 @@ class Encoding:
         the expected maximum of N such sums and 0 is at most ln(N + 1)/t + 2 t b^2 |v|^2. At the best t that is at most
         2 sqrt(2) b |v| sqrt(ln(N + 1)) + sqrt(2) b max|v_j| ln(N + 1), where b = std/sqrt(2).
 
-        K-norm noise z of scale b has E ||z||_K = r b, and <z, v> is at most ||z||_K times the largest |<c_i, v>|, or
-        <c_i - c_j, v> where records are replaced.
+        K-norm noise of a ball has a uniform direction u and a length of mean r b, and E exp(t <u, v>) is at most
+        exp(t^2 |v|^2/(2 r)): the bound is that of normal noise of standard deviation sqrt(r) b.
+
+        Other K-norm noise z of scale b has E ||z||_K = r b, and <z, v> is at most ||z||_K times the largest
+        |<c_i, v>|, or <c_i - c_j, v> where records are replaced.
         """
         d, N = self.answer_scales.size, self.encode.shape[1]
         lengths, entries = self._widths
-        if self.law == "gaussian":
+        if self.round:
+            std *= 1.0 if self.hull is None else math.sqrt(self.hull.dimension)
             return math.sqrt(2 * records * (std * lengths) * math.sqrt(2 * math.log(N + 1)) / d)
         if self.hull is not None:
             return math.sqrt(2 * records * std * self.encode.shape[0] * entries / d)
@@ -114,7 +125,7 @@ class Encoding:
             return longest, longest
         # decode'a_i = decode'decode c_i, and the noise of the answers is decode z.
         images = (self.decode.T @ self.decode) @ self.encode.dense
-        if self.hull is not None:
+        if self.hull is not None and not self.round:
             products = self.encode.dense.T @ images
             largest = np.ptp(products, axis=0) if self.hull.differences else np.abs(products)
             return 0.0, float(largest.max())

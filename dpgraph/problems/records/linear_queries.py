@@ -4,6 +4,7 @@ The choice of the shape reads no data. After the release come decoding and, when
 data sets of that size; both are post-processing.
 """
 
+import math
 from contextlib import suppress
 from operator import itemgetter
 from typing import Any
@@ -18,11 +19,11 @@ from dpgraph.linalg.ellipsoid import Ellipsoid, minimum_volume_ellipsoid
 from dpgraph.linalg.query_matrix import QueryMatrix
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import gdp_mu
-from dpgraph.privacy.call import open_call, private_function
+from dpgraph.privacy.call import LEAST_MU, open_call, private_function
 from dpgraph.privacy.relation import RECORDS
 from dpgraph.problems.records.discrepancy import HereditaryDiscrepancyBounds, hereditary_discrepancy_bounds
 from dpgraph.problems.records.encodings import Encoding, Rates, fits_shaping
-from dpgraph.problems.records.strategies.linear_queries.k_norm import draws_exactly
+from dpgraph.problems.records.error_bounds import ErrorLowerBounds, error_lower_bounds
 from dpgraph.problems.strategy import Registry, Strategy
 from dpgraph.projections.base import public_shape
 from dpgraph.projections.l1_hull import project_histogram_answers
@@ -32,15 +33,17 @@ from dpgraph.typing import FloatArray
 
 __all__ = [
     "Ellipsoid",
+    "ErrorLowerBounds",
     "HereditaryDiscrepancyBounds",
     "PrivateAnswers",
+    "error_lower_bounds",
     "expected_error",
     "hereditary_discrepancy_bounds",
     "minimum_volume_ellipsoid",
     "private_linear_queries",
 ]
 
-#: What ``mechanism=`` names. None of them has options.
+#: What ``mechanism=`` names.
 MECHANISMS = Registry("dpgraph.problems.records.strategies.linear_queries")
 #: Larger public bounds on the number of records are refused: floating point cannot count so far.
 _MOST_RECORDS = 2.0**53
@@ -75,7 +78,7 @@ def private_linear_queries(  # noqa: PLR0913
     epsilon, delta : float
         epsilon > 0, 0 <= delta < 1. 0, the default of delta, stands for pure privacy; pure mechanisms ignore it, and
         the report then says 0.
-    mechanism : {"auto", "gaussian", "ellipsoid", "factorization", "laplace", "k-norm"}, default "auto"
+    mechanism : {"auto", "gaussian", "ellipsoid", "factorization", "laplace", "k-norm", "streaming"}, default "auto"
         Law and shape of the noise, or an options object of :mod:`dpgraph.strategies`, where each is explained.
         ``"auto"``: the smallest :func:`expected_error` of all that `delta` allows (noise on the answers themselves if
         the matrix is too large for anything else). ``"laplace"`` and ``"k-norm"`` are pure.
@@ -135,8 +138,8 @@ def private_linear_queries(  # noqa: PLR0913
     rates = _rates(epsilon, delta)
     encoding, _ = _choose(matrix, rates, mechanism, records if sparse else None, adjacency)
     spent = delta if encoding.law == "gaussian" else 0.0
-    numbers, relation = encoding.encode.shape[0], RECORDS[adjacency]
-    call = open_call(epsilon=epsilon, delta=spent, accountant=accountant, relation=relation, noise=rng, numbers=numbers)
+    least, relation = LEAST_MU * math.sqrt(encoding.encode.shape[0]), RECORDS[adjacency]
+    call = open_call(epsilon=epsilon, delta=spent, accountant=accountant, relation=relation, noise=rng, least_mu=least)
     if adjacency == "replace":
         histogram, records = as_counted_histogram(values)
     else:
@@ -223,35 +226,32 @@ def _choose(
     if strategy is not None:
         if "gaussian" not in rates and not strategy.pure(options):
             require_delta(0.0, f"mechanism={strategy.name!r}", "mechanism='laplace'")
-        return min(_candidates(strategy, matrix, rates, records, adjacency), key=itemgetter(1))
+        return min(_candidates(strategy, options, matrix, rates, records, adjacency), key=itemgetter(1))
     found: list[tuple[Encoding, float]] = []
     for other in MECHANISMS.strategies.values():
-        if _is_tried(other, matrix, rates, adjacency):
+        if _is_tried(other, matrix, rates):
             with suppress(InvalidParameterError, NotConvergedError):
-                found += _candidates(other, matrix, rates, records, adjacency)
+                found += _candidates(other, other.defaults, matrix, rates, records, adjacency)
     if not found:
         raise InvalidParameterError("no pure noise could be computed for these queries; give delta=")
     return min(found, key=itemgetter(1))
 
 
-def _is_tried(strategy: Strategy, matrix: QueryMatrix, rates: Rates, adjacency: str) -> bool:
+def _is_tried(strategy: Strategy, matrix: QueryMatrix, rates: Rates) -> bool:
     """Whether "auto" tries a strategy: not what is too large for it, nor what another one does at least as well."""
     if not ("gaussian" in rates or strategy.pure(strategy.defaults)):
         return False
-    if strategy.name == "k-norm":  # of linearly independent columns it is among those of "laplace"
-        possible = fits_shaping(matrix) and draws_exactly(matrix, adjacency)
-        return possible and matrix.row_space.rank < matrix.shape[1]
-    if strategy.name == "ellipsoid":  # the factorization is at least as good as any other Gaussian shape
+    if strategy.name in ("ellipsoid", "streaming"):  # the factorization is at least as good as other Gaussian shapes
         return False
-    return fits_shaping(matrix) or strategy.name != "factorization"
+    return fits_shaping(matrix) or strategy.name not in ("factorization", "k-norm")
 
 
 def _candidates(
-    strategy: Strategy, matrix: QueryMatrix, rates: Rates, records: float | None, adjacency: str
+    strategy: Strategy, options: Any, matrix: QueryMatrix, rates: Rates, records: float | None, adjacency: str
 ) -> list[tuple[Encoding, float]]:
     """What a strategy offers, with the expected error of its noise, or the sparse bound if that is smaller."""
     try:
-        encodings = strategy.run(strategy.defaults, matrix, adjacency)
+        encodings = strategy.run(options, matrix, adjacency)
         return [(encoding, encoding.expected_error(encoding.std(rates), records)) for encoding in encodings]
     except DPGraphError:
         raise

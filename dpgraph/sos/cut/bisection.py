@@ -20,7 +20,8 @@ from dpgraph.sos.cut.solver import close_gap, round_nodes
 from dpgraph.sos.definiteness import DENSE_LIMIT
 from dpgraph.sos.kernels import Rows, default_sweeps, on_columns
 from dpgraph.sos.seed_search import SolverOptions
-from dpgraph.sos.solution import Solution, is_optimal, to_beat
+from dpgraph.sos.solution import Solution, to_beat
+from dpgraph.sos.watch import Watch
 from dpgraph.threads import Stop
 from dpgraph.typing import FloatArray, IntArray
 
@@ -32,6 +33,7 @@ _WARM = 0.15  # first temperature from a good cut
 _HOT, _COLD = 0.45, 0.05
 _PRICE = 0.1
 _OPERATIONS = 1.5e9
+_SHARE = 0.3  # of the time that is left, if there is a limit, for each relaxation
 
 
 def solve_bisection(
@@ -41,25 +43,34 @@ def solve_bisection(
     n = objective.n_vertices
     largest = min(imbalance, n) - (min(imbalance, n) - n) % 2  # |sum x| has the parity of n
     generator = as_generator(rng)
-    free = solve_low_rank(objective, generator, tol=options.tol)
-    penalised, penalty, root = _balanced_relaxation(objective, free, largest, generator, options.tol)
+    watch = Watch(objective, options, "max-bisection")
+    free = solve_low_rank(objective, generator, tol=options.tol, deadline=watch.until(_SHARE))
+    penalised, penalty, root = _balanced_relaxation(objective, free, largest, generator, options.tol, watch)
     cuts = hyperplane_rounding(objective, root.vectors, options.rounds, generator, keep=options.starts)
+    if options.initial is not None:
+        cuts = np.column_stack([1.0 - 2.0 * options.initial, cuts])
     cuts = repair_and_swap(objective, cuts, largest)
     known = float(objective.values(cuts).max())
     beat = to_beat(objective, known)
-    if objective.integral:
+    if objective.unit and not watch.done():
         penalised, penalty, root = _close_gap(objective, penalised, penalty, root, largest, beat, generator)
     allowance = penalty * largest**2
     weights = objective.vertex_weights()
-    tree = condition(penalised, root, options, generator, weights=weights, lower_bound=beat - allowance)
+    # What the penalty takes from a bound and the allowance gives back are both rounded.
+    rounding = rounding_slack(2, abs(root.certificate.bound) + allowance) if allowance else 0.0
+    watch.step(known, min(free.certificate.bound, root.certificate.bound + allowance + rounding))
+    tree = condition(
+        penalised, root, options, generator, weights=weights, lower_bound=beat - allowance,
+        on_seed=lambda bound: watch.seed(bound + allowance + rounding), deadline=watch.until(_SHARE),
+    )  # fmt: skip
     pinned = [node for node in tree.nodes if len(node.pins) > 1]
     cuts = repair_and_swap(objective, round_nodes(objective, pinned, cuts, options, generator), largest)
     cuts = best_columns(objective, cuts, options.starts)
-    # What the penalty takes from a bound and the allowance gives back are both rounded.
-    rounding = rounding_slack(2, abs(tree.upper_bound) + allowance) if allowance else 0.0
     bound = min(free.certificate.bound, tree.upper_bound + allowance + rounding)
-    if options.local_search and not is_optimal(objective, known, bound):
-        cuts = _improve(objective, cuts, largest, generator, options.sweeps)
+    watch.found(float(objective.values(cuts).max()), bound)
+    for sweeps in watch.efforts() if options.local_search else ():
+        cuts = best_columns(objective, _improve(objective, cuts, largest, generator, sweeps), options.starts)
+        watch.found(objective.cut_value(cuts[:, 0]))
     cut = best_columns(objective, cuts, 1)[:, 0]
     kind = free.certificate.kind if bound == free.certificate.bound else tree.kind
     trace = tuple(entry.shifted(allowance) for entry in tree.trace)
@@ -67,7 +78,12 @@ def solve_bisection(
 
 
 def _balanced_relaxation(
-    objective: SparseObjective, free: LowRankSolution, largest: int, rng: np.random.Generator, tol: float | None
+    objective: SparseObjective,
+    free: LowRankSolution,
+    largest: int,
+    rng: np.random.Generator,
+    tol: float | None,
+    watch: Watch,
 ) -> tuple[CutObjective, float, LowRankSolution]:
     """Objective with the smallest tried penalty whose relaxation is balanced, the penalty, and the relaxation.
 
@@ -86,7 +102,7 @@ def _balanced_relaxation(
         penalty = unit * 4.0**attempt
         penalised = penalise_imbalance(objective, penalty)
         start = root.vectors if root.vectors.shape[1] > 1 else None  # a cut alone would stay one
-        root = solve_low_rank(penalised, rng, tol=tol, start=start)
+        root = solve_low_rank(penalised, rng, tol=tol, start=start, deadline=watch.until(_SHARE))
     return penalised, penalty, root
 
 

@@ -1,0 +1,91 @@
+"""Lower bounds on the error of all private mechanisms, and factorizations for answers that come one after another."""
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from dpgraph.exceptions import InvalidParameterError
+from dpgraph.privacy.accounting import gdp_mu
+from dpgraph.problems.records.linear_queries import error_lower_bounds, expected_error, private_linear_queries
+from dpgraph.strategies import StreamingNoise
+
+BUDGET = {"epsilon": 1.0, "delta": 1e-6}
+
+
+def prefix_sums(n):
+    return np.tril(np.ones((n, n)))
+
+
+QUERIES = {
+    "counts": np.eye(20),
+    "few of many": (np.random.default_rng(0).random((8, 90)) < 0.5).astype(float),
+    "prefix sums": prefix_sums(40),
+    "scales": np.random.default_rng(1).normal(size=(12, 30)) * np.geomspace(1, 1000, 12)[:, None],
+}
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0])
+@pytest.mark.parametrize("queries", QUERIES)
+def test_no_mechanism_is_below_the_lower_bounds(queries, epsilon):
+    A = QUERIES[queries]
+    assert 0 < max(error_lower_bounds(A, epsilon=epsilon)) < expected_error(A, epsilon=epsilon)
+    assert 0 < max(error_lower_bounds(A, epsilon=epsilon, delta=1e-2)) < expected_error(A, epsilon=epsilon, delta=1e-2)
+
+
+def test_the_best_noise_for_a_count_is_within_a_small_factor_of_both_bounds():
+    """The geometric mechanism has the least variance for one count: 2 q/(1 - q)^2, q = exp(-epsilon)."""
+    for epsilon in (0.02, 0.5, 2.0):
+        q = np.exp(-epsilon)
+        best = np.sqrt(2 * q) / (1 - q)
+        bounds = error_lower_bounds(np.ones((1, 1)), epsilon=epsilon)
+        assert best / 4 < bounds.reconstruction < best
+        assert best / 16 < bounds.volume < best
+
+
+def test_the_optimal_factorization_is_within_a_constant_of_every_mechanism():
+    """The ratio of both depends on epsilon and delta only: the trace of the same problem stands on both sides."""
+    ratios = [
+        expected_error(A, mechanism="factorization", **BUDGET) / error_lower_bounds(A, **BUDGET).reconstruction
+        for A in QUERIES.values()
+    ]
+    assert np.ptp(ratios) < 0.01 * min(ratios)
+    # By hand: 1/mu over the root of 2 (1 - T)/4 for groups of 2 records, T = (e^2 - 1)/(e^2 + 1).
+    assert ratios[0] == pytest.approx(1 / gdp_mu(1.0, 1e-6) / np.sqrt(2 / (np.exp(2) + 1)), rel=0.01)
+
+
+def test_a_posterior_cannot_beat_the_squared_error_that_the_proof_gives_a_bit():
+    """Of a count that is 0 or 2 with Laplace noise, by integration: the best possible guess errs by more."""
+    z = np.linspace(-60, 60, 400_001)
+    p, q = scipy.stats.laplace(0).pdf(z), scipy.stats.laplace(2).pdf(z)
+    posterior = 4 * np.sum(p * q / (p + q)) / 2 * (z[1] - z[0])
+    assert error_lower_bounds(np.ones((1, 1)), epsilon=1.0).reconstruction ** 2 < posterior
+
+
+@pytest.mark.parametrize("factors", ["optimal", "square-root"])
+@pytest.mark.parametrize("n", [2, 33])
+def test_streamed_answers_need_only_what_came_before(n, factors):
+    A, x = prefix_sums(n), np.arange(n)
+    options = {"mechanism": StreamingNoise(factors), "sparse": False, "rng": 0, **BUDGET}
+    later = np.append(x[:-1], 10_000)
+    first, second = (private_linear_queries(A, histogram, **options).answers for histogram in (x, later))
+    assert first[:-1] == pytest.approx(second[:-1], abs=1e-6)
+    assert second[-1] - first[-1] == pytest.approx(10_000 - x[-1])
+
+
+def test_the_order_costs_nothing_and_the_square_root_little():
+    A = prefix_sums(128)
+    best, streamed, root = (
+        expected_error(A, mechanism=m, **BUDGET) for m in ("factorization", "streaming", StreamingNoise("square-root"))
+    )
+    assert streamed == pytest.approx(best, rel=1e-9)
+    # C = sqrt(A) has the coefficients of (1 - x)^(-1/2), and B = C.
+    c = np.cumprod(np.append(1.0, 1 - 0.5 / np.arange(1, 128)))
+    rows = np.cumsum(c**2)
+    assert root == pytest.approx(np.sqrt(rows[-1] * rows.mean()) / gdp_mu(1.0, 1e-6), rel=1e-5)
+    assert best < root < 1.1 * best
+
+
+@pytest.mark.parametrize("A", [np.ones((3, 3)), np.eye(3)[:2], np.diag([1.0, -1.0])])
+def test_other_queries_are_not_streamed(A):
+    with pytest.raises(InvalidParameterError, match="lower triangular"):
+        expected_error(A, mechanism="streaming", **BUDGET)
