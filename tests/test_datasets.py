@@ -155,6 +155,12 @@ def test_large_files_take_the_compiled_loops_and_bad_lines_in_them_are_named(wri
         datasets.read_sparse(write("\n".join(lines)), weight="w")
 
 
+def test_labels_of_up_to_eighteen_digits_take_the_compiled_loops(write):
+    path = write("2147483647 7\n4294967303 7\n999999999999999999 7\n")
+    with patch("dpgraph.datasets.rows._LARGE_TEXT", 0), patch("dpgraph.datasets.rows._line_by_line", None):
+        assert datasets.read_sparse(path)[1] == (7, 2147483647, 4294967303, 999999999999999999)
+
+
 def test_arcs_are_merged_alike_by_the_compiled_loop_and_by_sorting():
     rng = np.random.default_rng(0)
     for n, arcs in [(1, 3), (5, 0), (12, 100), (3000, 200_000), (300_000, 40_000)]:

@@ -134,15 +134,18 @@ def _weight_column(table: Table, weight: str | None) -> int | None:
 
 def _plain_numbers(table: Table, weight_column: int | None) -> Rows | None:
     """All rows, if the compiled loop can read them."""
-    from dpgraph.datasets.kernels import parse_numbers
+    from dpgraph.datasets.kernels import count_line_ends, parse_numbers
 
     if weight_column in (0, 1):
         return None
-    most = table.text.count(b"\n") + 1
-    ends, weights = np.empty((most, 2), np.int64), np.empty(0 if weight_column is None else most)
     text, column = np.frombuffer(table.text, np.uint8), -1 if weight_column is None else weight_column
-    count = parse_numbers(text, table.delimiter == ",", column, ends, weights)
-    if count < 0:
+    most = count_line_ends(text) + 1
+    weights = np.empty(0 if weight_column is None else most)
+    for kind in (np.int32, np.int64):  # most labels are short: half the memory
+        ends = np.empty((most, 2), kind)
+        if (count := parse_numbers(text, table.delimiter == ",", column, ends, weights)) >= 0:
+            break
+    else:
         return None
     present, positions = _ranks(ends[:count])
     tails, heads = positions.T
@@ -156,6 +159,8 @@ def _ranks(numbers: IntArray) -> tuple[IntArray, IntArray]:
         return np.unique(numbers, return_inverse=True)
     occurs = np.zeros(span, dtype=bool)
     occurs[numbers] = True
+    if occurs.all():
+        return np.arange(span), numbers
     return np.flatnonzero(occurs), (np.cumsum(occurs, dtype=np.int32) - np.int32(1))[numbers]
 
 

@@ -19,7 +19,7 @@ from dpgraph.arguments import as_number, check_choice, check_integer, check_nonn
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.typing import FloatArray, IntArray
 
-SearchMode = Literal["beam", "sampled"]
+SearchMode = Literal["beam", "sampled", "optimal"]
 #: Takes seconds, value and upper bound.
 Callback = Callable[[float, float, float], object]
 
@@ -52,7 +52,7 @@ class SolverOptions:
             raise InvalidParameterError(f"tol must be in (0, 1); got {self.tol!r}")
         if math.isnan(as_number(self.target_correlation)):
             raise InvalidParameterError(f"target_correlation must be a number; got {self.target_correlation!r}")
-        check_choice("search", self.search, ("beam", "sampled"))
+        check_choice("search", self.search, ("beam", "sampled", "optimal"))
         if self.time_limit is not None:
             check_positive("time_limit", self.time_limit)
         check_nonnegative("gap_tol", self.gap_tol)
@@ -159,6 +159,8 @@ def search_seeds(
     bound after each seed, and says whether to stop.
     """
     mode, beam, by_value = options.search, options.beam, attrgetter("value")
+    if mode == "optimal":
+        raise InvalidParameterError("search='optimal' is for cuts, and constraints of two labels, by 'lowrank'")
     nodes = [root] * (beam if mode == "sampled" else 1)
     bound, kind = root.bound, root.kind
     closed, kinds = -np.inf, set[str]()  # largest bound, and kinds, of nodes that were dropped

@@ -13,10 +13,10 @@ from dpgraph.graph import vertex_sets, vertex_sides
 from dpgraph.inputs.graphs import as_graph
 from dpgraph.results.adjacency import DENSE_LIMIT, FactoredOperator
 from dpgraph.results.igraph_views import igraph_clustering, igraph_cut
+from dpgraph.sos.branching.prove import solve_and_prove
 from dpgraph.sos.cut.base import CutObjective
 from dpgraph.sos.cut.bisection import solve_bisection
 from dpgraph.sos.cut.objective import FactoredObjective, SparseObjective
-from dpgraph.sos.cut.solver import solve_max_cut
 from dpgraph.sos.moments.rounding import solve_cut_by_moments
 from dpgraph.sos.seed_search import Callback, SearchMode, SolverOptions
 from dpgraph.sos.solution import ExactResult, Solution
@@ -120,9 +120,10 @@ def max_cut(  # noqa: PLR0913
     tol : float, optional
         Relative gap at which the relaxation stops. By default 1e-6 for cuts of up to 1000 vertices, 1e-5 for CSPs of
         up to 300 variables, and 1e-4 above.
-    search : {"beam", "sampled"}, default "beam"
+    search : {"beam", "sampled", "optimal"}, default "beam"
         "beam" pins the variables of largest expected drop of variance and keeps the `beam` best nodes; "sampled" is the
-        papers' way, random seeds with sampled labels, `beam` times.
+        papers' way, random seeds with sampled labels, `beam` times. "optimal" goes on with branch and bound until the
+        cut is proven to be the largest, which may take for ever: set a `time_limit`. For "lowrank" only.
     progress : bool, default False
         Show a progress bar on stderr. "lasserre" and "admm" do not read `tol`.
     time_limit : float, optional
@@ -179,7 +180,7 @@ def max_cut(  # noqa: PLR0913
     if relaxation in ("lasserre", "admm") or degree != 2:
         solver: Literal["auto", "scs"] = "scs" if relaxation == "admm" else "auto"
         return _cut_result(solve_cut_by_moments(objective, degree, options, solver=solver, rng=rng), nodes, exponent)
-    return _cut_result(solve_max_cut(objective, options, rng), nodes, exponent)
+    return _cut_result(solve_and_prove(objective, options, rng), nodes, exponent)
 
 
 def max_bisection(  # noqa: PLR0913

@@ -10,12 +10,13 @@ from operator import attrgetter
 import numpy as np
 
 from dpgraph.arguments import as_generator
+from dpgraph.sos.branching.prove import solve_and_prove
 from dpgraph.sos.csp.kernels import pair_moments
 from dpgraph.sos.csp.objective import CSPObjective
 from dpgraph.sos.csp.relaxation import CSPRelaxation, solve_csp_relaxation
 from dpgraph.sos.csp.rounding import best_rows, improve_labels, one_opt_labels, round_vectors
 from dpgraph.sos.cut.certificate import Certificate
-from dpgraph.sos.cut.solver import SHARE_OF_ROOT, SHARE_OF_SEEDS, solve_max_cut
+from dpgraph.sos.cut.solver import SHARE_OF_ROOT, SHARE_OF_SEEDS
 from dpgraph.sos.seed_search import Correlation, SolverOptions, search_seeds
 from dpgraph.sos.solution import Solution, to_beat
 from dpgraph.sos.watch import Watch
@@ -41,7 +42,7 @@ def solve_csp(
     if objective.alphabet_size == 2 and not nonnegative:
         initial = None if options.initial is None else np.append(0, options.initial)
         signed = replace(options, seeds=options.seeds + 1, initial=initial)
-        cut = solve_max_cut(objective.signed(), signed, generator)
+        cut = solve_and_prove(objective.signed(), signed, generator)
         return replace(cut, labels=cut.labels[1:])
     tol = (1e-5 if objective.n_variables <= 300 else 1e-4) if options.tol is None else options.tol
     with Watch(objective, options, "max-2-csp") as watch:

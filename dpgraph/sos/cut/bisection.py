@@ -4,6 +4,7 @@ The local search anneals with a price on imbalance (Johnson, Aragon, McGeoch, Sc
 vertices (Kernighan, Lin 1970).
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -25,8 +26,9 @@ from dpgraph.sos.watch import Watch
 from dpgraph.threads import Stop
 from dpgraph.typing import FloatArray, IntArray
 
-_PENALTIES = 6  # tries, each four times the one before
-_CLOSE = 1e-3  # relative gap between relaxation and cut that a larger penalty is tried to close
+_PENALTIES = 12
+_CLOSE = 1e-5  # of the value: what a better penalty is worth
+_NEAR = 1e-3  # relative gap between relaxation and cut that a larger penalty is tried to close
 _WARM = 0.15  # first temperature from a good cut
 # Temperatures in units of the mean row norm of M; the price is this share of the temperature, so that the imbalance
 # keeps fluctuating by a few vertices until the end.
@@ -85,25 +87,38 @@ def _balanced_relaxation(
     tol: float | None,
     watch: Watch,
 ) -> tuple[CutObjective, float, LowRankSolution]:
-    """Objective with the smallest tried penalty whose relaxation is balanced, the penalty, and the relaxation.
+    """Objective with the penalty of the least bound, the multiplier of the constraint; the penalty; the relaxation.
 
-    Penalty 0 if the relaxation without the constraint is balanced already. Certificates of large instances are
-    looser with a penalty, because a dense proof is too costly; the tolerance allows for that.
+    The bound is convex in the penalty, with the derivative ``k^2 - |sum V|^2``, whose sign says on which side the
+    optimum lies. For halves it may lie at infinity. Penalty times derivative is about what may still be had: once that
+    is the share `_CLOSE` it stops. Certificates of large instances are looser with a penalty, because a dense proof is
+    too costly; the tolerance allows for that.
     """
     n = objective.n_vertices
-    penalised: CutObjective = objective
-    penalty, root = 0.0, free
-    unit = 0.125 * float(objective.absolute_row_sums().mean()) / n
     tol = max(tol or 0.0, 1e-2) if n > DENSE_LIMIT else tol
-    for attempt in range(_PENALTIES):
+    best: tuple[CutObjective, float, LowRankSolution] = objective, 0.0, free
+    root, penalty, lower, upper = free, 0.0, 0.0, math.inf
+    unit = 0.125 * float(objective.absolute_row_sums().mean()) / n
+    for _ in range(_PENALTIES):
         total = root.vectors.sum(axis=0)
-        if float(total @ total) <= largest**2 + 1e-3 * n or unit == 0.0:
+        surplus = float(total @ total) - largest**2
+        worth = max(penalty, unit) * surplus / max(abs(objective.constant), abs(root.value), 1e-300)
+        if abs(worth) <= _CLOSE or (penalty == 0.0 and surplus <= 0.0) or watch.done():
             break
-        penalty = unit * 4.0**attempt
+        lower, upper = (penalty, upper) if surplus > 0.0 else (lower, penalty)
+        penalty = max(unit, 4.0 * lower) if upper == math.inf else math.sqrt(max(lower, upper / 16.0) * upper)
         penalised = penalise_imbalance(objective, penalty)
         start = root.vectors if root.vectors.shape[1] > 1 else None  # a cut alone would stay one
         root = solve_low_rank(penalised, rng, tol=tol, start=start, deadline=watch.until(_SHARE))
-    return penalised, penalty, root
+        if best[1] == 0.0 or _bound(root, penalty, largest) < _bound(best[2], best[1], largest):
+            best = penalised, penalty, root
+    return best
+
+
+def _bound(root: LowRankSolution, penalty: float, largest: int) -> float:
+    """Bound on balanced cuts; what the penalty takes from a bound and the allowance gives back are both rounded."""
+    bound, allowance = root.certificate.bound, penalty * largest**2
+    return bound + allowance + (rounding_slack(2, abs(bound) + allowance) if allowance else 0.0)
 
 
 def _close_gap(
@@ -121,10 +136,10 @@ def _close_gap(
     """
     while penalty > 0.0:
         gap = root.value + penalty * largest**2 - beat
-        if not 0.0 < gap <= _CLOSE * abs(root.value):
+        if not 0.0 < gap <= _NEAR * abs(root.value):
             break
         larger = penalise_imbalance(objective, 4.0 * penalty)
-        again = solve_low_rank(larger, rng, tol=_CLOSE, start=root.vectors)
+        again = solve_low_rank(larger, rng, tol=_NEAR, start=root.vectors)
         if again.value + 4.0 * penalty * largest**2 - beat > 0.5 * gap:
             break
         penalised, penalty, root = larger, 4.0 * penalty, again
