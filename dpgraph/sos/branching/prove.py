@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from dpgraph.exceptions import InvalidParameterError
 from dpgraph.sos.branching import odd_cycles
 from dpgraph.sos.branching.metric_bound import MetricBound, enumerated, merged, start, tightened
 from dpgraph.sos.branching.search import Incumbent, best_first
@@ -20,7 +21,7 @@ from dpgraph.sos.seed_search import SolverOptions
 from dpgraph.sos.solution import Solution
 
 _MOST_EDGES, _MOST_MEAN_DEGREE = 2500, 6.0  # for the linear programme to be quick and tight
-_MOST_VERTICES = 60  # for the relaxation with inequalities to be quick
+_MOST_VERTICES = 60, 1000  # for the relaxation with inequalities to be quick, and where a proof is asked for
 _FEW = 12  # vertices whose cuts are listed
 _ROUNDS_OF_METRIC = 60
 _SHARE_OF_LOCAL_SEARCH = 0.05  # of a time limit
@@ -37,6 +38,8 @@ def solve_and_prove(
     """
     began, limit, prove = time.monotonic(), options.time_limit, options.search == "optimal"
     first = options
+    if prove and not isinstance(objective, SparseObjective | DenseObjective):
+        raise InvalidParameterError("search='optimal' needs a graph or a matrix with entries, not factors")
     if prove:
         first = replace(options, search="beam", time_limit=None if limit is None else _SHARE_OF_LOCAL_SEARCH * limit)
     solution = solve_max_cut(objective, first, rng)
@@ -59,7 +62,7 @@ def _tighten(
         if core.matrix.nnz > 2 * _MOST_EDGES and not prove:
             return solution
         bound = _by_odd_cycles(core, best, prove=prove)
-    elif isinstance(core, SparseObjective | DenseObjective) and (prove or core.n_vertices <= _MOST_VERTICES):
+    elif isinstance(core, SparseObjective | DenseObjective) and core.n_vertices <= _MOST_VERTICES[prove]:
         bound = _by_metric_inequalities(core.dense(), best, prove=prove)
     else:
         return solution
