@@ -21,8 +21,8 @@ from dpgraph.privacy.noise import NoiseSource
 from dpgraph.threads import Stop, on_thread
 from dpgraph.typing import FloatArray
 
-#: Largest dimension for rejection sampling (a few dozen proposals for each draw).
-EXACT_NUCLEAR_LAPLACE_DIMENSION = 5
+#: Largest dimension for rejection sampling (fifty proposals for each draw, some milliseconds).
+EXACT_NUCLEAR_LAPLACE_DIMENSION = 6
 #: Sweeps of the Markov chain over all eigenvalues, and its step in units of rho (the spacing of eigenvalues).
 _SWEEPS = 400
 _STEP = 2.0
