@@ -118,7 +118,8 @@ class Block:
         """Sum parallel edges, take the heavier of two directions, cap the weights, and round them to their grid."""
         numbers = arcs["arc"].to_numpy()
         if edges.weight is None:
-            numbers, sums = np.unique(numbers, return_counts=True)
+            numbers, counts = np.unique(numbers, return_counts=True)
+            sums = counts.astype(np.float64)
         else:
             order = np.lexsort((arcs["weight"], numbers))  # so that both ends of an edge add up in one order
             numbers, sums = _grouped(numbers[order], arcs["weight"].to_numpy()[order], np.add)
