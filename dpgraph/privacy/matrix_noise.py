@@ -6,7 +6,7 @@ the **larger trace** max(tr E_+, tr E_-), half of the nuclear norm where tr E = 
 
 **Wishart difference**, exact for every d: Z = X - Y, where the pair (X, Y) of positive semidefinite matrices has the
 density proportional to exp(-n(tr X, tr Y)/rho), n being the sum for the nuclear norm and the larger of the two
-otherwise. **Laplace law**: density proportional to exp(-N(Z)/rho). Both are epsilon-DP; docs/covariance.md, "The
+otherwise. **Laplace law**: density proportional to exp(-N(Z)/rho). Both are epsilon-DP; docs/covariance-theory.md, "The
 noise", has the proofs, and why the samplers below draw from these laws. The Laplace law is sampled by rejection, with
 an acceptance rate that falls quickly with d; for larger d the sampler is *approximate*, a Markov chain.
 """

@@ -77,7 +77,7 @@ def private_normalized_adjacency(  # noqa: PLR0913
         "noisy-power" (averaged products with public iterates; any size; pure with `rank` 1), "randomized-response"
         (pure; the most accurate for a large epsilon and for small graphs), "coherence" (the coherence-aware projector;
         may halt) or "gaussian" (noise on all entries; n <= 5000). "auto" is one of the first two, by n, `rank`, epsilon
-        and delta, and by what degrees say privately where these do not decide (docs/choosing.md); it never halts, and
+        and delta, and by what degrees say privately where these do not decide (docs/mechanisms.md); it never halts, and
         the result says which one ran. Or an object of :mod:`dpgraph.strategies`, where each is explained, such as
         ``strategies.Coherence(certificate="gap-and-coherence")``; a name means its defaults. `rank`, `regularization`
         and `coherence` may stand there too.

@@ -90,12 +90,12 @@ def private_covariance(  # noqa: PLR0913
     their proofs in :mod:`dpgraph.bounds.moments`. The pure laws follow the nuclear norm for ``"add-remove"``
     (:mod:`dpgraph.privacy.matrix_noise`), and for ``"replace"`` the larger trace max(tr E_+, tr E_-), which moves half
     as far. The centred version releases the second moments of the records with one more coordinate, which has the same
-    sensitivity, and takes a Schur complement. docs/covariance.md has the proofs and the errors.
+    sensitivity, and takes a Schur complement. docs/covariance-theory.md has the proofs and the errors.
 
     References
     ----------
     DN25b, Theorems 1.1 and 1.2 (Theorem 4.4 is false as printed: the constant is pi, not 1.1, which
-    changes no order; docs/covariance.md).
+    changes no order; docs/covariance-theory.md).
     DTTZ14 (here with the exact scale of BW18).
 
     Examples
