@@ -31,7 +31,7 @@ $(STAMP): pyproject.toml
 # The demo needs the package and matplotlib only.
 $(DEMO): pyproject.toml
 	test -f $(STAMP) || $(PYTHON) -m venv $(VENV)
-	test -f $(STAMP) || $(BIN)/python $(PIP) install --editable '.[plot]'
+	test -f $(STAMP) || $(BIN)/python $(PIP) install --no-compile --editable '.[plot]'
 	touch $(DEMO)
 
 demo: $(DEMO)

@@ -37,7 +37,7 @@ def test_the_demo_writes_a_report_without_network(tmp_path):
     published, _, looked_at = page.partition("Not private")
     assert estimate in published
     assert exact in looked_at
-    assert "http" not in page  # nothing is fetched
+    assert "://" not in page  # nothing is fetched
     communities = (output / "communities.csv").read_text().splitlines()
     assert (communities[0], len(communities)) == ("node,community", 306)
 

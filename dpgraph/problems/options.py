@@ -45,7 +45,7 @@ class Coherence(_Ranked):
     """A low-rank matrix from the coherence-aware projector (DN25a), which is solved like an exact one. May halt.
 
     ``Coherence(rank=r, regularization=0.0, coherence="rank", certificate="gap-and-coherence", projection="spectral",
-    degree=d)`` is Algorithm 7.13 of DN25a to the letter.
+    degree=d, seeds=s)`` is Algorithm 7.13 of DN25a to the letter, and for a 2-CSP Algorithm 7.18.
 
     Parameters
     ----------

@@ -310,6 +310,7 @@ ENTRIES: tuple[Entry, ...] = (
             ("label-edge", {"noise": "laplace"}),
             ("constraint", {"noise": "laplace"}),
             ("label-edge", {"mechanism": "coherence"}),
+            ("label-edge", {"mechanism": "coherence", "rank": 2, "certificate": "gap-and-coherence"}),
         )
     ),
     *(

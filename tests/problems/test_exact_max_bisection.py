@@ -189,3 +189,32 @@ def test_small_and_empty_inputs():
     assert sorted(map(len, max_bisection(nx.empty_graph(4), rng=0).partition)) == [2, 2]
     with pytest.raises(InvalidGraphError):
         max_bisection(nx.Graph())
+
+
+def test_degree_four_bounds_every_bisection_and_is_tighter_than_degree_two():
+    for seed in (0, 2, 5, 9):
+        M = random_matrix(seed)[:8, :8]
+        best = best_cut(M, len(M) % 2)
+        found = max_bisection(M, degree=4, rng=0)
+        sides = [len(side) for side in found.partition]
+        assert abs(sides[0] - sides[1]) <= len(M) % 2
+        assert found.value == pytest.approx(best, abs=1e-9)
+        assert best - 1e-9 <= found.upper_bound
+    # A triangle and a pentagon: two odd cycles miss an edge each.
+    two = nx.disjoint_union(nx.cycle_graph(3), nx.cycle_graph(5))
+    second, fourth = (max_bisection(two, degree=degree, rng=0).relaxation_value for degree in (2, 4))
+    assert best_cut(nx.to_numpy_array(two), 0) == 6.0
+    assert fourth == pytest.approx(6.0, abs=1e-4)
+    assert second > 6.7
+
+
+def test_a_balanced_pseudo_distribution_is_below_that_of_all_cuts():
+    star = nx.star_graph(5)
+    assert max_cut(star, degree=4, rng=0).value == 5.0
+    assert max_bisection(star, degree=4, rng=0).upper_bound < 3.1
+
+
+def test_a_degree_of_a_bisection_that_is_odd_or_too_large_is_refused():
+    for degree, n in ((3, 4), (4, 60)):
+        with pytest.raises(InvalidParameterError, match="degree"):
+            max_bisection(nx.cycle_graph(n), degree=degree)

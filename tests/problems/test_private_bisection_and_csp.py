@@ -1,5 +1,7 @@
 """Private bisection and private 2-CSPs."""
 
+import itertools
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -7,6 +9,9 @@ from scipy import sparse
 
 import dpgraph
 from dpgraph.datasets.planted import planted_cut_sparse
+from dpgraph.exceptions import InvalidParameterError
+from dpgraph.problems.csp.table_strategies import coherence as coherence_of_tables
+from dpgraph.problems.csp.table_strategies.coherence import released_objective
 from dpgraph.problems.options import BoundedIterates, Coherence
 
 DELTA = 1e-6
@@ -63,6 +68,54 @@ def test_planted_unique_game_is_solved_at_epsilon_one(unique_game, adjacency, le
 def test_coherence_mechanism_solves_the_unique_game_at_epsilon_two(unique_game):
     result = dpgraph.private_max_2csp(unique_game, epsilon=2.0, delta=DELTA, mechanism=Coherence(rank=2), rng=0)
     assert unique_game.value(result.assignment) >= 0.85 * len(unique_game.pairs)
+
+
+def test_the_released_objective_has_the_values_of_the_label_extended_matrix():
+    rng = np.random.default_rng(0)
+    extended = rng.normal(size=(12, 12))
+    extended += extended.T
+    for labels in rng.integers(0, 3, (5, 4)):
+        rows = np.arange(4) * 3 + labels
+        block = extended[np.ix_(rows, rows)]
+        expected = (block.sum() - np.trace(block)) / 2
+        assert released_objective(extended, 3).value(labels) == pytest.approx(expected)
+
+
+#: DN25a, Algorithm 7.18: the paper's tests, the projection of step 3, and the relaxation with conditioning.
+PAPER = {"rank": 2, "regularization": 0.0, "coherence": "rank", "certificate": "gap-and-coherence"}
+
+
+@pytest.mark.parametrize(
+    ("options", "solver"),
+    [
+        ({"projection": "spectral", "degree": 4, "seeds": 2}, "moments"),
+        ({"projection": "spectral"}, "low rank"),
+        ({"seeds": 1}, "low rank"),
+        ({}, "low rank"),
+    ],
+)
+def test_a_2csp_goes_through_the_solver_that_the_options_name(options, solver, monkeypatch):
+    """On a budget that shows everything the released matrix is the exact one, and so is the assignment."""
+    ran = []
+    for name, label in (("solve_csp", "low rank"), ("solve_by_moments", "moments"), ("project_released", "projection")):
+        honest = getattr(coherence_of_tables, name)
+        monkeypatch.setattr(
+            coherence_of_tables, name, lambda *a, _run=honest, _label=label, **k: ran.append(_label) or _run(*a, **k)
+        )
+    equal = dpgraph.TwoCSP(6, 2)
+    sides = np.array([0, 0, 0, 1, 1, 1])
+    for u, v in itertools.combinations(range(6), 2):
+        equal.add_constraint(u, v, np.eye(2) if sides[u] == sides[v] else 1 - np.eye(2))
+    result = dpgraph.private_max_2csp(equal, epsilon=1e5, delta=1e-3, mechanism=Coherence(**PAPER, **options), rng=0)
+    assert equal.value(result.assignment) == 15
+    assert ran == ["projection"] * ("projection" in options) + [solver]
+
+
+def test_what_a_2csp_cannot_be_solved_with_is_refused_before_it_is_read():
+    large = dpgraph.TwoCSP(3000, 2)
+    for options, message in (({"seeds": 1}, "seeds"), ({"degree": 4}, "degree"), ({"projection": "spectral"}, "5000")):
+        with pytest.raises(InvalidParameterError, match=message):
+            dpgraph.private_max_2csp(large, epsilon=1.0, delta=DELTA, mechanism=Coherence(rank=2, **options))
 
 
 def test_assignment_speaks_in_the_callers_names():

@@ -70,8 +70,9 @@ def private_max_2csp(  # noqa: PLR0913
         epsilon > 0, 0 <= delta < 1; only "coherence" needs and spends delta, other calls are pure.
     mechanism : str or options object, default "auto"
         "bounded-iterates" (never halts), which "auto" takes unless the adjacency is "edge"; "coherence", which releases
-        a low-rank label-extended matrix and needs "label-edge" and a delta; for "edge" what
-        :func:`~dpgraph.private_max_k_cut` offers, with its rule for "auto". Or an object of :mod:`dpgraph.strategies`.
+        a low-rank label-extended matrix, solves it like an exact one, and needs "label-edge" and a delta; for "edge"
+        what :func:`~dpgraph.private_max_k_cut` offers, with its rule for "auto". Or an object of
+        :mod:`dpgraph.strategies`.
     adjacency : {"label-edge", "constraint", "edge"}
         Neighbours differ in one entry of one pair's table (one edge of the label-extended graph); or in the whole table
         of one pair: a constraint is added, removed or replaced on the same pair; or, all tables being a weight times

@@ -17,7 +17,7 @@ from dpgraph.sos.branching.prove import solve_and_prove
 from dpgraph.sos.cut.base import CutObjective
 from dpgraph.sos.cut.bisection import solve_bisection
 from dpgraph.sos.cut.objective import FactoredObjective, SparseObjective
-from dpgraph.sos.moments.rounding import solve_cut_by_moments
+from dpgraph.sos.moments.rounding import solve_bisection_by_moments, solve_cut_by_moments
 from dpgraph.sos.seed_search import Callback, SearchMode, SolverOptions
 from dpgraph.sos.solution import ExactResult, Solution
 from dpgraph.sos.units import graph_in_binary_units
@@ -187,6 +187,7 @@ def max_bisection(  # noqa: PLR0913
     G: Any,
     *,
     imbalance: int = 1,
+    degree: int = 2,
     seeds: int = 1,
     rounds: int = 100,
     local_search: bool = True,
@@ -215,6 +216,9 @@ def max_bisection(  # noqa: PLR0913
     imbalance : int, default 1
         The sizes of the two sides may differ by at most this, at least 1 for an odd number of vertices (for an even
         number 0 and 1 are the same).
+    degree : int, default 2
+        Degree of the relaxation. Above 2, for small graphs only: a pseudo-distribution that is balanced, conditioned by
+        reweighting (DN25a, Lemma A.1).
     seeds, rounds, local_search, rng, weight, target_correlation, beam, starts, sweeps, tol, search, time_limit, \
     gap_tol, initial, callback
         As :func:`dpgraph.max_cut`. An `initial` cut that is not balanced is repaired.
@@ -252,7 +256,10 @@ def max_bisection(  # noqa: PLR0913
         starts=starts, sweeps=sweeps, tol=tol, search=search, time_limit=time_limit, gap_tol=gap_tol,
         initial=None if initial is None else vertex_sides(graph.nodes, initial).astype(np.int64), callback=callback,
     ).calling_back(lambda value: float(np.ldexp(value, exponent)))  # fmt: skip
-    return _cut_result(solve_bisection(SparseObjective(scaled), imbalance, options, rng), graph.nodes, exponent)
+    objective = SparseObjective(scaled)
+    if degree == 2:
+        return _cut_result(solve_bisection(objective, imbalance, options, rng), graph.nodes, exponent)
+    return _cut_result(solve_bisection_by_moments(objective, imbalance, degree, options, rng), graph.nodes, exponent)
 
 
 def _objective(G: Any, weight: str | None) -> tuple[CutObjective, tuple[Hashable, ...], int]:

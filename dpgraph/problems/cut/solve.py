@@ -71,12 +71,13 @@ def solve_dense(
 ) -> Cut:
     """Project a released normalized adjacency if asked to, undo the normalisation, and cut."""
     root = np.sqrt(scale)
-    adjacency = _project(normalized, options.projection) * np.outer(root, root)
+    adjacency = project_released(normalized, options.projection) * np.outer(root, root)
     np.fill_diagonal(adjacency, 0.0)
     return solve(DenseObjective((adjacency + adjacency.T) / 2), options, rng, balanced=balanced, degree=degree)
 
 
-def _project(matrix: FloatArray, projection: str) -> FloatArray:
+def project_released(matrix: FloatArray, projection: str) -> FloatArray:
+    """The projection that was asked for of a released normalized adjacency; "auto" for a dense noisy one."""
     if projection == "none" or (projection == "auto" and len(matrix) > _PROJECTION_LIMIT):
         return matrix
     norm: Literal["spectral", "frobenius"] = "spectral" if projection == "spectral" else "frobenius"

@@ -52,9 +52,8 @@ class Encoding:
     @cached_property
     def sensitivity(self) -> float:
         """How far neighbours move the released vector, in the norm of the law."""
-        if (
-            self.hull is not None and not self.round
-        ):  # 1; its certificate and the rounding of 2**-60 in the product take less than 2 SLACK
+        # That of a hull is 1; its certificate and the rounding of 2**-60 in the product take less than 2 SLACK.
+        if self.hull is not None and not self.round:
             return 1 + 2 * SLACK
         return encoded_sensitivity(self.encode, self.adjacency, order=1 if self.law == "laplace" else 2)
 

@@ -124,5 +124,4 @@ def private_marginals(  # noqa: PLR0913
         residual=found.residual,
         iterations=found.iterations,
         privacy=call.report(),
-        _basis=model.released,
     )

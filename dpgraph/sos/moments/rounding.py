@@ -11,13 +11,19 @@ from dpgraph.instance import TwoCSP
 from dpgraph.sos.csp.objective import CSPObjective
 from dpgraph.sos.csp.rounding import best_rows, draw_labels, improve_labels
 from dpgraph.sos.csp.solver import UNCERTAIN
-from dpgraph.sos.cut.base import CutObjective
+from dpgraph.sos.cut.base import CutObjective, rounding_slack
+from dpgraph.sos.cut.bisection import anneal_balanced, repair_and_swap
+from dpgraph.sos.cut.objective import SparseObjective, penalise_imbalance
+from dpgraph.sos.cut.rounding import best_columns
 from dpgraph.sos.moments.pseudo_distribution import PseudoDistribution, global_correlation, local_correlation
 from dpgraph.sos.moments.relaxation import lasserre
 from dpgraph.sos.seed_search import Correlation, SolverOptions, search_seeds
 from dpgraph.sos.solution import Solution
 from dpgraph.sos.watch import Watch
 from dpgraph.typing import FloatArray
+
+#: Price of the imbalance of a bisection, in units of the mean absolute weight of a vertex.
+_PRICE = 1.0
 
 
 def solve_by_moments(
@@ -83,6 +89,37 @@ def solve_cut_by_moments(
     bound = solution.upper_bound + constant + 1e-13 * float(np.abs(w).sum())
     trace = tuple(entry.shifted(constant) for entry in solution.trace)
     return Solution.of(objective, labels, bound=bound, certificate=solution.certificate, trace=trace)
+
+
+def solve_bisection_by_moments(
+    objective: SparseObjective,
+    imbalance: int,
+    degree: int,
+    options: SolverOptions,
+    rng: int | np.random.Generator | None = None,
+) -> Solution:
+    """The best small cut whose sides differ by at most `imbalance` >= the parity of n, and a bound on such cuts.
+
+    A price on (sum x)^2 makes the pseudo-distribution almost balanced, and with it all its moments: by Cauchy and
+    Schwarz (E p sum x)^2 <= E p^2 E(sum x)^2. A cut with the allowed imbalance gets back what it pays. The bound of
+    all cuts holds too, and is smaller where they are about balanced.
+    """
+    generator = as_generator(rng)
+    n = objective.n_vertices
+    largest = min(imbalance, n) - (min(imbalance, n) - n) % 2  # |sum x| has the parity of n
+    price = _PRICE * float(objective.absolute_row_sums().mean())
+    found = solve_cut_by_moments(penalise_imbalance(objective, price), degree, options, rng=generator)
+    allowance = price * largest**2
+    cuts = repair_and_swap(objective, np.where(found.labels == 0, 1.0, -1.0)[:, None], largest)
+    if options.local_search:
+        annealed = anneal_balanced(objective, cuts, largest, generator, sweeps=options.sweeps)
+        cuts = best_columns(objective, np.hstack([cuts, annealed]), 1)
+    labels = (cuts[:, 0] != cuts[0, 0]).astype(np.int64)
+    free = solve_cut_by_moments(objective, degree, SolverOptions(seeds=0, rounds=1, local_search=False), rng=generator)
+    priced = found.upper_bound + allowance + rounding_slack(2, abs(found.upper_bound) + allowance)
+    bound = min(free.upper_bound, priced)
+    trace = tuple(entry.shifted(allowance) for entry in found.trace)
+    return Solution.of(objective, labels, bound=bound, certificate=found.certificate, trace=trace)
 
 
 def expected_drops(pd: PseudoDistribution, weights: FloatArray) -> FloatArray:
