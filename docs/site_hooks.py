@@ -83,6 +83,7 @@ REFERENCE = {
         (
             "dpgraph.problems.records",
             "dpgraph.linear_queries",
+            "dpgraph.marginals",
             "dpgraph.results.records",
             "dpgraph.results.marginals",
             "dpgraph.cosine_sensitivity",

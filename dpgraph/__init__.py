@@ -80,6 +80,7 @@ _MODULES = {
     "evaluate": "dpgraph.evaluate",
     "exceptions": "dpgraph.exceptions",
     "linear_queries": "dpgraph.problems.records.linear_queries",
+    "marginals": "dpgraph.problems.records.marginals",
     "plot": "dpgraph.plot",
     "privacy": "dpgraph.privacy",
     "projections": "dpgraph.projections",

@@ -69,7 +69,7 @@ def private_symmetric_matrix(
     epsilon : float
         epsilon > 0; delta is 0.
     mechanism : {"wishart-difference", "nuclear-laplace"}, default "wishart-difference"
-        Law of the noise; ``"nuclear-laplace"`` is approximate, and marked so, above d = 5.
+        Law of the noise; ``"nuclear-laplace"`` is approximate, marked so, and not proved private, above d = 6.
     adjacency : str or Relation, optional
         What neighbouring data sets differ in, in words or as a relation of :mod:`dpgraph.privacy.relation`. Calls share
         an accountant if they name the same; the default is a change of this input by at most `sensitivity`.

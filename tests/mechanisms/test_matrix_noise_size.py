@@ -73,7 +73,7 @@ def exact_moments(d, norm):
 
 
 @pytest.mark.parametrize("norm", ["nuclear", "larger-trace"])
-@pytest.mark.parametrize("d", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("d", [1, 2, 3, 4, 5, pytest.param(6, marks=pytest.mark.slow)])
 def test_the_listed_moments_of_the_laplace_laws_are_their_integrals(d, norm):
     size = noise_size("nuclear-laplace", norm, d)
     assert (size.square, size.trace_variance) == pytest.approx([float(m) for m in exact_moments(d, norm)], rel=1e-14)

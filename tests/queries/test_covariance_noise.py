@@ -85,7 +85,7 @@ def test_the_stated_size_is_that_of_the_noise(mechanism, d, adjacency):
 )
 def test_auto_takes_the_exact_law_of_least_expected_squared_error(d, epsilon, delta, adjacency):
     moments = SecondMoments(100, adjacency, d)
-    names = ["wishart-difference", *["nuclear-laplace"] * (d <= 5), *["gaussian"] * (delta > 0)]
+    names = ["wishart-difference", *["nuclear-laplace"] * (d <= 6), *["gaussian"] * (delta > 0)]
     sizes = {name: choose_noise(name, moments, epsilon, delta).size(epsilon).square for name in names}
     assert choose_noise("auto", moments, epsilon, delta).strategy.name == min(sizes, key=sizes.get)
 

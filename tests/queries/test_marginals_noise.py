@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
+import dpgraph
 from dpgraph.bounds.parities import (
     conjunction_moves,
     l1_moves,
@@ -12,7 +13,12 @@ from dpgraph.bounds.parities import (
     parity_moves,
     shape_noise,
 )
+from dpgraph.exceptions import InvalidParameterError
 from dpgraph.linalg.parities import ParityBasis
+from dpgraph.problems.records.marginals import expected_error
+
+#: Pairs of three attributes.
+PAIRS = ((0, 1), (0, 2), (1, 2))
 
 
 def all_records(sizes):
@@ -166,3 +172,33 @@ def test_many_different_sizes_fall_back_to_a_bound_that_still_holds():
     assert bound.shape == (1, 2)
     equal = parity_moves(sizes[:3], 2) @ w
     assert (parity_moves(sizes[:3], 2) @ w).max() == equal.max() <= (bound @ w).max()
+
+
+@pytest.mark.parametrize("adjacency", ["add-remove", "replace"])
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+@pytest.mark.parametrize("sparsity", [None, 2])
+def test_the_error_that_is_expected_without_data_is_that_of_a_result(sparsity, delta, adjacency):
+    options = {"epsilon": 2.0, "delta": delta, "sparsity": sparsity, "adjacency": adjacency}
+    data = np.zeros((3000, 6), dtype=int)
+    result = dpgraph.private_marginals(data, 2, degree=0, rng=0, **options)
+    # The grid of a release is a 10,000th of its noise, and 22 numbers are rounded to it.
+    assert expected_error(6, 2, **options) == pytest.approx(result.expected_rmse, rel=1e-3)
+
+
+def test_the_error_that_is_expected_is_measured_where_nothing_is_projected_and_for_categories():
+    sizes = (2, 3, 4)
+    data = np.stack([np.random.default_rng(g).integers(0, q, 5000) for g, q in enumerate(sizes)], axis=1)
+    categories = {g: list(range(q)) for g, q in enumerate(sizes)}
+    truth = [np.bincount(data[:, g] * sizes[h] + data[:, h], minlength=sizes[g] * sizes[h]) for g, h in PAIRS]
+    errors = []
+    for seed in range(12):
+        found = dpgraph.private_marginals(data, 2, epsilon=1.0, categories=categories, degree=0, rng=seed)
+        errors += [np.square(found.table([g, h]).ravel() - t) for (g, h), t in zip(PAIRS, truth, strict=True)]
+    measured = np.sqrt(np.concatenate(errors).mean())
+    assert measured == pytest.approx(expected_error(sizes, 2, epsilon=1.0), rel=0.25)
+
+
+@pytest.mark.parametrize("sizes", [0, [2, 1], [], True])
+def test_sizes_that_are_none_are_refused(sizes):
+    with pytest.raises(InvalidParameterError):
+        expected_error(sizes, 1, epsilon=1.0)

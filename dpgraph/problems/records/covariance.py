@@ -54,10 +54,10 @@ def private_covariance(  # noqa: PLR0913
     epsilon, delta : float
         epsilon > 0, 0 <= delta < 1. 0, the default of delta, stands for a pure release.
     mechanism : {"auto", "wishart-difference", "nuclear-laplace", "gaussian"}, default "auto"
-        Law of the noise, or an options object of :mod:`dpgraph.strategies`, where each is explained. The first two are
-        pure and ignore `delta`: the report then says 0. ``"nuclear-laplace"`` has about 10 % less noise, but is a
-        Markov chain above d = 5, which the result says; ``"gaussian"`` has less from about ten columns on. ``"auto"``
-        is the exact law of least expected squared error that `delta` allows.
+        Law of the noise, or an options object of :mod:`dpgraph.strategies`, where each is explained. The first two
+        ignore `delta`: the report then says 0. ``"nuclear-laplace"`` has about 10 % less noise, but above d = 6 it is
+        drawn by a Markov chain, which the result says and which is not proved to be private; ``"gaussian"`` has less
+        from about ten columns on. ``"auto"`` is the exact law of least expected squared error that `delta` allows.
     project : bool, default True
         ``True``: the eigenvalues are shrunk for least squared error (:func:`~dpgraph.projections.shrink_psd_trace`),
         with a trace of at most a private estimate of the true one. ``False``: unbiased, possibly indefinite.

@@ -8,8 +8,9 @@ import numpy as np
 
 from dpgraph.arguments import check_choice, check_epsilon, check_integer, check_optional_delta, check_positive
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.inputs.records import read_schema
+from dpgraph.inputs.records import Schema, read_schema
 from dpgraph.privacy.accountant import PrivacyAccountant
+from dpgraph.privacy.accounting import gdp_mu
 from dpgraph.privacy.call import LEAST_MU, open_call, private_function
 from dpgraph.privacy.relation import RECORDS
 from dpgraph.problems.records.marginal_model import MarginalModel, Request
@@ -125,3 +126,49 @@ def private_marginals(  # noqa: PLR0913
         iterations=found.iterations,
         privacy=call.report(),
     )
+
+
+def expected_error(
+    sizes: int | Sequence[int],
+    k: int,
+    *,
+    epsilon: float,
+    delta: float = 0.0,
+    sparsity: int | None = None,
+    adjacency: str = "replace",
+) -> float:
+    """Root-mean-square error of a cell of the k-way tables of :func:`private_marginals`, in records; no data is read.
+
+    Parameters
+    ----------
+    sizes : int or sequence of int
+        Number of 0/1 attributes, or the number of values of each attribute (2 for 0/1).
+    k, epsilon, delta, sparsity, adjacency
+        As for :func:`private_marginals`.
+
+    Returns
+    -------
+    float
+        Of the noise alone. It is the same for any number of records, and the projection only lowers it.
+
+    Raises
+    ------
+    InvalidParameterError
+        As in :func:`private_marginals`.
+
+    Examples
+    --------
+    >>> from dpgraph.problems.records.marginals import expected_error
+    >>> round(expected_error(16, 3, epsilon=1.0, delta=1e-6), 1)
+    38.4
+    """
+    counts = list(sizes) if isinstance(sizes, Sequence) else [2] * check_integer("sizes", sizes, 1)
+    values = tuple(tuple(range(check_integer("a number of values", count, 2))) for count in counts)
+    check_choice("adjacency", adjacency, RECORDS)
+    epsilon, delta = check_epsilon(epsilon), check_optional_delta(delta)
+    schema = Schema(tuple(range(len(values))), values, 1)
+    model = MarginalModel(schema, Request(k, epsilon, delta, sparsity, 0, adjacency))
+    rate = gdp_mu(epsilon, delta) if model.noise.law == "gaussian" else epsilon / math.sqrt(2.0)
+    variances = (model.statistics.sensitivity / rate / model.statistics.factors) ** 2
+    variances[0] = 0.0  # the number of records is public, or what cells are shares of
+    return model.cell_rmse(variances)

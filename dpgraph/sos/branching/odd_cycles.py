@@ -129,8 +129,11 @@ def tightened(
     for _ in range(rounds if scale else 0):
         inequalities = (now.matrix, now.limits) if now.limits.size else (None, None)
         box = np.column_stack([now.least, now.most])
-        solution = linprog(-edges.weights / scale, *inequalities, bounds=box, method="highs")
-        if solution.x is None:  # no cut is left, so HiGHS says; without multipliers that prove it the bound stands
+        left = max(deadline - time.monotonic(), 0.0)
+        solution = linprog(
+            -edges.weights / scale, *inequalities, bounds=box, method="highs", options={"time_limit": left}
+        )
+        if solution.status != 0:  # out of time, or in trouble: without multipliers the bound stands
             return now
         t = np.maximum(-scale * solution.ineqlin.marginals, 0.0) if now.limits.size else np.zeros(0)
         now = replace(now, crossing=np.clip(solution.x, 0.0, 1.0), bound=min(now.bound, _dual_bound(edges, now, t)))

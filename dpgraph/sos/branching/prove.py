@@ -9,17 +9,22 @@ from dataclasses import replace
 
 import numpy as np
 
+from dpgraph.exceptions import InvalidParameterError
 from dpgraph.sos.branching import odd_cycles
+from dpgraph.sos.branching.metric_bound import MetricBound, enumerated, merged, start, tightened
 from dpgraph.sos.branching.search import Incumbent, best_first
 from dpgraph.sos.cut.base import CutObjective
-from dpgraph.sos.cut.objective import SparseObjective
-from dpgraph.sos.cut.rounding import one_opt
+from dpgraph.sos.cut.objective import DenseObjective, SparseObjective
+from dpgraph.sos.cut.rounding import best_columns, one_opt
 from dpgraph.sos.cut.solver import solve_max_cut
 from dpgraph.sos.seed_search import SolverOptions
-from dpgraph.sos.solution import Solution, to_beat
+from dpgraph.sos.solution import Solution
 
 _MOST_EDGES, _MOST_MEAN_DEGREE = 2500, 6.0  # for the linear programme to be quick and tight
-_SHARE_OF_LOCAL_SEARCH = 0.25  # of a time limit
+_MOST_VERTICES = 60, 1000  # for the relaxation with inequalities to be quick, and where a proof is asked for
+_FEW = 12  # vertices whose cuts are listed
+_ROUNDS_OF_METRIC = 60
+_SHARE_OF_LOCAL_SEARCH = 0.05  # of a time limit
 _ROUNDS, _ROUNDS_OF_BRANCH = 60, 20
 
 
@@ -33,6 +38,8 @@ def solve_and_prove(
     """
     began, limit, prove = time.monotonic(), options.time_limit, options.search == "optimal"
     first = options
+    if prove and not isinstance(objective, SparseObjective | DenseObjective):
+        raise InvalidParameterError("search='optimal' needs a graph or a matrix with entries, not factors")
     if prove:
         first = replace(options, search="beam", time_limit=None if limit is None else _SHARE_OF_LOCAL_SEARCH * limit)
     solution = solve_max_cut(objective, first, rng)
@@ -55,6 +62,8 @@ def _tighten(
         if core.matrix.nnz > 2 * _MOST_EDGES and not prove:
             return solution
         bound = _by_odd_cycles(core, best, prove=prove)
+    elif isinstance(core, SparseObjective | DenseObjective) and core.n_vertices <= _MOST_VERTICES[prove]:
+        bound = _by_metric_inequalities(core.dense(), best, prove=prove)
     else:
         return solution
     labels, cut = solution.labels, lift(best.cut)
@@ -69,8 +78,7 @@ def _by_odd_cycles(core: SparseObjective, best: Incumbent, *, prove: bool) -> fl
     edges = odd_cycles.CutEdges.of(core)
 
     def solved(node: odd_cycles.CycleBound, rounds: int) -> odd_cycles.CycleBound:
-        beat = to_beat(core, best.value)
-        node = odd_cycles.tightened(edges, node, beat, rounds=rounds, deadline=best.deadline)
+        node = odd_cycles.tightened(edges, node, best.to_beat(), rounds=rounds, deadline=best.deadline)
         best.offer(one_opt(core, odd_cycles.nearest_cut(edges, node)))
         return node
 
@@ -84,3 +92,34 @@ def _by_odd_cycles(core: SparseObjective, best: Incumbent, *, prove: bool) -> fl
 
     root = solved(odd_cycles.root(edges), _ROUNDS)
     return best_first(root, branch, best) if prove else root.bound
+
+
+def _by_metric_inequalities(core: DenseObjective, best: Incumbent, *, prove: bool) -> float:
+    """A bound on the cuts of a dense objective by the relaxation with triangle and longer inequalities."""
+
+    def solved(node: MetricBound, rounds: int) -> MetricBound:
+        if node.objective.n_vertices <= _FEW:
+            bound, cut = enumerated(node)
+            best.offer(node.lift(cut))
+            return replace(node, bound=min(bound, node.bound))
+        node = tightened(node, best.to_beat(), rounds=rounds, deadline=best.deadline)
+        cuts = one_opt(node.objective, np.where(node.moments >= 0.0, 1.0, -1.0))
+        best.offer(node.lift(best_columns(node.objective, cuts, 1)[:, 0]))
+        return node
+
+    def branch(node: MetricBound) -> Iterable[MetricBound]:
+        if node.objective.n_vertices <= _FEW:
+            return
+        i, j = _least_decided(node)
+        for sign in (1.0, -1.0):
+            yield solved(merged(node, i, j, sign), _ROUNDS_OF_METRIC)
+
+    root = solved(start(core), _ROUNDS_OF_METRIC)
+    return best_first(root, branch, best) if prove else root.bound
+
+
+def _least_decided(node: MetricBound) -> tuple[int, int]:
+    """The pair of vertices of which it is least known whether they are on one side."""
+    size = np.abs(node.moments) + 2.0 * np.eye(len(node.moments))
+    i, j = np.unravel_index(int(np.argmin(size)), size.shape)
+    return int(min(i, j)), int(max(i, j))

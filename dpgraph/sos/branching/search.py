@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Protocol, TypeVar
 
 from dpgraph.sos.cut.base import CutObjective
-from dpgraph.sos.solution import is_optimal, relative_gap
+from dpgraph.sos.solution import is_optimal, relative_gap, to_beat
 from dpgraph.typing import FloatArray
 
 
@@ -41,6 +41,11 @@ class Incumbent:
     def closes(self, bound: float) -> bool:
         """Whether cuts up to `bound` need not be looked at."""
         return is_optimal(self.objective, self.value, bound) or relative_gap(self.value, bound) <= self.gap_tol
+
+    def to_beat(self) -> float:
+        """A bound up to this closes, but perhaps for rounding."""
+        value = self.value
+        return max(to_beat(self.objective, value), value + max(0.5e-12, self.gap_tol) * abs(value))
 
     def out_of_time(self) -> bool:
         """Whether the deadline, a time of ``time.monotonic``, has passed."""

@@ -45,6 +45,13 @@ class _ListedObjective(CutObjective):
         """Sums of the absolute entries of the rows of M."""
         return np.asarray(abs(self.matrix).sum(axis=1), dtype=np.float64).ravel()
 
+    def dense(self) -> DenseObjective:
+        """The same objective with its matrix as an array."""
+        matrix = self.matrix.toarray() if sparse.issparse(self.matrix) else self.matrix
+        same = DenseObjective(matrix, self.constant)
+        same.unit, same.slack = self.unit, self.slack
+        return same
+
     def flip_cost(self) -> float:
         """One trial; one in ten is taken to be accepted."""
         return 1.0 + 0.1 * self.entries.size / self.n_vertices

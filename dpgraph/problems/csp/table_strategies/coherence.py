@@ -73,7 +73,7 @@ def _run(options: Coherence, private: PrivateTables, call: Call, task: CSPTask, 
     tables = objective.tables - objective.tables.min(axis=(1, 2), keepdims=True)
     instance.add_constraints(objective.pairs, tables)
     solver = SolverOptions(seeds=options.seeds, rounds=options.rounds)
-    return solve_by_moments(instance, options.degree, solver, rng=call.generator).labels
+    return np.asarray(solve_by_moments(instance, options.degree, solver, rng=call.generator).labels)
 
 
 def _matrix(released: PrivateNormalizedAdjacency, projection: str) -> FloatArray:

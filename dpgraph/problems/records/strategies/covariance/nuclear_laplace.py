@@ -7,10 +7,10 @@ from dpgraph.problems.records.covariance_noise import pure_law
 
 @dataclass(frozen=True)
 class NuclearLaplace:
-    """Noise of density exp(-norm), pure: about 10 % less than the Wishart difference has.
+    """Noise of density exp(-norm): pure and exact up to six columns, about 10 % less than the Wishart difference has.
 
-    Exact up to five columns, and a Markov chain above, which the result says. The norm is the nuclear norm for
-    ``adjacency="add-remove"``, and max(tr E_+, tr E_-) for ``"replace"``.
+    Above it is a Markov chain that comes close to this law; no proof covers it, and the result says so. The norm is the
+    nuclear norm for ``adjacency="add-remove"``, and max(tr E_+, tr E_-) for ``"replace"``.
 
     References
     ----------
