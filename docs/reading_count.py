@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent
-CODE = re.compile(r"^```.*?^```|<!--.*?-->|^\{\{.*?\}\}|^\$\$.*?\$\$", re.DOTALL | re.MULTILINE)
+CODE = re.compile(r"^```.*?^```|<!--.*?-->|^\{\{.*?\}\}|^(?:> )?\$\$.*?\$\$", re.DOTALL | re.MULTILINE)
 TABLE_LINE = re.compile(r"^\|.*\| *$", re.MULTILINE)
 HEADING = re.compile(r"^#+ .*$", re.MULTILINE)
 #: Paragraphs end at an empty line, and every item of a list is one of its own.

@@ -35,7 +35,6 @@ ELSEWHERE = (
     "benchmarks/results/projections.png",
     "benchmarks/*.py",
     "examples/*.py",
-    "examples/*.ipynb",
     "datasets/README.md",
     "tests/networkx_differences.tsv",
 )
@@ -188,6 +187,19 @@ def notebook_page(path: Path) -> tuple[str, dict[str, bytes]]:
     return "\n\n".join([*parts, f"[This page as a notebook]({path.name})"]), pictures
 
 
+def standalone(path: Path) -> str:
+    """A notebook that runs from a download: what it imports from ``real_graphs.py`` stands in its first cell."""
+    helper = (REPOSITORY / "examples" / "real_graphs.py").read_text()
+    book = json.loads(path.read_text())
+    for cell in book["cells"]:
+        source = "".join(cell["source"])
+        if "from real_graphs import real_graph\n" in source:
+            magic = "".join(re.findall(r"^%.*\n", source, re.MULTILINE))
+            rest = re.sub(r"^(?:%|from real_graphs ).*\n", "", source, flags=re.MULTILINE)
+            cell["source"] = magic + helper.partition("from __future__ import annotations\n\n")[2] + "\n\n" + rest
+    return json.dumps(book, indent=1, ensure_ascii=False) + "\n"
+
+
 def with_tables(markdown: str) -> str:
     """Replace ``{{ strategies: cut.strategies }}`` by the table of the strategies in ``dpgraph/problems/cut``."""
     return STRATEGIES.sub(lambda found: Registry(f"dpgraph.problems.{found[1]}").table(), markdown)
@@ -267,6 +279,7 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
             files.append(File.generated(config, f"tables/{page.stem}-{number}.csv", content=table))
     for path in sorted((REPOSITORY / "examples").glob("*.ipynb")):
         content, pictures = notebook_page(path)
+        files.append(File.generated(config, f"examples/{path.name}", content=standalone(path)))
         files.append(File.generated(config, f"examples/{path.stem}.md", content=content))
         for name, picture in pictures.items():
             files.append(File.generated(config, f"examples/{name}", content=picture))

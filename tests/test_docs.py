@@ -3,6 +3,7 @@
 import importlib
 import importlib.util
 import inspect
+import json
 import re
 import sys
 import tomllib
@@ -23,6 +24,7 @@ PAGES = [
     "docs/install.md",
     "docs/which-function.md",
     "docs/recipes.md",
+    "docs/gallery.md",
     "docs/choosing.md",
     "docs/cuts.md",
     "docs/bisections.md",
@@ -211,6 +213,17 @@ def hooks():
 @pytest.fixture(scope="module")
 def reading_count():
     return loaded("reading_count")
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in (REPOSITORY / "examples").glob("*.ipynb")))
+def test_a_notebook_finds_its_graph_from_a_download(hooks, name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("DPGRAPH_DATA", raising=False)
+    monkeypatch.setitem(sys.modules, "real_graphs", None)  # what is not in the download cannot be imported
+    book = json.loads(hooks.standalone(REPOSITORY / "examples" / f"{name}.ipynb"))
+    first = next("".join(cell["source"]) for cell in book["cells"] if cell["cell_type"] == "code")
+    assert "print(" in first or name == "degree_report"
+    exec(compile(re.sub(r"^%.*\n", "", first, flags=re.MULTILINE), name, "exec"), {})
 
 
 def test_a_tab_shows_at_most_25_pages_and_every_page_is_in_one():

@@ -99,8 +99,10 @@ def run_notebook(name):
     )
 
 
-def test_the_seven_notebooks_of_the_documentation_are_there():
+def test_the_notebooks_of_the_documentation_are_there():
     assert NOTEBOOKS == [
+        "community_map",
+        "degree_report",
         "embedding_facebook",
         "max_cut_frontier",
         "mesh_bisection",
@@ -108,11 +110,12 @@ def test_the_seven_notebooks_of_the_documentation_are_there():
         "report",
         "scheduling_csp",
         "survey_marginals",
+        "synthetic_twin",
     ]
 
 
 #: These take half a minute, the others a few seconds.
-LONG = {"embedding_facebook", "max_cut_frontier", "scheduling_csp"}
+LONG = {"community_map", "synthetic_twin", "embedding_facebook", "max_cut_frontier", "scheduling_csp"}
 
 
 @pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n in LONG)) for n in NOTEBOOKS])
