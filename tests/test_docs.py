@@ -160,11 +160,8 @@ def test_every_command_and_option_that_a_page_shows_exists(page):
 LONG = {
     "README.md": 260,
     "frontier.md": 260,
-    "linear_queries.md": 260,
     "marginals.md": 260,
     "normalized-adjacency.md": 260,
-    "proofs.md": 260,
-    "sos.md": 260,
 }
 
 
