@@ -4,8 +4,7 @@ The graph has m/10 vertices in two halves, and an edge joins the halves with pro
 Parquet files. Every line is measured in a process of its own with workers of its own, whose memory is limited; memory
 is the peak of the client, and of the largest worker. "cut, worker killed" ends a worker with SIGKILL in the middle of
 the sweeps. Processor seconds are those of client, scheduler and workers (not of one that was killed). Lines are kept as
-they come; ``--fresh`` measures them again. (The file is not called distributed.py, which would hide the package of that
-name.)
+they come; ``--fresh`` measures them again.
 
     python benchmarks/distributed_graphs.py --largest 10000000
 """
@@ -30,7 +29,7 @@ from tempfile import gettempdir
 from typing import Any
 
 import numpy as np
-from common import RESULTS, ResumableTable, markdown_table, slope
+from common import DOCS, RESULTS, ResumableTable, markdown_table, quote, slope
 
 FOLDER = Path(gettempdir()) / "dpgraph-distributed"
 SIZES = (1_000_000, 10_000_000, 30_000_000, 100_000_000)
@@ -79,6 +78,7 @@ def on_cluster(function: str, m: int, *, kill: bool = False) -> Callable[[], tup
     """A release on two workers, and the peak memory of the larger one."""
 
     def run() -> tuple[str, float, float]:
+        os.environ["DASK_DISTRIBUTED__P2P__COMM__BUFFER"] = "64 MiB"  # of the memory of a worker, 1 GiB by default
         import distributed
 
         import dpgraph
@@ -250,7 +250,8 @@ def write_table(table: ResumableTable) -> None:
         for row in lines:
             rows.append([*(row[name] for name in COLUMNS), fitted if row is lines[-1] else ""])
     text = markdown_table([*COLUMNS, "exponents of processor_seconds, client_MB"], rows)
-    (RESULTS / "distributed_graphs.md").write_text(text + "\n")
+    (RESULTS / "distributed_graphs.md").write_text(text)
+    quote(DOCS / "distributed.md", "distributed graphs", text)
 
 
 def main() -> None:

@@ -16,10 +16,12 @@ from scipy import sparse
 from dpgraph.distributed import blocks as on_worker
 from dpgraph.distributed.blocks import Rows
 from dpgraph.graph import Graph
+from dpgraph.memory import memory_limit
 from dpgraph.typing import FloatArray, IntArray
 
-#: Entries that are read before they are needed.
-_AHEAD = 2**22
+#: The client reads rows before it needs them: an entry for each so many bytes that a call may fill. Reading one, with
+#: the copies that this takes, fills some fifty.
+_MEMORY_OF_AN_ENTRY = 2**10
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,7 @@ class _Ahead:
             return None
         first, last = int(places.min()), int(places.max())
         if not self._first <= first <= last < self._first + self._read.shape[0]:
-            end = int(np.searchsorted(self._entries, self._entries[first] + _AHEAD))
+            end = int(np.searchsorted(self._entries, self._entries[first] + memory_limit() / _MEMORY_OF_AN_ENTRY))
             self._first, self._read = first, self._blocks.matrix(self._rows[first : max(end, last + 1)])
         return self._read[places - self._first]
 

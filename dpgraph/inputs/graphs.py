@@ -122,8 +122,8 @@ def public_side(G: Any, weight: str | None, symmetrize: bool) -> Side:
     side = next((side for matches, side in readers if matches), None)
     if side is None:
         raise InvalidGraphError(
-            "expected a networkx.Graph, an igraph.Graph, a pandas table of edges (dpgraph.edge_frame), or a symmetric "
-            "scipy.sparse or numpy matrix; "
+            "expected a networkx.Graph, an igraph.Graph, a table of edges of pandas or Dask (dpgraph.edge_frame), or a "
+            "symmetric scipy.sparse or numpy matrix; "
             f"got {type(G).__module__}.{type(G).__qualname__}"
         )
     nodes, edges = side(G, weight, symmetrize)

@@ -20,6 +20,7 @@ from distributed import Client, LocalCluster
 from dpgraph.distributed import graph as distributed_graph
 from dpgraph.distributed.blocks import Block, Edges
 from dpgraph.graph import WeightGrid
+from dpgraph.memory import memory_limit
 
 N = 400
 
@@ -123,7 +124,7 @@ def test_a_sweep_moves_each_row_once_and_little_beyond_what_fits(tables, monkeyp
         read.append(rows.size)
         return matrix(blocks, rows, **options)
 
-    monkeypatch.setattr(distributed_graph, "_AHEAD", 2000)
+    monkeypatch.setattr(distributed_graph, "_MEMORY_OF_AN_ENTRY", memory_limit() / 2000)
     monkeypatch.setattr(distributed_graph.Blocks, "matrix", counted)
     monkeypatch.setattr(
         distributed_graph.DistributedGraph,
