@@ -156,10 +156,12 @@ def reference_pages() -> dict[str, str]:
 
 
 def _reference_page(title: str, names: dict[str, str]) -> str:
-    functions_first = sorted(names, key=lambda public: public.rpartition(".")[2][0].isupper())
+    private_first = sorted(
+        names, key=lambda public: (public.rpartition(".")[2][0].isupper(), ".private_" not in public)
+    )
     entries = [
         f"::: {names[public]}\n    options:\n      heading: {public}\n      toc_label: {public.rpartition('.')[2]}\n"
-        for public in functions_first
+        for public in private_first
     ]
     return "\n".join([f"# {title}\n", *entries])
 
