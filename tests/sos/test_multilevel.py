@@ -35,11 +35,7 @@ def test_two_communities_are_found_though_many_vertices_have_few_edges():
 
 def test_bipartite_graphs_are_cut_whole():
     G = nx.random_regular_graph(3, 100, seed=2)
-    double = (
-        nx.bipartite_double_cover(G)
-        if hasattr(nx, "bipartite_double_cover")
-        else nx.tensor_product(G, nx.path_graph(2))
-    )
+    double = nx.tensor_product(G, nx.path_graph(2))
     assert best(matrix(double, 1.0), 0) == double.number_of_edges()
 
 
