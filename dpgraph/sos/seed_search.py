@@ -59,11 +59,15 @@ class SolverOptions:
         if not (self.callback is None or callable(self.callback)):
             raise InvalidParameterError(f"callback must be a function or None; got {type(self.callback).__name__}")
 
-    def calling_back(self, value: Callable[[float], float]) -> SolverOptions:
-        """The same options for a solver whose values are to be changed before they are called back with."""
+    def calling_back(self, value: Callable[[float], float], bound: Callable[[float], float]) -> SolverOptions:
+        """The same options for a solver whose values and bounds are to be changed before they are called back with."""
         if (callback := self.callback) is None:
             return self
-        return replace(self, callback=lambda seconds, *both: callback(seconds, *map(value, both)))
+        return replace(self, callback=lambda seconds, v, b: callback(seconds, value(v), bound(b)))
+
+    def in_units(self, exponent: int) -> SolverOptions:
+        """The same options for a solver whose values are in units of ``2**exponent``."""
+        return self.calling_back(*[lambda value: float(np.ldexp(value, exponent))] * 2)
 
 
 @dataclass(frozen=True)
@@ -81,9 +85,9 @@ class TraceEntry:
         value, bound, local = (np.ldexp(x, exponent) for x in (self.value, self.upper_bound, self.local_correlation))
         return replace(self, value=float(value), upper_bound=float(bound), local_correlation=float(local))
 
-    def shifted(self, constant: float) -> TraceEntry:
-        """The same state of an objective whose values are larger by a constant."""
-        return replace(self, value=self.value + constant, upper_bound=self.upper_bound + constant)
+    def shifted(self, constant: float, margin: float) -> TraceEntry:
+        """The same state of an objective whose values are larger by a constant, a margin for rounding included."""
+        return replace(self, value=self.value + constant, upper_bound=self.upper_bound + constant + margin)
 
 
 @dataclass(frozen=True, eq=False)

@@ -119,7 +119,7 @@ def max_2csp(  # noqa: PLR0913
         starts=starts, sweeps=sweeps, tol=tol, search=search, progress=progress, time_limit=time_limit, gap_tol=gap_tol,
         initial=None if initial is None else instance.encode(getattr(initial, "assignment", initial)),
         callback=callback,
-    ).calling_back(lambda value: float(np.ldexp(value, exponent)))  # fmt: skip
+    ).in_units(exponent)  # fmt: skip
     if relaxation == "lasserre" or (relaxation == "auto" and degree != 2):
         solution = solve_by_moments(scaled, degree, options, nonnegative=bool(nonnegative), rng=rng)
     elif degree != 2:

@@ -176,7 +176,7 @@ def max_cut(  # noqa: PLR0913
         seeds=seeds, rounds=rounds, local_search=local_search, target_correlation=target_correlation, beam=beam,
         starts=starts, sweeps=sweeps, tol=tol, search=search, progress=progress, time_limit=time_limit, gap_tol=gap_tol,
         initial=None if initial is None else vertex_sides(nodes, initial).astype(np.int64), callback=callback,
-    ).calling_back(lambda value: float(np.ldexp(value, exponent)))  # fmt: skip
+    ).in_units(exponent)  # fmt: skip
     if relaxation in ("lasserre", "admm") or degree != 2:
         solver: Literal["auto", "scs"] = "scs" if relaxation == "admm" else "auto"
         return _cut_result(solve_cut_by_moments(objective, degree, options, solver=solver, rng=rng), nodes, exponent)
@@ -255,7 +255,7 @@ def max_bisection(  # noqa: PLR0913
         seeds=seeds, rounds=rounds, local_search=local_search, target_correlation=target_correlation, beam=beam,
         starts=starts, sweeps=sweeps, tol=tol, search=search, time_limit=time_limit, gap_tol=gap_tol,
         initial=None if initial is None else vertex_sides(graph.nodes, initial).astype(np.int64), callback=callback,
-    ).calling_back(lambda value: float(np.ldexp(value, exponent)))  # fmt: skip
+    ).in_units(exponent)  # fmt: skip
     objective = SparseObjective(scaled)
     if degree == 2:
         return _cut_result(solve_bisection(objective, imbalance, options, rng), graph.nodes, exponent)

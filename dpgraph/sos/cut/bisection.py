@@ -5,7 +5,8 @@ vertices (Kernighan, Lin 1970).
 """
 
 import math
-from typing import NamedTuple
+import sys
+import time
 
 import numpy as np
 
@@ -15,16 +16,18 @@ from dpgraph.sos.cut.base import CutObjective, rounding_slack
 from dpgraph.sos.cut.conditioning import condition
 from dpgraph.sos.cut.kernels import anneal_sparse
 from dpgraph.sos.cut.low_rank_sdp import LowRankSolution, solve_low_rank
+from dpgraph.sos.cut.multilevel import multilevel_cut
 from dpgraph.sos.cut.objective import SparseObjective, penalise_imbalance
 from dpgraph.sos.cut.rounding import best_columns, hyperplane_rounding, improve
 from dpgraph.sos.cut.solver import close_gap, round_nodes
+from dpgraph.sos.cut.tournament import Tournament, enter, flip, tournament
 from dpgraph.sos.definiteness import DENSE_LIMIT
 from dpgraph.sos.kernels import Rows, default_sweeps, on_columns
 from dpgraph.sos.seed_search import SolverOptions
 from dpgraph.sos.solution import Solution, to_beat
 from dpgraph.sos.watch import Watch
 from dpgraph.threads import Stop
-from dpgraph.typing import FloatArray, IntArray
+from dpgraph.typing import FloatArray
 
 _PENALTIES = 12
 _CLOSE = 1e-5  # of the value: what a better penalty is worth
@@ -35,7 +38,8 @@ _WARM = 0.15  # first temperature from a good cut
 _HOT, _COLD = 0.45, 0.05
 _PRICE = 0.1
 _OPERATIONS = 1.5e9
-_SHARE = 0.3  # of the time that is left, if there is a limit, for each relaxation
+_SHARE_OF_RESTARTS = 0.5  # of the time, if there is a limit
+_SHARE = 0.15  # of the time that is left, if there is a limit, for each relaxation
 
 
 def solve_bisection(
@@ -46,12 +50,15 @@ def solve_bisection(
     largest = min(imbalance, n) - (min(imbalance, n) - n) % 2  # |sum x| has the parity of n
     generator = as_generator(rng)
     watch = Watch(objective, options, "max-bisection")
+    known_cuts = np.empty((n, 0))
+    if options.initial is not None:
+        known_cuts = repair_and_swap(objective, np.asarray(1.0 - 2.0 * options.initial[:, None]), largest)
+    if options.local_search:
+        known_cuts = _restart(objective, known_cuts, largest, generator, watch)
     free = solve_low_rank(objective, generator, tol=options.tol, deadline=watch.until(_SHARE))
     penalised, penalty, root = _balanced_relaxation(objective, free, largest, generator, options.tol, watch)
     cuts = hyperplane_rounding(objective, root.vectors, options.rounds, generator, keep=options.starts)
-    if options.initial is not None:
-        cuts = np.column_stack([1.0 - 2.0 * options.initial, cuts])
-    cuts = repair_and_swap(objective, cuts, largest)
+    cuts = np.hstack([known_cuts, repair_and_swap(objective, cuts, largest)])
     known = float(objective.values(cuts).max())
     beat = to_beat(objective, known)
     if objective.unit and not watch.done():
@@ -75,7 +82,7 @@ def solve_bisection(
         watch.found(objective.cut_value(cuts[:, 0]))
     cut = best_columns(objective, cuts, 1)[:, 0]
     kind = free.certificate.kind if bound == free.certificate.bound else tree.kind
-    trace = tuple(entry.shifted(allowance) for entry in tree.trace)
+    trace = tuple(entry.shifted(allowance, rounding) for entry in tree.trace)
     return Solution.of(objective, (cut != cut[0]).astype(np.int64), bound=bound, certificate=kind, trace=trace)
 
 
@@ -146,6 +153,20 @@ def _close_gap(
     return penalised, penalty, close_gap(penalised, root, beat - penalty * largest**2, rng)
 
 
+def _restart(
+    objective: SparseObjective, cuts: FloatArray, largest: int, rng: np.random.Generator, watch: Watch
+) -> FloatArray:
+    """The best of `cuts` and of multilevel ones: half as many, or those that there is time for."""
+    deadline, count = watch.until(_SHARE_OF_RESTARTS), watch.options.starts
+    for number in range(1, sys.maxsize):
+        coarse = multilevel_cut(objective.matrix, largest, rng)[:, None]
+        cuts = best_columns(objective, np.hstack([cuts, repair_and_swap(objective, coarse, largest)]), count)
+        watch.found(objective.cut_value(cuts[:, 0]))
+        if time.monotonic() >= deadline or (deadline == math.inf and 2 * number >= count):
+            break
+    return cuts
+
+
 def _improve(
     objective: SparseObjective, cuts: FloatArray, largest: int, rng: np.random.Generator, sweeps: int | None
 ) -> FloatArray:
@@ -153,7 +174,7 @@ def _improve(
     annealed = anneal_balanced(objective, cuts, largest, rng, sweeps=sweeps)
     unbalanced = improve(objective, cuts, rng, sweeps=sweeps)[:, None]
     repaired = repair_and_swap(objective, unbalanced, largest)
-    warm = np.repeat(best_columns(objective, np.hstack([annealed, repaired]), 1), cuts.shape[1], axis=1)
+    warm = np.repeat(best_columns(objective, np.hstack([cuts, annealed, repaired]), 1), cuts.shape[1], axis=1)
     again = anneal_balanced(objective, warm, largest, rng, sweeps=sweeps, hot=_WARM)
     return np.hstack([cuts, annealed, repaired, again])
 
@@ -196,82 +217,18 @@ def anneal_balanced(
     return repair_and_swap(objective, annealed, imbalance)
 
 
-class Tournament(NamedTuple):
-    """Who is best to flip on either side, as a tree of winners: a new gain costs O(log n) to enter.
-
-    ``winner[s, v]`` is the better of those at 2 v and 2 v + 1, the root is at 1, -1 is nobody. Vertex i plays on its
-    side s at the leaf n' + i, n' a power of two, with gain[i] + extra[i]; of equals the first wins.
-    """
-
-    winner: IntArray
-    gain: FloatArray
-    extra: FloatArray
-
-
-@njit(nogil=True)
-def _play(T: Tournament, side: int, node: int) -> int:
-    """The winner at an inner node."""
-    left, right = T.winner[side, 2 * node], T.winner[side, 2 * node + 1]
-    if left < 0 or (right >= 0 and T.gain[right] + T.extra[right] > T.gain[left] + T.extra[left]):
-        return int(right)
-    return int(left)
-
-
-@njit(nogil=True)
-def _enter(i: int, x: FloatArray, T: Tournament) -> None:
-    """Play again what vertex i, whose gain or side has changed, takes part in."""
-    half = T.winner.shape[1] // 2
-    for side in range(2):
-        before = T.winner[side, half + i]
-        T.winner[side, half + i] = i if x[i] == 1.0 - 2.0 * side else -1
-        if before < 0 and T.winner[side, half + i] < 0:
-            continue
-        node = (half + i) // 2
-        while node > 0:
-            T.winner[side, node] = _play(T, side, node)
-            node //= 2
-
-
-@njit(nogil=True)
-def _tournament(x: FloatArray, gain: FloatArray) -> Tournament:
-    half = 1
-    while half < x.size:
-        half *= 2
-    T = Tournament(np.full((2, 2 * half), -1, dtype=np.int64), gain, np.zeros(x.size))
-    for side in range(2):
-        for i in range(x.size):
-            if x[i] == 1.0 - 2.0 * side:
-                T.winner[side, half + i] = i
-        for node in range(half - 1, 0, -1):
-            T.winner[side, node] = _play(T, side, node)
-    return T
-
-
-@njit(nogil=True)
-def _flip(i: int, rows: Rows, x: FloatArray, T: Tournament) -> None:
-    """Flip vertex i; gain[j] = x_j (M x)_j is what flipping j adds to the cut."""
-    indptr, indices, data = rows
-    x[i] = -x[i]
-    T.gain[i] = -T.gain[i]
-    _enter(i, x, T)
-    for p in range(indptr[i], indptr[i + 1]):
-        j = indices[p]
-        T.gain[j] += 2.0 * data[p] * x[i] * x[j]
-        _enter(j, x, T)
-
-
 @njit(nogil=True)
 def _best_beside(i: int, rows: Rows, x: FloatArray, T: Tournament) -> tuple[int, float]:
     """Vertex on the second side that is best to flip together with i of the first, and what both gain."""
     indptr, indices, data = rows
     for p in range(indptr[i], indptr[i + 1]):
         T.extra[indices[p]] = 2.0 * data[p]  # their edge stays cut
-        _enter(indices[p], x, T)
+        enter(indices[p], x, T)
     j = T.winner[1, 1]
     together = T.gain[i] + T.gain[j] + T.extra[j]
     for p in range(indptr[i], indptr[i + 1]):
         T.extra[indices[p]] = 0.0
-        _enter(indices[p], x, T)
+        enter(indices[p], x, T)
     return int(j), float(together)
 
 
@@ -283,20 +240,20 @@ def _repair_and_swap(rows: Rows, x: FloatArray, imbalance: int, tol: float, stop
     for i in range(x.size):
         for p in range(indptr[i], indptr[i + 1]):
             gain[i] += data[p] * x[i] * x[indices[p]]
-    T = _tournament(x, gain)
+    T = tournament(x, gain)
     total = x.sum()
     while abs(total) > imbalance and not stop[0]:
         side = 1.0 if total > 0.0 else -1.0
-        _flip(T.winner[0 if total > 0.0 else 1, 1], rows, x, T)
+        flip(T.winner[0 if total > 0.0 else 1, 1], rows, x, T)
         total -= 2.0 * side
     while not stop[0]:
         i, j = T.winner[0, 1], T.winner[1, 1]
         if i >= 0 and gain[i] > tol and abs(total - 2.0) <= imbalance:
-            _flip(i, rows, x, T)
+            flip(i, rows, x, T)
             total -= 2.0
             continue
         if j >= 0 and gain[j] > tol and abs(total + 2.0) <= imbalance:
-            _flip(j, rows, x, T)
+            flip(j, rows, x, T)
             total += 2.0
             continue
         if i < 0 or j < 0:
@@ -304,5 +261,5 @@ def _repair_and_swap(rows: Rows, x: FloatArray, imbalance: int, tol: float, stop
         j, together = _best_beside(i, rows, x, T)
         if together <= tol:
             return
-        _flip(i, rows, x, T)
-        _flip(j, rows, x, T)
+        flip(i, rows, x, T)
+        flip(j, rows, x, T)

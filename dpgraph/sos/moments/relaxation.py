@@ -105,7 +105,7 @@ def lasserre(
     moments, dual, multipliers, status = _solve(problem, solver)
     values = dict(zip(problem.names, moments.tolist(), strict=True))
     bound = _proven_bound(problem, dual, multipliers)
-    bound = min(bound, instance.total_weight)
+    bound = min(bound, math.nextafter(instance.total_weight, math.inf))
     return PseudoDistribution(instance, problem.degree, values, upper_bound=bound, status=status)
 
 

@@ -82,12 +82,12 @@ def solve_cut_by_moments(
     equal = np.where(w[:, None, None] < 0.0, np.eye(2), 1.0 - np.eye(2))
     instance.add_constraints(np.stack([u, v], axis=1)[w != 0.0], (np.abs(w)[:, None, None] * equal)[w != 0.0])
     constant = objective.constant - 0.5 * float(w.sum()) + float(np.minimum(w, 0.0).sum())
-    solution = solve_by_moments(
-        instance, degree, options.calling_back(lambda value: value + constant), solver=solver, rng=rng
-    )
+    margin = 1e-13 * float(np.abs(w).sum())
+    shifted = options.calling_back(lambda value: value + constant, lambda bound: bound + constant + margin)
+    solution = solve_by_moments(instance, degree, shifted, solver=solver, rng=rng)
     labels = np.where(solution.labels != solution.labels[0], 1, 0)
-    bound = solution.upper_bound + constant + 1e-13 * float(np.abs(w).sum())
-    trace = tuple(entry.shifted(constant) for entry in solution.trace)
+    bound = solution.upper_bound + constant + margin
+    trace = tuple(entry.shifted(constant, margin) for entry in solution.trace)
     return Solution.of(objective, labels, bound=bound, certificate=solution.certificate, trace=trace)
 
 
