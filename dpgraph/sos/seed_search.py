@@ -163,8 +163,6 @@ def search_seeds(
     bound after each seed, and says whether to stop.
     """
     mode, beam, by_value = options.search, options.beam, attrgetter("value")
-    if mode == "optimal":
-        raise InvalidParameterError("search='optimal' is for cuts, and constraints of two labels, by 'lowrank'")
     nodes = [root] * (beam if mode == "sampled" else 1)
     bound, kind = root.bound, root.kind
     closed, kinds = -np.inf, set[str]()  # largest bound, and kinds, of nodes that were dropped

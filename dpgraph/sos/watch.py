@@ -9,6 +9,7 @@ from typing import Any, Self
 
 from tqdm import tqdm
 
+from dpgraph.exceptions import InvalidParameterError
 from dpgraph.sos.seed_search import SolverOptions
 from dpgraph.sos.solution import Objective, floored, is_optimal, relative_gap
 
@@ -22,6 +23,8 @@ class Watch:
     """
 
     def __init__(self, objective: Objective, options: SolverOptions, title: str) -> None:
+        if options.search == "optimal":  # is not for this solver: cuts leave it to dpgraph.sos.branching
+            raise InvalidParameterError("search='optimal' is for cuts, and constraints of two labels, by 'lowrank'")
         self.objective = objective
         self.options = options
         self.value = -math.inf

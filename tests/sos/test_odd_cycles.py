@@ -2,17 +2,18 @@
 
 import itertools
 from fractions import Fraction
+from functools import partial
 
 import networkx as nx
 import numpy as np
 import pytest
 from scipy import sparse
 
-from dpgraph import max_2csp, max_cut
+from dpgraph import max_2csp, max_bisection, max_cut
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.instance import TwoCSP
 from dpgraph.sos.branching import odd_cycles
-from dpgraph.sos.cut.objective import SparseObjective
+from dpgraph.sos.cut.objective import FactoredObjective, SparseObjective
 
 
 def torus(side, seed):
@@ -106,3 +107,8 @@ def test_branching_is_refused_where_nothing_branches():
     three.add_constraint("a", "b", np.eye(3))
     with pytest.raises(InvalidParameterError, match="search='optimal'"):
         max_2csp(three, search="optimal")
+    for problem in (max_bisection, partial(max_cut, degree=4)):
+        with pytest.raises(InvalidParameterError, match="search='optimal'"):
+            problem(nx.petersen_graph(), search="optimal")
+    with pytest.raises(InvalidParameterError, match="factors"):
+        max_cut(FactoredObjective(np.ones((4, 1)), np.eye(1)), search="optimal")

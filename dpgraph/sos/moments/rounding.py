@@ -42,11 +42,11 @@ def solve_by_moments(
     """
     generator = as_generator(rng)
     objective = CSPObjective.of(instance)
+    watch = Watch(objective, options, "moments")
     root = lasserre(instance, degree, nonnegative=nonnegative, solver=solver)
     bound = objective.trivial_bound if root.upper_bound is None else root.upper_bound
     seeds = replace(options, seeds=min(options.seeds, root.degree - 1, instance.n_variables))
     problem = _Reweighting(objective.variable_weights())
-    watch = Watch(objective, options, "moments")
     watch.step(bound=bound)
     tree = search_seeds(problem, _Conditioned(root, bound), seeds, generator, lower_bound=-np.inf, on_seed=watch.seed)
     marginals = [node.pd.marginals() for node in tree.nodes]
