@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+DEMO := $(VENV)/.demo
 # An environment that holds the built package and nothing else.
 CLEAN := .venv-release
 # The lowest versions that pyproject.toml allows, all extras, and the tests.
@@ -27,7 +28,13 @@ $(STAMP): pyproject.toml
 	$(BIN)/python $(PIP) install --editable '.[plot,pandas,docs,test]'
 	touch $(STAMP)
 
-demo: $(STAMP)
+# The demo needs the package and matplotlib only.
+$(DEMO): pyproject.toml
+	test -f $(STAMP) || $(PYTHON) -m venv $(VENV)
+	test -f $(STAMP) || $(BIN)/python $(PIP) install --no-compile --editable '.[plot]'
+	touch $(DEMO)
+
+demo: $(DEMO)
 	$(BIN)/python examples/demo.py
 
 # Contracts on imports: .importlinter.

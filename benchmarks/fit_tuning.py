@@ -394,6 +394,7 @@ SCENARIOS: dict[str, tuple[Run, ...]] = {
         for epsilon in (0.4, 0.8)
     ),
     "Embedding.vector_total_share": LEADING,
+    "Embedding.vector_regularization": (*LEADING, embedding(HUBS, 1, 4.0, "noisy-power")),
     "Embedding.answers_find": FOR_HIDDEN,
     "Embedding.products_find": FOR_HIDDEN,
     "EmbeddingRule": FOR_VECTOR,
@@ -447,6 +448,7 @@ TRIED: dict[str, tuple[Any, ...]] = {
     "Embedding.typical_coherence": (1.0, 2.0, 3.0),
     "Embedding.above_noise": (1.0, 1.3, 2.0),
     "Embedding.regularization": (1.0, 4.0, 8.0, 32.0),
+    "Embedding.vector_regularization": (16.0, 32.0, 128.0, 256.0),
     "EmbeddingRule.even_ratio": (1.0, 1.4, 3.0, 4.0),
     "AnswerRule.late_epsilon": (4.0, 5.5, 8.0),
     "AnswerRule.all_early": (1.25, 2.5, 4.0),

@@ -35,7 +35,6 @@ ELSEWHERE = (
     "benchmarks/results/projections.png",
     "benchmarks/*.py",
     "examples/*.py",
-    "examples/*.ipynb",
     "datasets/README.md",
     "tests/networkx_differences.tsv",
 )
@@ -45,6 +44,11 @@ OUTSIDE = re.compile(r"(\]\()\.\./(benchmarks|examples|datasets|tests|(?:README|
 #: Pages of the site that lie beside docs/.
 BESIDE = ("CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")
 STRATEGIES = re.compile(r"^\{\{ strategies: ([\w.]+) \}\}$", re.MULTILINE)
+
+TABLE = re.compile(r"(?:^\|.*\|[ ]*\n)+", re.MULTILINE)
+CELL = re.compile(r"(?<!\\)\|")
+#: Tables of more columns are cut in pieces: they would not fit beside the sidebar, and never on a phone.
+COLUMNS = 7
 
 NOTEBOOK = re.compile(r"(\]\((?:\.\./)*examples/\w+)\.ipynb(\))")
 
@@ -152,9 +156,10 @@ def reference_pages() -> dict[str, str]:
 
 
 def _reference_page(title: str, names: dict[str, str]) -> str:
+    functions_first = sorted(names, key=lambda public: public.rpartition(".")[2][0].isupper())
     entries = [
-        f"::: {path}\n    options:\n      heading: {public}\n      toc_label: {public.rpartition('.')[2]}\n"
-        for public, path in names.items()
+        f"::: {names[public]}\n    options:\n      heading: {public}\n      toc_label: {public.rpartition('.')[2]}\n"
+        for public in functions_first
     ]
     return "\n".join([f"# {title}\n", *entries])
 
@@ -182,6 +187,19 @@ def notebook_page(path: Path) -> tuple[str, dict[str, bytes]]:
     return "\n\n".join([*parts, f"[This page as a notebook]({path.name})"]), pictures
 
 
+def standalone(path: Path) -> str:
+    """A notebook that runs from a download: what it imports from ``real_graphs.py`` stands in its first cell."""
+    helper = (REPOSITORY / "examples" / "real_graphs.py").read_text()
+    book = json.loads(path.read_text())
+    for cell in book["cells"]:
+        source = "".join(cell["source"])
+        if "from real_graphs import real_graph\n" in source:
+            magic = "".join(re.findall(r"^%.*\n", source, re.MULTILINE))
+            rest = re.sub(r"^(?:%|from real_graphs ).*\n", "", source, flags=re.MULTILINE)
+            cell["source"] = magic + helper.partition("from __future__ import annotations\n\n")[2] + "\n\n" + rest
+    return json.dumps(book, indent=1, ensure_ascii=False) + "\n"
+
+
 def with_tables(markdown: str) -> str:
     """Replace ``{{ strategies: cut.strategies }}`` by the table of the strategies in ``dpgraph/problems/cut``."""
     return STRATEGIES.sub(lambda found: Registry(f"dpgraph.problems.{found[1]}").table(), markdown)
@@ -199,7 +217,39 @@ def strategies_page() -> str:
     return "\n".join(parts)
 
 
+def split_tables(markdown: str, csv: str) -> tuple[str, list[str]]:
+    """Stack what is wider than ``COLUMNS`` in pieces, each with the first columns, under a link to the whole.
+
+    Returns the page and the tables in full. ``csv`` is the address of one, with ``{}`` for its number.
+    """
+    whole: list[str] = []
+
+    def pieces(found: re.Match[str]) -> str:
+        rows = [[cell.strip() for cell in CELL.split(line.strip()[1:-1])] for line in found[0].splitlines()]
+        width = len(rows[0])
+        if width <= COLUMNS:
+            return found[0]
+        whole.append(
+            "\n".join(
+                ",".join(f'"{cell.replace(chr(34), chr(34) * 2)}"' for cell in row) for row in [rows[0], *rows[2:]]
+            )
+        )
+        keys = next((k for k in (1, 2, 3) if len({tuple(row[:k]) for row in rows[2:]}) == len(rows) - 2), 3)
+        step = COLUMNS - keys
+        parts = [[row[:keys] + row[start : start + step] for row in rows] for start in range(keys, width, step)]
+        tables = ["\n".join(f"| {' | '.join(row)} |" for row in part) for part in parts]
+        return "\n\n".join([*tables, f"[This table in one piece]({csv.format(len(whole))})"]) + "\n"
+
+    return TABLE.sub(pieces, markdown), whole
+
+
 # --- called by mkdocs ------------------------------------------------------------------------------------------------
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Say which version the site describes."""
+    config.site_name = f"dpgraph {dpgraph.__version__}"
+    return config
 
 
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
@@ -224,8 +274,12 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
                     inclusion=InclusionLevel.NOT_IN_NAV,
                 )
             )
+    for page in sorted((REPOSITORY / "docs").glob("*.md")):
+        for number, table in enumerate(split_tables(page.read_text(), "")[1], start=1):
+            files.append(File.generated(config, f"tables/{page.stem}-{number}.csv", content=table))
     for path in sorted((REPOSITORY / "examples").glob("*.ipynb")):
         content, pictures = notebook_page(path)
+        files.append(File.generated(config, f"examples/{path.name}", content=standalone(path)))
         files.append(File.generated(config, f"examples/{path.stem}.md", content=content))
         for name, picture in pictures.items():
             files.append(File.generated(config, f"examples/{name}", content=picture))
@@ -238,6 +292,8 @@ def on_page_markdown(markdown: str, *, page: Page, **_: Any) -> str:
         return markdown
     depth = posixpath.dirname(page.file.src_uri).count("/") + 1 if "/" in page.file.src_uri else 0
     markdown = OUTSIDE.sub(rf"\1{'../' * depth}\2", markdown)
+    if not depth:
+        markdown, _whole = split_tables(markdown, f"tables/{page.file.src_uri.removesuffix('.md')}-{{}}.csv")
     return with_tables(NOTEBOOK.sub(r"\1.md\2", markdown))
 
 

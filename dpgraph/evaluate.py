@@ -3,13 +3,11 @@
 Publishing one of these numbers for a private graph spends privacy that no ledger sees.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.graph import Graph
+from dpgraph.graph import Graph, vertex_sides
 from dpgraph.inputs.graphs import as_graph
 from dpgraph.instance import TwoCSP
 from dpgraph.linalg.subgraphs import ORDERS, Subgraphs
@@ -47,7 +45,7 @@ def cut_value(G: Any, partition: Any, *, weight: str | None = None) -> float:
     2.0
     """
     graph = as_graph(G, weight=weight)
-    return _cut(graph, _sides(graph, partition))
+    return _cut(graph, vertex_sides(graph.nodes, partition))
 
 
 def cut_fraction(G: Any, partition: Any, *, weight: str | None = None) -> float:
@@ -63,7 +61,7 @@ def cut_fraction(G: Any, partition: Any, *, weight: str | None = None) -> float:
     """
     graph = as_graph(G, weight=weight)
     total = float(graph.adjacency.sum()) / 2.0
-    return _cut(graph, _sides(graph, partition)) / total if total != 0.0 else 0.0
+    return _cut(graph, vertex_sides(graph.nodes, partition)) / total if total != 0.0 else 0.0
 
 
 def subgraph_counts(G: Any, patterns: str | Sequence[str] = ("triangle",)) -> dict[str, int]:
@@ -122,33 +120,3 @@ def _cut(graph: Graph, sides: BoolArray) -> float:
     A = graph.adjacency.tocoo()
     row, col = A.coords
     return float(A.data[sides[row] != sides[col]].sum()) / 2.0
-
-
-def _sides(graph: Graph, partition: Any) -> BoolArray:
-    """Side of each vertex in vertex order."""
-    if not isinstance(partition, (np.ndarray, str)):  # which have methods of that name
-        partition = getattr(partition, "partition", partition)
-    n = graph.n_vertices
-    if isinstance(partition, Mapping):
-        partition = tuple({v for v, side in partition.items() if side == s} for s in (0, 1))
-    if isinstance(partition, np.ndarray):
-        if partition.shape != (n,) or not np.all(np.isin(partition, (0, 1))):
-            raise InvalidParameterError(
-                f"a partition given as an array needs {n} entries 0 or 1; got shape {partition.shape}"
-            )
-        return partition.astype(bool)
-    if not isinstance(partition, Collection):
-        raise InvalidParameterError(f"a partition needs two sides; got {type(partition).__name__}")
-    if len(partition) != 2:
-        raise InvalidParameterError(f"a partition needs two sides; got {len(partition)}")
-    sides = np.full(n, -1, dtype=np.int8)
-    for s, side in enumerate(partition):
-        for label in side:
-            if label not in graph.index:
-                raise InvalidParameterError(f"the partition holds {label!r}, which is not a vertex of the graph")
-            if sides[graph.index[label]] >= 0:
-                raise InvalidParameterError(f"the partition holds {label!r} twice; every vertex needs one side")
-            sides[graph.index[label]] = s
-    if np.any(sides < 0):
-        raise InvalidParameterError(f"the partition leaves out {int(np.sum(sides < 0))} of {n} vertices")
-    return np.asarray(sides == 1)

@@ -7,6 +7,9 @@ from dpgraph.exceptions import DPGraphError
 
 #: Package -> what needs it, the name under which it is installed, and the extra of dpgraph that does so.
 _EXTRAS = {
+    "dask": ("tables on a cluster", "dask", "distributed"),
+    "dask.dataframe": ("tables on a cluster", "dask[dataframe]", "distributed"),
+    "distributed": ("tables on a cluster", "distributed", "distributed"),
     "matplotlib": ("pictures", "matplotlib", "plot"),
     "pandas": ("tables of edges", "pandas", "pandas"),
     "sklearn": ("estimators", "scikit-learn", "sklearn"),

@@ -1,15 +1,16 @@
 """The private graph: a frozen symmetric matrix, the public grid of its weights, and what a mechanism may ask of it."""
 
 import math
-from collections.abc import Hashable
+from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 
-from dpgraph.typing import FloatArray, IntArray
+from dpgraph.exceptions import InvalidParameterError
+from dpgraph.typing import BoolArray, FloatArray, IntArray
 
 #: Weights of a weighted private graph are at most 2**WEIGHT_BITS steps of their grid.
 WEIGHT_BITS = 20
@@ -45,7 +46,11 @@ class WeightGrid:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Graph:
-    """Symmetric weighted graph without self-loops, in compressed sparse rows."""
+    """Symmetric weighted graph without self-loops, in compressed sparse rows.
+
+    Releases read it by its methods, and by `adjacency` where they need the whole matrix: a graph on a cluster
+    (:class:`~dpgraph.distributed.graph.DistributedGraph`) answers them too.
+    """
 
     adjacency: sparse.csr_array  # float64, shape (n, n), symmetric, zero diagonal, no explicit zeros
     nodes: tuple[Hashable, ...]  # in the caller's own order
@@ -75,6 +80,10 @@ class Graph:
         """Weighted degrees, shape ``(n,)``."""
         return np.asarray(self.adjacency.sum(axis=1), dtype=np.float64).ravel()
 
+    def edge_counts(self) -> IntArray:
+        """Number of edges at each vertex, whatever they weigh."""
+        return np.asarray(np.diff(self.adjacency.indptr))
+
     def multiply(self, block: FloatArray) -> FloatArray:
         """Product of the adjacency matrix with an array of shape ``(n,)`` or ``(n, k)``."""
         return np.asarray(self.adjacency @ block)
@@ -82,6 +91,13 @@ class Graph:
     def multiply_rows(self, rows: IntArray, block: FloatArray) -> FloatArray:
         """Rows ``rows`` of the product of the adjacency matrix with an ``(n, k)`` array."""
         return np.asarray(self.adjacency[rows] @ block)
+
+    def expect(self, rows: IntArray) -> None:
+        """Take note that these rows are about to be multiplied, a few at a time, in this order."""
+
+    def within(self, rows: IntArray) -> sparse.csr_array:
+        """The matrix of the edges between some vertices, in their order."""
+        return self.adjacency[rows][:, rows]
 
 
 def is_weighted(weight: str | None, max_weight: float = 1.0, *, counted: bool = False) -> bool:
@@ -111,3 +127,33 @@ def vertex_sets(nodes: tuple[Hashable, ...], labels: IntArray, count: int = 0) -
     for node, label in zip(nodes, labels.tolist(), strict=True):
         found[label].add(node)
     return found
+
+
+def vertex_sides(nodes: tuple[Hashable, ...], partition: Any) -> BoolArray:
+    """Which vertices are on the second side of a partition, as :func:`dpgraph.evaluate.cut_value` takes them."""
+    if not isinstance(partition, (np.ndarray, str)):  # which have methods of that name
+        partition = getattr(partition, "partition", partition)
+    n, index = len(nodes), {node: i for i, node in enumerate(nodes)}
+    if isinstance(partition, Mapping):
+        partition = tuple({v for v, side in partition.items() if side == s} for s in (0, 1))
+    if isinstance(partition, np.ndarray):
+        if partition.shape != (n,) or not np.all(np.isin(partition, (0, 1))):
+            raise InvalidParameterError(
+                f"a partition given as an array needs {n} entries 0 or 1; got shape {partition.shape}"
+            )
+        return partition.astype(bool)
+    if not isinstance(partition, Collection):
+        raise InvalidParameterError(f"a partition needs two sides; got {type(partition).__name__}")
+    if len(partition) != 2:
+        raise InvalidParameterError(f"a partition needs two sides; got {len(partition)}")
+    sides = np.full(n, -1, dtype=np.int8)
+    for s, side in enumerate(partition):
+        for label in side:
+            if label not in index:
+                raise InvalidParameterError(f"the partition holds {label!r}, which is not a vertex of the graph")
+            if sides[index[label]] >= 0:
+                raise InvalidParameterError(f"the partition holds {label!r} twice; every vertex needs one side")
+            sides[index[label]] = s
+    if np.any(sides < 0):
+        raise InvalidParameterError(f"the partition leaves out {int(np.sum(sides < 0))} of {n} vertices")
+    return np.asarray(sides == 1)

@@ -1,4 +1,4 @@
-"""What all results have in common: a table for notebooks, a table of pandas, equality by identity.
+"""What all results have in common: a table and a small picture for notebooks, a table of pandas, equality by identity.
 
 A result is a frozen dataclass with ``eq=False``: two results are equal only if they are the same object, so that ``==``
 and ``hash`` never compare arrays. All its fields may be shown: a private result holds published values only.
@@ -12,18 +12,24 @@ from html import escape
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dpgraph.extras import require
+from dpgraph.typing import FloatArray
 
 if TYPE_CHECKING:
     import pandas as pd
 
 #: Lines of a table that a notebook shows.
 _SHOWN = 5
+#: All whole numbers up to this are floats.
+_EXACT = 2.0**53
+#: Bars of its picture.
+_BARS = 60
 
 
 class Result:
-    """A result that a notebook shows as a small table."""
+    """A result that a notebook shows as a small table and picture."""
 
     def _repr_html_(self) -> str:
         """The fields, the first lines of the table if there is one, and the lines of the privacy ledger."""
@@ -31,6 +37,8 @@ class Result:
         shown = [name for name in names if name != "privacy" and not name.startswith("_")]
         facts = [(name, text) for name in shown if (text := _brief(getattr(self, name)))]
         parts = [f"<b>{escape(type(self).__name__)}</b>", _html_table((), facts)]
+        if (picture := self._bars()) is not None:
+            parts.append(_html_bars(*picture))
         if isinstance(self, TableResult):
             columns = self.columns()
             parts.append(_html_table(columns, zip(*(values[:_SHOWN] for values in columns.values()), strict=True)))
@@ -42,6 +50,10 @@ class Result:
             lines = ((line.name, line.mechanism, line.sensitivity, line.scale) for line in privacy.entries)
             parts.append(_html_table(("release", "mechanism", "sensitivity", "scale"), lines))
         return f"<div>{''.join(parts)}</div>"
+
+    def _bars(self) -> tuple[str, ArrayLike] | None:
+        """Caption and heights of a small picture of published values, if there is one."""
+        return None
 
 
 class TableResult(Result):
@@ -63,6 +75,12 @@ class TableResult(Result):
         return frame
 
 
+def whole(values: FloatArray) -> list[Any]:
+    """Released numbers for a table: Python integers where all are whole, as counts without weights are."""
+    integral = bool(np.all(np.abs(values) < _EXACT)) and bool(np.all(values == np.rint(values)))
+    return list((values.astype(np.int64) if integral else values).tolist())
+
+
 def _brief(value: Any) -> str:
     """A number or text as it is, the size of anything larger; nothing for what is not there."""
     if isinstance(value, np.ndarray):
@@ -81,6 +99,17 @@ def _html_table(header: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
     titles = "".join(f"<th>{escape(title)}</th>" for title in header)
     lines = ("".join(f"<td>{escape(_cell(cell))}</td>" for cell in row) for row in rows)
     return "<table>" + "".join(f"<tr>{line}</tr>" for line in (titles, *lines) if line) + "</table>"
+
+
+def _html_bars(caption: str, heights: ArrayLike) -> str:
+    """Bars with a caption, as SVG; of many heights, some of them."""
+    values = np.maximum(np.nan_to_num(np.asarray(heights, dtype=np.float64)), 0.0)
+    shown = values[np.linspace(0, values.size - 1, min(values.size, _BARS)).astype(int)]
+    wide = 240 / max(shown.size, 1)
+    tall = 40 * shown / (shown.max(initial=0.0) or 1.0)
+    bars = "".join(f"M{i * wide:.1f} 40v{-height:.1f}h{0.85 * wide:.1f}V40" for i, height in enumerate(tall))
+    svg = f'<svg width="240" height="40" role="img"><path fill="#0077BB" d="{bars}"/></svg>'
+    return f"<figure>{svg}<figcaption>{escape(caption)}</figcaption></figure>"
 
 
 def _cell(value: Any) -> str:

@@ -252,6 +252,7 @@ class Residual:
     sparse: float = 2.5  # Only a small group can be found if w sqrt(n)/epsilon is above this many average degrees; > 0
     concentrated: float = 2.0  # And the quotient, which is the average in even graphs, above this many; > 1
     findable: float = 1.5  # And from this epsilon on it often is; > 0
+    enough: float = 2.0  # Shares are of this epsilon at most, which is enough for what is asked before products; > 0
 
     @property
     def share(self) -> float:
@@ -292,6 +293,8 @@ class Embedding:
     minimum_share: float = 0.1  # Share for the smallest regularised degree
     # regularization="auto" is this many average degrees; > 0. Large values make all rows alike
     regularization: float = 16.0
+    # For products of a single vector it grows with epsilon, to this many at epsilon = 2; > 0
+    vector_regularization: float = 64.0
     # rank="auto" keeps eigenvalues of answers above this many edges of the spectrum of their noise; >= 1
     above_noise: float = 1.1
     left: float = 0.01  # Eigenvalues that are all noise keep this part of themselves; in (0, 1)

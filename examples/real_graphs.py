@@ -17,7 +17,7 @@ def real_graph(name: str, substitute: Callable[[], nx.Graph]) -> nx.Graph:
 
     The network is not used: ``datasets.load(name)`` would fetch SNAP and Gset graphs by itself.
     """
-    folder = Path(os.environ.get("DPGRAPH_DATA") or Path(__file__).resolve().parents[2] / "shared" / "graphs")
+    folder = Path(os.environ.get("DPGRAPH_DATA", "../../shared/graphs"))  # from the folder of the notebooks
     try:
         G = datasets.load(name, data_dir=folder, download=False)
     except DatasetError:

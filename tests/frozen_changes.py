@@ -19,13 +19,16 @@ STABILITY = "a stability test is planned along one predicted path, so that it ta
 PRODUCTS = "products of several columns are at least 6 at every start, as those of a single one: random signs had 9"
 RULE = "auto of an embedding: the residual decides for one vector; for more, answers up to twice the noise of products, else a bit says if degrees are uneven or fewer than 10 sqrt(2 r)/mu"
 SUBSPACES = "auto takes products for a given rank: on no table is another strategy better"
+VECTOR = "a single vector: products are of a matrix nearer to the adjacency matrix above epsilon = 0.5, questions before them cost no more from epsilon = 2 on, answers also win where degrees are concentrated"
 POSTERIOR = "posterior means of rows are summed in another order: last digits, and 2e-6 in one case where message passing magnifies them (clique 150)"
 
 CHANGED = {
+    r"max_(cut|bisection|2csp)\(": "upper bounds are floored to what a solution can be worth: multiples of the common divisor; cutting planes tighten those of small and sparse graphs",
     r"sos.lasserre\(unary\) degree=4": "up to 80 rows are solved by interior points, which are more accurate",
     r"(synthetic graph\(|command line\(\) line=synthesize )": "two sweeps are not equal, rows of large degree read each other twice and learn their degrees so, more is spent on degrees, the degree distribution is smoothed",
     r"(private_communities\(weighted 80\) epsilon=8 |command line\(\) line=communities planted-bisection --output labels.csv --epsilon 2 )": "communities of answers of a core are divided again, where a part stands out of the noise inside",
-    r"private_normalized_adjacency\((few|uneven|regular|clique|hubs|heavy|random) \d+\) mechanism=auto rank=1 epsilon=3 ": RULE,
+    r"private_normalized_adjacency\(.*mechanism=auto rank=1 epsilon=(1|2|3|4) ": VECTOR,
+    r"private_normalized_adjacency\(.*mechanism=noisy-power rank=1 regularization=3.0 epsilon=(4|16) ": VECTOR,
     r"private_normalized_adjacency\((few|uneven|regular) 400\) mechanism=auto rank=2 epsilon=(2|3) ": RULE,
     r"private_normalized_adjacency\((clique 150|random 120)\) mechanism=auto rank=2 epsilon=(0.3|1) ": RULE,
     r"private_normalized_adjacency\((hubs 500|heavy 800)\) mechanism=auto rank=2 epsilon=(3|4) ": RULE,

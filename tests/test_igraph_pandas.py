@@ -159,7 +159,8 @@ def test_a_table_gives_the_same_release_as_the_same_networkx_graph():
 
 def test_vertices_taken_from_the_table_come_in_an_order_that_tells_nothing():
     shuffled = friends().sample(frac=1, random_state=1)
-    assert open_graph(edge_frame(shuffled, nodes="frame")).nodes == ("a", "b", "c")
+    for word in ("frame", "file", "sorted"):
+        assert open_graph(edge_frame(shuffled, nodes=word)).nodes == ("a", "b", "c")
     mixed = pd.DataFrame({"source": [1, "x"], "target": ["x", 2]})
     assert set(open_graph(edge_frame(mixed, nodes="frame")).nodes) == {1, 2, "x"}
 

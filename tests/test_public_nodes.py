@@ -59,7 +59,7 @@ def test_what_is_no_vertex_set_is_refused_and_no_vertex_is_named():
     with pytest.raises(InvalidGraphError) as error:
         dpgraph.with_public_nodes(nx.Graph([("secret", "ann")]), ["ann"])
     assert "secret" not in str(error.value)
-    for nodes in ("file", ["a", "a"]):
+    for nodes in ("all", ["a", "a"]):
         with pytest.raises(InvalidParameterError):
             dpgraph.with_public_nodes(nx.Graph(), nodes)
     with pytest.raises(InvalidParameterError, match="edge_frame"):

@@ -2,6 +2,7 @@
 
 import dataclasses
 import pickle
+import warnings
 
 import networkx as nx
 import numpy as np
@@ -41,6 +42,11 @@ def results():
     yield dpgraph.private_node_similarities(G, **BUDGET)
     yield dpgraph.private_marginals(np.eye(4, dtype=int), 2, **BUDGET)
     yield dpgraph.private_linear_queries(np.eye(4), np.full(4, 9), **BUDGET)
+    yield dpgraph.private_communities(G, epsilon=4.0, rng=0)
+    yield dpgraph.private_degree_distribution(G, epsilon=1.0, rng=0)
+    yield dpgraph.private_synthetic_graph(G, epsilon=4.0, rng=0)
+    yield dpgraph.private_subgraph_counts(G, ("edge", "triangle"), epsilon=1.0, rng=0)
+    yield dpgraph.private_transitivity(G, epsilon=1.0, rng=0)
     yield dpgraph.max_cut(G, rng=0)
     yield dpgraph.max_2csp(instance, rng=0)
     yield dpgraph.project_nonnegative_spectral_ball(low_rank)
@@ -61,6 +67,58 @@ def test_the_text_is_short_and_a_table_for_notebooks_is_escaped(result):
     if hasattr(result, "privacy"):
         assert result.privacy.entries[0].name in html
         assert "SEEDED" in html
+
+
+def test_pictures_show_published_values_with_a_caption():
+    for name in ("PrivateCommunities", "PrivateDegrees", "PrivateDegreeDistribution", "PrivateSpectrum"):
+        html = RESULTS[name]._repr_html_()
+        caption, heights = RESULTS[name]._bars()
+        assert html.count("M") >= html.split("<path")[1].split("/>")[0].count("v-") == min(len(heights), 60)
+        assert f"<figcaption>{caption}" in html
+
+
+def test_tables_of_marginals_are_labelled_and_all_of_them_survive_a_file(tmp_path):
+    pd = pytest.importorskip("pandas")
+    data = pd.DataFrame({"sex": ["f", "m"] * 40, "vote": ["a", "b", "c", "c"] * 20}).astype("category")
+    result = dpgraph.private_marginals(data, 2, **BUDGET)
+    frame = result.to_frame(["vote", "sex"])
+    assert (frame.index.name, list(frame.index), list(frame.columns)) == ("vote", ["a", "b", "c"], ["f", "m"])
+    np.testing.assert_array_equal(frame.to_numpy(), result.table(["vote", "sex"]))
+    assert list(result.to_frame("vote").columns) == ["count"]
+    save_result(result, tmp_path / "tables.npz")
+    loaded = load_result(tmp_path / "tables.npz")
+    for columns, table in result.tables().items():
+        np.testing.assert_array_equal(loaded.table(columns), table)
+
+
+def test_an_estimate_from_a_file_has_its_counts_and_intervals(tmp_path):
+    result = RESULTS["PrivateEstimate"]
+    save_result(result, tmp_path / "estimate.npz")
+    loaded = load_result(tmp_path / "estimate.npz")
+    assert (loaded.value, loaded.interval(), loaded.counts.counts) == (
+        result.value,
+        result.interval(),
+        result.counts.counts,
+    )
+
+
+def test_degrees_without_weights_are_whole_in_tables_and_weighted_ones_are_not():
+    G = nx.Graph([("a", "b", {"weight": 0.5}), ("b", "c", {"weight": 0.3})])
+    counted = dpgraph.private_degrees(G, epsilon=1.0, rng=0)
+    assert all(type(degree) is int for degree in [*counted.columns()["degree"], *counted.as_dict().values()])
+    weighted = dpgraph.private_degrees(G, epsilon=1.0, weight="weight", max_weight=0.7, rng=0)
+    assert weighted.columns()["degree"] == weighted.values.tolist()
+    assert not all(value.is_integer() for value in weighted.values)
+
+
+def test_a_covariance_names_its_max_norm_and_warns_where_records_were_shortened():
+    rows = np.random.default_rng(0).normal(size=(4000, 3))
+    with pytest.warns(UserWarning, match="max_norm=0.5"):
+        short = dpgraph.private_covariance(rows, max_norm=0.5, epsilon=4.0, rng=0)
+    assert "max_norm=0.5" in repr(short)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        dpgraph.private_covariance(rows, max_norm=6.0, epsilon=4.0, rng=0)
 
 
 def test_labels_of_vertices_are_shown_escaped():

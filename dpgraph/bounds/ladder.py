@@ -18,7 +18,7 @@ epsilon/2.
 **Smooth sensitivity** (Nissim, Raskhodnikova and Smith 2007). S = max_t e^{-beta t} I_t is at least c_0, and by (2)
 moves by a factor of at most e^beta. See :func:`smooth_scale` for noise of a Cauchy law.
 
-Proof of (2), and for raised widths: docs/counts.md, "Why a ladder is private". Sources: there.
+Proof of (2), and for raised widths: docs/counts-theory.md, "Why a ladder is private". Sources: there.
 """
 
 import math
@@ -63,7 +63,7 @@ def raised_widths(widths: Sequence[int], floor: int) -> tuple[int, ...]:
 def normaliser_growth(rate: float, order: int, floor: int) -> float:
     r"""Bound on C/C' for neighbours with raised widths c_0, ..., c_J, J = `order` <= 2, at a rate g.
 
-    Proof: docs/counts.md, "Why a ladder is private".
+    Proof: docs/counts-theory.md, "Why a ladder is private".
     """
     y = 1 / math.expm1(rate)
     if order == 0:

@@ -4,9 +4,9 @@ The noise is that of :mod:`dpgraph.privacy.matrix_noise`, for rho = 1. All laws 
 numbers say everything: the variance of the trace, and the variance in any other direction of unit Frobenius norm.
 D = d(d + 1)/2.
 
-Where the moments come from: docs/covariance.md, "How large the noise is". Those of Laplace laws are listed for the
-dimensions of the exact samplers; above, where the sampler is a Markov chain, the moments of the Wishart difference of
-the same norm stand in for them, which are larger by about a fifth.
+Where the moments come from: docs/covariance-theory.md, "How large the noise is". Those of Laplace laws are listed for
+the dimensions of the exact samplers; above, where the sampler is a Markov chain, the moments of the Wishart difference
+of the same norm stand in for them, which are larger by about a fifth.
 """
 
 import math

@@ -24,8 +24,7 @@ def merge_arcs(n: int, tails: IntArray, heads: IntArray, weights: FloatArray | N
     if weights is None and len(tails) > _MANY:
         from dpgraph.datasets.kernels import symmetric_pattern
 
-        index: type[np.integer] = np.int32 if len(tails) < 2**30 else np.int64
-        pointers, columns = symmetric_pattern(np.zeros(n + 1, index), tails, heads)
+        pointers, columns = symmetric_pattern(n, tails, heads)
         return sparse.csr_array((np.ones(len(columns)), columns, pointers), shape=(n, n))
     proper = tails != heads
     tails, heads = tails[proper].astype(np.int64), heads[proper].astype(np.int64)

@@ -8,8 +8,8 @@ import os
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO
 
 from dpgraph.exceptions import DatasetError
 
@@ -72,7 +72,7 @@ def read_bytes(path: AnyPath) -> bytes:
     except (EOFError, gzip.BadGzipFile, zlib.error):
         raise DatasetError(f"{path} is a truncated or damaged gzip file; fetch it again or compress it again") from None
     except OSError as error:
-        raise DatasetError(f"cannot read {path}: {error.strerror}") from None
+        raise DatasetError(f"cannot read {path}: {error.strerror or error}") from None
     if b"\0" in raw:
         raise DatasetError(f"{path} is not a text file; expected an edge list, Gset or GML file in UTF-8, plain or .gz")
     if raw.startswith(b"%%MatrixMarket"):
@@ -81,15 +81,14 @@ def read_bytes(path: AnyPath) -> bytes:
     return raw.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in raw else raw
 
 
-def _unpacked(stream: BinaryIO, path: Path) -> bytes:
+def _unpacked(stream: BufferedReader, path: Path) -> bytes:
     """All of a file, read in pieces; an error as soon as it is longer than allowed."""
     wanted = os.environ.get("DPGRAPH_MAX_BYTES") or str(_MAX_BYTES)
     if not naturals([wanted]):
         raise DatasetError("the environment variable DPGRAPH_MAX_BYTES must be a number of bytes")
     limit, size = int(wanted), os.fstat(stream.fileno()).st_size
-    opened: BinaryIO | gzip.GzipFile = stream
-    packed = stream.read(2) == _GZIP_MAGIC
-    stream.seek(0)
+    opened: BufferedReader | gzip.GzipFile = stream
+    packed = stream.peek(2).startswith(_GZIP_MAGIC)  # a pipe cannot go back
     if packed:
         limit = min(limit, max(_FREE_BYTES, _MAX_RATIO * size))
         opened = gzip.GzipFile(fileobj=stream)

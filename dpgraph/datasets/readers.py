@@ -13,7 +13,7 @@ from scipy import sparse
 from dpgraph.arguments import check_choice
 from dpgraph.datasets.arcs import EdgeList, merge_arcs
 from dpgraph.datasets.files import AnyPath, Malformed, decode, naming, read_bytes, refuse_long_lines
-from dpgraph.datasets.rows import Labels, Rows, looks_like_gset, open_table, parse_gset, parse_rows
+from dpgraph.datasets.rows import Header, Labels, Rows, looks_like_gset, open_table, parse_gset, parse_rows
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.inputs.graphs import as_graph, refuse_directed
 from dpgraph.inputs.public_nodes import public_labels
@@ -31,15 +31,16 @@ def read_edgelist(
     *,
     format: Format = "auto",
     nodes: Nodes = "file",
-    labels: Labels = int,
+    labels: Labels = "auto",
+    header: Header = "auto",
     weight: str | None = None,
     symmetrize: bool = False,
 ) -> nx.Graph:
     r"""Read an undirected graph from a file.
 
     Format and gzip compression are recognised by content: edge lists in the style of SNAP (one edge a line; separated
-    by tabs, spaces or commas; comment lines start with ``#`` or ``%``; a comma-separated file may have a header line),
-    Gset files (``n m`` header, then 1-based ``i j w`` lines) and GML.
+    by tabs, spaces or commas; comment lines start with ``#`` or ``%``; a header line is recognised), Gset files
+    (``n m`` header, then 1-based ``i j w`` lines) and GML.
 
     Parameters
     ----------
@@ -51,8 +52,13 @@ def read_edgelist(
         **The public vertex set of an edge list.** ``"file"``: you state that the vertices named in the file are public
         (they are sorted by label). An integer n: the vertices 0..n-1. An iterable: these labels in this order. With the
         last two, vertices without an edge exist. Gset and GML files list their vertices themselves.
-    labels : {int, str}
-        Type of the vertex labels of an edge list. With ``str`` a comma-separated file must have a header line.
+    labels : {"auto", int, str}
+        Type of the vertex labels of an edge list. ``"auto"`` takes texts if `nodes` holds one, or if neither end of
+        the first edge is an integer, and integers otherwise.
+    header : bool or "auto"
+        Whether the first line names the columns. ``"auto"`` says so where it has usual names (source and target, say),
+        the name of the `weight`, or words where the second line has numbers; **everything else is an edge**. Where
+        neither is safe you are asked.
     weight : str, optional
         Edge attribute that receives the weights of an edge list: the column of this name in the header line, or the
         third column where there is no header. ``None``: further columns are ignored. The weights of a Gset file always
@@ -86,7 +92,7 @@ def read_edgelist(
     >>> read_edgelist(file, nodes=5).number_of_nodes()
     5
     """
-    graph = _read(path, format, nodes, labels, weight, symmetrize)
+    graph = _read(path, format, nodes, (labels, header), weight, symmetrize)
     if not isinstance(graph, tuple):
         return graph
     adjacency, vertices, weighted = graph
@@ -98,7 +104,8 @@ def read_sparse(
     *,
     format: Format = "auto",
     nodes: Nodes = "file",
-    labels: Labels = int,
+    labels: Labels = "auto",
+    header: Header = "auto",
     weight: str | None = None,
     symmetrize: bool = False,
 ) -> tuple[sparse.csr_array, tuple[Hashable, ...]]:
@@ -122,7 +129,7 @@ def read_sparse(
     >>> A.sum(axis=0), nodes
     (array([1., 2., 1.]), (10, 20, 30))
     """
-    graph = _read(path, format, nodes, labels, weight, symmetrize)
+    graph = _read(path, format, nodes, (labels, header), weight, symmetrize)
     if isinstance(graph, tuple):
         return graph[:2]
     opened = as_graph(graph, weight=weight)
@@ -130,25 +137,30 @@ def read_sparse(
 
 
 def _read(
-    path: AnyPath, format: str, nodes: Nodes, labels: Labels, weight: str | None, symmetrize: bool
+    path: AnyPath, format: str, nodes: Nodes, form: tuple[Labels, Header], weight: str | None, symmetrize: bool
 ) -> EdgeList | nx.Graph:
     check_choice("format", format, get_args(Format))
-    if labels not in (int, str):
-        raise InvalidParameterError(f"labels must be int or str; got {labels!r}")
+    labels, header = form
+    if labels not in (int, str, "auto"):
+        raise InvalidParameterError(f'labels must be int, str or "auto"; got {labels!r}')
+    if header not in (True, False, "auto"):
+        raise InvalidParameterError(f'header must be True, False or "auto"; got {header!r}')
     vertices = public_labels(nodes, "file")
     if vertices == ():
         raise InvalidParameterError("nodes must hold at least one vertex")
+    if labels == "auto" and vertices is not None:
+        labels = str if any(isinstance(vertex, str) for vertex in vertices) else int
     text = read_bytes(path)
     with naming(path):
         if format == "gml" or (format == "auto" and _looks_like_gml(path, text)):
             _refuse_vertices(vertices, "GML")
             return _parse_gml(decode(text), symmetrize)
         refuse_long_lines(text)
-        table = open_table(text, labels)
+        table, kind = open_table(text, labels, header, weight)
         if format == "gset" or (format == "auto" and looks_like_gset(table)):
             _refuse_vertices(vertices, "Gset")
             return parse_gset(table)
-        return _edge_list(parse_rows(table, labels=labels, weight=weight), vertices)
+        return _edge_list(parse_rows(table, labels=kind, weight=weight), vertices)
 
 
 def _refuse_vertices(vertices: tuple[Hashable, ...] | None, format: str) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from scipy import sparse
 
@@ -110,8 +110,7 @@ def load(name: str, *, data_dir: AnyPath | None = None, download: bool = True, p
     >>> load("planted-cut").number_of_nodes()
     600
     """
-    path, vertices = _locate(name, data_dir, download, progress)
-    return read_edgelist(path, nodes=vertices)
+    return read_edgelist(_locate(name, data_dir, download, progress))
 
 
 def load_sparse(
@@ -135,12 +134,11 @@ def load_sparse(
     >>> A.sum(axis=1)
     array([2., 2., 2., 2., 2.])
     """
-    path, vertices = _locate(name, data_dir, download, progress)
-    return read_sparse(path, nodes=vertices)
+    return read_sparse(_locate(name, data_dir, download, progress))
 
 
-def _locate(name: str, data_dir: AnyPath | None, download: bool, progress: bool) -> tuple[Path, int | Literal["file"]]:
-    """File of a named graph, and its public vertex set in the sense of `nodes=` of the readers."""
+def _locate(name: str, data_dir: AnyPath | None, download: bool, progress: bool) -> Path:
+    """File of a named graph."""
     if not (isinstance(name, str) and _NAME.fullmatch(name)):
         raise DatasetError(
             f"not a dataset name: {name!r}; expected letters, digits and . _ + -, starting with a letter or digit. "
@@ -148,17 +146,17 @@ def _locate(name: str, data_dir: AnyPath | None, download: bool, progress: bool)
         )
     info = _registry().get(name)
     if info is not None and info.collection == "bundled":
-        return _DATA / info.file, info.nodes or "file"
+        return _DATA / info.file
     folder = _local_folder(data_dir)
     local = _find_local(name, info, folder) if folder else None
     if local is not None:
-        return local, "file"
+        return local
     if info is None:
         close = difflib.get_close_matches(name, available(data_dir), n=3)
         known = "datasets.available(), or the command dpgraph datasets list, shows the known names"
         hint = f"did you mean {' or '.join(close)}?" if close else known
         raise DatasetError(f"unknown dataset {name!r}; {hint}")
-    return fetch(info.name, info.file, info.url, download=download, progress=progress), "file"
+    return fetch(info.name, info.file, info.url, download=download, progress=progress)
 
 
 def _local_folder(data_dir: AnyPath | None) -> Path | None:

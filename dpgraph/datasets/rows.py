@@ -11,9 +11,10 @@ import io
 import re
 from array import array
 from collections.abc import Hashable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -22,8 +23,15 @@ from dpgraph.datasets.files import Malformed, decode, naturals, refuse_announced
 from dpgraph.inputs.public_nodes import MAX_VERTICES
 from dpgraph.typing import FloatArray, IntArray
 
-Labels = type[int] | type[str]
+Labels = type[int] | type[str] | Literal["auto"]
+Header = bool | Literal["auto"]
 
+#: What the first two columns of a file of edges are called. Where vertices have such names, header=False helps.
+_END_NAMES = re.compile(
+    "source|target|src|dst|from|to|start|end|origin|destination|sender|receiver|caller|callee|payer|payee|customer|"
+    "product|(user|item|node|id)_?[12]?|(from|to)_?node(_?id)?",
+    re.IGNORECASE,
+)
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 #: Texts of fewer bytes go line by line: importing the compiler takes longer.
 _LARGE_TEXT = 2**18
@@ -58,14 +66,39 @@ class Table:
         return [len(fields) for _, fields in islice(self.data_lines(), lines)]
 
 
-def open_table(text: bytes, labels: Labels) -> Table:
-    """Recognise delimiter and header line of a text."""
+def open_table(text: bytes, labels: Labels, header: Header, weight: str | None) -> tuple[Table, type[int] | type[str]]:
+    """Recognise delimiter, header line and kind of the vertex labels of a text."""
     first = next((line for line in io.BytesIO(text) if not _is_empty(line)), b"")
-    table = Table(text, "," if b"," in first else "\t" if labels is str and b"\t" in first else None)
-    number, fields = next(table.data_lines(), (0, []))
-    if table.delimiter == "," and (labels is str or not all(map(_INTEGER.fullmatch, fields[:2]))):
-        return table.below(number, tuple(fields))
-    return table
+    table = Table(text, "," if b"," in first else "\t" if labels is not int and b"\t" in first else None)
+    (number, fields), (_, second) = [*islice(table.data_lines(), 2), (0, []), (0, [])][:2]
+    if header if header != "auto" else _is_header(fields, second, labels, weight, number):
+        table, fields = table.below(number, tuple(fields)), second or fields
+    if labels == "auto":
+        labels = int if any(map(_INTEGER.fullmatch, fields[:2])) else str
+    return (Table(table.text, None, table.header) if labels is int and table.delimiter == "\t" else table), labels
+
+
+def _is_header(first: list[str], second: list[str], labels: Labels, weight: str | None, number: int) -> bool:
+    """Whether the first line holds names of columns; Malformed if it may as well be an edge."""
+    if any(map(_INTEGER.fullmatch, first[:2])) or len(first) < 2:
+        return False
+    numbers = bool(second) and all(map(_INTEGER.fullmatch, second[:2]))
+    named = all(map(_END_NAMES.fullmatch, first[:2])) or weight in first[2:]
+    if numbers and labels is str and not named:
+        raise Malformed("the first line may be a header or an edge; say header=True or header=False", number)
+    # A word where the next line has a number is the name of a column.
+    return (
+        named
+        or numbers
+        or any(_is_number(below) > _is_number(name) for name, below in zip(first, second, strict=False))
+    )
+
+
+def _is_number(field: str) -> bool:
+    with suppress(ValueError):
+        float(field)
+        return True
+    return False
 
 
 def _is_empty(line: bytes) -> bool:
@@ -82,7 +115,7 @@ class Rows(NamedTuple):
     weights: FloatArray | None
 
 
-def parse_rows(table: Table, *, labels: Labels, weight: str | None) -> Rows:
+def parse_rows(table: Table, *, labels: type[int] | type[str], weight: str | None) -> Rows:
     """All lines of a table; Malformed for other numbers of columns than in the first, bad labels and bad weights."""
     column = _weight_column(table, weight)
     plain = _plain_numbers(table, column) if labels is int and len(table.text) >= _LARGE_TEXT else None
@@ -101,15 +134,18 @@ def _weight_column(table: Table, weight: str | None) -> int | None:
 
 def _plain_numbers(table: Table, weight_column: int | None) -> Rows | None:
     """All rows, if the compiled loop can read them."""
-    from dpgraph.datasets.kernels import parse_numbers
+    from dpgraph.datasets.kernels import count_line_ends, parse_numbers
 
     if weight_column in (0, 1):
         return None
-    most = table.text.count(b"\n") + 1
-    ends, weights = np.empty((most, 2), np.int64), np.empty(0 if weight_column is None else most)
     text, column = np.frombuffer(table.text, np.uint8), -1 if weight_column is None else weight_column
-    count = parse_numbers(text, table.delimiter == ",", column, ends, weights)
-    if count < 0:
+    most = count_line_ends(text) + 1
+    weights = np.empty(0 if weight_column is None else most)
+    for kind in (np.int32, np.int64):  # most labels are short: half the memory
+        ends = np.empty((most, 2), kind)
+        if (count := parse_numbers(text, table.delimiter == ",", column, ends, weights)) >= 0:
+            break
+    else:
         return None
     present, positions = _ranks(ends[:count])
     tails, heads = positions.T
@@ -123,10 +159,12 @@ def _ranks(numbers: IntArray) -> tuple[IntArray, IntArray]:
         return np.unique(numbers, return_inverse=True)
     occurs = np.zeros(span, dtype=bool)
     occurs[numbers] = True
+    if occurs.all():
+        return np.arange(span), numbers
     return np.flatnonzero(occurs), (np.cumsum(occurs, dtype=np.int32) - np.int32(1))[numbers]
 
 
-def _line_by_line(table: Table, labels: Labels, weight_column: int | None) -> Rows:
+def _line_by_line(table: Table, labels: type[int] | type[str], weight_column: int | None) -> Rows:
     index: dict[Any, int] = {}
     ends, weights = array("q"), array("d")
     width = 0
@@ -152,7 +190,7 @@ def _split(line: str, delimiter: str | None) -> list[str]:
     return [field.strip() for field in line.split(delimiter)]
 
 
-def _label(field: str, labels: Labels, line: int) -> Hashable:
+def _label(field: str, labels: type[int] | type[str], line: int) -> Hashable:
     if labels is str:
         if field:
             return field

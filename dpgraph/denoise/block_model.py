@@ -23,6 +23,7 @@ from scipy import sparse
 
 from dpgraph.compiled import njit
 from dpgraph.linalg.subgraphs import Subgraphs
+from dpgraph.threads import Stop, on_thread
 from dpgraph.typing import FloatArray, IntArray
 
 #: How often what is left of the stubs is joined anew, and how many edges an unwanted pair tries.
@@ -53,7 +54,7 @@ def draw_graph(
     order = np.lexsort((-degrees, labels))
     inside = 2 * np.diag(edges) / np.maximum(edges.sum(axis=1) + np.diag(edges), 1e-12)
     within = np.rint(degrees * inside[labels]).astype(np.int64)
-    grouped = _pairs_in_groups(within[order], labels[order], density, rng)
+    grouped = on_thread(_pairs_in_groups, within[order], labels[order], density, rng)
     pairs = [np.column_stack([order[ends] for ends in grouped])]
     left, missing = degrees.copy(), np.triu(edges).astype(np.float64)
     for _ in range(_ROUNDS):
@@ -65,7 +66,7 @@ def draw_graph(
     ends = np.concatenate([*pairs, rest[: rest.size // 2 * 2].reshape(-1, 2)]).ravel()
     by_label = np.argsort(labels[ends], kind="stable")
     starts = np.searchsorted(labels[ends][by_label], np.arange(len(edges) + 1))
-    tails, heads = (ends[places] for places in _made_simple(ends, labels, by_label, starts, n, rng))
+    tails, heads = (ends[places] for places in on_thread(_made_simple, ends, labels, by_label, starts, n, rng))
     half = sparse.coo_array((np.ones(tails.size), (tails, heads)), shape=(n, n)).tocsr()
     return sparse.csr_array(half + half.T)
 
@@ -96,9 +97,9 @@ def fit_density(
     return float((low + (high - low) * -few / (many - few)) ** (1 / 3))
 
 
-@njit()
+@njit(nogil=True)
 def _pairs_in_groups(
-    degrees: IntArray, labels: IntArray, density: float, rng: np.random.Generator
+    degrees: IntArray, labels: IntArray, density: float, rng: np.random.Generator, stop: Stop
 ) -> tuple[IntArray, IntArray]:
     """Edges inside groups, by place in the order: communities one after another, degrees decreasing in each.
 
@@ -110,7 +111,7 @@ def _pairs_in_groups(
     group, begins, sizes = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
     pairs = np.empty((2, degrees.sum() + 2 * n), dtype=np.int64)
     size = groups = community = place = 0
-    while place < n:
+    while place < n and not stop[0]:
         if labels[place] != labels[community]:
             community = place
         near = _near_group(group[community:place], spare, sizes, density * degrees[place], rng)
@@ -197,9 +198,15 @@ def _code(u: int, v: int, n: int) -> int:
     return min(u, v) * n + max(u, v)
 
 
-@njit()
+@njit(nogil=True)
 def _made_simple(
-    ends: IntArray, labels: IntArray, by_label: IntArray, starts: IntArray, n: int, rng: np.random.Generator
+    ends: IntArray,
+    labels: IntArray,
+    by_label: IntArray,
+    starts: IntArray,
+    n: int,
+    rng: np.random.Generator,
+    stop: Stop,
 ) -> tuple[IntArray, IntArray]:
     """Break up loops and double edges, in place; `ends` 2 e and 2 e + 1 are those of pair e. Returns places of ends.
 
@@ -210,11 +217,15 @@ def _made_simple(
     known = {_code(0, 0, n)}  # of a loop: no edge has it
     bad = np.zeros(ends.size // 2, dtype=np.bool_)
     for e in range(bad.size):
+        if stop[0]:
+            break
         code = _code(ends[2 * e], ends[2 * e + 1], n)
         bad[e] = ends[2 * e] == ends[2 * e + 1] or code in known
         if not bad[e]:
             known.add(code)
     for e in range(bad.size):
+        if stop[0]:
+            break
         tries = _TRIES if bad[e] else 0
         while tries > 0:
             tries -= 1

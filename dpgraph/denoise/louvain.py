@@ -14,6 +14,7 @@ from scipy import sparse
 
 from dpgraph.compiled import njit
 from dpgraph.denoise.modularity import sums_between
+from dpgraph.threads import Stop, on_thread
 from dpgraph.typing import FloatArray, IntArray
 
 #: Repetitions of a run, at most.
@@ -84,10 +85,10 @@ def _move_all(weights: sparse.csr_array, labels: IntArray, resolution: float, rn
         return False
     order = rng.permutation(labels.size)
     graph = (weights.indptr, weights.indices, weights.data)
-    return bool(_moves(graph, volumes, labels, resolution / total, order, _LEAST_RISE * total))
+    return bool(on_thread(_moves, graph, volumes, labels, resolution / total, order, _LEAST_RISE * total))
 
 
-@njit()
+@njit(nogil=True)
 def _moves(
     graph: tuple[IntArray, IntArray, FloatArray],
     volumes: FloatArray,
@@ -95,6 +96,7 @@ def _moves(
     price: float,
     queue: IntArray,
     least: float,
+    stop: Stop,
 ) -> bool:
     """Vertices leave the queue one after another; those that a move may concern come back to its end."""
     indptr, indices, data = graph
@@ -105,7 +107,7 @@ def _moves(
     near = np.empty(n, dtype=np.int64)
     waits = np.ones(n, dtype=np.bool_)
     head, waiting, moved = 0, n, False
-    while waiting > 0:
+    while waiting > 0 and not stop[0]:
         i = queue[head]
         head, waiting, waits[i] = (head + 1) % n, waiting - 1, False
         own, found = labels[i], 1

@@ -8,6 +8,7 @@ edges. What a networkx or igraph graph, a table or a matrix looks like is known 
 import sys
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -63,10 +64,14 @@ def open_graph(
             "got max_weight=None"
         )
     cap = 1.0 if max_weight is None else check_scale("max_weight", max_weight)
-    nodes, edges = public_side(G, weight, symmetrize)
     counted = not is_matrix(G)
     unweighted = weight is None and counted
     grid = WeightGrid(1.0, 1.0) if unweighted and cap == 1.0 else WeightGrid.of(cap)
+    weighted = is_weighted(weight, cap, counted=counted)
+    if _instance_of(G, "dpgraph.distributed.tables", "EdgeTable"):
+        G.check_columns(weight)
+        return GraphSource(G.nodes, cap, weighted, partial(G.read, weight, grid, cap, directed=symmetrize))
+    nodes, edges = public_side(G, weight, symmetrize)
 
     def read() -> Graph:
         A = edges(False)
@@ -74,7 +79,7 @@ def open_graph(
         A.eliminate_zeros()
         return Graph(A, nodes, cap, grid.unit)
 
-    return GraphSource(nodes, cap, is_weighted(weight, cap, counted=counted), read)
+    return GraphSource(nodes, cap, weighted, read)
 
 
 def as_graph(G: Any, *, weight: str | None = None, symmetrize: bool = False, signed: bool = True) -> Graph:
@@ -117,8 +122,8 @@ def public_side(G: Any, weight: str | None, symmetrize: bool) -> Side:
     side = next((side for matches, side in readers if matches), None)
     if side is None:
         raise InvalidGraphError(
-            "expected a networkx.Graph, an igraph.Graph, a pandas table of edges (dpgraph.edge_frame), or a symmetric "
-            "scipy.sparse or numpy matrix; "
+            "expected a networkx.Graph, an igraph.Graph, a table of edges of pandas or Dask (dpgraph.edge_frame), or a "
+            "symmetric scipy.sparse or numpy matrix; "
             f"got {type(G).__module__}.{type(G).__qualname__}"
         )
     nodes, edges = side(G, weight, symmetrize)

@@ -6,6 +6,7 @@ dpgraph takes the vertices of a graph object as it finds them, since only its ow
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     import networkx as nx
     import pandas as pd
 
+    from dpgraph.distributed.tables import EdgeTable
+
+#: Words for the vertices that are there, in a graph, a file or a table: each is good for all three.
+_WORDS = ("sorted", "file", "frame")
 #: Positions are 32-bit integers in a matrix.
 MAX_VERTICES = 2**31
 
@@ -83,28 +88,30 @@ def with_public_nodes(G: nx.Graph, nodes: Iterable[Hashable] | int | Literal["so
 
 
 def edge_frame(
-    frame: pd.DataFrame,
+    frame: Any,
     *,
-    nodes: Iterable[Hashable] | int | Literal["frame"],
+    nodes: Iterable[Hashable] | int | Path | Literal["frame", "file", "sorted"],
     source: str = "source",
     target: str = "target",
-) -> pd.DataFrame:
+) -> pd.DataFrame | EdgeTable:
     """Declare the public vertex set of a table of edges, so that every function of dpgraph accepts it as a graph.
 
     Parameters
     ----------
-    frame : pandas.DataFrame
-        One row for each edge. It is not changed.
-    nodes : iterable of hashable, int or "frame"
-        As for :func:`with_public_nodes`, with ``"frame"`` in place of ``"sorted"``.
+    frame : pandas.DataFrame, dask.dataframe.DataFrame or path
+        One row for each edge. It is not changed. A path is that of a Parquet or CSV file, or of a folder of them. What
+        is not in pandas is read on the Dask cluster of the current ``distributed.Client``: see docs/distributed.md.
+    nodes : iterable of hashable, int, pathlib.Path or "frame"
+        As for :func:`with_public_nodes`; ``"frame"``, ``"file"`` and ``"sorted"`` mean the same, in pandas only. A path
+        is that of a text file of one vertex a line.
     source, target : str
         Columns of the ends of an edge.
 
     Returns
     -------
-    pandas.DataFrame
+    pandas.DataFrame or EdgeTable
         With the other columns of `frame`, and with categorical columns ``source`` and ``target``, whose categories are
-        the public vertices.
+        the public vertices. On Dask, an object that private functions accept as a graph.
 
     Raises
     ------
@@ -122,8 +129,14 @@ def edge_frame(
     ('ann', 'bob', 'cem', 'dan')
     """
     pd = require("pandas")
+    if isinstance(frame, (str, Path)) or type(frame).__module__.startswith("dask."):
+        from dpgraph.distributed.tables import edge_table
+
+        if (declared := public_labels(nodes, "frame")) is None:
+            raise InvalidParameterError("a table on Dask needs nodes=, its public vertices: their number, or a list")
+        return edge_table(frame, declared, numbered=isinstance(nodes, (int, np.integer)), source=source, target=target)
     if not isinstance(frame, pd.DataFrame):
-        raise InvalidParameterError(f"frame must be a pandas.DataFrame; got {type(frame).__name__}")
+        raise InvalidParameterError(f"frame must be a table of pandas or Dask, or a path; got {type(frame).__name__}")
     names = list(frame.columns)
     for column in (source, target):
         if names.count(column) != 1 or source == target:
@@ -147,10 +160,10 @@ def edge_frame(
     return frame.drop(columns=list({source, target, *columns} & set(frame.columns))).assign(**columns)
 
 
-def public_labels(nodes: Iterable[Hashable] | int | str, word: str) -> tuple[Hashable, ...] | None:
-    """The vertices that an argument ``nodes=`` declares; None for `word`, which stands for those that are there."""
+def public_labels(nodes: Iterable[Hashable] | int | Path | str, word: str) -> tuple[Hashable, ...] | None:
+    """The vertices that an argument ``nodes=`` declares; None for a word that stands for those that are there."""
     if isinstance(nodes, str):
-        if nodes == word:
+        if nodes in _WORDS:
             return None
         raise InvalidParameterError(f'nodes must be "{word}", a number or an iterable of vertices; got {nodes!r}')
     if isinstance(nodes, (int, np.integer)):
@@ -159,7 +172,7 @@ def public_labels(nodes: Iterable[Hashable] | int | str, word: str) -> tuple[Has
         check_memory(f"a set of {nodes} vertices", labels=(5, int(nodes)))
         return tuple(range(int(nodes)))
     try:
-        labels = tuple(nodes)
+        labels = tuple(_lines(nodes) if isinstance(nodes, Path) else nodes)
         distinct = len(set(labels))
     except TypeError:  # not iterable, or not hashable
         raise InvalidParameterError(
@@ -168,6 +181,12 @@ def public_labels(nodes: Iterable[Hashable] | int | str, word: str) -> tuple[Has
     if distinct < len(labels):
         raise InvalidParameterError("the vertices in nodes= must differ")
     return labels
+
+
+def _lines(file: Path) -> Iterable[Hashable]:
+    """Vertices of a text file, one a line: numbers if all of them are."""
+    lines = file.read_text().splitlines()
+    return list(map(int, lines)) if all(line.isdecimal() for line in lines) else lines
 
 
 def _sorted(labels: Iterable[Any]) -> tuple[Hashable, ...]:

@@ -109,19 +109,27 @@ def _binary(column: NDArray[Any], label: Any) -> IntArray:
     if not np.all((numbers == 0) | (numbers == 1)):
         raise InvalidParameterError(
             f"column {label!r} must hold 0 and 1 only (no NaN, no other value); declare the values of a categorical "
-            "column in categories="
+            "column, which must be public, in categories=; None among them stands for missing values"
         )
     return numbers.astype(np.int64)
 
 
 def _categorical(column: NDArray[Any], label: Any, values: tuple[Any, ...]) -> IntArray:
     number = {value: i for i, value in enumerate(values)}
-    codes = [number.get(value, -1) for value in column.tolist()]
+    absent = number.get(None, -1)
+    codes = [absent if _is_missing(value) else number.get(value, -1) for value in column.tolist()]
     if -1 in codes:
         raise InvalidParameterError(
-            f"column {label!r} holds a value that is missing from its {len(values)} declared categories"
+            f"column {label!r} holds a value that is missing from its {len(values)} declared categories (None among "
+            "them stands for missing values)"
         )
     return np.array(codes, dtype=np.int64)
+
+
+def _is_missing(value: Any) -> bool:
+    """None, NaN, NaT or NA of pandas, which alone is not equal or unequal to itself."""
+    different = value is None or value != value
+    return not isinstance(different, (bool, np.bool_)) or bool(different)
 
 
 def truncate_rows(records: IntArray, limit: int) -> IntArray:

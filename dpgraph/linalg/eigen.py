@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from scipy import linalg
-from scipy.sparse.linalg import ArpackNoConvergence, eigsh
+from scipy.sparse.linalg import ArpackError, eigsh
 
 from dpgraph.exceptions import InvalidParameterError, NotConvergedError
 from dpgraph.linalg.lanczos import Lanczos
@@ -204,7 +204,7 @@ def _krylov(
     options = {"ncv": min(width, n - 1), "tol": tolerance / norm, "maxiter": restarts}
     try:
         values, vectors = eigsh(operator, k=count, which="LM", v0=generator.standard_normal(n), **options)
-    except ArpackNoConvergence:
+    except ArpackError:
         return None
     return _leading(operator, values, vectors, count)
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgraph.compiled import njit
+from dpgraph.threads import Stop, on_thread
 from dpgraph.typing import BoolArray, IntArray
 
 #: Patterns, and their orders J: how many steps it takes from what one pair adds to a constant (:class:`Subgraphs`).
@@ -58,7 +59,7 @@ class Subgraphs:
 
     @cached_property
     def _codegree(self) -> int:
-        return int(largest_codegree(*self._rows, self._by_degree))
+        return int(on_thread(largest_codegree, *self._rows, self._by_degree))
 
     def _stars(self, leaves: int) -> int:
         degrees, vertices = np.unique(self._degrees, return_counts=True)
@@ -69,10 +70,10 @@ class Subgraphs:
         counts: dict[str, Callable[[], int]] = {
             "edge": lambda: self._rows[1].size // 2,
             "wedge": lambda: self._stars(2),
-            "triangle": lambda: triangle_count(*self._oriented[1:]),
+            "triangle": lambda: on_thread(triangle_count, *self._oriented[1:]),
             "3-star": lambda: self._stars(3),
-            "4-cycle": lambda: cycle_count(*self._rows, self._oriented[0]),
-            "4-clique": lambda: clique_count(*self._oriented[1:]),
+            "4-cycle": lambda: on_thread(cycle_count, *self._rows, self._oriented[0]),
+            "4-clique": lambda: on_thread(clique_count, *self._oriented[1:]),
         }
         return int(counts[pattern]())
 
@@ -81,11 +82,14 @@ class Subgraphs:
         rows, order = self._rows, self._by_degree
         widths: dict[str, Callable[[], tuple[int, ...]]] = {
             "edge": lambda: (),
-            "wedge": lambda: (largest_star_growth(*rows, order, 2),),
+            "wedge": lambda: (on_thread(largest_star_growth, *rows, order, 2),),
             "triangle": lambda: (self._codegree,),
-            "3-star": lambda: (largest_star_growth(*rows, order, 3), self._degrees.max(initial=0)),
-            "4-cycle": lambda: (largest_cycle_growth(*rows, order, self._codegree), max(self._codegree, 2)),
-            "4-clique": lambda: (largest_clique_growth(*rows, order, self._codegree), max(self._codegree, 1)),
+            "3-star": lambda: (on_thread(largest_star_growth, *rows, order, 3), self._degrees.max(initial=0)),
+            "4-cycle": lambda: (on_thread(largest_cycle_growth, *rows, order, self._codegree), max(self._codegree, 2)),
+            "4-clique": lambda: (
+                on_thread(largest_clique_growth, *rows, order, self._codegree),
+                max(self._codegree, 1),
+            ),
         }
         return (*(int(width) for width in widths[pattern]()), 1)
 
@@ -105,13 +109,15 @@ def oriented(indptr: Index, indices: Index) -> tuple[IntArray, IntArray, IntArra
     return rank, np.concatenate([[0], np.cumsum(np.bincount(tails, minlength=degrees.size))]), heads[order]
 
 
-@njit()
-def triangle_count(start: IntArray, higher: IntArray) -> int:
+@njit(nogil=True)
+def triangle_count(start: IntArray, higher: IntArray, stop: Stop) -> int:
     """Triangles of an oriented graph, each at its lowest vertex."""
     n = start.size - 1
     marked = np.zeros(n, dtype=np.bool_)
     total = 0
     for u in range(n):
+        if stop[0]:
+            break
         marked[higher[start[u] : start[u + 1]]] = True
         for v in higher[start[u] : start[u + 1]]:
             for w in higher[start[v] : start[v + 1]]:
@@ -120,8 +126,8 @@ def triangle_count(start: IntArray, higher: IntArray) -> int:
     return total
 
 
-@njit()
-def clique_count(start: IntArray, higher: IntArray) -> int:
+@njit(nogil=True)
+def clique_count(start: IntArray, higher: IntArray, stop: Stop) -> int:
     """Sets of four mutually adjacent vertices of an oriented graph, each at its lowest edge."""
     n = start.size - 1
     above, common = np.zeros(n, dtype=np.bool_), np.zeros(n, dtype=np.bool_)
@@ -130,6 +136,8 @@ def clique_count(start: IntArray, higher: IntArray) -> int:
     for u in range(n):
         above[higher[start[u] : start[u + 1]]] = True
         for v in higher[start[u] : start[u + 1]]:
+            if stop[0]:
+                return 0
             size = 0
             for w in higher[start[v] : start[v + 1]]:
                 if above[w]:
@@ -143,13 +151,15 @@ def clique_count(start: IntArray, higher: IntArray) -> int:
     return total
 
 
-@njit()
-def cycle_count(indptr: Index, indices: Index, rank: IntArray) -> int:
+@njit(nogil=True)
+def cycle_count(indptr: Index, indices: Index, rank: IntArray, stop: Stop) -> int:
     """Cycles of four vertices, each at its vertex of highest rank and the one opposite."""
     n = indptr.size - 1
     paths = np.zeros(n, dtype=np.int64)
     total = 0
     for u in range(n):
+        if stop[0]:
+            break
         for again in range(2):  # count the paths to each opposite vertex, then forget them
             for v in indices[indptr[u] : indptr[u + 1]]:
                 if rank[v] < rank[u]:
@@ -177,8 +187,8 @@ def _codegrees(u: int, indptr: Index, indices: Index, codegrees: IntArray, found
     return size
 
 
-@njit()
-def largest_codegree(indptr: Index, indices: Index, by_degree: IntArray) -> int:
+@njit(nogil=True)
+def largest_codegree(indptr: Index, indices: Index, by_degree: IntArray, stop: Stop) -> int:
     """The most common neighbours of two vertices; `by_degree` holds the vertices in decreasing order of degree.
 
     Two vertices have no more common neighbours than the smaller of their degrees.
@@ -187,7 +197,7 @@ def largest_codegree(indptr: Index, indices: Index, by_degree: IntArray) -> int:
     codegrees, found = np.zeros(n, dtype=np.int64), np.empty(n, dtype=np.int64)
     best = 0
     for u in by_degree:
-        if indptr[u + 1] - indptr[u] <= best:
+        if indptr[u + 1] - indptr[u] <= best or stop[0]:
             break
         size = _codegrees(u, indptr, indices, codegrees, found)
         for w in found[:size]:
@@ -196,8 +206,8 @@ def largest_codegree(indptr: Index, indices: Index, by_degree: IntArray) -> int:
     return best
 
 
-@njit()
-def largest_cycle_growth(indptr: Index, indices: Index, by_degree: IntArray, codegree: int) -> int:
+@njit(nogil=True)
+def largest_cycle_growth(indptr: Index, indices: Index, by_degree: IntArray, codegree: int, stop: Stop) -> int:
     """The most paths u-a-b-v of three edges between two vertices; no more than `codegree`, the largest, a neighbour."""
     n = indptr.size - 1
     codegrees, paths = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
@@ -205,7 +215,7 @@ def largest_cycle_growth(indptr: Index, indices: Index, by_degree: IntArray, cod
     best = 0
     for u in by_degree:
         degree = indptr[u + 1] - indptr[u]
-        if degree * codegree <= best:
+        if degree * codegree <= best or stop[0]:
             break
         size = _codegrees(u, indptr, indices, codegrees, found)
         for b in found[:size]:
@@ -220,8 +230,8 @@ def largest_cycle_growth(indptr: Index, indices: Index, by_degree: IntArray, cod
     return best
 
 
-@njit()
-def largest_clique_growth(indptr: Index, indices: Index, by_degree: IntArray, codegree: int) -> int:
+@njit(nogil=True)
+def largest_clique_growth(indptr: Index, indices: Index, by_degree: IntArray, codegree: int, stop: Stop) -> int:
     """The most edges between common neighbours of two vertices; of k of these, at most k (k - 1)/2."""
     n = indptr.size - 1
     codegrees, found = np.zeros(n, dtype=np.int64), np.empty(n, dtype=np.int64)
@@ -234,6 +244,8 @@ def largest_clique_growth(indptr: Index, indices: Index, by_degree: IntArray, co
         size = _codegrees(u, indptr, indices, codegrees, found)
         near[indices[indptr[u] : indptr[u + 1]]] = True
         for v in found[:size]:
+            if stop[0]:
+                return 0
             if codegrees[v] * (codegrees[v] - 1) // 2 > best:
                 best = max(best, _edges_between(v, indptr, indices, near, common))
             codegrees[v] = 0
@@ -256,8 +268,8 @@ def _edges_between(v: int, indptr: Index, indices: Index, near: BoolArray, commo
     return ends // 2
 
 
-@njit()
-def largest_star_growth(indptr: Index, indices: Index, by_degree: IntArray, leaves: int) -> int:
+@njit(nogil=True)
+def largest_star_growth(indptr: Index, indices: Index, by_degree: IntArray, leaves: int, stop: Stop) -> int:
     """The most stars of 2 or 3 `leaves` that the edge of a pair is part of, were the pair adjacent.
 
     A pair u, v of degrees a, b without its own edge is part of a + b, or C(a, 2) + C(b, 2), stars. The best partner of
@@ -269,7 +281,7 @@ def largest_star_growth(indptr: Index, indices: Index, by_degree: IntArray, leav
     for position in range(n):
         u = by_degree[position]
         degree = indptr[u + 1] - indptr[u]
-        if 2 * _part(degree, leaves) <= best:  # no partner further on has a larger degree
+        if 2 * _part(degree, leaves) <= best or stop[0]:  # no partner further on has a larger degree
             break
         near[indices[indptr[u] : indptr[u + 1]]] = True
         neighbour_seen = False

@@ -32,9 +32,9 @@ from dpgraph.typing import FloatArray
 _SCALAR_BITS = 20
 #: What floating-point arithmetic may do to an entry of an array of real numbers, in noise scales.
 _ALLOWANCE = 2.0**-30
-#: The least Gaussian-DP parameter of a call. A release, which has a part of it, needs 1e-14 times the root of the count
-#: of its reals (:meth:`~dpgraph.privacy.ledger.Ledger.gaussian_on_grid`).
-_LEAST_MU = 1e-12
+#: The least Gaussian-DP parameter of a call, times the root of the count of reals in one release if they are many: a
+#: release, which has a part of it, needs 1e-14 times that (:meth:`~dpgraph.privacy.ledger.Ledger.gaussian_on_grid`).
+LEAST_MU = 1e-12
 
 
 @dataclass(frozen=True)
@@ -279,16 +279,15 @@ def open_call(  # noqa: PLR0913
     noise: NoiseSource | int | np.random.Generator | None,
     slack: float = 0.0,
     staged: bool = False,
-    numbers: int = 1,
+    least_mu: float = LEAST_MU,
 ) -> Call:
     """Validate a budget and debit all of it; to be called before any private data is read.
 
     ``delta = 0`` opens a pure call. ``accountant = None`` means that of the enclosing ``with`` block, if any; `noise`
     is a source, or what a public argument ``rng`` stands for. Good events may use `slack` < delta of delta. With
     `staged`, pure parts may come before a Gaussian one (:meth:`Call.decide`), and the accountant is
-    charged (epsilon, delta) in place of a GDP parameter. `numbers` says how many reals one release has at most, if
-    they are many. A number out of range raises InvalidParameterError, an
-    accountant that refuses BudgetExceededError.
+    charged (epsilon, delta) in place of a GDP parameter. A number out of range, also a GDP parameter below `least_mu`,
+    raises InvalidParameterError, an accountant that refuses BudgetExceededError.
     """
     if accountant is not None and not isinstance(accountant, PrivacyAccountant):
         raise InvalidParameterError(
@@ -298,10 +297,10 @@ def open_call(  # noqa: PLR0913
     if not 0 <= slack <= delta or slack == delta > 0:
         raise InvalidParameterError(f"the slack share of delta must lie in [0, delta); got {slack!r}")
     ledger = Ledger(epsilon, delta, slack, relation, noise.seeded, staged=staged)
-    if delta > 0 and ledger.mu < _LEAST_MU * math.sqrt(numbers):
+    if delta > 0 and ledger.mu < least_mu:
         raise InvalidParameterError(
-            f"epsilon = {epsilon:g} and delta = {delta:g} are a Gaussian-DP parameter of {ledger.mu:.2g}, and noise "
-            f"cannot be drawn exactly below {_LEAST_MU * math.sqrt(numbers):.2g}; raise epsilon or delta"
+            f"epsilon = {epsilon:g} and delta = {delta:g} are a Gaussian-DP parameter of {ledger.mu:.2g}, and this "
+            f"call cannot be computed exactly below {least_mu:.2g}; raise epsilon or delta"
         )
     accountant = accountant if accountant is not None else ambient_accountant()
     if accountant is not None:

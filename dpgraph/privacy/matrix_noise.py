@@ -6,7 +6,7 @@ the **larger trace** max(tr E_+, tr E_-), half of the nuclear norm where tr E = 
 
 **Wishart difference**, exact for every d: Z = X - Y, where the pair (X, Y) of positive semidefinite matrices has the
 density proportional to exp(-n(tr X, tr Y)/rho), n being the sum for the nuclear norm and the larger of the two
-otherwise. **Laplace law**: density proportional to exp(-N(Z)/rho). Both are epsilon-DP; docs/covariance.md, "The
+otherwise. **Laplace law**: density proportional to exp(-N(Z)/rho). Both are epsilon-DP; docs/covariance-theory.md, "The
 noise", has the proofs, and why the samplers below draw from these laws. The Laplace law is sampled by rejection, with
 an acceptance rate that falls quickly with d; for larger d the sampler is *approximate*, a Markov chain.
 """
@@ -18,6 +18,7 @@ import numpy as np
 
 from dpgraph.compiled import njit
 from dpgraph.privacy.noise import NoiseSource
+from dpgraph.threads import Stop, on_thread
 from dpgraph.typing import FloatArray
 
 #: Largest dimension for rejection sampling (fifty proposals for each draw, some milliseconds).
@@ -61,7 +62,7 @@ class MatrixLaw:
         values = np.asarray(np.linalg.eigvalsh(X - Y), dtype=np.float64)
         steps, first, second = noise.gaussian((3, _SWEEPS, d), 1.0)
         # The halved square of two normals is exponential: minus the logarithm of a uniform variable.
-        _sweep(values, _STEP * steps, -(first**2 + second**2) / 2, self.larger)
+        on_thread(_sweep, values, _STEP * steps, -(first**2 + second**2) / 2, self.larger)
         radius = float(noise.chi(np.array([d * (d + 1)]))[0] ** 2) / 2
         vectors = np.linalg.qr(noise.gaussian((d, d), 1.0)).Q
         product: FloatArray = (vectors * (values * (scale * radius / self.norm(values)))) @ vectors.T
@@ -98,11 +99,13 @@ def _norm(up: float, down: float, larger: bool) -> float:
     return max(up, down) if larger else up + down
 
 
-@njit()
-def _sweep(values: FloatArray, steps: FloatArray, log_uniforms: FloatArray, larger: bool) -> None:
+@njit(nogil=True)
+def _sweep(values: FloatArray, steps: FloatArray, log_uniforms: FloatArray, larger: bool, stop: Stop) -> None:
     """Metropolis sweeps over eigenvalues, in place, for the density prod |l_i - l_j| exp(-N)."""
     for sweep in range(steps.shape[0]):
         for i in range(len(values)):
+            if stop[0]:
+                return
             proposed = values[i] + steps[sweep, i]
             gain, up, down = 0.0, 0.0, 0.0
             for j in range(len(values)):

@@ -156,9 +156,9 @@ def shrunken_eigenvalues(values: FloatArray, std: float) -> FloatArray:
         sum_i (f_i - l_i)^2 + 2 std^2 (sum_i df_i/dl_i + sum_{i<j} (f_i - f_j)/(l_i - l_j)).
 
     Without the derivatives it is least at f_i = l_i - std^2 sum_{j != i} 1/(l_i - l_j); pooling neighbours that are out
-    of order (isotonic regression) tames the small gaps (docs/covariance.md, "Shrinkage and projection"). For many rows
-    the rule is the best of all that keep the eigenvectors (J. Bun, R. Allez, J.-P. Bouchaud, M. Potters, IEEE Trans.
-    Inf. Theory 62 (2016), section IV.A).
+    of order (isotonic regression) tames the small gaps (docs/covariance-theory.md, "Shrinkage and projection"). For
+    many rows the rule is the best of all that keep the eigenvectors (J. Bun, R. Allez, J.-P. Bouchaud, M. Potters, IEEE
+    Trans. Inf. Theory 62 (2016), section IV.A).
     """
     if std < _ROUNDING * np.abs(values).max():
         return values

@@ -112,7 +112,7 @@ def release_flipped_graph(graph: Graph, call: Call, *, core: Core | None = None)
     """
     n = graph.n_vertices if core is None else core.size
     check_response(n, call.epsilon * _ROUNDED)
-    adjacency = graph.adjacency if core is None else graph.adjacency[core.rows][:, core.rows]
+    adjacency = graph.adjacency if core is None else graph.within(core.rows)
     pairs_read = Pairs.ANY if core is None else core.pairs
     call.scale("adjacency bits", 1.0, law="randomized response", pairs=pairs_read)
     exponent = flip_exponent(call.epsilon)

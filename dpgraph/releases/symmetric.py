@@ -91,7 +91,7 @@ def private_symmetric_matrix(
 
     Notes
     -----
-    *Guarantee.* epsilon-DP for matrices at nuclear-norm distance at most `sensitivity`; docs/covariance.md, "The
+    *Guarantee.* epsilon-DP for matrices at nuclear-norm distance at most `sensitivity`; docs/covariance-theory.md, "The
     noise", has the proofs. The sum of matrix and noise is rounded to a public grid 2**-30 times the noise, however
     large the entries are (:mod:`dpgraph.privacy.grid`).
 

@@ -75,6 +75,6 @@ def release_degrees(graph: Graph, call: Call) -> Released:
 def release_degree_tails(graph: Graph, call: Call) -> Released:
     """Release the numbers of vertices with at least k edges, k = 1, ..., n - 1, for this part of a pure budget."""
     n = graph.n_vertices
-    counts = np.bincount(np.diff(graph.adjacency.indptr), minlength=n)
+    counts = np.bincount(graph.edge_counts(), minlength=n)
     tails = np.cumsum(counts[::-1], dtype=np.float64)[::-1][1:]
     return call.release(Measurement("vertices of at least k edges", tails, l1=sensitivity.degree_tails(), unit=1.0))

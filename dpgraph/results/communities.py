@@ -55,6 +55,9 @@ class PrivateCommunities(TableResult):
             f"modularity {self.estimated_modularity:.4g} ± {self.estimated_modularity_std:.2g}, {self.privacy!r})"
         )
 
+    def _bars(self) -> tuple[str, Any]:
+        return "vertices of each community", np.bincount(self.labels)
+
     def columns(self) -> dict[str, Sequence[Any]]:
         """Columns ``node``, ``community`` and ``degree``."""
         return {"node": self.nodes, "community": self.labels.tolist(), "degree": self.degrees.tolist()}

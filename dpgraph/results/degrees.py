@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dpgraph.privacy.report import PrivacyReport
-from dpgraph.result import TableResult
+from dpgraph.result import TableResult, whole
 from dpgraph.typing import FloatArray, IntArray
 
 
@@ -35,11 +35,14 @@ class PrivateDegrees(TableResult):
 
     def as_dict(self) -> dict[Hashable, float]:
         """Noisy degree of each vertex label."""
-        return dict(zip(self.nodes, self.values.tolist(), strict=True))
+        return dict(zip(self.nodes, whole(self.values), strict=True))
+
+    def _bars(self) -> tuple[str, Any]:
+        return "degrees in decreasing order", np.sort(self.values)[::-1]
 
     def columns(self) -> dict[str, Sequence[Any]]:
         """Columns ``node`` and ``degree``."""
-        return {"node": self.nodes, "degree": self.values.tolist()}
+        return {"node": self.nodes, "degree": whole(self.values)}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -81,6 +84,9 @@ class PrivateDegreeDistribution(TableResult):
     def degree_sequence(self) -> IntArray:
         """All degrees in decreasing order, shape (n,); whose they are is not published."""
         return np.repeat(np.arange(len(self.counts)), self.counts)[::-1]
+
+    def _bars(self) -> tuple[str, Any]:
+        return f"share of the vertices of at least degree 0, ..., {len(self.counts) - 1}", self.ccdf
 
     def columns(self) -> dict[str, Sequence[Any]]:
         """Columns ``degree``, ``count`` and ``ccdf``."""

@@ -4,8 +4,9 @@ Format ``dpgraph-result``, version 2. The archive holds one entry ``metadata`` (
 entry for each array of the result. The object has the keys ``format``, ``version``, ``type`` (name of the class),
 ``arrays`` (names of the fields that are entries of the archive), ``fields`` (all other fields) and ``privacy`` (the
 report with its ledger, as :meth:`~dpgraph.PrivacyReport.to_dict`). Values that JSON does not have are objects with one
-key: ``{"tuple": [...]}``, ``{"set": [...]}``, ``{"float": "nan"}`` (also ``"inf"`` and ``"-inf"``), and
-``{"range": n}`` for the tuple (0, ..., n - 1). A file is made of published values only and may be published.
+key: ``{"tuple": [...]}``, ``{"set": [...]}``, ``{"float": "nan"}`` (also ``"inf"`` and ``"-inf"``), ``{"range": n}``
+for the tuple (0, ..., n - 1), and ``{"counts": [...]}`` for the fields of counts. A file is made of published values
+only and may be published.
 """
 
 import importlib
@@ -25,6 +26,7 @@ from dpgraph.atomic_write import write_atomically
 from dpgraph.exceptions import DPGraphError, InvalidParameterError
 from dpgraph.privacy.report import LedgerEntry, Pairs, PrivacyReport
 from dpgraph.result import Result
+from dpgraph.results.counts import PrivateCounts, PrivateEstimate
 
 FORMAT, VERSION = "dpgraph-result", 2
 
@@ -34,7 +36,7 @@ _FREE_BYTES, _MOST_RATIO = 2**23, 20
 _FREE_LABELS = 2**20
 
 #: Results of which a field is an object that the format has no form for.
-_NOT_SAVED = ("PrivateEstimate", "PrivateMarginals", "PrivateProjection")
+_NOT_SAVED = ("PrivateProjection",)
 
 
 def save_result(result: Any, path: str | os.PathLike[str]) -> None:
@@ -131,6 +133,8 @@ def _read(stream: BinaryIO, path: str | os.PathLike[str]) -> Any:
     report = decode(metadata["privacy"])
     entries = [LedgerEntry(**entry | {"pairs": Pairs(entry["pairs"])}) for entry in report["entries"]]
     privacy = PrivacyReport(**report | {"entries": tuple(entries)})
+    if metadata["type"] == PrivateEstimate.__name__:
+        values["counts"] = PrivateCounts(**values["counts"], privacy=privacy)
     return _class_of(metadata["type"])(**arrays, **values, privacy=privacy)
 
 
@@ -189,6 +193,9 @@ def _encode(value: Any) -> Any:
         return value
     if isinstance(value, float):
         return value if math.isfinite(value) else {"float": str(value)}
+    if isinstance(value, PrivateCounts):  # inside an estimate, with whose report it was released
+        names = (field.name for field in fields(value) if field.name != "privacy")
+        return {"counts": [[name, _encode(getattr(value, name))] for name in names]}
     if isinstance(value, tuple):
         counted = value == tuple(range(len(value))) and all(type(item) is int for item in value)
         return {"range": len(value)} if value and counted else {"tuple": [_encode(item) for item in value]}
@@ -223,6 +230,6 @@ class _Decoder:
             if content < 0 or self.left < 0:
                 raise ValueError("more labels than the arrays have entries")
             return tuple(range(content))
-        if kind == "dict":
+        if kind in ("dict", "counts"):
             return {self(key): self(item) for key, item in content}
         return {"tuple": tuple, "set": set}[kind](self(item) for item in content)

@@ -83,6 +83,9 @@ class PrivateGraphModel(TableResult):
         """Draw an ``igraph.Graph`` with the caller's labels as vertex attribute ``name``; `rng` as above."""
         return to_igraph(self.adjacency(rng), self.nodes)
 
+    def _bars(self) -> tuple[str, Any]:
+        return "degrees of a drawn graph, in decreasing order", np.sort(self.degrees)[::-1]
+
     def columns(self) -> dict[str, Sequence[Any]]:
         """Columns ``node``, ``community`` and ``degree``."""
         return {"node": self.nodes, "community": self.labels.tolist(), "degree": self.degrees.tolist()}

@@ -1,17 +1,24 @@
 """Private marginal tables as a result."""
 
+from __future__ import annotations
+
 import itertools
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from dpgraph.exceptions import InvalidParameterError
+from dpgraph.extras import require
 from dpgraph.linalg.parities import ParityBasis
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.result import Result
 from dpgraph.typing import FloatArray
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: Largest order-k tensor that is formed.
 _TENSOR_LIMIT = 10_000_000
@@ -63,7 +70,11 @@ class PrivateMarginals(Result):
     residual: float
     iterations: int
     privacy: PrivacyReport
-    _basis: ParityBasis
+
+    @cached_property
+    def _basis(self) -> ParityBasis:
+        """Order of the entries of `theta`."""
+        return ParityBasis([len(values) for values in self.categories], self.k)
 
     def __repr__(self) -> str:
         sparsity = "" if self.sparsity is None else f", sparsity={self.sparsity}"
@@ -97,6 +108,18 @@ class PrivateMarginals(Result):
         table = group.tables(self.theta).reshape(shape)
         # Cells that are zero up to rounding may come out of the transform as -1e-17.
         return np.asarray(self.count * np.maximum(table, 0.0).transpose(np.argsort(order)))
+
+    def to_frame(self, columns: Any) -> pd.DataFrame:
+        """:meth:`table` as a ``pandas.DataFrame`` whose rows and columns are labelled with the categories.
+
+        The last of two or more attributes runs over the columns. Errors are those of :meth:`table`; DPGraphError if
+        pandas is not installed.
+        """
+        pandas, counts = require("pandas"), self.table(columns)
+        axes = [pandas.Index(self.categories[place], name=self.columns[place]) for place in self._places(columns)]
+        last = axes.pop() if len(axes) > 1 else ["count"]
+        rows = axes[0] if len(axes) == 1 else pandas.MultiIndex.from_product(axes)
+        return cast("pd.DataFrame", pandas.DataFrame(counts.reshape(len(rows), -1), index=rows, columns=last))
 
     def tables(self) -> dict[tuple[Hashable, ...], FloatArray]:
         """All tables of 1 to k attributes by their labels, in column order."""

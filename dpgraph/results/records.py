@@ -83,7 +83,13 @@ class PrivateCovariance(PrivateSymmetricMatrix):
         Upper bound on the trace that the projection used: the private estimate, the public bound, or ``None``.
     mean : ndarray, shape (d,), or None
         Private mean of the records, for the centred covariance only.
+    max_norm : float
+        Longer records were shortened to this length.
     """
 
     trace_bound: float | None = None
     mean: FloatArray | None = None
+    max_norm: float = 1.0
+
+    def __repr__(self) -> str:
+        return f"{super().__repr__()[:-1]}, max_norm={self.max_norm:g})"

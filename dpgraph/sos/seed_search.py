@@ -11,16 +11,17 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from operator import attrgetter
-from typing import Any, Generic, Literal, Protocol, TypeVar
+from typing import Generic, Literal, Protocol, TypeVar
 
 import numpy as np
-from tqdm import tqdm
 
-from dpgraph.arguments import as_number, check_choice, check_integer
+from dpgraph.arguments import as_number, check_choice, check_integer, check_nonnegative, check_positive
 from dpgraph.exceptions import InvalidParameterError
-from dpgraph.typing import FloatArray
+from dpgraph.typing import FloatArray, IntArray
 
-SearchMode = Literal["beam", "sampled"]
+SearchMode = Literal["beam", "sampled", "optimal"]
+#: Takes seconds, value and upper bound.
+Callback = Callable[[float, float, float], object]
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,10 @@ class SolverOptions:
     tol: float | None = None
     search: SearchMode = "beam"
     progress: bool = False
+    time_limit: float | None = None
+    gap_tol: float = 0.0
+    initial: IntArray | None = None  #: labels by position
+    callback: Callback | None = None
 
     def __post_init__(self) -> None:
         for name, least in (("seeds", 0), ("rounds", 1), ("beam", 1), ("starts", 1)):
@@ -47,11 +52,18 @@ class SolverOptions:
             raise InvalidParameterError(f"tol must be in (0, 1); got {self.tol!r}")
         if math.isnan(as_number(self.target_correlation)):
             raise InvalidParameterError(f"target_correlation must be a number; got {self.target_correlation!r}")
-        check_choice("search", self.search, ("beam", "sampled"))
+        check_choice("search", self.search, ("beam", "sampled", "optimal"))
+        if self.time_limit is not None:
+            check_positive("time_limit", self.time_limit)
+        check_nonnegative("gap_tol", self.gap_tol)
+        if not (self.callback is None or callable(self.callback)):
+            raise InvalidParameterError(f"callback must be a function or None; got {type(self.callback).__name__}")
 
-    def progress_bar(self, title: str) -> Any:
-        """A bar with one step for the relaxation, one for each seed and one for the local search."""
-        return tqdm(total=self.seeds + 2, disable=not self.progress, desc=title, unit="stage")
+    def calling_back(self, value: Callable[[float], float]) -> SolverOptions:
+        """The same options for a solver whose values are to be changed before they are called back with."""
+        if (callback := self.callback) is None:
+            return self
+        return replace(self, callback=lambda seconds, *both: callback(seconds, *map(value, both)))
 
 
 @dataclass(frozen=True)
@@ -63,6 +75,11 @@ class TraceEntry:
     upper_bound: float
     global_correlation: float
     local_correlation: float
+
+    def scaled(self, exponent: int) -> TraceEntry:
+        """The same state of an objective whose values are larger by the factor ``2**exponent``."""
+        value, bound, local = (np.ldexp(x, exponent) for x in (self.value, self.upper_bound, self.local_correlation))
+        return replace(self, value=float(value), upper_bound=float(bound), local_correlation=float(local))
 
     def shifted(self, constant: float) -> TraceEntry:
         """The same state of an objective whose values are larger by a constant."""
@@ -134,13 +151,16 @@ def search_seeds(
     rng: np.random.Generator,
     *,
     lower_bound: float,
-    on_seed: Callable[[], None] | None = None,
+    on_seed: Callable[[float], bool] | None = None,
 ) -> SeedSearch[Node]:
     """Pin seeds until the global correlation falls to its target, at most `options.seeds` and no more than there are.
 
-    Nodes that cannot beat `lower_bound` are closed. `rng` serves search="sampled"; `on_seed` is called after each seed.
+    Nodes that cannot beat `lower_bound` are closed. `rng` serves search="sampled"; `on_seed` is called with the
+    bound after each seed, and says whether to stop.
     """
     mode, beam, by_value = options.search, options.beam, attrgetter("value")
+    if mode == "optimal":
+        raise InvalidParameterError("search='optimal' is for cuts, and constraints of two labels, by 'lowrank'")
     nodes = [root] * (beam if mode == "sampled" else 1)
     bound, kind = root.bound, root.kind
     closed, kinds = -np.inf, set[str]()  # largest bound, and kinds, of nodes that were dropped
@@ -173,8 +193,8 @@ def search_seeds(
             exhausted = not open_
         state = problem.correlation(nodes[0])
         trace.append(TraceEntry(len(trace), nodes[0].value, bound, state.global_, state.local))
-        if on_seed is not None:
-            on_seed()
+        if on_seed is not None and on_seed(bound):
+            break
     return SeedSearch(tuple(nodes), bound, kind, tuple(trace))
 
 

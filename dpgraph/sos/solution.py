@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
 
 from dpgraph.result import Result
 from dpgraph.sos.seed_search import TraceEntry
@@ -14,29 +16,44 @@ if TYPE_CHECKING:
     from dpgraph.sos.csp.objective import CSPObjective
     from dpgraph.sos.cut.base import CutObjective
 
-    Objective = CutObjective | CSPObjective
+Objective: TypeAlias = "CutObjective | CSPObjective"
 
+_IN_UNITS = ("value", "upper_bound", "relaxation_value", "local_correlation")
 #: Bounds are rounded up by less than this share of their size, and values are rounded too.
 _ROUNDING = 1e-12
 #: What may be missing besides is less than this share of the least weight.
 _SHARE = 1e-3
+#: What a bound may lack to a multiple of the unit, in units, and still allow it: the safe direction.
+_MARGIN = 1e-6
 
 
 def is_optimal(objective: Objective, value: float, bound: float) -> bool:
     """Whether `bound`, which no solution exceeds, leaves no room above `value` but for rounding.
 
-    Integral objectives: no integer above `value` is at most `bound`. Others: `bound` exceeds `value` by at most 1e-12
-    of its size, and by at most a thousandth of the least weight: beside a weight of 1e13 the first condition alone
-    would let ten units pass as rounding, and a better solution with them.
+    Where values are multiples of a unit: none of them above `value` is at most `bound`. Elsewhere: `bound` exceeds
+    `value` by at most 1e-12 of its size, and by at most a thousandth of the least weight: beside a weight of 1e13 the
+    first condition alone would let ten units pass as rounding, and a better solution with them.
     """
-    if objective.integral:
-        return value >= math.floor(bound + 1e-6)
+    if objective.unit:
+        return value >= floored(objective, bound)
     return value >= bound - min(_ROUNDING * abs(bound), _SHARE * objective.least_weight())
 
 
 def to_beat(objective: Objective, value: float) -> float:
-    """Where a bound is at most this, nothing better than a known `value` is left: an integer would be larger by 1."""
-    return value + (1.0 - 1e-6 if objective.integral else 0.0)
+    """Where a bound is at most this, nothing better than a known `value` is left: the next is larger by a unit."""
+    return value + (1.0 - _MARGIN) * objective.unit
+
+
+def floored(objective: Objective, bound: float) -> float:
+    """The largest value that solutions may have up to `bound`, where values are multiples of a unit."""
+    unit = objective.unit
+    return math.floor(bound / unit + _MARGIN) * unit if unit and math.isfinite(bound) else bound
+
+
+def relative_gap(value: float, bound: float) -> float:
+    """The gap ``(bound - value)/max(|bound|, |value|)``; 0 when both are 0."""
+    scale = max(abs(bound), abs(value))
+    return (bound - value) / scale if scale > 0.0 else 0.0
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -75,8 +92,7 @@ class ExactResult(Result):
     @property
     def gap(self) -> float:
         """Relative gap ``(upper_bound - value)/max(|upper_bound|, |value|)``; 0 when both are 0."""
-        scale = max(abs(self.upper_bound), abs(self.value))
-        return (self.upper_bound - self.value) / scale if scale > 0.0 else 0.0
+        return relative_gap(self.value, self.upper_bound)
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -97,7 +113,7 @@ class Solution(ExactResult):
     ) -> Solution:
         """The solution at the end of a search; `bound` may be below its value by rounding errors."""
         value, last = objective.value(labels), trace[-1]
-        bound = max(bound, value)
+        bound = max(floored(objective, bound), value)
         return cls(
             labels=labels,
             value=value,
@@ -110,6 +126,8 @@ class Solution(ExactResult):
             status="optimal" if is_optimal(objective, value, bound) else "bounded",
         )
 
-    def shared(self) -> dict[str, Any]:
-        """What a result in the caller's names takes over as it is."""
-        return {field.name: getattr(self, field.name) for field in fields(ExactResult)}
+    def shared(self, exponent: int = 0) -> dict[str, Any]:
+        """What a result in the caller's names takes over, for values in units of ``2**exponent``."""
+        shared = {field.name: getattr(self, field.name) for field in fields(ExactResult)}
+        shared |= {name: float(np.ldexp(shared[name], exponent)) for name in _IN_UNITS}
+        return shared | {"trace": tuple(entry.scaled(exponent) for entry in self.trace)}

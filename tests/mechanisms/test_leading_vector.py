@@ -46,17 +46,27 @@ def test_it_is_closer_to_the_truth_than_gaussian_products(name, epsilon, graphs_
     assert errors[0] < 0.8 * errors[1]
 
 
+@pytest.mark.parametrize("epsilon", [0.25, 1.0, 4.0])
+def test_the_matrix_comes_closer_to_the_adjacency_matrix_as_noise_falls(epsilon):
+    private = dpgraph.private_normalized_adjacency(
+        nx.gnp_random_graph(300, 0.3, seed=1), epsilon=epsilon, rank=1, mechanism="noisy-power", rng=0
+    )
+    assert private.regularization == pytest.approx({0.25: 16, 1.0: 32, 4.0: 64}[epsilon] * 0.3 * 299, rel=0.1)
+
+
 @pytest.mark.parametrize(("epsilon", "products"), [(0.25, 2), (1.0, 4), (2.0, 5), (100.0, 16)])
 def test_the_call_is_pure_and_one_line_pays_for_all_products(epsilon, products):
     private = dpgraph.private_normalized_adjacency(
-        nx.gnp_random_graph(200, 0.3, seed=1), epsilon=epsilon, delta=1e-6, rank=1, mechanism="noisy-power", rng=0
+        nx.gnp_random_graph(800, 0.3, seed=1), epsilon=epsilon, delta=1e-6, rank=1, mechanism="noisy-power", rng=0
     )
     total, length, quotient, *maybe, degrees, line, core = private.privacy.entries
     assert [e.name for e in (total, degrees, core)] == ["total weight", "degrees", "core"]
     assert [e.name for e in (length, quotient)] == ["squared length of degrees", "quotient of degrees"]
-    assert [e.name for e in maybe] == ["squared product of degrees"] * (epsilon > 10)
+    assert [e.name for e in maybe] == ["squared product of degrees"] * (epsilon >= 2)
     assert (line.name, line.mechanism) == (f"{products} products", "K-norm")
     assert 1.0 <= line.sensitivity < 1.0001  # rounding to the grid of the noise is paid for
+    asked = sum(entry.epsilon for entry in (total, length, quotient, *maybe))
+    assert asked == pytest.approx((0.035 if maybe else 0.025) * min(epsilon, 2.0))  # 2 is enough for questions
     spent = sum(entry.epsilon for entry in private.privacy.entries)
     assert spent == pytest.approx(epsilon * (1.0 if maybe else 0.99))
     assert (private.privacy.delta, private.privacy.mu, private.mechanism) == (0.0, None, "noisy-power")
@@ -72,7 +82,7 @@ def test_an_accountant_pays_no_delta_even_where_the_residual_of_the_degrees_deci
     assert (accountant.spent.epsilon, accountant.spent.delta) == (pytest.approx(4.0), 0.0)
 
 
-@pytest.mark.parametrize(("group", "degree", "epsilon", "is_large"), [(0, 6, 2.5, False), (100, 5, 3.5, True)])
+@pytest.mark.parametrize(("group", "degree", "epsilon", "is_large"), [(0, 6, 2.5, False), (120, 5, 3.5, True)])
 def test_in_a_sparse_graph_the_vector_is_hidden_unless_degrees_are_even(group, degree, epsilon, is_large):
     G = nx.fast_gnp_random_graph(6000, degree / 6000, seed=0)
     G.add_edges_from(nx.gnp_random_graph(group, 0.5, seed=0).edges)

@@ -417,3 +417,15 @@ def test_bad_questions_to_a_result_are_refused():
     with pytest.raises(InvalidParameterError, match="binary"):
         _ = result.tensor
     assert "attributes=4" in repr(result)
+
+
+MISSING = [["f", None], ["f", np.nan], [pd.NA, "f"], [pd.NaT, "f"]]
+
+
+@pytest.mark.parametrize("values", MISSING, ids=["None", "NaN", "NA", "NaT"])
+def test_missing_values_are_a_category_where_none_is_declared_and_an_error_elsewhere(values):
+    data = pd.DataFrame({"sex": values * 50, "vote": [0, 1] * 50})
+    found = private_marginals(data, 1, epsilon=1e4, categories={"sex": ["f", "m", None]}, rng=0)
+    np.testing.assert_allclose(found.table("sex"), [50, 0, 50], atol=0.1)
+    with pytest.raises(InvalidParameterError, match="None among them"):
+        private_marginals(data, 1, epsilon=1.0, categories={"sex": ["f", "m"]}, rng=0)

@@ -10,7 +10,7 @@ from scipy import sparse
 
 import dpgraph
 from dpgraph import PrivacyAccountant, strategies
-from dpgraph.exceptions import DPGraphError, InvalidParameterError, MechanismHalted, NotConvergedError
+from dpgraph.exceptions import DPGraphError, InvalidParameterError, MechanismHalted
 from dpgraph.interfaces.networkx.private_graph import PrivateGraph
 from dpgraph.memory import check_memory, memory_limit
 from dpgraph.projections import Box
@@ -326,8 +326,28 @@ def test_a_budget_that_is_too_small_for_exact_noise_is_refused_before_the_debit(
         accountant = PrivacyAccountant(epsilon=1e300, delta=1 - 1e-16)
         try:
             entry.call(data, rng=0, accountant=accountant, **budget)
-        except (MechanismHalted, NotConvergedError):
+        except MechanismHalted:
             continue
         except DPGraphError:
             assert not accountant.report().entries
             assert accountant.spent.epsilon == accountant.spent.delta == 0
+
+
+@pytest.mark.parametrize("certificate", ["gap-and-coherence", "stability"])
+@pytest.mark.parametrize("n", [60, 900])
+def test_a_shift_by_much_noise_is_refused_or_harmless(n, certificate):
+    """The shift of a signed eigenspace grows with its noise, until rounding errors of it exceed a sensitivity."""
+    A = nx.to_numpy_array(nx.fast_gnp_random_graph(n, 0.1, seed=0))
+    options = {"sensitivity": 1.0, "mechanism": "coherence", "certificate": certificate, "rng": 0}
+    refused = 0
+    for delta in (1e-300, 1e-15, 1e-9, 1e-6):
+        for epsilon in (1e-8, 1e-4):
+            accountant = PrivacyAccountant(epsilon=1.0, delta=1e-3)
+            try:
+                dpgraph.private_eigenspace(A, 1, epsilon=epsilon, delta=delta, accountant=accountant, **options)
+            except MechanismHalted:
+                pass
+            except InvalidParameterError:
+                assert not accountant.report().entries
+                refused += 1
+    assert refused == 3

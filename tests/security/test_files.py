@@ -3,7 +3,10 @@
 import gzip
 import io
 import json
+import os
 import random
+import subprocess
+import sys
 import tracemalloc
 import zipfile
 from functools import partial
@@ -234,3 +237,20 @@ def test_a_damaged_table_of_numbers_is_bad_input(command, content, tmp_path, cap
     path.write_bytes(content)
     assert main([command, str(path), "--epsilon", "1"]) == 2
     assert "damaged" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/fd"), reason="pipes have no names")
+@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "packed"])
+def test_pipes_are_read(pack):
+    reading, writing = os.pipe()
+    with open(writing, "wb") as stream:
+        stream.write(pack(b"1 2\n2 3\n"))
+    with open(reading, "rb"):
+        assert read_sparse(f"/dev/fd/{reading}")[1] == (1, 2, 3)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/stdin"), reason="standard input has no name")
+def test_a_hyphen_reads_standard_input(tmp_path):
+    command = [sys.executable, "-m", "dpgraph", "convert", "-", str(tmp_path / "graph.txt")]
+    subprocess.run(command, input="1 2\n2 3\n", text=True, check=True)
+    assert read_sparse(tmp_path / "graph.txt")[1] == (1, 2, 3)

@@ -7,12 +7,16 @@ import subprocess
 import sys
 import threading
 import time
+from functools import cache
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 from scipy import sparse
 
 from dpgraph.datasets import planted_cut_sparse
+from dpgraph.denoise import louvain
+from dpgraph.linalg.subgraphs import Subgraphs
 from dpgraph.sos.csp.objective import CSPObjective
 from dpgraph.sos.csp.rounding import improve_labels
 from dpgraph.sos.cut.bisection import anneal_balanced
@@ -69,6 +73,29 @@ def cool(objective):
     anneal(objective, np.ones((objective.n_vertices, 2)), np.random.default_rng(0), sweeps=FOREVER)
 
 
+@cache
+def complete(n):
+    indices = np.broadcast_to(np.arange(n, dtype=np.int32), (n, n))[~np.eye(n, dtype=bool)]
+    found = Subgraphs(np.arange(0, n * (n - 1) + 1, n - 1, dtype=np.int32), indices)
+    assert found._oriented  # takes a second, once
+    return found
+
+
+@pytest.fixture(scope="module", autouse=True)
+def prepared():
+    """An interrupt of the compiler, or while a graph is made, tests nothing."""
+    for pattern in ("4-cycle", "4-clique"):
+        complete(5).count(pattern)
+    louvain.louvain(graph(100), 1.0, np.random.default_rng(0))
+    sparse_semidefinite(grid(10), np.full(100, 99.0))
+    complete(4000)
+
+
+def move_for_ever():
+    with patch.object(louvain, "_LEAST_RISE", -1e9):  # every move gains
+        louvain.louvain(graph(), 1.0, np.random.default_rng(0))
+
+
 KERNELS = {
     "ascent, sparse": lambda: ascend(listed()),
     "ascent, balanced": lambda: ascend(penalise_imbalance(listed(), 0.1)),
@@ -81,6 +108,9 @@ KERNELS = {
         listed(), np.ones((3000, 2)), 0, np.random.default_rng(0), sweeps=FOREVER
     ),
     "annealing, labels": lambda: improve_labels(*coloring(), np.random.default_rng(0), sweeps=FOREVER),
+    "communities": move_for_ever,
+    "cycles": lambda: complete(4000).count("4-cycle"),
+    "cliques": lambda: complete(4000).count("4-clique"),
     "elimination": lambda: sparse_semidefinite(grid(400), np.full(160_000, 99.0)),
 }
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from dpgraph import datasets
+from dpgraph.arguments import check_choice
 from dpgraph.datasets.files import read_text
 from dpgraph.exceptions import DatasetError, InvalidParameterError, MechanismHalted
 from dpgraph.interfaces.cli import options
@@ -39,7 +40,8 @@ class GraphFile:
 
     graph: str = argument(
         "GRAPH",
-        "A graph file (edge list, CSV, Gset, GML; .gz too) or a dataset name (see `dpgraph datasets list`).",
+        "A graph file (edge list, CSV, Gset, GML; .gz too; - reads standard input) or a dataset name (see `dpgraph "
+        "datasets list`).",
         autocompletion=_complete_graph,
     )
     weight: str | None = _reads(
@@ -52,7 +54,8 @@ class GraphFile:
         "The public vertex set of an edge list: `file` (you state that the vertices named in the file are no "
         "secret), a number N (vertices 0..N-1), or @FILE with one label a line.",
     )
-    labels: str = _reads("int", "Vertex labels of an edge list: int or str.")
+    labels: str = _reads("auto", "Vertex labels of an edge list: auto, int or str.")
+    header: str = _reads("auto", "Whether the first line of an edge list names the columns: auto, yes or no.")
     format: str = _reads("auto", "auto, edgelist, gset or gml.")
     symmetrize: bool = _reads(
         False,
@@ -64,9 +67,10 @@ class GraphFile:
 
     def read(self) -> Source:
         """Read the file if there is one of this name, else the dataset."""
-        if self.labels not in ("int", "str"):
-            raise InvalidParameterError(f"--labels must be int or str; got {self.labels!r}")
-        path = Path(self.graph)
+        kinds, answers = {"auto": "auto", "int": int, "str": str}, {"auto": "auto", "yes": True, "no": False}
+        check_choice("--labels", self.labels, tuple(kinds))
+        check_choice("--header", self.header, tuple(answers))
+        path = Path("/dev/stdin" if self.graph == "-" else self.graph)
         if path.is_dir():
             raise DatasetError(f"{self.graph} is a folder; expected a graph file or a dataset name")
         if path.exists():
@@ -74,7 +78,8 @@ class GraphFile:
                 path,
                 format=self.format,  # type: ignore[arg-type]  # checked by the reader, which says what it takes
                 nodes=self._vertex_set(),
-                labels=str if self.labels == "str" else int,
+                labels=kinds[self.labels],  # type: ignore[arg-type]
+                header=answers[self.header],  # type: ignore[arg-type]
                 weight=self.weight,
                 symmetrize=self.symmetrize,
             )
@@ -88,10 +93,10 @@ class GraphFile:
         return Source(adjacency, nodes, self.graph, {"graph": {"source": self.graph, "n_vertices": len(nodes)}})
 
     def _read_dataset(self) -> tuple[sparse.csr_array, tuple[Hashable, ...]]:
-        if (self.nodes, self.format, self.labels, self.symmetrize) != ("file", "auto", "int", False):
+        if (self.nodes, self.format, self.labels, self.header, self.symmetrize) != ("file", *3 * ("auto",), False):
             raise InvalidParameterError(
-                f"--nodes, --format, --labels and --symmetrize describe a file; there is no file {self.graph!r}, "
-                "and a dataset needs none of them"
+                f"--nodes, --format, --labels, --header and --symmetrize describe a file; there is no file "
+                f"{self.graph!r}, and a dataset needs none of them"
             )
         known = datasets.available(self.data_dir)
         if self.weight is not None and self.graph in known and known[self.graph].collection != "gset":
@@ -115,6 +120,8 @@ class GraphFile:
         try:
             return [line if self.labels == "str" else int(line) for line in lines if line]
         except ValueError:
+            if self.labels == "auto":
+                return [line for line in lines if line]
             raise DatasetError(f"{path}: expected one integer label a line (for names, pass --labels str)") from None
 
 

@@ -167,7 +167,7 @@ def spectral_bisection(
             "the eigenvectors of the Laplacian that is not normalised have no bounded sensitivity; pass normalized=True"
         )
     rank = min(3, len(G))  # the second column is wanted; a third leaves room for one of negative eigenvalue
-    private = private_normalized_adjacency(G, **asked.arguments(weight), rank=rank, rng=as_rng(seed))
+    private = private_normalized_adjacency(G, **asked.arguments(_counted(weight, asked)), rank=rank, rng=as_rng(seed))
     values, vectors = np.linalg.eigh(private.core)
     if private.rank < 2 or values[-2] <= 0:
         raise MechanismHalted(
@@ -219,7 +219,7 @@ def _whole_spectrum(
         )
     check_memory(f"all eigenvalues of {len(G)} vertices", copies=(6, len(G), len(G)))
     require_delta(asked.budget["delta"], name, "private_normalized_adjacency(mechanism='randomized-response')")
-    graph, call = _opened(G, asked, weight)
+    graph, call = _opened(G, asked, _counted(weight, asked))
     dense = graph.multiply(np.eye(len(G)))
     if name == "laplacian spectrum":
         dense = np.diag(graph.degrees()) - dense

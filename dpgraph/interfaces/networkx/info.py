@@ -26,7 +26,8 @@ _DEFAULT_WEIGHT = "Weights count if max_weight is given or configured; otherwise
 
 #: Function -> what it answers.
 _FUNCTIONS = {
-    "adjacency_spectrum": "All eigenvalues with noise, real, in increasing order, for at most 5000 vertices.",
+    "adjacency_spectrum": "All eigenvalues with noise, real, in increasing order, for at most 5000 vertices. "
+    f"{_DEFAULT_WEIGHT}",
     "asyn_lpa_communities": _COMMUNITIES,
     "conductance": f"Quotient of the noisy cut and volume, moved into [0, 1]. {_PARTITION}",
     "cut_size": f"The weight of the cut with noise. {_PARTITION}",
@@ -37,7 +38,8 @@ _FUNCTIONS = {
     "fast_label_propagation_communities": _COMMUNITIES,
     "greedy_modularity_communities": f"{_COMMUNITIES} There are at most best_n; cutoff must be 1. The sets are frozen.",
     "label_propagation_communities": _COMMUNITIES,
-    "laplacian_spectrum": "All eigenvalues with noise, nonnegative and in increasing order, for at most 5000 vertices.",
+    "laplacian_spectrum": "All eigenvalues with noise, nonnegative and in increasing order, for at most 5000 vertices. "
+    f"{_DEFAULT_WEIGHT}",
     "leiden_communities": f"{_COMMUNITIES} max_level is not used. {_DEFAULT_WEIGHT}",
     "louvain_communities": f"{_COMMUNITIES} threshold and max_level are not used. {_DEFAULT_WEIGHT}",
     "mixing_expansion": "The noisy cut over twice the noisy number of edges, moved into [0, 1/2]. weight must be None. "
@@ -48,7 +50,7 @@ _FUNCTIONS = {
     "randomized_partitioning": "A random cut, drawn without looking at the edges, and its weight with noise.",
     "spectral_bisection": "The signs of the second eigenvector of a private normalized adjacency. Needs "
     "normalized=True; tol and method are not used. Raises dpgraph.MechanismHalted where that eigenvector cannot be "
-    "released.",
+    f"released. {_DEFAULT_WEIGHT}",
     "transitivity": "The transitivity of dpgraph.private_transitivity, in [0, 1]; delta is not spent.",
     "volume": f"The sum of the degrees of S with noise. {_PARTITION}",
 }
@@ -60,6 +62,23 @@ _PARAMETERS: dict[str, dict[str, str]] = {
     "transitivity": {},
     "one_exchange": _WEIGHT | {"mechanism : str, default 'auto'": "As in dpgraph.private_max_cut."},
 }
+
+#: Calls that are not ``nx.NAME(G, ...)``: module of the function and its arguments.
+_CALLS = {
+    "conductance": "conductance(G, S",
+    "cut_size": "cut_size(G, S",
+    "density": "bipartite.density(G, None",
+    "edge_expansion": "edge_expansion(G, S",
+    "mixing_expansion": "mixing_expansion(G, S",
+    "modularity": "community.modularity(G, [S, T]",
+    "normalized_cut_size": "normalized_cut_size(G, S",
+    "one_exchange": "approximation.one_exchange(G",
+    "randomized_partitioning": "approximation.randomized_partitioning(G",
+    "spectral_bisection": "spectral_bisection(G, normalized=True, delta=1e-6",
+    "adjacency_spectrum": "adjacency_spectrum(G, delta=1e-6",
+    "laplacian_spectrum": "laplacian_spectrum(G, delta=1e-6",
+    "volume": "volume(G, S",
+} | {name: f"community.{name}(G" for name in _FUNCTIONS if name.endswith("communities")}
 
 #: Function that calls one of the above -> what to do instead. The backend refuses it: networkx would answer one part
 #: privately and another exactly.
@@ -81,7 +100,8 @@ def get_info() -> dict[str, Any]:
         "short_summary": "Differentially private answers (edge privacy); never falls back to exact ones.",
         "functions": {
             name: {
-                "additional_docs": f"{text} (epsilon, delta)-differentially private.",
+                "additional_docs": f"{text} (epsilon, delta)-differentially private. "
+                f"Example: ``nx.{_CALLS.get(name, f'{name}(G')}, backend='dpgraph', epsilon=1.0)``",
                 "additional_parameters": _BUDGET | _PARAMETERS.get(name, _WEIGHT),
             }
             for name, text in _FUNCTIONS.items()

@@ -13,8 +13,9 @@ from dpgraph.results.igraph_views import by_label, igraph_clustering
 from dpgraph.sos.csp.objective import CSPObjective
 from dpgraph.sos.csp.solver import solve_csp
 from dpgraph.sos.moments.rounding import solve_by_moments
-from dpgraph.sos.seed_search import SearchMode, SolverOptions
+from dpgraph.sos.seed_search import Callback, SearchMode, SolverOptions
 from dpgraph.sos.solution import ExactResult
+from dpgraph.sos.units import csp_in_binary_units
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -59,6 +60,10 @@ def max_2csp(  # noqa: PLR0913
     tol: float | None = None,
     search: SearchMode = "beam",
     progress: bool = False,
+    time_limit: float | None = None,
+    gap_tol: float = 0.0,
+    initial: Any = None,
+    callback: Callback | None = None,
 ) -> CSPResult:
     """Assign labels so that the constraints earn as much as possible. Not private.
 
@@ -71,8 +76,11 @@ def max_2csp(  # noqa: PLR0913
         exactly, for small ones. "auto" is "lowrank" at degree 2 and "lasserre" above.
     nonnegative : bool, optional
         Require nonnegative pair probabilities on the constraints; by default for more than two labels.
-    degree, seeds, rounds, local_search, rng, target_correlation, beam, starts, sweeps, tol, search, progress
+    degree, seeds, rounds, local_search, rng, target_correlation, beam, starts, sweeps, tol, search, progress, \
+    time_limit, gap_tol, callback
         As :func:`dpgraph.max_cut`.
+    initial : dict or sequence, optional
+        An assignment to start from, as for :meth:`TwoCSP.value`: what is returned is worth at least as much.
 
     Returns
     -------
@@ -105,15 +113,18 @@ def max_2csp(  # noqa: PLR0913
     if not isinstance(instance, TwoCSP):
         raise InvalidParameterError(f"max_2csp needs a TwoCSP; got {type(instance).__name__}")
     check_choice("relaxation", relaxation, ("auto", "lowrank", "lasserre"))
+    scaled, exponent = csp_in_binary_units(instance)
     options = SolverOptions(
         seeds=seeds, rounds=rounds, local_search=local_search, target_correlation=target_correlation, beam=beam,
-        starts=starts, sweeps=sweeps, tol=tol, search=search, progress=progress,
-    )  # fmt: skip
+        starts=starts, sweeps=sweeps, tol=tol, search=search, progress=progress, time_limit=time_limit, gap_tol=gap_tol,
+        initial=None if initial is None else instance.encode(getattr(initial, "assignment", initial)),
+        callback=callback,
+    ).calling_back(lambda value: float(np.ldexp(value, exponent)))  # fmt: skip
     if relaxation == "lasserre" or (relaxation == "auto" and degree != 2):
-        solution = solve_by_moments(instance, degree, options, nonnegative=bool(nonnegative), rng=rng)
+        solution = solve_by_moments(scaled, degree, options, nonnegative=bool(nonnegative), rng=rng)
     elif degree != 2:
         raise InvalidParameterError(f"relaxation='lowrank' is of degree 2; got degree={degree!r}")
     else:
-        solution = solve_csp(CSPObjective.of(instance), options, nonnegative=nonnegative, rng=rng)
-    shared = solution.shared() | {"value": instance.value(solution.labels)}
+        solution = solve_csp(CSPObjective.of(scaled), options, nonnegative=nonnegative, rng=rng)
+    shared = solution.shared(exponent) | {"value": instance.value(solution.labels)}
     return CSPResult(assignment=instance.decode(solution.labels), **shared)

@@ -64,7 +64,7 @@ def private_max_cut(  # noqa: PLR0913
         explained, sets them. Pure: "bounded-iterates" (for any size), "randomized-response" (for average degrees above
         n/(1 + e**epsilon)) and "permute-and-flip" (at most 20 vertices). Delta is needed by "coherence", which may
         halt, "gaussian" (n <= 5000) and "noisy-power": these release a matrix, which the solver cuts. "auto" is a
-        public rule among the pure ones, by n, epsilon and a privately released average degree (docs/choosing.md);
+        public rule among the pure ones, by n, epsilon and a privately released average degree (docs/mechanisms.md);
         ``result.mechanism`` names the choice.
     on_halt : {"raise", "fallback"}
         When the mechanism halts: raise, or return a random balanced cut that does not depend on the data.

@@ -9,17 +9,18 @@ from scipy.sparse.linalg import LinearOperator
 
 from dpgraph.arguments import check_choice, check_integer
 from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
-from dpgraph.graph import vertex_sets
+from dpgraph.graph import vertex_sets, vertex_sides
 from dpgraph.inputs.graphs import as_graph
 from dpgraph.results.adjacency import DENSE_LIMIT, FactoredOperator
 from dpgraph.results.igraph_views import igraph_clustering, igraph_cut
+from dpgraph.sos.branching.prove import solve_and_prove
 from dpgraph.sos.cut.base import CutObjective
 from dpgraph.sos.cut.bisection import solve_bisection
 from dpgraph.sos.cut.objective import FactoredObjective, SparseObjective
-from dpgraph.sos.cut.solver import solve_max_cut
 from dpgraph.sos.moments.rounding import solve_bisection_by_moments, solve_cut_by_moments
-from dpgraph.sos.seed_search import SearchMode, SolverOptions
+from dpgraph.sos.seed_search import Callback, SearchMode, SolverOptions
 from dpgraph.sos.solution import ExactResult, Solution
+from dpgraph.sos.units import graph_in_binary_units
 
 Relaxation = Literal["auto", "lowrank", "lasserre", "admm"]
 
@@ -72,6 +73,10 @@ def max_cut(  # noqa: PLR0913
     tol: float | None = None,
     search: SearchMode = "beam",
     progress: bool = False,
+    time_limit: float | None = None,
+    gap_tol: float = 0.0,
+    initial: Any = None,
+    callback: Callback | None = None,
 ) -> CutResult:
     """Cut a graph into two sides with as much weight across as possible. Not private.
 
@@ -115,11 +120,22 @@ def max_cut(  # noqa: PLR0913
     tol : float, optional
         Relative gap at which the relaxation stops. By default 1e-6 for cuts of up to 1000 vertices, 1e-5 for CSPs of
         up to 300 variables, and 1e-4 above.
-    search : {"beam", "sampled"}, default "beam"
+    search : {"beam", "sampled", "optimal"}, default "beam"
         "beam" pins the variables of largest expected drop of variance and keeps the `beam` best nodes; "sampled" is the
-        papers' way, random seeds with sampled labels, `beam` times.
+        papers' way, random seeds with sampled labels, `beam` times. "optimal" goes on with branch and bound until the
+        cut is proven to be the largest, which may take for ever: set a `time_limit`. For "lowrank" only.
     progress : bool, default False
-        Show a progress bar on stderr. "lasserre" and "admm" read neither this nor `tol`.
+        Show a progress bar on stderr. "lasserre" and "admm" do not read `tol`.
+    time_limit : float, optional
+        Seconds, after which the solver ends with what it has; a step that has begun, such as a proof of a bound, is
+        finished. Without a limit the local search ends after about a few seconds. With one it goes on until then, or
+        until the cut is proven optimal, and results depend on the speed of the machine.
+    gap_tol : float, default 0
+        Relative gap of value and upper bound at which nothing more is tried.
+    initial : (set, set), dict, numpy array or result object, optional
+        A cut to start from, as for :func:`dpgraph.evaluate.cut_value`: what is returned is worth at least as much.
+    callback : function, optional
+        Called with the seconds so far, the best value and the upper bound, whenever one of the latter has improved.
 
     Returns
     -------
@@ -146,7 +162,7 @@ def max_cut(  # noqa: PLR0913
     >>> import networkx as nx
     >>> result = max_cut(nx.petersen_graph(), rng=0)
     >>> result.value, round(result.upper_bound, 2)
-    (12.0, 12.5)
+    (12.0, 12.0)
     >>> max_cut(nx.complete_bipartite_graph(3, 4), rng=0).status
     'optimal'
     >>> max_cut(nx.cycle_graph(5), degree=4, rng=0).status
@@ -155,15 +171,16 @@ def max_cut(  # noqa: PLR0913
     check_choice("relaxation", relaxation, ("auto", "lowrank", "lasserre", "admm"))
     if relaxation in ("lowrank", "admm") and degree != 2:
         raise InvalidParameterError(f"relaxation={relaxation!r} is of degree 2; got degree={degree!r}")
-    objective, nodes = _objective(G_or_operator, weight)
+    objective, nodes, exponent = _objective(G_or_operator, weight)
     options = SolverOptions(
         seeds=seeds, rounds=rounds, local_search=local_search, target_correlation=target_correlation, beam=beam,
-        starts=starts, sweeps=sweeps, tol=tol, search=search, progress=progress,
-    )  # fmt: skip
+        starts=starts, sweeps=sweeps, tol=tol, search=search, progress=progress, time_limit=time_limit, gap_tol=gap_tol,
+        initial=None if initial is None else vertex_sides(nodes, initial).astype(np.int64), callback=callback,
+    ).calling_back(lambda value: float(np.ldexp(value, exponent)))  # fmt: skip
     if relaxation in ("lasserre", "admm") or degree != 2:
         solver: Literal["auto", "scs"] = "scs" if relaxation == "admm" else "auto"
-        return _cut_result(solve_cut_by_moments(objective, degree, options, solver=solver, rng=rng), nodes)
-    return _cut_result(solve_max_cut(objective, options, rng), nodes)
+        return _cut_result(solve_cut_by_moments(objective, degree, options, solver=solver, rng=rng), nodes, exponent)
+    return _cut_result(solve_and_prove(objective, options, rng), nodes, exponent)
 
 
 def max_bisection(  # noqa: PLR0913
@@ -182,6 +199,10 @@ def max_bisection(  # noqa: PLR0913
     sweeps: int | None = None,
     tol: float | None = None,
     search: SearchMode = "beam",
+    time_limit: float | None = None,
+    gap_tol: float = 0.0,
+    initial: Any = None,
+    callback: Callback | None = None,
 ) -> CutResult:
     """Cut a graph into two halves with as much weight across as possible. Not private.
 
@@ -198,8 +219,9 @@ def max_bisection(  # noqa: PLR0913
     degree : int, default 2
         Degree of the relaxation. Above 2, for small graphs only: a pseudo-distribution that is balanced, conditioned by
         reweighting (DN25a, Lemma A.1).
-    seeds, rounds, local_search, rng, weight, target_correlation, beam, starts, sweeps, tol, search
-        As :func:`dpgraph.max_cut`.
+    seeds, rounds, local_search, rng, weight, target_correlation, beam, starts, sweeps, tol, search, time_limit, \
+    gap_tol, initial, callback
+        As :func:`dpgraph.max_cut`. An `initial` cut that is not balanced is repaired.
 
     Returns
     -------
@@ -227,23 +249,25 @@ def max_bisection(  # noqa: PLR0913
     """
     graph = as_graph(G, weight=weight)
     n = graph.n_vertices
+    scaled, exponent = graph_in_binary_units(graph.adjacency)
     imbalance = check_integer(f"imbalance (for {n} vertices)", imbalance, n % 2)
     options = SolverOptions(
         seeds=seeds, rounds=rounds, local_search=local_search, target_correlation=target_correlation, beam=beam,
-        starts=starts, sweeps=sweeps, tol=tol, search=search,
-    )  # fmt: skip
-    objective = SparseObjective(graph.adjacency)
+        starts=starts, sweeps=sweeps, tol=tol, search=search, time_limit=time_limit, gap_tol=gap_tol,
+        initial=None if initial is None else vertex_sides(graph.nodes, initial).astype(np.int64), callback=callback,
+    ).calling_back(lambda value: float(np.ldexp(value, exponent)))  # fmt: skip
+    objective = SparseObjective(scaled)
     if degree == 2:
-        return _cut_result(solve_bisection(objective, imbalance, options, rng), graph.nodes)
-    return _cut_result(solve_bisection_by_moments(objective, imbalance, degree, options, rng), graph.nodes)
+        return _cut_result(solve_bisection(objective, imbalance, options, rng), graph.nodes, exponent)
+    return _cut_result(solve_bisection_by_moments(objective, imbalance, degree, options, rng), graph.nodes, exponent)
 
 
-def _objective(G: Any, weight: str | None) -> tuple[CutObjective, tuple[Hashable, ...]]:
-    """What is cut, and its vertices."""
+def _objective(G: Any, weight: str | None) -> tuple[CutObjective, tuple[Hashable, ...], int]:
+    """What is cut, in units of a power of two, its vertices, and the exponent of that power."""
     if isinstance(G, CutObjective):
-        return G, tuple(range(G.n_vertices))
+        return G, tuple(range(G.n_vertices)), 0
     if isinstance(G, FactoredOperator):
-        return FactoredObjective(G.factor, G.core), tuple(range(G.shape[0]))
+        return FactoredObjective(G.factor, G.core), tuple(range(G.shape[0])), 0
     if isinstance(G, LinearOperator):
         n = G.shape[0]
         if G.shape != (n, n) or not 0 < n <= DENSE_LIMIT:
@@ -253,10 +277,11 @@ def _objective(G: Any, weight: str | None) -> tuple[CutObjective, tuple[Hashable
             )
         G, weight = np.asarray(G @ np.eye(n)), None  # the reader of graphs refuses what is not symmetric or not finite
     graph = as_graph(G, weight=weight)
-    return SparseObjective(graph.adjacency), graph.nodes
+    adjacency, exponent = graph_in_binary_units(graph.adjacency)
+    return SparseObjective(adjacency), graph.nodes, exponent
 
 
-def _cut_result(solution: Solution, nodes: tuple[Hashable, ...]) -> CutResult:
+def _cut_result(solution: Solution, nodes: tuple[Hashable, ...], exponent: int) -> CutResult:
     """The solution in the labels of the caller."""
     first, second = vertex_sets(nodes, solution.labels, 2)
-    return CutResult(partition=(first, second), **solution.shared())
+    return CutResult(partition=(first, second), **solution.shared(exponent))

@@ -68,8 +68,8 @@ def private_normalized_adjacency(  # noqa: PLR0913
         and where "auto" takes that one with delta = 0 it is 1.
     regularization : float or "auto"
         tau >= 0, public, at most 1e9 n `max_weight`. "auto" is 16 times the private average degree: then no
-        degree test is needed; 2**14 times with "randomized-response", which needs none. A number spends a tenth of the
-        budget of "coherence" and "gaussian" on a private minimum degree.
+        degree test is needed; up to 64 times with products of a single vector, 2**14 times with "randomized-response".
+        A number spends a tenth of the budget of "coherence" and "gaussian" on a private minimum degree.
     coherence : {"degree-corrected", "rank"}
         The coherence that the noise of "coherence" is scaled by: max ||U_i||/sqrt(c_i), or the papers' max ||U_i||;
         "rank" makes "auto" take that strategy.
@@ -77,7 +77,7 @@ def private_normalized_adjacency(  # noqa: PLR0913
         "noisy-power" (averaged products with public iterates; any size; pure with `rank` 1), "randomized-response"
         (pure; the most accurate for a large epsilon and for small graphs), "coherence" (the coherence-aware projector;
         may halt) or "gaussian" (noise on all entries; n <= 5000). "auto" is one of the first two, by n, `rank`, epsilon
-        and delta, and by what degrees say privately where these do not decide (docs/choosing.md); it never halts, and
+        and delta, and by what degrees say privately where these do not decide (docs/mechanisms.md); it never halts, and
         the result says which one ran. Or an object of :mod:`dpgraph.strategies`, where each is explained, such as
         ``strategies.Coherence(certificate="gap-and-coherence")``; a name means its defaults. `rank`, `regularization`
         and `coherence` may stand there too.
@@ -187,8 +187,9 @@ def _by_residual(
     chosen: Undecided, answers: Release, products: Any, graph: Graph, call: Call
 ) -> PrivateNormalizedAdjacency:
     """Release how far the degrees are from the leading eigenvector; products go on from there."""
-    start = noisy_power.release_start(graph, call.epsilon, call.part(noisy_power.first_share()).stage())
-    rest = call.part(1 - noisy_power.first_share()).stage()
+    share = noisy_power.first_share(call.epsilon)
+    start = noisy_power.release_start(graph, call.epsilon, call.part(share).stage())
+    rest = call.part(1 - share).stage()
     if chosen.then(start) == ANSWERS:
         return answers(graph, rest)
     return noisy_power.release_vector(products, graph, start, rest)

@@ -23,6 +23,7 @@ from dpgraph.problems.embedding.strategies.noisy_power import Start
 from dpgraph.problems.strategy import Undecided
 from dpgraph.releases.answers import answer_noise, expected_flips, flip_limit
 from dpgraph.tuning import EMBEDDING, EMBEDDING_RULE
+from dpgraph.tuning import RESIDUAL as RESIDUALS
 
 #: Questions that a release answers: :func:`release_unevenness`, and
 #: :func:`~dpgraph.problems.embedding.strategies.noisy_power.release_start`.
@@ -68,12 +69,16 @@ def _by_residual(n: int, epsilon: float, start: Start) -> str:
     """Answers where they find a vector that the degrees do not show, and products, starting from those, hardly do.
 
     The noise of answers has norm sqrt(n)/(2 sinh(epsilon/2)), that of one count of each vertex sqrt(n)/epsilon; the
-    eigenvalue is larger than the quotient of the degrees.
+    eigenvalue is larger than the quotient of the degrees. At large epsilon answers also win where degrees are
+    concentrated and the noise of a count, squared in quotients, is more than that of answers.
     """
     answers, counts, quotient = math.sqrt(n) * answer_noise(epsilon), math.sqrt(n) / epsilon, start.residual.quotient
-    hard = counts > EMBEDDING.products_find * quotient or epsilon >= EMBEDDING_RULE.vector_by_answers
-    found = answers < EMBEDDING.answers_find * quotient and hard
-    return "randomized-response" if found and start.residual.is_large else "noisy-power"
+    if epsilon < EMBEDDING_RULE.vector_by_answers:
+        wanted = start.residual.is_large and counts > EMBEDDING.products_find * quotient
+    else:
+        is_concentrated = quotient > RESIDUALS.concentrated * start.mean_degree
+        wanted = start.residual.is_large or (is_concentrated and counts**2 > answers * quotient)
+    return "randomized-response" if wanted and answers < EMBEDDING.answers_find * quotient else "noisy-power"
 
 
 def release_unevenness(graph: Graph, rank: int, call: Call) -> float:

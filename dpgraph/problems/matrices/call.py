@@ -19,7 +19,7 @@ from dpgraph.exceptions import InvalidGraphError, InvalidParameterError
 from dpgraph.linalg.eigen import check_eigenpairs
 from dpgraph.memory import check_memory
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import Call, open_call
+from dpgraph.privacy.call import LEAST_MU, Call, open_call
 from dpgraph.privacy.relation import Shift
 from dpgraph.releases.eigenspaces.power_method import check_products
 from dpgraph.releases.eigenspaces.projector import SLACK_SHARE, Rank, check_rank
@@ -74,7 +74,7 @@ class MatrixCall:
         return SubspaceInput(self.symmetric(matrix), self.neighbours, candidates, guess)
 
 
-def open_matrix(
+def open_matrix(  # noqa: PLR0913
     A: Any,
     budget: MatrixBudget,
     *,
@@ -83,10 +83,12 @@ def open_matrix(
     rectangular: bool = False,
     slack: float | None = None,
     products: bool = False,
+    least_mu: float = LEAST_MU,
 ) -> MatrixCall:
     """Check shapes and parameters, debit the budget.
 
-    Good events get `slack`, by default their usual share of delta. With `products`, no eigenpairs are computed.
+    Good events get `slack`, by default their usual share of delta. With `products`, no eigenpairs are computed. A
+    smaller Gaussian-DP parameter than `least_mu` is refused.
     """
     check_matrix(A)
     if not rectangular and A.shape[0] != A.shape[1]:
@@ -112,6 +114,7 @@ def open_matrix(
         relation=Shift("matrix", sensitivity),
         noise=budget.rng,
         slack=SLACK_SHARE * delta if slack is None else slack,
+        least_mu=least_mu,
     )
     neighbours = RectangularNeighbours(sensitivity, A.shape[0]) if rectangular else MatrixNeighbours(sensitivity)
     return MatrixCall(ranks, A.shape, neighbours, call)

@@ -64,6 +64,9 @@ class PrivateSpectrum(TableResult):
     regularization: float | None
     privacy: PrivacyReport
 
+    def _bars(self) -> tuple[str, FloatArray]:
+        return "values in the order of release", self.values
+
     def columns(self) -> dict[str, list[float]]:
         """Column ``value``."""
         return {"value": self.values.tolist()}

@@ -10,7 +10,7 @@ import numpy as np
 from dpgraph.arguments import check_choice
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.privacy.accountant import PrivacyAccountant
-from dpgraph.privacy.call import private_function
+from dpgraph.privacy.call import LEAST_MU, private_function
 from dpgraph.problems.matrices.call import (
     MatrixBudget,
     MatrixCall,
@@ -23,6 +23,9 @@ from dpgraph.problems.matrices.strategy import MATRICES, Asked, Factors
 from dpgraph.problems.strategy import Strategy
 from dpgraph.releases.eigenspaces.projector import CERTIFICATES, Certificate, Rank
 from dpgraph.results.subspaces import PrivateLowRank, PrivateSingularSubspace, PrivateSubspace
+
+#: The shift is the noise of its norm where the budget is small: by 10^8 sensitivities, eigenvectors would be inexact.
+_LEAST_MU_OF_A_SHIFT = 1e-6
 
 
 @private_function
@@ -158,7 +161,7 @@ def private_eigenspace(  # noqa: PLR0913
     """
     check_choice("which", which, ("largest", "smallest"))
     budget, ranks = MatrixBudget(sensitivity, epsilon, delta, accountant, rng), _Ranks(rank, max_rank)
-    opened, release = _open(A, budget, ranks, mechanism, certificate)
+    opened, release = _open(A, budget, ranks, mechanism, certificate, shifted=True)
     matrix = read_symmetric(A)
     released = release(opened, matrix if which == "largest" else -matrix, Asked(signed=True))
     return PrivateSubspace(released.left, released.spectrum, opened.call.report())
@@ -290,6 +293,7 @@ def _open(
     certificate: Certificate,
     *,
     rectangular: bool = False,
+    shifted: bool = False,
 ) -> tuple[MatrixCall, Callable[..., Factors]]:
     """Check a call, debit its budget; what releases the factors."""
     check_matrix(A)
@@ -304,6 +308,7 @@ def _open(
         rectangular=rectangular,
         slack=slack,
         products=strategy.name == "noisy-power",
+        least_mu=_LEAST_MU_OF_A_SHIFT if shifted and strategy.name == "coherence" else LEAST_MU,
     )
     return opened, partial(strategy.run, options)
 

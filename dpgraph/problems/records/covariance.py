@@ -1,6 +1,7 @@
 """Private covariance matrices: noise on the second moments, then shrinkage and projection with a private trace."""
 
 import math
+import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -89,12 +90,12 @@ def private_covariance(  # noqa: PLR0913
     their proofs in :mod:`dpgraph.bounds.moments`. The pure laws follow the nuclear norm for ``"add-remove"``
     (:mod:`dpgraph.privacy.matrix_noise`), and for ``"replace"`` the larger trace max(tr E_+, tr E_-), which moves half
     as far. The centred version releases the second moments of the records with one more coordinate, which has the same
-    sensitivity, and takes a Schur complement. docs/covariance.md has the proofs and the errors.
+    sensitivity, and takes a Schur complement. docs/covariance-theory.md has the proofs and the errors.
 
     References
     ----------
     DN25b, Theorems 1.1 and 1.2 (Theorem 4.4 is false as printed: the constant is pi, not 1.1, which
-    changes no order; docs/covariance.md).
+    changes no order; docs/covariance-theory.md).
     DTTZ14 (here with the exact scale of BW18).
 
     Examples
@@ -130,7 +131,17 @@ def private_covariance(  # noqa: PLR0913
         mean = mean * max_norm
     matrix = noisy if bound is None or inside else project_psd_trace(noisy, bound)
     scaled_bound = None if bound is None else bound * max_norm**2
-    return PrivateCovariance(matrix * max_norm**2, call.report(), approximate, scaled_bound, mean)
+    if not centered and np.trace(matrix) >= _AT_THE_BOUND:  # of what is published
+        warnings.warn(
+            f"the private mean square of a record's length is that of max_norm={max_norm:g}: unless records are scaled "
+            "to this length, most of them were longer and have been shortened",
+            stacklevel=3,
+        )
+    return PrivateCovariance(matrix * max_norm**2, call.report(), approximate, scaled_bound, mean, float(max_norm))
+
+
+#: A trace of at least this share of max_norm**2 lies at its bound.
+_AT_THE_BOUND = 0.95
 
 
 @dataclass(frozen=True)

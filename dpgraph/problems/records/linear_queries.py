@@ -4,6 +4,7 @@ The choice of the shape reads no data. After the release come decoding and, when
 data sets of that size; both are post-processing.
 """
 
+import math
 from contextlib import suppress
 from operator import itemgetter
 from typing import Any
@@ -18,7 +19,7 @@ from dpgraph.linalg.ellipsoid import Ellipsoid, minimum_volume_ellipsoid
 from dpgraph.linalg.query_matrix import QueryMatrix
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import gdp_mu
-from dpgraph.privacy.call import open_call, private_function
+from dpgraph.privacy.call import LEAST_MU, open_call, private_function
 from dpgraph.privacy.relation import RECORDS
 from dpgraph.problems.records.discrepancy import HereditaryDiscrepancyBounds, hereditary_discrepancy_bounds
 from dpgraph.problems.records.encodings import Encoding, Rates, fits_shaping
@@ -137,8 +138,8 @@ def private_linear_queries(  # noqa: PLR0913
     rates = _rates(epsilon, delta)
     encoding, _ = _choose(matrix, rates, mechanism, records if sparse else None, adjacency)
     spent = delta if encoding.law == "gaussian" else 0.0
-    numbers, relation = encoding.encode.shape[0], RECORDS[adjacency]
-    call = open_call(epsilon=epsilon, delta=spent, accountant=accountant, relation=relation, noise=rng, numbers=numbers)
+    least, relation = LEAST_MU * math.sqrt(encoding.encode.shape[0]), RECORDS[adjacency]
+    call = open_call(epsilon=epsilon, delta=spent, accountant=accountant, relation=relation, noise=rng, least_mu=least)
     if adjacency == "replace":
         histogram, records = as_counted_histogram(values)
     else:

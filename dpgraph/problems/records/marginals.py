@@ -11,7 +11,7 @@ from dpgraph.exceptions import InvalidParameterError
 from dpgraph.inputs.records import Schema, read_schema
 from dpgraph.privacy.accountant import PrivacyAccountant
 from dpgraph.privacy.accounting import gdp_mu
-from dpgraph.privacy.call import open_call, private_function
+from dpgraph.privacy.call import LEAST_MU, open_call, private_function
 from dpgraph.privacy.relation import RECORDS
 from dpgraph.problems.records.marginal_model import MarginalModel, Request
 from dpgraph.releases.records.parities import release_means
@@ -108,8 +108,8 @@ def private_marginals(  # noqa: PLR0913
     model = MarginalModel(schema, Request(k, epsilon, delta, sparsity, degree, adjacency))
     spent = delta if model.noise.law == "gaussian" else 0.0
     statistics, relation = model.statistics, RECORDS[adjacency]
-    numbers = model.released.size
-    call = open_call(epsilon=epsilon, delta=spent, accountant=accountant, relation=relation, noise=rng, numbers=numbers)
+    least = LEAST_MU * math.sqrt(model.released.size)
+    call = open_call(epsilon=epsilon, delta=spent, accountant=accountant, relation=relation, noise=rng, least_mu=least)
     means, variances, count = release_means(statistics.sums(data), statistics, call)
     found = model.project(means, variances, tol=tol, max_iter=max_iter)
     return PrivateMarginals(
@@ -125,7 +125,6 @@ def private_marginals(  # noqa: PLR0913
         residual=found.residual,
         iterations=found.iterations,
         privacy=call.report(),
-        _basis=model.released,
     )
 
 

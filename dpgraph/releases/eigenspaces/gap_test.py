@@ -1,7 +1,7 @@
 """The papers' certificate: a gap test that may halt, then a private upper bound on the coherence.
 
-DN25a, Algorithms 5.2 and 5.5 with every constant fixed (docs/subspaces.md). The spectrum gets a fixed share of the
-budget. Once it is released, coherence and projector share the rest so that the predicted noise
+DN25a, Algorithms 5.2 and 5.5 with every constant fixed (docs/subspaces-theory.md). The spectrum gets a fixed share of
+the budget. Once it is released, coherence and projector share the rest so that the predicted noise
 exp(slack of the log-coherence) / mu_projector is smallest: a function of released values only.
 """
 

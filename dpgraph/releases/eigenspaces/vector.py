@@ -57,7 +57,8 @@ def release_degree_residual(graph: Graph, mean_degree: float, call: Call) -> Deg
     h = np.minimum(graph.degrees(), cap)[:, None] / cap
     product = graph.multiply(h)
     of_length, of_value = sensitivity.clipped_degrees(w, cap)
-    epsilon, shares = call.epsilon, [share * call.epsilon for share in RESIDUAL.shares]
+    epsilon = call.epsilon
+    shares = [share * min(epsilon, RESIDUAL.enough) for share in RESIDUAL.shares]
 
     def release(k: int, name: str, exact: float, bound: float) -> float:
         return call.at_epsilon(shares[k]).release(Measurement(name, np.array([exact]), l1=bound)).number

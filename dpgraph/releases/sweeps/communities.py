@@ -323,6 +323,7 @@ class _Run:
         What they count is added to the `readings`.
         """
         weight, totals = self.degrees.values, self.degrees.values @ seen
+        self.graph.expect(rows)
         for block in row_blocks(rows):
             counts = np.zeros((block.size, self.count))
             if totals.any():  # otherwise counts are zero whatever the data

@@ -134,7 +134,9 @@ def release_repeated_sweeps(
     filters = _Filters.before(oracle, core, variances)
     questions = (sweeps // 2, sweeps) if sweeps >= _REVISED_HALFWAY else (sweeps,)
     for t in tqdm(range(sweeps), desc="sweeps", disable=not iteration.progress):
-        blocks = row_blocks(generator.permutation(core.rows), _BLOCKS) if t else row_blocks(core.rows)
+        rows = generator.permutation(core.rows) if t else core.rows
+        blocks = row_blocks(rows, _BLOCKS) if t else row_blocks(rows)
+        oracle.expect(rows)
         for k, block in enumerate(blocks):
             if t == k == 0:  # nothing is set yet: fields are zero whatever the data
                 new = response.start(block.size, generator)

@@ -65,6 +65,8 @@ class FieldOracle:
     move: RowMove | None = None
     # What each column is worth as a label, where that is public
     scores: LabelScores | None = None
+    # expect(rows): fields of these rows are asked for next, block by block
+    expect: Callable[[IntArray], None] = lambda _: None
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,7 @@ def cut_iteration(graph: Graph, *, balanced: bool, progress: bool = False) -> It
         unit=graph.weight_unit * ITERATE_UNIT,
         row_bound=w,
         envelope=w,
+        expect=graph.expect,
     )
     return Iteration(oracle, Signs(balanced=balanced), progress=progress)
 
@@ -124,6 +127,7 @@ def label_iteration(graph: Graph, relation: FloatArray, *, progress: bool = Fals
         # All labels are worth the same: what is added to every count makes no difference.
         move=RowMove(CrossPolytope(q, shifts=regular), sensitivity.label_rows_l1(w)) if q > 1 else None,
         scores=LabelScores(graph.multiply_rows, relation, sensitivity.label_scores(w)),
+        expect=graph.expect,
     )
     return Iteration(oracle, Simplex(q, relation), progress=progress)
 

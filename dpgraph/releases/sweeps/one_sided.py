@@ -93,6 +93,7 @@ class _Run:
         """Set rows one after another by what is `seen`, and add them to it; `apart`, they do not read each other."""
         visible = seen.copy() if apart else seen
         something = bool(visible.any())  # otherwise fields are zero whatever the data
+        self.oracle.expect(rows)
         for block in row_blocks(rows):
             if something and last and self.scores is not None:
                 relation, unit = self.scores.relation, self.oracle.unit

@@ -22,6 +22,7 @@ from scipy import sparse
 from dpgraph.linalg.lanczos import Lanczos, lower_bound
 from dpgraph.sos.csp.kernels import label_gradients
 from dpgraph.sos.csp.objective import CSPObjective
+from dpgraph.sos.cut.base import rounding_slack
 from dpgraph.sos.cut.certificate import FAILURE_PROBABILITY, LONG_RUN, Certificate, scaled_run
 from dpgraph.sos.definiteness import sparse_semidefinite
 from dpgraph.typing import FloatArray, IntArray
@@ -91,6 +92,7 @@ class _ShiftedDual:
         floor = max(0.05 * float(np.abs(own).mean()), 1e-6 * float(np.abs(tables).mean()))
         weight = np.maximum(own.mean(axis=1), floor)
         first = 0.1 * float(weight.sum())
+        degree = int(np.diff(objective.constraints.indptr).max(initial=0))
         magnitude = abs(constant) + float(np.abs(tables).sum() + np.abs(objective.unary).sum() + np.abs(B).sum())
         return cls(
             off_diagonal=Z,
@@ -98,7 +100,8 @@ class _ShiftedDual:
             weights=np.concatenate([[first], np.repeat(weight, d)]),
             base=constant + t,
             price=first + float(weight.sum()),
-            margin=1e-14 * (d + 2) ** 2 * (magnitude + abs(t)) + objective.slack,
+            # Coefficients of single labels are sums over the constraints of a variable, rounded as often.
+            margin=rounding_slack(6 * (d + 2) ** 2 + degree, magnitude + abs(t)) + objective.slack,
         )
 
     def bound(self, shift: float) -> float:

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from dpgraph.instance import TwoCSP
 from dpgraph.sos.csp.kernels import Constraints
-from dpgraph.sos.cut.base import on_binary_grid, rounding_slack
+from dpgraph.sos.cut.base import common_divisor, on_binary_grid, rounding_slack
 from dpgraph.sos.cut.objective import SparseObjective
 from dpgraph.sos.seed_search import shares
 from dpgraph.typing import FloatArray, IntArray
@@ -25,8 +25,8 @@ class CSPObjective:
     tables: FloatArray  # shape (m, q, q), entries of any sign
     unary: FloatArray  # shape (n, q), values of single labels
     constant: float = 0.0
-    #: Whether every assignment has an integer value; all sums are then exact.
-    integral: bool = False
+    #: Every assignment is worth a multiple of this, and all sums are exact; 0 where nobody knows.
+    unit: float = 0.0
     #: No value is further from that of the instance, by the rounding errors of :meth:`condition`. Every upper bound
     #: contains it: what is conditioned on can cancel, and then no margin relative to the rest covers it.
     slack: float = 0.0
@@ -44,8 +44,8 @@ class CSPObjective:
         """The objective of an instance."""
         tables = np.array(instance.tables)
         unary = np.zeros((instance.n_variables, instance.alphabet_size))
-        integral = on_binary_grid(tables) and bool(np.all(tables == np.rint(tables)))
-        return cls(np.array(instance.pairs), tables, unary, 0.0, integral)
+        unit = common_divisor(tables) if on_binary_grid(tables) else 0.0
+        return cls(np.array(instance.pairs), tables, unary, 0.0, unit)
 
     @property
     def n_variables(self) -> int:
@@ -61,11 +61,11 @@ class CSPObjective:
     def trivial_bound(self) -> float:
         """Sum of the largest entries, rounded up for rounding errors."""
         parts = np.concatenate([[self.constant], self.unary.max(axis=1), self.tables.max(axis=(1, 2), initial=0.0)])
-        return math.fsum(parts) + (0.0 if self.integral else 1e-15 * math.fsum(np.abs(parts)) + self.slack)
+        return math.fsum(parts) + (0.0 if self.unit else 1e-15 * math.fsum(np.abs(parts)) + self.slack)
 
     def _rounded(self, roundings: int) -> float:
         """The slack once every number of the objective has been rounded so often in sums."""
-        if self.integral:
+        if self.unit:
             return self.slack
         magnitude = abs(self.constant) + float(np.abs(self.unary).sum()) + float(np.abs(self.tables).sum())
         return self.slack + rounding_slack(roundings, magnitude)
@@ -109,7 +109,7 @@ class CSPObjective:
         keep = (u != i) & (v != i)
         pairs = self.pairs[keep] - (self.pairs[keep] > i)
         constant, rest = self.constant + float(unary[i, a]), np.delete(unary, i, axis=0)  # rounded sums of two numbers
-        return CSPObjective(pairs, self.tables[keep], rest, constant, self.integral, self._rounded(2))
+        return CSPObjective(pairs, self.tables[keep], rest, constant, self.unit, self._rounded(2))
 
     def signed(self) -> SparseObjective:
         """For two labels: the same values as cuts of n + 1 vertices, vertex 0 on the side of label 0.
@@ -130,6 +130,6 @@ class CSPObjective:
         M.sort_indices()
         constant = self.constant + 0.5 * math.fsum(self.unary.ravel()) + 0.25 * math.fsum(T.ravel())
         objective = SparseObjective(M, constant)
-        objective.integral = self.integral
+        objective.unit = self.unit
         objective.slack = self._rounded(8 + int(np.diff(self.constraints.indptr).max(initial=0)))
         return objective

@@ -7,6 +7,7 @@ the manner of the mixing method (Wang, Chang, Kolter 2017). The inequalities are
 """
 
 import math
+import time
 from dataclasses import dataclass
 from operator import attrgetter
 
@@ -60,17 +61,20 @@ def solve_csp_relaxation(
     tol: float = 1e-4,
     max_sweeps: int | None = None,
     start: tuple[FloatArray, FloatArray] | None = None,
+    deadline: float = math.inf,
 ) -> CSPRelaxation:
     """Solve the degree-2 relaxation to a relative tolerance, and certify it.
 
     Stops once progress, violation and complementarity, summed over the instance, are the share `tol` of the value, and
     the bound is within ten times that; or after `max_sweeps`, by default about a minute. `nonnegative` requires
     nonnegative pair probabilities; without, they are required first and then released. `start`: frames and multipliers.
+    The `deadline` is a time of ``time.monotonic``.
     """
     known: list[Certificate] = []
     if start is None and not nonnegative:
         # From a random start block ascent may end where no single frame improves; with the inequalities it does not.
-        inside = solve_csp_relaxation(objective, rng, tol=min(_LOOSE * tol, 0.01), max_sweeps=max_sweeps)
+        loose = min(_LOOSE * tol, 0.01)
+        inside = solve_csp_relaxation(objective, rng, tol=loose, max_sweeps=max_sweeps, deadline=deadline)
         start = inside.frames, np.zeros_like(objective.tables)
         known.append(inside.certificate)  # multipliers of the inequalities only add to the value, so it still holds
     E, S = _random_start(objective, rng) if start is None else (np.array(part, order="C") for part in start)
@@ -104,7 +108,7 @@ def solve_csp_relaxation(
             stalled += 1
             if (error <= tol * scale and best - value <= _LOOSE * tol * scale) or stalled > _PATIENCE:
                 break
-        if sweeps >= max_sweeps:
+        if sweeps >= max_sweeps or time.monotonic() >= deadline:
             break
     certificate = min([*known, certify_csp(objective, *(dual or (V, S)), rng)], key=attrgetter("bound"))
     return CSPRelaxation(E, S, value, float(missing.max(initial=0.0)), certificate, nonnegative, tol)

@@ -10,14 +10,16 @@ from operator import attrgetter
 import numpy as np
 
 from dpgraph.arguments import as_generator
+from dpgraph.sos.branching.prove import solve_and_prove
 from dpgraph.sos.csp.kernels import pair_moments
 from dpgraph.sos.csp.objective import CSPObjective
 from dpgraph.sos.csp.relaxation import CSPRelaxation, solve_csp_relaxation
 from dpgraph.sos.csp.rounding import best_rows, improve_labels, one_opt_labels, round_vectors
 from dpgraph.sos.cut.certificate import Certificate
-from dpgraph.sos.cut.solver import solve_max_cut
+from dpgraph.sos.cut.solver import SHARE_OF_ROOT, SHARE_OF_SEEDS
 from dpgraph.sos.seed_search import Correlation, SolverOptions, search_seeds
 from dpgraph.sos.solution import Solution, to_beat
+from dpgraph.sos.watch import Watch
 from dpgraph.typing import FloatArray, IntArray
 
 #: A label of smaller probability is not divided by.
@@ -38,32 +40,44 @@ def solve_csp(
     """
     generator = as_generator(rng)
     if objective.alphabet_size == 2 and not nonnegative:
-        cut = solve_max_cut(objective.signed(), replace(options, seeds=options.seeds + 1), generator)
+        initial = None if options.initial is None else np.append(0, options.initial)
+        signed = replace(options, seeds=options.seeds + 1, initial=initial)
+        cut = solve_and_prove(objective.signed(), signed, generator)
         return replace(cut, labels=cut.labels[1:])
     tol = (1e-5 if objective.n_variables <= 300 else 1e-4) if options.tol is None else options.tol
-    with options.progress_bar("max-2-csp") as bar:
-        root = solve_csp_relaxation(objective, generator, nonnegative=nonnegative is None or nonnegative, tol=tol)
-        bar.update()
-        rounded = best_rows(objective, round_vectors(root.vectors, options.rounds, generator), options.starts)
+    with Watch(objective, options, "max-2-csp") as watch:
+        signs = nonnegative is None or nonnegative
+        root = solve_csp_relaxation(
+            objective, generator, nonnegative=signs, tol=tol, deadline=watch.until(SHARE_OF_ROOT)
+        )
+        drawn = round_vectors(root.vectors, options.rounds, generator)
+        if options.initial is not None:
+            drawn = np.vstack([options.initial, drawn])
+        rounded = best_rows(objective, drawn, options.starts)
         known = best_rows(objective, one_opt_labels(objective, rounded), 1)[0]
+        watch.step(objective.value(known if options.local_search else rounded[0]), root.certificate.bound)
         first = CSPNode(np.full(objective.n_variables, -1), objective, root, root.certificate)
         tree = search_seeds(
-            _PinnedCSP(objective.variable_weights(), generator),
+            _PinnedCSP(objective.variable_weights(), generator, watch.until(SHARE_OF_SEEDS)),
             first,
             replace(options, seeds=min(options.seeds, objective.n_variables - 1)),
             generator,
             lower_bound=to_beat(objective, objective.value(known)),
-            on_seed=bar.update,
+            on_seed=watch.seed,
         )
         pool = [rounded]
         for node in tree.nodes:
             if np.any(node.labels >= 0):
                 pool.append(node.complete(round_vectors(node.relaxation.vectors, options.rounds, generator)))
         rounded = best_rows(objective, np.concatenate(pool), options.starts)
-        labels = rounded[0]
-        if options.local_search:
-            labels = improve_labels(objective, rounded, generator, sweeps=options.sweeps)
-        bar.update()
+        labels = best_rows(objective, np.stack([known, rounded[0]]), 1)[0] if options.local_search else rounded[0]
+        watch.found(objective.value(labels), tree.upper_bound)
+        for sweeps in watch.efforts() if options.local_search else ():
+            improved = improve_labels(objective, rounded, generator, sweeps=sweeps)
+            labels = best_rows(objective, np.stack([improved, labels]), 1)[0]
+            rounded = generator.integers(objective.alphabet_size, size=rounded.shape)
+            watch.found(objective.value(labels))
+        watch.step()
     return Solution.of(objective, labels, bound=tree.upper_bound, certificate=tree.kind, trace=tree.trace)
 
 
@@ -116,6 +130,7 @@ class _PinnedCSP:
 
     variable_weights: FloatArray
     rng: np.random.Generator
+    deadline: float
     free_seeds: int = 0
 
     def correlation(self, node: CSPNode) -> Correlation:
@@ -135,6 +150,8 @@ class _PinnedCSP:
         root = node.relaxation
         kept = np.all(node.objective.pairs != variable, axis=1)
         start = np.delete(root.frames, variable, axis=0), root.multipliers[kept]
-        solved = solve_csp_relaxation(rest, self.rng, nonnegative=root.nonnegative, tol=root.tol, start=start)
+        solved = solve_csp_relaxation(
+            rest, self.rng, nonnegative=root.nonnegative, tol=root.tol, start=start, deadline=self.deadline
+        )
         best = min(node.certificate, solved.certificate, key=attrgetter("bound"))
         return CSPNode(labels, rest, solved, best)

@@ -26,8 +26,8 @@ class CutObjective(ABC):
 
     n_vertices: int
     constant: float
-    #: Whether every cut has an integer value.
-    integral: bool = False
+    #: Every cut is worth a multiple of this; 0 where nobody knows.
+    unit: float = 0.0
     #: Whether sums of entries of M are free of rounding errors.
     exact_sums: bool = False
     #: No value is further from that of the objective that this one stands for, by the rounding errors of
@@ -125,6 +125,11 @@ def rounding_slack(roundings: int, magnitude: float) -> float:
     (Higham 2002, Lemma 3.1). Sixteen times ``k u`` also covers the rounding of `magnitude` and of the slack itself.
     """
     return 16.0 * roundings * 2.0**-53 * magnitude
+
+
+def common_divisor(numbers: FloatArray) -> float:
+    """The largest number that all of `numbers`, multiples of 2**-12, are multiples of; 0 if all are 0."""
+    return float(np.gcd.reduce(np.abs(numbers * 2.0**12).astype(np.int64), axis=None, initial=0)) * 2.0**-12
 
 
 def on_binary_grid(numbers: FloatArray) -> bool:

@@ -4,6 +4,7 @@ The local search anneals with a price on imbalance (Johnson, Aragon, McGeoch, Sc
 vertices (Kernighan, Lin 1970).
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -20,18 +21,21 @@ from dpgraph.sos.cut.solver import close_gap, round_nodes
 from dpgraph.sos.definiteness import DENSE_LIMIT
 from dpgraph.sos.kernels import Rows, default_sweeps, on_columns
 from dpgraph.sos.seed_search import SolverOptions
-from dpgraph.sos.solution import Solution, is_optimal, to_beat
+from dpgraph.sos.solution import Solution, to_beat
+from dpgraph.sos.watch import Watch
 from dpgraph.threads import Stop
 from dpgraph.typing import FloatArray, IntArray
 
-_PENALTIES = 6  # tries, each four times the one before
-_CLOSE = 1e-3  # relative gap between relaxation and cut that a larger penalty is tried to close
+_PENALTIES = 12
+_CLOSE = 1e-5  # of the value: what a better penalty is worth
+_NEAR = 1e-3  # relative gap between relaxation and cut that a larger penalty is tried to close
 _WARM = 0.15  # first temperature from a good cut
 # Temperatures in units of the mean row norm of M; the price is this share of the temperature, so that the imbalance
 # keeps fluctuating by a few vertices until the end.
 _HOT, _COLD = 0.45, 0.05
 _PRICE = 0.1
 _OPERATIONS = 1.5e9
+_SHARE = 0.3  # of the time that is left, if there is a limit, for each relaxation
 
 
 def solve_bisection(
@@ -41,25 +45,34 @@ def solve_bisection(
     n = objective.n_vertices
     largest = min(imbalance, n) - (min(imbalance, n) - n) % 2  # |sum x| has the parity of n
     generator = as_generator(rng)
-    free = solve_low_rank(objective, generator, tol=options.tol)
-    penalised, penalty, root = _balanced_relaxation(objective, free, largest, generator, options.tol)
+    watch = Watch(objective, options, "max-bisection")
+    free = solve_low_rank(objective, generator, tol=options.tol, deadline=watch.until(_SHARE))
+    penalised, penalty, root = _balanced_relaxation(objective, free, largest, generator, options.tol, watch)
     cuts = hyperplane_rounding(objective, root.vectors, options.rounds, generator, keep=options.starts)
+    if options.initial is not None:
+        cuts = np.column_stack([1.0 - 2.0 * options.initial, cuts])
     cuts = repair_and_swap(objective, cuts, largest)
     known = float(objective.values(cuts).max())
     beat = to_beat(objective, known)
-    if objective.integral:
+    if objective.unit and not watch.done():
         penalised, penalty, root = _close_gap(objective, penalised, penalty, root, largest, beat, generator)
     allowance = penalty * largest**2
     weights = objective.vertex_weights()
-    tree = condition(penalised, root, options, generator, weights=weights, lower_bound=beat - allowance)
+    # What the penalty takes from a bound and the allowance gives back are both rounded.
+    rounding = rounding_slack(2, abs(root.certificate.bound) + allowance) if allowance else 0.0
+    watch.step(known, min(free.certificate.bound, root.certificate.bound + allowance + rounding))
+    tree = condition(
+        penalised, root, options, generator, weights=weights, lower_bound=beat - allowance,
+        on_seed=lambda bound: watch.seed(bound + allowance + rounding), deadline=watch.until(_SHARE),
+    )  # fmt: skip
     pinned = [node for node in tree.nodes if len(node.pins) > 1]
     cuts = repair_and_swap(objective, round_nodes(objective, pinned, cuts, options, generator), largest)
     cuts = best_columns(objective, cuts, options.starts)
-    # What the penalty takes from a bound and the allowance gives back are both rounded.
-    rounding = rounding_slack(2, abs(tree.upper_bound) + allowance) if allowance else 0.0
     bound = min(free.certificate.bound, tree.upper_bound + allowance + rounding)
-    if options.local_search and not is_optimal(objective, known, bound):
-        cuts = _improve(objective, cuts, largest, generator, options.sweeps)
+    watch.found(float(objective.values(cuts).max()), bound)
+    for sweeps in watch.efforts() if options.local_search else ():
+        cuts = best_columns(objective, _improve(objective, cuts, largest, generator, sweeps), options.starts)
+        watch.found(objective.cut_value(cuts[:, 0]))
     cut = best_columns(objective, cuts, 1)[:, 0]
     kind = free.certificate.kind if bound == free.certificate.bound else tree.kind
     trace = tuple(entry.shifted(allowance) for entry in tree.trace)
@@ -67,27 +80,45 @@ def solve_bisection(
 
 
 def _balanced_relaxation(
-    objective: SparseObjective, free: LowRankSolution, largest: int, rng: np.random.Generator, tol: float | None
+    objective: SparseObjective,
+    free: LowRankSolution,
+    largest: int,
+    rng: np.random.Generator,
+    tol: float | None,
+    watch: Watch,
 ) -> tuple[CutObjective, float, LowRankSolution]:
-    """Objective with the smallest tried penalty whose relaxation is balanced, the penalty, and the relaxation.
+    """Objective with the penalty of the least bound, the multiplier of the constraint; the penalty; the relaxation.
 
-    Penalty 0 if the relaxation without the constraint is balanced already. Certificates of large instances are
-    looser with a penalty, because a dense proof is too costly; the tolerance allows for that.
+    The bound is convex in the penalty, with the derivative ``k^2 - |sum V|^2``, whose sign says on which side the
+    optimum lies. For halves it may lie at infinity. Penalty times derivative is about what may still be had: once that
+    is the share `_CLOSE` it stops. Certificates of large instances are looser with a penalty, because a dense proof is
+    too costly; the tolerance allows for that.
     """
     n = objective.n_vertices
-    penalised: CutObjective = objective
-    penalty, root = 0.0, free
-    unit = 0.125 * float(objective.absolute_row_sums().mean()) / n
     tol = max(tol or 0.0, 1e-2) if n > DENSE_LIMIT else tol
-    for attempt in range(_PENALTIES):
+    best: tuple[CutObjective, float, LowRankSolution] = objective, 0.0, free
+    root, penalty, lower, upper = free, 0.0, 0.0, math.inf
+    unit = 0.125 * float(objective.absolute_row_sums().mean()) / n
+    for _ in range(_PENALTIES):
         total = root.vectors.sum(axis=0)
-        if float(total @ total) <= largest**2 + 1e-3 * n or unit == 0.0:
+        surplus = float(total @ total) - largest**2
+        worth = max(penalty, unit) * surplus / max(abs(objective.constant), abs(root.value), 1e-300)
+        if abs(worth) <= _CLOSE or (penalty == 0.0 and surplus <= 0.0) or watch.done():
             break
-        penalty = unit * 4.0**attempt
+        lower, upper = (penalty, upper) if surplus > 0.0 else (lower, penalty)
+        penalty = max(unit, 4.0 * lower) if upper == math.inf else math.sqrt(max(lower, upper / 16.0) * upper)
         penalised = penalise_imbalance(objective, penalty)
         start = root.vectors if root.vectors.shape[1] > 1 else None  # a cut alone would stay one
-        root = solve_low_rank(penalised, rng, tol=tol, start=start)
-    return penalised, penalty, root
+        root = solve_low_rank(penalised, rng, tol=tol, start=start, deadline=watch.until(_SHARE))
+        if best[1] == 0.0 or _bound(root, penalty, largest) < _bound(best[2], best[1], largest):
+            best = penalised, penalty, root
+    return best
+
+
+def _bound(root: LowRankSolution, penalty: float, largest: int) -> float:
+    """Bound on balanced cuts; what the penalty takes from a bound and the allowance gives back are both rounded."""
+    bound, allowance = root.certificate.bound, penalty * largest**2
+    return bound + allowance + (rounding_slack(2, abs(bound) + allowance) if allowance else 0.0)
 
 
 def _close_gap(
@@ -105,10 +136,10 @@ def _close_gap(
     """
     while penalty > 0.0:
         gap = root.value + penalty * largest**2 - beat
-        if not 0.0 < gap <= _CLOSE * abs(root.value):
+        if not 0.0 < gap <= _NEAR * abs(root.value):
             break
         larger = penalise_imbalance(objective, 4.0 * penalty)
-        again = solve_low_rank(larger, rng, tol=_CLOSE, start=root.vectors)
+        again = solve_low_rank(larger, rng, tol=_NEAR, start=root.vectors)
         if again.value + 4.0 * penalty * largest**2 - beat > 0.5 * gap:
             break
         penalised, penalty, root = larger, 4.0 * penalty, again

@@ -88,7 +88,7 @@ def certify_within(
 def trivial_certificate(objective: CutObjective) -> Certificate:
     """The sum of all positive weights: with t_i = |M_i|_1/4, Diag(t) + M/4 is diagonally dominant."""
     dominant = 0.25 * objective.absolute_row_sums()
-    return Certificate(_bound(objective, dominant), "trivial", dominant)
+    return Certificate(dual_bound(objective, dominant), "trivial", dominant)
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +112,7 @@ class _DualLine:
         return self.multipliers - shift * self.weights
 
     def bound(self, shift: float) -> float:
-        return _bound(self.objective, self.point(shift))
+        return dual_bound(self.objective, self.point(shift))
 
     def prove(self, shift: float, run: Lanczos) -> Certificate | None:
         """The better of the trivial bound and that at `shift`, or None if its point could not be shown to be feasible.
@@ -126,7 +126,7 @@ class _DualLine:
             kind = "lanczos"
         elif not proven:
             return None
-        return min(Certificate(_bound(self.objective, t), kind, t), self.trivial, key=attrgetter("bound"))
+        return min(Certificate(dual_bound(self.objective, t), kind, t), self.trivial, key=attrgetter("bound"))
 
     def lanczos(self, rng: np.random.Generator) -> Lanczos:
         """A run for the smallest eigenvalue of S^{-1/2} (Diag(y) + M/4) S^{-1/2}."""
@@ -147,7 +147,7 @@ def scaled_run(
     return Lanczos(multiply, np.where(live, rng.standard_normal(live.size), 0.0))
 
 
-def _bound(objective: CutObjective, t: FloatArray) -> float:
+def dual_bound(objective: CutObjective, t: FloatArray) -> float:
     """The sum constant + sum(t), plus the slack of the objective, rounded up where the sum has rounding errors."""
     if objective.exact_sums and on_binary_grid(np.append(4.0 * t, objective.constant)):
         return objective.constant + math.fsum(t) + objective.slack

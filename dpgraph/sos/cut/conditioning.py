@@ -11,6 +11,7 @@ With c_ij = E x_i x_j - E x_i E x_j the four covariances of the labels of i and 
     global correlation = sum_ij p_i p_j c_ij^2/4,   local correlation = <W, c> = -1/4 sum_ij M_ij c_ij.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from operator import attrgetter
@@ -79,7 +80,7 @@ def correlation(
     return Correlation(0.25 * float(np.sum(gram * gram)), local, drops)
 
 
-def condition(
+def condition(  # noqa: PLR0913
     objective: CutObjective,
     root: LowRankSolution,
     options: SolverOptions,
@@ -87,11 +88,14 @@ def condition(
     *,
     weights: FloatArray,
     lower_bound: float = -np.inf,
-    on_seed: Callable[[], None] | None = None,
+    on_seed: Callable[[float], bool] | None = None,
+    deadline: float = math.inf,
 ) -> SeedSearch[PinnedNode]:
-    """Search over seeds; `weights` are those of the global correlation, `options.tol` is the gap of the re-solves."""
+    """Search over seeds; `weights` are those of the global correlation, `options.tol` is the gap of the re-solves,
+    which end at the `deadline`.
+    """
     n = objective.n_vertices
-    problem = _PinnedCuts(objective, weights, rng, options.tol)
+    problem = _PinnedCuts(objective, weights, rng, options.tol, deadline)
     first = PinnedNode((), np.arange(n), objective, root, root.certificate)
     options = replace(options, seeds=min(options.seeds, n))
     return search_seeds(problem, first, options, rng, lower_bound=lower_bound, on_seed=on_seed)
@@ -105,6 +109,7 @@ class _PinnedCuts:
     vertex_weights: FloatArray
     rng: np.random.Generator
     tol: float | None
+    deadline: float
     free_seeds: int = 1
 
     def correlation(self, node: PinnedNode) -> Correlation:
@@ -130,7 +135,7 @@ class _PinnedCuts:
         signs[removed] = sign
         contracted = node.objective.contract(_merged(np.arange(signs.size), removed), signs)
         start = np.delete(node.solution.vectors, removed, axis=0)
-        solution = solve_low_rank(contracted, self.rng, tol=self.tol, start=start)
+        solution = solve_low_rank(contracted, self.rng, tol=self.tol, start=start, deadline=self.deadline)
         best = min(node.certificate, solution.certificate, key=attrgetter("bound"))
         return PinnedNode((*node.pins, (variable, sign)), _merged(node.group, removed), contracted, solution, best)
 

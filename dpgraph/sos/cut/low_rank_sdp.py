@@ -7,6 +7,7 @@ the certified gap stalls.
 """
 
 import math
+import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,12 +40,14 @@ def solve_low_rank(
     tol: float | None = None,
     max_sweeps: int | None = None,
     start: FloatArray | None = None,
+    deadline: float = math.inf,
 ) -> LowRankSolution:
     """Solve the degree-2 relaxation to a certified relative gap.
 
     Stops once ``bound - value <= tol * max(|constant|, |value|)``, `tol` by default 1e-6 up to 1000 vertices and 1e-4
-    above, or after `max_sweeps`, by default 20/tol and at most 20,000. `start` holds unit rows of a warm start. A cut
-    that meets the trivial bound is itself the solution, of rank one.
+    above, or after `max_sweeps`, by default 20/tol and at most 20,000, or soon after the `deadline`, a time of
+    ``time.monotonic``. `start` holds unit rows of a warm start. A cut that meets the trivial bound is itself the
+    solution, of rank one.
     """
     if start is None and (cut := objective.unfrustrated()) is not None:
         V = cut[:, None]
@@ -61,11 +64,12 @@ def solve_low_rank(
     stalls, last_gap = 0, math.inf
     while True:
         scale = _value_and_scale(objective, V)[1]
-        done, gain = objective.ascend(V, min(_BATCH, max_sweeps - sweeps), threshold * scale)
+        batch = min(_BATCH, max_sweeps - sweeps) if deadline == math.inf else _FIRST
+        done, gain = objective.ascend(V, batch, threshold * scale)
         sweeps += done
         V = _unit_rows(V)
         value, scale = _value_and_scale(objective, V)
-        out_of_sweeps = sweeps >= max_sweeps
+        out_of_sweeps = sweeps >= max_sweeps or time.monotonic() >= deadline
         if gain > threshold * scale and not out_of_sweeps:
             continue
         certificate, gap = certify_within(objective, V, tol * scale, rng)

@@ -14,7 +14,7 @@ from scipy.linalg import block_diag
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.sos import definiteness
 from dpgraph.sos.cut import kernels
-from dpgraph.sos.cut.base import CutObjective, on_binary_grid, rounding_slack
+from dpgraph.sos.cut.base import CutObjective, common_divisor, on_binary_grid, rounding_slack
 from dpgraph.sos.kernels import Rows
 from dpgraph.sos.reduction import reduce_low_degree
 from dpgraph.threads import NEVER, Stop, on_thread
@@ -30,7 +30,12 @@ class _ListedObjective(CutObjective):
         self.entries = entries
         self.constant = constant
         self.exact_sums = on_binary_grid(entries)
-        self.integral = self.exact_sums and bool(np.all(entries == np.rint(entries)))
+
+    def _find_unit(self) -> None:
+        """A cut is worth the sum of the degrees on one side less twice the weights inside."""
+        if self.exact_sums:
+            degrees = np.asarray(self.matrix.sum(axis=1)).ravel()
+            self.unit = common_divisor(np.append(2.0 * self.entries.ravel(), degrees))
 
     def multiply(self, block: FloatArray) -> FloatArray:
         """M times an array of shape (n,) or (n, k)."""
@@ -39,6 +44,13 @@ class _ListedObjective(CutObjective):
     def absolute_row_sums(self) -> FloatArray:
         """Sums of the absolute entries of the rows of M."""
         return np.asarray(abs(self.matrix).sum(axis=1), dtype=np.float64).ravel()
+
+    def dense(self) -> DenseObjective:
+        """The same objective with its matrix as an array."""
+        matrix = self.matrix.toarray() if sparse.issparse(self.matrix) else self.matrix
+        same = DenseObjective(matrix, self.constant)
+        same.unit, same.slack = self.unit, self.slack
+        return same
 
     def flip_cost(self) -> float:
         """One trial; one in ten is taken to be accepted."""
@@ -74,6 +86,8 @@ class SparseObjective(_ListedObjective):
         M = matrix.astype(np.float64).tocsr()
         self._counts_crossing = constant is None
         super().__init__(M, M.data, 0.25 * math.fsum(M.data) if constant is None else constant)
+        if self._counts_crossing:
+            self._find_unit()
 
     @cached_property
     def rows(self) -> Rows:
@@ -117,7 +131,7 @@ class SparseObjective(_ListedObjective):
         symmetric = (upper + upper.T).tocsr()
         symmetric.eliminate_zeros()
         merged = SparseObjective(symmetric, self.constant - 0.25 * math.fsum(inner.diagonal()))
-        merged.slack = self.slack + self._contraction_slack(group)
+        merged.slack, merged.unit = self.slack + self._contraction_slack(group), self.unit
         return merged
 
     def reduced(self, most: int = 3) -> tuple[CutObjective, IntArray, Callable[[FloatArray], FloatArray]]:
@@ -130,7 +144,7 @@ class SparseObjective(_ListedObjective):
             return super().reduced(most)
         value = self.cut_value(lift(np.ones(kept.size)))  # all of what is kept is on one side
         core = SparseObjective(matrix, 0.25 * math.fsum(matrix.data) + value)
-        core.integral = self.integral
+        core.unit = self.unit
         exact = self.exact_sums and on_binary_grid(np.array([self.constant]))
         magnitude = float(np.abs(self.entries).sum()) + abs(self.constant)
         core.slack = self.slack + (0.0 if exact else rounding_slack(roundings + 2, magnitude))
@@ -153,6 +167,8 @@ class DenseObjective(_ListedObjective):
         M = np.array(matrix, dtype=np.float64, order="C")
         np.fill_diagonal(M, 0.0)
         super().__init__(M, M, 0.25 * math.fsum(M.sum(axis=1)) if constant is None else constant)
+        if constant is None:
+            self._find_unit()
         if constant is None and not self.exact_sums:  # the rows are summed in blocks of 128 terms, then pairwise
             self.slack = rounding_slack(4, float(np.abs(M).sum()))
 
@@ -175,7 +191,7 @@ class DenseObjective(_ListedObjective):
         P[np.arange(self.n_vertices), group] = signs
         inner = P.T @ self.matrix @ P
         merged = DenseObjective(inner, self.constant - 0.25 * math.fsum(inner.diagonal()))
-        merged.slack = self.slack + self._contraction_slack(group)
+        merged.slack, merged.unit = self.slack + self._contraction_slack(group), self.unit
         return merged
 
     def is_semidefinite(self, diagonal: FloatArray) -> bool | None:

@@ -3,6 +3,7 @@
 Works on any :class:`~dpgraph.sos.cut.base.CutObjective`; the exact and the private max-cut both call it.
 """
 
+import math
 from collections.abc import Iterable
 
 import numpy as np
@@ -11,12 +12,22 @@ from dpgraph.arguments import as_generator
 from dpgraph.sos.cut.base import CutObjective
 from dpgraph.sos.cut.conditioning import PinnedNode, condition
 from dpgraph.sos.cut.low_rank_sdp import LowRankSolution, solve_low_rank
-from dpgraph.sos.cut.rounding import best_columns, hyperplane_rounding, improve, independent_signs, one_opt
+from dpgraph.sos.cut.rounding import (
+    best_columns,
+    hyperplane_rounding,
+    improve,
+    independent_signs,
+    one_opt,
+    recombine,
+)
 from dpgraph.sos.seed_search import SolverOptions
-from dpgraph.sos.solution import Solution, is_optimal, to_beat
+from dpgraph.sos.solution import Solution, to_beat
+from dpgraph.sos.watch import Watch
 from dpgraph.typing import FloatArray
 
-_LEAST_ROOM = 1e-2  # below the next whole number: less is not worth the sweeps
+_LEAST_ROOM = 1e-2  # below the next value, in units: less is not worth the sweeps
+# Shares of the time that is left, if there is a limit, that go to the relaxation and to the seeds after it.
+SHARE_OF_ROOT, SHARE_OF_SEEDS = 0.4, 0.5
 _MOST_SAMPLES = 20_000_000  # entries of the independent samples of a node
 
 
@@ -27,22 +38,26 @@ def solve_max_cut(
 ) -> Solution:
     """Cut an objective: eliminate, relax, condition on seeds, round, improve."""
     generator = as_generator(rng)
-    with options.progress_bar("max-cut") as bar:
-        core, _, lift = objective.reduced(most=2)
-        root = solve_low_rank(core, generator, tol=options.tol)
-        bar.update()
+    with Watch(objective, options, "max-cut") as watch:
+        core, kept, lift = objective.reduced(most=2)
+        root = solve_low_rank(core, generator, tol=options.tol, deadline=watch.until(SHARE_OF_ROOT))
         cuts = hyperplane_rounding(core, root.vectors, options.rounds, generator, keep=options.starts)
+        if options.initial is not None:
+            cuts = np.column_stack([1.0 - 2.0 * options.initial[kept], cuts])
         known = to_beat(core, float(core.values(one_opt(core, cuts)).max()))
-        if core.integral:
-            root = close_gap(core, root, known, generator)
+        if core.unit:
+            root = close_gap(core, root, known, generator, deadline=watch.until(SHARE_OF_ROOT))
+        watch.step(core.cut_value(best_columns(core, cuts, 1)[:, 0]), root.certificate.bound)
         tree = condition(
-            core, root, options, generator, weights=core.vertex_weights(), lower_bound=known, on_seed=bar.update
-        )
+            core, root, options, generator, weights=core.vertex_weights(), lower_bound=known,
+            on_seed=watch.seed, deadline=watch.until(SHARE_OF_SEEDS),
+        )  # fmt: skip
         cuts = best_columns(core, round_nodes(core, tree.nodes, cuts, options, generator), options.starts)
         cut = one_opt(core, cuts[:, 0]) if options.local_search else cuts[:, 0]
-        if options.local_search and not is_optimal(core, core.cut_value(cut), tree.upper_bound):
-            cut = improve(core, cuts, generator, sweeps=options.sweeps)
-        bar.update()
+        watch.found(core.cut_value(cut), tree.upper_bound)
+        if options.local_search:
+            cut = _search_locally(core, cut, cuts, watch, generator)
+        watch.step()
     cut = lift(cut)
     labels = (cut != cut[0]).astype(np.int64)
     kind = tree.kind
@@ -51,17 +66,38 @@ def solve_max_cut(
     return Solution.of(objective, labels, bound=tree.upper_bound, certificate=kind, trace=tree.trace)
 
 
-def close_gap(objective: CutObjective, root: LowRankSolution, beat: float, rng: np.random.Generator) -> LowRankSolution:
+def _search_locally(
+    objective: CutObjective, cut: FloatArray, cuts: FloatArray, watch: Watch, rng: np.random.Generator
+) -> FloatArray:
+    """The best cut of local searches: the first starts from `cuts`, those there is time for besides at random.
+
+    What they find is recombined with the best so far.
+    """
+    options, found = watch.options, cut[:, None]
+    for sweeps in watch.efforts():
+        improved = improve(objective, cuts, rng, sweeps=sweeps)
+        found = best_columns(objective, np.column_stack([improved, found]), options.starts)
+        if sweeps is not None and found.shape[1] > 2:
+            found = np.column_stack([recombine(objective, found, rng, sweeps=sweeps), found])[:, : options.starts]
+        watch.found(objective.cut_value(found[:, 0]))
+        cuts = np.where(rng.random(cuts.shape) < 0.5, 1.0, -1.0)
+    return found[:, 0]
+
+
+def close_gap(
+    objective: CutObjective, root: LowRankSolution, beat: float, rng: np.random.Generator, *, deadline: float = math.inf
+) -> LowRankSolution:
     """The relaxation solved again if its tolerance is all that keeps it from showing that nothing above `beat` is left.
 
-    That is where cuts are whole numbers, `beat` is next to one, and the relaxation is worth less.
+    That is where cuts are multiples of a unit, `beat` is next to one, and the relaxation is worth less.
     """
     room = beat - root.value
-    if room < _LEAST_ROOM or root.certificate.bound <= beat:
+    if room < _LEAST_ROOM * objective.unit or root.certificate.bound <= beat:
         return root
     scale = max(abs(objective.constant), abs(root.value))
+    sweeps = 10 * root.sweeps + 100
     again = solve_low_rank(
-        objective, rng, tol=0.5 * room / scale, max_sweeps=10 * root.sweeps + 100, start=root.vectors
+        objective, rng, tol=0.5 * room / scale, max_sweeps=sweeps, start=root.vectors, deadline=deadline
     )
     return again if again.certificate.bound < root.certificate.bound else root
 

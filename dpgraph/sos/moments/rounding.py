@@ -19,6 +19,7 @@ from dpgraph.sos.moments.pseudo_distribution import PseudoDistribution, global_c
 from dpgraph.sos.moments.relaxation import lasserre
 from dpgraph.sos.seed_search import Correlation, SolverOptions, search_seeds
 from dpgraph.sos.solution import Solution
+from dpgraph.sos.watch import Watch
 from dpgraph.typing import FloatArray
 
 #: Price of the imbalance of a bisection, in units of the mean absolute weight of a vertex.
@@ -45,11 +46,21 @@ def solve_by_moments(
     bound = objective.trivial_bound if root.upper_bound is None else root.upper_bound
     seeds = replace(options, seeds=min(options.seeds, root.degree - 1, instance.n_variables))
     problem = _Reweighting(objective.variable_weights())
-    tree = search_seeds(problem, _Conditioned(root, bound), seeds, generator, lower_bound=-np.inf)
+    watch = Watch(objective, options, "moments")
+    watch.step(bound=bound)
+    tree = search_seeds(problem, _Conditioned(root, bound), seeds, generator, lower_bound=-np.inf, on_seed=watch.seed)
     marginals = [node.pd.marginals() for node in tree.nodes]
     drawn = np.array([draw_labels(p, generator) for p in marginals for _ in range(options.rounds)])
+    if options.initial is not None:
+        drawn = np.vstack([options.initial, drawn])
     best = best_rows(objective, drawn, options.starts)
-    labels = improve_labels(objective, best, generator, sweeps=options.sweeps) if options.local_search else best[0]
+    labels = best[0]
+    watch.found(objective.value(labels))
+    for sweeps in watch.efforts() if options.local_search else ():
+        improved = improve_labels(objective, best, generator, sweeps=sweeps)
+        labels = best_rows(objective, np.stack([improved, labels]), 1)[0]
+        watch.found(objective.value(labels))
+    watch.step()
     known = tuple(entry for entry in tree.trace if not math.isnan(entry.global_correlation))
     return Solution.of(objective, labels, bound=bound, certificate="proven", trace=known)
 
@@ -70,9 +81,11 @@ def solve_cut_by_moments(
     instance = TwoCSP(n, 2)
     equal = np.where(w[:, None, None] < 0.0, np.eye(2), 1.0 - np.eye(2))
     instance.add_constraints(np.stack([u, v], axis=1)[w != 0.0], (np.abs(w)[:, None, None] * equal)[w != 0.0])
-    solution = solve_by_moments(instance, degree, options, solver=solver, rng=rng)
-    labels = np.where(solution.labels != solution.labels[0], 1, 0)
     constant = objective.constant - 0.5 * float(w.sum()) + float(np.minimum(w, 0.0).sum())
+    solution = solve_by_moments(
+        instance, degree, options.calling_back(lambda value: value + constant), solver=solver, rng=rng
+    )
+    labels = np.where(solution.labels != solution.labels[0], 1, 0)
     bound = solution.upper_bound + constant + 1e-13 * float(np.abs(w).sum())
     trace = tuple(entry.shifted(constant) for entry in solution.trace)
     return Solution.of(objective, labels, bound=bound, certificate=solution.certificate, trace=trace)

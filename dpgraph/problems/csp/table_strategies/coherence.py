@@ -82,8 +82,7 @@ def _matrix(released: PrivateNormalizedAdjacency, projection: str) -> FloatArray
     if projection in ("spectral", "frobenius"):
         normalized = project_released(normalized, projection)
     root = np.sqrt(released.scale)
-    adjacency: FloatArray = normalized * np.outer(root, root)
-    return adjacency
+    return np.asarray(normalized * np.outer(root, root))
 
 
 def released_objective(extended: FloatArray, q: int) -> CSPObjective:

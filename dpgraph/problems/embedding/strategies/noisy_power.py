@@ -30,9 +30,9 @@ class Start(NamedTuple):
     residual: DegreeResidual
 
 
-def first_share() -> float:
+def first_share(epsilon: float) -> float:
     """Share of epsilon that is spent before the products of a single vector."""
-    return EMBEDDING.vector_total_share + RESIDUAL.share
+    return (EMBEDDING.vector_total_share + RESIDUAL.share) * min(1.0, RESIDUAL.enough / epsilon)
 
 
 def release_start(graph: Graph, epsilon: float, call: Call) -> Start:
@@ -40,14 +40,19 @@ def release_start(graph: Graph, epsilon: float, call: Call) -> Start:
 
     `call` takes the lines.
     """
-    total = call.at_epsilon(EMBEDDING.vector_total_share * epsilon)
+    total = call.at_epsilon(EMBEDDING.vector_total_share * min(epsilon, RESIDUAL.enough))
     mean = 2 * release_total_weight(graph, total).value / graph.n_vertices
     return Start(mean, release_degree_residual(graph, mean, call.at_epsilon(epsilon)))
 
 
 def release_vector(options: NoisyPower, graph: Graph, start: Start, call: Call) -> PrivateNormalizedAdjacency:
-    """Release the leading eigenvector for a pure part of a budget."""
-    tau = regularize(options.regularization, start.mean_degree, graph.max_weight)
+    """Release the leading eigenvector for a pure part of a budget.
+
+    What is released is an eigenvector of the normalized matrix, which is one of the adjacency matrix as far as tau is
+    large. At small epsilon noise is what hurts, and a smaller tau holds back the vertices of largest degree.
+    """
+    multiple = max(EMBEDDING.regularization, EMBEDDING.vector_regularization * min(call.epsilon / 2, 1.0))
+    tau = regularize(options.regularization, start.mean_degree, graph.max_weight, multiple)
     released = release_leading_vector(graph, start.residual, call, regularization=tau, denoise=options.denoise)
     return published(graph, call, "noisy-power", released.degrees, tau, released.basis, released.core)
 
@@ -64,7 +69,8 @@ def _check(options: NoisyPower, facts: Facts) -> None:
 
 def _run(options: NoisyPower, graph: Graph, call: Call) -> PrivateNormalizedAdjacency:
     if options.rank == 1:
-        return release_vector(options, graph, release_start(graph, call.epsilon, call), call.part(1 - first_share()))
+        start = release_start(graph, call.epsilon, call)
+        return release_vector(options, graph, start, call.part(1 - first_share(call.epsilon)))
     mean, left = release_mean_degree(graph, call)
     tau = regularize(options.regularization, mean, graph.max_weight)
     rank = check_rank(options.rank, graph.n_vertices, POWER_RANK)[-1]

@@ -10,7 +10,7 @@ class WishartDifference:
     """Noise that is the difference of two positive semidefinite matrices: pure, and exact for any number of columns.
 
     For ``adjacency="replace"`` both have one trace in common, otherwise they are independent
-    (:mod:`dpgraph.privacy.matrix_noise`; proof: docs/covariance.md, "The noise").
+    (:mod:`dpgraph.privacy.matrix_noise`; proof: docs/covariance-theory.md, "The noise").
     """
 
 

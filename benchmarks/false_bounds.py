@@ -1,0 +1,121 @@
+"""Random small instances over 30 orders of magnitude: is a bound ever below the optimum, or "optimal" ever wrong?
+
+Optima are found by brute force in whole numbers: weights are multiples of a power of two, and sums of them are exact.
+Prints every failure, and the counts; writes nothing. A minute for a thousand instances:
+
+    OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1 python benchmarks/false_bounds.py --instances 10000
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import time
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+
+from dpgraph import TwoCSP, max_2csp, max_bisection, max_cut
+
+QUICK = {"sweeps": 20, "rounds": 5, "starts": 2}
+DECADES = 30
+
+
+def weights(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+    """Numbers of one of several laws, times a power of ten; all within 30 orders of magnitude."""
+    law = rng.integers(5)
+    if law == 0:  # whole numbers
+        numbers = rng.integers(1, 10, shape).astype(float)
+    elif law == 1:
+        numbers = rng.random(shape)
+    elif law == 2:  # two decimals, and few of any size
+        numbers = np.round(rng.uniform(0.0, 2.0, shape), 2)
+        numbers = np.where(rng.random(shape) < 0.15, 10.0 ** rng.uniform(0, DECADES / 2, shape), numbers)
+    elif law == 3:
+        numbers = 10.0 ** rng.uniform(-DECADES / 2, DECADES / 2, shape)
+    else:  # nearly equal numbers that cancel
+        numbers = 1.0 + 2.0**-40 * rng.integers(0, 4, shape)
+    scale = 1.0 if law == 3 else 10.0 ** rng.integers(-DECADES // 2, DECADES // 2 * (law != 2) + 1)
+    return numbers * scale * (rng.random(shape) < rng.uniform(0.4, 1.0))
+
+
+def whole(numbers: np.ndarray) -> tuple[np.ndarray, Fraction]:
+    """The same numbers as whole ones of any size, and their unit."""
+    exact = [Fraction(x) for x in numbers.ravel().tolist()]
+    unit = Fraction(1, max(x.denominator for x in exact))
+    return np.array([int(x / unit) for x in exact], dtype=object).reshape(numbers.shape), unit
+
+
+def cut_case(rng: np.random.Generator) -> tuple[str, list[float], object, Fraction]:
+    """A signed graph: kind, bounds, result, optimum."""
+    n = int(rng.integers(3, 8))
+    upper = np.triu_indices(n, 1)
+    w = weights(rng, (len(upper[0]),)) * rng.choice([-1.0, 1.0], len(upper[0]), p=[0.4, 0.6])
+    W = np.zeros((n, n))
+    W[upper] = w
+    W += W.T
+    kind = str(rng.choice(["cut", "bisection", "degree 4"], p=[0.6, 0.35, 0.05]))
+    given = QUICK | {"rng": int(rng.integers(2**31)), "seeds": int(rng.integers(0, n + 1))}
+    if kind == "bisection":
+        result = max_bisection(W, imbalance=(k := int(rng.integers(n % 2, n + 1))), **given)
+    else:
+        result, k = max_cut(W, degree=4 if kind == "degree 4" else 2, **given), n
+    numbers, unit = whole(w)
+    signs = np.array([(1, *rest) for rest in itertools.product((1, -1), repeat=n - 1)])
+    signs = signs[np.abs(signs.sum(axis=1)) <= k]
+    across = signs[:, upper[0]] != signs[:, upper[1]]
+    optimum = max((sum(numbers[row], 0) for row in across), default=0) * unit
+    return kind, [result.upper_bound, *(entry.upper_bound for entry in result.trace)], result, optimum
+
+
+def csp_case(rng: np.random.Generator) -> tuple[str, list[float], object, Fraction]:
+    """A 2-CSP of two or three labels: kind, bounds, result, optimum."""
+    n, q = int(rng.integers(3, 6)), int(rng.integers(2, 4))
+    pairs = np.array(list(itertools.combinations(range(n), 2)))
+    tables = weights(rng, (len(pairs), q, q))
+    instance = TwoCSP(n, q)
+    instance.add_constraints(pairs, tables)
+    seeds = int(rng.integers(0, 3))
+    result = max_2csp(instance, seeds=seeds, tol=1e-3, rng=int(rng.integers(2**31)), **QUICK)
+    numbers, unit = whole(tables)
+    labels = np.array(list(itertools.product(range(q), repeat=n)))
+    earned = [sum(numbers[np.arange(len(pairs)), x[pairs[:, 0]], x[pairs[:, 1]]]) for x in labels]
+    return (
+        f"csp q={q}",
+        [result.upper_bound, *(entry.upper_bound for entry in result.trace)],
+        result,
+        max(earned) * unit,
+    )
+
+
+def judge(seed: int) -> tuple[str, list[str]]:
+    """Kind of the instance of a seed, and what is wrong with what was said about it."""
+    rng = np.random.default_rng(seed)
+    kind, bounds, result, optimum = (csp_case if rng.random() < 0.2 else cut_case)(rng)
+    wrong = [f"bound {bound!r} < {float(optimum)!r}" for bound in bounds if Fraction(bound) < optimum]
+    if result.status == "optimal" and optimum - Fraction(result.value) > Fraction(1e-12) * abs(optimum):
+        wrong.append(f"{result.value!r} is called optimal, {float(optimum)!r} is")
+    return kind, wrong
+
+
+def main() -> None:
+    """Judge instances and print the counts."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--instances", type=int, default=1000)
+    parser.add_argument("--first", type=int, default=0, help="seed of the first instance")
+    asked = parser.parse_args()
+    kinds: Counter[str] = Counter()
+    failures, began = 0, time.perf_counter()
+    for seed in range(asked.first, asked.first + asked.instances):
+        kind, wrong = judge(seed)
+        kinds[kind] += 1
+        failures += bool(wrong)
+        for line in wrong:
+            print(f"seed {seed}, {kind}: {line}", flush=True)
+    counts = ", ".join(f"{kind}: {count}" for kind, count in sorted(kinds.items()))
+    print(f"{failures} failures in {asked.instances} instances ({counts}), {time.perf_counter() - began:.0f} s")
+
+
+if __name__ == "__main__":
+    main()

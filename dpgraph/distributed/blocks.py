@@ -1,0 +1,230 @@
+"""What a worker does: it cuts edges into arcs, builds blocks of rows, and multiplies or hands out rows.
+
+Every function here is a function of its arguments: a task that is run again, after a worker was lost, returns the same
+numbers. No noise is drawn here, and nothing here raises for what the data say, because Dask logs the arguments of a
+task that fails.
+"""
+
+import mmap
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from dpgraph.extras import require
+from dpgraph.graph import WeightGrid
+from dpgraph.typing import BoolArray, FloatArray, IntArray
+
+#: Entries of a block that are multiplied at a time.
+_CHUNK = 2**22
+
+
+class Rows(NamedTuple):
+    """Rows of a matrix: the number of entries of each, their columns in increasing order, and their weights."""
+
+    lengths: IntArray
+    columns: IntArray
+    weights: FloatArray | float  # one number where all entries weigh the same
+
+    def counted(self, weighted: bool) -> "Rows":
+        """The same, or with every entry counting 1."""
+        return self if weighted else self._replace(weights=1.0)
+
+    @classmethod
+    def joined(cls, parts: "Sequence[Rows]") -> "Rows":
+        """Rows one after another."""
+        weights = [np.broadcast_to(part.weights, part.columns.shape) for part in parts]
+        lengths, columns = ([getattr(part, name) for part in parts] for name in ("lengths", "columns"))
+        return cls(np.concatenate(lengths), np.concatenate(columns), np.concatenate(weights))
+
+    def matrix(self, n: int) -> sparse.csr_array:
+        """As a sparse matrix of n columns."""
+        index = np.int32 if max(n, self.columns.size) < np.iinfo(np.int32).max else np.int64
+        indptr = np.concatenate([[0], np.cumsum(self.lengths)]).astype(index)
+        weights = np.broadcast_to(self.weights, self.columns.shape)
+        data = np.ascontiguousarray(weights, dtype=np.float64)
+        return sparse.csr_array((data, self.columns.astype(index, copy=False), indptr), shape=(self.lengths.size, n))
+
+
+@dataclass(frozen=True)
+class Edges:
+    """How the rows of a table become arcs of a matrix: public facts."""
+
+    n: int
+    source: str
+    target: str
+    weight: str | None
+    directed: bool  # a pair gets the heavier of its two (summed) arcs
+    blocks: int  # row r is row r // blocks of block r % blocks
+
+    def read(self, table: Any, labels: Any) -> tuple[IntArray, IntArray, FloatArray, BoolArray]:
+        """Rows and columns of all edges of a table, their weights, and which of them are well formed."""
+        row, col = (self._positions(table[name], labels) for name in (self.source, self.target))
+        weights = np.broadcast_to(1.0, len(table)) if self.weight is None else _numbers(table[self.weight])
+        return row, col, weights, (row >= 0) & (col >= 0) & np.isfinite(weights) & (weights >= 0)
+
+    def _positions(self, column: Any, labels: Any) -> IntArray:
+        """Positions of vertices, -1 for what is none; `labels` is None if they are numbers, else an index of pandas."""
+        if labels is not None:
+            known = _numbers(column) if labels.dtype.kind in "iuf" else column  # files hold texts
+            return np.asarray(labels.get_indexer(known), dtype=np.int64)
+        if column.dtype.kind in "iu" and not column.hasnans:
+            numbers = column.to_numpy()
+            return np.where((numbers >= 0) & (numbers < self.n), numbers, -1).astype(np.int64)
+        numbers = _numbers(column)
+        known = (numbers >= 0) & (numbers < self.n) & (numbers == np.floor(numbers))
+        return np.where(known, numbers, -1.0).astype(np.int64)
+
+    def faults(self, table: Any, labels: Any) -> tuple[int, int, int]:
+        """How many rows a table has, how many of them are malformed, and the first of these."""
+        valid = self.read(table, labels)[3]
+        return valid.size, int(np.count_nonzero(~valid)), int(np.argmin(valid)) if valid.size else 0
+
+    def arcs(self, table: Any, labels: Any) -> Any:
+        """Both arcs of each edge: their block, and a number that stands for row, column and direction."""
+        row, col, weights, valid = self.read(table, labels)
+        valid &= row != col
+        row, col, weights = row[valid], col[valid], weights[valid]
+        rows, cols = np.concatenate([row, col]), np.concatenate([col, row])
+        backwards = np.repeat([0, int(self.directed)], row.size)
+        columns = {"block": rows % self.blocks, "arc": (rows // self.blocks * self.n + cols) * 2 + backwards}
+        if self.weight is not None:
+            columns["weight"] = np.concatenate([weights, weights])
+        return type(table)(columns)
+
+
+def _numbers(column: Any) -> FloatArray:
+    """Numbers of a column, NaN for what is none."""
+    return np.asarray(require("pandas").to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan))
+
+
+class Block:
+    """Every k-th row of a symmetric matrix, in a file without a name: it is gone when its worker is.
+
+    Pages that were read are given back, so that a worker holds a few numbers a row and not the entries. A copy on
+    another worker has a file of its own.
+    """
+
+    def __init__(self, rows: Rows) -> None:
+        self._starts = np.concatenate([[0], np.cumsum(rows.lengths)])
+        self._columns = _Stored(rows.columns)
+        self._weights = rows.weights if isinstance(rows.weights, float) else _Stored(rows.weights)
+
+    @classmethod
+    def build(cls, arcs: Any, edges: Edges, number: int, grid: WeightGrid) -> "Block":
+        """Sum parallel edges, take the heavier of two directions, cap the weights, and round them to their grid."""
+        numbers = arcs["arc"].to_numpy()
+        if edges.weight is None:
+            numbers, counts = np.unique(numbers, return_counts=True)
+            sums = counts.astype(np.float64)
+        else:
+            order = np.lexsort((arcs["weight"], numbers))  # so that both ends of an edge add up in one order
+            numbers, sums = _grouped(numbers[order], arcs["weight"].to_numpy()[order], np.add)
+        pairs, heavier = _grouped(numbers // 2, sums, np.maximum)
+        rounded = grid.round(heavier)
+        pairs, rounded = pairs[rounded > 0], rounded[rounded > 0]
+        lengths = np.bincount(pairs // edges.n, minlength=len(range(number, edges.n, edges.blocks)))
+        same = rounded.size == 0 or bool(np.all(rounded == rounded[0]))
+        columns: Any = (pairs % edges.n).astype(np.int32 if edges.n < 2**31 else np.int64)
+        return cls(Rows(lengths, columns, (float(rounded[0]) if rounded.size else 1.0) if same else rounded))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        weights = self._weights if isinstance(self._weights, float) else np.array(self._weights.array)
+        return Block, (Rows(self.lengths, np.array(self._columns.array), weights),)
+
+    @property
+    def lengths(self) -> IntArray:
+        """Number of entries of each row."""
+        return np.diff(self._starts)
+
+    def __sizeof__(self) -> int:
+        return int(self._starts.nbytes)
+
+    def rows(self, rows: IntArray | slice) -> Rows:
+        """Some of its rows."""
+        starts, lengths = self._starts[:-1][rows], self.lengths[rows]
+        if isinstance(rows, slice):
+            place: Any = slice(starts[0], starts[-1] + lengths[-1]) if starts.size else slice(0)
+        else:
+            place = np.repeat(starts - (np.cumsum(lengths) - lengths), lengths) + np.arange(lengths.sum())
+        weights = self._weights if isinstance(self._weights, float) else self._weights.read(place)
+        return Rows(lengths, self._columns.read(place), weights)
+
+    def pieces(self) -> Iterator[Rows]:
+        """All rows, a few of them at a time."""
+        first, n = 0, self._starts.size - 1
+        while first < n:
+            last = max(int(np.searchsorted(self._starts, self._starts[first] + _CHUNK, side="right")) - 1, first + 1)
+            yield self.rows(slice(first, last))
+            first = last
+
+
+class _Stored:
+    """An array in a file without a name."""
+
+    def __init__(self, array: Any) -> None:
+        with tempfile.TemporaryFile(dir=_folder()) as file:
+            array.tofile(file)
+            file.write(b"\0")  # no file of no bytes can be mapped
+            file.flush()
+            self._pages = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        self.array = np.frombuffer(self._pages, dtype=array.dtype, count=array.size)
+
+    def read(self, place: Any) -> Any:
+        """A copy of some entries."""
+        found = np.array(self.array[place])
+        self._pages.madvise(mmap.MADV_DONTNEED)
+        return found
+
+
+def _folder() -> str | None:
+    """The folder of this worker for files, where Dask spills too."""
+    try:
+        return str(require("distributed").get_worker().local_directory)
+    except ValueError:  # no worker
+        return None
+
+
+def _grouped(numbers: IntArray, weights: FloatArray, combine: np.ufunc) -> tuple[IntArray, FloatArray]:
+    """Different numbers of a sorted list, and the weights of each, combined."""
+    first = np.flatnonzero(np.diff(numbers, prepend=-1))
+    return numbers[first], combine.reduceat(weights, first) if first.size else weights
+
+
+# --- what is asked of a block, with its weights or with every entry counting 1 ---------------------------------------
+
+
+def same(array: Any) -> Any:
+    """What the client sent."""
+    return array
+
+
+def degrees(block: Block, weighted: bool) -> FloatArray:
+    """Sum of the weights in each row."""
+    n = 1 + max((int(rows.columns.max(initial=0)) for rows in block.pieces()), default=0)
+    return products(block, weighted, np.ones(n))
+
+
+def edge_counts(block: Block, _weighted: bool) -> IntArray:
+    """Number of entries of each row."""
+    return block.lengths
+
+
+def products(block: Block, weighted: bool, X: FloatArray) -> FloatArray:
+    """Rows of the product with an array of shape (n,) or (n, k)."""
+    found = [rows.counted(weighted).matrix(len(X)) @ X for rows in block.pieces()]
+    return np.concatenate(found) if found else np.zeros((0, *X.shape[1:]))
+
+
+def some_rows(block: Block, weighted: bool, rows: IntArray, members: BoolArray | None = None) -> Rows:
+    """Some rows, or what they hold in the columns of some vertices."""
+    found = block.rows(rows).counted(weighted)
+    if members is None:
+        return found
+    inside = members[found.columns]
+    number = np.repeat(np.arange(rows.size), found.lengths)
+    weights = found.weights if isinstance(found.weights, float) else found.weights[inside]
+    return Rows(np.bincount(number[inside], minlength=rows.size), found.columns[inside], weights)

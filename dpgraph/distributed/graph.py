@@ -1,0 +1,147 @@
+"""A private graph whose matrix lies in blocks on the workers of a Dask cluster.
+
+Releases ask it what they ask of any graph, and get the same numbers: exact ones, which stay private. Noise is drawn
+by the caller, once, from what the workers have computed.
+"""
+
+import warnings
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from dpgraph.distributed import blocks as on_worker
+from dpgraph.distributed.blocks import Rows
+from dpgraph.graph import Graph
+from dpgraph.memory import memory_limit
+from dpgraph.typing import FloatArray, IntArray
+
+#: The client reads rows before it needs them: an entry for each so many bytes that a call may fill. Reading one, with
+#: the copies that this takes, fills some fifty.
+_MEMORY_OF_AN_ENTRY = 2**10
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """Blocks on the workers, as futures: row r is row r // k of block r % k, k blocks in all."""
+
+    client: Any
+    futures: Sequence[Any]
+    n: int
+    weighted: bool = True  # otherwise every entry counts 1
+
+    def of_all(self, function: Callable[..., Any], shared: FloatArray | None = None) -> Any:
+        """One number, or row, for each row of the matrix; with an array that all workers need, if any."""
+        arguments = (self.weighted,) if shared is None else (self.weighted, self._sent(shared))
+        found = self._ask(function, dict.fromkeys(range(len(self.futures)), arguments), at_home=shared is not None)
+        joined = np.empty((self.n, *found[0].shape[1:]), dtype=found[0].dtype)
+        for k, part in enumerate(found):
+            joined[k :: len(self.futures)] = part
+        return joined
+
+    def matrix(self, rows: IntArray, *, inside: bool = False) -> sparse.csr_array:
+        """Some rows, or of them what lies in the columns of the same number."""
+        blocks = rows % len(self.futures)
+        places = np.lexsort((rows, blocks))
+        numbers, first = np.unique(blocks[places], return_index=True)
+        parts = np.split(rows[places] // len(self.futures), first[1:])
+        shared = []
+        if inside:
+            members = np.zeros(self.n, dtype=bool)
+            members[rows] = True
+            shared = [self._sent(members)]
+        asked = {int(k): (self.weighted, part, *shared) for k, part in zip(numbers, parts, strict=True)}
+        found = self._ask(on_worker.some_rows, asked, at_home=inside)
+        return Rows.joined(found).matrix(self.n)[np.argsort(places)]
+
+    def _sent(self, array: Any) -> Any:
+        """An array as the result of a task, which is run again if it is lost."""
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
+            return self.client.submit(on_worker.same, array, pure=False)
+
+    def _ask(self, function: Callable[..., Any], asked: dict[int, tuple[Any, ...]], *, at_home: bool) -> list[Any]:
+        """Results of one task a block, where the block lies; they are taken back if waiting for them is given up."""
+        places = self.client.who_has([self.futures[k] for k in asked]) if at_home else {}
+        tasks = []
+        try:
+            for k, arguments in asked.items():
+                future = self.futures[k]
+                home = (
+                    {"workers": list(places[future.key]), "allow_other_workers": True} if places.get(future.key) else {}
+                )
+                tasks.append(self.client.submit(function, future, *arguments, pure=False, **home))
+            return list(self.client.gather(tasks))
+        except BaseException:
+            self.client.cancel(tasks)
+            raise
+
+
+class _Ahead:
+    """Rows that are read before they are asked for: a sweep asks for a few at a time, and every question takes time."""
+
+    def __init__(self, blocks: Blocks, rows: IntArray) -> None:
+        self._blocks, self._rows = blocks, rows
+        self._place = np.full(blocks.n, -1)
+        self._place[rows] = np.arange(rows.size)
+        self._entries = np.cumsum(blocks.of_all(on_worker.edge_counts)[rows])
+        self._first, self._read = 0, sparse.csr_array((0, blocks.n))
+
+    def of(self, rows: IntArray) -> sparse.csr_array | None:
+        """The matrix of some rows, None if they are not all expected."""
+        places = self._place[rows]
+        if rows.size == 0 or places.min() < 0:
+            return None
+        first, last = int(places.min()), int(places.max())
+        if not self._first <= first <= last < self._first + self._read.shape[0]:
+            end = int(np.searchsorted(self._entries, self._entries[first] + memory_limit() / _MEMORY_OF_AN_ENTRY))
+            self._first, self._read = first, self._blocks.matrix(self._rows[first : max(end, last + 1)])
+        return self._read[places - self._first]
+
+
+class DistributedGraph(Graph):
+    """A graph in blocks of rows. Its matrix comes to the client where a release needs it whole."""
+
+    blocks: Blocks
+    _ahead: _Ahead | None = None
+
+    def __init__(self, blocks: Blocks, nodes: tuple[Hashable, ...], max_weight: float = 1.0, unit: float = 1.0) -> None:
+        for name, value in {"blocks": blocks, "nodes": nodes, "max_weight": max_weight, "weight_unit": unit}.items():
+            object.__setattr__(self, name, value)
+
+    @cached_property
+    def adjacency(self) -> sparse.csr_array:
+        """The matrix, read by the client."""
+        return self.blocks.matrix(np.arange(self.n_vertices))
+
+    def unweighted(self) -> Graph:
+        """The same graph with every edge counting 1; nothing is copied."""
+        return DistributedGraph(replace(self.blocks, weighted=False), self.nodes)
+
+    def degrees(self) -> FloatArray:
+        """Sums of rows, by the workers."""
+        return np.asarray(self.blocks.of_all(on_worker.degrees), dtype=np.float64)
+
+    def edge_counts(self) -> IntArray:
+        """Entries of rows, by the workers."""
+        return np.asarray(self.blocks.of_all(on_worker.edge_counts), dtype=np.int64)
+
+    def multiply(self, block: FloatArray) -> FloatArray:
+        """The product, row by row on the workers, to which `block` is sent."""
+        return np.asarray(self.blocks.of_all(on_worker.products, block))
+
+    def expect(self, rows: IntArray) -> None:
+        """Read so many of these rows at a time as a few million entries take."""
+        object.__setattr__(self, "_ahead", _Ahead(self.blocks, rows))
+
+    def multiply_rows(self, rows: IntArray, block: FloatArray) -> FloatArray:
+        """Rows come to the client, which multiplies them: a sweep moves each entry once, and no iterate."""
+        found = self._ahead.of(rows) if self._ahead else None
+        return np.asarray((self.blocks.matrix(rows) if found is None else found) @ block)
+
+    def within(self, rows: IntArray) -> sparse.csr_array:
+        """The matrix of the edges between some vertices, which the workers pick out."""
+        return self.blocks.matrix(rows, inside=True)[:, rows]

@@ -1,0 +1,136 @@
+"""Tables of edges that are larger than memory: Dask dataframes, and folders of Parquet or CSV files."""
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dpgraph.distributed.blocks import Block, Edges
+from dpgraph.distributed.graph import Blocks, DistributedGraph
+from dpgraph.exceptions import DPGraphError, InvalidGraphError, InvalidParameterError
+from dpgraph.extras import require
+from dpgraph.graph import WeightGrid
+
+#: Endings of files that are read.
+_ENDINGS = (".parquet", ".csv")
+
+
+def edge_table(frame: Any, nodes: tuple[Hashable, ...], *, numbered: bool, source: str, target: str) -> "EdgeTable":
+    """A table of edges with these public vertices; `numbered` says that they are 0, ..., n - 1."""
+    require("distributed")
+    table = EdgeTable(_files(Path(frame)) if isinstance(frame, (str, Path)) else frame, nodes, numbered, source, target)
+    table.check_columns(None)
+    return table
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class EdgeTable:
+    """A table of edges and its public vertices (:func:`dpgraph.edge_frame`); private functions take it as a graph.
+
+    `frame` is a Dask dataframe, or a list of files.
+    """
+
+    frame: Any
+    nodes: tuple[Hashable, ...]
+    numbered: bool
+    source: str
+    target: str
+
+    def __repr__(self) -> str:
+        return f"EdgeTable({len(self.nodes)} vertices)"
+
+    def check_columns(self, weight: str | None) -> None:
+        """Refuse a table that lacks a column; which columns there are is public."""
+        wanted = [self.source, self.target, *([] if weight is None else [weight])]
+        for columns in map(_columns, self.frame) if isinstance(self.frame, list) else [list(self.frame.columns)]:
+            for column in wanted:
+                if columns.count(column) != 1 or wanted.count(column) != 1:
+                    raise InvalidParameterError(
+                        f"the table needs one column {column!r} beside {wanted}; it has {columns.count(column)}. Name "
+                        "the ends of an edge with source= and target=, and its weight with weight="
+                    )
+
+    def read(self, weight: str | None, grid: WeightGrid, max_weight: float, *, directed: bool) -> DistributedGraph:
+        """Read the edges into blocks on the workers of the client of now."""
+        client, n = _client(), len(self.nodes)
+        columns = [self.source, self.target, *([] if weight is None else [weight])]
+        parts = self._parts(columns)
+        table = require("dask.dataframe").concat([part for _, part in parts]) if len(parts) > 1 else parts[0][1]
+        count = max(2, table.npartitions, 2 * sum(client.nthreads().values()))
+        edges = Edges(n, self.source, self.target, weight, directed, min(count, n))
+        labels = None if self.numbered else self._labels()
+        self._refuse_faults(client, edges, labels, parts)
+        meta = {"block": "int64", "arc": "int64"} | ({} if weight is None else {"weight": "float64"})
+        arcs = table.map_partitions(edges.arcs, labels, meta=meta, enforce_metadata=False)
+        shuffled = arcs.set_index("block", divisions=list(range(edges.blocks + 1)))
+        built = [
+            require("dask").delayed(Block.build, pure=False)(part, edges, number, grid)
+            for number, part in enumerate(shuffled.to_delayed())
+        ]
+        futures = client.compute(built)
+        _wait(client, futures)
+        return DistributedGraph(Blocks(client, futures, n), self.nodes, max_weight, grid.unit)
+
+    def _labels(self) -> Any:
+        """The vertices as an index of pandas on the workers."""
+        return require("dask").delayed(require("pandas").Index(self.nodes), pure=False)
+
+    def _parts(self, columns: list[str]) -> list[tuple[str, Any]]:
+        """Dask dataframes, each with what an error calls it."""
+        if not isinstance(self.frame, list):
+            return [("the table", self.frame[columns])]
+        dd = require("dask.dataframe")
+        readers = {
+            ".parquet": lambda file: dd.read_parquet(file, columns=columns, split_row_groups=True),
+            ".csv": lambda file: dd.read_csv(file, usecols=columns, dtype=str),
+        }
+        return [(file.name, readers[file.suffix](file)) for file in self.frame]
+
+    def _refuse_faults(self, client: Any, edges: Edges, labels: Any, parts: list[tuple[str, Any]]) -> None:
+        """Refuse a table with a malformed row: the rule is that of one machine."""
+        delayed = require("dask").delayed
+        names = [name for name, part in parts for _ in range(part.npartitions)]
+        tasks = [delayed(edges.faults, pure=False)(piece, labels) for _, part in parts for piece in part.to_delayed()]
+        found = _wait(client, client.compute(tasks), gather=True)
+        total = sum(faults for _, faults, _ in found)
+        if total:
+            first = next(k for k, (_, faults, _) in enumerate(found) if faults)
+            before = sum(found[k][0] for k in range(first) if names[k] == names[first])
+            raise InvalidGraphError(
+                f"expected two declared vertices and a finite nonnegative weight in every row; {total} rows lack that, "
+                f"the first of them row {before + found[first][2] + 1} of {names[first]}"
+            )
+
+
+def _files(path: Path) -> list[Path]:
+    """The files of a folder, in the order of their names."""
+    found = sorted(path.iterdir()) if path.is_dir() else [path]
+    files = [file for file in found if file.suffix in _ENDINGS and file.is_file()]
+    if not files:
+        raise InvalidParameterError(f"{path} is no file that ends with {' or '.join(_ENDINGS)}, nor a folder with one")
+    return files
+
+
+def _columns(file: Path) -> list[str]:
+    if file.suffix == ".parquet":
+        return list(require("pyarrow.parquet").read_schema(file).names)
+    return list(require("pandas").read_csv(file, nrows=0).columns)
+
+
+def _client() -> Any:
+    try:
+        return require("distributed").default_client()
+    except ValueError:
+        raise DPGraphError(
+            "a table on Dask needs a cluster: start a dask.distributed.Client first; Client() starts workers on this "
+            "machine"
+        ) from None
+
+
+def _wait(client: Any, futures: list[Any], *, gather: bool = False) -> Any:
+    """Wait for tasks, or gather their results; they are taken back if waiting is given up."""
+    try:
+        return client.gather(futures) if gather else require("distributed").wait(futures)
+    except BaseException:
+        client.cancel(futures)
+        raise

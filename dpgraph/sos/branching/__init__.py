@@ -1,0 +1,1 @@
+"""Cutting planes, and branch and bound: proofs that a cut of exact data is the largest."""

@@ -1,0 +1,203 @@
+"""The degree-2 relaxation with triangle and longer hypermetric inequalities, for up to some hundreds of vertices.
+
+For signs s of an odd number k of vertices, s'x is odd, so that ``(s'x)^2 >= 1`` for every cut x: the sum of
+s_p s_q X_pq over the pairs is at least -(k - 1)/2. For k = 3 these are the triangle inequalities. For multipliers
+t >= 0 every cut is worth at most its value in the objective with ``M - sum_k t_k (s_k s_k' off the diagonal)``, and
+the constant grown by t'(k - 1)/2. So the certificate of any such objective is a bound, whatever t is; it contains the
+rounding errors of the new matrix.
+
+The multipliers come from an augmented Lagrangian: y, t minimise ``1'y + t'(k - 1)/2 + |[C + a X]_+|^2/(2a)`` with
+``C = W - Diag(y) + sum_k t_k ...`` by L-BFGS, then ``X = [C + a X]_+/a`` (Malick, Povh, Rendl, Wiegele 2009; Krislock,
+Malick, Roupin 2014). After each round violated inequalities are added, and those without a multiplier left out.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import time
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.optimize import minimize
+
+from dpgraph.sos.branching.hypermetric import add_pairs, extended, pair_sums, violated_triangles
+from dpgraph.sos.cut.base import on_binary_grid, rounding_slack
+from dpgraph.sos.cut.certificate import dual_bound
+from dpgraph.sos.cut.objective import DenseObjective
+from dpgraph.threads import on_thread
+from dpgraph.typing import FloatArray, IntArray
+
+_LONGEST = 7  # signed vertices of an inequality
+_WEIGHT = 0.3  # of the quadratic term, in units of the mean size of an entry
+_STEPS, _MEMORY = 10, 10  # of L-BFGS in a round
+_MOST_FOUND, _SHARE = 200_000, 3  # violated triangles that are compared, and taken for each vertex
+_VIOLATED, _IDLE = 1e-3, 1e-7  # least violation, and largest multiplier that counts as none
+_WINDOW, _OUTLOOK = 3, 12  # rounds
+_ATTEMPTS = 8
+
+
+@dataclass(frozen=True, eq=False)
+class MetricBound:
+    """A bound on all cuts of an objective, and where the next one starts."""
+
+    objective: DenseObjective
+    bound: float
+    moments: FloatArray  #: X (n, n)
+    diagonal: FloatArray  #: y (n,)
+    members: IntArray  #: inequalities (m, 7): signed vertices from 1 on, then zeros
+    multipliers: FloatArray  #: t (m,)
+    group: IntArray  #: vertex of the objective for each vertex of the root, whose sign is that of the vertex times
+    signs: FloatArray
+
+    def lift(self, cut: FloatArray) -> FloatArray:
+        """The cut of the root."""
+        return np.asarray(self.signs * cut[self.group])
+
+
+def start(objective: DenseObjective) -> MetricBound:
+    """Nothing known but the sum of the positive weights."""
+    n, dominant = objective.n_vertices, 0.25 * objective.absolute_row_sums()
+    none = np.zeros((0, _LONGEST), dtype=np.int64)
+    return MetricBound(objective, math.inf, np.eye(n), dominant, none, np.zeros(0), np.arange(n), np.ones(n))
+
+
+def merged(parent: MetricBound, i: int, j: int, sign: float) -> MetricBound:
+    """The part in which x_j = sign x_i, not bounded yet; it starts from what its parent ends with."""
+    n = parent.objective.n_vertices
+    group = np.arange(n) - (np.arange(n) > j)
+    group[j] = group[i]
+    signs = np.where(np.arange(n) == j, sign, 1.0)
+    kept = np.delete(np.arange(n), j)
+    diagonal = np.asarray(np.bincount(group, weights=parent.diagonal), dtype=np.float64)
+    place = np.abs(parent.members) - 1
+    one = ~(np.any(place == i, axis=1) & np.any(place == j, axis=1))
+    place, negative = place[one], parent.members[one] < 0
+    flipped = negative ^ (signs[place] < 0.0)
+    members = np.where(place < 0, 0, (group[place] + 1) * np.where(flipped, -1, 1))
+    objective = parent.objective.contract(group, signs)
+    moments = parent.moments[np.ix_(kept, kept)]
+    return MetricBound(
+        objective, parent.bound, moments, diagonal, members, parent.multipliers[one],
+        group[parent.group], parent.signs * signs[parent.group],
+    )  # fmt: skip
+
+
+def enumerated(now: MetricBound) -> tuple[float, FloatArray]:
+    """The largest value of a cut of few vertices, and that cut."""
+    objective = now.objective
+    rest = itertools.product((1.0, -1.0), repeat=objective.n_vertices - 1)
+    cuts = np.array([(1.0, *signs) for signs in rest]).T
+    values = objective.values(cuts)
+    best = int(np.argmax(values))
+    exact = objective.exact_sums and on_binary_grid(np.array([objective.constant]))
+    magnitude = float(np.abs(objective.matrix).sum()) + abs(objective.constant)
+    margin = 0.0 if exact else rounding_slack(2 * objective.n_vertices + 2, magnitude)
+    return float(values[best]) + margin + objective.slack, cuts[:, best]
+
+
+def tightened(now: MetricBound, beat: float, *, rounds: int, deadline: float = math.inf) -> MetricBound:
+    """Rounds of minimisation and separation, until the bound is at most `beat`, or is not on its way there."""
+    objective, n = now.objective, now.objective.n_vertices
+    scale = float(np.linalg.norm(objective.matrix)) / (4.0 * n) or 1.0
+    W = objective.matrix / (-4.0 * scale)
+    X, y, members, t = now.moments, now.diagonal / scale, now.members, now.multipliers / scale
+    bound, estimates = now.bound, list[float]()
+    for _ in range(rounds):
+        X, y, t = _minimised(W, X, y, members, t)
+        top = float(np.linalg.eigvalsh(_dual_matrix(W, y, members, t))[-1])
+        estimates.append(objective.constant + scale * (float(np.sum(y)) + n * top + float(t @ _limits(members))))
+        if estimates[-1] < min(estimates[:-1], default=bound) or estimates[-1] <= beat:
+            bound = min(bound, certified_bound(objective, members, scale * t, scale * (y + top)))
+        if bound <= beat or time.monotonic() >= deadline or _hopeless(estimates, beat):
+            break
+        keep = t > _IDLE
+        more = _violated(X, members[keep])
+        members, t = np.vstack([members[keep], more]), np.append(t[keep], np.zeros(len(more)))
+    return replace(now, bound=bound, moments=X, diagonal=scale * y, members=members, multipliers=scale * t)
+
+
+def certified_bound(objective: DenseObjective, members: IntArray, t: FloatArray, diagonal: FloatArray) -> float:
+    """The dual bound of any multipliers t >= 0, near a diagonal, or infinity where no point near it was feasible.
+
+    With k terms in a sum each of them is rounded k + 1 times at most, which reaches a value with a quarter of it.
+    """
+    matrix, sizes = objective.matrix.copy(), np.sum(members != 0, axis=1)
+    add_pairs(matrix, members, -4.0 * t)
+    terms = int(np.bincount(np.abs(members).ravel())[1:].max(initial=0)) + 1  # no pair is in more than its vertex
+    magnitude = math.fsum(np.abs(objective.matrix).ravel()) + 4.0 * math.fsum(t * sizes**2) + abs(objective.constant)
+    priced = DenseObjective(matrix, objective.constant + math.fsum(t * _limits(members)))
+    priced.slack = objective.slack + rounding_slack(terms + 2, magnitude)
+    step = 1e-12 * max(float(np.abs(diagonal).max()), 1e-300)
+    for _ in range(_ATTEMPTS):
+        if priced.is_semidefinite(diagonal + step):
+            return dual_bound(priced, diagonal + step)
+        step *= 10.0
+    return math.inf
+
+
+def _minimised(
+    W: FloatArray, X: FloatArray, y: FloatArray, members: IntArray, t: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """One round: the next X, y and t."""
+    n, limits = len(W), _limits(members)
+
+    def lagrangian(point: FloatArray) -> tuple[float, FloatArray]:
+        y, t = point[:n], point[n:]
+        positive = _positive_part(_dual_matrix(W, y, members, t) + _WEIGHT * X)
+        moments = positive / _WEIGHT
+        value = float(np.sum(y)) + float(limits @ t) + 0.5 * float(np.sum(positive * moments))
+        return value, np.concatenate([1.0 - np.diag(moments), limits + pair_sums(moments, members)])
+
+    bounds = np.vstack([np.tile([-np.inf, np.inf], (n, 1)), np.tile([0.0, np.inf], (t.size, 1))])
+    found = minimize(
+        lagrangian, np.append(y, t), jac=True, method="L-BFGS-B", bounds=bounds,
+        options={"maxiter": _STEPS, "maxfun": 2 * _STEPS, "maxcor": _MEMORY},
+    ).x  # fmt: skip
+    y, t = found[:n], np.maximum(found[n:], 0.0)
+    return _positive_part(_dual_matrix(W, y, members, t) + _WEIGHT * X) / _WEIGHT, y, t
+
+
+def _dual_matrix(W: FloatArray, y: FloatArray, members: IntArray, t: FloatArray) -> FloatArray:
+    C = W.copy()
+    C[np.diag_indices_from(C)] -= y
+    add_pairs(C, members, t)
+    return C
+
+
+def _positive_part(A: FloatArray) -> FloatArray:
+    values, vectors = np.linalg.eigh(A)
+    kept = values > 0.0
+    return np.asarray((vectors[:, kept] * values[kept]) @ vectors[:, kept].T)
+
+
+def _limits(members: IntArray) -> FloatArray:
+    return np.asarray(0.5 * (np.sum(members != 0, axis=1) - 1.0))
+
+
+def _hopeless(estimates: list[float], beat: float) -> bool:
+    """Whether some more rounds as good as the last will not be enough."""
+    if len(estimates) <= _WINDOW:
+        return False
+    gained = (estimates[-1 - _WINDOW] - min(estimates)) / _WINDOW
+    return min(estimates) - _OUTLOOK * gained > beat
+
+
+def _violated(X: FloatArray, known: IntArray) -> IntArray:
+    """The inequalities that X violates most, without those that are known: triangles, and longer ones from them."""
+    n, found = len(X), [known]
+    members, violation = on_thread(violated_triangles, X, _VIOLATED, _MOST_FOUND)
+    while members.size:
+        strongest = np.argsort(-violation, kind="stable")[: _SHARE * n]
+        members = members[strongest]
+        found.append(np.pad(members, ((0, 0), (0, _LONGEST - members.shape[1]))))
+        if members.shape[1] == _LONGEST or n < members.shape[1] + 2:
+            break
+        members, violation = on_thread(extended, X, members)
+        members, violation = members[violation > _VIOLATED], violation[violation > _VIOLATED]
+    rows = np.concatenate(found)
+    order = np.argsort(np.where(rows == 0, n + 1, np.abs(rows)), axis=1, kind="stable")
+    rows = np.take_along_axis(rows, order, axis=1)
+    rows *= np.sign(rows[:, :1])  # of both signs, which say the same, one
+    first = np.sort(np.unique(rows, axis=0, return_index=True)[1])
+    return np.asarray(rows[first[first >= len(known)]])

@@ -1,0 +1,224 @@
+"""Graphs on a Dask cluster of two workers: the releases of one machine, whatever happens to the workers."""
+
+import logging
+import os
+import pickle
+import signal
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpgraph
+
+pytest.importorskip("dask.dataframe", reason="needs the extra dpgraph[distributed]")
+
+import dask.dataframe as dd
+from distributed import Client, LocalCluster
+
+from dpgraph.distributed import graph as distributed_graph
+from dpgraph.distributed.blocks import Block, Edges
+from dpgraph.graph import WeightGrid
+from dpgraph.memory import memory_limit
+
+N = 400
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory):
+    logging.getLogger("distributed").setLevel(logging.ERROR)
+    folder = str(tmp_path_factory.mktemp("workers"))
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "local_directory": folder}
+    with LocalCluster(**options) as cluster, Client(cluster) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def edges():
+    """Two groups, with parallel edges, edges in both directions, loops, and weights up to 2."""
+    rng = np.random.default_rng(0)
+    side = np.arange(N) % 2
+    source, target = rng.integers(0, N, (2, 16_000))
+    kept = (side[source] == side[target]) | (rng.random(16_000) < 0.2)
+    frame = pd.DataFrame({"source": source[kept], "target": target[kept]})
+    return frame.assign(weight=rng.random(len(frame)) * 2)
+
+
+@pytest.fixture(scope="module")
+def tables(client, edges):
+    """The graph on one machine, and on the cluster."""
+    return dpgraph.edge_frame(edges, nodes=N), dpgraph.edge_frame(dd.from_pandas(edges, npartitions=3), nodes=N)
+
+
+def tasks(client):
+    """How many tasks the cluster knows, once it has forgotten those that nobody wants."""
+    for _ in range(100):
+        count = client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks))
+        if not count:
+            break
+        time.sleep(0.05)
+    return count
+
+
+RELEASES = {
+    "answers in a core": ("private_max_cut", {"epsilon": 20.0, "mechanism": "randomized-response"}, "labels"),
+    "coherence": ("private_normalized_adjacency", {"epsilon": 60.0, "delta": 1e-6, "mechanism": "coherence"}, "basis"),
+    "communities": ("private_communities", {"epsilon": 2.0}, "labels"),
+    "communities of weights": ("private_communities", {"epsilon": 2.0, "weight": "weight", "max_weight": 2}, "degrees"),
+    "cut, one look": ("private_max_cut", {"epsilon": 0.2, "mechanism": "bounded-iterates"}, "labels"),
+    "cut, sweeps": ("private_max_cut", {"epsilon": 2.0, "mechanism": "bounded-iterates"}, "labels"),
+    "degree distribution": ("private_degree_distribution", {"epsilon": 1.0}, "counts"),
+    "degrees": ("private_degrees", {"epsilon": 1.0}, "values"),
+    "degrees of capped weights": ("private_degrees", {"epsilon": 1.0, "weight": "weight", "max_weight": 0.7}, "values"),
+    "degrees of joined arcs": (
+        "private_degrees",
+        {"epsilon": 1.0, "weight": "weight", "max_weight": 2.0, "symmetrize": True},
+        "values",
+    ),
+    "noisy power": (
+        "private_normalized_adjacency",
+        {"epsilon": 4.0, "delta": 1e-6, "mechanism": "noisy-power", "rank": 2},
+        "basis",
+    ),
+    "synthetic graph": ("private_synthetic_graph", {"epsilon": 4.0}, "degrees"),
+    "vector": ("private_normalized_adjacency", {"epsilon": 2.0, "mechanism": "noisy-power", "rank": 1}, "basis"),
+}
+
+
+@pytest.mark.parametrize("name", sorted(RELEASES))
+def test_releases_are_those_of_one_machine_to_the_bit(tables, name):
+    function, options, field = RELEASES[name]
+    one, many = (getattr(dpgraph, function)(table, rng=1, **options) for table in tables)
+    assert np.array_equal(getattr(one, field), getattr(many, field))
+    assert one.privacy == many.privacy
+
+
+def test_a_lost_worker_changes_no_output_and_spends_nothing_twice(tables, client, monkeypatch):
+    one, many = tables
+    options = {"epsilon": 2.0, "mechanism": "bounded-iterates", "rng": 3}
+    asked, ask = [], distributed_graph.Blocks._ask
+    workers = client.run(os.getpid)
+
+    def kill_one(*args, **kwargs):
+        asked.append(1)
+        if len(asked) == 5:  # in the middle of the sweeps
+            os.kill(workers[min(workers)], signal.SIGKILL)
+        return ask(*args, **kwargs)
+
+    monkeypatch.setattr(distributed_graph.Blocks, "_ask", kill_one)
+    budget = dpgraph.PrivacyAccountant(epsilon=10.0)
+    found = dpgraph.private_max_cut(many, accountant=budget, **options)
+    assert len(asked) > 6
+    client.wait_for_workers(2)
+    assert set(client.run(os.getpid).values()) != set(workers.values())
+    assert np.array_equal(found.labels, dpgraph.private_max_cut(one, **options).labels)
+    assert budget.spent == (2.0, 0.0)
+
+
+def test_a_sweep_moves_each_row_once_and_little_beyond_what_fits(tables, monkeypatch):
+    one, many = tables
+    matrix, read, swept = distributed_graph.Blocks.matrix, [], []
+
+    def counted(blocks, rows, **options):
+        read.append(rows.size)
+        return matrix(blocks, rows, **options)
+
+    monkeypatch.setattr(distributed_graph, "_MEMORY_OF_AN_ENTRY", memory_limit() / 2000)
+    monkeypatch.setattr(distributed_graph.Blocks, "matrix", counted)
+    monkeypatch.setattr(
+        distributed_graph.DistributedGraph,
+        "expect",
+        lambda graph, rows, expect=distributed_graph.DistributedGraph.expect: (
+            swept.append(rows.size),
+            expect(graph, rows),
+        ),
+    )
+    options = {"epsilon": 2.0, "mechanism": "bounded-iterates", "rng": 4}
+    found = dpgraph.private_max_cut(many, **options)
+    assert np.array_equal(found.labels, dpgraph.private_max_cut(one, **options).labels)
+    assert len(read) > 2 * len(swept)
+    assert 0.9 * sum(swept) < sum(read) < 1.2 * sum(swept)
+
+
+def test_a_refused_budget_starts_no_task(tables, client, monkeypatch):
+    monkeypatch.setattr(client, "compute", lambda *_: pytest.fail("a task was started"))
+    monkeypatch.setattr(client, "submit", lambda *_, **__: pytest.fail("a task was started"))
+    with pytest.raises(dpgraph.BudgetExceededError):
+        dpgraph.private_degrees(tables[1], epsilon=2.0, accountant=dpgraph.PrivacyAccountant(epsilon=1.0))
+
+
+def test_an_interrupted_call_has_spent_its_budget_and_leaves_no_task(tables, client, monkeypatch):
+    gather, calls = client.gather, []
+
+    def interrupted(futures):
+        calls.append(1)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return gather(futures)
+
+    assert tasks(client) == 0
+    monkeypatch.setattr(client, "gather", interrupted)
+    budget = dpgraph.PrivacyAccountant(epsilon=10.0)
+    with pytest.raises(KeyboardInterrupt):
+        dpgraph.private_max_cut(tables[1], epsilon=2.0, accountant=budget)
+    assert budget.spent == (2.0, 0.0)
+    assert tasks(client) == 0
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_folder_of_files_is_a_graph_of_named_vertices(client, edges, tmp_path, kind):
+    names = [f"v{i}" for i in range(N)]
+    (tmp_path / "vertices.txt").write_text("\n".join(names))
+    named = edges.assign(source="v" + edges["source"].astype(str), target="v" + edges["target"].astype(str))
+    (tmp_path / "edges").mkdir()
+    for k in range(2):
+        part, file = named[k::2], tmp_path / "edges" / f"{k}.{kind}"
+        part.to_csv(file, index=False) if kind == "csv" else part.to_parquet(file, index=False)
+    many = dpgraph.edge_frame(tmp_path / "edges", nodes=tmp_path / "vertices.txt")
+    found = dpgraph.private_degrees(many, epsilon=1.0, rng=0)
+    one = dpgraph.private_degrees(dpgraph.edge_frame(named, nodes=names), epsilon=1.0, rng=0)
+    assert found.nodes == one.nodes
+    assert np.array_equal(found.values, one.values)
+
+
+FAULTS = {"a missing end": "7,", "a negative weight": "7,8,-1", "a word": "7,eight,1", "no vertex": f"7,{N},1"}
+
+
+@pytest.mark.parametrize("fault", sorted(FAULTS))
+def test_bad_rows_are_counted_and_their_place_is_named(client, tmp_path, fault):
+    rows = ["1,2,1"] * 50
+    (tmp_path / "a.csv").write_text("\n".join(["source,target,weight", *rows]))
+    rows[20] = rows[40] = FAULTS[fault]
+    (tmp_path / "b.csv").write_text("\n".join(["source,target,weight", *rows]))
+    budget = dpgraph.PrivacyAccountant(epsilon=3.0)
+    table = dpgraph.edge_frame(str(tmp_path), nodes=N)
+    with pytest.raises(dpgraph.InvalidGraphError, match=r"2 rows .* row 21 of b\.csv"):
+        dpgraph.private_degrees(table, epsilon=1.0, weight="weight", max_weight=1.0, accountant=budget)
+    assert budget.spent == (1.0, 0.0)  # it was debited before the rows were read
+
+
+def test_what_is_public_is_checked_before_the_debit(client, edges, tmp_path):
+    with pytest.raises(dpgraph.InvalidParameterError, match="nodes="):
+        dpgraph.edge_frame(dd.from_pandas(edges, npartitions=1), nodes="frame")
+    with pytest.raises(dpgraph.InvalidParameterError, match="no file"):
+        dpgraph.edge_frame(tmp_path, nodes=3)
+    with pytest.raises(dpgraph.InvalidParameterError, match="'from'"):
+        dpgraph.edge_frame(dd.from_pandas(edges, npartitions=1), nodes=N, source="from")
+    budget = dpgraph.PrivacyAccountant(epsilon=3.0)
+    table = dpgraph.edge_frame(dd.from_pandas(edges, npartitions=1), nodes=N)
+    with pytest.raises(dpgraph.InvalidParameterError, match="'cost'"):
+        dpgraph.private_degrees(table, epsilon=1.0, weight="cost", max_weight=1.0, accountant=budget)
+    assert budget.spent == (0.0, 0.0)
+
+
+def test_a_block_keeps_its_entries_in_a_file_without_a_name_and_moves_with_them(edges, tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    rules = Edges(N, "source", "target", "weight", directed=False, blocks=1)
+    block = Block.build(rules.arcs(edges, None), rules, 0, WeightGrid.of(1.0))
+    moved = pickle.loads(pickle.dumps(block))
+    rows = np.array([7, 3, 399])
+    one = dpgraph.inputs.graphs.open_graph(dpgraph.edge_frame(edges, nodes=N), weight="weight", max_weight=1.0).read()
+    assert abs(moved.rows(rows).matrix(N) - one.adjacency[rows]).max() == 0.0
+    assert block.__sizeof__() < 10 * N < 8 * one.adjacency.nnz
+    assert not list(tmp_path.iterdir())

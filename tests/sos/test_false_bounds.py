@@ -1,0 +1,28 @@
+"""No bound is below the optimum and nothing is wrongly called optimal, over 30 orders of magnitude."""
+
+import runpy
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).parents[2] / "benchmarks" / "false_bounds.py"
+
+
+@pytest.mark.parametrize("count", [30, pytest.param(2000, marks=pytest.mark.slow)])
+def test_no_bound_of_random_instances_is_false(count):
+    judge = runpy.run_path(str(SCRIPT))["judge"]
+    wrong = [(seed, line) for seed in range(count) for line in judge(seed)[1]]
+    assert wrong == []
+
+
+def test_a_bound_that_is_lowered_a_little_is_found(monkeypatch):
+    judge = runpy.run_path(str(SCRIPT))["judge"]
+    solve = judge.__globals__["max_cut"]
+
+    def lowered(*args, **given):
+        result = solve(*args, **given)
+        object.__setattr__(result, "upper_bound", result.value * (1.0 - 1e-15))
+        return result
+
+    monkeypatch.setitem(judge.__globals__, "max_cut", lowered)
+    assert any(judge(seed)[1] for seed in range(10))
