@@ -116,9 +116,9 @@ def solve_bisection_by_moments(
         cuts = best_columns(objective, np.hstack([cuts, annealed]), 1)
     labels = (cuts[:, 0] != cuts[0, 0]).astype(np.int64)
     free = solve_cut_by_moments(objective, degree, SolverOptions(seeds=0, rounds=1, local_search=False), rng=generator)
-    priced = found.upper_bound + allowance + rounding_slack(2, abs(found.upper_bound) + allowance)
-    bound = min(free.upper_bound, priced)
-    trace = tuple(entry.shifted(allowance) for entry in found.trace)
+    margin = rounding_slack(2, abs(found.upper_bound) + allowance)
+    bound = min(free.upper_bound, found.upper_bound + allowance + margin)
+    trace = tuple(entry.shifted(allowance, margin) for entry in found.trace)
     return Solution.of(objective, labels, bound=bound, certificate=found.certificate, trace=trace)
 
 
