@@ -30,10 +30,14 @@ def to_networkx(A: sparse.csr_array, nodes: Sequence[Hashable], weight: str | No
     G = nx.Graph()
     G.add_nodes_from(nodes)
     neighbours: dict[Hashable, dict[Hashable, dict[str, float]]] = G._adj  # noqa: SLF001 # add_edges_from takes longer
+    ends = zip([nodes[i] for i in tails.tolist()], [nodes[j] for j in heads.tolist()], strict=True)
     with _uncollected():
-        for i, j, w in zip(tails.tolist(), heads.tolist(), weights.tolist(), strict=True):
-            u, v = nodes[i], nodes[j]
-            neighbours[u][v] = neighbours[v][u] = {} if weight is None else {weight: w}
+        if weight is None:
+            for u, v in ends:
+                neighbours[u][v] = neighbours[v][u] = {}
+        else:
+            for (u, v), w in zip(ends, weights.tolist(), strict=True):
+                neighbours[u][v] = neighbours[v][u] = {weight: w}
     return G
 
 
