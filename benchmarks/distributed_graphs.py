@@ -85,7 +85,7 @@ def on_cluster(function: str, m: int, *, kill: bool = False) -> Callable[[], tup
         from dpgraph.distributed import graph as distributed_graph
 
         logging.getLogger("distributed").setLevel(logging.ERROR)
-        options = {"n_workers": 2, "threads_per_worker": 1, "memory_limit": LIMIT, "dashboard_address": None}
+        options = {"n_workers": 2, "threads_per_worker": 1, "memory_limit": LIMIT, "dashboard_address": ":0"}
         with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
             table = dpgraph.edge_frame(planted(m), nodes=int(m * VERTICES))
             watch = Watch(client)

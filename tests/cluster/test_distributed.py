@@ -29,7 +29,7 @@ N = 400
 def client(tmp_path_factory):
     logging.getLogger("distributed").setLevel(logging.ERROR)
     folder = str(tmp_path_factory.mktemp("workers"))
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "local_directory": folder}
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", "local_directory": folder}
     with LocalCluster(**options) as cluster, Client(cluster) as client:
         yield client
 

@@ -7,6 +7,8 @@ import pytest
 import dpgraph
 from dpgraph.datasets import planted_cut_sparse
 from dpgraph.problems.embedding.rule import RESIDUAL, UNEVENNESS, choose_mechanism, noise_ratio
+from dpgraph.problems.embedding.strategies.noisy_power import Start
+from dpgraph.releases.eigenspaces.vector import DegreeResidual
 
 
 @pytest.mark.parametrize(
@@ -29,6 +31,17 @@ from dpgraph.problems.embedding.rule import RESIDUAL, UNEVENNESS, choose_mechani
 def test_answers_are_chosen_for_small_graphs_and_large_budgets_and_degrees_decide_in_between(n, rank, epsilon, chosen):
     found = choose_mechanism(n, rank, epsilon, 1e-6, weighted=False)
     assert getattr(found, "question", found) == chosen
+
+
+@pytest.mark.parametrize(
+    ("mean_degree", "epsilon", "chosen"),
+    [(20.0, 4.0, "randomized-response"), (40.0, 4.0, "noisy-power"), (20.0, 2.5, "noisy-power")],
+    ids=["concentrated", "even", "small epsilon"],
+)
+def test_concentrated_degrees_and_noisy_products_mean_answers_at_large_epsilon(mean_degree, epsilon, chosen):
+    rule = choose_mechanism(20_000, 1, epsilon, 1e-6, weighted=False)
+    small = DegreeResidual(quotient=55.0, is_large=False)
+    assert getattr(rule, "then", lambda _: rule)(Start(mean_degree, small)) == chosen
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0, 20.0])

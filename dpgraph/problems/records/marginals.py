@@ -17,6 +17,8 @@ from dpgraph.problems.records.marginal_model import MarginalModel, Request
 from dpgraph.releases.records.parities import release_means
 from dpgraph.results.marginals import PrivateMarginals
 
+__all__ = ["expected_error", "private_marginals"]
+
 
 @private_function
 def private_marginals(  # noqa: PLR0913
