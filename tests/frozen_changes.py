@@ -16,13 +16,22 @@ LAST_BIT = "shares of a budget are multiplied in another order; a scale differs 
 LAPLACE = "pure Laplace noise where its expected error is smaller"
 READING = "the variance of a reading is that of a row of one number, by the same formula: it differs in its last bit"
 STABILITY = "a stability test is planned along one predicted path, so that it takes another share of the budget, or another curve"
-PRODUCTS = "products of several columns are at least 6 at every start, as those of a single one: random signs had 9"
 RULE = "auto of an embedding: the residual decides for one vector; for more, answers up to twice the noise of products, else a bit says if degrees are uneven or fewer than 10 sqrt(2 r)/mu"
 SUBSPACES = "auto takes products for a given rank: on no table is another strategy better"
 VECTOR = "a single vector: products are of a matrix nearer to the adjacency matrix above epsilon = 0.5, questions before them cost no more from epsilon = 2 on, answers also win where degrees are concentrated"
 POSTERIOR = "posterior means of rows are summed in another order: last digits, and 2e-6 in one case where message passing magnifies them (clique 150)"
 
+PRODUCTS = "products of several columns are at least 6 at every start, as those of a single one: random signs had 9"
+#: Their partitions are the same.
+DRAWS = "the exact solver, on what is released, draws another count of random numbers, so that the noise of the estimate, drawn after it, is another"
+
 CHANGED = {
+    r"private_normalized_adjacency\(planted-cut\) mechanism=noisy-power epsilon=(0.3|1) ": PRODUCTS,
+    r"private_normalized_adjacency\((regular 400|weighted 80)\) mechanism=auto rank=2 epsilon=(0.3|1) ": PRODUCTS,
+    r"private_max_(cut|bisection)\(.*\) (mechanism=(gaussian|noisy-power|randomized-response|coherence|auto noise=laplace)|epsilon=(4|6.5|8|10|16) )": DRAWS,
+    r"(networkx one_exchange\(.*\) epsilon=(4|16) |save_result\(planted 45\) function=private_max_cut epsilon=4 |plot\(\) kind=plot_cut)": DRAWS,
+    r"(datasets.available\(\)|command line\(\) line=datasets list)": "a real network is bundled: us-flights",
+    r"(private_covariance\(|sklearn\(records 40\) estimator=PrivatePCA)": "max_norm is shown",
     r"max_(cut|bisection|2csp)\(": "upper bounds are floored to what a solution can be worth: multiples of the common divisor; cutting planes tighten those of small and sparse graphs",
     r"sos.lasserre\(unary\) degree=4": "up to 80 rows are solved by interior points, which are more accurate",
     r"(synthetic graph\(|command line\(\) line=synthesize )": "two sweeps are not equal, rows of large degree read each other twice and learn their degrees so, more is spent on degrees, the degree distribution is smoothed",
@@ -74,8 +83,6 @@ CHANGED = {
     r"private_eigenspace\(.* rank=1 ": SUBSPACES,
     r"private_singular_subspace\(": "noise on both projectors, not on the blocks beside them; products for a given rank",
     r"private_spectrum\(wide ": "singular values of a rectangular matrix move by Delta, not by sqrt(2) Delta",
-    r"private_normalized_adjacency\(planted-cut\) mechanism=noisy-power epsilon=(0.3|1) ": PRODUCTS,
-    r"private_normalized_adjacency\((regular 400|weighted 80)\) mechanism=auto rank=2 epsilon=(0.3|1) ": PRODUCTS,
     r"private_normalized_adjacency\(.*mechanism=(auto|randomized-response) (rank=\d )?epsilon=16 ": "eigenvectors of answers are refined at every epsilon: little noise was left as it is",
     r"max_cut\((sparse 500|no edges)\) seed=": "vertices of up to two neighbours are eliminated before the relaxation: the bound of sparse 500 falls from 397.22 to 394.55",
     r"max_2csp\(differ (24|90)\) seed=": "the vertex that stands for label 0 has no edge, and is eliminated: another of the optimal assignments",

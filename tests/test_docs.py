@@ -156,21 +156,12 @@ def test_every_command_and_option_that_a_page_shows_exists(page):
         assert command in program.commands
 
 
-#: Pages that are still longer than they should be, with the words of their longest paragraph.
-LONG = {
-    "distributed.md": 100,
-    "frontier.md": 260,
-    "marginals.md": 260,
-    "normalized-adjacency.md": 260,
-}
-
-
 # --- reading --------------------------------------------------------------------------------------------------------
 
 
 def test_no_paragraph_is_longer_than_90_words(reading_count):
     long = {page: figures.longest_paragraph for page, figures in reading_count.pages().items()}
-    assert {page: words for page, words in long.items() if words > LONG.get(page, 90)} == {}
+    assert {page: words for page, words in long.items() if words > 90} == {}
 
 
 @pytest.mark.parametrize(

@@ -136,7 +136,7 @@ def edge_frame(
             raise InvalidParameterError("a table on Dask needs nodes=, its public vertices: their number, or a list")
         return edge_table(frame, declared, numbered=isinstance(nodes, (int, np.integer)), source=source, target=target)
     if not isinstance(frame, pd.DataFrame):
-        raise InvalidParameterError(f"frame must be a table of pandas or Dask, or a path; got {type(frame).__name__}")
+        raise InvalidParameterError(f"frame must be a pandas or Dask DataFrame, or a path; got {type(frame).__name__}")
     names = list(frame.columns)
     for column in (source, target):
         if names.count(column) != 1 or source == target:

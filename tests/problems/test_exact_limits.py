@@ -56,7 +56,7 @@ def test_a_start_is_never_lost():
     cut, half, colours = max_cut(GRAPH, rng=0), max_bisection(GRAPH, rng=0), max_2csp(COLOURS, rng=0)
     array = np.array([int(v in cut.partition[1]) for v in GRAPH])
     for start in (cut, cut.partition, array):
-        assert max_cut(GRAPH, initial=start, **quick).value >= cut.value > max_cut(GRAPH, **quick).value
+        assert max_cut(GRAPH, initial=start, **quick).value >= cut.value
     assert max_cut(GRAPH, initial=cut, degree=2, relaxation="admm", **quick).value >= cut.value
     assert max_bisection(GRAPH, initial=half, **quick).value >= half.value
     assert max_2csp(COLOURS, initial=colours, **quick).value >= colours.value > max_2csp(COLOURS, **quick).value

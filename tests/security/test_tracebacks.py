@@ -1,5 +1,7 @@
 """An error that leaves a private function carries no private data in the frames of its traceback."""
 
+import sys
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -71,7 +73,8 @@ def check_stopped(monkeypatch, entries, kind):
                 break
         assert type(error) is kind, entry.label
         assert len([*frames_of(error)]) >= 3, "where it happened is not told"
-        assert len(errors_of(error)) == 2
+        # A compiled library may have left an error of its own behind as the one that is being handled.
+        assert len([one for one in errors_of(error) if one not in errors_of(sys.exception())]) == 2
         assert kept_in(error) == set(), entry.label
 
 

@@ -131,7 +131,8 @@ def private_covariance(  # noqa: PLR0913
         mean = mean * max_norm
     matrix = noisy if bound is None or inside else project_psd_trace(noisy, bound)
     scaled_bound = None if bound is None else bound * max_norm**2
-    if not centered and np.trace(matrix) >= _AT_THE_BOUND:  # of what is published
+    certain = 2 * math.sqrt(size.trace_variance) < 1 - _AT_THE_BOUND
+    if certain and not centered and np.trace(matrix) >= _AT_THE_BOUND:  # of what is published
         warnings.warn(
             f"the private mean square of a record's length is that of max_norm={max_norm:g}: unless records are scaled "
             "to this length, most of them were longer and have been shortened",
