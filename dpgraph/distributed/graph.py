@@ -134,7 +134,7 @@ class DistributedGraph(Graph):
         return np.asarray(self.blocks.of_all(on_worker.products, block))
 
     def expect(self, rows: IntArray) -> None:
-        """Read so many of these rows at a time as a few million entries take."""
+        """Read as many of these rows at a time as the memory of the client allows."""
         object.__setattr__(self, "_ahead", _Ahead(self.blocks, rows))
 
     def multiply_rows(self, rows: IntArray, block: FloatArray) -> FloatArray:

@@ -47,7 +47,7 @@ def solve_bisection(
 ) -> Solution:
     """The best cut, and an upper bound, among those whose sides differ by at most `imbalance` >= the parity of n."""
     n = objective.n_vertices
-    largest = min(imbalance, n) - (min(imbalance, n) - n) % 2  # |sum x| has the parity of n
+    largest = largest_sum(n, imbalance)
     generator = as_generator(rng)
     watch = Watch(objective, options, "max-bisection")
     known_cuts = np.empty((n, 0))
@@ -84,6 +84,12 @@ def solve_bisection(
     kind = free.certificate.kind if bound == free.certificate.bound else tree.kind
     trace = tuple(entry.shifted(allowance, rounding) for entry in tree.trace)
     return Solution.of(objective, (cut != cut[0]).astype(np.int64), bound=bound, certificate=kind, trace=trace)
+
+
+def largest_sum(n: int, imbalance: int) -> int:
+    """The largest |sum x| of n signs whose two sides differ by at most `imbalance`: it has the parity of n."""
+    largest = min(imbalance, n)
+    return largest - (largest - n) % 2
 
 
 def _balanced_relaxation(

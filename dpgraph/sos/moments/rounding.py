@@ -12,7 +12,7 @@ from dpgraph.sos.csp.objective import CSPObjective
 from dpgraph.sos.csp.rounding import best_rows, draw_labels, improve_labels
 from dpgraph.sos.csp.solver import UNCERTAIN
 from dpgraph.sos.cut.base import CutObjective, rounding_slack
-from dpgraph.sos.cut.bisection import anneal_balanced, repair_and_swap
+from dpgraph.sos.cut.bisection import anneal_balanced, largest_sum, repair_and_swap
 from dpgraph.sos.cut.objective import SparseObjective, penalise_imbalance
 from dpgraph.sos.cut.rounding import best_columns
 from dpgraph.sos.moments.pseudo_distribution import PseudoDistribution, global_correlation, local_correlation
@@ -106,7 +106,7 @@ def solve_bisection_by_moments(
     """
     generator = as_generator(rng)
     n = objective.n_vertices
-    largest = min(imbalance, n) - (min(imbalance, n) - n) % 2  # |sum x| has the parity of n
+    largest = largest_sum(n, imbalance)
     price = _PRICE * float(objective.absolute_row_sums().mean())
     found = solve_cut_by_moments(penalise_imbalance(objective, price), degree, options, rng=generator)
     allowance = price * largest**2
