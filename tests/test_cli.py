@@ -236,6 +236,7 @@ BAD_FILES = {
     "empty.txt": (b"", [], "names no vertex"),
     "cut.txt.gz": (gzip.compress(b"1 2\n" * 999)[:-9], [], "truncated"),
     "prose.txt": (b"diary\n", [], "line 1"),
+    "tuples.txt": (b"(0, 1) (1, 2)\n(1, 2) (2, 3)\n", [], "double quotes"),
     "binary.txt": (bytes(range(256)), [], "not a text file"),
     "directed.gml": ("\n".join(nx.generate_gml(nx.path_graph(3, nx.DiGraph))).encode(), [], "symmetrize"),
     "bad.gml": (b"graph [ node", [], "GML"),
