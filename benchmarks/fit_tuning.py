@@ -376,6 +376,11 @@ SCENARIOS: dict[str, tuple[Run, ...]] = {
         spiked(*shape, epsilon) for shape in ((60, 6000), (100, 1000), (600, 60)) for epsilon in (2.0, 4.0)
     ),
     "Power.least": tuple(embedding(block(300, 2, 150, 0.0), 2, epsilon, POWER, DELTA) for epsilon in (0.3, 0.6)),
+    "Power.least_denoised": tuple(
+        embedding(make, rank, epsilon, "noisy-power", DELTA)
+        for make, rank in ((even(1200, 300, -0.75), 2), (block(600, 3, 250, 0.3), 3))
+        for epsilon in (0.25, 0.5)
+    ),
     "GapTest": tuple(embedding(GAPS, 2, epsilon, GAP, DELTA) for epsilon in (1.0, 2.0, 4.0)),
     "StabilityTest": CERTIFIED,
     "Embedding": EMBEDDINGS,
@@ -431,6 +436,7 @@ TRIED: dict[str, tuple[Any, ...]] = {
     "Power.no_gap": (0.0, 0.75, 1.0),
     "Power.decay": (0.0, 0.25, 0.75, 1.0),
     "Power.extra": (0, 1, 6),
+    "Power.least_denoised": (4, 6, 12, 16),
     "Power.refinements": (0, 1, 6),
     "Vector.power": (0.25, 0.75, 1.0),
     "Vector.decay": (0.0, 0.3, 0.6),

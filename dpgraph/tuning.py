@@ -199,6 +199,7 @@ class Power:
 
     iterations: float = 16.0  # iterations = 16 sqrt(mu): with little noise, what is missing is convergence; > 0
     least: int = 6  # At least so many
+    least_denoised: int = 9  # ... before posterior means, which remove noise but not what has not converged
     most: int = 24  # At most so many
     extra: int = 3  # Columns beyond the rank if mu >= least_mu; >= 0
     least_mu: float = 0.4  # See extra; rows are clipped below it too; > 0

@@ -21,13 +21,10 @@ SUBSPACES = "auto takes products for a given rank: on no table is another strate
 VECTOR = "a single vector: products are of a matrix nearer to the adjacency matrix above epsilon = 0.5, questions before them cost no more from epsilon = 2 on, answers also win where degrees are concentrated"
 POSTERIOR = "posterior means of rows are summed in another order: last digits, and 2e-6 in one case where message passing magnifies them (clique 150)"
 
-PRODUCTS = "products of several columns are at least 6 at every start, as those of a single one: random signs had 9"
 #: Their partitions are the same.
 DRAWS = "the exact solver, on what is released, draws another count of random numbers, so that the noise of the estimate, drawn after it, is another"
 
 CHANGED = {
-    r"private_normalized_adjacency\(planted-cut\) mechanism=noisy-power epsilon=(0.3|1) ": PRODUCTS,
-    r"private_normalized_adjacency\((regular 400|weighted 80)\) mechanism=auto rank=2 epsilon=(0.3|1) ": PRODUCTS,
     r"private_max_(cut|bisection)\(.*\) (mechanism=(gaussian|noisy-power|randomized-response|coherence|auto noise=laplace)|epsilon=(4|6.5|8|10|16) )": DRAWS,
     r"(networkx one_exchange\(.*\) epsilon=(4|16) |save_result\(planted 45\) function=private_max_cut epsilon=4 |plot\(\) kind=plot_cut)": DRAWS,
     r"(datasets.available\(\)|command line\(\) line=datasets list)": "a real network is bundled: us-flights",
