@@ -99,7 +99,7 @@ def degree_corrected_coherence(G: Any, rank: int, regularization: float, *, weig
     -------
     float
         At least 1, with equality when the leading eigenvectors are flat relative to sqrt(c)
-        (docs/normalized-adjacency.md). **Not private.**
+        (docs/normalized-adjacency-theory.md). **Not private.**
 
     Raises
     ------

@@ -36,6 +36,8 @@ PAGES = [
     "docs/similarities.md",
     "docs/scikit-learn.md",
     "docs/subspaces.md",
+    "docs/projections.md",
+    "docs/sos.md",
 ]
 
 

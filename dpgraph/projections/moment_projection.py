@@ -7,7 +7,7 @@ parities are feasible). Parities of order above k, which a moment matrix brings 
 
 The solver is the alternating direction method of multipliers. Its theta-step is a division, because all maps but G have
 diagonal Gram matrices (:mod:`dpgraph.projections.moment_constraints`); G, a few hundred rows, enters by the Woodbury
-identity. docs/marginals.md compares it with others under "Solver".
+identity. docs/marginals-theory.md compares it with others under "Solver".
 """
 
 from collections.abc import Callable, Sequence

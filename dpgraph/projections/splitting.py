@@ -1,7 +1,7 @@
 r"""Points of an intersection of convex sets by projecting onto one set at a time.
 
 :func:`dykstra` converges to the *projection* onto the intersection; :func:`averaged_projections`, the method of
-CDEMZ24 Algorithm 2, converges to *some* point of it. docs/projections.md has an example in which the two differ.
+CDEMZ24 Algorithm 2, converges to *some* point of it. docs/projections-theory.md has an example in which the two differ.
 
 **The lower bound of Dykstra's method.** After any sweep, Y = x + sum_i p_i, where p_i lies in the normal cone of S_i at
 the last projection x_i. For every z in the intersection <p_i, z - x_i> <= 0, so that
@@ -12,7 +12,7 @@ which is a lower bound on the squared distance from Y to the intersection, known
 
 Anderson acceleration of p_2, p_3, ... keeps this true, because each sweep recomputes every p_i. Next to the cone the
 sweeps leave out the bounds of a box that its bounds on the diagonal imply; the points found are clipped to them
-(docs/projections.md, "Dykstra reaches the projection, averaging does not").
+(docs/projections-theory.md, "Dykstra reaches the projection, averaging does not").
 """
 
 import math

@@ -1,6 +1,6 @@
 """Sum-of-squares solvers: relaxations, certificates, global correlation rounding. Nothing here sees private data.
 
-Sources are cited by name and year; docs/sos.md lists them under "Sources".
+Sources are cited by name and year; docs/sos-theory.md lists them under "Sources".
 """
 
 import importlib

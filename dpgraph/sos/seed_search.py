@@ -1,8 +1,8 @@
 """The search over seeds: how hard it tries, which variables are pinned to which labels, and what is kept.
 
-docs/sos.md describes the two ways of searching under "Seeds". The largest bound over all leaves of a beam, dropped ones
-included, is an upper bound; "sampled" (Barak, Raghavendra, Steurer 2011, section 5) proves nothing beyond the bound of
-the root, but costs one re-solve for each seed and sample instead of q.
+docs/sos-theory.md describes the two ways of searching under "Seeds". The largest bound over all leaves of a beam,
+dropped ones included, is an upper bound; "sampled" (Barak, Raghavendra, Steurer 2011, section 5) proves nothing beyond
+the bound of the root, but costs one re-solve for each seed and sample instead of q.
 """
 
 from __future__ import annotations

@@ -44,8 +44,8 @@ def release_degree_residual(graph: Graph, mean_degree: float, call: Call) -> Deg
     """Release the Rayleigh quotient of the degrees and, where noise allows, whether their residual is large.
 
     Let h be the degrees, clipped to a multiple D of their average and divided by it. |h|^2 |Ah|^2/(h'Ah)^2 - 1 is the
-    squared tangent of the angle between h and A h; docs/normalized-adjacency.md says how large it is in real graphs. At
-    most ``RESIDUAL.share`` of a pure part of a budget is spent.
+    squared tangent of the angle between h and A h; docs/normalized-adjacency-theory.md says how large it is in real
+    graphs. At most ``RESIDUAL.share`` of a pure part of a budget is spent.
 
     Notes
     -----

@@ -36,7 +36,7 @@ LONG_RUN = 1000
 
 @dataclass(frozen=True)
 class Certificate:
-    """An upper bound on a relaxation, hence on every cut or assignment; docs/sos.md describes the kinds.
+    """An upper bound on a relaxation, hence on every cut or assignment; docs/sos-theory.md describes the kinds.
 
     The `bound` includes a rounding margin and the slack of the objective. Of a cut the `diagonal` is the dual point t,
     shape (n,): the bound is ``constant + sum(t)`` plus margin and slack.

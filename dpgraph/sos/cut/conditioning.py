@@ -5,8 +5,8 @@ E x_i x_j = <V_i, V_j>. By the symmetry x -> -x the first pinned vertex is only 
 vertices merges them with the first one, up to signs, and the relaxation is solved again on what is left, so each
 seed costs one re-solve instead of two degrees of the hierarchy.
 
-With c_ij = E x_i x_j - E x_i E x_j the four covariances of the labels of i and j are +-c_ij/4, hence (docs/sos.md,
-"Global and local correlation")
+With c_ij = E x_i x_j - E x_i E x_j the four covariances of the labels of i and j are +-c_ij/4, hence
+(docs/sos-theory.md, "Global and local correlation")
 
     global correlation = sum_ij p_i p_j c_ij^2/4,   local correlation = <W, c> = -1/4 sum_ij M_ij c_ij.
 """
