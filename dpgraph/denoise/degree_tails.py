@@ -28,7 +28,7 @@ def degree_counts(tails: FloatArray, n: int, std: float, total: float | None = N
     decreasing = decreasing[:seen]
     if seen and std > 0:
         decreasing = _decreasing(_posterior_mean(tails[:seen], decreasing, std), n)
-    at_least = np.rint(np.concatenate([[n], _with_sum(decreasing, total), [0]])).astype(np.int64)
+    at_least: IntArray = np.rint(np.concatenate([[n], _with_sum(decreasing, total), [0]])).astype(np.int64)
     counts = at_least[:-1] - at_least[1:]
     return counts[: np.flatnonzero(counts)[-1] + 1]
 
@@ -75,7 +75,7 @@ def _posterior_mean(readings: FloatArray, decreasing: FloatArray, std: float) ->
     weight = np.where(known, 1.0 / (rate + (TAILS.roughness * rate) ** 2), 0.0)
     before, drift = np.append(0.0, weight[:-1]), weight * rate
     bands = np.array([-before, 1.0 / std**2 + weight + before])
-    return solveh_banded(bands, readings / std**2 + drift - np.append(0.0, drift[:-1]))
+    return np.asarray(solveh_banded(bands, readings / std**2 + drift - np.append(0.0, drift[:-1])))
 
 
 def _window_mean(steps: FloatArray, known: FloatArray, reach: IntArray) -> FloatArray:
