@@ -233,6 +233,18 @@ def transitivity(make: Callable[[int], Graph], epsilon: float) -> Run:
     return run
 
 
+def distribution(make: Callable[[int], Graph], epsilon: float) -> Run:
+    """One minus the Kolmogorov-Smirnov distance of a degree distribution."""
+
+    def run(graph: int, seed: int) -> float:
+        A = make(graph)
+        found = dpgraph.private_degree_distribution(A, epsilon=epsilon, rng=seed).degree_sequence
+        of_found, of_true = (np.bincount(degrees, minlength=A.shape[0]) for degrees in (found, np.diff(A.indptr)))
+        return 1 - float(np.abs(np.cumsum(of_found - of_true)).max()) / A.shape[0]
+
+    return run
+
+
 @cache
 def true_count(make: Callable[[int], Graph], seed: int, pattern: str) -> int:
     return subgraphs_of(open_graph(make(seed), products=False).read()).count(pattern)
@@ -418,6 +430,11 @@ SCENARIOS: dict[str, tuple[Run, ...]] = {
     "EmbeddingRule.share": (*BY_RATIO[:3], *FOR_VECTOR[:1]),
     "Counts": COUNTED,
     "Counts.bound_share": tuple(count(make, "triangle", 1.0, "local-sensitivity", DELTA) for make in (UNEVEN, SPARSE)),
+    "Tails": tuple(
+        distribution(make, epsilon)
+        for make in (UNEVEN, SPARSE, block(1600, 2, 150, 0.6), even(1600, 200, 0.0))
+        for epsilon in (0.1, 0.4)
+    ),
     "Counts.triangle_share": (transitivity(UNEVEN, 0.5), transitivity(EVEN, 0.5), transitivity(SPARSE, 2.0)),
 }  # fmt: skip
 
@@ -461,6 +478,8 @@ TRIED: dict[str, tuple[Any, ...]] = {
     "AnswerRule.all_late": (1.5, 2.0, 5.0),
     "AnswerRule.core": (0.6, 0.9, 2.0),
     "AnswerRule.labels_epsilon": (2.0, 4.0),
+    "Tails.least_reach": (1, 3, 5),
+    "Tails.roughness": (0.0, 0.03, 0.3),
     "Counts.triangle_share": (0.3, 0.5, 0.9),
     "Counts.bound_share": (0.1, 0.15, 0.35),
 }  # fmt: skip

@@ -25,13 +25,14 @@ POSTERIOR = "posterior means of rows are summed in another order: last digits, a
 DRAWS = "the exact solver, on what is released, draws another count of random numbers, so that the noise of the estimate, drawn after it, is another"
 
 CHANGED = {
+    r"(private_degree_distribution\(|plot\(\) kind=plot_degree_distribution|command line\(\) line=degree-distribution |networkx degree_histogram)": "numbers of vertices of each degree are near a rate: their mean given the readings, in place of isotonic regression",
     r"private_max_(cut|bisection)\(.*\) (mechanism=(gaussian|noisy-power|randomized-response|coherence|auto noise=laplace)|epsilon=(4|6.5|8|10|16) )": DRAWS,
     r"(networkx one_exchange\(.*\) epsilon=(4|16) |save_result\(planted 45\) function=private_max_cut epsilon=4 |plot\(\) kind=plot_cut)": DRAWS,
     r"(datasets.available\(\)|command line\(\) line=datasets list)": "a real network is bundled: us-flights",
     r"(private_covariance\(|sklearn\(records 40\) estimator=PrivatePCA)": "max_norm is shown",
     r"max_(cut|bisection|2csp)\(": "upper bounds are floored to what a solution can be worth: multiples of the common divisor; cutting planes tighten those of small and sparse graphs",
     r"sos.lasserre\(unary\) degree=4": "up to 80 rows are solved by interior points, which are more accurate",
-    r"(synthetic graph\(|command line\(\) line=synthesize )": "two sweeps are not equal, rows of large degree read each other twice and learn their degrees so, more is spent on degrees, the degree distribution is smoothed",
+    r"(synthetic graph\(|command line\(\) line=synthesize )": "two sweeps are not equal, rows of large degree read each other twice and learn their degrees so, more is spent on degrees, the degree distribution is the mean given the readings",
     r"(private_communities\(weighted 80\) epsilon=8 |command line\(\) line=communities planted-bisection --output labels.csv --epsilon 2 )": "communities of answers of a core are divided again, where a part stands out of the noise inside",
     r"private_normalized_adjacency\(.*mechanism=auto rank=1 epsilon=(1|2|3|4) ": VECTOR,
     r"private_normalized_adjacency\(.*mechanism=noisy-power rank=1 regularization=3.0 epsilon=(4|16) ": VECTOR,
