@@ -236,6 +236,16 @@ def test_the_number_of_communities_is_bounded_from_above_only():
         nx.community.greedy_modularity_communities(G, cutoff=2, backend="dpgraph", epsilon=4.0)
 
 
+def test_another_metric_is_refused():
+    leiden = getattr(nx.community, "leiden_communities", None)
+    if leiden is None or "metric" not in inspect.signature(leiden.orig_func).parameters:
+        pytest.skip("networkx 3.7 has metrics")
+    G = nx.karate_club_graph()
+    with pytest.raises(InvalidParameterError, match="metric"):
+        leiden(G, metric="barber_modularity", backend="dpgraph", epsilon=4.0)
+    assert len(leiden(G, metric="modularity", backend="dpgraph", epsilon=4.0)) >= 1
+
+
 def test_the_default_weight_of_communities_counts_where_a_bound_is_public(clean_configuration):
     def sensitivities(function, *public, **more):
         with dpgraph.PrivacyAccountant(epsilon=9.0, delta=0.0) as budget:

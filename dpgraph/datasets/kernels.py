@@ -45,6 +45,14 @@ def parse_numbers(
         if i == text.size or text[i] == _NEWLINE:
             i += 1
             continue
+        if width == 2:  # nearly all lines are two numbers and what stands between them
+            tail, j = _natural(text, i)
+            head, k = _natural(text, min(j + 1, text.size))
+            plain = i < j <= i + digits and j + 1 < k <= j + 1 + digits and k < text.size and text[k] == _NEWLINE
+            if plain and (text[j] == _COMMA if comma else (text[j] == _SPACE or text[j] == _TAB)):
+                ends[rows, 0], ends[rows, 1] = tail, head
+                rows, i = rows + 1, k + 1
+                continue
         column, more = 0, True
         while more:
             start = i
@@ -109,6 +117,14 @@ def _decimal(text: NDArray[np.uint8], i: int) -> tuple[float, int]:
             whole, scale = 10 * whole, 10 * scale
         whole += fraction
     return sign * whole / scale, end if 0 < digits <= _WEIGHT_DIGITS else -1
+
+
+@njit()
+def mark_present(numbers: NDArray[np.integer], occurs: NDArray[np.bool_]) -> None:
+    """Set ``occurs[x]`` for each of these numbers x."""
+    for pair in numbers:
+        for x in pair:
+            occurs[x] = True
 
 
 def symmetric_pattern(n: int, tails: IntArray, heads: IntArray) -> tuple[NDArray[np.integer], NDArray[np.int32]]:

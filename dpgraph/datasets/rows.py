@@ -155,12 +155,14 @@ def _plain_numbers(table: Table, weight_column: int | None) -> Rows | None:
 
 
 def _ranks(numbers: IntArray) -> tuple[IntArray, IntArray]:
-    """The distinct nonnegative numbers in order, and for each number its position among them."""
+    """The distinct nonnegative numbers of two columns in order, and for each number its position among them."""
+    from dpgraph.datasets.kernels import mark_present
+
     span = int(numbers.max(initial=-1)) + 1
     if span > numbers.size:
         return np.unique(numbers, return_inverse=True)
     occurs = np.zeros(span, dtype=bool)
-    occurs[numbers] = True
+    mark_present(numbers, occurs)
     if occurs.all():
         return np.arange(span), numbers
     return np.flatnonzero(occurs), (np.cumsum(occurs, dtype=np.int32) - np.int32(1))[numbers]

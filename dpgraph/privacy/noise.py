@@ -158,7 +158,11 @@ class NoiseSource:
         `exponent` in units of 2**-EXPONENT_BITS (:func:`~dpgraph.privacy.exact_sampling.flip_exponent`).
         """
         true = pairs[self.generator.random(shares.size) < shares]
-        return np.setxor1d(true, exact.random_subset(count, exponent, self.generator), assume_unique=True)
+        answers = np.concatenate([true, exact.random_subset(count, exponent, self.generator)])
+        answers.sort(kind="stable")  # merges what is sorted
+        once = np.ones(answers.size + 1, dtype=bool)
+        once[1:-1] = answers[1:] != answers[:-1]
+        return answers[once[1:] & once[:-1]]  # true and flipped is false
 
     def noisy_best(self, scores: IntArray, epsilon: float) -> int:
         """Draw a position by permute-and-flip.

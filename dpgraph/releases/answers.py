@@ -126,10 +126,10 @@ def release_flipped_graph(graph: Graph, call: Call, *, core: Core | None = None)
 
 
 def _adjacency(pairs: IntArray, n: int) -> sparse.csr_array:
-    """Adjacency matrix of numbered pairs: number r (r - 1)/2 + c is the pair r > c."""
-    row = ((1.0 + np.sqrt(1.0 + 8.0 * pairs)) / 2.0).astype(np.int64)
-    row -= row * (row - 1) // 2 > pairs  # the root may be rounded across an integer
-    row += row * (row + 1) // 2 <= pairs
-    col = pairs - row * (row - 1) // 2
-    ends = (np.concatenate([row, col]), np.concatenate([col, row]))
-    return sparse.coo_array((np.ones(2 * pairs.size), ends), shape=(n, n)).tocsr()
+    """Adjacency matrix of increasing numbers of pairs: r (r - 1)/2 + c is the pair r > c."""
+    rows = np.arange(n + 1, dtype=np.int64)
+    first = rows * (rows - 1) // 2
+    indptr = np.searchsorted(pairs, first)
+    columns = (pairs - np.repeat(first[:-1], np.diff(indptr))).astype(np.int32 if n < 2**31 else np.int64)
+    lower = sparse.csr_array((np.ones(pairs.size), columns, indptr), shape=(n, n))
+    return lower + lower.T.tocsr()

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import lapack, solve_triangular
 
-from dpgraph.sos.elimination import DENSE, TOO_LARGE, eliminate_low_degree
+from dpgraph.sos.elimination import DENSE, LARGEST_PIVOT_DEGREE, TOO_LARGE, eliminate_low_degree
 from dpgraph.typing import FloatArray
 
 #: Largest matrix handed to a dense Cholesky factorisation (n^3/3 operations, 8 n^2 bytes).
@@ -61,9 +61,12 @@ def sparse_semidefinite(M: sparse.csr_array, diagonal: FloatArray) -> bool | Non
     """
     if np.any(diagonal < 0.0):
         return False
-    live = np.flatnonzero(np.diff(M.indptr))
+    degrees = np.diff(M.indptr)
+    live = np.flatnonzero(degrees)
     if live.size == 0:
         return True
+    if live.size > DENSE_LIMIT and degrees[live].min() > LARGEST_PIVOT_DEGREE:
+        return None  # what elimination would say, without its copies
     A = M[live][:, live].tocsr()
     A.sort_indices()
     outcome, rest = eliminate_low_degree(A.indptr, A.indices, 0.25 * A.data, _shifted(diagonal[live]), DENSE_LIMIT)

@@ -17,7 +17,8 @@ DENSE, INDEFINITE, TOO_LARGE = 0, 1, 2
 
 # A sparse update costs some ten times a dense one; beyond this share of the order, dense is faster.
 _DENSE_SHARE = 0.1
-_LARGEST_PIVOT_DEGREE = 400
+#: A pivot of more neighbours is not worth it.
+LARGEST_PIVOT_DEGREE = 400
 _FIRST_FORECAST = 20  # pivot degree
 _LONG = 8  # times the pivot row: a row that is rather searched than copied
 _FORECAST = 2  # times what fell away last is taken to be what can still fall away
@@ -236,12 +237,12 @@ def _eliminate(
     while left > 0 and not stop[0]:
         while head[smallest] < 0:
             smallest += 1
-        if left <= dense_limit and (smallest >= _DENSE_SHARE * left or smallest > _LARGEST_PIVOT_DEGREE):
+        if left <= dense_limit and (smallest >= _DENSE_SHARE * left or smallest > LARGEST_PIVOT_DEGREE):
             break
         if smallest >= milestone:
             # What falls away at twice the degree is half as much in random graphs and little less in grids.
             hopeless = left_before > 0 and left - _FORECAST * (left_before - left) > dense_limit
-            if hopeless or smallest > _LARGEST_PIVOT_DEGREE:
+            if hopeless or smallest > LARGEST_PIVOT_DEGREE:
                 return TOO_LARGE, pool
             milestone, left_before = 2 * smallest, left
         v = head[smallest]

@@ -331,6 +331,8 @@ def _finds_communities(name: str) -> Callable[..., Any]:
             raise InvalidParameterError(
                 f"cutoff must be 1: private communities have no smallest number; got {use['cutoff']!r}"
             )
+        if use.get("metric", "modularity") not in ("cpm", "modularity"):  # the first is networkx's default
+            raise InvalidParameterError(f'metric must be "cpm" or "modularity"; got {use["metric"]!r}')
         found = private_communities(
             use["G"],
             **asked.arguments(_counted(use.get("weight"), asked)),

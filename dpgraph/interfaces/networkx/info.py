@@ -40,7 +40,8 @@ _FUNCTIONS = {
     "label_propagation_communities": _COMMUNITIES,
     "laplacian_spectrum": "All eigenvalues with noise, nonnegative and in increasing order, for at most 5000 vertices. "
     f"{_DEFAULT_WEIGHT}",
-    "leiden_communities": f"{_COMMUNITIES} max_level is not used. {_DEFAULT_WEIGHT}",
+    "leiden_communities": f"{_COMMUNITIES} max_level and theta are not used; metric may be modularity or the default, "
+    f"with the same answer. {_DEFAULT_WEIGHT}",
     "louvain_communities": f"{_COMMUNITIES} threshold and max_level are not used. {_DEFAULT_WEIGHT}",
     "mixing_expansion": "The noisy cut over twice the noisy number of edges, moved into [0, 1/2]. weight must be None. "
     f"{_PARTITION}",

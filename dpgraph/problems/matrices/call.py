@@ -63,15 +63,15 @@ class MatrixCall:
         """The matrix, or its embedding."""
         return symmetric_embedding(matrix) if self.rectangular else matrix
 
-    def input(self, matrix: Matrix) -> SubspaceInput:
-        """The matrix, once it is read, as the input of a projector; its coherence is guessed to be twice the least.
+    def input(self, matrix: Matrix, headroom: float) -> SubspaceInput:
+        """A bounded matrix as the input of a projector; its coherence is guessed to be twice the least.
 
         The least is sqrt(r/n), n the smaller side: half of the squared norm of vectors of an embedding is there.
         """
         copies = self.neighbours.copies
         guess = Guess(lambda r: min(1.0, 2.0 * math.sqrt(r / (copies * min(self.shape)))))
         candidates = range(copies * self.ranks[0], copies * self.ranks[-1] + 1, copies)
-        return SubspaceInput(self.symmetric(matrix), self.neighbours, candidates, guess)
+        return SubspaceInput(self.symmetric(matrix), self.neighbours, candidates, guess, headroom)
 
 
 def open_matrix(  # noqa: PLR0913

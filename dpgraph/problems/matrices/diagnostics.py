@@ -26,7 +26,7 @@ from dpgraph.problems.matrices.call import (
 )
 from dpgraph.releases.eigenspaces.gap_test import log_coherence_change
 from dpgraph.releases.eigenspaces.projector import SLACK_SHARE
-from dpgraph.releases.eigenspaces.spectrum import accurate_vectors, release_spectrum, spectrum_slack
+from dpgraph.releases.eigenspaces.spectrum import accurate_vectors, bounded, release_spectrum, spectrum_slack
 from dpgraph.releases.normalized import (
     Regularization,
     check_regularization,
@@ -183,8 +183,9 @@ def private_spectrum(  # noqa: PLR0913
     budget = MatrixBudget(sensitivity, epsilon, delta, accountant, rng)
     slack = spectrum_slack(n, values, check_optional_delta(delta))
     opened = open_matrix(A, budget, rank=k, rectangular=rectangular, slack=slack)
-    matrix = symmetric_embedding(read_rectangular(A)) if rectangular else read_symmetric(A)
-    _, spectrum = release_spectrum(matrix, values, opened.neighbours, opened.call)
+    matrix, _ = bounded(read_rectangular(A) if rectangular else read_symmetric(A), opened.neighbours.norm)
+    operator = symmetric_embedding(matrix) if rectangular else matrix
+    _, spectrum = release_spectrum(operator, values, opened.neighbours, opened.call)
     released = spectrum.values[:: opened.neighbours.copies]
     return PrivateSpectrum(released, spectrum.scale, None, opened.call.report())
 
@@ -244,7 +245,7 @@ def private_coherence(
     rank = check_integer("rank, below the number of rows,", rank, 1, n - 1)
     opened = open_matrix(A, MatrixBudget(sensitivity, epsilon, delta, accountant, rng), rank=rank)
     call, neighbours, first = opened.call, opened.neighbours, opened.call.part(_GAP_SHARE)
-    operator = read_symmetric(A)
+    operator, _ = bounded(read_symmetric(A), neighbours.norm)
     pairs, spectrum = release_spectrum(operator, rank + 1, neighbours, first)
     z = call.good_event("gap lower bound", _EVENT_SLACK)
     gap = float(spectrum.gap_lower_bounds(z)[rank - 1])

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from dpgraph.bounds import spectra
 from dpgraph.bounds.neighbours import SpectralNeighbours
@@ -27,6 +28,9 @@ from dpgraph.typing import FloatArray
 #: A certificate of eigenvalues may be wrong with probability min(delta/1000, 1e-9), which is less than what good events
 #: leave of their slack of 0.3 delta.
 _CERTIFICATE_SHARE, _ENOUGH = 1e-3, 1e-9
+#: Largest Frobenius norm of a matrix that is decomposed, in sensitivities: beyond 1e8 rounding errors of eigenvectors
+#: exceed their tolerance.
+LARGEST_NORM = 1e7
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,8 @@ class SubspaceInput:
     # Candidate ranks
     candidates: range
     guess: Guess
+    # So many neighbours away, at least, are the matrices that :func:`bounded` changes; private
+    headroom: float = math.inf
 
     @property
     def n(self) -> int:
@@ -87,6 +93,22 @@ class ReleasedSpectrum:
         (at most a thousandth of it each) take from the gap, see :func:`dpgraph.bounds.spectra.computed_subspace`.
         """
         return self.values[:-1] - self.values[1:] - math.sqrt(2.0) * self.scale * quantile - 3 * self.tolerance
+
+
+def bounded(matrix: Any, norm: float) -> tuple[Any, float]:
+    """Scale a private matrix down to a Frobenius norm of LARGEST_NORM * `norm`; how many steps of `norm` it is below.
+
+    So no private matrix is beyond what an eigensolver can do, and none makes it fail. The scaled matrix is the nearest
+    one in a ball: it moves by no more than the matrix does, in Frobenius norm, and so do its sorted eigenvalues
+    together (Mirsky). Eigenvectors are the same, and gaps are no larger, so a gap that is certified for the scaled
+    matrix is one of the matrix. How fast eigenvalues move in a direction is not the same, which is why the number of
+    steps to instability is cut at those to the edge of the ball; it moves by one in each step too.
+    """
+    values = matrix.data if sparse.issparse(matrix) else matrix
+    largest = float(np.abs(values).max(initial=0.0)) or 1.0  # squares overflow
+    size = largest * float(np.linalg.norm(values / largest))
+    limit = LARGEST_NORM * norm
+    return (matrix if size <= limit else matrix * (limit / size)), max(limit - size, 0.0) / norm
 
 
 def certified_values(

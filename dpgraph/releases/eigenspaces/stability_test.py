@@ -189,6 +189,6 @@ def _state(private: SubspaceInput, pairs: Eigenpairs, U: FloatArray, plan: _Plan
 def _measure(private: SubspaceInput, state: SpectralState, plan: _Plan, call: Call, name: str) -> tuple[float, float]:
     """Release the number of steps that a state stays in the plan's safe set; also the standard deviation."""
     rates = _rates(private, plan.rank, plan.safe.least_gap)
-    steps = np.array([steps_to_exit(state, rates, plan.safe, cap=_CAP, width=_WIDTH)])
+    steps = np.array([min(steps_to_exit(state, rates, plan.safe, cap=_CAP, width=_WIDTH), private.headroom)])
     noisy = call.release(Measurement(name, steps, l2=_sensitivity(private.n), few=True))
     return noisy.number, noisy.std

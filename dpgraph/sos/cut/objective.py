@@ -56,6 +56,11 @@ class _ListedObjective(CutObjective):
         """One trial; one in ten is taken to be accepted."""
         return 1.0 + 0.1 * self.entries.size / self.n_vertices
 
+    @cached_property
+    def total_size(self) -> float:
+        """Sum of the absolute entries of M."""
+        return float(np.abs(self.entries).sum())
+
     def least_weight(self) -> float:
         """Least absolute entry of M above its rounding errors."""
         sizes = np.abs(self.entries)
@@ -73,7 +78,7 @@ class _ListedObjective(CutObjective):
         g = int(np.bincount(group).max())
         if g == 1 or (self.exact_sums and on_binary_grid(np.array([self.constant]))):
             return 0.0
-        return rounding_slack(2 * g, float(np.abs(self.entries).sum()) + abs(self.constant))
+        return rounding_slack(2 * g, self.total_size + abs(self.constant))
 
 
 class SparseObjective(_ListedObjective):
@@ -83,7 +88,7 @@ class SparseObjective(_ListedObjective):
     """
 
     def __init__(self, matrix: sparse.csr_array, constant: float | None = None) -> None:
-        M = matrix.astype(np.float64).tocsr()
+        M = matrix.tocsr().astype(np.float64, copy=False)
         self._counts_crossing = constant is None
         super().__init__(M, M.data, 0.25 * math.fsum(M.data) if constant is None else constant)
         if self._counts_crossing:
@@ -101,9 +106,14 @@ class SparseObjective(_ListedObjective):
             return 0.5 * math.fsum(self.matrix.data[same < 0.0])
         return math.fsum(np.append(-0.25 * self.matrix.data * same, self.constant))
 
+    @cached_property
+    def _row_norms(self) -> FloatArray:
+        squares = sparse.csr_array((self.matrix.data**2, self.matrix.indices, self.matrix.indptr), self.matrix.shape)
+        return np.sqrt(np.asarray(squares.sum(axis=1), dtype=np.float64).ravel())
+
     def row_norms(self) -> FloatArray:
         """Euclidean norms of the rows of M."""
-        return np.sqrt(np.asarray((self.matrix**2).sum(axis=1), dtype=np.float64).ravel())
+        return self._row_norms
 
     def ascend(self, vectors: FloatArray, sweeps: int, tol: float) -> tuple[int, float]:
         """Coordinate ascent, O(nnz k) for a sweep."""
@@ -126,7 +136,7 @@ class SparseObjective(_ListedObjective):
         """Objective on groups of vertices, as a sparse matrix."""
         rows = np.arange(self.n_vertices)
         P = sparse.csr_array((signs, (rows, group)), shape=(self.n_vertices, int(group.max()) + 1))
-        inner = (P.T @ self.matrix @ P).tocsr()
+        inner = (P.T @ self.matrix.T @ P).tocsr()  # symmetric: its transpose lists columns, as P.T does
         upper = sparse.triu(inner, k=1)  # the triangles may differ by rounding errors
         symmetric = (upper + upper.T).tocsr()
         symmetric.eliminate_zeros()
@@ -146,7 +156,7 @@ class SparseObjective(_ListedObjective):
         core = SparseObjective(matrix, 0.25 * math.fsum(matrix.data) + value)
         core.unit = self.unit
         exact = self.exact_sums and on_binary_grid(np.array([self.constant]))
-        magnitude = float(np.abs(self.entries).sum()) + abs(self.constant)
+        magnitude = self.total_size + abs(self.constant)
         core.slack = self.slack + (0.0 if exact else rounding_slack(roundings + 2, magnitude))
         return core, kept, lift
 
@@ -291,7 +301,7 @@ class BalancedObjective(CutObjective):
         self.constant = base.constant - penalty * float(sizes @ sizes) if constant is None else constant
         # Sizes are whole numbers, hence exact; the constants, and M + 4 penalty u u' in a proof, are rounded.
         magnitude = abs(self.constant) + abs(base.constant) + 4.0 * penalty * float(np.abs(sizes).sum()) ** 2
-        self.slack = base.slack + slack + rounding_slack(4, magnitude + float(np.abs(base.matrix.data).sum()))
+        self.slack = base.slack + slack + rounding_slack(4, magnitude + base.total_size)
 
     def multiply(self, block: FloatArray) -> FloatArray:
         """Product in O(nnz k)."""
@@ -300,6 +310,10 @@ class BalancedObjective(CutObjective):
 
     def row_norms(self) -> FloatArray:
         """Euclidean norms of the rows."""
+        return self._row_norms
+
+    @cached_property
+    def _row_norms(self) -> FloatArray:
         u, c = self.sizes, 4.0 * self.penalty
         cross = 2.0 * c * u * self.base.multiply(u)
         square = self.base.row_norms() ** 2 + cross + c**2 * u**2 * (u @ u - u**2)

@@ -17,7 +17,7 @@ from dpgraph.releases.eigenspaces.projector import (
     release_core,
     release_subspace,
 )
-from dpgraph.releases.eigenspaces.spectrum import certified_values
+from dpgraph.releases.eigenspaces.spectrum import bounded, certified_values
 
 _CORE_SHARE = 0.1
 _SHIFT_SHARE = 0.1
@@ -40,10 +40,11 @@ class Projector:
 
 def _run(options: Projector, opened: MatrixCall, matrix: Matrix, asked: Asked) -> Factors:
     call, for_core, for_shift = opened.call, opened.call.part(_CORE_SHARE), opened.call.part(_SHIFT_SHARE)
+    within, headroom = bounded(matrix, opened.neighbours.norm)
     if asked.signed:
-        matrix, call = _shifted(matrix, opened.neighbours.norm, for_shift), call.without(for_shift)
+        within, call = _shifted(within, opened.neighbours.norm, for_shift), call.without(for_shift)
     main = call.without(for_core) if asked.core else call
-    found = release_subspace(opened.input(matrix), options.certificate, main)
+    found = release_subspace(opened.input(within, headroom), options.certificate, main)
     basis, spectrum = found.basis, found.spectrum
     if opened.rectangular:
         n, r = opened.shape[0], basis.shape[1] // 2
