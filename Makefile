@@ -6,9 +6,13 @@ STAMP := $(VENV)/.installed
 DEMO := $(VENV)/.demo
 # An environment that holds the built package and nothing else.
 CLEAN := .venv-release
+# What builds the package, and the source that it is built from.
+BUILD := .venv-build
 # The lowest versions that pyproject.toml allows, all extras, and the tests.
 LOWEST := .venv-lowest
 PIP := -m pip --quiet --disable-pip-version-check
+# A third of the installed modules is ever imported, and compiled then; pip would compile all, on one core.
+INSTALL := $(PIP) install --no-compile
 
 # One BLAS thread per test process: two xdist workers share two cores.
 export OMP_NUM_THREADS ?= 2
@@ -24,14 +28,13 @@ export NO_MKDOCS_2_WARNING := 1
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "dpgraph needs Python 3.11 or newer, this is " + sys.version.split()[0])'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python $(PIP) install --upgrade pip
-	$(BIN)/python $(PIP) install --editable '.[plot,pandas,docs,test]'
+	$(BIN)/python $(INSTALL) --editable '.[plot,pandas,docs,test]'
 	touch $(STAMP)
 
 # The demo needs the package and matplotlib only.
 $(DEMO): pyproject.toml
 	test -f $(STAMP) || $(PYTHON) -m venv $(VENV)
-	test -f $(STAMP) || $(BIN)/python $(PIP) install --no-compile --editable '.[plot]'
+	test -f $(STAMP) || $(BIN)/python $(INSTALL) --editable '.[plot]'
 	touch $(DEMO)
 
 demo: $(DEMO)
@@ -44,9 +47,9 @@ lint: $(STAMP)
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
-# Each of the first three uses one core; the tests use both.
-test: $(STAMP)
-	$(MAKE) --no-print-directory --jobs=2 lint docs release
+# Each of the first three uses one core, as do the installations before them; the tests use both.
+test:
+	$(MAKE) --no-print-directory --jobs=2 release docs lint
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal -q
 
 # Long statistical runs and large graphs: about an hour on two cores.
@@ -65,15 +68,21 @@ walk: $(STAMP)
 docs: $(STAMP)
 	$(BIN)/mkdocs build --strict
 
-# Source distribution and wheel in dist/. The wheel is built from the source distribution, so that one clean environment,
+# Source distribution and wheel in dist/, from a copy of the source: other targets may run beside this one, and a list of files
+# that an earlier build left in dpgraph.egg-info hides what MANIFEST.in forgets. The wheel is built from the source distribution, so that one clean environment,
 # into which the wheel is installed, tries both. It gets the lowest versions that pyproject.toml allows, where this Python is
 # the lowest too: all other targets have the newest ones.
-release: $(STAMP)
-	rm -rf dist $(CLEAN)
-	$(BIN)/python -m build > /dev/null
+release:
+	rm -rf dist $(CLEAN) $(BUILD)
+	$(PYTHON) -m venv $(BUILD)
+	$(BUILD)/bin/python $(INSTALL) build 'setuptools>=77'
+	mkdir $(BUILD)/source
+	tar -c --exclude='./.*' --exclude=__pycache__ --exclude='*.egg-info' --exclude=./build --exclude=./dist --exclude=./site . \
+	  | tar -x -C $(BUILD)/source
+	$(BUILD)/bin/python -m build --no-isolation --outdir dist $(BUILD)/source > /dev/null
 	$(PYTHON) -m venv $(CLEAN)
 	$(PYTHON) .ci/lowest.py > $(CLEAN)/lowest.txt
-	$(CLEAN)/bin/python $(PIP) install --constraint $(CLEAN)/lowest.txt dist/*.whl
+	$(CLEAN)/bin/python $(INSTALL) --constraint $(CLEAN)/lowest.txt dist/*.whl
 	mkdir $(CLEAN)/work
 	cd $(CLEAN)/work && ../bin/python ../../.ci/check_installed.py
 
@@ -82,7 +91,7 @@ release: $(STAMP)
 test-lowest:
 	$(PYTHON) -m venv --clear $(LOWEST)
 	$(PYTHON) .ci/lowest.py > $(LOWEST)/lowest.txt
-	$(LOWEST)/bin/python $(PIP) install --constraint $(LOWEST)/lowest.txt --editable '.[plot,pandas,sklearn]' \
+	$(LOWEST)/bin/python $(INSTALL) --constraint $(LOWEST)/lowest.txt --editable '.[plot,pandas,sklearn]' \
 	  pytest pytest-xdist hypothesis pyyaml polars
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(LOWEST)/bin/python -m pytest -n 2 --dist worksteal -q tests/projections \
 	  tests/queries tests/spectral tests/sos/test_lasserre.py tests/problems/test_exact_max_cut.py $(addprefix tests/test_, \
@@ -131,4 +140,4 @@ bench-load: $(STAMP)
 	$(BIN)/python benchmarks/load.py
 
 clean:
-	rm -rf $(VENV) $(CLEAN) $(LOWEST) .venv-networkx build dist site .pytest_cache .mypy_cache .ruff_cache htmlcov .coverage*
+	rm -rf $(VENV) $(CLEAN) $(BUILD) $(LOWEST) .venv-networkx build dist site .pytest_cache .mypy_cache .ruff_cache htmlcov .coverage*
