@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from common import RESULTS, interval, markdown_table
+from common import DOCS, RESULTS, interval, markdown_table, quote
 from load import planted_blocks
 from scipy.cluster.vq import kmeans2
 from scipy.optimize import linear_sum_assignment
@@ -40,7 +40,7 @@ def noisy_records(X: np.ndarray, mu: float, rng: np.random.Generator) -> np.ndar
 
 
 def leading_records(X: np.ndarray, epsilon: float, seed: int, rng: np.random.Generator) -> np.ndarray:
-    """The same in the leading directions of a private covariance matrix; each release is half of the Gaussian budget."""
+    """The same in the leading directions of a private covariance matrix; each release has half of the budget."""
     mu = gdp_mu(epsilon, DELTA) / math.sqrt(2)
     half = dpgraph.privacy.gdp_epsilon(mu, DELTA)
     C = dpgraph.private_covariance(X, epsilon=half, delta=DELTA, mechanism="gaussian", rng=seed).matrix
@@ -89,10 +89,12 @@ def line(n: int, degree: int, epsilon: float) -> list[object]:
 
 def main() -> None:
     header = ["input", "embedding alone", "noisy records alone", "joined", "leading directions alone", "joined"]
+    table = markdown_table(header, [line(*setting) for setting in SETTINGS])
+    quote(DOCS / "science.md", "attributes", table)
     text = [
         "# Attributes of vertices beside an embedding: share of vertices in the right one of four blocks",
-        f"Delta = {DELTA:g}, {RUNS} runs, {DIMENSIONS} attributes; the weight of the attributes is the best in hindsight.",
-        markdown_table(header, [line(*setting) for setting in SETTINGS]),
+        f"Delta = {DELTA:g}, {RUNS} runs, {DIMENSIONS} attributes; the weight of the attributes is best in hindsight.",
+        table,
     ]
     (RESULTS / "attributes.md").write_text("\n\n".join(text))
 

@@ -379,10 +379,12 @@ def rates_table(rows: Sequence[dict[str, str]]) -> str:
             values = {(float(r["x"]), int(r["seed"])): float(r["value"]) for r in own}
             mean, half = rates.fitted(values)
             points = sorted({x for x, _ in values})
-            span = f"{sweep.swept}, {points[0]:.3g} to {points[-1]:.3g}"
+            span = f"{sweep.swept}, {points[0]:.4g} to {points[-1]:.4g}"
+            ends = (np.mean([v for (x, _), v in values.items() if x == end]) for end in (points[0], points[-1]))
             exponent = f"{'at most ' if sweep.bound else ''}{sweep.exponent:g}"
             measured = f"{mean + 0.0:.2f} ± {half:.2f}"
-            lines.append([sweep.statement, sweep.error, span, exponent, measured, sweep.verdict(mean, half)])
+            error = f"{sweep.error}, " + " to ".join(f"{end:.2g}" for end in ends)
+            lines.append([sweep.statement, error, span, exponent, measured, sweep.verdict(mean, half)])
     return markdown_table(["statement", "error", "swept", "slope proved", "slope measured", "verdict"], lines)
 
 
