@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from unittest import mock
 
 import numpy as np
+from common import quote
 from scipy.linalg import null_space
 from scipy.optimize import brentq
 
@@ -250,6 +251,7 @@ def write_errors(runs: int) -> None:
         writer.writerows(rows)
     title = f"# Frobenius error of covariance matrices, epsilon = {EPSILON:g}, mean of {runs} runs (Amin et al.: 3)"
     (RESULTS / "covariance.md").write_text(f"{title}\n{table(rows)}\n")
+    quote(RESULTS.parents[1] / "docs" / "covariance-theory.md", "covariance errors", table(rows))
     plot(rows).savefig(RESULTS / "covariance.png", dpi=150)
 
 
