@@ -42,6 +42,7 @@ def pictures() -> dict[str, Callable[[], Figure]]:
         "science_coherence.png": lambda: science.plot_coherence(rows),
         "science_wishart.png": lambda: science.plot_wishart(rows),
         "science_schatten.png": lambda: science.plot_schatten(rows),
+        "science_rates.png": lambda: science.plot_rates(rows),
         "speed.png": speed,
         "synthetic_peers.png": lambda: synthetic_tables.plot(read_csv(RESULTS / "synthetic_peers.csv")),
     }

@@ -1,7 +1,8 @@
 """Rates of the papers: one quantity is swept, the slope of the error on two logarithmic axes is held to the theorem.
 
 Quantities are swept in the direction in which the problem becomes harder: 1/epsilon, 1/gap, 1/n where records help. An
-error that reaches that of an answer which ignores the data grows more slowly than the bound. A slope is fitted in every run, over all points; the interval is Student's, 95 %, over the runs. The verdict is
+error that reaches that of an answer which ignores the data grows more slowly than the bound. A slope is fitted in every
+run, over all points; the interval is Student's, 95 %, over the runs. The verdict is
 
 - "as proved": the mean lies within `TOLERANCE` of the exponent, and the whole interval within three times that;
 - "below": the theorem is an upper bound, and the whole interval lies under its exponent;
@@ -253,7 +254,7 @@ def marginals(base: Marginals, name: str, x: float, seed: int) -> float:
 
 
 #: Between the records at which the answer zero is as good and those at which the projection helps no more.
-DENSE_TWO, DENSE_THREE = Marginals(2, 54, 600), Marginals(3, 15, 300)
+DENSE_TWO, DENSE_THREE = Marginals(2, 120, 800), Marginals(3, 20, 300)
 SPARSE_TWO = Marginals(2, 80, 200, ones=4)
 
 
@@ -396,10 +397,10 @@ def cdemz24() -> list[Sweep]:
         Sweep("CDEMZ24 Theorem 2.1", squared, "n", 1.5, partial(cosine_error, "n"), sizes, quick=(40, 80, 160)),
         Sweep("CDEMZ24 Theorem 2.1", squared, budget, 1.0, partial(cosine_error, "epsilon"), epsilons),
     ]
-    inverse_epsilons, records = inverse(0.5, 1.0, 2.0), (200, 300, 450, 700)
+    inverse_epsilons, records = inverse(0.5, 1.0, 2.0), (200, 400, 800)
     for base, statement, exponent, n in (
-        (DENSE_TWO, "CDEMZ24 Theorem 2.2, A.4, k = 2", 0.5, (24, 36, 54, 80)),
-        (DENSE_THREE, "CDEMZ24 Theorem 2.2, A.4, k = 3", 0.75, (9, 12, 15, 20)),
+        (DENSE_TWO, "CDEMZ24 Theorem 2.2, A.4, k = 2", 0.5, (80, 120, 180)),
+        (DENSE_THREE, "CDEMZ24 Theorem 2.2, A.4, k = 3", 0.75, (14, 18, 24)),
     ):
         rows += [
             Sweep(statement, squared, "n", exponent, partial(marginals, base, "n"), n, quick=n[:3], runs=8),
