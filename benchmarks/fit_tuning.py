@@ -233,6 +233,18 @@ def transitivity(make: Callable[[int], Graph], epsilon: float) -> Run:
     return run
 
 
+def distribution(make: Callable[[int], Graph], epsilon: float) -> Run:
+    """One minus the Kolmogorov-Smirnov distance of a degree distribution."""
+
+    def run(graph: int, seed: int) -> float:
+        A = make(graph)
+        found = dpgraph.private_degree_distribution(A, epsilon=epsilon, rng=seed).degree_sequence
+        of_found, of_true = (np.bincount(degrees, minlength=A.shape[0]) for degrees in (found, np.diff(A.indptr)))
+        return 1 - float(np.abs(np.cumsum(of_found - of_true)).max()) / A.shape[0]
+
+    return run
+
+
 @cache
 def true_count(make: Callable[[int], Graph], seed: int, pattern: str) -> int:
     return subgraphs_of(open_graph(make(seed), products=False).read()).count(pattern)
@@ -376,6 +388,11 @@ SCENARIOS: dict[str, tuple[Run, ...]] = {
         spiked(*shape, epsilon) for shape in ((60, 6000), (100, 1000), (600, 60)) for epsilon in (2.0, 4.0)
     ),
     "Power.least": tuple(embedding(block(300, 2, 150, 0.0), 2, epsilon, POWER, DELTA) for epsilon in (0.3, 0.6)),
+    "Power.least_denoised": tuple(
+        embedding(make, rank, epsilon, "noisy-power", DELTA)
+        for make, rank in ((even(1200, 300, -0.75), 2), (block(600, 3, 250, 0.3), 3))
+        for epsilon in (0.25, 0.5)
+    ),
     "GapTest": tuple(embedding(GAPS, 2, epsilon, GAP, DELTA) for epsilon in (1.0, 2.0, 4.0)),
     "StabilityTest": CERTIFIED,
     "Embedding": EMBEDDINGS,
@@ -413,6 +430,11 @@ SCENARIOS: dict[str, tuple[Run, ...]] = {
     "EmbeddingRule.share": (*BY_RATIO[:3], *FOR_VECTOR[:1]),
     "Counts": COUNTED,
     "Counts.bound_share": tuple(count(make, "triangle", 1.0, "local-sensitivity", DELTA) for make in (UNEVEN, SPARSE)),
+    "Tails": tuple(
+        distribution(make, epsilon)
+        for make in (UNEVEN, SPARSE, block(1600, 2, 150, 0.6), even(1600, 200, 0.0))
+        for epsilon in (0.1, 0.4)
+    ),
     "Counts.triangle_share": (transitivity(UNEVEN, 0.5), transitivity(EVEN, 0.5), transitivity(SPARSE, 2.0)),
 }  # fmt: skip
 
@@ -431,6 +453,7 @@ TRIED: dict[str, tuple[Any, ...]] = {
     "Power.no_gap": (0.0, 0.75, 1.0),
     "Power.decay": (0.0, 0.25, 0.75, 1.0),
     "Power.extra": (0, 1, 6),
+    "Power.least_denoised": (4, 6, 12, 16),
     "Power.refinements": (0, 1, 6),
     "Vector.power": (0.25, 0.75, 1.0),
     "Vector.decay": (0.0, 0.3, 0.6),
@@ -455,6 +478,8 @@ TRIED: dict[str, tuple[Any, ...]] = {
     "AnswerRule.all_late": (1.5, 2.0, 5.0),
     "AnswerRule.core": (0.6, 0.9, 2.0),
     "AnswerRule.labels_epsilon": (2.0, 4.0),
+    "Tails.least_reach": (1, 3, 5),
+    "Tails.roughness": (0.0, 0.03, 0.3),
     "Counts.triangle_share": (0.3, 0.5, 0.9),
     "Counts.bound_share": (0.1, 0.15, 0.35),
 }  # fmt: skip

@@ -16,6 +16,7 @@ quoted in ``docs/frontier.md``.
     python benchmarks/frontier.py --full --tables               # only tables and plots, from the rows that exist
     python benchmarks/frontier.py --full --estimate             # what is missing, and about how long it takes
     python benchmarks/frontier.py --full --check --mechanism auto --graph G1 --epsilon 1     # is the table still true?
+    python benchmarks/frontier.py --full --against 314a48d      # is no cell worse than in the tables of that commit?
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from typing import Any
 
 from common import DOCS, RESULTS, ResumableTable
 from frontier_problems.base import DELTAS, EPSILONS, Instance, Mechanism, Problem
-from frontier_tables import Point, Points, points_of, read_summary, runs_on, write_summary, write_tables
+from frontier_tables import Point, Points, points_at, points_of, read_summary, runs_on, write_summary, write_tables
 
 import dpgraph
 
@@ -206,6 +207,21 @@ def check(problem: Problem, known: Points, plan: Plan) -> bool:
     return whole
 
 
+def compare(problem: Problem, known: Points, old: Points, plan: Plan) -> bool:
+    """Say which cells of the table differ from those of another one beyond their intervals; False if one is worse."""
+    names, better, worse = ("graph", "mechanism", "epsilon", "delta"), 0, 0
+    both = [cell for cell in old if cell in known and dict(zip(names, cell, strict=True)) in plan.selection]
+    for cell in both:
+        before, now = old[cell], known[cell]
+        gain = (now.mean - before.mean) * (1 if problem.higher_is_better else -1)
+        if abs(gain) > allowed(before, now):
+            better, worse = better + (gain > 0), worse + (gain < 0)
+            means = f"{now.mean:.4f} ± {now.half:.4f}, was {before.mean:.4f} ± {before.half:.4f}"
+            print(f"{problem.name}, {', '.join(filter(None, cell))}: {means}: {'better' if gain > 0 else 'WORSE'}")
+    print(f"{problem.name}: {len(both)} cells compared, {better} better, {worse} worse, {len(old.keys() - known)} gone")
+    return not worse
+
+
 def allowed(first: Point, second: Point) -> float:
     """How far two means may be apart: 95 % intervals of both, and the digits that the table leaves out."""
     noise = math.hypot(*(0.0 if math.isnan(point.half) else point.half for point in (first, second)))
@@ -252,6 +268,9 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--tables", action="store_true", help="compute nothing")
     parser.add_argument("--estimate", action="store_true", help="compute nothing, say what is missing")
     parser.add_argument("--check", action="store_true", help="run cells again (three times) and compare with the table")
+    parser.add_argument(
+        "--against", metavar="COMMIT", help="compute nothing, compare the tables with those of a commit"
+    )
     return parser.parse_args()
 
 
@@ -266,6 +285,9 @@ def main() -> None:
     for name in arguments.problem or PROBLEMS:
         problem = load_problem(name)
         known = {} if arguments.quick and not arguments.check else read_summary(name)[1]
+        if arguments.against:
+            whole &= compare(problem, known, points_at(arguments.against, name), plan)
+            continue
         if arguments.check:
             whole &= check(problem, known, replace(plan, runs=arguments.runs or QUICK_RUNS))
             continue

@@ -10,8 +10,10 @@ import csv
 import json
 import math
 import re
+import subprocess
 import textwrap
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -98,15 +100,33 @@ def read_summary(name: str) -> tuple[Problem, Points]:
         return Problem(name, "", True, {}, {}, "", "", ""), {}
     with summary_path(name).open(newline="") as file:
         description = json.loads(file.readline().removeprefix("# "))
-        points = {
-            (row["graph"], row["mechanism"], row["epsilon"], row["delta"]): Point(
-                float(row["mean"]), float(row["half"] or "nan"), int(row["runs"]), int(row["halted"])
-            )
-            for row in csv.DictReader(file)
-        }
+        points = summarised(file)
     instances = {graph: Instance(_absent, 0, 0, group) for graph, group in description.pop("groups").items()}
     mechanisms = {mechanism: Mechanism(_absent, uses=uses) for mechanism, uses in description.pop("uses").items()}
     return Problem(name, instances=instances, mechanisms=mechanisms, **description), points
+
+
+def summarised(lines: Iterable[str]) -> Points:
+    """The cells of a summary table, from its line of column names on."""
+    return {
+        (row["graph"], row["mechanism"], row["epsilon"], row["delta"]): Point(
+            float(row["mean"]), float(row["half"] or "nan"), int(row["runs"]), int(row["halted"])
+        )
+        for row in csv.DictReader(lines)
+    }
+
+
+def points_at(commit: str, name: str) -> Points:
+    """The cells of a problem in the tables of a commit; old ones have single runs in git."""
+    for path, read in ((f"frontier_{name}.csv", summarised), (f"frontier_{name}_full.csv", _single_runs)):
+        shown = subprocess.run(["git", "show", f"{commit}:./{path}"], cwd=RESULTS, capture_output=True, text=True)
+        if not shown.returncode:
+            return read(line for line in shown.stdout.splitlines() if not line.startswith("#"))
+    raise SystemExit(shown.stderr)
+
+
+def _single_runs(lines: Iterable[str]) -> Points:
+    return points_of(list(csv.DictReader(lines)))
 
 
 def _absent(*_: object) -> Outcome:

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import eigh
+from scipy.optimize import brentq
 from scipy.sparse.linalg import eigsh
 from scipy.special import expit, ndtri
 from scipy.stats import gumbel_r
@@ -88,6 +89,38 @@ def noisy_power_method(
         if step < steps - 1:
             X, _ = np.linalg.qr(Y)
     return X, Y
+
+
+def noisy_power_method_exact(
+    A: sparse.csr_array, rank: int, epsilon: float, delta: float, rng: np.random.Generator, steps: int | None = None
+) -> tuple[FloatArray, FloatArray]:
+    """The same iteration with the least noise that is proved: exact Gaussian accounting, and noise by rows.
+
+    An edge {i, j} moves A X by row X_j at i and row X_i at j, in Frobenius norm at most the root of the sum of the two
+    largest squared row norms of X; the products are L adaptive Gaussian mechanisms, sqrt(L) times the scale of one
+    (Dong, Roth and Su, Corollary 3.3).
+    """
+    n = A.shape[0]
+    p, steps = min(2 * rank, n), steps or math.ceil(math.log(n))
+    X, _ = np.linalg.qr(rng.normal(size=(n, p)))
+    for step in range(steps):
+        longest = float(np.sqrt(np.sort(np.sum(X**2, axis=1))[-2:].sum()))
+        scale = gaussian_scale(longest, epsilon=epsilon, delta=delta) * math.sqrt(steps)
+        Y = A @ X + rng.normal(scale=scale, size=X.shape)
+        if step < steps - 1:
+            X, _ = np.linalg.qr(Y)
+    return X, Y
+
+
+def exponential_eigenvector_sine(values: FloatArray, epsilon: float) -> float:
+    """Root-mean-square sine of the rank-one exponential mechanism on the sphere (Kapralov and Talwar, SODA 2013).
+
+    Density exp(epsilon x'Ax/2): an edge moves x'Ax by 2 |x_i x_j| <= 1. Of the Bingham law with these eigenvalues the
+    mean of (x'u_i)**2 is 1/(2 (s - epsilon lambda_i/2)) up to 1/n, with s such that these sum to 1.
+    """
+    a = epsilon * np.asarray(values) / 2
+    s = brentq(lambda s: float(np.sum(0.5 / (s - a))) - 1.0, a.max() + 1e-9, a.max() + len(a))
+    return math.sqrt(1.0 - 0.5 / (s - a.max()))
 
 
 def greedy_exponential(

@@ -5,8 +5,11 @@
 3. DN25a section 1.1: a single spike in the Wishart model, the strategies for singular subspaces against HP14.
 4. DN25b Theorem 1.1: the error of private covariance in every Schatten norm grows like d**(1 + 1/p).
 5. CDEMZ24 Theorem 2.1: exponent of private cosine similarities, read off the results of ``cosine.py``.
+6. Rates of every theorem that has one, swept quantity by quantity (``rates.py``).
+7. DN25a section 1.1: spikes on which projectors beat HP14 as published, and that method where the rows become many.
+8. DN25b Theorem 4.4: the norm of the noise against the 1.1 rho d of the paper.
 
-Writes ``science.csv``, ``science.md`` and ``science_*.png`` to ``benchmarks/results``. About ten minutes.
+Writes ``science.csv``, ``science.md`` and ``science_*.png`` to ``benchmarks/results``. About twenty minutes.
 
     python benchmarks/science.py [--quick] [--only wishart]
 """
@@ -21,7 +24,9 @@ from typing import TYPE_CHECKING
 import charts
 import cosine
 import numpy as np
+import rates
 from common import DOCS, RESULTS, ResumableTable, interval, markdown_table, quote, read_csv, slope
+from covariance_printed import square_noise
 from peers import noisy_power_method
 from scipy import sparse
 from scipy.sparse.linalg import eigsh, svds
@@ -192,8 +197,100 @@ def schatten(quick: bool) -> Iterator[Row]:
                 yield row("schatten", f"p = {p}", d, d, seed, float(norm), d ** (1 + 1 / float(p)))
 
 
+# --- 6: rates --------------------------------------------------------------------------------------------------------
+
+
+def all_rates(quick: bool) -> Iterator[Row]:
+    """Every sweep; the reference is the exponent that is proved."""
+    for sweep in rates.sweeps():
+        for (x, seed), value in sweep.values(quick=quick).items():
+            yield row("rates", sweep.name, "", x, seed, value, sweep.exponent)
+
+
+# --- 7: spikes on which projectors win, and many rows ----------------------------------------------------------------
+
+
+def flat_spike(quick: bool) -> Iterator[Row]:
+    """Sine of the released leading vector of 500 u u' (and of a heavy entry beside it); x is the heavy entry.
+
+    Neighbours move A U by at most `sensitivity`; one entry of a symmetric matrix and its mirror image by sqrt(2).
+    """
+    n, gap, epsilon = 800, 500.0, 1.0
+    u = np.where(np.arange(n) % 2, 1.0, -1.0) / math.sqrt(n)
+    for heavy in (0.0, 250.0, 500.0):
+        A = (gap + heavy) * np.outer(u, u)
+        A[0, 0] += heavy
+        values, vectors = np.linalg.eigh(A)
+        top, steps = vectors[:, -1], math.ceil(values[-1] / (values[-1] - values[-2]) * math.log(n))
+        for seed in range(3 if quick else 10):
+            budget = {"epsilon": epsilon, "delta": DELTA, "rng": seed}
+            for sensitivity, label in ((1.0, "1"), (math.sqrt(2.0), "sqrt(2)")):
+                for series, mechanism in SUBSPACES.items():
+                    released = dpgraph.private_projector(A, 1, sensitivity=sensitivity, mechanism=mechanism, **budget)
+                    sine = math.sqrt(max(1 - correlation(top, released.basis) ** 2, 0.0))
+                    yield row("spike", f"{series}, sensitivity {label}", n, heavy, seed, sine, gap)
+            rng = np.random.default_rng(seed)
+            _, iterate = noisy_power_method(A, 1, epsilon, DELTA, rng, steps=steps)
+            sine = math.sqrt(max(1 - correlation(top, iterate) ** 2, 0.0))
+            yield row("spike", "HP14 as published, sensitivity sqrt(2)", n, heavy, seed, sine, gap)
+
+
+class Embedding:
+    """[[0, Y], [Y', 0]] of a wide matrix, without copies of it."""
+
+    def __init__(self, Y: np.ndarray) -> None:
+        self.Y, self.shape = Y, (sum(Y.shape),) * 2
+
+    def __matmul__(self, X: np.ndarray) -> np.ndarray:
+        n = self.Y.shape[0]
+        return np.vstack([self.Y @ X[n:].astype(self.Y.dtype), self.Y.T @ X[:n].astype(self.Y.dtype)]).astype(float)
+
+
+def many_rows(quick: bool) -> Iterator[Row]:
+    """Correlation of HP14, and its bound, at x = 16, n = 100, epsilon 4, with more and more columns; x is their number.
+
+    The bound is sigma sqrt(n + m) max |X| / (sigma_1 - sigma_2) with the noise of the published method, over the true
+    vectors.
+    """
+    n, epsilon = 100, 4.0
+    for m in (1000, 20_000, 100_000, 800_000)[: 2 if quick else None]:
+        for seed in range(3):
+            rng = np.random.default_rng([m, seed])
+            u = rng.choice([-1.0, 1.0], size=n) / math.sqrt(n)
+            Y = rng.standard_normal((n, m), dtype=np.float32)
+            Y += np.outer(math.sqrt(16 * math.sqrt(n / m)) * u, rng.normal(size=m)).astype(np.float32)
+            values, left = np.linalg.eigh((Y @ Y.T).astype(float))
+            top, second = np.sqrt(values[[-1, -2]])
+            steps = min(math.ceil(top / (top - second) * math.log(n)), 200)
+            right = Y.T @ left[:, -1] / top
+            largest = max(float(np.abs(left[:, -1]).max()), float(np.abs(right).max())) / math.sqrt(2.0)
+            noise = math.sqrt(2.0) * math.sqrt(4.0 * 2 * steps * math.log(1 / DELTA)) / epsilon
+            bound = noise * math.sqrt(n + m) * largest / (top - second)
+            _, iterate = noisy_power_method(Embedding(Y), 1, epsilon, DELTA, np.random.default_rng(seed), steps=steps)
+            yield row("columns", "not private", n, m, seed, abs(float(u @ left[:, -1])), 1.0)
+            yield row("columns", "HP14 as published", n, m, seed, correlation(u, iterate[:n]), 1.0)
+            yield row("columns", "its bound on the sine, constant 1", n, m, seed, bound, 1.0)
+            if m <= 100_000:
+                for series, mechanism in SUBSPACES.items():
+                    if mechanism != "gaussian":
+                        found = subspace_correlation(Y.astype(float), u, epsilon, seed, mechanism)
+                        yield row("columns", series, n, m, seed, found, 1.0)
+
+
+# --- 8: the norm of the noise of private covariance ------------------------------------------------------------------
+
+
+def noise_norm(quick: bool) -> Iterator[Row]:
+    """Spectral norm of noise of density exp(-||Z||_*/rho) on d x d matrices, over rho d; the paper says at most 1.1."""
+    for d in (5, 20, 50, 100, 200)[: 3 if quick else None]:
+        for seed in range(3 if quick else 10):
+            Z = square_noise(d, 1.0, np.random.default_rng([d, seed]))
+            yield row("norm", "printed law", d, d, seed, float(np.linalg.norm(Z, 2)) / d, 1.1)
+
+
 EXPERIMENTS = {
     "gaussian": gaussian_perturbation, "union": random_union, "wishart": wishart, "schatten": schatten,
+    "rates": all_rates, "spike": flat_spike, "columns": many_rows, "norm": noise_norm,
 }  # fmt: skip
 
 # --- tables and plots ------------------------------------------------------------------------------------------------
@@ -271,6 +368,34 @@ def cosine_table() -> str:
     return markdown_table(["data", "n", "plain noise", *cosine.METHODS], lines)
 
 
+def rates_table(rows: Sequence[dict[str, str]]) -> str:
+    """One line for each sweep: theorem, error, swept quantity, exponents, verdict."""
+    lines = []
+    for sweep in rates.sweeps():
+        own = select(rows, experiment="rates", series=sweep.name)
+        if own:
+            values = {(float(r["x"]), int(r["seed"])): float(r["value"]) for r in own}
+            mean, half = rates.fitted(values)
+            points = sorted({x for x, _ in values})
+            span = f"{sweep.swept}, {points[0]:.3g} to {points[-1]:.3g}"
+            exponent = f"{'at most ' if sweep.bound else ''}{sweep.exponent:g}"
+            measured = f"{mean + 0.0:.2f} ± {half:.2f}"
+            lines.append([sweep.statement, sweep.error, span, exponent, measured, sweep.verdict(mean, half)])
+    return markdown_table(["statement", "error", "swept", "slope proved", "slope measured", "verdict"], lines)
+
+
+def series_table(rows: Sequence[dict[str, str]], experiment: str, label: str) -> str:
+    """One line for each series, one column for each x."""
+    own = select(rows, experiment=experiment)
+    columns = sorted({float(r["x"]) for r in own})
+    lines = []
+    for series in distinct(own, "series"):
+        x, mean, half = curve(select(own, series=series))
+        cells = {v: f"{m:.3f} ± {h:.3f}" for v, m, h in zip(x, mean, half, strict=True)}
+        lines.append([series, *(cells.get(v, "") for v in columns)])
+    return markdown_table(["", *(f"{label} = {v:,.0f}" for v in columns)], lines)
+
+
 def write(rows: Sequence[dict[str, str]]) -> None:
     parts = ["# Scientific checks\n", "Made by `benchmarks/science.py`; intervals are 95 % (Student).\n"]
     page = DOCS / "science.md"
@@ -286,6 +411,18 @@ def write(rows: Sequence[dict[str, str]]) -> None:
         parts += ["## Private covariance: Schatten norms of the noise\n", schatten_table(rows)]
         quote(page, "schatten", parts[-1])
         (RESULTS / "science_schatten.png").write_bytes(charts.png(plot_schatten(rows)))
+    if select(rows, experiment="rates"):
+        parts += ["## Rates: slopes on logarithmic axes\n", rates_table(rows)]
+        quote(page, "rates", parts[-1])
+        (RESULTS / "science_rates.png").write_bytes(charts.png(plot_rates(rows)))
+    for experiment, title, label in (
+        ("spike", "Flat spike, n = 800, gap 500, epsilon 1: sine of the leading vector", "heavy entry"),
+        ("columns", "Spike of strength 16, n = 100, epsilon 4: correlation", "columns"),
+        ("norm", "Norm of the noise of DN25b's Algorithm 1 over rho d", "d"),
+    ):
+        if select(rows, experiment=experiment):
+            parts += [f"## {title}\n", series_table(rows, experiment, label)]
+            quote(page, experiment, parts[-1])
     parts += ["## Private cosine similarities: slope of the squared error in n (3/2 proved, 2 for plain noise)\n"]
     parts.append(cosine_table())
     quote(page, "cosine", parts[-1])
@@ -358,6 +495,27 @@ def plot_schatten(rows: Sequence[dict[str, str]]) -> Figure:
     return charts.finish(
         figure, title, "dotted: slope of the theorem, through the last point", "d", "norm, times eps n"
     )
+
+
+def plot_rates(rows: Sequence[dict[str, str]]) -> Figure:
+    """Nine of the sweeps, evenly: means and intervals over the runs, and the slope that is proved as a dotted line."""
+    own = {sweep.name: sweep for sweep in rates.sweeps() if select(rows, experiment="rates", series=sweep.name)}
+    names = charts.spread(list(own))
+    figure, axes = charts.panels(len(names))
+    for place, (axis, name) in enumerate(zip(axes, names, strict=True)):
+        sweep, (x, mean, half) = own[name], curve(select(rows, experiment="rates", series=name))
+        axis.set(xscale="log", yscale="log")
+        measured, proved = ("measured", "slope proved") if place == min(2, len(names) - 1) else ("_", "_")
+        charts.curve(axis, x, mean, half, 0, label=measured, linewidth=1.6)
+        slope_proved = [mean[-1] * (v / x[-1]) ** sweep.exponent for v in x]
+        axis.plot(x, slope_proved, color="black", linestyle=":", linewidth=1, label=proved)
+        axis.set_title(f"{sweep.statement}\n{sweep.error}, by {sweep.swept}", fontsize=6.5)
+        charts.name_lines(axis, 8)
+    title = f"Errors beside the slopes of the theorems: {len(names)} of {len(own)} sweeps"
+    remark = (
+        "shaded: 95 % interval; dotted: the slope of the theorem through the last point; slopes and verdicts: the table"
+    )
+    return charts.finish(figure, title, remark, "", "")
 
 
 def main() -> None:

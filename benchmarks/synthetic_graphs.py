@@ -23,14 +23,12 @@ from scipy.sparse.linalg import eigsh
 
 import dpgraph
 from dpgraph import tuning
-from dpgraph.denoise import degree_tails
 from dpgraph.linalg.subgraphs import Subgraphs
 from dpgraph.problems import synthesis
 
 GRAPHS = ("fb100-Caltech36", "ego-Facebook", "fb100-Rice31", "ca-HepTh")
 FIT_GRAPHS = ("fb100-Haverford76", "fb100-Reed98", "fb100-Swarthmore42")
 SWEEP_VALUES = {"first": (0.5, 0.65, 0.85), "dispersion": (0.0, 0.35, 1.0), "core_best": (1.0, 1.6)}
-SMOOTHING_VALUES = {"smooth_part": (0.01, 0.1, 0.2), "smooth_steps": (1.0, 10.0)}
 EPSILONS = (0.5, 1.0, 2.0, 4.0)
 RUNS, FIT_RUNS = 5, 2
 MEASURES = ("NMI", "modularity", "transitivity", "edges", "degrees", "top 1 %", "cuts")
@@ -123,13 +121,11 @@ def fit() -> None:
     }
     for field, values in SWEEP_VALUES.items():
         trials |= {f"{field} {value:g}": replace(own, sweeps=replace(own.sweeps, **{field: value})) for value in values}
-    for field, values in SMOOTHING_VALUES.items():
-        trials |= {f"{field} {value:g}": replace(own, **{field: value}) for value in values}
     for name, epsilon in itertools.product(FIT_GRAPHS, (1.0, 2.0)):
         A = adjacency(name)
         true = Facts(A)
         for label, numbers in trials.items():
-            synthesis.SYNTHESIS = degree_tails.SYNTHESIS = numbers
+            synthesis.SYNTHESIS = numbers
             cells = " | ".join(f"{x:.3f}" for x in measured(A, true, epsilon, FIT_RUNS))
             print(f"| {name} | {epsilon:g} | {label} | {cells} |", flush=True)
 

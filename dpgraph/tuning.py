@@ -132,7 +132,7 @@ class Synthesis:
     """Shares of a synthetic graph (problems.synthesis); they add up to 1.
 
     Shares: fitted by benchmarks/synthetic_graphs.py --fit, which shows other values too, to three colleges that are in
-    no table. The numbers of sweeps and of smoothing: compared by hand on eight graphs, some of them those of tables.
+    no table. The numbers of sweeps: compared by hand on eight graphs, some of them those of tables.
     """
 
     communities: float = 0.87  # For communities, the degree of each vertex, and the weights between communities
@@ -141,9 +141,6 @@ class Synthesis:
     edges: float = 0.01  # For the count of edges
     # NMI of labels at epsilon 1 with degrees 0.12 and equal sweeps: Reed98 0.14, Haverford76 0.36; here 0.14, 0.43
     sweeps: CommunitySweeps = CommunitySweeps(degrees=0.2, first=0.75, dispersion=0.7, core_best=1.28)
-    # Degree k is averaged with those up to this part of k away; in (0, 1)
-    smooth_part: float = 0.15
-    smooth_steps: float = 3.0  # ... as far as they are within so many standard deviations of the noise; > 0
 
 
 @dataclass(frozen=True)
@@ -199,6 +196,7 @@ class Power:
 
     iterations: float = 16.0  # iterations = 16 sqrt(mu): with little noise, what is missing is convergence; > 0
     least: int = 6  # At least so many
+    least_denoised: int = 9  # ... before posterior means, which remove noise but not what has not converged
     most: int = 24  # At most so many
     extra: int = 3  # Columns beyond the rank if mu >= least_mu; >= 0
     least_mu: float = 0.4  # See extra; rows are clipped below it too; > 0
@@ -327,8 +325,21 @@ class Counts:
     floor: float = 8.0  # Widths are raised to floor/epsilon times the next one, rounded up; > 0
     width_share: float = 0.05  # Share of epsilon for the published width of a count of order 1, two of 2 shares at 2
     bound_share: float = 0.25  # Share of epsilon for each bound on a width
-    clear_step: float = 4.0  # Smaller steps of a degree distribution, in standard deviations of the noise, are smoothed
     triangle_share: float = 0.7  # Transitivity: share of epsilon for the triangles, the rest for the wedges
+
+
+@dataclass(frozen=True)
+class Tails:
+    """The rate at which vertices of degree k are expected (denoise.degree_tails).
+
+    It is the mean over degrees up to `reach` std/sqrt(rate) away, std being the noise of a reading.
+    """
+
+    reach: float = 4.0  # > 0
+    widest_part: float = 0.15  # But at most this part of k away; in (0, 1)
+    least_reach: int = 2  # And at least so many; >= 1
+    roughness: float = 0.1  # Numbers of vertices differ from the rate by this part of it, beside chance; >= 0
+    clear_step: float = 4.0  # A number so many standard deviations away from its rate is no part of it; > 0
 
 
 @dataclass(frozen=True)
@@ -361,6 +372,7 @@ STABILITY_TEST: Final = StabilityTest()
 EMBEDDING: Final = Embedding()
 EMBEDDING_RULE: Final = EmbeddingRule()
 COUNTS: Final = Counts()
+TAILS: Final = Tails()
 SIMILARITIES: Final = Similarities()
 
 __all__ = [name for name in dir() if name.isupper()]

@@ -1,73 +1,89 @@
 """Numbers of vertices of each degree from noisy numbers of those of degree at least 1, 2, ..., all released."""
 
 import numpy as np
+from scipy.linalg import solveh_banded
 from scipy.optimize import isotonic_regression
 
-from dpgraph.tuning import COUNTS, SYNTHESIS
+from dpgraph.tuning import TAILS
 from dpgraph.typing import FloatArray, IntArray
 
 #: Steps of the search for a constant: rounded sums no longer change then.
 _HALVINGS = 50
+#: Rounds in which a window and the rate that it gives settle.
+_ROUNDS = 3
+#: Vertices of a degree are expected to be at least so many: a rate of 0 would be certain.
+_LEAST_RATE = 1e-3
 
 
-def degree_counts(
-    tails: FloatArray, n: int, std: float, total: float | None = None, *, smooth: bool = False
-) -> IntArray:
-    """The numbers N_k of vertices of degree at least k, made to decrease, as numbers of vertices of each degree.
+def degree_counts(tails: FloatArray, n: int, std: float, total: float | None = None) -> IntArray:
+    """Numbers of vertices of degree 0, 1, ... from noisy numbers of vertices of degree at least k = 1, 2, ...
 
-    The nearest decreasing numbers (isotonic regression) have plateaus, where noise has been averaged, and steps between
-    them that no vertex took. So between the middles of plateaus they decrease in a straight line, unless the step is
-    clearly larger than noise of standard deviation `std`. With `total`, the sum of all degrees, a constant is
-    subtracted, but not below 0, so that they have that sum. `smooth` says that neighbouring degrees are about as
-    frequent: what is left of the noise is averaged away (:func:`_smoothed`).
+    The nearest decreasing numbers (isotonic regression) are a first estimate. :func:`_posterior_mean` takes from them
+    how many vertices each degree may be expected to have, and combines this with the readings `tails`, whose noise has
+    standard deviation `std`. With `total`, the sum of all degrees, a constant is subtracted, but not below 0, so that
+    the numbers have that sum.
     """
-    decreasing = np.clip(isotonic_regression(tails, increasing=False).x if tails.size else tails, 0, n)
-
-    def rounded(shift: float) -> IntArray:
-        """Whole numbers, the constant being subtracted."""
-        at_least = np.concatenate([[n], np.maximum(decreasing - shift, 0), [0]])
-        at_least = _without_plateaus(at_least, std)
-        return np.rint(_smoothed(at_least, std) if smooth else at_least).astype(np.int64)
-
-    at_least = rounded(0.0)
-    if total is not None and at_least[1:].sum() > total > 0:
-        low, high = 0.0, float(decreasing.max())
-        for _ in range(_HALVINGS):
-            middle = (low + high) / 2
-            low, high = (middle, high) if rounded(middle)[1:].sum() > total else (low, middle)
-        at_least = rounded(high)
+    decreasing = _decreasing(tails, n)
+    seen = int(np.count_nonzero(decreasing))  # the rest is 0: no vertex has so many neighbours
+    decreasing = decreasing[:seen]
+    if seen and std > 0:
+        decreasing = _decreasing(_posterior_mean(tails[:seen], decreasing, std), n)
+    at_least: IntArray = np.rint(np.concatenate([[n], _with_sum(decreasing, total), [0]])).astype(np.int64)
     counts = at_least[:-1] - at_least[1:]
     return counts[: np.flatnonzero(counts)[-1] + 1]
 
 
-def _without_plateaus(values: FloatArray, std: float) -> FloatArray:
-    """Decreasing numbers, joined by lines between the middles of plateaus wherever the step between them is small."""
-    starts = np.flatnonzero(np.diff(values, prepend=np.inf))
-    ends = np.append(starts[1:] - 1, values.size - 1)
-    middle = (starts + ends) / 2
-    small = -np.diff(values[starts]) < COUNTS.clear_step * std
-    before, after = np.append(False, small), np.append(small, False)
-    before[-1] = False  # no vertex has a degree of the last plateau, however long it is
-    left = np.where(before, middle, starts)
-    right = np.where(after, middle, ends)
-    places, levels = np.column_stack([left, right]).ravel(), np.repeat(values[starts], 2)
-    return np.interp(np.arange(values.size), places, levels)
+def _with_sum(decreasing: FloatArray, total: float | None) -> FloatArray:
+    """The numbers minus the constant, but not below 0, for which their rounded sum is `total`, if they have more."""
+    if total is None or not np.rint(decreasing).sum() > total > 0:
+        return decreasing
+    low, high = 0.0, float(decreasing.max())
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if np.rint(np.maximum(decreasing - middle, 0)).sum() > total else (low, middle)
+    return np.maximum(decreasing - high, 0)
 
 
-def _smoothed(values: FloatArray, std: float) -> FloatArray:
-    """Decreasing numbers, each averaged with those around it, twice; the first two stay.
+def _decreasing(values: FloatArray, n: int) -> FloatArray:
+    """The nearest decreasing numbers, between 0 and n."""
+    return np.clip(isotonic_regression(values, increasing=False).x if values.size else values, 0, n)
 
-    The average at k reaches the part `smooth_part` of k to both sides. It stops where the numbers fall by
-    `smooth_steps` standard deviations, as what is seen there is no noise.
+
+def _posterior_mean(readings: FloatArray, decreasing: FloatArray, std: float) -> FloatArray:
+    """Numbers N_k of vertices of degree at least k where the numbers of each degree are near a smooth rate.
+
+    Readings y_k = N_k + noise; steps N_k - N_{k+1} of mean rate_k and variance v_k = rate_k + (roughness rate_k)^2, as
+    of a Poisson variable whose mean is known to a part `roughness`. N minimises
+
+        sum_k (y_k - N_k)^2/std^2 + sum_k (N_k - N_{k+1} - rate_k)^2/v_k,   N = 0 beyond the last reading,
+
+    the mean of N given y if all laws are normal: one tridiagonal system.
+
+    The rate at k is the mean step of `decreasing` in a window around k. A step further than `clear_step` standard
+    deviations from it is a fact (all vertices of a regular graph): it is left out of the windows, and of the sum.
     """
-    k = np.arange(values.size)
-    reach = SYNTHESIS.smooth_part * k
-    below, above = np.maximum(np.floor(k - reach), 0).astype(np.int64), np.ceil(k + reach).astype(np.int64)
-    above = np.minimum(above, k[-1])
-    for _ in range(2):
-        falls = (values[below] - values[above]) / np.maximum(above - below, 1)
-        window = np.minimum(reach, SYNTHESIS.smooth_steps * std / np.maximum(falls, 1e-12))
-        window = np.minimum(np.rint(window), np.minimum(np.maximum(k - 1, 0), k[-1] - k)).astype(np.int64)
-        sums = np.append(0.0, np.cumsum(values))
-        values = np.minimum.accumulate((sums[k + window + 1] - sums[k - window]) / (2 * window + 1))
-    return values
+    steps = decreasing - np.append(decreasing[1:], 0.0)
+    widest = np.maximum(TAILS.least_reach, np.rint(TAILS.widest_part * np.arange(1, steps.size + 1))).astype(np.int64)
+    known = np.ones(steps.size, dtype=bool)
+    rate, reach = _window_mean(steps, known, widest), widest
+    for _ in range(_ROUNDS):
+        reach = np.clip(np.rint(TAILS.reach * std / np.sqrt(rate)), TAILS.least_reach, widest).astype(np.int64)
+        rate = _window_mean(steps, known, reach)
+    variance = rate + (TAILS.roughness * rate) ** 2
+    known = np.abs(steps - rate) <= TAILS.clear_step * np.sqrt(2 * std**2 + variance)
+    rate = _window_mean(steps, known, reach)
+    weight = np.where(known, 1.0 / (rate + (TAILS.roughness * rate) ** 2), 0.0)
+    before, drift = np.append(0.0, weight[:-1]), weight * rate
+    bands = np.array([-before, 1.0 / std**2 + weight + before])
+    return np.asarray(solveh_banded(bands, readings / std**2 + drift - np.append(0.0, drift[:-1])))
+
+
+def _window_mean(steps: FloatArray, known: FloatArray, reach: IntArray) -> FloatArray:
+    """The mean of those `steps` that are `known` up to reach_k places from k, taken twice, at least `_LEAST_RATE`."""
+    k = np.arange(steps.size)
+    low, high = np.maximum(k - reach, 0), np.minimum(k + reach + 1, steps.size)
+    values = np.where(known, steps, 0.0)
+    for counted in (known, np.ones_like(known)):
+        sums, numbers = (np.append(0.0, np.cumsum(entries)) for entries in (values, counted))
+        values = (sums[high] - sums[low]) / np.maximum(numbers[high] - numbers[low], 1)
+    return np.maximum(values, _LEAST_RATE)

@@ -21,6 +21,9 @@ from dpgraph.typing import BoolArray, FloatArray, IntArray
 #: Entries of a block that are multiplied at a time.
 _CHUNK = 2**22
 
+#: Type of a column of packed numbers, whose lengths may add up to more than 2**31.
+BYTES = "large_binary[pyarrow]"
+
 
 class Rows(NamedTuple):
     """Rows of a matrix: the number of entries of each, their columns in increasing order, and their weights."""
@@ -84,16 +87,26 @@ class Edges:
         return valid.size, int(np.count_nonzero(~valid)), int(np.argmin(valid)) if valid.size else 0
 
     def arcs(self, table: Any, labels: Any) -> Any:
-        """Both arcs of each edge: their block, and a number that stands for row, column and direction."""
+        """Both arcs of each edge, packed in one row a block: what Dask sorts are a few rows and not the arcs.
+
+        An arc is a number that stands for its row, column and direction.
+        """
         row, col, weights, valid = self.read(table, labels)
         valid &= row != col
         row, col, weights = row[valid], col[valid], weights[valid]
         rows, cols = np.concatenate([row, col]), np.concatenate([col, row])
         backwards = np.repeat([0, int(self.directed)], row.size)
-        columns = {"block": rows % self.blocks, "arc": (rows // self.blocks * self.n + cols) * 2 + backwards}
+        values = {"arcs": (rows // self.blocks * self.n + cols) * 2 + backwards}
         if self.weight is not None:
-            columns["weight"] = np.concatenate([weights, weights])
-        return type(table)(columns)
+            values["weights"] = np.concatenate([weights, weights])
+        blocks = (rows % self.blocks).astype(np.min_scalar_type(self.blocks))
+        order, ends = np.argsort(blocks, kind="stable"), np.cumsum(np.bincount(blocks, minlength=self.blocks))[:-1]
+        pd = require("pandas")
+        packed = {
+            name: pd.array([part.tobytes() for part in np.split(value[order], ends)], dtype=BYTES)
+            for name, value in values.items()
+        }
+        return pd.DataFrame({"block": np.arange(self.blocks), **packed})
 
 
 def _numbers(column: Any) -> FloatArray:
@@ -116,13 +129,14 @@ class Block:
     @classmethod
     def build(cls, arcs: Any, edges: Edges, number: int, grid: WeightGrid) -> "Block":
         """Sum parallel edges, take the heavier of two directions, cap the weights, and round them to their grid."""
-        numbers = arcs["arc"].to_numpy()
+        numbers = np.frombuffer(b"".join(arcs["arcs"]), dtype=np.int64)
         if edges.weight is None:
             numbers, counts = np.unique(numbers, return_counts=True)
             sums = counts.astype(np.float64)
         else:
-            order = np.lexsort((arcs["weight"], numbers))  # so that both ends of an edge add up in one order
-            numbers, sums = _grouped(numbers[order], arcs["weight"].to_numpy()[order], np.add)
+            weights = np.frombuffer(b"".join(arcs["weights"]))
+            order = np.lexsort((weights, numbers))  # so that both ends of an edge add up in one order
+            numbers, sums = _grouped(numbers[order], weights[order], np.add)
         pairs, heavier = _grouped(numbers // 2, sums, np.maximum)
         rounded = grid.round(heavier)
         pairs, rounded = pairs[rounded > 0], rounded[rounded > 0]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dpgraph.distributed.blocks import Block, Edges
+from dpgraph.distributed.blocks import BYTES, Block, Edges
 from dpgraph.distributed.graph import Blocks, DistributedGraph
 from dpgraph.exceptions import DPGraphError, InvalidGraphError, InvalidParameterError
 from dpgraph.extras import require
@@ -60,7 +60,7 @@ class EdgeTable:
         edges = Edges(n, self.source, self.target, weight, directed, min(count, n))
         labels = None if self.numbered else self._labels()
         self._refuse_faults(client, edges, labels, parts)
-        meta = {"block": "int64", "arc": "int64"} | ({} if weight is None else {"weight": "float64"})
+        meta = {"block": "int64", "arcs": BYTES} | ({} if weight is None else {"weights": BYTES})
         arcs = table.map_partitions(edges.arcs, labels, meta=meta, enforce_metadata=False)
         shuffled = arcs.set_index("block", divisions=list(range(edges.blocks + 1)))
         built = [

@@ -117,7 +117,7 @@ def private_synthetic_graph(  # noqa: PLR0913
     tails = release_degree_tails(graph, of_tails)
     triangles = max(release_by_ladder(subgraphs, "triangle", of_triangles).value, 0)
     edges = max(release_by_ladder(subgraphs, "edge", of_edges).value, 0)
-    counts = degree_counts(tails.value, n, tails.std, 2.0 * edges, smooth=True)
+    counts = degree_counts(tails.value, n, tails.std, 2.0 * edges)
     degrees = _assigned(counts, found.degrees, call.generator)
     weights = np.maximum(found.weights.symmetric, 0.0)
     density = fit_density(degrees, found.labels, weights, triangles, call.generator)

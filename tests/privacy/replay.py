@@ -461,6 +461,10 @@ def distance_of(mechanism: str, change: np.ndarray) -> float:
     return float(np.abs(change).sum())
 
 
+#: Types whose equal values are the same.
+_PLAIN = frozenset({bool, int, float, str, type(None)})
+
+
 def assert_same(first: Any, second: Any, path: str = "result") -> None:
     """Compare two outcomes bit by bit, whatever they are made of."""
     assert type(first) is type(second), f"{path}: {type(first).__name__} against {type(second).__name__}"
@@ -477,10 +481,14 @@ def assert_same(first: Any, second: Any, path: str = "result") -> None:
         assert_same(first @ np.eye(first.shape[1]), second @ np.eye(first.shape[1]), path)
     elif isinstance(first, (tuple, list)):
         assert len(first) == len(second), f"{path}: lengths {len(first)} and {len(second)}"
+        types = [type(x) for x in first]
+        if _PLAIN.issuperset(types) and types == [type(y) for y in second] and first == second:
+            return  # thousands of labels at once
         for k, (x, y) in enumerate(zip(first, second, strict=True)):
             assert_same(x, y, f"{path}[{k}]")
     elif isinstance(first, dict):
-        assert_same(list(first.items()), list(second.items()), path)
+        assert_same(list(first), list(second), f"{path}: keys")
+        assert_same(list(first.values()), list(second.values()), f"{path}: values")
     else:
         assert first == second or (first != first and second != second), f"{path}: {first!r} against {second!r}"
 

@@ -3,6 +3,7 @@
 import networkx as nx
 import numpy as np
 import pytest
+from scipy.optimize import isotonic_regression
 
 import dpgraph
 from dpgraph.denoise.block_model import draw_graph, fit_density
@@ -115,23 +116,25 @@ def test_noisy_numbers_of_vertices_become_a_distribution_with_the_wanted_sum():
     assert np.array_equal(degree_counts(exact, 1000, 0.0), np.bincount(degrees))
 
 
-def test_smoothing_takes_the_spikes_of_noise_and_leaves_what_is_no_noise():
+def test_the_rate_takes_the_spikes_of_noise_and_leaves_what_is_no_noise():
     rng = np.random.default_rng(3)
     degrees = np.minimum(rng.lognormal(3.0, 0.8, 4000).astype(np.int64), 999)
     exact = np.array([np.sum(degrees >= k) for k in range(1, 4000)], dtype=float)
     noisy, std = exact + rng.laplace(0, 20, exact.size), 20 * 2**0.5
     true = np.bincount(degrees, minlength=4000)
+    counts = degree_counts(noisy, 4000, std, float(degrees.sum()))
+    nearest = np.rint(np.clip(isotonic_regression(noisy, increasing=False).x, 0, 4000)).astype(np.int64)
+    found, plain = (np.append(counts[1:][::-1].cumsum()[::-1], np.zeros(4000 - counts.size)), nearest)
+    assert np.abs(found - exact).sum() < 0.6 * np.abs(plain - exact).sum()
+    assert counts.sum() == 4000
+    assert counts @ np.arange(counts.size) == pytest.approx(degrees.sum(), rel=0.01)
+    assert np.array_equal(degree_counts(exact, 4000, 0.0), true[: degrees.max() + 1])
 
-    def distance(counts):
-        return np.abs(true - np.bincount(np.repeat(np.arange(counts.size), counts), minlength=4000)).sum()
 
-    plain, smooth = (degree_counts(noisy, 4000, std, float(degrees.sum()), smooth=flag) for flag in (False, True))
-    assert distance(smooth) < 0.6 * distance(plain)
-    assert smooth.sum() == 4000
-    assert smooth @ np.arange(smooth.size) == pytest.approx(degrees.sum(), rel=0.01)
-    assert np.array_equal(degree_counts(exact, 4000, 0.0, smooth=True), true[: degrees.max() + 1])
+def test_a_regular_graph_keeps_its_one_degree_under_any_noise():
     regular = np.where(np.arange(1, 400) <= 12, 400.0, 0.0)  # all degrees are 12: a step far above the noise
-    assert degree_counts(regular, 400, 3.0, smooth=True)[12] == 400
+    for std in (0.5, 3.0, 12.0):
+        assert degree_counts(regular, 400, std)[12] == 400
 
 
 def test_the_first_of_two_sweeps_has_most_of_what_sweeps_read():

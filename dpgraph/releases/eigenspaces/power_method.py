@@ -93,7 +93,8 @@ def release_low_rank_adjacency(
     # How far the two largest (released) degrees stand out: where rows are alike, long ones are noise.
     unevenness = pair_norm(shrunken[:, None]) / math.sqrt(float(np.mean(shrunken**2)))
     clips = denoise and (products.mu < POWER.least_mu or products.mu * unevenness < POWER.flat)
-    seen = _release_products(matrix, first, rank, products, clips=clips)
+    least = POWER.least_denoised if denoise else POWER.least
+    seen = _release_products(matrix, first, rank, products, least=least, clips=clips)
     if denoise:
         seen.keep_leading(rank)
         Q = posterior_basis(seen.basis(), seen.covariance(), matrix.rows)
@@ -137,15 +138,15 @@ def release_low_rank_matrix(
     seen = _Matrix(rows, lambda Q: np.asarray(matrix @ (rows[:, None] * Q)), bound, bound)
     for_core = call.part(POWER.core_share)
     first = _first_basis(matrix.shape[0], rank, call)
-    basis = _release_products(seen, first, rank, call.without(for_core), signed=signed).basis()
-    return _release_core(seen, np.asarray(np.linalg.qr(basis)[0]), rank, for_core, signed=signed)
+    products = _release_products(seen, first, rank, call.without(for_core), least=POWER.least, signed=signed)
+    return _release_core(seen, np.asarray(np.linalg.qr(products.basis())[0]), rank, for_core, signed=signed)
 
 
 def _release_products(
-    matrix: _Matrix, Q: FloatArray, rank: int, call: Call, *, clips: bool = False, signed: bool = False
+    matrix: _Matrix, Q: FloatArray, rank: int, call: Call, *, least: int, clips: bool = False, signed: bool = False
 ) -> Products:
     """Release products with iterates that improve, and refine the last basis; on request clip rows of noisy ones."""
-    iterations = min(max(math.ceil(POWER.iterations * math.sqrt(call.mu)), POWER.least), POWER.most)
+    iterations = min(max(math.ceil(POWER.iterations * math.sqrt(call.mu)), least), POWER.most)
     step = call.at_mu(call.mu / math.sqrt(iterations))
     seen, rows = Products(Q, iterations, rank if signed else None), matrix.rows
     for t in range(iterations):

@@ -285,13 +285,18 @@ def everywhere(patch: pytest.MonkeyPatch, original: Any, replacement: Any) -> No
 
 def _tap(patch: pytest.MonkeyPatch, touch: Touch) -> None:
     original = getattr(importlib.import_module(touch.module), touch.name)
+    names = list(inspect.signature(original).parameters)
+
+    def by_position(named: dict[str, Any]) -> dict[str, Any]:
+        """The arguments under the names that the function has for them."""
+        return {name: named[argument] for name, argument in zip(names, touch.order, strict=False)}
 
     def tapped(*arguments: Any, **options: Any) -> Any:
         named = dict(zip(touch.order, arguments, strict=False)) | options
         plain = np.asarray(named["noise"]).view(np.ndarray)
 
         def add(noise: np.ndarray) -> np.ndarray:
-            return original(**_by_position(touch, original, named | {"noise": noise}))
+            return original(**by_position(named | {"noise": noise}))
 
         output, source = add(plain), _running()
         if source is not None:
@@ -302,12 +307,6 @@ def _tap(patch: pytest.MonkeyPatch, touch: Touch) -> None:
 
     tapped.__name__ = touch.name
     everywhere(patch, original, tapped)
-
-
-def _by_position(touch: Touch, function: Any, named: dict[str, Any]) -> dict[str, Any]:
-    """The arguments under the names that the function has for them."""
-    names = list(inspect.signature(function).parameters)
-    return {name: named[argument] for name, argument in zip(names, touch.order, strict=False)}
 
 
 def _terms(values: Any) -> tuple[np.ndarray, ...]:

@@ -1,0 +1,50 @@
+"""The errors of the mechanisms grow as the papers prove, one quantity after another; larger sweeps in benchmarks."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
+sys.path.insert(0, str(BENCHMARKS))
+try:
+    import rates
+finally:
+    sys.path.remove(str(BENCHMARKS))
+
+SWEEPS = {sweep.name: sweep for sweep in rates.sweeps()}
+#: Cheap enough for every run of the tests, and narrow enough to exclude an exponent that is wrong by a half.
+QUICK = sorted(
+    [
+        *(name for name in SWEEPS if name.startswith(("DN25a Theorem 1.5", "DN25a Fact 7.15"))),
+        "CDEMZ24 Theorem 2.1: squared error against n",
+        "CDEMZ24 Theorem A.5, k = 3: Gaussian width, certified against n",
+        "CDEMZ24 Theorem A.5, k = 4: Gaussian width, certified against n",
+        "DN25b Theorem 1.1, p = 1: Schatten norm of the noise, ours against d",
+        "DN25b Theorem 1.1, p = 2: Schatten norm of the noise, printed against d",
+        "DN25b Theorem 1.2, Algorithm 2: Frobenius error, many records against 1/n",
+        "NTZ13, sparse case: error of an answer against records",
+    ]
+)
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_the_error_grows_as_proved_and_no_other_exponent_would_pass(name):
+    sweep = SWEEPS[name]
+    values = sweep.values(quick=True)
+    assert sweep.verdict(*rates.fitted(values)) == "as proved"
+    for wrong in (-0.5, 0.5):
+        spoiled = {(x, seed): value * x**wrong for (x, seed), value in values.items()}
+        assert sweep.verdict(*rates.fitted(spoiled)) != "as proved"
+
+
+def test_verdicts():
+    bound = rates.Sweep("s", "e", "x", 1.0, lambda x, seed: x, (1, 2))
+    slopes = {
+        (1.0, 0.05): "as proved",
+        (1.0, 0.4): "open",
+        (0.5, 0.2): "below",
+        (1.5, 0.2): "ABOVE",
+        (1.15, 0.1): "open",
+    }
+    assert {key: bound.verdict(*key) for key in slopes} == slopes
