@@ -71,7 +71,7 @@ def epsilon_axis(axes: Axes, epsilons: Sequence[float]) -> None:
 
 def finish(figure: Figure, title: str, remark: str, x: str, y: str) -> Figure:
     """The finding as the title, what is shown below it, and the names of the axes."""
-    from matplotlib.ticker import NullFormatter
+    from matplotlib.ticker import FixedLocator, LogLocator, NullFormatter
 
     wide, high = figure.get_size_inches()
     figure.text(0.12 / wide, 1 - 0.1 / high, title, fontsize=11, va="top", weight="bold")
@@ -82,6 +82,10 @@ def finish(figure: Figure, title: str, remark: str, x: str, y: str) -> Figure:
         axes.tick_params(labelsize=7.5)
         for axis in (axes.xaxis, axes.yaxis):
             axis.set_minor_formatter(NullFormatter())
+            low, high = axis.get_view_interval()
+            if axis.get_scale() == "log" and high < 12 * low and not isinstance(axis.get_major_locator(), FixedLocator):
+                axis.set_major_locator(LogLocator(subs=(1, 2, 5)))  # powers of ten alone would be one or none
+                axis.set_major_formatter("{x:g}")
         without_frame(axes, "top", "right")
     return figure
 
