@@ -9,22 +9,26 @@ from __future__ import annotations
 import csv
 import json
 import math
+import re
 import subprocess
+import textwrap
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import charts
 from common import RESULTS, Row, interval, markdown_table, quote
 from frontier_problems.base import DELTAS, EPSILONS, Instance, Mechanism, Outcome, Problem
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_PANELS_A_ROW = 5
-#: Of the pictures.
-DPI = 80
+#: Letters in a line of a name beside a picture.
+_WIDE = 27
+#: Methods as others published them.
+_PEER = re.compile(r"MT07|HP14|DTTZ14|et al\.|DN25b|as in the paper|to the letter")
 #: A difference below this is a draw where intervals do not decide (single runs).
 _DRAW = 5e-4
 _LATER = "not yet run"
@@ -176,7 +180,8 @@ def write_tables(problem: Problem, points: Points, stem: Path, runs: int, page: 
     stem.with_suffix(".md").write_text("\n".join(parts))
     pictures = []
     for group, name in groups(table).items():
-        plot(table, group).savefig(stem.with_name(name.replace(summary_path(problem.name).stem, stem.name)), dpi=DPI)
+        path = stem.with_name(name.replace(summary_path(problem.name).stem, stem.name))
+        path.write_bytes(charts.png(plot(table, group)))
         pictures.append(f"![{problem.name}, {group} inputs](../benchmarks/results/{name})")
     if page is not None:
         name = summary_path(problem.name).name
@@ -335,50 +340,95 @@ def groups(table: Table) -> dict[str, str]:
     return {group: f"{stem}{'' if group == 'real' else f'_{group}'}.png" for group in found if shown(table, group)}
 
 
-def plot(table: Table, group: str) -> Figure:
-    """One panel a graph, one line a mechanism, dashed ceilings."""
-    from matplotlib import colormaps
-    from matplotlib.figure import Figure
-    from matplotlib.ticker import NullLocator
+def series(table: Table, graphs: list[str]) -> list[str]:
+    """The lines of a picture: the default, the best method of others, and two more, each with the best means.
 
+    Variants that protect something else, and what runs on few inputs, are left to the table.
+    """
     problem = table.problem
-    graphs = shown(table, group)
-    columns = min(_PANELS_A_ROW, len(graphs))
-    height = math.ceil(len(graphs) / columns)
-    width = max(2.7 * columns, 8.0)
-    figure = Figure()
-    axes = figure.subplots(height, columns, squeeze=False)
-    handles: dict[str, object] = {}
-    for axis, graph in zip(axes.flat, graphs, strict=False):
-        for number, name in enumerate(table.private()):
-            points = [(float(e), p) for e in table.epsilons if (p := table.get(graph, name, e, DELTAS[0]))]
-            if not points:
-                continue
-            own = name == problem.default
-            handles[name] = axis.errorbar(
-                [e for e, _ in points], [p.mean for _, p in points],
-                [0.0 if math.isnan(p.half) else p.half for _, p in points],
-                marker="os^vDPX*"[number % 8], markersize=3.5, linewidth=2.2 if own else 0.9,
-                color="black" if own else colormaps["tab20"](number % 20), zorder=3 if own else 2,
-            )  # fmt: skip
-        for name, style in ((problem.ceiling, "--"), (problem.baseline, ":")):
-            if (point := table.get(graph, name)) is not None and not (problem.logarithmic and point.mean <= 0):
-                handles[name] = axis.axhline(point.mean, color="grey", linestyle=style, linewidth=1)
-        axis.set_title(graph, fontsize=8)
+
+    def level(name: str) -> float:
+        """Mean place among the private mechanisms of a column: 0 is best."""
+        places = []
+        for graph in graphs:
+            for e in table.epsilons:
+                means = {other: p.mean for other in table.private() if (p := table.get(graph, other, e, DELTAS[0]))}
+                if name in means:
+                    better = [m for m in means.values() if (m > means[name]) == problem.higher_is_better]
+                    places.append((len(better) - list(means.values()).count(means[name])) / len(means))
+        return sum(places) / len(places) if places else math.inf
+
+    def legible(name: str) -> bool:
+        """Whether it runs on half of the inputs, and on one at the end of a row, where its name can stand."""
+        runs = [table.get(graph, name, table.epsilons[-1], DELTAS[0]) is not None for graph in graphs]
+        return 2 * sum(runs) >= len(graphs) and any(runs[2::3] or runs[-1:])
+
+    others = sorted((name for name in table.private() if name != problem.default), key=level)
+    others = [name for name in others if legible(name) and problem.mechanisms[name].proven]
+    peers = [name for name in others if _PEER.search(name)]
+    own = [name for name in others if name not in peers and "whole constraint" not in name]
+    return [problem.default, *peers[:1], *own[:1], *peers[1:2]]
+
+
+def plot(table: Table, group: str) -> Figure:
+    """The default, the best method of others and two more on at most nine inputs; grey: what bounds them."""
+    problem = table.problem
+    graphs = charts.spread(shown(table, group))
+    lines = series(table, graphs)
+    figure, axes = charts.panels(len(graphs))
+    named: set[str] = set()
+    for place, (axis, graph) in enumerate(zip(axes, graphs, strict=True)):
         if problem.logarithmic:
             axis.set_yscale("log")
-        axis.set_xscale("log", base=2)
-        axis.set_xticks([float(e) for e in table.epsilons], table.epsilons)
-        axis.xaxis.set_minor_locator(NullLocator())
-        axis.tick_params(labelsize=7)
-    for axis in axes.flat[len(graphs) :]:
-        axis.axis("off")
-    # Places in inches: an automatic layout takes as long as everything else.
-    legend = 0.3 + 0.16 * math.ceil(len(handles) / 4)
-    tall = 2.4 * height + legend + 0.7
-    figure.set_size_inches(width, tall)
-    figure.subplots_adjust(0.75 / width, 0.55 / tall, 1 - 0.15 / width, 1 - (legend + 0.3) / tall, 0.24, 0.32)
-    figure.supxlabel("epsilon", fontsize=9, y=0.1 / tall)
-    figure.supylabel(problem.quantity, fontsize=9, x=0.1 / width)
-    figure.legend(handles.values(), handles.keys(), loc="upper center", ncol=4, fontsize=7.5, frameon=False)
-    return figure
+        charts.epsilon_axis(axis, [float(e) for e in table.epsilons])
+        last = place % 3 == 2 or place == len(graphs) - 1
+        for number, name in enumerate(lines):
+            points = [(float(e), p) for e in table.epsilons if (p := table.get(graph, name, e, DELTAS[0]))]
+            if points:
+                means, halves = [p.mean for _, p in points], [p.half for _, p in points]
+                new = last and name not in named
+                charts.curve(
+                    axis, [e for e, _ in points], means, halves, number, label=_told(problem, name) if new else "_"
+                )
+                named |= {name} if last else set()
+        for name, style in ((problem.ceiling, "--"), (problem.baseline, ":")):
+            if (point := table.get(graph, name)) is not None and not (problem.logarithmic and point.mean <= 0):
+                new = last and name not in named
+                label = _told(problem, name) if new else "_"
+                axis.axhline(point.mean, color=charts.GREY, linestyle=style, linewidth=1, label=label)
+                named |= {name} if last else set()
+        size = problem.instances[graph].size
+        axis.set_title(f"{graph}, n = {size:,}" if size and "n=" not in graph else graph, fontsize=8)
+        charts.name_lines(axis, 7.5)
+    return charts.finish(figure, *_finding(table, group, lines), "epsilon", problem.quantity)
+
+
+def _told(problem: Problem, name: str) -> str:
+    """What a line is called in a picture."""
+    roles = {problem.default: "default", problem.baseline: "ignores the data", problem.ceiling: "not private"}
+    text = f"{name} ({roles[name]})" if name in roles else name
+    return "\n".join(textwrap.wrap(text, _WIDE))
+
+
+def _finding(table: Table, group: str, lines: list[str]) -> tuple[str, str]:
+    """In how many cells the default is ahead of, or level with, the best method of others; and what is shown."""
+    problem, ahead, total = table.problem, 0, 0
+    for graph in shown(table, group):
+        for e in table.epsilons:
+            own = table.get(graph, problem.default, e, DELTAS[0])
+            published = filter(_PEER.search, table.private())
+            peers = [p for name in published if (p := table.get(graph, name, e, DELTAS[0]))]
+            if own and peers:
+                sign = 1 if problem.higher_is_better else -1
+                best = max(peers, key=lambda p: sign * p.mean)
+                noise = math.hypot(*(0.0 if math.isnan(p.half) else p.half for p in (own, best)))
+                ahead, total = ahead + (sign * (own.mean - best.mean) >= -max(noise, _DRAW)), total + 1
+    title = (
+        f"{problem.name}, {group} inputs: the default is ahead of all published methods, or level, "
+        f"in {ahead} of {total} cells"
+    )
+    best = f"best of them: {lines[1]}" if len(lines) > 1 and _PEER.search(lines[1]) else "none of them runs here"
+    better = "higher is better" if problem.higher_is_better else "lower is better"
+    some = len(shown(table, group))
+    shown_of = f"{charts.PANELS} of {some} inputs" if some > charts.PANELS else f"all {some} inputs"
+    return title, f"{best}; {better}; mean and 95 % interval, delta = {DELTAS[0]}; {shown_of}"

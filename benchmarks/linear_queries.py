@@ -157,32 +157,6 @@ def table(rows: list[dict[str, object]]) -> str:
     return "\n".join(lines)
 
 
-def plot(dense: list[dict[str, object]], sparse: list[dict[str, object]]) -> None:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    fig, (left, right) = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
-    shapes = ("gaussian", "ellipsoid without recursion", "ellipsoid with recursion", "auto", "lower bound")
-    place = np.arange(len(dense))
-    for i, shape in enumerate(shapes):
-        left.barh(place + 0.16 * (2 - i), [row[shape] for row in dense], height=0.15, label=shape)
-    left.set_yticks(place, [str(row["workload"]) for row in dense])
-    left.invert_yaxis()
-    left.set(xlabel="expected root-mean-square error of an answer", title=f"noise shapes, epsilon = {EPSILON:g}")
-    left.legend(fontsize=8)
-    n = [row["records"] for row in sparse]
-    for name in ("gaussian", "gaussian, projected", "factorization", "auto, n from the answers"):
-        right.loglog(n, [row[name] for row in sparse], "o-", ms=3, label=name)
-    right.loglog(n, [row["bound for few records"] for row in sparse], "k:", label="bound, known in advance")
-    right.axvline(50, color="grey", lw=0.8)
-    right.text(52, right.get_ylim()[0] * 1.1, "n = d/20", color="grey", fontsize=8)
-    right.set(xlabel="records n", ylabel="RMSE of an answer", title="few records: 1000 random counting queries")
-    right.legend(fontsize=8)
-    fig.savefig(RESULTS / "linear_queries.png", dpi=130)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="leave out the prefix sums of 1024 counts")
@@ -204,7 +178,6 @@ def main() -> None:
         table(ellipsoids),
     ]
     (RESULTS / "linear_queries.md").write_text("\n\n".join(text) + "\n")
-    plot(dense, sparse)
 
 
 if __name__ == "__main__":

@@ -31,7 +31,9 @@ import tempfile
 import time
 from math import comb
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import charts
 import numpy as np
 
 from dpgraph.bounds.parities import conjunction_moves, parity_moves, shape_noise
@@ -41,6 +43,9 @@ from dpgraph.privacy import gdp_mu
 from dpgraph.problems.records.marginal_model import MarginalModel, Request
 from dpgraph.problems.records.marginals import PrivateMarginals, private_marginals
 from dpgraph.projections.moment_constraints import NonnegativeTables, parity_matrix
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 RESULTS = Path(__file__).parent / "results"
 DELTA = 1e-6
@@ -281,43 +286,31 @@ def table(rows: list[dict[str, object]]) -> str:
     return "\n".join(lines)
 
 
-def plot(rows: list[dict[str, object]]) -> None:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
+def plot(rows: list[dict[str, object]]) -> Figure:
+    """What private_marginals gains over noise on the cells, by the number of records."""
     shapes = sorted({(int(r["attributes"]), int(r["k"]), str(r["sparsity"])) for r in rows}, key=lambda s: (s[2], s))
-    fig, axes = plt.subplots(2, -(-len(shapes) // 2), figsize=(14, 7), sharey=True, squeeze=False, layout="constrained")
-    for axis, shape in zip(axes.ravel(), shapes, strict=False):
-        panel(axis, [r for r in rows if (int(r["attributes"]), int(r["k"]), str(r["sparsity"])) == shape], *shape)
-    for axis in axes.ravel()[len(shapes) :]:
-        axis.axis("off")
-    for axis in axes[:, 0]:
-        axis.set_ylabel("factor of improvement (mean squared error)")
-    handles, labels = axes.ravel()[0].get_legend_handles_labels()
-    axes.ravel()[-1].legend(handles, labels, loc="center", fontsize=10)
-    fig.suptitle("Mean squared error of Gaussian noise without projection, divided by that of private_marginals")
-    fig.savefig(RESULTS / "marginals.png", dpi=130)
-
-
-def panel(axis, rows: list[dict[str, object]], n: int, k: int, sparsity: str) -> None:
-    for colour, epsilon in zip(("C0", "C1", "C2"), EPSILONS, strict=True):
-        chosen = sorted((r for r in rows if float(r["epsilon"]) == epsilon), key=lambda r: int(r["records"]))
-        records = [int(r["records"]) for r in chosen]
-        for column, line, base in (
-            ("MSE best noise / dpgraph", "o-", "the best noise"),
-            ("MSE cells / dpgraph", "o--", "plain Gaussian noise on the cells"),
-        ):
-            gain = [float(r[column]) for r in chosen]
-            axis.loglog(records, gain, line, ms=3, color=colour, label=f"over {base}, epsilon = {epsilon:g}")
-    axis.axhline(1, color="grey", lw=0.8)
-    if not sparsity:
-        # The regime of the theorem, with its constant and 1/mu left out.
-        axis.axvspan(500, max(n ** (3 * k / 4), 500), color="gold", alpha=0.35, lw=0, label="records < n^(3k/4)")
-        axis.text(0.03, 0.93, f"n^(3k/4) = {n ** (3 * k / 4):.0f}", transform=axis.transAxes, fontsize=8)
-    axis.set_xlim(700, 140_000)
-    axis.set(title=f"{n} attributes, k = {k}" + (f", sparsity {sparsity}" if sparsity else ""), xlabel="records")
+    figure, axes = charts.panels(len(shapes))
+    for place, (axis, (n, k, sparsity)) in enumerate(zip(axes, shapes, strict=True)):
+        own = [r for r in rows if (int(r["attributes"]), int(r["k"]), str(r["sparsity"])) == (n, k, sparsity)]
+        axis.set(xscale="log", yscale="log", xlim=(700, 140_000))
+        number = 0
+        for column, base in (("best noise", "the best noise"), ("cells", "noise on the cells")):
+            for epsilon in EPSILONS:
+                chosen = sorted((r for r in own if float(r["epsilon"]) == epsilon), key=lambda r: int(r["records"]))
+                gain = [float(r[f"MSE {column} / dpgraph"]) for r in chosen]
+                label = f"over {base}, ε = {epsilon:g}" if place == 2 else "_"
+                charts.curve(axis, [int(r["records"]) for r in chosen], gain, None, number, label=label, linewidth=1.3)
+                number += 1
+        axis.axhline(1, color=charts.GREY, linewidth=0.8)
+        few = n ** (3 * k / 4)
+        if not sparsity and few > 700:  # the regime of the theorem, with its constant and 1/mu left out
+            axis.axvspan(700, few, color=charts.LINES[1], alpha=0.12, linewidth=0)
+        axis.set_title(f"{n} attributes, k = {k}" + (f", sparsity {sparsity}" if sparsity else ""), fontsize=8.5)
+        charts.name_lines(axis, 7.5)
+    gains = [float(r["MSE best noise / dpgraph"]) for r in rows]
+    title = f"The projection takes up to {max(gains):.0f} times off the squared error, most where records are few"
+    remark = f"shaded: fewer than n^(3k/4) records, the regime of the theorem; grey: no gain (least: {min(gains):.2f})"
+    return charts.finish(figure, title, remark, "records", "squared error without projection, over ours")
 
 
 def read_rows(name: str) -> list[dict[str, object]]:
@@ -366,7 +359,7 @@ def measure_shapes(quick: bool) -> None:
         "squared error; *converged*: how many of them reached the tolerance of the projection.",
     ]
     keys = ("attributes", "k", "sparsity", "records", "epsilon")
-    plot(resume("marginals", text, keys, cases, compare))
+    resume("marginals", text, keys, cases, compare)
 
 
 def measure_pgm(python: str) -> None:

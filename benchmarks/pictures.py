@@ -5,16 +5,17 @@ python benchmarks/pictures.py FOLDER          # draw them all into a folder, to 
 
 from __future__ import annotations
 
-import io
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import charts
 import cosine
 import covariance
 import frontier_tables
+import marginals
 import science
 import speed_tables
 import synthetic_tables
@@ -28,9 +29,7 @@ __all__ = ["pictures", "png"]
 
 def png(draw: Callable[[], Figure]) -> bytes:
     """A figure as a PNG file."""
-    buffer = io.BytesIO()
-    draw().savefig(buffer, format="png", dpi=frontier_tables.DPI)
-    return buffer.getvalue()
+    return charts.png(draw())
 
 
 def pictures() -> dict[str, Callable[[], Figure]]:
@@ -44,6 +43,8 @@ def pictures() -> dict[str, Callable[[], Figure]]:
         "science_schatten.png": lambda: science.plot_schatten(rows),
         "science_rates.png": lambda: science.plot_rates(rows),
         "speed.png": speed,
+        "speed_memory.png": partial(speed, memory=True),
+        "marginals.png": lambda: marginals.plot(read_csv(RESULTS / "marginals.csv")),
         "synthetic_peers.png": lambda: synthetic_tables.plot(read_csv(RESULTS / "synthetic_peers.csv")),
     }
     return others | dict(frontiers())
@@ -59,10 +60,10 @@ def frontiers() -> Iterator[tuple[str, Callable[[], Figure]]]:
                 yield picture, partial(frontier_tables.plot, table, group)
 
 
-def speed() -> Figure:
-    """Time and memory of each task, by size."""
+def speed(memory: bool = False) -> Figure:
+    """Time or memory of each task, by size."""
     rows = sorted(read_csv(RESULTS / "speed.csv"), key=lambda row: int(row["size"]))
-    return speed_tables.plot(list(dict.fromkeys(row["task"] for row in rows)), rows)
+    return speed_tables.plot(list(dict.fromkeys(row["task"] for row in rows)), rows, memory)
 
 
 def numbers(row: Row) -> dict[str, object]:

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import charts
 import numpy as np
 
 from dpgraph.datasets import planted_cut_sparse
@@ -119,27 +120,28 @@ def spectral_rows(n: int, steps: int) -> list[list[str]]:
 
 def convergence_plot(n: int) -> None:
     """Residual and distance to the nearest point, sweep by sweep: averaging comes to rest elsewhere."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
     Y, sets = noisy_gram(n, 0.5), [PSDCone(), Box(-1.0, 1.0)]
     nearest = Elliptope(tol=1e-7).project(Y)  # the same set
     steps = np.unique(np.geomspace(1, 400, 18).astype(int))
-    fig, (left, right) = plt.subplots(1, 2, figsize=(9, 3.5), layout="constrained")
-    for name, run in (
-        ("Dykstra", lambda k: dykstra(Y, sets, tol=0.0, max_iter=k)),
-        ("averaged", lambda k: averaged_projections(Y, sets, k, tol=0.0)),
-    ):
+    figure, (left, right) = charts.panels(2, size=(3.4, 2.6))
+    methods = {
+        "Dykstra": lambda k: dykstra(Y, sets, tol=0.0, max_iter=k),
+        "averaged": lambda k: averaged_projections(Y, sets, k, tol=0.0),
+    }
+    for axis in (left, right):
+        axis.set(xscale="log", yscale="log")
+    for number, (name, run) in enumerate(methods.items()):
         results = [run(int(k)) for k in steps]
-        left.loglog(steps, [r.residual for r in results], "o-", ms=3, label=name)
-        right.loglog(steps, [np.linalg.norm(r.matrix - nearest) for r in results], "o-", ms=3, label=name)
-    left.set(xlabel="sweeps", ylabel="residual (Frobenius)", title=f"psd and |entries| <= 1, n = {n}")
-    right.set(xlabel="sweeps", ylabel="distance to the nearest point", title="averaging comes to rest elsewhere")
-    left.legend()
-    right.legend()
-    fig.savefig(RESULTS / "projections.png", dpi=150)
+        charts.curve(left, steps, [r.residual for r in results], None, number)
+        away = [float(np.linalg.norm(r.matrix - nearest)) for r in results]
+        charts.curve(right, steps, away, None, number, label=name)
+    left.set_title("distance to the sets", fontsize=9)
+    right.set_title("distance to the nearest point of both", fontsize=9)
+    charts.name_lines(right)
+    remark = f"positive semidefinite, entries at most 1, {n} rows; Frobenius norms"
+    title = "Both methods reach the sets; only Dykstra's finds the nearest point"
+    charts.finish(figure, title, remark, "sweeps", "")
+    (RESULTS / "projections.png").write_bytes(charts.png(figure))
 
 
 def table(header: list[str], rows: list[list[str]]) -> str:

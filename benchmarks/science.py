@@ -19,8 +19,9 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+import charts
 import cosine
 import numpy as np
 import rates
@@ -406,19 +407,19 @@ def write(rows: Sequence[dict[str, str]]) -> None:
     if select(rows, experiment="gaussian"):
         parts += ["## Coherence: after the perturbation over max(before, ln n), worst run\n", coherence_table(rows)]
         quote(page, "coherence", parts[-1])
-        plot_coherence(rows).savefig(RESULTS / "science_coherence.png", dpi=120)
+        (RESULTS / "science_coherence.png").write_bytes(charts.png(plot_coherence(rows)))
     if select(rows, experiment="wishart"):
         parts += ["## Single spike, delta = 1e-6: correlation with the spike\n", wishart_table(rows)]
         quote(page, "wishart", parts[-1])
-        plot_wishart(rows).savefig(RESULTS / "science_wishart.png", dpi=120)
+        (RESULTS / "science_wishart.png").write_bytes(charts.png(plot_wishart(rows)))
     if select(rows, experiment="schatten"):
         parts += ["## Private covariance: Schatten norms of the noise\n", schatten_table(rows)]
         quote(page, "schatten", parts[-1])
-        plot_schatten(rows).savefig(RESULTS / "science_schatten.png", dpi=120)
+        (RESULTS / "science_schatten.png").write_bytes(charts.png(plot_schatten(rows)))
     if select(rows, experiment="rates"):
         parts += ["## Rates: slopes on logarithmic axes\n", rates_table(rows)]
         quote(page, "rates", parts[-1])
-        plot_rates(rows).savefig(RESULTS / "science_rates.png", dpi=100)
+        (RESULTS / "science_rates.png").write_bytes(charts.png(plot_rates(rows)))
     for experiment, title, label in (
         ("spike", "Flat spike, n = 800, gap 500, epsilon 1: sine of the leading vector", "heavy entry"),
         ("columns", "Spike of strength 16, n = 100, epsilon 4: correlation", "columns"),
@@ -433,88 +434,93 @@ def write(rows: Sequence[dict[str, str]]) -> None:
     (RESULTS / "science.md").write_text("\n".join(parts))
 
 
-def panels(count: int, width: float = 4.0) -> tuple[Figure, Sequence[Any]]:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width * count, 3.6), layout="constrained")
-    return figure, figure.subplots(1, count, squeeze=False)[0]
+_COHERENCE = "Weak structures take the coherence of the noise, about ln n; strong ones keep theirs"
 
 
 def plot_coherence(rows: Sequence[dict[str, str]]) -> Figure:
     """Coherence of the largest inputs against the strength, with the coherence before as a dotted line."""
-    figure, axes = panels(3)
     titles = {
         "gaussian": "X + W (Theorem 5.12)", "conjecture 1.7": "G united with G(n, p): adjacency (1.7)",
         "conjecture 1.8": "the same, normalized (1.8)",
     }  # fmt: skip
+    figure, axes = charts.panels(3, size=(2.9 + charts.NAMES, 2.6))
+    figure.subplots_adjust(wspace=0.85)
     for axis, (experiment, title) in zip(axes, titles.items(), strict=True):
         own = select(rows, experiment=experiment)
         n = distinct(own, "n")[-1]
+        axis.set(xscale="log", yscale="log")
         for number, series in enumerate(distinct(own, "series")):
             chosen = select(own, series=series, n=n)
             x, mean, half = curve(chosen)
-            axis.errorbar(x, mean, half, marker="o", markersize=4, color=f"C{number}", label=series)
+            charts.curve(axis, x, mean, half, number, label=series, linewidth=1.4)
             before = np.mean([float(r["reference"]) for r in chosen])
-            axis.axhline(before, color=f"C{number}", linestyle=":")
-        axis.axhline(math.log(int(n)), color="grey", linestyle="--", linewidth=1, label="ln n")
-        label = "sigma_r(X) / (2 sqrt(n))" if experiment == "gaussian" else "n p / ln n"
-        axis.set(xscale="log", yscale="log", xlabel=label)
-        axis.set_title(f"{title}, n = {n}", fontsize=9)
-        axis.legend(fontsize=7, framealpha=0.5)
-    axes[0].set_ylabel("rank-r coherence (dotted: before)")
-    return figure
+            axis.axhline(before, color=charts.LINES[number], linestyle=":")
+        axis.axhline(math.log(int(n)), color=charts.GREY, linestyle="--", linewidth=1, label="ln n")
+        axis.set_xlabel("sigma_r(X) / (2 sqrt(n))" if experiment == "gaussian" else "n p / ln n", fontsize=8)
+        axis.set_title(f"{title}, n = {n}", fontsize=8.5)
+        charts.name_lines(axis, 7.5)
+    remark = "rank-r coherence; dotted: before anything was added, in the colour of the line; shaded: 95 % interval"
+    return charts.finish(figure, _COHERENCE, remark, "", "coherence")
 
 
 def plot_wishart(rows: Sequence[dict[str, str]]) -> Figure:
+    """Correlation with the spike at epsilon 1 and without privacy, by estimator."""
     own = select(rows, experiment="wishart")
     sizes = distinct(own, "n")
-    figure, axes = panels(len(sizes))
-    series = distinct(own, "series")
-    estimators = list(dict.fromkeys(name.partition(", eps")[0] for name in series))
-    for axis, n in zip(axes, sizes, strict=True):
+    figure, axes = charts.panels(len(sizes))
+    estimators = ["default (products)", "Gaussian noise", "not private"]  # the best method of others; all: the table
+    series = [name for name in distinct(own, "series") if name.partition(", eps")[0] in estimators]
+    for place, (axis, n) in enumerate(zip(axes, sizes, strict=True)):
+        axis.set(xscale="log", ylim=(-0.03, 1.03))
         for name in series:
+            number = estimators.index(name.partition(", eps")[0])
+            line, label = "--" if name.endswith("eps 1") else "-", name if place == len(sizes) - 1 else "_"
             x, mean, half = curve(select(own, n=n, series=name))
-            color, line = estimators.index(name.partition(", eps")[0]), "--" if name.endswith("eps 1") else "-"
-            axis.errorbar(x, mean, half, fmt=f"C{color}{line}o", markersize=4, label=name)
-        axis.axvline(1.0, color="grey", linestyle=":", label="threshold without privacy")
-        axis.set(xscale="log", xlabel="spike strength / sqrt(n/m)", ylim=(-0.03, 1.03), title=f"n x m = {n}")
-    axes[0].set_ylabel("correlation with the spike")
-    axes[-1].legend(fontsize=7)
-    return figure
+            charts.curve(axis, x, mean, half, number, linestyle=line, label=label, linewidth=1.4)
+        axis.axvline(1.0, color=charts.GREY, linestyle=":")
+        axis.set_title(f"n x m = {n}", fontsize=9)
+        charts.name_lines(axis, 7.5)
+    remark = "dashed: epsilon = 1; dotted: the threshold without privacy; shaded: 95 % interval"
+    title = "Privacy moves the threshold at which a spike is found to the right"
+    return charts.finish(figure, title, remark, "spike strength / sqrt(n/m)", "correlation with the spike")
 
 
 def plot_schatten(rows: Sequence[dict[str, str]]) -> Figure:
-    figure, axes = panels(1, 5.0)
+    """Norms of the noise against the dimension, beside the slope of the theorem."""
+    figure, (axis,) = charts.panels(1, size=(5.0, 3.2))
+    axis.set(xscale="log", yscale="log")
     own = select(rows, experiment="schatten")
     for number, series in enumerate(distinct(own, "series")):
         x, mean, half = curve(select(own, series=series))
-        axes[0].errorbar(x, mean, half, marker="o", markersize=4, color=f"C{number}", label=series)
+        charts.curve(axis, x, mean, half, number, label=series, linewidth=1.6)
         exponent = 1 + 1 / float(series.removeprefix("p = "))
-        axes[0].plot(x, [mean[-1] * (d / x[-1]) ** exponent for d in x], "k:", linewidth=1)
-    axes[0].set(xscale="log", yscale="log", xlabel="d (dotted: slope 1 + 1/p)", ylabel="norm of the noise, times eps n")
-    axes[0].legend()
-    return figure
+        axis.plot(x, [mean[-1] * (d / x[-1]) ** exponent for d in x], color="black", linestyle=":", linewidth=1)
+    charts.name_lines(axis)
+    title = "Schatten norms of the noise grow as d^(1 + 1/p)"
+    return charts.finish(
+        figure, title, "dotted: slope of the theorem, through the last point", "d", "norm, times eps n"
+    )
 
 
 def plot_rates(rows: Sequence[dict[str, str]]) -> Figure:
-    """Every sweep in a panel of its own: means over the runs, and the slope that is proved as a dotted line."""
-    from matplotlib.figure import Figure
-
-    own = [sweep for sweep in rates.sweeps() if select(rows, experiment="rates", series=sweep.name)]
-    across = 6
-    down = math.ceil(len(own) / across)
-    figure = Figure(figsize=(3 * across, 2.5 * down), layout="constrained")
-    axes = figure.subplots(down, across, squeeze=False).ravel()
-    for axis, sweep in zip(axes, own, strict=False):
-        x, mean, _ = curve(select(rows, experiment="rates", series=sweep.name))
-        axis.loglog(x, mean, "o-", markersize=3)
-        axis.loglog(x, [mean[-1] * (v / x[-1]) ** sweep.exponent for v in x], "k:", linewidth=1)
-        axis.set_title(f"{sweep.statement}\n{sweep.error}", fontsize=6)
-        axis.set_xlabel(sweep.swept, fontsize=7)
-        axis.tick_params(labelsize=6, which="both")
-    for axis in axes[len(own) :]:
-        axis.set_axis_off()
-    return figure
+    """Nine of the sweeps, evenly: means and intervals over the runs, and the slope that is proved as a dotted line."""
+    own = {sweep.name: sweep for sweep in rates.sweeps() if select(rows, experiment="rates", series=sweep.name)}
+    names = charts.spread(list(own))
+    figure, axes = charts.panels(len(names))
+    for place, (axis, name) in enumerate(zip(axes, names, strict=True)):
+        sweep, (x, mean, half) = own[name], curve(select(rows, experiment="rates", series=name))
+        axis.set(xscale="log", yscale="log")
+        measured, proved = ("measured", "slope proved") if place == min(2, len(names) - 1) else ("_", "_")
+        charts.curve(axis, x, mean, half, 0, label=measured, linewidth=1.6)
+        slope_proved = [mean[-1] * (v / x[-1]) ** sweep.exponent for v in x]
+        axis.plot(x, slope_proved, color="black", linestyle=":", linewidth=1, label=proved)
+        axis.set_title(f"{sweep.statement}\n{sweep.error}, by {sweep.swept}", fontsize=6.5)
+        charts.name_lines(axis, 8)
+    title = f"Errors beside the slopes of the theorems: {len(names)} of {len(own)} sweeps"
+    remark = (
+        "shaded: 95 % interval; dotted: the slope of the theorem through the last point; slopes and verdicts: the table"
+    )
+    return charts.finish(figure, title, remark, "", "")
 
 
 def main() -> None:

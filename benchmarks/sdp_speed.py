@@ -3,7 +3,7 @@
 Every line is measured in a process of its own, on one thread, after compilation and imports: wall-clock and processor
 seconds (the latter do not depend on who else uses the machine) and peak memory. A solver of others is stopped
 after --limit processor seconds, and counts as not finished on larger graphs too. Writes ``sdp_speed.csv``,
-``sdp_speed.md`` and ``sdp_speed.png`` to ``benchmarks/results``.
+``sdp_speed.md`` to ``benchmarks/results``.
 
     python benchmarks/sdp_speed.py --limit 600
 """
@@ -232,25 +232,6 @@ def write(rows: list[Outcome], limit: float, load: float) -> None:
         *(f"| {' | '.join(cell(line, name) for name in COLUMNS)} |" for line in rows),
     ]
     (RESULTS / "sdp_speed.md").write_text("\n".join(lines) + "\n")
-    draw(rows)
-
-
-def draw(rows: list[Outcome]) -> None:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9, 4), layout="constrained")
-    axes = figure.subplots(1, 2)
-    for method, marker in zip(METHODS, "os^vD", strict=True):
-        own = [line for line in rows if line["method"] == method and "seconds" in line]
-        n = [line["n"] for line in own]
-        for panel, column in zip(axes, ("processor_seconds", "peak_MB"), strict=True):
-            panel.loglog(n, [line[column] for line in own], marker + "-", label=method)
-    axes[0].set(xlabel="vertices", ylabel="processor seconds", title=f"random graphs, average degree {DEGREE}")
-    axes[1].set(xlabel="vertices", ylabel="peak memory (MB)", title="imports included")
-    axes[1].legend(fontsize=8)
-    for panel in axes:
-        panel.grid(True, which="major", alpha=0.3)
-    figure.savefig(RESULTS / "sdp_speed.png", dpi=150)
 
 
 def main() -> None:

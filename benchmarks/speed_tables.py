@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import charts
 from common import Row, markdown_table, quote, slope
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 _SHORTEST = 2e-3
 #: Megabytes below this are mostly those of the allocator.
 _SMALLEST = 5.0
+_SIZES = {"covariance": "dimensions", "marginals": "attributes"}
 
 
 def write_tables(qualities: Mapping[str, str], rows: list[Row], stem: Path, page: Path | None = None) -> None:
@@ -36,7 +38,7 @@ def write_tables(qualities: Mapping[str, str], rows: list[Row], stem: Path, page
     absent = sorted({f"{row['method']} ({row['note']})" for row in rows if row["note"].startswith("absent")})
     parts.append(f"Peers absent in this run: {', '.join(absent) if absent else 'none'}.\n")
     stem.with_suffix(".md").write_text("\n".join(parts))
-    plot(tasks, rows).savefig(stem.with_suffix(".png"), dpi=110)
+    stem.with_suffix(".png").write_bytes(charts.png(plot(tasks, rows)))
 
 
 @dataclass(frozen=True)
@@ -109,31 +111,51 @@ def detail(rows: list[Row], quality: str) -> str:
     return markdown_table(header, lines)
 
 
-def plot(tasks: list[str], rows: list[Row]) -> Figure:
-    """Time above, memory below, one column a task."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(3.9 * len(tasks), 7.2), layout="constrained")
-    axes = figure.subplots(2, len(tasks), squeeze=False)
-    for column, task in enumerate(tasks):
+def plot(tasks: list[str], rows: list[Row], memory: bool = False) -> Figure:
+    """Time (or peak memory) of the six methods with the most points, one panel a task; ours are thick."""
+    figure, axes = charts.panels(len(tasks), columns=2, size=(2.9 + charts.NAMES, 2.5))
+    figure.subplots_adjust(wspace=0.75)
+    for axis, task in zip(axes, tasks, strict=True):
         own = [row for row in rows if row["task"] == task]
-        for number, method in enumerate(dict.fromkeys(row["method"] for row in own)):
-            points = measured(own, method)
-            if not points:
-                continue
-            size = [p.size for p in points]
-            ours = method.startswith("dpgraph") and "not private" not in method
-            style = {"marker": "os^vDPX"[number % 7], "markersize": 4, "linewidth": 2.2 if ours else 1.0}
-            axes[0, column].loglog(
-                size, [max(p.seconds, 1e-4) for p in points], color=f"C{number}", label=method, **style
+        found = {method: measured(own, method) for method in dict.fromkeys(row["method"] for row in own)}
+        kept = sorted(found, key=lambda method: -len(found[method]))[: len(charts.LINES)]
+        peers = [method for method in found if method in kept and not _ours(method)]
+        axis.set(xscale="log", yscale="log")
+        for number, method in enumerate([method for method in found if method in kept and _ours(method)] + peers):
+            y = [p.peak if memory else max(p.seconds, 1e-4) for p in found[method]]
+            charts.curve(
+                axis,
+                [p.size for p in found[method]],
+                y,
+                None,
+                number,
+                label=method,
+                linewidth=2.4 if _ours(method) else 1,
             )
-            axes[1, column].loglog(size, [p.peak for p in points], color=f"C{number}", **style)
-        axes[0, column].set_title(task)
-        if axes[0, column].lines:
-            axes[0, column].legend(fontsize=7)
-        axes[1, column].set_xlabel({"covariance": "dimensions", "marginals": "attributes"}.get(task, "vertices"))
-        for axis in axes[:, column]:
-            axis.grid(True, alpha=0.3)
-    axes[0, 0].set_ylabel("processor seconds")
-    axes[1, 0].set_ylabel("peak memory (MB)")
-    return figure
+        axis.set_title(f"{task}, by {_SIZES.get(task, 'vertices')}", fontsize=9)
+        charts.name_lines(axis, 7.5)
+    shown = "at most six methods a task; a line ends where its method was stopped or not started; the others: speed.md"
+    if memory:
+        cuts = measured([row for row in rows if row["task"] == "private max-cut"], "dpgraph private, eps 1")
+        largest = max(cuts, key=lambda line: line.size)
+        title = f"A private cut of {largest.size:,} vertices takes {largest.peak:,.0f} MB, all imports included"
+        return charts.finish(figure, title, shown, "size", "peak memory, MB")
+    return charts.finish(figure, _fastest(tasks, rows), shown, "size", "processor seconds, one thread")
+
+
+def _ours(method: str) -> bool:
+    return method.startswith("dpgraph") and "not private" not in method
+
+
+def _fastest(tasks: list[str], rows: list[Row]) -> str:
+    """The tasks in which nothing else is faster at the largest size that it reaches."""
+    ahead = []
+    for task in tasks:
+        own = [row for row in rows if row["task"] == task]
+        methods = list(dict.fromkeys(row["method"] for row in own))
+        first = {line.size: line.seconds for line in measured(own, methods[0])}
+        last = [points[-1] for method in methods if not _ours(method) and (points := measured(own, method))]
+        if all(first[line.size] <= line.seconds for line in last if line.size in first):
+            ahead.append(task)
+    slower = [task for task in tasks if task not in ahead]
+    return f"At the largest common size dpgraph is fastest in {', '.join(ahead)}, and not in {', '.join(slower)}"

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from statistics import median
 from typing import TYPE_CHECKING
 
+import charts
 from common import DOCS, RESULTS, Row, markdown_table, quote
 
 if TYPE_CHECKING:
@@ -174,33 +175,38 @@ def write_page(rows: dict[tuple[str, ...], Row]) -> None:
 
 
 def plot(rows: Iterable[Row], name: str = "ego-Facebook") -> Figure:
-    """Every measure against epsilon on one graph: one panel a measure, one line a method."""
-    from matplotlib import colormaps
-    from matplotlib.figure import Figure
-    from matplotlib.ticker import NullLocator
-
+    """Nine measures against epsilon on one graph: ours and the five methods of others that are ahead of most."""
     found = Comparison({(row["graph"], row["epsilon"], row["method"]): row for row in rows})
-    figure = Figure(figsize=(9.5, 5.2))
-    axes, handles = figure.subplots(2, 5, squeeze=False), {}
-    for axis, measure in zip(axes.flat, MEASURES, strict=True):
-        for number, method in enumerate(METHODS):
-            points = [(e, v) for e in EPSILONS if (v := found.value(name, e, method, measure)) is not None]
-            if points:
-                own = method == "ours"
-                handles[method] = axis.plot(
-                    *zip(*points, strict=True), marker="os<^vDPX*hd"[number % 11], markersize=3.5,
-                    linewidth=2.2 if own else 0.9, color="black" if own else colormaps["tab10"](number - 1),
-                    zorder=3 if own else 2,
-                )[0]  # fmt: skip
-        axis.set_title(measure if measure in SIMILARITIES else f"{measure} (error)", fontsize=8)
-        axis.set_xscale("log", base=2)
-        axis.set_xticks(EPSILONS, [f"{e:g}" for e in EPSILONS])
-        axis.xaxis.set_minor_locator(NullLocator())
+    measures = [measure for measure in MEASURES if measure != "diameter"]
+    at = [(measure, e) for measure in measures for e in EPSILONS]
+
+    def behind(method: str) -> int:
+        """In how many cells another method of others is better."""
+        values = [(m, {p: v for p in PEERS if (v := found.value(name, e, p, m)) is not None}) for m, e in at]
+        return sum(
+            better(m, other, cell[method]) > 0 for m, cell in values for other in cell.values() if method in cell
+        )
+
+    ran = [e for e in EPSILONS if found.row(name, e, "ours")]
+    present = [method for method in PEERS if all(found.row(name, e, method) for e in ran)]
+    chosen = ["ours", *sorted(present, key=behind)[: len(charts.LINES) - 1]]
+    figure, axes = charts.panels(len(measures))
+    first = total = 0
+    for place, (axis, measure) in enumerate(zip(axes, measures, strict=True)):
         if measure not in SIMILARITIES:
             axis.set_yscale("symlog", linthresh=0.01, linscale=0.3)
-            axis.set_ylim(bottom=0)
-        axis.tick_params(labelsize=7)
-    figure.legend(handles.values(), handles, loc="upper center", ncols=6, fontsize=8, frameon=False)
-    figure.supxlabel(f"epsilon, on {name}", fontsize=9)
-    figure.subplots_adjust(0.05, 0.1, 0.99, 0.83, 0.3, 0.35)
-    return figure
+        charts.epsilon_axis(axis, EPSILONS)
+        for number, method in enumerate(chosen):
+            points = [(e, v) for e in EPSILONS if (v := found.value(name, e, method, measure)) is not None]
+            label = method if place == 2 else "_"
+            charts.curve(axis, [e for e, _ in points], [v for _, v in points], None, number, label=label)
+        axis.set_ylim(bottom=0)
+        axis.set_title(f"{measure}, more is better" if measure in SIMILARITIES else f"{measure}, error", fontsize=8.5)
+        charts.name_lines(axis, 8)
+        cells = found.cells(measure, PEERS)
+        own = [cells[name, e] for e in EPSILONS if (name, e) in cells]
+        first += sum(better(measure, mine, other) >= -_LEVEL[measure] for mine, other, _ in own)
+        total += len(own)
+    title = f"Synthetic graphs of {name}: ours is best of all, or level, in {first} of {total} cells"
+    remark = f"beside the {len(chosen) - 1} methods of others that trail another least often; all of them: the tables"
+    return charts.finish(figure, title, remark, "epsilon", "")

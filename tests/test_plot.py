@@ -189,7 +189,7 @@ def test_privacy_and_utility_are_drawn_in_increasing_epsilon_beside_their_refere
     axes = figure.axes[0]
     assert axes.get_xscale() == "log"
     np.testing.assert_array_equal(axes.lines[0].get_xdata(), [1, 4])
-    names = [text.get_text() for text in figure.legends[0].get_texts()]
+    names = [text.get_text() for text in axes.texts]
     assert names == ["auto", "other", "random cut", "without privacy"]
     assert [label.get_text() for label in axes.get_xticklabels()] == ["1", "2", "4"]
     assert plot.figure_bytes(figure).startswith(PNG)
@@ -313,3 +313,50 @@ def test_a_degree_distribution_is_drawn_with_the_band_of_its_noise():
     for graph in (nx.empty_graph(3), nx.path_graph(2)):
         small = dpgraph.private_degree_distribution(graph, epsilon=0.1)
         assert plot.figure_bytes(plot.plot_degree_distribution(small)).startswith(PNG)
+
+
+# --- colours and names ------------------------------------------------------------------------------------------------
+
+#: What eyes without red, green or blue cones see of linear RGB (Machado, Oliveira, Fernandes 2009, severity 1).
+EYES = {
+    "all cones": np.eye(3),
+    "no red": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    "no green": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
+    "no blue": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
+}
+
+
+def lab(colour, eyes):
+    """CIELAB coordinates of a colour as these eyes see it."""
+    from matplotlib.colors import to_rgb
+
+    rgb = np.array(to_rgb(colour))
+    linear = np.clip(eyes @ np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4), 0, 1)
+    xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]) @ linear
+    x, y, z = np.cbrt(np.maximum(xyz / [0.9505, 1, 1.089], 0.008856))
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+def nearest_pair(colours, eyes):
+    places = [lab(colour, np.array(EYES[eyes])) for colour in colours]
+    return min(np.linalg.norm(a - b) for a, b in itertools.combinations(places, 2))
+
+
+@pytest.mark.parametrize("eyes", sorted(EYES))
+def test_readers_of_any_colour_vision_tell_the_palettes_apart(eyes):
+    assert nearest_pair(plot.base.LINES, eyes) > 20
+    assert nearest_pair(plot.base.COMMUNITIES, eyes) > 14
+    assert nearest_pair(("C0", "C1", "C2", "C3", "C4", "C5"), eyes) < 20 or eyes in ("all cones", "no blue")
+
+
+def test_names_at_the_ends_of_lines_do_not_touch():
+    figure = plot.base.new_figure(5, 3)
+    axes = figure.subplots()
+    for number in range(5):
+        axes.plot([1, 2], [1, 1 + 1e-3 * number], label=f"line {number}\nof five")
+    axes.plot([1, 2], [5, 5], label="_hidden")
+    plot.base.name_lines(axes)
+    figure.draw_without_rendering()
+    boxes = [text.get_window_extent() for text in axes.texts]
+    assert [text.get_text() for text in axes.texts] == [f"line {number}\nof five" for number in range(5)]
+    assert not any(a.overlaps(b) for a, b in itertools.combinations(boxes, 2))

@@ -26,7 +26,7 @@ def degree_counts(tails: FloatArray, n: int, std: float, total: float | None = N
     decreasing = _decreasing(tails, n)
     seen = int(np.count_nonzero(decreasing))  # the rest is 0: no vertex has so many neighbours
     decreasing = decreasing[:seen]
-    if seen and std > 0:
+    if seen > 1 and std > 0:  # a single reading has no steps
         decreasing = _decreasing(_posterior_mean(tails[:seen], decreasing, std), n)
     at_least: IntArray = np.rint(np.concatenate([[n], _with_sum(decreasing, total), [0]])).astype(np.int64)
     counts = at_least[:-1] - at_least[1:]

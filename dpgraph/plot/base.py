@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from scipy.optimize import isotonic_regression
 
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.extras import require
@@ -15,10 +18,15 @@ if TYPE_CHECKING:
 
     from dpgraph.privacy.report import PrivacyReport
 
-#: Colours that readers with any colour vision tell apart: edges across the cut, edges inside a side, the rest.
+#: The palette of all pictures: readers with any colour vision tell its lists apart (tests/test_plot.py).
+#: Edges across the cut, edges inside a side, the rest.
 ACROSS, INSIDE, GREY, PALE, WARNING = "#0077BB", "#EE7733", "#777777", "#BBBBBB", "#BB2222"
+#: Lines of a picture, at most six: the first is what the picture is about, the second what it is compared with.
+LINES = (ACROSS, INSIDE, "#33BBEE", "#AA3377", "#222222", PALE)
 #: The two sides of the cut: neutral, because a side is no better than the other.
 SIDES = ("#44546A", "#8796AB")
+#: Communities (Paul Tol, "muted"); from the tenth on they are grey.
+COMMUNITIES = ("#332288", "#CC6677", "#117733", "#DDCC77", "#88CCEE", "#AA4499", "#44AA99", "#882255", "#999933")
 
 
 def require_format(suffix: str) -> str:
@@ -58,6 +66,30 @@ def without_frame(axes: Axes, *sides: str, ticks: Literal["x", "y", "both"] | No
     axes.spines[list(sides)].set_visible(False)
     if ticks is not None:
         axes.tick_params(axis=ticks, length=0)
+
+
+def name_lines(axes: Axes, size: float = 9) -> None:
+    """Write the label of each line at its right end, moved up or down where two would touch: no legend is needed."""
+    from matplotlib.patheffects import withStroke
+
+    lines: list[Any] = [line for line in axes.get_lines() if not str(line.get_label()).startswith("_")]
+    if not lines:
+        return
+    axes.get_xlim(), axes.get_ylim()  # asked for, limits are brought up to date
+    ends = np.array([[values[-1] for values in line.get_data()] for line in lines])
+    x, y = axes.transLimits.transform(axes.transScale.transform(ends)).T
+    x[[line.get_transform() != axes.transData for line in lines] | (x > 0.9)] = 1.0  # lines across the whole picture
+    order = np.argsort(y, kind="stable")
+    rows = np.array([line.get_label().count("\n") + 1 for line in lines])[order]
+    tall = 1.5 * size * rows / axes.get_window_extent().height * axes.figure.dpi / 72
+    apart = np.cumsum(tall) - tall / 2
+    y[order] = isotonic_regression(y[order] - apart).x + apart
+    for at, line in enumerate(lines):
+        axes.annotate(
+            line.get_label(), (x[at], y[at]), xytext=(7, 0), textcoords="offset points", xycoords="axes fraction",
+            color=GREY if line.get_color() == PALE else line.get_color(), fontsize=size, va="center", zorder=5,
+            annotation_clip=False, path_effects=[withStroke(linewidth=2.5, foreground="white")],
+        )  # fmt: skip
 
 
 def bars(axes: Axes, rows: Sequence[tuple[str, float, str, str]], title: str = "", *, least: int = 4) -> None:

@@ -8,15 +8,13 @@ import numpy as np
 
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.plot import base
-from dpgraph.plot.base import GREY, PALE, SIDES
+from dpgraph.plot.base import COMMUNITIES, GREY, PALE, SIDES
 from dpgraph.typing import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: Colours of communities that readers with any colour vision tell apart (Paul Tol, "muted"); the others are grey.
-_COMMUNITIES = ("#332288", "#CC6677", "#117733", "#DDCC77", "#88CCEE", "#AA4499", "#44AA99", "#882255", "#999933")
 #: At most so many communities are listed, and so many vertices and edges drawn, one by one.
 _LISTED, _VERTICES, _EDGES = 16, 20_000, 30_000
 #: Cells of at least this share of the vertices on either side say what they weigh.
@@ -102,7 +100,7 @@ def _draw_sizes(axes: Axes, weights: FloatArray, sizes: IntArray) -> None:
 
 
 def _colour(k: int) -> str:
-    return _COMMUNITIES[k] if k < len(_COMMUNITIES) else GREY
+    return COMMUNITIES[k] if k < len(COMMUNITIES) else GREY
 
 
 def plot_graph(result: Any, *, title: str = "", rng: int | np.random.Generator | None = 0) -> Figure:

@@ -9,13 +9,11 @@ import numpy as np
 
 from dpgraph.exceptions import InvalidParameterError
 from dpgraph.plot import base
-from dpgraph.plot.base import ACROSS, GREY, INSIDE, PALE, SIDES
+from dpgraph.plot.base import ACROSS, GREY, INSIDE, LINES, PALE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-#: The curves of a comparison, in colours that readers with any colour vision tell apart.
-_CURVES = (ACROSS, INSIDE, "#009988", SIDES[0], "#CC3311", GREY)
 #: Up to this many cells, a heat map shows the number in each.
 _NUMBERED_CELLS = 144
 
@@ -84,8 +82,8 @@ def plot_degree_distribution(result: Any, *, title: str = "") -> Figure:
     floor = 0.5 / n  # less than one vertex
     low, high = np.maximum(share - half, floor), np.minimum(share + half, 1.0)
     band: Any = {"color": ACROSS, "alpha": 0.2, "linewidth": 0, "step": "pre"}
-    axes.fill_between(degree, low, high, label="noise of each number, 95 %", **band)
-    axes.step(degree, share, where="pre", color=ACROSS, linewidth=1.6, label="released")
+    axes.fill_between(degree, low, high, **band)
+    axes.step(degree, share, where="pre", color=ACROSS, linewidth=1.6)
     axes.set(xscale="log", yscale="log", xlim=(1, 1.15 * max(share.size, 2)), ylim=(floor, 1.4))
     mean = result.mean_degree
     if 1 < mean < share.size:
@@ -93,8 +91,8 @@ def plot_degree_distribution(result: Any, *, title: str = "") -> Figure:
         beside: Any = {"xycoords": ("data", "axes fraction"), "xytext": (-4, 6), "textcoords": "offset points"}
         axes.annotate(f"mean {mean:.3g}", (mean, 0), **beside, color=GREY, fontsize=9, ha="right")
     axes.set(xlabel="degree", ylabel="share of the vertices of at least this degree")
-    axes.legend(frameon=False, fontsize=9, loc="lower left", bbox_to_anchor=(0, 0.08))
     base.without_frame(axes, "top", "right")
+    axes.set_title("line: released; shaded: noise of each number, 95 %", fontsize=9, loc="left", color=ACROSS)
     facts = f"{n:,} vertices, largest degree {share.size:,}"
     base.entitle(figure, "Private degree distribution", title, result.privacy, found=facts)
     return figure
@@ -131,7 +129,7 @@ def plot_privacy_utility(
         raise InvalidParameterError("curves must hold at least one curve, and each curve at least one point")
     figure = base.new_figure(7.6, 4.2)
     axes = figure.subplots()
-    for (name, points), colour in zip(curves.items(), _CURVES * len(curves), strict=False):
+    for (name, points), colour in zip(curves.items(), LINES * len(curves), strict=False):
         epsilon, mean, std = (np.array(column, dtype=float) for column in zip(*sorted(points), strict=True))
         axes.fill_between(epsilon, mean - std, mean + std, color=colour, alpha=0.15, linewidth=0)
         axes.plot(epsilon, mean, "o-", color=colour, markersize=4, label=name)
@@ -143,7 +141,7 @@ def plot_privacy_utility(
     axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     axes.minorticks_off()
     base.without_frame(axes, "top", "right")
-    figure.legend(frameon=False, fontsize=9, loc="outside right center")  # inside, it could cover a curve
+    base.name_lines(axes)
     axes.set_title(title or "Privacy and utility", fontsize=11, loc="left")
     return figure
 
@@ -193,7 +191,7 @@ def plot_correlation_trace(result: Any, *, title: str = "") -> Figure:
         axes.locator_params(axis="x", integer=True)
         base.without_frame(axes, "top", "right")
     right.axhline(result.value, color="black", linewidth=0.8, label="found")
-    right.legend(frameon=False, fontsize=9)
+    base.name_lines(right)
     left.set_ylim(bottom=0)
     middle.set_ylim(bottom=min(0.0, middle.get_ylim()[0]))
     of = f": {title}" if title else ""

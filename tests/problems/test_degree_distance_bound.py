@@ -9,6 +9,7 @@ import pytest
 from scipy.optimize import linprog
 
 import dpgraph
+from dpgraph.denoise.degree_tails import degree_counts
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 with pytest.MonkeyPatch.context() as patch:
@@ -68,3 +69,8 @@ def test_a_college_cannot_be_published_within_five_thousandths():
     except dpgraph.exceptions.DatasetError:
         pytest.skip("the folder of graphs is missing")
     assert least_distance(graph, 1.0) > 0.005
+
+
+def test_a_single_reading_above_zero_is_no_error():
+    counts = degree_counts(np.array([2.0]), 3, 1.0)
+    np.testing.assert_array_equal(counts, [1, 2])
