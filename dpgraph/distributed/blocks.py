@@ -36,12 +36,22 @@ class Rows(NamedTuple):
         """The same, or with every entry counting 1."""
         return self if weighted else self._replace(weights=1.0)
 
+    def taken(self, starts: IntArray, lengths: IntArray) -> "Rows":
+        """Rows of these lengths, whose entries start at these places."""
+        places = np.repeat(starts - (np.cumsum(lengths) - lengths), lengths) + np.arange(lengths.sum())
+        weights = self.weights if isinstance(self.weights, float) else self.weights[places]
+        return Rows(lengths, self.columns[places], weights)
+
     @classmethod
-    def joined(cls, parts: "Sequence[Rows]") -> "Rows":
-        """Rows one after another."""
-        weights = [np.broadcast_to(part.weights, part.columns.shape) for part in parts]
-        lengths, columns = ([getattr(part, name) for part in parts] for name in ("lengths", "columns"))
-        return cls(np.concatenate(lengths), np.concatenate(columns), np.concatenate(weights))
+    def joined(cls, parts: "Sequence[Rows]", order: IntArray) -> tuple["Rows", IntArray]:
+        """Rows one after another, and where each of them starts; row i of all stands for row order[i]."""
+        lengths, columns = np.concatenate([part.lengths for part in parts]), [part.columns for part in parts]
+        starts, found = np.empty_like(lengths), np.empty_like(lengths)
+        found[order], starts[order] = lengths, np.cumsum(lengths) - lengths
+        weights: Any = parts[0].weights
+        if not all(isinstance(part.weights, float) and part.weights == weights for part in parts):
+            weights = np.concatenate([np.broadcast_to(part.weights, part.columns.shape) for part in parts])
+        return cls(found, np.concatenate(columns), weights), starts
 
     def matrix(self, n: int) -> sparse.csr_array:
         """As a sparse matrix of n columns."""
@@ -161,11 +171,16 @@ class Block:
         """Some of its rows."""
         starts, lengths = self._starts[:-1][rows], self.lengths[rows]
         if isinstance(rows, slice):
-            place: Any = slice(starts[0], starts[-1] + lengths[-1]) if starts.size else slice(0)
+            whole = slice(starts[0], starts[-1] + lengths[-1]) if starts.size else slice(0)
+            weights = self._weights if isinstance(self._weights, float) else self._weights.array[whole].copy()
+            found = Rows(lengths, self._columns.array[whole].copy(), weights)
         else:
-            place = np.repeat(starts - (np.cumsum(lengths) - lengths), lengths) + np.arange(lengths.sum())
-        weights = self._weights if isinstance(self._weights, float) else self._weights.read(place)
-        return Rows(lengths, self._columns.read(place), weights)
+            weights = self._weights if isinstance(self._weights, float) else self._weights.array
+            found = Rows(self.lengths, self._columns.array, weights).taken(starts, lengths)
+        for stored in (self._columns, self._weights):
+            if isinstance(stored, _Stored):
+                stored.give_back()
+        return found
 
     def pieces(self) -> Iterator[Rows]:
         """All rows, a few of them at a time."""
@@ -187,11 +202,9 @@ class _Stored:
             self._pages = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         self.array = np.frombuffer(self._pages, dtype=array.dtype, count=array.size)
 
-    def read(self, place: Any) -> Any:
-        """A copy of some entries."""
-        found = np.array(self.array[place])
+    def give_back(self) -> None:
+        """Keep no page in memory that was read."""
         self._pages.madvise(mmap.MADV_DONTNEED)
-        return found
 
 
 def _folder() -> str | None:

@@ -44,18 +44,22 @@ class Blocks:
 
     def matrix(self, rows: IntArray, *, inside: bool = False) -> sparse.csr_array:
         """Some rows, or of them what lies in the columns of the same number."""
+        found, starts = self.rows(rows, inside=inside)
+        return found.taken(starts, found.lengths).matrix(self.n)
+
+    def rows(self, rows: IntArray, *, inside: bool = False) -> tuple[Rows, IntArray]:
+        """The same in the order in which it came, and where the entries of each row start."""
         blocks = rows % len(self.futures)
-        places = np.lexsort((rows, blocks))
-        numbers, first = np.unique(blocks[places], return_index=True)
-        parts = np.split(rows[places] // len(self.futures), first[1:])
+        order = np.argsort(blocks * self.n + rows)  # a worker reads its files from front to back
+        numbers, first = np.unique(blocks[order], return_index=True)
+        parts = np.split(rows[order] // len(self.futures), first[1:])
         shared = []
         if inside:
             members = np.zeros(self.n, dtype=bool)
             members[rows] = True
             shared = [self._sent(members)]
         asked = {int(k): (self.weighted, part, *shared) for k, part in zip(numbers, parts, strict=True)}
-        found = self._ask(on_worker.some_rows, asked, at_home=inside)
-        return Rows.joined(found).matrix(self.n)[np.argsort(places)]
+        return Rows.joined(self._ask(on_worker.some_rows, asked, at_home=inside), order)
 
     def _sent(self, array: Any) -> Any:
         """An array as the result of a task, which is run again if it is lost."""
@@ -83,12 +87,11 @@ class Blocks:
 class _Ahead:
     """Rows that are read before they are asked for: a sweep asks for a few at a time, and every question takes time."""
 
-    def __init__(self, blocks: Blocks, rows: IntArray) -> None:
-        self._blocks, self._rows = blocks, rows
+    def __init__(self, blocks: Blocks, rows: IntArray, entries: IntArray) -> None:
+        self._blocks, self._rows, self._entries = blocks, rows, np.cumsum(entries)
         self._place = np.full(blocks.n, -1)
         self._place[rows] = np.arange(rows.size)
-        self._entries = np.cumsum(blocks.of_all(on_worker.edge_counts)[rows])
-        self._first, self._read = 0, sparse.csr_array((0, blocks.n))
+        self._first, self._read, self._starts = 0, Rows(np.zeros(0, np.int64), np.zeros(0, np.int32), 1.0), rows[:0]
 
     def of(self, rows: IntArray) -> sparse.csr_array | None:
         """The matrix of some rows, None if they are not all expected."""
@@ -96,10 +99,11 @@ class _Ahead:
         if rows.size == 0 or places.min() < 0:
             return None
         first, last = int(places.min()), int(places.max())
-        if not self._first <= first <= last < self._first + self._read.shape[0]:
+        if not self._first <= first <= last < self._first + self._starts.size:
             end = int(np.searchsorted(self._entries, self._entries[first] + memory_limit() / _MEMORY_OF_AN_ENTRY))
-            self._first, self._read = first, self._blocks.matrix(self._rows[first : max(end, last + 1)])
-        return self._read[places - self._first]
+            self._first, (self._read, self._starts) = first, self._blocks.rows(self._rows[first : max(end, last + 1)])
+        here = places - self._first
+        return self._read.taken(self._starts[here], self._read.lengths[here]).matrix(self._blocks.n)
 
 
 class DistributedGraph(Graph):
@@ -125,9 +129,13 @@ class DistributedGraph(Graph):
         """Sums of rows, by the workers."""
         return np.asarray(self.blocks.of_all(on_worker.degrees), dtype=np.float64)
 
+    @cached_property
+    def _lengths(self) -> IntArray:
+        return np.asarray(self.blocks.of_all(on_worker.edge_counts), dtype=np.int64)
+
     def edge_counts(self) -> IntArray:
         """Entries of rows, by the workers."""
-        return np.asarray(self.blocks.of_all(on_worker.edge_counts), dtype=np.int64)
+        return self._lengths.copy()
 
     def multiply(self, block: FloatArray) -> FloatArray:
         """The product, row by row on the workers, to which `block` is sent."""
@@ -135,7 +143,7 @@ class DistributedGraph(Graph):
 
     def expect(self, rows: IntArray) -> None:
         """Read as many of these rows at a time as the memory of the client allows."""
-        object.__setattr__(self, "_ahead", _Ahead(self.blocks, rows))
+        object.__setattr__(self, "_ahead", _Ahead(self.blocks, rows, self._lengths[rows]))
 
     def multiply_rows(self, rows: IntArray, block: FloatArray) -> FloatArray:
         """Rows come to the client, which multiplies them: a sweep moves each entry once, and no iterate."""

@@ -118,14 +118,14 @@ def test_a_lost_worker_changes_no_output_and_spends_nothing_twice(tables, client
 
 def test_a_sweep_moves_each_row_once_and_little_beyond_what_fits(tables, monkeypatch):
     one, many = tables
-    matrix, read, swept = distributed_graph.Blocks.matrix, [], []
+    ask, read, swept = distributed_graph.Blocks.rows, [], []
 
     def counted(blocks, rows, **options):
         read.append(rows.size)
-        return matrix(blocks, rows, **options)
+        return ask(blocks, rows, **options)
 
     monkeypatch.setattr(distributed_graph, "_MEMORY_OF_AN_ENTRY", memory_limit() / 2000)
-    monkeypatch.setattr(distributed_graph.Blocks, "matrix", counted)
+    monkeypatch.setattr(distributed_graph.Blocks, "rows", counted)
     monkeypatch.setattr(
         distributed_graph.DistributedGraph,
         "expect",
