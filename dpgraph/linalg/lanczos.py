@@ -25,6 +25,7 @@ interval evenly, and much smaller for others.
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable
 
 import numpy as np
@@ -43,6 +44,8 @@ _INVARIANT = 1e-14
 _LOOK = 16
 #: No run shows that the first component of an eigenvector is smaller than this: rounding may be what it sees.
 _LEAST_COMPONENT = 1e-12
+#: How near to the best number a certificate is taken, relative to the spread of the Ritz values.
+_PRECISION = 1e-7
 #: In place of a coefficient that is zero.
 _TINY = 1e-300
 
@@ -116,13 +119,16 @@ class Lanczos:
         """Largest absolute Ritz value."""
         return float(np.abs(self.ritz()[[0, -1]]).max())
 
-    def look(self, x: float, failure: float, steps: int) -> bool:
-        """Continue until all eigenvalues are known to exceed x, by the certificate, or for `steps` in all."""
+    def look(self, x: float, failure: float, steps: int, deadline: float = math.inf) -> bool:
+        """Continue until all eigenvalues are known to exceed x, by the certificate, or for `steps` in all.
+
+        It also ends soon after the `deadline`, a time of ``time.monotonic``.
+        """
         enough = self._chance / failure
         while True:
             if self.steps and float(self.ritz()[0]) > x and (self.exhausted or self._growth(x, enough) >= enough):
                 return True
-            if self.exhausted or self.steps >= steps:
+            if self.exhausted or self.steps >= steps or (self.steps and time.monotonic() >= deadline):
                 return False
             self.run(min(_LOOK, steps - self.steps))
 
@@ -152,6 +158,23 @@ class Lanczos:
                 return enough
         return most
 
+    def shown(self, failure: float) -> float:
+        """A number that all eigenvalues exceed, except with probability `failure`: by the certificate.
+
+        It may depend on the run: whatever it is, an eigenvalue below it means that abs(a_0) is below 1/abs(p_j), and
+        that has the probability of the certificate.
+        """
+        enough, ritz = self._chance / failure, self.ritz()
+        step = spread = float(ritz[-1] - ritz[0])
+        while step > 0.0 and self._growth(float(ritz[0]) - step, enough) < enough:
+            step *= 2.0
+        below = step
+        while step > _PRECISION * spread:  # `below` is known to be enough
+            step *= 0.5
+            if self._growth(float(ritz[0]) - below + step, enough) >= enough:
+                below -= step
+        return float(ritz[0]) - below
+
     def smallest(self, failure: float) -> float:
         """A number that all eigenvalues exceed, except with probability `failure`: a-priori, whatever the spectrum.
 
@@ -164,10 +187,12 @@ class Lanczos:
         return float(ritz[0]) - relative / (1.0 - 2.0 * relative) * float(ritz[-1] - ritz[0])
 
 
-def lower_bound(run: Lanczos, target: float, *, steps: int, failure: float) -> float:
-    """A number that all eigenvalues exceed: `target` if `steps` in all show it, or else what is known a priori.
+def lower_bound(run: Lanczos, target: float, *, steps: int, failure: float, deadline: float = math.inf) -> float:
+    """A number that all eigenvalues exceed: `target` if `steps` in all show it, or else the best that is known then.
 
-    The target is independent of the start of the run, which is continued. The number is wrong with probability
-    `failure` over the start, in exact arithmetic.
+    The run is continued until then, or soon after the `deadline`. The number is wrong with probability `failure` over
+    the start, in exact arithmetic.
     """
-    return target if run.look(target, failure / 2, steps) else run.smallest(failure / 2)
+    if run.look(target, failure / 2, steps, deadline):
+        return target
+    return max(run.shown(failure / 2), run.smallest(failure / 2))

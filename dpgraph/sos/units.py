@@ -18,7 +18,9 @@ def binary_exponent(numbers: FloatArray) -> int:
     They become whole numbers, the odd ones included, if these are small enough for exact sums. Otherwise the largest
     is in [1/2, 1), and no square of the others that matters under- or overflows.
     """
-    if not math.isfinite(sum(np.abs(numbers).ravel().tolist())):
+    with np.errstate(over="ignore"):
+        total = float(np.abs(numbers).sum())
+    if not math.isfinite(total):
         raise InvalidParameterError("the weights add up to more than the largest number; divide them by a constant")
     mantissa, exponent = np.frexp(numbers[numbers != 0.0])
     if not mantissa.size:

@@ -77,6 +77,17 @@ def test_seeds_tighten_the_bound_on_bisections():
     assert best_cut(nx.to_numpy_array(G), 0) <= result.trace[-1].upper_bound + 1e-9
 
 
+def test_a_bisection_is_bounded_by_the_cutting_planes_of_all_cuts():
+    """The relaxation alone bounds it by 79.8 and 180.0."""
+    torus = nx.grid_2d_graph(10, 10, periodic=True)
+    signs = np.random.default_rng(0).choice([-1.0, 1.0], 200)
+    nx.set_edge_attributes(torus, dict(zip(torus.edges, signs, strict=True)), "sign")
+    for G, given in ((torus, {"weight": "sign"}), (nx.gnm_random_graph(50, 250, seed=0), {})):
+        half, cut = (solve(G, rng=0, sweeps=50, **given) for solve in (max_bisection, max_cut))
+        assert half.value <= half.upper_bound <= cut.upper_bound < cut.trace[0].upper_bound - 1.0
+        assert half.certificate == "proven"
+
+
 def test_a_star_shows_the_balance_constraint_in_value_and_bound():
     result = max_bisection(nx.star_graph(99), rng=0)
     assert result.value == 50.0

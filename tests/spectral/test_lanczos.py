@@ -46,14 +46,32 @@ def test_how_often_a_wrong_bound_is_shown_stays_below_the_stated_probability():
     assert wrong <= 0.5
 
 
-def test_where_the_steps_do_not_suffice_the_bound_is_the_a_priori_one():
+def test_where_the_steps_do_not_suffice_the_bound_is_the_best_that_they_show():
     diagonal = np.linspace(0.0, 1.0, 5000)
     run = run_on(diagonal)
     known = lower_bound(run, -1e-9, steps=100, failure=1e-10)
     assert run.steps == 100
-    assert -0.1 < known < -1e-9
-    assert known == run.smallest(0.5e-10)
+    assert run.smallest(0.5e-10) < known < -1e-9  # the a-priori bound is what a spectrum that fills an interval needs
+    again = run_on(diagonal)
+    assert again.run(100).look(known, 0.5e-10, 100)
+    assert not run_on(diagonal).run(100).look(0.99 * known, 0.5e-10, 100)
     assert lower_bound(run_on(diagonal), -0.2, steps=100, failure=1e-10) == -0.2
+
+
+def test_a_number_chosen_after_the_run_is_wrong_as_rarely_as_one_chosen_before():
+    diagonal = np.linspace(0.0, 1.0, 900)
+    diagonal[0] = -0.1
+    for steps in (8, 16, 32):
+        wrong = np.mean([run_on(diagonal, seed).run(steps).shown(0.2) > -0.1 for seed in range(400)])
+        assert wrong <= 0.2
+
+
+def test_a_deadline_ends_a_run_and_what_it_has_shown_by_then_is_true():
+    diagonal = np.linspace(0.0, 1.0, 5000)
+    run = run_on(diagonal)
+    known = lower_bound(run, -1e-9, steps=10_000, failure=1e-10, deadline=0.0)
+    assert run.steps <= 16
+    assert known < 0.0
 
 
 @pytest.mark.parametrize("values", [[0.0], [2.0], [1.0, -3.0, 5.0]])

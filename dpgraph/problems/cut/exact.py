@@ -15,7 +15,6 @@ from dpgraph.results.adjacency import DENSE_LIMIT, FactoredOperator
 from dpgraph.results.igraph_views import igraph_clustering, igraph_cut
 from dpgraph.sos.branching.prove import solve_and_prove
 from dpgraph.sos.cut.base import CutObjective
-from dpgraph.sos.cut.bisection import solve_bisection
 from dpgraph.sos.cut.objective import FactoredObjective, SparseObjective
 from dpgraph.sos.moments.rounding import solve_bisection_by_moments, solve_cut_by_moments
 from dpgraph.sos.seed_search import Callback, SearchMode, SolverOptions
@@ -258,7 +257,7 @@ def max_bisection(  # noqa: PLR0913
     ).in_units(exponent)  # fmt: skip
     objective = SparseObjective(scaled)
     if degree == 2:
-        return _cut_result(solve_bisection(objective, imbalance, options, rng), graph.nodes, exponent)
+        return _cut_result(solve_and_prove(objective, options, rng, imbalance=imbalance), graph.nodes, exponent)
     return _cut_result(solve_bisection_by_moments(objective, imbalance, degree, options, rng), graph.nodes, exponent)
 
 

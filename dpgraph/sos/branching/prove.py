@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from dpgraph.sos.branching import odd_cycles
 from dpgraph.sos.branching.metric_bound import MetricBound, enumerated, merged, start, tightened
 from dpgraph.sos.branching.search import Incumbent, best_first
 from dpgraph.sos.cut.base import CutObjective
+from dpgraph.sos.cut.bisection import solve_bisection
 from dpgraph.sos.cut.objective import DenseObjective, SparseObjective
 from dpgraph.sos.cut.rounding import best_columns, one_opt
 from dpgraph.sos.cut.solver import solve_max_cut
@@ -24,53 +26,61 @@ _MOST_EDGES, _MOST_MEAN_DEGREE = 2500, 6.0  # for the linear programme to be qui
 _MOST_VERTICES = 60, 1000  # for the relaxation with inequalities to be quick, and where a proof is asked for
 _FEW = 12  # vertices whose cuts are listed
 _ROUNDS_OF_METRIC = 60
-_SHARE_OF_LOCAL_SEARCH = 0.05  # of a time limit
+# Shares of a time limit that go to what comes before: where a proof is asked for, and where cutting planes follow.
+_SHARE_BEFORE_PROOF, _SHARE_BEFORE_PLANES = 0.05, 0.5
 _ROUNDS, _ROUNDS_OF_BRANCH = 60, 20
 
 
 def solve_and_prove(
-    objective: CutObjective, options: SolverOptions, rng: int | np.random.Generator | None = None
+    objective: CutObjective,
+    options: SolverOptions,
+    rng: int | np.random.Generator | None = None,
+    *,
+    imbalance: int | None = None,
 ) -> Solution:
     """The solution of the relaxation and the local search, its bound tightened by cutting planes.
 
-    With ``search="optimal"`` parts are branched on until it is proven to be the largest, or soon after the time limit;
-    before that the local search takes a share of the time.
+    With an `imbalance` it is a bisection: what bounds all cuts bounds those. With ``search="optimal"`` parts are
+    branched on until it is proven to be the largest, or soon after the time limit; before that the local search takes a
+    share of the time.
     """
-    began, limit, prove = time.monotonic(), options.time_limit, options.search == "optimal"
-    first = options
+    began, limit, prove = time.monotonic(), options.time_limit, options.search == "optimal" and imbalance is None
+    core, kept, lift = objective.reduced()
+    planes, first = _planes(core, prove=prove), options
+    if limit is not None and planes:
+        share = _SHARE_BEFORE_PROOF if prove else _SHARE_BEFORE_PLANES
+        first = replace(options, time_limit=share * limit)
     if prove and not isinstance(objective, SparseObjective | DenseObjective):
         raise InvalidParameterError("search='optimal' needs a graph or a matrix with entries, not factors")
     if prove:
-        first = replace(options, search="beam", time_limit=None if limit is None else _SHARE_OF_LOCAL_SEARCH * limit)
-    solution = solve_max_cut(objective, first, rng)
+        first = replace(first, search="beam")
+    if imbalance is not None and isinstance(objective, SparseObjective):
+        solution = solve_bisection(objective, imbalance, first, rng)
+    else:
+        solution = solve_max_cut(objective, first, rng)
     deadline = math.inf if limit is None else began + limit
-    if solution.status == "optimal" or solution.gap <= options.gap_tol or time.monotonic() >= deadline:
+    closed = solution.status == "optimal" or solution.gap <= options.gap_tol
+    if planes is None or closed or time.monotonic() >= deadline:
         return solution
-    found = _tighten(objective, solution, options, prove=prove, deadline=deadline)
+    best = Incumbent(core, np.where(solution.labels[kept] == 1, -1.0, 1.0), options.gap_tol, deadline)
+    bound, kind = min((planes(best), "proven"), (solution.upper_bound, solution.certificate))
+    labels, cut = solution.labels, lift(best.cut)
+    if imbalance is None and objective.cut_value(cut) > solution.value:
+        labels = (cut != cut[0]).astype(np.int64)
+    found = Solution.of(objective, labels, bound=bound, certificate=kind, trace=solution.trace)
     if options.callback is not None and (found.value, found.upper_bound) != (solution.value, solution.upper_bound):
         options.callback(time.monotonic() - began, found.value, found.upper_bound)
     return found
 
 
-def _tighten(
-    objective: CutObjective, solution: Solution, options: SolverOptions, *, prove: bool, deadline: float
-) -> Solution:
-    """The solution with the better of its bound and that of cutting planes, and the better cut."""
-    core, kept, lift = objective.reduced()
-    best = Incumbent(core, np.where(solution.labels[kept] == 1, -1.0, 1.0), options.gap_tol, deadline)
+def _planes(core: CutObjective, *, prove: bool) -> Callable[[Incumbent], float] | None:
+    """What bounds the cuts of an objective, if its kind and size allow it, and offers those that it finds."""
     if isinstance(core, SparseObjective) and core.matrix.nnz <= _MOST_MEAN_DEGREE * core.n_vertices:
-        if core.matrix.nnz > 2 * _MOST_EDGES and not prove:
-            return solution
-        bound = _by_odd_cycles(core, best, prove=prove)
-    elif isinstance(core, SparseObjective | DenseObjective) and core.n_vertices <= _MOST_VERTICES[prove]:
-        bound = _by_metric_inequalities(core.dense(), best, prove=prove)
-    else:
-        return solution
-    labels, cut = solution.labels, lift(best.cut)
-    if objective.cut_value(cut) > solution.value:
-        labels = (cut != cut[0]).astype(np.int64)
-    bound, kind = min((bound, "proven"), (solution.upper_bound, solution.certificate))
-    return Solution.of(objective, labels, bound=bound, certificate=kind, trace=solution.trace)
+        few = prove or core.matrix.nnz <= 2 * _MOST_EDGES
+        return partial(_by_odd_cycles, core, prove=prove) if few else None
+    if isinstance(core, SparseObjective | DenseObjective) and core.n_vertices <= _MOST_VERTICES[prove]:
+        return partial(_by_metric_inequalities, core.dense(), prove=prove)
+    return None
 
 
 def _by_odd_cycles(core: SparseObjective, best: Incumbent, *, prove: bool) -> float:

@@ -17,6 +17,8 @@ from dpgraph.sos.seed_search import shares
 from dpgraph.threads import NEVER, Stop
 from dpgraph.typing import FloatArray, IntArray
 
+_MOST_COORDINATES = 40_000_000  # of all vectors of a relaxation: 320 MB
+
 
 class CutObjective(ABC):
     """Maximise ``constant - x'Mx/4`` over x in {-1, 1}^n; relaxed: ``constant + <W, X>``, W = -M/4, X_ii = 1.
@@ -102,7 +104,7 @@ class CutObjective(ABC):
     def ranks(self) -> tuple[int, int]:
         """Ranks at which the low-rank relaxation starts, and beyond which it need not be widened."""
         n = self.n_vertices  # random sparse graphs need more than rank 32 from 20,000 vertices on
-        most = math.isqrt(2 * n) + 1
+        most = min(math.isqrt(2 * n) + 1, max(32, _MOST_COORDINATES // n))
         return min(most, max(32, math.ceil(1.6 * n ** (1 / 3)))), most
 
     def absolute_row_sums(self) -> FloatArray:

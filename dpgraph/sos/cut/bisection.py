@@ -63,10 +63,8 @@ def solve_bisection(
     beat = to_beat(objective, known)
     if objective.unit and not watch.done():
         penalised, penalty, root = _close_gap(objective, penalised, penalty, root, largest, beat, generator)
-    allowance = penalty * largest**2
+    allowance, rounding = _allowance(root, penalty, largest)
     weights = objective.vertex_weights()
-    # What the penalty takes from a bound and the allowance gives back are both rounded.
-    rounding = rounding_slack(2, abs(root.certificate.bound) + allowance) if allowance else 0.0
     watch.step(known, min(free.certificate.bound, root.certificate.bound + allowance + rounding))
     tree = condition(
         penalised, root, options, generator, weights=weights, lower_bound=beat - allowance,
@@ -129,9 +127,17 @@ def _balanced_relaxation(
 
 
 def _bound(root: LowRankSolution, penalty: float, largest: int) -> float:
-    """Bound on balanced cuts; what the penalty takes from a bound and the allowance gives back are both rounded."""
-    bound, allowance = root.certificate.bound, penalty * largest**2
-    return bound + allowance + (rounding_slack(2, abs(bound) + allowance) if allowance else 0.0)
+    """Bound on balanced cuts."""
+    return root.certificate.bound + sum(_allowance(root, penalty, largest))
+
+
+def _allowance(root: LowRankSolution, penalty: float, largest: int) -> tuple[float, float]:
+    """What a balanced cut pays at most for its imbalance, and a margin for rounding.
+
+    What the penalty takes from a bound and the allowance gives back are both rounded.
+    """
+    allowance = penalty * largest**2
+    return allowance, rounding_slack(2, abs(root.certificate.bound) + allowance) if allowance else 0.0
 
 
 def _close_gap(

@@ -32,6 +32,7 @@ _CAREFUL_RUN = 300  # before a proof of more than _COSTLY vertices, which takes 
 _COSTLY = 5000
 #: Most Lanczos steps where no proof is affordable.
 LONG_RUN = 1000
+_LEAST_LONG_RUN, _PRODUCTS = 300, 100_000_000  # as many steps are taken at any size; steps times vertices
 
 
 @dataclass(frozen=True)
@@ -47,15 +48,20 @@ class Certificate:
     diagonal: FloatArray | None = field(default=None, repr=False)
 
 
-def certify(objective: CutObjective, vectors: FloatArray, rng: np.random.Generator) -> Certificate:
-    """Certified upper bound from any unit rows, shape (n, k): the closer they are to optimal, the better the bound."""
+def certify(
+    objective: CutObjective, vectors: FloatArray, rng: np.random.Generator, deadline: float = math.inf
+) -> Certificate:
+    """Certified upper bound from any unit rows, shape (n, k): the closer they are to optimal, the better the bound.
+
+    Where no proof is affordable, it is that of as many Lanczos steps as there is time for.
+    """
     line = _DualLine.through(objective, vectors)
     guess = float(line.lanczos(rng).run(_SHORT_RUN).ritz()[0])
     step = max(0.05 * abs(guess), 1e-7)
     for _ in range(_ATTEMPTS):
         guess -= step
         step *= 2.0
-        found = line.prove(guess, line.lanczos(rng))
+        found = line.prove(guess, line.lanczos(rng), deadline)
         if found is not None:
             return found
         if line.bound(guess) > line.trivial.bound:
@@ -64,7 +70,7 @@ def certify(objective: CutObjective, vectors: FloatArray, rng: np.random.Generat
 
 
 def certify_within(
-    objective: CutObjective, vectors: FloatArray, gap: float, rng: np.random.Generator
+    objective: CutObjective, vectors: FloatArray, gap: float, rng: np.random.Generator, deadline: float = math.inf
 ) -> tuple[Certificate | None, float]:
     """Certified upper bound at most `gap` above the value of the relaxation at `vectors`, or None; and the gap guessed.
 
@@ -78,11 +84,11 @@ def certify_within(
     shift = -gap / total_weight
     run = line.lanczos(rng)
     for steps in (_SHORT_RUN, _CAREFUL_RUN if objective.n_vertices > _COSTLY else _SHORT_RUN):
-        run.look(shift, FAILURE_PROBABILITY / 2, steps)
+        run.look(shift, FAILURE_PROBABILITY / 2, steps, deadline)
         smallest = float(run.ritz()[0])
         if smallest <= shift:
             return None, -smallest * total_weight
-    return line.prove(shift, run), gap
+    return line.prove(shift, run, deadline), gap
 
 
 def trivial_certificate(objective: CutObjective) -> Certificate:
@@ -114,7 +120,7 @@ class _DualLine:
     def bound(self, shift: float) -> float:
         return dual_bound(self.objective, self.point(shift))
 
-    def prove(self, shift: float, run: Lanczos) -> Certificate | None:
+    def prove(self, shift: float, run: Lanczos, deadline: float) -> Certificate | None:
         """The better of the trivial bound and that at `shift`, or None if its point could not be shown to be feasible.
 
         Where no proof is affordable, `run` is continued until it shows the same, or its bound is taken instead.
@@ -122,7 +128,8 @@ class _DualLine:
         t, kind = self.point(shift), "proven"
         proven = self.objective.is_semidefinite(t)
         if proven is None:
-            t = self.point(lower_bound(run, shift, steps=LONG_RUN, failure=FAILURE_PROBABILITY))
+            steps = min(LONG_RUN, max(_LEAST_LONG_RUN, _PRODUCTS // t.size))
+            t = self.point(lower_bound(run, shift, steps=steps, failure=FAILURE_PROBABILITY, deadline=deadline))
             kind = "lanczos"
         elif not proven:
             return None

@@ -30,12 +30,11 @@ class PinnedNode:
     """A node of the search: some vertices are pinned relative to the first one.
 
     The `pins` are vertices with their signs, the gauge first; there are none at the root. Each vertex belongs to a
-    `group`, a vertex of the contracted `objective`, pinned ones to group 0; `solution` is its relaxation.
+    `group`, a vertex of the contracted objective, pinned ones to group 0; `solution` is its relaxation.
     """
 
     pins: tuple[tuple[int, float], ...]
     group: IntArray
-    objective: CutObjective
     solution: LowRankSolution
     certificate: Certificate
 
@@ -96,7 +95,7 @@ def condition(  # noqa: PLR0913
     """
     n = objective.n_vertices
     problem = _PinnedCuts(objective, weights, rng, options.tol, deadline)
-    first = PinnedNode((), np.arange(n), objective, root, root.certificate)
+    first = PinnedNode((), np.arange(n), root, root.certificate)
     options = replace(options, seeds=min(options.seeds, n))
     return search_seeds(problem, first, options, rng, lower_bound=lower_bound, on_seed=on_seed)
 
@@ -131,13 +130,14 @@ class _PinnedCuts:
         if not node.pins:
             return self._gauged(node, variable)
         removed, sign = node.group[variable], 1.0 - 2.0 * label
-        signs = np.ones(node.objective.n_vertices)
-        signs[removed] = sign
-        contracted = node.objective.contract(_merged(np.arange(signs.size), removed), signs)
+        signs, group = np.ones(self.objective.n_vertices), _merged(node.group, removed)
+        for pinned, side in (*node.pins, (variable, sign)):
+            signs[pinned] = side
+        contracted = self.objective.contract(group, signs)
         start = np.delete(node.solution.vectors, removed, axis=0)
         solution = solve_low_rank(contracted, self.rng, tol=self.tol, start=start, deadline=self.deadline)
         best = min(node.certificate, solution.certificate, key=attrgetter("bound"))
-        return PinnedNode((*node.pins, (variable, sign)), _merged(node.group, removed), contracted, solution, best)
+        return PinnedNode((*node.pins, (variable, sign)), group, solution, best)
 
     def _gauged(self, root: PinnedNode, vertex: int) -> PinnedNode:
         """The root with the vertex as gauge: it becomes group 0."""
@@ -145,7 +145,7 @@ class _PinnedCuts:
         order = np.concatenate([[vertex], np.delete(np.arange(n), vertex)])
         group = np.argsort(order)
         moved = replace(root.solution, vectors=root.solution.vectors[order])
-        return PinnedNode(((vertex, 1.0),), group, self.objective.contract(group, np.ones(n)), moved, root.certificate)
+        return PinnedNode(((vertex, 1.0),), group, moved, root.certificate)
 
 
 def _merged(group: IntArray, removed: int) -> IntArray:

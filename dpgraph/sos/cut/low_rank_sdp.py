@@ -19,6 +19,7 @@ from dpgraph.typing import FloatArray
 _BATCH = 400
 _COARSE, _FIRST = 1e-3, 10  # a coarse tolerance is relative to a value near the optimum, after this many sweeps
 _STALLED = 0.9  # a gap above this share of the one before, at a fifth of the threshold, is the rank's fault
+_LARGE, _MOST_TOLERANCE = 20_000, 1e-2  # vertices from which the default tolerance grows, and up to what
 _SPREAD = 0.1  # length of the new coordinates of a row; measured
 
 
@@ -44,17 +45,17 @@ def solve_low_rank(
 ) -> LowRankSolution:
     """Solve the degree-2 relaxation to a certified relative gap.
 
-    Stops once ``bound - value <= tol * max(|constant|, |value|)``, `tol` by default 1e-6 up to 1000 vertices and 1e-4
-    above, or after `max_sweeps`, by default 20/tol and at most 20,000, or soon after the `deadline`, a time of
-    ``time.monotonic``. `start` holds unit rows of a warm start. A cut that meets the trivial bound is itself the
-    solution, of rank one.
+    Stops once ``bound - value <= tol * max(|constant|, |value|)``, `tol` by default 1e-6 up to 1000 vertices, 1e-4 up
+    to 20,000, and above in proportion to their number, 5e-3 at a million. Or after `max_sweeps`, by default 20/tol and
+    at most 20,000, or soon after the `deadline`, a time of ``time.monotonic``. `start` holds unit rows of a warm start.
+    A cut that meets the trivial bound is itself the solution, of rank one.
     """
     if start is None and (cut := objective.unfrustrated()) is not None:
         V = cut[:, None]
         return LowRankSolution(V, _value_and_scale(objective, V)[0], trivial_certificate(objective), 0, True)
     n = objective.n_vertices
     if tol is None:
-        tol = 1e-6 if n <= 1000 else 1e-4
+        tol = 1e-6 if n <= 1000 else min(1e-4 * max(1.0, n / _LARGE), _MOST_TOLERANCE)
     if max_sweeps is None:
         max_sweeps = min(20_000, math.ceil(20 / tol))
     first, most = objective.ranks()
@@ -72,7 +73,7 @@ def solve_low_rank(
         out_of_sweeps = sweeps >= max_sweeps or time.monotonic() >= deadline
         if gain > threshold * scale and not out_of_sweeps:
             continue
-        certificate, gap = certify_within(objective, V, tol * scale, rng)
+        certificate, gap = certify_within(objective, V, tol * scale, rng, deadline)
         if certificate is not None:
             converged = certificate.bound - value <= 1.01 * tol * scale
             return LowRankSolution(V, value, certificate, sweeps, converged)
@@ -85,7 +86,7 @@ def solve_low_rank(
             threshold, stalls, last_gap = 0.01 * tol, 0, math.inf
             continue
         if exhausted or out_of_sweeps:
-            return LowRankSolution(V, value, certify(objective, V, rng), sweeps, False)
+            return LowRankSolution(V, value, certify(objective, V, rng, deadline), sweeps, False)
         threshold = max(threshold / 5.0, 1e-14)
 
 

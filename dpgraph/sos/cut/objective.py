@@ -31,6 +31,10 @@ class _ListedObjective(CutObjective):
         self.constant = constant
         self.exact_sums = on_binary_grid(entries)
 
+    def _sum(self, entries: FloatArray) -> float:
+        """Correctly rounded sum of some entries."""
+        return float(entries.sum()) if self.exact_sums else math.fsum(entries)
+
     def _find_unit(self) -> None:
         """A cut is worth the sum of the degrees on one side less twice the weights inside."""
         if self.exact_sums:
@@ -90,8 +94,9 @@ class SparseObjective(_ListedObjective):
     def __init__(self, matrix: sparse.csr_array, constant: float | None = None) -> None:
         M = matrix.tocsr().astype(np.float64, copy=False)
         self._counts_crossing = constant is None
-        super().__init__(M, M.data, 0.25 * math.fsum(M.data) if constant is None else constant)
-        if self._counts_crossing:
+        super().__init__(M, M.data, 0.0 if constant is None else constant)
+        if constant is None:
+            self.constant = 0.25 * self._sum(M.data)
             self._find_unit()
 
     @cached_property
@@ -103,7 +108,7 @@ class SparseObjective(_ListedObjective):
         """Correctly rounded: ``constant - x'Mx/4`` would cancel where weights are of mixed scales."""
         same = np.repeat(signs, np.diff(self.matrix.indptr)) * signs[self.matrix.indices]
         if self._counts_crossing:
-            return 0.5 * math.fsum(self.matrix.data[same < 0.0])
+            return 0.5 * self._sum(self.matrix.data[same < 0.0])
         return math.fsum(np.append(-0.25 * self.matrix.data * same, self.constant))
 
     @cached_property
@@ -149,9 +154,9 @@ class SparseObjective(_ListedObjective):
 
         The sum of the absolute weights does not grow, so no rounding of an entry is worth more than its share u.
         """
-        matrix, kept, lift, roundings = reduce_low_degree(self.matrix, most)
-        if kept.size == self.n_vertices:
+        if self.n_vertices <= 1 or int(np.diff(self.matrix.indptr).min()) > most:
             return super().reduced(most)
+        matrix, kept, lift, roundings = reduce_low_degree(self.matrix, most)
         value = self.cut_value(lift(np.ones(kept.size)))  # all of what is kept is on one side
         core = SparseObjective(matrix, 0.25 * math.fsum(matrix.data) + value)
         core.unit = self.unit

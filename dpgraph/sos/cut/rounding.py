@@ -14,11 +14,13 @@ from dpgraph.threads import Stop
 from dpgraph.typing import FloatArray, IntArray
 
 _CHUNK_ENTRIES = 2_000_000
+_MOST_SAMPLES = 20_000_000  # entries of the random cuts of a relaxation
 # Temperatures in units of the mean row norm of M, the size of a typical gain in a random cut.
 _HOT = 0.45
 _WARM = 0.2  # keeps most of a good cut
 _COLD = 0.05
 _GREEDY_SWEEPS = 1000
+_LONG_ENOUGH = 300  # sweeps
 _RECOMBINATIONS = 2
 _GENERATIONS = 2
 _MOST_RECOMBINED = 62  # bits of a pattern
@@ -36,13 +38,21 @@ def hyperplane_rounding(
     n, k = vectors.shape
     if k == 1:
         return vectors  # a cut
-    best = np.empty((n, 0))
+    rounds = affordable_samples(objective, rounds)
+    best, values = np.empty((n, 0)), np.empty(0)
     chunk = max(1, _CHUNK_ENTRIES // n)
     for first in range(0, rounds, chunk):
         normals = rng.standard_normal((k, min(chunk, rounds - first)))
         signs = np.where(vectors @ normals >= 0.0, 1.0, -1.0)
-        best = best_columns(objective, np.hstack([best, signs]), keep)
+        values = np.append(values, objective.values(signs))
+        order = np.argsort(-values, kind="stable")[:keep]
+        best, values = np.hstack([best, signs])[:, order], values[order]
     return best
+
+
+def affordable_samples(objective: CutObjective, rounds: int) -> int:
+    """As many of `rounds` random cuts as are worth their time: those of a large graph are nearly equal."""
+    return max(1, min(rounds, _MOST_SAMPLES // objective.n_vertices))
 
 
 def independent_signs(means: FloatArray, rounds: int, rng: np.random.Generator) -> FloatArray:
@@ -61,6 +71,8 @@ def improve(
 ) -> FloatArray:
     """One cut from several, shape (n, c), never worse than the best: eliminate, anneal from each start, recombine."""
     core, kept, lift = objective.reduced()
+    # Of few sweeps, one long annealing is worth more than several short ones.
+    signs = signs[:, : max(1, int(_OPERATIONS / (_LONG_ENOUGH * core.n_vertices * core.flip_cost())))]
     if sweeps is None:
         sweeps = default_sweeps(_OPERATIONS, signs.shape[1] * core.n_vertices * core.flip_cost())
     best = recombine(core, anneal(core, signs[kept], rng, sweeps=sweeps), rng, sweeps=sweeps)

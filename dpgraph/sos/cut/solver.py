@@ -13,6 +13,7 @@ from dpgraph.sos.cut.base import CutObjective
 from dpgraph.sos.cut.conditioning import PinnedNode, condition
 from dpgraph.sos.cut.low_rank_sdp import LowRankSolution, solve_low_rank
 from dpgraph.sos.cut.rounding import (
+    affordable_samples,
     best_columns,
     hyperplane_rounding,
     improve,
@@ -28,7 +29,6 @@ from dpgraph.typing import FloatArray
 _LEAST_ROOM = 1e-2  # below the next value, in units: less is not worth the sweeps
 # Shares of the time that is left, if there is a limit, that go to the relaxation and to the seeds after it.
 SHARE_OF_ROOT, SHARE_OF_SEEDS = 0.4, 0.5
-_MOST_SAMPLES = 20_000_000  # entries of the independent samples of a node
 
 
 def solve_max_cut(
@@ -110,7 +110,7 @@ def round_nodes(
     rng: np.random.Generator,
 ) -> FloatArray:
     """`cuts`, and the best independent samples and hyperplane cuts of every node that is left."""
-    pool, count = [cuts], max(1, min(options.rounds, _MOST_SAMPLES // objective.n_vertices))
+    pool, count = [cuts], affordable_samples(objective, options.rounds)
     for node in nodes:
         if node.pins:
             pool.append(best_columns(objective, independent_signs(node.means(), count, rng), options.starts))
