@@ -8,7 +8,7 @@ they come; ``--fresh`` measures them again.
 
     python benchmarks/distributed_graphs.py --largest 10000000
 
-It is not called distributed.py: beside the other scripts, that name would hide Dask's package ``distributed``.
+It is not called ``distributed``: beside the other scripts, that name would hide Dask's package.
 """
 
 from __future__ import annotations
