@@ -13,6 +13,8 @@ _HALVINGS = 50
 _ROUNDS = 3
 #: Vertices of a degree are expected to be at least so many: a rate of 0 would be certain.
 _LEAST_RATE = 1e-3
+#: Readings are integers: noise of a standard deviation below this is 0, but with probability at most its square.
+_CERTAIN = 1e-3
 
 
 def degree_counts(tails: FloatArray, n: int, std: float, total: float | None = None) -> IntArray:
@@ -26,7 +28,7 @@ def degree_counts(tails: FloatArray, n: int, std: float, total: float | None = N
     decreasing = _decreasing(tails, n)
     seen = int(np.count_nonzero(decreasing))  # the rest is 0: no vertex has so many neighbours
     decreasing = decreasing[:seen]
-    if seen > 1 and std > 0:  # a single reading has no steps
+    if seen > 1 and std > _CERTAIN:  # a single reading has no steps
         decreasing = _decreasing(_posterior_mean(tails[:seen], decreasing, std), n)
     at_least: IntArray = np.rint(np.concatenate([[n], _with_sum(decreasing, total), [0]])).astype(np.int64)
     counts = at_least[:-1] - at_least[1:]
