@@ -1,5 +1,6 @@
 """Counts of subgraphs: what one edge may move, and the laws of noise that follow it, against every neighbour."""
 
+import functools
 import itertools
 import math
 
@@ -62,15 +63,16 @@ def test_counts_and_what_one_pair_adds_are_those_of_every_set_of_vertices(patter
 
 @pytest.fixture(scope="module")
 def all_graphs():
-    """Every graph on five vertices, by its set of pairs as bits."""
+    """Pattern -> (its number, then its widths) in every graph on five vertices, by the graph's set of pairs as bits."""
     pairs = list(itertools.combinations(range(5), 2))
-    return [subgraphs_of([p for k, p in enumerate(pairs) if bits >> k & 1], 5) for bits in range(1 << len(pairs))]
+    graphs = [subgraphs_of([p for k, p in enumerate(pairs) if bits >> k & 1], 5) for bits in range(1 << len(pairs))]
+    return functools.cache(lambda pattern: [(g.count(pattern), *g.widths(pattern)) for g in graphs])
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_widths_move_by_the_next_width_on_all_neighbours_of_all_graphs_on_five_vertices(pattern, all_graphs):
     """Equation (1) of bounds/ladder.py, for raised widths too; and it is attained."""
-    numbers = [(g.count(pattern), *g.widths(pattern)) for g in all_graphs]
+    numbers = all_graphs(pattern)
     raised = [(f, *ladder.raised_widths(widths, FLOOR)) for f, *widths in numbers]
     tight = [False] * ORDERS[pattern]
     for table in (numbers, raised):
@@ -103,11 +105,11 @@ def test_no_output_of_a_ladder_is_more_than_e_to_the_epsilon_likelier_on_a_neigh
     laws = {}
     outputs = range(-60, 120)
     worst = 0.0
-    for bits in range(0, len(all_graphs), 7):
+    for bits in range(0, 1024, 7):
         for k in range(10):
             pair = []
-            for graph in (all_graphs[bits], all_graphs[bits ^ (1 << k)]):
-                key = (graph.count(pattern), ladder.raised_widths(graph.widths(pattern), floor))
+            for count, *widths in (all_graphs(pattern)[bits], all_graphs(pattern)[bits ^ (1 << k)]):
+                key = (count, ladder.raised_widths(tuple(widths), floor))
                 if key not in laws:
                     laws[key] = log_probabilities(*key, rate, outputs)
                 pair.append(laws[key])
@@ -167,16 +169,17 @@ def test_cauchy_noise_of_smooth_sensitivity_loses_no_more_than_epsilon(epsilon, 
     """Every output, in closed form, for triangles and 4-cycles of all neighbours of some graphs on five vertices."""
     z = np.arange(-400, 400)
 
-    def law(graph, pattern):
-        s = ladder.smooth_scale(graph.widths(pattern), epsilon) / 2**ladder.SCALE_BITS
-        return np.log(s / math.pi * math.tanh(math.pi * s)) - np.log(s**2 + (z - graph.count(pattern)) ** 2)
+    def law(count, *widths):
+        s = ladder.smooth_scale(widths, epsilon) / 2**ladder.SCALE_BITS
+        return np.log(s / math.pi * math.tanh(math.pi * s)) - np.log(s**2 + (z - count) ** 2)
 
     worst = 0.0
     for pattern in ("triangle", "4-cycle"):
-        for bits in range(0, len(all_graphs), 11):
-            here = law(all_graphs[bits], pattern)
+        graphs = all_graphs(pattern)
+        for bits in range(0, len(graphs), 11):
+            here = law(*graphs[bits])
             for k in range(10):
-                worst = max(worst, float(np.abs(here - law(all_graphs[bits ^ (1 << k)], pattern)).max()))
+                worst = max(worst, float(np.abs(here - law(*graphs[bits ^ (1 << k)])).max()))
     assert 0.25 * epsilon < worst <= epsilon
 
 
