@@ -148,7 +148,7 @@ class Comparison:
 PREFACE = (
     "Means of 3 runs (5 of ours on ego-Facebook). NMI and ARI (adjusted Rand index) of the Louvain communities, and "
     "the top 1 % are better where they are larger; the others are errors. All methods protect one edge. All are pure, "
-    "but for DP-2K, which has delta = 1e-6, and HRG, which is private in the limit of a Markov chain only. DP-1K, "
+    "but for DP-2K, which has delta = 1e-6, and HRG, which is private in the limit of a Markov chain only.\n\nDP-1K, "
     "DP-2K and PrivSKG release nothing about single vertices: their NMI, ARI and top 1 % are those of chance. NMI is "
     "also large where nearly every vertex is a community of its own, as with DP-2K: compare it with ARI. What each "
     "peer releases, its sensitivity and its shares of epsilon stand in `benchmarks/synthetic_peers.py` and "

@@ -22,28 +22,37 @@ def degree_counts(tails: FloatArray, n: int, std: float, total: float | None = N
 
     The nearest decreasing numbers (isotonic regression) are a first estimate. :func:`_posterior_mean` takes from them
     how many vertices each degree may be expected to have, and combines this with the readings `tails`, whose noise has
-    standard deviation `std`. With `total`, the sum of all degrees, a constant is subtracted, but not below 0, so that
-    the numbers have that sum.
+    standard deviation `std`. With `total`, the sum of all degrees, the numbers are the mean given this sum too.
     """
     decreasing = _decreasing(tails, n)
     seen = int(np.count_nonzero(decreasing))  # the rest is 0: no vertex has so many neighbours
     decreasing = decreasing[:seen]
     if seen > 1 and std > _CERTAIN:  # a single reading has no steps
-        decreasing = _decreasing(_posterior_mean(tails[:seen], decreasing, std), n)
-    at_least: IntArray = np.rint(np.concatenate([[n], _with_sum(decreasing, total), [0]])).astype(np.int64)
+        mean, response = _posterior_mean(tails[:seen], decreasing, std)
+        decreasing = _decreasing(mean, n) if total is None else _with_sum(mean, response, n, total)
+    at_least: IntArray = np.rint(np.concatenate([[n], decreasing, [0]])).astype(np.int64)
     counts = at_least[:-1] - at_least[1:]
     return counts[: np.flatnonzero(counts)[-1] + 1]
 
 
-def _with_sum(decreasing: FloatArray, total: float | None) -> FloatArray:
-    """The numbers minus the constant, but not below 0, for which their rounded sum is `total`, if they have more."""
-    if total is None or not np.rint(decreasing).sum() > total > 0:
-        return decreasing
-    low, high = 0.0, float(decreasing.max())
+def _with_sum(mean: FloatArray, response: FloatArray, n: int, total: float) -> FloatArray:
+    """Whole decreasing numbers near mean + t response, for a t, whose sum is `total`.
+
+    If N is normal with covariance C and sum_k N_k is known, its mean moves along the `response` C 1.
+    """
+
+    def rounded(t: float) -> FloatArray:
+        return np.rint(_decreasing(mean + t * response, n))
+
+    reach = mean.size * n / response.sum() + np.abs(mean / response).max()
+    low, high = -reach, reach
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        low, high = (middle, high) if np.rint(np.maximum(decreasing - middle, 0)).sum() > total else (low, middle)
-    return np.maximum(decreasing - high, 0)
+        low, high = (low, middle) if rounded(middle).sum() > total else (middle, high)
+    numbers = rounded(low)
+    larger = np.flatnonzero(rounded(high) > numbers)  # a plateau that is rounded up as a whole: its first numbers are
+    numbers[larger[: max(int(total - numbers.sum()), 0)]] += 1
+    return numbers
 
 
 def _decreasing(values: FloatArray, n: int) -> FloatArray:
@@ -51,7 +60,7 @@ def _decreasing(values: FloatArray, n: int) -> FloatArray:
     return np.clip(isotonic_regression(values, increasing=False).x if values.size else values, 0, n)
 
 
-def _posterior_mean(readings: FloatArray, decreasing: FloatArray, std: float) -> FloatArray:
+def _posterior_mean(readings: FloatArray, decreasing: FloatArray, std: float) -> tuple[FloatArray, FloatArray]:
     """Numbers N_k of vertices of degree at least k where the numbers of each degree are near a smooth rate.
 
     Readings y_k = N_k + noise; steps N_k - N_{k+1} of mean rate_k and variance v_k = rate_k + (roughness rate_k)^2, as
@@ -59,7 +68,8 @@ def _posterior_mean(readings: FloatArray, decreasing: FloatArray, std: float) ->
 
         sum_k (y_k - N_k)^2/std^2 + sum_k (N_k - N_{k+1} - rate_k)^2/v_k,   N = 0 beyond the last reading,
 
-    the mean of N given y if all laws are normal: one tridiagonal system.
+    the mean of N given y if all laws are normal: one tridiagonal system. Also returned: the covariance of N given y
+    times the vector of ones.
 
     The rate at k is the mean step of `decreasing` in a window around k. A step further than `clear_step` standard
     deviations from it is a fact (all vertices of a regular graph): it is left out of the windows, and of the sum.
@@ -77,7 +87,9 @@ def _posterior_mean(readings: FloatArray, decreasing: FloatArray, std: float) ->
     weight = np.where(known, 1.0 / (rate + (TAILS.roughness * rate) ** 2), 0.0)
     before, drift = np.append(0.0, weight[:-1]), weight * rate
     bands = np.array([-before, 1.0 / std**2 + weight + before])
-    return np.asarray(solveh_banded(bands, readings / std**2 + drift - np.append(0.0, drift[:-1])))
+    evidence = readings / std**2 + drift - np.append(0.0, drift[:-1])
+    mean, response = solveh_banded(bands, np.column_stack([evidence, np.ones_like(evidence)])).T
+    return mean, response
 
 
 def _window_mean(steps: FloatArray, known: FloatArray, reach: IntArray) -> FloatArray:
