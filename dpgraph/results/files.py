@@ -35,9 +35,6 @@ _FREE_BYTES, _MOST_RATIO = 2**23, 20
 #: Ranges may name this many numbers more than the arrays have entries.
 _FREE_LABELS = 2**20
 
-#: Results of which a field is an object that the format has no form for.
-_NOT_SAVED = ("PrivateProjection",)
-
 
 def save_result(result: Any, path: str | os.PathLike[str]) -> None:
     """Save a private result to a file.
@@ -65,7 +62,7 @@ def save_result(result: Any, path: str | os.PathLike[str]) -> None:
     """
     name = type(result).__name__
     if type(result) is not _class_of(name):
-        raise InvalidParameterError(f"can save private results, other than {', '.join(_NOT_SAVED)}; got {name}")
+        raise InvalidParameterError(f"can save results of private functions; got {name}")
     kept = [field.name for field in fields(result) if field.metadata.get("saved", True)]
     values = {key: getattr(result, key) for key in kept}
     arrays: dict[str, Any] = {key: value for key, value in values.items() if isinstance(value, np.ndarray)}
@@ -179,7 +176,7 @@ def _check(metadata: Any, path: str | os.PathLike[str]) -> None:
 
 def _class_of(name: str) -> Any:
     """The class of dpgraph that is called so, if its results can be saved, or None."""
-    if not str(name).startswith("Private") or name in _NOT_SAVED:
+    if not str(name).startswith("Private"):
         return None
     kind = getattr(importlib.import_module("dpgraph"), name, None)
     return kind if isinstance(kind, type) and issubclass(kind, Result) else None

@@ -47,7 +47,7 @@ def test_the_result_is_the_named_projection_of_the_noisy_array(method):
     expected = dykstra(noisy, sets, max_iter=400) if method == "dykstra" else averaged_projections(noisy, sets, 400)
     assert private.converged == expected.converged
     assert np.allclose(private.matrix, expected.matrix)
-    assert private.projection.distance == pytest.approx(np.linalg.norm(private.matrix - noisy))
+    assert private.distance == pytest.approx(np.linalg.norm(private.matrix - noisy))
 
 
 def test_vectors_and_tensors_are_released_too():

@@ -17,34 +17,22 @@ from dpgraph.privacy.report import PrivacyReport
 from dpgraph.projections import ConvexSet, ProjectionResult, averaged_projections, dykstra
 from dpgraph.projections.base import as_array, public_shape
 from dpgraph.projections.splitting import check_arguments
-from dpgraph.result import Result
-from dpgraph.typing import FloatArray
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class PrivateProjection(Result):
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class PrivateProjection(ProjectionResult):
     """A private array in a convex set.
+
+    It is the projection of a *noisy* array, which `distance` and `lower_bound` refer to. Privacy does not depend on
+    whether it converged.
 
     Parameters
     ----------
-    projection : ProjectionResult
-        How the noisy array was projected: ``projection.distance`` is a distance to the *noisy* array.
     privacy : PrivacyReport
         The guarantee.
     """
 
-    projection: ProjectionResult
     privacy: PrivacyReport
-
-    @property
-    def matrix(self) -> FloatArray:
-        """The private array, in the shape of the input."""
-        return self.projection.matrix
-
-    @property
-    def converged(self) -> bool:
-        """Whether the projection reached its tolerance. Privacy does not depend on it."""
-        return self.projection.converged
 
     def __repr__(self) -> str:
         return f"PrivateProjection(shape={self.matrix.shape}, converged={self.converged}, {self.privacy!r})"
@@ -141,4 +129,4 @@ def perturb_and_project(  # noqa: PLR0913
         projection = averaged_projections(noisy, sets, max_iter, tol=tol)
     else:
         projection = dykstra(noisy, sets, tol=tol, max_iter=max_iter)
-    return PrivateProjection(projection, call.report())
+    return PrivateProjection(**vars(projection), privacy=call.report())
