@@ -7,6 +7,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
@@ -27,6 +28,16 @@ def test_the_release_is_tried_with_the_lowest_versions():
     command = [sys.executable, str(REPOSITORY / ".ci" / "lowest.py")]
     pins = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
     assert [pin.replace("==", ">=") for pin in pins][: len(PROJECT["dependencies"])] == PROJECT["dependencies"]
+
+
+def test_the_recipe_for_conda_is_that_of_pip():
+    recipe = yaml.safe_load((REPOSITORY / "conda" / "recipe.yaml").read_text())
+    assert recipe["package"]["version"] == PROJECT["version"]
+    assert recipe["about"]["summary"] == PROJECT["description"]
+    assert recipe["build"]["python"]["entry_points"] == [f"dpgraph = {PROJECT['scripts']['dpgraph']}"]
+    wanted = [one.replace(">=", " >=") for one in PROJECT["dependencies"]]
+    run = [one.removeprefix("python-") for one in recipe["requirements"]["run"]]
+    assert run == [f"python {PROJECT['requires-python']}", *wanted]
 
 
 WITHOUT_IGRAPH = """
