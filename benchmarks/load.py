@@ -264,7 +264,8 @@ def summary(rows: dict[tuple[str, ...], Row]) -> str:
             markdown_table(header, lines),
             "No lines at 10,000,000 vertices: a networkx graph of 50 million edges would take about 12 GB, five times "
             "what one of 10 million takes, and the table has 8 GB; igraph was not run at this size. read_sparse was, "
-            "before arcs were merged by blocks.\n",
+            "before arcs were merged by blocks, and embeddings were, before rows of nearly the same noise shared their "
+            "variances.\n",
             "Exponents in the number of edges, fitted over all sizes:\n",
             markdown_table(("method", "time", "peak memory", "largest n"), exponents),
         ]

@@ -19,6 +19,8 @@ _EVEN, _LONGEST = 160, 40
 _FITTED, _STEPS = 3000, 40
 #: Rows whose posterior means are computed at a time: their likelihoods stay in the processor's cache.
 _CHUNK = 256
+#: Relative difference up to which the variances of the noise of some rows are taken for equal.
+_ALIKE = 1e-3
 #: Least number of rows for each column: fewer say too little about their law.
 _ROWS_PER_COLUMN = 30
 #: Columns whose posterior means are below this share of them are all noise.
@@ -72,20 +74,25 @@ def posterior_means_and_response(
     white = rows @ whiten
     centres, widths, weights = _fitted_law(white, noise)
     means, response = np.empty_like(white), np.zeros((len(axes), len(axes)))
-    wide_centres = widths[:, None] * centres
+    # Rows that have nearly the same noise share the variances of all components: there are fewer logarithms to take.
+    order = np.argsort(noise)
+    ones = np.ones((len(centres), 1))
+    sums, weighted = np.hstack([ones, centres]), np.hstack([ones, centres]) * widths[:, None]
     for start in range(0, len(rows), _CHUNK):
-        part = slice(start, start + _CHUNK)
-        variances = widths + noise[part, None]
-        posterior = _likelihood(white[part], variances, centres)
-        posterior *= weights
-        posterior /= posterior.sum(axis=1, keepdims=True)
-        pulled, scores = posterior @ centres, posterior / variances
-        kept = scores @ widths
-        means[part] = kept[:, None] * white[part] + pulled - scores @ wide_centres
+        part = order[start : start + _CHUNK]
+        x, own = white[part], noise[part, None]
+        alike = own[-1] <= (1 + _ALIKE) * own[0]
+        inverse = 1 / (widths + (own.mean(keepdims=True) if alike else own))
+        likely = _likelihood(x, inverse, centres)
+        likely *= weights
+        total, pulled = np.hsplit(likely @ sums, [1])
+        likely *= inverse
+        kept, back = np.hsplit(likely @ weighted, [1])
+        means[part] = (kept * x + pulled - back) / total
         if respond:
-            scores *= noise[part, None]
-            response += float(noise[part] @ kept) * np.eye(len(axes))
-            response += _response_of_weights(white[part], means[part], scores, centres, widths / variances)
+            likely *= own / total
+            response += float(np.sum(own * kept / total)) * np.eye(len(axes))
+            response += _response_of_weights(x, means[part], likely, centres, widths * inverse)
     return means @ colour, colour.T @ response @ whiten.T
 
 
@@ -95,7 +102,7 @@ def _fitted_law(white: FloatArray, noise: FloatArray) -> tuple[FloatArray, Float
     widths = _distances_to_next(centres) ** 2
     weights = np.full(len(centres), 1 / len(centres))
     fitted = _evenly(len(white), _FITTED)
-    likelihood = _likelihood(white[fitted], widths + noise[fitted, None], centres)
+    likelihood = _likelihood(white[fitted], 1 / (widths + noise[fitted, None]), centres)
     for _ in range(_STEPS):
         weights = weights * (likelihood / (likelihood @ weights)[:, None]).mean(axis=0)
     return centres, widths, np.maximum(weights, _LEAST_WEIGHT)
@@ -113,14 +120,15 @@ def _response_of_weights(
     near = scores * share
     by_all, by_near = scores @ centres, near @ centres
     products: FloatArray = white.T @ by_near - (by_all - by_near).T @ white
-    products += (centres.T * (scores.sum(axis=0) - near.sum(axis=0))) @ centres - (white.T * near.sum(axis=1)) @ white
+    one = np.ones(len(white))
+    products += (centres.T * (one @ scores - one @ near)) @ centres - (white.T * near.sum(axis=1)) @ white
     products -= means.T @ (by_all - scores.sum(axis=1)[:, None] * white)
     return products
 
 
 def _centres(white: FloatArray) -> FloatArray:
     """Some rows, without repetition, and 0."""
-    longest = np.argsort(np.einsum("ij,ij->i", white, white))[-_LONGEST:]
+    longest = np.argpartition(_half_squares(white), -min(_LONGEST, len(white)))[-_LONGEST:]
     chosen = np.union1d(_evenly(len(white), _EVEN), longest)
     return np.unique(np.vstack([white[chosen], np.zeros((1, white.shape[1]))]), axis=0)
 
@@ -134,16 +142,23 @@ def _distances_to_next(points: FloatArray) -> FloatArray:
     return np.sqrt(np.maximum(np.where(np.isfinite(nearest), nearest, 0.0), 0.0))
 
 
-def _likelihood(white: FloatArray, variances: FloatArray, centres: FloatArray) -> FloatArray:
-    """Density of each row under each component, up to a factor for each row, shape (rows, components)."""
-    logs = white @ (2 * centres.T)
-    logs -= np.einsum("ij,ij->i", white, white)[:, None]
-    logs -= np.einsum("ij,ij->i", centres, centres)
-    logs /= variances
-    logs -= white.shape[1] * np.log(variances)
+def _likelihood(white: FloatArray, inverse: FloatArray, centres: FloatArray) -> FloatArray:
+    """Density of each row under each component, up to a factor for each row, shape (rows, components).
+
+    `inverse` are inverse variances. Minus half the squared distances are one product of matrices.
+    """
+    left = np.column_stack([white, _half_squares(white), np.ones(len(white))])
+    logs = left @ np.vstack([centres.T, np.full(len(centres), -1.0), -_half_squares(centres)])
+    logs *= inverse
+    volumes = np.log(inverse)
+    volumes *= white.shape[1] / 2
+    logs += volumes
     logs -= logs.max(axis=1, keepdims=True)
-    logs *= 0.5
     return np.asarray(np.exp(logs, out=logs))
+
+
+def _half_squares(points: FloatArray) -> FloatArray:
+    return np.asarray(np.einsum("ij,ij->i", points, points) / 2)
 
 
 def _evenly(n: int, count: int) -> NDArray[np.int64]:

@@ -19,6 +19,7 @@ import numpy as np
 from dpgraph.arguments import check_choice, require_delta
 from dpgraph.exceptions import InvalidParameterError, MechanismHalted
 from dpgraph.privacy.accountant import PrivacyAccountant
+from dpgraph.privacy.accounting import gdp_mu
 from dpgraph.privacy.call import Call, open_call
 from dpgraph.privacy.report import PrivacyReport
 from dpgraph.releases.totals import WeightEstimate
@@ -38,6 +39,11 @@ class Facts(NamedTuple):
     epsilon: float
     delta: float = 0.0
     weighted: bool = False
+
+    @property
+    def mu(self) -> float:
+        """What Gaussian releases have at most; infinite if they are none."""
+        return gdp_mu(self.epsilon, self.delta) if self.delta else math.inf
 
 
 class Spending(NamedTuple):

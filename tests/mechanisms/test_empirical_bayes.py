@@ -49,6 +49,23 @@ def test_rows_with_more_noise_are_moved_more():
     assert moved[scales == 3.0].mean() > 5 * moved[scales == 0.3].mean()
 
 
+def test_rows_of_nearly_the_same_noise_share_their_variances_and_lose_nothing(monkeypatch):
+    rng = np.random.default_rng(3)
+    scales = rng.uniform(0.8, 1.0, 200_000)
+    noisy = (rng.choice([-1.0, 1.0], len(scales)) + scales * rng.normal(size=len(scales)))[:, None]
+    density, shared = empirical_bayes._likelihood, []
+
+    def noted(white, inverse, centres):
+        shared.append(len(inverse) == 1)
+        return density(white, inverse, centres)
+
+    monkeypatch.setattr(empirical_bayes, "_likelihood", noted)
+    means = posterior_means(noisy, np.eye(1), scales)
+    assert np.mean(shared) > 0.8
+    monkeypatch.setattr(empirical_bayes, "_ALIKE", -1.0)
+    assert np.abs(means - posterior_means(noisy, np.eye(1), scales)).max() < 1e-3
+
+
 @pytest.mark.parametrize("law", ["two communities", "few large rows", "Gaussian"])
 def test_the_response_is_the_sum_of_the_derivatives(law, monkeypatch):
     rng = np.random.default_rng(4)

@@ -160,6 +160,12 @@ TAKEN = {
     "noise on all entries": lambda: dpgraph.private_normalized_adjacency(
         SPARSE[:800, :800], mechanism="gaussian", delta=1e-6, **NOISE
     ),
+    **{
+        f"products, epsilon {epsilon}": lambda epsilon=epsilon: dpgraph.private_normalized_adjacency(
+            graph(50_000), rank=4, mechanism="noisy-power", delta=1e-6, epsilon=epsilon, rng=0
+        )
+        for epsilon in (1.0, 16.0)
+    },
     "labels": lambda: dpgraph.private_max_k_cut(SPARSE[:500, :500], 200, mechanism="bounded-iterates", **NOISE),
     "communities": lambda: dpgraph.private_communities(
         SPARSE[:600, :600], communities=600, mechanism="bounded-iterates", **NOISE
@@ -182,6 +188,13 @@ def test_a_call_is_refused_at_half_of_what_it_takes_and_runs_at_four_times_as_mu
         TAKEN[what]()
     monkeypatch.setenv("DPGRAPH_MEMORY", str(4 * peak))
     TAKEN[what]()
+
+
+def test_a_small_budget_pays_for_few_products_and_needs_memory_for_few(monkeypatch):
+    monkeypatch.setenv("DPGRAPH_MEMORY", "100MB")
+    TAKEN["products, epsilon 1.0"]()
+    with pytest.raises(InvalidParameterError, match="noisy power method"):
+        TAKEN["products, epsilon 16.0"]()
 
 
 # --- private sizes do not decide ------------------------------------------------------------------------------------

@@ -103,11 +103,20 @@ def release_low_rank_adjacency(
     return LowRankAdjacency(degrees, *_release_core(matrix, Q, rank, for_core))
 
 
-def check_products(n: int, rank: int) -> None:
-    """Refuse a low-rank version of an n x n matrix whose products would not fit into memory."""
-    columns = rank + POWER.extra
+def check_products(n: int, rank: int, mu: float = math.inf) -> None:
+    """Refuse a low-rank version of an n x n matrix, for at most this mu, whose products would not fit into memory."""
+    copies = 2 * _iterations(mu, POWER.least_denoised) + 2
     what = f"the noisy power method of rank {rank} on {n} rows"
-    check_memory(what, products=(2 * POWER.most + 2, n, columns))
+    check_memory(what, products=(copies, n, rank + _extra(n, rank, mu)))
+
+
+def _iterations(mu: float, least: int) -> int:
+    return max(math.ceil(min(POWER.iterations * math.sqrt(mu), POWER.most)), least)
+
+
+def _extra(n: int, rank: int, mu: float) -> int:
+    """Columns beyond the rank."""
+    return min(POWER.extra, 2 * rank - 1, n - rank) if mu >= POWER.least_mu else 0
 
 
 def row_scales(degrees: FloatArray, regularization: float, max_weight: float) -> FloatArray:
@@ -146,7 +155,7 @@ def _release_products(
     matrix: _Matrix, Q: FloatArray, rank: int, call: Call, *, least: int, clips: bool = False, signed: bool = False
 ) -> Products:
     """Release products with iterates that improve, and refine the last basis; on request clip rows of noisy ones."""
-    iterations = min(max(math.ceil(POWER.iterations * math.sqrt(call.mu)), least), POWER.most)
+    iterations = _iterations(call.mu, least)
     step = call.at_mu(call.mu / math.sqrt(iterations))
     seen, rows = Products(Q, iterations, rank if signed else None), matrix.rows
     for t in range(iterations):
@@ -178,8 +187,7 @@ def _release_core(
 
 def _first_basis(n: int, rank: int, call: Call, start: FloatArray | None = None) -> FloatArray:
     """Orthonormalise the public start, if any, and random signs, whose rows are as long as each other."""
-    extra = min(POWER.extra, 2 * rank - 1, n - rank) if call.mu >= POWER.least_mu else 0
-    columns = call.generator.choice(np.array([-1.0, 1.0]), size=(n, rank + extra))
+    columns = call.generator.choice(np.array([-1.0, 1.0]), size=(n, rank + _extra(n, rank, call.mu)))
     if start is not None:
         columns[:, 0] = start
     return np.asarray(np.linalg.qr(columns)[0])
