@@ -4,12 +4,14 @@ import math
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))
 try:
     import frontier
+    import frontier_compare
     import frontier_tables
     from frontier_problems.base import Instance, Mechanism, Outcome, Problem
     from frontier_tables import Point
@@ -22,7 +24,7 @@ PLAN = frontier.Plan(False, 3, frontier.Selection(epsilons=frozenset({1.0}), del
 
 def problem(value=0.6):
     def run(data, epsilon, delta, seed):
-        return Outcome(value + 0.01 * (seed - 1))
+        return Outcome(value + 0.01 * (seed % 3 - 1))
 
     instances = {"G": Instance(lambda: None, 100, 500)}
     mechanisms = {"auto": Mechanism(run), "exact": Mechanism(run, uses="", runs=1)}
@@ -50,11 +52,92 @@ def test_cells_of_the_summary_are_not_computed_again_and_not_lost():
 
 
 @pytest.mark.parametrize(
-    ("value", "verdict", "whole"), [(0.6, "as in", True), (0.55, "WORSE", False), (0.7, "BETTER", True)]
+    ("value", "verdict", "whole"),
+    [(0.6, "0 differ", True), (0.597, "0 worse outside", True), (0.55, "WORSE", False), (0.7, "better (p", True)],
 )
 def test_a_check_says_which_cells_lie_outside_their_intervals(value, verdict, whole, capsys):
     assert frontier.check(problem(value), {CELL: Point(0.6, 0.01, 10, 0)}, PLAN) == whole
     assert verdict in capsys.readouterr().out
+
+
+def test_a_check_runs_a_cell_that_falls_behind_as_often_as_its_table_did(capsys):
+    first_runs_are_bad = problem()
+    runs = []
+
+    def run(data, epsilon, delta, seed):
+        runs.append(seed)
+        return Outcome(0.5 if seed < 3 else 0.6)
+
+    first_runs_are_bad.mechanisms["auto"] = Mechanism(run)
+    whole = points_of_values([0.5] * 3 + [0.6] * 7)
+    assert frontier.check(first_runs_are_bad, {CELL: whole}, PLAN)
+    assert runs == list(range(10))
+    assert "0 differ" in capsys.readouterr().out
+
+
+def points_of_values(values):
+    mean, half = frontier_tables.interval(values)
+    return Point(mean, half, len(values), 0)
+
+
+def table(rng, cells, shift=0.0, runs=10):
+    """Cells of one true mean; the first ten are worse by `shift` standard deviations of a run."""
+    shifts = np.where(np.arange(cells) < 10, shift, 0.0)
+    return {
+        (f"G{k}", "auto", "1", ""): points_of_values(0.5 + 0.01 * (rng.normal(size=runs) - shifts[k]))
+        for k in range(cells)
+    }
+
+
+def compared(before, now, sign=1):
+    return [frontier_compare.Comparison(cell, before[cell], now[cell], sign) for cell in before]
+
+
+def test_chance_makes_cells_worse_and_the_corrected_count_knows_it():
+    raw, named = [], []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        found = frontier_compare.distinct(compared(table(rng, 400), table(rng, 400)))
+        raw.append(sum(c.outside and c.gain < 0 for c in found))
+        named.append(len(frontier_compare.worse_beyond_chance(found)))
+    assert 4 < np.mean(raw) < 14, "one cell in forty, or a little less"
+    assert sum(count > 0 for count in named) <= 4, "5 % of the tables"
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_cells_that_are_worse_are_named_and_better_ones_are_not(sign):
+    rng = np.random.default_rng(0)
+    found = compared(table(rng, 400), table(rng, 400, shift=3.0 * sign), sign)
+    lost = {c.cell[0] for c in frontier_compare.worse_beyond_chance(found)}
+    assert len(lost & {f"G{k}" for k in range(10)}) >= 9
+    assert len(lost) <= 12
+    gained = compared(table(rng, 400), table(rng, 400, shift=-3.0 * sign), sign)
+    assert not frontier_compare.worse_beyond_chance(gained)
+    assert not frontier_compare.report("p", found)
+    assert frontier_compare.report("p", gained)
+
+
+def test_cells_that_were_not_measured_again_do_not_hide_a_loss():
+    rng = np.random.default_rng(1)
+    before, now = table(rng, 5), table(rng, 5, shift=1.7)
+    copies = {(f"H{k}", "auto", "1", ""): before["G0", "auto", "1", ""] for k in range(5000)}
+    alone, beside = (frontier_compare.distinct(compared(before | more, now | more)) for more in ({}, copies))
+    assert [c.cell for c in beside] == [c.cell for c in alone]
+    twice = {(graph, "auto", "1", "1e-6"): point for (graph, *_), point in before.items()}
+    again = {(graph, "auto", "1", "1e-6"): point for (graph, *_), point in now.items()}
+    assert len(frontier_compare.distinct(compared(before | twice, now | again))) == len(alone) == 5
+
+
+def test_against_reads_the_tables_and_counts_what_is_gone(capsys):
+    rng = np.random.default_rng(2)
+    before = table(rng, 40)
+    now = {cell: point for cell, point in table(rng, 40, shift=5.0).items() if cell[0] != "G39"}
+    plan = frontier.Plan(False, 3, frontier.Selection())
+    assert not frontier.compare(problem(), now, before, plan)
+    out = capsys.readouterr().out
+    assert "1 of 40 cells are gone" in out
+    assert out.count("WORSE") >= 9
+    assert frontier.compare(problem(), before, before, plan)
 
 
 @pytest.mark.parametrize("name", frontier.PROBLEMS)

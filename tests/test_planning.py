@@ -16,6 +16,11 @@ from dpgraph.strategies import Coherence
 QUICK = {"mechanisms": ["bounded-iterates"], "repeats": 1, "delta": 1e-6}
 
 
+def same(first, second):
+    """All fields agree, NaN with NaN: from Python 3.13 on, ``==`` says that it does not."""
+    return str(dataclasses.asdict(first)) == str(dataclasses.asdict(second))
+
+
 def test_the_noise_scales_are_those_of_a_real_call():
     planned = plan(n=2000, average_degree=60, epsilon=2.0, **QUICK)
     G = dpgraph.datasets.planted_cut(2000, 60, -0.1, rng=9)
@@ -92,7 +97,7 @@ def test_planning_spends_nothing_even_inside_an_accountants_block():
 
 def test_a_plan_is_reproducible_frozen_and_prints_a_short_table():
     first, second = (plan(n=300, average_degree=20, epsilon=1.0, **QUICK) for _ in range(2))
-    assert first == second
+    assert same(first, second)
     with pytest.raises(dataclasses.FrozenInstanceError):
         first.epsilon = 2.0
     table = first.table()
@@ -243,7 +248,7 @@ def test_communities_are_planned_for_with_the_noise_scales_of_a_real_call():
     assert (planned.automatic, planned.recommended, one.delta) == (real.mechanism, real.mechanism, 0.0)
     assert one.value_std == pytest.approx(real.estimated_modularity_std, rel=0.3)
     assert one.modularity == pytest.approx(real.estimated_modularity, abs=0.1)
-    assert planned == plan(n=400, average_degree=40, epsilon=2.0, **FOUND)
+    assert same(planned, plan(n=400, average_degree=40, epsilon=2.0, **FOUND))
 
 
 def test_more_budget_and_stronger_blocks_give_better_communities():
