@@ -155,6 +155,44 @@ def test_large_files_take_the_compiled_loops_and_bad_lines_in_them_are_named(wri
         datasets.read_sparse(write("\n".join(lines)), weight="w")
 
 
+NAMES = ["ann", "bob", "x.y", "-3", "7", "NA", "nan", "None", "true", "1_0", "0.5", "inf", "'q'"]
+ODD_NAMES = [*NAMES, "", " ", "a#b", '"z"', "é", "p q", " a", "a\tb", "\x1f", "%"]
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    rows=st.lists(st.lists(st.sampled_from(NAMES), min_size=3, max_size=3), max_size=5),
+    odd=st.lists(st.tuples(st.integers(0, 4), st.lists(st.sampled_from(ODD_NAMES), max_size=4)), max_size=1),
+    separator=st.sampled_from([" ", "\t", ","]),
+    weight=st.sampled_from([None, "w"]),
+)
+@example(rows=[["ann", "bob", "true"]], odd=[], separator=",", weight="w")
+@example(rows=[["ann", "bob", "1"]], odd=[(1, ["bob", "eve"])], separator="\t", weight="w")
+def test_pandas_reads_the_names_that_the_careful_reader_does_and_leaves_all_else_to_it(
+    tmp_path_factory, rows, odd, separator, weight
+):
+    pytest.importorskip("pandas")
+    for place, row in odd:
+        rows.insert(place, row)
+    path = tmp_path_factory.getbasetemp() / "names.txt"
+    path.write_text("\n".join(separator.join(row) for row in rows) + "\n", encoding="utf-8")
+    careful = read_with(path, 10**9, labels=str, header=False, weight=weight)
+    assert read_with(path, 0, labels=str, header=False, weight=weight) == careful
+
+
+def test_large_files_of_names_are_read_by_pandas_and_bad_lines_in_them_are_named(write):
+    pytest.importorskip("pandas")
+    ends = np.random.default_rng(0).integers(0, 9_000, (30_000, 2))
+    lines = [f"user{u} user{v}" for u, v in ends]
+    path = write("\n".join(lines))
+    careful = read_with(path, 10**9)
+    with patch("dpgraph.datasets.rows._line_by_line", None):
+        assert datasets.read_sparse(path)[1] == careful[0]
+    lines[20_000] += " x"
+    with pytest.raises(DatasetError, match="line 20001: "):
+        datasets.read_sparse(write("\n".join(lines)))
+
+
 def test_labels_of_up_to_eighteen_digits_take_the_compiled_loops(write):
     path = write("2147483647 7\n4294967303 7\n999999999999999999 7\n")
     with patch("dpgraph.datasets.rows._LARGE_TEXT", 0), patch("dpgraph.datasets.rows._line_by_line", None):

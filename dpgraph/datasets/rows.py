@@ -1,7 +1,8 @@
 """Edge lists, and Gset files (a line ``n m``, then m lines ``i j w`` with vertices 1..n), as arrays.
 
-Large files of plain numbers, which is nearly all of them, are parsed by compiled code. Everything else (names, small or
-malformed files) goes line by line; the two agree wherever the fast one answers.
+Large files of plain numbers, which is nearly all of them, are parsed by compiled code, and those of plain names by
+pandas if it is installed. Everything else (small or malformed files, quoted names) goes line by line; the results agree
+wherever a fast one answers.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from array import array
 from collections.abc import Hashable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib.util import find_spec
 from itertools import islice
 from typing import Any, Literal, NamedTuple
 
@@ -20,6 +22,7 @@ import numpy as np
 
 from dpgraph.datasets.arcs import EdgeList, merge_arcs
 from dpgraph.datasets.files import Malformed, decode, naturals, refuse_announced
+from dpgraph.extras import require
 from dpgraph.inputs.public_nodes import MAX_VERTICES
 from dpgraph.typing import FloatArray, IntArray
 
@@ -35,6 +38,8 @@ _END_NAMES = re.compile(
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 #: Texts of fewer bytes go line by line: importing the compiler takes longer.
 _LARGE_TEXT = 2**18
+#: Bytes that pandas may take for something else than the lines do: quotes, comments, control characters, all but ASCII.
+_UNUSUAL = bytes(byte for byte in range(256) if not (byte in b"\t\n" or 32 <= byte < 127)) + b'"#%'
 #: Longer numbers are no labels; converting them takes time that grows with the square, and Python stops at 4300.
 _LONGEST_LABEL = 1000
 
@@ -119,8 +124,9 @@ class Rows(NamedTuple):
 
 def parse_rows(table: Table, *, labels: type[int] | type[str], weight: str | None) -> Rows:
     """All lines of a table; Malformed for other numbers of columns than in the first, bad labels and bad weights."""
-    column = _weight_column(table, weight)
-    plain = _plain_numbers(table, column) if labels is int and len(table.text) >= _LARGE_TEXT else None
+    column, plain = _weight_column(table, weight), None
+    if len(table.text) >= _LARGE_TEXT:
+        plain = (_plain_numbers if labels is int else _plain_names)(table, column)
     return plain or _line_by_line(table, labels, column)
 
 
@@ -152,6 +158,38 @@ def _plain_numbers(table: Table, weight_column: int | None) -> Rows | None:
     present, positions = _ranks(ends[:count])
     tails, heads = positions.T
     return Rows(tuple(present.tolist()), tails, heads, None if weight_column is None else weights[:count])
+
+
+def _plain_names(table: Table, weight_column: int | None) -> Rows | None:
+    """All rows, if pandas is there and can read them."""
+    spaces = {",": b" \t", "\t": b" "}.get(table.delimiter or "", b"")
+    data = table.text.lstrip()
+    while data[:1] in (b"#", b"%"):  # comments above the data
+        data = data.partition(b"\n")[2].lstrip()
+    width = max(table.widths(1), default=0)
+    if (
+        find_spec("pandas") is None
+        or weight_column in (0, 1)
+        or width <= max(1, weight_column or 0)
+        or len(data.translate(None, _UNUSUAL + spaces)) < len(data)
+    ):
+        return None
+    pandas = require("pandas")
+    form = {"header": None, "dtype": "category", "quoting": csv.QUOTE_NONE, "na_filter": False}
+    try:  # without low_memory=False categories are joined chunk by chunk, which takes twice as long
+        frame = pandas.read_csv(io.BytesIO(data), sep=table.delimiter or r"\s+", low_memory=False, **form)
+        columns = [frame[k].cat for k in frame]
+        if len(columns) != width or not all(type(x) is str and x for column in columns for x in column.categories):
+            return None  # a field is missing or empty
+        weights = None
+        if weight_column is not None:
+            weights = np.array([float(x) for x in columns[weight_column].categories])[columns[weight_column].codes]
+    except ValueError:  # line by line, the line that is wrong is named
+        return None
+    present = sorted(set().union(*(column.categories for column in columns[:2])))
+    ranks = pandas.Index(present)
+    tails, heads = (ranks.get_indexer(column.categories)[column.codes] for column in columns[:2])
+    return Rows(tuple(present), tails, heads, weights)
 
 
 def _ranks(numbers: IntArray) -> tuple[IntArray, IntArray]:
