@@ -405,6 +405,11 @@ SCENARIOS: dict[str, tuple[Run, ...]] = {
         for make in (TWO, UNEVEN_TWO, GROUP)
         for epsilon in (2.0, 3.0)
     ),
+    "Embedding.little_noise": tuple(
+        embedding(make, 1, epsilon, "randomized-response")
+        for make in (TWO, UNEVEN_TWO, HUBS, GROUP)
+        for epsilon in (4.0, 6.0, 8.0)
+    ),
     "Embedding.left": tuple(
         embedding(make, 2, epsilon, strategies.RandomizedResponse(rank=2, denoise=False))
         for make in (TWO, UNEVEN_TWO)
@@ -470,6 +475,7 @@ TRIED: dict[str, tuple[Any, ...]] = {
     "GapTest.coherence_slack": (0.15, 0.5),
     "Embedding.typical_coherence": (1.0, 2.0, 3.0),
     "Embedding.above_noise": (1.0, 1.3, 2.0),
+    "Embedding.little_noise": (0.0, 0.006, 0.024, 0.05),
     "Embedding.regularization": (1.0, 4.0, 8.0, 32.0),
     "Embedding.vector_regularization": (16.0, 32.0, 128.0, 256.0),
     "EmbeddingRule.even_ratio": (1.0, 1.4, 3.0, 4.0),

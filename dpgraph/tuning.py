@@ -295,6 +295,8 @@ class Embedding:
     vector_regularization: float = 64.0
     # rank="auto" keeps eigenvalues of answers above this many edges of the spectrum of their noise; >= 1
     above_noise: float = 1.1
+    # Eigenvectors of answers whose noise is below this share of their eigenvalue are left as they are; >= 0
+    little_noise: float = 0.012
     left: float = 0.01  # Eigenvalues that are all noise keep this part of themselves; in (0, 1)
     vector_total_share: float = 0.01  # Share of epsilon for the total weight, for a single vector
     answers_find: float = 2.2  # Answers find a vector if their noise is below this many quotients; > 0

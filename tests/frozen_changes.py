@@ -81,7 +81,6 @@ CHANGED = {
     r"private_eigenspace\(.* rank=1 ": SUBSPACES,
     r"private_singular_subspace\(": "noise on both projectors, not on the blocks beside them; products for a given rank",
     r"private_spectrum\(wide ": "singular values of a rectangular matrix move by Delta, not by sqrt(2) Delta",
-    r"private_normalized_adjacency\(.*mechanism=(auto|randomized-response) (rank=\d )?epsilon=16 ": "eigenvectors of answers are refined at every epsilon: little noise was left as it is",
     r"max_cut\((sparse 500|no edges)\) seed=": "vertices of up to two neighbours are eliminated before the relaxation: the bound of sparse 500 falls from 397.22 to 394.55",
     r"max_2csp\(differ (24|90)\) seed=": "the vertex that stands for label 0 has no edge, and is eliminated: another of the optimal assignments",
     r"private_normalized_adjacency\(.*mechanism=(noisy-power|randomized-response|auto|coherence .*gap-and-coherence) ": POSTERIOR,

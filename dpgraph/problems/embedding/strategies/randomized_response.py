@@ -46,7 +46,8 @@ def _run(options: RandomizedResponse, graph: Graph, call: Call) -> PrivateNormal
     if options.rank == "auto":
         kept = max(int(np.sum(np.abs(values) > EMBEDDING.above_noise * 2 * size)), 1)
         values, vectors = values[:kept], vectors[:, :kept]
-    if options.denoise and enough_rows(n, values.size):
+    noisy = size > EMBEDDING.little_noise * abs(values[-1])  # else the law of rows is too coarse an estimate to help
+    if options.denoise and noisy and enough_rows(n, values.size):
         values, vectors = _refined(operator, values, vectors, variance, root)
     else:
         values = _unbiased(values, 4 * variance * np.sum(root**2) * (root**2 @ vectors**2))
