@@ -53,7 +53,6 @@ class EdgeTable:
     def read(self, weight: str | None, grid: WeightGrid, max_weight: float, *, directed: bool) -> DistributedGraph:
         """Read the edges into blocks on the workers of the client of now."""
         client, n = _client(), len(self.nodes)
-        _close_folders(client)
         columns = [self.source, self.target, *([] if weight is None else [weight])]
         parts = self._parts(columns)
         table = require("dask.dataframe").concat([part for _, part in parts]) if len(parts) > 1 else parts[0][1]
@@ -126,18 +125,6 @@ def _client() -> Any:
             "a table on Dask needs a cluster: start a dask.distributed.Client first; Client() starts workers on this "
             "machine"
         ) from None
-
-
-def _close_folders(client: Any) -> None:
-    """Only their owner may look into the folders of workers, of now and of later: Dask sorts and spills there."""
-
-    class Closed(require("distributed").WorkerPlugin):  # type: ignore[misc]
-        name = "dpgraph-closed-folder"
-
-        def setup(self, worker: Any) -> None:
-            Path(worker.local_directory).chmod(0o700)
-
-    client.register_plugin(Closed())
 
 
 def _wait(client: Any, futures: list[Any], *, gather: bool = False) -> Any:

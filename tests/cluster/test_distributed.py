@@ -182,7 +182,7 @@ def test_a_refused_budget_starts_no_task(tables, client, monkeypatch):
         dpgraph.private_degrees(tables[1], epsilon=2.0, accountant=dpgraph.PrivacyAccountant(epsilon=1.0))
 
 
-@pytest.mark.parametrize("when", ["rows are counted", "blocks are built", "a sweep runs"])
+@pytest.mark.parametrize("when", ["a sweep runs", "blocks are built", "rows are counted"])
 def test_an_interrupted_call_has_spent_its_budget_and_leaves_no_task(tables, client, monkeypatch, when):
     left = {"rows are counted": 1, "blocks are built": 1, "a sweep runs": 4}[when]
     place, name = (distributed, "wait") if when == "blocks are built" else (client, "gather")
@@ -198,8 +198,11 @@ def test_an_interrupted_call_has_spent_its_budget_and_leaves_no_task(tables, cli
     assert tasks(client) == 0
     monkeypatch.setattr(place, name, interrupted)
     budget = dpgraph.PrivacyAccountant(epsilon=10.0)
-    with pytest.raises(KeyboardInterrupt):
+    if when != "a sweep runs":  # where the graph is in no frame yet, what is left for a debugger keeps no task either
+        monkeypatch.setenv("DPGRAPH_DEBUG", "1")
+    with pytest.raises(KeyboardInterrupt) as kept:
         dpgraph.private_max_cut(tables[1], epsilon=2.0, accountant=budget)
+    assert kept.tb
     assert budget.spent == (2.0, 0.0)
     assert tasks(client) == 0
 
