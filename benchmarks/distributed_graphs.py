@@ -34,13 +34,13 @@ import numpy as np
 from common import DOCS, RESULTS, ResumableTable, markdown_table, quote, slope
 
 FOLDER = Path(gettempdir()) / "dpgraph-distributed"
-SIZES = (1_000_000, 10_000_000, 40_000_000, 100_000_000)
+SIZES = (1_000_000, 10_000_000, 30_000_000, 100_000_000)
 #: Edges in a file, vertices for each edge, and the part of edges that join the halves.
 PIECE, VERTICES, CROSSING = 2_500_000, 0.1, 0.9
 #: Rows of a row group, which a worker reads at a time.
 ROWS = 250_000
-#: Memory of each of the two workers: less than the edge list from 4 * 10**7 edges on, at 16 bytes an edge.
-LIMIT = "600MB"
+#: Memory of each of the two workers: less than the edge list from 3 * 10**7 edges on, at 16 bytes an edge.
+LIMIT = "450MB"
 #: Seconds after which a line is given up.
 PATIENCE = 3000
 COLUMNS = ("method", "edges", "seconds", "processor_seconds", "client_MB", "worker_MB", "outcome")

@@ -3,8 +3,13 @@
 import logging
 import os
 import pickle
+import re
 import signal
+import socket
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -15,12 +20,17 @@ import dpgraph
 pytest.importorskip("dask.dataframe", reason="needs the extra dpgraph[distributed]")
 
 import dask.dataframe as dd
+import distributed
 from distributed import Client, LocalCluster
 
 from dpgraph.distributed import graph as distributed_graph
 from dpgraph.distributed.blocks import Block, Edges
 from dpgraph.graph import WeightGrid
+from dpgraph.inputs.graphs import open_graph
+from dpgraph.linalg.eigen import leading_eigenpairs
 from dpgraph.memory import memory_limit
+from dpgraph.privacy import noise
+from dpgraph.releases.normalized import normalized_operator
 
 N = 400
 
@@ -51,11 +61,11 @@ def tables(client, edges):
     return dpgraph.edge_frame(edges, nodes=N), dpgraph.edge_frame(dd.from_pandas(edges, npartitions=3), nodes=N)
 
 
-def tasks(client):
-    """How many tasks the cluster knows, once it has forgotten those that nobody wants."""
+def tasks(client, *, some=False):
+    """How many tasks the cluster knows, once it knows some, or has forgotten those that nobody wants."""
     for _ in range(100):
         count = client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks))
-        if not count:
+        if bool(count) == some:
             break
         time.sleep(0.05)
     return count
@@ -89,9 +99,33 @@ RELEASES = {
 @pytest.mark.parametrize("name", sorted(RELEASES))
 def test_releases_are_those_of_one_machine_to_the_bit(tables, name):
     function, options, field = RELEASES[name]
-    one, many = (getattr(dpgraph, function)(table, rng=1, **options) for table in tables)
-    assert np.array_equal(getattr(one, field), getattr(many, field))
-    assert one.privacy == many.privacy
+    one, many = (vars(getattr(dpgraph, function)(table, rng=1, **options)) for table in tables)
+    assert np.size(one[field]) > 1
+    for key, value in one.items():
+        if isinstance(value, (bool, float, int, np.ndarray)):
+            assert np.array_equal(value, many[key]), key
+    assert one["privacy"] == many["privacy"]
+
+
+def test_the_certified_eigensolver_asks_the_workers_for_products(tables, monkeypatch):
+    """This graph is small, so that its matrix would be decomposed; the looser tolerance saves time."""
+    monkeypatch.setattr("dpgraph.linalg.eigen.DENSE_LIMIT", 100)
+    asked, multiply = [], distributed_graph.DistributedGraph.multiply
+    monkeypatch.setattr(
+        distributed_graph.DistributedGraph, "multiply", lambda graph, X: (asked.append(X.shape), multiply(graph, X))[1]
+    )
+    pairs = []
+    for table in tables:
+        graph = open_graph(table).read()
+        operator = normalized_operator(graph, graph.degrees() + 1.0)
+        generator = np.random.default_rng(0)
+        pairs.append(leading_eigenpairs(operator, 2, tolerance=1e-2, generator=generator))
+    one, many = pairs
+    assert len(asked) > 20
+    assert max(np.prod(shape) for shape in asked) <= 3 * N  # and never with the identity
+    assert np.array_equal(one.values, many.values)
+    assert np.array_equal(one.vectors, many.vectors)
+    assert one.residual == many.residual <= 1e-2
 
 
 def test_a_lost_worker_changes_no_output_and_spends_nothing_twice(tables, client, monkeypatch):
@@ -148,22 +182,81 @@ def test_a_refused_budget_starts_no_task(tables, client, monkeypatch):
         dpgraph.private_degrees(tables[1], epsilon=2.0, accountant=dpgraph.PrivacyAccountant(epsilon=1.0))
 
 
-def test_an_interrupted_call_has_spent_its_budget_and_leaves_no_task(tables, client, monkeypatch):
-    gather, calls = client.gather, []
+@pytest.mark.parametrize("when", ["a sweep runs", "blocks are built", "rows are counted"])
+def test_an_interrupted_call_has_spent_its_budget_and_leaves_no_task(tables, client, monkeypatch, when):
+    left = {"rows are counted": 1, "blocks are built": 1, "a sweep runs": 4}[when]
+    place, name = (distributed, "wait") if when == "blocks are built" else (client, "gather")
+    wait, calls = getattr(place, name), []
 
     def interrupted(futures):
         calls.append(1)
-        if len(calls) == 4:
+        if len(calls) == left:
+            assert tasks(client, some=True) > 0
             raise KeyboardInterrupt
-        return gather(futures)
+        return wait(futures)
 
     assert tasks(client) == 0
-    monkeypatch.setattr(client, "gather", interrupted)
+    monkeypatch.setattr(place, name, interrupted)
     budget = dpgraph.PrivacyAccountant(epsilon=10.0)
-    with pytest.raises(KeyboardInterrupt):
+    if when != "a sweep runs":  # where the graph is in no frame yet, what is left for a debugger keeps no task either
+        monkeypatch.setenv("DPGRAPH_DEBUG", "1")
+    with pytest.raises(KeyboardInterrupt) as kept:
         dpgraph.private_max_cut(tables[1], epsilon=2.0, accountant=budget)
+    assert kept.tb
     assert budget.spent == (2.0, 0.0)
     assert tasks(client) == 0
+
+
+def test_no_key_is_in_a_task_its_name_or_a_log(tables, client, monkeypatch, caplog):
+    generators, make = [], noise._cryptographic_generator
+    monkeypatch.setattr(noise, "_cryptographic_generator", lambda: generators.append(make()) or generators[-1])
+    seen = []
+
+    class Recorder(distributed.SchedulerPlugin):
+        def update_graph(self, scheduler, *, keys, **_):
+            seen.extend((str(key), pickle.dumps(scheduler.tasks[key].run_spec)) for key in keys)
+
+    client.cluster.scheduler.add_plugin(Recorder(), name="recorder")
+    caplog.set_level(logging.DEBUG)
+    dpgraph.private_max_cut(tables[1], epsilon=2.0)
+    assert len(generators) == 1
+    key = generators[0].bit_generator.state["state"]["keysetup"].view(np.uint64)
+    words = [word.tobytes() for word in key]
+    shown = [str(word) for word in key] + [f"{int(word):x}" for word in key]
+    logs = [caplog.text, str(client.get_worker_logs()), str(client.get_scheduler_logs())]
+    assert len(seen) > 20
+    for name, task in seen:
+        assert not any(text in name for text in shown)
+        assert not any(word in task for word in words)
+    assert not any(text in log for text in shown for log in logs)
+
+    future = client.submit(len, key, key=f"leak-{key[0]}")  # this test sees a key where there is one
+    assert future.result() == len(key)
+    assert any(words[0] in task and shown[0] in name for name, task in seen)
+    client.cluster.scheduler.remove_plugin("recorder")
+
+
+def test_folders_of_workers_are_closed_to_others(tables, client):
+    dpgraph.private_degrees(tables[1], epsilon=1.0)
+    modes = client.run(lambda dask_worker: os.stat(dask_worker.local_directory).st_mode & 0o777)
+    assert set(modes.values()) == {0o700}
+
+
+def test_two_workers_as_processes_of_their_own_release_a_cut(edges, tmp_path):
+    (tmp_path / "edges").mkdir()
+    (tmp_path / "scratch").mkdir()
+    edges.to_csv(tmp_path / "edges" / "0.csv", index=False)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    places = {"PATH": path, "PORT": str(port), "SCRATCH": str(tmp_path / "scratch")}
+    script = Path(__file__).parents[2] / "examples" / "cluster" / "two_workers.sh"
+    done = subprocess.run(
+        ["sh", script, tmp_path / "edges", str(N)], env=os.environ | places, capture_output=True, text=True, timeout=120
+    )
+    assert re.search(r"^0\.\d+ of about \d+ edges are cut\nPrivacyReport\(epsilon=1", done.stdout, re.MULTILINE)
+    assert not [file for file in (tmp_path / "scratch").rglob("*") if file.is_file() and file.stat().st_size > 0]
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
