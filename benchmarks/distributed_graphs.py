@@ -149,6 +149,8 @@ def frame(m: int) -> Any:
 def digest(found: Any) -> str:
     """What two equal releases have in common."""
     values = np.asarray(found.labels if hasattr(found, "labels") else found.values)
+    if hasattr(found, "triangles"):
+        values = np.concatenate([values, found.degrees, [found.triangles]])
     return hashlib.sha256(values.tobytes()).hexdigest()[:12]
 
 
@@ -201,6 +203,8 @@ METHODS: dict[str, Callable[[int], Callable[[], tuple[str, float, float]]]] = {
     "cut, one machine": lambda m: on_one_machine("private_max_cut", m),
     "communities, two workers": lambda m: on_cluster("private_communities", m),
     "communities, one machine": lambda m: on_one_machine("private_communities", m),
+    "synthetic graph, two workers": lambda m: on_cluster("private_synthetic_graph", m),
+    "synthetic graph, one machine": lambda m: on_one_machine("private_synthetic_graph", m),
     "scipy, exact degrees": lambda m: of_others("scipy", m),
     "igraph, exact degrees": lambda m: of_others("igraph", m),
     "networkx, exact degrees": lambda m: of_others("networkx", m),
